@@ -1,0 +1,26 @@
+# What all of the project's own targets share.
+add_library(attnscope_options INTERFACE)
+target_compile_options(attnscope_options INTERFACE -Wall -Wextra -Wconversion -Werror
+                                                  ${ATTNSCOPE_MACHINE_FLAGS})
+target_include_directories(attnscope_options INTERFACE ${PROJECT_SOURCE_DIR})
+if(ATTNSCOPE_SANITIZE)
+  target_compile_options(attnscope_options INTERFACE -fsanitize=${ATTNSCOPE_SANITIZE}
+                         -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+  target_link_options(attnscope_options INTERFACE -fsanitize=${ATTNSCOPE_SANITIZE})
+endif()
+
+# attnscope_room(TARGET FILE...): adds a folder's sources to a library.
+function(attnscope_room target)
+  list(TRANSFORM ARGN PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+  target_sources(${target} PRIVATE ${ARGN})
+endfunction()
+
+# attnscope_tests(NAME LIBRARY FILE...): one GoogleTest program of a folder's tests.
+function(attnscope_tests name library)
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE attnscope_options ${library} attnscope_testing
+                                        GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE ATTNSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                                             ATTNSCOPE_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+endfunction()

@@ -1,0 +1,13 @@
+// The subcommands of the command line. One file each; add_commands() is their ordered list.
+//
+// A command's action throws InputError (exit status 2) or WorkError (1); main() prints the one
+// line on stderr. Stopped (Ctrl-C) exits with 130 after what could be saved was saved.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace attnscope::command {
+
+void add_commands(CLI::App& app);
+
+}  // namespace attnscope::command

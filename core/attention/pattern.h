@@ -1,0 +1,82 @@
+// Which keys each query may attend to: the set S_i of SPEC section 1, as runs of key columns.
+//
+// Memory and time follow the number of runs, never L². Columns are indices into the keys of the
+// operation (memory columns included); positions are something else (see part.h).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/tensor/tensor.h"
+
+namespace attnscope {
+
+// Columns begin, begin + step, ... below end, admitted by rule number `rule`.
+struct Run {
+  std::int32_t begin = 0, end = 0;
+  std::int32_t step = 1;
+  std::int32_t rule = 0;
+  Index count() const { return end <= begin ? 0 : (end - begin + step - 1) / step; }
+};
+
+class Pattern {
+ public:
+  // Every key for every query; with causal, query i sees columns 0 .. i + first_visible.
+  // (first_visible = number of memory columns: those before the segment stay visible.)
+  static Pattern all(Index queries, Index keys);
+  static Pattern causal(Index queries, Index keys, Index first_visible = 0);
+
+  Index heads() const { return heads_; }  // 1 when all heads share the rows
+  Index queries() const { return queries_; }
+  Index keys() const { return keys_; }
+  const std::vector<std::string>& rules() const { return rules_; }  // "window", "global", ...
+
+  // The runs of query i in head a, sorted by begin and disjoint as sets of columns.
+  struct Row {
+    const Run* first;
+    const Run* last;
+    const Run* begin() const { return first; }
+    const Run* end() const { return last; }
+    bool empty() const { return first == last; }
+  };
+  Row row(Index head, Index query) const;
+  Index row_count(Index head, Index query) const;  // allowed keys of a row
+  Index pair_count(Index heads) const;             // over all rows of `heads` heads
+  bool allowed(Index head, Index query, Index key) const;
+  int rule(Index head, Index query, Index key) const;  // -1 when not allowed
+  ByteTensor mask(Index heads) const;                  // [heads, L_q, L_k], 1 where allowed
+
+  // Flat arrays for a compute shader: runs of row r are runs()[starts()[r] .. starts()[r + 1]).
+  const std::vector<Run>& runs() const { return runs_; }
+  const std::vector<std::int64_t>& starts() const { return starts_; }  // [heads * queries + 1]
+
+ private:
+  friend class PatternBuilder;
+  Index heads_ = 1, queries_ = 0, keys_ = 0;
+  std::vector<std::string> rules_;
+  std::vector<Run> runs_;
+  std::vector<std::int64_t> starts_;
+};
+
+// Rows in order: for each head, each query: add() runs in order of priority, then next_row().
+// A column admitted twice keeps its first rule. Columns outside [0, keys) are clipped; with
+// causal_limit(n) columns >= n of the current row are dropped.
+class PatternBuilder {
+ public:
+  PatternBuilder(Index heads, Index queries, Index keys, std::vector<std::string> rules);
+  void causal_limit(Index first_hidden);  // for the current row
+  void add(int rule, Index begin, Index end, Index step = 1);
+  void add_column(int rule, Index column) { add(rule, column, column + 1); }
+  void next_row();
+  Pattern finish();  // all rows must be done
+
+ private:
+  void merge_row();
+  Pattern pattern_;
+  std::vector<Run> row_;
+  Index limit_ = 0;
+};
+
+}  // namespace attnscope

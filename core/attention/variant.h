@@ -1,0 +1,89 @@
+// Attention variants: SPEC section 4. One file each; variants() is their ordered list.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/attention/backend.h"
+#include "core/attention/info.h"
+#include "core/attention/part.h"
+#include "core/position/encoding.h"
+
+namespace attnscope {
+
+// A variant or an encoding with its parameters: what a person chose for a head group.
+struct Choice {
+  std::string id;
+  Values values;
+  bool operator==(const Choice&) const = default;
+};
+Choice default_variant();   // full, dot
+Choice default_encoding();  // none
+
+// One attention operation to carry out: q, k, v are projected and split into heads; x is there in
+// the `x` form only. The encoding of the input, if any, is already in x, q, k and v.
+struct OperationInput {
+  Index batch = 1, heads = 1, kv_heads = 1;
+  Var x, y;                         // [B, L_q, d], [B, L_k, d]; may be undefined
+  Var q, k, v;                      // [B h, L_q, d_k], [B h_kv, L_k, d_k], [.., d_v]
+  std::vector<ExtraProduct> split;  // see Part::split
+  NamedVars weights;                // "pos.bias", "mem.k", "pattern.mask", ...
+  Choice variant = default_variant();
+  Choice encoding = default_encoding();
+  bool causal = false;
+  std::optional<float> scale;  // default: the encoding's, mostly 1/sqrt(d_k)
+  Index layer = 0;
+  std::vector<std::int32_t> positions;  // of the queries; empty: 0, 1, ...
+};
+
+// What a key column of the attention map stands for.
+enum class KeyKind { Token, Memory, Compressed, Projected, Slot };
+
+struct OperationResult {
+  Var output;          // [B h, L_q, d_v]
+  Tensor attention;    // [B h, L_q, L_k], where wanted
+  Tensor scores;       // likewise
+  Tensor log_sum_exp;  // [B h, L_q], where there is one softmax
+  std::shared_ptr<const DeviceAttention> device;
+  ByteTensor mask;                                 // set only where the pattern does not say it
+  std::shared_ptr<const Pattern> pattern;          // S_i over the columns of `attention`
+  std::shared_ptr<const Part> part;                // for tiles and terms; null for several parts
+  std::map<std::string, Tensor> extra;             // "exact", "implied"
+  std::map<std::string, IntTensor> extra_counts;   // "lsh.bucket", "hopfield.steps"
+  std::vector<std::pair<KeyKind, Index>> columns;  // runs of column kinds; empty: all tokens
+};
+
+struct Variant : Info {
+  bool causal_by_definition = false;
+  std::string causal_refusal;                      // why `causal` cannot be; empty: it can
+  bool cross = false;                              // L_q != L_k and y are allowed
+  bool needs_queries = true, needs_input = false;  // q, k / x
+  std::string encoding_refusal;  // why encodings of pairs cannot be; empty: they can
+  std::function<OperationResult(const OperationInput&, Backend&, const Wanted&, const Stop&)>
+      evaluate;
+};
+
+const std::vector<Variant>& variants();       // ordered as lists show them; "full" first
+const Variant& variant(std::string_view id);  // InputError "variant.type: no such variant ..."
+
+// Why this combination has no meaning (SPEC), for the window's tooltips and the command line's
+// error line; empty when it works. `head_size`, `queries`, `keys` as far as known, else 0.
+std::string refusal(const Choice& variant, const Choice& encoding, bool causal,
+                    const Dimensions& dimensions, Index queries, Index keys);
+
+// Runs the operation (checked by refusal() first: InputError). Differentiable when an input wants
+// gradients, and then always on the CPU.
+OperationResult evaluate(const OperationInput& input, Backend& backend, const Wanted& wanted,
+                         const Stop& stop);
+
+// The score terms of a part, scale applied, [B h, L_q, L_k] each; SPEC section 3, `--terms`.
+std::map<Term, Tensor> score_terms(const Part& part);
+
+// Rows [row, row + height) and columns [col, col + width) of head `head`'s attention, from q, k
+// and the rows' log-sum-exp.  [height, width]
+Tensor attention_tile(const Part& part, const Tensor& log_sum_exp, Index head, Index row, Index col,
+                      Index height, Index width);
+
+}  // namespace attnscope

@@ -1,0 +1,17 @@
+// Reading and writing whole files. Nothing is lost: writing goes to a temporary name in the same
+// folder, is flushed, and renamed over the old file.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace attnscope {
+
+// InputError: "NAME: no such file", "NAME: is a folder", "NAME: larger than N bytes", ...
+std::string read_file(const std::filesystem::path& path,
+                      std::size_t most_bytes = std::size_t{1} << 32);
+// WorkError: "NAME: cannot be written: REASON".
+void write_file(const std::filesystem::path& path, std::string_view bytes);
+
+}  // namespace attnscope

@@ -1,0 +1,11 @@
+// Where the program's own files lie.
+#pragma once
+
+#include <filesystem>
+
+namespace attnscope {
+
+// The folder that holds assets/ and shaders/: $ATTNSCOPE_HOME, else as configured at build time.
+std::filesystem::path home_folder();
+
+}  // namespace attnscope

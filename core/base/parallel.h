@@ -1,0 +1,17 @@
+// Loops over all cores.
+#pragma once
+
+#include <functional>
+
+#include "core/tensor/tensor.h"
+
+namespace attnscope {
+
+int thread_count();            // what loops use; at first the machine's cores
+void set_thread_count(int n);  // at least 1
+
+// Calls body(first, last) on disjoint ranges that cover [0, count), at most thread_count() at a
+// time, each of at least `grain` items (except the last). body must not throw.
+void parallel_for(Index count, Index grain, const std::function<void(Index, Index)>& body);
+
+}  // namespace attnscope

@@ -1,0 +1,28 @@
+// A folder with a model: config.json, model.safetensors, tokenizer files, MODEL.md.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/model/model.h"
+#include "core/text/tokenizer.h"
+
+namespace attnscope {
+
+struct Checkpoint {
+  std::string name;  // the folder's name
+  Model model;
+  std::shared_ptr<const Tokenizer> tokenizer;  // null when the folder has none (ids only)
+};
+
+// A bundled model's name ("default") or a folder. InputError names what is missing or misshapen.
+Checkpoint load_checkpoint(const std::string& name_or_folder);
+// config.json, model.safetensors (weights as F32 or F16) and the tokenizer, into `folder`.
+void save_checkpoint(const std::filesystem::path& folder, const Checkpoint& checkpoint, bool half);
+
+// Folders of assets/models, beside the program's sources or as installed; "default" first.
+std::vector<std::string> bundled_models();
+
+}  // namespace attnscope

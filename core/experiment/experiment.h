@@ -1,0 +1,51 @@
+// What to do and what to look at: one plain value, edited by the window, stored by a session
+// file, read by the command line, embedded in exported pictures.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "core/attention/backend.h"
+#include "core/attention/variant.h"
+
+namespace attnscope {
+
+// Which part of a text that is longer than the model's context is used.
+enum class Overlong { First, Last };
+
+struct ViewSettings {
+  std::string id = "map";  // see core/view/view.h
+  Index layer = 0, head = 0;
+  std::string colour_map = "viridis";
+  bool normalise = false;  // colour range from what is visible instead of 0..1
+  // The visible part of a map, in cells; empty width: all of it.
+  double row = 0, column = 0, height = 0, width = 0;
+  bool operator==(const ViewSettings&) const = default;
+};
+
+struct Experiment {
+  std::string text;
+  std::string model = "default";  // a bundled name or a folder
+  // In place of what the checkpoint says, for all layers and heads; empty: as the checkpoint says.
+  std::optional<Choice> variant;
+  std::optional<Choice> encoding;
+  std::optional<bool> causal;
+  BackendChoice backend = BackendChoice::Auto;
+  Overlong overlong = Overlong::First;
+  ViewSettings view;
+  bool operator==(const Experiment&) const = default;
+};
+
+// JSON: {"attnscope": 1, "text": ..., "model": ..., "variant": {"type": ..}, "position": {..}, ...}
+// Strict: unknown keys and wrong types are InputErrors that name the key.
+Experiment experiment_from_json(const nlohmann::json& object);
+nlohmann::json to_json(const Experiment& experiment);
+Experiment load_session(const std::filesystem::path& path);
+void save_session(const std::filesystem::path& path, const Experiment& experiment);
+
+// Whether two experiments give the same trace (they may differ in what is looked at).
+bool same_run(const Experiment& a, const Experiment& b);
+
+}  // namespace attnscope

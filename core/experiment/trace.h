@@ -1,0 +1,68 @@
+// What happened in a run: an immutable record, made of taps with addresses. Views only read it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/attention/variant.h"
+#include "core/text/tokenizer.h"
+
+namespace attnscope {
+
+enum class Stack { Encoder, Decoder };
+enum class Kind { Self, Cross };
+
+// Where in a model, and when, a tap was taken.
+struct Address {
+  Stack stack = Stack::Decoder;
+  Index layer = 0;
+  Kind kind = Kind::Self;
+  Index group = 0;  // head group within the layer
+  Index step = 0;   // generation step or segment
+  auto operator<=>(const Address&) const = default;
+};
+
+// The attention of one head group.
+struct AttentionTap {
+  Address address;
+  std::vector<Index> heads;  // the group's heads, numbered within the layer
+  Choice variant, encoding;
+  OperationResult result;   // batch 1; `part` holds q, k, v
+  Tensor q_plain, k_plain;  // before rotation: [h, L, d_k], [h_kv, L, d_k]
+
+  Index queries() const { return result.pattern->queries(); }
+  Index keys() const { return result.pattern->keys(); }
+  // [L_q, L_k] of the head with this index within the group: what was kept, downloaded from the
+  // device, or derived from q, k and the log-sum-exp.
+  Tensor attention(Index head_in_group) const;
+};
+
+struct TraceToken {
+  std::int32_t id = 0;
+  std::string bytes;               // what it stands for
+  std::string label;               // how to show it, see visible()
+  std::size_t begin = 0, end = 0;  // bytes of the run's text
+  bool special = false;
+};
+
+struct Trace {
+  std::string model;  // its name
+  std::vector<TraceToken> tokens;
+  std::vector<AttentionTap> attention;  // by address
+  Tensor logits;                        // [L, vocabulary]
+  std::map<std::string, Tensor> taps;   // "embed", "layers.0.residual", "layers.0.output", ...
+  std::string backend;                  // what ran where: "CPU (2 threads, AVX-512)"
+  double milliseconds = 0;              // of the forward pass
+  std::vector<std::string> notes;       // what a viewer must know: untrained weights, cut text,
+                                        // fully masked rows, a GPU that could not be used
+
+  // The tap of a layer's head (numbered within the layer); null when there is none.
+  const AttentionTap* find(Index layer, Index head, Index* head_in_group,
+                           Kind kind = Kind::Self) const;
+  Index layer_count() const;
+  Index head_count(Index layer) const;
+};
+
+}  // namespace attnscope

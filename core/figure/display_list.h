@@ -1,0 +1,97 @@
+// A picture as a list of things to draw. A view lays itself out once into a DisplayList; ImGui
+// draws it on the screen (app), Cairo with Pango into PNG, SVG and PDF (render.h).
+//
+// Units are pixels at scale 1 (1/96 inch); x to the right, y down, origin at the top left.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/attention/backend.h"
+#include "core/tensor/tensor.h"
+
+namespace attnscope {
+
+struct Point {
+  double x = 0, y = 0;
+};
+struct Box {
+  double x = 0, y = 0, width = 0, height = 0;
+  double right() const { return x + width; }
+  double bottom() const { return y + height; }
+  bool contains(Point p) const { return p.x >= x && p.x < right() && p.y >= y && p.y < bottom(); }
+};
+struct Colour {
+  std::uint8_t r = 0, g = 0, b = 0, a = 255;
+  bool operator==(const Colour&) const = default;
+};
+
+enum class Align { Start, Middle, End };
+
+struct FilledBox {
+  Box box;
+  Colour colour;
+  double radius = 0;
+};
+struct OutlinedBox {
+  Box box;
+  Colour colour;
+  double thickness = 1;
+};
+struct Line {
+  std::vector<Point> points;
+  Colour colour;
+  double thickness = 1;
+};
+struct Text {
+  Point at;          // anchor; vertical: the middle of the line
+  std::string text;  // UTF-8
+  Colour colour;
+  double size = 13;  // font size in pixels
+  Align align = Align::Start;
+  double angle = 0;  // degrees, counter-clockwise about the anchor
+  bool bold = false;
+};
+// A matrix as coloured cells: a float texture with a colour-map shader on the screen.
+struct HeatMap {
+  Box box;        // where the visible cells go
+  Tensor values;  // [rows, columns]; NaN cells are drawn as `background`
+  // In place of `values`, where the numbers lie on a device: plane `plane` of it.
+  std::shared_ptr<const DeviceAttention> device;
+  Index plane = 0;
+  double row = 0, column = 0, height = 0, width = 0;  // the visible part, in cells
+  double least = 0, most = 1;                         // the colour range
+  std::string colour_map = "viridis";                 // see colour_map.h
+  bool max_pooled = true;                             // when there are more cells than pixels
+};
+// Pushes a clipping rectangle for the items that follow, or (no box) pops it.
+struct Clip {
+  std::optional<Box> box;
+};
+
+using Item = std::variant<FilledBox, OutlinedBox, Line, Text, HeatMap, Clip>;
+
+struct DisplayList {
+  double width = 0, height = 0;
+  Colour background{255, 255, 255, 255};
+  std::vector<Item> items;
+};
+
+// How wide text is, in pixels; the screen and files each have their own.
+class TextMeasure {
+ public:
+  virtual ~TextMeasure() = default;
+  virtual double width(const std::string& text, double size, bool bold = false) const = 0;
+};
+
+struct Theme {
+  Colour background, text, faint_text, line, accent;
+  static const Theme& light();
+  static const Theme& dark();
+};
+
+}  // namespace attnscope

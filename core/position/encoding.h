@@ -1,0 +1,40 @@
+// Positional encodings: SPEC section 3. One file each; encodings() is their ordered list.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/attention/info.h"
+#include "core/attention/part.h"
+
+namespace attnscope {
+
+// What an encoding may look at.
+struct EncodingContext {
+  const Values& values;
+  const NamedVars& weights;
+  Dimensions dimensions;
+  bool causal = false;         // T5's default direction
+  std::optional<float> scale;  // given by the user; otherwise the default holds
+};
+
+struct Encoding : Info {
+  bool absolute = false;  // depends on i and j, not on i - j alone
+  // Added to the input before anything uses it; empty for encodings of pairs.
+  // x: [B, L, d], positions [L].
+  std::function<Tensor(Index d, const std::vector<std::int32_t>& positions,
+                       const EncodingContext&)>
+      input_table;  // sinusoidal, universal: [L, d]
+  std::function<Var(const Var& x, const std::vector<std::int32_t>& positions,
+                    const EncodingContext&)>
+      embed;
+  // Fills in the part's ingredients (rotates q and k, adds tables). part.q, k, pos_q, pos_k,
+  // pattern and scale are set. Empty for encodings of the input.
+  std::function<void(Part& part, const EncodingContext&)> apply;
+};
+
+const std::vector<Encoding>& encodings();       // ordered as lists show them; "none" first
+const Encoding& encoding(std::string_view id);  // InputError "position.type: no such encoding ..."
+
+}  // namespace attnscope

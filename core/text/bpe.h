@@ -1,0 +1,16 @@
+// Byte-level byte-pair encoding (Sennrich et al., 2016; byte alphabet and splitting as in GPT-2).
+#pragma once
+
+#include <functional>
+
+#include "core/text/tokenizer.h"
+
+namespace attnscope {
+
+// Learns merges from `text` until there are `vocabulary` tokens (256 bytes and the merges).
+// Deterministic: among pairs of equal count the lowest pair of ids wins. `progress(share)` may
+// throw Stopped.
+std::shared_ptr<const Tokenizer> train_bpe(std::string_view text, std::int32_t vocabulary,
+                                           const std::function<void(double)>& progress = {});
+
+}  // namespace attnscope
