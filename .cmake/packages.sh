@@ -1,0 +1,28 @@
+# Debian packages that the project builds and runs with, and a function that installs what is
+# missing. Sourced by app/run.sh and tests/run.sh.
+
+build_packages=(cmake ninja-build g++ pkg-config libimgui-dev libglfw3-dev libepoxy-dev
+  libeigen3-dev libstb-dev nlohmann-json3-dev libcli11-dev libutf8proc-dev libcairo2-dev
+  libpango1.0-dev zlib1g-dev fonts-dejavu-core libgl1-mesa-dri libegl1 libgl1)
+test_packages=(libgtest-dev libbenchmark-dev xvfb xauth xdotool)
+
+# install_packages NAME...: as root or with sudo; nothing happens when all are there.
+install_packages() {
+  local missing=() name
+  for name in "$@"; do
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null)" = installed ] || missing+=("$name")
+  done
+  [ ${#missing[@]} -eq 0 ] && return 0
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || {
+      echo "These packages are missing and there is no sudo to install them: ${missing[*]}" >&2
+      return 1
+    }
+    as_root=(sudo)
+  fi
+  echo "Installing ${missing[*]}" >&2
+  "${as_root[@]}" apt-get update -qq
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}

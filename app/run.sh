@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, and starts the laboratory with the given arguments. Without a
+# display it renders the gallery to a folder instead and says where.
+set -euo pipefail
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=${ATTNSCOPE_BUILD:-$top/build}
+. "$top/.cmake/packages.sh"
+
+install_packages "${build_packages[@]}"
+cmake -S "$top" -B "$build" -G Ninja -DATTNSCOPE_TESTS=OFF >&2
+cmake --build "$build" --target attnscope >&2
+
+if [ $# -gt 0 ] || [ -n "${DISPLAY:-}" ] || [ -n "${WAYLAND_DISPLAY:-}" ]; then
+  exec "$build/attnscope" "$@"
+fi
+gallery=${ATTNSCOPE_GALLERY:-$build/gallery}
+"$build/attnscope" gallery "$gallery"
+echo "No display here. The gallery is in $gallery; open $gallery/index.html."
