@@ -1,0 +1,44 @@
+// Random numbers that are the same everywhere: a run can be repeated from its seed, and a stream
+// can be stored and taken up again (its state is one number).
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <numbers>
+
+namespace attnscope {
+
+// SplitMix64 (Steele, Lea, Flood, 2014): equidistributed, period 2^64.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+
+  std::uint64_t bits() {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+  // In [0, 1), 53 bits.
+  double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
+  // In [0, count), count > 0. The bias is below count / 2^64.
+  std::uint64_t below(std::uint64_t count) {
+    return static_cast<std::uint64_t>((static_cast<unsigned __int128>(bits()) * count) >> 64);
+  }
+  // Mean 0, variance 1 (Box and Muller, 1958).
+  double normal() {
+    const double radius = std::sqrt(-2 * std::log(1 - uniform()));
+    return radius * std::cos(2 * std::numbers::pi * uniform());
+  }
+  std::uint64_t state() const { return state_; }
+
+ private:
+  std::uint64_t state_;
+};
+
+// A seed of its own for item `number` of what `seed` stands for.
+inline std::uint64_t mixed_seed(std::uint64_t seed, std::uint64_t number) {
+  return Random(Random(seed).bits() ^ (number * 0xd1342543de82ef95u)).bits();
+}
+
+}  // namespace attnscope

@@ -1,0 +1,198 @@
+#include "core/base/strict_json.h"
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "core/base/error.h"
+
+namespace attnscope {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr int kDeepest = 100;
+
+std::string number_text(double value) {
+  std::ostringstream out;
+  out << value;
+  return out.str();
+}
+
+std::string range_text(std::string_view kind, double least, double most) {
+  std::string text(kind);
+  if (most < std::numeric_limits<double>::max() && most < 9e15) {
+    return text + " from " + number_text(least) + " to " + number_text(most);
+  }
+  return std::isfinite(least) ? text + " of at least " + number_text(least) : text;
+}
+
+}  // namespace
+
+json parse_json(std::string_view text, std::string_view name) {
+  std::vector<std::set<std::string>> keys;  // of the objects that are open
+  std::string twice;
+  bool too_deep = false;
+  const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
+    if (depth > kDeepest) too_deep = true;
+    if (event == json::parse_event_t::object_start) keys.emplace_back();
+    if (event == json::parse_event_t::object_end) keys.pop_back();
+    if (event == json::parse_event_t::key) {
+      auto key = parsed.get<std::string>();
+      if (twice.empty() && keys.back().contains(key)) twice = key;
+      keys.back().insert(std::move(key));
+    }
+    return true;
+  };
+  json value;
+  try {
+    value = json::parse(text, watch);
+  } catch (const json::parse_error& e) {
+    throw InputError(std::string(name) + ": no valid JSON at byte " + std::to_string(e.byte));
+  }
+  if (too_deep) {
+    throw InputError(std::string(name) + ": JSON nested deeper than " + std::to_string(kDeepest));
+  }
+  if (!twice.empty()) {
+    throw InputError(std::string(name) + ": key \"" + twice + "\" occurs twice in one object");
+  }
+  return value;
+}
+
+std::string shortened(const json& value) {
+  constexpr std::size_t kMost = 60;
+  std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
+  if (text.size() > kMost) text = text.substr(0, kMost - 3) + "...";
+  return text;
+}
+
+JsonObject::JsonObject(const json& object, std::string_view path) : object_(object), path_(path) {
+  if (!object.is_object()) {
+    throw InputError(path_ + ": expected an object, found " + shortened(object));
+  }
+}
+
+const json* JsonObject::find(std::string_view key) const {
+  const auto found = object_.find(std::string(key));
+  return found == object_.end() ? nullptr : &*found;
+}
+
+bool JsonObject::has(std::string_view key) const {
+  return find(key) != nullptr;
+}
+
+std::string JsonObject::path_of(std::string_view key) const {
+  return path_ + ": " + std::string(key);
+}
+
+void JsonObject::fail(std::string_view key, std::string_view expected) const {
+  const json* value = find(key);
+  throw InputError(path_of(key) + ": expected " + std::string(expected) + ", " +
+                   (value ? "found " + shortened(*value) : "found nothing"));
+}
+
+Index JsonObject::integer(std::string_view key, Index least, Index most) {
+  taken_.emplace(key);
+  const json* value = find(key);
+  const std::string expected =
+      range_text("an integer", static_cast<double>(least), static_cast<double>(most));
+  if (!value || !value->is_number_integer()) fail(key, expected);
+  if (value->is_number_unsigned() &&
+      value->get<std::uint64_t>() >
+          static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+    fail(key, expected);
+  }
+  const auto number = value->get<std::int64_t>();
+  if (number < least || number > most) fail(key, expected);
+  return static_cast<Index>(number);
+}
+
+Index JsonObject::integer_or(std::string_view key, Index otherwise, Index least, Index most) {
+  return has(key) ? integer(key, least, most) : otherwise;
+}
+
+double JsonObject::number(std::string_view key, double least, double most) {
+  taken_.emplace(key);
+  const json* value = find(key);
+  const std::string expected = range_text("a number", least, most);
+  if (!value || !value->is_number()) fail(key, expected);
+  const auto number = value->get<double>();
+  if (!(number >= least && number <= most)) fail(key, expected);
+  return number;
+}
+
+double JsonObject::number_or(std::string_view key, double otherwise, double least, double most) {
+  return has(key) ? number(key, least, most) : otherwise;
+}
+
+bool JsonObject::flag(std::string_view key) {
+  taken_.emplace(key);
+  const json* value = find(key);
+  if (!value || !value->is_boolean()) fail(key, "true or false");
+  return value->get<bool>();
+}
+
+bool JsonObject::flag_or(std::string_view key, bool otherwise) {
+  return has(key) ? flag(key) : otherwise;
+}
+
+std::string JsonObject::text(std::string_view key) {
+  taken_.emplace(key);
+  const json* value = find(key);
+  if (!value || !value->is_string()) fail(key, "a text");
+  return value->get<std::string>();
+}
+
+std::string JsonObject::text_or(std::string_view key, std::string_view otherwise) {
+  return has(key) ? text(key) : std::string(otherwise);
+}
+
+std::size_t JsonObject::choice(std::string_view key, const std::vector<std::string>& choices) {
+  taken_.emplace(key);
+  const json* value = find(key);
+  std::string expected = "one of";
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    expected += (i == 0 ? " \"" : ", \"") + choices[i] + "\"";
+    if (value && value->is_string() && value->get_ref<const std::string&>() == choices[i]) {
+      return i;
+    }
+  }
+  fail(key, expected);
+}
+
+std::size_t JsonObject::choice_or(std::string_view key, std::size_t otherwise,
+                                  const std::vector<std::string>& choices) {
+  return has(key) ? choice(key, choices) : otherwise;
+}
+
+const json& JsonObject::any(std::string_view key) {
+  taken_.emplace(key);
+  const json* value = find(key);
+  if (!value) fail(key, "a value");
+  return *value;
+}
+
+const json& JsonObject::array(std::string_view key) {
+  taken_.emplace(key);
+  const json* value = find(key);
+  if (!value || !value->is_array()) fail(key, "a list");
+  return *value;
+}
+
+void JsonObject::ignore(std::string_view key) {
+  taken_.emplace(key);
+}
+
+void JsonObject::finish() const {
+  for (const auto& member : object_.items()) {
+    if (taken_.contains(member.key())) continue;
+    std::string known;
+    for (const std::string& key : taken_) known += (known.empty() ? "" : ", ") + key;
+    throw InputError(path_ + ": " + shortened(member.key()) + " is no known key; expected one of " +
+                     known);
+  }
+}
+
+}  // namespace attnscope

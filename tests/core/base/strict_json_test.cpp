@@ -1,0 +1,69 @@
+#include "core/base/strict_json.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+
+namespace attnscope {
+namespace {
+
+std::string message(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const InputError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(StrictJson, TakesWhatIsThere) {
+  const auto json = parse_json(R"({"n": 3, "x": 0.5, "on": true, "name": "a", "kind": "b"})", "f");
+  JsonObject object(json, "f");
+  EXPECT_EQ(object.integer("n", 1, 10), 3);
+  EXPECT_EQ(object.number("x", 0, 1), 0.5);
+  EXPECT_TRUE(object.flag("on"));
+  EXPECT_EQ(object.text("name"), "a");
+  EXPECT_EQ(object.choice("kind", {"a", "b"}), 1u);
+  EXPECT_EQ(object.integer_or("absent", 7, 0, 10), 7);
+  object.finish();
+}
+
+TEST(StrictJson, NamesTheMistake) {
+  const auto json = parse_json(R"({"n": "x", "x": 3, "big": 18446744073709551615})", "f.json");
+  JsonObject object(json, "f.json");
+  EXPECT_EQ(message([&] { object.integer("n", 1, 10); }),
+            "f.json: n: expected an integer from 1 to 10, found \"x\"");
+  EXPECT_EQ(message([&] { object.number("x", 0, 1); }),
+            "f.json: x: expected a number from 0 to 1, found 3");
+  EXPECT_EQ(message([&] { object.integer("big", 0, 5); }),
+            "f.json: big: expected an integer from 0 to 5, found 18446744073709551615");
+  EXPECT_EQ(message([&] { object.flag("no"); }),
+            "f.json: no: expected true or false, found nothing");
+  EXPECT_EQ(message([&] {
+              object.choice("x", {"a", "b"});
+            }),
+            "f.json: x: expected one of \"a\", \"b\", found 3");
+}
+
+TEST(StrictJson, RefusesKeysNobodyAskedFor) {
+  const auto json = parse_json(R"({"n": 1, "m": 2})", "f");
+  JsonObject object(json, "f");
+  object.integer("n", 0, 5);
+  EXPECT_EQ(message([&] { object.finish(); }), "f: \"m\" is no known key; expected one of n");
+}
+
+TEST(StrictJson, RefusesMalformedText) {
+  EXPECT_EQ(message([] { parse_json(R"({"a": 1, "b": {"a": 2}, "a": 3})", "f"); }),
+            "f: key \"a\" occurs twice in one object");
+  EXPECT_EQ(message([] { parse_json("{\"a\": 1", "f"); }), "f: no valid JSON at byte 8");
+  EXPECT_EQ(message([] { parse_json("", "f"); }), "f: no valid JSON at byte 1");
+  EXPECT_NE(message([] { parse_json("\"\xff\"", "f"); }), "no error");
+  const std::string deep(100000, '[');
+  EXPECT_NE(message([&] { parse_json(deep + std::string(100000, ']'), "f"); }), "no error");
+  EXPECT_NE(message([] { JsonObject(parse_json("[1]", "f"), "f"); }), "no error");
+}
+
+}  // namespace
+}  // namespace attnscope
