@@ -5,13 +5,17 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace attnscope {
 
 // InputError: "NAME: no such file", "NAME: is a folder", "NAME: larger than N bytes", ...
 std::string read_file(const std::filesystem::path& path,
                       std::size_t most_bytes = std::size_t{1} << 32);
-// WorkError: "NAME: cannot be written: REASON".
+// WorkError: "NAME: cannot be written: REASON". A link is followed; a device or pipe
+// (/dev/stdout) is written to as it is.
 void write_file(const std::filesystem::path& path, std::string_view bytes);
+// The same for bytes that lie in several places.
+void write_file(const std::filesystem::path& path, const std::vector<std::string_view>& pieces);
 
 }  // namespace attnscope

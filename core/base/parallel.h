@@ -11,7 +11,9 @@ int thread_count();            // what loops use; at first the machine's cores
 void set_thread_count(int n);  // at least 1
 
 // Calls body(first, last) on disjoint ranges that cover [0, count), at most thread_count() at a
-// time, each of at least `grain` items (except the last). body must not throw.
+// time, each of at least `grain` items (except the last). body must not throw. A call from within
+// a body runs in the calling thread. Which ranges there are depends on nothing but the arguments
+// and thread_count(), so that sums over ranges can be made repeatable.
 void parallel_for(Index count, Index grain, const std::function<void(Index, Index)>& body);
 
 }  // namespace attnscope

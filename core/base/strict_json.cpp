@@ -51,6 +51,8 @@ json parse_json(std::string_view text, std::string_view name) {
     value = json::parse(text, watch);
   } catch (const json::parse_error& e) {
     throw InputError(std::string(name) + ": no valid JSON at byte " + std::to_string(e.byte));
+  } catch (const json::out_of_range&) {
+    throw InputError(std::string(name) + ": no valid JSON: a number is out of range");
   }
   if (too_deep) {
     throw InputError(std::string(name) + ": JSON nested deeper than " + std::to_string(kDeepest));

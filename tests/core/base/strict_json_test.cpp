@@ -60,6 +60,8 @@ TEST(StrictJson, RefusesMalformedText) {
   EXPECT_EQ(message([] { parse_json("{\"a\": 1", "f"); }), "f: no valid JSON at byte 8");
   EXPECT_EQ(message([] { parse_json("", "f"); }), "f: no valid JSON at byte 1");
   EXPECT_NE(message([] { parse_json("\"\xff\"", "f"); }), "no error");
+  EXPECT_EQ(message([] { parse_json("[1e999]", "f"); }),
+            "f: no valid JSON: a number is out of range");
   const std::string deep(100000, '[');
   EXPECT_NE(message([&] { parse_json(deep + std::string(100000, ']'), "f"); }), "no error");
   EXPECT_NE(message([] { JsonObject(parse_json("[1]", "f"), "f"); }), "no error");

@@ -1,0 +1,135 @@
+#include "core/base/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "core/base/error.h"
+
+namespace attnscope {
+namespace {
+
+// An open file that closes itself.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+  int close() {
+    const int result = ::close(fd_);
+    fd_ = -1;
+    return result;
+  }
+
+ private:
+  int fd_;
+};
+
+[[noreturn]] void fail_writing(const std::filesystem::path& path, int error) {
+  throw WorkError(path.string() + ": cannot be written: " + std::strerror(error));
+}
+
+// 0, or the error number.
+int write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return errno;
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return 0;
+}
+
+int write_pieces(int fd, const std::vector<std::string_view>& pieces) {
+  for (const std::string_view piece : pieces) {
+    if (const int error = write_all(fd, piece)) return error;
+  }
+  return 0;
+}
+
+// What open(2) would give a new file.
+mode_t usual_mode() {
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  return 0666 & ~mask;
+}
+
+void replace_file(const std::filesystem::path& path, mode_t mode,
+                  const std::vector<std::string_view>& pieces) {
+  std::string temporary = path.string() + ".XXXXXX";
+  Descriptor file(::mkstemp(temporary.data()));
+  if (file.get() < 0) fail_writing(path, errno);
+  int error = write_pieces(file.get(), pieces);
+  if (!error && ::fchmod(file.get(), mode) != 0) error = errno;
+  if (!error && ::fsync(file.get()) != 0) error = errno;
+  if (file.close() != 0 && !error) error = errno;
+  if (!error && ::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
+  if (error) {
+    ::unlink(temporary.c_str());
+    fail_writing(path, error);
+  }
+}
+
+}  // namespace
+
+std::string read_file(const std::filesystem::path& path, std::size_t most_bytes) {
+  const std::string name = path.string();
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) {
+    if (errno == ENOENT) throw InputError(name + ": no such file");
+    throw InputError(name + ": cannot be read: " + std::strerror(errno));
+  }
+  struct stat status {};
+  if (::fstat(file.get(), &status) == 0 && S_ISDIR(status.st_mode)) {
+    throw InputError(name + ": is a folder");
+  }
+  // Pipes have no size, and a file may grow while it is read: read to the end, not to a size.
+  std::string bytes;
+  if (S_ISREG(status.st_mode)) {
+    bytes.reserve(std::min(most_bytes, static_cast<std::size_t>(status.st_size)));
+  }
+  char buffer[1 << 16];
+  while (true) {
+    const ssize_t n = ::read(file.get(), buffer, sizeof buffer);
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      throw InputError(name + ": cannot be read: " + std::strerror(errno));
+    }
+    if (n == 0) return bytes;
+    if (static_cast<std::size_t>(n) > most_bytes - bytes.size()) {
+      throw InputError(name + ": larger than " + std::to_string(most_bytes) + " bytes");
+    }
+    bytes.append(buffer, static_cast<std::size_t>(n));
+  }
+}
+
+void write_file(const std::filesystem::path& path, std::string_view bytes) {
+  write_file(path, std::vector<std::string_view>{bytes});
+}
+
+void write_file(const std::filesystem::path& path, const std::vector<std::string_view>& pieces) {
+  struct stat status {};
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) fail_writing(path, EISDIR);
+  if (exists && !S_ISREG(status.st_mode)) {
+    Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (file.get() < 0) fail_writing(path, errno);
+    if (const int error = write_pieces(file.get(), pieces)) fail_writing(path, error);
+    return;
+  }
+  if (exists && ::access(path.c_str(), W_OK) != 0) fail_writing(path, errno);
+  std::error_code unresolved;
+  const std::filesystem::path target = exists ? std::filesystem::canonical(path, unresolved) : path;
+  replace_file(unresolved ? path : target, exists ? status.st_mode & 07777 : usual_mode(), pieces);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,367 @@
+#include "core/tensor/safetensors.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <tuple>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/strict_json.h"
+#include "core/tensor/half.h"
+
+static_assert(std::endian::native == std::endian::little, "files are read as they lie");
+
+namespace attnscope {
+namespace {
+
+using nlohmann::json;
+
+struct DTypeRow {
+  DType dtype;
+  std::string_view name;
+  Index bytes;
+};
+constexpr std::array<DTypeRow, 8> kDTypes{{{DType::F32, "F32", 4},
+                                           {DType::F16, "F16", 2},
+                                           {DType::BF16, "BF16", 2},
+                                           {DType::F64, "F64", 8},
+                                           {DType::U8, "U8", 1},
+                                           {DType::I32, "I32", 4},
+                                           {DType::I64, "I64", 8},
+                                           {DType::Bool, "BOOL", 1}}};
+
+constexpr std::size_t kPrefix = 8;                     // bytes that hold the header's length
+constexpr std::uint64_t kLongestHeader = 100'000'000;  // as the reference implementation
+constexpr std::string_view kMetadataKey = "__metadata__";
+
+const DTypeRow& row(DType dtype) {
+  return kDTypes[static_cast<std::size_t>(dtype)];
+}
+
+std::string tensor_label(std::string_view name) {
+  return "tensor \"" + std::string(name) + "\"";
+}
+
+// A file's bytes in memory, read page by page when touched.
+class Mapping {
+ public:
+  explicit Mapping(const std::filesystem::path& path) {
+    const std::string name = path.string();
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+      if (errno == ENOENT) throw InputError(name + ": no such file");
+      throw InputError(name + ": cannot be read: " + std::strerror(errno));
+    }
+    struct stat status {};
+    if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+      ::close(fd);
+      throw InputError(name + (S_ISDIR(status.st_mode) ? ": is a folder" : ": is no plain file"));
+    }
+    size_ = static_cast<std::size_t>(status.st_size);
+    if (size_ > 0) bytes_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
+    const int error = errno;
+    ::close(fd);
+    if (bytes_ == MAP_FAILED) throw InputError(name + ": cannot be read: " + std::strerror(error));
+  }
+  ~Mapping() {
+    if (size_ > 0) ::munmap(bytes_, size_);
+  }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+
+  std::size_t size() const { return size_; }
+  const std::uint8_t* bytes() const { return static_cast<const std::uint8_t*>(bytes_); }
+
+ private:
+  void* bytes_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+// Where a tensor says it lies, relative to the end of the header.
+struct Extent {
+  std::uint64_t begin = 0, end = 0;
+  std::string name;
+};
+
+const json& field(const json& entry, const char* key, const std::string& where) {
+  const auto found = entry.find(key);
+  if (found == entry.end()) throw InputError(where + ": \"" + key + "\" is missing");
+  return *found;
+}
+
+DType read_dtype(const json& entry, const std::string& where) {
+  const json& value = field(entry, "dtype", where);
+  for (const DTypeRow& r : kDTypes) {
+    if (value.is_string() && value.get_ref<const std::string&>() == r.name) return r.dtype;
+  }
+  throw InputError(where + ": dtype " + value.dump() +
+                   ": expected F32, F16, BF16, F64, U8, I32, I64 or BOOL");
+}
+
+Shape read_shape(const json& entry, const std::string& where) {
+  const json& value = field(entry, "shape", where);
+  const auto wrong = [&] {
+    return InputError(where + ": shape " + value.dump() + ": expected a list of sizes");
+  };
+  if (!value.is_array()) throw wrong();
+  Shape shape;
+  for (const json& n : value) {
+    if (!n.is_number_unsigned() ||
+        n.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<Index>::max()}) {
+      throw wrong();
+    }
+    shape.push_back(static_cast<Index>(n.get<std::uint64_t>()));
+  }
+  return shape;
+}
+
+Extent read_extent(const json& entry, const std::string& name, const std::string& where) {
+  const json& value = field(entry, "data_offsets", where);
+  if (!value.is_array() || value.size() != 2 || !value[0].is_number_unsigned() ||
+      !value[1].is_number_unsigned() ||
+      value[0].get<std::uint64_t>() > value[1].get<std::uint64_t>()) {
+    throw InputError(where + ": data_offsets " + value.dump() + ": expected [begin, end]");
+  }
+  return {value[0].get<std::uint64_t>(), value[1].get<std::uint64_t>(), name};
+}
+
+// The bytes that a shape takes; InputError when that is no number that a file could have.
+std::uint64_t byte_count(const Shape& shape, DType dtype, const std::string& where) {
+  Index bytes = 0;
+  try {
+    bytes = element_count(shape);
+  } catch (const InputError&) {
+    bytes = std::numeric_limits<Index>::max();
+  }
+  if (__builtin_mul_overflow(bytes, byte_size(dtype), &bytes)) {
+    throw InputError(where + ": shape " + to_string(shape) + ": too large");
+  }
+  return static_cast<std::uint64_t>(bytes);
+}
+
+void check_extents(std::vector<Extent> extents, std::uint64_t data_bytes, const std::string& file) {
+  std::sort(extents.begin(), extents.end(), [](const Extent& a, const Extent& b) {
+    return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
+  });
+  std::uint64_t at = 0;
+  for (const Extent& e : extents) {
+    const std::string found = file + ": " + tensor_label(e.name) + ": begins at byte " +
+                              std::to_string(e.begin) + ", expected " + std::to_string(at);
+    if (e.begin < at) throw InputError(found + " (tensors overlap)");
+    if (e.begin > at) throw InputError(found + " (a gap between tensors)");
+    at = e.end;
+    if (at > data_bytes) {
+      throw InputError(file + ": " + tensor_label(e.name) + ": ends at byte " + std::to_string(at) +
+                       ", expected at most " + std::to_string(data_bytes) +
+                       " (the file ends before the tensors do)");
+    }
+  }
+  if (at < data_bytes) {
+    throw InputError(file + ": expected " + std::to_string(at) + " bytes of tensors, found " +
+                     std::to_string(data_bytes));
+  }
+}
+
+void read_metadata(const json& value, SafetensorsFile& file, const std::string& name) {
+  if (!value.is_object()) throw InputError(name + ": __metadata__: expected an object");
+  for (const auto& [key, text] : value.items()) {
+    if (!text.is_string()) {
+      throw InputError(name + ": __metadata__: \"" + key + "\": expected a string");
+    }
+    file.metadata[key] = text.get<std::string>();
+  }
+}
+
+json read_header(const Mapping& mapping, const std::string& name, std::uint64_t& header_bytes) {
+  const auto no_safetensors = [&](const std::string& reason) {
+    return InputError(name + ": not a safetensors file: " + reason);
+  };
+  if (mapping.size() < kPrefix) {
+    throw no_safetensors("expected at least 8 bytes, found " + std::to_string(mapping.size()));
+  }
+  std::memcpy(&header_bytes, mapping.bytes(), kPrefix);
+  if (header_bytes > mapping.size() - kPrefix || header_bytes > kLongestHeader) {
+    throw no_safetensors("a header of " + std::to_string(header_bytes) + " bytes in a file of " +
+                         std::to_string(mapping.size()));
+  }
+  const std::string_view text(reinterpret_cast<const char*>(mapping.bytes()) + kPrefix,
+                              header_bytes);
+  if (!text.starts_with('{')) throw no_safetensors("the header is no JSON object");
+  return parse_json(text, name);
+}
+
+std::int32_t narrow(std::int64_t value) {
+  if (value < std::numeric_limits<std::int32_t>::min() ||
+      value > std::numeric_limits<std::int32_t>::max()) {
+    throw InputError("integer " + std::to_string(value) + ": expected 32 bits");
+  }
+  return static_cast<std::int32_t>(value);
+}
+
+template <class T>
+T load(const std::uint8_t* bytes, Index i) {
+  T value;
+  std::memcpy(&value, bytes + i * static_cast<Index>(sizeof(T)), sizeof(T));
+  return value;
+}
+
+[[noreturn]] void fail_dtype(const char* expected, DType found) {
+  throw InputError(std::string("expected ") + expected + ", found " +
+                   std::string(to_string(found)));
+}
+
+}  // namespace
+
+std::string_view to_string(DType dtype) {
+  return row(dtype).name;
+}
+
+Index byte_size(DType dtype) {
+  return row(dtype).bytes;
+}
+
+Tensor StoredTensor::floats() const {
+  Tensor result(shape);
+  const Index n = result.size();
+  switch (dtype) {
+    case DType::F32:
+      if (n > 0) std::memcpy(result.data(), bytes, static_cast<std::size_t>(n) * sizeof(float));
+      break;
+    case DType::F16:
+      from_half(bytes, result.data(), n);
+      break;
+    case DType::BF16:
+      from_bfloat(bytes, result.data(), n);
+      break;
+    case DType::F64:
+      for (Index i = 0; i < n; ++i) result[i] = static_cast<float>(load<double>(bytes, i));
+      break;
+    default:
+      fail_dtype("F32, F16, BF16 or F64", dtype);
+  }
+  return result;
+}
+
+ByteTensor StoredTensor::byte_values() const {
+  if (dtype != DType::U8 && dtype != DType::Bool) fail_dtype("U8 or BOOL", dtype);
+  ByteTensor result(shape);
+  if (!result.empty()) std::memcpy(result.data(), bytes, static_cast<std::size_t>(result.size()));
+  return result;
+}
+
+IntTensor StoredTensor::integers() const {
+  if (dtype != DType::I32 && dtype != DType::I64) fail_dtype("I32 or I64", dtype);
+  IntTensor result(shape);
+  for (Index i = 0; i < result.size(); ++i) {
+    result[i] =
+        dtype == DType::I32 ? load<std::int32_t>(bytes, i) : narrow(load<std::int64_t>(bytes, i));
+  }
+  return result;
+}
+
+StoredTensor stored(const Tensor& t, DType as) {
+  if (as == DType::F32) {
+    const auto owner = std::make_shared<Tensor>(t);
+    return {as, t.shape(), reinterpret_cast<const std::uint8_t*>(t.data()), owner};
+  }
+  if (as != DType::F16 && as != DType::BF16) fail_dtype("F32, F16 or BF16", as);
+  const auto bytes = std::make_shared<ByteTensor>(Shape{2 * t.size()});
+  if (as == DType::F16) {
+    to_half(t.data(), bytes->data(), t.size());
+  } else {
+    to_bfloat(t.data(), bytes->data(), t.size());
+  }
+  return {as, t.shape(), bytes->data(), bytes};
+}
+
+StoredTensor stored(const ByteTensor& t) {
+  return {DType::U8, t.shape(), t.data(), std::make_shared<ByteTensor>(t)};
+}
+
+StoredTensor stored(const IntTensor& t) {
+  return {DType::I32, t.shape(), reinterpret_cast<const std::uint8_t*>(t.data()),
+          std::make_shared<IntTensor>(t)};
+}
+
+SafetensorsFile read_safetensors(const std::filesystem::path& path) {
+  const std::string name = path.string();
+  const auto mapping = std::make_shared<const Mapping>(path);
+  std::uint64_t header_bytes = 0;
+  const json header = read_header(*mapping, name, header_bytes);
+  const std::uint8_t* data = mapping->bytes() + kPrefix + header_bytes;
+
+  SafetensorsFile file;
+  std::vector<Extent> extents;
+  for (const auto& [key, entry] : header.items()) {
+    if (key == kMetadataKey) {
+      read_metadata(entry, file, name);
+      continue;
+    }
+    const std::string where = name + ": " + tensor_label(key);
+    if (!entry.is_object()) throw InputError(where + ": expected an object");
+    if (entry.size() != 3) {
+      throw InputError(where + ": expected the keys dtype, shape, data_offsets");
+    }
+    StoredTensor tensor{read_dtype(entry, where), read_shape(entry, where), nullptr, mapping};
+    const Extent extent = read_extent(entry, key, where);
+    const std::uint64_t expected = byte_count(tensor.shape, tensor.dtype, where);
+    if (extent.end - extent.begin != expected) {
+      throw InputError(where + ": shape " + to_string(tensor.shape) + " of " +
+                       std::string(to_string(tensor.dtype)) + " takes " + std::to_string(expected) +
+                       " bytes, found " + std::to_string(extent.end - extent.begin));
+    }
+    extents.push_back(extent);
+    tensor.bytes = data + extent.begin;  // checked below, before anybody reads there
+    file.tensors.emplace(key, std::move(tensor));
+  }
+  check_extents(std::move(extents), mapping->size() - kPrefix - header_bytes, name);
+  return file;
+}
+
+void write_safetensors(const std::filesystem::path& path, const SafetensorsFile& file) {
+  // Wide types first, so that every tensor is aligned to its own size.
+  std::vector<const std::pair<const std::string, StoredTensor>*> order;
+  for (const auto& entry : file.tensors) order.push_back(&entry);
+  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
+    return byte_size(a->second.dtype) > byte_size(b->second.dtype);
+  });
+
+  json header = json::object();
+  if (!file.metadata.empty()) header[kMetadataKey] = file.metadata;
+  std::vector<std::string_view> pieces(2);
+  std::uint64_t at = 0;
+  for (const auto* entry : order) {
+    const auto& [name, tensor] = *entry;
+    const std::uint64_t bytes = byte_count(tensor.shape, tensor.dtype, tensor_label(name));
+    header[name] = {{"dtype", to_string(tensor.dtype)},
+                    {"shape", tensor.shape},
+                    {"data_offsets", {at, at + bytes}}};
+    if (bytes > 0) pieces.emplace_back(reinterpret_cast<const char*>(tensor.bytes), bytes);
+    at += bytes;
+  }
+
+  std::string text;
+  try {
+    text = header.dump();
+  } catch (const json::exception&) {
+    throw InputError(path.string() + ": a name or metadata text is not UTF-8");
+  }
+  text.resize((text.size() + kPrefix - 1) / kPrefix * kPrefix, ' ');  // aligns the tensors
+  const std::uint64_t header_bytes = text.size();
+  pieces[0] = {reinterpret_cast<const char*>(&header_bytes), kPrefix};
+  pieces[1] = text;
+  write_file(path, pieces);
+}
+
+}  // namespace attnscope

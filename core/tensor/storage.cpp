@@ -1,0 +1,152 @@
+#include "core/tensor/storage.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <iterator>
+#include <list>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/base/error.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ATTNSCOPE_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ATTNSCOPE_ASAN 1
+#endif
+#endif
+
+namespace attnscope {
+namespace {
+
+#ifdef ATTNSCOPE_ASAN
+constexpr std::size_t kMostCached = 0;
+#else
+constexpr std::size_t kMostCached = std::size_t{1} << 30;
+#endif
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+// Sixteen classes for each doubling: at most 1/16 of a block is slack.
+std::size_t class_size(std::size_t bytes) {
+  const std::size_t step =
+      std::max(kStorageAlignment, std::bit_ceil(std::max<std::size_t>(bytes, 1)) / 32);
+  const std::size_t size = (bytes + step - 1) / step * step;
+  return std::max(size, kStorageAlignment);
+}
+
+void* system_block(std::size_t size) {
+  const bool huge = size >= kHugePage;
+  const std::size_t alignment = huge ? kHugePage : kStorageAlignment;
+  void* block = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  if (block == nullptr) {
+    throw WorkError("out of memory: " + std::to_string(size) + " bytes asked for");
+  }
+  if (huge) ::madvise(block, size, MADV_HUGEPAGE);  // a wish; nothing is lost without
+  return block;
+}
+
+class Cache {
+ public:
+  void* take(std::size_t size) {
+    {
+      const std::lock_guard lock(mutex_);
+      statistics_.live_bytes += size;
+      auto& blocks = by_size_[size];
+      if (!blocks.empty()) {
+        const auto entry = blocks.back();
+        blocks.pop_back();
+        void* block = entry->block;
+        by_age_.erase(entry);
+        statistics_.cached_bytes -= size;
+        ++statistics_.reused_blocks;
+        return block;
+      }
+      ++statistics_.fresh_blocks;
+    }
+    try {
+      return system_block(size);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      statistics_.live_bytes -= size;
+      throw;
+    }
+  }
+
+  void give(void* block, std::size_t size) noexcept {
+    std::vector<void*> surplus;
+    {
+      const std::lock_guard lock(mutex_);
+      statistics_.live_bytes -= size;
+      by_age_.push_back({block, size});
+      by_size_[size].push_back(std::prev(by_age_.end()));
+      statistics_.cached_bytes += size;
+      while (statistics_.cached_bytes > kMostCached) surplus.push_back(drop_oldest());
+    }
+    for (void* old : surplus) std::free(old);
+  }
+
+  void release() {
+    std::vector<void*> all;
+    {
+      const std::lock_guard lock(mutex_);
+      while (!by_age_.empty()) all.push_back(drop_oldest());
+    }
+    for (void* block : all) std::free(block);
+  }
+
+  StorageStatistics statistics() {
+    const std::lock_guard lock(mutex_);
+    return statistics_;
+  }
+
+ private:
+  struct Entry {
+    void* block;
+    std::size_t size;
+  };
+  using ByAge = std::list<Entry>;  // the oldest first
+
+  void* drop_oldest() {
+    const auto oldest = by_age_.begin();
+    void* block = oldest->block;
+    auto& blocks = by_size_[oldest->size];
+    blocks.erase(std::find(blocks.begin(), blocks.end(), oldest));
+    statistics_.cached_bytes -= oldest->size;
+    by_age_.erase(oldest);
+    return block;
+  }
+
+  std::mutex mutex_;
+  ByAge by_age_;
+  std::unordered_map<std::size_t, std::vector<ByAge::iterator>> by_size_;
+  StorageStatistics statistics_;
+};
+
+// Never destroyed: arrays with static lifetime may outlive everything else.
+Cache& cache() {
+  static Cache& only = *new Cache;
+  return only;
+}
+
+}  // namespace
+
+std::shared_ptr<void> allocate_block(std::size_t bytes) {
+  const std::size_t size = class_size(bytes);
+  return {cache().take(size), [size](void* block) { cache().give(block, size); }};
+}
+
+StorageStatistics storage_statistics() {
+  return cache().statistics();
+}
+
+void release_cached_storage() {
+  cache().release();
+}
+
+}  // namespace attnscope

@@ -1,0 +1,29 @@
+// Memory for arrays: blocks from a cache of freed ones.
+//
+// Fresh pages cost about as much as the arithmetic that fills them, so freed blocks are kept by
+// size class, up to a limit, and handed out again. Large blocks ask for huge pages. With
+// AddressSanitizer every block is fresh, so that it sees uses of freed memory.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+namespace attnscope {
+
+constexpr std::size_t kStorageAlignment = 64;
+
+// At least `bytes` bytes, aligned to kStorageAlignment, uninitialised. From any thread; the block
+// returns to the cache when the last handle goes. Throws WorkError when there is no memory.
+std::shared_ptr<void> allocate_block(std::size_t bytes);
+
+struct StorageStatistics {
+  std::size_t live_bytes = 0;     // handed out now
+  std::size_t cached_bytes = 0;   // kept for reuse
+  std::size_t fresh_blocks = 0;   // asked from the system since the program began
+  std::size_t reused_blocks = 0;  // came out of the cache since then
+};
+StorageStatistics storage_statistics();
+
+void release_cached_storage();  // gives all that is kept back to the system
+
+}  // namespace attnscope

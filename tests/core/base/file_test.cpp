@@ -1,0 +1,74 @@
+#include "core/base/file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "core/base/error.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using testing::TemporaryFolder;
+
+std::size_t files_in(const std::filesystem::path& folder) {
+  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
+}
+
+std::string message_of_reading(const std::filesystem::path& path, std::size_t most) {
+  try {
+    read_file(path, most);
+  } catch (const InputError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(File, ReadsWhatWasWritten) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "a";
+  std::string bytes(100'000, 'x');
+  bytes[5] = '\0';
+  write_file(path, bytes);
+  EXPECT_EQ(read_file(path), bytes);
+  write_file(path, {"one", "", "two"});
+  EXPECT_EQ(read_file(path), "onetwo");
+  write_file(path, "");
+  EXPECT_EQ(read_file(path), "");
+  EXPECT_EQ(files_in(folder.path()), 1u) << "a temporary file was left";
+}
+
+TEST(File, SaysWhyItCannotRead) {
+  const TemporaryFolder folder;
+  const std::string name = (folder.path() / "a").string();
+  EXPECT_EQ(message_of_reading(name, 10), name + ": no such file");
+  EXPECT_EQ(message_of_reading(folder.path(), 10), folder.path().string() + ": is a folder");
+  write_file(name, "12345");
+  EXPECT_EQ(read_file(name, 5), "12345");
+  EXPECT_EQ(message_of_reading(name, 4), name + ": larger than 4 bytes");
+}
+
+TEST(File, SaysWhyItCannotWrite) {
+  const TemporaryFolder folder;
+  EXPECT_THROW(write_file(folder.path(), "x"), WorkError);
+  EXPECT_THROW(write_file(folder.path() / "missing" / "a", "x"), WorkError);
+  EXPECT_THROW(write_file("/dev/full", "x"), WorkError);
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/full")) << "a device was replaced";
+}
+
+TEST(File, KeepsLinksAndModes) {
+  const TemporaryFolder folder;
+  const auto target = folder.path() / "target", link = folder.path() / "link";
+  write_file(target, "old");
+  ASSERT_EQ(::chmod(target.c_str(), 0640), 0);
+  std::filesystem::create_symlink("target", link);
+  write_file(link, "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(read_file(target), "new");
+  struct stat status {};
+  ASSERT_EQ(::stat(target.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777u, 0640u);
+}
+
+}  // namespace
+}  // namespace attnscope

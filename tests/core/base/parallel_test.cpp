@@ -1,0 +1,69 @@
+#include "core/base/parallel.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+namespace attnscope {
+namespace {
+
+class Parallel : public ::testing::TestWithParam<int> {
+ protected:
+  void SetUp() override { set_thread_count(GetParam()); }
+  void TearDown() override { set_thread_count(before_); }
+  const int before_ = thread_count();
+};
+
+TEST_P(Parallel, CoversEveryItemOnce) {
+  for (const Index count : {0, 1, 2, 7, 64, 1000}) {
+    for (const Index grain : {0, 1, 3, 64, 5000}) {
+      std::vector<std::atomic<int>> visits(static_cast<std::size_t>(count));
+      parallel_for(count, grain, [&](Index first, Index last) {
+        EXPECT_LT(first, last);
+        EXPECT_TRUE(last - first >= grain || last == count);
+        for (Index i = first; i < last; ++i) ++visits[static_cast<std::size_t>(i)];
+      });
+      for (const auto& n : visits) EXPECT_EQ(n, 1);
+    }
+  }
+}
+
+TEST_P(Parallel, RunsNestedLoopsInPlace) {
+  std::atomic<int> total = 0;
+  parallel_for(8, 1, [&](Index first, Index last) {
+    for (Index i = first; i < last; ++i) {
+      parallel_for(10, 1, [&](Index a, Index b) { total += static_cast<int>(b - a); });
+    }
+  });
+  EXPECT_EQ(total, 80);
+}
+
+TEST_P(Parallel, ChoosesTheSameRangesAgain) {
+  const auto ranges = [] {
+    std::mutex mutex;
+    std::vector<std::pair<Index, Index>> all;
+    parallel_for(1001, 10, [&](Index first, Index last) {
+      const std::lock_guard lock(mutex);
+      all.emplace_back(first, last);
+    });
+    std::sort(all.begin(), all.end());
+    return all;
+  };
+  EXPECT_EQ(ranges(), ranges());
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, Parallel, ::testing::Values(1, 2, 3));
+
+TEST(ThreadCount, IsAtLeastOne) {
+  const int before = thread_count();
+  EXPECT_GE(before, 1);
+  set_thread_count(-3);
+  EXPECT_EQ(thread_count(), 1);
+  set_thread_count(before);
+}
+
+}  // namespace
+}  // namespace attnscope

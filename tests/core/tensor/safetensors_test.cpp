@@ -1,0 +1,180 @@
+#include "core/tensor/safetensors.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using testing::TemporaryFolder;
+
+std::string file_bytes(const std::string& header, std::size_t data_bytes) {
+  const std::uint64_t length = header.size();
+  std::string bytes(8, '\0');
+  std::memcpy(bytes.data(), &length, 8);
+  return bytes + header + std::string(data_bytes, '\0');
+}
+
+class Safetensors : public ::testing::Test {
+ protected:
+  // The message without the file's name, "" when the file is read.
+  std::string refusal(const std::string& bytes) {
+    write_file(path_, bytes);
+    try {
+      read_safetensors(path_);
+    } catch (const InputError& e) {
+      const std::string begin = path_.string() + ": ";
+      EXPECT_TRUE(std::string(e.what()).starts_with(begin)) << e.what();
+      return std::string(e.what()).substr(begin.size());
+    }
+    return "";
+  }
+  std::string refusal(const std::string& header, std::size_t data_bytes) {
+    return refusal(file_bytes(header, data_bytes));
+  }
+
+  TemporaryFolder folder_;
+  std::filesystem::path path_ = folder_.path() / "a.safetensors";
+};
+
+TEST_F(Safetensors, ReadsWhatWasWritten) {
+  const Tensor floats = testing::random_tensor({3, 5}, 1);
+  const ByteTensor bytes = ByteTensor::from({3}, {0, 1, 255});
+  const IntTensor integers = IntTensor::from({2, 1}, {-7, 1 << 30});
+  SafetensorsFile file;
+  file.tensors["floats"] = stored(floats);
+  file.tensors["half"] = stored(floats, DType::F16);
+  file.tensors["bfloat"] = stored(floats, DType::BF16);
+  file.tensors["bytes"] = stored(bytes);
+  file.tensors["integers"] = stored(integers);
+  file.tensors["none"] = stored(Tensor({4, 0}));
+  file.tensors["scalar"] = stored(Tensor::full({}, 2.5f));
+  file.metadata["spec"] = "{\"a\": \"\xc3\xa9\"}";
+  write_safetensors(path_, file);
+
+  const SafetensorsFile back = read_safetensors(path_);
+  EXPECT_EQ(back.tensors.size(), file.tensors.size());
+  EXPECT_EQ(back.metadata, file.metadata);
+  EXPECT_TRUE(testing::close(back.tensors.at("floats").floats(), floats, 0));
+  EXPECT_TRUE(testing::close(back.tensors.at("half").floats(), floats, 1e-3));
+  EXPECT_TRUE(testing::close(back.tensors.at("bfloat").floats(), floats, 1e-2));
+  EXPECT_EQ(back.tensors.at("bytes").byte_values()[2], 255);
+  EXPECT_EQ(back.tensors.at("integers").integers()[1], 1 << 30);
+  EXPECT_EQ(back.tensors.at("none").shape, (Shape{4, 0}));
+  EXPECT_EQ(back.tensors.at("scalar").floats()[0], 2.5f);
+  EXPECT_THROW(back.tensors.at("bytes").floats(), InputError);
+  EXPECT_THROW(back.tensors.at("floats").integers(), InputError);
+  EXPECT_THROW(back.tensors.at("integers").byte_values(), InputError);
+}
+
+TEST_F(Safetensors, ReadsUnalignedWideTypes) {
+  std::string bytes = file_bytes(R"({"b":{"dtype":"BOOL","shape":[1],"data_offsets":[0,1]},)"
+                                 R"("d":{"dtype":"F64","shape":[1],"data_offsets":[1,9]},)"
+                                 R"("i":{"dtype":"I64","shape":[2],"data_offsets":[9,25]}})",
+                                 25);
+  const double value = 0.125;
+  const std::int64_t integers[] = {-5, std::int64_t{1} << 40};
+  std::memcpy(bytes.data() + bytes.size() - 24, &value, 8);
+  std::memcpy(bytes.data() + bytes.size() - 16, integers, 16);
+  write_file(path_, bytes);
+  const SafetensorsFile file = read_safetensors(path_);
+  EXPECT_EQ(file.tensors.at("d").floats()[0], 0.125f);
+  EXPECT_THROW(file.tensors.at("i").integers(), InputError) << "2^40 has no 32 bits";
+}
+
+TEST_F(Safetensors, RefusesWhatIsNoFileOfThisKind) {
+  EXPECT_THROW(read_safetensors(folder_.path() / "missing"), InputError);
+  EXPECT_THROW(read_safetensors(folder_.path()), InputError);
+  EXPECT_NE(refusal(""), "");
+  EXPECT_NE(refusal("1234567"), "");
+  EXPECT_NE(refusal(std::string(8, '\xff') + "{}"), "");
+  EXPECT_NE(refusal(std::string("\x09\0\0\0\0\0\0\0", 8) + "{}"), "");
+  EXPECT_NE(refusal("[]", 0), "");
+  EXPECT_NE(refusal(" {}", 0), "");
+  EXPECT_NE(refusal("{} x", 0), "");
+  EXPECT_EQ(refusal("{}   ", 0), "");
+}
+
+TEST_F(Safetensors, RefusesWrongEntries) {
+  const auto tensor = [&](const std::string& entry) { return refusal("{\"t\":" + entry + "}", 8); };
+  const std::string dtype = R"("dtype":"F32",)", shape = R"("shape":[2],)";
+  const std::string offsets = R"("data_offsets":[0,8])";
+  EXPECT_EQ(tensor("{" + dtype + shape + offsets + "}"), "");
+  for (const std::string& entry :
+       {std::string("3"), std::string("[]"), "{" + shape + offsets + "}",
+        "{" + dtype + offsets + "}", "{" + dtype + R"("shape":[2]})",
+        "{" + dtype + shape + offsets + R"(,"more":1})",
+        R"({"dtype":"F31",)" + shape + offsets + "}", R"({"dtype":4,)" + shape + offsets + "}",
+        "{" + dtype + R"("shape":[-2],)" + offsets + "}",
+        "{" + dtype + R"("shape":[2.0],)" + offsets + "}",
+        "{" + dtype + R"("shape":2,)" + offsets + "}",
+        "{" + dtype + R"("shape":[18446744073709551615],)" + offsets + "}",
+        "{" + dtype + R"("shape":[4611686018427387904,4],)" + offsets + "}",
+        "{" + dtype + R"("shape":[3],)" + offsets + "}",
+        "{" + dtype + shape + R"("data_offsets":[0]})",
+        "{" + dtype + shape + R"("data_offsets":[8,0]})",
+        "{" + dtype + shape + R"("data_offsets":[0,-8]})",
+        "{" + dtype + shape + R"("data_offsets":"0,8"})"}) {
+    EXPECT_TRUE(tensor(entry).starts_with("tensor \"t\": ")) << entry << ": " << tensor(entry);
+  }
+  EXPECT_NE(refusal(R"({"__metadata__":3})", 0), "");
+  EXPECT_NE(refusal(R"({"__metadata__":{"a":3}})", 0), "");
+}
+
+TEST_F(Safetensors, RefusesOverlapsGapsAndKeysTwice) {
+  const auto two = [&](const std::string& a, const std::string& b, std::size_t bytes) {
+    return refusal(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":)" + a +
+                       R"(},"b":{"dtype":"U8","shape":[4],"data_offsets":)" + b + "}}",
+                   bytes);
+  };
+  EXPECT_EQ(two("[0,4]", "[4,8]", 8), "");
+  EXPECT_EQ(two("[4,8]", "[0,4]", 8), "");
+  EXPECT_NE(two("[0,4]", "[2,6]", 8).find("overlap"), std::string::npos);
+  EXPECT_NE(two("[0,4]", "[0,4]", 4).find("overlap"), std::string::npos);
+  EXPECT_NE(two("[0,4]", "[5,9]", 9).find("gap"), std::string::npos);
+  EXPECT_NE(two("[1,5]", "[5,9]", 9).find("gap"), std::string::npos);
+  EXPECT_NE(two("[0,4]", "[4,8]", 7).find("ends before"), std::string::npos);
+  EXPECT_NE(two("[0,4]", "[4,8]", 9), "");
+  const std::string entry = R"({"dtype":"U8","shape":[0],"data_offsets":[0,0]})";
+  EXPECT_EQ(refusal("{\"a\":" + entry + ",\"a\":" + entry + "}", 0), "key \"a\" occurs twice in one object");
+}
+
+// Cut and damaged files are read or refused, never anything else.
+TEST_F(Safetensors, SurvivesDamage) {
+  SafetensorsFile file;
+  file.tensors["floats"] = stored(testing::random_tensor({3, 5}, 1));
+  file.tensors["bytes"] = stored(ByteTensor::from({3}, {0, 1, 255}));
+  write_safetensors(path_, file);
+  const std::string good = read_file(path_);
+  for (std::size_t n = 0; n < good.size(); ++n) EXPECT_NE(refusal(good.substr(0, n)), "") << n;
+  std::mt19937 random(1);
+  for (int i = 0; i < 500; ++i) {
+    std::string bad = good;
+    for (int k = 0; k < 3; ++k) bad[random() % (bad.size() - 70)] = static_cast<char>(random());
+    write_file(path_, bad);
+    try {
+      for (const auto& [name, tensor] : read_safetensors(path_).tensors) {
+        if (tensor.dtype == DType::F32) tensor.floats();
+      }
+    } catch (const InputError&) {
+      continue;
+    }
+  }
+}
+
+TEST_F(Safetensors, DoesNotLoseAnOldFile) {
+  write_file(path_, "old");
+  SafetensorsFile file;
+  file.tensors["\xff"] = stored(Tensor({1}));
+  EXPECT_THROW(write_safetensors(path_, file), InputError);
+  EXPECT_EQ(read_file(path_), "old");
+}
+
+}  // namespace
+}  // namespace attnscope

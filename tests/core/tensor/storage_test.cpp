@@ -1,0 +1,69 @@
+#include "core/tensor/storage.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <thread>
+#include <vector>
+
+namespace attnscope {
+namespace {
+
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool kCaches = false;
+#else
+constexpr bool kCaches = true;
+#endif
+
+TEST(Storage, ReusesFreedBlocks) {
+  release_cached_storage();
+  const void* first = allocate_block(10'000).get();
+  const StorageStatistics before = storage_statistics();
+  const auto again = allocate_block(10'000);
+  const StorageStatistics after = storage_statistics();
+  EXPECT_EQ(after.reused_blocks - before.reused_blocks, kCaches ? 1u : 0u);
+  EXPECT_EQ(after.fresh_blocks - before.fresh_blocks, kCaches ? 0u : 1u);
+  if (kCaches) {
+    EXPECT_EQ(again.get(), first);
+  }
+}
+
+TEST(Storage, CountsLiveBytes) {
+  const std::size_t before = storage_statistics().live_bytes;
+  {
+    const auto block = allocate_block(1'000'000);
+    const std::size_t live = storage_statistics().live_bytes - before;
+    EXPECT_GE(live, 1'000'000u);
+    EXPECT_LE(live, 1'070'000u);
+  }
+  EXPECT_EQ(storage_statistics().live_bytes, before);
+}
+
+TEST(Storage, KeepsNoMoreThanItsLimit) {
+  release_cached_storage();
+  EXPECT_EQ(storage_statistics().cached_bytes, 0u);
+  for (std::size_t i = 1; i <= 12; ++i) allocate_block(i * (std::size_t{100} << 20));
+  EXPECT_LE(storage_statistics().cached_bytes, std::size_t{1} << 30);
+  release_cached_storage();
+  EXPECT_EQ(storage_statistics().cached_bytes, 0u);
+}
+
+TEST(Storage, ServesSeveralThreads) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([t] {
+      for (std::size_t i = 0; i < 2000; ++i) {
+        const std::size_t bytes = 64 + 64 * (i % 7);
+        const auto block = allocate_block(bytes);
+        std::memset(block.get(), t, bytes);
+        const auto* all = static_cast<const unsigned char*>(block.get());
+        ASSERT_EQ(all[0], t);
+        ASSERT_EQ(all[bytes - 1], t);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace attnscope
