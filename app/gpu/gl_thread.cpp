@@ -1,0 +1,133 @@
+#include "app/gpu/gl_thread.h"
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <future>
+#include <mutex>
+#include <thread>
+
+namespace attnscope {
+
+struct GlThread::State {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<std::function<void()>> soon, queue;  // jobs never throw: see submit()
+  bool ending = false;
+  std::unique_ptr<GlContext> context;
+  std::string description;
+  std::thread thread;
+
+  // The next job, `soon` first; with `only_soon` never one of the others. Empty: none.
+  std::function<void()> take(bool only_soon) {
+    auto& from = !soon.empty() || only_soon ? soon : queue;
+    if (from.empty()) return {};
+    std::function<void()> job = std::move(from.front());
+    from.pop_front();
+    return job;
+  }
+
+  void loop() {
+    std::unique_lock lock(mutex);
+    for (;;) {
+      changed.wait(lock, [&] { return ending || !soon.empty() || !queue.empty(); });
+      std::function<void()> job = take(false);
+      if (!job) return;  // ending, and all done
+      lock.unlock();
+      job();
+      job = nullptr;  // what it holds goes before the lock is taken
+      lock.lock();
+    }
+  }
+
+  void submit(std::deque<std::function<void()>>& where, const std::function<void()>& work) {
+    if (std::this_thread::get_id() == thread.get_id()) {
+      work();
+      return;
+    }
+    const auto done = std::make_shared<std::promise<void>>();  // outlives both sides
+    auto result = done->get_future();
+    {
+      const std::lock_guard lock(mutex);
+      where.emplace_back([&work, done] {
+        try {
+          work();
+          done->set_value();
+        } catch (...) {
+          done->set_exception(std::current_exception());
+        }
+      });
+    }
+    changed.notify_one();
+    result.get();
+  }
+};
+
+GlThread::GlThread(std::unique_ptr<GlContext> context) : state_(std::make_unique<State>()) {
+  State& s = *state_;
+  s.context = std::move(context);
+  std::promise<void> ready;
+  s.thread = std::thread([&s, &ready] {
+    try {
+      s.context->make_current();
+      s.context->require_compute();
+      s.description = s.context->describe();
+      ready.set_value();
+    } catch (...) {
+      s.context->release();
+      ready.set_exception(std::current_exception());
+      return;
+    }
+    s.loop();
+    s.context->release();
+  });
+  try {
+    ready.get_future().get();
+  } catch (...) {
+    s.thread.join();
+    throw;
+  }
+}
+
+GlThread::~GlThread() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->ending = true;
+  }
+  state_->changed.notify_one();
+  state_->thread.join();
+}
+
+const std::string& GlThread::description() const {
+  return state_->description;
+}
+
+void GlThread::run(const std::function<void()>& work) {
+  state_->submit(state_->queue, work);
+}
+
+void GlThread::run_soon(const std::function<void()>& work) {
+  state_->submit(state_->soon, work);
+}
+
+void GlThread::post(std::function<void()> work) {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->queue.push_back(std::move(work));
+  }
+  state_->changed.notify_one();
+}
+
+void GlThread::serve() {
+  for (;;) {
+    std::function<void()> job;
+    {
+      const std::lock_guard lock(state_->mutex);
+      job = state_->take(true);
+    }
+    if (!job) return;
+    job();
+  }
+}
+
+}  // namespace attnscope
