@@ -1,0 +1,71 @@
+#include "core/training/ngram.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "core/base/error.h"
+
+namespace attnscope {
+namespace {
+
+// The length in the top byte keeps "" and "\0" apart.
+std::uint64_t key(std::string_view bytes) {
+  std::uint64_t k = bytes.size();
+  for (const char c : bytes) k = k << 8 | static_cast<unsigned char>(c);
+  return k;
+}
+
+std::string_view context_before(std::string_view text, std::size_t at, int longest) {
+  const std::size_t length = std::min(at, static_cast<std::size_t>(longest));
+  return text.substr(at - length, length);
+}
+
+}  // namespace
+
+NgramModel::NgramModel(int order) : order_(order) {
+  if (order < 1 || order > kMostOrder) {
+    throw InputError("order: expected 1 to " + std::to_string(kMostOrder) + ", found " +
+                     std::to_string(order));
+  }
+}
+
+void NgramModel::learn(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    std::string_view context = context_before(text, i, order_ - 1);
+    for (;; context.remove_prefix(1)) {
+      Seen& seen = contexts_[key(context)];
+      const std::string_view with_byte(context.data(), context.size() + 1);
+      ++seen.count;
+      if (++pairs_[key(with_byte)] == 1) ++seen.kinds;
+      if (context.empty()) break;
+    }
+  }
+}
+
+double NgramModel::bits_per_byte(std::string_view text) const {
+  if (text.empty()) return std::numeric_limits<double>::quiet_NaN();
+  double bits = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    bits -= std::log2(probability(context_before(text, i, order_ - 1), byte));
+  }
+  return bits / static_cast<double>(text.size());
+}
+
+double NgramModel::probability(std::string_view context, unsigned char byte) const {
+  double p = 1.0 / 256;
+  for (std::size_t length = 0; length <= context.size(); ++length) {
+    const std::string_view suffix = context.substr(context.size() - length);
+    const auto seen = contexts_.find(key(suffix));
+    if (seen == contexts_.end()) break;  // then no longer context was seen either
+    const auto pair = pairs_.find(key(std::string(suffix) + static_cast<char>(byte)));
+    const double count = pair == pairs_.end() ? 0 : pair->second;
+    const double kinds = seen->second.kinds;
+    p = (count + kinds * p) / (seen->second.count + kinds);
+  }
+  return p;
+}
+
+}  // namespace attnscope

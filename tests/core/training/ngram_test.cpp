@@ -1,0 +1,63 @@
+#include "core/training/ngram.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "core/base/error.h"
+
+namespace attnscope {
+namespace {
+
+TEST(Ngram, UnseenTextCostsEightBits) {
+  const NgramModel model(3);
+  EXPECT_DOUBLE_EQ(model.bits_per_byte("anything"), 8.0);
+  EXPECT_TRUE(std::isnan(model.bits_per_byte("")));
+}
+
+// By hand: after "ab", N() = 2, T() = 2, so p(a) = (1 + 2/256) / 4, and p(b | a) with N(a) = 1,
+// T(a) = 1 is (1 + p(b)) / 2 with p(b) = p(a).
+TEST(Ngram, FollowsTheFormula) {
+  NgramModel model(2);
+  model.learn("ab");
+  const double single = (1 + 2.0 / 256) / 4;
+  EXPECT_NEAR(model.bits_per_byte("a"), -std::log2(single), 1e-12);
+  EXPECT_NEAR(model.bits_per_byte("ab"), -(std::log2(single) + std::log2((1 + single) / 2)) / 2,
+              1e-12);
+}
+
+TEST(Ngram, ProbabilitiesOfAllBytesSumToOne) {
+  NgramModel model(4);
+  model.learn("the cat sat on the mat and the cat ran");
+  double sum = 0;
+  const double prefix = model.bits_per_byte("the ca") * 6;
+  for (int b = 0; b < 256; ++b) {
+    const std::string text = std::string("the ca") + static_cast<char>(b);
+    sum += std::exp2(-(model.bits_per_byte(text) * 7 - prefix));
+  }
+  EXPECT_NEAR(sum, 1.0, 1e-9);
+}
+
+TEST(Ngram, LongerContextsHelpOnRepetitiveText) {
+  std::string text;
+  for (int i = 0; i < 200; ++i) text += "abcabd";
+  NgramModel two(2), six(6);
+  two.learn(text);
+  six.learn(text);
+  EXPECT_LT(six.bits_per_byte(text), two.bits_per_byte(text));
+}
+
+TEST(Ngram, ZeroBytesAreBytesLikeOthers) {
+  NgramModel model(3);
+  model.learn(std::string("\0\0\0\0a", 5));
+  EXPECT_TRUE(std::isfinite(model.bits_per_byte(std::string("\0\0", 2))));
+}
+
+TEST(Ngram, RefusesImpossibleOrders) {
+  EXPECT_THROW(NgramModel(0), InputError);
+  EXPECT_THROW(NgramModel(8), InputError);
+}
+
+}  // namespace
+}  // namespace attnscope
