@@ -2,6 +2,10 @@
 add_library(attnscope_options INTERFACE)
 target_compile_options(attnscope_options INTERFACE -Wall -Wextra -Wconversion -Werror
                                                   ${ATTNSCOPE_MACHINE_FLAGS})
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # Fires on every "literal" + std::string (https://gcc.gnu.org/PR105651).
+  target_compile_options(attnscope_options INTERFACE -Wno-restrict)
+endif()
 target_include_directories(attnscope_options INTERFACE ${PROJECT_SOURCE_DIR})
 if(ATTNSCOPE_SANITIZE)
   target_compile_options(attnscope_options INTERFACE -fsanitize=${ATTNSCOPE_SANITIZE}

@@ -1,7 +1,8 @@
 // A picture as a list of things to draw. A view lays itself out once into a DisplayList; ImGui
 // draws it on the screen (app), Cairo with Pango into PNG, SVG and PDF (render.h).
 //
-// Units are pixels at scale 1 (1/96 inch); x to the right, y down, origin at the top left.
+// Units are pixels at scale 1 (1/96 inch); x to the right, y down, origin at the top left. Items
+// are drawn in order, later ones over earlier ones, all within the list's width and height.
 #pragma once
 
 #include <cstdint>
@@ -35,20 +36,25 @@ enum class Align { Start, Middle, End };
 struct FilledBox {
   Box box;
   Colour colour;
-  double radius = 0;
+  double radius = 0;  // of the corners
 };
-struct OutlinedBox {
+struct OutlinedBox {  // the stroke is centred on the box's edges; painters snap it to whole pixels
   Box box;
   Colour colour;
   double thickness = 1;
 };
-struct Line {
+struct Line {  // open; horizontal and vertical lines are snapped to whole pixels
   std::vector<Point> points;
   Colour colour;
   double thickness = 1;
 };
-struct Text {
-  Point at;          // anchor; vertical: the middle of the line
+// The baseline lies this share of the font size below a text's anchor: capitals look centred.
+inline constexpr double kBaselineShift = 0.36;
+// From one baseline to the next, as a share of the font size.
+inline constexpr double kLineHeight = 1.35;
+
+struct Text {        // one line
+  Point at;          // anchor; vertical: the middle of the capitals, see kBaselineShift
   std::string text;  // UTF-8
   Colour colour;
   double size = 13;  // font size in pixels
@@ -56,17 +62,22 @@ struct Text {
   double angle = 0;  // degrees, counter-clockwise about the anchor
   bool bold = false;
 };
-// A matrix as coloured cells: a float texture with a colour-map shader on the screen.
+// A matrix as coloured cells: a float texture with a colour-map shader on the screen, heat_map.h
+// in files. A pixel shows the cell under its centre. Where an axis has more visible cells than
+// pixels and `max_pooled` is set, it shows the largest of all cells that it overlaps (of largest
+// magnitude in a diverging colour map), so that thin diagonals survive.
 struct HeatMap {
   Box box;        // where the visible cells go
-  Tensor values;  // [rows, columns]; NaN cells are drawn as `background`
+  Tensor values;  // [rows, columns]
   // In place of `values`, where the numbers lie on a device: plane `plane` of it.
   std::shared_ptr<const DeviceAttention> device;
   Index plane = 0;
-  double row = 0, column = 0, height = 0, width = 0;  // the visible part, in cells
-  double least = 0, most = 1;                         // the colour range
-  std::string colour_map = "viridis";                 // see colour_map.h
-  bool max_pooled = true;                             // when there are more cells than pixels
+  // The visible part, in cells; may begin and end within a cell. Beyond the matrix: `missing`.
+  double row = 0, column = 0, height = 0, width = 0;
+  double least = 0, most = 1;          // the colour range; numbers beyond get the end colours
+  std::string colour_map = "viridis";  // see colour_map.h
+  Colour missing{0, 0, 0, 0};          // of NaN cells; by default what lies below shows through
+  bool max_pooled = true;              // when there are more cells than pixels
 };
 // Pushes a clipping rectangle for the items that follow, or (no box) pops it.
 struct Clip {

@@ -1,32 +1,28 @@
 // Display lists into files: PNG, SVG, PDF, by Cairo with Pango (DejaVu Sans; any script that the
-// installed fonts can set). The window and the command line both export through here.
+// installed fonts can set). The window and the command line both export through here. The same
+// list gives the same bytes: no file holds a date or a random id.
 #pragma once
 
 #include <filesystem>
-#include <map>
-#include <string>
 
 #include "core/figure/display_list.h"
+#include "core/figure/image.h"
+#include "core/figure/png.h"
 
 namespace attnscope {
 
-const TextMeasure& file_text_measure();  // Pango's
+const TextMeasure& file_text_measure();  // Pango's; for any thread
 
-struct Image {  // 8-bit RGBA, not premultiplied, rows from the top
-  int width = 0, height = 0;
-  std::vector<std::uint8_t> rgba;
-};
+// Heat maps in SVG and PDF are images of this many pixels per unit.
+inline constexpr int kVectorPixels = 4;
+
+// InputError when the picture would have more than 16384 pixels a side.
 Image render_image(const DisplayList& list, double scale);
-
-// PNG text chunks and SVG/PDF metadata; "Experiment" holds the JSON that made the picture.
-using PictureMetadata = std::map<std::string, std::string>;
+std::string encode_pdf(const DisplayList& list, const PictureMetadata& metadata);
 
 // By the file name's extension (.png, .svg, .pdf); InputError for another. Written to a temporary
-// name and renamed. `scale`: pixels per unit, PNG only.
+// name and renamed. `scale`: pixels per unit, PNG only. SVG and PDF hold the metadata, too.
 void write_picture(const std::filesystem::path& path, const DisplayList& list, double scale,
                    const PictureMetadata& metadata);
-std::string encode_png(const Image& image, const PictureMetadata& metadata);
-// The metadata of a PNG written by write_picture. InputError when it is no PNG.
-PictureMetadata read_png_metadata(const std::filesystem::path& path);
 
 }  // namespace attnscope

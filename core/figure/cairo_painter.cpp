@@ -1,0 +1,166 @@
+#include "core/figure/cairo_painter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <numbers>
+
+#include "core/base/error.h"
+#include "core/figure/heat_map.h"
+#include "core/figure/pango_text.h"
+#include "core/figure/render.h"
+
+namespace attnscope {
+namespace {
+
+using SurfacePtr = std::unique_ptr<cairo_surface_t, decltype(&cairo_surface_destroy)>;
+
+// As Cairo stores pixels: 0xAARRGGBB in the machine's byte order, premultiplied.
+SurfacePtr surface_of(const Image& image) {
+  SurfacePtr surface(cairo_image_surface_create(CAIRO_FORMAT_ARGB32, image.width, image.height),
+                     cairo_surface_destroy);
+  if (cairo_surface_status(surface.get()) != CAIRO_STATUS_SUCCESS) {
+    throw WorkError("picture: no memory for a heat map");
+  }
+  unsigned char* const pixels = cairo_image_surface_get_data(surface.get());
+  const int stride = cairo_image_surface_get_stride(surface.get());
+  const std::uint8_t* in = image.rgba.data();
+  for (int y = 0; y < image.height; ++y) {
+    unsigned char* out = pixels + static_cast<std::ptrdiff_t>(y) * stride;
+    for (int x = 0; x < image.width; ++x, in += 4, out += 4) {
+      const std::uint32_t a = in[3];
+      const auto premultiplied = [a](std::uint32_t v) { return (v * a + 127) / 255; };
+      const std::uint32_t pixel =
+          a << 24 | premultiplied(in[0]) << 16 | premultiplied(in[1]) << 8 | premultiplied(in[2]);
+      std::memcpy(out, &pixel, sizeof pixel);
+    }
+  }
+  cairo_surface_mark_dirty(surface.get());
+  return surface;
+}
+
+class Painter {
+ public:
+  Painter(cairo_t* cairo, double scale) : cairo_(cairo), scale_(scale) {
+    if (scale_ > 0) cairo_scale(cairo_, scale_, scale_);
+  }
+
+  void operator()(const FilledBox& item) {
+    set_colour(item.colour);
+    const Box box = snapped(item.box);
+    const double r = std::min({item.radius, box.width / 2, box.height / 2});
+    if (r > 0) {
+      constexpr double kQuarter = std::numbers::pi / 2;
+      cairo_new_sub_path(cairo_);
+      cairo_arc(cairo_, box.right() - r, box.y + r, r, -kQuarter, 0);
+      cairo_arc(cairo_, box.right() - r, box.bottom() - r, r, 0, kQuarter);
+      cairo_arc(cairo_, box.x + r, box.bottom() - r, r, kQuarter, 2 * kQuarter);
+      cairo_arc(cairo_, box.x + r, box.y + r, r, 2 * kQuarter, 3 * kQuarter);
+      cairo_close_path(cairo_);
+    } else {
+      cairo_rectangle(cairo_, box.x, box.y, box.width, box.height);
+    }
+    cairo_fill(cairo_);
+  }
+
+  void operator()(const OutlinedBox& item) {
+    const double thickness = set_stroke(item.colour, item.thickness);
+    const double x = on_pixel(item.box.x, thickness), y = on_pixel(item.box.y, thickness);
+    cairo_set_line_join(cairo_, CAIRO_LINE_JOIN_MITER);
+    cairo_rectangle(cairo_, x, y, on_pixel(item.box.right(), thickness) - x,
+                    on_pixel(item.box.bottom(), thickness) - y);
+    cairo_stroke(cairo_);
+  }
+
+  void operator()(const Line& item) {
+    if (item.points.empty()) return;
+    const double thickness = set_stroke(item.colour, item.thickness);
+    const bool segment = item.points.size() == 2;
+    const bool vertical = segment && item.points[0].x == item.points[1].x;
+    const bool horizontal = segment && item.points[0].y == item.points[1].y;
+    const bool straight = vertical || horizontal;
+    cairo_set_line_join(cairo_, CAIRO_LINE_JOIN_ROUND);
+    cairo_set_line_cap(cairo_, straight ? CAIRO_LINE_CAP_BUTT : CAIRO_LINE_CAP_ROUND);
+    for (const Point& p : item.points) {
+      cairo_line_to(cairo_, vertical ? on_pixel(p.x, thickness) : p.x,
+                    horizontal ? on_pixel(p.y, thickness) : p.y);
+    }
+    cairo_stroke(cairo_);
+  }
+
+  void operator()(const Text& item) { draw_text(cairo_, item); }
+
+  void operator()(const HeatMap& item) {
+    const double pixels = scale_ > 0 ? scale_ : kVectorPixels;
+    const double left = std::round(item.box.x * pixels), top = std::round(item.box.y * pixels);
+    const int width = static_cast<int>(std::round(item.box.right() * pixels) - left);
+    const int height = static_cast<int>(std::round(item.box.bottom() * pixels) - top);
+    if (width < 1 || height < 1) return;
+    const SurfacePtr surface = surface_of(rasterise(item, width, height));
+    cairo_save(cairo_);
+    cairo_scale(cairo_, 1 / pixels, 1 / pixels);
+    cairo_set_source_surface(cairo_, surface.get(), left, top);
+    cairo_pattern_set_filter(cairo_get_source(cairo_), CAIRO_FILTER_NEAREST);
+    cairo_rectangle(cairo_, left, top, width, height);
+    cairo_fill(cairo_);
+    cairo_restore(cairo_);
+  }
+
+  void operator()(const Clip& item) {
+    if (item.box) {
+      cairo_save(cairo_);
+      const Box box = snapped(*item.box);
+      cairo_rectangle(cairo_, box.x, box.y, box.width, box.height);
+      cairo_clip(cairo_);
+      ++open_clips_;
+    } else if (open_clips_ > 0) {
+      cairo_restore(cairo_);
+      --open_clips_;
+    }
+  }
+
+  void close_clips() {
+    while (open_clips_ > 0) (*this)(Clip{});
+  }
+
+ private:
+  void set_colour(const Colour& c) {
+    cairo_set_source_rgba(cairo_, c.r / 255.0, c.g / 255.0, c.b / 255.0, c.a / 255.0);
+  }
+
+  double set_stroke(const Colour& colour, double thickness) {
+    set_colour(colour);
+    if (scale_ > 0) thickness = std::max(1.0, std::round(thickness * scale_)) / scale_;
+    cairo_set_line_width(cairo_, thickness);
+    return thickness;
+  }
+
+  // Where a stroke of this thickness covers whole pixels.
+  double on_pixel(double at, double thickness) const {
+    if (scale_ <= 0) return at;
+    const double half = std::fmod(std::round(thickness * scale_), 2) / 2;
+    return (std::round(at * scale_ - half) + half) / scale_;
+  }
+
+  Box snapped(const Box& box) const {
+    if (scale_ <= 0) return box;
+    const double x = on_pixel(box.x, 0), y = on_pixel(box.y, 0);
+    return {x, y, on_pixel(box.right(), 0) - x, on_pixel(box.bottom(), 0) - y};
+  }
+
+  cairo_t* cairo_;
+  double scale_;
+  int open_clips_ = 0;
+};
+
+}  // namespace
+
+void paint(cairo_t* cairo, const DisplayList& list, double scale) {
+  Painter painter(cairo, scale);
+  painter(FilledBox{{0, 0, list.width, list.height}, list.background});
+  for (const Item& item : list.items) std::visit(painter, item);
+  painter.close_clips();
+}
+
+}  // namespace attnscope

@@ -1,0 +1,120 @@
+#include "core/figure/heat_map.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/parallel.h"
+#include "core/figure/colour_map.h"
+
+namespace attnscope {
+namespace {
+
+constexpr float kNoCell = std::numeric_limits<float>::quiet_NaN();
+
+struct Cells {  // [first, last) along one axis
+  Index first = 0, last = 0;
+};
+
+// Which of `count` cells each of `pixels` pixels shows, when they span [start, start + extent).
+std::vector<Cells> cells_of_pixels(double start, double extent, int pixels, Index count,
+                                   bool pooled) {
+  constexpr double kRounding = 1e-9;  // an edge that falls on a cell's edge does not overlap it
+  const bool pool = pooled && extent > pixels;
+  std::vector<Cells> result(static_cast<std::size_t>(pixels));
+  for (int p = 0; p < pixels; ++p) {
+    const double low = start + extent * p / pixels;
+    const double high = start + extent * (p + 1) / pixels;
+    const double first = std::floor(pool ? low + kRounding : (low + high) / 2);
+    const double last = pool ? std::ceil(high - kRounding) : first + 1;
+    Cells& cells = result[static_cast<std::size_t>(p)];
+    cells.first = static_cast<Index>(std::clamp(first, 0.0, static_cast<double>(count)));
+    cells.last = static_cast<Index>(std::clamp(last, 0.0, static_cast<double>(count)));
+  }
+  return result;
+}
+
+// Whether `a` is to be shown rather than `b`, which may be NaN.
+template <bool magnitude>
+bool stronger(float a, float b) {
+  if (std::isnan(b)) return true;
+  if constexpr (magnitude) {
+    const float size_a = std::abs(a), size_b = std::abs(b);
+    return size_a > size_b || (size_a == size_b && a > b);
+  }
+  return a > b;
+}
+
+template <bool magnitude>
+void pool(const Tensor& cells, const std::vector<Cells>& rows, const std::vector<Cells>& columns,
+          Tensor& pixels) {
+  const Index height = pixels.dim(0), width = pixels.dim(1), stride = cells.dim(1);
+  const Index from = columns.front().first, to = std::max(from, columns.back().last);
+  parallel_for(height, 16, [&](Index begin, Index end) {
+    std::vector<float> line(static_cast<std::size_t>(to - from));  // over the pixel's rows
+    for (Index y = begin; y < end; ++y) {
+      std::fill(line.begin(), line.end(), kNoCell);
+      const Cells& span = rows[static_cast<std::size_t>(y)];
+      for (Index r = span.first; r < span.last; ++r) {
+        const float* source = cells.data() + r * stride + from;
+        for (std::size_t c = 0; c < line.size(); ++c) {
+          if (stronger<magnitude>(source[c], line[c])) line[c] = source[c];
+        }
+      }
+      for (Index x = 0; x < width; ++x) {
+        const Cells& across = columns[static_cast<std::size_t>(x)];
+        float best = kNoCell;
+        for (Index c = across.first; c < across.last; ++c) {
+          const float value = line[static_cast<std::size_t>(c - from)];
+          if (stronger<magnitude>(value, best)) best = value;
+        }
+        pixels(y, x) = best;
+      }
+    }
+  });
+}
+
+}  // namespace
+
+Tensor heat_map_cells(const HeatMap& map) {
+  if (!map.device) return map.values;
+  const Tensor all = map.device->download();
+  return all.slice(map.plane, 1).reshaped({all.dim(-2), all.dim(-1)});  // [rows, columns]
+}
+
+Tensor heat_map_pixels(const HeatMap& map, int width, int height) {
+  const Tensor cells = heat_map_cells(map);
+  Tensor pixels = Tensor::full({height, width}, kNoCell);
+  if (cells.empty() || pixels.empty() || !(map.width > 0) || !(map.height > 0)) return pixels;
+  const auto rows = cells_of_pixels(map.row, map.height, height, cells.dim(0), map.max_pooled);
+  const auto columns = cells_of_pixels(map.column, map.width, width, cells.dim(1), map.max_pooled);
+  if (colour_map(map.colour_map).diverging()) {
+    pool<true>(cells, rows, columns, pixels);
+  } else {
+    pool<false>(cells, rows, columns, pixels);
+  }
+  return pixels;
+}
+
+Image rasterise(const HeatMap& map, int width, int height) {
+  const Tensor pixels = heat_map_pixels(map, width, height);
+  const ColourMap& colours = colour_map(map.colour_map);
+  const double range = map.most - map.least;
+  Image image{width, height,
+              std::vector<std::uint8_t>(static_cast<std::size_t>(pixels.size()) * 4)};
+  parallel_for(pixels.size(), 1 << 14, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      const double value = pixels[i];
+      const double share = range > 0 ? (value - map.least) / range : 0;
+      const Colour c = std::isnan(value) ? map.missing : colours.at(share);
+      std::uint8_t* out = image.rgba.data() + 4 * i;
+      out[0] = c.r;
+      out[1] = c.g;
+      out[2] = c.b;
+      out[3] = c.a;
+    }
+  });
+  return image;
+}
+
+}  // namespace attnscope

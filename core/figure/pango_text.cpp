@@ -1,0 +1,87 @@
+#include "core/figure/pango_text.h"
+
+#include <pango/pangocairo.h>
+
+#include <memory>
+#include <numbers>
+
+#include "core/figure/plain_text.h"
+#include "core/figure/render.h"
+
+namespace attnscope {
+namespace {
+
+struct Unreference {
+  void operator()(gpointer object) const { g_object_unref(object); }
+};
+using LayoutPtr = std::unique_ptr<PangoLayout, Unreference>;
+using ContextPtr = std::unique_ptr<PangoContext, Unreference>;
+
+ContextPtr make_context() {
+  // The default font map is one per thread, and so must be what is made from it.
+  ContextPtr context(pango_font_map_create_context(pango_cairo_font_map_get_default()));
+  cairo_font_options_t* options = cairo_font_options_create();
+  cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
+  cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+  cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
+  pango_cairo_context_set_font_options(context.get(), options);
+  cairo_font_options_destroy(options);
+  pango_context_set_round_glyph_positions(context.get(), FALSE);
+  return context;
+}
+
+LayoutPtr make_layout(const std::string& text, double size, bool bold) {
+  thread_local const ContextPtr context = make_context();
+  LayoutPtr layout(pango_layout_new(context.get()));
+  PangoFontDescription* font = pango_font_description_new();
+  pango_font_description_set_family(font, "DejaVu Sans");
+  pango_font_description_set_weight(font, bold ? PANGO_WEIGHT_BOLD : PANGO_WEIGHT_NORMAL);
+  pango_font_description_set_absolute_size(font, size * PANGO_SCALE);
+  pango_layout_set_font_description(layout.get(), font);
+  pango_font_description_free(font);
+  pango_layout_set_single_paragraph_mode(layout.get(), TRUE);
+  const std::string plain = plain_text(text);
+  pango_layout_set_text(layout.get(), plain.data(), static_cast<int>(plain.size()));
+  return layout;
+}
+
+double layout_width(PangoLayout* layout) {
+  PangoRectangle logical;
+  pango_layout_get_extents(layout, nullptr, &logical);
+  return static_cast<double>(logical.width) / PANGO_SCALE;
+}
+
+class PangoMeasure : public TextMeasure {
+ public:
+  double width(const std::string& text, double size, bool bold) const override {
+    return layout_width(make_layout(text, size, bold).get());
+  }
+};
+
+}  // namespace
+
+const TextMeasure& file_text_measure() {
+  static const PangoMeasure measure;
+  return measure;
+}
+
+void draw_text(cairo_t* cairo, const Text& text) {
+  const LayoutPtr layout = make_layout(text.text, text.size, text.bold);
+  const double width = layout_width(layout.get());
+  const double left = text.align == Align::Start    ? 0
+                      : text.align == Align::Middle ? -width / 2
+                                                    : -width;
+  const double baseline =
+      static_cast<double>(pango_layout_get_baseline(layout.get())) / PANGO_SCALE;
+  cairo_save(cairo);
+  cairo_translate(cairo, text.at.x, text.at.y);
+  cairo_rotate(cairo, -text.angle * std::numbers::pi / 180);
+  cairo_move_to(cairo, left, kBaselineShift * text.size - baseline);
+  const auto part = [](std::uint8_t v) { return v / 255.0; };
+  cairo_set_source_rgba(cairo, part(text.colour.r), part(text.colour.g), part(text.colour.b),
+                        part(text.colour.a));
+  pango_cairo_show_layout(cairo, layout.get());
+  cairo_restore(cairo);
+}
+
+}  // namespace attnscope

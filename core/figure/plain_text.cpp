@@ -1,0 +1,63 @@
+#include "core/figure/plain_text.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace attnscope {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
+
+template <class... Format>
+std::string number(double value, Format... format) {
+  std::array<char, 512> buffer;  // the largest double has 309 digits before its point
+  const auto end =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, format...).ptr;
+  return {buffer.data(), end};
+}
+
+}  // namespace
+
+std::string plain_text(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  while (!text.empty()) {
+    utf8proc_int32_t code = 0;
+    const utf8proc_ssize_t length =
+        utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                         static_cast<utf8proc_ssize_t>(text.size()), &code);
+    const bool control = code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x2028 ||
+                         code == 0x2029 || code == 0xfffe || code == 0xffff;
+    const auto taken = static_cast<std::size_t>(std::max<utf8proc_ssize_t>(length, 1));
+    result += length <= 0 || control ? kReplacement : text.substr(0, taken);
+    text.remove_prefix(taken);
+  }
+  return result;
+}
+
+std::string fixed(double value, int decimals) {
+  std::string text = number(value, std::chars_format::fixed, decimals);
+  if (text.starts_with('-') && text.find_first_not_of("-0.") == std::string::npos) text.erase(0, 1);
+  return text;
+}
+
+std::string brief(double value, int digits) {
+  return number(value, std::chars_format::general, digits);
+}
+
+std::string grouped(long long value) {
+  constexpr std::size_t kGroup = 3;
+  const std::string digits = std::to_string(value);
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    const std::size_t left = digits.size() - i;
+    if (i > 0 && digits[i - 1] != '-' && left % kGroup == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
+}  // namespace attnscope

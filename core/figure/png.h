@@ -1,0 +1,23 @@
+// PNG files: https://www.w3.org/TR/png/ (third edition).
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "core/figure/image.h"
+
+namespace attnscope {
+
+// Text that a picture carries, by keyword (1 to 79 printable ASCII characters), in UTF-8.
+// "Title" names the picture, "Experiment" holds the JSON that made it.
+using PictureMetadata = std::map<std::string, std::string>;
+
+// Fast rather than small: zlib level 1, no filters; RGB where every pixel is opaque.
+std::string encode_png(const Image& image, const PictureMetadata& metadata);
+
+// The text of a PNG (chunks tEXt, zTXt and iTXt), in UTF-8. InputError when the file is no PNG, is
+// cut short or damaged.
+PictureMetadata read_png_metadata(const std::filesystem::path& path);
+
+}  // namespace attnscope

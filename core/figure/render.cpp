@@ -1,0 +1,128 @@
+#include "core/figure/render.h"
+
+#include <cairo-pdf.h>
+#include <cairo.h>
+
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/figure/cairo_painter.h"
+#include "core/figure/plain_text.h"
+#include "core/figure/svg.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kMostPixels = 16384;    // a side of a picture
+constexpr double kPointsPerUnit = 0.75;  // 72 points and 96 units an inch
+constexpr int kBytesPerPixel = 4;
+
+using SurfacePtr = std::unique_ptr<cairo_surface_t, decltype(&cairo_surface_destroy)>;
+using CairoPtr = std::unique_ptr<cairo_t, decltype(&cairo_destroy)>;
+
+void check(cairo_status_t status) {
+  if (status == CAIRO_STATUS_SUCCESS) return;
+  throw WorkError(std::string("picture: cannot be drawn: ") + cairo_status_to_string(status));
+}
+
+void check_size(const DisplayList& list, double scale) {
+  const double width = list.width * scale, height = list.height * scale;
+  if (width >= 1 && height >= 1 && width <= kMostPixels && height <= kMostPixels) return;
+  throw InputError("picture: expected 1 to " + brief(kMostPixels, 6) + " pixels a side, found " +
+                   brief(width, 6) + " x " + brief(height, 6));
+}
+
+// Cairo's premultiplied 0xAARRGGBB into plain RGBA.
+Image image_of(cairo_surface_t* surface) {
+  cairo_surface_flush(surface);
+  const int width = cairo_image_surface_get_width(surface);
+  const int height = cairo_image_surface_get_height(surface);
+  const int stride = cairo_image_surface_get_stride(surface);
+  const unsigned char* const pixels = cairo_image_surface_get_data(surface);
+  Image image{width, height, {}};
+  image.rgba.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) *
+                    kBytesPerPixel);
+  std::uint8_t* out = image.rgba.data();
+  for (int y = 0; y < height; ++y) {
+    const unsigned char* in = pixels + static_cast<std::ptrdiff_t>(y) * stride;
+    for (int x = 0; x < width; ++x, in += kBytesPerPixel, out += kBytesPerPixel) {
+      std::uint32_t pixel = 0;
+      std::memcpy(&pixel, in, sizeof pixel);
+      const std::uint32_t a = pixel >> 24;
+      const auto plain = [a](std::uint32_t v) {
+        if (a == 0 || a == 255) return static_cast<std::uint8_t>(v);
+        return static_cast<std::uint8_t>((v * 255 + a / 2) / a);
+      };
+      out[0] = plain(pixel >> 16 & 0xff);
+      out[1] = plain(pixel >> 8 & 0xff);
+      out[2] = plain(pixel & 0xff);
+      out[3] = static_cast<std::uint8_t>(a);
+    }
+  }
+  return image;
+}
+
+cairo_status_t append(void* closure, const unsigned char* data, unsigned length) {
+  static_cast<std::string*>(closure)->append(reinterpret_cast<const char*>(data), length);
+  return CAIRO_STATUS_SUCCESS;
+}
+
+}  // namespace
+
+Image render_image(const DisplayList& list, double scale) {
+  check_size(list, scale);
+  const SurfacePtr surface(cairo_image_surface_create(
+                               CAIRO_FORMAT_ARGB32, static_cast<int>(std::ceil(list.width * scale)),
+                               static_cast<int>(std::ceil(list.height * scale))),
+                           cairo_surface_destroy);
+  check(cairo_surface_status(surface.get()));
+  const CairoPtr cairo(cairo_create(surface.get()), cairo_destroy);
+  paint(cairo.get(), list, scale);
+  check(cairo_status(cairo.get()));
+  return image_of(surface.get());
+}
+
+std::string encode_pdf(const DisplayList& list, const PictureMetadata& metadata) {
+  check_size(list, 1);
+  std::string file;
+  const SurfacePtr surface(
+      cairo_pdf_surface_create_for_stream(append, &file, list.width * kPointsPerUnit,
+                                          list.height * kPointsPerUnit),
+      cairo_surface_destroy);
+  check(cairo_surface_status(surface.get()));
+  // Cairo would note the time, and then no two files were alike.
+  cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE, "");
+  for (const auto& [keyword, text] : metadata) {
+    const auto field = keyword == "Title" ? CAIRO_PDF_METADATA_TITLE : CAIRO_PDF_METADATA_KEYWORDS;
+    if (keyword != "Title" && keyword != "Experiment") continue;
+    cairo_pdf_surface_set_metadata(surface.get(), field, plain_text(text).c_str());
+  }
+  const CairoPtr cairo(cairo_create(surface.get()), cairo_destroy);
+  cairo_scale(cairo.get(), kPointsPerUnit, kPointsPerUnit);
+  paint(cairo.get(), list, 0);
+  check(cairo_status(cairo.get()));
+  cairo_surface_finish(surface.get());
+  check(cairo_surface_status(surface.get()));
+  return file;
+}
+
+void write_picture(const std::filesystem::path& path, const DisplayList& list, double scale,
+                   const PictureMetadata& metadata) {
+  const std::string extension = path.extension().string();
+  if (extension == ".png") {
+    write_file(path, encode_png(render_image(list, scale), metadata));
+  } else if (extension == ".svg") {
+    write_file(path, encode_svg(list, metadata));
+  } else if (extension == ".pdf") {
+    write_file(path, encode_pdf(list, metadata));
+  } else {
+    throw InputError(path.string() +
+                     ": expected a file name that ends in .png, .svg or .pdf, found " +
+                     (extension.empty() ? "none of them" : extension));
+  }
+}
+
+}  // namespace attnscope

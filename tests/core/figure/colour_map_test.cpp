@@ -1,0 +1,119 @@
+#include "core/figure/colour_map.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <set>
+#include <tuple>
+
+#include "core/base/error.h"
+
+namespace attnscope {
+namespace {
+
+struct Lab {
+  double lightness, a, b;
+};
+
+// CIE 1976 L*a*b* of an sRGB colour, white point D65.
+Lab lab(Colour c) {
+  const auto linear = [](double v) {
+    v /= 255;
+    return v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4);
+  };
+  const double r = linear(c.r), g = linear(c.g), b = linear(c.b);
+  const auto f = [](double t) { return t > 216.0 / 24389 ? std::cbrt(t) : (903.3 * t + 16) / 116; };
+  const double x = f((0.4124564 * r + 0.3575761 * g + 0.1804375 * b) / 0.95047);
+  const double y = f(0.2126729 * r + 0.7151522 * g + 0.0721750 * b);
+  const double z = f((0.0193339 * r + 0.1191920 * g + 0.9503041 * b) / 1.08883);
+  return {116 * y - 16, 500 * (x - y), 200 * (y - z)};
+}
+
+TEST(ColourMap, PublishedAnchors) {
+  EXPECT_EQ(colour_map("viridis").colours[0], (Colour{68, 1, 84, 255}));
+  EXPECT_EQ(colour_map("viridis").colours[255], (Colour{253, 231, 37, 255}));
+  EXPECT_EQ(colour_map("viridis").colours[128], (Colour{33, 145, 140, 255}));
+  EXPECT_EQ(colour_map("magma").colours[0], (Colour{0, 0, 4, 255}));
+  EXPECT_EQ(colour_map("magma").colours[255], (Colour{252, 253, 191, 255}));
+  EXPECT_EQ(colour_map("cividis").colours[255], (Colour{254, 232, 56, 255}));
+  EXPECT_EQ(colour_map("grey").colours[0], (Colour{255, 255, 255, 255}));
+  EXPECT_EQ(colour_map("grey").colours[255], (Colour{0, 0, 0, 255}));
+}
+
+TEST(ColourMap, SequentialLightnessIsMonotone) {
+  for (const ColourMap& map : colour_maps()) {
+    if (map.kind != ColourMap::Kind::Sequential) continue;
+    const double sign = lab(map.colours[255]).lightness > lab(map.colours[0]).lightness ? 1 : -1;
+    double reached = sign * lab(map.colours[0]).lightness;
+    for (const Colour& c : map.colours) {
+      const double lightness = sign * lab(c).lightness;
+      EXPECT_TRUE(lightness >= reached - 0.5) << map.id;  // half a step: 8-bit rounding
+      reached = std::max(reached, lightness);
+    }
+    EXPECT_TRUE(reached - sign * lab(map.colours[0]).lightness > 50) << map.id;
+  }
+}
+
+TEST(ColourMap, DivergingMapsTurnInTheMiddle) {
+  for (const ColourMap& map : colour_maps()) {
+    if (!map.diverging()) continue;
+    const double ends = lab(map.colours[0]).lightness, middle = lab(map.colours[128]).lightness;
+    const double sign = middle > ends ? 1 : -1;
+    EXPECT_TRUE(sign * (middle - ends) > 40) << map.id;
+    EXPECT_TRUE(sign * (middle - lab(map.colours[255]).lightness) > 40) << map.id;
+    const Lab neutral = lab(map.colours[128]);
+    EXPECT_TRUE(std::hypot(neutral.a, neutral.b) < 12) << map.id;
+  }
+}
+
+TEST(ColourMap, StepsAreEven) {
+  for (const ColourMap& map : colour_maps()) {
+    double total = 0, largest = 0;
+    constexpr std::size_t kStep = 16;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i + kStep < 256; i += kStep, ++count) {
+      const Lab p = lab(map.colours[i]), q = lab(map.colours[i + kStep]);
+      const double step = std::hypot(q.lightness - p.lightness, std::hypot(q.a - p.a, q.b - p.b));
+      total += step;
+      largest = std::max(largest, step);
+    }
+    EXPECT_TRUE(largest < 3 * total / static_cast<double>(count)) << map.id;
+  }
+}
+
+TEST(ColourMap, At) {
+  const ColourMap& map = colour_map("viridis");
+  EXPECT_EQ(map.at(0), map.colours[0]);
+  EXPECT_EQ(map.at(-3), map.colours[0]);
+  EXPECT_EQ(map.at(1), map.colours[255]);
+  EXPECT_EQ(map.at(std::numeric_limits<double>::infinity()), map.colours[255]);
+  EXPECT_EQ(map.at(0.5), map.colours[128]);
+  EXPECT_EQ(map.at(std::nan("")), (Colour{128, 128, 128, 255}));
+}
+
+TEST(ColourMap, CategoriesFollowWholeNumbers) {
+  const ColourMap& map = colour_map(kCategories);
+  std::set<std::tuple<int, int, int>> first;
+  for (int n = 0; n < 256; ++n) {
+    EXPECT_EQ(map.at(n / 255.0), map.colours[static_cast<std::size_t>(n)]) << n;
+    if (n < 7) {
+      const Colour c = map.at(n / 255.0);
+      first.insert({c.r, c.g, c.b});
+    }
+  }
+  EXPECT_EQ(first.size(), 7u);
+}
+
+TEST(ColourMap, UnknownIdNamesTheKnown) {
+  try {
+    colour_map("jet");
+    FAIL();
+  } catch (const InputError& e) {
+    EXPECT_NE(std::string(e.what()).find("viridis"), std::string::npos);
+    EXPECT_NE(std::string(e.what()).find("\"jet\""), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace attnscope

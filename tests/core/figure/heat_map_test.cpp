@@ -1,0 +1,141 @@
+#include "core/figure/heat_map.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "core/figure/colour_map.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+const float kNan = std::numeric_limits<float>::quiet_NaN();
+
+// From the definition, a pixel at a time.
+float brute_force(const HeatMap& map, int width, int height, int x, int y) {
+  const auto shown = [](double start, double extent, int pixels, int p, bool pooled, Index cell) {
+    const double low = start + extent * p / pixels, high = start + extent * (p + 1) / pixels;
+    const auto c = static_cast<double>(cell);
+    if (pooled && extent > pixels) return c + 1 > low + 1e-9 && c < high - 1e-9;
+    return c <= (low + high) / 2 && (low + high) / 2 < c + 1;
+  };
+  const bool magnitude = colour_map(map.colour_map).diverging();
+  float best = kNan;
+  for (Index r = 0; r < map.values.dim(0); ++r) {
+    if (!shown(map.row, map.height, height, y, map.max_pooled, r)) continue;
+    for (Index c = 0; c < map.values.dim(1); ++c) {
+      if (!shown(map.column, map.width, width, x, map.max_pooled, c)) continue;
+      const float v = map.values(r, c);
+      if (std::isnan(v)) continue;
+      const bool larger = magnitude ? std::abs(v) > std::abs(best) : v > best;
+      if (std::isnan(best) || larger) best = v;
+    }
+  }
+  return best;
+}
+
+void expect_exact(const HeatMap& map, int width, int height) {
+  const Tensor pixels = heat_map_pixels(map, width, height);
+  ASSERT_EQ(pixels.shape(), (Shape{height, width}));
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      const float expected = brute_force(map, width, height, x, y);
+      const float got = pixels(y, x);
+      ASSERT_TRUE(got == expected || (std::isnan(got) && std::isnan(expected)))
+          << "pixel " << x << ", " << y << ": " << got << " instead of " << expected;
+    }
+  }
+}
+
+HeatMap whole(const Tensor& values) {
+  HeatMap map;
+  map.values = values;
+  map.height = static_cast<double>(values.dim(0));
+  map.width = static_cast<double>(values.dim(1));
+  return map;
+}
+
+TEST(HeatMap, PoolsExactly) {
+  for (const auto& [rows, columns] :
+       {std::pair<Index, Index>{1, 1}, {7, 13}, {64, 64}, {97, 301}}) {
+    HeatMap map = whole(testing::random_tensor({rows, columns}, 3));
+    for (Index i = 0; i < map.values.size(); i += 5) map.values[i] = kNan;
+    expect_exact(map, 31, 23);
+    expect_exact(map, 64, 64);
+    map.max_pooled = false;
+    expect_exact(map, 31, 23);
+    map.max_pooled = true;
+    map.colour_map = "vik";
+    expect_exact(map, 31, 23);
+  }
+}
+
+TEST(HeatMap, PartsBeginAndEndWithinCells) {
+  HeatMap map = whole(testing::random_tensor({50, 80}, 4));
+  map.row = 10.25;
+  map.height = 3.5;
+  map.column = -2.5;
+  map.width = 90.75;
+  expect_exact(map, 40, 33);
+  const Tensor pixels = heat_map_pixels(map, 40, 33);
+  EXPECT_TRUE(std::isnan(pixels(0, 0)));  // left of the matrix
+}
+
+TEST(HeatMap, ThinDiagonalsSurvive) {
+  const Index n = 2000;
+  Tensor values = Tensor::zeros({n, n});
+  for (Index i = 0; i < n; ++i) values(i, i) = 1;
+  const Tensor pixels = heat_map_pixels(whole(values), 100, 100);
+  for (Index i = 0; i < 100; ++i) EXPECT_EQ(pixels(i, i), 1.0f);
+  EXPECT_EQ(pixels(0, 1), 0.0f);
+}
+
+TEST(HeatMap, Colours) {
+  HeatMap map = whole(Tensor::from({1, 4}, {0, 0.5, 2, kNan}));
+  map.missing = {1, 2, 3, 4};
+  const Image image = rasterise(map, 4, 1);
+  const auto at = [&](std::size_t x) {
+    return Colour{image.rgba[4 * x], image.rgba[4 * x + 1], image.rgba[4 * x + 2],
+                  image.rgba[4 * x + 3]};
+  };
+  const ColourMap& colours = colour_map("viridis");
+  EXPECT_EQ(at(0), colours.colours[0]);
+  EXPECT_EQ(at(1), colours.at(0.5));
+  EXPECT_EQ(at(2), colours.colours[255]);
+  EXPECT_EQ(at(3), (Colour{1, 2, 3, 4}));
+}
+
+TEST(HeatMap, EmptyMatrixIsMissing) {
+  HeatMap map = whole(Tensor({0, 5}));
+  map.height = 1;
+  for (const float v : heat_map_pixels(map, 3, 3)) EXPECT_TRUE(std::isnan(v));
+}
+
+// Attention of two heads that lies elsewhere.
+class Device : public DeviceAttention {
+ public:
+  explicit Device(Tensor values) : values_(std::move(values)) {}
+  Shape shape() const override { return values_.shape(); }
+  Tensor download() const override { return values_; }
+
+ private:
+  Tensor values_;
+};
+
+TEST(HeatMap, DownloadsFromADevice) {
+  const Tensor values = testing::random_tensor({2, 3, 5}, 5);
+  HeatMap map;
+  map.device = std::make_shared<Device>(values);
+  map.plane = 1;
+  map.height = 3;
+  map.width = 5;
+  const Tensor pixels = heat_map_pixels(map, 5, 3);
+  for (Index r = 0; r < 3; ++r) {
+    for (Index c = 0; c < 5; ++c) EXPECT_EQ(pixels(r, c), values(1, r, c));
+  }
+}
+
+}  // namespace
+}  // namespace attnscope

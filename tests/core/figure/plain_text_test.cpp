@@ -1,0 +1,34 @@
+#include "core/figure/plain_text.h"
+
+#include <gtest/gtest.h>
+
+namespace attnscope {
+namespace {
+
+TEST(PlainText, KeepsUtf8AndReplacesTheRest) {
+  EXPECT_EQ(plain_text("a\xC3\xA4\xE4\xB8\xAD"), "a\xC3\xA4\xE4\xB8\xAD");
+  EXPECT_EQ(plain_text("\xE4x"), "\xEF\xBF\xBDx");
+  EXPECT_EQ(plain_text("a\nb\x7f"),
+            "a\xEF\xBF\xBD"
+            "b\xEF\xBF\xBD");
+  EXPECT_EQ(plain_text("\xC0\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD");          // overlong
+  EXPECT_EQ(plain_text("\xED\xA0\x80").find('\xED'), std::string::npos);  // surrogate
+  EXPECT_EQ(plain_text(""), "");
+}
+
+TEST(PlainText, Numbers) {
+  EXPECT_EQ(fixed(0.125, 2), "0.12");
+  EXPECT_EQ(fixed(-0.001, 2), "0.00");
+  EXPECT_EQ(fixed(-1.5, 1), "-1.5");
+  EXPECT_EQ(fixed(1e300, 0).size(), 301u);
+  EXPECT_EQ(brief(0.25), "0.25");
+  EXPECT_EQ(brief(128), "128");
+  EXPECT_EQ(brief(1e-5), "1e-05");
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(999), "999");
+  EXPECT_EQ(grouped(1234567), "1,234,567");
+  EXPECT_EQ(grouped(-123456), "-123,456");
+}
+
+}  // namespace
+}  // namespace attnscope

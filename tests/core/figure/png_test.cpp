@@ -1,0 +1,131 @@
+#include "core/figure/png.h"
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <random>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "tests/core/figure/picture.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+Image noise(int width, int height, bool opaque) {
+  std::mt19937 generator(7);
+  Image image{width, height, {}};
+  for (int i = 0; i < width * height * 4; ++i) {
+    const bool alpha = i % 4 == 3;
+    image.rgba.push_back(alpha && opaque ? 255 : static_cast<std::uint8_t>(generator() & 255));
+  }
+  return image;
+}
+
+std::string chunk(const std::string& type, const std::string& data) {
+  const auto number = [](std::size_t n) {
+    std::string s;
+    for (int shift = 24; shift >= 0; shift -= 8) s += static_cast<char>(n >> shift & 255);
+    return s;
+  };
+  const std::string body = type + data;
+  return number(data.size()) + body +
+         number(
+             crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size())));
+}
+
+class Png : public ::testing::Test {
+ protected:
+  PictureMetadata read(const std::string& bytes) {
+    write_file(path_, bytes);
+    return read_png_metadata(path_);
+  }
+  std::string fault(const std::string& bytes) {
+    try {
+      read(bytes);
+    } catch (const InputError& e) {
+      return e.what();
+    }
+    return "";
+  }
+  // A picture with this chunk before its pixels.
+  std::string with(const std::string& extra) const {
+    std::string png = encode_png(noise(2, 2, true), {});
+    return png.insert(8 + 25, extra);
+  }
+
+  testing::TemporaryFolder folder_;
+  std::filesystem::path path_ = folder_.path() / "picture.png";
+};
+
+TEST_F(Png, PixelsSurvive) {
+  for (const bool opaque : {true, false}) {
+    const Image image = noise(37, 11, opaque);
+    const Image again = testing::decode_png(encode_png(image, {}));
+    EXPECT_EQ(again.width, 37);
+    EXPECT_EQ(again.height, 11);
+    EXPECT_EQ(again.rgba, image.rgba);
+  }
+}
+
+TEST_F(Png, MetadataSurvives) {
+  const PictureMetadata metadata{{"Title", "Karte \xC3\xBC"},
+                                 {"Experiment", std::string(100000, 'x') + "{\"text\":\"a\\n\"}"}};
+  EXPECT_EQ(read(encode_png(noise(3, 3, true), metadata)), metadata);
+}
+
+TEST_F(Png, ReadsAllKindsOfText) {
+  EXPECT_EQ(read(with(chunk("tEXt", std::string("Title\0\xFC", 7)))).at("Title"), "\xC3\xBC");
+  const std::string text = "compressed text";
+  uLongf size = compressBound(text.size());
+  std::string packed(size, '\0');
+  compress(reinterpret_cast<Bytef*>(packed.data()), &size,
+           reinterpret_cast<const Bytef*>(text.data()), text.size());
+  packed.resize(size);
+  EXPECT_EQ(read(with(chunk("zTXt", std::string("A\0\0", 3) + packed))).at("A"), text);
+  EXPECT_EQ(read(with(chunk("iTXt", std::string("A\0\1\0de\0B\0", 9) + packed))).at("A"), text);
+}
+
+TEST_F(Png, RefusesWhatIsBroken) {
+  const std::string png = encode_png(noise(5, 5, true), {{"Title", "t"}});
+  EXPECT_NE(fault("").find("PNG"), std::string::npos);
+  EXPECT_NE(fault("GIF89a").find("PNG"), std::string::npos);
+  for (std::size_t length = 0; length < png.size(); ++length) {
+    EXPECT_NE(fault(png.substr(0, length)), "") << length;
+  }
+  for (std::size_t at = 0; at < png.size() - 12; ++at) {  // every bit is under a checksum
+    std::string damaged = png;
+    damaged[at] = static_cast<char>(damaged[at] ^ 0x11);
+    EXPECT_NE(fault(damaged), "") << at;
+  }
+  EXPECT_NE(fault(png.substr(0, 8) + png.substr(33)).find("IHDR"), std::string::npos);
+}
+
+TEST_F(Png, RefusesMalformedText) {
+  for (const std::string& data :
+       {std::string("no end of the keyword"), std::string("A\0", 2), std::string("A\0\2\0\0\0x", 7),
+        std::string("A\0\1\0\0\0not zlib", 14), std::string("A\0\0\0no end", 10)}) {
+    EXPECT_NE(fault(with(chunk("iTXt", data))).find("malformed"), std::string::npos);
+  }
+  EXPECT_NE(fault(with(chunk("zTXt", std::string("A\0\0", 3)))).find("malformed"),
+            std::string::npos);
+}
+
+TEST_F(Png, RefusesABomb) {
+  const std::string zeros(std::size_t{65} << 20, 'a');
+  uLongf size = compressBound(zeros.size());
+  std::string packed(size, '\0');
+  compress(reinterpret_cast<Bytef*>(packed.data()), &size,
+           reinterpret_cast<const Bytef*>(zeros.data()), zeros.size());
+  packed.resize(size);
+  EXPECT_NE(fault(with(chunk("zTXt", std::string("A\0\0", 3) + packed))), "");
+}
+
+TEST_F(Png, RefusesAKeywordThatPngCannotHold) {
+  EXPECT_THROW(encode_png(noise(1, 1, true), {{"", "x"}}), InputError);
+  EXPECT_THROW(encode_png(noise(1, 1, true), {{std::string(80, 'k'), "x"}}), InputError);
+}
+
+}  // namespace
+}  // namespace attnscope
