@@ -4,11 +4,14 @@
 // on the tape. Without such an input (inference) no node is made and nothing is allocated for
 // gradients: the same code serves both. Operations are free functions in the operations_*.h
 // files of this folder; operation_names() lists every one, and the tests walk that list.
+//
+// A tape belongs to the thread that records it.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/tensor/tensor.h"
@@ -31,28 +34,44 @@ class Var {
   bool defined() const { return value_.defined(); }
 
   bool wants_gradient() const { return node_ != nullptr; }
-  Tensor gradient() const;  // undefined when none came
+  Tensor gradient() const;  // of a parameter, after backward(); undefined when none came
   void clear_gradient();
   const std::shared_ptr<Node>& node() const { return node_; }
 
  private:
-  friend Var record(std::string_view, Tensor, std::vector<Var>,
-                    std::function<void(const Tensor&, const std::vector<Var>&)>);
+  friend Var on_tape(Tensor, std::vector<Var>,
+                     std::function<void(const Tensor&, const std::vector<Var>&)>);
   Tensor value_;
   std::shared_ptr<Node> node_;
 };
 
-// Makes an operation's result: `backward(gradient of the result, inputs)` adds to the inputs'
-// gradients by accumulate(). When no input wants a gradient, backward is dropped.
-Var record(std::string_view operation, Tensor value, std::vector<Var> inputs,
-           std::function<void(const Tensor& gradient, const std::vector<Var>& inputs)> backward);
-void accumulate(const Var& input, const Tensor& gradient);  // no-op for constants
+// Adds to an input's gradient; no-op for constants. `gradient` is kept, not copied, where it is
+// the first, so nobody may write to it afterwards. InputError on a wrong shape.
+void accumulate(const Var& input, const Tensor& gradient);
+// The same for operations that write into the gradient's own memory: `add(gradient, fresh)`
+// overwrites all of it where `fresh` (it is uninitialised then), and adds to it otherwise.
+void accumulate_with(const Var& input, const std::function<void(Tensor&, bool fresh)>& add);
 
 // Gradients of a scalar with respect to every parameter it was computed from, added to what is
-// there. Frees the tape behind `loss`.
+// there. Frees the tape behind `loss` as it goes; what is computed again must be recorded again.
 void backward(const Var& loss);
 
 // Every differentiable operation, by the name that it gives to record().
 const std::vector<std::string_view>& operation_names();
+
+// For record(): whether a result of `inputs` belongs on the tape. std::logic_error when
+// operation_names() lacks the name.
+bool wants_tape(std::string_view operation, const std::vector<Var>& inputs);
+Var on_tape(Tensor value, std::vector<Var> inputs,
+            std::function<void(const Tensor&, const std::vector<Var>&)> backward);
+
+// Makes an operation's result: `backward(gradient of the result, inputs)` adds to the inputs'
+// gradients by accumulate(). When no input wants a gradient, backward is dropped. The inputs are
+// kept until then; what else backward needs, it captures.
+template <class Backward>
+Var record(std::string_view operation, Tensor value, std::vector<Var> inputs, Backward&& backward) {
+  if (!wants_tape(operation, inputs)) return Var(std::move(value));
+  return on_tape(std::move(value), std::move(inputs), std::forward<Backward>(backward));
+}
 
 }  // namespace attnscope

@@ -39,6 +39,7 @@ class Array {
   Index size() const { return size_; }
   bool empty() const { return size_ == 0; }
   bool defined() const { return storage_ != nullptr; }
+  bool unique() const { return storage_.use_count() == 1; }  // nobody else sees these numbers
 
   T* data() { return data_; }
   const T* data() const { return data_; }

@@ -1,0 +1,34 @@
+// Operations on every number by itself.
+//
+// The two operands of add, subtract, multiply, divide are broadcast as in NumPy: shapes are
+// aligned at their last axis, and an axis of size 1 (or a missing one) is repeated. InputError
+// when shapes do not fit.
+#pragma once
+
+#include <cstdint>
+
+#include "core/autodiff/var.h"
+
+namespace attnscope {
+
+Var add(const Var& a, const Var& b);
+Var subtract(const Var& a, const Var& b);
+Var multiply(const Var& a, const Var& b);
+Var divide(const Var& a, const Var& b);
+Var scale(const Var& x, float factor);
+
+Var relu(const Var& x);       // max(x, 0)
+Var gelu(const Var& x);       // x (1 + erf(x / sqrt 2)) / 2 (Hendrycks and Gimpel, 2016)
+Var gelu_tanh(const Var& x);  // x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, as in GPT-2
+Var silu(const Var& x);       // x sigmoid(x)
+Var tanh(const Var& x);
+Var sigmoid(const Var& x);   // 1 / (1 + exp(-x))
+Var softplus(const Var& x);  // log(1 + exp(x))
+Var exp(const Var& x);
+Var log(const Var& x);
+
+// Each number is 0 with probability `rate` in [0, 1), else divided by 1 - rate. Which ones
+// depends on the seed and the number's place alone. rate 0 returns x itself.
+Var dropout(const Var& x, double rate, std::uint64_t seed);
+
+}  // namespace attnscope

@@ -1,0 +1,361 @@
+#include "core/autodiff/operations_reduce.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/error.h"
+#include "core/base/parallel.h"
+#include "core/tensor/vector_math.h"
+
+namespace attnscope {
+namespace {
+
+constexpr Index kGrain = Index{1} << 14;  // numbers that are worth a thread
+// Independent partial sums of a row, which the compiler keeps in vector registers.
+constexpr Index kLanes = 32;
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+
+struct Rows {
+  Index count, size;  // of the last axis
+};
+Rows rows_of(const char* operation, const Shape& shape) {
+  if (shape.empty()) throw InputError(std::string(operation) + " of a scalar");
+  const Index size = shape.back();
+  return {size == 0 ? 0 : element_count(shape) / size, size};
+}
+
+void for_rows(const Rows& rows, const std::function<void(Index, Index)>& body) {
+  parallel_for(rows.count, std::max(Index{1}, kGrain / std::max(rows.size, Index{1})), body);
+}
+
+// sum of term(i) for i < n, in kLanes partial sums.
+template <class Term>
+float lane_sum(Index n, const Term& term) {
+  float lanes[kLanes] = {};
+  Index i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (Index l = 0; l < kLanes; ++l) lanes[l] += term(i + l);
+  }
+  float total = 0;
+  for (Index l = 0; l < kLanes; ++l) total += lanes[l];
+  for (; i < n; ++i) total += term(i);
+  return total;
+}
+
+float row_maximum(const float* x, Index n) {
+  float lanes[kLanes];
+  std::fill(lanes, lanes + kLanes, kMinusInfinity);
+  Index i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (Index l = 0; l < kLanes; ++l) lanes[l] = x[i + l] > lanes[l] ? x[i + l] : lanes[l];
+  }
+  float most = kMinusInfinity;
+  for (Index l = 0; l < kLanes; ++l) most = std::max(most, lanes[l]);
+  for (; i < n; ++i) most = std::max(most, x[i]);
+  return most;
+}
+
+float log_sum_exp(const float* x, Index n) {
+  const float most = row_maximum(x, n);
+  if (most == kMinusInfinity) return most;
+  return most + std::log(lane_sum(n, [=](Index i) { return vector_math::exp(x[i] - most); }));
+}
+
+// Both norms: y = (x - mean) * inverse * gain + bias, where mean is 0 for RMS norm.
+struct RowStatistics {
+  Tensor mean, inverse;  // [rows]; mean is undefined for RMS norm
+};
+
+RowStatistics row_statistics(const Tensor& x, const Rows& rows, double epsilon, bool centred) {
+  RowStatistics s{centred ? Tensor({rows.count}) : Tensor(), Tensor({rows.count})};
+  const float* data = x.data();
+  const float d = static_cast<float>(rows.size);
+  const float added = static_cast<float>(epsilon);
+  float *means = s.mean.data(), *inverses = s.inverse.data();
+  for_rows(rows, [=](Index first, Index last) {
+    for (Index row = first; row < last; ++row) {
+      const float* line = data + row * rows.size;
+      const float mean = centred ? lane_sum(rows.size, [=](Index i) { return line[i]; }) / d : 0.0f;
+      const float variance =
+          lane_sum(rows.size, [=](Index i) { return (line[i] - mean) * (line[i] - mean); }) / d;
+      if (centred) means[row] = mean;
+      inverses[row] = 1.0f / std::sqrt(variance + added);
+    }
+  });
+  return s;
+}
+
+// The gradient of x for one row: with n = (x - mean) * inverse and u = gradient * gain,
+// inverse * (u - mean(u) - n * mean(u n)), without mean(u) for RMS norm.
+void norm_row_backward(const float* x, const float* gradient, const float* gain, float mean,
+                       float inverse, bool centred, float* to, Index n, bool fresh) {
+  const float d = static_cast<float>(n);
+  const float mean_u =
+      centred ? lane_sum(n, [=](Index i) { return gradient[i] * gain[i]; }) / d : 0.0f;
+  const float mean_un =
+      lane_sum(n, [=](Index i) { return gradient[i] * gain[i] * (x[i] - mean) * inverse; }) / d;
+  const auto value = [=](Index i) {
+    return inverse * (gradient[i] * gain[i] - mean_u - (x[i] - mean) * inverse * mean_un);
+  };
+  if (fresh) {
+    for (Index i = 0; i < n; ++i) to[i] = value(i);
+  } else {
+    for (Index i = 0; i < n; ++i) to[i] += value(i);
+  }
+}
+
+// Sums over rows of gradient * n (or of the gradient alone), by columns.
+void accumulate_columns(const Var& input, const Tensor& gradient, const Rows& rows, const Tensor* x,
+                        const RowStatistics& s) {
+  constexpr Index kColumns = 64;
+  accumulate_with(input, [&](Tensor& sum, bool fresh) {
+    if (fresh) std::fill(sum.begin(), sum.end(), 0.0f);
+    float* to = sum.data();
+    parallel_for(rows.size, kColumns, [&, to](Index first, Index last) {
+      for (Index row = 0; row < rows.count; ++row) {
+        const float* g = gradient.data() + row * rows.size;
+        if (x == nullptr) {
+          for (Index i = first; i < last; ++i) to[i] += g[i];
+          continue;
+        }
+        const float mean = s.mean.defined() ? s.mean[row] : 0.0f, inverse = s.inverse[row];
+        const float* line = x->data() + row * rows.size;
+        for (Index i = first; i < last; ++i) to[i] += g[i] * (line[i] - mean) * inverse;
+      }
+    });
+  });
+}
+
+Var norm(const char* name, const Var& x, const Var& gain, const Var& bias, double epsilon,
+         bool centred) {
+  const Rows rows = rows_of(name, x.shape());
+  if (gain.shape() != Shape{rows.size} || (bias.defined() && bias.shape() != Shape{rows.size})) {
+    throw InputError(std::string(name) + " of " + to_string(x.shape()) +
+                     ": gain and bias need the shape " + to_string(Shape{rows.size}));
+  }
+  const RowStatistics s = row_statistics(x.value(), rows, epsilon, centred);
+  Tensor result(x.shape());
+  const float *from = x.value().data(), *weight = gain.value().data();
+  const float* added = bias.defined() ? bias.value().data() : nullptr;
+  float* to = result.data();
+  for_rows(rows, [&, from, weight, added, to](Index first, Index last) {
+    for (Index row = first; row < last; ++row) {
+      const float mean = centred ? s.mean[row] : 0.0f, inverse = s.inverse[row];
+      const float* in = from + row * rows.size;
+      float* out = to + row * rows.size;
+      for (Index i = 0; i < rows.size; ++i) out[i] = (in[i] - mean) * inverse * weight[i];
+      if (added == nullptr) continue;
+      for (Index i = 0; i < rows.size; ++i) out[i] += added[i];
+    }
+  });
+  std::vector<Var> inputs{x, gain};
+  if (bias.defined()) inputs.push_back(bias);
+  return record(name, std::move(result), std::move(inputs),
+                [s, rows, centred](const Tensor& gradient, const std::vector<Var>& in) {
+                  const Tensor &value = in[0].value(), &weights = in[1].value();
+                  accumulate_with(in[0], [&](Tensor& sum, bool fresh) {
+                    for_rows(rows, [&](Index first, Index last) {
+                      for (Index row = first; row < last; ++row) {
+                        const Index at = row * rows.size;
+                        norm_row_backward(value.data() + at, gradient.data() + at, weights.data(),
+                                          centred ? s.mean[row] : 0.0f, s.inverse[row], centred,
+                                          sum.data() + at, rows.size, fresh);
+                      }
+                    });
+                  });
+                  accumulate_columns(in[1], gradient, rows, &value, s);
+                  if (in.size() == 3) accumulate_columns(in[2], gradient, rows, nullptr, s);
+                });
+}
+
+double total_of(const Tensor& x) {
+  double total = 0;
+  for (const float value : x) total += static_cast<double>(value);
+  return total;
+}
+
+// sum and mean: each number's share of the result is `share`.
+Var scaled_sum(const char* name, const Var& x, double share) {
+  const double total = total_of(x.value()) * share;
+  return record(name, Tensor::full({}, static_cast<float>(total)), {x},
+                [share](const Tensor& gradient, const std::vector<Var>& inputs) {
+                  const float g = gradient[0] * static_cast<float>(share);
+                  accumulate(inputs[0], Tensor::full(inputs[0].shape(), g));
+                });
+}
+
+}  // namespace
+
+Var sum(const Var& x) {
+  return scaled_sum("sum", x, 1);
+}
+
+Var mean(const Var& x) {
+  if (x.value().empty()) throw InputError("mean of no numbers, shape " + to_string(x.shape()));
+  return scaled_sum("mean", x, 1.0 / static_cast<double>(x.value().size()));
+}
+
+Var sum_axis(const Var& x, Index axis) {
+  const Index rank = x.rank();
+  if (axis < -rank || axis >= rank) {
+    throw InputError("sum_axis: no axis " + std::to_string(axis) + " in shape " +
+                     to_string(x.shape()));
+  }
+  const std::size_t at = static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
+  Shape shape = x.shape();
+  const Index n = shape[at];
+  shape.erase(shape.begin() + static_cast<Index>(at));
+  const Index inner = element_count(Shape(shape.begin() + static_cast<Index>(at), shape.end()));
+  const Index outer = element_count(Shape(shape.begin(), shape.begin() + static_cast<Index>(at)));
+  Tensor result = Tensor::zeros(shape);
+  const float* from = x.value().data();
+  float* to = result.data();
+  for (Index o = 0; o < outer; ++o) {
+    for (Index j = 0; j < n; ++j) {
+      for (Index i = 0; i < inner; ++i) to[o * inner + i] += from[(o * n + j) * inner + i];
+    }
+  }
+  return record("sum_axis", std::move(result), {x},
+                [=](const Tensor& gradient, const std::vector<Var>& inputs) {
+                  Tensor spread(inputs[0].shape());
+                  for (Index o = 0; o < outer; ++o) {
+                    const float* g = gradient.data() + o * inner;
+                    for (Index j = 0; j < n; ++j) {
+                      std::copy(g, g + inner, spread.data() + (o * n + j) * inner);
+                    }
+                  }
+                  accumulate(inputs[0], spread);
+                });
+}
+
+Var softmax(const Var& x) {
+  const Rows rows = rows_of("softmax", x.shape());
+  Tensor result(x.shape());
+  const float* from = x.value().data();
+  float* to = result.data();
+  for_rows(rows, [=](Index first, Index last) {
+    for (Index row = first; row < last; ++row) {
+      const float* in = from + row * rows.size;
+      float* out = to + row * rows.size;
+      const float most = row_maximum(in, rows.size);
+      if (most == kMinusInfinity) {
+        std::fill(out, out + rows.size, 0.0f);
+        continue;
+      }
+      for (Index i = 0; i < rows.size; ++i) out[i] = vector_math::exp(in[i] - most);
+      const float inverse = 1.0f / lane_sum(rows.size, [=](Index i) { return out[i]; });
+      for (Index i = 0; i < rows.size; ++i) out[i] *= inverse;
+    }
+  });
+  return record("softmax", result, {x},
+                [result, rows](const Tensor& gradient, const std::vector<Var>& inputs) {
+                  Tensor change(result.shape());  // y (g - sum(g y))
+                  float* out = change.data();
+                  for_rows(rows, [&, out](Index first, Index last) {
+                    for (Index row = first; row < last; ++row) {
+                      const float* y = result.data() + row * rows.size;
+                      const float* g = gradient.data() + row * rows.size;
+                      const float dot = lane_sum(rows.size, [=](Index i) { return g[i] * y[i]; });
+                      float* line = out + row * rows.size;
+                      for (Index i = 0; i < rows.size; ++i) line[i] = y[i] * (g[i] - dot);
+                    }
+                  });
+                  accumulate(inputs[0], change);
+                });
+}
+
+Var log_softmax(const Var& x) {
+  const Rows rows = rows_of("log_softmax", x.shape());
+  Tensor result(x.shape());
+  const float* from = x.value().data();
+  float* to = result.data();
+  for_rows(rows, [=](Index first, Index last) {
+    for (Index row = first; row < last; ++row) {
+      const float* in = from + row * rows.size;
+      float* out = to + row * rows.size;
+      // Subtracting the maximum first keeps small differences of large numbers.
+      const float most = row_maximum(in, rows.size);
+      const float rest =
+          std::log(lane_sum(rows.size, [=](Index i) { return vector_math::exp(in[i] - most); }));
+      for (Index i = 0; i < rows.size; ++i) out[i] = in[i] - most - rest;
+    }
+  });
+  return record("log_softmax", result, {x},
+                [result, rows](const Tensor& gradient, const std::vector<Var>& inputs) {
+                  Tensor change(result.shape());  // g - softmax(x) sum(g)
+                  float* out = change.data();
+                  for_rows(rows, [&, out](Index first, Index last) {
+                    for (Index row = first; row < last; ++row) {
+                      const float* y = result.data() + row * rows.size;
+                      const float* g = gradient.data() + row * rows.size;
+                      const float total = lane_sum(rows.size, [=](Index i) { return g[i]; });
+                      float* line = out + row * rows.size;
+                      for (Index i = 0; i < rows.size; ++i) {
+                        line[i] = g[i] - vector_math::exp(y[i]) * total;
+                      }
+                    }
+                  });
+                  accumulate(inputs[0], change);
+                });
+}
+
+Var cross_entropy(const Var& logits, const IntTensor& targets) {
+  const Rows rows = rows_of("cross_entropy", logits.shape());
+  if (Shape(logits.shape().begin(), logits.shape().end() - 1) != targets.shape()) {
+    throw InputError("cross_entropy of " + to_string(logits.shape()) + " and targets " +
+                     to_string(targets.shape()) + ": shapes do not fit");
+  }
+  Index counted = 0;
+  for (const std::int32_t target : targets) {
+    if (target < -1 || target >= rows.size) {
+      throw InputError("cross_entropy: target " + std::to_string(target) + ": expected 0 to " +
+                       std::to_string(rows.size - 1) + ", or -1");
+    }
+    counted += target >= 0;
+  }
+  Tensor sums({rows.count});  // the rows' log-sum-exp
+  Tensor losses({rows.count});
+  const float* from = logits.value().data();
+  for_rows(rows, [&, from](Index first, Index last) {
+    for (Index row = first; row < last; ++row) {
+      const float* line = from + row * rows.size;
+      sums.data()[row] = log_sum_exp(line, rows.size);
+      losses.data()[row] = targets[row] < 0 ? 0.0f : sums.data()[row] - line[targets[row]];
+    }
+  });
+  const double share = counted == 0 ? 0 : 1 / static_cast<double>(counted);
+  Tensor loss = Tensor::full({}, static_cast<float>(total_of(losses) * share));
+  return record("cross_entropy", std::move(loss), {logits},
+                [=](const Tensor& gradient, const std::vector<Var>& inputs) {
+                  const float g = gradient[0] * static_cast<float>(share);
+                  const float* x = inputs[0].value().data();
+                  Tensor change(inputs[0].shape());  // (softmax(x) - one-hot(target)) g
+                  float* to = change.data();
+                  for_rows(rows, [&, x, to](Index first, Index last) {
+                    for (Index row = first; row < last; ++row) {
+                      const float* in = x + row * rows.size;
+                      float* out = to + row * rows.size;
+                      if (targets[row] < 0) {
+                        std::fill(out, out + rows.size, 0.0f);
+                        continue;
+                      }
+                      const float lse = sums[row];
+                      for (Index i = 0; i < rows.size; ++i)
+                        out[i] = g * vector_math::exp(in[i] - lse);
+                      out[targets[row]] -= g;
+                    }
+                  });
+                  accumulate(inputs[0], change);
+                });
+}
+
+Var layer_norm(const Var& x, const Var& gain, const Var& bias, double epsilon) {
+  return norm("layer_norm", x, gain, bias, epsilon, true);
+}
+
+Var rms_norm(const Var& x, const Var& gain, double epsilon) {
+  return norm("rms_norm", x, gain, Var(), epsilon, false);
+}
+
+}  // namespace attnscope

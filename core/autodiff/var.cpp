@@ -1,0 +1,196 @@
+#include "core/autodiff/var.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <unordered_set>
+
+#include "core/base/error.h"
+#include "core/base/parallel.h"
+
+namespace attnscope {
+
+// An operation's result on the tape, or (without `backward`) a parameter.
+class Node {
+ public:
+  using Backward = std::function<void(const Tensor&, const std::vector<Var>&)>;
+
+  explicit Node(Shape value_shape) : shape(std::move(value_shape)) {}
+  Node(Shape value_shape, std::vector<Var> from, Backward how)
+      : shape(std::move(value_shape)), inputs(std::move(from)), backward(std::move(how)) {}
+  ~Node() { free_inputs(); }
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  // One after the other: a long chain of nodes would overflow the stack by nested destructors.
+  void free_inputs() {
+    backward = nullptr;
+    std::vector<Var> open = std::move(inputs);
+    inputs.clear();
+    while (!open.empty()) {
+      const Var last = std::move(open.back());
+      open.pop_back();
+      const std::shared_ptr<Node>& node = last.node();
+      if (node == nullptr || node.use_count() > 1) continue;
+      node->backward = nullptr;
+      open.insert(open.end(), std::make_move_iterator(node->inputs.begin()),
+                  std::make_move_iterator(node->inputs.end()));
+      node->inputs.clear();
+    }
+  }
+
+  bool is_operation() const { return backward != nullptr; }
+
+  Shape shape;
+  Tensor gradient;
+  std::vector<Var> inputs;
+  Backward backward;
+  bool spent = false;  // an operation whose backward has run
+};
+
+namespace {
+
+constexpr Index kGrain = Index{1} << 15;  // additions that are worth a thread
+
+void add_to(Tensor& sum, const Tensor& more) {
+  float* to = sum.data();
+  const float* from = more.data();
+  parallel_for(sum.size(), kGrain, [=](Index first, Index last) {
+    for (Index i = first; i < last; ++i) to[i] += from[i];
+  });
+}
+
+Tensor sum_of(const Tensor& a, const Tensor& b) {
+  Tensor sum(a.shape());
+  float* to = sum.data();
+  const float *x = a.data(), *y = b.data();
+  parallel_for(sum.size(), kGrain, [=](Index first, Index last) {
+    for (Index i = first; i < last; ++i) to[i] = x[i] + y[i];
+  });
+  return sum;
+}
+
+// The operations behind `root`, each before everything it was computed from.
+std::vector<std::shared_ptr<Node>> operations_from(const std::shared_ptr<Node>& root) {
+  struct Visit {
+    std::shared_ptr<Node> node;
+    std::size_t next_input = 0;
+  };
+  std::vector<std::shared_ptr<Node>> order;
+  std::unordered_set<const Node*> seen{root.get()};
+  std::vector<Visit> open{{root}};
+  while (!open.empty()) {
+    Visit& top = open.back();
+    if (top.next_input == top.node->inputs.size()) {
+      order.push_back(std::move(top.node));
+      open.pop_back();
+      continue;
+    }
+    const std::shared_ptr<Node>& input = top.node->inputs[top.next_input++].node();
+    if (input == nullptr || !seen.insert(input.get()).second) continue;
+    if (input->spent) throw std::logic_error("backward() runs through a tape that was freed");
+    if (input->is_operation()) open.push_back({input});
+  }
+  std::reverse(order.begin(), order.end());
+  return order;
+}
+
+}  // namespace
+
+Var Var::parameter(Tensor value) {
+  Var var(std::move(value));
+  var.node_ = std::make_shared<Node>(var.shape());
+  return var;
+}
+
+Tensor Var::gradient() const {
+  return node_ ? node_->gradient : Tensor();
+}
+
+void Var::clear_gradient() {
+  if (node_) node_->gradient = Tensor();
+}
+
+bool wants_tape(std::string_view operation, const std::vector<Var>& inputs) {
+  const auto& names = operation_names();
+  if (std::find(names.begin(), names.end(), operation) == names.end()) {
+    throw std::logic_error("operation \"" + std::string(operation) +
+                           "\" is missing in operation_names()");
+  }
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [](const Var& input) { return input.wants_gradient(); });
+}
+
+Var on_tape(Tensor value, std::vector<Var> inputs, Node::Backward backward) {
+  Var var(std::move(value));
+  var.node_ = std::make_shared<Node>(var.shape(), std::move(inputs), std::move(backward));
+  return var;
+}
+
+void accumulate(const Var& input, const Tensor& gradient) {
+  if (!input.wants_gradient()) return;
+  Node& node = *input.node();
+  if (gradient.shape() != node.shape) {
+    throw InputError("a gradient of shape " + to_string(gradient.shape()) +
+                     " for a value of shape " + to_string(node.shape));
+  }
+  if (!node.gradient.defined()) {
+    node.gradient = gradient;
+  } else if (node.gradient.unique()) {
+    add_to(node.gradient, gradient);
+  } else {
+    node.gradient = sum_of(node.gradient, gradient);
+  }
+}
+
+void accumulate_with(const Var& input, const std::function<void(Tensor&, bool)>& add) {
+  if (!input.wants_gradient()) return;
+  Node& node = *input.node();
+  const bool fresh = !node.gradient.defined();
+  if (fresh) {
+    node.gradient = Tensor(node.shape);
+  } else if (!node.gradient.unique()) {
+    node.gradient = node.gradient.copy();
+  }
+  add(node.gradient, fresh);
+}
+
+void backward(const Var& loss) {
+  if (loss.value().size() != 1) {
+    throw InputError("backward() from shape " + to_string(loss.shape()) + ": expected a scalar");
+  }
+  if (!loss.wants_gradient()) return;
+  if (loss.node()->spent) throw std::logic_error("backward() runs through a tape that was freed");
+  accumulate(loss, Tensor::full(loss.shape(), 1.0f));
+  if (!loss.node()->is_operation()) return;
+  for (std::shared_ptr<Node>& node : operations_from(loss.node())) {
+    // Where no gradient came from above, none goes on.
+    if (node->gradient.defined()) {
+      const Tensor gradient = std::exchange(node->gradient, Tensor());
+      node->backward(gradient, node->inputs);
+    }
+    node->spent = true;
+    node->free_inputs();
+    node.reset();
+  }
+}
+
+const std::vector<std::string_view>& operation_names() {
+  static const std::vector<std::string_view> names{
+      // operations_linear.h
+      "matmul", "matmul_transposed",
+      // operations_elementwise.h
+      "add", "subtract", "multiply", "divide", "scale", "relu", "gelu", "gelu_tanh", "silu", "tanh",
+      "sigmoid", "softplus", "exp", "log", "dropout",
+      // operations_shape.h
+      "reshape", "permute", "concat", "slice", "gather", "split_heads", "merge_heads", "rotate",
+      // operations_reduce.h
+      "sum", "mean", "sum_axis", "softmax", "log_softmax", "cross_entropy", "layer_norm",
+      "rms_norm",
+      // core/attention: its operation's name goes here, and its case into
+      // tests/core/autodiff/operations_test.cpp
+  };
+  return names;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,250 @@
+// Every operation against finite differences, by walking operation_names(): one without a case
+// here fails.
+//
+// Each case gives inputs and a function of them. The gradient of a random projection of the
+// result is compared with central differences; projections are summed in double precision.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <string>
+
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_linear.h"
+#include "core/autodiff/operations_reduce.h"
+#include "core/autodiff/operations_shape.h"
+#include "core/autodiff/var.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using testing::random_tensor;
+
+struct Case {
+  std::vector<Tensor> inputs;
+  std::function<Var(const std::vector<Var>&)> compute;
+  float step = 1e-2f;
+  double tolerance = 2e-3;  // relative to the largest gradient
+};
+
+double projected(const Tensor& result, const Tensor& weights) {
+  double total = 0;
+  for (Index i = 0; i < result.size(); ++i) {
+    total += static_cast<double>(result[i]) * static_cast<double>(weights[i]);
+  }
+  return total;
+}
+
+void check(const std::string& name, const Case& c) {
+  std::vector<Var> parameters;
+  for (const Tensor& input : c.inputs) parameters.push_back(Var::parameter(input.copy()));
+  const Var result = c.compute(parameters);
+  const Tensor weights = random_tensor(result.shape(), 99);
+  backward(sum(multiply(result, weights)));
+
+  for (std::size_t which = 0; which < c.inputs.size(); ++which) {
+    Tensor differences(c.inputs[which].shape());
+    for (Index i = 0; i < differences.size(); ++i) {
+      std::vector<Var> moved;
+      for (const Tensor& input : c.inputs) moved.emplace_back(input.copy());
+      float& number = moved[which].mutable_value()[i];
+      const float centre = number;
+      number = centre + c.step;
+      const double high = projected(c.compute(moved).value(), weights);
+      const double above = static_cast<double>(number);
+      number = centre - c.step;
+      const double low = projected(c.compute(moved).value(), weights);
+      differences[i] = static_cast<float>((high - low) / (above - static_cast<double>(number)));
+    }
+    ASSERT_TRUE(parameters[which].gradient().defined()) << name << " input " << which;
+    EXPECT_TRUE(testing::close(parameters[which].gradient(), differences, c.tolerance))
+        << name << " input " << which;
+  }
+}
+
+// Numbers of size 0.3 to 2 with both signs, away from kinks and poles.
+Tensor away_from_zero(Shape shape, std::uint64_t seed) {
+  Tensor t = random_tensor(std::move(shape), seed);
+  for (float& v : t) v = std::copysign(0.3f + std::min(std::abs(v), 1.7f), v);
+  return t;
+}
+
+Tensor positive(Shape shape, std::uint64_t seed) {
+  Tensor t = away_from_zero(std::move(shape), seed);
+  for (float& v : t) v = std::abs(v);
+  return t;
+}
+
+using Binary = Var (*)(const Var&, const Var&);
+std::vector<Case> binary_cases(Binary f) {
+  const auto compute = [f](const std::vector<Var>& in) { return f(in[0], in[1]); };
+  std::vector<Case> cases;
+  const std::vector<std::pair<Shape, Shape>> shapes{
+      {{3, 5}, {3, 5}},       {{2, 3, 5}, {5}}, {{5}, {2, 3, 5}}, {{2, 3, 5}, {3, 1}},
+      {{4, 1}, {1, 7}},       {{}, {3}},        {{1}, {1}},       {{2, 1, 3, 1}, {5, 1, 2}},
+      {{2, 3, 4}, {2, 1, 4}}, {{3, 67}, {67}}};
+  for (const auto& [a, b] : shapes) {
+    cases.push_back({{away_from_zero(a, 1), away_from_zero(b, 2)}, compute, 1e-2f, 5e-3});
+  }
+  return cases;
+}
+
+using Unary = Var (*)(const Var&);
+std::vector<Case> unary_cases(Unary f, const std::function<Tensor(Shape, std::uint64_t)>& numbers) {
+  const auto compute = [f](const std::vector<Var>& in) { return f(in[0]); };
+  return {{{numbers({37}, 1)}, compute}, {{numbers({2, 1, 3}, 2)}, compute}};
+}
+
+std::vector<Case> linear_cases(Binary f, bool transposed) {
+  const auto compute = [f](const std::vector<Var>& in) { return f(in[0], in[1]); };
+  const auto b = [&](Shape shape) {
+    if (transposed) std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+    return random_tensor(shape, 2);
+  };
+  return {{{random_tensor({3, 5}, 1), b({5, 4})}, compute},
+          {{random_tensor({5}, 1), b({5, 4})}, compute},
+          {{random_tensor({1, 1}, 1), b({1, 1})}, compute},
+          {{random_tensor({2, 3, 17}, 1), b({17, 1})}, compute},
+          {{random_tensor({3, 2, 5}, 1), b({3, 5, 7})}, compute}};
+}
+
+using Reader = std::function<Var(const Var&)>;
+Case of_one(Shape shape, Reader f) {
+  return {{random_tensor(std::move(shape), 1)},
+          [f = std::move(f)](const std::vector<Var>& in) { return f(in[0]); }};
+}
+
+// Sine and cosine of made-up angles, [rows, pairs].
+std::pair<Tensor, Tensor> angles(Index rows, Index pairs) {
+  Tensor cosine({rows, pairs}), sine({rows, pairs});
+  for (Index i = 0; i < cosine.size(); ++i) {
+    cosine[i] = std::cos(0.7f * static_cast<float>(i));
+    sine[i] = std::sin(0.7f * static_cast<float>(i));
+  }
+  return {cosine, sine};
+}
+
+Case rotate_case(Shape shape, Index pairs, bool interleaved) {
+  const auto [cosine, sine] = angles(shape[shape.size() - 2], pairs);
+  return of_one(shape,
+                [=, c = cosine, s = sine](const Var& x) { return rotate(x, c, s, interleaved); });
+}
+
+std::vector<Case> norm_cases(bool layer) {
+  std::vector<Case> cases;
+  for (const Shape& shape : {Shape{3, 5}, Shape{2, 2, 33}, Shape{1, 2}, Shape{70}}) {
+    const Shape d{shape.back()};
+    Case c{{random_tensor(shape, 1), random_tensor(d, 2), random_tensor(d, 3)},
+           [](const std::vector<Var>& in) { return layer_norm(in[0], in[1], in[2], 1e-2); },
+           3e-3f,
+           5e-3};
+    if (!layer) {
+      c.inputs.pop_back();
+      c.compute = [](const std::vector<Var>& in) { return rms_norm(in[0], in[1], 1e-5); };
+    }
+    cases.push_back(c);
+  }
+  if (layer) {
+    cases.push_back(
+        {{random_tensor({3, 5}, 1), random_tensor({5}, 2)},
+         [](const std::vector<Var>& in) { return layer_norm(in[0], in[1], Var(), 1e-5); },
+         3e-3f,
+         5e-3});
+  }
+  return cases;
+}
+
+std::map<std::string_view, std::vector<Case>> all_cases() {
+  const auto plain = [](Shape shape, std::uint64_t seed) {
+    return random_tensor(std::move(shape), seed, 2);
+  };
+  std::map<std::string_view, std::vector<Case>> cases;
+  cases["matmul"] = linear_cases(matmul, false);
+  cases["matmul_transposed"] = linear_cases(matmul_transposed, true);
+
+  cases["add"] = binary_cases(add);
+  cases["subtract"] = binary_cases(subtract);
+  cases["multiply"] = binary_cases(multiply);
+  cases["divide"] = binary_cases(divide);
+  cases["scale"] = {of_one({2, 3}, [](const Var& x) { return scale(x, -2.5f); })};
+  cases["relu"] = unary_cases(relu, away_from_zero);
+  cases["gelu"] = unary_cases(gelu, plain);
+  cases["gelu_tanh"] = unary_cases(gelu_tanh, plain);
+  cases["silu"] = unary_cases(silu, plain);
+  cases["tanh"] = unary_cases(tanh, plain);
+  cases["sigmoid"] = unary_cases(sigmoid, plain);
+  cases["softplus"] = unary_cases(softplus, plain);
+  cases["exp"] = unary_cases(exp, plain);
+  cases["log"] = unary_cases(log, positive);
+  cases["dropout"] = {of_one({7, 9}, [](const Var& x) { return dropout(x, 0.4, 7); })};
+
+  cases["reshape"] = {of_one({2, 6}, [](const Var& x) { return reshape(x, {3, 1, 4}); })};
+  cases["permute"] = {of_one({2, 3, 4},
+                             [](const Var& x) {
+                               return permute(x, {2, 0, 1});
+                             }),
+                      of_one({2, 3, 4},
+                             [](const Var& x) {
+                               return permute(x, {1, 0, -1});
+                             }),
+                      of_one({3, 5}, [](const Var& x) { return transpose(x); }),
+                      of_one({3}, [](const Var& x) { return permute(x, {0}); })};
+  for (const Index axis : {0, 1, -1}) {
+    Shape a{2, 3, 4}, b{2, 3, 4};
+    b[static_cast<std::size_t>(axis < 0 ? axis + 3 : axis)] = 5;
+    cases["concat"].push_back(
+        {{random_tensor(a, 1), random_tensor(b, 2)}, [axis](const std::vector<Var>& in) {
+           return concat({in[0], in[1], in[0]}, axis);
+         }});
+    cases["slice"].push_back(
+        of_one({3, 4, 5}, [axis](const Var& x) { return slice(x, axis, 1, 2); }));
+  }
+  const IntTensor ids = IntTensor::from({2, 3}, {0, 4, 4, 1, 0, 4});
+  cases["gather"] = {of_one({5, 3}, [ids](const Var& x) { return gather(x, ids); }),
+                     of_one({5, 1}, [ids](const Var& x) { return gather(x, ids); })};
+  cases["split_heads"] = {of_one({2, 3, 8}, [](const Var& x) { return split_heads(x, 4); }),
+                          of_one({1, 5, 3}, [](const Var& x) { return split_heads(x, 1); })};
+  cases["merge_heads"] = {of_one({8, 3, 2}, [](const Var& x) { return merge_heads(x, 4); }),
+                          of_one({3, 1, 1}, [](const Var& x) { return merge_heads(x, 3); })};
+  cases["rotate"] = {rotate_case({2, 3, 8}, 4, true), rotate_case({2, 3, 8}, 4, false),
+                     rotate_case({3, 7}, 2, true), rotate_case({3, 7}, 2, false)};
+
+  cases["sum"] = {of_one({3, 5}, [](const Var& x) { return sum(x); })};
+  cases["mean"] = {of_one({3, 5}, [](const Var& x) { return mean(x); })};
+  for (const Index axis : {0, 1, 2, -1}) {
+    cases["sum_axis"].push_back(
+        of_one({2, 3, 4}, [axis](const Var& x) { return sum_axis(x, axis); }));
+  }
+  for (const Shape& shape : {Shape{3, 5}, Shape{1}, Shape{2, 1, 67}, Shape{32}}) {
+    cases["softmax"].push_back(of_one(shape, [](const Var& x) { return softmax(x); }));
+    cases["log_softmax"].push_back(of_one(shape, [](const Var& x) { return log_softmax(x); }));
+  }
+  cases["cross_entropy"] = {
+      of_one({2, 2, 5},
+             [](const Var& x) {
+               return cross_entropy(x, IntTensor::from({2, 2}, {0, 4, -1, 2}));
+             }),
+      of_one({67}, [](const Var& x) { return cross_entropy(x, IntTensor::from({}, {66})); })};
+  cases["layer_norm"] = norm_cases(true);
+  cases["rms_norm"] = norm_cases(false);
+  return cases;
+}
+
+TEST(Operations, HaveTheGradientsOfFiniteDifferences) {
+  const auto cases = all_cases();
+  for (const std::string_view name : operation_names()) {
+    const auto found = cases.find(name);
+    if (found == cases.end()) {
+      ADD_FAILURE() << "operation \"" << name << "\" has no case";
+      continue;
+    }
+    for (const Case& c : found->second) check(std::string(name), c);
+  }
+  EXPECT_EQ(cases.size(), operation_names().size()) << "a case for what is no operation";
+}
+
+}  // namespace
+}  // namespace attnscope
