@@ -10,8 +10,11 @@
 // The score of a pair allowed by the pattern, with the offset o = pos_q[i] - pos_k[c] (i - j):
 //
 //   product  = q_i . k_c                                    (ReLU of it where `relu`)
-//   s_ic     = scale * (product + extra products + query table + key tables + scaled bias) * factor
+//   s_ic     = scale * (product + extra products + query rows + key rows + scaled biases) * factor
 //            + bias
+//
+// Without q or without k there is no product (but q may still meet query_rows, and k key_rows).
+// Additive and Logits stand in place of all of this but the bias.
 #pragma once
 
 #include <memory>
@@ -64,7 +67,7 @@ enum class Source {
 enum class Normaliser {
   Softmax,       // over the allowed keys of the row
   SpanSoftmax,   // each exponential weighted by m_z(i - j)
-  FeatureRatio,  // phi(q).phi(k) / sum: q, k hold the features
+  FeatureRatio,  // phi(q).phi(k) / sum: q, k hold the features; no other ingredient, no scale
   None,          // the scores themselves are the weights
 };
 
@@ -88,8 +91,10 @@ struct Part {
   std::optional<OffsetTable> bias;         // outside `scale`
   std::optional<OffsetTable> factor;
   Var additive_q, additive_k, additive_v;  // Additive: [h, d_k, a], [h, d_k, a], [h, a]
-  Var logits;                              // Logits: [B h or h, L_q, L_k] or a row's window
-  // For reports only: products that split `product` into named terms (absolute encodings).
+  Var logits;                              // Logits: [B h or h, L_q, L_k], or [.., L_q, n] with
+  OffsetIndexPtr logits_index;             // this: the pair reads number index(o) of its row
+  // For reports only: products whose sum is q . k, by terms, Content among them (absolute
+  // encodings).
   std::vector<ExtraProduct> split;
 
   // Which keys; shared by the batch.
@@ -106,6 +111,14 @@ struct Part {
 
   Index queries() const { return pattern->queries(); }
   Index keys() const { return pattern->keys(); }
+  Index kv_heads() const;  // h_kv, from the shapes of k or v; h where there is neither
 };
+
+// Throws std::logic_error where shapes or ingredients do not go together: whoever builds a Part
+// from something that a person gave has checked that before.
+void check(const Part& part);
+
+// Every Var of the part that is defined, in a fixed order.
+std::vector<Var> ingredients(const Part& part);
 
 }  // namespace attnscope

@@ -9,6 +9,7 @@
 #include "core/attention/backend.h"
 #include "core/attention/info.h"
 #include "core/attention/part.h"
+#include "core/attention/tile.h"
 #include "core/position/encoding.h"
 
 namespace attnscope {
@@ -77,13 +78,5 @@ std::string refusal(const Choice& variant, const Choice& encoding, bool causal,
 // gradients, and then always on the CPU.
 OperationResult evaluate(const OperationInput& input, Backend& backend, const Wanted& wanted,
                          const Stop& stop);
-
-// The score terms of a part, scale applied, [B h, L_q, L_k] each; SPEC section 3, `--terms`.
-std::map<Term, Tensor> score_terms(const Part& part);
-
-// Rows [row, row + height) and columns [col, col + width) of head `head`'s attention, from q, k
-// and the rows' log-sum-exp.  [height, width]
-Tensor attention_tile(const Part& part, const Tensor& log_sum_exp, Index head, Index row, Index col,
-                      Index height, Index width);
 
 }  // namespace attnscope

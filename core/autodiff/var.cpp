@@ -187,8 +187,8 @@ const std::vector<std::string_view>& operation_names() {
       // operations_reduce.h
       "sum", "mean", "sum_axis", "softmax", "log_softmax", "cross_entropy", "layer_norm",
       "rms_norm",
-      // core/attention: its operation's name goes here, and its case into
-      // tests/core/autodiff/operations_test.cpp
+      // core/attention/attention_operation.h
+      "attention",
   };
   return names;
 }

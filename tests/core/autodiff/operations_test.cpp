@@ -11,6 +11,7 @@
 #include <map>
 #include <string>
 
+#include "core/attention/attention_operation.h"
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_reduce.h"
@@ -157,6 +158,24 @@ std::vector<Case> norm_cases(bool layer) {
   return cases;
 }
 
+// Grouped heads and a bias; tests/core/attention tries every ingredient.
+Case attention_case(Index queries, Index keys) {
+  return {{random_tensor({4, queries, 3}, 1), random_tensor({2, keys, 3}, 2),
+           random_tensor({2, keys, 2}, 3), random_tensor({2, 4}, 4)},
+          [=](const std::vector<Var>& in) {
+            Part part;
+            part.batch = part.heads = 2;
+            part.q = in[0];
+            part.k = in[1];
+            part.v = in[2];
+            part.scale = 0.5f;
+            const OffsetIndex index{-1, {0, 1, 2, 3}};
+            part.bias = OffsetTable{in[3], std::make_shared<const OffsetIndex>(index)};
+            part.pattern = std::make_shared<const Pattern>(Pattern::causal(queries, keys, 1));
+            return attention(part, cpu_backend(), {}, nullptr, {});
+          }};
+}
+
 std::map<std::string_view, std::vector<Case>> all_cases() {
   const auto plain = [](Shape shape, std::uint64_t seed) {
     return random_tensor(std::move(shape), seed, 2);
@@ -230,6 +249,8 @@ std::map<std::string_view, std::vector<Case>> all_cases() {
       of_one({67}, [](const Var& x) { return cross_entropy(x, IntTensor::from({}, {66})); })};
   cases["layer_norm"] = norm_cases(true);
   cases["rms_norm"] = norm_cases(false);
+
+  cases["attention"] = {attention_case(1, 1), attention_case(5, 6), attention_case(7, 4)};
   return cases;
 }
 

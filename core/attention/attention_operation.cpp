@@ -1,0 +1,38 @@
+#include "core/attention/attention_operation.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "core/attention/cpu/passes.h"
+
+namespace attnscope {
+
+Var attention(const Part& part, Backend& backend, const Wanted& wanted, PartResult* report,
+              const Stop& stop) {
+  std::vector<Var> inputs = ingredients(part);
+  const bool differentiable = std::any_of(inputs.begin(), inputs.end(),
+                                          [](const Var& var) { return var.wants_gradient(); });
+  if (!differentiable) {
+    PartResult result = backend.run(part, wanted, stop);
+    const Tensor output = result.output;
+    if (report != nullptr) *report = std::move(result);
+    return output;
+  }
+
+  check(part);
+  const auto prepared = std::make_shared<const cpu::Prepared>(part, true);
+  Wanted more = wanted;
+  more.output = more.log_sum_exp = true;
+  PartResult result = cpu::forward(*prepared, more, stop);
+  if (report != nullptr) *report = result;
+
+  PartResult kept;
+  kept.output = result.output;
+  kept.log_sum_exp = result.log_sum_exp;
+  return record("attention", result.output, std::move(inputs),
+                [prepared, kept, stop](const Tensor& gradient, const std::vector<Var>&) {
+                  cpu::backward(*prepared, kept, gradient, stop);
+                });
+}
+
+}  // namespace attnscope

@@ -1,0 +1,46 @@
+// Where a backward pass adds up the gradients of a part's ingredients.
+#pragma once
+
+#include <vector>
+
+#include "core/attention/cpu/prepared.h"
+
+namespace attnscope::cpu {
+
+// The gradient of one ingredient. Work that runs at the same time must not write to the same
+// numbers, and sums must not depend on who came first: so each slice and each group (batch entry
+// and head) has numbers of its own, which deliver() adds in a fixed order.
+class GradientSum {
+ public:
+  GradientSum() = default;
+  GradientSum(const Var& var, Index slices, Index groups, Index heads);
+  bool wanted() const { return sum_.defined(); }
+  float* at(Index slice, Index group) { return sum_.data() + (slice * groups_ + group) * size_; }
+  void deliver() const;  // accumulate()
+
+ private:
+  Var var_;
+  Tensor sum_;  // [slices, groups, size]
+  Index slices_ = 1, groups_ = 1, heads_ = 1, size_ = 0;
+};
+
+struct Gradients {
+  Gradients(const Prepared& prepared, Index slices);
+  void deliver();
+
+  struct Product {
+    GradientSum q, k;
+  };
+  const Prepared& prepared;
+  GradientSum q, k, v, logits, span, additive_v;
+  std::vector<Product> products;
+  std::vector<GradientSum> query_rows, key_rows, value_rows, scaled_biases, bias, factor;
+  Index slices = 1;
+  // Additive: gradients of q add_wq [B h, L_q, a] and, by slice, of k add_wk [slices, B h, L_k, a].
+  Tensor projected_q, projected_k;
+
+ private:
+  void deliver_additive();
+};
+
+}  // namespace attnscope::cpu

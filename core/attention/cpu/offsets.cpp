@@ -1,0 +1,45 @@
+#include "core/attention/cpu/offsets.h"
+
+#include <algorithm>
+
+namespace attnscope::cpu {
+
+void TileOffsets::set(const Prepared& prepared, const Tile& tile) {
+  rows_ = tile.rows;
+  width_ = tile.width;
+  diagonal_ = prepared.consecutive && tile.contiguous();
+  offsets_.resize(rows_, width_, diagonal_);
+  const std::int32_t* pos_q = prepared.pos_q.data() + tile.row;
+  const std::int32_t* pos_k = prepared.key_positions(tile.head);
+  if (diagonal_) {
+    std::int32_t offset = pos_q[rows_ - 1] - pos_k[tile.columns[0]];
+    for (std::int32_t& o : offsets_.numbers()) o = offset--;
+  } else {
+    for (Index r = 0; r < rows_; ++r) {
+      std::int32_t* line = offsets_.row(r);
+      for (Index x = 0; x < width_; ++x) line[x] = pos_q[r] - pos_k[tile.columns[x]];
+    }
+  }
+}
+
+const PairLines<std::int32_t>& TileOffsets::buckets(const OffsetIndex& index) {
+  buckets_.resize(rows_, width_, diagonal_);
+  std::transform(offsets_.numbers().begin(), offsets_.numbers().end(), buckets_.numbers().begin(),
+                 [&](std::int32_t offset) { return index(offset); });
+  const auto [least, most] =
+      std::minmax_element(buckets_.numbers().begin(), buckets_.numbers().end());
+  least_ = *least;
+  most_ = *most;
+  return buckets_;
+}
+
+const PairLines<float>& TileOffsets::numbers(const Prepared::Table& table, Index pair) {
+  const PairLines<std::int32_t>& bucket = buckets(*table.index);
+  const float* column = table.table.at(pair);
+  numbers_.resize(rows_, width_, diagonal_);
+  std::transform(bucket.numbers().begin(), bucket.numbers().end(), numbers_.numbers().begin(),
+                 [&](std::int32_t b) { return column[b]; });
+  return numbers_;
+}
+
+}  // namespace attnscope::cpu

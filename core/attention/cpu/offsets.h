@@ -1,0 +1,52 @@
+// Numbers that depend on the offset of a pair, for all pairs of a tile.
+#pragma once
+
+#include <vector>
+
+#include "core/attention/cpu/columns.h"
+
+namespace attnscope::cpu {
+
+// A number per pair of a tile: that of row r and column x is row(r)[x]. Where positions are
+// consecutive, pairs on one diagonal share their offset and rows overlap in memory.
+template <class T>
+class PairLines {
+ public:
+  void resize(Index rows, Index width, bool diagonal) {
+    stride_ = diagonal ? -1 : width;
+    first_ = diagonal ? rows - 1 : 0;
+    numbers_.resize(static_cast<std::size_t>(diagonal ? rows + width - 1 : rows * width));
+  }
+  T* row(Index r) { return numbers_.data() + first_ + r * stride_; }
+  const T* row(Index r) const { return numbers_.data() + first_ + r * stride_; }
+  std::vector<T>& numbers() { return numbers_; }
+  const std::vector<T>& numbers() const { return numbers_; }
+
+ private:
+  std::vector<T> numbers_;
+  Index stride_ = 0, first_ = 0;
+};
+
+// The offsets of a tile's pairs.
+class TileOffsets {
+ public:
+  void set(const Prepared& prepared, const Tile& tile);
+
+  // Each pair's bucket.
+  const PairLines<std::int32_t>& buckets(const OffsetIndex& index);
+  std::int32_t least_bucket() const { return least_; }  // of the last call to buckets()
+  Index bucket_count() const { return most_ - least_ + 1; }
+  // Each pair's number of a table, by its bucket.
+  const PairLines<float>& numbers(const Prepared::Table& table, Index pair);
+  const PairLines<std::int32_t>& offsets() const { return offsets_; }
+  bool diagonal() const { return diagonal_; }
+
+ private:
+  Index rows_ = 0, width_ = 0;
+  bool diagonal_ = false;
+  PairLines<std::int32_t> offsets_, buckets_;
+  PairLines<float> numbers_;
+  std::int32_t least_ = 0, most_ = 0;
+};
+
+}  // namespace attnscope::cpu

@@ -1,0 +1,70 @@
+#include "core/attention/cpu/packed.h"
+
+#include <algorithm>
+
+#include "core/base/parallel.h"
+
+namespace attnscope::cpu {
+
+namespace {
+
+Index panel_count(Index rows) {
+  return (rows + panel_width - 1) / panel_width;
+}
+
+// One panel from at most panel_width rows, `row(x)` pointing to row x.
+template <class Row>
+void pack_panel(Index count, Index size, Row row, float* panel) {
+  for (Index x = 0; x < count; ++x) {
+    const float* from = row(x);
+    for (Index t = 0; t < size; ++t) panel[t * panel_width + x] = from[t];
+  }
+  for (Index x = count; x < panel_width; ++x) {
+    for (Index t = 0; t < size; ++t) panel[t * panel_width + x] = 0;
+  }
+}
+
+}  // namespace
+
+Packed::Packed(const float* rows, Index heads, Index count, Index size)
+    : count_(count), size_(size), panels_({heads, panel_count(count), size, panel_width}) {
+  const Index per_head = panel_count(count);
+  parallel_for(heads * per_head, 8, [&](Index first, Index last) {
+    for (Index p = first; p < last; ++p) {
+      const Index begin = p % per_head * panel_width;
+      const float* from = rows + (p / per_head * count + begin) * size;
+      pack_panel(
+          std::min(panel_width, count - begin), size, [&](Index x) { return from + x * size; },
+          panels_.data() + p * size * panel_width);
+    }
+  });
+}
+
+void Packed::multiply(const RowKernels& kernels, Index m, const float* a, Index a_row, Index head,
+                      Index first, Index n, float* c, Index c_row, bool add) const {
+  const float* panels = panels_.data() + head * panel_count(count_) * size_ * panel_width;
+  multiply_panels(kernels, m, a, a_row, panels, size_, first, n, c, c_row, add);
+}
+
+void pack_rows(const float* rows, Index size, const std::int32_t* columns, Index count,
+               float* panels) {
+  for (Index begin = 0; begin < count; begin += panel_width) {
+    pack_panel(
+        std::min(panel_width, count - begin), size,
+        [&](Index x) { return rows + columns[begin + x] * size; }, panels + begin * size);
+  }
+}
+
+void multiply_panels(const RowKernels& kernels, Index m, const float* a, Index a_row,
+                     const float* panels, Index size, Index first, Index n, float* c, Index c_row,
+                     bool add) {
+  for (Index x = 0; x < n;) {
+    const Index within = (first + x) % panel_width;
+    const Index count = std::min(panel_width - within, n - x);
+    const float* panel = panels + (first + x - within) * size + within;
+    kernels.multiply(m, count, size, a, a_row, 1, panel, panel_width, c + x, c_row, add);
+    x += count;
+  }
+}
+
+}  // namespace attnscope::cpu

@@ -1,0 +1,34 @@
+// A matrix of rows, transposed in panels, so that products with it read memory in order.
+#pragma once
+
+#include "core/attention/cpu/row_kernels.h"
+#include "core/tensor/tensor.h"
+
+namespace attnscope::cpu {
+
+// Rows [heads, count, size] as panels [heads, ceil(count / panel_width), size, panel_width]; the
+// last panel ends in zeros.
+class Packed {
+ public:
+  Packed() = default;
+  Packed(const float* rows, Index heads, Index count, Index size);
+  bool defined() const { return panels_.defined(); }
+
+  // c[m, n] (+)= a[m, size] . rows [first, first + n) of head `head`, transposed.
+  void multiply(const RowKernels& kernels, Index m, const float* a, Index a_row, Index head,
+                Index first, Index n, float* c, Index c_row, bool add) const;
+
+ private:
+  Index count_ = 0, size_ = 0;
+  Tensor panels_;
+};
+
+// Panels of `count` rows of `size` numbers; row x begins at rows + columns[x] * size.
+void pack_rows(const float* rows, Index size, const std::int32_t* columns, Index count,
+               float* panels);
+// c[m, n] (+)= a . panels [first, first + n).
+void multiply_panels(const RowKernels& kernels, Index m, const float* a, Index a_row,
+                     const float* panels, Index size, Index first, Index n, float* c, Index c_row,
+                     bool add);
+
+}  // namespace attnscope::cpu

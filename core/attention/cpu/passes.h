@@ -1,0 +1,16 @@
+// The passes over a part: forward, and back.
+#pragma once
+
+#include "core/attention/backend.h"
+#include "core/attention/cpu/prepared.h"
+
+namespace attnscope::cpu {
+
+PartResult forward(const Prepared& prepared, const Wanted& wanted, const Stop& stop);
+
+// Adds to the gradients of the part's ingredients. `result` holds the output and the log-sum-exp
+// of the forward pass, from which probabilities are computed anew.
+void backward(const Prepared& prepared, const PartResult& result, const Tensor& d_output,
+              const Stop& stop);
+
+}  // namespace attnscope::cpu

@@ -1,0 +1,88 @@
+#include "core/attention/cpu/prepared.h"
+
+#include <numeric>
+
+#include "core/base/parallel.h"
+
+namespace attnscope::cpu {
+
+namespace {
+
+std::vector<std::int32_t> positions(const std::vector<std::int32_t>& given, Index count) {
+  if (!given.empty()) return given;
+  std::vector<std::int32_t> result(static_cast<std::size_t>(count));
+  std::iota(result.begin(), result.end(), 0);
+  return result;
+}
+
+bool is_consecutive(const std::vector<std::int32_t>& positions, Index period) {
+  for (std::size_t i = 1; i < positions.size(); ++i) {
+    if (static_cast<Index>(i) % period != 0 && positions[i] != positions[i - 1] + 1) return false;
+  }
+  return true;
+}
+
+Prepared::Rows prepare(const RelativeRows& rows, Index heads) {
+  const Index count = rows.rows.dim(1), size = rows.rows.dim(2);
+  return {PerHead(rows.rows, heads), count, size,
+          Packed(rows.rows.value().data(), rows.rows.dim(0), count, size), rows.index.get()};
+}
+
+Prepared::Table prepare(const OffsetTable& table, Index heads) {
+  return {PerHead(table.table, heads), table.table.dim(1), table.index.get()};
+}
+
+}  // namespace
+
+Prepared::Prepared(const Part& of, bool for_gradients)
+    : part(of),
+      kernels(row_kernels()),
+      batch(of.batch),
+      heads(of.heads),
+      kv_heads(of.kv_heads()),
+      pairs(of.batch * of.heads),
+      queries(of.queries()),
+      keys(of.keys()),
+      has_product(of.source == Source::Product && of.q.defined() && of.k.defined()),
+      pos_q(positions(of.pos_q, of.queries())),
+      pos_k(positions(of.pos_k, of.keys())),
+      key_positions_per_head(static_cast<Index>(pos_k.size()) != keys),
+      consecutive(is_consecutive(pos_q, queries) && is_consecutive(pos_k, keys)) {
+  const Part& p = part;
+  if (p.q.defined()) key_size = p.q.dim(2);
+  if (p.k.defined()) key_size = p.k.dim(2);
+  if (p.v.defined()) value_size = p.v.dim(2);
+  if (has_product) packed_k = Packed(p.k.value().data(), p.k.dim(0), keys, key_size);
+  if (p.v.defined() && for_gradients) {
+    packed_v = Packed(p.v.value().data(), p.v.dim(0), keys, value_size);
+  }
+  for (const ExtraProduct& e : p.products) {
+    products.push_back({PerHead(e.q, heads), PerHead(e.k, heads), e.q.dim(2),
+                        Packed(e.k.value().data(), e.k.dim(0), keys, e.k.dim(2))});
+  }
+  if (p.query_rows) query_rows.push_back(prepare(*p.query_rows, heads));
+  for (const RelativeRows& rows : p.key_rows) key_rows.push_back(prepare(rows, heads));
+  if (p.value_rows) value_rows.push_back(prepare(*p.value_rows, heads));
+  for (const OffsetTable& table : p.scaled_biases) scaled_biases.push_back(prepare(table, heads));
+  if (p.bias) bias.push_back(prepare(*p.bias, heads));
+  if (p.factor) factor.push_back(prepare(*p.factor, heads));
+  if (p.source == Source::Logits) logits = PerHead(p.logits, heads);
+  if (p.source == Source::Additive) {
+    additive_size = p.additive_v.dim(1);
+    additive_q = Tensor({pairs, queries, additive_size});
+    additive_k = Tensor({pairs, keys, additive_size});
+    parallel_for(pairs, 1, [&](Index first, Index last) {
+      for (Index pair = first; pair < last; ++pair) {
+        const Index weights = pair % heads * key_size * additive_size;
+        kernels.multiply(queries, additive_size, key_size, q(pair, 0), key_size, 1,
+                         p.additive_q.value().data() + weights, additive_size,
+                         additive_q.data() + pair * queries * additive_size, additive_size, false);
+        kernels.multiply(keys, additive_size, key_size, k(pair), key_size, 1,
+                         p.additive_k.value().data() + weights, additive_size,
+                         additive_k.data() + pair * keys * additive_size, additive_size, false);
+      }
+    });
+  }
+}
+
+}  // namespace attnscope::cpu

@@ -1,0 +1,92 @@
+// A part as the CPU kernels see it: sizes, positions and packed matrices, made once per operation.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/attention/cpu/packed.h"
+#include "core/attention/cpu/row_kernels.h"
+#include "core/attention/part.h"
+
+namespace attnscope::cpu {
+
+// Rows of queries that are computed together.
+inline constexpr Index block_rows = 64;
+// Columns of scores that are computed together.
+inline constexpr Index tile_columns = 128;
+
+// Numbers of an array whose first axis is B * h (or B * h_kv), h, or 1.
+class PerHead {
+ public:
+  PerHead() = default;
+  PerHead(const Var& var, Index heads)
+      : data_(var.value().data()),
+        count_(var.dim(0)),
+        stride_(var.value().size() / var.dim(0)),
+        heads_(heads) {}
+  Index index(Index pair) const {
+    return count_ == 1 ? 0 : count_ == heads_ ? pair % heads_ : pair;
+  }
+  const float* at(Index pair) const { return data_ + index(pair) * stride_; }
+
+ private:
+  const float* data_ = nullptr;
+  Index count_ = 1, stride_ = 0, heads_ = 1;
+};
+
+struct Prepared {
+  // `for_gradients`: the values are packed too.
+  Prepared(const Part& part, bool for_gradients);
+  Prepared(const Prepared&) = delete;
+  Prepared& operator=(const Prepared&) = delete;
+
+  struct Product {
+    PerHead q, k;
+    Index size;
+    Packed packed_k;
+  };
+  struct Rows {  // RelativeRows
+    PerHead rows;
+    Index count, size;
+    Packed packed;
+    const OffsetIndex* index;
+  };
+  struct Table {  // OffsetTable
+    PerHead table;
+    Index count;
+    const OffsetIndex* index;
+  };
+
+  Index key_head(Index pair) const {  // row of k and v for row `pair` of q
+    return pair / heads * kv_heads + pair % heads / (heads / kv_heads);
+  }
+  const float* q(Index pair, Index row) const {
+    return part.q.value().data() + (pair * queries + row) * key_size;
+  }
+  const float* k(Index pair) const {
+    return part.k.value().data() + key_head(pair) * keys * key_size;
+  }
+  const float* v(Index pair) const {
+    return part.v.value().data() + key_head(pair) * keys * value_size;
+  }
+  const std::int32_t* key_positions(Index head) const {
+    return pos_k.data() + (key_positions_per_head ? head * keys : 0);
+  }
+
+  const Part part;  // a copy: the tape outlives the caller's
+  const RowKernels& kernels;
+  Index batch, heads, kv_heads, pairs;  // pairs = B h
+  Index queries, keys, key_size = 0, value_size = 0, additive_size = 0;
+  bool has_product;
+  std::vector<std::int32_t> pos_q, pos_k;
+  bool key_positions_per_head, consecutive;  // consecutive: positions are arithmetic, step 1
+
+  Packed packed_k, packed_v;
+  std::vector<Product> products;
+  std::vector<Rows> query_rows, key_rows, value_rows;  // the first and last: none or one
+  std::vector<Table> scaled_biases, bias, factor;      // the last two: none or one
+  PerHead logits;
+  Tensor additive_q, additive_k;  // q add_wq [B h, L_q, a], k add_wk [B h, L_k, a]
+};
+
+}  // namespace attnscope::cpu

@@ -1,0 +1,48 @@
+// The few inner loops in which attention spends its time, compiled once per instruction set from
+// one source (row_kernels.inc) and chosen when the program runs.
+//
+// Numbers are float32, rows contiguous; a matrix is a pointer and the distance of its rows. No
+// alignment is required. Results do not depend on the number of threads, but do differ between
+// instruction sets in the last bits (width of partial sums, fused multiply-add).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace attnscope::cpu {
+
+// Columns of a packed panel (see packed.h): two vectors of the widest instruction set.
+inline constexpr std::ptrdiff_t panel_width = 32;
+
+struct RowKernels {
+  using Size = std::ptrdiff_t;
+  const char* name;  // "AVX-512"
+
+  // c = a b, or c += a b where `add`.  a: [m, k], b: [k, n], c: [m, n]. Element (r, t) of a is at
+  // a[r * a_row + t * a_column], so that a transposed matrix needs no copy.
+  void (*multiply)(Size m, Size n, Size k, const float* a, Size a_row, Size a_column,
+                   const float* b, Size b_row, float* c, Size c_row, bool add);
+
+  float (*maximum)(const float* x, Size n);  // -infinity for n = 0
+  // x = exp(x - shift), where x <= shift or x = -infinity; returns the sum.
+  float (*exponentials)(float* x, Size n, float shift);
+  float (*dot)(const float* x, const float* y, Size n);
+  void (*scale)(float* x, Size n, float factor);
+  void (*add_scaled)(float* x, const float* y, Size n, float factor);  // x += factor y
+  // x = p (x - mean): through a softmax whose result is p.
+  void (*softmax_gradient)(float* x, const float* p, Size n, float mean);
+};
+
+// The widest that this processor runs.
+const RowKernels& row_kernels();
+
+// By instruction set, narrowest first; those that this processor cannot run are left out.
+struct RowKernelList {
+  const RowKernels* const* first;
+  const RowKernels* const* last;
+  const RowKernels* const* begin() const { return first; }
+  const RowKernels* const* end() const { return last; }
+};
+RowKernelList all_row_kernels();
+
+}  // namespace attnscope::cpu

@@ -1,0 +1,65 @@
+#include "core/attention/cpu/tile_products.h"
+
+#include <algorithm>
+
+namespace attnscope::cpu {
+
+void TileProducts::scores(const Tile& tile, const float* a, const Packed& packed, Index head,
+                          const float* rows, Index size, float* s, Index s_row, bool add) {
+  if (tile.rows == 1) {
+    for (Index x = 0; x < tile.width; ++x) {
+      const float product = kernels_.dot(a, rows + tile.columns[x] * size, size);
+      s[x] = add ? s[x] + product : product;
+    }
+  } else if (tile.contiguous()) {
+    packed.multiply(kernels_, tile.rows, a, size, head, tile.columns[0], tile.width, s, s_row, add);
+  } else {
+    const Index panels = (tile.width + panel_width - 1) / panel_width;
+    panels_.resize(static_cast<std::size_t>(panels * panel_width * size));
+    pack_rows(rows, size, tile.columns, tile.width, panels_.data());
+    multiply_panels(kernels_, tile.rows, a, size, panels_.data(), size, 0, tile.width, s, s_row,
+                    add);
+  }
+}
+
+void TileProducts::weighted_sum(const Tile& tile, const float* p, Index p_row, const float* rows,
+                                Index size, float* sum) {
+  if (tile.rows == 1) {
+    for (Index x = 0; x < tile.width; ++x) {
+      kernels_.add_scaled(sum, rows + tile.columns[x] * size, size, p[x]);
+    }
+  } else {
+    kernels_.multiply(tile.rows, size, tile.width, p, p_row, 1, picked(tile, rows, size), size, sum,
+                      size, true);
+  }
+}
+
+void TileProducts::spread(const Tile& tile, const float* p, Index p_row, const float* a, Index size,
+                          float* rows) {
+  if (tile.rows == 1) {
+    for (Index x = 0; x < tile.width; ++x) {
+      kernels_.add_scaled(rows + tile.columns[x] * size, a, size, p[x]);
+    }
+  } else if (tile.contiguous()) {
+    kernels_.multiply(tile.width, size, tile.rows, p, 1, p_row, a, size,
+                      rows + tile.columns[0] * size, size, true);
+  } else {
+    gathered_.resize(static_cast<std::size_t>(tile.width * size));
+    kernels_.multiply(tile.width, size, tile.rows, p, 1, p_row, a, size, gathered_.data(), size,
+                      false);
+    for (Index x = 0; x < tile.width; ++x) {
+      kernels_.add_scaled(rows + tile.columns[x] * size, gathered_.data() + x * size, size, 1);
+    }
+  }
+}
+
+const float* TileProducts::picked(const Tile& tile, const float* rows, Index size) {
+  if (tile.contiguous()) return rows + tile.columns[0] * size;
+  gathered_.resize(static_cast<std::size_t>(tile.width * size));
+  for (Index x = 0; x < tile.width; ++x) {
+    std::copy_n(rows + tile.columns[x] * size, size, gathered_.data() + x * size);
+  }
+  return gathered_.data();
+}
+
+}  // namespace attnscope::cpu

@@ -1,0 +1,411 @@
+#include "core/attention/cpu/tile_scores.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace attnscope::cpu {
+
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+template <class F>
+void each_pair(const Tile& tile, F f) {
+  for (Index r = 0; r < tile.rows; ++r) {
+    for (Index x = 0; x < tile.width; ++x) f(r, x);
+  }
+}
+
+void resize(std::vector<float>& numbers, Index count) {
+  numbers.resize(static_cast<std::size_t>(count));
+}
+
+float span_of(const Prepared& prepared, Index pair, Index query) {
+  const Tensor& z = prepared.part.span.value();
+  return z.rank() == 1 ? z[pair % prepared.heads] : z(pair, query);
+}
+
+float span_weight(float z, double ramp, std::int32_t offset) {
+  return static_cast<float>(std::clamp((ramp + z - offset) / ramp, 0.0, 1.0));
+}
+
+}  // namespace
+
+float span_weight(const Prepared& prepared, Index pair, Index query, Index key) {
+  const std::int32_t offset = prepared.pos_q[static_cast<std::size_t>(query)] -
+                              prepared.key_positions(pair % prepared.heads)[key];
+  return span_weight(span_of(prepared, pair, query), prepared.part.span_ramp, offset);
+}
+
+void TileScores::compute(const Tile& tile, float* s, Index s_row, float hidden) {
+  offsets_.set(prepared_, tile);
+  switch (prepared_.part.source) {
+    case Source::Product:
+      compute_product(tile, s, s_row);
+      break;
+    case Source::Additive:
+      compute_additive(tile, s, s_row);
+      break;
+    case Source::Logits:
+      compute_logits(tile, s, s_row);
+      break;
+  }
+  for (const Prepared::Table& bias : prepared_.bias) add_table(tile, bias, s, s_row);
+  columns_.hide(tile, s, s_row, hidden);
+}
+
+void TileScores::compute_product(const Tile& tile, float* s, Index s_row) {
+  const Prepared& p = prepared_;
+  const Part& part = p.part;
+  if (p.has_product) {
+    products_.scores(tile, p.q(tile.pair, tile.row), p.packed_k, p.key_head(tile.pair),
+                     p.k(tile.pair), p.key_size, s, s_row, false);
+    if (part.relu) {
+      resize(product_, tile.rows * tile.width);
+      each_pair(tile, [&](Index r, Index x) {
+        float& score = s[r * s_row + x];
+        product_[static_cast<std::size_t>(r * tile.width + x)] = score;
+        score = std::max(score, 0.0F);
+      });
+    }
+  } else {
+    for (Index r = 0; r < tile.rows; ++r) std::fill_n(s + r * s_row, tile.width, 0.0F);
+  }
+  for (const Prepared::Product& e : p.products) {
+    products_.scores(tile, e.q.at(tile.pair) + tile.row * e.size, e.packed_k, e.k.index(tile.pair),
+                     e.k.at(tile.pair), e.size, s, s_row, true);
+  }
+  for (const Prepared::Rows& rows : p.query_rows) add_query_rows(tile, rows, s, s_row);
+  for (const Prepared::Rows& rows : p.key_rows) add_key_rows(tile, rows, s, s_row);
+  for (const Prepared::Table& table : p.scaled_biases) add_table(tile, table, s, s_row);
+  if (part.scale != 1) {
+    for (Index r = 0; r < tile.rows; ++r) p.kernels.scale(s + r * s_row, tile.width, part.scale);
+  }
+  for (const Prepared::Table& table : p.factor) {
+    const PairLines<float>& factor = offsets_.numbers(table, tile.pair);
+    resize(unscaled_, tile.rows * tile.width);
+    each_pair(tile, [&](Index r, Index x) {
+      float& score = s[r * s_row + x];
+      unscaled_[static_cast<std::size_t>(r * tile.width + x)] = score;
+      score *= factor.row(r)[x];
+    });
+  }
+}
+
+void TileScores::compute_additive(const Tile& tile, float* s, Index s_row) const {
+  const Index a = prepared_.additive_size;
+  const float* v = prepared_.part.additive_v.value().data() + tile.head * a;
+  const float* q = prepared_.additive_q.data() + (tile.pair * prepared_.queries + tile.row) * a;
+  const float* k = prepared_.additive_k.data() + tile.pair * prepared_.keys * a;
+  each_pair(tile, [&](Index r, Index x) {
+    const float* from_q = q + r * a;
+    const float* from_k = k + tile.columns[x] * a;
+    float sum = 0;
+    for (Index t = 0; t < a; ++t) sum += v[t] * std::tanh(from_q[t] + from_k[t]);
+    s[r * s_row + x] = sum;
+  });
+}
+
+void TileScores::compute_logits(const Tile& tile, float* s, Index s_row) {
+  const Index columns = prepared_.part.logits.dim(2);
+  const float* logits = prepared_.logits.at(tile.pair) + tile.row * columns;
+  if (prepared_.part.logits_index) {
+    const PairLines<std::int32_t>& bucket = offsets_.buckets(*prepared_.part.logits_index);
+    each_pair(tile,
+              [&](Index r, Index x) { s[r * s_row + x] = logits[r * columns + bucket.row(r)[x]]; });
+  } else {
+    each_pair(tile,
+              [&](Index r, Index x) { s[r * s_row + x] = logits[r * columns + tile.columns[x]]; });
+  }
+}
+
+void TileScores::add_table(const Tile& tile, const Prepared::Table& table, float* s, Index s_row) {
+  const PairLines<float>& numbers = offsets_.numbers(table, tile.pair);
+  for (Index r = 0; r < tile.rows; ++r) {
+    prepared_.kernels.add_scaled(s + r * s_row, numbers.row(r), tile.width, 1);
+  }
+}
+
+void TileScores::add_query_rows(const Tile& tile, const Prepared::Rows& rows, float* s,
+                                Index s_row) {
+  const PairLines<std::int32_t>& bucket = offsets_.buckets(*rows.index);
+  const Index least = offsets_.least_bucket(), n = offsets_.bucket_count();
+  resize(by_bucket_, tile.rows * n);
+  rows.packed.multiply(prepared_.kernels, tile.rows, prepared_.q(tile.pair, tile.row), rows.size,
+                       rows.rows.index(tile.pair), least, n, by_bucket_.data(), n, false);
+  each_pair(tile, [&](Index r, Index x) {
+    s[r * s_row + x] += by_bucket_[static_cast<std::size_t>(r * n + bucket.row(r)[x] - least)];
+  });
+}
+
+void TileScores::add_key_rows(const Tile& tile, const Prepared::Rows& rows, float* s, Index s_row) {
+  const PairLines<std::int32_t>& bucket = offsets_.buckets(*rows.index);
+  const Index least = offsets_.least_bucket(), n = offsets_.bucket_count();
+  resize(by_bucket_, tile.width * n);
+  const float* keys = products_.picked(tile, prepared_.k(tile.pair), rows.size);
+  rows.packed.multiply(prepared_.kernels, tile.width, keys, rows.size, rows.rows.index(tile.pair),
+                       least, n, by_bucket_.data(), n, false);
+  each_pair(tile, [&](Index r, Index x) {
+    s[r * s_row + x] += by_bucket_[static_cast<std::size_t>(x * n + bucket.row(r)[x] - least)];
+  });
+}
+
+void TileScores::hide_beyond_span(const Tile& tile, float* s, Index s_row, float hidden) {
+  for (Index r = 0; r < tile.rows; ++r) {
+    const float z = span_of(prepared_, tile.pair, tile.row + r);
+    const std::int32_t* offset = offsets_.offsets().row(r);
+    for (Index x = 0; x < tile.width; ++x) {
+      if (span_weight(z, prepared_.part.span_ramp, offset[x]) == 0) s[r * s_row + x] = hidden;
+    }
+  }
+}
+
+void TileScores::add_span(const Tile& tile, float* s, Index s_row) {
+  for (Index r = 0; r < tile.rows; ++r) {
+    const float z = span_of(prepared_, tile.pair, tile.row + r);
+    const std::int32_t* offset = offsets_.offsets().row(r);
+    for (Index x = 0; x < tile.width; ++x) {
+      const float m = span_weight(z, prepared_.part.span_ramp, offset[x]);
+      if (m != 1) s[r * s_row + x] = m == 0 ? -infinity : s[r * s_row + x] + std::log(m);
+    }
+  }
+}
+
+void TileScores::add_value_rows(const Tile& tile, const float* p, Index p_row, float* sum) {
+  for (const Prepared::Rows& rows : prepared_.value_rows) {
+    offsets_.set(prepared_, tile);  // compute() may have gone on to other tiles
+    const PairLines<std::int32_t>& bucket = offsets_.buckets(*rows.index);
+    const Index least = offsets_.least_bucket(), n = offsets_.bucket_count();
+    by_bucket_.assign(static_cast<std::size_t>(tile.rows * n), 0.0F);
+    each_pair(tile, [&](Index r, Index x) {
+      by_bucket_[static_cast<std::size_t>(r * n + bucket.row(r)[x] - least)] += p[r * p_row + x];
+    });
+    prepared_.kernels.multiply(tile.rows, rows.size, n, by_bucket_.data(), n, 1,
+                               rows.rows.at(tile.pair) + least * rows.size, rows.size, sum,
+                               rows.size, true);
+  }
+}
+
+void TileScores::value_rows_backward(const Tile& tile, const float* p, Index p_row,
+                                     const float* d_output, float* dp, Index dp_row,
+                                     Gradients& gradients, Index slice) {
+  for (std::size_t i = 0; i < prepared_.value_rows.size(); ++i) {
+    const Prepared::Rows& rows = prepared_.value_rows[i];
+    const PairLines<std::int32_t>& bucket = offsets_.buckets(*rows.index);
+    const Index least = offsets_.least_bucket(), n = offsets_.bucket_count();
+    by_bucket_.assign(static_cast<std::size_t>(tile.rows * n), 0.0F);
+    rows.packed.multiply(prepared_.kernels, tile.rows, d_output, rows.size,
+                         rows.rows.index(tile.pair), least, n, by_bucket_.data(), n, false);
+    each_pair(tile, [&](Index r, Index x) {
+      dp[r * dp_row + x] += by_bucket_[static_cast<std::size_t>(r * n + bucket.row(r)[x] - least)];
+    });
+    if (!gradients.value_rows[i].wanted()) continue;
+    by_bucket_.assign(static_cast<std::size_t>(tile.rows * n), 0.0F);
+    each_pair(tile, [&](Index r, Index x) {
+      by_bucket_[static_cast<std::size_t>(r * n + bucket.row(r)[x] - least)] += p[r * p_row + x];
+    });
+    prepared_.kernels.multiply(
+        n, rows.size, tile.rows, by_bucket_.data(), 1, n, d_output, rows.size,
+        gradients.value_rows[i].at(slice, tile.pair) + least * rows.size, rows.size, true);
+  }
+}
+
+// ---- the way back ----
+
+void TileScores::backward(const Tile& tile, float* ds, Index ds_row, Gradients& gradients,
+                          Index slice) {
+  if (gradients.span.wanted()) span_backward(tile, ds, ds_row, gradients, slice);
+  for (std::size_t i = 0; i < prepared_.bias.size(); ++i) {
+    if (!gradients.bias[i].wanted()) continue;
+    table_backward(tile, prepared_.bias[i], ds, ds_row, gradients.bias[i].at(slice, tile.pair));
+  }
+  switch (prepared_.part.source) {
+    case Source::Product:
+      product_backward(tile, ds, ds_row, gradients, slice);
+      break;
+    case Source::Additive:
+      additive_backward(tile, ds, ds_row, gradients, slice);
+      break;
+    case Source::Logits:
+      logits_backward(tile, ds, ds_row, gradients);
+      break;
+  }
+}
+
+void TileScores::product_backward(const Tile& tile, float* ds, Index ds_row, Gradients& gradients,
+                                  Index slice) {
+  const Prepared& p = prepared_;
+  for (std::size_t i = 0; i < p.factor.size(); ++i) {
+    if (gradients.factor[i].wanted()) {
+      const PairLines<std::int32_t>& bucket = offsets_.buckets(*p.factor[i].index);
+      float* d_factor = gradients.factor[i].at(slice, tile.pair);
+      each_pair(tile, [&](Index r, Index x) {
+        d_factor[bucket.row(r)[x]] +=
+            ds[r * ds_row + x] * unscaled_[static_cast<std::size_t>(r * tile.width + x)];
+      });
+    }
+    const PairLines<float>& factor = offsets_.numbers(p.factor[i], tile.pair);
+    each_pair(tile, [&](Index r, Index x) { ds[r * ds_row + x] *= factor.row(r)[x]; });
+  }
+  if (p.part.scale != 1) {
+    for (Index r = 0; r < tile.rows; ++r) {
+      p.kernels.scale(ds + r * ds_row, tile.width, p.part.scale);
+    }
+  }
+  for (std::size_t i = 0; i < p.scaled_biases.size(); ++i) {
+    if (!gradients.scaled_biases[i].wanted()) continue;
+    table_backward(tile, p.scaled_biases[i], ds, ds_row,
+                   gradients.scaled_biases[i].at(slice, tile.pair));
+  }
+  for (const Prepared::Rows& rows : p.query_rows) {
+    query_rows_backward(tile, rows, ds, ds_row, gradients, slice);
+  }
+  for (std::size_t i = 0; i < p.key_rows.size(); ++i) {
+    key_rows_backward(tile, p.key_rows[i], ds, ds_row, gradients, slice, gradients.key_rows[i]);
+  }
+  for (std::size_t i = 0; i < p.products.size(); ++i) {
+    const Prepared::Product& e = p.products[i];
+    Gradients::Product& d = gradients.products[i];
+    if (d.q.wanted()) {
+      products_.weighted_sum(tile, ds, ds_row, e.k.at(tile.pair), e.size,
+                             d.q.at(0, tile.pair) + tile.row * e.size);
+    }
+    if (d.k.wanted()) {
+      products_.spread(tile, ds, ds_row, e.q.at(tile.pair) + tile.row * e.size, e.size,
+                       d.k.at(slice, tile.pair));
+    }
+  }
+  if (!p.has_product) return;
+  if (p.part.relu) {
+    each_pair(tile, [&](Index r, Index x) {
+      if (!(product_[static_cast<std::size_t>(r * tile.width + x)] > 0)) ds[r * ds_row + x] = 0;
+    });
+  }
+  if (gradients.q.wanted()) {
+    products_.weighted_sum(tile, ds, ds_row, p.k(tile.pair), p.key_size,
+                           gradients.q.at(0, tile.pair) + tile.row * p.key_size);
+  }
+  if (gradients.k.wanted()) {
+    products_.spread(tile, ds, ds_row, p.q(tile.pair, tile.row), p.key_size,
+                     gradients.k.at(slice, p.key_head(tile.pair)));
+  }
+}
+
+void TileScores::additive_backward(const Tile& tile, const float* ds, Index ds_row,
+                                   Gradients& gradients, Index slice) {
+  const Index a = prepared_.additive_size;
+  const float* v = prepared_.part.additive_v.value().data() + tile.head * a;
+  const Index q_at = (tile.pair * prepared_.queries + tile.row) * a;
+  const Index k_at = tile.pair * prepared_.keys * a;
+  const float* q = prepared_.additive_q.data() + q_at;
+  const float* k = prepared_.additive_k.data() + k_at;
+  float* d_q = gradients.projected_q.data() + q_at;
+  float* d_k = gradients.projected_k.data() + slice * prepared_.pairs * prepared_.keys * a + k_at;
+  float* d_v = gradients.additive_v.wanted() ? gradients.additive_v.at(slice, tile.pair) : nullptr;
+  each_pair(tile, [&](Index r, Index x) {
+    const float d = ds[r * ds_row + x];
+    if (d == 0) return;
+    const Index c = tile.columns[x] * a;
+    for (Index t = 0; t < a; ++t) {
+      const float u = std::tanh(q[r * a + t] + k[c + t]);
+      const float inside = d * v[t] * (1 - u * u);
+      d_q[r * a + t] += inside;
+      d_k[c + t] += inside;
+      if (d_v != nullptr) d_v[t] += d * u;
+    }
+  });
+}
+
+void TileScores::logits_backward(const Tile& tile, const float* ds, Index ds_row,
+                                 Gradients& gradients) {
+  if (!gradients.logits.wanted()) return;
+  const Index columns = prepared_.part.logits.dim(2);
+  float* d_logits = gradients.logits.at(0, tile.pair) + tile.row * columns;
+  if (prepared_.part.logits_index) {
+    const PairLines<std::int32_t>& bucket = offsets_.buckets(*prepared_.part.logits_index);
+    each_pair(tile, [&](Index r, Index x) {
+      d_logits[r * columns + bucket.row(r)[x]] += ds[r * ds_row + x];
+    });
+  } else {
+    each_pair(tile, [&](Index r, Index x) {
+      d_logits[r * columns + tile.columns[x]] += ds[r * ds_row + x];
+    });
+  }
+}
+
+// The scores gained log m, and d log m / d z = 1 / (R m) on the ramp, 0 beside it.
+void TileScores::span_backward(const Tile& tile, const float* ds, Index ds_row,
+                               Gradients& gradients, Index slice) {
+  const double ramp = prepared_.part.span_ramp;
+  for (Index r = 0; r < tile.rows; ++r) {
+    const float z = span_of(prepared_, tile.pair, tile.row + r);
+    const std::int32_t* offset = offsets_.offsets().row(r);
+    double sum = 0;
+    for (Index x = 0; x < tile.width; ++x) {
+      const float m = span_weight(z, ramp, offset[x]);
+      if (m > 0 && m < 1) sum += ds[r * ds_row + x] / (ramp * m);
+    }
+    if (prepared_.part.span.rank() == 1) {
+      *gradients.span.at(slice, tile.pair) += static_cast<float>(sum);
+    } else {
+      gradients.span.at(0, tile.pair)[tile.row + r] += static_cast<float>(sum);
+    }
+  }
+}
+
+void TileScores::table_backward(const Tile& tile, const Prepared::Table& table, const float* ds,
+                                Index ds_row, float* d_table) {
+  const PairLines<std::int32_t>& bucket = offsets_.buckets(*table.index);
+  each_pair(tile, [&](Index r, Index x) { d_table[bucket.row(r)[x]] += ds[r * ds_row + x]; });
+}
+
+void TileScores::query_rows_backward(const Tile& tile, const Prepared::Rows& rows, const float* ds,
+                                     Index ds_row, Gradients& gradients, Index slice) {
+  GradientSum& d_rows = gradients.query_rows[0];
+  if (!gradients.q.wanted() && !d_rows.wanted()) return;
+  const PairLines<std::int32_t>& bucket = offsets_.buckets(*rows.index);
+  const Index least = offsets_.least_bucket(), n = offsets_.bucket_count();
+  by_bucket_.assign(static_cast<std::size_t>(tile.rows * n), 0.0F);
+  each_pair(tile, [&](Index r, Index x) {
+    by_bucket_[static_cast<std::size_t>(r * n + bucket.row(r)[x] - least)] += ds[r * ds_row + x];
+  });
+  const Index size = rows.size;
+  if (gradients.q.wanted()) {
+    prepared_.kernels.multiply(tile.rows, size, n, by_bucket_.data(), n, 1,
+                               rows.rows.at(tile.pair) + least * size, size,
+                               gradients.q.at(0, tile.pair) + tile.row * size, size, true);
+  }
+  if (d_rows.wanted()) {
+    prepared_.kernels.multiply(n, size, tile.rows, by_bucket_.data(), 1, n,
+                               prepared_.q(tile.pair, tile.row), size,
+                               d_rows.at(slice, tile.pair) + least * size, size, true);
+  }
+}
+
+void TileScores::key_rows_backward(const Tile& tile, const Prepared::Rows& rows, const float* ds,
+                                   Index ds_row, Gradients& gradients, Index slice,
+                                   GradientSum& d_rows) {
+  if (!gradients.k.wanted() && !d_rows.wanted()) return;
+  const PairLines<std::int32_t>& bucket = offsets_.buckets(*rows.index);
+  const Index least = offsets_.least_bucket(), n = offsets_.bucket_count(), size = rows.size;
+  by_bucket_.assign(static_cast<std::size_t>(tile.width * n), 0.0F);
+  each_pair(tile, [&](Index r, Index x) {
+    by_bucket_[static_cast<std::size_t>(x * n + bucket.row(r)[x] - least)] += ds[r * ds_row + x];
+  });
+  if (d_rows.wanted()) {
+    const float* keys = products_.picked(tile, prepared_.k(tile.pair), size);
+    prepared_.kernels.multiply(n, size, tile.width, by_bucket_.data(), 1, n, keys, size,
+                               d_rows.at(slice, tile.pair) + least * size, size, true);
+  }
+  if (gradients.k.wanted()) {
+    float* d_k = gradients.k.at(slice, prepared_.key_head(tile.pair));
+    for (Index x = 0; x < tile.width; ++x) {
+      prepared_.kernels.multiply(1, size, n, by_bucket_.data() + x * n, n, 1,
+                                 rows.rows.at(tile.pair) + least * size, size,
+                                 d_k + tile.columns[x] * size, size, true);
+    }
+  }
+}
+
+}  // namespace attnscope::cpu

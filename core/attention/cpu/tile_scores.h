@@ -1,0 +1,72 @@
+// The scores of a tile from the ingredients of a part, and the way back.
+#pragma once
+
+#include <vector>
+
+#include "core/attention/cpu/columns.h"
+#include "core/attention/cpu/gradients.h"
+#include "core/attention/cpu/offsets.h"
+#include "core/attention/cpu/tile_products.h"
+
+namespace attnscope::cpu {
+
+// m_z(o) = clamp((R + z - o) / R, 0, 1) of a pair (Sukhbaatar et al., 2019, arXiv:1905.07799).
+float span_weight(const Prepared& prepared, Index pair, Index query, Index key);
+
+// Works on one tile at a time; a thread has one of its own.
+class TileScores {
+ public:
+  TileScores(const Prepared& prepared, BlockColumns& columns)
+      : prepared_(prepared), columns_(columns), products_(prepared.kernels) {}
+
+  // s_ic of part.h; `hidden` where the pair is not allowed.  s: [tile.rows, tile.width]
+  // A span-weighted softmax is a softmax whose scores gain log m_z(o): add_span() adds it, and
+  // hides the pairs that the span does not reach.
+  void compute(const Tile& tile, float* s, Index s_row, float hidden);
+  void add_span(const Tile& tile, float* s, Index s_row);
+  void hide_beyond_span(const Tile& tile, float* s, Index s_row, float hidden);
+
+  // Adds the gradients of all score ingredients, given those of the scores, which are destroyed.
+  // compute() came last for this tile. ds is 0 where a pair is not allowed.
+  void backward(const Tile& tile, float* ds, Index ds_row, Gradients& gradients, Index slice);
+
+  // sum_r += sum_x p_rx value_rows[bucket of (r, x)].  sum: [tile.rows, d_v]
+  void add_value_rows(const Tile& tile, const float* p, Index p_row, float* sum);
+  // dp_rx += d_output_r . value_rows[bucket], and the gradient of value_rows itself.
+  void value_rows_backward(const Tile& tile, const float* p, Index p_row, const float* d_output,
+                           float* dp, Index dp_row, Gradients& gradients, Index slice);
+
+  TileProducts& products() { return products_; }
+
+ private:
+  void compute_product(const Tile& tile, float* s, Index s_row);
+  void compute_additive(const Tile& tile, float* s, Index s_row) const;
+  void compute_logits(const Tile& tile, float* s, Index s_row);
+  void add_table(const Tile& tile, const Prepared::Table& table, float* s, Index s_row);
+  void add_query_rows(const Tile& tile, const Prepared::Rows& rows, float* s, Index s_row);
+  void add_key_rows(const Tile& tile, const Prepared::Rows& rows, float* s, Index s_row);
+
+  void product_backward(const Tile& tile, float* ds, Index ds_row, Gradients& gradients,
+                        Index slice);
+  void additive_backward(const Tile& tile, const float* ds, Index ds_row, Gradients& gradients,
+                         Index slice);
+  void logits_backward(const Tile& tile, const float* ds, Index ds_row, Gradients& gradients);
+  void span_backward(const Tile& tile, const float* ds, Index ds_row, Gradients& gradients,
+                     Index slice);
+  void table_backward(const Tile& tile, const Prepared::Table& table, const float* ds, Index ds_row,
+                      float* d_table);
+  void query_rows_backward(const Tile& tile, const Prepared::Rows& rows, const float* ds,
+                           Index ds_row, Gradients& gradients, Index slice);
+  void key_rows_backward(const Tile& tile, const Prepared::Rows& rows, const float* ds,
+                         Index ds_row, Gradients& gradients, Index slice, GradientSum& d_rows);
+
+  const Prepared& prepared_;
+  BlockColumns& columns_;
+  TileProducts products_;
+  TileOffsets offsets_;
+  std::vector<float> by_bucket_;  // scratch: a number per row (or column) and bucket
+  std::vector<float> product_;    // q . k before the ReLU   [rows, width]
+  std::vector<float> unscaled_;   // scores before the factor  [rows, width]
+};
+
+}  // namespace attnscope::cpu

@@ -1,0 +1,127 @@
+// Gradients of the attention operation against central differences of the equations in double
+// precision, for every ingredient and normaliser.
+#include "core/attention/attention_operation.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_reduce.h"
+#include "core/base/parallel.h"
+#include "tests/core/attention/reference.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using testing::named_parts;
+using testing::random_tensor;
+using testing::reference;
+
+// sum of weights * output, by the reference.
+double projected(const Part& part, const Tensor& weights) {
+  const std::vector<double> output = testing::reference(part).output;
+  double sum = 0;
+  for (Index i = 0; i < weights.size(); ++i) {
+    sum += static_cast<double>(weights[i]) * output[static_cast<std::size_t>(i)];
+  }
+  return sum;
+}
+
+// Some elements of every ingredient: all of small ones, spread ones of large ones.
+void check_gradients(const Part& part, Index most_per_ingredient) {
+  for (Var ingredient : ingredients(part)) ingredient.clear_gradient();  // parts share some
+  const Var result = attention(part, cpu_backend(), {}, nullptr, {});
+  const Tensor weights = random_tensor(result.shape(), 99);
+  ASSERT_TRUE(result.wants_gradient());
+  backward(sum(multiply(result, weights)));
+  std::size_t number = 0;
+  for (const Var& ingredient : ingredients(part)) {
+    SCOPED_TRACE("ingredient " + std::to_string(number++) + " " + to_string(ingredient.shape()));
+    const Tensor gradient = ingredient.gradient();
+    ASSERT_TRUE(gradient.defined());
+    ASSERT_EQ(gradient.shape(), ingredient.shape());
+    Tensor values = ingredient.value();  // shares the part's storage: the reference sees changes
+    const Index size = values.size();
+    const Index stride = std::max<Index>(1, size / most_per_ingredient) | 1;
+    for (Index i = 0; i < size; i += stride) {
+      const float centre = values[i];
+      values[i] = centre + 1e-3F;
+      const double above = values[i], high = projected(part, weights);
+      values[i] = centre - 1e-3F;
+      const double below = values[i], low = projected(part, weights);
+      values[i] = centre;
+      const double difference = (high - low) / (above - below);
+      const double tolerance = 2e-4 * std::max(1.0, std::abs(difference));
+      ASSERT_TRUE(std::abs(gradient[i] - difference) <= tolerance)
+          << "element " << i << " is " << gradient[i] << " instead of " << difference;
+    }
+  }
+}
+
+TEST(AttentionOperation, HasTheGradientsOfFiniteDifferences) {
+  for (const auto& [name, part] : named_parts(7, true)) {
+    SCOPED_TRACE(name);
+    check_gradients(part, 25);
+  }
+}
+
+TEST(AttentionOperation, HasTheGradientsOfFiniteDifferencesOverSeveralBlocks) {
+  for (const auto& [name, part] : named_parts(67, true)) {
+    SCOPED_TRACE(name);
+    check_gradients(part, 3);
+  }
+}
+
+TEST(AttentionOperation, DoesNotDependOnTheNumberOfThreads) {
+  const int before = thread_count();
+  std::vector<Tensor> gradients[2];
+  for (const int threads : {1, 2}) {
+    set_thread_count(threads);
+    const Part part = named_parts(257, true)[12].part;  // all together
+    const Var result = attention(part, cpu_backend(), {}, nullptr, {});
+    backward(sum(multiply(result, random_tensor(result.shape(), 99))));
+    for (const Var& v : ingredients(part)) gradients[threads - 1].push_back(v.gradient());
+  }
+  set_thread_count(before);
+  for (std::size_t n = 0; n < gradients[0].size(); ++n) {
+    for (Index i = 0; i < gradients[0][n].size(); ++i) {
+      ASSERT_EQ(gradients[0][n][i], gradients[1][n][i]) << "ingredient " << n;
+    }
+  }
+}
+
+TEST(AttentionOperation, RecordsNothingWithoutParameters) {
+  const Part part = named_parts(5, false)[0].part;
+  EXPECT_FALSE(attention(part, cpu_backend(), {}, nullptr, {}).wants_gradient());
+}
+
+TEST(AttentionOperation, OnlyWhatWantsAGradientGetsOne) {
+  Part part = named_parts(9, false)[0].part;
+  part.v = Var::parameter(part.v.value());
+  const Var result = attention(part, cpu_backend(), {}, nullptr, {});
+  backward(sum(result));
+  EXPECT_TRUE(part.v.gradient().defined());
+}
+
+TEST(AttentionOperation, ReportsWhatIsWanted) {
+  const Part part = named_parts(9, true)[0].part;
+  Wanted wanted;
+  wanted.attention = true;
+  PartResult report;
+  const Var result = attention(part, cpu_backend(), wanted, &report, {});
+  EXPECT_EQ(report.attention.shape(), (Shape{8, 9, 9}));
+  EXPECT_TRUE(testing::close(result.value(), report.output, 0));
+}
+
+TEST(AttentionOperation, StopsInTheBackwardPass) {
+  const Part part = named_parts(9, true)[0].part;
+  const Stop stop;
+  const Var loss = sum(attention(part, cpu_backend(), {}, nullptr, stop));
+  stop.request();
+  EXPECT_THROW(backward(loss), Stopped);
+}
+
+}  // namespace
+}  // namespace attnscope

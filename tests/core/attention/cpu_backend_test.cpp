@@ -1,0 +1,156 @@
+// The CPU kernels against the equations in double precision.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <thread>
+
+#include "core/attention/backend.h"
+#include "core/base/parallel.h"
+#include "tests/core/attention/reference.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using testing::close;
+using testing::named_parts;
+using testing::random_tensor;
+using testing::reference;
+using testing::Reference;
+
+Tensor to_tensor(const Shape& shape, const std::vector<double>& numbers) {
+  Tensor t(shape);
+  for (Index i = 0; i < t.size(); ++i) {
+    t[i] = static_cast<float>(numbers[static_cast<std::size_t>(i)]);
+  }
+  return t;
+}
+
+// Runs with `threads` threads, and puts the number back.
+class Threads {
+ public:
+  explicit Threads(int threads) : before_(thread_count()) { set_thread_count(threads); }
+  ~Threads() { set_thread_count(before_); }
+
+ private:
+  int before_;
+};
+
+class CpuBackend : public ::testing::TestWithParam<std::tuple<Index, int>> {};
+
+TEST_P(CpuBackend, AgreesWithTheEquations) {
+  const auto [queries, threads] = GetParam();
+  const Threads scope(threads);
+  for (const auto& [name, part] : named_parts(queries, false)) {
+    // The longest one takes all day with every ingredient: the kernels' paths are in these.
+    if (queries > 300 && name != "plain" && name != "strided" && name != "memory") continue;
+    SCOPED_TRACE(name);
+    const Reference expected = reference(part);
+    const Index pairs = part.batch * part.heads;
+    const Shape square{pairs, part.queries(), part.keys()}, rows{pairs, part.queries()};
+    const Tensor output = to_tensor({pairs, part.queries(), part.v.dim(2)}, expected.output);
+
+    Wanted wanted;
+    wanted.log_sum_exp = true;
+    const PartResult streamed = cpu_backend().run(part, wanted, {});
+    EXPECT_TRUE(close(streamed.output, output));
+    EXPECT_FALSE(streamed.attention.defined());
+    if (part.normaliser != Normaliser::None) {
+      EXPECT_TRUE(close(streamed.log_sum_exp, to_tensor(rows, expected.log_sum_exp)));
+    }
+
+    wanted.attention = wanted.scores = true;
+    const PartResult all = cpu_backend().run(part, wanted, {});
+    EXPECT_TRUE(close(all.output, output));
+    EXPECT_TRUE(close(all.attention, to_tensor(square, expected.attention)));
+    EXPECT_TRUE(close(all.scores, to_tensor(square, expected.scores)));
+    for (Index i = 0; i < all.attention.size(); ++i) {
+      const bool allowed = part.pattern->allowed(i / (part.queries() * part.keys()) % part.heads,
+                                                 i / part.keys() % part.queries(), i % part.keys());
+      ASSERT_TRUE(allowed || all.attention[i] == 0) << "pair " << i;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Lengths, CpuBackend,
+                         ::testing::Combine(::testing::Values(1, 2, 63, 65, 257, 1000),
+                                            ::testing::Values(1, 2)));
+
+Part two_heads(Index queries, Index keys, double scale) {
+  Part part;
+  part.heads = 2;
+  part.q = random_tensor({2, queries, 16}, 1, scale);
+  part.k = random_tensor({2, keys, 16}, 2, scale);
+  part.v = random_tensor({2, keys, 8}, 3);
+  part.pattern = std::make_shared<const Pattern>(Pattern::all(queries, keys));
+  return part;
+}
+
+TEST(CpuBackendExtremes, HugeScoresStayFinite) {
+  for (const double scale : {1e3, 1e6, 1e15, 1e18}) {
+    const Part part = two_heads(65, 70, scale);
+    Wanted wanted;
+    wanted.attention = wanted.log_sum_exp = true;
+    const PartResult result = cpu_backend().run(part, wanted, {});
+    for (const float x : result.output) ASSERT_TRUE(std::isfinite(x)) << scale;
+    for (Index row = 0; row < 2 * 65; ++row) {
+      double sum = 0;
+      for (Index c = 0; c < 70; ++c) sum += result.attention[row * 70 + c];
+      ASSERT_TRUE(std::abs(sum - 1) <= 1e-5) << scale << " row " << row << " sum " << sum;
+    }
+  }
+}
+
+TEST(CpuBackendExtremes, EmptyRowsGiveZeros) {
+  Part part = two_heads(130, 70, 1);
+  PatternBuilder builder(1, 130, 70, {"even"});
+  for (Index i = 0; i < 130; ++i) {
+    if (i % 2 == 0 && i < 100) builder.add(0, 0, i);
+    builder.next_row();
+  }
+  part.pattern = std::make_shared<const Pattern>(builder.finish());
+  for (const bool attention : {false, true}) {
+    Wanted wanted;
+    wanted.attention = attention;
+    wanted.log_sum_exp = true;
+    const PartResult result = cpu_backend().run(part, wanted, {});
+    for (Index a = 0; a < 2; ++a) {
+      for (Index i = 0; i < 130; ++i) {
+        const bool empty = i % 2 == 1 || i >= 100 || i == 0;
+        EXPECT_EQ(std::isinf(result.log_sum_exp(a, i)), empty) << i;
+        if (!empty) continue;
+        for (Index t = 0; t < 8; ++t) ASSERT_EQ(result.output(a, i, t), 0) << i;
+        for (Index c = 0; attention && c < 70; ++c) ASSERT_EQ(result.attention(a, i, c), 0);
+      }
+    }
+  }
+}
+
+TEST(CpuBackendStop, EndsWithinFiftyMilliseconds) {
+  const Part part = two_heads(30000, 30000, 1);
+  const Stop stop;
+  std::chrono::steady_clock::time_point asked;
+  std::thread asker([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    asked = std::chrono::steady_clock::now();
+    stop.request();
+  });
+  EXPECT_THROW(cpu_backend().run(part, {}, stop), Stopped);
+  const auto ended = std::chrono::steady_clock::now();
+  asker.join();
+  const double waited = std::chrono::duration<double, std::milli>(ended - asked).count();
+  RecordProperty("milliseconds", std::to_string(waited));
+  // 50 ms are promised; a shared machine may keep a thread waiting for a while longer.
+  EXPECT_LT(waited, 500);
+}
+
+TEST(CpuBackendStop, AStopFromBeforeDoesNoWork) {
+  const Stop stop;
+  stop.request();
+  EXPECT_THROW(cpu_backend().run(two_heads(64, 64, 1), {}, stop), Stopped);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,355 @@
+#include "tests/core/attention/reference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tests/support/compare.h"
+
+namespace attnscope::testing {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+Index head_of(const Var& var, Index pair, Index heads) {
+  return var.dim(0) == 1 ? 0 : var.dim(0) == heads ? pair % heads : pair;
+}
+
+double dot(const Tensor& a, Index a_head, Index i, const Tensor& b, Index b_head, Index j) {
+  double sum = 0;
+  for (Index t = 0; t < a.dim(2); ++t) {
+    sum += static_cast<double>(a(a_head, i, t)) * static_cast<double>(b(b_head, j, t));
+  }
+  return sum;
+}
+
+double entry(const OffsetTable& table, Index pair, Index heads, Index offset) {
+  return table.table.value()(head_of(table.table, pair, heads), (*table.index)(offset));
+}
+
+double additive(const Part& part, Index pair, Index i, Index kv, Index c) {
+  const Index head = pair % part.heads;
+  double score = 0;
+  for (Index a = 0; a < part.additive_v.dim(1); ++a) {
+    double inside = 0;
+    for (Index t = 0; t < part.q.dim(2); ++t) {
+      inside +=
+          static_cast<double>(part.q.value()(pair, i, t)) * part.additive_q.value()(head, t, a);
+      inside += static_cast<double>(part.k.value()(kv, c, t)) * part.additive_k.value()(head, t, a);
+    }
+    score += part.additive_v.value()(head, a) * std::tanh(inside);
+  }
+  return score;
+}
+
+double score(const Part& part, Index pair, Index i, Index kv, Index c, Index offset) {
+  const Index heads = part.heads;
+  double s = 0;
+  if (part.source == Source::Additive) {
+    s = additive(part, pair, i, kv, c);
+  } else if (part.source == Source::Logits) {
+    s = part.logits.value()(head_of(part.logits, pair, heads), i,
+                            part.logits_index ? (*part.logits_index)(offset) : c);
+  } else {
+    s = dot(part.q.value(), pair, i, part.k.value(), kv, c);
+    if (part.relu) s = std::max(s, 0.0);
+    for (const ExtraProduct& e : part.products) {
+      s +=
+          dot(e.q.value(), head_of(e.q, pair, heads), i, e.k.value(), head_of(e.k, pair, heads), c);
+    }
+    if (part.query_rows) {
+      const RelativeRows& rows = *part.query_rows;
+      s += dot(part.q.value(), pair, i, rows.rows.value(), head_of(rows.rows, pair, heads),
+               (*rows.index)(offset));
+    }
+    for (const RelativeRows& rows : part.key_rows) {
+      s += dot(part.k.value(), kv, c, rows.rows.value(), head_of(rows.rows, pair, heads),
+               (*rows.index)(offset));
+    }
+    for (const OffsetTable& table : part.scaled_biases) s += entry(table, pair, heads, offset);
+    s *= part.scale;
+    if (part.factor) s *= entry(*part.factor, pair, heads, offset);
+  }
+  if (part.bias) s += entry(*part.bias, pair, heads, offset);
+  return s;
+}
+
+double span_weight(const Part& part, Index pair, Index i, Index offset) {
+  const Tensor& z = part.span.value();
+  const double reach = z.rank() == 1 ? z[pair % part.heads] : z(pair, i);
+  return std::clamp((part.span_ramp + reach - static_cast<double>(offset)) / part.span_ramp, 0.0,
+                    1.0);
+}
+
+}  // namespace
+
+Reference reference(const Part& part) {
+  const Index pairs = part.batch * part.heads, queries = part.queries(), keys = part.keys();
+  const Index size = part.v.dim(2), kv_heads = part.kv_heads();
+  Reference result;
+  result.output.resize(static_cast<std::size_t>(pairs * queries * size));
+  result.attention.resize(static_cast<std::size_t>(pairs * queries * keys));
+  result.scores.resize(result.attention.size());
+  for (Index pair = 0; pair < pairs; ++pair) {
+    const Index head = pair % part.heads;
+    const Index kv = pair / part.heads * kv_heads + head / (part.heads / kv_heads);
+    for (Index i = 0; i < queries; ++i) {
+      const Index row = pair * queries + i;
+      double* weights = result.attention.data() + row * keys;
+      double* scores = result.scores.data() + row * keys;
+      double most = -infinity;
+      std::vector<double> span(static_cast<std::size_t>(keys), 0.0);
+      std::vector<Index> offsets(static_cast<std::size_t>(keys));
+      for (Index c = 0; c < keys; ++c) {
+        const auto at = static_cast<std::size_t>(c);
+        const Index j = part.pos_k.empty() ? c
+                        : static_cast<Index>(part.pos_k.size()) == keys
+                            ? part.pos_k[at]
+                            : part.pos_k[static_cast<std::size_t>(head * keys + c)];
+        offsets[at] = (part.pos_q.empty() ? i : part.pos_q[static_cast<std::size_t>(i)]) - j;
+        if (!part.pattern->allowed(head, i, c)) continue;
+        span[at] = part.normaliser == Normaliser::SpanSoftmax
+                       ? span_weight(part, pair, i, offsets[at])
+                       : 1;
+        if (span[at] == 0) continue;
+        scores[c] = score(part, pair, i, kv, c, offsets[at]);
+        most = std::max(most, scores[c]);
+      }
+      const bool softmax =
+          part.normaliser == Normaliser::Softmax || part.normaliser == Normaliser::SpanSoftmax;
+      double sum = 0;
+      for (Index c = 0; c < keys; ++c) {
+        const double m = span[static_cast<std::size_t>(c)];
+        weights[c] = m == 0 ? 0 : softmax ? m * std::exp(scores[c] - most) : scores[c];
+        sum += weights[c];
+      }
+      result.log_sum_exp.push_back(!softmax ? sum : sum == 0 ? -infinity : most + std::log(sum));
+      double* output = result.output.data() + row * size;
+      for (Index c = 0; c < keys; ++c) {
+        if (part.normaliser != Normaliser::None && sum != 0) weights[c] /= sum;
+        for (Index t = 0; t < size; ++t) {
+          output[t] += weights[c] * part.v.value()(kv, c, t);
+          if (part.value_rows && weights[c] != 0) {
+            const Var& rows = part.value_rows->rows;
+            output[t] +=
+                weights[c] *
+                rows.value()(head_of(rows, pair, part.heads),
+                             (*part.value_rows->index)(offsets[static_cast<std::size_t>(c)]), t);
+          }
+        }
+      }
+    }
+  }
+  return result;
+}
+
+namespace {
+
+// Makes parts of B = 2, h = 4, d_k = 5, d_v = 3 with fresh numbers for every Var.
+class PartMaker {
+ public:
+  PartMaker(Index queries, bool parameters) : queries_(queries), parameters_(parameters) {}
+
+  Var var(Shape shape, double scale = 1) {
+    const Tensor numbers = random_tensor(std::move(shape), ++seed_, scale);
+    return parameters_ ? Var::parameter(numbers) : Var(numbers);
+  }
+  // Offsets -4 .. 5 to `buckets` columns, not in order.
+  static OffsetIndexPtr index(Index buckets) {
+    OffsetIndex index;
+    index.least = -4;
+    for (Index o = 0; o < 10; ++o) {
+      index.column.push_back(static_cast<std::int32_t>((o * 7 + 2) % buckets));
+    }
+    return std::make_shared<const OffsetIndex>(index);
+  }
+  Part plain(Index kv_heads = heads) {
+    Part part;
+    part.batch = batch;
+    part.heads = heads;
+    part.q = var({pairs, queries_, key_size});
+    part.k = var({batch * kv_heads, queries_, key_size});
+    part.v = var({batch * kv_heads, queries_, value_size});
+    part.scale = 0.7F;
+    part.pattern = std::make_shared<const Pattern>(Pattern::all(queries_, queries_));
+    return part;
+  }
+  void add(const std::string& name, const Part& part) { parts_.push_back({name, part}); }
+
+  void ingredients();
+  void sources();
+  void normalisers();
+  void patterns();
+  void positions();
+  std::vector<NamedPart> take() { return std::move(parts_); }
+
+ private:
+  static constexpr Index batch = 2, heads = 4, pairs = batch * heads, key_size = 5, value_size = 3;
+  Index queries_;
+  bool parameters_;
+  std::uint64_t seed_ = 0;
+  std::vector<NamedPart> parts_;
+};
+
+void PartMaker::ingredients() {
+  add("plain", plain());
+  add("grouped heads", plain(2));
+  Part part = plain();
+  part.relu = true;
+  add("relu", part);
+  part = plain();
+  part.products.push_back({var({pairs, queries_, 2}), var({pairs, queries_, 2})});
+  part.products.push_back({var({heads, queries_, 3}), var({heads, queries_, 3})});
+  add("products", part);
+  part = plain(2);
+  part.query_rows = RelativeRows{var({1, 7, key_size}), index(7)};
+  add("query rows", part);
+  part.query_rows = RelativeRows{var({heads, 7, key_size}), index(7)};
+  add("query rows by head", part);
+  part = plain(2);
+  part.key_rows = {{var({heads, 7, key_size}), index(7)}, {var({1, 1, key_size}), index(1)}};
+  add("key rows", part);
+  part = plain();
+  part.scaled_biases = {{var({heads, 4}), index(4)}, {var({1, 6}), index(6)}};
+  add("scaled biases", part);
+  part = plain();
+  part.bias = OffsetTable{var({heads, 6}), index(6)};
+  add("bias", part);
+  part.bias = OffsetTable{var({1, 6}), index(6)};
+  add("shared bias", part);
+  part = plain();
+  part.factor = OffsetTable{var({heads, 6}), index(6)};
+  add("factor", part);
+  part = plain(2);
+  part.value_rows = RelativeRows{var({1, 8, value_size}), index(8)};
+  add("value rows", part);
+  part = plain(2);
+  part.relu = true;
+  part.products = {{var({heads, queries_, 3}), var({heads, queries_, 3})}};
+  part.query_rows = RelativeRows{var({heads, 7, key_size}), index(7)};
+  part.key_rows = {{var({heads, 6, key_size}), index(6)}};
+  part.scaled_biases = {{var({heads, 4}), index(4)}};
+  part.bias = OffsetTable{var({heads, 3}), index(3)};
+  part.factor = OffsetTable{var({heads, 5}), index(5)};
+  part.value_rows = RelativeRows{var({heads, 8, value_size}), index(8)};
+  add("all together", part);
+}
+
+void PartMaker::sources() {
+  Part part = plain(2);
+  part.source = Source::Additive;
+  part.additive_q = var({heads, key_size, 6});
+  part.additive_k = var({heads, key_size, 6});
+  part.additive_v = var({heads, 6});
+  add("additive", part);
+  part = plain();
+  part.source = Source::Logits;
+  part.q = part.k = Var();
+  part.logits = var({pairs, queries_, queries_});
+  add("logits", part);
+  part.logits = var({heads, queries_, queries_});
+  part.bias = OffsetTable{var({heads, 3}), index(3)};
+  add("shared logits and bias", part);
+  part.logits = var({pairs, queries_, 6});
+  part.logits_index = index(6);
+  add("logits by offset", part);
+}
+
+void PartMaker::normalisers() {
+  Part part = plain();
+  part.normaliser = Normaliser::None;
+  add("no normaliser", part);
+  part = plain(2);
+  part.q = var({pairs, queries_, key_size}, 0.1);
+  part.k = var({batch * 2, queries_, key_size}, 0.1);
+  for (Var* features : {&part.q, &part.k}) {
+    Tensor positive = features->value();
+    for (float& x : positive) x = 0.1F + std::abs(x);
+  }
+  part.scale = 1;
+  part.normaliser = Normaliser::FeatureRatio;
+  add("feature ratio", part);
+  part.pattern = std::make_shared<const Pattern>(Pattern::causal(queries_, queries_));
+  add("causal feature ratio", part);
+  part = plain();
+  part.normaliser = Normaliser::SpanSoftmax;
+  part.pattern = std::make_shared<const Pattern>(Pattern::causal(queries_, queries_));
+  part.span_ramp = 3.3;
+  part.span_most = 100;
+  part.span = var({heads}, 4);
+  add("span", part);
+  part.span = var({pairs, queries_}, 4);
+  add("span by query", part);
+}
+
+void PartMaker::patterns() {
+  Part part = plain(2);
+  part.pattern = std::make_shared<const Pattern>(Pattern::causal(queries_, queries_));
+  add("causal", part);
+  const auto shaped = [&](const std::string& name, Index pattern_heads, auto fill_row) {
+    PatternBuilder builder(pattern_heads, queries_, queries_, {"a", "b"});
+    for (Index a = 0; a < pattern_heads; ++a) {
+      for (Index i = 0; i < queries_; ++i) {
+        fill_row(builder, a, i);
+        builder.next_row();
+      }
+    }
+    part.pattern = std::make_shared<const Pattern>(builder.finish());
+    add(name, part);
+  };
+  part.bias = OffsetTable{var({heads, 6}), index(6)};
+  shaped("band", 1, [](PatternBuilder& b, Index, Index i) { b.add(0, i - 9, i + 10); });
+  shaped("dilated band and global", 1, [](PatternBuilder& b, Index, Index i) {
+    b.add(0, i - 8, i + 9, 4);
+    b.add(1, 0, 2);
+  });
+  shaped("strided", 1, [](PatternBuilder& b, Index, Index i) { b.add(0, i % 7, i + 1, 7); });
+  shaped("by head, with empty rows", heads, [&](PatternBuilder& b, Index a, Index i) {
+    if ((i + a) % 3 == 0) return;
+    b.add(0, (i * 5 + a) % queries_, (i * 5 + a) % queries_ + 3);
+    b.add(1, 0, queries_, 11 + a);
+  });
+  shaped("blocks", 1, [](PatternBuilder& b, Index, Index i) {
+    b.add(0, i / 16 * 16, i / 16 * 16 + 16);
+    b.add(1, i / 16 * 48, i / 16 * 48 + 16);
+  });
+}
+
+void PartMaker::positions() {
+  const Index memory = 5, keys = queries_ + memory;
+  Part part = plain();
+  part.k = var({pairs, keys, key_size});
+  part.v = var({pairs, keys, value_size});
+  part.pattern = std::make_shared<const Pattern>(Pattern::causal(queries_, keys, memory));
+  for (Index c = 0; c < keys; ++c) part.pos_k.push_back(static_cast<std::int32_t>(c - memory));
+  part.bias = OffsetTable{var({heads, 6}), index(6)};
+  part.query_rows = RelativeRows{var({heads, 7, key_size}), index(7)};
+  add("memory", part);
+  for (std::int32_t& p : part.pos_k) p = p < 0 ? p * 3 : p;
+  part.key_rows = {{var({heads, 7, key_size}), index(7)}};
+  part.value_rows = RelativeRows{var({heads, 8, value_size}), index(8)};
+  add("compressed memory", part);
+  const std::vector<std::int32_t> one_head = part.pos_k;
+  for (Index a = 1; a < heads; ++a) {
+    for (const std::int32_t p : one_head) {
+      part.pos_k.push_back(p < 0 ? p - static_cast<std::int32_t>(a) : p);
+    }
+  }
+  for (Index i = 0; i < queries_; ++i) part.pos_q.push_back(static_cast<std::int32_t>(i / 2));
+  add("positions by head", part);
+}
+
+}  // namespace
+
+std::vector<NamedPart> named_parts(Index queries, bool parameters) {
+  PartMaker maker(queries, parameters);
+  maker.ingredients();
+  maker.sources();
+  maker.normalisers();
+  maker.patterns();
+  maker.positions();
+  return maker.take();
+}
+
+}  // namespace attnscope::testing
