@@ -1,0 +1,227 @@
+#include "core/text/bpe.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <queue>
+#include <tuple>
+#include <unordered_map>
+
+#include "core/base/error.h"
+#include "core/text/byte_alphabet.h"
+#include "core/text/splitting.h"
+#include "core/text/tokenizer_file.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::int32_t kBytes = 256;
+
+using Pair = std::pair<std::int32_t, std::int32_t>;
+struct PairHash {
+  std::size_t operator()(const Pair& p) const {
+    return (static_cast<std::size_t>(p.first) << 32 ^ static_cast<std::size_t>(p.second)) *
+           0x9e3779b97f4a7c15u;
+  }
+};
+
+// A distinct piece of the text, as it is merged so far.
+struct Word {
+  std::vector<std::int32_t> ids;
+  std::int64_t count = 0;  // how often it occurs
+};
+
+struct PairCount {
+  std::int64_t count = 0;
+  std::vector<std::uint32_t> words;  // where it occurs, or did
+};
+
+struct Best {
+  std::int64_t count;
+  Pair pair;
+  bool operator<(const Best& other) const {
+    return std::tie(count, other.pair) < std::tie(other.count, pair);
+  }
+};
+
+std::vector<Word> distinct_pieces(std::string_view text) {
+  std::unordered_map<std::string_view, std::size_t> numbers;
+  std::vector<Word> words;
+  split_as_gpt2(text, [&](std::string_view piece) {
+    const auto [entry, is_new] = numbers.emplace(piece, words.size());
+    if (is_new) {
+      words.emplace_back();
+      for (const char c : piece) words.back().ids.push_back(static_cast<unsigned char>(c));
+    }
+    ++words[entry->second].count;
+  });
+  return words;
+}
+
+// What a text's merges are, in the order in which they were learned.
+struct Learned {
+  std::vector<std::string> tokens;  // by id; the 256 bytes first
+  std::vector<Pair> merges;
+};
+
+Learned bytes_alone() {
+  Learned learned;
+  for (int b = 0; b < kBytes; ++b) learned.tokens.emplace_back(1, static_cast<char>(b));
+  return learned;
+}
+
+class Trainer {
+ public:
+  explicit Trainer(std::string_view text) : words_(distinct_pieces(text)) {
+    for (std::int32_t b = 0; b < kBytes; ++b)
+      ids_[learned_.tokens[static_cast<std::size_t>(b)]] = b;
+    for (std::size_t w = 0; w < words_.size(); ++w) {
+      const Word& word = words_[w];
+      for (std::size_t i = 0; i + 1 < word.ids.size(); ++i) {
+        count({word.ids[i], word.ids[i + 1]}, word.count, w);
+      }
+    }
+    for (const auto& [pair, entry] : pairs_) queue_.push({entry.count, pair});
+  }
+
+  // Merges the most frequent pair. False when there is none.
+  bool merge() {
+    while (!queue_.empty()) {
+      const Best best = queue_.top();
+      queue_.pop();
+      const auto found = pairs_.find(best.pair);
+      const std::int64_t now = found == pairs_.end() ? 0 : found->second.count;
+      if (now == 0) continue;
+      if (now != best.count) {  // others took some of it since
+        queue_.push({now, best.pair});
+        continue;
+      }
+      learned_.merges.push_back(best.pair);
+      merge_in_words(best.pair, id_of_merge(best.pair));
+      return true;
+    }
+    return false;
+  }
+
+  const Learned& learned() const { return learned_; }
+
+ private:
+  // "a" + "bc" and "ab" + "c" are one token.
+  std::int32_t id_of_merge(Pair pair) {
+    std::string token = learned_.tokens[static_cast<std::size_t>(pair.first)] +
+                        learned_.tokens[static_cast<std::size_t>(pair.second)];
+    const auto id = static_cast<std::int32_t>(learned_.tokens.size());
+    const auto [entry, is_new] = ids_.emplace(token, id);
+    if (is_new) learned_.tokens.push_back(std::move(token));
+    return entry->second;
+  }
+
+  void count(Pair pair, std::int64_t change, std::size_t word) {
+    PairCount& entry = pairs_[pair];
+    entry.count += change;
+    if (change > 0 && (entry.words.empty() || entry.words.back() != word)) {
+      entry.words.push_back(static_cast<std::uint32_t>(word));
+    }
+  }
+
+  void merge_in_words(Pair pair, std::int32_t id) {
+    std::vector<std::uint32_t> places = std::move(pairs_[pair].words);
+    std::sort(places.begin(), places.end());
+    places.erase(std::unique(places.begin(), places.end()), places.end());
+    std::vector<Pair> fresh;
+    for (const std::uint32_t w : places) merge_in_word(w, pair, id, fresh);
+    pairs_.erase(pair);
+    // Only counts of pairs with `id` rose; those that fell are put right when their turn comes.
+    std::sort(fresh.begin(), fresh.end());
+    fresh.erase(std::unique(fresh.begin(), fresh.end()), fresh.end());
+    for (const Pair& p : fresh) {
+      const auto found = pairs_.find(p);
+      if (found != pairs_.end()) queue_.push({found->second.count, p});
+    }
+  }
+
+  void merge_in_word(std::uint32_t w, Pair pair, std::int32_t id, std::vector<Pair>& fresh) {
+    Word& word = words_[w];
+    std::vector<std::int32_t>& ids = word.ids;
+    std::vector<std::int32_t> merged;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      const bool here = i + 1 < ids.size() && ids[i] == pair.first && ids[i + 1] == pair.second;
+      merged.push_back(here ? id : ids[i]);
+      i += here;
+    }
+    if (merged.size() == ids.size()) return;
+    for (std::size_t i = 0; i + 1 < ids.size(); ++i) count({ids[i], ids[i + 1]}, -word.count, w);
+    for (std::size_t i = 0; i + 1 < merged.size(); ++i) {
+      const Pair p{merged[i], merged[i + 1]};
+      count(p, word.count, w);
+      if (p.first == id || p.second == id) fresh.push_back(p);
+    }
+    ids = std::move(merged);
+  }
+
+  Learned learned_ = bytes_alone();
+  std::unordered_map<std::string, std::int32_t> ids_;
+  std::vector<Word> words_;
+  std::unordered_map<Pair, PairCount, PairHash> pairs_;
+  std::priority_queue<Best> queue_;
+};
+
+// The tokenizer as a tokenizer.json, from which it is then made: saved and trained are the same.
+std::shared_ptr<const Tokenizer> made_from(const Learned& learned) {
+  using Json = nlohmann::ordered_json;
+  Json vocabulary = Json::object(), merges = Json::array();
+  for (std::size_t id = 0; id < learned.tokens.size(); ++id) {
+    // operator[] looks for the key first, which is slow in an ordered object.
+    vocabulary.get_ref<Json::object_t&>().emplace_back(to_byte_alphabet(learned.tokens[id]), id);
+  }
+  for (const auto& [left, right] : learned.merges) {
+    merges.push_back(to_byte_alphabet(learned.tokens[static_cast<std::size_t>(left)]) + " " +
+                     to_byte_alphabet(learned.tokens[static_cast<std::size_t>(right)]));
+  }
+  const Json byte_level{{"type", "ByteLevel"},
+                        {"add_prefix_space", false},
+                        {"trim_offsets", true},
+                        {"use_regex", true}};
+  const Json root{{"version", "1.0"},
+                  {"truncation", nullptr},
+                  {"padding", nullptr},
+                  {"added_tokens", Json::array()},
+                  {"normalizer", nullptr},
+                  {"pre_tokenizer", byte_level},
+                  {"post_processor", nullptr},
+                  {"decoder", byte_level},
+                  {"model",
+                   {{"type", "BPE"},
+                    {"dropout", nullptr},
+                    {"unk_token", nullptr},
+                    {"continuing_subword_prefix", nullptr},
+                    {"end_of_word_suffix", nullptr},
+                    {"fuse_unk", false},
+                    {"byte_fallback", false},
+                    {"vocab", vocabulary},
+                    {"merges", merges}}}};
+  return tokenizer_from_files({{"tokenizer.json", root.dump(1)}}, "trained tokenizer");
+}
+
+}  // namespace
+
+std::shared_ptr<const Tokenizer> train_bpe(std::string_view text, std::int32_t vocabulary,
+                                           const std::function<void(double)>& progress) {
+  if (vocabulary < kBytes) {
+    throw InputError("BPE vocabulary " + std::to_string(vocabulary) + ": expected at least 256");
+  }
+  if (vocabulary == kBytes) return byte_tokenizer();
+  if (progress) progress(0);
+  Trainer trainer(text);
+  const auto size = static_cast<std::size_t>(vocabulary);
+  while (trainer.learned().tokens.size() < size && trainer.merge()) {
+    const auto learned = static_cast<double>(trainer.learned().tokens.size() - kBytes);
+    if (progress) progress(learned / (vocabulary - kBytes));
+  }
+  return made_from(trainer.learned());
+}
+
+std::shared_ptr<const Tokenizer> byte_tokenizer() {
+  return made_from(bytes_alone());
+}
+
+}  // namespace attnscope

@@ -1,0 +1,62 @@
+#include "core/text/byte_alphabet.h"
+
+#include <array>
+
+#include "core/text/unicode.h"
+
+namespace attnscope {
+namespace {
+
+bool stands_for_itself(int byte) {
+  return (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
+}
+
+constexpr int kHighestCode = 0x100 + 67;  // 68 bytes do not stand for themselves
+
+struct Alphabet {
+  std::array<std::string, 256> text;
+  std::array<int, kHighestCode + 1> byte;
+
+  Alphabet() {
+    byte.fill(-1);
+    int next = 0x100;
+    for (int b = 0; b < 256; ++b) {
+      const int code = stands_for_itself(b) ? b : next++;
+      byte[static_cast<std::size_t>(code)] = b;
+      std::string& t = text[static_cast<std::size_t>(b)];
+      if (code < 0x80) {
+        t = static_cast<char>(code);
+      } else {
+        t = {static_cast<char>(0xc0 | code >> 6), static_cast<char>(0x80 | (code & 0x3f))};
+      }
+    }
+  }
+};
+
+const Alphabet& alphabet() {
+  static const Alphabet only;
+  return only;
+}
+
+}  // namespace
+
+std::string to_byte_alphabet(std::string_view bytes) {
+  std::string text;
+  for (const char c : bytes) text += alphabet().text[static_cast<unsigned char>(c)];
+  return text;
+}
+
+std::optional<std::string> from_byte_alphabet(std::string_view text) {
+  std::string bytes;
+  for (std::size_t at = 0; at < text.size();) {
+    const Character c = character_at(text, at);
+    if (c.code < 0 || c.code > kHighestCode) return std::nullopt;
+    const int byte = alphabet().byte[static_cast<std::size_t>(c.code)];
+    if (byte < 0) return std::nullopt;
+    bytes += static_cast<char>(byte);
+    at += c.size;
+  }
+  return bytes;
+}
+
+}  // namespace attnscope

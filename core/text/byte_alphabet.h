@@ -1,0 +1,16 @@
+// GPT-2's printable stand-ins for the 256 bytes, in which byte-level vocabularies are written.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace attnscope {
+
+// " the" -> "Ġthe". Bytes 33 to 126, 161 to 172 and 174 to 255 stand for the character of the
+// same number, the others in order for those from U+0100 on.
+std::string to_byte_alphabet(std::string_view bytes);
+// Nothing when `text` holds a character outside the alphabet.
+std::optional<std::string> from_byte_alphabet(std::string_view text);
+
+}  // namespace attnscope

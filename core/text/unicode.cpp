@@ -1,0 +1,70 @@
+#include "core/text/unicode.h"
+
+#include <utf8proc.h>
+
+namespace attnscope {
+
+Character character_at(std::string_view text, std::size_t at) {
+  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data()) + at;
+  if (*bytes < 0x80) return {*bytes, 1};
+  utf8proc_int32_t code = -1;
+  const utf8proc_ssize_t left = static_cast<utf8proc_ssize_t>(text.size() - at);
+  const utf8proc_ssize_t size = utf8proc_iterate(bytes, left, &code);
+  if (size <= 0 || code < 0) return {};
+  return {code, static_cast<std::size_t>(size)};
+}
+
+namespace {
+
+bool is_space(std::int32_t code) {
+  switch (code) {
+    case 0x85:
+    case 0xa0:
+    case 0x1680:
+    case 0x2028:
+    case 0x2029:
+    case 0x202f:
+    case 0x205f:
+    case 0x3000:
+      return true;
+    default:
+      return code == ' ' || (code >= 9 && code <= 13) || (code >= 0x2000 && code <= 0x200a);
+  }
+}
+
+}  // namespace
+
+CharacterClass class_of(std::int32_t code) {
+  if (code < 0) return CharacterClass::Other;
+  if (is_space(code)) return CharacterClass::Space;
+  switch (utf8proc_category(code)) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+      return CharacterClass::Letter;
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_NO:
+      return CharacterClass::Number;
+    default:
+      return CharacterClass::Other;
+  }
+}
+
+bool is_control(std::int32_t code) {
+  switch (utf8proc_category(code)) {
+    case UTF8PROC_CATEGORY_CC:
+    case UTF8PROC_CATEGORY_CF:
+    case UTF8PROC_CATEGORY_ZL:
+    case UTF8PROC_CATEGORY_ZP:
+    case UTF8PROC_CATEGORY_CN:
+    case UTF8PROC_CATEGORY_CO:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace attnscope

@@ -1,0 +1,23 @@
+// Characters of UTF-8 text that may be broken.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace attnscope {
+
+struct Character {
+  std::int32_t code = -1;  // -1: a byte that belongs to no valid character
+  std::size_t size = 1;    // bytes
+};
+// The character at text[at]; at < text.size(). Overlong forms, surrogates and codes above
+// U+10FFFF are not valid.
+Character character_at(std::string_view text, std::size_t at);
+
+enum class CharacterClass { Letter, Number, Space, Other };
+// Unicode's L, N and White_Space; bytes that belong to no character are Other.
+CharacterClass class_of(std::int32_t code);
+
+bool is_control(std::int32_t code);  // Unicode's Cc, Cf, Zl, Zp and what is unassigned or private
+
+}  // namespace attnscope

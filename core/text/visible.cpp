@@ -1,0 +1,44 @@
+#include <algorithm>
+#include <cstdio>
+
+#include "core/text/tokenizer.h"
+#include "core/text/unicode.h"
+
+namespace attnscope {
+namespace {
+
+std::string numbered(const char* format, int number) {
+  char text[16];
+  std::snprintf(text, sizeof text, format, static_cast<unsigned>(number));
+  return text;
+}
+
+std::string visible_character(std::string_view bytes, const Character& c) {
+  if (c.code < 0) return numbered("\\x%02X", static_cast<unsigned char>(bytes[0]));
+  if (c.code == '\n') return "⏎";
+  if (c.code == '\t') return "⇥";
+  if (is_control(c.code)) return numbered(c.code < 0x80 ? "\\x%02X" : "\\u%04X", c.code);
+  return std::string(bytes);
+}
+
+}  // namespace
+
+std::string visible(std::string_view bytes) {
+  if (bytes.empty()) return "∅";
+  const std::size_t word = std::min(bytes.find_first_not_of(' '), bytes.size());
+  const std::size_t last = bytes.find_last_not_of(' ');
+  const std::size_t word_end = last == std::string_view::npos ? 0 : last + 1;
+  std::string text;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const Character c = character_at(bytes, at);
+    if (c.code == ' ' && (at < word || at >= word_end)) {
+      text += "␣";
+    } else {
+      text += visible_character(bytes.substr(at, c.size), c);
+    }
+    at += c.size;
+  }
+  return text;
+}
+
+}  // namespace attnscope
