@@ -3,7 +3,8 @@
 namespace attnscope::command {
 
 void add_commands(CLI::App& app) {
-  static_cast<void>(app);
+  add_list(app);
+  add_attend(app);
 }
 
 }  // namespace attnscope::command

@@ -10,4 +10,7 @@ namespace attnscope::command {
 
 void add_commands(CLI::App& app);
 
+void add_attend(CLI::App& app);
+void add_list(CLI::App& app);
+
 }  // namespace attnscope::command

@@ -40,27 +40,26 @@ struct GlThread::State {
     }
   }
 
-  std::future<void> submit(std::deque<std::function<void()>>& where, std::function<void()> work) {
-    const auto done = std::make_shared<std::promise<void>>();
-    std::future<void> result = done->get_future();
-    std::function<void()> job = [work = std::move(work), done] {
-      try {
-        work();
-        done->set_value();
-      } catch (...) {
-        done->set_exception(std::current_exception());
-      }
-    };
-    if (std::this_thread::get_id() == thread.get_id()) {  // waiting for itself would be forever
-      job();
-      return result;
+  void submit(std::deque<std::function<void()>>& where, const std::function<void()>& work) {
+    if (std::this_thread::get_id() == thread.get_id()) {
+      work();
+      return;
     }
+    const auto done = std::make_shared<std::promise<void>>();  // outlives both sides
+    auto result = done->get_future();
     {
       const std::lock_guard lock(mutex);
-      where.push_back(std::move(job));
+      where.emplace_back([&work, done] {
+        try {
+          work();
+          done->set_value();
+        } catch (...) {
+          done->set_exception(std::current_exception());
+        }
+      });
     }
     changed.notify_one();
-    return result;
+    result.get();
   }
 };
 
@@ -103,12 +102,12 @@ const std::string& GlThread::description() const {
   return state_->description;
 }
 
-std::future<void> GlThread::start(std::function<void()> work) {
-  return state_->submit(state_->queue, std::move(work));
+void GlThread::run(const std::function<void()>& work) {
+  state_->submit(state_->queue, work);
 }
 
-void GlThread::run_soon(std::function<void()> work) {
-  state_->submit(state_->soon, std::move(work)).get();
+void GlThread::run_soon(const std::function<void()>& work) {
+  state_->submit(state_->soon, work);
 }
 
 void GlThread::post(std::function<void()> work) {

@@ -13,28 +13,64 @@
 
 namespace attnscope {
 
-// Sizes that the shapes of weights depend on; 0 where unknown.
+// Sizes that the shapes of weights depend on. A negative one is free: any size of at least 1 will
+// do, the same wherever that number appears (see free_dimensions()).
 struct Dimensions {
-  Index model = 0;     // d
-  Index heads = 0;     // h
-  Index kv_heads = 0;  // h_kv
-  Index key = 0;       // d_k
-  Index value = 0;     // d_v
-  Index context = 0;   // L_max: the longest sequence the weights must serve
+  Index model = 0;                   // d
+  Index heads = 0;                   // h
+  Index kv_heads = 0;                // h_kv
+  Index key = 0;                     // d_k
+  Index value = 0;                   // d_v
+  Index context = 0;                 // L_max: the longest sequence the weights must serve
+  Index queries = 0, keys = 0;       // L_q, L_k of one operation; 0 in a model
+  Index inner = 0;                   // a, f: hidden sizes of a variant's own; 0: as it likes
+  Index memory = 0, old_memory = 0;  // M, M_old; may be 0
+
+  // For weights that fit one length exactly; in a model L_max, of which shorter sequences use the
+  // first part.
+  Index query_length() const { return queries != 0 ? queries : context; }
+  Index key_length() const { return keys != 0 ? keys : context; }
+  Index inner_or(Index usual) const { return inner != 0 ? inner : usual; }
 };
+
+constexpr Index kFreeModel = -1, kFreeContext = -2, kFreeQueries = -3, kFreeKeys = -4,
+                kFreeInner = -5, kFreeMemory = -6, kFreeOldMemory = -7;  // the last two may be 0
+
+// Everything free but what only a caller knows: heads, key and value sizes.
+Dimensions free_dimensions(Index heads, Index kv_heads, Index key, Index value);
 
 // A tensor that a variant or encoding needs beside q, k, v. In a checkpoint it is stored under the
 // layer's prefix and this name.
 struct WeightInfo {
-  std::string name;  // "pos.bias"
-  std::string help;
-  std::function<Shape(const Dimensions&, const Values&)> shape;
-  // What an untrained model starts from. Deterministic in the seed.
-  std::function<Tensor(const Shape&, const Dimensions&, const Values&, std::uint64_t seed)> initial;
-  bool optional = false;
+  std::string name{};  // "pos.bias"
+  std::string help{};
+  std::function<Shape(const Dimensions&, const Values&)> shape{};
+  // What an untrained model starts from, deterministic in the seed. Empty where a model goes
+  // without: the operation then draws its own from a seed parameter, or needs none.
+  std::function<Tensor(const Shape&, const Dimensions&, const Values&, std::uint64_t seed)>
+      initial{};
+  bool optional = false;                      // a file may leave it out
+  bool constant = false;                      // never trained: painted masks, graphs, memories
+  bool bytes = false;                         // uint8 in files; 0 or 1 here
+  bool per_head = false;                      // an axis [h] may come before the shape
+  std::function<bool(const Values&)> used{};  // whether these parameters use it; empty: always
 };
 
+// Starting values for `initial`.
+using Initial = decltype(WeightInfo::initial);
+Initial initial_zeros();
+Initial initial_ones();
+Initial initial_normal(double deviation);
+Initial initial_projection();  // normal, deviation 1 / sqrt(rows): for [.., rows, columns]
+
 using NamedVars = std::map<std::string, Var, std::less<>>;
+
+// What is known where a choice is judged; 0 where unknown.
+struct Situation {
+  Dimensions dimensions;
+  Index queries = 0, keys = 0;  // L_q, L_k of the operation
+  bool causal = false;          // by request or by definition
+};
 
 struct Info {
   std::string id;        // "local": in JSON, on the command line, in checkpoints
@@ -46,10 +82,26 @@ struct Info {
   std::string cost;      // "O(L w d)"
   std::vector<Parameter> parameters;
   std::vector<WeightInfo> weights;
+  // Why these values have no meaning here, beyond the ranges of the parameters: "buckets: ...".
+  // Empty when they have, or when not enough is known.
+  std::function<std::string(const Values&, const Situation&)> objection;
+
+  bool uses(const WeightInfo& weight, const Values& values) const {
+    return !weight.used || weight.used(values);
+  }
 };
 
-// `weights[name]`, checked. InputError "pos.bias: missing" / "pos.bias: expected [4, 9], found [4,
-// 7]".
-const Var& weight(const NamedVars& weights, std::string_view name, const Shape& shape);
+// Checks every weight that `values` use: there unless optional, and of its shape. InputError
+// "pos.bias: missing", "pos.bias: expected shape [4, 9], found [4, 7]".
+void check_weights(const Info& info, const Values& values, const Dimensions& dimensions,
+                   const NamedVars& weights);
+
+// `weights[name]`. InputError "pos.bias: missing".
+const Var& weight(const NamedVars& weights, std::string_view name);
+// Null when there is none.
+const Var* find_weight(const NamedVars& weights, std::string_view name);
+
+// "[4, any]": a shape with free sizes.
+std::string to_text(const Shape& shape_with_free_sizes);
 
 }  // namespace attnscope

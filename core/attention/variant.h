@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,11 @@ struct Choice {
 Choice default_variant();   // full, dot
 Choice default_encoding();  // none
 
+// {"type": "local", "window": 4}. InputErrors begin with `path`: "variant.window: expected ...".
+Choice variant_from_json(const nlohmann::json& object, std::string_view path);
+Choice encoding_from_json(const nlohmann::json& object, std::string_view path);
+nlohmann::json to_json(const Choice& choice);
+
 // One attention operation to carry out: q, k, v are projected and split into heads; x is there in
 // the `x` form only. The encoding of the input, if any, is already in x, q, k and v.
 struct OperationInput {
@@ -33,7 +39,7 @@ struct OperationInput {
   NamedVars weights;                // "pos.bias", "mem.k", "pattern.mask", ...
   Choice variant = default_variant();
   Choice encoding = default_encoding();
-  bool causal = false;
+  bool causal = false;         // variants that are causal by definition do not ask
   std::optional<float> scale;  // default: the encoding's, mostly 1/sqrt(d_k)
   Index layer = 0;
   std::vector<std::int32_t> positions;  // of the queries; empty: 0, 1, ...
@@ -44,6 +50,7 @@ enum class KeyKind { Token, Memory, Compressed, Projected, Slot };
 
 struct OperationResult {
   Var output;          // [B h, L_q, d_v]
+  std::string note;    // why it did not run where it was asked to; empty: it did
   Tensor attention;    // [B h, L_q, L_k], where wanted
   Tensor scores;       // likewise
   Tensor log_sum_exp;  // [B h, L_q], where there is one softmax
@@ -56,25 +63,52 @@ struct OperationResult {
   std::vector<std::pair<KeyKind, Index>> columns;  // runs of column kinds; empty: all tokens
 };
 
+// What a rule for S_i may look at.
+struct PatternInput {
+  const Values& values;
+  const NamedVars& weights;
+  Index heads = 1, queries = 0, keys = 0;
+  Index first = 0;  // position of the first query; more than 0 when earlier keys are cached
+  Index layer = 0;  // for interleaved patterns
+  bool causal = false;
+};
+
+// What an operation takes beside the named tensors. `keys` stands for q and k together: a variant
+// that does without them needs no w_q and w_k either.
+struct Needs {
+  bool keys = true, values = true;
+  bool input = false;  // x itself
+};
+
 struct Variant : Info {
   bool causal_by_definition = false;
-  std::string causal_refusal;                      // why `causal` cannot be; empty: it can
-  bool cross = false;                              // L_q != L_k and y are allowed
-  bool needs_queries = true, needs_input = false;  // q, k / x
-  std::string encoding_refusal;  // why encodings of pairs cannot be; empty: they can
+  std::string causal_refusal;  // why `causal` cannot be; empty: it can
+  bool cross = false;          // L_q != L_k and y are allowed
+  bool relative_only = false;  // keys without an absolute position: no absolute encodings
+  std::function<Needs(const Values&)> needs;  // empty: q, k and v
+  // Empty: yes.
+  std::function<bool(const Values&)> takes_pairs;  // whether encodings of pairs have a meaning
+  std::function<bool(const Values&)> has_terms;    // whether score terms can be told apart
+  std::function<bool(const Values&)> has_scores;   // a softmax over the columns of `attention`
+  // S_i, for a variant that is a choice of keys and nothing else ...
+  std::function<Pattern(const PatternInput&)> pattern;
+  // ... otherwise the whole operation.
   std::function<OperationResult(const OperationInput&, Backend&, const Wanted&, const Stop&)>
       evaluate;
 };
 
 const std::vector<Variant>& variants();       // ordered as lists show them; "full" first
 const Variant& variant(std::string_view id);  // InputError "variant.type: no such variant ..."
+Needs needs(const Variant& variant, const Values& values);
 
 // Why this combination has no meaning (SPEC), for the window's tooltips and the command line's
-// error line; empty when it works. `head_size`, `queries`, `keys` as far as known, else 0.
+// error line ("position.type: ..."); empty when it works. `dimensions`, `queries`, `keys` as far
+// as known, else 0.
 std::string refusal(const Choice& variant, const Choice& encoding, bool causal,
                     const Dimensions& dimensions, Index queries, Index keys);
 
-// Runs the operation (checked by refusal() first: InputError). Differentiable when an input wants
+// Runs the operation (checked by refusal() first: InputError). What the backend cannot do, or
+// fails to do, runs on the CPU and the result's note says why. Differentiable when an input wants
 // gradients, and then always on the CPU.
 OperationResult evaluate(const OperationInput& input, Backend& backend, const Wanted& wanted,
                          const Stop& stop);

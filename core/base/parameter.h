@@ -4,6 +4,7 @@
 // sliders, command-line help, JSON checking and tests read it from there.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -24,19 +25,28 @@ using Value =
 struct Parameter {
   enum class Kind { Integer, Real, Choice, Flag, Integers, Reals, IntegerLists };
 
-  std::string key;     // "window": in JSON and on the command line
-  std::string symbol;  // "w": in equations
-  std::string label;   // "Window": in the window
-  std::string help;    // one sentence
+  // Where no smaller limit is given: products of two integers still fit an Index.
+  static constexpr double kMostInteger = 2147483647;
+  static constexpr double kMostReal = std::numeric_limits<double>::max();
+
+  std::string key{};     // "window": in JSON and on the command line
+  std::string symbol{};  // "w": in equations
+  std::string label{};   // "Window": in the window
+  std::string help{};    // one sentence
   Kind kind = Kind::Integer;
-  bool required = false;        // no default: JSON must give it (the window starts at `initial`)
-  bool optional = false;        // may be left out altogether; `initial` is not applied
-  Value initial;                // the default; where required, what the window starts with
-  double least = 0, most = 0;   // hard limits (Integer, Real, and members of lists)
-  bool least_excluded = false;  // Real: the limit itself is refused
-  double slider_least = 0, slider_most = 0;  // what a slider offers
-  std::vector<std::string> choices;          // Choice: the first is the default
+  bool required = false;  // no default: JSON must give it (the window starts at `initial`)
+  bool optional = false;  // may be left out altogether; `initial` is what a window offers then
+  Value initial{};        // the default; where required, what the window starts with
+  // Hard limits (Integer, Real, and members of lists).
+  double least = 0, most = kMostInteger;
+  bool least_excluded = false;               // Real: the limit itself is refused
+  double slider_least = 0, slider_most = 0;  // what a slider offers (Integer, Real)
+  bool slider_logarithmic = false;           // steps of equal ratio: bases, temperatures
+  std::vector<std::string> choices{};        // Choice: the first is the default
 };
+
+// "an integer of at least 0", "one of first, second": for messages and help.
+std::string expected_text(const Parameter& parameter);
 
 // Values by key, complete (defaults filled in) and checked against their descriptions.
 class Values {
@@ -51,6 +61,7 @@ class Values {
     return std::get<T>(at(key));
   }
   void set(std::string_view key, Value value);
+  void erase(std::string_view key);  // of an optional parameter
   const std::map<std::string, Value, std::less<>>& all() const { return values_; }
   bool operator==(const Values&) const = default;
 
@@ -62,11 +73,16 @@ class Values {
 // The defaults; of required parameters their `initial`, so that a window can start from them.
 Values default_values(const std::vector<Parameter>& parameters);
 
-// InputError "variant.windw: unknown key; expected one of window, dilation" and the like.
+// InputError "variant.windw: no such key; expected one of type, window, dilation" and the like.
 // `object` may hold a "type" key, which is skipped. `path` ("variant") begins the messages.
 Values values_from_json(const std::vector<Parameter>& parameters, const nlohmann::json& object,
                         std::string_view path);
+nlohmann::json to_json(const Value& value);
 nlohmann::json to_json(const Values& values);
+
+// InputError when `value` is not what `parameter` allows: for values that were not read from JSON.
+void check_value(const Parameter& parameter, const Value& value, std::string_view path);
+
 // One value from command-line text, "window" and "3" (lists: JSON).
 Value value_from_text(const Parameter& parameter, std::string_view text, std::string_view path);
 std::string to_text(const Value& value);  // "3", "0.5", "merged", "[0, 4]"

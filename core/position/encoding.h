@@ -21,16 +21,13 @@ struct EncodingContext {
 
 struct Encoding : Info {
   bool absolute = false;  // depends on i and j, not on i - j alone
-  // Added to the input before anything uses it; empty for encodings of pairs.
-  // x: [B, L, d], positions [L].
-  std::function<Tensor(Index d, const std::vector<std::int32_t>& positions,
-                       const EncodingContext&)>
-      input_table;  // sinusoidal, universal: [L, d]
+  // Adds the position vectors to the input, before anything uses it. x: [B, L, d], positions [L].
+  // Empty for encodings of pairs.
   std::function<Var(const Var& x, const std::vector<std::int32_t>& positions,
                     const EncodingContext&)>
       embed;
-  // Fills in the part's ingredients (rotates q and k, adds tables). part.q, k, pos_q, pos_k,
-  // pattern and scale are set. Empty for encodings of the input.
+  // Fills in the part's ingredients (rotates q and k, adds tables). part.q, k, v, pos_q, pos_k,
+  // pattern and scale are set. Empty for encodings of the input, and for none.
   std::function<void(Part& part, const EncodingContext&)> apply;
 };
 

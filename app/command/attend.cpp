@@ -1,0 +1,53 @@
+// attnscope attend CASE [--spec SPEC.json] [--backend ..] [--terms] -o OUT: SPEC section 2.
+#include "core/attention/attend.h"
+
+#include <cstdio>
+#include <memory>
+
+#include "app/command/backends.h"
+#include "app/command/commands.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+
+namespace attnscope::command {
+
+namespace {
+
+struct Options {
+  std::string input, spec, backend = "auto", output;
+  bool terms = false;
+};
+
+void run(const Options& options) {
+  const BackendChoice choice = backend_choice(options.backend);
+  const SafetensorsFile tensors = read_safetensors(options.input);
+  std::optional<std::string> spec;
+  if (!options.spec.empty()) spec = read_file(options.spec);
+  const BackendProvider provider = backends();
+  const Attended attended =
+      attend(tensors, spec, options.terms, chosen_backend(provider, choice), Stop());
+  if (!attended.note.empty()) {
+    if (choice == BackendChoice::Gpu) throw InputError("--backend gpu: " + attended.note);
+    std::fprintf(stderr, "attnscope: ran on the CPU: %s\n", attended.note.c_str());
+  }
+  write_safetensors(options.output, attended.out);
+}
+
+}  // namespace
+
+void add_attend(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "attend", "Carry out one attention operation on the tensors of a safetensors file");
+  command
+      ->add_option("CASE", options->input, "Tensors q, k, v or x, wq, wk, wv, and others by name")
+      ->required();
+  command->add_option("--spec", options->spec,
+                      "JSON file with the operation; by default the file's metadata say it");
+  command->add_option("--backend", options->backend, "auto, cpu or gpu")->capture_default_str();
+  command->add_flag("--terms", options->terms, "Also write the terms that make up the scores");
+  command->add_option("-o,--output", options->output, "The file to write")->required();
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace attnscope::command

@@ -1,0 +1,134 @@
+// attnscope list [variants|encodings] [--json]: what there is to choose from.
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "app/command/commands.h"
+#include "core/attention/variant.h"
+#include "core/position/encoding.h"
+
+namespace attnscope::command {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kLineWidth = 96;
+
+json parameter_json(const Parameter& parameter) {
+  json object = {{"key", parameter.key},
+                 {"symbol", parameter.symbol},
+                 {"label", parameter.label},
+                 {"help", parameter.help},
+                 {"expected", expected_text(parameter)},
+                 {"required", parameter.required}};
+  if (!parameter.required && !parameter.optional) object["default"] = to_json(parameter.initial);
+  if (!parameter.choices.empty()) object["choices"] = parameter.choices;
+  return object;
+}
+
+json weight_json(const WeightInfo& weight) {
+  return {{"name", weight.name}, {"help", weight.help}, {"optional", weight.optional}};
+}
+
+json info_json(const Info& info) {
+  json object = {
+      {"type", info.id},           {"label", info.label},         {"group", info.group},
+      {"equation", info.equation}, {"summary", info.summary},     {"source", info.source},
+      {"cost", info.cost},         {"parameters", json::array()}, {"tensors", json::array()}};
+  for (const Parameter& parameter : info.parameters) {
+    object["parameters"].push_back(parameter_json(parameter));
+  }
+  for (const WeightInfo& weight : info.weights) object["tensors"].push_back(weight_json(weight));
+  return object;
+}
+
+// Words of `text` in lines of at most kLineWidth, each after `indent` spaces.
+void print_wrapped(std::ostream& out, const std::string& text, std::size_t indent) {
+  std::istringstream words(text);
+  std::string word, line;
+  const auto flush = [&] {
+    if (!line.empty()) out << std::string(indent, ' ') << line << '\n';
+    line.clear();
+  };
+  while (words >> word) {
+    if (!line.empty() && indent + line.size() + 1 + word.size() > kLineWidth) flush();
+    line += (line.empty() ? "" : " ") + word;
+  }
+  flush();
+}
+
+std::string default_text(const Parameter& parameter) {
+  if (parameter.required) return "required";
+  if (parameter.optional) return "optional";
+  return "default " + to_text(parameter.initial);
+}
+
+void print_info(std::ostream& out, const Info& info) {
+  out << "  " << info.id << " - " << info.label << " (" << info.source << ")\n";
+  for (const Parameter& parameter : info.parameters) {
+    out << "      " << parameter.key << ": " << expected_text(parameter) << ", "
+        << default_text(parameter) << '\n';
+    print_wrapped(out, parameter.help, 10);
+  }
+  for (const WeightInfo& weight : info.weights) {
+    print_wrapped(
+        out, "tensor " + weight.name + (weight.optional ? " (optional): " : ": ") + weight.help, 6);
+  }
+}
+
+template <class List>
+void print_list(std::ostream& out, const char* title, const List& list) {
+  out << title << '\n';
+  std::string group;
+  for (const auto& info : list) {
+    if (info.group != group) out << '\n' << " " << info.group << '\n';
+    group = info.group;
+    print_info(out, info);
+  }
+}
+
+template <class List>
+json list_json(const List& list) {
+  json array = json::array();
+  for (const auto& info : list) array.push_back(info_json(info));
+  return array;
+}
+
+struct Options {
+  std::string what;
+  bool as_json = false;
+};
+
+void run(const Options& options) {
+  const bool all = options.what.empty();
+  const bool with_variants = all || options.what == "variants";
+  const bool with_encodings = all || options.what == "encodings";
+  std::ostringstream out;
+  if (options.as_json) {
+    json object = json::object();
+    if (with_variants) object["variants"] = list_json(variants());
+    if (with_encodings) object["encodings"] = list_json(encodings());
+    out << object.dump(2) << '\n';
+  } else {
+    if (with_variants) print_list(out, "Attention variants (variant.type)", variants());
+    if (all) out << '\n';
+    if (with_encodings) print_list(out, "Positional encodings (position.type)", encodings());
+  }
+  std::fputs(out.str().c_str(), stdout);
+}
+
+}  // namespace
+
+void add_list(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("list", "Show attention variants and positional encodings");
+  command->add_option("WHAT", options->what, "variants or encodings; without it both")
+      ->check(CLI::IsMember({"variants", "encodings"}));
+  command->add_flag("--json", options->as_json, "Write JSON");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace attnscope::command

@@ -1,0 +1,164 @@
+#include "core/attention/variant.h"
+
+#include <nlohmann/json.hpp>
+
+#include "core/attention/variants/assemble.h"
+#include "core/attention/variants/list.h"
+#include "core/base/error.h"
+#include "core/base/strict_json.h"
+
+namespace attnscope {
+
+Choice default_variant() {
+  return {"full", default_values(variant("full").parameters)};
+}
+
+Choice default_encoding() {
+  return {"none", default_values(encoding("none").parameters)};
+}
+
+const std::vector<Variant>& variants() {
+  static const std::vector<Variant> list = {
+      full_variant(),      local_variant(),      block_local_variant(), strided_variant(),
+      fixed_variant(),     longformer_variant(), bigbird_variant(),     etc_variant(),
+      blockwise_variant(), image_1d_variant(),   image_2d_variant(),
+  };
+  return list;
+}
+
+const Variant& variant(std::string_view id) {
+  std::string known;
+  for (const Variant& entry : variants()) {
+    if (entry.id == id) return entry;
+    known += (known.empty() ? "" : ", ") + entry.id;
+  }
+  throw InputError("variant.type: no such variant, expected one of " + known + ", found " +
+                   std::string(id.substr(0, 40)));
+}
+
+Needs needs(const Variant& variant, const Values& values) {
+  return variant.needs ? variant.needs(values) : Needs{};
+}
+
+namespace {
+
+const std::string& type_of(const nlohmann::json& object, std::string_view path) {
+  if (!object.is_object()) {
+    throw InputError(std::string(path) + ": expected an object, found " + shortened(object));
+  }
+  const auto type = object.find("type");
+  if (type == object.end() || !type->is_string()) {
+    throw InputError(std::string(path) + ".type: expected a name, found " +
+                     (type == object.end() ? "nothing" : shortened(*type)));
+  }
+  return type->get_ref<const std::string&>();
+}
+
+}  // namespace
+
+Choice variant_from_json(const nlohmann::json& object, std::string_view path) {
+  const Variant& v = variant(type_of(object, path));
+  return {v.id, values_from_json(v.parameters, object, path)};
+}
+
+Choice encoding_from_json(const nlohmann::json& object, std::string_view path) {
+  const Encoding& e = encoding(type_of(object, path));
+  return {e.id, values_from_json(e.parameters, object, path)};
+}
+
+nlohmann::json to_json(const Choice& choice) {
+  nlohmann::json object = to_json(choice.values);
+  object["type"] = choice.id;
+  return object;
+}
+
+namespace {
+
+// Values may come from a window or a session: an Info's own functions rely on checked ones.
+void check_values(const Info& info, const Values& values, std::string_view path) {
+  for (const Parameter& parameter : info.parameters) {
+    if (values.has(parameter.key)) {
+      check_value(parameter, values.all().find(parameter.key)->second, path);
+    } else if (!parameter.optional) {
+      throw InputError(std::string(path) + "." + parameter.key + ": expected " +
+                       expected_text(parameter) + ", found nothing");
+    }
+  }
+}
+
+bool is_of_input(const Encoding& encoding) {
+  return static_cast<bool>(encoding.embed);
+}
+
+bool is_of_pairs(const Encoding& encoding) {
+  return static_cast<bool>(encoding.apply);
+}
+
+std::string combination_refusal(const Variant& variant, const Encoding& encoding,
+                                const Values& values) {
+  if (variant.relative_only && encoding.absolute) {
+    return "position.type: " + encoding.id + " gives absolute positions, which the memory of " +
+           variant.id + " has not; expected an encoding of distances or none";
+  }
+  if (is_of_pairs(encoding) && variant.takes_pairs && !variant.takes_pairs(values)) {
+    return "position.type: " + variant.id +
+           " has no scores of pairs that positions could change; expected none, sinusoidal, "
+           "learned or universal, found " +
+           encoding.id;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string refusal(const Choice& variant_choice, const Choice& encoding_choice, bool causal,
+                    const Dimensions& dimensions, Index queries, Index keys) {
+  const Variant& v = variant(variant_choice.id);
+  const Encoding& e = encoding(encoding_choice.id);
+  try {
+    check_values(v, variant_choice.values, "variant");
+    check_values(e, encoding_choice.values, "position");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  if (causal && !v.causal_refusal.empty()) return "causal: " + v.causal_refusal;
+  if (!v.cross && queries != keys && queries > 0 && keys > 0) {
+    return "k: " + v.id + " needs as many keys as queries, " + std::to_string(queries) +
+           ", found " + std::to_string(keys);
+  }
+  const std::string combination = combination_refusal(v, e, variant_choice.values);
+  if (!combination.empty()) return combination;
+
+  const Situation at{.dimensions = dimensions,
+                     .queries = queries,
+                     .keys = keys,
+                     .causal = causal || v.causal_by_definition};
+  const auto objection = [&at](const Info& info, const Values& values, const char* path) {
+    const std::string text = info.objection ? info.objection(values, at) : "";
+    return text.empty() ? text : path + text;
+  };
+  const std::string of_variant = objection(v, variant_choice.values, "variant.");
+  return of_variant.empty() ? objection(e, encoding_choice.values, "position.") : of_variant;
+}
+
+OperationResult evaluate(const OperationInput& input, Backend& backend, const Wanted& wanted,
+                         const Stop& stop) {
+  const Variant& v = variant(input.variant.id);
+  const Encoding& e = encoding(input.encoding.id);
+  const Dimensions dimensions = operation_dimensions(input);
+  // Cached keys are no cross-attention: the queries are the last of the same sequence.
+  const bool cached = !input.positions.empty();
+  const Index keys = key_count(input);
+  const std::string reason = refusal(input.variant, input.encoding, input.causal, dimensions,
+                                     cached ? keys : query_count(input), keys);
+  if (!reason.empty()) throw InputError(reason);
+  check_weights(v, input.variant.values, dimensions, input.weights);
+  if (!is_of_input(e)) check_weights(e, input.encoding.values, dimensions, input.weights);
+  if (v.evaluate) return v.evaluate(input, backend, wanted, stop);
+
+  Part part = plain_part(input, ruled_pattern(input, v));
+  apply_encoding(part, input, input.causal || v.causal_by_definition);
+  return run_part(std::move(part), backend, wanted, stop);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,38 @@
+// What the files of variants share: from an operation's input to a part, and from a part to a
+// result.
+#pragma once
+
+#include "core/attention/variant.h"
+
+namespace attnscope {
+
+// Sizes of an operation.
+Index query_count(const OperationInput& input);
+Index key_count(const OperationInput& input);
+Dimensions operation_dimensions(const OperationInput& input);
+
+// Position of the first query.
+Index first_position(const OperationInput& input);
+
+// S_i where a variant has no rule of its own: all keys, or those up to the query.
+Pattern plain_pattern(const OperationInput& input, bool causal);
+// What the variant's rule says.
+Pattern ruled_pattern(const OperationInput& input, const Variant& variant);
+
+// q, k, v as they are, the default or given scale, S_i; no encoding yet.
+Part plain_part(const OperationInput& input, Pattern pattern);
+// Lets the encoding of pairs, if there is one, fill in its ingredients.
+void apply_encoding(Part& part, const OperationInput& input, bool causal);
+
+// Carries out one part, on the CPU where gradients are wanted or the backend cannot.
+OperationResult run_part(Part part, Backend& backend, const Wanted& wanted, const Stop& stop);
+
+// For rules that look at q and k: each item of the batch has its own S_i. Runs `one` for each item
+// and puts the results behind each other; counts and patterns are those of the first.
+OperationResult run_batch(const OperationInput& input,
+                          const std::function<OperationResult(const OperationInput&)>& one);
+
+// x: [B h_kv, ...] -> [B h, ...]: every head with keys of its own.
+Var repeat_heads(const Var& x, Index heads, Index kv_heads);
+
+}  // namespace attnscope

@@ -1,0 +1,153 @@
+// bigbird: window, global and random blocks. Zaheer et al., 2020.
+#include <algorithm>
+#include <set>
+
+#include "core/attention/variants/list.h"
+#include "core/attention/variants/rows.h"
+#include "core/base/random.h"
+
+namespace attnscope {
+
+namespace {
+
+using Lists = std::vector<std::vector<Index>>;
+
+Index block_count(Index keys, Index block) {
+  return (keys + block - 1) / block;
+}
+
+// Draws `count` blocks without repetition from those that are neither in the window
+// [window_begin, window_end) nor among the first `global` ones (Floyd, 1987).
+std::vector<Index> draw_blocks(Index blocks, Index window_begin, Index window_end, Index global,
+                               Index count, std::uint64_t seed) {
+  window_begin = std::max(window_begin, global);
+  const Index between = std::max<Index>(0, window_begin - global);  // candidates before the window
+  const Index after = std::max<Index>(0, blocks - std::max(window_end, global));
+  const Index candidates = between + after;
+  Random random(seed);
+  std::set<Index> drawn;
+  for (Index last = candidates - std::min(count, candidates); last < candidates; ++last) {
+    const auto pick = static_cast<Index>(random.below(static_cast<std::uint64_t>(last + 1)));
+    if (!drawn.insert(pick).second) drawn.insert(last);
+  }
+  std::vector<Index> result;
+  for (const Index n : drawn) {
+    result.push_back(n < between ? global + n : std::max(window_end, global) + n - between);
+  }
+  return result;
+}
+
+Parameter blocks_parameter(const char* key, const char* symbol, const char* label, const char* help,
+                           Index initial) {
+  return {.key = key,
+          .symbol = symbol,
+          .label = label,
+          .help = help,
+          .required = true,
+          .initial = initial,
+          .slider_most = 8};
+}
+
+std::string random_objection(const Lists& lists, Index blocks) {
+  if (static_cast<Index>(lists.size()) != blocks) {
+    return "random: expected one list for each of the " + std::to_string(blocks) +
+           " block rows, found " + std::to_string(lists.size());
+  }
+  for (const auto& list : lists) {
+    for (const Index block : list) {
+      if (block < blocks) continue;
+      return "random: expected blocks from 0 to " + std::to_string(blocks - 1) + found_text(block);
+    }
+  }
+  return {};
+}
+
+Pattern bigbird_pattern(const PatternInput& in) {
+  const Index block = in.values.integer("block");
+  const Index blocks = block_count(in.keys, block);
+  const Index reach = (in.values.integer("window_blocks") - 1) / 2;
+  const Index global = std::min(blocks, in.values.integer("global_blocks"));
+  const Index random_blocks = in.values.integer("random_blocks");
+  const auto seed = static_cast<std::uint64_t>(in.values.integer("seed"));
+  const Lists* given = in.values.has("random") ? &in.values.get<Lists>("random") : nullptr;
+  Index drawn_for = -1;
+  std::vector<Index> drawn;
+  return build_rows(in, 1, {"window", "global key", "global query", "random block"},
+                    [&](PatternBuilder& rows, Index, Index i) {
+                      const Index own = i / block;
+                      const Index begin = std::max<Index>(0, own - reach),
+                                  end = std::min(blocks, own + reach + 1);
+                      rows.add(0, begin * block, end * block);
+                      rows.add(1, 0, global * block);
+                      if (own < global) rows.add(2, 0, blocks * block);
+                      if (drawn_for != own) {
+                        drawn_for = own;
+                        drawn =
+                            given ? (*given)[static_cast<std::size_t>(own)]
+                                  : draw_blocks(blocks, begin, end, own < global ? blocks : global,
+                                                random_blocks,
+                                                mixed_seed(seed, static_cast<std::uint64_t>(own)));
+                      }
+                      for (const Index b : drawn) rows.add(3, b * block, (b + 1) * block);
+                    });
+}
+
+}  // namespace
+
+Variant bigbird_variant() {
+  Variant v;
+  v.id = "bigbird";
+  v.label = "BigBird";
+  v.group = "Fixed patterns";
+  v.equation =
+      "block row I sees block J  ⇔  |I − J| ≤ (w − 1)/2  or  J < g  or  I < g  or  J ∈ random(I)";
+  v.summary =
+      "Blocks of b tokens attend to their neighbours, to a few global blocks and to a few random "
+      "ones. The random links make the graph of who sees whom a small world: any two tokens are a "
+      "few steps apart, at a cost that grows only linearly.";
+  v.source = "Zaheer et al., 2020, Big Bird, arXiv:2007.14062";
+  v.cost = "O(L·b·(w + g + r)·d)";
+  v.parameters = {
+      {.key = "block",
+       .symbol = "b",
+       .label = "Block",
+       .help = "How many tokens one block has.",
+       .required = true,
+       .initial = Index{4},
+       .least = 1,
+       .slider_least = 1,
+       .slider_most = 32},
+      {.key = "window_blocks",
+       .symbol = "w",
+       .label = "Window blocks",
+       .help = "How many blocks around its own a block sees; odd.",
+       .required = true,
+       .initial = Index{3},
+       .least = 1,
+       .slider_least = 1,
+       .slider_most = 9},
+      blocks_parameter("global_blocks", "g", "Global blocks",
+                       "How many blocks at the beginning see all and are seen by all.", 1),
+      blocks_parameter("random_blocks", "r", "Random blocks",
+                       "How many further blocks a block sees, drawn by chance.", 1),
+      seed_parameter(),
+      {.key = "random",
+       .symbol = "",
+       .label = "Given blocks",
+       .help = "The random blocks of each block row, in place of drawn ones.",
+       .kind = Parameter::Kind::IntegerLists,
+       .optional = true,
+       .initial = Lists{}}};
+  v.objection = [](const Values& values, const Situation& at) -> std::string {
+    if (values.integer("window_blocks") % 2 == 0) {
+      return "window_blocks: expected an odd number" + found_text(values.integer("window_blocks"));
+    }
+    if (at.keys == 0 || !values.has("random")) return {};
+    return random_objection(values.get<Lists>("random"),
+                            block_count(at.keys, values.integer("block")));
+  };
+  v.pattern = bigbird_pattern;
+  return v;
+}
+
+}  // namespace attnscope

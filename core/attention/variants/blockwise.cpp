@@ -1,0 +1,88 @@
+// blockwise: query blocks attend to permuted key blocks. Qiu et al., 2019.
+#include <algorithm>
+
+#include "core/attention/variants/list.h"
+#include "core/attention/variants/rows.h"
+
+namespace attnscope {
+
+namespace {
+
+using Lists = std::vector<std::vector<Index>>;
+
+std::string permutation_objection(const Lists& permutations, Index blocks, Index heads) {
+  if (heads > 0 && static_cast<Index>(permutations.size()) != heads) {
+    return "permutations: expected one list for each of the " + std::to_string(heads) +
+           " heads, found " + std::to_string(permutations.size());
+  }
+  for (const auto& permutation : permutations) {
+    if (static_cast<Index>(permutation.size()) != blocks) {
+      return "permutations: expected lists of " + std::to_string(blocks) +
+             " blocks, found one of " + std::to_string(permutation.size());
+    }
+    std::vector<Index> sorted = permutation;
+    std::sort(sorted.begin(), sorted.end());
+    for (Index block = 0; block < blocks; ++block) {
+      if (sorted[static_cast<std::size_t>(block)] == block) continue;
+      return "permutations: expected each of the blocks 0 to " + std::to_string(blocks - 1) +
+             " once in a list, found " + to_text(Value(permutation));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Variant blockwise_variant() {
+  Variant v;
+  v.id = "blockwise";
+  v.label = "Blockwise";
+  v.group = "Fixed patterns";
+  v.equation = "Sᵢ = { j : block(j) = π_a(block(i)) },   block(i) = ⌊i / ⌈L/n⌉⌋";
+  v.summary =
+      "The sequence is cut into n blocks, and each head has a permutation π of them: the queries "
+      "of "
+      "block B attend to the keys of block π(B) alone. One head keeps the identity, others shift, "
+      "so "
+      "that together they cover short and long distances at an n-th of the cost.";
+  v.source = "Qiu et al., 2019, Blockwise self-attention, arXiv:1911.02972";
+  v.cost = "O(L²/n·d)";
+  v.parameters = {{.key = "blocks",
+                   .symbol = "n",
+                   .label = "Blocks",
+                   .help = "Into how many blocks the sequence is cut.",
+                   .required = true,
+                   .initial = Index{4},
+                   .least = 1,
+                   .slider_least = 1,
+                   .slider_most = 16},
+                  {.key = "permutations",
+                   .symbol = "π",
+                   .label = "Permutations",
+                   .help = "For each head the key block of each query block; without it head a "
+                           "shifts by a.",
+                   .kind = Parameter::Kind::IntegerLists,
+                   .optional = true,
+                   .initial = Lists{}}};
+  v.objection = [](const Values& values, const Situation& at) -> std::string {
+    if (!values.has("permutations")) return {};
+    return permutation_objection(values.get<Lists>("permutations"), values.integer("blocks"),
+                                 at.dimensions.heads);
+  };
+  v.pattern = [](const PatternInput& in) {
+    const Index blocks = in.values.integer("blocks");
+    const Index size = (in.keys + blocks - 1) / blocks;
+    const Lists* given =
+        in.values.has("permutations") ? &in.values.get<Lists>("permutations") : nullptr;
+    return build_rows(in, in.heads, {"block"}, [=](PatternBuilder& rows, Index head, Index i) {
+      const Index block = i / size;
+      const Index seen =
+          given ? (*given)[static_cast<std::size_t>(head)][static_cast<std::size_t>(block)]
+                : (block + head) % blocks;
+      rows.add(0, seen * size, (seen + 1) * size);
+    });
+  };
+  return v;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,102 @@
+// etc: Extended Transformer Construction, global and long input. Ainslie et al., 2020.
+#include <algorithm>
+
+#include "core/attention/variants/list.h"
+#include "core/attention/variants/rows.h"
+
+namespace attnscope {
+
+namespace {
+
+std::string etc_objection(const Values& values, const Situation& at) {
+  const Index global = values.integer("global");
+  if (at.keys > 0 && global > at.keys) {
+    return "global: expected at most the length " + std::to_string(at.keys) + found_text(global);
+  }
+  if (!values.has("segments")) return {};
+  const auto& segments = values.get<std::vector<Index>>("segments");
+  const auto found = static_cast<Index>(segments.size());
+  if (at.keys > 0 && found != at.keys - global) {
+    return "segments: expected one entry for each of the " + std::to_string(at.keys - global) +
+           " long tokens" + found_text(found);
+  }
+  for (const Index segment : segments) {
+    if (segment >= global) {
+      return "segments: expected global tokens below " + std::to_string(global) +
+             found_text(segment);
+    }
+  }
+  return {};
+}
+
+Pattern etc_pattern(const PatternInput& in) {
+  const Index global = in.values.integer("global"), radius = in.values.integer("radius");
+  const Index keys = in.keys;
+  const std::vector<Index>* segments =
+      in.values.has("segments") ? &in.values.get<std::vector<Index>>("segments") : nullptr;
+  std::vector<std::vector<Index>> members(static_cast<std::size_t>(segments ? global : 0));
+  if (segments) {
+    for (std::size_t n = 0; n < segments->size(); ++n) {
+      members[static_cast<std::size_t>((*segments)[n])].push_back(global + static_cast<Index>(n));
+    }
+  }
+  return build_rows(in, 1, {"global to global", "global to long", "long to global", "long to long"},
+                    [&](PatternBuilder& rows, Index, Index i) {
+                      if (i < global) {
+                        rows.add(0, 0, global);
+                        if (!segments) return rows.add(1, global, keys);
+                        for (const Index j : members[static_cast<std::size_t>(i)]) {
+                          rows.add_column(1, j);
+                        }
+                        return;
+                      }
+                      if (segments) {
+                        rows.add_column(2, (*segments)[static_cast<std::size_t>(i - global)]);
+                      } else {
+                        rows.add(2, 0, global);
+                      }
+                      rows.add(3, std::max(global, i - radius), i + radius + 1);
+                    });
+}
+
+}  // namespace
+
+Variant etc_variant() {
+  Variant v;
+  v.id = "etc";
+  v.label = "ETC, global and long";
+  v.group = "Fixed patterns";
+  v.equation = "g2g: all;   g2l, l2g: all, or the token's own segment;   l2l: |i − j| ≤ w";
+  v.summary =
+      "The first n_g positions are a global input that summarises the long input behind it. Long "
+      "tokens see their neighbours and the global tokens; with segments, a long token is tied only "
+      "to the global token of its own sentence or paragraph, which builds structure in.";
+  v.source = "Ainslie et al., 2020, ETC, arXiv:2004.08483";
+  v.cost = "O(n_g·L·d + L·w·d)";
+  v.parameters = {{.key = "global",
+                   .symbol = "n_g",
+                   .label = "Global tokens",
+                   .help = "How many positions at the beginning are the global input.",
+                   .required = true,
+                   .initial = Index{2},
+                   .slider_most = 16},
+                  {.key = "radius",
+                   .symbol = "w",
+                   .label = "Radius",
+                   .help = "How far on either side a long token sees other long tokens.",
+                   .required = true,
+                   .initial = Index{4},
+                   .slider_most = 64},
+                  {.key = "segments",
+                   .symbol = "",
+                   .label = "Segments",
+                   .help = "For each long token the global token that it belongs to.",
+                   .kind = Parameter::Kind::Integers,
+                   .optional = true,
+                   .initial = std::vector<Index>{}}};
+  v.objection = etc_objection;
+  v.pattern = etc_pattern;
+  return v;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,48 @@
+// image_1d: query blocks with memory blocks over a flattened image. Parmar et al., 2018.
+#include "core/attention/variants/list.h"
+#include "core/attention/variants/rows.h"
+
+namespace attnscope {
+
+Variant image_1d_variant() {
+  Variant v;
+  v.id = "image_1d";
+  v.label = "Image, 1-D blocks";
+  v.group = "Fixed patterns";
+  v.equation = "s = b·⌊i/b⌋,   Sᵢ = { j : s − m ≤ j < s + b }";
+  v.summary =
+      "An image is flattened to one row of pixels and cut into query blocks. All queries of a "
+      "block "
+      "share one memory block: the block itself and the m positions before it. With causal on, "
+      "this "
+      "is how the Image Transformer draws pixel after pixel.";
+  v.source = "Parmar et al., 2018, Image Transformer, arXiv:1802.05751";
+  v.cost = "O(L·(b + m)·d)";
+  v.parameters = {{.key = "block",
+                   .symbol = "b",
+                   .label = "Block",
+                   .help = "How many positions one query block has.",
+                   .required = true,
+                   .initial = Index{8},
+                   .least = 1,
+                   .slider_least = 1,
+                   .slider_most = 64},
+                  {.key = "memory",
+                   .symbol = "m",
+                   .label = "Memory",
+                   .help = "How many positions before the block its queries see as well.",
+                   .required = true,
+                   .initial = Index{4},
+                   .slider_most = 64}};
+  v.pattern = [](const PatternInput& in) {
+    const Index block = in.values.integer("block"), memory = in.values.integer("memory");
+    return build_rows(in, 1, {"block", "memory"}, [=](PatternBuilder& rows, Index, Index i) {
+      const Index start = i / block * block;
+      rows.add(1, start - memory, start);
+      rows.add(0, start, start + block);
+    });
+  };
+  return v;
+}
+
+}  // namespace attnscope

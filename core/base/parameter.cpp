@@ -1,0 +1,299 @@
+#include "core/base/parameter.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/base/strict_json.h"
+
+namespace attnscope {
+
+using nlohmann::json;
+using Kind = Parameter::Kind;
+
+namespace {
+
+std::string number_text(double number) {
+  char buffer[32];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, number);
+  return std::string(buffer, end.ptr);
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+// " of at least 0", " from 1 to 5", " greater than 0" or nothing.
+std::string range_text(const Parameter& parameter) {
+  const bool integer = parameter.kind == Kind::Integer || parameter.kind == Kind::Integers ||
+                       parameter.kind == Kind::IntegerLists;
+  const bool bounded_above =
+      parameter.most < (integer ? Parameter::kMostInteger : Parameter::kMostReal);
+  const bool bounded_below = parameter.least > -Parameter::kMostInteger;
+  if (!bounded_below) return bounded_above ? " of at most " + number_text(parameter.most) : "";
+  const std::string least = (parameter.least_excluded ? " greater than " : " of at least ") +
+                            number_text(parameter.least);
+  if (!bounded_above) return least;
+  if (parameter.least_excluded) return least + " and at most " + number_text(parameter.most);
+  return " from " + number_text(parameter.least) + " to " + number_text(parameter.most);
+}
+
+bool within(const Parameter& parameter, double number) {
+  return std::isfinite(number) && number <= parameter.most &&
+         (parameter.least_excluded ? number > parameter.least : number >= parameter.least);
+}
+
+[[noreturn]] void refuse(const Parameter& parameter, std::string_view path,
+                         std::string_view found) {
+  throw InputError(std::string(path) + "." + parameter.key + ": expected " +
+                   expected_text(parameter) + ", found " + std::string(found));
+}
+
+// The integer that a JSON number stands for; 3.0 counts as 3.
+bool as_integer(const json& number, Index& integer) {
+  if (number.is_number_unsigned()) {
+    const auto value = number.get<std::uint64_t>();
+    if (value > static_cast<std::uint64_t>(std::numeric_limits<Index>::max())) return false;
+    integer = static_cast<Index>(value);
+    return true;
+  }
+  if (number.is_number_integer()) {
+    integer = static_cast<Index>(number.get<std::int64_t>());
+    return true;
+  }
+  if (!number.is_number_float()) return false;
+  constexpr double kExact = 9007199254740992;  // 2^53
+  const double value = number.get<double>();
+  if (!(std::abs(value) <= kExact) || value != std::floor(value)) return false;
+  integer = static_cast<Index>(value);
+  return true;
+}
+
+bool as_integers(const json& list, std::vector<Index>& integers) {
+  if (!list.is_array()) return false;
+  for (const json& member : list) {
+    integers.emplace_back();
+    if (!as_integer(member, integers.back())) return false;
+  }
+  return true;
+}
+
+bool as_reals(const json& list, std::vector<double>& reals) {
+  if (!list.is_array()) return false;
+  for (const json& member : list) {
+    if (!member.is_number()) return false;
+    reals.push_back(member.get<double>());
+  }
+  return true;
+}
+
+bool as_integer_lists(const json& list, std::vector<std::vector<Index>>& lists) {
+  if (!list.is_array()) return false;
+  for (const json& member : list) {
+    lists.emplace_back();
+    if (!as_integers(member, lists.back())) return false;
+  }
+  return true;
+}
+
+std::string shortened_key(const std::string& key) {
+  const std::string quoted = shortened(key);
+  return quoted.size() == key.size() + 2 ? key : quoted;
+}
+
+Value value_from_json(const Parameter& parameter, const json& found, std::string_view path) {
+  const auto checked = [&](auto value, bool right_type) {
+    if (!right_type) refuse(parameter, path, shortened(found));
+    Value result = std::move(value);
+    check_value(parameter, result, path);
+    return result;
+  };
+  switch (parameter.kind) {
+    case Kind::Integer: {
+      Index integer = 0;
+      const bool right_type = as_integer(found, integer);
+      return checked(integer, right_type);
+    }
+    case Kind::Real:
+      return checked(found.is_number() ? found.get<double>() : 0.0, found.is_number());
+    case Kind::Flag:
+      return checked(found.is_boolean() && found.get<bool>(), found.is_boolean());
+    case Kind::Choice:
+      return checked(found.is_string() ? found.get<std::string>() : "", found.is_string());
+    case Kind::Integers: {
+      std::vector<Index> integers;
+      const bool right_type = as_integers(found, integers);
+      return checked(std::move(integers), right_type);
+    }
+    case Kind::Reals: {
+      std::vector<double> reals;
+      const bool right_type = as_reals(found, reals);
+      return checked(std::move(reals), right_type);
+    }
+    case Kind::IntegerLists: {
+      std::vector<std::vector<Index>> lists;
+      const bool right_type = as_integer_lists(found, lists);
+      return checked(std::move(lists), right_type);
+    }
+  }
+  throw std::logic_error("parameter kind");
+}
+
+}  // namespace
+
+std::string expected_text(const Parameter& parameter) {
+  switch (parameter.kind) {
+    case Kind::Integer:
+      return "an integer" + range_text(parameter);
+    case Kind::Real:
+      return "a number" + range_text(parameter);
+    case Kind::Choice:
+      return "one of " + joined(parameter.choices);
+    case Kind::Flag:
+      return "true or false";
+    case Kind::Integers:
+      return "a list of integers" + range_text(parameter);
+    case Kind::Reals:
+      return "a list of numbers" + range_text(parameter);
+    case Kind::IntegerLists:
+      return "a list of lists of integers" + range_text(parameter);
+  }
+  throw std::logic_error("parameter kind");
+}
+
+void check_value(const Parameter& parameter, const Value& value, std::string_view path) {
+  const auto require = [&](bool holds) {
+    if (!holds) refuse(parameter, path, to_text(value));
+  };
+  const auto require_all = [&](const std::vector<Index>& integers) {
+    for (const Index i : integers) require(within(parameter, static_cast<double>(i)));
+  };
+  switch (parameter.kind) {
+    case Kind::Integer:
+      require(std::holds_alternative<Index>(value) &&
+              within(parameter, static_cast<double>(std::get<Index>(value))));
+      break;
+    case Kind::Real:
+      require(std::holds_alternative<double>(value) && within(parameter, std::get<double>(value)));
+      break;
+    case Kind::Flag:
+      require(std::holds_alternative<bool>(value));
+      break;
+    case Kind::Choice: {
+      require(std::holds_alternative<std::string>(value));
+      bool known = false;
+      for (const auto& choice : parameter.choices) known |= choice == std::get<std::string>(value);
+      require(known);
+      break;
+    }
+    case Kind::Integers:
+      require(std::holds_alternative<std::vector<Index>>(value));
+      require_all(std::get<std::vector<Index>>(value));
+      break;
+    case Kind::Reals:
+      require(std::holds_alternative<std::vector<double>>(value));
+      for (const double x : std::get<std::vector<double>>(value)) require(within(parameter, x));
+      break;
+    case Kind::IntegerLists:
+      require(std::holds_alternative<std::vector<std::vector<Index>>>(value));
+      for (const auto& list : std::get<std::vector<std::vector<Index>>>(value)) require_all(list);
+      break;
+  }
+}
+
+bool Values::has(std::string_view key) const {
+  return values_.find(key) != values_.end();
+}
+Index Values::integer(std::string_view key) const {
+  return get<Index>(key);
+}
+double Values::real(std::string_view key) const {
+  return get<double>(key);
+}
+bool Values::flag(std::string_view key) const {
+  return get<bool>(key);
+}
+const std::string& Values::choice(std::string_view key) const {
+  return get<std::string>(key);
+}
+void Values::set(std::string_view key, Value value) {
+  values_.insert_or_assign(std::string(key), std::move(value));
+}
+void Values::erase(std::string_view key) {
+  const auto found = values_.find(key);
+  if (found != values_.end()) values_.erase(found);
+}
+const Value& Values::at(std::string_view key) const {
+  const auto found = values_.find(key);
+  if (found == values_.end()) throw InputError("parameter " + std::string(key) + ": missing");
+  return found->second;
+}
+
+Values default_values(const std::vector<Parameter>& parameters) {
+  Values values;
+  for (const Parameter& parameter : parameters) {
+    if (!parameter.optional) values.set(parameter.key, parameter.initial);
+  }
+  return values;
+}
+
+Values values_from_json(const std::vector<Parameter>& parameters, const json& object,
+                        std::string_view path) {
+  if (!object.is_object()) {
+    throw InputError(std::string(path) + ": expected an object, found " + shortened(object));
+  }
+  Values values;
+  std::vector<std::string> known = {"type"};
+  for (const Parameter& parameter : parameters) {
+    known.push_back(parameter.key);
+    const auto found = object.find(parameter.key);
+    if (found != object.end()) {
+      values.set(parameter.key, value_from_json(parameter, *found, path));
+    } else if (parameter.required) {
+      refuse(parameter, path, "nothing");
+    } else if (!parameter.optional) {
+      values.set(parameter.key, parameter.initial);
+    }
+  }
+  for (const auto& member : object.items()) {
+    if (std::find(known.begin(), known.end(), member.key()) != known.end()) continue;
+    throw InputError(std::string(path) + "." + shortened_key(member.key()) +
+                     ": unknown key, expected one of " + joined(known));
+  }
+  return values;
+}
+
+json to_json(const Value& value) {
+  return std::visit([](const auto& held) { return json(held); }, value);
+}
+
+json to_json(const Values& values) {
+  json object = json::object();
+  for (const auto& [key, value] : values.all()) object[key] = to_json(value);
+  return object;
+}
+
+Value value_from_text(const Parameter& parameter, std::string_view text, std::string_view path) {
+  if (parameter.kind == Kind::Choice) {
+    return value_from_json(parameter, json(std::string(text)), path);
+  }
+  return value_from_json(parameter, parse_json(text, std::string(path) + "." + parameter.key),
+                         path);
+}
+
+std::string to_text(const Value& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  const std::string compact = to_json(value).dump();
+  std::string spaced;
+  for (const char c : compact) {
+    spaced += c;
+    if (c == ',') spaced += ' ';
+  }
+  return spaced;
+}
+
+}  // namespace attnscope

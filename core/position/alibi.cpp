@@ -1,0 +1,77 @@
+// alibi: a penalty that grows with the distance. Press et al., 2021.
+#include <cmath>
+
+#include "core/position/list.h"
+#include "core/position/offsets.h"
+
+namespace attnscope {
+
+namespace {
+
+constexpr double kSteepest = 1e25;  // times any distance still a float
+
+// m_a = 2^(-8 (a + 1) / h) for a power of two; else the slopes of the power of two below, then
+// every other one of the power of two above.
+std::vector<double> default_slopes(Index heads) {
+  Index power = 1;
+  while (power * 2 <= heads) power *= 2;
+  std::vector<double> slopes;
+  for (Index a = 0; a < power; ++a) {
+    slopes.push_back(std::exp2(-8.0 * static_cast<double>(a + 1) / static_cast<double>(power)));
+  }
+  for (Index a = 0; a < heads - power; ++a) {
+    slopes.push_back(
+        std::exp2(-8.0 * static_cast<double>(2 * a + 1) / static_cast<double>(2 * power)));
+  }
+  return slopes;
+}
+
+}  // namespace
+
+Encoding alibi_encoding() {
+  Encoding e;
+  e.id = "alibi";
+  e.label = "ALiBi, linear bias";
+  e.group = "Bias by distance";
+  e.equation = "sᵢⱼ = qᵢ·kⱼ / √d_k − m_a·|i − j|";
+  e.summary =
+      "Nothing is added to the tokens. Every score is lowered in proportion to the distance, with "
+      "a "
+      "slope m that differs by head: steep heads look near, flat ones far. There is nothing to "
+      "learn, and it keeps working on texts longer than those of training.";
+  e.source = "Press, Smith and Lewis, 2021, Train short, test long, arXiv:2108.12409";
+  e.cost = "O(1) for a pair";
+  e.parameters = {{.key = "slopes",
+                   .symbol = "m",
+                   .label = "Slopes",
+                   .help = "One slope for each head, in place of the published ones.",
+                   .kind = Parameter::Kind::Reals,
+                   .optional = true,
+                   .initial = std::vector<double>{},
+                   .least = -kSteepest,
+                   .most = kSteepest}};
+  e.objection = [](const Values& values, const Situation& at) -> std::string {
+    if (!values.has("slopes") || at.dimensions.heads <= 0) return {};
+    const auto found = static_cast<Index>(values.get<std::vector<double>>("slopes").size());
+    if (found == at.dimensions.heads) return {};
+    return "slopes: expected one for each of the " + std::to_string(at.dimensions.heads) +
+           " heads, found " + std::to_string(found);
+  };
+  e.apply = [](Part& part, const EncodingContext& context) {
+    const std::vector<double> slopes = context.values.has("slopes")
+                                           ? context.values.get<std::vector<double>>("slopes")
+                                           : default_slopes(part.heads);
+    const Index farthest = offset_range(part).farthest();
+    Tensor table({part.heads, farthest + 1});  // [h, distances]
+    for (Index a = 0; a < part.heads; ++a) {
+      for (Index distance = 0; distance <= farthest; ++distance) {
+        table(a, distance) = static_cast<float>(-slopes[static_cast<std::size_t>(a)] *
+                                                static_cast<double>(distance));
+      }
+    }
+    part.bias = OffsetTable{table, distance_index(farthest), Term::Bias};
+  };
+  return e;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,49 @@
+#include "core/position/offsets.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace attnscope {
+
+namespace {
+
+struct Extent {
+  Index least = 0, most = 0;
+};
+
+Extent extent(const std::vector<std::int32_t>& positions, Index count) {
+  if (positions.empty()) return {0, std::max<Index>(0, count - 1)};
+  const auto [least, most] = std::minmax_element(positions.begin(), positions.end());
+  return {*least, *most};
+}
+
+}  // namespace
+
+OffsetRange offset_range(const Part& part) {
+  const Extent q = extent(part.pos_q, part.queries()), k = extent(part.pos_k, part.keys());
+  return {q.least - k.most, q.most - k.least};
+}
+
+OffsetIndexPtr index_offsets(OffsetRange range, const std::function<Index(Index offset)>& column) {
+  auto index = std::make_shared<OffsetIndex>();
+  index->least = range.least;
+  index->column.reserve(static_cast<std::size_t>(range.count()));
+  for (Index offset = range.least; offset <= range.most; ++offset) {
+    index->column.push_back(static_cast<std::int32_t>(column(offset)));
+  }
+  return index;
+}
+
+OffsetIndexPtr clipped_index(Index clip) {
+  return index_offsets({-clip, clip}, [clip](Index offset) { return clip - offset; });
+}
+
+OffsetIndexPtr distance_index(Index most) {
+  return index_offsets({-most, most}, [](Index offset) { return std::abs(offset); });
+}
+
+Index position_at(const std::vector<std::int32_t>& positions, Index n) {
+  return positions.empty() ? n : positions[static_cast<std::size_t>(n)];
+}
+
+}  // namespace attnscope

@@ -1,0 +1,40 @@
+// relative_bias: a learned number for each distance and head.
+#include "core/position/list.h"
+#include "core/position/offsets.h"
+
+namespace attnscope {
+
+Encoding relative_bias_encoding() {
+  Encoding e;
+  e.id = "relative_bias";
+  e.label = "Relative bias";
+  e.group = "Bias by distance";
+  e.equation = "sᵢⱼ = qᵢ·kⱼ / √d_k + b_a[clamp(j − i, −k, k)]";
+  e.summary =
+      "Each head has a learned number for every distance up to k to either side, added to the "
+      "score "
+      "whatever the tokens are: the simplest way to let a head prefer the previous token or its "
+      "neighbourhood.";
+  e.source = "Raffel et al., 2019, arXiv:1910.10683, without its buckets";
+  e.cost = "O(1) for a pair, and h·(2k + 1) weights";
+  e.parameters = {{.key = "clip",
+                   .symbol = "k",
+                   .label = "Clip",
+                   .help = "The farthest distance that has a number of its own.",
+                   .required = true,
+                   .initial = Index{16},
+                   .slider_most = 128}};
+  e.weights = {{.name = "pos.bias",
+                .help = "What is added to the score, by head and distance.",
+                .shape = [](const Dimensions& n, const Values& values) -> Shape {
+                  return {n.heads, 2 * values.integer("clip") + 1};
+                },
+                .initial = initial_zeros()}};
+  e.apply = [](Part& part, const EncodingContext& context) {
+    part.bias = OffsetTable{weight(context.weights, "pos.bias"),
+                            clipped_index(context.values.integer("clip")), Term::Bias};
+  };
+  return e;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,117 @@
+// rope: queries and keys turned by their position. Su et al., 2021.
+#include <cmath>
+
+#include "core/autodiff/operations_shape.h"
+#include "core/position/list.h"
+#include "core/position/offsets.h"
+#include "core/position/sinusoid.h"
+
+namespace attnscope {
+
+namespace {
+
+Index rotated_dims(const Values& values, Index head_size) {
+  return values.has("dims") ? values.integer("dims") : head_size;
+}
+
+// x: [N, L, d_k]; positions of its L rows, or of heads * L rows where every head has its own.
+Var turned(const Var& x, const std::vector<std::int32_t>& positions, const Values& values) {
+  const Index dims = rotated_dims(values, x.dim(2));
+  const double factor = values.real("factor"), offset = values.real("offset");
+  const std::vector<double> frequencies = sinusoid_frequencies(dims, values.real("base"));
+  const Index rows = positions.empty() ? x.dim(1) : static_cast<Index>(positions.size());
+  Tensor cosine({rows, dims / 2}), sine({rows, dims / 2});
+  Index at = 0;
+  for (Index n = 0; n < rows; ++n) {
+    const double position = (static_cast<double>(position_at(positions, n)) + offset) / factor;
+    for (const double frequency : frequencies) {
+      const double angle = finite_angle(position, frequency);
+      cosine[at] = static_cast<float>(std::cos(angle));
+      sine[at++] = static_cast<float>(std::sin(angle));
+    }
+  }
+  const bool interleaved = values.choice("style") == "interleaved";
+  if (rows == x.dim(1)) return rotate(x, cosine, sine, interleaved);
+  const Index batch = x.dim(0) * x.dim(1) / rows;
+  return reshape(rotate(reshape(x, {batch, rows, x.dim(2)}), cosine, sine, interleaved), x.shape());
+}
+
+}  // namespace
+
+Encoding rope_encoding() {
+  Encoding e;
+  e.id = "rope";
+  e.label = "RoPE, rotary";
+  e.group = "Rotation";
+  e.equation = "sᵢⱼ = (R_{i·θ} qᵢ)·(R_{j·θ} kⱼ) / √d_k,   θ_t = base^(−2t/dims)";
+  e.summary =
+      "Queries and keys are read as pairs of numbers, points in a plane, and each pair is turned "
+      "by "
+      "an angle that grows with the position, some pairs fast, some slowly. When a query meets a "
+      "key the turns cancel except for their difference, so the score depends only on how far "
+      "apart "
+      "the two are. A factor above 1 squeezes positions to stretch the context.";
+  e.source = "Su et al., 2021, RoFormer, arXiv:2104.09864";
+  e.cost = "O(L·d)";
+  e.parameters = {
+      base_parameter(10000.0),
+      {.key = "dims",
+       .symbol = "dims",
+       .label = "Rotated size",
+       .help = "How many components of a head are turned; even, all of them by default.",
+       .optional = true,
+       .initial = Index{16},
+       .least = 1,
+       .slider_least = 2,
+       .slider_most = 128},
+      {.key = "style",
+       .symbol = "",
+       .label = "Pairs",
+       .help = "Which components make a pair: neighbours, or one from each half.",
+       .kind = Parameter::Kind::Choice,
+       .initial = std::string("interleaved"),
+       .choices = {"interleaved", "half"}},
+      {.key = "factor",
+       .symbol = "f",
+       .label = "Scaling",
+       .help = "Positions are divided by it, to stretch a trained context.",
+       .kind = Parameter::Kind::Real,
+       .initial = 1.0,
+       .least = 0,
+       .most = Parameter::kMostReal,
+       .least_excluded = true,
+       .slider_least = 0.25,
+       .slider_most = 16,
+       .slider_logarithmic = true},
+      {.key = "offset",
+       .symbol = "o",
+       .label = "Offset",
+       .help = "Added to every position; scores do not change, since only differences count.",
+       .kind = Parameter::Kind::Real,
+       .initial = 0.0,
+       .least = -Parameter::kMostReal,
+       .most = Parameter::kMostReal,
+       .slider_least = 0,
+       .slider_most = 1000}};
+  e.objection = [](const Values& values, const Situation& at) -> std::string {
+    const Index head_size = at.dimensions.key;
+    const Index dims = rotated_dims(values, head_size > 0 ? head_size : 2);
+    const bool given = values.has("dims");
+    if (dims % 2 == 1) {
+      return std::string("dims: expected an even number, found ") + std::to_string(dims) +
+             (given ? "" : ", the head size");
+    }
+    if (head_size > 0 && dims > head_size) {
+      return "dims: expected at most the head size " + std::to_string(head_size) + ", found " +
+             std::to_string(dims);
+    }
+    return {};
+  };
+  e.apply = [](Part& part, const EncodingContext& context) {
+    part.q = turned(part.q, part.pos_q, context.values);  // [B h, L_q, d_k]
+    part.k = turned(part.k, part.pos_k, context.values);  // [B h_kv, L_k, d_k]
+  };
+  return e;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,61 @@
+// shaw: vectors of relative positions on keys and values. Shaw et al., 2018.
+#include "core/autodiff/operations_shape.h"
+#include "core/base/error.h"
+#include "core/position/list.h"
+#include "core/position/offsets.h"
+
+namespace attnscope {
+
+namespace {
+
+WeightInfo relative_vectors(const char* name, const char* help, Index Dimensions::*size) {
+  return {.name = name,
+          .help = help,
+          .shape = [size](const Dimensions& n, const Values& values) -> Shape {
+            return {2 * values.integer("clip") + 1, n.*size};
+          },
+          .initial = initial_normal(0.02),
+          .optional = true};
+}
+
+RelativeRows shared_rows(const Var& table, const OffsetIndexPtr& index) {
+  return {reshape(table, {1, table.dim(0), table.dim(1)}), index, Term::ContentPosition};
+}
+
+}  // namespace
+
+Encoding shaw_encoding() {
+  Encoding e;
+  e.id = "shaw";
+  e.label = "Shaw, relative vectors";
+  e.group = "Relative vectors";
+  e.equation =
+      "sᵢⱼ = qᵢ·(kⱼ + a^K[e]) / √d_k,   outᵢ = Σⱼ aᵢⱼ (vⱼ + a^V[e]),   e = clamp(j − i, −k, k)";
+  e.summary =
+      "Every distance up to k to either side has a learned vector that is added to the key, and "
+      "another that is added to the value; farther ones share the last. So a query can ask for "
+      "what "
+      "stands just before it, and the output can tell where it was found.";
+  e.source = "Shaw, Uszkoreit and Vaswani, 2018, arXiv:1803.02155";
+  e.cost = "O(L·k·d_k), and (2k + 1)·d_k weights for keys and for values";
+  e.parameters = {{.key = "clip",
+                   .symbol = "k",
+                   .label = "Clip",
+                   .help = "The farthest distance that has a vector of its own.",
+                   .required = true,
+                   .initial = Index{16},
+                   .slider_most = 128}};
+  e.weights = {relative_vectors("pos.key", "Added to keys, by distance.", &Dimensions::key),
+               relative_vectors("pos.value", "Added to values, by distance.", &Dimensions::value)};
+  e.apply = [](Part& part, const EncodingContext& context) {
+    const Var* key = find_weight(context.weights, "pos.key");
+    const Var* value = find_weight(context.weights, "pos.value");
+    if (!key && !value) throw InputError("pos.key: missing, and pos.value too");
+    const OffsetIndexPtr index = clipped_index(context.values.integer("clip"));
+    if (key) part.query_rows = shared_rows(*key, index);
+    if (value) part.value_rows = shared_rows(*value, index);
+  };
+  return e;
+}
+
+}  // namespace attnscope

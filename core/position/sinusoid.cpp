@@ -1,0 +1,62 @@
+#include "core/position/sinusoid.h"
+
+#include <cmath>
+
+#include "core/base/error.h"
+
+namespace attnscope {
+
+std::vector<double> sinusoid_frequencies(Index d, double base) {
+  std::vector<double> frequencies;
+  for (Index t = 0; t < d / 2; ++t) {
+    frequencies.push_back(std::pow(base, -2.0 * static_cast<double>(t) / static_cast<double>(d)));
+  }
+  return frequencies;
+}
+
+double finite_angle(double position, double frequency) {
+  const double angle = position * frequency;
+  if (std::isfinite(angle)) return angle;
+  throw InputError("position.base: expected finite angles, found a frequency beyond numbers");
+}
+
+Tensor sinusoid_table(const std::vector<double>& positions,
+                      const std::vector<double>& frequencies) {
+  Tensor table({static_cast<Index>(positions.size()), 2 * static_cast<Index>(frequencies.size())});
+  float* out = table.data();
+  for (const double position : positions) {
+    for (const double frequency : frequencies) {
+      const double angle = finite_angle(position, frequency);
+      *out++ = static_cast<float>(std::sin(angle));
+      *out++ = static_cast<float>(std::cos(angle));
+    }
+  }
+  return table;  // [L, d]
+}
+
+std::vector<double> as_doubles(const std::vector<std::int32_t>& positions) {
+  return {positions.begin(), positions.end()};
+}
+
+std::string odd_size_objection(Index d, const char* name) {
+  if (d <= 0 || d % 2 == 0) return {};
+  return std::string(name) + ": expected an even size d for sine and cosine, found " +
+         std::to_string(d);
+}
+
+Parameter base_parameter(double initial) {
+  return {.key = "base",
+          .symbol = "base",
+          .label = "Base",
+          .help = "How slow the slowest wave is: wavelengths go from 2π to 2π times the base.",
+          .kind = Parameter::Kind::Real,
+          .initial = initial,
+          .least = 0,
+          .most = Parameter::kMostReal,
+          .least_excluded = true,
+          .slider_least = 10,
+          .slider_most = 1000000,
+          .slider_logarithmic = true};
+}
+
+}  // namespace attnscope

@@ -1,0 +1,28 @@
+// Sinusoidal vectors of positions (Vaswani et al., 2017): p[2t] = sin(i ω_t), p[2t+1] = cos(i ω_t).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/attention/info.h"
+
+namespace attnscope {
+
+// ω_t = base^(-2t/d) for t = 0 .. d/2 - 1.
+std::vector<double> sinusoid_frequencies(Index d, double base);
+
+// position * frequency. InputError where that is no finite number: a base or factor too extreme.
+double finite_angle(double position, double frequency);
+
+// Row n is the vector of positions[n], computed in double precision.  [positions, 2 frequencies]
+Tensor sinusoid_table(const std::vector<double>& positions, const std::vector<double>& frequencies);
+
+std::vector<double> as_doubles(const std::vector<std::int32_t>& positions);
+
+// "NAME: expected an even size ..." for an odd model size that is known; else empty.
+std::string odd_size_objection(Index d, const char* name);
+
+Parameter base_parameter(double initial);
+
+}  // namespace attnscope

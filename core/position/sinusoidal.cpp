@@ -1,0 +1,51 @@
+// sinusoidal: fixed waves added to the input. Vaswani et al., 2017.
+#include "core/autodiff/operations_elementwise.h"
+#include "core/position/list.h"
+#include "core/position/sinusoid.h"
+
+namespace attnscope {
+
+namespace {
+
+std::vector<double> frequencies(Index d, const EncodingContext& context) {
+  const Var* given = find_weight(context.weights, "pos.frequency");
+  if (!given) return sinusoid_frequencies(d, context.values.real("base"));
+  return {given->value().begin(), given->value().end()};
+}
+
+}  // namespace
+
+Encoding sinusoidal_encoding() {
+  Encoding e;
+  e.id = "sinusoidal";
+  e.label = "Sinusoidal";
+  e.group = "Added to the input";
+  e.equation = "xᵢ += pᵢ,   pᵢ[2t] = sin(i·ω_t),   pᵢ[2t+1] = cos(i·ω_t),   ω_t = base^(−2t/d)";
+  e.summary =
+      "Each position has a fixed vector of sine and cosine waves, from fast to slow, that is added "
+      "to the token's vector, like the hands of many clocks. A shift by a fixed distance is a "
+      "rotation of each pair, so that relative positions can be read off, and there is a vector "
+      "for "
+      "positions that were never seen in training.";
+  e.source = "Vaswani et al., 2017, Attention is all you need, arXiv:1706.03762";
+  e.cost = "O(L·d)";
+  e.absolute = true;
+  e.parameters = {base_parameter(10000.0)};
+  e.weights = {{.name = "pos.frequency",
+                .help = "Frequencies ω in place of the formula.",
+                .shape = [](const Dimensions& n, const Values&) -> Shape {
+                  return {n.model > 0 ? n.model / 2 : kFreeInner};
+                },
+                .optional = true,
+                .constant = true}};
+  e.objection = [](const Values&, const Situation& at) {
+    return odd_size_objection(at.dimensions.model, "x");
+  };
+  e.embed = [](const Var& x, const std::vector<std::int32_t>& positions,
+               const EncodingContext& context) {
+    return add(x, sinusoid_table(as_doubles(positions), frequencies(x.dim(-1), context)));
+  };
+  return e;
+}
+
+}  // namespace attnscope

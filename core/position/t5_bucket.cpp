@@ -1,0 +1,62 @@
+#include "core/position/t5_bucket.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+
+namespace attnscope {
+
+namespace {
+
+// base^exponent, or -1 beyond the range of Index.
+Index power(Index base, Index exponent) {
+  Index result = 1;
+  for (Index n = 0; n < exponent && result != 0; ++n) {
+    if (__builtin_mul_overflow(result, base, &result)) return -1;
+    if (base == 1) break;
+  }
+  return result;
+}
+
+// Whether x^a = y^b, for coprime exponents: then x = c^b and y = c^a with a whole number c.
+bool powers_agree(Index x, Index a, Index y, Index b) {
+  if (a == 0 || b == 0) return a == 0 ? y == 1 : x == 1;
+  const auto root = static_cast<Index>(
+      std::llround(std::pow(static_cast<double>(x), 1.0 / static_cast<double>(b))));
+  return power(root, b) == x && power(root, a) == y;
+}
+
+// Whether steps * log(n / e) / log(most / e) is exactly `whole`: (most/e)^whole = (n/e)^steps.
+bool is_exactly(Index whole, Index n, Index e, Index most, Index steps) {
+  const Index exponents = std::gcd(whole, steps), by_most = std::gcd(most, e),
+              by_n = std::gcd(n, e);
+  return powers_agree(most / by_most, whole / exponents, n / by_n, steps / exponents) &&
+         powers_agree(e / by_most, whole / exponents, e / by_n, steps / exponents);
+}
+
+}  // namespace
+
+Index t5_bucket(const T5Buckets& buckets, Index key_minus_query) {
+  Index remaining = buckets.count, first = 0, distance = std::max<Index>(-key_minus_query, 0);
+  if (buckets.bidirectional) {
+    remaining /= 2;
+    distance = std::abs(key_minus_query);
+    if (key_minus_query > 0) first = remaining;
+  }
+  const Index exact = remaining / 2;
+  if (distance < exact) return first + distance;
+  if (distance >= buckets.max_distance) return first + remaining - 1;
+  const Index steps = remaining - exact;
+  const double logarithmic =
+      std::log(static_cast<double>(distance) / static_cast<double>(exact)) /
+      std::log(static_cast<double>(buckets.max_distance) / static_cast<double>(exact)) *
+      static_cast<double>(steps);
+  const auto nearest = static_cast<Index>(std::llround(logarithmic));
+  const bool whole = std::abs(logarithmic - static_cast<double>(nearest)) < 1e-6 &&
+                     is_exactly(nearest, distance, exact, buckets.max_distance, steps);
+  const Index step = whole ? nearest : static_cast<Index>(std::floor(logarithmic));
+  return first + std::min(remaining - 1, exact + step);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,80 @@
+// transformer_xl: content and relative position in four terms. Dai et al., 2019.
+#include "core/autodiff/operations_linear.h"
+#include "core/autodiff/operations_shape.h"
+#include "core/base/error.h"
+#include "core/position/list.h"
+#include "core/position/offsets.h"
+#include "core/position/projected_rows.h"
+#include "core/position/sinusoid.h"
+
+namespace attnscope {
+
+namespace {
+
+WeightInfo global_vector(const char* name, const char* help) {
+  return {.name = name,
+          .help = help,
+          .shape = [](const Dimensions& n, const Values&) -> Shape {
+            return {n.heads, n.key};
+          },
+          .initial = initial_zeros()};
+}
+
+void apply(Part& part, const EncodingContext& context) {
+  const Var& wr = weight(context.weights, "pos.wr");
+  const Var& u = weight(context.weights, "pos.u");
+  const Var& v = weight(context.weights, "pos.v");
+  const std::string odd = odd_size_objection(wr.dim(0), "pos.wr");
+  if (!odd.empty()) throw InputError(odd);
+
+  const OffsetRange range = offset_range(part);
+  std::vector<double> offsets;
+  for (Index offset = range.least; offset <= range.most; ++offset) {
+    offsets.push_back(static_cast<double>(offset));
+  }
+  const Tensor waves = sinusoid_table(
+      offsets, sinusoid_frequencies(wr.dim(0), context.values.real("base")));  // [n, d]
+  const Var rows = projected_rows(waves, wr, part.heads);                      // [h, n, d_k]
+  const OffsetIndexPtr index =
+      index_offsets(range, [&](Index offset) { return offset - range.least; });
+  const OffsetIndexPtr same = index_offsets({0, 0}, [](Index) { return 0; });
+
+  const Index d_k = u.dim(1);
+  part.query_rows = RelativeRows{rows, index, Term::ContentPosition};
+  part.key_rows.push_back(
+      {reshape(u, {part.heads, 1, d_k}), same, Term::PositionContent});  // one row: any offset
+  const Var by_offset = matmul_transposed(reshape(v, {part.heads, 1, d_k}), rows);  // [h, 1, n]
+  part.scaled_biases.push_back(
+      {reshape(by_offset, {part.heads, by_offset.dim(2)}), index, Term::PositionPosition});
+}
+
+}  // namespace
+
+Encoding transformer_xl_encoding() {
+  Encoding e;
+  e.id = "transformer_xl";
+  e.label = "Transformer-XL";
+  e.group = "Relative vectors";
+  e.equation = "sᵢⱼ = (qᵢ·kⱼ + qᵢ·R_{i−j} + u·kⱼ + v·R_{i−j}) / √d_k,   R_m = r_m W_r";
+  e.summary =
+      "The product of two tokens with added positions has four terms; here the absolute positions "
+      "in it are replaced by the sinusoidal vector of the distance, and the query's own position "
+      "by "
+      "two learned vectors u and v. Nothing depends on where a segment starts, so keys of earlier "
+      "segments can be remembered and used again.";
+  e.source = "Dai et al., 2019, Transformer-XL, arXiv:1901.02860";
+  e.cost = "O(L²·d_k), twice the content product";
+  e.parameters = {base_parameter(10000.0)};
+  e.weights = {{.name = "pos.wr",
+                .help = "Projects the sinusoidal vector of a distance to all heads.",
+                .shape = [](const Dimensions& n, const Values&) -> Shape {
+                  return {n.model, n.heads * n.key};
+                },
+                .initial = initial_projection()},
+               global_vector("pos.u", "What any query asks of a key's content."),
+               global_vector("pos.v", "What any query asks of a distance.")};
+  e.apply = apply;
+  return e;
+}
+
+}  // namespace attnscope

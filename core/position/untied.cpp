@@ -1,0 +1,59 @@
+// untied: positions meet positions, apart from content. Ke et al., 2020.
+#include "core/position/list.h"
+#include "core/position/offsets.h"
+#include "core/position/positions.h"
+#include "core/position/projected_rows.h"
+
+namespace attnscope {
+
+namespace {
+
+WeightInfo projection(const char* name, const char* help) {
+  return {.name = name,
+          .help = help,
+          .shape = [](const Dimensions& n, const Values&) -> Shape {
+            return {n.model, n.heads * n.key};
+          },
+          .initial = initial_projection()};
+}
+
+void apply(Part& part, const EncodingContext& context) {
+  const Var& embedding = weight(context.weights, "pos.embedding");
+  const auto projected = [&](const std::vector<std::int32_t>& positions, Index count,
+                             const char* name) {
+    const auto rows = positions.empty() ? first_positions(count) : positions;
+    return projected_rows(rows_of_positions(embedding, rows), weight(context.weights, name),
+                          part.heads);  // [h, L, d_k]
+  };
+  part.products.push_back({projected(part.pos_q, part.queries(), "pos.uq"),
+                           projected(part.pos_k, part.keys(), "pos.uk"), Term::PositionPosition});
+}
+
+}  // namespace
+
+Encoding untied_encoding() {
+  Encoding e;
+  e.id = "untied";
+  e.label = "Untied (TUPE)";
+  e.group = "Learned positions";
+  e.equation = "sᵢⱼ = (qᵢ·kⱼ + (pᵢ U_q)·(pⱼ U_k)) / √d_k";
+  e.summary =
+      "Learned position vectors are not added to the tokens but scored apart, with projections of "
+      "their own: content meets content, position meets position, and the two sums are added. What "
+      "a head likes about words is not mixed up with what it likes about places.";
+  e.source = "Ke, He and Liu, 2020, Rethinking positional encoding, arXiv:2006.15595";
+  e.cost = "O(L²·d_k), twice the content product";
+  e.absolute = true;
+  e.weights = {{.name = "pos.embedding",
+                .help = "The vector of each position.",
+                .shape = [](const Dimensions& n, const Values&) -> Shape {
+                  return {n.context, n.model};
+                },
+                .initial = initial_normal(0.02)},
+               projection("pos.uq", "Projects the query's position."),
+               projection("pos.uk", "Projects the key's position.")};
+  e.apply = apply;
+  return e;
+}
+
+}  // namespace attnscope

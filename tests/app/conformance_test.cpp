@@ -1,0 +1,125 @@
+// The cases of tests/conformance through the built program, one test for each file.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "core/tensor/safetensors.h"
+#include "tests/support/compare.h"
+#include "tests/support/process.h"
+
+namespace attnscope {
+namespace {
+
+using testing::close;
+using testing::ProcessResult;
+using testing::TemporaryFolder;
+namespace fs = std::filesystem;
+
+const fs::path kFolder = fs::path(ATTNSCOPE_SOURCE_DIR) / "tests" / "conformance";
+const std::string kProgram = std::string(ATTNSCOPE_BINARY_DIR) + "/attnscope";
+
+// What the program does not know yet. A case of these must be refused as unknown, so that this
+// list cannot outlive its reason.
+const std::vector<std::string> kStillToCome = {
+    "adaptive_span", "compressive", "custom",     "dynamic_convolution",
+    "gmlp",          "graph",       "hopfield",   "linear",
+    "linformer",     "lsh",         "memorizing", "memory_compressed",
+    "performer",     "rfa",         "routing",    "segment_memory",
+    "sinkhorn",      "synthesizer"};
+
+std::vector<std::string> case_names() {
+  std::vector<std::string> names;
+  const std::string ending = ".safetensors", expected = ".expected.safetensors";
+  for (const auto& entry : fs::directory_iterator(kFolder)) {
+    const std::string file = entry.path().filename().string();
+    if (file.ends_with(ending) && !file.ends_with(expected)) {
+      names.push_back(file.substr(0, file.size() - ending.size()));
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// "local-dilated-causal" is of the variant local.
+bool is_still_to_come(const std::string& name) {
+  return std::any_of(kStillToCome.begin(), kStillToCome.end(), [&](const std::string& id) {
+    return name == id || name.starts_with(id + "-");
+  });
+}
+
+// A reference was refused by name for another reason than being unknown.
+ProcessResult attend(const std::string& name, bool terms, const fs::path& out) {
+  std::vector<std::string> arguments = {"attend", kFolder / (name + ".safetensors"), "-o", out};
+  const fs::path spec = kFolder / (name + ".spec.json");
+  if (fs::exists(spec)) arguments.insert(arguments.end(), {"--spec", spec});
+  if (terms) arguments.push_back("--terms");
+  return testing::run_process(kProgram, arguments);
+}
+
+void expect_refusal(const ProcessResult& result, const fs::path& out) {
+  EXPECT_EQ(result.status, 2) << result.err;
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  EXPECT_GT(result.err.size(), 1u);
+  EXPECT_FALSE(fs::exists(out));
+}
+
+void expect_tensors(const SafetensorsFile& got, const SafetensorsFile& expected) {
+  ASSERT_FALSE(expected.tensors.empty());
+  for (const auto& [name, tensor] : expected.tensors) {
+    const auto found = got.tensors.find(name);
+    ASSERT_TRUE(found != got.tensors.end()) << name << " is missing";
+    ASSERT_EQ(to_string(found->second.dtype), to_string(tensor.dtype)) << name;
+    ASSERT_EQ(found->second.shape, tensor.shape) << name;
+    if (tensor.dtype == DType::F32) {
+      EXPECT_TRUE(close(found->second.floats(), tensor.floats(), 2e-5)) << name;
+    } else {
+      const Index bytes = element_count(tensor.shape) * byte_size(tensor.dtype);
+      EXPECT_TRUE(std::equal(tensor.bytes, tensor.bytes + bytes, found->second.bytes)) << name;
+    }
+  }
+}
+
+class Conformance : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Conformance, Case) {
+  const std::string& name = GetParam();
+  const TemporaryFolder folder;
+  const fs::path out = folder.path() / "out.safetensors";
+  if (fs::exists(kFolder / (name + ".reject.txt"))) {
+    return expect_refusal(attend(name, false, out), out);
+  }
+  const SafetensorsFile expected = read_safetensors(kFolder / (name + ".expected.safetensors"));
+  const ProcessResult result = attend(name, expected.metadata.contains("terms"), out);
+  if (is_still_to_come(name)) {
+    expect_refusal(result, out);
+    EXPECT_NE(result.err.find("no such variant"), std::string::npos) << result.err;
+    return;
+  }
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.err, "");
+  expect_tensors(read_safetensors(out), expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, Conformance, ::testing::ValuesIn(case_names()),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST(ConformanceFiles, EveryFileBelongsToACase) {
+  const std::vector<std::string> names = case_names();
+  EXPECT_GE(names.size(), 130u);
+  for (const auto& entry : fs::directory_iterator(kFolder)) {
+    const std::string file = entry.path().filename().string();
+    if (file == "README.md") continue;
+    EXPECT_TRUE(std::binary_search(names.begin(), names.end(), file.substr(0, file.find('.'))))
+        << file;
+  }
+}
+
+}  // namespace
+}  // namespace attnscope

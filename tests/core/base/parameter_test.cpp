@@ -1,0 +1,157 @@
+#include "core/base/parameter.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+
+namespace attnscope {
+namespace {
+
+using nlohmann::json;
+using Kind = Parameter::Kind;
+
+const std::vector<Parameter> kParameters = {
+    {.key = "window", .required = true, .initial = Index{4}, .slider_most = 8},
+    {.key = "block", .initial = Index{2}, .least = 1, .most = 9},
+    {.key = "base",
+     .kind = Kind::Real,
+     .initial = 10.0,
+     .least = 0,
+     .most = Parameter::kMostReal,
+     .least_excluded = true},
+    {.key = "mode",
+     .kind = Kind::Choice,
+     .initial = std::string("first"),
+     .choices = {"first", "second"}},
+    {.key = "on", .kind = Kind::Flag, .optional = true, .initial = true},
+    {.key = "global", .kind = Kind::Integers, .initial = std::vector<Index>{}},
+    {.key = "slopes",
+     .kind = Kind::Reals,
+     .optional = true,
+     .initial = std::vector<double>{},
+     .least = -1e9,
+     .most = 1e9},
+    {.key = "lists",
+     .kind = Kind::IntegerLists,
+     .optional = true,
+     .initial = std::vector<std::vector<Index>>{}}};
+
+Values read(const char* text) {
+  return values_from_json(kParameters, json::parse(text), "variant");
+}
+
+std::string refusal_of(const char* text) {
+  try {
+    read(text);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Parameter, ReadsEveryKind) {
+  const Values values = read(
+      R"({"type": "x", "window": 3, "block": 9, "base": 0.5, "mode": "second", "on": false,
+          "global": [0, 7], "slopes": [-0.5, 2], "lists": [[1], [], [2, 3]]})");
+  EXPECT_EQ(values.integer("window"), 3);
+  EXPECT_EQ(values.integer("block"), 9);
+  EXPECT_EQ(values.real("base"), 0.5);
+  EXPECT_EQ(values.choice("mode"), "second");
+  EXPECT_FALSE(values.flag("on"));
+  EXPECT_EQ(values.get<std::vector<Index>>("global"), (std::vector<Index>{0, 7}));
+  EXPECT_EQ(values.get<std::vector<double>>("slopes"), (std::vector<double>{-0.5, 2}));
+  EXPECT_EQ(values.get<std::vector<std::vector<Index>>>("lists"),
+            (std::vector<std::vector<Index>>{{1}, {}, {2, 3}}));
+  EXPECT_EQ(read(to_json(values).dump().c_str()), values);
+}
+
+TEST(Parameter, FillsInDefaults) {
+  const Values values = read(R"({"window": 0})");
+  EXPECT_EQ(values.integer("window"), 0);
+  EXPECT_EQ(values.integer("block"), 2);
+  EXPECT_EQ(values.choice("mode"), "first");
+  EXPECT_FALSE(values.has("on"));
+  EXPECT_FALSE(values.has("slopes"));
+  const Values defaults = default_values(kParameters);
+  EXPECT_EQ(defaults.integer("window"), 4);
+  EXPECT_FALSE(defaults.has("on"));
+}
+
+TEST(Parameter, WholeNumbersMayBeWrittenAsReals) {
+  EXPECT_EQ(read(R"({"window": 3.0})").integer("window"), 3);
+  EXPECT_EQ(read(R"({"window": 1, "base": 3})").real("base"), 3.0);
+  EXPECT_EQ(refusal_of(R"({"window": 3.5})"),
+            "variant.window: expected an integer of at least 0, found 3.5");
+}
+
+TEST(Parameter, NamesWhatIsWrong) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"[]", "variant: expected an object, found []"},
+      {"{}", "variant.window: expected an integer of at least 0, found nothing"},
+      {R"({"window": -1})", "variant.window: expected an integer of at least 0, found -1"},
+      {R"({"window": null})", "variant.window: expected an integer of at least 0, found null"},
+      {R"({"window": true})", "variant.window: expected an integer of at least 0, found true"},
+      {R"({"window": "3"})", "variant.window: expected an integer of at least 0, found \"3\""},
+      {R"({"window": 1e30})", "variant.window: expected an integer of at least 0, found 1e+30"},
+      {R"({"window": 18446744073709551615})",
+       "variant.window: expected an integer of at least 0, found 18446744073709551615"},
+      {R"({"window": 1, "block": 0})", "variant.block: expected an integer from 1 to 9, found 0"},
+      {R"({"window": 1, "block": 10})", "variant.block: expected an integer from 1 to 9, found 10"},
+      {R"({"window": 1, "base": 0})", "variant.base: expected a number greater than 0, found 0.0"},
+      {R"({"window": 1, "base": "a"})",
+       "variant.base: expected a number greater than 0, found \"a\""},
+      {R"({"window": 1, "mode": "third"})",
+       "variant.mode: expected one of first, second, found third"},
+      {R"({"window": 1, "mode": 1})", "variant.mode: expected one of first, second, found 1"},
+      {R"({"window": 1, "on": 1})", "variant.on: expected true or false, found 1"},
+      {R"({"window": 1, "global": [1, -2]})",
+       "variant.global: expected a list of integers of at least 0, found [1, -2]"},
+      {R"({"window": 1, "global": 1})",
+       "variant.global: expected a list of integers of at least 0, found 1"},
+      {R"({"window": 1, "slopes": ["a"]})",
+       "variant.slopes: expected a list of numbers from -1e+09 to 1e+09, found [\"a\"]"},
+      {R"({"window": 1, "lists": [1]})",
+       "variant.lists: expected a list of lists of integers of at least 0, found [1]"},
+      {R"({"window": 1, "windw": 2})",
+       "variant.windw: unknown key, expected one of type, window, block, base, mode, on, global, "
+       "slopes, lists"}};
+  for (const auto& [text, message] : cases) EXPECT_EQ(refusal_of(text), message) << text;
+}
+
+TEST(Parameter, LongFindingsAreShortened) {
+  const std::string text = R"({"window": ")" + std::string(100000, 'x') + "\"}";
+  EXPECT_LT(refusal_of(text.c_str()).size(), 200u);
+  const std::string key = R"({"window": 1, ")" + std::string(100000, 'x') + "\": 1}";
+  EXPECT_LT(refusal_of(key.c_str()).size(), 300u);
+}
+
+TEST(Parameter, ReadsCommandLineText) {
+  EXPECT_EQ(value_from_text(kParameters[0], "7", "variant"), Value(Index{7}));
+  EXPECT_EQ(value_from_text(kParameters[3], "second", "variant"), Value(std::string("second")));
+  EXPECT_EQ(value_from_text(kParameters[5], "[0, 4]", "variant"), Value(std::vector<Index>{0, 4}));
+  EXPECT_THROW(value_from_text(kParameters[0], "x", "variant"), InputError);
+  EXPECT_THROW(value_from_text(kParameters[0], "-1", "variant"), InputError);
+  EXPECT_THROW(value_from_text(kParameters[3], "third", "variant"), InputError);
+}
+
+TEST(Parameter, WritesText) {
+  EXPECT_EQ(to_text(Value(Index{3})), "3");
+  EXPECT_EQ(to_text(Value(0.5)), "0.5");
+  EXPECT_EQ(to_text(Value(std::string("merged"))), "merged");
+  EXPECT_EQ(to_text(Value(std::vector<Index>{0, 4})), "[0, 4]");
+  EXPECT_EQ(to_text(Value(true)), "true");
+}
+
+TEST(Values, MissingAndWrongKindsAreErrors) {
+  Values values;
+  values.set("a", Index{1});
+  EXPECT_THROW(values.integer("b"), InputError);
+  EXPECT_THROW(values.real("a"), std::bad_variant_access);
+  values.erase("a");
+  EXPECT_FALSE(values.has("a"));
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,17 @@
+// Running the built program as a person would.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace attnscope::testing {
+
+struct ProcessResult {
+  int status = -1;  // exit status; 128 + the signal's number when one ended it
+  std::string out, err;
+};
+
+// Runs `program` with `arguments`, without a shell, and waits for it.
+ProcessResult run_process(const std::string& program, const std::vector<std::string>& arguments);
+
+}  // namespace attnscope::testing
