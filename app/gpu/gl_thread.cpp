@@ -40,26 +40,27 @@ struct GlThread::State {
     }
   }
 
-  void submit(std::deque<std::function<void()>>& where, const std::function<void()>& work) {
-    if (std::this_thread::get_id() == thread.get_id()) {
-      work();
-      return;
+  std::future<void> submit(std::deque<std::function<void()>>& where, std::function<void()> work) {
+    const auto done = std::make_shared<std::promise<void>>();
+    std::future<void> result = done->get_future();
+    std::function<void()> job = [work = std::move(work), done] {
+      try {
+        work();
+        done->set_value();
+      } catch (...) {
+        done->set_exception(std::current_exception());
+      }
+    };
+    if (std::this_thread::get_id() == thread.get_id()) {  // waiting for itself would be forever
+      job();
+      return result;
     }
-    const auto done = std::make_shared<std::promise<void>>();  // outlives both sides
-    auto result = done->get_future();
     {
       const std::lock_guard lock(mutex);
-      where.emplace_back([&work, done] {
-        try {
-          work();
-          done->set_value();
-        } catch (...) {
-          done->set_exception(std::current_exception());
-        }
-      });
+      where.push_back(std::move(job));
     }
     changed.notify_one();
-    result.get();
+    return result;
   }
 };
 
@@ -102,12 +103,12 @@ const std::string& GlThread::description() const {
   return state_->description;
 }
 
-void GlThread::run(const std::function<void()>& work) {
-  state_->submit(state_->queue, work);
+std::future<void> GlThread::start(std::function<void()> work) {
+  return state_->submit(state_->queue, std::move(work));
 }
 
-void GlThread::run_soon(const std::function<void()>& work) {
-  state_->submit(state_->soon, work);
+void GlThread::run_soon(std::function<void()> work) {
+  state_->submit(state_->soon, std::move(work)).get();
 }
 
 void GlThread::post(std::function<void()> work) {

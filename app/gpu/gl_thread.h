@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <future>
 #include <memory>
 #include <string>
 
@@ -15,16 +16,20 @@ class GlThread {
   // Makes the context current on the new thread, where it stays. WorkError when it cannot be or is
   // not good enough.
   explicit GlThread(std::unique_ptr<GlContext> context);
-  ~GlThread();  // finishes what was posted, then destroys the context; not from the thread itself
+  // Finishes what was given, then destroys the context. Not from the thread itself.
+  ~GlThread();
   GlThread(const GlThread&) = delete;
   GlThread& operator=(const GlThread&) = delete;
 
   const std::string& description() const;  // GlContext::describe()
 
-  // Runs `work` on the thread and waits; what it throws is thrown here.
-  void run(const std::function<void()>& work);
-  // Like run(), but before whatever waits and in the middle of long work that calls serve().
-  void run_soon(const std::function<void()>& work);
+  // Runs `work` on the thread after what was given before; the future waits for it and throws what
+  // it threw.
+  std::future<void> start(std::function<void()> work);
+  void run(std::function<void()> work) { start(std::move(work)).get(); }
+  // Runs `work` before whatever waits, and in the middle of long work that calls serve(); returns
+  // when it is done.
+  void run_soon(std::function<void()> work);
   // Leaves small work (deleting a texture) for later; never waits. `work` must not throw.
   void post(std::function<void()> work);
 

@@ -1,0 +1,74 @@
+#include "app/gpu/compute_backend.h"
+
+#include <chrono>
+
+#include "app/gpu/compute_device.h"
+#include "app/gpu/part_run.h"
+#include "app/gpu/part_upload.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::chrono::milliseconds kPoll{5};  // how often a caller looks whether to stop
+
+}  // namespace
+
+ComputeBackend::ComputeBackend(std::unique_ptr<GlContext> context)
+    : thread_(std::make_shared<GlThread>(std::move(context))) {
+  thread_->run([this] { device_ = std::make_unique<ComputeDevice>(*thread_); });
+}
+
+ComputeBackend::~ComputeBackend() {
+  thread_->run([this] { device_.reset(); });
+}
+
+std::string ComputeBackend::name() const {
+  return thread_->description();
+}
+
+std::string ComputeBackend::refusal(const Part& part, const Wanted& wanted) const {
+  std::string reason = upload_refusal(part, device_->limits.buffer_bytes);
+  if (reason.empty() && wanted.device_attention) {
+    const Index heads = part.batch * part.heads;
+    bool fits = false;
+    thread_->run_soon(
+        [&] { fits = texture_fits(device_->limits, heads, part.queries(), part.keys()); });
+    if (!fits) {
+      reason = "GPU: attention of shape " + to_string(Shape{heads, part.queries(), part.keys()}) +
+               ": expected a texture of at most " + std::to_string(device_->limits.texture_size) +
+               " x " + std::to_string(device_->limits.texture_size) + " x " +
+               std::to_string(device_->limits.texture_layers) + " that fits the memory";
+    }
+  }
+  return reason;
+}
+
+PartResult ComputeBackend::run(const Part& part, const Wanted& wanted, const Stop& stop) {
+  stop.check();
+  if (const std::string reason = refusal(part, wanted); !reason.empty()) throw WorkError(reason);
+  // The work has copies of its own: a caller that is asked to stop leaves at once, while a dispatch
+  // (or a shader's compilation) cannot be broken off.
+  struct Job {
+    Part part;
+    Wanted wanted;
+    Stop stop;
+    PartResult result;
+  };
+  const auto job = std::make_shared<Job>(Job{part, wanted, stop, {}});
+  std::future<void> done = thread_->start([this, job] {
+    job->result = run_part(*device_, thread_, job->part, job->wanted, job->stop);
+  });
+  while (done.wait_for(kPoll) != std::future_status::ready) stop.check();
+  done.get();
+  return std::move(job->result);
+}
+
+std::int64_t ComputeBackend::dispatch_count() const {
+  return device_->dispatches;
+}
+
+void ComputeBackend::set_most_scores(std::int64_t scores) {
+  device_->most_scores = scores;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,40 @@
+// Attention that stays on the GPU: an R32F texture array with a layer per head.
+#pragma once
+
+#include <epoxy/gl.h>
+
+#include <memory>
+#include <mutex>
+
+#include "app/gpu/gl_thread.h"
+#include "core/attention/backend.h"
+
+namespace attnscope {
+
+class GlAttention : public DeviceAttention {
+ public:
+  // Takes the texture over. All commands that write it must have finished, so that any context
+  // that shares objects with the thread's may read it at once.
+  GlAttention(std::shared_ptr<GlThread> thread, GLuint texture, Shape shape)
+      : thread_(std::move(thread)), texture_(texture), shape_(std::move(shape)) {}
+  ~GlAttention() override;
+  GlAttention(const GlAttention&) = delete;
+  GlAttention& operator=(const GlAttention&) = delete;
+
+  Shape shape() const override { return shape_; }
+  // From any thread, with or without a context. WorkError when the device fails.
+  Tensor download() const override;
+
+  // GL_TEXTURE_2D_ARRAY: texel (c, i) of layer [B h]. Lives as long as this object; deleting it is
+  // this object's business.
+  GLuint texture() const { return texture_; }
+
+ private:
+  std::shared_ptr<GlThread> thread_;
+  GLuint texture_;
+  Shape shape_;  // [B h, L_q, L_k]
+  mutable std::mutex mutex_;
+  mutable Tensor downloaded_;
+};
+
+}  // namespace attnscope

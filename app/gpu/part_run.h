@@ -1,0 +1,17 @@
+// One part on its way through the compute passes. For the GL thread only.
+#pragma once
+
+#include <memory>
+
+#include "app/gpu/compute_device.h"
+#include "core/attention/backend.h"
+
+namespace attnscope {
+
+// Computes in chunks, each a few milliseconds long; after each, serves the thread's urgent work and
+// throws Stopped if asked to. `thread` is what a kept texture holds on to. WorkError: device.thread
+// failed.
+PartResult run_part(ComputeDevice& device, const std::shared_ptr<GlThread>& thread,
+                    const Part& part, const Wanted& wanted, const Stop& stop);
+
+}  // namespace attnscope

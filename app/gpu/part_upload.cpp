@@ -1,0 +1,303 @@
+#include "app/gpu/part_upload.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace attnscope {
+namespace {
+
+constexpr Index kVec4 = 4;  // floats
+
+Index width_of(Index floats) {
+  return (floats + kVec4 - 1) / kVec4;
+}
+
+std::int32_t narrow(std::size_t n) {
+  return static_cast<std::int32_t>(n);
+}
+std::int32_t narrow(Index n) {
+  return static_cast<std::int32_t>(n);
+}
+
+// Rows of t's last axis, each padded with zeros to `width` vec4s; t itself where nothing is
+// missing.
+Tensor padded(const Tensor& t, Index width) {
+  const Index size = t.dim(-1), rows = t.size() / std::max<Index>(size, 1);
+  if (size == width * kVec4) return t;
+  Tensor result = Tensor::zeros({rows, width * kVec4});
+  for (Index r = 0; r < rows; ++r) {
+    std::copy_n(t.data() + r * size, size, result.data() + r * width * kVec4);
+  }
+  return result;
+}
+
+// x [B h_x, rows, d] times w [h, d, a] for each of `pairs` = B h heads, which share x evenly.
+// [B h, rows, a]
+Tensor projected(const Tensor& x, const Tensor& w, Index pairs) {
+  const Index rows = x.dim(1), d = x.dim(2), heads = w.dim(0), a = w.dim(2);
+  Tensor result = Tensor::zeros({pairs, rows, a});  // [B h, rows, a]
+  for (Index p = 0; p < pairs; ++p) {
+    const float* from = x.data() + p / (pairs / x.dim(0)) * rows * d;
+    const float* weights = w.data() + p % heads * d * a;
+    for (Index i = 0; i < rows; ++i) {
+      float* out = result.data() + (p * rows + i) * a;
+      for (Index e = 0; e < d; ++e) {
+        const float factor = from[i * d + e];
+        for (Index n = 0; n < a; ++n) out[n] += factor * weights[e * a + n];
+      }
+    }
+  }
+  return result;
+}
+
+// Collects what goes into the two buffers of tables.
+class Packer {
+ public:
+  explicit Packer(PartUpload& upload) : to_(upload) {}
+
+  // Where in numbers[] they begin.
+  std::int32_t scalars(const Tensor& t) {
+    const std::size_t at = to_.numbers.size();
+    to_.numbers.insert(to_.numbers.end(), t.begin(), t.end());
+    return narrow(at);
+  }
+  // Where in vectors[] they begin.
+  std::int32_t vectors(const Tensor& t, Index width) {
+    to_.numbers.resize((to_.numbers.size() + kVec4 - 1) / kVec4 * kVec4);
+    return scalars(padded(t, width)) / narrow(kVec4);
+  }
+  std::int32_t integers(const std::vector<std::int32_t>& values) {
+    const std::size_t at = to_.integers.size();
+    to_.integers.insert(to_.integers.end(), values.begin(), values.end());
+    return narrow(at);
+  }
+
+  // The next table; returns its number.
+  int table(std::int32_t values, std::int32_t head_stride, Index width, Index heads,
+            const OffsetIndex& index) {
+    const auto at = 2 * static_cast<std::size_t>(tables_);
+    to_.sizes.table[at] = {values, head_stride, integers(index.column),
+                           narrow(index.column.size())};
+    to_.sizes.table[at + 1] = {narrow(index.least), narrow(width), narrow(heads), 0};
+    return tables_++;
+  }
+  int table(const OffsetTable& t) {
+    const Tensor& values = t.table.value();
+    return table(scalars(values), narrow(values.dim(1)), 1, values.dim(0), *t.index);
+  }
+  int table(const RelativeRows& r, Index width) {
+    const Tensor& rows = r.rows.value();
+    return table(vectors(rows, width), narrow(rows.dim(1) * width), width, rows.dim(0), *r.index);
+  }
+  void product(const ExtraProduct& p) {
+    const Index width = width_of(p.q.dim(2));
+    to_.sizes.product[static_cast<std::size_t>(products_++)] = {vectors(p.q.value(), width),
+                                                                vectors(p.k.value(), width),
+                                                                narrow(width), narrow(p.q.dim(0))};
+  }
+
+ private:
+  PartUpload& to_;
+  int tables_ = 0, products_ = 0;
+};
+
+void pack_pattern(const PatternLayout& layout, PartUpload& to, Packer& pack) {
+  Sizes& s = to.sizes;
+  s.pattern_heads = narrow(layout.pattern_heads());
+  s.starts = pack.integers(layout.starts());
+  std::vector<std::int32_t> list;
+  const auto flush = [&] {
+    const std::int32_t at = pack.integers(list);
+    list.clear();
+    return at;
+  };
+  list.reserve(3 * layout.runs().size());
+  for (const BareRun& run : layout.runs()) {
+    list.insert(list.end(), {run.begin, run.end, run.step});
+  }
+  s.runs = flush();
+  for (const std::int64_t n : layout.offsets()) {
+    list.push_back(static_cast<std::int32_t>(static_cast<std::uint32_t>(n)));
+  }
+  s.offsets = flush();
+  for (const auto& columns : layout.tile_columns()) {
+    list.insert(list.end(), {columns.first, columns.width});
+  }
+  s.tiles = flush();
+  for (const auto& segment : layout.segments()) {
+    list.insert(list.end(),
+                {segment.row, segment.run, segment.skip, static_cast<std::int32_t>(segment.at)});
+  }
+  s.segments = flush();
+}
+
+std::vector<std::int32_t> positions(const std::vector<std::int32_t>& given, Index count) {
+  if (!given.empty()) return given;
+  std::vector<std::int32_t> consecutive(static_cast<std::size_t>(count));
+  std::iota(consecutive.begin(), consecutive.end(), 0);
+  return consecutive;
+}
+
+void pack_scores(const Part& part, PartUpload& to, Packer& pack) {
+  Sizes& s = to.sizes;
+  Defines& d = to.defines;
+  int products = 0, query_rows = 0, key_rows = 0, scaled_biases = 0;
+  if (part.source == Source::Product) {
+    d["PRODUCT"] = 1;
+    if (part.q.defined() && part.k.defined()) d["CONTENT"] = 1;
+    if (part.relu) d["RELU"] = 1;
+    for (const ExtraProduct& p : part.products) pack.product(p);
+    products = static_cast<int>(part.products.size());
+    const Index width = padded_key_width(part);
+    if (part.query_rows) {
+      pack.table(*part.query_rows, width);
+      query_rows = 1;
+    }
+    for (const RelativeRows& r : part.key_rows) pack.table(r, width);
+    key_rows = static_cast<int>(part.key_rows.size());
+    for (const OffsetTable& t : part.scaled_biases) {
+      const int at = pack.table(t);
+      if (scaled_biases++ == 0) d["SCALED_BIAS_TABLE"] = at;
+    }
+    if (part.factor) d["FACTOR_TABLE"] = pack.table(*part.factor);
+  } else if (part.source == Source::Additive) {
+    d["ADDITIVE"] = 1;
+    s.additive_v = pack.vectors(part.additive_v.value(), padded_key_width(part));
+  } else {
+    d["LOGITS"] = 1;
+    const Tensor& logits = part.logits.value();
+    s.logits = pack.scalars(logits);
+    s.logits_heads = narrow(logits.dim(0));
+    s.logits_width = narrow(logits.dim(2));
+    if (part.logits_index) d["LOGITS_TABLE"] = pack.table(0, 0, 1, 1, *part.logits_index);
+  }
+  if (part.bias) d["BIAS_TABLE"] = pack.table(*part.bias);
+  d["PRODUCTS"] = products;
+  d["QUERY_ROWS"] = query_rows;
+  d["KEY_ROWS"] = key_rows;
+  d["SCALED_BIASES"] = scaled_biases;
+}
+
+}  // namespace
+
+Index padded_key_width(const Part& part) {
+  if (part.source == Source::Additive) return width_of(part.additive_v.dim(1));
+  if (part.source == Source::Logits) return 0;
+  return part.q.defined() ? width_of(part.q.dim(2))
+                          : (part.k.defined() ? width_of(part.k.dim(2)) : 0);
+}
+
+Index padded_value_width(const Part& part) {
+  return part.v.defined() ? 2 * ((part.v.dim(2) + 2 * kVec4 - 1) / (2 * kVec4)) : 0;
+}
+
+PartUpload::PartUpload(const Part& part, const PatternLayout& layout) {
+  Packer pack(*this);
+  sizes.heads = narrow(part.heads);
+  sizes.kv_heads = narrow(part.kv_heads());
+  sizes.queries = narrow(part.queries());
+  sizes.keys = narrow(part.keys());
+  sizes.key_width = narrow(padded_key_width(part));
+  sizes.value_width = narrow(padded_value_width(part));
+  sizes.scale = part.scale;
+
+  pack_pattern(layout, *this, pack);
+  sizes.pos_q = pack.integers(positions(part.pos_q, part.queries()));
+  sizes.pos_k = pack.integers(positions(part.pos_k, part.keys()));
+  sizes.pos_k_stride =
+      static_cast<Index>(part.pos_k.size()) > part.keys() ? narrow(part.keys()) : 0;
+
+  defines["MOST_TABLES"] = kMostTables;
+  defines["MOST_PRODUCTS"] = kMostProducts;
+  defines["SEGMENT"] = static_cast<int>(PatternLayout::segment);
+  defines["SOFTMAX"] = static_cast<int>(Normaliser::Softmax);
+  defines["SPAN_SOFTMAX"] = static_cast<int>(Normaliser::SpanSoftmax);
+  defines["FEATURE_RATIO"] = static_cast<int>(Normaliser::FeatureRatio);
+  defines["NO_NORMALISER"] = static_cast<int>(Normaliser::None);
+  defines["NORMALISER"] = static_cast<int>(part.normaliser);
+  if (layout.tiles()) defines["TILES"] = 1;
+
+  pack_scores(part, *this, pack);
+  if (part.normaliser == Normaliser::SpanSoftmax) {
+    sizes.span = pack.scalars(part.span.value());
+    sizes.span_rows = part.span.rank() == 2 ? 1 : 0;
+    sizes.span_ramp = static_cast<float>(part.span_ramp);
+  }
+  if (part.value_rows) {
+    defines["VALUE_TABLE"] = pack.table(*part.value_rows, padded_value_width(part));
+  }
+
+  const Index width = padded_key_width(part);
+  if (part.source == Source::Additive) {
+    const Index pairs = part.batch * part.heads;
+    queries = padded(projected(part.q.value(), part.additive_q.value(), pairs), width);
+    keys = padded(projected(part.k.value(), part.additive_k.value(), pairs), width);
+  } else if (part.source == Source::Product) {
+    if (part.q.defined()) queries = padded(part.q.value(), width);
+    if (part.k.defined()) keys = padded(part.k.value(), width);
+  }
+  if (part.v.defined()) values = padded(part.v.value(), padded_value_width(part));
+}
+
+std::string upload_refusal(const Part& part, std::int64_t most_bytes) {
+  constexpr std::int64_t bytes = sizeof(float);
+  const auto check = [&](const char* what, std::int64_t numbers) -> std::string {
+    const std::int64_t most =
+        std::min<std::int64_t>(most_bytes / bytes, std::numeric_limits<std::int32_t>::max());
+    if (numbers <= most) return {};
+    return std::string("GPU: ") + what + ": expected at most " + std::to_string(most) +
+           " numbers in a buffer, found " + std::to_string(numbers);
+  };
+  const Index pairs = part.batch * part.heads, kv_pairs = part.batch * part.kv_heads();
+  const Index key_pairs = part.source == Source::Additive ? pairs : kv_pairs;
+  const Index key_floats = padded_key_width(part) * kVec4;
+  const Index value_floats = padded_value_width(part) * kVec4;
+
+  std::int64_t numbers = 0;
+  const auto add = [&](const Var& v) {
+    if (v.defined() && v.rank() > 0) {
+      const Index last = std::max<Index>(v.dim(-1), 1);
+      numbers += v.value().size() / last * width_of(last) * 2 * kVec4;
+    }
+  };
+  for (const ExtraProduct& p : part.products) {
+    add(p.q);
+    add(p.k);
+  }
+  if (part.query_rows) add(part.query_rows->rows);
+  if (part.value_rows) add(part.value_rows->rows);
+  for (const RelativeRows& r : part.key_rows) add(r.rows);
+  add(part.logits);
+  add(part.span);
+
+  // Runs (begin, end, step), where rows begin, segments (4 numbers each, at least one pair).
+  const auto rows = static_cast<std::int64_t>(part.pattern->heads()) * part.queries();
+  const std::int64_t pattern_pairs = part.pattern->pair_count(1);
+  const std::int64_t integers = 3 * static_cast<std::int64_t>(part.pattern->runs().size()) +
+                                4 * rows + 4 * (pattern_pairs / PatternLayout::segment + rows) +
+                                2 * (part.queries() + part.keys());
+
+  for (const std::string& reason : {
+           check("queries", pairs * part.queries() * std::max(key_floats, value_floats)),
+           check("keys", key_pairs * part.keys() * key_floats),
+           check("values", kv_pairs * part.keys() * value_floats),
+           check("tables", numbers),
+           check("pattern", integers),
+           check("a row's scores", PatternLayout::tile * (part.keys() + PatternLayout::tile)),
+       }) {
+    if (!reason.empty()) return reason;
+  }
+  const std::size_t tables = part.key_rows.size() + part.scaled_biases.size() + 5;
+  if (tables > static_cast<std::size_t>(kMostTables)) {
+    return "GPU: tables by offset: expected at most " + std::to_string(kMostTables) + ", found " +
+           std::to_string(tables);
+  }
+  if (part.products.size() > static_cast<std::size_t>(kMostProducts)) {
+    return "GPU: extra products: expected at most " + std::to_string(kMostProducts) + ", found " +
+           std::to_string(part.products.size());
+  }
+  return {};
+}
+
+}  // namespace attnscope

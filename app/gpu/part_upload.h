@@ -1,0 +1,54 @@
+// A Part as the compute shaders read it: padded rows, two buffers of tables, sizes, and the defines
+// that choose its ingredients.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/gpu/pattern_layout.h"
+#include "app/gpu/shader.h"
+#include "core/attention/part.h"
+
+namespace attnscope {
+
+inline constexpr int kMostTables = 16;
+inline constexpr int kMostProducts = 8;
+
+// The uniform block of shaders/attention.glsl (std140), where its members are explained.
+struct Sizes {
+  using Quad = std::array<std::int32_t, 4>;
+  std::int32_t heads, kv_heads, queries, keys;
+  std::int32_t key_width, value_width, head_first, row_first;
+  std::int32_t row_end, pattern_heads;
+  std::uint32_t origin, head_stride;
+  std::int32_t segment_first, segment_end, starts, runs;
+  std::int32_t offsets, tiles, segments, pos_q;
+  std::int32_t pos_k, pos_k_stride, additive_v, logits;
+  std::int32_t logits_heads, logits_width, span, span_rows;
+  float span_ramp, scale;
+  std::array<std::int32_t, 2> spare;
+  std::array<Quad, 2 * kMostTables> table;
+  std::array<Quad, kMostProducts> product;
+};
+static_assert(sizeof(Sizes) == 32 * 4 + (2 * kMostTables + kMostProducts) * 16);
+
+struct PartUpload {
+  Tensor queries, keys, values;  // [.., rows, 4 width]; undefined where the part has none
+  std::vector<float> numbers;    // tables, extra products, spans, logits
+  std::vector<std::int32_t> integers;
+  Sizes sizes{};  // all but the chunk
+  Defines defines;
+
+  PartUpload(const Part& part, const PatternLayout& layout);
+};
+
+// Why a device whose buffers hold `most_bytes` cannot take this part; empty when it can. Quick:
+// computes sizes only.
+std::string upload_refusal(const Part& part, std::int64_t most_bytes);
+
+Index padded_key_width(const Part& part);    // vec4s of a row of q and k
+Index padded_value_width(const Part& part);  // of v; even, 0 without v
+
+}  // namespace attnscope

@@ -1,0 +1,159 @@
+#include "app/gpu/shader.h"
+
+#include <algorithm>
+#include <array>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::size_t kMostBytes = 1 << 20;  // of one shader file
+
+std::string read_shader(const std::filesystem::path& path) {
+  try {
+    return read_file(path, kMostBytes);
+  } catch (const InputError& e) {  // a missing shader is no mistake of the person's
+    throw WorkError(std::string("GPU: ") + e.what());
+  }
+}
+
+// The file name of `#include "name"`; empty for any other line.
+std::string included(const std::string& line) {
+  static const std::regex pattern(R"re(^\s*#include\s+"([^"]+)"\s*$)re");
+  std::smatch match;
+  return std::regex_match(line, match, pattern) ? match[1].str() : std::string();
+}
+
+void append(const std::filesystem::path& folder, const std::string& file,
+            std::set<std::string>& seen, ShaderText& joined) {
+  if (!seen.insert(file).second) return;
+  std::istringstream lines(read_shader(folder / file));
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    const std::string name = included(line);
+    if (name.empty()) {
+      joined.text += line + "\n";
+      joined.origins.push_back({file, number});
+    } else {
+      append(folder, name, seen, joined);
+    }
+  }
+}
+
+template <class GetNumber, class GetLog>
+std::string log_of(GLuint object, GetNumber get_number, GetLog get_log) {
+  GLint length = 0;
+  get_number(object, GL_INFO_LOG_LENGTH, &length);
+  std::string log(static_cast<std::size_t>(std::max(length, 1)), '\0');
+  GLsizei written = 0;
+  get_log(object, static_cast<GLsizei>(log.size()), &written, log.data());
+  log.resize(static_cast<std::size_t>(written));
+  return log;
+}
+
+}  // namespace
+
+ShaderText join_shader(const std::filesystem::path& folder, const std::string& file) {
+  ShaderText joined;
+  std::set<std::string> seen;
+  append(folder, file, seen, joined);
+  return joined;
+}
+
+std::string readable_shader_error(const std::string& log,
+                                  const std::vector<ShaderText::Origin>& origins) {
+  // Mesa: "0:12(3): error: text"; NVIDIA: "0(12) : error C0000: text".
+  static const std::regex pattern(R"re(^\d+[:(](\d{1,9})\)?(?:\(\d+\))?\s*:\s*(.*error.*)$)re");
+  std::istringstream lines(log);
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch match;
+    if (!std::regex_match(line, match, pattern)) continue;
+    const std::size_t number = std::stoul(match[1].str());
+    if (number == 0 || number > origins.size()) continue;
+    const ShaderText::Origin& origin = origins[number - 1];
+    return origin.file + ":" + std::to_string(origin.line) + ": " + match[2].str();
+  }
+  return log.substr(0, log.find('\n'));
+}
+
+ShaderLibrary::~ShaderLibrary() {
+  for (const auto& [key, program] : programs_) glDeleteProgram(program);
+}
+
+const ShaderText& ShaderLibrary::text(const std::string& file) {
+  const auto found = texts_.find(file);
+  return found != texts_.end() ? found->second : texts_[file] = join_shader(folder_, file);
+}
+
+Defines ShaderLibrary::mentioned(const std::string& file, const Defines& defines) {
+  const std::string& in = text(file).text;
+  Defines result;
+  for (const auto& define : defines) {
+    if (in.find(define.first) != std::string::npos) result.insert(define);
+  }
+  return result;
+}
+
+GLuint ShaderLibrary::compute(const std::string& file, const Defines& defines) {
+  const auto key = std::make_pair(file, mentioned(file, defines));
+  if (const auto found = programs_.find(key); found != programs_.end()) return found->second;
+  const GLuint program = link(file, {stage(GL_COMPUTE_SHADER, file, key.second)});
+  return programs_[key] = program;
+}
+
+GLuint ShaderLibrary::drawing(const std::string& vertex_file, const std::string& fragment_file) {
+  const auto key = std::make_pair(vertex_file + "+" + fragment_file, Defines{});
+  if (const auto found = programs_.find(key); found != programs_.end()) return found->second;
+  const GLuint vertex = stage(GL_VERTEX_SHADER, vertex_file, {});
+  GLuint fragment = 0;
+  try {
+    fragment = stage(GL_FRAGMENT_SHADER, fragment_file, {});
+  } catch (...) {
+    glDeleteShader(vertex);
+    throw;
+  }
+  return programs_[key] = link(key.first, {vertex, fragment});
+}
+
+GLuint ShaderLibrary::stage(GLenum kind, const std::string& file, const Defines& defines) {
+  std::string head = "#version 430 core\n";
+  for (const auto& [name, value] : defines) {
+    head += "#define " + name + " " + std::to_string(value) + "\n";
+  }
+  head += "#line 1\n";
+  const ShaderText& joined = text(file);
+  const std::array<const char*, 2> strings{head.c_str(), joined.text.c_str()};
+  const GLuint shader = glCreateShader(kind);
+  glShaderSource(shader, static_cast<GLsizei>(strings.size()), strings.data(), nullptr);
+  glCompileShader(shader);
+  GLint compiled = GL_FALSE;
+  glGetShaderiv(shader, GL_COMPILE_STATUS, &compiled);
+  if (compiled == GL_TRUE) return shader;
+  const std::string log = log_of(shader, glGetShaderiv, glGetShaderInfoLog);
+  glDeleteShader(shader);
+  throw WorkError("GPU: shader does not compile: " + readable_shader_error(log, joined.origins));
+}
+
+GLuint ShaderLibrary::link(const std::string& name, const std::vector<GLuint>& stages) const {
+  const GLuint program = glCreateProgram();
+  for (const GLuint s : stages) glAttachShader(program, s);
+  glLinkProgram(program);
+  for (const GLuint s : stages) {
+    glDetachShader(program, s);
+    glDeleteShader(s);
+  }
+  GLint linked = GL_FALSE;
+  glGetProgramiv(program, GL_LINK_STATUS, &linked);
+  if (linked == GL_TRUE) return program;
+  const std::string log = log_of(program, glGetProgramiv, glGetProgramInfoLog);
+  glDeleteProgram(program);
+  throw WorkError("GPU: shader " + name + " does not link: " + log.substr(0, log.find('\n')));
+}
+
+}  // namespace attnscope

@@ -1,0 +1,194 @@
+// GPU against CPU: the same parts on both, everything that a caller can want.
+#include "app/gpu/compute_backend.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <thread>
+
+#include "core/base/error.h"
+#include "tests/app/gpu/part_cases.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using testing::close;
+using testing::PartSizes;
+
+// One for all tests: shaders compile once.
+ComputeBackend& gpu() {
+  static ComputeBackend backend(make_headless_context());
+  return backend;
+}
+
+constexpr Wanted kEverything{.output = true,
+                             .attention = true,
+                             .device_attention = true,
+                             .scores = true,
+                             .log_sum_exp = true};
+
+void expect_same(const Part& part, double tolerance = 2e-5) {
+  const Wanted wanted = kEverything;
+  ASSERT_EQ(gpu().refusal(part, wanted), "");
+  Wanted on_host = wanted;
+  on_host.device_attention = false;
+  const PartResult expected = cpu_backend().run(part, on_host, Stop());
+  const std::int64_t before = gpu().dispatch_count();
+  const PartResult got = gpu().run(part, wanted, Stop());
+  EXPECT_GT(gpu().dispatch_count(), before) << "no shader ran";
+  EXPECT_TRUE(close(got.scores, expected.scores, tolerance)) << "scores";
+  EXPECT_TRUE(close(got.attention, expected.attention, tolerance)) << "attention";
+  EXPECT_TRUE(close(got.output, expected.output, tolerance)) << "output";
+  EXPECT_EQ(got.log_sum_exp.defined(), part.normaliser != Normaliser::None);
+  if (got.log_sum_exp.defined()) {
+    EXPECT_TRUE(close(got.log_sum_exp, expected.log_sum_exp, tolerance)) << "log-sum-exp";
+  }
+  ASSERT_NE(got.device, nullptr);
+  EXPECT_EQ(got.device->shape(), got.attention.shape());
+  EXPECT_TRUE(close(got.device->download(), got.attention, 0)) << "on the device";
+}
+
+TEST(ComputeBackend, NamesTheDevice) {
+  EXPECT_NE(gpu().name().find("OpenGL 4."), std::string::npos) << gpu().name();
+}
+
+TEST(ComputeBackend, EveryPattern) {
+  for (const auto& pattern : testing::pattern_cases()) {
+    for (const PartSizes& sizes :
+         {PartSizes{}, PartSizes{.queries = 1, .keys = 1}, PartSizes{.queries = 9, .keys = 70},
+          PartSizes{.heads = 3, .kv_heads = 3, .queries = 64, .keys = 64, .key = 16, .value = 16},
+          PartSizes{.batch = 3, .heads = 4, .kv_heads = 2, .queries = 19, .keys = 19}}) {
+      SCOPED_TRACE(pattern.name + ", " + std::to_string(sizes.queries) + " queries");
+      Part part = testing::plain_part(sizes);
+      part.pattern =
+          std::make_shared<Pattern>(pattern.make(sizes.heads, sizes.queries, sizes.keys));
+      expect_same(part);
+    }
+  }
+}
+
+TEST(ComputeBackend, EveryIngredient) {
+  for (const auto& ingredient : testing::ingredient_cases()) {
+    for (const char* pattern_name : {"causal", "scattered_by_head_with_empty_rows"}) {
+      for (const PartSizes& sizes :
+           {PartSizes{},
+            PartSizes{.batch = 2, .heads = 4, .kv_heads = 2, .queries = 21, .keys = 26}}) {
+        SCOPED_TRACE(ingredient.name + ", " + pattern_name);
+        Part part = testing::plain_part(sizes);
+        for (const auto& pattern : testing::pattern_cases()) {
+          if (pattern.name == pattern_name) {
+            part.pattern =
+                std::make_shared<Pattern>(pattern.make(sizes.heads, sizes.queries, sizes.keys));
+          }
+        }
+        ingredient.add(part, sizes);
+        expect_same(part);
+      }
+    }
+  }
+}
+
+TEST(ComputeBackend, HugeLogits) {
+  expect_same(testing::plain_part({.spread = 100}), 2e-4);  // scores of about 10,000
+}
+
+TEST(ComputeBackend, WideRange) {
+  Part part = testing::plain_part({});
+  Tensor q = part.q.value().copy();
+  for (Index i = 0; i < q.size(); ++i) q[i] *= static_cast<float>(std::pow(10.0, i % 9 - 6));
+  part.q = q;
+  expect_same(part);
+}
+
+TEST(ComputeBackend, ManySmallChunks) {
+  const std::int64_t most = 8 * 1024 * 1024;
+  for (const std::int64_t scores : {std::int64_t{1}, std::int64_t{300}, std::int64_t{1500}}) {
+    gpu().set_most_scores(scores);
+    for (const auto& pattern : testing::pattern_cases()) {
+      SCOPED_TRACE(pattern.name + ", " + std::to_string(scores));
+      const PartSizes sizes{.batch = 2, .heads = 2, .kv_heads = 2};
+      Part part = testing::plain_part(sizes);
+      part.pattern =
+          std::make_shared<Pattern>(pattern.make(sizes.heads, sizes.queries, sizes.keys));
+      expect_same(part);
+    }
+  }
+  gpu().set_most_scores(most);
+}
+
+TEST(ComputeBackend, SeveralTilesAndChunks) {
+  expect_same(testing::plain_part({.queries = 515, .keys = 1030, .key = 64, .value = 64}));
+}
+
+TEST(ComputeBackend, OnlyWhatIsWanted) {
+  const Part part = testing::plain_part({});
+  const PartResult output = gpu().run(part, {.output = true}, Stop());
+  EXPECT_TRUE(output.output.defined());
+  EXPECT_FALSE(output.attention.defined());
+  EXPECT_FALSE(output.scores.defined());
+  EXPECT_FALSE(output.log_sum_exp.defined());
+  EXPECT_EQ(output.device, nullptr);
+  const PartResult sums = gpu().run(part, {.output = false, .log_sum_exp = true}, Stop());
+  EXPECT_FALSE(sums.output.defined());
+  EXPECT_TRUE(sums.log_sum_exp.defined());
+}
+
+TEST(ComputeBackend, StopsSoon) {
+  const Part part = testing::plain_part(
+      {.heads = 4, .kv_heads = 4, .queries = 4096, .keys = 4096, .key = 64, .value = 64});
+  const Stop stop;
+  std::chrono::steady_clock::time_point asked;
+  std::thread asker([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    asked = std::chrono::steady_clock::now();
+    stop.request();
+  });
+  EXPECT_THROW(gpu().run(part, {.output = true}, stop), Stopped);
+  const auto ended = std::chrono::steady_clock::now();
+  asker.join();
+  // The limit is 50 ms on a machine of its own; a busy one may wake threads late.
+  EXPECT_LT(std::chrono::duration<double>(ended - asked).count(), 1.0);
+  expect_same(testing::plain_part({}));  // and the device is free again
+}
+
+TEST(ComputeBackend, StoppedBeforeItBegins) {
+  const Stop stop;
+  stop.request();
+  EXPECT_THROW(gpu().run(testing::plain_part({}), {.output = true}, stop), Stopped);
+}
+
+TEST(ComputeBackend, RefusesWhatItCannotHold) {
+  // One row of queries, but keys beyond any texture.
+  Part part = testing::plain_part(
+      {.heads = 1, .kv_heads = 1, .queries = 1, .keys = 70000, .key = 4, .value = 4});
+  EXPECT_EQ(gpu().refusal(part, {.output = true}), "");
+  const std::string reason = gpu().refusal(part, {.output = true, .device_attention = true});
+  EXPECT_NE(reason.find("[1, 1, 70000]"), std::string::npos) << reason;
+  EXPECT_THROW(gpu().run(part, {.device_attention = true}, Stop()), WorkError);
+}
+
+TEST(ComputeBackend, AttentionOutlivesItsBackend) {
+  PartResult result;
+  const Part part = testing::plain_part({});
+  {
+    ComputeBackend backend(make_headless_context());
+    result = backend.run(part, kEverything, Stop());
+  }
+  EXPECT_TRUE(close(result.device->download(), result.attention, 0));
+}
+
+TEST(ComputeBackend, DownloadsFromAnyThread) {
+  const PartResult result = gpu().run(testing::plain_part({}), kEverything, Stop());
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back(
+        [&] { EXPECT_TRUE(close(result.device->download(), result.attention, 0)); });
+  }
+  for (auto& t : threads) t.join();
+}
+
+}  // namespace
+}  // namespace attnscope

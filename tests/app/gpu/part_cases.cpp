@@ -1,0 +1,227 @@
+#include "tests/app/gpu/part_cases.h"
+
+#include <cmath>
+#include <memory>
+#include <random>
+
+#include "tests/support/compare.h"
+
+namespace attnscope::testing {
+namespace {
+
+OffsetIndexPtr clamped_index(Index reach) {  // buckets 0 .. 2 reach of offsets -reach .. reach
+  auto index = std::make_shared<OffsetIndex>();
+  index->least = -reach;
+  for (Index n = 0; n <= 2 * reach; ++n) {
+    index->column.push_back(static_cast<std::int32_t>(n));
+  }
+  return index;
+}
+
+// Buckets in no order, as T5's are.
+OffsetIndexPtr scrambled_index(Index reach, Index buckets) {
+  auto index = std::make_shared<OffsetIndex>();
+  index->least = -reach;
+  for (Index n = 0; n <= 2 * reach; ++n) {
+    index->column.push_back(static_cast<std::int32_t>(n * 7 % buckets));
+  }
+  return index;
+}
+
+RelativeRows relative_rows(Index heads, Index size, std::uint64_t seed, Term term) {
+  return {random_tensor({heads, 7, size}, seed), clamped_index(3), term};
+}
+
+OffsetTable table(Index heads, std::uint64_t seed, Term term) {
+  return {random_tensor({heads, 5}, seed), scrambled_index(9, 5), term};
+}
+
+Pattern from_rule(Index heads, Index queries, Index keys,
+                  const std::function<bool(Index, Index, Index)>& allowed) {
+  PatternBuilder builder(heads, queries, keys, {"rule"});
+  for (Index a = 0; a < heads; ++a) {
+    for (Index i = 0; i < queries; ++i) {
+      for (Index c = 0; c < keys; ++c) {
+        if (allowed(a, i, c)) builder.add_column(0, c);
+      }
+      builder.next_row();
+    }
+  }
+  return builder.finish();
+}
+
+}  // namespace
+
+Part plain_part(const PartSizes& s) {
+  Part part;
+  part.batch = s.batch;
+  part.heads = s.heads;
+  const Index pairs = s.batch * s.heads, kv_pairs = s.batch * s.kv_heads;
+  part.q = random_tensor({pairs, s.queries, s.key}, s.seed, s.spread);
+  part.k = random_tensor({kv_pairs, s.keys, s.key}, s.seed + 1, s.spread);
+  part.v = random_tensor({kv_pairs, s.keys, s.value}, s.seed + 2);
+  part.scale = static_cast<float>(1 / std::sqrt(static_cast<double>(s.key)));
+  part.pattern = std::make_shared<Pattern>(Pattern::all(s.queries, s.keys));
+  return part;
+}
+
+const std::vector<PatternCase>& pattern_cases() {
+  static const std::vector<PatternCase> cases{
+      {"all", [](Index, Index q, Index k) { return Pattern::all(q, k); }},
+      {"causal", [](Index, Index q, Index k) { return Pattern::causal(q, k); }},
+      {"window",
+       [](Index, Index q, Index k) {
+         PatternBuilder builder(1, q, k, {"window"});
+         for (Index i = 0; i < q; ++i) {
+           builder.add(0, i - 3, i + 2);
+           builder.next_row();
+         }
+         return builder.finish();
+       }},
+      {"window_and_stride",
+       [](Index, Index q, Index k) {
+         PatternBuilder builder(1, q, k, {"window", "stride"});
+         for (Index i = 0; i < q; ++i) {
+           builder.add(0, i - 3, i + 1);
+           builder.add(1, i % 5, i + 1, 5);
+           builder.next_row();
+         }
+         return builder.finish();
+       }},
+      {"two_rules_one_interval",
+       [](Index, Index q, Index k) {
+         PatternBuilder builder(1, q, k, {"left", "right"});
+         for (Index i = 0; i < q; ++i) {
+           builder.add(0, i - 4, i);
+           builder.add(1, i, i + 4);
+           builder.next_row();
+         }
+         return builder.finish();
+       }},
+      {"interval_with_empty_rows",
+       [](Index h, Index q, Index k) {
+         return from_rule(h, q, k, [](Index a, Index i, Index c) {
+           return i % 4 != 1 && i / 8 != 1 && c >= a && c <= i;
+         });
+       }},
+      {"scattered_by_head_with_empty_rows",
+       [](Index h, Index q, Index k) {
+         return from_rule(h, q, k, [](Index a, Index i, Index c) {
+           return i % 5 != 2 && (i * 7 + c * 13 + a * 3) % 11 < 3;
+         });
+       }},
+      {"one_pair", [](Index h, Index q, Index k) {
+         return from_rule(h, q, k, [](Index, Index i, Index c) { return i == 1 && c == 0; });
+       }}};
+  return cases;
+}
+
+const std::vector<Ingredient>& ingredient_cases() {
+  static const std::vector<Ingredient> cases{
+      {"product", [](Part&, const PartSizes&) {}},
+      {"relu_factor",
+       [](Part& p, const PartSizes& s) {
+         p.relu = true;
+         p.factor = table(s.heads, 11, Term::Factor);
+       }},
+      {"bias", [](Part& p, const PartSizes& s) { p.bias = table(s.heads, 12, Term::Bias); }},
+      {"bias_shared_by_heads",
+       [](Part& p, const PartSizes&) { p.bias = table(1, 13, Term::Bias); }},
+      {"scaled_biases",
+       [](Part& p, const PartSizes& s) {
+         p.scaled_biases = {table(s.heads, 14, Term::PositionPosition), table(1, 15, Term::Bias)};
+       }},
+      {"query_rows",
+       [](Part& p, const PartSizes& s) {
+         p.query_rows = relative_rows(1, s.key, 16, Term::ContentPosition);
+       }},
+      {"key_rows",
+       [](Part& p, const PartSizes& s) {
+         p.key_rows = {relative_rows(s.heads, s.key, 17, Term::PositionContent),
+                       relative_rows(1, s.key, 18, Term::PositionContent)};
+       }},
+      {"value_rows",
+       [](Part& p, const PartSizes& s) {
+         p.value_rows = relative_rows(1, s.value, 19, Term::ContentPosition);
+       }},
+      {"extra_products",
+       [](Part& p, const PartSizes& s) {
+         p.products = {
+             {random_tensor({s.heads, s.queries, 5}, 20), random_tensor({s.heads, s.keys, 5}, 21),
+              Term::PositionPosition},
+             {random_tensor({s.batch * s.heads, s.queries, s.key}, 22),
+              random_tensor({s.batch * s.heads, s.keys, s.key}, 23), Term::PositionContent}};
+       }},
+      {"everything_at_once",
+       [](Part& p, const PartSizes& s) {
+         p.relu = true;
+         p.factor = table(s.heads, 24, Term::Factor);
+         p.bias = table(s.heads, 25, Term::Bias);
+         p.scaled_biases = {table(1, 26, Term::PositionPosition)};
+         p.query_rows = relative_rows(s.heads, s.key, 27, Term::ContentPosition);
+         p.key_rows = {relative_rows(1, s.key, 28, Term::PositionContent)};
+         p.value_rows = relative_rows(s.heads, s.value, 29, Term::ContentPosition);
+         p.products = {{random_tensor({s.heads, s.queries, 6}, 30),
+                        random_tensor({s.heads, s.keys, 6}, 31), Term::PositionPosition}};
+       }},
+      {"positions",
+       [](Part& p, const PartSizes& s) {
+         p.bias = table(s.heads, 32, Term::Bias);
+         for (Index i = 0; i < s.queries; ++i) {
+           p.pos_q.push_back(static_cast<std::int32_t>(2 * i + 1));
+         }
+         for (Index c = 0; c < s.heads * s.keys; ++c) {  // each head's keys have their own
+           p.pos_k.push_back(static_cast<std::int32_t>(c % 17 - 5));
+         }
+       }},
+      {"additive",
+       [](Part& p, const PartSizes& s) {
+         p.source = Source::Additive;
+         p.additive_q = random_tensor({s.heads, s.key, 6}, 33, 0.5);
+         p.additive_k = random_tensor({s.heads, s.key, 6}, 34, 0.5);
+         p.additive_v = random_tensor({s.heads, 6}, 35);
+         p.bias = table(s.heads, 36, Term::Bias);
+       }},
+      {"logits",
+       [](Part& p, const PartSizes& s) {
+         p.source = Source::Logits;
+         p.q = p.k = Var();
+         p.logits = random_tensor({s.batch * s.heads, s.queries, s.keys}, 37, 3);
+       }},
+      {"logits_by_offset",
+       [](Part& p, const PartSizes& s) {
+         p.source = Source::Logits;
+         p.q = p.k = Var();
+         p.logits = random_tensor({s.heads, s.queries, 7}, 38, 3);
+         p.logits_index = clamped_index(3);
+       }},
+      {"span_by_head",
+       [](Part& p, const PartSizes& s) {
+         p.normaliser = Normaliser::SpanSoftmax;
+         p.span = random_tensor({s.heads}, 39, 4);
+         p.span_ramp = 6;
+         p.span_most = 20;
+       }},
+      {"span_by_row",
+       [](Part& p, const PartSizes& s) {
+         p.normaliser = Normaliser::SpanSoftmax;
+         p.span = random_tensor({s.batch * s.heads, s.queries}, 40, 8);
+         p.span_ramp = 3;
+         p.span_most = 20;
+       }},
+      {"feature_ratio",
+       [](Part& p, const PartSizes& s) {
+         p.normaliser = Normaliser::FeatureRatio;
+         Tensor q = random_tensor({s.batch * s.heads, s.queries, s.key}, 41);
+         Tensor k = random_tensor({s.batch * s.kv_heads, s.keys, s.key}, 42);
+         for (float& x : q) x = std::abs(x) + 0.1f;
+         for (float& x : k) x = std::abs(x) + 0.1f;
+         p.q = q;
+         p.k = k;
+       }},
+      {"no_normaliser", [](Part& p, const PartSizes&) { p.normaliser = Normaliser::None; }},
+  };
+  return cases;
+}
+
+}  // namespace attnscope::testing

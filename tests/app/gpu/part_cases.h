@@ -1,0 +1,35 @@
+// Parts for comparing backends: every ingredient, alone and together, at sizes that do not fit
+// tiles, with empty rows, and with numbers that would overflow a careless softmax.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/attention/part.h"
+
+namespace attnscope::testing {
+
+struct PartSizes {
+  Index batch = 1, heads = 2, kv_heads = 2;
+  Index queries = 37, keys = 37, key = 12, value = 10;
+  double spread = 1;  // standard deviation of q and k
+  std::uint64_t seed = 1;
+};
+
+// Full attention with a plain softmax; what cases start from.
+Part plain_part(const PartSizes& sizes);
+
+struct PatternCase {
+  std::string name;
+  std::function<Pattern(Index heads, Index queries, Index keys)> make;
+};
+const std::vector<PatternCase>& pattern_cases();
+
+struct Ingredient {
+  std::string name;
+  std::function<void(Part&, const PartSizes&)> add;  // to a plain part
+};
+const std::vector<Ingredient>& ingredient_cases();
+
+}  // namespace attnscope::testing
