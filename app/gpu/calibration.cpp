@@ -1,0 +1,108 @@
+#include "app/gpu/calibration.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+
+namespace attnscope {
+namespace {
+
+constexpr Index kHeads = 4, kLength = 256, kHeadSize = 32;
+constexpr int kRuns = 3;
+constexpr std::size_t kMostBytes = 1 << 16;  // of the file
+
+Part sample_part() {
+  Part part;
+  part.heads = kHeads;
+  Tensor q({kHeads, kLength, kHeadSize});  // [h, L, d_k]
+  for (Index i = 0; i < q.size(); ++i) q[i] = std::sin(static_cast<float>(i));
+  part.q = part.k = part.v = q;
+  part.scale = 1.0F / std::sqrt(static_cast<float>(kHeadSize));
+  part.pattern = std::make_shared<Pattern>(Pattern::causal(kLength, kLength));
+  return part;
+}
+
+double best_seconds(Backend& backend, const Part& part) {
+  const Wanted wanted{.output = true, .attention = true};
+  double best = std::numeric_limits<double>::infinity();
+  for (int run = 0; run <= kRuns; ++run) {
+    const auto start = std::chrono::steady_clock::now();
+    backend.run(part, wanted, Stop());
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    if (run > 0) best = std::min(best, taken.count());
+  }
+  return best;
+}
+
+using Ratios = std::map<std::string, double>;  // by "NAME OF A<tab>NAME OF B"
+
+Ratios read_ratios(const std::filesystem::path& file) {
+  Ratios ratios;
+  std::istringstream lines;
+  try {
+    lines.str(read_file(file, kMostBytes));
+  } catch (const InputError&) {
+    return ratios;
+  }
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t tab = line.find('\t');
+    const double ratio = std::strtod(line.c_str(), nullptr);
+    if (tab != std::string::npos && ratio > 0 && std::isfinite(ratio)) {
+      ratios[line.substr(tab + 1)] = ratio;
+    }
+  }
+  return ratios;
+}
+
+void write_ratios(const std::filesystem::path& file, const Ratios& ratios) {
+  std::ostringstream text;
+  for (const auto& [names, ratio] : ratios) text << ratio << '\t' << names << '\n';
+  try {
+    std::filesystem::create_directories(file.parent_path());
+    write_file(file, text.str());
+  } catch (const std::exception&) {
+    // Measured again the next time.
+  }
+}
+
+}  // namespace
+
+double time_ratio(Backend& a, Backend& b) {
+  const Part part = sample_part();
+  return best_seconds(a, part) / best_seconds(b, part);
+}
+
+double cached_time_ratio(Backend& a, Backend& b, const std::optional<std::filesystem::path>& file) {
+  if (!file) return time_ratio(a, b);
+  Ratios ratios = read_ratios(*file);
+  const std::string names = a.name() + "\t" + b.name();
+  if (const auto known = ratios.find(names); known != ratios.end()) return known->second;
+  const double ratio = time_ratio(a, b);
+  ratios[names] = ratio;
+  write_ratios(*file, ratios);
+  return ratio;
+}
+
+std::optional<std::filesystem::path> calibration_file() {
+  const std::array<std::pair<const char*, const char*>, 2> places{
+      {{"XDG_CACHE_HOME", ""}, {"HOME", ".cache"}}};
+  for (const auto& [variable, below] : places) {
+    const char* folder = std::getenv(variable);
+    if (folder != nullptr && std::filesystem::path(folder).is_absolute()) {
+      return std::filesystem::path(folder) / below / "attnscope" / "backends.txt";
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace attnscope

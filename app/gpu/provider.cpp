@@ -1,0 +1,73 @@
+#include "app/gpu/provider.h"
+
+#include <mutex>
+#include <optional>
+
+#include "app/gpu/calibration.h"
+#include "app/gpu/compute_backend.h"
+#include "app/gpu/fallback_backend.h"
+#include "core/base/error.h"
+
+namespace attnscope {
+namespace {
+
+class GpuBackends {
+ public:
+  GpuBackends(ContextMaker make_context, std::optional<std::filesystem::path> calibrations)
+      : make_context_(std::move(make_context)), calibrations_(std::move(calibrations)) {}
+
+  BackendOffer offer(BackendChoice choice) {
+    if (choice == BackendChoice::Cpu) return {&cpu_backend(), ""};
+    const std::lock_guard lock(mutex_);
+    if (!tried_) {
+      tried_ = true;
+      try {
+        gpu_ = std::make_unique<ComputeBackend>(make_context_());
+        automatic_ = std::make_unique<FallbackBackend>(*gpu_, cpu_backend());
+      } catch (const WorkError& e) {
+        reason_ = e.what();
+      }
+    }
+    if (choice == BackendChoice::Gpu) return {gpu_.get(), reason_};
+    if (!gpu_) return {&cpu_backend(), reason_};
+    return offer_faster();
+  }
+
+ private:
+  BackendOffer offer_faster() {
+    try {
+      if (!gpu_over_cpu_) {
+        gpu_over_cpu_ = cached_time_ratio(*gpu_, cpu_backend(), calibrations_);
+      }
+    } catch (const WorkError& e) {  // it was there, but does not work
+      return {&cpu_backend(), e.what()};
+    }
+    if (*gpu_over_cpu_ >= 1) return {&cpu_backend(), ""};
+    automatic_->begin();
+    return {automatic_.get(), ""};
+  }
+
+  std::mutex mutex_;
+  ContextMaker make_context_;
+  std::optional<std::filesystem::path> calibrations_;
+  bool tried_ = false;
+  std::string reason_;  // why there is no gpu_
+  std::unique_ptr<ComputeBackend> gpu_;
+  std::unique_ptr<FallbackBackend> automatic_;
+  std::optional<double> gpu_over_cpu_;  // how many times longer the GPU takes
+};
+
+}  // namespace
+
+BackendProvider gpu_backends(ContextMaker make_context,
+                             std::optional<std::filesystem::path> calibrations) {
+  return
+      [backends = std::make_shared<GpuBackends>(std::move(make_context), std::move(calibrations))](
+          BackendChoice choice) { return backends->offer(choice); };
+}
+
+BackendProvider headless_backends() {
+  return gpu_backends([] { return make_headless_context(); });
+}
+
+}  // namespace attnscope

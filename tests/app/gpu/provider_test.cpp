@@ -1,0 +1,129 @@
+#include "app/gpu/provider.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "app/gpu/calibration.h"
+#include "app/gpu/compute_backend.h"
+#include "app/gpu/fallback_backend.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "tests/app/gpu/part_cases.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+// Calibrations of a test go to a folder of its own.
+class Provider : public ::testing::Test {
+ protected:
+  BackendProvider headless() const {
+    return gpu_backends([] { return make_headless_context(); }, file_);
+  }
+  void pretend(const std::string& gpu, double ratio) const {
+    std::filesystem::create_directories(file_.parent_path());
+    write_file(file_, std::to_string(ratio) + "\t" + gpu + "\t" + cpu_backend().name() + "\n");
+  }
+
+  testing::TemporaryFolder folder_;
+  std::filesystem::path file_ = folder_.path() / "cache" / "backends.txt";
+};
+
+// Fails at work in the way that a lost context does.
+class LostBackend : public Backend {
+ public:
+  std::string name() const override { return "lost"; }
+  std::string refusal(const Part& part, const Wanted&) const override {
+    return part.heads > 2 ? "GPU: too many heads" : "";
+  }
+  PartResult run(const Part&, const Wanted&, const Stop&) override {
+    throw WorkError("GPU: context lost");
+  }
+};
+
+TEST_F(Provider, CpuNeedsNoContext) {
+  const BackendProvider provider = gpu_backends([]() -> std::unique_ptr<GlContext> {
+    ADD_FAILURE() << "made a context";
+    throw WorkError("no");
+  });
+  EXPECT_EQ(provider(BackendChoice::Cpu).backend, &cpu_backend());
+}
+
+TEST_F(Provider, WithoutContextGpuIsRefusedAndAutoSaysSo) {
+  int made = 0;
+  const BackendProvider provider = gpu_backends([&]() -> std::unique_ptr<GlContext> {
+    ++made;
+    throw WorkError("GPU: no EGL library (libEGL.so.1)");
+  });
+  const BackendOffer gpu = provider(BackendChoice::Gpu);
+  EXPECT_EQ(gpu.backend, nullptr);
+  EXPECT_EQ(gpu.note, "GPU: no EGL library (libEGL.so.1)");
+  const BackendOffer automatic = provider(BackendChoice::Auto);
+  EXPECT_EQ(automatic.backend, &cpu_backend());
+  EXPECT_EQ(automatic.note, "GPU: no EGL library (libEGL.so.1)");
+  EXPECT_EQ(made, 1);
+}
+
+TEST_F(Provider, GpuRunsOnTheGpu) {
+  const BackendProvider provider = headless();
+  const BackendOffer offer = provider(BackendChoice::Gpu);
+  ASSERT_NE(offer.backend, nullptr) << offer.note;
+  auto* gpu = dynamic_cast<ComputeBackend*>(offer.backend);
+  ASSERT_NE(gpu, nullptr);
+  const std::int64_t before = gpu->dispatch_count();
+  gpu->run(testing::plain_part({}), {.output = true}, Stop());
+  EXPECT_GT(gpu->dispatch_count(), before);
+}
+
+TEST_F(Provider, AutoTakesTheFasterOne) {
+  const std::string device = headless()(BackendChoice::Gpu).backend->name();
+  pretend(device, 15);
+  const BackendProvider slow = headless();
+  EXPECT_EQ(slow(BackendChoice::Auto).backend, &cpu_backend());
+  pretend(device, 0.1);
+  const BackendProvider fast = headless();
+  const BackendOffer offer = fast(BackendChoice::Auto);
+  ASSERT_NE(offer.backend, nullptr);
+  EXPECT_EQ(offer.backend->name(), device);
+  const Part part = testing::plain_part({});
+  EXPECT_TRUE(testing::close(offer.backend->run(part, {.output = true}, Stop()).output,
+                             cpu_backend().run(part, {.output = true}, Stop()).output));
+}
+
+TEST_F(Provider, CalibrationIsMeasuredOnceAndKept) {
+  ComputeBackend gpu(make_headless_context());
+  const double first = cached_time_ratio(gpu, cpu_backend(), file_);
+  EXPECT_GT(first, 0);
+  const std::int64_t dispatches = gpu.dispatch_count();
+  EXPECT_GT(dispatches, 0);
+  const double again = cached_time_ratio(gpu, cpu_backend(), file_);
+  EXPECT_EQ(gpu.dispatch_count(), dispatches) << "measured again";
+  EXPECT_NEAR(again / first, 1, 1e-3);
+}
+
+TEST_F(Provider, BrokenCalibrationFileIsMeasuredAnew) {
+  std::filesystem::create_directories(file_.parent_path());
+  write_file(file_, std::string("nan\tx\ty\n-1\n\0\xff\tz\n", 16));
+  EXPECT_GT(cached_time_ratio(cpu_backend(), cpu_backend(), file_), 0);
+  EXPECT_GT(cached_time_ratio(cpu_backend(), cpu_backend(), std::nullopt), 0);
+}
+
+TEST_F(Provider, FallsBackAndSaysSo) {
+  LostBackend lost;
+  FallbackBackend backend(lost, cpu_backend());
+  EXPECT_EQ(backend.name(), "lost");
+  const Part part = testing::plain_part({});
+  const PartResult result = backend.run(part, {.output = true, .device_attention = true}, Stop());
+  EXPECT_TRUE(result.attention.defined());  // where the device had kept it
+  EXPECT_EQ(backend.name(), cpu_backend().name() + " (GPU: context lost)");
+  const Part large = testing::plain_part({.heads = 3, .kv_heads = 3});
+  EXPECT_EQ(backend.refusal(large, {}), "");
+  backend.run(large, {}, Stop());
+  EXPECT_EQ(backend.name(), cpu_backend().name() + " (GPU: too many heads)");
+  backend.begin();
+  EXPECT_EQ(backend.name(), "lost");
+}
+
+}  // namespace
+}  // namespace attnscope
