@@ -1,0 +1,365 @@
+#include "core/text/tokenizer_file.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using nlohmann::json;
+using Ids = std::vector<std::int32_t>;
+using Files = std::map<std::string, std::string>;
+
+Ids ids_of(const std::vector<Token>& tokens) {
+  Ids ids;
+  for (const Token& t : tokens) ids.push_back(t.id);
+  return ids;
+}
+
+// As GPT-2's, with a vocabulary of a few letters.
+json byte_level() {
+  return json::parse(R"({
+    "version": "1.0", "truncation": null, "padding": null,
+    "added_tokens": [{"id": 9, "content": "<|endoftext|>", "single_word": false, "lstrip": false,
+                      "rstrip": false, "normalized": true, "special": true}],
+    "normalizer": null,
+    "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true},
+    "post_processor": {"type": "ByteLevel", "trim_offsets": false},
+    "decoder": {"type": "ByteLevel"},
+    "model": {"type": "BPE", "dropout": null, "unk_token": null,
+      "vocab": {"a": 0, "b": 1, "Ġ": 2, "Ċ": 3, "ab": 4, "Ġab": 5, "aba": 6, "c": 7},
+      "merges": ["a b", "Ġ ab", "ab a"]}})");
+}
+
+// As Llama's, with a vocabulary of a few letters and all bytes.
+json sentencepiece() {
+  json root = json::parse(R"({
+    "added_tokens": [
+      {"id": 0, "content": "<unk>", "special": true},
+      {"id": 1, "content": "<s>", "special": true},
+      {"id": 2, "content": "</s>", "special": true}],
+    "normalizer": {"type": "Sequence", "normalizers": [
+      {"type": "Prepend", "prepend": "▁"},
+      {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}]},
+    "pre_tokenizer": null,
+    "post_processor": {"type": "TemplateProcessing",
+      "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}},
+                 {"Sequence": {"id": "A", "type_id": 0}}],
+      "special_tokens": {"<s>": {"id": "<s>", "ids": [1], "tokens": ["<s>"]}}},
+    "decoder": {"type": "Sequence", "decoders": [
+      {"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
+      {"type": "ByteFallback"}, {"type": "Fuse"},
+      {"type": "Strip", "content": " ", "start": 1, "stop": 0}]},
+    "model": {"type": "BPE", "unk_token": "<unk>", "fuse_unk": true, "byte_fallback": true,
+      "vocab": {"<unk>": 0, "<s>": 1, "</s>": 2}, "merges": ["▁ a", "b ▁", "a b"]}})");
+  json& vocabulary = root["model"]["vocab"];
+  for (int b = 0; b < 256; ++b) {
+    char name[8];
+    std::snprintf(name, sizeof name, "<0x%02X>", static_cast<unsigned>(b));
+    vocabulary[name] = 3 + b;
+  }
+  int id = 259;
+  for (const char* token : {"▁", "a", "b", "▁a", "b▁", "ab"}) vocabulary[token] = id++;
+  return root;
+}
+
+std::shared_ptr<const Tokenizer> made(const json& root, const std::string& config = "{}") {
+  return tokenizer_from_files({{"tokenizer.json", root.dump()}, {"tokenizer_config.json", config}},
+                              "m");
+}
+
+std::string refusal(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const InputError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+std::string refusal(const json& root, const std::string& config = "{}") {
+  return refusal([&] { made(root, config); });
+}
+
+TEST(ByteLevelFile, Encodes) {
+  const auto tokenizer = made(byte_level());
+  EXPECT_EQ(tokenizer->kind(), "byte-level BPE");
+  EXPECT_EQ(tokenizer->vocabulary_size(), 10);
+  EXPECT_EQ(ids_of(tokenizer->encode("aba ab\nc")), (Ids{6, 5, 3, 7}));
+  EXPECT_EQ(tokenizer->bytes(5), " ab");
+  EXPECT_EQ(tokenizer->bytes(8), "") << "an id that stands for nothing";
+  EXPECT_EQ(refusal([&] { tokenizer->encode("abz"); }),
+            "text: the tokenizer has no token for \"z\"");
+}
+
+TEST(ByteLevelFile, TakesAddedTokensWhole) {
+  const auto tokenizer = made(byte_level());
+  const auto tokens = tokenizer->encode("ab<|endoftext|>ab");
+  EXPECT_EQ(ids_of(tokens), (Ids{4, 9, 4}));
+  EXPECT_EQ(tokens[1].begin, 2u);
+  EXPECT_EQ(tokens[1].end, 15u);
+  EXPECT_EQ(tokens[2].begin, 15u);
+  EXPECT_TRUE(tokenizer->is_special(9));
+  EXPECT_FALSE(tokenizer->is_special(4));
+  EXPECT_EQ(tokenizer->bytes(9), "<|endoftext|>");
+  EXPECT_EQ(tokenizer->decode({4, 9, 7}), "abc");
+}
+
+TEST(ByteLevelFile, ReadsMergesAsPairs) {
+  json root = byte_level();
+  root["model"]["merges"] = json::parse(R"([["a", "b"], ["Ġ", "ab"], ["ab", "a"]])");
+  EXPECT_EQ(ids_of(made(root)->encode("aba ab")), (Ids{6, 5}));
+}
+
+TEST(ByteLevelFile, HonoursItsOptions) {
+  json root = byte_level();
+  root["pre_tokenizer"]["add_prefix_space"] = true;
+  const auto tokens = made(root)->encode("ab ab");
+  EXPECT_EQ(ids_of(tokens), (Ids{5, 5}));
+  EXPECT_EQ(tokens[0].begin, 0u);
+  EXPECT_EQ(tokens[0].end, 2u) << "the added space is not part of the text";
+  EXPECT_EQ(tokens[1].begin, 2u);
+  EXPECT_EQ(tokens[1].end, 5u);
+  EXPECT_EQ(ids_of(made(root)->encode("\nab")), (Ids{3, 4}));
+
+  root = byte_level();
+  root["model"]["vocab"]["cc"] = 8;
+  EXPECT_EQ(ids_of(made(root)->encode("cc")), (Ids{7, 7}));
+  root["model"]["ignore_merges"] = true;
+  EXPECT_EQ(ids_of(made(root)->encode("cc")), (Ids{8}));
+}
+
+TEST(ByteLevelFile, ReadsVocabularyAndMerges) {
+  Files files{{"vocab.json", byte_level()["model"]["vocab"].dump()},
+              {"merges.txt", "#version: 0.2\na b\nĠ ab\r\n\nab a"},
+              {"tokenizer_config.json",
+               R"({"bos_token": {"content": "c"}, "add_bos_token": true, "eos_token": "none"})"}};
+  const auto tokenizer = tokenizer_from_files(files, "m");
+  const auto tokens = tokenizer->encode("aba ab");
+  EXPECT_EQ(ids_of(tokens), (Ids{7, 6, 5}));
+  EXPECT_TRUE(tokens[0].special);
+  files["merges.txt"] = "a b\nab c d";
+  EXPECT_TRUE(
+      refusal([&] { tokenizer_from_files(files, "m"); }).starts_with("m/merges.txt line 2"));
+  files.erase("merges.txt");
+  EXPECT_EQ(refusal([&] { tokenizer_from_files(files, "m"); }),
+            "m: no tokenizer.json, nor vocab.json and merges.txt");
+}
+
+TEST(SentencePieceFile, Encodes) {
+  const auto tokenizer = made(sentencepiece());
+  EXPECT_EQ(tokenizer->kind(), "SentencePiece-style BPE with byte fallback");
+  const auto tokens = tokenizer->encode("ab é");
+  // ▁ab: "▁ a" comes first, then "b ▁".
+  EXPECT_EQ(ids_of(tokens), (Ids{1, 262, 263, 3 + 0xc3, 3 + 0xa9}));
+  EXPECT_TRUE(tokens[0].special);
+  EXPECT_EQ(tokens[1].begin, 0u);
+  EXPECT_EQ(tokens[1].end, 1u);
+  EXPECT_EQ(tokens[2].end, 3u);
+  EXPECT_EQ(tokens[3].begin, 3u);
+  EXPECT_EQ(tokens[4].end, 5u);
+  EXPECT_EQ(tokenizer->bytes(262), " a");
+  EXPECT_EQ(tokenizer->bytes(3 + 0xc3), "\xc3");
+  EXPECT_EQ(tokenizer->bytes(1), "<s>");
+  EXPECT_EQ(ids_of(tokenizer->encode("")), (Ids{1}));
+}
+
+TEST(SentencePieceFile, CoversAnyBytesExactly) {
+  const auto tokenizer = made(sentencepiece());
+  std::mt19937 random(5);
+  for (int i = 0; i < 500; ++i) {
+    std::string text;
+    for (auto n = random() % 30; n > 0; --n) {
+      text += random() % 4 ? "ab \xc3\xa9"[random() % 5] : static_cast<char>(random());
+    }
+    const auto tokens = tokenizer->encode(text);
+    EXPECT_EQ(tokenizer->decode(ids_of(tokens)), text);
+    std::size_t at = 0;
+    for (const Token& t : tokens) {
+      EXPECT_EQ(t.begin, at);
+      at = t.end;
+    }
+    EXPECT_EQ(at, text.size());
+  }
+}
+
+TEST(SentencePieceFile, UsesTheUnknownToken) {
+  json root = sentencepiece();
+  root["model"]["byte_fallback"] = false;
+  EXPECT_EQ(ids_of(made(root)->encode("éüa")), (Ids{1, 259, 0, 260}));
+  root["model"]["fuse_unk"] = false;
+  EXPECT_EQ(ids_of(made(root)->encode("éüa")), (Ids{1, 259, 0, 0, 260}));
+  root["model"]["unk_token"] = nullptr;
+  EXPECT_EQ(refusal([&] { made(root)->encode("aé"); }),
+            "text: the tokenizer has no token for \"é\"");
+}
+
+TEST(SentencePieceFile, ReadsMetaspace) {
+  json root = sentencepiece();
+  root["normalizer"] = nullptr;
+  root["pre_tokenizer"] =
+      json::parse(R"({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"})");
+  // Merges do not cross the beginning of a word: no "b▁".
+  EXPECT_EQ(ids_of(made(root)->encode("ab a")), (Ids{1, 262, 261, 262}));
+  EXPECT_EQ(ids_of(made(root)->encode(" a")), (Ids{1, 262})) << "begins with a space already";
+  root["pre_tokenizer"]["split"] = false;
+  EXPECT_EQ(ids_of(made(root)->encode("ab b")), (Ids{1, 262, 263, 261}));
+  root["pre_tokenizer"]["prepend_scheme"] = "never";
+  EXPECT_EQ(ids_of(made(root)->encode("ab")), (Ids{1, 264}));
+  root["pre_tokenizer"]["prepend_scheme"] = "first";
+  EXPECT_EQ(ids_of(made(root)->encode("ab</s>ab")), (Ids{1, 262, 261, 2, 264}));
+}
+
+TEST(TokenizerFile, FollowsAddBosToken) {
+  const std::string without = R"({"bos_token": "<s>", "add_bos_token": false})";
+  EXPECT_EQ(ids_of(made(sentencepiece(), without)->encode("a")), (Ids{262}));
+  json root = sentencepiece();
+  root["post_processor"] = nullptr;
+  EXPECT_EQ(ids_of(made(root)->encode("a")), (Ids{262}));
+  const std::string with = R"({"bos_token": "<s>", "add_bos_token": true})";
+  EXPECT_EQ(ids_of(made(root, with)->encode("a")), (Ids{1, 262}));
+  EXPECT_EQ(ids_of(made(sentencepiece(), with)->encode("a")), (Ids{1, 262}));
+  EXPECT_NE(refusal(root, R"({"bos_token": "?", "add_bos_token": true})"), "");
+}
+
+TEST(TokenizerFile, PutsTokensAfterTheText) {
+  json root = sentencepiece();
+  root["post_processor"]["single"].push_back(json::parse(R"({"SpecialToken": {"id": "<s>"}})"));
+  const auto tokens = made(root)->encode("a");
+  EXPECT_EQ(ids_of(tokens), (Ids{1, 262, 1}));
+  EXPECT_EQ(tokens[2].begin, 1u);
+}
+
+// Each change makes the file mean something that is not understood; the message says where.
+TEST(TokenizerFile, RefusesByName) {
+  const std::vector<std::pair<std::string, std::string>> changes{
+      {"/model/type", R"("Unigram")"},
+      {"/model/dropout", "0.1"},
+      {"/model/continuing_subword_prefix", R"("##")"},
+      {"/model/end_of_word_suffix", R"("</w>")"},
+      {"/model/vocab", "[]"},
+      {"/model/vocab", "{}"},
+      {"/model/vocab/a", "-1"},
+      {"/model/vocab/a", "4194304"},
+      {"/model/vocab/a", "1.5"},
+      {"/model/vocab/a", R"("0")"},
+      {"/model/vocab/a", "1"},
+      {"/model/merges", R"(["a"])"},
+      {"/model/merges", R"(["a b c"])"},
+      {"/model/merges", R"(["a z"])"},
+      {"/model/merges", R"(["a c"])"},
+      {"/model/merges", R"([["a", "b", "c"]])"},
+      {"/model/merges", "[1]"},
+      {"/model/merges", "{}"},
+      {"/added_tokens", "{}"},
+      {"/added_tokens/0/content", R"("")"},
+      {"/added_tokens/0/id", "5"},
+      {"/added_tokens/0/lstrip", "true"},
+      {"/added_tokens/0/special", "1"},
+      {"/pre_tokenizer", R"({"type": "Whitespace"})"},
+      {"/pre_tokenizer", "3"},
+      {"/post_processor", R"({"type": "RobertaProcessing"})"},
+      {"/post_processor", R"({"type": "TemplateProcessing", "single": []})"}};
+  for (json base : {byte_level(), sentencepiece()}) {
+    for (const auto& [where, what] : changes) {
+      json root = base;
+      root[json::json_pointer(where)] = json::parse(what);
+      EXPECT_TRUE(refusal(root).starts_with("m/tokenizer.json: ")) << where << " " << what;
+    }
+  }
+  json root = byte_level();
+  root["normalizer"] = json::parse(R"({"type": "NFC"})");
+  EXPECT_NE(refusal(root).find("NFC"), std::string::npos);
+  root = byte_level();
+  root["model"]["vocab"]["é e"] = 8;
+  EXPECT_NE(refusal(root).find("é e"), std::string::npos);
+  root = byte_level();
+  root["pre_tokenizer"] = json::parse(R"({"type": "Sequence", "pretokenizers": [
+      {"type": "Split", "pattern": {"Regex": "x"}}, {"type": "ByteLevel"}]})");
+  EXPECT_NE(refusal(root).find("Split"), std::string::npos);
+  for (const char* section : {"normalizer", "decoder", "pre_tokenizer"}) {
+    root = sentencepiece();
+    root[section] = json::parse(R"({"type": "Unheard"})");
+    EXPECT_NE(refusal(root).find("Unheard"), std::string::npos) << section;
+  }
+}
+
+// Damaged files are read or refused, never anything else.
+TEST(TokenizerFile, SurvivesDamage) {
+  std::mt19937 random(1);
+  for (const std::string& good : {byte_level().dump(), sentencepiece().dump()}) {
+    for (std::size_t n = 0; n < good.size(); n += 7) {
+      EXPECT_NE(refusal([&] {
+                  tokenizer_from_files({{"tokenizer.json", good.substr(0, n)}}, "m");
+                }),
+                "");
+    }
+    for (int i = 0; i < 1500; ++i) {
+      std::string bad = good;
+      for (int k = 0; k < 3; ++k) {
+        const std::size_t at = random() % bad.size();
+        if (random() % 2) {
+          bad[at] = "\"{}[]:,0a\xff"[random() % 10];
+        } else {
+          bad.erase(at, 1 + random() % 5);
+        }
+      }
+      try {
+        const auto tokenizer = tokenizer_from_files({{"tokenizer.json", bad}}, "m");
+        tokenizer->decode(ids_of(tokenizer->encode("aba b\xff<s>c")));
+      } catch (const InputError&) {
+        continue;
+      }
+    }
+  }
+}
+
+// Any value of any wrong type anywhere.
+TEST(TokenizerFile, SurvivesWrongTypes) {
+  for (const json& base : {byte_level(), sentencepiece()}) {
+    const json flat = base.flatten();
+    for (const auto& [path, old] : flat.items()) {
+      for (const char* value : {"null", "-3", "1e300", "\"x\"", "[]", "{}", "[[1]]", "true"}) {
+        json root = base;
+        root[json::json_pointer(path)] = json::parse(value);
+        try {
+          made(root)->encode("ab a");
+        } catch (const InputError&) {
+          continue;
+        }
+      }
+    }
+    for (std::string path : {"/model", "/added_tokens", "/normalizer", "/pre_tokenizer",
+                             "/post_processor", "/decoder", "/model/vocab", "/model/merges"}) {
+      for (const char* value : {"null", "-3", "\"x\"", "[]", "{}", "[[1]]", "[3]", "true"}) {
+        json root = base;
+        root[json::json_pointer(path)] = json::parse(value);
+        try {
+          made(root)->encode("ab a");
+        } catch (const InputError&) {
+          continue;
+        }
+      }
+    }
+  }
+}
+
+TEST(TokenizerFile, SavesWhatWasLoaded) {
+  const testing::TemporaryFolder from, to;
+  const std::string text = sentencepiece().dump();
+  write_file(from.path() / "tokenizer.json", text);
+  write_file(from.path() / "tokenizer_config.json", "{\"add_bos_token\": false}");
+  load_tokenizer(from.path())->save(to.path());
+  EXPECT_EQ(read_file(to.path() / "tokenizer.json"), text);
+  EXPECT_EQ(read_file(to.path() / "tokenizer_config.json"), "{\"add_bos_token\": false}");
+  EXPECT_THROW(load_tokenizer(to.path() / "missing"), InputError);
+}
+
+}  // namespace
+}  // namespace attnscope
