@@ -12,28 +12,6 @@ namespace {
 
 constexpr float kNoCell = std::numeric_limits<float>::quiet_NaN();
 
-struct Cells {  // [first, last) along one axis
-  Index first = 0, last = 0;
-};
-
-// Which of `count` cells each of `pixels` pixels shows, when they span [start, start + extent).
-std::vector<Cells> cells_of_pixels(double start, double extent, int pixels, Index count,
-                                   bool pooled) {
-  constexpr double kRounding = 1e-9;  // an edge that falls on a cell's edge does not overlap it
-  const bool pool = pooled && extent > pixels;
-  std::vector<Cells> result(static_cast<std::size_t>(pixels));
-  for (int p = 0; p < pixels; ++p) {
-    const double low = start + extent * p / pixels;
-    const double high = start + extent * (p + 1) / pixels;
-    const double first = std::floor(pool ? low + kRounding : (low + high) / 2);
-    const double last = pool ? std::ceil(high - kRounding) : first + 1;
-    Cells& cells = result[static_cast<std::size_t>(p)];
-    cells.first = static_cast<Index>(std::clamp(first, 0.0, static_cast<double>(count)));
-    cells.last = static_cast<Index>(std::clamp(last, 0.0, static_cast<double>(count)));
-  }
-  return result;
-}
-
 // Whether `a` is to be shown rather than `b`, which may be NaN.
 template <bool magnitude>
 bool stronger(float a, float b) {
@@ -46,15 +24,15 @@ bool stronger(float a, float b) {
 }
 
 template <bool magnitude>
-void pool(const Tensor& cells, const std::vector<Cells>& rows, const std::vector<Cells>& columns,
-          Tensor& pixels) {
+void pool(const Tensor& cells, const std::vector<CellRange>& rows,
+          const std::vector<CellRange>& columns, Tensor& pixels) {
   const Index height = pixels.dim(0), width = pixels.dim(1), stride = cells.dim(1);
   const Index from = columns.front().first, to = std::max(from, columns.back().last);
   parallel_for(height, 16, [&](Index begin, Index end) {
     std::vector<float> line(static_cast<std::size_t>(to - from));  // over the pixel's rows
     for (Index y = begin; y < end; ++y) {
       std::fill(line.begin(), line.end(), kNoCell);
-      const Cells& span = rows[static_cast<std::size_t>(y)];
+      const CellRange& span = rows[static_cast<std::size_t>(y)];
       for (Index r = span.first; r < span.last; ++r) {
         const float* source = cells.data() + r * stride + from;
         for (std::size_t c = 0; c < line.size(); ++c) {
@@ -62,7 +40,7 @@ void pool(const Tensor& cells, const std::vector<Cells>& rows, const std::vector
         }
       }
       for (Index x = 0; x < width; ++x) {
-        const Cells& across = columns[static_cast<std::size_t>(x)];
+        const CellRange& across = columns[static_cast<std::size_t>(x)];
         float best = kNoCell;
         for (Index c = across.first; c < across.last; ++c) {
           const float value = line[static_cast<std::size_t>(c - from)];
@@ -75,6 +53,23 @@ void pool(const Tensor& cells, const std::vector<Cells>& rows, const std::vector
 }
 
 }  // namespace
+
+std::vector<CellRange> cells_of_pixels(double start, double extent, int pixels, Index count,
+                                       bool pooled) {
+  constexpr double kRounding = 1e-9;  // an edge that falls on a cell's edge does not overlap it
+  const bool pool = pooled && extent > pixels;
+  std::vector<CellRange> result(static_cast<std::size_t>(pixels));
+  for (int p = 0; p < pixels; ++p) {
+    const double low = start + extent * p / pixels;
+    const double high = start + extent * (p + 1) / pixels;
+    const double first = std::floor(pool ? low + kRounding : (low + high) / 2);
+    const double last = pool ? std::ceil(high - kRounding) : first + 1;
+    CellRange& cells = result[static_cast<std::size_t>(p)];
+    cells.first = static_cast<Index>(std::clamp(first, 0.0, static_cast<double>(count)));
+    cells.last = static_cast<Index>(std::clamp(last, 0.0, static_cast<double>(count)));
+  }
+  return result;
+}
 
 Tensor heat_map_cells(const HeatMap& map) {
   if (!map.device) return map.values;

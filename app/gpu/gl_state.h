@@ -1,0 +1,34 @@
+// OpenGL's state as a guest finds it.
+#pragma once
+
+#include <epoxy/gl.h>
+
+#include <array>
+
+namespace attnscope {
+
+// Restores on destruction what drawing a heat map changes: program, vertex array, framebuffer,
+// viewport, scissor, blending, the first texture units' 2D and array textures, unpacking.
+class SavedGlState {
+ public:
+  static constexpr int texture_units = 2;
+
+  SavedGlState();
+  ~SavedGlState();
+  SavedGlState(const SavedGlState&) = delete;
+  SavedGlState& operator=(const SavedGlState&) = delete;
+
+ private:
+  struct Unit {
+    GLint plain, array, sampler;
+  };
+  GLint program_, vertex_array_, framebuffer_, unit_, unpack_buffer_;
+  std::array<Unit, texture_units> units_;
+  std::array<GLint, 4> viewport_, scissor_;
+  std::array<GLint, 6> blend_;  // functions of colour and alpha, equations
+  std::array<GLboolean, 4> mask_;
+  std::array<GLboolean, 6> enabled_;
+  std::array<GLint, 5> unpack_;
+};
+
+}  // namespace attnscope

@@ -1,0 +1,302 @@
+#include "app/gpu/heat_map_painter.h"
+
+#include <epoxy/gl.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "app/gpu/context.h"
+#include "app/gpu/gl_attention.h"
+#include "app/gpu/gl_state.h"
+#include "app/gpu/shader.h"
+#include "core/base/error.h"
+#include "core/base/home.h"
+#include "core/figure/colour_map.h"
+#include "core/figure/heat_map.h"
+
+namespace attnscope {
+namespace {
+
+// Uniform locations and texture units of the shaders.
+constexpr GLint kFirstSampler = 0, kSecondSampler = 1;
+constexpr GLint kPlane = 2, kByMagnitude = 3;           // heat_map_numbers.frag
+constexpr GLint kCorner = 2, kRange = 3, kMissing = 4;  // heat_map.frag
+
+class Texture {
+ public:
+  explicit Texture(GLenum target) : target_(target) {
+    glGenTextures(1, &name_);
+    glBindTexture(target_, name_);
+    glTexParameteri(target_, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+    glTexParameteri(target_, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+    glTexParameteri(target_, GL_TEXTURE_MAX_LEVEL, 0);
+  }
+  ~Texture() { glDeleteTextures(1, &name_); }
+  Texture(const Texture&) = delete;
+  Texture& operator=(const Texture&) = delete;
+  GLuint name() const { return name_; }
+
+ private:
+  GLenum target_;
+  GLuint name_ = 0;
+};
+using TexturePtr = std::shared_ptr<Texture>;
+
+void bind(GLuint unit, GLenum target, GLuint texture) {
+  glActiveTexture(GL_TEXTURE0 + unit);
+  glBindTexture(target, texture);
+  glBindSampler(unit, 0);
+}
+
+TexturePtr make_r32f(int width, int height, const float* numbers) {
+  glActiveTexture(GL_TEXTURE0);
+  auto texture = std::make_shared<Texture>(GL_TEXTURE_2D);
+  glTexImage2D(GL_TEXTURE_2D, 0, GL_R32F, width, height, 0, GL_RED, GL_FLOAT, numbers);
+  return texture;
+}
+
+// What the numbers of a map's pixels depend on.
+struct Shown {
+  const void* numbers;  // storage, or the device's handle
+  Index plane, rows, columns;
+  double row, column, height, width;
+  int pixel_width, pixel_height;
+  bool pooled, by_magnitude;
+  auto operator<=>(const Shown&) const = default;
+};
+
+}  // namespace
+
+struct HeatMapPainter::State {
+  State() : shaders(home_folder() / "shaders") {
+    glGenVertexArrays(1, &vertex_array);
+    glGenFramebuffers(1, &framebuffer);
+    GLint size = 0;
+    glGetIntegerv(GL_MAX_TEXTURE_SIZE, &size);
+    most_size = size;
+  }
+  ~State() {
+    glDeleteVertexArrays(1, &vertex_array);
+    glDeleteFramebuffers(1, &framebuffer);
+  }
+
+  struct Kept {
+    Tensor values;  // keep the keys' addresses taken
+    std::shared_ptr<const DeviceAttention> device;
+    TexturePtr texture;
+    bool drawn = true;  // since the last end_frame()
+  };
+
+  ShaderLibrary shaders;
+  GLuint vertex_array = 0, framebuffer = 0;
+  Index most_size = 0;
+  std::map<std::tuple<const void*, Index, Index>, Kept> cells;  // host numbers, uploaded
+  std::map<Shown, Kept> numbers;                                // of pixels
+  std::map<std::string, TexturePtr> colours;
+
+  GLuint cells_of(const Tensor& values);
+  TexturePtr numbers_of(const HeatMap& map, int width, int height, bool shares_with_backend);
+  TexturePtr compute_numbers(const HeatMap& map, Index rows, Index columns, GLuint cell_texture,
+                             int width, int height);
+  GLuint colours_of(const std::string& id);
+};
+
+namespace {
+
+// A texture of [first, last) ranges: row 0 for the columns, row 1 for the rows.
+TexturePtr make_ranges(const HeatMap& map, Index rows, Index columns, int width, int height) {
+  const int longest = std::max(width, height);
+  std::vector<std::int32_t> ranges(static_cast<std::size_t>(longest) * 4, 0);
+  const auto fill = [&](std::size_t at, const std::vector<CellRange>& cells) {
+    for (const CellRange& c : cells) {
+      ranges[at++] = static_cast<std::int32_t>(c.first);
+      ranges[at++] = static_cast<std::int32_t>(c.last);
+    }
+  };
+  fill(0, cells_of_pixels(map.column, map.width, width, columns, map.max_pooled));
+  fill(static_cast<std::size_t>(longest) * 2,
+       cells_of_pixels(map.row, map.height, height, rows, map.max_pooled));
+  glActiveTexture(GL_TEXTURE0);
+  auto texture = std::make_shared<Texture>(GL_TEXTURE_2D);
+  glTexImage2D(GL_TEXTURE_2D, 0, GL_RG32I, longest, 2, 0, GL_RG_INTEGER, GL_INT, ranges.data());
+  return texture;
+}
+
+}  // namespace
+
+GLuint HeatMapPainter::State::cells_of(const Tensor& values) {
+  const auto key =
+      std::make_tuple(static_cast<const void*>(values.data()), values.dim(0), values.dim(1));
+  if (const auto found = cells.find(key); found != cells.end()) {
+    found->second.drawn = true;
+    return found->second.texture->name();
+  }
+  glActiveTexture(GL_TEXTURE0);
+  auto texture = std::make_shared<Texture>(GL_TEXTURE_2D_ARRAY);
+  glTexImage3D(GL_TEXTURE_2D_ARRAY, 0, GL_R32F, static_cast<GLsizei>(values.dim(1)),
+               static_cast<GLsizei>(values.dim(0)), 1, 0, GL_RED, GL_FLOAT, values.data());
+  cells[key] = {values, nullptr, texture};
+  return texture->name();
+}
+
+GLuint HeatMapPainter::State::colours_of(const std::string& id) {
+  TexturePtr& texture = colours[id];
+  if (!texture) {
+    std::vector<std::uint8_t> rgba;
+    for (const Colour& c : colour_map(id).colours) rgba.insert(rgba.end(), {c.r, c.g, c.b, c.a});
+    glActiveTexture(GL_TEXTURE0);
+    texture = std::make_shared<Texture>(GL_TEXTURE_2D);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA8, static_cast<GLsizei>(rgba.size() / 4), 1, 0, GL_RGBA,
+                 GL_UNSIGNED_BYTE, rgba.data());
+  }
+  return texture->name();
+}
+
+TexturePtr HeatMapPainter::State::compute_numbers(const HeatMap& map, Index rows, Index columns,
+                                                  GLuint cell_texture, int width, int height) {
+  const TexturePtr ranges = make_ranges(map, rows, columns, width, height);
+  TexturePtr result = make_r32f(width, height, nullptr);
+  glBindFramebuffer(GL_DRAW_FRAMEBUFFER, framebuffer);
+  glFramebufferTexture2D(GL_DRAW_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, result->name(),
+                         0);
+  glDisable(GL_BLEND);
+  glDisable(GL_SCISSOR_TEST);
+  glViewport(0, 0, width, height);
+  glUseProgram(shaders.drawing("heat_map.vert", "heat_map_numbers.frag"));
+  bind(0, GL_TEXTURE_2D_ARRAY, cell_texture);
+  bind(1, GL_TEXTURE_2D, ranges->name());
+  glUniform1i(kFirstSampler, 0);
+  glUniform1i(kSecondSampler, 1);
+  glUniform1i(kPlane, map.device ? static_cast<GLint>(map.plane) : 0);
+  glUniform1i(kByMagnitude, colour_map(map.colour_map).diverging() ? 1 : 0);
+  glDrawArrays(GL_TRIANGLES, 0, 3);
+  glFramebufferTexture2D(GL_DRAW_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, 0, 0);
+  return result;
+}
+
+TexturePtr HeatMapPainter::State::numbers_of(const HeatMap& map, int width, int height,
+                                             bool shares_with_backend) {
+  const Shape shape = map.device ? map.device->shape() : map.values.shape();
+  const Index rows = shape[shape.size() - 2], columns = shape[shape.size() - 1];
+  const void* storage = map.device ? static_cast<const void*>(map.device.get())
+                                   : static_cast<const void*>(map.values.data());
+  const Shown key{storage, map.plane,  rows,           columns,
+                  map.row, map.column, map.height,     map.width,
+                  width,   height,     map.max_pooled, colour_map(map.colour_map).diverging()};
+  if (const auto found = numbers.find(key); found != numbers.end()) {
+    found->second.drawn = true;
+    return found->second.texture;
+  }
+  const auto* on_gpu = dynamic_cast<const GlAttention*>(map.device.get());
+  TexturePtr texture;
+  if (on_gpu != nullptr && shares_with_backend) {
+    texture = compute_numbers(map, rows, columns, on_gpu->texture(), width, height);
+  } else if (rows <= most_size && columns <= most_size) {
+    HeatMap on_host = map;
+    on_host.values = heat_map_cells(map);
+    on_host.device = nullptr;
+    texture = compute_numbers(on_host, rows, columns, cells_of(on_host.values), width, height);
+  } else {  // no texture is that large: the CPU pools
+    texture = make_r32f(width, height, heat_map_pixels(map, width, height).data());
+  }
+  numbers[key] = {map.values, map.device, texture};
+  return texture;
+}
+
+HeatMapPainter::HeatMapPainter(bool shares_with_backend)
+    : shares_with_backend_(shares_with_backend) {}
+
+HeatMapPainter::~HeatMapPainter() = default;
+
+void HeatMapPainter::draw(const HeatMap& map, const PixelBox& box, const PixelBox& clip,
+                          int framebuffer_height) {
+  const bool something = map.device != nullptr || !map.values.empty();
+  if (!something || box.width <= 0 || box.height <= 0 || clip.width <= 0 || clip.height <= 0 ||
+      !(map.width > 0) || !(map.height > 0)) {
+    return;
+  }
+  const SavedGlState saved;
+  if (!state_) state_ = std::make_unique<State>();
+  if (box.width > state_->most_size || box.height > state_->most_size) {
+    throw WorkError("GPU: a heat map of " + std::to_string(box.width) + " x " +
+                    std::to_string(box.height) + " pixels: expected at most " +
+                    std::to_string(state_->most_size));
+  }
+  GLint target = 0;
+  glGetIntegerv(GL_DRAW_FRAMEBUFFER_BINDING, &target);
+  for (const GLenum off : {GL_DEPTH_TEST, GL_STENCIL_TEST, GL_CULL_FACE, GL_FRAMEBUFFER_SRGB}) {
+    glDisable(off);
+  }
+  glColorMask(GL_TRUE, GL_TRUE, GL_TRUE, GL_TRUE);
+  glBindVertexArray(state_->vertex_array);
+  glBindBuffer(GL_PIXEL_UNPACK_BUFFER, 0);
+  glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
+  for (const GLenum zero :
+       {GL_UNPACK_ROW_LENGTH, GL_UNPACK_SKIP_PIXELS, GL_UNPACK_SKIP_ROWS, GL_UNPACK_SWAP_BYTES}) {
+    glPixelStorei(zero, 0);
+  }
+  const TexturePtr numbers = state_->numbers_of(map, box.width, box.height, shares_with_backend_);
+  const GLuint colours = state_->colours_of(map.colour_map);
+
+  glBindFramebuffer(GL_DRAW_FRAMEBUFFER, static_cast<GLuint>(target));
+  glViewport(box.x, framebuffer_height - box.y - box.height, box.width, box.height);
+  glEnable(GL_SCISSOR_TEST);
+  glScissor(clip.x, framebuffer_height - clip.y - clip.height, clip.width, clip.height);
+  glEnable(GL_BLEND);
+  glBlendEquation(GL_FUNC_ADD);
+  glBlendFuncSeparate(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
+  glUseProgram(state_->shaders.drawing("heat_map.vert", "heat_map.frag"));
+  bind(0, GL_TEXTURE_2D, numbers->name());
+  bind(1, GL_TEXTURE_2D, colours);
+  glUniform1i(kFirstSampler, 0);
+  glUniform1i(kSecondSampler, 1);
+  glUniform2i(kCorner, box.x, framebuffer_height - box.y);
+  glUniform2f(kRange, static_cast<float>(map.least), static_cast<float>(map.most));
+  glUniform4f(kMissing, static_cast<float>(map.missing.r) / 255.0F,
+              static_cast<float>(map.missing.g) / 255.0F,
+              static_cast<float>(map.missing.b) / 255.0F,
+              static_cast<float>(map.missing.a) / 255.0F);
+  glDrawArrays(GL_TRIANGLES, 0, 3);
+  check_gl("drawing a heat map");
+}
+
+void HeatMapPainter::end_frame() {
+  if (!state_) return;
+  const auto forget = [](auto& kept) {
+    for (auto entry = kept.begin(); entry != kept.end();) {
+      const bool drawn = std::exchange(entry->second.drawn, false);
+      entry = drawn ? std::next(entry) : kept.erase(entry);
+    }
+  };
+  forget(state_->cells);
+  forget(state_->numbers);
+}
+
+int HeatMapPainter::kept_textures() const {
+  return state_ ? static_cast<int>(state_->cells.size() + state_->numbers.size()) : 0;
+}
+
+Image read_framebuffer(int width, int height) {
+  Image image{width, height,
+              std::vector<std::uint8_t>(static_cast<std::size_t>(width) *
+                                        static_cast<std::size_t>(height) * 4)};
+  GLint buffer = 0;
+  glGetIntegerv(GL_PIXEL_PACK_BUFFER_BINDING, &buffer);
+  glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+  glPixelStorei(GL_PACK_ALIGNMENT, 4);
+  glReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, image.rgba.data());
+  glBindBuffer(GL_PIXEL_PACK_BUFFER, static_cast<GLuint>(buffer));
+  check_gl("reading the framebuffer");
+  const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(width) * 4;  // OpenGL's come from below
+  for (std::ptrdiff_t y = 0; y < height / 2; ++y) {
+    std::swap_ranges(image.rgba.begin() + y * row, image.rgba.begin() + (y + 1) * row,
+                     image.rgba.begin() + (height - 1 - y) * row);
+  }
+  return image;
+}
+
+}  // namespace attnscope

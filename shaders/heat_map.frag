@@ -1,0 +1,22 @@
+// From each pixel's number to its colour: the nearest of the 256 of a colour map.
+
+layout(location = 0) uniform sampler2D numbers;  // a texel a pixel, row 0 topmost
+layout(location = 1) uniform sampler2D colours;  // 256 x 1
+layout(location = 2) uniform ivec2 corner;       // upper left, in framebuffer pixels from below
+layout(location = 3) uniform vec2 range;         // least, most
+layout(location = 4) uniform vec4 missing;       // colour of NaN
+
+layout(location = 0) out vec4 colour;
+
+void main() {
+  ivec2 at = ivec2(floor(gl_FragCoord.xy));
+  float number = texelFetch(numbers, ivec2(at.x - corner.x, corner.y - 1 - at.y), 0).r;
+  if (isnan(number)) {
+    if (missing.a == 0.0) discard;
+    colour = missing;
+    return;
+  }
+  float extent = range.y - range.x;
+  float share = extent > 0.0 ? clamp((number - range.x) / extent, 0.0, 1.0) : 0.0;
+  colour = texelFetch(colours, ivec2(int(floor(share * 255.0 + 0.5)), 0), 0);
+}

@@ -1,0 +1,29 @@
+// The number that each pixel shows: the strongest of the cells in its range, NaN where there is
+// none. Row 0 is the topmost. The ranges come from the same function as the CPU's.
+
+layout(location = 0) uniform sampler2DArray cells;  // (column, row, plane)
+layout(location = 1) uniform isampler2D ranges;     // [first, last): row 0 of columns, 1 of rows
+layout(location = 2) uniform int plane;
+layout(location = 3) uniform bool by_magnitude;     // diverging colours
+
+layout(location = 0) out float number;
+
+bool stronger(float a, float b) {
+  if (isnan(b)) return true;
+  if (by_magnitude) return abs(a) > abs(b) || (abs(a) == abs(b) && a > b);
+  return a > b;
+}
+
+void main() {
+  ivec2 pixel = ivec2(gl_FragCoord.xy);
+  ivec2 across = texelFetch(ranges, ivec2(pixel.x, 0), 0).xy;
+  ivec2 down = texelFetch(ranges, ivec2(pixel.y, 1), 0).xy;
+  float best = uintBitsToFloat(0x7fc00000u);  // NaN
+  for (int r = down.x; r < down.y; ++r) {
+    for (int c = across.x; c < across.y; ++c) {
+      float value = texelFetch(cells, ivec3(c, r, plane), 0).r;
+      if (stronger(value, best)) best = value;
+    }
+  }
+  number = best;
+}

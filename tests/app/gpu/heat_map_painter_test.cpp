@@ -1,0 +1,267 @@
+// The shader's heat maps against the CPU's, pixel by pixel.
+#include "app/gpu/heat_map_painter.h"
+
+#include <epoxy/gl.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "app/gpu/compute_backend.h"
+#include "core/base/error.h"
+#include "core/figure/colour_map.h"
+#include "core/figure/heat_map.h"
+#include "tests/app/gpu/part_cases.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+constexpr int kWidth = 97, kHeight = 83;  // of the framebuffer
+constexpr Colour kBehind{10, 200, 30, 255};
+
+class HeatMapPainting : public ::testing::Test {
+ protected:
+  HeatMapPainting() {
+    context_->make_current();
+    glGenFramebuffers(1, &framebuffer_);
+    glGenTextures(1, &texture_);
+    glBindTexture(GL_TEXTURE_2D, texture_);
+    glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, kWidth, kHeight);
+    glBindTexture(GL_TEXTURE_2D, 0);
+    glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
+    glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture_, 0);
+    clear();
+  }
+  ~HeatMapPainting() override {
+    painter_.reset();
+    glDeleteFramebuffers(1, &framebuffer_);
+    glDeleteTextures(1, &texture_);
+    context_->release();
+  }
+
+  static void clear() {
+    glDisable(GL_SCISSOR_TEST);
+    glClearColor(kBehind.r / 255.0F, kBehind.g / 255.0F, kBehind.b / 255.0F, 1);
+    glClear(GL_COLOR_BUFFER_BIT);
+  }
+
+  // Draws at the box and compares each pixel of the framebuffer with the CPU's picture.
+  void expect_same(const HeatMap& map, const PixelBox& box, const PixelBox& clip) {
+    clear();
+    painter_->draw(map, box, clip, kHeight);
+    const Image got = read_framebuffer(kWidth, kHeight);
+    const Image expected = rasterise(map, box.width, box.height);
+    int wrong = 0, off_by_a_colour = 0;
+    for (int y = 0; y < kHeight; ++y) {
+      for (int x = 0; x < kWidth; ++x) {
+        const auto inside = [&](const PixelBox& b) {
+          return x >= b.x && x < b.x + b.width && y >= b.y && y < b.y + b.height;
+        };
+        Colour want = kBehind;
+        if (inside(box) && inside(clip)) {
+          const Colour c = at(expected, x - box.x, y - box.y);
+          if (c.a != 0) want = c;
+        }
+        const Colour have = at(got, x, y);
+        if (have == want) continue;
+        ++(nearly(map, have, want) ? off_by_a_colour : wrong);
+      }
+    }
+    EXPECT_EQ(wrong, 0);
+    EXPECT_LE(off_by_a_colour, kWidth * kHeight / 200);  // where float32 rounds to a neighbour
+  }
+  void expect_same(const HeatMap& map, const PixelBox& box) {
+    expect_same(map, box, {0, 0, kWidth, kHeight});
+  }
+
+  static Colour at(const Image& image, int x, int y) {
+    const std::uint8_t* p = image.rgba.data() + 4 * (y * image.width + x);
+    return {p[0], p[1], p[2], p[3]};
+  }
+  // Whether two colours are neighbours in the map.
+  static bool nearly(const HeatMap& map, Colour a, Colour b) {
+    const auto& colours = colour_map(map.colour_map).colours;
+    for (std::size_t n = 1; n < colours.size(); ++n) {
+      if ((colours[n - 1] == a && colours[n] == b) || (colours[n - 1] == b && colours[n] == a)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  static HeatMap whole(const Tensor& values) {
+    HeatMap map;
+    map.values = values;
+    map.height = static_cast<double>(values.dim(0));
+    map.width = static_cast<double>(values.dim(1));
+    map.least = -1;
+    map.most = 1;
+    return map;
+  }
+
+  std::unique_ptr<GlContext> context_ = make_headless_context();
+  std::unique_ptr<HeatMapPainter> painter_ = std::make_unique<HeatMapPainter>(false);
+  GLuint framebuffer_ = 0, texture_ = 0;
+};
+
+constexpr PixelBox kBox{7, 11, 61, 53};
+
+TEST_F(HeatMapPainting, LargeCells) {
+  expect_same(whole(testing::random_tensor({5, 7}, 1)), kBox);
+}
+
+TEST_F(HeatMapPainting, MoreCellsThanPixels) {
+  expect_same(whole(testing::random_tensor({211, 307}, 2)), kBox);
+}
+
+TEST_F(HeatMapPainting, MoreCellsThanPixelsOnOneAxis) {
+  expect_same(whole(testing::random_tensor({3, 500}, 3)), kBox);
+  expect_same(whole(testing::random_tensor({500, 3}, 4)), kBox);
+}
+
+TEST_F(HeatMapPainting, NearestWithoutPooling) {
+  HeatMap map = whole(testing::random_tensor({211, 307}, 5));
+  map.max_pooled = false;
+  expect_same(map, kBox);
+}
+
+TEST_F(HeatMapPainting, ThinDiagonalSurvives) {
+  Tensor values = Tensor::zeros({1000, 1000});
+  for (Index i = 0; i < 1000; ++i) values(i, i) = 1;
+  HeatMap map = whole(values);
+  map.least = 0;
+  expect_same(map, {0, 0, 50, 50});
+  const Image image = read_framebuffer(kWidth, kHeight);
+  const Colour brightest = colour_map(map.colour_map).colours.back();
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(at(image, i, i), brightest) << i;
+}
+
+TEST_F(HeatMapPainting, PartOfTheMapAndBeyond) {
+  HeatMap map = whole(testing::random_tensor({20, 30}, 6));
+  map.row = 3.25;
+  map.column = -2.5;
+  map.height = 9.5;
+  map.width = 40.75;
+  expect_same(map, kBox);
+}
+
+TEST_F(HeatMapPainting, ClippedAndPartlyOutside) {
+  const HeatMap map = whole(testing::random_tensor({20, 30}, 7));
+  expect_same(map, kBox, {20, 30, 17, 5});
+  expect_same(map, {-20, -10, 80, 60});
+  expect_same(map, {60, 50, 80, 60});
+}
+
+TEST_F(HeatMapPainting, NotANumberIsMissing) {
+  Tensor values = testing::random_tensor({9, 12}, 8);
+  values(2, 3) = std::numeric_limits<float>::quiet_NaN();
+  values(8, 11) = std::numeric_limits<float>::infinity();
+  values(0, 0) = -std::numeric_limits<float>::infinity();
+  HeatMap map = whole(values);
+  expect_same(map, kBox);  // what lies below shows through
+  map.missing = {90, 90, 90, 255};
+  expect_same(map, kBox);
+  expect_same(map, {5, 5, 4, 4});  // pooled: numbers win
+}
+
+TEST_F(HeatMapPainting, EveryColourMap) {
+  for (const ColourMap& colours : colour_maps()) {
+    SCOPED_TRACE(colours.id);
+    HeatMap map = whole(testing::random_tensor({140, 130}, 9));
+    map.colour_map = colours.id;
+    expect_same(map, kBox);
+  }
+}
+
+TEST_F(HeatMapPainting, EmptyRangeAndNothingToDraw) {
+  HeatMap map = whole(testing::random_tensor({4, 4}, 10));
+  map.most = map.least;
+  expect_same(map, kBox);
+  painter_->draw(HeatMap{}, kBox, kBox, kHeight);
+  painter_->draw(map, {0, 0, 0, 5}, kBox, kHeight);
+}
+
+TEST_F(HeatMapPainting, LargerThanAnyTexture) {
+  GLint most = 0;
+  glGetIntegerv(GL_MAX_TEXTURE_SIZE, &most);
+  expect_same(whole(testing::random_tensor({2, most + 10}, 11)), kBox);
+  EXPECT_THROW(
+      painter_->draw(whole(testing::random_tensor({2, 2}, 1)), {0, 0, most + 1, 5}, kBox, kHeight),
+      WorkError);
+}
+
+TEST_F(HeatMapPainting, KeepsTexturesOfWhatIsDrawnOnly) {
+  const HeatMap a = whole(testing::random_tensor({20, 30}, 12));
+  const HeatMap b = whole(testing::random_tensor({20, 30}, 13));
+  const PixelBox all{0, 0, kWidth, kHeight};
+  painter_->draw(a, kBox, all, kHeight);
+  painter_->draw(b, kBox, all, kHeight);
+  painter_->end_frame();
+  EXPECT_EQ(painter_->kept_textures(), 4);  // cells and pixels of each
+  painter_->draw(a, kBox, all, kHeight);
+  EXPECT_EQ(painter_->kept_textures(), 4);
+  painter_->end_frame();
+  EXPECT_EQ(painter_->kept_textures(), 1);  // only the pixels were looked at
+  painter_->end_frame();
+  EXPECT_EQ(painter_->kept_textures(), 0);
+}
+
+TEST_F(HeatMapPainting, LeavesTheStateAsItWas) {
+  glViewport(1, 2, 3, 4);
+  glScissor(5, 6, 7, 8);
+  glEnable(GL_SCISSOR_TEST);
+  glDisable(GL_BLEND);
+  glEnable(GL_CULL_FACE);
+  glBlendFuncSeparate(GL_ONE, GL_ZERO, GL_ZERO, GL_ONE);
+  glActiveTexture(GL_TEXTURE1);
+  glBindTexture(GL_TEXTURE_2D, texture_);
+  glPixelStorei(GL_UNPACK_ALIGNMENT, 2);
+  painter_->draw(whole(testing::random_tensor({4, 4}, 14)), kBox, kBox, kHeight);
+  std::array<GLint, 4> box{};
+  glGetIntegerv(GL_VIEWPORT, box.data());
+  EXPECT_EQ(box, (std::array<GLint, 4>{1, 2, 3, 4}));
+  glGetIntegerv(GL_SCISSOR_BOX, box.data());
+  EXPECT_EQ(box, (std::array<GLint, 4>{5, 6, 7, 8}));
+  EXPECT_TRUE(glIsEnabled(GL_SCISSOR_TEST));
+  EXPECT_FALSE(glIsEnabled(GL_BLEND));
+  EXPECT_TRUE(glIsEnabled(GL_CULL_FACE));
+  const auto expect_integer = [](GLenum name, GLint expected) {
+    GLint value = -1;
+    glGetIntegerv(name, &value);
+    EXPECT_EQ(value, expected) << name;
+  };
+  expect_integer(GL_BLEND_SRC_RGB, GL_ONE);
+  expect_integer(GL_BLEND_DST_ALPHA, GL_ONE);
+  expect_integer(GL_ACTIVE_TEXTURE, GL_TEXTURE1);
+  expect_integer(GL_TEXTURE_BINDING_2D, static_cast<GLint>(texture_));
+  expect_integer(GL_UNPACK_ALIGNMENT, 2);
+  expect_integer(GL_DRAW_FRAMEBUFFER_BINDING, static_cast<GLint>(framebuffer_));
+  expect_integer(GL_CURRENT_PROGRAM, 0);
+  expect_integer(GL_VERTEX_ARRAY_BINDING, 0);
+}
+
+TEST_F(HeatMapPainting, AttentionOnTheGpuIsDrawnFromItsTexture) {
+  ComputeBackend backend(make_headless_context(context_.get()));
+  const Part part = testing::plain_part({.heads = 3, .kv_heads = 3, .queries = 90, .keys = 130});
+  const PartResult result = backend.run(part, {.device_attention = true}, Stop());
+  HeatMap map;
+  map.device = result.device;
+  map.height = 90;
+  map.width = 130;
+  map.most = 0.05;
+  HeatMapPainter sharing(true);
+  for (map.plane = 0; map.plane < 3; ++map.plane) {
+    clear();
+    sharing.draw(map, kBox, {0, 0, kWidth, kHeight}, kHeight);
+    const Image direct = read_framebuffer(kWidth, kHeight);
+    EXPECT_EQ(sharing.kept_textures(), 1 + static_cast<int>(map.plane));  // no cells uploaded
+    expect_same(map, kBox);  // a painter that downloads, against the CPU
+    EXPECT_EQ(direct.rgba, read_framebuffer(kWidth, kHeight).rgba);
+  }
+}
+
+}  // namespace
+}  // namespace attnscope
