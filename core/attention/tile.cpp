@@ -16,19 +16,20 @@ namespace {
 void weigh(const cpu::Prepared& prepared, cpu::TileScores& scores, const cpu::Tile& tile,
            const float* sums, float* s, Index s_row) {
   const Normaliser normaliser = prepared.part.normaliser;
-  if (normaliser == Normaliser::None) return;
   if (normaliser == Normaliser::SpanSoftmax) scores.add_span(tile, s, s_row);
-  for (Index r = 0; r < tile.rows; ++r) {
-    float* line = s + r * s_row;
+  for (Index r = 0; r < tile.rows && normaliser != Normaliser::None; ++r) {
+    const cpu::Extent extent = tile.extent(r);
+    float* line = s + r * s_row + extent.begin;
     const float sum = sums[tile.row + r];
     if (normaliser == Normaliser::FeatureRatio) {
-      prepared.kernels.scale(line, tile.width, sum == 0 ? 0 : 1 / sum);
+      prepared.kernels.scale(line, extent.end - extent.begin, sum == 0 ? 0 : 1 / sum);
     } else if (std::isinf(sum)) {
-      std::fill_n(line, tile.width, 0.0F);
+      std::fill_n(line, extent.end - extent.begin, 0.0F);
     } else {
-      prepared.kernels.exponentials(line, tile.width, sum);
+      prepared.kernels.exponentials(line, extent.end - extent.begin, sum);
     }
   }
+  cpu::fill_outside(tile, s, s_row, 0);
 }
 
 // A part with none of another's score ingredients.

@@ -40,7 +40,7 @@ class BackwardRows {
  private:
   void run_block(Index pair, Index row, Index rows, Index slice, const Stop& stop);
   void weigh(const Tile& tile);
-  void through_normaliser(const Tile& tile, const float* d_output, const float* output);
+  void through_normaliser(const Tile& tile);
 
   const Prepared& prepared_;
   const PartResult& result_;
@@ -49,6 +49,7 @@ class BackwardRows {
   BlockColumns columns_;
   TileScores scores_;
   std::vector<float> p_, dp_;  // [rows, tile width]
+  std::vector<float> mean_;    // D of each row
 };
 
 void BackwardRows::run_block(Index pair, Index row, Index rows, Index slice, const Stop& stop) {
@@ -59,6 +60,11 @@ void BackwardRows::run_block(Index pair, Index row, Index rows, Index slice, con
   const Index kv = prepared_.key_head(pair);
   p_.resize(static_cast<std::size_t>(rows * tile_columns));
   dp_.resize(static_cast<std::size_t>(rows * tile_columns));
+  mean_.resize(static_cast<std::size_t>(rows));
+  for (Index r = 0; r < rows; ++r) {
+    mean_[static_cast<std::size_t>(r)] =
+        prepared_.kernels.dot(d_output + r * size, output + r * size, size);
+  }
   for (Index begin = 0; begin < columns_.count() && !stop.requested();) {
     const Tile tile = columns_.tile(begin);
     const bool softmax = prepared_.part.normaliser == Normaliser::Softmax ||
@@ -74,7 +80,7 @@ void BackwardRows::run_block(Index pair, Index row, Index rows, Index slice, con
                               dp_.data(), tile.width, false);
     scores_.value_rows_backward(tile, p_.data(), tile.width, d_output, dp_.data(), tile.width,
                                 gradients_, slice);
-    through_normaliser(tile, d_output, output);
+    through_normaliser(tile);
     scores_.backward(tile, dp_.data(), tile.width, gradients_, slice);
     begin += tile.width;
   }
@@ -83,42 +89,42 @@ void BackwardRows::run_block(Index pair, Index row, Index rows, Index slice, con
 // Scores become the weights that the values had.
 void BackwardRows::weigh(const Tile& tile) {
   const Normaliser normaliser = prepared_.part.normaliser;
-  if (normaliser == Normaliser::None) return;
   if (normaliser == Normaliser::SpanSoftmax) scores_.add_span(tile, p_.data(), tile.width);
-  const float* sums = result_.log_sum_exp.data() + tile.pair * prepared_.queries + tile.row;
-  for (Index r = 0; r < tile.rows; ++r) {
-    float* p = p_.data() + r * tile.width;
+  for (Index r = 0; r < tile.rows && normaliser != Normaliser::None; ++r) {
+    const Extent extent = tile.extent(r);
+    float* p = p_.data() + r * tile.width + extent.begin;
+    const float sum = result_.log_sum_exp(tile.pair, tile.row + r);
     if (normaliser == Normaliser::FeatureRatio) {
-      prepared_.kernels.scale(p, tile.width, sums[r] == 0 ? 0 : 1 / sums[r]);
-    } else if (std::isinf(sums[r])) {
-      std::fill_n(p, tile.width, 0.0F);
+      prepared_.kernels.scale(p, extent.end - extent.begin, sum == 0 ? 0 : 1 / sum);
+    } else if (std::isinf(sum)) {
+      std::fill_n(p, extent.end - extent.begin, 0.0F);
     } else {
-      prepared_.kernels.exponentials(p, tile.width, sums[r]);
+      prepared_.kernels.exponentials(p, extent.end - extent.begin, sum);
     }
   }
+  fill_outside(tile, p_.data(), tile.width, 0);
 }
 
 // dp_ becomes the gradient of the scores.
-void BackwardRows::through_normaliser(const Tile& tile, const float* d_output,
-                                      const float* output) {
-  const Index size = prepared_.value_size;
+void BackwardRows::through_normaliser(const Tile& tile) {
   const Normaliser normaliser = prepared_.part.normaliser;
-  const float* sums = result_.log_sum_exp.defined()
-                          ? result_.log_sum_exp.data() + tile.pair * prepared_.queries + tile.row
-                          : nullptr;
   for (Index r = 0; r < tile.rows && normaliser != Normaliser::None; ++r) {
-    float* dp = dp_.data() + r * tile.width;
-    const float mean = prepared_.kernels.dot(d_output + r * size, output + r * size, size);
+    const Extent extent = tile.extent(r);
+    float* dp = dp_.data() + r * tile.width + extent.begin;
+    const float mean = mean_[static_cast<std::size_t>(r)];
     if (normaliser == Normaliser::FeatureRatio) {
-      const float factor = sums[r] == 0 ? 0 : 1 / sums[r];
-      for (Index x = 0; x < tile.width; ++x) dp[x] = factor * (dp[x] - mean);
+      const float sum = result_.log_sum_exp(tile.pair, tile.row + r);
+      const float factor = sum == 0 ? 0 : 1 / sum;
+      for (Index x = 0; x < extent.end - extent.begin; ++x) dp[x] = factor * (dp[x] - mean);
     } else {
-      prepared_.kernels.softmax_gradient(dp, p_.data() + r * tile.width, tile.width, mean);
+      prepared_.kernels.softmax_gradient(dp, p_.data() + r * tile.width + extent.begin,
+                                         extent.end - extent.begin, mean);
     }
   }
   if (normaliser == Normaliser::None || normaliser == Normaliser::FeatureRatio) {
     columns_.hide(tile, dp_.data(), tile.width, 0);
   }
+  fill_outside(tile, dp_.data(), tile.width, 0);
 }
 
 }  // namespace

@@ -14,11 +14,22 @@ constexpr Index least_rows = 8;
 
 }  // namespace
 
+void fill_outside(const Tile& tile, float* s, Index s_row, float value) {
+  for (Index r = 0; r < tile.rows; ++r) {
+    const Extent extent = tile.extent(r);
+    std::fill(s + r * s_row, s + r * s_row + extent.begin, value);
+    std::fill(s + r * s_row + extent.end, s + r * s_row + tile.width, value);
+  }
+}
+
 Index BlockColumns::choose(Index pair, Index row, Index most) {
   pair_ = pair;
   row_ = row;
   for (Index rows = most;; rows = rows >= 2 * least_rows ? rows / 2 : 1) {
-    if (unite(rows)) return rows_ = rows;
+    if (!unite(rows)) continue;
+    rows_ = rows;
+    find_extents();
+    return rows;
   }
 }
 
@@ -30,6 +41,28 @@ void BlockColumns::set(Index pair, Index row, Index rows, Index column, Index wi
   one_interval_ = true;
   columns_.resize(static_cast<std::size_t>(width));
   std::iota(columns_.begin(), columns_.end(), static_cast<std::int32_t>(column));
+  find_extents();
+}
+
+// Rounded to multiples of vectors, so that most vectors are whole.
+void BlockColumns::find_extents() {
+  constexpr Index step = panel_width / 2;
+  const Index groups = (rows_ + group_rows - 1) / group_rows;
+  for (Index g = 0; g < groups; ++g) {
+    Extent& extent = extents_[static_cast<std::size_t>(g)];
+    extent = {0, count()};
+    if (full_ || !one_interval_ || count() == 0) continue;
+    Index begin = prepared_.keys, end = 0;
+    for (Index r = g * group_rows; r < std::min((g + 1) * group_rows, rows_); ++r) {
+      for (const Run& run : prepared_.part.pattern->row(pair_ % prepared_.heads, row_ + r)) {
+        begin = std::min<Index>(begin, run.begin);
+        end = std::max<Index>(end, run.end);
+      }
+    }
+    begin = std::clamp<Index>(begin - columns_[0], 0, count());
+    end = std::clamp<Index>(end - columns_[0], begin, count());
+    extent = {begin / step * step, std::min((end + step - 1) / step * step, count())};
+  }
 }
 
 // Whether `rows` rows make a rectangle; fills in columns_ when they do.
@@ -86,9 +119,15 @@ bool BlockColumns::unite(Index rows) {
 // Tiles end where panels of packed keys end, so that contiguous ones need no second panel.
 Tile BlockColumns::tile(Index first) const {
   const std::int32_t* begin = columns_.data() + first;
-  Index width =
-      std::min(tile_columns - (one_interval_ ? *begin % panel_width : 0), count() - first);
-  return {pair_, pair_ % prepared_.heads, row_, rows_, begin, width, first};
+  const Index misaligned = one_interval_ ? *begin % panel_width : 0;
+  const Index width = std::min(tile_columns - misaligned, count() - first);
+  Tile tile{pair_, pair_ % prepared_.heads, row_, rows_, begin, width, first, {}};
+  for (Index g = 0; g < tile.groups(); ++g) {
+    const Extent& whole = extents_[static_cast<std::size_t>(g)];
+    tile.extents[static_cast<std::size_t>(g)] = {std::clamp<Index>(whole.begin - first, 0, width),
+                                                 std::clamp<Index>(whole.end - first, 0, width)};
+  }
+  return tile;
 }
 
 void BlockColumns::hide(const Tile& tile, float* s, Index s_row, float value) {
@@ -109,19 +148,22 @@ void BlockColumns::hide(const Tile& tile, float* s, Index s_row, float value) {
 // The gaps between runs of consecutive columns.
 void BlockColumns::hide_runs(const Tile& tile, Index r, float* line, float value) const {
   const Index origin = tile.columns[0];
-  Index done = 0;
+  const Extent extent = tile.extent(r);
+  Index done = extent.begin;
   for (const Run& run : prepared_.part.pattern->row(tile.head, tile.row + r)) {
-    if (run.begin - origin >= tile.width) break;
+    if (run.begin - origin >= extent.end) break;
     const Index begin = std::max<Index>(run.begin - origin, done);
     std::fill(line + done, line + begin, value);
-    done = std::max(done, std::min<Index>(run.end - origin, tile.width));
+    done = std::max(done, std::min<Index>(run.end - origin, extent.end));
   }
-  std::fill(line + done, line + tile.width, value);
+  std::fill(line + done, line + extent.end, value);
 }
 
 void BlockColumns::hide_marked(const Tile& tile, Index r, float* line, float value) {
+  const Extent extent = tile.extent(r);
+  if (extent.begin == extent.end) return;
   marked_.assign(static_cast<std::size_t>(tile.width), 0);
-  const std::int32_t least = tile.columns[0], most = tile.columns[tile.width - 1];
+  const std::int32_t least = tile.columns[extent.begin], most = tile.columns[extent.end - 1];
   const Index origin = columns_[0];
   for (const Run& run : prepared_.part.pattern->row(tile.head, tile.row + r)) {
     if (run.begin > most) break;
@@ -132,7 +174,7 @@ void BlockColumns::hide_marked(const Tile& tile, Index r, float* line, float val
       marked_[static_cast<std::size_t>(x - tile.first)] = 1;
     }
   }
-  for (Index x = 0; x < tile.width; ++x) {
+  for (Index x = extent.begin; x < extent.end; ++x) {
     if (!marked_[static_cast<std::size_t>(x)]) line[x] = value;
   }
 }

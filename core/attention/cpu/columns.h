@@ -1,21 +1,80 @@
 // Which columns a block of rows touches, and which pairs of a tile are allowed.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <vector>
 
 #include "core/attention/cpu/prepared.h"
 
 namespace attnscope::cpu {
 
-// A rectangle of scores: consecutive queries of one head, and some keys in ascending order.
+struct Extent {
+  Index begin = 0, end = 0;
+  bool operator==(const Extent&) const = default;
+};
+
+// A rectangle of scores: consecutive queries of one head, and some keys in ascending order. Only
+// the cells within the extents count: those outside are neither computed nor read.
 struct Tile {
   Index pair = 0, head = 0;  // pair = batch entry * heads + head
   Index row = 0, rows = 0;
   const std::int32_t* columns = nullptr;  // [width]
   Index width = 0;
-  Index first = 0;  // of `columns` among the block's columns
+  Index first = 0;                                      // of `columns` among the block's columns
+  std::array<Extent, block_rows / group_rows> extents;  // of each group of rows, in [0, width)
   bool contiguous() const { return columns[width - 1] - columns[0] == width - 1; }
+  Index groups() const { return (rows + group_rows - 1) / group_rows; }
+  const Extent& extent(Index r) const { return extents[static_cast<std::size_t>(r / group_rows)]; }
 };
+
+// f(r, x) for all cells within the extents.
+template <class F>
+void each_pair(const Tile& tile, F f) {
+  for (Index r = 0; r < tile.rows; ++r) {
+    const Extent extent = tile.extent(r);
+    for (Index x = extent.begin; x < extent.end; ++x) f(r, x);
+  }
+}
+// f(extent, first row, rows) for consecutive groups of rows of equal extent.
+template <class F>
+void each_band(const Tile& tile, F f) {
+  for (Index g = 0; g < tile.groups();) {
+    const Extent& extent = tile.extents[static_cast<std::size_t>(g)];
+    Index next = g + 1;
+    while (next < tile.groups() && tile.extents[static_cast<std::size_t>(next)] == extent) ++next;
+    const Index end = std::min(next * group_rows, tile.rows);
+    if (extent.begin < extent.end) f(extent, g * group_rows, end - g * group_rows);
+    g = next;
+  }
+}
+// f(first column, columns, first row, rows): all cells within the extents lie in one of these
+// rectangles, which end where panels of packed keys do.
+template <class F>
+void each_panel(const Tile& tile, F f) {
+  const auto end_of_panel = [&](Index x) {
+    return std::min(tile.width, x + panel_width - (tile.columns[0] + x) % panel_width);
+  };
+  const auto rows_of = [&](Extent columns) {
+    Extent rows{tile.rows, 0};
+    for (Index g = 0; g < tile.groups(); ++g) {
+      const Extent& extent = tile.extents[static_cast<std::size_t>(g)];
+      if (extent.begin >= columns.end || columns.begin >= extent.end) continue;
+      rows.begin = std::min(rows.begin, g * group_rows);
+      rows.end = std::min((g + 1) * group_rows, tile.rows);
+    }
+    return rows;
+  };
+  for (Index x = 0; x < tile.width;) {
+    Index end = end_of_panel(x);
+    const Extent rows = rows_of({x, end});
+    while (end < tile.width && rows_of({end, end_of_panel(end)}) == rows) end = end_of_panel(end);
+    if (rows.begin < rows.end) f(x, end - x, rows.begin, rows.end - rows.begin);
+    x = end;
+  }
+}
+
+void fill_outside(const Tile& tile, float* s, Index s_row, float value);
 
 // The columns that a block of rows touches: the union of its rows' sets.
 class BlockColumns {
@@ -32,11 +91,17 @@ class BlockColumns {
   Index count() const { return static_cast<Index>(columns_.size()); }
   const std::vector<std::int32_t>& columns() const { return columns_; }
   Tile tile(Index first) const;  // of at most tile_columns columns
-  // Writes `value` to the pairs of the tile that are not allowed.  s: [rows, width]
+  // Of the rows' columns, in [0, count()).
+  const Extent& extent(Index r) const { return extents_[static_cast<std::size_t>(r / group_rows)]; }
+  // Where the columns have no gaps, the first one; -1 otherwise.
+  Index first_of_interval() const { return one_interval_ && count() > 0 ? columns_[0] : -1; }
+  // Writes `value` to the cells within the tile's extents that are not allowed.
+  // s: [rows, width]
   void hide(const Tile& tile, float* s, Index s_row, float value);
 
  private:
   bool unite(Index rows);
+  void find_extents();
   void hide_runs(const Tile& tile, Index r, float* line, float value) const;
   void hide_marked(const Tile& tile, Index r, float* line, float value);
 
@@ -47,6 +112,7 @@ class BlockColumns {
   std::vector<std::pair<std::int32_t, std::int32_t>> intervals_;
   std::vector<std::int32_t> columns_;
   std::vector<std::int32_t> place_;  // [L_k]: where a column is in columns_
+  std::array<Extent, block_rows / group_rows> extents_;
   std::vector<std::uint8_t> marked_;
 };
 

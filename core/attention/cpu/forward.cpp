@@ -40,10 +40,11 @@ class ForwardRows {
 
  private:
   void run_block(Index pair, Index row, Index rows, const Stop& stop);
-  void weigh(Index rows, Index width, Index s_row);
+  void prepare_weights(Index pair, Index row, Index rows);
+  void weigh(Index rows, Index begin, Index end, float* s);
   void normalise(Index rows);
-  void report_scores(const Tile& tile, const float* s, Index s_row);
-  void report_attention(Index pair, Index row, Index rows, Index s_row);
+  void report_scores(const Tile& tile, const float* s);
+  void report_attention(Index pair, Index row, Index rows);
   void report_sums(Index pair, Index row, Index rows);
 
   bool is_softmax() const {
@@ -56,49 +57,48 @@ class ForwardRows {
   PartResult& result_;
   BlockColumns columns_;
   TileScores scores_;
-  std::vector<float> s_;           // scores, then weights of a group   [rows, group width]
+  float* s_ = nullptr;     // scores, then weights of a group  [rows, group width]
+  Index s_row_ = 0;        // distance of its rows
+  bool in_place_ = false;  // s_ lies in the attention asked for
+  std::vector<float> own_s_;
   std::vector<float> output_;      // [rows, d_v]
   std::vector<float> most_, sum_;  // of each row so far; sum_ of the weights
 };
 
 void ForwardRows::run_block(Index pair, Index row, Index rows, const Stop& stop) {
-  const Part& part = prepared_.part;
   const Index count = columns_.count(), value_size = prepared_.value_size;
-  const Index group = wanted_.attention ? std::max<Index>(count, 1) : tile_columns;
-  s_.resize(static_cast<std::size_t>(rows * group));
+  prepare_weights(pair, row, rows);
   output_.assign(static_cast<std::size_t>(rows * value_size), 0.0F);
   most_.assign(static_cast<std::size_t>(rows), -infinity);
   sum_.assign(static_cast<std::size_t>(rows), 0.0F);
 
+  const bool has_span = prepared_.part.normaliser == Normaliser::SpanSoftmax;
   const float hidden = is_softmax() ? -infinity : 0;
   for (Index begin = 0; begin < count;) {
     Index end = begin;
-    while (end < count && end - begin < group) {
+    do {
       if (stop.requested()) return;
       const Tile tile = columns_.tile(end);
-      float* s = s_.data() + (end - begin);
-      scores_.compute(tile, s, group, hidden);
-      if (part.normaliser == Normaliser::SpanSoftmax) {
-        scores_.hide_beyond_span(tile, s, group, hidden);
-      }
-      if (wanted_.scores) report_scores(tile, s, group);
-      if (part.normaliser == Normaliser::SpanSoftmax) scores_.add_span(tile, s, group);
+      float* s = s_ + (end - begin);
+      scores_.compute(tile, s, s_row_, hidden);
+      if (has_span) scores_.hide_beyond_span(tile, s, s_row_, hidden);
+      if (wanted_.scores) report_scores(tile, s);
+      if (has_span) scores_.add_span(tile, s, s_row_);
       end += tile.width;
-      if (!wanted_.attention) break;
-    }
-    weigh(rows, end - begin, group);
+    } while (wanted_.attention && end < count);
+    weigh(rows, begin, end, s_);
     for (Index at = begin; at < end && value_size > 0 && wanted_.output;) {
       const Tile tile = columns_.tile(at);
-      const float* p = s_.data() + (at - begin);
-      scores_.products().weighted_sum(tile, p, group, prepared_.v(pair), value_size,
+      const float* p = s_ + (at - begin);
+      scores_.products().weighted_sum(tile, p, s_row_, prepared_.v(pair), value_size,
                                       output_.data());
-      scores_.add_value_rows(tile, p, group, output_.data());
+      scores_.add_value_rows(tile, p, s_row_, output_.data());
       at += tile.width;
     }
     begin = end;
   }
   normalise(rows);
-  if (wanted_.attention) report_attention(pair, row, rows, group);
+  if (wanted_.attention) report_attention(pair, row, rows);
   if (result_.log_sum_exp.defined()) report_sums(pair, row, rows);
   if (wanted_.output) {
     std::copy(output_.begin(), output_.end(),
@@ -106,12 +106,29 @@ void ForwardRows::run_block(Index pair, Index row, Index rows, const Stop& stop)
   }
 }
 
-// Scores become weights, relative to the largest score of the row so far.
-void ForwardRows::weigh(Index rows, Index width, Index s_row) {
+// Where the weights of a group go: straight to where they are asked for, when the columns lie
+// there without gaps.
+void ForwardRows::prepare_weights(Index pair, Index row, Index rows) {
+  in_place_ = wanted_.attention && columns_.first_of_interval() >= 0;
+  if (in_place_) {
+    s_row_ = prepared_.keys;
+    s_ = result_.attention.data() + (pair * prepared_.queries + row) * s_row_ +
+         columns_.first_of_interval();
+  } else {
+    s_row_ = wanted_.attention ? columns_.count() : tile_columns;
+    own_s_.resize(static_cast<std::size_t>(rows * s_row_));
+    s_ = own_s_.data();
+  }
+}
+
+// Scores of columns [begin, end) become weights, relative to the largest score of the row so far.
+void ForwardRows::weigh(Index rows, Index begin, Index end, float* group) {
   const RowKernels& kernels = prepared_.kernels;
   if (prepared_.part.normaliser == Normaliser::None) return;
   for (Index r = 0; r < rows; ++r) {
-    float* s = s_.data() + r * s_row;
+    const Index first = std::clamp(columns_.extent(r).begin, begin, end);
+    const Index width = std::clamp(columns_.extent(r).end, first, end) - first;
+    float* s = group + r * s_row_ + (first - begin);
     float& most = most_[static_cast<std::size_t>(r)];
     float& sum = sum_[static_cast<std::size_t>(r)];
     if (prepared_.part.normaliser == Normaliser::FeatureRatio) {
@@ -142,30 +159,35 @@ void ForwardRows::normalise(Index rows) {
     const float factor = sum == 0 ? 0 : 1 / sum;
     prepared_.kernels.scale(output_.data() + r * prepared_.value_size, prepared_.value_size,
                             factor);
-    if (wanted_.attention) {
-      prepared_.kernels.scale(s_.data() + r * std::max<Index>(columns_.count(), 1),
-                              columns_.count(), factor);
-    }
+    if (!wanted_.attention) continue;
+    const Extent extent = columns_.extent(r);
+    prepared_.kernels.scale(s_ + r * s_row_ + extent.begin, extent.end - extent.begin, factor);
   }
 }
 
-void ForwardRows::report_scores(const Tile& tile, const float* s, Index s_row) {
-  for (Index r = 0; r < tile.rows; ++r) {
-    float* to =
-        result_.scores.data() + (tile.pair * prepared_.queries + tile.row + r) * prepared_.keys;
-    for (Index x = 0; x < tile.width; ++x) {
-      const float score = s[r * s_row + x];
-      to[tile.columns[x]] = score == -infinity ? 0 : score;
-    }
-  }
+void ForwardRows::report_scores(const Tile& tile, const float* s) {
+  float* to = result_.scores.data() + (tile.pair * prepared_.queries + tile.row) * prepared_.keys;
+  each_pair(tile, [&](Index r, Index x) {
+    const float score = s[r * s_row_ + x];
+    to[r * prepared_.keys + tile.columns[x]] = score == -infinity ? 0 : score;
+  });
 }
 
-void ForwardRows::report_attention(Index pair, Index row, Index rows, Index s_row) {
+// Zeros around the weights, or all of the row.
+void ForwardRows::report_attention(Index pair, Index row, Index rows) {
   for (Index r = 0; r < rows; ++r) {
     float* to = result_.attention.data() + (pair * prepared_.queries + row + r) * prepared_.keys;
-    std::fill_n(to, prepared_.keys, 0.0F);
-    const float* s = s_.data() + r * s_row;
-    for (const std::int32_t column : columns_.columns()) to[column] = *s++;
+    const Extent extent = columns_.extent(r);
+    if (in_place_) {
+      const Index first = columns_.first_of_interval();
+      std::fill(to, to + first + extent.begin, 0.0F);
+      std::fill(to + first + extent.end, to + prepared_.keys, 0.0F);
+    } else {
+      std::fill_n(to, prepared_.keys, 0.0F);
+      for (Index x = extent.begin; x < extent.end; ++x) {
+        to[columns_.columns()[static_cast<std::size_t>(x)]] = s_[r * s_row_ + x];
+      }
+    }
   }
 }
 
@@ -191,7 +213,7 @@ PartResult forward(const Prepared& prepared, const Wanted& wanted, const Stop& s
   parallel_for(pairs * blocks, 1, [&](Index first, Index last) {
     ForwardRows rows(prepared, wanted, result);
     for (Index n = first; n < last && !stop.requested(); ++n) {
-      const Index row = n % blocks * block_rows;
+      const Index row = (blocks - 1 - n % blocks) * block_rows;  // causal: long rows first
       rows.run(n / blocks, row, std::min(row + block_rows, queries), stop);
     }
   });

@@ -14,19 +14,15 @@ Index panel_count(Index rows) {
 
 // One panel from at most panel_width rows, `row(x)` pointing to row x.
 template <class Row>
-void pack_panel(Index count, Index size, Row row, float* panel) {
-  for (Index x = 0; x < count; ++x) {
-    const float* from = row(x);
-    for (Index t = 0; t < size; ++t) panel[t * panel_width + x] = from[t];
-  }
-  for (Index x = count; x < panel_width; ++x) {
-    for (Index t = 0; t < size; ++t) panel[t * panel_width + x] = 0;
-  }
+void pack_panel(const RowKernels& kernels, Index count, Index size, Row row, float* panel) {
+  const float* rows[panel_width];
+  for (Index x = 0; x < count; ++x) rows[x] = row(x);
+  kernels.pack(rows, count, size, panel);
 }
 
 }  // namespace
 
-Packed::Packed(const float* rows, Index heads, Index count, Index size)
+Packed::Packed(const RowKernels& kernels, const float* rows, Index heads, Index count, Index size)
     : count_(count), size_(size), panels_({heads, panel_count(count), size, panel_width}) {
   const Index per_head = panel_count(count);
   parallel_for(heads * per_head, 8, [&](Index first, Index last) {
@@ -34,8 +30,8 @@ Packed::Packed(const float* rows, Index heads, Index count, Index size)
       const Index begin = p % per_head * panel_width;
       const float* from = rows + (p / per_head * count + begin) * size;
       pack_panel(
-          std::min(panel_width, count - begin), size, [&](Index x) { return from + x * size; },
-          panels_.data() + p * size * panel_width);
+          kernels, std::min(panel_width, count - begin), size,
+          [&](Index x) { return from + x * size; }, panels_.data() + p * size * panel_width);
     }
   });
 }
@@ -46,11 +42,11 @@ void Packed::multiply(const RowKernels& kernels, Index m, const float* a, Index 
   multiply_panels(kernels, m, a, a_row, panels, size_, first, n, c, c_row, add);
 }
 
-void pack_rows(const float* rows, Index size, const std::int32_t* columns, Index count,
-               float* panels) {
+void pack_rows(const RowKernels& kernels, const float* rows, Index size,
+               const std::int32_t* columns, Index count, float* panels) {
   for (Index begin = 0; begin < count; begin += panel_width) {
     pack_panel(
-        std::min(panel_width, count - begin), size,
+        kernels, std::min(panel_width, count - begin), size,
         [&](Index x) { return rows + columns[begin + x] * size; }, panels + begin * size);
   }
 }

@@ -11,7 +11,7 @@ namespace attnscope::cpu {
 class Packed {
  public:
   Packed() = default;
-  Packed(const float* rows, Index heads, Index count, Index size);
+  Packed(const RowKernels& kernels, const float* rows, Index heads, Index count, Index size);
   bool defined() const { return panels_.defined(); }
 
   // c[m, n] (+)= a[m, size] . rows [first, first + n) of head `head`, transposed.
@@ -24,8 +24,8 @@ class Packed {
 };
 
 // Panels of `count` rows of `size` numbers; row x begins at rows + columns[x] * size.
-void pack_rows(const float* rows, Index size, const std::int32_t* columns, Index count,
-               float* panels);
+void pack_rows(const RowKernels& kernels, const float* rows, Index size,
+               const std::int32_t* columns, Index count, float* panels);
 // c[m, n] (+)= a . panels [first, first + n).
 void multiply_panels(const RowKernels& kernels, Index m, const float* a, Index a_row,
                      const float* panels, Index size, Index first, Index n, float* c, Index c_row,

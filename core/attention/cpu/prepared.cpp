@@ -22,10 +22,11 @@ bool is_consecutive(const std::vector<std::int32_t>& positions, Index period) {
   return true;
 }
 
-Prepared::Rows prepare(const RelativeRows& rows, Index heads) {
+Prepared::Rows prepare(const RowKernels& kernels, const RelativeRows& rows, Index heads) {
   const Index count = rows.rows.dim(1), size = rows.rows.dim(2);
   return {PerHead(rows.rows, heads), count, size,
-          Packed(rows.rows.value().data(), rows.rows.dim(0), count, size), rows.index.get()};
+          Packed(kernels, rows.rows.value().data(), rows.rows.dim(0), count, size),
+          rows.index.get()};
 }
 
 Prepared::Table prepare(const OffsetTable& table, Index heads) {
@@ -52,17 +53,17 @@ Prepared::Prepared(const Part& of, bool for_gradients)
   if (p.q.defined()) key_size = p.q.dim(2);
   if (p.k.defined()) key_size = p.k.dim(2);
   if (p.v.defined()) value_size = p.v.dim(2);
-  if (has_product) packed_k = Packed(p.k.value().data(), p.k.dim(0), keys, key_size);
+  if (has_product) packed_k = Packed(kernels, p.k.value().data(), p.k.dim(0), keys, key_size);
   if (p.v.defined() && for_gradients) {
-    packed_v = Packed(p.v.value().data(), p.v.dim(0), keys, value_size);
+    packed_v = Packed(kernels, p.v.value().data(), p.v.dim(0), keys, value_size);
   }
   for (const ExtraProduct& e : p.products) {
     products.push_back({PerHead(e.q, heads), PerHead(e.k, heads), e.q.dim(2),
-                        Packed(e.k.value().data(), e.k.dim(0), keys, e.k.dim(2))});
+                        Packed(kernels, e.k.value().data(), e.k.dim(0), keys, e.k.dim(2))});
   }
-  if (p.query_rows) query_rows.push_back(prepare(*p.query_rows, heads));
-  for (const RelativeRows& rows : p.key_rows) key_rows.push_back(prepare(rows, heads));
-  if (p.value_rows) value_rows.push_back(prepare(*p.value_rows, heads));
+  if (p.query_rows) query_rows.push_back(prepare(kernels, *p.query_rows, heads));
+  for (const RelativeRows& rows : p.key_rows) key_rows.push_back(prepare(kernels, rows, heads));
+  if (p.value_rows) value_rows.push_back(prepare(kernels, *p.value_rows, heads));
   for (const OffsetTable& table : p.scaled_biases) scaled_biases.push_back(prepare(table, heads));
   if (p.bias) bias.push_back(prepare(*p.bias, heads));
   if (p.factor) factor.push_back(prepare(*p.factor, heads));

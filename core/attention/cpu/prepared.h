@@ -12,6 +12,8 @@ namespace attnscope::cpu {
 
 // Rows of queries that are computed together.
 inline constexpr Index block_rows = 64;
+// Consecutive rows of a block whose columns are looked at together, to leave out corners.
+inline constexpr Index group_rows = 8;
 // Columns of scores that are computed together.
 inline constexpr Index tile_columns = 128;
 

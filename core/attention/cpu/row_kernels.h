@@ -23,6 +23,9 @@ struct RowKernels {
   void (*multiply)(Size m, Size n, Size k, const float* a, Size a_row, Size a_column,
                    const float* b, Size b_row, float* c, Size c_row, bool add);
 
+  // panel[t * panel_width + x] = rows[x][t] for x < count; 0 for the panel's other columns.
+  void (*pack)(const float* const* rows, Size count, Size size, float* panel);
+
   float (*maximum)(const float* x, Size n);  // -infinity for n = 0
   // x = exp(x - shift), where x <= shift or x = -infinity; returns the sum.
   float (*exponentials)(float* x, Size n, float shift);

@@ -12,11 +12,14 @@ void TileProducts::scores(const Tile& tile, const float* a, const Packed& packed
       s[x] = add ? s[x] + product : product;
     }
   } else if (tile.contiguous()) {
-    packed.multiply(kernels_, tile.rows, a, size, head, tile.columns[0], tile.width, s, s_row, add);
+    each_panel(tile, [&](Index x, Index count, Index row, Index n) {
+      packed.multiply(kernels_, n, a + row * size, size, head, tile.columns[0] + x, count,
+                      s + row * s_row + x, s_row, add);
+    });
   } else {
     const Index panels = (tile.width + panel_width - 1) / panel_width;
     panels_.resize(static_cast<std::size_t>(panels * panel_width * size));
-    pack_rows(rows, size, tile.columns, tile.width, panels_.data());
+    pack_rows(kernels_, rows, size, tile.columns, tile.width, panels_.data());
     multiply_panels(kernels_, tile.rows, a, size, panels_.data(), size, 0, tile.width, s, s_row,
                     add);
   }
@@ -28,10 +31,13 @@ void TileProducts::weighted_sum(const Tile& tile, const float* p, Index p_row, c
     for (Index x = 0; x < tile.width; ++x) {
       kernels_.add_scaled(sum, rows + tile.columns[x] * size, size, p[x]);
     }
-  } else {
-    kernels_.multiply(tile.rows, size, tile.width, p, p_row, 1, picked(tile, rows, size), size, sum,
-                      size, true);
+    return;
   }
+  const float* from = picked(tile, rows, size);
+  each_band(tile, [&](Extent extent, Index row, Index n) {
+    kernels_.multiply(n, size, extent.end - extent.begin, p + row * p_row + extent.begin, p_row, 1,
+                      from + extent.begin * size, size, sum + row * size, size, true);
+  });
 }
 
 void TileProducts::spread(const Tile& tile, const float* p, Index p_row, const float* a, Index size,
@@ -41,8 +47,10 @@ void TileProducts::spread(const Tile& tile, const float* p, Index p_row, const f
       kernels_.add_scaled(rows + tile.columns[x] * size, a, size, p[x]);
     }
   } else if (tile.contiguous()) {
-    kernels_.multiply(tile.width, size, tile.rows, p, 1, p_row, a, size,
-                      rows + tile.columns[0] * size, size, true);
+    each_panel(tile, [&](Index x, Index count, Index row, Index n) {
+      kernels_.multiply(count, size, n, p + row * p_row + x, 1, p_row, a + row * size, size,
+                        rows + (tile.columns[0] + x) * size, size, true);
+    });
   } else {
     gathered_.resize(static_cast<std::size_t>(tile.width * size));
     kernels_.multiply(tile.width, size, tile.rows, p, 1, p_row, a, size, gathered_.data(), size,

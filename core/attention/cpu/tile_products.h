@@ -7,6 +7,8 @@
 
 namespace attnscope::cpu {
 
+// Cells of p and s outside of the tile's extents are left out, but see spread().
+//
 // `rows` is a matrix [L_k, size] of which the tile's columns pick rows, in order where the tile is
 // contiguous and gathered otherwise. p and s: [tile.rows, tile.width].
 class TileProducts {
@@ -19,7 +21,7 @@ class TileProducts {
   // sum += p rows.  sum: [tile.rows, size]
   void weighted_sum(const Tile& tile, const float* p, Index p_row, const float* rows, Index size,
                     float* sum);
-  // rows += p^T a.  a: [tile.rows, size]
+  // rows += p^T a.  a: [tile.rows, size]. p must be 0 outside of the extents: fill_outside().
   void spread(const Tile& tile, const float* p, Index p_row, const float* a, Index size,
               float* rows);
   // The picked rows themselves: a pointer into `rows` or to a copy, valid until the next call.

@@ -10,13 +10,6 @@ namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-template <class F>
-void each_pair(const Tile& tile, F f) {
-  for (Index r = 0; r < tile.rows; ++r) {
-    for (Index x = 0; x < tile.width; ++x) f(r, x);
-  }
-}
-
 void resize(std::vector<float>& numbers, Index count) {
   numbers.resize(static_cast<std::size_t>(count));
 }
@@ -51,37 +44,49 @@ void TileScores::compute(const Tile& tile, float* s, Index s_row, float hidden) 
       compute_logits(tile, s, s_row);
       break;
   }
-  for (const Prepared::Table& bias : prepared_.bias) add_table(tile, bias, s, s_row);
+  for (const Prepared::Table& bias : prepared_.bias) add_table(tile, bias, 1, s, s_row);
   columns_.hide(tile, s, s_row, hidden);
+}
+
+// Queries times the scale, so that scores need no pass of their own for it.
+const float* TileScores::scaled(const Tile& tile, const float* rows, Index size,
+                                std::vector<float>& to) {
+  const float scale = prepared_.part.scale;
+  if (scale == 1) return rows;
+  const Index count = tile.rows * size;
+  resize(to, count);
+  std::transform(rows, rows + count, to.begin(), [scale](float x) { return x * scale; });
+  return to.data();
 }
 
 void TileScores::compute_product(const Tile& tile, float* s, Index s_row) {
   const Prepared& p = prepared_;
   const Part& part = p.part;
+  if (part.q.defined()) {
+    scaled_q_ = scaled(tile, p.q(tile.pair, tile.row), p.key_size, scaled_q_numbers_);
+  }
   if (p.has_product) {
-    products_.scores(tile, p.q(tile.pair, tile.row), p.packed_k, p.key_head(tile.pair),
-                     p.k(tile.pair), p.key_size, s, s_row, false);
+    products_.scores(tile, scaled_q_, p.packed_k, p.key_head(tile.pair), p.k(tile.pair), p.key_size,
+                     s, s_row, false);
     if (part.relu) {
       resize(product_, tile.rows * tile.width);
-      each_pair(tile, [&](Index r, Index x) {
+      each_pair(tile, [&](Index r, Index x) {  // scale * ReLU(q . k)
         float& score = s[r * s_row + x];
         product_[static_cast<std::size_t>(r * tile.width + x)] = score;
-        score = std::max(score, 0.0F);
+        score = part.scale > 0 ? std::max(score, 0.0F) : std::min(score, 0.0F);
       });
     }
   } else {
     for (Index r = 0; r < tile.rows; ++r) std::fill_n(s + r * s_row, tile.width, 0.0F);
   }
   for (const Prepared::Product& e : p.products) {
-    products_.scores(tile, e.q.at(tile.pair) + tile.row * e.size, e.packed_k, e.k.index(tile.pair),
-                     e.k.at(tile.pair), e.size, s, s_row, true);
+    const float* q = scaled(tile, e.q.at(tile.pair) + tile.row * e.size, e.size, scaled_numbers_);
+    products_.scores(tile, q, e.packed_k, e.k.index(tile.pair), e.k.at(tile.pair), e.size, s, s_row,
+                     true);
   }
   for (const Prepared::Rows& rows : p.query_rows) add_query_rows(tile, rows, s, s_row);
   for (const Prepared::Rows& rows : p.key_rows) add_key_rows(tile, rows, s, s_row);
-  for (const Prepared::Table& table : p.scaled_biases) add_table(tile, table, s, s_row);
-  if (part.scale != 1) {
-    for (Index r = 0; r < tile.rows; ++r) p.kernels.scale(s + r * s_row, tile.width, part.scale);
-  }
+  for (const Prepared::Table& t : p.scaled_biases) add_table(tile, t, part.scale, s, s_row);
   for (const Prepared::Table& table : p.factor) {
     const PairLines<float>& factor = offsets_.numbers(table, tile.pair);
     resize(unscaled_, tile.rows * tile.width);
@@ -120,10 +125,13 @@ void TileScores::compute_logits(const Tile& tile, float* s, Index s_row) {
   }
 }
 
-void TileScores::add_table(const Tile& tile, const Prepared::Table& table, float* s, Index s_row) {
+void TileScores::add_table(const Tile& tile, const Prepared::Table& table, float factor, float* s,
+                           Index s_row) {
   const PairLines<float>& numbers = offsets_.numbers(table, tile.pair);
   for (Index r = 0; r < tile.rows; ++r) {
-    prepared_.kernels.add_scaled(s + r * s_row, numbers.row(r), tile.width, 1);
+    const Extent extent = tile.extent(r);
+    prepared_.kernels.add_scaled(s + r * s_row + extent.begin, numbers.row(r) + extent.begin,
+                                 extent.end - extent.begin, factor);
   }
 }
 
@@ -132,7 +140,7 @@ void TileScores::add_query_rows(const Tile& tile, const Prepared::Rows& rows, fl
   const PairLines<std::int32_t>& bucket = offsets_.buckets(*rows.index);
   const Index least = offsets_.least_bucket(), n = offsets_.bucket_count();
   resize(by_bucket_, tile.rows * n);
-  rows.packed.multiply(prepared_.kernels, tile.rows, prepared_.q(tile.pair, tile.row), rows.size,
+  rows.packed.multiply(prepared_.kernels, tile.rows, scaled_q_, rows.size,
                        rows.rows.index(tile.pair), least, n, by_bucket_.data(), n, false);
   each_pair(tile, [&](Index r, Index x) {
     s[r * s_row + x] += by_bucket_[static_cast<std::size_t>(r * n + bucket.row(r)[x] - least)];
@@ -146,8 +154,10 @@ void TileScores::add_key_rows(const Tile& tile, const Prepared::Rows& rows, floa
   const float* keys = products_.picked(tile, prepared_.k(tile.pair), rows.size);
   rows.packed.multiply(prepared_.kernels, tile.width, keys, rows.size, rows.rows.index(tile.pair),
                        least, n, by_bucket_.data(), n, false);
+  const float scale = prepared_.part.scale;
   each_pair(tile, [&](Index r, Index x) {
-    s[r * s_row + x] += by_bucket_[static_cast<std::size_t>(x * n + bucket.row(r)[x] - least)];
+    s[r * s_row + x] +=
+        scale * by_bucket_[static_cast<std::size_t>(x * n + bucket.row(r)[x] - least)];
   });
 }
 
@@ -155,7 +165,8 @@ void TileScores::hide_beyond_span(const Tile& tile, float* s, Index s_row, float
   for (Index r = 0; r < tile.rows; ++r) {
     const float z = span_of(prepared_, tile.pair, tile.row + r);
     const std::int32_t* offset = offsets_.offsets().row(r);
-    for (Index x = 0; x < tile.width; ++x) {
+    const Extent extent = tile.extent(r);
+    for (Index x = extent.begin; x < extent.end; ++x) {
       if (span_weight(z, prepared_.part.span_ramp, offset[x]) == 0) s[r * s_row + x] = hidden;
     }
   }
@@ -165,7 +176,8 @@ void TileScores::add_span(const Tile& tile, float* s, Index s_row) {
   for (Index r = 0; r < tile.rows; ++r) {
     const float z = span_of(prepared_, tile.pair, tile.row + r);
     const std::int32_t* offset = offsets_.offsets().row(r);
-    for (Index x = 0; x < tile.width; ++x) {
+    const Extent extent = tile.extent(r);
+    for (Index x = extent.begin; x < extent.end; ++x) {
       const float m = span_weight(z, prepared_.part.span_ramp, offset[x]);
       if (m != 1) s[r * s_row + x] = m == 0 ? -infinity : s[r * s_row + x] + std::log(m);
     }
@@ -218,7 +230,7 @@ void TileScores::backward(const Tile& tile, float* ds, Index ds_row, Gradients& 
   if (gradients.span.wanted()) span_backward(tile, ds, ds_row, gradients, slice);
   for (std::size_t i = 0; i < prepared_.bias.size(); ++i) {
     if (!gradients.bias[i].wanted()) continue;
-    table_backward(tile, prepared_.bias[i], ds, ds_row, gradients.bias[i].at(slice, tile.pair));
+    table_backward(tile, prepared_.bias[i], ds, ds_row, 1, gradients.bias[i].at(slice, tile.pair));
   }
   switch (prepared_.part.source) {
     case Source::Product:
@@ -248,14 +260,9 @@ void TileScores::product_backward(const Tile& tile, float* ds, Index ds_row, Gra
     const PairLines<float>& factor = offsets_.numbers(p.factor[i], tile.pair);
     each_pair(tile, [&](Index r, Index x) { ds[r * ds_row + x] *= factor.row(r)[x]; });
   }
-  if (p.part.scale != 1) {
-    for (Index r = 0; r < tile.rows; ++r) {
-      p.kernels.scale(ds + r * ds_row, tile.width, p.part.scale);
-    }
-  }
   for (std::size_t i = 0; i < p.scaled_biases.size(); ++i) {
     if (!gradients.scaled_biases[i].wanted()) continue;
-    table_backward(tile, p.scaled_biases[i], ds, ds_row,
+    table_backward(tile, p.scaled_biases[i], ds, ds_row, p.part.scale,
                    gradients.scaled_biases[i].at(slice, tile.pair));
   }
   for (const Prepared::Rows& rows : p.query_rows) {
@@ -268,28 +275,38 @@ void TileScores::product_backward(const Tile& tile, float* ds, Index ds_row, Gra
     const Prepared::Product& e = p.products[i];
     Gradients::Product& d = gradients.products[i];
     if (d.q.wanted()) {
-      products_.weighted_sum(tile, ds, ds_row, e.k.at(tile.pair), e.size,
-                             d.q.at(0, tile.pair) + tile.row * e.size);
+      add_scaled_sum(tile, ds, ds_row, e.k.at(tile.pair), e.size,
+                     d.q.at(0, tile.pair) + tile.row * e.size);
     }
     if (d.k.wanted()) {
-      products_.spread(tile, ds, ds_row, e.q.at(tile.pair) + tile.row * e.size, e.size,
-                       d.k.at(slice, tile.pair));
+      products_.spread(tile, ds, ds_row,
+                       scaled(tile, e.q.at(tile.pair) + tile.row * e.size, e.size, scaled_numbers_),
+                       e.size, d.k.at(slice, tile.pair));
     }
   }
   if (!p.has_product) return;
   if (p.part.relu) {
     each_pair(tile, [&](Index r, Index x) {
-      if (!(product_[static_cast<std::size_t>(r * tile.width + x)] > 0)) ds[r * ds_row + x] = 0;
+      const float product = product_[static_cast<std::size_t>(r * tile.width + x)];
+      if (!(p.part.scale > 0 ? product > 0 : product < 0)) ds[r * ds_row + x] = 0;
     });
   }
   if (gradients.q.wanted()) {
-    products_.weighted_sum(tile, ds, ds_row, p.k(tile.pair), p.key_size,
-                           gradients.q.at(0, tile.pair) + tile.row * p.key_size);
+    add_scaled_sum(tile, ds, ds_row, p.k(tile.pair), p.key_size,
+                   gradients.q.at(0, tile.pair) + tile.row * p.key_size);
   }
   if (gradients.k.wanted()) {
-    products_.spread(tile, ds, ds_row, p.q(tile.pair, tile.row), p.key_size,
+    products_.spread(tile, ds, ds_row, scaled_q_, p.key_size,
                      gradients.k.at(slice, p.key_head(tile.pair)));
   }
+}
+
+// sum += scale * ds rows.  sum: [tile.rows, size]
+void TileScores::add_scaled_sum(const Tile& tile, const float* ds, Index ds_row, const float* rows,
+                                Index size, float* sum) {
+  scaled_numbers_.assign(static_cast<std::size_t>(tile.rows * size), 0.0F);
+  products_.weighted_sum(tile, ds, ds_row, rows, size, scaled_numbers_.data());
+  prepared_.kernels.add_scaled(sum, scaled_numbers_.data(), tile.rows * size, prepared_.part.scale);
 }
 
 void TileScores::additive_backward(const Tile& tile, const float* ds, Index ds_row,
@@ -355,9 +372,10 @@ void TileScores::span_backward(const Tile& tile, const float* ds, Index ds_row,
 }
 
 void TileScores::table_backward(const Tile& tile, const Prepared::Table& table, const float* ds,
-                                Index ds_row, float* d_table) {
+                                Index ds_row, float factor, float* d_table) {
   const PairLines<std::int32_t>& bucket = offsets_.buckets(*table.index);
-  each_pair(tile, [&](Index r, Index x) { d_table[bucket.row(r)[x]] += ds[r * ds_row + x]; });
+  each_pair(tile,
+            [&](Index r, Index x) { d_table[bucket.row(r)[x]] += factor * ds[r * ds_row + x]; });
 }
 
 void TileScores::query_rows_backward(const Tile& tile, const Prepared::Rows& rows, const float* ds,
@@ -371,15 +389,15 @@ void TileScores::query_rows_backward(const Tile& tile, const Prepared::Rows& row
     by_bucket_[static_cast<std::size_t>(r * n + bucket.row(r)[x] - least)] += ds[r * ds_row + x];
   });
   const Index size = rows.size;
+  if (d_rows.wanted()) {
+    prepared_.kernels.multiply(n, size, tile.rows, by_bucket_.data(), 1, n, scaled_q_, size,
+                               d_rows.at(slice, tile.pair) + least * size, size, true);
+  }
   if (gradients.q.wanted()) {
+    prepared_.kernels.scale(by_bucket_.data(), tile.rows * n, prepared_.part.scale);
     prepared_.kernels.multiply(tile.rows, size, n, by_bucket_.data(), n, 1,
                                rows.rows.at(tile.pair) + least * size, size,
                                gradients.q.at(0, tile.pair) + tile.row * size, size, true);
-  }
-  if (d_rows.wanted()) {
-    prepared_.kernels.multiply(n, size, tile.rows, by_bucket_.data(), 1, n,
-                               prepared_.q(tile.pair, tile.row), size,
-                               d_rows.at(slice, tile.pair) + least * size, size, true);
   }
 }
 
@@ -391,7 +409,8 @@ void TileScores::key_rows_backward(const Tile& tile, const Prepared::Rows& rows,
   const Index least = offsets_.least_bucket(), n = offsets_.bucket_count(), size = rows.size;
   by_bucket_.assign(static_cast<std::size_t>(tile.width * n), 0.0F);
   each_pair(tile, [&](Index r, Index x) {
-    by_bucket_[static_cast<std::size_t>(x * n + bucket.row(r)[x] - least)] += ds[r * ds_row + x];
+    by_bucket_[static_cast<std::size_t>(x * n + bucket.row(r)[x] - least)] +=
+        prepared_.part.scale * ds[r * ds_row + x];
   });
   if (d_rows.wanted()) {
     const float* keys = products_.picked(tile, prepared_.k(tile.pair), size);

@@ -19,7 +19,8 @@ class TileScores {
   TileScores(const Prepared& prepared, BlockColumns& columns)
       : prepared_(prepared), columns_(columns), products_(prepared.kernels) {}
 
-  // s_ic of part.h; `hidden` where the pair is not allowed.  s: [tile.rows, tile.width]
+  // s_ic of part.h; `hidden` where the pair is not allowed.  s: [tile.rows, tile.width], cells
+  // outside of the extents undefined.
   // A span-weighted softmax is a softmax whose scores gain log m_z(o): add_span() adds it, and
   // hides the pairs that the span does not reach.
   void compute(const Tile& tile, float* s, Index s_row, float hidden);
@@ -27,7 +28,8 @@ class TileScores {
   void hide_beyond_span(const Tile& tile, float* s, Index s_row, float hidden);
 
   // Adds the gradients of all score ingredients, given those of the scores, which are destroyed.
-  // compute() came last for this tile. ds is 0 where a pair is not allowed.
+  // compute() came last for this tile. ds is 0 where a pair is not allowed, also outside of the
+  // extents.
   void backward(const Tile& tile, float* ds, Index ds_row, Gradients& gradients, Index slice);
 
   // sum_r += sum_x p_rx value_rows[bucket of (r, x)].  sum: [tile.rows, d_v]
@@ -42,7 +44,9 @@ class TileScores {
   void compute_product(const Tile& tile, float* s, Index s_row);
   void compute_additive(const Tile& tile, float* s, Index s_row) const;
   void compute_logits(const Tile& tile, float* s, Index s_row);
-  void add_table(const Tile& tile, const Prepared::Table& table, float* s, Index s_row);
+  const float* scaled(const Tile& tile, const float* rows, Index size, std::vector<float>& to);
+  void add_table(const Tile& tile, const Prepared::Table& table, float factor, float* s,
+                 Index s_row);
   void add_query_rows(const Tile& tile, const Prepared::Rows& rows, float* s, Index s_row);
   void add_key_rows(const Tile& tile, const Prepared::Rows& rows, float* s, Index s_row);
 
@@ -54,7 +58,9 @@ class TileScores {
   void span_backward(const Tile& tile, const float* ds, Index ds_row, Gradients& gradients,
                      Index slice);
   void table_backward(const Tile& tile, const Prepared::Table& table, const float* ds, Index ds_row,
-                      float* d_table);
+                      float factor, float* d_table);
+  void add_scaled_sum(const Tile& tile, const float* ds, Index ds_row, const float* rows,
+                      Index size, float* sum);
   void query_rows_backward(const Tile& tile, const Prepared::Rows& rows, const float* ds,
                            Index ds_row, Gradients& gradients, Index slice);
   void key_rows_backward(const Tile& tile, const Prepared::Rows& rows, const float* ds,
@@ -64,9 +70,11 @@ class TileScores {
   BlockColumns& columns_;
   TileProducts products_;
   TileOffsets offsets_;
-  std::vector<float> by_bucket_;  // scratch: a number per row (or column) and bucket
-  std::vector<float> product_;    // q . k before the ReLU   [rows, width]
-  std::vector<float> unscaled_;   // scores before the factor  [rows, width]
+  std::vector<float> by_bucket_;     // scratch: a number per row (or column) and bucket
+  std::vector<float> product_;       // scale * q . k before the ReLU  [rows, width]
+  std::vector<float> unscaled_;      // scores before the factor  [rows, width]
+  const float* scaled_q_ = nullptr;  // scale * q of the tile's rows  [rows, d_k]
+  std::vector<float> scaled_q_numbers_, scaled_numbers_;
 };
 
 }  // namespace attnscope::cpu
