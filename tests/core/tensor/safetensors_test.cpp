@@ -142,7 +142,8 @@ TEST_F(Safetensors, RefusesOverlapsGapsAndKeysTwice) {
   EXPECT_NE(two("[0,4]", "[4,8]", 7).find("ends before"), std::string::npos);
   EXPECT_NE(two("[0,4]", "[4,8]", 9), "");
   const std::string entry = R"({"dtype":"U8","shape":[0],"data_offsets":[0,0]})";
-  EXPECT_EQ(refusal("{\"a\":" + entry + ",\"a\":" + entry + "}", 0), "key \"a\" occurs twice in one object");
+  EXPECT_EQ(refusal("{\"a\":" + entry + ",\"a\":" + entry + "}", 0),
+            "key \"a\" occurs twice in one object");
 }
 
 // Cut and damaged files are read or refused, never anything else.

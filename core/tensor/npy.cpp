@@ -1,0 +1,264 @@
+#include "core/tensor/npy.h"
+
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+
+namespace attnscope {
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+constexpr std::string_view kMagic = "\x93NUMPY"sv;
+constexpr std::size_t kAlignment = 64;     // of the numbers in the file
+constexpr std::size_t kLongestShown = 40;  // bytes of a header's value in a message
+constexpr std::size_t kHighestRank = 32;   // as NumPy
+
+struct Kind {
+  std::string_view descr;
+  DType dtype;
+};
+constexpr std::array<Kind, 7> kKinds{{{"<f4", DType::F32},
+                                      {"<f2", DType::F16},
+                                      {"<f8", DType::F64},
+                                      {"<i4", DType::I32},
+                                      {"<i8", DType::I64},
+                                      {"|u1", DType::U8},
+                                      {"|b1", DType::Bool}}};
+
+struct Header {
+  std::optional<DType> dtype;
+  std::optional<bool> fortran_order;
+  std::optional<Shape> shape;
+};
+
+// The header is a Python dictionary: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
+class HeaderReader {
+ public:
+  HeaderReader(std::string_view text, std::string_view name) : rest_(text), name_(name) {}
+
+  Header read() {
+    Header header;
+    expect('{');
+    while (!take('}')) {
+      read_member(header);
+      if (!take(',')) {
+        expect('}');
+        break;
+      }
+    }
+    skip_space();
+    if (!rest_.empty()) fail("nothing after the dictionary");
+    if (!header.dtype || !header.fortran_order || !header.shape) {
+      fail("the keys descr, fortran_order, shape");
+    }
+    return header;
+  }
+
+ private:
+  void read_member(Header& header) {
+    const std::string_view key = quoted();
+    expect(':');
+    if (key == "descr" && !header.dtype) {
+      header.dtype = dtype();
+    } else if (key == "fortran_order" && !header.fortran_order) {
+      header.fortran_order = truth();
+    } else if (key == "shape" && !header.shape) {
+      header.shape = shape();
+    } else {
+      throw InputError(name_ + ": header key '" + std::string(key) + "': unknown or there twice");
+    }
+  }
+
+  void skip_space() {
+    while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\n')) rest_.remove_prefix(1);
+  }
+  bool take(char c) {
+    skip_space();
+    if (!rest_.starts_with(c)) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  void expect(char c) {
+    if (!take(c)) fail(std::string("'") + c + "'");
+  }
+  [[noreturn]] void fail(const std::string& expected) const {
+    throw InputError(name_ + ": header: expected " + expected + ", found \"" +
+                     std::string(rest_.substr(0, kLongestShown)) + "\"");
+  }
+
+  std::string_view quoted() {
+    skip_space();
+    const char quote = rest_.empty() ? '\0' : rest_[0];
+    const std::size_t end = rest_.find(quote, 1);
+    if ((quote != '\'' && quote != '"') || end == std::string_view::npos) fail("a quoted text");
+    const std::string_view text = rest_.substr(1, end - 1);
+    rest_.remove_prefix(end + 1);
+    return text;
+  }
+
+  DType dtype() {
+    const std::string_view descr = quoted();
+    for (const Kind& kind : kKinds) {
+      const bool any_order = byte_size(kind.dtype) == 1;  // "<u1" is "|u1"
+      if (descr == kind.descr ||
+          (any_order && descr.substr(0, 1) == "<" && descr.substr(1) == kind.descr.substr(1))) {
+        return kind.dtype;
+      }
+    }
+    throw InputError(name_ + ": type '" + std::string(descr.substr(0, kLongestShown)) +
+                     "': expected <f2, <f4, <f8, <i4, <i8, |u1 or |b1");
+  }
+
+  bool truth() {
+    skip_space();
+    for (const bool value : {true, false}) {
+      const std::string_view word = value ? "True" : "False";
+      if (!rest_.starts_with(word)) continue;
+      rest_.remove_prefix(word.size());
+      return value;
+    }
+    fail("True or False");
+  }
+
+  Shape shape() {
+    Shape shape;
+    expect('(');
+    while (!take(')')) {
+      shape.push_back(size());
+      if (shape.size() > kHighestRank) fail("at most 32 dimensions");
+      if (!take(',')) {
+        if (shape.size() == 1) fail("','");  // "(3)" is no tuple
+        expect(')');
+        break;
+      }
+    }
+    return shape;
+  }
+
+  Index size() {
+    skip_space();
+    Index value = -1;
+    const auto result = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
+    if (result.ec != std::errc() || value < 0) fail("a size");
+    rest_.remove_prefix(static_cast<std::size_t>(result.ptr - rest_.data()));
+    return value;
+  }
+
+  std::string_view rest_;
+  std::string name_;
+};
+
+// Puts numbers of `size` bytes that lie with the first axis fastest into C order.
+std::string in_c_order(std::string_view bytes, const Shape& shape, std::size_t size) {
+  std::string result(bytes.size(), '\0');
+  std::vector<Index> at(shape.size(), 0);  // the index in C order that comes next
+  const std::size_t count = bytes.size() / size;
+  for (std::size_t to = 0; to < count; ++to) {
+    Index from = 0;
+    for (std::size_t axis = shape.size(); axis-- > 0;) from = from * shape[axis] + at[axis];
+    std::memcpy(result.data() + to * size, bytes.data() + static_cast<std::size_t>(from) * size,
+                size);
+    for (std::size_t axis = shape.size(); axis-- > 0;) {
+      if (++at[axis] < shape[axis]) break;
+      at[axis] = 0;
+    }
+  }
+  return result;
+}
+
+std::size_t byte_count(const Shape& shape, std::size_t size, const std::string& name) {
+  std::size_t bytes = 0;
+  bool too_large = false;
+  try {
+    too_large =
+        __builtin_mul_overflow(static_cast<std::size_t>(element_count(shape)), size, &bytes);
+  } catch (const InputError&) {
+    too_large = true;
+  }
+  if (too_large) throw InputError(name + ": shape " + to_string(shape) + ": too large");
+  return bytes;
+}
+
+// Where the header's text lies in the file.
+std::string_view header_text(std::string_view bytes, const std::string& name) {
+  if (!bytes.starts_with(kMagic) || bytes.size() < kMagic.size() + 2) {
+    throw InputError(name + ": not a .npy file");
+  }
+  const int version = static_cast<unsigned char>(bytes[kMagic.size()]);
+  if (version < 1 || version > 3) {
+    throw InputError(name + ": .npy version " + std::to_string(version) + ": expected 1 to 3");
+  }
+  const std::size_t length_size = version == 1 ? 2 : 4, begin = kMagic.size() + 2 + length_size;
+  std::uint32_t length = 0;
+  if (bytes.size() >= begin) std::memcpy(&length, bytes.data() + begin - length_size, length_size);
+  if (bytes.size() < begin || length > bytes.size() - begin) {
+    throw InputError(name + ": the file ends before its header does");
+  }
+  return bytes.substr(begin, length);
+}
+
+}  // namespace
+
+StoredTensor parse_npy(std::string bytes, std::string_view file_name) {
+  const std::string name(file_name);
+  const std::string_view text = header_text(bytes, name);
+  const Header header = HeaderReader(text, name).read();
+  const std::string_view data =
+      std::string_view(bytes).substr(static_cast<std::size_t>(text.end() - bytes.data()));
+  const Shape& shape = *header.shape;
+  const std::size_t size = static_cast<std::size_t>(byte_size(*header.dtype));
+  const std::size_t expected = byte_count(shape, size, name);
+  if (expected != data.size()) {
+    throw InputError(name + ": shape " + to_string(shape) + " of " +
+                     std::string(to_string(*header.dtype)) + " takes " + std::to_string(expected) +
+                     " bytes, found " + std::to_string(data.size()));
+  }
+  const std::size_t offset = bytes.size() - data.size();
+  const bool reorder = *header.fortran_order && shape.size() > 1 && expected > 0;
+  auto owner = std::make_shared<const std::string>(reorder ? in_c_order(data, shape, size)
+                                                           : std::move(bytes));
+  const auto* first = reinterpret_cast<const std::uint8_t*>(owner->data()) + (reorder ? 0 : offset);
+  return {*header.dtype, shape, first, std::move(owner)};
+}
+
+StoredTensor read_npy(const std::filesystem::path& path) {
+  return parse_npy(read_file(path), path.string());
+}
+
+void write_npy(const std::filesystem::path& path, const StoredTensor& tensor) {
+  std::string_view descr;
+  for (const Kind& kind : kKinds) {
+    if (kind.dtype == tensor.dtype) descr = kind.descr;
+  }
+  if (descr.empty()) {
+    throw InputError(path.string() + ": a .npy file cannot hold " +
+                     std::string(to_string(tensor.dtype)));
+  }
+  std::string shape = "(";
+  for (const Index n : tensor.shape) shape += std::to_string(n) + ", ";
+  if (tensor.shape.size() > 1) shape.resize(shape.size() - 2);  // but "(3, )"
+  std::string header =
+      "{'descr': '" + std::string(descr) + "', 'fortran_order': False, 'shape': " + shape + "), }";
+  const std::size_t begin = kMagic.size() + 4;
+  const std::size_t end = (begin + header.size() + 1 + kAlignment - 1) / kAlignment * kAlignment;
+  header.resize(end - begin - 1, ' ');
+  header += '\n';
+  const auto length = static_cast<std::uint16_t>(header.size());
+  std::string start(kMagic);
+  start += "\x01\x00"sv;
+  start.append(reinterpret_cast<const char*>(&length), 2);
+  const auto bytes =
+      static_cast<std::size_t>(element_count(tensor.shape) * byte_size(tensor.dtype));
+  write_file(path,
+             {start, header,
+              bytes == 0 ? std::string_view()
+                         : std::string_view(reinterpret_cast<const char*>(tensor.bytes), bytes)});
+}
+
+}  // namespace attnscope

@@ -1,0 +1,22 @@
+// NumPy's .npy files: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+//
+// Versions 1 to 3; little-endian f2, f4, f8, i4, i8, u1 and bool. Arrays in Fortran order are
+// put into C order. A malformed file is an InputError that begins with the file's name.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "core/tensor/safetensors.h"
+
+namespace attnscope {
+
+StoredTensor read_npy(const std::filesystem::path& path);
+// The same from a file's bytes; `name` begins the messages.
+StoredTensor parse_npy(std::string bytes, std::string_view name);
+
+// Version 1, C order. WorkError when it cannot be written. InputError for BF16, which NumPy lacks.
+void write_npy(const std::filesystem::path& path, const StoredTensor& tensor);
+
+}  // namespace attnscope

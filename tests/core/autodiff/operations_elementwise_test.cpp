@@ -1,0 +1,94 @@
+#include "core/autodiff/operations_elementwise.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/autodiff/operations_reduce.h"
+#include "core/base/error.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using testing::close;
+
+struct Function {
+  Var (*operation)(const Var&);
+  double (*reference)(double);
+};
+
+TEST(Activations, AgreeWithDoublePrecision) {
+  const std::vector<Function> functions{
+      {relu, [](double x) { return std::max(x, 0.0); }},
+      {gelu, [](double x) { return x * (1 + std::erf(x / std::sqrt(2.0))) / 2; }},
+      {gelu_tanh,
+       [](double x) {
+         return x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))) / 2;
+       }},
+      {silu, [](double x) { return x / (1 + std::exp(-x)); }},
+      {tanh, [](double x) { return std::tanh(x); }},
+      {sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }},
+      {softplus, [](double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }},
+  };
+  Tensor x({4001});
+  for (Index i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i - 2000) * 0.05f;
+  for (std::size_t f = 0; f < functions.size(); ++f) {
+    const Tensor y = functions[f].operation(x).value();
+    for (Index i = 0; i < x.size(); ++i) {
+      const double expected = functions[f].reference(static_cast<double>(x[i]));
+      const double difference = std::abs(static_cast<double>(y[i]) - expected);
+      EXPECT_TRUE(difference <= 2e-6 * std::max(1.0, std::abs(expected)))
+          << "function " << f << " of " << x[i] << " is " << y[i] << " instead of " << expected;
+    }
+  }
+}
+
+TEST(Activations, HaveFiniteGradientsAtExtremes) {
+  for (Var (*operation)(const Var&) : {relu, gelu, gelu_tanh, silu, tanh, sigmoid, softplus}) {
+    const Var x = Var::parameter(Tensor::from({4}, {-1e6f, 1e6f, 0, -1e-30f}));
+    backward(sum(operation(x)));
+    for (const float g : x.gradient()) EXPECT_TRUE(std::isfinite(g));
+  }
+}
+
+TEST(Broadcasting, FollowsNumPy) {
+  const Tensor a = testing::random_tensor({2, 1, 3}, 1), b = testing::random_tensor({4, 1}, 2);
+  const Tensor c = subtract(a, b).value();
+  ASSERT_EQ(c.shape(), (Shape{2, 4, 3}));
+  for (Index i = 0; i < 2; ++i) {
+    for (Index j = 0; j < 4; ++j) {
+      for (Index k = 0; k < 3; ++k) EXPECT_EQ(c(i, j, k), a(i, 0, k) - b(j, 0));
+    }
+  }
+  EXPECT_EQ(add(Tensor::zeros({0, 3}), Tensor::zeros({3})).shape(), (Shape{0, 3}));
+  EXPECT_THROW(add(Tensor::zeros({2, 3}), Tensor::zeros({2})), InputError);
+}
+
+TEST(Broadcasting, SumsLargeBiases) {
+  const Var bias = Var::parameter(Tensor::zeros({300}));
+  backward(sum(add(Tensor::zeros({50, 40, 300}), bias)));
+  EXPECT_TRUE(close(bias.gradient(), Tensor::full({300}, 2000), 0));
+}
+
+TEST(Dropout, KeepsTheMean) {
+  const Tensor ones = Tensor::full({100'000}, 1);
+  const Tensor y = dropout(ones, 0.25, 3).value();
+  double total = 0;
+  Index zeros = 0;
+  for (const float v : y) {
+    EXPECT_TRUE(v == 0 || std::abs(v - 4.0f / 3) < 1e-6f);
+    total += static_cast<double>(v);
+    zeros += v == 0;
+  }
+  EXPECT_NEAR(total / 1e5, 1, 0.01);
+  EXPECT_NEAR(static_cast<double>(zeros) / 1e5, 0.25, 0.01);
+  EXPECT_TRUE(close(dropout(ones, 0.25, 3).value(), y, 0));
+  EXPECT_FALSE(close(dropout(ones, 0.25, 4).value(), y, 0));
+  EXPECT_THROW(dropout(ones, 1, 3), InputError);
+  EXPECT_THROW(dropout(ones, std::nan(""), 3), InputError);
+}
+
+}  // namespace
+}  // namespace attnscope

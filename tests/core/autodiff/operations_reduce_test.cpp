@@ -1,0 +1,127 @@
+#include "core/autodiff/operations_reduce.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/error.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using testing::close;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+bool all_finite(const Tensor& t) {
+  return std::all_of(t.begin(), t.end(), [](float v) { return std::isfinite(v); });
+}
+
+TEST(Softmax, IsStableForHugeScores) {
+  const Var x = Var::parameter(Tensor::from({3, 3}, {1e4f, -1e4f, 1e4f,        //
+                                                     -1e4f, -1e4f - 1, -1e4f,  //
+                                                     3e38f, -3e38f, 0}));
+  const Var y = softmax(x);
+  const double e = std::exp(-1.0), s = 2 + e;
+  EXPECT_TRUE(close(y.value(), Tensor::from({3, 3}, {0.5f, 0, 0.5f, static_cast<float>(1 / s),
+                                                     static_cast<float>(e / s),
+                                                     static_cast<float>(1 / s), 1, 0, 0})));
+  backward(sum(y));
+  EXPECT_TRUE(close(x.gradient(), Tensor::zeros({3, 3})));
+}
+
+TEST(Softmax, GivesZerosToARowOfMinusInfinities) {
+  const Var x = Var::parameter(Tensor::from({2, 2}, {-kInfinity, -kInfinity, -kInfinity, 1}));
+  const Var y = softmax(x);
+  EXPECT_TRUE(close(y.value(), Tensor::from({2, 2}, {0, 0, 0, 1}), 0));
+  backward(sum(y));
+  EXPECT_TRUE(all_finite(x.gradient()));
+}
+
+TEST(LogSoftmax, KeepsSmallDifferencesOfLargeNumbers) {
+  const Var x = Var::parameter(Tensor::from({1, 2}, {10000, 9999}));
+  const Var y = log_softmax(x);
+  const double rest = std::log1p(std::exp(-1.0));
+  EXPECT_NEAR(y.value()[0], -rest, 1e-6);
+  EXPECT_NEAR(y.value()[1], -1 - rest, 1e-6);
+  const Var far = log_softmax(Tensor::from({2}, {1e4f, -1e4f}));
+  EXPECT_TRUE(close(far.value(), Tensor::from({2}, {0, -2e4f}), 1e-7));
+}
+
+TEST(CrossEntropy, IsTheMeanOverRowsThatCount) {
+  const Var x = Var::parameter(Tensor::from({3, 2}, {0, std::log(3.0f), 5, 5, 1e4f, -1e4f}));
+  const Var loss = cross_entropy(x, IntTensor::from({3}, {0, -1, 1}));
+  EXPECT_NEAR(loss.value()[0], (std::log(4.0) + 2e4) / 2, 1e-2);
+  backward(loss);
+  EXPECT_TRUE(
+      close(x.gradient(), Tensor::from({3, 2}, {-0.375f, 0.375f, 0, 0, 0.5f, -0.5f}), 1e-6));
+}
+
+TEST(CrossEntropy, IsZeroWhereNoRowCounts) {
+  const Var x = Var::parameter(testing::random_tensor({2, 3}, 1));
+  const Var loss = cross_entropy(x, IntTensor::from({2}, {-1, -1}));
+  EXPECT_EQ(loss.value()[0], 0);
+  backward(loss);
+  EXPECT_TRUE(close(x.gradient(), Tensor::zeros({2, 3}), 0));
+}
+
+TEST(CrossEntropy, RefusesWrongTargets) {
+  const Tensor x = Tensor::zeros({2, 3});
+  EXPECT_THROW(cross_entropy(x, IntTensor::from({2}, {0, 3})), InputError);
+  EXPECT_THROW(cross_entropy(x, IntTensor::from({2}, {0, -2})), InputError);
+  EXPECT_THROW(cross_entropy(x, IntTensor::from({1}, {0})), InputError);
+}
+
+// Against double precision, with an offset that a one-pass variance would lose.
+TEST(LayerNorm, SurvivesTinyVarianceAndLargeMeans) {
+  for (const double offset : {0.0, 100.0}) {
+    for (const double spread : {0.0, 1e-3, 1.0}) {
+      Tensor x({1, 67});
+      for (Index i = 0; i < 67; ++i) {
+        x[i] = static_cast<float>(offset + spread * std::sin(static_cast<double>(i)));
+      }
+      double mean = 0, variance = 0;
+      for (const float v : x) mean += static_cast<double>(v) / 67;
+      for (const float v : x) variance += std::pow(static_cast<double>(v) - mean, 2) / 67;
+      Tensor expected({1, 67});
+      for (Index i = 0; i < 67; ++i) {
+        expected[i] =
+            static_cast<float>((static_cast<double>(x[i]) - mean) / std::sqrt(variance + 1e-5));
+      }
+      const Var parameter = Var::parameter(x);
+      const Var y = layer_norm(parameter, Tensor::full({67}, 1), Tensor::zeros({67}), 1e-5);
+      EXPECT_TRUE(close(y.value(), expected, 5e-3)) << offset << " " << spread;
+      backward(sum(y));
+      EXPECT_TRUE(all_finite(parameter.gradient()));
+    }
+  }
+}
+
+TEST(RmsNorm, KeepsZerosZero) {
+  const Var x = Var::parameter(Tensor::zeros({2, 8}));
+  const Var y = rms_norm(x, Tensor::full({8}, 2), 1e-6);
+  EXPECT_TRUE(close(y.value(), Tensor::zeros({2, 8}), 0));
+  backward(sum(y));
+  EXPECT_TRUE(close(x.gradient(), Tensor::full({2, 8}, 2000), 1e-4));
+}
+
+TEST(Norms, RefuseWrongGains) {
+  EXPECT_THROW(rms_norm(Tensor::zeros({2, 8}), Tensor::zeros({7}), 1e-6), InputError);
+  EXPECT_THROW(layer_norm(Tensor::zeros({2, 8}), Tensor::zeros({8}), Tensor::zeros({1}), 1e-6),
+               InputError);
+}
+
+TEST(Sums, TakeEmptyArrays) {
+  EXPECT_EQ(sum(Tensor::zeros({0, 3})).value()[0], 0);
+  EXPECT_EQ(sum_axis(Tensor::zeros({0, 3}), 0).shape(), (Shape{3}));
+  EXPECT_THROW(mean(Tensor::zeros({0})), InputError);
+  EXPECT_THROW(sum_axis(Tensor::zeros({2}), 1), InputError);
+  EXPECT_EQ(softmax(Tensor::zeros({0, 3})).shape(), (Shape{0, 3}));
+  EXPECT_THROW(softmax(Tensor::zeros({})), InputError);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,90 @@
+#include "core/autodiff/operations_shape.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using testing::random_tensor;
+
+TEST(Permute, MovesAxes) {
+  const Tensor x = random_tensor({2, 3, 5}, 1);
+  const Tensor y = permute(x, {2, 0, 1}).value();
+  ASSERT_EQ(y.shape(), (Shape{5, 2, 3}));
+  for (Index i = 0; i < 2; ++i) {
+    for (Index j = 0; j < 3; ++j) {
+      for (Index k = 0; k < 5; ++k) EXPECT_EQ(y(k, i, j), x(i, j, k));
+    }
+  }
+  EXPECT_THROW(permute(x, {0, 1}), InputError);
+  EXPECT_THROW(permute(x, {0, 1, 1}), InputError);
+  EXPECT_THROW(permute(x, {0, 1, 3}), InputError);
+}
+
+TEST(Heads, SplitAndMerge) {
+  const Tensor x = random_tensor({2, 3, 8}, 1);
+  const Tensor y = split_heads(x, 4).value();
+  ASSERT_EQ(y.shape(), (Shape{8, 3, 2}));
+  for (Index b = 0; b < 2; ++b) {
+    for (Index head = 0; head < 4; ++head) {
+      for (Index i = 0; i < 3; ++i) {
+        for (Index c = 0; c < 2; ++c) EXPECT_EQ(y(b * 4 + head, i, c), x(b, i, head * 2 + c));
+      }
+    }
+  }
+  EXPECT_TRUE(testing::close(merge_heads(y, 4).value(), x, 0));
+  EXPECT_THROW(split_heads(x, 3), InputError);
+  EXPECT_THROW(split_heads(x, 0), InputError);
+  EXPECT_THROW(merge_heads(y, 3), InputError);
+}
+
+TEST(Concat, JoinsAndSliceCuts) {
+  const Tensor a = random_tensor({2, 3, 4}, 1), b = random_tensor({2, 1, 4}, 2);
+  const Var joined = concat({a, b}, 1);
+  EXPECT_EQ(joined.shape(), (Shape{2, 4, 4}));
+  EXPECT_TRUE(testing::close(slice(joined, 1, 0, 3).value(), a, 0));
+  EXPECT_TRUE(testing::close(slice(joined, -2, 3, 1).value(), b, 0));
+  EXPECT_EQ(slice(joined, 1, 4, 0).shape(), (Shape{2, 0, 4}));
+  EXPECT_EQ(slice(joined, 0, 1, 1).value().data(), joined.value().data() + 16) << "copied";
+  EXPECT_THROW(concat({a, b}, 0), InputError);
+  EXPECT_THROW(concat({}, 0), InputError);
+  EXPECT_THROW(slice(joined, 1, 2, 3), InputError);
+  EXPECT_THROW(slice(joined, 3, 0, 1), InputError);
+}
+
+TEST(Gather, TakesRows) {
+  const Tensor table = random_tensor({3, 2}, 1);
+  const Tensor rows = gather(table, IntTensor::from({1, 2}, {2, 0})).value();
+  EXPECT_EQ(rows.shape(), (Shape{1, 2, 2}));
+  EXPECT_EQ(rows(0, 0, 1), table(2, 1));
+  EXPECT_EQ(rows(0, 1, 0), table(0, 0));
+  EXPECT_THROW(gather(table, IntTensor::from({1}, {3})), InputError);
+  EXPECT_THROW(gather(table, IntTensor::from({1}, {-1})), InputError);
+}
+
+TEST(Rotate, TurnsPairs) {
+  const float angle = 0.3f;
+  const Tensor c = Tensor::full({1, 2}, std::cos(angle)), s = Tensor::full({1, 2}, std::sin(angle));
+  const Tensor x = Tensor::from({1, 5}, {1, 2, 3, 4, 5});
+  const auto turned = [&](double a, double b) {
+    return std::pair(a * std::cos(0.3) - b * std::sin(0.3), a * std::sin(0.3) + b * std::cos(0.3));
+  };
+  const Tensor pairs = rotate(x, c, s, true).value(), halves = rotate(x, c, s, false).value();
+  EXPECT_NEAR(pairs[0], turned(1, 2).first, 1e-6);
+  EXPECT_NEAR(pairs[3], turned(3, 4).second, 1e-6);
+  EXPECT_NEAR(halves[0], turned(1, 3).first, 1e-6);
+  EXPECT_NEAR(halves[2], turned(1, 3).second, 1e-6);
+  EXPECT_NEAR(halves[3], turned(2, 4).second, 1e-6);
+  EXPECT_EQ(pairs[4], 5);
+  EXPECT_EQ(halves[4], 5);
+  EXPECT_THROW(rotate(x, Tensor({1, 3}), Tensor({1, 3}), true), InputError);
+  EXPECT_THROW(rotate(x, Tensor({2, 2}), Tensor({2, 2}), true), InputError);
+}
+
+}  // namespace
+}  // namespace attnscope
