@@ -120,6 +120,12 @@ class Painter {
     }
   }
 
+  // The whole surface, also where a page ends within a pixel.
+  void fill(const Colour& colour) {
+    set_colour(colour);
+    cairo_paint(cairo_);
+  }
+
   void close_clips() {
     while (open_clips_ > 0) (*this)(Clip{});
   }
@@ -158,7 +164,7 @@ class Painter {
 
 void paint(cairo_t* cairo, const DisplayList& list, double scale) {
   Painter painter(cairo, scale);
-  painter(FilledBox{{0, 0, list.width, list.height}, list.background});
+  painter.fill(list.background);
   for (const Item& item : list.items) std::visit(painter, item);
   painter.close_clips();
 }

@@ -28,7 +28,10 @@ void pool(const Tensor& cells, const std::vector<CellRange>& rows,
           const std::vector<CellRange>& columns, Tensor& pixels) {
   const Index height = pixels.dim(0), width = pixels.dim(1), stride = cells.dim(1);
   const Index from = columns.front().first, to = std::max(from, columns.back().last);
-  parallel_for(height, 16, [&](Index begin, Index end) {
+  // Threads cost more than they save on little work.
+  constexpr Index kLeastCells = 1 << 18;
+  const Index cells_of_row = std::max<Index>(1, (to - from) * (1 + cells.dim(0) / height));
+  parallel_for(height, std::max<Index>(1, kLeastCells / cells_of_row), [&](Index begin, Index end) {
     std::vector<float> line(static_cast<std::size_t>(to - from));  // over the pixel's rows
     for (Index y = begin; y < end; ++y) {
       std::fill(line.begin(), line.end(), kNoCell);
@@ -97,7 +100,7 @@ Image rasterise(const HeatMap& map, int width, int height) {
   const double range = map.most - map.least;
   Image image{width, height,
               std::vector<std::uint8_t>(static_cast<std::size_t>(pixels.size()) * 4)};
-  parallel_for(pixels.size(), 1 << 14, [&](Index begin, Index end) {
+  parallel_for(pixels.size(), 1 << 18, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       const double value = pixels[i];
       const double share = range > 0 ? (value - map.least) / range : 0;

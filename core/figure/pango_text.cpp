@@ -81,6 +81,7 @@ void draw_text(cairo_t* cairo, const Text& text) {
   cairo_set_source_rgba(cairo, part(text.colour.r), part(text.colour.g), part(text.colour.b),
                         part(text.colour.a));
   pango_cairo_show_layout(cairo, layout.get());
+  cairo_new_path(cairo);  // the current point would begin the next item's path
   cairo_restore(cairo);
 }
 

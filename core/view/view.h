@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,24 @@
 
 namespace attnscope {
 
+// What views keep from one layout to the next, so that a picture that is laid out for each frame
+// costs little: hand the same cache to every layout of a window. Without one all is worked out
+// anew.
+class ViewCache {
+ public:
+  // The matrix made for this pattern under this name; `make` is called when the pattern is another
+  // than last time. The pattern is kept alive, so that its address cannot come to mean another.
+  Tensor matrix(const std::shared_ptr<const Pattern>& pattern, const std::string& name,
+                const std::function<Tensor()>& make);
+
+ private:
+  struct Entry {
+    std::shared_ptr<const Pattern> pattern;
+    Tensor matrix;
+  };
+  std::map<std::string, Entry> entries_;
+};
+
 struct ViewInput {
   const Trace& trace;
   const Experiment& experiment;  // what was run, and view: what to look at
@@ -21,8 +40,10 @@ struct ViewInput {
   double font_size = 13;
   const Theme& theme;
   const TextMeasure& measure;
-  bool framed = true;            // with title and caption (files); the window has its own
-  std::optional<Point> pointer;  // where the mouse is, for cross-hairs
+  bool framed = true;  // with title and caption (files); the window has its own
+  bool tight = false;  // framed: the picture ends where its content does, above `height`
+  std::optional<Point> pointer{};  // where the mouse is, for cross-hairs
+  ViewCache* cache = nullptr;
 };
 
 // What lies under the pointer.
@@ -36,7 +57,7 @@ struct ViewLayout {
   Box plot;  // where the cells are; pan and zoom act there
   // Cells shown in `plot`, for pan and zoom; zero width when the view has none.
   double row = 0, column = 0, height = 0, width = 0;
-  std::function<std::optional<Hit>(Point)> hit;
+  std::function<std::optional<Hit>(Point)> hit;  // may outlive the input; never empty
 };
 
 struct View {
@@ -49,5 +70,8 @@ struct View {
 
 const std::vector<View>& views();       // in the order of the keys 1..9
 const View& view(std::string_view id);  // InputError
+
+// What a picture of this trace is called: "default · Full · position: RoPE".
+std::string picture_title(const Trace& trace);
 
 }  // namespace attnscope

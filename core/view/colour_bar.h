@@ -1,0 +1,26 @@
+// The key from colours to numbers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/view/page.h"
+
+namespace attnscope {
+
+struct ColourRange {
+  double least = 0, most = 1;
+  std::string colour_map = "viridis";
+};
+
+// Round numbers within [least, most], about `count` of them, rising. least < most.
+std::vector<double> round_ticks(double least, double most, int count);
+
+// The space that a bar with numbers and a title takes.
+double colour_bar_width(const Page& page);
+// A bar along the left of `box`, as high as it, with numbers, and the first title that fits upright
+// beside them.
+void draw_colour_bar(Page& page, const Box& box, const ColourRange& range,
+                     const std::vector<std::string>& titles);
+
+}  // namespace attnscope

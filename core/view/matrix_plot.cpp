@@ -1,0 +1,171 @@
+#include "core/view/matrix_plot.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attnscope {
+namespace {
+
+constexpr double kMostAspect = 4;     // of the plot, however long the matrix is
+constexpr double kLargestCell = 5.5;  // em
+constexpr double kLeastPlot = 3;      // em; below that there is nothing to see
+constexpr double kMostLabels = 0.24;  // share of the picture for labels on one side
+constexpr double kNoteHeight = 1.5;   // em
+
+// What the settings ask for, kept where at least a part of the matrix is in sight.
+void set_visible(MatrixPlot& matrix, const ViewSettings& settings) {
+  const auto rows = static_cast<double>(matrix.rows.count());
+  const auto columns = static_cast<double>(matrix.columns.count());
+  matrix.height = rows;
+  matrix.width = columns;
+  if (!(settings.width > 0) || !(settings.height > 0)) return;
+  constexpr double kLeast = 0.25;  // cells
+  const auto place = [kLeast](double first, double extent, double count, double& from,
+                              double& size) {
+    size = std::clamp(extent, kLeast, 4 * count);
+    from = std::clamp(first, -size + kLeast, count - kLeast);
+  };
+  place(settings.row, settings.height, rows, matrix.row, matrix.height);
+  place(settings.column, settings.width, columns, matrix.column, matrix.width);
+}
+
+// The cell of an axis at a pixel; -1 when there is none.
+Index cell_at(double pixel, double from, double length, double first, double extent, Index count) {
+  const double cell = std::floor(first + (pixel - from) / length * extent);
+  return cell >= 0 && cell < static_cast<double>(count) ? static_cast<Index>(cell) : -1;
+}
+
+// A function object of few numbers: it is kept after the page is gone.
+struct PairAt {
+  Box plot;
+  double row, column, height, width;
+  Index rows, columns;
+
+  std::pair<Index, Index> operator()(Point p) const {
+    if (!plot.contains(p)) return {-1, -1};
+    return {cell_at(p.y, plot.y, plot.height, row, height, rows),
+            cell_at(p.x, plot.x, plot.width, column, width, columns)};
+  }
+};
+
+PairAt pair_at(const MatrixPlot& m) {
+  return {m.plot, m.row, m.column, m.height, m.width, m.rows.count(), m.columns.count()};
+}
+
+// The box of cells [row, row + height) x [column, column + width), in pixels.
+Box box_of(const MatrixPlot& m, double row, double column, double height, double width) {
+  const double x = m.plot.width / m.width, y = m.plot.height / m.height;
+  return {m.plot.x + (column - m.column) * x, m.plot.y + (row - m.row) * y, width * x, height * y};
+}
+
+void draw_cross_hair(Page& page, const MatrixPlot& m) {
+  if (m.hovered_row < 0 || m.hovered_column < 0) return;
+  const auto row = static_cast<double>(m.hovered_row);
+  const auto column = static_cast<double>(m.hovered_column);
+  const Colour guide = translucent(page.theme().accent, 0.6);
+  page.add(OutlinedBox{box_of(m, row, 0, 1, static_cast<double>(m.columns.count())), guide, 1});
+  page.add(OutlinedBox{box_of(m, 0, column, static_cast<double>(m.rows.count()), 1), guide, 1});
+  page.add(OutlinedBox{box_of(m, row, column, 1, 1), page.theme().accent, 2});
+}
+
+}  // namespace
+
+MatrixPlot place_matrix(const Page& page, const Box& inside, const AttentionTap& tap,
+                        double right_width) {
+  MatrixPlot m;
+  const Trace& trace = page.input().trace;
+  m.rows = query_axis(trace, tap);
+  m.columns = key_axis(trace, tap);
+  set_visible(m, page.input().experiment.view);
+
+  const double em = page.em();
+  const auto rows = static_cast<double>(m.rows.count());
+  const auto columns = static_cast<double>(m.columns.count());
+  const double most_labels = std::min(12 * em, kMostLabels * std::min(inside.width, inside.height));
+  m.left = axis_depth_left(page, m.rows, most_labels);
+  const double available_width = std::max(0.0, inside.width - m.left - right_width);
+  const double aspect = std::clamp(columns / rows, 1 / kMostAspect, kMostAspect);
+  // The depth of the top axis depends on the width of the cells and the other way round: the
+  // widest plot there could be decides.
+  const double widest = std::min(
+      {available_width, columns * kLargestCell * em, aspect * (inside.height - kNoteHeight * em)});
+  m.top = axis_depth_top(page, m.columns, widest, most_labels);
+  const double available_height = std::max(0.0, inside.height - m.top - kNoteHeight * em);
+
+  double width = std::min(available_width, columns * kLargestCell * em);
+  double height = std::min(available_height, rows * kLargestCell * em);
+  if (width > aspect * height) {
+    width = aspect * height;
+  } else {
+    height = width / aspect;
+  }
+  const double x = inside.x + std::max(0.0, (inside.width - m.left - width - right_width) / 2);
+  const double y = inside.y + page.spare_above(inside.height, m.top + height + kNoteHeight * em);
+  if (width >= kLeastPlot * em && height >= std::min(kLeastPlot, rows) * em) {
+    m.plot = {x + m.left, y + m.top, width, height};
+  }
+  m.right = {m.plot.right(), m.plot.y, right_width, m.plot.height};
+  m.note_y = m.plot.bottom() + 0.8 * em;
+  if (page.input().pointer && m.plot.width > 0) {
+    std::tie(m.hovered_row, m.hovered_column) = pair_at(m)(*page.input().pointer);
+  }
+  return m;
+}
+
+double MatrixPlot::bottom(const Page& page) const {
+  return plot.bottom() + (pooled() ? kNoteHeight * page.em() : 0);
+}
+
+void draw_matrix_frame(Page& page, const MatrixPlot& m,
+                       const std::vector<std::string>& pooling_note) {
+  page.add(Clip{m.plot});
+  for (const ColumnBand& band : m.columns.bands) {
+    const double end = box_of(m, 0, static_cast<double>(band.first + band.count), 0, 0).x;
+    page.add(Line{{{end, m.plot.y}, {end, m.plot.bottom()}}, page.theme().accent, 1});
+  }
+  draw_cross_hair(page, m);
+  page.add(Clip{});
+  page.add(OutlinedBox{m.plot, page.theme().line, 1});
+  draw_axis_left(page, m.rows, {m.row, m.height, m.plot.y, m.plot.height}, m.plot.x, m.left,
+                 m.hovered_row);
+  draw_axis_top(page, m.columns, {m.column, m.width, m.plot.x, m.plot.width}, m.plot.y, m.top,
+                m.hovered_column);
+  if (m.pooled()) {
+    page.faint_text({m.plot.x, m.note_y}, page.fitting(pooling_note, page.small(), m.plot.width),
+                    page.small());
+  }
+}
+
+HeatMap matrix_cells(const MatrixPlot& m) {
+  HeatMap cells;
+  cells.box = m.plot;
+  cells.row = m.row;
+  cells.column = m.column;
+  cells.height = m.height;
+  cells.width = m.width;
+  return cells;
+}
+
+ViewLayout matrix_layout(Page& page, const MatrixPlot& m, double bottom) {
+  ViewLayout layout;
+  layout.plot = m.plot;
+  layout.row = m.row;
+  layout.column = m.column;
+  layout.height = m.height;
+  layout.width = m.width;
+  const ViewSettings& settings = page.input().experiment.view;
+  layout.hit = [at = pair_at(m), layer = settings.layer,
+                head = settings.head](Point p) -> std::optional<Hit> {
+    const auto [query, key] = at(p);
+    if (query < 0 || key < 0) return std::nullopt;
+    return Hit{layer, head, query, key};
+  };
+  layout.list = page.take(bottom);
+  return layout;
+}
+
+ViewLayout no_space(Page& page) {
+  return page.message("No space for the picture", "Make it larger, or the text smaller.");
+}
+
+}  // namespace attnscope

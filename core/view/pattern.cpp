@@ -1,0 +1,180 @@
+// Which pairs are allowed, coloured by the rule that admits them.
+#include <algorithm>
+#include <cmath>
+
+#include "core/figure/colour_map.h"
+#include "core/figure/plain_text.h"
+#include "core/view/describe.h"
+#include "core/view/matrix_plot.h"
+#include "core/view/pattern_cells.h"
+#include "core/view/view_list.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kLegendGap = 1.2;         // em between plot and legend
+constexpr double kSwatch = 1.0;            // em
+constexpr double kLegendLine = 1.5;        // em
+constexpr double kMostLegend = 16;         // em
+constexpr double kMostLegendShare = 0.36;  // of the picture's width
+
+struct LegendLine {
+  std::optional<Colour> colour;
+  std::string text;
+  bool faint = false;
+};
+
+std::string percent(Index part, Index whole) {
+  if (whole == 0) return "0 %";
+  const double share = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+  if (part == whole || share >= 10)
+    return fixed(share, share < 99.95 && part != whole ? 1 : 0) + " %";
+  return brief(share, 2) + " %";
+}
+
+Colour rule_colour(std::size_t rule) {
+  const ColourMap& map = colour_map(kCategories);
+  return map.colours[rule % map.colours.size()];
+}
+
+Colour not_allowed(const Theme& theme) {
+  return blend(theme.background, theme.line, 0.3);
+}
+
+std::vector<LegendLine> legend(const Theme& theme, const Pattern& pattern,
+                               const PatternCounts& counts) {
+  std::vector<LegendLine> lines;
+  for (std::size_t rule = 0; rule < counts.by_rule.size(); ++rule) {
+    if (counts.by_rule[rule] == 0) continue;
+    const std::string name = rule < pattern.rules().size() ? pattern.rules()[rule] : "allowed";
+    lines.push_back(
+        {rule_colour(rule), name + "  " + percent(counts.by_rule[rule], counts.allowed)});
+  }
+  if (counts.allowed < counts.all) lines.push_back({not_allowed(theme), "not allowed"});
+  return lines;
+}
+
+std::vector<LegendLine> numbers(const PatternCounts& counts) {
+  const std::string full = counts.causal ? "full causal attention" : "full attention";
+  return {{std::nullopt, grouped(counts.allowed) + (counts.allowed == 1 ? " pair" : " pairs")},
+          {std::nullopt, "density " + percent(counts.allowed, counts.all), true},
+          {std::nullopt, "of " + grouped(counts.all) + " pairs", true},
+          {std::nullopt, percent(counts.allowed, counts.full) + " of the cost of", true},
+          {std::nullopt, full, true}};
+}
+
+double legend_width(const Page& page, const std::vector<LegendLine>& lines) {
+  double widest = 6 * page.em();
+  for (const LegendLine& line : lines) {
+    const double swatch = line.colour ? (kSwatch + 0.5) * page.em() : 0;
+    widest = std::max(widest, swatch + page.width_of(line.text, page.em()));
+  }
+  const double most = std::min(kMostLegend * page.em(), kMostLegendShare * page.input().width);
+  return std::min(kLegendGap * page.em() + widest, most);
+}
+
+// Within the box; returns where it ends.
+double draw_legend(Page& page, const Box& box, std::vector<LegendLine> rules,
+                   const std::vector<LegendLine>& counts) {
+  const double em = page.em(), line_height = kLegendLine * em;
+  const double left = box.x + kLegendGap * em, width = box.width - kLegendGap * em;
+  // Where space is short, the numbers give way to the first rules, and many rules to the numbers.
+  constexpr std::size_t kLeastRules = 3;
+  const auto lines =
+      static_cast<std::size_t>(std::max(0.0, std::floor(box.height / line_height - 0.5)));
+  const std::size_t fit =
+      std::max(std::min(kLeastRules, lines), lines - std::min(lines, counts.size()));
+  if (rules.size() > fit && fit > 0) {
+    const std::size_t hidden = rules.size() - fit + 1;
+    rules.resize(fit - 1);
+    rules.push_back({std::nullopt, "and " + std::to_string(hidden) + " more", true});
+  }
+  double y = box.y + line_height / 2;
+  const auto draw = [&](const LegendLine& line) {
+    double x = left;
+    if (line.colour) {
+      const double side = kSwatch * em;
+      page.add(FilledBox{{x, y - side / 2, side, side}, *line.colour, 0.15 * em});
+      x += side + 0.5 * em;
+    }
+    const std::string text = page.ellipsised(line.text, em, left + width - x);
+    if (line.faint) {
+      page.faint_text({x, y}, text, em);
+    } else {
+      page.text({x, y}, text, em);
+    }
+    y += line_height;
+  };
+  for (const LegendLine& line : rules) draw(line);
+  y += line_height / 2;
+  for (std::size_t i = 0; i < counts.size() && rules.size() + i < lines; ++i) draw(counts[i]);
+  return y - line_height / 2;
+}
+
+HeatMap rule_cells(const ViewInput& input, const MatrixPlot& m, const AttentionTap& tap,
+                   Index head) {
+  constexpr double kLastCategory = 255;  // rule n gets colour n, see ColourMap::Kind
+  HeatMap cells = matrix_cells(m);
+  cells.colour_map = kCategories;
+  cells.most = kLastCategory;
+  cells.missing = not_allowed(input.theme);
+  const std::shared_ptr<const Pattern>& pattern = tap.result.pattern;
+  if (tap.result.mask.defined()) {
+    cells.values = masked_rules(*pattern, tap.result.mask, head);
+    return cells;
+  }
+  const PatternWindow w =
+      pattern_window(tap.queries(), tap.keys(), m.row, m.column, m.height, m.width);
+  const auto make = [&] { return pattern_rules(*pattern, head, w); };
+  std::string name = "rules";
+  for (const Index n : {pattern->heads() > 1 ? head : 0, w.row, w.column, w.height, w.width}) {
+    name += " " + std::to_string(n);
+  }
+  cells.values = input.cache != nullptr ? input.cache->matrix(pattern, name, make) : make();
+  const auto in_blocks = [](double& at, Index first, Index step) {
+    at = (at - static_cast<double>(first)) / static_cast<double>(step);
+  };
+  in_blocks(cells.row, w.row, w.row_step);
+  in_blocks(cells.column, w.column, w.column_step);
+  cells.height /= static_cast<double>(w.row_step);
+  cells.width /= static_cast<double>(w.column_step);
+  return cells;
+}
+
+ViewLayout lay_out(const ViewInput& input) {
+  Page page(input);
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) return page.message(found.headline, found.advice);
+  const AttentionTap& tap = *found.tap;
+  const ViewSettings& settings = input.experiment.view;
+  const PatternCounts counts = pattern_counts(tap, found.head);
+  const Box inside =
+      page.frame(picture_title(input.trace),
+                 caption(input.trace, "Pairs that layer " + std::to_string(settings.layer) +
+                                          ", head " + std::to_string(settings.head) +
+                                          " may use, by the rule that admits "
+                                          "them: " +
+                                          describe(tap) + "."));
+  const std::vector<LegendLine> rules = legend(input.theme, *tap.result.pattern, counts);
+  std::vector<LegendLine> all = numbers(counts);
+  all.insert(all.end(), rules.begin(), rules.end());
+  const MatrixPlot m = place_matrix(page, inside, tap, legend_width(page, all));
+  if (!(m.plot.width > 0)) return no_space(page);
+  page.add(rule_cells(input, m, tap, found.head));
+  draw_matrix_frame(page, m,
+                    {"more pairs than pixels: a pixel is coloured where any of its pairs is",
+                     "more pairs than pixels", "pooled"});
+  const double legend_bottom =
+      draw_legend(page, {m.right.x, m.right.y, m.right.width, inside.bottom() - m.right.y}, rules,
+                  numbers(counts));
+  return matrix_layout(page, m, std::max(m.bottom(page), legend_bottom));
+}
+
+}  // namespace
+
+View pattern_view() {
+  return {"pattern", "Pattern", "Which pairs are allowed, and the rule that admits each.", true,
+          lay_out};
+}
+
+}  // namespace attnscope

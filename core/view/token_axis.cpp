@@ -1,0 +1,226 @@
+#include "core/view/token_axis.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attnscope {
+namespace {
+
+constexpr double kLabelHeight = 1.2;  // em from label to label, at least
+constexpr double kTitleDepth = 1.5;   // em
+constexpr double kBandDepth = 1.5;    // em: a stripe and its name
+constexpr double kGap = 0.45;         // em between plot and labels, with a tick in it
+constexpr Index kFewLabels = 32;      // more are likely to thin out, and then show their index
+constexpr Index kMostMeasured = 512;  // labels, evenly chosen
+
+const char* name_of(KeyKind kind) {
+  switch (kind) {
+    case KeyKind::Token:
+      return "tokens";
+    case KeyKind::Memory:
+      return "memory";
+    case KeyKind::Compressed:
+      return "compressed";
+    case KeyKind::Projected:
+      return "projected";
+    case KeyKind::Slot:
+      return "slots";
+  }
+  return "";
+}
+
+// Labels of columns that hold no token of the text.
+std::string column_label(KeyKind kind, Index at, Index count) {
+  if (kind == KeyKind::Memory) return "−" + std::to_string(count - at);  // its position, j = c - M
+  return std::string(1, name_of(kind)[0]) + std::to_string(at);
+}
+
+// The labels of the last `count` tokens, or plain numbers where there are not that many.
+std::vector<std::string> token_labels(const Trace& trace, Index count) {
+  std::vector<std::string> labels;
+  const Index skipped = static_cast<Index>(trace.tokens.size()) - count;
+  for (Index i = 0; i < count; ++i) {
+    labels.push_back(skipped < 0 ? std::to_string(i)
+                                 : trace.tokens[static_cast<std::size_t>(skipped + i)].label);
+  }
+  return labels;
+}
+
+double label_width(const Page& page, const TokenAxis& axis, double most) {
+  const Index step = 1 + axis.count() / kMostMeasured;
+  double widest = page.em();
+  for (Index i = 0; i < axis.count() && widest < most; i += step) {
+    widest = std::max(widest, page.width_of(axis.labels[static_cast<std::size_t>(i)], page.em()));
+  }
+  // Where labels thin out they begin with their index.
+  if (axis.count() > kFewLabels) {
+    widest += page.width_of(std::to_string(axis.count()) + " ", page.em());
+  }
+  return std::min(widest, most);
+}
+
+double side_depth(const Page& page, const TokenAxis& axis) {
+  return (kTitleDepth + kGap + (axis.bands.empty() ? 0 : kBandDepth)) * page.em();
+}
+
+std::string label_at(const TokenAxis& axis, Index i, Index step) {
+  const std::string& label = axis.labels[static_cast<std::size_t>(i)];
+  return step > 1 ? std::to_string(i) + " " + label : label;
+}
+
+bool visible(const AxisPlace& place, Index i) {
+  const double centre = place.centre(i);
+  return i >= 0 && centre >= place.from && centre <= place.from + place.length;
+}
+
+// The visible cells that get a label; those beside the marked one give way to its label.
+std::vector<Index> labelled(const TokenAxis& axis, const AxisPlace& place, Index step,
+                            double label_height, Index marked) {
+  std::vector<Index> cells;
+  const auto first = static_cast<Index>(std::max(0.0, std::ceil(place.first - 0.5)));
+  for (Index i = (first + step - 1) / step * step; i < axis.count(); i += step) {
+    if (place.centre(i) > place.from + place.length) break;
+    const double distance = std::abs(place.centre(i) - place.centre(marked));
+    if (visible(place, marked) && distance < label_height) continue;
+    cells.push_back(i);
+  }
+  return cells;
+}
+
+// The visible part of a band, in pixels along the axis.
+std::pair<double, double> band_span(const ColumnBand& band, const AxisPlace& place) {
+  const auto at = [&](Index cell) {
+    return std::clamp(place.from + (static_cast<double>(cell) - place.first) * place.cell(),
+                      place.from, place.from + place.length);
+  };
+  return {at(band.first), at(band.first + band.count)};
+}
+
+}  // namespace
+
+TokenAxis query_axis(const Trace& trace, const AttentionTap& tap) {
+  return {{"query (from)", "query"}, token_labels(trace, tap.queries()), {}};
+}
+
+TokenAxis key_axis(const Trace& trace, const AttentionTap& tap) {
+  TokenAxis axis{{"key (to)", "key"}, {}, {}};
+  if (tap.result.columns.empty()) {
+    axis.labels = token_labels(trace, tap.keys());
+    return axis;
+  }
+  for (const auto& [kind, count] : tap.result.columns) {
+    const Index first = axis.count();
+    if (kind == KeyKind::Token) {
+      const std::vector<std::string> labels = token_labels(trace, count);
+      axis.labels.insert(axis.labels.end(), labels.begin(), labels.end());
+    } else {
+      for (Index i = 0; i < count; ++i) axis.labels.push_back(column_label(kind, i, count));
+      if (count > 0) axis.bands.push_back({first, count, name_of(kind)});
+    }
+  }
+  return axis;
+}
+
+Index label_step(double cell, double label_height) {
+  constexpr Index kMostStep = 1'000'000'000;
+  for (Index power = 1; power < kMostStep; power *= 10) {
+    for (const Index factor : {1, 2, 5}) {
+      if (static_cast<double>(factor * power) * cell >= label_height) return factor * power;
+    }
+  }
+  return kMostStep;
+}
+
+double axis_depth_left(const Page& page, const TokenAxis& axis, double most) {
+  return side_depth(page, axis) + label_width(page, axis, most);
+}
+
+double axis_depth_top(const Page& page, const TokenAxis& axis, double whole, double most) {
+  const double width = label_width(page, axis, most);
+  const double cell = whole / static_cast<double>(std::max<Index>(1, axis.count()));
+  const bool level = width + page.em() / 2 <= cell;
+  return side_depth(page, axis) + (level ? page.em() * kLabelHeight : width);
+}
+
+void draw_axis_left(Page& page, const TokenAxis& axis, const AxisPlace& place, double plot_left,
+                    double depth, Index marked) {
+  const double em = page.em(), right = plot_left - kGap * em;
+  const double most = depth - side_depth(page, axis);
+  const Index step = label_step(place.cell(), kLabelHeight * em);
+  for (const Index i : labelled(axis, place, step, kLabelHeight * em, marked)) {
+    const double y = place.centre(i);
+    if (step > 1) {
+      page.add(Line{{{plot_left - kGap * em * 0.7, y}, {plot_left, y}}, page.theme().line, 1});
+    }
+    page.text({right, y}, page.ellipsised(label_at(axis, i, step), em, most), em, Align::End);
+  }
+  if (visible(place, marked)) {
+    const std::string label = page.ellipsised(label_at(axis, marked, step), em, most);
+    const double width = page.width_of(label, em), y = place.centre(marked);
+    const Colour accent = page.theme().accent;
+    page.add(FilledBox{
+        {right - width - 0.3 * em, y - kLabelHeight * em / 2, width + 0.6 * em, kLabelHeight * em},
+        accent,
+        0.2 * em});
+    page.add(Text{{right, y}, label, ink_on(accent), em, Align::End});
+  }
+  page.faint_text({plot_left - depth + em * kTitleDepth / 2, place.from + place.length / 2},
+                  page.fitting(axis.titles, em, place.length), em, Align::Middle, 90);
+}
+
+void draw_axis_top(Page& page, const TokenAxis& axis, const AxisPlace& place, double plot_top,
+                   double depth, Index marked) {
+  const double em = page.em();
+  const double bands = axis.bands.empty() ? 0 : kBandDepth * em;
+  const double bottom = plot_top - bands - kGap * em;
+  const double most = depth - side_depth(page, axis);
+  const Index step = label_step(place.cell(), kLabelHeight * em);
+  const std::vector<Index> cells = labelled(axis, place, step, kLabelHeight * em, marked);
+  const bool level = step == 1 && std::all_of(cells.begin(), cells.end(), [&](Index i) {
+                       return page.width_of(label_at(axis, i, step), em) + em / 2 <= place.cell();
+                     });
+  for (const Index i : cells) {
+    const double x = place.centre(i);
+    if (level) {
+      page.text({x, bottom - kLabelHeight * em / 2}, label_at(axis, i, step), em, Align::Middle);
+      continue;
+    }
+    if (step > 1) {
+      page.add(
+          Line{{{x, bottom + kGap * em * 0.3}, {x, bottom + kGap * em}}, page.theme().line, 1});
+    }
+    page.text({x, bottom}, page.ellipsised(label_at(axis, i, step), em, most), em, Align::Start,
+              90);
+  }
+  if (visible(place, marked)) {
+    const Colour accent = page.theme().accent;
+    const std::string label = page.ellipsised(label_at(axis, marked, step), em, most);
+    const double width = page.width_of(label, em), x = place.centre(marked);
+    const double across = kLabelHeight * em;
+    if (level) {
+      page.add(FilledBox{
+          {x - width / 2 - 0.3 * em, bottom - across, width + 0.6 * em, across}, accent, 0.2 * em});
+      page.add(Text{{x, bottom - across / 2}, label, ink_on(accent), em, Align::Middle});
+    } else {
+      page.add(FilledBox{
+          {x - across / 2, bottom - width - 0.3 * em, across, width + 0.6 * em}, accent, 0.2 * em});
+      page.add(Text{{x, bottom}, label, ink_on(accent), em, Align::Start, 90});
+    }
+  }
+  for (const ColumnBand& band : axis.bands) {
+    const auto [left, right] = band_span(band, place);
+    if (right - left < 1) continue;
+    const double stripe = 0.25 * em, y = plot_top - stripe;
+    page.add(FilledBox{{left, y, right - left, stripe}, page.theme().accent});
+    const std::string name = page.ellipsised(band.name, page.small(), right - left);
+    page.add(Text{{(left + right) / 2, y - 0.55 * em},
+                  name,
+                  page.theme().accent,
+                  page.small(),
+                  Align::Middle});
+  }
+  page.faint_text({place.from + place.length / 2, plot_top - depth + em * kTitleDepth / 2},
+                  page.fitting(axis.titles, em, place.length), em, Align::Middle);
+}
+
+}  // namespace attnscope

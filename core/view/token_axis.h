@@ -1,0 +1,51 @@
+// What stands along the sides of a matrix: tokens, thinned out so that they never overlap.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/view/page.h"
+
+namespace attnscope {
+
+// A run of columns that are no tokens, or a memory's: shown as a band beside the labels.
+struct ColumnBand {
+  Index first = 0, count = 0;
+  std::string name;  // "memory"
+};
+
+// The cells of one side of a matrix.
+struct TokenAxis {
+  std::vector<std::string> titles;  // "key (to)", "key": the first that fits
+  std::vector<std::string> labels;  // one a cell
+  std::vector<ColumnBand> bands;
+  Index count() const { return static_cast<Index>(labels.size()); }
+};
+TokenAxis query_axis(const Trace& trace, const AttentionTap& tap);
+TokenAxis key_axis(const Trace& trace, const AttentionTap& tap);
+
+// Where an axis runs: cells [first, first + extent) over pixels [from, from + length).
+struct AxisPlace {
+  double first = 0, extent = 0;
+  double from = 0, length = 0;
+  double cell() const { return length / extent; }  // pixels
+  double centre(Index i) const {
+    return from + (static_cast<double>(i) + 0.5 - first) * length / extent;
+  }
+};
+
+// Every which cell gets a label, 1, 2, 5, 10, 20, ..., so that labels of this height fit.
+Index label_step(double cell, double label_height);
+
+// The space that labels, bands and title take beside the plot; the same at every zoom. `whole`:
+// the pixels that all cells get when nothing is zoomed; `most`: for the labels.
+double axis_depth_left(const Page& page, const TokenAxis& axis, double most);
+double axis_depth_top(const Page& page, const TokenAxis& axis, double whole, double most);
+
+// Draw an axis into its depth; `marked` is the cell under the pointer, or -1.
+void draw_axis_left(Page& page, const TokenAxis& axis, const AxisPlace& place, double plot_left,
+                    double depth, Index marked);
+void draw_axis_top(Page& page, const TokenAxis& axis, const AxisPlace& place, double plot_top,
+                   double depth, Index marked);
+
+}  // namespace attnscope

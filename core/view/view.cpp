@@ -1,0 +1,32 @@
+#include "core/view/view.h"
+
+#include "core/base/error.h"
+#include "core/view/view_list.h"
+
+namespace attnscope {
+
+Tensor ViewCache::matrix(const std::shared_ptr<const Pattern>& pattern, const std::string& name,
+                         const std::function<Tensor()>& make) {
+  // A window shows a handful of matrices; whoever steps through many heads starts afresh.
+  constexpr std::size_t kMostEntries = 8;
+  if (entries_.size() > kMostEntries) entries_.clear();
+  Entry& entry = entries_[name];
+  if (entry.pattern != pattern || !entry.matrix.defined()) entry = {pattern, make()};
+  return entry.matrix;
+}
+
+const std::vector<View>& views() {
+  static const std::vector<View> list{map_view(), grid_view(), pattern_view()};
+  return list;
+}
+
+const View& view(std::string_view id) {
+  std::string known;
+  for (const View& candidate : views()) {
+    if (candidate.id == id) return candidate;
+    known += (known.empty() ? "" : ", ") + candidate.id;
+  }
+  throw InputError("view: expected one of " + known + ", found \"" + std::string(id) + "\"");
+}
+
+}  // namespace attnscope

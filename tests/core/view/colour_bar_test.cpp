@@ -1,0 +1,36 @@
+#include "core/view/colour_bar.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace attnscope {
+namespace {
+
+TEST(ColourBar, TicksAreRoundAndWithinTheRange) {
+  EXPECT_EQ(round_ticks(0, 1, 5), (std::vector<double>{0, 0.2, 0.4, 0.2 * 3, 0.8, 1}));
+  for (const double most : {1e-6, 0.037, 0.5, 1.0, 3.0, 12345.0}) {
+    for (const double least : {0.0, -most}) {
+      const std::vector<double> ticks = round_ticks(least, most, 6);
+      ASSERT_GE(ticks.size(), 3u) << most;
+      EXPECT_LE(ticks.size(), 14u) << most;
+      for (std::size_t i = 0; i < ticks.size(); ++i) {
+        EXPECT_TRUE(ticks[i] >= least - 1e-9 * most && ticks[i] <= most * (1 + 1e-9));
+        EXPECT_TRUE(i == 0 || ticks[i] > ticks[i - 1]);
+      }
+      if (least < 0) {
+        EXPECT_NE(std::find(ticks.begin(), ticks.end(), 0.0), ticks.end()) << most;
+      }
+    }
+  }
+}
+
+TEST(ColourBar, NoTicksWithoutARange) {
+  EXPECT_TRUE(round_ticks(1, 1, 5).empty());
+  EXPECT_TRUE(round_ticks(2, 1, 5).empty());
+  EXPECT_TRUE(round_ticks(0, std::nan(""), 5).empty());
+  EXPECT_TRUE(round_ticks(0, INFINITY, 5).empty());
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,48 @@
+// Traces made by hand, for tests of views: no model, no tokenizer.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/figure/render.h"
+#include "core/view/view.h"
+
+namespace attnscope::testing {
+
+// Tokens of some English, over and over.
+std::vector<TraceToken> synthetic_tokens(Index count);
+
+// One head group with all heads of a layer. Row i of head a prefers the keys near i - a, within
+// the pattern; rows sum to 1.
+AttentionTap synthetic_tap(Index layer, Index heads, Pattern pattern);
+
+// A causal model's run over `length` tokens.
+Trace synthetic_trace(Index layers, Index heads, Index length);
+
+// The same with this pattern in one layer; keys beyond the tokens come first, as memory.
+Trace synthetic_trace(Pattern pattern);
+
+// A row of window and global columns, as sparse variants make them.
+Pattern window_and_global(Index length, Index window, Index globals);
+
+// How to look at a trace.
+struct Look {
+  double width = 700, height = 720, font_size = 13;
+  bool dark = false, framed = true, tight = false;
+  ViewSettings settings;
+  std::optional<Point> pointer;
+  ViewCache* cache = nullptr;
+};
+ViewLayout look_at(const Trace& trace, std::string_view view, const Look& look = {});
+
+// The box that a text covers on the page, as its painter sets it.
+Box extent(const Text& text);
+std::vector<Text> texts(const DisplayList& list);
+
+// Why this list is not fit to be seen: texts that overlap, anything that leaves the page; empty
+// when all is well.
+std::string fault(const DisplayList& list);
+
+}  // namespace attnscope::testing

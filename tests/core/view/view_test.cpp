@@ -1,0 +1,129 @@
+// What holds for every view, at every size, in both themes.
+#include "core/view/view.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "core/base/error.h"
+#include "tests/core/view/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+using testing::Look;
+using testing::look_at;
+
+std::vector<std::pair<std::string, Trace>> traces() {
+  std::vector<std::pair<std::string, Trace>> list;
+  for (const Index length : {1, 2, 13, 40, 200, 2000}) {
+    list.emplace_back(std::to_string(length), testing::synthetic_trace(1, 2, length));
+  }
+  list.emplace_back("4 layers", testing::synthetic_trace(4, 3, 20));
+  list.emplace_back("memory", testing::synthetic_trace(Pattern::causal(12, 20, 8)));
+  list.emplace_back("wide", testing::synthetic_trace(Pattern::all(3, 300)));
+  list.emplace_back("one query", testing::synthetic_trace(Pattern::all(1, 500)));
+  list.emplace_back("tall", [] {
+    Trace trace = testing::synthetic_trace(1, 1, 100);
+    trace.attention[0] = testing::synthetic_tap(0, 1, Pattern::all(100, 2));
+    return trace;
+  }());
+  list.emplace_back("global", testing::synthetic_trace(testing::window_and_global(60, 3, 2)));
+  Trace wordy = testing::synthetic_trace(1, 1, 9);
+  wordy.model = std::string(300, 'M');
+  for (TraceToken& token : wordy.tokens) token.label = std::string(80, 'W');
+  wordy.notes.assign(30, "A note that is repeated until the caption is far too long");
+  list.emplace_back("wordy", wordy);
+  return list;
+}
+
+TEST(Views, NothingOverlapsOrLeavesThePage) {
+  for (const auto& [name, trace] : traces()) {
+    for (const View& view : views()) {
+      for (const auto& [width, height, font] : {std::tuple{700.0, 720.0, 13.0},
+                                                {1600.0, 900.0, 13.0},
+                                                {320.0, 260.0, 13.0},
+                                                {1280.0, 800.0, 26.0},
+                                                {120.0, 90.0, 13.0},
+                                                {300.0, 1000.0, 16.0}}) {
+        for (const bool framed : {true, false}) {
+          Look look;
+          look.width = width;
+          look.height = height;
+          look.font_size = font;
+          look.framed = framed;
+          look.tight = framed && width > 1000;
+          const ViewLayout layout = look_at(trace, view.id, look);
+          EXPECT_EQ(testing::fault(layout.list), "")
+              << view.id << " of " << name << ", " << width << " x " << height << " font " << font
+              << (framed ? " framed" : "");
+          EXPECT_FALSE(layout.hit({-1, -1}).has_value());
+        }
+      }
+    }
+  }
+}
+
+TEST(Views, PointerAndZoomLeaveItLegible) {
+  for (const auto& [name, trace] : traces()) {
+    for (const View& view : views()) {
+      Look look;
+      look.framed = false;
+      look.pointer = Point{350, 360};
+      if (view.zooms) {
+        look.settings.row = look.settings.column = 0.3;
+        look.settings.height = look.settings.width = 7.7;
+      }
+      EXPECT_EQ(testing::fault(look_at(trace, view.id, look).list), "") << view.id << " " << name;
+    }
+  }
+}
+
+TEST(Views, NothingToShowSaysWhatToDo) {
+  for (const View& view : views()) {
+    const ViewLayout empty = look_at(Trace{}, view.id);
+    EXPECT_GE(testing::texts(empty.list).size(), 2u) << view.id;
+    EXPECT_EQ(testing::fault(empty.list), "");
+    EXPECT_FALSE(empty.hit({350, 360}).has_value());
+    EXPECT_EQ(empty.plot.width, 0);
+  }
+  Look look;
+  look.settings.layer = 5;
+  for (const char* id : {"map", "pattern"}) {
+    const std::vector<Text> texts =
+        testing::texts(look_at(testing::synthetic_trace(2, 2, 5), id, look).list);
+    ASSERT_GE(texts.size(), 2u);
+    EXPECT_NE(texts[0].text.find("No layer 5"), std::string::npos);
+    EXPECT_NE(texts[1].text.find("2 layers of 2 heads"), std::string::npos);
+  }
+}
+
+TEST(Views, ThemesDiffer) {
+  for (const View& view : views()) {
+    Look look;
+    const Trace trace = testing::synthetic_trace(1, 1, 8);
+    EXPECT_EQ(look_at(trace, view.id, look).list.background, Theme::light().background);
+    look.dark = true;
+    EXPECT_EQ(look_at(trace, view.id, look).list.background, Theme::dark().background);
+  }
+}
+
+TEST(Views, Registry) {
+  std::set<std::string> ids;
+  for (const View& view : views()) {
+    EXPECT_TRUE(ids.insert(view.id).second);
+    EXPECT_FALSE(view.label.empty());
+    EXPECT_FALSE(view.summary.empty());
+    EXPECT_EQ(&attnscope::view(view.id), &view);
+  }
+  EXPECT_EQ(views().front().id, "map");
+  try {
+    view("lines?");
+    FAIL();
+  } catch (const InputError& e) {
+    EXPECT_NE(std::string(e.what()).find("map, grid, pattern"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace attnscope
