@@ -1,7 +1,8 @@
 // What all passes of an attention operation share: sizes, buffers, positions and tables.
 //
 // The passes, over a chunk of rows whose scores fit a scratch buffer:
-//   scores_tiles / scores_rows         scores of the allowed pairs         -> scores
+//   scores_tiles, terms_tiles          scores of the allowed pairs: products, then what else
+//     / scores_rows                    there is                            -> scores
 //   row_sums                           maximum and sum of each row         -> row_sums
 //   weights_tiles / weights_rows       scores into weights                 -> scores, attention
 //   outputs_tiles / outputs_rows       weighted sums of values             -> outputs
@@ -45,7 +46,8 @@ layout(std140, binding = 0) uniform Sizes {
   int span_rows;      // 1: a span a row, 0: a span a head
   float span_ramp;    // R
   float scale;
-  int spare_0, spare_1;
+  float product_scale;  // scale, or 1 where terms are added before it
+  int spare;
   ivec4 table[2 * MOST_TABLES];  // see below
   ivec4 product[MOST_PRODUCTS];  // q', k' in vectors[]; their width; 1, h or B h of them
 };
@@ -102,12 +104,5 @@ uint tile_base(int head, int tile) {
 // Where the row's scores begin, one for each allowed pair.
 uint row_base(int head, int row) {
   return uint(integers[offsets + row]) - origin + uint(head - head_first) * head_stride;
-}
-#endif
-
-#if NORMALISER == SPAN_SOFTMAX
-float span_weight(int head, int i, int c) {
-  float z = numbers[span + (span_rows == 1 ? head * queries + i : head % heads)];
-  return clamp((span_ramp + z - float(offset_of(head, i, c))) / span_ramp, 0.0, 1.0);
 }
 #endif

@@ -23,11 +23,10 @@ void main() {
     high[r] = vec4(0.0);
   }
   for (int column = 0; column < width; column += 4) {
-    int c[4];
     vec4 v_low[4], v_high[4];
     for (int n = 0; n < 4; ++n) {
-      c[n] = min(first + column + n, keys - 1);  // past the end weights are 0
-      int v_row = (kv_head(head) * keys + c[n]) * value_width + e;
+      int c = min(first + column + n, keys - 1);  // past the end weights are 0
+      int v_row = (kv_head(head) * keys + c) * value_width + e;
       v_low[n] = values[v_row];
       v_high[n] = values[v_row + 1];
     }
@@ -35,16 +34,20 @@ void main() {
       vec4 w = weights[base + uint(r * width + column) / 4u];
       low[r] += w.x * v_low[0] + w.y * v_low[1] + w.z * v_low[2] + w.w * v_low[3];
       high[r] += w.x * v_high[0] + w.y * v_high[1] + w.z * v_high[2] + w.w * v_high[3];
-#ifdef VALUE_TABLE
-      int i = min(i0 + r, queries - 1);
-      for (int n = 0; n < 4; ++n) {
-        int at = table_row(VALUE_TABLE, head, offset_of(head, i, c[n])) + e;
-        low[r] += w[n] * vectors[at];
-        high[r] += w[n] * vectors[at + 1];
-      }
-#endif
     }
   }
+#ifdef VALUE_TABLE
+  for (int column = 0; column < width; ++column) {
+    int c = min(first + column, keys - 1);
+    for (int r = 0; r < TILE; ++r) {
+      float w = weights[base + uint(r * width + column) / 4u][column % 4];
+      int i = min(i0 + r, queries - 1);
+      int at = table_row(VALUE_TABLE, head, offset_of(head, i, c)) + e;
+      low[r] += w * vectors[at];
+      high[r] += w * vectors[at + 1];
+    }
+  }
+#endif
   for (int r = 0; r < TILE; ++r) {
     if (i0 + r < row_end) {
       int to = (head * queries + i0 + r) * value_width + e;

@@ -1,11 +1,6 @@
-// From a pair's sum of products (or additive score, or logit) to its score.
-
-// Which head's row of keys_of[] serves this head: additive scores have projected keys for each.
-#ifdef ADDITIVE
-int key_head(int head) { return head; }
-#else
-int key_head(int head) { return kv_head(head); }
-#endif
+// From the sum of a pair's products to its score: the ingredients that are looked up or computed
+// for each pair on its own.
+#include "span.glsl"
 
 #ifdef LOGITS
 float logit(int head, int i, int c) {
@@ -18,17 +13,51 @@ float logit(int head, int i, int c) {
 }
 #endif
 
-float finish_score(float score, int head, int i, int c) {
-#if SCALED_BIASES > 0 || defined(BIAS_TABLE) || defined(FACTOR_TABLE)
-  int offset = offset_of(head, i, c);
-#endif
-#ifdef PRODUCT
-#if SCALED_BIASES > 0
-  for (int n = 0; n < SCALED_BIASES; ++n) {
-    score += table_value(SCALED_BIAS_TABLE + n, head, offset);
+#ifdef ADDITIVE
+// tanh by the exponential; at 15 it is 1 to the last bit.
+vec4 stable_tanh(vec4 x) { return 1.0 - 2.0 / (exp(2.0 * clamp(x, -15.0, 15.0)) + 1.0); }
+
+// queries_of[] and keys_of[] are projected already, the keys for each head.
+float additive_score(int head, int i, int c) {
+  int q_row = (head * queries + i) * key_width, k_row = (head * keys + c) * key_width;
+  int v_row = additive_v + (head % heads) * key_width;
+  vec4 sum = vec4(0.0);
+  for (int e = 0; e < key_width; ++e) {
+    sum += vectors[v_row + e] * stable_tanh(queries_of[q_row + e] + keys_of[k_row + e]);
   }
+  return dot(sum, vec4(1.0));
+}
 #endif
-  score *= scale;
+
+#if QUERY_ROWS + KEY_ROWS > 0
+// Tables of vectors: QUERY_ROWS of them meet the query, the KEY_ROWS that follow the key.
+float products_with_rows(int head, int i, int c, int offset) {
+  int q_row = (head * queries + i) * key_width, k_row = (kv_head(head) * keys + c) * key_width;
+  vec4 sum = vec4(0.0);
+  for (int t = 0; t < QUERY_ROWS + KEY_ROWS; ++t) {
+    int at = table_row(t, head, offset);
+    for (int e = 0; e < key_width; ++e) {
+      sum += (t < QUERY_ROWS ? queries_of[q_row + e] : keys_of[k_row + e]) * vectors[at + e];
+    }
+  }
+  return dot(sum, vec4(1.0));
+}
+#endif
+
+float finish_score(float products, int head, int i, int c) {
+  int offset = offset_of(head, i, c);
+#if defined(LOGITS)
+  float score = logit(head, i, c);
+#elif defined(ADDITIVE)
+  float score = additive_score(head, i, c);
+#else
+#if QUERY_ROWS + KEY_ROWS > 0
+  products += products_with_rows(head, i, c, offset);
+#endif
+  for (int n = 0; n < SCALED_BIASES; ++n) {
+    products += table_value(SCALED_BIAS_TABLE + n, head, offset);
+  }
+  float score = products * scale;
 #ifdef FACTOR_TABLE
   score *= table_value(FACTOR_TABLE, head, offset);
 #endif
@@ -41,6 +70,3 @@ float finish_score(float score, int head, int i, int c) {
 #endif
   return score;
 }
-
-// tanh by the exponential; at 15 it is 1 to the last bit.
-vec4 stable_tanh(vec4 x) { return 1.0 - 2.0 / (exp(2.0 * clamp(x, -15.0, 15.0)) + 1.0); }

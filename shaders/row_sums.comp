@@ -2,6 +2,7 @@
 // rows, z heads. Softmax: sum of exp(score - maximum), weighted where there is a span; feature
 // ratio: the sum of the scores. The sum of an empty row is 0.
 #include "attention.glsl"
+#include "span.glsl"
 
 layout(local_size_x = 64) in;
 

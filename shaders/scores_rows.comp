@@ -12,48 +12,27 @@ layout(std430, binding = 3) writeonly buffer Scores { float scores[]; };
 #include "pair_score.glsl"
 
 float sum_of_products(int head, int i, int c) {
-#ifdef LOGITS
-  return logit(head, i, c);
-#else
-  int q_row = (head * queries + i) * key_width;
-  int k_row = (key_head(head) * keys + c) * key_width;
-  vec4 sum = vec4(0.0);
-#ifdef ADDITIVE
-  int v_row = additive_v + (head % heads) * key_width;
-  for (int e = 0; e < key_width; ++e) {
-    sum += vectors[v_row + e] * stable_tanh(queries_of[q_row + e] + keys_of[k_row + e]);
-  }
-#endif
+  float products = 0.0;
 #ifdef CONTENT
-  for (int e = 0; e < key_width; ++e) sum += queries_of[q_row + e] * keys_of[k_row + e];
-#endif
-  float products = dot(sum, vec4(1.0));
+  int q_row = (head * queries + i) * key_width, k_row = (kv_head(head) * keys + c) * key_width;
+  vec4 content = vec4(0.0);
+  for (int e = 0; e < key_width; ++e) content += queries_of[q_row + e] * keys_of[k_row + e];
+  products = dot(content, vec4(1.0));
 #ifdef RELU
   products = max(products, 0.0);
 #endif
-#if PRODUCTS > 0
-  for (int n = 0; n < PRODUCTS; ++n) {
-    int extra_head = head % product[n].w;
-    int extra_q = product[n].x + (extra_head * queries + i) * product[n].z;
-    int extra_k = product[n].y + (extra_head * keys + c) * product[n].z;
-    sum = vec4(0.0);
-    for (int e = 0; e < product[n].z; ++e) sum += vectors[extra_q + e] * vectors[extra_k + e];
-    products += dot(sum, vec4(1.0));
-  }
 #endif
-#if QUERY_ROWS + KEY_ROWS > 0
-  int offset = offset_of(head, i, c);
-  for (int t = 0; t < QUERY_ROWS + KEY_ROWS; ++t) {
-    int at = table_row(t, head, offset);
-    sum = vec4(0.0);
-    for (int e = 0; e < key_width; ++e) {
-      sum += (t < QUERY_ROWS ? queries_of[q_row + e] : keys_of[k_row + e]) * vectors[at + e];
-    }
+#if PRODUCTS > 0
+  for (int p = 0; p < PRODUCTS; ++p) {
+    int extra_head = head % product[p].w;
+    int extra_q = product[p].x + (extra_head * queries + i) * product[p].z;
+    int extra_k = product[p].y + (extra_head * keys + c) * product[p].z;
+    vec4 sum = vec4(0.0);
+    for (int e = 0; e < product[p].z; ++e) sum += vectors[extra_q + e] * vectors[extra_k + e];
     products += dot(sum, vec4(1.0));
   }
 #endif
   return products;
-#endif
 }
 
 void main() {

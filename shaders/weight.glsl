@@ -1,4 +1,5 @@
 // From a pair's score to its weight.
+#include "span.glsl"
 
 #if NORMALISER != NO_NORMALISER
 layout(std430, binding = 4) readonly buffer RowSums { vec2 row_sums[]; };

@@ -14,22 +14,19 @@ void main() {
   if (i0 >= row_end) return;
   int tile = tile_of(head, i0), width = tile_width(tile), c0 = tile_first(tile) + column;
   if (column >= width) return;
-  uint at = tile_base(head, tile) + uint(column);
-  for (int r = 0; r < TILE; ++r) {
-    ivec2 allowed = ivec2(0);
-    if (i0 + r < row_end) {
-      int row = pattern_row(head, i0 + r), run = integers[starts + row];
-      if (run < integers[starts + row + 1]) allowed = run_at(run).xy;
-    }
-    for (int n = 0; n < TILE; ++n) {
-      int c = c0 + n;
-      float w = 0.0;
+  uint base = tile_base(head, tile) + uint(column);
+  for (int n = 0; n < TILE * TILE; ++n) {  // one loop, see terms_tiles
+    int i = i0 + n / TILE, c = c0 + n % TILE;
+    uint at = base + uint((n / TILE) * width + n % TILE);
+    float w = 0.0;
+    if (i < row_end) {
+      int row = pattern_row(head, i), run = integers[starts + row];
+      ivec2 allowed = run < integers[starts + row + 1] ? run_at(run).xy : ivec2(0);
       if (c >= allowed.x && c < allowed.y) {
-        w = weight(scores[at + uint(n)], head, i0 + r, c);
-        keep(head, i0 + r, c, w);
+        w = weight(scores[at], head, i, c);
+        keep(head, i, c, w);
       }
-      scores[at + uint(n)] = w;
     }
-    at += uint(width);
+    scores[at] = w;
   }
 }

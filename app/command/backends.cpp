@@ -1,20 +1,25 @@
 #include "app/command/backends.h"
 
+#include <cstdio>
+
+#include "app/gpu/provider.h"
 #include "core/base/error.h"
 
 namespace attnscope::command {
 
 BackendProvider backends() {
-  return [](BackendChoice choice) -> BackendOffer {
-    if (choice == BackendChoice::Gpu) return {nullptr, "this build has no GPU backend"};
-    return {&cpu_backend(), ""};
-  };
+  return headless_backends();
 }
 
 Backend& chosen_backend(const BackendProvider& provider, BackendChoice choice) {
   const BackendOffer offer = provider(choice);
-  if (offer.backend) return *offer.backend;
-  throw InputError("--backend " + std::string(to_string(choice)) + ": " + offer.note);
+  if (!offer.backend) {
+    throw InputError("--backend " + std::string(to_string(choice)) + ": " + offer.note);
+  }
+  if (!offer.note.empty()) {
+    std::fprintf(stderr, "attnscope: runs on the CPU: %s\n", offer.note.c_str());
+  }
+  return *offer.backend;
 }
 
 }  // namespace attnscope::command

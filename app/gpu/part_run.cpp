@@ -120,7 +120,7 @@ class PartRun {
       }
       device_.scores.bind(kScores);
       device_.row_sums.bind(kRowSums);
-      over_scores("weights_tiles.comp", "weights_rows.comp", chunk);
+      over_scores(layout_.tiles() ? "weights_tiles.comp" : "weights_rows.comp", chunk);
       if (wanted_.attention) fetch(chunk, result.attention);
     }
     if (wants_output()) output_pass(chunk);
@@ -174,7 +174,13 @@ class PartRun {
     device_.queries.bind(kRows);
     device_.keys.bind(kOtherRows);
     device_.scores.bind(kScores);
-    over_scores("scores_tiles.comp", "scores_rows.comp", chunk);
+    if (!layout_.tiles()) {
+      over_scores("scores_rows.comp", chunk);
+      return;
+    }
+    const Defines& d = upload_.defines;
+    if (d.contains("CONTENT") || d.at("PRODUCTS") > 0) over_scores("scores_tiles.comp", chunk);
+    if (d.contains("TERMS")) over_scores("terms_tiles.comp", chunk);
   }
 
   void output_pass(const Chunk& chunk) {
@@ -192,7 +198,7 @@ class PartRun {
   }
 
   // A pass over all scores of the chunk, by tiles or by segments.
-  void over_scores(const char* by_tiles, const char* by_rows, const Chunk& chunk) {
+  void over_scores(const char* file, const Chunk& chunk) {
     if (layout_.tiles()) {
       Index widest = 0;
       for (Index h = 0; h < chunk.heads; ++h) {
@@ -203,11 +209,11 @@ class PartRun {
         }
         if (layout_.pattern_heads() == 1) break;
       }
-      dispatch(by_tiles, groups(widest, 8 * PatternLayout::tile),
+      dispatch(file, groups(widest, 8 * PatternLayout::tile),
                groups(chunk.rows, 8 * PatternLayout::tile), chunk.heads);
     } else {
       const Sizes& s = upload_.sizes;
-      dispatch(by_rows, groups(s.segment_end - s.segment_first, 64), 1,
+      dispatch(file, groups(s.segment_end - s.segment_first, 64), 1,
                layout_.pattern_heads() == 1 ? chunk.heads : 1);
     }
   }

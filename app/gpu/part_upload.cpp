@@ -142,7 +142,7 @@ std::vector<std::int32_t> positions(const std::vector<std::int32_t>& given, Inde
 void pack_scores(const Part& part, PartUpload& to, Packer& pack) {
   Sizes& s = to.sizes;
   Defines& d = to.defines;
-  int products = 0, query_rows = 0, key_rows = 0, scaled_biases = 0;
+  int products = 0, query_rows = 0, key_rows = 0, scaled_biases = 0, first_scaled_bias = 0;
   if (part.source == Source::Product) {
     d["PRODUCT"] = 1;
     if (part.q.defined() && part.k.defined()) d["CONTENT"] = 1;
@@ -158,7 +158,7 @@ void pack_scores(const Part& part, PartUpload& to, Packer& pack) {
     key_rows = static_cast<int>(part.key_rows.size());
     for (const OffsetTable& t : part.scaled_biases) {
       const int at = pack.table(t);
-      if (scaled_biases++ == 0) d["SCALED_BIAS_TABLE"] = at;
+      if (scaled_biases++ == 0) first_scaled_bias = at;
     }
     if (part.factor) d["FACTOR_TABLE"] = pack.table(*part.factor);
   } else if (part.source == Source::Additive) {
@@ -177,6 +177,13 @@ void pack_scores(const Part& part, PartUpload& to, Packer& pack) {
   d["QUERY_ROWS"] = query_rows;
   d["KEY_ROWS"] = key_rows;
   d["SCALED_BIASES"] = scaled_biases;
+  d["SCALED_BIAS_TABLE"] = first_scaled_bias;
+  const bool only_products = part.source == Source::Product && query_rows + key_rows == 0 &&
+                             scaled_biases == 0 && !part.factor && !part.bias &&
+                             part.normaliser != Normaliser::SpanSoftmax &&
+                             (d.contains("CONTENT") || products > 0);
+  if (!only_products) d["TERMS"] = 1;
+  s.product_scale = only_products ? part.scale : 1.0F;
 }
 
 }  // namespace

@@ -27,8 +27,8 @@ struct Sizes {
   std::int32_t offsets, tiles, segments, pos_q;
   std::int32_t pos_k, pos_k_stride, additive_v, logits;
   std::int32_t logits_heads, logits_width, span, span_rows;
-  float span_ramp, scale;
-  std::array<std::int32_t, 2> spare;
+  float span_ramp, scale, product_scale;
+  std::int32_t spare;
   std::array<Quad, 2 * kMostTables> table;
   std::array<Quad, kMostProducts> product;
 };

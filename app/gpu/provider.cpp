@@ -5,7 +5,6 @@
 
 #include "app/gpu/calibration.h"
 #include "app/gpu/compute_backend.h"
-#include "app/gpu/fallback_backend.h"
 #include "core/base/error.h"
 
 namespace attnscope {
@@ -23,7 +22,6 @@ class GpuBackends {
       tried_ = true;
       try {
         gpu_ = std::make_unique<ComputeBackend>(make_context_());
-        automatic_ = std::make_unique<FallbackBackend>(*gpu_, cpu_backend());
       } catch (const WorkError& e) {
         reason_ = e.what();
       }
@@ -43,8 +41,7 @@ class GpuBackends {
       return {&cpu_backend(), e.what()};
     }
     if (*gpu_over_cpu_ >= 1) return {&cpu_backend(), ""};
-    automatic_->begin();
-    return {automatic_.get(), ""};
+    return {gpu_.get(), ""};
   }
 
   std::mutex mutex_;
@@ -53,7 +50,6 @@ class GpuBackends {
   bool tried_ = false;
   std::string reason_;  // why there is no gpu_
   std::unique_ptr<ComputeBackend> gpu_;
-  std::unique_ptr<FallbackBackend> automatic_;
   std::optional<double> gpu_over_cpu_;  // how many times longer the GPU takes
 };
 

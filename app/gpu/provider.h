@@ -15,9 +15,9 @@ namespace attnscope {
 using ContextMaker = std::function<std::unique_ptr<GlContext>()>;
 
 // Cpu: the CPU. Gpu: the GPU or, with the reason, nothing. Auto: whichever of the two a short
-// calibration finds faster (its result is kept in the file `calibrations`), and the CPU
-// where there is no GPU, which the note says, or where the GPU cannot take a part or fails, which
-// the backend's name then says.
+// calibration finds faster (its result is kept in the file `calibrations`), and the CPU where there
+// is no GPU or it does not work, which the note says. (What a backend refuses or fails at, evaluate()
+// gives to the CPU and says so.)
 //
 // make_context is called at most once, by the first choice that is not Cpu; it throws WorkError
 // when there is no context. The context is used on a thread of the backend's own. The provider may

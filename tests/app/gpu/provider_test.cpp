@@ -6,7 +6,6 @@
 
 #include "app/gpu/calibration.h"
 #include "app/gpu/compute_backend.h"
-#include "app/gpu/fallback_backend.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "tests/app/gpu/part_cases.h"
@@ -28,18 +27,6 @@ class Provider : public ::testing::Test {
 
   testing::TemporaryFolder folder_;
   std::filesystem::path file_ = folder_.path() / "cache" / "backends.txt";
-};
-
-// Fails at work in the way that a lost context does.
-class LostBackend : public Backend {
- public:
-  std::string name() const override { return "lost"; }
-  std::string refusal(const Part& part, const Wanted&) const override {
-    return part.heads > 2 ? "GPU: too many heads" : "";
-  }
-  PartResult run(const Part&, const Wanted&, const Stop&) override {
-    throw WorkError("GPU: context lost");
-  }
 };
 
 TEST_F(Provider, CpuNeedsNoContext) {
@@ -107,22 +94,6 @@ TEST_F(Provider, BrokenCalibrationFileIsMeasuredAnew) {
   write_file(file_, std::string("nan\tx\ty\n-1\n\0\xff\tz\n", 16));
   EXPECT_GT(cached_time_ratio(cpu_backend(), cpu_backend(), file_), 0);
   EXPECT_GT(cached_time_ratio(cpu_backend(), cpu_backend(), std::nullopt), 0);
-}
-
-TEST_F(Provider, FallsBackAndSaysSo) {
-  LostBackend lost;
-  FallbackBackend backend(lost, cpu_backend());
-  EXPECT_EQ(backend.name(), "lost");
-  const Part part = testing::plain_part({});
-  const PartResult result = backend.run(part, {.output = true, .device_attention = true}, Stop());
-  EXPECT_TRUE(result.attention.defined());  // where the device had kept it
-  EXPECT_EQ(backend.name(), cpu_backend().name() + " (GPU: context lost)");
-  const Part large = testing::plain_part({.heads = 3, .kv_heads = 3});
-  EXPECT_EQ(backend.refusal(large, {}), "");
-  backend.run(large, {}, Stop());
-  EXPECT_EQ(backend.name(), cpu_backend().name() + " (GPU: too many heads)");
-  backend.begin();
-  EXPECT_EQ(backend.name(), "lost");
 }
 
 }  // namespace
