@@ -51,8 +51,10 @@ bool is_still_to_come(const std::string& name) {
 }
 
 // A reference was refused by name for another reason than being unknown.
-ProcessResult attend(const std::string& name, bool terms, const fs::path& out) {
-  std::vector<std::string> arguments = {"attend", kFolder / (name + ".safetensors"), "-o", out};
+ProcessResult attend(const std::string& name, bool terms, const fs::path& out,
+                     const std::string& backend) {
+  std::vector<std::string> arguments = {
+      "attend", kFolder / (name + ".safetensors"), "--backend", backend, "-o", out};
   const fs::path spec = kFolder / (name + ".spec.json");
   if (fs::exists(spec)) arguments.insert(arguments.end(), {"--spec", spec});
   if (terms) arguments.push_back("--terms");
@@ -82,25 +84,35 @@ void expect_tensors(const SafetensorsFile& got, const SafetensorsFile& expected)
   }
 }
 
-class Conformance : public ::testing::TestWithParam<std::string> {};
+class Conformance : public ::testing::TestWithParam<std::string> {
+ protected:
+  void run(const std::string& backend) const {
+    const std::string& name = GetParam();
+    const TemporaryFolder folder;
+    const fs::path out = folder.path() / "out.safetensors";
+    if (fs::exists(kFolder / (name + ".reject.txt"))) {
+      return expect_refusal(attend(name, false, out, backend), out);
+    }
+    const SafetensorsFile expected = read_safetensors(kFolder / (name + ".expected.safetensors"));
+    const ProcessResult result = attend(name, expected.metadata.contains("terms"), out, backend);
+    if (is_still_to_come(name)) {
+      expect_refusal(result, out);
+      EXPECT_NE(result.err.find("no such variant"), std::string::npos) << result.err;
+      return;
+    }
+    ASSERT_EQ(result.status, 0) << result.err;
+    EXPECT_EQ(result.err, "");
+    expect_tensors(read_safetensors(out), expected);
+  }
+};
 
 TEST_P(Conformance, Case) {
-  const std::string& name = GetParam();
-  const TemporaryFolder folder;
-  const fs::path out = folder.path() / "out.safetensors";
-  if (fs::exists(kFolder / (name + ".reject.txt"))) {
-    return expect_refusal(attend(name, false, out), out);
-  }
-  const SafetensorsFile expected = read_safetensors(kFolder / (name + ".expected.safetensors"));
-  const ProcessResult result = attend(name, expected.metadata.contains("terms"), out);
-  if (is_still_to_come(name)) {
-    expect_refusal(result, out);
-    EXPECT_NE(result.err.find("no such variant"), std::string::npos) << result.err;
-    return;
-  }
-  ASSERT_EQ(result.status, 0) << result.err;
-  EXPECT_EQ(result.err, "");
-  expect_tensors(read_safetensors(out), expected);
+  run("auto");
+}
+
+// Exits with 2 if any part of the operation cannot run there.
+TEST_P(Conformance, OnTheGpu) {
+  run("gpu");
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, Conformance, ::testing::ValuesIn(case_names()),
