@@ -65,6 +65,9 @@ Tensor attention_tile(const Part& part, const Tensor& log_sum_exp, Index head, I
                       Index height, Index width) {
   check(part);
   const cpu::Prepared prepared(part, false);
+  prepared.careful = std::any_of(log_sum_exp.begin(), log_sum_exp.end(), [](float sum) {
+    return std::abs(sum) > 1e30F && !std::isinf(sum);
+  });
   Tensor result({height, width});
   const bool is_softmax =
       part.normaliser == Normaliser::Softmax || part.normaliser == Normaliser::SpanSoftmax;

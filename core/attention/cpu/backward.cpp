@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/attention/cpu/linear.h"
 #include "core/attention/cpu/passes.h"
 #include "core/attention/cpu/tile_scores.h"
 #include "core/base/parallel.h"
@@ -131,6 +132,13 @@ void BackwardRows::through_normaliser(const Tile& tile) {
 
 void backward(const Prepared& prepared, const PartResult& result, const Tensor& d_output,
               const Stop& stop) {
+  if (is_linear(prepared.part)) {
+    Gradients gradients(prepared, 1);
+    backward_linear(prepared, result, d_output, gradients, stop);
+    stop.check();
+    gradients.deliver();
+    return;
+  }
   // A group of heads that share keys belongs to one work item, so that their sums do.
   const Index groups = prepared.batch * prepared.kv_heads;
   const Index heads_per_group = prepared.heads / prepared.kv_heads;

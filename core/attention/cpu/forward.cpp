@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/attention/cpu/linear.h"
 #include "core/attention/cpu/passes.h"
 #include "core/attention/cpu/tile_scores.h"
 #include "core/base/parallel.h"
@@ -136,6 +137,7 @@ void ForwardRows::weigh(Index rows, Index begin, Index end, float* group) {
       continue;
     }
     const float here = kernels.maximum(s, width);
+    if (here == infinity) prepared_.careful = true;
     if (here > most) {
       if (most != -infinity) {
         const float smaller = std::exp(most - here);
@@ -209,6 +211,12 @@ PartResult forward(const Prepared& prepared, const Wanted& wanted, const Stop& s
   if (wanted.log_sum_exp && prepared.part.normaliser != Normaliser::None) {
     result.log_sum_exp = Tensor({pairs, queries});
   }
+  if (!wanted.attention && !wanted.scores && wanted.output && is_linear(prepared.part)) {
+    forward_linear(prepared, result, stop);
+    stop.check();
+    return result;
+  }
+  const bool careful = prepared.careful;
   const Index blocks = (queries + block_rows - 1) / block_rows;
   parallel_for(pairs * blocks, 1, [&](Index first, Index last) {
     ForwardRows rows(prepared, wanted, result);
@@ -218,6 +226,7 @@ PartResult forward(const Prepared& prepared, const Wanted& wanted, const Stop& s
     }
   });
   stop.check();
+  if (prepared.careful != careful) return forward(prepared, wanted, stop);
   return result;
 }
 

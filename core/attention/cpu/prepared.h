@@ -1,6 +1,7 @@
 // A part as the CPU kernels see it: sizes, positions and packed matrices, made once per operation.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -82,6 +83,10 @@ struct Prepared {
   bool has_product;
   std::vector<std::int32_t> pos_q, pos_k;
   bool key_positions_per_head, consecutive;  // consecutive: positions are arithmetic, step 1
+
+  // Products that overflow float32 are computed in double precision and clamped to its range.
+  // Slow, so that it is only switched on when the forward pass has met an infinite score.
+  mutable std::atomic<bool> careful = false;
 
   Packed packed_k, packed_v;
   std::vector<Product> products;

@@ -9,6 +9,7 @@ namespace attnscope::cpu {
 namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float largest = std::numeric_limits<float>::max();
 
 void resize(std::vector<float>& numbers, Index count) {
   numbers.resize(static_cast<std::size_t>(count));
@@ -45,6 +46,12 @@ void TileScores::compute(const Tile& tile, float* s, Index s_row, float hidden) 
       break;
   }
   for (const Prepared::Table& bias : prepared_.bias) add_table(tile, bias, 1, s, s_row);
+  if (prepared_.careful) {
+    each_pair(tile, [&](Index r, Index x) {
+      float& score = s[r * s_row + x];
+      score = std::clamp(score, -largest, largest);
+    });
+  }
   columns_.hide(tile, s, s_row, hidden);
 }
 
@@ -59,6 +66,24 @@ const float* TileScores::scaled(const Tile& tile, const float* rows, Index size,
   return to.data();
 }
 
+// s (+)= q k^T
+void TileScores::add_product(const Tile& tile, const float* q, const Packed& packed, Index head,
+                             const float* k, Index size, float* s, Index s_row, bool add) {
+  if (!prepared_.careful) {
+    products_.scores(tile, q, packed, head, k, size, s, s_row, add);
+    return;
+  }
+  each_pair(tile, [&](Index r, Index x) {
+    double sum = 0;
+    for (Index t = 0; t < size; ++t) {
+      sum += static_cast<double>(q[r * size + t]) * k[tile.columns[x] * size + t];
+    }
+    const auto clamped = static_cast<float>(std::clamp<double>(sum, -largest, largest));
+    float& score = s[r * s_row + x];
+    score = add ? score + clamped : clamped;
+  });
+}
+
 void TileScores::compute_product(const Tile& tile, float* s, Index s_row) {
   const Prepared& p = prepared_;
   const Part& part = p.part;
@@ -66,8 +91,8 @@ void TileScores::compute_product(const Tile& tile, float* s, Index s_row) {
     scaled_q_ = scaled(tile, p.q(tile.pair, tile.row), p.key_size, scaled_q_numbers_);
   }
   if (p.has_product) {
-    products_.scores(tile, scaled_q_, p.packed_k, p.key_head(tile.pair), p.k(tile.pair), p.key_size,
-                     s, s_row, false);
+    add_product(tile, scaled_q_, p.packed_k, p.key_head(tile.pair), p.k(tile.pair), p.key_size, s,
+                s_row, false);
     if (part.relu) {
       resize(product_, tile.rows * tile.width);
       each_pair(tile, [&](Index r, Index x) {  // scale * ReLU(q . k)
@@ -81,8 +106,8 @@ void TileScores::compute_product(const Tile& tile, float* s, Index s_row) {
   }
   for (const Prepared::Product& e : p.products) {
     const float* q = scaled(tile, e.q.at(tile.pair) + tile.row * e.size, e.size, scaled_numbers_);
-    products_.scores(tile, q, e.packed_k, e.k.index(tile.pair), e.k.at(tile.pair), e.size, s, s_row,
-                     true);
+    add_product(tile, q, e.packed_k, e.k.index(tile.pair), e.k.at(tile.pair), e.size, s, s_row,
+                true);
   }
   for (const Prepared::Rows& rows : p.query_rows) add_query_rows(tile, rows, s, s_row);
   for (const Prepared::Rows& rows : p.key_rows) add_key_rows(tile, rows, s, s_row);

@@ -41,6 +41,8 @@ class TileScores {
   TileProducts& products() { return products_; }
 
  private:
+  void add_product(const Tile& tile, const float* q, const Packed& packed, Index head,
+                   const float* k, Index size, float* s, Index s_row, bool add);
   void compute_product(const Tile& tile, float* s, Index s_row);
   void compute_additive(const Tile& tile, float* s, Index s_row) const;
   void compute_logits(const Tile& tile, float* s, Index s_row);

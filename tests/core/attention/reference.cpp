@@ -272,6 +272,13 @@ void PartMaker::normalisers() {
   add("feature ratio", part);
   part.pattern = std::make_shared<const Pattern>(Pattern::causal(queries_, queries_));
   add("causal feature ratio", part);
+  PatternBuilder band(1, queries_, queries_, {"band"});
+  for (Index i = 0; i < queries_; ++i) {
+    band.add(0, i - 5, i + 6);
+    band.next_row();
+  }
+  part.pattern = std::make_shared<const Pattern>(band.finish());
+  add("feature ratio in a band", part);
   part = plain();
   part.normaliser = Normaliser::SpanSoftmax;
   part.pattern = std::make_shared<const Pattern>(Pattern::causal(queries_, queries_));

@@ -1,0 +1,23 @@
+// A ratio of features in linear time (Katharopoulos et al., 2020, arXiv:2006.16236).
+//
+// Where query i sees the first n_i keys and n_i never decreases (all keys, or causal), sums over
+// keys run along: with v~ = [v, 1], the state S = sum_c k_c v~_c^T gives output and sum of a row
+// at once, [l_i output_i, l_i] = q_i S. Keys that only some rows of a block see are weighed pair
+// by pair. Backward, with g_i = [d output_i, -d output_i . output_i] / l_i:
+//   d q_i = sum_c (g_i . v~_c) k_c,  d k_c = sum_i (g_i . v~_c) q_i,  d v_c = sum_i w_ic g_i.
+#pragma once
+
+#include "core/attention/backend.h"
+#include "core/attention/cpu/gradients.h"
+
+namespace attnscope::cpu {
+
+// Whether the part is such a ratio, over such a pattern.
+bool is_linear(const Part& part);
+
+// Fills in the output and, where it is there, log_sum_exp with the sums l_i.
+void forward_linear(const Prepared& prepared, PartResult& result, const Stop& stop);
+void backward_linear(const Prepared& prepared, const PartResult& result, const Tensor& d_output,
+                     Gradients& gradients, const Stop& stop);
+
+}  // namespace attnscope::cpu
