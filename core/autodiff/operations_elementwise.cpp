@@ -241,15 +241,17 @@ Var dropout(const Var& x, double rate, std::uint64_t seed) {
   }
   if (rate == 0) return x;
   const float kept = static_cast<float>(1 / (1 - rate));
+  const auto zeros = static_cast<std::uint32_t>(rate * 0x1p24);  // of 2^24 equally likely numbers
+  const std::uint64_t stream = Random(seed).bits();
   // The factors are drawn again on the way back instead of being kept.
-  const auto apply = [rate, seed, kept](const Tensor& from) {
+  const auto apply = [zeros, stream, kept](const Tensor& from) {
     Tensor result(from.shape());
     const float* in = from.data();
     float* to = result.data();
     parallel_for(from.size(), kGrain, [=](Index first, Index last) {
       for (Index i = first; i < last; ++i) {
-        Random random(mixed_seed(seed, static_cast<std::uint64_t>(i)));
-        to[i] = random.uniform() < rate ? 0.0f : in[i] * kept;
+        const std::uint64_t bits = Random::at(stream, static_cast<std::uint64_t>(i));
+        to[i] = static_cast<std::uint32_t>(bits >> 40) < zeros ? 0.0f : in[i] * kept;
       }
     });
     return result;

@@ -14,7 +14,13 @@ class Random {
   explicit Random(std::uint64_t seed) : state_(seed) {}
 
   std::uint64_t bits() {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
+    const std::uint64_t result = at(state_, 0);
+    state_ += kStep;
+    return result;
+  }
+  // What bits() gives after `number` calls from that state.
+  static std::uint64_t at(std::uint64_t state, std::uint64_t number) {
+    std::uint64_t z = state + (number + 1) * kStep;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
@@ -33,6 +39,7 @@ class Random {
   std::uint64_t state() const { return state_; }
 
  private:
+  static constexpr std::uint64_t kStep = 0x9e3779b97f4a7c15u;
   std::uint64_t state_;
 };
 

@@ -216,6 +216,16 @@ T load(const std::uint8_t* bytes, Index i) {
   return value;
 }
 
+// Lets the system forget the pages that lie wholly inside the tensor's bytes.
+void forget_pages(const StoredTensor& tensor, Index count) {
+  if (!tensor.mapped) return;
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(tensor.bytes);
+  const std::uintptr_t end = begin + static_cast<std::uintptr_t>(count * byte_size(tensor.dtype));
+  const std::uintptr_t first = (begin + page - 1) / page * page, last = end / page * page;
+  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+}
+
 [[noreturn]] void fail_dtype(const char* expected, DType found) {
   throw InputError(std::string("expected ") + expected + ", found " +
                    std::string(to_string(found)));
@@ -250,6 +260,7 @@ Tensor StoredTensor::floats() const {
     default:
       fail_dtype("F32, F16, BF16 or F64", dtype);
   }
+  forget_pages(*this, n);
   return result;
 }
 
@@ -313,7 +324,7 @@ SafetensorsFile read_safetensors(const std::filesystem::path& path) {
     if (entry.size() != 3) {
       throw InputError(where + ": expected the keys dtype, shape, data_offsets");
     }
-    StoredTensor tensor{read_dtype(entry, where), read_shape(entry, where), nullptr, mapping};
+    StoredTensor tensor{read_dtype(entry, where), read_shape(entry, where), nullptr, mapping, true};
     const Extent extent = read_extent(entry, key, where);
     const std::uint64_t expected = byte_count(tensor.shape, tensor.dtype, where);
     if (extent.end - extent.begin != expected) {

@@ -26,8 +26,11 @@ struct StoredTensor {
   Shape shape;
   const std::uint8_t* bytes = nullptr;
   std::shared_ptr<const void> owner;  // keeps bytes alive
+  bool mapped = false;                // bytes lie in a file and can be read from it again
 
-  Tensor floats() const;           // F32 (copied), F16, BF16, F64 converted
+  // Copies; what they were copied from takes no memory any longer where it is `mapped`, so that
+  // reading a whole file takes little more than its tensors.
+  Tensor floats() const;           // F32, F16, BF16, F64
   ByteTensor byte_values() const;  // U8, Bool
   IntTensor integers() const;      // I32, I64 (InputError outside int32)
 };

@@ -14,6 +14,11 @@ TEST(Random, RepeatsAndResumes) {
   EXPECT_NE(mixed_seed(1, 0), mixed_seed(2, 0));
 }
 
+TEST(Random, ReachesAnyPlaceOfItsStream) {
+  Random a(7);
+  for (std::uint64_t i = 0; i < 100; ++i) EXPECT_EQ(Random::at(7, i), a.bits());
+}
+
 TEST(Random, HasTheMomentsItClaims) {
   Random random(1);
   constexpr int kCount = 100000;

@@ -73,6 +73,20 @@ TEST_F(Safetensors, ReadsWhatWasWritten) {
   EXPECT_THROW(back.tensors.at("integers").byte_values(), InputError);
 }
 
+// Pages that were given back after a copy are read from the file again.
+TEST_F(Safetensors, ReadsLargeTensorsTwice) {
+  SafetensorsFile file;
+  const Tensor large = testing::random_tensor({300, 100}, 1);
+  file.tensors["a"] = file.tensors["b"] = stored(large);
+  write_safetensors(path_, file);
+  const SafetensorsFile back = read_safetensors(path_);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(testing::close(back.tensors.at("a").floats(), large, 0));
+    EXPECT_TRUE(testing::close(back.tensors.at("b").floats(), large, 0));
+  }
+  EXPECT_TRUE(testing::close(file.tensors.at("a").floats(), large, 0));
+}
+
 TEST_F(Safetensors, ReadsUnalignedWideTypes) {
   std::string bytes = file_bytes(R"({"b":{"dtype":"BOOL","shape":[1],"data_offsets":[0,1]},)"
                                  R"("d":{"dtype":"F64","shape":[1],"data_offsets":[1,9]},)"
