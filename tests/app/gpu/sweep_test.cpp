@@ -1,0 +1,237 @@
+// Every registered variant with every registered encoding, on both backends. A new entry of the
+// registries is swept without being named here.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/gpu/compute_backend.h"
+#include "core/attention/variant.h"
+#include "core/base/error.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using testing::close;
+using testing::random_tensor;
+
+constexpr Index kHeads = 4, kModel = 16, kKey = 8, kValue = 6, kInner = 5;
+constexpr Index kMemory = 6, kOldMemory = 5;
+// Some variants want a multiple of a block, or a picture's width times its height.
+constexpr std::array<Index, 7> kLengths{37, 64, 48, 16, 100, 256, 1};
+
+ComputeBackend& gpu() {
+  static ComputeBackend backend(make_headless_context());
+  return backend;
+}
+
+// The CPU, counting the parts it is given.
+class CountingBackend : public Backend {
+ public:
+  std::string name() const override { return cpu_backend().name(); }
+  std::string refusal(const Part& part, const Wanted& wanted) const override {
+    return cpu_backend().refusal(part, wanted);
+  }
+  PartResult run(const Part& part, const Wanted& wanted, const Stop& stop) override {
+    ++parts;
+    return cpu_backend().run(part, wanted, stop);
+  }
+  int parts = 0;
+};
+
+// The starting values, and for each choice among names or each flag the other ones.
+std::vector<Values> value_cases(const std::vector<Parameter>& parameters) {
+  std::vector<Values> cases{default_values(parameters)};
+  for (const Parameter& p : parameters) {
+    std::vector<Value> others;
+    if (p.kind == Parameter::Kind::Choice) others.assign(p.choices.begin(), p.choices.end());
+    if (p.kind == Parameter::Kind::Flag) others = {true, false};
+    for (const Value& other : others) {
+      Values changed = cases.front();
+      changed.set(p.key, other);
+      if (!(changed == cases.front())) cases.push_back(changed);
+    }
+  }
+  return cases;
+}
+
+struct Sweep {
+  Index length = 0, kv_heads = kHeads;
+  double spread = 1;  // of q and k
+  bool causal = false, optional_weights = true;
+  Choice variant, encoding;
+
+  Dimensions dimensions() const {
+    Dimensions d;
+    d.model = kModel;
+    d.heads = kHeads;
+    d.kv_heads = kv_heads;
+    d.key = kKey;
+    d.value = kValue;
+    d.context = d.queries = d.keys = length;
+    d.inner = kInner;
+    d.memory = kMemory;
+    d.old_memory = kOldMemory;
+    return d;
+  }
+
+  std::string describe() const {
+    return attnscope::variant(variant.id).id + " with " + encoding.id + ", " +
+           std::to_string(length) + " tokens, " + std::to_string(kv_heads) + " key-value heads" +
+           (causal ? ", causal" : "");
+  }
+
+  void add_weights(const Info& info, const Values& values, NamedVars& weights) const {
+    std::uint64_t seed = 100;
+    for (const WeightInfo& w : info.weights) {
+      ++seed;
+      if (!info.uses(w, values) || (w.optional && !optional_weights)) continue;
+      Tensor numbers = random_tensor(w.shape(dimensions(), values), seed, 0.5);
+      if (w.bytes) {
+        for (float& x : numbers) x = x > 0 ? 1.0F : 0.0F;
+        // A row of nothing, and a row of everything.
+        if (numbers.rank() >= 2 && numbers.dim(-2) > 2) {
+          const Index row = numbers.dim(-1);
+          std::fill_n(numbers.data(), row, 0.0F);
+          std::fill_n(numbers.data() + row, row, 1.0F);
+        }
+      }
+      weights[w.name] = numbers;
+    }
+  }
+
+  OperationInput input() const {
+    OperationInput in;
+    in.heads = kHeads;
+    in.kv_heads = kv_heads;
+    in.x = random_tensor({1, length, kModel}, 1);
+    in.q = random_tensor({kHeads, length, kKey}, 2, spread);
+    in.k = random_tensor({kv_heads, length, kKey}, 3, spread);
+    in.v = random_tensor({kv_heads, length, kValue}, 4);
+    in.variant = variant;
+    in.encoding = encoding;
+    in.causal = causal;
+    add_weights(attnscope::variant(variant.id), variant.values, in.weights);
+    add_weights(attnscope::encoding(encoding.id), encoding.values, in.weights);
+    return in;
+  }
+
+  bool refused() const {
+    return !refusal(variant, encoding, causal, dimensions(), length, length).empty();
+  }
+};
+
+constexpr Wanted kOnHost{.output = true, .attention = true, .scores = true, .log_sum_exp = true};
+
+// False when the operation has no meaning, on either backend.
+bool sweep(const Sweep& s) {
+  if (s.refused()) return false;
+  SCOPED_TRACE(s.describe());
+  const OperationInput input = s.input();
+  CountingBackend cpu;
+  OperationResult expected;
+  try {
+    expected = evaluate(input, cpu, kOnHost, Stop());
+  } catch (const InputError&) {
+    EXPECT_THROW(evaluate(input, gpu(), kOnHost, Stop()), InputError);
+    return false;
+  }
+  const std::int64_t before = gpu().dispatch_count();
+  const OperationResult got = evaluate(input, gpu(), kOnHost, Stop());
+  EXPECT_EQ(got.note, "");
+  EXPECT_EQ(gpu().dispatch_count() > before, cpu.parts > 0) << "shaders and parts";
+  // Large scores lose digits before they reach an exponential, on either backend.
+  const double tolerance = 2e-5 * std::max(1.0, s.spread * s.spread);
+  EXPECT_TRUE(close(got.output.value(), expected.output.value(), tolerance)) << "output";
+  EXPECT_TRUE(close(got.attention, expected.attention, tolerance)) << "attention";
+  EXPECT_TRUE(close(got.scores, expected.scores, tolerance)) << "scores";
+  EXPECT_TRUE(close(got.log_sum_exp, expected.log_sum_exp, tolerance)) << "log-sum-exp";
+  for (const auto& [name, tensor] : expected.extra) {
+    EXPECT_TRUE(close(got.extra.at(name), tensor, tolerance)) << name;
+  }
+
+  // What stays on the device is the same.
+  const OperationResult kept =
+      evaluate(input, gpu(), {.output = true, .device_attention = true}, Stop());
+  EXPECT_EQ(kept.note, "");
+  EXPECT_TRUE(kept.device != nullptr || kept.attention.defined()) << "no attention was kept";
+  const Tensor attention = kept.device ? kept.device->download() : kept.attention;
+  if (attention.defined()) {
+    EXPECT_TRUE(close(attention, expected.attention, tolerance)) << "kept";
+  }
+  return true;
+}
+
+std::vector<std::string> variant_ids() {
+  std::vector<std::string> ids;
+  for (const Variant& v : variants()) ids.push_back(v.id);
+  return ids;
+}
+
+class VariantSweep : public ::testing::TestWithParam<std::string> {
+ protected:
+  const Variant& variant_ = variant(GetParam());
+
+  // The first length at which the variant has a meaning.
+  std::optional<Index> length(const Values& values) const {
+    for (const Index length : kLengths) {
+      Sweep s;
+      s.length = length;
+      s.variant = {variant_.id, values};
+      s.encoding = default_encoding();
+      for (const bool causal : {false, true}) {
+        s.causal = causal;
+        if (!s.refused()) return length;
+      }
+    }
+    return std::nullopt;
+  }
+};
+
+TEST_P(VariantSweep, WithEveryEncoding) {
+  int swept = 0;
+  for (const Values& values : value_cases(variant_.parameters)) {
+    Sweep s;
+    s.length = length(values).value_or(kLengths.front());
+    s.variant = {variant_.id, values};
+    for (const bool optional_weights : {true, false}) {
+      for (const Encoding& e : encodings()) {
+        for (const bool causal : {false, true}) {
+          s.optional_weights = optional_weights;
+          s.encoding = {e.id, default_values(e.parameters)};
+          s.causal = causal;
+          swept += sweep(s) ? 1 : 0;
+        }
+      }
+    }
+  }
+  EXPECT_GT(swept, 0) << "no combination has a meaning";
+}
+
+TEST_P(VariantSweep, WithWideRangesAndSharedKeys) {
+  for (const Values& values : value_cases(variant_.parameters)) {
+    Sweep s;
+    s.length = length(values).value_or(kLengths.front());
+    s.variant = {variant_.id, values};
+    s.encoding = default_encoding();
+    for (const bool causal : {false, true}) {
+      s.causal = causal;
+      s.kv_heads = kHeads;
+      s.spread = 6;
+      sweep(s);
+      s.kv_heads = 2;
+      s.spread = 1;
+      sweep(s);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registered, VariantSweep, ::testing::ValuesIn(variant_ids()),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace attnscope
