@@ -1,0 +1,183 @@
+// How fast the compute shaders are, beside the CPU in the same run.
+//
+// `flops` counts multiplications and additions of the matrix products alone (4 d per allowed pair);
+// `of_cpu` is that rate over the CPU backend's for the same part. Heat maps: `cells` drawn a
+// second, on the whole map pooled into 512 x 512 pixels.
+#include <benchmark/benchmark.h>
+#include <epoxy/gl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+
+#include "app/gpu/compute_backend.h"
+#include "app/gpu/heat_map_painter.h"
+#include "core/base/error.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using benchmark::Counter;
+using testing::random_tensor;
+
+constexpr Index kHeads = 8, kHeadSize = 64;
+
+ComputeBackend& gpu() {
+  static const auto backend = std::make_unique<ComputeBackend>(make_headless_context());
+  return *backend;
+}
+
+Part make_part(Index length, Pattern pattern) {
+  Part part;
+  part.heads = kHeads;
+  part.q = random_tensor({kHeads, length, kHeadSize}, 1);
+  part.k = random_tensor({kHeads, length, kHeadSize}, 2);
+  part.v = random_tensor({kHeads, length, kHeadSize}, 3);
+  part.scale = 0.125F;
+  part.pattern = std::make_shared<const Pattern>(std::move(pattern));
+  return part;
+}
+
+Pattern band(Index length) {
+  PatternBuilder builder(1, length, length, {"window"});
+  for (Index i = 0; i < length; ++i) {
+    builder.add(0, i - 64, i + 65);
+    builder.next_row();
+  }
+  return builder.finish();
+}
+
+// Columns 64 apart: rows without neighbours.
+Pattern strided(Index length) {
+  PatternBuilder builder(1, length, length, {"stride"});
+  for (Index i = 0; i < length; ++i) {
+    builder.add(0, i % 64, length, 64);
+    builder.next_row();
+  }
+  return builder.finish();
+}
+
+double best_cpu_seconds(const Part& part, const Wanted& wanted) {
+  double best = std::numeric_limits<double>::infinity();
+  for (int round = 0; round < 3; ++round) {
+    const auto begin = std::chrono::steady_clock::now();
+    benchmark::DoNotOptimize(cpu_backend().run(part, wanted, Stop()));
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    best = std::min(best, seconds.count());
+  }
+  return best;
+}
+
+void run(benchmark::State& state, Pattern (*pattern)(Index), Wanted wanted) {
+  const Index length = state.range(0);
+  const Part part = make_part(length, pattern(length));
+  const std::string reason = gpu().refusal(part, wanted);
+  if (!reason.empty()) {
+    state.SkipWithError(reason.c_str());
+    return;
+  }
+  gpu().run(part, wanted, Stop());  // compiles
+  for (auto _ : state) benchmark::DoNotOptimize(gpu().run(part, wanted, Stop()));
+  const double flops = 4.0 * static_cast<double>(part.pattern->pair_count(kHeads) * kHeadSize);
+  wanted.attention = wanted.device_attention;
+  const double cpu_rate = flops / best_cpu_seconds(part, wanted);
+  state.counters["flops"] =
+      Counter(flops, Counter::kIsIterationInvariantRate, Counter::OneK::kIs1000);
+  state.counters["of_cpu"] = Counter(flops / cpu_rate, Counter::kIsIterationInvariantRate);
+}
+
+Pattern all(Index length) {
+  return Pattern::all(length, length);
+}
+Pattern causal(Index length) {
+  return Pattern::causal(length, length);
+}
+
+constexpr Wanted kOutput{.output = true};
+constexpr Wanted kKept{.output = true, .device_attention = true};
+
+BENCHMARK_CAPTURE(run, dense, all, kOutput)
+    ->RangeMultiplier(4)
+    ->Range(256, 4096)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(run, dense_kept_on_gpu, all, kKept)
+    ->RangeMultiplier(4)
+    ->Range(256, 4096)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(run, causal, causal, kOutput)
+    ->Arg(1024)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(run, band, band, kOutput)
+    ->Arg(2048)
+    ->Arg(16384)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(run, strided, strided, kOutput)
+    ->Arg(2048)
+    ->Arg(8192)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
+// A map whose visible part changes with every frame, so that nothing is cached but its numbers.
+void heat_map(benchmark::State& state) {
+  constexpr int kPixels = 512;
+  const auto context = make_headless_context();
+  context->make_current();
+  GLuint framebuffer = 0, texture = 0;
+  glGenFramebuffers(1, &framebuffer);
+  glGenTextures(1, &texture);
+  glBindTexture(GL_TEXTURE_2D, texture);
+  glTexStorage2D(GL_TEXTURE_2D, 1, GL_RGBA8, kPixels, kPixels);
+  glBindFramebuffer(GL_FRAMEBUFFER, framebuffer);
+  glFramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
+  {
+    HeatMapPainter painter(false);
+    const Index cells = state.range(0);
+    HeatMap map;
+    map.values = random_tensor({cells, cells}, 1);
+    map.width = static_cast<double>(cells);
+    const PixelBox box{0, 0, kPixels, kPixels};
+    double shift = 0;
+    for (auto _ : state) {
+      shift += 1e-3;
+      map.height = static_cast<double>(cells) - shift;
+      painter.draw(map, box, box, kPixels);
+      glFinish();
+      painter.end_frame();
+    }
+    state.counters["cells"] =
+        Counter(static_cast<double>(cells * cells), Counter::kIsIterationInvariantRate);
+  }
+  glDeleteFramebuffers(1, &framebuffer);
+  glDeleteTextures(1, &texture);
+  context->release();
+}
+BENCHMARK(heat_map)
+    ->RangeMultiplier(4)
+    ->Range(64, 4096)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
+}  // namespace
+}  // namespace attnscope
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return EXIT_FAILURE;
+  try {
+    std::printf("GPU: %s\nCPU: %s\n", attnscope::gpu().name().c_str(),
+                attnscope::cpu_backend().name().c_str());
+    benchmark::RunSpecifiedBenchmarks();
+  } catch (const attnscope::WorkError& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return EXIT_FAILURE;
+  }
+  return EXIT_SUCCESS;
+}
