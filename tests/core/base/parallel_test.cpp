@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 namespace attnscope {
@@ -53,6 +54,21 @@ TEST_P(Parallel, ChoosesTheSameRangesAgain) {
     return all;
   };
   EXPECT_EQ(ranges(), ranges());
+}
+
+TEST_P(Parallel, ServesSeveralThreadsAtATime) {
+  std::atomic<int> total = 0;
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 4; ++caller) {
+    callers.emplace_back([&] {
+      for (int round = 0; round < 500; ++round) {
+        parallel_for(100, 1,
+                     [&](Index first, Index last) { total += static_cast<int>(last - first); });
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(total, 4 * 500 * 100);
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, Parallel, ::testing::Values(1, 2, 3));
