@@ -17,6 +17,7 @@ constexpr int kDeepest = 100;
 
 std::string number_text(double value) {
   std::ostringstream out;
+  out.precision(15);
   out << value;
   return out.str();
 }

@@ -20,8 +20,10 @@ nlohmann::json parse_json(std::string_view text, std::string_view name);
 // The members of one object, taken one by one. finish() refuses those that were never taken.
 class JsonObject {
  public:
-  // `path` ("config.json", "view") begins the messages. InputError when it is no object.
+  // `path` ("config.json", "view") begins the messages. InputError when it is no object, which
+  // must outlive this.
   JsonObject(const nlohmann::json& object, std::string_view path);
+  JsonObject(nlohmann::json&&, std::string_view) = delete;
 
   bool has(std::string_view key) const;
   Index integer(std::string_view key, Index least, Index most);

@@ -1,4 +1,4 @@
-// A transformer decoder: weights by name and the forward pass.
+// A transformer decoder (or, without `causal`, an encoder): weights by name, the forward pass.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace attnscope {
 
 struct Model {
   ModelConfig config;
-  NamedVars weights;  // "embed.weight" [vocabulary, d], "layers.0.attn.wq" [d, h d_k], ...
+  NamedVars weights;                   // names and shapes: weights.h
   std::vector<std::string> untrained;  // weights that got their Info's initial values
 };
 
-// Fresh weights, deterministic in the seed.
+// Fresh weights, deterministic in the seed. Constants; training makes parameters of them.
 Model make_model(const ModelConfig& config, std::uint64_t seed);
 
 // The same model with other head groups (a person's choice in place of the checkpoint's). Weights
@@ -36,6 +36,13 @@ struct ForwardOptions {
 };
 
 // ids: [B, L], each in [0, vocabulary). Returns logits [B, L, vocabulary].
+//
+// The trace gets the attention of every head group, the logits, and the taps
+//   embed                  [L, d]  what enters the first layer
+//   layers.N.attention     [L, d]  what the attention block adds
+//   layers.N.feed_forward  [L, d]  what the feed-forward adds
+//   layers.N.residual      [L, d]  what leaves the layer
+//   final                  [L, d]  what the output projection sees
 Var forward(const Model& model, const IntTensor& ids, const ForwardOptions& options);
 
 }  // namespace attnscope

@@ -64,7 +64,8 @@ TEST(StrictJson, RefusesMalformedText) {
             "f: no valid JSON: a number is out of range");
   const std::string deep(100000, '[');
   EXPECT_NE(message([&] { parse_json(deep + std::string(100000, ']'), "f"); }), "no error");
-  EXPECT_NE(message([] { JsonObject(parse_json("[1]", "f"), "f"); }), "no error");
+  const nlohmann::json list = parse_json("[1]", "f");
+  EXPECT_EQ(message([&] { JsonObject(list, "f"); }), "f: expected an object, found [1]");
 }
 
 }  // namespace

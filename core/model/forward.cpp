@@ -1,0 +1,252 @@
+#include <cmath>
+#include <numeric>
+
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_reduce.h"
+#include "core/autodiff/operations_shape.h"
+#include "core/base/error.h"
+#include "core/base/random.h"
+#include "core/model/linear.h"
+#include "core/model/model.h"
+#include "core/model/weights.h"
+
+namespace attnscope {
+
+namespace {
+
+// One forward pass. Activations between blocks are [n, d] with n = B L rows.
+class Pass {
+ public:
+  Pass(const Model& model, const IntTensor& ids, const ForwardOptions& options)
+      : model_(model),
+        config_(model.config),
+        options_(options),
+        backend_(options.backend ? *options.backend : cpu_backend()),
+        batch_(ids.dim(0)),
+        length_(ids.dim(1)) {}
+
+  Var run(const IntTensor& ids) {
+    Var x = dropout(embed(ids));  // [n, d]
+    tap("embed", x);
+    for (Index layer = 0; layer < config_.layers; ++layer) x = block(layer, x);  // [n, d]
+    if (config_.pre_norm) x = norm(x, "final_norm");
+    tap("final", x);
+    const Var logits = output(x);  // [n, vocabulary]
+    if (options_.trace) options_.trace->logits = logits.value();
+    return reshape(logits, {batch_, length_, config_.vocabulary});  // [B, L, vocabulary]
+  }
+
+ private:
+  const Var& weight(const std::string& name) const { return model_.weights.find(name)->second; }
+
+  Var weight_or_none(const std::string& name) const {
+    const auto found = model_.weights.find(name);
+    return found == model_.weights.end() ? Var() : found->second;
+  }
+
+  // prefix "layers.0.attn.", letter "q": x wq + bq.
+  Var projected(const Var& x, const std::string& prefix, const std::string& letter) const {
+    return linear(x, weight(prefix + "w" + letter), weight_or_none(prefix + "b" + letter),
+                  options_.stop);
+  }
+
+  Var norm(const Var& x, const std::string& name) const {
+    const Var& gain = weight(name + ".weight");
+    if (config_.norm == Norm::RmsNorm) return rms_norm(x, gain, config_.norm_epsilon);
+    return layer_norm(x, gain, weight(name + ".bias"), config_.norm_epsilon);
+  }
+
+  Var dropout(const Var& x) {
+    if (!options_.training || config_.dropout == 0) return x;
+    return attnscope::dropout(x, config_.dropout, mixed_seed(options_.dropout_seed, ++dropouts_));
+  }
+
+  void tap(const std::string& name, const Var& x) const {
+    if (options_.trace) options_.trace->taps[name] = x.value();
+  }
+
+  Var embed(const IntTensor& ids) const {
+    Var x = gather(weight("embed.weight"), ids);  // [B, L, d]
+    if (const Choice* input = input_encoding(config_)) {
+      std::vector<std::int32_t> positions(static_cast<std::size_t>(length_));
+      std::iota(positions.begin(), positions.end(), 0);
+      const NamedVars weights = with_prefix("embed.");
+      const EncodingContext context{input->values,
+                                    weights,
+                                    {config_.width, config_.heads, config_.kv_heads,
+                                     config_.head_size, config_.head_size, config_.context},
+                                    config_.causal,
+                                    std::nullopt};
+      x = encoding(input->id).embed(x, positions, context);  // [B, L, d]
+    }
+    return reshape(x, {batch_ * length_, config_.width});  // [n, d]
+  }
+
+  Var block(Index layer, Var x) {
+    const std::string prefix = layer_prefix(layer);
+    x = sublayer(x, prefix + "attn_norm", prefix + "attention",
+                 [&](const Var& normed) { return attention(layer, normed); });  // [n, d]
+    if (config_.hidden > 0) {
+      x = sublayer(x, prefix + "ffn_norm", prefix + "feed_forward",
+                   [&](const Var& normed) { return feed_forward(prefix + "ffn.", normed); });
+    }
+    tap(prefix + "residual", x);
+    return x;
+  }
+
+  // Pre-norm: x + f(norm(x)); post-norm: norm(x + f(x)).
+  template <class Function>
+  Var sublayer(const Var& x, const std::string& norm_name, const std::string& tap_name,
+               const Function& function) {
+    const Var added = dropout(function(config_.pre_norm ? norm(x, norm_name) : x));  // [n, d]
+    tap(tap_name, added);
+    const Var sum = add(x, added);  // [n, d]
+    return config_.pre_norm ? sum : norm(sum, norm_name);
+  }
+
+  Var attention(Index layer, const Var& x) {
+    const std::string prefix = layer_prefix(layer) + "attn.";
+    const Var q = sequences(projected(x, prefix, "q"));  // [B, L, h d_k]
+    const Var k = sequences(projected(x, prefix, "k"));  // [B, L, h_kv d_k]
+    const Var v = sequences(projected(x, prefix, "v"));  // [B, L, h_kv d_k]
+    const auto& groups = config_.groups[static_cast<std::size_t>(layer)];
+    std::vector<Var> outputs;  // [B, L, heads of the group * d_k] each
+    Index head = 0;
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const Index shared = config_.heads / config_.kv_heads;
+      const Index kv_heads = groups[g].heads / shared;
+      OperationInput input;
+      input.batch = batch_;
+      input.heads = groups[g].heads;
+      input.kv_heads = kv_heads;
+      input.x = sequences(x);                          // [B, L, d]
+      input.q = heads_of(q, head, groups[g].heads);    // [B h, L, d_k]
+      input.k = heads_of(k, head / shared, kv_heads);  // [B h_kv, L, d_k]
+      input.v = heads_of(v, head / shared, kv_heads);  // [B h_kv, L, d_k]
+      outputs.push_back(group_attention(layer, static_cast<Index>(g), head, std::move(input)));
+      head += groups[g].heads;
+    }
+    const Var joined = outputs.size() == 1 ? outputs[0] : concat(outputs, -1);  // [B, L, h d_k]
+    return projected(reshape(joined, {batch_ * length_, config_.heads * config_.head_size}), prefix,
+                     "o");  // [n, d]
+  }
+
+  // Heads [first, first + count) of a projection, which come first in the rows of the result.
+  Var heads_of(const Var& projection, Index first, Index count) const {
+    const Index size = config_.head_size;
+    const bool all = projection.dim(2) == count * size;
+    return split_heads(all ? projection : slice(projection, 2, first * size, count * size), count);
+  }
+
+  Var group_attention(Index layer, Index group_index, Index first_head, OperationInput input) {
+    const HeadGroup& group =
+        config_.groups[static_cast<std::size_t>(layer)][static_cast<std::size_t>(group_index)];
+    input.weights = with_prefix(group_prefix(layer, group_index));
+    input.variant = group.variant;
+    // An encoding of the input is in x, and so in q, k and v, already.
+    if (!encoding(group.encoding.id).embed) input.encoding = group.encoding;
+    input.causal = config_.causal;
+    input.layer = layer;
+    Wanted wanted;
+    if (options_.trace) {
+      const bool on_host = &backend_ == &cpu_backend();
+      wanted.attention = options_.keep_attention && on_host;
+      wanted.device_attention = options_.keep_attention && !on_host;
+      wanted.log_sum_exp = true;
+    }
+    OperationResult result = evaluate(input, backend_, wanted, options_.stop);
+    const Var output = merge_heads(result.output, group.heads);  // [B, L, h d_v]
+    if (options_.trace) {
+      keep(layer, group_index, first_head, group, std::move(input), std::move(result));
+    }
+    return output;
+  }
+
+  void keep(Index layer, Index group_index, Index first_head, const HeadGroup& group,
+            OperationInput input, OperationResult result) const {
+    AttentionTap tap;
+    tap.address.layer = layer;
+    tap.address.group = group_index;
+    tap.heads.resize(static_cast<std::size_t>(group.heads));
+    std::iota(tap.heads.begin(), tap.heads.end(), first_head);
+    tap.variant = group.variant;
+    tap.encoding = group.encoding;
+    tap.q_plain = input.q.value();
+    tap.k_plain = input.k.value();
+    tap.result = std::move(result);
+    options_.trace->attention.push_back(std::move(tap));
+  }
+
+  Var feed_forward(const std::string& prefix, const Var& x) const {
+    Var hidden = projected(x, prefix, "_in");  // [n, hidden]
+    if (config_.gated) {
+      hidden = multiply(activated(projected(x, prefix, "_gate")), hidden);  // [n, hidden]
+    } else {
+      hidden = activated(hidden);
+    }
+    return projected(hidden, prefix, "_out");  // [n, d]
+  }
+
+  Var activated(const Var& x) const {
+    switch (config_.activation) {
+      case Activation::Relu:
+        return relu(x);
+      case Activation::Gelu:
+        return gelu(x);
+      case Activation::GeluTanh:
+        return gelu_tanh(x);
+      case Activation::Silu:
+        return silu(x);
+    }
+    throw std::logic_error("activation");
+  }
+
+  Var output(const Var& x) const {
+    if (config_.tied_output) return linear_transposed(x, weight("embed.weight"), options_.stop);
+    return linear(x, weight("output.weight"), Var(), options_.stop);  // [n, vocabulary]
+  }
+
+  Var sequences(const Var& x) const { return reshape(x, {batch_, length_, x.dim(1)}); }
+
+  // The weights whose names begin with `prefix`, by the rest of their names.
+  NamedVars with_prefix(const std::string& prefix) const {
+    NamedVars result;
+    for (auto at = model_.weights.lower_bound(prefix);
+         at != model_.weights.end() && at->first.starts_with(prefix); ++at) {
+      result.emplace(at->first.substr(prefix.size()), at->second);
+    }
+    return result;
+  }
+
+  const Model& model_;
+  const ModelConfig& config_;
+  const ForwardOptions& options_;
+  Backend& backend_;
+  Index batch_, length_;
+  std::uint64_t dropouts_ = 0;
+};
+
+void check_ids(const ModelConfig& config, const IntTensor& ids, const ForwardOptions& options) {
+  if (ids.rank() != 2 || ids.empty()) {
+    throw InputError("ids: expected shape [B, L] with at least one token, found " +
+                     to_string(ids.shape()));
+  }
+  for (const std::int32_t id : ids) {
+    if (id < 0 || id >= config.vocabulary) {
+      throw InputError("ids: expected numbers from 0 to " + std::to_string(config.vocabulary - 1) +
+                       ", found " + std::to_string(id));
+    }
+  }
+  if (options.trace && ids.dim(0) != 1) {
+    throw InputError("ids: a trace records one sequence, found " + to_string(ids.shape()));
+  }
+}
+
+}  // namespace
+
+Var forward(const Model& model, const IntTensor& ids, const ForwardOptions& options) {
+  check_ids(model.config, ids, options);
+  return Pass(model, ids, options).run(ids);
+}
+
+}  // namespace attnscope

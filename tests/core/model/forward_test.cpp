@@ -1,0 +1,313 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "core/autodiff/operations_reduce.h"
+#include "core/base/error.h"
+#include "core/model/model.h"
+#include "core/model/weights.h"
+#include "tests/core/model/reference.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using testing::close;
+using testing::Rows;
+
+ModelConfig small_config() {
+  ModelConfig config;
+  config.vocabulary = 13;
+  config.context = 16;
+  config.width = 12;
+  config.layers = 2;
+  config.heads = 6;
+  config.kv_heads = 2;
+  config.head_size = 4;
+  config.hidden = 20;
+  config.groups = uniform_groups(config, default_variant(), default_encoding());
+  return config;
+}
+
+// Weights large enough for attention and activations to be far from uniform and linear.
+Model lively(const ModelConfig& config, std::uint64_t seed) {
+  Model model = make_model(config, seed);
+  for (auto& [name, weight] : model.weights) {
+    const bool gain = name.ends_with("norm.weight");
+    Tensor values = testing::random_tensor(weight.shape(), ++seed, 0.4);
+    if (gain) {
+      for (float& x : values) x += 1;
+    }
+    weight = Var(values);
+  }
+  return model;
+}
+
+const Tensor& w(const Model& model, const std::string& name) {
+  const auto found = model.weights.find(name);
+  if (found == model.weights.end()) throw std::runtime_error("no weight " + name);
+  return found->second.value();
+}
+
+struct Reference {
+  Rows logits;
+  std::vector<std::vector<Rows>> attention;  // [layers][heads]
+};
+
+// The model by its equations, for uniform groups with the encodings none or rope.
+Reference reference(const Model& model, const std::vector<std::int32_t>& ids) {
+  const ModelConfig& c = model.config;
+  const auto norm = [&](const Rows& x, const std::string& name) {
+    return c.norm == Norm::RmsNorm
+               ? testing::rms_normed(x, w(model, name + ".weight"), c.norm_epsilon)
+               : testing::layer_normed(x, w(model, name + ".weight"), w(model, name + ".bias"),
+                                       c.norm_epsilon);
+  };
+  const auto linear = [&](const Rows& x, const std::string& prefix, const std::string& letter,
+                          bool biased) {
+    return testing::times(x, w(model, prefix + "w" + letter),
+                          biased ? &w(model, prefix + "b" + letter) : nullptr);
+  };
+  const auto activation = [&](double x) {
+    switch (c.activation) {
+      case Activation::Relu:
+        return std::max(x, 0.0);
+      case Activation::Gelu:
+        return testing::gelu(x);
+      case Activation::GeluTanh:
+        return testing::gelu_tanh(x);
+      case Activation::Silu:
+        return testing::silu(x);
+    }
+    return std::nan("");
+  };
+  Reference result;
+  const Rows table = testing::rows_of(w(model, "embed.weight"));
+  Rows x;
+  for (const std::int32_t id : ids) x.push_back(table[static_cast<std::size_t>(id)]);
+  for (Index l = 0; l < c.layers; ++l) {
+    const std::string at = layer_prefix(l);
+    const auto attention = [&](const Rows& in) {
+      Rows q = linear(in, at + "attn.", "q", c.attention_biases);
+      Rows k = linear(in, at + "attn.", "k", c.attention_biases);
+      const Rows v = linear(in, at + "attn.", "v", c.attention_biases);
+      if (c.groups[0][0].encoding.id == "rope") {
+        q = testing::rotated(q, c.heads, 10000, false);
+        k = testing::rotated(k, c.kv_heads, 10000, false);
+      }
+      const auto attended = testing::attended(q, k, v, c.heads, c.kv_heads, c.causal);
+      result.attention.push_back(attended.probability);
+      return linear(attended.output, at + "attn.", "o", c.attention_biases);
+    };
+    const auto feed_forward = [&](const Rows& in) {
+      Rows hidden = linear(in, at + "ffn.", "_in", c.feed_forward_biases);
+      hidden = c.gated ? testing::product(
+                             testing::each(linear(in, at + "ffn.", "_gate", c.feed_forward_biases),
+                                           activation),
+                             hidden)
+                       : testing::each(hidden, activation);
+      return linear(hidden, at + "ffn.", "_out", c.feed_forward_biases);
+    };
+    if (c.pre_norm) {
+      x = testing::sum(x, attention(norm(x, at + "attn_norm")));
+      if (c.hidden > 0) x = testing::sum(x, feed_forward(norm(x, at + "ffn_norm")));
+    } else {
+      x = norm(testing::sum(x, attention(x)), at + "attn_norm");
+      if (c.hidden > 0) x = norm(testing::sum(x, feed_forward(x)), at + "ffn_norm");
+    }
+  }
+  if (c.pre_norm) x = norm(x, "final_norm");
+  result.logits = c.tied_output ? testing::times_transposed(x, w(model, "embed.weight"))
+                                : testing::times(x, w(model, "output.weight"));
+  return result;
+}
+
+IntTensor ids_of(const std::vector<std::int32_t>& ids) {
+  return IntTensor::from({1, static_cast<Index>(ids.size())}, ids);
+}
+
+const std::vector<std::int32_t> kIds = {3, 0, 12, 7, 7, 1, 5};
+
+void expect_as_reference(const ModelConfig& config) {
+  const Model model = lively(config, 5);
+  Trace trace;
+  ForwardOptions options;
+  options.trace = &trace;
+  const Var logits = forward(model, ids_of(kIds), options);
+  const Reference expected = reference(model, kIds);
+  EXPECT_EQ(logits.shape(), (Shape{1, 7, 13}));
+  EXPECT_TRUE(close(trace.logits, testing::tensor_of(expected.logits)));
+  ASSERT_EQ(trace.layer_count(), config.layers);
+  for (Index l = 0; l < config.layers; ++l) {
+    ASSERT_EQ(trace.head_count(l), config.heads);
+    for (Index h = 0; h < config.heads; ++h) {
+      Index in_group = -1;
+      const AttentionTap* tap = trace.find(l, h, &in_group);
+      ASSERT_NE(tap, nullptr);
+      const Rows& p = expected.attention[static_cast<std::size_t>(l)][static_cast<std::size_t>(h)];
+      EXPECT_TRUE(close(tap->attention(in_group), testing::tensor_of(p))) << l << " " << h;
+    }
+  }
+}
+
+TEST(Forward, IsTheDecoderOfItsEquations) {
+  expect_as_reference(small_config());
+}
+
+TEST(Forward, RotatesQueriesAndKeys) {
+  ModelConfig config = small_config();
+  config.groups = uniform_groups(config, default_variant(),
+                                 {"rope", default_values(encoding("rope").parameters)});
+  expect_as_reference(config);
+}
+
+TEST(Forward, KnowsEveryKindOfBlock) {
+  ModelConfig config = small_config();
+  config.norm = Norm::LayerNorm;
+  config.gated = false;
+  config.attention_biases = config.feed_forward_biases = true;
+  config.tied_output = false;
+  for (const Activation activation :
+       {Activation::Relu, Activation::Gelu, Activation::GeluTanh, Activation::Silu}) {
+    config.activation = activation;
+    expect_as_reference(config);
+  }
+  config.pre_norm = false;
+  expect_as_reference(config);
+  config.causal = false;
+  expect_as_reference(config);
+  config.hidden = 0;
+  expect_as_reference(config);
+}
+
+TEST(Forward, GroupsOfEqualHeadsAreAsOneGroup) {
+  const Model model = lively(small_config(), 9);
+  auto groups = model.config.groups;
+  groups[0] = {HeadGroup{3, default_variant(), default_encoding()},
+               HeadGroup{3, default_variant(), default_encoding()}};
+  Trace one, two;
+  ForwardOptions options;
+  options.trace = &one;
+  forward(model, ids_of(kIds), options);
+  options.trace = &two;
+  forward(with_groups(model, groups, true), ids_of(kIds), options);
+  EXPECT_TRUE(close(two.logits, one.logits, 1e-6));
+  EXPECT_EQ(two.attention.size(), 3u);
+  Index in_group = -1;
+  EXPECT_EQ(two.find(0, 4, &in_group)->address.group, 1);
+  EXPECT_EQ(in_group, 1);
+  EXPECT_TRUE(close(two.find(0, 4, &in_group)->attention(1),
+                    one.find(0, 4, &in_group)->attention(4), 1e-6));
+}
+
+TEST(Forward, DerivesAttentionThatWasNotKept) {
+  const Model model = lively(small_config(), 9);
+  Trace kept, derived;
+  ForwardOptions options;
+  options.trace = &kept;
+  forward(model, ids_of(kIds), options);
+  options.trace = &derived;
+  options.keep_attention = false;
+  forward(model, ids_of(kIds), options);
+  ASSERT_FALSE(derived.attention[0].result.attention.defined());
+  for (Index h = 0; h < 6; ++h) {
+    EXPECT_TRUE(close(derived.attention[1].attention(h), kept.attention[1].attention(h), 1e-5));
+  }
+}
+
+TEST(Forward, BatchesAreIndependent) {
+  const Model model = lively(small_config(), 2);
+  const IntTensor both = IntTensor::from({2, 3}, {1, 2, 3, 4, 5, 6});
+  const Tensor together = forward(model, both, {}).value();
+  for (Index b = 0; b < 2; ++b) {
+    const Tensor alone = forward(model, both.slice(b, 1), {}).value();
+    EXPECT_TRUE(close(together.slice(b, 1), alone, 1e-6));
+  }
+}
+
+TEST(Forward, RefusesBadIds) {
+  const Model model = make_model(small_config(), 1);
+  EXPECT_THROW(forward(model, ids_of({13}), {}), InputError);
+  EXPECT_THROW(forward(model, ids_of({-1}), {}), InputError);
+  EXPECT_THROW(forward(model, IntTensor({1, 0}), {}), InputError);
+  EXPECT_THROW(forward(model, IntTensor::from({2}, {1, 2}), {}), InputError);
+}
+
+// The whole model's gradient against central differences of its loss, some numbers of each weight.
+TEST(Forward, HasTheGradientOfItsLoss) {
+  ModelConfig config = small_config();
+  config.norm = Norm::LayerNorm;
+  config.attention_biases = true;
+  config.groups[1] = {
+      HeadGroup{3, default_variant(), {"rope", default_values(encoding("rope").parameters)}},
+      HeadGroup{3, default_variant(), default_encoding()}};
+  Model model = lively(config, 21);
+  for (auto& [name, weight] : model.weights) weight = Var::parameter(weight.value());
+  const IntTensor ids = IntTensor::from({2, 4}, {1, 2, 3, 4, 5, 6, 7, 0});
+  const IntTensor targets = IntTensor::from({2, 4}, {2, 3, 4, 5, 6, 7, 0, 1});
+  const auto loss = [&] { return cross_entropy(forward(model, ids, {}), targets); };
+  backward(loss());
+  for (auto& [name, weight] : model.weights) {
+    const Tensor gradient = weight.gradient();
+    ASSERT_TRUE(gradient.defined()) << name;
+    Tensor values = weight.mutable_value();
+    for (Index i = 0; i < values.size(); i += 1 + values.size() / 5) {
+      constexpr float kStep = 1e-2f;
+      const float before = values[i];
+      values[i] = before + kStep;
+      const double above = static_cast<double>(loss().value()[0]);
+      values[i] = before - kStep;
+      const double below = static_cast<double>(loss().value()[0]);
+      values[i] = before;
+      const double expected = (above - below) / (2 * static_cast<double>(kStep));
+      const double difference = std::abs(static_cast<double>(gradient[i]) - expected);
+      EXPECT_TRUE(difference <= 2e-3 * std::max(1.0, std::abs(expected)))
+          << name << "[" << i << "]: " << gradient[i] << " instead of " << expected;
+    }
+  }
+}
+
+TEST(Forward, DropsOnlyInTraining) {
+  ModelConfig config = small_config();
+  config.dropout = 0.5;
+  const Model model = lively(config, 2);
+  ForwardOptions options;
+  const Tensor plain = forward(model, ids_of(kIds), options).value();
+  options.dropout_seed = 5;
+  EXPECT_TRUE(close(forward(model, ids_of(kIds), options).value(), plain, 0));
+  options.training = true;
+  const Tensor dropped = forward(model, ids_of(kIds), options).value();
+  EXPECT_FALSE(close(dropped, plain, 1e-3));
+  EXPECT_TRUE(close(forward(model, ids_of(kIds), options).value(), dropped, 0));
+}
+
+TEST(Forward, StopsSoonAfterARequest) {
+  ModelConfig config = small_config();
+  config.width = 768;
+  config.heads = config.kv_heads = 12;
+  config.head_size = 64;
+  config.hidden = 3072;
+  config.vocabulary = 20000;
+  config.context = 1024;
+  config.layers = 12;
+  config.groups = uniform_groups(config, default_variant(), default_encoding());
+  const Model model = make_model(config, 1);
+  const IntTensor ids = IntTensor::zeros({1, 1024});
+  ForwardOptions options;
+  std::chrono::steady_clock::time_point asked;
+  std::thread asking([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    asked = std::chrono::steady_clock::now();
+    options.stop.request();
+  });
+  EXPECT_THROW(forward(model, ids, options), Stopped);
+  asking.join();
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - asked;
+  // 50 ms is promised; what other processes take away from this one comes on top.
+  EXPECT_LT(took.count(), 500);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,38 @@
+#include "core/model/linear.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/core/model/reference.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using testing::close;
+using testing::random_tensor;
+
+TEST(Linear, IsTheProductPlusTheBias) {
+  const Tensor x = random_tensor({5, 7}, 1), w = random_tensor({7, 3}, 2),
+               b = random_tensor({3}, 3);
+  EXPECT_TRUE(close(linear(x, w, b, {}).value(),
+                    testing::tensor_of(testing::times(testing::rows_of(x), w, &b))));
+  const Tensor wt = random_tensor({3, 7}, 4);
+  EXPECT_TRUE(close(linear_transposed(x, wt, {}).value(),
+                    testing::tensor_of(testing::times_transposed(testing::rows_of(x), wt))));
+}
+
+// Large enough for blocks of rows, the last of them short; in one piece where gradients are wanted.
+TEST(Linear, IsTheSameInBlocks) {
+  const Tensor x = random_tensor({301, 1000}, 1), w = random_tensor({1000, 1100}, 2);
+  const Tensor whole = linear(x, Var::parameter(w), Var(), {}).value();
+  EXPECT_TRUE(close(linear(x, w, Var(), {}).value(), whole, 1e-5));
+}
+
+TEST(Linear, Stops) {
+  Stop stop;
+  stop.request();
+  EXPECT_THROW(linear(random_tensor({2, 2}, 1), random_tensor({2, 2}, 2), Var(), stop), Stopped);
+}
+
+}  // namespace
+}  // namespace attnscope

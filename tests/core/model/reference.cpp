@@ -1,0 +1,177 @@
+#include "tests/core/model/reference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace attnscope::testing {
+
+namespace {
+
+std::size_t u(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+}  // namespace
+
+Rows rows_of(const Tensor& matrix) {
+  const Index width = matrix.dim(-1), count = matrix.size() / width;
+  Rows rows(u(count), Row(u(width)));
+  for (Index r = 0; r < count; ++r) {
+    for (Index c = 0; c < width; ++c) rows[u(r)][u(c)] = matrix[r * width + c];
+  }
+  return rows;
+}
+
+Tensor tensor_of(const Rows& rows) {
+  Tensor t({static_cast<Index>(rows.size()), static_cast<Index>(rows[0].size())});
+  Index at = 0;
+  for (const Row& row : rows) {
+    for (const double x : row) t[at++] = static_cast<float>(x);
+  }
+  return t;
+}
+
+Rows times(const Rows& x, const Tensor& w, const Tensor* bias) {
+  const std::size_t in = u(w.dim(0)), out = u(w.dim(1));
+  Rows result;
+  for (const Row& row : x) {
+    Row y(out, 0.0);
+    for (std::size_t o = 0; o < out; ++o) {
+      if (bias != nullptr) y[o] = (*bias)[static_cast<Index>(o)];
+      for (std::size_t i = 0; i < in; ++i) {
+        y[o] += row[i] * static_cast<double>(w[static_cast<Index>(i * out + o)]);
+      }
+    }
+    result.push_back(std::move(y));
+  }
+  return result;
+}
+
+Rows times_transposed(const Rows& x, const Tensor& w) {
+  const std::size_t in = u(w.dim(1)), out = u(w.dim(0));
+  Rows result;
+  for (const Row& row : x) {
+    Row y(out, 0.0);
+    for (std::size_t o = 0; o < out; ++o) {
+      for (std::size_t i = 0; i < in; ++i) {
+        y[o] += row[i] * static_cast<double>(w[static_cast<Index>(o * in + i)]);
+      }
+    }
+    result.push_back(std::move(y));
+  }
+  return result;
+}
+
+Rows sum(const Rows& a, const Rows& b) {
+  Rows result = a;
+  for (std::size_t r = 0; r < a.size(); ++r) {
+    for (std::size_t c = 0; c < a[r].size(); ++c) result[r][c] += b[r][c];
+  }
+  return result;
+}
+
+Rows product(const Rows& a, const Rows& b) {
+  Rows result = a;
+  for (std::size_t r = 0; r < a.size(); ++r) {
+    for (std::size_t c = 0; c < a[r].size(); ++c) result[r][c] *= b[r][c];
+  }
+  return result;
+}
+
+Rows rms_normed(const Rows& x, const Tensor& gain, double epsilon) {
+  Rows result = x;
+  for (Row& row : result) {
+    double squares = 0;
+    for (const double v : row) squares += v * v;
+    const double size = std::sqrt(squares / static_cast<double>(row.size()) + epsilon);
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      row[c] = row[c] / size * static_cast<double>(gain[static_cast<Index>(c)]);
+    }
+  }
+  return result;
+}
+
+Rows layer_normed(const Rows& x, const Tensor& gain, const Tensor& bias, double epsilon) {
+  Rows result = x;
+  for (Row& row : result) {
+    const double n = static_cast<double>(row.size());
+    double mean = 0, squares = 0;
+    for (const double v : row) mean += v / n;
+    for (const double v : row) squares += (v - mean) * (v - mean) / n;
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      const auto at = static_cast<Index>(c);
+      row[c] = (row[c] - mean) / std::sqrt(squares + epsilon) * static_cast<double>(gain[at]) +
+               static_cast<double>(bias[at]);
+    }
+  }
+  return result;
+}
+
+Rows each(const Rows& x, const std::function<double(double)>& function) {
+  Rows result = x;
+  for (Row& row : result) {
+    for (double& v : row) v = function(v);
+  }
+  return result;
+}
+
+double silu(double x) {
+  return x / (1 + std::exp(-x));
+}
+double gelu(double x) {
+  return x / 2 * (1 + std::erf(x / std::numbers::sqrt2));
+}
+double gelu_tanh(double x) {
+  return x / 2 * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+}
+
+Rows rotated(const Rows& x, Index heads, double base, bool half) {
+  Rows result = x;
+  for (std::size_t position = 0; position < x.size(); ++position) {
+    const std::size_t size = x[position].size() / u(heads);
+    for (std::size_t head = 0; head < u(heads); ++head) {
+      for (std::size_t t = 0; t < size / 2; ++t) {
+        const std::size_t first = head * size + (half ? t : 2 * t);
+        const std::size_t second = first + (half ? size / 2 : 1);
+        const double angle =
+            static_cast<double>(position) *
+            std::pow(base, -2.0 * static_cast<double>(t) / static_cast<double>(size));
+        const double a = x[position][first], b = x[position][second];
+        result[position][first] = a * std::cos(angle) - b * std::sin(angle);
+        result[position][second] = a * std::sin(angle) + b * std::cos(angle);
+      }
+    }
+  }
+  return result;
+}
+
+Attended attended(const Rows& q, const Rows& k, const Rows& v, Index heads, Index kv_heads,
+                  bool causal) {
+  const std::size_t length = q.size(), size = q[0].size() / u(heads);
+  Attended result{Rows(length, Row(u(heads) * size, 0.0)),
+                  std::vector<Rows>(u(heads), Rows(length, Row(length, 0.0)))};
+  for (std::size_t head = 0; head < u(heads); ++head) {
+    const std::size_t kv = head / u(heads / kv_heads);
+    for (std::size_t i = 0; i < length; ++i) {
+      Row& p = result.probability[head][i];
+      const std::size_t seen = causal ? i + 1 : length;
+      double largest = -1e300, total = 0;
+      for (std::size_t j = 0; j < seen; ++j) {
+        for (std::size_t c = 0; c < size; ++c) p[j] += q[i][head * size + c] * k[j][kv * size + c];
+        p[j] /= std::sqrt(static_cast<double>(size));
+        largest = std::max(largest, p[j]);
+      }
+      for (std::size_t j = 0; j < seen; ++j) total += p[j] = std::exp(p[j] - largest);
+      for (std::size_t j = 0; j < seen; ++j) {
+        p[j] /= total;
+        for (std::size_t c = 0; c < size; ++c) {
+          result.output[i][head * size + c] += p[j] * v[j][kv * size + c];
+        }
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace attnscope::testing
