@@ -1,4 +1,7 @@
 // A folder with a model: config.json, model.safetensors, tokenizer files, MODEL.md.
+//
+// Layouts are told apart by config.json's "model_type"; checkpoint_formats() lists those that are
+// read: attnscope's own, Llama and GPT-2 as the Hugging Face libraries store them.
 #pragma once
 
 #include <filesystem>
@@ -14,12 +17,17 @@ namespace attnscope {
 struct Checkpoint {
   std::string name;  // the folder's name
   Model model;
-  std::shared_ptr<const Tokenizer> tokenizer;  // null when the folder has none (ids only)
+  std::shared_ptr<const Tokenizer> tokenizer;  // null: only token ids can be run
+  std::string tokenizer_problem;               // why it is null
 };
 
 // A bundled model's name ("default") or a folder. InputError names what is missing or misshapen.
 Checkpoint load_checkpoint(const std::string& name_or_folder);
-// config.json, model.safetensors (weights as F32 or F16) and the tokenizer, into `folder`.
+// The folder that a bundled model's name or a path stands for. InputError when there is none.
+std::filesystem::path model_folder(const std::string& name_or_folder);
+
+// config.json, model.safetensors (weights as F32 or F16) and the tokenizer, into `folder`, which
+// is made where it is missing.
 void save_checkpoint(const std::filesystem::path& folder, const Checkpoint& checkpoint, bool half);
 
 // Folders of assets/models, beside the program's sources or as installed; "default" first.

@@ -1,0 +1,159 @@
+#include "core/checkpoint/checkpoint.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/home.h"
+#include "core/base/strict_json.h"
+#include "core/checkpoint/format.h"
+#include "core/tensor/safetensors.h"
+
+namespace attnscope {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+constexpr std::size_t kMostJsonBytes = std::size_t{64} << 20;
+
+fs::path models_folder() {
+  return home_folder() / "assets" / "models";
+}
+
+json read_json(const fs::path& path) {
+  return parse_json(read_file(path, kMostJsonBytes), path.string());
+}
+
+// The files of a sharded checkpoint, as model.safetensors.index.json lists them.
+StoredTensors read_shards(const fs::path& folder) {
+  const fs::path index_path = folder / "model.safetensors.index.json";
+  const json index = read_json(index_path);
+  JsonObject object(index, index_path.string());
+  const json& map = object.any("weight_map");
+  if (!map.is_object()) object.fail("weight_map", "an object");
+  std::map<std::string, std::set<std::string>> tensors_of;  // by file
+  for (const auto& entry : map.items()) {
+    if (!entry.value().is_string()) object.fail("weight_map", "a file name for each tensor");
+    const auto file = entry.value().get<std::string>();
+    if (fs::path(file).filename() != fs::path(file) || file.empty() || file[0] == '.') {
+      throw InputError(object.path_of("weight_map") + ": expected a plain file name, found " +
+                       shortened(entry.value()));
+    }
+    tensors_of[file].insert(entry.key());
+  }
+  StoredTensors tensors;
+  for (const auto& [file, names] : tensors_of) {
+    SafetensorsFile shard = read_safetensors(folder / file);
+    for (const std::string& name : names) {
+      const auto found = shard.tensors.find(name);
+      if (found == shard.tensors.end()) {
+        throw InputError((folder / file).string() + ": tensor " + name +
+                         " is missing, which model.safetensors.index.json places there");
+      }
+      tensors.insert(*found);
+    }
+  }
+  return tensors;
+}
+
+StoredTensors read_tensors(const fs::path& folder) {
+  if (fs::exists(folder / "model.safetensors")) {
+    return read_safetensors(folder / "model.safetensors").tensors;
+  }
+  if (fs::exists(folder / "model.safetensors.index.json")) return read_shards(folder);
+  throw InputError(folder.string() +
+                   ": no model.safetensors and no model.safetensors.index.json in this folder");
+}
+
+const CheckpointFormat& format_of(const json& config, const std::string& name) {
+  const std::string type = JsonObject(config, name).text("model_type");
+  std::string known;
+  for (const CheckpointFormat& format : checkpoint_formats()) {
+    if (format.model_type == type) return format;
+    known += (known.empty() ? "" : ", ") + format.model_type;
+  }
+  throw InputError(name + ": model_type: expected one of " + known + ", found " +
+                   shortened(config["model_type"]));
+}
+
+// A tokenizer that cannot be used must not keep token ids from being run.
+void add_tokenizer(Checkpoint& checkpoint, const fs::path& folder) {
+  try {
+    checkpoint.tokenizer = load_tokenizer(folder);
+    if (checkpoint.tokenizer->vocabulary_size() > checkpoint.model.config.vocabulary) {
+      throw InputError(folder.string() + ": the tokenizer has " +
+                       std::to_string(checkpoint.tokenizer->vocabulary_size()) +
+                       " tokens, the model only " +
+                       std::to_string(checkpoint.model.config.vocabulary));
+    }
+  } catch (const InputError& e) {
+    checkpoint.tokenizer = nullptr;
+    checkpoint.tokenizer_problem = e.what();
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> bundled_models() {
+  std::vector<std::string> names;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(models_folder(), none)) {
+    if (fs::exists(entry.path() / "config.json")) names.push_back(entry.path().filename());
+  }
+  std::ranges::sort(names, {},
+                    [](const std::string& name) { return std::pair(name != "default", name); });
+  return names;
+}
+
+fs::path model_folder(const std::string& name_or_folder) {
+  const std::vector<std::string> bundled = bundled_models();
+  if (std::ranges::find(bundled, name_or_folder) != bundled.end()) {
+    return models_folder() / name_or_folder;
+  }
+  if (fs::is_directory(name_or_folder)) return name_or_folder;
+  std::string names;
+  for (const std::string& name : bundled) names += (names.empty() ? "" : ", ") + name;
+  throw InputError("model: expected a folder or a bundled model (" +
+                   (names.empty() ? "there are none" : names) + "), found \"" + name_or_folder +
+                   "\"");
+}
+
+Checkpoint load_checkpoint(const std::string& name_or_folder) {
+  const fs::path folder = model_folder(name_or_folder);
+  const fs::path config_path = folder / "config.json";
+  const json config = read_json(config_path);
+  Checkpoint checkpoint;
+  checkpoint.name = fs::weakly_canonical(folder).filename().string();
+  checkpoint.model =
+      format_of(config, config_path.string()).load(config, read_tensors(folder), folder);
+  add_tokenizer(checkpoint, folder);
+  return checkpoint;
+}
+
+void save_checkpoint(const fs::path& folder, const Checkpoint& checkpoint, bool half) {
+  constexpr float kLargestHalf = 65504;
+  SafetensorsFile file;
+  file.metadata["format"] = "pt";  // what other readers of safetensors look for
+  for (const auto& [name, weight] : checkpoint.model.weights) {
+    for (const float x : weight.value()) {
+      if (!std::isfinite(x) || (half && std::abs(x) > kLargestHalf)) {
+        throw WorkError("weight " + name + " holds " + std::to_string(x) +
+                        ", which cannot be stored");
+      }
+    }
+    file.tensors.emplace(name, stored(weight.value(), half ? DType::F16 : DType::F32));
+  }
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed) throw WorkError(folder.string() + ": cannot be made: " + failed.message());
+  write_file(folder / "config.json", to_json(checkpoint.model.config).dump(2) + "\n");
+  write_safetensors(folder / "model.safetensors", file);
+  if (checkpoint.tokenizer) checkpoint.tokenizer->save(folder);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,55 @@
+// Layouts of checkpoints: one file each; checkpoint_formats() is their ordered list.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/model/model.h"
+#include "core/tensor/safetensors.h"
+
+namespace attnscope {
+
+using StoredTensors = std::map<std::string, StoredTensor>;
+
+struct CheckpointFormat {
+  std::string model_type;  // what config.json says
+  // From the parsed config.json and the tensors of all shards. InputError begins with the
+  // file's name and says what is missing, misshapen or not supported.
+  std::function<Model(const nlohmann::json& config, const StoredTensors& tensors,
+                      const std::filesystem::path& folder)>
+      load;
+};
+
+const std::vector<CheckpointFormat>& checkpoint_formats();
+
+CheckpointFormat own_format();
+CheckpointFormat llama_format();
+CheckpointFormat gpt2_format();
+
+// Takes tensors out of a checkpoint by name, converted to float and checked; finish() refuses
+// those that nobody took.
+class TensorReader {
+ public:
+  TensorReader(const StoredTensors& tensors, std::filesystem::path folder)
+      : tensors_(tensors), folder_(std::move(folder)) {}
+
+  bool has(const std::string& name) const { return tensors_.contains(name); }
+  Tensor take(const std::string& name, const Shape& shape);
+  // The transpose of a stored [out, in] matrix.  [in, out]
+  Tensor take_transposed(const std::string& name, Index in, Index out);
+  void ignore(const std::string& name) { taken_.push_back(name); }
+  void finish() const;
+  [[noreturn]] void fail(const std::string& message) const;  // "FOLDER/model.safetensors: ..."
+
+ private:
+  const StoredTensors& tensors_;
+  std::filesystem::path folder_;
+  std::vector<std::string> taken_;
+};
+
+}  // namespace attnscope

@@ -1,0 +1,122 @@
+// GPT-2 (Radford et al., 2019) as the Hugging Face libraries store it: matrices [in, out], q, k
+// and v in one, learned positions, layer norm, biases everywhere.
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/checkpoint/format.h"
+#include "core/checkpoint/hugging_face.h"
+#include "core/model/weights.h"
+
+namespace attnscope {
+
+namespace {
+
+constexpr Index kMostTokens = Index{1} << 22;
+constexpr Index kMostWidth = Index{1} << 16;
+
+ModelConfig read_config(const nlohmann::json& json, const std::string& path) {
+  const nlohmann::json known = without_nulls(json);
+  JsonObject object(known, path);
+  ModelConfig config;
+  config.vocabulary = object.integer("vocab_size", 1, kMostTokens);
+  config.context = object.integer("n_positions", 1, kMostTokens);
+  config.width = object.integer("n_embd", 1, kMostWidth);
+  config.layers = object.integer("n_layer", 1, 1024);
+  config.heads = object.integer("n_head", 1, 1024);
+  config.kv_heads = config.heads;
+  if (config.width % config.heads != 0) object.fail("n_embd", "a multiple of n_head");
+  config.head_size = config.width / config.heads;
+  config.hidden = object.integer_or("n_inner", 4 * config.width, 1, 8 * kMostWidth);
+  config.norm = Norm::LayerNorm;
+  config.norm_epsilon = object.number_or("layer_norm_epsilon", 1e-5, 0, 1);
+  config.activation = object.has("activation_function")
+                          ? hugging_face_activation(object, "activation_function")
+                          : Activation::GeluTanh;
+  config.gated = false;
+  config.attention_biases = config.feed_forward_biases = true;
+  config.tied_output = object.flag_or("tie_word_embeddings", true);
+  require_flag(object, "scale_attn_weights", true);
+  require_flag(object, "scale_attn_by_inverse_layer_idx", false);
+  require_flag(object, "add_cross_attention", false);
+  const Choice learned{"learned", default_values(encoding("learned").parameters)};
+  config.groups = uniform_groups(config, default_variant(), learned);
+  check(config, path);
+  return config;
+}
+
+// Columns [first, first + count) of a matrix or vector.
+Tensor columns(const Tensor& all, Index first, Index count) {
+  const Index width = all.dim(-1), rows = all.size() / width;
+  Tensor part(all.rank() == 1 ? Shape{count} : Shape{rows, count});
+  for (Index r = 0; r < rows; ++r) {
+    std::copy_n(all.data() + r * width + first, count, part.data() + r * count);
+  }
+  return part;
+}
+
+void read_layer(TensorReader& reader, Model& model, const std::string& from,
+                const std::string& to) {
+  const ModelConfig& c = model.config;
+  const auto keep = [&](const std::string& name, Tensor values) {
+    model.weights.emplace(to + name, Var(std::move(values)));
+  };
+  const auto linear = [&](const std::string& theirs, const std::string& folder,
+                          const std::string& letter, Index in, Index out) {
+    keep(folder + "w" + letter, reader.take(from + theirs + ".weight", {in, out}));
+    keep(folder + "b" + letter, reader.take(from + theirs + ".bias", {out}));
+  };
+  const auto norm = [&](const std::string& theirs, const std::string& ours) {
+    keep(ours + ".weight", reader.take(from + theirs + ".weight", {c.width}));
+    keep(ours + ".bias", reader.take(from + theirs + ".bias", {c.width}));
+  };
+  norm("ln_1", "attn_norm");
+  const Tensor weight = reader.take(from + "attn.c_attn.weight", {c.width, 3 * c.width});
+  const Tensor bias = reader.take(from + "attn.c_attn.bias", {3 * c.width});
+  const std::string letters = "qkv";
+  for (std::size_t i = 0; i < letters.size(); ++i) {
+    const Index first = static_cast<Index>(i) * c.width;
+    keep(std::string("attn.w") + letters[i], columns(weight, first, c.width));
+    keep(std::string("attn.b") + letters[i], columns(bias, first, c.width));
+  }
+  linear("attn.c_proj", "attn.", "o", c.width, c.width);
+  norm("ln_2", "ffn_norm");
+  linear("mlp.c_fc", "ffn.", "_in", c.width, c.hidden);
+  linear("mlp.c_proj", "ffn.", "_out", c.hidden, c.width);
+  reader.ignore(from + "attn.bias");  // the causal mask, stored by older versions
+  reader.ignore(from + "attn.masked_bias");
+}
+
+Model load(const nlohmann::json& json, const StoredTensors& tensors,
+           const std::filesystem::path& folder) {
+  Model model;
+  model.config = read_config(json, (folder / "config.json").string());
+  TensorReader reader(tensors, folder);
+  const ModelConfig& c = model.config;
+  const std::string prefix = reader.has("wte.weight") ? "" : "transformer.";
+  const auto keep = [&](const std::string& ours, const std::string& theirs, const Shape& shape) {
+    model.weights.emplace(ours, Var(reader.take(prefix + theirs, shape)));
+  };
+  keep("embed.weight", "wte.weight", {c.vocabulary, c.width});
+  keep("embed.pos.embedding", "wpe.weight", {c.context, c.width});
+  for (Index layer = 0; layer < c.layers; ++layer) {
+    read_layer(reader, model, prefix + "h." + std::to_string(layer) + ".", layer_prefix(layer));
+  }
+  keep("final_norm.weight", "ln_f.weight", {c.width});
+  keep("final_norm.bias", "ln_f.bias", {c.width});
+  if (c.tied_output) {
+    reader.ignore("lm_head.weight");  // a second copy of the embedding
+  } else {
+    model.weights.emplace("output.weight",
+                          Var(reader.take_transposed("lm_head.weight", c.width, c.vocabulary)));
+  }
+  reader.finish();
+  return model;
+}
+
+}  // namespace
+
+CheckpointFormat gpt2_format() {
+  return {"gpt2", load};
+}
+
+}  // namespace attnscope

@@ -1,0 +1,21 @@
+// What the layouts of the Hugging Face libraries have in common.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "core/base/strict_json.h"
+#include "core/model/config.h"
+
+namespace attnscope {
+
+// Members that are null mean the same as absent ones there.
+nlohmann::json without_nulls(const nlohmann::json& config);
+
+// "hidden_act" and the like. InputError names those that are not known.
+Activation hugging_face_activation(JsonObject& config, std::string_view key);
+
+// Refuses a setting that would change the computation, unless it has the value supported here.
+void require_flag(JsonObject& config, std::string_view key, bool supported);
+
+}  // namespace attnscope

@@ -1,0 +1,30 @@
+// The project's own layout: weights under the names of core/model/weights.h.
+#include <nlohmann/json.hpp>
+
+#include "core/checkpoint/format.h"
+#include "core/model/weights.h"
+
+namespace attnscope {
+
+namespace {
+
+Model load(const nlohmann::json& json, const StoredTensors& tensors,
+           const std::filesystem::path& folder) {
+  Model model;
+  model.config = model_config_from_json(json, (folder / "config.json").string());
+  TensorReader reader(tensors, folder);
+  for (const WeightSpec& spec : weight_specs(model.config)) {
+    if (spec.optional && !reader.has(spec.name)) continue;
+    model.weights.emplace(spec.name, Var(reader.take(spec.name, spec.shape)));
+  }
+  reader.finish();
+  return model;
+}
+
+}  // namespace
+
+CheckpointFormat own_format() {
+  return {"attnscope", load};
+}
+
+}  // namespace attnscope

@@ -1,0 +1,114 @@
+#include <gtest/gtest.h>
+
+#include "core/base/error.h"
+#include "core/checkpoint/checkpoint.h"
+#include "tests/core/checkpoint/files.h"
+#include "tests/core/model/reference.h"
+
+namespace attnscope {
+namespace {
+
+using testing::Rows;
+using testing::TemporaryFolder;
+using testing::Tensors;
+
+std::string config(const std::string& more = "") {
+  return R"({"model_type": "gpt2", "vocab_size": 17, "n_positions": 9, "n_embd": 12, "n_layer": 2,
+    "n_head": 3, "n_inner": null, "activation_function": "gelu_new", "layer_norm_epsilon": 1e-5)" +
+         more + "}";
+}
+
+Tensors tensors() {
+  Tensors t;
+  std::uint64_t seed = 1;
+  const auto add = [&](const std::string& name, Shape shape) {
+    t[name] = testing::random_tensor(std::move(shape), ++seed, 0.4);
+  };
+  const auto both = [&](const std::string& name, Shape shape) {
+    add(name + ".bias", {shape.back()});
+    add(name + ".weight", std::move(shape));
+  };
+  add("transformer.wte.weight", {17, 12});
+  add("transformer.wpe.weight", {9, 12});
+  for (const std::string at : {"transformer.h.0.", "transformer.h.1."}) {
+    both(at + "ln_1", {12});
+    both(at + "attn.c_attn", {12, 36});
+    both(at + "attn.c_proj", {12, 12});
+    both(at + "ln_2", {12});
+    both(at + "mlp.c_fc", {12, 48});
+    both(at + "mlp.c_proj", {48, 12});
+    t[at + "attn.bias"] = Tensor::zeros({1, 1, 9, 9});
+  }
+  both("transformer.ln_f", {12});
+  return t;
+}
+
+Rows part(const Rows& rows, std::size_t first, std::size_t count) {
+  Rows result;
+  for (const auto& row : rows) {
+    const auto begin = row.begin() + static_cast<std::ptrdiff_t>(first);
+    result.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(count));
+  }
+  return result;
+}
+
+Rows reference(const Tensors& t, const std::vector<std::size_t>& ids) {
+  using namespace testing;
+  const auto linear = [&](const Rows& x, const std::string& name) {
+    return times(x, t.at(name + ".weight"), &t.at(name + ".bias"));
+  };
+  const auto norm = [&](const Rows& x, const std::string& name) {
+    return layer_normed(x, t.at(name + ".weight"), t.at(name + ".bias"), 1e-5);
+  };
+  const Rows table = rows_of(t.at("transformer.wte.weight"));
+  Rows x, positions = rows_of(t.at("transformer.wpe.weight"));
+  for (const std::size_t id : ids) x.push_back(table[id]);
+  positions.resize(x.size());
+  x = sum(x, positions);
+  for (const std::string at : {"transformer.h.0.", "transformer.h.1."}) {
+    const Rows qkv = linear(norm(x, at + "ln_1"), at + "attn.c_attn");
+    const Rows mixed =
+        attended(part(qkv, 0, 12), part(qkv, 12, 12), part(qkv, 24, 12), 3, 3, true).output;
+    x = sum(x, linear(mixed, at + "attn.c_proj"));
+    x = sum(x, linear(each(linear(norm(x, at + "ln_2"), at + "mlp.c_fc"), gelu_tanh),
+                      at + "mlp.c_proj"));
+  }
+  return times_transposed(norm(x, "transformer.ln_f"), t.at("transformer.wte.weight"));
+}
+
+std::string load_error(const TemporaryFolder& folder) {
+  return testing::message_of<InputError>([&] { load_checkpoint(folder.path().string()); });
+}
+
+TEST(Gpt2, ComputesWhatTheLayoutSays) {
+  const TemporaryFolder folder;
+  const Tensors t = tensors();
+  testing::write_checkpoint(folder.path(), config(), t);
+  const Checkpoint checkpoint = load_checkpoint(folder.path().string());
+  EXPECT_EQ(checkpoint.model.config.context, 9);
+  const Tensor logits =
+      forward(checkpoint.model, IntTensor::from({1, 5}, {3, 16, 0, 5, 5}), {}).value();
+  EXPECT_TRUE(
+      testing::close(logits.reshaped({5, 17}), testing::tensor_of(reference(t, {3, 16, 0, 5, 5}))));
+}
+
+TEST(Gpt2, RefusesNearMissesByName) {
+  const TemporaryFolder folder;
+  const auto error = [&](const std::string& more) {
+    testing::write_checkpoint(folder.path(), config(more), tensors());
+    return load_error(folder);
+  };
+  EXPECT_NE(error(R"(, "scale_attn_weights": false)").find("scale_attn_weights: expected true"),
+            std::string::npos);
+  EXPECT_NE(error(R"(, "scale_attn_by_inverse_layer_idx": true)").find("inverse_layer_idx"),
+            std::string::npos);
+  EXPECT_NE(error(R"(, "add_cross_attention": true)").find("add_cross_attention"),
+            std::string::npos);
+  Tensors t = tensors();
+  t.erase("transformer.wpe.weight");
+  testing::write_checkpoint(folder.path(), config(), t);
+  EXPECT_NE(load_error(folder).find("transformer.wpe.weight is missing"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace attnscope

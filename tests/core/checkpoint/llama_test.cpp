@@ -1,0 +1,117 @@
+#include <gtest/gtest.h>
+
+#include "core/base/error.h"
+#include "core/checkpoint/checkpoint.h"
+#include "core/experiment/trace.h"
+#include "tests/core/checkpoint/files.h"
+#include "tests/core/model/reference.h"
+
+namespace attnscope {
+namespace {
+
+using testing::Rows;
+using testing::TemporaryFolder;
+using testing::Tensors;
+
+std::string config(const std::string& more = "") {
+  return R"({"model_type": "llama", "vocab_size": 17, "hidden_size": 12, "intermediate_size": 20,
+    "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 6,
+    "hidden_act": "silu", "max_position_embeddings": 32, "rms_norm_eps": 1e-6,
+    "rope_theta": 500.0, "torch_dtype": "float32", "attention_bias": false)" +
+         more + "}";
+}
+
+Tensors tensors() {
+  Tensors t;
+  std::uint64_t seed = 1;
+  const auto add = [&](const std::string& name, Shape shape) {
+    t[name] = testing::random_tensor(std::move(shape), ++seed, 0.4);
+  };
+  add("model.embed_tokens.weight", {17, 12});
+  for (const std::string at : {"model.layers.0.", "model.layers.1."}) {
+    add(at + "input_layernorm.weight", {12});
+    add(at + "self_attn.q_proj.weight", {24, 12});
+    add(at + "self_attn.k_proj.weight", {12, 12});
+    add(at + "self_attn.v_proj.weight", {12, 12});
+    add(at + "self_attn.o_proj.weight", {12, 24});
+    add(at + "post_attention_layernorm.weight", {12});
+    add(at + "mlp.gate_proj.weight", {20, 12});
+    add(at + "mlp.up_proj.weight", {20, 12});
+    add(at + "mlp.down_proj.weight", {12, 20});
+  }
+  add("model.norm.weight", {12});
+  add("lm_head.weight", {17, 12});
+  return t;
+}
+
+Rows reference(const Tensors& t, const std::vector<std::size_t>& ids) {
+  using namespace testing;
+  const Rows table = rows_of(t.at("model.embed_tokens.weight"));
+  Rows x;
+  for (const std::size_t id : ids) x.push_back(table[id]);
+  for (const std::string at : {"model.layers.0.", "model.layers.1."}) {
+    const Rows a = rms_normed(x, t.at(at + "input_layernorm.weight"), 1e-6);
+    const Rows q = rotated(times_transposed(a, t.at(at + "self_attn.q_proj.weight")), 4, 500, true);
+    const Rows k = rotated(times_transposed(a, t.at(at + "self_attn.k_proj.weight")), 2, 500, true);
+    const Rows v = times_transposed(a, t.at(at + "self_attn.v_proj.weight"));
+    x = sum(x, times_transposed(attended(q, k, v, 4, 2, true).output,
+                                t.at(at + "self_attn.o_proj.weight")));
+    const Rows f = rms_normed(x, t.at(at + "post_attention_layernorm.weight"), 1e-6);
+    x = sum(x, times_transposed(
+                   product(each(times_transposed(f, t.at(at + "mlp.gate_proj.weight")), silu),
+                           times_transposed(f, t.at(at + "mlp.up_proj.weight"))),
+                   t.at(at + "mlp.down_proj.weight")));
+  }
+  return times_transposed(rms_normed(x, t.at("model.norm.weight"), 1e-6), t.at("lm_head.weight"));
+}
+
+Tensor logits_of(const Checkpoint& checkpoint) {
+  return forward(checkpoint.model, IntTensor::from({1, 6}, {3, 16, 0, 5, 5, 9}), {})
+      .value()
+      .reshaped({6, 17});
+}
+
+std::string load_error(const TemporaryFolder& folder) {
+  return testing::message_of<InputError>([&] { load_checkpoint(folder.path().string()); });
+}
+
+TEST(Llama, ComputesWhatTheLayoutSays) {
+  const TemporaryFolder folder;
+  const Tensors t = tensors();
+  testing::write_checkpoint(folder.path(), config(), t);
+  const Tensor logits = logits_of(load_checkpoint(folder.path().string()));
+  EXPECT_TRUE(testing::close(logits, testing::tensor_of(reference(t, {3, 16, 0, 5, 5, 9}))));
+}
+
+TEST(Llama, TiesTheOutputWhereTold) {
+  const TemporaryFolder folder;
+  Tensors t = tensors();
+  t["lm_head.weight"] = t["model.embed_tokens.weight"];
+  testing::write_checkpoint(folder.path(), config(R"(, "tie_word_embeddings": true)"), t);
+  const Tensor logits = logits_of(load_checkpoint(folder.path().string()));
+  EXPECT_TRUE(testing::close(logits, testing::tensor_of(reference(t, {3, 16, 0, 5, 5, 9}))));
+}
+
+TEST(Llama, RefusesNearMissesByName) {
+  const TemporaryFolder folder;
+  const auto error = [&](const std::string& more) {
+    testing::write_checkpoint(folder.path(), config(more), tensors());
+    return load_error(folder);
+  };
+  EXPECT_NE(error(R"(, "rope_scaling": {"rope_type": "llama3", "factor": 8.0})")
+                .find("rope_scaling: rope_type: expected \"default\" or \"linear\""),
+            std::string::npos);
+  EXPECT_EQ(error(R"(, "rope_scaling": null)"), "no error");
+  EXPECT_EQ(error(R"(, "rope_scaling": {"type": "linear", "factor": 2.0})"), "no error");
+  EXPECT_NE(error(R"(, "partial_rotary_factor": 0.5)").find("partial_rotary_factor"),
+            std::string::npos);
+  EXPECT_NE(error(R"(, "mlp_bias": true)").find("mlp.gate_proj.bias is missing"),
+            std::string::npos);
+  Tensors t = tensors();
+  t["model.layers.0.self_attn.q_norm.weight"] = Tensor::zeros({6});
+  testing::write_checkpoint(folder.path(), config(), t);
+  EXPECT_NE(load_error(folder).find("q_norm.weight [6] belongs to nothing"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace attnscope
