@@ -2,10 +2,13 @@
 // file, read by the command line, embedded in exported pictures.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/attention/backend.h"
 #include "core/attention/variant.h"
@@ -26,7 +29,8 @@ struct ViewSettings {
 };
 
 struct Experiment {
-  std::string text;
+  std::string text;               // any bytes
+  std::vector<std::int32_t> ids;  // token numbers in place of the text, where there are any
   std::string model = "default";  // a bundled name or a folder
   // In place of what the checkpoint says, for all layers and heads; empty: as the checkpoint says.
   std::optional<Choice> variant;
@@ -39,8 +43,9 @@ struct Experiment {
 };
 
 // JSON: {"attnscope": 1, "text": ..., "model": ..., "variant": {"type": ..}, "position": {..}, ...}
-// Strict: unknown keys and wrong types are InputErrors that name the key.
-Experiment experiment_from_json(const nlohmann::json& object);
+// ("text_hex" in place of "text" where that is no UTF-8). Strict: unknown keys and wrong types are
+// InputErrors that name the key and begin with `path`.
+Experiment experiment_from_json(const nlohmann::json& object, std::string_view path = "session");
 nlohmann::json to_json(const Experiment& experiment);
 Experiment load_session(const std::filesystem::path& path);
 void save_session(const std::filesystem::path& path, const Experiment& experiment);

@@ -1,0 +1,158 @@
+#include "core/experiment/experiment.h"
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/strict_json.h"
+#include "core/model/config.h"
+
+namespace attnscope {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr Index kFormat = 1;  // of session files
+constexpr std::size_t kMostSessionBytes = std::size_t{64} << 20;
+constexpr Index kMostIndex = Index{1} << 20;
+const std::vector<std::string> kOverlong = {"first", "last"};  // as Overlong counts
+
+bool is_utf8(const std::string& text) {
+  try {
+    static_cast<void>(json(text).dump());
+    return true;
+  } catch (const json::type_error&) {
+    return false;
+  }
+}
+
+std::string to_hex(const std::string& bytes) {
+  static const char* digits = "0123456789abcdef";
+  std::string text;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    text += digits[byte >> 4];
+    text += digits[byte & 15];
+  }
+  return text;
+}
+
+std::string bytes_from_hex(JsonObject& object, std::string_view key) {
+  const std::string text = object.text(key);
+  const auto digit = [&](char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    object.fail(key, "pairs of hexadecimal digits");
+  };
+  if (text.size() % 2 != 0) object.fail(key, "pairs of hexadecimal digits");
+  std::string bytes;
+  for (std::size_t i = 0; i < text.size(); i += 2) {
+    bytes += static_cast<char>(16 * digit(text[i]) + digit(text[i + 1]));
+  }
+  return bytes;
+}
+
+std::vector<std::int32_t> ids_from_json(JsonObject& object) {
+  std::vector<std::int32_t> ids;
+  for (const json& id : object.array("ids")) {
+    const bool whole = id.is_number_integer();
+    if (!whole || id < 0 || id > std::numeric_limits<std::int32_t>::max()) {
+      object.fail("ids", "a list of token numbers");
+    }
+    ids.push_back(id.get<std::int32_t>());
+  }
+  return ids;
+}
+
+ViewSettings view_from_json(const json& value, const std::string& path) {
+  constexpr double kFar = 1e9;
+  JsonObject object(value, path);
+  ViewSettings view;
+  view.id = object.text_or("type", view.id);
+  view.layer = object.integer_or("layer", 0, 0, kMostIndex);
+  view.head = object.integer_or("head", 0, 0, kMostIndex);
+  view.colour_map = object.text_or("colour_map", view.colour_map);
+  view.normalise = object.flag_or("normalise", false);
+  view.row = object.number_or("row", 0, -kFar, kFar);
+  view.column = object.number_or("column", 0, -kFar, kFar);
+  view.height = object.number_or("height", 0, 0, kFar);
+  view.width = object.number_or("width", 0, 0, kFar);
+  object.finish();
+  return view;
+}
+
+json to_json(const ViewSettings& view) {
+  return {{"type", view.id},
+          {"layer", view.layer},
+          {"head", view.head},
+          {"colour_map", view.colour_map},
+          {"normalise", view.normalise},
+          {"row", view.row},
+          {"column", view.column},
+          {"height", view.height},
+          {"width", view.width}};
+}
+
+}  // namespace
+
+Experiment experiment_from_json(const json& value, std::string_view path) {
+  JsonObject object(value, path);
+  object.integer("attnscope", kFormat, kFormat);
+  Experiment e;
+  if (object.has("text_hex")) {
+    e.text = bytes_from_hex(object, "text_hex");
+  } else {
+    e.text = object.text_or("text", "");
+  }
+  if (object.has("ids")) e.ids = ids_from_json(object);
+  e.model = object.text_or("model", e.model);
+  if (object.has("variant")) {
+    e.variant = variant_from_json(object.any("variant"), object.path_of("variant"));
+  }
+  if (object.has("position")) {
+    e.encoding = encoding_from_json(object.any("position"), object.path_of("position"));
+  }
+  if (object.has("causal")) e.causal = object.flag("causal");
+  if (object.has("backend")) e.backend = backend_choice(object.text("backend"));
+  e.overlong = static_cast<Overlong>(object.choice_or("overlong", 0, kOverlong));
+  if (object.has("view")) e.view = view_from_json(object.any("view"), object.path_of("view"));
+  object.finish();
+  return e;
+}
+
+json to_json(const Experiment& e) {
+  json object = {{"attnscope", kFormat},
+                 {"model", e.model},
+                 {"backend", std::string(to_string(e.backend))},
+                 {"overlong", kOverlong[static_cast<std::size_t>(e.overlong)]},
+                 {"view", to_json(e.view)}};
+  if (is_utf8(e.text)) {
+    object["text"] = e.text;
+  } else {
+    object["text_hex"] = to_hex(e.text);
+  }
+  if (!e.ids.empty()) object["ids"] = e.ids;
+  if (e.variant) object["variant"] = to_json(*e.variant);
+  if (e.encoding) object["position"] = to_json(*e.encoding);
+  if (e.causal) object["causal"] = *e.causal;
+  return object;
+}
+
+Experiment load_session(const std::filesystem::path& path) {
+  const std::string name = path.string();
+  return experiment_from_json(parse_json(read_file(path, kMostSessionBytes), name), name);
+}
+
+void save_session(const std::filesystem::path& path, const Experiment& experiment) {
+  write_file(path, to_json(experiment).dump(2) + "\n");
+}
+
+bool same_run(const Experiment& a, const Experiment& b) {
+  Experiment looked_at_alike = a;
+  looked_at_alike.view = b.view;
+  return looked_at_alike == b;
+}
+
+}  // namespace attnscope

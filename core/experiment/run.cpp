@@ -1,0 +1,192 @@
+// ExperimentRun: one experiment from text to trace.
+#include <algorithm>
+#include <chrono>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/checkpoint/checkpoint.h"
+#include "core/experiment/notes.h"
+#include "core/experiment/runner.h"
+
+namespace attnscope {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t kMostTextBytes = std::size_t{1} << 20;
+constexpr Index kMostKeptAttention = Index{1} << 27;  // numbers: 512 MiB
+constexpr std::size_t kMostCheckpoints = 2;           // kept loaded: enough to compare two
+
+// A checkpoint that is in memory, and the file time that tells whether it changed since.
+struct Loaded {
+  std::string model;
+  fs::file_time_type time;
+  std::shared_ptr<const Checkpoint> checkpoint;
+};
+
+fs::file_time_type time_of(const fs::path& folder) {
+  std::error_code missing;
+  return fs::last_write_time(folder / "model.safetensors", missing);
+}
+
+std::vector<TraceToken> tokens_of_ids(const std::vector<std::int32_t>& ids,
+                                      const Checkpoint& checkpoint) {
+  std::vector<TraceToken> tokens;
+  for (const std::int32_t id : ids) {
+    TraceToken token;
+    token.id = id;
+    if (checkpoint.tokenizer && id >= 0 && id < checkpoint.tokenizer->vocabulary_size()) {
+      token.bytes = checkpoint.tokenizer->bytes(id);
+      token.label = visible(token.bytes);
+    } else {
+      token.label = std::string("#").append(std::to_string(id));
+    }
+    tokens.push_back(std::move(token));
+  }
+  return tokens;
+}
+
+std::vector<TraceToken> tokens_of_text(const std::string& text, const Checkpoint& checkpoint) {
+  if (!checkpoint.tokenizer) {
+    throw InputError("text cannot be used with model " + checkpoint.name + ": " +
+                     checkpoint.tokenizer_problem);
+  }
+  if (text.size() > kMostTextBytes) {
+    throw InputError("text: expected at most " + std::to_string(kMostTextBytes) + " bytes, found " +
+                     std::to_string(text.size()));
+  }
+  std::vector<TraceToken> tokens;
+  for (const Token& token : checkpoint.tokenizer->encode(text)) {
+    const std::string bytes = checkpoint.tokenizer->bytes(token.id);
+    tokens.push_back({token.id, bytes, visible(bytes), token.begin, token.end, token.special});
+  }
+  return tokens;
+}
+
+// Keeps what the model has room for, and says so.
+void cut(std::vector<TraceToken>& tokens, Index context, Overlong policy, Trace& trace) {
+  const Index count = static_cast<Index>(tokens.size());
+  if (count <= context) return;
+  if (policy == Overlong::First) {
+    tokens.resize(static_cast<std::size_t>(context));
+  } else {
+    tokens.erase(tokens.begin(), tokens.end() - context);
+  }
+  trace.notes.push_back("the text has " + std::to_string(count) + " tokens; the " +
+                        (policy == Overlong::First ? "first " : "last ") + std::to_string(context) +
+                        " are used");
+}
+
+// The model with the person's choices in place of the checkpoint's.
+Model chosen_model(const Model& stored, const Experiment& experiment) {
+  auto groups = stored.config.groups;
+  for (auto& layer : groups) {
+    for (HeadGroup& group : layer) {
+      if (experiment.variant) group.variant = *experiment.variant;
+      if (experiment.encoding) group.encoding = *experiment.encoding;
+    }
+  }
+  return with_groups(stored, groups, experiment.causal.value_or(stored.config.causal));
+}
+
+bool fits_in_memory(const ModelConfig& config, Index length) {
+  return config.layers * config.heads * length <= kMostKeptAttention / length;
+}
+
+}  // namespace
+
+BackendProvider cpu_only() {
+  return [](BackendChoice choice) {
+    if (choice == BackendChoice::Gpu) return BackendOffer{nullptr, "there is no GPU here"};
+    return BackendOffer{&cpu_backend(), ""};
+  };
+}
+
+struct ExperimentRun::State {
+  BackendProvider backends;
+  std::vector<Loaded> loaded;  // the most recently used last
+
+  std::shared_ptr<const Checkpoint> checkpoint(const std::string& model) {
+    const auto time = time_of(model_folder(model));
+    const auto found = std::ranges::find(loaded, model, &Loaded::model);
+    if (found != loaded.end() && found->time == time) {
+      std::rotate(found, found + 1, loaded.end());
+      return loaded.back().checkpoint;
+    }
+    if (found != loaded.end()) loaded.erase(found);
+    loaded.push_back({model, time, std::make_shared<const Checkpoint>(load_checkpoint(model))});
+    if (loaded.size() > kMostCheckpoints) loaded.erase(loaded.begin());
+    return loaded.back().checkpoint;
+  }
+
+  Backend& backend(BackendChoice choice, Trace& trace) const {
+    const BackendOffer offer = backends(choice);
+    if (!offer.backend) {
+      throw InputError("backend " + std::string(to_string(choice)) + ": " + offer.note);
+    }
+    if (!offer.note.empty()) trace.notes.push_back(offer.note);
+    return *offer.backend;
+  }
+};
+
+ExperimentRun::ExperimentRun(BackendProvider backends)
+    : state_(std::make_unique<State>(State{std::move(backends), {}})) {}
+
+ExperimentRun::~ExperimentRun() = default;
+
+namespace {
+
+// Fills in the taps.
+void run_forward(const Model& model, Backend& backend, const Stop& stop, Trace& trace) {
+  const Index length = static_cast<Index>(trace.tokens.size());
+  IntTensor ids({1, length});
+  std::ranges::transform(trace.tokens, ids.begin(), &TraceToken::id);
+  ForwardOptions options;
+  options.backend = &backend;
+  options.stop = stop;
+  options.trace = &trace;
+  options.keep_attention = fits_in_memory(model.config, length);
+  const auto start = std::chrono::steady_clock::now();
+  forward(model, ids, options);
+  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+  trace.backend = backend.name();
+  trace.milliseconds = time.count();
+}
+
+// What the backend could not do ran on the CPU: fine, but where it was asked for by name.
+void note_fallbacks(BackendChoice choice, Trace& trace) {
+  std::set<std::string> reasons;
+  for (const AttentionTap& tap : trace.attention) {
+    if (!tap.result.note.empty()) reasons.insert(tap.result.note);
+  }
+  for (const std::string& reason : reasons) {
+    if (choice == BackendChoice::Gpu) throw InputError("backend gpu: " + reason);
+    trace.notes.push_back(reason);
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, const Stop& stop) {
+  auto trace = std::make_shared<Trace>();
+  const auto checkpoint = state_->checkpoint(experiment.model);
+  stop.check();
+  const Model model = chosen_model(checkpoint->model, experiment);
+  trace->model = checkpoint->name;
+  trace->tokens = experiment.ids.empty() ? tokens_of_text(experiment.text, *checkpoint)
+                                         : tokens_of_ids(experiment.ids, *checkpoint);
+  if (trace->tokens.empty()) throw InputError("the text is empty: there is nothing to attend to");
+  cut(trace->tokens, model.config.context, experiment.overlong, *trace);
+  stop.check();
+  Backend& backend = state_->backend(experiment.backend, *trace);
+  run_forward(model, backend, stop, *trace);
+  note_fallbacks(experiment.backend, *trace);
+  for (std::string& note : notes_on_model(checkpoint->model, model)) {
+    trace->notes.push_back(std::move(note));
+  }
+  for (std::string& note : notes_on_patterns(*trace)) trace->notes.push_back(std::move(note));
+  return trace;
+}
+
+}  // namespace attnscope

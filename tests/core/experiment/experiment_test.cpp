@@ -1,0 +1,82 @@
+#include "core/experiment/experiment.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+Experiment full_experiment() {
+  Experiment e;
+  e.text = "Alice \"was\" \xe4\xb8\xad\n";
+  e.ids = {1, 2, 3};
+  e.model = "/some/where";
+  e.variant = Choice{"local", default_values(variant("local").parameters)};
+  e.variant->values.set("window", Index{7});
+  e.encoding = Choice{"rope", default_values(encoding("rope").parameters)};
+  e.causal = false;
+  e.backend = BackendChoice::Cpu;
+  e.overlong = Overlong::Last;
+  e.view.id = "grid";
+  e.view.layer = 2;
+  e.view.head = 3;
+  e.view.colour_map = "magma";
+  e.view.normalise = true;
+  e.view.row = 1.5;
+  e.view.width = 20;
+  return e;
+}
+
+TEST(Experiment, ComesBackFromJson) {
+  EXPECT_EQ(experiment_from_json(to_json(full_experiment())), full_experiment());
+  EXPECT_EQ(experiment_from_json(to_json(Experiment{})), Experiment{});
+}
+
+TEST(Experiment, KeepsBytesThatAreNoText) {
+  Experiment e;
+  e.text = std::string("\xff\x00\xe4zz", 5);
+  EXPECT_EQ(experiment_from_json(to_json(e)), e);
+  const testing::TemporaryFolder folder;
+  save_session(folder.path() / "s.json", e);
+  EXPECT_EQ(load_session(folder.path() / "s.json"), e);
+}
+
+TEST(Experiment, RefusesWhatItDoesNotKnow) {
+  const auto refused = [](const std::string& text) {
+    const testing::TemporaryFolder folder;
+    write_file(folder.path() / "s.json", text);
+    EXPECT_THROW(load_session(folder.path() / "s.json"), InputError) << text;
+  };
+  refused("");
+  refused("{}");  // no version
+  refused(R"({"attnscope": 2})");
+  refused(R"({"attnscope": 1, "txt": "a"})");
+  refused(R"({"attnscope": 1, "text": 3})");
+  refused(R"({"attnscope": 1, "text_hex": "0g"})");
+  refused(R"({"attnscope": 1, "text_hex": "012"})");
+  refused(R"({"attnscope": 1, "ids": [-1]})");
+  refused(R"({"attnscope": 1, "ids": [4294967296]})");
+  refused(R"({"attnscope": 1, "variant": {"type": "local", "windw": 3}})");
+  refused(R"({"attnscope": 1, "variant": {}})");
+  refused(R"({"attnscope": 1, "position": "rope"})");
+  refused(R"({"attnscope": 1, "backend": "tpu"})");
+  refused(R"({"attnscope": 1, "overlong": "middle"})");
+  refused(R"({"attnscope": 1, "view": {"type": "map", "layer": -1}})");
+  refused(R"({"attnscope": 1, "view": {"zoom": 1}})");
+}
+
+TEST(Experiment, LookingElsewhereIsTheSameRun) {
+  Experiment a = full_experiment(), b = a;
+  b.view.layer = 0;
+  EXPECT_TRUE(same_run(a, b));
+  b.text += "x";
+  EXPECT_FALSE(same_run(a, b));
+}
+
+}  // namespace
+}  // namespace attnscope

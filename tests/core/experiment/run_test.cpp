@@ -1,0 +1,132 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/experiment/runner.h"
+#include "tests/core/experiment/models.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+class Run : public ::testing::Test {
+ protected:
+  Run() { testing::save_byte_model(folder_.path(), 2, 16, 12); }
+
+  Experiment experiment(const std::string& text) const {
+    Experiment e;
+    e.model = folder_.path().string();
+    e.text = text;
+    return e;
+  }
+  std::shared_ptr<const Trace> run(const Experiment& e) { return run_.run(e, {}); }
+
+  static bool notes_have(const Trace& trace, const std::string& words) {
+    return std::ranges::any_of(trace.notes, [&](const std::string& note) {
+      return note.find(words) != std::string::npos;
+    });
+  }
+
+  testing::TemporaryFolder folder_;
+  ExperimentRun run_{cpu_only()};
+};
+
+TEST_F(Run, RecordsTokensAttentionAndLogits) {
+  const auto trace = run(experiment("ab c\n"));
+  ASSERT_EQ(trace->tokens.size(), 5u);
+  EXPECT_EQ(trace->tokens[2].bytes, " ");
+  EXPECT_EQ(trace->tokens[2].begin, 2u);
+  EXPECT_EQ(trace->tokens[4].label, "⏎");
+  EXPECT_EQ(trace->logits.shape(), (Shape{5, 256}));
+  EXPECT_EQ(trace->layer_count(), 2);
+  EXPECT_EQ(trace->head_count(1), 4);
+  const Tensor map = trace->find(1, 3, nullptr)->attention(3);
+  for (Index i = 0; i < 5; ++i) {
+    float sum = 0;
+    for (Index j = 0; j < 5; ++j) sum += map(i, j);
+    EXPECT_NEAR(sum, 1, 1e-5);
+    for (Index j = i + 1; j < 5; ++j) EXPECT_EQ(map(i, j), 0);
+  }
+  EXPECT_FALSE(trace->backend.empty());
+  EXPECT_TRUE(trace->taps.contains("layers.1.residual"));
+  EXPECT_TRUE(trace->notes.empty());
+}
+
+TEST_F(Run, SaysWhichPartOfALongTextIsUsed) {
+  Experiment e = experiment("0123456789abcdef");
+  auto trace = run(e);
+  EXPECT_EQ(trace->tokens.size(), 12u);
+  EXPECT_EQ(trace->tokens[0].bytes, "0");
+  EXPECT_TRUE(notes_have(*trace, "the text has 16 tokens; the first 12 are used"));
+  e.overlong = Overlong::Last;
+  trace = run(e);
+  EXPECT_EQ(trace->tokens[0].bytes, "4");
+  EXPECT_TRUE(notes_have(*trace, "the text has 16 tokens; the last 12 are used"));
+}
+
+TEST_F(Run, TakesTokenNumbers) {
+  Experiment e = experiment("");
+  e.ids = {97, 98};
+  EXPECT_EQ(run(e)->tokens.size(), 2u);
+  e.ids = {97, 256};
+  EXPECT_THROW(run(e), InputError);
+}
+
+TEST_F(Run, AppliesThePersonsChoices) {
+  Experiment e = experiment("abcdefgh");
+  e.variant = Choice{"local", default_values(variant("local").parameters)};
+  e.variant->values.set("window", Index{1});
+  e.causal = false;
+  const auto trace = run(e);
+  const Tensor map = trace->find(0, 0, nullptr)->attention(0);
+  EXPECT_GT(map(3, 4), 0);
+  EXPECT_EQ(map(3, 5), 0);
+  EXPECT_TRUE(notes_have(*trace, "trained with a causal mask"));
+  EXPECT_TRUE(notes_have(*trace, "trained with the attention"));
+}
+
+TEST_F(Run, SaysThatAMaskHasNoEffect) {
+  Experiment e = experiment("abcd");
+  e.variant = Choice{"local", default_values(variant("local").parameters)};
+  e.variant->values.set("window", Index{50});
+  EXPECT_TRUE(notes_have(*run(e), "no pair is masked at this length"));
+}
+
+TEST_F(Run, SaysThatWeightsAreUntrained) {
+  for (const Encoding& candidate : encodings()) {
+    if (candidate.weights.empty() || candidate.weights[0].optional) continue;
+    Experiment e = experiment("abcd");
+    e.encoding = Choice{candidate.id, default_values(candidate.parameters)};
+    EXPECT_TRUE(notes_have(*run(e), "untrained: ")) << candidate.id;
+  }
+}
+
+TEST_F(Run, RefusesWhatCannotRun) {
+  EXPECT_THROW(run(experiment("")), InputError);
+  Experiment e = experiment("ab");
+  e.backend = BackendChoice::Gpu;
+  EXPECT_THROW(run(e), InputError);
+  e = experiment("ab");
+  e.model = (folder_.path() / "absent").string();
+  EXPECT_THROW(run(e), InputError);
+  EXPECT_THROW(run(experiment(std::string(std::size_t{2} << 20, 'a'))), InputError);
+  Stop stop;
+  stop.request();
+  EXPECT_THROW(run_.run(experiment("ab"), stop), Stopped);
+}
+
+TEST_F(Run, SeesThatACheckpointChanged) {
+  const Tensor before = run(experiment("abc"))->logits;
+  Checkpoint other = load_checkpoint(folder_.path().string());
+  other.model = make_model(other.model.config, 77);
+  save_checkpoint(folder_.path(), other, false);
+  std::filesystem::last_write_time(
+      folder_.path() / "model.safetensors",
+      std::filesystem::last_write_time(folder_.path() / "model.safetensors") +
+          std::chrono::seconds(5));
+  EXPECT_FALSE(testing::close(run(experiment("abc"))->logits, before, 1e-6));
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,116 @@
+#include "core/experiment/runner.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "tests/core/experiment/models.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A quick model and one that is busy for seconds.
+class RunnerTest : public ::testing::Test {
+ protected:
+  RunnerTest() {
+    testing::save_byte_model(folder_.path() / "quick", 1, 16, 12);
+    testing::save_byte_model(folder_.path() / "slow", 48, 256, 2048);
+  }
+
+  Experiment quick(const std::string& text) const {
+    Experiment e;
+    e.model = (folder_.path() / "quick").string();
+    e.text = text;
+    return e;
+  }
+  Experiment slow() const {
+    Experiment e;
+    e.model = (folder_.path() / "slow").string();
+    e.text = std::string(2048, 'x');
+    return e;
+  }
+
+  // Waits for an outcome; false after half a minute.
+  bool wait(Runner::Outcome& outcome) {
+    const auto deadline = Clock::now() + std::chrono::seconds(30);
+    std::unique_lock lock(mutex_);
+    while (!runner_.poll(outcome)) {
+      if (woken_.wait_until(lock, deadline) == std::cv_status::timeout) return false;
+    }
+    return true;
+  }
+  void wait_until_running() {
+    while (runner_.busy_seconds() < 0.2) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  double milliseconds_until_idle() {
+    const auto start = Clock::now();
+    while (runner_.busy()) std::this_thread::sleep_for(std::chrono::microseconds(200));
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  }
+
+  testing::TemporaryFolder folder_;
+  std::mutex mutex_;
+  std::condition_variable woken_;
+  Runner runner_{cpu_only(), [this] {
+                   const std::scoped_lock lock(mutex_);
+                   woken_.notify_all();
+                 }};
+};
+
+TEST_F(RunnerTest, CarriesOutARequest) {
+  Runner::Outcome outcome;
+  EXPECT_FALSE(runner_.poll(outcome));
+  runner_.request(quick("abc"));
+  ASSERT_TRUE(wait(outcome));
+  ASSERT_NE(outcome.trace, nullptr) << outcome.error;
+  EXPECT_EQ(outcome.trace->tokens.size(), 3u);
+  EXPECT_EQ(outcome.experiment, quick("abc"));
+  EXPECT_FALSE(runner_.poll(outcome));
+}
+
+TEST_F(RunnerTest, ReportsErrors) {
+  Runner::Outcome outcome;
+  runner_.request(quick(""));
+  ASSERT_TRUE(wait(outcome));
+  EXPECT_EQ(outcome.trace, nullptr);
+  EXPECT_NE(outcome.error.find("empty"), std::string::npos);
+}
+
+TEST_F(RunnerTest, TheNewestRequestWins) {
+  runner_.request(slow());
+  wait_until_running();
+  runner_.request(quick("one"));
+  runner_.request(quick("three"));
+  Runner::Outcome outcome;
+  ASSERT_TRUE(wait(outcome));
+  ASSERT_NE(outcome.trace, nullptr);
+  EXPECT_EQ(outcome.experiment.text, "three");
+  milliseconds_until_idle();
+  EXPECT_FALSE(runner_.poll(outcome));
+}
+
+TEST_F(RunnerTest, ACancelledRunEndsSoon) {
+  runner_.request(slow());
+  wait_until_running();
+  runner_.cancel();
+  // 50 ms is promised; what other processes take away from this one comes on top.
+  EXPECT_LT(milliseconds_until_idle(), 500);
+  Runner::Outcome outcome;
+  EXPECT_FALSE(runner_.poll(outcome));
+  runner_.request(quick("still alive"));
+  EXPECT_TRUE(wait(outcome));
+}
+
+TEST_F(RunnerTest, EndsWhileItIsBusy) {
+  runner_.request(slow());
+  wait_until_running();  // the destructor cancels and joins
+}
+
+}  // namespace
+}  // namespace attnscope
