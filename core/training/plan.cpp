@@ -1,0 +1,106 @@
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/base/strict_json.h"
+#include "core/training/train.h"
+
+namespace attnscope {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr Index kMostSteps = Index{1} << 40;
+constexpr Index kMostSequences = Index{1} << 20;
+constexpr Index kMostSeed = std::numeric_limits<Index>::max();
+
+std::vector<std::filesystem::path> paths(JsonObject& object, std::string_view key) {
+  std::vector<std::filesystem::path> result;
+  if (!object.has(key)) return result;
+  for (const json& path : object.array(key)) {
+    if (!path.is_string()) object.fail(key, "a list of file names");
+    result.emplace_back(path.get<std::string>());
+  }
+  return result;
+}
+
+std::vector<std::string> names(const std::vector<std::filesystem::path>& paths) {
+  std::vector<std::string> result;
+  for (const auto& path : paths) result.push_back(path.string());
+  return result;
+}
+
+}  // namespace
+
+TrainingPlan training_plan_from_json(const json& value, std::string_view path) {
+  JsonObject object(value, path);
+  TrainingPlan plan;
+  plan.model = model_config_from_json(object.any("model"), object.path_of("model"));
+  plan.text = paths(object, "text");
+  plan.held_out = paths(object, "held_out");
+  plan.held_out_share = object.number_or("held_out_share", plan.held_out_share, 0, 0.9);
+  plan.folder = object.text_or("folder", "");
+  plan.steps = object.integer_or("steps", plan.steps, 1, kMostSteps);
+  plan.batch = object.integer_or("batch", plan.batch, 1, kMostSequences);
+  plan.micro_batch = object.integer_or("micro_batch", plan.micro_batch, 0, kMostSequences);
+  plan.sequence = object.integer_or("sequence", plan.sequence, 0, kMostSequences);
+  plan.warm_up = object.integer_or("warm_up", plan.warm_up, 0, kMostSteps);
+  plan.rate = object.number_or("rate", plan.rate, 0, 100);
+  plan.least_rate = object.number_or("least_rate", plan.least_rate, 0, 100);
+  plan.weight_decay = object.number_or("weight_decay", plan.weight_decay, 0, 100);
+  plan.clip = object.number_or("clip", plan.clip, 0, 1e9);
+  plan.beta1 = object.number_or("beta1", plan.beta1, 0, 0.9999);
+  plan.beta2 = object.number_or("beta2", plan.beta2, 0, 0.999999);
+  plan.seed = static_cast<std::uint64_t>(
+      object.integer_or("seed", static_cast<Index>(plan.seed), 0, kMostSeed));
+  plan.evaluate_every = object.integer_or("evaluate_every", plan.evaluate_every, 0, kMostSteps);
+  plan.save_every_seconds = object.number_or("save_every_seconds", plan.save_every_seconds, 0, 1e9);
+  plan.half = object.flag_or("half", plan.half);
+  object.finish();
+  return plan;
+}
+
+json to_json(const TrainingPlan& plan) {
+  return {{"model", to_json(plan.model)},
+          {"text", names(plan.text)},
+          {"held_out", names(plan.held_out)},
+          {"held_out_share", plan.held_out_share},
+          {"folder", plan.folder.string()},
+          {"steps", plan.steps},
+          {"batch", plan.batch},
+          {"micro_batch", plan.micro_batch},
+          {"sequence", plan.sequence},
+          {"warm_up", plan.warm_up},
+          {"rate", plan.rate},
+          {"least_rate", plan.least_rate},
+          {"weight_decay", plan.weight_decay},
+          {"clip", plan.clip},
+          {"beta1", plan.beta1},
+          {"beta2", plan.beta2},
+          {"seed", plan.seed},
+          {"evaluate_every", plan.evaluate_every},
+          {"save_every_seconds", plan.save_every_seconds},
+          {"half", plan.half}};
+}
+
+void check(const TrainingPlan& plan) {
+  if (plan.text.empty()) throw InputError("text: expected at least one file to train on");
+  if (plan.folder.empty()) throw InputError("folder: expected where to put the model");
+  if (plan.micro_batch > 0 && plan.batch % plan.micro_batch != 0) {
+    throw InputError("batch: expected a multiple of micro_batch " +
+                     std::to_string(plan.micro_batch) + ", found " + std::to_string(plan.batch));
+  }
+  if (plan.sequence > plan.model.context) {
+    throw InputError("sequence: expected at most the context " +
+                     std::to_string(plan.model.context) + ", found " +
+                     std::to_string(plan.sequence));
+  }
+  if (!(plan.least_rate <= plan.rate)) {
+    throw InputError("least_rate: expected at most the rate " + std::to_string(plan.rate) +
+                     ", found " + std::to_string(plan.least_rate));
+  }
+  check(plan.model, "model");
+}
+
+}  // namespace attnscope

@@ -1,0 +1,99 @@
+#include "core/training/state.h"
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/base/strict_json.h"
+#include "core/tensor/safetensors.h"
+
+namespace attnscope {
+
+namespace {
+
+// What may differ between a training and its resumption: where things lie and what is reported.
+nlohmann::json decisive(const TrainingPlan& plan) {
+  nlohmann::json object = to_json(plan);
+  for (const char* key : {"folder", "held_out", "evaluate_every", "save_every_seconds", "half"}) {
+    object.erase(key);
+  }
+  return object;
+}
+
+std::string state_file(const TrainingPlan& plan) {
+  return (plan.folder / "training.safetensors").string();
+}
+
+void compare_plans(const TrainingPlan& plan, const std::string& stored_text) {
+  const std::string name = state_file(plan);
+  const nlohmann::json stored = parse_json(stored_text, name), wanted = decisive(plan);
+  for (const auto& member : wanted.items()) {
+    const auto found = stored.find(member.key());
+    if (found == stored.end() || *found != member.value()) {
+      throw InputError(name + ": belongs to a training with another " + member.key() + " (" +
+                       (found == stored.end() ? "none" : shortened(*found)) + ", now " +
+                       shortened(member.value()) + "); choose another folder");
+    }
+  }
+}
+
+Index number_of(const SafetensorsFile& file, const std::string& key, const std::string& name) {
+  const auto found = file.metadata.find(key);
+  if (found == file.metadata.end()) throw InputError(name + ": metadata " + key + " is missing");
+  const nlohmann::json member = {{key, parse_json(found->second, name)}};
+  JsonObject object(member, name);
+  return object.integer(key, 0, std::numeric_limits<Index>::max());
+}
+
+}  // namespace
+
+std::optional<TrainingState> load_state(const TrainingPlan& plan) {
+  const std::string name = state_file(plan);
+  if (!std::filesystem::exists(name)) return std::nullopt;
+  const SafetensorsFile file = read_safetensors(name);
+  const auto stored_plan = file.metadata.find("plan");
+  if (stored_plan == file.metadata.end()) throw InputError(name + ": metadata plan is missing");
+  compare_plans(plan, stored_plan->second);
+  TrainingState state;
+  state.step = number_of(file, "step", name);
+  state.optimiser_steps = number_of(file, "optimiser_steps", name);
+  for (const auto& [key, tensor] : file.tensors) {
+    const auto colon = key.find(':');
+    const std::string kind = key.substr(0, colon);
+    const std::string weight = colon == std::string::npos ? "" : key.substr(colon + 1);
+    if (kind == "weight") {
+      state.weights.emplace(weight, Var(tensor.floats()));
+    } else if (kind == "first") {
+      state.moments[weight].first = tensor.floats();
+    } else if (kind == "second") {
+      state.moments[weight].second = tensor.floats();
+    } else {
+      throw InputError(name + ": tensor " + key + " is none of a training state");
+    }
+  }
+  for (const auto& [weight, moments] : state.moments) {
+    const auto found = state.weights.find(weight);
+    if (found == state.weights.end() || moments.first.shape() != found->second.shape() ||
+        moments.second.shape() != found->second.shape()) {
+      throw InputError(name + ": the moments of " + weight + " do not fit its weight");
+    }
+  }
+  return state;
+}
+
+void save_state(const TrainingPlan& plan, const TrainingState& state) {
+  SafetensorsFile file;
+  file.metadata["plan"] = decisive(plan).dump();
+  file.metadata["step"] = std::to_string(state.step);
+  file.metadata["optimiser_steps"] = std::to_string(state.optimiser_steps);
+  for (const auto& [name, weight] : state.weights) {
+    file.tensors.emplace("weight:" + name, stored(weight.value()));
+  }
+  for (const auto& [name, moments] : state.moments) {
+    file.tensors.emplace("first:" + name, stored(moments.first));
+    file.tensors.emplace("second:" + name, stored(moments.second));
+  }
+  write_safetensors(state_file(plan), file);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,74 @@
+#include "core/training/optimiser.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_reduce.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+TEST(LearningRate, WarmsUpAndFallsAlongACosine) {
+  EXPECT_DOUBLE_EQ(learning_rate(0, 100, 10, 1.0, 0.1), 0.1);
+  EXPECT_DOUBLE_EQ(learning_rate(9, 100, 10, 1.0, 0.1), 1.0);
+  EXPECT_DOUBLE_EQ(learning_rate(10, 100, 10, 1.0, 0.1), 1.0);
+  EXPECT_NEAR(learning_rate(55, 100, 10, 1.0, 0.1), 0.55, 1e-12);
+  EXPECT_NEAR(learning_rate(100, 100, 10, 1.0, 0.1), 0.1, 1e-12);
+  EXPECT_DOUBLE_EQ(learning_rate(0, 1, 0, 1.0, 0.1), 1.0);
+}
+
+// The published update, in double precision, for a loss of x . g.
+TEST(AdamW, MovesAsPublished) {
+  const Tensor start = testing::random_tensor({3, 2}, 1);
+  const Tensor slope = testing::random_tensor({3, 2}, 2);
+  AdamSettings settings;
+  settings.clip = 0.5;
+  AdamW optimiser(settings);
+  NamedVars parameters;
+  parameters.emplace("x", Var::parameter(start.copy()));
+  std::vector<double> x(start.begin(), start.end()), m(6), v(6);
+  double length = 0;
+  for (const float g : slope) length += static_cast<double>(g) * static_cast<double>(g);
+  length = std::sqrt(length);
+  for (int step = 1; step <= 5; ++step) {
+    backward(sum(multiply(parameters.find("x")->second, slope)));
+    EXPECT_NEAR(optimiser.step(parameters, 0.01), length, 1e-5);
+    for (std::size_t i = 0; i < 6; ++i) {
+      const double g = static_cast<double>(slope[static_cast<Index>(i)]) * 0.5 / length;
+      m[i] = 0.9 * m[i] + 0.1 * g;
+      v[i] = 0.95 * v[i] + 0.05 * g * g;
+      const double unbiased_m = m[i] / (1 - std::pow(0.9, step));
+      const double unbiased_v = v[i] / (1 - std::pow(0.95, step));
+      x[i] -= 0.01 * (unbiased_m / (std::sqrt(unbiased_v) + 1e-8) + 0.1 * x[i]);
+    }
+  }
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_NEAR(parameters.find("x")->second.value()[static_cast<Index>(i)], x[i], 1e-5);
+  }
+}
+
+TEST(AdamW, LeavesGainsUndecayedAndUnusedWeightsAlone) {
+  AdamW optimiser({0.9, 0.95, 1e-8, 0.5, 0});
+  NamedVars parameters;
+  parameters.emplace("gain", Var::parameter(Tensor::full({2}, 3)));
+  parameters.emplace("unused", Var::parameter(Tensor::full({2, 2}, 3)));
+  backward(scale(sum(parameters.find("gain")->second), 0.0f));
+  optimiser.step(parameters, 0.1);
+  EXPECT_EQ(parameters.find("gain")->second.value()[0], 3);
+  EXPECT_EQ(parameters.find("unused")->second.value()[0], 3);
+}
+
+TEST(AdamW, DoesNotMoveAlongNoNumber) {
+  AdamW optimiser({});
+  NamedVars parameters;
+  parameters.emplace("x", Var::parameter(Tensor::full({2}, 3)));
+  backward(scale(sum(parameters.find("x")->second), std::numeric_limits<float>::quiet_NaN()));
+  EXPECT_FALSE(std::isfinite(optimiser.step(parameters, 0.1)));
+  EXPECT_EQ(parameters.find("x")->second.value()[0], 3);
+}
+
+}  // namespace
+}  // namespace attnscope

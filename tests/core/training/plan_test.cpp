@@ -1,0 +1,75 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/base/home.h"
+#include "core/base/strict_json.h"
+#include "core/training/train.h"
+#include "tests/core/training/plans.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+TEST(TrainingPlan, ComesBackFromJson) {
+  const testing::TemporaryFolder folder;
+  TrainingPlan plan = testing::tiny_plan(folder.path());
+  plan.held_out = {"a.txt", "b.txt"};
+  plan.micro_batch = 2;
+  plan.sequence = 16;
+  plan.seed = 99;
+  EXPECT_EQ(training_plan_from_json(to_json(plan), "plan"), plan);
+}
+
+TEST(TrainingPlan, RefusesWhatItDoesNotKnow) {
+  const testing::TemporaryFolder folder;
+  const nlohmann::json good = to_json(testing::tiny_plan(folder.path()));
+  const auto refused = [&](const std::string& key, const nlohmann::json& value) {
+    nlohmann::json plan = good;
+    plan[key] = value;
+    EXPECT_THROW(training_plan_from_json(plan, "plan"), InputError) << key;
+  };
+  refused("stepz", 3);
+  refused("steps", 0);
+  refused("rate", -1);
+  refused("rate", "fast");
+  refused("text", "a.txt");
+  refused("held_out_share", 1.0);
+  refused("seed", -1);
+}
+
+TEST(TrainingPlan, ChecksThatNumbersFit) {
+  const testing::TemporaryFolder folder;
+  const TrainingPlan good = testing::tiny_plan(folder.path());
+  check(good);
+  TrainingPlan plan = good;
+  plan.micro_batch = 3;
+  EXPECT_THROW(check(plan), InputError);
+  plan = good;
+  plan.sequence = 33;
+  EXPECT_THROW(check(plan), InputError);
+  plan = good;
+  plan.text.clear();
+  EXPECT_THROW(check(plan), InputError);
+  plan = good;
+  plan.least_rate = 1;
+  EXPECT_THROW(check(plan), InputError);
+}
+
+TEST(TrainingPlan, PresetsAreValid) {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(
+           std::filesystem::path(ATTNSCOPE_SOURCE_DIR) / "assets" / "presets")) {
+    const std::string name = entry.path().string();
+    TrainingPlan plan = training_plan_from_json(parse_json(read_file(name), name), name);
+    plan.text = {"a.txt"};
+    plan.folder = "a";
+    EXPECT_NO_THROW(check(plan)) << name;
+    ++count;
+  }
+  EXPECT_GT(count, 0);
+}
+
+}  // namespace
+}  // namespace attnscope

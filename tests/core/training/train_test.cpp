@@ -1,0 +1,145 @@
+#include "core/training/train.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/checkpoint/checkpoint.h"
+#include "core/training/evaluate.h"
+#include "tests/core/training/plans.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using testing::TemporaryFolder;
+using testing::tiny_plan;
+
+// Trains until `stop_at` steps are done, then asks to stop.
+void train_until(const TrainingPlan& plan, Index stop_at) {
+  const Stop stop;
+  const auto watch = [&](const TrainingProgress& p) {
+    if (p.step == stop_at) stop.request();
+  };
+  EXPECT_THROW(train(plan, watch, stop), Stopped);
+}
+
+void expect_same_weights(const TrainingPlan& a, const TrainingPlan& b) {
+  const Checkpoint one = load_checkpoint(a.folder.string()),
+                   two = load_checkpoint(b.folder.string());
+  for (const auto& [name, weight] : one.model.weights) {
+    EXPECT_TRUE(testing::close(two.model.weights.find(name)->second.value(), weight.value(), 0))
+        << name;
+  }
+}
+
+TEST(Train, LearnsARepeatingText) {
+  const TemporaryFolder folder;
+  const TrainingPlan plan = tiny_plan(folder.path());
+  double first = 0, last = 0;
+  Index reports = 0;
+  const TrainingResult result = train(plan,
+                                      [&](const TrainingProgress& p) {
+                                        if (++reports == 1) first = p.loss;
+                                        last = p.loss;
+                                        EXPECT_EQ(p.step, reports);
+                                        EXPECT_EQ(p.steps, plan.steps);
+                                        EXPECT_GT(p.tokens_per_second, 0);
+                                      },
+                                      {});
+  EXPECT_EQ(reports, plan.steps);
+  EXPECT_NEAR(first, std::log(256), 0.5);
+  EXPECT_LT(last, 0.15);
+  EXPECT_EQ(result.loss, last);
+  EXPECT_LT(result.held_out_bits_per_byte, 0.5);
+  // What was saved is what was evaluated.
+  const std::string text = read_file(plan.text[0]);
+  const std::string held_out = text.substr(text.size() - text.size() / 10);
+  EXPECT_NEAR(bits_per_byte(load_checkpoint(plan.folder.string()), held_out, {}),
+              result.held_out_bits_per_byte, 1e-6);
+}
+
+TEST(Train, GoesOnAsIfItHadNotBeenStopped) {
+  const TemporaryFolder folder;
+  TrainingPlan whole = tiny_plan(folder.path());
+  whole.steps = 12;
+  whole.micro_batch = 4;
+  whole.model.dropout = 0.2;
+  TrainingPlan parts = whole;
+  parts.folder = folder.path() / "parts";
+  train(whole, {}, {});
+  train_until(parts, 5);
+  train_until(parts, 6);
+  train(parts, {}, {});
+  expect_same_weights(whole, parts);
+  // The log has every step once, with the same losses.
+  const auto losses = [](const TrainingPlan& plan) {
+    std::istringstream lines(read_file(plan.folder / "loss.csv"));
+    std::string line, result;
+    while (std::getline(lines, line)) {
+      result += line.substr(0, line.find(',', line.find(',') + 1)) + "\n";
+    }
+    return result;
+  };
+  EXPECT_EQ(losses(parts), losses(whole));
+}
+
+TEST(Train, PartsOfABatchAddUp) {
+  const TemporaryFolder folder;
+  TrainingPlan whole = tiny_plan(folder.path());
+  whole.steps = 3;
+  TrainingPlan parts = whole;
+  parts.micro_batch = 2;
+  parts.folder = folder.path() / "parts";
+  EXPECT_NEAR(train(whole, {}, {}).loss, train(parts, {}, {}).loss, 1e-4);
+}
+
+TEST(Train, RefusesToResumeAnotherPlan) {
+  const TemporaryFolder folder;
+  TrainingPlan plan = tiny_plan(folder.path());
+  plan.steps = 2;
+  train(plan, {}, {});
+  plan.rate = 0.5;
+  try {
+    train(plan, {}, {});
+    FAIL() << "another plan was resumed";
+  } catch (const InputError& e) {
+    EXPECT_NE(std::string(e.what()).find("another rate"), std::string::npos) << e.what();
+  }
+}
+
+TEST(Train, ADivergedTrainingKeepsTheLastGoodModel) {
+  const TemporaryFolder folder;
+  TrainingPlan plan = tiny_plan(folder.path());
+  plan.save_every_seconds = 0;
+  plan.rate = 100;  // at the top of the warm-up this is far too much
+  plan.weight_decay = 100;
+  plan.clip = 0;
+  try {
+    train(plan, {}, {});
+    FAIL() << "it did not diverge";
+  } catch (const WorkError& e) {
+    EXPECT_NE(std::string(e.what()).find("no finite number"), std::string::npos) << e.what();
+  }
+  const Checkpoint kept = load_checkpoint(plan.folder.string());
+  for (const auto& [name, weight] : kept.model.weights) {
+    for (const float x : weight.value()) ASSERT_TRUE(std::isfinite(x)) << name;
+  }
+}
+
+TEST(Train, RefusesBrokenStates) {
+  const TemporaryFolder folder;
+  TrainingPlan plan = tiny_plan(folder.path());
+  plan.steps = 2;
+  train(plan, {}, {});
+  const auto path = plan.folder / "training.safetensors";
+  const std::string whole = read_file(path);
+  write_file(path, whole.substr(0, whole.size() / 2));
+  EXPECT_THROW(train(plan, {}, {}), InputError);
+  write_file(path, "");
+  EXPECT_THROW(train(plan, {}, {}), InputError);
+}
+
+}  // namespace
+}  // namespace attnscope
