@@ -5,6 +5,9 @@ namespace attnscope::command {
 void add_commands(CLI::App& app) {
   add_list(app);
   add_attend(app);
+  add_run(app);
+  add_train(app);
+  add_evaluate(app);
 }
 
 }  // namespace attnscope::command

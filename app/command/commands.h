@@ -11,6 +11,9 @@ namespace attnscope::command {
 void add_commands(CLI::App& app);
 
 void add_attend(CLI::App& app);
+void add_evaluate(CLI::App& app);
 void add_list(CLI::App& app);
+void add_run(CLI::App& app);
+void add_train(CLI::App& app);
 
 }  // namespace attnscope::command

@@ -1,0 +1,150 @@
+#include "app/command/experiment_options.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/strict_json.h"
+#include "core/model/config.h"
+
+namespace attnscope::command {
+
+namespace {
+
+constexpr std::size_t kMostTextBytes = std::size_t{16} << 20;
+
+// The parts between commas that are in no brackets.
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (const char c : text) {
+    if (c == '[') ++depth;
+    if (c == ']') --depth;
+    if (c == ',' && depth == 0) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+// {"type": .., KEY: ..} as JSON; the parameters are those of what `type` names.
+template <class ParametersOf>
+nlohmann::json choice_json(const std::string& text, std::string_view path,
+                           const ParametersOf& parameters_of) {
+  if (text.starts_with('{')) return parse_json(text, path);
+  const std::vector<std::string> parts = split(text);
+  const std::vector<Parameter>& parameters = parameters_of(parts[0]);
+  nlohmann::json object = {{"type", parts[0]}};
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const auto equals = parts[i].find('=');
+    if (equals == std::string::npos) {
+      throw InputError(std::string(path) + ": expected KEY=VALUE after \"" + parts[0] +
+                       "\", found \"" + parts[i] + "\"");
+    }
+    const std::string key = parts[i].substr(0, equals);
+    if (object.contains(key)) {
+      throw InputError(std::string(path) + "." + key + ": given twice");
+    }
+    const auto parameter = std::ranges::find(parameters, key, &Parameter::key);
+    if (parameter == parameters.end()) {
+      object[key] = parts[i].substr(equals + 1);  // refused by name when the object is read
+      continue;
+    }
+    Values one;
+    one.set(key, value_from_text(*parameter, parts[i].substr(equals + 1), path));
+    object[key] = to_json(one)[key];
+  }
+  return object;
+}
+
+}  // namespace
+
+Choice variant_from_text(const std::string& text) {
+  return variant_from_json(choice_json(text, "variant",
+                                       [](const std::string& id) -> const std::vector<Parameter>& {
+                                         return attnscope::variant(id).parameters;
+                                       }),
+                           "variant");
+}
+
+Choice encoding_from_text(const std::string& text) {
+  return encoding_from_json(choice_json(text, "position",
+                                        [](const std::string& id) -> const std::vector<Parameter>& {
+                                          return attnscope::encoding(id).parameters;
+                                        }),
+                            "position");
+}
+
+void ChoiceOptions::add_to(CLI::App& command) {
+  command.add_option("--variant", variant_,
+                     "Attention variant with its parameters: local,window=4 ('attnscope list "
+                     "variants' names them); default: as the model was trained");
+  command.add_option("--position", encoding_,
+                     "Positional encoding with its parameters: rope,base=500 ('attnscope list "
+                     "encodings' names them); default: as the model was trained");
+  auto* causal = command.add_flag("--causal", causal_, "Attend to earlier tokens only");
+  auto* all = command.add_flag("--no-causal", no_causal_, "Attend to later tokens as well");
+  causal->excludes(all);
+}
+
+std::optional<Choice> ChoiceOptions::variant() const {
+  if (variant_.empty()) return std::nullopt;
+  return variant_from_text(variant_);
+}
+
+std::optional<Choice> ChoiceOptions::encoding() const {
+  if (encoding_.empty()) return std::nullopt;
+  return encoding_from_text(encoding_);
+}
+
+std::optional<bool> ChoiceOptions::causal() const {
+  if (causal_) return true;
+  if (no_causal_) return false;
+  return std::nullopt;
+}
+
+void ExperimentOptions::add_to(CLI::App& command) {
+  command_ = &command;
+  command.add_option("session", session_, "A session file (JSON) that says what to run");
+  auto* text = command.add_option("-t,--text", text_, "The text to run on");
+  auto* file = command.add_option("--text-file", text_file_, "A file with the text to run on");
+  auto* ids = command.add_option("--ids", ids_, "Token numbers in place of a text: 1,2,3");
+  ids->delimiter(',')->excludes(text)->excludes(file);
+  text->excludes(file);
+  command.add_option("-m,--model", model_, "A bundled model's name or a folder; default: default");
+  choices_.add_to(command);
+  command.add_option("--backend", backend_, "Where to compute: auto, cpu or gpu; default: auto");
+  command.add_option("--overlong", overlong_,
+                     "Which part of a text beyond the model's context is used: first or last");
+}
+
+Experiment ExperimentOptions::experiment() const {
+  Experiment e;
+  if (!session_.empty()) e = load_session(session_);
+  const bool new_text = command_->count("--text") > 0 || !text_file_.empty();
+  if (new_text) {
+    e.text = text_file_.empty() ? text_ : read_file(text_file_, kMostTextBytes);
+    e.ids.clear();
+  }
+  if (!ids_.empty()) e.ids = ids_;
+  if (session_.empty() && !new_text && ids_.empty()) {
+    throw InputError("expected a session file, --text, --text-file or --ids");
+  }
+  if (!model_.empty()) e.model = model_;
+  if (const auto variant = choices_.variant()) e.variant = variant;
+  if (const auto encoding = choices_.encoding()) e.encoding = encoding;
+  if (const auto causal = choices_.causal()) e.causal = causal;
+  if (!backend_.empty()) e.backend = backend_choice(backend_);
+  if (!overlong_.empty()) {
+    if (overlong_ != "first" && overlong_ != "last") {
+      throw InputError("--overlong: expected first or last, found \"" + overlong_ + "\"");
+    }
+    e.overlong = overlong_ == "first" ? Overlong::First : Overlong::Last;
+  }
+  return e;
+}
+
+}  // namespace attnscope::command

@@ -1,0 +1,47 @@
+// The options by which commands say what to run: text, model, variant, encoding, backend. The one
+// place where they are parsed.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/experiment/experiment.h"
+
+namespace attnscope::command {
+
+// "local,window=4,dilation=2", or JSON, {"type": "local", "window": 4}. A value that is a list is
+// JSON too: "longformer,window=4,global=[0,5]". InputError begins with "variant" or "position".
+Choice variant_from_text(const std::string& text);
+Choice encoding_from_text(const std::string& text);
+
+// --variant, --position, --causal, --no-causal.
+class ChoiceOptions {
+ public:
+  void add_to(CLI::App& command);
+  std::optional<Choice> variant() const;
+  std::optional<Choice> encoding() const;
+  std::optional<bool> causal() const;
+
+ private:
+  std::string variant_, encoding_;
+  bool causal_ = false, no_causal_ = false;
+};
+
+// --text, --text-file, --ids, --session, --model, --backend, --overlong and the above.
+class ExperimentOptions {
+ public:
+  void add_to(CLI::App& command);
+  // What the session file says, where one is given, changed by the other options. InputError when
+  // there is nothing to run.
+  Experiment experiment() const;
+
+ private:
+  std::string session_, text_, text_file_, model_, backend_, overlong_;
+  std::vector<std::int32_t> ids_;
+  ChoiceOptions choices_;
+  const CLI::App* command_ = nullptr;
+};
+
+}  // namespace attnscope::command

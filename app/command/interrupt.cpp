@@ -1,0 +1,28 @@
+#include "app/command/interrupt.h"
+
+#include <csignal>
+
+namespace attnscope::command {
+
+namespace {
+
+const Stop& interrupted() {
+  static const Stop stop;
+  return stop;
+}
+
+extern "C" void request_stop(int signal) {
+  interrupted().request();  // made before the handler is installed: only stores to an atomic here
+  std::signal(signal, SIG_DFL);
+}
+
+}  // namespace
+
+Stop stop_on_interrupt() {
+  const Stop& stop = interrupted();
+  std::signal(SIGINT, request_stop);
+  std::signal(SIGTERM, request_stop);
+  return stop;
+}
+
+}  // namespace attnscope::command

@@ -1,0 +1,39 @@
+// attnscope run: a model's forward pass, everything in it into a file.
+#include <cstdio>
+#include <filesystem>
+
+#include "app/command/backends.h"
+#include "app/command/commands.h"
+#include "app/command/experiment_options.h"
+#include "app/command/interrupt.h"
+#include "core/experiment/runner.h"
+#include "core/experiment/trace_file.h"
+
+namespace attnscope::command {
+
+namespace {
+
+struct Options {
+  ExperimentOptions experiment;
+  std::filesystem::path output;
+};
+
+void run(const Options& options) {
+  ExperimentRun runner(backends());
+  const auto trace = runner.run(options.experiment.experiment(), stop_on_interrupt());
+  write_safetensors(options.output, trace_file(*trace));
+  for (const std::string& note : trace->notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+}
+
+}  // namespace
+
+void add_run(CLI::App& app) {
+  CLI::App& command = *app.add_subcommand(
+      "run", "Run a model on a text and write attention, logits and all else to a file");
+  const auto options = std::make_shared<Options>();
+  options->experiment.add_to(command);
+  command.add_option("-o,--output", options->output, "The safetensors file to write")->required();
+  command.callback([options] { run(*options); });
+}
+
+}  // namespace attnscope::command

@@ -1,0 +1,176 @@
+// attnscope train: trains a model on text from a plan, a preset, flags, or all of them.
+#include "core/training/train.h"
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "app/command/commands.h"
+#include "app/command/experiment_options.h"
+#include "app/command/interrupt.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/home.h"
+#include "core/base/strict_json.h"
+
+namespace attnscope::command {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+// A flag that sets one number, truth value or word of the plan.
+struct Setting {
+  const char* flag;
+  const char* pointer;  // where in the plan's JSON
+  const char* help;
+};
+
+constexpr Setting kSettings[] = {
+    {"--steps", "/steps", "Steps of the optimiser"},
+    {"--batch", "/batch", "Sequences a step"},
+    {"--micro-batch", "/micro_batch", "Sequences at a time; 0: the whole batch"},
+    {"--sequence", "/sequence", "Tokens of a sequence; 0: the context"},
+    {"--rate", "/rate", "Highest learning rate"},
+    {"--least-rate", "/least_rate", "Learning rate at the end of the cosine"},
+    {"--warm-up", "/warm_up", "Steps until the highest learning rate"},
+    {"--weight-decay", "/weight_decay", "Decay of matrices, times the learning rate a step"},
+    {"--clip", "/clip", "Longest gradient; 0: any"},
+    {"--beta1", "/beta1", "Decay of the first moment"},
+    {"--beta2", "/beta2", "Decay of the second moment"},
+    {"--seed", "/seed", "Of weights, data order and dropout"},
+    {"--held-out-share", "/held_out_share", "Share at the end of each training file to hold out"},
+    {"--evaluate-every", "/evaluate_every", "Steps between evaluations; 0: at the end only"},
+    {"--save-every", "/save_every_seconds", "Seconds between saves"},
+    {"--half", "/half", "Whether the weights are stored as float16: true or false"},
+    {"--vocabulary", "/model/vocabulary", "Tokens that byte-pair encoding learns; 256: bytes"},
+    {"--context", "/model/context", "Longest sequence in tokens"},
+    {"--width", "/model/width", "Model size d"},
+    {"--layers", "/model/layers", "Layers"},
+    {"--heads", "/model/heads", "Heads"},
+    {"--kv-heads", "/model/kv_heads", "Key-value heads"},
+    {"--head-size", "/model/head_size", "Head size d_k"},
+    {"--hidden", "/model/hidden", "Size of the feed-forward; 0: attention only"},
+    {"--norm", "/model/norm", "layer or rms"},
+    {"--pre-norm", "/model/pre_norm", "true: norm before each block, false: after"},
+    {"--activation", "/model/activation", "relu, gelu, gelu_tanh or silu"},
+    {"--gated", "/model/gated", "Whether the feed-forward is gated: true or false"},
+    {"--tied-output", "/model/tied_output", "Whether the output uses the embedding: true or false"},
+    {"--dropout", "/model/dropout", "Share of activations dropped in training"},
+};
+
+struct Options {
+  std::string preset = "default";
+  fs::path plan_file, folder;
+  std::vector<std::string> text, held_out;
+  std::vector<std::string> values = std::vector<std::string>(std::size(kSettings));
+  ChoiceOptions choices;
+  bool quiet = false;
+};
+
+fs::path presets_folder() {
+  return home_folder() / "assets" / "presets";
+}
+
+json read_plan(const Options& options) {
+  fs::path file = options.plan_file;
+  if (file.empty()) {
+    file = presets_folder() / (options.preset + ".json");
+    if (options.preset.find('/') != std::string::npos || !fs::exists(file)) {
+      std::string names;
+      for (const auto& entry : fs::directory_iterator(presets_folder())) {
+        names += (names.empty() ? "" : ", ") + entry.path().stem().string();
+      }
+      throw InputError("--preset: expected one of " + names + ", found \"" + options.preset + "\"");
+    }
+  }
+  const json plan = parse_json(read_file(file, std::size_t{1} << 20), file.string());
+  if (!plan.is_object() || !plan.contains("model") || !plan["model"].is_object()) {
+    throw InputError(file.string() + ": expected an object with a member \"model\"");
+  }
+  return plan;
+}
+
+TrainingPlan make_plan(const Options& options) {
+  json plan = read_plan(options);
+  for (std::size_t i = 0; i < std::size(kSettings); ++i) {
+    const std::string& value = options.values[i];
+    if (value.empty()) continue;
+    const json parsed = json::parse(value, nullptr, false);
+    plan[json::json_pointer(kSettings[i].pointer)] =
+        parsed.is_number() || parsed.is_boolean() ? parsed : json(value);
+  }
+  if (!options.text.empty()) plan["text"] = options.text;
+  if (!options.held_out.empty()) plan["held_out"] = options.held_out;
+  if (!options.folder.empty()) plan["folder"] = options.folder.string();
+  if (const auto variant = options.choices.variant()) plan["model"]["variant"] = to_json(*variant);
+  if (const auto encoding = options.choices.encoding()) {
+    plan["model"]["position"] = to_json(*encoding);
+  }
+  if (const auto causal = options.choices.causal()) plan["model"]["causal"] = *causal;
+  return training_plan_from_json(plan, "training plan");
+}
+
+std::string duration(double seconds) {
+  const auto whole = static_cast<long>(seconds);
+  char text[32];
+  if (whole >= 3600) {
+    std::snprintf(text, sizeof text, "%ldh%02ldm", whole / 3600, whole / 60 % 60);
+  } else {
+    std::snprintf(text, sizeof text, "%ldm%02lds", whole / 60, whole % 60);
+  }
+  return text;
+}
+
+void report(const TrainingProgress& p) {
+  std::fprintf(stderr, "\rstep %td of %td  loss %.3f  ", p.step, p.steps, p.loss);
+  if (!std::isnan(p.held_out_bits_per_byte)) {
+    std::fprintf(stderr, "held out %.3f bits per byte  ", p.held_out_bits_per_byte);
+  }
+  std::fprintf(stderr, "%.0f tokens/s  %s left  ", p.tokens_per_second,
+               duration(p.seconds_left).c_str());
+  std::fflush(stderr);
+}
+
+void train_command(const Options& options) {
+  const TrainingPlan plan = make_plan(options);
+  const auto progress = options.quiet ? std::function<void(const TrainingProgress&)>() : report;
+  try {
+    const TrainingResult result = train(plan, progress, stop_on_interrupt());
+    if (!options.quiet) std::fputc('\n', stderr);
+    std::printf("loss %.4f", result.loss);
+    if (!std::isnan(result.held_out_bits_per_byte)) {
+      std::printf(", held out %.4f bits per byte", result.held_out_bits_per_byte);
+    }
+    std::printf("\n");
+  } catch (...) {
+    if (!options.quiet) std::fputc('\n', stderr);
+    throw;
+  }
+}
+
+}  // namespace
+
+void add_train(CLI::App& app) {
+  CLI::App& command = *app.add_subcommand(
+      "train", "Train a model on text. Ctrl-C saves; the same command goes on from there");
+  const auto options = std::make_shared<Options>();
+  auto* preset = command.add_option("--preset", options->preset,
+                                    "A plan of assets/presets to start from; default: default");
+  command.add_option("--plan", options->plan_file, "A plan of your own (JSON) to start from")
+      ->excludes(preset);
+  command.add_option("--text", options->text, "Files to train on");
+  command.add_option("--held-out", options->held_out, "Files to evaluate on, never trained on");
+  command.add_option("-o,--folder", options->folder,
+                     "Where the model, loss.csv and what resuming needs go");
+  for (std::size_t i = 0; i < std::size(kSettings); ++i) {
+    command.add_option(kSettings[i].flag, options->values[i], kSettings[i].help);
+  }
+  options->choices.add_to(command);
+  command.add_flag("-q,--quiet", options->quiet, "No progress line");
+  command.callback([options] { train_command(*options); });
+}
+
+}  // namespace attnscope::command
