@@ -1,0 +1,200 @@
+// train, run and evaluate through the built program, one after the other on one small model.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <sstream>
+
+#include "core/base/file.h"
+#include "core/tensor/safetensors.h"
+#include "tests/support/compare.h"
+#include "tests/support/process.h"
+
+namespace attnscope {
+namespace {
+
+using testing::ProcessResult;
+namespace fs = std::filesystem;
+
+const std::string kProgram = std::string(ATTNSCOPE_BINARY_DIR) + "/attnscope";
+
+ProcessResult attnscope(const std::vector<std::string>& arguments) {
+  return testing::run_process(kProgram, arguments);
+}
+
+void expect_refusal(const ProcessResult& result, const std::string& words) {
+  EXPECT_EQ(result.status, 2) << result.err;
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
+}
+
+// Trains a model of bytes once for all tests.
+class ModelCommands : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = new testing::TemporaryFolder;
+    std::string text;
+    for (int i = 0; i < 300; ++i) text += "the cat sat on the mat. ";
+    write_file(path("text.txt"), text);
+    write_file(path("held.txt"), text.substr(0, 500));
+    const ProcessResult result = attnscope(training("model", 40));
+    ASSERT_EQ(result.status, 0) << result.err;
+    ASSERT_NE(result.out.find("bits per byte"), std::string::npos) << result.out;
+  }
+  static void TearDownTestSuite() {
+    delete folder_;
+    folder_ = nullptr;
+  }
+
+  static std::string path(const std::string& name) { return folder_->path() / name; }
+  static std::vector<std::string> training(const std::string& name, int steps) {
+    return {"train",
+            "--text",
+            path("text.txt"),
+            "--held-out",
+            path("held.txt"),
+            "-o",
+            path(name),
+            "--steps",
+            std::to_string(steps),
+            "--width",
+            "32",
+            "--layers",
+            "2",
+            "--heads",
+            "4",
+            "--head-size",
+            "8",
+            "--hidden",
+            "48",
+            "--context",
+            "32",
+            "--vocabulary",
+            "270",
+            "--batch",
+            "8",
+            "--micro-batch",
+            "0",
+            "--rate",
+            "0.01",
+            "--warm-up",
+            "5",
+            "--evaluate-every",
+            "20",
+            "--save-every",
+            "0.05"};
+  }
+  static std::vector<std::string> running(const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {
+        "run", "--model", path("model"), "--backend", "cpu", "-o", path("trace.safetensors")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+  static SafetensorsFile trace() { return read_safetensors(path("trace.safetensors")); }
+
+  static testing::TemporaryFolder* folder_;
+};
+testing::TemporaryFolder* ModelCommands::folder_ = nullptr;
+
+TEST_F(ModelCommands, TrainLeavesAModelAndALog) {
+  EXPECT_TRUE(fs::exists(path("model/config.json")));
+  EXPECT_TRUE(fs::exists(path("model/tokenizer.json")));
+  std::istringstream log(read_file(path("model/loss.csv")));
+  std::string line;
+  std::getline(log, line);
+  EXPECT_EQ(line, "step,loss,rate,tokens_per_second,held_out_bits_per_byte");
+  int lines = 0;
+  while (std::getline(log, line)) ++lines;
+  EXPECT_EQ(lines, 40);
+}
+
+TEST_F(ModelCommands, AnInterruptedTrainingGoesOn) {
+  std::vector<std::string> arguments = {"--preserve-status", "-s", "INT", "1.5", kProgram};
+  const std::vector<std::string> training_arguments = training("stopped", 100000);
+  arguments.insert(arguments.end(), training_arguments.begin(), training_arguments.end());
+  const ProcessResult stopped = testing::run_process("/usr/bin/timeout", arguments);
+  EXPECT_EQ(stopped.status, 130) << stopped.err;
+  ASSERT_TRUE(fs::exists(path("stopped/training.safetensors")));
+  const std::size_t before = read_file(path("stopped/loss.csv")).size();
+  testing::run_process("/usr/bin/timeout", arguments);
+  EXPECT_GT(read_file(path("stopped/loss.csv")).size(), before);
+  expect_refusal(attnscope(training("stopped", 99)), "another steps");
+}
+
+TEST_F(ModelCommands, TrainRefusesWhatItCannotUse) {
+  std::vector<std::string> arguments = training("refused", 5);
+  arguments.insert(arguments.end(), {"--head-size", "8", "--norm", "batch"});
+  expect_refusal(attnscope(arguments), "--head-size");
+  arguments = training("refused", 5);
+  arguments.insert(arguments.end(), {"--norm", "batch"});
+  expect_refusal(attnscope(arguments), "norm: expected one of \"layer\", \"rms\"");
+  expect_refusal(attnscope({"train", "--text", path("absent.txt"), "-o", path("refused")}),
+                 "absent.txt");
+  expect_refusal(attnscope({"train", "-o", path("refused")}), "text: expected at least one file");
+  expect_refusal(attnscope({"train", "--preset", "nonesuch", "-o", path("refused")}), "--preset");
+  EXPECT_FALSE(fs::exists(path("refused")));
+}
+
+TEST_F(ModelCommands, RunWritesWhatHappened) {
+  const ProcessResult result = attnscope(running({"--text", "the cat sat"}));
+  ASSERT_EQ(result.status, 0) << result.err;
+  const SafetensorsFile file = trace();
+  const Index length = file.tensors.at("ids").shape[0];
+  EXPECT_GT(length, 1);
+  EXPECT_EQ(file.tensors.at("attention").shape, (Shape{2, 4, length, length}));
+  EXPECT_EQ(file.tensors.at("logits").shape[0], length);
+  EXPECT_EQ(file.metadata.at("model"), "model");
+  EXPECT_NE(file.metadata.at("backend").find("CPU"), std::string::npos);
+}
+
+TEST_F(ModelCommands, RunTakesIdsVariantsAndEncodings) {
+  ASSERT_EQ(attnscope(running({"--ids", "5,6,7,8,9,10", "--no-causal", "--variant",
+                               "local,window=1", "--position", "alibi"}))
+                .status,
+            0);
+  const SafetensorsFile file = trace();
+  const Tensor attention = file.tensors.at("attention").floats();
+  EXPECT_EQ(file.tensors.at("ids").integers()[5], 10);
+  EXPECT_GT(attention(1, 2, 3, 4), 0);
+  EXPECT_EQ(attention(1, 2, 3, 5), 0);
+  ASSERT_EQ(
+      attnscope(running({"--ids", "5,6,7", "--variant", R"({"type":"local","window":1})"})).status,
+      0);
+}
+
+TEST_F(ModelCommands, RunRefusesInOneLine) {
+  expect_refusal(attnscope(running({"--text", "a", "--variant", "local,windw=1"})), "windw");
+  expect_refusal(attnscope(running({"--text", "a", "--variant", "local,window"})), "KEY=VALUE");
+  expect_refusal(attnscope(running({"--text", "a", "--variant", "local"})), "window");
+  expect_refusal(attnscope(running({"--text", "a", "--position", "nonesuch"})), "nonesuch");
+  expect_refusal(attnscope(running({"--ids", "1,999999"})), "999999");
+  expect_refusal(attnscope(running({"--text", ""})), "empty");
+  expect_refusal(attnscope(running({})), "--text");
+  expect_refusal(attnscope({"run", "--text", "a", "--model", path("absent"), "-o", path("x")}),
+                 "absent");
+  EXPECT_FALSE(fs::exists(path("x")));
+}
+
+TEST_F(ModelCommands, RunNotesWhatAViewerMustKnow) {
+  const ProcessResult result = attnscope(running({"--text", std::string(200, 'x')}));
+  EXPECT_EQ(result.status, 0);
+  EXPECT_NE(result.err.find("the first 32 are used"), std::string::npos) << result.err;
+  EXPECT_NE(trace().metadata.at("notes").find("the first 32 are used"), std::string::npos);
+}
+
+TEST_F(ModelCommands, EvaluatePrintsBitsPerByte) {
+  const ProcessResult result = attnscope(
+      {"evaluate", "--model", path("model"), "--ngram-text", path("text.txt"), path("held.txt")});
+  ASSERT_EQ(result.status, 0) << result.err;
+  double bits = NAN;
+  const auto colon = result.out.rfind(": ", result.out.find(" bits per byte"));
+  std::istringstream(result.out.substr(colon + 2)) >> bits;
+  EXPECT_TRUE(bits > 0 && bits < 4) << result.out;
+  EXPECT_NE(result.out.find("6-gram"), std::string::npos);
+  expect_refusal(attnscope({"evaluate", "--model", path("model"), path("absent.txt")}),
+                 "absent.txt");
+}
+
+}  // namespace
+}  // namespace attnscope
