@@ -124,31 +124,43 @@ std::string duration(double seconds) {
   return text;
 }
 
-void report(const TrainingProgress& p) {
-  std::fprintf(stderr, "\rstep %td of %td  loss %.3f  ", p.step, p.steps, p.loss);
-  if (!std::isnan(p.held_out_bits_per_byte)) {
-    std::fprintf(stderr, "held out %.3f bits per byte  ", p.held_out_bits_per_byte);
+// One line on stderr that is written over with every step, and ended when all is over.
+class ProgressLine {
+ public:
+  ~ProgressLine() {
+    if (begun_) std::fputc('\n', stderr);
   }
-  std::fprintf(stderr, "%.0f tokens/s  %s left  ", p.tokens_per_second,
-               duration(p.seconds_left).c_str());
-  std::fflush(stderr);
+  void show(const TrainingProgress& p) {
+    begun_ = true;
+    std::fprintf(stderr, "\rstep %td of %td  loss %.3f  ", p.step, p.steps, p.loss);
+    if (!std::isnan(p.held_out_bits_per_byte)) {
+      std::fprintf(stderr, "held out %.3f bits per byte  ", p.held_out_bits_per_byte);
+    }
+    std::fprintf(stderr, "%.0f tokens/s  %s left  ", p.tokens_per_second,
+                 duration(p.seconds_left).c_str());
+    std::fflush(stderr);
+  }
+
+ private:
+  bool begun_ = false;
+};
+
+TrainingResult train_with_progress(const Options& options) {
+  const TrainingPlan plan = make_plan(options);
+  const Stop stop = stop_on_interrupt();
+  if (options.quiet) return train(plan, {}, stop);
+  ProgressLine line;
+  return train(
+      plan, [&](const TrainingProgress& p) { line.show(p); }, stop);
 }
 
 void train_command(const Options& options) {
-  const TrainingPlan plan = make_plan(options);
-  const auto progress = options.quiet ? std::function<void(const TrainingProgress&)>() : report;
-  try {
-    const TrainingResult result = train(plan, progress, stop_on_interrupt());
-    if (!options.quiet) std::fputc('\n', stderr);
-    std::printf("loss %.4f", result.loss);
-    if (!std::isnan(result.held_out_bits_per_byte)) {
-      std::printf(", held out %.4f bits per byte", result.held_out_bits_per_byte);
-    }
-    std::printf("\n");
-  } catch (...) {
-    if (!options.quiet) std::fputc('\n', stderr);
-    throw;
+  const TrainingResult result = train_with_progress(options);
+  std::printf("loss %.4f", result.loss);
+  if (!std::isnan(result.held_out_bits_per_byte)) {
+    std::printf(", held out %.4f bits per byte", result.held_out_bits_per_byte);
   }
+  std::printf("\n");
 }
 
 }  // namespace

@@ -164,7 +164,7 @@ TEST_F(ModelCommands, RunTakesIdsVariantsAndEncodings) {
 }
 
 TEST_F(ModelCommands, RunRefusesInOneLine) {
-  expect_refusal(attnscope(running({"--text", "a", "--variant", "local,windw=1"})), "windw");
+  expect_refusal(attnscope(running({"--text", "a", "--variant", "local,window=1,windw=1"})), "windw");
   expect_refusal(attnscope(running({"--text", "a", "--variant", "local,window"})), "KEY=VALUE");
   expect_refusal(attnscope(running({"--text", "a", "--variant", "local"})), "window");
   expect_refusal(attnscope(running({"--text", "a", "--position", "nonesuch"})), "nonesuch");
