@@ -30,7 +30,7 @@ std::set<std::string> names(const ModelConfig& config,
 
 std::string joined(const std::set<std::string>& words) {
   std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  for (const std::string& word : words) text += (text.empty() ? "" : "; ") + word;
   return text;
 }
 
@@ -44,8 +44,8 @@ const std::string& encoding_label(const HeadGroup& group) {
 void note_change(const std::set<std::string>& stored, const std::set<std::string>& used,
                  const std::string& what, std::vector<std::string>& notes) {
   if (stored == used) return;
-  notes.push_back("the model was trained with the " + what + " " + joined(stored) + ", not " +
-                  joined(used));
+  notes.push_back("the model was trained with the " + what + " \"" + joined(stored) + "\", not \"" +
+                  joined(used) + "\"");
 }
 
 }  // namespace

@@ -17,6 +17,16 @@ std::map<std::string, std::string> owners(const ModelConfig& config) {
   return result;
 }
 
+// A person's click must not fill the memory with untrained numbers.
+void check_size(const WeightSpec& spec, Index numbers) {
+  constexpr Index kMostUntrained = Index{1} << 28;
+  if (numbers > kMostUntrained) {
+    throw InputError(spec.owner + " needs " + to_string(spec.shape) + " numbers for " + spec.name +
+                     " and such weights at this context, more than " +
+                     std::to_string(kMostUntrained) + " in all");
+  }
+}
+
 }  // namespace
 
 Model make_model(const ModelConfig& config, std::uint64_t seed) {
@@ -47,6 +57,7 @@ Model with_groups(const Model& model, const std::vector<std::vector<HeadGroup>>&
   check(result.config, "model");
   const auto owner_before = owners(model.config);
   std::uint64_t number = 0;
+  Index untrained = 0;  // numbers
   for (const WeightSpec& spec : weight_specs(result.config)) {
     ++number;
     const auto had = model.weights.find(spec.name);
@@ -59,6 +70,8 @@ Model with_groups(const Model& model, const std::vector<std::vector<HeadGroup>>&
         result.untrained.push_back(spec.name);
       }
     } else if (spec.initial) {
+      untrained += element_count(spec.shape);
+      check_size(spec, untrained);
       result.weights.emplace(spec.name, Var(spec.initial(mixed_seed(0, number))));
       result.untrained.push_back(spec.name);
     }

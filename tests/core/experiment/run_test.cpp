@@ -83,7 +83,7 @@ TEST_F(Run, AppliesThePersonsChoices) {
   EXPECT_GT(map(3, 4), 0);
   EXPECT_EQ(map(3, 5), 0);
   EXPECT_TRUE(notes_have(*trace, "trained with a causal mask"));
-  EXPECT_TRUE(notes_have(*trace, "trained with the attention"));
+  EXPECT_TRUE(notes_have(*trace, "trained with the attention \"Full\", not"));
 }
 
 TEST_F(Run, SaysThatAMaskHasNoEffect) {

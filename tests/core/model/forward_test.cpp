@@ -291,7 +291,7 @@ TEST(Forward, StopsSoonAfterARequest) {
   config.hidden = 3072;
   config.vocabulary = 20000;
   config.context = 1024;
-  config.layers = 12;
+  config.layers = 4;
   config.groups = uniform_groups(config, default_variant(), default_encoding());
   const Model model = make_model(config, 1);
   const IntTensor ids = IntTensor::zeros({1, 1024});
@@ -306,7 +306,8 @@ TEST(Forward, StopsSoonAfterARequest) {
   asking.join();
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - asked;
   // 50 ms is promised; what other processes take away from this one comes on top.
-  EXPECT_LT(took.count(), 500);
+  RecordProperty("milliseconds", std::to_string(took.count()));
+  EXPECT_LT(took.count(), 200);
 }
 
 }  // namespace

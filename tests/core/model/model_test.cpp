@@ -61,6 +61,21 @@ TEST(Model, WithGroupsRefusesWhatCannotWork) {
   EXPECT_THROW(with_groups(model, groups, true), InputError);
 }
 
+TEST(Model, WithGroupsRefusesMoreWeightsThanAMemoryHolds) {
+  Model model = make_model(small_config(), 1);
+  model.config.context = Index{1} << 22;
+  model.config.width = Index{1} << 16;  // as a hostile config.json may say
+  for (const Encoding& candidate : encodings()) {
+    const Choice choice = encoding_choice(candidate.id);
+    if (!refusal(default_variant(), choice, true, Dimensions{}, 0, 0).empty()) continue;
+    try {
+      with_groups(model, uniform_groups(model.config, default_variant(), choice), true);
+    } catch (const InputError&) {
+      continue;  // what must not come is std::bad_alloc or the end of the process
+    }
+  }
+}
+
 // Walks every encoding that is registered: those with weights of their own start untrained.
 TEST(Model, WithGroupsNamesUntrainedWeights) {
   const Model model = make_model(small_config(), 1);
