@@ -156,7 +156,11 @@ TrainingResult train_with_progress(const Options& options) {
 
 void train_command(const Options& options) {
   const TrainingResult result = train_with_progress(options);
-  std::printf("loss %.4f", result.loss);
+  if (std::isnan(result.loss)) {
+    std::printf("all steps were done before");
+  } else {
+    std::printf("loss %.4f", result.loss);
+  }
   if (!std::isnan(result.held_out_bits_per_byte)) {
     std::printf(", held out %.4f bits per byte", result.held_out_bits_per_byte);
   }

@@ -132,7 +132,7 @@ class Training {
     auto saved = start;
     TrainingProgress progress;
     progress.steps = plan_.steps;
-    progress.held_out_bits_per_byte = kNaN;
+    progress.loss = progress.held_out_bits_per_byte = kNaN;
     double evaluating = 0;  // seconds, not counted as training
     try {
       while (step_ < plan_.steps) {

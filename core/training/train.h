@@ -56,7 +56,7 @@ struct TrainingProgress {
 };
 
 struct TrainingResult {
-  double loss = 0;                    // of the last step, nats per token
+  double loss = 0;  // of the last step, nats per token; NaN when all steps were done before
   double held_out_bits_per_byte = 0;  // over the whole held-out text; NaN when there is none
 };
 

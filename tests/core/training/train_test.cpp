@@ -85,6 +85,16 @@ TEST(Train, GoesOnAsIfItHadNotBeenStopped) {
   EXPECT_EQ(losses(parts), losses(whole));
 }
 
+TEST(Train, AFinishedTrainingStaysAsItIs) {
+  const TemporaryFolder folder;
+  TrainingPlan plan = tiny_plan(folder.path());
+  plan.steps = 2;
+  const TrainingResult first = train(plan, {}, {});
+  const TrainingResult again = train(plan, {}, {});
+  EXPECT_TRUE(std::isnan(again.loss));
+  EXPECT_EQ(again.held_out_bits_per_byte, first.held_out_bits_per_byte);
+}
+
 TEST(Train, PartsOfABatchAddUp) {
   const TemporaryFolder folder;
   TrainingPlan whole = tiny_plan(folder.path());
