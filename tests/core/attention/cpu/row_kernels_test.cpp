@@ -1,0 +1,141 @@
+// The inner loops of every instruction set that this processor runs, against plain loops.
+#include "core/attention/cpu/row_kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tests/support/compare.h"
+
+namespace attnscope::cpu {
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+std::vector<float> numbers(Index count, std::uint64_t seed) {
+  const Tensor t = testing::random_tensor({count}, seed);
+  return {t.begin(), t.end()};
+}
+
+// All instruction sets, by name.
+class RowKernelsTest : public ::testing::TestWithParam<const RowKernels*> {
+ protected:
+  const RowKernels& kernels() const { return *GetParam(); }
+};
+
+TEST_P(RowKernelsTest, MultipliesMatricesOfAllSizes) {
+  for (const Index m : {1, 3, 4, 7, 8, 9, 17, 64}) {
+    for (const Index n : {1, 3, 4, 5, 8, 15, 16, 31, 32, 33, 67}) {
+      for (const Index k : {0, 1, 2, 13, 64}) {
+        for (const bool transposed : {false, true}) {
+          for (const bool add : {false, true}) {
+            const auto a = numbers(m * k, 1), b = numbers(k * n, 2);
+            const Index row = n + 3;  // of c: what lies between rows must stay
+            auto c = numbers(m * row, 3);
+            const auto before = c;
+            kernels().multiply(m, n, k, a.data(), transposed ? 1 : k, transposed ? m : 1, b.data(),
+                               n, c.data(), row, add);
+            for (Index r = 0; r < m; ++r) {
+              for (Index x = 0; x < row; ++x) {
+                const auto at = static_cast<std::size_t>(r * row + x);
+                double sum = add || x >= n ? before[at] : 0;
+                for (Index t = 0; t < k && x < n; ++t) {
+                  sum += static_cast<double>(
+                             a[static_cast<std::size_t>(transposed ? t * m + r : r * k + t)]) *
+                         b[static_cast<std::size_t>(t * n + x)];
+                }
+                ASSERT_TRUE(std::abs(c[at] - sum) <= 4e-5)
+                    << m << " " << n << " " << k << " at " << r << " " << x;
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(RowKernelsTest, PacksRowsIntoPanels) {
+  for (const Index count : {1, 3, 4, 7, 31, 32}) {
+    for (const Index size : {1, 4, 5, 64}) {
+      const auto rows = numbers(count * size, 1);
+      std::vector<const float*> pointers;
+      for (Index x = 0; x < count; ++x) pointers.push_back(rows.data() + x * size);
+      auto panel = numbers(size * panel_width, 2);
+      kernels().pack(pointers.data(), count, size, panel.data());
+      for (Index t = 0; t < size; ++t) {
+        for (Index x = 0; x < panel_width; ++x) {
+          const float expected = x < count ? rows[static_cast<std::size_t>(x * size + t)] : 0;
+          ASSERT_EQ(panel[static_cast<std::size_t>(t * panel_width + x)], expected);
+        }
+      }
+    }
+  }
+}
+
+TEST_P(RowKernelsTest, ExponentialsAreExact) {
+  std::vector<float> x;
+  for (float v = -20; v <= 0; v += 0.00173F) x.push_back(v);
+  std::vector<float> e = x;
+  double expected_sum = 0;
+  const float sum = kernels().exponentials(e.data(), static_cast<Index>(e.size()), 0);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double expected = std::exp(static_cast<double>(x[i]));
+    expected_sum += expected;
+    ASSERT_TRUE(std::abs(e[i] - expected) <= 2e-6 * expected) << x[i];
+  }
+  EXPECT_TRUE(std::abs(sum - expected_sum) <= 1e-5 * expected_sum);
+}
+
+TEST_P(RowKernelsTest, ExponentialsOfExtremesAreZeroOrOne) {
+  constexpr float most = std::numeric_limits<float>::max();
+  for (const float shift : {0.0F, 1.0F, -3.5F, most, -most}) {
+    std::vector<float> x{-infinity, -most, shift, -infinity, -most};
+    for (Index n = 0; n < 40; ++n) x.push_back(-infinity);
+    const float sum = kernels().exponentials(x.data(), static_cast<Index>(x.size()), shift);
+    EXPECT_EQ(x[0], 0);
+    EXPECT_EQ(x[1], shift == -most ? 1 : 0);
+    EXPECT_EQ(x[2], 1);
+    EXPECT_EQ(x.back(), 0);
+    EXPECT_EQ(sum, shift == -most ? 3 : 1);
+  }
+}
+
+TEST_P(RowKernelsTest, RowsOfAllLengths) {
+  for (const Index n : {0, 1, 5, 16, 17, 33, 100}) {
+    const auto x = numbers(n, 1), y = numbers(n, 2);
+    EXPECT_EQ(kernels().maximum(x.data(), n),
+              n == 0 ? -infinity : *std::max_element(x.begin(), x.end()));
+    double dot = 0;
+    auto scaled = x, added = x, through = x;
+    kernels().scale(scaled.data(), n, 2.5F);
+    kernels().add_scaled(added.data(), y.data(), n, 2.5F);
+    kernels().softmax_gradient(through.data(), y.data(), n, 0.5F);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      dot += static_cast<double>(x[i]) * y[i];
+      EXPECT_FLOAT_EQ(scaled[i], 2.5F * x[i]);
+      EXPECT_NEAR(added[i], x[i] + 2.5F * y[i], 1e-5);
+      EXPECT_NEAR(through[i], y[i] * (x[i] - 0.5F), 1e-5);
+    }
+    EXPECT_NEAR(kernels().dot(x.data(), y.data(), n), dot, 1e-4);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(InstructionSets, RowKernelsTest,
+                         ::testing::ValuesIn(all_row_kernels().begin(), all_row_kernels().end()),
+                         [](const auto& info) {
+                           std::string name = info.param->name;
+                           std::erase_if(name, [](char c) { return c == '-'; });
+                           return name;
+                         });
+
+TEST(RowKernels, TheWidestIsTaken) {
+  EXPECT_EQ(&row_kernels(), all_row_kernels().end()[-1]);
+}
+
+}  // namespace
+}  // namespace attnscope::cpu
