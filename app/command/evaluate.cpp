@@ -52,7 +52,8 @@ void add_evaluate(CLI::App& app) {
   command.add_option("files", options->files, "Text files")->required();
   command.add_option("-m,--model", options->model, "A bundled model's name or a folder");
   command.add_option("--ngram-text", options->ngram_text,
-                     "Files that a byte n-gram model learns from, to print its score beside");
+                     "Files that a byte n-gram model learns from, to print its score beside (give "
+                     "the files to evaluate first)");
   command.add_option("--ngram-order", options->ngram_order, "Bytes of an n-gram; default: 6");
   command.callback([options] { evaluate_command(*options); });
 }

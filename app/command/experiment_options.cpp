@@ -78,13 +78,15 @@ Choice encoding_from_text(const std::string& text) {
                             "position");
 }
 
-void ChoiceOptions::add_to(CLI::App& command) {
+void ChoiceOptions::add_to(CLI::App& command, const std::string& otherwise) {
   command.add_option("--variant", variant_,
                      "Attention variant with its parameters: local,window=4 ('attnscope list "
-                     "variants' names them); default: as the model was trained");
+                     "variants' names them); default: " +
+                         otherwise);
   command.add_option("--position", encoding_,
                      "Positional encoding with its parameters: rope,base=500 ('attnscope list "
-                     "encodings' names them); default: as the model was trained");
+                     "encodings' names them); default: " +
+                         otherwise);
   auto* causal = command.add_flag("--causal", causal_, "Attend to earlier tokens only");
   auto* all = command.add_flag("--no-causal", no_causal_, "Attend to later tokens as well");
   causal->excludes(all);

@@ -19,7 +19,8 @@ Choice encoding_from_text(const std::string& text);
 // --variant, --position, --causal, --no-causal.
 class ChoiceOptions {
  public:
-  void add_to(CLI::App& command);
+  // `otherwise` says in the help what holds where an option is not given.
+  void add_to(CLI::App& command, const std::string& otherwise = "as the model was trained");
   std::optional<Choice> variant() const;
   std::optional<Choice> encoding() const;
   std::optional<bool> causal() const;

@@ -1,4 +1,4 @@
-// attnscope list [variants|encodings] [--json]: what there is to choose from.
+// attnscope list [models|variants|encodings] [--json]: what there is to choose from.
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -6,6 +6,8 @@
 
 #include "app/command/commands.h"
 #include "core/attention/variant.h"
+#include "core/checkpoint/checkpoint.h"
+#include "core/model/weights.h"
 #include "core/position/encoding.h"
 
 namespace attnscope::command {
@@ -96,6 +98,32 @@ json list_json(const List& list) {
   return array;
 }
 
+// What a person wants to know of a bundled model before choosing it.
+json model_json(const std::string& name) {
+  const Checkpoint checkpoint = load_checkpoint(name);
+  json object = to_json(checkpoint.model.config);
+  object["name"] = name;
+  object["parameters"] = parameter_count(checkpoint.model.config);
+  if (checkpoint.tokenizer) object["tokenizer"] = checkpoint.tokenizer->kind();
+  return object;
+}
+
+json models_json() {
+  json array = json::array();
+  for (const std::string& name : bundled_models()) array.push_back(model_json(name));
+  return array;
+}
+
+void print_models(std::ostream& out) {
+  out << "Models (--model; a folder with a checkpoint will do as well)\n\n";
+  for (const std::string& name : bundled_models()) {
+    const ModelConfig config = load_checkpoint(name).model.config;
+    out << "  " << name << " - " << config.layers << " layers of " << config.heads
+        << " heads, width " << config.width << ", context " << config.context << ", "
+        << config.vocabulary << " tokens, " << parameter_count(config) << " parameters\n";
+  }
+}
+
 struct Options {
   std::string what;
   bool as_json = false;
@@ -103,15 +131,19 @@ struct Options {
 
 void run(const Options& options) {
   const bool all = options.what.empty();
+  const bool with_models = all || options.what == "models";
   const bool with_variants = all || options.what == "variants";
   const bool with_encodings = all || options.what == "encodings";
   std::ostringstream out;
   if (options.as_json) {
     json object = json::object();
+    if (with_models) object["models"] = models_json();
     if (with_variants) object["variants"] = list_json(variants());
     if (with_encodings) object["encodings"] = list_json(encodings());
     out << object.dump(2) << '\n';
   } else {
+    if (with_models) print_models(out);
+    if (all) out << '\n';
     if (with_variants) print_list(out, "Attention variants (variant.type)", variants());
     if (all) out << '\n';
     if (with_encodings) print_list(out, "Positional encodings (position.type)", encodings());
@@ -124,9 +156,9 @@ void run(const Options& options) {
 void add_list(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
-      app.add_subcommand("list", "Show attention variants and positional encodings");
-  command->add_option("WHAT", options->what, "variants or encodings; without it both")
-      ->check(CLI::IsMember({"variants", "encodings"}));
+      app.add_subcommand("list", "Show models, attention variants and positional encodings");
+  command->add_option("WHAT", options->what, "models, variants or encodings; without it all")
+      ->check(CLI::IsMember({"models", "variants", "encodings"}));
   command->add_flag("--json", options->as_json, "Write JSON");
   command->callback([options] { run(*options); });
 }

@@ -171,7 +171,9 @@ void train_command(const Options& options) {
 
 void add_train(CLI::App& app) {
   CLI::App& command = *app.add_subcommand(
-      "train", "Train a model on text. Ctrl-C saves; the same command goes on from there");
+      "train",
+      "Train a model on text. Ctrl-C saves; the same command goes on from there. "
+      "What no option says is as in the preset or plan");
   const auto options = std::make_shared<Options>();
   auto* preset = command.add_option("--preset", options->preset,
                                     "A plan of assets/presets to start from; default: default");
@@ -182,9 +184,10 @@ void add_train(CLI::App& app) {
   command.add_option("-o,--folder", options->folder,
                      "Where the model, loss.csv and what resuming needs go");
   for (std::size_t i = 0; i < std::size(kSettings); ++i) {
-    command.add_option(kSettings[i].flag, options->values[i], kSettings[i].help);
+    command.add_option(kSettings[i].flag, options->values[i], kSettings[i].help)
+        ->type_name("VALUE");
   }
-  options->choices.add_to(command);
+  options->choices.add_to(command, "as the plan says");
   command.add_flag("-q,--quiet", options->quiet, "No progress line");
   command.callback([options] { train_command(*options); });
 }
