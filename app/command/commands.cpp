@@ -6,6 +6,8 @@ void add_commands(CLI::App& app) {
   add_list(app);
   add_attend(app);
   add_run(app);
+  add_render(app);
+  add_gallery(app);
   add_train(app);
   add_evaluate(app);
 }

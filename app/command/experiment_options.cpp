@@ -110,7 +110,8 @@ std::optional<bool> ChoiceOptions::causal() const {
 
 void ExperimentOptions::add_to(CLI::App& command) {
   command_ = &command;
-  command.add_option("session", session_, "A session file (JSON) that says what to run");
+  command.add_option("session,--session", session_,
+                     "A session file, or a PNG made by attnscope, that says what to run");
   auto* text = command.add_option("-t,--text", text_, "The text to run on");
   auto* file = command.add_option("--text-file", text_file_, "A file with the text to run on");
   auto* ids = command.add_option("--ids", ids_, "Token numbers in place of a text: 1,2,3");

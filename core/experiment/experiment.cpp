@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/strict_json.h"
+#include "core/figure/png.h"
 #include "core/model/config.h"
 
 namespace attnscope {
@@ -142,7 +143,15 @@ json to_json(const Experiment& e) {
 
 Experiment load_session(const std::filesystem::path& path) {
   const std::string name = path.string();
-  return experiment_from_json(parse_json(read_file(path, kMostSessionBytes), name), name);
+  const std::string bytes = read_file(path, kMostSessionBytes);
+  if (!is_png(bytes)) return experiment_from_json(parse_json(bytes, name), name);
+  const PictureMetadata metadata = read_png_metadata(path);
+  const auto made_by = metadata.find("Experiment");
+  if (made_by == metadata.end()) {
+    throw InputError(name + ": expected a session or a picture made by attnscope, found a PNG " +
+                     "without the text \"Experiment\"");
+  }
+  return experiment_from_json(parse_json(made_by->second, name), name);
 }
 
 void save_session(const std::filesystem::path& path, const Experiment& experiment) {

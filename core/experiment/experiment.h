@@ -47,6 +47,7 @@ struct Experiment {
 // InputErrors that name the key and begin with `path`.
 Experiment experiment_from_json(const nlohmann::json& object, std::string_view path = "session");
 nlohmann::json to_json(const Experiment& experiment);
+// A session file, or a picture (PNG) that carries the experiment that made it.
 Experiment load_session(const std::filesystem::path& path);
 void save_session(const std::filesystem::path& path, const Experiment& experiment);
 

@@ -38,6 +38,29 @@ std::string plain_text(std::string_view text) {
   return result;
 }
 
+std::string markup(std::string_view text) {
+  std::string result;
+  for (const char c : plain_text(text)) {
+    switch (c) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
 std::string fixed(double value, int decimals) {
   std::string text = number(value, std::chars_format::fixed, decimals);
   if (text.starts_with('-') && text.find_first_not_of("-0.") == std::string::npos) text.erase(0, 1);

@@ -10,6 +10,9 @@ namespace attnscope {
 // come from a hostile file (a model's name).
 std::string plain_text(std::string_view text);
 
+// The same for XML and HTML: with entities for what has a meaning there.
+std::string markup(std::string_view text);
+
 // "-0.25" for (-0.25, 2); never "-0.00".
 std::string fixed(double value, int decimals);
 // "0.25", "1e-05", "128": `digits` significant digits, no trailing zeros.

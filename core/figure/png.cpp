@@ -164,11 +164,15 @@ std::string encode_png(const Image& image, const PictureMetadata& metadata) {
   return png;
 }
 
+bool is_png(std::string_view bytes) {
+  return bytes.starts_with(kSignature);
+}
+
 PictureMetadata read_png_metadata(const std::filesystem::path& path) {
   const std::string file = read_file(path);
   const std::string name = path.string();
   std::string_view rest = file;
-  if (!rest.starts_with(kSignature)) {
+  if (!is_png(rest)) {
     throw InputError(name + ": expected a PNG file, found no PNG signature");
   }
   rest.remove_prefix(kSignature.size());

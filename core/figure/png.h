@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "core/figure/image.h"
 
@@ -15,6 +16,9 @@ using PictureMetadata = std::map<std::string, std::string>;
 
 // Fast rather than small: zlib level 1, no filters; RGB where every pixel is opaque.
 std::string encode_png(const Image& image, const PictureMetadata& metadata);
+
+// Whether a file that begins like this means to be a PNG.
+bool is_png(std::string_view bytes);
 
 // The text of a PNG (chunks tEXt, zTXt and iTXt), in UTF-8. InputError when the file is no PNG, is
 // cut short or damaged.

@@ -109,19 +109,24 @@ std::string encode_pdf(const DisplayList& list, const PictureMetadata& metadata)
   return file;
 }
 
+void check_picture_name(const std::filesystem::path& path) {
+  const std::string extension = path.extension().string();
+  if (extension == ".png" || extension == ".svg" || extension == ".pdf") return;
+  throw InputError(path.string() +
+                   ": expected a file name that ends in .png, .svg or .pdf, found " +
+                   (extension.empty() ? "none of them" : extension));
+}
+
 void write_picture(const std::filesystem::path& path, const DisplayList& list, double scale,
                    const PictureMetadata& metadata) {
+  check_picture_name(path);
   const std::string extension = path.extension().string();
   if (extension == ".png") {
     write_file(path, encode_png(render_image(list, scale), metadata));
   } else if (extension == ".svg") {
     write_file(path, encode_svg(list, metadata));
-  } else if (extension == ".pdf") {
-    write_file(path, encode_pdf(list, metadata));
   } else {
-    throw InputError(path.string() +
-                     ": expected a file name that ends in .png, .svg or .pdf, found " +
-                     (extension.empty() ? "none of them" : extension));
+    write_file(path, encode_pdf(list, metadata));
   }
 }
 

@@ -20,6 +20,10 @@ inline constexpr int kVectorPixels = 4;
 Image render_image(const DisplayList& list, double scale);
 std::string encode_pdf(const DisplayList& list, const PictureMetadata& metadata);
 
+// InputError where write_picture would not know the format: for work that ends in a picture, before
+// it begins.
+void check_picture_name(const std::filesystem::path& path);
+
 // By the file name's extension (.png, .svg, .pdf); InputError for another. Written to a temporary
 // name and renamed. `scale`: pixels per unit, PNG only. SVG and PDF hold the metadata, too.
 void write_picture(const std::filesystem::path& path, const DisplayList& list, double scale,

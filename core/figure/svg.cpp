@@ -10,29 +10,6 @@
 namespace attnscope {
 namespace {
 
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : plain_text(text)) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
-
 std::string base64(std::string_view bytes) {
   constexpr std::string_view kDigits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -85,8 +62,8 @@ class SvgWriter {
            "\" font-family=\"'DejaVu Sans', Verdana, sans-serif\">\n";
     for (const auto& [keyword, text] : metadata) {
       const std::string tag = keyword == "Title" ? "title" : "metadata";
-      const std::string id = keyword == "Title" ? "" : " id=\"" + escaped(keyword) + "\"";
-      out_ += "<" + tag + id + ">" + escaped(text) + "</" + tag + ">\n";
+      const std::string id = keyword == "Title" ? "" : " id=\"" + markup(keyword) + "\"";
+      out_ += "<" + tag + id + ">" + markup(text) + "</" + tag + ">\n";
     }
     (*this)(FilledBox{{0, 0, list.width, list.height}, list.background});
     for (const Item& item : list.items) std::visit(*this, item);
@@ -127,7 +104,7 @@ class SvgWriter {
     if (item.bold) out_ += " font-weight=\"bold\"";
     if (item.align == Align::Middle) out_ += " text-anchor=\"middle\"";
     if (item.align == Align::End) out_ += " text-anchor=\"end\"";
-    out_ += ">" + escaped(item.text) + "</text>\n";
+    out_ += ">" + markup(item.text) + "</text>\n";
   }
 
   void operator()(const HeatMap& item) {

@@ -35,6 +35,12 @@ std::string joined(const std::vector<std::string>& labels, const std::string& ma
   return std::to_string(different.size()) + " " + many;
 }
 
+// Notes are also shown after a colon, and so begin as it comes.
+std::string sentence(std::string note) {
+  if (note[0] >= 'a' && note[0] <= 'z') note[0] = static_cast<char>(note[0] - 'a' + 'A');
+  return note;
+}
+
 }  // namespace
 
 std::string describe(const AttentionTap& tap) {
@@ -58,7 +64,7 @@ std::string caption(const Trace& trace, const std::string& about) {
   if (!trace.backend.empty()) text += " Computed by " + trace.backend + ".";
   for (const std::string& note : trace.notes) {
     if (note.empty()) continue;
-    text += " " + note;
+    text += " " + sentence(note);
     if (note.back() != '.') text += ".";
   }
   return text;

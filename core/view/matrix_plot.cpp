@@ -73,6 +73,7 @@ void draw_cross_hair(Page& page, const MatrixPlot& m) {
 MatrixPlot place_matrix(const Page& page, const Box& inside, const AttentionTap& tap,
                         double right_width) {
   MatrixPlot m;
+  m.scale = page.input().scale;
   const Trace& trace = page.input().trace;
   m.rows = query_axis(trace, tap);
   m.columns = key_axis(trace, tap);

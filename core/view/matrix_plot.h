@@ -16,7 +16,9 @@ struct MatrixPlot {
   double row = 0, column = 0, height = 0, width = 0;
   Index hovered_row = -1, hovered_column = -1;
 
-  bool pooled() const { return width > plot.width || height > plot.height; }
+  double scale = 1;  // pixels per unit
+
+  bool pooled() const { return width > plot.width * scale || height > plot.height * scale; }
   double bottom(const Page& page) const;  // where plot and note end
 };
 

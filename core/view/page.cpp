@@ -197,6 +197,7 @@ ViewLayout Page::message(const std::string& headline, const std::string& advice)
   ViewLayout layout;
   layout.list = std::move(list_);
   layout.hit = [](Point) { return std::optional<Hit>(); };
+  layout.refusal = headline + ". " + advice;
   return layout;
 }
 

@@ -44,6 +44,7 @@ struct ViewInput {
   bool tight = false;  // framed: the picture ends where its content does, above `height`
   std::optional<Point> pointer{};  // where the mouse is, for cross-hairs
   ViewCache* cache = nullptr;
+  double scale = 1;  // pixels per unit, for what depends on how much can be told apart
 };
 
 // What lies under the pointer.
@@ -58,6 +59,7 @@ struct ViewLayout {
   // Cells shown in `plot`, for pan and zoom; zero width when the view has none.
   double row = 0, column = 0, height = 0, width = 0;
   std::function<std::optional<Hit>(Point)> hit;  // may outlive the input; never empty
+  std::string refusal;  // why there is nothing to show (the list says so, too); empty: there is
 };
 
 struct View {

@@ -2,9 +2,10 @@
 
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdlib>
-#include <regex>
 #include <stdexcept>
 #include <vector>
 
@@ -22,6 +23,66 @@ int paeth(int a, int b, int c) {
   const int pa = std::abs(p - a), pb = std::abs(p - b), pc = std::abs(p - c);
   if (pa <= pb && pa <= pc) return a;
   return pb <= pc ? b : c;
+}
+
+bool entities_ok(std::string_view text) {
+  for (std::size_t at = text.find('&'); at != text.npos; at = text.find('&', at + 1)) {
+    const std::string_view rest = text.substr(at + 1);
+    const std::array<std::string_view, 5> known{"amp;", "lt;", "gt;", "quot;", "apos;"};
+    if (std::none_of(known.begin(), known.end(),
+                     [&](std::string_view name) { return rest.starts_with(name); })) {
+      return false;
+    }
+  }
+  return true;
+}
+
+struct Tag {
+  std::string name, fault;
+  bool closes = false, empty = false;  // </name>, <name/>
+};
+
+// Takes a name off the front; empty where there is none.
+std::string take_name(std::string_view& rest) {
+  std::size_t end = 0;
+  while (end < rest.size() && (std::isalnum(static_cast<unsigned char>(rest[end])) != 0 ||
+                               std::string_view("_:.-").find(rest[end]) != rest.npos)) {
+    ++end;
+  }
+  const std::string name(rest.substr(0, end));
+  rest.remove_prefix(end);
+  return name;
+}
+
+Tag parse_tag(std::string_view source) {
+  Tag tag;
+  const auto failed = [&](const char* fault) {
+    tag.fault = fault;
+    return tag;
+  };
+  if (source.size() < 3 || source.back() != '>') return failed("no end");
+  std::string_view rest = source.substr(1, source.size() - 2);
+  tag.closes = rest.starts_with('/');
+  if (tag.closes) rest.remove_prefix(1);
+  tag.empty = rest.ends_with('/');
+  if (tag.empty) rest.remove_suffix(1);
+  tag.name = take_name(rest);
+  if (tag.name.empty()) return failed("no name");
+  while (true) {
+    const std::size_t spaces = std::min(rest.find_first_not_of(" \n"), rest.size());
+    rest.remove_prefix(spaces);
+    if (rest.empty()) return tag;
+    if (spaces == 0) return failed("no space before an attribute");
+    if (take_name(rest).empty()) return failed("no attribute name");
+    if (rest.size() < 3 || rest[0] != '=' || (rest[1] != '"' && rest[1] != '\'')) {
+      return failed("no quoted value");
+    }
+    const std::size_t end = rest.find(rest[1], 2);
+    if (end == rest.npos) return failed("no closing quote");
+    const std::string_view value = rest.substr(2, end - 2);
+    if (value.find('<') != value.npos || !entities_ok(value)) return failed("bad value");
+    rest.remove_prefix(end + 1);
+  }
 }
 
 }  // namespace
@@ -78,35 +139,28 @@ Colour pixel(const Image& image, int x, int y) {
 }
 
 std::string xml_fault(std::string_view text) {
-  static const std::regex tag(
-      R"(<(/?)([A-Za-z][\w:.-]*)((?:\s+[A-Za-z][\w:.-]*=(?:"[^"<]*"|'[^'<]*'))*)\s*(/?)>)",
-      std::regex::optimize);
-  static const std::regex entity("&(amp|lt|gt|quot|apos);");
-  const auto entities_ok = [](const std::string& part) {
-    return std::regex_replace(part, entity, "").find('&') == std::string::npos;
-  };
   if (!text.starts_with("<?xml ")) return "no XML declaration";
   text.remove_prefix(text.find("?>") + 2);
   std::vector<std::string> open;
   bool closed = false;
   while (!text.empty()) {
     if (text[0] != '<') {
-      const std::string run(text.substr(0, text.find('<')));
-      if (!entities_ok(run)) return "bad entity in: " + run;
-      if (open.empty() && run.find_first_not_of(" \n") != std::string::npos) return "text outside";
+      const std::string_view run = text.substr(0, text.find('<'));
+      if (!entities_ok(run)) return "bad entity in: " + std::string(run);
+      if (open.empty() && run.find_first_not_of(" \n") != run.npos) return "text outside";
       text.remove_prefix(run.size());
       continue;
     }
-    const std::string source(text.substr(0, text.find('>') + 1));
-    std::smatch match;
-    if (!std::regex_match(source, match, tag)) return "bad tag: " + source.substr(0, 200);
-    if (!entities_ok(source)) return "bad entity in: " + source.substr(0, 200);
+    const std::string_view source = text.substr(0, text.find('>') + 1);
+    const std::string shown = std::string(source.substr(0, 200));
+    const Tag tag = parse_tag(source);
+    if (!tag.fault.empty()) return tag.fault + " in " + shown;
     if (closed) return "a second root";
-    if (match[1].length() > 0) {
-      if (open.empty() || open.back() != match[2]) return "not open: " + source;
+    if (tag.closes) {
+      if (open.empty() || open.back() != tag.name) return "not open: " + shown;
       open.pop_back();
-    } else if (match[4].length() == 0) {
-      open.push_back(match[2]);
+    } else if (!tag.empty) {
+      open.push_back(tag.name);
     }
     closed = open.empty();
     text.remove_prefix(source.size());

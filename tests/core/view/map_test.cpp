@@ -199,12 +199,14 @@ TEST(Map, CrossHairNamesThePair) {
 TEST(Map, FrameTellsWhatItShows) {
   Trace trace = synthetic_trace(1, 1, 8);
   trace.notes = {"Untrained: lin.e", "the text was cut"};
-  const ViewLayout layout = look_at(trace, "map");
+  Look wide;
+  wide.width = 1400;  // the caption on one line
+  const ViewLayout layout = look_at(trace, "map", wide);
   EXPECT_TRUE(shows(layout.list, "synthetic · Full"));
   EXPECT_TRUE(shows(layout.list, "layer 0, head 0"));
   EXPECT_TRUE(shows(layout.list, "8 tokens."));
   EXPECT_TRUE(shows(layout.list, "CPU (2 threads)"));
-  EXPECT_TRUE(shows(layout.list, "Untrained: lin.e."));
+  EXPECT_TRUE(shows(layout.list, "Untrained: lin.e. The text was cut."));
   Look bare;
   bare.framed = false;
   EXPECT_FALSE(shows(look_at(trace, "map", bare).list, "synthetic"));

@@ -1,0 +1,144 @@
+// attnscope gallery: pictures of every view, light and dark, and a page that shows them.
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "app/command/backends.h"
+#include "app/command/commands.h"
+#include "app/command/experiment_options.h"
+#include "app/command/interrupt.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/experiment/runner.h"
+#include "core/figure/plain_text.h"
+#include "core/view/picture.h"
+
+namespace attnscope::command {
+namespace {
+
+struct Options {
+  std::filesystem::path folder;
+  std::string model = "default";
+  std::string text = "The fisherman mended the net, and then he put the net into the boat.";
+  std::string backend = "auto";
+  ChoiceOptions choices;
+};
+
+// A pattern worth a look where the model itself has only a full one.
+constexpr const char* kSparse = "longformer,window=4,global=[0]";
+
+constexpr const char* kStyle = R"(
+:root { color-scheme: light dark; --page: #fbfbfa; --card: #fff; --text: #1b1f24; --faint: #5b636e;
+  --line: #dfe2e6; }
+@media (prefers-color-scheme: dark) {
+  :root { --page: #121418; --card: #181a1f; --text: #e9ecf0; --faint: #a0a8b4; --line: #2c313a; }
+}
+body { margin: 0 auto; max-width: 1240px; padding: 2.5rem 1.5rem 4rem; background: var(--page);
+  color: var(--text); font: 16px/1.55 "DejaVu Sans", Verdana, sans-serif; }
+h1 { font-size: 1.7rem; margin: 0 0 .4rem; }
+h2 { font-size: 1.2rem; margin: 0; }
+p { margin: .3rem 0 1rem; color: var(--faint); }
+blockquote { margin: 1rem 0 2.5rem; padding: .2rem 1rem; border-left: 3px solid var(--line);
+  color: var(--faint); }
+section { margin: 0 0 2.5rem; }
+.pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(340px, 1fr)); gap: 1rem; }
+img { display: block; width: 100%; height: auto; border: 1px solid var(--line);
+  border-radius: 8px; }
+a { color: inherit; }
+)";
+
+std::string image(const View& view, const std::string& file, const std::string& theme) {
+  return "<a href=\"" + file + "\"><img src=\"" + file + "\" alt=\"" + markup(view.label) +
+         " view, " + theme + " theme\"></a>\n";
+}
+
+std::string section(const View& view) {
+  return "<section id=\"" + view.id + "\">\n<h2>" + markup(view.label) + "</h2>\n<p>" +
+         markup(view.summary) + " Also as <a href=\"" + view.id + ".svg\">SVG</a> and <a href=\"" +
+         view.id + ".pdf\">PDF</a>.</p>\n<div class=\"pair\">\n" +
+         image(view, view.id + ".png", "light") + image(view, view.id + "-dark.png", "dark") +
+         "</div>\n</section>\n";
+}
+
+// The head whose rows are sharpest in the mean: something to look at.
+void choose_head(const Trace& trace, ViewSettings& settings) {
+  double best = 0;
+  for (Index layer = 0; layer < trace.layer_count(); ++layer) {
+    for (Index head = 0; head < trace.head_count(layer); ++head) {
+      Index in_group = 0;
+      const AttentionTap* tap = trace.find(layer, head, &in_group);
+      if (tap == nullptr) continue;
+      const Tensor weights = tap->attention(in_group);
+      double sum = 0;
+      for (Index i = 0; i < weights.dim(0); ++i) {
+        const float* row = weights.data() + i * weights.dim(1);
+        sum += *std::max_element(row, row + weights.dim(1));
+      }
+      if (sum <= best) continue;
+      best = sum;
+      settings.layer = layer;
+      settings.head = head;
+    }
+  }
+}
+
+void make_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) throw WorkError(folder.string() + ": cannot be made: " + error.message());
+}
+
+void run(const Options& options) {
+  Experiment experiment;
+  experiment.text = options.text;
+  experiment.model = options.model;
+  experiment.backend = backend_choice(options.backend);
+  experiment.variant = options.choices.variant();
+  experiment.encoding = options.choices.encoding();
+  experiment.causal = options.choices.causal();
+  make_folder(options.folder);
+  ExperimentRun runner(backends());
+  std::string sections;
+  for (const View& view : views()) {
+    Experiment shown = experiment;
+    shown.view.id = view.id;
+    if (view.id == "pattern" && !shown.variant) shown.variant = variant_from_text(kSparse);
+    const auto trace = runner.run(shown, stop_on_interrupt());
+    choose_head(*trace, shown.view);
+    PictureOptions picture;
+    for (const char* extension : {".png", ".svg", ".pdf"}) {
+      write_view(options.folder / (view.id + extension), *trace, shown, picture);
+    }
+    picture.dark = true;
+    write_view(options.folder / (view.id + "-dark.png"), *trace, shown, picture);
+    sections += section(view);
+  }
+  write_file(
+      options.folder / "index.html",
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<title>attnscope gallery</title>\n<style>" +
+          std::string(kStyle) + "</style>\n</head>\n<body>\n<h1>What a model attends to</h1>\n" +
+          "<p>Every view of attnscope, drawn from one run of the model “" + markup(options.model) +
+          "”. Each PNG carries the experiment that made it.</p>\n" + "<blockquote><p>" +
+          markup(options.text) + "</p></blockquote>\n" + sections + "</body>\n</html>\n");
+}
+
+}  // namespace
+
+void add_gallery(CLI::App& app) {
+  CLI::App& command = *app.add_subcommand(
+      "gallery", "Draw every view, light and dark, with a page to look at them");
+  const auto options = std::make_shared<Options>();
+  command.add_option("DIR", options->folder, "The folder for the pictures and index.html")
+      ->required();
+  command.add_option("-m,--model", options->model, "A bundled model's name or a folder")
+      ->capture_default_str();
+  command.add_option("-t,--text", options->text, "The text to run on")->capture_default_str();
+  options->choices.add_to(command);
+  command.add_option("--backend", options->backend, "auto, cpu or gpu")->capture_default_str();
+  command.callback([options] { run(*options); });
+}
+
+}  // namespace attnscope::command

@@ -1,0 +1,51 @@
+// attnscope render: a view of a run as a picture.
+#include "core/figure/render.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "app/command/backends.h"
+#include "app/command/commands.h"
+#include "app/command/experiment_options.h"
+#include "app/command/interrupt.h"
+#include "app/command/view_options.h"
+#include "core/experiment/runner.h"
+
+namespace attnscope::command {
+namespace {
+
+struct Options {
+  ExperimentOptions experiment;
+  ViewOptions view;
+  PictureSizeOptions size;
+  std::filesystem::path output;
+};
+
+void run(const Options& options) {
+  check_picture_name(options.output);
+  const PictureOptions picture = options.size.options();
+  Experiment experiment = options.experiment.experiment();
+  options.view.apply(experiment.view);
+  ExperimentRun runner(backends());
+  const auto trace = runner.run(experiment, stop_on_interrupt());
+  write_view(options.output, *trace, experiment, picture);
+  for (const std::string& note : trace->notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+}
+
+}  // namespace
+
+void add_render(CLI::App& app) {
+  CLI::App& command = *app.add_subcommand("render", "Draw a view of a run into a PNG, SVG or PDF");
+  const auto options = std::make_shared<Options>();
+  options->experiment.add_to(command);
+  options->view.add_to(command);
+  options->size.add_to(command);
+  command
+      .add_option("-o,--output", options->output,
+                  "The picture to write: FILE.png, FILE.svg or FILE.pdf")
+      ->required();
+  command.callback([options] { run(*options); });
+}
+
+}  // namespace attnscope::command

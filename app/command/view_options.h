@@ -1,0 +1,38 @@
+// The options by which commands say what to look at, and how a picture is made.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "core/experiment/experiment.h"
+#include "core/view/picture.h"
+
+namespace attnscope::command {
+
+// --view, --layer, --head, --colour-map, --normalise, --part.
+class ViewOptions {
+ public:
+  void add_to(CLI::App& command);
+  // Changes what the options name; the rest stays as the session has it. InputError.
+  void apply(ViewSettings& settings) const;
+
+ private:
+  std::string view_, colour_map_;
+  Index layer_ = 0, head_ = 0;
+  bool normalise_ = false;
+  std::vector<double> part_;
+  const CLI::App* command_ = nullptr;
+};
+
+// --width, --height, --scale, --font-size, --theme.
+class PictureSizeOptions {
+ public:
+  void add_to(CLI::App& command);
+  PictureOptions options() const;  // InputError
+
+ private:
+  PictureOptions options_;
+  std::string theme_ = "light";
+};
+
+}  // namespace attnscope::command

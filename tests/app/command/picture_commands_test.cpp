@@ -1,0 +1,151 @@
+// render and gallery through the built program, on a small model with fresh weights.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/base/file.h"
+#include "core/experiment/experiment.h"
+#include "core/figure/png.h"
+#include "core/view/view.h"
+#include "tests/core/experiment/models.h"
+#include "tests/core/figure/picture.h"
+#include "tests/support/compare.h"
+#include "tests/support/process.h"
+
+namespace attnscope {
+namespace {
+
+using testing::ProcessResult;
+namespace fs = std::filesystem;
+
+const std::string kProgram = std::string(ATTNSCOPE_BINARY_DIR) + "/attnscope";
+
+class PictureCommands : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = new testing::TemporaryFolder;
+    testing::save_byte_model(path("model"), 2, 32, 64);
+  }
+  static void TearDownTestSuite() {
+    delete folder_;
+    folder_ = nullptr;
+  }
+
+  static std::string path(const std::string& name) { return folder_->path() / name; }
+
+  static ProcessResult attnscope(const std::vector<std::string>& arguments) {
+    return testing::run_process(kProgram, arguments);
+  }
+  static ProcessResult render(const std::vector<std::string>& more, const std::string& output) {
+    std::vector<std::string> arguments = {"render", "--model", path("model"), "--backend",
+                                          "cpu",    "-o",      path(output)};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return attnscope(arguments);
+  }
+  static void expect_refusal(const ProcessResult& result, const std::string& words) {
+    EXPECT_EQ(result.status, 2) << result.err;
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
+  }
+
+  static testing::TemporaryFolder* folder_;
+};
+testing::TemporaryFolder* PictureCommands::folder_ = nullptr;
+
+TEST_F(PictureCommands, EveryView) {
+  for (const View& view : views()) {
+    for (const char* extension : {".png", ".svg", ".pdf"}) {
+      const std::string name = view.id + extension;
+      const ProcessResult result = render({"--text", "the cat sat", "--view", view.id}, name);
+      ASSERT_EQ(result.status, 0) << result.err;
+      EXPECT_GT(fs::file_size(path(name)), 1000u);
+    }
+    EXPECT_EQ(testing::xml_fault(read_file(path(view.id + ".svg"))), "");
+  }
+}
+
+TEST_F(PictureCommands, OptionsShowInThePicture) {
+  const std::vector<std::string> options = {
+      "--text",     "the cat sat", "--variant",    "local,window=2",
+      "--position", "alibi",       "--layer",      "1",
+      "--head",     "3",           "--width",      "400",
+      "--height",   "300",         "--scale",      "1.5",
+      "--theme",    "dark",        "--colour-map", "magma"};
+  ASSERT_EQ(render(options, "options.svg").status, 0);
+  const std::string svg = read_file(path("options.svg"));
+  EXPECT_NE(svg.find("layer 1, head 3"), std::string::npos);
+  EXPECT_NE(svg.find("window = 2"), std::string::npos);
+  ASSERT_EQ(render(options, "options.png").status, 0);
+  const Image image = testing::decode_png(read_file(path("options.png")));
+  EXPECT_EQ(image.width, 600);
+  EXPECT_EQ(image.height, 450);
+  EXPECT_EQ(testing::pixel(image, 0, 0), Theme::dark().background);
+}
+
+TEST_F(PictureCommands, TheSameAgainIsTheSameFile) {
+  const std::vector<std::string> options = {"--text", "the cat sat on the mat"};
+  for (const char* extension : {".png", ".svg", ".pdf"}) {
+    ASSERT_EQ(render(options, std::string("first") + extension).status, 0);
+    ASSERT_EQ(render(options, std::string("second") + extension).status, 0);
+    EXPECT_EQ(read_file(path(std::string("first") + extension)),
+              read_file(path(std::string("second") + extension)));
+  }
+}
+
+TEST_F(PictureCommands, APictureIsASession) {
+  ASSERT_EQ(
+      render({"--text", "the cat", "--view", "pattern", "--variant", "local,window=3"}, "made.png")
+          .status,
+      0);
+  const Experiment made = load_session(path("made.png"));
+  EXPECT_EQ(made.text, "the cat");
+  EXPECT_EQ(made.view.id, "pattern");
+  ASSERT_TRUE(made.variant.has_value());
+  EXPECT_EQ(made.variant->values.integer("window"), 3);
+  ASSERT_EQ(attnscope({"render", "--session", path("made.png"), "-o", path("again.png")}).status,
+            0);
+  EXPECT_EQ(read_file(path("again.png")), read_file(path("made.png")));
+  save_session(path("made.json"), made);
+  ASSERT_EQ(attnscope({"render", path("made.json"), "-o", path("third.png")}).status, 0);
+  EXPECT_EQ(read_file(path("third.png")), read_file(path("made.png")));
+}
+
+TEST_F(PictureCommands, RefusesWhatItCannotDraw) {
+  const std::vector<std::string> text = {"--text", "the cat sat"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), text.begin(), text.end());
+    return more;
+  };
+  expect_refusal(render(text, "picture.bmp"), ".png, .svg or .pdf");
+  expect_refusal(render(with({"--view", "nonesuch"}), "a.png"), "map, grid, pattern");
+  expect_refusal(render(with({"--layer", "2"}), "a.png"), "No layer 2");
+  expect_refusal(render(with({"--head", "-1"}), "a.png"), "head -1");
+  expect_refusal(render(with({"--colour-map", "jet"}), "a.png"), "viridis");
+  expect_refusal(render(with({"--theme", "blue"}), "a.png"), "light or dark");
+  expect_refusal(render(with({"--width", "0"}), "a.png"), "width");
+  expect_refusal(render(with({"--scale", "nan"}), "a.png"), "scale");
+  expect_refusal(render(with({"--part", "0,0,0,5"}), "a.png"), "--part");
+  expect_refusal(render({}, "a.png"), "--text");
+  const Image blank{1, 1, {0, 0, 0, 255}};
+  write_file(path("foreign.png"), encode_png(blank, {}));
+  expect_refusal(attnscope({"render", path("foreign.png"), "-o", path("a.png")}), "Experiment");
+  EXPECT_FALSE(fs::exists(path("a.png")));
+}
+
+TEST_F(PictureCommands, Gallery) {
+  const ProcessResult result = attnscope({"gallery", path("gallery"), "--model", path("model"),
+                                          "--text", "the cat & the <mat>", "--backend", "cpu"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  const std::string page = read_file(path("gallery/index.html"));
+  EXPECT_NE(page.find("the cat &amp; the &lt;mat&gt;"), std::string::npos);
+  for (const View& view : views()) {
+    for (const std::string ending : {".png", "-dark.png", ".svg", ".pdf"}) {
+      EXPECT_TRUE(fs::exists(path("gallery/" + view.id + ending))) << view.id << ending;
+      EXPECT_NE(page.find("\"" + view.id + ending + "\""), std::string::npos) << view.id << ending;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attnscope

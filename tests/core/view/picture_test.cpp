@@ -1,0 +1,121 @@
+#include "core/view/picture.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "tests/core/figure/picture.h"
+#include "tests/core/view/synthetic.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+Experiment experiment(const std::string& view) {
+  Experiment e;
+  e.text = "The lighthouse \"keeper\" <b>\n ä";
+  e.view.id = view;
+  e.view.head = 1;
+  e.view.colour_map = "magma";
+  e.causal = true;
+  return e;
+}
+
+TEST(Picture, EveryViewInEveryFormatAndTheme) {
+  testing::TemporaryFolder folder;
+  const Trace trace = testing::synthetic_trace(2, 2, 12);
+  for (const View& view : views()) {
+    for (const bool dark : {false, true}) {
+      PictureOptions options;
+      options.dark = dark;
+      const auto path = [&](const char* extension) {
+        return folder.path() / (view.id + extension);
+      };
+      for (const char* extension : {".png", ".svg", ".pdf"}) {
+        write_view(path(extension), trace, experiment(view.id), options);
+      }
+      const Image image = testing::decode_png(read_file(path(".png")));
+      EXPECT_EQ(image.width, 1440);
+      EXPECT_LE(image.height, 2016);
+      EXPECT_EQ(testing::pixel(image, 0, 0), (dark ? Theme::dark() : Theme::light()).background);
+      EXPECT_EQ(testing::pixel(image, 1439, image.height - 1),
+                (dark ? Theme::dark() : Theme::light()).background);
+      const std::string svg = read_file(path(".svg"));
+      EXPECT_EQ(testing::xml_fault(svg), "");
+      EXPECT_NE(svg.find("synthetic · "), std::string::npos);
+    }
+  }
+}
+
+TEST(Picture, AFileGivesItsExperimentBack) {
+  testing::TemporaryFolder folder;
+  const auto path = folder.path() / "map.png";
+  const Experiment made = experiment("map");
+  write_view(path, testing::synthetic_trace(1, 2, 5), made, {});
+  EXPECT_EQ(load_session(path), made);
+}
+
+TEST(Picture, GivenSizesAreKept) {
+  PictureOptions options;
+  options.width = 333;
+  options.height = 555;
+  for (const View& view : views()) {
+    const DisplayList list =
+        lay_out_picture(testing::synthetic_trace(2, 2, 9), experiment(view.id), options);
+    EXPECT_EQ(list.width, 333);
+    EXPECT_EQ(list.height, 555);
+    options.height = 0;
+    EXPECT_LT(
+        lay_out_picture(testing::synthetic_trace(2, 2, 9), experiment(view.id), options).height,
+        555);
+    options.height = 555;
+  }
+}
+
+TEST(Picture, RefusesWhatCannotBeShown) {
+  const Trace trace = testing::synthetic_trace(2, 2, 9);
+  const auto refused = [&](const Trace& shown, const Experiment& e, const PictureOptions& o) {
+    try {
+      lay_out_picture(shown, e, o);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  Experiment e = experiment("map");
+  e.view.layer = 7;
+  EXPECT_NE(refused(trace, e, {}).find("No layer 7"), std::string::npos);
+  EXPECT_NE(refused(Trace{}, experiment("grid"), {}).find("No attention"), std::string::npos);
+  EXPECT_NE(refused(trace, experiment("nonsense"), {}).find("view: expected one of"),
+            std::string::npos);
+  e = experiment("map");
+  e.view.colour_map = "jet";
+  EXPECT_NE(refused(trace, e, {}).find("colour map"), std::string::npos);
+  PictureOptions options;
+  options.width = std::nan("");
+  EXPECT_NE(refused(trace, experiment("map"), options).find("width"), std::string::npos);
+  options = {};
+  options.width = 60;
+  options.height = 60;
+  EXPECT_NE(refused(trace, experiment("map"), options).find("No space"), std::string::npos);
+}
+
+TEST(Picture, SaysWhatPoolsAtItsOwnScale) {
+  const Trace trace = testing::synthetic_trace(1, 2, 700);
+  const auto pooled = [&](double scale) {
+    PictureOptions options;
+    options.scale = scale;
+    for (const Text& text : testing::texts(lay_out_picture(trace, experiment("map"), options))) {
+      if (text.text.find("more cells than pixels") != std::string::npos) return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(pooled(1));
+  EXPECT_FALSE(pooled(2));
+}
+
+}  // namespace
+}  // namespace attnscope
