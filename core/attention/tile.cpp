@@ -6,6 +6,7 @@
 
 #include "core/attention/backend.h"
 #include "core/attention/cpu/tile_scores.h"
+#include "core/attention/pooled_tile.h"
 #include "core/base/parallel.h"
 
 namespace attnscope {
@@ -30,6 +31,56 @@ void weigh(const cpu::Prepared& prepared, cpu::TileScores& scores, const cpu::Ti
     }
   }
   cpu::fill_outside(tile, s, s_row, 0);
+}
+
+// Computes weights of strips of one head's map; a thread has one of its own.
+class Strips {
+ public:
+  Strips(const cpu::Prepared& prepared, const Tensor& log_sum_exp, Index head)
+      : prepared_(prepared),
+        sums_(log_sum_exp.defined() ? log_sum_exp.data() + head * prepared.queries : nullptr),
+        head_(head),
+        columns_(prepared),
+        scores_(prepared, columns_) {}
+
+  // At most block_rows rows.  s: [rows, width]
+  void compute(Index row, Index rows, Index col, Index width, float* s) {
+    const Normaliser normaliser = prepared_.part.normaliser;
+    const bool is_softmax =
+        normaliser == Normaliser::Softmax || normaliser == Normaliser::SpanSoftmax;
+    const float hidden = is_softmax ? -std::numeric_limits<float>::infinity() : 0;
+    columns_.set(head_, row, rows, col, width);
+    for (Index x = 0; x < width;) {
+      const cpu::Tile tile = columns_.tile(x);
+      scores_.compute(tile, s + x, width, hidden);
+      weigh(prepared_, scores_, tile, sums_, s + x, width);
+      x += tile.width;
+    }
+  }
+
+ private:
+  const cpu::Prepared& prepared_;
+  const float* sums_;
+  Index head_;
+  cpu::BlockColumns columns_;
+  cpu::TileScores scores_;
+};
+
+// Scores beyond float32 show in the sums: see Prepared::careful.
+void prepare_for(const cpu::Prepared& prepared, const Tensor& log_sum_exp) {
+  prepared.careful = std::any_of(log_sum_exp.begin(), log_sum_exp.end(), [](float sum) {
+    return std::abs(sum) > 1e30F && !std::isinf(sum);
+  });
+}
+
+// Adds a row of weights to the row of cells that pools it.
+void pool_row(const float* weights, Index width, Index step, Pooling pooling, float* cells) {
+  for (Index x = 0; x < width; x += step, ++cells) {
+    const float* const end = weights + std::min(x + step, width);
+    for (const float* w = weights + x; w < end; ++w) {
+      *cells = pooling == Pooling::Max ? std::max(*cells, *w) : *cells + *w;
+    }
+  }
 }
 
 // A part with none of another's score ingredients.
@@ -65,30 +116,49 @@ Tensor attention_tile(const Part& part, const Tensor& log_sum_exp, Index head, I
                       Index height, Index width) {
   check(part);
   const cpu::Prepared prepared(part, false);
-  prepared.careful = std::any_of(log_sum_exp.begin(), log_sum_exp.end(), [](float sum) {
-    return std::abs(sum) > 1e30F && !std::isinf(sum);
-  });
+  prepare_for(prepared, log_sum_exp);
   Tensor result({height, width});
-  const bool is_softmax =
-      part.normaliser == Normaliser::Softmax || part.normaliser == Normaliser::SpanSoftmax;
-  const float hidden = is_softmax ? -std::numeric_limits<float>::infinity() : 0;
-  const float* sums =
-      log_sum_exp.defined() ? log_sum_exp.data() + head * prepared.queries : nullptr;
   parallel_for(height, cpu::block_rows, [&](Index first, Index last) {
-    cpu::BlockColumns columns(prepared);
-    cpu::TileScores scores(prepared, columns);
+    Strips strips(prepared, log_sum_exp, head);
     for (Index begin = first; begin < last; begin += cpu::block_rows) {
-      const Index rows = std::min(cpu::block_rows, last - begin);
-      columns.set(head, row + begin, rows, col, width);
-      for (Index x = 0; x < width;) {
-        const cpu::Tile tile = columns.tile(x);
-        float* s = result.data() + begin * width + x;
-        scores.compute(tile, s, width, hidden);
-        weigh(prepared, scores, tile, sums, s, width);
-        x += tile.width;
-      }
+      strips.compute(row + begin, std::min(cpu::block_rows, last - begin), col, width,
+                     result.data() + begin * width);
     }
   });
+  return result;
+}
+
+Tensor pooled_attention_tile(const Part& part, const Tensor& log_sum_exp, Index head, Index row,
+                             Index col, Index height, Index width, Index step, Pooling pooling) {
+  check(part);
+  const cpu::Prepared prepared(part, false);
+  prepare_for(prepared, log_sum_exp);
+  const Index rows = (height + step - 1) / step, columns = (width + step - 1) / step;
+  Tensor result = Tensor::full(
+      {rows, columns}, pooling == Pooling::Max ? -std::numeric_limits<float>::infinity() : 0);
+  const Index rows_per_strip = std::max<Index>(1, cpu::block_rows / step);
+  parallel_for(rows, rows_per_strip, [&](Index first, Index last) {
+    Strips strips(prepared, log_sum_exp, head);
+    std::vector<float> strip(static_cast<std::size_t>(cpu::block_rows * width));
+    const Index end = std::min(last * step, height);
+    for (Index begin = first * step; begin < end;) {
+      const Index most = std::min(step * rows_per_strip, cpu::block_rows);
+      const Index count = std::min(most, end - begin);
+      strips.compute(row + begin, count, col, width, strip.data());
+      for (Index r = 0; r < count; ++r) {
+        pool_row(strip.data() + r * width, width, step, pooling,
+                 result.data() + (begin + r) / step * columns);
+      }
+      begin += count;
+    }
+  });
+  if (pooling == Pooling::Max) return result;
+  for (Index r = 0; r < rows; ++r) {
+    for (Index c = 0; c < columns; ++c) {
+      const Index cells = std::min(step, height - r * step) * std::min(step, width - c * step);
+      result(r, c) /= static_cast<float>(cells);
+    }
+  }
   return result;
 }
 
