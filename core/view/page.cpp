@@ -7,6 +7,7 @@
 namespace attnscope {
 namespace {
 
+constexpr double kRounding = 1e-6;   // pixels: what was measured fits where it was measured for
 constexpr double kCaptionGap = 0.9;  // em above the caption
 
 // Whether a UTF-8 character begins at this byte.
@@ -42,6 +43,7 @@ double Page::width_of(const std::string& text, double size, bool bold) const {
 
 std::string Page::ellipsised(const std::string& text, double size, double most_width,
                              bool bold) const {
+  most_width += kRounding;
   if (width_of(text, size, bold) <= most_width) return text;
   std::size_t fits = 0, too_many = character_count(text);
   const auto shortened = [&](std::size_t count) {

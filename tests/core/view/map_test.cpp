@@ -212,6 +212,14 @@ TEST(Map, FrameTellsWhatItShows) {
   EXPECT_FALSE(shows(look_at(trace, "map", bare).list, "synthetic"));
 }
 
+TEST(Map, TheWidestLabelIsWhole) {
+  for (const Index length : {2, 6, 13, 20}) {
+    for (const Text& text : testing::texts(look_at(synthetic_trace(1, 1, length), "map").list)) {
+      EXPECT_EQ(text.text.find("…"), std::string::npos) << text.text << " of " << length;
+    }
+  }
+}
+
 TEST(Map, LayoutIsCheap) {
   // No item per cell: a long text has hardly more items than a short one.
   EXPECT_LT(look_at(synthetic_trace(1, 1, 2000), "map").list.items.size(), 300u);
