@@ -1,0 +1,32 @@
+#include "core/analysis/row.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace attnscope {
+
+RowStatistics row_statistics(const float* weights, Index count, Index most) {
+  RowStatistics row;
+  if (count <= 0) return row;
+  for (Index j = 0; j < count; ++j) {
+    const auto w = static_cast<double>(weights[j]);
+    row.sum += w;
+    if (w > 0) row.entropy -= w * std::log2(w);
+  }
+  row.effective = std::exp2(row.entropy);
+  std::vector<Index> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), Index{0});
+  const auto kept = order.begin() + std::clamp<Index>(most, 1, count);
+  // Among equals the lowest column comes first.
+  std::partial_sort(order.begin(), kept, order.end(), [weights](Index a, Index b) {
+    return weights[a] != weights[b] ? weights[a] > weights[b] : a < b;
+  });
+  if (weights[order.front()] != 0) row.largest = order.front();
+  for (auto at = order.begin(); at != kept && most > 0; ++at) {
+    if (weights[*at] > 0) row.strongest.push_back(*at);
+  }
+  return row;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,39 @@
+#include "core/analysis/row.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace attnscope {
+namespace {
+
+TEST(RowStatistics, OfEqualWeights) {
+  const float row[] = {0.25F, 0.25F, 0.25F, 0.25F};
+  const RowStatistics s = row_statistics(row, 4, 2);
+  EXPECT_DOUBLE_EQ(s.entropy, 2);
+  EXPECT_DOUBLE_EQ(s.effective, 4);
+  EXPECT_EQ(s.largest, 0);  // among equals the lowest
+  EXPECT_EQ(s.strongest, (std::vector<Index>{0, 1}));
+}
+
+TEST(RowStatistics, OrdersTheStrongest) {
+  const float row[] = {0.1F, 0.6F, 0, 0.3F};
+  const RowStatistics s = row_statistics(row, 4, 9);
+  EXPECT_EQ(s.strongest, (std::vector<Index>{1, 3, 0}));  // none of weight 0
+  EXPECT_EQ(s.largest, 1);
+  EXPECT_NEAR(s.sum, 1, 1e-6);
+  const double entropy = -(0.1 * std::log2(0.1) + 0.6 * std::log2(0.6) + 0.3 * std::log2(0.3));
+  EXPECT_NEAR(s.entropy, entropy, 1e-6);
+}
+
+TEST(RowStatistics, OfAnEmptyRow) {
+  const float row[] = {0, 0, 0};
+  const RowStatistics s = row_statistics(row, 3, 2);
+  EXPECT_EQ(s.largest, -1);
+  EXPECT_TRUE(s.strongest.empty());
+  EXPECT_DOUBLE_EQ(s.entropy, 0);
+  EXPECT_EQ(row_statistics(row, 0, 2).largest, -1);
+}
+
+}  // namespace
+}  // namespace attnscope
