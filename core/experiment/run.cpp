@@ -174,6 +174,7 @@ std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, co
   stop.check();
   const Model model = chosen_model(checkpoint->model, experiment);
   trace->model = checkpoint->name;
+  trace->config = checkpoint->model.config;
   trace->tokens = experiment.ids.empty() ? tokens_of_text(experiment.text, *checkpoint)
                                          : tokens_of_ids(experiment.ids, *checkpoint);
   if (trace->tokens.empty()) throw InputError("the text is empty: there is nothing to attend to");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/attention/variant.h"
+#include "core/model/config.h"
 #include "core/text/tokenizer.h"
 
 namespace attnscope {
@@ -48,7 +49,8 @@ struct TraceToken {
 };
 
 struct Trace {
-  std::string model;  // its name
+  std::string model;   // its name
+  ModelConfig config;  // the checkpoint's, before a person's choices
   std::vector<TraceToken> tokens;
   std::vector<AttentionTap> attention;  // by address
   Tensor logits;                        // [L, vocabulary]
