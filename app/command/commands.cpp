@@ -10,6 +10,7 @@ void add_commands(CLI::App& app) {
   add_gallery(app);
   add_train(app);
   add_evaluate(app);
+  add_window(app);
 }
 
 }  // namespace attnscope::command

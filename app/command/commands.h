@@ -17,5 +17,6 @@ void add_list(CLI::App& app);
 void add_render(CLI::App& app);
 void add_run(CLI::App& app);
 void add_train(CLI::App& app);
+void add_window(CLI::App& app);  // what happens without a subcommand
 
 }  // namespace attnscope::command

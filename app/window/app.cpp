@@ -1,0 +1,296 @@
+#include "app/window/app.h"
+
+#include <GLFW/glfw3.h>
+#include <backends/imgui_impl_glfw.h>
+#include <backends/imgui_impl_opengl3.h>
+#include <epoxy/gl.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "app/gpu/provider.h"
+#include "app/window/actions.h"
+#include "app/window/files.h"
+#include "app/window/samples.h"
+#include "core/base/error.h"
+#include "core/checkpoint/checkpoint.h"
+
+namespace attnscope::window {
+
+namespace {
+
+// ImGui answers an event in the frame after it, and its layout takes one more to come to rest.
+constexpr int kSettleFrames = 3;
+constexpr double kBusyTick = 0.1;   // seconds between the frames of the busy sign
+constexpr double kBusyShown = 0.5;  // seconds until a run is called long
+
+Settings with_options(Settings settings, const WindowOptions& options) {
+  if (options.width > 0) {
+    settings.width = options.width;
+    settings.height = options.height;
+    settings.maximised = false;
+  }
+  if (options.scale > 0) settings.scale = options.scale;
+  if (options.dark) settings.dark = *options.dark;
+  return settings;
+}
+
+}  // namespace
+
+ImGuiSession::ImGuiSession(GLFWwindow* window) {
+  IMGUI_CHECKVERSION();
+  ImGui::CreateContext();
+  ImGuiIO& io = ImGui::GetIO();
+  io.IniFilename = nullptr;               // our own settings remember what is worth it
+  io.ConfigInputTextCursorBlink = false;  // a blinking caret would keep the processor awake
+  io.ConfigWindowsMoveFromTitleBarOnly = true;
+  ImGui_ImplGlfw_InitForOpenGL(window, false);  // events come through the InputQueue
+  ImGui_ImplOpenGL3_Init("#version 330");
+}
+
+ImGuiSession::~ImGuiSession() {
+  ImGui_ImplOpenGL3_Shutdown();
+  ImGui_ImplGlfw_Shutdown();
+  ImGui::DestroyContext();
+}
+
+App::App(const WindowOptions& options)
+    : options_(options),
+      folder_(configuration_folder()),
+      saved_(),
+      autosave_(folder_),
+      platform_([&] {
+        LoadedSettings loaded = load_settings(folder_ / "window.json");
+        saved_ = loaded.settings;
+        state_.settings = with_options(loaded.settings, options);
+        if (!loaded.notice.empty()) state_.say(loaded.notice);
+        return state_.settings;
+      }()),
+      input_(platform_.window()),
+      imgui_(platform_.window()),
+      painter_(platform_.can_compute()) {
+  ui_.report = Report(options.report);
+  state_.gpu = platform_.describe();
+  panels_.samples = load_samples();
+  panels_.model.models = bundled_models();
+  start_experiment(options);
+  runner_ = std::make_unique<Runner>(gpu_backends([this] { return platform_.compute_context(); }),
+                                     [] { glfwPostEmptyEvent(); });
+  request_run();
+}
+
+App::~App() = default;
+
+void App::start_experiment(const WindowOptions& options) {
+  if (const auto file = autosave_.abandoned()) state_.abandoned = *file;
+  if (!panels_.samples.empty()) state_.experiment.text = panels_.samples.front();
+  const std::filesystem::path last = folder_ / "last-session.json";
+  std::error_code none;
+  if (options.session) {
+    state_.experiment = load_session(*options.session);
+    state_.session = *options.session;
+  } else if (std::filesystem::exists(last, none)) {
+    try {
+      state_.experiment = load_session(last);
+    } catch (const std::exception&) {
+      state_.say("The last session could not be read; this is a new one.");
+    }
+  }
+  if (options.text) {
+    state_.experiment.text = *options.text;
+    state_.experiment.ids.clear();
+  }
+  if (options.model) state_.experiment.model = *options.model;
+  state_.history = History(state_.experiment);
+  state_.text.edit.assign(state_.experiment.text);
+}
+
+double App::next_timer() const {
+  double next = -1;
+  const auto at_most = [&next](double seconds) {
+    seconds = std::max(seconds, 0.001);
+    next = next < 0 ? seconds : std::min(next, seconds);
+  };
+  if (runner_->busy()) at_most(std::max(kBusyTick, kBusyShown - runner_->busy_seconds()));
+  if (const auto due = autosave_.due()) at_most(*due - glfwGetTime());
+  for (const Notice& n : state_.notices) {
+    if (!n.error) at_most(n.until - glfwGetTime());
+  }
+  return next;
+}
+
+void App::wait() {
+  if (settle_ > 0 || input_.pending()) {
+    glfwPollEvents();
+    return;
+  }
+  if (report_due_) write_report();
+  const double timer = next_timer();
+  if (timer < 0) {
+    glfwWaitEvents();
+  } else {
+    glfwWaitEventsTimeout(timer);
+  }
+}
+
+bool App::take_outcome() {
+  Runner::Outcome outcome;
+  if (!runner_->poll(outcome)) return false;
+  if (outcome.trace != nullptr) {
+    state_.trace = outcome.trace;
+    state_.shown = outcome.experiment;
+    state_.error.clear();
+    state_.keep_view_inside();
+  } else {
+    state_.error = outcome.error;
+  }
+  report_due_ = true;
+  return true;
+}
+
+void App::run() {
+  settle_ = kSettleFrames;
+  while (!glfwWindowShouldClose(platform_.window())) {
+    wait();
+    state_.seconds = glfwGetTime();
+    const bool was_busy = state_.busy_seconds > 0;
+    state_.busy_seconds = runner_->busy() ? std::max(runner_->busy_seconds(), 1e-3) : 0;
+    const bool busy_changed = was_busy != (state_.busy_seconds > 0);
+    const bool notice_over =
+        std::any_of(state_.notices.begin(), state_.notices.end(),
+                    [&](const Notice& n) { return !n.error && state_.seconds > n.until; });
+    if (take_outcome() || input_.pending() || notice_over) settle_ = kSettleFrames;
+    if (state_.busy_seconds > kBusyShown) settle_ = std::max(settle_, 1);
+    report_due_ |= busy_changed;
+    if (settle_ > 0) {
+      --settle_;
+      frame();
+      after_frame();
+    }
+    const std::string problem = autosave_.keep(state_.experiment, state_.seconds);
+    if (!problem.empty()) {
+      state_.complain(problem);
+      settle_ = kSettleFrames;
+    }
+  }
+  close();
+}
+
+void App::update_scale() {
+  const double scale =
+      state_.settings.scale > 0 ? state_.settings.scale : platform_.monitor_scale();
+  const Look& look = state_.settings.dark ? Look::dark_one() : Look::light();
+  const bool rescaled = scale != ui_.scale || ui_.fonts.body == nullptr;
+  if (rescaled) {
+    const bool first = ui_.fonts.body == nullptr;
+    ui_.scale = state_.scale = scale;
+    ui_.fonts.load(scale);
+    if (!first) ImGui_ImplOpenGL3_DestroyFontsTexture();
+    ImGui_ImplOpenGL3_CreateFontsTexture();
+    if (first && !ui_.fonts.notice().empty()) state_.say(ui_.fonts.notice());
+  }
+  if (rescaled || ui_.look != &look) {
+    ui_.look = &look;
+    apply(look, scale);
+  }
+}
+
+void App::frame() {
+  update_scale();
+  ImGui_ImplOpenGL3_NewFrame();
+  ImGui_ImplGlfw_NewFrame();
+  ui_.strokes = input_.feed();
+  ImGui::NewFrame();
+  ui_.report.begin_frame();
+  for (const std::string& path : input_.take_dropped_files()) open_path(state_, path);
+  painter_.begin_frame();
+  ImGui::PushFont(ui_.fonts.body);
+  draw_main_window(ui_, state_, panels_, painter_);
+  ImGui::PopFont();
+  const bool typing = ImGui::GetIO().WantTextInput || state_.text.focused;
+  // An open dialog has the keys to itself.
+  if (!state_.dialog_open()) run_shortcuts(state_, ui_.strokes, typing);
+  ImGui::Render();
+
+  int width = 0, height = 0;
+  glfwGetFramebufferSize(platform_.window(), &width, &height);
+  glViewport(0, 0, width, height);
+  const ImVec4& page = ui_.look->panel;
+  glClearColor(page.x, page.y, page.z, 1);
+  glClear(GL_COLOR_BUFFER_BIT);
+  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+  if (ui_.report.on()) ui_.report.screenshot(read_framebuffer(width, height));
+  glfwSwapBuffers(platform_.window());
+  if (const std::string problem = painter_.end_frame(); !problem.empty()) state_.complain(problem);
+  ++frames_;
+  report_due_ = true;
+}
+
+void App::after_frame() {
+  const Wishes wishes = std::exchange(state_.wishes, {});
+  if (wishes.clipboard) glfwSetClipboardString(platform_.window(), wishes.clipboard->c_str());
+  if (wishes.full_screen) platform_.toggle_full_screen();
+  if (wishes.cancel_run) {
+    runner_->cancel();
+    state_.say("The run was cancelled; change something to run again.");
+  }
+  if (wishes.close) glfwSetWindowShouldClose(platform_.window(), GLFW_TRUE);
+  state_.history.record(state_.experiment, state_.seconds);
+  if (!has_requested_ || !same_run(requested_, state_.experiment)) request_run();
+  const std::string title =
+      (state_.session.empty() ? "" : state_.session.filename().string() + " – ") + "attnscope";
+  glfwSetWindowTitle(platform_.window(), title.c_str());
+}
+
+void App::request_run() {
+  requested_ = state_.experiment;
+  has_requested_ = true;
+  if (state_.experiment.text.empty() && state_.experiment.ids.empty()) {
+    runner_->cancel();
+    state_.trace = nullptr;
+    state_.error.clear();
+    settle_ = kSettleFrames;
+    return;
+  }
+  runner_->request(state_.experiment);
+}
+
+void App::write_report() {
+  report_due_ = false;
+  if (!ui_.report.on()) return;
+  nlohmann::json facts = {{"frames", frames_},
+                          {"busy", runner_->busy()},
+                          {"error", state_.error},
+                          {"experiment", to_json(state_.experiment)},
+                          {"has_trace", state_.trace != nullptr}};
+  if (state_.trace != nullptr) {
+    facts["tokens"] = state_.trace->tokens.size();
+    facts["backend"] = state_.trace->backend;
+    facts["notes"] = state_.trace->notes;
+    facts["current"] = same_run(state_.shown, state_.experiment);
+  }
+  if (state_.exporting.open) facts["export_path"] = state_.exporting.path;
+  facts["notices"] = nlohmann::json::array();
+  for (const Notice& n : state_.notices) facts["notices"].push_back(n.text);
+  ui_.report.write(std::move(facts));
+}
+
+void App::close() {
+  try {
+    platform_.remember(state_.settings);
+    std::filesystem::create_directories(folder_);
+    if (!(state_.settings == saved_)) save_settings(folder_ / "window.json", state_.settings);
+    save_session(folder_ / "last-session.json", state_.experiment);
+    autosave_.finish();
+  } catch (const std::exception& e) {
+    // The window is gone; the autosave stays and is offered at the next start.
+    std::fprintf(stderr, "attnscope: %s\n", e.what());
+  }
+}
+
+void run_window(const WindowOptions& options) {
+  App(options).run();
+}
+
+}  // namespace attnscope::window

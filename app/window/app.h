@@ -1,0 +1,65 @@
+// The program behind the window: waits for something to happen, has the panels drawn, carries out
+// what they wish for.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "app/window/autosave.h"
+#include "app/window/input.h"
+#include "app/window/main_window.h"
+#include "app/window/platform.h"
+#include "app/window/state.h"
+#include "app/window/ui.h"
+#include "app/window/window.h"
+#include "core/experiment/runner.h"
+
+namespace attnscope::window {
+
+// ImGui with its backends for GLFW and OpenGL, for as long as this lives.
+class ImGuiSession {
+ public:
+  explicit ImGuiSession(GLFWwindow* window);
+  ~ImGuiSession();
+  ImGuiSession(const ImGuiSession&) = delete;
+  ImGuiSession& operator=(const ImGuiSession&) = delete;
+};
+
+class App {
+ public:
+  explicit App(const WindowOptions& options);
+  ~App();
+  void run();
+
+ private:
+  void start_experiment(const WindowOptions& options);
+  void wait();
+  bool take_outcome();
+  void frame();
+  void update_scale();
+  void after_frame();  // wishes, history, requests
+  void request_run();
+  double next_timer() const;  // seconds until something is due; negative: nothing is
+  void write_report();
+  void close();
+
+  WindowOptions options_;
+  std::filesystem::path folder_;  // of settings and autosaves
+  State state_;
+  Settings saved_;  // as on disk
+  Autosave autosave_;
+  Platform platform_;
+  InputQueue input_;
+  ImGuiSession imgui_;
+  Ui ui_;
+  Painter painter_;
+  Panels panels_;
+  std::unique_ptr<Runner> runner_;
+  Experiment requested_;  // what the runner was last asked for
+  bool has_requested_ = false;
+  int settle_ = 0;  // frames still to draw until ImGui has come to rest
+  std::uint64_t frames_ = 0;
+  bool report_due_ = true;
+};
+
+}  // namespace attnscope::window

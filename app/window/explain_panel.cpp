@@ -1,0 +1,218 @@
+#include "app/window/explain_panel.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+
+#include "app/window/selection.h"
+#include "core/analysis/pair.h"
+#include "core/analysis/row.h"
+
+namespace attnscope::window {
+
+namespace {
+
+constexpr Index kStrongest = 5;
+
+// Four significant digits, without the noise of exponents where they are not needed.
+std::string number(double value) {
+  std::array<char, 32> text;
+  const bool plain = value == 0 || (std::abs(value) >= 1e-3 && std::abs(value) < 1e5);
+  std::snprintf(text.data(), text.size(), plain ? "%.4g" : "%.2e", value);
+  return text.data();
+}
+
+// A line of a list: what on the left, how much on the right.
+void fact(const Ui& ui, const char* what, const std::string& value, const char* help = "") {
+  ImGui::TextColored(ui.look->faint, "%s", what);
+  hint(ui, help);
+  const std::string shown = on_screen(value);
+  const float width = ImGui::CalcTextSize(shown.c_str()).x;
+  const float left = ImGui::CalcTextSize(what).x + ImGui::GetStyle().ItemSpacing.x;
+  const float at = ImGui::GetContentRegionMax().x - width;
+  ImGui::SameLine(std::max(at, left));
+  ImGui::TextUnformatted(shown.c_str());
+}
+
+void bar(const Ui& ui, double share, const ImVec4& colour) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, height = ui.px(5);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.AddRectFilled(at, {at.x + width, at.y + height}, packed(ui.look->raised), height / 2);
+  const float filled = width * static_cast<float>(std::clamp(share, 0.0, 1.0));
+  if (filled > height) {
+    draw.AddRectFilled(at, {at.x + filled, at.y + height}, packed(colour), height / 2);
+  }
+  ImGui::Dummy({width, height});
+}
+
+const std::string& label(const Trace& trace, Index position) {
+  static const std::string none = "?";
+  const auto at = static_cast<std::size_t>(position);
+  return position >= 0 && at < trace.tokens.size() ? trace.tokens[at].label : none;
+}
+
+// What a key column is called: its token, or what else it stands for.
+std::string key_label(const Trace& trace, const AttentionTap& tap, Index column) {
+  Index before = 0, tokens_before = 0;
+  for (const auto& [kind, count] : tap.result.columns) {
+    if (column < before + count) {
+      if (kind == KeyKind::Token) return label(trace, tokens_before + column - before);
+      constexpr const char* kNames[] = {"token", "memory", "compressed", "projected", "slot"};
+      return kNames[static_cast<int>(kind)] + std::string(" ") + std::to_string(column - before);
+    }
+    before += count;
+    if (kind == KeyKind::Token) tokens_before += count;
+  }
+  return label(trace, column);
+}
+
+const char* term_label(Term term) {
+  switch (term) {
+    case Term::Content:
+      return "content · content";
+    case Term::ContentPosition:
+      return "content · position";
+    case Term::PositionContent:
+      return "position · content";
+    case Term::PositionPosition:
+      return "position · position";
+    case Term::Bias:
+      return "+ position bias";
+    case Term::Factor:
+      return "× distance factor";
+  }
+  return "";
+}
+
+const Tensor& weights_of(const State& state, const AttentionTap& tap, Index head_in_group,
+                         const Hit& hit, HeadWeights& kept) {
+  if (kept.trace != state.trace || kept.layer != hit.layer || kept.head != hit.head) {
+    kept = {state.trace, hit.layer, hit.head, tap.attention(head_in_group)};
+  }
+  return kept.weights;
+}
+
+void draw_chips(Ui& ui, const std::string& query, const std::string& key) {
+  chip(ui, query, ui.look->query, ui.look->on_accent);
+  ImGui::SameLine();
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextColored(ui.look->faint, "looks at");
+  const float room =
+      ImGui::GetContentRegionMax().x - ImGui::GetItemRectMax().x + ImGui::GetWindowPos().x;
+  if (ImGui::CalcTextSize(on_screen(key).c_str()).x + ui.px(24) < room) ImGui::SameLine();
+  chip(ui, key, ui.look->key, ui.look->on_accent);
+}
+
+void draw_score(Ui& ui, const AttentionTap& tap, Index head, const Hit& hit) {
+  if (tap.result.part == nullptr) return;
+  const auto pair = pair_score(*tap.result.part, head, hit.query, hit.key);
+  if (!pair) return;
+  fact(ui, "q · k", number(pair->product), "The product of the query's and the key's vectors.");
+  fact(ui, "× scale", number(static_cast<double>(tap.result.part->scale)),
+       "One over the square root of the head's size, unless the encoding says otherwise.");
+  if (pair->terms.size() > 1) {
+    for (const auto& [term, value] : pair->terms) fact(ui, term_label(term), number(value));
+  }
+  fact(ui, "Score", number(pair->score), "What goes into the softmax.");
+}
+
+void draw_rule(Ui& ui, const AttentionTap& tap, Index head, const Hit& hit) {
+  const Pattern& pattern = *tap.result.pattern;
+  const int rule = pattern.rule(pattern.heads() == 1 ? 0 : head, hit.query, hit.key);
+  if (rule >= 0) {
+    fact(ui, "Allowed by", pattern.rules()[static_cast<std::size_t>(rule)],
+         "The rule of the variant that lets this query see this key.");
+    return;
+  }
+  ImGui::TextColored(ui.look->warning, "Not allowed");
+  faint(ui, hit.key > hit.query
+                ? "The key comes after the query, or no rule of the variant admits it."
+                : "No rule of the variant admits this pair.");
+}
+
+void draw_row(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor& weights,
+              Index query) {
+  const Index keys = weights.dim(1);
+  const RowStatistics row = row_statistics(weights.data() + query * keys, keys, kStrongest);
+  heading(ui, "Row of the query");
+  fact(ui, "Entropy", number(row.entropy) + " bits",
+       "How widely the query looks: 0 bits is one key, 3 bits as much as 8 keys alike.");
+  fact(ui, "As many as", number(row.effective) + " equal keys", "Two to the power of the entropy.");
+  if (row.largest < 0) {
+    faint(ui, "This query may see no key: its row is empty.");
+    return;
+  }
+  for (const Index j : row.strongest) {
+    const auto weight = static_cast<double>(weights(query, j));
+    ImGui::PushFont(ui.fonts.small);
+    fact(ui, on_screen(key_label(trace, tap, j)).c_str(), number(weight));
+    ImGui::PopFont();
+    bar(ui, weight, ui.look->key);
+  }
+}
+
+void draw_pair(Ui& ui, const State& state, HeadWeights& kept) {
+  heading(ui, "Pair under the pointer", true);
+  const std::optional<Hit>& hit = state.view.hit;
+  Index head = 0;
+  const AttentionTap* tap =
+      hit && state.trace ? state.trace->find(hit->layer, hit->head, &head) : nullptr;
+  if (tap == nullptr) {
+    faint(ui,
+          "Point at a cell of the picture to see which tokens it joins, and why its weight is "
+          "what it is.");
+    return;
+  }
+  faint(ui, "Layer " + std::to_string(hit->layer) + ", head " + std::to_string(hit->head));
+  const bool is_pair =
+      hit->query >= 0 && hit->query < tap->queries() && hit->key >= 0 && hit->key < tap->keys();
+  if (!is_pair) {
+    faint(ui, "Click to open it as a map.");
+    return;
+  }
+  const Tensor& weights = weights_of(state, *tap, head, *hit, kept);
+  const auto weight = static_cast<double>(weights(hit->query, hit->key));
+  draw_chips(ui, label(*state.trace, hit->query), key_label(*state.trace, *tap, hit->key));
+  fact(ui, "Query i, key j", std::to_string(hit->query) + ", " + std::to_string(hit->key),
+       "Positions from 0.");
+  draw_score(ui, *tap, head, *hit);
+  fact(ui, "Weight", number(weight), "The share of the query's attention: its row adds up to 1.");
+  bar(ui, weight, ui.look->accent);
+  draw_rule(ui, *tap, head, *hit);
+  draw_row(ui, *state.trace, *tap, weights, hit->query);
+}
+
+void draw_info(Ui& ui, const char* title, const Info& info) {
+  heading(ui, title);
+  ImGui::TextUnformatted(info.label.c_str());
+  if (!info.equation.empty()) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float width = ImGui::GetContentRegionAvail().x;
+    const std::string shown = on_screen(info.equation);
+    const ImVec2 padding(ui.px(9), ui.px(7));
+    const float wrap = width - 2 * padding.x;
+    const ImVec2 extent = ImGui::CalcTextSize(shown.c_str(), nullptr, false, wrap);
+    const ImVec2 end(at.x + width, at.y + extent.y + 2 * padding.y);
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddRectFilled(at, end, packed(ui.look->field), ImGui::GetStyle().FrameRounding);
+    draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {at.x + padding.x, at.y + padding.y},
+                 packed(ui.look->text), shown.c_str(), nullptr, wrap);
+    ImGui::Dummy({width, end.y - at.y});
+  }
+  paragraph(ui, info.summary);
+  if (!info.cost.empty()) faint(ui, "Cost: " + info.cost);
+  if (!info.source.empty()) faint(ui, "Source: " + info.source);
+}
+
+}  // namespace
+
+void draw_explain_panel(Ui& ui, const State& state, HeadWeights& weights) {
+  draw_pair(ui, state, weights);
+  draw_info(ui, "Attention", variant(effective_variant(state).id));
+  draw_info(ui, "Position", encoding(effective_encoding(state).id));
+}
+
+}  // namespace attnscope::window

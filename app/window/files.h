@@ -1,0 +1,27 @@
+// Opening and saving from the window. Nothing here throws: what goes wrong becomes a notice, and
+// what the person had stays.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "app/window/state.h"
+
+namespace attnscope::window {
+
+// By what it is: a folder with a model, a session, a picture that carries its experiment, or else
+// a text. Returns whether it could be used.
+bool open_path(State& state, const std::filesystem::path& path);
+// Writes the session and remembers the file for the next save.
+bool save_to(State& state, const std::filesystem::path& path);
+
+// Replaces the experiment as one step that can be undone.
+void set_experiment(State& state, const Experiment& experiment);
+
+// The in-window file browser, started where it was last.
+void browse(State& state, BrowsePurpose purpose);
+void enter_folder(FileBrowser& browser, const std::filesystem::path& folder);
+// What a click on "Open" or "Save" does; closes the browser when it worked.
+void accept_browsed(State& state);
+
+}  // namespace attnscope::window

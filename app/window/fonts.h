@@ -1,0 +1,62 @@
+// The fonts of the window: DejaVu Sans, baked in a few sizes.
+#pragma once
+
+#include <imgui.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/figure/display_list.h"
+
+namespace attnscope::window {
+
+class Fonts {
+ public:
+  // Fills ImGui's font atlas for this scale (pixels per unit). The atlas' texture is made by the
+  // caller. Without DejaVu another sans-serif font serves; `notice` then says so.
+  void load(double scale);
+  const std::string& notice() const { return notice_; }
+
+  ImFont* body = nullptr;  // kBodySize units
+  ImFont* bold = nullptr;
+  ImFont* small = nullptr;  // for hints and units
+  ImFont* tiny = nullptr;   // for the heights of sliders
+  ImFont* title = nullptr;  // bold
+
+  // The baked font nearest to a size in pixels.
+  ImFont* nearest(double pixels, bool is_bold) const;
+
+ private:
+  struct Baked {
+    ImFont* font;
+    double pixels;
+    bool bold;
+  };
+  std::vector<Baked> baked_;
+  std::string notice_;
+};
+
+inline constexpr double kBodySize = 14;  // units
+
+float ascent(ImFont* font, float size);                       // from the top of a line, pixels
+float advance(ImFont* font, float size, char32_t character);  // pixels
+
+// Whether the font of the window has a picture of this character.
+bool drawable(char32_t character);
+// Text as the window can show it: what its font lacks as code points ("U+4E2D"), broken bytes as
+// "\xE4".
+std::string on_screen(std::string_view text);
+
+// Text widths on the screen, in units: pixels divided by the scale.
+class ScreenMeasure : public TextMeasure {
+ public:
+  ScreenMeasure(const Fonts& fonts, double scale) : fonts_(fonts), scale_(scale) {}
+  double width(const std::string& text, double size, bool bold) const override;
+
+ private:
+  const Fonts& fonts_;
+  double scale_;
+};
+
+}  // namespace attnscope::window

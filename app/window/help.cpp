@@ -1,0 +1,75 @@
+#include "app/window/actions.h"
+#include "app/window/dialogs.h"
+
+namespace attnscope::window {
+
+namespace {
+
+constexpr double kKeyColumn = 130, kGestureColumn = 165;  // units
+
+struct Gesture {
+  const char* gesture;
+  const char* effect;
+};
+// What is no action: the mouse's work.
+constexpr Gesture kGestures[] = {
+    {"Drag", "moves the map"},
+    {"Wheel", "zooms at the pointer"},
+    {"Double click", "shows the whole map"},
+    {"Click on a small map", "opens it"},
+    {"Ctrl+click on a slider", "types its number"},
+    {"Drop a file", "opens a session, text, picture or model folder"},
+};
+
+void draw_line(Ui& ui, const std::string& keys, const std::string& effect, float column) {
+  ImGui::TextColored(ui.look->accent, "%s", keys.c_str());
+  ImGui::SameLine(column);
+  ImGui::PushTextWrapPos(0);
+  ImGui::TextUnformatted(effect.c_str());
+  ImGui::PopTextWrapPos();
+}
+
+void draw_menu_keys(Ui& ui, Menu menu, float column) {
+  heading(ui, std::string(to_string(menu)).c_str());
+  for (const Action& a : actions()) {
+    if (a.menu != menu || a.shortcuts.empty()) continue;
+    std::string keys;
+    for (const Shortcut& s : a.shortcuts) keys += (keys.empty() ? "" : "  ") + to_string(s);
+    draw_line(ui, keys, a.label, column);
+  }
+}
+
+}  // namespace
+
+void draw_help(Ui& ui, State& state) {
+  if (!begin_dialog(ui, "Keys and gestures", state.help_open, 1080, 560)) return;
+  if (ImGui::BeginTable("keys", 3)) {
+    ImGui::TableNextColumn();
+    draw_menu_keys(ui, Menu::View, ui.px(kKeyColumn));
+    ImGui::TableNextColumn();
+    for (const Menu menu : {Menu::File, Menu::Edit, Menu::Look, Menu::Help}) {
+      draw_menu_keys(ui, menu, ui.px(kKeyColumn));
+    }
+    ImGui::TableNextColumn();
+    heading(ui, "Mouse", true);
+    for (const Gesture& g : kGestures) draw_line(ui, g.gesture, g.effect, ui.px(kGestureColumn));
+    ImGui::EndTable();
+  }
+  end_dialog();
+}
+
+void draw_about(Ui& ui, State& state) {
+  if (!begin_dialog(ui, "attnscope", state.about_open, 460)) return;
+  paragraph(ui,
+            "A laboratory for transformer attention: pick a variant and a positional encoding, "
+            "type a text, and see what the model attends to, why, and what it costs.");
+  faint(ui,
+        "The equations follow the articles that the right panel names for each variant and "
+        "encoding.");
+  faint(ui, "Drawn by " + (state.gpu.empty() ? std::string("OpenGL") : state.gpu) + ".");
+  ImGui::Dummy({0, ui.px(4)});
+  if (button(ui, "Close", "about.close", true, ui.px(110))) state.about_open = false;
+  end_dialog();
+}
+
+}  // namespace attnscope::window

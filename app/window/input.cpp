@@ -1,0 +1,198 @@
+#include "app/window/input.h"
+
+#include <GLFW/glfw3.h>
+#include <backends/imgui_impl_glfw.h>
+#include <imgui.h>
+
+#include <cfloat>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace attnscope::window {
+
+namespace {
+
+struct NamedKey {
+  int key;
+  std::string_view name;
+};
+
+constexpr NamedKey kNamedKeys[] = {
+    {GLFW_KEY_LEFT, "Left"},
+    {GLFW_KEY_RIGHT, "Right"},
+    {GLFW_KEY_UP, "Up"},
+    {GLFW_KEY_DOWN, "Down"},
+    {GLFW_KEY_HOME, "Home"},
+    {GLFW_KEY_END, "End"},
+    {GLFW_KEY_PAGE_UP, "Page Up"},
+    {GLFW_KEY_PAGE_DOWN, "Page Down"},
+    {GLFW_KEY_BACKSPACE, "Backspace"},
+    {GLFW_KEY_DELETE, "Delete"},
+    {GLFW_KEY_ENTER, "Enter"},
+    {GLFW_KEY_KP_ENTER, "Enter"},
+    {GLFW_KEY_ESCAPE, "Escape"},
+    {GLFW_KEY_TAB, "Tab"},
+    {GLFW_KEY_SPACE, "Space"},
+    {GLFW_KEY_F1, "F1"},
+    {GLFW_KEY_F11, "F11"},
+};
+
+// What a key is called: its name, or what it types on this keyboard without modifiers.
+std::string key_name(int key, int scancode) {
+  for (const NamedKey& named : kNamedKeys) {
+    if (named.key == key) return std::string(named.name);
+  }
+  // Keys of the numeric block type digits, but so do the digit keys: no difference here.
+  const char* typed = glfwGetKeyName(key, scancode);
+  return typed != nullptr ? typed : "";
+}
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+
+InputQueue* queue_of(GLFWwindow* window);
+
+}  // namespace
+
+// What one frame has been given so far: it ends before an event that ImGui could not tell apart.
+class InputQueue::Frame {
+ public:
+  bool takes(const Event& event) const {
+    return std::visit(
+        Overloaded{
+            [&](const Key& e) { return !keys_.contains(e.key) && !typed_; },
+            [&](const Character&) { return !command_; },
+            // A drag ends where it was seen: its last move needs a frame before the release.
+            [&](const Button& e) {
+              const bool release = e.action == GLFW_RELEASE;
+              return !buttons_.contains(e.button) && !(release && moved_);
+            },
+            [&](const Moved&) { return buttons_.empty(); },
+            [](const auto&) { return true; },
+        },
+        event);
+  }
+  void note(const Event& event) {
+    std::visit(Overloaded{
+                   [&](const Key& e) {
+                     const bool prints = e.key < GLFW_KEY_ESCAPE && e.modifiers <= GLFW_MOD_SHIFT;
+                     if (prints) return;  // its character is what matters
+                     keys_.insert(e.key);
+                     if (e.action != GLFW_RELEASE) command_ = true;
+                   },
+                   [&](const Character&) { typed_ = true; },
+                   [&](const Button& e) { buttons_.insert(e.button); },
+                   [&](const Moved&) { moved_ = true; },
+                   [](const auto&) {},
+               },
+               event);
+  }
+
+ private:
+  std::set<int> keys_, buttons_;
+  bool typed_ = false, command_ = false, moved_ = false;
+};
+
+namespace {
+
+InputQueue* queue_of(GLFWwindow* window) {
+  return static_cast<InputQueue*>(glfwGetWindowUserPointer(window));
+}
+
+}  // namespace
+
+InputQueue::InputQueue(GLFWwindow* window) : window_(window) {
+  glfwSetWindowUserPointer(window, this);
+  install();
+}
+
+void InputQueue::install() {
+  glfwSetKeyCallback(window_, [](GLFWwindow* w, int key, int scancode, int action, int modifiers) {
+    queue_of(w)->push(Key{key, scancode, action, modifiers});
+  });
+  glfwSetCharCallback(window_,
+                      [](GLFWwindow* w, unsigned int c) { queue_of(w)->push(Character{c}); });
+  glfwSetMouseButtonCallback(window_, [](GLFWwindow* w, int button, int action, int modifiers) {
+    queue_of(w)->push(Button{button, action, modifiers});
+  });
+  glfwSetCursorPosCallback(window_, [](GLFWwindow* w, double x, double y) {
+    queue_of(w)->push(Moved{x, y});
+  });
+  glfwSetScrollCallback(window_, [](GLFWwindow* w, double x, double y) {
+    queue_of(w)->push(Scrolled{x, y});
+  });
+  glfwSetWindowFocusCallback(window_,
+                             [](GLFWwindow* w, int yes) { queue_of(w)->push(Focused{yes}); });
+  glfwSetCursorEnterCallback(window_,
+                             [](GLFWwindow* w, int yes) { queue_of(w)->push(Entered{yes}); });
+  glfwSetWindowRefreshCallback(window_, [](GLFWwindow* w) { queue_of(w)->redraw(); });
+  glfwSetFramebufferSizeCallback(window_, [](GLFWwindow* w, int, int) { queue_of(w)->redraw(); });
+  glfwSetWindowCloseCallback(window_, [](GLFWwindow* w) { queue_of(w)->redraw(); });
+  glfwSetDropCallback(window_, [](GLFWwindow* w, int count, const char** paths) {
+    InputQueue& queue = *queue_of(w);
+    queue.dropped_.insert(queue.dropped_.end(), paths, paths + count);
+    queue.redraw();
+  });
+}
+
+void InputQueue::note_stroke(const Event& event, std::vector<Stroke>& strokes) const {
+  if (const auto* e = std::get_if<Key>(&event); e != nullptr && e->action != GLFW_RELEASE) {
+    const bool control = (e->modifiers & (GLFW_MOD_CONTROL | GLFW_MOD_SUPER)) != 0;
+    strokes.push_back({key_name(e->key, e->scancode), 0, control,
+                       (e->modifiers & GLFW_MOD_SHIFT) != 0, (e->modifiers & GLFW_MOD_ALT) != 0});
+  } else if (const auto* c = std::get_if<Character>(&event)) {
+    strokes.push_back({"", c->value});
+  }
+}
+
+std::vector<Stroke> InputQueue::feed() {
+  std::vector<Stroke> strokes;
+  Frame frame;
+  redraw_ = false;
+  while (!events_.empty() && frame.takes(events_.front())) {
+    const Event event = events_.front();
+    events_.pop_front();
+    frame.note(event);
+    note_stroke(event, strokes);
+    std::visit(Overloaded{
+                   [&](const Key& e) {
+                     ImGui_ImplGlfw_KeyCallback(window_, e.key, e.scancode, e.action, e.modifiers);
+                   },
+                   [&](const Character& e) { ImGui_ImplGlfw_CharCallback(window_, e.value); },
+                   [&](const Button& e) {
+                     if (e.button < 3) down_[e.button] = e.action == GLFW_PRESS;
+                     ImGui_ImplGlfw_MouseButtonCallback(window_, e.button, e.action, e.modifiers);
+                   },
+                   [&](const Moved& e) {
+                     x_ = e.x;
+                     y_ = e.y;
+#if IMGUI_VERSION_NUM >= 18700
+                     ImGui_ImplGlfw_CursorPosCallback(window_, e.x, e.y);
+#endif
+                   },
+                   [&](const Scrolled& e) { ImGui_ImplGlfw_ScrollCallback(window_, e.x, e.y); },
+                   [&](const Focused& e) { ImGui_ImplGlfw_WindowFocusCallback(window_, e.yes); },
+                   [&](const Entered& e) {
+                     ImGui_ImplGlfw_CursorEnterCallback(window_, e.yes);
+                     if (!e.yes) x_ = y_ = -FLT_MAX;
+                   },
+               },
+               event);
+  }
+#if IMGUI_VERSION_NUM < 18700
+  // The backend asked the system for the present state, which may be later than this frame.
+  ImGuiIO& io = ImGui::GetIO();
+  io.MousePos = ImVec2(static_cast<float>(x_), static_cast<float>(y_));
+  for (int button = 0; button < 3; ++button) io.MouseDown[button] = down_[button];
+#endif
+  return strokes;
+}
+
+std::vector<std::string> InputQueue::take_dropped_files() {
+  return std::exchange(dropped_, {});
+}
+
+}  // namespace attnscope::window

@@ -1,0 +1,33 @@
+// Colours and spacing of the window, light and dark. One accent; everything else is quiet, so that
+// the pictures stand out.
+#pragma once
+
+#include <imgui.h>
+
+#include "core/figure/display_list.h"
+
+namespace attnscope::window {
+
+struct Look {
+  bool dark = false;
+  ImVec4 page;     // behind the picture, and its ground
+  ImVec4 panel;    // side panels, menus
+  ImVec4 field;    // what can be typed into or slid
+  ImVec4 raised;   // buttons, chips
+  ImVec4 hovered;  // either, under the pointer
+  ImVec4 line;     // hair lines between panels
+  ImVec4 text, faint, accent, on_accent;
+  ImVec4 query, key;  // of the pair under the pointer
+  ImVec4 warning, error;
+
+  static const Look& light();
+  static const Look& dark_one();
+  const Theme& theme() const { return dark ? Theme::dark() : Theme::light(); }
+};
+
+ImU32 packed(const ImVec4& colour, float alpha = 1);
+
+// Sets ImGui's style for the look, with all lengths in units times `scale`.
+void apply(const Look& look, double scale);
+
+}  // namespace attnscope::window

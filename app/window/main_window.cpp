@@ -1,0 +1,104 @@
+#include "app/window/main_window.h"
+
+#include <algorithm>
+
+#include "app/window/chrome.h"
+#include "app/window/dialogs.h"
+#include "app/window/text_panel.h"
+
+namespace attnscope::window {
+
+namespace {
+
+constexpr double kStatusHeight = 30;   // units
+constexpr double kLeastPicture = 280;  // units: side panels give way before the picture does
+
+constexpr ImGuiWindowFlags kFixed = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                                    ImGuiWindowFlags_NoSavedSettings |
+                                    ImGuiWindowFlags_NoBringToFrontOnFocus;
+
+void begin_panel(Ui& ui, const char* id, float width, float height) {
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(14), ui.px(12)});
+  ImGui::BeginChild(id, {width, height}, false, ImGuiWindowFlags_AlwaysUseWindowPadding);
+  ImGui::PopStyleVar();
+}
+
+void draw_left(Ui& ui, State& state, Panels& panels, float width, float height) {
+  begin_panel(ui, "left", width, height);
+  draw_text_panel(ui, state, panels.samples);
+  draw_tokens(ui, state);
+  draw_model_panel(ui, state, panels.model);
+  ImGui::EndChild();
+}
+
+void draw_middle(Ui& ui, State& state, Panels& panels, Painter& painter, float width,
+                 float height) {
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, ui.look->page);
+  begin_panel(ui, "middle", width, height);
+  ImGui::PopStyleColor();
+  draw_view_panel(ui, state, panels.picture, painter);
+  ImGui::EndChild();
+}
+
+void draw_columns(Ui& ui, State& state, Panels& panels, Painter& painter, float height) {
+  const float all = ImGui::GetContentRegionAvail().x;
+  if (!state.settings.panels) {
+    draw_middle(ui, state, panels, painter, all, height);
+    return;
+  }
+  Settings& s = state.settings;
+  const float bars = 2 * ui.px(5), least = ui.px(kLeastPicture);
+  const float wanted = ui.px(s.left_width) + ui.px(s.right_width);
+  const float share = std::min(1.0F, std::max(0.2F, (all - bars - least) / wanted));
+  const float left = ui.px(s.left_width) * share, right = ui.px(s.right_width) * share;
+  draw_left(ui, state, panels, left, height);
+  ImGui::SameLine(0, 0);
+  draw_splitter(ui, "splitter.left", s.left_width, 1, height);
+  ImGui::SameLine(0, 0);
+  draw_middle(ui, state, panels, painter, all - left - right - bars, height);
+  ImGui::SameLine(0, 0);
+  draw_splitter(ui, "splitter.right", s.right_width, -1, height);
+  ImGui::SameLine(0, 0);
+  begin_panel(ui, "right", right, height);
+  draw_explain_panel(ui, state, panels.weights);
+  ImGui::EndChild();
+}
+
+void draw_foot(Ui& ui, State& state) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + width, at.y + ui.px(1)},
+                                            packed(ui.look->line));
+  ImGui::SetCursorScreenPos({at.x + ui.px(14), at.y + ui.px(8)});
+  draw_status_line(ui, state);
+}
+
+}  // namespace
+
+void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter) {
+  if (state.settings.panels) draw_menu_bar(ui, state);
+  const ImGuiViewport& screen = *ImGui::GetMainViewport();
+  ImGui::SetNextWindowPos(screen.WorkPos);
+  ImGui::SetNextWindowSize(screen.WorkSize);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
+  ImGui::Begin("##main", nullptr, kFixed);
+  ImGui::PopStyleVar(3);
+  const float foot = ui.px(kStatusHeight);
+  const float height = std::max(ImGui::GetContentRegionAvail().y - foot, ui.px(60));
+  const ImVec2 top = ImGui::GetCursorScreenPos();
+  draw_columns(ui, state, panels, painter, height);
+  ImGui::SetCursorScreenPos({top.x, top.y + height});
+  draw_foot(ui, state);
+  ImGui::End();
+
+  draw_notices(ui, state);
+  draw_file_browser(ui, state);
+  draw_export_dialog(ui, state);
+  draw_palette(ui, state);
+  draw_help(ui, state);
+  draw_about(ui, state);
+}
+
+}  // namespace attnscope::window

@@ -1,0 +1,23 @@
+// How the panels share the window.
+#pragma once
+
+#include "app/window/explain_panel.h"
+#include "app/window/model_panel.h"
+#include "app/window/painter.h"
+#include "app/window/state.h"
+#include "app/window/ui.h"
+#include "app/window/view_panel.h"
+
+namespace attnscope::window {
+
+// What panels keep between frames that is no part of the state: caches and lists.
+struct Panels {
+  std::vector<std::string> samples;
+  ModelPanel model;
+  Picture picture;
+  HeadWeights weights;
+};
+
+void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter);
+
+}  // namespace attnscope::window

@@ -1,0 +1,139 @@
+#include "app/window/model_panel.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/window/actions.h"
+#include "app/window/selection.h"
+
+namespace attnscope::window {
+
+namespace {
+
+std::string model_label(const std::string& model) {
+  const std::string name = std::filesystem::path(model).filename().string();
+  return name.empty() ? model : name;
+}
+
+void draw_models(Ui& ui, State& state, const ModelPanel& panel) {
+  heading(ui, "Model");
+  ImGui::SetNextItemWidth(-1);
+  const bool open =
+      ImGui::BeginCombo("##model", on_screen(model_label(state.experiment.model)).c_str());
+  mark(ui, "model");
+  if (!open) {
+    hint(ui, "The model whose attention is shown.");
+    return;
+  }
+  for (const std::string& name : panel.models) {
+    if (ImGui::Selectable(on_screen(name).c_str(), name == state.experiment.model)) {
+      state.experiment.model = name;
+    }
+    mark(ui, "model." + name);
+  }
+  ImGui::Separator();
+  if (ImGui::Selectable(action("open_model").label.c_str())) action("open_model").run(state);
+  mark(ui, "model.open");
+  ImGui::EndCombo();
+}
+
+// One entry of a list of variants or encodings. True when clicked.
+bool draw_entry(Ui& ui, const Entry& entry, bool chosen, std::string_view scope) {
+  ImGui::BeginDisabled(!entry.refusal.empty());
+  const bool clicked = ImGui::Selectable(on_screen(entry.label).c_str(), chosen);
+  ImGui::EndDisabled();
+  mark(ui, std::string(scope) + ".type." + (entry.id.empty() ? "model" : entry.id));
+  hint(ui, entry.refusal.empty() ? entry.summary : "Not here: " + entry.refusal);
+  return clicked;
+}
+
+// The combo of a list under its groups' headings. Returns the clicked entry or null.
+const Entry* draw_list(Ui& ui, const std::vector<Entry>& entries, const std::string& chosen,
+                       const std::string& preview, std::string_view scope) {
+  const Entry* clicked = nullptr;
+  ImGui::SetNextItemWidth(-1);
+  ImGui::PushID(scope.data());
+  const bool open =
+      ImGui::BeginCombo("##type", on_screen(preview).c_str(), ImGuiComboFlags_HeightLarge);
+  mark(ui, std::string(scope) + ".type");
+  if (open) {
+    std::string group;
+    for (const Entry& entry : entries) {
+      if (entry.group != group) {
+        group = entry.group;
+        ImGui::Spacing();
+        ImGui::PushFont(ui.fonts.small);
+        ImGui::TextDisabled("%s", group.c_str());
+        ImGui::PopFont();
+      }
+      if (draw_entry(ui, entry, entry.id == chosen, scope)) clicked = &entry;
+    }
+    ImGui::EndCombo();
+  }
+  ImGui::PopID();
+  return clicked;
+}
+
+// The list of variants or encodings with the chosen one's parameters. An empty choice means what
+// the model was trained with.
+void draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& choice, ListTexts& texts) {
+  heading(ui, list.title);
+  const std::string chosen = choice ? choice->id : "";
+  if (const Entry* clicked = draw_list(ui, list.entries, chosen, list.preview, list.scope)) {
+    if (clicked->id.empty()) {
+      choice.reset();
+    } else if (clicked->id != chosen) {
+      choice = Choice{clicked->id, clicked->start};
+    }
+    return;  // `list` speaks of what was chosen before
+  }
+  if (list.now == nullptr) return;
+  // Moving a slider of what the model has makes it a choice of one's own.
+  Values values = choice ? choice->values : list.model_values;
+  const bool refused = !choice && list.model_mixed;
+  if (refused) return;
+  if (draw_parameters(ui, list.scope, list.now->parameters, values, texts)) {
+    choice = Choice{list.now->id, values};
+  }
+}
+
+void draw_causal(Ui& ui, State& state) {
+  std::optional<bool>& causal = state.experiment.causal;
+  ImGui::TextUnformatted("Direction");
+  const int chosen = !causal ? 0 : (*causal ? 1 : 2);
+  const int clicked = segments(ui, "causal",
+                               {{"Model", "As the model was trained.", "model"},
+                                {"Causal", "Each token sees itself and what comes before.", "yes",
+                                 causal_refusal(state, true).empty()},
+                                {"Both ways", "Each token sees all tokens, also those after it.",
+                                 "no", causal_refusal(state, false).empty()}},
+                               chosen);
+  if (clicked == 0) causal.reset();
+  if (clicked > 0) causal = clicked == 1;
+}
+
+void draw_backend(Ui& ui, State& state) {
+  heading(ui, "Computed by");
+  constexpr BackendChoice kChoices[] = {BackendChoice::Auto, BackendChoice::Cpu,
+                                        BackendChoice::Gpu};
+  const auto at = std::find(std::begin(kChoices), std::end(kChoices), state.experiment.backend);
+  const int clicked = segments(
+      ui, "backend",
+      {{"Auto", "Whichever is there and faster.", "auto"},
+       {"CPU", "The processor.", "cpu"},
+       {"GPU", "OpenGL compute shaders; refused with a reason where they cannot run.", "gpu"}},
+      static_cast<int>(at - std::begin(kChoices)));
+  if (clicked >= 0) state.experiment.backend = kChoices[clicked];
+}
+
+}  // namespace
+
+void draw_model_panel(Ui& ui, State& state, ModelPanel& panel) {
+  draw_models(ui, state, panel);
+  draw_choice(ui, variant_list(state), state.experiment.variant, panel.lists);
+  draw_causal(ui, state);
+  draw_choice(ui, encoding_list(state), state.experiment.encoding, panel.lists);
+  draw_backend(ui, state);
+}
+
+}  // namespace attnscope::window

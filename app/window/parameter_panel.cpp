@@ -1,0 +1,207 @@
+#include "app/window/parameter_panel.h"
+
+#include "app/window/parameter_edit.h"
+
+namespace attnscope::window {
+
+namespace {
+
+constexpr std::size_t kMostSegments = 3;
+constexpr double kNumberWidth = 84, kResetWidth = 22, kAutomaticWidth = 96;  // units
+
+bool is_number(const Parameter& p) {
+  return p.kind == Parameter::Kind::Integer || p.kind == Parameter::Kind::Real;
+}
+
+// The label with its symbol, and its hint.
+void draw_label(Ui& ui, const Parameter& p) {
+  ImGui::BeginGroup();
+  ImGui::TextUnformatted(p.label.c_str());
+  if (!p.symbol.empty() && p.symbol != p.key) {
+    ImGui::SameLine();
+    ImGui::TextDisabled("%s", p.symbol.c_str());
+  }
+  ImGui::EndGroup();
+  hint(ui, p.help);
+}
+
+// At the right end of the label's line: back to the default. True when clicked.
+bool draw_reset(Ui& ui, const Parameter& p, const Values& values, const std::string& id) {
+  if (is_initial(p, values)) return false;
+  ImGui::SameLine(ImGui::GetContentRegionMax().x - ui.px(kResetWidth));
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(2), ui.px(2)});
+  ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0);
+  ImGui::PushStyleColor(ImGuiCol_Button, ImVec4(0, 0, 0, 0));
+  const bool clicked = ImGui::Button("↺", {ui.px(kResetWidth), 0});
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar(2);
+  mark(ui, id + ".reset");
+  hint(ui, p.optional ? "Back to automatic" : "Back to " + to_text(p.initial));
+  return clicked;
+}
+
+// At the right of the label: the number, to be typed.
+bool draw_number(Ui& ui, const Parameter& p, Values& values, const std::string& id) {
+  ImGui::SameLine(ImGui::GetContentRegionMax().x - ui.px(kResetWidth + kNumberWidth + 2));
+  ImGui::SetNextItemWidth(ui.px(kNumberWidth));
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(2)});
+  bool changed = false;
+  if (p.kind == Parameter::Kind::Integer) {
+    ImS64 value = values.integer(p.key);
+    changed = ImGui::InputScalar("##number", ImGuiDataType_S64, &value, nullptr, nullptr, "%lld",
+                                 ImGuiInputTextFlags_EnterReturnsTrue);
+    changed |= ImGui::IsItemDeactivatedAfterEdit();
+    if (changed) values.set(p.key, clamped(p, static_cast<Index>(value)));
+  } else {
+    double value = values.real(p.key);
+    changed = ImGui::InputScalar("##number", ImGuiDataType_Double, &value, nullptr, nullptr,
+                                 number_format(p).c_str(), ImGuiInputTextFlags_EnterReturnsTrue);
+    changed |= ImGui::IsItemDeactivatedAfterEdit();
+    if (changed) values.set(p.key, clamped(p, value));
+  }
+  ImGui::PopStyleVar();
+  mark(ui, id + ".number");
+  hint(ui, p.help + " Click to type: " + expected_text(p) + ".");
+  return changed;
+}
+
+// The slider is thin; its number stands above it.
+bool draw_slider(Ui& ui, const Parameter& p, Values& values) {
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(2), 0});
+  ImGui::PushStyleVar(ImGuiStyleVar_FrameRounding, ui.px(6));
+  ImGui::PushStyleVar(ImGuiStyleVar_GrabRounding, ui.px(6));
+  ImGui::PushFont(ui.fonts.tiny);
+  ImGui::PushStyleColor(ImGuiCol_Text, ImVec4(0, 0, 0, 0));
+  ImGuiSliderFlags flags = ImGuiSliderFlags_NoInput;
+  if (p.slider_logarithmic) flags |= ImGuiSliderFlags_Logarithmic;
+  bool changed = false;
+  if (p.kind == Parameter::Kind::Integer) {
+    ImS64 value = values.integer(p.key);
+    const auto least = static_cast<ImS64>(p.slider_least), most = static_cast<ImS64>(p.slider_most);
+    changed =
+        ImGui::SliderScalar("##slider", ImGuiDataType_S64, &value, &least, &most, "%lld", flags);
+    if (changed) values.set(p.key, clamped(p, static_cast<Index>(value)));
+  } else {
+    double value = values.real(p.key);
+    changed = ImGui::SliderScalar("##slider", ImGuiDataType_Double, &value, &p.slider_least,
+                                  &p.slider_most, number_format(p).c_str(), flags);
+    if (changed) values.set(p.key, clamped(p, value));
+  }
+  ImGui::PopStyleColor();
+  ImGui::PopFont();
+  ImGui::PopStyleVar(3);
+  return changed;
+}
+
+bool draw_choice(Ui& ui, const Parameter& p, Values& values, const std::string& id) {
+  const std::string& now = values.choice(p.key);
+  std::string next = now;
+  if (p.choices.size() <= kMostSegments) {
+    std::vector<Segment> choices;
+    int chosen = 0;
+    for (std::size_t i = 0; i < p.choices.size(); ++i) {
+      choices.push_back({p.choices[i].c_str(), "", p.choices[i].c_str()});
+      if (p.choices[i] == now) chosen = static_cast<int>(i);
+    }
+    const int clicked = segments(ui, id.c_str(), choices, chosen);
+    if (clicked >= 0) next = p.choices[static_cast<std::size_t>(clicked)];
+  } else if (ImGui::BeginCombo("##value", now.c_str())) {
+    for (const std::string& choice : p.choices) {
+      if (ImGui::Selectable(choice.c_str(), choice == now)) next = choice;
+      mark(ui, id + "." + choice);
+    }
+    ImGui::EndCombo();
+  }
+  if (next == now) return false;
+  values.set(p.key, next);
+  return true;
+}
+
+bool draw_list(Ui& ui, const Parameter& p, Values& values, const std::string& id,
+               ListTexts& texts) {
+  const Value value = values.all().find(p.key)->second;
+  const auto [place, is_new] = texts.by_id.try_emplace(id);
+  ListTexts::Entry& entry = place->second;
+  if (is_new || entry.shown != value) entry = {list_to_text(value), "", value};
+  const bool rows = p.kind == Parameter::Kind::IntegerLists;
+  const bool changed =
+      text_field(ui, "##value", entry.text, id, rows ? "0, 1; 1, 2" : "numbers, with commas");
+  if (!entry.problem.empty()) {
+    ImGui::PushStyleColor(ImGuiCol_Text, ui.look->error);
+    paragraph(ui, entry.problem);
+    ImGui::PopStyleColor();
+  }
+  if (!changed) return false;
+  const std::optional<Value> parsed = list_from_text(p, entry.text, entry.problem);
+  if (!parsed || *parsed == value) return false;
+  entry.shown = *parsed;
+  values.set(p.key, *parsed);
+  return true;
+}
+
+bool draw_value(Ui& ui, const Parameter& p, Values& values, const std::string& id,
+                ListTexts& texts) {
+  using Kind = Parameter::Kind;
+  bool changed = false;
+  switch (p.kind) {
+    case Kind::Integer:
+    case Kind::Real:
+      changed = draw_slider(ui, p, values);
+      break;
+    case Kind::Choice:
+      return draw_choice(ui, p, values, id);
+    case Kind::Flag: {
+      bool on = values.flag(p.key);
+      changed = ImGui::Checkbox("##value", &on);
+      if (changed) values.set(p.key, on);
+      break;
+    }
+    case Kind::Integers:
+    case Kind::Reals:
+    case Kind::IntegerLists:
+      return draw_list(ui, p, values, id, texts);
+  }
+  mark(ui, id);
+  return changed;
+}
+
+bool draw_parameter(Ui& ui, const Parameter& p, Values& values, const std::string& id,
+                    ListTexts& texts) {
+  // The fields beside labels are lower than others.
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(2)});
+  ImGui::AlignTextToFramePadding();
+  draw_label(ui, p);
+  ImGui::PopStyleVar();
+  if (p.optional && !values.has(p.key)) {
+    ImGui::SameLine(ImGui::GetContentRegionMax().x - ui.px(kAutomaticWidth));
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(2)});
+    const bool clicked = button(ui, "Automatic", id, false, ui.px(kAutomaticWidth));
+    ImGui::PopStyleVar();
+    hint(ui, p.help + " Click to set it by hand.");
+    if (clicked) values = given(p, values);
+    return clicked;
+  }
+  bool changed = is_number(p) && draw_number(ui, p, values, id);
+  if (draw_reset(ui, p, values, id)) {
+    values = reset(p, values);
+    return true;
+  }
+  ImGui::SetNextItemWidth(-1);
+  return draw_value(ui, p, values, id, texts) || changed;
+}
+
+}  // namespace
+
+bool draw_parameters(Ui& ui, const std::string& scope, const std::vector<Parameter>& parameters,
+                     Values& values, ListTexts& texts) {
+  bool changed = false;
+  for (const Parameter& p : parameters) {
+    const std::string id = scope + "." + p.key;
+    ImGui::PushID(id.c_str());
+    changed |= draw_parameter(ui, p, values, id, texts);
+    ImGui::PopID();
+  }
+  return changed;
+}
+
+}  // namespace attnscope::window

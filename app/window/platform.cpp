@@ -1,0 +1,131 @@
+#include "app/window/platform.h"
+
+#include <GLFW/glfw3.h>
+#include <epoxy/gl.h>
+
+#include <algorithm>
+
+#include "app/window/window.h"
+#include "core/base/error.h"
+
+namespace attnscope::window {
+
+namespace {
+
+constexpr int kDefaultWidth = 1440, kDefaultHeight = 900;
+
+// What GLFW said last; its errors come by callback.
+std::string& last_error() {
+  static std::string text;
+  return text;
+}
+
+class WindowContext : public GlContext {
+ public:
+  explicit WindowContext(GLFWwindow* window) : window_(window) {}
+  void make_current() override {
+    glfwMakeContextCurrent(window_);
+    if (glfwGetCurrentContext() != window_) {
+      throw WorkError("GPU: the window system gave no context (" + last_error() + ")");
+    }
+  }
+  void release() override { glfwMakeContextCurrent(nullptr); }
+
+ private:
+  GLFWwindow* window_;
+};
+
+GLFWwindow* create(int major, int minor, int width, int height, bool visible, GLFWwindow* share) {
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, major);
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, minor);
+  glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+  glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
+  glfwWindowHint(GLFW_VISIBLE, visible ? GLFW_TRUE : GLFW_FALSE);
+  glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_FALSE);
+  glfwWindowHintString(GLFW_X11_CLASS_NAME, "attnscope");
+  return glfwCreateWindow(width, height, "attnscope", nullptr, share);
+}
+
+// The size to start with: as it was, else comfortable, never larger than the monitor.
+void choose_size(const Settings& settings, int& width, int& height) {
+  width = settings.width > 0 ? settings.width : kDefaultWidth;
+  height = settings.height > 0 ? settings.height : kDefaultHeight;
+  if (GLFWmonitor* monitor = glfwGetPrimaryMonitor()) {
+    int x = 0, y = 0, most_width = width, most_height = height;
+    glfwGetMonitorWorkarea(monitor, &x, &y, &most_width, &most_height);
+    if (most_width > 0) width = std::min(width, most_width);
+    if (most_height > 0) height = std::min(height, most_height);
+  }
+}
+
+}  // namespace
+
+Platform::Platform(const Settings& settings) {
+  glfwSetErrorCallback([](int, const char* text) { last_error() = text; });
+  if (!glfwInit()) throw NoDisplay("no window can be opened: " + last_error());
+  int width = 0, height = 0;
+  choose_size(settings, width, height);
+  window_ = create(4, 3, width, height, true, nullptr);
+  if (window_ != nullptr) {
+    // Windows are made on the main thread only, so the hidden one is made in advance.
+    compute_ = create(4, 3, 16, 16, false, window_);
+    if (compute_ == nullptr) no_compute_ = "GPU: no second context (" + last_error() + ")";
+  } else {
+    no_compute_ = "GPU: the driver has no OpenGL 4.3";
+    window_ = create(3, 3, width, height, true, nullptr);
+  }
+  if (window_ == nullptr) {
+    glfwTerminate();
+    throw NoDisplay("no window can be opened: OpenGL 3.3 is needed (" + last_error() + ")");
+  }
+  glfwSetWindowSizeLimits(window_, 480, 320, GLFW_DONT_CARE, GLFW_DONT_CARE);
+  if (settings.width > 0 && !settings.maximised) glfwSetWindowPos(window_, settings.x, settings.y);
+  if (settings.maximised) glfwMaximizeWindow(window_);
+  glfwMakeContextCurrent(window_);
+  glfwSwapInterval(1);
+}
+
+Platform::~Platform() {
+  if (compute_ != nullptr) glfwDestroyWindow(compute_);
+  glfwDestroyWindow(window_);
+  glfwTerminate();
+}
+
+std::unique_ptr<GlContext> Platform::compute_context() const {
+  if (compute_ == nullptr) throw WorkError(no_compute_);
+  return std::make_unique<WindowContext>(compute_);
+}
+
+std::string Platform::describe() const {
+  const auto* name = reinterpret_cast<const char*>(glGetString(GL_RENDERER));
+  return name != nullptr ? name : "";
+}
+
+double Platform::monitor_scale() const {
+  float x = 1, y = 1;
+  glfwGetWindowContentScale(window_, &x, &y);
+  return std::clamp(static_cast<double>(std::max(x, y)), 0.5, 4.0);
+}
+
+void Platform::toggle_full_screen() {
+  if (glfwGetWindowMonitor(window_) != nullptr) {
+    glfwSetWindowMonitor(window_, nullptr, windowed_[0], windowed_[1], windowed_[2], windowed_[3],
+                         GLFW_DONT_CARE);
+    return;
+  }
+  GLFWmonitor* monitor = glfwGetPrimaryMonitor();
+  if (monitor == nullptr) return;
+  glfwGetWindowPos(window_, &windowed_[0], &windowed_[1]);
+  glfwGetWindowSize(window_, &windowed_[2], &windowed_[3]);
+  const GLFWvidmode* mode = glfwGetVideoMode(monitor);
+  glfwSetWindowMonitor(window_, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
+}
+
+void Platform::remember(Settings& settings) const {
+  settings.maximised = glfwGetWindowAttrib(window_, GLFW_MAXIMIZED) == GLFW_TRUE;
+  if (settings.maximised || glfwGetWindowMonitor(window_) != nullptr) return;
+  glfwGetWindowPos(window_, &settings.x, &settings.y);
+  glfwGetWindowSize(window_, &settings.width, &settings.height);
+}
+
+}  // namespace attnscope::window

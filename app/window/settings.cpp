@@ -1,0 +1,99 @@
+#include "app/window/settings.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+
+namespace attnscope::window {
+
+namespace {
+
+constexpr std::size_t kMostBytes = 1 << 16;
+constexpr int kMostPixels = 32768;
+constexpr double kLeastScale = 0.5, kMostScale = 4;
+constexpr double kLeastPanel = 220, kMostPanel = 640;
+
+// `object[key]` within its limits; a missing key keeps what is there, a wrong type throws.
+template <class T>
+void read(const nlohmann::json& object, const char* key, T& value, T least, T most) {
+  if (const auto found = object.find(key); found != object.end()) {
+    if (!found->is_number()) throw InputError(std::string(key) + ": expected a number");
+    value = static_cast<T>(
+        std::clamp(found->get<double>(), static_cast<double>(least), static_cast<double>(most)));
+  }
+}
+
+void read(const nlohmann::json& object, const char* key, bool& value) {
+  if (const auto found = object.find(key); found != object.end()) {
+    if (!found->is_boolean()) throw InputError(std::string(key) + ": expected true or false");
+    value = found->get<bool>();
+  }
+}
+
+Settings settings_from_json(const nlohmann::json& object) {
+  if (!object.is_object()) throw InputError("expected an object");
+  Settings s;
+  read(object, "x", s.x, -kMostPixels, kMostPixels);
+  read(object, "y", s.y, -kMostPixels, kMostPixels);
+  read(object, "width", s.width, 0, kMostPixels);
+  read(object, "height", s.height, 0, kMostPixels);
+  read(object, "maximised", s.maximised);
+  read(object, "dark", s.dark);
+  read(object, "scale", s.scale, 0.0, kMostScale);
+  if (s.scale < kLeastScale) s.scale = 0;
+  read(object, "left_width", s.left_width, kLeastPanel, kMostPanel);
+  read(object, "right_width", s.right_width, kLeastPanel, kMostPanel);
+  read(object, "panels", s.panels);
+  if (const auto found = object.find("folder"); found != object.end()) {
+    if (!found->is_string()) throw InputError("folder: expected a text");
+    s.folder = found->get<std::string>();
+  }
+  return s;
+}
+
+}  // namespace
+
+std::filesystem::path configuration_folder() {
+  if (const char* folder = std::getenv("XDG_CONFIG_HOME"); folder && *folder == '/') {
+    return std::filesystem::path(folder) / "attnscope";
+  }
+  if (const char* home = std::getenv("HOME"); home && *home != '\0') {
+    return std::filesystem::path(home) / ".config" / "attnscope";
+  }
+  return std::filesystem::temp_directory_path() / "attnscope";
+}
+
+LoadedSettings load_settings(const std::filesystem::path& file) {
+  std::error_code none;
+  if (!std::filesystem::exists(file, none)) return {};
+  try {
+    return {settings_from_json(nlohmann::json::parse(read_file(file, kMostBytes))), ""};
+  } catch (const std::exception& e) {
+    return {
+        {},
+        "The window's settings could not be read and were reset (" + std::string(e.what()) + ")."};
+  }
+}
+
+void save_settings(const std::filesystem::path& file, const Settings& s) {
+  std::error_code failed;
+  std::filesystem::create_directories(file.parent_path(), failed);
+  const nlohmann::json object = {{"x", s.x},
+                                 {"y", s.y},
+                                 {"width", s.width},
+                                 {"height", s.height},
+                                 {"maximised", s.maximised},
+                                 {"dark", s.dark},
+                                 {"scale", s.scale},
+                                 {"left_width", s.left_width},
+                                 {"right_width", s.right_width},
+                                 {"panels", s.panels},
+                                 {"folder", s.folder}};
+  using nlohmann::json;
+  write_file(file, object.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace attnscope::window

@@ -1,0 +1,35 @@
+// What the window remembers between starts. Kept as JSON in the person's configuration folder;
+// nothing in there is precious, so a broken file is ignored with a notice.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace attnscope::window {
+
+struct Settings {
+  // Of the window, in screen coordinates. Size 0: as large as suits the monitor.
+  int x = 0, y = 0, width = 0, height = 0;
+  bool maximised = false;
+  bool dark = false;
+  double scale = 0;  // of everything drawn; 0: as the monitor says
+  // Of the side panels, in units of scale 1.
+  double left_width = 300, right_width = 290;
+  bool panels = true;
+  std::string folder;  // where the file browser was last
+  bool operator==(const Settings&) const = default;
+};
+
+// $XDG_CONFIG_HOME/attnscope, else ~/.config/attnscope. Not created here.
+std::filesystem::path configuration_folder();
+
+struct LoadedSettings {
+  Settings settings;
+  std::string notice;  // why what was stored is not used; empty when all went well
+};
+// Never throws: without a file, the defaults; with a broken one, the defaults and a notice.
+LoadedSettings load_settings(const std::filesystem::path& file);
+// Creates the folder. WorkError when it cannot be written.
+void save_settings(const std::filesystem::path& file, const Settings& settings);
+
+}  // namespace attnscope::window

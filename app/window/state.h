@@ -1,0 +1,120 @@
+// All that the window knows, as plain values: panels draw it and change it, actions change it, the
+// program carries out what it wishes for. No OpenGL and no ImGui, so that tests can have one.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/window/history.h"
+#include "app/window/settings.h"
+#include "app/window/text_edit.h"
+#include "core/experiment/experiment.h"
+#include "core/experiment/trace.h"
+#include "core/view/picture.h"
+#include "core/view/view.h"
+
+namespace attnscope::window {
+
+// A line above the status line. Errors stay until they are closed.
+struct Notice {
+  std::string text;
+  bool error = false;
+  double until = 0;  // seconds of the window's clock; not for errors
+};
+
+// What a file browser was opened for.
+enum class BrowsePurpose { OpenFile, OpenModel, SaveSession, ExportPath };
+
+struct FileEntry {
+  std::string name;
+  bool folder = false;
+  std::uintmax_t bytes = 0;
+};
+struct FileBrowser {
+  bool open = false;
+  BrowsePurpose purpose = BrowsePurpose::OpenFile;
+  std::filesystem::path folder;
+  std::vector<FileEntry> entries;  // of the folder, as last read
+  std::string name;                // typed or clicked
+  std::string problem;             // why the folder or name cannot be used
+  bool confirm = false;            // the named file exists: asked whether to replace it
+};
+
+struct ExportDialog {
+  bool open = false;
+  std::string path = "attention.png";
+  PictureOptions picture;
+  std::string problem;
+};
+
+struct Palette {
+  bool open = false;
+  std::string typed;
+  int chosen = 0;
+};
+
+struct TextPanel {
+  TextEdit edit;
+  bool focused = false;
+  double scroll = 0;           // pixels
+  bool follow_cursor = false;  // scroll to it in the next frame
+  bool dragging = false;
+};
+
+struct ViewPanel {
+  std::optional<Hit> hit;        // under the pointer
+  std::optional<Point> pointer;  // within the picture, in units
+  bool panning = false;
+  bool actual_size = false;  // asked for; done where the plot's size is known
+};
+
+// What actions and panels ask of the program; done and cleared after each frame.
+struct Wishes {
+  bool close = false, full_screen = false, cancel_run = false;
+  std::optional<std::string> clipboard;
+};
+
+struct State {
+  explicit State(Experiment start = {}) : experiment(start), history(std::move(start)) {}
+
+  Experiment experiment;  // edited by everything
+  History history;
+
+  std::shared_ptr<const Trace> trace;  // the newest that there is; null before the first
+  Experiment shown;                    // what made it
+  std::string error;                   // why the newest run gave none; empty when it did
+  double busy_seconds = 0;             // of the run that goes on; 0: none
+
+  Settings settings;
+  double scale = 1;    // pixels per unit that holds at the moment
+  double seconds = 0;  // the window's clock
+  std::vector<Notice> notices;
+  std::string gpu;  // what the graphics context calls itself
+
+  TextPanel text;
+  ViewPanel view;
+  FileBrowser browser;
+  ExportDialog exporting;
+  Palette palette;
+  bool help_open = false, about_open = false;
+  std::filesystem::path session;    // the file that Ctrl+S writes; empty: asks
+  std::filesystem::path abandoned;  // an autosave that a crashed program left
+  Wishes wishes;
+
+  bool dialog_open() const {
+    return browser.open || exporting.open || palette.open || help_open || about_open;
+  }
+  void say(std::string text);       // a notice that goes by itself
+  void complain(std::string text);  // an error
+  // The attention that the view's layer and head point at; null without a trace.
+  const AttentionTap* tap(Index* head_in_group = nullptr) const;
+  Index layers() const;
+  Index heads() const;  // of the view's layer
+  // The view's layer and head moved into what the trace has.
+  void keep_view_inside();
+};
+
+}  // namespace attnscope::window

@@ -1,0 +1,56 @@
+// Editing of a text with soft-wrapped lines: cursor, selection, moves. Nothing is drawn here.
+//
+// ImGui's own multi-line field neither wraps lines nor keeps characters outside of its font, so
+// that a text with such characters would be damaged by the first key stroke.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attnscope::window {
+
+// Bytes [begin, end) of a text, without the line break that ends it.
+struct TextLine {
+  std::size_t begin = 0, end = 0;
+};
+
+// How wide the character at the start of the text is.
+using CharacterWidth = std::function<double(std::string_view)>;
+
+// Lines no wider than `width`, broken after spaces where possible. At least one line; a text that
+// ends in a line break has an empty last line.
+std::vector<TextLine> wrap(std::string_view text, double width, const CharacterWidth& advance);
+
+class TextEdit {
+ public:
+  enum class Move { Left, Right, WordLeft, WordRight, LineStart, LineEnd, Up, Down, Start, End };
+
+  const std::string& text() const { return text_; }
+  void assign(std::string text);  // from outside (undo, a file): the cursor stays where it can
+  std::size_t cursor() const { return cursor_; }
+  std::size_t anchor() const { return anchor_; }  // the other end of the selection
+  std::size_t selection_begin() const { return cursor_ < anchor_ ? cursor_ : anchor_; }
+  std::size_t selection_end() const { return cursor_ < anchor_ ? anchor_ : cursor_; }
+  std::string selected() const;
+
+  // `lines` is the wrapping of the present text; Up and Down and the ends of lines follow it.
+  void move(Move where, bool selecting, const std::vector<TextLine>& lines);
+  void place(std::size_t cursor, bool selecting);
+  void select_word(std::size_t at);
+  void select_all();
+
+  void insert(std::string_view typed);  // replaces the selection; line ends become "\n"
+  void erase(Move towards, const std::vector<TextLine>& lines);  // the selection, or up to there
+
+ private:
+  std::size_t target(Move where, const std::vector<TextLine>& lines) const;
+  std::string text_;
+  std::size_t cursor_ = 0, anchor_ = 0;
+};
+
+// The line that a cursor stands in; at a soft break it stands at the start of the next line.
+std::size_t line_of(const std::vector<TextLine>& lines, std::size_t cursor);
+
+}  // namespace attnscope::window

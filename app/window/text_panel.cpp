@@ -1,0 +1,121 @@
+#include "app/window/text_panel.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/window/samples.h"
+#include "app/window/text_editor.h"
+#include "app/window/utf8.h"
+
+namespace attnscope::window {
+
+namespace {
+
+constexpr double kEditorLines = 6;
+constexpr std::size_t kHeadline = 44;
+// More chips than this say nothing; the map has the labels too.
+constexpr std::size_t kMostChips = 400;
+
+void draw_samples(Ui& ui, State& state, const std::vector<std::string>& samples) {
+  if (samples.empty()) return;
+  const float width = ImGui::CalcTextSize("Samples").x + ui.px(18);
+  ImGui::SameLine(ImGui::GetContentRegionMax().x - width);
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(9), ui.px(2)});
+  if (button(ui, "Samples", "samples", false, width)) ImGui::OpenPopup("samples");
+  ImGui::PopStyleVar();
+  hint(ui, "Texts to start from.");
+  if (!ImGui::BeginPopup("samples")) return;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (ImGui::Selectable(on_screen(headline(samples[i], kHeadline)).c_str())) {
+      state.history.end_step();
+      state.experiment.text = samples[i];
+      state.experiment.ids.clear();
+    }
+    mark(ui, "sample." + std::to_string(i));
+  }
+  ImGui::EndPopup();
+}
+
+std::string count(std::size_t n, const char* one, const char* many) {
+  return std::to_string(n) + " " + (n == 1 ? one : many);
+}
+
+void draw_counts(Ui& ui, const State& state) {
+  std::size_t characters = 0;
+  const std::string& text = state.experiment.text;
+  for (std::size_t at = 0; at < text.size(); at = next_character(text, at)) ++characters;
+  std::string line = count(characters, "character", "characters");
+  if (state.trace != nullptr && same_run(state.shown, state.experiment)) {
+    line += ", " + count(state.trace->tokens.size(), "token", "tokens");
+  }
+  faint(ui, line);
+}
+
+bool is_cut(const Trace& trace, const std::string& text) {
+  if (trace.tokens.empty()) return false;
+  const auto first = std::find_if(trace.tokens.begin(), trace.tokens.end(),
+                                  [](const TraceToken& t) { return !t.special; });
+  return first != trace.tokens.end() && (first->begin > 0 || trace.tokens.back().end < text.size());
+}
+
+// Which part of a long text is used; shown when it matters.
+void draw_overlong(Ui& ui, State& state) {
+  if (state.trace == nullptr || !is_cut(*state.trace, state.shown.text)) return;
+  const int clicked = segments(ui, "overlong",
+                               {{"First part", "Use the beginning of the text.", "first"},
+                                {"Last part", "Use the end of the text.", "last"}},
+                               state.experiment.overlong == Overlong::First ? 0 : 1);
+  if (clicked >= 0) state.experiment.overlong = clicked == 0 ? Overlong::First : Overlong::Last;
+}
+
+void token_hint(const Ui& ui, const TraceToken& token, std::size_t position) {
+  hint(ui, "Token " + std::to_string(position) + ": “" + token.label + "”\nnumber " +
+               std::to_string(token.id) + " of the vocabulary" +
+               (token.special ? ", put in by the tokenizer" : ""));
+}
+
+}  // namespace
+
+void draw_text_panel(Ui& ui, State& state, const std::vector<std::string>& samples) {
+  heading(ui, "Text", true);
+  draw_samples(ui, state, samples);
+  const float height =
+      static_cast<float>(kEditorLines) * ImGui::GetTextLineHeight() * 1.25F + ui.px(14);
+  if (state.text.edit.text() != state.experiment.text) {
+    state.text.edit.assign(state.experiment.text);
+  }
+  if (draw_text_editor(ui, state.text, height, "Type or drop a text here.", state.wishes)) {
+    state.experiment.text = state.text.edit.text();
+    state.experiment.ids.clear();
+  }
+  draw_counts(ui, state);
+  draw_overlong(ui, state);
+}
+
+void draw_tokens(Ui& ui, State& state) {
+  if (state.trace == nullptr) return;
+  const std::vector<TraceToken>& tokens = state.trace->tokens;
+  const Look& look = *ui.look;
+  const std::optional<Hit>& hit = state.view.hit;
+  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(3), ui.px(4)});
+  ImGui::PushFont(ui.fonts.small);
+  for (std::size_t i = 0; i < std::min(tokens.size(), kMostChips); ++i) {
+    const float width = ImGui::CalcTextSize(on_screen(tokens[i].label).c_str()).x + ui.px(12);
+    const float next = ImGui::GetItemRectMax().x + ui.px(3) + width;
+    if (i > 0 && next < right) ImGui::SameLine();
+    const auto at = static_cast<Index>(i);
+    const bool is_query = hit && hit->query == at, is_key = hit && hit->key == at;
+    const ImVec4& ground = is_query ? look.query : (is_key ? look.key : look.raised);
+    chip(ui, tokens[i].label, ground, is_query || is_key ? look.on_accent : look.text);
+    mark(ui, "token." + std::to_string(i));
+    token_hint(ui, tokens[i], i);
+  }
+  ImGui::PopFont();
+  ImGui::PopStyleVar();
+  if (tokens.size() > kMostChips) {
+    faint(ui, "and " + std::to_string(tokens.size() - kMostChips) + " more");
+  }
+}
+
+}  // namespace attnscope::window

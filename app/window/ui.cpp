@@ -1,0 +1,176 @@
+#include "app/window/ui.h"
+
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+
+namespace attnscope::window {
+
+void mark(Ui& ui, std::string_view id) {
+  if (!ui.report.on()) return;
+  const ImVec2 least = ImGui::GetItemRectMin(), size = ImGui::GetItemRectSize();
+  ui.report.box(id, {least.x, least.y, size.x, size.y});
+}
+
+void heading(Ui& ui, const char* text, bool first) {
+  if (!first) ImGui::Dummy({0, ui.px(5)});
+  ImGui::PushFont(ui.fonts.bold);
+  ImGui::TextUnformatted(text);
+  ImGui::PopFont();
+}
+
+void faint(Ui& ui, std::string_view text) {
+  ImGui::PushFont(ui.fonts.small);
+  ImGui::PushStyleColor(ImGuiCol_Text, ui.look->faint);
+  paragraph(ui, text);
+  ImGui::PopStyleColor();
+  ImGui::PopFont();
+}
+
+void paragraph(const Ui& ui, std::string_view text) {
+  static_cast<void>(ui);
+  const std::string shown = on_screen(text);
+  ImGui::PushTextWrapPos(0);
+  ImGui::TextUnformatted(shown.data(), shown.data() + shown.size());
+  ImGui::PopTextWrapPos();
+}
+
+void chip(Ui& ui, std::string_view text, const ImVec4& ground, const ImVec4& letters) {
+  const std::string shown = on_screen(text);
+  const ImVec2 extent = ImGui::CalcTextSize(shown.c_str());
+  const ImVec2 padding(ui.px(6), ui.px(2));
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 end(at.x + extent.x + 2 * padding.x, at.y + extent.y + 2 * padding.y);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.AddRectFilled(at, end, packed(ground), ui.px(4));
+  draw.AddText({at.x + padding.x, at.y + padding.y}, packed(letters), shown.c_str());
+  ImGui::Dummy({end.x - at.x, end.y - at.y});
+}
+
+void hint(const Ui& ui, std::string_view text) {
+  if (text.empty() || !ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
+  const std::string shown = on_screen(text);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(10), ui.px(7)});
+  ImGui::BeginTooltip();
+  ImGui::PushTextWrapPos(ui.px(340));
+  ImGui::TextUnformatted(shown.c_str());
+  ImGui::PopTextWrapPos();
+  ImGui::EndTooltip();
+  ImGui::PopStyleVar();
+}
+
+int segments(Ui& ui, const char* id, const std::vector<Segment>& choices, int chosen) {
+  int clicked = -1;
+  const float all = ImGui::GetContentRegionAvail().x, height = ImGui::GetFrameHeight();
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  const float each = all / static_cast<float>(choices.size());
+  const float rounding = ImGui::GetStyle().FrameRounding;
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.AddRectFilled(origin, {origin.x + all, origin.y + height}, packed(ui.look->raised),
+                     rounding);
+  ImGui::PushID(id);
+  for (int i = 0; i < static_cast<int>(choices.size()); ++i) {
+    const Segment& choice = choices[static_cast<std::size_t>(i)];
+    if (i > 0) ImGui::SameLine(0, 0);
+    const ImVec2 at(origin.x + each * static_cast<float>(i), origin.y);
+    ImGui::SetCursorScreenPos(at);
+    ImGui::BeginDisabled(!choice.enabled);
+    if (ImGui::InvisibleButton(choice.id, {each, height})) clicked = i;
+    const bool hovered = ImGui::IsItemHovered();
+    ImGui::EndDisabled();
+    mark(ui, std::string(id) + "." + choice.id);
+    const ImVec2 end(at.x + each, at.y + height);
+    const float inset = ui.px(2);
+    if (i == chosen || hovered) {
+      draw.AddRectFilled({at.x + inset, at.y + inset}, {end.x - inset, end.y - inset},
+                         packed(i == chosen ? ui.look->accent : ui.look->hovered),
+                         rounding - inset / 2);
+    }
+    const ImVec2 extent = ImGui::CalcTextSize(choice.label);
+    const ImVec4& letters =
+        i == chosen ? ui.look->on_accent : (choice.enabled ? ui.look->text : ui.look->faint);
+    draw.AddText({at.x + (each - extent.x) / 2, at.y + (height - extent.y) / 2}, packed(letters),
+                 choice.label);
+    hint(ui, choice.hint);
+  }
+  ImGui::PopID();
+  return clicked;
+}
+
+bool button(Ui& ui, const char* label, std::string_view id, bool primary, float width) {
+  if (primary) {
+    ImGui::PushStyleColor(ImGuiCol_Button, ui.look->accent);
+    ImGui::PushStyleColor(ImGuiCol_ButtonHovered, ui.look->accent);
+    ImGui::PushStyleColor(ImGuiCol_Text, ui.look->on_accent);
+  }
+  const bool clicked = ImGui::Button(label, {width, 0});
+  if (primary) ImGui::PopStyleColor(3);
+  mark(ui, id);
+  return clicked;
+}
+
+bool text_field(Ui& ui, const char* label, std::string& text, std::string_view id,
+                const char* placeholder) {
+  const bool changed =
+      ImGui::InputTextWithHint(label, placeholder, &text, ImGuiInputTextFlags_AutoSelectAll);
+  mark(ui, id);
+  return changed;
+}
+
+bool take_key(Ui& ui, std::string_view key) {
+  for (Stroke& stroke : ui.strokes) {
+    if (!stroke.taken && stroke.character == 0 && stroke.key == key && !stroke.control) {
+      stroke.taken = true;
+      return true;
+    }
+  }
+  return false;
+}
+
+namespace {
+
+// The title of a dialog, and a cross at the right that closes it.
+void draw_title(Ui& ui, const char* title, bool& open) {
+  ImGui::PushFont(ui.fonts.title);
+  ImGui::TextUnformatted(title);
+  ImGui::PopFont();
+  const float side = ui.px(26);
+  ImGui::SameLine(ImGui::GetContentRegionMax().x - side);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  if (ImGui::InvisibleButton("close", {side, side})) open = false;
+  mark(ui, "dialog.close");
+  const ImVec2 extent = ImGui::CalcTextSize("✕");
+  ImGui::GetWindowDrawList()->AddText(
+      {at.x + (side - extent.x) / 2, at.y + (side - extent.y) / 2},
+      packed(ImGui::IsItemHovered() ? ui.look->text : ui.look->faint), "✕");
+}
+
+}  // namespace
+
+bool begin_dialog(Ui& ui, const char* title, bool& open, double width, double height) {
+  const std::string id = std::string("##") + title;
+  if (open && !ImGui::IsPopupOpen(id.c_str())) ImGui::OpenPopup(id.c_str());
+  const ImGuiViewport& screen = *ImGui::GetMainViewport();
+  const ImVec2 most(screen.WorkSize.x - ui.px(40), screen.WorkSize.y - ui.px(40));
+  const ImVec2 size(std::min(ui.px(width), most.x),
+                    height > 0 ? std::min(ui.px(height), most.y) : 0.0F);
+  ImGui::SetNextWindowPos(screen.GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
+  ImGui::SetNextWindowSize(size, ImGuiCond_Always);
+  ImGui::SetNextWindowSizeConstraints({0, 0}, most);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(20), ui.px(16)});
+  const bool shown =
+      ImGui::BeginPopupModal(id.c_str(), &open,
+                             ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize |
+                                 ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoSavedSettings);
+  ImGui::PopStyleVar();
+  if (!shown) return false;
+  draw_title(ui, title, open);
+  if (take_key(ui, "Escape")) open = false;
+  return true;
+}
+
+void end_dialog() {
+  ImGui::EndPopup();
+}
+
+}  // namespace attnscope::window

@@ -1,0 +1,63 @@
+// What every panel gets: the fonts, the look, the scale, this frame's key strokes, and helpers for
+// the widgets that the panels share.
+#pragma once
+
+#include <imgui.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/window/fonts.h"
+#include "app/window/input.h"
+#include "app/window/look.h"
+#include "app/window/report.h"
+
+namespace attnscope::window {
+
+struct Ui {
+  Fonts fonts;
+  const Look* look = nullptr;
+  double scale = 1;             // pixels per unit
+  std::vector<Stroke> strokes;  // of this frame
+  Report report;                // where widgets are, for tests
+
+  float px(double units) const { return static_cast<float>(units * scale); }
+};
+
+// Names the last item for tests.
+void mark(Ui& ui, std::string_view id);
+
+// A heading within a panel, with space above unless it is the first.
+void heading(Ui& ui, const char* text, bool first = false);
+void faint(Ui& ui, std::string_view text);            // small, wrapped
+void paragraph(const Ui& ui, std::string_view text);  // wrapped
+// A coloured label with rounded corners, as long as its text.
+void chip(Ui& ui, std::string_view text, const ImVec4& ground, const ImVec4& letters);
+// A hint for the last item, in the one voice that all hints have; also for disabled items.
+void hint(const Ui& ui, std::string_view text);
+
+// A few choices side by side, of which one holds. Returns the one clicked, else -1.
+struct Segment {
+  const char* label;
+  const char* hint;
+  const char* id;
+  bool enabled = true;
+};
+int segments(Ui& ui, const char* id, const std::vector<Segment>& choices, int chosen);
+
+// A button as wide as the panel or as its label.
+bool button(Ui& ui, const char* label, std::string_view id, bool primary = false, float width = 0);
+
+// A field for one line of text; the first click selects all of it. True when it changed.
+bool text_field(Ui& ui, const char* label, std::string& text, std::string_view id,
+                const char* placeholder = "");
+
+// Whether a key was pressed in this frame and nobody took it; takes it.
+bool take_key(Ui& ui, std::string_view key);
+
+// Dialogs: centred, dimmed behind. Escape closes. Pair with end_dialog() when true.
+bool begin_dialog(Ui& ui, const char* title, bool& open, double width, double height = 0);
+void end_dialog();
+
+}  // namespace attnscope::window

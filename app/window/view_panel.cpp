@@ -1,0 +1,274 @@
+#include "app/window/view_panel.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/window/actions.h"
+#include "app/window/navigation.h"
+#include "core/base/error.h"
+#include "core/figure/colour_map.h"
+
+namespace attnscope::window {
+
+namespace {
+
+constexpr double kWheelStep = 1.15;
+constexpr double kCellSize = 24;    // units, at "actual size"
+constexpr double kPlotMargin = 12;  // units around the picture
+constexpr float kClickPixels = 4;   // a press that moved less is a click
+
+std::string key_of(const Action& a) {
+  return a.shortcuts.empty() ? "" : "  (" + to_string(a.shortcuts.front()) + ")";
+}
+
+void draw_tab(Ui& ui, State& state, const View& view) {
+  const Action& open = action("view." + view.id);
+  const bool chosen = state.experiment.view.id == view.id;
+  ImGui::PushFont(chosen ? ui.fonts.bold : ui.fonts.body);
+  const ImVec2 extent = ImGui::CalcTextSize(view.label.c_str());
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 size(extent.x + ui.px(22), extent.y + ui.px(16));
+  if (ImGui::InvisibleButton(open.id.c_str(), size)) open.run(state);
+  mark(ui, open.id);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const bool hovered = ImGui::IsItemHovered();
+  const ImVec4& colour = chosen ? ui.look->accent : (hovered ? ui.look->text : ui.look->faint);
+  draw.AddText({at.x + ui.px(11), at.y + ui.px(8)}, packed(colour), view.label.c_str());
+  if (chosen) {
+    draw.AddRectFilled({at.x + ui.px(8), at.y + size.y - ui.px(3)},
+                       {at.x + size.x - ui.px(8), at.y + size.y}, packed(ui.look->accent),
+                       ui.px(1.5));
+  }
+  ImGui::PopFont();
+  hint(ui, view.summary + key_of(open));
+}
+
+// "‹ Layer 2 ›": arrows run actions, the middle drops down a list. Numbers from 0, as on the
+// command line.
+void draw_stepper(Ui& ui, const char* what, Index now, Index count, const Action& back,
+                  const Action& on, State& state, Index& chosen) {
+  ImGui::PushID(what);
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(2), 0});
+  ImGui::BeginDisabled(!back.enabled(state));
+  if (button(ui, "‹", back.id)) back.run(state);
+  hint(ui, back.help + key_of(back));
+  ImGui::EndDisabled();
+  ImGui::SameLine();
+  const std::string text = std::string(what) + " " + std::to_string(now);
+  if (button(ui, text.c_str(), what, false, ui.px(88))) ImGui::OpenPopup("list");
+  ImGui::SameLine();
+  ImGui::BeginDisabled(!on.enabled(state));
+  if (button(ui, "›", on.id)) on.run(state);
+  hint(ui, on.help + key_of(on));
+  ImGui::EndDisabled();
+  ImGui::PopStyleVar();
+  if (ImGui::BeginPopup("list")) {
+    for (Index i = 0; i < count; ++i) {
+      const std::string entry = std::string(what) + " " + std::to_string(i);
+      if (ImGui::Selectable(entry.c_str(), i == now)) chosen = i;
+    }
+    ImGui::EndPopup();
+  }
+  ImGui::PopID();
+}
+
+void draw_colours(Ui& ui, State& state) {
+  const ColourMap& now = colour_map(state.experiment.view.colour_map);
+  ImGui::SetNextItemWidth(ui.px(110));
+  const bool open = ImGui::BeginCombo("##colours", now.label.c_str());
+  mark(ui, "colour_map");
+  if (!open) hint(ui, "Colours of the heat map" + key_of(action("colour_map")));
+  if (open) {
+    for (const ColourMap& map : colour_maps()) {
+      if (ImGui::Selectable(map.label.c_str(), map.id == now.id)) {
+        state.experiment.view.colour_map = map.id;
+      }
+      mark(ui, "colour_map." + map.id);
+    }
+    ImGui::EndCombo();
+  }
+  ImGui::SameLine();
+  const Action& normalise = action("normalise");
+  bool on = state.experiment.view.normalise;
+  if (ImGui::Checkbox("Normalise", &on)) normalise.run(state);
+  mark(ui, "normalise");
+  hint(ui, normalise.help + key_of(normalise));
+}
+
+void draw_toolbar(Ui& ui, State& state) {
+  for (const View& v : views()) {
+    draw_tab(ui, state, v);
+    ImGui::SameLine(0, 0);
+  }
+  ImGui::NewLine();
+  ImGui::Spacing();
+  ViewSettings& view = state.experiment.view;
+  draw_stepper(ui, "Layer", view.layer, state.layers(), action("layer_back"), action("layer_on"),
+               state, view.layer);
+  ImGui::SameLine(0, ui.px(14));
+  draw_stepper(ui, "Head", view.head, state.heads(), action("head_back"), action("head_on"), state,
+               view.head);
+  state.keep_view_inside();
+  const float right = ui.px(110) + ImGui::CalcTextSize("Normalise").x + ImGui::GetFrameHeight() +
+                      3 * ImGui::GetStyle().ItemSpacing.x;
+  const float at = ImGui::GetContentRegionMax().x - right;
+  if (at > ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x + ui.px(14)) ImGui::SameLine(at);
+  draw_colours(ui, state);
+}
+
+// A message in the middle of the picture's place: what to do, or what went wrong.
+void draw_message(Ui& ui, ImVec2 at, ImVec2 size, const std::string& title,
+                  const std::string& text) {
+  const float width = std::min(size.x - ui.px(40), ui.px(460));
+  const std::string shown = on_screen(text);
+  ImGui::PushFont(ui.fonts.title);
+  const ImVec2 title_size = ImGui::CalcTextSize(title.c_str());
+  ImGui::PopFont();
+  const ImVec2 extent = ImGui::CalcTextSize(shown.c_str(), nullptr, false, width);
+  float y = at.y + (size.y - extent.y - title_size.y - ui.px(8)) / 2;
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.AddText(ui.fonts.title, title_size.y, {at.x + (size.x - title_size.x) / 2, y},
+               packed(ui.look->text), title.c_str());
+  y += title_size.y + ui.px(8);
+  draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(),
+               {at.x + (size.x - std::min(extent.x, width)) / 2, y}, packed(ui.look->faint),
+               shown.c_str(), nullptr, width);
+}
+
+void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::Key& key) {
+  if (picture.key == key && picture.problem.empty()) return;
+  picture.key = key;
+  picture.problem.clear();
+  Experiment experiment = state.shown;
+  experiment.view = key.view;
+  const ScreenMeasure measure(ui.fonts, ui.scale);
+  const Theme& theme = ui.look->theme();
+  ViewInput input{.trace = *key.trace,
+                  .experiment = experiment,
+                  .width = key.width,
+                  .height = key.height,
+                  .font_size = kBodySize,
+                  .theme = theme,
+                  .measure = measure,
+                  .framed = false,
+                  .pointer = {},
+                  .cache = &picture.cache};
+  if (key.pointer_x >= 0) input.pointer = Point{key.pointer_x, key.pointer_y};
+  try {
+    picture.layout = view(key.view.id).lay_out(input);
+  } catch (const std::exception& e) {
+    picture.layout = {};
+    picture.problem = e.what();
+  }
+}
+
+bool has_cells(const ViewLayout& layout) {
+  return layout.width > 0 && layout.height > 0 && layout.plot.width > 0 && layout.plot.height > 0;
+}
+
+// What the mouse does to a picture that shows cells of a matrix.
+void pan_and_zoom(State& state, const ViewLayout& layout, double scale, bool hovered, bool held) {
+  const AttentionTap* tap = state.tap();
+  if (tap == nullptr || !has_cells(layout)) return;
+  const Cells seen{layout.row, layout.column, layout.height, layout.width};
+  const Index rows = tap->queries(), columns = tap->keys();
+  const ImGuiIO& io = ImGui::GetIO();
+  ViewSettings& view = state.experiment.view;
+  if (state.view.actual_size) {
+    const double factor = seen.width / (layout.plot.width / kCellSize);
+    show(view, zoomed(seen, factor, seen.row, seen.column, rows, columns), rows, columns);
+    state.view.actual_size = false;
+  }
+  const double cell_height = layout.plot.height / seen.height;
+  const double cell_width = layout.plot.width / seen.width;
+  const std::optional<Point>& p = state.view.pointer;
+  if (hovered && p && io.MouseWheel != 0 && layout.plot.contains(*p)) {
+    const double row = seen.row + (p->y - layout.plot.y) / cell_height;
+    const double column = seen.column + (p->x - layout.plot.x) / cell_width;
+    const double factor = std::pow(kWheelStep, static_cast<double>(io.MouseWheel));
+    show(view, zoomed(seen, factor, row, column, rows, columns), rows, columns);
+  }
+  if (held && ImGui::IsMouseDragging(ImGuiMouseButton_Left, kClickPixels)) {
+    state.view.panning = true;
+    const double down = -static_cast<double>(io.MouseDelta.y) / scale / cell_height;
+    const double right = -static_cast<double>(io.MouseDelta.x) / scale / cell_width;
+    show(view, panned(seen, down, right, rows, columns), rows, columns);
+  }
+}
+
+// A click on a picture of many maps opens one of them.
+void open_clicked(State& state) {
+  const std::optional<Hit>& hit = state.view.hit;
+  if (!hit) return;
+  ViewSettings& view = state.experiment.view;
+  view.layer = hit->layer;
+  view.head = hit->head;
+  view.id = views().front().id;
+  show_all(view);
+}
+
+void use_mouse(Ui& ui, State& state, const ViewLayout& layout, const View& view) {
+  const bool hovered = ImGui::IsItemHovered(), held = ImGui::IsItemActive();
+  state.view.hit.reset();
+  if (hovered && state.view.pointer && layout.hit) {
+    state.view.hit = layout.hit(*state.view.pointer);
+  }
+  if (view.zooms) pan_and_zoom(state, layout, ui.scale, hovered, held);
+  if (hovered && view.zooms && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
+    action("fit").run(state);
+  }
+  if (hovered && !view.zooms && !has_cells(layout) &&
+      ImGui::IsMouseReleased(ImGuiMouseButton_Left) && !state.view.panning) {
+    open_clicked(state);
+  }
+  if (!held) state.view.panning = false;
+  if (state.view.panning) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+}
+
+}  // namespace
+
+void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
+  if (state.settings.panels) draw_toolbar(ui, state);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 size = ImGui::GetContentRegionAvail();
+  if (size.x < 1 || size.y < 1) return;
+  ImGui::InvisibleButton("picture", size);
+  mark(ui, "picture");
+  if (state.trace == nullptr) {
+    if (!state.error.empty()) {
+      draw_message(ui, at, size, "No picture", state.error);
+    } else if (state.experiment.text.empty() && state.experiment.ids.empty()) {
+      draw_message(ui, at, size, "Type a text", "Its attention appears here.");
+    } else {
+      draw_message(ui, at, size, "One moment", "The model is being loaded.");
+    }
+    return;
+  }
+  const double margin = kPlotMargin * ui.scale;
+  const ImVec2 origin(std::round(at.x + static_cast<float>(margin)),
+                      std::round(at.y + static_cast<float>(margin)));
+  const auto inner = [&](float pixels) {
+    return std::max(0.0, (static_cast<double>(pixels) - 2 * margin) / ui.scale);
+  };
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  state.view.pointer.reset();
+  if (ImGui::IsItemHovered()) {
+    state.view.pointer = Point{static_cast<double>(mouse.x - origin.x) / ui.scale,
+                               static_cast<double>(mouse.y - origin.y) / ui.scale};
+  }
+  Picture::Key key{state.trace, state.experiment.view, inner(size.x), inner(size.y),
+                   ui.scale,    ui.look->dark};
+  if (state.view.pointer) {
+    key.pointer_x = state.view.pointer->x;
+    key.pointer_y = state.view.pointer->y;
+  }
+  lay_out(ui, state, picture, key);
+  if (!picture.problem.empty()) {
+    draw_message(ui, at, size, "No picture", picture.problem);
+    return;
+  }
+  painter.paint(picture.layout.list, *ImGui::GetWindowDrawList(), origin, ui.scale, ui.fonts);
+  use_mouse(ui, state, picture.layout, view(state.experiment.view.id));
+}
+
+}  // namespace attnscope::window

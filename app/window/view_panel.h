@@ -1,0 +1,30 @@
+// The middle of the window: tabs of the views, which layer and head they show, the picture, and
+// the mouse's work on it.
+#pragma once
+
+#include "app/window/painter.h"
+#include "app/window/state.h"
+#include "app/window/ui.h"
+#include "core/view/view.h"
+
+namespace attnscope::window {
+
+// The picture that was laid out last, and for what: it is laid out anew when any of this changes.
+struct Picture {
+  struct Key {
+    std::shared_ptr<const Trace> trace;
+    ViewSettings view;
+    double width = 0, height = 0, scale = 0;
+    bool dark = false;
+    double pointer_x = -1, pointer_y = -1;
+    bool operator==(const Key&) const = default;
+  };
+  Key key;
+  ViewCache cache;
+  ViewLayout layout;
+  std::string problem;  // why there is no layout
+};
+
+void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter);
+
+}  // namespace attnscope::window

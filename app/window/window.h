@@ -1,0 +1,31 @@
+// The window: text, model, variant, encoding and parameters on the left, pictures in the middle,
+// explanations on the right.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "core/base/error.h"
+
+namespace attnscope::window {
+
+struct WindowOptions {
+  std::optional<std::filesystem::path> session;  // to open
+  std::optional<std::string> text, model;        // in place of what the session says
+  int width = 0, height = 0;                     // of the window; 0: as it was last
+  double scale = 0;                              // 0: as the settings or the monitor say
+  std::optional<bool> dark;
+  std::filesystem::path report;  // where to say what is shown (report.h); empty: nowhere
+};
+
+// There is no display, or no OpenGL on it. Everything but the window works without.
+struct NoDisplay : WorkError {
+  using WorkError::WorkError;
+};
+
+// Opens the window and returns when it is closed. NoDisplay; InputError when the session cannot be
+// read.
+void run_window(const WindowOptions& options);
+
+}  // namespace attnscope::window

@@ -1,0 +1,132 @@
+#include "app/window/files.h"
+
+#include <gtest/gtest.h>
+
+#include "core/base/file.h"
+#include "core/figure/render.h"
+#include "tests/support/compare.h"
+
+namespace attnscope::window {
+namespace {
+
+TEST(Files, OpensASessionAndCanUndoIt) {
+  const testing::TemporaryFolder folder;
+  Experiment stored;
+  stored.text = "stored text";
+  stored.causal = false;
+  save_session(folder.path() / "s.json", stored);
+  State state;
+  state.experiment.text = "mine";
+  state.history.record(state.experiment, 0);
+  EXPECT_TRUE(open_path(state, folder.path() / "s.json"));
+  EXPECT_EQ(state.experiment, stored);
+  EXPECT_EQ(state.text.edit.text(), "stored text");
+  EXPECT_EQ(state.session, folder.path() / "s.json");
+  EXPECT_EQ(state.history.undo().text, "mine");
+}
+
+TEST(Files, OpensTextsOfAnyBytes) {
+  const testing::TemporaryFolder folder;
+  write_file(folder.path() / "t.txt", "caf\xE9 au lait");
+  State state;
+  EXPECT_TRUE(open_path(state, folder.path() / "t.txt"));
+  EXPECT_EQ(state.experiment.text, "caf\xE9 au lait");
+}
+
+TEST(Files, OpensAPictureThatCarriesItsExperiment) {
+  const testing::TemporaryFolder folder;
+  DisplayList list;
+  list.width = list.height = 10;
+  Experiment stored;
+  stored.text = "from a picture";
+  save_session(folder.path() / "s.json", stored);
+  write_picture(folder.path() / "p.png", list, 1,
+                {{"Experiment", read_file(folder.path() / "s.json")}});
+  State state;
+  EXPECT_TRUE(open_path(state, folder.path() / "p.png"));
+  EXPECT_EQ(state.experiment.text, "from a picture");
+}
+
+class Unusable : public ::testing::TestWithParam<std::pair<std::string, std::string>> {};
+
+TEST_P(Unusable, IsSaidAndNothingIsLost) {
+  const testing::TemporaryFolder folder;
+  const auto& [name, bytes] = GetParam();
+  write_file(folder.path() / name, bytes);
+  State state;
+  state.experiment.text = "mine";
+  EXPECT_FALSE(open_path(state, folder.path() / name));
+  EXPECT_EQ(state.experiment.text, "mine");
+  ASSERT_EQ(state.notices.size(), 1U);
+  EXPECT_TRUE(state.notices[0].error);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Files, Unusable,
+    ::testing::Values(std::pair<std::string, std::string>{"empty.json", ""},
+                      std::pair<std::string, std::string>{"list.json", "[]"},
+                      std::pair<std::string, std::string>{"wrong.json", "{\"attnscope\": \"x\"}"},
+                      std::pair<std::string, std::string>{"none.png", "no picture"},
+                      std::pair<std::string, std::string>{"binary.dat", std::string(8, '\0')}));
+
+TEST(Files, AMissingFileAndAFolderWithoutModelAreSaid) {
+  const testing::TemporaryFolder folder;
+  State state;
+  EXPECT_FALSE(open_path(state, folder.path() / "none.txt"));
+  EXPECT_FALSE(open_path(state, folder.path()));
+  EXPECT_EQ(state.notices.size(), 2U);
+}
+
+TEST(FileBrowser, ListsFoldersFirstAndHidesDotFiles) {
+  const testing::TemporaryFolder folder;
+  write_file(folder.path() / "b.txt", "12345");
+  write_file(folder.path() / ".hidden", "");
+  std::filesystem::create_directory(folder.path() / "z");
+  FileBrowser browser;
+  enter_folder(browser, folder.path());
+  ASSERT_EQ(browser.entries.size(), 2U);
+  EXPECT_EQ(browser.entries[0].name, "z");
+  EXPECT_TRUE(browser.entries[0].folder);
+  EXPECT_EQ(browser.entries[1].bytes, 5U);
+}
+
+TEST(FileBrowser, StaysWhereItIsWhenAFolderCannotBeRead) {
+  const testing::TemporaryFolder folder;
+  FileBrowser browser;
+  enter_folder(browser, folder.path());
+  enter_folder(browser, folder.path() / "none");
+  EXPECT_EQ(browser.folder, std::filesystem::weakly_canonical(folder.path()));
+  EXPECT_NE(browser.problem, "");
+}
+
+TEST(FileBrowser, AsksBeforeItReplaces) {
+  const testing::TemporaryFolder folder;
+  write_file(folder.path() / "s.json", "precious");
+  State state;
+  state.settings.folder = folder.path().string();
+  browse(state, BrowsePurpose::SaveSession);
+  state.browser.name = "s.json";
+  accept_browsed(state);
+  EXPECT_TRUE(state.browser.confirm);
+  EXPECT_EQ(read_file(folder.path() / "s.json"), "precious");
+  accept_browsed(state);
+  EXPECT_FALSE(state.browser.open);
+  EXPECT_NE(read_file(folder.path() / "s.json"), "precious");
+  EXPECT_EQ(state.session.filename(), "s.json");
+}
+
+TEST(FileBrowser, StaysOpenWhenTheFileCannotBeUsed) {
+  const testing::TemporaryFolder folder;
+  write_file(folder.path() / "broken.json", "{");
+  State state;
+  state.settings.folder = folder.path().string();
+  browse(state, BrowsePurpose::OpenFile);
+  state.browser.name = "broken.json";
+  accept_browsed(state);
+  EXPECT_TRUE(state.browser.open);
+  EXPECT_NE(state.browser.problem, "");
+  EXPECT_TRUE(state.notices.empty());
+}
+
+}  // namespace
+}  // namespace attnscope::window

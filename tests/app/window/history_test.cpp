@@ -1,0 +1,83 @@
+#include "app/window/history.h"
+
+#include <gtest/gtest.h>
+
+namespace attnscope::window {
+namespace {
+
+Experiment with_text(const std::string& text) {
+  Experiment e;
+  e.text = text;
+  return e;
+}
+
+TEST(History, UndoesAndRedoes) {
+  History history(with_text("a"));
+  EXPECT_FALSE(history.can_undo());
+  history.record(with_text("b"), 0);
+  history.record(with_text("c"), 10);
+  EXPECT_EQ(history.undo().text, "b");
+  EXPECT_EQ(history.undo().text, "a");
+  EXPECT_FALSE(history.can_undo());
+  EXPECT_EQ(history.undo().text, "a");
+  EXPECT_EQ(history.redo().text, "b");
+  EXPECT_EQ(history.redo().text, "c");
+  EXPECT_FALSE(history.can_redo());
+}
+
+TEST(History, JoinsTypingIntoOneStep) {
+  History history(with_text(""));
+  history.record(with_text("a"), 0);
+  history.record(with_text("ab"), 0.5);
+  history.record(with_text("abc"), 1.2);  // within a second of the last
+  history.record(with_text("abcd"), 9);
+  EXPECT_EQ(history.undo().text, "abc");
+  EXPECT_EQ(history.undo().text, "");
+}
+
+TEST(History, StepsEndWhenAnotherFieldChanges) {
+  History history(with_text(""));
+  Experiment e = with_text("a");
+  history.record(e, 0);
+  e.causal = false;
+  history.record(e, 0.1);
+  e.text = "ab";
+  history.record(e, 0.2);
+  EXPECT_EQ(history.undo().text, "a");
+  EXPECT_EQ(history.undo().causal, std::nullopt);
+}
+
+TEST(History, ANewEditForgetsWhatWasUndone) {
+  History history(with_text("a"));
+  history.record(with_text("b"), 0);
+  history.undo();
+  history.record(with_text("c"), 5);
+  EXPECT_FALSE(history.can_redo());
+  EXPECT_EQ(history.undo().text, "a");
+}
+
+TEST(History, PanningMakesNoStep) {
+  History history(with_text("a"));
+  Experiment e = with_text("a");
+  e.view.row = 3;
+  e.view.width = e.view.height = 5;
+  history.record(e, 0);
+  EXPECT_FALSE(history.can_undo());
+  e.view.layer = 1;
+  history.record(e, 1);
+  EXPECT_TRUE(history.can_undo());
+  EXPECT_EQ(history.undo().view.row, 3);
+}
+
+TEST(History, NamesTheChangedField) {
+  const Experiment a = with_text("a");
+  Experiment b = a;
+  EXPECT_EQ(changed_field(a, b), Field::None);
+  b.backend = BackendChoice::Cpu;
+  EXPECT_EQ(changed_field(a, b), Field::Backend);
+  b.model = "other";
+  EXPECT_EQ(changed_field(a, b), Field::Several);
+}
+
+}  // namespace
+}  // namespace attnscope::window

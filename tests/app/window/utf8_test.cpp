@@ -1,0 +1,41 @@
+#include "app/window/utf8.h"
+
+#include <gtest/gtest.h>
+
+namespace attnscope::window {
+namespace {
+
+TEST(Utf8, StepsOverWholeCharacters) {
+  const std::string text = "aé中😀";
+  std::vector<std::size_t> starts;
+  for (std::size_t at = 0; at < text.size(); at = next_character(text, at)) starts.push_back(at);
+  EXPECT_EQ(starts, (std::vector<std::size_t>{0, 1, 3, 6}));
+  EXPECT_EQ(code_point_at(text, 6).value, U'😀');
+}
+
+TEST(Utf8, GoesBackAsItWentForward) {
+  const std::string text = "aé\xFF中\xE4\xB8😀z";
+  std::vector<std::size_t> forward, back;
+  for (std::size_t at = 0; at < text.size(); at = next_character(text, at)) forward.push_back(at);
+  for (std::size_t at = text.size(); at > 0;) {
+    at = previous_character(text, at);
+    back.insert(back.begin(), at);
+  }
+  EXPECT_EQ(forward, back);
+}
+
+TEST(Utf8, BrokenBytesAreCharactersOfTheirOwn) {
+  const std::string text = "\xE4\xB8";  // the beginning of a character
+  EXPECT_EQ(code_point_at(text, 0).value, U'\xFFFD');
+  EXPECT_EQ(code_point_at(text, 0).bytes, 1U);
+  EXPECT_EQ(next_character(text, 0), 1U);
+}
+
+TEST(Utf8, EncodesWhatItDecodes) {
+  for (const char32_t c : {U'a', U'é', U'中', U'😀'}) {
+    EXPECT_EQ(code_point_at(to_utf8(c), 0).value, c);
+  }
+}
+
+}  // namespace
+}  // namespace attnscope::window

@@ -1,0 +1,282 @@
+// The window under real X events: typing, switching, dragging, exporting, closing.
+#include "app/window/window.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "core/base/file.h"
+#include "core/checkpoint/checkpoint.h"
+#include "core/position/encoding.h"
+#include "core/text/bpe.h"
+#include "tests/app/window/desktop.h"
+#include "tests/support/compare.h"
+
+namespace attnscope::window {
+namespace {
+
+using Report = Program::Report;
+
+// A small model, the same every time. Its attention is not trained, but lively.
+void save_small_model(const std::filesystem::path& folder) {
+  ModelConfig config;
+  config.context = 64;
+  config.width = 32;
+  config.layers = 2;
+  config.heads = config.kv_heads = 2;
+  config.head_size = 16;
+  config.hidden = 64;
+  HeadGroup group;
+  group.heads = 2;
+  group.encoding = {"rope", default_values(encoding("rope").parameters)};
+  config.groups.assign(2, {group});
+  const auto tokenizer = train_bpe("the cat sat on the mat and the dog sat on the log", 280);
+  config.vocabulary = tokenizer->vocabulary_size();
+  Checkpoint checkpoint;
+  checkpoint.model = make_model(config, 3);
+  for (auto& [name, weight] : checkpoint.model.weights) {
+    if (!name.ends_with(".wq") && !name.ends_with(".wk")) continue;
+    for (float& w : weight.mutable_value()) w *= 6;
+  }
+  checkpoint.tokenizer = tokenizer;
+  std::filesystem::create_directories(folder);
+  save_checkpoint(folder, checkpoint, false);
+}
+
+class Window : public ::testing::Test {
+ protected:
+  Window() : display_(1400, 900) { save_small_model(model()); }
+  std::filesystem::path model() const { return folder_.path() / "model"; }
+  std::filesystem::path file(const std::string& name) const { return folder_.path() / name; }
+  std::vector<std::string> arguments(std::vector<std::string> more = {}) const {
+    std::vector<std::string> all = {"--model",  model().string(), "--size",
+                                    "1280x800", "--scale",        "1"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  static bool is_current(const Report& r) {
+    return r["has_trace"].get<bool>() && r["current"].get<bool>();
+  }
+  // The next picture at rest that differs from this one.
+  static std::string new_picture(Program& program, const std::string& old) {
+    program.rest_pointer();
+    const Report report = program.wait_for(
+        "another picture", [&](const Report& r) { return is_current(r) && r["picture"] != old; });
+    return report["picture"];
+  }
+
+  testing::TemporaryFolder folder_;
+  Display display_;
+};
+
+TEST_F(Window, FollowsTyping) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
+  std::string picture = program.wait_for("a first picture", is_current)["picture"];
+  program.keep_screenshot("first");
+  program.click("text");
+  program.press("ctrl+a");
+  program.type("the dog sat on the mat");
+  const Report typed = program.wait_for("the typed text", [](const Report& r) {
+    return is_current(r) && r["experiment"]["text"] == "the dog sat on the mat";
+  });
+  picture = new_picture(program, picture);
+  EXPECT_GT(typed["tokens"], 4);
+  program.keep_screenshot("typed");
+
+  program.press("BackSpace");
+  program.wait_for("a shorter text", [](const Report& r) {
+    return is_current(r) && r["experiment"]["text"] == "the dog sat on the ma";
+  });
+  program.press("ctrl+z");
+  program.wait_for("the undone text", [](const Report& r) {
+    const std::string text = r["experiment"]["text"];
+    return is_current(r) && text != "the dog sat on the ma";
+  });
+}
+
+TEST_F(Window, FollowsTheVariantTheEncodingAndTheirParameters) {
+  Program program(display_, folder_.path(),
+                  arguments({"--text", "the cat sat on the mat and the dog sat on the log"}));
+  std::string picture = program.wait_for("a first picture", is_current)["picture"];
+
+  program.click("variant.type");
+  program.click("variant.type.local");
+  Report report = program.wait_for("the local window", [](const Report& r) {
+    return is_current(r) && r["experiment"].contains("variant") &&
+           r["experiment"]["variant"]["type"] == "local" && r["widgets"].contains("variant.window");
+  });
+  const auto window = report["experiment"]["variant"]["window"].get<int>();
+  picture = new_picture(program, picture);
+  program.keep_screenshot("local");
+
+  program.drag("variant.window", 0.5, 0.06);
+  report = program.wait_for("a narrower window", [&](const Report& r) {
+    return is_current(r) && r["experiment"]["variant"]["window"] < window;
+  });
+  picture = new_picture(program, picture);
+
+  program.click("position.type");
+  program.click("position.type.alibi");
+  program.wait_for("ALiBi", [](const Report& r) {
+    return is_current(r) && r["experiment"].contains("position") &&
+           r["experiment"]["position"]["type"] == "alibi";
+  });
+  picture = new_picture(program, picture);
+  program.keep_screenshot("alibi");
+
+  program.press("ctrl+z");
+  program.wait_for("the encoding before", [](const Report& r) {
+    return is_current(r) && !r["experiment"].contains("position");
+  });
+  picture = new_picture(program, picture);
+}
+
+TEST_F(Window, ChangesViewsByKeysAndClicks) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
+  std::string picture = program.wait_for("a first picture", is_current)["picture"];
+  const auto view_is = [&](const std::string& id) {
+    program.wait_for("view " + id,
+                     [&](const Report& r) { return r["experiment"]["view"]["type"] == id; });
+    picture = new_picture(program, picture);
+    program.keep_screenshot("view-" + id);
+  };
+  program.press("2");
+  view_is("grid");
+  program.press("3");
+  view_is("pattern");
+  program.click("view.map");
+  view_is("map");
+  program.press("period");
+  program.wait_for("the second head",
+                   [](const Report& r) { return r["experiment"]["view"]["head"] == 1; });
+  picture = new_picture(program, picture);
+  program.press("ctrl+d");
+  picture = new_picture(program, picture);
+  program.keep_screenshot("dark");
+  program.press("question");
+  program.wait_for("the list of keys",
+                   [](const Report& r) { return r["widgets"].contains("dialog.close"); });
+  program.keep_screenshot("keys");
+  program.press("Escape");
+  program.wait_for("its end",
+                   [](const Report& r) { return !r["widgets"].contains("dialog.close"); });
+  program.press("Tab");
+  program.wait_for("hidden panels", [](const Report& r) { return !r["widgets"].contains("text"); });
+}
+
+// The first number of the second row: how much the second token attends to the first.
+double second_row(const std::string& csv) {
+  const std::size_t row = csv.find('\n', csv.find('\n') + 1) + 1;
+  return std::stod(csv.substr(csv.find(',', row) + 1));
+}
+
+TEST_F(Window, ExportsWhatItShows) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
+  program.wait_for("a first picture", is_current);
+  const auto export_to = [&](const std::string& name) {
+    program.press("ctrl+e");
+    program.click("export.path");  // selects all
+    program.type(file(name).string());
+    program.wait_for("the typed path", [&](const Report& r) {
+      return r.contains("export_path") && r["export_path"] == file(name).string();
+    });
+    program.click("export.accept");
+    program.wait_for("file " + name,
+                     [&](const Report&) { return std::filesystem::exists(file(name)); });
+    program.wait_for("the dialog's end",
+                     [](const Report& r) { return !r["widgets"].contains("export.path"); });
+    return read_file(file(name));
+  };
+  const std::string picture = export_to("before.png");
+  EXPECT_EQ(picture.substr(1, 3), "PNG");
+  const std::string numbers = export_to("before.csv");
+
+  program.click("position.type");
+  program.click("position.type.none");
+  program.wait_for("no encoding", [](const Report& r) {
+    return is_current(r) && r["experiment"].contains("position");
+  });
+  EXPECT_NE(export_to("after.png"), picture);
+  EXPECT_NE(second_row(export_to("after.csv")), second_row(numbers));
+  EXPECT_NE(export_to("after.svg").find("<svg"), std::string::npos);
+}
+
+TEST_F(Window, DrawsNothingWhenNothingChanges) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
+  program.wait_for("a first picture", is_current);
+  program.click("text");  // the caret is there now
+  program.rest_pointer();
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  const auto frames = program.wait_for("rest")["frames"].get<int>();
+  const double before = program.processor_seconds();
+  std::this_thread::sleep_for(std::chrono::seconds(5));
+  EXPECT_EQ(program.wait_for("rest")["frames"].get<int>(), frames);
+  EXPECT_LT(program.processor_seconds() - before, 0.2);
+}
+
+TEST_F(Window, ClosesAndComesBackAsItWas) {
+  {
+    Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
+    program.wait_for("a first picture", is_current);
+    program.click("text");
+    program.type("x");
+    program.wait_for("the letter", [](const Report& r) {
+      const std::string text = r["experiment"]["text"];
+      return is_current(r) && text.find('x') != std::string::npos;
+    });
+    program.press("ctrl+q");
+    EXPECT_EQ(program.wait_for_end(), 0);
+  }
+  Program program(display_, folder_.path(), {});
+  const Report report = program.wait_for("the text of the last time", [](const Report& r) {
+    return r["experiment"]["text"].get<std::string>().find('x') != std::string::npos;
+  });
+  EXPECT_FALSE(report["widgets"].contains("autosave.restore"));
+}
+
+TEST_F(Window, OffersWhatAKillLeftBehind) {
+  {
+    Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
+    program.wait_for("a first picture", is_current);
+    program.click("text");
+    program.press("ctrl+a");
+    program.type("precious");
+    program.wait_for("the text", [](const Report& r) {
+      return is_current(r) && r["experiment"]["text"] == "precious";
+    });
+    std::this_thread::sleep_for(std::chrono::seconds(2));  // all that may be lost
+    program.kill_hard();
+  }
+  Program program(display_, folder_.path(), arguments());
+  program.click("autosave.restore");
+  program.wait_for("the restored text", [](const Report& r) {
+    return is_current(r) && r["experiment"]["text"] == "precious";
+  });
+}
+
+TEST_F(Window, SaysWhatIsWrongAndGoesOn) {
+  Program program(display_, folder_.path(),
+                  {"--model", file("none").string(), "--text", "the cat", "--size", "1280x800"});
+  const Report report = program.wait_for(
+      "an error", [](const Report& r) { return !r["error"].get<std::string>().empty(); });
+  EXPECT_FALSE(report["has_trace"].get<bool>());
+  program.keep_screenshot("error");
+  program.press("ctrl+q");
+  EXPECT_EQ(program.wait_for_end(), 0);
+}
+
+TEST(WindowWithoutDisplay, SaysWhichCommandsWorkWithout) {
+  const testing::TemporaryFolder folder;
+  const std::string command =
+      "env -u DISPLAY -u WAYLAND_DISPLAY XDG_CONFIG_HOME=" + folder.path().string() +
+      " " ATTNSCOPE_BINARY_DIR "/attnscope 2>" + (folder.path() / "stderr").string();
+  const int status = std::system(command.c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  const std::string said = read_file(folder.path() / "stderr");
+  EXPECT_NE(said.find("attend"), std::string::npos) << said;
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+}
+
+}  // namespace
+}  // namespace attnscope::window
