@@ -87,12 +87,11 @@ const char* term_label(Term term) {
   return "";
 }
 
-const Tensor& weights_of(const State& state, const AttentionTap& tap, Index head_in_group,
-                         const Hit& hit, HeadWeights& kept) {
+void keep_weights(const State& state, const AttentionTap& tap, Index head_in_group, const Hit& hit,
+                  HeadWeights& kept) {
   if (kept.trace != state.trace || kept.layer != hit.layer || kept.head != hit.head) {
     kept = {state.trace, hit.layer, hit.head, tap.attention(head_in_group)};
   }
-  return kept.weights;
 }
 
 void draw_chips(Ui& ui, const std::string& query, const std::string& key) {
@@ -173,7 +172,13 @@ void draw_pair(Ui& ui, const State& state, HeadWeights& kept) {
     faint(ui, "Click to open it as a map.");
     return;
   }
-  const Tensor& weights = weights_of(state, *tap, head, *hit, kept);
+  try {
+    keep_weights(state, *tap, head, *hit, kept);
+  } catch (const std::exception& e) {  // a lost device, or weights that were not kept
+    faint(ui, e.what());
+    return;
+  }
+  const Tensor& weights = kept.weights;
   const auto weight = static_cast<double>(weights(hit->query, hit->key));
   draw_chips(ui, label(*state.trace, hit->query), key_label(*state.trace, *tap, hit->key));
   fact(ui, "Query i, key j", std::to_string(hit->query) + ", " + std::to_string(hit->key),

@@ -5,7 +5,7 @@ namespace attnscope::window {
 
 namespace {
 
-constexpr double kKeyColumn = 130, kGestureColumn = 165;  // units
+constexpr double kKeyColumn = 175, kGestureColumn = 165;  // units
 
 struct Gesture {
   const char* gesture;
@@ -17,7 +17,7 @@ constexpr Gesture kGestures[] = {
     {"Wheel", "zooms at the pointer"},
     {"Double click", "shows the whole map"},
     {"Click on a small map", "opens it"},
-    {"Ctrl+click on a slider", "types its number"},
+    {"Click on a number", "types it"},
     {"Drop a file", "opens a session, text, picture or model folder"},
 };
 
@@ -29,8 +29,8 @@ void draw_line(Ui& ui, const std::string& keys, const std::string& effect, float
   ImGui::PopTextWrapPos();
 }
 
-void draw_menu_keys(Ui& ui, Menu menu, float column) {
-  heading(ui, std::string(to_string(menu)).c_str());
+void draw_menu_keys(Ui& ui, Menu menu, float column, bool first) {
+  heading(ui, std::string(to_string(menu)).c_str(), first);
   for (const Action& a : actions()) {
     if (a.menu != menu || a.shortcuts.empty()) continue;
     std::string keys;
@@ -45,10 +45,10 @@ void draw_help(Ui& ui, State& state) {
   if (!begin_dialog(ui, "Keys and gestures", state.help_open, 1080, 560)) return;
   if (ImGui::BeginTable("keys", 3)) {
     ImGui::TableNextColumn();
-    draw_menu_keys(ui, Menu::View, ui.px(kKeyColumn));
+    draw_menu_keys(ui, Menu::View, ui.px(kKeyColumn), true);
     ImGui::TableNextColumn();
     for (const Menu menu : {Menu::File, Menu::Edit, Menu::Look, Menu::Help}) {
-      draw_menu_keys(ui, menu, ui.px(kKeyColumn));
+      draw_menu_keys(ui, menu, ui.px(kKeyColumn), menu == Menu::File);
     }
     ImGui::TableNextColumn();
     heading(ui, "Mouse", true);

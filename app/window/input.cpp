@@ -159,6 +159,9 @@ std::vector<Stroke> InputQueue::feed() {
     note_stroke(event, strokes);
     std::visit(Overloaded{
                    [&](const Key& e) {
+                     // Tab hides the panels; in a field it goes to the next one.
+                     const bool ours = e.key == GLFW_KEY_TAB && !ImGui::GetIO().WantTextInput;
+                     if (ours && e.action != GLFW_RELEASE) return;
                      ImGui_ImplGlfw_KeyCallback(window_, e.key, e.scancode, e.action, e.modifiers);
                    },
                    [&](const Character& e) { ImGui_ImplGlfw_CharCallback(window_, e.value); },

@@ -190,6 +190,11 @@ TEST_F(Window, ExportsWhatItShows) {
   };
   const std::string picture = export_to("before.png");
   EXPECT_EQ(picture.substr(1, 3), "PNG");
+  const std::string command = ATTNSCOPE_BINARY_DIR "/attnscope render --model " + model().string() +
+                              " --text 'the cat sat on the mat' -o " +
+                              file("rendered.png").string();
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  EXPECT_EQ(read_file(file("rendered.png")), picture);  // the command line writes the same
   const std::string numbers = export_to("before.csv");
 
   program.click("position.type");
