@@ -163,14 +163,18 @@ class OperationBuilder {
     if (encoding_.embed) {
       throw InputError("x: missing, position.type " + encoding_.id + " is added to the input");
     }
-    if (needs_.keys) {
+    Index heads = kAny, keys = kAny;
+    if (needs_.queries) {
       const Tensor q = given_.floats("q", {kAny, kAny, kAny});
       input_.q = q;
-      input_.k = given_.floats("k", {q.dim(0), kAny, q.dim(2)});
-      input_.v = given_.floats("v", {q.dim(0), input_.k.dim(1), kAny});
-    } else {
-      input_.v = given_.floats("v", {kAny, kAny, kAny});
+      heads = q.dim(0);
     }
+    if (needs_.keys) {
+      const Tensor k = given_.floats("k", {heads, kAny, needs_.queries ? input_.q.dim(2) : kAny});
+      input_.k = k;
+      keys = k.dim(1);
+    }
+    input_.v = given_.floats("v", {heads, keys, kAny});
     set_heads(input_.v.dim(0));
     if (spec_.heads != 0 && spec_.heads != input_.heads) {
       throw InputError("heads: expected the " + std::to_string(input_.heads) +
@@ -182,7 +186,7 @@ class OperationBuilder {
   void take_input(bool terms) {
     const Tensor x = given_.floats("x", {kAny, kAny});
     const Index d = x.dim(1);
-    const bool projects = needs_.keys || needs_.values;
+    const bool projects = needs_.queries || needs_.keys || needs_.values;
     if (projects && spec_.heads == 0) {
       throw InputError("heads: missing, the x form needs the number of heads");
     }
@@ -198,12 +202,15 @@ class OperationBuilder {
     const Var source = input_.y.defined() ? input_.y : input_.x;
 
     Tensor wq, wk;
-    if (needs_.keys) {
+    if (needs_.queries) {
       wq = given_.floats("wq", {d, kAny});
       check_heads("wq", wq, input_.heads);
-      wk = given_.floats("wk", {d, wq.dim(1)});
       input_.q = projected(input_.x, wq);  // [h, L, d_k]
-      input_.k = projected(source, wk);    // [h, L_k, d_k]
+    }
+    if (needs_.keys) {
+      wk = given_.floats("wk", {d, needs_.queries ? wq.dim(1) : kAny});
+      check_heads("wk", wk, input_.heads);
+      input_.k = projected(source, wk);  // [h, L_k, d_k]
     }
     if (needs_.values) {
       const Tensor wv = given_.floats("wv", {d, kAny});
@@ -211,7 +218,7 @@ class OperationBuilder {
       input_.v = projected(source, wv);  // [h, L_k, d_v]
       project_memory(d, wk, wv);
     }
-    if (terms && encoding_.embed && needs_.keys) split_terms(with_batch(x), with_batch(y), wq, wk);
+    if (terms && encoding_.embed) split_terms(with_batch(x), with_batch(y), wq, wk);
   }
 
   void set_heads(Index heads) { input_.heads = input_.kv_heads = heads; }
@@ -285,8 +292,8 @@ class OperationBuilder {
     const std::string reason =
         refusal(spec_.variant, spec_.encoding, spec_.causal, dimensions, queries, keys);
     if (!reason.empty()) throw InputError(reason);
-    check_weights(variant_, spec_.variant.values, dimensions, input_.weights);
-    check_weights(encoding_, spec_.encoding.values, dimensions, input_.weights);
+    check_weights(variant_, spec_.variant.values, dimensions, input_.weights, true);
+    check_weights(encoding_, spec_.encoding.values, dimensions, input_.weights, true);
   }
 
   const Case& given_;

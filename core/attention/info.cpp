@@ -100,14 +100,14 @@ std::string to_text(const Shape& shape) {
 }
 
 void check_weights(const Info& info, const Values& values, const Dimensions& dimensions,
-                   const NamedVars& weights) {
+                   const NamedVars& weights, bool state_required) {
   std::map<Index, Index> bound;
   for (const WeightInfo& entry : info.weights) {
     if (!info.uses(entry, values)) continue;
     const Shape expected = entry.shape(dimensions, values);
     const Var* found = find_weight(weights, entry.name);
     if (!found) {
-      if (entry.optional) continue;
+      if (entry.state ? !state_required : entry.optional) continue;
       throw InputError(entry.name + ": missing, expected shape " +
                        to_text(with_bound(expected, bound)));
     }

@@ -24,6 +24,7 @@ struct Dimensions {
   Index context = 0;                 // L_max: the longest sequence the weights must serve
   Index queries = 0, keys = 0;       // L_q, L_k of one operation; 0 in a model
   Index inner = 0;                   // a, f: hidden sizes of a variant's own; 0: as it likes
+  Index batch = 1;                   // B, of which every item has a state of its own
   Index memory = 0, old_memory = 0;  // M, M_old; may be 0
 
   // For weights that fit one length exactly; in a model L_max, of which shorter sequences use the
@@ -49,8 +50,11 @@ struct WeightInfo {
   // without: the operation then draws its own from a seed parameter, or needs none.
   std::function<Tensor(const Shape&, const Dimensions&, const Values&, std::uint64_t seed)>
       initial{};
-  bool optional = false;                      // a file may leave it out
-  bool constant = false;                      // never trained: painted masks, graphs, memories
+  bool optional = false;  // a file may leave it out
+  bool constant = false;  // never trained: painted masks, graphs
+  // Comes with the call and not from a checkpoint: memories of what was before. A file must hold
+  // it whatever `optional` says; an operation goes without where its caller has none.
+  bool state = false;
   bool bytes = false;                         // uint8 in files; 0 or 1 here
   bool per_head = false;                      // an axis [h] may come before the shape
   std::function<bool(const Values&)> used{};  // whether these parameters use it; empty: always
@@ -94,7 +98,7 @@ struct Info {
 // Checks every weight that `values` use: there unless optional, and of its shape. InputError
 // "pos.bias: missing", "pos.bias: expected shape [4, 9], found [4, 7]".
 void check_weights(const Info& info, const Values& values, const Dimensions& dimensions,
-                   const NamedVars& weights);
+                   const NamedVars& weights, bool state_required = false);
 
 // `weights[name]`. InputError "pos.bias: missing".
 const Var& weight(const NamedVars& weights, std::string_view name);

@@ -121,6 +121,11 @@ void PatternBuilder::add(int rule, Index begin, Index end, Index step) {
                   static_cast<std::int32_t>(step), rule});
 }
 
+bool PatternBuilder::row_is_empty() const {
+  return std::none_of(row_.begin(), row_.end(),
+                      [this](const Run& run) { return run.begin < limit_; });
+}
+
 void PatternBuilder::next_row() {
   std::erase_if(row_, [this](Run& run) {
     if (run.end <= limit_) return false;

@@ -69,6 +69,7 @@ class PatternBuilder {
   void causal_limit(Index first_hidden);  // for the current row
   void add(int rule, Index begin, Index end, Index step = 1);
   void add_column(int rule, Index column) { add(rule, column, column + 1); }
+  bool row_is_empty() const;  // whether the current row has no column yet
   void next_row();
   Pattern finish();  // all rows must be done
 

@@ -19,9 +19,40 @@ Choice default_encoding() {
 
 const std::vector<Variant>& variants() {
   static const std::vector<Variant> list = {
-      full_variant(),      local_variant(),      block_local_variant(), strided_variant(),
-      fixed_variant(),     longformer_variant(), bigbird_variant(),     etc_variant(),
-      blockwise_variant(), image_1d_variant(),   image_2d_variant(),
+      // Dense.
+      full_variant(),
+      // Fixed patterns.
+      local_variant(),
+      block_local_variant(),
+      strided_variant(),
+      fixed_variant(),
+      longformer_variant(),
+      bigbird_variant(),
+      etc_variant(),
+      blockwise_variant(),
+      image_1d_variant(),
+      image_2d_variant(),
+      custom_variant(),
+      graph_variant(),
+      // Content-based patterns.
+      lsh_variant(),
+      routing_variant(),
+      sinkhorn_variant(),
+      // Low rank and kernels.
+      linear_variant(),
+      performer_variant(),
+      rfa_variant(),
+      linformer_variant(),
+      memory_compressed_variant(),
+      synthesizer_variant(),
+      dynamic_convolution_variant(),
+      gmlp_variant(),
+      hopfield_variant(),
+      // Adaptive span and memory.
+      adaptive_span_variant(),
+      segment_memory_variant(),
+      compressive_variant(),
+      memorizing_variant(),
   };
   return list;
 }

@@ -73,10 +73,9 @@ struct PatternInput {
   bool causal = false;
 };
 
-// What an operation takes beside the named tensors. `keys` stands for q and k together: a variant
-// that does without them needs no w_q and w_k either.
+// What an operation takes beside the named tensors; what it does not take need not be there.
 struct Needs {
-  bool keys = true, values = true;
+  bool queries = true, keys = true, values = true;
   bool input = false;  // x itself
 };
 

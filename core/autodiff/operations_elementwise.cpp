@@ -230,6 +230,16 @@ Var exp(const Var& x) {
       "exp", x, [](float v) { return vector_math::exp(v); }, [](float y) { return y; });
 }
 
+Var sine(const Var& x) {
+  return of_input(
+      "sine", x, [](float v) { return std::sin(v); }, [](float v) { return std::cos(v); });
+}
+
+Var cosine(const Var& x) {
+  return of_input(
+      "cosine", x, [](float v) { return std::cos(v); }, [](float v) { return -std::sin(v); });
+}
+
 Var log(const Var& x) {
   return of_input(
       "log", x, [](float v) { return std::log(v); }, [](float v) { return 1.0f / v; });

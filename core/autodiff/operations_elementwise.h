@@ -26,6 +26,8 @@ Var sigmoid(const Var& x);   // 1 / (1 + exp(-x))
 Var softplus(const Var& x);  // log(1 + exp(x))
 Var exp(const Var& x);
 Var log(const Var& x);
+Var sine(const Var& x);
+Var cosine(const Var& x);
 
 // Each number is 0 with probability `rate` in [0, 1), else divided by 1 - rate. Which ones
 // depends on the seed and the number's place alone. rate 0 returns x itself.

@@ -354,6 +354,45 @@ Var layer_norm(const Var& x, const Var& gain, const Var& bias, double epsilon) {
   return norm("layer_norm", x, gain, bias, epsilon, true);
 }
 
+Var unit_rows(const Var& x) {
+  const Rows rows = rows_of("unit_rows", x.shape());
+  Tensor result(x.shape());
+  std::vector<double> inverse(static_cast<std::size_t>(rows.count));  // 1 / length, or 0
+  const float* from = x.value().data();
+  float* to = result.data();
+  for_rows(rows, [&, from, to](Index first, Index last) {
+    for (Index row = first; row < last; ++row) {
+      const float* in = from + row * rows.size;
+      double square = 0;
+      for (Index i = 0; i < rows.size; ++i) square += static_cast<double>(in[i]) * in[i];
+      const double factor = square > 0 ? 1 / std::sqrt(square) : 0;
+      inverse[static_cast<std::size_t>(row)] = factor;
+      for (Index i = 0; i < rows.size; ++i) {
+        to[row * rows.size + i] = static_cast<float>(in[i] * factor);
+      }
+    }
+  });
+  return record("unit_rows", result, {x},
+                [result, rows, inverse = std::move(inverse)](const Tensor& gradient,
+                                                             const std::vector<Var>& inputs) {
+                  Tensor change(result.shape());  // (g - y (g . y)) / |x|
+                  float* out = change.data();
+                  for_rows(rows, [&, out](Index first, Index last) {
+                    for (Index row = first; row < last; ++row) {
+                      const float* y = result.data() + row * rows.size;
+                      const float* g = gradient.data() + row * rows.size;
+                      const float along = lane_sum(rows.size, [=](Index i) { return g[i] * y[i]; });
+                      const auto factor =
+                          static_cast<float>(inverse[static_cast<std::size_t>(row)]);
+                      for (Index i = 0; i < rows.size; ++i) {
+                        out[row * rows.size + i] = (g[i] - y[i] * along) * factor;
+                      }
+                    }
+                  });
+                  accumulate(inputs[0], change);
+                });
+}
+
 Var rms_norm(const Var& x, const Var& gain, double epsilon) {
   return norm("rms_norm", x, gain, Var(), epsilon, false);
 }

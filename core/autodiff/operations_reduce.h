@@ -17,6 +17,10 @@ Var log_softmax(const Var& x);
 // n, each in [0, n), or -1 for a row that does not count. Without any row that counts: 0.
 Var cross_entropy(const Var& logits, const IntTensor& targets);
 
+// Each row of the last axis scaled to length 1. Lengths are computed in double precision; a row of
+// zeros stays zero.
+Var unit_rows(const Var& x);
+
 // Over the last axis, of size d: (x - mean) / sqrt(variance + epsilon) * gain + bias (Ba et al.,
 // 2016), gain [d], and bias [d] or undefined.
 Var layer_norm(const Var& x, const Var& gain, const Var& bias, double epsilon);

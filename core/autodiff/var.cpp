@@ -195,6 +195,8 @@ const std::vector<std::string_view>& operation_names() {
       "softplus",
       "exp",
       "log",
+      "sine",
+      "cosine",
       "dropout",
       // operations_shape.h
       "reshape",
@@ -212,6 +214,7 @@ const std::vector<std::string_view>& operation_names() {
       "softmax",
       "log_softmax",
       "cross_entropy",
+      "unit_rows",
       "layer_norm",
       "rms_norm",
       // core/attention/attention_operation.h

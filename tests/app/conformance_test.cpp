@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "core/tensor/safetensors.h"
 #include "tests/support/compare.h"
@@ -21,15 +19,6 @@ namespace fs = std::filesystem;
 const fs::path kFolder = fs::path(ATTNSCOPE_SOURCE_DIR) / "tests" / "conformance";
 const std::string kProgram = std::string(ATTNSCOPE_BINARY_DIR) + "/attnscope";
 
-// What the program does not know yet. A case of these must be refused as unknown, so that this
-// list cannot outlive its reason.
-const std::vector<std::string> kStillToCome = {
-    "adaptive_span", "compressive", "custom",     "dynamic_convolution",
-    "gmlp",          "graph",       "hopfield",   "linear",
-    "linformer",     "lsh",         "memorizing", "memory_compressed",
-    "performer",     "rfa",         "routing",    "segment_memory",
-    "sinkhorn",      "synthesizer"};
-
 std::vector<std::string> case_names() {
   std::vector<std::string> names;
   const std::string ending = ".safetensors", expected = ".expected.safetensors";
@@ -43,14 +32,6 @@ std::vector<std::string> case_names() {
   return names;
 }
 
-// "local-dilated-causal" is of the variant local.
-bool is_still_to_come(const std::string& name) {
-  return std::any_of(kStillToCome.begin(), kStillToCome.end(), [&](const std::string& id) {
-    return name == id || name.starts_with(id + "-");
-  });
-}
-
-// A reference was refused by name for another reason than being unknown.
 ProcessResult attend(const std::string& name, bool terms, const fs::path& out,
                      const std::string& backend) {
   std::vector<std::string> arguments = {
@@ -95,11 +76,6 @@ class Conformance : public ::testing::TestWithParam<std::string> {
     }
     const SafetensorsFile expected = read_safetensors(kFolder / (name + ".expected.safetensors"));
     const ProcessResult result = attend(name, expected.metadata.contains("terms"), out, backend);
-    if (is_still_to_come(name)) {
-      expect_refusal(result, out);
-      EXPECT_NE(result.err.find("no such variant"), std::string::npos) << result.err;
-      return;
-    }
     ASSERT_EQ(result.status, 0) << result.err;
     EXPECT_EQ(result.err, "");
     expect_tensors(read_safetensors(out), expected);

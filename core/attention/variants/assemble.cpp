@@ -23,6 +23,7 @@ Dimensions operation_dimensions(const OperationInput& input) {
   const Index value = input.v.defined() ? input.v.dim(2) : kFreeInner;
   Dimensions dimensions = free_dimensions(input.heads, input.kv_heads, key, value);
   if (input.x.defined()) dimensions.model = input.x.dim(2);
+  dimensions.batch = input.batch;
   return dimensions;
 }
 
@@ -117,6 +118,7 @@ Tensor joined(const std::vector<Tensor>& parts) {
 OperationResult run_batch(const OperationInput& input,
                           const std::function<OperationResult(const OperationInput&)>& one) {
   if (input.batch == 1) return one(input);
+  const Variant& v = variant(input.variant.id);
   OperationResult result;
   std::vector<Var> outputs;
   std::vector<Tensor> attentions, scores, log_sums;
@@ -125,6 +127,11 @@ OperationResult run_batch(const OperationInput& input,
     item.batch = 1;
     for (Var* x : {&item.x, &item.y, &item.q, &item.k, &item.v}) {
       *x = item_of(*x, input.batch, n);
+    }
+    for (const WeightInfo& entry : v.weights) {
+      const auto state = item.weights.find(entry.name);
+      if (!entry.state || state == item.weights.end()) continue;
+      state->second = item_of(state->second, input.batch, n);
     }
     item.split.clear();
     OperationResult of_item = one(item);

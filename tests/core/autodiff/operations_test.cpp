@@ -198,6 +198,8 @@ std::map<std::string_view, std::vector<Case>> all_cases() {
   cases["softplus"] = unary_cases(softplus, plain);
   cases["exp"] = unary_cases(exp, plain);
   cases["log"] = unary_cases(log, positive);
+  cases["sine"] = unary_cases(sine, plain);
+  cases["cosine"] = unary_cases(cosine, plain);
   cases["dropout"] = {of_one({7, 9}, [](const Var& x) { return dropout(x, 0.4, 7); })};
 
   cases["reshape"] = {of_one({2, 6}, [](const Var& x) { return reshape(x, {3, 1, 4}); })};
@@ -240,6 +242,9 @@ std::map<std::string_view, std::vector<Case>> all_cases() {
   for (const Shape& shape : {Shape{3, 5}, Shape{1}, Shape{2, 1, 67}, Shape{32}}) {
     cases["softmax"].push_back(of_one(shape, [](const Var& x) { return softmax(x); }));
     cases["log_softmax"].push_back(of_one(shape, [](const Var& x) { return log_softmax(x); }));
+  }
+  for (const Shape& shape : {Shape{3, 5}, Shape{2}, Shape{2, 1, 67}}) {
+    cases["unit_rows"].push_back(of_one(shape, [](const Var& x) { return unit_rows(x); }));
   }
   cases["cross_entropy"] = {
       of_one({2, 2, 5},

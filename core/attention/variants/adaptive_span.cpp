@@ -1,0 +1,135 @@
+// adaptive_span: every head learns how far it looks back. Sukhbaatar et al., 2019.
+#include <algorithm>
+#include <cmath>
+
+#include "core/attention/variants/assemble.h"
+#include "core/attention/variants/list.h"
+#include "core/attention/variants/rows.h"
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_linear.h"
+#include "core/autodiff/operations_shape.h"
+#include "core/base/error.h"
+
+namespace attnscope {
+
+namespace {
+
+// z: [h], or [B h, L] where it follows from the input.
+Var spans(const OperationInput& input) {
+  const Var* fixed = find_weight(input.weights, "span.z");
+  const Var* vector = find_weight(input.weights, "span.v");
+  const Var* offset = find_weight(input.weights, "span.b");
+  const bool dynamic = input.x.defined() && vector && offset;
+  if (fixed && dynamic) {
+    throw InputError("span.z: expected either span.z or span.v and span.b, found both");
+  }
+  if (fixed) return *fixed;
+  if (!dynamic) {
+    throw InputError(input.x.defined() ? "span.z: missing, and span.v and span.b are not both there"
+                                       : "span.z: missing, and span.v would need the x form");
+  }
+  const auto most = static_cast<float>(input.variant.values.integer("span"));
+  const Var logits = add(matmul_transposed(input.x, *vector), *offset);  // [B, L, h]
+  const Var z = scale(sigmoid(logits), most);                            // [B, L, h]
+  return reshape(permute(z, {0, 2, 1}), {input.batch * input.heads, input.x.dim(1)});
+}
+
+// The greatest distance x <= S with x < R + z, or -1.
+Index reach(double z, double ramp, Index most) {
+  return static_cast<Index>(std::ceil(std::clamp(ramp + z, 0.0, static_cast<double>(most) + 1)) -
+                            1);
+}
+
+Pattern span_pattern(const OperationInput& input, const Tensor& z) {
+  const double ramp = input.variant.values.real("ramp");
+  const Index most = input.variant.values.integer("span"), first = first_position(input);
+  const PatternInput in{.values = input.variant.values,
+                        .weights = input.weights,
+                        .heads = input.heads,
+                        .queries = query_count(input),
+                        .keys = key_count(input),
+                        .first = first,
+                        .causal = true};
+  return build_rows(in, input.heads, {"span"}, [&](PatternBuilder& rows, Index head, Index i) {
+    const double own = z.rank() == 1 ? z[head] : z(head, i - first);
+    rows.add(0, i - reach(own, ramp, most), i + 1);
+  });
+}
+
+OperationResult evaluate_span(const OperationInput& input, Backend& backend, const Wanted& wanted,
+                              const Stop& stop) {
+  const Var z = spans(input);
+  Part part = plain_part(input, span_pattern(input, z.value()));
+  part.normaliser = Normaliser::SpanSoftmax;
+  part.span = z;
+  part.span_ramp = input.variant.values.real("ramp");
+  part.span_most = static_cast<double>(input.variant.values.integer("span"));
+  apply_encoding(part, input, true);
+  return run_part(std::move(part), backend, wanted, stop);
+}
+
+}  // namespace
+
+Variant adaptive_span_variant() {
+  Variant v;
+  v.id = "adaptive_span";
+  v.label = "Adaptive span";
+  v.group = "Adaptive span and memory";
+  v.equation = "aᵢⱼ ∝ m_z(i − j)·exp(sᵢⱼ),   m_z(x) = clamp((R + z − x)/R, 0, 1),   0 ≤ i − j ≤ S";
+  v.summary =
+      "Every head has a span z of its own, learned with everything else: keys nearer than z count "
+      "in "
+      "full, those on a ramp of R behind it fade out, and farther ones are not even computed. Most "
+      "heads turn out to need a few tokens, and a few heads thousands. The dynamic form lets each "
+      "token choose its span.";
+  v.source = "Sukhbaatar et al., 2019, Adaptive attention span, arXiv:1905.07799";
+  v.cost = "O(L·(z + R)·d)";
+  v.causal_by_definition = true;
+  v.parameters = {{.key = "span",
+                   .symbol = "S",
+                   .label = "Largest span",
+                   .help = "How far back any head may look.",
+                   .required = true,
+                   .initial = Index{32},
+                   .slider_most = 256},
+                  {.key = "ramp",
+                   .symbol = "R",
+                   .label = "Ramp",
+                   .help = "Over how many positions the weight fades to zero.",
+                   .kind = Parameter::Kind::Real,
+                   .required = true,
+                   .initial = 8.0,
+                   .least = 0,
+                   .most = Parameter::kMostReal,
+                   .least_excluded = true,
+                   .slider_least = 1,
+                   .slider_most = 64}};
+  v.weights = {{.name = "span.z",
+                .help = "The span of each head.",
+                .shape = [](const Dimensions& n, const Values&) -> Shape { return {n.heads}; },
+                .initial =
+                    [](const Shape& shape, const Dimensions&, const Values& values, std::uint64_t) {
+                      return Tensor::full(shape, static_cast<float>(values.integer("span")) / 2);
+                    },
+                .optional = true},
+               {.name = "span.v",
+                .help = "Dynamic spans: what of the input makes a head look far.",
+                .shape = [](const Dimensions& n, const Values&) -> Shape {
+                  return {n.heads, n.model};
+                },
+                .optional = true},
+               {.name = "span.b",
+                .help = "Dynamic spans: added before the sigmoid.",
+                .shape = [](const Dimensions& n, const Values&) -> Shape { return {n.heads}; },
+                .optional = true}};
+  v.evaluate = [](const OperationInput& input, Backend& backend, const Wanted& wanted,
+                  const Stop& stop) {
+    if (find_weight(input.weights, "span.z")) return evaluate_span(input, backend, wanted, stop);
+    return run_batch(input, [&](const OperationInput& item) {
+      return evaluate_span(item, backend, wanted, stop);
+    });
+  };
+  return v;
+}
+
+}  // namespace attnscope

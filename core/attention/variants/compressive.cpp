@@ -1,0 +1,209 @@
+// compressive: memories that grow old are compressed instead of forgotten. Rae et al., 2019.
+#include <algorithm>
+#include <numeric>
+
+#include "core/attention/variants/list.h"
+#include "core/attention/variants/memory.h"
+#include "core/attention/variants/windows.h"
+#include "core/autodiff/operations_shape.h"
+
+namespace attnscope {
+
+namespace {
+
+bool has_function(const Values& values, const char* function) {
+  return values.choice("function") == function;
+}
+
+// The old memories in fewer rows, and where each head's rows stand (h * rows positions).
+struct Compressed {
+  Var keys, values;  // [B h_kv, n, ...]
+  std::vector<std::int32_t> positions;
+};
+
+// The `count` rows of largest usage, in order of position.  [B h_kv, count]
+IntTensor most_used_rows(const Tensor& usage, Index count) {
+  const Index heads = usage.dim(0), rows = usage.dim(1);
+  IntTensor chosen({heads, count});
+  std::vector<std::int32_t> order(static_cast<std::size_t>(rows));
+  for (Index head = 0; head < heads; ++head) {
+    const float* used = usage.data() + head * rows;
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::int32_t a, std::int32_t b) { return used[a] > used[b]; });
+    std::sort(order.begin(), order.begin() + count);
+    std::copy_n(order.begin(), count, chosen.data() + head * count);
+  }
+  return chosen;
+}
+
+// x: [N, rows, e], chosen: [N, n] -> [N, n, e]
+Var picked_rows(const Var& x, const IntTensor& chosen) {
+  IntTensor flat = chosen.copy();
+  for (Index head = 0; head < flat.dim(0); ++head) {
+    for (Index n = 0; n < flat.dim(1); ++n) {
+      flat(head, n) += static_cast<std::int32_t>(head * x.dim(1));
+    }
+  }
+  return gather(reshape(x, {x.dim(0) * x.dim(1), x.dim(2)}), flat);
+}
+
+Compressed most_used(const OperationInput& input, const Var& keys, const Var& values, Index count,
+                     Index memory) {
+  const Index rows = keys.dim(1);
+  const IntTensor chosen =
+      most_used_rows(weight(input.weights, "comp.usage").value(), count);  // [h_kv, n]
+  Compressed result{picked_rows(keys, chosen), picked_rows(values, chosen), {}};
+  for (Index head = 0; head < input.heads; ++head) {
+    const Index shared = head / (input.heads / input.kv_heads);
+    for (Index n = 0; n < count; ++n) {
+      result.positions.push_back(static_cast<std::int32_t>(chosen(shared, n) - rows - memory));
+    }
+  }
+  return result;
+}
+
+Compressed compressed(const OperationInput& input, const Var& keys, const Var& values,
+                      Index memory) {
+  const Values& parameters = input.variant.values;
+  const Index rows = keys.dim(1);
+  if (rows == 0) return {keys, values, {}};
+  const Index rate = parameters.integer("rate"), size = std::min(rate, rows);
+  const Index count = window_count(rows, size);
+  if (has_function(parameters, "most_used")) {
+    return most_used(input, keys, values, count, memory);
+  }
+  Compressed result;
+  if (has_function(parameters, "convolution")) {
+    const auto cut = [&](const char* name) {
+      return slice(weight(input.weights, name), 1, 0, size);  // [h_kv, size]
+    };
+    result.keys = window_convolution(keys, cut("comp.key"), input.kv_heads, size, count);
+    result.values = window_convolution(values, cut("comp.value"), input.kv_heads, size, count);
+  } else if (has_function(parameters, "max")) {
+    result.keys = window_max(keys, size, count);
+    result.values = window_max(values, size, count);
+  } else {
+    result.keys = window_mean(keys, size, count);
+    result.values = window_mean(values, size, count);
+  }
+  for (Index head = 0; head < input.heads; ++head) {
+    for (Index n = 0; n < count; ++n) {
+      const Index last = std::min(rows, (n + 1) * size) - 1;
+      result.positions.push_back(static_cast<std::int32_t>(last - rows - memory));
+    }
+  }
+  return result;
+}
+
+// Positions of all columns, [h * columns]: compressed, memory, segment.
+std::vector<std::int32_t> column_positions(const Compressed& old, Index heads, Index memory,
+                                           Index length) {
+  const std::vector<std::int32_t> recent = positions_from(-memory, memory + length);
+  const std::size_t count = old.positions.size() / static_cast<std::size_t>(heads);
+  std::vector<std::int32_t> all;
+  for (std::size_t head = 0; head < static_cast<std::size_t>(heads); ++head) {
+    const auto first = old.positions.begin() + static_cast<std::ptrdiff_t>(head * count);
+    all.insert(all.end(), first, first + static_cast<std::ptrdiff_t>(count));
+    all.insert(all.end(), recent.begin(), recent.end());
+  }
+  return all;
+}
+
+OperationResult evaluate_compressive(const OperationInput& input, Backend& backend,
+                                     const Wanted& wanted, const Stop& stop) {
+  const Index d_k = input.k.dim(2), d_v = input.v.dim(2);
+  const Var keys = memory_rows(input, "mem.k", d_k), values = memory_rows(input, "mem.v", d_v);
+  const Index memory = keys.dim(1), length = key_count(input);
+  const Compressed old =
+      compressed(input, memory_rows(input, "old.k", d_k), memory_rows(input, "old.v", d_v), memory);
+  const Index before = old.keys.dim(1) + memory;
+  Part part = plain_part(
+      input, Pattern::causal(query_count(input), before + length, before + first_position(input)));
+  part.k = prepended(old.keys, prepended(keys, input.k));      // [B h_kv, n + M + L, d_k]
+  part.v = prepended(old.values, prepended(values, input.v));  // [B h_kv, n + M + L, d_v]
+  part.pos_k = column_positions(old, input.heads, memory, length);
+  apply_encoding(part, input, true);
+  OperationResult result = run_part(std::move(part), backend, wanted, stop);
+  result.columns = {
+      {KeyKind::Compressed, old.keys.dim(1)}, {KeyKind::Memory, memory}, {KeyKind::Token, length}};
+  return result;
+}
+
+WeightInfo convolution_weight(const char* name, const char* help) {
+  return {.name = name,
+          .help = help,
+          .shape = [](const Dimensions& n, const Values& values) -> Shape {
+            return {n.kv_heads, values.integer("rate")};
+          },
+          .initial =
+              [](const Shape& shape, const Dimensions&, const Values&, std::uint64_t) {
+                return Tensor::full(shape, 1.0f / static_cast<float>(shape[1]));
+              },
+          .used = [](const Values& values) { return has_function(values, "convolution"); }};
+}
+
+}  // namespace
+
+Variant compressive_variant() {
+  Variant v;
+  v.id = "compressive";
+  v.label = "Compressive memory";
+  v.group = "Adaptive span and memory";
+  v.equation = "keys = [compressed ∘ memory ∘ segment],   every c old memories become one";
+  v.summary =
+      "When the memory of earlier segments is full, its oldest rows are not dropped but "
+      "compressed: "
+      "every c of them become one, by their mean, their greatest numbers, a learned convolution, "
+      "or "
+      "by keeping the most used. So the past fades instead of ending at an edge.";
+  v.source = "Rae et al., 2019, Compressive Transformers, arXiv:1911.05507";
+  v.cost = "O(L·(M_old/c + M + L)·d)";
+  v.causal_by_definition = true;
+  v.relative_only = true;
+  v.parameters = {{.key = "rate",
+                   .symbol = "c",
+                   .label = "Rate",
+                   .help = "How many old memories become one.",
+                   .required = true,
+                   .initial = Index{3},
+                   .least = 1,
+                   .slider_least = 1,
+                   .slider_most = 16},
+                  {.key = "function",
+                   .symbol = "f_c",
+                   .label = "Compression",
+                   .help = "How a window of old memories becomes one row.",
+                   .kind = Parameter::Kind::Choice,
+                   .initial = std::string("mean"),
+                   .choices = {"mean", "max", "convolution", "most_used"}}};
+  v.weights = {
+      memory_weight("mem.k", "Keys of the memory.", &Dimensions::memory, &Dimensions::key),
+      memory_weight("mem.v", "Values of the memory.", &Dimensions::memory, &Dimensions::value),
+      memory_weight("old.k", "Keys of the old memories.", &Dimensions::old_memory,
+                    &Dimensions::key),
+      memory_weight("old.v", "Values of the old memories.", &Dimensions::old_memory,
+                    &Dimensions::value),
+      convolution_weight("comp.key", "Weights of a window's keys."),
+      convolution_weight("comp.value", "Weights of a window's values."),
+      {.name = "comp.usage",
+       .help = "How much attention each old memory got.",
+       .shape = [](const Dimensions& n, const Values&) -> Shape {
+         return {n.batch * n.kv_heads, n.old_memory};
+       },
+       .optional = true,
+       .state = true,
+       .used = [](const Values& values) { return has_function(values, "most_used"); }}};
+  v.evaluate = [](const OperationInput& input, Backend& backend, const Wanted& wanted,
+                  const Stop& stop) {
+    if (!has_function(input.variant.values, "most_used")) {
+      return evaluate_compressive(input, backend, wanted, stop);
+    }
+    return run_batch(input, [&](const OperationInput& item) {
+      return evaluate_compressive(item, backend, wanted, stop);
+    });
+  };
+  return v;
+}
+
+}  // namespace attnscope

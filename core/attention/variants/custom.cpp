@@ -1,0 +1,36 @@
+// custom: a mask that somebody painted or loaded.
+#include "core/attention/variants/list.h"
+#include "core/attention/variants/painted.h"
+
+namespace attnscope {
+
+Variant custom_variant() {
+  Variant v;
+  v.id = "custom";
+  v.label = "Custom mask";
+  v.group = "Fixed patterns";
+  v.equation = "Sᵢ = { j : mask[i, j] ≠ 0 }";
+  v.summary =
+      "Any pattern at all: a matrix of zeros and ones, painted by hand or loaded, says who may see "
+      "whom, for all heads alike or for each by itself. A query whose row is empty sees nothing "
+      "and "
+      "gives zeros.";
+  v.source = "Vaswani et al., 2017, arXiv:1706.03762, masked attention";
+  v.cost = "O(pairs·d)";
+  v.cross = true;
+  v.weights = {{.name = "pattern.mask",
+                .help = "Which key each query may see: 1 where it may.",
+                .shape = [](const Dimensions& n, const Values&) -> Shape {
+                  return {n.query_length(), n.key_length()};
+                },
+                .initial = initial_ones(),
+                .constant = true,
+                .bytes = true,
+                .per_head = true}};
+  v.pattern = [](const PatternInput& in) {
+    return painted_pattern(in, "pattern.mask", "painted", false);
+  };
+  return v;
+}
+
+}  // namespace attnscope

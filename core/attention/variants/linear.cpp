@@ -1,0 +1,54 @@
+// linear: softmax replaced by a product of features. Katharopoulos et al., 2020.
+#include "core/attention/variants/features.h"
+#include "core/attention/variants/list.h"
+#include "core/autodiff/operations_elementwise.h"
+
+namespace attnscope {
+
+namespace {
+
+// elu(x) + 1: x + 1 above zero, exp(x) below.
+Var elu_plus_one(const Var& x) {
+  return add(relu(x), exp(scale(relu(scale(x, -1)), -1)));
+}
+
+OperationResult evaluate_linear(const OperationInput& input, Backend& backend, const Wanted& wanted,
+                                const Stop& stop) {
+  const Var k = repeat_heads(input.k, input.heads, input.kv_heads);
+  return run_features(input, elu_plus_one(input.q), elu_plus_one(k), backend, wanted, stop);
+}
+
+bool never(const Values&) {
+  return false;
+}
+
+}  // namespace
+
+Variant linear_variant() {
+  Variant v;
+  v.id = "linear";
+  v.label = "Linear";
+  v.group = "Low rank and kernels";
+  v.equation = "aᵢⱼ = φ(qᵢ)·φ(kⱼ) / Σᵣ φ(qᵢ)·φ(kᵣ),   φ(x) = elu(x) + 1";
+  v.summary =
+      "If the weight of a pair is a product of features of the query and of the key, the sum over "
+      "keys can be taken once for all queries, or carried along as a running sum: attention "
+      "becomes "
+      "a recurrent network with a matrix as its state. The weights shown are implied; they are "
+      "flatter than those of a softmax.";
+  v.source = "Katharopoulos et al., 2020, Transformers are RNNs, arXiv:2006.16236";
+  v.cost = "O(L·d²)";
+  v.cross = true;
+  v.takes_pairs = v.has_terms = v.has_scores = never;
+  v.parameters = {{.key = "feature",
+                   .symbol = "φ",
+                   .label = "Features",
+                   .help = "The function that queries and keys are passed through.",
+                   .kind = Parameter::Kind::Choice,
+                   .initial = std::string("elu"),
+                   .choices = {"elu"}}};
+  v.evaluate = evaluate_linear;
+  return v;
+}
+
+}  // namespace attnscope

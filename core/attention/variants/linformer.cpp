@@ -1,0 +1,164 @@
+// linformer: keys and values projected to a fixed number of rows. Wang et al., 2020.
+#include <cmath>
+
+#include "core/attention/variants/assemble.h"
+#include "core/attention/variants/list.h"
+#include "core/attention/variants/windows.h"
+#include "core/autodiff/operations_linear.h"
+#include "core/autodiff/operations_shape.h"
+#include "core/base/error.h"
+
+namespace attnscope {
+
+namespace {
+
+bool has_mode(const Values& values, const char* mode) {
+  return values.choice("mode") == mode;
+}
+
+Index rows_of(const Values& values) {
+  return values.integer("k");
+}
+
+// The first `count` columns of a weight that may serve longer sequences.
+Var first_columns(const NamedVars& weights, const char* name, Index count) {
+  const Var& whole = weight(weights, name);
+  if (whole.dim(1) >= count) return slice(whole, 1, 0, count);
+  throw InputError(std::string(name) + ": expected at least " + std::to_string(count) +
+                   " columns, found " + std::to_string(whole.dim(1)));
+}
+
+// x: [B h, L, e] -> [B h, k, e] with the weights `name` where the mode has any.
+Var shortened_rows(const OperationInput& input, const Var& x, const char* name) {
+  const Values& values = input.variant.values;
+  const Index count = rows_of(values), size = window_count(x.dim(1), count);
+  if (has_mode(values, "projection")) {
+    return combine_rows(first_columns(input.weights, name, x.dim(1)), x);
+  }
+  if (has_mode(values, "mean")) return window_mean(x, size, count);
+  if (has_mode(values, "max")) return window_max(x, size, count);
+  return window_convolution(x, first_columns(input.weights, name, size), input.heads, size, count);
+}
+
+// What combines the values, F: [h or 1, k, L].
+Tensor value_matrix(const OperationInput& input, Index length) {
+  const Values& values = input.variant.values;
+  const Index count = rows_of(values), size = window_count(length, count);
+  if (has_mode(values, "mean"))
+    return mean_matrix(length, size, count).reshaped({1, count, length});
+  if (has_mode(values, "projection")) {
+    const Var f = first_columns(input.weights, "lin.f", length);
+    return f.value().reshaped({1, count, length});
+  }
+  const Tensor f = first_columns(input.weights, "lin.f", size).value();
+  Tensor matrix = Tensor::zeros({input.heads, count, length});
+  for (Index a = 0; a < input.heads; ++a) {
+    for (Index j = 0; j < length; ++j) matrix(a, j / size, j) = f(a, j % size);
+  }
+  return matrix;
+}
+
+// attention @ F.  [B h, L_q, L]
+Tensor implied_weights(const OperationInput& input, const Tensor& attention, Index length) {
+  const Tensor matrix = value_matrix(input, length);
+  std::vector<Var> of_pairs;
+  for (Index pair = 0; pair < attention.dim(0); ++pair) {
+    const Index head = matrix.dim(0) == 1 ? 0 : pair % input.heads;
+    of_pairs.push_back(matmul(attention.slice(pair, 1), matrix.slice(head, 1)));
+  }
+  return concat(of_pairs, 0).value();
+}
+
+OperationResult evaluate_linformer(const OperationInput& input, Backend& backend,
+                                   const Wanted& wanted, const Stop& stop) {
+  const Values& values = input.variant.values;
+  const Index length = key_count(input), count = rows_of(values);
+  // A window that begins past the end is no key.
+  const Index there =
+      has_mode(values, "projection") ? count : window_count(length, window_count(length, count));
+  PatternBuilder rows(1, query_count(input), count, {"projected"});
+  for (Index i = 0; i < query_count(input); ++i) {
+    rows.add(0, 0, there);
+    rows.next_row();
+  }
+  Part part = plain_part(input, rows.finish());
+  part.k = shortened_rows(input, repeat_heads(input.k, input.heads, input.kv_heads), "lin.e");
+  part.v = shortened_rows(input, repeat_heads(input.v, input.heads, input.kv_heads), "lin.f");
+  part.split.clear();
+  OperationResult result = run_part(std::move(part), backend, wanted, stop);
+  if (wanted.attention && !has_mode(values, "max")) {
+    result.extra["implied"] = implied_weights(input, result.attention, length);
+  }
+  result.columns = {{KeyKind::Projected, count}};
+  return result;
+}
+
+WeightInfo projection(const char* name, const char* help) {
+  return {
+      .name = name,
+      .help = help,
+      .shape = [](const Dimensions& n, const Values& values) -> Shape {
+        const Index keys = n.key_length();
+        if (has_mode(values, "projection")) return {rows_of(values), keys};
+        return {n.heads, keys < 0 ? keys : window_count(keys, rows_of(values))};
+      },
+      .initial =
+          [](const Shape& shape, const Dimensions& n, const Values& values, std::uint64_t seed) {
+            if (has_mode(values, "convolution")) {
+              return Tensor::full(shape, 1.0f / static_cast<float>(shape[1]));
+            }
+            return initial_normal(1 / std::sqrt(static_cast<double>(shape[1])))(shape, n, values,
+                                                                                seed);
+          },
+      .used =
+          [](const Values& values) {
+            return has_mode(values, "projection") || has_mode(values, "convolution");
+          }};
+}
+
+bool never(const Values&) {
+  return false;
+}
+
+}  // namespace
+
+Variant linformer_variant() {
+  Variant v;
+  v.id = "linformer";
+  v.label = "Linformer";
+  v.group = "Low rank and kernels";
+  v.equation = "A = softmax(Q (E K)ᵀ / √d_k),   out = A (F V),   E, F ∈ ℝ^{k×L}";
+  v.summary =
+      "Attention maps are nearly of low rank, so keys and values are first mixed down to k rows, "
+      "by "
+      "a learned projection, by means or maxima of windows, or by a convolution. The map has k "
+      "columns however long the text is; for linear modes the weights on the tokens themselves are "
+      "implied.";
+  v.source = "Wang et al., 2020, Linformer, arXiv:2006.04768";
+  v.cost = "O(L·k·d)";
+  v.causal_refusal = "a projected key mixes positions before and after; expected false, found true";
+  v.cross = true;
+  v.takes_pairs = v.has_terms = never;
+  v.parameters = {{.key = "k",
+                   .symbol = "k",
+                   .label = "Rows",
+                   .help = "How many keys and values remain.",
+                   .required = true,
+                   .initial = Index{8},
+                   .least = 1,
+                   .most = 1048576,
+                   .slider_least = 1,
+                   .slider_most = 64},
+                  {.key = "mode",
+                   .symbol = "",
+                   .label = "Mode",
+                   .help = "How keys and values are mixed down.",
+                   .kind = Parameter::Kind::Choice,
+                   .initial = std::string("projection"),
+                   .choices = {"projection", "mean", "max", "convolution"}}};
+  v.weights = {projection("lin.e", "Mixes the keys."), projection("lin.f", "Mixes the values.")};
+  v.evaluate = evaluate_linformer;
+  return v;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,176 @@
+// memorizing: attention over the nearest keys of a large memory. Wu et al., 2022.
+#include <algorithm>
+#include <numeric>
+
+#include "core/attention/variants/exact.h"
+#include "core/attention/variants/list.h"
+#include "core/attention/variants/memory.h"
+#include "core/attention/variants/rows.h"
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_reduce.h"
+#include "core/autodiff/operations_shape.h"
+#include "core/base/error.h"
+#include "core/base/parallel.h"
+
+namespace attnscope {
+
+namespace {
+
+// The `top` stored keys of largest product with each query, [rows, top]: of equals the first.
+std::vector<std::int32_t> nearest(const Tensor& q, const Tensor& memory, Index heads,
+                                  Index kv_heads, Index top, const Stop& stop) {
+  const Index queries = q.dim(1), size = q.dim(2), stored = memory.dim(1);
+  std::vector<double> unit =
+      exact_unit_rows(memory.data(), memory.dim(0) * stored, size);  // [h_kv, M, d_k]
+  std::vector<std::int32_t> chosen(static_cast<std::size_t>(heads * queries * top));
+  parallel_for(heads * queries, 1, [&](Index first, Index last) {
+    std::vector<double> products(static_cast<std::size_t>(stored));
+    std::vector<std::int32_t> order(static_cast<std::size_t>(stored));
+    for (Index row = first; row < last && !stop.requested(); ++row) {
+      const Index kv = row / queries / (heads / kv_heads);
+      for (Index m = 0; m < stored; ++m) {
+        products[static_cast<std::size_t>(m)] =
+            exact_dot(unit.data() + (kv * stored + m) * size, q.data() + row * size, size);
+      }
+      std::iota(order.begin(), order.end(), 0);
+      const auto better = [&](std::int32_t a, std::int32_t b) {
+        const double x = products[static_cast<std::size_t>(a)];
+        const double y = products[static_cast<std::size_t>(b)];
+        return x > y || (x == y && a < b);
+      };
+      std::partial_sort(order.begin(), order.begin() + top, order.end(), better);
+      std::sort(order.begin(), order.begin() + top);
+      std::copy_n(order.begin(), top, chosen.begin() + row * top);
+    }
+  });
+  stop.check();
+  return chosen;
+}
+
+// S_i within the memory (length 0), or over memory and segment side by side.
+Pattern retrieved_pattern(const OperationInput& input, const std::vector<std::int32_t>& chosen,
+                          Index top, Index memory, Index length) {
+  const Index first = first_position(input), queries = query_count(input);
+  PatternBuilder rows(input.heads, queries, memory + length, {"retrieved", "local"});
+  for (Index head = 0; head < input.heads; ++head) {
+    for (Index row = 0; row < queries; ++row) {
+      const auto at = chosen.begin() + (head * queries + row) * top;
+      std::for_each(at, at + top, [&](std::int32_t m) { rows.add_column(0, m); });
+      if (length > 0) rows.add(1, memory, memory + first + row + 1);
+      rows.next_row();
+    }
+  }
+  return rows.finish();
+}
+
+// Columns of `left` and `right` side by side, weighed by the head's gate.  [h, L, M + L]
+Tensor beside(const Tensor& left, const Tensor& right, const Tensor* gate) {
+  const Index heads = right.dim(0), queries = right.dim(1);
+  const Index memory = left.defined() ? left.dim(2) : 0, length = right.dim(2);
+  Tensor both({heads, queries, memory + length});
+  float* out = both.data();
+  for (Index row = 0; row < heads * queries; ++row) {
+    const float g = gate ? (*gate)[row / queries] : 0.5f;
+    const float of_left = gate ? g : 1, of_right = gate ? 1 - g : 1;
+    for (Index m = 0; m < memory; ++m) *out++ = of_left * left[row * memory + m];
+    for (Index j = 0; j < length; ++j) *out++ = of_right * right[row * length + j];
+  }
+  return both;
+}
+
+OperationResult evaluate_item(const OperationInput& input, Backend& backend, const Wanted& wanted,
+                              const Stop& stop) {
+  const Var stored_keys = memory_rows(input, "mem.k", input.k.dim(2));
+  const Var stored_values = memory_rows(input, "mem.v", input.v.dim(2));
+  const Index memory = stored_keys.dim(1), length = key_count(input);
+  const bool remembers = find_weight(input.weights, "mem.k") != nullptr;
+  const Index top = remembers ? input.variant.values.integer("top") : 0;
+  if (top > memory) {
+    throw InputError("variant.top: expected at most the " + std::to_string(memory) +
+                     " rows of mem.k, found " + std::to_string(top));
+  }
+  const Var gate = sigmoid(weight(input.weights, "memorizing.gate"));  // [h]
+
+  Wanted of_parts = wanted;
+  of_parts.device_attention = of_parts.log_sum_exp = false;
+  of_parts.attention = wanted.attention || wanted.device_attention;
+  Part local = plain_part(input, plain_pattern(input, true));
+  local.k = unit_rows(input.k);
+  local.split.clear();
+  apply_encoding(local, input, true);
+  OperationResult result = run_part(std::move(local), backend, of_parts, stop);
+  OperationResult retrieved;
+  const std::vector<std::int32_t> chosen =
+      nearest(input.q.value(), stored_keys.value(), input.heads, input.kv_heads, top, stop);
+  const auto weigh = [&](const Var& output, const Var& share) {
+    const Shape shape = output.shape();  // [h, L, d_v]
+    const Var flat = reshape(output, {shape[0], shape[1] * shape[2]});
+    return reshape(multiply(flat, reshape(share, {shape[0], 1})), shape);
+  };
+  const Var of_local = subtract(Var(Tensor::full({input.heads}, 1.0f)), gate);
+  result.output = weigh(result.output, of_local);
+  if (remembers) {
+    Part part = plain_part(input, retrieved_pattern(input, chosen, top, memory, 0));
+    part.k = unit_rows(stored_keys);
+    part.v = stored_values;
+    part.split.clear();
+    part.pos_q.clear();
+    retrieved = run_part(std::move(part), backend, of_parts, stop);
+    result.output = add(result.output, weigh(retrieved.output, gate));
+    if (result.note.empty()) result.note = retrieved.note;
+  }
+  if (of_parts.attention) {
+    result.attention = beside(retrieved.attention, result.attention, &gate.value());
+  }
+  if (wanted.scores) result.scores = beside(retrieved.scores, result.scores, nullptr);
+  result.pattern =
+      std::make_shared<const Pattern>(retrieved_pattern(input, chosen, top, memory, length));
+  result.part.reset();
+  result.columns = {{KeyKind::Memory, memory}, {KeyKind::Token, length}};
+  return result;
+}
+
+}  // namespace
+
+Variant memorizing_variant() {
+  Variant v;
+  v.id = "memorizing";
+  v.label = "Memorizing";
+  v.group = "Adaptive span and memory";
+  v.equation =
+      "A = [ g·softmax over the k nearest stored keys ∘ (1 − g)·softmax over the segment ],   "
+      "g = sigmoid(gate_a)";
+  v.summary =
+      "Keys and values of everything read so far are stored, far more than fit into attention, and "
+      "each query looks up the k stored keys most like it. A learned gate of each head mixes what "
+      "was found with ordinary local attention, so that names and definitions can be recalled word "
+      "for word.";
+  v.source = "Wu et al., 2022, Memorizing Transformers, arXiv:2203.08913";
+  v.cost = "O(L·(L + k)·d) and the search";
+  v.causal_by_definition = true;
+  v.has_terms = [](const Values&) { return false; };
+  v.parameters = {{.key = "top",
+                   .symbol = "k",
+                   .label = "Retrieved keys",
+                   .help = "How many stored keys each query attends to.",
+                   .required = true,
+                   .initial = Index{4},
+                   .least = 1,
+                   .slider_least = 1,
+                   .slider_most = 64}};
+  v.weights = {memory_weight("mem.k", "Stored keys.", &Dimensions::memory, &Dimensions::key),
+               memory_weight("mem.v", "Stored values.", &Dimensions::memory, &Dimensions::value),
+               {.name = "memorizing.gate",
+                .help = "How much each head trusts the memory, before the sigmoid.",
+                .shape = [](const Dimensions& n, const Values&) -> Shape { return {n.heads}; },
+                .initial = initial_zeros()}};
+  v.evaluate = [](const OperationInput& input, Backend& backend, const Wanted& wanted,
+                  const Stop& stop) {
+    return run_batch(input, [&](const OperationInput& item) {
+      return evaluate_item(item, backend, wanted, stop);
+    });
+  };
+  return v;
+}
+
+}  // namespace attnscope

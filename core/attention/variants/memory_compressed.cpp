@@ -1,0 +1,82 @@
+// memory_compressed: keys and values shortened by a strided convolution. Liu et al., 2018.
+#include <algorithm>
+
+#include "core/attention/variants/assemble.h"
+#include "core/attention/variants/list.h"
+#include "core/attention/variants/windows.h"
+#include "core/autodiff/operations_shape.h"
+
+namespace attnscope {
+
+namespace {
+
+OperationResult evaluate_compressed(const OperationInput& input, Backend& backend,
+                                    const Wanted& wanted, const Stop& stop) {
+  const Index stride = input.variant.values.integer("stride"), keys = key_count(input);
+  const Index size = std::min(stride, keys), count = window_count(keys, size);
+  const auto convolved = [&](const Var& x, const char* name) {
+    const Var each = repeat_heads(x, input.heads, input.kv_heads);
+    const Var weights = slice(weight(input.weights, name), 1, 0, size);  // [h, s]
+    return window_convolution(each, weights, input.heads, size, count);  // [B h, n, ...]
+  };
+  Part part = plain_part(input, Pattern::all(query_count(input), count));
+  part.k = convolved(input.k, "mc.key");
+  part.v = convolved(input.v, "mc.value");
+  part.split.clear();
+  OperationResult result = run_part(std::move(part), backend, wanted, stop);
+  result.columns = {{KeyKind::Projected, count}};
+  return result;
+}
+
+WeightInfo kernel(const char* name, const char* help) {
+  return {.name = name,
+          .help = help,
+          .shape = [](const Dimensions& n, const Values& values) -> Shape {
+            return {n.heads, values.integer("stride")};
+          },
+          .initial =
+              [](const Shape& shape, const Dimensions&, const Values&, std::uint64_t) {
+                return Tensor::full(shape, 1.0f / static_cast<float>(shape[1]));
+              }};
+}
+
+bool never(const Values&) {
+  return false;
+}
+
+}  // namespace
+
+Variant memory_compressed_variant() {
+  Variant v;
+  v.id = "memory_compressed";
+  v.label = "Memory-compressed";
+  v.group = "Low rank and kernels";
+  v.equation = "K′_J = Σ_t w[t]·K_{sJ+t},   attention over the ⌈L/s⌉ rows of K′";
+  v.summary =
+      "A convolution with stride s turns every s keys into one, and values likewise, before "
+      "ordinary "
+      "attention: a map with s times fewer columns. It was made to write encyclopedia articles "
+      "from "
+      "very long collections of sources.";
+  v.source = "Liu et al., 2018, Generating Wikipedia, arXiv:1801.10198";
+  v.cost = "O(L²/s·d)";
+  v.causal_refusal =
+      "a compressed key mixes positions before and after; expected false, found true";
+  v.cross = true;
+  v.takes_pairs = v.has_terms = never;
+  v.parameters = {{.key = "stride",
+                   .symbol = "s",
+                   .label = "Stride",
+                   .help = "How many keys become one.",
+                   .required = true,
+                   .initial = Index{3},
+                   .least = 1,
+                   .slider_least = 1,
+                   .slider_most = 16}};
+  v.weights = {kernel("mc.key", "Weights of a window's keys."),
+               kernel("mc.value", "Weights of a window's values.")};
+  v.evaluate = evaluate_compressed;
+  return v;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,172 @@
+// performer: softmax attention estimated by random features. Choromanski et al., 2020.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/attention/variants/drawn.h"
+#include "core/attention/variants/features.h"
+#include "core/attention/variants/list.h"
+#include "core/attention/variants/rows.h"
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_reduce.h"
+#include "core/autodiff/operations_shape.h"
+
+namespace attnscope {
+
+namespace {
+
+// Makes the rows of each block of `size` rows orthogonal (Gram and Schmidt) and gives them lengths
+// like those of independent normal vectors.
+void orthogonalise(float* rows, Index count, Index size, const Tensor& lengths_from) {
+  std::vector<double> block;
+  for (Index first = 0; first < count; first += size) {
+    const Index in_block = std::min(size, count - first);
+    block.assign(rows + first * size, rows + (first + in_block) * size);
+    for (Index r = 0; r < in_block; ++r) {
+      double* row = block.data() + r * size;
+      for (Index s = 0; s < r; ++s) {
+        const double* other = block.data() + s * size;
+        double along = 0;
+        for (Index i = 0; i < size; ++i) along += row[i] * other[i];
+        for (Index i = 0; i < size; ++i) row[i] -= along * other[i];
+      }
+      double square = 0;
+      for (Index i = 0; i < size; ++i) square += row[i] * row[i];
+      for (Index i = 0; i < size; ++i) row[i] /= std::sqrt(square);
+    }
+    for (Index r = 0; r < in_block; ++r) {
+      double square = 0;
+      for (Index i = 0; i < size; ++i) {
+        const double x = lengths_from[(first + r) * size + i];
+        square += x * x;
+      }
+      for (Index i = 0; i < size; ++i) {
+        rows[(first + r) * size + i] =
+            static_cast<float>(block[static_cast<std::size_t>(r * size + i)] * std::sqrt(square));
+      }
+    }
+  }
+}
+
+Var random_matrix(const OperationInput& input) {
+  if (const Var* given = find_weight(input.weights, "performer.w")) return *given;
+  const Values& values = input.variant.values;
+  const Index features = values.integer("features"), size = input.q.dim(2);
+  const auto seed = static_cast<std::uint64_t>(values.integer("seed"));
+  Tensor w = drawn_normal("performer.w", {input.heads, features, size}, 1, 2 * seed);
+  if (!values.flag("orthogonal")) return w;
+  for (Index a = 0; a < input.heads; ++a) {
+    const Tensor lengths = drawn_normal("performer.w", {features, size}, 1,
+                                        (2 * seed + 1) + static_cast<std::uint64_t>(a) * 7919);
+    orthogonalise(w.data() + a * features * size, features, size, lengths);
+  }
+  return w;
+}
+
+// The largest number of each head's rows, or of each row, repeated so that it can be subtracted.
+Tensor largest(const Tensor& x, bool by_row) {
+  Tensor result({x.dim(0), by_row ? x.dim(1) : 1, 1});
+  const Index size = x.size() / result.size();
+  for (Index n = 0; n < result.size(); ++n) {
+    result[n] = *std::max_element(x.data() + n * size, x.data() + (n + 1) * size);
+  }
+  return result;
+}
+
+// |x|^2 / 2.  [B h, L, 1]
+Var half_square(const Var& x) {
+  return reshape(scale(sum_axis(multiply(x, x), 2), 0.5f), {x.dim(0), x.dim(1), 1});
+}
+
+// The features up to factors that cancel in the ratio: of a query its own, of the keys a head's
+// largest, so that no exponential leaves the range of numbers.
+Var positive_features(const Var& x, const Var& w, Index heads, bool of_query) {
+  const Var exponents = subtract(feature_products(x, w, heads), half_square(x));  // [B h, L, m]
+  return exp(subtract(exponents, largest(exponents.value(), of_query)));
+}
+
+// [B h, L, 2 m]
+Var trigonometric_features(const Var& x, const Var& w, Index heads, bool of_query) {
+  const Var angles = feature_products(x, w, heads);  // [B h, L, m]
+  const Var waves = concat({sine(angles), cosine(angles)}, 2);
+  if (of_query) return waves;  // exp(|q|^2 / 2) cancels
+  const Var exponents = half_square(x);
+  return multiply(waves, exp(subtract(exponents, largest(exponents.value(), false))));
+}
+
+OperationResult evaluate_performer(const OperationInput& input, Backend& backend,
+                                   const Wanted& wanted, const Stop& stop) {
+  const Var k = repeat_heads(input.k, input.heads, input.kv_heads);
+  const Var w = random_matrix(input);
+  const auto size = static_cast<double>(input.q.dim(2));
+  const auto shrink = static_cast<float>(std::pow(size, -0.25));
+  const bool positive = input.variant.values.choice("kind") == "positive";
+  const auto features = [&](const Var& x, bool of_query) {
+    const Var shrunk = scale(x, shrink);
+    return positive ? positive_features(shrunk, w, input.heads, of_query)
+                    : trigonometric_features(shrunk, w, input.heads, of_query);
+  };
+  OperationResult result =
+      run_features(input, features(input.q, true), features(k, false), backend, wanted, stop);
+  if (wanted.attention) {
+    result.extra["exact"] = exact_attention(input, input.q, k, 1 / std::sqrt(size), backend, stop);
+  }
+  return result;
+}
+
+bool never(const Values&) {
+  return false;
+}
+
+}  // namespace
+
+Variant performer_variant() {
+  Variant v;
+  v.id = "performer";
+  v.label = "Performer";
+  v.group = "Low rank and kernels";
+  v.equation = "aᵢⱼ ≈ softmax(qᵢ·kⱼ/√d_k),   φ(x) = exp(W x − |x|²/2)/√m,   x = q·d_k^(−1/4)";
+  v.summary =
+      "Random projections estimate the softmax kernel by features that are always positive, where "
+      "sines and cosines may give negative weights and explode where weights are small. Orthogonal "
+      "directions lower the variance. The exact softmax is shown for comparison.";
+  v.source = "Choromanski et al., 2020, Rethinking attention with Performers, arXiv:2009.14794";
+  v.cost = "O(L·m·d)";
+  v.cross = true;
+  v.takes_pairs = v.has_terms = v.has_scores = never;
+  v.parameters = {{.key = "features",
+                   .symbol = "m",
+                   .label = "Features",
+                   .help = "How many random directions are drawn.",
+                   .required = true,
+                   .initial = Index{64},
+                   .least = 1,
+                   .most = 1048576,
+                   .slider_least = 1,
+                   .slider_most = 512},
+                  {.key = "kind",
+                   .symbol = "",
+                   .label = "Kind",
+                   .help = "Positive exponentials, or sines and cosines.",
+                   .kind = Parameter::Kind::Choice,
+                   .initial = std::string("positive"),
+                   .choices = {"positive", "trig"}},
+                  {.key = "orthogonal",
+                   .symbol = "",
+                   .label = "Orthogonal",
+                   .help = "Whether drawn directions are made orthogonal.",
+                   .kind = Parameter::Kind::Flag,
+                   .initial = true},
+                  seed_parameter()};
+  v.weights = {{.name = "performer.w",
+                .help = "The random directions of each head, in place of drawn ones.",
+                .shape = [](const Dimensions& n, const Values& values) -> Shape {
+                  return {n.heads, values.integer("features"), n.key};
+                },
+                .optional = true,
+                .constant = true}};
+  v.evaluate = evaluate_performer;
+  return v;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,98 @@
+// rfa: random Fourier features of unit vectors. Peng et al., 2021.
+#include <cmath>
+
+#include "core/attention/variants/drawn.h"
+#include "core/attention/variants/features.h"
+#include "core/attention/variants/list.h"
+#include "core/attention/variants/rows.h"
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_reduce.h"
+#include "core/autodiff/operations_shape.h"
+
+namespace attnscope {
+
+namespace {
+
+Var random_matrix(const OperationInput& input) {
+  if (const Var* given = find_weight(input.weights, "rfa.w")) return *given;
+  const Values& values = input.variant.values;
+  return drawn_normal("rfa.w", {input.heads, values.integer("features"), input.q.dim(2)},
+                      1 / values.real("sigma"), static_cast<std::uint64_t>(values.integer("seed")));
+}
+
+// sqrt(1/D) [sin(w x), cos(w x)].  [B h, L, 2 D]
+Var fourier_features(const Var& x, const Var& w, Index heads) {
+  const Var angles = feature_products(x, w, heads);  // [B h, L, D]
+  const auto norm = static_cast<float>(1 / std::sqrt(static_cast<double>(w.dim(1))));
+  return scale(concat({sine(angles), cosine(angles)}, 2), norm);
+}
+
+OperationResult evaluate_rfa(const OperationInput& input, Backend& backend, const Wanted& wanted,
+                             const Stop& stop) {
+  const Var q = unit_rows(input.q);
+  const Var k = unit_rows(repeat_heads(input.k, input.heads, input.kv_heads));
+  const Var w = random_matrix(input);
+  OperationResult result = run_features(input, fourier_features(q, w, input.heads),
+                                        fourier_features(k, w, input.heads), backend, wanted, stop);
+  if (wanted.attention) {
+    const double sigma = input.variant.values.real("sigma");
+    result.extra["exact"] = exact_attention(input, q, k, 1 / (sigma * sigma), backend, stop);
+  }
+  return result;
+}
+
+bool never(const Values&) {
+  return false;
+}
+
+}  // namespace
+
+Variant rfa_variant() {
+  Variant v;
+  v.id = "rfa";
+  v.label = "Random features (RFA)";
+  v.group = "Low rank and kernels";
+  v.equation =
+      "aᵢⱼ ≈ softmax(q̂ᵢ·k̂ⱼ/σ²),   φ(x) = √(1/D) [sin(w₁·x) … sin(w_D·x), cos(w₁·x) … cos(w_D·x)]";
+  v.summary =
+      "Queries and keys are scaled to unit length, where the exponential of their product is a "
+      "Gaussian kernel; random sines and cosines estimate it, so that the softmax turns into "
+      "running sums. More features estimate better; the exact softmax is shown for comparison.";
+  v.source = "Peng et al., 2021, Random feature attention, arXiv:2103.02143";
+  v.cost = "O(L·D·d)";
+  v.cross = true;
+  v.takes_pairs = v.has_terms = v.has_scores = never;
+  v.parameters = {{.key = "features",
+                   .symbol = "D",
+                   .label = "Features",
+                   .help = "How many random directions are drawn.",
+                   .required = true,
+                   .initial = Index{64},
+                   .least = 1,
+                   .most = 1048576,
+                   .slider_least = 1,
+                   .slider_most = 512},
+                  {.key = "sigma",
+                   .symbol = "σ",
+                   .label = "Sigma",
+                   .help = "Width of the kernel; smaller is sharper.",
+                   .kind = Parameter::Kind::Real,
+                   .initial = 1.0,
+                   .least = 0,
+                   .most = Parameter::kMostReal,
+                   .least_excluded = true,
+                   .slider_least = 0.2,
+                   .slider_most = 4},
+                  seed_parameter()};
+  v.weights = {{.name = "rfa.w",
+                .help = "The random directions of each head, in place of drawn ones.",
+                .shape = [](const Dimensions& n, const Values& values) -> Shape {
+                  return {n.heads, values.integer("features"), n.key};
+                },
+                .optional = true,
+                .constant = true}};
+  v.evaluate = evaluate_rfa;
+  return v;
+}
+
+}  // namespace attnscope

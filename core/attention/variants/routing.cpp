@@ -1,0 +1,182 @@
+// routing: queries and keys meet in clusters. Roy et al., 2020.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/attention/variants/assemble.h"
+#include "core/attention/variants/exact.h"
+#include "core/attention/variants/list.h"
+#include "core/attention/variants/rows.h"
+#include "core/autodiff/operations_shape.h"
+#include "core/base/error.h"
+#include "core/base/random.h"
+
+namespace attnscope {
+
+namespace {
+
+constexpr int kIterations = 10;
+
+// The cluster of each row: the centroid of largest product, of equals the first.
+template <class Centroid>
+std::vector<std::int32_t> assigned(const std::vector<double>& rows, const Centroid* centroids,
+                                   Index clusters, Index size) {
+  std::vector<std::int32_t> result;
+  std::vector<double> products(static_cast<std::size_t>(clusters));
+  for (std::size_t at = 0; at < rows.size(); at += static_cast<std::size_t>(size)) {
+    for (Index c = 0; c < clusters; ++c) {
+      products[static_cast<std::size_t>(c)] =
+          exact_dot(rows.data() + at, centroids + c * size, size);
+    }
+    result.push_back(static_cast<std::int32_t>(first_greatest(products)));
+  }
+  return result;
+}
+
+// k-means on unit vectors (Dhillon and Modha, 2001), from rows drawn by chance.  [c, d_k]
+std::vector<double> clustered(const std::vector<double>& rows, Index clusters, Index size,
+                              std::uint64_t seed) {
+  const Index count = static_cast<Index>(rows.size()) / size;
+  Random random(seed);
+  std::vector<Index> order(static_cast<std::size_t>(count));
+  for (Index n = 0; n < count; ++n) order[static_cast<std::size_t>(n)] = n;
+  std::vector<double> centroids;
+  for (Index c = 0; c < clusters; ++c) {
+    const Index from = c % count;  // drawn without repetition while there are rows
+    const auto pick =
+        from + static_cast<Index>(random.below(static_cast<std::uint64_t>(count - from)));
+    std::swap(order[static_cast<std::size_t>(from)], order[static_cast<std::size_t>(pick)]);
+    const double* row = rows.data() + order[static_cast<std::size_t>(from)] * size;
+    centroids.insert(centroids.end(), row, row + size);
+  }
+  for (int iteration = 0; iteration < kIterations; ++iteration) {
+    const std::vector<std::int32_t> cluster = assigned(rows, centroids.data(), clusters, size);
+    std::vector<double> sums(centroids.size(), 0.0);
+    for (Index n = 0; n < count; ++n) {
+      double* sum = sums.data() + cluster[static_cast<std::size_t>(n)] * size;
+      for (Index i = 0; i < size; ++i) sum[i] += rows[static_cast<std::size_t>(n * size + i)];
+    }
+    for (Index c = 0; c < clusters; ++c) {
+      double* sum = sums.data() + c * size;
+      const double length = std::sqrt(exact_dot(sum, sum, size));
+      if (!(length > 0)) continue;  // nobody came: it stays where it was
+      for (Index i = 0; i < size; ++i) {
+        centroids[static_cast<std::size_t>(c * size + i)] = sum[i] / length;
+      }
+    }
+  }
+  return centroids;
+}
+
+struct Clusters {
+  IntTensor query, key;  // [h, L]
+};
+
+Clusters routed(const OperationInput& input, const Tensor& q, const Tensor& k) {
+  const Values& values = input.variant.values;
+  const Index clusters = values.integer("clusters"), size = q.dim(2);
+  const Var* given = find_weight(input.weights, "routing.centroid");
+  Clusters result{IntTensor({input.heads, q.dim(1)}), IntTensor({input.heads, k.dim(1)})};
+  for (Index head = 0; head < input.heads; ++head) {
+    const auto unit = [&](const Tensor& x) {
+      return exact_unit_rows(x.data() + head * x.dim(1) * size, x.dim(1), size);
+    };
+    const std::vector<double> queries = unit(q), keys = unit(k);
+    std::vector<double> centroids;
+    if (given) {
+      const float* first = given->value().data() + head * clusters * size;
+      centroids.assign(first, first + clusters * size);
+    } else {
+      std::vector<double> both = queries;
+      both.insert(both.end(), keys.begin(), keys.end());
+      const auto seed = static_cast<std::uint64_t>(values.integer("seed"));
+      centroids =
+          clustered(both, clusters, size, mixed_seed(seed, static_cast<std::uint64_t>(head)));
+    }
+    const auto of_queries = assigned(queries, centroids.data(), clusters, size);
+    const auto of_keys = assigned(keys, centroids.data(), clusters, size);
+    std::copy(of_queries.begin(), of_queries.end(), result.query.data() + head * q.dim(1));
+    std::copy(of_keys.begin(), of_keys.end(), result.key.data() + head * k.dim(1));
+  }
+  return result;
+}
+
+Pattern routed_pattern(const OperationInput& input, const Clusters& clusters) {
+  const Index first = first_position(input), keys = clusters.key.dim(1);
+  const PatternInput in{.values = input.variant.values,
+                        .weights = input.weights,
+                        .heads = input.heads,
+                        .queries = clusters.query.dim(1),
+                        .keys = keys,
+                        .first = first,
+                        .causal = input.causal};
+  std::vector<std::map<std::int32_t, std::vector<Index>>> members(
+      static_cast<std::size_t>(input.heads));
+  for (Index head = 0; head < input.heads; ++head) {
+    for (Index j = 0; j < keys; ++j) {
+      members[static_cast<std::size_t>(head)][clusters.key(head, j)].push_back(j);
+    }
+  }
+  return build_rows(in, input.heads, {"cluster"}, [&](PatternBuilder& rows, Index head, Index i) {
+    const auto& of_head = members[static_cast<std::size_t>(head)];
+    const auto found = of_head.find(clusters.query(head, i - first));
+    if (found == of_head.end()) return;
+    for (const Index j : found->second) rows.add_column(0, j);
+  });
+}
+
+OperationResult evaluate_item(const OperationInput& input, Backend& backend, const Wanted& wanted,
+                              const Stop& stop) {
+  const Var k = repeat_heads(input.k, input.heads, input.kv_heads);
+  const Clusters clusters = routed(input, input.q.value(), k.value());
+  Part part = plain_part(input, routed_pattern(input, clusters));
+  apply_encoding(part, input, input.causal);
+  OperationResult result = run_part(std::move(part), backend, wanted, stop);
+  result.extra_counts["routing.query_cluster"] = clusters.query;
+  result.extra_counts["routing.key_cluster"] = clusters.key;
+  return result;
+}
+
+}  // namespace
+
+Variant routing_variant() {
+  Variant v;
+  v.id = "routing";
+  v.label = "Routing";
+  v.group = "Content-based patterns";
+  v.equation = "Sᵢ = { j : cluster(kⱼ) = cluster(qᵢ) },   cluster(x) = argmax_c (x/|x|)·μ_c";
+  v.summary =
+      "Queries and keys are assigned to the nearest of a few centroids, and attention happens "
+      "within "
+      "a cluster. With √L clusters each token compares itself with about √L others, chosen by what "
+      "they say and not by where they stand.";
+  v.source = "Roy et al., 2020, Routing Transformer, arXiv:2003.05997";
+  v.cost = "O(L·c·d + L²/c·d), O(L√L·d) for c = √L";
+  v.parameters = {{.key = "clusters",
+                   .symbol = "c",
+                   .label = "Clusters",
+                   .help = "How many centroids queries and keys are assigned to.",
+                   .required = true,
+                   .initial = Index{4},
+                   .least = 1,
+                   .most = 1048576,
+                   .slider_least = 1,
+                   .slider_most = 32},
+                  seed_parameter()};
+  v.weights = {{.name = "routing.centroid",
+                .help = "The centroids of each head, in place of k-means.",
+                .shape = [](const Dimensions& n, const Values& values) -> Shape {
+                  return {n.heads, values.integer("clusters"), n.key};
+                },
+                .optional = true,
+                .constant = true}};
+  v.evaluate = [](const OperationInput& input, Backend& backend, const Wanted& wanted,
+                  const Stop& stop) {
+    return run_batch(input, [&](const OperationInput& item) {
+      return evaluate_item(item, backend, wanted, stop);
+    });
+  };
+  return v;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,57 @@
+// segment_memory: keys and values of the segments before. Dai et al., 2019.
+#include "core/attention/variants/list.h"
+#include "core/attention/variants/memory.h"
+
+namespace attnscope {
+
+namespace {
+
+OperationResult evaluate_segment(const OperationInput& input, Backend& backend,
+                                 const Wanted& wanted, const Stop& stop) {
+  const Var keys = memory_rows(input, "mem.k", input.k.dim(2));
+  const Var values = memory_rows(input, "mem.v", input.v.dim(2));
+  const Index memory = keys.dim(1), length = key_count(input);
+  const Index first = first_position(input);
+  Part part =
+      plain_part(input, Pattern::causal(query_count(input), memory + length, memory + first));
+  part.k = prepended(keys, input.k);    // [B h_kv, M + L, d_k]
+  part.v = prepended(values, input.v);  // [B h_kv, M + L, d_v]
+  part.pos_k = positions_from(-memory, memory + length);
+  apply_encoding(part, input, true);
+  OperationResult result = run_part(std::move(part), backend, wanted, stop);
+  result.columns = {{KeyKind::Memory, memory}, {KeyKind::Token, length}};
+  return result;
+}
+
+}  // namespace
+
+Variant segment_memory_variant() {
+  Variant v;
+  v.id = "segment_memory";
+  v.label = "Segment memory";
+  v.group = "Adaptive span and memory";
+  v.equation = "keys = [memory ∘ segment],   Sᵢ = memory ∪ { j ≤ i }";
+  v.summary =
+      "A long text is read in segments, and the keys and values of the segment before are kept as "
+      "a "
+      "memory that the next one attends to. Together with positions that depend on distance alone, "
+      "this is Transformer-XL: a token can look back across the border of its segment.";
+  v.source = "Dai et al., 2019, Transformer-XL, arXiv:1901.02860";
+  v.cost = "O(L·(M + L)·d)";
+  v.causal_by_definition = true;
+  v.relative_only = true;
+  v.weights = {
+      memory_weight("mem.k", "Keys of the memory.", &Dimensions::memory, &Dimensions::key),
+      memory_weight("mem.v", "Values of the memory.", &Dimensions::memory, &Dimensions::value),
+      {.name = "mem.x",
+       .help = "The memory as inputs, in place of its keys and values (x form).",
+       .shape = [](const Dimensions& n, const Values&) -> Shape {
+         return {n.memory, n.model};
+       },
+       .optional = true,
+       .constant = true}};
+  v.evaluate = evaluate_segment;
+  return v;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,183 @@
+// sinkhorn: blocks of keys sorted by a learned, nearly one-to-one matching. Tay et al., 2020.
+#include "core/attention/variants/assemble.h"
+#include "core/attention/variants/list.h"
+#include "core/attention/variants/rows.h"
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_linear.h"
+#include "core/autodiff/operations_reduce.h"
+#include "core/autodiff/operations_shape.h"
+#include "core/base/error.h"
+
+namespace attnscope {
+
+namespace {
+
+constexpr float kSeen = 1e-6f;  // a smaller share of a block does not count as seen
+
+// Rounds of row and column normalisation in log space (Sinkhorn, 1964).  [h, n, n]
+Var matching(const OperationInput& input, Index blocks, const Stop& stop) {
+  const Values& values = input.variant.values;
+  const Var& logits = weight(input.weights, "sinkhorn.logits");
+  if (logits.dim(1) < blocks) {
+    throw InputError("sinkhorn.logits: expected at least " + std::to_string(blocks) +
+                     " blocks, found " + std::to_string(logits.dim(1)));
+  }
+  Var log_p = slice(slice(logits, 1, 0, blocks), 2, 0, blocks);
+  log_p = multiply(log_p, Tensor::full({1}, static_cast<float>(1 / values.real("temperature"))));
+  for (Index n = 0; n < values.integer("iterations"); ++n) {
+    stop.check();
+    log_p = log_softmax(log_p);                        // rows
+    log_p = transpose(log_softmax(transpose(log_p)));  // columns
+  }
+  return exp(log_p);
+}
+
+// sum_J P_IJ X_J, block by block. x: [B h, L, e], p: [h, n, n].  [B h, L, e]
+Var sorted_blocks(const Var& p, const Var& x, Index batch) {
+  const Index blocks = p.dim(1), pairs = x.dim(0);
+  const std::vector<Var> copies(static_cast<std::size_t>(batch), p);
+  const Var of_each = batch == 1 ? p : concat(copies, 0);  // [B h, n, n]
+  const Var cut = reshape(x, {pairs, blocks, x.dim(1) / blocks * x.dim(2)});
+  return reshape(matmul(of_each, cut), x.shape());
+}
+
+// The queries of block I see the columns of K_I and of K'_I, which come L columns later.
+Pattern two_block_pattern(Index length, Index block) {
+  PatternBuilder rows(1, length, 2 * length, {"own block", "sorted block"});
+  for (Index i = 0; i < length; ++i) {
+    const Index first = i / block * block;
+    rows.add(0, first, first + block);
+    rows.add(1, length + first, length + first + block);
+    rows.next_row();
+  }
+  return rows.finish();
+}
+
+// Where the weights fall on the tokens themselves.
+Pattern token_pattern(const Tensor& p, Index length, Index block) {
+  PatternBuilder rows(p.dim(0), length, length, {"own block", "sorted block"});
+  for (Index head = 0; head < p.dim(0); ++head) {
+    for (Index i = 0; i < length; ++i) {
+      const Index own = i / block;
+      rows.add(0, own * block, (own + 1) * block);
+      for (Index other = 0; other < p.dim(1); ++other) {
+        if (p(head, own, other) > kSeen) rows.add(1, other * block, (other + 1) * block);
+      }
+      rows.next_row();
+    }
+  }
+  return rows.finish();
+}
+
+// The weight on sorted row t of block I, spread over row t of every block J by P_IJ.  [B h, L, L]
+Tensor implied_weights(const Tensor& attention, const Tensor& p, Index block) {
+  const Index pairs = attention.dim(0), length = attention.dim(1), blocks = length / block;
+  Tensor implied = Tensor::zeros({pairs, length, length});
+  for (Index pair = 0; pair < pairs; ++pair) {
+    for (Index i = 0; i < length; ++i) {
+      const Index own = i / block;
+      for (Index t = 0; t < block; ++t) {
+        implied(pair, i, own * block + t) += attention(pair, i, own * block + t);
+        const float sorted = attention(pair, i, length + own * block + t);
+        for (Index other = 0; other < blocks; ++other) {
+          implied(pair, i, other * block + t) += p(pair % p.dim(0), own, other) * sorted;
+        }
+      }
+    }
+  }
+  return implied;
+}
+
+OperationResult evaluate_sinkhorn(const OperationInput& input, Backend& backend,
+                                  const Wanted& wanted, const Stop& stop) {
+  const Index block = input.variant.values.integer("block"), length = key_count(input);
+  const Var k = repeat_heads(input.k, input.heads, input.kv_heads);
+  const Var v = repeat_heads(input.v, input.heads, input.kv_heads);
+  const Var p = matching(input, length / block, stop);  // [h, n, n]
+  Part part = plain_part(input, two_block_pattern(length, block));
+  part.k = concat({k, sorted_blocks(p, k, input.batch)}, 1);  // [B h, 2 L, d_k]
+  part.v = concat({v, sorted_blocks(p, v, input.batch)}, 1);  // [B h, 2 L, d_v]
+  part.split.clear();
+
+  Wanted of_part;
+  of_part.attention = wanted.attention || wanted.device_attention;
+  OperationResult result = run_part(std::move(part), backend, of_part, stop);
+  if (of_part.attention) {
+    result.attention = implied_weights(result.attention, p.value(), block);
+  }
+  result.pattern = std::make_shared<const Pattern>(token_pattern(p.value(), length, block));
+  result.part.reset();
+  return result;
+}
+
+bool never(const Values&) {
+  return false;
+}
+
+}  // namespace
+
+Variant sinkhorn_variant() {
+  Variant v;
+  v.id = "sinkhorn";
+  v.label = "Sinkhorn";
+  v.group = "Content-based patterns";
+  v.equation =
+      "P = n rounds of row and column normalisation of exp(logits/τ),   K′_I = Σ_J P_IJ K_J,\n"
+      "queries of block I attend to [K_I ; K′_I]";
+  v.summary =
+      "The sequence is cut into blocks, and a learned matrix, made nearly a permutation by "
+      "normalising rows and columns in turn, sorts them: each block attends to itself and to the "
+      "block, or mixture of blocks, that was sorted to its place. A low temperature makes the "
+      "sorting sharp.";
+  v.source = "Tay et al., 2020, Sparse Sinkhorn attention, arXiv:2002.11296";
+  v.cost = "O(L·b·d + (L/b)²·b·d)";
+  v.causal_refusal = "sinkhorn sorts blocks from the whole sequence; expected false, found true";
+  v.takes_pairs = v.has_terms = v.has_scores = never;
+  v.parameters = {{.key = "block",
+                   .symbol = "b",
+                   .label = "Block",
+                   .help = "How many tokens one block has; the length must be a multiple of it.",
+                   .required = true,
+                   .initial = Index{4},
+                   .least = 1,
+                   .slider_least = 1,
+                   .slider_most = 32},
+                  {.key = "iterations",
+                   .symbol = "n",
+                   .label = "Iterations",
+                   .help = "Rounds of row and column normalisation.",
+                   .required = true,
+                   .initial = Index{5},
+                   .least = 1,
+                   .slider_least = 1,
+                   .slider_most = 20},
+                  {.key = "temperature",
+                   .symbol = "τ",
+                   .label = "Temperature",
+                   .help = "Divides the logits; lower is sharper.",
+                   .kind = Parameter::Kind::Real,
+                   .initial = 1.0,
+                   .least = 0,
+                   .most = Parameter::kMostReal,
+                   .least_excluded = true,
+                   .slider_least = 0.05,
+                   .slider_most = 10,
+                   .slider_logarithmic = true}};
+  v.weights = {{.name = "sinkhorn.logits",
+                .help = "How well each block of keys fits the place of each block.",
+                .shape = [](const Dimensions& n, const Values& values) -> Shape {
+                  const Index keys = n.key_length();
+                  const Index blocks = keys < 0 ? keys : keys / values.integer("block");
+                  return {n.heads, blocks, blocks};
+                },
+                .initial = initial_normal(1)}};
+  v.objection = [](const Values& values, const Situation& at) -> std::string {
+    const Index block = values.integer("block");
+    if (at.keys == 0 || at.keys % block == 0) return {};
+    return "block: expected a divisor of the length " + std::to_string(at.keys) + found_text(block);
+  };
+  v.evaluate = evaluate_sinkhorn;
+  return v;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,140 @@
+// synthesizer: weights that never compare two tokens. Tay et al., 2020.
+#include "core/attention/variants/assemble.h"
+#include "core/attention/variants/drawn.h"
+#include "core/attention/variants/list.h"
+#include "core/attention/variants/rows.h"
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_linear.h"
+#include "core/autodiff/operations_shape.h"
+#include "core/base/error.h"
+
+namespace attnscope {
+
+namespace {
+
+bool is_dense(const Values& values) {
+  return values.choice("mode") == "dense";
+}
+bool is_random(const Values& values) {
+  return !is_dense(values);
+}
+
+void check_length(const char* name, Index most, Index length) {
+  if (length <= most) return;
+  throw InputError(std::string(name) + ": expected at least the length " + std::to_string(length) +
+                   found_text(most));
+}
+
+// ReLU(x w1 + b1) w2 + b2, cut to L columns.  [B h, L, L]
+Var dense_logits(const OperationInput& input) {
+  const Index heads = input.heads, length = input.x.dim(1);
+  const Var& w2 = weight(input.weights, "syn.w2");  // [h, a, L_max]
+  const Index inner = w2.dim(1);
+  check_length("syn.w2", w2.dim(2), length);
+  const Var hidden = relu(add(matmul(input.x, weight(input.weights, "syn.w1")),
+                              weight(input.weights, "syn.b1")));  // [B, L, a]
+  const Var columns =
+      reshape(permute(slice(w2, 2, 0, length), {1, 0, 2}), {inner, heads * length});  // [a, h L]
+  const Var offsets = slice(weight(input.weights, "syn.b2"), 1, 0, length);           // [h, L]
+  const Var logits = add(matmul(hidden, columns), reshape(offsets, {heads * length}));
+  return split_heads(logits, heads);
+}
+
+// [h, L, L]
+Var random_logits(const OperationInput& input) {
+  const Index length = key_count(input);
+  const Var* given = find_weight(input.weights, "syn.r");
+  if (!given) {
+    const auto seed = static_cast<std::uint64_t>(input.variant.values.integer("seed"));
+    return drawn_normal("syn.r", {input.heads, length, length}, 1, seed);
+  }
+  check_length("syn.r", given->dim(1), length);
+  return slice(slice(*given, 1, 0, length), 2, 0, length);
+}
+
+OperationResult evaluate_synthesizer(const OperationInput& input, Backend& backend,
+                                     const Wanted& wanted, const Stop& stop) {
+  Part part = plain_part(input, plain_pattern(input, input.causal));
+  part.source = Source::Logits;
+  part.logits = is_dense(input.variant.values) ? dense_logits(input) : random_logits(input);
+  part.q = part.k = Var();
+  part.split.clear();
+  return run_part(std::move(part), backend, wanted, stop);
+}
+
+WeightInfo dense_weight(const char* name, const char* help,
+                        std::function<Shape(const Dimensions&, const Values&)> shape,
+                        Initial initial) {
+  return {.name = name,
+          .help = help,
+          .shape = std::move(shape),
+          .initial = std::move(initial),
+          .used = is_dense};
+}
+
+bool never(const Values&) {
+  return false;
+}
+
+}  // namespace
+
+Variant synthesizer_variant() {
+  Variant v;
+  v.id = "synthesizer";
+  v.label = "Synthesizer";
+  v.group = "Low rank and kernels";
+  v.equation = "dense: A = softmax(ReLU(x W₁ + b₁) W₂ + b₂);   random: A = softmax(R)";
+  v.summary =
+      "Are products of queries and keys needed at all? The dense Synthesizer predicts a token's "
+      "weights on all positions from the token alone; the random one has a fixed or learned matrix "
+      "that does not look at the text. Both do better than one would think.";
+  v.source = "Tay et al., 2020, Synthesizer, arXiv:2005.00743";
+  v.cost = "O(L²·d)";
+  v.needs = [](const Values& values) {
+    return Needs{.queries = false, .keys = false, .input = is_dense(values)};
+  };
+  v.takes_pairs = v.has_terms = never;
+  v.parameters = {
+      {.key = "mode",
+       .symbol = "",
+       .label = "Mode",
+       .help = "Weights predicted from each token, or a matrix that is the same always.",
+       .kind = Parameter::Kind::Choice,
+       .initial = std::string("dense"),
+       .choices = {"dense", "random"}},
+      seed_parameter()};
+  v.weights = {dense_weight(
+                   "syn.w1", "First layer of the network that predicts weights.",
+                   [](const Dimensions& n, const Values&) -> Shape {
+                     return {n.model, n.inner_or(n.key)};
+                   },
+                   initial_projection()),
+               dense_weight(
+                   "syn.b1", "Added after the first layer.",
+                   [](const Dimensions& n, const Values&) -> Shape { return {n.inner_or(n.key)}; },
+                   initial_zeros()),
+               dense_weight(
+                   "syn.w2", "Second layer, to a number for each position.",
+                   [](const Dimensions& n, const Values&) -> Shape {
+                     return {n.heads, n.inner_or(n.key), n.context};
+                   },
+                   initial_projection()),
+               dense_weight(
+                   "syn.b2", "Added after the second layer.",
+                   [](const Dimensions& n, const Values&) -> Shape {
+                     return {n.heads, n.context};
+                   },
+                   initial_zeros()),
+               {.name = "syn.r",
+                .help = "The matrix that does not look at the text.",
+                .shape = [](const Dimensions& n, const Values&) -> Shape {
+                  return {n.heads, n.context, n.context};
+                },
+                .initial = initial_normal(1),
+                .optional = true,
+                .used = is_random}};
+  v.evaluate = evaluate_synthesizer;
+  return v;
+}
+
+}  // namespace attnscope
