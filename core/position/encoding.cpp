@@ -5,23 +5,29 @@
 
 namespace attnscope {
 
-// Absolute ones first, as they came in history; then those of pairs.
+// Those of the input first, then those of pairs by what they do to a score.
 const std::vector<Encoding>& encodings() {
   static const std::vector<Encoding> list = {
       none_encoding(),
+      // Added to the input.
       sinusoidal_encoding(),
       learned_encoding(),
       universal_encoding(),
+      // Rotation.
       rope_encoding(),
+      // Bias by distance.
       alibi_encoding(),
       t5_encoding(),
-      shaw_encoding(),
       relative_bias_encoding(),
-      relative_factor_encoding(),
+      // Relative vectors.
+      shaw_encoding(),
       transformer_xl_encoding(),
-      untied_encoding(),
       deberta_encoding(),
+      // Factor by distance.
+      relative_factor_encoding(),
       distance_aware_encoding(),
+      // Learned positions.
+      untied_encoding(),
   };
   return list;
 }

@@ -19,12 +19,8 @@ Var spans(const OperationInput& input) {
   const Var* fixed = find_weight(input.weights, "span.z");
   const Var* vector = find_weight(input.weights, "span.v");
   const Var* offset = find_weight(input.weights, "span.b");
-  const bool dynamic = input.x.defined() && vector && offset;
-  if (fixed && dynamic) {
-    throw InputError("span.z: expected either span.z or span.v and span.b, found both");
-  }
   if (fixed) return *fixed;
-  if (!dynamic) {
+  if (!vector || !offset || !input.x.defined()) {
     throw InputError(input.x.defined() ? "span.z: missing, and span.v and span.b are not both there"
                                        : "span.z: missing, and span.v would need the x form");
   }

@@ -63,12 +63,16 @@ Var random_matrix(const OperationInput& input) {
   return w;
 }
 
-// The largest number of each head's rows, or of each row, repeated so that it can be subtracted.
-Tensor largest(const Tensor& x, bool by_row) {
+// Factors that cancel in the ratio are chosen such that the largest products of features lie near
+// exp(2 kLift), which leaves room for their sums above and for small ones below.
+constexpr float kLift = 30;
+
+// kLift less than the largest number of each head's rows, or of each row.
+Tensor lowered_largest(const Tensor& x, bool by_row) {
   Tensor result({x.dim(0), by_row ? x.dim(1) : 1, 1});
   const Index size = x.size() / result.size();
   for (Index n = 0; n < result.size(); ++n) {
-    result[n] = *std::max_element(x.data() + n * size, x.data() + (n + 1) * size);
+    result[n] = *std::max_element(x.data() + n * size, x.data() + (n + 1) * size) - kLift;
   }
   return result;
 }
@@ -79,10 +83,10 @@ Var half_square(const Var& x) {
 }
 
 // The features up to factors that cancel in the ratio: of a query its own, of the keys a head's
-// largest, so that no exponential leaves the range of numbers.
+// largest.
 Var positive_features(const Var& x, const Var& w, Index heads, bool of_query) {
   const Var exponents = subtract(feature_products(x, w, heads), half_square(x));  // [B h, L, m]
-  return exp(subtract(exponents, largest(exponents.value(), of_query)));
+  return exp(subtract(exponents, lowered_largest(exponents.value(), of_query)));
 }
 
 // [B h, L, 2 m]
@@ -91,7 +95,7 @@ Var trigonometric_features(const Var& x, const Var& w, Index heads, bool of_quer
   const Var waves = concat({sine(angles), cosine(angles)}, 2);
   if (of_query) return waves;  // exp(|q|^2 / 2) cancels
   const Var exponents = half_square(x);
-  return multiply(waves, exp(subtract(exponents, largest(exponents.value(), false))));
+  return multiply(waves, exp(subtract(exponents, lowered_largest(exponents.value(), false))));
 }
 
 OperationResult evaluate_performer(const OperationInput& input, Backend& backend,

@@ -19,7 +19,7 @@ namespace {
 using testing::close;
 using testing::random_tensor;
 
-constexpr Index kHeads = 4, kModel = 16, kKey = 8, kValue = 6, kInner = 5;
+constexpr Index kHeads = 4, kModel = 16, kKey = 8, kValue = 6, kInner = 8;
 constexpr Index kMemory = 6, kOldMemory = 5;
 // Some variants want a multiple of a block, or a picture's width times its height.
 constexpr std::array<Index, 7> kLengths{37, 64, 48, 16, 100, 256, 1};

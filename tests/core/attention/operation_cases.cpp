@@ -1,0 +1,91 @@
+#include "tests/core/attention/operation_cases.h"
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/random.h"
+#include "tests/support/compare.h"
+
+namespace attnscope::testing {
+
+namespace {
+
+void add_weights(const Info& info, const Values& values, const Dimensions& sizes,
+                 std::uint64_t seed, NamedVars& weights) {
+  std::uint64_t number = 0;
+  for (const WeightInfo& entry : info.weights) {
+    ++number;
+    if (!info.uses(entry, values)) continue;
+    Tensor numbers = random_tensor(entry.shape(sizes, values), mixed_seed(seed, number), 0.5);
+    if (entry.bytes) {
+      for (float& x : numbers) x = x > 0 ? 1.0f : 0.0f;
+    }
+    weights[entry.name] = numbers;
+  }
+}
+
+}  // namespace
+
+Dimensions dimensions(const OperationSizes& sizes) {
+  Dimensions d;
+  d.batch = sizes.batch;
+  d.model = sizes.model;
+  d.heads = sizes.heads;
+  d.kv_heads = sizes.kv_heads;
+  d.key = sizes.key;
+  d.value = sizes.value;
+  d.context = d.queries = d.keys = sizes.length;
+  d.inner = sizes.inner;
+  d.memory = sizes.memory;
+  d.old_memory = sizes.old_memory;
+  return d;
+}
+
+OperationInput random_operation(const OperationSizes& sizes, const Choice& variant_choice,
+                                const Choice& encoding_choice, bool causal, std::uint64_t seed) {
+  const Index n = sizes.batch, length = sizes.length;
+  OperationInput in;
+  in.batch = n;
+  in.heads = sizes.heads;
+  in.kv_heads = sizes.kv_heads;
+  in.x = random_tensor({n, length, sizes.model}, mixed_seed(seed, 1));
+  in.q = random_tensor({n * sizes.heads, length, sizes.key}, mixed_seed(seed, 2));
+  in.k = random_tensor({n * sizes.kv_heads, length, sizes.key}, mixed_seed(seed, 3));
+  in.v = random_tensor({n * sizes.kv_heads, length, sizes.value}, mixed_seed(seed, 4));
+  in.variant = variant_choice;
+  in.encoding = encoding_choice;
+  in.causal = causal;
+  const Dimensions d = dimensions(sizes);
+  add_weights(variant(variant_choice.id), variant_choice.values, d, mixed_seed(seed, 5),
+              in.weights);
+  add_weights(encoding(encoding_choice.id), encoding_choice.values, d, mixed_seed(seed, 6),
+              in.weights);
+  return in;
+}
+
+std::vector<Values> value_cases(const std::vector<Parameter>& parameters) {
+  std::vector<Values> cases{default_values(parameters)};
+  for (const Parameter& p : parameters) {
+    if (p.kind != Parameter::Kind::Choice) continue;
+    for (std::size_t n = 1; n < p.choices.size(); ++n) {
+      Values changed = cases.front();
+      changed.set(p.key, p.choices[n]);
+      cases.push_back(changed);
+    }
+  }
+  return cases;
+}
+
+Choice small_choice(const Variant& variant, Values values) {
+  if (values.has("height")) {
+    values.set("width", Index{4});
+    values.set("height", Index{4});
+  }
+  return {variant.id, std::move(values)};
+}
+
+std::string describe(const OperationInput& input) {
+  return to_json(input.variant).dump() + " with " + to_json(input.encoding).dump() +
+         (input.causal ? ", causal" : "");
+}
+
+}  // namespace attnscope::testing

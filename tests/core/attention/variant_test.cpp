@@ -1,0 +1,407 @@
+#include "core/attention/variant.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/attention/tile.h"
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_reduce.h"
+#include "core/base/error.h"
+#include "tests/core/attention/operation_cases.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using testing::close;
+using testing::describe;
+using testing::OperationSizes;
+using testing::random_operation;
+using testing::random_tensor;
+using testing::small_choice;
+using testing::value_cases;
+
+constexpr Wanted kEverything{.output = true, .attention = true, .scores = true};
+
+Choice variant_of(const char* json) {
+  return variant_from_json(nlohmann::json::parse(json), "variant");
+}
+Choice encoding_of(const char* json) {
+  return encoding_from_json(nlohmann::json::parse(json), "position");
+}
+
+TEST(Choice, ReadsAndWritesJson) {
+  const Choice local = variant_of(R"({"type": "local", "window": 3})");
+  EXPECT_EQ(local.id, "local");
+  EXPECT_EQ(local.values.integer("dilation"), 1);
+  for (const Variant& v : variants()) {
+    const Choice choice{v.id, default_values(v.parameters)};
+    EXPECT_EQ(variant_from_json(to_json(choice), "variant"), choice) << v.id;
+  }
+  for (const Encoding& e : encodings()) {
+    const Choice choice{e.id, default_values(e.parameters)};
+    EXPECT_EQ(encoding_from_json(to_json(choice), "position"), choice) << e.id;
+  }
+  EXPECT_THROW(variant_of(R"({"window": 3})"), InputError);
+  EXPECT_THROW(variant_of(R"({"type": 3})"), InputError);
+  EXPECT_THROW(variant_of(R"("local")"), InputError);
+  EXPECT_THROW(variant_of(R"({"type": "locale"})"), InputError);
+  EXPECT_THROW(encoding_of(R"({"type": "full"})"), InputError);
+}
+
+TEST(Refusal, NamesWhatHasNoMeaning) {
+  struct Case {
+    const char *variant, *encoding;
+    bool causal;
+    Index queries, keys;
+    const char* begins;  // of the refusal; empty: accepted
+  };
+  const char* none = R"({"type": "none"})";
+  const char* full = R"({"type": "full"})";
+  const Case cases[] = {
+      {full, none, false, 9, 9, ""},
+      {full, none, true, 7, 11, ""},
+      {R"({"type": "local", "window": 2})", none, false, 7, 11, "k: "},
+      {R"({"type": "hopfield", "steps": 2})", none, true, 7, 11, ""},
+      {R"({"type": "lsh", "buckets": 4, "rounds": 1})", none, true, 7, 11, "k: "},
+      {R"({"type": "sinkhorn", "block": 3, "iterations": 2})", none, true, 9, 9, "causal: "},
+      {R"({"type": "memory_compressed", "stride": 3})", none, true, 9, 9, "causal: "},
+      {R"({"type": "linformer", "k": 3})", none, true, 9, 9, "causal: "},
+      {R"({"type": "sinkhorn", "block": 4, "iterations": 2})", none, false, 9, 9,
+       "variant.block: "},
+      {R"({"type": "fixed", "stride": 3, "summary": 4})", none, false, 9, 9, "variant.summary: "},
+      {R"({"type": "fixed", "stride": 3, "summary": 3})", none, false, 9, 9, ""},
+      {R"({"type": "longformer", "window": 1, "global": [9]})", none, false, 9, 9,
+       "variant.global: "},
+      {R"({"type": "etc", "global": 10, "radius": 1})", none, false, 9, 9, "variant.global: "},
+      {R"({"type": "etc", "global": 2, "radius": 1, "segments": [0, 1, 0, 1, 0, 1]})", none, false,
+       9, 9, "variant.segments: "},
+      {R"({"type": "etc", "global": 2, "radius": 1, "segments": [0, 1, 0, 1, 0, 1, 2]})", none,
+       false, 9, 9, "variant.segments: "},
+      {R"({"type": "bigbird", "block": 3, "window_blocks": 2, "global_blocks": 0,
+           "random_blocks": 0})",
+       none, false, 9, 9, "variant.window_blocks: "},
+      {R"({"type": "bigbird", "block": 3, "window_blocks": 1, "global_blocks": 0,
+           "random_blocks": 1, "random": [[0], [1]]})",
+       none, false, 9, 9, "variant.random: "},
+      {R"({"type": "bigbird", "block": 3, "window_blocks": 1, "global_blocks": 0,
+           "random_blocks": 1, "random": [[0], [1], [3]]})",
+       none, false, 9, 9, "variant.random: "},
+      {R"({"type": "blockwise", "blocks": 3, "permutations": [[0, 1, 2]]})", none, false, 9, 9,
+       "variant.permutations: "},
+      {R"({"type": "blockwise", "blocks": 3, "permutations": [[0, 1, 2], [0, 1, 1]]})", none, false,
+       9, 9, "variant.permutations: "},
+      {R"({"type": "image_2d", "width": 2, "height": 4, "block_h": 1, "block_w": 1, "top": 0,
+           "left": 0, "right": 0})",
+       none, false, 9, 9, "variant.width: "},
+      {R"({"type": "lsh", "buckets": 5, "rounds": 1})", none, false, 9, 9, "variant.buckets: "},
+      {full, R"({"type": "rope", "dims": 3})", false, 9, 9, "position.dims: "},
+      {full, R"({"type": "rope", "dims": 6})", false, 9, 9, "position.dims: "},
+      {full, R"({"type": "rope", "dims": 4})", false, 9, 9, ""},
+      {full, R"({"type": "t5", "buckets": 7})", false, 9, 9, "position.buckets: "},
+      {full, R"({"type": "t5", "buckets": 7})", true, 9, 9, ""},
+      {full, R"({"type": "t5", "buckets": 2})", false, 9, 9, "position.buckets: "},
+      {full, R"({"type": "t5", "buckets": 1, "bidirectional": false})", false, 9, 9,
+       "position.buckets: "},
+      {full, R"({"type": "t5", "max_distance": 8})", false, 9, 9, "position.max_distance: "},
+      {full, R"({"type": "t5", "max_distance": 9})", false, 9, 9, ""},
+      {R"({"type": "strided", "stride": 2})", R"({"type": "t5", "buckets": 7})", false, 9, 9, ""},
+      {full, R"({"type": "alibi", "slopes": [1]})", false, 9, 9, "position.slopes: "},
+      {full, R"({"type": "sinusoidal"})", false, 9, 9, ""},
+      {R"({"type": "full", "score": "additive"})", R"({"type": "alibi"})", false, 9, 9,
+       "position.type: "},
+      {R"({"type": "full", "score": "additive"})", R"({"type": "learned"})", false, 9, 9, ""},
+      {R"({"type": "graph", "mode": "additive"})", R"({"type": "rope"})", false, 9, 9,
+       "position.type: "},
+      {R"({"type": "graph"})", R"({"type": "rope"})", false, 9, 9, ""},
+      {R"({"type": "linear"})", R"({"type": "alibi"})", false, 9, 9, "position.type: "},
+      {R"({"type": "segment_memory"})", R"({"type": "untied"})", false, 9, 9, "position.type: "},
+      {R"({"type": "segment_memory"})", R"({"type": "learned"})", false, 9, 9, "position.type: "},
+      {R"({"type": "compressive", "rate": 2})", R"({"type": "sinusoidal"})", false, 9, 9,
+       "position.type: "},
+      {R"({"type": "memorizing", "top": 2})", R"({"type": "untied"})", false, 9, 9, ""},
+  };
+  Dimensions sizes;
+  sizes.model = 8;
+  sizes.heads = sizes.kv_heads = 2;
+  sizes.key = sizes.value = 4;
+  for (const Case& c : cases) {
+    const std::string reason =
+        refusal(variant_of(c.variant), encoding_of(c.encoding), c.causal, sizes, c.queries, c.keys);
+    if (*c.begins == '\0') {
+      EXPECT_EQ(reason, "") << c.variant << c.encoding;
+    } else {
+      EXPECT_TRUE(reason.starts_with(c.begins)) << c.variant << c.encoding << ": " << reason;
+    }
+  }
+  sizes.model = 7;
+  EXPECT_TRUE(
+      refusal(default_variant(), encoding_of(R"({"type": "sinusoidal"})"), false, sizes, 9, 9)
+          .starts_with("position.x: "));
+}
+
+TEST(Refusal, ChecksValuesThatNoJsonCheckedBefore) {
+  Choice local{"local", {}};
+  EXPECT_NE(refusal(local, default_encoding(), false, {}, 0, 0), "");
+  local.values.set("window", Index{-1});
+  local.values.set("dilation", Index{1});
+  EXPECT_NE(refusal(local, default_encoding(), false, {}, 0, 0), "");
+  local.values.set("window", 1.5);
+  EXPECT_NE(refusal(local, default_encoding(), false, {}, 0, 0), "");
+  local.values.set("window", Index{1});
+  EXPECT_EQ(refusal(local, default_encoding(), false, {}, 0, 0), "");
+}
+
+// Every combination of the registries that has a meaning.
+void for_each_operation(const OperationSizes& sizes,
+                        const std::function<void(const OperationInput&)>& body) {
+  std::uint64_t seed = 0;
+  for (const Variant& v : variants()) {
+    for (const Values& values : value_cases(v.parameters)) {
+      const Choice choice = small_choice(v, values);
+      for (const Encoding& e : encodings()) {
+        if (e.embed) continue;  // the caller's part
+        const Choice encoding{e.id, default_values(e.parameters)};
+        for (const bool causal : {false, true}) {
+          if (!refusal(choice, encoding, causal, testing::dimensions(sizes), sizes.length,
+                       sizes.length)
+                   .empty()) {
+            continue;
+          }
+          const OperationInput input = random_operation(sizes, choice, encoding, causal, ++seed);
+          SCOPED_TRACE(describe(input));
+          body(input);
+        }
+      }
+    }
+  }
+}
+
+TEST(Evaluate, ResultsAreConsistent) {
+  int count = 0;
+  for_each_operation({}, [&](const OperationInput& input) {
+    ++count;
+    const Variant& v = variant(input.variant.id);
+    const OperationResult result = evaluate(input, cpu_backend(), kEverything, Stop());
+    EXPECT_EQ(result.note, "");
+    const Index pairs = input.heads, queries = 16;
+    EXPECT_EQ(result.output.shape(), (Shape{pairs, queries, 3}));
+    ASSERT_EQ(result.attention.rank(), 3);
+    ASSERT_TRUE(result.pattern);
+    const ByteTensor mask =
+        result.mask.defined() ? result.mask : result.pattern->mask(result.attention.dim(0));
+    ASSERT_EQ(mask.shape(), result.attention.shape());
+    const bool sums_to_one = input.variant.id != "gmlp";
+    const Index keys = result.attention.dim(2);
+    for (Index row = 0; row < pairs * queries; ++row) {
+      double sum = 0;
+      bool any = false;
+      for (Index c = 0; c < keys; ++c) {
+        const float a = result.attention[row * keys + c];
+        ASSERT_TRUE(std::isfinite(a));
+        if (mask[row * keys + c] == 0) {
+          // Sinkhorn leaves out shares below one in a million.
+          ASSERT_LE(std::abs(a), v.id == "sinkhorn" ? 1e-5f : 0.0f);
+        }
+        any = any || mask[row * keys + c] != 0;
+        sum += a;
+      }
+      if (sums_to_one) {
+        EXPECT_NEAR(sum, any ? 1 : 0, 1e-4);
+      }
+    }
+    if (!v.has_scores || v.has_scores(input.variant.values)) {
+      EXPECT_EQ(result.scores.shape(), result.attention.shape());
+    }
+  });
+  EXPECT_GT(count, 200);
+}
+
+TEST(Evaluate, ItemsOfABatchAreIndependent) {
+  OperationSizes two;
+  two.batch = 2;
+  for_each_operation(two, [&](const OperationInput& both) {
+    const OperationResult result = evaluate(both, cpu_backend(), kEverything, Stop());
+    for (Index n = 0; n < 2; ++n) {
+      OperationInput one = both;
+      one.batch = 1;
+      for (Var* x : {&one.x, &one.q, &one.k, &one.v}) {
+        const Index rows = x->dim(0) / 2;
+        *x = x->value().slice(n * rows, rows);
+      }
+      for (const WeightInfo& entry : variant(both.variant.id).weights) {
+        const auto state = one.weights.find(entry.name);
+        if (!entry.state || state == one.weights.end()) continue;
+        const Tensor& whole = state->second.value();
+        state->second = whole.slice(n * whole.dim(0) / 2, whole.dim(0) / 2);
+      }
+      const OperationResult alone = evaluate(one, cpu_backend(), kEverything, Stop());
+      const Index heads = both.heads;
+      EXPECT_TRUE(close(result.output.value().slice(n * heads, heads), alone.output.value(), 1e-5));
+      EXPECT_TRUE(close(result.attention.slice(n * heads, heads), alone.attention, 1e-5));
+    }
+  });
+}
+
+TEST(Evaluate, SharedKeysAreRepeatedKeys) {
+  OperationSizes grouped;
+  grouped.heads = 4;
+  grouped.kv_heads = 2;
+  grouped.inner = 12;
+  for_each_operation(grouped, [&](const OperationInput& input) {
+    if (input.encoding.id != "none") return;
+    OperationInput repeated = input;
+    repeated.kv_heads = 4;
+    const auto twice = [](const Tensor& x) {
+      Tensor all({2 * x.dim(0), x.dim(1), x.dim(2)});
+      const Index size = x.size() / x.dim(0);
+      for (Index head = 0; head < all.dim(0); ++head) {
+        std::copy_n(x.data() + head / 2 * size, size, all.data() + head * size);
+      }
+      return all;
+    };
+    repeated.k = twice(input.k.value());
+    repeated.v = twice(input.v.value());
+    for (const WeightInfo& entry : variant(input.variant.id).weights) {
+      const auto found = repeated.weights.find(entry.name);
+      if (found == repeated.weights.end()) continue;
+      Dimensions sizes = testing::dimensions(grouped);
+      const Shape shared = entry.shape(sizes, input.variant.values);
+      sizes.kv_heads = 4;
+      const Shape each = entry.shape(sizes, input.variant.values);
+      if (shared == each) continue;
+      const Tensor& x = found->second.value();
+      const Index size = x.size() / x.dim(0);
+      const Tensor flat = twice(x.reshaped({x.dim(0), 1, size}));
+      found->second = flat.reshaped(each);
+    }
+    EXPECT_TRUE(close(evaluate(input, cpu_backend(), {}, Stop()).output.value(),
+                      evaluate(repeated, cpu_backend(), {}, Stop()).output.value(), 1e-5));
+  });
+}
+
+// sum of the output times fixed random numbers.
+double projected(const OperationInput& input, const Tensor& by) {
+  const Tensor output = evaluate(input, cpu_backend(), {}, Stop()).output.value();
+  double sum = 0;
+  for (Index i = 0; i < output.size(); ++i) sum += static_cast<double>(output[i]) * by[i];
+  return sum;
+}
+
+TEST(Evaluate, HasTheGradientsOfFiniteDifferences) {
+  for_each_operation({}, [&](const OperationInput& input) {
+    // One encoding of each kind is enough here: its ingredients have tests of their own.
+    if (input.encoding.id != "none" && input.variant.id != "full") return;
+    const Variant& v = variant(input.variant.id);
+    const Encoding& e = encoding(input.encoding.id);
+    OperationInput with = input;
+    std::vector<std::pair<std::string, Var*>> wanted = {
+        {"x", &with.x}, {"q", &with.q}, {"k", &with.k}, {"v", &with.v}};
+    for (const Info* info : {static_cast<const Info*>(&v), static_cast<const Info*>(&e)}) {
+      for (const WeightInfo& entry : info->weights) {
+        const auto found = with.weights.find(entry.name);
+        if (entry.constant || entry.name == "comp.usage" || found == with.weights.end()) continue;
+        wanted.emplace_back(entry.name, &found->second);
+      }
+    }
+    for (auto& [name, var] : wanted) *var = Var::parameter(var->value().copy());
+    const Var output = evaluate(with, cpu_backend(), {}, Stop()).output;
+    const Tensor by = random_tensor(output.shape(), 99);
+    backward(sum(multiply(output, by)));
+    for (const auto& [name, var] : wanted) {
+      SCOPED_TRACE(name);
+      const Tensor gradient = var->gradient();
+      // A few numbers of each; a step that crosses a kink or another choice is tried smaller.
+      const Index stride = std::max<Index>(1, var->value().size() / 3);
+      for (Index i = 0; i < var->value().size(); i += stride) {
+        const double expected = gradient.defined() ? gradient[i] : 0;
+        double found = 0;
+        bool agrees = false;
+        for (const float step : {1e-2f, 3e-3f, 1e-3f}) {
+          Tensor moved = var->value();
+          const float number = moved[i];
+          moved[i] = number + step;
+          const double high = projected(with, by);
+          moved[i] = number - step;
+          const double low = projected(with, by);
+          moved[i] = number;
+          found = (high - low) / (2.0 * step);
+          agrees = agrees || std::abs(found - expected) <= 2e-2 * std::max(1.0, std::abs(found));
+        }
+        EXPECT_TRUE(agrees) << "number " << i << ": " << expected << " instead of " << found;
+      }
+    }
+  });
+}
+
+TEST(Evaluate, TermsAddUpToScores) {
+  int count = 0;
+  for_each_operation({}, [&](const OperationInput& input) {
+    const Variant& v = variant(input.variant.id);
+    if (v.has_terms && !v.has_terms(input.variant.values)) return;
+    ++count;
+    const OperationResult result = evaluate(input, cpu_backend(), kEverything, Stop());
+    ASSERT_TRUE(result.part);
+    const auto terms = score_terms(*result.part);
+    Tensor sum = Tensor::zeros(result.scores.shape());
+    for (const auto& [term, tensor] : terms) {
+      if (term == Term::Factor || term == Term::Bias) continue;
+      for (Index i = 0; i < sum.size(); ++i) sum[i] += tensor[i];
+    }
+    for (Index i = 0; i < sum.size(); ++i) {
+      if (terms.contains(Term::Factor)) sum[i] *= terms.at(Term::Factor)[i];
+      if (terms.contains(Term::Bias)) sum[i] += terms.at(Term::Bias)[i];
+    }
+    EXPECT_TRUE(close(sum, result.scores, 2e-5));
+    EXPECT_TRUE(terms.contains(Term::Content));
+  });
+  EXPECT_GT(count, 100);
+}
+
+TEST(Evaluate, RefusesWhatItCannotDo) {
+  OperationInput input =
+      random_operation({}, variant_of(R"({"type": "graph"})"), default_encoding(), false, 1);
+  input.weights.clear();
+  EXPECT_THROW(evaluate(input, cpu_backend(), {}, Stop()), InputError);
+  input.weights["graph.adjacency"] = Tensor::full({15, 15}, 1);
+  EXPECT_THROW(evaluate(input, cpu_backend(), {}, Stop()), InputError);
+  input.weights["graph.adjacency"] = Tensor::full({20, 20}, 1);  // serves longer ones
+  EXPECT_NO_THROW(evaluate(input, cpu_backend(), {}, Stop()));
+  Stop stop;
+  stop.request();
+  EXPECT_THROW(evaluate(input, cpu_backend(), {}, stop), Stopped);
+}
+
+// With earlier keys cached, queries are the last rows of the whole.
+TEST(Evaluate, CachedKeysGiveTheRowsOfTheWhole) {
+  for (const char* id : {"full", "local", "strided", "fixed", "longformer"}) {
+    for (const char* position : {"none", "rope", "alibi", "t5", "shaw"}) {
+      SCOPED_TRACE(std::string(id) + " " + position);
+      const Variant& v = variant(id);
+      const Encoding& e = encoding(position);
+      const OperationInput whole =
+          random_operation({}, {id, default_values(v.parameters)},
+                           {position, default_values(e.parameters)}, true, 5);
+      OperationInput last = whole;
+      Tensor rows({whole.heads, 3, 4});
+      for (Index a = 0; a < whole.heads; ++a) {
+        std::copy_n(whole.q.value().data() + (a * 16 + 13) * 4, 12, rows.data() + a * 12);
+      }
+      last.q = rows;
+      last.x = Var();
+      last.positions = {13, 14, 15};
+      const Tensor all = evaluate(whole, cpu_backend(), {}, Stop()).output.value();
+      const Tensor few = evaluate(last, cpu_backend(), {}, Stop()).output.value();
+      Tensor expected({whole.heads, 3, 3});
+      for (Index a = 0; a < whole.heads; ++a) {
+        std::copy_n(all.data() + (a * 16 + 13) * 3, 9, expected.data() + a * 9);
+      }
+      EXPECT_TRUE(close(few, expected, 1e-5));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attnscope
