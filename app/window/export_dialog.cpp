@@ -55,34 +55,49 @@ void draw_theme(Ui& ui, PictureOptions& picture) {
   if (clicked >= 0) picture.dark = clicked == 1;
 }
 
-// A labelled field for a number; one of three in a row.
-void draw_number(Ui& ui, const char* label, const char* help, double& value, double least,
-                 double most, const char* format, const char* id) {
-  ImGui::BeginGroup();
-  ImGui::TextUnformatted(label);
-  hint(ui, help);
-  ImGui::PushID(id);
-  ImGui::InputDouble("##number", &value, 0, 0, format);
-  ImGui::PopID();
-  mark(ui, id);
-  hint(ui, help);
-  ImGui::EndGroup();
-  value = std::clamp(value, least, most);
-}
+// A field for a number, one of three in a row, with its label above.
+struct NumberField {
+  const char* label;
+  const char* help;
+  double& value;
+  double least, most;
+  const char* format;
+  const char* id;
+};
 
 void draw_size(Ui& ui, PictureOptions& picture, bool pixels) {
-  ImGui::PushItemWidth((ImGui::GetContentRegionAvail().x - 2 * ui.px(8)) / 3);
-  draw_number(ui, "Width", "In units of 1/96 inch.", picture.width, kLeastSide, kMostSide, "%.0f",
-              "export.width");
-  ImGui::SameLine();
-  draw_number(ui, "Height", "In units of 1/96 inch; 0 is as high as the picture needs.",
-              picture.height, 0, kMostSide, "%.0f", "export.height");
-  ImGui::SameLine();
-  ImGui::BeginDisabled(!pixels);
-  draw_number(ui, "Scale", "Pixels for each unit (PNG only): 2 is twice as sharp.", picture.scale,
-              kLeastScale, kMostScale, "%.2f", "export.scale");
-  ImGui::EndDisabled();
-  ImGui::PopItemWidth();
+  const char* high = picture.height > 0 ? "%.0f" : "as needed";
+  NumberField fields[] = {
+      {"Width", "In units of 1/96 inch.", picture.width, kLeastSide, kMostSide, "%.0f",
+       "export.width"},
+      {"Height", "In units of 1/96 inch; 0 is as high as the picture needs.", picture.height, 0,
+       kMostSide, high, "export.height"},
+      {"Scale", "Pixels for each unit (PNG only): 2 is twice as sharp.", picture.scale, kLeastScale,
+       kMostScale, "%.2f", "export.scale"},
+  };
+  const float gap = ui.px(8), third = (ImGui::GetContentRegionAvail().x - 2 * gap) / 3;
+  const float left = ImGui::GetCursorPosX();
+  const auto place = [&](int i) {
+    if (i > 0) ImGui::SameLine(left + static_cast<float>(i) * (third + gap));
+  };
+  for (int i = 0; i < 3; ++i) {
+    place(i);
+    ImGui::TextUnformatted(fields[i].label);
+    hint(ui, fields[i].help);
+  }
+  for (int i = 0; i < 3; ++i) {
+    NumberField& field = fields[i];
+    place(i);
+    ImGui::SetNextItemWidth(third);
+    ImGui::PushID(field.id);
+    ImGui::BeginDisabled(i == 2 && !pixels);
+    ImGui::InputDouble("##number", &field.value, 0, 0, field.format);
+    ImGui::EndDisabled();
+    ImGui::PopID();
+    mark(ui, field.id);
+    hint(ui, field.help);
+    field.value = std::clamp(field.value, field.least, field.most);
+  }
   if (pixels) {
     faint(ui, std::to_string(std::lround(picture.width * picture.scale)) + " pixels wide");
   } else {
