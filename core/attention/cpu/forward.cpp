@@ -137,7 +137,7 @@ void ForwardRows::weigh(Index rows, Index begin, Index end, float* group) {
       continue;
     }
     const float here = kernels.maximum(s, width);
-    if (here == infinity) prepared_.careful = true;
+    if (here == infinity) prepared_.careful = true;  // or NaN: infinities of both signs met
     if (here > most) {
       if (most != -infinity) {
         const float smaller = std::exp(most - here);

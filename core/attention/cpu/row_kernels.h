@@ -26,7 +26,7 @@ struct RowKernels {
   // panel[t * panel_width + x] = rows[x][t] for x < count; 0 for the panel's other columns.
   void (*pack)(const float* const* rows, Size count, Size size, float* panel);
 
-  float (*maximum)(const float* x, Size n);  // -infinity for n = 0
+  float (*maximum)(const float* x, Size n);  // -infinity for n = 0, infinity with a NaN
   // x = exp(x - shift), where x <= shift or x = -infinity; returns the sum.
   float (*exponentials)(float* x, Size n, float shift);
   float (*dot)(const float* x, const float* y, Size n);

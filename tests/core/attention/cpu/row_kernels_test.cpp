@@ -110,6 +110,11 @@ TEST_P(RowKernelsTest, RowsOfAllLengths) {
     const auto x = numbers(n, 1), y = numbers(n, 2);
     EXPECT_EQ(kernels().maximum(x.data(), n),
               n == 0 ? -infinity : *std::max_element(x.begin(), x.end()));
+    for (Index bad = 0; bad < n; ++bad) {
+      auto with_nan = x;
+      with_nan[static_cast<std::size_t>(bad)] = std::numeric_limits<float>::quiet_NaN();
+      EXPECT_EQ(kernels().maximum(with_nan.data(), n), infinity) << bad << " of " << n;
+    }
     double dot = 0;
     auto scaled = x, added = x, through = x;
     kernels().scale(scaled.data(), n, 2.5F);
