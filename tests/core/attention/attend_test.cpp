@@ -1,0 +1,236 @@
+#include "core/attention/attend.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "core/base/error.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using testing::random_tensor;
+
+SafetensorsFile heads_form(Index queries = 6, Index keys = 6) {
+  SafetensorsFile file;
+  file.tensors["q"] = stored(random_tensor({2, queries, 4}, 1));
+  file.tensors["k"] = stored(random_tensor({2, keys, 4}, 2));
+  file.tensors["v"] = stored(random_tensor({2, keys, 3}, 3));
+  return file;
+}
+
+SafetensorsFile input_form() {
+  SafetensorsFile file;
+  file.tensors["x"] = stored(random_tensor({6, 8}, 1));
+  file.tensors["wq"] = stored(random_tensor({8, 8}, 2));
+  file.tensors["wk"] = stored(random_tensor({8, 8}, 3));
+  file.tensors["wv"] = stored(random_tensor({8, 6}, 4));
+  return file;
+}
+
+Attended run(const SafetensorsFile& file, const std::string& spec, bool terms = false) {
+  return attend(file, spec, terms, cpu_backend(), Stop());
+}
+
+std::string refusal_of(const SafetensorsFile& file, const std::string& spec, bool terms = false) {
+  try {
+    run(file, spec, terms);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+const std::string kFull = R"({"variant": {"type": "full"}})";
+const std::string kFullOfX = R"({"variant": {"type": "full"}, "heads": 2})";
+
+TEST(Attend, RefusesSpecs) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"", "spec: "},
+      {"[]", "spec: "},
+      {"{}", "spec: variant: "},
+      {R"({"variant": "full"})", "variant: "},
+      {R"({"variant": {}})", "variant.type: "},
+      {R"({"variant": {"type": "fulll"}})", "variant.type: "},
+      {R"({"variant": {"type": "full", "score": "cosine"}})", "variant.score: "},
+      {R"({"variant": {"type": "local"}})", "variant.window: "},
+      {R"({"variant": {"type": "local", "window": 2, "dilation": 0}})", "variant.dilation: "},
+      {R"({"variant": {"type": "full"}, "variant": {"type": "full"}})", "spec: "},
+      {R"({"variant": {"type": "full"}, "position": {"type": "ropes"}})", "position.type: "},
+      {R"({"variant": {"type": "full"}, "position": null})", "position: "},
+      {R"({"variant": {"type": "full"}, "causal": 1})", "spec: causal: "},
+      {R"({"variant": {"type": "full"}, "scale": "1"})", "spec: scale: "},
+      {R"({"variant": {"type": "full"}, "scale": 1e300})", "spec: scale: "},
+      {R"({"variant": {"type": "full"}, "scale": 1e999})", "spec: "},
+      {R"({"variant": {"type": "full"}, "layer": -1})", "spec: layer: "},
+      {R"({"variant": {"type": "full"}, "heads": 0})", "spec: heads: "},
+      {R"({"variant": {"type": "full"}, "heads": 3})", "heads: "},
+      {R"({"variant": {"type": "full"}, "masks": 3})", "spec: "},
+  };
+  for (const auto& [spec, begins] : cases) {
+    const std::string reason = refusal_of(heads_form(), spec);
+    EXPECT_TRUE(reason.starts_with(begins)) << spec << ": " << reason;
+    EXPECT_EQ(reason.find('\n'), std::string::npos);
+  }
+  EXPECT_THROW(attend(heads_form(), std::nullopt, false, cpu_backend(), Stop()), InputError);
+}
+
+TEST(Attend, TakesTheSpecOfTheMetadata) {
+  SafetensorsFile file = heads_form();
+  file.metadata["spec"] = kFull;
+  EXPECT_NO_THROW(attend(file, std::nullopt, false, cpu_backend(), Stop()));
+  file.metadata["spec"] = "{";
+  EXPECT_THROW(attend(file, std::nullopt, false, cpu_backend(), Stop()), InputError);
+  EXPECT_NO_THROW(run(file, kFull));
+}
+
+TEST(Attend, RefusesTensors) {
+  struct Case {
+    const char* name;
+    StoredTensor tensor;
+    const char* begins;
+  };
+  Tensor infinite = random_tensor({2, 6, 4}, 1);
+  infinite[7] = std::numeric_limits<float>::infinity();
+  const Case cases[] = {
+      {"q", stored(ByteTensor::zeros({2, 6, 4})), "q: expected dtype F32, found U8"},
+      {"q", stored(random_tensor({2, 6, 4}, 1), DType::F16), "q: expected dtype F32, found F16"},
+      {"q", stored(infinite), "q: expected finite numbers, found inf as number 7"},
+      {"q", stored(random_tensor({6, 4}, 1)), "q: expected shape"},
+      {"q", stored(random_tensor({2, 6, 5}, 1)), "k: expected shape [2, at least 1, 5]"},
+      {"q", stored(random_tensor({3, 6, 4}, 1)), "k: expected shape [3, at least 1, 4]"},
+      {"q", stored(Tensor({2, 0, 4})), "q: expected shape"},
+      {"v", stored(random_tensor({2, 5, 3}, 1)), "v: expected shape [2, 6, at least 1]"},
+      {"v", stored(Tensor({2, 6, 0})), "v: expected shape"},
+      {"x", stored(random_tensor({6, 8}, 1)), "q: expected either"},
+      {"y", stored(random_tensor({6, 8}, 1)), "y: "},
+  };
+  for (const Case& c : cases) {
+    SafetensorsFile file = heads_form();
+    file.tensors[c.name] = c.tensor;
+    const std::string reason = refusal_of(file, kFull);
+    EXPECT_TRUE(reason.starts_with(c.begins)) << c.begins << ": " << reason;
+  }
+  for (const char* name : {"q", "k", "v"}) {
+    SafetensorsFile file = heads_form();
+    file.tensors.erase(name);
+    EXPECT_EQ(refusal_of(file, kFull), std::string(name) + ": missing");
+  }
+  EXPECT_TRUE(refusal_of(heads_form(6, 7), R"({"variant": {"type": "local", "window": 1}})")
+                  .starts_with("k: "));
+  EXPECT_EQ(refusal_of(heads_form(6, 7), kFull), "accepted");
+}
+
+TEST(Attend, RefusesTheInputForm) {
+  struct Case {
+    const char* name;
+    Shape shape;  // empty: the tensor is missing
+    const char* begins;
+  };
+  const Case cases[] = {{"wq", {}, "wq: missing"},
+                        {"wk", {}, "wk: missing"},
+                        {"wv", {}, "wv: missing"},
+                        {"wq", {7, 8}, "wq: expected shape [8, at least 1]"},
+                        {"wq", {8, 7}, "heads: expected a divisor of the 7 columns of wq"},
+                        {"wk", {8, 6}, "wk: expected shape [8, 8]"},
+                        {"wv", {8, 5}, "heads: expected a divisor of the 5 columns of wv"},
+                        {"x", {6}, "x: expected shape"},
+                        {"y", {6, 7}, "y: expected shape [at least 1, 8]"}};
+  for (const Case& c : cases) {
+    SafetensorsFile file = input_form();
+    file.tensors.erase(c.name);
+    if (!c.shape.empty()) file.tensors[c.name] = stored(random_tensor(c.shape, 1));
+    const std::string reason = refusal_of(file, kFullOfX);
+    EXPECT_TRUE(reason.starts_with(c.begins)) << c.begins << ": " << reason;
+  }
+  EXPECT_TRUE(refusal_of(input_form(), kFull).starts_with("heads: missing"));
+  SafetensorsFile cross = input_form();
+  cross.tensors["y"] = stored(random_tensor({6, 8}, 9));
+  EXPECT_EQ(refusal_of(cross, kFullOfX), "accepted");
+  EXPECT_TRUE(refusal_of(cross, R"({"variant": {"type": "block_local", "block": 2}, "heads": 2})")
+                  .starts_with("y: "));
+}
+
+TEST(Attend, RefusesWeights) {
+  const auto with = [](const char* name, const StoredTensor& tensor) {
+    SafetensorsFile file = heads_form();
+    file.tensors[name] = tensor;
+    return file;
+  };
+  const std::string custom = R"({"variant": {"type": "custom"}})";
+  EXPECT_EQ(refusal_of(with("pattern.mask", stored(random_tensor({6, 6}, 1))), custom),
+            "pattern.mask: expected dtype U8, found F32");
+  EXPECT_TRUE(refusal_of(with("pattern.mask", stored(ByteTensor::zeros({6, 7}))), custom)
+                  .starts_with("pattern.mask: expected shape [6, 6] or [2, 6, 6], found [6, 7]"));
+  const std::string bias =
+      R"({"variant": {"type": "full"}, "position": {"type": "relative_bias", "clip": 3}})";
+  EXPECT_TRUE(refusal_of(with("pos.bias", stored(random_tensor({2, 6}, 1))), bias)
+                  .starts_with("pos.bias: expected shape [2, 7], found [2, 6]"));
+  EXPECT_TRUE(refusal_of(heads_form(), bias).starts_with("pos.bias: missing"));
+  EXPECT_TRUE(refusal_of(heads_form(), R"({"variant": {"type": "segment_memory"}})")
+                  .starts_with("mem.k: missing"));
+  const std::string shaw =
+      R"({"variant": {"type": "full"}, "position": {"type": "shaw", "clip": 1}})";
+  EXPECT_TRUE(refusal_of(heads_form(), shaw).starts_with("pos.key: missing"));
+  EXPECT_EQ(refusal_of(with("pos.value", stored(random_tensor({3, 3}, 1))), shaw), "accepted");
+  // What the operation does not use is not even looked at.
+  EXPECT_EQ(refusal_of(with("pos.bias", stored(ByteTensor::zeros({1}))), kFull), "accepted");
+}
+
+TEST(Attend, EmptyMemoriesAreFine) {
+  SafetensorsFile file = heads_form();
+  for (const char* name : {"mem.k", "old.k"}) file.tensors[name] = stored(Tensor({2, 0, 4}));
+  for (const char* name : {"mem.v", "old.v"}) file.tensors[name] = stored(Tensor({2, 0, 3}));
+  file.tensors["comp.usage"] = stored(Tensor({2, 0}));
+  file.tensors["memorizing.gate"] = stored(random_tensor({2}, 1));
+  const SafetensorsFile plain =
+      run(heads_form(), R"({"variant": {"type": "full"}, "causal": true})").out;
+  for (const char* variant :
+       {R"({"variant": {"type": "segment_memory"}})",
+        R"({"variant": {"type": "compressive", "rate": 2}})",
+        R"({"variant": {"type": "compressive", "rate": 2, "function": "max"}})",
+        R"({"variant": {"type": "compressive", "rate": 2, "function": "most_used"}})"}) {
+    const SafetensorsFile out = run(file, variant).out;
+    EXPECT_TRUE(testing::close(out.tensors.at("attention").floats(),
+                               plain.tensors.at("attention").floats()))
+        << variant;
+  }
+  EXPECT_TRUE(refusal_of(file, R"({"variant": {"type": "memorizing", "top": 1}})")
+                  .starts_with("variant.top: "));
+}
+
+TEST(Attend, MemoryMayComeAsInput) {
+  SafetensorsFile file = input_form();
+  const std::string spec = R"({"variant": {"type": "segment_memory"}, "heads": 2})";
+  file.tensors["mem.x"] = stored(random_tensor({3, 8}, 5));
+  EXPECT_EQ(run(file, spec).out.tensors.at("attention").shape, (Shape{2, 6, 9}));
+  file.tensors["mem.x"] = stored(random_tensor({3, 7}, 5));
+  EXPECT_TRUE(refusal_of(file, spec).starts_with("mem.x: "));
+  file.tensors["mem.x"] = stored(Tensor({0, 8}));
+  EXPECT_EQ(run(file, spec).out.tensors.at("attention").shape, (Shape{2, 6, 6}));
+}
+
+TEST(Attend, RefusesTermsWhereThereAreNone) {
+  EXPECT_TRUE(refusal_of(heads_form(), R"({"variant": {"type": "linear"}})", true)
+                  .starts_with("--terms: "));
+  EXPECT_TRUE(run(heads_form(), kFull, true).out.tensors.contains("term.content"));
+}
+
+TEST(Attend, NumbersBeyondFloat32AreNeverNan) {
+  SafetensorsFile file = heads_form();
+  file.tensors["q"] = stored(Tensor::full({2, 6, 4}, 3e38f));
+  file.tensors["k"] = stored(Tensor::full({2, 6, 4}, 3e38f));
+  try {
+    for (const auto& [name, tensor] : run(file, kFull).out.tensors) {
+      if (tensor.dtype != DType::F32) continue;
+      for (const float x : tensor.floats()) ASSERT_TRUE(std::isfinite(x)) << name;
+    }
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("beyond"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace attnscope

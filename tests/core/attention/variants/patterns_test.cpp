@@ -1,0 +1,325 @@
+// The rules for S_i as pure functions of indices, beside the patterns that are built run by run.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "core/attention/variant.h"
+#include "core/base/random.h"
+
+namespace attnscope {
+namespace {
+
+using Allowed = std::function<bool(Index head, Index i, Index j)>;
+using Integers = std::vector<Index>;
+using Lists = std::vector<Integers>;
+
+constexpr Index kHeads = 3;
+
+Index floor_div(Index a, Index b) {
+  return static_cast<Index>(std::floor(static_cast<double>(a) / static_cast<double>(b)));
+}
+Index mod(Index a, Index b) {
+  return a - b * floor_div(a, b);
+}
+
+struct Rule {
+  Values values;
+  Index layer = 0;
+  Allowed allowed;
+};
+
+void expect_rule(const std::string& id, const Rule& rule, Index length, bool causal) {
+  const Variant& v = variant(id);
+  Dimensions sizes;
+  sizes.heads = kHeads;
+  ASSERT_EQ(refusal({id, rule.values}, default_encoding(), causal, sizes, length, length), "");
+  const bool hides = causal || v.causal_by_definition;
+  const NamedVars none;
+  const Pattern pattern = v.pattern({.values = rule.values,
+                                     .weights = none,
+                                     .heads = kHeads,
+                                     .queries = length,
+                                     .keys = length,
+                                     .layer = rule.layer,
+                                     .causal = hides});
+  for (Index head = 0; head < kHeads; ++head) {
+    for (Index i = 0; i < length; ++i) {
+      for (Index j = 0; j < length; ++j) {
+        const bool expected = rule.allowed(head, i, j) && (!hides || j <= i);
+        ASSERT_EQ(pattern.allowed(head, i, j), expected)
+            << id << " head " << head << ", query " << i << ", key " << j << " of " << length;
+      }
+    }
+  }
+}
+
+// Tries a rule with many parameters and lengths.
+void sweep(const std::string& id, const std::function<Rule(Random&, Index length)>& make) {
+  Random random(7);
+  for (int round = 0; round < 60; ++round) {
+    const Index length = 1 + static_cast<Index>(random.below(40));
+    const Rule rule = make(random, length);
+    for (const bool causal : {false, true}) {
+      expect_rule(id, rule, length, causal);
+      if (::testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+Index pick(Random& random, Index least, Index most) {
+  return least + static_cast<Index>(random.below(static_cast<std::uint64_t>(most - least + 1)));
+}
+
+Values with(std::initializer_list<std::pair<const char*, Value>> values) {
+  Values result;
+  for (const auto& [key, value] : values) result.set(key, value);
+  return result;
+}
+
+bool in_window(Index i, Index j, Index window, Index dilation) {
+  return std::abs(i - j) <= window * dilation && mod(i - j, dilation) == 0;
+}
+
+TEST(Patterns, Local) {
+  sweep("local", [](Random& random, Index) {
+    const Index w = pick(random, 0, 6), r = pick(random, 1, 5);
+    return Rule{with({{"window", w}, {"dilation", r}}), 0,
+                [=](Index, Index i, Index j) { return in_window(i, j, w, r); }};
+  });
+  const Index huge = 2147483647;
+  expect_rule("local",
+              {with({{"window", huge}, {"dilation", huge}}), 0,
+               [](Index, Index i, Index j) { return i == j; }},
+              9, false);
+}
+
+TEST(Patterns, BlockLocal) {
+  sweep("block_local", [](Random& random, Index) {
+    const Index b = pick(random, 1, 12);
+    return Rule{with({{"block", b}}), 0,
+                [=](Index, Index i, Index j) { return floor_div(i, b) == floor_div(j, b); }};
+  });
+}
+
+TEST(Patterns, Image1d) {
+  sweep("image_1d", [](Random& random, Index) {
+    const Index b = pick(random, 1, 9), m = pick(random, 0, 9);
+    return Rule{with({{"block", b}, {"memory", m}}), 0, [=](Index, Index i, Index j) {
+                  const Index s = b * floor_div(i, b);
+                  return s - m <= j && j < s + b;
+                }};
+  });
+}
+
+TEST(Patterns, Image2d) {
+  Random random(3);
+  for (int round = 0; round < 60; ++round) {
+    const Index width = pick(random, 1, 7), height = pick(random, 1, 6);
+    const Index bh = pick(random, 1, 4), bw = pick(random, 1, 4);
+    const Index top = pick(random, 0, 3), left = pick(random, 0, 3), right = pick(random, 0, 3);
+    const Rule rule{with({{"width", width},
+                          {"height", height},
+                          {"block_h", bh},
+                          {"block_w", bw},
+                          {"top", top},
+                          {"left", left},
+                          {"right", right}}),
+                    0, [=](Index, Index i, Index j) {
+                      const Index row = floor_div(i, width), column = mod(i, width);
+                      const Index R = bh * floor_div(row, bh), C = bw * floor_div(column, bw);
+                      const Index row_j = floor_div(j, width), column_j = mod(j, width);
+                      return R - top <= row_j && row_j < R + bh && C - left <= column_j &&
+                             column_j < C + bw + right;
+                    }};
+    for (const bool causal : {false, true}) expect_rule("image_2d", rule, width * height, causal);
+  }
+}
+
+const char* const kModes[] = {"first", "second", "merged", "per_head", "interleaved"};
+
+bool by_mode(const std::string& mode, Index head, Index layer, bool first, bool second) {
+  if (mode == "first") return first;
+  if (mode == "second") return second;
+  if (mode == "merged") return first || second;
+  return (mode == "per_head" ? head : layer) % 2 == 0 ? first : second;
+}
+
+TEST(Patterns, Strided) {
+  sweep("strided", [](Random& random, Index) {
+    const Index l = pick(random, 1, 9), layer = pick(random, 0, 3);
+    const std::string mode = kModes[random.below(5)];
+    return Rule{with({{"stride", l}, {"mode", mode}}), layer, [=](Index head, Index i, Index j) {
+                  return by_mode(mode, head, layer, std::max<Index>(0, i - l) <= j && j <= i,
+                                 j <= i && mod(i - j, l) == 0);
+                }};
+  });
+}
+
+TEST(Patterns, Fixed) {
+  sweep("fixed", [](Random& random, Index) {
+    const Index l = pick(random, 1, 9), c = pick(random, 0, l), layer = pick(random, 0, 3);
+    const std::string mode = kModes[random.below(5)];
+    return Rule{with({{"stride", l}, {"summary", c}, {"mode", mode}}), layer,
+                [=](Index head, Index i, Index j) {
+                  return by_mode(mode, head, layer, j <= i && floor_div(j, l) == floor_div(i, l),
+                                 j <= i && mod(j, l) >= l - c);
+                }};
+  });
+}
+
+TEST(Patterns, Blockwise) {
+  sweep("blockwise", [](Random& random, Index length) {
+    const Index n = pick(random, 1, 6), size = (length + n - 1) / n;
+    Values values = with({{"blocks", n}});
+    Lists permutations(kHeads);
+    for (Index head = 0; head < kHeads; ++head) {
+      auto& permutation = permutations[static_cast<std::size_t>(head)];
+      for (Index b = 0; b < n; ++b) permutation.push_back((b + head) % n);
+    }
+    if (random.below(2) == 0) {
+      for (auto& permutation : permutations) {
+        for (Index b = n - 1; b > 0; --b) {
+          std::swap(permutation[static_cast<std::size_t>(b)],
+                    permutation[static_cast<std::size_t>(pick(random, 0, b))]);
+        }
+      }
+      values.set("permutations", permutations);
+    }
+    return Rule{
+        values, 0, [=](Index head, Index i, Index j) {
+          return j / size ==
+                 permutations[static_cast<std::size_t>(head)][static_cast<std::size_t>(i / size)];
+        }};
+  });
+}
+
+TEST(Patterns, Longformer) {
+  sweep("longformer", [](Random& random, Index length) {
+    const Index w = pick(random, 0, 4), r = pick(random, 1, 3);
+    Integers global;
+    for (Index n = pick(random, 0, 3); n > 0; --n) global.push_back(pick(random, 0, length - 1));
+    const auto is_global = [=](Index j) {
+      return std::find(global.begin(), global.end(), j) != global.end();
+    };
+    return Rule{with({{"window", w}, {"dilation", r}, {"global", global}}), 0,
+                [=](Index, Index i, Index j) {
+                  return in_window(i, j, w, r) || is_global(j) || is_global(i);
+                }};
+  });
+}
+
+TEST(Patterns, BigBirdWithGivenBlocks) {
+  sweep("bigbird", [](Random& random, Index length) {
+    const Index b = pick(random, 1, 6), blocks = (length + b - 1) / b;
+    const Index w = 2 * pick(random, 0, 2) + 1, g = pick(random, 0, 2);
+    Lists given(static_cast<std::size_t>(blocks));
+    for (auto& list : given) {
+      for (Index n = pick(random, 0, 2); n > 0; --n) list.push_back(pick(random, 0, blocks - 1));
+    }
+    const Values values = with({{"block", b},
+                                {"window_blocks", w},
+                                {"global_blocks", g},
+                                {"random_blocks", Index{1}},
+                                {"seed", Index{0}},
+                                {"random", given}});
+    return Rule{values, 0, [=](Index, Index i, Index j) {
+                  const Index I = i / b, J = j / b;
+                  const auto& drawn = given[static_cast<std::size_t>(I)];
+                  return std::abs(I - J) <= (w - 1) / 2 || J < g || I < g ||
+                         std::find(drawn.begin(), drawn.end(), J) != drawn.end();
+                }};
+  });
+}
+
+// Drawn blocks: as many as asked for, none that is allowed already, the same for the same seed.
+TEST(Patterns, BigBirdDrawsItsBlocks) {
+  const NamedVars none;
+  for (const Index r : {0, 1, 3, 50}) {
+    const Index blocks = 12, g = 2;
+    const auto make = [&](Index seed) {
+      const Values values = with({{"block", Index{2}},
+                                  {"window_blocks", Index{3}},
+                                  {"global_blocks", g},
+                                  {"random_blocks", r},
+                                  {"seed", seed}});
+      return variant("bigbird").pattern(
+          {.values = values, .weights = none, .queries = 2 * blocks, .keys = 2 * blocks});
+    };
+    const Pattern pattern = make(5), again = make(5), other = make(6);
+    bool differs = false;
+    for (Index I = 0; I < blocks; ++I) {
+      Index drawn = 0, free = 0;
+      for (Index J = 0; J < blocks; ++J) {
+        const bool fixed = std::abs(I - J) <= 1 || J < g || I < g;
+        const bool allowed = pattern.allowed(0, 2 * I, 2 * J);
+        EXPECT_TRUE(!fixed || allowed);
+        drawn += !fixed && allowed ? 1 : 0;
+        free += fixed ? 0 : 1;
+        EXPECT_EQ(allowed, pattern.allowed(0, 2 * I + 1, 2 * J + 1));
+        EXPECT_EQ(allowed, again.allowed(0, 2 * I, 2 * J));
+        differs = differs || allowed != other.allowed(0, 2 * I, 2 * J);
+      }
+      EXPECT_EQ(drawn, std::min(r, free)) << "block row " << I;
+    }
+    EXPECT_EQ(differs, r == 1 || r == 3);
+  }
+}
+
+TEST(Patterns, Etc) {
+  sweep("etc", [](Random& random, Index length) {
+    const Index g = pick(random, 0, std::min<Index>(4, length)), w = pick(random, 0, 4);
+    Values values = with({{"global", g}, {"radius", w}});
+    Integers segments;
+    const bool has_segments = g > 0 && random.below(2) == 0;
+    if (has_segments) {
+      for (Index n = g; n < length; ++n) segments.push_back(pick(random, 0, g - 1));
+      values.set("segments", segments);
+    }
+    return Rule{values, 0, [=](Index, Index i, Index j) {
+                  const auto segment = [&](Index n) {
+                    return segments[static_cast<std::size_t>(n - g)];
+                  };
+                  if (i < g && j < g) return true;
+                  if (i < g) return !has_segments || segment(j) == i;
+                  if (j < g) return !has_segments || segment(i) == j;
+                  return std::abs(i - j) <= w;
+                }};
+  });
+}
+
+TEST(Patterns, PaintedMasksAndGraphs) {
+  Random random(11);
+  for (int round = 0; round < 30; ++round) {
+    const Index queries = pick(random, 1, 20), keys = pick(random, 1, 20);
+    const bool per_head = random.below(2) == 0;
+    Tensor mask(per_head ? Shape{kHeads, queries, keys} : Shape{queries, keys});
+    for (float& x : mask) x = random.below(3) == 0 ? 1.0f : 0.0f;
+    const NamedVars weights = {{"pattern.mask", mask}};
+    const Values values;
+    const Pattern pattern = variant("custom").pattern(
+        {.values = values, .weights = weights, .heads = kHeads, .queries = queries, .keys = keys});
+    for (Index head = 0; head < kHeads; ++head) {
+      for (Index i = 0; i < queries; ++i) {
+        for (Index j = 0; j < keys; ++j) {
+          const float at = per_head ? mask(head, i, j) : mask(i, j);
+          EXPECT_EQ(pattern.allowed(head, i, j), at != 0);
+        }
+      }
+    }
+  }
+  Tensor edges = Tensor::zeros({4, 4});
+  edges(0, 2) = 1;
+  const NamedVars weights = {{"graph.adjacency", edges}};
+  const Values values = with({{"mode", std::string("dot")}});
+  const Pattern pattern =
+      variant("graph").pattern({.values = values, .weights = weights, .queries = 4, .keys = 4});
+  for (Index i = 0; i < 4; ++i) {
+    for (Index j = 0; j < 4; ++j) {
+      EXPECT_EQ(pattern.allowed(0, i, j), i == j || (i == 0 && j == 2));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attnscope

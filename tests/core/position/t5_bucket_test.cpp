@@ -1,0 +1,57 @@
+#include "core/position/t5_bucket.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace attnscope {
+namespace {
+
+// The definition in long double; where it is within 1e-12 of an integer, that integer.
+Index defined_bucket(Index buckets, Index most, bool both, Index distance) {
+  Index first = 0, n = std::max<Index>(-distance, 0);
+  if (both) {
+    buckets /= 2;
+    n = std::abs(distance);
+    if (distance > 0) first = buckets;
+  }
+  const Index e = buckets / 2;
+  if (n < e) return first + n;
+  const long double x = std::log(static_cast<long double>(n) / static_cast<long double>(e)) /
+                        std::log(static_cast<long double>(most) / static_cast<long double>(e)) *
+                        static_cast<long double>(buckets - e);
+  const long double nearest = std::round(x);
+  const auto step = static_cast<Index>(std::abs(x - nearest) < 1e-12L ? nearest : std::floor(x));
+  return first + std::min(buckets - 1, e + step);
+}
+
+TEST(T5Bucket, FollowsTheDefinition) {
+  for (const Index buckets : {4, 8, 10, 32, 64, 100}) {
+    for (const Index most : {51, 64, 81, 128, 200, 1000, 1024, 4096}) {
+      for (const bool both : {true, false}) {
+        for (Index distance = -1200; distance <= 1200; ++distance) {
+          ASSERT_EQ(t5_bucket({buckets, most, both}, distance),
+                    defined_bucket(buckets, most, both, distance))
+              << buckets << " buckets to " << most << (both ? ", both ways, " : ", ") << distance;
+        }
+      }
+    }
+  }
+}
+
+// 16 exact ones of 32 reach 16 · 2^t at every second step: log(32/16)/log(4096/16)·16 = 2.
+TEST(T5Bucket, KeepsExactLogarithms) {
+  for (Index t = 0; t <= 7; ++t) {
+    const Index distance = Index{16} << t;
+    EXPECT_EQ(t5_bucket({32, 4096, false}, -distance), 16 + 2 * t);
+    EXPECT_EQ(t5_bucket({32, 4096, false}, -distance + 1), 16 + 2 * t - 1);
+  }
+  EXPECT_EQ(t5_bucket({32, 4096, false}, -4096), 31);
+  EXPECT_EQ(t5_bucket({32, 4096, false}, -1000000), 31);
+  EXPECT_EQ(t5_bucket({32, 4096, false}, 5), 0);
+  EXPECT_EQ(t5_bucket({32, 128, true}, 1000), 31);
+  EXPECT_EQ(t5_bucket({32, 128, true}, -1000), 15);
+}
+
+}  // namespace
+}  // namespace attnscope
