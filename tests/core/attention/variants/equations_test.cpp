@@ -1,0 +1,670 @@
+// Variants that are more than a rule for S_i, against their equations in double precision.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "core/attention/variant.h"
+#include "tests/core/attention/operation_cases.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using testing::close;
+using testing::OperationSizes;
+
+using Row = std::vector<double>;
+using Matrix = std::vector<Row>;
+
+// The operation under test and what it gave.
+struct Carried {
+  OperationSizes sizes;
+  OperationInput in;
+  OperationResult out;
+
+  double q(Index a, Index i, Index n) const { return in.q.value()(a, i, n); }
+  double k(Index a, Index j, Index n) const { return in.k.value()(a, j, n); }
+  double v(Index a, Index j, Index n) const { return in.v.value()(a, j, n); }
+  double x(Index i, Index n) const { return in.x.value()(0, i, n); }
+  const Tensor& w(const char* name) const { return weight(in.weights, name).value(); }
+  Row query(Index a, Index i) const { return row_of(in.q.value(), a, i); }
+  Row key(Index a, Index j) const { return row_of(in.k.value(), a, j); }
+  Row value(Index a, Index j) const { return row_of(in.v.value(), a, j); }
+  static Row row_of(const Tensor& t, Index a, Index i) {
+    Row row;
+    for (Index n = 0; n < t.dim(2); ++n) row.push_back(t(a, i, n));
+    return row;
+  }
+  double scale() const { return 1 / std::sqrt(static_cast<double>(sizes.key)); }
+};
+
+double dot(const Row& a, const Row& b) {
+  double sum = 0;
+  for (std::size_t n = 0; n < a.size(); ++n) sum += a[n] * b[n];
+  return sum;
+}
+
+Row unit(Row x) {
+  const double length = std::sqrt(dot(x, x));
+  for (double& number : x) number = length > 0 ? number / length : 0;
+  return x;
+}
+
+double sigmoid(double x) {
+  return 1 / (1 + std::exp(-x));
+}
+
+// Weights of a row from scores of the keys that `allowed` admits; zeros where it admits none.
+Row softmax(
+    const Row& scores, const std::function<bool(Index)>& allowed,
+    const std::function<double(Index)>& times = [](Index) { return 1.0; }) {
+  double most = -1e300, sum = 0;
+  const auto count = static_cast<Index>(scores.size());
+  for (Index j = 0; j < count; ++j) {
+    if (allowed(j)) most = std::max(most, scores[static_cast<std::size_t>(j)]);
+  }
+  Row weights(scores.size(), 0.0);
+  for (Index j = 0; j < count; ++j) {
+    const auto at = static_cast<std::size_t>(j);
+    if (allowed(j)) sum += weights[at] = times(j) * std::exp(scores[at] - most);
+  }
+  for (double& weight : weights) weight = sum > 0 ? weight / sum : 0;
+  return weights;
+}
+
+// Carries out what `json` says for several seeds, causal and not, and compares the attention with
+// the rows that `expected` gives and the output with attention times values.
+using ExpectedRow = std::function<Row(const Carried&, Index a, Index i)>;
+using ValueOf = std::function<Row(const Carried&, Index a, Index column)>;
+
+void expect_attention(const char* json, const ExpectedRow& expected, bool causal = false,
+                      const ValueOf& value = {}) {
+  SCOPED_TRACE(json);
+  for (const Index length : {1, 7, 16, 23}) {
+    Carried run;
+    run.sizes.length = length;
+    run.sizes.heads = run.sizes.kv_heads = 3;
+    run.sizes.inner = 6;
+    const Choice choice = variant_from_json(nlohmann::json::parse(json), "variant");
+    if (!refusal(choice, default_encoding(), causal, testing::dimensions(run.sizes), length, length)
+             .empty()) {
+      continue;
+    }
+    run.in = testing::random_operation(run.sizes, choice, default_encoding(), causal,
+                                       static_cast<std::uint64_t>(length));
+    run.in.weights.erase("span.v");  // fixed spans; dynamic ones have a test of their own
+    run.out = evaluate(run.in, cpu_backend(), {.output = true, .attention = true}, Stop());
+    Tensor attention(run.out.attention.shape());
+    Tensor output(run.out.output.shape());
+    const auto value_row =
+        value ? value : [](const Carried& r, Index a, Index c) { return r.value(a, c); };
+    for (Index a = 0; a < attention.dim(0); ++a) {
+      for (Index i = 0; i < length; ++i) {
+        const Row row = expected(run, a, i);
+        ASSERT_EQ(static_cast<Index>(row.size()), attention.dim(2));
+        Row sum(static_cast<std::size_t>(output.dim(2)), 0.0);
+        for (Index c = 0; c < attention.dim(2); ++c) {
+          attention(a, i, c) = static_cast<float>(row[static_cast<std::size_t>(c)]);
+          const Row of_key = value_row(run, a, c);
+          for (std::size_t n = 0; n < sum.size(); ++n) {
+            sum[n] += row[static_cast<std::size_t>(c)] * of_key[n];
+          }
+        }
+        for (Index n = 0; n < output.dim(2); ++n) {
+          output(a, i, n) = static_cast<float>(sum[static_cast<std::size_t>(n)]);
+        }
+      }
+    }
+    EXPECT_TRUE(close(run.out.attention, attention, 2e-5)) << "attention of " << length;
+    if (!value || value_row(run, 0, 0).size() == static_cast<std::size_t>(output.dim(2))) {
+      EXPECT_TRUE(close(run.out.output.value(), output, 2e-5)) << "output of " << length;
+    }
+  }
+}
+
+// Scores scale * q·key_c of `count` columns.
+Row scores(const Carried& r, Index a, Index i, Index count, const std::function<Row(Index)>& key) {
+  Row result;
+  for (Index c = 0; c < count; ++c) result.push_back(r.scale() * dot(r.query(a, i), key(c)));
+  return result;
+}
+
+std::function<bool(Index)> up_to(Index last) {
+  return [last](Index j) { return j <= last; };
+}
+bool anywhere(Index) {
+  return true;
+}
+
+TEST(Equations, Additive) {
+  expect_attention(R"({"type": "full", "score": "additive"})", [](const Carried& r, Index a,
+                                                                  Index i) {
+    Row s;
+    for (Index j = 0; j < r.sizes.length; ++j) {
+      double sum = 0;
+      for (Index m = 0; m < r.sizes.inner; ++m) {
+        double inside = 0;
+        for (Index n = 0; n < r.sizes.key; ++n) {
+          inside += r.q(a, i, n) * r.w("add.wq")(a, n, m) + r.k(a, j, n) * r.w("add.wk")(a, n, m);
+        }
+        sum += r.w("add.v")(a, m) * std::tanh(inside);
+      }
+      s.push_back(sum);
+    }
+    return softmax(s, anywhere);
+  });
+}
+
+TEST(Equations, Graph) {
+  const auto edge = [](const Carried& r, Index i) {
+    return [&r, i](Index j) { return i == j || r.w("graph.adjacency")(i, j) != 0; };
+  };
+  expect_attention(
+      R"({"type": "graph", "mode": "additive"})", [&](const Carried& r, Index a, Index i) {
+        Row s;
+        for (Index j = 0; j < r.sizes.length; ++j) {
+          double sum = 0;
+          for (Index n = 0; n < r.sizes.key; ++n) {
+            sum += r.w("graph.src")(a, n) * r.q(a, i, n) + r.w("graph.dst")(a, n) * r.k(a, j, n);
+          }
+          s.push_back(sum > 0 ? sum : 0.2 * sum);
+        }
+        return softmax(s, edge(r, i));
+      });
+  expect_attention(R"({"type": "graph", "mode": "convolution"})",
+                   [&](const Carried& r, Index, Index i) {
+                     return softmax(Row(static_cast<std::size_t>(r.sizes.length), 0.0),
+                                    [&](Index j) { return edge(r, i)(j) && j <= i; });
+                   },
+                   true);
+}
+
+TEST(Equations, Lsh) {
+  for (const Index chunk : {0, 3}) {
+    const std::string json =
+        R"({"type": "lsh", "buckets": 4, "rounds": 2, "chunk": )" + std::to_string(chunk) + "}";
+    expect_attention(
+        json.c_str(),
+        [chunk](const Carried& r, Index a, Index i) {
+          const Index length = r.sizes.length;
+          std::vector<bool> allowed(static_cast<std::size_t>(length), false);
+          for (Index round = 0; round < 2; ++round) {
+            std::vector<std::pair<Index, Index>> order;  // bucket, position
+            for (Index j = 0; j < length; ++j) {
+              Row turned;
+              for (const double sign : {1.0, -1.0}) {
+                for (Index b = 0; b < 2; ++b) {
+                  double sum = 0;
+                  for (Index n = 0; n < r.sizes.key; ++n) {
+                    sum += sign * r.q(a, j, n) *
+                           r.w("lsh.rotation").data()[((round * 3 + a) * r.sizes.key + n) * 2 + b];
+                  }
+                  turned.push_back(sum);
+                }
+              }
+              order.emplace_back(std::max_element(turned.begin(), turned.end()) - turned.begin(),
+                                 j);
+            }
+            std::vector<std::pair<Index, Index>> sorted = order;
+            std::sort(sorted.begin(), sorted.end());
+            const auto rank = [&](Index j) {
+              return std::find(sorted.begin(), sorted.end(), order[static_cast<std::size_t>(j)]) -
+                     sorted.begin();
+            };
+            for (Index j = 0; j < length; ++j) {
+              const bool same = order[static_cast<std::size_t>(i)].first ==
+                                order[static_cast<std::size_t>(j)].first;
+              const Index behind = chunk == 0 ? 0 : rank(i) / chunk - rank(j) / chunk;
+              if (same && (behind == 0 || behind == 1) && j < i) {
+                allowed[static_cast<std::size_t>(j)] = true;
+              }
+            }
+          }
+          if (std::find(allowed.begin(), allowed.end(), true) == allowed.end()) {
+            allowed[static_cast<std::size_t>(i)] = true;
+          }
+          return softmax(scores(r, a, i, length, [&](Index j) { return unit(r.query(a, j)); }),
+                         [&](Index j) -> bool { return allowed[static_cast<std::size_t>(j)]; });
+        },
+        true);
+  }
+}
+
+TEST(Equations, Routing) {
+  expect_attention(R"({"type": "routing", "clusters": 3})", [](const Carried& r, Index a, Index i) {
+    const auto cluster = [&](const Row& x) {
+      Row products;
+      for (Index c = 0; c < 3; ++c) {
+        products.push_back(dot(unit(x), Carried::row_of(r.w("routing.centroid"), a, c)));
+      }
+      return std::max_element(products.begin(), products.end()) - products.begin();
+    };
+    return softmax(scores(r, a, i, r.sizes.length, [&](Index j) { return r.key(a, j); }),
+                   [&](Index j) { return cluster(r.key(a, j)) == cluster(r.query(a, i)); });
+  });
+}
+
+TEST(Equations, Sinkhorn) {
+  expect_attention(
+      R"({"type": "sinkhorn", "block": 4, "iterations": 3, "temperature": 0.7})",
+      [](const Carried& r, Index a, Index i) {
+        const Index blocks = r.sizes.length / 4, own = i / 4;
+        Matrix p(static_cast<std::size_t>(blocks), Row(static_cast<std::size_t>(blocks)));
+        for (Index I = 0; I < blocks; ++I) {
+          for (Index J = 0; J < blocks; ++J) {
+            p[static_cast<std::size_t>(I)][static_cast<std::size_t>(J)] =
+                std::exp(r.w("sinkhorn.logits")(a, I, J) / 0.7);
+          }
+        }
+        for (int round = 0; round < 3; ++round) {
+          for (Row& row : p) {
+            double sum = 0;
+            for (const double x : row) sum += x;
+            for (double& x : row) x /= sum;
+          }
+          for (std::size_t J = 0; J < p.size(); ++J) {
+            double sum = 0;
+            for (const Row& row : p) sum += row[J];
+            for (Row& row : p) row[J] /= sum;
+          }
+        }
+        const Row& shares = p[static_cast<std::size_t>(own)];
+        const auto key = [&](Index c) {
+          if (c < 4) return r.key(a, own * 4 + c);
+          Row sorted(static_cast<std::size_t>(r.sizes.key), 0.0);
+          for (Index J = 0; J < blocks; ++J) {
+            const Row of_block = r.key(a, J * 4 + c - 4);
+            for (std::size_t n = 0; n < sorted.size(); ++n) {
+              sorted[n] += shares[static_cast<std::size_t>(J)] * of_block[n];
+            }
+          }
+          return sorted;
+        };
+        const Row both = softmax(scores(r, a, i, 8, key), anywhere);
+        Row implied(static_cast<std::size_t>(r.sizes.length), 0.0);
+        for (Index t = 0; t < 4; ++t) {
+          implied[static_cast<std::size_t>(own * 4 + t)] += both[static_cast<std::size_t>(t)];
+          for (Index J = 0; J < blocks; ++J) {
+            implied[static_cast<std::size_t>(J * 4 + t)] +=
+                shares[static_cast<std::size_t>(J)] * both[static_cast<std::size_t>(4 + t)];
+          }
+        }
+        return implied;
+      });
+}
+
+// One row from the rows of a window: sum_t weights[t] x[first + t], zeros past the end.
+Row combined(const Carried& r, const Tensor& x, Index a, Index first, Index size,
+             const std::function<double(Index)>& weights) {
+  Row sum(static_cast<std::size_t>(x.dim(2)), 0.0);
+  for (Index t = 0; t < size && first + t < r.sizes.length; ++t) {
+    for (Index n = 0; n < x.dim(2); ++n) {
+      sum[static_cast<std::size_t>(n)] += weights(t) * x(a, first + t, n);
+    }
+  }
+  return sum;
+}
+
+TEST(Equations, MemoryCompressed) {
+  const auto row = [](const Carried& r, const Tensor& x, const char* name, Index a, Index c) {
+    return combined(r, x, a, 3 * c, 3, [&](Index t) { return r.w(name)(a, t); });
+  };
+  expect_attention(
+      R"({"type": "memory_compressed", "stride": 3})",
+      [&](const Carried& r, Index a, Index i) {
+        return softmax(scores(r, a, i, (r.sizes.length + 2) / 3,
+                              [&](Index c) { return row(r, r.in.k.value(), "mc.key", a, c); }),
+                       anywhere);
+      },
+      false,
+      [&](const Carried& r, Index a, Index c) { return row(r, r.in.v.value(), "mc.value", a, c); });
+}
+
+TEST(Equations, Linformer) {
+  for (const std::string mode : {"projection", "mean", "max", "convolution"}) {
+    const auto row = [mode](const Carried& r, const Tensor& x, const char* name, Index a, Index c) {
+      const Index length = r.sizes.length, size = (length + 3) / 4;
+      if (mode == "projection") {
+        return combined(r, x, a, 0, length, [&](Index j) { return r.w(name)(c, j); });
+      }
+      const Index there = std::min(size, length - c * size);
+      if (mode == "max") {
+        Row most(static_cast<std::size_t>(x.dim(2)), there > 0 ? -1e30 : 0);
+        for (Index t = 0; t < there; ++t) {
+          for (Index n = 0; n < x.dim(2); ++n) {
+            double& m = most[static_cast<std::size_t>(n)];
+            m = std::max(m, static_cast<double>(x(a, c * size + t, n)));
+          }
+        }
+        return most;
+      }
+      return combined(r, x, a, c * size, size, [&](Index t) {
+        return mode == "mean" ? 1.0 / static_cast<double>(there) : r.w(name)(a, t);
+      });
+    };
+    const std::string json = R"({"type": "linformer", "k": 4, "mode": ")" + mode + "\"}";
+    expect_attention(
+        json.c_str(),
+        [&](const Carried& r, Index a, Index i) {
+          const Index size = (r.sizes.length + 3) / 4;
+          return softmax(
+              scores(r, a, i, 4, [&](Index c) { return row(r, r.in.k.value(), "lin.e", a, c); }),
+              [&](Index c) { return mode == "projection" || c * size < r.sizes.length; });
+        },
+        false,
+        [&](const Carried& r, Index a, Index c) { return row(r, r.in.v.value(), "lin.f", a, c); });
+  }
+}
+
+// Weights phi(q)·phi(k) divided by their sum over the keys up to `last`.
+Row ratios(const Row& query, const std::function<Row(Index)>& key, Index length, Index last) {
+  Row weights(static_cast<std::size_t>(length), 0.0);
+  double sum = 0;
+  for (Index j = 0; j <= last; ++j)
+    sum += weights[static_cast<std::size_t>(j)] = dot(query, key(j));
+  for (double& weight : weights) weight /= sum;
+  return weights;
+}
+
+TEST(Equations, Linear) {
+  const auto phi = [](Row x) {
+    for (double& number : x) number = number > 0 ? number + 1 : std::exp(number);
+    return x;
+  };
+  for (const bool causal : {false, true}) {
+    expect_attention(R"({"type": "linear"})",
+                     [&](const Carried& r, Index a, Index i) {
+                       return ratios(
+                           phi(r.query(a, i)), [&](Index j) { return phi(r.key(a, j)); },
+                           r.sizes.length, causal ? i : r.sizes.length - 1);
+                     },
+                     causal);
+  }
+}
+
+TEST(Equations, RandomFeatures) {
+  const auto products = [](const Carried& r, const char* name, Index a, const Row& x, Index count) {
+    Row angles;
+    for (Index f = 0; f < count; ++f) angles.push_back(dot(Carried::row_of(r.w(name), a, f), x));
+    return angles;
+  };
+  const auto positive = [&](const Carried& r, Index a, Row x) {
+    for (double& number : x) number *= std::pow(static_cast<double>(r.sizes.key), -0.25);
+    Row features = products(r, "performer.w", a, x, 24);
+    for (double& f : features) f = std::exp(f - dot(x, x) / 2);
+    return features;
+  };
+  for (const bool causal : {false, true}) {
+    expect_attention(R"({"type": "performer", "features": 24})",
+                     [&](const Carried& r, Index a, Index i) {
+                       return ratios(
+                           positive(r, a, r.query(a, i)),
+                           [&](Index j) { return positive(r, a, r.key(a, j)); }, r.sizes.length,
+                           causal ? i : r.sizes.length - 1);
+                     },
+                     causal);
+  }
+  const auto waves = [&](const Carried& r, Index a, const Row& x) {
+    const Row angles = products(r, "rfa.w", a, unit(x), 24);
+    Row features;
+    for (const double angle : angles) features.push_back(std::sin(angle));
+    for (const double angle : angles) features.push_back(std::cos(angle));
+    return features;
+  };
+  expect_attention(R"({"type": "rfa", "features": 24})", [&](const Carried& r, Index a, Index i) {
+    return ratios(
+        waves(r, a, r.query(a, i)), [&](Index j) { return waves(r, a, r.key(a, j)); },
+        r.sizes.length, r.sizes.length - 1);
+  });
+}
+
+TEST(Equations, Synthesizer) {
+  expect_attention(R"({"type": "synthesizer"})", [](const Carried& r, Index a, Index i) {
+    Row hidden, s;
+    for (Index m = 0; m < r.sizes.inner; ++m) {
+      double sum = r.w("syn.b1")[m];
+      for (Index n = 0; n < r.sizes.model; ++n) sum += r.x(i, n) * r.w("syn.w1")(n, m);
+      hidden.push_back(std::max(0.0, sum));
+    }
+    for (Index j = 0; j < r.sizes.length; ++j) {
+      double sum = r.w("syn.b2")(a, j);
+      for (Index m = 0; m < r.sizes.inner; ++m) {
+        sum += hidden[static_cast<std::size_t>(m)] * r.w("syn.w2")(a, m, j);
+      }
+      s.push_back(sum);
+    }
+    return softmax(s, anywhere);
+  });
+  expect_attention(R"({"type": "synthesizer", "mode": "random"})",
+                   [](const Carried& r, Index a, Index i) {
+                     Row s;
+                     for (Index j = 0; j < r.sizes.length; ++j) s.push_back(r.w("syn.r")(a, i, j));
+                     return softmax(s, up_to(i));
+                   },
+                   true);
+}
+
+TEST(Equations, DynamicConvolution) {
+  for (const bool causal : {false, true}) {
+    for (const Index width : {1, 4, 5, 40}) {
+      const std::string json =
+          R"({"type": "dynamic_convolution", "width": )" + std::to_string(width) + "}";
+      expect_attention(
+          json.c_str(),
+          [=](const Carried& r, Index a, Index i) {
+            const Index first = causal ? i - width + 1 : i - width / 2;
+            Row s(static_cast<std::size_t>(r.sizes.length), 0.0);
+            for (Index t = 0; t < width; ++t) {
+              if (first + t < 0 || first + t >= r.sizes.length) continue;
+              for (Index n = 0; n < r.sizes.model; ++n) {
+                s[static_cast<std::size_t>(first + t)] +=
+                    r.x(i, n) * r.w("dyn.w")(n, a * width + t);
+              }
+            }
+            return softmax(s, [=](Index j) { return first <= j && j < first + width; });
+          },
+          causal);
+    }
+  }
+}
+
+TEST(Equations, GatedMlp) {
+  OperationSizes sizes;
+  sizes.heads = sizes.kv_heads = 1;
+  const OperationInput in =
+      testing::random_operation(sizes, {"gmlp", {}}, default_encoding(), true, 3);
+  const OperationResult out =
+      evaluate(in, cpu_backend(), {.output = true, .attention = true}, Stop());
+  const Tensor &x = in.x.value(), &psi = in.weights.at("gmlp.psi").value();
+  const auto times = [&](const char* name, Index i, Index f) {
+    double sum = 0;
+    for (Index n = 0; n < sizes.model; ++n) sum += x(0, i, n) * in.weights.at(name).value()(n, f);
+    return sum;
+  };
+  Tensor expected({1, sizes.length, sizes.inner});
+  for (Index i = 0; i < sizes.length; ++i) {
+    for (Index f = 0; f < sizes.inner; ++f) {
+      double sum = 0;
+      for (Index j = 0; j <= i; ++j) sum += psi(i, j) * times("gmlp.u2", j, f);
+      expected(0, i, f) = static_cast<float>(sigmoid(times("gmlp.u1", i, f)) * sum);
+    }
+    for (Index j = 0; j < sizes.length; ++j) {
+      EXPECT_EQ(out.attention(0, i, j), j <= i ? psi(i, j) : 0);
+    }
+  }
+  EXPECT_TRUE(close(out.output.value(), expected, 1e-5));
+}
+
+TEST(Equations, Hopfield) {
+  for (const double tolerance : {0.0, 0.3, 1e9}) {
+    const std::string json = R"({"type": "hopfield", "steps": 4, "beta": 1.5, "tolerance": )" +
+                             std::to_string(tolerance) + "}";
+    expect_attention(json.c_str(), [=](const Carried& r, Index a, Index i) {
+      Row state = r.query(a, i), weights;
+      for (Index step = 1; step <= 4; ++step) {
+        Row s;
+        for (Index j = 0; j < r.sizes.length; ++j) s.push_back(1.5 * dot(state, r.key(a, j)));
+        weights = softmax(s, anywhere);
+        Row next(state.size(), 0.0);
+        for (Index j = 0; j < r.sizes.length; ++j) {
+          for (std::size_t n = 0; n < next.size(); ++n) {
+            next[n] += weights[static_cast<std::size_t>(j)] * r.key(a, j)[n];
+          }
+        }
+        double change = 0;
+        for (std::size_t n = 0; n < next.size(); ++n) {
+          change = std::max(change, std::abs(next[n] - state[n]));
+        }
+        state = next;
+        const Index counted = r.out.extra_counts.at("hopfield.steps")(a, i);
+        if (change < tolerance || step == 4) {
+          EXPECT_EQ(counted, step);
+          break;
+        }
+      }
+      return weights;
+    });
+  }
+}
+
+TEST(Equations, AdaptiveSpan) {
+  expect_attention(R"({"type": "adaptive_span", "span": 6, "ramp": 2.5})",
+                   [](const Carried& r, Index a, Index i) {
+                     const double z = r.w("span.z")[a];
+                     const auto m = [=](Index distance) {
+                       return std::clamp((2.5 + z - static_cast<double>(distance)) / 2.5, 0.0, 1.0);
+                     };
+                     return softmax(
+                         scores(r, a, i, r.sizes.length, [&](Index j) { return r.key(a, j); }),
+                         [=](Index j) { return j <= i && i - j <= 6 && m(i - j) > 0; },
+                         [=](Index j) { return m(i - j); });
+                   });
+}
+
+TEST(Equations, DynamicSpan) {
+  OperationSizes sizes;
+  const Choice choice = variant_from_json(
+      nlohmann::json::parse(R"({"type": "adaptive_span", "span": 9, "ramp": 3})"), "variant");
+  OperationInput in = testing::random_operation(sizes, choice, default_encoding(), false, 5);
+  in.weights.erase("span.z");
+  const OperationResult out =
+      evaluate(in, cpu_backend(), {.output = true, .attention = true}, Stop());
+  for (Index a = 0; a < sizes.heads; ++a) {
+    for (Index i = 0; i < sizes.length; ++i) {
+      double logit = in.weights.at("span.b").value()[a];
+      for (Index n = 0; n < sizes.model; ++n) {
+        logit += in.weights.at("span.v").value()(a, n) * in.x.value()(0, i, n);
+      }
+      const double z = 9 * sigmoid(logit);
+      for (Index j = 0; j < sizes.length; ++j) {
+        const bool seen = j <= i && i - j <= 9 && 3 + z - static_cast<double>(i - j) > 0;
+        EXPECT_EQ(out.pattern->allowed(a, i, j), seen);
+        EXPECT_EQ(out.attention(a, i, j) > 0, seen);
+      }
+    }
+  }
+}
+
+TEST(Equations, SegmentMemory) {
+  expect_attention(R"({"type": "segment_memory"})",
+                   [](const Carried& r, Index a, Index i) {
+                     const Index memory = r.sizes.memory;
+                     return softmax(scores(r, a, i, memory + r.sizes.length,
+                                           [&](Index c) {
+                                             return c < memory ? Carried::row_of(r.w("mem.k"), a, c)
+                                                               : r.key(a, c - memory);
+                                           }),
+                                    up_to(memory + i));
+                   },
+                   true,
+                   [](const Carried& r, Index a, Index c) {
+                     return c < r.sizes.memory ? Carried::row_of(r.w("mem.v"), a, c)
+                                               : r.value(a, c - r.sizes.memory);
+                   });
+}
+
+TEST(Equations, Memorizing) {
+  expect_attention(
+      R"({"type": "memorizing", "top": 2})",
+      [](const Carried& r, Index a, Index i) {
+        const Index memory = r.sizes.memory;
+        const auto stored = [&](Index m) { return unit(Carried::row_of(r.w("mem.k"), a, m)); };
+        const Row of_memory = scores(r, a, i, memory, stored);
+        const auto retrieved = [&](Index m) {
+          Index better = 0;
+          for (Index other = 0; other < memory; ++other) {
+            const double x = of_memory[static_cast<std::size_t>(other)];
+            const double y = of_memory[static_cast<std::size_t>(m)];
+            better += x > y || (x == y && other < m) ? 1 : 0;
+          }
+          return better < 2;
+        };
+        const double g = sigmoid(r.w("memorizing.gate")[a]);
+        Row both = softmax(of_memory, retrieved);
+        for (double& weight : both) weight *= g;
+        const Row local = softmax(
+            scores(r, a, i, r.sizes.length, [&](Index j) { return unit(r.key(a, j)); }), up_to(i));
+        for (const double weight : local) both.push_back((1 - g) * weight);
+        return both;
+      },
+      true,
+      [](const Carried& r, Index a, Index c) {
+        return c < r.sizes.memory ? Carried::row_of(r.w("mem.v"), a, c)
+                                  : r.value(a, c - r.sizes.memory);
+      });
+}
+
+TEST(Equations, Compressive) {
+  for (const std::string function : {"mean", "max", "convolution", "most_used"}) {
+    // The compressed row n, of 4 old memories at rate 3: the last window has one row.
+    const auto old = [function](const Carried& r, const char* rows, const char* kernel, Index a,
+                                Index n) {
+      const Tensor& x = r.w(rows);
+      const Index first = 3 * n, end = std::min<Index>(4, first + 3);
+      if (function == "most_used") {
+        std::vector<Index> order = {0, 1, 2, 3};
+        const Tensor& usage = r.w("comp.usage");
+        std::stable_sort(order.begin(), order.end(),
+                         [&](Index p, Index q) { return usage(a, p) > usage(a, q); });
+        std::sort(order.begin(), order.begin() + 2);
+        return Carried::row_of(x, a, order[static_cast<std::size_t>(n)]);
+      }
+      Row sum(static_cast<std::size_t>(x.dim(2)), function == "max" ? -1e30 : 0.0);
+      for (Index row = first; row < end; ++row) {
+        for (Index c = 0; c < x.dim(2); ++c) {
+          double& to = sum[static_cast<std::size_t>(c)];
+          if (function == "max") to = std::max(to, static_cast<double>(x(a, row, c)));
+          if (function == "mean") to += x(a, row, c) / static_cast<double>(end - first);
+          if (function == "convolution") to += r.w(kernel)(a, row - first) * x(a, row, c);
+        }
+      }
+      return sum;
+    };
+    const std::string json =
+        R"({"type": "compressive", "rate": 3, "function": ")" + function + "\"}";
+    expect_attention(
+        json.c_str(),
+        [&](const Carried& r, Index a, Index i) {
+          const Index before = 2 + r.sizes.memory;
+          return softmax(scores(r, a, i, before + r.sizes.length,
+                                [&](Index c) {
+                                  if (c < 2) return old(r, "old.k", "comp.key", a, c);
+                                  return c < before ? Carried::row_of(r.w("mem.k"), a, c - 2)
+                                                    : r.key(a, c - before);
+                                }),
+                         up_to(before + i));
+        },
+        true,
+        [&](const Carried& r, Index a, Index c) {
+          const Index before = 2 + r.sizes.memory;
+          if (c < 2) return old(r, "old.v", "comp.value", a, c);
+          return c < before ? Carried::row_of(r.w("mem.v"), a, c - 2) : r.value(a, c - before);
+        });
+  }
+}
+
+}  // namespace
+}  // namespace attnscope
