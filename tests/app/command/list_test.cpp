@@ -1,0 +1,56 @@
+// attnscope list, through the built program.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/attention/variant.h"
+#include "core/position/encoding.h"
+#include "tests/support/process.h"
+
+namespace attnscope {
+namespace {
+
+using testing::ProcessResult;
+using testing::run_process;
+
+const std::string kProgram = std::string(ATTNSCOPE_BINARY_DIR) + "/attnscope";
+
+template <class List>
+void expect_all(const nlohmann::json& listed, const List& registry) {
+  ASSERT_EQ(listed.size(), registry.size());
+  for (std::size_t n = 0; n < registry.size(); ++n) {
+    EXPECT_EQ(listed[n]["type"], registry[n].id);
+    EXPECT_EQ(listed[n]["summary"], registry[n].summary);
+    EXPECT_EQ(listed[n]["parameters"].size(), registry[n].parameters.size());
+    EXPECT_EQ(listed[n]["tensors"].size(), registry[n].weights.size());
+  }
+}
+
+TEST(List, WritesTheRegistriesAsJson) {
+  const ProcessResult result = run_process(kProgram, {"list", "--json"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  const nlohmann::json listed = nlohmann::json::parse(result.out);
+  expect_all(listed["variants"], variants());
+  expect_all(listed["encodings"], encodings());
+  EXPECT_FALSE(listed["models"].empty());
+}
+
+TEST(List, WritesTablesForPeople) {
+  const ProcessResult result = run_process(kProgram, {"list", "encodings"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  for (const Encoding& e : encodings()) {
+    EXPECT_NE(result.out.find("  " + e.id + " - "), std::string::npos) << e.id;
+  }
+  EXPECT_EQ(result.out.find("bigbird"), std::string::npos);
+  EXPECT_EQ(result.err, "");
+}
+
+TEST(List, RefusesWhatThereIsNot) {
+  const ProcessResult result = run_process(kProgram, {"list", "colours"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+}
+
+}  // namespace
+}  // namespace attnscope
