@@ -19,12 +19,18 @@ function(attnscope_room target)
   target_sources(${target} PRIVATE ${ARGN})
 endfunction()
 
-# attnscope_tests(NAME LIBRARY FILE...): one GoogleTest program of a folder's tests.
+# attnscope_tests(NAME LIBRARY FILE... [PROCESSORS N]): one GoogleTest program of a folder's tests,
+# each of which keeps N processors busy (1).
 function(attnscope_tests name library)
-  add_executable(${name} ${ARGN})
+  cmake_parse_arguments(PARSE_ARGV 2 tests "" "PROCESSORS" "")
+  if(NOT tests_PROCESSORS)
+    set(tests_PROCESSORS 1)
+  endif()
+  add_executable(${name} ${tests_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE attnscope_options ${library} attnscope_testing
                                         GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE ATTNSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              ATTNSCOPE_BINARY_DIR="${PROJECT_BINARY_DIR}")
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300
+                       PROCESSORS ${tests_PROCESSORS})
 endfunction()

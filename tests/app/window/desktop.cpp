@@ -170,6 +170,23 @@ double Program::processor_seconds() const {
   return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
+int Program::wait_for_still_frames(std::chrono::steady_clock::duration rest) {
+  using Clock = std::chrono::steady_clock;
+  const auto give_up = Clock::now() + kPatience;
+  int frames = -1;
+  for (auto still_since = Clock::now(); Clock::now() < give_up;) {
+    const int now = wait_for("rest")["frames"].get<int>();
+    if (now != frames) {
+      frames = now;
+      still_since = Clock::now();
+    }
+    if (Clock::now() - still_since >= rest) return frames;
+    std::this_thread::sleep_for(kPause);
+  }
+  ADD_FAILURE() << "frames are drawn although nothing changes";
+  return frames;
+}
+
 int Program::wait_for_end() {
   const auto give_up = std::chrono::steady_clock::now() + kPatience;
   while (std::chrono::steady_clock::now() < give_up) {

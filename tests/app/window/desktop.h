@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -41,6 +42,10 @@ class Program {
   // The newest report once the condition holds and nothing is computed; fails the test, naming
   // `what`, when that does not come.
   Report wait_for(const std::string& what, const Condition& condition = {});
+
+  // The number of frames drawn, once none was drawn for this long; fails the test when the program
+  // never comes to rest.
+  int wait_for_still_frames(std::chrono::steady_clock::duration rest);
 
   void xdotool(const std::string& arguments) const;
   void click(const std::string& widget);  // once it is there, in its middle

@@ -212,8 +212,7 @@ TEST_F(Window, DrawsNothingWhenNothingChanges) {
   program.wait_for("a first picture", is_current);
   program.click("text");  // the caret is there now
   program.rest_pointer();
-  std::this_thread::sleep_for(std::chrono::seconds(1));
-  const auto frames = program.wait_for("rest")["frames"].get<int>();
+  const int frames = program.wait_for_still_frames(std::chrono::seconds(2));
   const double before = program.processor_seconds();
   std::this_thread::sleep_for(std::chrono::seconds(5));
   EXPECT_EQ(program.wait_for("rest")["frames"].get<int>(), frames);
