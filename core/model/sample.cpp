@@ -1,0 +1,131 @@
+#include "core/model/sample.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+#include <string>
+
+#include "core/base/error.h"
+
+namespace attnscope {
+
+namespace {
+
+[[noreturn]] void fail(const char* name, const char* expected, double found) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", found);
+  throw InputError(std::string(name) + ": expected " + expected + ", found " + text);
+}
+
+// The `count` greatest first, best first; the lowest index first among equals.
+std::vector<std::int32_t> best_first(const std::vector<double>& weights, std::size_t count) {
+  std::vector<std::int32_t> order(weights.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
+                    [&](std::int32_t a, std::int32_t b) {
+                      const double x = weights[static_cast<std::size_t>(a)];
+                      const double y = weights[static_cast<std::size_t>(b)];
+                      return x > y || (x == y && a < b);
+                    });
+  order.resize(count);
+  return order;
+}
+
+// Divides by the sum.
+void normalise(std::vector<double>& weights) {
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (double& weight : weights) weight /= sum;
+}
+
+// Leaves the tokens of `kept` alone.
+void keep_only(const std::vector<std::int32_t>& kept, std::vector<double>& weights) {
+  std::vector<double> result(weights.size(), 0.0);
+  for (const std::int32_t id : kept) {
+    const auto at = static_cast<std::size_t>(id);
+    result[at] = weights[at];
+  }
+  weights = std::move(result);
+  normalise(weights);
+}
+
+// How many of `order`, best first, it takes to reach the probability `top_p`.
+std::size_t nucleus(const std::vector<double>& weights, const std::vector<std::int32_t>& order,
+                    double top_p) {
+  double sum = 0;
+  std::size_t count = 0;
+  while (count < order.size() && (count == 0 || sum < top_p)) {
+    sum += weights[static_cast<std::size_t>(order[count++])];
+  }
+  return count;
+}
+
+}  // namespace
+
+void check(const Sampling& sampling) {
+  if (!(sampling.temperature >= 0) || std::isinf(sampling.temperature)) {
+    fail("temperature", "a number of at least 0", sampling.temperature);
+  }
+  if (sampling.top_k < 0) {
+    throw InputError("top-k: expected at least 0, found " + std::to_string(sampling.top_k));
+  }
+  if (!(sampling.top_p > 0 && sampling.top_p <= 1)) {
+    fail("top-p", "a number above 0 and up to 1", sampling.top_p);
+  }
+}
+
+std::vector<double> probabilities(const Tensor& logits, const Sampling& sampling) {
+  check(sampling);
+  const float* best = std::max_element(logits.begin(), logits.end());
+  const bool numbers =
+      std::none_of(logits.begin(), logits.end(), [](float x) { return std::isnan(x); });
+  if (logits.empty() || !numbers || !std::isfinite(*best)) {
+    throw WorkError("the model's logits are no finite numbers");
+  }
+  const auto size = static_cast<std::size_t>(logits.size());
+  std::vector<double> weights(size, 0.0);
+  if (sampling.temperature == 0) {
+    weights[static_cast<std::size_t>(best - logits.begin())] = 1;
+    return weights;
+  }
+  const auto most = static_cast<double>(*best);
+  std::transform(logits.begin(), logits.end(), weights.begin(), [&](float x) {
+    return std::exp((static_cast<double>(x) - most) / sampling.temperature);
+  });
+  normalise(weights);
+  if (sampling.top_k > 0 && static_cast<std::size_t>(sampling.top_k) < size) {
+    keep_only(best_first(weights, static_cast<std::size_t>(sampling.top_k)), weights);
+  }
+  if (sampling.top_p < 1) {
+    std::vector<std::int32_t> order = best_first(weights, size);
+    order.resize(nucleus(weights, order, sampling.top_p));
+    keep_only(order, weights);
+  }
+  return weights;
+}
+
+std::int32_t sample(const std::vector<double>& probabilities, Random& random) {
+  const double sum = std::accumulate(probabilities.begin(), probabilities.end(), 0.0);
+  const double point = random.uniform() * sum;
+  double passed = 0;
+  std::size_t possible = 0;  // the last one that has a probability
+  for (std::size_t id = 0; id < probabilities.size(); ++id) {
+    if (probabilities[id] <= 0) continue;
+    passed += probabilities[id];
+    possible = id;
+    if (point < passed) break;
+  }
+  return static_cast<std::int32_t>(possible);
+}
+
+std::vector<Candidate> likeliest(const std::vector<double>& probabilities, Index count) {
+  const auto most = std::min(probabilities.size(), static_cast<std::size_t>(count));
+  std::vector<Candidate> result;
+  for (const std::int32_t id : best_first(probabilities, most)) {
+    const double probability = probabilities[static_cast<std::size_t>(id)];
+    if (probability > 0) result.push_back({id, probability});
+  }
+  return result;
+}
+
+}  // namespace attnscope
