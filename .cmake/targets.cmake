@@ -19,6 +19,9 @@ function(attnscope_room target)
   target_sources(${target} PRIVATE ${ARGN})
 endfunction()
 
+# Tests are compiled once and run briefly: quick to compile matters more than quick to run.
+set(ATTNSCOPE_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
+
 # attnscope_tests(NAME LIBRARY FILE... [PROCESSORS N]): one GoogleTest program of a folder's tests,
 # each of which keeps N processors busy (1).
 function(attnscope_tests name library)
@@ -29,6 +32,7 @@ function(attnscope_tests name library)
   add_executable(${name} ${tests_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE attnscope_options ${library} attnscope_testing
                                         GTest::gtest_main)
+  target_compile_options(${name} PRIVATE ${ATTNSCOPE_TEST_OPTIONS})
   target_compile_definitions(${name} PRIVATE ATTNSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              ATTNSCOPE_BINARY_DIR="${PROJECT_BINARY_DIR}")
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300

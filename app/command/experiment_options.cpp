@@ -1,11 +1,10 @@
 #include "app/command/experiment_options.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "app/command/choice_text.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/base/strict_json.h"
 #include "core/model/config.h"
 
 namespace attnscope::command {
@@ -14,68 +13,20 @@ namespace {
 
 constexpr std::size_t kMostTextBytes = std::size_t{16} << 20;
 
-// The parts between commas that are in no brackets.
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts(1);
-  int depth = 0;
-  for (const char c : text) {
-    if (c == '[') ++depth;
-    if (c == ']') --depth;
-    if (c == ',' && depth == 0) {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
-}
-
-// {"type": .., KEY: ..} as JSON; the parameters are those of what `type` names.
-template <class ParametersOf>
-nlohmann::json choice_json(const std::string& text, std::string_view path,
-                           const ParametersOf& parameters_of) {
-  if (text.starts_with('{')) return parse_json(text, path);
-  const std::vector<std::string> parts = split(text);
-  const std::vector<Parameter>& parameters = parameters_of(parts[0]);
-  nlohmann::json object = {{"type", parts[0]}};
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    const auto equals = parts[i].find('=');
-    if (equals == std::string::npos) {
-      throw InputError(std::string(path) + ": expected KEY=VALUE after \"" + parts[0] +
-                       "\", found \"" + parts[i] + "\"");
-    }
-    const std::string key = parts[i].substr(0, equals);
-    if (object.contains(key)) {
-      throw InputError(std::string(path) + "." + key + ": given twice");
-    }
-    const auto parameter = std::ranges::find(parameters, key, &Parameter::key);
-    if (parameter == parameters.end()) {
-      object[key] = parts[i].substr(equals + 1);  // refused by name when the object is read
-      continue;
-    }
-    Values one;
-    one.set(key, value_from_text(*parameter, parts[i].substr(equals + 1), path));
-    object[key] = to_json(one)[key];
-  }
-  return object;
-}
-
 }  // namespace
 
 Choice variant_from_text(const std::string& text) {
-  return variant_from_json(choice_json(text, "variant",
-                                       [](const std::string& id) -> const std::vector<Parameter>& {
-                                         return attnscope::variant(id).parameters;
-                                       }),
-                           "variant");
+  return variant_from_json(
+      choice_json(text, "variant",
+                  [](const std::string& id) { return attnscope::variant(id).parameters; }),
+      "variant");
 }
 
 Choice encoding_from_text(const std::string& text) {
-  return encoding_from_json(choice_json(text, "position",
-                                        [](const std::string& id) -> const std::vector<Parameter>& {
-                                          return attnscope::encoding(id).parameters;
-                                        }),
-                            "position");
+  return encoding_from_json(
+      choice_json(text, "position",
+                  [](const std::string& id) { return attnscope::encoding(id).parameters; }),
+      "position");
 }
 
 void ChoiceOptions::add_to(CLI::App& command, const std::string& otherwise) {

@@ -25,9 +25,6 @@ struct Options {
   ChoiceOptions choices;
 };
 
-// A pattern worth a look where the model itself has only a full one.
-constexpr const char* kSparse = "longformer,window=4,global=[0]";
-
 constexpr const char* kStyle = R"(
 :root { color-scheme: light dark; --page: #fbfbfa; --card: #fff; --text: #1b1f24; --faint: #5b636e;
   --line: #dfe2e6; }
@@ -103,15 +100,15 @@ void run(const Options& options) {
   for (const View& view : views()) {
     Experiment shown = experiment;
     shown.view.id = view.id;
-    if (view.id == "pattern" && !shown.variant) shown.variant = variant_from_text(kSparse);
-    const auto trace = runner.run(shown, stop_on_interrupt());
+    if (view.example && !shown.variant && !shown.encoding) view.example(shown);
+    const auto [trace, reference] = runner.run_both(shown, stop_on_interrupt());
     choose_head(*trace, shown.view);
     PictureOptions picture;
     for (const char* extension : {".png", ".svg", ".pdf"}) {
-      write_view(options.folder / (view.id + extension), *trace, shown, picture);
+      write_view(options.folder / (view.id + extension), *trace, shown, picture, reference.get());
     }
     picture.dark = true;
-    write_view(options.folder / (view.id + "-dark.png"), *trace, shown, picture);
+    write_view(options.folder / (view.id + "-dark.png"), *trace, shown, picture, reference.get());
     sections += section(view);
   }
   write_file(

@@ -1,4 +1,4 @@
-// attnscope list [models|variants|encodings] [--json]: what there is to choose from.
+// attnscope list [models|variants|encodings|views] [--json]: what there is to choose from.
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -9,6 +9,7 @@
 #include "core/checkpoint/checkpoint.h"
 #include "core/model/weights.h"
 #include "core/position/encoding.h"
+#include "core/view/view.h"
 
 namespace attnscope::command {
 
@@ -67,13 +68,17 @@ std::string default_text(const Parameter& parameter) {
   return "default " + to_text(parameter.initial);
 }
 
-void print_info(std::ostream& out, const Info& info) {
-  out << "  " << info.id << " - " << info.label << " (" << info.source << ")\n";
-  for (const Parameter& parameter : info.parameters) {
+void print_parameters(std::ostream& out, const std::vector<Parameter>& parameters) {
+  for (const Parameter& parameter : parameters) {
     out << "      " << parameter.key << ": " << expected_text(parameter) << ", "
         << default_text(parameter) << '\n';
     print_wrapped(out, parameter.help, 10);
   }
+}
+
+void print_info(std::ostream& out, const Info& info) {
+  out << "  " << info.id << " - " << info.label << " (" << info.source << ")\n";
+  print_parameters(out, info.parameters);
   for (const WeightInfo& weight : info.weights) {
     print_wrapped(
         out, "tensor " + weight.name + (weight.optional ? " (optional): " : ": ") + weight.help, 6);
@@ -124,6 +129,29 @@ void print_models(std::ostream& out) {
   }
 }
 
+json views_json() {
+  json array = json::array();
+  for (const View& view : views()) {
+    json object = {{"type", view.id},
+                   {"label", view.label},
+                   {"summary", view.summary},
+                   {"parameters", json::array()}};
+    for (const Parameter& parameter : view.parameters) {
+      object["parameters"].push_back(parameter_json(parameter));
+    }
+    array.push_back(std::move(object));
+  }
+  return array;
+}
+
+void print_views(std::ostream& out) {
+  out << "Views (render --view)\n\n";
+  for (const View& view : views()) {
+    out << "  " << view.id << " - " << view.summary << '\n';
+    print_parameters(out, view.parameters);
+  }
+}
+
 struct Options {
   std::string what;
   bool as_json = false;
@@ -134,12 +162,14 @@ void run(const Options& options) {
   const bool with_models = all || options.what == "models";
   const bool with_variants = all || options.what == "variants";
   const bool with_encodings = all || options.what == "encodings";
+  const bool with_views = all || options.what == "views";
   std::ostringstream out;
   if (options.as_json) {
     json object = json::object();
     if (with_models) object["models"] = models_json();
     if (with_variants) object["variants"] = list_json(variants());
     if (with_encodings) object["encodings"] = list_json(encodings());
+    if (with_views) object["views"] = views_json();
     out << object.dump(2) << '\n';
   } else {
     if (with_models) print_models(out);
@@ -147,6 +177,8 @@ void run(const Options& options) {
     if (with_variants) print_list(out, "Attention variants (variant.type)", variants());
     if (all) out << '\n';
     if (with_encodings) print_list(out, "Positional encodings (position.type)", encodings());
+    if (all) out << '\n';
+    if (with_views) print_views(out);
   }
   std::fputs(out.str().c_str(), stdout);
 }
@@ -156,9 +188,9 @@ void run(const Options& options) {
 void add_list(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
-      app.add_subcommand("list", "Show models, attention variants and positional encodings");
-  command->add_option("WHAT", options->what, "models, variants or encodings; without it all")
-      ->check(CLI::IsMember({"models", "variants", "encodings"}));
+      app.add_subcommand("list", "Show models, attention variants, positional encodings and views");
+  command->add_option("WHAT", options->what, "models, variants, encodings or views; without it all")
+      ->check(CLI::IsMember({"models", "variants", "encodings", "views"}));
   command->add_flag("--json", options->as_json, "Write JSON");
   command->callback([options] { run(*options); });
 }

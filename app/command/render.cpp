@@ -28,9 +28,10 @@ void run(const Options& options) {
   Experiment experiment = options.experiment.experiment();
   options.view.apply(experiment.view);
   ExperimentRun runner(backends());
-  const auto trace = runner.run(experiment, stop_on_interrupt());
-  write_view(options.output, *trace, experiment, picture);
-  for (const std::string& note : trace->notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+  const Traces traces = runner.run_both(experiment, stop_on_interrupt());
+  write_view(options.output, *traces.trace, experiment, picture, traces.reference.get());
+  for (const std::string& note : traces.trace->notes)
+    std::fprintf(stderr, "note: %s\n", note.c_str());
 }
 
 }  // namespace

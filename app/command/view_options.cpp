@@ -1,5 +1,8 @@
 #include "app/command/view_options.h"
 
+#include <nlohmann/json.hpp>
+
+#include "app/command/choice_text.h"
 #include "core/base/error.h"
 #include "core/figure/colour_map.h"
 
@@ -18,7 +21,11 @@ std::string ids(const List& list) {
 
 void ViewOptions::add_to(CLI::App& command) {
   command_ = &command;
-  command.add_option("--view", view_, "What to show: " + ids(views()) + "; default: map");
+  command.add_option(
+      "--view", view_,
+      "What to show, with its parameters: map, rope,base=500 ('attnscope list views' "
+      "names them): " +
+          ids(views()) + "; default: map");
   command.add_option("--layer", layer_, "Layer, counted from 0; default: 0");
   command.add_option("--head", head_, "Head, counted from 0; default: 0");
   command.add_option("--colour-map,--color-map", colour_map_,
@@ -33,7 +40,19 @@ void ViewOptions::add_to(CLI::App& command) {
 }
 
 void ViewOptions::apply(ViewSettings& settings) const {
-  if (!view_.empty()) settings.id = view(view_).id;
+  if (!view_.empty()) {
+    const nlohmann::json chosen =
+        choice_json(view_, "view", [](const std::string& id) { return view(id).parameters; });
+    if (!chosen.contains("type") || !chosen["type"].is_string()) {
+      throw InputError("view: expected a view's name, found \"" + view_ + "\"");
+    }
+    settings.id = view(chosen["type"].get<std::string>()).id;
+    const std::vector<Parameter>& parameters = view(settings.id).parameters;
+    if (chosen.size() > 1) {
+      set_view_values(settings, settings.id,
+                      values_from_json(parameters, chosen, "view " + settings.id));
+    }
+  }
   if (command_->count("--layer") > 0) settings.layer = layer_;
   if (command_->count("--head") > 0) settings.head = head_;
   if (!colour_map_.empty()) settings.colour_map = colour_map_;

@@ -139,6 +139,7 @@ bool App::take_outcome() {
   if (!runner_->poll(outcome)) return false;
   if (outcome.trace != nullptr) {
     state_.trace = outcome.trace;
+    state_.reference = outcome.reference;
     state_.shown = outcome.experiment;
     state_.error.clear();
     state_.keep_view_inside();
@@ -249,6 +250,7 @@ void App::request_run() {
   if (state_.experiment.text.empty() && state_.experiment.ids.empty()) {
     runner_->cancel();
     state_.trace = nullptr;
+    state_.reference = nullptr;
     state_.error.clear();
     settle_ = kSettleFrames;
     return;

@@ -113,7 +113,7 @@ void write(State& state) {
     if (format_of(dialog.path) == kNumbers) {
       write_file(dialog.path, picture_csv(*state.trace, experiment));
     } else {
-      write_view(dialog.path, *state.trace, experiment, dialog.picture);
+      write_view(dialog.path, *state.trace, experiment, dialog.picture, state.reference.get());
     }
     state.say("Wrote " + dialog.path + ".");
     dialog.open = false;

@@ -18,6 +18,8 @@ constexpr Gesture kGestures[] = {
     {"Double click", "shows the whole map"},
     {"Click on a small map", "opens it"},
     {"Click on a number", "types it"},
+    {"Right click on a picture", "pins the row and column; again lets go"},
+    {"Right click on a control", "brings its default back (above the picture)"},
     {"Drop a file", "opens a session, text, picture or model folder"},
 };
 

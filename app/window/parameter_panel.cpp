@@ -1,5 +1,7 @@
 #include "app/window/parameter_panel.h"
 
+#include <algorithm>
+
 #include "app/window/parameter_edit.h"
 
 namespace attnscope::window {
@@ -65,14 +67,7 @@ bool draw_number(Ui& ui, const Parameter& p, Values& values, const std::string& 
   return changed;
 }
 
-// The slider is thin; its number stands above it.
-bool draw_slider(Ui& ui, const Parameter& p, Values& values) {
-  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(2), 0});
-  ImGui::PushStyleVar(ImGuiStyleVar_FrameRounding, ui.px(6));
-  ImGui::PushStyleVar(ImGuiStyleVar_GrabRounding, ui.px(6));
-  ImGui::PushFont(ui.fonts.tiny);
-  ImGui::PushStyleColor(ImGuiCol_Text, ImVec4(0, 0, 0, 0));
-  ImGuiSliderFlags flags = ImGuiSliderFlags_NoInput;
+bool draw_slider(const Parameter& p, Values& values, ImGuiSliderFlags flags) {
   if (p.slider_logarithmic) flags |= ImGuiSliderFlags_Logarithmic;
   bool changed = false;
   if (p.kind == Parameter::Kind::Integer) {
@@ -87,10 +82,32 @@ bool draw_slider(Ui& ui, const Parameter& p, Values& values) {
                                   &p.slider_most, number_format(p).c_str(), flags);
     if (changed) values.set(p.key, clamped(p, value));
   }
+  return changed;
+}
+
+// The slider is thin; its number stands above it.
+bool draw_thin_slider(Ui& ui, const Parameter& p, Values& values) {
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(2), 0});
+  ImGui::PushStyleVar(ImGuiStyleVar_FrameRounding, ui.px(6));
+  ImGui::PushStyleVar(ImGuiStyleVar_GrabRounding, ui.px(6));
+  ImGui::PushFont(ui.fonts.tiny);
+  ImGui::PushStyleColor(ImGuiCol_Text, ImVec4(0, 0, 0, 0));
+  const bool changed = draw_slider(p, values, ImGuiSliderFlags_NoInput);
   ImGui::PopStyleColor();
   ImGui::PopFont();
   ImGui::PopStyleVar(3);
   return changed;
+}
+
+bool draw_combo(Ui& ui, const Parameter& p, Values& values, const std::string& id) {
+  const std::string now = values.choice(p.key);
+  if (!ImGui::BeginCombo("##value", now.c_str())) return false;
+  for (const std::string& choice : p.choices) {
+    if (ImGui::Selectable(choice.c_str(), choice == now)) values.set(p.key, choice);
+    mark(ui, id + "." + choice);
+  }
+  ImGui::EndCombo();
+  return values.choice(p.key) != now;
 }
 
 bool draw_choice(Ui& ui, const Parameter& p, Values& values, const std::string& id) {
@@ -105,12 +122,8 @@ bool draw_choice(Ui& ui, const Parameter& p, Values& values, const std::string& 
     }
     const int clicked = segments(ui, id.c_str(), choices, chosen);
     if (clicked >= 0) next = p.choices[static_cast<std::size_t>(clicked)];
-  } else if (ImGui::BeginCombo("##value", now.c_str())) {
-    for (const std::string& choice : p.choices) {
-      if (ImGui::Selectable(choice.c_str(), choice == now)) next = choice;
-      mark(ui, id + "." + choice);
-    }
-    ImGui::EndCombo();
+  } else {
+    return draw_combo(ui, p, values, id);
   }
   if (next == now) return false;
   values.set(p.key, next);
@@ -146,7 +159,7 @@ bool draw_value(Ui& ui, const Parameter& p, Values& values, const std::string& i
   switch (p.kind) {
     case Kind::Integer:
     case Kind::Real:
-      changed = draw_slider(ui, p, values);
+      changed = draw_thin_slider(ui, p, values);
       break;
     case Kind::Choice:
       return draw_choice(ui, p, values, id);
@@ -190,7 +203,75 @@ bool draw_parameter(Ui& ui, const Parameter& p, Values& values, const std::strin
   return draw_value(ui, p, values, id, texts) || changed;
 }
 
+// The width of a parameter's widget in a strip, without its label.
+float strip_width(const Ui& ui, const Parameter& p) {
+  using Kind = Parameter::Kind;
+  constexpr double kSlider = 120, kList = 110;  // units
+  if (p.kind == Kind::Flag) return ImGui::GetFrameHeight();
+  if (is_number(p)) return ui.px(kSlider);
+  if (p.kind != Kind::Choice) return ui.px(kList);
+  float widest = 0;
+  for (const std::string& choice : p.choices) {
+    widest = std::max(widest, ImGui::CalcTextSize(choice.c_str()).x);
+  }
+  return widest + ImGui::GetFrameHeight() + 2 * ImGui::GetStyle().FramePadding.x;
+}
+
+bool draw_in_strip(Ui& ui, const Parameter& p, Values& values, const std::string& id,
+                   ListTexts& texts) {
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextUnformatted(p.label.c_str());
+  hint(ui, p.help);
+  ImGui::SameLine(0, ui.px(6));
+  ImGui::SetNextItemWidth(strip_width(ui, p));
+  if (p.optional && !values.has(p.key)) {
+    const bool clicked = button(ui, "Automatic", id, false, strip_width(ui, p));
+    hint(ui, p.help + " Click to set it by hand.");
+    if (clicked) values = given(p, values);
+    return clicked;
+  }
+  bool changed = false;
+  if (is_number(p)) {
+    changed = draw_slider(p, values, ImGuiSliderFlags_None);
+    mark(ui, id);
+    hint(ui, p.help + " Ctrl and click to type: " + expected_text(p) + ".");
+  } else if (p.kind == Parameter::Kind::Choice) {
+    changed = draw_combo(ui, p, values, id);
+    mark(ui, id);
+  } else {
+    changed = draw_value(ui, p, values, id, texts);
+    hint(ui, p.help);
+  }
+  // A click with the right button brings the default back.
+  if (ImGui::IsItemClicked(ImGuiMouseButton_Right) && !is_initial(p, values)) {
+    values = reset(p, values);
+    changed = true;
+  }
+  return changed;
+}
+
 }  // namespace
+
+bool draw_parameter_strip(Ui& ui, const std::string& scope,
+                          const std::vector<Parameter>& parameters, Values& values,
+                          ListTexts& texts) {
+  bool changed = false;
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(3)});
+  for (const Parameter& p : parameters) {
+    const float gap = ui.px(16);
+    const float width = ImGui::CalcTextSize(p.label.c_str()).x + ui.px(6) + strip_width(ui, p);
+    if (&p != &parameters.front()) {
+      ImGui::SameLine(0, gap);
+      if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
+    }
+    const std::string id = scope + "." + p.key;
+    ImGui::PushID(id.c_str());
+    changed |= draw_in_strip(ui, p, values, id, texts);
+    ImGui::PopID();
+  }
+  ImGui::PopStyleVar();
+  return changed;
+}
 
 bool draw_parameters(Ui& ui, const std::string& scope, const std::vector<Parameter>& parameters,
                      Values& values, ListTexts& texts) {

@@ -1,4 +1,4 @@
-// Widgets for the parameters of a variant or an encoding, made from their descriptions.
+// Widgets for the parameters of a variant, an encoding or a view, made from their descriptions.
 #pragma once
 
 #include <map>
@@ -23,5 +23,10 @@ struct ListTexts {
 // `values` changed.
 bool draw_parameters(Ui& ui, const std::string& scope, const std::vector<Parameter>& parameters,
                      Values& values, ListTexts& texts);
+
+// The same side by side, in as many lines as it takes: for what belongs to a view.
+bool draw_parameter_strip(Ui& ui, const std::string& scope,
+                          const std::vector<Parameter>& parameters, Values& values,
+                          ListTexts& texts);
 
 }  // namespace attnscope::window

@@ -68,6 +68,8 @@ struct ViewPanel {
   std::optional<Hit> hit;        // under the pointer
   std::optional<Point> pointer;  // within the picture, in units
   bool panning = false;
+  int held_handle = -1;  // of the layout's handles, pressed and not yet released; -1: none
+  bool handle_moved = false;
   bool actual_size = false;  // asked for; done where the plot's size is known
 };
 
@@ -83,10 +85,11 @@ struct State {
   Experiment experiment;  // edited by everything
   History history;
 
-  std::shared_ptr<const Trace> trace;  // the newest that there is; null before the first
-  Experiment shown;                    // what made it
-  std::string error;                   // why the newest run gave none; empty when it did
-  double busy_seconds = 0;             // of the run that goes on; 0: none
+  std::shared_ptr<const Trace> trace;      // the newest that there is; null before the first
+  std::shared_ptr<const Trace> reference;  // of the run beside it; null: there is none
+  Experiment shown;                        // what made them
+  std::string error;                       // why the newest run gave none; empty when it did
+  double busy_seconds = 0;                 // of the run that goes on; 0: none
 
   Settings settings;
   double scale = 1;    // pixels per unit that holds at the moment

@@ -5,6 +5,7 @@
 
 #include "app/window/actions.h"
 #include "app/window/navigation.h"
+#include "app/window/parameter_panel.h"
 #include "core/base/error.h"
 #include "core/figure/colour_map.h"
 
@@ -26,8 +27,9 @@ void draw_tab(Ui& ui, State& state, const View& view) {
   const bool chosen = state.experiment.view.id == view.id;
   ImGui::PushFont(chosen ? ui.fonts.bold : ui.fonts.body);
   const ImVec2 extent = ImGui::CalcTextSize(view.label.c_str());
-  const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size(extent.x + ui.px(22), extent.y + ui.px(16));
+  if (ImGui::GetContentRegionAvail().x < size.x) ImGui::NewLine();  // as many lines as it takes
+  const ImVec2 at = ImGui::GetCursorScreenPos();
   if (ImGui::InvisibleButton(open.id.c_str(), size)) open.run(state);
   mark(ui, open.id);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -95,7 +97,17 @@ void draw_colours(Ui& ui, State& state) {
   hint(ui, normalise.help + key_of(normalise));
 }
 
-void draw_toolbar(Ui& ui, State& state) {
+// What can be set in this view alone.
+void draw_view_parameters(Ui& ui, ViewSettings& settings, ListTexts& texts) {
+  const View& v = view(settings.id);
+  if (v.parameters.empty()) return;
+  Values values = view_values(settings, v.id);
+  if (draw_parameter_strip(ui, v.id, v.parameters, values, texts)) {
+    set_view_values(settings, v.id, values);
+  }
+}
+
+void draw_toolbar(Ui& ui, State& state, ListTexts& texts) {
   for (const View& v : views()) {
     draw_tab(ui, state, v);
     ImGui::SameLine(0, 0);
@@ -114,6 +126,7 @@ void draw_toolbar(Ui& ui, State& state) {
   const float at = ImGui::GetContentRegionMax().x - right;
   if (at > ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x + ui.px(14)) ImGui::SameLine(at);
   draw_colours(ui, state);
+  draw_view_parameters(ui, view, texts);
 }
 
 // A message in the middle of the picture's place: what to do, or what went wrong.
@@ -141,6 +154,7 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
   picture.problem.clear();
   Experiment experiment = state.shown;
   experiment.view = key.view;
+  if (!experiment.others.empty()) experiment.others.front().view = key.other_view;
   const ScreenMeasure measure(ui.fonts, ui.scale);
   const Theme& theme = ui.look->theme();
   ViewInput input{.trace = *key.trace,
@@ -152,7 +166,8 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
                   .measure = measure,
                   .framed = false,
                   .pointer = {},
-                  .cache = &picture.cache};
+                  .cache = &picture.cache,
+                  .reference = key.reference.get()};
   if (key.pointer_x >= 0) input.pointer = Point{key.pointer_x, key.pointer_y};
   try {
     picture.layout = view(key.view.id).lay_out(input);
@@ -207,12 +222,61 @@ void open_clicked(State& state) {
   show_all(view);
 }
 
+// The handle under the pointer; -1: none.
+int handle_at(const ViewLayout& layout, const std::optional<Point>& pointer) {
+  if (!pointer) return -1;
+  for (int i = static_cast<int>(layout.handles.size()) - 1; i >= 0; --i) {
+    if (layout.handles[static_cast<std::size_t>(i)].area.contains(*pointer)) return i;
+  }
+  return -1;
+}
+
+// Dragging and clicking of what the view offers for it. True while the mouse is busy with that.
+bool use_handles(const Ui& ui, State& state, const ViewLayout& layout, bool hovered, bool held) {
+  ViewPanel& panel = state.view;
+  const int under = hovered ? handle_at(layout, panel.pointer) : -1;
+  if (panel.held_handle < 0 && under >= 0 && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+    panel.held_handle = under;
+    panel.handle_moved = false;
+  }
+  if (panel.held_handle >= static_cast<int>(layout.handles.size())) panel.held_handle = -1;
+  if (panel.held_handle < 0) {
+    if (under >= 0) {
+      ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+      hint(ui, layout.handles[static_cast<std::size_t>(under)].help);
+    }
+    return under >= 0;
+  }
+  const Handle& handle = layout.handles[static_cast<std::size_t>(panel.held_handle)];
+  panel.handle_moved |= ImGui::IsMouseDragging(ImGuiMouseButton_Left, kClickPixels);
+  if (held && panel.handle_moved && handle.drag && panel.pointer) {
+    handle.drag(*panel.pointer, state.experiment);
+  }
+  if (!held) {
+    if (!panel.handle_moved && handle.click) handle.click(state.experiment);
+    panel.held_handle = -1;
+  }
+  return true;
+}
+
+// A click with the right button pins the pair under the pointer, or lets go of it.
+void use_pin(State& state, bool hovered) {
+  if (!hovered || !ImGui::IsMouseClicked(ImGuiMouseButton_Right)) return;
+  ViewSettings& view = state.experiment.view;
+  const Hit hit = state.view.hit.value_or(Hit{});
+  const bool same = hit.query == view.pinned_query && hit.key == view.pinned_key;
+  view.pinned_query = same ? -1 : hit.query;
+  view.pinned_key = same ? -1 : hit.key;
+}
+
 void use_mouse(Ui& ui, State& state, const ViewLayout& layout, const View& view) {
   const bool hovered = ImGui::IsItemHovered(), held = ImGui::IsItemActive();
   state.view.hit.reset();
   if (hovered && state.view.pointer && layout.hit) {
     state.view.hit = layout.hit(*state.view.pointer);
   }
+  use_pin(state, hovered);
+  if (use_handles(ui, state, layout, hovered, held)) return;
   if (view.zooms) pan_and_zoom(state, layout, ui.scale, hovered, held);
   if (hovered && view.zooms && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
     action("fit").run(state);
@@ -228,7 +292,7 @@ void use_mouse(Ui& ui, State& state, const ViewLayout& layout, const View& view)
 }  // namespace
 
 void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
-  if (state.settings.panels) draw_toolbar(ui, state);
+  if (state.settings.panels) draw_toolbar(ui, state, picture.texts);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size = ImGui::GetContentRegionAvail();
   if (size.x < 1 || size.y < 1) return;
@@ -252,12 +316,19 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
   };
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   state.view.pointer.reset();
-  if (ImGui::IsItemHovered()) {
+  if (ImGui::IsItemHovered() || state.view.held_handle >= 0) {
     state.view.pointer = Point{static_cast<double>(mouse.x - origin.x) / ui.scale,
                                static_cast<double>(mouse.y - origin.y) / ui.scale};
   }
-  Picture::Key key{state.trace, state.experiment.view, inner(size.x), inner(size.y),
-                   ui.scale,    ui.look->dark};
+  const std::vector<Experiment>& others = state.experiment.others;
+  Picture::Key key{state.trace,
+                   state.reference,
+                   state.experiment.view,
+                   others.empty() ? ViewSettings() : others.front().view,
+                   inner(size.x),
+                   inner(size.y),
+                   ui.scale,
+                   ui.look->dark};
   if (state.view.pointer) {
     key.pointer_x = state.view.pointer->x;
     key.pointer_y = state.view.pointer->y;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/window/painter.h"
+#include "app/window/parameter_panel.h"
 #include "app/window/state.h"
 #include "app/window/ui.h"
 #include "core/view/view.h"
@@ -12,8 +13,8 @@ namespace attnscope::window {
 // The picture that was laid out last, and for what: it is laid out anew when any of this changes.
 struct Picture {
   struct Key {
-    std::shared_ptr<const Trace> trace;
-    ViewSettings view;
+    std::shared_ptr<const Trace> trace, reference;
+    ViewSettings view, other_view;  // other_view: of the run beside it
     double width = 0, height = 0, scale = 0;
     bool dark = false;
     double pointer_x = -1, pointer_y = -1;
@@ -23,6 +24,7 @@ struct Picture {
   ViewCache cache;
   ViewLayout layout;
   std::string problem;  // why there is no layout
+  ListTexts texts;      // in the fields of the view's parameters
 };
 
 void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter);

@@ -1,5 +1,6 @@
 #include "core/experiment/experiment.h"
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -8,6 +9,7 @@
 #include "core/base/strict_json.h"
 #include "core/figure/png.h"
 #include "core/model/config.h"
+#include "core/view/view.h"
 
 namespace attnscope {
 
@@ -80,20 +82,34 @@ ViewSettings view_from_json(const json& value, const std::string& path) {
   view.column = object.number_or("column", 0, -kFar, kFar);
   view.height = object.number_or("height", 0, 0, kFar);
   view.width = object.number_or("width", 0, 0, kFar);
+  view.pinned_query = object.integer_or("pinned_query", -1, -1, kMostIndex);
+  view.pinned_key = object.integer_or("pinned_key", -1, -1, kMostIndex);
+  if (object.has("options")) {
+    const json& options = object.any("options");
+    if (!options.is_object()) object.fail("options", "an object of parameters by view");
+    for (const auto& [id, values] : options.items()) {
+      const std::string place = object.path_of("options") + "." + id;
+      set_view_values(view, id, values_from_json(attnscope::view(id).parameters, values, place));
+    }
+  }
   object.finish();
   return view;
 }
 
 json to_json(const ViewSettings& view) {
-  return {{"type", view.id},
-          {"layer", view.layer},
-          {"head", view.head},
-          {"colour_map", view.colour_map},
-          {"normalise", view.normalise},
-          {"row", view.row},
-          {"column", view.column},
-          {"height", view.height},
-          {"width", view.width}};
+  json object = {{"type", view.id},
+                 {"layer", view.layer},
+                 {"head", view.head},
+                 {"colour_map", view.colour_map},
+                 {"normalise", view.normalise},
+                 {"row", view.row},
+                 {"column", view.column},
+                 {"height", view.height},
+                 {"width", view.width}};
+  if (view.pinned_query >= 0) object["pinned_query"] = view.pinned_query;
+  if (view.pinned_key >= 0) object["pinned_key"] = view.pinned_key;
+  for (const auto& [id, values] : view.options) object["options"][id] = to_json(values);
+  return object;
 }
 
 }  // namespace
@@ -119,6 +135,13 @@ Experiment experiment_from_json(const json& value, std::string_view path) {
   if (object.has("backend")) e.backend = backend_choice(object.text("backend"));
   e.overlong = static_cast<Overlong>(object.choice_or("overlong", 0, kOverlong));
   if (object.has("view")) e.view = view_from_json(object.any("view"), object.path_of("view"));
+  if (object.has("compare")) {
+    const std::string place = object.path_of("compare");
+    e.others.push_back(experiment_from_json(object.any("compare"), place));
+    if (!e.others.back().others.empty()) {
+      throw InputError(place + ".compare: a run is compared with one other, found a third");
+    }
+  }
   object.finish();
   return e;
 }
@@ -138,6 +161,7 @@ json to_json(const Experiment& e) {
   if (e.variant) object["variant"] = to_json(*e.variant);
   if (e.encoding) object["position"] = to_json(*e.encoding);
   if (e.causal) object["causal"] = *e.causal;
+  if (!e.others.empty()) object["compare"] = to_json(e.others.front());
   return object;
 }
 
@@ -161,7 +185,14 @@ void save_session(const std::filesystem::path& path, const Experiment& experimen
 bool same_run(const Experiment& a, const Experiment& b) {
   Experiment looked_at_alike = a;
   looked_at_alike.view = b.view;
+  const std::size_t both = std::min(a.others.size(), b.others.size());
+  for (std::size_t i = 0; i < both; ++i) looked_at_alike.others[i].view = b.others[i].view;
   return looked_at_alike == b;
+}
+
+std::optional<Experiment> reference_of(const Experiment& experiment) {
+  if (!experiment.others.empty()) return experiment.others.front();
+  return std::nullopt;
 }
 
 }  // namespace attnscope

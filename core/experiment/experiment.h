@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -25,6 +26,10 @@ struct ViewSettings {
   bool normalise = false;  // colour range from what is visible instead of 0..1
   // The visible part of a map, in cells; empty width: all of it.
   double row = 0, column = 0, height = 0, width = 0;
+  Index pinned_query = -1, pinned_key = -1;  // stay highlighted when the pointer leaves; -1: none
+  // By view id, what its parameters (View::parameters) are set to; a view that is not named here
+  // has its defaults. See view_values().
+  std::map<std::string, Values, std::less<>> options;
   bool operator==(const ViewSettings&) const = default;
 };
 
@@ -39,6 +44,9 @@ struct Experiment {
   BackendChoice backend = BackendChoice::Auto;
   Overlong overlong = Overlong::First;
   ViewSettings view;
+  // What to compare with: none or one. Of its own `view` only layer and head count, and its
+  // `others` are empty.
+  std::vector<Experiment> others;
   bool operator==(const Experiment&) const = default;
 };
 
@@ -53,5 +61,8 @@ void save_session(const std::filesystem::path& path, const Experiment& experimen
 
 // Whether two experiments give the same trace (they may differ in what is looked at).
 bool same_run(const Experiment& a, const Experiment& b);
+
+// The run that stands beside this one for comparison, where there is one.
+std::optional<Experiment> reference_of(const Experiment& experiment);
 
 }  // namespace attnscope

@@ -103,9 +103,17 @@ BackendProvider cpu_only() {
   };
 }
 
+// A run that is compared with another, so that it need not be repeated when the other changes.
+struct Kept {
+  Experiment experiment;
+  fs::file_time_type model_time;
+  std::shared_ptr<const Trace> trace;
+};
+
 struct ExperimentRun::State {
   BackendProvider backends;
   std::vector<Loaded> loaded;  // the most recently used last
+  std::vector<Kept> kept;      // of the last comparison
 
   std::shared_ptr<const Checkpoint> checkpoint(const std::string& model) {
     const auto time = time_of(model_folder(model));
@@ -131,7 +139,7 @@ struct ExperimentRun::State {
 };
 
 ExperimentRun::ExperimentRun(BackendProvider backends)
-    : state_(std::make_unique<State>(State{std::move(backends), {}})) {}
+    : state_(std::make_unique<State>(State{std::move(backends), {}, {}})) {}
 
 ExperimentRun::~ExperimentRun() = default;
 
@@ -188,6 +196,32 @@ std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, co
   }
   for (std::string& note : notes_on_patterns(*trace)) trace->notes.push_back(std::move(note));
   return trace;
+}
+
+Traces ExperimentRun::run_both(const Experiment& experiment, const Stop& stop) {
+  const std::optional<Experiment> reference = reference_of(experiment);
+  if (!reference) {
+    state_->kept.clear();
+    return {run(experiment, stop), nullptr};
+  }
+  std::vector<Kept> kept;
+  const auto run_unless_kept = [&](Experiment one) {
+    one.others.clear();
+    const auto time = time_of(model_folder(one.model));
+    for (const Kept& before : state_->kept) {
+      if (same_run(before.experiment, one) && before.model_time == time) {
+        kept.push_back(before);
+        return before.trace;
+      }
+    }
+    kept.push_back({one, time, run(one, stop)});
+    return kept.back().trace;
+  };
+  Traces traces;
+  traces.trace = run_unless_kept(experiment);
+  traces.reference = run_unless_kept(*reference);
+  state_->kept = std::move(kept);
+  return traces;
 }
 
 }  // namespace attnscope

@@ -58,11 +58,12 @@ struct Runner::State {
   static std::optional<Outcome> carry_out(ExperimentRun& run, const Experiment& experiment,
                                           const Stop& stop) {
     try {
-      return Outcome{experiment, run.run(experiment, stop), ""};
+      const Traces traces = run.run_both(experiment, stop);
+      return Outcome{experiment, traces.trace, traces.reference, ""};
     } catch (const Stopped&) {
       return std::nullopt;
     } catch (const std::exception& e) {
-      return Outcome{experiment, nullptr, e.what()};
+      return Outcome{experiment, nullptr, nullptr, e.what()};
     }
   }
 };

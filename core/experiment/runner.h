@@ -21,12 +21,20 @@ struct BackendOffer {
 using BackendProvider = std::function<BackendOffer(BackendChoice)>;
 BackendProvider cpu_only();
 
-// One experiment, on the calling thread. Checkpoints are cached by the runner between calls.
+// What an experiment gives: its own trace and that of the run beside it.
+struct Traces {
+  std::shared_ptr<const Trace> trace;
+  std::shared_ptr<const Trace> reference;  // what reference_of() asks for; null: nothing
+};
+
+// One experiment, on the calling thread. Checkpoints and the last traces are kept between calls,
+// so that a change of one of two runs that are compared does not repeat the other.
 class ExperimentRun {
  public:
   explicit ExperimentRun(BackendProvider backends);
   ~ExperimentRun();
   std::shared_ptr<const Trace> run(const Experiment& experiment, const Stop& stop);
+  Traces run_both(const Experiment& experiment, const Stop& stop);
 
  private:
   struct State;
@@ -38,7 +46,8 @@ class Runner {
  public:
   struct Outcome {
     Experiment experiment;
-    std::shared_ptr<const Trace> trace;  // null: `error` says why
+    std::shared_ptr<const Trace> trace;      // null: `error` says why
+    std::shared_ptr<const Trace> reference;  // see Traces
     std::string error;
   };
 

@@ -170,11 +170,21 @@ ViewLayout lay_out(const ViewInput& input) {
   return matrix_layout(page, m, std::max(m.bottom(page), legend_bottom));
 }
 
+// A pattern worth a look where the model itself has only a full one.
+void show_sparse(Experiment& experiment) {
+  const Variant& sparse = variant("longformer");
+  experiment.variant = Choice{sparse.id, default_values(sparse.parameters)};
+  experiment.variant->values.set("window", Index{4});
+  experiment.variant->values.set("global", std::vector<Index>{0});
+}
+
 }  // namespace
 
 View pattern_view() {
-  return {"pattern", "Pattern", "Which pairs are allowed, and the rule that admits each.", true,
-          lay_out};
+  View view{"pattern", "Pattern", "Which pairs are allowed, and the rule that admits each.", true,
+            lay_out};
+  view.example = show_sparse;
+  return view;
 }
 
 }  // namespace attnscope

@@ -29,4 +29,17 @@ const View& view(std::string_view id) {
   throw InputError("view: expected one of " + known + ", found \"" + std::string(id) + "\"");
 }
 
+Values view_values(const ViewSettings& settings, std::string_view id) {
+  const auto set = settings.options.find(id);
+  return set != settings.options.end() ? set->second : default_values(view(id).parameters);
+}
+
+void set_view_values(ViewSettings& settings, std::string_view id, const Values& values) {
+  if (values == default_values(view(id).parameters)) {
+    settings.options.erase(std::string(id));
+  } else {
+    settings.options.insert_or_assign(std::string(id), values);
+  }
+}
+
 }  // namespace attnscope

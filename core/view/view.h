@@ -45,6 +45,8 @@ struct ViewInput {
   std::optional<Point> pointer{};  // where the mouse is, for cross-hairs
   ViewCache* cache = nullptr;
   double scale = 1;  // pixels per unit, for what depends on how much can be told apart
+  // The run that reference_of(experiment) asks for; null: none.
+  const Trace* reference = nullptr;
 };
 
 // What lies under the pointer.
@@ -53,12 +55,22 @@ struct Hit {
   Index query = -1, key = -1;  // -1: no pair
 };
 
+// A place in the picture that can be dragged or clicked. What it does may outlive the input.
+struct Handle {
+  Box area;
+  std::string help;  // one sentence, for the tooltip; may be empty
+  // The pointer, pressed within `area`, is here now.
+  std::function<void(Point, Experiment&)> drag{};
+  std::function<void(Experiment&)> click{};
+};
+
 struct ViewLayout {
   DisplayList list;
   Box plot;  // where the cells are; pan and zoom act there
   // Cells shown in `plot`, for pan and zoom; zero width when the view has none.
   double row = 0, column = 0, height = 0, width = 0;
   std::function<std::optional<Hit>(Point)> hit;  // may outlive the input; never empty
+  std::vector<Handle> handles{};  // later ones lie over earlier ones; drawn by `list`
   std::string refusal;  // why there is nothing to show (the list says so, too); empty: there is
 };
 
@@ -68,10 +80,20 @@ struct View {
   std::string summary;  // one sentence, for tooltips
   bool zooms = false;
   std::function<ViewLayout(const ViewInput&)> lay_out;
+  // What can be set in this view, beside layer, head and colours: its controls in the window,
+  // "--view ID,KEY=VALUE" on the command line, ViewSettings::options in sessions.
+  std::vector<Parameter> parameters{};
+  // Makes an experiment that has a variant and an encoding only by default one that this view has
+  // something to show of: a sparse variant, a run to compare with. Empty: any experiment will do.
+  std::function<void(Experiment&)> example{};
 };
 
 const std::vector<View>& views();       // in the order of the keys 1..9
 const View& view(std::string_view id);  // InputError
+
+// What the view's parameters are set to, complete.
+Values view_values(const ViewSettings& settings, std::string_view id);
+void set_view_values(ViewSettings& settings, std::string_view id, const Values& values);
 
 // What a picture of this trace is called: "default · Full · position: RoPE".
 std::string picture_title(const Trace& trace);

@@ -6,6 +6,7 @@
 
 #include "core/attention/variant.h"
 #include "core/position/encoding.h"
+#include "core/view/view.h"
 #include "tests/support/process.h"
 
 namespace attnscope {
@@ -34,6 +35,11 @@ TEST(List, WritesTheRegistriesAsJson) {
   expect_all(listed["variants"], variants());
   expect_all(listed["encodings"], encodings());
   EXPECT_FALSE(listed["models"].empty());
+  ASSERT_EQ(listed["views"].size(), views().size());
+  for (std::size_t n = 0; n < views().size(); ++n) {
+    EXPECT_EQ(listed["views"][n]["type"], views()[n].id);
+    EXPECT_EQ(listed["views"][n]["parameters"].size(), views()[n].parameters.size());
+  }
 }
 
 TEST(List, WritesTablesForPeople) {

@@ -29,6 +29,10 @@ Experiment full_experiment() {
   e.view.normalise = true;
   e.view.row = 1.5;
   e.view.width = 20;
+  e.view.pinned_query = 4;
+  Experiment& other = e.others.emplace_back();
+  other.text = "Alice";
+  other.view.head = 1;
   return e;
 }
 
@@ -57,6 +61,9 @@ TEST(Experiment, RefusesWhatItDoesNotKnow) {
   refused(R"({"attnscope": 2})");
   refused(R"({"attnscope": 1, "txt": "a"})");
   refused(R"({"attnscope": 1, "text": 3})");
+  refused(R"({"attnscope": 1, "view": {"options": 3}})");
+  refused(R"({"attnscope": 1, "view": {"options": {"nothing": {}}}})");
+  refused(R"({"attnscope": 1, "view": {"options": {"map": {"nothing": 1}}}})");
   refused(R"({"attnscope": 1, "text_hex": "0g"})");
   refused(R"({"attnscope": 1, "text_hex": "012"})");
   refused(R"({"attnscope": 1, "ids": [-1]})");
@@ -68,6 +75,25 @@ TEST(Experiment, RefusesWhatItDoesNotKnow) {
   refused(R"({"attnscope": 1, "overlong": "middle"})");
   refused(R"({"attnscope": 1, "view": {"type": "map", "layer": -1}})");
   refused(R"({"attnscope": 1, "view": {"zoom": 1}})");
+}
+
+TEST(Experiment, IsComparedWithOneOther) {
+  const Experiment e = full_experiment();
+  ASSERT_TRUE(reference_of(e));
+  EXPECT_EQ(*reference_of(e), e.others.front());
+  EXPECT_FALSE(reference_of(Experiment{}));
+
+  Experiment elsewhere = e, different = e;
+  elsewhere.others.front().view.layer = 5;
+  EXPECT_TRUE(same_run(e, elsewhere));
+  different.others.front().text = "Bob";
+  EXPECT_FALSE(same_run(e, different));
+  different.others.clear();
+  EXPECT_FALSE(same_run(e, different));
+
+  nlohmann::json nested = to_json(e);
+  nested["compare"]["compare"] = to_json(Experiment{});
+  EXPECT_THROW(experiment_from_json(nested), InputError);
 }
 
 TEST(Experiment, LookingElsewhereIsTheSameRun) {

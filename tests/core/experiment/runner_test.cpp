@@ -74,6 +74,22 @@ TEST_F(RunnerTest, CarriesOutARequest) {
   EXPECT_FALSE(runner_.poll(outcome));
 }
 
+TEST_F(RunnerTest, RunsBothOfAComparison) {
+  ExperimentRun run{cpu_only()};
+  Experiment both = quick("abc");
+  both.others.push_back(quick("abcd"));
+  const Traces first = run.run_both(both, Stop());
+  EXPECT_EQ(first.trace->tokens.size(), 3u);
+  ASSERT_NE(first.reference, nullptr);
+  EXPECT_EQ(first.reference->tokens.size(), 4u);
+
+  both.text = "ab";  // the other one is not run again
+  const Traces second = run.run_both(both, Stop());
+  EXPECT_EQ(second.trace->tokens.size(), 2u);
+  EXPECT_EQ(second.reference, first.reference);
+  EXPECT_EQ(run.run_both(quick("abc"), Stop()).reference, nullptr);
+}
+
 TEST_F(RunnerTest, ReportsErrors) {
   Runner::Outcome outcome;
   runner_.request(quick(""));

@@ -1,0 +1,59 @@
+#include "app/command/choice_text.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/base/strict_json.h"
+
+namespace attnscope::command {
+
+namespace {
+
+// The parts between commas that are in no brackets.
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (const char c : text) {
+    if (c == '[') ++depth;
+    if (c == ']') --depth;
+    if (c == ',' && depth == 0) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+}  // namespace
+
+nlohmann::json choice_json(const std::string& text, std::string_view path,
+                           const ParametersOf& parameters_of) {
+  if (text.starts_with('{')) return parse_json(text, path);
+  const std::vector<std::string> parts = split(text);
+  const std::vector<Parameter> parameters = parameters_of(parts[0]);
+  nlohmann::json object = {{"type", parts[0]}};
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const auto equals = parts[i].find('=');
+    if (equals == std::string::npos) {
+      throw InputError(std::string(path) + ": expected KEY=VALUE after \"" + parts[0] +
+                       "\", found \"" + parts[i] + "\"");
+    }
+    const std::string key = parts[i].substr(0, equals);
+    if (object.contains(key)) {
+      throw InputError(std::string(path) + "." + key + ": given twice");
+    }
+    const auto parameter = std::ranges::find(parameters, key, &Parameter::key);
+    if (parameter == parameters.end()) {
+      object[key] = parts[i].substr(equals + 1);  // refused by name when the object is read
+      continue;
+    }
+    Values one;
+    one.set(key, value_from_text(*parameter, parts[i].substr(equals + 1), path));
+    object[key] = to_json(one)[key];
+  }
+  return object;
+}
+
+}  // namespace attnscope::command
