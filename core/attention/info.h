@@ -26,12 +26,21 @@ struct Dimensions {
   Index inner = 0;                   // a, f: hidden sizes of a variant's own; 0: as it likes
   Index batch = 1;                   // B, of which every item has a state of its own
   Index memory = 0, old_memory = 0;  // M, M_old; may be 0
+  // Of a head group: where its heads begin in their layer, and how many that has; 0: no others.
+  Index first_head = 0, layer_heads = 0;
 
   // For weights that fit one length exactly; in a model L_max, of which shorter sequences use the
   // first part.
   Index query_length() const { return queries != 0 ? queries : context; }
   Index key_length() const { return keys != 0 ? keys : context; }
   Index inner_or(Index usual) const { return inner != 0 ? inner : usual; }
+  Index all_heads() const { return layer_heads != 0 ? layer_heads : heads; }
+  // Where the group's own begin in a list that has one entry for each head, of the group or of
+  // the layer; -1 when `count` is neither.
+  Index offset_in_list(Index count) const {
+    if (count == heads) return 0;
+    return count == all_heads() ? first_head : -1;
+  }
 };
 
 constexpr Index kFreeModel = -1, kFreeContext = -2, kFreeQueries = -3, kFreeKeys = -4,

@@ -33,16 +33,19 @@ nlohmann::json to_json(const Choice& choice);
 // the `x` form only. The encoding of the input, if any, is already in x, q, k and v.
 struct OperationInput {
   Index batch = 1, heads = 1, kv_heads = 1;
-  Var x, y;                         // [B, L_q, d], [B, L_k, d]; may be undefined
-  Var q, k, v;                      // [B h, L_q, d_k], [B h_kv, L_k, d_k], [.., d_v]
-  std::vector<ExtraProduct> split;  // see Part::split
-  NamedVars weights;                // "pos.bias", "mem.k", "pattern.mask", ...
+  Index first_head = 0, layer_heads = 0;  // see Dimensions
+  Var x, y;                               // [B, L_q, d], [B, L_k, d]; may be undefined
+  Var q, k, v;                            // [B h, L_q, d_k], [B h_kv, L_k, d_k], [.., d_v]
+  std::vector<ExtraProduct> split;        // see Part::split
+  NamedVars weights;                      // "pos.bias", "mem.k", "pattern.mask", ...
   Choice variant = default_variant();
   Choice encoding = default_encoding();
   bool causal = false;         // variants that are causal by definition do not ask
   std::optional<float> scale;  // default: the encoding's, mostly 1/sqrt(d_k)
   Index layer = 0;
-  std::vector<std::int32_t> positions;  // of the queries; empty: 0, 1, ...
+  // Of the queries; empty: 0, 1, ... Otherwise consecutive, the last being that of the last key:
+  // k and v hold the cached rows of earlier tokens too. For variants that are `incremental`.
+  std::vector<std::int32_t> positions;
 };
 
 // What a key column of the attention map stands for.
@@ -68,8 +71,9 @@ struct PatternInput {
   const Values& values;
   const NamedVars& weights;
   Index heads = 1, queries = 0, keys = 0;
-  Index first = 0;  // position of the first query; more than 0 when earlier keys are cached
-  Index layer = 0;  // for interleaved patterns
+  Index first = 0;       // position of the first query; more than 0 when earlier keys are cached
+  Index first_head = 0;  // of the group, within the layer
+  Index layer = 0;       // for interleaved patterns
   bool causal = false;
 };
 
@@ -82,6 +86,9 @@ struct Needs {
 struct Variant : Info {
   bool causal_by_definition = false;
   std::string causal_refusal;  // why `causal` cannot be; empty: it can
+  // With `causal`, a row depends on the tokens up to its own and not on where the text ends, and is
+  // computed from its own query and input and the keys and values so far: these can be cached.
+  bool incremental = false;
   bool cross = false;          // L_q != L_k and y are allowed
   bool relative_only = false;  // keys without an absolute position: no absolute encodings
   std::function<Needs(const Values&)> needs;  // empty: q, k and v

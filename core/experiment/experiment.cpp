@@ -112,6 +112,47 @@ json to_json(const ViewSettings& view) {
   return object;
 }
 
+// Layers or heads by number.
+std::vector<Index> numbers_from_json(JsonObject& object, std::string_view key) {
+  std::vector<Index> numbers;
+  if (!object.has(key)) return numbers;
+  for (const json& number : object.array(key)) {
+    if (!number.is_number_integer() || number < 0 || number > kMostIndex) {
+      object.fail(key, "a list of numbers from 0 on");
+    }
+    numbers.push_back(number.get<Index>());
+  }
+  if (numbers.empty()) object.fail(key, "at least one number");
+  return numbers;
+}
+
+GroupChoice group_from_json(const json& value, const std::string& path) {
+  JsonObject object(value, path);
+  GroupChoice group;
+  group.layers = numbers_from_json(object, "layers");
+  group.heads = numbers_from_json(object, "heads");
+  if (object.has("variant")) {
+    group.variant = variant_from_json(object.any("variant"), object.path_of("variant"));
+  }
+  if (object.has("position")) {
+    group.encoding = encoding_from_json(object.any("position"), object.path_of("position"));
+  }
+  object.finish();
+  if (!group.variant && !group.encoding) {
+    throw InputError(path + ": expected a variant, a position or both, found neither");
+  }
+  return group;
+}
+
+json to_json(const GroupChoice& group) {
+  json object = json::object();
+  if (!group.layers.empty()) object["layers"] = group.layers;
+  if (!group.heads.empty()) object["heads"] = group.heads;
+  if (group.variant) object["variant"] = to_json(*group.variant);
+  if (group.encoding) object["position"] = to_json(*group.encoding);
+  return object;
+}
+
 }  // namespace
 
 Experiment experiment_from_json(const json& value, std::string_view path) {
@@ -132,6 +173,13 @@ Experiment experiment_from_json(const json& value, std::string_view path) {
     e.encoding = encoding_from_json(object.any("position"), object.path_of("position"));
   }
   if (object.has("causal")) e.causal = object.flag("causal");
+  if (object.has("groups")) {
+    const json& groups = object.array("groups");
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      e.groups.push_back(
+          group_from_json(groups[g], object.path_of("groups") + "[" + std::to_string(g) + "]"));
+    }
+  }
   if (object.has("backend")) e.backend = backend_choice(object.text("backend"));
   e.overlong = static_cast<Overlong>(object.choice_or("overlong", 0, kOverlong));
   if (object.has("view")) e.view = view_from_json(object.any("view"), object.path_of("view"));
@@ -162,6 +210,7 @@ json to_json(const Experiment& e) {
   if (e.encoding) object["position"] = to_json(*e.encoding);
   if (e.causal) object["causal"] = *e.causal;
   if (!e.others.empty()) object["compare"] = to_json(e.others.front());
+  for (const GroupChoice& group : e.groups) object["groups"].push_back(to_json(group));
   return object;
 }
 

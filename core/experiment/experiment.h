@@ -33,6 +33,16 @@ struct ViewSettings {
   bool operator==(const ViewSettings&) const = default;
 };
 
+// A choice for some heads of some layers, in place of what holds for all.
+struct GroupChoice {
+  std::vector<Index> layers;  // empty: all
+  std::vector<Index> heads;   // numbered within the layer; empty: all
+  // At least one of the two; the other stays.
+  std::optional<Choice> variant;
+  std::optional<Choice> encoding;
+  bool operator==(const GroupChoice&) const = default;
+};
+
 struct Experiment {
   std::string text;               // any bytes
   std::vector<std::int32_t> ids;  // token numbers in place of the text, where there are any
@@ -41,6 +51,7 @@ struct Experiment {
   std::optional<Choice> variant;
   std::optional<Choice> encoding;
   std::optional<bool> causal;
+  std::vector<GroupChoice> groups;  // beyond that, in this order: later ones win
   BackendChoice backend = BackendChoice::Auto;
   Overlong overlong = Overlong::First;
   ViewSettings view;
@@ -51,8 +62,9 @@ struct Experiment {
 };
 
 // JSON: {"attnscope": 1, "text": ..., "model": ..., "variant": {"type": ..}, "position": {..}, ...}
-// ("text_hex" in place of "text" where that is no UTF-8). Strict: unknown keys and wrong types are
-// InputErrors that name the key and begin with `path`.
+// ("text_hex" in place of "text" where that is no UTF-8). Choices for some heads are "groups":
+// [{"layers": [0, 2], "heads": [0, 1], "variant": {"type": ..}, "position": {..}}]. Strict: unknown
+// keys and wrong types are InputErrors that name the key and begin with `path`.
 Experiment experiment_from_json(const nlohmann::json& object, std::string_view path = "session");
 nlohmann::json to_json(const Experiment& experiment);
 // A session file, or a picture (PNG) that carries the experiment that made it.

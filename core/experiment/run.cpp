@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/checkpoint/checkpoint.h"
+#include "core/experiment/chosen.h"
 #include "core/experiment/notes.h"
 #include "core/experiment/runner.h"
 
@@ -14,7 +15,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t kMostTextBytes = std::size_t{1} << 20;
 constexpr Index kMostKeptAttention = Index{1} << 27;  // numbers: 512 MiB
 constexpr std::size_t kMostCheckpoints = 2;           // kept loaded: enough to compare two
 
@@ -30,40 +30,6 @@ fs::file_time_type time_of(const fs::path& folder) {
   return fs::last_write_time(folder / "model.safetensors", missing);
 }
 
-std::vector<TraceToken> tokens_of_ids(const std::vector<std::int32_t>& ids,
-                                      const Checkpoint& checkpoint) {
-  std::vector<TraceToken> tokens;
-  for (const std::int32_t id : ids) {
-    TraceToken token;
-    token.id = id;
-    if (checkpoint.tokenizer && id >= 0 && id < checkpoint.tokenizer->vocabulary_size()) {
-      token.bytes = checkpoint.tokenizer->bytes(id);
-      token.label = visible(token.bytes);
-    } else {
-      token.label = std::string("#").append(std::to_string(id));
-    }
-    tokens.push_back(std::move(token));
-  }
-  return tokens;
-}
-
-std::vector<TraceToken> tokens_of_text(const std::string& text, const Checkpoint& checkpoint) {
-  if (!checkpoint.tokenizer) {
-    throw InputError("text cannot be used with model " + checkpoint.name + ": " +
-                     checkpoint.tokenizer_problem);
-  }
-  if (text.size() > kMostTextBytes) {
-    throw InputError("text: expected at most " + std::to_string(kMostTextBytes) + " bytes, found " +
-                     std::to_string(text.size()));
-  }
-  std::vector<TraceToken> tokens;
-  for (const Token& token : checkpoint.tokenizer->encode(text)) {
-    const std::string bytes = checkpoint.tokenizer->bytes(token.id);
-    tokens.push_back({token.id, bytes, visible(bytes), token.begin, token.end, token.special});
-  }
-  return tokens;
-}
-
 // Keeps what the model has room for, and says so.
 void cut(std::vector<TraceToken>& tokens, Index context, Overlong policy, Trace& trace) {
   const Index count = static_cast<Index>(tokens.size());
@@ -76,18 +42,6 @@ void cut(std::vector<TraceToken>& tokens, Index context, Overlong policy, Trace&
   trace.notes.push_back("the text has " + std::to_string(count) + " tokens; the " +
                         (policy == Overlong::First ? "first " : "last ") + std::to_string(context) +
                         " are used");
-}
-
-// The model with the person's choices in place of the checkpoint's.
-Model chosen_model(const Model& stored, const Experiment& experiment) {
-  auto groups = stored.config.groups;
-  for (auto& layer : groups) {
-    for (HeadGroup& group : layer) {
-      if (experiment.variant) group.variant = *experiment.variant;
-      if (experiment.encoding) group.encoding = *experiment.encoding;
-    }
-  }
-  return with_groups(stored, groups, experiment.causal.value_or(stored.config.causal));
 }
 
 bool fits_in_memory(const ModelConfig& config, Index length) {
@@ -183,9 +137,7 @@ std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, co
   const Model model = chosen_model(checkpoint->model, experiment);
   trace->model = checkpoint->name;
   trace->config = checkpoint->model.config;
-  trace->tokens = experiment.ids.empty() ? tokens_of_text(experiment.text, *checkpoint)
-                                         : tokens_of_ids(experiment.ids, *checkpoint);
-  if (trace->tokens.empty()) throw InputError("the text is empty: there is nothing to attend to");
+  trace->tokens = chosen_tokens(*checkpoint, experiment);
   cut(trace->tokens, model.config.context, experiment.overlong, *trace);
   stop.check();
   Backend& backend = state_->backend(experiment.backend, *trace);

@@ -73,6 +73,26 @@ std::vector<std::vector<HeadGroup>> uniform_groups(const ModelConfig& config, co
                                              {HeadGroup{config.heads, variant, encoding}});
 }
 
+std::vector<HeadRange> head_ranges(const ModelConfig& config, Index layer) {
+  const Index shared = config.heads / config.kv_heads;
+  std::vector<HeadRange> ranges;
+  Index first = 0;
+  for (const HeadGroup& group : config.groups[static_cast<std::size_t>(layer)]) {
+    const Index last = first + group.heads - 1;
+    ranges.push_back({first, group.heads, first / shared, last / shared - first / shared + 1});
+    first += group.heads;
+  }
+  return ranges;
+}
+
+Dimensions group_dimensions(const ModelConfig& config, const HeadRange& range) {
+  Dimensions dimensions{config.width,     range.count,      range.key_heads,
+                        config.head_size, config.head_size, config.context};
+  dimensions.first_head = range.first;
+  dimensions.layer_heads = config.heads;
+  return dimensions;
+}
+
 const Choice* input_encoding(const ModelConfig& config) {
   const Choice* common = &config.groups.at(0).at(0).encoding;
   bool any = false, all = true;
@@ -90,6 +110,33 @@ const Choice* input_encoding(const ModelConfig& config) {
   return common;
 }
 
+namespace {
+
+void check_layer(const ModelConfig& config, Index layer, const std::string& at) {
+  const Index shared = config.heads / config.kv_heads;
+  const auto& groups = config.groups[static_cast<std::size_t>(layer)];
+  Index heads = 0;
+  for (const HeadGroup& group : groups) heads += group.heads;
+  if (heads != config.heads) {
+    throw InputError(at + "groups: layer " + std::to_string(layer) + " has " +
+                     std::to_string(heads) + " heads, expected " + std::to_string(config.heads));
+  }
+  const std::vector<HeadRange> ranges = head_ranges(config, layer);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const HeadRange& range = ranges[g];
+    if (range.key_heads > 1 && (range.first % shared != 0 || range.count % shared != 0)) {
+      throw InputError(at + "groups: layer " + std::to_string(layer) + " has a group of " +
+                       std::to_string(range.count) + " heads, but " + std::to_string(shared) +
+                       " share one key-value head");
+    }
+    const std::string reason = refusal(groups[g].variant, groups[g].encoding, config.causal,
+                                       group_dimensions(config, range), 0, 0);
+    if (!reason.empty()) throw InputError(at + reason);
+  }
+}
+
+}  // namespace
+
 void check(const ModelConfig& config, std::string_view path) {
   const std::string at = std::string(path) + ": ";
   if (config.heads % config.kv_heads != 0) {
@@ -100,28 +147,7 @@ void check(const ModelConfig& config, std::string_view path) {
     throw InputError(at + "groups: expected a list for each of " + std::to_string(config.layers) +
                      " layers, found " + std::to_string(config.groups.size()));
   }
-  const Index shared = config.heads / config.kv_heads;
-  for (std::size_t l = 0; l < config.groups.size(); ++l) {
-    Index heads = 0;
-    for (const HeadGroup& group : config.groups[l]) {
-      heads += group.heads;
-      if (group.heads % shared != 0) {
-        throw InputError(at + "groups: layer " + std::to_string(l) + " has a group of " +
-                         std::to_string(group.heads) + " heads, but " + std::to_string(shared) +
-                         " share one key-value head");
-      }
-      const std::string reason =
-          refusal(group.variant, group.encoding, config.causal,
-                  Dimensions{config.width, group.heads, group.heads / shared, config.head_size,
-                             config.head_size, config.context},
-                  0, 0);
-      if (!reason.empty()) throw InputError(at + reason);
-    }
-    if (heads != config.heads) {
-      throw InputError(at + "groups: layer " + std::to_string(l) + " has " + std::to_string(heads) +
-                       " heads, expected " + std::to_string(config.heads));
-    }
-  }
+  for (Index layer = 0; layer < config.layers; ++layer) check_layer(config, layer, at);
   input_encoding(config);
 }
 

@@ -10,7 +10,9 @@
 
 namespace attnscope {
 
-// Heads of one layer that share a variant, an encoding and their parameters. Encodings of the
+// Neighbouring heads of one layer that share a variant, an encoding and their parameters. Where
+// heads share keys and values, a group has all heads of each key-value head or lies within one.
+// Encodings of the
 // input (sinusoidal, learned) act once, on the embeddings, and so on every head: a model that has
 // one names it in all of its groups.
 struct HeadGroup {
@@ -46,6 +48,16 @@ struct ModelConfig {
 // One group of all heads in every layer.
 std::vector<std::vector<HeadGroup>> uniform_groups(const ModelConfig& config, const Choice& variant,
                                                    const Choice& encoding);
+
+// Where a head group stands in its layer.
+struct HeadRange {
+  Index first = 0, count = 0;               // heads
+  Index first_key_head = 0, key_heads = 0;  // the key-value heads that they use
+};
+// Ranges of the groups of a layer.
+std::vector<HeadRange> head_ranges(const ModelConfig& config, Index layer);
+// The sizes that the Infos of a group see.
+Dimensions group_dimensions(const ModelConfig& config, const HeadRange& range);
 
 // The encoding of the input that all groups name, or null. InputError when only some do.
 const Choice* input_encoding(const ModelConfig& config);

@@ -23,7 +23,9 @@ class Pass {
         options_(options),
         backend_(options.backend ? *options.backend : cpu_backend()),
         batch_(ids.dim(0)),
-        length_(ids.dim(1)) {}
+        length_(ids.dim(1)) {
+    if (options.cache) cache_ = *options.cache;
+  }
 
   Var run(const IntTensor& ids) {
     Var x = dropout(embed(ids));  // [n, d]
@@ -31,9 +33,11 @@ class Pass {
     for (Index layer = 0; layer < config_.layers; ++layer) x = block(layer, x);  // [n, d]
     if (config_.pre_norm) x = norm(x, "final_norm");
     tap("final", x);
-    const Var logits = output(x);  // [n, vocabulary]
+    const Index rows = options_.last_logits ? 1 : length_;
+    const Var logits = output(options_.last_logits ? last_rows(x) : x);  // [B rows, vocabulary]
     if (options_.trace) options_.trace->logits = logits.value();
-    return reshape(logits, {batch_, length_, config_.vocabulary});  // [B, L, vocabulary]
+    if (options_.cache) keep_cache();
+    return reshape(logits, {batch_, rows, config_.vocabulary});  // [B, rows, vocabulary]
   }
 
  private:
@@ -65,11 +69,28 @@ class Pass {
     if (options_.trace) options_.trace->taps[name] = x.value();
   }
 
+  // The last token of every sequence.  [n, d] -> [B, d]
+  Var last_rows(const Var& x) const {
+    if (length_ == 1) return x;
+    return reshape(slice(sequences(x), 1, length_ - 1, 1), {batch_, config_.width});
+  }
+
+  // Only now: a pass that was stopped leaves the cache as it was.
+  void keep_cache() {
+    cache_.length += length_;
+    ++cache_.steps;
+    *options_.cache = std::move(cache_);
+  }
+
+  std::vector<std::int32_t> positions() const {
+    std::vector<std::int32_t> result(static_cast<std::size_t>(length_));
+    std::iota(result.begin(), result.end(), static_cast<std::int32_t>(cache_.length));
+    return result;
+  }
+
   Var embed(const IntTensor& ids) const {
     Var x = gather(weight("embed.weight"), ids);  // [B, L, d]
     if (const Choice* input = input_encoding(config_)) {
-      std::vector<std::int32_t> positions(static_cast<std::size_t>(length_));
-      std::iota(positions.begin(), positions.end(), 0);
       const NamedVars weights = with_prefix("embed.");
       const EncodingContext context{input->values,
                                     weights,
@@ -77,7 +98,7 @@ class Pass {
                                      config_.head_size, config_.head_size, config_.context},
                                     config_.causal,
                                     std::nullopt};
-      x = encoding(input->id).embed(x, positions, context);  // [B, L, d]
+      x = encoding(input->id).embed(x, positions(), context);  // [B, L, d]
     }
     return reshape(x, {batch_ * length_, config_.width});  // [n, d]
   }
@@ -109,22 +130,21 @@ class Pass {
     const Var q = sequences(projected(x, prefix, "q"));  // [B, L, h d_k]
     const Var k = sequences(projected(x, prefix, "k"));  // [B, L, h_kv d_k]
     const Var v = sequences(projected(x, prefix, "v"));  // [B, L, h_kv d_k]
-    const auto& groups = config_.groups[static_cast<std::size_t>(layer)];
-    std::vector<Var> outputs;  // [B, L, heads of the group * d_k] each
-    Index head = 0;
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-      const Index shared = config_.heads / config_.kv_heads;
-      const Index kv_heads = groups[g].heads / shared;
+    std::vector<Var> outputs;                            // [B, L, heads of the group * d_k] each
+    for (const HeadRange& range : head_ranges(config_, layer)) {
       OperationInput input;
       input.batch = batch_;
-      input.heads = groups[g].heads;
-      input.kv_heads = kv_heads;
-      input.x = sequences(x);                          // [B, L, d]
-      input.q = heads_of(q, head, groups[g].heads);    // [B h, L, d_k]
-      input.k = heads_of(k, head / shared, kv_heads);  // [B h_kv, L, d_k]
-      input.v = heads_of(v, head / shared, kv_heads);  // [B h_kv, L, d_k]
-      outputs.push_back(group_attention(layer, static_cast<Index>(g), head, std::move(input)));
-      head += groups[g].heads;
+      input.heads = range.count;
+      input.kv_heads = range.key_heads;
+      input.first_head = range.first;
+      input.layer_heads = config_.heads;
+      input.x = sequences(x);                                        // [B, L, d]
+      input.q = heads_of(q, range.first, range.count);               // [B h, L, d_k]
+      input.k = heads_of(k, range.first_key_head, range.key_heads);  // [B h_kv, L, d_k]
+      input.v = heads_of(v, range.first_key_head, range.key_heads);  // [B h_kv, L, d_k]
+      const auto group = static_cast<Index>(outputs.size());
+      if (options_.cache) add_cached(layer, group, input);
+      outputs.push_back(group_attention(layer, group, std::move(input)));
     }
     const Var joined = outputs.size() == 1 ? outputs[0] : concat(outputs, -1);  // [B, L, h d_k]
     return projected(reshape(joined, {batch_ * length_, config_.heads * config_.head_size}), prefix,
@@ -138,7 +158,18 @@ class Pass {
     return split_heads(all ? projection : slice(projection, 2, first * size, count * size), count);
   }
 
-  Var group_attention(Index layer, Index group_index, Index first_head, OperationInput input) {
+  // Keys and values of all tokens so far in place of the new ones'.
+  void add_cached(Index layer, Index group, OperationInput& input) {
+    KeyValueCache::Rows& rows = cache_.groups[{layer, group}];
+    if (cache_.length > 0) {
+      input.k = concat({rows.k, input.k}, 1);  // [B h_kv, length, d_k]
+      input.v = concat({rows.v, input.v}, 1);  // [B h_kv, length, d_k]
+      input.positions = positions();
+    }
+    rows = {input.k.value(), input.v.value()};
+  }
+
+  Var group_attention(Index layer, Index group_index, OperationInput input) {
     const HeadGroup& group =
         config_.groups[static_cast<std::size_t>(layer)][static_cast<std::size_t>(group_index)];
     input.weights = with_prefix(group_prefix(layer, group_index));
@@ -157,18 +188,19 @@ class Pass {
     OperationResult result = evaluate(input, backend_, wanted, options_.stop);
     const Var output = merge_heads(result.output, group.heads);  // [B, L, h d_v]
     if (options_.trace) {
-      keep(layer, group_index, first_head, group, std::move(input), std::move(result));
+      keep(layer, group_index, group, std::move(input), std::move(result));
     }
     return output;
   }
 
-  void keep(Index layer, Index group_index, Index first_head, const HeadGroup& group,
-            OperationInput input, OperationResult result) const {
+  void keep(Index layer, Index group_index, const HeadGroup& group, OperationInput input,
+            OperationResult result) const {
     AttentionTap tap;
     tap.address.layer = layer;
     tap.address.group = group_index;
+    tap.address.step = cache_.steps;
     tap.heads.resize(static_cast<std::size_t>(group.heads));
-    std::iota(tap.heads.begin(), tap.heads.end(), first_head);
+    std::iota(tap.heads.begin(), tap.heads.end(), input.first_head);
     tap.variant = group.variant;
     tap.encoding = group.encoding;
     tap.q_plain = input.q.value();
@@ -223,6 +255,7 @@ class Pass {
   const ForwardOptions& options_;
   Backend& backend_;
   Index batch_, length_;
+  KeyValueCache cache_;  // empty where there is none
   std::uint64_t dropouts_ = 0;
 };
 
@@ -239,6 +272,10 @@ void check_ids(const ModelConfig& config, const IntTensor& ids, const ForwardOpt
   }
   if (options.trace && ids.dim(0) != 1) {
     throw InputError("ids: a trace records one sequence, found " + to_string(ids.shape()));
+  }
+  if (options.cache) {
+    const std::string reason = cache_refusal(config);
+    if (!reason.empty()) throw InputError("keys and values cannot be cached: " + reason);
   }
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/attention/backend.h"
@@ -20,22 +22,42 @@ struct Model {
 // Fresh weights, deterministic in the seed. Constants; training makes parameters of them.
 Model make_model(const ModelConfig& config, std::uint64_t seed);
 
-// The same model with other head groups (a person's choice in place of the checkpoint's). Weights
-// that these need and the model lacks get their initial values and are named in `untrained`.
-// The new model shares all other weights. InputError when a combination cannot work.
+// The same model with other head groups (a person's choice in place of the checkpoint's). Every
+// head keeps the weights that its variant and encoding had; those that it needs and the model
+// lacks get their initial values, the same however heads are grouped, and are named in
+// `untrained`. All other weights are shared. InputError when a combination cannot work.
 Model with_groups(const Model& model, const std::vector<std::vector<HeadGroup>>& groups,
                   bool causal);
+
+// Keys and values of the tokens that a model has seen.
+struct KeyValueCache {
+  struct Rows {
+    Tensor k, v;  // [B h_kv, length, d_k], before any encoding of pairs
+  };
+  std::map<std::pair<Index, Index>, Rows> groups;  // by layer and head group
+  Index length = 0;                                // tokens
+  Index steps = 0;                                 // forward passes
+};
+
+// Why keys and values of a model cannot be cached, since earlier rows change as the text grows:
+// "Sinkhorn: ..."; empty when they can.
+std::string cache_refusal(const ModelConfig& config);
 
 struct ForwardOptions {
   Backend* backend = nullptr;  // null: the CPU
   Stop stop;
-  Trace* trace = nullptr;          // filled with taps where given (batch 1 only)
-  bool keep_attention = true;      // in the trace, on host or device as the backend has it
+  Trace* trace = nullptr;      // filled with taps where given (batch 1 only)
+  bool keep_attention = true;  // in the trace, on host or device as the backend has it
+  // The ids follow those in the cache, which gets them too. The trace has their rows alone, over
+  // all keys so far. InputError where cache_refusal() has a reason.
+  KeyValueCache* cache = nullptr;
+  bool last_logits = false;        // of each sequence's last token alone
   std::uint64_t dropout_seed = 0;  // used when config.dropout > 0 and training
   bool training = false;
 };
 
-// ids: [B, L], each in [0, vocabulary). Returns logits [B, L, vocabulary].
+// ids: [B, L], each in [0, vocabulary). Returns logits [B, L, vocabulary], or with `last_logits`
+// [B, 1, vocabulary].
 //
 // The trace gets the attention of every head group, the logits, and the taps
 //   embed                  [L, d]  what enters the first layer

@@ -74,9 +74,10 @@ void add_layer(Specs& specs, const ModelConfig& config, Index layer) {
   specs.linear(attn, "v", width, keys, config.attention_biases);
   specs.linear(attn, "o", queries, width, config.attention_biases, true);
   const auto& groups = config.groups[static_cast<std::size_t>(layer)];
+  const std::vector<HeadRange> ranges = head_ranges(config, layer);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const HeadGroup& group = groups[g];
-    const Dimensions dimensions = group_dimensions(config, group);
+    const Dimensions dimensions = group_dimensions(config, ranges[g]);
     const std::string group_name = group_prefix(layer, static_cast<Index>(g));
     specs.of(variant(group.variant.id), group.variant.values, dimensions, group_name);
     const Encoding& position = encoding(group.encoding.id);
@@ -98,11 +99,6 @@ std::string layer_prefix(Index layer) {
 
 std::string group_prefix(Index layer, Index group) {
   return layer_prefix(layer) + "groups." + std::to_string(group) + ".";
-}
-
-Dimensions group_dimensions(const ModelConfig& config, const HeadGroup& group) {
-  return {config.width,     group.heads,      group.heads / (config.heads / config.kv_heads),
-          config.head_size, config.head_size, config.context};
 }
 
 std::vector<WeightSpec> weight_specs(const ModelConfig& config) {

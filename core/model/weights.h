@@ -38,9 +38,6 @@ struct WeightSpec {
 std::vector<WeightSpec> weight_specs(const ModelConfig& config);
 Index parameter_count(const ModelConfig& config);
 
-// Sizes of one group of a layer, as its Infos see them.
-Dimensions group_dimensions(const ModelConfig& config, const HeadGroup& group);
-
 // "layers.3.groups.0."
 std::string group_prefix(Index layer, Index group);
 std::string layer_prefix(Index layer);  // "layers.3."

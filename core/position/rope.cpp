@@ -36,6 +36,18 @@ Var turned(const Var& x, const std::vector<std::int32_t>& positions, const Value
   return reshape(rotate(reshape(x, {batch, rows, x.dim(2)}), cosine, sine, interleaved), x.shape());
 }
 
+// Positions of the rows of k. Those of heads that share one are the same.
+std::vector<std::int32_t> key_positions(const Part& part) {
+  const Index keys = part.k.dim(1), shared = part.heads / part.kv_heads();
+  if (static_cast<Index>(part.pos_k.size()) <= keys || shared == 1) return part.pos_k;
+  std::vector<std::int32_t> result;
+  for (Index head = 0; head < part.heads; head += shared) {
+    const auto first = part.pos_k.begin() + head * keys;
+    result.insert(result.end(), first, first + keys);
+  }
+  return result;
+}
+
 }  // namespace
 
 Encoding rope_encoding() {
@@ -108,8 +120,8 @@ Encoding rope_encoding() {
     return {};
   };
   e.apply = [](Part& part, const EncodingContext& context) {
-    part.q = turned(part.q, part.pos_q, context.values);  // [B h, L_q, d_k]
-    part.k = turned(part.k, part.pos_k, context.values);  // [B h_kv, L_k, d_k]
+    part.q = turned(part.q, part.pos_q, context.values);           // [B h, L_q, d_k]
+    part.k = turned(part.k, key_positions(part), context.values);  // [B h_kv, L_k, d_k]
   };
   return e;
 }

@@ -80,6 +80,7 @@ Variant adaptive_span_variant() {
       "token choose its span.";
   v.source = "Sukhbaatar et al., 2019, Adaptive attention span, arXiv:1905.07799";
   v.cost = "O(L·(z + R)·d)";
+  v.incremental = true;
   v.causal_by_definition = true;
   v.parameters = {{.key = "span",
                    .symbol = "S",

@@ -24,7 +24,13 @@ Dimensions operation_dimensions(const OperationInput& input) {
   Dimensions dimensions = free_dimensions(input.heads, input.kv_heads, key, value);
   if (input.x.defined()) dimensions.model = input.x.dim(2);
   dimensions.batch = input.batch;
+  dimensions.first_head = input.first_head;
+  dimensions.layer_heads = input.layer_heads;
   return dimensions;
+}
+
+Index layer_heads(const OperationInput& input) {
+  return input.layer_heads != 0 ? input.layer_heads : input.heads;
 }
 
 Index first_position(const OperationInput& input) {
@@ -44,6 +50,7 @@ Pattern ruled_pattern(const OperationInput& input, const Variant& variant) {
                           .queries = query_count(input),
                           .keys = key_count(input),
                           .first = first_position(input),
+                          .first_head = input.first_head,
                           .layer = input.layer,
                           .causal = input.causal || variant.causal_by_definition});
 }

@@ -11,6 +11,9 @@ Index query_count(const OperationInput& input);
 Index key_count(const OperationInput& input);
 Dimensions operation_dimensions(const OperationInput& input);
 
+// Heads of the layer that the operation's heads belong to.
+Index layer_heads(const OperationInput& input);
+
 // Position of the first query.
 Index first_position(const OperationInput& input);
 

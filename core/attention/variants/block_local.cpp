@@ -17,6 +17,7 @@ Variant block_local_variant() {
       "small dense matrices, but nothing crosses a border between blocks.";
   v.source = "Qiu et al., 2019, Blockwise self-attention, arXiv:1911.02972";
   v.cost = "O(L·b·d)";
+  v.incremental = true;
   v.parameters = {{.key = "block",
                    .symbol = "b",
                    .label = "Block",

@@ -10,9 +10,9 @@ namespace {
 
 using Lists = std::vector<std::vector<Index>>;
 
-std::string permutation_objection(const Lists& permutations, Index blocks, Index heads) {
-  if (heads > 0 && static_cast<Index>(permutations.size()) != heads) {
-    return "permutations: expected one list for each of the " + std::to_string(heads) +
+std::string permutation_objection(const Lists& permutations, Index blocks, const Dimensions& n) {
+  if (n.heads > 0 && n.offset_in_list(static_cast<Index>(permutations.size())) < 0) {
+    return "permutations: expected one list for each of the " + std::to_string(n.heads) +
            " heads, found " + std::to_string(permutations.size());
   }
   for (const auto& permutation : permutations) {
@@ -67,18 +67,20 @@ Variant blockwise_variant() {
   v.objection = [](const Values& values, const Situation& at) -> std::string {
     if (!values.has("permutations")) return {};
     return permutation_objection(values.get<Lists>("permutations"), values.integer("blocks"),
-                                 at.dimensions.heads);
+                                 at.dimensions);
   };
   v.pattern = [](const PatternInput& in) {
     const Index blocks = in.values.integer("blocks");
     const Index size = (in.keys + blocks - 1) / blocks;
     const Lists* given =
         in.values.has("permutations") ? &in.values.get<Lists>("permutations") : nullptr;
+    const bool of_group = given && static_cast<Index>(given->size()) == in.heads;
+    const Index first = of_group ? 0 : in.first_head;
     return build_rows(in, in.heads, {"block"}, [=](PatternBuilder& rows, Index head, Index i) {
       const Index block = i / size;
       const Index seen =
-          given ? (*given)[static_cast<std::size_t>(head)][static_cast<std::size_t>(block)]
-                : (block + head) % blocks;
+          given ? (*given)[static_cast<std::size_t>(first + head)][static_cast<std::size_t>(block)]
+                : (block + first + head) % blocks;
       rows.add(0, seen * size, (seen + 1) * size);
     });
   };

@@ -159,6 +159,7 @@ Variant compressive_variant() {
       "by keeping the most used. So the past fades instead of ending at an edge.";
   v.source = "Rae et al., 2019, Compressive Transformers, arXiv:1911.05507";
   v.cost = "O(L·(M_old/c + M + L)·d)";
+  v.incremental = true;
   v.causal_by_definition = true;
   v.relative_only = true;
   v.parameters = {{.key = "rate",

@@ -17,6 +17,7 @@ Variant custom_variant() {
       "gives zeros.";
   v.source = "Vaswani et al., 2017, arXiv:1706.03762, masked attention";
   v.cost = "O(pairs·d)";
+  v.incremental = true;
   v.cross = true;
   v.weights = {{.name = "pattern.mask",
                 .help = "Which key each query may see: 1 where it may.",

@@ -1,5 +1,6 @@
 #include "core/attention/variants/drawn.h"
 
+#include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
 #include "core/base/random.h"
 
@@ -15,6 +16,14 @@ Tensor drawn_normal(const char* name, const Shape& shape, double deviation, std:
   Tensor drawn(shape);
   for (float& x : drawn) x = static_cast<float>(deviation * random.normal());
   return drawn;
+}
+
+Tensor drawn_for_heads(const OperationInput& input, const char* name, Shape shape, Index heads_axis,
+                       double deviation, std::uint64_t seed) {
+  shape[static_cast<std::size_t>(heads_axis)] = layer_heads(input);
+  const Tensor all = drawn_normal(name, shape, deviation, seed);
+  if (layer_heads(input) == input.heads) return all;
+  return slice(Var(all), heads_axis, input.first_head, input.heads).value();
 }
 
 }  // namespace attnscope

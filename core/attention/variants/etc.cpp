@@ -73,6 +73,7 @@ Variant etc_variant() {
       "to the global token of its own sentence or paragraph, which builds structure in.";
   v.source = "Ainslie et al., 2020, ETC, arXiv:2004.08483";
   v.cost = "O(n_g·L·d + L·w·d)";
+  v.incremental = true;
   v.parameters = {{.key = "global",
                    .symbol = "n_g",
                    .label = "Global tokens",

@@ -34,7 +34,8 @@ Pattern factorised_pattern(
   const bool by_head = mode == "per_head", by_layer = mode == "interleaved";
   return build_rows(input, by_head ? input.heads : 1, std::move(rules),
                     [&](PatternBuilder& rows, Index head, Index i) {
-                      const bool odd = by_head ? head % 2 == 1 : input.layer % 2 == 1;
+                      const bool odd =
+                          by_head ? (input.first_head + head) % 2 == 1 : input.layer % 2 == 1;
                       const bool turns = by_head || by_layer;
                       if (mode == "first" || mode == "merged" || (turns && !odd))
                         add_first(rows, 0, i);

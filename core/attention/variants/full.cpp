@@ -55,6 +55,7 @@ Variant full_variant() {
       "Vaswani et al., 2017, arXiv:1706.03762; additive: Bahdanau, Cho and Bengio, 2014, "
       "arXiv:1409.0473";
   v.cost = "O(L²·d)";
+  v.incremental = true;
   v.cross = true;
   v.parameters = {{.key = "score",
                    .symbol = "",

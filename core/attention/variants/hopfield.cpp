@@ -88,6 +88,7 @@ Variant hopfield_variant() {
       "mean of a group; a large β makes memories sharp.";
   v.source = "Ramsauer et al., 2020, Hopfield networks is all you need, arXiv:2008.02217";
   v.cost = "O(steps·L²·d)";
+  v.incremental = true;
   v.cross = true;
   v.takes_pairs = v.has_terms = never;
   v.parameters = {{.key = "steps",

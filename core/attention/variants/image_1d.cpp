@@ -18,6 +18,7 @@ Variant image_1d_variant() {
       "is how the Image Transformer draws pixel after pixel.";
   v.source = "Parmar et al., 2018, Image Transformer, arXiv:1802.05751";
   v.cost = "O(L·(b + m)·d)";
+  v.incremental = true;
   v.parameters = {{.key = "block",
                    .symbol = "b",
                    .label = "Block",

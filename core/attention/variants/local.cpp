@@ -16,6 +16,7 @@ Variant local_variant() {
       "layers widen what a token can know step by step, as convolutions do.";
   v.source = "Beltagy, Peters and Cohan, 2020, Longformer, arXiv:2004.05150";
   v.cost = "O(L·w·d)";
+  v.incremental = true;
   v.parameters = {window_parameter(), dilation_parameter()};
   v.pattern = [](const PatternInput& in) {
     const Index window = in.values.integer("window"), dilation = in.values.integer("dilation");

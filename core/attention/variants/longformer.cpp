@@ -18,6 +18,7 @@ Variant longformer_variant() {
       "distant tokens meet in two steps.";
   v.source = "Beltagy, Peters and Cohan, 2020, Longformer, arXiv:2004.05150";
   v.cost = "O(L·(w + g)·d), g global positions";
+  v.incremental = true;
   v.parameters = {window_parameter(),
                   dilation_parameter(),
                   {.key = "global",

@@ -116,8 +116,9 @@ OperationResult evaluate_item(const OperationInput& input, Backend& backend, con
   const Var* given = find_weight(input.weights, "lsh.rotation");
   const Tensor rotation =
       given ? given->value()
-            : drawn_normal("lsh.rotation", rotation_shape(values, input.heads, input.q.dim(2)), 1,
-                           static_cast<std::uint64_t>(values.integer("seed")));
+            : drawn_for_heads(input, "lsh.rotation",
+                              rotation_shape(values, input.heads, input.q.dim(2)), 1, 1,
+                              static_cast<std::uint64_t>(values.integer("seed")));
   const Hashes hashes = hashed(input.q.value(), rotation, stop);
   Part part = plain_part(input, hashed_pattern(input, hashes));
   part.k = unit_rows(input.q);                                  // [h, L, d_k]

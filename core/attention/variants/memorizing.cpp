@@ -147,6 +147,7 @@ Variant memorizing_variant() {
       "for word.";
   v.source = "Wu et al., 2022, Memorizing Transformers, arXiv:2203.08913";
   v.cost = "O(L·(L + k)·d) and the search";
+  v.incremental = true;
   v.causal_by_definition = true;
   v.has_terms = [](const Values&) { return false; };
   v.parameters = {{.key = "top",

@@ -53,11 +53,12 @@ Var random_matrix(const OperationInput& input) {
   const Values& values = input.variant.values;
   const Index features = values.integer("features"), size = input.q.dim(2);
   const auto seed = static_cast<std::uint64_t>(values.integer("seed"));
-  Tensor w = drawn_normal("performer.w", {input.heads, features, size}, 1, 2 * seed);
+  Tensor w = drawn_for_heads(input, "performer.w", {input.heads, features, size}, 0, 1, 2 * seed);
   if (!values.flag("orthogonal")) return w;
   for (Index a = 0; a < input.heads; ++a) {
-    const Tensor lengths = drawn_normal("performer.w", {features, size}, 1,
-                                        (2 * seed + 1) + static_cast<std::uint64_t>(a) * 7919);
+    const auto head = static_cast<std::uint64_t>(input.first_head + a);
+    const Tensor lengths =
+        drawn_normal("performer.w", {features, size}, 1, (2 * seed + 1) + head * 7919);
     orthogonalise(w.data() + a * features * size, features, size, lengths);
   }
   return w;
@@ -136,6 +137,7 @@ Variant performer_variant() {
       "directions lower the variance. The exact softmax is shown for comparison.";
   v.source = "Choromanski et al., 2020, Rethinking attention with Performers, arXiv:2009.14794";
   v.cost = "O(L·m·d)";
+  v.incremental = true;
   v.cross = true;
   v.takes_pairs = v.has_terms = v.has_scores = never;
   v.parameters = {{.key = "features",

@@ -16,8 +16,9 @@ namespace {
 Var random_matrix(const OperationInput& input) {
   if (const Var* given = find_weight(input.weights, "rfa.w")) return *given;
   const Values& values = input.variant.values;
-  return drawn_normal("rfa.w", {input.heads, values.integer("features"), input.q.dim(2)},
-                      1 / values.real("sigma"), static_cast<std::uint64_t>(values.integer("seed")));
+  return drawn_for_heads(input, "rfa.w", {input.heads, values.integer("features"), input.q.dim(2)},
+                         0, 1 / values.real("sigma"),
+                         static_cast<std::uint64_t>(values.integer("seed")));
 }
 
 // sqrt(1/D) [sin(w x), cos(w x)].  [B h, L, 2 D]
@@ -60,6 +61,7 @@ Variant rfa_variant() {
       "running sums. More features estimate better; the exact softmax is shown for comparison.";
   v.source = "Peng et al., 2021, Random feature attention, arXiv:2103.02143";
   v.cost = "O(L·D·d)";
+  v.incremental = true;
   v.cross = true;
   v.takes_pairs = v.has_terms = v.has_scores = never;
   v.parameters = {{.key = "features",

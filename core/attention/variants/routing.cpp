@@ -90,8 +90,8 @@ Clusters routed(const OperationInput& input, const Tensor& q, const Tensor& k) {
       std::vector<double> both = queries;
       both.insert(both.end(), keys.begin(), keys.end());
       const auto seed = static_cast<std::uint64_t>(values.integer("seed"));
-      centroids =
-          clustered(both, clusters, size, mixed_seed(seed, static_cast<std::uint64_t>(head)));
+      centroids = clustered(both, clusters, size,
+                            mixed_seed(seed, static_cast<std::uint64_t>(input.first_head + head)));
     }
     const auto of_queries = assigned(queries, centroids.data(), clusters, size);
     const auto of_keys = assigned(keys, centroids.data(), clusters, size);

@@ -38,6 +38,7 @@ Variant segment_memory_variant() {
       "this is Transformer-XL: a token can look back across the border of its segment.";
   v.source = "Dai et al., 2019, Transformer-XL, arXiv:1901.02860";
   v.cost = "O(L·(M + L)·d)";
+  v.incremental = true;
   v.causal_by_definition = true;
   v.relative_only = true;
   v.weights = {

@@ -1,12 +1,12 @@
 // synthesizer: weights that never compare two tokens. Tay et al., 2020.
 #include "core/attention/variants/assemble.h"
-#include "core/attention/variants/drawn.h"
 #include "core/attention/variants/list.h"
 #include "core/attention/variants/rows.h"
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
+#include "core/base/random.h"
 
 namespace attnscope {
 
@@ -25,9 +25,9 @@ void check_length(const char* name, Index most, Index length) {
                    found_text(most));
 }
 
-// ReLU(x w1 + b1) w2 + b2, cut to L columns.  [B h, L, L]
+// ReLU(x w1 + b1) w2 + b2, cut to L_k columns.  [B h, L_q, L_k]
 Var dense_logits(const OperationInput& input) {
-  const Index heads = input.heads, length = input.x.dim(1);
+  const Index heads = input.heads, length = key_count(input);
   const Var& w2 = weight(input.weights, "syn.w2");  // [h, a, L_max]
   const Index inner = w2.dim(1);
   check_length("syn.w2", w2.dim(2), length);
@@ -40,16 +40,34 @@ Var dense_logits(const OperationInput& input) {
   return split_heads(logits, heads);
 }
 
-// [h, L, L]
+// Numbers for all pairs of `length` positions; those of a shorter text are among them.  [h, L, L]
+Tensor drawn_matrices(const OperationInput& input, Index length) {
+  constexpr Index kMost = Index{1} << 28;
+  if (input.heads * length > kMost / length) {
+    throw InputError("syn.r: too large to draw for " + std::to_string(length) + " positions");
+  }
+  const auto seed = static_cast<std::uint64_t>(input.variant.values.integer("seed"));
+  Tensor drawn({input.heads, length, length});
+  for (Index head = 0; head < input.heads; ++head) {
+    Random random(mixed_seed(seed, static_cast<std::uint64_t>(input.first_head + head)));
+    for (Index i = 0; i < length; ++i) {
+      for (Index j = 0; j < i; ++j) {
+        drawn(head, i, j) = static_cast<float>(random.normal());
+        drawn(head, j, i) = static_cast<float>(random.normal());
+      }
+      drawn(head, i, i) = static_cast<float>(random.normal());
+    }
+  }
+  return drawn;
+}
+
+// [h, L_q, L_k]
 Var random_logits(const OperationInput& input) {
   const Index length = key_count(input);
   const Var* given = find_weight(input.weights, "syn.r");
-  if (!given) {
-    const auto seed = static_cast<std::uint64_t>(input.variant.values.integer("seed"));
-    return drawn_normal("syn.r", {input.heads, length, length}, 1, seed);
-  }
-  check_length("syn.r", given->dim(1), length);
-  return slice(slice(*given, 1, 0, length), 2, 0, length);
+  if (given) check_length("syn.r", given->dim(1), length);
+  const Var all = given ? *given : Var(drawn_matrices(input, length));
+  return slice(slice(all, 1, first_position(input), length - first_position(input)), 2, 0, length);
 }
 
 OperationResult evaluate_synthesizer(const OperationInput& input, Backend& backend,
@@ -90,6 +108,7 @@ Variant synthesizer_variant() {
       "that does not look at the text. Both do better than one would think.";
   v.source = "Tay et al., 2020, Synthesizer, arXiv:2005.00743";
   v.cost = "O(L²·d)";
+  v.incremental = true;
   v.needs = [](const Values& values) {
     return Needs{.queries = false, .keys = false, .input = is_dense(values)};
   };

@@ -251,7 +251,6 @@ TEST(Evaluate, SharedKeysAreRepeatedKeys) {
   grouped.kv_heads = 2;
   grouped.inner = 12;
   for_each_operation(grouped, [&](const OperationInput& input) {
-    if (input.encoding.id != "none") return;
     OperationInput repeated = input;
     repeated.kv_heads = 4;
     const auto twice = [](const Tensor& x) {

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/model/weights.h"
+#include "tests/support/compare.h"
 
 namespace attnscope {
 namespace {
@@ -96,6 +97,132 @@ TEST(Model, WithGroupsNamesUntrainedWeights) {
     EXPECT_TRUE(with_groups(other, model.config.groups, true).untrained.empty());
   }
   EXPECT_GT(with_weights, 0);
+}
+
+struct Mixed {
+  ModelConfig config;
+  Model model;
+};
+
+// Six heads that share two key-value heads, with weights far from their initial values.
+Mixed mixed_model(const Choice& variant, const Choice& encoding, bool causal = true) {
+  ModelConfig config = small_config();
+  config.heads = 6;
+  config.kv_heads = 2;
+  config.causal = causal;
+  config.groups = uniform_groups(config, variant, encoding);
+  Model model = make_model(config, 5);
+  std::uint64_t seed = 5;
+  for (auto& [name, weight] : model.weights) {
+    const Tensor noise = testing::random_tensor(weight.shape(), ++seed, 0.3);
+    Tensor values = weight.value().copy();
+    for (Index i = 0; i < values.size(); ++i) values[i] += noise[i];
+    weight = Var(values);
+  }
+  return {config, model};
+}
+
+std::vector<std::vector<HeadGroup>> split(const ModelConfig& config,
+                                          const std::vector<Index>& heads) {
+  auto groups = config.groups;
+  for (auto& layer : groups) {
+    const HeadGroup all = layer[0];
+    layer.clear();
+    for (const Index count : heads) layer.push_back({count, all.variant, all.encoding});
+  }
+  return groups;
+}
+
+Tensor logits(const Model& model) {
+  return forward(model, IntTensor::from({1, 8}, {3, 0, 10, 7, 7, 1, 5, 2}), {}).value();
+}
+
+// Walks every variant with every encoding: whatever belongs to a head goes with it.
+TEST(Model, EqualGroupsAreAsOne) {
+  int compared = 0;
+  for (const Variant& v : variants()) {
+    for (const Encoding& e : encodings()) {
+      const Choice choice{v.id, default_values(v.parameters)};
+      ModelConfig sizes = small_config();
+      sizes.heads = 6;
+      sizes.kv_heads = 2;
+      sizes.causal = v.causal_refusal.empty();
+      sizes.groups = uniform_groups(sizes, choice, encoding_choice(e.id));
+      if (!refusal(choice, encoding_choice(e.id), sizes.causal,
+                   group_dimensions(sizes, head_ranges(sizes, 0)[0]), 8, 8)
+               .empty()) {
+        continue;
+      }
+      SCOPED_TRACE(v.id + " " + e.id);
+      // Trained weights go along, and the initial ones of a model that lacks them are the same.
+      const Model trained =
+          with_groups(mixed_model(choice, encoding_choice(e.id), sizes.causal).model, sizes.groups,
+                      sizes.causal);
+      const Model plain = mixed_model(default_variant(), default_encoding()).model;
+      const Model untrained = with_groups(plain, sizes.groups, sizes.causal);
+      Tensor expected, expected_untrained;
+      try {
+        expected = logits(trained);
+        expected_untrained = logits(untrained);
+      } catch (const InputError&) {
+        continue;  // not at this length
+      }
+      for (const std::vector<Index>& heads :
+           {std::vector<Index>{3, 3}, {1, 2, 1, 1, 1}, {1, 1, 1, 1, 1, 1}}) {
+        const Model apart = with_groups(trained, split(sizes, heads), sizes.causal);
+        EXPECT_TRUE(apart.untrained.empty());
+        ASSERT_TRUE(testing::close(logits(apart), expected, 1e-5));
+        const Model again = with_groups(apart, sizes.groups, sizes.causal);
+        EXPECT_TRUE(again.untrained.empty());
+        ASSERT_TRUE(testing::close(logits(again), expected, 1e-6));
+        const Model fresh = with_groups(plain, split(sizes, heads), sizes.causal);
+        EXPECT_EQ(fresh.untrained.empty(), untrained.untrained.empty());
+        ASSERT_TRUE(testing::close(logits(fresh), expected_untrained, 1e-5));
+      }
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 100);
+}
+
+TEST(Model, AHeadWithAnotherVariantKeepsTheWeightsOfItsEncoding) {
+  const auto [config, model] = mixed_model(default_variant(), encoding_choice("t5"));
+  auto groups = split(config, {2, 1, 3});
+  groups[0][1].variant = {"local", default_values(variant("local").parameters)};
+  groups[1][2].encoding = default_encoding();
+  const Model other = with_groups(model, groups, true);
+  EXPECT_TRUE(other.untrained.empty());
+  const Tensor& all = model.weights.at("layers.0.groups.0.pos.bias").value();  // [buckets, 6]
+  const Tensor& one = other.weights.at("layers.0.groups.1.pos.bias").value();  // [buckets, 1]
+  ASSERT_EQ(one.shape(), (Shape{all.dim(0), 1}));
+  for (Index bucket = 0; bucket < all.dim(0); ++bucket) {
+    EXPECT_EQ(one(bucket, 0), all(bucket, 2)) << bucket;
+  }
+  EXPECT_FALSE(other.weights.contains("layers.1.groups.2.pos.bias"));
+}
+
+TEST(Model, NewHeadsOfAnEncodingAreUntrainedAndTheOthersAreNot) {
+  auto [config, model] = mixed_model(default_variant(), encoding_choice("t5"));
+  auto groups = split(config, {3, 3});
+  groups[0][1].encoding = groups[1][1].encoding = default_encoding();
+  const Model half = with_groups(model, groups, true);
+  const Model all = with_groups(half, config.groups, true);
+  EXPECT_EQ(all.untrained,
+            (std::vector<std::string>{"layers.0.groups.0.pos.bias", "layers.1.groups.0.pos.bias"}));
+  const Tensor& before = model.weights.at("layers.0.groups.0.pos.bias").value();
+  const Tensor& after = all.weights.at("layers.0.groups.0.pos.bias").value();
+  for (Index bucket = 0; bucket < before.dim(0); ++bucket) {
+    for (Index head = 0; head < 6; ++head) {
+      EXPECT_EQ(after(bucket, head), head < 3 ? before(bucket, head) : 0) << bucket << head;
+    }
+  }
+}
+
+TEST(Model, AGroupLiesWithinAKeyHeadOrHasAllOfItsHeads) {
+  const auto [config, model] = mixed_model(default_variant(), default_encoding());
+  EXPECT_NO_THROW(with_groups(model, split(config, {1, 2, 3}), true));
+  EXPECT_THROW(with_groups(model, split(config, {2, 2, 2}), true), InputError);
+  EXPECT_THROW(with_groups(model, split(config, {4, 2}), true), InputError);
 }
 
 }  // namespace

@@ -1,0 +1,154 @@
+#include "core/experiment/chosen.h"
+
+#include <algorithm>
+#include <string>
+
+#include "core/base/error.h"
+
+namespace attnscope {
+
+namespace {
+
+constexpr std::size_t kMostTextBytes = std::size_t{1} << 20;
+
+// What a head does.
+struct HeadChoice {
+  Choice variant, encoding;
+  bool operator==(const HeadChoice&) const = default;
+};
+
+// [layers][heads]
+std::vector<std::vector<HeadChoice>> choices_of_heads(const ModelConfig& config) {
+  std::vector<std::vector<HeadChoice>> heads;
+  for (const auto& layer : config.groups) {
+    heads.emplace_back();
+    for (const HeadGroup& group : layer) {
+      heads.back().insert(heads.back().end(), static_cast<std::size_t>(group.heads),
+                          {group.variant, group.encoding});
+    }
+  }
+  return heads;
+}
+
+// The numbers of a choice, or all from 0 to count - 1.
+std::vector<Index> numbers(const std::vector<Index>& given, Index count, const std::string& path) {
+  std::vector<Index> result = given;
+  if (given.empty()) {
+    for (Index n = 0; n < count; ++n) result.push_back(n);
+  }
+  for (const Index n : result) {
+    if (n >= 0 && n < count) continue;
+    throw InputError(path + ": expected numbers from 0 to " + std::to_string(count - 1) +
+                     ", found " + std::to_string(n));
+  }
+  return result;
+}
+
+// Neighbouring equal heads as one group. Heads that share keys are in one group with all others of
+// theirs, or in one with none of other keys.
+std::vector<HeadGroup> grouped(const std::vector<HeadChoice>& heads, Index shared) {
+  std::vector<HeadGroup> within;  // of one key-value head each
+  std::vector<HeadGroup> groups;
+  const auto append = [](std::vector<HeadGroup>& list, const HeadGroup& next) {
+    if (!list.empty() && list.back().variant == next.variant &&
+        list.back().encoding == next.encoding) {
+      list.back().heads += next.heads;
+    } else {
+      list.push_back(next);
+    }
+  };
+  bool joins = false;  // the last group has all heads of its keys
+  for (std::size_t first = 0; first < heads.size(); first += static_cast<std::size_t>(shared)) {
+    within.clear();
+    for (std::size_t head = first; head < first + static_cast<std::size_t>(shared); ++head) {
+      append(within, {1, heads[head].variant, heads[head].encoding});
+    }
+    if (within.size() == 1 && joins) {
+      append(groups, within[0]);
+    } else {
+      groups.insert(groups.end(), within.begin(), within.end());
+    }
+    joins = within.size() == 1;
+  }
+  return groups;
+}
+
+}  // namespace
+
+std::vector<std::vector<HeadGroup>> chosen_groups(const ModelConfig& stored,
+                                                  const Experiment& experiment) {
+  if (!experiment.variant && !experiment.encoding && experiment.groups.empty()) {
+    return stored.groups;
+  }
+  auto heads = choices_of_heads(stored);
+  const auto apply = [&](HeadChoice& head, const auto& choice) {
+    if (choice.variant) head.variant = *choice.variant;
+    if (choice.encoding) head.encoding = *choice.encoding;
+  };
+  for (auto& layer : heads) {
+    for (HeadChoice& head : layer) apply(head, experiment);
+  }
+  for (std::size_t n = 0; n < experiment.groups.size(); ++n) {
+    const GroupChoice& choice = experiment.groups[n];
+    const std::string path = "groups[" + std::to_string(n) + "]";
+    for (const Index layer : numbers(choice.layers, stored.layers, path + ".layers")) {
+      for (const Index head : numbers(choice.heads, stored.heads, path + ".heads")) {
+        apply(heads[static_cast<std::size_t>(layer)][static_cast<std::size_t>(head)], choice);
+      }
+    }
+  }
+  std::vector<std::vector<HeadGroup>> groups;
+  for (const auto& layer : heads) {
+    groups.push_back(grouped(layer, stored.heads / stored.kv_heads));
+  }
+  return groups;
+}
+
+Model chosen_model(const Model& stored, const Experiment& experiment) {
+  return with_groups(stored, chosen_groups(stored.config, experiment),
+                     experiment.causal.value_or(stored.config.causal));
+}
+
+TraceToken trace_token(std::int32_t id, const Checkpoint& checkpoint) {
+  TraceToken token;
+  token.id = id;
+  if (checkpoint.tokenizer && id >= 0 && id < checkpoint.tokenizer->vocabulary_size()) {
+    token.bytes = checkpoint.tokenizer->bytes(id);
+    token.label = visible(token.bytes);
+    token.special = checkpoint.tokenizer->is_special(id);
+  } else {
+    token.label = std::string("#").append(std::to_string(id));
+  }
+  return token;
+}
+
+namespace {
+
+std::vector<TraceToken> tokens_of_text(const std::string& text, const Checkpoint& checkpoint) {
+  if (!checkpoint.tokenizer) {
+    throw InputError("text cannot be used with model " + checkpoint.name + ": " +
+                     checkpoint.tokenizer_problem);
+  }
+  if (text.size() > kMostTextBytes) {
+    throw InputError("text: expected at most " + std::to_string(kMostTextBytes) + " bytes, found " +
+                     std::to_string(text.size()));
+  }
+  std::vector<TraceToken> tokens;
+  for (const Token& token : checkpoint.tokenizer->encode(text)) {
+    const std::string bytes = checkpoint.tokenizer->bytes(token.id);
+    tokens.push_back({token.id, bytes, visible(bytes), token.begin, token.end, token.special});
+  }
+  return tokens;
+}
+
+}  // namespace
+
+std::vector<TraceToken> chosen_tokens(const Checkpoint& checkpoint, const Experiment& experiment) {
+  std::vector<TraceToken> tokens;
+  for (const std::int32_t id : experiment.ids) tokens.push_back(trace_token(id, checkpoint));
+  if (experiment.ids.empty()) tokens = tokens_of_text(experiment.text, checkpoint);
+  if (tokens.empty()) throw InputError("the text is empty: there is nothing to attend to");
+  return tokens;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,28 @@
+// From an experiment to what is run: the model as chosen, the text as tokens.
+#pragma once
+
+#include <vector>
+
+#include "core/checkpoint/checkpoint.h"
+#include "core/experiment/experiment.h"
+#include "core/experiment/trace.h"
+
+namespace attnscope {
+
+// The head groups that the experiment asks for in place of the checkpoint's: neighbouring heads
+// with equal choices make a group. InputError "groups[1].heads: expected numbers from 0 to 5,
+// found 7".
+std::vector<std::vector<HeadGroup>> chosen_groups(const ModelConfig& stored,
+                                                  const Experiment& experiment);
+
+// The model with these groups. InputError where the combination cannot work.
+Model chosen_model(const Model& stored, const Experiment& experiment);
+
+// The experiment's ids, or its text as the tokenizer cuts it. InputError where there is nothing to
+// attend to, or no tokenizer for the text.
+std::vector<TraceToken> chosen_tokens(const Checkpoint& checkpoint, const Experiment& experiment);
+
+// How a token appears in a trace.
+TraceToken trace_token(std::int32_t id, const Checkpoint& checkpoint);
+
+}  // namespace attnscope

@@ -1,0 +1,230 @@
+// with_groups(): every head takes its weights along into another group.
+#include <algorithm>
+
+#include "core/autodiff/operations_shape.h"
+#include "core/base/error.h"
+#include "core/base/random.h"
+#include "core/model/model.h"
+#include "core/model/weights.h"
+
+namespace attnscope {
+
+namespace {
+
+// How a weight's shape follows the number of heads.
+struct HeadAxis {
+  Index axis = -1;    // -1: all heads share the weight
+  Index unit = 1;     // entries of the axis for each head
+  bool keys = false;  // by key-value heads
+};
+
+HeadAxis head_axis(const WeightInfo& weight, const Values& values, Dimensions dimensions) {
+  const auto shape = [&](Index heads, Index key_heads) {
+    dimensions.heads = heads;
+    dimensions.kv_heads = key_heads;
+    return weight.shape(dimensions, values);
+  };
+  const Shape one = shape(1, 1), more = shape(2, 1), more_keys = shape(1, 2);
+  for (std::size_t axis = 0; axis < one.size(); ++axis) {
+    if (more[axis] != one[axis]) return {static_cast<Index>(axis), one[axis], false};
+    if (more_keys[axis] != one[axis]) return {static_cast<Index>(axis), one[axis], true};
+  }
+  return {};
+}
+
+// A person's click must not fill the memory with untrained numbers.
+class Allowance {
+ public:
+  void take(const std::string& owner, const std::string& name, const Shape& shape) {
+    constexpr Index kMost = Index{1} << 28;
+    used_ += element_count(shape);
+    if (used_ > kMost) {
+      throw InputError(owner + " needs " + to_string(shape) + " numbers for " + name +
+                       " and such weights at this context, more than " + std::to_string(kMost) +
+                       " in all");
+    }
+  }
+
+ private:
+  Index used_ = 0;
+};
+
+class Regrouping {
+ public:
+  Regrouping(const Model& from, Model& to) : from_(from), to_(to) {}
+
+  void run() {
+    shared_weights();
+    for (Index layer = 0; layer < to_.config.layers; ++layer) {
+      const auto& groups = to_.config.groups[static_cast<std::size_t>(layer)];
+      for (std::size_t g = 0; g < groups.size(); ++g) {
+        const Encoding& position = encoding(groups[g].encoding.id);
+        group_weights(layer, g, &HeadGroup::variant, variant(groups[g].variant.id));
+        if (!position.embed) group_weights(layer, g, &HeadGroup::encoding, position);
+      }
+    }
+    std::ranges::sort(to_.untrained);
+  }
+
+ private:
+  using Kind = Choice HeadGroup::*;  // variant or encoding
+
+  // Where a head's share of a weight comes from.
+  struct Origin {
+    const Var* weight = nullptr;  // null: from the initial values
+    Index at = 0;                 // the head's number within it
+    bool untrained = true;
+    bool operator==(const Origin&) const = default;
+  };
+
+  bool is_untrained(const std::string& name) const {
+    return std::ranges::find(from_.untrained, name) != from_.untrained.end();
+  }
+
+  // What belongs to no head group. An encoding of the input may be new.
+  void shared_weights() {
+    const Choice* before = input_encoding(from_.config);
+    std::uint64_t number = 0;
+    for (const WeightSpec& spec : weight_specs(to_.config)) {
+      ++number;
+      if (spec.name.find(".groups.") != std::string::npos) continue;
+      const auto had = from_.weights.find(spec.name);
+      const bool same = spec.owner.empty() || (before && before->id == spec.owner);
+      if (same && had != from_.weights.end() && had->second.shape() == spec.shape) {
+        to_.weights.emplace(*had);
+        if (is_untrained(spec.name)) to_.untrained.push_back(spec.name);
+      } else if (spec.initial && !(same && had == from_.weights.end() && spec.optional)) {
+        allowance_.take(spec.owner, spec.name, spec.shape);
+        to_.weights.emplace(spec.name, Var(spec.initial(mixed_seed(0, number))));
+        to_.untrained.push_back(spec.name);
+      }
+    }
+  }
+
+  void group_weights(Index layer, std::size_t group, Kind kind, const Info& info) {
+    const Values& values = (to_.config.groups[static_cast<std::size_t>(layer)][group].*kind).values;
+    for (std::size_t n = 0; n < info.weights.size(); ++n) {
+      if (info.uses(info.weights[n], values)) {
+        const std::uint64_t seed = mixed_seed(mixed_seed(0, static_cast<std::uint64_t>(layer)), n);
+        group_weight(layer, group, kind, info, info.weights[n], seed);
+      }
+    }
+  }
+
+  void group_weight(Index layer, std::size_t group, Kind kind, const Info& info,
+                    const WeightInfo& weight, std::uint64_t seed) {
+    const Values& values = (to_.config.groups[static_cast<std::size_t>(layer)][group].*kind).values;
+    const HeadRange range = head_ranges(to_.config, layer)[group];
+    const Dimensions dimensions = group_dimensions(to_.config, range);
+    const HeadAxis axis = head_axis(weight, values, dimensions);
+    const Shape shape = weight.shape(dimensions, values);
+    const std::string name = group_prefix(layer, static_cast<Index>(group)) + weight.name;
+
+    bool left_out = false;  // by the owner that all heads had already
+    std::vector<Origin> origins =
+        origins_of(layer, range, kind, info, weight, axis, shape, left_out);
+    if (left_out && weight.optional) return;
+    if (axis.axis < 0 && !std::ranges::all_of(origins, [&](const Origin& o) {
+          return o.weight && o.weight->value().data() == origins[0].weight->value().data();
+        })) {
+      origins.assign(origins.size(), Origin{});
+    }
+    const bool any_new =
+        std::ranges::any_of(origins, [](const Origin& o) { return o.weight == nullptr; });
+    if (any_new && !weight.initial) return;
+    Var initial;
+    if (any_new) initial = initial_of_layer(info, weight, values, axis, shape, seed);
+    to_.weights.emplace(name, gathered(origins, initial, axis, range));
+    if (std::ranges::any_of(origins, &Origin::untrained)) to_.untrained.push_back(name);
+  }
+
+  // For each head of the group, or each key-value head that it uses.
+  std::vector<Origin> origins_of(Index layer, const HeadRange& range, Kind kind, const Info& info,
+                                 const WeightInfo& weight, const HeadAxis& axis, const Shape& shape,
+                                 bool& left_out) const {
+    const auto& groups = from_.config.groups[static_cast<std::size_t>(layer)];
+    const std::vector<HeadRange> ranges = head_ranges(from_.config, layer);
+    std::vector<Origin> origins;
+    left_out = true;
+    const Index first = axis.keys ? range.first_key_head : range.first;
+    const Index count = axis.keys ? range.key_heads : range.count;
+    for (Index head = first; head < first + count; ++head) {
+      Origin origin;
+      for (std::size_t g = 0; g < groups.size(); ++g) {
+        const Index begin = axis.keys ? ranges[g].first_key_head : ranges[g].first;
+        const Index size = axis.keys ? ranges[g].key_heads : ranges[g].count;
+        if (head < begin || head >= begin + size) continue;
+        const Choice& choice = groups[g].*kind;
+        if (choice.id != info.id || !info.uses(weight, choice.values)) {
+          left_out = false;
+          continue;
+        }
+        const std::string name = group_prefix(layer, static_cast<Index>(g)) + weight.name;
+        const auto had = from_.weights.find(name);
+        if (had == from_.weights.end()) continue;
+        left_out = false;
+        Shape fitting = shape;
+        if (axis.axis >= 0) fitting[static_cast<std::size_t>(axis.axis)] = size * axis.unit;
+        if (had->second.shape() != fitting) continue;
+        origin = {&had->second, head - begin, is_untrained(name)};
+      }
+      origins.push_back(origin);
+    }
+    return origins;
+  }
+
+  // The initial values for all heads of the layer, of which a group takes its own.
+  Var initial_of_layer(const Info& info, const WeightInfo& weight, const Values& values,
+                       const HeadAxis& axis, const Shape& of_group, std::uint64_t seed) {
+    const ModelConfig& c = to_.config;
+    const Dimensions all = group_dimensions(c, {0, c.heads, 0, c.kv_heads});
+    const Shape shape = axis.axis < 0 ? of_group : weight.shape(all, values);
+    allowance_.take(info.id, weight.name, shape);
+    return Var(weight.initial(shape, all, values, seed));
+  }
+
+  // Runs of neighbouring heads from the same tensor, joined.
+  static Var gathered(const std::vector<Origin>& origins, const Var& initial, const HeadAxis& axis,
+                      const HeadRange& range) {
+    if (axis.axis < 0) return origins[0].weight ? *origins[0].weight : initial;
+    const Index first = axis.keys ? range.first_key_head : range.first;
+    const auto tensor = [&](std::size_t n) { return origins[n].weight; };
+    const auto place = [&](std::size_t n) {
+      return tensor(n) ? origins[n].at : first + static_cast<Index>(n);
+    };
+    std::vector<Var> parts;
+    for (std::size_t n = 0; n < origins.size();) {
+      std::size_t end = n + 1;
+      while (end < origins.size() && tensor(end) == tensor(n) &&
+             place(end) == place(n) + static_cast<Index>(end - n)) {
+        ++end;
+      }
+      const Var& whole = tensor(n) ? *tensor(n) : initial;
+      const Index count = static_cast<Index>(end - n) * axis.unit;
+      parts.push_back(whole.dim(axis.axis) == count
+                          ? whole
+                          : slice(whole, axis.axis, place(n) * axis.unit, count));
+      n = end;
+    }
+    return parts.size() == 1 ? parts[0] : concat(parts, axis.axis);
+  }
+
+  const Model& from_;
+  Model& to_;
+  Allowance allowance_;
+};
+
+}  // namespace
+
+Model with_groups(const Model& model, const std::vector<std::vector<HeadGroup>>& groups,
+                  bool causal) {
+  Model result;
+  result.config = model.config;
+  result.config.groups = groups;
+  result.config.causal = causal;
+  check(result.config, "model");
+  Regrouping(model, result).run();
+  return result;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,255 @@
+#include "core/model/generate.h"
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.h"
+#include "core/model/weights.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using testing::close;
+
+Choice variant_choice(const std::string& id) {
+  return {id, default_values(variant(id).parameters)};
+}
+Choice encoding_choice(const std::string& id) {
+  return {id, default_values(encoding(id).parameters)};
+}
+
+ModelConfig small_config(const Choice& variant, const Choice& encoding) {
+  ModelConfig config;
+  config.vocabulary = 13;
+  config.context = 24;
+  config.width = 12;
+  config.layers = 2;
+  config.heads = 6;
+  config.kv_heads = 2;
+  config.head_size = 4;
+  config.hidden = 20;
+  config.groups = uniform_groups(config, variant, encoding);
+  return config;
+}
+
+// Weights large enough for attention to be far from uniform.
+Model lively(const ModelConfig& config, double deviation = 0.4) {
+  Model model = make_model(config, 5);
+  std::uint64_t seed = 5;
+  for (auto& [name, weight] : model.weights) {
+    const Tensor noise = testing::random_tensor(weight.shape(), ++seed, deviation);
+    Tensor values = weight.value().copy();
+    for (Index i = 0; i < values.size(); ++i) values[i] += noise[i];
+    weight = Var(values);
+  }
+  return model;
+}
+
+const std::vector<std::int32_t> kIds = {3, 0, 12, 7, 7, 1, 5, 9, 2, 2, 11, 4, 6, 10, 8, 1, 3, 0};
+
+// The logits after the last token, [vocabulary], from the whole sequence at once.
+Tensor whole(const Model& model, std::size_t count, Trace* trace = nullptr) {
+  ForwardOptions options;
+  options.trace = trace;
+  const std::vector<std::int32_t> ids(kIds.begin(),
+                                      kIds.begin() + static_cast<std::ptrdiff_t>(count));
+  const Tensor all =
+      forward(model, IntTensor::from({1, static_cast<Index>(count)}, ids), options).value();
+  const Index vocabulary = model.config.vocabulary, last = static_cast<Index>(count) - 1;
+  return all.reshaped({static_cast<Index>(count), vocabulary})
+      .slice(last, 1)
+      .reshaped({vocabulary});
+}
+
+// A prompt of seven, then one by one, then three at once: every time as the whole sequence.
+void expect_as_whole(const Model& model) {
+  Generator generator(model);
+  std::size_t count = 0;
+  for (const std::size_t step : {7, 1, 1, 1, 1, 3, 1, 1, 2}) {
+    const auto first = kIds.begin() + static_cast<std::ptrdiff_t>(count);
+    count += step;
+    const Tensor logits =
+        generator.step({first, kIds.begin() + static_cast<std::ptrdiff_t>(count)}, {});
+    ASSERT_TRUE(close(logits, whole(model, count), 1e-5)) << count << " tokens";
+  }
+  EXPECT_EQ(generator.tokens(), kIds);
+}
+
+bool works(const ModelConfig& config) {
+  const auto& group = config.groups[0][0];
+  return refusal(group.variant, group.encoding, config.causal,
+                 group_dimensions(config, head_ranges(config, 0)[0]), 7, 7)
+      .empty();
+}
+
+// Walks every variant with every encoding that is registered.
+TEST(Generate, CachedStepsAreAsTheWholeSequence) {
+  int cached = 0;
+  for (const Variant& v : variants()) {
+    for (const Encoding& e : encodings()) {
+      const ModelConfig config = small_config(variant_choice(v.id), encoding_choice(e.id));
+      if (!v.incremental || !works(config)) continue;
+      SCOPED_TRACE(v.id + " " + e.id);
+      const Model model = lively(config);
+      EXPECT_EQ(cache_refusal(config), "");
+      expect_as_whole(model);
+      ++cached;
+    }
+  }
+  EXPECT_GT(cached, 100);
+}
+
+TEST(Generate, CachesEveryModeOfAVariant) {
+  int modes = 0;
+  for (const Variant& v : variants()) {
+    if (!v.incremental) continue;
+    for (const Parameter& parameter : v.parameters) {
+      for (const std::string& mode : parameter.choices) {
+        Choice choice = variant_choice(v.id);
+        choice.values.set(parameter.key, mode);
+        const ModelConfig config = small_config(choice, default_encoding());
+        if (!works(config)) continue;
+        SCOPED_TRACE(v.id + " " + mode);
+        // Not larger, or trigonometric features cancel down to their rounding errors.
+        expect_as_whole(lively(config, 0.2));
+        ++modes;
+      }
+    }
+  }
+  EXPECT_GT(modes, 10);
+}
+
+TEST(Generate, CachesSpansThatFollowFromTheInput) {
+  Model model = lively(small_config(variant_choice("adaptive_span"), encoding_choice("rope")));
+  for (const char* group : {"layers.0.groups.0.", "layers.1.groups.0."}) {
+    model.weights.erase(std::string(group) + "span.z");
+    model.weights[std::string(group) + "span.v"] = Var(testing::random_tensor({6, 12}, 3));
+    model.weights[std::string(group) + "span.b"] = Var(testing::random_tensor({6}, 4));
+  }
+  expect_as_whole(model);
+}
+
+// What cannot be cached is computed again, or refused with the reason that forward() has.
+TEST(Generate, ComputesAgainWhatCannotBeCached) {
+  int recomputed = 0;
+  for (const Variant& v : variants()) {
+    ModelConfig config = small_config(variant_choice(v.id), default_encoding());
+    if (!v.causal_refusal.empty()) config.causal = false;
+    if (!works(config) || cache_refusal(config).empty()) continue;
+    SCOPED_TRACE(v.id);
+    const Model model = lively(config);
+    Generator generator(model);
+    EXPECT_NE(generator.recomputes(), "");
+    const auto tokens = [](std::size_t count) {
+      return std::vector<std::int32_t>(kIds.begin(),
+                                       kIds.begin() + static_cast<std::ptrdiff_t>(count));
+    };
+    try {
+      whole(model, 8);
+    } catch (const InputError&) {
+      EXPECT_THROW(generator.step(tokens(8), {}), InputError);
+      continue;
+    }
+    EXPECT_TRUE(close(generator.step(tokens(7), {}), whole(model, 7), 1e-6));
+    EXPECT_TRUE(close(generator.step({kIds[7]}, {}), whole(model, 8), 1e-6));
+    ++recomputed;
+  }
+  EXPECT_GT(recomputed, 3);
+  ModelConfig open = small_config(default_variant(), default_encoding());
+  open.causal = false;
+  EXPECT_NE(cache_refusal(open), "");
+  KeyValueCache cache;
+  ForwardOptions options;
+  options.cache = &cache;
+  EXPECT_THROW(forward(make_model(open, 1), IntTensor::from({1, 2}, {1, 2}), options), InputError);
+}
+
+TEST(Generate, CachesLayersOfSeveralGroups) {
+  ModelConfig config = small_config(default_variant(), encoding_choice("rope"));
+  config.groups[0] = {HeadGroup{3, variant_choice("local"), encoding_choice("alibi")},
+                      HeadGroup{2, variant_choice("linear"), default_encoding()},
+                      HeadGroup{1, default_variant(), encoding_choice("t5")}};
+  expect_as_whole(lively(config));
+}
+
+TEST(Generate, KeepsBatchesApart) {
+  const Model model = lively(small_config(default_variant(), encoding_choice("rope")));
+  KeyValueCache cache;
+  ForwardOptions options;
+  options.cache = &cache;
+  const IntTensor both = IntTensor::from({2, 3}, {1, 2, 3, 4, 5, 6});
+  const Tensor at_once = forward(model, both, {}).value();
+  forward(model, IntTensor::from({2, 2}, {1, 2, 4, 5}), options);
+  const Tensor last = forward(model, IntTensor::from({2, 1}, {3, 6}), options).value();
+  for (Index b = 0; b < 2; ++b) {
+    EXPECT_TRUE(close(last.slice(b, 1).reshaped({13}),
+                      at_once.slice(b, 1).reshaped({3, 13}).slice(2, 1).reshaped({13}), 1e-5));
+  }
+}
+
+TEST(Generate, FillsATraceOfEachStep) {
+  const Model model = lively(small_config(default_variant(), encoding_choice("rope")));
+  Generator generator(model);
+  generator.step({kIds.begin(), kIds.begin() + 7}, {});
+  Trace step, all;
+  generator.step({kIds[7]}, {}, &step);
+  whole(model, 8, &all);
+  ASSERT_EQ(step.attention.size(), 2u);
+  EXPECT_EQ(step.attention[0].address.step, 1);
+  for (Index layer = 0; layer < 2; ++layer) {
+    for (Index head = 0; head < 6; ++head) {
+      const Tensor row = step.attention[static_cast<std::size_t>(layer)].attention(head);
+      ASSERT_EQ(row.shape(), (Shape{1, 8}));
+      const Tensor expected = all.attention[static_cast<std::size_t>(layer)].attention(head);
+      EXPECT_TRUE(close(row, expected.slice(7, 1), 1e-5)) << layer << " " << head;
+    }
+  }
+}
+
+TEST(Generate, ForgetsTheOlderHalfOfAFullContext) {
+  ModelConfig config = small_config(default_variant(), encoding_choice("rope"));
+  config.context = 8;
+  const Model model = lively(config);
+  Generator generator(model, {.backend = nullptr, .kept = 1});
+  generator.step({kIds.begin(), kIds.begin() + 8}, {});
+  EXPECT_EQ(generator.forgotten(), 0);
+  const Tensor logits = generator.step({kIds[8]}, {});
+  // Eight and one are too many: the first and the last three of them stay.
+  const std::vector<std::int32_t> expected = {kIds[0], kIds[6], kIds[7], kIds[8]};
+  EXPECT_EQ(generator.tokens(), expected);
+  EXPECT_EQ(generator.forgotten(), 5);
+  EXPECT_TRUE(close(logits,
+                    forward(model, IntTensor::from({1, 4}, expected), {})
+                        .value()
+                        .reshaped({4, 13})
+                        .slice(3, 1)
+                        .reshaped({13}),
+                    1e-5));
+  generator.step({1, 2, 3, 4}, {});
+  EXPECT_EQ(generator.tokens().size(), 8u);
+}
+
+TEST(Generate, LivesWithTheSmallestContext) {
+  ModelConfig config = small_config(default_variant(), encoding_choice("learned"));
+  config.context = 1;
+  const Model model = lively(config);
+  Generator generator(model, {.backend = nullptr, .kept = 3});
+  for (int n = 0; n < 4; ++n) EXPECT_TRUE(close(generator.step({3}, {}), whole(model, 1), 1e-6));
+  EXPECT_EQ(generator.forgotten(), 3);
+}
+
+TEST(Generate, IsAsBeforeAfterAFailure) {
+  const Model model = lively(small_config(default_variant(), encoding_choice("rope")));
+  Generator generator(model);
+  EXPECT_THROW(generator.step({}, {}), InputError);
+  generator.step({kIds.begin(), kIds.begin() + 7}, {});
+  EXPECT_THROW(generator.step({99}, {}), InputError);
+  Stop stop;
+  stop.request();
+  EXPECT_THROW(generator.step({kIds[7]}, stop), Stopped);
+  EXPECT_EQ(generator.tokens().size(), 7u);
+  EXPECT_TRUE(close(generator.step({kIds[7]}, {}), whole(model, 8), 1e-5));
+}
+
+}  // namespace
+}  // namespace attnscope
