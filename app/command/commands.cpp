@@ -6,6 +6,7 @@ void add_commands(CLI::App& app) {
   add_list(app);
   add_attend(app);
   add_run(app);
+  add_generate(app);
   add_render(app);
   add_gallery(app);
   add_train(app);

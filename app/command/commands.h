@@ -13,6 +13,7 @@ void add_commands(CLI::App& app);
 void add_attend(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_gallery(CLI::App& app);
+void add_generate(CLI::App& app);
 void add_list(CLI::App& app);
 void add_render(CLI::App& app);
 void add_run(CLI::App& app);

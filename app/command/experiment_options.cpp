@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/command/choice_text.h"
+#include "app/command/group_text.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/model/config.h"
@@ -60,6 +61,12 @@ std::optional<bool> ChoiceOptions::causal() const {
 }
 
 void ExperimentOptions::add_to(CLI::App& command) {
+  add_all_but_overlong(command);
+  command.add_option("--overlong", overlong_,
+                     "Which part of a text beyond the model's context is used: first or last");
+}
+
+void ExperimentOptions::add_all_but_overlong(CLI::App& command) {
   command_ = &command;
   command.add_option("session,--session", session_,
                      "A session file, or a PNG made by attnscope, that says what to run");
@@ -70,9 +77,13 @@ void ExperimentOptions::add_to(CLI::App& command) {
   text->excludes(file);
   command.add_option("-m,--model", model_, "A bundled model's name or a folder; default: default");
   choices_.add_to(command);
+  command
+      .add_option("--group", groups_,
+                  "A choice for some heads, beyond --variant and --position; as often as wanted: "
+                  "\"layers=0,2;heads=0-3;variant=local,window=4;position=alibi\". Without layers "
+                  "or heads: all of them")
+      ->allow_extra_args(false);
   command.add_option("--backend", backend_, "Where to compute: auto, cpu or gpu; default: auto");
-  command.add_option("--overlong", overlong_,
-                     "Which part of a text beyond the model's context is used: first or last");
 }
 
 Experiment ExperimentOptions::experiment() const {
@@ -91,6 +102,8 @@ Experiment ExperimentOptions::experiment() const {
   if (const auto variant = choices_.variant()) e.variant = variant;
   if (const auto encoding = choices_.encoding()) e.encoding = encoding;
   if (const auto causal = choices_.causal()) e.causal = causal;
+  if (!groups_.empty()) e.groups.clear();
+  for (const std::string& group : groups_) e.groups.push_back(group_from_text(group));
   if (!backend_.empty()) e.backend = backend_choice(backend_);
   if (!overlong_.empty()) {
     if (overlong_ != "first" && overlong_ != "last") {

@@ -30,10 +30,12 @@ class ChoiceOptions {
   bool causal_ = false, no_causal_ = false;
 };
 
-// --text, --text-file, --ids, --session, --model, --backend, --overlong and the above.
+// --text, --text-file, --ids, --session, --model, --group, --backend, --overlong and the above.
 class ExperimentOptions {
  public:
   void add_to(CLI::App& command);
+  // Without --overlong, for commands that have a rule of their own for what is beyond the context.
+  void add_all_but_overlong(CLI::App& command);
   // What the session file says, where one is given, changed by the other options. InputError when
   // there is nothing to run.
   Experiment experiment() const;
@@ -41,6 +43,7 @@ class ExperimentOptions {
  private:
   std::string session_, text_, text_file_, model_, backend_, overlong_;
   std::vector<std::int32_t> ids_;
+  std::vector<std::string> groups_;
   ChoiceOptions choices_;
   const CLI::App* command_ = nullptr;
 };

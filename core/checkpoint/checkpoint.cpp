@@ -57,6 +57,13 @@ StoredTensors read_shards(const fs::path& folder) {
       }
       tensors.insert(*found);
     }
+    for (const auto& [name, tensor] : shard.tensors) {
+      if (names.contains(name)) continue;
+      const bool elsewhere = map.contains(name);
+      throw InputError((folder / file).string() + ": tensor " + name + " is there, which " +
+                       "model.safetensors.index.json " +
+                       (elsewhere ? "places in " + map[name].get<std::string>() : "does not name"));
+    }
   }
   return tensors;
 }
@@ -79,6 +86,23 @@ const CheckpointFormat& format_of(const json& config, const std::string& name) {
   }
   throw InputError(name + ": model_type: expected one of " + known + ", found " +
                    shortened(config["model_type"]));
+}
+
+// "eos_token_id": a number, a list of them, or nothing.
+std::vector<std::int32_t> end_tokens(const json& config, const Model& model,
+                                     const std::string& name) {
+  std::vector<std::int32_t> ids;
+  if (!config.contains("eos_token_id") || config["eos_token_id"].is_null()) return ids;
+  const json& given = config["eos_token_id"];
+  for (const json& id : given.is_array() ? given : json::array({given})) {
+    if (!id.is_number_integer()) {
+      throw InputError(name + ": eos_token_id: expected a token number or a list of them, found " +
+                       shortened(given));
+    }
+    // Numbers that the vocabulary lacks are never generated.
+    if (id >= 0 && id < model.config.vocabulary) ids.push_back(id.get<std::int32_t>());
+  }
+  return ids;
 }
 
 // A tokenizer that cannot be used must not keep token ids from being run.
@@ -131,6 +155,7 @@ Checkpoint load_checkpoint(const std::string& name_or_folder) {
   checkpoint.name = fs::weakly_canonical(folder).filename().string();
   checkpoint.model =
       format_of(config, config_path.string()).load(config, read_tensors(folder), folder);
+  checkpoint.end_tokens = end_tokens(config, checkpoint.model, config_path.string());
   add_tokenizer(checkpoint, folder);
   return checkpoint;
 }

@@ -19,6 +19,7 @@ struct Checkpoint {
   Model model;
   std::shared_ptr<const Tokenizer> tokenizer;  // null: only token ids can be run
   std::string tokenizer_problem;               // why it is null
+  std::vector<std::int32_t> end_tokens;        // with which the model ends a text: eos_token_id
 };
 
 // A bundled model's name ("default") or a folder. InputError names what is missing or misshapen.

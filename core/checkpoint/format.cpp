@@ -14,7 +14,7 @@ const std::vector<CheckpointFormat>& checkpoint_formats() {
 }
 
 void TensorReader::fail(const std::string& message) const {
-  throw InputError((folder_ / "model.safetensors").string() + ": " + message);
+  throw InputError(folder_.string() + ": " + message);
 }
 
 Tensor TensorReader::take(const std::string& name, const Shape& shape) {

@@ -44,7 +44,7 @@ class TensorReader {
   Tensor take_transposed(const std::string& name, Index in, Index out);
   void ignore(const std::string& name) { taken_.push_back(name); }
   void finish() const;
-  [[noreturn]] void fail(const std::string& message) const;  // "FOLDER/model.safetensors: ..."
+  [[noreturn]] void fail(const std::string& message) const;  // "FOLDER: ..."
 
  private:
   const StoredTensors& tensors_;

@@ -1,5 +1,6 @@
 // GPT-2 (Radford et al., 2019) as the Hugging Face libraries store it: matrices [in, out], q, k
 // and v in one, learned positions, layer norm, biases everywhere.
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
@@ -35,13 +36,35 @@ ModelConfig read_config(const nlohmann::json& json, const std::string& path) {
   config.gated = false;
   config.attention_biases = config.feed_forward_biases = true;
   config.tied_output = object.flag_or("tie_word_embeddings", true);
-  require_flag(object, "scale_attn_weights", true);
-  require_flag(object, "scale_attn_by_inverse_layer_idx", false);
   require_flag(object, "add_cross_attention", false);
+  refuse_quantisation(object);
   const Choice learned{"learned", default_values(encoding("learned").parameters)};
   config.groups = uniform_groups(config, default_variant(), learned);
   check(config, path);
   return config;
+}
+
+// Other scales of the scores than 1/sqrt(d_k), which are read into the queries.
+struct Scaling {
+  bool by_head_size = true;  // scale_attn_weights
+  bool by_layer = false;     // scale_attn_by_inverse_layer_idx
+  // What the queries of a layer are multiplied with.
+  float factor(const ModelConfig& config, Index layer) const {
+    const double undone = by_head_size ? 1 : std::sqrt(static_cast<double>(config.head_size));
+    return static_cast<float>(undone / (by_layer ? static_cast<double>(layer + 1) : 1));
+  }
+};
+
+Scaling read_scaling(const nlohmann::json& json, const std::string& path) {
+  const nlohmann::json known = without_nulls(json);
+  JsonObject object(known, path);
+  return {object.flag_or("scale_attn_weights", true),
+          object.flag_or("scale_attn_by_inverse_layer_idx", false)};
+}
+
+void multiply(Tensor& values, float factor) {
+  if (factor == 1) return;
+  for (float& x : values) x *= factor;
 }
 
 // Columns [first, first + count) of a matrix or vector.
@@ -54,8 +77,8 @@ Tensor columns(const Tensor& all, Index first, Index count) {
   return part;
 }
 
-void read_layer(TensorReader& reader, Model& model, const std::string& from,
-                const std::string& to) {
+void read_layer(TensorReader& reader, Model& model, const std::string& from, const std::string& to,
+                float query_factor) {
   const ModelConfig& c = model.config;
   const auto keep = [&](const std::string& name, Tensor values) {
     model.weights.emplace(to + name, Var(std::move(values)));
@@ -75,8 +98,13 @@ void read_layer(TensorReader& reader, Model& model, const std::string& from,
   const std::string letters = "qkv";
   for (std::size_t i = 0; i < letters.size(); ++i) {
     const Index first = static_cast<Index>(i) * c.width;
-    keep(std::string("attn.w") + letters[i], columns(weight, first, c.width));
-    keep(std::string("attn.b") + letters[i], columns(bias, first, c.width));
+    Tensor matrix = columns(weight, first, c.width), offset = columns(bias, first, c.width);
+    if (letters[i] == 'q') {
+      multiply(matrix, query_factor);
+      multiply(offset, query_factor);
+    }
+    keep(std::string("attn.w") + letters[i], std::move(matrix));
+    keep(std::string("attn.b") + letters[i], std::move(offset));
   }
   linear("attn.c_proj", "attn.", "o", c.width, c.width);
   norm("ln_2", "ffn_norm");
@@ -89,7 +117,9 @@ void read_layer(TensorReader& reader, Model& model, const std::string& from,
 Model load(const nlohmann::json& json, const StoredTensors& tensors,
            const std::filesystem::path& folder) {
   Model model;
-  model.config = read_config(json, (folder / "config.json").string());
+  const std::string path = (folder / "config.json").string();
+  model.config = read_config(json, path);
+  const Scaling scaling = read_scaling(json, path);
   TensorReader reader(tensors, folder);
   const ModelConfig& c = model.config;
   const std::string prefix = reader.has("wte.weight") ? "" : "transformer.";
@@ -99,16 +129,12 @@ Model load(const nlohmann::json& json, const StoredTensors& tensors,
   keep("embed.weight", "wte.weight", {c.vocabulary, c.width});
   keep("embed.pos.embedding", "wpe.weight", {c.context, c.width});
   for (Index layer = 0; layer < c.layers; ++layer) {
-    read_layer(reader, model, prefix + "h." + std::to_string(layer) + ".", layer_prefix(layer));
+    read_layer(reader, model, prefix + "h." + std::to_string(layer) + ".", layer_prefix(layer),
+               scaling.factor(c, layer));
   }
   keep("final_norm.weight", "ln_f.weight", {c.width});
   keep("final_norm.bias", "ln_f.bias", {c.width});
-  if (c.tied_output) {
-    reader.ignore("lm_head.weight");  // a second copy of the embedding
-  } else {
-    model.weights.emplace("output.weight",
-                          Var(reader.take_transposed("lm_head.weight", c.width, c.vocabulary)));
-  }
+  read_output_head(reader, model);
   reader.finish();
   return model;
 }

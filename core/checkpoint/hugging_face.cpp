@@ -14,12 +14,35 @@ nlohmann::json without_nulls(const nlohmann::json& config) {
 }
 
 Activation hugging_face_activation(JsonObject& config, std::string_view key) {
-  static const std::vector<std::string> names = {"relu", "gelu", "gelu_new", "gelu_pytorch_tanh",
-                                                 "silu", "swish"};
-  static const std::vector<Activation> meanings = {Activation::Relu,     Activation::Gelu,
-                                                   Activation::GeluTanh, Activation::GeluTanh,
-                                                   Activation::Silu,     Activation::Silu};
-  return meanings[config.choice(key, names)];
+  struct Row {
+    const char* name;
+    Activation meaning;
+  };
+  static constexpr Row kRows[] = {
+      {"relu", Activation::Relu},          {"gelu", Activation::Gelu},
+      {"gelu_python", Activation::Gelu},   {"gelu_new", Activation::GeluTanh},
+      {"gelu_fast", Activation::GeluTanh}, {"gelu_pytorch_tanh", Activation::GeluTanh},
+      {"silu", Activation::Silu},          {"swish", Activation::Silu},
+  };
+  std::vector<std::string> names;
+  for (const Row& row : kRows) names.emplace_back(row.name);
+  return kRows[config.choice(key, names)].meaning;
+}
+
+void read_output_head(TensorReader& reader, Model& model) {
+  const ModelConfig& c = model.config;
+  if (c.tied_output) {
+    reader.ignore("lm_head.weight");  // a second copy of the embedding
+    return;
+  }
+  model.weights.emplace("output.weight",
+                        Var(reader.take_transposed("lm_head.weight", c.width, c.vocabulary)));
+}
+
+void refuse_quantisation(JsonObject& config) {
+  if (config.has("quantization_config")) {
+    config.fail("quantization_config", "nothing (quantised weights are not supported)");
+  }
 }
 
 void require_flag(JsonObject& config, std::string_view key, bool supported) {

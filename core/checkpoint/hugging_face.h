@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/base/strict_json.h"
+#include "core/checkpoint/format.h"
 #include "core/model/config.h"
 
 namespace attnscope {
@@ -14,6 +15,12 @@ nlohmann::json without_nulls(const nlohmann::json& config);
 
 // "hidden_act" and the like. InputError names those that are not known.
 Activation hugging_face_activation(JsonObject& config, std::string_view key);
+
+// "output.weight" from "lm_head.weight", unless it is tied to the embedding.
+void read_output_head(TensorReader& reader, Model& model);
+
+// Refuses weights that are stored quantised.
+void refuse_quantisation(JsonObject& config);
 
 // Refuses a setting that would change the computation, unless it has the value supported here.
 void require_flag(JsonObject& config, std::string_view key, bool supported);

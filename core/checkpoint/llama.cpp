@@ -15,6 +15,12 @@ namespace {
 constexpr Index kMostTokens = Index{1} << 22;
 constexpr Index kMostWidth = Index{1} << 16;
 
+void require_whole_rotation(JsonObject& object) {
+  if (object.number_or("partial_rotary_factor", 1, 0, 1) != 1) {
+    object.fail("partial_rotary_factor", "1 (nothing else is supported)");
+  }
+}
+
 // Older configs have rope_theta and rope_scaling, newer ones both in rope_parameters.
 Choice rotary(JsonObject& object, Index head_size) {
   Choice rope{"rope", default_values(encoding("rope").parameters)};
@@ -26,6 +32,7 @@ Choice rotary(JsonObject& object, Index head_size) {
     const nlohmann::json inner = without_nulls(object.any(key));
     JsonObject scaling(inner, object.path_of(key));
     base = scaling.number_or("rope_theta", base, 1e-3, 1e18);
+    require_whole_rotation(scaling);
     const char* type_key = scaling.has("rope_type") ? "rope_type" : "type";
     const std::string type = scaling.text_or(type_key, "default");
     if (type == "linear") {
@@ -58,9 +65,8 @@ ModelConfig read_config(const nlohmann::json& json, const std::string& path) {
   config.attention_biases = object.flag_or("attention_bias", false);
   config.feed_forward_biases = object.flag_or("mlp_bias", false);
   config.tied_output = object.flag_or("tie_word_embeddings", false);
-  if (object.number_or("partial_rotary_factor", 1, 0, 1) != 1) {
-    object.fail("partial_rotary_factor", "1 (nothing else is supported)");
-  }
+  require_whole_rotation(object);
+  refuse_quantisation(object);
   config.groups = uniform_groups(config, default_variant(), rotary(object, config.head_size));
   check(config, path);
   return config;
@@ -109,12 +115,7 @@ Model load(const nlohmann::json& json, const StoredTensors& tensors,
                layer_prefix(layer));
   }
   model.weights.emplace("final_norm.weight", Var(reader.take(prefix + "norm.weight", {c.width})));
-  if (c.tied_output) {
-    reader.ignore("lm_head.weight");  // a second copy of the embedding
-  } else {
-    model.weights.emplace("output.weight",
-                          Var(reader.take_transposed("lm_head.weight", c.width, c.vocabulary)));
-  }
+  read_output_head(reader, model);
   reader.finish();
   return model;
 }

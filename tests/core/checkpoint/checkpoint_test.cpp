@@ -168,6 +168,21 @@ TEST(Checkpoint, ReadsShards) {
             good.model.weights.size());
   write_file(index, "{\"weight_map\": {" + map + "\"embed.weight\": \"a.safetensors\"}}");
   EXPECT_NE(load_error(folder.path()).find("tensor embed.weight is missing"), std::string::npos);
+  second["final_norm.weight"] = first["final_norm.weight"];
+  testing::write_tensors(folder.path() / "b.safetensors", second);
+  write_file(index, "{\"weight_map\": {" + map + "\"embed.weight\": \"b.safetensors\"}}");
+  EXPECT_NE(load_error(folder.path())
+                .find("final_norm.weight is there, which "
+                      "model.safetensors.index.json places in a.safetensors"),
+            std::string::npos);
+  write_file(index, "{\"weight_map\": {" + map + "\"embed.weight\": \"c.safetensors\"}}");
+  EXPECT_NE(load_error(folder.path()).find("c.safetensors"), std::string::npos);
+  write_file(index,
+             "{\"weight_map\": {\"embed.weight\": \"a.safetensors\", \"embed.weight\": "
+             "\"b.safetensors\"}}");
+  EXPECT_NE(load_error(folder.path()).find("embed.weight"), std::string::npos);
+  write_file(index, "{\"weight_map\": {\"embed.weight\": 3}}");
+  EXPECT_NE(load_error(folder.path()).find("weight_map"), std::string::npos);
   write_file(index, "{\"weight_map\": {\"embed.weight\": \"../b.safetensors\"}}");
   EXPECT_NE(load_error(folder.path()).find("plain file name"), std::string::npos);
 }

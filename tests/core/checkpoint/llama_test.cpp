@@ -92,6 +92,21 @@ TEST(Llama, TiesTheOutputWhereTold) {
   EXPECT_TRUE(testing::close(logits, testing::tensor_of(reference(t, {3, 16, 0, 5, 5, 9}))));
 }
 
+TEST(Llama, KnowsTheEndOfAText) {
+  const TemporaryFolder folder;
+  const auto ends = [&](const std::string& more) {
+    testing::write_checkpoint(folder.path(), config(more), tensors());
+    return load_checkpoint(folder.path().string()).end_tokens;
+  };
+  using Ids = std::vector<std::int32_t>;
+  EXPECT_EQ(ends(""), Ids{});
+  EXPECT_EQ(ends(R"(, "eos_token_id": null)"), Ids{});
+  EXPECT_EQ(ends(R"(, "eos_token_id": 2)"), Ids{2});
+  EXPECT_EQ(ends(R"(, "eos_token_id": [2, 16, 17, -1])"), (Ids{2, 16}));
+  testing::write_checkpoint(folder.path(), config(R"(, "eos_token_id": "two")"), tensors());
+  EXPECT_NE(load_error(folder).find("eos_token_id"), std::string::npos);
+}
+
 TEST(Llama, RefusesNearMissesByName) {
   const TemporaryFolder folder;
   const auto error = [&](const std::string& more) {
@@ -105,6 +120,12 @@ TEST(Llama, RefusesNearMissesByName) {
   EXPECT_EQ(error(R"(, "rope_scaling": {"type": "linear", "factor": 2.0})"), "no error");
   EXPECT_NE(error(R"(, "partial_rotary_factor": 0.5)").find("partial_rotary_factor"),
             std::string::npos);
+  EXPECT_NE(error(R"(, "rope_parameters": {"partial_rotary_factor": 0.5})")
+                .find("rope_parameters: partial_rotary_factor"),
+            std::string::npos);
+  EXPECT_NE(error(R"(, "quantization_config": {"bits": 4})").find("quantization_config"),
+            std::string::npos);
+  EXPECT_NE(error(R"(, "hidden_act": "quick_gelu")").find("hidden_act"), std::string::npos);
   EXPECT_NE(error(R"(, "mlp_bias": true)").find("mlp.gate_proj.bias is missing"),
             std::string::npos);
   Tensors t = tensors();

@@ -20,6 +20,7 @@ Experiment full_experiment() {
   e.variant->values.set("window", Index{7});
   e.encoding = Choice{"rope", default_values(encoding("rope").parameters)};
   e.causal = false;
+  e.groups = {{{0, 2}, {1, 3}, e.variant, std::nullopt}, {{}, {0}, std::nullopt, e.encoding}};
   e.backend = BackendChoice::Cpu;
   e.overlong = Overlong::Last;
   e.view.id = "grid";
@@ -58,6 +59,14 @@ TEST(Experiment, RefusesWhatItDoesNotKnow) {
   };
   refused("");
   refused("{}");  // no version
+  for (const char* group :
+       {"{}", "3", R"({"layers": [0]})", R"({"position": {"type": "nonesuch"}})",
+        R"({"layers": [], "position": {"type": "alibi"}})",
+        R"({"layers": [-1], "position": {"type": "alibi"}})",
+        R"({"heads": ["a"], "position": {"type": "alibi"}})",
+        R"({"head": [0], "position": {"type": "alibi"}})"}) {
+    refused(std::string(R"({"attnscope": 1, "groups": [)") + group + "]}");
+  }
   refused(R"({"attnscope": 2})");
   refused(R"({"attnscope": 1, "txt": "a"})");
   refused(R"({"attnscope": 1, "text": 3})");

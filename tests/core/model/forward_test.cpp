@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/model/model.h"
 #include "core/model/weights.h"
+#include "core/tensor/storage.h"
 #include "tests/core/model/reference.h"
 #include "tests/support/compare.h"
 
@@ -281,6 +282,32 @@ TEST(Forward, DropsOnlyInTraining) {
   const Tensor dropped = forward(model, ids_of(kIds), options).value();
   EXPECT_FALSE(close(dropped, plain, 1e-3));
   EXPECT_TRUE(close(forward(model, ids_of(kIds), options).value(), dropped, 0));
+}
+
+// Nothing is kept for gradients that nobody wants, and a pass lives on the memory of the one
+// before.
+TEST(Forward, ReusesItsBuffers) {
+  Model model = lively(small_config(), 2);
+  for (int n = 0; n < 3; ++n) forward(model, ids_of(kIds), {});
+  const StorageStatistics before = storage_statistics();
+  if (before.cached_bytes == 0) GTEST_SKIP() << "with AddressSanitizer every block is fresh";
+  std::size_t kept = 0;
+  {
+    const Var logits = forward(model, ids_of(kIds), {});
+    EXPECT_FALSE(logits.wants_gradient());
+    kept = storage_statistics().live_bytes - before.live_bytes;
+    EXPECT_GE(kept, static_cast<std::size_t>(logits.value().size()) * sizeof(float));
+    EXPECT_LE(kept, static_cast<std::size_t>(logits.value().size()) * sizeof(float) * 2);
+  }
+  const StorageStatistics after = storage_statistics();
+  EXPECT_EQ(after.fresh_blocks, before.fresh_blocks);
+  EXPECT_GT(after.reused_blocks, before.reused_blocks);
+  EXPECT_EQ(after.live_bytes, before.live_bytes);
+  // With gradients the activations stay.
+  for (auto& [name, weight] : model.weights) weight = Var::parameter(weight.value());
+  const std::size_t without = storage_statistics().live_bytes;
+  const Var logits = forward(model, ids_of(kIds), {});
+  EXPECT_GT(storage_statistics().live_bytes - without, 10 * kept);
 }
 
 TEST(Forward, StopsSoonAfterARequest) {

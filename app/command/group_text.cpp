@@ -1,0 +1,78 @@
+#include "app/command/group_text.h"
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+#include <vector>
+
+#include "app/command/experiment_options.h"
+#include "core/base/error.h"
+
+namespace attnscope::command {
+
+namespace {
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+// At most seven digits, so that ranges stay small; -1: something else.
+Index small_number(const std::string& text) {
+  const bool digits = std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+  return digits && !text.empty() && text.size() <= 7 ? std::stol(text) : -1;
+}
+
+// "0,2,4-6"
+std::vector<Index> numbers_from_text(const std::string& text, const std::string& what) {
+  std::vector<Index> numbers;
+  for (const std::string& part : split(text, ',')) {
+    const auto dash = part.find('-');
+    const Index first = small_number(part.substr(0, dash));
+    const Index last = dash == std::string::npos ? first : small_number(part.substr(dash + 1));
+    if (first < 0 || last < first) {
+      throw InputError("--group: " + what +
+                       ": expected numbers and ranges such as 0,2,4-6, found \"" + text + "\"");
+    }
+    for (Index n = first; n <= last; ++n) numbers.push_back(n);
+  }
+  return numbers;
+}
+
+void apply(const std::string& key, const std::string& value, GroupChoice& group) {
+  if (key == "layers") {
+    group.layers = numbers_from_text(value, key);
+  } else if (key == "heads") {
+    group.heads = numbers_from_text(value, key);
+  } else if (key == "variant") {
+    group.variant = variant_from_text(value);
+  } else if (key == "position") {
+    group.encoding = encoding_from_text(value);
+  } else {
+    throw InputError("--group: expected layers, heads, variant or position, found \"" + key + "\"");
+  }
+}
+
+}  // namespace
+
+GroupChoice group_from_text(const std::string& text) {
+  GroupChoice group;
+  std::set<std::string> given;
+  for (const std::string& part : split(text, ';')) {
+    const auto equals = part.find('=');
+    if (equals == std::string::npos || equals + 1 == part.size()) {
+      throw InputError("--group: expected KEY=VALUE between semicolons, found \"" + part + "\"");
+    }
+    const std::string key = part.substr(0, equals);
+    if (!given.insert(key).second) throw InputError("--group: " + key + " is given twice");
+    apply(key, part.substr(equals + 1), group);
+  }
+  if (!group.variant && !group.encoding) {
+    throw InputError("--group: expected a variant, a position or both, found \"" + text + "\"");
+  }
+  return group;
+}
+
+}  // namespace attnscope::command

@@ -1,0 +1,199 @@
+// attnscope generate and --group through the built program, on the small models of the tests.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "core/base/file.h"
+#include "core/tensor/safetensors.h"
+#include "tests/core/checkpoint/files.h"
+#include "tests/core/experiment/models.h"
+#include "tests/support/process.h"
+
+namespace attnscope {
+namespace {
+
+using nlohmann::json;
+using testing::ProcessResult;
+
+const std::string kProgram = std::string(ATTNSCOPE_BINARY_DIR) + "/attnscope";
+
+void expect_refusal(const ProcessResult& result, const std::string& words) {
+  EXPECT_EQ(result.status, 2) << result.err;
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
+  EXPECT_EQ(result.out, "");
+}
+
+// A model of bytes, two layers of four heads, context 24.
+class Generate : public ::testing::Test {
+ protected:
+  Generate() { testing::save_byte_model(folder_.path() / "model", 2, 16, 24); }
+
+  std::string path(const std::string& name) const { return folder_.path() / name; }
+  std::vector<std::string> arguments(const std::string& command,
+                                     std::initializer_list<std::string> more) const {
+    std::vector<std::string> all = {command, "--model", path("model"), "--backend", "cpu"};
+    all.insert(all.end(), more);
+    return all;
+  }
+  ProcessResult generate(std::initializer_list<std::string> more) const {
+    return testing::run_process(kProgram, arguments("generate", more));
+  }
+  json made(std::initializer_list<std::string> more) const {
+    std::vector<std::string> all = arguments("generate", more);
+    all.insert(all.end(), {"-o", path("made.json")});
+    const ProcessResult result = testing::run_process(kProgram, all);
+    EXPECT_EQ(result.status, 0) << result.err;
+    json object = json::parse(read_file(path("made.json")));
+    EXPECT_EQ(result.out, object["text"].get<std::string>() + "\n");
+    return object;
+  }
+
+  testing::TemporaryFolder folder_;
+};
+
+TEST_F(Generate, TheSameSeedIsTheSameText) {
+  const json first = made({"--text", "abc", "--tokens", "12", "--seed", "7"});
+  EXPECT_EQ(first["prompt"], json({97, 98, 99}));
+  EXPECT_EQ(first["ids"].size(), 12u);
+  EXPECT_EQ(first["ended_by"], "tokens");
+  EXPECT_EQ(made({"--text", "abc", "--tokens", "12", "--seed", "7"}), first);
+  EXPECT_NE(made({"--text", "abc", "--tokens", "12", "--seed", "8"})["ids"], first["ids"]);
+  EXPECT_EQ(made({"--ids", "97,98,99", "--tokens", "12", "--seed", "7"})["ids"], first["ids"]);
+}
+
+// Greedy continuation is what `run` finds the likeliest, token by token.
+TEST_F(Generate, GreedyTakesTheLikeliest) {
+  const json object = made({"--text", "abc", "--tokens", "3", "--temperature", "0"});
+  std::string ids = "97,98,99";
+  for (const json& id : object["ids"]) {
+    ASSERT_EQ(
+        testing::run_process(kProgram, arguments("run", {"--ids", ids, "-o", path("t")})).status,
+        0);
+    const Tensor logits = read_safetensors(path("t")).tensors.at("logits").floats();
+    const Tensor last = logits.slice(logits.dim(0) - 1, 1);
+    EXPECT_EQ(id, std::max_element(last.begin(), last.end()) - last.begin());
+    ids += "," + std::to_string(id.get<int>());
+  }
+  EXPECT_EQ(made({"--text", "abc", "--tokens", "3", "--top-k", "1"})["ids"], object["ids"]);
+  EXPECT_EQ(made({"--text", "abc", "--tokens", "3", "--top-p", "1e-9"})["ids"], object["ids"]);
+}
+
+TEST_F(Generate, SaysWhatItForgetsBeyondTheContext) {
+  const ProcessResult slid = generate({"--text", "abc", "--tokens", "60"});
+  EXPECT_EQ(slid.status, 0);
+  EXPECT_NE(slid.err.find("older half is forgotten"), std::string::npos) << slid.err;
+  const json stopped = made({"--text", "abc", "--tokens", "60", "--beyond", "stop"});
+  EXPECT_EQ(stopped["ended_by"], "context");
+  EXPECT_EQ(stopped["ids"].size(), 22u);  // the last one follows from a full context
+  expect_refusal(generate({"--text", std::string(25, 'a'), "--beyond", "stop"}), "25 tokens");
+}
+
+TEST_F(Generate, ComputesAgainWhatCannotBeCached) {
+  const ProcessResult result =
+      generate({"--text", "abcd", "--tokens", "4", "--variant", "lsh,buckets=2,rounds=1"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_NE(result.err.find("every step computes the whole text again"), std::string::npos)
+      << result.err;
+}
+
+// A Llama whose embedding is zero gives every token the same chance: greedy takes token 0.
+TEST_F(Generate, EndsWhereTheModelEnds) {
+  testing::Tensors t;
+  t["model.embed_tokens.weight"] = Tensor::zeros({7, 4});
+  t["model.layers.0.input_layernorm.weight"] = Tensor::zeros({4});
+  t["model.layers.0.post_attention_layernorm.weight"] = Tensor::zeros({4});
+  for (const char* name : {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj",
+                           "self_attn.o_proj", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"}) {
+    t[std::string("model.layers.0.") + name + ".weight"] = Tensor::zeros({4, 4});
+  }
+  t["model.norm.weight"] = Tensor::zeros({4});
+  std::filesystem::create_directories(path("llama"));
+  testing::write_checkpoint(path("llama"),
+                            R"({"model_type": "llama", "vocab_size": 7, "hidden_size": 4,
+    "intermediate_size": 4, "num_hidden_layers": 1, "num_attention_heads": 1,
+    "tie_word_embeddings": true, "eos_token_id": 0})",
+                            t);
+  const auto ids = [&](std::initializer_list<std::string> more) {
+    std::vector<std::string> all = {"generate",       "--model", path("llama"), "--ids", "1,2",
+                                    "--temperature",  "0",       "--tokens",    "5",     "-o",
+                                    path("made.json")};
+    all.insert(all.end(), more);
+    const ProcessResult result = testing::run_process(kProgram, all);
+    EXPECT_EQ(result.status, 0) << result.err;
+    return json::parse(read_file(path("made.json")));
+  };
+  const json ended = ids({});
+  EXPECT_EQ(ended["ids"], json({0}));
+  EXPECT_EQ(ended["ended_by"], "end");
+  EXPECT_EQ(ids({"--ignore-end"})["ids"].size(), 5u);
+}
+
+TEST_F(Generate, AnInterruptKeepsWhatHasCome) {
+  std::vector<std::string> all = {"--preserve-status", "-s", "INT", "1", kProgram};
+  const auto more =
+      arguments("generate", {"--text", "abc", "--tokens", "1000000", "-o", path("made.json")});
+  all.insert(all.end(), more.begin(), more.end());
+  const ProcessResult result = testing::run_process("/usr/bin/timeout", all);
+  EXPECT_EQ(result.status, 130) << result.err;
+  const json object = json::parse(read_file(path("made.json")));
+  EXPECT_EQ(object["ended_by"], "interrupt");
+  EXPECT_EQ(result.out, object["text"].get<std::string>() + "\n");
+}
+
+TEST_F(Generate, RefusesInOneLine) {
+  expect_refusal(generate({"--text", "a", "--tokens", "0"}), "--tokens");
+  expect_refusal(generate({"--text", "a", "--temperature", "-1"}), "temperature");
+  expect_refusal(generate({"--text", "a", "--top-k", "-1"}), "top-k");
+  expect_refusal(generate({"--text", "a", "--top-p", "0"}), "top-p");
+  expect_refusal(generate({"--text", "a", "--top-p", "nan"}), "top-p");
+  expect_refusal(generate({"--text", "a", "--beyond", "wrap"}), "--beyond");
+  expect_refusal(generate({"--text", "a", "--seed", "x"}), "--seed");
+  expect_refusal(generate({"--text", ""}), "empty");
+  expect_refusal(generate({}), "--text");
+}
+
+TEST_F(Generate, GroupsAreReachedFromTheCommandLine) {
+  const auto attention = [&](std::initializer_list<std::string> more) {
+    std::vector<std::string> all = arguments("run", {"--text", "abcdefgh", "-o", path("t")});
+    all.insert(all.end(), more);
+    const ProcessResult result = testing::run_process(kProgram, all);
+    EXPECT_EQ(result.status, 0) << result.err;
+    return read_safetensors(path("t")).tensors.at("attention").floats();
+  };
+  const Tensor map = attention({"--group", "layers=1;heads=0,2-3;variant=local,window=1", "--group",
+                                "heads=3;variant=block_local,block=2;position=alibi"});
+  EXPECT_GT(map(0, 0, 7, 0), 0);  // as the model was trained
+  EXPECT_EQ(map(1, 0, 7, 0), 0);  // local
+  EXPECT_GT(map(1, 0, 7, 6), 0);
+  EXPECT_GT(map(1, 1, 7, 0), 0);
+  EXPECT_EQ(map(1, 2, 7, 5), 0);
+  EXPECT_GT(map(1, 3, 7, 6), 0);  // the later choice won: a block of two
+  EXPECT_EQ(map(1, 3, 6, 5), 0);
+  EXPECT_EQ(map(0, 3, 6, 5), 0);
+}
+
+TEST_F(Generate, GroupsAreRefusedInOneLine) {
+  const auto refused = [&](const std::string& group, const std::string& words) {
+    expect_refusal(testing::run_process(kProgram, arguments("run", {"--text", "ab", "-o", path("t"),
+                                                                    "--group", group})),
+                   words);
+  };
+  refused("heads=0", "expected a variant, a position or both");
+  refused("heads=0;variant=local", "window");
+  refused("heads=4;variant=local,window=1",
+          "groups[0].heads: expected numbers from 0 to 3, found 4");
+  refused("layers=2;position=alibi", "groups[0].layers");
+  refused("heads=2-1;position=alibi", "heads: expected numbers and ranges");
+  refused("heads=a;position=alibi", "heads: expected numbers and ranges");
+  refused("head=0;position=alibi", "\"head\"");
+  refused("heads=0;heads=1;position=alibi", "heads is given twice");
+  refused("position", "KEY=VALUE");
+  refused("heads=1;position=learned", "acts on all heads");
+  EXPECT_FALSE(std::filesystem::exists(path("t")));
+}
+
+}  // namespace
+}  // namespace attnscope

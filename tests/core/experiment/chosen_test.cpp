@@ -1,0 +1,111 @@
+#include "core/experiment/chosen.h"
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.h"
+#include "tests/core/checkpoint/files.h"
+
+namespace attnscope {
+namespace {
+
+ModelConfig config(Index heads, Index kv_heads) {
+  ModelConfig c;
+  c.vocabulary = 11;
+  c.context = 16;
+  c.width = 8;
+  c.layers = 3;
+  c.heads = heads;
+  c.kv_heads = kv_heads;
+  c.head_size = 4;
+  c.hidden = 12;
+  c.groups = uniform_groups(c, default_variant(), default_encoding());
+  return c;
+}
+
+const Choice kLocal{"local", default_values(variant("local").parameters)};
+const Choice kAlibi{"alibi", default_values(encoding("alibi").parameters)};
+
+GroupChoice choice(std::vector<Index> layers, std::vector<Index> heads) {
+  return {std::move(layers), std::move(heads), kLocal, std::nullopt};
+}
+
+std::vector<Index> sizes(const std::vector<HeadGroup>& groups) {
+  std::vector<Index> result;
+  for (const HeadGroup& group : groups) result.push_back(group.heads);
+  return result;
+}
+using Sizes = std::vector<Index>;
+
+TEST(Chosen, IsAsTheCheckpointSaysWithoutChoices) {
+  EXPECT_EQ(chosen_groups(config(6, 6), {}), config(6, 6).groups);
+}
+
+TEST(Chosen, AppliesToSomeHeadsOfSomeLayers) {
+  Experiment e;
+  e.groups = {choice({0, 2}, {1, 2})};
+  const auto groups = chosen_groups(config(6, 6), e);
+  EXPECT_EQ(sizes(groups[0]), (Sizes{1, 2, 3}));
+  EXPECT_EQ(sizes(groups[1]), Sizes{6});
+  EXPECT_EQ(groups[2], groups[0]);
+  EXPECT_EQ(groups[0][1].variant, kLocal);
+  EXPECT_EQ(groups[0][1].encoding, default_encoding());
+  EXPECT_EQ(groups[0][2].variant, default_variant());
+}
+
+TEST(Chosen, LaterChoicesWin) {
+  Experiment e;
+  e.variant = Choice{"block_local", default_values(variant("block_local").parameters)};
+  e.encoding = kAlibi;
+  e.groups = {choice({}, {0, 1, 2}), choice({1}, {}), {{1}, {5}, default_variant(), std::nullopt}};
+  const auto groups = chosen_groups(config(6, 6), e);
+  EXPECT_EQ(sizes(groups[0]), (Sizes{3, 3}));
+  EXPECT_EQ(groups[0][0].variant, kLocal);
+  EXPECT_EQ(groups[0][1].variant.id, "block_local");
+  EXPECT_EQ(sizes(groups[1]), (Sizes{5, 1}));
+  EXPECT_EQ(groups[1][0].variant, kLocal);
+  EXPECT_EQ(groups[1][1].variant, default_variant());
+  for (const auto& layer : groups) {
+    for (const HeadGroup& group : layer) EXPECT_EQ(group.encoding, kAlibi);
+  }
+}
+
+// Three heads share keys and values.
+TEST(Chosen, KeepsHeadsOfOneKeyHeadTogetherOrApart) {
+  const auto sizes_with = [](std::vector<Index> heads) {
+    Experiment e;
+    e.groups = {choice({0}, std::move(heads))};
+    const ModelConfig c = config(9, 3);
+    ModelConfig chosen = c;
+    chosen.groups = chosen_groups(c, e);
+    check(chosen, "chosen");
+    return sizes(chosen.groups[0]);
+  };
+  EXPECT_EQ(sizes_with({0, 1, 2}), (Sizes{3, 6}));
+  EXPECT_EQ(sizes_with({4}), (Sizes{3, 1, 1, 1, 3}));
+  EXPECT_EQ(sizes_with({2, 3}), (Sizes{2, 1, 1, 2, 3}));
+  EXPECT_EQ(sizes_with({2, 3, 4, 5, 6}), (Sizes{2, 1, 3, 1, 2}));
+}
+
+TEST(Chosen, NamesHeadsThatTheModelLacks) {
+  const auto error = [](const GroupChoice& group) {
+    Experiment e;
+    e.groups = {choice({}, {}), group};
+    return testing::message_of<InputError>([&] { chosen_groups(config(6, 6), e); });
+  };
+  EXPECT_EQ(error(choice({3}, {})), "groups[1].layers: expected numbers from 0 to 2, found 3");
+  EXPECT_EQ(error(choice({}, {6})), "groups[1].heads: expected numbers from 0 to 5, found 6");
+}
+
+TEST(Chosen, RefusesWhatCannotWork) {
+  const Model model = make_model(config(6, 6), 1);
+  Experiment e;
+  e.groups = {{{1}, {2}, Choice{"sinkhorn", default_values(variant("sinkhorn").parameters)}, {}}};
+  EXPECT_THROW(chosen_model(model, e), InputError);
+  e.groups = {{{1}, {2}, {}, Choice{"learned", default_values(encoding("learned").parameters)}}};
+  EXPECT_THROW(chosen_model(model, e), InputError);  // an encoding of the input acts on all heads
+  e.groups = {{{1}, {2}, {}, kAlibi}};
+  EXPECT_EQ(chosen_model(model, e).config.groups[1].size(), 3u);
+}
+
+}  // namespace
+}  // namespace attnscope

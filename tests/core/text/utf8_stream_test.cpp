@@ -1,0 +1,46 @@
+#include "core/text/utf8_stream.h"
+
+#include <gtest/gtest.h>
+
+namespace attnscope {
+namespace {
+
+const std::string kReplacement = "\xEF\xBF\xBD";
+
+TEST(Utf8Stream, WaitsForTheRestOfACharacter) {
+  Utf8Stream stream;
+  EXPECT_EQ(stream.push("a\xE2"), "a");
+  EXPECT_EQ(stream.push("\x82"), "");
+  EXPECT_EQ(stream.push("\xAC!"), "€!");
+  EXPECT_EQ(stream.push("\xF0\x9F\x99"), "");
+  EXPECT_EQ(stream.push("\x82"), "🙂");
+  EXPECT_EQ(stream.finish(), "");
+}
+
+TEST(Utf8Stream, ReplacesWhatIsNoText) {
+  Utf8Stream stream;
+  EXPECT_EQ(stream.push("\xFFz\x80"), kReplacement + "z" + kReplacement);
+  EXPECT_EQ(stream.push("\xC3("), kReplacement + "(");
+  EXPECT_EQ(stream.push("\xE0\x80"), kReplacement + kReplacement);  // overlong
+  EXPECT_EQ(stream.push("\xED\xA0"), kReplacement + kReplacement);  // a surrogate
+  EXPECT_EQ(stream.push("\xF4\x90"), kReplacement + kReplacement);  // above U+10FFFF
+  EXPECT_EQ(stream.push("\xE2\x82"), "");
+  EXPECT_EQ(stream.finish(), kReplacement + kReplacement);
+  EXPECT_EQ(stream.finish(), "");
+}
+
+TEST(Utf8Stream, GivesTheWholeTextHoweverItIsCut) {
+  const std::string text = "aé€🙂\xFF…ß";
+  const std::string expected = "aé€🙂" + kReplacement + "…ß";
+  for (std::size_t size = 1; size <= text.size(); ++size) {
+    Utf8Stream stream;
+    std::string joined;
+    for (std::size_t at = 0; at < text.size(); at += size) {
+      joined += stream.push(text.substr(at, size));
+    }
+    EXPECT_EQ(joined + stream.finish(), expected) << size;
+  }
+}
+
+}  // namespace
+}  // namespace attnscope
