@@ -1,5 +1,7 @@
 #include "app/window/history.h"
 
+#include <algorithm>
+
 namespace attnscope::window {
 
 namespace {
@@ -16,6 +18,19 @@ bool same_look(const ViewSettings& a, const ViewSettings& b) {
   return a == moved;
 }
 
+bool same_id(const std::optional<Choice>& a, const std::optional<Choice>& b) {
+  return a.has_value() == b.has_value() && (!a || a->id == b->id);
+}
+
+// Whether choices for some heads differ in nothing but parameters, which sliders change.
+bool same_choices(const std::vector<GroupChoice>& a, const std::vector<GroupChoice>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const GroupChoice& x, const GroupChoice& y) {
+                      return x.layers == y.layers && x.heads == y.heads &&
+                             same_id(x.variant, y.variant) && same_id(x.encoding, y.encoding);
+                    });
+}
+
 }  // namespace
 
 Field changed_field(const Experiment& a, const Experiment& b) {
@@ -28,6 +43,7 @@ Field changed_field(const Experiment& a, const Experiment& b) {
   note(a.variant == b.variant, Field::Variant);
   note(a.encoding == b.encoding, Field::Encoding);
   note(a.causal == b.causal, Field::Causal);
+  note(a.groups == b.groups, Field::Groups);
   note(a.backend == b.backend, Field::Backend);
   note(a.overlong == b.overlong, Field::Overlong);
   note(same_look(a.view, b.view), Field::View);
@@ -37,8 +53,8 @@ Field changed_field(const Experiment& a, const Experiment& b) {
 void History::record(const Experiment& now, double seconds) {
   const Field field = changed_field(now_, now);
   if (field != Field::None) {
-    const bool joins =
-        field == field_ && field != Field::Several && seconds - seconds_ < kJoinSeconds;
+    const bool joins = field == field_ && field != Field::Several &&
+                       seconds - seconds_ < kJoinSeconds && same_choices(now_.groups, now.groups);
     if (!joins) past_.push_back(now_);
     if (past_.size() > kMostSteps) past_.erase(past_.begin());
     future_.clear();

@@ -74,8 +74,34 @@ const Entry* draw_list(Ui& ui, const std::vector<Entry>& entries, const std::str
   return clicked;
 }
 
+// For which heads the choices below hold, and which hold for others.
+void draw_scope(Ui& ui, State& state) {
+  const std::string layer = "Layer " + std::to_string(state.experiment.view.layer);
+  const std::string head = "Head " + std::to_string(state.experiment.view.head);
+  const bool some = state.layers() > 0;
+  if (!some) state.scope = ChoiceScope::All;
+  heading(ui, "Choices for");
+  const int clicked = segments(
+      ui, "scope",
+      {{"All heads", "Attention and position are chosen for all heads of all layers.", "all"},
+       {layer.c_str(),
+        "They are chosen for the layer that is shown, in place of what holds for all.", "layer",
+        some},
+       {head.c_str(),
+        "They are chosen for the head that is shown, in place of what holds for its layer.", "head",
+        some}},
+      static_cast<int>(state.scope));
+  if (clicked >= 0) state.scope = static_cast<ChoiceScope>(clicked);
+  if (state.experiment.groups.empty()) return;
+  ImGui::PushFont(ui.fonts.small);
+  for (const std::string& line : describe_groups(state.experiment)) paragraph(ui, line);
+  ImGui::PopFont();
+  if (button(ui, "The same for all heads", "scope.clear")) state.experiment.groups.clear();
+  hint(ui, "Takes back what was chosen for some heads.");
+}
+
 // The list of variants or encodings with the chosen one's parameters. An empty choice means what
-// the model was trained with.
+// holds without one.
 void draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& choice, ListTexts& texts) {
   heading(ui, list.title);
   const std::string chosen = choice ? choice->id : "";
@@ -130,9 +156,15 @@ void draw_backend(Ui& ui, State& state) {
 
 void draw_model_panel(Ui& ui, State& state, ModelPanel& panel) {
   draw_models(ui, state, panel);
-  draw_choice(ui, variant_list(state), state.experiment.variant, panel.lists);
+  draw_scope(ui, state);
+  Experiment& e = state.experiment;
+  std::optional<Choice> variant = scoped_variant(e, state.scope);
+  draw_choice(ui, variant_list(state), variant, panel.lists);
+  choose_variant(e, state.scope, std::move(variant));
   draw_causal(ui, state);
-  draw_choice(ui, encoding_list(state), state.experiment.encoding, panel.lists);
+  std::optional<Choice> encoding = scoped_encoding(e, state.scope);
+  draw_choice(ui, encoding_list(state), encoding, panel.lists);
+  choose_encoding(e, state.scope, std::move(encoding));
   draw_backend(ui, state);
 }
 

@@ -42,6 +42,11 @@ Dimensions dimensions(const State& state) {
   d.kv_heads = config.kv_heads;
   d.key = d.value = config.head_size;
   d.context = config.context;
+  d.layer_heads = config.heads;
+  if (state.scope == ChoiceScope::Head) {
+    d.heads = d.kv_heads = 1;
+    d.first_head = state.experiment.view.head;
+  }
   return d;
 }
 
@@ -59,32 +64,61 @@ std::string why_not(const State& state, const Choice& variant, const Choice& enc
   return refusal(variant, encoding, causal, dimensions(state), length(state), length(state));
 }
 
-Entry model_entry(const std::string& trained) {
-  return {"", trained.empty() ? "As trained" : "As trained: " + trained,
-          "", "What the model was trained with; other choices run on the same weights.",
+// No choice for these heads of their own.
+Entry empty_entry(const State& state, const std::string& otherwise) {
+  const std::string more = otherwise.empty() ? "" : ": " + otherwise;
+  if (state.scope == ChoiceScope::All) {
+    return {"", "As trained" + more,
+            "", "What the model was trained with; other choices run on the same weights.",
+            "", {}};
+  }
+  return {"", "As the other heads" + more,
+          "", "What holds where nothing is chosen for these heads.",
           "", {}};
 }
 
-// What is common to both lists. `label_of` names a trained choice.
+// What holds for the scope's heads where nothing is chosen for them; null when that is not known.
+const Choice* otherwise(const State& state, Choice HeadGroup::*member,
+                        const Choice* (*last)(const Experiment&),
+                        void (*choose)(Experiment&, ChoiceScope, std::optional<Choice>),
+                        Experiment& without) {
+  const Experiment& e = state.experiment;
+  without.view.layer = e.view.layer;
+  without.view.head = e.view.head;
+  without.variant = e.variant;
+  without.encoding = e.encoding;
+  for (const GroupChoice& group : e.groups) {
+    // Only choices for as many heads or more hold for the scope's heads.
+    if (state.scope == ChoiceScope::Head ||
+        (state.scope == ChoiceScope::Layer && group.heads.empty())) {
+      without.groups.push_back(group);
+    }
+  }
+  choose(without, state.scope, std::nullopt);
+  if (const Choice* choice = last(without)) return choice;
+  const HeadGroup* trained = trained_group(state);
+  return trained != nullptr ? &(trained->*member) : nullptr;
+}
+
+// What is common to both lists. `inherited` holds where there is no `choice`.
 template <class List, class Refusal>
 ChoiceList make_list(const State& state, const List& infos, const std::optional<Choice>& choice,
-                     Choice HeadGroup::*member, const Refusal& refusal_of) {
+                     const Choice* inherited, bool differs, const Refusal& refusal_of) {
   ChoiceList list;
-  const HeadGroup* trained = trained_group(state);
-  list.model_mixed = mixed(state, member);
-  std::string trained_label;
+  list.model_mixed = differs;
+  std::string label;
   const auto find = [&infos](const std::string& id) -> const Info* {
     const auto found =
         std::find_if(infos.begin(), infos.end(), [&](const Info& i) { return i.id == id; });
     return found != infos.end() ? &*found : nullptr;
   };
-  if (trained != nullptr) {
-    const Info* info = find((trained->*member).id);
-    trained_label = list.model_mixed ? "differs by head" : (info ? info->label : "");
-    list.model_values = (trained->*member).values;
+  if (inherited != nullptr) {
+    const Info* info = find(inherited->id);
+    label = differs ? "differs by head" : (info ? info->label : "");
+    list.model_values = inherited->values;
     list.now = info;
   }
-  list.entries.push_back(model_entry(trained_label));
+  list.entries.push_back(empty_entry(state, label));
   list.preview = list.entries.front().label;
   for (const Info& info : infos) {
     Values start = default_values(info.parameters);
@@ -101,22 +135,43 @@ ChoiceList make_list(const State& state, const List& infos, const std::optional<
 }  // namespace
 
 Choice effective_variant(const State& state) {
-  if (state.experiment.variant) return *state.experiment.variant;
+  if (const Choice* choice = last_variant(state.experiment)) return *choice;
   const HeadGroup* group = trained_group(state);
   return group != nullptr ? group->variant : default_variant();
 }
 
 Choice effective_encoding(const State& state) {
-  if (state.experiment.encoding) return *state.experiment.encoding;
+  if (const Choice* choice = last_encoding(state.experiment)) return *choice;
   const HeadGroup* group = trained_group(state);
   return group != nullptr ? group->encoding : default_encoding();
 }
 
+namespace {
+
+bool differs(const State& state, Choice HeadGroup::*member) {
+  return state.scope == ChoiceScope::All && mixed(state, member);
+}
+
+// Why an encoding cannot be chosen for some heads alone.
+std::string scope_refusal(const State& state, const Choice& choice, const Choice* inherited) {
+  if (state.scope == ChoiceScope::All || inherited == nullptr || choice == *inherited) return {};
+  const bool of_input = encoding(choice.id).embed != nullptr;
+  if (!of_input && encoding(inherited->id).embed == nullptr) return {};
+  return "an encoding of the input (" + (of_input ? choice.id : inherited->id) +
+         ") acts on all heads of all layers alike";
+}
+
+}  // namespace
+
 ChoiceList variant_list(const State& state) {
   const Choice encoding = effective_encoding(state);
-  ChoiceList list = make_list(
-      state, variants(), state.experiment.variant, &HeadGroup::variant,
-      [&](const Choice& c) { return why_not(state, c, encoding, effective_causal(state)); });
+  Experiment without;
+  const Choice* inherited =
+      otherwise(state, &HeadGroup::variant, last_variant, choose_variant, without);
+  ChoiceList list = make_list(state, variants(), scoped_variant(state.experiment, state.scope),
+                              inherited, differs(state, &HeadGroup::variant), [&](const Choice& c) {
+                                return why_not(state, c, encoding, effective_causal(state));
+                              });
   list.title = "Attention";
   list.scope = "variant";
   return list;
@@ -124,9 +179,15 @@ ChoiceList variant_list(const State& state) {
 
 ChoiceList encoding_list(const State& state) {
   const Choice variant = effective_variant(state);
+  Experiment without;
+  const Choice* inherited =
+      otherwise(state, &HeadGroup::encoding, last_encoding, choose_encoding, without);
   ChoiceList list = make_list(
-      state, encodings(), state.experiment.encoding, &HeadGroup::encoding,
-      [&](const Choice& c) { return why_not(state, variant, c, effective_causal(state)); });
+      state, encodings(), scoped_encoding(state.experiment, state.scope), inherited,
+      differs(state, &HeadGroup::encoding), [&](const Choice& c) {
+        const std::string reason = scope_refusal(state, c, inherited);
+        return reason.empty() ? why_not(state, variant, c, effective_causal(state)) : reason;
+      });
   list.title = "Position";
   list.scope = "position";
   return list;

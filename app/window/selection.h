@@ -10,7 +10,7 @@
 namespace attnscope::window {
 
 struct Entry {
-  std::string id;  // empty: as the model was trained
+  std::string id;  // empty: as the model was trained, or as what holds for more heads
   std::string label, group, summary;
   std::string refusal;  // why it cannot be chosen with the rest as it is; empty: it can
   Values start;         // the parameters it starts with
@@ -22,8 +22,8 @@ struct ChoiceList {
   std::vector<Entry> entries;
   std::string preview;        // what holds now, in words
   const Info* now = nullptr;  // what holds now; null when heads differ or nothing has run
-  Values model_values;        // its parameters as the model has them
-  bool model_mixed = false;   // the model's heads differ
+  Values model_values;        // its parameters where nothing is chosen for these heads
+  bool model_mixed = false;   // nothing is chosen, and the model's heads differ
 };
 
 ChoiceList variant_list(const State& state);
@@ -32,7 +32,7 @@ ChoiceList encoding_list(const State& state);
 // Why the direction cannot be chosen with the present variant and encoding; empty: it can.
 std::string causal_refusal(const State& state, bool causal);
 
-// What holds in the shown layer and head: the person's choice, else the model's.
+// What holds in the shown layer and head: the person's last choice for it, else the model's.
 Choice effective_variant(const State& state);
 Choice effective_encoding(const State& state);
 

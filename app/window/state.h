@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/window/history.h"
+#include "app/window/scope.h"
 #include "app/window/settings.h"
 #include "app/window/text_edit.h"
 #include "core/experiment/experiment.h"
@@ -84,6 +85,8 @@ struct State {
 
   Experiment experiment;  // edited by everything
   History history;
+
+  ChoiceScope scope = ChoiceScope::All;  // for which heads a variant or encoding is chosen
 
   std::shared_ptr<const Trace> trace;      // the newest that there is; null before the first
   std::shared_ptr<const Trace> reference;  // of the run beside it; null: there is none

@@ -47,6 +47,9 @@ class TensorReader {
   [[noreturn]] void fail(const std::string& message) const;  // "FOLDER: ..."
 
  private:
+  const StoredTensor& find(const std::string& name, const Shape& shape);
+  Tensor checked(const StoredTensor& stored, const std::string& name) const;
+
   const StoredTensors& tensors_;
   std::filesystem::path folder_;
   std::vector<std::string> taken_;

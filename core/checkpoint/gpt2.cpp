@@ -126,7 +126,7 @@ Model load(const nlohmann::json& json, const StoredTensors& tensors,
   const auto keep = [&](const std::string& ours, const std::string& theirs, const Shape& shape) {
     model.weights.emplace(ours, Var(reader.take(prefix + theirs, shape)));
   };
-  keep("embed.weight", "wte.weight", {c.vocabulary, c.width});
+  read_embedding(reader, model, prefix + "wte.weight");
   keep("embed.pos.embedding", "wpe.weight", {c.context, c.width});
   for (Index layer = 0; layer < c.layers; ++layer) {
     read_layer(reader, model, prefix + "h." + std::to_string(layer) + ".", layer_prefix(layer),

@@ -29,6 +29,13 @@ Activation hugging_face_activation(JsonObject& config, std::string_view key) {
   return kRows[config.choice(key, names)].meaning;
 }
 
+void read_embedding(TensorReader& reader, Model& model, const std::string& name) {
+  const ModelConfig& c = model.config;
+  const bool head = c.tied_output && !reader.has(name) && reader.has("lm_head.weight");
+  model.weights.emplace("embed.weight",
+                        Var(reader.take(head ? "lm_head.weight" : name, {c.vocabulary, c.width})));
+}
+
 void read_output_head(TensorReader& reader, Model& model) {
   const ModelConfig& c = model.config;
   if (c.tied_output) {

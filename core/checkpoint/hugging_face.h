@@ -16,6 +16,10 @@ nlohmann::json without_nulls(const nlohmann::json& config);
 // "hidden_act" and the like. InputError names those that are not known.
 Activation hugging_face_activation(JsonObject& config, std::string_view key);
 
+// "embed.weight" from the tensor `name`, or from "lm_head.weight" where the two are tied and only
+// that is stored.
+void read_embedding(TensorReader& reader, Model& model, const std::string& name);
+
 // "output.weight" from "lm_head.weight", unless it is tied to the embedding.
 void read_output_head(TensorReader& reader, Model& model);
 

@@ -108,14 +108,14 @@ Model load(const nlohmann::json& json, const StoredTensors& tensors,
   TensorReader reader(tensors, folder);
   const ModelConfig& c = model.config;
   const std::string prefix = reader.has("embed_tokens.weight") ? "" : "model.";
-  model.weights.emplace("embed.weight",
-                        Var(reader.take(prefix + "embed_tokens.weight", {c.vocabulary, c.width})));
+  read_embedding(reader, model, prefix + "embed_tokens.weight");
   for (Index layer = 0; layer < c.layers; ++layer) {
     read_layer(reader, model, prefix + "layers." + std::to_string(layer) + ".",
                layer_prefix(layer));
   }
   model.weights.emplace("final_norm.weight", Var(reader.take(prefix + "norm.weight", {c.width})));
   read_output_head(reader, model);
+  reader.ignore(prefix + "rotary_emb.inv_freq");
   reader.finish();
   return model;
 }

@@ -1,6 +1,7 @@
 #include "core/experiment/notes.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace attnscope {
@@ -44,6 +45,13 @@ const std::string& encoding_label(const HeadGroup& group) {
 void note_change(const std::set<std::string>& stored, const std::set<std::string>& used,
                  const std::string& what, std::vector<std::string>& notes) {
   if (stored == used) return;
+  std::set<std::string> others;
+  std::ranges::set_difference(used, stored, std::inserter(others, others.end()));
+  if (std::ranges::includes(used, stored)) {
+    notes.push_back("some heads have the " + what + " \"" + joined(others) +
+                    "\"; the model was trained with \"" + joined(stored) + "\"");
+    return;
+  }
   notes.push_back("the model was trained with the " + what + " \"" + joined(stored) + "\", not \"" +
                   joined(used) + "\"");
 }

@@ -16,6 +16,7 @@
 #include "core/checkpoint/checkpoint.h"
 #include "core/experiment/runner.h"
 #include "core/model/generate.h"
+#include "core/tensor/safetensors.h"
 #include "core/tensor/storage.h"
 #include "core/training/optimiser.h"
 #include "core/training/train.h"

@@ -79,5 +79,23 @@ TEST(History, NamesTheChangedField) {
   EXPECT_EQ(changed_field(a, b), Field::Several);
 }
 
+TEST(History, ChoicesForSomeHeadsAreStepsOfTheirOwn) {
+  Experiment e;
+  History history(e);
+  const Choice local{"local", default_values(variant("local").parameters)};
+  const Choice alibi{"alibi", default_values(encoding("alibi").parameters)};
+  e.groups = {{{0}, {1}, local, std::nullopt}};
+  history.record(e, 1);
+  const Experiment first = e;
+  e.groups[0].encoding = alibi;
+  history.record(e, 1.2);
+  e.groups[0].variant->values.set("window", Index{9});  // a slider goes on
+  history.record(e, 1.4);
+  e.groups[0].variant->values.set("window", Index{10});
+  history.record(e, 1.6);
+  EXPECT_EQ(history.undo(), first);
+  EXPECT_EQ(history.undo(), Experiment{});
+}
+
 }  // namespace
 }  // namespace attnscope::window

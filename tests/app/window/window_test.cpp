@@ -132,6 +132,44 @@ TEST_F(Window, FollowsTheVariantTheEncodingAndTheirParameters) {
   picture = new_picture(program, picture);
 }
 
+TEST_F(Window, ChoosesForOneHead) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
+  program.wait_for("a first picture", is_current);
+  program.click("scope.head");
+  program.click("variant.type");
+  program.click("variant.type.local");
+  Report report = program.wait_for("a local window in one head", [](const Report& r) {
+    return is_current(r) && r["experiment"].contains("groups");
+  });
+  EXPECT_FALSE(report["experiment"].contains("variant"));
+  const Report& groups = report["experiment"]["groups"];
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0]["layers"], Report({0}));
+  EXPECT_EQ(groups[0]["heads"], Report({0}));
+  EXPECT_EQ(groups[0]["variant"]["type"], "local");
+
+  program.click("scope.layer");
+  program.wait_for("what holds in the layer", [](const Report& r) {
+    return is_current(r) && !r["widgets"].contains("variant.window");
+  });
+  program.click("position.type");
+  program.click("position.type.alibi");
+  program.wait_for("ALiBi in the layer", [](const Report& r) {
+    return is_current(r) && r["experiment"]["groups"].size() == 2;
+  });
+  program.rest_pointer();
+  program.keep_screenshot("groups");
+
+  program.press("ctrl+z");
+  program.wait_for("one choice less", [](const Report& r) {
+    return is_current(r) && r["experiment"]["groups"].size() == 1;
+  });
+  program.click("scope.clear");
+  program.wait_for("the same for all heads", [](const Report& r) {
+    return is_current(r) && !r["experiment"].contains("groups");
+  });
+}
+
 TEST_F(Window, ChangesViewsByKeysAndClicks) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   std::string picture = program.wait_for("a first picture", is_current)["picture"];

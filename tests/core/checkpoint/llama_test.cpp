@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "core/base/error.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/experiment/trace.h"
+#include "core/tensor/storage.h"
 #include "tests/core/checkpoint/files.h"
 #include "tests/core/model/reference.h"
 
@@ -90,6 +93,59 @@ TEST(Llama, TiesTheOutputWhereTold) {
   testing::write_checkpoint(folder.path(), config(R"(, "tie_word_embeddings": true)"), t);
   const Tensor logits = logits_of(load_checkpoint(folder.path().string()));
   EXPECT_TRUE(testing::close(logits, testing::tensor_of(reference(t, {3, 16, 0, 5, 5, 9}))));
+}
+
+// Where one tensor serves as both, either name may be the one that was stored.
+TEST(Llama, ReadsATiedEmbeddingUnderTheOutputsName) {
+  const TemporaryFolder folder;
+  Tensors t = tensors();
+  t["lm_head.weight"] = t["model.embed_tokens.weight"];
+  const Rows expected = reference(t, {3, 16, 0, 5, 5, 9});
+  t.erase("model.embed_tokens.weight");
+  t["model.rotary_emb.inv_freq"] = Tensor::zeros({3});
+  t["model.layers.0.self_attn.rotary_emb.inv_freq"] = Tensor::zeros({3});
+  testing::write_checkpoint(folder.path(), config(R"(, "tie_word_embeddings": true)"), t);
+  EXPECT_TRUE(testing::close(logits_of(load_checkpoint(folder.path().string())),
+                             testing::tensor_of(expected)));
+  testing::write_checkpoint(folder.path(), config(), t);
+  EXPECT_NE(load_error(folder).find("model.embed_tokens.weight is missing"), std::string::npos);
+}
+
+// Highest resident memory of this process since it was last reset, in bytes.
+double peak_memory(bool reset) {
+  if (reset) std::ofstream("/proc/self/clear_refs") << 5;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) return std::stod(line.substr(6)) * 1024;
+  }
+  return 0;
+}
+
+TEST(Llama, TakesLittleMoreMemoryThanItsFile) {
+  { const Tensor freed({1}); }
+  if (storage_statistics().cached_bytes == 0)
+    GTEST_SKIP() << "AddressSanitizer keeps what is freed";
+  const TemporaryFolder folder;
+  double size = 0;
+  {
+    Tensors t = tensors();
+    for (auto& [name, tensor] : t) {
+      Shape shape = tensor.shape();
+      for (Index& n : shape) n *= 96;  // 130 MB in all
+      tensor = Tensor::full(shape, 0.5f);
+      size += static_cast<double>(tensor.size()) * sizeof(float);
+    }
+    testing::write_checkpoint(folder.path(), R"({"model_type": "llama", "vocab_size": 1632,
+      "hidden_size": 1152, "intermediate_size": 1920, "num_hidden_layers": 2,
+      "num_attention_heads": 384, "num_key_value_heads": 192, "head_dim": 6})",
+                              t);
+  }
+  release_cached_storage();
+  const double before = peak_memory(true);
+  const Checkpoint checkpoint = load_checkpoint(folder.path().string());
+  const double taken = peak_memory(false) - before;
+  EXPECT_GE(taken, 0.9 * size);  // or nothing was measured
+  EXPECT_LE(taken, 1.15 * size);
 }
 
 TEST(Llama, KnowsTheEndOfAText) {

@@ -1,0 +1,35 @@
+// The window: from its start to the first picture, under Xvfb with Mesa's software rasteriser. The
+// time has in it what the report takes that the benchmark waits for: a screenshot as PNG.
+#include <benchmark/benchmark.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/app/window/desktop.h"
+#include "tests/support/compare.h"
+
+namespace attnscope::window {
+namespace {
+
+void start_up(benchmark::State& state) {
+  const Display display(1400, 900);
+  for (auto _ : state) {
+    state.PauseTiming();
+    const testing::TemporaryFolder folder;
+    state.ResumeTiming();
+    Program program(display, folder.path(),
+                    {"--text", "the old house stood by the sea and nobody knew why it was empty",
+                     "--size", "1280x800", "--scale", "1"});
+    program.wait_for("a first picture", [](const Program::Report& r) {
+      return r["has_trace"].get<bool>() && r["current"].get<bool>();
+    });
+    state.PauseTiming();
+    program.kill_hard();
+    state.ResumeTiming();
+  }
+}
+BENCHMARK(start_up)->Name("StartUp")->Unit(benchmark::kMillisecond)->UseRealTime();
+
+}  // namespace
+}  // namespace attnscope::window
+
+BENCHMARK_MAIN();
