@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "core/base/error.h"
@@ -193,18 +194,34 @@ std::string special_text(const Entry& config, const char* key) {
   return entry.value.is_object() ? entry.at("content").text() : entry.text();
 }
 
-// "add_bos_token" overrules the post-processor, as in the transformers library.
+// What "add_bos_token" or "add_eos_token" says of a token beside every text; nothing: it is as the
+// post-processor says.
+struct Wish {
+  std::int32_t id;
+  bool wanted;
+};
+std::optional<Wish> wish(const Entry& config, const char* flag, const char* token,
+                         const BpeData& data) {
+  if (!config.has(flag)) return std::nullopt;
+  const auto found = data.ids.find(special_text(config, token));
+  const bool wanted = config.flag_or(flag, false);
+  if (found != data.ids.end()) return Wish{found->second, wanted};
+  if (wanted) throw InputError(config.where + ": " + flag + " without a known " + token);
+  return std::nullopt;
+}
+
+// The flags overrule the post-processor, as in the transformers library.
 void apply_config(const Entry& config, BpeData& data) {
-  if (!config.has("add_bos_token")) return;
-  const auto found = data.ids.find(special_text(config, "bos_token"));
-  const bool wanted = config.flag_or("add_bos_token", false);
-  if (found == data.ids.end()) {
-    if (!wanted) return;
-    throw InputError(config.where + ": add_bos_token without a known bos_token");
+  if (const auto bos = wish(config, "add_bos_token", "bos_token", data)) {
+    const bool there = !data.prefix.empty() && data.prefix.front() == bos->id;
+    if (bos->wanted && !there) data.prefix.insert(data.prefix.begin(), bos->id);
+    if (!bos->wanted && there) data.prefix.erase(data.prefix.begin());
   }
-  const bool there = !data.prefix.empty() && data.prefix[0] == found->second;
-  if (wanted && !there) data.prefix.insert(data.prefix.begin(), found->second);
-  if (!wanted && there) data.prefix.erase(data.prefix.begin());
+  if (const auto eos = wish(config, "add_eos_token", "eos_token", data)) {
+    const bool there = !data.suffix.empty() && data.suffix.back() == eos->id;
+    if (eos->wanted && !there) data.suffix.push_back(eos->id);
+    if (!eos->wanted && there) data.suffix.pop_back();
+  }
 }
 
 ByteLevelOptions byte_level_options(const Entry& root) {

@@ -228,6 +228,21 @@ TEST(TokenizerFile, FollowsAddBosToken) {
   EXPECT_NE(refusal(root, R"({"bos_token": "?", "add_bos_token": true})"), "");
 }
 
+TEST(TokenizerFile, FollowsAddEosToken) {
+  const std::string with = R"({"eos_token": {"content": "</s>"}, "add_eos_token": true})";
+  const auto tokens = made(sentencepiece(), with)->encode("a");
+  EXPECT_EQ(ids_of(tokens), (Ids{1, 262, 2}));
+  EXPECT_TRUE(tokens[2].special);
+  json root = sentencepiece();
+  root["post_processor"]["single"].push_back(json::parse(R"({"SpecialToken": {"id": "</s>"}})"));
+  root["post_processor"]["special_tokens"]["</s>"] =
+      json::parse(R"({"id": "</s>", "ids": [2], "tokens": ["</s>"]})");
+  EXPECT_EQ(ids_of(made(root, with)->encode("a")), (Ids{1, 262, 2}));
+  const std::string without = R"({"eos_token": "</s>", "add_eos_token": false})";
+  EXPECT_EQ(ids_of(made(root, without)->encode("a")), (Ids{1, 262}));
+  EXPECT_NE(refusal(root, R"({"eos_token": "?", "add_eos_token": true})"), "");
+}
+
 TEST(TokenizerFile, PutsTokensAfterTheText) {
   json root = sentencepiece();
   root["post_processor"]["single"].push_back(json::parse(R"({"SpecialToken": {"id": "<s>"}})"));
