@@ -25,9 +25,16 @@ struct Loaded {
   std::shared_ptr<const Checkpoint> checkpoint;
 };
 
+// When anything of a checkpoint was last written; the index stands for shards.
 fs::file_time_type time_of(const fs::path& folder) {
-  std::error_code missing;
-  return fs::last_write_time(folder / "model.safetensors", missing);
+  fs::file_time_type newest = fs::file_time_type::min();
+  for (const char* file : {"model.safetensors", "model.safetensors.index.json", "config.json",
+                           "tokenizer.json", "tokenizer_config.json"}) {
+    std::error_code missing;
+    const fs::file_time_type time = fs::last_write_time(folder / file, missing);
+    if (!missing) newest = std::max(newest, time);
+  }
+  return newest;
 }
 
 // Keeps what the model has room for, and says so.

@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/experiment/runner.h"
 #include "tests/core/experiment/models.h"
 #include "tests/support/compare.h"
@@ -125,7 +127,15 @@ TEST_F(Run, SeesThatACheckpointChanged) {
       folder_.path() / "model.safetensors",
       std::filesystem::last_write_time(folder_.path() / "model.safetensors") +
           std::chrono::seconds(5));
-  EXPECT_FALSE(testing::close(run(experiment("abc"))->logits, before, 1e-6));
+  const Tensor after = run(experiment("abc"))->logits;
+  EXPECT_FALSE(testing::close(after, before, 1e-6));
+  // The configuration alone, with the same weights.
+  other.model.config.norm_epsilon = 0.5;
+  write_file(folder_.path() / "config.json", to_json(other.model.config).dump());
+  std::filesystem::last_write_time(
+      folder_.path() / "config.json",
+      std::filesystem::last_write_time(folder_.path() / "config.json") + std::chrono::seconds(9));
+  EXPECT_FALSE(testing::close(run(experiment("abc"))->logits, after, 1e-6));
 }
 
 }  // namespace
