@@ -1,64 +1,121 @@
+// Panels of columns of B, a few cache lines wide and short enough for the nearest cache, are copied
+// one behind the other; the row kernels multiply tiles of registers out of them.
 #include "core/tensor/matrix_product.h"
 
-#include <Eigen/Core>
 #include <algorithm>
+#include <vector>
 
+#include "core/attention/cpu/row_kernels.h"
 #include "core/base/parallel.h"
 
 namespace attnscope {
 namespace {
 
-using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using ConstMap = Eigen::Map<const RowMajor, 0, Eigen::OuterStride<>>;
-using Map = Eigen::Map<RowMajor, 0, Eigen::OuterStride<>>;
+using cpu::panel_width;
+using cpu::RowKernels;
 
 constexpr Index kWorthThreads = Index{1} << 18;  // multiplications
-constexpr Index kBlock = 48;                     // rows or columns; a multiple of Eigen's tiles
+constexpr Index kDepth = 256;                    // rows of a panel, which then takes 32 KiB
+constexpr Index kMostPanels = 32;                // copied at a time: 1 MiB
+constexpr Index kRows = 256;   // of A at a time, which stay in the cache for all panels
+constexpr Index kFewRows = 4;  // with fewer, copying would take longer than multiplying
+constexpr Index kTile = 8;     // rows; what threads share is cut at multiples of it
 
-ConstMap stored(const Matrix& m) {
-  return {m.data, m.transposed ? m.columns : m.rows, m.transposed ? m.rows : m.columns,
-          Eigen::OuterStride<>(m.stride)};
+Index ceil_divide(Index a, Index b) {
+  return (a + b - 1) / b;
 }
 
-template <class A, class B>
-void multiply_into(const A& a, const B& b, Map& c, bool add) {
-  if (add) {
-    c.noalias() += a * b;
+const float* element(const Matrix& m, Index row, Index column) {
+  return m.data + (m.transposed ? column * m.stride + row : row * m.stride + column);
+}
+
+// Rows [t, t + depth) of columns [first, first + count) of B: panel [depth, panel_width].
+void pack_panel(const RowKernels& kernels, const Matrix& b, Index t, Index depth, Index first,
+                Index count, float* panel) {
+  if (b.transposed) {
+    const float* rows[panel_width];
+    for (Index x = 0; x < count; ++x) rows[x] = element(b, t, first + x);
+    kernels.pack(rows, count, depth, panel);
+    return;
+  }
+  const float* from = element(b, t, first);
+  if (count == panel_width) {  // a size that the compiler knows
+    for (Index r = 0; r < depth; ++r) {
+      for (Index x = 0; x < panel_width; ++x) panel[r * panel_width + x] = from[r * b.stride + x];
+    }
   } else {
-    c.noalias() = a * b;
+    for (Index r = 0; r < depth; ++r) {
+      std::copy_n(from + r * b.stride, count, panel + r * panel_width);
+    }
   }
 }
 
-void multiply_here(const Matrix& a, const Matrix& b, float* c, Index c_stride, bool add) {
-  Map result(c, a.rows, b.columns, Eigen::OuterStride<>(c_stride));
-  const ConstMap x = stored(a), y = stored(b);
-  if (a.transposed && b.transposed) {
-    multiply_into(x.transpose(), y.transpose(), result, add);
-  } else if (a.transposed) {
-    multiply_into(x.transpose(), y, result, add);
-  } else if (b.transposed) {
-    multiply_into(x, y.transpose(), result, add);
-  } else {
-    multiply_into(x, y, result, add);
+// Rows [row, row_end) of at most kMostPanels panels of columns [first, last) of C.
+void multiply_block(const RowKernels& kernels, const Matrix& a, const Matrix& b, Index row,
+                    Index row_end, Index first, Index last, float* c, Index c_stride, bool add) {
+  const Index a_row = a.transposed ? 1 : a.stride, a_column = a.transposed ? a.stride : 1;
+  const Index most_depth = std::min(kDepth, a.columns);
+  thread_local std::vector<float> panels;
+  panels.resize(
+      static_cast<std::size_t>(ceil_divide(last - first, panel_width) * panel_width * most_depth));
+  for (Index t = 0; t < a.columns; t += most_depth) {
+    const Index depth = std::min(most_depth, a.columns - t);
+    for (Index x = first; x < last; x += panel_width) {
+      pack_panel(kernels, b, t, depth, x, std::min(panel_width, last - x),
+                 panels.data() + (x - first) * depth);
+    }
+    for (Index r = row; r < row_end; r += kRows) {
+      const Index rows = std::min(kRows, row_end - r);
+      for (Index x = first; x < last; x += panel_width) {
+        kernels.multiply(rows, std::min(panel_width, last - x), depth, element(a, r, t), a_row,
+                         a_column, panels.data() + (x - first) * depth, panel_width,
+                         c + r * c_stride + x, c_stride, add || t > 0);
+      }
+    }
   }
 }
 
-Matrix row_block(Matrix m, Index first, Index last) {
-  m.data += m.transposed ? first : first * m.stride;
-  m.rows = last - first;
-  return m;
+void multiply_panels(const Matrix& a, const Matrix& b, float* c, Index c_stride, bool add,
+                     bool threads) {
+  const RowKernels& kernels = cpu::row_kernels();
+  const Index panels = ceil_divide(b.columns, panel_width);
+  // Rows are shared out as well where there are too few panels.
+  const Index shares = threads ? ceil_divide(thread_count(), panels) : 1;
+  const Index rows = ceil_divide(ceil_divide(a.rows, shares), kTile) * kTile;
+  const Index items = ceil_divide(a.rows, rows) * panels;
+  parallel_for(items, threads ? 1 : items, [&](Index item, Index end) {
+    while (item < end) {
+      const Index row = item / panels * rows, panel = item % panels;
+      const Index count = std::min({panels - panel, end - item, kMostPanels});
+      multiply_block(kernels, a, b, row, std::min(row + rows, a.rows), panel * panel_width,
+                     std::min((panel + count) * panel_width, b.columns), c, c_stride, add);
+      item += count;
+    }
+  });
 }
 
-Matrix column_block(Matrix m, Index first, Index last) {
-  m.data += m.transposed ? first * m.stride : first;
-  m.columns = last - first;
-  return m;
-}
-
-// One range for each thread: every range packs the other operand anew.
-Index grain(Index count) {
-  const Index blocks = (count + kBlock - 1) / kBlock, threads = thread_count();
-  return (blocks + threads - 1) / threads * kBlock;
+// For few rows of A: B is read once from where it lies, in order.
+void multiply_few(const Matrix& a, const Matrix& b, float* c, Index c_stride, bool add,
+                  bool threads) {
+  const RowKernels& kernels = cpu::row_kernels();
+  std::vector<float> row(static_cast<std::size_t>(a.columns));
+  for (Index r = 0; r < a.rows; ++r) {
+    for (Index t = 0; t < a.columns; ++t) row[static_cast<std::size_t>(t)] = *element(a, r, t);
+    float* to = c + r * c_stride;
+    parallel_for(b.columns, threads ? panel_width : b.columns, [&](Index first, Index last) {
+      if (!add) std::fill(to + first, to + last, 0.0f);
+      if (b.transposed) {
+        for (Index x = first; x < last; ++x) {
+          to[x] += kernels.dot(row.data(), element(b, 0, x), a.columns);
+        }
+        return;
+      }
+      for (Index t = 0; t < a.columns; ++t) {
+        kernels.add_scaled(to + first, element(b, t, first), last - first,
+                           row[static_cast<std::size_t>(t)]);
+      }
+    });
+  }
 }
 
 }  // namespace
@@ -66,16 +123,11 @@ Index grain(Index count) {
 void multiply_matrices(const Matrix& a, const Matrix& b, float* c, Index c_stride, bool add) {
   const Index m = a.rows, n = b.columns;
   if (m == 0 || n == 0) return;
-  if (m * n * a.columns < kWorthThreads) {
-    multiply_here(a, b, c, c_stride, add);
-  } else if (m >= n) {
-    parallel_for(m, grain(m), [&](Index first, Index last) {
-      multiply_here(row_block(a, first, last), b, c + first * c_stride, c_stride, add);
-    });
+  const bool threads = m * n * a.columns >= kWorthThreads;
+  if (m < kFewRows || a.columns == 0) {
+    multiply_few(a, b, c, c_stride, add, threads);
   } else {
-    parallel_for(n, grain(n), [&](Index first, Index last) {
-      multiply_here(a, column_block(b, first, last), c + first, c_stride, add);
-    });
+    multiply_panels(a, b, c, c_stride, add, threads);
   }
 }
 
