@@ -1,5 +1,6 @@
 #include "core/model/weights.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/random.h"
@@ -7,6 +8,12 @@
 namespace attnscope {
 
 namespace {
+
+constexpr double kDeviation = 0.02;
+// Of token vectors to which fixed waves of amplitude 1 are added: smaller ones would drown, and the
+// model would learn how often tokens occur and no more. (The original Transformer multiplies its
+// token vectors by the square root of d for that.)
+constexpr double kBesideWaves = 0.2;
 
 Tensor normal(const Shape& shape, double deviation, std::uint64_t seed) {
   Random random(seed);
@@ -27,8 +34,10 @@ class Specs {
   }
   // Deviations as in GPT-2: 0.02, and for what is added to the residual stream less with depth.
   void matrix(const std::string& name, const Shape& shape, bool residual = false) {
-    const double deviation =
-        residual ? 0.02 / std::sqrt(2.0 * static_cast<double>(config_.layers)) : 0.02;
+    const double depth = std::sqrt(2.0 * static_cast<double>(config_.layers));
+    random(name, shape, residual ? kDeviation / depth : kDeviation);
+  }
+  void random(const std::string& name, const Shape& shape, double deviation) {
     add({name, shape,
          [shape, deviation](std::uint64_t seed) { return normal(shape, deviation, seed); }, false,
          ""});
@@ -103,8 +112,12 @@ std::string group_prefix(Index layer, Index group) {
 
 std::vector<WeightSpec> weight_specs(const ModelConfig& config) {
   Specs specs(config);
-  specs.matrix("embed.weight", {config.vocabulary, config.width});
-  if (const Choice* input = input_encoding(config)) {
+  const Choice* input = input_encoding(config);
+  const bool waves =
+      input && std::ranges::all_of(encoding(input->id).weights, &WeightInfo::constant);
+  specs.random("embed.weight", {config.vocabulary, config.width},
+               waves ? kBesideWaves : kDeviation);
+  if (input) {
     const Dimensions dimensions{config.width,     config.heads,     config.kv_heads,
                                 config.head_size, config.head_size, config.context};
     specs.of(encoding(input->id), input->values, dimensions, "embed.");
