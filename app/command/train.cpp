@@ -1,4 +1,4 @@
-// attnscope train: trains a model on text from a plan, a preset, flags, or all of them.
+// attnscope train: trains a model from a plan, a preset, flags, or all of them.
 #include "core/training/train.h"
 
 #include <cmath>
@@ -13,6 +13,7 @@
 #include "core/base/file.h"
 #include "core/base/home.h"
 #include "core/base/strict_json.h"
+#include "core/figure/plain_text.h"
 
 namespace attnscope::command {
 
@@ -29,6 +30,7 @@ struct Setting {
 };
 
 constexpr Setting kSettings[] = {
+    {"--task", "/task", "text: the next token of --text; repeat: random tokens that are repeated"},
     {"--steps", "/steps", "Steps of the optimiser"},
     {"--batch", "/batch", "Sequences a step"},
     {"--micro-batch", "/micro_batch", "Sequences at a time; 0: the whole batch"},
@@ -43,6 +45,8 @@ constexpr Setting kSettings[] = {
     {"--seed", "/seed", "Of weights, data order and dropout"},
     {"--held-out-share", "/held_out_share", "Share at the end of each training file to hold out"},
     {"--evaluate-every", "/evaluate_every", "Steps between evaluations; 0: at the end only"},
+    {"--score-batches", "/score_batches",
+     "Random batches of held-out text whose mean loss is reported"},
     {"--save-every", "/save_every_seconds", "Seconds between saves"},
     {"--half", "/half", "Whether the weights are stored as float16: true or false"},
     {"--vocabulary", "/model/vocabulary", "Tokens that byte-pair encoding learns; 256: bytes"},
@@ -124,6 +128,19 @@ std::string duration(double seconds) {
   return text;
 }
 
+// "loss 1.886, 2.412 bits per byte": whatever there is of it.
+std::string describe(const Score& score, int decimals) {
+  std::string text;
+  const auto add = [&](const std::string& before, double value, const std::string& after) {
+    if (std::isnan(value)) return;
+    text += (text.empty() ? "" : ", ") + before + fixed(value, decimals) + after;
+  };
+  add("loss ", score.loss, "");
+  add("", score.bits_per_byte, " bits per byte");
+  add("accuracy ", score.accuracy, "");
+  return text;
+}
+
 // One line on stderr that is written over with every step, and ended when all is over.
 class ProgressLine {
  public:
@@ -133,9 +150,8 @@ class ProgressLine {
   void show(const TrainingProgress& p) {
     begun_ = true;
     std::fprintf(stderr, "\rstep %td of %td  loss %.3f  ", p.step, p.steps, p.loss);
-    if (!std::isnan(p.held_out_bits_per_byte)) {
-      std::fprintf(stderr, "held out %.3f bits per byte  ", p.held_out_bits_per_byte);
-    }
+    const std::string score = describe(p.held_out, 3);
+    if (!score.empty()) std::fprintf(stderr, "held out %s  ", score.c_str());
     std::fprintf(stderr, "%.0f tokens/s  %s left  ", p.tokens_per_second,
                  duration(p.seconds_left).c_str());
     std::fflush(stderr);
@@ -161,9 +177,8 @@ void train_command(const Options& options) {
   } else {
     std::printf("loss %.4f", result.loss);
   }
-  if (!std::isnan(result.held_out_bits_per_byte)) {
-    std::printf(", held out %.4f bits per byte", result.held_out_bits_per_byte);
-  }
+  const std::string score = describe(result.held_out, 4);
+  if (!score.empty()) std::printf(", held out %s", score.c_str());
   std::printf("\n");
 }
 
@@ -172,7 +187,7 @@ void train_command(const Options& options) {
 void add_train(CLI::App& app) {
   CLI::App& command = *app.add_subcommand(
       "train",
-      "Train a model on text. Ctrl-C saves; the same command goes on from there. "
+      "Train a model on text or on a task. Ctrl-C saves; the same command goes on from there. "
       "What no option says is as in the preset or plan");
   const auto options = std::make_shared<Options>();
   auto* preset = command.add_option("--preset", options->preset,
@@ -182,7 +197,7 @@ void add_train(CLI::App& app) {
   command.add_option("--text", options->text, "Files to train on");
   command.add_option("--held-out", options->held_out, "Files to evaluate on, never trained on");
   command.add_option("-o,--folder", options->folder,
-                     "Where the model, loss.csv and what resuming needs go");
+                     "Where the model, loss.csv, its picture loss.png and what resuming needs go");
   for (std::size_t i = 0; i < std::size(kSettings); ++i) {
     command.add_option(kSettings[i].flag, options->values[i], kSettings[i].help)
         ->type_name("VALUE");

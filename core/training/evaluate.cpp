@@ -50,7 +50,8 @@ double nats(const Model& model, const std::vector<std::int32_t>& tokens,
 
 }  // namespace
 
-double bits_per_byte(const Checkpoint& checkpoint, std::string_view text, const Stop& stop) {
+double bits_per_byte(const Checkpoint& checkpoint, std::string_view text, const Stop& stop,
+                     Index length) {
   constexpr std::size_t kWindowsAtATime = 8;
   const ModelConfig& config = checkpoint.model.config;
   if (!checkpoint.tokenizer) throw InputError(checkpoint.tokenizer_problem);
@@ -63,7 +64,7 @@ double bits_per_byte(const Checkpoint& checkpoint, std::string_view text, const 
   }
   double sum = starts_special ? 0 : std::log(static_cast<double>(config.vocabulary));
   const Index predicted = static_cast<Index>(tokens.size()) - 1;
-  const Index length = std::min(config.context, predicted);
+  length = std::min(length > 0 ? length : config.context, predicted);
   const std::vector<Window> all = windows(predicted, length);
   for (std::size_t first = 0; first < all.size(); first += kWindowsAtATime) {
     const std::size_t last = std::min(first + kWindowsAtATime, all.size());

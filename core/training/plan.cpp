@@ -3,7 +3,7 @@
 
 #include "core/base/error.h"
 #include "core/base/strict_json.h"
-#include "core/training/train.h"
+#include "core/training/task.h"
 
 namespace attnscope {
 
@@ -36,6 +36,7 @@ std::vector<std::string> names(const std::vector<std::filesystem::path>& paths) 
 TrainingPlan training_plan_from_json(const json& value, std::string_view path) {
   JsonObject object(value, path);
   TrainingPlan plan;
+  plan.task = object.text_or("task", plan.task);
   plan.model = model_config_from_json(object.any("model"), object.path_of("model"));
   plan.text = paths(object, "text");
   plan.held_out = paths(object, "held_out");
@@ -55,6 +56,7 @@ TrainingPlan training_plan_from_json(const json& value, std::string_view path) {
   plan.seed = static_cast<std::uint64_t>(
       object.integer_or("seed", static_cast<Index>(plan.seed), 0, kMostSeed));
   plan.evaluate_every = object.integer_or("evaluate_every", plan.evaluate_every, 0, kMostSteps);
+  plan.score_batches = object.integer_or("score_batches", plan.score_batches, 0, kMostSequences);
   plan.save_every_seconds = object.number_or("save_every_seconds", plan.save_every_seconds, 0, 1e9);
   plan.half = object.flag_or("half", plan.half);
   object.finish();
@@ -62,7 +64,8 @@ TrainingPlan training_plan_from_json(const json& value, std::string_view path) {
 }
 
 json to_json(const TrainingPlan& plan) {
-  return {{"model", to_json(plan.model)},
+  return {{"task", plan.task},
+          {"model", to_json(plan.model)},
           {"text", names(plan.text)},
           {"held_out", names(plan.held_out)},
           {"held_out_share", plan.held_out_share},
@@ -80,12 +83,12 @@ json to_json(const TrainingPlan& plan) {
           {"beta2", plan.beta2},
           {"seed", plan.seed},
           {"evaluate_every", plan.evaluate_every},
+          {"score_batches", plan.score_batches},
           {"save_every_seconds", plan.save_every_seconds},
           {"half", plan.half}};
 }
 
 void check(const TrainingPlan& plan) {
-  if (plan.text.empty()) throw InputError("text: expected at least one file to train on");
   if (plan.folder.empty()) throw InputError("folder: expected where to put the model");
   if (plan.micro_batch > 0 && plan.batch % plan.micro_batch != 0) {
     throw InputError("batch: expected a multiple of micro_batch " +
@@ -101,6 +104,11 @@ void check(const TrainingPlan& plan) {
                      ", found " + std::to_string(plan.least_rate));
   }
   check(plan.model, "model");
+  task(plan.task).check(plan);
+}
+
+Index sequence_length(const TrainingPlan& plan) {
+  return plan.sequence > 0 ? plan.sequence : plan.model.context;
 }
 
 }  // namespace attnscope

@@ -14,7 +14,8 @@ namespace {
 // What may differ between a training and its resumption: where things lie and what is reported.
 nlohmann::json decisive(const TrainingPlan& plan) {
   nlohmann::json object = to_json(plan);
-  for (const char* key : {"folder", "held_out", "evaluate_every", "save_every_seconds", "half"}) {
+  for (const char* key :
+       {"folder", "held_out", "evaluate_every", "score_batches", "save_every_seconds", "half"}) {
     object.erase(key);
   }
   return object;

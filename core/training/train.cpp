@@ -3,19 +3,16 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <sstream>
 
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_reduce.h"
 #include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/base/random.h"
 #include "core/checkpoint/checkpoint.h"
-#include "core/text/bpe.h"
-#include "core/training/evaluate.h"
+#include "core/training/loss_log.h"
 #include "core/training/optimiser.h"
 #include "core/training/state.h"
-#include "core/training/stream.h"
+#include "core/training/task.h"
 
 namespace attnscope {
 
@@ -25,82 +22,10 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-// Of each held-out text, in evaluations on the way.
-constexpr std::size_t kSampledBytes = std::size_t{1} << 16;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
-
-struct Texts {
-  std::vector<std::string> training, held_out;
-};
-
-Texts read_texts(const TrainingPlan& plan) {
-  Texts texts;
-  for (const fs::path& path : plan.text) {
-    std::string text = read_file(path);
-    const auto kept = text.size() - static_cast<std::size_t>(static_cast<double>(text.size()) *
-                                                             plan.held_out_share);
-    if (kept < text.size()) texts.held_out.push_back(text.substr(kept));
-    text.resize(kept);
-    texts.training.push_back(std::move(text));
-  }
-  for (const fs::path& path : plan.held_out) texts.held_out.push_back(read_file(path));
-  for (const std::string& text : texts.held_out) {
-    if (text.empty()) throw InputError("held_out: an empty text");
-  }
-  return texts;
-}
-
-// The folder's own where a training is resumed, otherwise learned from the training text.
-std::shared_ptr<const Tokenizer> make_tokenizer(const TrainingPlan& plan, const Texts& texts,
-                                                const Stop& stop) {
-  if (fs::exists(plan.folder / "training.safetensors")) return load_tokenizer(plan.folder);
-  std::string all;
-  for (const std::string& text : texts.training) all += text;
-  return train_bpe(all, static_cast<std::int32_t>(plan.model.vocabulary),
-                   [&](double) { stop.check(); });
-}
-
-std::vector<std::int32_t> tokens_of(const Texts& texts, const Tokenizer& tokenizer,
-                                    const Stop& stop) {
-  std::vector<std::int32_t> ids;
-  for (const std::string& text : texts.training) {
-    for (const Token& token : tokenizer.encode(text)) ids.push_back(token.id);
-    stop.check();
-  }
-  return ids;
-}
-
-// loss.csv, kept whole in memory and written anew at every save.
-class LossLog {
- public:
-  explicit LossLog(fs::path path) : path_(std::move(path)) {}
-
-  // Keeps what an earlier run wrote about the first `steps` steps.
-  void keep(Index steps) {
-    if (!fs::exists(path_)) return;
-    std::istringstream lines(read_file(path_));
-    std::string line;
-    std::getline(lines, line);
-    for (Index step = 1; step <= steps && std::getline(lines, line); ++step) rows_ += line + "\n";
-  }
-  void add(Index step, double loss, double rate, double tokens_per_second, double bits_per_byte) {
-    std::ostringstream row;
-    row.precision(6);
-    row << step << ',' << loss << ',' << rate << ',' << tokens_per_second << ',';
-    if (!std::isnan(bits_per_byte)) row << bits_per_byte;
-    rows_ += row.str() + "\n";
-  }
-  void save() const {
-    write_file(path_, "step,loss,rate,tokens_per_second,held_out_bits_per_byte\n" + rows_);
-  }
-
- private:
-  fs::path path_;
-  std::string rows_;
-};
 
 // A training under way.
 class Training {
@@ -108,22 +33,20 @@ class Training {
   Training(const TrainingPlan& plan, const Stop& stop)
       : plan_(plan),
         stop_(stop),
-        texts_(read_texts(plan)),
         optimiser_({plan.beta1, plan.beta2, 1e-8, plan.weight_decay, plan.clip}),
-        log_(plan.folder / "loss.csv") {
+        log_(plan.folder) {
     const std::optional<TrainingState> state = load_state(plan);
     checkpoint_.name = plan.folder.filename().string();
-    checkpoint_.tokenizer = make_tokenizer(plan, texts_, stop);
+    task_ = task(plan.task).make(plan, stop);
+    checkpoint_.tokenizer = task_->tokenizer();
     ModelConfig config = plan.model;
     config.vocabulary = checkpoint_.tokenizer->vocabulary_size();
     checkpoint_.model = make_model(config, plan.seed);
     if (state) resume(*state);
-    const Index sequence = plan.sequence > 0 ? plan.sequence : config.context;
-    stream_.emplace(tokens_of(texts_, *checkpoint_.tokenizer, stop), sequence, plan.seed);
     for (const auto& [name, weight] : checkpoint_.model.weights) {
       parameters_.emplace(name, Var::parameter(weight.value()));
     }
-    tokens_per_step_ = plan.batch * sequence;
+    tokens_per_step_ = plan.batch * sequence_length(plan);
   }
 
   TrainingResult run(const std::function<void(const TrainingProgress&)>& report) {
@@ -132,7 +55,7 @@ class Training {
     auto saved = start;
     TrainingProgress progress;
     progress.steps = plan_.steps;
-    progress.loss = progress.held_out_bits_per_byte = kNaN;
+    progress.loss = kNaN;
     double evaluating = 0;  // seconds, not counted as training
     try {
       while (step_ < plan_.steps) {
@@ -141,18 +64,18 @@ class Training {
             learning_rate(step_, plan_.steps, plan_.warm_up, plan_.rate, plan_.least_rate);
         progress.loss = one_step(rate);
         progress.step = ++step_;
-        const double step_seconds = seconds_since(step_start);
-        double bits = kNaN;
+        progress.tokens_per_second =
+            static_cast<double>(tokens_per_step_) / seconds_since(step_start);
+        log_.add({step_, progress.loss, rate, progress.tokens_per_second, {}});
         if (plan_.evaluate_every > 0 && step_ % plan_.evaluate_every == 0 && step_ < plan_.steps) {
           const auto evaluation_start = Clock::now();
-          bits = progress.held_out_bits_per_byte = held_out_bits(kSampledBytes);
+          progress.held_out = held_out_score(false);
+          log_.add_score(progress.held_out);
           evaluating += seconds_since(evaluation_start);
         }
-        progress.tokens_per_second = static_cast<double>(tokens_per_step_) / step_seconds;
         const double per_step =
             (seconds_since(start) - evaluating) / static_cast<double>(step_ - first_step);
         progress.seconds_left = per_step * static_cast<double>(plan_.steps - step_);
-        log_.add(step_, progress.loss, rate, progress.tokens_per_second, bits);
         if (report) report(progress);
         if (seconds_since(saved) >= plan_.save_every_seconds) {
           save();
@@ -164,7 +87,10 @@ class Training {
       throw;
     }
     save();
-    return {progress.loss, held_out_bits(std::string::npos)};
+    const Score score = held_out_score(true);
+    log_.add_score(score);
+    log_.save();
+    return {progress.loss, score};
   }
 
  private:
@@ -199,7 +125,7 @@ class Training {
     for (Index p = 0; p < parts; ++p) {
       const auto sequence_number = static_cast<std::uint64_t>(step_ * plan_.batch + p * part);
       IntTensor inputs, targets;  // [part, L]
-      stream_->batch(sequence_number, part, inputs, targets);
+      task_->batch(sequence_number, part, inputs, targets);
       ForwardOptions options;
       options.stop = stop_;
       options.training = true;
@@ -227,16 +153,9 @@ class Training {
     return loss;
   }
 
-  double held_out_bits(std::size_t most_bytes) {
-    if (texts_.held_out.empty()) return kNaN;
+  Score held_out_score(bool all) {
     refresh_checkpoint();
-    double bits = 0, bytes = 0;
-    for (const std::string& text : texts_.held_out) {
-      const std::string_view part = std::string_view(text).substr(0, most_bytes);
-      bits += bits_per_byte(checkpoint_, part, stop_) * static_cast<double>(part.size());
-      bytes += static_cast<double>(part.size());
-    }
-    return bits / bytes;
+    return task_->score(checkpoint_, all, stop_);
   }
 
   // The checkpoint's weights share the parameters' numbers.
@@ -257,11 +176,10 @@ class Training {
 
   const TrainingPlan& plan_;
   Stop stop_;
-  Texts texts_;
   AdamW optimiser_;
   LossLog log_;
   Checkpoint checkpoint_;
-  std::optional<TokenStream> stream_;
+  std::unique_ptr<Task> task_;
   NamedVars parameters_;
   Index step_ = 0, saved_step_ = -1, tokens_per_step_ = 0;
 };

@@ -1,13 +1,15 @@
-// Training a model on text, from a plan. What it leaves in the plan's folder:
+// Training a model, from a plan. What it leaves in the plan's folder:
 //
 //   config.json, model.safetensors, tokenizer.json   the model as of the last save
 //   training.safetensors                             everything that resuming needs
 //   loss.csv                                         a line for every step
+//   loss.png                                         the same as curves
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
@@ -19,6 +21,7 @@
 namespace attnscope {
 
 struct TrainingPlan {
+  std::string task = "text";  // what is learned: tasks() in task.h
   // model.vocabulary is how many tokens byte-pair encoding learns; 256: bytes. A text too short
   // for that many gives fewer.
   ModelConfig model;
@@ -37,6 +40,7 @@ struct TrainingPlan {
   double beta1 = 0.9, beta2 = 0.95;
   std::uint64_t seed = 1;
   Index evaluate_every = 250;  // steps; 0: at the end only
+  Index score_batches = 20;    // random batches of held-out text whose mean loss is reported
   double save_every_seconds = 60;
   bool half = true;  // model.safetensors as F16
   bool operator==(const TrainingPlan&) const = default;
@@ -48,16 +52,25 @@ nlohmann::json to_json(const TrainingPlan& plan);
 // InputError where numbers do not fit one another.
 void check(const TrainingPlan& plan);
 
+Index sequence_length(const TrainingPlan& plan);  // tokens of a sequence
+
+// How well a model does on what it was not trained on; NaN where a number has no meaning.
+struct Score {
+  double loss = std::numeric_limits<double>::quiet_NaN();           // nats per token
+  double bits_per_byte = std::numeric_limits<double>::quiet_NaN();  // of text
+  double accuracy = std::numeric_limits<double>::quiet_NaN();  // share of tokens, task "repeat"
+};
+
 struct TrainingProgress {
-  Index step = 0, steps = 0;          // steps done, of how many
-  double loss = 0;                    // nats per token, this step
-  double held_out_bits_per_byte = 0;  // at the last evaluation; NaN before
+  Index step = 0, steps = 0;  // steps done, of how many
+  double loss = 0;            // nats per token, this step
+  Score held_out;             // at the last evaluation
   double tokens_per_second = 0, seconds_left = 0;
 };
 
 struct TrainingResult {
   double loss = 0;  // of the last step, nats per token; NaN when all steps were done before
-  double held_out_bits_per_byte = 0;  // over the whole held-out text; NaN when there is none
+  Score held_out;   // of all that is held out
 };
 
 // Resumes from the folder's training state where there is one; InputError when that is of another

@@ -13,9 +13,6 @@ struct ColourRange {
   std::string colour_map = "viridis";
 };
 
-// Round numbers within [least, most], about `count` of them, rising. least < most.
-std::vector<double> round_ticks(double least, double most, int count);
-
 // The space that a bar with numbers and a title takes.
 double colour_bar_width(const Page& page);
 // A bar along the left of `box`, as high as it, with numbers, and the first title that fits upright

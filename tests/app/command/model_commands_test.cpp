@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "core/base/file.h"
+#include "core/figure/png.h"
 #include "core/tensor/safetensors.h"
 #include "tests/support/compare.h"
 #include "tests/support/process.h"
@@ -103,10 +104,13 @@ TEST_F(ModelCommands, TrainLeavesAModelAndALog) {
   std::istringstream log(read_file(path("model/loss.csv")));
   std::string line;
   std::getline(log, line);
-  EXPECT_EQ(line, "step,loss,rate,tokens_per_second,held_out_bits_per_byte");
+  EXPECT_EQ(
+      line,
+      "step,loss,rate,tokens_per_second,held_out_loss,held_out_bits_per_byte,held_out_accuracy");
   int lines = 0;
   while (std::getline(log, line)) ++lines;
   EXPECT_EQ(lines, 40);
+  EXPECT_EQ(read_png_metadata(path("model/loss.png")).at("Title"), "Training of model");
 }
 
 TEST_F(ModelCommands, AnInterruptedTrainingGoesOn) {
@@ -164,7 +168,8 @@ TEST_F(ModelCommands, RunTakesIdsVariantsAndEncodings) {
 }
 
 TEST_F(ModelCommands, RunRefusesInOneLine) {
-  expect_refusal(attnscope(running({"--text", "a", "--variant", "local,window=1,windw=1"})), "windw");
+  expect_refusal(attnscope(running({"--text", "a", "--variant", "local,window=1,windw=1"})),
+                 "windw");
   expect_refusal(attnscope(running({"--text", "a", "--variant", "local,window"})), "KEY=VALUE");
   expect_refusal(attnscope(running({"--text", "a", "--variant", "local"})), "window");
   expect_refusal(attnscope(running({"--text", "a", "--position", "nonesuch"})), "nonesuch");
@@ -192,8 +197,39 @@ TEST_F(ModelCommands, EvaluatePrintsBitsPerByte) {
   std::istringstream(result.out.substr(colon + 2)) >> bits;
   EXPECT_TRUE(bits > 0 && bits < 4) << result.out;
   EXPECT_NE(result.out.find("6-gram"), std::string::npos);
+  // Files after --ngram-text are files to evaluate, however many there are.
+  const ProcessResult two = attnscope({"evaluate", "--model", path("model"), "--ngram-text",
+                                       path("text.txt"), path("held.txt"), path("text.txt")});
+  EXPECT_EQ(std::count(two.out.begin(), two.out.end(), '\n'), 3) << two.out << two.err;
+  expect_refusal(attnscope({"evaluate", "--ngram-text", path("text.txt")}), "expected text files");
+  expect_refusal(
+      attnscope({"evaluate", "--model", path("model"), "--length", "0", path("held.txt")}),
+      "--length");
   expect_refusal(attnscope({"evaluate", "--model", path("model"), path("absent.txt")}),
                  "absent.txt");
+}
+
+TEST_F(ModelCommands, TrainRepeatsAndEvaluateReportsTheAccuracy) {
+  std::vector<std::string> arguments = {"train", "--task", "repeat", "-o", path("copies")};
+  for (const char* word :
+       {"--vocabulary", "256", "--layers", "1", "--width", "16", "--heads", "2", "--hidden", "0",
+        "--context", "16", "--batch", "4", "--micro-batch", "0", "--steps", "3"}) {
+    arguments.emplace_back(word);
+  }
+  const ProcessResult trained = attnscope(arguments);
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  EXPECT_NE(trained.out.find("accuracy 0."), std::string::npos) << trained.out;
+  const ProcessResult result = attnscope({"evaluate", "--model", path("copies"), "--repeat"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_NE(result.out.find("repeated tokens: accuracy 0."), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("of 16 tokens"), std::string::npos) << result.out;
+  expect_refusal(attnscope({"evaluate", "--model", path("copies")}), "expected text files");
+}
+
+TEST_F(ModelCommands, TrainRefusesUnknownTasks) {
+  std::vector<std::string> arguments = training("refused", 5);
+  arguments.insert(arguments.end(), {"--task", "nonesuch"});
+  expect_refusal(attnscope(arguments), "task: expected one of \"text\", \"repeat\"");
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "core/base/error.h"
 #include "core/model/weights.h"
 #include "tests/support/compare.h"
@@ -40,6 +42,22 @@ TEST(Model, IsTheSameForTheSameSeed) {
 TEST(Model, CountsItsParameters) {
   // embedding, per layer two norms, four square matrices and three of 8 x 12, a last norm
   EXPECT_EQ(parameter_count(small_config()), 11 * 8 + 2 * (8 + 4 * 64 + 8 + 3 * 96) + 8);
+}
+
+// Waves have a mean square of 1/2.
+TEST(Model, StartsTokenVectorsThatWavesDoNotDrown) {
+  const auto deviation = [](const std::string& id) {
+    ModelConfig config = small_config();
+    config.groups = uniform_groups(config, default_variant(), encoding_choice(id));
+    double sum = 0;
+    const Model model = make_model(config, 1);
+    const Tensor& tokens = model.weights.find("embed.weight")->second.value();
+    for (const float x : tokens) sum += static_cast<double>(x) * static_cast<double>(x);
+    return std::sqrt(sum / static_cast<double>(tokens.size()));
+  };
+  EXPECT_NEAR(deviation("sinusoidal"), 0.2, 0.05);
+  EXPECT_NEAR(deviation("universal"), 0.2, 0.05);
+  for (const char* id : {"learned", "rope", "none"}) EXPECT_NEAR(deviation(id), 0.02, 0.005) << id;
 }
 
 TEST(Model, WithGroupsSharesWeights) {

@@ -19,6 +19,8 @@ TEST(TrainingPlan, ComesBackFromJson) {
   plan.micro_batch = 2;
   plan.sequence = 16;
   plan.seed = 99;
+  plan.task = "repeat";
+  plan.score_batches = 7;
   EXPECT_EQ(training_plan_from_json(to_json(plan), "plan"), plan);
 }
 
@@ -63,7 +65,7 @@ TEST(TrainingPlan, PresetsAreValid) {
            std::filesystem::path(ATTNSCOPE_SOURCE_DIR) / "assets" / "presets")) {
     const std::string name = entry.path().string();
     TrainingPlan plan = training_plan_from_json(parse_json(read_file(name), name), name);
-    plan.text = {"a.txt"};
+    plan.text = {"a.txt"};  // tokens are learned from it, whatever the task
     plan.folder = "a";
     EXPECT_NO_THROW(check(plan)) << name;
     ++count;

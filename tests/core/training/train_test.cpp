@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/training/evaluate.h"
+#include "core/training/loss_log.h"
 #include "tests/core/training/plans.h"
 #include "tests/support/compare.h"
 
@@ -52,12 +53,12 @@ TEST(Train, LearnsARepeatingText) {
   EXPECT_NEAR(first, std::log(256), 0.5);
   EXPECT_LT(last, 0.15);
   EXPECT_EQ(result.loss, last);
-  EXPECT_LT(result.held_out_bits_per_byte, 0.5);
+  EXPECT_LT(result.held_out.bits_per_byte, 0.5);
   // What was saved is what was evaluated.
   const std::string text = read_file(plan.text[0]);
   const std::string held_out = text.substr(text.size() - text.size() / 10);
   EXPECT_NEAR(bits_per_byte(load_checkpoint(plan.folder.string()), held_out, {}),
-              result.held_out_bits_per_byte, 1e-6);
+              result.held_out.bits_per_byte, 1e-6);
 }
 
 TEST(Train, GoesOnAsIfItHadNotBeenStopped) {
@@ -85,6 +86,25 @@ TEST(Train, GoesOnAsIfItHadNotBeenStopped) {
   EXPECT_EQ(losses(parts), losses(whole));
 }
 
+TEST(Train, LogsEveryStepOnce) {
+  const TemporaryFolder folder;
+  TrainingPlan plan = tiny_plan(folder.path());
+  plan.steps = 6;
+  plan.evaluate_every = 2;
+  train_until(plan, 3);
+  train_until(plan, 4);
+  train(plan, {}, {});
+  LossLog log(plan.folder);
+  log.keep(plan.steps);
+  ASSERT_EQ(log.rows().size(), 6u);
+  for (std::size_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(log.rows()[i].step, static_cast<Index>(i + 1));
+    EXPECT_EQ(std::isnan(log.rows()[i].held_out.bits_per_byte), i % 2 == 0) << i;
+    EXPECT_EQ(std::isnan(log.rows()[i].held_out.loss), i % 2 == 0) << i;
+  }
+  EXPECT_TRUE(std::filesystem::exists(plan.folder / "loss.png"));
+}
+
 TEST(Train, AFinishedTrainingStaysAsItIs) {
   const TemporaryFolder folder;
   TrainingPlan plan = tiny_plan(folder.path());
@@ -92,7 +112,7 @@ TEST(Train, AFinishedTrainingStaysAsItIs) {
   const TrainingResult first = train(plan, {}, {});
   const TrainingResult again = train(plan, {}, {});
   EXPECT_TRUE(std::isnan(again.loss));
-  EXPECT_EQ(again.held_out_bits_per_byte, first.held_out_bits_per_byte);
+  EXPECT_EQ(again.held_out.bits_per_byte, first.held_out.bits_per_byte);
 }
 
 TEST(Train, PartsOfABatchAddUp) {

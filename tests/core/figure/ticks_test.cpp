@@ -1,13 +1,14 @@
-#include "core/view/colour_bar.h"
+#include "core/figure/ticks.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace attnscope {
 namespace {
 
-TEST(ColourBar, TicksAreRoundAndWithinTheRange) {
+TEST(Ticks, AreRoundAndWithinTheRange) {
   EXPECT_EQ(round_ticks(0, 1, 5), (std::vector<double>{0, 0.2, 0.4, 0.2 * 3, 0.8, 1}));
   for (const double most : {1e-6, 0.037, 0.5, 1.0, 3.0, 12345.0}) {
     for (const double least : {0.0, -most}) {
@@ -25,11 +26,18 @@ TEST(ColourBar, TicksAreRoundAndWithinTheRange) {
   }
 }
 
-TEST(ColourBar, NoTicksWithoutARange) {
+TEST(Ticks, ThereAreNoneWithoutARange) {
   EXPECT_TRUE(round_ticks(1, 1, 5).empty());
   EXPECT_TRUE(round_ticks(2, 1, 5).empty());
   EXPECT_TRUE(round_ticks(0, std::nan(""), 5).empty());
   EXPECT_TRUE(round_ticks(0, INFINITY, 5).empty());
+}
+
+TEST(Ticks, HaveAsManyDecimalsAsTellThemApart) {
+  EXPECT_EQ(tick_text(0, 0.1), "0");
+  EXPECT_EQ(tick_text(0.5, 0.25), "0.5");
+  EXPECT_EQ(tick_text(2.05, 0.05), "2.05");
+  EXPECT_EQ(tick_text(1500, 500), "1500");
 }
 
 }  // namespace

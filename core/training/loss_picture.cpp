@@ -1,0 +1,62 @@
+#include "core/training/loss_picture.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/figure/line_chart.h"
+
+namespace attnscope {
+
+namespace {
+
+// Legible on light and dark ground.
+constexpr Colour kStep{61, 133, 210, 80}, kMean{61, 133, 210, 255}, kHeldOut{222, 95, 24, 255};
+// Of a running mean, to either side: some percents of all steps, so that the curve is smooth.
+constexpr std::size_t kShareOfSteps = 50;
+
+std::vector<Point> every_step(const std::vector<LossRow>& rows) {
+  std::vector<Point> points;
+  for (const LossRow& row : rows) points.push_back({static_cast<double>(row.step), row.loss});
+  return points;
+}
+
+// The mean over the steps around each, fewer near the ends, so that both ends stay in place.
+std::vector<Point> running_mean(const std::vector<LossRow>& rows) {
+  std::vector<double> sums{0};
+  for (const LossRow& row : rows) sums.push_back(sums.back() + row.loss);
+  std::vector<Point> points;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::size_t reach = std::min({i, rows.size() - 1 - i, rows.size() / kShareOfSteps});
+    const double sum = sums[i + reach + 1] - sums[i - reach];
+    points.push_back({static_cast<double>(rows[i].step), sum / static_cast<double>(2 * reach + 1)});
+  }
+  return points;
+}
+
+std::vector<Point> held_out(const std::vector<LossRow>& rows) {
+  std::vector<Point> points;
+  for (const LossRow& row : rows) {
+    if (std::isnan(row.held_out.loss)) continue;
+    points.push_back({static_cast<double>(row.step), row.held_out.loss});
+  }
+  return points;
+}
+
+}  // namespace
+
+DisplayList loss_picture(const std::vector<LossRow>& rows, const std::string& title,
+                         const Theme& theme) {
+  LineChart chart;
+  chart.title = title;
+  chart.x_label = "step";
+  chart.y_label = "loss (nats per token)";
+  chart.curves.push_back({"training, each step", every_step(rows), kStep, 1, false});
+  chart.curves.push_back({"training, running mean", running_mean(rows), kMean, 2, false});
+  std::vector<Point> points = held_out(rows);
+  if (!points.empty()) {
+    chart.curves.push_back({"held out", std::move(points), kHeldOut, 2, true});
+  }
+  return draw(chart, theme);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,114 @@
+// Text files: predict each token from those before it. Tokens are learned from the training text,
+// by byte-pair encoding.
+#include <algorithm>
+#include <cmath>
+
+#include "core/autodiff/operations_reduce.h"
+#include "core/base/error.h"
+#include "core/base/random.h"
+#include "core/training/evaluate.h"
+#include "core/training/stream.h"
+#include "core/training/task.h"
+#include "core/training/texts.h"
+
+namespace attnscope {
+
+namespace {
+
+// Of each held-out text, in scores on the way.
+constexpr std::size_t kSampledBytes = std::size_t{1} << 16;
+constexpr std::uint64_t kHeldOutSeed = 0x68656c642d6f7574;  // other sequences than the training's
+
+std::vector<std::int32_t> tokens_of(const std::vector<std::string>& texts,
+                                    const Tokenizer& tokenizer, const Stop& stop) {
+  std::vector<std::int32_t> ids;
+  for (const std::string& text : texts) {
+    for (const Token& token : tokenizer.encode(text)) ids.push_back(token.id);
+    stop.check();
+  }
+  return ids;
+}
+
+class TextTask final : public Task {
+ public:
+  TextTask(const TrainingPlan& plan, Texts texts, std::shared_ptr<const Tokenizer> tokenizer,
+           const Stop& stop)
+      : texts_(std::move(texts)),
+        tokenizer_(std::move(tokenizer)),
+        stream_(tokens_of(texts_.training, *tokenizer_, stop), sequence_length(plan), plan.seed),
+        batch_(plan.batch),
+        score_batches_(plan.score_batches),
+        length_(sequence_length(plan)),
+        held_out_(tokens_of(texts_.held_out, *tokenizer_, stop)) {
+    texts_.training.clear();
+  }
+
+  std::shared_ptr<const Tokenizer> tokenizer() const override { return tokenizer_; }
+
+  void batch(std::uint64_t number, Index count, IntTensor& inputs, IntTensor& targets) override {
+    stream_.batch(number, count, inputs, targets);
+  }
+
+  Score score(const Checkpoint& checkpoint, bool all, const Stop& stop) const override {
+    Score score;
+    if (texts_.held_out.empty()) return score;
+    double bits = 0, bytes = 0;
+    for (const std::string& text : texts_.held_out) {
+      const auto part = std::string_view(text).substr(0, all ? std::string::npos : kSampledBytes);
+      bits += bits_per_byte(checkpoint, part, stop) * static_cast<double>(part.size());
+      bytes += static_cast<double>(part.size());
+    }
+    score.bits_per_byte = bits / bytes;
+    score.loss = held_out_loss(checkpoint.model, stop);
+    return score;
+  }
+
+ private:
+  // The mean over batches of random windows, the same ones every time. NaN without a window.
+  double held_out_loss(const Model& model, const Stop& stop) const {
+    const auto most = static_cast<Index>(held_out_.size()) - 1;  // tokens that can be predicted
+    const Index length = std::min(length_, most);
+    if (length < 1 || score_batches_ == 0) return std::numeric_limits<double>::quiet_NaN();
+    Random random(kHeldOutSeed);
+    double sum = 0;
+    for (Index b = 0; b < score_batches_; ++b) {
+      IntTensor inputs({batch_, length}), targets({batch_, length});
+      for (Index i = 0; i < batch_; ++i) {
+        const auto starts = static_cast<std::uint64_t>(most - length + 1);
+        const auto* first = held_out_.data() + random.below(starts);
+        std::copy_n(first, length, inputs.data() + i * length);
+        std::copy_n(first + 1, length, targets.data() + i * length);
+      }
+      ForwardOptions options;
+      options.stop = stop;
+      const Var loss = cross_entropy(forward(model, inputs, options), targets);
+      sum += static_cast<double>(loss.value()[0]);
+      stop.check();
+    }
+    return sum / static_cast<double>(score_batches_);
+  }
+
+  Texts texts_;
+  std::shared_ptr<const Tokenizer> tokenizer_;
+  TokenStream stream_;
+  Index batch_, score_batches_, length_;
+  std::vector<std::int32_t> held_out_;  // all held-out texts, one after the other
+};
+
+void check_text(const TrainingPlan& plan) {
+  if (plan.text.empty()) throw InputError("text: expected at least one file to train on");
+}
+
+std::unique_ptr<Task> make_text(const TrainingPlan& plan, const Stop& stop) {
+  Texts texts = read_texts(plan);
+  auto tokenizer = make_tokenizer(plan, texts, stop);
+  return std::make_unique<TextTask>(plan, std::move(texts), std::move(tokenizer), stop);
+}
+
+}  // namespace
+
+TaskInfo text_task() {
+  return {"text", "the next token of text files", check_text, make_text};
+}
+
+}  // namespace attnscope

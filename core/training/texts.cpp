@@ -1,0 +1,37 @@
+#include "core/training/texts.h"
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/text/bpe.h"
+
+namespace attnscope {
+
+namespace fs = std::filesystem;
+
+Texts read_texts(const TrainingPlan& plan) {
+  Texts texts;
+  for (const fs::path& path : plan.text) {
+    std::string text = read_file(path);
+    const auto kept = text.size() - static_cast<std::size_t>(static_cast<double>(text.size()) *
+                                                             plan.held_out_share);
+    if (kept < text.size()) texts.held_out.push_back(text.substr(kept));
+    text.resize(kept);
+    texts.training.push_back(std::move(text));
+  }
+  for (const fs::path& path : plan.held_out) texts.held_out.push_back(read_file(path));
+  for (const std::string& text : texts.held_out) {
+    if (text.empty()) throw InputError("held_out: an empty text");
+  }
+  return texts;
+}
+
+std::shared_ptr<const Tokenizer> make_tokenizer(const TrainingPlan& plan, const Texts& texts,
+                                                const Stop& stop) {
+  if (fs::exists(plan.folder / "training.safetensors")) return load_tokenizer(plan.folder);
+  std::string all;
+  for (const std::string& text : texts.training) all += text;
+  return train_bpe(all, static_cast<std::int32_t>(plan.model.vocabulary),
+                   [&](double) { stop.check(); });
+}
+
+}  // namespace attnscope

@@ -1,0 +1,107 @@
+#include "core/figure/line_chart.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/figure/render.h"
+
+namespace attnscope {
+namespace {
+
+LineChart sample() {
+  LineChart chart;
+  chart.title = "A title";
+  chart.x_label = "across";
+  chart.y_label = "up";
+  chart.curves.push_back({"first", {{0, 1}, {10, 3}, {20, 2}}, {1, 2, 3, 255}, 1, false});
+  chart.curves.push_back({"second", {{0, 5}, {20, 1}}, {4, 5, 6, 255}, 2, true});
+  return chart;
+}
+
+template <class Thing>
+std::vector<Thing> all(const DisplayList& list) {
+  std::vector<Thing> things;
+  for (const Item& item : list.items) {
+    if (const auto* thing = std::get_if<Thing>(&item)) things.push_back(*thing);
+  }
+  return things;
+}
+
+std::vector<Line> lines_in(const DisplayList& list, Colour colour) {
+  std::vector<Line> lines = all<Line>(list);
+  std::erase_if(lines, [&](const Line& line) { return !(line.colour == colour); });
+  return lines;
+}
+
+TEST(LineChart, SaysWhatItShows) {
+  const DisplayList list = draw(sample(), Theme::light());
+  std::vector<std::string> texts;
+  for (const Text& text : all<Text>(list)) {
+    texts.push_back(text.text);
+    EXPECT_TRUE(text.at.x >= 0 && text.at.x <= list.width && text.at.y >= 0 &&
+                text.at.y <= list.height)
+        << text.text;
+  }
+  for (const char* wanted : {"A title", "across", "up", "first", "second", "0", "20"}) {
+    EXPECT_NE(std::find(texts.begin(), texts.end(), wanted), texts.end()) << wanted;
+  }
+}
+
+TEST(LineChart, PutsPointsWhereTheirNumbersAre) {
+  const DisplayList list = draw(sample(), Theme::light());
+  const Box plot = all<OutlinedBox>(list).front().box;
+  const std::vector<Line> first = lines_in(list, {1, 2, 3, 255});  // and its sample in the legend
+  ASSERT_EQ(first.size(), 2u);
+  ASSERT_EQ(first[0].points.size(), 3u);
+  EXPECT_NEAR(first[0].points[0].x, plot.x, 1e-9);
+  EXPECT_NEAR(first[0].points[1].x, plot.x + plot.width / 2, 1e-9);
+  EXPECT_NEAR(first[0].points[2].x, plot.right(), 1e-9);
+  // y is linear: 3 lies as far above 1 as 5 above 3.
+  const std::vector<Line> second = lines_in(list, {4, 5, 6, 255});
+  EXPECT_NEAR(first[0].points[0].y - first[0].points[1].y,
+              first[0].points[1].y - second[0].points[0].y, 1e-9);
+  for (const Line& line : {first[0], second[0]}) {
+    for (const Point& p : line.points) {
+      EXPECT_TRUE(p.y > plot.y && p.y < plot.bottom());
+    }
+  }
+}
+
+TEST(LineChart, LeavesOutWhatIsNoNumber) {
+  LineChart chart = sample();
+  chart.curves[0].points = {{0, NAN}, {1, 2}, {2, INFINITY}, {3, 4}};
+  chart.curves.pop_back();
+  const std::vector<Line> lines = lines_in(draw(chart, Theme::light()), {1, 2, 3, 255});
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0].points.size(), 2u);
+}
+
+TEST(LineChart, KeepsExtremesOfManyPoints) {
+  LineChart chart = sample();
+  std::vector<Point>& points = chart.curves[0].points;
+  points.clear();
+  for (int i = 0; i < 200000; ++i) points.push_back({static_cast<double>(i), i == 77777 ? 9.0 : 1.0});
+  const std::vector<Line> lines = lines_in(draw(chart, Theme::light()), {1, 2, 3, 255});
+  EXPECT_LT(lines[0].points.size(), 4u * 800);
+  const auto by_y = [](Point a, Point b) { return a.y < b.y; };
+  const auto [high, low] =
+      std::minmax_element(lines[0].points.begin(), lines[0].points.end(), by_y);
+  EXPECT_GT(low->y - high->y, 100);
+  EXPECT_TRUE(std::is_sorted(lines[0].points.begin(), lines[0].points.end(),
+                             [](Point a, Point b) { return a.x < b.x; }));
+}
+
+TEST(LineChart, DrawsOnePointAndNone) {
+  LineChart chart = sample();
+  chart.curves[0].points = {{3, 7}};
+  chart.curves.pop_back();
+  EXPECT_EQ(all<FilledBox>(draw(chart, Theme::light())).size(), 2u);  // a dot, the legend's ground
+  chart.curves[0].points.clear();
+  const Image image = render_image(draw(chart, Theme::dark()), 1);
+  EXPECT_EQ(image.width, static_cast<int>(chart.width));
+}
+
+}  // namespace
+}  // namespace attnscope

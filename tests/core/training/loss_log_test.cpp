@@ -1,0 +1,111 @@
+#include "core/training/loss_log.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/training/loss_picture.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using testing::TemporaryFolder;
+
+LossLog sample(const std::filesystem::path& folder, Index steps) {
+  LossLog log(folder);
+  for (Index step = 1; step <= steps; ++step) {
+    LossRow row;
+    row.step = step;
+    row.loss = 5.5 / static_cast<double>(step);
+    row.rate = 1e-3;
+    row.tokens_per_second = 12345.678;
+    log.add(row);
+    if (step % 2 == 0) {
+      Score score;
+      score.loss = row.loss + 0.25;
+      score.bits_per_byte = 2;
+      log.add_score(score);
+    }
+  }
+  return log;
+}
+
+TEST(LossLog, ComesBackFromItsFile) {
+  const TemporaryFolder folder;
+  const LossLog log = sample(folder.path(), 6);
+  log.save();
+  LossLog again(folder.path());
+  again.keep(4);  // what came after was not saved in the training's state
+  ASSERT_EQ(again.rows().size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const LossRow &a = log.rows()[i], &b = again.rows()[i];
+    EXPECT_EQ(b.step, a.step);
+    EXPECT_NEAR(b.loss, a.loss, 1e-5);
+    EXPECT_NEAR(b.tokens_per_second, 12345.7, 1e-9);
+    EXPECT_EQ(std::isnan(b.held_out.loss), i % 2 == 0);
+    EXPECT_TRUE(std::isnan(b.held_out.accuracy));
+  }
+  EXPECT_NEAR(again.rows()[3].held_out.loss, 5.5 / 4 + 0.25, 1e-5);
+  again.save();
+  LossLog third(folder.path());
+  third.keep(100);
+  EXPECT_EQ(third.rows().size(), 4u);
+  LossLog none(folder.path() / "absent");
+  none.keep(4);
+  EXPECT_TRUE(none.rows().empty());
+}
+
+TEST(LossLog, RefusesAFileOfSomethingElse) {
+  const TemporaryFolder folder;
+  sample(folder.path(), 3).save();
+  const std::string good = read_file(folder.path() / "loss.csv");
+  const std::size_t second = good.find('\n') + 1;
+  const auto refused = [&](const std::string& text, const std::string& line) {
+    write_file(folder.path() / "loss.csv", text);
+    LossLog log(folder.path());
+    try {
+      log.keep(10);
+      FAIL() << text;
+    } catch (const InputError& e) {
+      EXPECT_NE(std::string(e.what()).find("loss.csv: line " + line), std::string::npos)
+          << e.what();
+    }
+  };
+  refused("step,loss\n1,2\n", "1");
+  refused("\xff\xfe", "1");
+  refused(good.substr(0, good.size() - 5), "4");
+  refused(good.substr(0, second) + "1,x,0.001,5,,,\n", "2");
+  refused(good.substr(0, second) + "0,1,0.001,5,,,\n", "2");
+  refused(good + "3,1,0.001,5,,,\n", "5");  // a step twice
+  refused(good + "4,1,0.001,5,,,,\n", "5");
+  refused(good.substr(0, second) + "99999999999999999999,1,0.001,5,,,\n", "2");
+}
+
+const Line* line_of(const DisplayList& list, std::size_t number) {
+  for (const Item& item : list.items) {
+    const auto* line = std::get_if<Line>(&item);
+    if (line != nullptr && line->points.size() > 2 && number-- == 0) return line;
+  }
+  return nullptr;
+}
+
+TEST(LossPicture, HasACurveForTrainingItsMeanAndWhatIsHeldOut) {
+  const TemporaryFolder folder;
+  const LossLog log = sample(folder.path(), 200);
+  const DisplayList list = loss_picture(log.rows(), "Training of x", Theme::light());
+  const Line *steps = line_of(list, 0), *mean = line_of(list, 1), *held_out = line_of(list, 2);
+  ASSERT_TRUE(steps && mean && held_out);
+  EXPECT_EQ(steps->points.size(), 200u);
+  EXPECT_EQ(held_out->points.size(), 100u);
+  // Both ends of the mean are where the steps' are, and the held-out curve lies above (y is down).
+  EXPECT_NEAR(mean->points.front().y, steps->points.front().y, 1e-9);
+  EXPECT_NEAR(mean->points.back().y, steps->points.back().y, 1e-9);
+  for (const Point& p : held_out->points) EXPECT_LT(p.y, steps->points.back().y);
+  EXPECT_EQ(line_of(loss_picture({log.rows()[0]}, "one", Theme::light()), 0), nullptr);
+}
+
+}  // namespace
+}  // namespace attnscope

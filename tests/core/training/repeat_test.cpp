@@ -1,0 +1,91 @@
+#include "core/training/repeat.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "core/base/error.h"
+#include "tests/core/training/plans.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+// What counts says again what stands one period before, and the second half counts but for the one
+// token that nothing foretells.
+TEST(RepeatStream, RepeatsASegmentOfRandomLength) {
+  const Index vocabulary = 1000;
+  for (const Index length : {8, 9, 40, 128}) {
+    const RepeatStream stream(vocabulary, length, 1);
+    IntTensor inputs, targets;
+    stream.batch(0, 300, inputs, targets);
+    ASSERT_EQ(inputs.shape(), (Shape{300, length}));
+    ASSERT_EQ(targets.shape(), inputs.shape());
+    std::set<Index> periods;
+    for (Index b = 0; b < 300; ++b) {
+      Index period = 0;  // the first target that counts follows the first repeated token
+      while (period < length && targets(b, period) < 0) ++period;
+      periods.insert(period);
+      EXPECT_TRUE(period >= 2 && 16 * period >= length - 15 && 2 * period <= length + 1) << period;
+      for (Index i = 0; i < length; ++i) {
+        ASSERT_TRUE(inputs(b, i) >= 0 && inputs(b, i) < vocabulary);
+        if (i < period) continue;
+        EXPECT_EQ(inputs(b, i), inputs(b, i - period));
+        EXPECT_EQ(targets(b, i), inputs(b, i + 1 - period));
+        EXPECT_TRUE(i + 1 == length || targets(b, i) == inputs(b, i + 1));
+      }
+    }
+    EXPECT_GE(static_cast<Index>(periods.size()), length / 4);  // no fixed distance
+  }
+}
+
+TEST(RepeatStream, DoesNotDependOnWhatWasAskedBefore) {
+  const RepeatStream stream(256, 32, 7), other(256, 32, 8);
+  IntTensor whole, part, targets;
+  stream.batch(0, 20, whole, targets);
+  stream.batch(15, 2, part, targets);
+  EXPECT_TRUE(std::equal(part.begin(), part.end(), whole.begin() + 15 * 32));
+  other.batch(0, 20, part, targets);
+  EXPECT_FALSE(std::equal(part.begin(), part.end(), whole.begin()));
+}
+
+TEST(RepeatStream, RefusesWhatCannotBeRepeated) {
+  EXPECT_THROW(RepeatStream(256, 7, 1), InputError);
+  EXPECT_THROW(RepeatStream(0, 32, 1), InputError);
+}
+
+// Against the definition: a model whose predictions are taken one row at a time.
+TEST(RepeatScore, IsTheMeanOverTheTokensThatCount) {
+  const testing::TemporaryFolder folder;
+  ModelConfig config = testing::tiny_plan(folder.path()).model;
+  config.vocabulary = 5;  // small enough for some right guesses
+  const Model model = make_model(config, 3);
+  const RepeatStream stream(config.vocabulary, 24, 5);
+  const Index count = 40;
+  IntTensor inputs, targets;
+  stream.batch(0, count, inputs, targets);
+  const Tensor logits = forward(model, inputs, {}).value();
+  double loss = 0, right = 0, counted = 0;
+  for (Index row = 0; row < targets.size(); ++row) {
+    if (targets[row] < 0) continue;
+    const float* x = logits.data() + row * config.vocabulary;
+    double sum = 0;
+    Index best = 0;
+    for (Index v = 0; v < config.vocabulary; ++v) {
+      sum += std::exp(static_cast<double>(x[v]));
+      if (x[v] > x[best]) best = v;
+    }
+    loss += std::log(sum) - static_cast<double>(x[targets[row]]);
+    right += best == targets[row] ? 1 : 0;
+    ++counted;
+  }
+  const Score score = repeat_score(model, stream, count, {});
+  EXPECT_NEAR(score.loss, loss / counted, 1e-5);
+  EXPECT_NEAR(score.accuracy, right / counted, 1e-9);
+  EXPECT_GT(score.accuracy, 0);
+  EXPECT_TRUE(std::isnan(score.bits_per_byte));
+}
+
+}  // namespace
+}  // namespace attnscope
