@@ -125,6 +125,19 @@ TEST(Train, PartsOfABatchAddUp) {
   EXPECT_NEAR(train(whole, {}, {}).loss, train(parts, {}, {}).loss, 1e-4);
 }
 
+TEST(Train, FollowsFromItsSeed) {
+  const TemporaryFolder folder;
+  TrainingPlan plan = tiny_plan(folder.path());
+  plan.steps = 2;
+  plan.model.dropout = 0.1;
+  const double loss = train(plan, {}, {}).loss;
+  plan.folder = folder.path() / "again";
+  EXPECT_EQ(train(plan, {}, {}).loss, loss);
+  plan.folder = folder.path() / "other";
+  plan.seed = 2;
+  EXPECT_NE(train(plan, {}, {}).loss, loss);
+}
+
 TEST(Train, RefusesToResumeAnotherPlan) {
   const TemporaryFolder folder;
   TrainingPlan plan = tiny_plan(folder.path());
