@@ -131,16 +131,22 @@ TEST_F(Generate, EndsWhereTheModelEnds) {
   EXPECT_EQ(ids({"--ignore-end"})["ids"].size(), 5u);
 }
 
+// Interrupted once something has come, however long that takes on a busy machine.
 TEST_F(Generate, AnInterruptKeepsWhatHasCome) {
-  std::vector<std::string> all = {"--preserve-status", "-s", "INT", "1", kProgram};
+  const std::string script =
+      "out=$0; \"$@\" > \"$out\" & n=0; "
+      "while [ ! -s \"$out\" ] && [ $n -lt 600 ]; do sleep 0.1; n=$((n + 1)); done; "
+      "kill -INT $!; wait $!";
+  std::vector<std::string> all = {"-c", script, path("out.txt"), kProgram};
   const auto more =
       arguments("generate", {"--text", "abc", "--tokens", "1000000", "-o", path("made.json")});
   all.insert(all.end(), more.begin(), more.end());
-  const ProcessResult result = testing::run_process("/usr/bin/timeout", all);
+  const ProcessResult result = testing::run_process("/bin/sh", all);
   EXPECT_EQ(result.status, 130) << result.err;
   const json object = json::parse(read_file(path("made.json")));
   EXPECT_EQ(object["ended_by"], "interrupt");
-  EXPECT_EQ(result.out, object["text"].get<std::string>() + "\n");
+  EXPECT_GT(object["ids"].size(), 0u);
+  EXPECT_EQ(read_file(path("out.txt")), object["text"].get<std::string>() + "\n");
 }
 
 TEST_F(Generate, RefusesInOneLine) {
