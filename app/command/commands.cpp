@@ -9,6 +9,7 @@ void add_commands(CLI::App& app) {
   add_generate(app);
   add_render(app);
   add_gallery(app);
+  add_lesson(app);
   add_train(app);
   add_evaluate(app);
   add_window(app);

@@ -14,6 +14,7 @@ void add_attend(CLI::App& app);
 void add_evaluate(CLI::App& app);
 void add_gallery(CLI::App& app);
 void add_generate(CLI::App& app);
+void add_lesson(CLI::App& app);
 void add_list(CLI::App& app);
 void add_render(CLI::App& app);
 void add_run(CLI::App& app);

@@ -7,9 +7,8 @@
 #include "app/command/backends.h"
 #include "app/command/commands.h"
 #include "app/command/experiment_options.h"
+#include "app/command/html_page.h"
 #include "app/command/interrupt.h"
-#include "core/base/error.h"
-#include "core/base/file.h"
 #include "core/experiment/runner.h"
 #include "core/figure/plain_text.h"
 #include "core/view/picture.h"
@@ -24,26 +23,6 @@ struct Options {
   std::string backend = "auto";
   ChoiceOptions choices;
 };
-
-constexpr const char* kStyle = R"(
-:root { color-scheme: light dark; --page: #fbfbfa; --card: #fff; --text: #1b1f24; --faint: #5b636e;
-  --line: #dfe2e6; }
-@media (prefers-color-scheme: dark) {
-  :root { --page: #121418; --card: #181a1f; --text: #e9ecf0; --faint: #a0a8b4; --line: #2c313a; }
-}
-body { margin: 0 auto; max-width: 1240px; padding: 2.5rem 1.5rem 4rem; background: var(--page);
-  color: var(--text); font: 16px/1.55 "DejaVu Sans", Verdana, sans-serif; }
-h1 { font-size: 1.7rem; margin: 0 0 .4rem; }
-h2 { font-size: 1.2rem; margin: 0; }
-p { margin: .3rem 0 1rem; color: var(--faint); }
-blockquote { margin: 1rem 0 2.5rem; padding: .2rem 1rem; border-left: 3px solid var(--line);
-  color: var(--faint); }
-section { margin: 0 0 2.5rem; }
-.pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(340px, 1fr)); gap: 1rem; }
-img { display: block; width: 100%; height: auto; border: 1px solid var(--line);
-  border-radius: 8px; }
-a { color: inherit; }
-)";
 
 std::string image(const View& view, const std::string& file, const std::string& theme) {
   return "<a href=\"" + file + "\"><img src=\"" + file + "\" alt=\"" + markup(view.label) +
@@ -80,12 +59,6 @@ void choose_head(const Trace& trace, ViewSettings& settings) {
   }
 }
 
-void make_folder(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) throw WorkError(folder.string() + ": cannot be made: " + error.message());
-}
-
 void run(const Options& options) {
   Experiment experiment;
   experiment.text = options.text;
@@ -111,15 +84,11 @@ void run(const Options& options) {
     write_view(options.folder / (view.id + "-dark.png"), *trace, shown, picture, reference.get());
     sections += section(view);
   }
-  write_file(
-      options.folder / "index.html",
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<title>attnscope gallery</title>\n<style>" +
-          std::string(kStyle) + "</style>\n</head>\n<body>\n<h1>What a model attends to</h1>\n" +
-          "<p>Every view of attnscope, drawn from one run of the model “" + markup(options.model) +
-          "”. Each PNG carries the experiment that made it.</p>\n" + "<blockquote><p>" +
-          markup(options.text) + "</p></blockquote>\n" + sections + "</body>\n</html>\n");
+  write_html_page(options.folder / "index.html", "What a model attends to",
+                  "<p>Every view of attnscope, drawn from one run of the model “" +
+                      markup(options.model) +
+                      "”. Each PNG carries the experiment that made it.</p>\n<blockquote><p>" +
+                      markup(options.text) + "</p></blockquote>\n" + sections);
 }
 
 }  // namespace

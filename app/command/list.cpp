@@ -1,4 +1,4 @@
-// attnscope list [models|variants|encodings|views] [--json]: what there is to choose from.
+// attnscope list [models|variants|encodings|views|lessons] [--json]: what there is to choose from.
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -7,6 +7,7 @@
 #include "app/command/commands.h"
 #include "core/attention/variant.h"
 #include "core/checkpoint/checkpoint.h"
+#include "core/lesson/lesson.h"
 #include "core/model/weights.h"
 #include "core/position/encoding.h"
 #include "core/view/view.h"
@@ -152,6 +153,26 @@ void print_views(std::ostream& out) {
   }
 }
 
+json lessons_json() {
+  json array = json::array();
+  for (const Lesson& lesson : bundled_lessons()) {
+    array.push_back({{"id", lesson.id},
+                     {"title", lesson.title},
+                     {"summary", lesson.summary},
+                     {"source", lesson.source},
+                     {"steps", lesson.steps.size()}});
+  }
+  return array;
+}
+
+void print_lessons(std::ostream& out) {
+  out << "Lessons (attnscope lesson; in the window Help, Lessons)\n\n";
+  for (const Lesson& lesson : bundled_lessons()) {
+    out << "  " << lesson.id << " - " << lesson.title << ", " << lesson.steps.size() << " steps\n";
+    print_wrapped(out, lesson.summary, 6);
+  }
+}
+
 struct Options {
   std::string what;
   bool as_json = false;
@@ -163,6 +184,7 @@ void run(const Options& options) {
   const bool with_variants = all || options.what == "variants";
   const bool with_encodings = all || options.what == "encodings";
   const bool with_views = all || options.what == "views";
+  const bool with_lessons = all || options.what == "lessons";
   std::ostringstream out;
   if (options.as_json) {
     json object = json::object();
@@ -170,6 +192,7 @@ void run(const Options& options) {
     if (with_variants) object["variants"] = list_json(variants());
     if (with_encodings) object["encodings"] = list_json(encodings());
     if (with_views) object["views"] = views_json();
+    if (with_lessons) object["lessons"] = lessons_json();
     out << object.dump(2) << '\n';
   } else {
     if (with_models) print_models(out);
@@ -179,6 +202,8 @@ void run(const Options& options) {
     if (with_encodings) print_list(out, "Positional encodings (position.type)", encodings());
     if (all) out << '\n';
     if (with_views) print_views(out);
+    if (all) out << '\n';
+    if (with_lessons) print_lessons(out);
   }
   std::fputs(out.str().c_str(), stdout);
 }
@@ -187,10 +212,12 @@ void run(const Options& options) {
 
 void add_list(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("list", "Show models, attention variants, positional encodings and views");
-  command->add_option("WHAT", options->what, "models, variants, encodings or views; without it all")
-      ->check(CLI::IsMember({"models", "variants", "encodings", "views"}));
+  CLI::App* command = app.add_subcommand(
+      "list", "Show models, attention variants, positional encodings, views and lessons");
+  command
+      ->add_option("WHAT", options->what,
+                   "models, variants, encodings, views or lessons; without it all")
+      ->check(CLI::IsMember({"models", "variants", "encodings", "views", "lessons"}));
   command->add_flag("--json", options->as_json, "Write JSON");
   command->callback([options] { run(*options); });
 }

@@ -1,0 +1,99 @@
+// attnscope lesson: a lesson without the window, as text with what is measured, or as a handout.
+#include "core/lesson/lesson.h"
+
+#include <cstdio>
+#include <memory>
+
+#include "app/command/backends.h"
+#include "app/command/commands.h"
+#include "app/command/html_page.h"
+#include "app/command/interrupt.h"
+#include "core/base/error.h"
+#include "core/experiment/runner.h"
+#include "core/figure/plain_text.h"
+#include "core/view/picture.h"
+
+namespace attnscope::command {
+namespace {
+
+struct Options {
+  std::string lesson;
+  std::filesystem::path folder;
+};
+
+std::string mark(const ClaimCheck& checked) {
+  return checked.holds ? "✓" : "✗";
+}
+
+void print_step(std::size_t number, const LessonStep& step, const std::vector<ClaimCheck>& checks) {
+  std::printf("\n%zu. %s\n%s\n", number, step.title.c_str(), step.text.c_str());
+  for (std::size_t i = 0; i < step.claims.size(); ++i) {
+    std::printf("  %s %s  %s\n", mark(checks[i]).c_str(), step.claims[i].text.c_str(),
+                measured_text(step.claims[i], checks[i]).c_str());
+  }
+}
+
+std::string handout_section(const LessonStep& step, const std::vector<ClaimCheck>& checks,
+                            const std::string& picture) {
+  std::string html = "<section>\n<h2>" + markup(step.title) + "</h2>\n<p>" + markup(step.text) +
+                     "</p>\n<img src=\"" + picture + "\" alt=\"" + markup(step.title) + "\">\n";
+  if (!step.claims.empty()) html += "<ul class=\"claims\">\n";
+  for (std::size_t i = 0; i < step.claims.size(); ++i) {
+    html += "<li>" + mark(checks[i]) + " " + markup(step.claims[i].text) +
+            " Measured: " + markup(measured_text(step.claims[i], checks[i])) + ".</li>\n";
+  }
+  if (!step.claims.empty()) html += "</ul>\n";
+  return html + "</section>\n";
+}
+
+void run(const Options& options) {
+  const Lesson lesson = find_lesson(options.lesson);
+  if (!options.folder.empty()) make_folder(options.folder);
+  std::printf("%s\n%s\n", lesson.title.c_str(), lesson.summary.c_str());
+  ExperimentRun runner(backends());
+  const Stop stop = stop_on_interrupt();
+  std::string sections;
+  int failed = 0;
+  for (std::size_t n = 0; n < lesson.steps.size(); ++n) {
+    const LessonStep& step = lesson.steps[n];
+    const Traces traces = runner.run_both(step.experiment, stop);
+    std::vector<ClaimCheck> checks;
+    for (const Claim& claim : step.claims) {
+      checks.push_back(check(claim, traces));
+      if (!checks.back().holds) ++failed;
+    }
+    print_step(n + 1, step, checks);
+    if (options.folder.empty()) continue;
+    const std::string picture = "step-" + std::to_string(n + 1) + ".png";
+    write_view(options.folder / picture, *traces.trace, step.experiment, PictureOptions(),
+               traces.reference.get());
+    sections += handout_section(step, checks, picture);
+  }
+  if (!options.folder.empty()) {
+    write_html_page(options.folder / "index.html", lesson.title,
+                    "<p>" + markup(lesson.summary) + "</p>\n" + sections + "<p>After " +
+                        markup(lesson.source) + "</p>\n");
+    std::printf("\nThe handout: %s\n", (options.folder / "index.html").c_str());
+  }
+  if (failed > 0) {
+    throw WorkError(std::to_string(failed) + (failed == 1 ? " claim does" : " claims do") +
+                    " not hold for what was measured");
+  }
+}
+
+}  // namespace
+
+void add_lesson(CLI::App& app) {
+  CLI::App& command = *app.add_subcommand(
+      "lesson", "Go through a lesson: its words, with what its claims say measured");
+  const auto options = std::make_shared<Options>();
+  command
+      .add_option("LESSON", options->lesson,
+                  "A bundled lesson ('attnscope list lessons' names them) or a file")
+      ->required();
+  command.add_option("-o,--output", options->folder,
+                     "A folder for a handout: index.html and a picture of each step");
+  command.callback([options] { run(*options); });
+}
+
+}  // namespace attnscope::command

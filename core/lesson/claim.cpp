@@ -1,0 +1,70 @@
+#include "core/lesson/claim.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/base/strict_json.h"
+#include "core/figure/plain_text.h"
+
+namespace attnscope {
+
+namespace {
+
+constexpr Index kMostIndex = Index{1} << 20;
+
+const Measure& measure(const std::string& id) {
+  const auto found = std::ranges::find(measures(), id, &Measure::id);
+  if (found == measures().end()) throw std::logic_error("no measure " + id);
+  return *found;
+}
+
+std::vector<std::string> measure_ids() {
+  std::vector<std::string> ids;
+  for (const Measure& m : measures()) ids.push_back(m.id);
+  return ids;
+}
+
+}  // namespace
+
+Claim claim_from_json(const nlohmann::json& value, const Experiment& step, std::string_view path) {
+  JsonObject object(value, path);
+  Claim claim;
+  claim.text = object.text("text");
+  claim.measure = measure_ids()[object.choice("measure", measure_ids())];
+  const Measure& what = measure(claim.measure);
+  claim.layer = object.integer_or("layer", step.view.layer, 0, kMostIndex);
+  claim.head = object.integer_or("head", step.view.head, 0, kMostIndex);
+  if (what.takes_query) claim.query = object.integer("query", 0, kMostIndex);
+  if (what.takes_key) claim.key = object.integer("key", 0, kMostIndex);
+  const double far = std::numeric_limits<double>::max();
+  if (object.has("least")) claim.least = object.number("least", -far, far);
+  if (object.has("most")) claim.most = object.number("most", -far, far);
+  if (!claim.least && !claim.most) object.fail("least", "\"least\" or \"most\"");
+  if (what.compares && !reference_of(step)) {
+    object.fail("measure", "an experiment with \"compare\" for " + what.id);
+  }
+  object.finish();
+  return claim;
+}
+
+ClaimCheck check(const Claim& claim, const Traces& traces) {
+  ClaimCheck checked;
+  checked.value = measure(claim.measure).value(traces, claim);
+  checked.holds = !std::isnan(checked.value) && (!claim.least || checked.value >= *claim.least) &&
+                  (!claim.most || checked.value <= *claim.most);
+  return checked;
+}
+
+std::string measured_text(const Claim& claim, const ClaimCheck& checked) {
+  constexpr int kDigits = 3;
+  std::string limits;
+  if (claim.least) limits = "at least " + brief(*claim.least, kDigits);
+  if (claim.most)
+    limits += (limits.empty() ? "" : ", ") + ("at most " + brief(*claim.most, kDigits));
+  return brief(checked.value, kDigits) + " (" + limits + ")";
+}
+
+}  // namespace attnscope

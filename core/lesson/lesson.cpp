@@ -1,0 +1,102 @@
+#include "core/lesson/lesson.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/home.h"
+#include "core/base/strict_json.h"
+
+namespace attnscope {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+constexpr Index kFormat = 1;
+constexpr std::size_t kMostBytes = std::size_t{4} << 20;
+
+LessonStep step_from_json(const json& value, const json& session, const std::string& path) {
+  JsonObject object(value, path);
+  LessonStep step;
+  step.title = object.text("title");
+  step.text = object.text("text");
+  step.notes = object.text_or("notes", "");
+  json patched = session;
+  if (object.has("session")) patched.merge_patch(object.any("session"));
+  step.experiment = experiment_from_json(patched, object.path_of("session"));
+  if (object.has("claims")) {
+    const json& claims = object.array("claims");
+    for (std::size_t i = 0; i < claims.size(); ++i) {
+      step.claims.push_back(claim_from_json(
+          claims[i], step.experiment, object.path_of("claims") + "[" + std::to_string(i) + "]"));
+    }
+  }
+  object.finish();
+  return step;
+}
+
+// "03-rope.json" -> "rope": the digits order the files.
+std::string id_of(const fs::path& path) {
+  std::string name = path.stem().string();
+  const std::size_t letter = name.find_first_not_of("0123456789-");
+  return letter == std::string::npos ? name : name.substr(letter);
+}
+
+fs::path lessons_folder() {
+  return home_folder() / "assets" / "lessons";
+}
+
+}  // namespace
+
+Lesson load_lesson(const fs::path& path) {
+  const std::string name = path.string();
+  const json value = parse_json(read_file(path, kMostBytes), name);
+  JsonObject object(value, name);
+  object.integer("lesson", kFormat, kFormat);
+  Lesson lesson;
+  lesson.id = id_of(path);
+  lesson.title = object.text("title");
+  lesson.summary = object.text("summary");
+  lesson.source = object.text("source");
+  const json& session = object.any("session");
+  const json& steps = object.array("steps");
+  if (steps.empty()) object.fail("steps", "at least one step");
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    lesson.steps.push_back(
+        step_from_json(steps[i], session, object.path_of("steps") + "[" + std::to_string(i) + "]"));
+  }
+  object.finish();
+  return lesson;
+}
+
+std::vector<Lesson> bundled_lessons() {
+  std::vector<fs::path> files;
+  std::error_code failed;
+  fs::directory_iterator folder(lessons_folder(), failed);
+  if (failed) return {};
+  for (const fs::directory_entry& file : folder) {
+    if (file.path().extension() == ".json") files.push_back(file.path());
+  }
+  std::ranges::sort(files);
+  std::vector<Lesson> lessons;
+  lessons.reserve(files.size());
+  for (const fs::path& file : files) lessons.push_back(load_lesson(file));
+  return lessons;
+}
+
+Lesson find_lesson(const std::string& id_or_file) {
+  std::error_code ignored;
+  if (fs::is_regular_file(id_or_file, ignored)) return load_lesson(id_or_file);
+  std::string known;
+  for (Lesson& lesson : bundled_lessons()) {
+    if (lesson.id == id_or_file) return std::move(lesson);
+    known += (known.empty() ? "" : ", ") + lesson.id;
+  }
+  throw InputError("lesson: expected a lesson's file or one of " + known + ", found \"" +
+                   id_or_file + "\"");
+}
+
+}  // namespace attnscope
