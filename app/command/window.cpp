@@ -52,6 +52,10 @@ void add_window(CLI::App& app) {
   app.add_option("--scale", given->options.scale, "How large everything is drawn (2: twice)")
       ->check(CLI::Range(0.5, 4.0));
   app.add_option("--theme", given->theme, "light or dark")->check(CLI::IsMember({"light", "dark"}));
+  app.add_option("--lesson", given->options.lesson,
+                 "Lesson to start with ('attnscope list lessons' names them), or a file");
+  app.add_flag("--tour,!--no-tour", given->options.tour,
+               "Begin with the tour, or without; by default with it until it was seen");
   app.add_option_function<std::string>("--report", path(given->options.report),
                                        "File in which to say what the window shows, for tests");
   app.callback([&app, given] {

@@ -249,6 +249,14 @@ void add_view_actions(std::vector<Action>& list) {
 }
 
 void add_look_actions(std::vector<Action>& list) {
+  list.push_back({"present",
+                  "Presentation",
+                  "Large type, panels hidden, the pointer high-lighted; Escape ends it.",
+                  Menu::Look,
+                  {{"F5"}},
+                  [](State& s) { s.presenting = !s.presenting; },
+                  [](const State&) { return true; },
+                  [](const State& s) { return s.presenting; }});
   list.push_back({"panels",
                   "Side panels",
                   "Show or hide everything but the picture.",
@@ -295,6 +303,50 @@ void add_look_actions(std::vector<Action>& list) {
                   [](const State& s) { return s.settings.scale != 0; }});
 }
 
+bool has_lesson(const State& s) {
+  return s.lesson.lesson != nullptr;
+}
+
+void add_lesson_actions(std::vector<Action>& list) {
+  list.push_back({"lessons",
+                  "Lessons…",
+                  "Choose a lesson: steps with words, pictures and measured claims.",
+                  Menu::Help,
+                  {{"L"}},
+                  [](State& s) { s.lesson.list_open = true; }});
+  list.push_back({"lesson_on",
+                  "Next step",
+                  "The lesson's next step.",
+                  Menu::Help,
+                  {{"Page Down"}},
+                  [](State& s) { show_step(s, s.lesson.step + 1); },
+                  [](const State& s) {
+                    return has_lesson(s) && s.lesson.step + 1 < s.lesson.lesson->steps.size();
+                  }});
+  list.push_back({"lesson_back",
+                  "Step before",
+                  "The lesson's step before this one.",
+                  Menu::Help,
+                  {{"Page Up"}},
+                  [](State& s) { show_step(s, s.lesson.step - 1); },
+                  [](const State& s) { return has_lesson(s) && s.lesson.step > 0; }});
+  list.push_back({"lesson_notes",
+                  "Speaker's notes",
+                  "Show what the speaker may say.",
+                  Menu::Help,
+                  {{"M", true}},
+                  [](State& s) { s.lesson.notes = !s.lesson.notes; },
+                  has_lesson,
+                  [](const State& s) { return s.lesson.notes; }});
+  list.push_back({"lesson_leave",
+                  "Leave the lesson",
+                  "Go back to your own text and settings.",
+                  Menu::Help,
+                  {},
+                  leave_lesson,
+                  has_lesson});
+}
+
 void add_help_actions(std::vector<Action>& list) {
   list.push_back({"palette",
                   "All commands…",
@@ -302,6 +354,13 @@ void add_help_actions(std::vector<Action>& list) {
                   Menu::Help,
                   {{"P", true}},
                   [](State& s) { s.palette = {.open = true, .typed = "", .chosen = 0}; }});
+  list.back().starts_group = true;
+  list.push_back(
+      {"tour", "Tour of the window", "The five places to know.", Menu::Help, {}, [](State& s) {
+         s.settings.panels = true;
+         s.presenting = false;
+         s.tour_stop = 0;
+       }});
   list.push_back(
       {"keys", "Keys and gestures", "The list of keys.", Menu::Help, {{"?"}, {"F1"}}, [](State& s) {
          s.help_open = !s.help_open;
@@ -365,6 +424,7 @@ const std::vector<Action>& actions() {
     add_edit_actions(all);
     add_view_actions(all);
     add_look_actions(all);
+    add_lesson_actions(all);
     add_help_actions(all);
     return all;
   }();

@@ -102,8 +102,10 @@ void App::start_experiment(const WindowOptions& options) {
     state_.experiment.ids.clear();
   }
   if (options.model) state_.experiment.model = *options.model;
+  if (options.tour.value_or(!state_.settings.tour_done)) state_.tour_stop = 0;
   state_.history = History(state_.experiment);
   state_.text.edit.assign(state_.experiment.text);
+  if (!options.lesson.empty()) start_lesson(state_, find_lesson(options.lesson));
 }
 
 double App::next_timer() const {
@@ -169,7 +171,7 @@ void App::run() {
       frame();
       after_frame();
     }
-    const std::string problem = autosave_.keep(state_.experiment, state_.seconds);
+    const std::string problem = autosave_.keep(state_.own_experiment(), state_.seconds);
     if (!problem.empty()) {
       state_.complain(problem);
       settle_ = kSettleFrames;
@@ -179,8 +181,10 @@ void App::run() {
 }
 
 void App::update_scale() {
-  const double scale =
+  constexpr double kPresenting = 1.5, kMostScale = 4;
+  const double chosen =
       state_.settings.scale > 0 ? state_.settings.scale : platform_.monitor_scale();
+  const double scale = state_.presenting ? std::min(kPresenting * chosen, kMostScale) : chosen;
   const Look& look = state_.settings.dark ? Look::dark_one() : Look::light();
   const bool rescaled = scale != ui_.scale || ui_.fonts.body == nullptr;
   if (rescaled) {
@@ -272,6 +276,9 @@ void App::write_report() {
     facts["notes"] = state_.trace->notes;
     facts["current"] = same_run(state_.shown, state_.experiment);
   }
+  if (state_.lesson.lesson != nullptr) facts["lesson_step"] = state_.lesson.step;
+  facts["tour_stop"] = state_.tour_stop;
+  facts["presenting"] = state_.presenting;
   if (state_.exporting.open) facts["export_path"] = state_.exporting.path;
   facts["notices"] = nlohmann::json::array();
   for (const Notice& n : state_.notices) facts["notices"].push_back(n.text);
@@ -283,7 +290,7 @@ void App::close() {
     platform_.remember(state_.settings);
     std::filesystem::create_directories(folder_);
     if (!(state_.settings == saved_)) save_settings(folder_ / "window.json", state_.settings);
-    save_session(folder_ / "last-session.json", state_.experiment);
+    save_session(folder_ / "last-session.json", state_.own_experiment());
     autosave_.finish();
   } catch (const std::exception& e) {
     // The window is gone; the autosave stays and is offered at the next start.

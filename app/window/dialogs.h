@@ -1,5 +1,5 @@
 // What opens above the window: the file browser, the export dialog, the palette of commands, the
-// list of keys, and what this program is. Each is called in every frame and draws when open.
+// list of keys, what this program is, and the list of lessons. Each is called in every frame and draws when open.
 #pragma once
 
 #include "app/window/state.h"
@@ -12,5 +12,6 @@ void draw_export_dialog(Ui& ui, State& state);
 void draw_palette(Ui& ui, State& state);
 void draw_help(Ui& ui, State& state);
 void draw_about(Ui& ui, State& state);
+void draw_lesson_list(Ui& ui, State& state);
 
 }  // namespace attnscope::window

@@ -190,15 +190,25 @@ void draw_pair(Ui& ui, const State& state, HeadWeights& kept) {
   draw_row(ui, *state.trace, *tap, weights, hit->query);
 }
 
+// Equations side by side ("a = b,   c = d") below one another where they do not fit in a line.
+std::string equation_lines(std::string text, float width) {
+  constexpr std::string_view kBetween = ",   ";
+  if (ImGui::CalcTextSize(text.c_str()).x <= width) return text;
+  for (std::size_t at = text.find(kBetween); at != std::string::npos; at = text.find(kBetween)) {
+    text.replace(at, kBetween.size(), "\n");
+  }
+  return text;
+}
+
 void draw_info(Ui& ui, const char* title, const Info& info) {
   heading(ui, title);
   ImGui::TextUnformatted(info.label.c_str());
   if (!info.equation.empty()) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float width = ImGui::GetContentRegionAvail().x;
-    const std::string shown = on_screen(info.equation);
     const ImVec2 padding(ui.px(9), ui.px(7));
     const float wrap = width - 2 * padding.x;
+    const std::string shown = equation_lines(on_screen(info.equation), wrap);
     const ImVec2 extent = ImGui::CalcTextSize(shown.c_str(), nullptr, false, wrap);
     const ImVec2 end(at.x + width, at.y + extent.y + 2 * padding.y);
     ImDrawList& draw = *ImGui::GetWindowDrawList();

@@ -35,6 +35,7 @@ constexpr NamedKey kNamedKeys[] = {
     {GLFW_KEY_TAB, "Tab"},
     {GLFW_KEY_SPACE, "Space"},
     {GLFW_KEY_F1, "F1"},
+    {GLFW_KEY_F5, "F5"},
     {GLFW_KEY_F11, "F11"},
 };
 

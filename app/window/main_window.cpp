@@ -24,9 +24,13 @@ void begin_panel(Ui& ui, const char* id, float width, float height) {
 }
 
 void draw_left(Ui& ui, State& state, Panels& panels, float width, float height) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
   begin_panel(ui, "left", width, height);
   draw_text_panel(ui, state, panels.samples);
   draw_tokens(ui, state);
+  const float below = ImGui::GetCursorScreenPos().y;
+  panels.places.text = {at.x, at.y, at.x + width, below};
+  panels.places.choices = {at.x, below, at.x + width, at.y + height};
   draw_model_panel(ui, state, panels.model);
   ImGui::EndChild();
 }
@@ -34,15 +38,28 @@ void draw_left(Ui& ui, State& state, Panels& panels, float width, float height) 
 void draw_middle(Ui& ui, State& state, Panels& panels, Painter& painter, float width,
                  float height) {
   ImGui::PushStyleColor(ImGuiCol_ChildBg, ui.look->page);
-  begin_panel(ui, "middle", width, height);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  panels.places.picture = {at.x, at.y, at.x + width, at.y + height};
+  const float band = std::min(ui.px(lesson_band_height(state)), height / 2);
+  ImGui::BeginGroup();
+  begin_panel(ui, "middle", width, height - band);
   ImGui::PopStyleColor();
   draw_view_panel(ui, state, panels.picture, painter);
   ImGui::EndChild();
+  if (band > 0) {
+    ImGui::SetCursorScreenPos({at.x, at.y + height - band});
+    draw_lesson_band(ui, state, panels.lesson, width, band);
+    ImGui::GetWindowDrawList()->AddRectFilled({at.x, at.y + height - band},
+                                              {at.x + width, at.y + height - band + ui.px(1)},
+                                              packed(ui.look->line));
+  }
+  ImGui::EndGroup();
 }
 
 void draw_columns(Ui& ui, State& state, Panels& panels, Painter& painter, float height) {
   const float all = ImGui::GetContentRegionAvail().x;
-  if (!state.settings.panels) {
+  panels.places = {};
+  if (!state.panels_shown()) {
     draw_middle(ui, state, panels, painter, all, height);
     return;
   }
@@ -59,6 +76,9 @@ void draw_columns(Ui& ui, State& state, Panels& panels, Painter& painter, float 
   ImGui::SameLine(0, 0);
   draw_splitter(ui, "splitter.right", s.right_width, -1, height);
   ImGui::SameLine(0, 0);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  panels.places.explanation = {at.x, at.y, at.x + right, at.y + height};
+  panels.places.menu = {at.x + right - all, at.y - ImGui::GetFrameHeight(), at.x + right, at.y};
   begin_panel(ui, "right", right, height);
   draw_explain_panel(ui, state, panels.weights);
   ImGui::EndChild();
@@ -73,10 +93,19 @@ void draw_foot(Ui& ui, State& state) {
   draw_status_line(ui, state);
 }
 
+// A ring that the last row can follow.
+void highlight_pointer(const Ui& ui) {
+  const ImGuiIO& io = ImGui::GetIO();
+  if (!ImGui::IsMousePosValid(&io.MousePos)) return;
+  ImDrawList& draw = *ImGui::GetForegroundDrawList();
+  draw.AddCircleFilled(io.MousePos, ui.px(20), packed(ui.look->accent, 0.22F));
+  draw.AddCircle(io.MousePos, ui.px(20), packed(ui.look->accent), 0, ui.px(2.5));
+}
+
 }  // namespace
 
 void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter) {
-  if (state.settings.panels) draw_menu_bar(ui, state);
+  if (state.panels_shown()) draw_menu_bar(ui, state);
   const ImGuiViewport& screen = *ImGui::GetMainViewport();
   ImGui::SetNextWindowPos(screen.WorkPos);
   ImGui::SetNextWindowSize(screen.WorkSize);
@@ -99,6 +128,12 @@ void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter) {
   draw_palette(ui, state);
   draw_help(ui, state);
   draw_about(ui, state);
+  draw_lesson_list(ui, state);
+  draw_tour(ui, state, panels.places);
+  if (state.presenting) {
+    highlight_pointer(ui);
+    if (!state.dialog_open() && take_key(ui, "Escape")) state.presenting = false;
+  }
 }
 
 }  // namespace attnscope::window

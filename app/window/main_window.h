@@ -2,9 +2,11 @@
 #pragma once
 
 #include "app/window/explain_panel.h"
+#include "app/window/lesson_band.h"
 #include "app/window/model_panel.h"
 #include "app/window/painter.h"
 #include "app/window/state.h"
+#include "app/window/tour.h"
 #include "app/window/ui.h"
 #include "app/window/view_panel.h"
 
@@ -16,6 +18,8 @@ struct Panels {
   ModelPanel model;
   Picture picture;
   HeadWeights weights;
+  LessonChecks lesson;
+  Places places;
 };
 
 void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter);

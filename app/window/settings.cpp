@@ -47,6 +47,7 @@ Settings settings_from_json(const nlohmann::json& object) {
   read(object, "left_width", s.left_width, kLeastPanel, kMostPanel);
   read(object, "right_width", s.right_width, kLeastPanel, kMostPanel);
   read(object, "panels", s.panels);
+  read(object, "tour_done", s.tour_done);
   if (const auto found = object.find("folder"); found != object.end()) {
     if (!found->is_string()) throw InputError("folder: expected a text");
     s.folder = found->get<std::string>();
@@ -91,6 +92,7 @@ void save_settings(const std::filesystem::path& file, const Settings& s) {
                                  {"left_width", s.left_width},
                                  {"right_width", s.right_width},
                                  {"panels", s.panels},
+                                 {"tour_done", s.tour_done},
                                  {"folder", s.folder}};
   using nlohmann::json;
   write_file(file, object.dump(2, ' ', false, json::error_handler_t::replace) + "\n");

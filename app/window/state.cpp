@@ -37,7 +37,8 @@ Index State::heads() const {
 }
 
 void State::keep_view_inside() {
-  if (layers() == 0) return;
+  // The trace of another run says nothing about what the next one will have.
+  if (layers() == 0 || !same_run(shown, experiment)) return;
   experiment.view.layer = std::clamp<Index>(experiment.view.layer, 0, layers() - 1);
   experiment.view.head =
       std::clamp<Index>(experiment.view.head, 0, std::max<Index>(heads() - 1, 0));

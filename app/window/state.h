@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/window/history.h"
+#include "app/window/lesson.h"
 #include "app/window/scope.h"
 #include "app/window/settings.h"
 #include "app/window/text_edit.h"
@@ -105,14 +106,23 @@ struct State {
   FileBrowser browser;
   ExportDialog exporting;
   Palette palette;
+  LessonState lesson;
+  int tour_stop = -1;       // of the first start's tour; -1: it is not on
+  bool presenting = false;  // large type, panels hidden, the pointer high-lighted
   bool help_open = false, about_open = false;
   std::filesystem::path session;    // the file that Ctrl+S writes; empty: asks
   std::filesystem::path abandoned;  // an autosave that a crashed program left
   Wishes wishes;
 
   bool dialog_open() const {
-    return browser.open || exporting.open || palette.open || help_open || about_open;
+    return browser.open || exporting.open || palette.open || help_open || about_open ||
+           lesson.list_open;
   }
+  // What is kept when the window closes: not what a lesson shows.
+  const Experiment& own_experiment() const {
+    return lesson.lesson != nullptr ? lesson.before : experiment;
+  }
+  bool panels_shown() const { return settings.panels && !presenting; }
   void say(std::string text);       // a notice that goes by itself
   void complain(std::string text);  // an error
   // The attention that the view's layer and head point at; null without a trace.

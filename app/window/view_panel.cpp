@@ -164,7 +164,7 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
                   .font_size = kBodySize,
                   .theme = theme,
                   .measure = measure,
-                  .framed = false,
+                  .framed = state.presenting,  // the audience has no panels to read from
                   .pointer = {},
                   .cache = &picture.cache,
                   .reference = key.reference.get()};
@@ -292,7 +292,7 @@ void use_mouse(Ui& ui, State& state, const ViewLayout& layout, const View& view)
 }  // namespace
 
 void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
-  if (state.settings.panels) draw_toolbar(ui, state, picture.texts);
+  if (state.panels_shown()) draw_toolbar(ui, state, picture.texts);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size = ImGui::GetContentRegionAvail();
   if (size.x < 1 || size.y < 1) return;
@@ -328,7 +328,8 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
                    inner(size.x),
                    inner(size.y),
                    ui.scale,
-                   ui.look->dark};
+                   ui.look->dark,
+                   state.presenting};
   if (state.view.pointer) {
     key.pointer_x = state.view.pointer->x;
     key.pointer_y = state.view.pointer->y;

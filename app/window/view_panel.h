@@ -16,7 +16,7 @@ struct Picture {
     std::shared_ptr<const Trace> trace, reference;
     ViewSettings view, other_view;  // other_view: of the run beside it
     double width = 0, height = 0, scale = 0;
-    bool dark = false;
+    bool dark = false, presenting = false;
     double pointer_x = -1, pointer_y = -1;
     bool operator==(const Key&) const = default;
   };

@@ -16,6 +16,8 @@ struct WindowOptions {
   int width = 0, height = 0;                     // of the window; 0: as it was last
   double scale = 0;                              // 0: as the settings or the monitor say
   std::optional<bool> dark;
+  std::string lesson;            // to start with: an id or a file; empty: none
+  std::optional<bool> tour;      // whether the tour begins; otherwise at the first start
   std::filesystem::path report;  // where to say what is shown (report.h); empty: nowhere
 };
 

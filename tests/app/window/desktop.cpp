@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -68,6 +69,9 @@ Program::Program(const Display& display, const std::filesystem::path& folder,
   std::filesystem::remove(report_);
   std::vector<std::string> command = {ATTNSCOPE_BINARY_DIR "/attnscope", "--report",
                                       report_.string()};
+  if (std::find(arguments.begin(), arguments.end(), "--tour") == arguments.end()) {
+    command.push_back("--no-tour");
+  }
   command.insert(command.end(), arguments.begin(), arguments.end());
   process_ = fork();
   if (process_ == 0) {

@@ -203,6 +203,66 @@ TEST_F(Window, ChangesViewsByKeysAndClicks) {
   program.wait_for("hidden panels", [](const Report& r) { return !r["widgets"].contains("text"); });
 }
 
+TEST_F(Window, TakesAPersonThroughTheTour) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat", "--tour"}));
+  program.wait_for("a first picture", is_current);
+  program.keep_screenshot("tour-1");
+  for (int stop = 2; stop <= 5; ++stop) {
+    program.click("tour.next");
+    program.wait_for("the next stop", [&](const Report& r) { return r["tour_stop"] == stop - 1; });
+    program.keep_screenshot("tour-" + std::to_string(stop));
+  }
+  program.click("tour.next");
+  program.wait_for("the end", [](const Report& r) { return r["tour_stop"] == -1; });
+  program.press("ctrl+q");
+  EXPECT_EQ(program.wait_for_end(), 0);
+  // Seen once, it does not come again by itself.
+  EXPECT_NE(read_file(file("attnscope/window.json")).find("\"tour_done\": true"),
+            std::string::npos);
+}
+
+TEST_F(Window, GoesThroughALesson) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat"}));
+  program.wait_for("a first picture", is_current);
+  program.press("l");
+  program.click("lesson.self-attention");
+  const auto step_is = [&](int step) {
+    return program.wait_for("step " + std::to_string(step), [&](const Report& r) {
+      return is_current(r) && r.contains("lesson_step") && r["lesson_step"] == step;
+    });
+  };
+  const Report first = step_is(0);
+  EXPECT_EQ(first["experiment"]["model"], "default");
+  EXPECT_EQ(first["experiment"]["view"]["layer"], 2);  // more layers than the model before had
+  program.keep_screenshot("lesson");
+  program.press("Next");  // Page Down, as presenters' clickers send it
+  step_is(1);
+  program.press("ctrl+m");
+  program.click("lesson_on");
+  step_is(2);
+  program.keep_screenshot("lesson-notes");
+  program.press("Prior");
+  step_is(1);
+  program.click("lesson.leave");
+  program.wait_for("the person's own text", [&](const Report& r) {
+    return is_current(r) && !r.contains("lesson_step") && r["experiment"]["text"] == "the cat sat";
+  });
+}
+
+TEST_F(Window, PresentsWithLargeTypeAndWithoutPanels) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
+  program.wait_for("a first picture", is_current);
+  program.press("F5");
+  program.wait_for("the presentation", [](const Report& r) {
+    return r["presenting"].get<bool>() && !r["widgets"].contains("text");
+  });
+  program.keep_screenshot("presentation");
+  program.press("Escape");
+  program.wait_for("the panels", [](const Report& r) {
+    return !r["presenting"].get<bool>() && r["widgets"].contains("text");
+  });
+}
+
 // The first number of the second row: how much the second token attends to the first.
 double second_row(const std::string& csv) {
   const std::size_t row = csv.find('\n', csv.find('\n') + 1) + 1;

@@ -1,0 +1,24 @@
+// A lesson's words in a band below the picture, with what its claims come to.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "app/window/state.h"
+#include "app/window/ui.h"
+
+namespace attnscope::window {
+
+// What the claims of a step come to in the newest run. Made anew when any of this changes.
+struct LessonChecks {
+  std::shared_ptr<const Trace> trace, reference;
+  const LessonStep* step = nullptr;
+  std::vector<std::optional<ClaimCheck>> checks;  // nothing: cannot be measured in this run
+};
+
+// Units; 0 without a lesson.
+double lesson_band_height(const State& state);
+void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, float width, float height);
+
+}  // namespace attnscope::window

@@ -1,0 +1,118 @@
+#include "app/window/tour.h"
+
+#include <algorithm>
+#include <array>
+
+namespace attnscope::window {
+
+namespace {
+
+struct Stop {
+  const char* title;
+  const char* text;
+  ImVec4 Places::*place;
+};
+constexpr std::array<Stop, 5> kStops = {{
+    {"Type here",
+     "Everything is about this text. Type or paste your own, or pick a sample: the picture follows "
+     "as you type.",
+     &Places::text},
+    {"Choose what is computed",
+     "The model, the attention variant, the positional encoding and their parameters. Move a "
+     "slider and watch the picture. What cannot be combined says why.",
+     &Places::choices},
+    {"Look",
+     "The tabs are different views of the same run; the keys 1 to 9 open them. Drag to move, turn "
+     "the wheel to zoom. The keys [ ] change the layer and , . the head.",
+     &Places::picture},
+    {"Ask why",
+     "Point at a cell: here are its two tokens, its weight, and the rule and the equation behind "
+     "it.",
+     &Places::explanation},
+    {"Keep it, or learn more",
+     "Ctrl+E writes the picture for a paper, Ctrl+S the whole session. Ctrl+P finds any command, "
+     "and the Help menu has lessons and this tour.",
+     &Places::menu},
+}};
+
+// Everything but the place, darker.
+void draw_shade(const Ui& ui, const ImVec4& place) {
+  const ImGuiViewport& screen = *ImGui::GetMainViewport();
+  const ImVec2 end(screen.Pos.x + screen.Size.x, screen.Pos.y + screen.Size.y);
+  ImGui::SetNextWindowPos(screen.Pos);
+  ImGui::SetNextWindowSize(screen.Size);
+  ImGui::Begin("##shade", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoInputs |
+                   ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoSavedSettings);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const ImU32 shade = IM_COL32(10, 14, 20, 120);
+  draw.AddRectFilled(screen.Pos, {end.x, place.y}, shade);
+  draw.AddRectFilled({screen.Pos.x, place.w}, end, shade);
+  draw.AddRectFilled({screen.Pos.x, place.y}, {place.x, place.w}, shade);
+  draw.AddRectFilled({place.z, place.y}, {end.x, place.w}, shade);
+  draw.AddRect({place.x, place.y}, {place.z, place.w}, packed(ui.look->accent), ui.px(4), 0,
+               ui.px(2));
+  ImGui::End();
+}
+
+// Beside the place, where there is room for it.
+ImVec2 beside(const ImVec4& place, ImVec2 size, float gap) {
+  const ImGuiViewport& screen = *ImGui::GetMainViewport();
+  const float right = screen.Pos.x + screen.Size.x - gap,
+              bottom = screen.Pos.y + screen.Size.y - gap;
+  ImVec2 at(place.z + gap, place.y + gap);
+  if (at.x + size.x > right) at.x = place.x - gap - size.x;
+  if (at.x < gap) at = {place.x + gap, place.w + gap};  // below: it is as wide as the window
+  at.x = std::min(at.x, right - size.x);
+  at.y = std::min(at.y, bottom - size.y);
+  return at;
+}
+
+}  // namespace
+
+void draw_tour(Ui& ui, State& state, const Places& places) {
+  if (state.tour_stop < 0 || state.dialog_open()) return;
+  const auto leave = [&] {
+    state.tour_stop = -1;
+    state.settings.tour_done = true;
+  };
+  const int last = static_cast<int>(kStops.size()) - 1;
+  const Stop& stop = kStops[static_cast<std::size_t>(std::min(state.tour_stop, last))];
+  const ImVec4& place = places.*stop.place;
+  if (place.z <= place.x || take_key(ui, "Escape")) {
+    leave();  // the panels are hidden, or the person has had enough
+    return;
+  }
+  draw_shade(ui, place);
+  const ImVec2 size(ui.px(340), ui.px(190));
+  ImGui::SetNextWindowPos(beside(place, size, ui.px(14)));
+  ImGui::SetNextWindowSize(size);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(18), ui.px(14)});
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, ui.look->page);
+  ImGui::Begin("##tour", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
+  ImGui::PushFont(ui.fonts.title);
+  ImGui::TextUnformatted(stop.title);
+  ImGui::PopFont();
+  paragraph(ui, stop.text);
+  ImGui::SetCursorPosY(ImGui::GetWindowHeight() - ImGui::GetFrameHeight() - ui.px(14));
+  const bool at_end = state.tour_stop >= last;
+  if (button(ui, at_end ? "Begin" : "Next", "tour.next", true, ui.px(84))) {
+    if (at_end) {
+      leave();
+    } else {
+      ++state.tour_stop;
+    }
+  }
+  ImGui::SameLine();
+  if (!at_end && button(ui, "Leave", "tour.leave", false, ui.px(74))) leave();
+  ImGui::SameLine();
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextColored(ui.look->faint, "%d of %d", std::min(state.tour_stop, last) + 1, last + 1);
+  ImGui::End();
+}
+
+}  // namespace attnscope::window

@@ -1,0 +1,58 @@
+#include "core/lesson/claim.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+
+namespace attnscope {
+namespace {
+
+using nlohmann::json;
+
+Claim read(const json& object, const Experiment& step = {}) {
+  return claim_from_json(object, step, "claim");
+}
+
+TEST(Claim, TakesLayerAndHeadFromTheStep) {
+  Experiment step;
+  step.view.layer = 2;
+  step.view.head = 1;
+  const json object = {{"text", "a"}, {"measure", "entropy"}, {"most", 1}};
+  EXPECT_EQ(read(object, step).layer, 2);
+  EXPECT_EQ(read(object, step).head, 1);
+  json other = object;
+  other["head"] = 5;
+  EXPECT_EQ(read(other, step).head, 5);
+}
+
+TEST(Claim, RefusesWhatCannotBeMeasured) {
+  EXPECT_THROW(read({{"text", "a"}, {"measure", "beauty"}, {"least", 1}}), InputError);
+  EXPECT_THROW(read({{"text", "a"}, {"measure", "entropy"}}), InputError);               // no limit
+  EXPECT_THROW(read({{"text", "a"}, {"measure", "weight"}, {"least", 1}}), InputError);  // no pair
+  EXPECT_THROW(read({{"text", "a"}, {"measure", "difference"}, {"most", 1}}), InputError);
+  EXPECT_THROW(read({{"text", "a"}, {"measure", "entropy"}, {"most", 1}, {"query", 1}}),
+               InputError);
+}
+
+TEST(Claim, SaysWhatWasMeasured) {
+  Claim claim;
+  claim.least = 0.9;
+  EXPECT_EQ(measured_text(claim, {0.934, true}), "0.934 (at least 0.9)");
+  claim.most = 1;
+  EXPECT_EQ(measured_text(claim, {0.5, false}), "0.5 (at least 0.9, at most 1)");
+}
+
+TEST(Claim, MeasuresHaveNamesOfTheirOwn) {
+  for (const Measure& a : measures()) {
+    EXPECT_FALSE(a.help.empty()) << a.id;
+    int same = 0;
+    for (const Measure& b : measures()) same += a.id == b.id;
+    EXPECT_EQ(same, 1) << a.id;
+  }
+}
+
+}  // namespace
+}  // namespace attnscope

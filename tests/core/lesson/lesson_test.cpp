@@ -1,0 +1,86 @@
+#include "core/lesson/lesson.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/experiment/runner.h"
+#include "core/view/picture.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+class Lessons : public ::testing::Test {
+ protected:
+  Lesson load(const std::string& text) {
+    write_file(folder_.path() / "02-a-lesson.json", text);
+    return load_lesson(folder_.path() / "02-a-lesson.json");
+  }
+  testing::TemporaryFolder folder_;
+};
+
+TEST_F(Lessons, StepsChangeTheLessonsSession) {
+  const Lesson lesson = load(R"({"lesson": 1, "title": "T", "summary": "S", "source": "A",
+    "session": {"attnscope": 1, "text": "a b", "causal": true, "view": {"type": "map", "head": 2}},
+    "steps": [{"title": "one", "text": "first"},
+              {"title": "two", "text": "second", "notes": "n",
+               "session": {"causal": null, "view": {"type": "grid"}},
+               "claims": [{"text": "c", "measure": "entropy", "most": 3}]}]})");
+  EXPECT_EQ(lesson.id, "a-lesson");
+  ASSERT_EQ(lesson.steps.size(), 2u);
+  EXPECT_EQ(lesson.steps[0].experiment.causal, true);
+  EXPECT_EQ(lesson.steps[1].experiment.causal, std::nullopt);
+  EXPECT_EQ(lesson.steps[1].experiment.view.id, "grid");
+  EXPECT_EQ(lesson.steps[1].experiment.view.head, 2);
+  EXPECT_EQ(lesson.steps[1].claims[0].head, 2);
+}
+
+TEST_F(Lessons, BrokenFilesAreRefused) {
+  const auto refused = [&](const std::string& text) {
+    EXPECT_THROW(load(text), InputError) << text;
+  };
+  refused("");
+  refused("[]");
+  refused(R"({"lesson": 2, "title": "T", "summary": "S", "source": "A",
+              "session": {"attnscope": 1}, "steps": [{"title": "a", "text": "b"}]})");
+  refused(R"({"lesson": 1, "title": "T", "summary": "S", "source": "A",
+              "session": {"attnscope": 1}, "steps": []})");
+  refused(R"({"lesson": 1, "title": "T", "summary": "S", "source": "A",
+              "session": {"attnscope": 1}, "steps": [{"title": "a"}]})");
+  refused(R"({"lesson": 1, "title": "T", "summary": "S", "source": "A", "more": 1,
+              "session": {"attnscope": 1}, "steps": [{"title": "a", "text": "b"}]})");
+  EXPECT_THROW(find_lesson("no-such-lesson"), InputError);
+  EXPECT_THROW(find_lesson((folder_.path() / "missing.json").string()), InputError);
+}
+
+TEST(BundledLessons, CoverTheArticles) {
+  std::set<std::string> ids;
+  for (const Lesson& lesson : bundled_lessons()) ids.insert(lesson.id);
+  for (const char* id :
+       {"self-attention", "heads", "order", "sinusoids", "rope", "alibi", "sparse", "adaptive"}) {
+    EXPECT_TRUE(ids.contains(id)) << id;
+  }
+}
+
+// What a step says about its picture is so, and the picture can be drawn.
+TEST(BundledLessons, ClaimsHoldOnTheBundledModels) {
+  ExperimentRun run{cpu_only()};
+  for (const Lesson& lesson : bundled_lessons()) {
+    for (const LessonStep& step : lesson.steps) {
+      SCOPED_TRACE(lesson.id + ": " + step.title);
+      const Traces traces = run.run_both(step.experiment, Stop());
+      for (const Claim& claim : step.claims) {
+        const ClaimCheck checked = check(claim, traces);
+        EXPECT_TRUE(checked.holds) << claim.text << ' ' << measured_text(claim, checked);
+      }
+      EXPECT_NO_THROW(lay_out_picture(*traces.trace, step.experiment, PictureOptions(),
+                                      traces.reference.get()));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attnscope
