@@ -1,11 +1,15 @@
 // What all passes of an attention operation share: sizes, buffers, positions and tables.
 //
 // The passes, over a chunk of rows whose scores fit a scratch buffer:
-//   scores_tiles, terms_tiles          scores of the allowed pairs: products, then what else
-//     / scores_rows                    there is                            -> scores
+//   scores_tiles or scores_shared,     scores of the allowed pairs: products, then what else
+//     terms_tiles / scores_rows        there is                            -> scores
 //   row_sums                           maximum and sum of each row         -> row_sums
 //   weights_tiles / weights_rows       scores into weights                 -> scores, attention
-//   outputs_tiles / outputs_rows       weighted sums of values             -> outputs
+//   outputs_tiles or outputs_shared    weighted sums of values             -> outputs
+//     / outputs_rows
+// (_tiles keeps 8 x 8 sums in registers and reads what it needs, which a software rasteriser is
+// fast at; _shared goes through shared memory, which graphics processors are. A calibration picks.)
+// pooled_tile needs none of these: it derives any piece of a map from the rows' log-sum-exp.
 //
 // Two layouts of the scratch buffer. TILES, where the keys of each row are an interval: eight rows
 // share a block of columns [tile first, first + width), and an invocation computes 8 x 8 pairs, or

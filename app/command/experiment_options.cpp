@@ -14,6 +14,13 @@ namespace {
 
 constexpr std::size_t kMostTextBytes = std::size_t{16} << 20;
 
+Overlong overlong_from_text(const std::string& text) {
+  if (text == "first") return Overlong::First;
+  if (text == "last") return Overlong::Last;
+  if (text == "all") return Overlong::All;
+  throw InputError("--overlong: expected first, last or all, found \"" + text + "\"");
+}
+
 }  // namespace
 
 Choice variant_from_text(const std::string& text) {
@@ -63,7 +70,9 @@ std::optional<bool> ChoiceOptions::causal() const {
 void ExperimentOptions::add_to(CLI::App& command) {
   add_all_but_overlong(command);
   command.add_option("--overlong", overlong_,
-                     "Which part of a text beyond the model's context is used: first or last");
+                     "Which part of a text beyond the model's context is used: first, last, or all "
+                     "(at positions the model was not trained on, up to 65536 tokens); default: "
+                     "first");
 }
 
 void ExperimentOptions::add_all_but_overlong(CLI::App& command) {
@@ -106,10 +115,7 @@ Experiment ExperimentOptions::experiment() const {
   for (const std::string& group : groups_) e.groups.push_back(group_from_text(group));
   if (!backend_.empty()) e.backend = backend_choice(backend_);
   if (!overlong_.empty()) {
-    if (overlong_ != "first" && overlong_ != "last") {
-      throw InputError("--overlong: expected first or last, found \"" + overlong_ + "\"");
-    }
-    e.overlong = overlong_ == "first" ? Overlong::First : Overlong::Last;
+    e.overlong = overlong_from_text(overlong_);
   }
   return e;
 }

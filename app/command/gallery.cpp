@@ -44,7 +44,7 @@ void choose_head(const Trace& trace, ViewSettings& settings) {
     for (Index head = 0; head < trace.head_count(layer); ++head) {
       Index in_group = 0;
       const AttentionTap* tap = trace.find(layer, head, &in_group);
-      if (tap == nullptr) continue;
+      if (tap == nullptr || !tap->kept()) continue;  // looking at all of a huge map takes long
       const Tensor weights = tap->attention(in_group);
       double sum = 0;
       for (Index i = 0; i < weights.dim(0); ++i) {

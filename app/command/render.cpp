@@ -28,8 +28,10 @@ void run(const Options& options) {
   Experiment experiment = options.experiment.experiment();
   options.view.apply(experiment.view);
   ExperimentRun runner(backends());
-  const Traces traces = runner.run_both(experiment, stop_on_interrupt());
-  write_view(options.output, *traces.trace, experiment, picture, traces.reference.get());
+  const Stop stop = stop_on_interrupt();
+  const Traces traces = runner.run_both(experiment, stop);
+  options.view.check_tile(*traces.trace, experiment.view);
+  write_view(options.output, *traces.trace, experiment, picture, traces.reference.get(), stop);
   for (const std::string& note : traces.trace->notes)
     std::fprintf(stderr, "note: %s\n", note.c_str());
 }

@@ -22,6 +22,9 @@ void run(const Options& options) {
   ExperimentRun runner(backends());
   const auto trace = runner.run(options.experiment.experiment(), stop_on_interrupt());
   write_safetensors(options.output, trace_file(*trace));
+  if (const std::string note = attention_left_out(*trace); !note.empty()) {
+    std::fprintf(stderr, "note: %s\n", note.c_str());
+  }
   for (const std::string& note : trace->notes) std::fprintf(stderr, "note: %s\n", note.c_str());
 }
 

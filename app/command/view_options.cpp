@@ -1,10 +1,13 @@
 #include "app/command/view_options.h"
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "app/command/choice_text.h"
 #include "core/base/error.h"
 #include "core/figure/colour_map.h"
+#include "core/figure/plain_text.h"
 
 namespace attnscope::command {
 namespace {
@@ -33,8 +36,8 @@ void ViewOptions::add_to(CLI::App& command) {
   command.add_flag("--normalise,--normalize", normalise_,
                    "Colour range from what is visible instead of 0 to 1");
   command
-      .add_option("--part", part_,
-                  "The part of a map to show, in cells: FIRST ROW, FIRST COLUMN, ROWS, COLUMNS")
+      .add_option("--tile,--part", tile_,
+                  "The part of a map to show, in tokens: ROW,COL,HEIGHT,WIDTH, counted from 0")
       ->delimiter(',')
       ->expected(4);
 }
@@ -58,15 +61,28 @@ void ViewOptions::apply(ViewSettings& settings) const {
   if (!colour_map_.empty()) settings.colour_map = colour_map_;
   colour_map(settings.colour_map);  // refuses what there is not
   if (normalise_) settings.normalise = true;
-  if (part_.empty()) return;
-  if (!(part_[2] > 0) || !(part_[3] > 0)) {
-    throw InputError("--part: expected more than 0 rows and columns, found " +
-                     std::to_string(part_[2]) + " and " + std::to_string(part_[3]));
+  if (tile_.empty()) return;
+  const bool finite = std::ranges::all_of(tile_, [](double x) { return std::isfinite(x); });
+  if (!finite || !(tile_[2] > 0) || !(tile_[3] > 0)) {
+    throw InputError("--tile: expected numbers with more than 0 rows and columns, found " +
+                     brief(tile_[2], 6) + " and " + brief(tile_[3], 6));
   }
-  settings.row = part_[0];
-  settings.column = part_[1];
-  settings.height = part_[2];
-  settings.width = part_[3];
+  settings.row = tile_[0];
+  settings.column = tile_[1];
+  settings.height = tile_[2];
+  settings.width = tile_[3];
+}
+
+void ViewOptions::check_tile(const Trace& trace, const ViewSettings& settings) const {
+  const AttentionTap* tap = trace.find(settings.layer, settings.head, nullptr);
+  if (tile_.empty() || tap == nullptr) return;
+  const auto meets = [](double first, double extent, Index count) {
+    return first < static_cast<double>(count) && first + extent > 0;
+  };
+  if (meets(tile_[0], tile_[2], tap->queries()) && meets(tile_[1], tile_[3], tap->keys())) return;
+  throw InputError("--tile: expected a part of " + std::to_string(tap->queries()) + " rows and " +
+                   std::to_string(tap->keys()) + " columns, found row " + brief(tile_[0], 6) +
+                   ", column " + brief(tile_[1], 6));
 }
 
 void PictureSizeOptions::add_to(CLI::App& command) {

@@ -9,18 +9,20 @@
 
 namespace attnscope::command {
 
-// --view, --layer, --head, --colour-map, --normalise, --part.
+// --view, --layer, --head, --colour-map, --normalise, --tile.
 class ViewOptions {
  public:
   void add_to(CLI::App& command);
   // Changes what the options name; the rest stays as the session has it. InputError.
   void apply(ViewSettings& settings) const;
+  // InputError where the tile asked for is no part of the map.
+  void check_tile(const Trace& trace, const ViewSettings& settings) const;
 
  private:
   std::string view_, colour_map_;
   Index layer_ = 0, head_ = 0;
   bool normalise_ = false;
-  std::vector<double> part_;
+  std::vector<double> tile_;
   const CLI::App* command_ = nullptr;
 };
 

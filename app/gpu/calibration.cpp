@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -74,31 +75,63 @@ void write_ratios(const std::filesystem::path& file, const Ratios& ratios) {
 
 }  // namespace
 
-double time_ratio(Backend& a, Backend& b) {
-  const Part part = sample_part();
+namespace {
+
+// How many times longer `a` takes than `b`, which return the seconds of a run.
+double ratio_of(const std::function<double()>& a, const std::function<double()>& b) {
   double best_a = std::numeric_limits<double>::infinity(), best_b = best_a;
-  seconds(a, part);  // the first run of each makes threads and compiles shaders
-  seconds(b, part);
+  a();  // the first run of each makes threads and compiles shaders
+  b();
   // In turn, and the best of several, until one is clearly faster: other work on the machine must
   // not decide, and nobody should wait for what is plain to see.
   for (int run = 0; run < kMostRuns; ++run) {
-    best_a = std::min(best_a, seconds(a, part));
-    best_b = std::min(best_b, seconds(b, part));
+    best_a = std::min(best_a, a());
+    best_b = std::min(best_b, b());
     const double ratio = best_a / best_b;
     if (run > 0 && (ratio > kPlain || ratio < 1 / kPlain)) break;
   }
   return best_a / best_b;
 }
 
-double cached_time_ratio(Backend& a, Backend& b, const std::optional<std::filesystem::path>& file) {
-  if (!file) return time_ratio(a, b);
+double cached(const std::string& names, const std::function<double()>& measure,
+              const std::optional<std::filesystem::path>& file) {
+  if (!file) return measure();
   Ratios ratios = read_ratios(*file);
-  const std::string names = a.name() + "\t" + b.name();
   if (const auto known = ratios.find(names); known != ratios.end()) return known->second;
-  const double ratio = time_ratio(a, b);
+  const double ratio = measure();
   ratios[names] = ratio;
   write_ratios(*file, ratios);
   return ratio;
+}
+
+}  // namespace
+
+double time_ratio(Backend& a, Backend& b) {
+  const Part part = sample_part();
+  return ratio_of([&] { return seconds(a, part); }, [&] { return seconds(b, part); });
+}
+
+double shared_memory_ratio(ComputeBackend& gpu) {
+  const Part part = sample_part();
+  const auto run = [&](bool shared) {
+    gpu.use_shared_memory(shared);
+    return seconds(gpu, part);
+  };
+  const double ratio = ratio_of([&] { return run(true); }, [&] { return run(false); });
+  gpu.use_shared_memory(false);
+  return ratio;
+}
+
+double cached_time_ratio(Backend& a, Backend& b, const std::optional<std::filesystem::path>& file) {
+  return cached(
+      a.name() + "\t" + b.name(), [&] { return time_ratio(a, b); }, file);
+}
+
+double cached_shared_memory_ratio(ComputeBackend& gpu,
+                                  const std::optional<std::filesystem::path>& file) {
+  return cached(
+      gpu.name() + ", shared memory\t" + gpu.name() + ", registers",
+      [&] { return shared_memory_ratio(gpu); }, file);
 }
 
 std::optional<std::filesystem::path> calibration_file() {

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "app/gpu/compute_device.h"
+#include "app/gpu/gl_tiles.h"
 #include "app/gpu/part_run.h"
 #include "app/gpu/part_upload.h"
 
@@ -15,11 +16,15 @@ constexpr std::chrono::milliseconds kPoll{5};  // how often a caller looks wheth
 
 ComputeBackend::ComputeBackend(std::unique_ptr<GlContext> context)
     : thread_(std::make_shared<GlThread>(std::move(context))) {
-  thread_->run([this] { device_ = std::make_unique<ComputeDevice>(*thread_); });
+  thread_->run([this] {
+    device_ = {new ComputeDevice(*thread_), [thread = thread_](ComputeDevice* device) {
+                 thread->post([device] { delete device; });
+               }};
+  });
 }
 
 ComputeBackend::~ComputeBackend() {
-  thread_->run([this] { device_.reset(); });
+  thread_->run([] {});  // what an impatient caller left behind
 }
 
 std::string ComputeBackend::name() const {
@@ -55,12 +60,19 @@ PartResult ComputeBackend::run(const Part& part, const Wanted& wanted, const Sto
     PartResult result;
   };
   const auto job = std::make_shared<Job>(Job{part, wanted, stop, {}});
+  job->wanted.log_sum_exp |= wanted.tiles;
   std::future<void> done = thread_->start([this, job] {
     job->result = run_part(*device_, thread_, job->part, job->wanted, job->stop);
+    if (!job->wanted.tiles) return;
+    job->result.tiles = gl_tiles(thread_, device_, job->part, job->result.log_sum_exp);
   });
   while (done.wait_for(kPoll) != std::future_status::ready) stop.check();
   done.get();
   return std::move(job->result);
+}
+
+void ComputeBackend::use_shared_memory(bool shared) {
+  device_->shared_memory = shared;
 }
 
 std::int64_t ComputeBackend::dispatch_count() const {

@@ -26,6 +26,9 @@ class ComputeBackend : public Backend {
   std::string refusal(const Part& part, const Wanted& wanted) const override;
   PartResult run(const Part& part, const Wanted& wanted, const Stop& stop) override;
 
+  // Which of two kinds of shaders runs, see shaders/attention.glsl; registers at first.
+  void use_shared_memory(bool shared);
+
   // How many compute dispatches were made so far; tests assert that shaders ran.
   std::int64_t dispatch_count() const;
   // Scores that a chunk may hold at most; smaller ones make more chunks (tests).
@@ -33,7 +36,7 @@ class ComputeBackend : public Backend {
 
  private:
   std::shared_ptr<GlThread> thread_;
-  std::unique_ptr<ComputeDevice> device_;  // made and deleted on the thread
+  std::shared_ptr<ComputeDevice> device_;  // made and deleted on the thread; tiles share it
 };
 
 }  // namespace attnscope

@@ -91,6 +91,7 @@ struct ComputeDevice {
   DeviceLimits limits;
   std::atomic<std::int64_t> most_scores = 0;  // of a chunk
   std::atomic<std::int64_t> dispatches = 0;   // made so far
+  std::atomic<bool> shared_memory = false;    // which of two kinds of shaders, see attention.glsl
 
   ShaderLibrary shaders;
   Buffer sizes, queries, keys, values, numbers, integers, scores, row_sums, outputs;

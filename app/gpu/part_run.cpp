@@ -34,7 +34,10 @@ class PartRun {
         stop_(stop),
         layout_(*part.pattern),
         upload_(part, layout_),
-        pairs_(part.batch * part.heads) {}
+        pairs_(part.batch * part.heads),
+        shared_memory_(device.shared_memory) {
+    upload_.defines["SHARED_MEMORY"] = shared_memory_ ? 1 : 0;  // measured apart
+  }
 
   void run(PartResult& result, const std::shared_ptr<GlThread>& thread) {
     upload();
@@ -179,7 +182,14 @@ class PartRun {
       return;
     }
     const Defines& d = upload_.defines;
-    if (d.contains("CONTENT") || d.at("PRODUCTS") > 0) over_scores("scores_tiles.comp", chunk);
+    if (d.contains("CONTENT") || d.at("PRODUCTS") > 0) {
+      if (shared_memory_) {
+        dispatch("scores_shared.comp", groups(widest_tile(chunk), 64),
+                 groups(chunk.rows, PatternLayout::tile), chunk.heads);
+      } else {
+        over_scores("scores_tiles.comp", chunk);
+      }
+    }
     if (d.contains("TERMS")) over_scores("terms_tiles.comp", chunk);
   }
 
@@ -188,7 +198,10 @@ class PartRun {
     device_.outputs.bind(kOtherRows);
     device_.scores.bind(kScores);
     const Index eights = padded_value_width(part_) / 2;
-    if (layout_.tiles()) {
+    if (layout_.tiles() && shared_memory_) {
+      dispatch("outputs_shared.comp", groups(2 * eights, 8),
+               groups(chunk.rows, PatternLayout::tile), chunk.heads);
+    } else if (layout_.tiles()) {
       dispatch("outputs_tiles.comp", groups(eights, 8), groups(chunk.rows, 8 * PatternLayout::tile),
                chunk.heads);
     } else {
@@ -197,19 +210,23 @@ class PartRun {
     }
   }
 
+  Index widest_tile(const Chunk& chunk) const {
+    Index widest = 0;
+    for (Index h = 0; h < chunk.heads; ++h) {
+      const Index a = layout_.pattern_heads() == 1 ? 0 : (chunk.head + h) % part_.heads;
+      const std::size_t end = layout_.offset_index(a, chunk.row + chunk.rows);
+      for (std::size_t t = layout_.offset_index(a, chunk.row); t < end; ++t) {
+        widest = std::max<Index>(widest, layout_.tile_columns()[t].width);
+      }
+      if (layout_.pattern_heads() == 1) break;
+    }
+    return widest;
+  }
+
   // A pass over all scores of the chunk, by tiles or by segments.
   void over_scores(const char* file, const Chunk& chunk) {
     if (layout_.tiles()) {
-      Index widest = 0;
-      for (Index h = 0; h < chunk.heads; ++h) {
-        const Index a = layout_.pattern_heads() == 1 ? 0 : (chunk.head + h) % part_.heads;
-        const std::size_t end = layout_.offset_index(a, chunk.row + chunk.rows);
-        for (std::size_t t = layout_.offset_index(a, chunk.row); t < end; ++t) {
-          widest = std::max<Index>(widest, layout_.tile_columns()[t].width);
-        }
-        if (layout_.pattern_heads() == 1) break;
-      }
-      dispatch(file, groups(widest, 8 * PatternLayout::tile),
+      dispatch(file, groups(widest_tile(chunk), 8 * PatternLayout::tile),
                groups(chunk.rows, 8 * PatternLayout::tile), chunk.heads);
     } else {
       const Sizes& s = upload_.sizes;
@@ -297,6 +314,7 @@ class PartRun {
   PatternLayout layout_;
   PartUpload upload_;
   Index pairs_;  // B h
+  bool shared_memory_;
   std::unique_ptr<AttentionTexture> texture_;
   std::vector<float> staging_;
 };

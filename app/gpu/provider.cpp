@@ -21,7 +21,9 @@ class GpuBackends {
     if (!tried_) {
       tried_ = true;
       try {
-        gpu_ = std::make_unique<ComputeBackend>(make_context_());
+        auto gpu = std::make_unique<ComputeBackend>(make_context_());
+        gpu->use_shared_memory(cached_shared_memory_ratio(*gpu, calibrations_) < 1);
+        gpu_ = std::move(gpu);
       } catch (const WorkError& e) {
         reason_ = e.what();
       }

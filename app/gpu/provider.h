@@ -14,10 +14,11 @@ namespace attnscope {
 
 using ContextMaker = std::function<std::unique_ptr<GlContext>()>;
 
-// Cpu: the CPU. Gpu: the GPU or, with the reason, nothing. Auto: whichever of the two a short
+// Cpu: the CPU. Gpu: the GPU, with the kind of shaders that a short calibration finds faster, or,
+// with the reason, nothing. Auto: whichever of the two a short
 // calibration finds faster (its result is kept in the file `calibrations`), and the CPU where there
-// is no GPU or it does not work, which the note says. (What a backend refuses or fails at, evaluate()
-// gives to the CPU and says so.)
+// is no GPU or it does not work, which the note says. (What a backend refuses or fails at,
+// evaluate() gives to the CPU and says so.)
 //
 // make_context is called at most once, by the first choice that is not Cpu; it throws WorkError
 // when there is no context. The context is used on a thread of the backend's own. The provider may

@@ -131,8 +131,12 @@ void add_file_actions(std::vector<Action>& list) {
                   Menu::File,
                   {{"C", true}},
                   [](State& s) {
-                    s.wishes.clipboard = picture_csv(*s.trace, s.experiment);
-                    s.say("The picture's numbers are on the clipboard.");
+                    try {
+                      s.wishes.clipboard = picture_csv(*s.trace, s.experiment);
+                      s.say("The picture's numbers are on the clipboard.");
+                    } catch (const std::exception& e) {  // too many, or a lost device
+                      s.complain(e.what());
+                    }
                   },
                   has_trace});
   list.push_back({"quit",
@@ -176,7 +180,7 @@ void add_edit_actions(std::vector<Action>& list) {
                   Menu::Edit,
                   {},
                   [](State& s) { s.wishes.cancel_run = true; },
-                  [](const State& s) { return s.busy_seconds > 0; }});
+                  [](const State& s) { return s.busy_seconds > 0 || !s.view.pending.empty(); }});
 }
 
 void add_view_choices(std::vector<Action>& list) {

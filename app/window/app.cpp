@@ -74,6 +74,7 @@ App::App(const WindowOptions& options)
   state_.gpu = platform_.describe();
   panels_.samples = load_samples();
   panels_.model.models = bundled_models();
+  panels_.picture.cache.compute_maps([] { glfwPostEmptyEvent(); });
   start_experiment(options);
   runner_ = std::make_unique<Runner>(gpu_backends([this] { return platform_.compute_context(); }),
                                      [] { glfwPostEmptyEvent(); });
@@ -164,6 +165,7 @@ void App::run() {
         std::any_of(state_.notices.begin(), state_.notices.end(),
                     [&](const Notice& n) { return !n.error && state_.seconds > n.until; });
     if (take_outcome() || input_.pending() || notice_over) settle_ = kSettleFrames;
+    if (panels_.picture.stale()) settle_ = std::max(settle_, 1);
     if (state_.busy_seconds > kBusyShown) settle_ = std::max(settle_, 1);
     report_due_ |= busy_changed;
     if (settle_ > 0) {
@@ -238,7 +240,9 @@ void App::after_frame() {
   if (wishes.full_screen) platform_.toggle_full_screen();
   if (wishes.cancel_run) {
     runner_->cancel();
-    state_.say("The run was cancelled; change something to run again.");
+    panels_.picture.cache.maps()->cancel();
+    state_.say(state_.busy_seconds > 0 ? "The run was cancelled; change something to run again."
+                                       : "The map stays as it is; move it to go on.");
   }
   if (wishes.close) glfwSetWindowShouldClose(platform_.window(), GLFW_TRUE);
   state_.history.record(state_.experiment, state_.seconds);
@@ -269,6 +273,7 @@ void App::write_report() {
                           {"busy", runner_->busy()},
                           {"error", state_.error},
                           {"experiment", to_json(state_.experiment)},
+                          {"pending", state_.view.pending},
                           {"has_trace", state_.trace != nullptr}};
   if (state_.trace != nullptr) {
     facts["tokens"] = state_.trace->tokens.size();

@@ -69,6 +69,16 @@ void draw_notes(Ui& ui, const Trace& trace) {
   hint(ui, all);
 }
 
+void draw_pending(Ui& ui, const State& state) {
+  if (state.view.pending.empty()) return;
+  dot(ui);
+  ImGui::TextColored(ui.look->accent, "%s", on_screen(state.view.pending).c_str());
+  mark(ui, "pending");
+  hint(ui,
+       "This map is too large to be kept: the part in sight is computed from queries and keys. "
+       "A preview looks at one row of each cell.");
+}
+
 // True when the notice was closed.
 bool draw_notice(Ui& ui, const Notice& notice, int index) {
   const Look& look = *ui.look;
@@ -160,6 +170,7 @@ void draw_status_line(Ui& ui, State& state) {
     dot(ui);
     const std::size_t tokens = trace.tokens.size();
     ImGui::TextUnformatted((std::to_string(tokens) + (tokens == 1 ? " token" : " tokens")).c_str());
+    draw_pending(ui, state);
     draw_notes(ui, trace);
   } else {
     ImGui::TextColored(ui.look->faint, "%s",

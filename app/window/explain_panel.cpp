@@ -88,9 +88,10 @@ const char* term_label(Term term) {
 }
 
 void keep_weights(const State& state, const AttentionTap& tap, Index head_in_group, const Hit& hit,
-                  HeadWeights& kept) {
-  if (kept.trace != state.trace || kept.layer != hit.layer || kept.head != hit.head) {
-    kept = {state.trace, hit.layer, hit.head, tap.attention(head_in_group)};
+                  RowWeights& kept) {
+  if (kept.trace != state.trace || kept.layer != hit.layer || kept.head != hit.head ||
+      kept.query != hit.query) {
+    kept = {state.trace, hit.layer, hit.head, hit.query, tap.rows(head_in_group, hit.query, 1)};
   }
 }
 
@@ -132,10 +133,8 @@ void draw_rule(Ui& ui, const AttentionTap& tap, Index head, const Hit& hit) {
                 : "No rule of the variant admits this pair.");
 }
 
-void draw_row(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor& weights,
-              Index query) {
-  const Index keys = weights.dim(1);
-  const RowStatistics row = row_statistics(weights.data() + query * keys, keys, kStrongest);
+void draw_row(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor& weights) {
+  const RowStatistics row = row_statistics(weights.data(), weights.dim(1), kStrongest);
   heading(ui, "Row of the query");
   fact(ui, "Entropy", number(row.entropy) + " bits",
        "How widely the query looks: 0 bits is one key, 3 bits as much as 8 keys alike.");
@@ -145,7 +144,7 @@ void draw_row(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor&
     return;
   }
   for (const Index j : row.strongest) {
-    const auto weight = static_cast<double>(weights(query, j));
+    const auto weight = static_cast<double>(weights[j]);
     ImGui::PushFont(ui.fonts.small);
     fact(ui, on_screen(key_label(trace, tap, j)).c_str(), number(weight));
     ImGui::PopFont();
@@ -153,7 +152,7 @@ void draw_row(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor&
   }
 }
 
-void draw_pair(Ui& ui, const State& state, HeadWeights& kept) {
+void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
   heading(ui, "Pair under the pointer", true);
   const std::optional<Hit>& hit = state.view.hit;
   Index head = 0;
@@ -179,7 +178,7 @@ void draw_pair(Ui& ui, const State& state, HeadWeights& kept) {
     return;
   }
   const Tensor& weights = kept.weights;
-  const auto weight = static_cast<double>(weights(hit->query, hit->key));
+  const auto weight = static_cast<double>(weights[hit->key]);
   draw_chips(ui, label(*state.trace, hit->query), key_label(*state.trace, *tap, hit->key));
   fact(ui, "Query i, key j", std::to_string(hit->query) + ", " + std::to_string(hit->key),
        "Positions from 0.");
@@ -187,7 +186,7 @@ void draw_pair(Ui& ui, const State& state, HeadWeights& kept) {
   fact(ui, "Weight", number(weight), "The share of the query's attention: its row adds up to 1.");
   bar(ui, weight, ui.look->accent);
   draw_rule(ui, *tap, head, *hit);
-  draw_row(ui, *state.trace, *tap, weights, hit->query);
+  draw_row(ui, *state.trace, *tap, weights);
 }
 
 // Equations side by side ("a = b,   c = d") below one another where they do not fit in a line.
@@ -224,7 +223,7 @@ void draw_info(Ui& ui, const char* title, const Info& info) {
 
 }  // namespace
 
-void draw_explain_panel(Ui& ui, const State& state, HeadWeights& weights) {
+void draw_explain_panel(Ui& ui, const State& state, RowWeights& weights) {
   draw_pair(ui, state, weights);
   draw_info(ui, "Attention", variant(effective_variant(state).id));
   draw_info(ui, "Position", encoding(effective_encoding(state).id));

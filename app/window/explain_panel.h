@@ -7,14 +7,14 @@
 
 namespace attnscope::window {
 
-// The weights of the head under the pointer, kept because they may have to be derived or
+// The weights of the query under the pointer, kept because they may have to be derived or
 // downloaded. Made by the program, filled by the panel.
-struct HeadWeights {
+struct RowWeights {
   std::shared_ptr<const Trace> trace;
-  Index layer = -1, head = -1;
-  Tensor weights;  // [L_q, L_k]
+  Index layer = -1, head = -1, query = -1;
+  Tensor weights;  // [1, L_k]
 };
 
-void draw_explain_panel(Ui& ui, const State& state, HeadWeights& weights);
+void draw_explain_panel(Ui& ui, const State& state, RowWeights& weights);
 
 }  // namespace attnscope::window

@@ -17,7 +17,7 @@ struct Panels {
   std::vector<std::string> samples;
   ModelPanel model;
   Picture picture;
-  HeadWeights weights;
+  RowWeights weights;
   LessonChecks lesson;
   Places places;
 };

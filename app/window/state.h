@@ -73,6 +73,7 @@ struct ViewPanel {
   int held_handle = -1;  // of the layout's handles, pressed and not yet released; -1: none
   bool handle_moved = false;
   bool actual_size = false;  // asked for; done where the plot's size is known
+  std::string pending;       // what is still being computed, see ViewLayout
 };
 
 // What actions and panels ask of the program; done and cleared after each frame.

@@ -1,11 +1,16 @@
 #include "app/window/table.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
+
+#include "core/base/error.h"
 
 namespace attnscope::window {
 
 namespace {
+
+constexpr Index kMostWeights = Index{1} << 23;  // some 80 MB of text
 
 std::string token_name(const Trace& trace, Index position) {
   const auto at = static_cast<std::size_t>(position);
@@ -28,6 +33,10 @@ std::string picture_csv(const Trace& trace, const Experiment& experiment) {
   Index head = 0;
   const AttentionTap* tap = trace.find(experiment.view.layer, experiment.view.head, &head);
   if (tap == nullptr) return "";
+  if (tap->queries() > kMostWeights / std::max<Index>(1, tap->keys())) {
+    throw InputError("the map has " + std::to_string(tap->queries()) + " x " +
+                     std::to_string(tap->keys()) + " weights, too many to be copied as a table");
+  }
   const Tensor weights = tap->attention(head);  // [L_q, L_k]
   std::string csv = "query";
   // Columns that are no tokens (memory, projected slots) carry their number.

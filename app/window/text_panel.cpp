@@ -60,12 +60,17 @@ bool is_cut(const Trace& trace, const std::string& text) {
 
 // Which part of a long text is used; shown when it matters.
 void draw_overlong(Ui& ui, State& state) {
-  if (state.trace == nullptr || !is_cut(*state.trace, state.shown.text)) return;
-  const int clicked = segments(ui, "overlong",
-                               {{"First part", "Use the beginning of the text.", "first"},
-                                {"Last part", "Use the end of the text.", "last"}},
-                               state.experiment.overlong == Overlong::First ? 0 : 1);
-  if (clicked >= 0) state.experiment.overlong = clicked == 0 ? Overlong::First : Overlong::Last;
+  if (state.trace == nullptr) return;
+  const Trace& trace = *state.trace;
+  const bool beyond = static_cast<Index>(trace.tokens.size()) > trace.config.context;
+  if (!beyond && !is_cut(trace, state.shown.text)) return;
+  const int clicked =
+      segments(ui, "overlong",
+               {{"First part", "Use the beginning of the text.", "first"},
+                {"Last part", "Use the end of the text.", "last"},
+                {"All", "Use all of it, at positions beyond those of training.", "all"}},
+               static_cast<int>(state.experiment.overlong));
+  if (clicked >= 0) state.experiment.overlong = static_cast<Overlong>(clicked);
 }
 
 void token_hint(const Ui& ui, const TraceToken& token, std::size_t position) {

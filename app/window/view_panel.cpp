@@ -167,14 +167,23 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
                   .framed = state.presenting,  // the audience has no panels to read from
                   .pointer = {},
                   .cache = &picture.cache,
+                  .scale = ui.scale,
                   .reference = key.reference.get()};
   if (key.pointer_x >= 0) input.pointer = Point{key.pointer_x, key.pointer_y};
+  MapPyramid* const maps = picture.cache.maps();
+  if (maps != nullptr) maps->begin();
   try {
     picture.layout = view(key.view.id).lay_out(input);
   } catch (const std::exception& e) {
     picture.layout = {};
     picture.problem = e.what();
   }
+  if (maps == nullptr) return;
+  maps->end();
+  const MapPyramid::Progress progress = maps->progress();
+  std::string& pending = picture.layout.pending;
+  if (!progress.error.empty()) pending = "the map is incomplete: " + progress.error;
+  if (!progress.note.empty()) pending += (pending.empty() ? "" : "; ") + progress.note;
 }
 
 bool has_cells(const ViewLayout& layout) {
@@ -292,12 +301,14 @@ void use_mouse(Ui& ui, State& state, const ViewLayout& layout, const View& view)
 }  // namespace
 
 void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
+  if (picture.cache.maps() != nullptr) picture.maps_seen = picture.cache.maps()->version();
   if (state.panels_shown()) draw_toolbar(ui, state, picture.texts);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size = ImGui::GetContentRegionAvail();
   if (size.x < 1 || size.y < 1) return;
   ImGui::InvisibleButton("picture", size);
   mark(ui, "picture");
+  state.view.pending.clear();
   if (state.trace == nullptr) {
     if (!state.error.empty()) {
       draw_message(ui, at, size, "No picture", state.error);
@@ -334,7 +345,9 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
     key.pointer_x = state.view.pointer->x;
     key.pointer_y = state.view.pointer->y;
   }
+  key.maps = picture.maps_seen;
   lay_out(ui, state, picture, key);
+  state.view.pending = picture.layout.pending;
   if (!picture.problem.empty()) {
     draw_message(ui, at, size, "No picture", picture.problem);
     return;

@@ -18,6 +18,7 @@ struct Picture {
     double width = 0, height = 0, scale = 0;
     bool dark = false, presenting = false;
     double pointer_x = -1, pointer_y = -1;
+    std::uint64_t maps = 0;  // version of the maps that come in
     bool operator==(const Key&) const = default;
   };
   Key key;
@@ -25,6 +26,10 @@ struct Picture {
   ViewLayout layout;
   std::string problem;  // why there is no layout
   ListTexts texts;      // in the fields of the view's parameters
+
+  // Whether a map that it shows is more complete by now.
+  bool stale() const { return cache.maps() != nullptr && cache.maps()->version() != maps_seen; }
+  std::uint64_t maps_seen = 0;  // the version that the last frame knew of
 };
 
 void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/attention/part.h"
+#include "core/attention/tiles.h"
 #include "core/base/stop.h"
 
 namespace attnscope {
@@ -17,6 +18,7 @@ struct Wanted {
   bool device_attention = false;  // kept where it was computed, if that is a GPU
   bool scores = false;
   bool log_sum_exp = false;
+  bool tiles = false;  // a way to derive any of it later, in place of `attention`
 };
 
 // Attention that lies on a device. Views that can draw it there do; others download.
@@ -33,6 +35,7 @@ struct PartResult {
   Tensor scores;       // [B h, L_q, L_k], 0 where not allowed
   Tensor log_sum_exp;  // [B h, L_q]; -infinity for empty rows
   std::shared_ptr<const DeviceAttention> device;
+  std::shared_ptr<const AttentionTiles> tiles;
 };
 
 class Backend {

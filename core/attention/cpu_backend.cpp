@@ -17,7 +17,11 @@ class CpuBackend : public Backend {
 
   PartResult run(const Part& part, const Wanted& wanted, const Stop& stop) override {
     check(part);
-    return cpu::forward(cpu::Prepared(part, false), wanted, stop);
+    Wanted more = wanted;
+    more.log_sum_exp |= wanted.tiles;
+    PartResult result = cpu::forward(cpu::Prepared(part, false), more, stop);
+    if (wanted.tiles) result.tiles = cpu_tiles(part, result.log_sum_exp);
+    return result;
   }
 };
 

@@ -10,7 +10,6 @@
 #include "core/attention/backend.h"
 #include "core/attention/info.h"
 #include "core/attention/part.h"
-#include "core/attention/tile.h"
 #include "core/position/encoding.h"
 
 namespace attnscope {
@@ -58,6 +57,7 @@ struct OperationResult {
   Tensor scores;       // likewise
   Tensor log_sum_exp;  // [B h, L_q], where there is one softmax
   std::shared_ptr<const DeviceAttention> device;
+  std::shared_ptr<const AttentionTiles> tiles;     // where wanted and there is one part
   ByteTensor mask;                                 // set only where the pattern does not say it
   std::shared_ptr<const Pattern> pattern;          // S_i over the columns of `attention`
   std::shared_ptr<const Part> part;                // for tiles and terms; null for several parts

@@ -20,7 +20,7 @@ namespace {
 constexpr Index kFormat = 1;  // of session files
 constexpr std::size_t kMostSessionBytes = std::size_t{64} << 20;
 constexpr Index kMostIndex = Index{1} << 20;
-const std::vector<std::string> kOverlong = {"first", "last"};  // as Overlong counts
+const std::vector<std::string> kOverlong = {"first", "last", "all"};  // as Overlong counts
 
 bool is_utf8(const std::string& text) {
   try {

@@ -16,8 +16,9 @@
 
 namespace attnscope {
 
-// Which part of a text that is longer than the model's context is used.
-enum class Overlong { First, Last };
+// Which part of a text that is longer than the model's context is used. All: at positions that the
+// model never saw in training, too, where its encoding has any (up to 65,536 tokens).
+enum class Overlong { First, Last, All };
 
 struct ViewSettings {
   std::string id = "map";  // see core/view/view.h

@@ -15,6 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr Index kMostTokens = 65536;                  // of a text that is run beyond the context
 constexpr Index kMostKeptAttention = Index{1} << 27;  // numbers: 512 MiB
 constexpr std::size_t kMostCheckpoints = 2;           // kept loaded: enough to compare two
 
@@ -41,14 +42,21 @@ fs::file_time_type time_of(const fs::path& folder) {
 void cut(std::vector<TraceToken>& tokens, Index context, Overlong policy, Trace& trace) {
   const Index count = static_cast<Index>(tokens.size());
   if (count <= context) return;
-  if (policy == Overlong::First) {
-    tokens.resize(static_cast<std::size_t>(context));
-  } else {
-    tokens.erase(tokens.begin(), tokens.end() - context);
+  const Index room = policy == Overlong::All ? std::max(context, kMostTokens) : context;
+  if (count > room) {
+    if (policy == Overlong::Last) {
+      tokens.erase(tokens.begin(), tokens.end() - room);
+    } else {
+      tokens.resize(static_cast<std::size_t>(room));
+    }
+    trace.notes.push_back("the text has " + std::to_string(count) + " tokens; the " +
+                          (policy == Overlong::Last ? "last " : "first ") + std::to_string(room) +
+                          " are used");
   }
-  trace.notes.push_back("the text has " + std::to_string(count) + " tokens; the " +
-                        (policy == Overlong::First ? "first " : "last ") + std::to_string(context) +
-                        " are used");
+  if (policy == Overlong::All) {
+    trace.notes.push_back("the model was trained on " + std::to_string(context) +
+                          " tokens at a time; it never saw the positions beyond");
+  }
 }
 
 bool fits_in_memory(const ModelConfig& config, Index length) {
@@ -141,11 +149,13 @@ std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, co
   auto trace = std::make_shared<Trace>();
   const auto checkpoint = state_->checkpoint(experiment.model);
   stop.check();
-  const Model model = chosen_model(checkpoint->model, experiment);
   trace->model = checkpoint->name;
   trace->config = checkpoint->model.config;
   trace->tokens = chosen_tokens(*checkpoint, experiment);
-  cut(trace->tokens, model.config.context, experiment.overlong, *trace);
+  cut(trace->tokens, checkpoint->model.config.context, experiment.overlong, *trace);
+  const auto length = static_cast<Index>(trace->tokens.size());
+  const Model chosen = chosen_model(checkpoint->model, experiment);
+  const Model model = length > chosen.config.context ? with_context(chosen, length) : chosen;
   stop.check();
   Backend& backend = state_->backend(experiment.backend, *trace);
   run_forward(model, backend, stop, *trace);

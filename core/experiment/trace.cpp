@@ -6,16 +6,40 @@
 
 namespace attnscope {
 
+namespace {
+
+constexpr Index kMostPairs = Index{1} << 28;  // of a map that is made whole: 1 GiB
+
+void check_head(const AttentionTap& tap, Index head) {
+  const Index count = static_cast<Index>(tap.heads.size());
+  if (head >= 0 && head < count) return;
+  throw InputError("head " + std::to_string(head) + " of a group of " + std::to_string(count));
+}
+
+}  // namespace
+
 Tensor AttentionTap::attention(Index head) const {
-  const Index count = static_cast<Index>(heads.size());
-  if (head < 0 || head >= count) {
-    throw InputError("head " + std::to_string(head) + " of a group of " + std::to_string(count));
-  }
+  check_head(*this, head);
   const Shape shape{queries(), keys()};
   if (result.attention.defined()) return result.attention.slice(head, 1).reshaped(shape);
   if (result.device) return result.device->download().slice(head, 1).reshaped(shape);
-  if (result.part && result.log_sum_exp.defined()) {
-    return attention_tile(*result.part, result.log_sum_exp, head, 0, 0, shape[0], shape[1]);
+  if (queries() > kMostPairs / std::max<Index>(1, keys())) {
+    throw InputError("the attention of a head has " + to_string(shape) +
+                     " weights: too many to be had at once, expected at most " +
+                     std::to_string(kMostPairs));
+  }
+  return rows(head, 0, queries());
+}
+
+Tensor AttentionTap::rows(Index head, Index first, Index count) const {
+  check_head(*this, head);
+  if (kept()) {
+    const Tensor all = attention(head);
+    return Tensor(all.slice(first, count));
+  }
+  if (result.tiles) {
+    return result.tiles->tile({.head = head, .row = first, .height = count, .width = keys()},
+                              Stop());
   }
   throw InputError("the attention of " + variant.id + " was not kept for a sequence of " +
                    std::to_string(queries()) + " tokens and cannot be derived");

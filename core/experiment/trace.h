@@ -35,9 +35,13 @@ struct AttentionTap {
 
   Index queries() const { return result.pattern->queries(); }
   Index keys() const { return result.pattern->keys(); }
-  // [L_q, L_k] of the head with this index within the group: what was kept, downloaded from the
-  // device, or derived from q, k and the log-sum-exp.
+  // Whether the whole map was kept: what was not is derived from q, k and the log-sum-exp.
+  bool kept() const { return result.attention.defined() || result.device != nullptr; }
+  // [L_q, L_k] of the head with this index within the group. InputError where it cannot be derived
+  // or is too large to be made whole; then there are tiles.
   Tensor attention(Index head_in_group) const;
+  // Rows [first, first + count) of it.  [count, L_k]
+  Tensor rows(Index head_in_group, Index first, Index count) const;
 };
 
 struct TraceToken {

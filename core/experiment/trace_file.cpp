@@ -48,6 +48,7 @@ void add_tap(const AttentionTap& tap, bool attention, SafetensorsFile& file) {
     if (tensor.defined()) file.tensors.emplace(name + at, stored(tensor));
   };
   if (attention) add("attention", all_heads(tap));
+  add("log_sum_exp", tap.result.log_sum_exp);
   if (tap.result.part) {
     add("q", tap.result.part->q.value());
     add("k", tap.result.part->k.value());
@@ -66,21 +67,37 @@ void add_tap(const AttentionTap& tap, bool attention, SafetensorsFile& file) {
 
 }  // namespace
 
+std::string attention_left_out(const Trace& trace) {
+  constexpr Index kMostNumbers = Index{1} << 30;  // 4 GiB
+  Index numbers = 0;
+  for (const AttentionTap& tap : trace.attention) {
+    numbers += static_cast<Index>(tap.heads.size()) * tap.queries() * tap.keys();
+  }
+  if (numbers <= kMostNumbers) return "";
+  return "attention is left out of the file: " + std::to_string(numbers) + " weights, more than " +
+         std::to_string(kMostNumbers) + "; the rows' log_sum_exp is there instead";
+}
+
 SafetensorsFile trace_file(const Trace& trace) {
   SafetensorsFile file;
   IntTensor ids({static_cast<Index>(trace.tokens.size())});
   std::ranges::transform(trace.tokens, ids.begin(), &TraceToken::id);
   file.tensors.emplace("ids", stored(ids));
-  const bool one_tensor = !trace.attention.empty() && alike(trace);
+  const std::string left_out = attention_left_out(trace);
+  const bool one_tensor = left_out.empty() && !trace.attention.empty() && alike(trace);
   if (one_tensor) file.tensors.emplace("attention", stored(stacked(trace)));
-  for (const AttentionTap& tap : trace.attention) add_tap(tap, !one_tensor, file);
+  for (const AttentionTap& tap : trace.attention) {
+    add_tap(tap, left_out.empty() && !one_tensor, file);
+  }
   if (trace.logits.defined()) file.tensors.emplace("logits", stored(trace.logits));
   for (const auto& [name, tensor] : trace.taps) file.tensors.emplace(name, stored(tensor));
   nlohmann::json labels = nlohmann::json::array();
   for (const TraceToken& token : trace.tokens) labels.push_back(token.label);
   file.metadata["model"] = trace.model;
   file.metadata["backend"] = trace.backend;
-  file.metadata["notes"] = nlohmann::json(trace.notes).dump();
+  std::vector<std::string> notes = trace.notes;
+  if (!left_out.empty()) notes.push_back(left_out);
+  file.metadata["notes"] = nlohmann::json(notes).dump();
   file.metadata["tokens"] = labels.dump();
   return file;
 }

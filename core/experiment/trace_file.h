@@ -10,6 +10,7 @@ namespace attnscope {
 //   ids                   [L]
 //   attention             [layers, h, L_q, L_k] when all layers and groups have these shapes,
 //   attention.N.G         [h, L_q, L_k] of layer N's head group G otherwise
+//   log_sum_exp.N.G       [h, L_q] of the scores, where there is one softmax
 //   logits                [L, vocabulary]
 //   q.N.G, k.N.G, v.N.G   [h, L, d_k] as the scores see them (rotated), where one part computes
 //   q_plain.N.G, k_plain.N.G   before rotation
@@ -17,7 +18,10 @@ namespace attnscope {
 //   extra.N.G.NAME        what a variant adds
 //   and the trace's other taps by name ("embed", "layers.0.residual", ...).
 // Metadata: model, backend, notes (JSON list of texts), tokens (JSON list of labels).
-// Memory: the attention that the trace did not keep is derived here, all of it.
+// Memory: the attention that the trace did not keep is derived here, all of it, unless it is too
+// much for a file: then it is left out, and the notes say so.
 SafetensorsFile trace_file(const Trace& trace);
+// That note; empty where the attention is in the file.
+std::string attention_left_out(const Trace& trace);
 
 }  // namespace attnscope

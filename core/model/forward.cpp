@@ -184,6 +184,7 @@ class Pass {
       wanted.attention = options_.keep_attention && on_host;
       wanted.device_attention = options_.keep_attention && !on_host;
       wanted.log_sum_exp = true;
+      wanted.tiles = !options_.keep_attention;
     }
     OperationResult result = evaluate(input, backend_, wanted, options_.stop);
     const Var output = merge_heads(result.output, group.heads);  // [B, L, h d_v]

@@ -43,6 +43,10 @@ struct KeyValueCache {
 // "Sinkhorn: ..."; empty when they can.
 std::string cache_refusal(const ModelConfig& config);
 
+// The same model for sequences of up to `context` tokens, more than it was trained on. Weights whose
+// shape follows from that get their initial values anew; InputError names one that was trained.
+Model with_context(const Model& model, Index context);
+
 struct ForwardOptions {
   Backend* backend = nullptr;  // null: the CPU
   Stop stop;

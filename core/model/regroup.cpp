@@ -4,6 +4,7 @@
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/model/allowance.h"
 #include "core/model/model.h"
 #include "core/model/weights.h"
 
@@ -31,23 +32,6 @@ HeadAxis head_axis(const WeightInfo& weight, const Values& values, Dimensions di
   }
   return {};
 }
-
-// A person's click must not fill the memory with untrained numbers.
-class Allowance {
- public:
-  void take(const std::string& owner, const std::string& name, const Shape& shape) {
-    constexpr Index kMost = Index{1} << 28;
-    used_ += element_count(shape);
-    if (used_ > kMost) {
-      throw InputError(owner + " needs " + to_string(shape) + " numbers for " + name +
-                       " and such weights at this context, more than " + std::to_string(kMost) +
-                       " in all");
-    }
-  }
-
- private:
-  Index used_ = 0;
-};
 
 class Regrouping {
  public:

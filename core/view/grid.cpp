@@ -114,14 +114,16 @@ void draw_headers(Page& page, const Raster& raster, const Box& all) {
   page.faint_text({all.x + all.width / 2, all.y - header + 0.9 * em}, "head", size, Align::Middle);
 }
 
-void draw_thumbnails(Page& page, const Raster& raster, const std::vector<Thumbnail>& list,
-                     const ColourRange& shared, bool own_scale) {
+// Returns the share of the maps that is exact.
+double draw_thumbnails(Page& page, const Raster& raster, const std::vector<Thumbnail>& list,
+                       const ColourRange& shared, bool own_scale) {
+  double exact = 0;
   for (const Thumbnail& thumbnail : list) {
     HeatMap cells;
     cells.box = raster.box(thumbnail.layer, thumbnail.head);
     cells.height = static_cast<double>(thumbnail.tap->queries());
     cells.width = static_cast<double>(thumbnail.tap->keys());
-    set_cells(cells, *thumbnail.tap, thumbnail.head_in_group);
+    exact += set_cells(cells, page.input(), *thumbnail.tap, thumbnail.head_in_group).exact;
     cells.colour_map = shared.colour_map;
     cells.least = shared.least;
     cells.most = shared.most;
@@ -133,6 +135,7 @@ void draw_thumbnails(Page& page, const Raster& raster, const std::vector<Thumbna
     page.add(cells);
     page.add(OutlinedBox{cells.box, page.theme().line, 1});
   }
+  return exact / static_cast<double>(list.size());
 }
 
 // The head that is looked at, and the one under the pointer.
@@ -156,15 +159,17 @@ void draw_marks(Page& page, const Raster& raster) {
 }
 
 // The scale that all maps share. With signs, it is the same to both sides of zero for all.
-ColourRange shared_range(const ViewInput& input, const std::vector<Thumbnail>& list) {
+ColourRange shared_range(const ViewInput& input, const Raster& raster,
+                         const std::vector<Thumbnail>& list) {
   ColourRange range;
   range.colour_map = input.experiment.view.colour_map;
   for (const Thumbnail& thumbnail : list) {
     if (!is_signed(*thumbnail.tap, thumbnail.head_in_group)) continue;
     HeatMap cells;
+    cells.box = raster.box(thumbnail.layer, thumbnail.head);
     cells.height = static_cast<double>(thumbnail.tap->queries());
     cells.width = static_cast<double>(thumbnail.tap->keys());
-    set_cells(cells, *thumbnail.tap, thumbnail.head_in_group);
+    set_cells(cells, input, *thumbnail.tap, thumbnail.head_in_group);
     const ColourRange own = colour_range(input, cells, true);
     range.colour_map = own.colour_map;
     range.most = std::max(range.most, own.most);
@@ -195,8 +200,8 @@ ViewLayout lay_out(const ViewInput& input) {
       static_cast<double>(*std::max_element(raster.heads.begin(), raster.heads.end()));
   const Box all{raster.x, raster.y, heads * raster.step_x() - raster.gap,
                 layers * raster.step_y() - raster.gap};
-  ColourRange range = shared_range(input, list);
-  draw_thumbnails(page, raster, list, range, own_scale);
+  ColourRange range = shared_range(input, raster, list);
+  const double exact = draw_thumbnails(page, raster, list, range, own_scale);
   draw_headers(page, raster, all);
   draw_marks(page, raster);
   if (own_scale) {
@@ -208,6 +213,7 @@ ViewLayout lay_out(const ViewInput& input) {
                             : std::vector<std::string>{"attention weight", "weight"});
   ViewLayout layout;
   layout.list = page.take(all.bottom());
+  layout.pending = pending_text(exact);
   layout.hit = [raster](Point p) { return raster.at(p); };
   return layout;
 }

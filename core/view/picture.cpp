@@ -20,7 +20,8 @@ void check(const std::string& name, double value, double least, double most) {
 }  // namespace
 
 DisplayList lay_out_picture(const Trace& trace, const Experiment& experiment,
-                            const PictureOptions& options, const Trace* reference) {
+                            const PictureOptions& options, const Trace* reference,
+                            const Stop& stop) {
   constexpr double kLeastSize = 50, kMostSize = 16384, kLeastFont = 4, kMostFont = 200;
   constexpr double kLeastScale = 0.1, kMostScale = 20;
   check("width", options.width, kLeastSize, kMostSize);
@@ -40,16 +41,17 @@ DisplayList lay_out_picture(const Trace& trace, const Experiment& experiment,
                     .framed = true,
                     .tight = tight,
                     .scale = options.scale,
-                    .reference = reference});
+                    .reference = reference,
+                    .stop = stop});
   if (!layout.refusal.empty()) throw InputError(experiment.view.id + ": " + layout.refusal);
   return layout.list;
 }
 
 void write_view(const std::filesystem::path& path, const Trace& trace, const Experiment& experiment,
-                const PictureOptions& options, const Trace* reference) {
+                const PictureOptions& options, const Trace* reference, const Stop& stop) {
   PictureOptions of_file = options;
   if (path.extension() != ".png") of_file.scale = kVectorPixels;
-  write_picture(path, lay_out_picture(trace, experiment, of_file, reference), of_file.scale,
+  write_picture(path, lay_out_picture(trace, experiment, of_file, reference, stop), of_file.scale,
                 {{"Title", picture_title(trace) + " · " + view(experiment.view.id).label},
                  {"Software", "attnscope"},
                  {"Experiment", to_json(experiment).dump()}});

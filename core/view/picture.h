@@ -18,12 +18,14 @@ struct PictureOptions {
 // The view that the experiment asks for, with title and caption, for options.scale pixels per unit.
 // `reference`: the run that reference_of(experiment) asks for, where it asks for one. InputError
 // where there is nothing to show (no such layer or head, no tokens, no space) or a size makes no
-// sense.
+// sense. Stopped: maps of long texts take a while.
 DisplayList lay_out_picture(const Trace& trace, const Experiment& experiment,
-                            const PictureOptions& options, const Trace* reference = nullptr);
+                            const PictureOptions& options, const Trace* reference = nullptr,
+                            const Stop& stop = {});
 
 // Into a file, see write_picture; it carries the experiment, so that opening it restores all.
 void write_view(const std::filesystem::path& path, const Trace& trace, const Experiment& experiment,
-                const PictureOptions& options, const Trace* reference = nullptr);
+                const PictureOptions& options, const Trace* reference = nullptr,
+                const Stop& stop = {});
 
 }  // namespace attnscope

@@ -8,22 +8,70 @@
 
 namespace attnscope {
 
-void set_cells(HeatMap& cells, const AttentionTap& tap, Index head) {
+namespace {
+
+// What is in sight of a map, and how finely.
+MapPlace visible_place(const HeatMap& cells, const ViewInput& input, const AttentionTap& tap,
+                       Index head) {
+  MapPlace place{
+      .tiles = tap.result.tiles, .head = head, .rows = tap.queries(), .columns = tap.keys()};
+  const auto cut = [](double first, double extent, Index count, Index& from, Index& size) {
+    const auto clamped = [count](double v) {
+      return static_cast<Index>(std::clamp(v, 0.0, static_cast<double>(count)));
+    };
+    from = clamped(std::floor(first));
+    size = clamped(std::ceil(first + extent)) - from;
+  };
+  cut(cells.row, cells.height, place.rows, place.row, place.height);
+  cut(cells.column, cells.width, place.columns, place.column, place.width);
+  place.level = map_level(cells.height, cells.width, cells.box.height * input.scale,
+                          cells.box.width * input.scale);
+  return place;
+}
+
+}  // namespace
+
+ShownCells set_cells(HeatMap& cells, const ViewInput& input, const AttentionTap& tap, Index head) {
+  ShownCells shown;
   if (tap.result.device) {
     cells.device = tap.result.device;
     cells.plane = head;
-  } else {
-    cells.values = tap.attention(head);
+    return shown;
   }
+  if (tap.kept() || !tap.result.tiles) {
+    cells.values = shown.values = tap.attention(head);
+    return shown;
+  }
+  const MapPlace place = visible_place(cells, input, tap, head);
+  MapPyramid* const maps = input.cache != nullptr ? input.cache->maps() : nullptr;
+  const MapCells part = maps != nullptr ? maps->look(place) : exact_cells(place, input.stop);
+  shown = {part.cells, part.row, part.column, part.step, part.exact};
+  cells.values = part.cells;
+  const auto step = static_cast<double>(part.step);
+  cells.row = (cells.row - static_cast<double>(part.row)) / step;
+  cells.column = (cells.column - static_cast<double>(part.column)) / step;
+  cells.height /= step;
+  cells.width /= step;
+  return shown;
+}
+
+std::string pending_text(double exact) {
+  if (exact >= 1) return "";
+  return "map " + std::to_string(static_cast<int>(100 * exact)) + " % exact, the rest is a preview";
 }
 
 bool is_signed(const AttentionTap& tap, Index head) {
-  const bool normalised =
-      tap.result.part && (tap.result.part->normaliser == Normaliser::Softmax ||
-                          tap.result.part->normaliser == Normaliser::SpanSoftmax);
-  if (normalised) return false;
-  const Tensor values = tap.attention(head);
-  return std::any_of(values.begin(), values.end(), [](float v) { return v < 0; });
+  const std::shared_ptr<const Part>& part = tap.result.part;
+  const Normaliser normaliser = part ? part->normaliser : Normaliser::None;
+  if (part && (normaliser == Normaliser::Softmax || normaliser == Normaliser::SpanSoftmax)) {
+    return false;
+  }
+  const auto negative = [](const Tensor& values) {
+    return std::any_of(values.begin(), values.end(), [](float v) { return v < 0; });
+  };
+  if (tap.kept() || !tap.result.tiles) return negative(tap.attention(head));
+  // Of a map that was not kept: what could make weights negative.
+  return normaliser == Normaliser::None || negative(part->q.value()) || negative(part->k.value());
 }
 
 double largest_visible(const HeatMap& cells) {

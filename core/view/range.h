@@ -5,8 +5,21 @@
 
 namespace attnscope {
 
-// Lets a heat map show this head: where the numbers lie on a device, from there.
-void set_cells(HeatMap& cells, const AttentionTap& tap, Index head);
+// The numbers that a heat map shows.
+struct ShownCells {
+  Tensor values;              // of each cell; undefined where they lie on a device
+  Index row = 0, column = 0;  // the pair that the first cell begins with
+  Index step = 1;             // pairs a cell along each axis
+  double exact = 1;           // share that is: the rest is a preview
+};
+
+// Lets a heat map, whose box and visible part are set, show this head: what was kept (where the
+// numbers lie on a device, from there), or what is in sight of a map that was not, at the
+// resolution of the screen.
+ShownCells set_cells(HeatMap& cells, const ViewInput& input, const AttentionTap& tap, Index head);
+
+// "map 40 % exact" for a layout's `pending`; empty where all is.
+std::string pending_text(double exact);
 
 // Whether weights can be negative (a signed matrix in place of a softmax).
 bool is_signed(const AttentionTap& tap, Index head);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/attention/map_pyramid.h"
 #include "core/experiment/experiment.h"
 #include "core/experiment/trace.h"
 #include "core/figure/display_list.h"
@@ -25,7 +26,15 @@ class ViewCache {
   Tensor matrix(const std::shared_ptr<const Pattern>& pattern, const std::string& name,
                 const std::function<Tensor()>& make);
 
+  // Maps that were not kept, computed in the background. Whoever lays views out anew where
+  // maps()->version() changes sees them come in; until this was called there are none.
+  void compute_maps(std::function<void()> wake) {
+    maps_ = std::make_unique<MapPyramid>(std::move(wake));
+  }
+  MapPyramid* maps() const { return maps_.get(); }
+
  private:
+  std::unique_ptr<MapPyramid> maps_;
   struct Entry {
     std::shared_ptr<const Pattern> pattern;
     Tensor matrix;
@@ -47,6 +56,7 @@ struct ViewInput {
   double scale = 1;  // pixels per unit, for what depends on how much can be told apart
   // The run that reference_of(experiment) asks for; null: none.
   const Trace* reference = nullptr;
+  Stop stop{};  // of what takes long: maps that were not kept, where no cache computes them
 };
 
 // What lies under the pointer.
@@ -71,6 +81,8 @@ struct ViewLayout {
   double row = 0, column = 0, height = 0, width = 0;
   std::function<std::optional<Hit>(Point)> hit;  // may outlive the input; never empty
   std::vector<Handle> handles{};  // later ones lie over earlier ones; drawn by `list`
+  std::string pending;  // what is still being computed, so that the picture may change: "map 40 %
+                        // exact"; empty: nothing
   std::string refusal;  // why there is nothing to show (the list says so, too); empty: there is
 };
 

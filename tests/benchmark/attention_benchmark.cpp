@@ -1,20 +1,21 @@
 // How fast attention is on the CPU, beside the matrix product of OpenBLAS in the same run.
 //
-// `flops` counts multiplications and additions of the matrix products alone (4 d per allowed pair
-// forward, 10 d backward); `of_sgemm` is that rate over the one that OpenBLAS reaches in the
-// product of two 2048 x 2048 matrices, the best of several, with as many threads. On processors
-// with AVX-512 run with OPENBLAS_CORETYPE=SkylakeX: older packages choose less.
+// `Gflops` counts multiplications and additions of the matrix products alone (4 d per allowed pair
+// forward, 10 d backward). `of_sgemm` is that rate over the one that OpenBLAS reaches in the
+// product of two 2048 x 2048 matrices, the best of several, with as many threads. `of_sgemm_cpu`
+// compares the same per second of processor time, with one thread of OpenBLAS: it holds on a
+// machine with other work, too. On processors with AVX-512 run with OPENBLAS_CORETYPE=SkylakeX:
+// older packages choose less.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
-#include <optional>
+#include <ctime>
 
 #include "core/attention/attention_operation.h"
-#include "core/attention/tile.h"
 #include "core/autodiff/operations_reduce.h"
 #include "core/base/parallel.h"
+#include "core/base/random.h"
 #include "tests/support/compare.h"
 
 #ifdef ATTNSCOPE_OPENBLAS
@@ -27,33 +28,70 @@ namespace {
 using benchmark::Counter;
 using testing::random_tensor;
 
+double now() {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(since).count();
+}
+
+double cpu_seconds(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
 #ifdef ATTNSCOPE_OPENBLAS
-// Floating-point operations per second.
-double sgemm_rate() {
-  static const double best = [] {
+struct SgemmRates {  // floating-point operations per second
+  double all_threads = 0;
+  double cpu_second = 0;  // of one thread, by its own clock
+};
+
+const SgemmRates& sgemm_rates() {
+  static const SgemmRates best = [] {
     constexpr int n = 2048;
-    openblas_set_num_threads(thread_count());
     const Tensor a = random_tensor({n, n}, 1), b = random_tensor({n, n}, 2);
     Tensor c({n, n});
-    double rate = 0;
-    for (int round = 0; round < 8; ++round) {
-      const auto begin = std::chrono::steady_clock::now();
+    const auto multiply = [&] {
       cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1, a.data(), n, b.data(), n,
                   0, c.data(), n);
-      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-      rate = std::max(rate, 2.0 * n * n * n / seconds.count());
+    };
+    constexpr double flops = 2.0 * n * n * n;
+    SgemmRates rates;
+    for (int round = 0; round < 8; ++round) {
+      openblas_set_num_threads(thread_count());
+      const double begin = now();
+      multiply();
+      rates.all_threads = std::max(rates.all_threads, flops / (now() - begin));
+      openblas_set_num_threads(1);
+      const double cpu = cpu_seconds(CLOCK_THREAD_CPUTIME_ID);
+      multiply();
+      rates.cpu_second =
+          std::max(rates.cpu_second, flops / (cpu_seconds(CLOCK_THREAD_CPUTIME_ID) - cpu));
     }
-    return rate;
+    return rates;
   }();
   return best;
 }
 #endif
 
-void report_flops(benchmark::State& state, double flops) {
-  state.counters["flops"] =
-      Counter(flops, Counter::kIsIterationInvariantRate, Counter::OneK::kIs1000);
+// Times `work`, which takes `flops` operations for `pairs` pairs, after one run that fills the
+// cache of blocks.
+template <class Work>
+void measure(benchmark::State& state, double pairs, double flops, const Work& work) {
+  work();
+  const double cpu_begin = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID);
+  for (auto _ : state) work();
+  const double cpu = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu_begin;
+  const auto runs = static_cast<double>(state.iterations());
+  const auto rate = [&](double amount) {
+    return Counter(amount, Counter::kIsIterationInvariantRate);
+  };
+  state.counters["pair_ns"] =
+      Counter(pairs * 1e-9, Counter::kIsIterationInvariantRate | Counter::kInvert);
+  state.counters["pair_cpu_ns"] = cpu / runs / pairs * 1e9;
+  state.counters["Gflops"] = rate(flops * 1e-9);
 #ifdef ATTNSCOPE_OPENBLAS
-  state.counters["of_sgemm"] = Counter(flops / sgemm_rate(), Counter::kIsIterationInvariantRate);
+  state.counters["of_sgemm"] = rate(flops / sgemm_rates().all_threads);
+  state.counters["of_sgemm_cpu"] = flops * runs / cpu / sgemm_rates().cpu_second;
 #endif
 }
 
@@ -83,16 +121,36 @@ Pattern band(Index length, Index window) {
   return builder.finish();
 }
 
+// Columns `step` apart: rows without neighbours.
+Pattern strided(Index length, Index step) {
+  PatternBuilder builder(1, length, length, {"stride"});
+  for (Index i = 0; i < length; ++i) {
+    builder.add(0, i % step, length, step);
+    builder.next_row();
+  }
+  return builder.finish();
+}
+
+// `count` keys anywhere.
+Pattern scattered(Index length, Index count) {
+  Random random(1);
+  PatternBuilder builder(1, length, length, {"random"});
+  for (Index i = 0; i < length; ++i) {
+    for (Index n = 0; n < count; ++n) {
+      builder.add_column(0, static_cast<Index>(random.below(static_cast<std::uint64_t>(length))));
+    }
+    builder.next_row();
+  }
+  return builder.finish();
+}
+
 double pairs_of(const Part& part) {
   return static_cast<double>(part.batch * part.pattern->pair_count(part.heads));
 }
 
 void run(benchmark::State& state, const Part& part, const Wanted& wanted) {
-  benchmark::DoNotOptimize(cpu_backend().run(part, wanted, {}));  // fills the cache of blocks
-  for (auto _ : state) benchmark::DoNotOptimize(cpu_backend().run(part, wanted, {}));
-  report_flops(state, 4 * pairs_of(part) * static_cast<double>(part.q.dim(2)));
-  state.counters["pairs"] =
-      Counter(pairs_of(part), Counter::kIsIterationInvariantRate, Counter::OneK::kIs1000);
+  measure(state, pairs_of(part), 4 * pairs_of(part) * static_cast<double>(part.q.dim(2)),
+          [&] { benchmark::DoNotOptimize(cpu_backend().run(part, wanted, {})); });
 }
 
 void DenseWithProbabilities(benchmark::State& state) {
@@ -116,41 +174,61 @@ void Band(benchmark::State& state) {
 }
 BENCHMARK(Band)->Arg(2048)->Arg(65536)->UseRealTime();
 
+void Strided(benchmark::State& state) {
+  const Index length = state.range(0);
+  run(state, make_part(1, 8, length, 64, strided(length, 64)), {});
+}
+BENCHMARK(Strided)->Arg(2048)->Arg(8192)->UseRealTime();
+
+void Scattered(benchmark::State& state) {
+  const Index length = state.range(0);
+  run(state, make_part(1, 8, length, 64, scattered(length, 64)), {});
+}
+BENCHMARK(Scattered)->Arg(2048)->Arg(16384)->UseRealTime();
+
 void LogSumExp(benchmark::State& state) {
   const Index length = state.range(0);
   Wanted wanted;
   wanted.output = false;
   wanted.log_sum_exp = true;
   const Part part = make_part(1, 1, length, 64, Pattern::all(length, length));
-  for (auto _ : state) benchmark::DoNotOptimize(cpu_backend().run(part, wanted, {}));
-  report_flops(state, 2 * pairs_of(part) * 64);
+  measure(state, pairs_of(part), 2 * pairs_of(part) * 64,
+          [&] { benchmark::DoNotOptimize(cpu_backend().run(part, wanted, {})); });
 }
-BENCHMARK(LogSumExp)->Arg(16384)->UseRealTime();
+BENCHMARK(LogSumExp)->Arg(16384)->Unit(benchmark::kMillisecond)->UseRealTime();
 
+// 1024 x 1024 cells of `step` x `step` pairs, anywhere in a map that is not kept.
 void Tile(benchmark::State& state) {
-  constexpr Index length = 16384;
-  const Index side = state.range(0);
+  constexpr Index length = 16384, cells = 1024;
+  const Index step = state.range(0);
   Wanted wanted;
   wanted.output = false;
-  wanted.log_sum_exp = true;
-  const Part part = make_part(1, 1, length, 64, band(length, 16));
-  const Tensor sums = cpu_backend().run(part, wanted, {}).log_sum_exp;
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(attention_tile(part, sums, 0, 5000, 5000, side, side));
-  }
-  report_flops(state, 2.0 * static_cast<double>(side * side) * 64);
+  wanted.tiles = true;
+  const Part part = make_part(1, 1, length, 64, Pattern::all(length, length));
+  const auto tiles = cpu_backend().run(part, wanted, {}).tiles;
+  TileRequest request{.row = 5000, .column = 4000, .step = step};
+  request.height = request.width = cells * step;
+  request.pooling = state.range(1) == 0 ? Pooling::Max : Pooling::Mean;
+  const auto pairs = static_cast<double>(request.height * request.width);
+  measure(state, pairs, 2 * pairs * 64,
+          [&] { benchmark::DoNotOptimize(tiles->tile(request, {})); });
 }
-BENCHMARK(Tile)->Arg(1024)->UseRealTime();
+BENCHMARK(Tile)
+    ->ArgNames({"step", "mean"})
+    ->Args({1, 0})
+    ->Args({4, 0})
+    ->Args({4, 1})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 
 // One step of a small decoder's attention: batch 16, 8 heads, causal.
 void Training(benchmark::State& state) {
   const Index length = state.range(0), size = state.range(1);
   Part part = make_part(16, 8, length, size, Pattern::causal(length, length), true);
-  for (auto _ : state) {
+  measure(state, pairs_of(part), 14 * pairs_of(part) * static_cast<double>(size), [&] {
     for (Var* var : {&part.q, &part.k, &part.v}) var->clear_gradient();
     backward(sum(attention(part, cpu_backend(), {}, nullptr, {})));
-  }
-  report_flops(state, 14 * pairs_of(part) * static_cast<double>(size));
+  });
 }
 BENCHMARK(Training)->Args({64, 32})->Args({256, 32})->Args({256, 64})->UseRealTime();
 
@@ -168,7 +246,7 @@ int main(int argc, char** argv) {
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::AddCustomContext("backend", attnscope::cpu_backend().name());
 #ifdef ATTNSCOPE_OPENBLAS
-  benchmark::AddCustomContext("sgemm", std::to_string(attnscope::sgemm_rate() / 1e9) +
+  benchmark::AddCustomContext("sgemm", std::to_string(attnscope::sgemm_rates().all_threads / 1e9) +
                                            " Gflop/s, " + openblas_get_corename() + " kernels");
 #endif
   benchmark::RunSpecifiedBenchmarks();

@@ -2,7 +2,8 @@
 //
 // `flops` counts multiplications and additions of the matrix products alone (4 d per allowed pair);
 // `of_cpu` is that rate over the CPU backend's for the same part. Heat maps: `cells` drawn a
-// second, on the whole map pooled into 512 x 512 pixels.
+// second, on the whole map pooled into 512 x 512 pixels. Tiles: `of_cpu` is the CPU's time over the
+// GPU's.
 #include <benchmark/benchmark.h>
 #include <epoxy/gl.h>
 
@@ -72,8 +73,12 @@ double best_cpu_seconds(const Part& part, const Wanted& wanted) {
   return best;
 }
 
-void run(benchmark::State& state, Pattern (*pattern)(Index), Wanted wanted) {
+enum class Shaders { Registers, SharedMemory };  // see shaders/attention.glsl
+
+void run(benchmark::State& state, Pattern (*pattern)(Index), Wanted wanted,
+         Shaders shaders = Shaders::Registers) {
   const Index length = state.range(0);
+  gpu().use_shared_memory(shaders == Shaders::SharedMemory);
   const Part part = make_part(length, pattern(length));
   const std::string reason = gpu().refusal(part, wanted);
   if (!reason.empty()) {
@@ -98,11 +103,21 @@ Pattern causal(Index length) {
 }
 
 constexpr Wanted kOutput{.output = true};
+constexpr Wanted kSums{.output = false, .log_sum_exp = true};
 constexpr Wanted kKept{.output = true, .device_attention = true};
 
 BENCHMARK_CAPTURE(run, dense, all, kOutput)
     ->RangeMultiplier(4)
     ->Range(256, 4096)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(run, dense_shared_memory, all, kOutput, Shaders::SharedMemory)
+    ->RangeMultiplier(4)
+    ->Range(256, 4096)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(run, log_sum_exp, all, kSums)
+    ->Arg(1024)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 BENCHMARK_CAPTURE(run, dense_kept_on_gpu, all, kKept)
@@ -124,6 +139,31 @@ BENCHMARK_CAPTURE(run, strided, strided, kOutput)
     ->Arg(8192)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
+
+// 512 x 512 cells of `step` x `step` pairs of a map that is not kept.
+void tile(benchmark::State& state) {
+  constexpr Index length = 4096, cells = 512;
+  const Part part = make_part(length, causal(length));
+  const TileRequest request{.head = 3,
+                            .row = length - cells * state.range(0),
+                            .height = cells * state.range(0),
+                            .width = cells * state.range(0),
+                            .step = state.range(0)};
+  const Wanted wanted{.output = false, .tiles = true};
+  const auto on_gpu = gpu().run(part, wanted, Stop()).tiles;
+  const auto on_cpu = cpu_backend().run(part, wanted, Stop()).tiles;
+  on_gpu->tile(request, Stop());  // compiles
+  for (auto _ : state) benchmark::DoNotOptimize(on_gpu->tile(request, Stop()));
+  double best = std::numeric_limits<double>::infinity();
+  for (int round = 0; round < 3; ++round) {
+    const auto begin = std::chrono::steady_clock::now();
+    benchmark::DoNotOptimize(on_cpu->tile(request, Stop()));
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    best = std::min(best, seconds.count());
+  }
+  state.counters["of_cpu"] = Counter(best, Counter::kIsIterationInvariantRate);
+}
+BENCHMARK(tile)->ArgName("step")->Arg(1)->Arg(4)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 // A map whose visible part changes with every frame, so that nothing is cached but its numbers.
 void heat_map(benchmark::State& state) {

@@ -12,6 +12,16 @@ constexpr double least_fill = 0.3;
 // Fewer rows than this are not worth a rectangle: they go one by one.
 constexpr Index least_rows = 8;
 
+// The columns of a run within [begin, end).
+Run clipped(Run run, Index begin, Index end) {
+  if (run.begin < begin) {
+    const Index skipped = (begin - run.begin + run.step - 1) / run.step;
+    run.begin = static_cast<std::int32_t>(std::min<Index>(run.begin + skipped * run.step, end));
+  }
+  run.end = static_cast<std::int32_t>(std::min<Index>(run.end, end));
+  return run;
+}
+
 }  // namespace
 
 void fill_outside(const Tile& tile, float* s, Index s_row, float value) {
@@ -23,25 +33,24 @@ void fill_outside(const Tile& tile, float* s, Index s_row, float value) {
 }
 
 Index BlockColumns::choose(Index pair, Index row, Index most) {
-  pair_ = pair;
-  row_ = row;
-  for (Index rows = most;; rows = rows >= 2 * least_rows ? rows / 2 : 1) {
-    if (!unite(rows)) continue;
-    rows_ = rows;
-    find_extents();
-    return rows;
+  // Where the rows before did not go together, these will not either: larger rectangles are only
+  // tried again step by step.
+  const bool goes_on = pair == pair_ && row == row_ + rows_ && row % block_rows != 0;
+  Index rows = most;
+  if (goes_on && rows_ == 1) {
+    alone_ = (alone_ + 1) % least_rows;
+    rows = alone_ == 0 ? std::min(most, least_rows) : 1;
+  } else if (goes_on) {
+    rows = std::min(most, 2 * rows_);
+  } else {
+    alone_ = 0;
   }
-}
-
-void BlockColumns::set(Index pair, Index row, Index rows, Index column, Index width) {
   pair_ = pair;
   row_ = row;
+  while (!unite(rows)) rows = rows >= 2 * least_rows ? rows / 2 : 1;
   rows_ = rows;
-  full_ = false;
-  one_interval_ = true;
-  columns_.resize(static_cast<std::size_t>(width));
-  std::iota(columns_.begin(), columns_.end(), static_cast<std::int32_t>(column));
   find_extents();
+  return rows;
 }
 
 // Rounded to multiples of vectors, so that most vectors are whole.
@@ -72,7 +81,9 @@ bool BlockColumns::unite(Index rows) {
   intervals_.clear();
   Index allowed = 0;
   for (Index r = 0; r < rows; ++r) {
-    for (const Run& run : pattern.row(head, row_ + r)) {
+    for (const Run& whole : pattern.row(head, row_ + r)) {
+      const Run run = clipped(whole, first_column_, last_column_);
+      if (run.begin >= run.end) continue;
       allowed += run.count();
       if (run.step == 1) {
         intervals_.emplace_back(run.begin, run.end);

@@ -79,14 +79,19 @@ void fill_outside(const Tile& tile, float* s, Index s_row, float value);
 // The columns that a block of rows touches: the union of its rows' sets.
 class BlockColumns {
  public:
-  explicit BlockColumns(const Prepared& prepared) : prepared_(prepared) {}
+  explicit BlockColumns(const Prepared& prepared)
+      : prepared_(prepared), last_column_(prepared.keys) {}
 
   // Takes at most `most` rows from `row` on: as many as share enough of their columns for a
-  // rectangle to be worth its empty cells. Returns how many.
+  // rectangle to be worth its empty cells. Returns how many. Whole blocks begin at multiples of
+  // block_rows: how a block is divided does not depend on those before it.
   Index choose(Index pair, Index row, Index most);
 
-  // Takes a given rectangle instead.
-  void set(Index pair, Index row, Index rows, Index column, Index width);
+  // From now on only columns [begin, end) are looked at.
+  void restrict_to(Index begin, Index end) {
+    first_column_ = begin;
+    last_column_ = end;
+  }
 
   Index count() const { return static_cast<Index>(columns_.size()); }
   const std::vector<std::int32_t>& columns() const { return columns_; }
@@ -106,7 +111,9 @@ class BlockColumns {
   void hide_marked(const Tile& tile, Index r, float* line, float value);
 
   const Prepared& prepared_;
+  Index first_column_ = 0, last_column_;
   Index pair_ = 0, row_ = 0, rows_ = 0;
+  Index alone_ = 0;            // rows since the last try to put some together
   bool full_ = false;          // all pairs of the block are allowed
   bool one_interval_ = false;  // columns_ has no gaps
   std::vector<std::pair<std::int32_t, std::int32_t>> intervals_;

@@ -5,26 +5,36 @@
 namespace attnscope::cpu {
 
 void TileOffsets::set(const Prepared& prepared, const Tile& tile) {
+  prepared_ = &prepared;
+  tile_ = tile;
+  made_ = false;
   rows_ = tile.rows;
   width_ = tile.width;
   diagonal_ = prepared.consecutive && tile.contiguous();
+}
+
+const PairLines<std::int32_t>& TileOffsets::offsets() {
+  if (made_) return offsets_;
+  made_ = true;
   offsets_.resize(rows_, width_, diagonal_);
-  const std::int32_t* pos_q = prepared.pos_q.data() + tile.row;
-  const std::int32_t* pos_k = prepared.key_positions(tile.head);
+  const std::int32_t* pos_q = prepared_->pos_q.data() + tile_.row;
+  const std::int32_t* pos_k = prepared_->key_positions(tile_.head);
   if (diagonal_) {
-    std::int32_t offset = pos_q[rows_ - 1] - pos_k[tile.columns[0]];
+    std::int32_t offset = pos_q[rows_ - 1] - pos_k[tile_.columns[0]];
     for (std::int32_t& o : offsets_.numbers()) o = offset--;
   } else {
     for (Index r = 0; r < rows_; ++r) {
       std::int32_t* line = offsets_.row(r);
-      for (Index x = 0; x < width_; ++x) line[x] = pos_q[r] - pos_k[tile.columns[x]];
+      for (Index x = 0; x < width_; ++x) line[x] = pos_q[r] - pos_k[tile_.columns[x]];
     }
   }
+  return offsets_;
 }
 
 const PairLines<std::int32_t>& TileOffsets::buckets(const OffsetIndex& index) {
+  const std::vector<std::int32_t>& offset = offsets().numbers();
   buckets_.resize(rows_, width_, diagonal_);
-  std::transform(offsets_.numbers().begin(), offsets_.numbers().end(), buckets_.numbers().begin(),
+  std::transform(offset.begin(), offset.end(), buckets_.numbers().begin(),
                  [&](std::int32_t offset) { return index(offset); });
   const auto [least, most] =
       std::minmax_element(buckets_.numbers().begin(), buckets_.numbers().end());

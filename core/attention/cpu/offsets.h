@@ -38,10 +38,13 @@ class TileOffsets {
   Index bucket_count() const { return most_ - least_ + 1; }
   // Each pair's number of a table, by its bucket.
   const PairLines<float>& numbers(const Prepared::Table& table, Index pair);
-  const PairLines<std::int32_t>& offsets() const { return offsets_; }
+  const PairLines<std::int32_t>& offsets();
   bool diagonal() const { return diagonal_; }
 
  private:
+  const Prepared* prepared_ = nullptr;
+  Tile tile_;
+  bool made_ = false;  // offsets_, which many parts never need
   Index rows_ = 0, width_ = 0;
   bool diagonal_ = false;
   PairLines<std::int32_t> offsets_, buckets_;

@@ -30,8 +30,15 @@ struct RowKernels {
   // x = exp(x - shift), where x <= shift or x = -infinity; returns the sum.
   float (*exponentials)(float* x, Size n, float shift);
   float (*dot)(const float* x, const float* y, Size n);
+  // Rows of a matrix, picked by their numbers: s[x] = a . rows[picked[x]] (+= where `add`), and
+  // sum += sum_x p[x] rows[picked[x]]. Rows have `size` numbers and no gaps between them.
+  void (*dots)(const float* a, const float* rows, const std::int32_t* picked, Size count, Size size,
+               float* s, bool add);
+  void (*sum_rows)(const float* p, const float* rows, const std::int32_t* picked, Size count,
+                   Size size, float* sum);
   void (*scale)(float* x, Size n, float factor);
   void (*add_scaled)(float* x, const float* y, Size n, float factor);  // x += factor y
+  void (*raise)(float* most, const float* x, Size n, float shift);  // most = max(most, x - shift)
   // x = p (x - mean): through a softmax whose result is p.
   void (*softmax_gradient)(float* x, const float* p, Size n, float mean);
 };

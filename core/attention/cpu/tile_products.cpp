@@ -6,16 +6,13 @@ namespace attnscope::cpu {
 
 void TileProducts::scores(const Tile& tile, const float* a, const Packed& packed, Index head,
                           const float* rows, Index size, float* s, Index s_row, bool add) {
-  if (tile.rows == 1) {
-    for (Index x = 0; x < tile.width; ++x) {
-      const float product = kernels_.dot(a, rows + tile.columns[x] * size, size);
-      s[x] = add ? s[x] + product : product;
-    }
-  } else if (tile.contiguous()) {
+  if (tile.contiguous()) {
     each_panel(tile, [&](Index x, Index count, Index row, Index n) {
       packed.multiply(kernels_, n, a + row * size, size, head, tile.columns[0] + x, count,
                       s + row * s_row + x, s_row, add);
     });
+  } else if (tile.rows == 1) {
+    kernels_.dots(a, rows, tile.columns, tile.width, size, s, add);
   } else {
     const Index panels = (tile.width + panel_width - 1) / panel_width;
     panels_.resize(static_cast<std::size_t>(panels * panel_width * size));
@@ -28,9 +25,9 @@ void TileProducts::scores(const Tile& tile, const float* a, const Packed& packed
 void TileProducts::weighted_sum(const Tile& tile, const float* p, Index p_row, const float* rows,
                                 Index size, float* sum) {
   if (tile.rows == 1) {
-    for (Index x = 0; x < tile.width; ++x) {
-      kernels_.add_scaled(sum, rows + tile.columns[x] * size, size, p[x]);
-    }
+    const Extent& extent = tile.extents[0];
+    kernels_.sum_rows(p + extent.begin, rows, tile.columns + extent.begin,
+                      extent.end - extent.begin, size, sum);
     return;
   }
   const float* from = picked(tile, rows, size);

@@ -100,6 +100,7 @@ OperationResult run_part(Part part, Backend& backend, const Wanted& wanted, cons
   result.scores = report.scores;
   result.log_sum_exp = report.log_sum_exp;
   result.device = report.device;
+  result.tiles = report.tiles;
   result.pattern = shared->pattern;
   result.part = shared;
   return result;
@@ -153,6 +154,7 @@ OperationResult run_batch(const OperationInput& input,
   result.scores = joined(scores);         // [B h, L_q, L_k]
   result.log_sum_exp = joined(log_sums);  // [B h, L_q]
   result.part.reset();
+  result.tiles.reset();
   return result;
 }
 

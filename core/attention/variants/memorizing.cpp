@@ -92,7 +92,7 @@ OperationResult evaluate_item(const OperationInput& input, Backend& backend, con
   const Var gate = sigmoid(weight(input.weights, "memorizing.gate"));  // [h]
 
   Wanted of_parts = wanted;
-  of_parts.device_attention = of_parts.log_sum_exp = false;
+  of_parts.device_attention = of_parts.log_sum_exp = of_parts.tiles = false;
   of_parts.attention = wanted.attention || wanted.device_attention;
   Part local = plain_part(input, plain_pattern(input, true));
   local.k = unit_rows(input.k);

@@ -111,6 +111,32 @@ TEST_F(PictureCommands, APictureIsASession) {
   EXPECT_EQ(read_file(path("third.png")), read_file(path("made.png")));
 }
 
+// A text file far beyond the context: a tile of its map, and the whole of it.
+TEST_F(PictureCommands, TilesOfALongText) {
+  std::string text;
+  for (int i = 0; i < 4200; ++i) text += static_cast<char>('a' + i * i % 26);
+  write_file(path("long.txt"), text);
+  const std::vector<std::string> of_file = {
+      "--text-file", path("long.txt"), "--overlong", "all", "--scale", "1", "--layer", "1"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), of_file.begin(), of_file.end());
+    return more;
+  };
+  const ProcessResult whole = render(of_file, "whole.png");
+  ASSERT_EQ(whole.status, 0) << whole.err;
+  EXPECT_NE(whole.err.find("trained on 64 tokens at a time"), std::string::npos) << whole.err;
+  EXPECT_EQ(load_session(path("whole.png")).overlong, Overlong::All);
+  ASSERT_EQ(render(with({"--tile", "4000,100,200,300"}), "tile.png").status, 0);
+  EXPECT_EQ(load_session(path("tile.png")).view.column, 100);
+  EXPECT_NE(read_file(path("tile.png")), read_file(path("whole.png")));
+  ASSERT_EQ(render(with({"--tile", "4000,100,12,12"}), "cells.svg").status, 0);
+  EXPECT_NE(read_file(path("cells.svg")).find(">0.00<"), std::string::npos);  // numbers in cells
+  ASSERT_EQ(
+      render(with({"--tile", "0,0,800,800", "--variant", "local,window=5"}), "band.png").status, 0);
+  expect_refusal(render(with({"--tile", "4200,0,10,10"}), "a.png"), "--tile: expected a part of");
+  expect_refusal(render(with({"--overlong", "some"}), "a.png"), "--overlong");
+}
+
 TEST_F(PictureCommands, RefusesWhatItCannotDraw) {
   const std::vector<std::string> text = {"--text", "the cat sat"};
   const auto with = [&](std::vector<std::string> more) {
@@ -125,7 +151,8 @@ TEST_F(PictureCommands, RefusesWhatItCannotDraw) {
   expect_refusal(render(with({"--theme", "blue"}), "a.png"), "light or dark");
   expect_refusal(render(with({"--width", "0"}), "a.png"), "width");
   expect_refusal(render(with({"--scale", "nan"}), "a.png"), "scale");
-  expect_refusal(render(with({"--part", "0,0,0,5"}), "a.png"), "--part");
+  expect_refusal(render(with({"--tile", "0,0,0,5"}), "a.png"), "--tile");
+  expect_refusal(render(with({"--tile", "0,-9,5,5"}), "a.png"), "--tile");
   expect_refusal(render({}, "a.png"), "--text");
   const Image blank{1, 1, {0, 0, 0, 255}};
   write_file(path("foreign.png"), encode_png(blank, {}));

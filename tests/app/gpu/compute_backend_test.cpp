@@ -8,6 +8,7 @@
 #include <memory>
 #include <thread>
 
+#include "app/gpu/part_upload.h"
 #include "core/base/error.h"
 #include "tests/app/gpu/part_cases.h"
 #include "tests/support/compare.h"
@@ -119,6 +120,31 @@ TEST(ComputeBackend, ManySmallChunks) {
   gpu().set_most_scores(most);
 }
 
+// The kind of shaders that graphics processors are fast with.
+TEST(ComputeBackend, SharedMemory) {
+  gpu().use_shared_memory(true);
+  for (const auto& pattern : testing::pattern_cases()) {
+    for (const PartSizes& sizes :
+         {PartSizes{}, PartSizes{.queries = 9, .keys = 150},
+          PartSizes{.heads = 3, .kv_heads = 3, .queries = 64, .keys = 64, .key = 40, .value = 36},
+          PartSizes{.batch = 3, .heads = 4, .kv_heads = 2, .queries = 19, .keys = 19}}) {
+      SCOPED_TRACE(pattern.name + ", " + std::to_string(sizes.queries) + " queries");
+      Part part = testing::plain_part(sizes);
+      part.pattern =
+          std::make_shared<Pattern>(pattern.make(sizes.heads, sizes.queries, sizes.keys));
+      expect_same(part);
+    }
+  }
+  for (const auto& ingredient : testing::ingredient_cases()) {
+    SCOPED_TRACE(ingredient.name);
+    const PartSizes sizes{.batch = 2, .heads = 4, .kv_heads = 2, .queries = 21, .keys = 26};
+    Part part = testing::plain_part(sizes);
+    ingredient.add(part, sizes);
+    expect_same(part);
+  }
+  gpu().use_shared_memory(false);
+}
+
 TEST(ComputeBackend, SeveralTilesAndChunks) {
   expect_same(testing::plain_part({.queries = 515, .keys = 1030, .key = 64, .value = 64}));
 }
@@ -168,6 +194,13 @@ TEST(ComputeBackend, RefusesWhatItCannotHold) {
   const std::string reason = gpu().refusal(part, {.output = true, .device_attention = true});
   EXPECT_NE(reason.find("[1, 1, 70000]"), std::string::npos) << reason;
   EXPECT_THROW(gpu().run(part, {.device_attention = true}, Stop()), WorkError);
+}
+
+TEST(ComputeBackend, RefusesBuffersBeyondTheLimit) {
+  const Part part = testing::plain_part({.heads = 2, .kv_heads = 2, .queries = 100, .keys = 100});
+  EXPECT_EQ(upload_refusal(part, std::int64_t{128} << 20), "");
+  const std::string reason = upload_refusal(part, 4000);
+  EXPECT_NE(reason.find("expected at most 1000 numbers"), std::string::npos) << reason;
 }
 
 TEST(ComputeBackend, AttentionOutlivesItsBackend) {

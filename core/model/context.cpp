@@ -1,0 +1,36 @@
+// Models on sequences longer than those of their training.
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/random.h"
+#include "core/model/allowance.h"
+#include "core/model/model.h"
+#include "core/model/weights.h"
+
+namespace attnscope {
+
+Model with_context(const Model& model, Index context) {
+  Model result = model;
+  result.config.context = context;
+  check(result.config, "model");
+  std::uint64_t number = 0;
+  Allowance allowance;
+  for (const WeightSpec& spec : weight_specs(result.config)) {
+    ++number;
+    const auto had = result.weights.find(spec.name);
+    if (had == result.weights.end() || had->second.shape() == spec.shape) continue;
+    const bool trained = std::ranges::find(model.untrained, spec.name) == model.untrained.end();
+    if (trained || !spec.initial) {
+      throw InputError("overlong: the " + spec.owner + " of this model has " + spec.name + " of " +
+                       to_string(had->second.shape()) + " for " +
+                       std::to_string(model.config.context) + " positions and none beyond, found " +
+                       std::to_string(context) +
+                       " tokens; use the first or the last, or another encoding");
+    }
+    allowance.take(spec.owner, spec.name, spec.shape);
+    had->second = Var(spec.initial(mixed_seed(0, number)));
+  }
+  return result;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,148 @@
+// Tiles of maps by the compute shader, beside the CPU's.
+#include "app/gpu/gl_tiles.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "app/gpu/compute_backend.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/home.h"
+#include "tests/app/gpu/part_cases.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using testing::close;
+using testing::PartSizes;
+
+constexpr Wanted kTiles{.output = false, .tiles = true};
+
+ComputeBackend& gpu() {
+  static ComputeBackend backend(make_headless_context());
+  return backend;
+}
+
+std::vector<TileRequest> requests(Index heads, Index queries, Index keys) {
+  std::vector<TileRequest> result;
+  for (const Index step : {1, 2, 5, 100}) {
+    for (const Pooling pooling : {Pooling::Max, Pooling::Mean}) {
+      for (const bool sampled : {false, true}) {
+        TileRequest whole{.head = heads - 1,
+                          .height = queries,
+                          .width = keys,
+                          .step = step,
+                          .pooling = pooling,
+                          .sampled = sampled};
+        result.push_back(whole);
+        whole.row = queries / 3;
+        whole.height = queries - whole.row;
+        whole.column = keys / 5;
+        whole.width = std::min<Index>(11, keys - whole.column);
+        result.push_back(whole);
+      }
+    }
+  }
+  return result;
+}
+
+void expect_same(const Part& part) {
+  const PartResult expected = cpu_backend().run(part, kTiles, Stop());
+  const PartResult got = gpu().run(part, kTiles, Stop());
+  ASSERT_NE(got.tiles, nullptr);
+  const Index heads = part.batch * part.heads;
+  for (const TileRequest& request : requests(heads, part.queries(), part.keys())) {
+    const std::int64_t before = gpu().dispatch_count();
+    EXPECT_TRUE(close(got.tiles->tile(request, {}), expected.tiles->tile(request, {}), 2e-5))
+        << "step " << request.step << " at " << request.row << ", " << request.column
+        << (request.sampled ? ", sampled" : "");
+    EXPECT_GT(gpu().dispatch_count(), before) << "no shader ran";
+  }
+  EXPECT_EQ(got.tiles->note(), "");
+}
+
+TEST(GlTiles, EveryPattern) {
+  for (const auto& pattern : testing::pattern_cases()) {
+    for (const PartSizes& sizes :
+         {PartSizes{}, PartSizes{.queries = 1, .keys = 1}, PartSizes{.queries = 9, .keys = 70},
+          PartSizes{.batch = 3, .heads = 4, .kv_heads = 2, .queries = 19, .keys = 19}}) {
+      SCOPED_TRACE(pattern.name + ", " + std::to_string(sizes.queries) + " queries");
+      Part part = testing::plain_part(sizes);
+      part.pattern =
+          std::make_shared<Pattern>(pattern.make(sizes.heads, sizes.queries, sizes.keys));
+      expect_same(part);
+    }
+  }
+}
+
+TEST(GlTiles, EveryIngredient) {
+  for (const auto& ingredient : testing::ingredient_cases()) {
+    const PartSizes sizes{.batch = 2, .heads = 4, .kv_heads = 2, .queries = 21, .keys = 26};
+    SCOPED_TRACE(ingredient.name);
+    Part part = testing::plain_part(sizes);
+    ingredient.add(part, sizes);
+    expect_same(part);
+  }
+}
+
+TEST(GlTiles, StopSoon) {
+  const Part part = testing::plain_part(
+      {.heads = 1, .kv_heads = 1, .queries = 4096, .keys = 4096, .key = 64, .value = 4});
+  const auto of_gpu = gpu().run(part, kTiles, {}).tiles;
+  of_gpu->tile({.height = 8, .width = 8}, {});  // uploads and compiles
+  double least = 1e9;                           // ms; the best of a few counts on a shared machine
+  for (int round = 0; round < 5 && !(least <= 50); ++round) {
+    const Stop stop;
+    std::chrono::steady_clock::time_point asked;
+    std::thread asker([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      asked = std::chrono::steady_clock::now();
+      stop.request();
+    });
+    EXPECT_THROW(of_gpu->tile({.height = 4096, .width = 4096, .step = 16}, stop), Stopped);
+    const auto ended = std::chrono::steady_clock::now();
+    asker.join();
+    least = std::min(least, std::chrono::duration<double, std::milli>(ended - asked).count());
+  }
+  EXPECT_LE(least, 50);
+}
+
+TEST(GlTiles, OutliveTheirBackend) {
+  std::shared_ptr<const AttentionTiles> tiles;
+  const Part part = testing::plain_part({});
+  {
+    ComputeBackend backend(make_headless_context());
+    tiles = backend.run(part, kTiles, Stop()).tiles;
+  }
+  const TileRequest whole{.height = part.queries(), .width = part.keys()};
+  const auto expected = cpu_backend().run(part, kTiles, Stop()).tiles->tile(whole, {});
+  EXPECT_TRUE(close(tiles->tile(whole, {}), expected, 2e-5));
+}
+
+// The shader is broken: the CPU goes on, and that is said.
+TEST(GlTiles, FallBackToTheCpu) {
+  const testing::TemporaryFolder home;
+  std::filesystem::copy(home_folder() / "shaders", home.path() / "shaders");
+  write_file(home.path() / "shaders" / "pooled_tile.comp", "void main() { nonsense; }\n");
+  const std::string before = home_folder().string();
+  setenv("ATTNSCOPE_HOME", home.path().c_str(), 1);
+  {
+    ComputeBackend backend(make_headless_context());
+    const Part part = testing::plain_part({});
+    const auto tiles = backend.run(part, kTiles, Stop()).tiles;
+    const TileRequest whole{.height = part.queries(), .width = part.keys()};
+    const auto expected = cpu_backend().run(part, kTiles, Stop()).tiles->tile(whole, {});
+    EXPECT_TRUE(close(tiles->tile(whole, {}), expected, 1e-6));
+    EXPECT_NE(tiles->note().find("pooled_tile.comp"), std::string::npos) << tiles->note();
+    EXPECT_TRUE(close(tiles->tile(whole, {}), expected, 1e-6));
+  }
+  setenv("ATTNSCOPE_HOME", before.c_str(), 1);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,243 @@
+#include "core/attention/map_pyramid.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "core/attention/backend.h"
+#include "core/base/error.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::close;
+
+// The tiles of a made-up map whose numbers say where they come from, counted and held up at will.
+class MadeUp : public AttentionTiles {
+ public:
+  MadeUp(Index rows, Index columns) : rows_(rows), columns_(columns) {}
+
+  static float weight(Index row, Index column) {
+    return static_cast<float>((row * 7919 + column * 104729) % 1009) / 1009.0F;
+  }
+
+  Tensor tile(const TileRequest& r, const Stop& stop) const override {
+    check(r, 1, rows_, columns_);
+    ++(r.sampled ? sampled : exact);
+    if (fails) throw WorkError("the device is gone");
+    while (!r.sampled && held) {
+      stop.check();
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+    return pooled(r);
+  }
+
+  static Tensor pooled(const TileRequest& r) {
+    Tensor cells = Tensor::zeros({r.cell_rows(), r.cell_columns()});
+    Tensor pairs = Tensor::zeros(cells.shape());
+    for (Index i = 0; i < r.height; ++i) {
+      const Index row = i / r.step, rows = std::min(r.step, r.height - row * r.step);
+      if (r.sampled && i - row * r.step != rows / 2) continue;
+      for (Index c = 0; c < r.width; ++c) {
+        float& cell = cells(row, c / r.step);
+        const float w = weight(r.row + i, r.column + c);
+        cell = r.pooling == Pooling::Max ? std::max(cell, w) : cell + w;
+        pairs(row, c / r.step) += 1;
+      }
+    }
+    for (Index i = 0; i < cells.size() && r.pooling == Pooling::Mean; ++i) cells[i] /= pairs[i];
+    return cells;
+  }
+
+  mutable std::atomic<int> sampled = 0, exact = 0;
+  std::atomic<bool> held = false, fails = false;
+
+ private:
+  Index rows_, columns_;
+};
+
+MapPlace place(const std::shared_ptr<MadeUp>& tiles, Index rows, Index columns, int level) {
+  return {.tiles = tiles,
+          .rows = rows,
+          .columns = columns,
+          .height = rows,
+          .width = columns,
+          .level = level};
+}
+
+MapCells look(MapPyramid& maps, const MapPlace& at) {
+  maps.begin();
+  MapCells cells = maps.look(at);
+  maps.end();
+  return cells;
+}
+
+template <class Condition>
+bool eventually(const Condition& condition) {
+  for (int i = 0; i < 10000; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  return false;
+}
+
+MapCells finished(MapPyramid& maps, const MapPlace& at) {
+  look(maps, at);
+  EXPECT_TRUE(eventually([&] { return !maps.progress().busy; }));
+  return look(maps, at);
+}
+
+// What the cells must show, pair by pair.
+Tensor expected(const MapPlace& at, const MapCells& shown) {
+  TileRequest r{.row = shown.row, .column = shown.column, .step = at.step(), .pooling = at.pooling};
+  const auto whole = [&](Index first, Index extent, Index all) {  // cells that cover the place
+    return std::min((first + extent + at.step() - 1) / at.step() * at.step(), all);
+  };
+  r.height = whole(at.row, at.height, at.rows) - r.row;
+  r.width = whole(at.column, at.width, at.columns) - r.column;
+  return MadeUp::pooled(r);
+}
+
+TEST(MapLevel, HasACellForEveryPixel) {
+  EXPECT_EQ(map_level(100, 100, 200, 200), 0);
+  EXPECT_EQ(map_level(399, 399, 200, 200), 0);
+  EXPECT_EQ(map_level(400, 400, 200, 200), 1);
+  EXPECT_EQ(map_level(65536, 65536, 1024, 1024), 6);
+  EXPECT_EQ(map_level(65536, 100, 1024, 1024), 0);
+}
+
+TEST(MapPyramid, EndsExactAtEveryPlaceAndLevel) {
+  constexpr Index rows = 1500, columns = 1111;
+  const auto tiles = std::make_shared<MadeUp>(rows, columns);
+  std::atomic<int> wakes = 0;
+  MapPyramid maps([&] { ++wakes; });
+  for (const Pooling pooling : {Pooling::Max, Pooling::Mean}) {
+    for (const int level : {0, 1, 2, 5}) {
+      for (const auto& [row, column, height, width] : {std::array<Index, 4>{0, 0, rows, columns},
+                                                       {1499, 1110, 1, 1},
+                                                       {255, 250, 12, 300},
+                                                       {700, 3, 513, 40}}) {
+        MapPlace at = place(tiles, rows, columns, level);
+        at.pooling = pooling;
+        at.row = row;
+        at.column = column;
+        at.height = height;
+        at.width = width;
+        const MapCells cells = finished(maps, at);
+        EXPECT_EQ(cells.exact, 1);
+        EXPECT_LE(cells.row, row);
+        EXPECT_EQ(cells.row % at.step(), 0);
+        EXPECT_TRUE(close(cells.cells, expected(at, cells), 1e-5)) << level << " at " << row;
+        const MapCells at_once = exact_cells(at, {});
+        EXPECT_EQ(at_once.row, cells.row);
+        EXPECT_TRUE(close(cells.cells, at_once.cells, 1e-5));
+      }
+    }
+  }
+  EXPECT_GT(wakes, 0);
+}
+
+TEST(MapPyramid, ShowsASampleUntilTheTruthIsThere) {
+  const auto tiles = std::make_shared<MadeUp>(2048, 2048);
+  tiles->held = true;
+  MapPyramid maps({});
+  const MapPlace at = place(tiles, 2048, 2048, 2);
+  const MapCells first = look(maps, at);
+  EXPECT_EQ(first.exact, 0);
+  EXPECT_TRUE(std::isnan(first.cells(0, 0)));
+  ASSERT_TRUE(eventually([&] { return !std::isnan(look(maps, at).cells(511, 511)); }));
+  const MapCells preview = look(maps, at);
+  EXPECT_EQ(preview.exact, 0);
+  TileRequest sampled{.height = 2048, .width = 2048, .step = 4, .sampled = true};
+  EXPECT_TRUE(close(preview.cells, MadeUp::pooled(sampled), 1e-6));
+  EXPECT_EQ(maps.progress().exact, 0);
+  EXPECT_EQ(maps.progress().in_sight, 4);
+  EXPECT_TRUE(maps.progress().busy);
+  tiles->held = false;
+  ASSERT_TRUE(eventually([&] { return look(maps, at).exact == 1; }));
+  EXPECT_TRUE(close(look(maps, at).cells, expected(at, first), 1e-6));
+}
+
+TEST(MapPyramid, FindsWhatItHasSeen) {
+  const auto tiles = std::make_shared<MadeUp>(3000, 3000);
+  MapPyramid maps({});
+  finished(maps, place(tiles, 3000, 3000, 0));
+  const int requests = tiles->exact;
+  EXPECT_EQ(requests, 144);  // 12 x 12 tiles; coarser levels are pooled from them
+  MapPlace coarse = place(tiles, 3000, 3000, 1);
+  const MapCells cells = look(maps, coarse);
+  EXPECT_EQ(cells.exact, 1);
+  EXPECT_TRUE(close(cells.cells, expected(coarse, cells), 1e-6));
+  EXPECT_EQ(tiles->exact, requests);
+}
+
+TEST(MapPyramid, ShowsACoarserLevelAtOnce) {
+  const auto tiles = std::make_shared<MadeUp>(4096, 4096);
+  MapPyramid maps({});
+  finished(maps, place(tiles, 4096, 4096, 2));
+  tiles->held = true;
+  MapPlace fine = place(tiles, 4096, 4096, 0);
+  fine.row = fine.column = 1000;
+  fine.height = fine.width = 100;
+  const MapCells cells = look(maps, fine);
+  EXPECT_EQ(cells.exact, 0);
+  TileRequest four{.row = 1000, .column = 1000, .height = 4, .width = 4, .step = 4};
+  EXPECT_EQ(cells.cells(0, 0), MadeUp::pooled(four)[0]);
+  EXPECT_EQ(cells.cells(3, 3), cells.cells(0, 0));
+  tiles->held = false;
+}
+
+TEST(MapPyramid, LeavesOffWhatNobodyLooksAt) {
+  const auto held = std::make_shared<MadeUp>(1000, 1000);
+  held->held = true;
+  const auto other = std::make_shared<MadeUp>(100, 100);
+  MapPyramid maps({});
+  double least = 1e9;  // ms; the best of a few counts on a shared machine
+  for (int round = 0; round < 5 && !(least <= 50); ++round) {
+    look(maps, place(held, 1000, 1000, 0));
+    ASSERT_TRUE(eventually([&] { return held->exact > round; }));
+    MapPlace elsewhere = place(other, 100, 100, 0);
+    elsewhere.row = round;
+    elsewhere.height = 1;
+    elsewhere.pooling = round % 2 == 0 ? Pooling::Max : Pooling::Mean;
+    const auto begin = std::chrono::steady_clock::now();
+    look(maps, elsewhere);
+    ASSERT_TRUE(eventually([&] { return look(maps, elsewhere).exact == 1; }));
+    least = std::min(
+        least, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+                   .count());
+  }
+  EXPECT_LE(least, 50);
+  look(maps, place(held, 1000, 1000, 0));
+  maps.cancel();
+  EXPECT_TRUE(eventually([&] { return !maps.progress().busy; }));
+  EXPECT_LT(look(maps, place(held, 1000, 1000, 0)).exact, 1);
+}
+
+TEST(MapPyramid, SaysWhyItGaveUp) {
+  const auto tiles = std::make_shared<MadeUp>(500, 500);
+  tiles->fails = true;
+  MapPyramid maps({});
+  look(maps, place(tiles, 500, 500, 0));
+  ASSERT_TRUE(eventually([&] { return !maps.progress().error.empty(); }));
+  EXPECT_EQ(maps.progress().error, "the device is gone");
+  EXPECT_TRUE(eventually([&] { return !maps.progress().busy; }));
+}
+
+TEST(MapPyramid, EndsWhileItWorks) {
+  const auto tiles = std::make_shared<MadeUp>(500, 500);
+  tiles->held = true;
+  MapPyramid maps({});
+  look(maps, place(tiles, 500, 500, 0));
+  ASSERT_TRUE(eventually([&] { return tiles->exact > 0; }));
+}  // must not hang
+
+}  // namespace
+}  // namespace attnscope
