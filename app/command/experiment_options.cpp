@@ -1,5 +1,6 @@
 #include "app/command/experiment_options.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "app/command/choice_text.h"
@@ -37,17 +38,20 @@ Choice encoding_from_text(const std::string& text) {
       "position");
 }
 
-void ChoiceOptions::add_to(CLI::App& command, const std::string& otherwise) {
-  command.add_option("--variant", variant_,
+void ChoiceOptions::add_to(CLI::App& command, const std::string& otherwise,
+                           const std::string& prefix) {
+  command.add_option("--" + prefix + "variant", variant_,
                      "Attention variant with its parameters: local,window=4 ('attnscope list "
                      "variants' names them); default: " +
                          otherwise);
-  command.add_option("--position", encoding_,
+  command.add_option("--" + prefix + "position", encoding_,
                      "Positional encoding with its parameters: rope,base=500 ('attnscope list "
                      "encodings' names them); default: " +
                          otherwise);
-  auto* causal = command.add_flag("--causal", causal_, "Attend to earlier tokens only");
-  auto* all = command.add_flag("--no-causal", no_causal_, "Attend to later tokens as well");
+  auto* causal =
+      command.add_flag("--" + prefix + "causal", causal_, "Attend to earlier tokens only");
+  auto* all =
+      command.add_flag("--" + prefix + "no-causal", no_causal_, "Attend to later tokens as well");
   causal->excludes(all);
 }
 
@@ -73,6 +77,13 @@ void ExperimentOptions::add_to(CLI::App& command) {
                      "Which part of a text beyond the model's context is used: first, last, or all "
                      "(at positions the model was not trained on, up to 65536 tokens); default: "
                      "first");
+  command
+      .add_option(
+          "--intervene", interventions_,
+          "A change in the model, any number of times: 'off layer=2 head=1', 'off layer=2', "
+          "'forbid query=5 key=3', 'forbid key=0', 'force query=5 key=3' (all with layer= "
+          "and head= for only there), 'replace position=4 text= cat'")
+      ->allow_extra_args(false);
 }
 
 void ExperimentOptions::add_all_but_overlong(CLI::App& command) {
@@ -113,11 +124,62 @@ Experiment ExperimentOptions::experiment() const {
   if (const auto causal = choices_.causal()) e.causal = causal;
   if (!groups_.empty()) e.groups.clear();
   for (const std::string& group : groups_) e.groups.push_back(group_from_text(group));
+  for (const std::string& line : interventions_) {
+    e.interventions.push_back(intervention_from_text(line));
+  }
   if (!backend_.empty()) e.backend = backend_choice(backend_);
   if (!overlong_.empty()) {
     e.overlong = overlong_from_text(overlong_);
   }
   return e;
+}
+
+namespace {
+// The options of what to compare with, and which of them starts anew.
+constexpr const char* kCompare[] = {"--compare",           "--compare-text",     "--compare-model",
+                                    "--compare-variant",   "--compare-position", "--compare-causal",
+                                    "--compare-no-causal", "--compare-layer",    "--compare-head"};
+}  // namespace
+
+void CompareOptions::add_to(CLI::App& command) {
+  command_ = &command;
+  const std::string group = "Compare with";
+  command.add_option("--compare", session_,
+                     "A session file, or a PNG made by attnscope, to compare with; default: this "
+                     "run, but for what the options below say");
+  command.add_option("--compare-text", text_, "Another text");
+  command.add_option("--compare-model", model_, "Another model's name or folder");
+  choices_.add_to(command, "as this run", "compare-");
+  command.add_option("--compare-layer", layer_, "Another layer");
+  command.add_option("--compare-head", head_, "Another head");
+  for (const char* name : kCompare) command.get_option(name)->group(group);
+}
+
+bool CompareOptions::given() const {
+  return std::any_of(std::begin(kCompare), std::end(kCompare),
+                     [&](const char* name) { return command_->count(name) > 0; });
+}
+
+void CompareOptions::apply(Experiment& experiment) const {
+  if (!given()) return;
+  Experiment other = experiment;
+  if (!session_.empty()) {
+    other = load_session(session_);
+  } else if (!experiment.others.empty()) {
+    other = experiment.others.front();
+  }
+  other.others.clear();
+  if (command_->count("--compare-text") > 0) {
+    other.text = text_;
+    other.ids.clear();
+  }
+  if (!model_.empty()) other.model = model_;
+  if (const auto variant = choices_.variant()) other.variant = variant;
+  if (const auto encoding = choices_.encoding()) other.encoding = encoding;
+  if (const auto causal = choices_.causal()) other.causal = causal;
+  if (command_->count("--compare-layer") > 0) other.view.layer = layer_;
+  if (command_->count("--compare-head") > 0) other.view.head = head_;
+  experiment.others = {other};
 }
 
 }  // namespace attnscope::command

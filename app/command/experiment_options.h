@@ -20,7 +20,9 @@ Choice encoding_from_text(const std::string& text);
 class ChoiceOptions {
  public:
   // `otherwise` says in the help what holds where an option is not given.
-  void add_to(CLI::App& command, const std::string& otherwise = "as the model was trained");
+  // `prefix` begins the options' names: "compare-".
+  void add_to(CLI::App& command, const std::string& otherwise = "as the model was trained",
+              const std::string& prefix = "");
   std::optional<Choice> variant() const;
   std::optional<Choice> encoding() const;
   std::optional<bool> causal() const;
@@ -30,7 +32,8 @@ class ChoiceOptions {
   bool causal_ = false, no_causal_ = false;
 };
 
-// --text, --text-file, --ids, --session, --model, --group, --backend, --overlong and the above.
+// --text, --text-file, --ids, --session, --model, --group, --backend, --overlong, --intervene and
+// the above.
 class ExperimentOptions {
  public:
   void add_to(CLI::App& command);
@@ -39,12 +42,32 @@ class ExperimentOptions {
   // What the session file says, where one is given, changed by the other options. InputError when
   // there is nothing to run.
   Experiment experiment() const;
+  bool intervenes() const { return !interventions_.empty(); }
 
  private:
   std::string session_, text_, text_file_, model_, backend_, overlong_;
   std::vector<std::int32_t> ids_;
   std::vector<std::string> groups_;
+  std::vector<std::string> interventions_;
   ChoiceOptions choices_;
+  const CLI::App* command_ = nullptr;
+};
+
+// What to compare with: --compare SESSION and --compare-text, --compare-model, --compare-variant,
+// --compare-position, --compare-causal, --compare-layer, --compare-head. The run itself, but for
+// what these name.
+class CompareOptions {
+ public:
+  void add_to(CLI::App& command);
+  // Gives the experiment another one to stand beside it where any of these options is there.
+  // InputError.
+  void apply(Experiment& experiment) const;
+  bool given() const;
+
+ private:
+  std::string session_, text_, model_;
+  ChoiceOptions choices_;
+  Index layer_ = 0, head_ = 0;
   const CLI::App* command_ = nullptr;
 };
 

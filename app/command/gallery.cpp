@@ -73,9 +73,13 @@ void run(const Options& options) {
   for (const View& view : views()) {
     Experiment shown = experiment;
     shown.view.id = view.id;
-    if (view.example && !shown.variant && !shown.encoding) view.example(shown);
+    if (view.example) view.example(shown);
     const auto [trace, reference] = runner.run_both(shown, stop_on_interrupt());
     choose_head(*trace, shown.view);
+    for (Experiment& other : shown.others) {
+      other.view.layer = shown.view.layer;
+      other.view.head = shown.view.head;
+    }
     PictureOptions picture;
     for (const char* extension : {".png", ".svg", ".pdf"}) {
       write_view(options.folder / (view.id + extension), *trace, shown, picture, reference.get());

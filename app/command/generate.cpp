@@ -79,6 +79,10 @@ class Run {
         checkpoint_(load_checkpoint(experiment_.model)),
         model_(chosen_model(checkpoint_.model, experiment_)) {
     check_options();
+    if (!experiment_.interventions.empty()) {
+      throw InputError("session: expected one without interventions to go on with, found \"" +
+                       to_text(experiment_.interventions.front()) + "\"");
+    }
     const std::vector<TraceToken> tokens = chosen_tokens(checkpoint_, experiment_);
     const auto text = std::ranges::find_if(tokens, [](const auto& t) { return !t.special; });
     leading_ = text - tokens.begin();

@@ -17,6 +17,7 @@ namespace {
 
 struct Options {
   ExperimentOptions experiment;
+  CompareOptions compare;
   ViewOptions view;
   PictureSizeOptions size;
   std::filesystem::path output;
@@ -26,14 +27,22 @@ void run(const Options& options) {
   check_picture_name(options.output);
   const PictureOptions picture = options.size.options();
   Experiment experiment = options.experiment.experiment();
+  if (options.experiment.intervenes()) experiment.view.id = "intervene";
+  if (options.compare.given()) experiment.view.id = "compare";
   options.view.apply(experiment.view);
+  options.compare.apply(experiment);
   ExperimentRun runner(backends());
   const Stop stop = stop_on_interrupt();
   const Traces traces = runner.run_both(experiment, stop);
   options.view.check_tile(*traces.trace, experiment.view);
   write_view(options.output, *traces.trace, experiment, picture, traces.reference.get(), stop);
-  for (const std::string& note : traces.trace->notes)
+  for (const std::string& note : traces.trace->notes) {
     std::fprintf(stderr, "note: %s\n", note.c_str());
+  }
+  if (traces.reference == nullptr || experiment.others.empty()) return;
+  for (const std::string& note : traces.reference->notes) {
+    std::fprintf(stderr, "note: B: %s\n", note.c_str());
+  }
 }
 
 }  // namespace
@@ -43,6 +52,7 @@ void add_render(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   options->experiment.add_to(command);
   options->view.add_to(command);
+  options->compare.add_to(command);
   options->size.add_to(command);
   command
       .add_option("-o,--output", options->output,

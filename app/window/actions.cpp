@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "app/window/files.h"
+#include "app/window/generation.h"
 #include "app/window/navigation.h"
 #include "app/window/table.h"
 #include "app/window/utf8.h"
@@ -45,21 +46,20 @@ void zoom(State& s, double factor) {
 
 void step_head(State& s, Index by) {
   // Past the last head comes the next layer's first, so that one key walks through all.
-  ViewSettings& v = s.experiment.view;
-  v.head += by;
-  if (v.head < 0 && v.layer > 0) {
-    --v.layer;
-    v.head = s.heads() - 1;
-  } else if (v.head >= s.heads() && v.layer + 1 < s.layers()) {
-    ++v.layer;
-    v.head = 0;
+  const ViewSettings& v = s.edited().view;
+  Index layer = v.layer, head = v.head + by;
+  if (head < 0 && layer > 0) {
+    --layer;
+    head = s.edited_trace()->head_count(layer) - 1;
+  } else if (head >= s.heads() && layer + 1 < s.layers()) {
+    ++layer;
+    head = 0;
   }
-  s.keep_view_inside();
+  s.look_at(layer, head);
 }
 
 void step_layer(State& s, Index by) {
-  s.experiment.view.layer += by;
-  s.keep_view_inside();
+  s.look_at(s.edited().view.layer + by, s.edited().view.head);
 }
 
 void next_colour_map(State& s) {
@@ -77,7 +77,7 @@ void set_scale(State& s, double scale) {
 
 void restore(State& s, const Experiment& experiment) {
   s.experiment = experiment;
-  s.text.edit.assign(experiment.text);
+  s.text.edit.assign(s.edited().text);
   s.text.follow_cursor = true;
 }
 
@@ -205,9 +205,9 @@ void add_view_actions(std::vector<Action>& list) {
         {id, label, help, Menu::View, std::move(keys), std::move(run), std::move(enabled)});
   };
   const auto earlier_layer = [](const State& s) {
-    return has_trace(s) && s.experiment.view.layer > 0;
+    return has_trace(s) && s.edited().view.layer > 0;
   };
-  const auto later_layer = [](const State& s) { return s.experiment.view.layer + 1 < s.layers(); };
+  const auto later_layer = [](const State& s) { return s.edited().view.layer + 1 < s.layers(); };
   add(
       "layer_back", "Layer before", "Show the layer before this one.", {{"["}},
       [](State& s) { step_layer(s, -1); }, earlier_layer);
@@ -250,6 +250,104 @@ void add_view_actions(std::vector<Action>& list) {
         s.experiment.view.colour_map = ViewSettings().colour_map;
       },
       has_trace);
+}
+
+bool compares(const State& s) {
+  return !s.experiment.others.empty();
+}
+
+void add_compare_actions(std::vector<Action>& list) {
+  list.push_back({"compare",
+                  "Compare with this",
+                  "Keep what is set now as B, to stand beside whatever is changed from here on.",
+                  Menu::Edit,
+                  {{"B"}},
+                  [](State& s) {
+                    Experiment other = s.experiment;
+                    other.others.clear();
+                    s.experiment.others = {std::move(other)};
+                    s.experiment.view.id = "compare";
+                    s.editing_other = false;
+                  },
+                  has_trace});
+  list.back().starts_group = true;
+  list.back().view = "compare";
+  list.push_back({"compare_swap",
+                  "Swap A and B",
+                  "Have the two that are compared change places.",
+                  Menu::Edit,
+                  {{"X"}},
+                  [](State& s) {
+                    Experiment a = s.experiment, b = s.experiment.others.front();
+                    const ViewSettings of_b = b.view;
+                    b.view = a.view;  // what is looked at stays, but for layer and head
+                    b.view.layer = of_b.layer;
+                    b.view.head = of_b.head;
+                    a.others.clear();
+                    b.others = {std::move(a)};
+                    s.experiment = std::move(b);
+                  },
+                  compares});
+  list.back().view = "compare";
+  list.push_back({"compare_edit",
+                  "Edit B",
+                  "The text, model, attention and position on the left are those of B, or of A "
+                  "again.",
+                  Menu::Edit,
+                  {},
+                  [](State& s) { s.editing_other = !s.editing_other; },
+                  compares,
+                  [](const State& s) { return s.edits_other(); }});
+  list.push_back({"compare_stop",
+                  "Stop comparing",
+                  "Let go of B.",
+                  Menu::Edit,
+                  {},
+                  [](State& s) {
+                    s.experiment.others.clear();
+                    s.editing_other = false;
+                  },
+                  compares});
+  list.back().view = "compare";
+}
+
+void add_intervene_actions(std::vector<Action>& list) {
+  list.push_back({"intervene_reset",
+                  "Undo all interventions",
+                  "Leave the model as it is again.",
+                  Menu::Edit,
+                  {},
+                  [](State& s) { s.experiment.interventions.clear(); },
+                  [](const State& s) { return !s.experiment.interventions.empty(); }});
+  list.back().starts_group = true;
+  list.back().view = "intervene";
+}
+
+void add_next_actions(std::vector<Action>& list) {
+  list.push_back({"next_step",
+                  "Next token",
+                  "Draw a token as the view Next is set, and put it behind the text.",
+                  Menu::Edit,
+                  {{"S"}},
+                  [](State& s) {
+                    s.generating = false;
+                    go_on(s);
+                  },
+                  can_go_on});
+  list.back().starts_group = true;
+  list.back().view = "next";
+  list.push_back({"next_run",
+                  "Write on",
+                  "Draw token after token, until this is chosen again.",
+                  Menu::Edit,
+                  {{"W"}},
+                  [](State& s) {
+                    s.generating = !s.generating;
+                    if (s.generating) go_on(s);
+                  },
+                  can_go_on,
+                  [](const State& s) { return s.generating; }});
+  list.back().view = "next";
 }
 
 void add_look_actions(std::vector<Action>& list) {
@@ -426,6 +524,9 @@ const std::vector<Action>& actions() {
     std::vector<Action> all;
     add_file_actions(all);
     add_edit_actions(all);
+    add_next_actions(all);
+    add_intervene_actions(all);
+    add_compare_actions(all);
     add_view_actions(all);
     add_look_actions(all);
     add_lesson_actions(all);

@@ -35,6 +35,7 @@ struct Action {
   std::function<bool(const State&)> enabled = [](const State&) { return true; };
   std::function<bool(const State&)> checked = {};  // where given: has a tick
   bool starts_group = false;                       // a line above it in the menu
+  std::string view{};  // the view that has it as a button, too; empty: none
 };
 
 const std::vector<Action>& actions();

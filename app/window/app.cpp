@@ -12,6 +12,7 @@
 #include "app/gpu/provider.h"
 #include "app/window/actions.h"
 #include "app/window/files.h"
+#include "app/window/generation.h"
 #include "app/window/samples.h"
 #include "core/base/error.h"
 #include "core/checkpoint/checkpoint.h"
@@ -146,8 +147,10 @@ bool App::take_outcome() {
     state_.shown = outcome.experiment;
     state_.error.clear();
     state_.keep_view_inside();
+    if (state_.generating) go_on(state_);
   } else {
     state_.error = outcome.error;
+    state_.generating = false;
   }
   report_due_ = true;
   return true;
@@ -240,13 +243,17 @@ void App::after_frame() {
   if (wishes.full_screen) platform_.toggle_full_screen();
   if (wishes.cancel_run) {
     runner_->cancel();
+    state_.generating = false;
     panels_.picture.cache.maps()->cancel();
     state_.say(state_.busy_seconds > 0 ? "The run was cancelled; change something to run again."
                                        : "The map stays as it is; move it to go on.");
   }
   if (wishes.close) glfwSetWindowShouldClose(platform_.window(), GLFW_TRUE);
   state_.history.record(state_.experiment, state_.seconds);
-  if (!has_requested_ || !same_run(requested_, state_.experiment)) request_run();
+  // A view that reads what the last request did not work out needs another one, too.
+  const bool lacks_lens = view(state_.experiment.view.id).reads_lens && has_requested_ &&
+                          !view(requested_.view.id).reads_lens;
+  if (!has_requested_ || lacks_lens || !same_run(requested_, state_.experiment)) request_run();
   const std::string title =
       (state_.session.empty() ? "" : state_.session.filename().string() + " – ") + "attnscope";
   glfwSetWindowTitle(platform_.window(), title.c_str());
@@ -279,6 +286,7 @@ void App::write_report() {
     facts["tokens"] = state_.trace->tokens.size();
     facts["backend"] = state_.trace->backend;
     facts["notes"] = state_.trace->notes;
+    facts["has_lens"] = state_.trace->lens != nullptr;
     facts["current"] = same_run(state_.shown, state_.experiment);
   }
   if (state_.lesson.lesson != nullptr) facts["lesson_step"] = state_.lesson.step;

@@ -1,5 +1,6 @@
 // What opens above the window: the file browser, the export dialog, the palette of commands, the
-// list of keys, what this program is, and the list of lessons. Each is called in every frame and draws when open.
+// list of keys, what this program is, and the list of lessons. Each is called in every frame and
+// draws when open.
 #pragma once
 
 #include "app/window/state.h"

@@ -168,7 +168,7 @@ void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
   const bool is_pair =
       hit->query >= 0 && hit->query < tap->queries() && hit->key >= 0 && hit->key < tap->keys();
   if (!is_pair) {
-    faint(ui, "Click to open it as a map.");
+    if (hit->query < 0) faint(ui, "Click to open it as a map.");
     return;
   }
   try {

@@ -1,6 +1,7 @@
 #include "app/window/files.h"
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
@@ -28,26 +29,36 @@ void open_picture(State& state, const std::filesystem::path& path) {
   set_experiment(state, experiment_from_json(nlohmann::json::parse(found->second)));
 }
 
-void open_text(State& state, const std::filesystem::path& path) {
+// Changes the experiment that the left panels edit, as a step of its own.
+void edit(State& state, const std::function<void(Experiment&)>& change) {
+  const bool of_other = state.edits_other();
   Experiment next = state.experiment;
-  next.text = read_file(path, kMostTextBytes);
-  next.ids.clear();
-  if (next.text.find('\0') != std::string::npos) {
+  change(of_other ? next.others.front() : next);
+  set_experiment(state, next);
+  state.editing_other = of_other;
+}
+
+void open_text(State& state, const std::filesystem::path& path) {
+  const std::string text = read_file(path, kMostTextBytes);
+  if (text.find('\0') != std::string::npos) {
     throw InputError(path.string() + ": not a text, a session or a picture");
   }
-  set_experiment(state, next);
+  edit(state, [&](Experiment& e) {
+    e.text = text;
+    e.ids.clear();
+  });
 }
 
 void open_model(State& state, const std::filesystem::path& folder) {
   if (!std::filesystem::exists(folder / "config.json")) {
     throw InputError(folder.string() + ": no model here (config.json is missing)");
   }
-  Experiment next = state.experiment;
-  next.model = folder.string();
-  next.variant.reset();
-  next.encoding.reset();
-  next.causal.reset();
-  set_experiment(state, next);
+  edit(state, [&](Experiment& e) {
+    e.model = folder.string();
+    e.variant.reset();
+    e.encoding.reset();
+    e.causal.reset();
+  });
 }
 
 }  // namespace
@@ -55,6 +66,7 @@ void open_model(State& state, const std::filesystem::path& folder) {
 void set_experiment(State& state, const Experiment& experiment) {
   state.history.end_step();
   state.experiment = experiment;
+  state.editing_other = false;
   state.history.record(experiment, state.seconds);
   state.history.end_step();
   state.text.edit.assign(experiment.text);

@@ -31,6 +31,11 @@ bool same_choices(const std::vector<GroupChoice>& a, const std::vector<GroupChoi
                     });
 }
 
+// Whether such edits come in a row that is one step: a slider moved, a word typed. Clicks do not.
+bool continues(Field field) {
+  return field != Field::Several && field != Field::Interventions;
+}
+
 }  // namespace
 
 Field changed_field(const Experiment& a, const Experiment& b) {
@@ -46,6 +51,8 @@ Field changed_field(const Experiment& a, const Experiment& b) {
   note(a.groups == b.groups, Field::Groups);
   note(a.backend == b.backend, Field::Backend);
   note(a.overlong == b.overlong, Field::Overlong);
+  note(a.interventions == b.interventions, Field::Interventions);
+  note(a.others == b.others, Field::Other);
   note(same_look(a.view, b.view), Field::View);
   return field;
 }
@@ -53,8 +60,8 @@ Field changed_field(const Experiment& a, const Experiment& b) {
 void History::record(const Experiment& now, double seconds) {
   const Field field = changed_field(now_, now);
   if (field != Field::None) {
-    const bool joins = field == field_ && field != Field::Several &&
-                       seconds - seconds_ < kJoinSeconds && same_choices(now_.groups, now.groups);
+    const bool joins = field == field_ && continues(field) && seconds - seconds_ < kJoinSeconds &&
+                       same_choices(now_.groups, now.groups);
     if (!joins) past_.push_back(now_);
     if (past_.size() > kMostSteps) past_.erase(past_.begin());
     future_.clear();

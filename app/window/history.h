@@ -9,7 +9,21 @@ namespace attnscope::window {
 
 // Which part of an experiment an edit touched: typing in one field, or moving one slider, is a
 // single step as long as it goes on.
-enum class Field { None, Text, Model, Variant, Encoding, Causal, Groups, Backend, Overlong, View, Several };
+enum class Field {
+  None,
+  Text,
+  Model,
+  Variant,
+  Encoding,
+  Causal,
+  Groups,
+  Backend,
+  Overlong,
+  Interventions,
+  Other,
+  View,
+  Several
+};
 
 // The one field in which the two differ. Panning and zooming count as no difference: they are
 // carried along with the next step but make none.

@@ -4,6 +4,7 @@
 
 #include "app/window/chrome.h"
 #include "app/window/dialogs.h"
+#include "app/window/intervention_panel.h"
 #include "app/window/text_panel.h"
 
 namespace attnscope::window {
@@ -26,8 +27,10 @@ void begin_panel(Ui& ui, const char* id, float width, float height) {
 void draw_left(Ui& ui, State& state, Panels& panels, float width, float height) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   begin_panel(ui, "left", width, height);
+  draw_edited_switch(ui, state);
   draw_text_panel(ui, state, panels.samples);
   draw_tokens(ui, state);
+  draw_intervention_panel(ui, state);
   const float below = ImGui::GetCursorScreenPos().y;
   panels.places.text = {at.x, at.y, at.x + width, below};
   panels.places.choices = {at.x, below, at.x + width, at.y + height};

@@ -19,15 +19,15 @@ void draw_models(Ui& ui, State& state, const ModelPanel& panel) {
   heading(ui, "Model");
   ImGui::SetNextItemWidth(-1);
   const bool open =
-      ImGui::BeginCombo("##model", on_screen(model_label(state.experiment.model)).c_str());
+      ImGui::BeginCombo("##model", on_screen(model_label(state.edited().model)).c_str());
   mark(ui, "model");
   if (!open) {
     hint(ui, "The model whose attention is shown.");
     return;
   }
   for (const std::string& name : panel.models) {
-    if (ImGui::Selectable(on_screen(name).c_str(), name == state.experiment.model)) {
-      state.experiment.model = name;
+    if (ImGui::Selectable(on_screen(name).c_str(), name == state.edited().model)) {
+      state.edited().model = name;
     }
     mark(ui, "model." + name);
   }
@@ -76,8 +76,8 @@ const Entry* draw_list(Ui& ui, const std::vector<Entry>& entries, const std::str
 
 // For which heads the choices below hold, and which hold for others.
 void draw_scope(Ui& ui, State& state) {
-  const std::string layer = "Layer " + std::to_string(state.experiment.view.layer);
-  const std::string head = "Head " + std::to_string(state.experiment.view.head);
+  const std::string layer = "Layer " + std::to_string(state.edited().view.layer);
+  const std::string head = "Head " + std::to_string(state.edited().view.head);
   const bool some = state.layers() > 0;
   if (!some) state.scope = ChoiceScope::All;
   heading(ui, "Choices for");
@@ -92,11 +92,11 @@ void draw_scope(Ui& ui, State& state) {
         some}},
       static_cast<int>(state.scope));
   if (clicked >= 0) state.scope = static_cast<ChoiceScope>(clicked);
-  if (state.experiment.groups.empty()) return;
+  if (state.edited().groups.empty()) return;
   ImGui::PushFont(ui.fonts.small);
-  for (const std::string& line : describe_groups(state.experiment)) paragraph(ui, line);
+  for (const std::string& line : describe_groups(state.edited())) paragraph(ui, line);
   ImGui::PopFont();
-  if (button(ui, "The same for all heads", "scope.clear")) state.experiment.groups.clear();
+  if (button(ui, "The same for all heads", "scope.clear")) state.edited().groups.clear();
   hint(ui, "Takes back what was chosen for some heads.");
 }
 
@@ -124,7 +124,7 @@ void draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& choice, 
 }
 
 void draw_causal(Ui& ui, State& state) {
-  std::optional<bool>& causal = state.experiment.causal;
+  std::optional<bool>& causal = state.edited().causal;
   ImGui::TextUnformatted("Direction");
   const int chosen = !causal ? 0 : (*causal ? 1 : 2);
   const int clicked = segments(ui, "causal",
@@ -142,22 +142,33 @@ void draw_backend(Ui& ui, State& state) {
   heading(ui, "Computed by");
   constexpr BackendChoice kChoices[] = {BackendChoice::Auto, BackendChoice::Cpu,
                                         BackendChoice::Gpu};
-  const auto at = std::find(std::begin(kChoices), std::end(kChoices), state.experiment.backend);
+  const auto at = std::find(std::begin(kChoices), std::end(kChoices), state.edited().backend);
   const int clicked = segments(
       ui, "backend",
       {{"Auto", "Whichever is there and faster.", "auto"},
        {"CPU", "The processor.", "cpu"},
        {"GPU", "OpenGL compute shaders; refused with a reason where they cannot run.", "gpu"}},
       static_cast<int>(at - std::begin(kChoices)));
-  if (clicked >= 0) state.experiment.backend = kChoices[clicked];
+  if (clicked >= 0) state.edited().backend = kChoices[clicked];
 }
 
 }  // namespace
 
+void draw_edited_switch(Ui& ui, State& state) {
+  if (state.experiment.others.empty()) return;
+  const int clicked =
+      segments(ui, "edited",
+               {{"Edit A", "What is set below holds for A.", "a"},
+                {"Edit B", "What is set below holds for B, which A is compared with.", "b"}},
+               state.edits_other() ? 1 : 0);
+  if (clicked >= 0) state.editing_other = clicked == 1;
+  ImGui::Spacing();
+}
+
 void draw_model_panel(Ui& ui, State& state, ModelPanel& panel) {
   draw_models(ui, state, panel);
   draw_scope(ui, state);
-  Experiment& e = state.experiment;
+  Experiment& e = state.edited();
   std::optional<Choice> variant = scoped_variant(e, state.scope);
   draw_choice(ui, variant_list(state), variant, panel.lists);
   choose_variant(e, state.scope, std::move(variant));

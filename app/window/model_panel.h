@@ -17,6 +17,9 @@ struct ModelPanel {
   ListTexts lists;
 };
 
+// Which of two compared experiments the left panels edit; nothing where none are compared.
+void draw_edited_switch(Ui& ui, State& state);
+
 void draw_model_panel(Ui& ui, State& state, ModelPanel& panel);
 
 }  // namespace attnscope::window

@@ -8,11 +8,11 @@ namespace {
 
 // The head group of the model, as it was trained, that the view's layer and head belong to.
 const HeadGroup* trained_group(const State& state) {
-  if (state.trace == nullptr) return nullptr;
-  const auto& layers = state.trace->config.groups;
-  const auto layer = static_cast<std::size_t>(std::max<Index>(state.experiment.view.layer, 0));
+  if (state.edited_trace() == nullptr) return nullptr;
+  const auto& layers = state.edited_trace()->config.groups;
+  const auto layer = static_cast<std::size_t>(std::max<Index>(state.edited().view.layer, 0));
   if (layer >= layers.size()) return nullptr;
-  Index head = state.experiment.view.head;
+  Index head = state.edited().view.head;
   for (const HeadGroup& group : layers[layer]) {
     if (head < group.heads) return &group;
     head -= group.heads;
@@ -22,9 +22,9 @@ const HeadGroup* trained_group(const State& state) {
 
 // Whether not all heads of the model have the same `member`.
 bool mixed(const State& state, Choice HeadGroup::*member) {
-  if (state.trace == nullptr) return false;
+  if (state.edited_trace() == nullptr) return false;
   const HeadGroup* first = nullptr;
-  for (const auto& layer : state.trace->config.groups) {
+  for (const auto& layer : state.edited_trace()->config.groups) {
     for (const HeadGroup& group : layer) {
       if (first == nullptr) first = &group;
       if (!(group.*member == first->*member)) return true;
@@ -35,8 +35,8 @@ bool mixed(const State& state, Choice HeadGroup::*member) {
 
 Dimensions dimensions(const State& state) {
   Dimensions d;
-  if (state.trace == nullptr) return d;
-  const ModelConfig& config = state.trace->config;
+  if (state.edited_trace() == nullptr) return d;
+  const ModelConfig& config = state.edited_trace()->config;
   d.model = config.width;
   d.heads = config.heads;
   d.kv_heads = config.kv_heads;
@@ -45,18 +45,19 @@ Dimensions dimensions(const State& state) {
   d.layer_heads = config.heads;
   if (state.scope == ChoiceScope::Head) {
     d.heads = d.kv_heads = 1;
-    d.first_head = state.experiment.view.head;
+    d.first_head = state.edited().view.head;
   }
   return d;
 }
 
 Index length(const State& state) {
-  return state.trace != nullptr ? static_cast<Index>(state.trace->tokens.size()) : 0;
+  return state.edited_trace() != nullptr ? static_cast<Index>(state.edited_trace()->tokens.size())
+                                         : 0;
 }
 
 bool effective_causal(const State& state) {
-  if (state.experiment.causal) return *state.experiment.causal;
-  return state.trace == nullptr || state.trace->config.causal;
+  if (state.edited().causal) return *state.edited().causal;
+  return state.edited_trace() == nullptr || state.edited_trace()->config.causal;
 }
 
 std::string why_not(const State& state, const Choice& variant, const Choice& encoding,
@@ -82,7 +83,7 @@ const Choice* otherwise(const State& state, Choice HeadGroup::*member,
                         const Choice* (*last)(const Experiment&),
                         void (*choose)(Experiment&, ChoiceScope, std::optional<Choice>),
                         Experiment& without) {
-  const Experiment& e = state.experiment;
+  const Experiment& e = state.edited();
   without.view.layer = e.view.layer;
   without.view.head = e.view.head;
   without.variant = e.variant;
@@ -135,13 +136,13 @@ ChoiceList make_list(const State& state, const List& infos, const std::optional<
 }  // namespace
 
 Choice effective_variant(const State& state) {
-  if (const Choice* choice = last_variant(state.experiment)) return *choice;
+  if (const Choice* choice = last_variant(state.edited())) return *choice;
   const HeadGroup* group = trained_group(state);
   return group != nullptr ? group->variant : default_variant();
 }
 
 Choice effective_encoding(const State& state) {
-  if (const Choice* choice = last_encoding(state.experiment)) return *choice;
+  if (const Choice* choice = last_encoding(state.edited())) return *choice;
   const HeadGroup* group = trained_group(state);
   return group != nullptr ? group->encoding : default_encoding();
 }
@@ -168,7 +169,7 @@ ChoiceList variant_list(const State& state) {
   Experiment without;
   const Choice* inherited =
       otherwise(state, &HeadGroup::variant, last_variant, choose_variant, without);
-  ChoiceList list = make_list(state, variants(), scoped_variant(state.experiment, state.scope),
+  ChoiceList list = make_list(state, variants(), scoped_variant(state.edited(), state.scope),
                               inherited, differs(state, &HeadGroup::variant), [&](const Choice& c) {
                                 return why_not(state, c, encoding, effective_causal(state));
                               });
@@ -183,7 +184,7 @@ ChoiceList encoding_list(const State& state) {
   const Choice* inherited =
       otherwise(state, &HeadGroup::encoding, last_encoding, choose_encoding, without);
   ChoiceList list = make_list(
-      state, encodings(), scoped_encoding(state.experiment, state.scope), inherited,
+      state, encodings(), scoped_encoding(state.edited(), state.scope), inherited,
       differs(state, &HeadGroup::encoding), [&](const Choice& c) {
         const std::string reason = scope_refusal(state, c, inherited);
         return reason.empty() ? why_not(state, variant, c, effective_causal(state)) : reason;

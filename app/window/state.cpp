@@ -28,20 +28,45 @@ const AttentionTap* State::tap(Index* head_in_group) const {
 }
 
 Index State::layers() const {
-  return trace != nullptr ? trace->layer_count() : 0;
+  return edited_trace() != nullptr ? edited_trace()->layer_count() : 0;
 }
 
 Index State::heads() const {
-  return layers() > 0 ? trace->head_count(std::clamp<Index>(experiment.view.layer, 0, layers() - 1))
-                      : 0;
+  if (layers() == 0) return 0;
+  return edited_trace()->head_count(std::clamp<Index>(edited().view.layer, 0, layers() - 1));
+}
+
+namespace {
+
+void keep_inside(ViewSettings& view, const Trace* trace) {
+  const Index layers = trace != nullptr ? trace->layer_count() : 0;
+  if (layers == 0) return;
+  view.layer = std::clamp<Index>(view.layer, 0, layers - 1);
+  const Index heads = trace->head_count(view.layer);
+  view.head = std::clamp<Index>(view.head, 0, std::max<Index>(heads - 1, 0));
+}
+
+}  // namespace
+
+void State::look_at(Index layer, Index head) {
+  ViewSettings& view = edited().view;
+  const bool together = !edits_other() && !experiment.others.empty() &&
+                        experiment.others.front().view.layer == view.layer &&
+                        experiment.others.front().view.head == view.head;
+  view.layer = layer;
+  view.head = head;
+  if (together) {
+    experiment.others.front().view.layer = layer;
+    experiment.others.front().view.head = head;
+  }
+  keep_view_inside();
 }
 
 void State::keep_view_inside() {
   // The trace of another run says nothing about what the next one will have.
-  if (layers() == 0 || !same_run(shown, experiment)) return;
-  experiment.view.layer = std::clamp<Index>(experiment.view.layer, 0, layers() - 1);
-  experiment.view.head =
-      std::clamp<Index>(experiment.view.head, 0, std::max<Index>(heads() - 1, 0));
+  if (!same_run(shown, experiment)) return;
+  keep_inside(experiment.view, trace.get());
+  if (!experiment.others.empty()) keep_inside(experiment.others.front().view, reference.get());
 }
 
 }  // namespace attnscope::window

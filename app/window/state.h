@@ -85,7 +85,8 @@ struct Wishes {
 struct State {
   explicit State(Experiment start = {}) : experiment(start), history(std::move(start)) {}
 
-  Experiment experiment;  // edited by everything
+  Experiment experiment;       // edited by everything
+  bool editing_other = false;  // the left panels edit what is compared with
   History history;
 
   ChoiceScope scope = ChoiceScope::All;  // for which heads a variant or encoding is chosen
@@ -95,6 +96,7 @@ struct State {
   Experiment shown;                        // what made them
   std::string error;                       // why the newest run gave none; empty when it did
   double busy_seconds = 0;                 // of the run that goes on; 0: none
+  bool generating = false;                 // another token is drawn whenever a run is done
 
   Settings settings;
   double scale = 1;    // pixels per unit that holds at the moment
@@ -126,10 +128,20 @@ struct State {
   bool panels_shown() const { return settings.panels && !presenting; }
   void say(std::string text);       // a notice that goes by itself
   void complain(std::string text);  // an error
+  // What the left panels edit: the experiment, or the one that it is compared with.
+  bool edits_other() const { return editing_other && !experiment.others.empty(); }
+  Experiment& edited() { return edits_other() ? experiment.others.front() : experiment; }
+  const Experiment& edited() const {
+    return edits_other() ? experiment.others.front() : experiment;
+  }
+  const Trace* edited_trace() const { return edits_other() ? reference.get() : trace.get(); }
+  // Has the edited experiment look at this layer and head. What the experiment is compared with
+  // follows as long as both look at the same.
+  void look_at(Index layer, Index head);
   // The attention that the view's layer and head point at; null without a trace.
   const AttentionTap* tap(Index* head_in_group = nullptr) const;
-  Index layers() const;
-  Index heads() const;  // of the view's layer
+  Index layers() const;  // of the edited experiment's model
+  Index heads() const;   // of its view's layer
   // The view's layer and head moved into what the trace has.
   void keep_view_inside();
 };

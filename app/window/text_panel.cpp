@@ -28,8 +28,8 @@ void draw_samples(Ui& ui, State& state, const std::vector<std::string>& samples)
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (ImGui::Selectable(on_screen(headline(samples[i], kHeadline)).c_str())) {
       state.history.end_step();
-      state.experiment.text = samples[i];
-      state.experiment.ids.clear();
+      state.edited().text = samples[i];
+      state.edited().ids.clear();
     }
     mark(ui, "sample." + std::to_string(i));
   }
@@ -42,11 +42,11 @@ std::string count(std::size_t n, const char* one, const char* many) {
 
 void draw_counts(Ui& ui, const State& state) {
   std::size_t characters = 0;
-  const std::string& text = state.experiment.text;
+  const std::string& text = state.edited().text;
   for (std::size_t at = 0; at < text.size(); at = next_character(text, at)) ++characters;
   std::string line = count(characters, "character", "characters");
-  if (state.trace != nullptr && same_run(state.shown, state.experiment)) {
-    line += ", " + count(state.trace->tokens.size(), "token", "tokens");
+  if (state.edited_trace() != nullptr && same_run(state.shown, state.experiment)) {
+    line += ", " + count(state.edited_trace()->tokens.size(), "token", "tokens");
   }
   faint(ui, line);
 }
@@ -60,17 +60,17 @@ bool is_cut(const Trace& trace, const std::string& text) {
 
 // Which part of a long text is used; shown when it matters.
 void draw_overlong(Ui& ui, State& state) {
-  if (state.trace == nullptr) return;
-  const Trace& trace = *state.trace;
+  if (state.edited_trace() == nullptr) return;
+  const Trace& trace = *state.edited_trace();
   const bool beyond = static_cast<Index>(trace.tokens.size()) > trace.config.context;
-  if (!beyond && !is_cut(trace, state.shown.text)) return;
+  if (!beyond && !is_cut(trace, state.edited().text)) return;
   const int clicked =
       segments(ui, "overlong",
                {{"First part", "Use the beginning of the text.", "first"},
                 {"Last part", "Use the end of the text.", "last"},
                 {"All", "Use all of it, at positions beyond those of training.", "all"}},
-               static_cast<int>(state.experiment.overlong));
-  if (clicked >= 0) state.experiment.overlong = static_cast<Overlong>(clicked);
+               static_cast<int>(state.edited().overlong));
+  if (clicked >= 0) state.edited().overlong = static_cast<Overlong>(clicked);
 }
 
 void token_hint(const Ui& ui, const TraceToken& token, std::size_t position) {
@@ -86,20 +86,20 @@ void draw_text_panel(Ui& ui, State& state, const std::vector<std::string>& sampl
   draw_samples(ui, state, samples);
   const float height =
       static_cast<float>(kEditorLines) * ImGui::GetTextLineHeight() * 1.25F + ui.px(14);
-  if (state.text.edit.text() != state.experiment.text) {
-    state.text.edit.assign(state.experiment.text);
+  if (state.text.edit.text() != state.edited().text) {
+    state.text.edit.assign(state.edited().text);
   }
   if (draw_text_editor(ui, state.text, height, "Type or drop a text here.", state.wishes)) {
-    state.experiment.text = state.text.edit.text();
-    state.experiment.ids.clear();
+    state.edited().text = state.text.edit.text();
+    state.edited().ids.clear();
   }
   draw_counts(ui, state);
   draw_overlong(ui, state);
 }
 
 void draw_tokens(Ui& ui, State& state) {
-  if (state.trace == nullptr) return;
-  const std::vector<TraceToken>& tokens = state.trace->tokens;
+  if (state.edited_trace() == nullptr) return;
+  const std::vector<TraceToken>& tokens = state.edited_trace()->tokens;
   const Look& look = *ui.look;
   const std::optional<Hit>& hit = state.view.hit;
   const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;

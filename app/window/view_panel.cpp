@@ -107,6 +107,26 @@ void draw_view_parameters(Ui& ui, ViewSettings& settings, ListTexts& texts) {
   }
 }
 
+// The commands that belong to this view, as buttons.
+void draw_view_actions(Ui& ui, State& state) {
+  bool first = view(state.experiment.view.id).parameters.empty();
+  // As low as the parameters beside them.
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(10), ui.px(3)});
+  for (const Action& a : actions()) {
+    if (a.view != state.experiment.view.id) continue;
+    const float width = ImGui::CalcTextSize(a.label.c_str()).x + ui.px(24);
+    if (!first) ImGui::SameLine(0, ui.px(8));
+    if (!first && ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
+    first = false;
+    ImGui::BeginDisabled(!a.enabled(state));
+    const bool on = a.checked && a.checked(state);
+    if (button(ui, a.label.c_str(), a.id, on)) a.run(state);
+    ImGui::EndDisabled();
+    hint(ui, a.help + key_of(a));
+  }
+  ImGui::PopStyleVar();
+}
+
 void draw_toolbar(Ui& ui, State& state, ListTexts& texts) {
   for (const View& v : views()) {
     draw_tab(ui, state, v);
@@ -114,19 +134,21 @@ void draw_toolbar(Ui& ui, State& state, ListTexts& texts) {
   }
   ImGui::NewLine();
   ImGui::Spacing();
-  ViewSettings& view = state.experiment.view;
-  draw_stepper(ui, "Layer", view.layer, state.layers(), action("layer_back"), action("layer_on"),
-               state, view.layer);
+  const Index layer_now = state.edited().view.layer, head_now = state.edited().view.head;
+  Index layer = layer_now, head = head_now;
+  draw_stepper(ui, "Layer", layer, state.layers(), action("layer_back"), action("layer_on"), state,
+               layer);
   ImGui::SameLine(0, ui.px(14));
-  draw_stepper(ui, "Head", view.head, state.heads(), action("head_back"), action("head_on"), state,
-               view.head);
-  state.keep_view_inside();
+  draw_stepper(ui, "Head", head, state.heads(), action("head_back"), action("head_on"), state,
+               head);
+  if (layer != layer_now || head != head_now) state.look_at(layer, head);
   const float right = ui.px(110) + ImGui::CalcTextSize("Normalise").x + ImGui::GetFrameHeight() +
                       3 * ImGui::GetStyle().ItemSpacing.x;
   const float at = ImGui::GetContentRegionMax().x - right;
   if (at > ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x + ui.px(14)) ImGui::SameLine(at);
   draw_colours(ui, state);
-  draw_view_parameters(ui, view, texts);
+  draw_view_parameters(ui, state.experiment.view, texts);
+  draw_view_actions(ui, state);
 }
 
 // A message in the middle of the picture's place: what to do, or what went wrong.
@@ -155,6 +177,7 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
   Experiment experiment = state.shown;
   experiment.view = key.view;
   if (!experiment.others.empty()) experiment.others.front().view = key.other_view;
+  experiment.interventions = key.interventions;
   const ScreenMeasure measure(ui.fonts, ui.scale);
   const Theme& theme = ui.look->theme();
   ViewInput input{.trace = *key.trace,
@@ -168,7 +191,8 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
                   .pointer = {},
                   .cache = &picture.cache,
                   .scale = ui.scale,
-                  .reference = key.reference.get()};
+                  .reference = key.reference.get(),
+                  .flipped = key.flipped};
   if (key.pointer_x >= 0) input.pointer = Point{key.pointer_x, key.pointer_y};
   MapPyramid* const maps = picture.cache.maps();
   if (maps != nullptr) maps->begin();
@@ -195,7 +219,8 @@ void pan_and_zoom(State& state, const ViewLayout& layout, double scale, bool hov
   const AttentionTap* tap = state.tap();
   if (tap == nullptr || !has_cells(layout)) return;
   const Cells seen{layout.row, layout.column, layout.height, layout.width};
-  const Index rows = tap->queries(), columns = tap->keys();
+  const Index rows = layout.rows > 0 ? layout.rows : tap->queries();
+  const Index columns = layout.columns > 0 ? layout.columns : tap->keys();
   const ImGuiIO& io = ImGui::GetIO();
   ViewSettings& view = state.experiment.view;
   if (state.view.actual_size) {
@@ -225,10 +250,20 @@ void open_clicked(State& state) {
   const std::optional<Hit>& hit = state.view.hit;
   if (!hit) return;
   ViewSettings& view = state.experiment.view;
-  view.layer = hit->layer;
-  view.head = hit->head;
+  state.look_at(hit->layer, hit->head);
   view.id = views().front().id;
   show_all(view);
+}
+
+// Where the handles are, for tests.
+void report_handles(Ui& ui, const ViewLayout& layout, ImVec2 origin) {
+  if (!ui.report.on()) return;
+  for (std::size_t n = 0; n < layout.handles.size(); ++n) {
+    const Box& area = layout.handles[n].area;
+    ui.report.box("handle." + std::to_string(n), {static_cast<double>(origin.x) + area.x * ui.scale,
+                                                  static_cast<double>(origin.y) + area.y * ui.scale,
+                                                  area.width * ui.scale, area.height * ui.scale});
+  }
 }
 
 // The handle under the pointer; -1: none.
@@ -240,8 +275,12 @@ int handle_at(const ViewLayout& layout, const std::optional<Point>& pointer) {
   return -1;
 }
 
-// Dragging and clicking of what the view offers for it. True while the mouse is busy with that.
-bool use_handles(const Ui& ui, State& state, const ViewLayout& layout, bool hovered, bool held) {
+// What the mouse is busy with: clicks leave panning and zooming free, drags do not.
+enum class HandleUse { None, Click, Drag };
+
+// Dragging and clicking of what the view offers for it.
+HandleUse use_handles(const Ui& ui, State& state, const ViewLayout& layout, bool hovered,
+                      bool held) {
   ViewPanel& panel = state.view;
   const int under = hovered ? handle_at(layout, panel.pointer) : -1;
   if (panel.held_handle < 0 && under >= 0 && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
@@ -254,18 +293,21 @@ bool use_handles(const Ui& ui, State& state, const ViewLayout& layout, bool hove
       ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
       hint(ui, layout.handles[static_cast<std::size_t>(under)].help);
     }
-    return under >= 0;
+    if (under < 0) return HandleUse::None;
+    return layout.handles[static_cast<std::size_t>(under)].drag ? HandleUse::Drag
+                                                                : HandleUse::Click;
   }
   const Handle& handle = layout.handles[static_cast<std::size_t>(panel.held_handle)];
   panel.handle_moved |= ImGui::IsMouseDragging(ImGuiMouseButton_Left, kClickPixels);
   if (held && panel.handle_moved && handle.drag && panel.pointer) {
     handle.drag(*panel.pointer, state.experiment);
   }
+  const HandleUse use = handle.drag ? HandleUse::Drag : HandleUse::Click;
   if (!held) {
     if (!panel.handle_moved && handle.click) handle.click(state.experiment);
     panel.held_handle = -1;
   }
-  return true;
+  return use;
 }
 
 // A click with the right button pins the pair under the pointer, or lets go of it.
@@ -285,8 +327,11 @@ void use_mouse(Ui& ui, State& state, const ViewLayout& layout, const View& view)
     state.view.hit = layout.hit(*state.view.pointer);
   }
   use_pin(state, hovered);
-  if (use_handles(ui, state, layout, hovered, held)) return;
+  const HandleUse use = use_handles(ui, state, layout, hovered, held);
+  if (use == HandleUse::Drag) return;
   if (view.zooms) pan_and_zoom(state, layout, ui.scale, hovered, held);
+  if (!held) state.view.panning = false;
+  if (use == HandleUse::Click) return;
   if (hovered && view.zooms && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
     action("fit").run(state);
   }
@@ -341,6 +386,9 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
                    ui.scale,
                    ui.look->dark,
                    state.presenting};
+  key.interventions = state.experiment.interventions;
+  const bool typing = state.text.focused || ImGui::GetIO().WantTextInput;
+  key.flipped = ImGui::GetIO().KeyShift && !typing && !others.empty();
   if (state.view.pointer) {
     key.pointer_x = state.view.pointer->x;
     key.pointer_y = state.view.pointer->y;
@@ -353,6 +401,7 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
     return;
   }
   painter.paint(picture.layout.list, *ImGui::GetWindowDrawList(), origin, ui.scale, ui.fonts);
+  report_handles(ui, picture.layout, origin);
   use_mouse(ui, state, picture.layout, view(state.experiment.view.id));
 }
 

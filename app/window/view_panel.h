@@ -19,6 +19,8 @@ struct Picture {
     bool dark = false, presenting = false;
     double pointer_x = -1, pointer_y = -1;
     std::uint64_t maps = 0;  // version of the maps that come in
+    bool flipped = false;
+    Interventions interventions{};
     bool operator==(const Key&) const = default;
   };
   Key key;

@@ -182,6 +182,10 @@ Experiment experiment_from_json(const json& value, std::string_view path) {
   }
   if (object.has("backend")) e.backend = backend_choice(object.text("backend"));
   e.overlong = static_cast<Overlong>(object.choice_or("overlong", 0, kOverlong));
+  if (object.has("interventions")) {
+    e.interventions =
+        interventions_from_json(object.any("interventions"), object.path_of("interventions"));
+  }
   if (object.has("view")) e.view = view_from_json(object.any("view"), object.path_of("view"));
   if (object.has("compare")) {
     const std::string place = object.path_of("compare");
@@ -209,6 +213,7 @@ json to_json(const Experiment& e) {
   if (e.variant) object["variant"] = to_json(*e.variant);
   if (e.encoding) object["position"] = to_json(*e.encoding);
   if (e.causal) object["causal"] = *e.causal;
+  if (!e.interventions.empty()) object["interventions"] = to_json(e.interventions);
   if (!e.others.empty()) object["compare"] = to_json(e.others.front());
   for (const GroupChoice& group : e.groups) object["groups"].push_back(to_json(group));
   return object;
@@ -241,7 +246,10 @@ bool same_run(const Experiment& a, const Experiment& b) {
 
 std::optional<Experiment> reference_of(const Experiment& experiment) {
   if (!experiment.others.empty()) return experiment.others.front();
-  return std::nullopt;
+  if (experiment.interventions.empty()) return std::nullopt;
+  Experiment untouched = experiment;
+  untouched.interventions.clear();
+  return untouched;
 }
 
 }  // namespace attnscope

@@ -13,6 +13,7 @@
 
 #include "core/attention/backend.h"
 #include "core/attention/variant.h"
+#include "core/experiment/intervention.h"
 
 namespace attnscope {
 
@@ -55,6 +56,7 @@ struct Experiment {
   std::vector<GroupChoice> groups;  // beyond that, in this order: later ones win
   BackendChoice backend = BackendChoice::Auto;
   Overlong overlong = Overlong::First;
+  std::vector<Intervention> interventions;  // in the model, see there
   ViewSettings view;
   // What to compare with: none or one. Of its own `view` only layer and head count, and its
   // `others` are empty.
@@ -75,7 +77,8 @@ void save_session(const std::filesystem::path& path, const Experiment& experimen
 // Whether two experiments give the same trace (they may differ in what is looked at).
 bool same_run(const Experiment& a, const Experiment& b);
 
-// The run that stands beside this one for comparison, where there is one.
+// The run that stands beside this one: what it is compared with, else, where a person intervenes,
+// the same run without that.
 std::optional<Experiment> reference_of(const Experiment& experiment);
 
 }  // namespace attnscope

@@ -3,11 +3,14 @@
 #include <chrono>
 #include <set>
 
+#include "core/analysis/prediction.h"
 #include "core/base/error.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/experiment/chosen.h"
 #include "core/experiment/notes.h"
 #include "core/experiment/runner.h"
+#include "core/model/logit_lens.h"
+#include "core/view/view.h"
 
 namespace attnscope {
 
@@ -59,6 +62,33 @@ void cut(std::vector<TraceToken>& tokens, Index context, Overlong policy, Trace&
   }
 }
 
+// The one token that a text is.
+std::int32_t token_of_text(const std::string& text, const Checkpoint& checkpoint) {
+  std::vector<std::int32_t> ids;
+  if (checkpoint.tokenizer) {
+    for (const Token& token : checkpoint.tokenizer->encode(text)) {
+      if (!token.special) ids.push_back(token.id);
+    }
+  }
+  if (ids.size() == 1) return ids.front();
+  throw InputError("intervene: expected a text that is one token of " + checkpoint.name +
+                   ", found \"" + text + "\", which is " + std::to_string(ids.size()));
+}
+
+// Puts other tokens in the places that interventions name.
+void replace_tokens(const Interventions& interventions, const Checkpoint& checkpoint,
+                    std::vector<TraceToken>& tokens) {
+  for (const Intervention& i : interventions) {
+    if (i.kind != Intervention::Kind::Replace) continue;
+    TraceToken& token = tokens[static_cast<std::size_t>(i.position)];
+    const std::int32_t id = i.token >= 0 ? i.token : token_of_text(i.text, checkpoint);
+    TraceToken other = trace_token(id, checkpoint);
+    other.begin = token.begin;
+    other.end = token.end;
+    token = std::move(other);
+  }
+}
+
 bool fits_in_memory(const ModelConfig& config, Index length) {
   return config.layers * config.heads * length <= kMostKeptAttention / length;
 }
@@ -72,7 +102,8 @@ BackendProvider cpu_only() {
   };
 }
 
-// A run that is compared with another, so that it need not be repeated when the other changes.
+// A run of the last request, so that it need not be repeated when only another of it changes, or
+// what is worked out from it.
 struct Kept {
   Experiment experiment;
   fs::file_time_type model_time;
@@ -82,7 +113,7 @@ struct Kept {
 struct ExperimentRun::State {
   BackendProvider backends;
   std::vector<Loaded> loaded;  // the most recently used last
-  std::vector<Kept> kept;      // of the last comparison
+  std::vector<Kept> kept;      // of the last request
 
   std::shared_ptr<const Checkpoint> checkpoint(const std::string& model) {
     const auto time = time_of(model_folder(model));
@@ -115,7 +146,8 @@ ExperimentRun::~ExperimentRun() = default;
 namespace {
 
 // Fills in the taps.
-void run_forward(const Model& model, Backend& backend, const Stop& stop, Trace& trace) {
+void run_forward(const Model& model, Backend& backend, const Interventions& interventions,
+                 const Stop& stop, Trace& trace) {
   const Index length = static_cast<Index>(trace.tokens.size());
   IntTensor ids({1, length});
   std::ranges::transform(trace.tokens, ids.begin(), &TraceToken::id);
@@ -123,12 +155,14 @@ void run_forward(const Model& model, Backend& backend, const Stop& stop, Trace& 
   options.backend = &backend;
   options.stop = stop;
   options.trace = &trace;
+  options.interventions = &interventions;
   options.keep_attention = fits_in_memory(model.config, length);
   const auto start = std::chrono::steady_clock::now();
   forward(model, ids, options);
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
   trace.backend = backend.name();
   trace.milliseconds = time.count();
+  trace.token_bits = token_bits(trace.logits, {ids.begin(), ids.end()});
 }
 
 // What the backend could not do ran on the CPU: fine, but where it was asked for by name.
@@ -151,14 +185,17 @@ std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, co
   stop.check();
   trace->model = checkpoint->name;
   trace->config = checkpoint->model.config;
+  trace->tokenizer = checkpoint->tokenizer;
   trace->tokens = chosen_tokens(*checkpoint, experiment);
   cut(trace->tokens, checkpoint->model.config.context, experiment.overlong, *trace);
   const auto length = static_cast<Index>(trace->tokens.size());
   const Model chosen = chosen_model(checkpoint->model, experiment);
   const Model model = length > chosen.config.context ? with_context(chosen, length) : chosen;
+  check(experiment.interventions, model.config, length);
+  replace_tokens(experiment.interventions, *checkpoint, trace->tokens);
   stop.check();
   Backend& backend = state_->backend(experiment.backend, *trace);
-  run_forward(model, backend, stop, *trace);
+  run_forward(model, backend, experiment.interventions, stop, *trace);
   note_fallbacks(experiment.backend, *trace);
   for (std::string& note : notes_on_model(checkpoint->model, model)) {
     trace->notes.push_back(std::move(note));
@@ -167,28 +204,38 @@ std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, co
   return trace;
 }
 
+namespace {
+
+// The same trace with what its layers would say.
+std::shared_ptr<const Trace> with_lens(const std::shared_ptr<const Trace>& trace,
+                                       const Model& model, const Stop& stop) {
+  if (trace->lens) return trace;
+  auto result = std::make_shared<Trace>(*trace);
+  result->lens = std::make_shared<const LogitLens>(logit_lens(model, *trace, stop));
+  return result;
+}
+
+}  // namespace
+
 Traces ExperimentRun::run_both(const Experiment& experiment, const Stop& stop) {
   const std::optional<Experiment> reference = reference_of(experiment);
-  if (!reference) {
-    state_->kept.clear();
-    return {run(experiment, stop), nullptr};
-  }
   std::vector<Kept> kept;
-  const auto run_unless_kept = [&](Experiment one) {
+  const auto run_unless_kept = [&](Experiment one, bool wants_lens) {
     one.others.clear();
     const auto time = time_of(model_folder(one.model));
-    for (const Kept& before : state_->kept) {
-      if (same_run(before.experiment, one) && before.model_time == time) {
-        kept.push_back(before);
-        return before.trace;
-      }
+    const auto before = std::ranges::find_if(state_->kept, [&](const Kept& k) {
+      return same_run(k.experiment, one) && k.model_time == time;
+    });
+    Kept now = before != state_->kept.end() ? *before : Kept{one, time, run(one, stop)};
+    if (wants_lens) {
+      now.trace = with_lens(now.trace, state_->checkpoint(one.model)->model, stop);
     }
-    kept.push_back({one, time, run(one, stop)});
-    return kept.back().trace;
+    kept.push_back(now);
+    return now.trace;
   };
   Traces traces;
-  traces.trace = run_unless_kept(experiment);
-  traces.reference = run_unless_kept(*reference);
+  traces.trace = run_unless_kept(experiment, view(experiment.view.id).reads_lens);
+  if (reference) traces.reference = run_unless_kept(*reference, false);
   state_->kept = std::move(kept);
   return traces;
 }

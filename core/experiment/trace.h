@@ -12,6 +12,8 @@
 
 namespace attnscope {
 
+struct LogitLens;  // core/model/logit_lens.h
+
 enum class Stack { Encoder, Decoder };
 enum class Kind { Self, Cross };
 
@@ -53,16 +55,20 @@ struct TraceToken {
 };
 
 struct Trace {
-  std::string model;   // its name
-  ModelConfig config;  // the checkpoint's, before a person's choices
+  std::string model;                           // its name
+  ModelConfig config;                          // the checkpoint's, before a person's choices
+  std::shared_ptr<const Tokenizer> tokenizer;  // null: there are only token ids
   std::vector<TraceToken> tokens;
   std::vector<AttentionTap> attention;  // by address
   Tensor logits;                        // [L, vocabulary]
-  std::map<std::string, Tensor> taps;   // "embed", "layers.0.residual", "layers.0.output", ...
-  std::string backend;                  // what ran where: "CPU (2 threads, AVX-512)"
-  double milliseconds = 0;              // of the forward pass
-  std::vector<std::string> notes;       // what a viewer must know: untrained weights, cut text,
-                                        // fully masked rows, a GPU that could not be used
+  Tensor token_bits;  // [L] -log2 of the probability that the tokens before it gave each token; NaN
+                      // for the first; undefined without logits
+  std::shared_ptr<const LogitLens> lens;  // where a view reads it (View::reads_lens), else null
+  std::map<std::string, Tensor> taps;     // "embed", "layers.0.residual", "layers.0.output", ...
+  std::string backend;                    // what ran where: "CPU (2 threads, AVX-512)"
+  double milliseconds = 0;                // of the forward pass
+  std::vector<std::string> notes;         // what a viewer must know: untrained weights, cut text,
+                                          // fully masked rows, a GPU that could not be used
 
   // The tap of a layer's head (numbered within the layer); null when there is none.
   const AttentionTap* find(Index layer, Index head, Index* head_in_group,

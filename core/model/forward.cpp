@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -6,6 +7,7 @@
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/model/changed_backend.h"
 #include "core/model/linear.h"
 #include "core/model/model.h"
 #include "core/model/weights.h"
@@ -22,6 +24,7 @@ class Pass {
         config_(model.config),
         options_(options),
         backend_(options.backend ? *options.backend : cpu_backend()),
+        changes_(options.interventions ? *options.interventions : no_changes_),
         batch_(ids.dim(0)),
         length_(ids.dim(1)) {
     if (options.cache) cache_ = *options.cache;
@@ -105,12 +108,14 @@ class Pass {
 
   Var block(Index layer, Var x) {
     const std::string prefix = layer_prefix(layer);
+    const Var entering = x;
     x = sublayer(x, prefix + "attn_norm", prefix + "attention",
                  [&](const Var& normed) { return attention(layer, normed); });  // [n, d]
     if (config_.hidden > 0) {
       x = sublayer(x, prefix + "ffn_norm", prefix + "feed_forward",
                    [&](const Var& normed) { return feed_forward(prefix + "ffn.", normed); });
     }
+    if (is_off(changes_, layer)) x = entering;  // what the layer would have added is in its taps
     tap(prefix + "residual", x);
     return x;
   }
@@ -186,12 +191,43 @@ class Pass {
       wanted.log_sum_exp = true;
       wanted.tiles = !options_.keep_attention;
     }
-    OperationResult result = evaluate(input, backend_, wanted, options_.stop);
-    const Var output = merge_heads(result.output, group.heads);  // [B, L, h d_v]
+    OperationResult result = evaluated(layer, input, wanted);
+    const Var output = without_off_heads(merge_heads(result.output, group.heads), layer,
+                                         input.first_head, group.heads);
     if (options_.trace) {
       keep(layer, group_index, group, std::move(input), std::move(result));
     }
     return output;
+  }
+
+  // With fewer pairs where a person wants that.
+  OperationResult evaluated(Index layer, const OperationInput& input, const Wanted& wanted) {
+    const Index first_head = input.first_head;
+    if (!changes_pattern(changes_, layer, first_head, input.heads)) {
+      return evaluate(input, backend_, wanted, options_.stop);
+    }
+    ChangedBackend changed(
+        backend_,
+        [&](const Pattern& pattern) {
+          return changed_pattern(pattern, changes_, layer, first_head, input.heads);
+        },
+        variant(input.variant.id).label, length_);
+    OperationResult result = evaluate(input, changed, wanted, options_.stop);
+    changed.finish(result);
+    return result;
+  }
+
+  // x: [B, L, h d_v]; the columns of heads that are off become zero.
+  Var without_off_heads(const Var& x, Index layer, Index first_head, Index heads) const {
+    const Index size = x.dim(2) / heads;
+    Tensor share = Tensor::full({x.dim(2)}, 1);  // [h d_v]
+    bool any = false;
+    for (Index a = 0; a < heads; ++a) {
+      if (!is_off(changes_, layer, first_head + a)) continue;
+      std::fill_n(share.data() + a * size, size, 0.0f);
+      any = true;
+    }
+    return any ? multiply(x, share) : x;
   }
 
   void keep(Index layer, Index group_index, const HeadGroup& group, OperationInput input,
@@ -255,6 +291,8 @@ class Pass {
   const ModelConfig& config_;
   const ForwardOptions& options_;
   Backend& backend_;
+  const Interventions no_changes_;
+  const Interventions& changes_;
   Index batch_, length_;
   KeyValueCache cache_;  // empty where there is none
   std::uint64_t dropouts_ = 0;

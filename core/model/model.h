@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/attention/backend.h"
+#include "core/experiment/intervention.h"
 #include "core/experiment/trace.h"
 #include "core/model/config.h"
 
@@ -55,6 +56,9 @@ struct ForwardOptions {
   // The ids follow those in the cache, which gets them too. The trace has their rows alone, over
   // all keys so far. InputError where cache_refusal() has a reason.
   KeyValueCache* cache = nullptr;
+  // What a person changes in the model, checked by check(interventions, ...); null: nothing. Not
+  // with a cache.
+  const std::vector<Intervention>* interventions = nullptr;
   bool last_logits = false;        // of each sequence's last token alone
   std::uint64_t dropout_seed = 0;  // used when config.dropout > 0 and training
   bool training = false;

@@ -20,4 +20,9 @@ double colour_bar_width(const Page& page);
 void draw_colour_bar(Page& page, const Box& box, const ColourRange& range,
                      const std::vector<std::string>& titles);
 
+// A level bar with numbers below it and the first title that fits below these.
+double level_colour_bar_height(const Page& page);
+void draw_level_colour_bar(Page& page, Point at, double width, const ColourRange& range,
+                           const std::vector<std::string>& titles);
+
 }  // namespace attnscope

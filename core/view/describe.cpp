@@ -43,9 +43,23 @@ std::string sentence(std::string note) {
 
 }  // namespace
 
+std::string describe_variant(const AttentionTap& tap) {
+  return describe(variant(tap.variant.id), tap.variant.values);
+}
+
+std::string describe_encoding(const AttentionTap& tap) {
+  return describe(encoding(tap.encoding.id), tap.encoding.values);
+}
+
 std::string describe(const AttentionTap& tap) {
-  return describe(variant(tap.variant.id), tap.variant.values) +
-         "; position: " + describe(encoding(tap.encoding.id), tap.encoding.values);
+  return describe_variant(tap) + "; position: " + describe_encoding(tap);
+}
+
+std::string token_label(const Trace& trace, std::int32_t id) {
+  if (trace.tokenizer && id >= 0 && id < trace.tokenizer->vocabulary_size()) {
+    return visible(trace.tokenizer->bytes(id));
+  }
+  return std::string("#").append(std::to_string(id));
 }
 
 std::string layers_and_heads(const Trace& trace) {
@@ -71,17 +85,20 @@ std::string caption(const Trace& trace, const std::string& about) {
 }
 
 Found find_tap(const ViewInput& input) {
+  return find_tap(input.trace, input.experiment.view);
+}
+
+Found find_tap(const Trace& trace, const ViewSettings& view) {
   Found found;
-  if (input.trace.attention.empty()) {
+  if (trace.attention.empty()) {
     found.headline = "No attention to show yet";
-    found.advice = input.trace.tokens.empty()
+    found.advice = trace.tokens.empty()
                        ? "Type a text, or choose one of the samples, and the model's attention "
                          "appears here."
                        : "This run kept no attention. Choose a model with attention layers.";
     return found;
   }
-  const ViewSettings& view = input.experiment.view;
-  found.tap = input.trace.find(view.layer, view.head, &found.head);
+  found.tap = trace.find(view.layer, view.head, &found.head);
   if (found.tap != nullptr && (found.tap->queries() < 1 || found.tap->keys() < 1)) {
     found.tap = nullptr;
     found.headline = "Nothing to attend to";
@@ -89,7 +106,7 @@ Found find_tap(const ViewInput& input) {
   } else if (found.tap == nullptr) {
     found.headline =
         "No layer " + std::to_string(view.layer) + " with a head " + std::to_string(view.head);
-    found.advice = "The model has " + layers_and_heads(input.trace) +
+    found.advice = "The model has " + layers_and_heads(trace) +
                    ", counted from 0. Choose another layer or head.";
   }
   return found;

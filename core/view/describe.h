@@ -10,9 +10,14 @@ namespace attnscope {
 
 // "Local (window = 4, dilation = 1); position: RoPE (base = 10000)".
 std::string describe(const AttentionTap& tap);
+std::string describe_variant(const AttentionTap& tap);   // "Local (window = 4, dilation = 1)"
+std::string describe_encoding(const AttentionTap& tap);  // "RoPE (base = 10000)"
 
 // What every caption ends with: tokens, what ran where, notes. `about`: what this view shows.
 std::string caption(const Trace& trace, const std::string& about);
+
+// How a token of the vocabulary is shown: "␣the"; "#17" where there is no tokenizer.
+std::string token_label(const Trace& trace, std::int32_t id);
 
 // "4 layers of 4 heads", "4 layers".
 std::string layers_and_heads(const Trace& trace);
@@ -24,5 +29,6 @@ struct Found {
   std::string headline, advice;
 };
 Found find_tap(const ViewInput& input);
+Found find_tap(const Trace& trace, const ViewSettings& view);
 
 }  // namespace attnscope

@@ -12,44 +12,10 @@ constexpr double kLeastPlot = 3;      // em; below that there is nothing to see
 constexpr double kMostLabels = 0.24;  // share of the picture for labels on one side
 constexpr double kNoteHeight = 1.5;   // em
 
-// What the settings ask for, kept where at least a part of the matrix is in sight.
-void set_visible(MatrixPlot& matrix, const ViewSettings& settings) {
-  const auto rows = static_cast<double>(matrix.rows.count());
-  const auto columns = static_cast<double>(matrix.columns.count());
-  matrix.height = rows;
-  matrix.width = columns;
-  if (!(settings.width > 0) || !(settings.height > 0)) return;
-  constexpr double kLeast = 0.25;  // cells
-  const auto place = [kLeast](double first, double extent, double count, double& from,
-                              double& size) {
-    size = std::clamp(extent, kLeast, 4 * count);
-    from = std::clamp(first, -size + kLeast, count - kLeast);
-  };
-  place(settings.row, settings.height, rows, matrix.row, matrix.height);
-  place(settings.column, settings.width, columns, matrix.column, matrix.width);
-}
-
 // The cell of an axis at a pixel; -1 when there is none.
 Index cell_at(double pixel, double from, double length, double first, double extent, Index count) {
   const double cell = std::floor(first + (pixel - from) / length * extent);
   return cell >= 0 && cell < static_cast<double>(count) ? static_cast<Index>(cell) : -1;
-}
-
-// A function object of few numbers: it is kept after the page is gone.
-struct PairAt {
-  Box plot;
-  double row, column, height, width;
-  Index rows, columns;
-
-  std::pair<Index, Index> operator()(Point p) const {
-    if (!plot.contains(p)) return {-1, -1};
-    return {cell_at(p.y, plot.y, plot.height, row, height, rows),
-            cell_at(p.x, plot.x, plot.width, column, width, columns)};
-  }
-};
-
-PairAt pair_at(const MatrixPlot& m) {
-  return {m.plot, m.row, m.column, m.height, m.width, m.rows.count(), m.columns.count()};
 }
 
 // The box of cells [row, row + height) x [column, column + width), in pixels.
@@ -70,6 +36,36 @@ void draw_cross_hair(Page& page, const MatrixPlot& m) {
 
 }  // namespace
 
+CellWindow cell_window(const ViewSettings& settings) {
+  return {settings.row, settings.column, settings.height, settings.width};
+}
+
+void set_visible(MatrixPlot& matrix, const CellWindow& asked) {
+  const auto rows = static_cast<double>(matrix.rows.count());
+  const auto columns = static_cast<double>(matrix.columns.count());
+  matrix.height = rows;
+  matrix.width = columns;
+  if (!(asked.width > 0) || !(asked.height > 0)) return;
+  constexpr double kLeast = 0.25;  // cells
+  const auto place = [kLeast](double first, double extent, double count, double& from,
+                              double& size) {
+    size = std::clamp(extent, kLeast, 4 * count);
+    from = std::clamp(first, -size + kLeast, count - kLeast);
+  };
+  place(asked.row, asked.height, rows, matrix.row, matrix.height);
+  place(asked.column, asked.width, columns, matrix.column, matrix.width);
+}
+
+std::pair<Index, Index> PairAt::operator()(Point p) const {
+  if (!plot.contains(p)) return {-1, -1};
+  return {cell_at(p.y, plot.y, plot.height, row, height, rows),
+          cell_at(p.x, plot.x, plot.width, column, width, columns)};
+}
+
+PairAt pair_at(const MatrixPlot& m) {
+  return {m.plot, m.row, m.column, m.height, m.width, m.rows.count(), m.columns.count()};
+}
+
 MatrixPlot place_matrix(const Page& page, const Box& inside, const AttentionTap& tap,
                         double right_width) {
   MatrixPlot m;
@@ -77,7 +73,7 @@ MatrixPlot place_matrix(const Page& page, const Box& inside, const AttentionTap&
   const Trace& trace = page.input().trace;
   m.rows = query_axis(trace, tap);
   m.columns = key_axis(trace, tap);
-  set_visible(m, page.input().experiment.view);
+  set_visible(m, cell_window(page.input().experiment.view));
 
   const double em = page.em();
   const auto rows = static_cast<double>(m.rows.count());
@@ -127,11 +123,13 @@ void draw_matrix_frame(Page& page, const MatrixPlot& m,
   draw_cross_hair(page, m);
   page.add(Clip{});
   page.add(OutlinedBox{m.plot, page.theme().line, 1});
-  draw_axis_left(page, m.rows, {m.row, m.height, m.plot.y, m.plot.height}, m.plot.x, m.left,
-                 m.hovered_row);
+  if (m.row_labels) {
+    draw_axis_left(page, m.rows, {m.row, m.height, m.plot.y, m.plot.height}, m.plot.x, m.left,
+                   m.hovered_row);
+  }
   draw_axis_top(page, m.columns, {m.column, m.width, m.plot.x, m.plot.width}, m.plot.y, m.top,
                 m.hovered_column);
-  if (m.pooled()) {
+  if (m.pooled() && !pooling_note.empty()) {
     page.faint_text({m.plot.x, m.note_y}, page.fitting(pooling_note, page.small(), m.plot.width),
                     page.small());
   }

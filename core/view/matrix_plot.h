@@ -6,6 +6,12 @@
 
 namespace attnscope {
 
+// Which cells are asked for; width or height 0: all.
+struct CellWindow {
+  double row = 0, column = 0, height = 0, width = 0;
+};
+CellWindow cell_window(const ViewSettings& settings);
+
 struct MatrixPlot {
   TokenAxis rows, columns;
   double left = 0, top = 0;  // depth of the axes
@@ -15,6 +21,7 @@ struct MatrixPlot {
   // The visible part, in cells.
   double row = 0, column = 0, height = 0, width = 0;
   Index hovered_row = -1, hovered_column = -1;
+  bool row_labels = true;  // false: those of a plot to the left hold
 
   double scale = 1;  // pixels per unit
 
@@ -22,10 +29,23 @@ struct MatrixPlot {
   double bottom(const Page& page) const;  // where plot and note end
 };
 
+// Brings what is asked for to where at least a part of the matrix is in sight.
+void set_visible(MatrixPlot& matrix, const CellWindow& asked);
+
 // Places everything within `inside`; the space to the right of the plot is `right` wide. Cells are
 // square where that does not make the plot a thin strip.
 MatrixPlot place_matrix(const Page& page, const Box& inside, const AttentionTap& tap,
                         double right_width);
+
+// The cell at a point of the plot, [query, key]; -1 where there is none. A few numbers that may be
+// kept after the page is gone.
+struct PairAt {
+  Box plot;
+  double row, column, height, width;
+  Index rows, columns;
+  std::pair<Index, Index> operator()(Point p) const;
+};
+PairAt pair_at(const MatrixPlot& matrix);
 
 // What goes over the cells: axes, the border, lines between kinds of columns, cross-hair, and where
 // there are more cells than pixels the first of the notes that fits.

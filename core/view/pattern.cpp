@@ -172,6 +172,7 @@ ViewLayout lay_out(const ViewInput& input) {
 
 // A pattern worth a look where the model itself has only a full one.
 void show_sparse(Experiment& experiment) {
+  if (experiment.variant) return;
   const Variant& sparse = variant("longformer");
   experiment.variant = Choice{sparse.id, default_values(sparse.parameters)};
   experiment.variant->values.set("window", Index{4});

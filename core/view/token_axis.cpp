@@ -10,7 +10,7 @@ constexpr double kLabelHeight = 1.2;  // em from label to label, at least
 constexpr double kTitleDepth = 1.5;   // em
 constexpr double kBandDepth = 1.5;    // em: a stripe and its name
 constexpr double kGap = 0.45;         // em between plot and labels, with a tick in it
-constexpr Index kFewLabels = 32;      // more are likely to thin out, and then show their index
+constexpr Index kFewLabels = 16;      // more are likely to thin out, and then show their index
 constexpr Index kMostMeasured = 512;  // labels, evenly chosen
 
 const char* name_of(KeyKind kind) {

@@ -7,16 +7,25 @@ namespace attnscope {
 
 Tensor ViewCache::matrix(const std::shared_ptr<const Pattern>& pattern, const std::string& name,
                          const std::function<Tensor()>& make) {
+  return matrix(pattern, nullptr, name, make);
+}
+
+Tensor ViewCache::matrix(const std::shared_ptr<const Pattern>& pattern,
+                         const std::shared_ptr<const Pattern>& other, const std::string& name,
+                         const std::function<Tensor()>& make) {
   // A window shows a handful of matrices; whoever steps through many heads starts afresh.
   constexpr std::size_t kMostEntries = 8;
   if (entries_.size() > kMostEntries) entries_.clear();
   Entry& entry = entries_[name];
-  if (entry.pattern != pattern || !entry.matrix.defined()) entry = {pattern, make()};
+  if (entry.pattern != pattern || entry.other != other || !entry.matrix.defined()) {
+    entry = {pattern, other, make()};
+  }
   return entry.matrix;
 }
 
 const std::vector<View>& views() {
-  static const std::vector<View> list{map_view(), grid_view(), pattern_view()};
+  static const std::vector<View> list{map_view(),  grid_view(),      pattern_view(), depth_view(),
+                                      next_view(), intervene_view(), compare_view()};
   return list;
 }
 

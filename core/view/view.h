@@ -25,6 +25,10 @@ class ViewCache {
   // than last time. The pattern is kept alive, so that its address cannot come to mean another.
   Tensor matrix(const std::shared_ptr<const Pattern>& pattern, const std::string& name,
                 const std::function<Tensor()>& make);
+  // The same for what is made from two of them.
+  Tensor matrix(const std::shared_ptr<const Pattern>& pattern,
+                const std::shared_ptr<const Pattern>& other, const std::string& name,
+                const std::function<Tensor()>& make);
 
   // Maps that were not kept, computed in the background. Whoever lays views out anew where
   // maps()->version() changes sees them come in; until this was called there are none.
@@ -36,7 +40,7 @@ class ViewCache {
  private:
   std::unique_ptr<MapPyramid> maps_;
   struct Entry {
-    std::shared_ptr<const Pattern> pattern;
+    std::shared_ptr<const Pattern> pattern, other;
     Tensor matrix;
   };
   std::map<std::string, Entry> entries_;
@@ -56,6 +60,7 @@ struct ViewInput {
   double scale = 1;  // pixels per unit, for what depends on how much can be told apart
   // The run that reference_of(experiment) asks for; null: none.
   const Trace* reference = nullptr;
+  bool flipped = false;  // Shift is held: the reference stands in the place of the run
   Stop stop{};  // of what takes long: maps that were not kept, where no cache computes them
 };
 
@@ -79,6 +84,7 @@ struct ViewLayout {
   Box plot;  // where the cells are; pan and zoom act there
   // Cells shown in `plot`, for pan and zoom; zero width when the view has none.
   double row = 0, column = 0, height = 0, width = 0;
+  Index rows = 0, columns = 0;  // all there are; 0: the queries and keys of the view's head
   std::function<std::optional<Hit>(Point)> hit;  // may outlive the input; never empty
   std::vector<Handle> handles{};  // later ones lie over earlier ones; drawn by `list`
   std::string pending;  // what is still being computed, so that the picture may change: "map 40 %
@@ -95,9 +101,10 @@ struct View {
   // What can be set in this view, beside layer, head and colours: its controls in the window,
   // "--view ID,KEY=VALUE" on the command line, ViewSettings::options in sessions.
   std::vector<Parameter> parameters{};
-  // Makes an experiment that has a variant and an encoding only by default one that this view has
-  // something to show of: a sparse variant, a run to compare with. Empty: any experiment will do.
+  // Gives an experiment what this view has something to show of, where it has not got it: a sparse
+  // variant, a run to compare with. Empty: any experiment will do.
   std::function<void(Experiment&)> example{};
+  bool reads_lens = false;  // Trace::lens, which a run then works out
 };
 
 const std::vector<View>& views();       // in the order of the keys 1..9

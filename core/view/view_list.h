@@ -8,5 +8,9 @@ namespace attnscope {
 View map_view();
 View grid_view();
 View pattern_view();
+View depth_view();
+View next_view();
+View intervene_view();
+View compare_view();
 
 }  // namespace attnscope

@@ -57,12 +57,51 @@ TEST_F(PictureCommands, EveryView) {
   for (const View& view : views()) {
     for (const char* extension : {".png", ".svg", ".pdf"}) {
       const std::string name = view.id + extension;
-      const ProcessResult result = render({"--text", "the cat sat", "--view", view.id}, name);
+      std::vector<std::string> arguments{"--text", "the cat sat", "--view", view.id};
+      if (view.id == "compare") arguments.insert(arguments.end(), {"--compare-position", "alibi"});
+      const ProcessResult result = render(arguments, name);
       ASSERT_EQ(result.status, 0) << result.err;
       EXPECT_GT(fs::file_size(path(name)), 1000u);
     }
     EXPECT_EQ(testing::xml_fault(read_file(path(view.id + ".svg"))), "");
   }
+}
+
+TEST_F(PictureCommands, CompareAndInterveneByTheirOptions) {
+  ASSERT_EQ(render({"--text", "the cat sat", "--compare-variant", "local,window=1",
+                    "--compare-layer", "1", "--compare-head", "2"},
+                   "compare.png")
+                .status,
+            0);
+  const Experiment compared = load_session(path("compare.png"));
+  EXPECT_EQ(compared.view.id, "compare");
+  ASSERT_EQ(compared.others.size(), 1u);
+  EXPECT_EQ(compared.others[0].variant->id, "local");
+  EXPECT_EQ(compared.others[0].text, "the cat sat");
+  EXPECT_EQ(compared.others[0].view.layer, 1);
+  EXPECT_EQ(compared.others[0].view.head, 2);
+  EXPECT_FALSE(compared.variant.has_value());
+
+  ASSERT_EQ(
+      render({"--text", "the cat sat", "--compare", path("compare.png"), "--compare-text", "a dog"},
+             "again.png")
+          .status,
+      0);
+  EXPECT_EQ(load_session(path("again.png")).others.at(0).text, "a dog");
+
+  ASSERT_EQ(render({"--text", "the cat sat", "--intervene", "off layer=0 head=1", "--intervene",
+                    "forbid key=0"},
+                   "intervene.png")
+                .status,
+            0);
+  const Experiment changed = load_session(path("intervene.png"));
+  EXPECT_EQ(changed.view.id, "intervene");
+  ASSERT_EQ(changed.interventions.size(), 2u);
+  EXPECT_EQ(to_text(changed.interventions[1]), "forbid key=0");
+  expect_refusal(render({"--text", "the cat", "--intervene", "off layer=99"}, "no.png"),
+                 "expected layer below");
+  expect_refusal(render({"--text", "the cat", "--intervene", "stop"}, "no.png"), "intervene");
+  expect_refusal(render({"--text", "the cat", "--view", "compare"}, "no.png"), "compare");
 }
 
 TEST_F(PictureCommands, OptionsShowInThePicture) {

@@ -305,6 +305,127 @@ TEST_F(Window, ExportsWhatItShows) {
   EXPECT_NE(export_to("after.svg").find("<svg"), std::string::npos);
 }
 
+TEST_F(Window, ComparesTwoSettings) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
+  std::string picture = program.wait_for("a first picture", is_current)["picture"];
+  program.press("b");
+  program.wait_for("something to compare with", [](const Report& r) {
+    return is_current(r) && r["experiment"].contains("compare") &&
+           r["experiment"]["view"]["type"] == "compare";
+  });
+  picture = new_picture(program, picture);
+  program.click("position.type");
+  program.click("position.type.none");
+  program.wait_for("another encoding in A", [](const Report& r) {
+    return is_current(r) && r["experiment"].contains("position") &&
+           !r["experiment"]["compare"].contains("position");
+  });
+  picture = new_picture(program, picture);
+  program.keep_screenshot("compare");
+
+  program.xdotool("keydown shift");
+  const std::string flipped = new_picture(program, picture);
+  program.xdotool("keyup shift");
+  EXPECT_EQ(new_picture(program, flipped), picture);
+
+  program.click("edited.b");
+  program.click("position.type");
+  program.click("position.type.alibi");
+  program.wait_for("another encoding in B", [](const Report& r) {
+    return is_current(r) && r["experiment"]["position"]["type"] == "none" &&
+           r["experiment"]["compare"].contains("position") &&
+           r["experiment"]["compare"]["position"]["type"] == "alibi";
+  });
+  program.click("compare_swap");
+  program.wait_for("A and B in each other's place", [](const Report& r) {
+    return is_current(r) && r["experiment"]["position"]["type"] == "alibi" &&
+           r["experiment"]["compare"]["position"]["type"] == "none";
+  });
+  program.press("period");
+  program.wait_for("the next head in B, which is edited", [](const Report& r) {
+    return r["experiment"]["compare"]["view"]["head"] == 1 && r["experiment"]["view"]["head"] == 0;
+  });
+  program.click("compare_stop");
+  program.wait_for("the end of the comparison",
+                   [](const Report& r) { return !r["experiment"].contains("compare"); });
+  program.press("ctrl+z");
+  program.wait_for("its return",
+                   [](const Report& r) { return r["experiment"].contains("compare"); });
+}
+
+TEST_F(Window, Intervenes) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
+  program.wait_for("a first picture", is_current);
+  program.click("view.intervene");
+  program.click("handle.0");  // the switch of the first layer
+  program.wait_for("a layer that is off", [](const Report& r) {
+    return is_current(r) && r["experiment"].contains("interventions") &&
+           r["experiment"]["interventions"][0]["type"] == "off";
+  });
+  program.keep_screenshot("intervene-layer");
+  program.click("handle.1");
+  program.wait_for("a head that is off, too", [](const Report& r) {
+    return is_current(r) && r["experiment"]["interventions"].size() == 2;
+  });
+  program.click("intervention.0");
+  program.wait_for("one of them", [](const Report& r) {
+    return is_current(r) && r["experiment"]["interventions"].size() == 1 &&
+           r["experiment"]["interventions"][0]["head"] == 0;
+  });
+  program.press("ctrl+z");
+  program.wait_for("both again", [](const Report& r) {
+    return is_current(r) && r["experiment"]["interventions"].size() == 2;
+  });
+  program.click("intervene_reset");
+  program.wait_for("the model as it was", [](const Report& r) {
+    return is_current(r) && !r["experiment"].contains("interventions");
+  });
+}
+
+TEST_F(Window, ShowsWhatTheLayersWouldSay) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
+  std::string picture = program.wait_for("a first picture", is_current)["picture"];
+  program.click("view.depth");
+  program.wait_for("the layers' guesses",
+                   [](const Report& r) { return is_current(r) && r["has_lens"].get<bool>(); });
+  picture = new_picture(program, picture);
+  program.drag("depth.threshold", 0.3, 0.02);
+  program.wait_for("a lower threshold", [](const Report& r) {
+    const auto& view = r["experiment"]["view"];
+    return view.contains("options") && view["options"]["depth"]["threshold"] < 0.1;
+  });
+  picture = new_picture(program, picture);
+  program.keep_screenshot("depth");
+}
+
+TEST_F(Window, GoesOnWithTheText) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
+  program.wait_for("a first picture", is_current);
+  program.click("view.next");
+  program.press("s");
+  const std::string one = program.wait_for("another token", [](const Report& r) {
+    const std::string text = r["experiment"]["text"];
+    return is_current(r) && text.size() > 7 && text.starts_with("the cat");
+  })["experiment"]["text"];
+  program.press("ctrl+z");
+  program.wait_for("the text before", [](const Report& r) {
+    return is_current(r) && r["experiment"]["text"] == "the cat";
+  });
+  program.press("s");  // the same seed draws the same token
+  program.wait_for("the same token",
+                   [&](const Report& r) { return r["experiment"]["text"] == one; });
+  program.press("w");
+  program.wait_for("more of them", [&](const Report& r) {
+    return r["experiment"]["text"].get<std::string>().size() > one.size() + 8;
+  });
+  program.press("w");
+  const std::string stopped = program.wait_for(
+      "its end", [](const Report& r) { return is_current(r); })["experiment"]["text"];
+  program.wait_for_still_frames(std::chrono::seconds(1));
+  EXPECT_EQ(program.wait_for("rest")["experiment"]["text"], stopped);
+  program.keep_screenshot("next");
+}
+
 TEST_F(Window, DrawsNothingWhenNothingChanges) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   program.wait_for("a first picture", is_current);

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <thread>
 
+#include "core/base/error.h"
+#include "core/model/logit_lens.h"
 #include "tests/core/experiment/models.h"
 #include "tests/support/compare.h"
 
@@ -88,6 +90,36 @@ TEST_F(RunnerTest, RunsBothOfAComparison) {
   EXPECT_EQ(second.trace->tokens.size(), 2u);
   EXPECT_EQ(second.reference, first.reference);
   EXPECT_EQ(run.run_both(quick("abc"), Stop()).reference, nullptr);
+}
+
+TEST_F(RunnerTest, WorksOutWhatAViewReads) {
+  ExperimentRun run{cpu_only()};
+  Experiment experiment = quick("abc");
+  const Traces plain = run.run_both(experiment, Stop());
+  EXPECT_EQ(plain.trace->lens, nullptr);
+  experiment.view.id = "depth";
+  const Traces deep = run.run_both(experiment, Stop());
+  ASSERT_NE(deep.trace->lens, nullptr);
+  EXPECT_EQ(deep.trace->lens->guess.dim(1), 3);
+  // The pass itself was not repeated, and what was worked out is kept.
+  EXPECT_EQ(deep.trace->logits.data(), plain.trace->logits.data());
+  EXPECT_EQ(run.run_both(experiment, Stop()).trace, deep.trace);
+}
+
+TEST_F(RunnerTest, RunsWithAndWithoutInterventions) {
+  ExperimentRun run{cpu_only()};
+  Experiment experiment = quick("abc");
+  experiment.interventions = {intervention_from_text("replace position=1 text=x"),
+                              intervention_from_text("off layer=0")};
+  const Traces traces = run.run_both(experiment, Stop());
+  ASSERT_NE(traces.reference, nullptr);
+  EXPECT_EQ(traces.trace->tokens[1].label, "x");
+  EXPECT_EQ(traces.reference->tokens[1].label, "b");
+  EXPECT_EQ(traces.trace->tokens[1].begin, 1u);
+  experiment.interventions = {intervention_from_text("replace position=1 text=xy")};
+  EXPECT_THROW(run.run(experiment, Stop()), InputError);  // two tokens
+  experiment.interventions = {intervention_from_text("replace position=3 text=x")};
+  EXPECT_THROW(run.run(experiment, Stop()), InputError);  // there are three
 }
 
 TEST_F(RunnerTest, ReportsErrors) {

@@ -24,6 +24,13 @@ Experiment experiment(const std::string& view) {
   return e;
 }
 
+// One that the view has something to show of.
+Experiment example(const View& view) {
+  Experiment e = experiment(view.id);
+  if (view.example) view.example(e);
+  return e;
+}
+
 TEST(Picture, EveryViewInEveryFormatAndTheme) {
   testing::TemporaryFolder folder;
   const Trace trace = testing::synthetic_trace(2, 2, 12);
@@ -35,7 +42,7 @@ TEST(Picture, EveryViewInEveryFormatAndTheme) {
         return folder.path() / (view.id + extension);
       };
       for (const char* extension : {".png", ".svg", ".pdf"}) {
-        write_view(path(extension), trace, experiment(view.id), options);
+        write_view(path(extension), trace, example(view), options, &trace);
       }
       const Image image = testing::decode_png(read_file(path(".png")));
       EXPECT_EQ(image.width, 1440);
@@ -63,14 +70,12 @@ TEST(Picture, GivenSizesAreKept) {
   options.width = 333;
   options.height = 555;
   for (const View& view : views()) {
-    const DisplayList list =
-        lay_out_picture(testing::synthetic_trace(2, 2, 9), experiment(view.id), options);
+    const Trace trace = testing::synthetic_trace(2, 2, 9);
+    const DisplayList list = lay_out_picture(trace, example(view), options, &trace);
     EXPECT_EQ(list.width, 333);
     EXPECT_EQ(list.height, 555);
     options.height = 0;
-    EXPECT_LT(
-        lay_out_picture(testing::synthetic_trace(2, 2, 9), experiment(view.id), options).height,
-        555);
+    EXPECT_LT(lay_out_picture(trace, example(view), options, &trace).height, 555);
     options.height = 555;
   }
 }

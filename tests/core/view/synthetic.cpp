@@ -6,7 +6,41 @@
 #include <numbers>
 #include <numeric>
 
+#include "core/model/logit_lens.h"
+
 namespace attnscope::testing {
+
+namespace {
+
+constexpr Index kVocabulary = 13;
+
+// Numbers that rise and fall, the same every time.
+float wave(Index a, Index b) {
+  return static_cast<float>(0.5 + 0.5 * std::sin(static_cast<double>(3 * a + 5 * b)));
+}
+
+void add_predictions(Trace& trace, Index layers) {
+  const Index length = static_cast<Index>(trace.tokens.size());
+  trace.config.context = 4096;
+  trace.logits = Tensor({length, kVocabulary});
+  trace.token_bits = Tensor({length});
+  LogitLens lens{IntTensor({layers, length}), Tensor({layers, length}), Tensor({layers, length}),
+                 Tensor({layers, length}), Tensor({layers, length})};
+  for (Index i = 0; i < length; ++i) {
+    for (Index v = 0; v < kVocabulary; ++v) trace.logits(i, v) = 4 * wave(i, v);
+    trace.token_bits[i] = i == 0 ? NAN : 12 * wave(i, 1);
+    for (Index layer = 0; layer < layers; ++layer) {
+      lens.guess(layer, i) = static_cast<std::int32_t>((i + layer / 2) % kVocabulary);
+      lens.probability(layer, i) = wave(i, layer);
+      lens.margin(layer, i) = lens.probability(layer, i) / 2;
+      lens.final_guess(layer, i) = lens.probability(layer, i) / 3;
+      lens.saturation(layer, i) = 1 - wave(i, layer) / 4;
+    }
+  }
+  trace.lens = std::make_shared<const LogitLens>(std::move(lens));
+}
+
+}  // namespace
 
 std::vector<TraceToken> synthetic_tokens(Index count) {
   static const std::array<const char*, 13> kWords{
@@ -15,7 +49,7 @@ std::vector<TraceToken> synthetic_tokens(Index count) {
   std::vector<TraceToken> tokens;
   for (Index i = 0; i < count; ++i) {
     TraceToken token;
-    token.id = static_cast<std::int32_t>(i);
+    token.id = static_cast<std::int32_t>(i % kVocabulary);
     token.label = kWords[static_cast<std::size_t>(i) % kWords.size()];
     token.bytes = token.label;
     tokens.push_back(token);
@@ -61,6 +95,7 @@ Trace synthetic_trace(Index layers, Index heads, Index length) {
   for (Index layer = 0; layer < layers; ++layer) {
     trace.attention.push_back(synthetic_tap(layer, heads, Pattern::causal(length, length)));
   }
+  add_predictions(trace, std::max<Index>(layers, 1));
   return trace;
 }
 
@@ -89,6 +124,10 @@ ViewLayout look_at(const Trace& trace, std::string_view id, const Look& look) {
   Experiment experiment;
   experiment.view = look.settings;
   experiment.view.id = id;
+  experiment.interventions = look.interventions;
+  if (look.reference != nullptr && look.interventions.empty()) {
+    experiment.others.push_back(Experiment());
+  }
   const ViewInput input{.trace = trace,
                         .experiment = experiment,
                         .width = look.width,
@@ -99,7 +138,9 @@ ViewLayout look_at(const Trace& trace, std::string_view id, const Look& look) {
                         .framed = look.framed,
                         .tight = look.tight,
                         .pointer = look.pointer,
-                        .cache = look.cache};
+                        .cache = look.cache,
+                        .reference = look.reference,
+                        .flipped = look.flipped};
   return view(id).lay_out(input);
 }
 

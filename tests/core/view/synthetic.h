@@ -18,7 +18,7 @@ std::vector<TraceToken> synthetic_tokens(Index count);
 // the pattern; rows sum to 1.
 AttentionTap synthetic_tap(Index layer, Index heads, Pattern pattern);
 
-// A causal model's run over `length` tokens.
+// A causal model's run over `length` tokens, with logits of 13 tokens and what its layers say.
 Trace synthetic_trace(Index layers, Index heads, Index length);
 
 // The same with this pattern in one layer; keys beyond the tokens come first, as memory.
@@ -34,6 +34,9 @@ struct Look {
   ViewSettings settings;
   std::optional<Point> pointer;
   ViewCache* cache = nullptr;
+  const Trace* reference = nullptr;  // what is compared with, where there is something
+  Interventions interventions;
+  bool flipped = false;
 };
 ViewLayout look_at(const Trace& trace, std::string_view view, const Look& look = {});
 

@@ -38,6 +38,7 @@ std::vector<std::pair<std::string, Trace>> traces() {
 }
 
 TEST(Views, NothingOverlapsOrLeavesThePage) {
+  const Trace other = testing::synthetic_trace(1, 2, 11);
   for (const auto& [name, trace] : traces()) {
     for (const View& view : views()) {
       for (const auto& [width, height, font] : {std::tuple{700.0, 720.0, 13.0},
@@ -53,6 +54,7 @@ TEST(Views, NothingOverlapsOrLeavesThePage) {
           look.font_size = font;
           look.framed = framed;
           look.tight = framed && width > 1000;
+          look.reference = font == 13 ? &trace : &other;  // of the same size, or of another
           const ViewLayout layout = look_at(trace, view.id, look);
           EXPECT_EQ(testing::fault(layout.list), "")
               << view.id << " of " << name << ", " << width << " x " << height << " font " << font
@@ -70,6 +72,8 @@ TEST(Views, PointerAndZoomLeaveItLegible) {
       Look look;
       look.framed = false;
       look.pointer = Point{350, 360};
+      look.reference = &trace;
+      look.flipped = true;
       if (view.zooms) {
         look.settings.row = look.settings.column = 0.3;
         look.settings.height = look.settings.width = 7.7;
@@ -86,6 +90,7 @@ TEST(Views, NothingToShowSaysWhatToDo) {
     EXPECT_EQ(testing::fault(empty.list), "");
     EXPECT_FALSE(empty.hit({350, 360}).has_value());
     EXPECT_EQ(empty.plot.width, 0);
+    EXPECT_FALSE(empty.refusal.empty()) << view.id;
   }
   Look look;
   look.settings.layer = 5;

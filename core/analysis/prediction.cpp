@@ -1,0 +1,42 @@
+#include "core/analysis/prediction.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/tensor/vector_math.h"
+
+namespace attnscope {
+
+Tensor token_bits(const Tensor& logits, const std::vector<std::int32_t>& ids) {
+  const Index length = static_cast<Index>(ids.size()), vocabulary = logits.dim(1);
+  Tensor bits = Tensor::full({length}, std::numeric_limits<float>::quiet_NaN());  // [L]
+  for (Index i = 1; i < length; ++i) {
+    const float* row = logits.data() + (i - 1) * vocabulary;
+    const float most = *std::max_element(row, row + vocabulary);
+    double sum = 0;
+    for (Index v = 0; v < vocabulary; ++v) {
+      sum += static_cast<double>(vector_math::exp(row[v] - most));
+    }
+    const float own = row[ids[static_cast<std::size_t>(i)]];
+    bits[i] = static_cast<float>((std::log(sum) + static_cast<double>(most - own)) / std::log(2.0));
+  }
+  return bits;
+}
+
+std::optional<Prediction> prediction(const Trace& trace) {
+  if (!trace.token_bits.defined() || trace.token_bits.size() < 2) return std::nullopt;
+  Prediction result;
+  double bits = 0, bytes = 0;
+  for (Index i = 1; i < trace.token_bits.size(); ++i) {
+    bits += static_cast<double>(trace.token_bits[i]);
+    bytes += static_cast<double>(trace.tokens[static_cast<std::size_t>(i)].bytes.size());
+    ++result.tokens;
+  }
+  result.bits_per_token = bits / static_cast<double>(result.tokens);
+  result.perplexity = std::exp2(result.bits_per_token);
+  result.bits_per_byte = bytes > 0 ? bits / bytes : std::numeric_limits<double>::quiet_NaN();
+  return result;
+}
+
+}  // namespace attnscope

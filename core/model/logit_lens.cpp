@@ -1,0 +1,133 @@
+#include "core/model/logit_lens.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/autodiff/operations_reduce.h"
+#include "core/base/error.h"
+#include "core/model/linear.h"
+#include "core/model/weights.h"
+#include "core/tensor/vector_math.h"
+
+namespace attnscope {
+
+namespace {
+
+constexpr Index kRowsAtATime = 64;
+
+const Tensor& tap(const Trace& trace, const std::string& name) {
+  const auto found = trace.taps.find(name);
+  if (found == trace.taps.end()) throw WorkError("logit lens: this run kept no \"" + name + "\"");
+  return found->second;
+}
+
+// Final norm and output projection, as the model's own end.  x: [n, d], returns [n, vocabulary]
+Var read_out(const Model& model, const Tensor& x, const Stop& stop) {
+  const ModelConfig& config = model.config;
+  const auto weight = [&](const std::string& name) { return model.weights.find(name)->second; };
+  Var state = x;
+  if (config.pre_norm) {
+    const Var gain = weight("final_norm.weight");
+    state = config.norm == Norm::RmsNorm
+                ? rms_norm(state, gain, config.norm_epsilon)
+                : layer_norm(state, gain, weight("final_norm.bias"), config.norm_epsilon);
+  }
+  if (config.tied_output) return linear_transposed(state, weight("embed.weight"), stop);
+  return linear(state, weight("output.weight"), Var(), stop);
+}
+
+double cosine(const float* a, const float* b, Index count) {
+  double product = 0, aa = 0, bb = 0;
+  for (Index c = 0; c < count; ++c) {
+    const auto x = static_cast<double>(a[c]), y = static_cast<double>(b[c]);
+    product += x * y;
+    aa += x * x;
+    bb += y * y;
+  }
+  return aa > 0 && bb > 0 ? product / std::sqrt(aa * bb) : 0;
+}
+
+// What one row of logits says; `final_guess`: of the last layer.
+void read_row(const float* logits, Index vocabulary, std::int32_t final_guess, LogitLens& lens,
+              Index at) {
+  const float* best = std::max_element(logits, logits + vocabulary);
+  double sum = 0;
+  float second = -INFINITY;
+  for (const float* l = logits; l != logits + vocabulary; ++l) {
+    sum += static_cast<double>(vector_math::exp(*l - *best));
+    if (l != best) second = std::max(second, *l);
+  }
+  const auto probability = [&](float logit) {
+    return static_cast<float>(static_cast<double>(vector_math::exp(logit - *best)) / sum);
+  };
+  lens.guess[at] = static_cast<std::int32_t>(best - logits);
+  lens.probability[at] = probability(*best);
+  lens.margin[at] = probability(*best) - (vocabulary > 1 ? probability(second) : 0.0f);
+  lens.final_guess[at] = probability(logits[final_guess]);
+}
+
+}  // namespace
+
+LogitLens logit_lens(const Model& model, const Trace& trace, const Stop& stop) {
+  const Index layers = model.config.layers, length = trace.logits.dim(0);
+  const Index width = model.config.width, vocabulary = trace.logits.dim(1);
+  LogitLens lens{IntTensor({layers, length}), Tensor({layers, length}), Tensor({layers, length}),
+                 Tensor({layers, length}), Tensor({layers, length})};
+  std::vector<std::int32_t> final_guess;
+  for (Index i = 0; i < length; ++i) {
+    const float* row = trace.logits.data() + i * vocabulary;
+    final_guess.push_back(static_cast<std::int32_t>(std::max_element(row, row + vocabulary) - row));
+  }
+  const Tensor* before = &tap(trace, "embed");
+  for (Index layer = 0; layer < layers; ++layer) {
+    const Tensor& state = tap(trace, layer_prefix(layer) + "residual");  // [L, d]
+    for (Index first = 0; first < length; first += kRowsAtATime) {
+      stop.check();
+      const Index count = std::min(kRowsAtATime, length - first);
+      // The last layer's are the run's own.
+      const Tensor logits = layer + 1 == layers
+                                ? trace.logits.slice(first, count)
+                                : read_out(model, state.slice(first, count), stop).value();
+      for (Index r = 0; r < count; ++r) {
+        const Index i = first + r;
+        read_row(logits.data() + r * vocabulary, vocabulary,
+                 final_guess[static_cast<std::size_t>(i)], lens, layer * length + i);
+        lens.saturation(layer, i) =
+            static_cast<float>(cosine(state.data() + i * width, before->data() + i * width, width));
+      }
+    }
+    before = &state;
+  }
+  return lens;
+}
+
+std::vector<Index> exit_layers(const LogitLens& lens, Confidence measure, double threshold) {
+  const Tensor& confidence = measure == Confidence::Margin        ? lens.margin
+                             : measure == Confidence::Probability ? lens.probability
+                                                                  : lens.saturation;
+  const Index layers = confidence.dim(0), length = confidence.dim(1);
+  std::vector<Index> exits(static_cast<std::size_t>(length), layers - 1);
+  for (Index i = 0; i < length; ++i) {
+    Index layer = 0;
+    while (layer + 1 < layers && !(static_cast<double>(confidence(layer, i)) >= threshold)) ++layer;
+    exits[static_cast<std::size_t>(i)] = layer;
+  }
+  return exits;
+}
+
+ExitSummary exit_summary(const LogitLens& lens, const std::vector<Index>& exits) {
+  ExitSummary summary;
+  const Index layers = lens.guess.dim(0), length = lens.guess.dim(1);
+  if (length == 0 || layers == 0) return summary;
+  Index run = 0, agreed = 0;
+  for (Index i = 0; i < length; ++i) {
+    const Index exit = exits[static_cast<std::size_t>(i)];
+    run += exit + 1;
+    if (lens.guess(exit, i) == lens.guess(layers - 1, i)) ++agreed;
+  }
+  summary.saved = 1 - static_cast<double>(run) / static_cast<double>(layers * length);
+  summary.agreement = static_cast<double>(agreed) / static_cast<double>(length);
+  return summary;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,331 @@
+// What each layer would say if it were the last, and where a confident model could stop.
+#include <algorithm>
+#include <cmath>
+
+#include "core/figure/colour_map.h"
+#include "core/figure/plain_text.h"
+#include "core/model/logit_lens.h"
+#include "core/view/colour_bar.h"
+#include "core/view/describe.h"
+#include "core/view/matrix_plot.h"
+#include "core/view/token_flow.h"
+#include "core/view/view_list.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kMostFlow = 0.28;     // of the height, for the text
+constexpr double kLargestRow = 1.9;    // em
+constexpr double kLargestColumn = 11;  // em
+constexpr double kLeastPlot = 4;       // em
+constexpr double kLine = 1.5;          // em, of a line of text
+constexpr double kWordHeight = 1.2;    // em: cells at least this high have their guess in them
+constexpr double kLeastWord = 2.5;     // em, and this wide
+
+Confidence measure_of(const Values& values) {
+  const std::string& name = values.choice("measure");
+  if (name == "margin") return Confidence::Margin;
+  return name == "probability" ? Confidence::Probability : Confidence::Saturation;
+}
+
+std::string percent(double share) {
+  return fixed(100 * share, 0) + " %";
+}
+
+class Depth {
+ public:
+  explicit Depth(const ViewInput& input) : input_(input), page_(input), trace_(input.trace) {}
+
+  ViewLayout lay_out() {
+    if (trace_.tokens.empty() || trace_.attention.empty()) {
+      const Found found = find_tap(input_);
+      return page_.message(found.headline.empty() ? "Nothing to show" : found.headline,
+                           found.advice);
+    }
+    if (!trace_.lens) {
+      return page_.message("One moment", "What the layers would say is being worked out.");
+    }
+    const Values values = view_values(input_.experiment.view, "depth");
+    by_probability_ = values.choice("colour") == "probability";
+    threshold_ = values.real("threshold");
+    measure_ = values.choice("measure");
+    exits_ = exit_layers(lens(), measure_of(values), threshold_);
+    const Box inside = page_.frame(trace_.model + " · what each layer would say", caption_text());
+    if (!place(inside)) return no_space(page_);
+    draw_summary();
+    draw_text();
+    draw_guesses();
+    draw_hovered();
+    return finish();
+  }
+
+ private:
+  double em() const { return page_.em(); }
+  const LogitLens& lens() const { return *trace_.lens; }
+  Index layers() const { return lens().guess.dim(0); }
+  Index length() const { return lens().guess.dim(1); }
+  Index exit_of(Index i) const { return exits_[static_cast<std::size_t>(i)]; }
+
+  // From the first layer to the last, in colours of even steps.
+  Colour colour_of(Index layer) const {
+    constexpr double kFirst = 0.95, kLast = 0.12;  // of the map: early exits are bright
+    const double share =
+        layers() > 1 ? static_cast<double>(layer) / static_cast<double>(layers() - 1) : 0;
+    return colour_map("viridis").at(kFirst + share * (kLast - kFirst));
+  }
+
+  std::string rule() const { return measure_ + " ≥ " + brief(threshold_, 3); }
+
+  std::string summary() const {
+    const ExitSummary s = exit_summary(lens(), exits_);
+    return percent(s.saved) + " of the layers saved; " + percent(s.agreement) +
+           " of the tokens already have the last layer's guess";
+  }
+
+  std::string caption_text() const {
+    return caption(trace_,
+                   "The next token that each layer's state gives through the final norm and "
+                   "the output projection; bold: as the last layer; outlined: the first "
+                   "layer with " +
+                       rule() + ". " + summary() + ".");
+  }
+
+  bool place(const Box& inside) {
+    const double flow =
+        token_flow_height(page_, flow_tokens(), inside.width, kMostFlow * inside.height);
+    const double above = kLine * em() + flow + swatches_height(page_) + 0.6 * em();
+    const double below = kLine * em();
+    MatrixPlot& m = matrix_;
+    m.scale = input_.scale;
+    for (const TraceToken& token : trace_.tokens) m.rows.labels.push_back(token.label);
+    m.rows.titles = {"after this token", "after", ""};
+    for (Index layer = 0; layer < layers(); ++layer)
+      m.columns.labels.push_back(std::to_string(layer));
+    m.columns.titles = {"guess of layer", "layer"};
+    const ViewSettings& view = input_.experiment.view;
+    set_visible(m, {view.row, 0, view.height, view.height > 0 ? static_cast<double>(layers()) : 0});
+    const double most = std::min(10 * em(), 0.2 * std::min(inside.width, inside.height));
+    m.left = axis_depth_left(page_, m.rows, most);
+    const double width = std::min(inside.width - m.left - colour_bar_width(page_),
+                                  static_cast<double>(layers()) * kLargestColumn * em());
+    m.top = axis_depth_top(page_, m.columns, std::max(width, em()), most);
+    const double space = inside.height - above - below - m.top;
+    const double height = std::min(space, static_cast<double>(length()) * kLargestRow * em());
+    if (width < kLeastPlot * em() ||
+        height < std::min(kLeastPlot, 1.2 * static_cast<double>(length())) * em()) {
+      return false;
+    }
+    const double y = inside.y + page_.spare_above(inside.height, above + m.top + height + below);
+    text_ = {inside.x, y, inside.width, above};
+    flow_height_ = flow;
+    const double all = m.left + width + colour_bar_width(page_);
+    m.plot = {inside.x + (inside.width - all) / 2 + m.left, y + above + m.top, width, height};
+    m.right = {m.plot.right(), m.plot.y, colour_bar_width(page_), height};
+    if (input_.pointer) {
+      std::tie(m.hovered_row, m.hovered_column) = pair_at(m)(*input_.pointer);
+    }
+    return true;
+  }
+
+  std::vector<FlowToken> flow_tokens() const {
+    std::vector<FlowToken> tokens;
+    for (Index i = 0; i < length(); ++i) {
+      tokens.push_back({trace_.tokens[static_cast<std::size_t>(i)].label, colour_of(exit_of(i)),
+                        matrix_.hovered_row == i});
+    }
+    return tokens;
+  }
+
+  void draw_summary() {
+    page_.text(
+        {text_.x, text_.y + 0.6 * em()},
+        page_.fitting({"Exit at " + rule() + ": " + summary() + ".", rule() + ": " + summary(),
+                       percent(exit_summary(lens(), exits_).saved) + " saved"},
+                      em(), text_.width),
+        em());
+  }
+
+  void draw_text() {
+    const double y = text_.y + kLine * em();
+    draw_token_flow(page_, {text_.x, y, text_.width, flow_height_}, flow_tokens());
+    std::vector<Swatch> swatches;
+    for (Index layer = 0; layer < layers(); ++layer) {
+      const auto count = std::count(exits_.begin(), exits_.end(), layer);
+      swatches.push_back(
+          {colour_of(layer), std::to_string(layer) + " (" + std::to_string(count) + ")"});
+    }
+    draw_swatches(page_, {text_.x, y + flow_height_}, text_.width, "exit after layer (tokens)",
+                  swatches);
+  }
+
+  void draw_guesses() {
+    const MatrixPlot& m = matrix_;
+    HeatMap cells = matrix_cells(m);
+    const Tensor& shown = by_probability_ ? lens().probability : lens().final_guess;  // [layers, L]
+    cells.values = Tensor({length(), layers()});
+    for (Index i = 0; i < length(); ++i) {
+      for (Index layer = 0; layer < layers(); ++layer) cells.values(i, layer) = shown(layer, i);
+    }
+    ColourRange range;
+    range.colour_map = input_.experiment.view.colour_map;
+    if (colour_map(range.colour_map).diverging()) range.colour_map = "viridis";
+    if (input_.experiment.view.normalise) {
+      range.most = static_cast<double>(*std::max_element(shown.begin(), shown.end()));
+    }
+    cells.most = range.most;
+    cells.colour_map = range.colour_map;
+    page_.add(cells);
+    draw_words(cells.values, range);
+    draw_exits();
+    draw_matrix_frame(page_, m, {});
+    draw_colour_bar(page_, m.right, range,
+                    by_probability_
+                        ? std::vector<std::string>{"probability of the guess", "probability"}
+                        : std::vector<std::string>{"probability of the last layer's guess",
+                                                   "of the last guess"});
+  }
+
+  Box cell(Index row, Index layer) const {
+    const MatrixPlot& m = matrix_;
+    const double width = m.plot.width / m.width, height = m.plot.height / m.height;
+    return {m.plot.x + (static_cast<double>(layer) - m.column) * width,
+            m.plot.y + (static_cast<double>(row) - m.row) * height, width, height};
+  }
+
+  std::pair<Index, Index> visible_rows() const {
+    const MatrixPlot& m = matrix_;
+    const auto first = static_cast<Index>(std::max(0.0, std::floor(m.row)));
+    const auto last = static_cast<Index>(std::ceil(m.row + m.height));
+    return {first, std::min(last, length())};
+  }
+
+  void draw_words(const Tensor& shown, const ColourRange& range) {
+    const Box one = cell(0, 0);
+    if (one.height < kWordHeight * em() || one.width < kLeastWord * em()) return;
+    const ColourMap& colours = colour_map(range.colour_map);
+    const auto [first, last] = visible_rows();
+    page_.add(Clip{matrix_.plot});
+    for (Index i = first; i < last; ++i) {
+      for (Index layer = 0; layer < layers(); ++layer) {
+        const Box box = cell(i, layer);
+        const bool agrees = lens().guess(layer, i) == lens().guess(layers() - 1, i);
+        const Colour ground = colours.at(static_cast<double>(shown(i, layer)) / range.most);
+        const std::string label = page_.ellipsised(token_label(trace_, lens().guess(layer, i)),
+                                                   em(), box.width - 0.6 * em(), agrees);
+        page_.add(Text{{box.x + box.width / 2, box.y + box.height / 2},
+                       label,
+                       translucent(ink_on(ground), agrees ? 1 : 0.75),
+                       em(),
+                       Align::Middle,
+                       0,
+                       agrees});
+      }
+    }
+    page_.add(Clip{});
+  }
+
+  // Outlines where each token exits; what comes after pales.
+  void draw_exits() {
+    const auto [first, last] = visible_rows();
+    if (cell(0, 0).height < 3) return;
+    page_.add(Clip{matrix_.plot});
+    for (Index i = first; i < last; ++i) {
+      const Box box = cell(i, exit_of(i));
+      const double after = matrix_.plot.right() - box.right();
+      if (after > 0.5) {
+        page_.add(FilledBox{{box.right(), box.y, after, box.height},
+                            translucent(page_.theme().background, 0.6)});
+      }
+      page_.add(OutlinedBox{
+          {box.x + 1, box.y + 1, box.width - 2, box.height - 2}, page_.theme().accent, 2});
+    }
+    page_.add(Clip{});
+  }
+
+  // The numbers of the cell under the pointer, below.
+  void draw_hovered() {
+    const MatrixPlot& m = matrix_;
+    const Index i = m.hovered_row, layer = m.hovered_column;
+    if (i < 0 || layer < 0) return;
+    const std::string guess = token_label(trace_, lens().guess(layer, i));
+    const std::string text =
+        "layer " + std::to_string(layer) + " after “" +
+        trace_.tokens[static_cast<std::size_t>(i)].label + "”: “" + guess + "” " +
+        fixed(100 * static_cast<double>(lens().probability(layer, i)), 1) + " %, margin " +
+        fixed(static_cast<double>(lens().margin(layer, i)), 3) + ", the last layer's guess " +
+        fixed(100 * static_cast<double>(lens().final_guess(layer, i)), 1) + " %, saturation " +
+        fixed(static_cast<double>(lens().saturation(layer, i)), 3);
+    page_.faint_text({m.plot.x - m.left, m.plot.bottom() + 0.9 * em()},
+                     page_.ellipsised(text, page_.small(), m.right.right() - m.plot.x + m.left),
+                     page_.small());
+  }
+
+  ViewLayout finish() {
+    const MatrixPlot& m = matrix_;
+    ViewLayout layout;
+    layout.plot = m.plot;
+    layout.row = m.row;
+    layout.column = m.column;
+    layout.height = m.height;
+    layout.width = m.width;
+    layout.rows = length();
+    layout.columns = layers();
+    layout.hit = [at = pair_at(m), head = input_.experiment.view.head](Point p) {
+      const auto [row, layer] = at(p);
+      if (row < 0 || layer < 0) return std::optional<Hit>();
+      return std::optional(Hit{layer, head, row, -1});
+    };
+    layout.list = page_.take(m.plot.bottom() + kLine * em());
+    return layout;
+  }
+
+  const ViewInput& input_;
+  Page page_;
+  const Trace& trace_;
+  bool by_probability_ = true;
+  double threshold_ = 0;
+  std::string measure_;
+  std::vector<Index> exits_;
+  Box text_;  // summary, text and key
+  double flow_height_ = 0;
+  MatrixPlot matrix_;
+};
+
+}  // namespace
+
+View depth_view() {
+  View view{
+      "depth", "Depth",
+      "What each layer would say if it were the last, and where a confident model could stop.",
+      true, [](const ViewInput& input) { return Depth(input).lay_out(); }};
+  view.reads_lens = true;
+  view.parameters = {
+      {.key = "measure",
+       .label = "Sure by",
+       .help = "How sure a layer is: by the margin between its two likeliest tokens, by the "
+               "probability of the likeliest, or by how little its state differs from the layer "
+               "before (saturation, a cosine).",
+       .kind = Parameter::Kind::Choice,
+       .initial = std::string("margin"),
+       .choices = {"margin", "probability", "saturation"}},
+      {.key = "threshold",
+       .symbol = "λ",
+       .label = "Threshold",
+       .help = "A token exits after the first layer that is at least this sure.",
+       .kind = Parameter::Kind::Real,
+       .initial = 0.3,
+       .least = 0,
+       .most = 1,
+       .slider_least = 0,
+       .slider_most = 1},
+      {.key = "colour",
+       .label = "Colour by",
+       .help = "The probability of each layer's own guess, or the one that it gives to the guess "
+               "of the last layer.",
+       .kind = Parameter::Kind::Choice,
+       .initial = std::string("probability"),
+       .choices = {"probability", "last guess"}}};
+  return view;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,54 @@
+#include "core/analysis/divergence.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+TEST(Divergence, OfKnownRows) {
+  const Tensor a = Tensor::from({2, 2}, {0.5f, 0.5f, 1, 0});
+  const Tensor b = Tensor::from({2, 2}, {0.25f, 0.75f, 0.5f, 0.5f});
+  const std::vector<double> kl = row_divergences(a, b, Divergence::KullbackLeibler);
+  EXPECT_NEAR(kl[0], 0.5 * std::log2(0.5 / 0.25) + 0.5 * std::log2(0.5 / 0.75), 1e-12);
+  EXPECT_NEAR(kl[1], 1, 1e-12);
+  const std::vector<double> reverse = row_divergences(a, b, Divergence::Reverse);
+  EXPECT_NEAR(reverse[0], 0.25 * std::log2(0.5) + 0.75 * std::log2(1.5), 1e-12);
+  EXPECT_TRUE(std::isinf(reverse[1]));  // b has weight where a has none
+  const std::vector<double> js = row_divergences(a, b, Divergence::JensenShannon);
+  EXPECT_NEAR(js[1], (std::log2(1 / 0.75) + 0.5 * std::log2(0.5 / 0.75) + 0.5) / 2, 1e-12);
+}
+
+TEST(Divergence, OfRowsWithoutWeights) {
+  const Tensor none = Tensor::zeros({1, 2});
+  const Tensor some = Tensor::from({1, 2}, {0.5f, 0.5f});
+  EXPECT_EQ(row_divergences(none, none, Divergence::KullbackLeibler)[0], 0);
+  EXPECT_TRUE(std::isnan(row_divergences(none, some, Divergence::KullbackLeibler)[0]));
+  EXPECT_TRUE(std::isnan(row_divergences(some, none, Divergence::JensenShannon)[0]));
+}
+
+TEST(Divergence, NeedNotBeScaled) {
+  const Tensor a = Tensor::from({1, 3}, {1, 2, 3}), b = Tensor::from({1, 3}, {2, 4, 6});
+  EXPECT_NEAR(row_divergences(a, b, Divergence::KullbackLeibler)[0], 0, 1e-12);
+}
+
+TEST(Divergence, RefusesWhatHasNone) {
+  const Tensor two = Tensor::zeros({1, 2}), three = Tensor::zeros({1, 3});
+  EXPECT_THROW(row_divergences(two, three, Divergence::KullbackLeibler), InputError);
+  EXPECT_THROW(difference(two, three), InputError);
+  const Tensor negative = Tensor::from({1, 2}, {-0.5f, 1});
+  EXPECT_THROW(row_divergences(negative, two, Divergence::KullbackLeibler), InputError);
+}
+
+TEST(Difference, IsAMinusB) {
+  const Tensor a = testing::random_tensor({3, 4}, 1), b = testing::random_tensor({3, 4}, 2);
+  const Tensor d = difference(a, b);
+  for (Index i = 0; i < d.size(); ++i) EXPECT_EQ(d[i], a[i] - b[i]);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,48 @@
+#include "core/analysis/prediction.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+TEST(Prediction, BitsAreThoseOfTheSoftmax) {
+  const Tensor logits = testing::random_tensor({4, 7}, 3, 4);
+  const std::vector<std::int32_t> ids{2, 0, 6, 6};
+  const Tensor bits = token_bits(logits, ids);
+  EXPECT_TRUE(std::isnan(bits[0]));
+  for (Index i = 1; i < 4; ++i) {
+    double sum = 0;
+    for (Index v = 0; v < 7; ++v) sum += std::exp(static_cast<double>(logits(i - 1, v)));
+    const auto own = static_cast<double>(logits(i - 1, ids[static_cast<std::size_t>(i)]));
+    EXPECT_NEAR(static_cast<double>(bits[i]), -std::log2(std::exp(own) / sum), 1e-5) << i;
+  }
+}
+
+TEST(Prediction, LargeLogitsStayFinite) {
+  const Tensor logits = Tensor::from({2, 2}, {1e4f, -1e4f, 0, 0});
+  const Tensor bits = token_bits(logits, {0, 1});
+  EXPECT_NEAR(static_cast<double>(bits[1]) / (2e4 / std::log(2.0)), 1, 1e-6);
+}
+
+TEST(Prediction, IsTheMeanOfWhatIsForeseen) {
+  Trace trace;
+  trace.tokens.resize(3);
+  for (TraceToken& token : trace.tokens) token.bytes = "ab";
+  EXPECT_FALSE(prediction(trace).has_value());
+  trace.token_bits = Tensor::from({3}, {NAN, 2, 4});
+  const auto p = prediction(trace);
+  ASSERT_TRUE(p.has_value());
+  EXPECT_EQ(p->tokens, 2);
+  EXPECT_DOUBLE_EQ(p->bits_per_token, 3);
+  EXPECT_DOUBLE_EQ(p->perplexity, 8);
+  EXPECT_DOUBLE_EQ(p->bits_per_byte, 1.5);
+  trace.token_bits = Tensor::from({1}, {NAN});
+  EXPECT_FALSE(prediction(trace).has_value());
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,182 @@
+// Interventions in the forward pass: whatever the variant.
+#include "core/experiment/intervention.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/model/changed_backend.h"
+#include "core/model/model.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+ModelConfig config_with(const Choice& variant, bool causal) {
+  ModelConfig config;
+  config.vocabulary = 13;
+  config.context = 16;
+  config.width = 16;
+  config.layers = 2;
+  config.heads = config.kv_heads = 4;
+  config.head_size = 4;
+  config.hidden = 20;
+  config.causal = causal;
+  config.groups = uniform_groups(config, variant, default_encoding());
+  return config;
+}
+
+Model lively(const ModelConfig& config) {
+  Model model = make_model(config, 5);
+  std::uint64_t seed = 9;
+  for (auto& [name, weight] : model.weights) {
+    if (name.find("norm") == std::string::npos && name.find("groups") == std::string::npos) {
+      weight = Var(testing::random_tensor(weight.shape(), ++seed, 0.4));
+    }
+  }
+  return model;
+}
+
+IntTensor tokens() {
+  IntTensor ids({1, 16});
+  for (Index i = 0; i < 16; ++i) ids[i] = static_cast<std::int32_t>((7 * i + 3) % 13);
+  return ids;
+}
+
+Trace run(const Model& model, const Interventions& interventions) {
+  Trace trace;
+  ForwardOptions options;
+  options.trace = &trace;
+  options.interventions = &interventions;
+  forward(model, tokens(), options);
+  return trace;
+}
+
+Interventions lines(const std::vector<std::string>& texts) {
+  Interventions result;
+  for (const std::string& text : texts) result.push_back(intervention_from_text(text));
+  return result;
+}
+
+TEST(Interventions, AnOffHeadIsOneWhoseRowsOfTheOutputProjectionAreZero) {
+  const Model model = lively(config_with(default_variant(), true));
+  Model zeroed = model;
+  for (const auto& [layer, head] : {std::pair<Index, Index>{0, 2}, {1, 0}, {1, 3}}) {
+    const std::string name = "layers." + std::to_string(layer) + ".attn.wo";
+    Tensor wo = zeroed.weights.at(name).value().copy();  // [h d_k, d]
+    std::fill_n(wo.data() + head * 4 * wo.dim(1), 4 * wo.dim(1), 0.0f);
+    zeroed.weights[name] = Var(wo);
+  }
+  const Trace off =
+      run(model, lines({"off layer=0 head=2", "off layer=1 head=0", "off layer=1 head=3"}));
+  EXPECT_TRUE(testing::close(off.logits, run(zeroed, {}).logits, 1e-6));
+  EXPECT_FALSE(testing::close(off.logits, run(model, {}).logits, 1e-3));
+}
+
+TEST(Interventions, AnOffLayerLeavesWhatEntersIt) {
+  const Model model = lively(config_with(default_variant(), true));
+  const Trace off = run(model, lines({"off layer=0"}));
+  EXPECT_TRUE(testing::close(off.taps.at("layers.0.residual"), off.taps.at("embed"), 0));
+  EXPECT_EQ(off.layer_count(), 2);  // its attention can still be looked at
+  // The same as a model of the other layer alone.
+  ModelConfig one = config_with(default_variant(), true);
+  one.layers = 1;
+  one.groups.resize(1);
+  Model rest = make_model(one, 1);
+  for (auto& [name, weight] : rest.weights) {
+    std::string source = name;
+    if (source.starts_with("layers.0.")) source.replace(7, 1, "1");
+    weight = model.weights.at(source);
+  }
+  EXPECT_TRUE(testing::close(off.logits, run(rest, {}).logits, 1e-6));
+}
+
+// Rows of a softmax sum to 1 unless nothing is allowed in them.
+void expect_rows_sum_to_one(const AttentionTap& tap, const std::string& name) {
+  const bool softmax = tap.result.part && tap.result.part->normaliser == Normaliser::Softmax;
+  if (!softmax) return;
+  for (Index a = 0; a < static_cast<Index>(tap.heads.size()); ++a) {
+    const Tensor weights = tap.attention(a);
+    const Index row_head = tap.result.pattern->heads() == 1 ? 0 : a;
+    for (Index i = 0; i < weights.dim(0); ++i) {
+      double sum = 0;
+      for (Index c = 0; c < weights.dim(1); ++c) sum += static_cast<double>(weights(i, c));
+      const double expected = tap.result.pattern->row_count(row_head, i) > 0 ? 1 : 0;
+      EXPECT_NEAR(sum, expected, 1e-5) << name << " head " << a << " row " << i;
+    }
+  }
+}
+
+TEST(Interventions, ForbiddenPairsHaveNoWeightWhateverTheVariant) {
+  int worked = 0, refused = 0;
+  for (const Variant& v : variants()) {
+    Values values = default_values(v.parameters);
+    if (values.has("height")) {
+      values.set("width", Index{4});
+      values.set("height", Index{4});
+    }
+    const Choice choice{v.id, values};
+    const bool causal = v.causal_refusal.empty();
+    Model model;
+    try {
+      model = lively(config_with(choice, causal));
+      run(model, {});
+    } catch (const InputError&) {
+      continue;  // needs what a language model has not
+    }
+    try {
+      const Trace trace = run(model, lines({"forbid key=2", "forbid query=9 key=9 layer=0"}));
+      ++worked;
+      for (const AttentionTap& tap : trace.attention) {
+        for (Index a = 0; a < 4; ++a) {
+          const Tensor weights = tap.attention(a);
+          for (Index i = 0; i < 16; ++i) EXPECT_EQ(weights(i, 2), 0) << v.id << " row " << i;
+          if (tap.address.layer > 0) continue;
+          EXPECT_EQ(weights(9, 9), 0) << v.id;
+        }
+        expect_rows_sum_to_one(tap, v.id);
+      }
+      for (const float x : trace.logits) ASSERT_TRUE(std::isfinite(x)) << v.id;
+    } catch (const InputError& e) {
+      ++refused;
+      EXPECT_NE(std::string(e.what()).find("intervene: expected a variant"), std::string::npos)
+          << v.id << ": " << e.what();
+    }
+  }
+  EXPECT_GE(worked, 18);
+  EXPECT_GE(refused, 1);  // whose keys are no tokens
+}
+
+TEST(Interventions, AForcedColumnHasAllTheWeight) {
+  const Model model = lively(config_with(default_variant(), true));
+  const Trace trace =
+      run(model, lines({"force key=3 layer=1 head=2", "force query=7 key=5 layer=0"}));
+  const Tensor forced = trace.attention[1].attention(2);
+  for (Index i = 0; i < 16; ++i) EXPECT_EQ(forced(i, 3), i >= 3 ? 1 : 0) << i;
+  const Tensor untouched = trace.attention[1].attention(1);
+  EXPECT_LT(untouched(10, 3), 1);
+  for (Index a = 0; a < 4; ++a) EXPECT_EQ(trace.attention[0].attention(a)(7, 5), 1);
+  expect_rows_sum_to_one(trace.attention[1], "forced");
+  EXPECT_THROW(run(model, lines({"force query=3 key=5"})), InputError);
+}
+
+TEST(Interventions, WhatIsForbiddenChangesNothingElseInItsLayer) {
+  const Model model = lively(config_with(default_variant(), true));
+  const Trace before = run(model, {}),
+              after = run(model, lines({"forbid query=8 key=4 layer=0 head=1"}));
+  for (const Index head : {0, 2, 3}) {
+    EXPECT_TRUE(testing::close(after.attention[0].attention(head),
+                               before.attention[0].attention(head), 1e-7));
+  }
+  const Tensor a = before.attention[0].attention(1), b = after.attention[0].attention(1);
+  for (Index c = 0; c <= 8; ++c) {
+    // The rest of the row shares out what the pair had.
+    const double expected =
+        c == 4 ? 0 : static_cast<double>(a(8, c)) / (1 - static_cast<double>(a(8, 4)));
+    EXPECT_NEAR(static_cast<double>(b(8, c)), expected, 1e-5) << c;
+  }
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,157 @@
+#include "core/model/logit_lens.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "core/base/error.h"
+#include "tests/core/model/reference.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using testing::Rows;
+
+ModelConfig config_of(Norm norm, bool tied, bool pre_norm) {
+  ModelConfig config;
+  config.vocabulary = 17;
+  config.context = 128;
+  config.width = 12;
+  config.layers = 3;
+  config.heads = config.kv_heads = 2;
+  config.head_size = 6;
+  config.hidden = 20;
+  config.norm = norm;
+  config.tied_output = tied;
+  config.pre_norm = pre_norm;
+  config.groups = uniform_groups(config, default_variant(), default_encoding());
+  return config;
+}
+
+Model lively(const ModelConfig& config) {
+  Model model = make_model(config, 5);
+  std::uint64_t seed = 3;
+  for (auto& [name, weight] : model.weights) {
+    Tensor values = testing::random_tensor(weight.shape(), ++seed, 0.5);
+    if (name.ends_with("norm.weight")) {
+      for (float& x : values) x += 1;
+    }
+    weight = Var(values);
+  }
+  return model;
+}
+
+Trace run(const Model& model, Index length) {
+  IntTensor ids({1, length});
+  for (Index i = 0; i < length; ++i) ids[i] = static_cast<std::int32_t>((5 * i + 2) % 17);
+  Trace trace;
+  ForwardOptions options;
+  options.trace = &trace;
+  forward(model, ids, options);
+  return trace;
+}
+
+// The probabilities that a layer's state gives, by the equations.
+Rows probabilities(const Model& model, const Tensor& state) {
+  const ModelConfig& c = model.config;
+  const auto w = [&](const std::string& name) { return model.weights.at(name).value(); };
+  Rows x = testing::rows_of(state);
+  if (c.pre_norm) {
+    x = c.norm == Norm::RmsNorm ? testing::rms_normed(x, w("final_norm.weight"), c.norm_epsilon)
+                                : testing::layer_normed(x, w("final_norm.weight"),
+                                                        w("final_norm.bias"), c.norm_epsilon);
+  }
+  Rows p = c.tied_output ? testing::times_transposed(x, w("embed.weight"))
+                         : testing::times(x, w("output.weight"));
+  for (auto& row : p) {
+    const double most = *std::max_element(row.begin(), row.end());
+    for (double& l : row) l = std::exp(l - most);
+    const double sum = std::accumulate(row.begin(), row.end(), 0.0);
+    for (double& l : row) l /= sum;
+  }
+  return p;
+}
+
+TEST(LogitLens, IsTheModelsEndOnEachLayersState) {
+  for (const auto& [norm, tied, pre_norm] : {std::tuple{Norm::RmsNorm, true, true},
+                                             {Norm::LayerNorm, false, true},
+                                             {Norm::RmsNorm, false, false}}) {
+    const Model model = lively(config_of(norm, tied, pre_norm));
+    const Trace trace = run(model, 70);  // more than one block of rows
+    const LogitLens lens = logit_lens(model, trace, Stop());
+    ASSERT_EQ(lens.guess.shape(), Shape({3, 70}));
+    const Rows last = probabilities(model, trace.taps.at("layers.2.residual"));
+    for (Index layer = 0; layer < 3; ++layer) {
+      const Rows p =
+          probabilities(model, trace.taps.at("layers." + std::to_string(layer) + ".residual"));
+      for (Index i = 0; i < 70; ++i) {
+        std::vector<double> row = p[static_cast<std::size_t>(i)];
+        const auto& final_row = last[static_cast<std::size_t>(i)];
+        const auto final_guess =
+            std::max_element(final_row.begin(), final_row.end()) - final_row.begin();
+        EXPECT_NEAR(lens.final_guess(layer, i), row[static_cast<std::size_t>(final_guess)], 1e-4);
+        const auto best = std::max_element(row.begin(), row.end()) - row.begin();
+        EXPECT_EQ(lens.guess(layer, i), best) << layer << ", " << i;
+        std::sort(row.rbegin(), row.rend());
+        EXPECT_NEAR(lens.probability(layer, i), row[0], 1e-4);
+        EXPECT_NEAR(lens.margin(layer, i), row[0] - row[1], 1e-4);
+      }
+    }
+  }
+}
+
+TEST(LogitLens, SaturationIsTheCosineOfNeighbouringStates) {
+  const Model model = lively(config_of(Norm::RmsNorm, true, true));
+  const Trace trace = run(model, 5);
+  const LogitLens lens = logit_lens(model, trace, Stop());
+  const Tensor& before = trace.taps.at("embed");
+  const Tensor& after = trace.taps.at("layers.0.residual");
+  double product = 0, a = 0, b = 0;
+  for (Index c = 0; c < 12; ++c) {
+    product += static_cast<double>(before(3, c)) * static_cast<double>(after(3, c));
+    a += std::pow(static_cast<double>(before(3, c)), 2);
+    b += std::pow(static_cast<double>(after(3, c)), 2);
+  }
+  EXPECT_NEAR(lens.saturation(0, 3), product / std::sqrt(a * b), 1e-5);
+}
+
+TEST(LogitLens, NeedsTheStates) {
+  const Model model = lively(config_of(Norm::RmsNorm, true, true));
+  Trace trace = run(model, 3);
+  trace.taps.erase("layers.1.residual");
+  EXPECT_THROW(logit_lens(model, trace, Stop()), WorkError);
+}
+
+TEST(LogitLens, StopsWhenAsked) {
+  const Model model = lively(config_of(Norm::RmsNorm, true, true));
+  const Trace trace = run(model, 3);
+  const Stop stop;
+  stop.request();
+  EXPECT_THROW(logit_lens(model, trace, stop), Stopped);
+}
+
+LogitLens by_hand() {
+  LogitLens lens;
+  lens.guess = IntTensor::from({3, 2}, {1, 4, 2, 5, 2, 5});
+  lens.margin = Tensor::from({3, 2}, {0.9f, 0.1f, 0.2f, 0.6f, 0.3f, 0.2f});
+  lens.probability = lens.saturation = lens.final_guess = lens.margin;
+  return lens;
+}
+
+TEST(ExitLayers, AreTheFirstThatAreSure) {
+  const LogitLens lens = by_hand();
+  EXPECT_EQ(exit_layers(lens, Confidence::Margin, 0.5), (std::vector<Index>{0, 1}));
+  EXPECT_EQ(exit_layers(lens, Confidence::Margin, 0), (std::vector<Index>{0, 0}));
+  EXPECT_EQ(exit_layers(lens, Confidence::Margin, 1), (std::vector<Index>{2, 2}));
+  const ExitSummary half = exit_summary(lens, {0, 1});
+  EXPECT_DOUBLE_EQ(half.saved, 1 - 3.0 / 6);
+  EXPECT_DOUBLE_EQ(half.agreement, 0.5);  // the first token would have gone on to another guess
+  const ExitSummary all = exit_summary(lens, {2, 2});
+  EXPECT_DOUBLE_EQ(all.saved, 0);
+  EXPECT_DOUBLE_EQ(all.agreement, 1);
+}
+
+}  // namespace
+}  // namespace attnscope

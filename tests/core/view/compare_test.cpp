@@ -1,0 +1,139 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/view/view.h"
+#include "tests/core/view/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+using testing::Look;
+using testing::look_at;
+using testing::synthetic_trace;
+
+bool shows(const DisplayList& list, const std::string& part) {
+  const std::vector<Text> all = testing::texts(list);
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Text& text) { return text.text.find(part) != std::string::npos; });
+}
+
+// The maps, without their colour bars, from left to right.
+std::vector<HeatMap> maps(const DisplayList& list) {
+  std::vector<HeatMap> result;
+  for (const Item& item : list.items) {
+    const HeatMap* map = std::get_if<HeatMap>(&item);
+    if (map != nullptr && map->values.dim(0) > 1) result.push_back(*map);
+  }
+  return result;
+}
+
+// The same run with rows that look elsewhere.
+Trace other_trace(Index length) {
+  Trace trace = synthetic_trace(1, 2, length);
+  Tensor& weights = trace.attention[0].result.attention;
+  weights = weights.copy();
+  for (Index i = 1; i < length; ++i) std::swap(weights(0, i, 0), weights(0, i, i));
+  return trace;
+}
+
+TEST(Compare, ShowsBothAndTheirDifference) {
+  const Trace a = synthetic_trace(1, 2, 12), b = other_trace(12);
+  Look look;
+  look.reference = &b;
+  look.height = 1000;
+  const ViewLayout layout = look_at(a, "compare", look);
+  const std::vector<HeatMap> shown = maps(layout.list);
+  ASSERT_EQ(shown.size(), 3u);
+  for (Index i = 0; i < 12; ++i) {
+    for (Index c = 0; c < 12; ++c) {
+      EXPECT_EQ(shown[2].values(i, c), shown[0].values(i, c) - shown[1].values(i, c));
+    }
+  }
+  EXPECT_EQ(shown[2].least, -shown[2].most);
+  EXPECT_EQ(shown[0].most, shown[1].most);  // one scale
+  EXPECT_TRUE(shows(layout.list, "KL(A, B)"));
+  for (const char* fact : {"Perplexity", "Bits per token", "Time", "Pairs", "Memory"}) {
+    EXPECT_TRUE(shows(layout.list, fact)) << fact;
+  }
+}
+
+TEST(Compare, ShiftChangesTheirPlaces) {
+  const Trace a = synthetic_trace(1, 2, 12), b = other_trace(12);
+  Look look;
+  look.reference = &b;
+  const std::vector<HeatMap> before = maps(look_at(a, "compare", look).list);
+  look.flipped = true;
+  const std::vector<HeatMap> after = maps(look_at(a, "compare", look).list);
+  EXPECT_EQ(after[0].values.data(), before[1].values.data());
+  EXPECT_EQ(after[1].values.data(), before[0].values.data());
+  EXPECT_EQ(after[0].box.x, before[0].box.x);
+  for (Index i = 0; i < after[2].values.size(); ++i) {
+    EXPECT_EQ(after[2].values[i], before[2].values[i]);  // still A - B
+  }
+  Values values = view_values(look.settings, "compare");
+  values.set("show", std::string("A"));
+  set_view_values(look.settings, "compare", values);
+  const std::vector<HeatMap> one = maps(look_at(a, "compare", look).list);
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_EQ(one[0].values.data(), before[1].values.data());
+}
+
+TEST(Compare, SaysWhyThereIsNoDifference) {
+  const Trace a = synthetic_trace(1, 2, 12), b = synthetic_trace(1, 2, 20);
+  Look look;
+  look.reference = &b;
+  const ViewLayout layout = look_at(a, "compare", look);
+  EXPECT_EQ(maps(layout.list).size(), 2u);
+  EXPECT_TRUE(shows(layout.list, "No difference to show: A has 12 tokens, B has 20."));
+  EXPECT_TRUE(shows(layout.list, "Bits per byte"));
+}
+
+TEST(Compare, MarksThePairInAllMaps) {
+  const Trace a = synthetic_trace(1, 2, 12), b = other_trace(12);
+  Look look;
+  look.reference = &b;
+  look.framed = false;
+  std::vector<HeatMap> shown = maps(look_at(a, "compare", look).list);
+  for (const HeatMap& map : shown) {
+    const double cell = map.box.width / 12;
+    look.pointer = Point{map.box.x + 2.5 * cell, map.box.y + 7.5 * map.box.height / 12};
+    const ViewLayout layout = look_at(a, "compare", look);
+    const auto hit = layout.hit(*look.pointer);
+    ASSERT_TRUE(hit.has_value());
+    EXPECT_EQ(hit->query, 7);
+    EXPECT_EQ(hit->key, 2);
+    EXPECT_EQ(layout.plot.x, map.box.x);  // the wheel zooms where the pointer is
+    const auto marks =
+        std::count_if(layout.list.items.begin(), layout.list.items.end(), [&](const Item& item) {
+          const auto* box = std::get_if<OutlinedBox>(&item);
+          return box != nullptr && box->thickness == 2 && std::abs(box->box.width - cell) < 1e-6;
+        });
+    EXPECT_EQ(marks, 3);
+  }
+}
+
+TEST(Compare, ZoomsBothToTheSamePartOfTheText) {
+  const Trace a = synthetic_trace(1, 1, 20), b = synthetic_trace(1, 1, 40);
+  Look look;
+  look.reference = &b;
+  look.settings.row = 5;
+  look.settings.column = 2;
+  look.settings.height = look.settings.width = 10;
+  const ViewLayout layout = look_at(a, "compare", look);
+  const std::vector<HeatMap> shown = maps(layout.list);
+  ASSERT_EQ(shown.size(), 2u);
+  EXPECT_DOUBLE_EQ(shown[0].row, 5);
+  EXPECT_DOUBLE_EQ(shown[1].row, 10);
+  EXPECT_DOUBLE_EQ(shown[1].height, 20);
+  EXPECT_DOUBLE_EQ(layout.height, 10);  // in cells of A
+}
+
+TEST(Compare, WithoutASecondSaysHowToGetOne) {
+  const ViewLayout layout = look_at(synthetic_trace(1, 1, 5), "compare");
+  EXPECT_NE(layout.refusal.find("Compare with this"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace attnscope

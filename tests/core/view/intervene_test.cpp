@@ -1,0 +1,141 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/view/view.h"
+#include "tests/core/view/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+using testing::Look;
+using testing::look_at;
+using testing::synthetic_trace;
+
+class Intervene : public ::testing::Test {
+ protected:
+  Intervene() : trace_(synthetic_trace(2, 3, 9)) {
+    look_.framed = false;
+    look_.width = 900;
+  }
+
+  ViewLayout layout() const { return look_at(trace_, "intervene", look_); }
+
+  // What a click on the place does.
+  Experiment clicked(Point p) {
+    look_.pointer = p;
+    Experiment experiment;
+    experiment.view = look_.settings;
+    experiment.interventions = look_.interventions;
+    const ViewLayout shown = layout();
+    for (auto handle = shown.handles.rbegin(); handle != shown.handles.rend(); ++handle) {
+      if (!handle->area.contains(p)) continue;
+      EXPECT_FALSE(handle->help.empty());
+      handle->click(experiment);
+      return experiment;
+    }
+    ADD_FAILURE() << "nothing to click at " << p.x << ", " << p.y;
+    return experiment;
+  }
+
+  std::vector<HeatMap> maps() const {
+    std::vector<HeatMap> result;
+    for (const Item& item : layout().list.items) {
+      const HeatMap* map = std::get_if<HeatMap>(&item);
+      if (map != nullptr && map->values.dim(0) > 1) result.push_back(*map);
+    }
+    return result;
+  }
+
+  Point cell(Index query, Index key) const {
+    const Box box = maps()[1].box;
+    return {box.x + (static_cast<double>(key) + 0.5) * box.width / 9,
+            box.y + (static_cast<double>(query) + 0.5) * box.height / 9};
+  }
+
+  Trace trace_;
+  Look look_;
+};
+
+TEST_F(Intervene, ShowsBeforeBesideAfter) {
+  const Trace before = synthetic_trace(2, 3, 9);
+  look_.reference = &before;
+  look_.interventions = {intervention_from_text("off layer=0 head=1")};
+  ASSERT_EQ(maps().size(), 2u);
+  EXPECT_EQ(maps()[0].box.width, maps()[1].box.width);
+  const std::vector<Text> all = testing::texts(layout().list);
+  for (const char* part : {"before", "after", "Bits per token", "Perplexity", "Switches"}) {
+    EXPECT_TRUE(std::any_of(all.begin(), all.end(), [&](const Text& t) {
+      return t.text.find(part) != std::string::npos;
+    })) << part;
+  }
+}
+
+TEST_F(Intervene, AClickForbidsThePairAndAnotherAllowsItAgain) {
+  Experiment after = clicked(cell(5, 2));
+  ASSERT_EQ(after.interventions.size(), 1u);
+  EXPECT_EQ(to_text(after.interventions[0]), "forbid query=5 key=2 layer=0 head=0");
+  look_.interventions = after.interventions;
+  EXPECT_TRUE(clicked(cell(5, 2)).interventions.empty());
+}
+
+TEST_F(Intervene, AClickCanForceInstead) {
+  Values values = view_values(look_.settings, "intervene");
+  values.set("click", std::string("force"));
+  values.set("heads", std::string("all"));
+  set_view_values(look_.settings, "intervene", values);
+  look_.interventions = {intervention_from_text("forbid query=5 key=2")};
+  const Experiment after = clicked(cell(5, 2));
+  ASSERT_EQ(after.interventions.size(), 1u);  // the opposite is gone
+  EXPECT_EQ(to_text(after.interventions[0]), "force query=5 key=2");
+}
+
+TEST_F(Intervene, AKeysLabelStandsForItsColumn) {
+  const Point p{cell(0, 3).x, maps()[1].box.y - 10};
+  EXPECT_EQ(to_text(clicked(p).interventions.at(0)), "forbid key=3 layer=0 head=0");
+}
+
+TEST_F(Intervene, PairsThatAreNotAllowedCannotBeClicked) {
+  look_.pointer = cell(2, 5);
+  const ViewLayout shown = layout();
+  EXPECT_FALSE(std::any_of(shown.handles.begin(), shown.handles.end(),
+                           [&](const Handle& h) { return h.area.contains(*look_.pointer); }));
+}
+
+TEST_F(Intervene, EveryHeadAndLayerHasASwitch) {
+  int heads = 0, layers = 0;
+  for (const Handle& handle : layout().handles) {
+    Experiment experiment;
+    handle.click(experiment);
+    ASSERT_EQ(experiment.interventions.size(), 1u);
+    const Intervention& i = experiment.interventions[0];
+    EXPECT_EQ(i.kind, Intervention::Kind::Off);
+    (i.head >= 0 ? heads : layers) += 1;
+    handle.click(experiment);
+    EXPECT_TRUE(experiment.interventions.empty());
+  }
+  EXPECT_EQ(heads, 6);
+  EXPECT_EQ(layers, 2);
+}
+
+TEST_F(Intervene, ASelectedTokenCanBeReplaced) {
+  const Point label{maps()[0].box.x - 8, cell(4, 0).y};
+  EXPECT_EQ(clicked(label).view.pinned_query, 4);
+  look_.settings.pinned_query = 4;
+  look_.pointer.reset();
+  int offered = 0;
+  for (const Handle& handle : layout().handles) {
+    Experiment experiment;
+    handle.click(experiment);
+    if (experiment.interventions.empty()) continue;
+    const Intervention& i = experiment.interventions[0];
+    if (i.kind != Intervention::Kind::Replace) continue;
+    ++offered;
+    EXPECT_EQ(i.position, 4);
+    EXPECT_NE(i.token, trace_.tokens[4].id);
+  }
+  EXPECT_GE(offered, 3);
+}
+
+}  // namespace
+}  // namespace attnscope
