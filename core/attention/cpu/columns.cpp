@@ -38,15 +38,22 @@ Index BlockColumns::choose(Index pair, Index row, Index most) {
   const bool goes_on = pair == pair_ && row == row_ + rows_ && row % block_rows != 0;
   Index rows = most;
   if (goes_on && rows_ == 1) {
-    alone_ = (alone_ + 1) % least_rows;
-    rows = alone_ == 0 ? std::min(most, least_rows) : 1;
+    const bool again = ++alone_ >= patience_;
+    rows = again ? std::min(most, least_rows) : 1;
+    if (again) {
+      alone_ = 0;
+      patience_ *= 2;
+    }
   } else if (goes_on) {
     rows = std::min(most, 2 * rows_);
   } else {
     alone_ = 0;
+    patience_ = least_rows;
   }
   pair_ = pair;
   row_ = row;
+  // Few rows tell soonest that there is no rectangle.
+  if (rows > least_rows && !unite(least_rows)) rows = 1;
   while (!unite(rows)) rows = rows >= 2 * least_rows ? rows / 2 : 1;
   rows_ = rows;
   find_extents();
@@ -94,7 +101,9 @@ bool BlockColumns::unite(Index rows) {
       }
     }
   }
-  std::sort(intervals_.begin(), intervals_.end());
+  if (!std::is_sorted(intervals_.begin(), intervals_.end())) {
+    std::sort(intervals_.begin(), intervals_.end());
+  }
   std::size_t last = 0;  // intervals_[0 .. last] are disjoint
   Index width = 0;
   for (std::size_t n = 1; n < intervals_.size(); ++n) {

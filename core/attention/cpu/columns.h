@@ -114,6 +114,7 @@ class BlockColumns {
   Index first_column_ = 0, last_column_;
   Index pair_ = 0, row_ = 0, rows_ = 0;
   Index alone_ = 0;            // rows since the last try to put some together
+  Index patience_ = 0;         // rows alone before the next try
   bool full_ = false;          // all pairs of the block are allowed
   bool one_interval_ = false;  // columns_ has no gaps
   std::vector<std::pair<std::int32_t, std::int32_t>> intervals_;
