@@ -12,6 +12,7 @@ void add_commands(CLI::App& app) {
   add_lesson(app);
   add_train(app);
   add_evaluate(app);
+  add_statistics(app);
   add_window(app);
 }
 

@@ -18,7 +18,8 @@ void add_lesson(CLI::App& app);
 void add_list(CLI::App& app);
 void add_render(CLI::App& app);
 void add_run(CLI::App& app);
+void add_statistics(CLI::App& app);
 void add_train(CLI::App& app);
-void add_window(CLI::App& app);  // what happens without a subcommand
+void add_window(CLI::App& app);  // what happens without a subcommand, and `open`
 
 }  // namespace attnscope::command

@@ -7,6 +7,7 @@
 #include "app/command/group_text.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/experiment/own_tensors.h"
 #include "core/model/config.h"
 
 namespace attnscope::command {
@@ -71,8 +72,29 @@ std::optional<bool> ChoiceOptions::causal() const {
   return std::nullopt;
 }
 
+void TensorOptions::add_to(CLI::App& command) {
+  command.add_option("--tokens", tokens_,
+                     "The tokens of a file of tensors: a JSON list, or a text with one a line");
+  command.add_option("--key-tokens", key_tokens_,
+                     "The tokens of its keys, where these are others than the queries'");
+}
+
+void TensorOptions::apply(const std::string& file, Experiment& experiment) const {
+  const auto whole = [](const std::string& path) {  // pictures and sessions may be opened elsewhere
+    return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
+  };
+  if (is_tensor_file(file)) experiment.tensors = {whole(file), "", ""};
+  if (tokens_.empty() && key_tokens_.empty()) return;
+  if (experiment.tensors.file.empty()) {
+    throw InputError("--tokens: expected with a file of tensors (.npy, .npz, .safetensors)");
+  }
+  if (!tokens_.empty()) experiment.tensors.tokens = whole(tokens_);
+  if (!key_tokens_.empty()) experiment.tensors.key_tokens = whole(key_tokens_);
+}
+
 void ExperimentOptions::add_to(CLI::App& command) {
   add_all_but_overlong(command);
+  tensors_.add_to(command);
   command.add_option("--overlong", overlong_,
                      "Which part of a text beyond the model's context is used: first, last, or all "
                      "(at positions the model was not trained on, up to 65536 tokens); default: "
@@ -89,7 +111,8 @@ void ExperimentOptions::add_to(CLI::App& command) {
 void ExperimentOptions::add_all_but_overlong(CLI::App& command) {
   command_ = &command;
   command.add_option("session,--session", session_,
-                     "A session file, or a PNG made by attnscope, that says what to run");
+                     "A session file, or a PNG made by attnscope, that says what to run; or "
+                     "attention of your own: FILE.npy, FILE.npz or FILE.safetensors");
   auto* text = command.add_option("-t,--text", text_, "The text to run on");
   auto* file = command.add_option("--text-file", text_file_, "A file with the text to run on");
   auto* ids = command.add_option("--ids", ids_, "Token numbers in place of a text: 1,2,3");
@@ -108,13 +131,18 @@ void ExperimentOptions::add_all_but_overlong(CLI::App& command) {
 
 Experiment ExperimentOptions::experiment() const {
   Experiment e;
-  if (!session_.empty()) e = load_session(session_);
+  if (!session_.empty() && !is_tensor_file(session_)) e = load_session(session_);
+  tensors_.apply(session_, e);
   const bool new_text = command_->count("--text") > 0 || !text_file_.empty();
   if (new_text) {
     e.text = text_file_.empty() ? text_ : read_file(text_file_, kMostTextBytes);
     e.ids.clear();
+    e.tensors = {};
   }
-  if (!ids_.empty()) e.ids = ids_;
+  if (!ids_.empty()) {
+    e.ids = ids_;
+    e.tensors = {};
+  }
   if (session_.empty() && !new_text && ids_.empty()) {
     throw InputError("expected a session file, --text, --text-file or --ids");
   }

@@ -32,6 +32,17 @@ class ChoiceOptions {
   bool causal_ = false, no_causal_ = false;
 };
 
+// --tokens, --key-tokens: what goes with a file of tensors.
+class TensorOptions {
+ public:
+  void add_to(CLI::App& command);
+  // Makes the experiment one of `file`, where that holds tensors. InputError for tokens without.
+  void apply(const std::string& file, Experiment& experiment) const;
+
+ private:
+  std::string tokens_, key_tokens_;
+};
+
 // --text, --text-file, --ids, --session, --model, --group, --backend, --overlong, --intervene and
 // the above.
 class ExperimentOptions {
@@ -50,6 +61,7 @@ class ExperimentOptions {
   std::vector<std::string> groups_;
   std::vector<std::string> interventions_;
   ChoiceOptions choices_;
+  TensorOptions tensors_;
   const CLI::App* command_ = nullptr;
 };
 

@@ -1,15 +1,17 @@
 // attnscope render: a view of a run as a picture.
-#include "core/figure/render.h"
-
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "app/command/backends.h"
 #include "app/command/commands.h"
 #include "app/command/experiment_options.h"
 #include "app/command/interrupt.h"
+#include "app/command/text_progress.h"
 #include "app/command/view_options.h"
+#include "core/base/file.h"
+#include "core/experiment/head_table.h"
 #include "core/experiment/runner.h"
 
 namespace attnscope::command {
@@ -24,7 +26,7 @@ struct Options {
 };
 
 void run(const Options& options) {
-  check_picture_name(options.output);
+  check_export_name(options.output);
   const PictureOptions picture = options.size.options();
   Experiment experiment = options.experiment.experiment();
   if (options.experiment.intervenes()) experiment.view.id = "intervene";
@@ -35,7 +37,12 @@ void run(const Options& options) {
   const Stop stop = stop_on_interrupt();
   const Traces traces = runner.run_both(experiment, stop);
   options.view.check_tile(*traces.trace, experiment.view);
-  write_view(options.output, *traces.trace, experiment, picture, traces.reference.get(), stop);
+  std::optional<HeadTable> heads;
+  if (const std::string& file = experiment.view.statistics_file; !file.empty()) {
+    heads = head_table(experiment, read_file(file), runner, print_progress("measuring"), stop);
+  }
+  write_view(options.output, *traces.trace, experiment, picture, traces.reference.get(),
+             stop, heads ? &*heads : nullptr);
   for (const std::string& note : traces.trace->notes) {
     std::fprintf(stderr, "note: %s\n", note.c_str());
   }
@@ -56,7 +63,8 @@ void add_render(CLI::App& app) {
   options->size.add_to(command);
   command
       .add_option("-o,--output", options->output,
-                  "The picture to write: FILE.png, FILE.svg or FILE.pdf")
+                  "The picture to write: FILE.png, FILE.svg or FILE.pdf; or its numbers: FILE.csv, "
+                  "FILE.npy or FILE.safetensors")
       ->required();
   command.callback([options] { run(*options); });
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "app/command/choice_text.h"
@@ -40,6 +42,14 @@ void ViewOptions::add_to(CLI::App& command) {
                   "The part of a map to show, in tokens: ROW,COL,HEIGHT,WIDTH, counted from 0")
       ->delimiter(',')
       ->expected(4);
+  command
+      .add_option("--pin", pin_,
+                  "A query and a key whose weights are shown beside a map: ROW,COLUMN; -1 for none")
+      ->delimiter(',')
+      ->expected(2);
+  command.add_option("--statistics-file", statistics_file_,
+                     "A file of texts over which a grid's heads are measured: --view "
+                     "grid,sort=induction");
 }
 
 void ViewOptions::apply(ViewSettings& settings) const {
@@ -61,6 +71,18 @@ void ViewOptions::apply(ViewSettings& settings) const {
   if (!colour_map_.empty()) settings.colour_map = colour_map_;
   colour_map(settings.colour_map);  // refuses what there is not
   if (normalise_) settings.normalise = true;
+  if (!statistics_file_.empty()) {
+    settings.statistics_file =
+        std::filesystem::absolute(statistics_file_).lexically_normal().string();
+  }
+  if (!pin_.empty()) {
+    if (pin_[0] < -1 || pin_[1] < -1) {
+      throw InputError("--pin: expected a row and a column from 0, or -1 for none, found " +
+                       std::to_string(pin_[0]) + "," + std::to_string(pin_[1]));
+    }
+    settings.pinned_query = pin_[0];
+    settings.pinned_key = pin_[1];
+  }
   if (tile_.empty()) return;
   const bool finite = std::ranges::all_of(tile_, [](double x) { return std::isfinite(x); });
   if (!finite || !(tile_[2] > 0) || !(tile_[3] > 0)) {
@@ -91,16 +113,48 @@ void PictureSizeOptions::add_to(CLI::App& command) {
   command.add_option("--height", options_.height,
                      "Height in the same units; default: as high as the content");
   command.add_option("--scale", options_.scale, "Pixels per unit, for PNG")->capture_default_str();
+  command.add_option("--pixels", pixels_,
+                     "Size in pixels, WIDTHxHEIGHT or WIDTH, with --scale or --dpi for the size of "
+                     "letters");
+  command.add_option("--inches", inches_, "Size in print, WIDTHxHEIGHT or WIDTH, with --dpi");
+  command.add_option("--dpi", dots_, "Dots per inch, for PNG: 96 times the scale");
   command.add_option("--font-size", options_.font_size, "In units")->capture_default_str();
   command.add_option("--theme", theme_, "light or dark")->capture_default_str();
+  command.add_flag("--transparent", options_.transparent, "Nothing behind the picture");
 }
+
+namespace {
+
+// "6.5x4", or "6.5": no height.
+std::pair<double, double> size_of(const std::string& text, const std::string& option) {
+  double width = 0, height = 0;
+  char rest = 0;
+  const int found = std::sscanf(text.c_str(), "%lfx%lf%c", &width, &height, &rest);
+  const bool only_width = found == 1 && text.find('x') == std::string::npos;
+  if ((found == 2 || only_width) && width > 0 && height >= 0) return {width, height};
+  throw InputError(option + ": expected WIDTHxHEIGHT or WIDTH, found \"" + text + "\"");
+}
+
+}  // namespace
 
 PictureOptions PictureSizeOptions::options() const {
   if (theme_ != "light" && theme_ != "dark") {
     throw InputError("--theme: expected light or dark, found \"" + theme_ + "\"");
   }
+  if (!pixels_.empty() && !inches_.empty()) {
+    throw InputError("--inches: expected without --pixels");
+  }
   PictureOptions options = options_;
   options.dark = theme_ == "dark";
+  if (dots_ > 0) options.set_dots_per_inch(dots_);
+  if (!pixels_.empty()) {
+    const auto [width, height] = size_of(pixels_, "--pixels");
+    options.set_pixels(width, height);
+  }
+  if (!inches_.empty()) {
+    const auto [width, height] = size_of(inches_, "--inches");
+    options.set_inches(width, height);
+  }
   return options;
 }
 

@@ -9,7 +9,7 @@
 
 namespace attnscope::command {
 
-// --view, --layer, --head, --colour-map, --normalise, --tile.
+// --view, --layer, --head, --colour-map, --normalise, --tile, --pin, --statistics-file.
 class ViewOptions {
  public:
   void add_to(CLI::App& command);
@@ -23,10 +23,12 @@ class ViewOptions {
   Index layer_ = 0, head_ = 0;
   bool normalise_ = false;
   std::vector<double> tile_;
+  std::vector<Index> pin_;
+  std::string statistics_file_;
   const CLI::App* command_ = nullptr;
 };
 
-// --width, --height, --scale, --font-size, --theme.
+// --width, --height, --scale, --pixels, --inches, --dpi, --font-size, --theme, --transparent.
 class PictureSizeOptions {
  public:
   void add_to(CLI::App& command);
@@ -34,7 +36,8 @@ class PictureSizeOptions {
 
  private:
   PictureOptions options_;
-  std::string theme_ = "light";
+  std::string theme_ = "light", pixels_, inches_;
+  double dots_ = 0;
 };
 
 }  // namespace attnscope::command

@@ -2,8 +2,11 @@
 #include "app/window/window.h"
 
 #include <cstdio>
+#include <functional>
+#include <memory>
 
 #include "app/command/commands.h"
+#include "app/command/experiment_options.h"
 #include "core/base/error.h"
 
 namespace attnscope::command {
@@ -38,31 +41,67 @@ struct Given {
   std::string size, theme;
 };
 
+std::function<void(const std::string&)> path_into(std::filesystem::path& to) {
+  return [&to](const std::string& text) { to = text; };
+}
+
+// What both ways to open a window understand.
+void add_look(CLI::App& command, Given& given) {
+  command.add_option("--size", given.size, "Size of the window: WIDTHxHEIGHT");
+  command.add_option("--scale", given.options.scale, "How large everything is drawn (2: twice)")
+      ->check(CLI::Range(0.5, 4.0));
+  command.add_option("--theme", given.theme, "light or dark")
+      ->check(CLI::IsMember({"light", "dark"}));
+  command.add_option_function<std::string>("--report", path_into(given.options.report),
+                                           "File in which to say what the window shows, for tests");
+}
+
+void open_window(const CLI::App& app, Given& given) {
+  if (!given.size.empty()) parse_size(given.size, given.options);
+  if (!given.theme.empty()) given.options.dark = given.theme == "dark";
+  open_window(app, given.options);
+}
+
+// Options of the window may stand before `open` or after it.
+void add_open(CLI::App& app, const std::shared_ptr<Given>& given) {
+  CLI::App& command = *app.add_subcommand(
+      "open", "Open a window with attention of your own, a session, a picture or a text");
+  const auto tensors = std::make_shared<TensorOptions>();
+  command
+      .add_option("FILE", given->options.open,
+                  "FILE.npy, FILE.npz or FILE.safetensors with attention [L, L], [h, L_q, L_k] or "
+                  "[layers, h, L_q, L_k], or with q and k; a session, a PNG made by attnscope, a "
+                  "text or a model's folder")
+      ->required();
+  tensors->add_to(command);
+  add_look(command, *given);
+  command.callback([&app, given, tensors] {
+    Experiment named;
+    tensors->apply(given->options.open->string(), named);
+    given->options.tokens = named.tensors.tokens;
+    given->options.key_tokens = named.tensors.key_tokens;
+    open_window(app, *given);
+  });
+}
+
 }  // namespace
 
 void add_window(CLI::App& app) {
   const auto given = std::make_shared<Given>();
-  const auto path = [](std::filesystem::path& to) {
-    return [&to](const std::string& text) { to = text; };
-  };
+  add_open(app, given);
   app.add_option("--session", given->options.session, "Session file to open");
   app.add_option("--text", given->options.text, "Text to start with");
   app.add_option("--model", given->options.model, "Bundled model or folder to start with");
-  app.add_option("--size", given->size, "Size of the window: WIDTHxHEIGHT");
-  app.add_option("--scale", given->options.scale, "How large everything is drawn (2: twice)")
-      ->check(CLI::Range(0.5, 4.0));
-  app.add_option("--theme", given->theme, "light or dark")->check(CLI::IsMember({"light", "dark"}));
+  add_look(app, *given);
   app.add_option("--lesson", given->options.lesson,
                  "Lesson to start with ('attnscope list lessons' names them), or a file");
   app.add_flag("--tour,!--no-tour", given->options.tour,
                "Begin with the tour, or without; by default with it until it was seen");
-  app.add_option_function<std::string>("--report", path(given->options.report),
-                                       "File in which to say what the window shows, for tests");
+  app.add_flag("--measure", given->options.measure,
+               "Print how long frames take in each view, while nothing runs, during runs and while "
+               "panning, and end");
   app.callback([&app, given] {
-    if (!app.get_subcommands().empty()) return;
-    if (!given->size.empty()) parse_size(given->size, given->options);
-    if (!given->theme.empty()) given->options.dark = given->theme == "dark";
-    open_window(app, given->options);
+    if (app.get_subcommands().empty()) open_window(app, *given);
   });
 }
 

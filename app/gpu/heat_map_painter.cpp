@@ -26,6 +26,8 @@ constexpr GLint kFirstSampler = 0, kSecondSampler = 1;
 constexpr GLint kPlane = 2, kByMagnitude = 3;           // heat_map_numbers.frag
 constexpr GLint kCorner = 2, kRange = 3, kMissing = 4;  // heat_map.frag
 
+constexpr Index kMostUploaded = Index{1} << 20;  // numbers of the host in a texture
+
 class Texture {
  public:
   explicit Texture(GLenum target) : target_(target) {
@@ -195,12 +197,12 @@ TexturePtr HeatMapPainter::State::numbers_of(const HeatMap& map, int width, int 
   TexturePtr texture;
   if (on_gpu != nullptr && shares_with_backend) {
     texture = compute_numbers(map, rows, columns, on_gpu->texture(), width, height);
-  } else if (rows <= most_size && columns <= most_size) {
+  } else if (rows <= most_size && columns <= most_size && rows <= kMostUploaded / columns) {
     HeatMap on_host = map;
     on_host.values = heat_map_cells(map);
     on_host.device = nullptr;
     texture = compute_numbers(on_host, rows, columns, cells_of(on_host.values), width, height);
-  } else {  // no texture is that large: the CPU pools
+  } else {  // the CPU pools faster than such a texture is made
     texture = make_r32f(width, height, heat_map_pixels(map, width, height).data());
   }
   numbers[key] = {map.values, map.device, texture};

@@ -6,9 +6,9 @@
 #include "app/window/files.h"
 #include "app/window/generation.h"
 #include "app/window/navigation.h"
-#include "app/window/table.h"
 #include "app/window/utf8.h"
 #include "core/figure/colour_map.h"
+#include "core/view/view_data.h"
 
 namespace attnscope::window {
 
@@ -81,10 +81,21 @@ void restore(State& s, const Experiment& experiment) {
   s.text.follow_cursor = true;
 }
 
+void copy_data(State& s) {
+  Experiment shown = s.shown;
+  shown.view = s.experiment.view;
+  try {
+    s.wishes.clipboard = to_csv(view_data(*s.trace, shown, s.reference.get()));
+    s.say("The picture's numbers are on the clipboard.");
+  } catch (const std::exception& e) {
+    s.complain(e.what());
+  }
+}
+
 void add_file_actions(std::vector<Action>& list) {
   list.push_back({"open",
                   "Open…",
-                  "Open a session, a text or a picture that attnscope wrote.",
+                  "Open a session, a text, tensors of your own or a picture that attnscope wrote.",
                   Menu::File,
                   {{"O", true}},
                   [](State& s) { browse(s, BrowsePurpose::OpenFile); }});
@@ -113,31 +124,25 @@ void add_file_actions(std::vector<Action>& list) {
                   Menu::File,
                   {{"S", true, true}},
                   [](State& s) { browse(s, BrowsePurpose::SaveSession); }});
-  list.push_back({"export",
-                  "Export picture…",
-                  "Write the picture as PNG, SVG or PDF, or its numbers as CSV.",
-                  Menu::File,
-                  {{"E", true}},
-                  [](State& s) {
-                    s.exporting.open = true;
-                    s.exporting.problem.clear();
-                    s.exporting.picture.dark = s.settings.dark;
-                  },
-                  has_trace});
+  list.push_back(
+      {"export",
+       "Export picture…",
+       "Write the picture as PNG, SVG or PDF, or its numbers as CSV, NPY or safetensors.",
+       Menu::File,
+       {{"E", true}},
+       [](State& s) {
+         s.exporting.open = true;
+         s.exporting.problem.clear();
+         s.exporting.picture.dark = s.settings.dark;
+       },
+       has_trace});
   list.back().starts_group = true;
   list.push_back({"copy_data",
                   "Copy data",
                   "Copy the picture's numbers as comma-separated text.",
                   Menu::File,
                   {{"C", true}},
-                  [](State& s) {
-                    try {
-                      s.wishes.clipboard = picture_csv(*s.trace, s.experiment);
-                      s.say("The picture's numbers are on the clipboard.");
-                    } catch (const std::exception& e) {  // too many, or a lost device
-                      s.complain(e.what());
-                    }
-                  },
+                  copy_data,
                   has_trace});
   list.push_back({"quit",
                   "Quit",

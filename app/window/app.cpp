@@ -104,6 +104,11 @@ void App::start_experiment(const WindowOptions& options) {
     state_.experiment.ids.clear();
   }
   if (options.model) state_.experiment.model = *options.model;
+  if (options.open) {
+    state_.experiment = opened(*options.open, state_.experiment);
+    if (!options.tokens.empty()) state_.experiment.tensors.tokens = options.tokens;
+    if (!options.key_tokens.empty()) state_.experiment.tensors.key_tokens = options.key_tokens;
+  }
   if (options.tour.value_or(!state_.settings.tour_done)) state_.tour_stop = 0;
   state_.history = History(state_.experiment);
   state_.text.edit.assign(state_.experiment.text);
@@ -167,6 +172,7 @@ void App::run() {
     const bool notice_over =
         std::any_of(state_.notices.begin(), state_.notices.end(),
                     [&](const Notice& n) { return !n.error && state_.seconds > n.until; });
+    if (heads_.update(state_)) settle_ = kSettleFrames;
     if (take_outcome() || input_.pending() || notice_over) settle_ = kSettleFrames;
     if (panels_.picture.stale()) settle_ = std::max(settle_, 1);
     if (state_.busy_seconds > kBusyShown) settle_ = std::max(settle_, 1);
@@ -248,6 +254,7 @@ void App::after_frame() {
     state_.say(state_.busy_seconds > 0 ? "The run was cancelled; change something to run again."
                                        : "The map stays as it is; move it to go on.");
   }
+  if (wishes.cancel_measuring) heads_.cancel();
   if (wishes.close) glfwSetWindowShouldClose(platform_.window(), GLFW_TRUE);
   state_.history.record(state_.experiment, state_.seconds);
   // A view that reads what the last request did not work out needs another one, too.
@@ -262,7 +269,7 @@ void App::after_frame() {
 void App::request_run() {
   requested_ = state_.experiment;
   has_requested_ = true;
-  if (state_.experiment.text.empty() && state_.experiment.ids.empty()) {
+  if (!state_.experiment.has_input()) {
     runner_->cancel();
     state_.trace = nullptr;
     state_.reference = nullptr;
@@ -292,6 +299,7 @@ void App::write_report() {
   if (state_.lesson.lesson != nullptr) facts["lesson_step"] = state_.lesson.step;
   facts["tour_stop"] = state_.tour_stop;
   facts["presenting"] = state_.presenting;
+  if (state_.measured != nullptr) facts["measured_texts"] = state_.measured->texts;
   if (state_.exporting.open) facts["export_path"] = state_.exporting.path;
   facts["notices"] = nlohmann::json::array();
   for (const Notice& n : state_.notices) facts["notices"].push_back(n.text);
@@ -312,7 +320,12 @@ void App::close() {
 }
 
 void run_window(const WindowOptions& options) {
-  App(options).run();
+  App app(options);
+  if (options.measure) {
+    app.measure();
+  } else {
+    app.run();
+  }
 }
 
 }  // namespace attnscope::window

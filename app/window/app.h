@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "app/window/autosave.h"
+#include "app/window/head_job.h"
 #include "app/window/input.h"
 #include "app/window/main_window.h"
 #include "app/window/platform.h"
@@ -30,6 +31,7 @@ class App {
   explicit App(const WindowOptions& options);
   ~App();
   void run();
+  void measure();  // instead of run(): prints how long frames take
 
  private:
   void start_experiment(const WindowOptions& options);
@@ -55,6 +57,7 @@ class App {
   Painter painter_;
   Panels panels_;
   std::unique_ptr<Runner> runner_;
+  HeadJob heads_;
   Experiment requested_;  // what the runner was last asked for
   bool has_requested_ = false;
   int settle_ = 0;  // frames still to draw until ImGui has come to rest

@@ -161,12 +161,16 @@ void draw_status_line(Ui& ui, State& state) {
     hint(ui, state.error + (state.trace ? "\nThe picture still shows what came before." : ""));
   } else if (state.trace != nullptr) {
     const Trace& trace = *state.trace;
-    ImGui::TextUnformatted(on_screen(trace.backend).c_str());
-    mark(ui, "backend_name");
-    hint(ui, "What computed the attention.");
-    dot(ui);
-    ImGui::TextUnformatted(milliseconds(trace.milliseconds).c_str());
-    hint(ui, "The time of the forward pass.");
+    if (trace.given) {
+      ImGui::TextUnformatted("Read from a file");
+    } else {
+      ImGui::TextUnformatted(on_screen(trace.backend).c_str());
+      mark(ui, "backend_name");
+      hint(ui, "What computed the attention.");
+      dot(ui);
+      ImGui::TextUnformatted(milliseconds(trace.milliseconds).c_str());
+      hint(ui, "The time of the forward pass.");
+    }
     dot(ui);
     const std::size_t tokens = trace.tokens.size();
     ImGui::TextUnformatted((std::to_string(tokens) + (tokens == 1 ? " token" : " tokens")).c_str());

@@ -48,25 +48,27 @@ void bar(const Ui& ui, double share, const ImVec4& colour) {
   ImGui::Dummy({width, height});
 }
 
-const std::string& label(const Trace& trace, Index position) {
+const std::string& label(const std::vector<TraceToken>& tokens, Index position) {
   static const std::string none = "?";
   const auto at = static_cast<std::size_t>(position);
-  return position >= 0 && at < trace.tokens.size() ? trace.tokens[at].label : none;
+  return position >= 0 && at < tokens.size() ? tokens[at].label : none;
 }
 
 // What a key column is called: its token, or what else it stands for.
 std::string key_label(const Trace& trace, const AttentionTap& tap, Index column) {
+  const std::vector<TraceToken>& tokens =
+      trace.key_tokens.empty() ? trace.tokens : trace.key_tokens;
   Index before = 0, tokens_before = 0;
   for (const auto& [kind, count] : tap.result.columns) {
     if (column < before + count) {
-      if (kind == KeyKind::Token) return label(trace, tokens_before + column - before);
+      if (kind == KeyKind::Token) return label(tokens, tokens_before + column - before);
       constexpr const char* kNames[] = {"token", "memory", "compressed", "projected", "slot"};
       return kNames[static_cast<int>(kind)] + std::string(" ") + std::to_string(column - before);
     }
     before += count;
     if (kind == KeyKind::Token) tokens_before += count;
   }
-  return label(trace, column);
+  return label(tokens, column);
 }
 
 const char* term_label(Term term) {
@@ -179,9 +181,10 @@ void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
   }
   const Tensor& weights = kept.weights;
   const auto weight = static_cast<double>(weights[hit->key]);
-  draw_chips(ui, label(*state.trace, hit->query), key_label(*state.trace, *tap, hit->key));
+  draw_chips(ui, label(state.trace->tokens, hit->query), key_label(*state.trace, *tap, hit->key));
   fact(ui, "Query i, key j", std::to_string(hit->query) + ", " + std::to_string(hit->key),
        "Positions from 0.");
+  if (!hit->shown.empty()) fact(ui, "Shown", hit->shown, "What the picture shows at this place.");
   draw_score(ui, *tap, head, *hit);
   fact(ui, "Weight", number(weight), "The share of the query's attention: its row adds up to 1.");
   bar(ui, weight, ui.look->accent);
@@ -225,6 +228,11 @@ void draw_info(Ui& ui, const char* title, const Info& info) {
 
 void draw_explain_panel(Ui& ui, const State& state, RowWeights& weights) {
   draw_pair(ui, state, weights);
+  if (state.trace != nullptr && state.trace->given) {
+    heading(ui, "Attention");
+    faint(ui, "As it stands in the file: which variant and encoding made it is not known.");
+    return;
+  }
   draw_info(ui, "Attention", variant(effective_variant(state).id));
   draw_info(ui, "Position", encoding(effective_encoding(state).id));
 }

@@ -5,16 +5,17 @@
 
 #include "app/window/dialogs.h"
 #include "app/window/files.h"
-#include "app/window/table.h"
-#include "core/base/file.h"
+#include "core/figure/plain_text.h"
 #include "core/view/picture.h"
+#include "core/view/view_data.h"
 
 namespace attnscope::window {
 
 namespace {
 
-constexpr std::array<const char*, 4> kEndings = {".png", ".svg", ".pdf", ".csv"};
-constexpr int kPixels = 0, kNumbers = 3;              // of kEndings
+constexpr std::array<const char*, 6> kEndings = {".png", ".svg", ".pdf",
+                                                 ".csv", ".npy", ".safetensors"};
+constexpr int kPixels = 0;                            // of kEndings
 constexpr double kLeastSide = 100, kMostSide = 8000;  // units
 constexpr double kLeastScale = 0.25, kMostScale = 8;
 
@@ -38,7 +39,9 @@ void draw_path(Ui& ui, State& state) {
                {{"PNG", "Pixels, with the experiment inside.", "png"},
                 {"SVG", "Lines and text for the web and drawing programs.", "svg"},
                 {"PDF", "Lines and text for papers.", "pdf"},
-                {"CSV", "The numbers of the layer and head, with their tokens.", "csv"}},
+                {"CSV", "The picture's numbers with their tokens, for spreadsheets.", "csv"},
+                {"NPY", "The picture's numbers for NumPy.", "npy"},
+                {"Tensors", "The picture's numbers and tokens as safetensors.", "safetensors"}},
                format_of(dialog.path));
   if (clicked >= 0) {
     dialog.path = std::filesystem::path(dialog.path)
@@ -53,27 +56,58 @@ void draw_theme(Ui& ui, PictureOptions& picture) {
                                {{"Light", "For paper.", "light"}, {"Dark", "For slides.", "dark"}},
                                picture.dark ? 1 : 0);
   if (clicked >= 0) picture.dark = clicked == 1;
+  ImGui::SameLine(0, ui.px(16));
+  ImGui::Checkbox("Transparent", &picture.transparent);
+  mark(ui, "export.transparent");
+  hint(ui, "Nothing behind the picture: for slides and posters with a ground of their own.");
 }
 
-// A field for a number, one of three in a row, with its label above.
+// A field for a number, one of three in a row, with its label above. It shows value × factor.
 struct NumberField {
   const char* label;
   const char* help;
   double& value;
-  double least, most;
+  double factor;
+  double least, most;  // of the value
+  bool may_be_zero;
   const char* format;
   const char* id;
 };
 
-void draw_size(Ui& ui, PictureOptions& picture, bool pixels) {
-  const char* high = picture.height > 0 ? "%.0f" : "as needed";
-  NumberField fields[] = {
-      {"Width", "In units of 1/96 inch.", picture.width, kLeastSide, kMostSide, "%.0f",
+void draw_field(Ui& ui, const NumberField& field) {
+  double shown = field.value * field.factor;
+  ImGui::PushID(field.id);
+  const bool changed = ImGui::InputDouble("##number", &shown, 0, 0, field.format);
+  ImGui::PopID();
+  mark(ui, field.id);
+  hint(ui, field.help);
+  if (!changed) return;
+  const double value = shown / field.factor;
+  const bool zero = field.may_be_zero && !(value > 0);
+  field.value = zero ? 0 : std::clamp(value, field.least, field.most);
+}
+
+void draw_size(Ui& ui, ExportDialog& dialog, bool pixels) {
+  PictureOptions& picture = dialog.picture;
+  const int unit =
+      segments(ui, "export.unit",
+               {{"Pixels", "Sizes in pixels; the scale says how many are a unit.", "px"},
+                {"Inches", "Sizes in print, with dots per inch.", "in"}},
+               dialog.inches ? 1 : 0);
+  if (unit >= 0) dialog.inches = unit == 1;
+  const double side = dialog.inches ? 1 / PictureOptions::kUnitsPerInch : picture.scale;
+  const char* number = dialog.inches ? "%.2f" : "%.0f";
+  const NumberField fields[] = {
+      {"Width", "Of the whole picture.", picture.width, side, kLeastSide, kMostSide, false, number,
        "export.width"},
-      {"Height", "In units of 1/96 inch; 0 is as high as the picture needs.", picture.height, 0,
-       kMostSide, high, "export.height"},
-      {"Scale", "Pixels for each unit (PNG only): 2 is twice as sharp.", picture.scale, kLeastScale,
-       kMostScale, "%.2f", "export.scale"},
+      {"Height", "Of the whole picture; 0 is as high as it needs.", picture.height, side,
+       kLeastSide, kMostSide, true, picture.height > 0 ? number : "as needed", "export.height"},
+      dialog.inches
+          ? NumberField{"Dots per inch", "For PNG: 300 is usual in print.", picture.scale,
+                        PictureOptions::kUnitsPerInch, kLeastScale, kMostScale, false, "%.0f",
+                        "export.scale"}
+          : NumberField{"Scale", "Pixels for each unit, for PNG: how large letters are drawn.",
+                        picture.scale, 1, kLeastScale, kMostScale, false, "%.2f", "export.scale"},
   };
   const float gap = ui.px(8), third = (ImGui::GetContentRegionAvail().x - 2 * gap) / 3;
   const float left = ImGui::GetCursorPosX();
@@ -86,20 +120,16 @@ void draw_size(Ui& ui, PictureOptions& picture, bool pixels) {
     hint(ui, fields[i].help);
   }
   for (int i = 0; i < 3; ++i) {
-    NumberField& field = fields[i];
     place(i);
     ImGui::SetNextItemWidth(third);
-    ImGui::PushID(field.id);
     ImGui::BeginDisabled(i == 2 && !pixels);
-    ImGui::InputDouble("##number", &field.value, 0, 0, field.format);
+    draw_field(ui, fields[i]);
     ImGui::EndDisabled();
-    ImGui::PopID();
-    mark(ui, field.id);
-    hint(ui, field.help);
-    field.value = std::clamp(field.value, field.least, field.most);
   }
   if (pixels) {
-    faint(ui, std::to_string(std::lround(picture.width * picture.scale)) + " pixels wide");
+    faint(ui, std::to_string(std::lround(picture.width * picture.scale)) + " pixels wide, " +
+                  brief(picture.width / PictureOptions::kUnitsPerInch, 3) + " inches at " +
+                  std::to_string(std::lround(picture.dots_per_inch())) + " dots per inch");
   } else {
     faint(ui, "Sharp at any size.");
   }
@@ -110,11 +140,8 @@ void write(State& state) {
   try {
     Experiment experiment = state.shown;
     experiment.view = state.experiment.view;
-    if (format_of(dialog.path) == kNumbers) {
-      write_file(dialog.path, picture_csv(*state.trace, experiment));
-    } else {
-      write_view(dialog.path, *state.trace, experiment, dialog.picture, state.reference.get());
-    }
+    write_view(dialog.path, *state.trace, experiment, dialog.picture, state.reference.get(), {},
+               state.measured.get());
     state.say("Wrote " + dialog.path + ".");
     dialog.open = false;
   } catch (const std::exception& e) {
@@ -136,9 +163,9 @@ void draw_export_dialog(Ui& ui, State& state) {
   }
   draw_path(ui, state);
   const int format = format_of(dialog.path);
-  if (format != kNumbers) {
+  if (!is_data_name(dialog.path)) {
     draw_theme(ui, dialog.picture);
-    draw_size(ui, dialog.picture, format == kPixels);
+    draw_size(ui, dialog, format == kPixels);
   }
   if (!dialog.problem.empty()) {
     ImGui::PushStyleColor(ImGuiCol_Text, ui.look->error);

@@ -18,14 +18,21 @@ struct Words {
 Words words(BrowsePurpose purpose) {
   switch (purpose) {
     case BrowsePurpose::OpenFile:
-      return {"Open", "Open", "A session (.json), a text, or a picture that attnscope wrote."};
+      return {"Open", "Open",
+              "A session (.json), a text, tensors (.npy, .npz, .safetensors), or a picture that "
+              "attnscope "
+              "wrote."};
     case BrowsePurpose::OpenModel:
       return {"Open model folder", "Use this folder",
               "A folder with config.json, model.safetensors and tokenizer files."};
+    case BrowsePurpose::OpenTexts:
+      return {"Texts to measure heads over", "Measure", "A text file; blank lines part its texts."};
     case BrowsePurpose::SaveSession:
       return {"Save session", "Save", "The text and all settings."};
     case BrowsePurpose::ExportPath:
-      return {"Picture file", "Choose", "The ending decides the format: .png, .svg, .pdf or .csv."};
+      return {"Picture file", "Choose",
+              "The ending decides the format: .png, .svg, .pdf, .csv, .npy or "
+              ".safetensors."};
   }
   return {"", "", ""};
 }

@@ -1,12 +1,13 @@
 #include "app/window/files.h"
 
 #include <algorithm>
+#include <cctype>
 #include <functional>
-#include <nlohmann/json.hpp>
 
+#include "app/window/navigation.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/figure/render.h"
+#include "core/experiment/own_tensors.h"
 
 namespace attnscope::window {
 
@@ -20,13 +21,9 @@ std::string extension(const std::filesystem::path& path) {
   return text;
 }
 
-void open_picture(State& state, const std::filesystem::path& path) {
-  const PictureMetadata metadata = read_png_metadata(path);
-  const auto found = metadata.find("Experiment");
-  if (found == metadata.end()) {
-    throw InputError(path.string() + ": a picture without an experiment: not from attnscope");
-  }
-  set_experiment(state, experiment_from_json(nlohmann::json::parse(found->second)));
+// A session, or a picture that carries one: it replaces all that is set.
+bool is_session(const std::filesystem::path& path) {
+  return extension(path) == ".json" || extension(path) == ".png";
 }
 
 // Changes the experiment that the left panels edit, as a step of its own.
@@ -38,27 +35,36 @@ void edit(State& state, const std::function<void(Experiment&)>& change) {
   state.editing_other = of_other;
 }
 
-void open_text(State& state, const std::filesystem::path& path) {
-  const std::string text = read_file(path, kMostTextBytes);
-  if (text.find('\0') != std::string::npos) {
-    throw InputError(path.string() + ": not a text, a session or a picture");
+Experiment with_text(const std::filesystem::path& path, Experiment next) {
+  next.text = read_file(path, kMostTextBytes);
+  next.ids.clear();
+  next.tensors = {};
+  if (next.text.find('\0') != std::string::npos) {
+    throw InputError(path.string() + ": not a text, a session, a picture or tensors");
   }
-  edit(state, [&](Experiment& e) {
-    e.text = text;
-    e.ids.clear();
-  });
+  return next;
 }
 
-void open_model(State& state, const std::filesystem::path& folder) {
+Experiment with_model(const std::filesystem::path& folder, Experiment next) {
   if (!std::filesystem::exists(folder / "config.json")) {
     throw InputError(folder.string() + ": no model here (config.json is missing)");
   }
-  edit(state, [&](Experiment& e) {
-    e.model = folder.string();
-    e.variant.reset();
-    e.encoding.reset();
-    e.causal.reset();
-  });
+  next.model = folder.string();
+  next.tensors = {};
+  next.variant.reset();
+  next.encoding.reset();
+  next.causal.reset();
+  return next;
+}
+
+Experiment with_tensors(const std::filesystem::path& path, Experiment next) {
+  next.tensors = {path.string(), "", ""};
+  static_cast<void>(read_own_tensors(next.tensors));  // refuses what cannot be shown
+  next.variant.reset();
+  next.encoding.reset();
+  next.causal.reset();
+  show_all(next.view);
+  return next;
 }
 
 }  // namespace
@@ -72,18 +78,22 @@ void set_experiment(State& state, const Experiment& experiment) {
   state.text.edit.assign(experiment.text);
 }
 
+Experiment opened(const std::filesystem::path& path, const Experiment& now) {
+  const std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
+  if (std::filesystem::is_directory(whole)) return with_model(whole, now);
+  if (is_session(whole)) return load_session(whole);
+  if (is_tensor_file(whole)) return with_tensors(whole, now);
+  return with_text(whole, now);
+}
+
 bool open_path(State& state, const std::filesystem::path& path) {
   try {
-    if (std::filesystem::is_directory(path)) {
-      open_model(state, path);
-    } else if (extension(path) == ".json") {
-      set_experiment(state, load_session(path));
-      state.session = path;
-    } else if (extension(path) == ".png") {
-      open_picture(state, path);
+    if (is_session(path)) {
+      set_experiment(state, opened(path, state.experiment));
     } else {
-      open_text(state, path);
+      edit(state, [&](Experiment& e) { e = opened(path, e); });
     }
+    if (extension(path) == ".json") state.session = path;
     return true;
   } catch (const std::exception& e) {
     state.complain(e.what());
@@ -170,6 +180,9 @@ void accept_browsed(State& state) {
     case BrowsePurpose::OpenFile:
     case BrowsePurpose::OpenModel:
       done = open_path(state, path);
+      break;
+    case BrowsePurpose::OpenTexts:
+      state.experiment.view.statistics_file = path.string();
       break;
     case BrowsePurpose::SaveSession:
       done = save_to(state, path);

@@ -9,8 +9,10 @@
 
 namespace attnscope::window {
 
-// By what it is: a folder with a model, a session, a picture that carries its experiment, or else
-// a text. Returns whether it could be used.
+// What to do after opening this, by what it is: a folder with a model, a session, a picture that
+// carries its experiment, tensors of one's own, or else a text. InputError where it is none.
+Experiment opened(const std::filesystem::path& path, const Experiment& now);
+// The same in the window. Returns whether it could be used.
 bool open_path(State& state, const std::filesystem::path& path);
 // Writes the session and remembers the file for the next save.
 bool save_to(State& state, const std::filesystem::path& path);

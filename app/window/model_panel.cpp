@@ -166,9 +166,15 @@ void draw_edited_switch(Ui& ui, State& state) {
 }
 
 void draw_model_panel(Ui& ui, State& state, ModelPanel& panel) {
-  draw_models(ui, state, panel);
-  draw_scope(ui, state);
   Experiment& e = state.edited();
+  if (e.tensors.file.empty()) {
+    draw_models(ui, state, panel);
+    draw_scope(ui, state);
+  } else if (state.trace == nullptr || state.trace->given) {
+    return;  // there is nothing to compute, and so nothing to choose
+  } else {
+    state.scope = ChoiceScope::All;  // one choice for all heads
+  }
   std::optional<Choice> variant = scoped_variant(e, state.scope);
   draw_choice(ui, variant_list(state), variant, panel.lists);
   choose_variant(e, state.scope, std::move(variant));

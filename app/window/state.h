@@ -14,6 +14,7 @@
 #include "app/window/settings.h"
 #include "app/window/text_edit.h"
 #include "core/experiment/experiment.h"
+#include "core/experiment/head_table.h"
 #include "core/experiment/trace.h"
 #include "core/view/picture.h"
 #include "core/view/view.h"
@@ -28,7 +29,7 @@ struct Notice {
 };
 
 // What a file browser was opened for.
-enum class BrowsePurpose { OpenFile, OpenModel, SaveSession, ExportPath };
+enum class BrowsePurpose { OpenFile, OpenModel, OpenTexts, SaveSession, ExportPath };
 
 struct FileEntry {
   std::string name;
@@ -49,7 +50,15 @@ struct ExportDialog {
   bool open = false;
   std::string path = "attention.png";
   PictureOptions picture;
+  bool inches = false;  // sizes are shown in inches and dots per inch
   std::string problem;
+};
+
+// How far the measuring of heads over a file has come.
+struct HeadMeasuring {
+  bool running = false;
+  double share = 0;     // 0..1
+  std::string problem;  // why there is no result
 };
 
 struct Palette {
@@ -78,7 +87,7 @@ struct ViewPanel {
 
 // What actions and panels ask of the program; done and cleared after each frame.
 struct Wishes {
-  bool close = false, full_screen = false, cancel_run = false;
+  bool close = false, full_screen = false, cancel_run = false, cancel_measuring = false;
   std::optional<std::string> clipboard;
 };
 
@@ -91,12 +100,14 @@ struct State {
 
   ChoiceScope scope = ChoiceScope::All;  // for which heads a variant or encoding is chosen
 
-  std::shared_ptr<const Trace> trace;      // the newest that there is; null before the first
-  std::shared_ptr<const Trace> reference;  // of the run beside it; null: there is none
-  Experiment shown;                        // what made them
-  std::string error;                       // why the newest run gave none; empty when it did
-  double busy_seconds = 0;                 // of the run that goes on; 0: none
-  bool generating = false;                 // another token is drawn whenever a run is done
+  std::shared_ptr<const Trace> trace;         // the newest that there is; null before the first
+  std::shared_ptr<const Trace> reference;     // of the run beside it; null: there is none
+  Experiment shown;                           // what made them
+  HeadMeasuring measuring;                    // of the file of texts that the grid sorts by
+  std::shared_ptr<const HeadTable> measured;  // what it gave; null: not known (yet)
+  std::string error;                          // why the newest run gave none; empty when it did
+  double busy_seconds = 0;                    // of the run that goes on; 0: none
+  bool generating = false;                    // another token is drawn whenever a run is done
 
   Settings settings;
   double scale = 1;    // pixels per unit that holds at the moment

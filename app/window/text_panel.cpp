@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "app/window/samples.h"
 #include "app/window/text_editor.h"
 #include "app/window/utf8.h"
+#include "core/view/describe.h"
 
 namespace attnscope::window {
 
@@ -79,9 +81,32 @@ void token_hint(const Ui& ui, const TraceToken& token, std::size_t position) {
                (token.special ? ", put in by the tokenizer" : ""));
 }
 
+// In place of the text: the file whose tensors are shown.
+void draw_tensor_file(Ui& ui, State& state) {
+  heading(ui, "Tensors", true);
+  const std::filesystem::path file = state.experiment.tensors.file;
+  paragraph(ui, on_screen(file.filename().string()));
+  hint(ui, file.string());
+  if (state.trace != nullptr && same_run(state.shown, state.experiment) && state.layers() > 0) {
+    const AttentionTap& tap = state.trace->attention.front();
+    faint(ui, layers_and_heads(*state.trace) + ", " +
+                  count(static_cast<std::size_t>(tap.queries()), "query", "queries") + " × " +
+                  count(static_cast<std::size_t>(tap.keys()), "key", "keys"));
+  }
+  if (button(ui, "Back to the text", "tensors.close")) {
+    state.history.end_step();
+    state.experiment.tensors = {};
+  }
+  hint(ui, "Close the file and show a model's attention again.");
+}
+
 }  // namespace
 
 void draw_text_panel(Ui& ui, State& state, const std::vector<std::string>& samples) {
+  if (!state.experiment.tensors.file.empty()) {
+    draw_tensor_file(ui, state);
+    return;
+  }
   heading(ui, "Text", true);
   draw_samples(ui, state, samples);
   const float height =

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "app/window/actions.h"
+#include "app/window/files.h"
+#include "app/window/head_job.h"
 #include "app/window/navigation.h"
 #include "app/window/parameter_panel.h"
 #include "core/base/error.h"
@@ -127,6 +130,37 @@ void draw_view_actions(Ui& ui, State& state) {
   ImGui::PopStyleVar();
 }
 
+// Over which texts heads are measured, in the view that sorts by it.
+void draw_measured_texts(Ui& ui, State& state) {
+  ViewSettings& settings = state.experiment.view;
+  if (!sorts_heads(settings)) return;
+  ImGui::SameLine(0, ui.px(16));
+  const std::string name = std::filesystem::path(settings.statistics_file).filename().string();
+  const std::string label = name.empty() ? "Over a file…" : on_screen(name);
+  const float width = ImGui::CalcTextSize(label.c_str()).x + 3 * ui.px(12);
+  if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
+  if (button(ui, label.c_str(), "grid.texts")) browse(state, BrowsePurpose::OpenTexts);
+  hint(ui,
+       name.empty()
+           ? "Measure the heads over a file of texts, parted by blank lines, in place of this text."
+           : settings.statistics_file + "\nClick for another file.");
+  if (name.empty()) return;
+  ImGui::SameLine();
+  const bool running = state.measuring.running;
+  if (button(ui, running ? "Cancel" : "×", "grid.texts.close")) {
+    if (running) state.wishes.cancel_measuring = true;
+    settings.statistics_file.clear();
+  }
+  hint(ui, running ? "Stop measuring." : "Measure over this text again.");
+  if (running) {
+    ImGui::SameLine();
+    ImGui::ProgressBar(static_cast<float>(state.measuring.share), {ui.px(90), 0});
+  } else if (!state.measuring.problem.empty()) {
+    ImGui::SameLine();
+    ImGui::TextColored(ui.look->error, "%s", on_screen(state.measuring.problem).c_str());
+  }
+}
+
 void draw_toolbar(Ui& ui, State& state, ListTexts& texts) {
   for (const View& v : views()) {
     draw_tab(ui, state, v);
@@ -149,6 +183,7 @@ void draw_toolbar(Ui& ui, State& state, ListTexts& texts) {
   draw_colours(ui, state);
   draw_view_parameters(ui, state.experiment.view, texts);
   draw_view_actions(ui, state);
+  draw_measured_texts(ui, state);
 }
 
 // A message in the middle of the picture's place: what to do, or what went wrong.
@@ -192,7 +227,8 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
                   .cache = &picture.cache,
                   .scale = ui.scale,
                   .reference = key.reference.get(),
-                  .flipped = key.flipped};
+                  .flipped = key.flipped,
+                  .heads = key.heads.get()};
   if (key.pointer_x >= 0) input.pointer = Point{key.pointer_x, key.pointer_y};
   MapPyramid* const maps = picture.cache.maps();
   if (maps != nullptr) maps->begin();
@@ -357,7 +393,7 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
   if (state.trace == nullptr) {
     if (!state.error.empty()) {
       draw_message(ui, at, size, "No picture", state.error);
-    } else if (state.experiment.text.empty() && state.experiment.ids.empty()) {
+    } else if (!state.experiment.has_input()) {
       draw_message(ui, at, size, "Type a text", "Its attention appears here.");
     } else {
       draw_message(ui, at, size, "One moment", "The model is being loaded.");
@@ -379,6 +415,7 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
   const std::vector<Experiment>& others = state.experiment.others;
   Picture::Key key{state.trace,
                    state.reference,
+                   state.measured,
                    state.experiment.view,
                    others.empty() ? ViewSettings() : others.front().view,
                    inner(size.x),

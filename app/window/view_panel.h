@@ -14,6 +14,7 @@ namespace attnscope::window {
 struct Picture {
   struct Key {
     std::shared_ptr<const Trace> trace, reference;
+    std::shared_ptr<const HeadTable> heads;
     ViewSettings view, other_view;  // other_view: of the run beside it
     double width = 0, height = 0, scale = 0;
     bool dark = false, presenting = false;

@@ -12,12 +12,15 @@ namespace attnscope::window {
 
 struct WindowOptions {
   std::optional<std::filesystem::path> session;  // to open
+  std::optional<std::filesystem::path> open;     // anything: see opened() in files.h
+  std::string tokens, key_tokens;                // of `open`, where it holds tensors
   std::optional<std::string> text, model;        // in place of what the session says
   int width = 0, height = 0;                     // of the window; 0: as it was last
   double scale = 0;                              // 0: as the settings or the monitor say
   std::optional<bool> dark;
   std::string lesson;            // to start with: an id or a file; empty: none
   std::optional<bool> tour;      // whether the tour begins; otherwise at the first start
+  bool measure = false;          // print how long frames take, and end
   std::filesystem::path report;  // where to say what is shown (report.h); empty: nowhere
 };
 

@@ -1,6 +1,7 @@
 #include "core/analysis/flow.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "core/base/error.h"
@@ -56,35 +57,76 @@ Tensor attention_rollout(const std::vector<Tensor>& layers) {
   return flow;
 }
 
+namespace {
+
+// Sets of positions, a bit each: row i holds what position i has heard of.
+class BitRows {
+ public:
+  explicit BitRows(Index size)
+      : words_((size + kBits - 1) / kBits), bits_(static_cast<std::size_t>(size * words_)) {}
+  void set(Index row, Index column) {
+    bits_[static_cast<std::size_t>(row * words_ + column / kBits)] |= std::uint64_t{1}
+                                                                      << (column % kBits);
+  }
+  // Row `to` of this gets what row `from` of `others` has.
+  void add(Index to, const BitRows& others, Index from) {
+    std::uint64_t* mine = bits_.data() + to * words_;
+    const std::uint64_t* theirs = others.bits_.data() + from * words_;
+    for (Index w = 0; w < words_; ++w) mine[w] |= theirs[w];
+  }
+  bool has(Index row, Index column) const {
+    return (bits_[static_cast<std::size_t>(row * words_ + column / kBits)] >> (column % kBits) &
+            1) != 0;
+  }
+
+ private:
+  static constexpr Index kBits = 64;
+  Index words_;
+  std::vector<std::uint64_t> bits_;
+};
+
+// What each position hears of after one more layer.
+void add_layer(const Pattern& pattern, const BitRows& before, BitRows& after) {
+  parallel_for(pattern.queries(), 8, [&](Index first, Index last) {
+    for (Index i = first; i < last; ++i) {
+      for (Index head = 0; head < pattern.heads(); ++head) {
+        for (const Run& run : pattern.row(head, i)) {
+          for (Index k = run.begin; k < run.end; k += run.step) after.add(i, before, k);
+        }
+      }
+    }
+  });
+}
+
+}  // namespace
+
 IntTensor reachability(const std::vector<std::vector<const Pattern*>>& layers) {
   if (layers.empty() || layers.front().empty()) throw InputError("reachability: no layers");
   const Index size = layers.front().front()->queries();
   IntTensor first_heard = IntTensor::full({size, size}, -1);
-  for (Index i = 0; i < size; ++i) first_heard(i, i) = 0;
+  BitRows heard(size);
+  for (Index i = 0; i < size; ++i) {
+    first_heard(i, i) = 0;
+    heard.set(i, i);
+  }
   std::int32_t depth = 0;
   for (const auto& layer : layers) {
     ++depth;
-    const IntTensor before = first_heard.copy();  // [L, L]
+    BitRows after = heard;
     for (const Pattern* pattern : layer) {
       if (pattern->queries() != size || pattern->keys() != size) {
         throw InputError("reachability: a pattern with other sizes than " + std::to_string(size));
       }
-      parallel_for(size, 8, [&](Index first, Index last) {
-        for (Index i = first; i < last; ++i) {
-          std::int32_t* row = first_heard.data() + i * size;
-          for (Index head = 0; head < pattern->heads(); ++head) {
-            for (const Run& run : pattern->row(head, i)) {
-              for (Index k = run.begin; k < run.end; k += run.step) {
-                const std::int32_t* through = before.data() + k * size;
-                for (Index j = 0; j < size; ++j) {
-                  if (row[j] < 0 && through[j] >= 0) row[j] = depth;
-                }
-              }
-            }
-          }
-        }
-      });
+      add_layer(*pattern, heard, after);
     }
+    heard = std::move(after);
+    parallel_for(size, 8, [&](Index first, Index last) {
+      for (Index i = first; i < last; ++i) {
+        for (Index j = 0; j < size; ++j) {
+          if (first_heard(i, j) < 0 && heard.has(i, j)) first_heard(i, j) = depth;
+        }
+      }
+    });
   }
   return first_heard;
 }

@@ -19,6 +19,29 @@ struct HeadStatistics {
                               // token, where there are any (Olsson et al., 2022, arXiv:2209.11895)
 };
 
+// Adds up rows of one head, also over several texts.
+class HeadStatisticsSum {
+ public:
+  // As head_statistics().
+  void add(const Tensor& attention, const std::vector<std::int32_t>& tokens,
+           Index first_token_column = 0);
+  HeadStatistics means() const;
+
+ private:
+  struct Mean {
+    double sum = 0;
+    Index count = 0;
+    void add(double value) {
+      sum += value;
+      ++count;
+    }
+    double value() const;
+  };
+  void add_token_scores(const float* row, Index keys, Index query,
+                        const std::vector<std::int32_t>& tokens);
+  Mean entropy_, distance_, first_, previous_, same_, induction_;
+};
+
 // attention: [L_q, L_k], rows of non-negative weights; key column c stands for token
 // c - first_token_column (columns before it are memory and count towards entropy only).
 // tokens: ids of the L_q query tokens; empty: same_token and induction are NaN.

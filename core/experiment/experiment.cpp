@@ -84,6 +84,7 @@ ViewSettings view_from_json(const json& value, const std::string& path) {
   view.width = object.number_or("width", 0, 0, kFar);
   view.pinned_query = object.integer_or("pinned_query", -1, -1, kMostIndex);
   view.pinned_key = object.integer_or("pinned_key", -1, -1, kMostIndex);
+  view.statistics_file = object.text_or("statistics_file", "");
   if (object.has("options")) {
     const json& options = object.any("options");
     if (!options.is_object()) object.fail("options", "an object of parameters by view");
@@ -94,6 +95,23 @@ ViewSettings view_from_json(const json& value, const std::string& path) {
   }
   object.finish();
   return view;
+}
+
+TensorFiles tensors_from_json(const json& value, const std::string& path) {
+  JsonObject object(value, path);
+  TensorFiles files;
+  files.file = object.text("file");
+  files.tokens = object.text_or("tokens", "");
+  files.key_tokens = object.text_or("key_tokens", "");
+  object.finish();
+  return files;
+}
+
+json to_json(const TensorFiles& files) {
+  json object = {{"file", files.file}};
+  if (!files.tokens.empty()) object["tokens"] = files.tokens;
+  if (!files.key_tokens.empty()) object["key_tokens"] = files.key_tokens;
+  return object;
 }
 
 json to_json(const ViewSettings& view) {
@@ -108,6 +126,7 @@ json to_json(const ViewSettings& view) {
                  {"width", view.width}};
   if (view.pinned_query >= 0) object["pinned_query"] = view.pinned_query;
   if (view.pinned_key >= 0) object["pinned_key"] = view.pinned_key;
+  if (!view.statistics_file.empty()) object["statistics_file"] = view.statistics_file;
   for (const auto& [id, values] : view.options) object["options"][id] = to_json(values);
   return object;
 }
@@ -165,6 +184,9 @@ Experiment experiment_from_json(const json& value, std::string_view path) {
     e.text = object.text_or("text", "");
   }
   if (object.has("ids")) e.ids = ids_from_json(object);
+  if (object.has("tensors")) {
+    e.tensors = tensors_from_json(object.any("tensors"), object.path_of("tensors"));
+  }
   e.model = object.text_or("model", e.model);
   if (object.has("variant")) {
     e.variant = variant_from_json(object.any("variant"), object.path_of("variant"));
@@ -210,6 +232,7 @@ json to_json(const Experiment& e) {
     object["text_hex"] = to_hex(e.text);
   }
   if (!e.ids.empty()) object["ids"] = e.ids;
+  if (!e.tensors.file.empty()) object["tensors"] = to_json(e.tensors);
   if (e.variant) object["variant"] = to_json(*e.variant);
   if (e.encoding) object["position"] = to_json(*e.encoding);
   if (e.causal) object["causal"] = *e.causal;

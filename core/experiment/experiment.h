@@ -29,6 +29,8 @@ struct ViewSettings {
   // The visible part of a map, in cells; empty width: all of it.
   double row = 0, column = 0, height = 0, width = 0;
   Index pinned_query = -1, pinned_key = -1;  // stay highlighted when the pointer leaves; -1: none
+  // A file of texts over which heads are measured (head_table.h); empty: the experiment's own text.
+  std::string statistics_file;
   // By view id, what its parameters (View::parameters) are set to; a view that is not named here
   // has its defaults. See view_values().
   std::map<std::string, Values, std::less<>> options;
@@ -45,9 +47,17 @@ struct GroupChoice {
   bool operator==(const GroupChoice&) const = default;
 };
 
+// Attention, or queries and keys, that another program wrote: see own_tensors.h.
+struct TensorFiles {
+  std::string file;                // .npy, .npz or .safetensors; empty: there are none
+  std::string tokens, key_tokens;  // lists of tokens; empty: what `file` holds
+  bool operator==(const TensorFiles&) const = default;
+};
+
 struct Experiment {
   std::string text;               // any bytes
   std::vector<std::int32_t> ids;  // token numbers in place of the text, where there are any
+  TensorFiles tensors;            // in place of text and model, where there is a file
   std::string model = "default";  // a bundled name or a folder
   // In place of what the checkpoint says, for all layers and heads; empty: as the checkpoint says.
   std::optional<Choice> variant;
@@ -62,6 +72,8 @@ struct Experiment {
   // `others` are empty.
   std::vector<Experiment> others;
   bool operator==(const Experiment&) const = default;
+
+  bool has_input() const { return !text.empty() || !ids.empty() || !tensors.file.empty(); }
 };
 
 // JSON: {"attnscope": 1, "text": ..., "model": ..., "variant": {"type": ..}, "position": {..}, ...}

@@ -93,7 +93,8 @@ std::vector<std::string> notes_on_patterns(const Trace& trace) {
     const bool everything = pairs == heads * length * length;
     const bool everything_before =
         pairs == heads * length * (length + 1) / 2 && !pattern.allowed(0, 0, 1);
-    if (square && (everything || everything_before) && tap.variant.id != default_variant().id) {
+    if (square && (everything || everything_before) && !trace.given &&
+        tap.variant.id != default_variant().id) {
       without_effect.insert(variant(tap.variant.id).label);
     }
   }

@@ -8,6 +8,7 @@
 #include "core/checkpoint/checkpoint.h"
 #include "core/experiment/chosen.h"
 #include "core/experiment/notes.h"
+#include "core/experiment/own_tensors.h"
 #include "core/experiment/runner.h"
 #include "core/model/logit_lens.h"
 #include "core/view/view.h"
@@ -39,6 +40,13 @@ fs::file_time_type time_of(const fs::path& folder) {
     if (!missing) newest = std::max(newest, time);
   }
   return newest;
+}
+
+// When the file of tensors or the model that the experiment names was last written.
+fs::file_time_type input_time(const Experiment& experiment) {
+  if (experiment.tensors.file.empty()) return time_of(model_folder(experiment.model));
+  std::error_code missing;
+  return fs::last_write_time(experiment.tensors.file, missing);
 }
 
 // Keeps what the model has room for, and says so.
@@ -106,7 +114,7 @@ BackendProvider cpu_only() {
 // what is worked out from it.
 struct Kept {
   Experiment experiment;
-  fs::file_time_type model_time;
+  fs::file_time_type input_time;
   std::shared_ptr<const Trace> trace;
 };
 
@@ -181,6 +189,16 @@ void note_fallbacks(BackendChoice choice, Trace& trace) {
 
 std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, const Stop& stop) {
   auto trace = std::make_shared<Trace>();
+  if (!experiment.tensors.file.empty()) {
+    Backend& backend = state_->backend(experiment.backend, *trace);
+    Trace own = trace_of_tensors(experiment, backend, stop);
+    if (!own.given) {  // otherwise nothing ran anywhere
+      own.notes.insert(own.notes.begin(), trace->notes.begin(), trace->notes.end());
+    }
+    *trace = std::move(own);
+    note_fallbacks(experiment.backend, *trace);
+    return trace;
+  }
   const auto checkpoint = state_->checkpoint(experiment.model);
   stop.check();
   trace->model = checkpoint->name;
@@ -220,21 +238,23 @@ std::shared_ptr<const Trace> with_lens(const std::shared_ptr<const Trace>& trace
 Traces ExperimentRun::run_both(const Experiment& experiment, const Stop& stop) {
   const std::optional<Experiment> reference = reference_of(experiment);
   std::vector<Kept> kept;
-  const auto run_unless_kept = [&](Experiment one, bool wants_lens) {
+  const auto run_unless_kept = [&](Experiment one, bool lens) {
     one.others.clear();
-    const auto time = time_of(model_folder(one.model));
+    const auto time = input_time(one);
     const auto before = std::ranges::find_if(state_->kept, [&](const Kept& k) {
-      return same_run(k.experiment, one) && k.model_time == time;
+      return same_run(k.experiment, one) && k.input_time == time;
     });
     Kept now = before != state_->kept.end() ? *before : Kept{one, time, run(one, stop)};
-    if (wants_lens) {
+    if (lens) {
       now.trace = with_lens(now.trace, state_->checkpoint(one.model)->model, stop);
     }
     kept.push_back(now);
     return now.trace;
   };
+  const bool wants_lens =  // tensors come without a model
+      view(experiment.view.id).reads_lens && experiment.tensors.file.empty();
   Traces traces;
-  traces.trace = run_unless_kept(experiment, view(experiment.view.id).reads_lens);
+  traces.trace = run_unless_kept(experiment, wants_lens);
   if (reference) traces.reference = run_unless_kept(*reference, false);
   state_->kept = std::move(kept);
   return traces;

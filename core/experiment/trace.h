@@ -59,6 +59,7 @@ struct Trace {
   ModelConfig config;                          // the checkpoint's, before a person's choices
   std::shared_ptr<const Tokenizer> tokenizer;  // null: there are only token ids
   std::vector<TraceToken> tokens;
+  std::vector<TraceToken> key_tokens;   // of the keys, where these are others (L_q != L_k)
   std::vector<AttentionTap> attention;  // by address
   Tensor logits;                        // [L, vocabulary]
   Tensor token_bits;  // [L] -log2 of the probability that the tokens before it gave each token; NaN
@@ -67,6 +68,7 @@ struct Trace {
   std::map<std::string, Tensor> taps;     // "embed", "layers.0.residual", "layers.0.output", ...
   std::string backend;                    // what ran where: "CPU (2 threads, AVX-512)"
   double milliseconds = 0;                // of the forward pass
+  bool given = false;                     // the attention comes from a file: nothing computed it
   std::vector<std::string> notes;         // what a viewer must know: untrained weights, cut text,
                                           // fully masked rows, a GPU that could not be used
 

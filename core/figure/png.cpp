@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string_view>
 
@@ -148,7 +149,7 @@ std::optional<std::string> chunk_text(std::string_view type, std::string_view re
 
 }  // namespace
 
-std::string encode_png(const Image& image, const PictureMetadata& metadata) {
+std::string encode_png(const Image& image, const PictureMetadata& metadata, double dots_per_inch) {
   bool opaque = true;
   for (std::size_t i = 3; i < image.rgba.size() && opaque; i += 4) opaque = image.rgba[i] == 255;
   std::string header = big_endian(static_cast<std::size_t>(image.width)) +
@@ -158,6 +159,11 @@ std::string encode_png(const Image& image, const PictureMetadata& metadata) {
   header += "\0\0\0"sv;                // zlib, the five filters, not interlaced
   std::string png(kSignature);
   append_chunk(png, "IHDR", header);
+  if (dots_per_inch > 0) {
+    constexpr double kMetresPerInch = 0.0254;
+    const auto per_metre = static_cast<std::size_t>(std::lround(dots_per_inch / kMetresPerInch));
+    append_chunk(png, "pHYs", big_endian(per_metre) + big_endian(per_metre) + '\x01');
+  }
   for (const auto& [keyword, text] : metadata) append_text(png, keyword, text);
   append_chunk(png, "IDAT", deflated(scan_lines(image, opaque)));
   append_chunk(png, "IEND", "");

@@ -15,7 +15,9 @@ namespace attnscope {
 using PictureMetadata = std::map<std::string, std::string>;
 
 // Fast rather than small: zlib level 1, no filters; RGB where every pixel is opaque.
-std::string encode_png(const Image& image, const PictureMetadata& metadata);
+// `dots_per_inch`: the size in print, for programs that ask; 0: not said.
+std::string encode_png(const Image& image, const PictureMetadata& metadata,
+                       double dots_per_inch = 0);
 
 // Whether a file that begins like this means to be a PNG.
 bool is_png(std::string_view bytes);

@@ -16,8 +16,9 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMostPixels = 16384;    // a side of a picture
-constexpr double kPointsPerUnit = 0.75;  // 72 points and 96 units an inch
+constexpr double kMostPixels = 16384;  // a side of a picture
+constexpr double kUnitsPerInch = 96, kPointsPerInch = 72;
+constexpr double kPointsPerUnit = kPointsPerInch / kUnitsPerInch;
 constexpr int kBytesPerPixel = 4;
 
 using SurfacePtr = std::unique_ptr<cairo_surface_t, decltype(&cairo_surface_destroy)>;
@@ -33,6 +34,12 @@ void check_size(const DisplayList& list, double scale) {
   if (width >= 1 && height >= 1 && width <= kMostPixels && height <= kMostPixels) return;
   throw InputError("picture: expected 1 to " + brief(kMostPixels, 6) + " pixels a side, found " +
                    brief(width, 6) + " x " + brief(height, 6));
+}
+
+// Whole pixels that hold this length; a size that was asked for in pixels keeps them.
+int pixels_of(double length, double scale) {
+  constexpr double kRounding = 1e-6;
+  return static_cast<int>(std::ceil(length * scale - kRounding));
 }
 
 // Cairo's premultiplied 0xAARRGGBB into plain RGBA.
@@ -74,10 +81,10 @@ cairo_status_t append(void* closure, const unsigned char* data, unsigned length)
 
 Image render_image(const DisplayList& list, double scale) {
   check_size(list, scale);
-  const SurfacePtr surface(cairo_image_surface_create(
-                               CAIRO_FORMAT_ARGB32, static_cast<int>(std::ceil(list.width * scale)),
-                               static_cast<int>(std::ceil(list.height * scale))),
-                           cairo_surface_destroy);
+  const SurfacePtr surface(
+      cairo_image_surface_create(CAIRO_FORMAT_ARGB32, pixels_of(list.width, scale),
+                                 pixels_of(list.height, scale)),
+      cairo_surface_destroy);
   check(cairo_surface_status(surface.get()));
   const CairoPtr cairo(cairo_create(surface.get()), cairo_destroy);
   paint(cairo.get(), list, scale);
@@ -122,7 +129,7 @@ void write_picture(const std::filesystem::path& path, const DisplayList& list, d
   check_picture_name(path);
   const std::string extension = path.extension().string();
   if (extension == ".png") {
-    write_file(path, encode_png(render_image(list, scale), metadata));
+    write_file(path, encode_png(render_image(list, scale), metadata, scale * kUnitsPerInch));
   } else if (extension == ".svg") {
     write_file(path, encode_svg(list, metadata));
   } else {

@@ -1,5 +1,7 @@
 #include "core/tensor/npy.h"
 
+#include <utf8proc.h>
+
 #include <array>
 #include <charconv>
 #include <cstring>
@@ -32,7 +34,7 @@ constexpr std::array<Kind, 7> kKinds{{{"<f4", DType::F32},
                                       {"|b1", DType::Bool}}};
 
 struct Header {
-  std::optional<DType> dtype;
+  std::optional<std::string> descr;
   std::optional<bool> fortran_order;
   std::optional<Shape> shape;
 };
@@ -54,7 +56,7 @@ class HeaderReader {
     }
     skip_space();
     if (!rest_.empty()) fail("nothing after the dictionary");
-    if (!header.dtype || !header.fortran_order || !header.shape) {
+    if (!header.descr || !header.fortran_order || !header.shape) {
       fail("the keys descr, fortran_order, shape");
     }
     return header;
@@ -64,8 +66,8 @@ class HeaderReader {
   void read_member(Header& header) {
     const std::string_view key = quoted();
     expect(':');
-    if (key == "descr" && !header.dtype) {
-      header.dtype = dtype();
+    if (key == "descr" && !header.descr) {
+      header.descr = quoted();
     } else if (key == "fortran_order" && !header.fortran_order) {
       header.fortran_order = truth();
     } else if (key == "shape" && !header.shape) {
@@ -100,19 +102,6 @@ class HeaderReader {
     const std::string_view text = rest_.substr(1, end - 1);
     rest_.remove_prefix(end + 1);
     return text;
-  }
-
-  DType dtype() {
-    const std::string_view descr = quoted();
-    for (const Kind& kind : kKinds) {
-      const bool any_order = byte_size(kind.dtype) == 1;  // "<u1" is "|u1"
-      if (descr == kind.descr ||
-          (any_order && descr.substr(0, 1) == "<" && descr.substr(1) == kind.descr.substr(1))) {
-        return kind.dtype;
-      }
-    }
-    throw InputError(name_ + ": type '" + std::string(descr.substr(0, kLongestShown)) +
-                     "': expected <f2, <f4, <f8, <i4, <i8, |u1 or |b1");
   }
 
   bool truth() {
@@ -153,6 +142,18 @@ class HeaderReader {
   std::string_view rest_;
   std::string name_;
 };
+
+DType dtype_of(const std::string& descr, const std::string& name) {
+  for (const Kind& kind : kKinds) {
+    const bool any_order = byte_size(kind.dtype) == 1;  // "<u1" is "|u1"
+    if (descr == kind.descr ||
+        (any_order && descr.substr(0, 1) == "<" && descr.substr(1) == kind.descr.substr(1))) {
+      return kind.dtype;
+    }
+  }
+  throw InputError(name + ": type '" + descr.substr(0, kLongestShown) +
+                   "': expected <f2, <f4, <f8, <i4, <i8, |u1 or |b1");
+}
 
 // Puts numbers of `size` bytes that lie with the first axis fastest into C order.
 std::string in_c_order(std::string_view bytes, const Shape& shape, std::size_t size) {
@@ -203,7 +204,69 @@ std::string_view header_text(std::string_view bytes, const std::string& name) {
   return bytes.substr(begin, length);
 }
 
+// The bytes that the numbers take, which must be those that there are.
+std::size_t checked_count(const Shape& shape, std::size_t size, const std::string& descr,
+                          std::string_view data, const std::string& name) {
+  const std::size_t expected = byte_count(shape, size, name);
+  if (expected != data.size()) {
+    throw InputError(name + ": shape " + to_string(shape) + " of '" + descr + "' takes " +
+                     std::to_string(expected) + " bytes, found " + std::to_string(data.size()));
+  }
+  return expected;
+}
+
+// One text of fixed length, padded with zeros: `unit` bytes a character, 4 (UCS-4) or 1.
+std::string fixed_text(std::string_view bytes, std::size_t unit) {
+  constexpr std::uint32_t kLastCode = 0x10FFFF;
+  constexpr int kReplacement = 0xFFFD;
+  std::string text;
+  std::size_t written = 0;  // up to the last character that is not zero
+  for (std::size_t at = 0; at < bytes.size(); at += unit) {
+    std::uint32_t code = 0;
+    std::memcpy(&code, bytes.data() + at, unit);
+    if (unit == 1) {
+      text += static_cast<char>(code);
+    } else {
+      const bool valid = code <= kLastCode && utf8proc_codepoint_valid(static_cast<int>(code));
+      utf8proc_uint8_t character[4];
+      const auto size =
+          utf8proc_encode_char(valid ? static_cast<int>(code) : kReplacement, character);
+      text.append(reinterpret_cast<const char*>(character), static_cast<std::size_t>(size));
+    }
+    if (code != 0) written = text.size();
+  }
+  text.resize(written);
+  return text;
+}
+
 }  // namespace
+
+std::optional<std::vector<std::string>> parse_npy_texts(std::string_view bytes,
+                                                        std::string_view file_name) {
+  constexpr std::size_t kLongestText = 1 << 16;  // characters
+  const std::string name(file_name);
+  const std::string_view text = header_text(bytes, name);
+  const Header header = HeaderReader(text, name).read();
+  const std::string& descr = *header.descr;
+  const bool wide = descr.starts_with("<U");
+  if (!wide && !descr.starts_with("|S")) return std::nullopt;
+  std::size_t length = 0;
+  const auto number = std::from_chars(descr.data() + 2, descr.data() + descr.size(), length);
+  if (number.ec != std::errc() || number.ptr != descr.data() + descr.size() ||
+      length > kLongestText || header.shape->size() != 1) {
+    throw InputError(name + ": expected one axis of texts of at most " +
+                     std::to_string(kLongestText) + " characters, found '" +
+                     descr.substr(0, kLongestShown) + "' " + to_string(*header.shape));
+  }
+  const std::size_t unit = wide ? 4 : 1, size = length * unit;
+  const std::string_view data = bytes.substr(static_cast<std::size_t>(text.end() - bytes.data()));
+  checked_count(*header.shape, size, descr, data, name);
+  std::vector<std::string> texts;
+  for (Index i = 0; i < header.shape->front() && size > 0; ++i) {
+    texts.push_back(fixed_text(data.substr(static_cast<std::size_t>(i) * size, size), unit));
+  }
+  return texts;
+}
 
 StoredTensor parse_npy(std::string bytes, std::string_view file_name) {
   const std::string name(file_name);
@@ -212,19 +275,15 @@ StoredTensor parse_npy(std::string bytes, std::string_view file_name) {
   const std::string_view data =
       std::string_view(bytes).substr(static_cast<std::size_t>(text.end() - bytes.data()));
   const Shape& shape = *header.shape;
-  const std::size_t size = static_cast<std::size_t>(byte_size(*header.dtype));
-  const std::size_t expected = byte_count(shape, size, name);
-  if (expected != data.size()) {
-    throw InputError(name + ": shape " + to_string(shape) + " of " +
-                     std::string(to_string(*header.dtype)) + " takes " + std::to_string(expected) +
-                     " bytes, found " + std::to_string(data.size()));
-  }
+  const DType dtype = dtype_of(*header.descr, name);
+  const std::size_t size = static_cast<std::size_t>(byte_size(dtype));
+  const std::size_t expected = checked_count(shape, size, *header.descr, data, name);
   const std::size_t offset = bytes.size() - data.size();
   const bool reorder = *header.fortran_order && shape.size() > 1 && expected > 0;
   auto owner = std::make_shared<const std::string>(reorder ? in_c_order(data, shape, size)
                                                            : std::move(bytes));
   const auto* first = reinterpret_cast<const std::uint8_t*>(owner->data()) + (reorder ? 0 : offset);
-  return {*header.dtype, shape, first, std::move(owner)};
+  return {dtype, shape, first, std::move(owner)};
 }
 
 StoredTensor read_npy(const std::filesystem::path& path) {

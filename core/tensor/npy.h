@@ -5,8 +5,10 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/tensor/safetensors.h"
 
@@ -15,6 +17,9 @@ namespace attnscope {
 StoredTensor read_npy(const std::filesystem::path& path);
 // The same from a file's bytes; `name` begins the messages.
 StoredTensor parse_npy(std::string bytes, std::string_view name);
+// A list of texts (<U or |S, one axis) as UTF-8; nothing where the array is of another type.
+std::optional<std::vector<std::string>> parse_npy_texts(std::string_view bytes,
+                                                        std::string_view name);
 
 // Version 1, C order. WorkError when it cannot be written. InputError for BF16, which NumPy lacks.
 void write_npy(const std::filesystem::path& path, const StoredTensor& tensor);

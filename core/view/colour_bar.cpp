@@ -1,8 +1,13 @@
 #include "core/view/colour_bar.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 
+#include "core/base/parallel.h"
+#include "core/figure/colour_map.h"
+#include "core/figure/plain_text.h"
 #include "core/figure/ticks.h"
 
 namespace attnscope {
@@ -33,6 +38,163 @@ void draw_colours(Page& page, const Box& box, const std::string& colour_map, boo
 
 }  // namespace
 
+namespace {
+
+bool diverging(const ColourRange& range) {
+  return colour_map(range.colour_map).diverging();
+}
+
+// Of a magnitude: 0 at the lower end (or the middle), 1 at the upper.
+double magnitude_position(const ColourRange& range, double magnitude) {
+  if (range.scale == ColourRange::Scale::Log) {
+    if (!(magnitude > range.smallest)) return 0;
+    return std::min(1.0,
+                    std::log(magnitude / range.smallest) / std::log(range.most / range.smallest));
+  }
+  if (!(magnitude > 0) || range.ranked.empty()) return 0;
+  const auto above = std::upper_bound(range.ranked.begin(), range.ranked.end(), magnitude);
+  return static_cast<double>(above - range.ranked.begin()) /
+         static_cast<double>(range.ranked.size());
+}
+
+double magnitude_at(const ColourRange& range, double position) {
+  if (range.scale == ColourRange::Scale::Log) {
+    return range.smallest * std::pow(range.most / range.smallest, position);
+  }
+  if (range.ranked.empty() || position <= 0) return 0;
+  const auto at = static_cast<std::size_t>(
+      std::ceil(position * static_cast<double>(range.ranked.size()) - 1e-9));
+  return static_cast<double>(range.ranked[std::min(at, range.ranked.size()) - 1]);
+}
+
+// Upwards from the lower end, or from the middle to both.
+std::vector<Tick> mirrored(const std::vector<std::pair<double, std::string>>& upper,
+                           const ColourRange& range) {
+  std::vector<Tick> ticks;
+  if (!diverging(range)) {
+    for (const auto& [position, text] : upper) ticks.push_back({position, text});
+    return ticks;
+  }
+  for (auto tick = upper.rbegin(); tick != upper.rend(); ++tick) {
+    if (tick->first > 0) ticks.push_back({0.5 - tick->first / 2, "−" + tick->second});
+  }
+  const bool has_middle = !upper.empty() && upper.front().first <= 0;
+  ticks.push_back({0.5, has_middle && range.scale == ColourRange::Scale::Log
+                            ? "±" + upper.front().second
+                            : "0"});
+  for (const auto& [position, text] : upper) {
+    if (position > 0) ticks.push_back({0.5 + position / 2, text});
+  }
+  return ticks;
+}
+
+// Short enough for the space beside a bar: "0.25", "3e-5".
+std::string short_text(double number) {
+  constexpr double kLeastPlain = 0.0095;
+  std::string text = brief(number, 2);
+  if (number == 0 || std::abs(number) >= kLeastPlain) return text;
+  std::array<char, 16> exponential;
+  std::snprintf(exponential.data(), exponential.size(), "%.0e", number);
+  text = exponential.data();
+  const std::size_t zero = text.find("e-0");  // two digits of exponent where one is enough
+  if (zero != std::string::npos) text.erase(zero + 2, 1);
+  return text;
+}
+
+// Powers of ten, every second, third ... where they are too many; where there are fewer than two,
+// also their doubles and fives.
+std::vector<Tick> log_ticks(const ColourRange& range, int count) {
+  const double low = std::log10(range.smallest), high = std::log10(range.most);
+  const double every = std::max(1.0, std::ceil((high - low) / std::max(1, count)));
+  std::vector<std::pair<double, std::string>> upper;
+  const bool narrow = high - low < 2;
+  for (double power = std::floor(low); power <= high; power += every) {
+    for (const double factor : {1.0, 2.0, 5.0}) {
+      if (factor > 1 && !narrow) break;
+      const double number = factor * std::pow(10, power);
+      const double position =
+          std::log(number / range.smallest) / std::log(range.most / range.smallest);
+      if (position < -1e-9 || position > 1 + 1e-9) continue;
+      upper.emplace_back(std::clamp(position, 0.0, 1.0), short_text(number));
+    }
+  }
+  return mirrored(upper, range);
+}
+
+std::vector<Tick> rank_ticks(const ColourRange& range, int count) {
+  const int steps = std::clamp(diverging(range) ? count / 2 : count, 1, 4);
+  std::vector<std::pair<double, std::string>> upper;
+  for (int i = 0; i <= steps; ++i) {
+    const double position = static_cast<double>(i) / steps;
+    upper.emplace_back(position, short_text(magnitude_at(range, position)));
+  }
+  return mirrored(upper, range);
+}
+
+}  // namespace
+
+double ColourRange::position(double number) const {
+  if (std::isnan(number)) return number;
+  if (scale == Scale::Linear) {
+    return most > least ? std::clamp((number - least) / (most - least), 0.0, 1.0) : 0;
+  }
+  const double share = magnitude_position(*this, std::abs(number));
+  if (!diverging(*this)) return number > 0 ? share : 0;
+  return number < 0 ? 0.5 - share / 2 : 0.5 + share / 2;
+}
+
+double ColourRange::number_at(double position) const {
+  if (scale == Scale::Linear) return least + position * (most - least);
+  if (!diverging(*this)) return magnitude_at(*this, position);
+  const double number = magnitude_at(*this, std::abs(2 * position - 1));
+  return position < 0.5 ? -number : number;
+}
+
+std::vector<float> ranks_of(const Tensor& numbers) {
+  constexpr std::size_t kMostSteps = 4096, kMostSorted = std::size_t{1} << 20;
+  std::vector<float> sizes;
+  // Of very many numbers every n-th is enough: their order is shown in 256 colours.
+  const auto all = static_cast<std::size_t>(numbers.size());
+  const std::size_t every = 1 + all / kMostSorted;
+  for (std::size_t i = 0; i < all; i += every) {
+    const float size = std::abs(numbers[static_cast<Index>(i)]);
+    if (size > 0 && std::isfinite(size)) sizes.push_back(size);
+  }
+  std::sort(sizes.begin(), sizes.end());
+  if (sizes.size() <= kMostSteps) return sizes;
+  std::vector<float> steps(kMostSteps);
+  for (std::size_t i = 0; i < kMostSteps; ++i) {
+    steps[i] = sizes[(i + 1) * sizes.size() / kMostSteps - 1];
+  }
+  return steps;
+}
+
+Scaled scaled(const Tensor& numbers, const ColourRange& range) {
+  if (range.scale == ColourRange::Scale::Linear) return {numbers, range.least, range.most};
+  Tensor positions(numbers.shape());
+  parallel_for(numbers.size(), 1 << 16, [&](Index first, Index last) {
+    for (Index i = first; i < last; ++i) {
+      positions[i] = static_cast<float>(range.position(static_cast<double>(numbers[i])));
+    }
+  });
+  // A diverging map pools by magnitude, and so needs its zero at zero.
+  if (!diverging(range)) return {positions, 0, 1};
+  for (float& position : positions) position = 2 * position - 1;
+  return {positions, -1, 1};
+}
+
+std::vector<Tick> ticks_of(const ColourRange& range, int count) {
+  if (range.scale == ColourRange::Scale::Log) return log_ticks(range, count);
+  if (range.scale == ColourRange::Scale::Rank) return rank_ticks(range, count);
+  const std::vector<double> numbers = round_ticks(range.least, range.most, count);
+  const double step = numbers.size() > 1 ? numbers[1] - numbers[0] : range.most - range.least;
+  std::vector<Tick> ticks;
+  for (const double number : numbers) {
+    ticks.push_back({(number - range.least) / (range.most - range.least), tick_text(number, step)});
+  }
+  return ticks;
+}
+
 double colour_bar_width(const Page& page) {
   return (kGapWidth + kBarWidth + kNumberWidth + kTitleWidth) * page.em();
 }
@@ -44,14 +206,12 @@ void draw_colour_bar(Page& page, const Box& box, const ColourRange& range,
   draw_colours(page, bar, range.colour_map, false);
 
   const int count = std::max(1, static_cast<int>(bar.height / (kTickDistance * em)));
-  const std::vector<double> ticks = round_ticks(range.least, range.most, count);
-  const double step = ticks.size() > 1 ? ticks[1] - ticks[0] : range.most - range.least;
   const double size = page.small();
-  for (const double tick : ticks) {
-    const double y = bar.bottom() - (tick - range.least) / (range.most - range.least) * bar.height;
+  for (const Tick& tick : ticks_of(range, count)) {
+    const double y = bar.bottom() - tick.position * bar.height;
     page.add(Line{{{bar.right(), y}, {bar.right() + 0.3 * em, y}}, page.theme().line, 1});
     page.text({bar.right() + 0.5 * em, y},
-              page.ellipsised(tick_text(tick, step), size, (kNumberWidth - 0.5) * em), size);
+              page.ellipsised(tick.text, size, (kNumberWidth - 0.5) * em), size);
   }
   const double middle = bar.right() + (kNumberWidth + kTitleWidth / 2) * em;
   page.faint_text({middle, bar.y + bar.height / 2}, page.fitting(titles, em, bar.height), em,

@@ -55,6 +55,10 @@ std::string describe(const AttentionTap& tap) {
   return describe_variant(tap) + "; position: " + describe_encoding(tap);
 }
 
+std::string describe(const Trace& trace, const AttentionTap& tap) {
+  return trace.given ? "as it stands in the file" : describe(tap);
+}
+
 std::string token_label(const Trace& trace, std::int32_t id) {
   if (trace.tokenizer && id >= 0 && id < trace.tokenizer->vocabulary_size()) {
     return visible(trace.tokenizer->bytes(id));
@@ -119,7 +123,7 @@ std::string picture_title(const Trace& trace) {
     encodings.push_back(encoding(tap.encoding.id).label);
   }
   std::string title = trace.model;
-  if (variants.empty()) return title;
+  if (variants.empty() || trace.given) return title;
   return title + " · " + joined(variants, "variants") +
          " · position: " + joined(encodings, "encodings");
 }

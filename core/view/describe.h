@@ -12,6 +12,8 @@ namespace attnscope {
 std::string describe(const AttentionTap& tap);
 std::string describe_variant(const AttentionTap& tap);   // "Local (window = 4, dilation = 1)"
 std::string describe_encoding(const AttentionTap& tap);  // "RoPE (base = 10000)"
+// The same, or that it was given.
+std::string describe(const Trace& trace, const AttentionTap& tap);
 
 // What every caption ends with: tokens, what ran where, notes. `about`: what this view shows.
 std::string caption(const Trace& trace, const std::string& about);

@@ -1,13 +1,19 @@
 // One layer and head: how much each query attends to each key.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "core/base/error.h"
+#include "core/experiment/head_table.h"
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
 #include "core/view/colour_bar.h"
 #include "core/view/describe.h"
+#include "core/view/map_values.h"
 #include "core/view/matrix_plot.h"
+#include "core/view/pinned.h"
 #include "core/view/range.h"
+#include "core/view/view_data.h"
 #include "core/view/view_list.h"
 
 namespace attnscope {
@@ -24,15 +30,15 @@ Cells visible_cells(double first, double extent, Index count) {
   return {clamped(std::floor(first)), clamped(std::ceil(first + extent))};
 }
 
-// Numbers in the cells, where these are large enough; cells that the pattern leaves out stay empty.
+// Numbers in the cells, where these are large enough; cells that no pattern allows stay empty.
 void draw_numbers(Page& page, const MatrixPlot& m, const AttentionTap& tap, Index head,
-                  const ShownCells& shown, const ColourRange& range) {
+                  const MapMatrix& shown, const ShownCells& seen, const ColourRange& range) {
   constexpr double kLeastWidth = 3.0, kLeastHeight = 1.35;  // em of the smallest numbers
   constexpr double kShownAsZero = 0.005;
   const double cell_width = m.plot.width / m.width, cell_height = m.plot.height / m.height;
   const double size = std::min({cell_width / kLeastWidth, cell_height / kLeastHeight, page.em()});
-  if (size < 0.7 * page.em() || shown.step != 1) return;
-  const Tensor values = shown.values.defined() ? shown.values : tap.attention(head);
+  if (size < 0.7 * page.em() || seen.step != 1) return;
+  const Tensor values = shown.whole ? shown.host() : seen.values;
   const ColourMap& colours = colour_map(range.colour_map);
   const Cells rows = visible_cells(m.row, m.height, tap.queries());
   const Cells columns = visible_cells(m.column, m.width, tap.keys());
@@ -40,10 +46,10 @@ void draw_numbers(Page& page, const MatrixPlot& m, const AttentionTap& tap, Inde
   page.add(Clip{m.plot});
   for (Index i = rows.first; i < rows.last; ++i) {
     for (Index c = columns.first; c < columns.last; ++c) {
-      if (!tap.result.pattern->allowed(pattern_head, i, c)) continue;
-      const double value = values(i - shown.row, c - shown.column);
-      if (std::isnan(value)) continue;  // still being computed
-      const Colour cell = colours.at((value - range.least) / (range.most - range.least));
+      const double value = values(i - seen.row, c - seen.column);
+      const bool allowed = value != 0 || tap.result.pattern->allowed(pattern_head, i, c);
+      if (!allowed || std::isnan(value)) continue;
+      const Colour cell = colours.at(range.position(value));
       page.add(Text{{m.plot.x + (static_cast<double>(c) + 0.5 - m.column) * cell_width,
                      m.plot.y + (static_cast<double>(i) + 0.5 - m.row) * cell_height},
                     fixed(value, 2),
@@ -55,40 +61,163 @@ void draw_numbers(Page& page, const MatrixPlot& m, const AttentionTap& tap, Inde
   page.add(Clip{});
 }
 
+// Limits given by hand go before what is visible, and that before 0..1.
+ColourRange range_of(const ViewInput& input, const HeatMap& cells, const MapMatrix& shown) {
+  constexpr double kLogSpan = 1e-4;  // of the most, where no least is given
+  const Values options = view_values(input.experiment.view, "map");
+  const bool given = options.has("most");
+  ColourRange range = colour_range(input, cells, shown.with_signs, given);
+  const bool diverging = colour_map(range.colour_map).diverging();
+  if (given) range.most = options.real("most");
+  range.least = diverging ? -range.most : 0;
+  range.smallest = kLogSpan * range.most;
+  if (options.has("least")) {
+    const double least = options.real("least");
+    if (!(least < range.most)) {
+      throw InputError("view map.least: expected less than the highest, " + brief(range.most, 4) +
+                       ", found " + brief(least, 4));
+    }
+    if (!diverging) range.least = least;
+    if (least > 0) range.smallest = least;
+  }
+  const std::string& scale = options.choice("scale");
+  if (scale == "log") range.scale = ColourRange::Scale::Log;
+  if (scale == "rank") range.scale = ColourRange::Scale::Rank;
+  return range;
+}
+
+// Of a map that was not kept: hides the first token among the cells in sight.
+void hide_first(const AttentionTap& tap, ShownCells& seen, HeatMap& cells) {
+  const Index column = first_token_column(tap) - seen.column;
+  if (column < 0 || column / seen.step >= seen.values.dim(1)) return;
+  seen.values = seen.values.copy();
+  for (Index i = 0; i < seen.values.dim(0); ++i) {
+    seen.values(i, column / seen.step) = std::numeric_limits<float>::quiet_NaN();
+  }
+  cells.values = seen.values;
+}
+
+// Puts the numbers into the cells as the colours of `range` need them.
+void set_numbers(const ViewInput& input, MapMatrix& shown, ColourRange& range, HeatMap& cells) {
+  if (range.scale == ColourRange::Scale::Linear) {
+    cells.least = range.least;
+    cells.most = range.most;
+    return;
+  }
+  const bool diverging = colour_map(range.colour_map).diverging();
+  if (!shown.whole) {  // ranks are among what is in sight
+    if (range.scale == ColourRange::Scale::Rank) range.ranked = ranks_of(cells.values);
+    cells.values = scaled(cells.values, range).numbers;
+    cells.least = diverging ? -1 : 0;
+    cells.most = 1;
+    return;
+  }
+  const auto cached = [&](const std::string& name, const std::function<Tensor()>& make) {
+    return input.cache != nullptr ? input.cache->matrix(source_of(input.trace), name, make)
+                                  : make();
+  };
+  std::string name = shown.name + " rank";
+  if (range.scale == ColourRange::Scale::Rank) {
+    const Tensor ranks = cached(name + "s", [&] {
+      const std::vector<float> list = ranks_of(shown.host());
+      return Tensor::from({static_cast<Index>(list.size())}, list);
+    });
+    range.ranked.assign(ranks.begin(), ranks.end());
+  } else {
+    name = shown.name + " log " + brief(range.smallest, 9) + " " + brief(range.most, 9);
+  }
+  name += " " + range.colour_map;
+  cells.device = nullptr;
+  cells.plane = 0;
+  cells.values = cached(name, [&] { return scaled(shown.host(), range).numbers; });
+  cells.least = diverging ? -1 : 0;
+  cells.most = 1;
+}
+
+std::vector<std::string> bar_titles(const ColourRange& range, const std::string& what) {
+  if (range.scale == ColourRange::Scale::Log) return {what + " (log)", "weight (log)", "log"};
+  if (range.scale == ColourRange::Scale::Rank) return {what + " by rank", "by rank", "rank"};
+  return {what, "weight"};
+}
+
+// What the picture shows at a pair where that is not the head's own weight.
+void name_shown(ViewLayout& layout, const MapMatrix& shown) {
+  if (shown.one_head) return;
+  layout.hit = [at = layout.hit, values = shown.values](Point p) {
+    std::optional<Hit> hit = at(p);
+    if (hit) hit->shown = brief(static_cast<double>(values(hit->query, hit->key)), 4);
+    return hit;
+  };
+}
+
 ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
   const Found found = find_tap(input);
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   const AttentionTap& tap = *found.tap;
+  MapMatrix shown = map_matrix(input, tap, found.head);
+  if (!shown.headline.empty()) return page.message(shown.headline, shown.advice);
   const ViewSettings& settings = input.experiment.view;
-  const Box inside = page.frame(
-      picture_title(input.trace),
-      caption(input.trace, "Attention of layer " + std::to_string(settings.layer) + ", head " +
-                               std::to_string(settings.head) + ": " + describe(tap) + "."));
-  const MatrixPlot m = place_matrix(page, inside, tap, colour_bar_width(page));
+  Box inside = page.frame(picture_title(input.trace), caption(input.trace, shown.caption + "."));
+  const auto pinned = [&](Index at, Index count) { return shown.whole && at < count ? at : -1; };
+  const Index pinned_row = pinned(settings.pinned_query, tap.queries());
+  const Index pinned_column = pinned(settings.pinned_key, tap.keys());
+  inside.height -= pinned_row_height(page, pinned_row);
+  const double right = colour_bar_width(page) + pinned_column_width(page, pinned_column);
+  const MatrixPlot m = place_matrix(page, inside, tap, right);
   if (!(m.plot.width > 0)) return no_space(page);
 
   HeatMap cells = matrix_cells(m);
-  const ShownCells shown = set_cells(cells, input, tap, found.head);
-  const ColourRange range = colour_range(input, cells, is_signed(tap, found.head));
-  cells.least = range.least;
-  cells.most = range.most;
+  ShownCells seen;
+  if (shown.whole) {
+    cells.values = seen.values = shown.values;
+    cells.device = shown.device;
+    cells.plane = shown.plane;
+  } else {
+    seen = set_cells(cells, input, tap, found.head);
+    if (view_values(settings, "map").flag("hide_first")) hide_first(tap, seen, cells);
+  }
+  cells.missing = blend(input.theme.background, input.theme.line, 0.5);
+  ColourRange range = range_of(input, cells, shown);
   cells.colour_map = range.colour_map;
+  set_numbers(input, shown, range, cells);
   page.add(cells);
-  draw_numbers(page, m, tap, found.head, shown, range);
+  draw_numbers(page, m, tap, found.head, shown, seen, range);
   draw_matrix_frame(page, m,
                     {"more cells than pixels: each pixel shows its largest", "max-pooled"});
-  draw_colour_bar(page, m.right, range, {"attention weight", "weight"});
-  ViewLayout layout = matrix_layout(page, m, m.bottom(page));
-  layout.pending = pending_text(shown.exact);
+  double bottom = m.bottom(page);
+  if (pinned_row >= 0 || pinned_column >= 0) bottom = draw_pinned(page, m, shown.host(), bottom);
+  const double taken = pinned_column_width(page, pinned_column);
+  draw_colour_bar(page, {m.right.x + taken, m.right.y, m.right.width - taken, m.right.height},
+                  range, bar_titles(range, shown.unit));
+  ViewLayout layout = matrix_layout(page, m, bottom);
+  name_shown(layout, shown);
+  layout.pending = pending_text(seen.exact);
   return layout;
+}
+
+// The matrix that is seen.
+ViewData data(const ViewInput& input) {
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
+  const MapMatrix shown = map_matrix(input, *found.tap, found.head);
+  if (!shown.headline.empty()) throw InputError(shown.headline + ". " + shown.advice);
+  return {{{"attention", shown.whole ? shown.host() : whole_map(*found.tap, found.head),
+            query_axis(input.trace, *found.tap).labels, key_axis(input.trace, *found.tap).labels}}};
 }
 
 }  // namespace
 
 View map_view() {
-  return {"map", "Map", "One layer and head: how much each query attends to each key.", true,
-          lay_out};
+  return {"map",
+          "Map",
+          "One layer and head, or several together: how much each query attends to each key.",
+          true,
+          lay_out,
+          map_parameters(),
+          {},
+          false,
+          data};
 }
 
 }  // namespace attnscope

@@ -24,6 +24,20 @@ Box box_of(const MatrixPlot& m, double row, double column, double height, double
   return {m.plot.x + (column - m.column) * x, m.plot.y + (row - m.row) * y, width * x, height * y};
 }
 
+void draw_pins(Page& page, const MatrixPlot& m) {
+  const Colour colour = page.theme().accent;
+  if (m.pinned_row >= 0) {
+    page.add(OutlinedBox{
+        box_of(m, static_cast<double>(m.pinned_row), 0, 1, static_cast<double>(m.columns.count())),
+        colour, 2});
+  }
+  if (m.pinned_column >= 0) {
+    page.add(OutlinedBox{
+        box_of(m, 0, static_cast<double>(m.pinned_column), static_cast<double>(m.rows.count()), 1),
+        colour, 2});
+  }
+}
+
 void draw_cross_hair(Page& page, const MatrixPlot& m) {
   if (m.hovered_row < 0 || m.hovered_column < 0) return;
   const auto row = static_cast<double>(m.hovered_row);
@@ -75,6 +89,10 @@ MatrixPlot place_matrix(const Page& page, const Box& inside, const AttentionTap&
   m.columns = key_axis(trace, tap);
   set_visible(m, cell_window(page.input().experiment.view));
 
+  const ViewSettings& settings = page.input().experiment.view;
+  if (settings.pinned_query < m.rows.count()) m.pinned_row = settings.pinned_query;
+  if (settings.pinned_key < m.columns.count()) m.pinned_column = settings.pinned_key;
+
   const double em = page.em();
   const auto rows = static_cast<double>(m.rows.count());
   const auto columns = static_cast<double>(m.columns.count());
@@ -120,15 +138,16 @@ void draw_matrix_frame(Page& page, const MatrixPlot& m,
     const double end = box_of(m, 0, static_cast<double>(band.first + band.count), 0, 0).x;
     page.add(Line{{{end, m.plot.y}, {end, m.plot.bottom()}}, page.theme().accent, 1});
   }
+  draw_pins(page, m);
   draw_cross_hair(page, m);
   page.add(Clip{});
   page.add(OutlinedBox{m.plot, page.theme().line, 1});
   if (m.row_labels) {
     draw_axis_left(page, m.rows, {m.row, m.height, m.plot.y, m.plot.height}, m.plot.x, m.left,
-                   m.hovered_row);
+                   m.hovered_row >= 0 ? m.hovered_row : m.pinned_row);
   }
   draw_axis_top(page, m.columns, {m.column, m.width, m.plot.x, m.plot.width}, m.plot.y, m.top,
-                m.hovered_column);
+                m.hovered_column >= 0 ? m.hovered_column : m.pinned_column);
   if (m.pooled() && !pooling_note.empty()) {
     page.faint_text({m.plot.x, m.note_y}, page.fitting(pooling_note, page.small(), m.plot.width),
                     page.small());

@@ -22,6 +22,7 @@ struct MatrixPlot {
   double row = 0, column = 0, height = 0, width = 0;
   Index hovered_row = -1, hovered_column = -1;
   bool row_labels = true;  // false: those of a plot to the left hold
+  Index pinned_row = -1, pinned_column = -1;  // ViewSettings', where there are such cells
 
   double scale = 1;  // pixels per unit
 

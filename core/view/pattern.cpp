@@ -2,11 +2,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/error.h"
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
 #include "core/view/describe.h"
 #include "core/view/matrix_plot.h"
 #include "core/view/pattern_cells.h"
+#include "core/view/reach.h"
 #include "core/view/view_list.h"
 
 namespace attnscope {
@@ -146,6 +148,9 @@ ViewLayout lay_out(const ViewInput& input) {
   const Found found = find_tap(input);
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   const AttentionTap& tap = *found.tap;
+  if (view_values(input.experiment.view, "pattern").choice("show") == "reach") {
+    return lay_out_reach(page, tap);
+  }
   const ViewSettings& settings = input.experiment.view;
   const PatternCounts counts = pattern_counts(tap, found.head);
   const Box inside =
@@ -154,7 +159,7 @@ ViewLayout lay_out(const ViewInput& input) {
                                           ", head " + std::to_string(settings.head) +
                                           " may use, by the rule that admits "
                                           "them: " +
-                                          describe(tap) + "."));
+                                          describe(input.trace, tap) + "."));
   const std::vector<LegendLine> rules = legend(input.theme, *tap.result.pattern, counts);
   std::vector<LegendLine> all = numbers(counts);
   all.insert(all.end(), rules.begin(), rules.end());
@@ -179,11 +184,56 @@ void show_sparse(Experiment& experiment) {
   experiment.variant->values.set("global", std::vector<Index>{0});
 }
 
+// The number of the rule of each pair, NaN where none allows it; or the layers until it is reached.
+ViewData data(const ViewInput& input) {
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
+  const AttentionTap& tap = *found.tap;
+  const Values options = view_values(input.experiment.view, "pattern");
+  ViewData::Matrix matrix{
+      "rule", {}, query_axis(input.trace, tap).labels, key_axis(input.trace, tap).labels};
+  const Pattern& pattern = *tap.result.pattern;
+  if (options.choice("show") == "reach") {
+    matrix.name = "reach";
+    matrix.values = reach_matrix(
+        input.trace, options.has("layers") ? options.integer("layers") : input.trace.layer_count());
+  } else if (tap.result.mask.defined()) {
+    matrix.values = masked_rules(pattern, tap.result.mask, found.head);
+  } else {
+    matrix.values = pattern_rules(pattern, found.head, {0, 0, tap.queries(), tap.keys(), 1, 1});
+  }
+  return {{std::move(matrix)}};
+}
+
+std::vector<Parameter> parameters() {
+  using Kind = Parameter::Kind;
+  return {{.key = "show",
+           .label = "Show",
+           .help = "The rules that admit pairs, or after how many layers information reaches from "
+                   "one token to another.",
+           .kind = Kind::Choice,
+           .initial = std::string("rules"),
+           .choices = {"rules", "reach"}},
+          {.key = "layers",
+           .label = "Layers",
+           .help = "How many layers information may pass for the reach; automatic: as many as the "
+                   "model has. More repeat them.",
+           .kind = Kind::Integer,
+           .optional = true,
+           .initial = Index{8},
+           .least = 1,
+           .most = 64,
+           .slider_least = 1,
+           .slider_most = 24}};
+}
+
 }  // namespace
 
 View pattern_view() {
   View view{"pattern", "Pattern", "Which pairs are allowed, and the rule that admits each.", true,
             lay_out};
+  view.parameters = parameters();
+  view.data = data;
   view.example = show_sparse;
   return view;
 }

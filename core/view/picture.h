@@ -1,4 +1,5 @@
-// Views as pictures in files. The window's export and the command line both go through here.
+// Views in files, as pictures or as numbers. The window's export and the command line both go
+// through here.
 #pragma once
 
 #include <filesystem>
@@ -13,6 +14,18 @@ struct PictureOptions {
   double font_size = 13;
   double scale = 2;  // PNG: pixels per unit
   bool dark = false;
+  bool transparent = false;  // PNG, SVG and PDF: nothing behind the picture
+
+  // Sizes as people give them. Pixels and scale give the width and height in units: set the scale
+  // first.
+  void set_pixels(double wide, double high);  // high 0: as high as the content
+  void set_inches(double wide, double high) {
+    width = wide * kUnitsPerInch;
+    height = high * kUnitsPerInch;
+  }
+  double dots_per_inch() const { return scale * kUnitsPerInch; }
+  void set_dots_per_inch(double dots) { scale = dots / kUnitsPerInch; }
+  static constexpr double kUnitsPerInch = 96;
 };
 
 // The view that the experiment asks for, with title and caption, for options.scale pixels per unit.
@@ -21,11 +34,15 @@ struct PictureOptions {
 // sense. Stopped: maps of long texts take a while.
 DisplayList lay_out_picture(const Trace& trace, const Experiment& experiment,
                             const PictureOptions& options, const Trace* reference = nullptr,
-                            const Stop& stop = {});
+                            const Stop& stop = {}, const HeadTable* heads = nullptr);
 
-// Into a file, see write_picture; it carries the experiment, so that opening it restores all.
+// Into a file by its ending: a picture (.png, .svg, .pdf; see write_picture) that carries the
+// experiment, so that opening it restores all; or the view's numbers (see view_data.h).
 void write_view(const std::filesystem::path& path, const Trace& trace, const Experiment& experiment,
                 const PictureOptions& options, const Trace* reference = nullptr,
-                const Stop& stop = {});
+                const Stop& stop = {}, const HeadTable* heads = nullptr);
+
+// InputError where write_view would not know the ending: before work begins.
+void check_export_name(const std::filesystem::path& path);
 
 }  // namespace attnscope

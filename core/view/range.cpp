@@ -60,18 +60,21 @@ std::string pending_text(double exact) {
   return "map " + std::to_string(static_cast<int>(100 * exact)) + " % exact, the rest is a preview";
 }
 
+bool is_normalised(const AttentionTap& tap) {
+  return tap.result.part && (tap.result.part->normaliser == Normaliser::Softmax ||
+                             tap.result.part->normaliser == Normaliser::SpanSoftmax);
+}
+
 bool is_signed(const AttentionTap& tap, Index head) {
-  const std::shared_ptr<const Part>& part = tap.result.part;
-  const Normaliser normaliser = part ? part->normaliser : Normaliser::None;
-  if (part && (normaliser == Normaliser::Softmax || normaliser == Normaliser::SpanSoftmax)) {
-    return false;
-  }
+  if (is_normalised(tap)) return false;
   const auto negative = [](const Tensor& values) {
     return std::any_of(values.begin(), values.end(), [](float v) { return v < 0; });
   };
   if (tap.kept() || !tap.result.tiles) return negative(tap.attention(head));
   // Of a map that was not kept: what could make weights negative.
-  return normaliser == Normaliser::None || negative(part->q.value()) || negative(part->k.value());
+  const std::shared_ptr<const Part>& part = tap.result.part;
+  return part->normaliser == Normaliser::None || negative(part->q.value()) ||
+         negative(part->k.value());
 }
 
 double largest_visible(const HeatMap& cells) {
@@ -90,14 +93,15 @@ double largest_visible(const HeatMap& cells) {
   return std::isfinite(largest) ? largest : 1;
 }
 
-ColourRange colour_range(const ViewInput& input, const HeatMap& cells, bool with_signs) {
+ColourRange colour_range(const ViewInput& input, const HeatMap& cells, bool with_signs,
+                         bool given) {
   ColourRange range;
   range.colour_map = input.experiment.view.colour_map;
   const bool dark = input.theme.background.r < 128;
   if (with_signs && !colour_map(range.colour_map).diverging()) {
     range.colour_map = dark ? "berlin" : "vik";
   }
-  if (with_signs || input.experiment.view.normalise) {
+  if (!given && (with_signs || input.experiment.view.normalise)) {
     const double largest = largest_visible(cells);
     range.most = largest > 0 ? largest : 1;
   }

@@ -21,12 +21,17 @@ ShownCells set_cells(HeatMap& cells, const ViewInput& input, const AttentionTap&
 // "map 40 % exact" for a layout's `pending`; empty where all is.
 std::string pending_text(double exact);
 
+// Whether a softmax made the weights, so that none is negative.
+bool is_normalised(const AttentionTap& tap);
+
 // Whether weights can be negative (a signed matrix in place of a softmax).
 bool is_signed(const AttentionTap& tap, Index head);
 
 // 0..1, or with `normalise` 0 to the largest of the cells in sight; for signed weights the same to
 // both sides of zero, in a diverging colour map.
-ColourRange colour_range(const ViewInput& input, const HeatMap& cells, bool with_signs);
+// `given`: whoever asks sets the largest number; none is looked for.
+ColourRange colour_range(const ViewInput& input, const HeatMap& cells, bool with_signs,
+                         bool given = false);
 
 // The largest magnitude among the visible cells; 0 when there are none.
 double largest_visible(const HeatMap& cells);

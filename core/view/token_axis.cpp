@@ -36,14 +36,18 @@ std::string column_label(KeyKind kind, Index at, Index count) {
 }
 
 // The labels of the last `count` tokens, or plain numbers where there are not that many.
-std::vector<std::string> token_labels(const Trace& trace, Index count) {
+std::vector<std::string> token_labels(const std::vector<TraceToken>& tokens, Index count) {
   std::vector<std::string> labels;
-  const Index skipped = static_cast<Index>(trace.tokens.size()) - count;
+  const Index skipped = static_cast<Index>(tokens.size()) - count;
   for (Index i = 0; i < count; ++i) {
     labels.push_back(skipped < 0 ? std::to_string(i)
-                                 : trace.tokens[static_cast<std::size_t>(skipped + i)].label);
+                                 : tokens[static_cast<std::size_t>(skipped + i)].label);
   }
   return labels;
+}
+
+const std::vector<TraceToken>& key_tokens(const Trace& trace) {
+  return trace.key_tokens.empty() ? trace.tokens : trace.key_tokens;
 }
 
 double label_width(const Page& page, const TokenAxis& axis, double most) {
@@ -53,7 +57,8 @@ double label_width(const Page& page, const TokenAxis& axis, double most) {
     widest = std::max(widest, page.width_of(axis.labels[static_cast<std::size_t>(i)], page.em()));
   }
   // Where labels thin out they begin with their index.
-  if (axis.count() > kFewLabels) {
+  const bool numbered = axis.count() > 0 && axis.labels.back() == std::to_string(axis.count() - 1);
+  if (axis.count() > kFewLabels && !numbered) {
     widest += page.width_of(std::to_string(axis.count()) + " ", page.em());
   }
   return std::min(widest, most);
@@ -65,7 +70,7 @@ double side_depth(const Page& page, const TokenAxis& axis) {
 
 std::string label_at(const TokenAxis& axis, Index i, Index step) {
   const std::string& label = axis.labels[static_cast<std::size_t>(i)];
-  return step > 1 ? std::to_string(i) + " " + label : label;
+  return step > 1 && label != std::to_string(i) ? std::to_string(i) + " " + label : label;
 }
 
 bool visible(const AxisPlace& place, Index i) {
@@ -99,19 +104,19 @@ std::pair<double, double> band_span(const ColumnBand& band, const AxisPlace& pla
 }  // namespace
 
 TokenAxis query_axis(const Trace& trace, const AttentionTap& tap) {
-  return {{"query (from)", "query"}, token_labels(trace, tap.queries()), {}};
+  return {{"query (from)", "query"}, token_labels(trace.tokens, tap.queries()), {}};
 }
 
 TokenAxis key_axis(const Trace& trace, const AttentionTap& tap) {
   TokenAxis axis{{"key (to)", "key"}, {}, {}};
   if (tap.result.columns.empty()) {
-    axis.labels = token_labels(trace, tap.keys());
+    axis.labels = token_labels(key_tokens(trace), tap.keys());
     return axis;
   }
   for (const auto& [kind, count] : tap.result.columns) {
     const Index first = axis.count();
     if (kind == KeyKind::Token) {
-      const std::vector<std::string> labels = token_labels(trace, count);
+      const std::vector<std::string> labels = token_labels(key_tokens(trace), count);
       axis.labels.insert(axis.labels.end(), labels.begin(), labels.end());
     } else {
       for (Index i = 0; i < count; ++i) axis.labels.push_back(column_label(kind, i, count));

@@ -5,22 +5,29 @@
 
 namespace attnscope {
 
-Tensor ViewCache::matrix(const std::shared_ptr<const Pattern>& pattern, const std::string& name,
+Tensor ViewCache::matrix(const std::shared_ptr<const void>& source, const std::string& name,
                          const std::function<Tensor()>& make) {
-  return matrix(pattern, nullptr, name, make);
+  return matrix(source, nullptr, name, make);
 }
 
-Tensor ViewCache::matrix(const std::shared_ptr<const Pattern>& pattern,
-                         const std::shared_ptr<const Pattern>& other, const std::string& name,
+Tensor ViewCache::matrix(const std::shared_ptr<const void>& source,
+                         const std::shared_ptr<const void>& other, const std::string& name,
                          const std::function<Tensor()>& make) {
   // A window shows a handful of matrices; whoever steps through many heads starts afresh.
   constexpr std::size_t kMostEntries = 8;
   if (entries_.size() > kMostEntries) entries_.clear();
   Entry& entry = entries_[name];
-  if (entry.pattern != pattern || entry.other != other || !entry.matrix.defined()) {
-    entry = {pattern, other, make()};
+  if (entry.source != source || entry.other != other || !entry.matrix.defined()) {
+    entry = {source, other, make()};
   }
   return entry.matrix;
+}
+
+std::shared_ptr<const void> source_of(const Trace& trace) {
+  if (trace.attention.empty()) return nullptr;
+  const OperationResult& last = trace.attention.back().result;
+  if (last.part) return last.part;
+  return last.pattern;
 }
 
 const std::vector<View>& views() {

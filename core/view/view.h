@@ -21,13 +21,14 @@ namespace attnscope {
 // anew.
 class ViewCache {
  public:
-  // The matrix made for this pattern under this name; `make` is called when the pattern is another
-  // than last time. The pattern is kept alive, so that its address cannot come to mean another.
-  Tensor matrix(const std::shared_ptr<const Pattern>& pattern, const std::string& name,
+  // The matrix made from what `source` points at (a pattern; see source_of()) under this name;
+  // `make` is called when the source is another than last time. The source is kept alive, so that
+  // its address cannot come to mean another.
+  Tensor matrix(const std::shared_ptr<const void>& source, const std::string& name,
                 const std::function<Tensor()>& make);
   // The same for what is made from two of them.
-  Tensor matrix(const std::shared_ptr<const Pattern>& pattern,
-                const std::shared_ptr<const Pattern>& other, const std::string& name,
+  Tensor matrix(const std::shared_ptr<const void>& source,
+                const std::shared_ptr<const void>& other, const std::string& name,
                 const std::function<Tensor()>& make);
 
   // Maps that were not kept, computed in the background. Whoever lays views out anew where
@@ -40,11 +41,16 @@ class ViewCache {
  private:
   std::unique_ptr<MapPyramid> maps_;
   struct Entry {
-    std::shared_ptr<const Pattern> pattern, other;
+    std::shared_ptr<const void> source, other;
     Tensor matrix;
   };
   std::map<std::string, Entry> entries_;
 };
+
+// Stands for all of a trace's attention: another one for each run. Null where there is none.
+std::shared_ptr<const void> source_of(const Trace& trace);
+
+struct HeadTable;  // core/experiment/head_table.h
 
 struct ViewInput {
   const Trace& trace;
@@ -62,12 +68,15 @@ struct ViewInput {
   const Trace* reference = nullptr;
   bool flipped = false;  // Shift is held: the reference stands in the place of the run
   Stop stop{};  // of what takes long: maps that were not kept, where no cache computes them
+  // What heads measure over the texts of ViewSettings::statistics_file; null: not known (yet).
+  const HeadTable* heads = nullptr;
 };
 
 // What lies under the pointer.
 struct Hit {
   Index layer = 0, head = 0;
   Index query = -1, key = -1;  // -1: no pair
+  std::string shown{};         // what the picture shows there where that is not this head's weight
 };
 
 // A place in the picture that can be dragged or clicked. What it does may outlive the input.
@@ -92,6 +101,18 @@ struct ViewLayout {
   std::string refusal;  // why there is nothing to show (the list says so, too); empty: there is
 };
 
+// The numbers that a view shows, for other programs.
+struct ViewData {
+  struct Matrix {
+    std::string name;  // "attention"
+    Tensor values;     // [.., rows, columns]
+    // Of the last two axes; columns may be empty: numbered.
+    std::vector<std::string> rows, columns;
+    std::vector<std::string> axes{};  // names of the axes before these: "layer", "head"
+  };
+  std::vector<Matrix> matrices;
+};
+
 struct View {
   std::string id;       // "map": on the command line and in file names
   std::string label;    // "Map"
@@ -105,6 +126,8 @@ struct View {
   // variant, a run to compare with. Empty: any experiment will do.
   std::function<void(Experiment&)> example{};
   bool reads_lens = false;  // Trace::lens, which a run then works out
+  // The numbers behind the picture; empty: the weights of the layer and head.
+  std::function<ViewData(const ViewInput&)> data{};
 };
 
 const std::vector<View>& views();       // in the order of the keys 1..9

@@ -182,7 +182,7 @@ TEST_F(PictureCommands, RefusesWhatItCannotDraw) {
     more.insert(more.end(), text.begin(), text.end());
     return more;
   };
-  expect_refusal(render(text, "picture.bmp"), ".png, .svg or .pdf");
+  expect_refusal(render(text, "picture.bmp"), ".png, .svg, .pdf, .csv, .npy or .safetensors");
   expect_refusal(render(with({"--view", "nonesuch"}), "a.png"), "map, grid, pattern");
   expect_refusal(render(with({"--layer", "2"}), "a.png"), "No layer 2");
   expect_refusal(render(with({"--head", "-1"}), "a.png"), "head -1");
@@ -211,6 +211,93 @@ TEST_F(PictureCommands, Gallery) {
       EXPECT_NE(page.find("\"" + view.id + ending + "\""), std::string::npos) << view.id << ending;
     }
   }
+}
+
+TEST_F(PictureCommands, SizesInPixelsAndInches) {
+  ASSERT_EQ(
+      render({"--text", "the cat sat", "--pixels", "901x777", "--dpi", "150"}, "size.png").status,
+      0);
+  Image image = testing::decode_png(read_file(path("size.png")));
+  EXPECT_EQ(image.width, 901);
+  EXPECT_EQ(image.height, 777);
+  ASSERT_EQ(render({"--text", "the cat sat", "--inches", "3.5x3", "--dpi", "300", "--transparent"},
+                   "print.png")
+                .status,
+            0);
+  const std::string png = read_file(path("print.png"));
+  image = testing::decode_png(png);
+  EXPECT_EQ(image.width, 1050);
+  EXPECT_EQ(image.height, 900);
+  EXPECT_EQ(image.rgba[3], 0);  // the corner
+  // 300 dots an inch are 11811 a metre.
+  EXPECT_NE(png.find(std::string("pHYs\0\0\x2e\x23\0\0\x2e\x23\1", 13)), std::string::npos);
+  expect_refusal(render({"--text", "a b", "--inches", "wide"}, "no.png"), "WIDTHxHEIGHT");
+  expect_refusal(render({"--text", "a b", "--inches", "3", "--pixels", "300"}, "no.png"),
+                 "without --pixels");
+}
+
+TEST_F(PictureCommands, NumbersInFiles) {
+  for (const View& view : views()) {
+    if (!view.data) continue;
+    for (const char* extension : {".csv", ".npy", ".safetensors"}) {
+      const std::string name = view.id + extension;
+      const ProcessResult result = render({"--text", "the cat sat", "--view", view.id}, name);
+      ASSERT_EQ(result.status, 0) << view.id << result.err;
+      EXPECT_GT(fs::file_size(path(name)), 50u);
+    }
+  }
+  expect_refusal(render({"--text", "a b"}, "map.txt"), ".safetensors");
+}
+
+// What one command writes, another shows.
+TEST_F(PictureCommands, TensorsOfOnesOwn) {
+  const std::string file = path("own.safetensors");
+  ASSERT_EQ(
+      attnscope({"run", "--model", path("model"), "--text", "the cat sat", "-o", file}).status, 0);
+  for (const char* view : {"map", "grid", "pattern"}) {
+    const ProcessResult result = attnscope({"render", file, "--view", view, "-o", path("own.svg")});
+    ASSERT_EQ(result.status, 0) << result.err;
+    EXPECT_NE(read_file(path("own.svg")).find("own.safetensors"), std::string::npos);
+  }
+  ASSERT_EQ(attnscope({"render", file, "--layer", "1", "-o", path("given.csv")}).status, 0);
+  ASSERT_EQ(render({"--text", "the cat sat", "--layer", "1"}, "computed.csv").status, 0);
+  EXPECT_EQ(read_file(path("given.csv")), read_file(path("computed.csv")));
+  // The picture carries where its tensors are.
+  ASSERT_EQ(attnscope({"render", file, "-o", path("own.png")}).status, 0);
+  EXPECT_EQ(load_session(path("own.png")).tensors.file, file);
+  expect_refusal(attnscope({"render", path("none.npz"), "-o", path("no.png")}), "no such file");
+  write_file(path("tokens.txt"), "a\nb\n");
+  expect_refusal(attnscope({"render", file, "--tokens", path("tokens.txt"), "-o", path("no.png")}),
+                 "expected 11 tokens, found 2");
+  expect_refusal(render({"--text", "a", "--tokens", path("tokens.txt")}, "no.png"),
+                 "with a file of tensors");
+}
+
+TEST_F(PictureCommands, StatisticsOfTextsAndTensors) {
+  write_file(path("texts.txt"), "the cat sat\n\non the mat");
+  const ProcessResult printed =
+      attnscope({"statistics", path("texts.txt"), "--model", path("model")});
+  ASSERT_EQ(printed.status, 0) << printed.err;
+  EXPECT_EQ(std::count(printed.out.begin(), printed.out.end(), '\n'), 1 + 2 * 4);
+  EXPECT_TRUE(printed.out.starts_with("layer,head,entropy,"));
+  EXPECT_NE(printed.err.find("8 heads over 21 tokens of 2 texts"), std::string::npos);
+  ASSERT_EQ(attnscope({"statistics", path("texts.txt"), "--model", path("model"), "-o",
+                       path("heads.csv")})
+                .status,
+            0);
+  EXPECT_EQ(read_file(path("heads.csv")), printed.out);
+  const std::string sorted = "grid,sort=entropy";
+  const ProcessResult picture =
+      render({"--text", "the cat", "--view", sorted, "--statistics-file", path("texts.txt")},
+             "sorted.svg");
+  ASSERT_EQ(picture.status, 0) << picture.err;
+  EXPECT_NE(read_file(path("sorted.svg")).find("texts.txt (21 tokens)"), std::string::npos);
+  ASSERT_EQ(attnscope({"run", "--model", path("model"), "--text", "the cat sat", "-o",
+                       path("statistics.safetensors")})
+                .status,
+            0);
+  EXPECT_EQ(attnscope({"statistics", path("statistics.safetensors")}).status, 0);
+  expect_refusal(attnscope({"statistics", path("missing.txt")}), "no such file");
 }
 
 }  // namespace

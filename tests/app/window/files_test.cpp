@@ -4,6 +4,7 @@
 
 #include "core/base/file.h"
 #include "core/figure/render.h"
+#include "core/tensor/npy.h"
 #include "tests/support/compare.h"
 
 namespace attnscope::window {
@@ -68,6 +69,25 @@ INSTANTIATE_TEST_SUITE_P(
                       std::pair<std::string, std::string>{"wrong.json", "{\"attnscope\": \"x\"}"},
                       std::pair<std::string, std::string>{"none.png", "no picture"},
                       std::pair<std::string, std::string>{"binary.dat", std::string(8, '\0')}));
+
+TEST(Files, OpensTensorsInPlaceOfText) {
+  const testing::TemporaryFolder folder;
+  write_npy(folder.path() / "a.npy", stored(Tensor::full({2, 2}, 0.5F)));
+  State state;
+  state.experiment.text = "mine";
+  state.experiment.variant = default_variant();
+  state.history.record(state.experiment, 0);
+  EXPECT_TRUE(open_path(state, folder.path() / "a.npy"));
+  EXPECT_EQ(state.experiment.tensors.file, folder.path() / "a.npy");
+  EXPECT_FALSE(state.experiment.variant.has_value());
+  EXPECT_EQ(state.experiment.text, "mine");  // for the way back
+  write_file(folder.path() / "b.npy", "no array");
+  EXPECT_FALSE(open_path(state, folder.path() / "b.npy"));
+  EXPECT_EQ(state.experiment.tensors.file, folder.path() / "a.npy");
+  write_file(folder.path() / "t.txt", "other");
+  EXPECT_TRUE(open_path(state, folder.path() / "t.txt"));
+  EXPECT_EQ(state.experiment.tensors, TensorFiles());
+}
 
 TEST(Files, AMissingFileAndAFolderWithoutModelAreSaid) {
   const testing::TemporaryFolder folder;

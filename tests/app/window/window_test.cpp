@@ -10,6 +10,7 @@
 #include "core/checkpoint/checkpoint.h"
 #include "core/position/encoding.h"
 #include "core/text/bpe.h"
+#include "core/view/view.h"
 #include "tests/app/window/desktop.h"
 #include "tests/support/compare.h"
 
@@ -424,6 +425,53 @@ TEST_F(Window, GoesOnWithTheText) {
   program.wait_for_still_frames(std::chrono::seconds(1));
   EXPECT_EQ(program.wait_for("rest")["experiment"]["text"], stopped);
   program.keep_screenshot("next");
+}
+
+TEST_F(Window, ShowsTensorsOfOnesOwn) {
+  const std::string command = ATTNSCOPE_BINARY_DIR "/attnscope run --model " + model().string() +
+                              " --text 'the cat sat on the mat' -o " +
+                              file("own.safetensors").string();
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  Program program(display_, folder_.path(),
+                  {"open", file("own.safetensors").string(), "--size", "1280x800", "--scale", "1"});
+  std::string picture = program.wait_for("a first picture", is_current)["picture"];
+  program.keep_screenshot("own-map");
+  program.press("2");
+  picture = new_picture(program, picture);
+  program.keep_screenshot("own-grid");
+  program.click("tensors.close");
+  const Report report = program.wait_for("the text again", [](const Report& r) {
+    return !r["experiment"].contains("tensors") && r["widgets"].contains("text");
+  });
+  EXPECT_TRUE(report["widgets"].contains("variant.type"));
+}
+
+TEST_F(Window, MeasuresHeadsOverAFile) {
+  std::string texts;
+  for (int i = 0; i < 20; ++i) texts += "the cat sat on the mat\n\nthe dog sat on the log\n\n";
+  write_file(file("texts.txt"), texts);
+  const std::string session = file("session.json");
+  Experiment experiment;
+  experiment.text = "the cat sat on the mat";
+  experiment.model = model();
+  experiment.view.id = "grid";
+  Values sorted = default_values(view("grid").parameters);
+  sorted.set("sort", std::string("entropy"));
+  set_view_values(experiment.view, "grid", sorted);
+  save_session(session, experiment);
+  Program program(display_, folder_.path(),
+                  {"--session", session, "--size", "1280x800", "--scale", "1"});
+  std::string picture = program.wait_for("a first picture", is_current)["picture"];
+  program.keep_screenshot("grid-sorted");
+  program.click("grid.texts");
+  program.click("browser.name");
+  program.type(file("texts.txt").string());
+  program.press("Return");
+  program.wait_for("the chosen file", [&](const Report& r) {
+    return r["experiment"]["view"].contains("statistics_file") && r["measured_texts"] == 40;
+  });
+  picture = new_picture(program, picture);
+  program.keep_screenshot("grid-sorted-file");
 }
 
 TEST_F(Window, DrawsNothingWhenNothingChanges) {

@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <set>
 
+#include "core/experiment/head_table.h"
 #include "tests/core/view/synthetic.h"
 
 namespace attnscope {
@@ -73,6 +76,61 @@ TEST(Grid, ManyHeads) {
   const ViewLayout layout = look_at(trace, "grid");
   EXPECT_EQ(thumbnails(layout.list).size(), 24u * 32u);
   EXPECT_EQ(testing::fault(layout.list), "");
+}
+
+Look sorted_by(const std::string& measure, bool ascending = false) {
+  Look look;
+  Values values = default_values(view("grid").parameters);
+  values.set("sort", measure);
+  values.set("ascending", ascending);
+  set_view_values(look.settings, "grid", values);
+  return look;
+}
+
+// Layer and head of the thumbnails in the order of reading.
+std::vector<std::pair<Index, Index>> order(const ViewLayout& layout) {
+  std::vector<std::pair<Index, Index>> heads;
+  for (const HeatMap& map : thumbnails(layout.list)) {
+    const auto hit = layout.hit({map.box.x + map.box.width / 2, map.box.y + map.box.height / 2});
+    heads.emplace_back(hit ? hit->layer : -1, hit ? hit->head : -1);
+  }
+  return heads;
+}
+
+TEST(Grid, SortsByWhatHeadsDo) {
+  const Trace trace = testing::synthetic_trace(3, 4, 20);
+  for (const HeadMeasure& measure : head_measures()) {
+    for (const bool ascending : {false, true}) {
+      const ViewLayout layout = look_at(trace, "grid", sorted_by(measure.id, ascending));
+      EXPECT_EQ(testing::fault(layout.list), "") << measure.id;
+      const std::vector<std::pair<Index, Index>> heads = order(layout);
+      ASSERT_EQ(heads.size(), 12u);
+      const HeadTable table = head_table(trace);
+      double before = ascending ? -1e9 : 1e9;
+      for (const auto& [layer, head] : heads) {
+        const double value = table.find(layer, head)->*measure.value;
+        if (std::isnan(value)) continue;
+        EXPECT_TRUE(ascending ? value >= before - 1e-6 : value <= before + 1e-6) << measure.id;
+        before = value;
+      }
+    }
+  }
+}
+
+TEST(Grid, LimitsLeaveHeadsOut) {
+  const Trace trace = testing::synthetic_trace(3, 4, 20);
+  const HeadTable table = head_table(trace);
+  std::vector<double> values;
+  for (const HeadTable::Row& row : table.rows) values.push_back(row.statistics.entropy);
+  std::sort(values.begin(), values.end());
+  Look look = sorted_by("entropy");
+  Values options = view_values(look.settings, "grid");
+  options.set("at_least", (values[4] + values[5]) / 2);
+  set_view_values(look.settings, "grid", options);
+  EXPECT_EQ(order(look_at(trace, "grid", look)).size(), 7u);
+  options.set("at_most", 0.0);
+  set_view_values(look.settings, "grid", options);
+  EXPECT_NE(look_at(trace, "grid", look).refusal, "");
 }
 
 }  // namespace

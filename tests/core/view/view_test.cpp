@@ -83,6 +83,31 @@ TEST(Views, PointerAndZoomLeaveItLegible) {
   }
 }
 
+TEST(Views, EveryChoiceIsLegible) {
+  for (const auto& [name, trace] : traces()) {
+    if (trace.tokens.size() > 300) continue;  // rollout and reach of long texts take a while
+    for (const View& view : views()) {
+      for (const Parameter& parameter : view.parameters) {
+        for (const std::string& choice : parameter.choices) {
+          for (const auto& [width, height] : {std::pair{700.0, 720.0}, {320.0, 260.0}}) {
+            Look look;
+            look.width = width;
+            look.height = height;
+            look.framed = false;
+            look.settings.pinned_query = look.settings.pinned_key = 2;
+            Values values = default_values(view.parameters);
+            values.set(parameter.key, choice);
+            set_view_values(look.settings, view.id, values);
+            EXPECT_EQ(testing::fault(look_at(trace, view.id, look).list), "")
+                << view.id << "," << parameter.key << "=" << choice << " of " << name << " "
+                << width;
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(Views, NothingToShowSaysWhatToDo) {
   for (const View& view : views()) {
     const ViewLayout empty = look_at(Trace{}, view.id);

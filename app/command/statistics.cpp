@@ -1,0 +1,74 @@
+// attnscope statistics: what every head does, over a file of texts or over tensors, as CSV.
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "app/command/backends.h"
+#include "app/command/commands.h"
+#include "app/command/experiment_options.h"
+#include "app/command/interrupt.h"
+#include "app/command/text_progress.h"
+#include "core/base/file.h"
+#include "core/experiment/head_table.h"
+#include "core/experiment/own_tensors.h"
+#include "core/experiment/runner.h"
+
+namespace attnscope::command {
+namespace {
+
+struct Options {
+  std::string file, model = "default", backend = "auto";
+  TensorOptions tensors;
+  ChoiceOptions choices;
+  std::string output;
+};
+
+HeadTable measure(const Options& options) {
+  Experiment experiment;
+  experiment.model = options.model;
+  experiment.backend = backend_choice(options.backend);
+  experiment.variant = options.choices.variant();
+  experiment.encoding = options.choices.encoding();
+  experiment.causal = options.choices.causal();
+  options.tensors.apply(options.file, experiment);
+  ExperimentRun runner(backends());
+  const Stop stop = stop_on_interrupt();
+  if (is_tensor_file(options.file)) return head_table(*runner.run(experiment, stop));
+  return head_table(experiment, read_file(options.file), runner, print_progress("measuring"), stop);
+}
+
+void run(const Options& options) {
+  const HeadTable table = measure(options);
+  if (options.output.empty() || options.output == "-") {
+    std::fputs(to_csv(table).c_str(), stdout);
+  } else {
+    write_file(options.output, to_csv(table));
+  }
+  std::fprintf(stderr, "%zu heads over %td tokens of %td texts\n", table.rows.size(), table.tokens,
+               table.texts);
+}
+
+}  // namespace
+
+void add_statistics(CLI::App& app) {
+  CLI::App& command = *app.add_subcommand(
+      "statistics",
+      "Measure every head over a file: entropy, distance, share on the first, the previous and the "
+      "same token, induction score");
+  const auto options = std::make_shared<Options>();
+  command
+      .add_option("FILE", options->file,
+                  "Texts, parted by blank lines; or tensors: FILE.npy, FILE.npz, FILE.safetensors")
+      ->required();
+  command.add_option("-o,--output", options->output,
+                     "The CSV file to write; default: standard output");
+  command.add_option("-m,--model", options->model, "A bundled model's name or a folder")
+      ->capture_default_str();
+  options->choices.add_to(command);
+  command.add_option("--backend", options->backend, "auto, cpu or gpu")->capture_default_str();
+  options->tensors.add_to(command);
+  command.callback([options] { run(*options); });
+}
+
+}  // namespace attnscope::command

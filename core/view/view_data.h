@@ -1,0 +1,32 @@
+// The numbers behind a view, for spreadsheets and other programs.
+#pragma once
+
+#include <filesystem>
+
+#include "core/view/view.h"
+
+namespace attnscope {
+
+// The attention of a head, derived where it was not kept. InputError where it is too large.
+Tensor whole_map(const AttentionTap& tap, Index head);
+
+// What the experiment's view shows. InputError where there is nothing.
+ViewData view_data(const Trace& trace, const Experiment& experiment,
+                   const Trace* reference = nullptr);
+
+// Comma-separated: a line of column names, then one for each row, which begins with its label.
+// Axes before the last two come first, a column each; several matrices are parted by empty lines.
+// What is NaN (a pair that is not allowed) is empty.
+std::string to_csv(const ViewData& data);
+
+// One field of such a line, quoted where necessary.
+std::string csv_field(const std::string& text);
+
+// Whether write_view_data() knows the ending: .csv, .npy, .safetensors.
+bool is_data_name(const std::filesystem::path& path);
+// .npy holds one array: InputError for a view of several. .safetensors has the labels and the
+// experiment in its metadata ("rows", "columns": JSON lists; "experiment").
+void write_view_data(const std::filesystem::path& path, const Trace& trace,
+                     const Experiment& experiment, const Trace* reference = nullptr);
+
+}  // namespace attnscope

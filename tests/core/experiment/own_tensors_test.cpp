@@ -1,0 +1,222 @@
+#include "core/experiment/own_tensors.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/tensor/npy.h"
+#include "core/tensor/safetensors.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+class OwnTensorsTest : public ::testing::Test {
+ protected:
+  std::string path(const std::string& name) const { return folder_.path() / name; }
+
+  // Rows that add up to one.
+  static Tensor weights(const Shape& shape, bool causal = false) {
+    std::mt19937 random(7);
+    std::uniform_real_distribution<float> any(0.1F, 1);
+    Tensor t(shape);
+    const Index keys = t.dim(-1), queries = t.dim(-2);
+    for (Index row = 0; row < t.size() / keys; ++row) {
+      float sum = 0;
+      for (Index j = 0; j < keys; ++j) {
+        const bool hidden = causal && j > row % queries + keys - queries;
+        sum += t[row * keys + j] = hidden ? 0 : any(random);
+      }
+      for (Index j = 0; j < keys; ++j) t[row * keys + j] /= sum;
+    }
+    return t;
+  }
+
+  std::string save(const std::string& name, const std::map<std::string, Tensor>& tensors,
+                   const std::map<std::string, std::string>& metadata = {}) const {
+    SafetensorsFile file;
+    for (const auto& [key, tensor] : tensors) file.tensors.emplace(key, stored(tensor));
+    file.metadata = metadata;
+    write_safetensors(path(name), file);
+    return path(name);
+  }
+
+  static Trace trace(const std::string& file, Experiment experiment = {}) {
+    experiment.tensors.file = file;
+    return trace_of_tensors(experiment, cpu_backend(), {});
+  }
+
+  static void expect_refusal(const TensorFiles& files, const std::string& words) {
+    try {
+      read_own_tensors(files);
+      ADD_FAILURE() << "not refused: " << words;
+    } catch (const InputError& e) {
+      EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << e.what();
+    }
+  }
+
+  testing::TemporaryFolder folder_;
+};
+
+TEST_F(OwnTensorsTest, EveryRankBecomesLayersAndHeads) {
+  struct Case {
+    Shape shape;
+    Index layers, heads;
+  };
+  for (const Case& c : {Case{{5, 5}, 1, 1}, Case{{3, 5, 7}, 1, 3}, Case{{2, 3, 5, 7}, 2, 3},
+                        Case{{2, 1, 3, 5, 7}, 2, 3}}) {
+    const Tensor given = weights(c.shape);
+    const Trace t = trace(save("rank.safetensors", {{"attention", given}}));
+    EXPECT_TRUE(t.given);
+    ASSERT_EQ(t.layer_count(), c.layers);
+    ASSERT_EQ(t.head_count(0), c.heads);
+    Index at = 0;
+    for (const AttentionTap& tap : t.attention) {
+      for (Index head = 0; head < c.heads; ++head) {
+        for (const float weight : tap.attention(head)) EXPECT_EQ(weight, given[at++]);
+      }
+    }
+    EXPECT_EQ(at, given.size());
+    EXPECT_TRUE(t.notes.empty());
+  }
+}
+
+TEST_F(OwnTensorsTest, LayersMayBeArraysOfTheirOwn) {
+  const Tensor first = weights({2, 4, 4}), second = weights({3, 4, 4});
+  const Trace t =
+      trace(save("layers.safetensors", {{"attention.10", second}, {"attention.2", first}}));
+  ASSERT_EQ(t.layer_count(), 2);
+  EXPECT_EQ(t.head_count(0), 2);  // by number, not by letters
+  EXPECT_EQ(t.head_count(1), 3);
+}
+
+TEST_F(OwnTensorsTest, TokensComeFromTheFileOrFilesOfTheirOwn) {
+  const std::string file = save("tokens.safetensors", {{"attention", weights({2, 2, 3})}},
+                                {{"tokens", R"(["Ġa", "b"])"}, {"key_tokens", R"(["x","y","x"])"}});
+  const Trace t = trace(file);
+  EXPECT_EQ(t.tokens[0].label, "␣a");
+  ASSERT_EQ(t.key_tokens.size(), 3u);
+  EXPECT_EQ(t.key_tokens[0].id, t.key_tokens[2].id);
+  write_file(path("lines.txt"), "[CLS]\r\none two\n");
+  write_file(path("words.txt"), "p q r");
+  write_file(path("list.json"), R"(["u", "v"])");
+  OwnTensors own = read_own_tensors({file, path("lines.txt"), path("words.txt")});
+  EXPECT_EQ(own.tokens, (std::vector<std::string>{"[CLS]", "one two"}));
+  EXPECT_EQ(own.key_tokens, (std::vector<std::string>{"p", "q", "r"}));
+  own = read_own_tensors({file, path("list.json"), ""});
+  EXPECT_EQ(own.tokens, (std::vector<std::string>{"u", "v"}));
+  expect_refusal({file, path("words.txt"), ""}, "expected 2 tokens, found 3");
+  write_file(path("wrong.json"), R"(["u", 1])");
+  expect_refusal({file, path("wrong.json"), ""}, "expected a list of texts");
+}
+
+TEST_F(OwnTensorsTest, WithoutTokensTheyAreNumbered) {
+  const Trace t = trace(save("plain.safetensors", {{"attention", weights({3, 4})}}));
+  ASSERT_EQ(t.tokens.size(), 3u);
+  EXPECT_EQ(t.tokens[2].label, "2");
+  EXPECT_EQ(t.tokens[2].id, -1);
+  EXPECT_EQ(t.key_tokens.size(), 4u);
+}
+
+TEST_F(OwnTensorsTest, ThePatternIsWhatHasWeights) {
+  const Trace causal = trace(save("causal.safetensors", {{"a", weights({2, 6, 6}, true)}}));
+  EXPECT_EQ(causal.attention[0].result.pattern->heads(), 1);
+  EXPECT_EQ(causal.attention[0].result.pattern->pair_count(1), 21);
+  Tensor sparse = weights({2, 3, 3});
+  sparse(1, 0, 1) = 0;
+  sparse(0, 2, 0) = 0;
+  const Trace t = trace(save("sparse.safetensors", {{"a", sparse}}));
+  const Pattern& pattern = *t.attention[0].result.pattern;
+  for (Index a = 0; a < 2; ++a) {
+    for (Index i = 0; i < 3; ++i) {
+      for (Index j = 0; j < 3; ++j) {
+        EXPECT_EQ(pattern.allowed(a, i, j), sparse(a, i, j) != 0) << a << i << j;
+      }
+    }
+  }
+}
+
+TEST_F(OwnTensorsTest, SumsAndSignsAreNoted) {
+  Tensor signed_weights = weights({4, 4});
+  signed_weights(1, 1) = -3;
+  const Trace t = trace(save("signs.safetensors", {{"a", signed_weights}}));
+  ASSERT_EQ(t.notes.size(), 2u);
+  EXPECT_NE(t.notes[0].find("negative"), std::string::npos);
+  EXPECT_NE(t.notes[1].find("do not add up"), std::string::npos);
+}
+
+TEST_F(OwnTensorsTest, QueriesAndKeysAreAttendedTo) {
+  std::mt19937 random(3);
+  std::normal_distribution<float> normal;
+  Tensor q({2, 4, 5, 8}), k({2, 2, 5, 8});
+  for (Tensor* t : {&q, &k}) {
+    for (float& x : *t) x = normal(random);
+  }
+  Experiment experiment;
+  experiment.causal = true;
+  const Trace t = trace(save("qk.safetensors", {{"q", q}, {"k", k}}), experiment);
+  EXPECT_FALSE(t.given);
+  ASSERT_EQ(t.layer_count(), 2);
+  for (Index layer = 0; layer < 2; ++layer) {
+    for (Index head = 0; head < 4; ++head) {
+      const Tensor got = t.attention[static_cast<std::size_t>(layer)].attention(head);
+      for (Index i = 0; i < 5; ++i) {
+        std::vector<double> e(5, 0);
+        double sum = 0;
+        for (Index j = 0; j <= i; ++j) {
+          double dot = 0;
+          for (Index c = 0; c < 8; ++c) {
+            dot += static_cast<double>(q(layer, head, i, c)) *
+                   static_cast<double>(k(layer, head / 2, j, c));
+          }
+          sum += e[static_cast<std::size_t>(j)] = std::exp(dot / std::sqrt(8.0));
+        }
+        for (Index j = 0; j < 5; ++j) {
+          const double expected = e[static_cast<std::size_t>(j)] / sum;
+          const double difference = std::abs(static_cast<double>(got(i, j)) - expected);
+          EXPECT_TRUE(difference <= 1e-6) << layer << head << i << j;
+        }
+      }
+    }
+  }
+  EXPECT_FALSE(t.attention[0].result.output.defined());  // there is no v
+}
+
+TEST_F(OwnTensorsTest, RefusesByName) {
+  const auto refused = [&](const std::map<std::string, Tensor>& tensors, const std::string& words) {
+    expect_refusal({save("refused.safetensors", tensors), "", ""}, words);
+  };
+  refused({{"a", weights({4, 4})}, {"b", weights({4, 4})}}, "found a [4, 4] of F32, b [4, 4]");
+  refused({{"attention", Tensor::full({4}, 1)}}, "found [4]");
+  refused({{"attention", Tensor::full({2, 2, 2, 2, 2, 2}, 1)}}, "found [2, 2, 2, 2, 2, 2]");
+  refused({{"attention", Tensor({0, 4, 4})}}, "no empty axis");
+  refused({{"q", weights({3, 4})}}, "k: missing");
+  refused({{"q", weights({3, 4})}, {"k", weights({3, 5})}}, "expected d_k = 4, found [1, 3, 5]");
+  refused({{"q", weights({3, 2, 4})}, {"k", weights({2, 2, 4})}}, "divides q's 3");
+  refused({{"q", weights({2, 4})}, {"k", weights({2, 4})}, {"v", weights({3, 4})}},
+          "as k has them");
+  refused({{"attention.0", weights({2, 3, 3})}, {"attention.1", weights({2, 4, 3})}}, "layer 1");
+  Tensor hole = weights({3, 3});
+  hole(1, 2) = std::numeric_limits<float>::quiet_NaN();
+  refused({{"attention", hole}}, "NaN at [1, 2]");
+  hole(1, 2) = std::numeric_limits<float>::infinity();
+  refused({{"attention", hole}}, "infinity at [1, 2]");
+  expect_refusal({path("missing.npy"), "", ""}, "no such file");
+  expect_refusal({path("a.txt"), "", ""}, ".npy, .npz or .safetensors");
+}
+
+TEST_F(OwnTensorsTest, NpyHoldsOneArray) {
+  const Tensor given = weights({2, 5, 5});
+  write_npy(path("a.npy"), stored(given, DType::F32));
+  const Trace t = trace(path("a.npy"));
+  EXPECT_EQ(t.head_count(0), 2);
+  write_npy(path("i.npy"), stored(IntTensor::full({3, 3}, 1)));
+  expect_refusal({path("i.npy"), "", ""}, "expected floats");
+}
+
+}  // namespace
+}  // namespace attnscope

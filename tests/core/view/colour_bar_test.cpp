@@ -1,0 +1,72 @@
+#include "core/view/colour_bar.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace attnscope {
+namespace {
+
+TEST(ColourBar, PositionAndNumberAreInverse) {
+  ColourRange range;
+  range.scale = ColourRange::Scale::Log;
+  range.most = 0.5;
+  range.smallest = 1e-3;
+  EXPECT_EQ(range.position(0), 0);
+  EXPECT_EQ(range.position(1e-5), 0);
+  EXPECT_NEAR(range.position(0.5), 1, 1e-12);
+  EXPECT_EQ(range.position(7), 1);
+  EXPECT_TRUE(std::isnan(range.position(std::nan(""))));
+  for (const double number : {0.001, 0.01, 0.2, 0.5}) {
+    EXPECT_NEAR(range.number_at(range.position(number)), number, 1e-12);
+  }
+  range.colour_map = "vik";  // diverging
+  EXPECT_EQ(range.position(0), 0.5);
+  EXPECT_NEAR(range.position(-0.5), 0, 1e-12);
+  for (const double number : {-0.3, -0.002, 0.002, 0.3}) {
+    EXPECT_NEAR(range.number_at(range.position(number)), number, 1e-12);
+  }
+}
+
+TEST(ColourBar, RanksGrowEvenly) {
+  Tensor numbers = Tensor::zeros({10, 10});
+  for (Index i = 0; i < 100; ++i) numbers[i] = i < 50 ? 0.0F : std::pow(2.0F, static_cast<float>(-i));
+  ColourRange range;
+  range.scale = ColourRange::Scale::Rank;
+  range.ranked = ranks_of(numbers);
+  ASSERT_EQ(range.ranked.size(), 50u);
+  EXPECT_EQ(range.position(0), 0);
+  for (Index i = 50; i < 100; ++i) {
+    const double expected = static_cast<double>(100 - i) / 50;
+    EXPECT_NEAR(range.position(static_cast<double>(numbers[i])), expected, 1e-12);
+    EXPECT_EQ(range.number_at(expected), static_cast<double>(numbers[i]));
+  }
+}
+
+// Beside each colour stands the number that has it.
+TEST(ColourBar, TicksStandWhereTheirNumbersAre) {
+  for (const auto scale :
+       {ColourRange::Scale::Linear, ColourRange::Scale::Log, ColourRange::Scale::Rank}) {
+    for (const char* map : {"viridis", "vik"}) {
+      ColourRange range;
+      range.scale = scale;
+      range.colour_map = map;
+      range.least = std::string(map) == "vik" ? -1 : 0;
+      for (int i = 1; i <= 64; ++i) range.ranked.push_back(static_cast<float>(i) / 64);
+      const std::vector<Tick> ticks = ticks_of(range, 8);
+      EXPECT_GE(ticks.size(), 3u);
+      for (std::size_t i = 0; i < ticks.size(); ++i) {
+        EXPECT_TRUE(i == 0 || ticks[i].position > ticks[i - 1].position);
+        std::string text = ticks[i].text;
+        if (text.starts_with("±")) continue;  // the middle of a logarithmic scale
+        const bool negative = text.starts_with("−");
+        if (negative) text.erase(0, std::string("−").size());
+        const double number = (negative ? -1 : 1) * std::stod(text);
+        EXPECT_NEAR(range.position(number), ticks[i].position, 0.02) << map << " " << text;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attnscope
