@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/attention/terms.h"
 #include "core/attention/variant.h"
 #include "tests/support/compare.h"
 
