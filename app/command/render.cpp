@@ -13,6 +13,7 @@
 #include "core/base/file.h"
 #include "core/experiment/head_table.h"
 #include "core/experiment/runner.h"
+#include "core/view/frames.h"
 
 namespace attnscope::command {
 namespace {
@@ -23,26 +24,42 @@ struct Options {
   ViewOptions view;
   PictureSizeOptions size;
   std::filesystem::path output;
+  std::string animate;  // "query=0:64"; empty: one picture
+  int frames = 60;
+  double seconds = 0.05;
 };
 
 void run(const Options& options) {
-  check_export_name(options.output);
+  FrameOptions frames;
+  if (options.animate.empty()) {
+    check_export_name(options.output);
+  } else {
+    frames = frames_from_text(options.animate);
+    frames.count = options.frames;
+    frames.seconds = options.seconds;
+  }
   const PictureOptions picture = options.size.options();
   Experiment experiment = options.experiment.experiment();
   if (options.experiment.intervenes()) experiment.view.id = "intervene";
   if (options.compare.given()) experiment.view.id = "compare";
   options.view.apply(experiment.view);
   options.compare.apply(experiment);
+  if (!options.animate.empty()) check_frames(options.output, experiment, frames);
   ExperimentRun runner(backends());
   const Stop stop = stop_on_interrupt();
   const Traces traces = runner.run_both(experiment, stop);
   options.view.check_tile(*traces.trace, experiment.view);
-  std::optional<HeadTable> heads;
-  if (const std::string& file = experiment.view.statistics_file; !file.empty()) {
-    heads = head_table(experiment, read_file(file), runner, print_progress("measuring"), stop);
+  if (!options.animate.empty()) {
+    write_frames(options.output, *traces.trace, experiment, picture, frames, traces.reference.get(),
+                 {}, stop);
+  } else {
+    std::optional<HeadTable> heads;
+    if (const std::string& file = experiment.view.statistics_file; !file.empty()) {
+      heads = head_table(experiment, read_file(file), runner, print_progress("measuring"), stop);
+    }
+    write_view(options.output, *traces.trace, experiment, picture, traces.reference.get(), stop,
+               heads ? &*heads : nullptr);
   }
-  write_view(options.output, *traces.trace, experiment, picture, traces.reference.get(),
-             stop, heads ? &*heads : nullptr);
   for (const std::string& note : traces.trace->notes) {
     std::fprintf(stderr, "note: %s\n", note.c_str());
   }
@@ -66,6 +83,13 @@ void add_render(CLI::App& app) {
                   "The picture to write: FILE.png, FILE.svg or FILE.pdf; or its numbers: FILE.csv, "
                   "FILE.npy or FILE.safetensors")
       ->required();
+  command.add_option("--animate", options->animate,
+                     "KEY=FROM:TO: a moving picture (FILE.gif, or FILE-%03d.png for a picture of "
+                     "each frame) in which a number of the view runs from here to there");
+  command.add_option("--frames", options->frames, "How many frames a moving picture has")
+      ->capture_default_str();
+  command.add_option("--seconds", options->seconds, "How long each frame of a GIF stays")
+      ->capture_default_str();
   command.callback([options] { run(*options); });
 }
 

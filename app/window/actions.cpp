@@ -6,6 +6,7 @@
 #include "app/window/files.h"
 #include "app/window/generation.h"
 #include "app/window/navigation.h"
+#include "app/window/play.h"
 #include "app/window/utf8.h"
 #include "core/figure/colour_map.h"
 #include "core/view/view_data.h"
@@ -239,6 +240,9 @@ void add_view_actions(std::vector<Action>& list) {
   add(
       "zoom_out", "Zoom out", "Show more cells.", {{"-"}}, [](State& s) { zoom(s, 1 / kZoomStep); },
       has_map);
+  add("play", "Play", "Let the view's number run on by itself, or stop it.", {{" "}}, toggle_play,
+      can_play);
+  list.back().checked = [](const State& s) { return s.view.play.on; };
   add(
       "normalise", "Normalise colours", "Stretch the colours over the range that is visible.",
       {{"N"}}, [](State& s) { s.experiment.view.normalise = !s.experiment.view.normalise; },
@@ -505,7 +509,7 @@ bool Shortcut::matches(const Stroke& stroke) const {
 
 std::string to_string(const Shortcut& shortcut) {
   return std::string(shortcut.control ? "Ctrl+" : "") + (shortcut.shift ? "Shift+" : "") +
-         shortcut.key;
+         (shortcut.key == " " ? "Space" : shortcut.key);
 }
 
 std::string_view to_string(Menu menu) {

@@ -13,6 +13,7 @@
 #include "app/window/actions.h"
 #include "app/window/files.h"
 #include "app/window/generation.h"
+#include "app/window/play.h"
 #include "app/window/samples.h"
 #include "core/base/error.h"
 #include "core/checkpoint/checkpoint.h"
@@ -23,8 +24,9 @@ namespace {
 
 // ImGui answers an event in the frame after it, and its layout takes one more to come to rest.
 constexpr int kSettleFrames = 3;
-constexpr double kBusyTick = 0.1;   // seconds between the frames of the busy sign
-constexpr double kBusyShown = 0.5;  // seconds until a run is called long
+constexpr double kBusyTick = 0.1;       // seconds between the frames of the busy sign
+constexpr double kPlayTick = 1.0 / 60;  // seconds between frames while something plays
+constexpr double kBusyShown = 0.5;      // seconds until a run is called long
 
 Settings with_options(Settings settings, const WindowOptions& options) {
   if (options.width > 0) {
@@ -122,6 +124,8 @@ double App::next_timer() const {
     next = next < 0 ? seconds : std::min(next, seconds);
   };
   if (runner_->busy()) at_most(std::max(kBusyTick, kBusyShown - runner_->busy_seconds()));
+  if (state_.view.play.on) at_most(state_.view.play.seconds + kPlayTick - glfwGetTime());
+  if (state_.exporting.job != nullptr) at_most(kBusyTick);
   if (const auto due = autosave_.due()) at_most(*due - glfwGetTime());
   for (const Notice& n : state_.notices) {
     if (!n.error) at_most(n.until - glfwGetTime());
@@ -176,9 +180,11 @@ void App::run() {
     if (take_outcome() || input_.pending() || notice_over) settle_ = kSettleFrames;
     if (panels_.picture.stale()) settle_ = std::max(settle_, 1);
     if (state_.busy_seconds > kBusyShown) settle_ = std::max(settle_, 1);
+    if (state_.view.play.on || state_.exporting.job != nullptr) settle_ = std::max(settle_, 1);
     report_due_ |= busy_changed;
     if (settle_ > 0) {
       --settle_;
+      advance_play(state_);
       frame();
       after_frame();
     }

@@ -154,6 +154,17 @@ void draw_row(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor&
   }
 }
 
+// A query or a key alone; `row`: the query's weights.
+void draw_token(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor& row,
+                const Hit& hit) {
+  const bool is_query = hit.query >= 0;
+  chip(ui, is_query ? label(trace.tokens, hit.query) : key_label(trace, tap, hit.key),
+       is_query ? ui.look->query : ui.look->key, ui.look->on_accent);
+  fact(ui, is_query ? "Query i" : "Key j", std::to_string(is_query ? hit.query : hit.key),
+       "Its position, from 0.");
+  if (is_query) draw_row(ui, trace, tap, row);
+}
+
 void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
   heading(ui, "Pair under the pointer", true);
   const std::optional<Hit>& hit = state.view.hit;
@@ -169,7 +180,13 @@ void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
   faint(ui, "Layer " + std::to_string(hit->layer) + ", head " + std::to_string(hit->head));
   const bool is_pair =
       hit->query >= 0 && hit->query < tap->queries() && hit->key >= 0 && hit->key < tap->keys();
-  if (!is_pair) {
+  const bool is_query = hit->query >= 0 && hit->query < tap->queries() && hit->key < 0;
+  const bool is_key = hit->key >= 0 && hit->key < tap->keys() && hit->query < 0;
+  if (is_key) {
+    draw_token(ui, *state.trace, *tap, {}, *hit);
+    return;
+  }
+  if (!is_pair && !is_query) {
     if (hit->query < 0) faint(ui, "Click to open it as a map.");
     return;
   }
@@ -180,6 +197,10 @@ void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
     return;
   }
   const Tensor& weights = kept.weights;
+  if (!is_pair) {
+    draw_token(ui, *state.trace, *tap, weights, *hit);
+    return;
+  }
   const auto weight = static_cast<double>(weights[hit->key]);
   draw_chips(ui, label(state.trace->tokens, hit->query), key_label(*state.trace, *tap, hit->key));
   fact(ui, "Query i, key j", std::to_string(hit->query) + ", " + std::to_string(hit->key),

@@ -5,6 +5,7 @@
 
 #include "app/window/dialogs.h"
 #include "app/window/files.h"
+#include "app/window/frames_job.h"
 #include "core/figure/plain_text.h"
 #include "core/view/picture.h"
 #include "core/view/view_data.h"
@@ -13,9 +14,9 @@ namespace attnscope::window {
 
 namespace {
 
-constexpr std::array<const char*, 6> kEndings = {".png", ".svg", ".pdf",
-                                                 ".csv", ".npy", ".safetensors"};
-constexpr int kPixels = 0;                            // of kEndings
+constexpr std::array<const char*, 7> kEndings = {".png", ".svg",         ".pdf", ".csv",
+                                                 ".npy", ".safetensors", ".gif"};
+constexpr int kPixels = 0, kMoving = 6;               // of kEndings
 constexpr double kLeastSide = 100, kMostSide = 8000;  // units
 constexpr double kLeastScale = 0.25, kMostScale = 8;
 
@@ -41,7 +42,8 @@ void draw_path(Ui& ui, State& state) {
                 {"PDF", "Lines and text for papers.", "pdf"},
                 {"CSV", "The picture's numbers with their tokens, for spreadsheets.", "csv"},
                 {"NPY", "The picture's numbers for NumPy.", "npy"},
-                {"Tensors", "The picture's numbers and tokens as safetensors.", "safetensors"}},
+                {"Tensors", "The picture's numbers and tokens as safetensors.", "safetensors"},
+                {"GIF", "A moving picture, in which a number of the view runs.", "gif"}},
                format_of(dialog.path));
   if (clicked >= 0) {
     dialog.path = std::filesystem::path(dialog.path)
@@ -135,11 +137,102 @@ void draw_size(Ui& ui, ExportDialog& dialog, bool pixels) {
   }
 }
 
+// What moves in a moving picture: one of the view's numbers, from here to there.
+void draw_frames(Ui& ui, State& state) {
+  FrameOptions& frames = state.exporting.frames;
+  const View& shown = view(state.experiment.view.id);
+  std::vector<const Parameter*> numbers;
+  for (const Parameter& p : shown.parameters) {
+    const bool is_number = p.kind == Parameter::Kind::Integer || p.kind == Parameter::Kind::Real;
+    if (is_number) numbers.push_back(&p);
+  }
+  if (numbers.empty()) {
+    faint(ui, "This view has no number that could move. Choose another view, such as RoPE.");
+    return;
+  }
+  const auto now = std::find_if(numbers.begin(), numbers.end(),
+                                [&](const Parameter* p) { return p->key == frames.key; });
+  const auto choose = [&](const Parameter& p) {
+    const bool plays = shown.animation && shown.animation->key == p.key;
+    frames.key = p.key;
+    frames.from = plays ? shown.animation->from : p.slider_least;
+    frames.to = plays ? shown.animation->to : p.slider_most;
+  };
+  if (now == numbers.end()) {
+    const auto plays = std::find_if(numbers.begin(), numbers.end(), [&](const Parameter* p) {
+      return shown.animation && shown.animation->key == p->key;
+    });
+    choose(plays == numbers.end() ? *numbers.front() : **plays);
+  }
+  ImGui::TextUnformatted("What moves");
+  ImGui::SetNextItemWidth(-1);
+  const auto moved = std::find_if(numbers.begin(), numbers.end(),
+                                  [&](const Parameter* p) { return p->key == frames.key; });
+  if (ImGui::BeginCombo("##moves", (*moved)->label.c_str())) {
+    for (const Parameter* p : numbers) {
+      if (ImGui::Selectable(p->label.c_str(), p->key == frames.key)) choose(*p);
+    }
+    ImGui::EndCombo();
+  }
+  mark(ui, "export.moves");
+  const float gap = ui.px(8), third = (ImGui::GetContentRegionAvail().x - 2 * gap) / 3;
+  const float left = ImGui::GetCursorPosX();
+  const auto place = [&](int i) {
+    if (i > 0) ImGui::SameLine(left + static_cast<float>(i) * (third + gap));
+    ImGui::SetNextItemWidth(third);
+  };
+  for (int i = 0; i < 3; ++i) {
+    if (i > 0) ImGui::SameLine(left + static_cast<float>(i) * (third + gap));
+    ImGui::TextUnformatted(i == 0 ? "From" : i == 1 ? "To" : "Frames");
+  }
+  place(0);
+  ImGui::InputDouble("##from", &frames.from, 0, 0, "%.4g");
+  mark(ui, "export.from");
+  place(1);
+  ImGui::InputDouble("##to", &frames.to, 0, 0, "%.4g");
+  mark(ui, "export.to");
+  place(2);
+  ImGui::InputInt("##frames", &frames.count, 0, 0);
+  mark(ui, "export.frames");
+}
+
+// What has become of a moving picture, whether or not the dialog is still open.
+void take_job(State& state) {
+  ExportDialog& dialog = state.exporting;
+  if (dialog.job == nullptr || !dialog.job->over()) return;
+  const bool cancelled = dialog.job->cancelled();
+  dialog.problem = dialog.job->problem();
+  if (dialog.problem.empty() && !cancelled) {
+    state.say("Wrote " + dialog.job->path().string() + ".");
+    dialog.open = false;
+  } else if (!dialog.problem.empty() && !dialog.open) {
+    state.complain(dialog.problem);
+  }
+  dialog.job.reset();
+}
+
+// Progress of a moving picture; true while one is being written.
+bool draw_job(Ui& ui, State& state) {
+  ExportDialog& dialog = state.exporting;
+  if (dialog.job == nullptr) return false;
+  ImGui::ProgressBar(static_cast<float>(dialog.job->share()), {-1, 0});
+  mark(ui, "export.progress");
+  if (button(ui, "Stop", "export.stop", false, ui.px(100))) dialog.job->cancel();
+  return true;
+}
+
 void write(State& state) {
   ExportDialog& dialog = state.exporting;
   try {
     Experiment experiment = state.shown;
     experiment.view = state.experiment.view;
+    if (format_of(dialog.path) == kMoving) {
+      check_frames(dialog.path, experiment, dialog.frames);
+      dialog.problem.clear();
+      dialog.job = std::make_shared<FramesJob>(dialog.path, state.trace, experiment, dialog.picture,
+                                               dialog.frames, state.reference);
+      return;
+    }
     write_view(dialog.path, *state.trace, experiment, dialog.picture, state.reference.get(), {},
                state.measured.get());
     state.say("Wrote " + dialog.path + ".");
@@ -152,6 +245,7 @@ void write(State& state) {
 }  // namespace
 
 void draw_export_dialog(Ui& ui, State& state) {
+  take_job(state);
   ExportDialog& dialog = state.exporting;
   // While the browser picks the file, it has the stage.
   bool open =
@@ -165,14 +259,19 @@ void draw_export_dialog(Ui& ui, State& state) {
   const int format = format_of(dialog.path);
   if (!is_data_name(dialog.path)) {
     draw_theme(ui, dialog.picture);
-    draw_size(ui, dialog, format == kPixels);
+    draw_size(ui, dialog, format == kPixels || format == kMoving);
   }
+  if (format == kMoving) draw_frames(ui, state);
   if (!dialog.problem.empty()) {
     ImGui::PushStyleColor(ImGuiCol_Text, ui.look->error);
     paragraph(ui, dialog.problem);
     ImGui::PopStyleColor();
   }
   ImGui::Dummy({0, ui.px(4)});
+  if (draw_job(ui, state)) {
+    end_dialog();
+    return;
+  }
   const bool enter = take_key(ui, "Enter");
   if (button(ui, "Export", "export.accept", true, ui.px(140)) || enter) write(state);
   ImGui::SameLine();

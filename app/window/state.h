@@ -16,10 +16,13 @@
 #include "core/experiment/experiment.h"
 #include "core/experiment/head_table.h"
 #include "core/experiment/trace.h"
+#include "core/view/frames.h"
 #include "core/view/picture.h"
 #include "core/view/view.h"
 
 namespace attnscope::window {
+
+class FramesJob;
 
 // A line above the status line. Errors stay until they are closed.
 struct Notice {
@@ -51,7 +54,9 @@ struct ExportDialog {
   std::string path = "attention.png";
   PictureOptions picture;
   bool inches = false;  // sizes are shown in inches and dots per inch
+  FrameOptions frames;  // of a moving picture
   std::string problem;
+  std::shared_ptr<FramesJob> job;  // that writes one at the moment
 };
 
 // How far the measuring of heads over a file has come.
@@ -75,12 +80,21 @@ struct TextPanel {
   bool dragging = false;
 };
 
+// What runs on by itself, see play.h.
+struct Playing {
+  bool on = false;
+  std::string view;    // where it was started
+  double value = 0;    // of the number that it moves
+  double seconds = 0;  // of the window's clock when it was last moved
+};
+
 struct ViewPanel {
   std::optional<Hit> hit;        // under the pointer
   std::optional<Point> pointer;  // within the picture, in units
   bool panning = false;
   int held_handle = -1;  // of the layout's handles, pressed and not yet released; -1: none
   bool handle_moved = false;
+  Playing play;
   bool actual_size = false;  // asked for; done where the plot's size is known
   std::string pending;       // what is still being computed, see ViewLayout
 };

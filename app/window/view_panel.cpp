@@ -101,10 +101,21 @@ void draw_colours(Ui& ui, State& state) {
 }
 
 // What can be set in this view alone.
-void draw_view_parameters(Ui& ui, ViewSettings& settings, ListTexts& texts) {
+void draw_view_parameters(Ui& ui, State& state, ListTexts& texts) {
+  ViewSettings& settings = state.experiment.view;
   const View& v = view(settings.id);
   if (v.parameters.empty()) return;
   Values values = view_values(settings, v.id);
+  if (v.animation) {
+    const Action& play = action("play");
+    ImGui::BeginDisabled(!play.enabled(state));
+    if (button(ui, state.view.play.on ? "Stop" : "Play", play.id, false, ui.px(64))) {
+      play.run(state);
+    }
+    ImGui::EndDisabled();
+    hint(ui, play.help + key_of(play));
+    ImGui::SameLine(0, ui.px(16));
+  }
   if (draw_parameter_strip(ui, v.id, v.parameters, values, texts)) {
     set_view_values(settings, v.id, values);
   }
@@ -181,7 +192,7 @@ void draw_toolbar(Ui& ui, State& state, ListTexts& texts) {
   const float at = ImGui::GetContentRegionMax().x - right;
   if (at > ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x + ui.px(14)) ImGui::SameLine(at);
   draw_colours(ui, state);
-  draw_view_parameters(ui, state.experiment.view, texts);
+  draw_view_parameters(ui, state, texts);
   draw_view_actions(ui, state);
   draw_measured_texts(ui, state);
 }
@@ -264,27 +275,30 @@ void pan_and_zoom(State& state, const ViewLayout& layout, double scale, bool hov
     show(view, zoomed(seen, factor, seen.row, seen.column, rows, columns), rows, columns);
     state.view.actual_size = false;
   }
-  const double cell_height = layout.plot.height / seen.height;
-  const double cell_width = layout.plot.width / seen.width;
   const std::optional<Point>& p = state.view.pointer;
   if (hovered && p && io.MouseWheel != 0 && layout.plot.contains(*p)) {
-    const double row = seen.row + (p->y - layout.plot.y) / cell_height;
-    const double column = seen.column + (p->x - layout.plot.x) / cell_width;
+    const double across = (p->x - layout.plot.x) / layout.plot.width;
+    const double down = (p->y - layout.plot.y) / layout.plot.height;
+    const double row = seen.row + seen.height * (layout.rows_run_down ? down : across);
+    const double column = seen.column + seen.width * (layout.columns_run_across ? across : down);
     const double factor = std::pow(kWheelStep, static_cast<double>(io.MouseWheel));
     show(view, zoomed(seen, factor, row, column, rows, columns), rows, columns);
   }
   if (held && ImGui::IsMouseDragging(ImGuiMouseButton_Left, kClickPixels)) {
     state.view.panning = true;
-    const double down = -static_cast<double>(io.MouseDelta.y) / scale / cell_height;
-    const double right = -static_cast<double>(io.MouseDelta.x) / scale / cell_width;
-    show(view, panned(seen, down, right, rows, columns), rows, columns);
+    const double down = -static_cast<double>(io.MouseDelta.y) / scale / layout.plot.height;
+    const double across = -static_cast<double>(io.MouseDelta.x) / scale / layout.plot.width;
+    show(view,
+         panned(seen, seen.height * (layout.rows_run_down ? down : across),
+                seen.width * (layout.columns_run_across ? across : down), rows, columns),
+         rows, columns);
   }
 }
 
 // A click on a picture of many maps opens one of them.
 void open_clicked(State& state) {
   const std::optional<Hit>& hit = state.view.hit;
-  if (!hit) return;
+  if (!hit || hit->query >= 0 || hit->key >= 0) return;
   ViewSettings& view = state.experiment.view;
   state.look_at(hit->layer, hit->head);
   view.id = views().front().id;

@@ -32,8 +32,10 @@ struct AttentionTap {
   Address address;
   std::vector<Index> heads;  // the group's heads, numbered within the layer
   Choice variant, encoding;
-  OperationResult result;   // batch 1; `part` holds q, k, v
-  Tensor q_plain, k_plain;  // before rotation: [h, L, d_k], [h_kv, L, d_k]
+  OperationResult result;      // batch 1; `part` holds q, k, v
+  Tensor q_plain, k_plain;     // before rotation: [h, L, d_k], [h_kv, L, d_k]
+  NamedVars encoding_weights;  // what the encoding used: "pos.bias"; shared with the model
+  bool causal = false;         // by request or by definition
 
   Index queries() const { return result.pattern->queries(); }
   Index keys() const { return result.pattern->keys(); }

@@ -242,6 +242,15 @@ class Pass {
     tap.encoding = group.encoding;
     tap.q_plain = input.q.value();
     tap.k_plain = input.k.value();
+    const Encoding& position = encoding(group.encoding.id);
+    const NamedVars weights =
+        with_prefix(position.embed ? "embed." : group_prefix(layer, group_index));
+    for (const WeightInfo& info : position.weights) {
+      if (const Var* weight = find_weight(weights, info.name)) {
+        tap.encoding_weights.emplace(info.name, *weight);
+      }
+    }
+    tap.causal = input.causal || variant(group.variant.id).causal_by_definition;
     tap.result = std::move(result);
     options_.trace->attention.push_back(std::move(tap));
   }

@@ -1,4 +1,6 @@
 // rope: queries and keys turned by their position. Su et al., 2021.
+#include "core/position/rope.h"
+
 #include <cmath>
 
 #include "core/autodiff/operations_shape.h"
@@ -16,16 +18,16 @@ Index rotated_dims(const Values& values, Index head_size) {
 
 // x: [N, L, d_k]; positions of its L rows, or of heads * L rows where every head has its own.
 Var turned(const Var& x, const std::vector<std::int32_t>& positions, const Values& values) {
-  const Index dims = rotated_dims(values, x.dim(2));
-  const double factor = values.real("factor"), offset = values.real("offset");
-  const std::vector<double> frequencies = sinusoid_frequencies(dims, values.real("base"));
+  const double offset = values.real("offset");
+  const std::vector<RotaryPair> pairs = rotary_pairs(values, x.dim(2));
+  const Index count = static_cast<Index>(pairs.size());
   const Index rows = positions.empty() ? x.dim(1) : static_cast<Index>(positions.size());
-  Tensor cosine({rows, dims / 2}), sine({rows, dims / 2});
+  Tensor cosine({rows, count}), sine({rows, count});
   Index at = 0;
   for (Index n = 0; n < rows; ++n) {
-    const double position = (static_cast<double>(position_at(positions, n)) + offset) / factor;
-    for (const double frequency : frequencies) {
-      const double angle = finite_angle(position, frequency);
+    const double position = static_cast<double>(position_at(positions, n)) + offset;
+    for (const RotaryPair& pair : pairs) {
+      const double angle = finite_angle(position, pair.frequency);
       cosine[at] = static_cast<float>(std::cos(angle));
       sine[at++] = static_cast<float>(std::sin(angle));
     }
@@ -49,6 +51,18 @@ std::vector<std::int32_t> key_positions(const Part& part) {
 }
 
 }  // namespace
+
+std::vector<RotaryPair> rotary_pairs(const Values& values, Index head_size) {
+  const Index dims = rotated_dims(values, head_size);
+  const bool interleaved = values.choice("style") == "interleaved";
+  std::vector<RotaryPair> pairs;
+  for (const double frequency : sinusoid_frequencies(dims, values.real("base"))) {
+    const Index t = static_cast<Index>(pairs.size());
+    pairs.push_back({interleaved ? 2 * t : t, interleaved ? 2 * t + 1 : t + dims / 2,
+                     frequency / values.real("factor")});
+  }
+  return pairs;
+}
 
 Encoding rope_encoding() {
   Encoding e;

@@ -496,7 +496,8 @@ std::vector<Parameter> parameters() {
 View grid_view() {
   return {"grid", "Grid",  "All layers and heads at once; a click opens one.",
           false,  lay_out, parameters(),
-          {},     false,   data};
+          {},     {},      false,
+          data};
 }
 
 }  // namespace attnscope

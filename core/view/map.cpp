@@ -216,6 +216,7 @@ View map_view() {
           lay_out,
           map_parameters(),
           {},
+          {},
           false,
           data};
 }

@@ -147,30 +147,46 @@ double axis_depth_top(const Page& page, const TokenAxis& axis, double whole, dou
   return side_depth(page, axis) + (level ? page.em() * kLabelHeight : width);
 }
 
-void draw_axis_left(Page& page, const TokenAxis& axis, const AxisPlace& place, double plot_left,
-                    double depth, Index marked) {
-  const double em = page.em(), right = plot_left - kGap * em;
+namespace {
+
+// Labels beside a plot whose edge is at x; side: -1 to the left of it, 1 to the right.
+void draw_axis_beside(Page& page, const TokenAxis& axis, const AxisPlace& place, double edge,
+                      double side, double depth, Index marked) {
+  const double em = page.em(), near = edge + side * kGap * em;
+  const Align align = side < 0 ? Align::End : Align::Start;
   const double most = depth - side_depth(page, axis);
   const Index step = label_step(place.cell(), kLabelHeight * em);
   for (const Index i : labelled(axis, place, step, kLabelHeight * em, marked)) {
     const double y = place.centre(i);
     if (step > 1) {
-      page.add(Line{{{plot_left - kGap * em * 0.7, y}, {plot_left, y}}, page.theme().line, 1});
+      page.add(Line{{{edge + side * kGap * em * 0.7, y}, {edge, y}}, page.theme().line, 1});
     }
-    page.text({right, y}, page.ellipsised(label_at(axis, i, step), em, most), em, Align::End);
+    page.text({near, y}, page.ellipsised(label_at(axis, i, step), em, most), em, align);
   }
   if (visible(place, marked)) {
     const std::string label = page.ellipsised(label_at(axis, marked, step), em, most);
     const double width = page.width_of(label, em), y = place.centre(marked);
     const Colour accent = page.theme().accent;
-    page.add(FilledBox{
-        {right - width - 0.3 * em, y - kLabelHeight * em / 2, width + 0.6 * em, kLabelHeight * em},
-        accent,
-        0.2 * em});
-    page.add(Text{{right, y}, label, ink_on(accent), em, Align::End});
+    page.add(FilledBox{{(side < 0 ? near - width : near) - 0.3 * em, y - kLabelHeight * em / 2,
+                        width + 0.6 * em, kLabelHeight * em},
+                       accent,
+                       0.2 * em});
+    page.add(Text{{near, y}, label, ink_on(accent), em, align});
   }
-  page.faint_text({plot_left - depth + em * kTitleDepth / 2, place.from + place.length / 2},
+  page.faint_text({edge + side * (depth - em * kTitleDepth / 2), place.from + place.length / 2},
                   page.fitting(axis.titles, em, place.length), em, Align::Middle, 90);
+}
+
+}  // namespace
+
+void draw_axis_left(Page& page, const TokenAxis& axis, const AxisPlace& place, double plot_left,
+                    double depth, Index marked) {
+  draw_axis_beside(page, axis, place, plot_left, -1, depth, marked);
+}
+
+void draw_axis_right(Page& page, const TokenAxis& axis, const AxisPlace& place, double plot_right,
+                     double depth, Index marked) {
+  draw_axis_beside(page, axis, place, plot_right, 1, depth, marked);
 }
 
 void draw_axis_top(Page& page, const TokenAxis& axis, const AxisPlace& place, double plot_top,

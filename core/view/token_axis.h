@@ -45,6 +45,8 @@ double axis_depth_top(const Page& page, const TokenAxis& axis, double whole, dou
 // Draw an axis into its depth; `marked` is the cell under the pointer, or -1.
 void draw_axis_left(Page& page, const TokenAxis& axis, const AxisPlace& place, double plot_left,
                     double depth, Index marked);
+void draw_axis_right(Page& page, const TokenAxis& axis, const AxisPlace& place, double plot_right,
+                     double depth, Index marked);
 void draw_axis_top(Page& page, const TokenAxis& axis, const AxisPlace& place, double plot_top,
                    double depth, Index marked);
 

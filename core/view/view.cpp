@@ -31,8 +31,10 @@ std::shared_ptr<const void> source_of(const Trace& trace) {
 }
 
 const std::vector<View>& views() {
-  static const std::vector<View> list{map_view(),  grid_view(),      pattern_view(), depth_view(),
-                                      next_view(), intervene_view(), compare_view()};
+  static const std::vector<View> list{
+      map_view(),     grid_view(),      pattern_view(), lines_view(), scores_view(),
+      vectors_view(), position_view(),  rope_view(),    span_view(),  depth_view(),
+      next_view(),    intervene_view(), compare_view()};
   return list;
 }
 
@@ -56,6 +58,13 @@ void set_view_values(ViewSettings& settings, std::string_view id, const Values& 
   } else {
     settings.options.insert_or_assign(std::string(id), values);
   }
+}
+
+void set_view_value(ViewSettings& settings, std::string_view id, std::string_view key,
+                    Value value) {
+  Values values = view_values(settings, id);
+  values.set(key, std::move(value));
+  set_view_values(settings, id, values);
 }
 
 }  // namespace attnscope

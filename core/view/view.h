@@ -94,6 +94,8 @@ struct ViewLayout {
   // Cells shown in `plot`, for pan and zoom; zero width when the view has none.
   double row = 0, column = 0, height = 0, width = 0;
   Index rows = 0, columns = 0;  // all there are; 0: the queries and keys of the view's head
+  // Where those run: a map's rows run down and its columns across.
+  bool rows_run_down = true, columns_run_across = true;
   std::function<std::optional<Hit>(Point)> hit;  // may outlive the input; never empty
   std::vector<Handle> handles{};  // later ones lie over earlier ones; drawn by `list`
   std::string pending;  // what is still being computed, so that the picture may change: "map 40 %
@@ -113,6 +115,13 @@ struct ViewData {
   std::vector<Matrix> matrices;
 };
 
+// What "play" moves, over and over: one of the view's numbers.
+struct Animation {
+  std::string key;  // of the parameter
+  double from = 0, to = 1;
+  double seconds = 8;
+};
+
 struct View {
   std::string id;       // "map": on the command line and in file names
   std::string label;    // "Map"
@@ -122,6 +131,7 @@ struct View {
   // What can be set in this view, beside layer, head and colours: its controls in the window,
   // "--view ID,KEY=VALUE" on the command line, ViewSettings::options in sessions.
   std::vector<Parameter> parameters{};
+  std::optional<Animation> animation{};
   // Gives an experiment what this view has something to show of, where it has not got it: a sparse
   // variant, a run to compare with. Empty: any experiment will do.
   std::function<void(Experiment&)> example{};
@@ -136,6 +146,8 @@ const View& view(std::string_view id);  // InputError
 // What the view's parameters are set to, complete.
 Values view_values(const ViewSettings& settings, std::string_view id);
 void set_view_values(ViewSettings& settings, std::string_view id, const Values& values);
+// One of them.
+void set_view_value(ViewSettings& settings, std::string_view id, std::string_view key, Value value);
 
 // What a picture of this trace is called: "default · Full · position: RoPE".
 std::string picture_title(const Trace& trace);

@@ -12,5 +12,11 @@ View depth_view();
 View next_view();
 View intervene_view();
 View compare_view();
+View rope_view();
+View lines_view();
+View scores_view();
+View position_view();
+View vectors_view();
+View span_view();
 
 }  // namespace attnscope

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/attention/span.h"
+
 namespace attnscope::cpu {
 
 namespace {
@@ -21,7 +23,7 @@ float span_of(const Prepared& prepared, Index pair, Index query) {
 }
 
 float span_weight(float z, double ramp, std::int32_t offset) {
-  return static_cast<float>(std::clamp((ramp + z - offset) / ramp, 0.0, 1.0));
+  return static_cast<float>(span_mask(z, ramp, offset));
 }
 
 }  // namespace

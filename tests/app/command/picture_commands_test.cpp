@@ -104,6 +104,28 @@ TEST_F(PictureCommands, CompareAndInterveneByTheirOptions) {
   expect_refusal(render({"--text", "the cat", "--view", "compare"}, "no.png"), "compare");
 }
 
+TEST_F(PictureCommands, MovingPictures) {
+  const std::vector<std::string> options = {"--text",  "the cat sat", "--view", "rope",
+                                            "--scale", "0.5",         "--animate"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), options.begin(), options.end());
+    return more;
+  };
+  ProcessResult result = render(with({"query=0:4", "--frames", "3"}), "move.gif");
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(read_file(path("move.gif")).substr(0, 6), "GIF89a");
+  result = render(with({"base=10:1000", "--frames", "3"}), "move-%02d.png");
+  ASSERT_EQ(result.status, 0) << result.err;
+  for (const char* name : {"move-00.png", "move-01.png", "move-02.png"}) {
+    EXPECT_EQ(load_session(path(name)).view.id, "rope");
+  }
+  expect_refusal(render(with({"query=0"}), "a.gif"), "KEY=FROM:TO");
+  expect_refusal(render(with({"speed=0:1"}), "a.gif"), "speed");
+  expect_refusal(render(with({"query=0:1"}), "a.png"), "numbered");
+  expect_refusal(render(with({"query=0:1", "--frames", "1"}), "a.gif"), "frames");
+  EXPECT_FALSE(fs::exists(path("a.gif")));
+}
+
 TEST_F(PictureCommands, OptionsShowInThePicture) {
   const std::vector<std::string> options = {
       "--text",     "the cat sat", "--variant",    "local,window=2",

@@ -270,6 +270,28 @@ double second_row(const std::string& csv) {
   return std::stod(csv.substr(csv.find(',', row) + 1));
 }
 
+TEST_F(Window, PlaysAndIsDragged) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
+  program.wait_for("a first picture", is_current);
+  program.click("view.rope");
+  program.wait_for("the RoPE view", [](const Report& r) {
+    return is_current(r) && r["experiment"]["view"]["type"] == "rope";
+  });
+  const auto query = [](const Report& r) {
+    const Report& view = r["experiment"]["view"];
+    const bool set = view.contains("options") && view["options"].contains("rope") &&
+                     view["options"]["rope"].contains("query");
+    return set ? view["options"]["rope"]["query"].get<double>() : -1.0;
+  };
+  program.press("space");
+  program.wait_for("the query on its way", [&](const Report& r) { return query(r) > 1; });
+  program.keep_screenshot("rope");
+  program.press("space");
+  program.wait_for_still_frames(std::chrono::milliseconds(500));
+  const double stopped = query(program.wait_for("the query where it stopped", is_current));
+  EXPECT_EQ(query(program.wait_for("the query still there", is_current)), stopped);
+}
+
 TEST_F(Window, ExportsWhatItShows) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   program.wait_for("a first picture", is_current);

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "tests/core/figure/picture.h"
+#include "tests/core/view/model_trace.h"
 #include "tests/core/view/synthetic.h"
 #include "tests/support/compare.h"
 
@@ -31,10 +32,25 @@ Experiment example(const View& view) {
   return e;
 }
 
+// A trace that the view has something to show of: one made by hand, or of a small model, which has
+// q, k and v.
+Trace trace_for(const View& view) {
+  const Trace by_hand = testing::synthetic_trace(2, 2, 9);
+  const Experiment experiment = example(view);
+  const ViewInput input{.trace = by_hand,
+                        .experiment = experiment,
+                        .width = 700,
+                        .height = 700,
+                        .theme = Theme::light(),
+                        .measure = file_text_measure(),
+                        .reference = &by_hand};
+  return view.lay_out(input).refusal.empty() ? by_hand : testing::run_model({.length = 9});
+}
+
 TEST(Picture, EveryViewInEveryFormatAndTheme) {
   testing::TemporaryFolder folder;
-  const Trace trace = testing::synthetic_trace(2, 2, 12);
   for (const View& view : views()) {
+    const Trace trace = trace_for(view);
     for (const bool dark : {false, true}) {
       PictureOptions options;
       options.dark = dark;
@@ -70,7 +86,7 @@ TEST(Picture, GivenSizesAreKept) {
   options.width = 333;
   options.height = 555;
   for (const View& view : views()) {
-    const Trace trace = testing::synthetic_trace(2, 2, 9);
+    const Trace trace = trace_for(view);
     const DisplayList list = lay_out_picture(trace, example(view), options, &trace);
     EXPECT_EQ(list.width, 333);
     EXPECT_EQ(list.height, 555);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "tests/core/view/model_trace.h"
 #include "tests/core/view/synthetic.h"
 
 namespace attnscope {
@@ -29,6 +30,16 @@ std::vector<std::pair<std::string, Trace>> traces() {
     return trace;
   }());
   list.emplace_back("global", testing::synthetic_trace(testing::window_and_global(60, 3, 2)));
+  for (const Index length : {1, 24, 200}) {
+    list.emplace_back("model of " + std::to_string(length),
+                      testing::run_model({.length = length, .heads = 6, .kv_heads = 3}));
+  }
+  list.emplace_back("deberta", testing::run_model({.encoding = R"({"type": "deberta", "clip": 9})",
+                                                   .causal = false}));
+  list.emplace_back("learned", testing::run_model({.encoding = "learned"}));
+  list.emplace_back(
+      "spans", testing::run_model({.variant = R"({"type": "adaptive_span", "span": 9, "ramp": 2})",
+                                   .encoding = "alibi"}));
   Trace wordy = testing::synthetic_trace(1, 1, 9);
   wordy.model = std::string(300, 'M');
   for (TraceToken& token : wordy.tokens) token.label = std::string(80, 'W');

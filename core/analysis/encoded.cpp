@@ -1,0 +1,55 @@
+#include "core/analysis/encoded.h"
+
+#include <cmath>
+
+#include "core/position/positions.h"
+
+namespace attnscope {
+
+namespace {
+
+EncodingContext context_of(const EncodingUse& use) {
+  return {.values = use.encoding.values,
+          .weights = use.weights,
+          .dimensions = use.dimensions,
+          .causal = use.causal,
+          .scale = std::nullopt};
+}
+
+}  // namespace
+
+EncodingUse encoding_use(const AttentionTap& tap, Index model) {
+  EncodingUse use{.encoding = tap.encoding,
+                  .weights = tap.encoding_weights,
+                  .dimensions = {},
+                  .causal = tap.causal};
+  use.dimensions.model = model;
+  use.dimensions.heads = static_cast<Index>(tap.heads.size());
+  if (tap.q_plain.defined()) use.dimensions.key = tap.q_plain.dim(2);
+  if (tap.k_plain.defined()) use.dimensions.kv_heads = tap.k_plain.dim(0);
+  return use;
+}
+
+Part encoded_part(const EncodingUse& use, const Tensor& q, const Tensor& k,
+                  std::vector<std::int32_t> pos_q, std::vector<std::int32_t> pos_k) {
+  Part part;
+  part.heads = q.dim(0);
+  part.q = q;
+  part.k = k;
+  part.pos_q = std::move(pos_q);
+  part.pos_k = std::move(pos_k);
+  part.scale = static_cast<float>(1 / std::sqrt(static_cast<double>(q.dim(2))));
+  part.pattern = std::make_shared<const Pattern>(Pattern::all(q.dim(1), k.dim(1)));
+  const Encoding& e = encoding(use.encoding.id);
+  if (e.apply) e.apply(part, context_of(use));
+  return part;
+}
+
+Tensor position_vectors(const EncodingUse& use, Index count) {
+  const Var nothing = Tensor::zeros({1, count, use.dimensions.model});
+  const Var added = encoding(use.encoding.id)
+                        .embed(nothing, first_positions(count), context_of(use));  // [1, L, d]
+  return added.value().reshaped({count, use.dimensions.model});
+}
+
+}  // namespace attnscope

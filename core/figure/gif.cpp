@@ -1,0 +1,266 @@
+#include "core/figure/gif.h"
+
+#include <gif_lib.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <stdexcept>
+
+#include "core/base/error.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::size_t kMostColours = 255;  // one of 256 means "as in the frame before"
+constexpr int kChannels = 4;               // of an Image
+
+using Rgb = std::array<std::uint8_t, 3>;
+
+std::uint32_t key_of(const std::uint8_t* pixel) {
+  return static_cast<std::uint32_t>(pixel[0]) << 16 | static_cast<std::uint32_t>(pixel[1]) << 8 |
+         static_cast<std::uint32_t>(pixel[2]);
+}
+
+Rgb colour_of(std::uint32_t key) {
+  return {static_cast<std::uint8_t>(key >> 16), static_cast<std::uint8_t>(key >> 8 & 0xff),
+          static_cast<std::uint8_t>(key & 0xff)};
+}
+
+struct Counted {
+  Rgb colour;
+  double count;
+};
+
+// The colours of [first, last), whose widest channel has this extent.
+struct CutBox {
+  std::size_t first, last;
+  int channel = 0;
+  double weight = 0;  // extent times the square root of the pixels: what is cut next
+};
+
+CutBox measured(const std::vector<Counted>& colours, std::size_t first, std::size_t last) {
+  CutBox box{first, last};
+  double pixels = 0;
+  int extent = 0;
+  for (std::size_t i = first; i < last; ++i) pixels += colours[i].count;
+  for (int channel = 0; channel < 3; ++channel) {
+    const auto c = static_cast<std::size_t>(channel);
+    int least = 255, most = 0;
+    for (std::size_t i = first; i < last; ++i) {
+      least = std::min<int>(least, colours[i].colour[c]);
+      most = std::max<int>(most, colours[i].colour[c]);
+    }
+    if (most - least > extent) {
+      extent = most - least;
+      box.channel = channel;
+    }
+  }
+  box.weight = extent * std::sqrt(pixels);
+  return box;
+}
+
+std::pair<CutBox, CutBox> cut(std::vector<Counted>& colours, const CutBox& box) {
+  const auto channel = static_cast<std::size_t>(box.channel);
+  const auto first = colours.begin() + static_cast<std::ptrdiff_t>(box.first);
+  const auto last = colours.begin() + static_cast<std::ptrdiff_t>(box.last);
+  std::sort(first, last, [channel](const Counted& a, const Counted& b) {
+    return a.colour[channel] < b.colour[channel];
+  });
+  double pixels = 0, half = 0;
+  for (auto at = first; at != last; ++at) pixels += at->count;
+  std::size_t middle = box.first + 1;
+  for (std::size_t i = box.first; i + 1 < box.last; ++i) {
+    half += colours[i].count;
+    middle = i + 1;
+    if (half >= pixels / 2) break;
+  }
+  return {measured(colours, box.first, middle), measured(colours, middle, box.last)};
+}
+
+Rgb mean_of(const std::vector<Counted>& colours, const CutBox& box) {
+  std::array<double, 3> sum{};
+  double pixels = 0;
+  for (std::size_t i = box.first; i < box.last; ++i) {
+    for (std::size_t c = 0; c < 3; ++c) sum[c] += colours[i].count * colours[i].colour[c];
+    pixels += colours[i].count;
+  }
+  Rgb mean{};
+  for (std::size_t c = 0; c < 3; ++c) {
+    mean[c] = static_cast<std::uint8_t>(std::lround(sum[c] / pixels));
+  }
+  return mean;
+}
+
+int write_bytes(GifFileType* gif, const GifByteType* bytes, int count) {
+  static_cast<std::string*>(gif->UserData)
+      ->append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(count));
+  return count;
+}
+
+using MapPtr = std::unique_ptr<ColorMapObject, decltype(&GifFreeMapObject)>;
+
+}  // namespace
+
+Palette palette_of(const std::vector<Image>& pictures) {
+  std::map<std::uint32_t, double> exact;
+  std::vector<double> counts(1 << 15, 0.0);
+  std::vector<std::array<double, 3>> sums(1 << 15);
+  for (const Image& picture : pictures) {
+    std::uint32_t last = 0xffffffff;
+    for (std::size_t at = 0; at + kChannels <= picture.rgba.size(); at += kChannels) {
+      const std::uint8_t* pixel = picture.rgba.data() + at;
+      const std::uint32_t key = key_of(pixel);
+      if (exact.size() <= kMostColours && key != last) exact[key] += 1;
+      last = key;
+      const std::size_t bin = (key >> 19 & 31) << 10 | (key >> 11 & 31) << 5 | (key >> 3 & 31);
+      counts[bin] += 1;
+      for (std::size_t c = 0; c < 3; ++c) sums[bin][c] += pixel[c];
+    }
+  }
+  Palette palette;
+  if (exact.size() <= kMostColours) {
+    for (const auto& [key, count] : exact) palette.colours.push_back(colour_of(key));
+    return palette;
+  }
+  std::vector<Counted> colours;
+  for (std::size_t bin = 0; bin < counts.size(); ++bin) {
+    if (counts[bin] == 0) continue;
+    Counted entry{{}, counts[bin]};
+    for (std::size_t c = 0; c < 3; ++c) {
+      entry.colour[c] = static_cast<std::uint8_t>(std::lround(sums[bin][c] / counts[bin]));
+    }
+    colours.push_back(entry);
+  }
+  std::vector<CutBox> boxes{measured(colours, 0, colours.size())};
+  while (boxes.size() < kMostColours) {
+    const auto widest =
+        std::max_element(boxes.begin(), boxes.end(),
+                         [](const CutBox& a, const CutBox& b) { return a.weight < b.weight; });
+    if (!(widest->weight > 0) || widest->last - widest->first < 2) break;
+    const auto [low, high] = cut(colours, *widest);
+    *widest = low;
+    boxes.push_back(high);
+  }
+  for (const CutBox& box : boxes) palette.colours.push_back(mean_of(colours, box));
+  return palette;
+}
+
+struct GifEncoder::State {
+  std::string bytes;
+  GifFileType* gif = nullptr;
+  int width = 0, height = 0, hundredths = 0;
+  GifByteType same = 0;  // the colour that means "as before"
+  std::vector<Rgb> colours;
+  std::map<std::uint32_t, GifByteType> nearest;  // found so far
+  std::vector<GifByteType> before;
+
+  void check(int status) const {
+    if (status == GIF_ERROR) {
+      const char* reason = GifErrorString(gif->Error);
+      throw WorkError(std::string("GIF: ") + (reason ? reason : "cannot be written"));
+    }
+  }
+
+  GifByteType index_of(const std::uint8_t* pixel) {
+    const auto [at, is_new] = nearest.try_emplace(key_of(pixel), GifByteType{0});
+    if (!is_new) return at->second;
+    int best = std::numeric_limits<int>::max();
+    for (std::size_t i = 0; i < colours.size(); ++i) {
+      int away = 0;
+      for (std::size_t c = 0; c < 3; ++c) {
+        const int d = int{pixel[c]} - int{colours[i][c]};
+        away += d * d;
+      }
+      if (away >= best) continue;
+      best = away;
+      at->second = static_cast<GifByteType>(i);
+    }
+    return at->second;
+  }
+};
+
+GifEncoder::GifEncoder(int width, int height, const Palette& palette, double seconds_per_frame)
+    : state_(std::make_unique<State>()) {
+  constexpr double kHundredths = 100, kMostDelay = 65535;
+  constexpr int kMostSide = 65535, kAll = 256, kBits = 8;
+  State& s = *state_;
+  if (width < 1 || height < 1 || width > kMostSide || height > kMostSide) {
+    throw InputError("GIF: expected 1 to 65535 pixels a side, found " + std::to_string(width) +
+                     " x " + std::to_string(height));
+  }
+  if (palette.colours.empty() || palette.colours.size() > kMostColours) {
+    throw std::logic_error("a GIF's palette has 1 to 255 colours");
+  }
+  s.width = width;
+  s.height = height;
+  s.hundredths =
+      static_cast<int>(std::lround(std::clamp(seconds_per_frame * kHundredths, 1.0, kMostDelay)));
+  s.colours = palette.colours;
+  s.same = static_cast<GifByteType>(palette.colours.size());
+  std::vector<GifColorType> colours(kAll, GifColorType{0, 0, 0});
+  for (std::size_t i = 0; i < s.colours.size(); ++i) {
+    colours[i] = {s.colours[i][0], s.colours[i][1], s.colours[i][2]};
+  }
+  const MapPtr map(GifMakeMapObject(kAll, colours.data()), GifFreeMapObject);
+  int error = 0;
+  s.gif = EGifOpen(&s.bytes, write_bytes, &error);
+  if (!map || !s.gif) throw WorkError("GIF: out of memory");
+  EGifSetGifVersion(s.gif, true);
+  s.check(EGifPutScreenDesc(s.gif, width, height, kBits, 0, map.get()));
+  // Netscape's extension: repeat without end.
+  const char name[] = "NETSCAPE2.0";
+  const GifByteType endless[] = {1, 0, 0};
+  s.check(EGifPutExtensionLeader(s.gif, APPLICATION_EXT_FUNC_CODE));
+  s.check(EGifPutExtensionBlock(s.gif, sizeof name - 1, name));
+  s.check(EGifPutExtensionBlock(s.gif, sizeof endless, endless));
+  s.check(EGifPutExtensionTrailer(s.gif));
+}
+
+GifEncoder::~GifEncoder() {
+  int error = 0;
+  if (state_->gif) EGifCloseFile(state_->gif, &error);
+}
+
+void GifEncoder::add(const Image& frame) {
+  State& s = *state_;
+  if (frame.width != s.width || frame.height != s.height) {
+    throw std::logic_error("a GIF's frames have one size");
+  }
+  const auto count = static_cast<std::size_t>(s.width) * static_cast<std::size_t>(s.height);
+  std::vector<GifByteType> now(count);
+  std::uint32_t last = 0xffffffff;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint8_t* pixel = frame.rgba.data() + i * kChannels;
+    const std::uint32_t key = key_of(pixel);
+    now[i] = key == last ? now[i - 1] : s.index_of(pixel);
+    last = key;
+  }
+  GraphicsControlBlock control{DISPOSE_DO_NOT, false, s.hundredths,
+                               s.before.empty() ? NO_TRANSPARENT_COLOR : int{s.same}};
+  GifByteType block[4];
+  EGifGCBToExtension(&control, block);
+  s.check(EGifPutExtension(s.gif, GRAPHICS_EXT_FUNC_CODE, sizeof block, block));
+  s.check(EGifPutImageDesc(s.gif, 0, 0, s.width, s.height, false, nullptr));
+  std::vector<GifByteType> line(static_cast<std::size_t>(s.width));
+  for (std::size_t y = 0; y < count; y += line.size()) {
+    for (std::size_t x = 0; x < line.size(); ++x) {
+      const bool unchanged = !s.before.empty() && s.before[y + x] == now[y + x];
+      line[x] = unchanged ? s.same : now[y + x];
+    }
+    s.check(EGifPutLine(s.gif, line.data(), s.width));
+  }
+  s.before = std::move(now);
+}
+
+std::string GifEncoder::finish() {
+  int error = 0;
+  const int status = EGifCloseFile(state_->gif, &error);
+  state_->gif = nullptr;
+  if (status == GIF_ERROR) throw WorkError("GIF: cannot be finished");
+  return std::move(state_->bytes);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,16 @@
+// The second style of the Lines view: arcs over one line of text.
+#pragma once
+
+#include "core/view/line_set.h"
+
+namespace attnscope {
+
+// values: of the view "lines".
+ViewLayout lay_out_arcs(const ViewInput& input, Page& page, const AttentionTap& tap,
+                        const Values& values);
+
+// What the caption of either style says.
+std::string lines_about(const ViewInput& input, const AttentionTap& tap, const LineSet& set,
+                        double least);
+
+}  // namespace attnscope

@@ -1,0 +1,188 @@
+// Position: the encoding itself, as its own code computes it.
+#include <algorithm>
+#include <cmath>
+
+#include "core/figure/plain_text.h"
+#include "core/view/chart.h"
+#include "core/view/colour_bar.h"
+#include "core/view/describe.h"
+#include "core/view/legend.h"
+#include "core/view/position_panels.h"
+#include "core/view/view_list.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kTitle = 1.6;      // em above a panel
+constexpr double kGap = 0.8;        // em between panels
+constexpr double kMostPanel = 26;   // em: the height of one
+constexpr double kLeastPanel = 6;   // em
+constexpr double kLeastWidth = 17;  // em: narrower panels stand below each other
+
+float largest_of(const Tensor& cells) {
+  float largest = 0;
+  for (const float v : cells) {
+    if (std::isfinite(v)) largest = std::max(largest, std::abs(v));
+  }
+  return largest > 0 ? largest : 1;
+}
+
+ChartAxis axis_across(const PositionPanel& panel, double margin) {
+  ChartAxis axis{.least = panel.first - margin,
+                 .most = panel.last + margin,
+                 .titles = {panel.across, panel.across.substr(0, panel.across.find(':'))},
+                 .whole = true};
+  if (!(axis.least < axis.most)) axis.most = axis.least + 1;
+  return axis;
+}
+
+void draw_matrix(Page& page, const Box& box, const PositionPanel& panel) {
+  const double bar = colour_bar_width(page);
+  ChartAxis down{.least = -0.5,
+                 .most = static_cast<double>(panel.cells.dim(0)) - 0.5,
+                 .titles = {panel.down},
+                 .whole = true,
+                 .down = true};
+  const Chart chart = place_chart(page, {box.x, box.y, box.width - bar, box.height},
+                                  axis_across(panel, 0.5), std::move(down));
+  if (chart.empty()) return;
+  const auto largest = static_cast<double>(largest_of(panel.cells));
+  ColourRange range{-largest, largest, page.theme().background.r < 128 ? "berlin" : "vik"};
+  HeatMap cells;
+  cells.box = chart.plot;
+  cells.values = panel.cells;
+  cells.height = static_cast<double>(panel.cells.dim(0));
+  cells.width = static_cast<double>(panel.cells.dim(1));
+  cells.least = range.least;
+  cells.most = range.most;
+  cells.colour_map = range.colour_map;
+  draw_chart(page, chart);
+  page.add(std::move(cells));
+  page.add(OutlinedBox{chart.plot, page.theme().line, 1});
+  draw_colour_bar(page, {chart.plot.right(), chart.plot.y, bar, chart.plot.height}, range,
+                  {panel.colour});
+}
+
+void draw_curves(Page& page, const Box& box, const PositionPanel& panel) {
+  std::vector<LegendEntry> entries;
+  for (const PositionPanel::Curve& curve : panel.curves) {
+    if (curve.head >= 0) {
+      entries.push_back({head_colour(curve.head), "head " + std::to_string(curve.head)});
+    }
+  }
+  const double legend = entries.empty() ? 0 : legend_height(page, entries, box.width);
+  double least = 0, most = 0;
+  for (const PositionPanel::Curve& curve : panel.curves) {
+    for (const Point& p : curve.points) {
+      least = std::min(least, p.y);
+      most = std::max(most, p.y);
+    }
+  }
+  ChartAxis up = axis_of(least, most, true);
+  up.titles = {panel.up};
+  const Chart chart = place_chart(page, {box.x, box.y + legend, box.width, box.height - legend},
+                                  axis_across(panel, 0), std::move(up));
+  if (chart.empty()) return;
+  draw_legend(page, entries, {box.x, box.y, box.width, legend});
+  draw_chart(page, chart);
+  if (panel.first < 0 && panel.last > 0) {
+    page.add(Line{{{chart.at_x(0), chart.plot.y}, {chart.at_x(0), chart.plot.bottom()}},
+                  page.theme().line,
+                  1});
+  }
+  const PositionPanel::Curve* last = nullptr;
+  const auto draw = [&](const PositionPanel::Curve& curve, double thickness) {
+    draw_curve(page, chart, curve.points,
+               curve.head >= 0 ? head_colour(curve.head) : page.theme().accent, thickness);
+  };
+  for (const PositionPanel::Curve& curve : panel.curves) {
+    if (curve.head >= 0 && curve.head == panel.marked) {
+      last = &curve;
+    } else {
+      draw(curve, 1.5);
+    }
+  }
+  if (last) draw(*last, 3.5);
+}
+
+// Panels in rows of two, the first alone where their number is odd; or all below each other.
+std::vector<Box> places(const Page& page, const Box& inside, std::size_t count) {
+  const double em = page.em(), gap = kGap * em;
+  const bool pairs = count > 2 && (inside.width - gap) / 2 >= kLeastWidth * em;
+  const std::size_t alone = pairs ? count % 2 : count;
+  const std::size_t rows = pairs ? (count + 1) / 2 : count;
+  const double height =
+      std::min((inside.height + gap) / static_cast<double>(rows) - gap, (kMostPanel + kTitle) * em);
+  const double all = static_cast<double>(rows) * (height + gap) - gap;
+  double y = inside.y + page.spare_above(inside.height, all);
+  std::vector<Box> boxes;
+  for (std::size_t n = 0; n < count;) {
+    if (n < alone) {
+      boxes.push_back({inside.x, y, inside.width, height});
+      ++n;
+    } else {
+      const double width = (inside.width - gap) / 2;
+      boxes.push_back({inside.x, y, width, height});
+      boxes.push_back({inside.x + width + gap, y, width, height});
+      n += 2;
+    }
+    y += height + gap;
+  }
+  return boxes;
+}
+
+ViewLayout lay_out(const ViewInput& input) {
+  Page page(input);
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) return page.message(found.headline, found.advice);
+  const ViewSettings& settings = input.experiment.view;
+  const Encoding& e = encoding(found.tap->encoding.id);
+  const PositionPanels shown = position_panels(input, *found.tap, found.head,
+                                               view_values(settings, "position").integer("reach"));
+  if (shown.panels.empty()) return page.message(shown.headline, shown.advice);
+  std::string about = e.label + ", layer " + std::to_string(settings.layer) + ", head " +
+                      std::to_string(settings.head) + ": " + describe(*found.tap) + ". " +
+                      e.equation + ".";
+  const Box inside = page.frame(picture_title(input.trace), caption(input.trace, about));
+  const double em = page.em();
+  const std::vector<Box> boxes = places(page, inside, shown.panels.size());
+  if (boxes.front().height < kLeastPanel * em || inside.width < 10 * em) {
+    return page.message("No space for the picture", "Make it larger, or the text smaller.");
+  }
+  for (std::size_t n = 0; n < boxes.size(); ++n) {
+    const PositionPanel& panel = shown.panels[n];
+    Box box = boxes[n];
+    page.text({box.x, box.y + kTitle / 2 * em}, page.ellipsised(panel.title, em, box.width), em);
+    box.y += kTitle * em;
+    box.height -= kTitle * em;
+    if (panel.cells.defined()) {
+      draw_matrix(page, box, panel);
+    } else {
+      draw_curves(page, box, panel);
+    }
+  }
+  ViewLayout layout;
+  layout.hit = [](Point) { return std::optional<Hit>(); };
+  layout.list = page.take(boxes.back().bottom());
+  return layout;
+}
+
+}  // namespace
+
+View position_view() {
+  return {"position",
+          "Position",
+          "The positional encoding itself: its vectors, curves by distance, likeness of positions.",
+          false,
+          lay_out,
+          {{.key = "reach",
+            .label = "Reach",
+            .help = "The farthest position or offset that is drawn.",
+            .initial = Index{64},
+            .least = 1,
+            .most = 1024,
+            .slider_least = 8,
+            .slider_most = 512}}};
+}
+
+}  // namespace attnscope

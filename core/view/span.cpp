@@ -1,0 +1,338 @@
+// Span: how far back heads look, and what a shorter look would leave.
+#include "core/attention/span.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/figure/colour_map.h"
+#include "core/figure/plain_text.h"
+#include "core/view/chart.h"
+#include "core/view/describe.h"
+#include "core/view/focus.h"
+#include "core/view/legend.h"
+#include "core/view/map_raster.h"
+#include "core/view/range.h"
+#include "core/view/shapes.h"
+#include "core/view/span_effect.h"
+#include "core/view/view_list.h"
+
+namespace attnscope {
+namespace {
+
+constexpr const char* kId = "span";
+constexpr double kTop = 0.42;    // share of the height for curves and bars
+constexpr double kLeastTop = 9;  // em
+constexpr double kMostTop = 18;
+constexpr double kLeastWidth = 24;  // em, of curves and bars beside each other
+constexpr double kLegend = 1.6;     // em
+
+// The span that is shown, and where it comes from.
+struct Shown {
+  double z = 0, ramp = 1;
+  bool learned = false;  // the heads have spans of their own
+  bool changed = false;  // the view's settings stand in place of those
+};
+
+Shown shown_span(const ViewInput& input, const AttentionTap& tap, Index head) {
+  const Values values = view_values(input.experiment.view, kId);
+  const Part& part = *tap.result.part;
+  Shown s;
+  s.learned = part.normaliser == Normaliser::SpanSoftmax;
+  s.changed = values.has("z") || values.has("ramp");
+  s.z = s.learned ? span_of_head(part, head, -1) : 4;
+  s.ramp = s.learned ? part.span_ramp : 4;
+  if (values.has("z")) s.z = values.real("z");
+  if (values.has("ramp")) s.ramp = values.real("ramp");
+  return s;
+}
+
+std::vector<Point> mask_curve(double z, double ramp, double far) {
+  const auto m = [&](double x) { return Point{x, span_mask(z, ramp, x)}; };
+  return {m(0), m(std::clamp(z, 0.0, far)), m(std::clamp(z + ramp, 0.0, far)), m(far)};
+}
+
+Chart draw_masks(Page& page, const Box& box, const AttentionTap& tap, Index head, const Shown& s,
+                 double far) {
+  const double em = page.em();
+  const Chart chart = place_chart(
+      page, box,
+      {.least = 0, .most = far, .titles = {"distance, query − key", "distance"}, .whole = true},
+      {.least = -0.09, .most = 1.09, .titles = {"mask m_z", "m_z"}});
+  if (chart.empty()) return chart;
+  draw_chart(page, chart);
+  const Part& part = *tap.result.part;
+  if (s.learned) {
+    for (Index a = 0; a < part.heads; ++a) {
+      draw_curve(page, chart, mask_curve(span_of_head(part, a, -1), part.span_ramp, far),
+                 head_colour(tap.heads[static_cast<std::size_t>(a)]), 1.5);
+    }
+  }
+  draw_curve(page, chart, mask_curve(s.z, s.ramp, far),
+             s.changed || !s.learned ? page.theme().accent
+                                     : head_colour(tap.heads[static_cast<std::size_t>(head)]),
+             3.5);
+  page.add(Clip{chart.plot});
+  const auto knob = [&](double x, double y) {
+    if (x < 0 || x > far) return;
+    page.add(disc({chart.at_x(x), chart.at_y(y)}, 0.45 * em, page.theme().background));
+    page.add(circle({chart.at_x(x), chart.at_y(y)}, 0.45 * em, page.theme().accent, 2));
+  };
+  knob(s.z, 1);
+  knob(s.z + s.ramp, 0);
+  page.add(Clip{});
+  return chart;
+}
+
+struct Bar {
+  Index layer, head;
+  double value;
+};
+
+// What was worked out before, where nothing that it depends on has changed.
+Tensor kept(const ViewInput& input, const AttentionTap& tap, const std::string& name,
+            const Shown& s, const std::function<Tensor()>& make) {
+  if (input.cache == nullptr) return make();
+  const std::string of = " " + std::to_string(s.z) + " " + std::to_string(s.ramp);
+  return input.cache->matrix(tap.result.pattern, name + of, make);
+}
+
+// For each head of each layer its own span, or what the shown one keeps of its weight.
+std::vector<Bar> bars_of(const ViewInput& input, const AttentionTap& shown, const Shown& s) {
+  const Trace& trace = input.trace;
+  const bool spans = s.learned && !s.changed;
+  std::vector<Bar> bars;
+  std::vector<std::pair<const AttentionTap*, Index>> heads;
+  for (Index layer = 0; layer < trace.layer_count(); ++layer) {
+    for (Index head = 0; head < trace.head_count(layer); ++head) {
+      Index own = 0;
+      const AttentionTap* tap = trace.find(layer, head, &own);
+      if (tap == nullptr || !tap->causal || tap->queries() == 0) continue;
+      const bool has = tap->result.part && tap->result.part->normaliser == Normaliser::SpanSoftmax;
+      if (spans && !has) continue;
+      bars.push_back({layer, head, 0});
+      heads.emplace_back(tap, own);
+    }
+  }
+  const Tensor values = kept(input, shown, spans ? "spans" : "kept by span", s, [&] {
+    Tensor numbers({static_cast<Index>(heads.size())});
+    for (Index n = 0; n < numbers.size(); ++n) {
+      const auto& [tap, own] = heads[static_cast<std::size_t>(n)];
+      numbers[n] = static_cast<float>(spans ? span_of_head(*tap->result.part, own, -1)
+                                            : share_kept(*tap, own, s.z, s.ramp));
+    }
+    return numbers;
+  });
+  for (std::size_t n = 0; n < bars.size(); ++n) {
+    bars[n].value = static_cast<double>(values[static_cast<Index>(n)]);
+  }
+  return bars;
+}
+
+void draw_heads(Page& page, const Box& box, const ViewInput& input, const AttentionTap& tap,
+                const Shown& s) {
+  const std::vector<Bar> bars = bars_of(input, tap, s);
+  const bool spans = s.learned && !s.changed;
+  double most = 1;
+  for (const Bar& bar : bars) most = std::max(most, bar.value);
+  ChartAxis up{.least = 0,
+               .most = 1.05 * most,
+               .titles = {spans ? "span z" : "share of weight kept", spans ? "z" : "kept"}};
+  // A gap of one bar between layers.
+  const auto x_of = [](std::size_t n, Index layer) {
+    return static_cast<double>(n) + static_cast<double>(layer);
+  };
+  const double right = bars.empty() ? 1 : x_of(bars.size() - 1, bars.back().layer) + 1;
+  ChartAxis across{
+      .least = -0.75, .most = right - 0.25, .titles = {"layer; a bar for each head", "layer"}};
+  for (std::size_t n = 0; n < bars.size();) {
+    std::size_t end = n;
+    while (end < bars.size() && bars[end].layer == bars[n].layer) ++end;
+    across.names.emplace_back((x_of(n, bars[n].layer) + x_of(end - 1, bars[n].layer)) / 2,
+                              std::to_string(bars[n].layer));
+    n = end;
+  }
+  const Chart chart = place_chart(page, box, std::move(across), std::move(up));
+  if (chart.empty()) return;
+  draw_chart(page, chart);
+  const ViewSettings& settings = input.experiment.view;
+  for (std::size_t n = 0; n < bars.size(); ++n) {
+    const Bar& bar = bars[n];
+    const bool marked = bar.layer == settings.layer && bar.head == settings.head;
+    draw_bar(page, chart, x_of(n, bar.layer), 0.8, bar.value,
+             marked ? page.theme().text : translucent(head_colour(bar.head), 0.8));
+  }
+}
+
+std::string about(const ViewInput& input, const AttentionTap& tap, const Shown& s) {
+  const ViewSettings& settings = input.experiment.view;
+  std::string text = "Layer " + std::to_string(settings.layer) + ", head " +
+                     std::to_string(settings.head) + ": " + describe(tap) + ". ";
+  if (s.learned && !s.changed) {
+    text += "The spans are the model's own.";
+  } else if (s.learned) {
+    text += "z and R are this picture's own, in place of the model's.";
+  } else {
+    text +=
+        "This model has no spans: z and R are this picture's own, and the maps show what they "
+        "would do to this head's attention.";
+  }
+  return text +
+         " A key at distance x counts by m_z(x) = clamp((R + z − x) / R, 0, 1), and rows "
+         "are scaled to sum to 1 again.";
+}
+
+void add_handles(ViewLayout& layout, double em, const Chart& chart, const Shown& s) {
+  if (chart.empty()) return;
+  const auto area = [&](double x, double y) {
+    return Box{chart.at_x(x) - 0.9 * em, chart.at_y(y) - 0.9 * em, 1.8 * em, 1.8 * em};
+  };
+  const auto value = [chart](Point p) {
+    return std::clamp(std::round(4 * chart.value_x(p.x)) / 4, 0.0, chart.x.most);
+  };
+  layout.handles.push_back({.area = area(s.z + s.ramp, 0),
+                            .help = "Drag to make the ramp R longer or shorter.",
+                            .drag = [value, z = s.z](Point p, Experiment& e) {
+                              set_view_value(e.view, kId, "ramp", std::max(0.25, value(p) - z));
+                            }});
+  layout.handles.push_back(
+      {.area = area(s.z, 1),
+       .help = "Drag to make the span z longer or shorter.",
+       .drag = [value](Point p, Experiment& e) { set_view_value(e.view, kId, "z", value(p)); }});
+}
+
+// Why there is no span to show; headline and advice.
+std::pair<std::string, std::string> refusal_of(const AttentionTap& tap) {
+  const Part* part = tap.result.part.get();
+  constexpr Index kMostPairs = Index{1} << 22;
+  if (part == nullptr ||
+      (part->normaliser != Normaliser::Softmax && part->normaliser != Normaliser::SpanSoftmax)) {
+    return {"No softmax to put a span on",
+            variant(tap.variant.id).label +
+                " has no single softmax over keys, or the run kept no "
+                "scores. Choose full attention or adaptive span."};
+  }
+  if (!tap.causal) {
+    return {"Spans look back", "A span measures how far back a head looks. Make attention causal."};
+  }
+  if (tap.queries() > kMostPairs / tap.keys()) {
+    return {"Too many tokens for spans", "This view shows up to 2,048 tokens. Use a shorter text."};
+  }
+  return {};
+}
+
+ViewLayout lay_out(const ViewInput& input) {
+  Page page(input);
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) return page.message(found.headline, found.advice);
+  const AttentionTap& tap = *found.tap;
+  if (const auto [headline, advice] = refusal_of(tap); !headline.empty()) {
+    return page.message(headline, advice);
+  }
+  const Shown s = shown_span(input, tap, found.head);
+  const double em = page.em();
+  const Box inside =
+      page.frame(picture_title(input.trace), caption(input.trace, about(input, tap, s)));
+  const auto below = [&](double top) {
+    const double above = kLegend * em + top + (top > 0 ? 0.6 * em : 0);
+    return Box{inside.x, inside.y + above, inside.width, inside.height - above};
+  };
+  // Where there is little space, the maps alone.
+  double top = std::clamp(kTop * inside.height, kLeastTop * em, kMostTop * em);
+  if (inside.width < kLeastWidth * em) top = 0;
+  MapRaster raster = place_maps(page, below(top), tap, 2);
+  if (!(raster.width > 0) && top > 0) raster = place_maps(page, below(top = 0), tap, 2);
+  if (!(raster.width > 0)) {
+    return page.message("No space for the picture", "Make it larger, or the text smaller.");
+  }
+  const std::vector<LegendEntry> entries{
+      {input.theme.accent, "z = " + brief(s.z) + ", R = " + brief(s.ramp) + ": layer " +
+                               std::to_string(input.experiment.view.layer) + ", head " +
+                               std::to_string(input.experiment.view.head) + " keeps " +
+                               fixed(100 * share_kept(tap, found.head, s.z, s.ramp), 0) +
+                               " % of its weight"}};
+  draw_legend(page, entries, {inside.x, inside.y, inside.width, kLegend * em});
+  const double half = (inside.width - em) / 2, y = inside.y + kLegend * em;
+  const double far = static_cast<double>(view_values(input.experiment.view, kId).integer("reach"));
+  const Chart chart = draw_masks(page, {inside.x, y, half, top}, tap, found.head, s, far);
+  if (top > 0) draw_heads(page, {inside.x + half + em, y, half, top}, input, tap, s);
+
+  const MapPairAt at{raster, 2};
+  std::optional<Pair> hovered;
+  if (input.pointer) hovered = at(*input.pointer);
+  const double farthest = s.learned ? tap.result.part->span_most : static_cast<double>(tap.keys());
+  const ViewSettings& settings = input.experiment.view;
+  const std::string name =
+      "span " + std::to_string(settings.layer) + " " + std::to_string(settings.head);
+  const Tensor spanned = kept(input, tap, name, s, [&] {
+    return attention_with_span(*tap.result.part, found.head, s.z, s.ramp, farthest);
+  });
+  draw_maps(
+      page, raster,
+      {{{s.learned ? "attention of the model" : "attention without a span", "without"},
+        tap.attention(found.head)},
+       {{"with z = " + brief(s.z) + ", R = " + brief(s.ramp), "with"}, spanned}},
+      {0, 1,
+       colour_map(input.experiment.view.colour_map).diverging() ? std::string("viridis")
+                                                                : input.experiment.view.colour_map},
+      {"attention weight", "weight"}, -1, hovered);
+  ViewLayout layout;
+  add_handles(layout, em, chart, s);
+  const Index under = input.pointer ? at.map_at(*input.pointer) : -1;
+  layout.plot = raster.map(std::max<Index>(0, under));
+  layout.row = raster.rows.first;
+  layout.height = raster.rows.extent;
+  layout.column = raster.columns.first;
+  layout.width = raster.columns.extent;
+  layout.hit = [at, layer = settings.layer, head = settings.head](Point p) -> std::optional<Hit> {
+    const std::optional<Pair> pair = at(p);
+    if (!pair) return std::nullopt;
+    return Hit{layer, head, pair->query, pair->key};
+  };
+  layout.list = page.take(raster.box.bottom());
+  return layout;
+}
+
+}  // namespace
+
+View span_view() {
+  return {kId,
+          "Span",
+          "How far back each head looks, and what a span of your choice leaves of its attention.",
+          true,
+          lay_out,
+          {{.key = "z",
+            .symbol = "z",
+            .label = "Span",
+            .help = "Keys up to this distance count in full; by default the model's, or 4.",
+            .kind = Parameter::Kind::Real,
+            .optional = true,
+            .initial = 8.0,
+            .least = 0,
+            .most = Parameter::kMostInteger,
+            .slider_least = 0,
+            .slider_most = 64},
+           {.key = "ramp",
+            .symbol = "R",
+            .label = "Ramp",
+            .help = "Over how many positions behind the span weights fade; by default the model's, "
+                    "or 4.",
+            .kind = Parameter::Kind::Real,
+            .optional = true,
+            .initial = 8.0,
+            .least = 0,
+            .most = Parameter::kMostInteger,
+            .least_excluded = true,
+            .slider_least = 1,
+            .slider_most = 64},
+           {.key = "reach",
+            .label = "Reach",
+            .help = "The largest distance that is drawn.",
+            .initial = Index{32},
+            .least = 2,
+            .most = 4096,
+            .slider_least = 8,
+            .slider_most = 256}},
+          Animation{"z", 0, 32, 10}};
+}
+
+}  // namespace attnscope

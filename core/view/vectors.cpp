@@ -1,0 +1,300 @@
+// Vectors: the query and the key of one pair, component by component, and their product.
+#include <algorithm>
+#include <cmath>
+
+#include "core/analysis/pair.h"
+#include "core/figure/plain_text.h"
+#include "core/view/chart.h"
+#include "core/view/describe.h"
+#include "core/view/focus.h"
+#include "core/view/legend.h"
+#include "core/view/map_raster.h"
+#include "core/view/range.h"
+#include "core/view/shapes.h"
+#include "core/view/view_list.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kMapSide = 15;      // em: the little map to choose a pair in
+constexpr double kLeastForMap = 38;  // em: a narrower picture goes without
+constexpr double kLeastStage = 4.2;  // em: the height of a chart
+constexpr double kMostStage = 12;
+constexpr double kMapTitle = 1.3;  // em: a line beside the little map
+constexpr double kLine = 1.5;      // em: of the sum in words
+
+// One pair's vectors as a part has them.
+struct PairVectors {
+  std::vector<double> query, key, product, sum;  // [d_k]; sum: running
+};
+
+const float* row_of(const Tensor& x, Index head, Index heads, Index row) {
+  const Index own = head / (heads / x.dim(0));
+  return x.data() + (own * x.dim(1) + row) * x.dim(2);
+}
+
+PairVectors pair_vectors(const Tensor& q, const Tensor& k, Index heads, Index head, Pair pair) {
+  PairVectors v;
+  const float *a = row_of(q, head, heads, pair.query), *b = row_of(k, head, heads, pair.key);
+  double sum = 0;
+  for (Index n = 0; n < q.dim(2); ++n) {
+    v.query.push_back(static_cast<double>(a[n]));
+    v.key.push_back(static_cast<double>(b[n]));
+    v.product.push_back(v.query.back() * v.key.back());
+    v.sum.push_back(sum += v.product.back());
+  }
+  return v;
+}
+
+struct Stage {
+  std::string title;
+  const std::vector<double>& values;
+  const std::vector<double>* before;  // as they were before the encoding; null: the same
+  Colour colour;
+  bool curve = false;
+};
+
+void draw_stage(Page& page, const Chart& chart, const Stage& stage) {
+  draw_chart(page, chart);
+  if (stage.curve) {
+    std::vector<Point> steps;
+    for (std::size_t n = 0; n < stage.values.size(); ++n) {
+      const auto at = static_cast<double>(n);
+      steps.push_back({at - 0.5, stage.values[n]});
+      steps.push_back({at + 0.5, stage.values[n]});
+    }
+    draw_curve(page, chart, steps, stage.colour, 2);
+    page.add(
+        disc({chart.plot.right(), chart.at_y(stage.values.back())}, 0.3 * page.em(), stage.colour));
+    return;
+  }
+  for (std::size_t n = 0; n < stage.values.size(); ++n) {
+    const auto at = static_cast<double>(n);
+    draw_bar(page, chart, at, 0.72, stage.values[n], stage.colour);
+    if (!stage.before) continue;
+    const double y = chart.at_y((*stage.before)[n]);
+    page.add(
+        Line{{{chart.at_x(at - 0.45), y}, {chart.at_x(at + 0.45), y}}, page.theme().text, 1.5});
+  }
+}
+
+ChartAxis axis_over(const Stage& stage) {
+  double least = 0, most = 0;
+  const auto add = [&](const std::vector<double>& list) {
+    for (const double v : list) {
+      least = std::min(least, v);
+      most = std::max(most, v);
+    }
+  };
+  add(stage.values);
+  if (stage.before) add(*stage.before);
+  ChartAxis axis = axis_of(least, most, true);
+  axis.titles = {stage.title};
+  return axis;
+}
+
+// "q·k = 12.3, times 0.177 = 2.18, position bias -0.5: score 1.68, weight 0.42".
+std::string in_words(const AttentionTap& tap, Index head, Pair pair, const PairVectors& v,
+                     bool before) {
+  const double product = v.sum.back();
+  if (before) return "q·k = " + fixed(product, 3) + " before the encoding has changed q and k";
+  const Part& part = *tap.result.part;
+  std::string text = "q·k = " + fixed(product, 3);
+  const auto score = pair_score(part, head, pair.query, pair.key);
+  if (score && part.normaliser != Normaliser::FeatureRatio) {
+    if (part.relu) text += ", not below zero " + fixed(score->product, 3);
+    text += ", times " + brief(static_cast<double>(part.scale)) + " = " +
+            fixed(static_cast<double>(part.scale) * score->product, 3);
+    for (const auto& [term, value] : score->terms) {
+      if (term == Term::Content) continue;
+      std::string name(to_string(term));
+      std::replace(name.begin(), name.end(), '_', ' ');
+      text += (term == Term::Factor ? ", times the distance factor " : ", " + name + " ") +
+              fixed(value, 3);
+    }
+    text += ": score " + fixed(score->score, 3);
+  }
+  const Pattern& pattern = *tap.result.pattern;
+  if (!pattern.allowed(pattern.heads() == 1 ? 0 : head, pair.query, pair.key)) {
+    return text + ", but the pair is not allowed";
+  }
+  const Tensor weights = attention_row(tap, head, pair.query);
+  return text + ", weight " + fixed(static_cast<double>(weights[pair.key]), 3);
+}
+
+// Charts below each other over the components. Returns where they end.
+double draw_stages(Page& page, const Box& box, const std::vector<Stage>& stages) {
+  const double em = page.em();
+  double left = 0;
+  for (const Stage& stage : stages) left = std::max(left, chart_left(page, axis_over(stage)));
+  const double last = 2.75 * em;  // numbers and title below the last chart
+  const double height =
+      std::min((box.height - last) / static_cast<double>(stages.size()), kMostStage * em);
+  double y = box.y;
+  for (std::size_t n = 0; n < stages.size(); ++n) {
+    const bool is_last = n + 1 == stages.size();
+    ChartAxis x{.least = -0.5,
+                .most = static_cast<double>(stages[n].values.size()) - 0.5,
+                .titles = {},
+                .whole = true,
+                .numbers = is_last};
+    if (is_last) x.titles = {"component of the head's vectors", "component"};
+    const Chart chart = place_chart(page, {box.x, y, box.width, height + (is_last ? last : 0)},
+                                    std::move(x), axis_over(stages[n]), left, em);
+    if (!chart.empty()) draw_stage(page, chart, stages[n]);
+    y += height + (is_last ? last : 0);
+  }
+  return y;
+}
+
+// The head's whole map without labels, below a line that says what it is for.
+MapRaster little_map(const Page& page, const Box& box, const AttentionTap& tap) {
+  MapRaster m;
+  const double head = kMapTitle * page.em();
+  m.queries = query_axis(page.input().trace, tap);
+  m.keys = key_axis(page.input().trace, tap);
+  m.rows = visible_span(0, 0, tap.queries());
+  m.columns = visible_span(0, 0, tap.keys());
+  m.width = std::max(0.0, box.width - head);
+  m.height = std::max(0.0, box.height - 2 * head);
+  m.box = {box.x + head, box.y + 2 * head, m.width, m.height};
+  return m;
+}
+
+void draw_little_map(Page& page, const MapRaster& m, const AttentionTap& tap, Index head,
+                     Pair pair) {
+  const Box box = m.map(0);
+  const double em = page.em(), title = kMapTitle * em;
+  HeatMap cells;
+  cells.box = box;
+  cells.height = static_cast<double>(tap.queries());
+  cells.width = static_cast<double>(tap.keys());
+  const double cell_width = box.width / cells.width, cell_height = box.height / cells.height;
+  set_cells(cells, page.input(), tap, head);
+  const ColourRange range = colour_range(page.input(), cells, is_signed(tap, head));
+  cells.least = range.least;
+  cells.most = range.most;
+  cells.colour_map = range.colour_map;
+  page.add(std::move(cells));
+  const Box cell{box.x + static_cast<double>(pair.key) * cell_width,
+                 box.y + static_cast<double>(pair.query) * cell_height, cell_width, cell_height};
+  const Colour guide = translucent(page.theme().accent, 0.7);
+  page.add(OutlinedBox{{box.x, cell.y, box.width, cell.height}, guide, 1});
+  page.add(OutlinedBox{{cell.x, box.y, cell.width, box.height}, guide, 1});
+  page.add(OutlinedBox{cell, page.theme().accent, 2});
+  page.add(OutlinedBox{box, page.theme().line, 1});
+  page.text({box.x + box.width / 2, box.y - 1.5 * title},
+            page.fitting({"the pair in the head's map", "the pair"}, page.small(), box.width),
+            page.small(), Align::Middle);
+  page.faint_text({box.x + box.width / 2, box.y - title / 2}, "key (to)", page.small(),
+                  Align::Middle);
+  page.faint_text({box.x - title / 2, box.y + box.height / 2}, "query (from)", page.small(),
+                  Align::Middle, 90);
+}
+
+ViewLayout lay_out(const ViewInput& input) {
+  Page page(input);
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) return page.message(found.headline, found.advice);
+  const AttentionTap& tap = *found.tap;
+  const Part* part = tap.result.part.get();
+  if (part == nullptr || part->source != Source::Product || !part->q.defined() ||
+      !part->k.defined()) {
+    return page.message("No query and key to multiply",
+                        variant(tap.variant.id).label +
+                            ": its weights come from no product of one query and one key, or the "
+                            "run kept neither. Choose full attention or a fixed pattern.");
+  }
+  const ViewSettings& settings = input.experiment.view;
+  const Index heads = part->heads;
+  const Tensor &q = part->q.value(), &k = part->k.value();
+  const bool changed = tap.q_plain.defined() && tap.k_plain.defined() &&
+                       tap.q_plain.shape() == q.shape() && tap.k_plain.shape() == k.shape() &&
+                       tap.q_plain.data() != q.data();
+  const bool before = changed && view_values(settings, "vectors").flag("before");
+  const Box inside = page.frame(
+      picture_title(input.trace),
+      caption(input.trace, "Where the score of one pair comes from, in layer " +
+                               std::to_string(settings.layer) + ", head " +
+                               std::to_string(settings.head) + ": " + describe(tap) + "." +
+                               (changed && !before ? " Ticks across the bars: q and k "
+                                                     "before the encoding changed them."
+                                                   : "")));
+  const double em = page.em();
+  const bool has_map = inside.width >= kLeastForMap * em && inside.height >= kMapSide * em;
+  const double side = has_map ? kMapSide * em : 0;
+  const MapRaster raster = little_map(page, {inside.right() - side, inside.y, side, side}, tap);
+  const MapPairAt at{raster, has_map && raster.width > 0 ? 1 : 0};
+  std::optional<Pair> hovered;
+  if (input.pointer) hovered = at(*input.pointer);
+  const Pair pair = focus_of(input, tap, found.head, hovered);
+  const PairVectors used = pair_vectors(q, k, heads, found.head, pair);
+  const PairVectors plain =
+      changed ? pair_vectors(tap.q_plain, tap.k_plain, heads, found.head, pair) : used;
+  const PairVectors& shown = before ? plain : used;
+
+  const Theme& theme = input.theme;
+  const std::vector<LegendEntry> entries{
+      {query_colour(theme), "query " + query_label(input.trace, tap, pair.query) + " at " +
+                                std::to_string(query_position(tap, pair.query))},
+      {key_colour(theme), "key " + key_label(input.trace, tap, pair.key) + " at " +
+                              std::to_string(key_position(tap, found.head, pair.key))}};
+  const double width = inside.width - side - (has_map ? em : 0);
+  double y = inside.y;
+  draw_legend(page, entries, {inside.x, y, width, inside.height});
+  y += legend_height(page, entries, width);
+  const std::vector<std::string> words =
+      page.wrapped(in_words(tap, found.head, pair, shown, before), page.small(), width);
+  const double words_height = static_cast<double>(words.size()) * kLine * page.small();
+  if (inside.bottom() - y - words_height < (4 * kLeastStage + 2.75) * em || width < 10 * em) {
+    return page.message("No space for the picture", "Make it larger, or the text smaller.");
+  }
+  for (const std::string& line : words) {
+    page.text({inside.x, y + kLine / 2 * page.small()}, line, page.small());
+    y += kLine * page.small();
+  }
+  const bool marks = changed && !before;
+  const std::vector<Stage> stages{
+      {"q", shown.query, marks ? &plain.query : nullptr, query_colour(theme)},
+      {"k", shown.key, marks ? &plain.key : nullptr, key_colour(theme)},
+      {"q × k", shown.product, nullptr, head_colour(0)},
+      {"sum so far", shown.sum, nullptr, theme.accent, true}};
+  const double bottom =
+      draw_stages(page, {inside.x, y + 0.3 * em, width, inside.bottom() - y - 0.3 * em}, stages);
+  ViewLayout layout;
+  if (at.count > 0) {
+    draw_little_map(page, raster, tap, found.head, pair);
+    layout.handles.push_back(
+        {.area = raster.map(0), .help = "Click to keep this pair.", .click = [pair](Experiment& e) {
+           e.view.pinned_query = pair.query;
+           e.view.pinned_key = pair.key;
+         }});
+  }
+  layout.hit = [at, inside, pair, layer = settings.layer,
+                head = settings.head](Point p) -> std::optional<Hit> {
+    if (const std::optional<Pair> pointed = at(p)) {
+      return Hit{layer, head, pointed->query, pointed->key};
+    }
+    if (!inside.contains(p)) return std::nullopt;
+    return Hit{layer, head, pair.query, pair.key};
+  };
+  layout.list = page.take(bottom);
+  return layout;
+}
+
+}  // namespace
+
+View vectors_view() {
+  return {"vectors",
+          "Vectors",
+          "The query and the key of a pair, component by component: where their score comes from.",
+          false,
+          lay_out,
+          {{.key = "before",
+            .label = "Before the encoding",
+            .help = "Query and key as they are before a rotating encoding turns them.",
+            .kind = Parameter::Kind::Flag,
+            .initial = false}}};
+}
+
+}  // namespace attnscope

@@ -1,0 +1,141 @@
+#include "core/figure/gif.h"
+
+#include <gif_lib.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+
+#include "core/base/error.h"
+
+namespace attnscope {
+namespace {
+
+using Rgb = std::array<std::uint8_t, 3>;
+
+Image picture(int width, int height, const std::function<Rgb(int x, int y)>& colour) {
+  Image image{width, height, {}};
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      for (const std::uint8_t channel : colour(x, y)) image.rgba.push_back(channel);
+      image.rgba.push_back(255);
+    }
+  }
+  return image;
+}
+
+struct Decoded {
+  int width = 0, height = 0;
+  std::vector<std::vector<Rgb>> frames;  // as a viewer shows them, one over the other
+  std::vector<int> hundredths;
+  bool endless = false;
+};
+
+struct Reader {
+  const std::string& bytes;
+  std::size_t at = 0;
+};
+
+int read_bytes(GifFileType* gif, GifByteType* out, int count) {
+  auto& reader = *static_cast<Reader*>(gif->UserData);
+  const auto n = std::min(static_cast<std::size_t>(count), reader.bytes.size() - reader.at);
+  std::memcpy(out, reader.bytes.data() + reader.at, n);
+  reader.at += n;
+  return static_cast<int>(n);
+}
+
+Decoded decoded(const std::string& bytes) {
+  Reader reader{bytes};
+  int error = 0;
+  GifFileType* gif = DGifOpen(&reader, read_bytes, &error);
+  if (gif == nullptr || DGifSlurp(gif) == GIF_ERROR) throw std::runtime_error("no GIF");
+  Decoded result{gif->SWidth, gif->SHeight, {}, {}, false};
+  std::vector<Rgb> shown(static_cast<std::size_t>(gif->SWidth * gif->SHeight));
+  for (int n = 0; n < gif->ImageCount; ++n) {
+    GraphicsControlBlock control;
+    if (DGifSavedExtensionToGCB(gif, n, &control) == GIF_ERROR) throw std::runtime_error("GCB");
+    const SavedImage& image = gif->SavedImages[n];
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      const int index = image.RasterBits[i];
+      if (index == control.TransparentColor) continue;
+      const GifColorType& c = gif->SColorMap->Colors[index];
+      shown[i] = {c.Red, c.Green, c.Blue};
+    }
+    result.frames.push_back(shown);
+    result.hundredths.push_back(control.DelayTime);
+    for (int e = 0; e < image.ExtensionBlockCount; ++e) {
+      const ExtensionBlock& block = image.ExtensionBlocks[e];
+      if (block.Function == APPLICATION_EXT_FUNC_CODE && block.ByteCount == 11) {
+        result.endless = std::memcmp(block.Bytes, "NETSCAPE2.0", 11) == 0;
+      }
+    }
+  }
+  DGifCloseFile(gif, &error);
+  return result;
+}
+
+std::string encoded(const std::vector<Image>& frames, double seconds) {
+  GifEncoder encoder(frames[0].width, frames[0].height, palette_of(frames), seconds);
+  for (const Image& frame : frames) encoder.add(frame);
+  return encoder.finish();
+}
+
+TEST(Gif, FewColoursComeBackExactly) {
+  std::vector<Image> frames;
+  for (int n = 0; n < 5; ++n) {
+    frames.push_back(picture(37, 11, [n](int x, int y) {
+      return Rgb{static_cast<std::uint8_t>(x / 8 * 40), static_cast<std::uint8_t>(y * 20),
+                 static_cast<std::uint8_t>(x == n ? 255 : 0)};
+    }));
+  }
+  const Decoded gif = decoded(encoded(frames, 0.07));
+  EXPECT_EQ(gif.width, 37);
+  EXPECT_EQ(gif.height, 11);
+  EXPECT_TRUE(gif.endless);
+  ASSERT_EQ(gif.frames.size(), 5u);
+  for (std::size_t n = 0; n < 5; ++n) {
+    EXPECT_EQ(gif.hundredths[n], 7);
+    for (std::size_t i = 0; i < gif.frames[n].size(); ++i) {
+      for (std::size_t c = 0; c < 3; ++c) {
+        ASSERT_EQ(gif.frames[n][i][c], frames[n].rgba[4 * i + c]) << n << " " << i;
+      }
+    }
+  }
+}
+
+TEST(Gif, ManyColoursComeBackNearly) {
+  const Image many = picture(256, 256, [](int x, int y) {
+    return Rgb{static_cast<std::uint8_t>(x), static_cast<std::uint8_t>(y),
+               static_cast<std::uint8_t>((x + y) / 2)};
+  });
+  EXPECT_EQ(palette_of({many}).colours.size(), 255u);
+  const Decoded gif = decoded(encoded({many}, 0.1));
+  int farthest = 0;
+  for (std::size_t i = 0; i < gif.frames[0].size(); ++i) {
+    for (std::size_t c = 0; c < 3; ++c) {
+      farthest = std::max(farthest, std::abs(int{gif.frames[0][i][c]} - int{many.rgba[4 * i + c]}));
+    }
+  }
+  EXPECT_LE(farthest, 24);
+}
+
+TEST(Gif, UnchangedPicturesCostLittle) {
+  std::uint32_t state = 1;
+  const Image noise = picture(200, 200, [&](int, int) {
+    state = state * 1664525 + 1013904223;
+    return Rgb{static_cast<std::uint8_t>(state >> 28 << 4), 0, 0};
+  });
+  const std::size_t one = encoded({noise}, 0.1).size();
+  EXPECT_LT(encoded({noise, noise, noise, noise}, 0.1).size(), one + one / 4);
+}
+
+TEST(Gif, RefusesWhatNoGifCanBe) {
+  const Palette palette{{{0, 0, 0}}};
+  EXPECT_THROW(GifEncoder(70000, 5, palette, 0.1), InputError);
+  EXPECT_THROW(GifEncoder(0, 5, palette, 0.1), InputError);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,118 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/analysis/pair.h"
+#include "core/view/score_stages.h"
+#include "tests/core/view/model_trace.h"
+#include "tests/core/view/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+using testing::Look;
+using testing::look_at;
+using testing::run_model;
+
+std::vector<ScoreMap> maps_of(const Trace& trace, Index head, ViewCache* cache = nullptr) {
+  Experiment experiment;
+  experiment.view.head = head;
+  const ViewInput input{.trace = trace,
+                        .experiment = experiment,
+                        .theme = Theme::light(),
+                        .measure = file_text_measure(),
+                        .cache = cache};
+  return score_maps(input, trace.attention[0], head);
+}
+
+const char* const kEncodings[] = {"none",
+                                  "rope",
+                                  "alibi",
+                                  "t5",
+                                  "distance_aware",
+                                  "untied",
+                                  "transformer_xl",
+                                  "sinusoidal",
+                                  R"({"type": "shaw", "clip": 3})",
+                                  R"({"type": "relative_bias", "clip": 3})",
+                                  R"({"type": "relative_factor", "clip": 3})",
+                                  R"({"type": "deberta", "clip": 3})"};
+
+TEST(Scores, TermsMakeTheScoreAndTheScoreMakesTheWeight) {
+  for (const char* encoding : kEncodings) {
+    for (const char* variant : {"full", R"({"type": "local", "window": 3})"}) {
+      const Trace trace = run_model({.variant = variant, .encoding = encoding, .kv_heads = 1});
+      const AttentionTap& tap = trace.attention[0];
+      ViewCache cache;
+      for (const Index head : {0, 1, 0}) {
+        const std::vector<ScoreMap> maps = maps_of(trace, head, &cache);
+        ASSERT_GE(maps.size(), 2u) << encoding;
+        ASSERT_TRUE(maps.back().is_sum);
+        for (Index i = 0; i < 12; ++i) {
+          double normaliser = 0;
+          for (Index c = 0; c < 12; ++c) {
+            const bool allowed = tap.result.pattern->allowed(0, i, c);
+            EXPECT_EQ(std::isfinite(maps.back().cells(i, c)), allowed);
+            if (!allowed) continue;
+            double sum = 0, factor = 1;
+            for (const ScoreMap& map : maps) {
+              if (map.is_factor) {
+                factor = static_cast<double>(map.cells(i, c));
+              } else if (!map.is_sum) {
+                sum += static_cast<double>(map.cells(i, c));
+              }
+            }
+            const auto score = static_cast<double>(maps.back().cells(i, c));
+            const double expected = pair_score(*tap.result.part, head, i, c)->score;
+            EXPECT_TRUE(std::abs(sum * factor - score) <= 1e-4) << encoding;
+            EXPECT_TRUE(std::abs(expected - score) <= 1e-4) << encoding;
+            normaliser += std::exp(expected);
+          }
+          const RowStages row = row_stages(tap, head, i, maps);
+          EXPECT_EQ(row.terms.size(), maps.size() - 1);
+          for (Index c = 0; c < 12; ++c) {
+            const auto at = static_cast<std::size_t>(c);
+            if (!tap.result.pattern->allowed(0, i, c)) {
+              EXPECT_TRUE(std::isnan(row.weight[at]));
+              continue;
+            }
+            EXPECT_TRUE(std::abs(row.weight[at] - std::exp(row.score[at]) / normaliser) <= 1e-4);
+            double square = 0;
+            for (Index n = 0; n < 8; ++n) {
+              square += std::pow(static_cast<double>(tap.result.part->v.value()(0, c, n)), 2);
+            }
+            EXPECT_TRUE(std::abs(row.contribution[at] - row.weight[at] * std::sqrt(square)) <=
+                        1e-5);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Scores, TurningIsToldApart) {
+  const Trace trace = run_model({});
+  const std::vector<ScoreMap> maps = maps_of(trace, 1);
+  ASSERT_EQ(maps.size(), 3u);
+  const AttentionTap& tap = trace.attention[0];
+  double plain = 0;
+  for (Index n = 0; n < 8; ++n) {
+    plain += static_cast<double>(tap.q_plain(1, 7, n)) * static_cast<double>(tap.k_plain(1, 2, n));
+  }
+  EXPECT_TRUE(std::abs(static_cast<double>(maps[0].cells(7, 2)) - plain / std::sqrt(8.0)) <= 1e-5);
+  // On the diagonal query and key turn alike.
+  EXPECT_TRUE(std::abs(maps[1].cells(5, 5)) <= 1e-5F);
+}
+
+TEST(Scores, SaysWhereThereAreNoTerms) {
+  for (const char* variant : {"linear", R"({"type": "full", "score": "additive"})",
+                              R"({"type": "lsh", "buckets": 4, "rounds": 1})"}) {
+    const Trace trace = run_model({.variant = variant, .encoding = "none"});
+    EXPECT_NE(look_at(trace, "scores").refusal.find("no score terms"), std::string::npos)
+        << variant;
+  }
+  EXPECT_NE(look_at(testing::synthetic_trace(1, 1, 5), "scores").refusal, "");
+}
+
+}  // namespace
+}  // namespace attnscope
