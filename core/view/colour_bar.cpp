@@ -233,8 +233,14 @@ void draw_level_colour_bar(Page& page, Point at, double width, const ColourRange
   const double em = page.em(), size = page.small();
   const Box bar{at.x, at.y, width, kLevelBar * em};
   draw_colours(page, bar, range.colour_map, true);
-  const int count = std::max(1, static_cast<int>(width / (kLevelDistance * em)));
-  const std::vector<double> ticks = round_ticks(range.least, range.most, count);
+  // Zero alone says nothing about the colours: at least one number to each side of it.
+  constexpr std::size_t kFewestTicks = 3;
+  constexpr int kMostCount = 10;
+  int count = std::max(1, static_cast<int>(width / (kLevelDistance * em)));
+  std::vector<double> ticks = round_ticks(range.least, range.most, count);
+  while (ticks.size() < kFewestTicks && ++count < kMostCount) {
+    ticks = round_ticks(range.least, range.most, count);
+  }
   const double step = ticks.size() > 1 ? ticks[1] - ticks[0] : range.most - range.least;
   double free_from = bar.x - em;
   for (const double tick : ticks) {
