@@ -20,7 +20,8 @@ constexpr double kLargestColumn = 11;  // em
 constexpr double kLeastPlot = 4;       // em
 constexpr double kLine = 1.5;          // em, of a line of text
 constexpr double kWordHeight = 1.2;    // em: cells at least this high have their guess in them
-constexpr double kLeastWord = 2.5;     // em, and this wide
+constexpr double kPaled = 0.6;      // how much of the page shows through what comes after an exit
+constexpr double kLeastWord = 2.5;  // em, and this wide
 
 Confidence measure_of(const Values& values) {
   const std::string& name = values.choice("measure");
@@ -175,8 +176,8 @@ class Depth {
     cells.most = range.most;
     cells.colour_map = range.colour_map;
     page_.add(cells);
-    draw_words(cells.values, range);
     draw_exits();
+    draw_words(cells.values, range);
     draw_matrix_frame(page_, m, {});
     draw_colour_bar(page_, m.right, range,
                     by_probability_
@@ -209,7 +210,8 @@ class Depth {
       for (Index layer = 0; layer < layers(); ++layer) {
         const Box box = cell(i, layer);
         const bool agrees = lens().guess(layer, i) == lens().guess(layers() - 1, i);
-        const Colour ground = colours.at(static_cast<double>(shown(i, layer)) / range.most);
+        Colour ground = colours.at(static_cast<double>(shown(i, layer)) / range.most);
+        if (layer > exit_of(i)) ground = blend(ground, page_.theme().background, kPaled);
         const std::string label = page_.ellipsised(token_label(trace_, lens().guess(layer, i)),
                                                    em(), box.width - 0.6 * em(), agrees);
         page_.add(Text{{box.x + box.width / 2, box.y + box.height / 2},
@@ -234,7 +236,7 @@ class Depth {
       const double after = matrix_.plot.right() - box.right();
       if (after > 0.5) {
         page_.add(FilledBox{{box.right(), box.y, after, box.height},
-                            translucent(page_.theme().background, 0.6)});
+                            translucent(page_.theme().background, kPaled)});
       }
       page_.add(OutlinedBox{
           {box.x + 1, box.y + 1, box.width - 2, box.height - 2}, page_.theme().accent, 2});
