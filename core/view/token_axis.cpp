@@ -215,7 +215,8 @@ void draw_axis_top(Page& page, const TokenAxis& axis, const AxisPlace& place, do
   }
   if (visible(place, marked)) {
     const Colour accent = page.theme().accent;
-    const std::string label = page.ellipsised(label_at(axis, marked, step), em, most);
+    const double room = level ? std::max(most, place.cell()) : most;
+    const std::string label = page.ellipsised(label_at(axis, marked, step), em, room);
     const double width = page.width_of(label, em), x = place.centre(marked);
     const double across = kLabelHeight * em;
     if (level) {
