@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/error.h"
 #include "core/figure/plain_text.h"
 #include "core/view/chart.h"
 #include "core/view/colour_bar.h"
@@ -167,22 +168,61 @@ ViewLayout lay_out(const ViewInput& input) {
   return layout;
 }
 
+// From `first` on, `count` whole numbers.
+std::vector<std::string> numbered(double first, Index count) {
+  std::vector<std::string> labels;
+  for (Index n = 0; n < count; ++n) labels.push_back(fixed(first + static_cast<double>(n), 0));
+  return labels;
+}
+
+ViewData data(const ViewInput& input) {
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
+  const PositionPanels shown =
+      position_panels(input, *found.tap, found.head,
+                      view_values(input.experiment.view, "position").integer("reach"));
+  if (shown.panels.empty()) throw InputError(shown.headline + ". " + shown.advice);
+  ViewData numbers;
+  for (const PositionPanel& panel : shown.panels) {
+    ViewData::Matrix matrix{panel.title, panel.cells, {}, {}};
+    if (panel.cells.defined()) {
+      matrix.rows = numbered(0, panel.cells.dim(0));
+    } else {
+      const auto count = static_cast<Index>(panel.curves.size());
+      matrix.values = Tensor({count, static_cast<Index>(panel.curves.front().points.size())});
+      for (Index n = 0; n < count; ++n) {
+        const PositionPanel::Curve& curve = panel.curves[static_cast<std::size_t>(n)];
+        matrix.rows.push_back(curve.head >= 0 ? "head " + std::to_string(curve.head) : panel.up);
+        for (Index i = 0; i < matrix.values.dim(1); ++i) {
+          matrix.values(n, i) = static_cast<float>(curve.points[static_cast<std::size_t>(i)].y);
+        }
+      }
+    }
+    matrix.columns = numbered(panel.first, matrix.values.dim(1));
+    numbers.matrices.push_back(std::move(matrix));
+  }
+  return numbers;
+}
+
 }  // namespace
 
 View position_view() {
-  return {"position",
-          "Position",
-          "The positional encoding itself: its vectors, curves by distance, likeness of positions.",
-          false,
-          lay_out,
-          {{.key = "reach",
-            .label = "Reach",
-            .help = "The farthest position or offset that is drawn.",
-            .initial = Index{64},
-            .least = 1,
-            .most = 1024,
-            .slider_least = 8,
-            .slider_most = 512}}};
+  View view = {
+      "position",
+      "Position",
+      "The positional encoding itself: its vectors, curves by distance, likeness of positions.",
+      false,
+      lay_out,
+      {{.key = "reach",
+        .label = "Reach",
+        .help = "The farthest position or offset that is drawn.",
+        .initial = Index{64},
+        .least = 1,
+        .most = 1024,
+        .slider_least = 8,
+        .slider_most = 512}}};
+  view.data = data;
+  return view;
 }
 
 }  // namespace attnscope

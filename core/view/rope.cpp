@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/base/error.h"
 #include "core/figure/plain_text.h"
 #include "core/view/chart.h"
 #include "core/view/describe.h"
@@ -363,6 +364,30 @@ ViewLayout lay_out(const ViewInput& input) {
   return layout;
 }
 
+// The score by offset, and the vectors before and after they are turned.
+ViewData data(const ViewInput& input) {
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
+  const Values values = view_values(input.experiment.view, kId);
+  const RopeTurn turn = rope_turn(input, values);
+  const std::vector<Point> curve = score_by_offset(turn, values.integer("reach"), 1);
+  ViewData::Matrix scores{
+      "score by offset", Tensor({1, static_cast<Index>(curve.size())}), {"score"}, {}};
+  for (std::size_t n = 0; n < curve.size(); ++n) {
+    scores.values(0, static_cast<Index>(n)) = static_cast<float>(curve[n].y);
+    scores.columns.push_back(fixed(curve[n].x, 0));
+  }
+  const std::vector<Tensor> vectors{turn.query, turn.key, turned(turn, turn.query, turn.query_at),
+                                    turned(turn, turn.key, turn.key_at)};
+  ViewData::Matrix turns{
+      "vectors", Tensor({4, turn.head_size}), {"query", "key", "query, turned", "key, turned"}, {}};
+  for (std::size_t n = 0; n < vectors.size(); ++n) {
+    std::copy(vectors[n].begin(), vectors[n].end(),
+              turns.values.data() + static_cast<Index>(n) * turn.head_size);
+  }
+  return {{std::move(scores), std::move(turns)}};
+}
+
 }  // namespace
 
 View rope_view() {
@@ -380,51 +405,54 @@ View rope_view() {
   key.label = "Key at";
   key.initial = 0.0;
   key.help = "The key's position; by default that of its token.";
-  return {kId,
-          "RoPE",
-          "How rotary positions turn a query and a key, and what that does to their score.",
-          false,
-          lay_out,
-          {query,
-           key,
-           {.key = "base",
-            .symbol = "base",
-            .label = "Base",
-            .help = "The larger, the slower the slow pairs turn; by default the model's.",
-            .kind = Parameter::Kind::Real,
-            .optional = true,
-            .initial = 10000.0,
-            .least = 0,
-            .most = Parameter::kMostReal,
-            .least_excluded = true,
-            .slider_least = 10,
-            .slider_most = 1000000,
-            .slider_logarithmic = true},
-           {.key = "pairs",
-            .label = "Pairs",
-            .help = "How many pairs of components are turned, at most all; the rest stay as they "
-                    "are. By default as in the model.",
-            .optional = true,
-            .initial = Index{8},
-            .least = 1,
-            .slider_least = 1,
-            .slider_most = 64},
-           {.key = "vectors",
-            .label = "Vectors",
-            .help = "The query and key of the shown head; or its query for both; or arrows of "
-                    "length 1 that point the same way.",
-            .kind = Parameter::Kind::Choice,
-            .initial = std::string("head"),
-            .choices = {"head", "equal", "unit"}},
-           {.key = "reach",
-            .label = "Reach",
-            .help = "The farthest position and offset that are drawn.",
-            .initial = Index{64},
-            .least = 4,
-            .most = 4096,
-            .slider_least = 8,
-            .slider_most = 512}},
-          Animation{"query", 0, 64, 12}};
+  View view = {
+      kId,
+      "RoPE",
+      "How rotary positions turn a query and a key, and what that does to their score.",
+      false,
+      lay_out,
+      {query,
+       key,
+       {.key = "base",
+        .symbol = "base",
+        .label = "Base",
+        .help = "The larger, the slower the slow pairs turn; by default the model's.",
+        .kind = Parameter::Kind::Real,
+        .optional = true,
+        .initial = 10000.0,
+        .least = 0,
+        .most = Parameter::kMostReal,
+        .least_excluded = true,
+        .slider_least = 10,
+        .slider_most = 1000000,
+        .slider_logarithmic = true},
+       {.key = "pairs",
+        .label = "Pairs",
+        .help = "How many pairs of components are turned, at most all; the rest stay as they "
+                "are. By default as in the model.",
+        .optional = true,
+        .initial = Index{8},
+        .least = 1,
+        .slider_least = 1,
+        .slider_most = 64},
+       {.key = "vectors",
+        .label = "Vectors",
+        .help = "The query and key of the shown head; or its query for both; or arrows of "
+                "length 1 that point the same way.",
+        .kind = Parameter::Kind::Choice,
+        .initial = std::string("head"),
+        .choices = {"head", "equal", "unit"}},
+       {.key = "reach",
+        .label = "Reach",
+        .help = "The farthest position and offset that are drawn.",
+        .initial = Index{64},
+        .least = 4,
+        .most = 4096,
+        .slider_least = 8,
+        .slider_most = 512}},
+      Animation{"query", 0, 64, 12}};
+  view.data = data;
+  return view;
 }
 
 }  // namespace attnscope

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/error.h"
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
 #include "core/view/chart.h"
@@ -222,20 +223,36 @@ ViewLayout lay_out(const ViewInput& input) {
   return layout;
 }
 
+ViewData data(const ViewInput& input) {
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
+  if (const NoScores none = why_no_scores(*found.tap); !none.headline.empty()) {
+    throw InputError(none.headline + ". " + none.advice);
+  }
+  ViewData numbers;
+  for (const ScoreMap& map : score_maps(input, *found.tap, found.head)) {
+    numbers.matrices.push_back({map.name, map.cells, query_axis(input.trace, *found.tap).labels,
+                                key_axis(input.trace, *found.tap).labels});
+  }
+  return numbers;
+}
+
 }  // namespace
 
 View scores_view() {
-  return {"scores",
-          "Scores",
-          "The terms of the scores before the softmax, and one query's row stage by stage.",
-          true,
-          lay_out,
-          {{.key = "show",
-            .label = "Show",
-            .help = "The terms as maps, one row as bars, or both.",
-            .kind = Parameter::Kind::Choice,
-            .initial = std::string("both"),
-            .choices = {"both", "maps", "row"}}}};
+  View view = {"scores",
+               "Scores",
+               "The terms of the scores before the softmax, and one query's row stage by stage.",
+               true,
+               lay_out,
+               {{.key = "show",
+                 .label = "Show",
+                 .help = "The terms as maps, one row as bars, or both.",
+                 .kind = Parameter::Kind::Choice,
+                 .initial = std::string("both"),
+                 .choices = {"both", "maps", "row"}}}};
+  view.data = data;
+  return view;
 }
 
 }  // namespace attnscope

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/error.h"
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
 #include "core/view/chart.h"
@@ -44,6 +45,11 @@ Shown shown_span(const ViewInput& input, const AttentionTap& tap, Index head) {
   if (values.has("z")) s.z = values.real("z");
   if (values.has("ramp")) s.ramp = values.real("ramp");
   return s;
+}
+
+// The largest distance that any weight has.
+double farthest(const AttentionTap& tap, const Shown& s) {
+  return s.learned ? tap.result.part->span_most : static_cast<double>(tap.keys());
 }
 
 std::vector<Point> mask_curve(double z, double ramp, double far) {
@@ -259,12 +265,11 @@ ViewLayout lay_out(const ViewInput& input) {
   const MapPairAt at{raster, 2};
   std::optional<Pair> hovered;
   if (input.pointer) hovered = at(*input.pointer);
-  const double farthest = s.learned ? tap.result.part->span_most : static_cast<double>(tap.keys());
   const ViewSettings& settings = input.experiment.view;
   const std::string name =
       "span " + std::to_string(settings.layer) + " " + std::to_string(settings.head);
   const Tensor spanned = kept(input, tap, name, s, [&] {
-    return attention_with_span(*tap.result.part, found.head, s.z, s.ramp, farthest);
+    return attention_with_span(*tap.result.part, found.head, s.z, s.ramp, farthest(tap, s));
   });
   draw_maps(
       page, raster,
@@ -292,47 +297,63 @@ ViewLayout lay_out(const ViewInput& input) {
   return layout;
 }
 
+ViewData data(const ViewInput& input) {
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
+  const AttentionTap& tap = *found.tap;
+  if (const auto [headline, advice] = refusal_of(tap); !headline.empty()) {
+    throw InputError(headline + ". " + advice);
+  }
+  const Shown s = shown_span(input, tap, found.head);
+  return {{{"attention with a span",
+            attention_with_span(*tap.result.part, found.head, s.z, s.ramp, farthest(tap, s)),
+            query_axis(input.trace, tap).labels, key_axis(input.trace, tap).labels}}};
+}
+
 }  // namespace
 
 View span_view() {
-  return {kId,
-          "Span",
-          "How far back each head looks, and what a span of your choice leaves of its attention.",
-          true,
-          lay_out,
-          {{.key = "z",
-            .symbol = "z",
-            .label = "Span",
-            .help = "Keys up to this distance count in full; by default the model's, or 4.",
-            .kind = Parameter::Kind::Real,
-            .optional = true,
-            .initial = 8.0,
-            .least = 0,
-            .most = Parameter::kMostInteger,
-            .slider_least = 0,
-            .slider_most = 64},
-           {.key = "ramp",
-            .symbol = "R",
-            .label = "Ramp",
-            .help = "Over how many positions behind the span weights fade; by default the model's, "
-                    "or 4.",
-            .kind = Parameter::Kind::Real,
-            .optional = true,
-            .initial = 8.0,
-            .least = 0,
-            .most = Parameter::kMostInteger,
-            .least_excluded = true,
-            .slider_least = 1,
-            .slider_most = 64},
-           {.key = "reach",
-            .label = "Reach",
-            .help = "The largest distance that is drawn.",
-            .initial = Index{32},
-            .least = 2,
-            .most = 4096,
-            .slider_least = 8,
-            .slider_most = 256}},
-          Animation{"z", 0, 32, 10}};
+  View view = {
+      kId,
+      "Span",
+      "How far back each head looks, and what a span of your choice leaves of its attention.",
+      true,
+      lay_out,
+      {{.key = "z",
+        .symbol = "z",
+        .label = "Span",
+        .help = "Keys up to this distance count in full; by default the model's, or 4.",
+        .kind = Parameter::Kind::Real,
+        .optional = true,
+        .initial = 8.0,
+        .least = 0,
+        .most = Parameter::kMostInteger,
+        .slider_least = 0,
+        .slider_most = 64},
+       {.key = "ramp",
+        .symbol = "R",
+        .label = "Ramp",
+        .help = "Over how many positions behind the span weights fade; by default the model's, "
+                "or 4.",
+        .kind = Parameter::Kind::Real,
+        .optional = true,
+        .initial = 8.0,
+        .least = 0,
+        .most = Parameter::kMostInteger,
+        .least_excluded = true,
+        .slider_least = 1,
+        .slider_most = 64},
+       {.key = "reach",
+        .label = "Reach",
+        .help = "The largest distance that is drawn.",
+        .initial = Index{32},
+        .least = 2,
+        .most = 4096,
+        .slider_least = 8,
+        .slider_most = 256}},
+      Animation{"z", 0, 32, 10}};
+  view.data = data;
+  return view;
 }
 
 }  // namespace attnscope

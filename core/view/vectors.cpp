@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/analysis/pair.h"
+#include "core/base/error.h"
 #include "core/figure/plain_text.h"
 #include "core/view/chart.h"
 #include "core/view/describe.h"
@@ -44,6 +45,19 @@ PairVectors pair_vectors(const Tensor& q, const Tensor& k, Index heads, Index he
     v.sum.push_back(sum += v.product.back());
   }
   return v;
+}
+
+bool has_vectors(const AttentionTap& tap) {
+  const Part* part = tap.result.part.get();
+  return part != nullptr && part->source == Source::Product && part->q.defined() &&
+         part->k.defined();
+}
+
+// Whether the encoding has changed q and k themselves. Of a tap that has vectors.
+bool changes_vectors(const AttentionTap& tap) {
+  const Tensor &q = tap.result.part->q.value(), &k = tap.result.part->k.value();
+  return tap.q_plain.defined() && tap.k_plain.defined() && tap.q_plain.shape() == q.shape() &&
+         tap.k_plain.shape() == k.shape() && tap.q_plain.data() != q.data();
 }
 
 struct Stage {
@@ -197,20 +211,17 @@ ViewLayout lay_out(const ViewInput& input) {
   const Found found = find_tap(input);
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   const AttentionTap& tap = *found.tap;
-  const Part* part = tap.result.part.get();
-  if (part == nullptr || part->source != Source::Product || !part->q.defined() ||
-      !part->k.defined()) {
+  if (!has_vectors(tap)) {
     return page.message("No query and key to multiply",
                         variant(tap.variant.id).label +
                             ": its weights come from no product of one query and one key, or the "
                             "run kept neither. Choose full attention or a fixed pattern.");
   }
   const ViewSettings& settings = input.experiment.view;
+  const Part* part = tap.result.part.get();
   const Index heads = part->heads;
   const Tensor &q = part->q.value(), &k = part->k.value();
-  const bool changed = tap.q_plain.defined() && tap.k_plain.defined() &&
-                       tap.q_plain.shape() == q.shape() && tap.k_plain.shape() == k.shape() &&
-                       tap.q_plain.data() != q.data();
+  const bool changed = changes_vectors(tap);
   const bool before = changed && view_values(settings, "vectors").flag("before");
   const Box inside = page.frame(
       picture_title(input.trace),
@@ -282,19 +293,43 @@ ViewLayout lay_out(const ViewInput& input) {
   return layout;
 }
 
+ViewData data(const ViewInput& input) {
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
+  const AttentionTap& tap = *found.tap;
+  if (!has_vectors(tap)) throw InputError("No query and key to multiply");
+  const bool before =
+      changes_vectors(tap) && view_values(input.experiment.view, "vectors").flag("before");
+  const Part& part = *tap.result.part;
+  const PairVectors v =
+      pair_vectors(before ? tap.q_plain : part.q.value(), before ? tap.k_plain : part.k.value(),
+                   part.heads, found.head, focus_of(input, tap, found.head));
+  const auto d = static_cast<Index>(v.query.size());
+  ViewData::Matrix matrix{"vectors", Tensor({4, d}), {"q", "k", "q × k", "sum so far"}, {}};
+  Index row = 0;
+  for (const std::vector<double>* list : {&v.query, &v.key, &v.product, &v.sum}) {
+    std::transform(list->begin(), list->end(), matrix.values.data() + row++ * d,
+                   [](double x) { return static_cast<float>(x); });
+  }
+  return {{std::move(matrix)}};
+}
+
 }  // namespace
 
 View vectors_view() {
-  return {"vectors",
-          "Vectors",
-          "The query and the key of a pair, component by component: where their score comes from.",
-          false,
-          lay_out,
-          {{.key = "before",
-            .label = "Before the encoding",
-            .help = "Query and key as they are before a rotating encoding turns them.",
-            .kind = Parameter::Kind::Flag,
-            .initial = false}}};
+  View view = {
+      "vectors",
+      "Vectors",
+      "The query and the key of a pair, component by component: where their score comes from.",
+      false,
+      lay_out,
+      {{.key = "before",
+        .label = "Before the encoding",
+        .help = "Query and key as they are before a rotating encoding turns them.",
+        .kind = Parameter::Kind::Flag,
+        .initial = false}}};
+  view.data = data;
+  return view;
 }
 
 }  // namespace attnscope

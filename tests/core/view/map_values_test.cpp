@@ -82,7 +82,7 @@ TEST(MapValues, MemoryHasNoRollout) {
 
 TEST(MapValues, TheFirstTokenHides) {
   const Trace trace = synthetic_trace(1, 1, 6);
-  const HeatMap& map = cells(look_at(trace, "map", looking({{"hide_first", true}})));
+  const HeatMap map = cells(look_at(trace, "map", looking({{"hide_first", true}})));
   const Tensor weights = trace.attention[0].attention(0);
   for (Index i = 0; i < 6; ++i) {
     EXPECT_TRUE(std::isnan(map.values(i, 0)));
@@ -90,7 +90,7 @@ TEST(MapValues, TheFirstTokenHides) {
   }
   // Of a memory, the first token comes after it.
   const Trace memory = synthetic_trace(Pattern::causal(4, 8, 4));
-  const HeatMap& beside = cells(look_at(memory, "map", looking({{"hide_first", true}})));
+  const HeatMap beside = cells(look_at(memory, "map", looking({{"hide_first", true}})));
   EXPECT_FALSE(std::isnan(beside.values(3, 0)));
   EXPECT_TRUE(std::isnan(beside.values(3, 4)));
 }
@@ -99,7 +99,7 @@ TEST(MapValues, LimitsByHandGoFirst) {
   const Trace trace = synthetic_trace(1, 1, 12);
   Look look = looking({{"least", 0.125}, {"most", 0.5}});
   look.settings.normalise = true;
-  const HeatMap& map = cells(look_at(trace, "map", look));
+  const HeatMap map = cells(look_at(trace, "map", look));
   EXPECT_EQ(map.least, 0.125);
   EXPECT_EQ(map.most, 0.5);
   EXPECT_THROW(look_at(trace, "map", looking({{"least", 0.5}, {"most", 0.5}})), std::runtime_error);
@@ -110,7 +110,7 @@ TEST(MapValues, ScalesAgreeWithTheBar) {
   const Trace trace = synthetic_trace(1, 1, 30);
   const Tensor weights = trace.attention[0].attention(0);
   for (const char* scale : {"log", "rank"}) {
-    const HeatMap& map = cells(look_at(trace, "map", looking({{"scale", std::string(scale)}})));
+    const HeatMap map = cells(look_at(trace, "map", looking({{"scale", std::string(scale)}})));
     ColourRange range;
     range.scale = std::string(scale) == "log" ? ColourRange::Scale::Log : ColourRange::Scale::Rank;
     range.ranked = ranks_of(weights);

@@ -3,12 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/analysis/pair.h"
 #include "core/base/error.h"
 #include "core/tensor/npy.h"
 #include "core/tensor/safetensors.h"
 #include "core/view/picture.h"
+#include "tests/core/view/model_trace.h"
 #include "tests/core/view/synthetic.h"
 
 namespace attnscope {
@@ -93,6 +96,40 @@ TEST(ViewData, PatternIsEmptyWhereNothingIsAllowed) {
   experiment.view.id = "pattern";
   const std::string csv = to_csv(view_data(small_trace(), experiment));
   EXPECT_EQ(csv, "query,\"a,\",b\n\"a,\",0,\nb,0,0\n");
+}
+
+TEST(ViewData, ViewsThatExplainGiveTheirOwnNumbers) {
+  const Trace trace = testing::run_model({});
+  const AttentionTap& tap = trace.attention[0];
+  Experiment experiment;
+  experiment.view.head = 1;
+  experiment.view.pinned_query = 9;
+  experiment.view.pinned_key = 4;
+  const auto of = [&](const char* view) {
+    experiment.view.id = view;
+    return view_data(trace, experiment);
+  };
+  const auto pair = pair_score(*tap.result.part, 1, 9, 4);
+  const auto close = [](float got, double expected) {
+    return std::abs(static_cast<double>(got) - expected) <= 1e-4;
+  };
+  EXPECT_TRUE(close(of("scores").matrices.back().values(9, 4), pair->score));
+  const ViewData vectors = of("vectors");
+  EXPECT_TRUE(close(vectors.matrices[0].values(3, 7), pair->product));
+  const ViewData rope = of("rope");
+  ASSERT_EQ(rope.matrices[0].columns[64 + 5], "5");
+  EXPECT_TRUE(close(rope.matrices[0].values(0, 64 + 5), pair->score));
+  const ViewData span = of("span");
+  EXPECT_EQ(span.matrices[0].values.shape(), (Shape{12, 12}));
+  EXPECT_EQ(span.matrices[0].values(11, 0), 0);
+  const ViewData position = of("position");
+  EXPECT_EQ(position.matrices[0].values.shape(), (Shape{8, 65}));
+  EXPECT_TRUE(close(position.matrices[1].values(0, 64), 1));
+  EXPECT_EQ(position.matrices[1].columns.front(), "-64");
+  for (const char* view : {"scores", "vectors", "span"}) {
+    experiment.view.id = view;
+    EXPECT_THROW(view_data(testing::synthetic_trace(1, 2, 5), experiment), InputError) << view;
+  }
 }
 
 }  // namespace
