@@ -264,6 +264,11 @@ TEST_F(PictureCommands, NumbersInFiles) {
     for (const char* extension : {".csv", ".npy", ".safetensors"}) {
       const std::string name = view.id + extension;
       const ProcessResult result = render({"--text", "the cat sat", "--view", view.id}, name);
+      if (result.status == 2) {  // a .npy file holds one array
+        EXPECT_STREQ(extension, ".npy") << result.err;
+        expect_refusal(result, "holds one array");
+        continue;
+      }
       ASSERT_EQ(result.status, 0) << view.id << result.err;
       EXPECT_GT(fs::file_size(path(name)), 50u);
     }
