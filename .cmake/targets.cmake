@@ -19,8 +19,15 @@ function(attnscope_room target)
   target_sources(${target} PRIVATE ${ARGN})
 endfunction()
 
-# Tests are compiled once and run briefly: quick to compile matters more than quick to run.
-set(ATTNSCOPE_TEST_OPTIONS $<$<CONFIG:Release>:-O1>)
+# Where quick to compile matters more than quick to run: panels and commands compute little, tests
+# run once.
+set(ATTNSCOPE_QUICK_BUILD $<$<CONFIG:Release>:-O1>)
+set(ATTNSCOPE_TEST_BUILD $<$<CONFIG:Release>:-O0>)
+
+# What nearly every source includes, parsed once for a library. Sources still include what they use:
+# they also build with CMAKE_DISABLE_PRECOMPILE_HEADERS.
+set(ATTNSCOPE_COMMON_HEADERS <algorithm> <array> <cmath> <cstdint> <filesystem> <functional> <limits>
+    <map> <memory> <optional> <span> <string> <string_view> <vector>)
 
 # attnscope_tests(NAME LIBRARY FILE... [PROCESSORS N]): one GoogleTest program of a folder's tests,
 # each of which keeps N processors busy (1).
@@ -32,7 +39,8 @@ function(attnscope_tests name library)
   add_executable(${name} ${tests_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE attnscope_options ${library} attnscope_testing
                                         GTest::gtest_main)
-  target_compile_options(${name} PRIVATE ${ATTNSCOPE_TEST_OPTIONS})
+  target_compile_options(${name} PRIVATE ${ATTNSCOPE_TEST_BUILD})
+  target_precompile_headers(${name} REUSE_FROM attnscope_testing)
   target_compile_definitions(${name} PRIVATE ATTNSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              ATTNSCOPE_BINARY_DIR="${PROJECT_BINARY_DIR}")
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300

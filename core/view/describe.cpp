@@ -15,7 +15,10 @@ std::string describe(const Info& info, const Values& values) {
     if (!values.has(parameter.key)) continue;
     const auto entry = values.all().find(parameter.key);
     std::string value = to_text(entry->second);
-    if (value.size() > kMostValue) value = value.substr(0, kMostValue) + "…";
+    if (value.size() > kMostValue) {
+      value.resize(kMostValue);
+      value += "…";
+    }
     text += (text.empty() ? "" : ", ") + parameter.key + " = " + value;
   }
   return text.empty() ? info.label : info.label + " (" + text + ")";
