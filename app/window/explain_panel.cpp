@@ -254,8 +254,12 @@ void draw_explain_panel(Ui& ui, const State& state, RowWeights& weights) {
     faint(ui, "As it stands in the file: which variant and encoding made it is not known.");
     return;
   }
-  draw_info(ui, "Attention", variant(effective_variant(state).id));
-  draw_info(ui, "Position", encoding(effective_encoding(state).id));
+  if (const auto chosen = effective_variant(state)) {
+    draw_info(ui, "Attention", variant(chosen->id));
+  }
+  if (const auto chosen = effective_encoding(state)) {
+    draw_info(ui, "Position", encoding(chosen->id));
+  }
 }
 
 }  // namespace attnscope::window

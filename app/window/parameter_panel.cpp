@@ -9,7 +9,8 @@ namespace attnscope::window {
 namespace {
 
 constexpr std::size_t kMostSegments = 3;
-constexpr double kNumberWidth = 84, kResetWidth = 22, kAutomaticWidth = 96;  // units
+constexpr double kNumberWidth = 84, kResetWidth = 22, kLeftOutWidth = 96;  // units
+constexpr double kStripSlider = 84, kStripNumber = 52;                     // units
 
 bool is_number(const Parameter& p) {
   return p.kind == Parameter::Kind::Integer || p.kind == Parameter::Kind::Real;
@@ -38,14 +39,13 @@ bool draw_reset(Ui& ui, const Parameter& p, const Values& values, const std::str
   ImGui::PopStyleColor();
   ImGui::PopStyleVar(2);
   mark(ui, id + ".reset");
-  hint(ui, p.optional ? "Back to automatic" : "Back to " + to_text(p.initial));
+  hint(ui, "Back to " + (p.optional ? p.left_out : to_text(p.initial)));
   return clicked;
 }
 
-// At the right of the label: the number, to be typed.
-bool draw_number(Ui& ui, const Parameter& p, Values& values, const std::string& id) {
-  ImGui::SameLine(ImGui::GetContentRegionMax().x - ui.px(kResetWidth + kNumberWidth + 2));
-  ImGui::SetNextItemWidth(ui.px(kNumberWidth));
+// The number, to be typed.
+bool draw_number(Ui& ui, const Parameter& p, Values& values, const std::string& id, double width) {
+  ImGui::SetNextItemWidth(ui.px(width));
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(2)});
   bool changed = false;
   if (p.kind == Parameter::Kind::Integer) {
@@ -67,8 +67,11 @@ bool draw_number(Ui& ui, const Parameter& p, Values& values, const std::string& 
   return changed;
 }
 
-bool draw_slider(const Parameter& p, Values& values, ImGuiSliderFlags flags) {
+// Without its number, which stands in a field beside it: on the slider the knob would hide it.
+bool draw_slider(const Parameter& p, Values& values) {
+  ImGuiSliderFlags flags = ImGuiSliderFlags_NoInput;
   if (p.slider_logarithmic) flags |= ImGuiSliderFlags_Logarithmic;
+  ImGui::PushStyleColor(ImGuiCol_Text, ImVec4(0, 0, 0, 0));
   bool changed = false;
   if (p.kind == Parameter::Kind::Integer) {
     ImS64 value = values.integer(p.key);
@@ -82,18 +85,16 @@ bool draw_slider(const Parameter& p, Values& values, ImGuiSliderFlags flags) {
                                   &p.slider_most, number_format(p).c_str(), flags);
     if (changed) values.set(p.key, clamped(p, value));
   }
+  ImGui::PopStyleColor();
   return changed;
 }
 
-// The slider is thin; its number stands above it.
 bool draw_thin_slider(Ui& ui, const Parameter& p, Values& values) {
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(2), 0});
   ImGui::PushStyleVar(ImGuiStyleVar_FrameRounding, ui.px(6));
   ImGui::PushStyleVar(ImGuiStyleVar_GrabRounding, ui.px(6));
   ImGui::PushFont(ui.fonts.tiny);
-  ImGui::PushStyleColor(ImGuiCol_Text, ImVec4(0, 0, 0, 0));
-  const bool changed = draw_slider(p, values, ImGuiSliderFlags_NoInput);
-  ImGui::PopStyleColor();
+  const bool changed = draw_slider(p, values);
   ImGui::PopFont();
   ImGui::PopStyleVar(3);
   return changed;
@@ -186,15 +187,19 @@ bool draw_parameter(Ui& ui, const Parameter& p, Values& values, const std::strin
   draw_label(ui, p);
   ImGui::PopStyleVar();
   if (p.optional && !values.has(p.key)) {
-    ImGui::SameLine(ImGui::GetContentRegionMax().x - ui.px(kAutomaticWidth));
+    ImGui::SameLine(ImGui::GetContentRegionMax().x - ui.px(kLeftOutWidth));
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(2)});
-    const bool clicked = button(ui, "Automatic", id, false, ui.px(kAutomaticWidth));
+    const bool clicked = button(ui, p.left_out.c_str(), id, false, ui.px(kLeftOutWidth));
     ImGui::PopStyleVar();
     hint(ui, p.help + " Click to set it by hand.");
     if (clicked) values = given(p, values);
     return clicked;
   }
-  bool changed = is_number(p) && draw_number(ui, p, values, id);
+  bool changed = false;
+  if (is_number(p)) {  // at the right of the label
+    ImGui::SameLine(ImGui::GetContentRegionMax().x - ui.px(kResetWidth + kNumberWidth + 2));
+    changed = draw_number(ui, p, values, id, kNumberWidth);
+  }
   if (draw_reset(ui, p, values, id)) {
     values = reset(p, values);
     return true;
@@ -204,11 +209,12 @@ bool draw_parameter(Ui& ui, const Parameter& p, Values& values, const std::strin
 }
 
 // The width of a parameter's widget in a strip, without its label.
-float strip_width(const Ui& ui, const Parameter& p) {
+float strip_width(const Ui& ui, const Parameter& p, bool left_out) {
   using Kind = Parameter::Kind;
-  constexpr double kSlider = 120, kList = 110;  // units
+  constexpr double kList = 110;  // units
+  if (left_out) return ImGui::CalcTextSize(p.left_out.c_str()).x + ui.px(20);
   if (p.kind == Kind::Flag) return ImGui::GetFrameHeight();
-  if (is_number(p)) return ui.px(kSlider);
+  if (is_number(p)) return ui.px(kStripSlider + 4 + kStripNumber);
   if (p.kind != Kind::Choice) return ui.px(kList);
   float widest = 0;
   for (const std::string& choice : p.choices) {
@@ -223,18 +229,23 @@ bool draw_in_strip(Ui& ui, const Parameter& p, Values& values, const std::string
   ImGui::TextUnformatted(p.label.c_str());
   hint(ui, p.help);
   ImGui::SameLine(0, ui.px(6));
-  ImGui::SetNextItemWidth(strip_width(ui, p));
-  if (p.optional && !values.has(p.key)) {
-    const bool clicked = button(ui, "Automatic", id, false, strip_width(ui, p));
+  const bool left_out = p.optional && !values.has(p.key);
+  ImGui::SetNextItemWidth(strip_width(ui, p, left_out));
+  if (left_out) {
+    const bool clicked = button(ui, p.left_out.c_str(), id, false, strip_width(ui, p, true));
     hint(ui, p.help + " Click to set it by hand.");
     if (clicked) values = given(p, values);
     return clicked;
   }
-  bool changed = false;
+  bool changed = false, resets = false;
   if (is_number(p)) {
-    changed = draw_slider(p, values, ImGuiSliderFlags_None);
+    ImGui::SetNextItemWidth(ui.px(kStripSlider));
+    changed = draw_slider(p, values);
     mark(ui, id);
-    hint(ui, p.help + " Ctrl and click to type: " + expected_text(p) + ".");
+    hint(ui, p.help);
+    resets |= ImGui::IsItemClicked(ImGuiMouseButton_Right);
+    ImGui::SameLine(0, ui.px(4));
+    changed |= draw_number(ui, p, values, id, kStripNumber);
   } else if (p.kind == Parameter::Kind::Choice) {
     changed = draw_combo(ui, p, values, id);
     mark(ui, id);
@@ -243,7 +254,8 @@ bool draw_in_strip(Ui& ui, const Parameter& p, Values& values, const std::string
     hint(ui, p.help);
   }
   // A click with the right button brings the default back.
-  if (ImGui::IsItemClicked(ImGuiMouseButton_Right) && !is_initial(p, values)) {
+  resets |= ImGui::IsItemClicked(ImGuiMouseButton_Right);
+  if (resets && !is_initial(p, values)) {
     values = reset(p, values);
     changed = true;
   }
@@ -259,7 +271,8 @@ bool draw_parameter_strip(Ui& ui, const std::string& scope,
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(3)});
   for (const Parameter& p : parameters) {
     const float gap = ui.px(16);
-    const float width = ImGui::CalcTextSize(p.label.c_str()).x + ui.px(6) + strip_width(ui, p);
+    const float width = ImGui::CalcTextSize(p.label.c_str()).x + ui.px(6) +
+                        strip_width(ui, p, p.optional && !values.has(p.key));
     if (&p != &parameters.front()) {
       ImGui::SameLine(0, gap);
       if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();

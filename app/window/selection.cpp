@@ -135,16 +135,16 @@ ChoiceList make_list(const State& state, const List& infos, const std::optional<
 
 }  // namespace
 
-Choice effective_variant(const State& state) {
+std::optional<Choice> effective_variant(const State& state) {
   if (const Choice* choice = last_variant(state.edited())) return *choice;
   const HeadGroup* group = trained_group(state);
-  return group != nullptr ? group->variant : default_variant();
+  return group != nullptr ? std::optional(group->variant) : std::nullopt;
 }
 
-Choice effective_encoding(const State& state) {
+std::optional<Choice> effective_encoding(const State& state) {
   if (const Choice* choice = last_encoding(state.edited())) return *choice;
   const HeadGroup* group = trained_group(state);
-  return group != nullptr ? group->encoding : default_encoding();
+  return group != nullptr ? std::optional(group->encoding) : std::nullopt;
 }
 
 namespace {
@@ -165,7 +165,7 @@ std::string scope_refusal(const State& state, const Choice& choice, const Choice
 }  // namespace
 
 ChoiceList variant_list(const State& state) {
-  const Choice encoding = effective_encoding(state);
+  const Choice encoding = effective_encoding(state).value_or(default_encoding());
   Experiment without;
   const Choice* inherited =
       otherwise(state, &HeadGroup::variant, last_variant, choose_variant, without);
@@ -179,7 +179,7 @@ ChoiceList variant_list(const State& state) {
 }
 
 ChoiceList encoding_list(const State& state) {
-  const Choice variant = effective_variant(state);
+  const Choice variant = effective_variant(state).value_or(default_variant());
   Experiment without;
   const Choice* inherited =
       otherwise(state, &HeadGroup::encoding, last_encoding, choose_encoding, without);
@@ -195,7 +195,8 @@ ChoiceList encoding_list(const State& state) {
 }
 
 std::string causal_refusal(const State& state, bool causal) {
-  return why_not(state, effective_variant(state), effective_encoding(state), causal);
+  return why_not(state, effective_variant(state).value_or(default_variant()),
+                 effective_encoding(state).value_or(default_encoding()), causal);
 }
 
 }  // namespace attnscope::window

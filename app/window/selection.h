@@ -1,6 +1,7 @@
 // Which variants and encodings can be chosen now, and why others cannot. No drawing here.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,8 +33,9 @@ ChoiceList encoding_list(const State& state);
 // Why the direction cannot be chosen with the present variant and encoding; empty: it can.
 std::string causal_refusal(const State& state, bool causal);
 
-// What holds in the shown layer and head: the person's last choice for it, else the model's.
-Choice effective_variant(const State& state);
-Choice effective_encoding(const State& state);
+// What holds in the shown layer and head: the person's last choice for it, else the model's, which
+// is not known before the first run.
+std::optional<Choice> effective_variant(const State& state);
+std::optional<Choice> effective_encoding(const State& state);
 
 }  // namespace attnscope::window

@@ -109,9 +109,12 @@ void draw_view_parameters(Ui& ui, State& state, ListTexts& texts) {
   if (v.animation) {
     const Action& play = action("play");
     ImGui::BeginDisabled(!play.enabled(state));
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
+                        {ui.px(10), ui.px(3)});  // as low as what follows
     if (button(ui, state.view.play.on ? "Stop" : "Play", play.id, false, ui.px(64))) {
       play.run(state);
     }
+    ImGui::PopStyleVar();
     ImGui::EndDisabled();
     hint(ui, play.help + key_of(play));
     ImGui::SameLine(0, ui.px(16));
@@ -410,7 +413,7 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
     } else if (!state.experiment.has_input()) {
       draw_message(ui, at, size, "Type a text", "Its attention appears here.");
     } else {
-      draw_message(ui, at, size, "One moment", "The model is being loaded.");
+      draw_message(ui, at, size, "One moment", "The first run is on its way.");
     }
     return;
   }

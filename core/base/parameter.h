@@ -36,7 +36,8 @@ struct Parameter {
   Kind kind = Kind::Integer;
   bool required = false;  // no default: JSON must give it (the window starts at `initial`)
   bool optional = false;  // may be left out altogether; `initial` is what a window offers then
-  Value initial{};        // the default; where required, what the window starts with
+  std::string left_out = "automatic";  // what holds without an optional one, in a word or two
+  Value initial{};                     // the default; where required, what the window starts with
   // Hard limits (Integer, Real, and members of lists).
   double least = 0, most = kMostInteger;
   bool least_excluded = false;               // Real: the limit itself is refused

@@ -48,6 +48,7 @@ Encoding alibi_encoding() {
        .help = "One slope for each head of the layer or group, in place of the published ones.",
        .kind = Parameter::Kind::Reals,
        .optional = true,
+       .left_out = "as published",
        .initial = std::vector<double>{},
        .least = -kSteepest,
        .most = kSteepest}};

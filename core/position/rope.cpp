@@ -86,6 +86,7 @@ Encoding rope_encoding() {
        .label = "Rotated size",
        .help = "How many components of a head are turned; even, all of them by default.",
        .optional = true,
+       .left_out = "all",
        .initial = Index{16},
        .least = 1,
        .slider_least = 2,

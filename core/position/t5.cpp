@@ -69,6 +69,7 @@ Encoding t5_encoding() {
                            "causal.",
                    .kind = Parameter::Kind::Flag,
                    .optional = true,
+                   .left_out = "by direction",
                    .initial = true}};
   e.weights = {{.name = "pos.bias",
                 .help = "What is added to the score, by bucket and head.",

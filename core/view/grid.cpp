@@ -469,6 +469,7 @@ std::vector<Parameter> parameters() {
                      .help = help,
                      .kind = Kind::Real,
                      .optional = true,
+                     .left_out = "none",
                      .initial = initial,
                      .least = 0,
                      .most = kMost,

@@ -247,6 +247,7 @@ View lines_view() {
             .help = "Several heads at once, such as [0, 2]; by default the shown one.",
             .kind = Parameter::Kind::Integers,
             .optional = true,
+            .left_out = "the shown one",
             .initial = std::vector<Index>{0, 1}},
            {.key = "least",
             .label = "Least weight",

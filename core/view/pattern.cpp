@@ -220,6 +220,7 @@ std::vector<Parameter> parameters() {
                    "model has. More repeat them.",
            .kind = Kind::Integer,
            .optional = true,
+           .left_out = "the model's",
            .initial = Index{8},
            .least = 1,
            .most = 64,

@@ -393,6 +393,7 @@ ViewData data(const ViewInput& input) {
 View rope_view() {
   const Parameter position{.kind = Parameter::Kind::Real,
                            .optional = true,
+                           .left_out = "its token's",
                            .initial = 8.0,
                            .least = -Parameter::kMostInteger,
                            .slider_least = 0,
@@ -419,6 +420,7 @@ View rope_view() {
         .help = "The larger, the slower the slow pairs turn; by default the model's.",
         .kind = Parameter::Kind::Real,
         .optional = true,
+        .left_out = "the model's",
         .initial = 10000.0,
         .least = 0,
         .most = Parameter::kMostReal,
@@ -431,6 +433,7 @@ View rope_view() {
         .help = "How many pairs of components are turned, at most all; the rest stay as they "
                 "are. By default as in the model.",
         .optional = true,
+        .left_out = "the model's",
         .initial = Index{8},
         .least = 1,
         .slider_least = 1,

@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kMostLabels = 7;    // em beside and above the maps
 constexpr double kRowTitle = 1.6;    // em above the legend of a row
-constexpr double kLeastStage = 3.6;  // em: the height of a row of bars
+constexpr double kLeastStage = 2.5;  // em: the height of a row of bars
 constexpr double kMostStage = 7;
 
 ColourRange range_of(const ViewInput& input, const std::vector<ScoreMap>& maps) {
@@ -88,8 +88,8 @@ std::vector<Stage> stages_of(const Theme& theme, const RowStages& row) {
                        Colour colour) {
     stages.push_back({axis_of_all({values}, std::move(titles)), {values}, {colour}});
   };
-  add(row.score, {"score"}, theme.text);
-  add(row.weight, {"weight"}, theme.accent);
+  add(row.score, {"score", "s"}, theme.text);
+  add(row.weight, {"weight", "a"}, theme.accent);
   add(row.contribution, {"weight·‖v‖", "× ‖v‖"}, key_colour(theme));
   return stages;
 }

@@ -137,6 +137,7 @@ Variant bigbird_variant() {
        .help = "The random blocks of each block row, in place of drawn ones.",
        .kind = Parameter::Kind::IntegerLists,
        .optional = true,
+       .left_out = "drawn",
        .initial = Lists{}}};
   v.objection = [](const Values& values, const Situation& at) -> std::string {
     if (values.integer("window_blocks") % 2 == 0) {

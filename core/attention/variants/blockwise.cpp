@@ -63,6 +63,7 @@ Variant blockwise_variant() {
                            "shifts by a.",
                    .kind = Parameter::Kind::IntegerLists,
                    .optional = true,
+                   .left_out = "shifts",
                    .initial = Lists{}}};
   v.objection = [](const Values& values, const Situation& at) -> std::string {
     if (!values.has("permutations")) return {};

@@ -106,6 +106,7 @@ Variant hopfield_variant() {
                    .help = "How sharply patterns are told apart; by default the scale.",
                    .kind = Parameter::Kind::Real,
                    .optional = true,
+                   .left_out = "the scale",
                    .initial = 1.0,
                    .least = -std::numeric_limits<float>::max(),
                    .most = std::numeric_limits<float>::max(),
