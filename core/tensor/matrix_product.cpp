@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/attention/cpu/row_kernels.h"
 #include "core/base/parallel.h"
+#include "core/tensor/row_kernels.h"
 
 namespace attnscope {
 namespace {

@@ -1,7 +1,7 @@
 // A matrix of rows, transposed in panels, so that products with it read memory in order.
 #pragma once
 
-#include "core/attention/cpu/row_kernels.h"
+#include "core/tensor/row_kernels.h"
 #include "core/tensor/tensor.h"
 
 namespace attnscope::cpu {

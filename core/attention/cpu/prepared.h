@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/attention/cpu/packed.h"
-#include "core/attention/cpu/row_kernels.h"
 #include "core/attention/part.h"
+#include "core/tensor/row_kernels.h"
 
 namespace attnscope::cpu {
 

@@ -2,4 +2,4 @@
 #define ATTNSCOPE_ROWS 4
 #define ATTNSCOPE_KERNELS row_kernels_baseline
 #define ATTNSCOPE_NAME "128-bit"
-#include "core/attention/cpu/row_kernels.inc"
+#include "core/tensor/row_kernels.inc"

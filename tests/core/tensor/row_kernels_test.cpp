@@ -1,5 +1,5 @@
 // The inner loops of every instruction set that this processor runs, against plain loops.
-#include "core/attention/cpu/row_kernels.h"
+#include "core/tensor/row_kernels.h"
 
 #include <gtest/gtest.h>
 

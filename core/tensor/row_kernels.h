@@ -1,5 +1,5 @@
-// The few inner loops in which attention spends its time, compiled once per instruction set from
-// one source (row_kernels.inc) and chosen when the program runs.
+// The few inner loops in which attention and matrix products spend their time, compiled once per
+// instruction set from one source (row_kernels.inc) and chosen when the program runs.
 //
 // Numbers are float32, rows contiguous; a matrix is a pointer and the distance of its rows. No
 // alignment is required. Results do not depend on the number of threads, but do differ between
@@ -11,7 +11,7 @@
 
 namespace attnscope::cpu {
 
-// Columns of a packed panel (see packed.h): two vectors of the widest instruction set.
+// Columns of a packed panel: two vectors of the widest instruction set.
 inline constexpr std::ptrdiff_t panel_width = 32;
 
 struct RowKernels {

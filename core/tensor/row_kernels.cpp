@@ -1,4 +1,4 @@
-#include "core/attention/cpu/row_kernels.h"
+#include "core/tensor/row_kernels.h"
 
 namespace attnscope::cpu {
 

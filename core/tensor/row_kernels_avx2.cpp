@@ -2,4 +2,4 @@
 #define ATTNSCOPE_ROWS 4
 #define ATTNSCOPE_KERNELS row_kernels_avx2
 #define ATTNSCOPE_NAME "AVX2"
-#include "core/attention/cpu/row_kernels.inc"
+#include "core/tensor/row_kernels.inc"
