@@ -177,8 +177,7 @@ void draw_status_line(Ui& ui, State& state) {
     draw_pending(ui, state);
     draw_notes(ui, trace);
   } else {
-    ImGui::TextColored(ui.look->faint, "%s",
-                       state.busy_seconds > 0 ? "First run" : "Ready");
+    ImGui::TextColored(ui.look->faint, "%s", state.busy_seconds > 0 ? "First run" : "Ready");
   }
   ImGui::PopFont();
 }

@@ -91,6 +91,7 @@ void draw_field(Ui& ui, const NumberField& field) {
 
 void draw_size(Ui& ui, ExportDialog& dialog, bool pixels) {
   PictureOptions& picture = dialog.picture;
+  ImGui::TextUnformatted("Size");
   const int unit =
       segments(ui, "export.unit",
                {{"Pixels", "Sizes in pixels; the scale says how many are a unit.", "px"},

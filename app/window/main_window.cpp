@@ -12,7 +12,7 @@ namespace attnscope::window {
 namespace {
 
 constexpr double kStatusHeight = 30;   // units
-constexpr double kLeastPicture = 280;  // units: side panels give way before the picture does
+constexpr double kLeastPicture = 480;  // units: side panels give way before the picture does
 
 constexpr ImGuiWindowFlags kFixed = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                                     ImGuiWindowFlags_NoSavedSettings |

@@ -46,12 +46,14 @@ void draw_shade(const Ui& ui, const ImVec4& place) {
                    ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoSavedSettings);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const ImU32 shade = IM_COL32(10, 14, 20, 120);
+  draw.PushClipRectFullScreen();  // over the window's padding, too
   draw.AddRectFilled(screen.Pos, {end.x, place.y}, shade);
   draw.AddRectFilled({screen.Pos.x, place.w}, end, shade);
   draw.AddRectFilled({screen.Pos.x, place.y}, {place.x, place.w}, shade);
   draw.AddRectFilled({place.z, place.y}, {end.x, place.w}, shade);
   draw.AddRect({place.x, place.y}, {place.z, place.w}, packed(ui.look->accent), ui.px(4), 0,
                ui.px(2));
+  draw.PopClipRect();
   ImGui::End();
 }
 

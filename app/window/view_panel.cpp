@@ -25,12 +25,13 @@ std::string key_of(const Action& a) {
   return a.shortcuts.empty() ? "" : "  (" + to_string(a.shortcuts.front()) + ")";
 }
 
-void draw_tab(Ui& ui, State& state, const View& view) {
+// `padding`: units left and right of the label.
+void draw_tab(Ui& ui, State& state, const View& view, double padding) {
   const Action& open = action("view." + view.id);
   const bool chosen = state.experiment.view.id == view.id;
   ImGui::PushFont(chosen ? ui.fonts.bold : ui.fonts.body);
   const ImVec2 extent = ImGui::CalcTextSize(view.label.c_str());
-  const ImVec2 size(extent.x + ui.px(22), extent.y + ui.px(16));
+  const ImVec2 size(extent.x + 2 * ui.px(padding), extent.y + ui.px(13));
   if (ImGui::GetContentRegionAvail().x < size.x) ImGui::NewLine();  // as many lines as it takes
   const ImVec2 at = ImGui::GetCursorScreenPos();
   if (ImGui::InvisibleButton(open.id.c_str(), size)) open.run(state);
@@ -38,14 +39,36 @@ void draw_tab(Ui& ui, State& state, const View& view) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const bool hovered = ImGui::IsItemHovered();
   const ImVec4& colour = chosen ? ui.look->accent : (hovered ? ui.look->text : ui.look->faint);
-  draw.AddText({at.x + ui.px(11), at.y + ui.px(8)}, packed(colour), view.label.c_str());
+  draw.AddText({at.x + ui.px(padding), at.y + ui.px(6)}, packed(colour), view.label.c_str());
   if (chosen) {
-    draw.AddRectFilled({at.x + ui.px(8), at.y + size.y - ui.px(3)},
-                       {at.x + size.x - ui.px(8), at.y + size.y}, packed(ui.look->accent),
+    draw.AddRectFilled({at.x + ui.px(padding - 3), at.y + size.y - ui.px(3)},
+                       {at.x + size.x - ui.px(padding - 3), at.y + size.y}, packed(ui.look->accent),
                        ui.px(1.5));
   }
   ImGui::PopFont();
   hint(ui, view.summary + key_of(open));
+}
+
+// As wide as they like, or as narrow as one line takes; else in two.
+void draw_tabs(Ui& ui, State& state) {
+  constexpr double kLeastPadding = 3.5, kTwoLines = 6, kMostPadding = 11;  // units
+  float spare = ImGui::GetContentRegionAvail().x - ui.px(1);
+  for (const View& v : views()) {
+    ImGui::PushFont(v.id == state.experiment.view.id ? ui.fonts.bold : ui.fonts.body);
+    spare -= ImGui::CalcTextSize(v.label.c_str()).x;
+    ImGui::PopFont();
+  }
+  const double fitting =
+      static_cast<double>(spare / ui.px(1)) / 2 / static_cast<double>(views().size());
+  const double padding = fitting < kLeastPadding ? kTwoLines : std::min(fitting, kMostPadding);
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
+  for (const View& v : views()) {
+    draw_tab(ui, state, v, padding);
+    ImGui::SameLine(0, 0);
+  }
+  ImGui::NewLine();
+  ImGui::PopStyleVar();
+  ImGui::Dummy({0, ui.px(2)});
 }
 
 // "‹ Layer 2 ›": arrows run actions, the middle drops down a list. Numbers from 0, as on the
@@ -53,7 +76,7 @@ void draw_tab(Ui& ui, State& state, const View& view) {
 void draw_stepper(Ui& ui, const char* what, Index now, Index count, const Action& back,
                   const Action& on, State& state, Index& chosen) {
   ImGui::PushID(what);
-  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(2), 0});
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(2), ImGui::GetStyle().ItemSpacing.y});
   ImGui::BeginDisabled(!back.enabled(state));
   if (button(ui, "‹", back.id)) back.run(state);
   hint(ui, back.help + key_of(back));
@@ -176,12 +199,7 @@ void draw_measured_texts(Ui& ui, State& state) {
 }
 
 void draw_toolbar(Ui& ui, State& state, ListTexts& texts) {
-  for (const View& v : views()) {
-    draw_tab(ui, state, v);
-    ImGui::SameLine(0, 0);
-  }
-  ImGui::NewLine();
-  ImGui::Spacing();
+  draw_tabs(ui, state);
   const Index layer_now = state.edited().view.layer, head_now = state.edited().view.head;
   Index layer = layer_now, head = head_now;
   draw_stepper(ui, "Layer", layer, state.layers(), action("layer_back"), action("layer_on"), state,
