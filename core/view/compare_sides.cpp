@@ -1,0 +1,174 @@
+#include "core/view/compare_sides.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/analysis/cost.h"
+#include "core/analysis/prediction.h"
+#include "core/figure/plain_text.h"
+#include "core/view/describe.h"
+#include "core/view/range.h"
+
+namespace attnscope {
+namespace {
+
+constexpr Index kMostPairs = Index{1} << 24;  // of a map
+
+bool same_tokens(const Trace& a, const Trace& b) {
+  return std::equal(a.tokens.begin(), a.tokens.end(), b.tokens.begin(), b.tokens.end(),
+                    [](const TraceToken& x, const TraceToken& y) { return x.label == y.label; });
+}
+
+std::string no_difference(const AttentionTap& a, const AttentionTap& b) {
+  if (a.queries() != b.queries()) {
+    return "No difference to show: A has " + std::to_string(a.queries()) + " tokens, B has " +
+           std::to_string(b.queries()) + ".";
+  }
+  if (a.keys() != b.keys() || a.result.columns != b.result.columns) {
+    return "No difference to show: the keys of A and B are not the same, " +
+           std::to_string(a.keys()) + " and " + std::to_string(b.keys()) + " columns.";
+  }
+  return "";
+}
+
+Side side(const char* letter, Colour colour, const Trace& trace, const Found& found,
+          const ViewSettings& view, ViewCache* cache) {
+  const auto make = [&] { return found.tap->attention(found.head); };
+  const std::string name = std::string("weights of ") + letter + ", layer " +
+                           std::to_string(view.layer) + ", head " + std::to_string(view.head);
+  const Tensor weights =
+      cache == nullptr ? make() : cache->matrix(found.tap->result.pattern, name, make);
+  return {letter,     colour, &trace,  found.tap,
+          found.head, view,   weights, is_signed(*found.tap, found.head)};
+}
+
+std::string bytes_text(std::size_t bytes) {
+  const auto count = static_cast<double>(bytes);
+  if (count < 1e6) return fixed(count / 1e3, 1) + " kB";
+  return count < 1e9 ? fixed(count / 1e6, 1) + " MB" : fixed(count / 1e9, 2) + " GB";
+}
+
+std::string percent(Index part, Index whole) {
+  if (part == whole || whole == 0) return "";
+  return " (" + brief(100.0 * static_cast<double>(part) / static_cast<double>(whole), 2) + " %)";
+}
+
+// What is made from both sides' weights, by a name of what it is.
+template <class Make>
+Tensor of_both(const Sides& sides, const std::string& what, ViewCache* cache, const Make& make) {
+  if (cache == nullptr) return make();
+  const std::string name = what + ", " + place_name(sides.a) + "; " + place_name(sides.b);
+  return cache->matrix(sides.a.tap->result.pattern, sides.b.tap->result.pattern, name, make);
+}
+
+}  // namespace
+
+const Side& Sides::of(Show show) const {
+  const bool first = (show != Show::Second) != (flipped && show != Show::Difference);
+  return first ? a : b;
+}
+
+FoundSides find_sides(const ViewInput& input) {
+  const ViewSettings& view = input.experiment.view;
+  const std::vector<Experiment>& others = input.experiment.others;
+  const Found a = find_tap(input.trace, view);
+  if (a.tap == nullptr) return {{}, a.headline, a.advice};
+  if (others.empty()) {
+    return {
+        {},
+        "Nothing to compare with yet",
+        "“Compare with this” keeps what is set now as B. Then change the variant, the encoding, "
+        "the model, the layer or the text, and see here what that does."};
+  }
+  if (input.reference == nullptr) {
+    return {{}, "One moment", "The run to compare with is being computed."};
+  }
+  const Trace& reference = *input.reference;
+  const Found b = find_tap(reference, others.front().view);
+  if (b.tap == nullptr) return {{}, "B: " + b.headline, b.advice};
+  for (const AttentionTap* tap : {a.tap, b.tap}) {
+    if (tap->keys() <= kMostPairs / tap->queries()) continue;
+    return {{},
+            "Too many pairs to compare",
+            "Maps of up to " + grouped(kMostPairs) +
+                " pairs can be compared cell by cell. Choose a shorter text."};
+  }
+  FoundSides found;
+  found.sides =
+      Sides{side("A", first_colour(), input.trace, a, view, input.cache),
+            side("B", second_colour(), reference, b, others.front().view, input.cache),
+            no_difference(*a.tap, *b.tap), same_tokens(input.trace, reference), input.flipped};
+  return found;
+}
+
+std::string place_name(const Side& side) {
+  return "layer " + std::to_string(side.view.layer) + ", head " + std::to_string(side.view.head);
+}
+
+std::string heading(const Side& side, const Side& other) {
+  std::vector<std::string> parts;
+  const auto add = [&parts](const std::string& own, const std::string& others) {
+    if (own != others) parts.push_back(own);
+  };
+  add(side.trace->model, other.trace->model);
+  add(describe_variant(*side.tap), describe_variant(*other.tap));
+  add("position: " + describe_encoding(*side.tap), "position: " + describe_encoding(*other.tap));
+  add(place_name(side), place_name(other));
+  if (parts.empty() && !same_tokens(*side.trace, *other.trace)) parts.push_back("its own text");
+  if (parts.empty()) return place_name(side);
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : " · ") + part;
+  return text;
+}
+
+std::vector<Fact> facts(const Sides& sides) {
+  std::vector<Fact> list;
+  const auto add = [&](const std::string& name, const auto& text_of) {
+    list.push_back({name, text_of(sides.a), text_of(sides.b)});
+  };
+  const auto bits = [](const Side& side, const auto& text_of) -> std::string {
+    const auto known = prediction(*side.trace);
+    return known ? text_of(*known) : "–";
+  };
+  add("Perplexity", [&](const Side& side) {
+    return bits(side, [](const Prediction& p) { return brief(p.perplexity, 4); });
+  });
+  add("Bits per token", [&](const Side& side) {
+    return bits(side, [](const Prediction& p) { return fixed(p.bits_per_token, 3); });
+  });
+  if (!sides.same_tokens) {
+    add("Bits per byte", [&](const Side& side) {
+      return bits(side, [](const Prediction& p) {
+        return std::isnan(p.bits_per_byte) ? std::string("–") : fixed(p.bits_per_byte, 3);
+      });
+    });
+    add("Tokens", [](const Side& side) {
+      return grouped(static_cast<long long>(side.trace->tokens.size()));
+    });
+  }
+  add("Time", [](const Side& side) { return brief(side.trace->milliseconds, 3) + " ms"; });
+  add("Pairs", [](const Side& side) {
+    const RunCost cost = run_cost(*side.trace);
+    return grouped(cost.pairs) + percent(cost.pairs, cost.all_pairs);
+  });
+  add("Memory", [](const Side& side) { return bytes_text(run_cost(*side.trace).bytes); });
+  return list;
+}
+
+Tensor difference_of(const Sides& sides, ViewCache* cache) {
+  return of_both(sides, "A - B", cache,
+                 [&] { return difference(sides.a.weights, sides.b.weights); });
+}
+
+Tensor divergence_of(const Sides& sides, Divergence divergence, ViewCache* cache) {
+  const std::string what = "divergence " + std::to_string(static_cast<int>(divergence));
+  return of_both(sides, what, cache, [&] {
+    const std::vector<double> rows = row_divergences(sides.a.weights, sides.b.weights, divergence);
+    Tensor result({static_cast<Index>(rows.size())});
+    std::transform(rows.begin(), rows.end(), result.begin(),
+                   [](double v) { return static_cast<float>(v); });
+    return result;
+  });
+}
+
+}  // namespace attnscope
