@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -11,10 +12,11 @@ namespace {
 
 // More ranges than threads, so that a thread that is held up does not hold up the rest.
 constexpr Index kRangesPerThread = 4;
-// How long a helper looks for more work before it sleeps: some ten microseconds, as long as waking
-// it would take. OpenMP's threads look for milliseconds, which on a machine with other work takes
-// the processor from the very thread that they wait for.
+// Waking a thread that sleeps takes as long as a small loop, so one that waits first looks some ten
+// microseconds, and then goes on looking, but lets whoever else wants the processor go first: that
+// may be the very thread that it waits for.
 constexpr int kLooks = 300;
+constexpr std::chrono::microseconds kYielding{200};
 
 std::atomic<int>& threads() {
   static std::atomic<int> count(
@@ -36,24 +38,50 @@ void wait_while(const std::atomic<int>& number, int old) {
     if (number.load(std::memory_order_acquire) != old) return;
     pause();
   }
+  const auto end = std::chrono::steady_clock::now() + kYielding;
+  do {
+    if (number.load(std::memory_order_acquire) != old) return;
+    std::this_thread::yield();
+  } while (std::chrono::steady_clock::now() < end);
   number.wait(old, std::memory_order_acquire);
 }
 
-// One loop: whoever takes part takes the next range until there is none.
-struct Loop {
-  const std::function<void(Index, Index)>& body;
-  Index count, step;
-  std::atomic<Index> next{0};
+// One loop. Each thread has a share of neighbouring ranges, about the same one in loop after loop,
+// so that it finds in its cache what it computed before; when done, it helps with the others'.
+class Loop {
+ public:
+  Loop(const std::function<void(Index, Index)>& body, Index count, Index step, Index ranges,
+       Index threads)
+      : body_(body), count_(count), step_(step), shares_(static_cast<std::size_t>(threads)) {
+    for (Index t = 0; t < threads; ++t) {
+      Share& share = shares_[static_cast<std::size_t>(t)];
+      share.next.store(ranges * t / threads, std::memory_order_relaxed);
+      share.end = ranges * (t + 1) / threads;
+    }
+  }
 
-  void take_part() {
+  void take_part(int thread) {
     in_loop = true;
-    for (;;) {
-      const Index first = next.fetch_add(step, std::memory_order_relaxed);
-      if (first >= count) break;
-      body(first, std::min(count, first + step));
+    const std::size_t own = static_cast<std::size_t>(thread);
+    for (std::size_t t = 0; t < shares_.size(); ++t) {
+      Share& share = shares_[(own + t) % shares_.size()];
+      for (;;) {
+        const Index range = share.next.fetch_add(1, std::memory_order_relaxed);
+        if (range >= share.end) break;
+        body_(range * step_, std::min(count_, (range + 1) * step_));
+      }
     }
     in_loop = false;
   }
+
+ private:
+  struct alignas(64) Share {  // a cache line each
+    std::atomic<Index> next{0};
+    Index end = 0;
+  };
+  const std::function<void(Index, Index)>& body_;
+  Index count_, step_;  // a range has `step_` items
+  std::vector<Share> shares_;
 };
 
 // Helper threads for one loop at a time.
@@ -78,7 +106,7 @@ class Helpers {
       wanted_ = helpers;
     }
     announce();
-    loop.take_part();
+    loop.take_part(0);
     {
       const std::scoped_lock lock(mutex_);
       loop_ = nullptr;  // a helper that has not begun by now is not waited for
@@ -108,7 +136,7 @@ class Helpers {
         }
       }
       if (loop == nullptr) continue;
-      loop->take_part();
+      loop->take_part(number + 1);
       inside_.fetch_sub(1);
       inside_.notify_all();
     }
@@ -142,9 +170,9 @@ void parallel_for(Index count, Index grain, const std::function<void(Index, Inde
   const Index ranges = (count + step - 1) / step;
   if (ranges > 1 && most_threads > 1 && !in_loop) {
     static Helpers helpers;
-    Loop loop{body, count, step};
-    const auto wanted = std::min<Index>(ranges, most_threads) - 1;
-    if (helpers.run(loop, static_cast<int>(wanted))) return;
+    const Index wanted = std::min<Index>(ranges, most_threads);
+    Loop loop(body, count, step, ranges, wanted);
+    if (helpers.run(loop, static_cast<int>(wanted) - 1)) return;
   }
   for (Index first = 0; first < count; first += step) body(first, std::min(count, first + step));
 }
