@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/base/parallel.h"
@@ -67,23 +68,12 @@ struct RowStatistics {
   Tensor mean, inverse;  // [rows]; mean is undefined for RMS norm
 };
 
-RowStatistics row_statistics(const Tensor& x, const Rows& rows, double epsilon, bool centred) {
-  RowStatistics s{centred ? Tensor({rows.count}) : Tensor(), Tensor({rows.count})};
-  const float* data = x.data();
-  const float d = static_cast<float>(rows.size);
-  const float added = static_cast<float>(epsilon);
-  float *means = s.mean.data(), *inverses = s.inverse.data();
-  for_rows(rows, [=](Index first, Index last) {
-    for (Index row = first; row < last; ++row) {
-      const float* line = data + row * rows.size;
-      const float mean = centred ? lane_sum(rows.size, [=](Index i) { return line[i]; }) / d : 0.0f;
-      const float variance =
-          lane_sum(rows.size, [=](Index i) { return (line[i] - mean) * (line[i] - mean); }) / d;
-      if (centred) means[row] = mean;
-      inverses[row] = 1.0f / std::sqrt(variance + added);
-    }
-  });
-  return s;
+// [mean, inverse] of one row.
+std::pair<float, float> row_statistics(const float* x, Index n, float epsilon, bool centred) {
+  const float d = static_cast<float>(n);
+  const float mean = centred ? lane_sum(n, [=](Index i) { return x[i]; }) / d : 0.0f;
+  const float variance = lane_sum(n, [=](Index i) { return (x[i] - mean) * (x[i] - mean); }) / d;
+  return {mean, 1.0f / std::sqrt(variance + epsilon)};
 }
 
 // The gradient of x for one row: with n = (x - mean) * inverse and u = gradient * gain,
@@ -134,16 +124,19 @@ Var norm(const char* name, const Var& x, const Var& gain, const Var& bias, doubl
     throw InputError(std::string(name) + " of " + to_string(x.shape()) +
                      ": gain and bias need the shape " + to_string(Shape{rows.size}));
   }
-  const RowStatistics s = row_statistics(x.value(), rows, epsilon, centred);
+  RowStatistics s{centred ? Tensor({rows.count}) : Tensor(), Tensor({rows.count})};
   Tensor result(x.shape());
   const float *from = x.value().data(), *weight = gain.value().data();
   const float* added = bias.defined() ? bias.value().data() : nullptr;
-  float* to = result.data();
-  for_rows(rows, [&, from, weight, added, to](Index first, Index last) {
+  float *to = result.data(), *means = s.mean.data(), *inverses = s.inverse.data();
+  for_rows(rows, [=](Index first, Index last) {
     for (Index row = first; row < last; ++row) {
-      const float mean = centred ? s.mean[row] : 0.0f, inverse = s.inverse[row];
       const float* in = from + row * rows.size;
       float* out = to + row * rows.size;
+      const auto [mean, inverse] =
+          row_statistics(in, rows.size, static_cast<float>(epsilon), centred);
+      if (centred) means[row] = mean;
+      inverses[row] = inverse;
       for (Index i = 0; i < rows.size; ++i) out[i] = (in[i] - mean) * inverse * weight[i];
       if (added == nullptr) continue;
       for (Index i = 0; i < rows.size; ++i) out[i] += added[i];

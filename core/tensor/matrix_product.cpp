@@ -75,12 +75,20 @@ void multiply_block(const RowKernels& kernels, const Matrix& a, const Matrix& b,
   }
 }
 
+// Rows of A are shared out as well where they are many: most often a thread has just computed its
+// share of them. (Those of a transposed A are columns of what threads computed by rows.) Also where
+// there are too few panels for all threads.
+Index row_shares(const Matrix& a, Index columns, Index panels) {
+  const Index threads = thread_count(), least = ceil_divide(threads, panels);
+  if (a.transposed || a.rows <= columns) return least;
+  return std::max(least, std::min(a.rows / kRows, threads));
+}
+
 void multiply_panels(const Matrix& a, const Matrix& b, float* c, Index c_stride, bool add,
                      bool threads) {
   const RowKernels& kernels = cpu::row_kernels();
   const Index panels = ceil_divide(b.columns, panel_width);
-  // Rows are shared out as well where there are too few panels.
-  const Index shares = threads ? ceil_divide(thread_count(), panels) : 1;
+  const Index shares = threads ? row_shares(a, b.columns, panels) : 1;
   const Index rows = ceil_divide(ceil_divide(a.rows, shares), kTile) * kTile;
   const Index items = ceil_divide(a.rows, rows) * panels;
   parallel_for(items, threads ? 1 : items, [&](Index item, Index end) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
+#include <vector>
 
 #include "core/base/parallel.h"
 
@@ -10,16 +12,16 @@ namespace attnscope {
 
 namespace {
 
-constexpr Index kGrain = Index{1} << 15;  // numbers that are worth a thread
+constexpr Index kPiece = Index{1} << 13;  // numbers of a parameter that one thread works on
 
 // In partial sums that the compiler keeps in vector registers, over stretches short enough for
 // float32.
-double squared_length(const Tensor& t) {
+double squared_length(const float* numbers, Index count) {
   constexpr Index kLanes = 64, kStretch = 4096;
   double sum = 0;
-  for (Index begin = 0; begin < t.size(); begin += kStretch) {
-    const float* x = t.data() + begin;
-    const Index size = std::min(kStretch, t.size() - begin);
+  for (Index begin = 0; begin < count; begin += kStretch) {
+    const float* x = numbers + begin;
+    const Index size = std::min(kStretch, count - begin);
     float lanes[kLanes] = {};
     Index i = 0;
     for (; i + kLanes <= size; i += kLanes) {
@@ -29,6 +31,31 @@ double squared_length(const Tensor& t) {
     for (const float lane : lanes) sum += static_cast<double>(lane);
   }
   return sum;
+}
+
+// What step() does to one piece of a parameter.
+struct Piece {
+  Index size;
+  const float* gradient;
+  float *value, *first, *second;  // the parameter and its moments
+  float keep;                     // of the value
+};
+
+struct Move {
+  float beta1, beta2, shrink, rate, epsilon;
+};
+
+void move(const Piece& piece, const Move& m) {
+  const float* const gradient = piece.gradient;
+  float *const value = piece.value, *const first = piece.first, *const second = piece.second;
+  const float keep = piece.keep;
+  const auto [beta1, beta2, shrink, rate, epsilon] = m;
+  for (Index i = 0; i < piece.size; ++i) {
+    const float g = gradient[i] * shrink;
+    first[i] = beta1 * first[i] + (1 - beta1) * g;
+    second[i] = beta2 * second[i] + (1 - beta2) * g * g;
+    value[i] = keep * value[i] - rate * first[i] / (std::sqrt(second[i]) + epsilon);
+  }
 }
 
 }  // namespace
@@ -42,22 +69,7 @@ double learning_rate(Index step, Index steps, Index warm_up, double most, double
 }
 
 double AdamW::step(NamedVars& parameters, double rate) {
-  double sum = 0;
-  for (const auto& [name, parameter] : parameters) {
-    if (parameter.gradient().defined()) sum += squared_length(parameter.gradient());
-  }
-  const double length = std::sqrt(sum);
-  if (!std::isfinite(length)) return length;
-  ++steps_;
-  const double shrink = settings_.clip > 0 && length > settings_.clip ? settings_.clip / length : 1;
-  // Unbiased moments, folded into the rate and into epsilon.
-  const double unbias1 = 1 - std::pow(settings_.beta1, static_cast<double>(steps_));
-  const double unbias2 = std::sqrt(1 - std::pow(settings_.beta2, static_cast<double>(steps_)));
-  const auto beta1 = static_cast<float>(settings_.beta1);
-  const auto beta2 = static_cast<float>(settings_.beta2);
-  const auto by = static_cast<float>(shrink);
-  const auto move = static_cast<float>(rate * unbias2 / unbias1);
-  const auto epsilon = static_cast<float>(settings_.epsilon * unbias2);
+  std::vector<Piece> pieces;
   for (auto& [name, parameter] : parameters) {
     const Tensor gradient = parameter.gradient();
     if (!gradient.defined()) continue;
@@ -66,22 +78,33 @@ double AdamW::step(NamedVars& parameters, double rate) {
       moments.first = Tensor::zeros(gradient.shape());
       moments.second = Tensor::zeros(gradient.shape());
     }
-    const bool decays = parameter.rank() >= 2;
-    const float keep = 1 - static_cast<float>(decays ? rate * settings_.weight_decay : 0);
-    float* const value = parameter.mutable_value().data();
-    float* const first = moments.first.data();
-    float* const second = moments.second.data();
-    const float* const slope = gradient.data();
-    parallel_for(gradient.size(), kGrain, [=](Index begin, Index end) {
-      for (Index i = begin; i < end; ++i) {
-        const float g = slope[i] * by;
-        first[i] = beta1 * first[i] + (1 - beta1) * g;
-        second[i] = beta2 * second[i] + (1 - beta2) * g * g;
-        value[i] = keep * value[i] - move * first[i] / (std::sqrt(second[i]) + epsilon);
-      }
-    });
-    parameter.clear_gradient();
+    const double decay = parameter.rank() >= 2 ? rate * settings_.weight_decay : 0;
+    for (Index at = 0; at < gradient.size(); at += kPiece) {
+      pieces.push_back({std::min(kPiece, gradient.size() - at), gradient.data() + at,
+                        parameter.mutable_value().data() + at, moments.first.data() + at,
+                        moments.second.data() + at, 1 - static_cast<float>(decay)});
+    }
   }
+  const auto for_pieces = [&](const auto& body) {
+    parallel_for(static_cast<Index>(pieces.size()), 2, [&](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i) body(static_cast<std::size_t>(i));
+    });
+  };
+  std::vector<double> squares(pieces.size());
+  for_pieces(
+      [&](std::size_t i) { squares[i] = squared_length(pieces[i].gradient, pieces[i].size); });
+  const double length = std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
+  if (!std::isfinite(length)) return length;
+  ++steps_;
+  const double shrink = settings_.clip > 0 && length > settings_.clip ? settings_.clip / length : 1;
+  // Unbiased moments, folded into the rate and into epsilon.
+  const double unbias1 = 1 - std::pow(settings_.beta1, static_cast<double>(steps_));
+  const double unbias2 = std::sqrt(1 - std::pow(settings_.beta2, static_cast<double>(steps_)));
+  const Move how{static_cast<float>(settings_.beta1), static_cast<float>(settings_.beta2),
+                 static_cast<float>(shrink), static_cast<float>(rate * unbias2 / unbias1),
+                 static_cast<float>(settings_.epsilon * unbias2)};
+  for_pieces([&](std::size_t i) { move(pieces[i], how); });
+  for (auto& [name, parameter] : parameters) parameter.clear_gradient();
   return length;
 }
 
