@@ -40,13 +40,13 @@ void draw_left(Ui& ui, State& state, Panels& panels, float width, float height) 
 
 void draw_middle(Ui& ui, State& state, Panels& panels, Painter& painter, float width,
                  float height) {
-  ImGui::PushStyleColor(ImGuiCol_ChildBg, ui.look->page);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   panels.places.picture = {at.x, at.y, at.x + width, at.y + height};
   const float band = std::min(ui.px(lesson_band_height(state)), height / 2);
   ImGui::BeginGroup();
+  painter.fill(*ImGui::GetWindowDrawList(), at, {at.x + width, at.y + height - band},
+               packed(ui.look->page));
   begin_panel(ui, "middle", width, height - band);
-  ImGui::PopStyleColor();
   draw_view_panel(ui, state, panels.picture, painter);
   ImGui::EndChild();
   if (band > 0) {
@@ -115,7 +115,8 @@ void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter) {
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
-  ImGui::Begin("##main", nullptr, kFixed);
+  // The frame was cleared in its colour.
+  ImGui::Begin("##main", nullptr, kFixed | ImGuiWindowFlags_NoBackground);
   ImGui::PopStyleVar(3);
   const float foot = ui.px(kStatusHeight);
   const float height = std::max(ImGui::GetContentRegionAvail().y - foot, ui.px(60));

@@ -1,5 +1,7 @@
 #include "app/window/painter.h"
 
+#include <epoxy/gl.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -122,12 +124,30 @@ class Brush {
   const Fonts& fonts_;
 };
 
+// In the framebuffer, rows counted from above.
+PixelBox pixels(ImVec2 least, ImVec2 most) {
+  const ImDrawData& data = *ImGui::GetDrawData();
+  const auto x = [&](float v) {
+    return static_cast<int>(std::lround((v - data.DisplayPos.x) * data.FramebufferScale.x));
+  };
+  const auto y = [&](float v) {
+    return static_cast<int>(std::lround((v - data.DisplayPos.y) * data.FramebufferScale.y));
+  };
+  return PixelBox{x(least.x), y(least.y), x(most.x) - x(least.x), y(most.y) - y(least.y)};
+}
+
+int framebuffer_height() {
+  const ImDrawData& data = *ImGui::GetDrawData();
+  return static_cast<int>(std::lround(data.DisplaySize.y * data.FramebufferScale.y));
+}
+
 }  // namespace
 
 Painter::Painter(bool shares_with_backend) : heat_maps_(shares_with_backend) {}
 
 void Painter::begin_frame() {
   queued_.clear();
+  filled_.clear();
 }
 
 std::string Painter::end_frame() {
@@ -137,24 +157,32 @@ std::string Painter::end_frame() {
 
 void Painter::draw_queued(const ImDrawList*, const ImDrawCmd* command) {
   const Queued& queued = *static_cast<const Queued*>(command->UserCallbackData);
-  const ImDrawData& data = *ImGui::GetDrawData();
-  const auto pixels = [&data](ImVec2 least, ImVec2 most) {
-    const auto x = [&](float v) {
-      return static_cast<int>(std::lround((v - data.DisplayPos.x) * data.FramebufferScale.x));
-    };
-    const auto y = [&](float v) {
-      return static_cast<int>(std::lround((v - data.DisplayPos.y) * data.FramebufferScale.y));
-    };
-    return PixelBox{x(least.x), y(least.y), x(most.x) - x(least.x), y(most.y) - y(least.y)};
-  };
   const ImVec4& clip = command->ClipRect;
-  const int height = static_cast<int>(std::lround(data.DisplaySize.y * data.FramebufferScale.y));
   try {
     queued.painter->heat_maps_.draw(*queued.map, pixels(queued.least, queued.most),
-                                    pixels({clip.x, clip.y}, {clip.z, clip.w}), height);
+                                    pixels({clip.x, clip.y}, {clip.z, clip.w}),
+                                    framebuffer_height());
   } catch (const std::exception& e) {  // must not pass through ImGui
     queued.painter->problem_ = e.what();
   }
+}
+
+// ImGui has the scissor test on, and sets the scissor for each of its own commands.
+void Painter::clear_filled(const ImDrawList*, const ImDrawCmd* command) {
+  const Filled& filled = *static_cast<const Filled*>(command->UserCallbackData);
+  const ImVec4& clip = command->ClipRect;
+  const PixelBox box = pixels({std::max(filled.least.x, clip.x), std::max(filled.least.y, clip.y)},
+                              {std::min(filled.most.x, clip.z), std::min(filled.most.y, clip.w)});
+  if (box.width <= 0 || box.height <= 0) return;
+  const ImVec4 colour = ImGui::ColorConvertU32ToFloat4(filled.colour);
+  glScissor(box.x, framebuffer_height() - box.y - box.height, box.width, box.height);
+  glClearColor(colour.x, colour.y, colour.z, 1);
+  glClear(GL_COLOR_BUFFER_BIT);
+}
+
+void Painter::fill(ImDrawList& draw, ImVec2 least, ImVec2 most, ImU32 colour) {
+  filled_.push_back({least, most, colour});
+  draw.AddCallback(clear_filled, &filled_.back());
 }
 
 void Painter::paint(const DisplayList& list, ImDrawList& draw, ImVec2 origin, double scale,
@@ -162,7 +190,7 @@ void Painter::paint(const DisplayList& list, ImDrawList& draw, ImVec2 origin, do
   const Brush brush(draw, origin, scale, fonts);
   const ImVec2 end = brush.at({list.width, list.height});
   draw.PushClipRect(origin, end, true);
-  draw.AddRectFilled(origin, end, packed(list.background));
+  fill(draw, origin, end, packed(list.background));
   for (const Item& item : list.items) {
     if (const auto* map = std::get_if<HeatMap>(&item)) {
       queued_.push_back({this, map, brush.at({map->box.x, map->box.y}),

@@ -25,6 +25,10 @@ class Painter {
   // When the frame is drawn. Says what OpenGL could not do; mostly empty.
   std::string end_frame();
 
+  // A box of one opaque colour, cleared: a software rasteriser takes milliseconds to blend a large
+  // one as ImGui's shapes are.
+  void fill(ImDrawList& draw, ImVec2 least, ImVec2 most, ImU32 colour);
+
   // With the list's origin at `origin` (pixels) and `scale` pixels per unit. The list must stay
   // until the frame is drawn.
   void paint(const DisplayList& list, ImDrawList& draw, ImVec2 origin, double scale,
@@ -36,10 +40,16 @@ class Painter {
     const HeatMap* map;
     ImVec2 least, most;  // its box in pixels
   };
+  struct Filled {
+    ImVec2 least, most;
+    ImU32 colour;
+  };
   static void draw_queued(const ImDrawList*, const ImDrawCmd* command);
+  static void clear_filled(const ImDrawList*, const ImDrawCmd* command);
 
   HeatMapPainter heat_maps_;
-  std::deque<Queued> queued_;  // ImGui keeps pointers into it
+  std::deque<Queued> queued_;  // ImGui keeps pointers into these
+  std::deque<Filled> filled_;
   std::string problem_;
 };
 
