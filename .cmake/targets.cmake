@@ -21,8 +21,8 @@ endfunction()
 
 # Where quick to compile matters more than quick to run: panels and commands compute little, tests
 # run once.
-set(ATTNSCOPE_QUICK_BUILD $<$<CONFIG:Release>:-O1>)
-set(ATTNSCOPE_TEST_BUILD $<$<CONFIG:Release>:-O0>)
+set(ATTNSCOPE_QUICK_BUILD $<$<NOT:$<CONFIG:Debug>>:-O1>)
+set(ATTNSCOPE_TEST_BUILD $<$<NOT:$<CONFIG:Debug>>:-O0>)
 
 # What nearly every source includes, parsed once for a library. Sources still include what they use:
 # they also build with CMAKE_DISABLE_PRECOMPILE_HEADERS.

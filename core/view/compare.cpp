@@ -118,7 +118,9 @@ class Comparison {
     const Side& s = sides_.of(panel.show);
     const Side& other = &s == &sides_.a ? sides_.b : sides_.a;
     x += draw_badge(page_, {x, y}, s.letter, s.colour) + 0.5 * em();
-    page_.text({x, y}, page_.ellipsised(heading(s, other), em(), right - x), em());
+    std::string text = heading(s, other);
+    if (page_.width_of(text, em()) > right - x) text = brief_heading(s, other);
+    page_.text({x, y}, page_.ellipsised(text, em(), right - x), em());
   }
 
   void draw(const ComparisonPanel& panel) {

@@ -105,20 +105,41 @@ std::string place_name(const Side& side) {
   return "layer " + std::to_string(side.view.layer) + ", head " + std::to_string(side.view.head);
 }
 
-std::string heading(const Side& side, const Side& other) {
+namespace {
+
+std::string heading_of(const Side& side, const Side& other, bool brief) {
   std::vector<std::string> parts;
   const auto add = [&parts](const std::string& own, const std::string& others) {
     if (own != others) parts.push_back(own);
   };
   add(side.trace->model, other.trace->model);
-  add(describe_variant(*side.tap), describe_variant(*other.tap));
-  add("position: " + describe_encoding(*side.tap), "position: " + describe_encoding(*other.tap));
+  const AttentionTap &tap = *side.tap, &others_tap = *other.tap;
+  if (brief && tap.variant.id != others_tap.variant.id) {
+    parts.push_back(variant(tap.variant.id).label);
+  } else {
+    add(describe_variant(tap), describe_variant(others_tap));
+  }
+  if (brief && tap.encoding.id != others_tap.encoding.id) {
+    parts.push_back(encoding(tap.encoding.id).label);
+  } else {
+    add("position: " + describe_encoding(tap), "position: " + describe_encoding(others_tap));
+  }
   add(place_name(side), place_name(other));
   if (parts.empty() && !same_tokens(*side.trace, *other.trace)) parts.push_back("its own text");
   if (parts.empty()) return place_name(side);
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : " · ") + part;
   return text;
+}
+
+}  // namespace
+
+std::string heading(const Side& side, const Side& other) {
+  return heading_of(side, other, false);
+}
+
+std::string brief_heading(const Side& side, const Side& other) {
+  return heading_of(side, other, true);
 }
 
 std::vector<Fact> facts(const Sides& sides) {

@@ -46,6 +46,8 @@ FoundSides find_sides(const ViewInput& input);
 std::string place_name(const Side& side);  // "layer 1, head 0"
 // What tells a side from the other, in words; where nothing does, its layer and head.
 std::string heading(const Side& side, const Side& other);
+// The same in few words: without the parameters where the names alone tell the two apart.
+std::string brief_heading(const Side& side, const Side& other);
 
 std::vector<Fact> facts(const Sides& sides);
 
