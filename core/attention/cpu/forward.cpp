@@ -12,6 +12,7 @@
 
 #include "core/attention/cpu/linear.h"
 #include "core/attention/cpu/passes.h"
+#include "core/attention/cpu/plain_rows.h"
 #include "core/attention/cpu/tile_scores.h"
 #include "core/base/parallel.h"
 
@@ -28,10 +29,12 @@ class ForwardRows {
         wanted_(wanted),
         result_(result),
         columns_(prepared),
-        scores_(prepared, columns_) {}
+        scores_(prepared, columns_),
+        plain_(prepared, wanted, result) {}
 
   // All rows [row, end) of one pair.
   void run(Index pair, Index row, Index end, const Stop& stop) {
+    if (plain_.run(pair, row, end, stop)) return;
     while (row < end && !stop.requested()) {
       const Index rows = columns_.choose(pair, row, end - row);
       run_block(pair, row, rows, stop);
@@ -58,6 +61,7 @@ class ForwardRows {
   PartResult& result_;
   BlockColumns columns_;
   TileScores scores_;
+  PlainRows plain_;
   float* s_ = nullptr;     // scores, then weights of a group  [rows, group width]
   Index s_row_ = 0;        // distance of its rows
   bool in_place_ = false;  // s_ lies in the attention asked for

@@ -36,10 +36,13 @@ Packed::Packed(const RowKernels& kernels, const float* rows, Index heads, Index 
   });
 }
 
+const float* Packed::panel(Index head, Index panel) const {
+  return panels_.data() + (head * panel_count(count_) + panel) * size_ * panel_width;
+}
+
 void Packed::multiply(const RowKernels& kernels, Index m, const float* a, Index a_row, Index head,
                       Index first, Index n, float* c, Index c_row, bool add) const {
-  const float* panels = panels_.data() + head * panel_count(count_) * size_ * panel_width;
-  multiply_panels(kernels, m, a, a_row, panels, size_, first, n, c, c_row, add);
+  multiply_panels(kernels, m, a, a_row, panel(head, 0), size_, first, n, c, c_row, add);
 }
 
 void pack_rows(const RowKernels& kernels, const float* rows, Index size,

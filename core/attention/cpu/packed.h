@@ -14,6 +14,8 @@ class Packed {
   Packed(const RowKernels& kernels, const float* rows, Index heads, Index count, Index size);
   bool defined() const { return panels_.defined(); }
 
+  const float* panel(Index head, Index panel) const;  // [size, panel_width]
+
   // c[m, n] (+)= a[m, size] . rows [first, first + n) of head `head`, transposed.
   void multiply(const RowKernels& kernels, Index m, const float* a, Index a_row, Index head,
                 Index first, Index n, float* c, Index c_row, bool add) const;

@@ -1,5 +1,6 @@
 #include "core/attention/cpu/prepared.h"
 
+#include <cmath>
 #include <numeric>
 
 #include "core/base/parallel.h"
@@ -31,6 +32,23 @@ Prepared::Rows prepare(const RowKernels& kernels, const RelativeRows& rows, Inde
 
 Prepared::Table prepare(const OffsetTable& table, Index heads) {
   return {PerHead(table.table, heads), table.table.dim(1), table.index.get()};
+}
+
+// Of rows [heads, count, size], the largest length in each head; NaN counts as infinity.
+std::vector<float> largest_norms(const RowKernels& kernels, const Tensor& rows) {
+  const Index heads = rows.dim(0), count = rows.dim(1), size = rows.dim(2);
+  std::vector<float> squares(static_cast<std::size_t>(heads * count));
+  parallel_for(heads * count, 1024, [&](Index first, Index last) {
+    for (Index n = first; n < last; ++n) {
+      const float* row = rows.data() + n * size;
+      squares[static_cast<std::size_t>(n)] = kernels.dot(row, row, size);
+    }
+  });
+  std::vector<float> norms;
+  for (Index head = 0; head < heads; ++head) {
+    norms.push_back(std::sqrt(kernels.maximum(squares.data() + head * count, count)));
+  }
+  return norms;
 }
 
 }  // namespace
@@ -67,6 +85,7 @@ Prepared::Prepared(const Part& of, bool for_gradients)
   for (const OffsetTable& table : p.scaled_biases) scaled_biases.push_back(prepare(table, heads));
   if (p.bias) bias.push_back(prepare(*p.bias, heads));
   if (p.factor) factor.push_back(prepare(*p.factor, heads));
+  if (plain()) key_norms = largest_norms(kernels, p.k.value());
   if (p.source == Source::Logits) logits = PerHead(p.logits, heads);
   if (p.source == Source::Additive) {
     additive_size = p.additive_v.dim(1);

@@ -72,6 +72,12 @@ struct Prepared {
   const float* v(Index pair) const {
     return part.v.value().data() + key_head(pair) * keys * value_size;
   }
+  // Whether scores are products of queries and keys alone, under a softmax.
+  bool plain() const {
+    return has_product && part.normaliser == Normaliser::Softmax && !part.relu &&
+           products.empty() && query_rows.empty() && key_rows.empty() && value_rows.empty() &&
+           scaled_biases.empty() && bias.empty() && factor.empty();
+  }
   const std::int32_t* key_positions(Index head) const {
     return pos_k.data() + (key_positions_per_head ? head * keys : 0);
   }
@@ -89,6 +95,7 @@ struct Prepared {
   mutable std::atomic<bool> careful = false;
 
   Packed packed_k, packed_v;
+  std::vector<float> key_norms;  // the largest |k_j| of each head of keys, where plain()
   std::vector<Product> products;
   std::vector<Rows> query_rows, key_rows, value_rows;  // the first and last: none or one
   std::vector<Table> scaled_biases, bias, factor;      // the last two: none or one

@@ -94,6 +94,84 @@ TEST_P(RowKernelsTest, PicksRowsByTheirNumbers) {
   }
 }
 
+TEST_P(RowKernelsTest, PowersOfProducts) {
+  constexpr Index size = 13, panels = 3, width = panels * panel_width;
+  for (const Index m : {1, 3, 4, 7, 8}) {
+    const auto a = numbers(m * size, 1), columns = numbers(width * size, 2);
+    std::vector<float> packed(columns.size());
+    for (Index panel = 0; panel < panels; ++panel) {
+      std::vector<const float*> rows;
+      for (Index x = 0; x < panel_width; ++x) {
+        rows.push_back(columns.data() + (panel * panel_width + x) * size);
+      }
+      kernels().pack(rows.data(), panel_width, size, packed.data() + panel * panel_width * size);
+    }
+    std::vector<float> shift;
+    std::vector<std::int32_t> first, last;
+    for (Index r = 0; r < m; ++r) {
+      shift.push_back(static_cast<float>(3 * r - 4));
+      first.push_back(static_cast<std::int32_t>(r == 1 ? -5 : 11 * r));  // masks of all kinds
+      last.push_back(static_cast<std::int32_t>(r == 2 ? first.back() : 200 - 16 * r));
+    }
+    constexpr Index row = width + 5;
+    auto p = numbers(m * row, 3), sums = numbers(m * sum_lanes, 4);
+    const auto p_before = p, sums_before = sums;
+    kernels().powers(m, panels, size, a.data(), size, packed.data(), shift.data(), first.data(),
+                     last.data(), p.data(), row, sums.data());
+    for (Index r = 0; r < m; ++r) {
+      const auto n = static_cast<std::size_t>(r);
+      double expected_sum = 0, sum = 0;
+      for (Index x = 0; x < row; ++x) {
+        const auto at = static_cast<std::size_t>(r * row + x);
+        if (x >= width) {
+          ASSERT_EQ(p[at], p_before[at]);
+          continue;
+        }
+        double expected = 0;
+        if (x >= first[n] && x < last[n]) {
+          double product = 0;
+          for (Index t = 0; t < size; ++t) {
+            product += static_cast<double>(a[static_cast<std::size_t>(r * size + t)]) *
+                       columns[static_cast<std::size_t>(x * size + t)];
+          }
+          expected = std::exp2(product - static_cast<double>(shift[n]));
+        }
+        expected_sum += expected;
+        ASSERT_TRUE(std::abs(p[at] - expected) <= 1e-5 * expected) << m << ": " << r << " " << x;
+      }
+      for (std::size_t l = 0; l < sum_lanes; ++l) {
+        sum += static_cast<double>(sums[n * sum_lanes + l]) - sums_before[n * sum_lanes + l];
+      }
+      EXPECT_TRUE(std::abs(sum - expected_sum) <= 1e-5 * (expected_sum + 10)) << m << ": " << r;
+    }
+  }
+}
+
+TEST_P(RowKernelsTest, PowersReachTheLimits) {
+  for (const float exponent : {-126.0F, -63.0F, 0.0F, 63.0F, 126.0F}) {
+    std::vector<float> a{exponent}, panel(panel_width, 1.0F), p(panel_width), sums(sum_lanes);
+    const float shift = 0;
+    const std::int32_t first = 0, last = 1;
+    kernels().powers(1, 1, 1, a.data(), 1, panel.data(), &shift, &first, &last, p.data(),
+                     panel_width, sums.data());
+    EXPECT_EQ(p[0], std::exp2(exponent));
+    EXPECT_EQ(p[1], 0);
+  }
+}
+
+TEST_P(RowKernelsTest, PoolsPairsAlsoInPlace) {
+  for (const Index n : {0, 1, 7, 16, 33, 100}) {
+    const auto x = numbers(2 * n, 1);
+    auto most = x, sums = x;
+    kernels().larger_of_pairs(most.data(), most.data(), n);
+    kernels().sums_of_pairs(sums.data(), sums.data(), n);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
+      EXPECT_EQ(most[i], std::max(x[2 * i], x[2 * i + 1]));
+      EXPECT_EQ(sums[i], x[2 * i] + x[2 * i + 1]);
+    }
+  }
+}
+
 TEST_P(RowKernelsTest, RaisesToTheLargest) {
   for (const Index n : {0, 1, 7, 16, 33, 100}) {
     auto most = numbers(n, 1);
@@ -167,16 +245,24 @@ TEST_P(RowKernelsTest, RowsOfAllLengths) {
     }
     double dot = 0;
     auto scaled = x, added = x, through = x;
+    auto copied = y, stored = y;
     kernels().scale(scaled.data(), n, 2.5F);
+    kernels().scale_to(copied.data(), x.data(), n, 2.5F);
+    kernels().scale_to_memory(stored.data(), x.data(), n, 2.5F);
+    double total = 0;
     kernels().add_scaled(added.data(), y.data(), n, 2.5F);
     kernels().softmax_gradient(through.data(), y.data(), n, 0.5F);
     for (std::size_t i = 0; i < x.size(); ++i) {
       dot += static_cast<double>(x[i]) * y[i];
+      total += x[i];
+      EXPECT_FLOAT_EQ(copied[i], 2.5F * x[i]);
+      EXPECT_FLOAT_EQ(stored[i], 2.5F * x[i]);
       EXPECT_FLOAT_EQ(scaled[i], 2.5F * x[i]);
       EXPECT_NEAR(added[i], x[i] + 2.5F * y[i], 1e-5);
       EXPECT_NEAR(through[i], y[i] * (x[i] - 0.5F), 1e-5);
     }
     EXPECT_NEAR(kernels().dot(x.data(), y.data(), n), dot, 1e-4);
+    EXPECT_NEAR(kernels().sum(x.data(), n), total, 1e-4);
   }
 }
 

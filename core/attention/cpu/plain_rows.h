@@ -1,0 +1,52 @@
+// The forward pass where scores are products of queries and keys and nothing else, softmax weighs
+// them, and each query attends to one run of keys: dense, causal and local attention.
+//
+// No maximum is looked for. By Cauchy and Schwarz no score of query i is larger than
+// b_i = scale |q_i| max_j |k_j|, so that the exponentials of s - b_i lie in [exp(-2 b_i), 1]:
+// float32 holds them all, whatever the order, as long as b_i stays below 43. Rows beyond that, or
+// of other patterns, are left to the general pass. Scores become exponentials in registers.
+#pragma once
+
+#include <array>
+
+#include "core/attention/backend.h"
+#include "core/attention/cpu/columns.h"
+
+namespace attnscope::cpu {
+
+class PlainRows {
+ public:
+  PlainRows(const Prepared& prepared, const Wanted& wanted, PartResult& result);
+
+  // Computes rows [row, end) of one pair, at most block_rows, and writes what is wanted of them.
+  // False: nothing is done, they are rows for the general pass.
+  bool run(Index pair, Index row, Index end, const Stop& stop);
+
+ private:
+  struct Group {  // of group_rows rows: the keys that they share
+    Index begin = 0, end = 0;
+  };
+
+  bool find_keys();
+  bool scale_queries();
+  void add_keys(Index begin, Index end);
+  void report();
+
+  Group& group_of(Index r) { return groups_[static_cast<std::size_t>(r / group_rows)]; }
+
+  const Prepared& prepared_;
+  const Wanted& wanted_;
+  PartResult& result_;
+  const bool applies_;
+  Index pair_ = 0, row_ = 0, rows_ = 0;
+  Index first_panel_ = 0;  // column 0 of p_ is the first of this panel
+  Index p_row_ = 0;        // distance of rows of p_
+  std::array<std::int32_t, block_rows> first_{}, last_{};  // keys [first, last) of each row
+  std::array<Group, block_rows / group_rows> groups_;
+  std::array<float, block_rows> shift_{};  // b_i / ln 2, rounded up
+  Tensor scaled_q_;                        // scale / ln 2 * q  [block_rows, d_k]
+  Tensor p_;     // weights of a group, or of all rows where attention is wanted  [rows, p_row_]
+  Tensor sums_;  // [block_rows, sum_lanes]
+};
+
+}  // namespace attnscope::cpu
