@@ -9,15 +9,6 @@ namespace attnscope {
 
 namespace {
 
-WeightInfo projection(const char* name, const char* help) {
-  return {.name = name,
-          .help = help,
-          .shape = [](const Dimensions& n, const Values&) -> Shape {
-            return {n.model, n.heads * n.key};
-          },
-          .initial = initial_projection()};
-}
-
 void apply(Part& part, const EncodingContext& context) {
   const Index clip = context.values.integer("clip");
   const Var& relative = weight(context.weights, "pos.rel");
@@ -69,8 +60,8 @@ Encoding deberta_encoding() {
                   return {2 * values.integer("clip"), n.model};
                 },
                 .initial = initial_normal(0.02)},
-               projection("pos.wq", "Projects relative positions for the key's side."),
-               projection("pos.wk", "Projects relative positions for the query's side.")};
+               position_projection("pos.wq", "Projects relative positions for the key's side."),
+               position_projection("pos.wk", "Projects relative positions for the query's side.")};
   e.apply = apply;
   return e;
 }

@@ -42,6 +42,16 @@ OffsetIndexPtr distance_index(Index most) {
   return index_offsets({-most, most}, [](Index offset) { return std::abs(offset); });
 }
 
+Parameter clip_parameter(const std::string& of_each) {
+  return {.key = "clip",
+          .symbol = "k",
+          .label = "Clip",
+          .help = "The farthest distance that has a " + of_each + " of its own.",
+          .required = true,
+          .initial = Index{16},
+          .slider_most = 128};
+}
+
 Index position_at(const std::vector<std::int32_t>& positions, Index n) {
   return positions.empty() ? n : positions[static_cast<std::size_t>(n)];
 }

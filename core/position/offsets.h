@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "core/attention/part.h"
+#include "core/base/parameter.h"
 
 namespace attnscope {
 
@@ -23,6 +25,9 @@ OffsetIndexPtr index_offsets(OffsetRange range, const std::function<Index(Index 
 OffsetIndexPtr clipped_index(Index clip);
 // min(|i - j|, most).
 OffsetIndexPtr distance_index(Index most);
+
+// "clip", up to which every distance has one of these of its own: a "number", a "vector".
+Parameter clip_parameter(const std::string& of_each);
 
 // Position p as in part.pos_q or pos_k; empty lists stand for 0, 1, ...
 Index position_at(const std::vector<std::int32_t>& positions, Index n);

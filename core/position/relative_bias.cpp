@@ -17,13 +17,7 @@ Encoding relative_bias_encoding() {
       "neighbourhood.";
   e.source = "Raffel et al., 2019, arXiv:1910.10683, without its buckets";
   e.cost = "O(1) for a pair, and h·(2k + 1) weights";
-  e.parameters = {{.key = "clip",
-                   .symbol = "k",
-                   .label = "Clip",
-                   .help = "The farthest distance that has a number of its own.",
-                   .required = true,
-                   .initial = Index{16},
-                   .slider_most = 128}};
+  e.parameters = {clip_parameter("number")};
   e.weights = {{.name = "pos.bias",
                 .help = "What is added to the score, by head and distance.",
                 .shape = [](const Dimensions& n, const Values& values) -> Shape {

@@ -18,13 +18,7 @@ Encoding relative_factor_encoding() {
       "Huang et al., 2020, Improve transformer models with better relative position "
       "embeddings, arXiv:2009.13658";
   e.cost = "O(1) for a pair, and h·(k + 1) weights";
-  e.parameters = {{.key = "clip",
-                   .symbol = "k",
-                   .label = "Clip",
-                   .help = "The farthest distance that has a number of its own.",
-                   .required = true,
-                   .initial = Index{16},
-                   .slider_most = 128}};
+  e.parameters = {clip_parameter("number")};
   e.weights = {{.name = "pos.factor",
                 .help = "What the score is multiplied by, by head and distance.",
                 .shape = [](const Dimensions& n, const Values& values) -> Shape {

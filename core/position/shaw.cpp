@@ -38,13 +38,7 @@ Encoding shaw_encoding() {
       "stands just before it, and the output can tell where it was found.";
   e.source = "Shaw, Uszkoreit and Vaswani, 2018, arXiv:1803.02155";
   e.cost = "O(L·k·d_k), and (2k + 1)·d_k weights for keys and for values";
-  e.parameters = {{.key = "clip",
-                   .symbol = "k",
-                   .label = "Clip",
-                   .help = "The farthest distance that has a vector of its own.",
-                   .required = true,
-                   .initial = Index{16},
-                   .slider_most = 128}};
+  e.parameters = {clip_parameter("vector")};
   e.weights = {relative_vectors("pos.key", "Added to keys, by distance.", &Dimensions::key),
                relative_vectors("pos.value", "Added to values, by distance.", &Dimensions::value)};
   e.apply = [](Part& part, const EncodingContext& context) {

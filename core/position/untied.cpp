@@ -8,15 +8,6 @@ namespace attnscope {
 
 namespace {
 
-WeightInfo projection(const char* name, const char* help) {
-  return {.name = name,
-          .help = help,
-          .shape = [](const Dimensions& n, const Values&) -> Shape {
-            return {n.model, n.heads * n.key};
-          },
-          .initial = initial_projection()};
-}
-
 void apply(Part& part, const EncodingContext& context) {
   const Var& embedding = weight(context.weights, "pos.embedding");
   const auto projected = [&](const std::vector<std::int32_t>& positions, Index count,
@@ -50,8 +41,8 @@ Encoding untied_encoding() {
                   return {n.context, n.model};
                 },
                 .initial = initial_normal(0.02)},
-               projection("pos.uq", "Projects the query's position."),
-               projection("pos.uk", "Projects the key's position.")};
+               position_projection("pos.uq", "Projects the query's position."),
+               position_projection("pos.uk", "Projects the key's position.")};
   e.apply = apply;
   return e;
 }

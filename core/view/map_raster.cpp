@@ -57,6 +57,25 @@ MapRaster place_maps(const Page& page, const Box& box, const AttentionTap& tap, 
   return m;
 }
 
+void set_plot(ViewLayout& layout, const MapPairAt& at, const std::optional<Point>& pointer) {
+  const MapRaster& m = at.raster;
+  const Index under = pointer ? at.map_at(*pointer) : -1;
+  layout.plot = m.map(std::max<Index>(0, under));
+  layout.row = m.rows.first;
+  layout.height = m.rows.extent;
+  layout.column = m.columns.first;
+  layout.width = m.columns.extent;
+}
+
+std::function<std::optional<Hit>(Point)> hits_of(const MapPairAt& at,
+                                                 const ViewSettings& settings) {
+  return [at, layer = settings.layer, head = settings.head](Point p) -> std::optional<Hit> {
+    const std::optional<Pair> pair = at(p);
+    if (!pair) return std::nullopt;
+    return Hit{layer, head, pair->query, pair->key};
+  };
+}
+
 void draw_maps(Page& page, const MapRaster& m, const std::vector<NamedCells>& maps,
                const ColourRange& range, const std::vector<std::string>& bar_titles, Index query,
                const std::optional<Pair>& hovered) {

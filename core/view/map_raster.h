@@ -1,6 +1,9 @@
 // Several maps of one size beside each other, under shared axes of tokens.
 #pragma once
 
+#include <algorithm>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,6 +55,11 @@ struct MapPairAt {
                 std::clamp<Index>(static_cast<Index>(column), 0, raster.keys.count() - 1)};
   }
 };
+
+// Lets the layout's pan and zoom act in the map under the pointer, otherwise in the first.
+void set_plot(ViewLayout& layout, const MapPairAt& at, const std::optional<Point>& pointer);
+// ViewLayout::hit: the pairs of the settings' layer and head.
+std::function<std::optional<Hit>(Point)> hits_of(const MapPairAt& at, const ViewSettings& settings);
 
 struct NamedCells {
   std::vector<std::string> titles;  // the first that fits

@@ -206,19 +206,8 @@ ViewLayout lay_out(const ViewInput& input) {
     bottom = end.value_or(bottom);
   }
   ViewLayout layout;
-  if (has_maps) {
-    const Index under = input.pointer ? at.map_at(*input.pointer) : -1;
-    layout.plot = m.map(std::max<Index>(0, under));
-    layout.row = m.rows.first;
-    layout.height = m.rows.extent;
-    layout.column = m.columns.first;
-    layout.width = m.columns.extent;
-  }
-  layout.hit = [at, layer = settings.layer, head = settings.head](Point p) -> std::optional<Hit> {
-    const std::optional<Pair> pair = at(p);
-    if (!pair) return std::nullopt;
-    return Hit{layer, head, pair->query, pair->key};
-  };
+  if (has_maps) set_plot(layout, at, input.pointer);
+  layout.hit = hits_of(at, settings);
   layout.list = page.take(bottom);
   return layout;
 }

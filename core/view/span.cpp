@@ -282,17 +282,8 @@ ViewLayout lay_out(const ViewInput& input) {
       {"attention weight", "weight"}, -1, hovered);
   ViewLayout layout;
   add_handles(layout, em, chart, s);
-  const Index under = input.pointer ? at.map_at(*input.pointer) : -1;
-  layout.plot = raster.map(std::max<Index>(0, under));
-  layout.row = raster.rows.first;
-  layout.height = raster.rows.extent;
-  layout.column = raster.columns.first;
-  layout.width = raster.columns.extent;
-  layout.hit = [at, layer = settings.layer, head = settings.head](Point p) -> std::optional<Hit> {
-    const std::optional<Pair> pair = at(p);
-    if (!pair) return std::nullopt;
-    return Hit{layer, head, pair->query, pair->key};
-  };
+  set_plot(layout, at, input.pointer);
+  layout.hit = hits_of(at, settings);
   layout.list = page.take(raster.box.bottom());
   return layout;
 }

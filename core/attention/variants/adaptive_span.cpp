@@ -122,9 +122,7 @@ Variant adaptive_span_variant() {
   v.evaluate = [](const OperationInput& input, Backend& backend, const Wanted& wanted,
                   const Stop& stop) {
     if (find_weight(input.weights, "span.z")) return evaluate_span(input, backend, wanted, stop);
-    return run_batch(input, [&](const OperationInput& item) {
-      return evaluate_span(item, backend, wanted, stop);
-    });
+    return item_by_item(evaluate_span)(input, backend, wanted, stop);
   };
   return v;
 }

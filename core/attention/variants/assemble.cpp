@@ -121,8 +121,6 @@ Tensor joined(const std::vector<Tensor>& parts) {
   return concat(vars, 0).value();
 }
 
-}  // namespace
-
 OperationResult run_batch(const OperationInput& input,
                           const std::function<OperationResult(const OperationInput&)>& one) {
   if (input.batch == 1) return one(input);
@@ -156,6 +154,20 @@ OperationResult run_batch(const OperationInput& input,
   result.part.reset();
   result.tiles.reset();
   return result;
+}
+
+}  // namespace
+
+Evaluate item_by_item(Evaluate one) {
+  return [one = std::move(one)](const OperationInput& input, Backend& backend, const Wanted& wanted,
+                                const Stop& stop) {
+    return run_batch(input,
+                     [&](const OperationInput& item) { return one(item, backend, wanted, stop); });
+  };
+}
+
+bool never(const Values&) {
+  return false;
 }
 
 Var repeat_heads(const Var& x, Index heads, Index kv_heads) {

@@ -30,10 +30,13 @@ void apply_encoding(Part& part, const OperationInput& input, bool causal);
 // Carries out one part, on the CPU where gradients are wanted or the backend cannot.
 OperationResult run_part(Part part, Backend& backend, const Wanted& wanted, const Stop& stop);
 
-// For rules that look at q and k: each item of the batch has its own S_i. Runs `one` for each item
-// and puts the results behind each other; counts and patterns are those of the first.
-OperationResult run_batch(const OperationInput& input,
-                          const std::function<OperationResult(const OperationInput&)>& one);
+// For rules that look at q and k: each item of the batch has its own S_i. Evaluates `one` for each
+// item and puts the results behind each other; counts and patterns are those of the first.
+using Evaluate = decltype(Variant::evaluate);
+Evaluate item_by_item(Evaluate one);
+
+// For what a variant has at no setting: Variant::takes_pairs, has_terms, has_scores.
+bool never(const Values& values);
 
 // x: [B h_kv, ...] -> [B h, ...]: every head with keys of its own.
 Var repeat_heads(const Var& x, Index heads, Index kv_heads);

@@ -200,9 +200,7 @@ Variant compressive_variant() {
     if (!has_function(input.variant.values, "most_used")) {
       return evaluate_compressive(input, backend, wanted, stop);
     }
-    return run_batch(input, [&](const OperationInput& item) {
-      return evaluate_compressive(item, backend, wanted, stop);
-    });
+    return item_by_item(evaluate_compressive)(input, backend, wanted, stop);
   };
   return v;
 }

@@ -29,10 +29,6 @@ OperationResult evaluate_convolution(const OperationInput& input, Backend& backe
   return run_part(std::move(part), backend, wanted, stop);
 }
 
-bool never(const Values&) {
-  return false;
-}
-
 }  // namespace
 
 Variant dynamic_convolution_variant() {

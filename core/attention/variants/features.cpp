@@ -34,4 +34,27 @@ Var feature_products(const Var& x, const Var& w, Index heads) {
   return matmul_transposed(x, copies.size() == 1 ? w : concat(copies, 0));
 }
 
+Parameter features_parameter(const char* symbol) {
+  return {.key = "features",
+          .symbol = symbol,
+          .label = "Features",
+          .help = "How many random directions are drawn.",
+          .required = true,
+          .initial = Index{64},
+          .least = 1,
+          .most = 1048576,
+          .slider_least = 1,
+          .slider_most = 512};
+}
+
+WeightInfo random_directions(const char* name) {
+  return {.name = name,
+          .help = "The random directions of each head, in place of drawn ones.",
+          .shape = [](const Dimensions& n, const Values& values) -> Shape {
+            return {n.heads, values.integer("features"), n.key};
+          },
+          .optional = true,
+          .constant = true};
+}
+
 }  // namespace attnscope

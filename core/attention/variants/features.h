@@ -19,4 +19,9 @@ Tensor exact_attention(const OperationInput& input, const Var& q, const Var& k, 
 // x: [B h, L, d_k], w: [h, D, d_k].  [B h, L, D]
 Var feature_products(const Var& x, const Var& w, Index heads);
 
+// How many random directions a head draws, by the letter of the paper.
+Parameter features_parameter(const char* symbol);
+// A weight for these directions, [h, D, d_k].
+WeightInfo random_directions(const char* name);
+
 }  // namespace attnscope

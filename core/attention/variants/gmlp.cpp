@@ -44,10 +44,6 @@ OperationResult evaluate_gmlp(const OperationInput& input, Backend& backend, con
   return result;
 }
 
-bool never(const Values&) {
-  return false;
-}
-
 }  // namespace
 
 Variant gmlp_variant() {

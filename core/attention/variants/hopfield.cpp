@@ -68,10 +68,6 @@ OperationResult evaluate_hopfield(const OperationInput& input, Backend& backend,
   return result;
 }
 
-bool never(const Values&) {
-  return false;
-}
-
 }  // namespace
 
 Variant hopfield_variant() {

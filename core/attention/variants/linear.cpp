@@ -18,10 +18,6 @@ OperationResult evaluate_linear(const OperationInput& input, Backend& backend, c
   return run_features(input, elu_plus_one(input.q), elu_plus_one(k), backend, wanted, stop);
 }
 
-bool never(const Values&) {
-  return false;
-}
-
 }  // namespace
 
 Variant linear_variant() {

@@ -116,10 +116,6 @@ WeightInfo projection(const char* name, const char* help) {
           }};
 }
 
-bool never(const Values&) {
-  return false;
-}
-
 }  // namespace
 
 Variant linformer_variant() {

@@ -149,7 +149,7 @@ Variant lsh_variant() {
   v.source = "Kitaev, Kaiser and Levskaya, 2020, Reformer, arXiv:2001.04451";
   v.cost = "O(n·L·b·d_k) to hash, O(n·L·m·d) with chunks of m";
   v.needs = [](const Values&) { return Needs{.keys = false}; };
-  v.has_terms = [](const Values&) { return false; };
+  v.has_terms = never;
   v.parameters = {{.key = "buckets",
                    .symbol = "b",
                    .label = "Buckets",
@@ -190,12 +190,7 @@ Variant lsh_variant() {
     if (buckets % 2 == 0) return {};
     return "buckets: expected an even number" + found_text(buckets);
   };
-  v.evaluate = [](const OperationInput& input, Backend& backend, const Wanted& wanted,
-                  const Stop& stop) {
-    return run_batch(input, [&](const OperationInput& item) {
-      return evaluate_item(item, backend, wanted, stop);
-    });
-  };
+  v.evaluate = item_by_item(evaluate_item);
   return v;
 }
 

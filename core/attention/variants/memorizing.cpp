@@ -149,7 +149,7 @@ Variant memorizing_variant() {
   v.cost = "O(L·(L + k)·d) and the search";
   v.incremental = true;
   v.causal_by_definition = true;
-  v.has_terms = [](const Values&) { return false; };
+  v.has_terms = never;
   v.parameters = {{.key = "top",
                    .symbol = "k",
                    .label = "Retrieved keys",
@@ -165,12 +165,7 @@ Variant memorizing_variant() {
                 .help = "How much each head trusts the memory, before the sigmoid.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape { return {n.heads}; },
                 .initial = initial_zeros()}};
-  v.evaluate = [](const OperationInput& input, Backend& backend, const Wanted& wanted,
-                  const Stop& stop) {
-    return run_batch(input, [&](const OperationInput& item) {
-      return evaluate_item(item, backend, wanted, stop);
-    });
-  };
+  v.evaluate = item_by_item(evaluate_item);
   return v;
 }
 

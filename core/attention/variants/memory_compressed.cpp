@@ -40,10 +40,6 @@ WeightInfo kernel(const char* name, const char* help) {
               }};
 }
 
-bool never(const Values&) {
-  return false;
-}
-
 }  // namespace
 
 Variant memory_compressed_variant() {

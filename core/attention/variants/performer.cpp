@@ -119,10 +119,6 @@ OperationResult evaluate_performer(const OperationInput& input, Backend& backend
   return result;
 }
 
-bool never(const Values&) {
-  return false;
-}
-
 }  // namespace
 
 Variant performer_variant() {
@@ -140,16 +136,7 @@ Variant performer_variant() {
   v.incremental = true;
   v.cross = true;
   v.takes_pairs = v.has_terms = v.has_scores = never;
-  v.parameters = {{.key = "features",
-                   .symbol = "m",
-                   .label = "Features",
-                   .help = "How many random directions are drawn.",
-                   .required = true,
-                   .initial = Index{64},
-                   .least = 1,
-                   .most = 1048576,
-                   .slider_least = 1,
-                   .slider_most = 512},
+  v.parameters = {features_parameter("m"),
                   {.key = "kind",
                    .symbol = "",
                    .label = "Kind",
@@ -164,13 +151,7 @@ Variant performer_variant() {
                    .kind = Parameter::Kind::Flag,
                    .initial = true},
                   seed_parameter()};
-  v.weights = {{.name = "performer.w",
-                .help = "The random directions of each head, in place of drawn ones.",
-                .shape = [](const Dimensions& n, const Values& values) -> Shape {
-                  return {n.heads, values.integer("features"), n.key};
-                },
-                .optional = true,
-                .constant = true}};
+  v.weights = {random_directions("performer.w")};
   v.evaluate = evaluate_performer;
   return v;
 }

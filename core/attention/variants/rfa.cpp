@@ -42,10 +42,6 @@ OperationResult evaluate_rfa(const OperationInput& input, Backend& backend, cons
   return result;
 }
 
-bool never(const Values&) {
-  return false;
-}
-
 }  // namespace
 
 Variant rfa_variant() {
@@ -64,16 +60,7 @@ Variant rfa_variant() {
   v.incremental = true;
   v.cross = true;
   v.takes_pairs = v.has_terms = v.has_scores = never;
-  v.parameters = {{.key = "features",
-                   .symbol = "D",
-                   .label = "Features",
-                   .help = "How many random directions are drawn.",
-                   .required = true,
-                   .initial = Index{64},
-                   .least = 1,
-                   .most = 1048576,
-                   .slider_least = 1,
-                   .slider_most = 512},
+  v.parameters = {features_parameter("D"),
                   {.key = "sigma",
                    .symbol = "σ",
                    .label = "Sigma",
@@ -86,13 +73,7 @@ Variant rfa_variant() {
                    .slider_least = 0.2,
                    .slider_most = 4},
                   seed_parameter()};
-  v.weights = {{.name = "rfa.w",
-                .help = "The random directions of each head, in place of drawn ones.",
-                .shape = [](const Dimensions& n, const Values& values) -> Shape {
-                  return {n.heads, values.integer("features"), n.key};
-                },
-                .optional = true,
-                .constant = true}};
+  v.weights = {random_directions("rfa.w")};
   v.evaluate = evaluate_rfa;
   return v;
 }

@@ -170,12 +170,7 @@ Variant routing_variant() {
                 },
                 .optional = true,
                 .constant = true}};
-  v.evaluate = [](const OperationInput& input, Backend& backend, const Wanted& wanted,
-                  const Stop& stop) {
-    return run_batch(input, [&](const OperationInput& item) {
-      return evaluate_item(item, backend, wanted, stop);
-    });
-  };
+  v.evaluate = item_by_item(evaluate_item);
   return v;
 }
 

@@ -110,10 +110,6 @@ OperationResult evaluate_sinkhorn(const OperationInput& input, Backend& backend,
   return result;
 }
 
-bool never(const Values&) {
-  return false;
-}
-
 }  // namespace
 
 Variant sinkhorn_variant() {

@@ -90,10 +90,6 @@ WeightInfo dense_weight(const char* name, const char* help,
           .used = is_dense};
 }
 
-bool never(const Values&) {
-  return false;
-}
-
 }  // namespace
 
 Variant synthesizer_variant() {

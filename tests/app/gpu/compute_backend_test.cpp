@@ -63,10 +63,7 @@ TEST(ComputeBackend, EveryPattern) {
           PartSizes{.heads = 3, .kv_heads = 3, .queries = 64, .keys = 64, .key = 16, .value = 16},
           PartSizes{.batch = 3, .heads = 4, .kv_heads = 2, .queries = 19, .keys = 19}}) {
       SCOPED_TRACE(pattern.name + ", " + std::to_string(sizes.queries) + " queries");
-      Part part = testing::plain_part(sizes);
-      part.pattern =
-          std::make_shared<Pattern>(pattern.make(sizes.heads, sizes.queries, sizes.keys));
-      expect_same(part);
+      expect_same(testing::part_with(pattern, sizes));
     }
   }
 }
@@ -80,10 +77,7 @@ TEST(ComputeBackend, EveryIngredient) {
         SCOPED_TRACE(ingredient.name + ", " + pattern_name);
         Part part = testing::plain_part(sizes);
         for (const auto& pattern : testing::pattern_cases()) {
-          if (pattern.name == pattern_name) {
-            part.pattern =
-                std::make_shared<Pattern>(pattern.make(sizes.heads, sizes.queries, sizes.keys));
-          }
+          if (pattern.name == pattern_name) part = testing::part_with(pattern, sizes);
         }
         ingredient.add(part, sizes);
         expect_same(part);
@@ -129,10 +123,7 @@ TEST(ComputeBackend, SharedMemory) {
           PartSizes{.heads = 3, .kv_heads = 3, .queries = 64, .keys = 64, .key = 40, .value = 36},
           PartSizes{.batch = 3, .heads = 4, .kv_heads = 2, .queries = 19, .keys = 19}}) {
       SCOPED_TRACE(pattern.name + ", " + std::to_string(sizes.queries) + " queries");
-      Part part = testing::plain_part(sizes);
-      part.pattern =
-          std::make_shared<Pattern>(pattern.make(sizes.heads, sizes.queries, sizes.keys));
-      expect_same(part);
+      expect_same(testing::part_with(pattern, sizes));
     }
   }
   for (const auto& ingredient : testing::ingredient_cases()) {

@@ -72,10 +72,7 @@ TEST(GlTiles, EveryPattern) {
          {PartSizes{}, PartSizes{.queries = 1, .keys = 1}, PartSizes{.queries = 9, .keys = 70},
           PartSizes{.batch = 3, .heads = 4, .kv_heads = 2, .queries = 19, .keys = 19}}) {
       SCOPED_TRACE(pattern.name + ", " + std::to_string(sizes.queries) + " queries");
-      Part part = testing::plain_part(sizes);
-      part.pattern =
-          std::make_shared<Pattern>(pattern.make(sizes.heads, sizes.queries, sizes.keys));
-      expect_same(part);
+      expect_same(testing::part_with(pattern, sizes));
     }
   }
 }

@@ -65,6 +65,12 @@ Part plain_part(const PartSizes& s) {
   return part;
 }
 
+Part part_with(const PatternCase& pattern, const PartSizes& sizes) {
+  Part part = plain_part(sizes);
+  part.pattern = std::make_shared<Pattern>(pattern.make(sizes.heads, sizes.queries, sizes.keys));
+  return part;
+}
+
 const std::vector<PatternCase>& pattern_cases() {
   static const std::vector<PatternCase> cases{
       {"all", [](Index, Index q, Index k) { return Pattern::all(q, k); }},

@@ -25,6 +25,7 @@ struct PatternCase {
   std::function<Pattern(Index heads, Index queries, Index keys)> make;
 };
 const std::vector<PatternCase>& pattern_cases();
+Part part_with(const PatternCase& pattern, const PartSizes& sizes);  // a plain part
 
 struct Ingredient {
   std::string name;

@@ -16,15 +16,10 @@ using testing::settings_with;
 using testing::synthetic_trace;
 
 LineSet set_of(const Trace& trace, const ViewSettings& settings) {
-  Experiment experiment;
-  experiment.view = settings;
-  const ViewInput input{.trace = trace,
-                        .experiment = experiment,
-                        .theme = Theme::light(),
-                        .measure = file_text_measure()};
+  const testing::InputOf look(trace, settings);
   const AttentionTap& tap = *trace.find(settings.layer, settings.head, nullptr);
-  return line_set(input, tap, view_values(settings, "lines"), visible_span(0, 0, tap.queries()),
-                  visible_span(0, 0, tap.keys()));
+  return line_set(look.input, tap, view_values(settings, "lines"),
+                  visible_span(0, 0, tap.queries()), visible_span(0, 0, tap.keys()));
 }
 
 // Curves: lines of more than two points.

@@ -18,13 +18,7 @@ using testing::run_model;
 using testing::settings_with;
 
 RopeTurn turn_of(const Trace& trace, const ViewSettings& settings) {
-  Experiment experiment;
-  experiment.view = settings;
-  const ViewInput input{.trace = trace,
-                        .experiment = experiment,
-                        .theme = Theme::light(),
-                        .measure = file_text_measure()};
-  return rope_turn(input, view_values(settings, "rope"));
+  return rope_turn(testing::InputOf(trace, settings).input, view_values(settings, "rope"));
 }
 
 bool says(const ViewLayout& layout, const std::string& part) {

@@ -120,6 +120,14 @@ Pattern window_and_global(Index length, Index window, Index globals) {
   return builder.finish();
 }
 
+InputOf::InputOf(const Trace& trace, const ViewSettings& settings)
+    : input{.trace = trace,
+            .experiment = experiment,
+            .theme = Theme::light(),
+            .measure = file_text_measure()} {
+  experiment.view = settings;
+}
+
 ViewLayout look_at(const Trace& trace, std::string_view id, const Look& look) {
   Experiment experiment;
   experiment.view = look.settings;

@@ -40,6 +40,14 @@ struct Look {
 };
 ViewLayout look_at(const Trace& trace, std::string_view view, const Look& look = {});
 
+// What a view is handed for these settings, without a page.
+struct InputOf {
+  InputOf(const Trace& trace, const ViewSettings& settings);
+  InputOf(const InputOf&) = delete;
+  Experiment experiment;
+  ViewInput input;
+};
+
 // The box that a text covers on the page, as its painter sets it.
 Box extent(const Text& text);
 std::vector<Text> texts(const DisplayList& list);
