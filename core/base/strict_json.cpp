@@ -198,4 +198,13 @@ void JsonObject::finish() const {
   }
 }
 
+bool is_utf8(const std::string& text) {
+  try {
+    static_cast<void>(json(text).dump());
+    return true;
+  } catch (const json::type_error&) {
+    return false;
+  }
+}
+
 }  // namespace attnscope

@@ -58,4 +58,7 @@ class JsonObject {
 // A value for a message: at most 60 characters of its text.
 std::string shortened(const nlohmann::json& value);
 
+// Whether the text is valid UTF-8: all that a JSON file can hold.
+bool is_utf8(const std::string& text);
+
 }  // namespace attnscope

@@ -22,15 +22,6 @@ constexpr std::size_t kMostSessionBytes = std::size_t{64} << 20;
 constexpr Index kMostIndex = Index{1} << 20;
 const std::vector<std::string> kOverlong = {"first", "last", "all"};  // as Overlong counts
 
-bool is_utf8(const std::string& text) {
-  try {
-    static_cast<void>(json(text).dump());
-    return true;
-  } catch (const json::type_error&) {
-    return false;
-  }
-}
-
 std::string to_hex(const std::string& bytes) {
   static const char* digits = "0123456789abcdef";
   std::string text;

@@ -56,15 +56,6 @@ void check_complete(const Intervention& i, std::string_view path) {
   }
 }
 
-bool is_utf8(const std::string& text) {
-  try {
-    static_cast<void>(json(text).dump());
-    return true;
-  } catch (const json::type_error&) {
-    return false;
-  }
-}
-
 Index number_from_text(std::string_view digits, std::string_view word) {
   Index value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);

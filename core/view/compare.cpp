@@ -193,13 +193,7 @@ class Comparison {
     layout.column = m.column * right;
     layout.height = m.height * down;
     layout.width = m.width * right;
-    layout.hit = [hits, layer = sides_.a.view.layer, head = sides_.a.view.head](Point p) {
-      for (const PairAt& pair : hits) {
-        const auto [query, key] = pair(p);
-        if (query >= 0 && key >= 0) return std::optional(Hit{layer, head, query, key});
-      }
-      return std::optional<Hit>();
-    };
+    layout.hit = hits_of(std::move(hits), sides_.a.view);
     layout.list = page_.take(bottom);
     return layout;
   }

@@ -14,11 +14,6 @@ namespace {
 
 constexpr Index kMostPairs = Index{1} << 24;  // of a map
 
-bool same_tokens(const Trace& a, const Trace& b) {
-  return std::equal(a.tokens.begin(), a.tokens.end(), b.tokens.begin(), b.tokens.end(),
-                    [](const TraceToken& x, const TraceToken& y) { return x.label == y.label; });
-}
-
 std::string no_difference(const AttentionTap& a, const AttentionTap& b) {
   if (a.queries() != b.queries()) {
     return "No difference to show: A has " + std::to_string(a.queries()) + " tokens, B has " +

@@ -264,12 +264,7 @@ class Depth {
 
   ViewLayout finish() {
     const MatrixPlot& m = matrix_;
-    ViewLayout layout;
-    layout.plot = m.plot;
-    layout.row = m.row;
-    layout.column = m.column;
-    layout.height = m.height;
-    layout.width = m.width;
+    ViewLayout layout = matrix_layout(page_, m, m.plot.bottom() + kLine * em());
     layout.rows = length();
     layout.columns = layers();
     layout.hit = [at = pair_at(m), head = input_.experiment.view.head](Point p) {
@@ -277,7 +272,6 @@ class Depth {
       if (row < 0 || layer < 0) return std::optional<Hit>();
       return std::optional(Hit{layer, head, row, -1});
     };
-    layout.list = page_.take(m.plot.bottom() + kLine * em());
     return layout;
   }
 

@@ -62,6 +62,11 @@ std::string describe(const Trace& trace, const AttentionTap& tap) {
   return trace.given ? "as it stands in the file" : describe(tap);
 }
 
+bool same_tokens(const Trace& a, const Trace& b) {
+  return std::equal(a.tokens.begin(), a.tokens.end(), b.tokens.begin(), b.tokens.end(),
+                    [](const TraceToken& x, const TraceToken& y) { return x.label == y.label; });
+}
+
 std::string token_label(const Trace& trace, std::int32_t id) {
   if (trace.tokenizer && id >= 0 && id < trace.tokenizer->vocabulary_size()) {
     return visible(trace.tokenizer->bytes(id));

@@ -18,6 +18,9 @@ std::string describe(const Trace& trace, const AttentionTap& tap);
 // What every caption ends with: tokens, what ran where, notes. `about`: what this view shows.
 std::string caption(const Trace& trace, const std::string& about);
 
+// Whether the tokens of both are called the same.
+bool same_tokens(const Trace& a, const Trace& b);
+
 // How a token of the vocabulary is shown: "␣the"; "#17" where there is no tokenizer.
 std::string token_label(const Trace& trace, std::int32_t id);
 

@@ -1,15 +1,13 @@
 // All layers and heads at once, as thumbnails.
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <limits>
 
 #include "core/base/error.h"
 #include "core/experiment/head_table.h"
 #include "core/figure/plain_text.h"
 #include "core/view/colour_bar.h"
 #include "core/view/describe.h"
-#include "core/view/map_values.h"
+#include "core/view/grid_raster.h"
 #include "core/view/range.h"
 #include "core/view/token_axis.h"
 #include "core/view/view_list.h"
@@ -17,245 +15,10 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMostAspect = 3;         // of a thumbnail
-constexpr double kLargestThumbnail = 16;  // em
-constexpr double kLeastThumbnail = 2;     // pixels
-constexpr double kHeader = 3.3;           // em: the title and the numbers beside the thumbnails
-constexpr double kSortNote = 1.8;         // em: the line above sorted thumbnails
-constexpr double kLabel = 1.3;            // em: the line above each of them
-
-struct Thumbnail {
-  Index layer, head;
-  const AttentionTap* tap;
-  Index head_in_group;
-  double measure = 0;  // what it is sorted by; NaN: unknown
-};
-
-// Where thumbnails lie. Small enough to be copied into the hit test.
-struct Raster {
-  double x = 0, y = 0;           // of the first thumbnail
-  double width = 0, height = 0;  // of a thumbnail
-  double gap = 0;
-  double label = 0;  // height of the label above each; 0: they stand in rows of layers
-  // [row][column]: layer and head. Layers as rows, or row after row by rank.
-  std::vector<std::vector<std::pair<Index, Index>>> rows;
-
-  double step_x() const { return width + gap; }
-  double step_y() const { return height + gap + label; }
-  Box box(Index row, Index column) const {
-    return {x + static_cast<double>(column) * step_x(),
-            y + label + static_cast<double>(row) * step_y(), width, height};
-  }
-  std::size_t columns() const {
-    std::size_t most = 0;
-    for (const auto& row : rows) most = std::max(most, row.size());
-    return most;
-  }
-  Box all() const {
-    return {x, y, static_cast<double>(columns()) * step_x() - gap,
-            static_cast<double>(rows.size()) * step_y() - gap};
-  }
-  std::optional<Hit> at(Point p) const {
-    const double row = std::floor((p.y - y) / step_y()), column = std::floor((p.x - x) / step_x());
-    if (!(row >= 0 && row < static_cast<double>(rows.size()) && column >= 0)) return std::nullopt;
-    const auto& heads = rows[static_cast<std::size_t>(row)];
-    if (!(column < static_cast<double>(heads.size()))) return std::nullopt;
-    if (!box(static_cast<Index>(row), static_cast<Index>(column)).contains(p)) return std::nullopt;
-    const auto [layer, head] = heads[static_cast<std::size_t>(column)];
-    if (head < 0) return std::nullopt;
-    return Hit{layer, head, -1, -1};
-  }
-  std::optional<Box> box_of(Index layer, Index head) const {
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-      for (std::size_t column = 0; column < rows[row].size(); ++column) {
-        if (rows[row][column] == std::pair{layer, head}) {
-          return box(static_cast<Index>(row), static_cast<Index>(column));
-        }
-      }
-    }
-    return std::nullopt;
-  }
-};
-
-std::vector<Thumbnail> thumbnails(const Trace& trace) {
-  std::vector<Thumbnail> list;
-  for (Index layer = 0; layer < trace.layer_count(); ++layer) {
-    for (Index head = 0; head < trace.head_count(layer); ++head) {
-      Index in_group = 0;
-      const AttentionTap* tap = trace.find(layer, head, &in_group);
-      if (tap != nullptr && tap->queries() > 0 && tap->keys() > 0) {
-        list.push_back({layer, head, tap, in_group});
-      }
-    }
-  }
-  return list;
-}
-
-// Which heads are shown, in which order, and what is to be said of it.
-struct Order {
-  const HeadMeasure* measure = nullptr;  // null: by layer and head
-  std::string over;                      // "this text"
-  std::size_t all = 0;                   // heads there are
-  std::string note;                      // one line
-};
-
-// The numbers of this run, kept between layouts.
-HeadTable table_of_run(const ViewInput& input) {
-  const std::vector<HeadMeasure>& measures = head_measures();
-  const auto width = static_cast<Index>(measures.size()) + 2;
-  const auto make = [&] {
-    const HeadTable table = head_table(input.trace);
-    Tensor numbers({static_cast<Index>(table.rows.size()), width});
-    for (Index i = 0; i < numbers.dim(0); ++i) {
-      const HeadTable::Row& row = table.rows[static_cast<std::size_t>(i)];
-      numbers(i, 0) = static_cast<float>(row.layer);
-      numbers(i, 1) = static_cast<float>(row.head);
-      for (std::size_t m = 0; m < measures.size(); ++m) {
-        numbers(i, static_cast<Index>(m) + 2) =
-            static_cast<float>(row.statistics.*measures[m].value);
-      }
-    }
-    return numbers;
-  };
-  const Tensor numbers = input.cache != nullptr
-                             ? input.cache->matrix(source_of(input.trace), "head table", make)
-                             : make();
-  HeadTable table;
-  for (Index i = 0; i < numbers.dim(0); ++i) {
-    HeadTable::Row row{static_cast<Index>(numbers(i, 0)), static_cast<Index>(numbers(i, 1)), {}};
-    for (std::size_t m = 0; m < measures.size(); ++m) {
-      row.statistics.*measures[m].value =
-          static_cast<double>(numbers(i, static_cast<Index>(m) + 2));
-    }
-    table.rows.push_back(row);
-  }
-  return table;
-}
-
-bool passes(const Values& options, double measure) {
-  if (options.has("at_least") && !(measure >= options.real("at_least"))) return false;
-  return !options.has("at_most") || measure <= options.real("at_most");
-}
-
-// Sorts and filters the list as the options say.
-Order ordered(const ViewInput& input, std::vector<Thumbnail>& list) {
-  Order order;
-  order.all = list.size();
-  const Values options = view_values(input.experiment.view, "grid");
-  const std::string& by = options.choice("sort");
-  const auto found = std::ranges::find(head_measures(), by, &HeadMeasure::id);
-  if (found == head_measures().end()) return order;
-  order.measure = &*found;
-  const std::string& file = input.experiment.view.statistics_file;
-  const bool of_file = !file.empty() && input.heads != nullptr;
-  const bool whole =
-      std::all_of(list.begin(), list.end(), [](const Thumbnail& t) { return is_whole(*t.tap); });
-  if (!of_file && !whole) {
-    throw InputError(
-        "The maps of a text this long are not kept, and so its heads are not measured; "
-        "measure them over a file of texts, or sort by layer.");
-  }
-  const HeadTable table = of_file ? *input.heads : table_of_run(input);
-  for (Thumbnail& thumbnail : list) {
-    const HeadStatistics* statistics = table.find(thumbnail.layer, thumbnail.head);
-    thumbnail.measure = statistics != nullptr ? statistics->*found->value
-                                              : std::numeric_limits<double>::quiet_NaN();
-  }
-  std::erase_if(list, [&](const Thumbnail& t) { return !passes(options, t.measure); });
-  const bool ascending = options.flag("ascending");
-  std::stable_sort(list.begin(), list.end(), [&](const Thumbnail& a, const Thumbnail& b) {
-    if (std::isnan(a.measure) || std::isnan(b.measure)) {
-      return !std::isnan(a.measure) && std::isnan(b.measure);
-    }
-    return ascending ? a.measure < b.measure : a.measure > b.measure;
-  });
-  const std::string name = std::filesystem::path(file).filename().string();
-  order.over = of_file        ? name + " (" + grouped(table.tokens) + " tokens)"
-               : file.empty() ? "this text"
-                              : "this text; " + name + " is not measured yet";
-  order.note = "By " + found->label + " over " + order.over + ", " +
-               (ascending ? "lowest" : "highest") + " first";
-  if (list.size() < order.all) {
-    order.note +=
-        ": " + std::to_string(list.size()) + " of " + std::to_string(order.all) + " heads";
-  }
-  return order;
-}
-
-double aspect_of(const std::vector<Thumbnail>& list) {
-  const AttentionTap& tap = *list.front().tap;
-  return std::clamp(static_cast<double>(tap.keys()) / static_cast<double>(tap.queries()),
-                    1 / kMostAspect, kMostAspect);
-}
-
-// The largest thumbnails of this many rows and columns, gaps between them a tenth, 2 to 10 pixels.
-void size(const Page& page, double width, double height, double aspect, double rows, double columns,
-          Raster& raster) {
-  const double rough = std::min(width / columns, height / rows);
-  raster.gap = std::clamp(0.1 * rough, 2.0, 10.0);
-  raster.width = std::min({(width + raster.gap) / columns - raster.gap,
-                           ((height + raster.gap) / rows - raster.gap - raster.label) * aspect,
-                           kLargestThumbnail * page.em() * std::max(1.0, aspect)});
-  raster.height = raster.width / aspect;
-}
-
-void centre(const Page& page, const Box& space, Raster& raster) {
-  const Box all = raster.all();
-  raster.x = space.x + std::max(0.0, (space.width - all.width) / 2);
-  raster.y = space.y + page.spare_above(space.height, all.height);
-}
-
-// Layers from top to bottom, heads from left to right.
-Raster place_layers(const Page& page, const Box& inside, const std::vector<Thumbnail>& list) {
-  Raster raster;
-  const Trace& trace = page.input().trace;
-  for (Index layer = 0; layer < trace.layer_count(); ++layer) {
-    raster.rows.emplace_back();
-    for (Index head = 0; head < trace.head_count(layer); ++head) {
-      raster.rows.back().emplace_back(layer, head);
-    }
-  }
-  const double header = kHeader * page.em(), right = colour_bar_width(page);
-  const Box space{inside.x + header, inside.y + header, inside.width - header - right,
-                  inside.height - header};
-  size(page, space.width, space.height, aspect_of(list), static_cast<double>(raster.rows.size()),
-       static_cast<double>(raster.columns()), raster);
-  centre(page, space, raster);
-  return raster;
-}
-
-// Row after row in the list's order, in as many columns as make thumbnails largest.
-Raster place_sorted(const Page& page, const Box& inside, const std::vector<Thumbnail>& list) {
-  const double note = kSortNote * page.em(), right = colour_bar_width(page);
-  const Box space{inside.x, inside.y + note, inside.width - right, inside.height - note};
-  const double aspect = aspect_of(list);
-  const std::size_t count = list.size();
-  const double narrowest = page.width_of("0.00", page.small());
-  Raster best;
-  std::size_t best_columns = 1;
-  for (std::size_t columns = 1; columns <= count; ++columns) {
-    Raster raster;
-    raster.label = kLabel * page.em();
-    const auto rows = static_cast<double>((count + columns - 1) / columns);
-    size(page, space.width, space.height, aspect, rows, static_cast<double>(columns), raster);
-    if (raster.width < narrowest) {  // no label fits
-      raster.label = 0;
-      size(page, space.width, space.height, aspect, rows, static_cast<double>(columns), raster);
-    }
-    if (raster.width <= best.width) continue;
-    best = raster;
-    best_columns = columns;
-  }
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i % best_columns == 0) best.rows.emplace_back();
-    best.rows.back().emplace_back(list[i].layer, list[i].head);
-  }
-  centre(page, space, best);
-  return best;
-}
+constexpr double kLeastThumbnail = 2;  // pixels
 
 // Which head a thumbnail shows, and its number.
-void draw_labels(Page& page, const Raster& raster, const std::vector<Thumbnail>& list) {
+void draw_labels(Page& page, const GridRaster& raster, const std::vector<Thumbnail>& list) {
   if (raster.label <= 0) return;
   for (const Thumbnail& thumbnail : list) {
     const std::optional<Box> box = raster.box_of(thumbnail.layer, thumbnail.head);
@@ -277,9 +40,9 @@ void draw_labels(Page& page, const Raster& raster, const std::vector<Thumbnail>&
 }
 
 // "layer" down the left and "head" along the top, with numbers that thin out.
-void draw_headers(Page& page, const Raster& raster, const Box& all) {
+void draw_headers(Page& page, const GridRaster& raster, const Box& all) {
   const double em = page.em(), size = em;
-  const double header = kHeader * em;
+  const double header = kGridHeader * em;
   const auto layers = static_cast<Index>(raster.rows.size());
   const auto heads = static_cast<Index>(raster.columns());
   const Index row_step = label_step(raster.step_y(), 1.2 * em);
@@ -299,7 +62,7 @@ void draw_headers(Page& page, const Raster& raster, const Box& all) {
 }
 
 // Returns the share of the maps that is exact.
-double draw_thumbnails(Page& page, const Raster& raster, const std::vector<Thumbnail>& list,
+double draw_thumbnails(Page& page, const GridRaster& raster, const std::vector<Thumbnail>& list,
                        const ColourRange& shared, bool own_scale) {
   double exact = 0;
   for (const Thumbnail& thumbnail : list) {
@@ -323,7 +86,7 @@ double draw_thumbnails(Page& page, const Raster& raster, const std::vector<Thumb
 }
 
 // The head that is looked at, and the one under the pointer.
-void draw_marks(Page& page, const Raster& raster) {
+void draw_marks(Page& page, const GridRaster& raster) {
   const ViewSettings& view = page.input().experiment.view;
   const auto outline = [&](Index layer, Index head, const Colour& colour) {
     const std::optional<Box> found = raster.box_of(layer, head);
@@ -342,7 +105,7 @@ void draw_marks(Page& page, const Raster& raster) {
 }
 
 // The scale that all maps share. With signs, it is the same to both sides of zero for all.
-ColourRange shared_range(const ViewInput& input, const Raster& raster,
+ColourRange shared_range(const ViewInput& input, const GridRaster& raster,
                          const std::vector<Thumbnail>& list) {
   ColourRange range;
   range.colour_map = input.experiment.view.colour_map;
@@ -368,7 +131,7 @@ ViewLayout lay_out(const ViewInput& input) {
     const Found found = find_tap(input);
     return page.message(found.headline, found.advice);
   }
-  const Order order = ordered(input, list);
+  const GridOrder order = ordered(input, list);
   if (list.empty()) {
     return page.message("No head passes the filter",
                         "None of the " + std::to_string(order.all) + " heads has such a " +
@@ -380,8 +143,8 @@ ViewLayout lay_out(const ViewInput& input) {
       caption(input.trace, layers_and_heads(input.trace) +
                                "; each map shows how much a query (row) attends to a key (column)" +
                                (own_scale ? ", each on a scale of its own." : ".")));
-  const Raster raster = order.measure != nullptr ? place_sorted(page, inside, list)
-                                                 : place_layers(page, inside, list);
+  const GridRaster raster = order.measure != nullptr ? place_sorted(page, inside, list)
+                                                     : place_layers(page, inside, list);
   if (!(raster.width >= kLeastThumbnail && raster.height >= kLeastThumbnail)) {
     return page.message("No space for the picture", "Make it larger, or the text smaller.");
   }
@@ -391,7 +154,7 @@ ViewLayout lay_out(const ViewInput& input) {
   const double exact = draw_thumbnails(page, raster, list, range, own_scale);
   if (order.measure != nullptr) {
     draw_labels(page, raster, list);
-    page.faint_text({all.x, all.y - kSortNote * page.em() / 2},
+    page.faint_text({all.x, all.y - kGridSortNote * page.em() / 2},
                     page.ellipsised(order.note, page.small(), inside.right() - all.x),
                     page.small());
   } else {

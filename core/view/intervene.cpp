@@ -196,14 +196,8 @@ class Interventional {
     facts_box_ = {box.x, bars_.bottom() + 0.6 * em(), bars_.width, facts_height};
   }
 
-  bool same_tokens() const {
-    return std::equal(before_.tokens.begin(), before_.tokens.end(), after_.tokens.begin(),
-                      after_.tokens.end(),
-                      [](const TraceToken& a, const TraceToken& b) { return a.label == b.label; });
-  }
-
   bool place_maps(const Found& before, const Found& after) {
-    const bool shared = same_tokens();
+    const bool shared = same_tokens(before_, after_);
     const double most = std::min(10 * em(), 0.2 * std::min(maps_.width, maps_.height));
     const auto matrix = [&](const Trace& trace, const AttentionTap& tap) {
       MatrixPlot m;
@@ -487,14 +481,7 @@ class Interventional {
     const bool in_right = input_.pointer && right_.plot.contains(*input_.pointer);
     ViewLayout layout =
         matrix_layout(page_, in_right ? right_ : left_, std::max(maps_bottom_, others_bottom_));
-    layout.hit = [left = pair_at(left_), right = pair_at(right_), layer = settings_.layer,
-                  head = settings_.head](Point p) {
-      for (const PairAt& pair : {left, right}) {
-        const auto [query, key] = pair(p);
-        if (query >= 0 && key >= 0) return std::optional(Hit{layer, head, query, key});
-      }
-      return std::optional<Hit>();
-    };
+    layout.hit = hits_of({pair_at(left_), pair_at(right_)}, settings_);
     layout.handles = std::move(handles_);
     layout.pending = pending_text(exact_);
     return layout;

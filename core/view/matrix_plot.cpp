@@ -164,6 +164,18 @@ HeatMap matrix_cells(const MatrixPlot& m) {
   return cells;
 }
 
+std::function<std::optional<Hit>(Point)> hits_of(std::vector<PairAt> matrices,
+                                                 const ViewSettings& settings) {
+  return [matrices = std::move(matrices), layer = settings.layer,
+          head = settings.head](Point p) -> std::optional<Hit> {
+    for (const PairAt& pair_at : matrices) {
+      const auto [query, key] = pair_at(p);
+      if (query >= 0 && key >= 0) return Hit{layer, head, query, key};
+    }
+    return std::nullopt;
+  };
+}
+
 ViewLayout matrix_layout(Page& page, const MatrixPlot& m, double bottom) {
   ViewLayout layout;
   layout.plot = m.plot;
@@ -171,13 +183,7 @@ ViewLayout matrix_layout(Page& page, const MatrixPlot& m, double bottom) {
   layout.column = m.column;
   layout.height = m.height;
   layout.width = m.width;
-  const ViewSettings& settings = page.input().experiment.view;
-  layout.hit = [at = pair_at(m), layer = settings.layer,
-                head = settings.head](Point p) -> std::optional<Hit> {
-    const auto [query, key] = at(p);
-    if (query < 0 || key < 0) return std::nullopt;
-    return Hit{layer, head, query, key};
-  };
+  layout.hit = hits_of({pair_at(m)}, page.input().experiment.view);
   layout.list = page.take(bottom);
   return layout;
 }

@@ -2,6 +2,12 @@
 // the cross-hair, what lies under the pointer.
 #pragma once
 
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "core/view/token_axis.h"
 
 namespace attnscope {
@@ -21,7 +27,7 @@ struct MatrixPlot {
   // The visible part, in cells.
   double row = 0, column = 0, height = 0, width = 0;
   Index hovered_row = -1, hovered_column = -1;
-  bool row_labels = true;  // false: those of a plot to the left hold
+  bool row_labels = true;                     // false: those of a plot to the left hold
   Index pinned_row = -1, pinned_column = -1;  // ViewSettings', where there are such cells
 
   double scale = 1;  // pixels per unit
@@ -47,6 +53,10 @@ struct PairAt {
   std::pair<Index, Index> operator()(Point p) const;
 };
 PairAt pair_at(const MatrixPlot& matrix);
+// ViewLayout::hit: the pair of the first of these matrices, all of the settings' layer and head,
+// that has one there.
+std::function<std::optional<Hit>(Point)> hits_of(std::vector<PairAt> matrices,
+                                                 const ViewSettings& settings);
 
 // What goes over the cells: axes, the border, lines between kinds of columns, cross-hair, and where
 // there are more cells than pixels the first of the notes that fits.

@@ -1,0 +1,200 @@
+// The trace of tensors of one's own: what stands in for the tokens, patterns and notes of a run.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+#include "core/base/error.h"
+#include "core/experiment/notes.h"
+#include "core/experiment/own_tensors.h"
+
+namespace attnscope {
+namespace {
+
+constexpr Index kMostKeptAttention = Index{1} << 27;  // numbers that are computed: 512 MiB
+constexpr double kRowSlack = 0.02;  // half precision rounds rows of thousands of weights this far
+
+// Tokens of byte-level BPE and SentencePiece mark a space before them in ways of their own.
+std::string label_of(const std::string& token) {
+  for (const char* space : {"Ġ", "▁"}) {
+    const std::string mark(space);
+    if (token.starts_with(mark)) return visible(" " + token.substr(mark.size()));
+  }
+  return visible(token);
+}
+
+// Equal texts get equal ids; without texts, tokens are unknown (-1) and called by their number.
+std::vector<TraceToken> trace_tokens(const std::vector<std::string>& texts, Index count) {
+  std::vector<TraceToken> tokens;
+  std::map<std::string, std::int32_t> ids;
+  for (Index i = 0; i < count; ++i) {
+    TraceToken token;
+    if (texts.empty()) {
+      token.id = -1;
+      token.bytes = token.label = std::to_string(i);
+    } else {
+      token.bytes = texts[static_cast<std::size_t>(i)];
+      token.label = label_of(token.bytes);
+      token.id = ids.emplace(token.bytes, static_cast<std::int32_t>(ids.size())).first->second;
+    }
+    tokens.push_back(std::move(token));
+  }
+  return tokens;
+}
+
+// The pattern of attention whose rules nobody knows: the pairs that have a weight, or, where these
+// are all that a causal mask allows, that mask.
+Pattern pattern_of(const Tensor& attention) {
+  const Index heads = attention.dim(0), queries = attention.dim(1), keys = attention.dim(2);
+  bool above = false, below_missing = false, hole = false;
+  const Index before = keys - queries;  // columns that the first query sees beside its own
+  for (Index row = 0; row < heads * queries; ++row) {
+    const Index i = row % queries;
+    const float* weights = attention.data() + row * keys;
+    for (Index j = 0; j < keys; ++j) {
+      const bool later = j > i + before;
+      above |= later && weights[j] != 0;
+      below_missing |= !later && weights[j] == 0;
+      hole |= weights[j] == 0;
+    }
+  }
+  if (!hole) return Pattern::all(queries, keys);
+  if (before >= 0 && !above && !below_missing) return Pattern::causal(queries, keys, before);
+  PatternBuilder builder(heads, queries, keys, {"has a weight"});
+  for (Index row = 0; row < heads * queries; ++row) {
+    const float* weights = attention.data() + row * keys;
+    for (Index j = 0; j < keys;) {
+      Index end = j;
+      while (end < keys && weights[end] != 0) ++end;
+      if (end > j) builder.add(0, j, end);
+      j = end + 1;
+    }
+    builder.next_row();
+  }
+  return builder.finish();
+}
+
+void note_rows(const std::vector<Tensor>& layers, std::vector<std::string>& notes) {
+  bool negative = false, other_sums = false;
+  for (const Tensor& layer : layers) {
+    const Index keys = layer.dim(2);
+    for (Index row = 0; row < layer.size() / keys; ++row) {
+      const float* weights = layer.data() + row * keys;
+      const double sum = std::accumulate(weights, weights + keys, 0.0);
+      negative |= std::any_of(weights, weights + keys, [](float w) { return w < 0; });
+      other_sums |= sum != 0 && !(std::abs(sum - 1) <= kRowSlack);
+    }
+  }
+  if (negative) notes.push_back("some weights are negative");
+  if (other_sums) notes.push_back("rows do not add up to 1; they are shown as they are");
+}
+
+AttentionTap tap_of(Index layer, Index heads) {
+  AttentionTap tap;
+  tap.address.layer = layer;
+  tap.heads.resize(static_cast<std::size_t>(heads));
+  std::iota(tap.heads.begin(), tap.heads.end(), 0);
+  tap.variant = default_variant();
+  tap.encoding = default_encoding();
+  return tap;
+}
+
+void add_given(const OwnTensors& own, Trace& trace) {
+  trace.given = true;
+  for (const Tensor& attention : own.attention) {
+    AttentionTap tap = tap_of(static_cast<Index>(trace.attention.size()), attention.dim(0));
+    tap.result.attention = attention;
+    tap.result.pattern = std::make_shared<const Pattern>(pattern_of(attention));
+    trace.attention.push_back(std::move(tap));
+  }
+  note_rows(own.attention, trace.notes);
+}
+
+// Without v nothing but the attention can be computed.
+void check_values(const OwnTensors& own, const OperationInput& input) {
+  if (!own.v.empty()) return;
+  const Variant& v = variant(input.variant.id);
+  if (v.pattern || input.variant == default_variant()) return;
+  throw InputError("v: missing: " + v.id + " needs values beside queries and keys");
+}
+
+void add_computed(const OwnTensors& own, const Experiment& experiment, Backend& backend,
+                  const Stop& stop, Trace& trace) {
+  Index cells = 0;
+  for (const Tensor& q : own.q) cells += q.dim(0) * own.queries() * own.keys();
+  for (std::size_t layer = 0; layer < own.q.size(); ++layer) {
+    OperationInput input;
+    input.heads = own.q[layer].dim(0);
+    input.kv_heads = own.k[layer].dim(0);
+    input.q = own.q[layer];
+    input.k = own.k[layer];
+    if (!own.v.empty()) input.v = own.v[layer];
+    for (const auto& [name, tensor] : own.weights) input.weights.emplace(name, tensor);
+    input.variant = experiment.variant.value_or(default_variant());
+    input.encoding = experiment.encoding.value_or(default_encoding());
+    input.causal = experiment.causal.value_or(false);
+    input.layer = static_cast<Index>(layer);
+    check_values(own, input);
+    Wanted wanted;
+    wanted.output = !own.v.empty();
+    wanted.attention = cells <= kMostKeptAttention;
+    wanted.log_sum_exp = true;
+    AttentionTap tap = tap_of(static_cast<Index>(layer), input.heads);
+    tap.variant = input.variant;
+    tap.encoding = input.encoding;
+    tap.q_plain = own.q[layer];
+    tap.k_plain = own.k[layer];
+    tap.result = evaluate(input, backend, wanted, stop);
+    trace.attention.push_back(std::move(tap));
+  }
+  trace.backend = backend.name();
+}
+
+// The sizes that panels ask for.
+ModelConfig config_of(const OwnTensors& own, bool causal) {
+  ModelConfig config;
+  const std::vector<Tensor>& layers = own.attention.empty() ? own.q : own.attention;
+  config.layers = static_cast<Index>(layers.size());
+  for (const Tensor& layer : layers) config.heads = std::max(config.heads, layer.dim(0));
+  config.kv_heads = own.k.empty() ? config.heads : own.k.front().dim(0);
+  config.head_size = own.q.empty() ? 0 : own.q.front().dim(2);
+  config.width = config.heads * config.head_size;
+  config.context = std::max(own.queries(), own.keys());
+  config.causal = causal;
+  config.groups = uniform_groups(config, default_variant(), default_encoding());
+  return config;
+}
+
+}  // namespace
+
+Trace trace_of_tensors(const Experiment& experiment, Backend& backend, const Stop& stop) {
+  Trace trace;
+  const OwnTensors own = read_own_tensors(experiment.tensors);
+  stop.check();
+  trace.model = std::filesystem::path(experiment.tensors.file).filename().string();
+  trace.tokens = trace_tokens(own.tokens, own.queries());
+  if (own.queries() != own.keys() || !own.key_tokens.empty()) {
+    trace.key_tokens = trace_tokens(own.key_tokens, own.keys());
+  }
+  const auto start = std::chrono::steady_clock::now();
+  if (!experiment.interventions.empty()) {
+    throw InputError("interventions: expected none in tensors of one's own, found " +
+                     std::to_string(experiment.interventions.size()));
+  }
+  if (!experiment.groups.empty()) {
+    throw InputError("groups: expected none with tensors of one's own, found " +
+                     std::to_string(experiment.groups.size()));
+  }
+  if (own.attention.empty()) {
+    add_computed(own, experiment, backend, stop, trace);
+  } else {
+    add_given(own, trace);
+  }
+  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+  if (!trace.given) trace.milliseconds = time.count();
+  trace.config = config_of(own, experiment.causal.value_or(false));
+  for (std::string& note : notes_on_patterns(trace)) trace.notes.push_back(std::move(note));
+  return trace;
+}
+
+}  // namespace attnscope
