@@ -167,6 +167,7 @@ void PlainRows::report() {
                                 ? prepared_.kernels.scale_to_memory
                                 : prepared_.kernels.scale_to;
       scale_to(to + first_[n], p, last_[n] - first_[n], factor);
+      if (last_[n] - first_[n] == 1) to[first_[n]] = 1;  // x * (1 / x) may miss it by a bit
       std::fill(to + last_[n], to + keys, 0.0F);
     }
   }
