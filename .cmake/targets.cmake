@@ -8,8 +8,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
 endif()
 target_include_directories(attnscope_options INTERFACE ${PROJECT_SOURCE_DIR})
 if(ATTNSCOPE_SANITIZE)
+  # GCC's manual warns of false alarms of -Wmaybe-uninitialized (std::regex) with sanitizers.
   target_compile_options(attnscope_options INTERFACE -fsanitize=${ATTNSCOPE_SANITIZE}
-                         -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+                         -fno-sanitize-recover=all -fno-omit-frame-pointer -g
+                         -Wno-error=maybe-uninitialized)
   target_link_options(attnscope_options INTERFACE -fsanitize=${ATTNSCOPE_SANITIZE})
 endif()
 

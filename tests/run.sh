@@ -12,6 +12,7 @@ if [ "${1:-}" = --sanitize ]; then
   shift
   build=${ATTNSCOPE_BUILD:-$top/build-sanitize}
   options=(-DCMAKE_BUILD_TYPE=RelWithDebInfo -DATTNSCOPE_SANITIZE=address,undefined)
+  export LSAN_OPTIONS=suppressions=$top/tests/support/leaks.supp:print_suppressions=0
 fi
 
 install_packages "${build_packages[@]}" "${test_packages[@]}"

@@ -36,7 +36,7 @@ class Comparison {
   double em() const { return page_.em(); }
 
   std::vector<Show> wanted_maps() const {
-    const std::string& show = view_values(input_.experiment.view, "compare").choice("show");
+    const std::string show = view_values(input_.experiment.view, "compare").choice("show");
     std::vector<Show> shown;
     if (show == "all" || show == "A") shown.push_back(Show::First);
     if (show == "all" || show == "B") shown.push_back(Show::Second);
@@ -147,7 +147,7 @@ class Comparison {
   }
 
   void draw_divergence(const ComparisonPanel& panel) {
-    const std::string& kind = view_values(input_.experiment.view, "compare").choice("rows");
+    const std::string kind = view_values(input_.experiment.view, "compare").choice("rows");
     RowBars bars;
     Divergence divergence = Divergence::KullbackLeibler;
     bars.titles = {"KL(A, B), bits", "KL(A, B)"};
