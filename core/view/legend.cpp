@@ -1,8 +1,7 @@
 #include "core/view/legend.h"
 
-#include <algorithm>
-
 #include "core/figure/colour_map.h"
+#include "core/view/line_breaks.h"
 
 namespace attnscope {
 namespace {
@@ -14,20 +13,12 @@ constexpr double kLine = 1.45;      // em
 
 // Where entries go, from (0, 0).
 std::vector<Box> places(const Page& page, const std::vector<LegendEntry>& entries, double width) {
-  std::vector<Box> boxes;
   const double em = page.em();
-  double x = 0, y = 0;
+  std::vector<double> widths;
   for (const LegendEntry& entry : entries) {
-    const double own =
-        std::min(width, (kSwatch + kSwatchGap) * em + page.width_of(entry.text, page.small()));
-    if (x > 0 && x + own > width) {
-      x = 0;
-      y += kLine * em;
-    }
-    boxes.push_back({x, y, own, kLine * em});
-    x += own + kEntryGap * em;
+    widths.push_back((kSwatch + kSwatchGap) * em + page.width_of(entry.text, page.small()));
   }
-  return boxes;
+  return broken_into_lines(widths, {width, kEntryGap * em, kLine * em, kLine * em});
 }
 
 }  // namespace

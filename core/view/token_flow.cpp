@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/view/line_breaks.h"
+
 namespace attnscope {
 namespace {
 
@@ -13,18 +15,11 @@ constexpr double kSwatchLine = 1.5, kSwatch = 0.9;  // em
 // Where the tokens go, the first line at y = 0.
 std::vector<Box> flow(const Page& page, const std::vector<FlowToken>& tokens, double width) {
   const double em = page.em();
-  std::vector<Box> boxes;
-  double x = 0, y = 0;
+  std::vector<double> widths;
   for (const FlowToken& token : tokens) {
-    const double own = std::min(width, page.width_of(token.label, em) + 2 * kPadding * em);
-    if (x > 0 && x + own > width) {
-      x = 0;
-      y += kLine * em;
-    }
-    boxes.push_back({x, y, own, kToken * em});
-    x += own + kGap * em;
+    widths.push_back(page.width_of(token.label, em) + 2 * kPadding * em);
   }
-  return boxes;
+  return broken_into_lines(widths, {width, kGap * em, kLine * em, kToken * em});
 }
 
 }  // namespace
