@@ -217,7 +217,7 @@ double Values::real(std::string_view key) const {
 bool Values::flag(std::string_view key) const {
   return get<bool>(key);
 }
-const std::string& Values::choice(std::string_view key) const {
+const std::string& Values::choice(std::string_view key) const& {
   return get<std::string>(key);
 }
 void Values::set(std::string_view key, Value value) {

@@ -9,6 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -56,9 +57,15 @@ class Values {
   Index integer(std::string_view key) const;
   double real(std::string_view key) const;
   bool flag(std::string_view key) const;
-  const std::string& choice(std::string_view key) const;
+  const std::string& choice(std::string_view key) const&;
   template <class T>
-  const T& get(std::string_view key) const {
+  const T& get(std::string_view key) const& {
+    return std::get<T>(at(key));
+  }
+  // Of values that are about to go: a copy, which outlives them.
+  std::string choice(std::string_view key) && { return std::as_const(*this).choice(key); }
+  template <class T>
+  T get(std::string_view key) && {
     return std::get<T>(at(key));
   }
   void set(std::string_view key, Value value);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "core/base/error.h"
 
@@ -151,6 +152,19 @@ TEST(Values, MissingAndWrongKindsAreErrors) {
   EXPECT_THROW(values.real("a"), std::bad_variant_access);
   values.erase("a");
   EXPECT_FALSE(values.has("a"));
+}
+
+// What a temporary gives out does not go with it.
+TEST(Values, TemporariesGiveCopies) {
+  const auto make = [] {
+    Values values;
+    values.set("show", std::string("long enough to lie on the heap, not in the string"));
+    return values;
+  };
+  static_assert(!std::is_reference_v<decltype(make().choice("show"))>);
+  static_assert(!std::is_reference_v<decltype(make().get<std::string>("show"))>);
+  const std::string& kept = make().choice("show");
+  EXPECT_EQ(kept, make().get<std::string>("show"));
 }
 
 }  // namespace
