@@ -28,11 +28,6 @@ namespace {
 using benchmark::Counter;
 using testing::random_tensor;
 
-double now() {
-  const auto since = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration<double>(since).count();
-}
-
 double cpu_seconds(clockid_t clock) {
   timespec time{};
   clock_gettime(clock, &time);
@@ -40,6 +35,11 @@ double cpu_seconds(clockid_t clock) {
 }
 
 #ifdef ATTNSCOPE_OPENBLAS
+double now() {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(since).count();
+}
+
 struct SgemmRates {  // floating-point operations per second
   double all_threads = 0;
   double cpu_second = 0;  // of one thread, by its own clock

@@ -20,14 +20,7 @@ using testing::named_parts;
 using testing::random_tensor;
 using testing::reference;
 using testing::Reference;
-
-Tensor to_tensor(const Shape& shape, const std::vector<double>& numbers) {
-  Tensor t(shape);
-  for (Index i = 0; i < t.size(); ++i) {
-    t[i] = static_cast<float>(numbers[static_cast<std::size_t>(i)]);
-  }
-  return t;
-}
+using testing::to_tensor;
 
 // Runs with `threads` threads, and puts the number back.
 class Threads {

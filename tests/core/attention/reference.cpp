@@ -359,4 +359,12 @@ std::vector<NamedPart> named_parts(Index queries, bool parameters) {
   return maker.take();
 }
 
+Tensor to_tensor(const Shape& shape, const std::vector<double>& numbers) {
+  Tensor t(shape);
+  for (Index i = 0; i < t.size(); ++i) {
+    t[i] = static_cast<float>(numbers[static_cast<std::size_t>(i)]);
+  }
+  return t;
+}
+
 }  // namespace attnscope::testing

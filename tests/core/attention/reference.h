@@ -15,6 +15,7 @@ struct Reference {
   std::vector<double> log_sum_exp;  // [B h, L_q], or the plain sum of a feature ratio
 };
 Reference reference(const Part& part);
+Tensor to_tensor(const Shape& shape, const std::vector<double>& numbers);
 
 // A part that uses what its name says, and the Vars whose gradients a test may want.
 struct NamedPart {
