@@ -73,10 +73,6 @@ void write_ratios(const std::filesystem::path& file, const Ratios& ratios) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 // How many times longer `a` takes than `b`, which return the seconds of a run.
 double ratio_of(const std::function<double()>& a, const std::function<double()>& b) {
   double best_a = std::numeric_limits<double>::infinity(), best_b = best_a;
