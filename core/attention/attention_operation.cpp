@@ -20,7 +20,7 @@ Var attention(const Part& part, Backend& backend, const Wanted& wanted, PartResu
   }
 
   check(part);
-  const auto prepared = std::make_shared<const cpu::Prepared>(part, true);
+  const auto prepared = std::make_shared<const cpu::Prepared>(part, cpu::Purpose::Gradients);
   Wanted more = wanted;
   more.output = more.log_sum_exp = true;
   PartResult result = cpu::forward(*prepared, more, stop);

@@ -49,7 +49,8 @@ struct RowKernels {
   void (*sum_rows)(const float* p, const float* rows, const std::int32_t* picked, Size count,
                    Size size, float* sum);
   void (*scale)(float* x, Size n, float factor);
-  // to = factor x, past the caches: for results that nobody reads soon.
+  // to = factor x, past the caches: for results that nobody reads soon. Other threads may read them
+  // after a fence (std::atomic_thread_fence).
   void (*scale_to_memory)(float* to, const float* x, Size n, float factor);
   void (*scale_to)(float* to, const float* x, Size n, float factor);   // to = factor x
   void (*add_scaled)(float* x, const float* y, Size n, float factor);  // x += factor y

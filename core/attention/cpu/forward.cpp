@@ -32,15 +32,17 @@ class ForwardRows {
         scores_(prepared, columns_),
         plain_(prepared, wanted, result) {}
 
-  // All rows [row, end) of one pair.
+  // All rows [row, end) of one pair; the result holds them after finish().
   void run(Index pair, Index row, Index end, const Stop& stop) {
-    if (plain_.run(pair, row, end, stop)) return;
+    row = plain_.run(pair, row, end, stop);
     while (row < end && !stop.requested()) {
       const Index rows = columns_.choose(pair, row, end - row);
       run_block(pair, row, rows, stop);
       row += rows;
     }
   }
+
+  void finish() { plain_.finish(); }
 
  private:
   void run_block(Index pair, Index row, Index rows, const Stop& stop);
@@ -141,7 +143,10 @@ void ForwardRows::weigh(Index rows, Index begin, Index end, float* group) {
       continue;
     }
     const float here = kernels.maximum(s, width);
-    if (here == infinity) prepared_.careful = true;  // or NaN: infinities of both signs met
+    if (here == infinity) {  // or NaN: not a number met, or infinities of both signs
+      if (prepared_.careful) sum = std::numeric_limits<float>::quiet_NaN();
+      prepared_.careful = true;
+    }
     if (here > most) {
       if (most != -infinity) {
         const float smaller = std::exp(most - here);
@@ -228,6 +233,7 @@ PartResult forward(const Prepared& prepared, const Wanted& wanted, const Stop& s
       const Index row = (blocks - 1 - n % blocks) * block_rows;  // causal: long rows first
       rows.run(n / blocks, row, std::min(row + block_rows, queries), stop);
     }
+    rows.finish();
   });
   stop.check();
   if (prepared.careful != careful) return forward(prepared, wanted, stop);

@@ -14,7 +14,7 @@ Index panel_count(Index rows) {
 
 // One panel from at most panel_width rows, `row(x)` pointing to row x.
 template <class Row>
-void pack_panel(const RowKernels& kernels, Index count, Index size, Row row, float* panel) {
+void pack_picked(const RowKernels& kernels, Index count, Index size, Row row, float* panel) {
   const float* rows[panel_width];
   for (Index x = 0; x < count; ++x) rows[x] = row(x);
   kernels.pack(rows, count, size, panel);
@@ -28,10 +28,9 @@ Packed::Packed(const RowKernels& kernels, const float* rows, Index heads, Index 
   parallel_for(heads * per_head, 8, [&](Index first, Index last) {
     for (Index p = first; p < last; ++p) {
       const Index begin = p % per_head * panel_width;
-      const float* from = rows + (p / per_head * count + begin) * size;
-      pack_panel(
-          kernels, std::min(panel_width, count - begin), size,
-          [&](Index x) { return from + x * size; }, panels_.data() + p * size * panel_width);
+      pack_panel(kernels, rows + (p / per_head * count + begin) * size,
+                 std::min(panel_width, count - begin), size,
+                 panels_.data() + p * size * panel_width);
     }
   });
 }
@@ -45,10 +44,16 @@ void Packed::multiply(const RowKernels& kernels, Index m, const float* a, Index 
   multiply_panels(kernels, m, a, a_row, panel(head, 0), size_, first, n, c, c_row, add);
 }
 
+void pack_panel(const RowKernels& kernels, const float* rows, Index count, Index size,
+                float* panel) {
+  pack_picked(
+      kernels, count, size, [&](Index x) { return rows + x * size; }, panel);
+}
+
 void pack_rows(const RowKernels& kernels, const float* rows, Index size,
                const std::int32_t* columns, Index count, float* panels) {
   for (Index begin = 0; begin < count; begin += panel_width) {
-    pack_panel(
+    pack_picked(
         kernels, std::min(panel_width, count - begin), size,
         [&](Index x) { return rows + columns[begin + x] * size; }, panels + begin * size);
   }

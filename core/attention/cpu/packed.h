@@ -25,6 +25,9 @@ class Packed {
   Tensor panels_;
 };
 
+// One panel of `count` rows, at most panel_width, that follow each other.
+void pack_panel(const RowKernels& kernels, const float* rows, Index count, Index size,
+                float* panel);
 // Panels of `count` rows of `size` numbers; row x begins at rows + columns[x] * size.
 void pack_rows(const RowKernels& kernels, const float* rows, Index size,
                const std::int32_t* columns, Index count, float* panels);

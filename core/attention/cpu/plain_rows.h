@@ -11,6 +11,8 @@
 
 #include "core/attention/backend.h"
 #include "core/attention/cpu/columns.h"
+#include "core/attention/cpu/key_panels.h"
+#include "core/attention/cpu/weight_writer.h"
 
 namespace attnscope::cpu {
 
@@ -18,16 +20,19 @@ class PlainRows {
  public:
   PlainRows(const Prepared& prepared, const Wanted& wanted, PartResult& result);
 
-  // Computes rows [row, end) of one pair, at most block_rows, and writes what is wanted of them.
-  // False: nothing is done, they are rows for the general pass.
-  bool run(Index pair, Index row, Index end, const Stop& stop);
+  // Computes rows [row, end) of one pair, at most block_rows, up to the first that are for the
+  // general pass. Returns where it ended. What is wanted of them is there after finish().
+  Index run(Index pair, Index row, Index end, const Stop& stop);
+  void finish() { writer_.finish(); }
 
  private:
   struct Group {  // of group_rows rows: the keys that they share
     Index begin = 0, end = 0;
   };
 
+  bool run_together(Index row, Index end, const Stop& stop);
   bool find_keys();
+  Group all_keys();
   bool scale_queries();
   void add_keys(Index begin, Index end);
   void report();
@@ -38,15 +43,16 @@ class PlainRows {
   const Wanted& wanted_;
   PartResult& result_;
   const bool applies_;
+  Index rows_together_ = block_rows;
   Index pair_ = 0, row_ = 0, rows_ = 0;
-  Index first_panel_ = 0;  // column 0 of p_ is the first of this panel
-  Index p_row_ = 0;        // distance of rows of p_
-  std::array<std::int32_t, block_rows> first_{}, last_{};  // keys [first, last) of each row
+  WeightBlock block_;  // p: of a group and some keys, or all of it where attention is wanted
+  WeightWriter writer_;
+  KeyPanels panels_;
   std::array<Group, block_rows / group_rows> groups_;
   std::array<float, block_rows> shift_{};  // b_i / ln 2, rounded up
   Tensor scaled_q_;                        // scale / ln 2 * q  [block_rows, d_k]
-  Tensor p_;     // weights of a group, or of all rows where attention is wanted  [rows, p_row_]
-  Tensor sums_;  // [block_rows, sum_lanes]
+  Tensor output_;                          // [block_rows, d_v]
+  Tensor sums_;                            // [block_rows, sum_lanes]
 };
 
 }  // namespace attnscope::cpu

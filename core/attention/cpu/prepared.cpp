@@ -1,5 +1,6 @@
 #include "core/attention/cpu/prepared.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -51,9 +52,23 @@ std::vector<float> largest_norms(const RowKernels& kernels, const Tensor& rows) 
   return norms;
 }
 
+// Whether blocks of rows touch few keys each, going by one row at either end of each block.
+bool touches_few_keys(const Pattern& pattern) {
+  constexpr Index few = 512;
+  for (Index head = 0; head < pattern.heads(); ++head) {
+    for (Index row = 0; row < pattern.queries(); row += block_rows) {
+      const Index last_row = std::min(row + block_rows, pattern.queries()) - 1;
+      const Pattern::Row first = pattern.row(head, row), last = pattern.row(head, last_row);
+      if (first.empty() || last.empty()) continue;
+      if ((last.end() - 1)->end - first.begin()->begin > few) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
-Prepared::Prepared(const Part& of, bool for_gradients)
+Prepared::Prepared(const Part& of, Purpose purpose)
     : part(of),
       kernels(row_kernels()),
       batch(of.batch),
@@ -71,8 +86,7 @@ Prepared::Prepared(const Part& of, bool for_gradients)
   if (p.q.defined()) key_size = p.q.dim(2);
   if (p.k.defined()) key_size = p.k.dim(2);
   if (p.v.defined()) value_size = p.v.dim(2);
-  if (has_product) packed_k = Packed(kernels, p.k.value().data(), p.k.dim(0), keys, key_size);
-  if (p.v.defined() && for_gradients) {
+  if (p.v.defined() && purpose == Purpose::Gradients) {
     packed_v = Packed(kernels, p.v.value().data(), p.v.dim(0), keys, value_size);
   }
   for (const ExtraProduct& e : p.products) {
@@ -85,7 +99,11 @@ Prepared::Prepared(const Part& of, bool for_gradients)
   for (const OffsetTable& table : p.scaled_biases) scaled_biases.push_back(prepare(table, heads));
   if (p.bias) bias.push_back(prepare(*p.bias, heads));
   if (p.factor) factor.push_back(prepare(*p.factor, heads));
-  if (plain()) key_norms = largest_norms(kernels, p.k.value());
+  const bool packs_by_block = purpose == Purpose::Pass && plain() && touches_few_keys(*p.pattern);
+  if (has_product && !packs_by_block) {
+    packed_k = Packed(kernels, p.k.value().data(), p.k.dim(0), keys, key_size);
+    if (plain()) key_norms = largest_norms(kernels, p.k.value());
+  }
   if (p.source == Source::Logits) logits = PerHead(p.logits, heads);
   if (p.source == Source::Additive) {
     additive_size = p.additive_v.dim(1);

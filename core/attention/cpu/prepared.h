@@ -37,9 +37,12 @@ class PerHead {
   Index count_ = 1, stride_ = 0, heads_ = 1;
 };
 
+// What a prepared part is for, which says which matrices are packed: keys, unless each block of
+// rows of one pass needs but a few of them (then key_panels.h packs those); values for gradients.
+enum class Purpose { Pass, Tiles, Gradients };
+
 struct Prepared {
-  // `for_gradients`: the values are packed too.
-  Prepared(const Part& part, bool for_gradients);
+  Prepared(const Part& part, Purpose purpose);
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;
 
@@ -94,8 +97,8 @@ struct Prepared {
   // Slow, so that it is only switched on when the forward pass has met an infinite score.
   mutable std::atomic<bool> careful = false;
 
-  Packed packed_k, packed_v;
-  std::vector<float> key_norms;  // the largest |k_j| of each head of keys, where plain()
+  Packed packed_k, packed_v;     // or undefined, see Purpose
+  std::vector<float> key_norms;  // the largest |k_j| of each head of packed_k, where plain()
   std::vector<Product> products;
   std::vector<Rows> query_rows, key_rows, value_rows;  // the first and last: none or one
   std::vector<Table> scaled_biases, bias, factor;      // the last two: none or one

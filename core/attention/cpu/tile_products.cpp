@@ -6,7 +6,7 @@ namespace attnscope::cpu {
 
 void TileProducts::scores(const Tile& tile, const float* a, const Packed& packed, Index head,
                           const float* rows, Index size, float* s, Index s_row, bool add) {
-  if (tile.contiguous()) {
+  if (tile.contiguous() && packed.defined()) {
     each_panel(tile, [&](Index x, Index count, Index row, Index n) {
       packed.multiply(kernels_, n, a + row * size, size, head, tile.columns[0] + x, count,
                       s + row * s_row + x, s_row, add);

@@ -114,7 +114,7 @@ class CpuTiles : public AttentionTiles {
  private:
   const cpu::Prepared& prepared() const {
     std::call_once(once_, [this] {
-      prepared_ = std::make_unique<const cpu::Prepared>(part_, false);
+      prepared_ = std::make_unique<const cpu::Prepared>(part_, cpu::Purpose::Tiles);
       // Scores beyond float32 show in the sums.
       prepared_->careful = std::any_of(log_sum_exp_.begin(), log_sum_exp_.end(), [](float sum) {
         return std::abs(sum) > 1e30F && !std::isinf(sum);

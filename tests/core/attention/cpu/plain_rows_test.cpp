@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <memory>
 
 #include "tests/core/attention/reference.h"
@@ -72,6 +73,60 @@ TEST_P(PlainRows, RowsOfAllSizesInOneBlock) {
 
 INSTANTIATE_TEST_SUITE_P(Lengths, PlainRows, ::testing::Values(1, 63, 65, 257),
                          ::testing::PrintToStringParamName());
+
+// Longer rows come in smaller blocks where their weights are wanted.
+TEST(PlainRows, LongRows) {
+  Part part = plain_part(Pattern::all(70, 3000));
+  expect_the_equation(part, 1e-5);
+  mix_sizes(part);
+  expect_the_equation(part, 1e-4);
+}
+
+// Keys [i - before, i + after] of each query, all of them for `everything`.
+Pattern band(Index length, Index before, Index after, Index everything = -1) {
+  PatternBuilder builder(1, length, length, {"window"});
+  for (Index i = 0; i < length; ++i) {
+    const bool all = i == everything;
+    builder.add(0, all ? 0 : i - before, all ? length : i + after + 1);
+    builder.next_row();
+  }
+  return builder.finish();
+}
+
+// Keys are packed block by block; one row that sees them all is found only then.
+TEST(PlainRows, Bands) {
+  expect_the_equation(plain_part(band(700, 40, 40)), 1e-5);
+  expect_the_equation(plain_part(band(700, 0, 100)), 1e-5);
+  Part part = plain_part(band(700, 40, 0, 330));
+  expect_the_equation(part, 1e-5);
+  mix_sizes(part);
+  expect_the_equation(part, 1e-4);
+}
+
+TEST(PlainRows, ManyWindowsOfPackedKeys) {
+  constexpr Index length = 2200;
+  const Part part = plain_part(band(length, 60, 30));
+  const Tensor expected = to_tensor({kHeads, length, kHeadSize}, testing::reference(part).output);
+  EXPECT_TRUE(close(cpu_backend().run(part, {}, {}).output, expected));
+}
+
+// What went wrong before shows, in the rows that it reaches and no others.
+TEST(PlainRows, NotANumberInAKeyReachesTheRowsThatSeeIt) {
+  Part part = plain_part(Pattern::causal(90, 90));
+  Tensor k = part.k.value();
+  k(1, 70, 3) = std::numeric_limits<float>::quiet_NaN();
+  part.k = k;
+  Wanted wanted{.output = true, .attention = true};
+  wanted.log_sum_exp = true;
+  const PartResult got = cpu_backend().run(part, wanted, {});
+  for (Index i = 0; i < 90; ++i) {
+    EXPECT_FALSE(std::isnan(got.log_sum_exp(0, i))) << i;
+    EXPECT_EQ(std::isnan(got.log_sum_exp(1, i)), i >= 70) << i;
+    EXPECT_EQ(std::isnan(got.output(1, i, 0)), i >= 70) << i;
+    EXPECT_EQ(std::isnan(got.attention(1, i, 0)), i >= 70) << i;
+    EXPECT_FALSE(std::isnan(got.attention(0, i, 0))) << i;
+  }
+}
 
 TEST(PlainRows, OneKeyHasTheWholeWeight) {
   const Part part = plain_part(Pattern::all(100, 1));

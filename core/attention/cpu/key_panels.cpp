@@ -1,0 +1,60 @@
+#include "core/attention/cpu/key_panels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace attnscope::cpu {
+
+bool KeyPanels::load(Index head, Index first, Index last) {
+  if (prepared_.packed_k.defined()) {
+    head_ = head;
+    largest_norm_ = prepared_.key_norms[static_cast<std::size_t>(head)];
+    return true;
+  }
+  largest_norm_ = 0;
+  if (first >= last) return true;
+  if (last - first > kept) return false;
+  if (!panels_.defined()) panels_ = Tensor({kept, prepared_.key_size, panel_width});
+  const bool near = head == head_ && first <= last_ && first_ <= last;
+  if (!near || first < base_ || last > base_ + kept) {
+    // Blocks come one after the other, in either direction.
+    const bool upwards = near && first > first_;
+    base_ = upwards ? first : last - kept;
+    head_ = head;
+    first_ = last_ = first;
+  }
+  if (first < first_) pack(first, first_);
+  if (last > last_) pack(last_, last);
+  first_ = std::min(first_, first);
+  last_ = std::max(last_, last);
+  largest_norm_ =
+      *std::max_element(norms_.begin() + (first - base_), norms_.begin() + (last - base_));
+  return true;
+}
+
+const float* KeyPanels::panel(Index n) const {
+  return prepared_.packed_k.defined()
+             ? prepared_.packed_k.panel(head_, n)
+             : panels_.data() + (n - base_) * prepared_.key_size * panel_width;
+}
+
+void KeyPanels::pack(Index begin, Index end) {
+  const Index size = prepared_.key_size, keys = prepared_.keys;
+  const float* rows = prepared_.part.k.value().data() + head_ * keys * size;
+  for (Index n = begin; n < end; ++n) {
+    const Index from = n * panel_width, count = std::min(panel_width, keys - from);
+    pack_panel(prepared_.kernels, rows + from * size, count, size,
+               panels_.data() + (n - base_) * size * panel_width);
+    float largest = 0;
+    for (Index x = from; x < from + count; ++x) {
+      const float square = prepared_.kernels.dot(rows + x * size, rows + x * size, size);
+      if (!(square <= largest)) largest = square;  // NaN stays
+      if (std::isnan(largest)) break;
+    }
+    norms_[static_cast<std::size_t>(n - base_)] =
+        std::isnan(largest) ? std::numeric_limits<float>::infinity() : std::sqrt(largest);
+  }
+}
+
+}  // namespace attnscope::cpu

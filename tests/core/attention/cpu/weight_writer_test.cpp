@@ -1,0 +1,86 @@
+#include "core/attention/cpu/weight_writer.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace attnscope {
+namespace {
+
+constexpr Index kRows = 9;
+
+// Row r has the keys [r, 2 r + 1): 1, 2, ... times 1 / (r + 1); the first has one.
+cpu::WeightBlock block(Index first_row, Index rows) {
+  cpu::WeightBlock result;
+  result.first_row = first_row;
+  result.rows = rows;
+  result.first_key = 0;
+  result.p_row = 40;
+  result.p = Tensor({rows, result.p_row});
+  std::fill(result.p.begin(), result.p.end(), std::numeric_limits<float>::quiet_NaN());
+  for (Index r = 0; r < rows; ++r) {
+    const auto n = static_cast<std::size_t>(r);
+    const Index row = first_row + r;
+    result.first[n] = static_cast<std::int32_t>(row);
+    result.last[n] = static_cast<std::int32_t>(2 * row + 1);
+    result.factor[n] = 1 / static_cast<float>(row + 1);
+    for (Index c = row; c < 2 * row + 1; ++c) result.p(r, c) = static_cast<float>(c - row + 1);
+  }
+  return result;
+}
+
+void expect_rows(const Tensor& attention, Index rows) {
+  for (Index r = 0; r < rows; ++r) {
+    for (Index c = 0; c < attention.dim(2); ++c) {
+      const bool own = c >= r && c < 2 * r + 1;
+      EXPECT_FLOAT_EQ(attention(0, r, c),
+                      own ? static_cast<float>(c - r + 1) / static_cast<float>(r + 1) : 0)
+          << r << ' ' << c;
+    }
+  }
+}
+
+// However many steps there are for a block, all of it is there in the end.
+TEST(WeightWriter, BitByBit) {
+  for (const Index keys : {17, 33}) {
+    for (const Index steps : {0, 1, 2, 7, 1000}) {
+      Tensor attention({1, kRows, keys});
+      std::fill(attention.begin(), attention.end(), std::numeric_limits<float>::quiet_NaN());
+      cpu::WeightWriter writer(cpu::row_kernels(), attention);
+      for (Index row = 0; row < kRows; row += 4) {
+        cpu::WeightBlock rows = block(row, std::min<Index>(4, kRows - row));
+        writer.plan(steps);
+        for (Index n = 0; n < steps; ++n) writer.advance();
+        writer.take(rows);
+      }
+      writer.finish();
+      expect_rows(attention, kRows);
+    }
+  }
+}
+
+// A share of each block is written in each step, not all of it at the end.
+TEST(WeightWriter, SpreadsOverTheSteps) {
+  Tensor attention = Tensor::zeros({1, 8, 32});
+  cpu::WeightWriter writer(cpu::row_kernels(), attention);
+  cpu::WeightBlock rows = block(0, 8);
+  writer.take(rows);
+  writer.plan(2);
+  writer.advance();
+  expect_rows(attention, 4);
+  EXPECT_EQ(attention(0, 4, 4), 0);
+  writer.advance();
+  expect_rows(attention, 8);
+}
+
+TEST(WeightWriter, NothingWithoutAttention) {
+  Tensor none;
+  cpu::WeightWriter writer(cpu::row_kernels(), none);
+  writer.plan(3);
+  writer.advance();
+  writer.finish();
+  EXPECT_FALSE(none.defined());
+}
+
+}  // namespace
+}  // namespace attnscope
