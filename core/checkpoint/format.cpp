@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/model/weights.h"
 
 namespace attnscope {
 
@@ -12,6 +13,12 @@ const std::vector<CheckpointFormat>& checkpoint_formats() {
                                                         gpt2_format()};
   return formats;
 }
+
+TensorReader::TensorReader(const StoredTensors& tensors, std::filesystem::path folder,
+                           const ModelConfig& config)
+    : tensors_(tensors),
+      folder_(std::move(folder)),
+      keeps_narrow_(parameter_count(config) >= kWorthNarrow) {}
 
 void TensorReader::fail(const std::string& message) const {
   throw InputError(folder_.string() + ": " + message);
@@ -32,10 +39,13 @@ const StoredTensor& TensorReader::find(const std::string& name, const Shape& sha
 
 Tensor TensorReader::checked(const StoredTensor& stored, const std::string& name) const {
   Tensor values = stored.floats();
-  for (const float x : values) {
-    if (!std::isfinite(x)) fail("tensor " + name + " holds NaN or infinity");
-  }
+  check_finite(values.data(), values.size(), name);
   return values;
+}
+
+void TensorReader::check_finite(const float* values, Index count, const std::string& name) const {
+  const bool finite = std::all_of(values, values + count, [](float x) { return std::isfinite(x); });
+  if (!finite) fail("tensor " + name + " holds NaN or infinity");
 }
 
 Tensor TensorReader::take(const std::string& name, const Shape& shape) {
@@ -62,6 +72,35 @@ Tensor TensorReader::take_transposed(const std::string& name, Index in, Index ou
     }
   }
   return result;
+}
+
+std::optional<NarrowMatrix> TensorReader::take_narrow(const std::string& name, Index rows,
+                                                      Index columns) {
+  const auto found = tensors_.find(name);
+  if (!keeps_narrow_ || found == tensors_.end() || byte_size(found->second.dtype) != 2) {
+    return std::nullopt;
+  }
+  const StoredTensor numbers = find(name, {rows, columns}).copied();
+  const auto kind =
+      numbers.dtype == DType::F16 ? NarrowMatrix::Kind::F16 : NarrowMatrix::Kind::BF16;
+  const NarrowMatrix matrix{kind, rows, columns, columns, false, numbers.bytes, numbers.owner};
+  std::vector<float> line(static_cast<std::size_t>(columns));
+  for (Index r = 0; r < rows; ++r) {
+    matrix.row(r, line.data());
+    check_finite(line.data(), columns, name);
+  }
+  return matrix;
+}
+
+void TensorReader::move(const std::string& name, Index in, Index out, bool transposed, Model& model,
+                        const std::string& ours) {
+  const auto narrow = transposed ? take_narrow(name, out, in) : take_narrow(name, in, out);
+  if (narrow) {
+    model.narrow.emplace(ours, transposed ? narrow->turned() : *narrow);
+  } else {
+    model.weights.emplace(ours,
+                          Var(transposed ? take_transposed(name, in, out) : take(name, {in, out})));
+  }
 }
 
 void TensorReader::finish() const {

@@ -31,17 +31,28 @@ CheckpointFormat own_format();
 CheckpointFormat llama_format();
 CheckpointFormat gpt2_format();
 
+// Models with at least so many weights keep matrices of 16 bits as they are (Model::narrow). As
+// floats they would take twice the memory, which smaller ones can spare for speed.
+inline constexpr Index kWorthNarrow = Index{1} << 22;
+
 // Takes tensors out of a checkpoint by name, converted to float and checked; finish() refuses
 // those that nobody took.
 class TensorReader {
  public:
-  TensorReader(const StoredTensors& tensors, std::filesystem::path folder)
-      : tensors_(tensors), folder_(std::move(folder)) {}
+  TensorReader(const StoredTensors& tensors, std::filesystem::path folder,
+               const ModelConfig& config);
 
   bool has(const std::string& name) const { return tensors_.contains(name); }
   Tensor take(const std::string& name, const Shape& shape);
   // The transpose of a stored [out, in] matrix.  [in, out]
   Tensor take_transposed(const std::string& name, Index in, Index out);
+  // A matrix of a model, stored as [in, out], or as [out, in] where `transposed`: into the model's
+  // weights under the name `ours`, or into those that stay narrow.
+  void move(const std::string& name, Index in, Index out, bool transposed, Model& model,
+            const std::string& ours);
+  // A stored [rows, columns] matrix in its 16 bits; nothing where the model is to have it as
+  // floats.
+  std::optional<NarrowMatrix> take_narrow(const std::string& name, Index rows, Index columns);
   void ignore(const std::string& name) { taken_.push_back(name); }
   void finish() const;
   [[noreturn]] void fail(const std::string& message) const;  // "FOLDER: ..."
@@ -49,9 +60,11 @@ class TensorReader {
  private:
   const StoredTensor& find(const std::string& name, const Shape& shape);
   Tensor checked(const StoredTensor& stored, const std::string& name) const;
+  void check_finite(const float* values, Index count, const std::string& name) const;
 
   const StoredTensors& tensors_;
   std::filesystem::path folder_;
+  bool keeps_narrow_;
   std::vector<std::string> taken_;
 };
 

@@ -85,7 +85,7 @@ void read_layer(TensorReader& reader, Model& model, const std::string& from, con
   };
   const auto linear = [&](const std::string& theirs, const std::string& folder,
                           const std::string& letter, Index in, Index out) {
-    keep(folder + "w" + letter, reader.take(from + theirs + ".weight", {in, out}));
+    reader.move(from + theirs + ".weight", in, out, false, model, to + folder + "w" + letter);
     keep(folder + "b" + letter, reader.take(from + theirs + ".bias", {out}));
   };
   const auto norm = [&](const std::string& theirs, const std::string& ours) {
@@ -93,17 +93,25 @@ void read_layer(TensorReader& reader, Model& model, const std::string& from, con
     keep(ours + ".bias", reader.take(from + theirs + ".bias", {c.width}));
   };
   norm("ln_1", "attn_norm");
-  const Tensor weight = reader.take(from + "attn.c_attn.weight", {c.width, 3 * c.width});
+  const std::string joined = from + "attn.c_attn.weight";
+  const auto narrow =
+      query_factor == 1 ? reader.take_narrow(joined, c.width, 3 * c.width) : std::nullopt;
+  const Tensor weight = narrow ? Tensor() : reader.take(joined, {c.width, 3 * c.width});
   const Tensor bias = reader.take(from + "attn.c_attn.bias", {3 * c.width});
   const std::string letters = "qkv";
   for (std::size_t i = 0; i < letters.size(); ++i) {
     const Index first = static_cast<Index>(i) * c.width;
-    Tensor matrix = columns(weight, first, c.width), offset = columns(bias, first, c.width);
-    if (letters[i] == 'q') {
-      multiply(matrix, query_factor);
-      multiply(offset, query_factor);
+    const std::string name = std::string("attn.w") + letters[i];
+    const float factor = letters[i] == 'q' ? query_factor : 1;
+    Tensor offset = columns(bias, first, c.width);
+    multiply(offset, factor);
+    if (narrow) {
+      model.narrow.emplace(to + name, narrow->column_range(first, c.width));
+    } else {
+      Tensor matrix = columns(weight, first, c.width);
+      multiply(matrix, factor);
+      keep(name, std::move(matrix));
     }
-    keep(std::string("attn.w") + letters[i], std::move(matrix));
     keep(std::string("attn.b") + letters[i], std::move(offset));
   }
   linear("attn.c_proj", "attn.", "o", c.width, c.width);
@@ -120,7 +128,7 @@ Model load(const nlohmann::json& json, const StoredTensors& tensors,
   const std::string path = (folder / "config.json").string();
   model.config = read_config(json, path);
   const Scaling scaling = read_scaling(json, path);
-  TensorReader reader(tensors, folder);
+  TensorReader reader(tensors, folder, model.config);
   const ModelConfig& c = model.config;
   const std::string prefix = reader.has("wte.weight") ? "" : "transformer.";
   const auto keep = [&](const std::string& ours, const std::string& theirs, const Shape& shape) {

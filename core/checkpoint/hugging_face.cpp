@@ -32,8 +32,7 @@ Activation hugging_face_activation(JsonObject& config, std::string_view key) {
 void read_embedding(TensorReader& reader, Model& model, const std::string& name) {
   const ModelConfig& c = model.config;
   const bool head = c.tied_output && !reader.has(name) && reader.has("lm_head.weight");
-  model.weights.emplace("embed.weight",
-                        Var(reader.take(head ? "lm_head.weight" : name, {c.vocabulary, c.width})));
+  reader.move(head ? "lm_head.weight" : name, c.vocabulary, c.width, false, model, "embed.weight");
 }
 
 void read_output_head(TensorReader& reader, Model& model) {
@@ -42,8 +41,7 @@ void read_output_head(TensorReader& reader, Model& model) {
     reader.ignore("lm_head.weight");  // a second copy of the embedding
     return;
   }
-  model.weights.emplace("output.weight",
-                        Var(reader.take_transposed("lm_head.weight", c.width, c.vocabulary)));
+  reader.move("lm_head.weight", c.width, c.vocabulary, true, model, "output.weight");
 }
 
 void refuse_quantisation(JsonObject& config) {

@@ -77,8 +77,7 @@ void read_layer(TensorReader& reader, Model& model, const std::string& from,
   const ModelConfig& c = model.config;
   const auto linear = [&](const std::string& theirs, const std::string& letter, Index in, Index out,
                           bool bias, const std::string& folder) {
-    model.weights.emplace(to + folder + "w" + letter,
-                          Var(reader.take_transposed(from + theirs + ".weight", in, out)));
+    reader.move(from + theirs + ".weight", in, out, true, model, to + folder + "w" + letter);
     if (bias) {
       model.weights.emplace(to + folder + "b" + letter,
                             Var(reader.take(from + theirs + ".bias", {out})));
@@ -105,7 +104,7 @@ Model load(const nlohmann::json& json, const StoredTensors& tensors,
            const std::filesystem::path& folder) {
   Model model;
   model.config = read_config(json, (folder / "config.json").string());
-  TensorReader reader(tensors, folder);
+  TensorReader reader(tensors, folder, model.config);
   const ModelConfig& c = model.config;
   const std::string prefix = reader.has("embed_tokens.weight") ? "" : "model.";
   read_embedding(reader, model, prefix + "embed_tokens.weight");

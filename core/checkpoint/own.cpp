@@ -12,10 +12,14 @@ Model load(const nlohmann::json& json, const StoredTensors& tensors,
            const std::filesystem::path& folder) {
   Model model;
   model.config = model_config_from_json(json, (folder / "config.json").string());
-  TensorReader reader(tensors, folder);
+  TensorReader reader(tensors, folder, model.config);
   for (const WeightSpec& spec : weight_specs(model.config)) {
     if (spec.optional && !reader.has(spec.name)) continue;
-    model.weights.emplace(spec.name, Var(reader.take(spec.name, spec.shape)));
+    if (spec.owner.empty() && spec.shape.size() == 2) {
+      reader.move(spec.name, spec.shape[0], spec.shape[1], false, model, spec.name);
+    } else {
+      model.weights.emplace(spec.name, Var(reader.take(spec.name, spec.shape)));
+    }
   }
   reader.finish();
   return model;

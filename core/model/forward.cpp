@@ -37,7 +37,8 @@ class Pass {
     if (config_.pre_norm) x = norm(x, "final_norm");
     tap("final", x);
     const Index rows = options_.last_logits ? 1 : length_;
-    const Var logits = output(options_.last_logits ? last_rows(x) : x);  // [B rows, vocabulary]
+    const Var logits = output_logits(model_, options_.last_logits ? last_rows(x) : x,
+                                     options_.stop);  // [B rows, vocabulary]
     if (options_.trace) options_.trace->logits = logits.value();
     if (options_.cache) keep_cache();
     return reshape(logits, {batch_, rows, config_.vocabulary});  // [B, rows, vocabulary]
@@ -46,15 +47,9 @@ class Pass {
  private:
   const Var& weight(const std::string& name) const { return model_.weights.find(name)->second; }
 
-  Var weight_or_none(const std::string& name) const {
-    const auto found = model_.weights.find(name);
-    return found == model_.weights.end() ? Var() : found->second;
-  }
-
   // prefix "layers.0.attn.", letter "q": x wq + bq.
   Var projected(const Var& x, const std::string& prefix, const std::string& letter) const {
-    return linear(x, weight(prefix + "w" + letter), weight_or_none(prefix + "b" + letter),
-                  options_.stop);
+    return linear(model_, x, prefix + "w" + letter, prefix + "b" + letter, options_.stop);
   }
 
   Var norm(const Var& x, const std::string& name) const {
@@ -92,7 +87,7 @@ class Pass {
   }
 
   Var embed(const IntTensor& ids) const {
-    Var x = gather(weight("embed.weight"), ids);  // [B, L, d]
+    Var x = embedded(model_, ids);  // [B, L, d]
     if (const Choice* input = input_encoding(config_)) {
       const NamedVars weights = with_prefix("embed.");
       const EncodingContext context{input->values,
@@ -277,11 +272,6 @@ class Pass {
         return silu(x);
     }
     throw std::logic_error("activation");
-  }
-
-  Var output(const Var& x) const {
-    if (config_.tied_output) return linear_transposed(x, weight("embed.weight"), options_.stop);
-    return linear(x, weight("output.weight"), Var(), options_.stop);  // [n, vocabulary]
   }
 
   Var sequences(const Var& x) const { return reshape(x, {batch_, length_, x.dim(1)}); }

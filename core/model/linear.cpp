@@ -4,6 +4,7 @@
 
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_linear.h"
+#include "core/autodiff/operations_shape.h"
 
 namespace attnscope {
 
@@ -14,13 +15,14 @@ namespace {
 constexpr Index kMultiplicationsPerBlock = 200'000'000;
 constexpr Index kLeastRows = 16;
 
+// `together`: for gradients.
 template <class Product>
-Var in_blocks(const Var& x, const Var& w, Index out, const Stop& stop, const Product& product) {
+Var in_blocks(const Var& x, Index out, bool together, const Stop& stop, const Product& product) {
   stop.check();
   const Index rows = x.dim(0);
   const Index block =
       std::max(kLeastRows, kMultiplicationsPerBlock / std::max<Index>(1, x.dim(1) * out));
-  if (rows <= block || x.wants_gradient() || w.wants_gradient()) return product(x);
+  if (rows <= block || together) return product(x);
   Tensor result({rows, out});
   for (Index first = 0; first < rows; first += block) {
     const Tensor part = product(x.value().slice(first, std::min(block, rows - first))).value();
@@ -30,17 +32,67 @@ Var in_blocks(const Var& x, const Var& w, Index out, const Stop& stop, const Pro
   return result;
 }
 
-}  // namespace
+bool wants_gradient(const Var& x, const Var& w) {
+  return x.wants_gradient() || w.wants_gradient();
+}
 
-Var linear(const Var& x, const Var& w, const Var& bias, const Stop& stop) {
-  const Var product = in_blocks(x, w, w.dim(1), stop,
-                                [&](const Var& rows) { return matmul(rows, w); });  // [n, out]
+Var plus(const Var& product, const Var& bias) {
   return bias.defined() ? add(product, bias) : product;
 }
 
+const Var& weight(const Model& model, const std::string& name) {
+  return model.weights.find(name)->second;
+}
+
+}  // namespace
+
+Var linear(const Var& x, const Var& w, const Var& bias, const Stop& stop) {
+  return plus(in_blocks(x, w.dim(1), wants_gradient(x, w), stop,
+                        [&](const Var& rows) { return matmul(rows, w); }),  // [n, out]
+              bias);
+}
+
+Var linear(const Var& x, const NarrowMatrix& w, const Var& bias, const Stop& stop) {
+  if (x.wants_gradient()) return linear(x, Var(w.widened()), bias, stop);
+  return plus(in_blocks(x, w.columns, false, stop,
+                        [&](const Var& rows) {
+                          const Tensor& a = rows.value();
+                          Tensor product({a.dim(0), w.columns});  // [n, out]
+                          multiply_matrices({a.data(), a.dim(0), w.rows, w.rows}, w, product.data(),
+                                            w.columns, false);
+                          return Var(product);
+                        }),
+              bias);
+}
+
 Var linear_transposed(const Var& x, const Var& w, const Stop& stop) {
-  return in_blocks(x, w, w.dim(0), stop,
+  return in_blocks(x, w.dim(0), wants_gradient(x, w), stop,
                    [&](const Var& rows) { return matmul_transposed(rows, w); });  // [n, out]
+}
+
+Var linear(const Model& model, const Var& x, const std::string& matrix, const std::string& bias,
+           const Stop& stop) {
+  const auto found = model.weights.find(bias);
+  const Var offset = found == model.weights.end() ? Var() : found->second;
+  const auto narrow = model.narrow.find(matrix);
+  return narrow == model.narrow.end() ? linear(x, weight(model, matrix), offset, stop)
+                                      : linear(x, narrow->second, offset, stop);
+}
+
+Var embedded(const Model& model, const IntTensor& ids) {
+  const auto narrow = model.narrow.find("embed.weight");
+  if (narrow == model.narrow.end()) return gather(weight(model, "embed.weight"), ids);
+  const NarrowMatrix& table = narrow->second;
+  Tensor rows({ids.dim(0), ids.dim(1), table.columns});  // [B, L, d]
+  for (Index n = 0; n < ids.size(); ++n) table.row(ids[n], rows.data() + n * table.columns);
+  return rows;
+}
+
+Var output_logits(const Model& model, const Var& x, const Stop& stop) {
+  if (!model.config.tied_output) return linear(model, x, "output.weight", "", stop);
+  const auto narrow = model.narrow.find("embed.weight");
+  return narrow == model.narrow.end() ? linear_transposed(x, weight(model, "embed.weight"), stop)
+                                      : linear(x, narrow->second.turned(), Var(), stop);
 }
 
 }  // namespace attnscope

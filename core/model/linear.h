@@ -3,14 +3,22 @@
 
 #include "core/autodiff/var.h"
 #include "core/base/stop.h"
+#include "core/model/model.h"
 
 namespace attnscope {
 
 // x w + bias: [n, in] x [in, out] -> [n, out]; bias [out] or undefined. Without gradients a large
 // product is computed in blocks of rows with a look at `stop` between them (Stopped).
 Var linear(const Var& x, const Var& w, const Var& bias, const Stop& stop);
+Var linear(const Var& x, const NarrowMatrix& w, const Var& bias, const Stop& stop);
 
 // x w^T with w [out, in].
 Var linear_transposed(const Var& x, const Var& w, const Stop& stop);
+
+// With the model's weights of these names; a model may lack the bias.
+Var linear(const Model& model, const Var& x, const std::string& matrix, const std::string& bias,
+           const Stop& stop);
+Var embedded(const Model& model, const IntTensor& ids);                 // [B, L] -> [B, L, d]
+Var output_logits(const Model& model, const Var& x, const Stop& stop);  // [n, d] -> [n, vocabulary]
 
 }  // namespace attnscope

@@ -32,8 +32,7 @@ Var read_out(const Model& model, const Tensor& x, const Stop& stop) {
                 ? rms_norm(state, gain, config.norm_epsilon)
                 : layer_norm(state, gain, weight("final_norm.bias"), config.norm_epsilon);
   }
-  if (config.tied_output) return linear_transposed(state, weight("embed.weight"), stop);
-  return linear(state, weight("output.weight"), Var(), stop);
+  return output_logits(model, state, stop);
 }
 
 double cosine(const float* a, const float* b, Index count) {

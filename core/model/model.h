@@ -11,12 +11,15 @@
 #include "core/experiment/intervention.h"
 #include "core/experiment/trace.h"
 #include "core/model/config.h"
+#include "core/tensor/narrow_matrix.h"
 
 namespace attnscope {
 
 struct Model {
   ModelConfig config;
-  NamedVars weights;                   // names and shapes: weights.h
+  NamedVars weights;  // names and shapes: weights.h
+  // Matrices that a large checkpoint stores as 16-bit numbers, in place of a Var in `weights`.
+  std::map<std::string, NarrowMatrix> narrow;
   std::vector<std::string> untrained;  // weights that got their Info's initial values
 };
 
@@ -44,8 +47,9 @@ struct KeyValueCache {
 // "Sinkhorn: ..."; empty when they can.
 std::string cache_refusal(const ModelConfig& config);
 
-// The same model for sequences of up to `context` tokens, more than it was trained on. Weights whose
-// shape follows from that get their initial values anew; InputError names one that was trained.
+// The same model for sequences of up to `context` tokens, more than it was trained on. Weights
+// whose shape follows from that get their initial values anew; InputError names one that was
+// trained.
 Model with_context(const Model& model, Index context);
 
 struct ForwardOptions {

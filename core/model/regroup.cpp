@@ -67,11 +67,13 @@ class Regrouping {
 
   // What belongs to no head group. An encoding of the input may be new.
   void shared_weights() {
+    to_.narrow = from_.narrow;
     const Choice* before = input_encoding(from_.config);
     std::uint64_t number = 0;
     for (const WeightSpec& spec : weight_specs(to_.config)) {
       ++number;
-      if (spec.name.find(".groups.") != std::string::npos) continue;
+      if (spec.name.find(".groups.") != std::string::npos || to_.narrow.contains(spec.name))
+        continue;
       const auto had = from_.weights.find(spec.name);
       const bool same = spec.owner.empty() || (before && before->id == spec.owner);
       if (same && had != from_.weights.end() && had->second.shape() == spec.shape) {

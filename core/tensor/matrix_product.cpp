@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/parallel.h"
+#include "core/tensor/narrow_matrix.h"
 #include "core/tensor/row_kernels.h"
 
 namespace attnscope {
@@ -50,8 +51,35 @@ void pack_panel(const RowKernels& kernels, const Matrix& b, Index t, Index depth
   }
 }
 
+void pack_panel(const RowKernels& kernels, const NarrowMatrix& b, Index t, Index depth, Index first,
+                Index count, float* panel) {
+  if (b.transposed) {
+    thread_local std::vector<float> lines;  // [count, depth]
+    lines.resize(static_cast<std::size_t>(count * depth));
+    const float* rows[panel_width];
+    for (Index x = 0; x < count; ++x) {
+      float* line = lines.data() + x * depth;
+      b.widen(first + x, t, depth, line);
+      rows[x] = line;
+    }
+    kernels.pack(rows, count, depth, panel);
+    return;
+  }
+  for (Index r = 0; r < depth; ++r) b.widen(t + r, first, count, panel + r * panel_width);
+}
+
+// `count` numbers of a row of memory, from number `first` on; `scratch` has room for them.
+const float* line(const Matrix& b, Index row, Index first, Index, float*) {
+  return b.data + row * b.stride + first;
+}
+const float* line(const NarrowMatrix& b, Index row, Index first, Index count, float* scratch) {
+  b.widen(row, first, count, scratch);
+  return scratch;
+}
+
 // Rows [row, row_end) of at most kMostPanels panels of columns [first, last) of C.
-void multiply_block(const RowKernels& kernels, const Matrix& a, const Matrix& b, Index row,
+template <class Right>
+void multiply_block(const RowKernels& kernels, const Matrix& a, const Right& b, Index row,
                     Index row_end, Index first, Index last, float* c, Index c_stride, bool add) {
   const Index a_row = a.transposed ? 1 : a.stride, a_column = a.transposed ? a.stride : 1;
   const Index most_depth = std::min(kDepth, a.columns);
@@ -84,7 +112,8 @@ Index row_shares(const Matrix& a, Index columns, Index panels) {
   return std::max(least, std::min(a.rows / kRows, threads));
 }
 
-void multiply_panels(const Matrix& a, const Matrix& b, float* c, Index c_stride, bool add,
+template <class Right>
+void multiply_panels(const Matrix& a, const Right& b, float* c, Index c_stride, bool add,
                      bool threads) {
   const RowKernels& kernels = cpu::row_kernels();
   const Index panels = ceil_divide(b.columns, panel_width);
@@ -103,7 +132,8 @@ void multiply_panels(const Matrix& a, const Matrix& b, float* c, Index c_stride,
 }
 
 // For few rows of A: B is read once from where it lies, in order.
-void multiply_few(const Matrix& a, const Matrix& b, float* c, Index c_stride, bool add,
+template <class Right>
+void multiply_few(const Matrix& a, const Right& b, float* c, Index c_stride, bool add,
                   bool threads) {
   const RowKernels& kernels = cpu::row_kernels();
   std::vector<float> row(static_cast<std::size_t>(a.columns));
@@ -111,24 +141,25 @@ void multiply_few(const Matrix& a, const Matrix& b, float* c, Index c_stride, bo
     for (Index t = 0; t < a.columns; ++t) row[static_cast<std::size_t>(t)] = *element(a, r, t);
     float* to = c + r * c_stride;
     parallel_for(b.columns, threads ? panel_width : b.columns, [&](Index first, Index last) {
+      thread_local std::vector<float> scratch;
+      scratch.resize(static_cast<std::size_t>(std::max(a.columns, last - first)));
       if (!add) std::fill(to + first, to + last, 0.0f);
       if (b.transposed) {
         for (Index x = first; x < last; ++x) {
-          to[x] += kernels.dot(row.data(), element(b, 0, x), a.columns);
+          to[x] += kernels.dot(row.data(), line(b, x, 0, a.columns, scratch.data()), a.columns);
         }
         return;
       }
       for (Index t = 0; t < a.columns; ++t) {
-        kernels.add_scaled(to + first, element(b, t, first), last - first,
-                           row[static_cast<std::size_t>(t)]);
+        kernels.add_scaled(to + first, line(b, t, first, last - first, scratch.data()),
+                           last - first, row[static_cast<std::size_t>(t)]);
       }
     });
   }
 }
 
-}  // namespace
-
-void multiply_matrices(const Matrix& a, const Matrix& b, float* c, Index c_stride, bool add) {
+template <class Right>
+void multiply(const Matrix& a, const Right& b, float* c, Index c_stride, bool add) {
   const Index m = a.rows, n = b.columns;
   if (m == 0 || n == 0) return;
   const bool threads = m * n * a.columns >= kWorthThreads;
@@ -137,6 +168,16 @@ void multiply_matrices(const Matrix& a, const Matrix& b, float* c, Index c_strid
   } else {
     multiply_panels(a, b, c, c_stride, add, threads);
   }
+}
+
+}  // namespace
+
+void multiply_matrices(const Matrix& a, const Matrix& b, float* c, Index c_stride, bool add) {
+  multiply(a, b, c, c_stride, add);
+}
+
+void multiply_matrices(const Matrix& a, const NarrowMatrix& b, float* c, Index c_stride, bool add) {
+  multiply(a, b, c, c_stride, add);
 }
 
 }  // namespace attnscope

@@ -264,6 +264,14 @@ Tensor StoredTensor::floats() const {
   return result;
 }
 
+StoredTensor StoredTensor::copied() const {
+  const Index count = element_count(shape);
+  const auto numbers = std::make_shared<ByteTensor>(Shape{count * byte_size(dtype)});
+  if (count > 0) std::memcpy(numbers->data(), bytes, static_cast<std::size_t>(numbers->size()));
+  forget_pages(*this, count);
+  return {dtype, shape, numbers->data(), numbers};
+}
+
 ByteTensor StoredTensor::byte_values() const {
   if (dtype != DType::U8 && dtype != DType::Bool) fail_dtype("U8 or BOOL", dtype);
   ByteTensor result(shape);

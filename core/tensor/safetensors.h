@@ -31,6 +31,7 @@ struct StoredTensor {
   // Copies; what they were copied from takes no memory any longer where it is `mapped`, so that
   // reading a whole file takes little more than its tensors.
   Tensor floats() const;           // F32, F16, BF16, F64
+  StoredTensor copied() const;     // as it is
   ByteTensor byte_values() const;  // U8, Bool
   IntTensor integers() const;      // I32, I64 (InputError outside int32)
 };

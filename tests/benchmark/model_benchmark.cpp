@@ -81,10 +81,10 @@ BENCHMARK_CAPTURE(next_token, whole, false)
     ->UseRealTime();
 
 // A checkpoint of the sizes of GPT-2 (124 million parameters), all weights alike, in that layout.
-void write_gpt2(const std::filesystem::path& folder) {
+void write_gpt2(const std::filesystem::path& folder, DType dtype) {
   SafetensorsFile file;
   const auto add = [&](const std::string& name, const Shape& shape, float value) {
-    file.tensors.emplace(name, stored(Tensor::full(shape, value)));
+    file.tensors.emplace(name, stored(Tensor::full(shape, value), dtype));
   };
   const auto linear = [&](const std::string& name, Index in, Index out) {
     add(name + ".weight", {in, out}, 0.01f);
@@ -124,9 +124,9 @@ double peak_memory(bool reset) {
 
 // Reads GPT-2 and runs it on 64 tokens. `peak_of_file` is the memory that this takes at most, as a
 // share of the file.
-void gpt2(benchmark::State& state) {
+void gpt2(benchmark::State& state, DType dtype) {
   const testing::TemporaryFolder folder;
-  write_gpt2(folder.path());
+  write_gpt2(folder.path(), dtype);
   release_cached_storage();
   const double before = peak_memory(true);
   const auto start = std::chrono::steady_clock::now();
@@ -139,7 +139,14 @@ void gpt2(benchmark::State& state) {
   state.counters["loading_seconds"] = loading.count();
   state.counters["peak_of_file"] = (peak_memory(false) - before) / size;
 }
-BENCHMARK(gpt2)->Name("Gpt2/64")->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK_CAPTURE(gpt2, f32, DType::F32)
+    ->Name("Gpt2/F32/64")
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(gpt2, bf16, DType::BF16)
+    ->Name("Gpt2/BF16/64")
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 
 // Forward, backward and the optimiser's move, as `attnscope train` does them.
 void training_step(benchmark::State& state, const std::string& name) {

@@ -1,0 +1,154 @@
+// Large checkpoints of 16-bit numbers: the model keeps their matrices as they are, and computes
+// what it computes with the same numbers as floats.
+#include "core/checkpoint/format.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "core/base/error.h"
+#include "core/checkpoint/checkpoint.h"
+#include "core/model/generate.h"
+#include "core/model/logit_lens.h"
+#include "core/model/weights.h"
+#include "tests/core/checkpoint/files.h"
+
+namespace attnscope {
+namespace {
+
+using testing::TemporaryFolder;
+
+// Enough tokens for kWorthNarrow.
+constexpr Index kWidth = 64, kVocabulary = kWorthNarrow / kWidth;
+
+struct Layout {
+  std::string name, config;
+  std::map<std::string, Shape> tensors;
+  std::size_t narrow;  // matrices
+};
+
+Layout gpt2() {
+  std::map<std::string, Shape> t{{"wte.weight", {kVocabulary, 64}}, {"wpe.weight", {8, 64}}};
+  const auto both = [&](const std::string& name, Shape shape) {
+    t[name + ".bias"] = {shape.back()};
+    t[name + ".weight"] = std::move(shape);
+  };
+  both("h.0.ln_1", {64});
+  both("h.0.attn.c_attn", {64, 192});
+  both("h.0.attn.c_proj", {64, 64});
+  both("h.0.ln_2", {64});
+  both("h.0.mlp.c_fc", {64, 256});
+  both("h.0.mlp.c_proj", {256, 64});
+  both("ln_f", {64});
+  return {"gpt2",
+          R"({"model_type": "gpt2", "n_positions": 8, "n_embd": 64, "n_layer": 1, "n_head": 2,
+              "vocab_size": )" +
+              std::to_string(kVocabulary) + "}",
+          t, 7};
+}
+
+Layout llama() {
+  const std::string at = "model.layers.0.";
+  return {"llama",
+          R"({"model_type": "llama", "hidden_size": 64, "intermediate_size": 96,
+              "num_hidden_layers": 1, "num_attention_heads": 4, "num_key_value_heads": 2,
+              "max_position_embeddings": 32, "vocab_size": )" +
+              std::to_string(kVocabulary) + "}",
+          {{"model.embed_tokens.weight", {kVocabulary, 64}},
+           {at + "input_layernorm.weight", {64}},
+           {at + "self_attn.q_proj.weight", {64, 64}},
+           {at + "self_attn.k_proj.weight", {32, 64}},
+           {at + "self_attn.v_proj.weight", {32, 64}},
+           {at + "self_attn.o_proj.weight", {64, 64}},
+           {at + "post_attention_layernorm.weight", {64}},
+           {at + "mlp.gate_proj.weight", {96, 64}},
+           {at + "mlp.up_proj.weight", {96, 64}},
+           {at + "mlp.down_proj.weight", {64, 96}},
+           {"model.norm.weight", {64}},
+           {"lm_head.weight", {kVocabulary, 64}}},
+          9};
+}
+
+Layout own() {
+  ModelConfig config;
+  config.vocabulary = kVocabulary;
+  config.context = 8;
+  config.width = 64;
+  config.layers = 1;
+  config.heads = config.kv_heads = 4;
+  config.head_size = 16;
+  config.hidden = 96;
+  config.groups = uniform_groups(config, default_variant(),
+                                 {"rope", default_values(encoding("rope").parameters)});
+  Layout layout{"own", to_json(config).dump(), {}, 8};
+  for (const WeightSpec& spec : weight_specs(config)) layout.tensors[spec.name] = spec.shape;
+  return layout;
+}
+
+class Layouts : public ::testing::TestWithParam<Layout (*)()> {
+ protected:
+  // The same numbers as floats where `wide`.
+  Checkpoint load(DType dtype, bool wide) const {
+    SafetensorsFile file;
+    std::uint64_t seed = 1;
+    for (const auto& [name, shape] : layout_.tensors) {
+      const StoredTensor numbers = stored(testing::random_tensor(shape, ++seed, 0.1), dtype);
+      file.tensors.emplace(name, wide ? stored(numbers.floats()) : numbers);
+    }
+    write_file(folder_.path() / "config.json", layout_.config);
+    write_safetensors(folder_.path() / "model.safetensors", file);
+    return load_checkpoint(folder_.path());
+  }
+
+  const Layout layout_ = GetParam()();
+  TemporaryFolder folder_;
+};
+
+TEST_P(Layouts, StayNarrow) {
+  const auto ids = IntTensor::from({1, 6}, {3, 60000, 2, 2, 99, 4});
+  for (const DType dtype : {DType::F16, DType::BF16}) {
+    const Model wide = load(dtype, true).model, narrow = load(dtype, false).model;
+    EXPECT_TRUE(wide.narrow.empty());
+    EXPECT_EQ(narrow.narrow.size(), layout_.narrow);
+    EXPECT_EQ(narrow.narrow.size() + narrow.weights.size(), wide.weights.size());
+    Trace wide_trace, narrow_trace;
+    ForwardOptions wide_options, narrow_options;
+    wide_options.trace = &wide_trace;
+    narrow_options.trace = &narrow_trace;
+    const Tensor expected = forward(wide, ids, wide_options).value();
+    EXPECT_TRUE(testing::close(forward(narrow, ids, narrow_options).value(), expected, 1e-5));
+    const LogitLens lens = logit_lens(wide, wide_trace, {});
+    EXPECT_TRUE(testing::close(logit_lens(narrow, narrow_trace, {}).probability, lens.probability));
+    // What a person chooses instead of the checkpoint's attention.
+    const auto groups =
+        uniform_groups(wide.config, {"local", default_values(variant("local").parameters)},
+                       {"alibi", default_values(encoding("alibi").parameters)});
+    EXPECT_TRUE(testing::close(forward(with_groups(narrow, groups, true), ids, {}).value(),
+                               forward(with_groups(wide, groups, true), ids, {}).value(), 1e-5));
+  }
+}
+
+TEST_P(Layouts, NotANumberIsRefused) {
+  load(DType::F16, false);
+  SafetensorsFile file = read_safetensors(folder_.path() / "model.safetensors");
+  for (auto& [name, tensor] : file.tensors) {
+    if (tensor.shape != Shape{kVocabulary, kWidth}) continue;
+    Tensor numbers = tensor.floats();
+    numbers[70] = std::numeric_limits<float>::infinity();
+    tensor = stored(numbers, DType::F16);
+    write_safetensors(folder_.path() / "model.safetensors", file);
+    EXPECT_NE(testing::message_of<InputError>([&] {
+                load_checkpoint(folder_.path());
+              }).find("tensor " + name + " holds NaN or infinity"),
+              std::string::npos);
+    return;
+  }
+  FAIL() << "no embedding";
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, Layouts, ::testing::Values(gpt2, llama, own),
+                         [](const auto& info) { return info.param().name; });
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,74 @@
+#include "core/tensor/narrow_matrix.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "core/tensor/safetensors.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+// [rows, columns] inside wider memory; `values` gets its numbers, which 16 bits hold.
+NarrowMatrix narrow_matrix(Index rows, Index columns, bool transposed, NarrowMatrix::Kind kind,
+                           Tensor& values) {
+  const Index lines = transposed ? columns : rows, stride = (transposed ? rows : columns) + 3;
+  const DType dtype = kind == NarrowMatrix::Kind::F16 ? DType::F16 : DType::BF16;
+  const StoredTensor memory = stored(testing::random_tensor({lines, stride}, 1), dtype);
+  const Tensor floats = memory.floats();
+  values = Tensor({rows, columns});
+  for (Index r = 0; r < rows; ++r) {
+    for (Index c = 0; c < columns; ++c) values(r, c) = transposed ? floats(c, r) : floats(r, c);
+  }
+  return {kind, rows, columns, stride, transposed, memory.bytes, memory.owner};
+}
+
+class NarrowMatrices : public ::testing::TestWithParam<NarrowMatrix::Kind> {};
+
+TEST_P(NarrowMatrices, Widen) {
+  for (const bool transposed : {false, true}) {
+    Tensor values;
+    const NarrowMatrix matrix = narrow_matrix(9, 21, transposed, GetParam(), values);
+    EXPECT_TRUE(testing::close(matrix.widened(), values, 0));
+    const Tensor turned = matrix.turned().widened(), part = matrix.column_range(4, 6).widened();
+    ASSERT_EQ(turned.shape(), (Shape{21, 9}));
+    ASSERT_EQ(part.shape(), (Shape{9, 6}));
+    for (Index r = 0; r < 9; ++r) {
+      for (Index c = 0; c < 21; ++c) EXPECT_EQ(turned(c, r), values(r, c));
+      for (Index c = 0; c < 6; ++c) EXPECT_EQ(part(r, c), values(r, c + 4));
+    }
+  }
+}
+
+// To the last bit what the widened matrix gives.
+TEST_P(NarrowMatrices, ProductsAreThoseOfTheWidened) {
+  const std::vector<std::array<Index, 3>> sizes{{1, 1, 1},      {3, 5, 7},     {0, 4, 2},
+                                                {4, 0, 2},      {4, 3, 0},     {1, 700, 500},
+                                                {65, 257, 130}, {3, 300, 900}, {300, 1100, 5}};
+  for (const auto& [rows, columns, inner] : sizes) {
+    for (int flags = 0; flags < 4; ++flags) {
+      const bool transposed = flags & 1, add = flags & 2;
+      Tensor values;
+      const NarrowMatrix b = narrow_matrix(inner, columns, transposed, GetParam(), values);
+      const Tensor a = testing::random_tensor({rows, inner}, 2);
+      const Tensor before = testing::random_tensor({rows, columns}, 3);
+      const Matrix left{a.data(), rows, inner, inner};
+      Tensor wide = transposed ? b.turned().widened() : b.widened();  // in the same order
+      const Matrix right{wide.data(), inner, columns, transposed ? inner : columns, transposed};
+      Tensor expected = before.copy(), got = before.copy();
+      multiply_matrices(left, right, expected.data(), columns, add);
+      multiply_matrices(left, b, got.data(), columns, add);
+      EXPECT_TRUE(testing::close(got, expected, 0)) << rows << " " << columns << " " << flags;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, NarrowMatrices,
+                         ::testing::Values(NarrowMatrix::Kind::F16, NarrowMatrix::Kind::BF16),
+                         [](const auto& info) {
+                           return info.param == NarrowMatrix::Kind::F16 ? "F16" : "BF16";
+                         });
+
+}  // namespace
+}  // namespace attnscope
