@@ -49,16 +49,17 @@ void run(const Options& options) {
   const Stop stop = stop_on_interrupt();
   const Traces traces = runner.run_both(experiment, stop);
   options.view.check_tile(*traces.trace, experiment.view);
+  std::optional<HeadTable> measured;
+  if (const std::string& file = experiment.view.statistics_file; !file.empty()) {
+    measured = head_table(experiment, read_file(file), runner, print_progress("measuring"), stop);
+  }
+  const HeadTable* heads = measured ? &*measured : nullptr;
   if (!options.animate.empty()) {
     write_frames(options.output, *traces.trace, experiment, picture, frames, traces.reference.get(),
-                 {}, stop);
+                 {}, stop, heads);
   } else {
-    std::optional<HeadTable> heads;
-    if (const std::string& file = experiment.view.statistics_file; !file.empty()) {
-      heads = head_table(experiment, read_file(file), runner, print_progress("measuring"), stop);
-    }
     write_view(options.output, *traces.trace, experiment, picture, traces.reference.get(), stop,
-               heads ? &*heads : nullptr);
+               heads);
   }
   for (const std::string& note : traces.trace->notes) {
     std::fprintf(stderr, "note: %s\n", note.c_str());

@@ -112,12 +112,15 @@ void PictureSizeOptions::add_to(CLI::App& command) {
       ->capture_default_str();
   command.add_option("--height", options_.height,
                      "Height in the same units; default: as high as the content");
-  command.add_option("--scale", options_.scale, "Pixels per unit, for PNG")->capture_default_str();
+  CLI::Option* scale = command.add_option("--scale", options_.scale, "Pixels per unit, for PNG");
+  scale->capture_default_str();
   command.add_option("--pixels", pixels_,
                      "Size in pixels, WIDTHxHEIGHT or WIDTH, with --scale or --dpi for the size of "
                      "letters");
   command.add_option("--inches", inches_, "Size in print, WIDTHxHEIGHT or WIDTH, with --dpi");
-  command.add_option("--dpi", dots_, "Dots per inch, for PNG: 96 times the scale");
+  command.add_option("--dpi", dots_, "Dots per inch, for PNG: 96 times the scale")
+      ->check(CLI::PositiveNumber)
+      ->excludes(scale);
   command.add_option("--font-size", options_.font_size, "In units")->capture_default_str();
   command.add_option("--theme", theme_, "light or dark")->capture_default_str();
   command.add_flag("--transparent", options_.transparent, "Nothing behind the picture");

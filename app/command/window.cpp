@@ -95,8 +95,12 @@ void add_window(CLI::App& app) {
   add_look(app, *given);
   app.add_option("--lesson", given->options.lesson,
                  "Lesson to start with ('attnscope list lessons' names them), or a file");
-  app.add_flag("--tour,!--no-tour", given->options.tour,
-               "Begin with the tour, or without; by default with it until it was seen");
+  // Not bound to the option: a flag that is not given would be written there as false.
+  app.add_flag_callback(
+      "--tour", [given] { given->options.tour = true; },
+      "Begin with the tour; by default until it was seen");
+  app.add_flag_callback(
+      "--no-tour", [given] { given->options.tour = false; }, "Begin without the tour");
   app.add_flag("--measure", given->options.measure,
                "Print how long frames take in each view, while nothing runs, during runs and while "
                "panning, and end");

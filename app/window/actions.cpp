@@ -77,16 +77,15 @@ void set_scale(State& s, double scale) {
 }
 
 void restore(State& s, const Experiment& experiment) {
+  s.generating = false;
   s.experiment = experiment;
   s.text.edit.assign(s.edited().text);
   s.text.follow_cursor = true;
 }
 
 void copy_data(State& s) {
-  Experiment shown = s.shown;
-  shown.view = s.experiment.view;
   try {
-    s.wishes.clipboard = to_csv(view_data(*s.trace, shown, s.reference.get()));
+    s.wishes.clipboard = to_csv(view_data(*s.trace, s.shown_experiment(), s.reference.get()));
     s.say("The picture's numbers are on the clipboard.");
   } catch (const std::exception& e) {
     s.complain(e.what());

@@ -84,7 +84,15 @@ App::App(const WindowOptions& options)
   request_run();
 }
 
-App::~App() = default;
+// What may hold textures goes while there is a context to free them in.
+App::~App() {
+  runner_.reset();
+  heads_.cancel();
+  state_.exporting.job.reset();
+  panels_ = {};
+  state_.trace.reset();
+  state_.reference.reset();
+}
 
 void App::start_experiment(const WindowOptions& options) {
   if (const auto file = autosave_.abandoned()) state_.abandoned = *file;
@@ -225,11 +233,13 @@ void App::frame() {
   ui_.strokes = input_.feed();
   ImGui::NewFrame();
   ui_.report.begin_frame();
+  state_.text.drawn = false;
   for (const std::string& path : input_.take_dropped_files()) open_path(state_, path);
   painter_.begin_frame();
   ImGui::PushFont(ui_.fonts.body);
   draw_main_window(ui_, state_, panels_, painter_);
   ImGui::PopFont();
+  state_.text.focused &= state_.text.drawn;
   const bool typing = ImGui::GetIO().WantTextInput || state_.text.focused;
   // An open dialog has the keys to itself.
   if (!state_.dialog_open()) run_shortcuts(state_, ui_.strokes, typing);

@@ -37,13 +37,15 @@ std::optional<std::filesystem::path> Autosave::abandoned() const {
   std::error_code failed;
   std::optional<std::filesystem::path> newest;
   std::filesystem::file_time_type newest_time;
-  for (const auto& file : std::filesystem::directory_iterator(folder_, failed)) {
-    const pid_t process = process_of(file.path().filename().string());
+  std::filesystem::directory_iterator files(folder_, failed);
+  for (; !failed && files != std::filesystem::directory_iterator(); files.increment(failed)) {
+    const std::filesystem::path& file = files->path();
+    const pid_t process = process_of(file.filename().string());
     if (process == 0 || runs(process)) continue;
     std::error_code ignored;
-    const auto time = std::filesystem::last_write_time(file.path(), ignored);
+    const auto time = std::filesystem::last_write_time(file, ignored);
     if (!newest || time > newest_time) {
-      newest = file.path();
+      newest = file;
       newest_time = time;
     }
   }

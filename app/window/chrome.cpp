@@ -115,9 +115,10 @@ void draw_abandoned(Ui& ui, State& state) {
   ImGui::SameLine();
   const std::filesystem::path file = state.abandoned;
   if (button(ui, "Restore it", "autosave.restore", true)) {
-    open_path(state, file);
-    state.session.clear();
-    state.abandoned.clear();
+    if (open_path(state, file)) {  // it stays where it could not be read
+      state.session.clear();
+      state.abandoned.clear();
+    }
   }
   ImGui::SameLine();
   if (button(ui, "Discard", "autosave.discard")) state.abandoned.clear();

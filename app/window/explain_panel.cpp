@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdarg>
 #include <cstdio>
 
 #include "app/window/selection.h"
 #include "core/analysis/pair.h"
 #include "core/analysis/row.h"
+#include "core/view/focus.h"
 
 namespace attnscope::window {
 
@@ -48,29 +48,6 @@ void bar(const Ui& ui, double share, const ImVec4& colour) {
   ImGui::Dummy({width, height});
 }
 
-const std::string& label(const std::vector<TraceToken>& tokens, Index position) {
-  static const std::string none = "?";
-  const auto at = static_cast<std::size_t>(position);
-  return position >= 0 && at < tokens.size() ? tokens[at].label : none;
-}
-
-// What a key column is called: its token, or what else it stands for.
-std::string key_label(const Trace& trace, const AttentionTap& tap, Index column) {
-  const std::vector<TraceToken>& tokens =
-      trace.key_tokens.empty() ? trace.tokens : trace.key_tokens;
-  Index before = 0, tokens_before = 0;
-  for (const auto& [kind, count] : tap.result.columns) {
-    if (column < before + count) {
-      if (kind == KeyKind::Token) return label(tokens, tokens_before + column - before);
-      constexpr const char* kNames[] = {"token", "memory", "compressed", "projected", "slot"};
-      return kNames[static_cast<int>(kind)] + std::string(" ") + std::to_string(column - before);
-    }
-    before += count;
-    if (kind == KeyKind::Token) tokens_before += count;
-  }
-  return label(tokens, column);
-}
-
 const char* term_label(Term term) {
   switch (term) {
     case Term::Content:
@@ -89,11 +66,11 @@ const char* term_label(Term term) {
   return "";
 }
 
-void keep_weights(const State& state, const AttentionTap& tap, Index head_in_group, const Hit& hit,
-                  RowWeights& kept) {
-  if (kept.trace != state.trace || kept.layer != hit.layer || kept.head != hit.head ||
+void keep_weights(const std::shared_ptr<const Trace>& trace, const AttentionTap& tap,
+                  Index head_in_group, const Hit& hit, RowWeights& kept) {
+  if (kept.trace != trace || kept.layer != hit.layer || kept.head != hit.head ||
       kept.query != hit.query) {
-    kept = {state.trace, hit.layer, hit.head, hit.query, tap.rows(head_in_group, hit.query, 1)};
+    kept = {trace, hit.layer, hit.head, hit.query, tap.rows(head_in_group, hit.query, 1)};
   }
 }
 
@@ -158,32 +135,40 @@ void draw_row(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor&
 void draw_token(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor& row,
                 const Hit& hit) {
   const bool is_query = hit.query >= 0;
-  chip(ui, is_query ? label(trace.tokens, hit.query) : key_label(trace, tap, hit.key),
+  chip(ui, is_query ? query_label(trace, tap, hit.query) : key_label(trace, tap, hit.key),
        is_query ? ui.look->query : ui.look->key, ui.look->on_accent);
   fact(ui, is_query ? "Query i" : "Key j", std::to_string(is_query ? hit.query : hit.key),
        "Its position, from 0.");
   if (is_query) draw_row(ui, trace, tap, row);
 }
 
+// Which of two runs a pair is of; nothing where there is one.
+std::string run_name(const State& state, const Hit& hit) {
+  const std::string& shown = state.experiment.view.id;
+  if (shown == "compare") return hit.of_reference ? ", of B" : ", of A";
+  return hit.of_reference ? ", before" : "";
+}
+
 void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
   heading(ui, "Pair under the pointer", true);
   const std::optional<Hit>& hit = state.view.hit;
   Index head = 0;
-  const AttentionTap* tap =
-      hit && state.trace ? state.trace->find(hit->layer, hit->head, &head) : nullptr;
+  const auto& trace = hit && hit->of_reference ? state.reference : state.trace;
+  const AttentionTap* tap = hit && trace ? trace->find(hit->layer, hit->head, &head) : nullptr;
   if (tap == nullptr) {
     faint(ui,
           "Point at a cell of the picture to see which tokens it joins, and why its weight is "
           "what it is.");
     return;
   }
-  faint(ui, "Layer " + std::to_string(hit->layer) + ", head " + std::to_string(hit->head));
+  faint(ui, "Layer " + std::to_string(hit->layer) + ", head " + std::to_string(hit->head) +
+                run_name(state, *hit));
   const bool is_pair =
       hit->query >= 0 && hit->query < tap->queries() && hit->key >= 0 && hit->key < tap->keys();
   const bool is_query = hit->query >= 0 && hit->query < tap->queries() && hit->key < 0;
   const bool is_key = hit->key >= 0 && hit->key < tap->keys() && hit->query < 0;
   if (is_key) {
-    draw_token(ui, *state.trace, *tap, {}, *hit);
+    draw_token(ui, *trace, *tap, {}, *hit);
     return;
   }
   if (!is_pair && !is_query) {
@@ -191,18 +176,18 @@ void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
     return;
   }
   try {
-    keep_weights(state, *tap, head, *hit, kept);
+    keep_weights(trace, *tap, head, *hit, kept);
   } catch (const std::exception& e) {  // a lost device, or weights that were not kept
     faint(ui, e.what());
     return;
   }
   const Tensor& weights = kept.weights;
   if (!is_pair) {
-    draw_token(ui, *state.trace, *tap, weights, *hit);
+    draw_token(ui, *trace, *tap, weights, *hit);
     return;
   }
   const auto weight = static_cast<double>(weights[hit->key]);
-  draw_chips(ui, label(state.trace->tokens, hit->query), key_label(*state.trace, *tap, hit->key));
+  draw_chips(ui, query_label(*trace, *tap, hit->query), key_label(*trace, *tap, hit->key));
   fact(ui, "Query i, key j", std::to_string(hit->query) + ", " + std::to_string(hit->key),
        "Positions from 0.");
   if (!hit->shown.empty()) fact(ui, "Shown", hit->shown, "What the picture shows at this place.");
@@ -210,7 +195,7 @@ void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
   fact(ui, "Weight", number(weight), "The share of the query's attention: its row adds up to 1.");
   bar(ui, weight, ui.look->accent);
   draw_rule(ui, *tap, head, *hit);
-  draw_row(ui, *state.trace, *tap, weights);
+  draw_row(ui, *trace, *tap, weights);
 }
 
 // Equations side by side ("a = b,   c = d") below one another where they do not fit in a line.

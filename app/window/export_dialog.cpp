@@ -4,8 +4,9 @@
 #include <filesystem>
 
 #include "app/window/dialogs.h"
+#include "app/window/export_job.h"
 #include "app/window/files.h"
-#include "app/window/frames_job.h"
+#include "core/base/error.h"
 #include "core/figure/plain_text.h"
 #include "core/view/picture.h"
 #include "core/view/view_data.h"
@@ -197,7 +198,7 @@ void draw_frames(Ui& ui, State& state) {
   mark(ui, "export.frames");
 }
 
-// What has become of a moving picture, whether or not the dialog is still open.
+// What has become of a file, whether or not the dialog is still open.
 void take_job(State& state) {
   ExportDialog& dialog = state.exporting;
   if (dialog.job == nullptr || !dialog.job->over()) return;
@@ -212,32 +213,53 @@ void take_job(State& state) {
   dialog.job.reset();
 }
 
-// Progress of a moving picture; true while one is being written.
+// Progress; true while a file is being written.
 bool draw_job(Ui& ui, State& state) {
   ExportDialog& dialog = state.exporting;
   if (dialog.job == nullptr) return false;
-  ImGui::ProgressBar(static_cast<float>(dialog.job->share()), {-1, 0});
+  // A moving picture knows how far it is; for one picture it is enough to say that it comes.
+  if (format_of(dialog.job->path().string()) == kMoving) {
+    ImGui::ProgressBar(static_cast<float>(dialog.job->share()), {-1, 0});
+  } else {
+    faint(ui, "Writing " + dialog.job->path().filename().string() + " …");
+  }
   mark(ui, "export.progress");
   if (button(ui, "Stop", "export.stop", false, ui.px(100))) dialog.job->cancel();
   return true;
 }
 
+// Whether the button has to be pressed once more, since a file would be lost.
+bool asks_to_replace(const ExportDialog& dialog) {
+  std::error_code ignored;
+  return dialog.replaced == dialog.path && std::filesystem::exists(dialog.path, ignored);
+}
+
 void write(State& state) {
   ExportDialog& dialog = state.exporting;
+  dialog.problem.clear();
+  std::error_code ignored;
+  if (std::filesystem::exists(dialog.path, ignored) && dialog.replaced != dialog.path) {
+    dialog.replaced = dialog.path;
+    return;
+  }
+  dialog.replaced.clear();
   try {
-    Experiment experiment = state.shown;
-    experiment.view = state.experiment.view;
-    if (format_of(dialog.path) == kMoving) {
-      check_frames(dialog.path, experiment, dialog.frames);
-      dialog.problem.clear();
-      dialog.job = std::make_shared<FramesJob>(dialog.path, state.trace, experiment, dialog.picture,
-                                               dialog.frames, state.reference);
-      return;
-    }
-    write_view(dialog.path, *state.trace, experiment, dialog.picture, state.reference.get(), {},
-               state.measured.get());
-    state.say("Wrote " + dialog.path + ".");
-    dialog.open = false;
+    if (state.trace == nullptr) throw InputError("There is no picture to export.");
+    check_export_name(dialog.path);
+    const Experiment experiment = state.shown_experiment();
+    const bool moving = format_of(dialog.path) == kMoving;
+    if (moving) check_frames(dialog.path, experiment, dialog.frames);
+    dialog.job = std::make_shared<ExportJob>(
+        dialog.path, [path = dialog.path, moving, experiment, picture = dialog.picture,
+                      frames = dialog.frames, trace = state.trace, reference = state.reference,
+                      heads = state.measured](const auto& progress, const Stop& stop) {
+          if (moving) {
+            write_frames(path, *trace, experiment, picture, frames, reference.get(), progress, stop,
+                         heads.get());
+          } else {
+            write_view(path, *trace, experiment, picture, reference.get(), stop, heads.get());
+          }
+        });
   } catch (const std::exception& e) {
     dialog.problem = e.what();
   }
@@ -268,13 +290,18 @@ void draw_export_dialog(Ui& ui, State& state) {
     paragraph(ui, dialog.problem);
     ImGui::PopStyleColor();
   }
+  const bool replaces = asks_to_replace(dialog);
+  if (replaces) {
+    ImGui::TextColored(ui.look->warning, "This file exists. Click again to replace it.");
+  }
   ImGui::Dummy({0, ui.px(4)});
   if (draw_job(ui, state)) {
     end_dialog();
     return;
   }
   const bool enter = take_key(ui, "Enter");
-  if (button(ui, "Export", "export.accept", true, ui.px(140)) || enter) write(state);
+  if (button(ui, replaces ? "Replace" : "Export", "export.accept", true, ui.px(140)) || enter)
+    write(state);
   ImGui::SameLine();
   if (button(ui, "Cancel", "export.cancel", false, ui.px(100))) dialog.open = false;
   if (!open) dialog.open = false;

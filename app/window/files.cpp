@@ -72,6 +72,7 @@ Experiment with_tensors(const std::filesystem::path& path, Experiment next) {
 void set_experiment(State& state, const Experiment& experiment) {
   state.history.end_step();
   state.experiment = experiment;
+  state.generating = false;  // what was written on is not this text
   state.editing_other = false;
   state.history.record(experiment, state.seconds);
   state.history.end_step();
@@ -120,17 +121,18 @@ void enter_folder(FileBrowser& browser, const std::filesystem::path& folder) {
   std::error_code failed;
   const std::filesystem::path full = std::filesystem::weakly_canonical(folder, failed);
   std::filesystem::directory_iterator files(full, failed);
-  if (failed) {
-    browser.problem = folder.string() + ": " + failed.message();
-    return;
-  }
-  for (const std::filesystem::directory_entry& file : files) {
+  for (; !failed && files != std::filesystem::directory_iterator(); files.increment(failed)) {
+    const std::filesystem::directory_entry& file = *files;
     std::error_code ignored;
     const std::string name = file.path().filename().string();
     if (name.empty() || name[0] == '.') continue;
     const bool is_folder = file.is_directory(ignored);
     const std::uintmax_t bytes = is_folder ? 0 : file.file_size(ignored);
     entries.push_back({name, is_folder, ignored ? 0 : bytes});
+  }
+  if (failed) {
+    browser.problem = folder.string() + ": " + failed.message();
+    return;
   }
   std::sort(entries.begin(), entries.end(), [](const FileEntry& a, const FileEntry& b) {
     return a.folder != b.folder ? a.folder : a.name < b.name;
@@ -188,7 +190,7 @@ void accept_browsed(State& state) {
       done = save_to(state, path);
       break;
     case BrowsePurpose::ExportPath:
-      state.exporting.path = path.string();
+      state.exporting.path = state.exporting.replaced = path.string();  // asked here
       break;
   }
   if (done) {

@@ -45,6 +45,7 @@ Field changed_field(const Experiment& a, const Experiment& b) {
   };
   note(a.text == b.text && a.ids == b.ids, Field::Text);
   note(a.model == b.model, Field::Model);
+  note(a.tensors == b.tensors, Field::Several);
   note(a.variant == b.variant, Field::Variant);
   note(a.encoding == b.encoding, Field::Encoding);
   note(a.causal == b.causal, Field::Causal);

@@ -13,9 +13,11 @@ struct State;
 struct LessonState {
   std::shared_ptr<const Lesson> lesson;  // null: none
   std::size_t step = 0;
-  bool notes = false;      // whether the speaker's are shown
-  Experiment before;       // the person's own, given back at the end
-  bool list_open = false;  // the dialog to choose one
+  bool notes = false;       // whether the speaker's are shown
+  Experiment before;        // the person's own, given back at the end
+  bool list_open = false;   // the dialog to choose one
+  std::vector<Lesson> all;  // that the dialog offers, read when it first opens
+  std::string problem;      // why there are none
 };
 
 void start_lesson(State& state, const Lesson& lesson);

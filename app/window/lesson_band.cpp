@@ -10,13 +10,17 @@ constexpr double kHeight = 176, kNotesHeight = 64;  // units
 constexpr double kClaimsShare = 0.36;               // of the band's width
 
 void measure_claims(const State& state, const LessonStep& step, LessonChecks& kept) {
-  if (kept.step == &step && kept.trace == state.trace && kept.reference == state.reference) return;
-  kept = {state.trace, state.reference, &step, {}};
+  // The run of the step before says nothing about this one.
+  const bool current = state.trace != nullptr && same_run(state.shown, state.experiment);
+  const auto trace = current ? state.trace : nullptr;
+  const auto reference = current ? state.reference : nullptr;
+  if (kept.step == &step && kept.trace == trace && kept.reference == reference) return;
+  kept = {trace, reference, &step, {}};
   for (const Claim& claim : step.claims) {
     kept.checks.emplace_back();
-    if (state.trace == nullptr) continue;
+    if (trace == nullptr) continue;
     try {
-      kept.checks.back() = check(claim, {state.trace, state.reference});
+      kept.checks.back() = check(claim, {trace, reference});
     } catch (const std::exception&) {
       continue;  // the person went elsewhere: another model, another text
     }
@@ -70,7 +74,9 @@ double lesson_band_height(const State& state) {
 }
 
 void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, float width, float height) {
-  const Lesson& lesson = *state.lesson.lesson;
+  // Kept: a click on Leave lets go of it.
+  const std::shared_ptr<const Lesson> kept = state.lesson.lesson;
+  const Lesson& lesson = *kept;
   const LessonStep& step = lesson.steps[state.lesson.step];
   measure_claims(state, step, checks);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(18), ui.px(12)});

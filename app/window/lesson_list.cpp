@@ -5,16 +5,17 @@ namespace attnscope::window {
 
 void draw_lesson_list(Ui& ui, State& state) {
   if (!begin_dialog(ui, "Lessons", state.lesson.list_open, 620, 560)) return;
-  std::vector<Lesson> lessons;
-  std::string problem;
-  try {
-    lessons = bundled_lessons();
-  } catch (const std::exception& e) {
-    problem = e.what();
+  LessonState& now = state.lesson;
+  if (now.all.empty() && now.problem.empty()) {
+    try {
+      now.all = bundled_lessons();
+    } catch (const std::exception& e) {
+      now.problem = e.what();
+    }
   }
-  if (!problem.empty()) paragraph(ui, problem);
+  if (!now.problem.empty()) paragraph(ui, now.problem);
   ImGui::BeginChild("list", {0, 0});
-  for (const Lesson& lesson : lessons) {
+  for (const Lesson& lesson : now.all) {
     ImGui::PushID(lesson.id.c_str());
     const ImVec2 at = ImGui::GetCursorPos();
     const float wrap = ImGui::GetContentRegionAvail().x - ui.px(24);

@@ -7,17 +7,36 @@ namespace attnscope::window {
 namespace {
 constexpr double kNoticeSeconds = 6;
 constexpr std::size_t kMostNotices = 4;
+
+// The oldest goes that is no error: those stay until they are closed, except when there is nothing
+// else.
+void make_room(std::vector<Notice>& notices) {
+  if (notices.size() <= kMostNotices) return;
+  const auto mild = std::ranges::find(notices, false, &Notice::error);
+  notices.erase(mild == notices.end() ? notices.begin() : mild);
+}
+
 }  // namespace
 
 void State::say(std::string text) {
   notices.push_back({std::move(text), false, seconds + kNoticeSeconds});
-  if (notices.size() > kMostNotices) notices.erase(notices.begin());
+  make_room(notices);
 }
 
 void State::complain(std::string text) {
   std::erase_if(notices, [&](const Notice& n) { return n.text == text; });
   notices.push_back({std::move(text), true, 0});
-  if (notices.size() > kMostNotices) notices.erase(notices.begin());
+  make_room(notices);
+}
+
+Experiment State::shown_experiment() const {
+  Experiment result = shown;
+  result.view = experiment.view;
+  result.interventions = experiment.interventions;
+  if (!result.others.empty() && !experiment.others.empty()) {
+    result.others.front().view = experiment.others.front().view;
+  }
+  return result;
 }
 
 const AttentionTap* State::tap(Index* head_in_group) const {

@@ -22,7 +22,7 @@
 
 namespace attnscope::window {
 
-class FramesJob;
+class ExportJob;
 
 // A line above the status line. Errors stay until they are closed.
 struct Notice {
@@ -56,7 +56,8 @@ struct ExportDialog {
   bool inches = false;  // sizes are shown in inches and dots per inch
   FrameOptions frames;  // of a moving picture
   std::string problem;
-  std::shared_ptr<FramesJob> job;  // that writes one at the moment
+  std::string replaced;            // the existing file that was asked about
+  std::shared_ptr<ExportJob> job;  // that writes one at the moment
 };
 
 // How far the measuring of heads over a file has come.
@@ -75,6 +76,7 @@ struct Palette {
 struct TextPanel {
   TextEdit edit;
   bool focused = false;
+  bool drawn = false;          // in this frame; keys are not for an editor that nobody sees
   double scroll = 0;           // pixels
   bool follow_cursor = false;  // scroll to it in the next frame
   bool dragging = false;
@@ -146,6 +148,8 @@ struct State {
     return browser.open || exporting.open || palette.open || help_open || about_open ||
            lesson.list_open;
   }
+  // The experiment that was run, looked at as now: what the picture shows, and files get.
+  Experiment shown_experiment() const;
   // What is kept when the window closes: not what a lesson shows.
   const Experiment& own_experiment() const {
     return lesson.lesson != nullptr ? lesson.before : experiment;

@@ -181,7 +181,8 @@ void draw_lines(Ui& ui, const Layout& layout, ImDrawList& draw, float top, float
 }  // namespace
 
 bool draw_text_editor(Ui& ui, TextPanel& panel, float height, const char* placeholder,
-                      Wishes& wishes) {
+                      bool takes_keys, Wishes& wishes) {
+  panel.drawn = true;
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
   ImGui::InvisibleButton("editor", {width, height});
@@ -200,7 +201,7 @@ bool draw_text_editor(Ui& ui, TextPanel& panel, float height, const char* placeh
                   panel.edit.text()};
   };
   use_mouse(panel, lay_out(), hovered);
-  use_strokes(ui, panel, wrap_width, wishes);
+  if (takes_keys) use_strokes(ui, panel, wrap_width, wishes);
 
   Layout layout = lay_out();
   const std::size_t cursor_line = line_of(layout.lines, panel.edit.cursor());

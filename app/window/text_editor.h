@@ -8,7 +8,8 @@
 namespace attnscope::window {
 
 // As wide as there is space. Returns whether the text changed. `wishes` gets what is copied.
+// Without `takes_keys` they are somebody else's: a dialog is open.
 bool draw_text_editor(Ui& ui, TextPanel& panel, float height, const char* placeholder,
-                      Wishes& wishes);
+                      bool takes_keys, Wishes& wishes);
 
 }  // namespace attnscope::window

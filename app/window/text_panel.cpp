@@ -84,18 +84,19 @@ void token_hint(const Ui& ui, const TraceToken& token, std::size_t position) {
 // In place of the text: the file whose tensors are shown.
 void draw_tensor_file(Ui& ui, State& state) {
   heading(ui, "Tensors", true);
-  const std::filesystem::path file = state.experiment.tensors.file;
+  const std::filesystem::path file = state.edited().tensors.file;
   paragraph(ui, on_screen(file.filename().string()));
   hint(ui, file.string());
-  if (state.trace != nullptr && same_run(state.shown, state.experiment) && state.layers() > 0) {
-    const AttentionTap& tap = state.trace->attention.front();
-    faint(ui, layers_and_heads(*state.trace) + ", " +
+  const Trace* trace = state.edited_trace();
+  if (trace != nullptr && same_run(state.shown, state.experiment) && state.layers() > 0) {
+    const AttentionTap& tap = trace->attention.front();
+    faint(ui, layers_and_heads(*trace) + ", " +
                   count(static_cast<std::size_t>(tap.queries()), "query", "queries") + " × " +
                   count(static_cast<std::size_t>(tap.keys()), "key", "keys"));
   }
   if (button(ui, "Back to the text", "tensors.close")) {
     state.history.end_step();
-    state.experiment.tensors = {};
+    state.edited().tensors = {};
   }
   hint(ui, "Close the file and show a model's attention again.");
 }
@@ -103,7 +104,7 @@ void draw_tensor_file(Ui& ui, State& state) {
 }  // namespace
 
 void draw_text_panel(Ui& ui, State& state, const std::vector<std::string>& samples) {
-  if (!state.experiment.tensors.file.empty()) {
+  if (!state.edited().tensors.file.empty()) {
     draw_tensor_file(ui, state);
     return;
   }
@@ -114,7 +115,8 @@ void draw_text_panel(Ui& ui, State& state, const std::vector<std::string>& sampl
   if (state.text.edit.text() != state.edited().text) {
     state.text.edit.assign(state.edited().text);
   }
-  if (draw_text_editor(ui, state.text, height, "Type or drop a text here.", state.wishes)) {
+  if (draw_text_editor(ui, state.text, height, "Type or drop a text here.", !state.dialog_open(),
+                       state.wishes)) {
     state.edited().text = state.text.edit.text();
     state.edited().ids.clear();
   }

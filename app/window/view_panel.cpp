@@ -241,10 +241,7 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
   if (picture.key == key && picture.problem.empty()) return;
   picture.key = key;
   picture.problem.clear();
-  Experiment experiment = state.shown;
-  experiment.view = key.view;
-  if (!experiment.others.empty()) experiment.others.front().view = key.other_view;
-  experiment.interventions = key.interventions;
+  const Experiment experiment = state.shown_experiment();
   const ScreenMeasure measure(ui.fonts, ui.scale);
   const Theme& theme = ui.look->theme();
   ViewInput input{.trace = *key.trace,
@@ -386,6 +383,7 @@ void use_pin(State& state, bool hovered) {
   if (!hovered || !ImGui::IsMouseClicked(ImGuiMouseButton_Right)) return;
   ViewSettings& view = state.experiment.view;
   const Hit hit = state.view.hit.value_or(Hit{});
+  if (hit.of_reference && state.reference->tokens.size() != state.trace->tokens.size()) return;
   const bool same = hit.query == view.pinned_query && hit.key == view.pinned_key;
   view.pinned_query = same ? -1 : hit.query;
   view.pinned_key = same ? -1 : hit.key;

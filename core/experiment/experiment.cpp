@@ -9,6 +9,7 @@
 #include "core/base/strict_json.h"
 #include "core/figure/png.h"
 #include "core/model/config.h"
+#include "core/figure/colour_map.h"
 #include "core/view/view.h"
 
 namespace attnscope {
@@ -68,6 +69,8 @@ ViewSettings view_from_json(const json& value, const std::string& path) {
   view.layer = object.integer_or("layer", 0, 0, kMostIndex);
   view.head = object.integer_or("head", 0, 0, kMostIndex);
   view.colour_map = object.text_or("colour_map", view.colour_map);
+  static_cast<void>(attnscope::view(view.id));  // refuse what there is not
+  static_cast<void>(attnscope::colour_map(view.colour_map));
   view.normalise = object.flag_or("normalise", false);
   view.row = object.number_or("row", 0, -kFar, kFar);
   view.column = object.number_or("column", 0, -kFar, kFar);

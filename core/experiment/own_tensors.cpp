@@ -188,7 +188,21 @@ std::map<Index, std::string> numbered_layers(const Named& named) {
   for (const auto& [before, after] : kNames) {
     std::map<Index, std::string> layers;
     for (const auto& [name, array] : named.arrays) {
-      if (const auto number = number_between(name, before, after)) layers.emplace(*number, name);
+      const auto number = number_between(name, before, after);
+      if (!number) continue;
+      const auto [at, is_new] = layers.emplace(*number, name);
+      if (!is_new)
+        throw InputError(named.file + ": " + name + ": expected one array a layer, found " +
+                         at->second + " as well");
+    }
+    Index expected = 0;
+    for (const auto& [number, name] : layers) {
+      if (number != expected) {
+        throw InputError(named.file + ": " + name +
+                         ": expected layers without gaps from 0 on, found no " +
+                         std::string(before) + std::to_string(expected) + std::string(after));
+      }
+      ++expected;
     }
     if (!layers.empty()) return layers;
   }

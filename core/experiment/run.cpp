@@ -33,8 +33,9 @@ struct Loaded {
 // When anything of a checkpoint was last written; the index stands for shards.
 fs::file_time_type time_of(const fs::path& folder) {
   fs::file_time_type newest = fs::file_time_type::min();
-  for (const char* file : {"model.safetensors", "model.safetensors.index.json", "config.json",
-                           "tokenizer.json", "tokenizer_config.json"}) {
+  std::vector<std::string> files = tokenizer_file_names();
+  files.insert(files.end(), {"model.safetensors", "model.safetensors.index.json", "config.json"});
+  for (const std::string& file : files) {
     std::error_code missing;
     const fs::file_time_type time = fs::last_write_time(folder / file, missing);
     if (!missing) newest = std::max(newest, time);

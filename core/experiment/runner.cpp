@@ -95,6 +95,7 @@ void Runner::request(const Experiment& experiment) {
 void Runner::cancel() {
   const std::scoped_lock lock(state_->mutex);
   state_->waiting.reset();
+  state_->finished.reset();  // that nobody has taken yet
   if (state_->running) state_->running->request();
 }
 

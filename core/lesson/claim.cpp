@@ -51,6 +51,9 @@ Claim claim_from_json(const nlohmann::json& value, const Experiment& step, std::
 }
 
 ClaimCheck check(const Claim& claim, const Traces& traces) {
+  if (measure(claim.measure).compares && traces.reference == nullptr) {
+    throw InputError("a claim compares with another run, and there is none");
+  }
   ClaimCheck checked;
   checked.value = measure(claim.measure).value(traces, claim);
   checked.holds = !std::isnan(checked.value) && (!claim.least || checked.value >= *claim.least) &&

@@ -38,6 +38,9 @@ class Tokenizer {
 // Hugging Face libraries store them. InputError names what is not understood.
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::filesystem::path& folder);
 
+// The files that load_tokenizer() looks at.
+const std::vector<std::string>& tokenizer_file_names();
+
 // A token for each of the 256 bytes, its value as id.
 std::shared_ptr<const Tokenizer> byte_tokenizer();
 

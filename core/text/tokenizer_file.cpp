@@ -406,6 +406,12 @@ std::shared_ptr<const Tokenizer> tokenizer_from_files(std::map<std::string, std:
                          std::move(data));
 }
 
+const std::vector<std::string>& tokenizer_file_names() {
+  static const std::vector<std::string> names = {"tokenizer.json", "tokenizer_config.json",
+                                                 "vocab.json", "merges.txt"};
+  return names;
+}
+
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::filesystem::path& folder) {
   std::map<std::string, std::string> files;
   const auto take = [&](const char* name) {

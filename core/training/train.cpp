@@ -100,7 +100,7 @@ class Training {
     }
     optimiser_.moments() = state.moments;
     optimiser_.set_steps(state.optimiser_steps);
-    step_ = state.step;
+    step_ = saved_step_ = state.step;
     log_.keep(step_);
   }
 

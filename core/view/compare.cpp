@@ -175,12 +175,12 @@ class Comparison {
   // Pan and zoom go by A's cells, wherever the pointer is.
   ViewLayout finish(double bottom) {
     std::size_t at = 0;
-    std::vector<PairAt> hits;
+    std::vector<HitMatrix> hits;
     for (std::size_t n = 0; n < panels_.size(); ++n) {
       const MatrixPlot& m = panels_[n].matrix;
       if (input_.pointer && m.plot.contains(*input_.pointer)) at = n;
-      const bool pairs_of_a = sides_.has_difference() || &sides_.of(panels_[n].show) == &sides_.a;
-      if (pairs_of_a) hits.push_back(pair_at(m));
+      const Side& side = sides_.of(panels_[n].show);
+      hits.push_back({pair_at(m), side.view.layer, side.view.head, &side == &sides_.b});
     }
     ViewLayout layout;
     const MatrixPlot& m = panels_[at].matrix;
@@ -193,7 +193,7 @@ class Comparison {
     layout.column = m.column * right;
     layout.height = m.height * down;
     layout.width = m.width * right;
-    layout.hit = hits_of(std::move(hits), sides_.a.view);
+    layout.hit = hits_of(std::move(hits));
     layout.list = page_.take(bottom);
     return layout;
   }

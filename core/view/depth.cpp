@@ -43,6 +43,11 @@ class Depth {
       return page_.message(found.headline.empty() ? "Nothing to show" : found.headline,
                            found.advice);
     }
+    if (trace_.given) {
+      return page_.message("No model to ask",
+                           "These tensors hold attention alone: what layers would say comes from a "
+                           "model's states. Choose a model and a text.");
+    }
     if (!trace_.lens) {
       return page_.message("One moment", "What the layers would say is being worked out.");
     }

@@ -127,7 +127,8 @@ void check_frames(const std::filesystem::path& path, const Experiment& experimen
 void write_frames(const std::filesystem::path& path, const Trace& trace,
                   const Experiment& experiment, const PictureOptions& options,
                   const FrameOptions& frames, const Trace* reference,
-                  const std::function<void(double)>& progress, const Stop& stop) {
+                  const std::function<void(double)>& progress, const Stop& stop,
+                  const HeadTable* heads) {
   check_frames(path, experiment, frames);
   PictureOptions of_file = options;
   const bool gif = !is_numbered(path);
@@ -135,7 +136,8 @@ void write_frames(const std::filesystem::path& path, const Trace& trace,
   if (!gif && path.extension() != ".png") of_file.scale = kVectorPixels;
   const auto list_of = [&](int frame) {
     stop.check();
-    return lay_out_picture(trace, frame_of(experiment, frames, frame), of_file, reference, stop);
+    return lay_out_picture(trace, frame_of(experiment, frames, frame), of_file, reference, stop,
+                           heads);
   };
   // All frames as high as the highest; a first pass that lays out and draws nothing.
   double height = 0;

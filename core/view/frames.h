@@ -38,6 +38,7 @@ Experiment frame_of(const Experiment& experiment, const FrameOptions& frames, in
 void write_frames(const std::filesystem::path& path, const Trace& trace,
                   const Experiment& experiment, const PictureOptions& options,
                   const FrameOptions& frames, const Trace* reference,
-                  const std::function<void(double)>& progress, const Stop& stop);
+                  const std::function<void(double)>& progress, const Stop& stop,
+                  const HeadTable* heads = nullptr);
 
 }  // namespace attnscope

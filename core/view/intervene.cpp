@@ -481,7 +481,9 @@ class Interventional {
     const bool in_right = input_.pointer && right_.plot.contains(*input_.pointer);
     ViewLayout layout =
         matrix_layout(page_, in_right ? right_ : left_, std::max(maps_bottom_, others_bottom_));
-    layout.hit = hits_of({pair_at(left_), pair_at(right_)}, settings_);
+    const bool two_runs = &before_ != &after_;
+    layout.hit = hits_of({{pair_at(left_), settings_.layer, settings_.head, two_runs},
+                          {pair_at(right_), settings_.layer, settings_.head}});
     layout.handles = std::move(handles_);
     layout.pending = pending_text(exact_);
     return layout;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/error.h"
 #include "core/view/legend.h"
 
 namespace attnscope {
@@ -29,11 +30,14 @@ std::vector<Index> shown_heads(const ViewInput& input, const Values& values,
   std::vector<Index> heads{input.experiment.view.head};
   if (values.has("heads")) {
     const std::vector<Index>& asked = values.get<std::vector<Index>>("heads");
-    std::vector<Index> there;
-    for (const Index head : all) {
-      if (std::find(asked.begin(), asked.end(), head) != asked.end()) there.push_back(head);
+    for (const Index head : asked) {
+      if (std::find(all.begin(), all.end(), head) == all.end()) {
+        throw InputError("lines.heads: expected heads of this layer, 0 to " +
+                         std::to_string(all.back()) + ", found " + std::to_string(head));
+      }
     }
-    if (!there.empty()) heads = there;
+    if (!asked.empty()) heads = asked;
+    std::ranges::sort(heads);
   }
   return heads;
 }

@@ -164,13 +164,14 @@ HeatMap matrix_cells(const MatrixPlot& m) {
   return cells;
 }
 
-std::function<std::optional<Hit>(Point)> hits_of(std::vector<PairAt> matrices,
-                                                 const ViewSettings& settings) {
-  return [matrices = std::move(matrices), layer = settings.layer,
-          head = settings.head](Point p) -> std::optional<Hit> {
-    for (const PairAt& pair_at : matrices) {
-      const auto [query, key] = pair_at(p);
-      if (query >= 0 && key >= 0) return Hit{layer, head, query, key};
+std::function<std::optional<Hit>(Point)> hits_of(std::vector<HitMatrix> matrices) {
+  return [matrices = std::move(matrices)](Point p) -> std::optional<Hit> {
+    for (const HitMatrix& m : matrices) {
+      const auto [query, key] = m.pair_at(p);
+      if (query < 0 || key < 0) continue;
+      Hit hit{m.layer, m.head, query, key};
+      hit.of_reference = m.of_reference;
+      return hit;
     }
     return std::nullopt;
   };
@@ -183,7 +184,8 @@ ViewLayout matrix_layout(Page& page, const MatrixPlot& m, double bottom) {
   layout.column = m.column;
   layout.height = m.height;
   layout.width = m.width;
-  layout.hit = hits_of({pair_at(m)}, page.input().experiment.view);
+  const ViewSettings& settings = page.input().experiment.view;
+  layout.hit = hits_of({{pair_at(m), settings.layer, settings.head}});
   layout.list = page.take(bottom);
   return layout;
 }

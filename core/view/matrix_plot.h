@@ -53,10 +53,14 @@ struct PairAt {
   std::pair<Index, Index> operator()(Point p) const;
 };
 PairAt pair_at(const MatrixPlot& matrix);
-// ViewLayout::hit: the pair of the first of these matrices, all of the settings' layer and head,
-// that has one there.
-std::function<std::optional<Hit>(Point)> hits_of(std::vector<PairAt> matrices,
-                                                 const ViewSettings& settings);
+// A matrix whose pairs can be pointed at, and whose they are.
+struct HitMatrix {
+  PairAt pair_at;
+  Index layer, head;
+  bool of_reference = false;  // see Hit
+};
+// ViewLayout::hit: the pair of the first of these matrices that has one there.
+std::function<std::optional<Hit>(Point)> hits_of(std::vector<HitMatrix> matrices);
 
 // What goes over the cells: axes, the border, lines between kinds of columns, cross-hair, and where
 // there are more cells than pixels the first of the notes that fits.

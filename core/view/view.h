@@ -27,9 +27,8 @@ class ViewCache {
   Tensor matrix(const std::shared_ptr<const void>& source, const std::string& name,
                 const std::function<Tensor()>& make);
   // The same for what is made from two of them.
-  Tensor matrix(const std::shared_ptr<const void>& source,
-                const std::shared_ptr<const void>& other, const std::string& name,
-                const std::function<Tensor()>& make);
+  Tensor matrix(const std::shared_ptr<const void>& source, const std::shared_ptr<const void>& other,
+                const std::string& name, const std::function<Tensor()>& make);
 
   // Maps that were not kept, computed in the background. Whoever lays views out anew where
   // maps()->version() changes sees them come in; until this was called there are none.
@@ -77,6 +76,7 @@ struct Hit {
   Index layer = 0, head = 0;
   Index query = -1, key = -1;  // -1: no pair
   std::string shown{};         // what the picture shows there where that is not this head's weight
+  bool of_reference = false;   // of the run beside it: ViewInput::reference
 };
 
 // A place in the picture that can be dragged or clicked. What it does may outlive the input.

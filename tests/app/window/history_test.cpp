@@ -79,6 +79,30 @@ TEST(History, NamesTheChangedField) {
   EXPECT_EQ(changed_field(a, b), Field::Several);
 }
 
+// Whatever is different can be undone, panning and zooming apart.
+TEST(History, NoFieldIsForgotten) {
+  const Experiment a;
+  const auto changed = [&a](const auto& change) {
+    Experiment b = a;
+    change(b);
+    return changed_field(a, b) != Field::None;
+  };
+  EXPECT_TRUE(changed([](Experiment& e) { e.text = "x"; }));
+  EXPECT_TRUE(changed([](Experiment& e) { e.ids = {1}; }));
+  EXPECT_TRUE(changed([](Experiment& e) { e.model = "x"; }));
+  EXPECT_TRUE(changed([](Experiment& e) { e.tensors.file = "x.npy"; }));
+  EXPECT_TRUE(changed([](Experiment& e) { e.variant = Choice{"local", {}}; }));
+  EXPECT_TRUE(changed([](Experiment& e) { e.encoding = Choice{"alibi", {}}; }));
+  EXPECT_TRUE(changed([](Experiment& e) { e.causal = true; }));
+  EXPECT_TRUE(changed([](Experiment& e) { e.groups.emplace_back(); }));
+  EXPECT_TRUE(changed([](Experiment& e) { e.backend = BackendChoice::Cpu; }));
+  EXPECT_TRUE(changed([](Experiment& e) { e.overlong = Overlong::All; }));
+  EXPECT_TRUE(changed([](Experiment& e) { e.interventions.emplace_back(); }));
+  EXPECT_TRUE(changed([](Experiment& e) { e.others.emplace_back(); }));
+  EXPECT_TRUE(changed([](Experiment& e) { e.view.head = 1; }));
+  EXPECT_FALSE(changed([](Experiment& e) { e.view.row = 1; }));
+}
+
 TEST(History, ChoicesForSomeHeadsAreStepsOfTheirOwn) {
   Experiment e;
   History history(e);

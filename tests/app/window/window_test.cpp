@@ -7,43 +7,15 @@
 #include <thread>
 
 #include "core/base/file.h"
-#include "core/checkpoint/checkpoint.h"
-#include "core/position/encoding.h"
-#include "core/text/bpe.h"
-#include "core/view/view.h"
+#include "core/lesson/lesson.h"
 #include "tests/app/window/desktop.h"
+#include "tests/app/window/small_model.h"
 #include "tests/support/compare.h"
 
 namespace attnscope::window {
 namespace {
 
 using Report = Program::Report;
-
-// A small model, the same every time. Its attention is not trained, but lively.
-void save_small_model(const std::filesystem::path& folder) {
-  ModelConfig config;
-  config.context = 64;
-  config.width = 32;
-  config.layers = 2;
-  config.heads = config.kv_heads = 2;
-  config.head_size = 16;
-  config.hidden = 64;
-  HeadGroup group;
-  group.heads = 2;
-  group.encoding = {"rope", default_values(encoding("rope").parameters)};
-  config.groups.assign(2, {group});
-  const auto tokenizer = train_bpe("the cat sat on the mat and the dog sat on the log", 280);
-  config.vocabulary = tokenizer->vocabulary_size();
-  Checkpoint checkpoint;
-  checkpoint.model = make_model(config, 3);
-  for (auto& [name, weight] : checkpoint.model.weights) {
-    if (!name.ends_with(".wq") && !name.ends_with(".wk")) continue;
-    for (float& w : weight.mutable_value()) w *= 6;
-  }
-  checkpoint.tokenizer = tokenizer;
-  std::filesystem::create_directories(folder);
-  save_checkpoint(folder, checkpoint, false);
-}
 
 class Window : public ::testing::Test {
  protected:
@@ -248,6 +220,72 @@ TEST_F(Window, GoesThroughALesson) {
   program.wait_for("the person's own text", [&](const Report& r) {
     return is_current(r) && !r.contains("lesson_step") && r["experiment"]["text"] == "the cat sat";
   });
+}
+
+// Each step as it comes, however far the run of the one before is: no claim is judged by that.
+TEST_F(Window, GoesThroughAllStepsOfAllLessons) {
+  for (const Lesson& lesson : bundled_lessons()) {
+    Program program(display_, folder_.path(), arguments({"--lesson", lesson.id}));
+    for (std::size_t step = 0; step < lesson.steps.size(); ++step) {
+      program.wait_for(lesson.id + ", step " + std::to_string(step), [&](const Report& r) {
+        return is_current(r) && r.contains("lesson_step") && r["lesson_step"] == step;
+      });
+      program.press("Next");
+    }
+    program.press("ctrl+q");
+    EXPECT_EQ(program.wait_for_end(), 0) << lesson.id;
+  }
+}
+
+TEST_F(Window, DialogsHaveTheKeysToThemselves) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
+  program.wait_for("a first picture", is_current);
+  program.click("text");
+  program.press("ctrl+p");
+  program.wait_for("the palette",
+                   [](const Report& r) { return r["widgets"].contains("palette.typed"); });
+  program.type("grid");
+  program.press("Return");
+  const Report report = program.wait_for("the grid", [](const Report& r) {
+    return r["experiment"]["view"]["type"] == "grid" && !r["widgets"].contains("palette.typed");
+  });
+  EXPECT_EQ(report["experiment"]["text"], "the cat");
+  // Nor does an editor have them that nobody sees.
+  program.click("text");
+  program.press("F5");
+  program.wait_for("the presentation", [](const Report& r) { return r["presenting"].get<bool>(); });
+  program.press("3");
+  program.wait_for("the pattern",
+                   [](const Report& r) { return r["experiment"]["view"]["type"] == "pattern"; });
+}
+
+TEST_F(Window, AsksBeforeAnExportReplacesAFile) {
+  write_file(file("kept.png"), "precious");
+  Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
+  program.wait_for("a first picture", is_current);
+  program.press("ctrl+e");
+  program.click("export.path");
+  program.press("ctrl+a");
+  program.type(file("kept.png").string());
+  program.click("export.accept");
+  program.wait_for_still_frames(std::chrono::milliseconds(500));
+  EXPECT_EQ(read_file(file("kept.png")), "precious");
+  program.keep_screenshot("export-replace");
+  program.click("export.accept");
+  program.wait_for("the dialog's end",
+                   [](const Report& r) { return !r["widgets"].contains("export.path"); });
+  EXPECT_EQ(read_file(file("kept.png")).substr(1, 3), "PNG");
+}
+
+// Textures of the attention go before the graphics context does.
+TEST_F(Window, EndsWellAfterRunsOnTheGpu) {
+  write_file(file("gpu.json"), R"({"attnscope": 1, "text": "the cat", "backend": "gpu"})");
+  Program program(display_, folder_.path(), arguments({"--session", file("gpu.json").string()}));
+  program.wait_for("a run on the GPU", [](const Report& r) {
+    return is_current(r) && !r["backend"].get<std::string>().starts_with("CPU");
+  });
+  program.press("ctrl+q");
+  EXPECT_EQ(program.wait_for_end(), 0);
 }
 
 TEST_F(Window, PresentsWithLargeTypeAndWithoutPanels) {

@@ -70,6 +70,8 @@ TEST(Experiment, RefusesWhatItDoesNotKnow) {
   refused(R"({"attnscope": 2})");
   refused(R"({"attnscope": 1, "txt": "a"})");
   refused(R"({"attnscope": 1, "text": 3})");
+  refused(R"({"attnscope": 1, "view": {"type": "nothing"}})");
+  refused(R"({"attnscope": 1, "view": {"colour_map": "nothing"}})");
   refused(R"({"attnscope": 1, "view": {"options": 3}})");
   refused(R"({"attnscope": 1, "view": {"options": {"nothing": {}}}})");
   refused(R"({"attnscope": 1, "view": {"options": {"map": {"nothing": 1}}}})");

@@ -86,12 +86,22 @@ TEST_F(OwnTensorsTest, EveryRankBecomesLayersAndHeads) {
 }
 
 TEST_F(OwnTensorsTest, LayersMayBeArraysOfTheirOwn) {
-  const Tensor first = weights({2, 4, 4}), second = weights({3, 4, 4});
-  const Trace t =
-      trace(save("layers.safetensors", {{"attention.10", second}, {"attention.2", first}}));
-  ASSERT_EQ(t.layer_count(), 2);
-  EXPECT_EQ(t.head_count(0), 2);  // by number, not by letters
-  EXPECT_EQ(t.head_count(1), 3);
+  std::map<std::string, Tensor> layers;
+  for (Index n = 0; n < 11; ++n) {
+    layers["attention." + std::to_string(n)] = weights({n == 10 ? 3 : 2, 4, 4});
+  }
+  const Trace t = trace(save("layers.safetensors", layers));
+  ASSERT_EQ(t.layer_count(), 11);
+  EXPECT_EQ(t.head_count(2), 2);  // by number, not by letters
+  EXPECT_EQ(t.head_count(10), 3);
+}
+
+TEST_F(OwnTensorsTest, GapsAndDoublesAmongLayersAreRefused) {
+  const Tensor one = weights({2, 4, 4});
+  expect_refusal({save("gap.safetensors", {{"attention.0", one}, {"attention.2", one}}), "", ""},
+                 "attention.2: expected layers without gaps from 0 on, found no attention.1");
+  expect_refusal({save("two.safetensors", {{"attention.1", one}, {"attention.01", one}}), "", ""},
+                 "found attention.01 as well");
 }
 
 TEST_F(OwnTensorsTest, TokensComeFromTheFileOrFilesOfTheirOwn) {

@@ -155,6 +155,14 @@ TEST_F(RunnerTest, ACancelledRunEndsSoon) {
   EXPECT_TRUE(wait(outcome));
 }
 
+TEST_F(RunnerTest, WhatWasCancelledDoesNotComeBack) {
+  runner_.request(quick("one"));
+  milliseconds_until_idle();  // it is done, and nobody has asked for it
+  runner_.cancel();
+  Runner::Outcome outcome;
+  EXPECT_FALSE(runner_.poll(outcome));
+}
+
 TEST_F(RunnerTest, EndsWhileItIsBusy) {
   runner_.request(slow());
   wait_until_running();  // the destructor cancels and joins

@@ -94,6 +94,8 @@ TEST(Measures, OfSinusoids) {
 TEST(Measures, RefuseWhatIsNotThere) {
   const Traces one{trace_of({5, 6, 5}, kWeights), nullptr};
   EXPECT_THROW(measured("weight", one, 3, 0), InputError);
+  EXPECT_THROW(measured("difference", one), InputError);  // from what?
+  EXPECT_THROW(measured("entropy_change", one), InputError);
   EXPECT_THROW(measured("weight", one, 0, 3), InputError);
   Claim claim;
   claim.measure = "entropy";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/error.h"
 #include "core/view/line_set.h"
 #include "tests/core/view/model_trace.h"
 #include "tests/core/view/synthetic.h"
@@ -51,8 +52,9 @@ TEST(Lines, PairsAreTheWeightsOfTheRun) {
 
 TEST(Lines, HeadsByList) {
   const Trace trace = synthetic_trace(2, 4, 9);
-  EXPECT_EQ(set_of(trace, settings_with("lines", R"({"heads": [3, 1, 77]})")).heads,
+  EXPECT_EQ(set_of(trace, settings_with("lines", R"({"heads": [3, 1]})")).heads,
             (std::vector<Index>{1, 3}));
+  EXPECT_THROW(set_of(trace, settings_with("lines", R"({"heads": [3, 77]})")), InputError);
   ViewSettings settings = settings_with("lines", "{}");
   settings.head = 2;
   EXPECT_EQ(set_of(trace, settings).heads, (std::vector<Index>{2}));

@@ -1,0 +1,11 @@
+// A small model for the window's tests, the same every time. Its attention is not trained, but
+// lively.
+#pragma once
+
+#include <filesystem>
+
+namespace attnscope::window {
+
+void save_small_model(const std::filesystem::path& folder);
+
+}  // namespace attnscope::window
