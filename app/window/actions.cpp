@@ -581,7 +581,8 @@ std::vector<const Action*> matching_actions(std::string_view typed) {
     }
     if (!matches) continue;
     const std::size_t place = label.find(wanted);
-    found.emplace_back(place == 0 ? 0 : (place != std::string::npos ? 1 : 2), &a);
+    const int rank = label == wanted ? 0 : place == 0 ? 1 : place != std::string::npos ? 2 : 3;
+    found.emplace_back(rank, &a);
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -11,6 +11,7 @@
 
 #include "app/gpu/provider.h"
 #include "app/window/actions.h"
+#include "app/window/export_job.h"
 #include "app/window/files.h"
 #include "app/window/generation.h"
 #include "app/window/play.h"
@@ -48,6 +49,10 @@ ImGuiSession::ImGuiSession(GLFWwindow* window) {
   io.IniFilename = nullptr;               // our own settings remember what is worth it
   io.ConfigInputTextCursorBlink = false;  // a blinking caret would keep the processor awake
   io.ConfigWindowsMoveFromTitleBarOnly = true;
+#if IMGUI_VERSION_NUM >= 18700
+  io.ConfigInputTrickleEventQueue =
+      false;  // the InputQueue gives each frame what it can tell apart
+#endif
   ImGui_ImplGlfw_InitForOpenGL(window, false);  // events come through the InputQueue
   ImGui_ImplOpenGL3_Init("#version 330");
 }
@@ -189,6 +194,7 @@ void App::run() {
     if (panels_.picture.stale()) settle_ = std::max(settle_, 1);
     if (state_.busy_seconds > kBusyShown) settle_ = std::max(settle_, 1);
     if (state_.view.play.on || state_.exporting.job != nullptr) settle_ = std::max(settle_, 1);
+    if (state_.exporting.job != nullptr && state_.exporting.job->over()) settle_ = kSettleFrames;
     report_due_ |= busy_changed;
     if (settle_ > 0) {
       --settle_;
@@ -316,7 +322,10 @@ void App::write_report() {
   facts["tour_stop"] = state_.tour_stop;
   facts["presenting"] = state_.presenting;
   if (state_.measured != nullptr) facts["measured_texts"] = state_.measured->texts;
-  if (state_.exporting.open) facts["export_path"] = state_.exporting.path;
+  if (state_.exporting.open) {
+    facts["export_path"] = state_.exporting.path;
+    facts["export_asks"] = !state_.exporting.replaced.empty();
+  }
   facts["notices"] = nlohmann::json::array();
   for (const Notice& n : state_.notices) facts["notices"].push_back(n.text);
   ui_.report.write(std::move(facts));

@@ -7,6 +7,7 @@
 
 #include "app/window/actions.h"
 #include "app/window/files.h"
+#include "core/figure/plain_text.h"
 
 namespace attnscope::window {
 
@@ -106,6 +107,26 @@ bool draw_notice(Ui& ui, const Notice& notice, int index) {
   return closed;
 }
 
+// The newest, at the right end of the status line, where it covers nothing. Errors have a place of
+// their own.
+void draw_mild_notice(Ui& ui, State& state) {
+  std::erase_if(state.notices,
+                [&](const Notice& n) { return !n.error && state.seconds > n.until; });
+  const auto newest = std::find_if(state.notices.rbegin(), state.notices.rend(),
+                                   [](const Notice& n) { return !n.error; });
+  if (newest == state.notices.rend()) return;
+  const std::string shown = on_screen(newest->text);
+  const float width = ImGui::CalcTextSize(shown.c_str()).x + ui.px(14);
+  const float left = ImGui::GetItemRectMax().x + ui.px(24);  // after what stands there already
+  const float right = ImGui::GetWindowPos().x + ImGui::GetWindowWidth();
+  ImGui::SameLine();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::SetCursorScreenPos({std::max(left, right - width), at.y});
+  ImGui::TextColored(ui.look->accent, "%s", shown.c_str());
+  mark(ui, "notice");
+  hint(ui, newest->text);
+}
+
 void draw_abandoned(Ui& ui, State& state) {
   if (state.abandoned.empty()) return;
   ImGui::AlignTextToFramePadding();
@@ -174,19 +195,20 @@ void draw_status_line(Ui& ui, State& state) {
     }
     dot(ui);
     const std::size_t tokens = trace.tokens.size();
-    ImGui::TextUnformatted((std::to_string(tokens) + (tokens == 1 ? " token" : " tokens")).c_str());
+    const std::string count = grouped(static_cast<long long>(tokens));
+    ImGui::TextUnformatted((count + (tokens == 1 ? " token" : " tokens")).c_str());
     draw_pending(ui, state);
     draw_notes(ui, trace);
   } else {
     ImGui::TextColored(ui.look->faint, "%s", state.busy_seconds > 0 ? "First run" : "Ready");
   }
+  draw_mild_notice(ui, state);
   ImGui::PopFont();
 }
 
 void draw_notices(Ui& ui, State& state) {
-  std::erase_if(state.notices,
-                [&](const Notice& n) { return !n.error && state.seconds > n.until; });
-  if (state.notices.empty() && state.abandoned.empty()) return;
+  const bool errors = std::ranges::any_of(state.notices, &Notice::error);
+  if (!errors && state.abandoned.empty()) return;
   const ImGuiViewport& screen = *ImGui::GetMainViewport();
   const float width = std::min(ui.px(620), screen.WorkSize.x - ui.px(40));
   ImGui::SetNextWindowPos(
@@ -200,6 +222,7 @@ void draw_notices(Ui& ui, State& state) {
   ImGui::PopStyleVar();
   draw_abandoned(ui, state);
   for (int i = static_cast<int>(state.notices.size()) - 1; i >= 0; --i) {
+    if (!state.notices[static_cast<std::size_t>(i)].error) continue;
     if (draw_notice(ui, state.notices[static_cast<std::size_t>(i)], i)) {
       state.notices.erase(state.notices.begin() + i);
     }

@@ -107,15 +107,15 @@ void draw_rule(Ui& ui, const AttentionTap& tap, Index head, const Hit& hit) {
     return;
   }
   ImGui::TextColored(ui.look->warning, "Not allowed");
-  faint(ui, hit.key > hit.query
-                ? "The key comes after the query, or no rule of the variant admits it."
-                : "No rule of the variant admits this pair.");
+  const bool after =
+      tap.causal && key_position(tap, head, hit.key) > query_position(tap, hit.query);
+  faint(ui, after ? "The key comes after the query." : "No rule of the variant admits this pair.");
 }
 
 void draw_row(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor& weights) {
   const RowStatistics row = row_statistics(weights.data(), weights.dim(1), kStrongest);
   heading(ui, "Row of the query");
-  fact(ui, "Entropy", number(row.entropy) + " bits",
+  fact(ui, "Entropy", number(row.entropy) + (row.entropy == 1 ? " bit" : " bits"),
        "How widely the query looks: 0 bits is one key, 3 bits as much as 8 keys alike.");
   fact(ui, "As many as", number(row.effective) + " equal keys", "Two to the power of the entropy.");
   if (row.largest < 0) {

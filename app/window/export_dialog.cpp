@@ -30,6 +30,7 @@ int format_of(const std::string& path) {
 void draw_path(Ui& ui, State& state) {
   ExportDialog& dialog = state.exporting;
   ImGui::TextUnformatted("File");
+  if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   ImGui::SetNextItemWidth(-ui.px(104));
   text_field(ui, "##path", dialog.path, "export.path", "picture.png");
   ImGui::SameLine();
@@ -59,7 +60,6 @@ void draw_theme(Ui& ui, PictureOptions& picture) {
                                {{"Light", "For paper.", "light"}, {"Dark", "For slides.", "dark"}},
                                picture.dark ? 1 : 0);
   if (clicked >= 0) picture.dark = clicked == 1;
-  ImGui::SameLine(0, ui.px(16));
   ImGui::Checkbox("Transparent", &picture.transparent);
   mark(ui, "export.transparent");
   hint(ui, "Nothing behind the picture: for slides and posters with a ground of their own.");
@@ -205,7 +205,8 @@ void take_job(State& state) {
   const bool cancelled = dialog.job->cancelled();
   dialog.problem = dialog.job->problem();
   if (dialog.problem.empty() && !cancelled) {
-    state.say("Wrote " + dialog.job->path().string() + ".");
+    std::error_code ignored;
+    state.say("Wrote " + std::filesystem::absolute(dialog.job->path(), ignored).string() + ".");
     dialog.open = false;
   } else if (!dialog.problem.empty() && !dialog.open) {
     state.complain(dialog.problem);

@@ -110,13 +110,19 @@ void draw_file_browser(Ui& ui, State& state) {
   if (!begin_dialog(ui, say.title, browser.open, 620, 520)) return;
   faint(ui, say.advice);
   draw_path(ui, browser);
-  const float below =
-      2 * ImGui::GetFrameHeightWithSpacing() + 2 * ImGui::GetTextLineHeightWithSpacing() + ui.px(4);
+  constexpr int kProblemLines = 3;
+  const float below = 2 * ImGui::GetFrameHeightWithSpacing() +
+                      kProblemLines * ImGui::GetTextLineHeightWithSpacing() + ui.px(4);
   draw_entries(ui, state, -below);
+  const bool names =
+      browser.purpose == BrowsePurpose::SaveSession || browser.purpose == BrowsePurpose::ExportPath;
+  if (names && ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   ImGui::SetNextItemWidth(-1);
   if (text_field(ui, "##name", browser.name, "browser.name", "Name")) browser.confirm = false;
   if (!browser.problem.empty()) {
-    ImGui::TextColored(ui.look->error, "%s", on_screen(browser.problem).c_str());
+    ImGui::PushStyleColor(ImGuiCol_Text, ui.look->error);
+    paragraph(ui, browser.problem);
+    ImGui::PopStyleColor();
   } else if (browser.confirm) {
     ImGui::TextColored(ui.look->warning, "This file exists. Click again to replace it.");
   } else {

@@ -49,6 +49,10 @@ std::string key_name(int key, int scancode) {
   return typed != nullptr ? typed : "";
 }
 
+bool is_modifier(int key) {
+  return key >= GLFW_KEY_LEFT_SHIFT && key <= GLFW_KEY_RIGHT_SUPER;
+}
+
 template <class... F>
 struct Overloaded : F... {
   using F::operator()...;
@@ -64,7 +68,10 @@ class InputQueue::Frame {
   bool takes(const Event& event) const {
     return std::visit(
         Overloaded{
-            [&](const Key& e) { return !keys_.contains(e.key) && !typed_; },
+            // A key that was pressed with a modifier is seen with it, though that was let go since.
+            [&](const Key& e) {
+              return !keys_.contains(e.key) && !typed_ && !(command_ && is_modifier(e.key));
+            },
             [&](const Character&) { return !command_; },
             // A drag ends where it was seen: its last move needs a frame before the release.
             [&](const Button& e) {
@@ -82,7 +89,7 @@ class InputQueue::Frame {
                      const bool prints = e.key < GLFW_KEY_ESCAPE && e.modifiers <= GLFW_MOD_SHIFT;
                      if (prints) return;  // its character is what matters
                      keys_.insert(e.key);
-                     if (e.action != GLFW_RELEASE) command_ = true;
+                     if (e.action != GLFW_RELEASE && !is_modifier(e.key)) command_ = true;
                    },
                    [&](const Character&) { typed_ = true; },
                    [&](const Button& e) { buttons_.insert(e.button); },
@@ -149,6 +156,40 @@ void InputQueue::note_stroke(const Event& event, std::vector<Stroke>& strokes) c
   }
 }
 
+void InputQueue::note_modifier(const Key& e) {
+  if (!is_modifier(e.key)) return;
+  if (e.action == GLFW_RELEASE) {
+    modifiers_.erase(e.key);
+  } else {
+    modifiers_.insert(e.key);
+  }
+}
+
+// The backend asks the system for the present state, which may be later than this frame.
+void InputQueue::set_state() const {
+  ImGuiIO& io = ImGui::GetIO();
+  const auto held = [&](int left, int right) {
+    return modifiers_.contains(left) || modifiers_.contains(right);
+  };
+  const bool control = held(GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL);
+  const bool shift = held(GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT);
+  const bool alt = held(GLFW_KEY_LEFT_ALT, GLFW_KEY_RIGHT_ALT);
+  const bool super = held(GLFW_KEY_LEFT_SUPER, GLFW_KEY_RIGHT_SUPER);
+#if IMGUI_VERSION_NUM < 18700
+  io.MousePos = ImVec2(static_cast<float>(x_), static_cast<float>(y_));
+  for (int button = 0; button < 3; ++button) io.MouseDown[button] = down_[button];
+  io.KeyCtrl = control;
+  io.KeyShift = shift;
+  io.KeyAlt = alt;
+  io.KeySuper = super;
+#elif IMGUI_VERSION_NUM >= 18900
+  io.AddKeyEvent(ImGuiMod_Ctrl, control);
+  io.AddKeyEvent(ImGuiMod_Shift, shift);
+  io.AddKeyEvent(ImGuiMod_Alt, alt);
+  io.AddKeyEvent(ImGuiMod_Super, super);
+#endif
+}
+
 std::vector<Stroke> InputQueue::feed() {
   std::vector<Stroke> strokes;
   Frame frame;
@@ -160,6 +201,7 @@ std::vector<Stroke> InputQueue::feed() {
     note_stroke(event, strokes);
     std::visit(Overloaded{
                    [&](const Key& e) {
+                     note_modifier(e);
                      // Tab hides the panels; in a field it goes to the next one.
                      const bool ours = e.key == GLFW_KEY_TAB && !ImGui::GetIO().WantTextInput;
                      if (ours && e.action != GLFW_RELEASE) return;
@@ -178,7 +220,10 @@ std::vector<Stroke> InputQueue::feed() {
 #endif
                    },
                    [&](const Scrolled& e) { ImGui_ImplGlfw_ScrollCallback(window_, e.x, e.y); },
-                   [&](const Focused& e) { ImGui_ImplGlfw_WindowFocusCallback(window_, e.yes); },
+                   [&](const Focused& e) {
+                     if (!e.yes) modifiers_.clear();  // their release goes elsewhere
+                     ImGui_ImplGlfw_WindowFocusCallback(window_, e.yes);
+                   },
                    [&](const Entered& e) {
                      ImGui_ImplGlfw_CursorEnterCallback(window_, e.yes);
                      if (!e.yes) x_ = y_ = -FLT_MAX;
@@ -186,12 +231,7 @@ std::vector<Stroke> InputQueue::feed() {
                },
                event);
   }
-#if IMGUI_VERSION_NUM < 18700
-  // The backend asked the system for the present state, which may be later than this frame.
-  ImGuiIO& io = ImGui::GetIO();
-  io.MousePos = ImVec2(static_cast<float>(x_), static_cast<float>(y_));
-  for (int button = 0; button < 3; ++button) io.MouseDown[button] = down_[button];
-#endif
+  set_state();
   return strokes;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <deque>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -65,6 +66,8 @@ class InputQueue {
   void install();
   void push(Event event) { events_.push_back(event); }
   void note_stroke(const Event& event, std::vector<Stroke>& strokes) const;
+  void note_modifier(const Key& key);
+  void set_state() const;
 
   GLFWwindow* window_;
   std::deque<Event> events_;
@@ -72,6 +75,7 @@ class InputQueue {
   bool redraw_ = true;
   double x_ = -1, y_ = -1;                // the pointer as the frames have seen it
   bool down_[3] = {false, false, false};  // the mouse buttons likewise
+  std::set<int> modifiers_;               // keys of modifiers that are held, likewise
 };
 
 }  // namespace attnscope::window

@@ -1,13 +1,18 @@
 #include "app/window/lesson_band.h"
 
+#include <algorithm>
+#include <array>
+
 #include "app/window/actions.h"
 
 namespace attnscope::window {
 
 namespace {
 
-constexpr double kHeight = 176, kNotesHeight = 64;  // units
-constexpr double kClaimsShare = 0.36;               // of the band's width
+constexpr double kPadding = 18, kDepth = 12;  // units: left and right, above and below
+// Of the band's width for claims: what makes the band least high.
+constexpr std::array<double, 3> kClaimsShares = {0.36, 0.46, 0.56};
+constexpr double kMark = 22;  // units: "✓" and its gap
 
 void measure_claims(const State& state, const LessonStep& step, LessonChecks& kept) {
   // The run of the step before says nothing about this one.
@@ -60,45 +65,88 @@ void draw_claims(Ui& ui, const LessonStep& step, const LessonChecks& kept) {
                            : checked->holds ? ui.look->accent
                                             : ui.look->warning;
     ImGui::TextColored(colour, "%s", !checked ? "–" : (checked->holds ? "✓" : "✗"));
-    ImGui::SameLine();
-    paragraph(ui, step.claims[i].text +
-                      (checked ? "  " + measured_text(step.claims[i], *checked) : std::string()));
+    ImGui::SameLine(ui.px(kMark));
+    ImGui::BeginGroup();
+    paragraph(ui, step.claims[i].text);
+    // On a line of its own: ImGui breaks lines at the point of a number.
+    if (checked) {
+      ImGui::TextColored(ui.look->faint, "%s", measured_text(step.claims[i], *checked).c_str());
+    }
+    ImGui::EndGroup();
   }
+}
+
+float text_height(const ImFont* font, const std::string& text, float width) {
+  ImGui::PushFont(const_cast<ImFont*>(font));
+  const float height = ImGui::CalcTextSize(on_screen(text).c_str(), nullptr, false, width).y;
+  ImGui::PopFont();
+  return height + ImGui::GetStyle().ItemSpacing.y;
+}
+
+std::string notes_text(const State& state, const LessonStep& step) {
+  return state.lesson.notes && !step.notes.empty() ? "Notes: " + step.notes : "";
+}
+
+struct Division {
+  float words = 0, claims = 0;  // widths; claims 0: there are none
+  float height = 0;             // of both
+};
+
+Division divided(const Ui& ui, const State& state, const LessonStep& step, float width) {
+  const float inside = width - 2 * ui.px(kPadding);
+  const std::string notes = notes_text(state, step);
+  const auto words_height = [&](float words) {
+    return text_height(ui.fonts.title, step.title, words) +
+           text_height(ui.fonts.body, step.text, words) +
+           (notes.empty() ? 0 : text_height(ui.fonts.small, notes, words));
+  };
+  if (step.claims.empty()) return {inside, 0, words_height(inside)};
+  Division best;
+  for (const double share : kClaimsShares) {
+    const float beside = inside * static_cast<float>(share), claims = beside - ui.px(kPadding);
+    float height = text_height(ui.fonts.small, "Measured in this run", claims);
+    for (const Claim& claim : step.claims) {
+      height += text_height(ui.fonts.small, claim.text, claims - ui.px(kMark)) +
+                text_height(ui.fonts.small, "0", claims);
+    }
+    height = std::max(height, words_height(inside - beside));
+    if (best.height == 0 || height < best.height) best = {inside - beside, claims, height};
+  }
+  return best;
 }
 
 }  // namespace
 
-double lesson_band_height(const State& state) {
+float lesson_band_height(const Ui& ui, const State& state, float width) {
   if (state.lesson.lesson == nullptr) return 0;
-  return kHeight + (state.lesson.notes ? kNotesHeight : 0);
+  const LessonStep& step = state.lesson.lesson->steps[state.lesson.step];
+  return divided(ui, state, step, width).height + ImGui::GetFrameHeightWithSpacing() +
+         2 * ui.px(kDepth) + ui.px(6);
 }
 
 void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, float width, float height) {
   // Kept: a click on Leave lets go of it.
   const std::shared_ptr<const Lesson> kept = state.lesson.lesson;
-  const Lesson& lesson = *kept;
-  const LessonStep& step = lesson.steps[state.lesson.step];
+  const LessonStep& step = kept->steps[state.lesson.step];
   measure_claims(state, step, checks);
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(18), ui.px(12)});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(kPadding), ui.px(kDepth)});
   ImGui::PushStyleColor(ImGuiCol_ChildBg, ui.look->panel);
   ImGui::BeginChild("lesson", {width, height}, false, ImGuiWindowFlags_AlwaysUseWindowPadding);
   ImGui::PopStyleColor();
   ImGui::PopStyleVar();
-  const float buttons = ImGui::GetFrameHeightWithSpacing();
-  const ImVec2 space = ImGui::GetContentRegionAvail();
-  const bool measured = !step.claims.empty();
-  const float left = measured ? space.x * static_cast<float>(1 - kClaimsShare) : space.x;
-  ImGui::BeginChild("words", {left, space.y - buttons});
+  const float above = ImGui::GetContentRegionAvail().y - ImGui::GetFrameHeightWithSpacing();
+  const Division parts = divided(ui, state, step, width);
+  ImGui::BeginChild("words", {parts.words, above});
   ImGui::PushFont(ui.fonts.title);
   paragraph(ui, step.title);
   ImGui::PopFont();
   paragraph(ui, step.text);
   mark(ui, "lesson.text");
-  if (state.lesson.notes && !step.notes.empty()) faint(ui, "Notes: " + step.notes);
+  if (const std::string notes = notes_text(state, step); !notes.empty()) faint(ui, notes);
   ImGui::EndChild();
-  if (measured) {
-    ImGui::SameLine(0, ui.px(18));
-    ImGui::BeginChild("claims", {0, space.y - buttons});
+  if (parts.claims > 0) {
+    ImGui::SameLine(0, ui.px(kPadding));
+    ImGui::BeginChild("claims", {parts.claims, above});
     ImGui::PushFont(ui.fonts.small);
     draw_claims(ui, step, checks);
     ImGui::PopFont();
@@ -107,7 +155,13 @@ void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, float width, f
   draw_buttons(ui, state);
   ImGui::SameLine(0, ui.px(16));
   ImGui::AlignTextToFramePadding();
-  ImGui::TextColored(ui.look->faint, "%s", lesson.title.c_str());
+  // As much of the lesson's title as there is room for: the step's stands above.
+  const float room = ImGui::GetContentRegionAvail().x;
+  if (ImGui::CalcTextSize(kept->title.c_str()).x <= room) {
+    ImGui::TextColored(ui.look->faint, "%s", kept->title.c_str());
+  } else {
+    ImGui::NewLine();
+  }
   ImGui::EndChild();
 }
 

@@ -17,8 +17,8 @@ struct LessonChecks {
   std::vector<std::optional<ClaimCheck>> checks;  // nothing: cannot be measured in this run
 };
 
-// Units; 0 without a lesson.
-double lesson_band_height(const State& state);
+// Pixels that its words need in this width; 0 without a lesson.
+float lesson_band_height(const Ui& ui, const State& state, float width);
 void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, float width, float height);
 
 }  // namespace attnscope::window

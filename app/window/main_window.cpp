@@ -11,8 +11,9 @@ namespace attnscope::window {
 
 namespace {
 
-constexpr double kStatusHeight = 30;   // units
-constexpr double kLeastPicture = 480;  // units: side panels give way before the picture does
+constexpr double kStatusHeight = 30;  // units
+// Units. Side panels give way before the picture does: they get narrower, then the right one goes.
+constexpr double kLeastPicture = 540, kLeastSide = 200;
 
 constexpr ImGuiWindowFlags kFixed = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                                     ImGuiWindowFlags_NoSavedSettings |
@@ -42,7 +43,7 @@ void draw_middle(Ui& ui, State& state, Panels& panels, Painter& painter, float w
                  float height) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   panels.places.picture = {at.x, at.y, at.x + width, at.y + height};
-  const float band = std::min(ui.px(lesson_band_height(state)), height / 2);
+  const float band = std::min(lesson_band_height(ui, state, width), height / 2);
   ImGui::BeginGroup();
   painter.fill(*ImGui::GetWindowDrawList(), at, {at.x + width, at.y + height - band},
                packed(ui.look->page));
@@ -67,15 +68,28 @@ void draw_columns(Ui& ui, State& state, Panels& panels, Painter& painter, float 
     return;
   }
   Settings& s = state.settings;
-  const float bars = 2 * ui.px(5), least = ui.px(kLeastPicture);
-  const float wanted = ui.px(s.left_width) + ui.px(s.right_width);
-  const float share = std::min(1.0F, std::max(0.2F, (all - bars - least) / wanted));
-  const float left = ui.px(s.left_width) * share, right = ui.px(s.right_width) * share;
+  const float bar = ui.px(5), least = ui.px(kLeastPicture), least_side = ui.px(kLeastSide);
+  const bool explains = all >= least + 2 * (least_side + bar);
+  const float wanted = ui.px(s.left_width) + (explains ? ui.px(s.right_width) : 0);
+  const float room = all - least - (explains ? 2 : 1) * bar;
+  const auto given = [&](double width) {
+    return std::max(std::min(ui.px(width), least_side),
+                    ui.px(width) * std::min(1.0F, room / wanted));
+  };
+  const float left = given(s.left_width), right = explains ? given(s.right_width) : 0;
   draw_left(ui, state, panels, left, height);
   ImGui::SameLine(0, 0);
   draw_splitter(ui, "splitter.left", s.left_width, 1, height);
   ImGui::SameLine(0, 0);
-  draw_middle(ui, state, panels, painter, all - left - right - bars, height);
+  if (!explains) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    panels.places.menu = {at.x - left - bar, at.y - ImGui::GetFrameHeight(),
+                          at.x - left - bar + all, at.y};
+    draw_middle(ui, state, panels, painter, all - left - bar, height);
+    panels.places.explanation = panels.places.picture;
+    return;
+  }
+  draw_middle(ui, state, panels, painter, all - left - right - 2 * bar, height);
   ImGui::SameLine(0, 0);
   draw_splitter(ui, "splitter.right", s.right_width, -1, height);
   ImGui::SameLine(0, 0);
@@ -108,6 +122,7 @@ void highlight_pointer(const Ui& ui) {
 }  // namespace
 
 void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter) {
+  close_popup_on_escape(ui);
   if (state.panels_shown()) draw_menu_bar(ui, state);
   const ImGuiViewport& screen = *ImGui::GetMainViewport();
   ImGui::SetNextWindowPos(screen.WorkPos);

@@ -40,10 +40,14 @@ void draw_palette(Ui& ui, State& state) {
   if (!begin_dialog(ui, "Commands", palette.open, 520, 460)) return;
   if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
   ImGui::SetNextItemWidth(-1);
-  if (text_field(ui, "##typed", palette.typed, "palette.typed", "What do you want to do?")) {
-    palette.chosen = 0;
-  }
+  const bool changed =
+      text_field(ui, "##typed", palette.typed, "palette.typed", "What do you want to do?");
   const std::vector<const Action*> found = matching_actions(palette.typed);
+  if (changed) {  // the first that can be run
+    const auto first =
+        std::ranges::find_if(found, [&](const Action* a) { return a->enabled(state); });
+    palette.chosen = first == found.end() ? 0 : static_cast<int>(first - found.begin());
+  }
   if (take_key(ui, "Down")) ++palette.chosen;
   if (take_key(ui, "Up")) --palette.chosen;
   palette.chosen = std::clamp(palette.chosen, 0, std::max(static_cast<int>(found.size()) - 1, 0));

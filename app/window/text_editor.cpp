@@ -23,7 +23,9 @@ double character_width(std::string_view text) {
   if (drawable(c.value) && !(c.value == 0xFFFD && c.bytes == 1)) {
     return width_of(c.value);
   }
-  return static_cast<double>(ImGui::CalcTextSize(on_screen(text.substr(0, c.bytes)).c_str()).x);
+  // A code point in place of a letter stands apart from its neighbours.
+  const float letters = ImGui::CalcTextSize(on_screen(text.substr(0, c.bytes)).c_str()).x;
+  return static_cast<double>(letters) + width_of(' ');
 }
 
 // Where the editor's lines are on the screen.

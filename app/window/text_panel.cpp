@@ -7,6 +7,7 @@
 #include "app/window/samples.h"
 #include "app/window/text_editor.h"
 #include "app/window/utf8.h"
+#include "core/figure/plain_text.h"
 #include "core/view/describe.h"
 
 namespace attnscope::window {
@@ -17,6 +18,7 @@ constexpr double kEditorLines = 6;
 constexpr std::size_t kHeadline = 44;
 // More chips than this say nothing; the map has the labels too.
 constexpr std::size_t kMostChips = 400;
+constexpr int kMostLines = 6;  // of chips
 
 void draw_samples(Ui& ui, State& state, const std::vector<std::string>& samples) {
   if (samples.empty()) return;
@@ -39,7 +41,7 @@ void draw_samples(Ui& ui, State& state, const std::vector<std::string>& samples)
 }
 
 std::string count(std::size_t n, const char* one, const char* many) {
-  return std::to_string(n) + " " + (n == 1 ? one : many);
+  return grouped(static_cast<long long>(n)) + " " + (n == 1 ? one : many);
 }
 
 void draw_counts(Ui& ui, const State& state) {
@@ -129,12 +131,31 @@ void draw_tokens(Ui& ui, State& state) {
   const std::vector<TraceToken>& tokens = state.edited_trace()->tokens;
   const Look& look = *ui.look;
   const std::optional<Hit>& hit = state.view.hit;
-  const float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+  float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+  const std::size_t shown = std::min(tokens.size(), kMostChips);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(3), ui.px(4)});
   ImGui::PushFont(ui.fonts.small);
-  for (std::size_t i = 0; i < std::min(tokens.size(), kMostChips); ++i) {
-    const float width = ImGui::CalcTextSize(on_screen(tokens[i].label).c_str()).x + ui.px(12);
-    const float next = ImGui::GetItemRectMax().x + ui.px(3) + width;
+  const auto chip_width = [&](std::size_t i) {
+    return ImGui::CalcTextSize(on_screen(tokens[i].label).c_str()).x + ui.px(12);
+  };
+  // More lines than a few scroll, so that what can be chosen stays in sight.
+  const float line = ImGui::GetTextLineHeight() + ui.px(8);
+  const float left = ImGui::GetCursorScreenPos().x, bar = ImGui::GetStyle().ScrollbarSize;
+  int lines = 1;
+  float x = left;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const float width = chip_width(i);
+    if (x > left && x + width >= right) {
+      ++lines;
+      x = left;
+    }
+    x += width + ui.px(3);
+  }
+  const bool scrolls = lines > kMostLines;
+  if (scrolls) right -= bar;
+  ImGui::BeginChild("tokens", {0, line * static_cast<float>(std::min(lines, kMostLines))});
+  for (std::size_t i = 0; i < shown; ++i) {
+    const float next = ImGui::GetItemRectMax().x + ui.px(3) + chip_width(i);
     if (i > 0 && next < right) ImGui::SameLine();
     const auto at = static_cast<Index>(i);
     const bool is_query = hit && hit->query == at, is_key = hit && hit->key == at;
@@ -143,6 +164,7 @@ void draw_tokens(Ui& ui, State& state) {
     mark(ui, "token." + std::to_string(i));
     token_hint(ui, tokens[i], i);
   }
+  ImGui::EndChild();
   ImGui::PopFont();
   ImGui::PopStyleVar();
   if (tokens.size() > kMostChips) {

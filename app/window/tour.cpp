@@ -102,7 +102,8 @@ void draw_tour(Ui& ui, State& state, const Places& places) {
   paragraph(ui, stop.text);
   ImGui::SetCursorPosY(ImGui::GetWindowHeight() - ImGui::GetFrameHeight() - ui.px(14));
   const bool at_end = state.tour_stop >= last;
-  if (button(ui, at_end ? "Begin" : "Next", "tour.next", true, ui.px(84))) {
+  if (button(ui, at_end ? "Begin" : "Next", "tour.next", true, ui.px(84)) ||
+      take_key(ui, "Enter")) {
     if (at_end) {
       leave();
     } else {

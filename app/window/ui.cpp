@@ -1,5 +1,6 @@
 #include "app/window/ui.h"
 
+#include <imgui_internal.h>
 #include <imgui_stdlib.h>
 
 #include <algorithm>
@@ -125,6 +126,14 @@ bool take_key(Ui& ui, std::string_view key) {
     }
   }
   return false;
+}
+
+void close_popup_on_escape(Ui& ui) {
+  const auto& open = ImGui::GetCurrentContext()->OpenPopupStack;
+  if (open.empty() || open.back().Window == nullptr) return;
+  if ((open.back().Window->Flags & ImGuiWindowFlags_Modal) != 0)
+    return;  // dialogs do it themselves
+  if (take_key(ui, "Escape")) ImGui::ClosePopupToLevel(open.Size - 1, true);
 }
 
 namespace {

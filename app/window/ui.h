@@ -54,6 +54,8 @@ bool text_field(Ui& ui, const char* label, std::string& text, std::string_view i
                 const char* placeholder = "");
 
 // Whether a key was pressed in this frame and nobody took it; takes it.
+// Escape closes the menu, list of choices or the like that is open, before anything else gets it.
+void close_popup_on_escape(Ui& ui);
 bool take_key(Ui& ui, std::string_view key);
 
 // Dialogs: centred, dimmed behind. Escape closes. Pair with end_dialog() when true.

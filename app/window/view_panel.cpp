@@ -19,6 +19,7 @@ namespace {
 constexpr double kWheelStep = 1.15;
 constexpr double kCellSize = 24;    // units, at "actual size"
 constexpr double kPlotMargin = 12;  // units around the picture
+constexpr double kNarrow = 600;     // units: a window in which controls are smaller
 constexpr float kClickPixels = 4;   // a press that moved less is a click
 
 std::string key_of(const Action& a) {
@@ -83,7 +84,9 @@ void draw_stepper(Ui& ui, const char* what, Index now, Index count, const Action
   ImGui::EndDisabled();
   ImGui::SameLine();
   const std::string text = std::string(what) + " " + std::to_string(now);
-  if (button(ui, text.c_str(), what, false, ui.px(88))) ImGui::OpenPopup("list");
+  // Narrower in small windows, so that the colours stay on the same line.
+  const bool narrow = ImGui::GetWindowWidth() < ui.px(kNarrow);
+  if (button(ui, text.c_str(), what, false, ui.px(narrow ? 62 : 88))) ImGui::OpenPopup("list");
   ImGui::SameLine();
   ImGui::BeginDisabled(!on.enabled(state));
   if (button(ui, "›", on.id)) on.run(state);
@@ -251,7 +254,8 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
                   .font_size = kBodySize,
                   .theme = theme,
                   .measure = measure,
-                  .framed = state.presenting,  // the audience has no panels to read from
+                  // The audience has no panels to read from; a lesson has words of its own.
+                  .framed = state.presenting && state.lesson.lesson == nullptr,
                   .pointer = {},
                   .cache = &picture.cache,
                   .scale = ui.scale,
@@ -425,7 +429,8 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
   state.view.pending.clear();
   if (state.trace == nullptr) {
     if (!state.error.empty()) {
-      draw_message(ui, at, size, "No picture", state.error);
+      draw_message(ui, at, size, "No picture",
+                   state.error + "\n\nChange what is set on the left, or undo (Ctrl+Z).");
     } else if (!state.experiment.has_input()) {
       draw_message(ui, at, size, "Type a text", "Its attention appears here.");
     } else {

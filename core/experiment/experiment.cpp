@@ -170,6 +170,9 @@ json to_json(const GroupChoice& group) {
 
 Experiment experiment_from_json(const json& value, std::string_view path) {
   JsonObject object(value, path);
+  if (!object.has("attnscope")) {
+    throw InputError(std::string(path) + ": not a session of attnscope (\"attnscope\" is missing)");
+  }
   object.integer("attnscope", kFormat, kFormat);
   Experiment e;
   if (object.has("text_hex")) {

@@ -267,8 +267,11 @@ TEST_F(Window, AsksBeforeAnExportReplacesAFile) {
   program.click("export.path");
   program.press("ctrl+a");
   program.type(file("kept.png").string());
+  program.wait_for("the typed path", [&](const Report& r) {
+    return r.contains("export_path") && r["export_path"] == file("kept.png").string();
+  });
   program.click("export.accept");
-  program.wait_for_still_frames(std::chrono::milliseconds(500));
+  program.wait_for("the question", [](const Report& r) { return r["export_asks"].get<bool>(); });
   EXPECT_EQ(read_file(file("kept.png")), "precious");
   program.keep_screenshot("export-replace");
   program.click("export.accept");
@@ -335,8 +338,9 @@ TEST_F(Window, ExportsWhatItShows) {
   program.wait_for("a first picture", is_current);
   const auto export_to = [&](const std::string& name) {
     program.press("ctrl+e");
-    program.click("export.path");  // selects all
-    program.type(file(name).string());
+    program.wait_for("the dialog",
+                     [](const Report& r) { return r["widgets"].contains("export.path"); });
+    program.type(file(name).string());  // over what is selected there
     program.wait_for("the typed path", [&](const Report& r) {
       return r.contains("export_path") && r["export_path"] == file(name).string();
     });
