@@ -8,6 +8,7 @@
 
 #include "core/base/file.h"
 #include "core/lesson/lesson.h"
+#include "core/tensor/safetensors.h"
 #include "tests/app/window/desktop.h"
 #include "tests/app/window/small_model.h"
 #include "tests/support/compare.h"
@@ -330,7 +331,12 @@ TEST_F(Window, PlaysAndIsDragged) {
   program.press("space");
   program.wait_for_still_frames(std::chrono::milliseconds(500));
   const double stopped = query(program.wait_for("the query where it stopped", is_current));
-  EXPECT_EQ(query(program.wait_for("the query still there", is_current)), stopped);
+  const Report still = program.wait_for("the query still there", is_current);
+  EXPECT_EQ(query(still), stopped);
+  program.drag("handle.0", 0.5, 6);  // a position on its line
+  program.wait_for("a position dragged away", [&](const Report& r) {
+    return is_current(r) && r["experiment"]["view"] != still["experiment"]["view"];
+  });
 }
 
 TEST_F(Window, ExportsWhatItShows) {
@@ -368,6 +374,30 @@ TEST_F(Window, ExportsWhatItShows) {
   EXPECT_NE(export_to("after.png"), picture);
   EXPECT_NE(second_row(export_to("after.csv")), second_row(numbers));
   EXPECT_NE(export_to("after.svg").find("<svg"), std::string::npos);
+}
+
+TEST_F(Window, OpensTensorsOfOnesOwn) {
+  SafetensorsFile tensors;
+  tensors.tensors.emplace("attention", stored(Tensor::full({2, 3, 4, 6}, 1.0F / 6)));
+  write_safetensors(file("own.safetensors"), tensors);
+  Program program(display_, folder_.path(),
+                  {"open", file("own.safetensors").string(), "--size", "1280x800", "--scale", "1"});
+  program.wait_for("the tensors", [](const Report& r) {
+    return is_current(r) && r["experiment"].contains("tensors") && r["tokens"] == 4;
+  });
+  program.keep_screenshot("tensors");
+  for (const char* view : {"grid", "lines", "depth", "next", "intervene", "scores", "span"}) {
+    program.click(std::string("view.") + view);
+    program.wait_for(view, [&](const Report& r) {
+      return is_current(r) && r["experiment"]["view"]["type"] == view && r["error"] == "";
+    });
+    program.rest_pointer();
+    program.keep_screenshot(std::string("tensors-") + view);
+  }
+  program.click("tensors.close");
+  program.wait_for("a model again", [](const Report& r) {
+    return is_current(r) && !r["experiment"].contains("tensors");
+  });
 }
 
 TEST_F(Window, ComparesTwoSettings) {

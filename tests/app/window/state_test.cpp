@@ -1,0 +1,84 @@
+#include "app/window/state.h"
+
+#include <gtest/gtest.h>
+
+#include "app/window/files.h"
+
+namespace attnscope::window {
+namespace {
+
+TEST(State, ErrorsStayUntilTheyAreClosed) {
+  State state;
+  state.complain("broken");
+  for (int n = 0; n < 9; ++n) state.say("note " + std::to_string(n));
+  ASSERT_LE(state.notices.size(), 5u);
+  EXPECT_EQ(state.notices.front().text, "broken");
+  EXPECT_EQ(state.notices.back().text, "note 8");
+  state.complain("broken");  // once is enough
+  EXPECT_EQ(std::count_if(state.notices.begin(), state.notices.end(),
+                          [](const Notice& n) { return n.text == "broken"; }),
+            1);
+}
+
+// What was run, looked at as now, on both sides of a comparison.
+TEST(State, ThePictureLooksAtWhatIsSetNow) {
+  State state;
+  state.shown.text = "run";
+  state.shown.others.emplace_back().text = "other run";
+  state.experiment = state.shown;
+  state.experiment.text = "typed since";
+  state.experiment.view.head = 3;
+  state.experiment.others.front().view.head = 2;
+  state.experiment.interventions.emplace_back();
+  const Experiment shown = state.shown_experiment();
+  EXPECT_EQ(shown.text, "run");
+  EXPECT_EQ(shown.view.head, 3);
+  EXPECT_EQ(shown.others.front().text, "other run");
+  EXPECT_EQ(shown.others.front().view.head, 2);
+  EXPECT_EQ(shown.interventions.size(), 1u);
+}
+
+TEST(State, BothSidesFollowUntilTheyLookElsewhere) {
+  State state;
+  state.experiment.others.emplace_back();
+  state.look_at(1, 2);
+  EXPECT_EQ(state.experiment.others.front().view.head, 2);
+  state.editing_other = true;
+  state.look_at(0, 1);
+  EXPECT_EQ(state.experiment.others.front().view.head, 1);
+  EXPECT_EQ(state.experiment.view.head, 2);
+  state.editing_other = false;
+  state.look_at(1, 0);
+  EXPECT_EQ(state.experiment.others.front().view.head, 1);
+}
+
+// Tokens that a model goes on with belong to the text that it went on with.
+TEST(State, AnotherExperimentEndsTheWriting) {
+  State state;
+  state.generating = true;
+  Experiment other;
+  other.text = "another";
+  set_experiment(state, other);
+  EXPECT_FALSE(state.generating);
+  EXPECT_EQ(state.text.edit.text(), "another");
+}
+
+TEST(State, ALessonGivesBackWhatWasThere) {
+  State state;
+  state.experiment.text = "my own";
+  Lesson lesson;
+  lesson.steps.resize(2);
+  lesson.steps[0].experiment.text = "one";
+  lesson.steps[1].experiment.text = "two";
+  start_lesson(state, lesson);
+  EXPECT_EQ(state.experiment.text, "one");
+  show_step(state, 7);
+  EXPECT_EQ(state.lesson.step, 1u);
+  EXPECT_EQ(state.experiment.text, "two");
+  EXPECT_EQ(state.own_experiment().text, "my own");
+  leave_lesson(state);
+  EXPECT_EQ(state.experiment.text, "my own");
+}
+
+}  // namespace
+}  // namespace attnscope::window
