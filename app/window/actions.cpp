@@ -17,7 +17,6 @@ namespace {
 
 constexpr double kZoomStep = 1.25;
 constexpr double kScaleStep = 1.1;
-constexpr double kLeastScale = 0.5, kMostScale = 4;
 
 bool has_trace(const State& s) {
   return s.trace != nullptr;
@@ -127,7 +126,8 @@ void add_file_actions(std::vector<Action>& list) {
   list.push_back(
       {"export",
        "Export picture…",
-       "Write the picture as PNG, SVG or PDF, or its numbers as CSV, NPY or safetensors.",
+       "Write the picture as PNG, SVG or PDF, its numbers as CSV, NPY or safetensors, or a moving "
+       "picture as GIF.",
        Menu::File,
        {{"E", true}},
        [](State& s) {

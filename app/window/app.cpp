@@ -27,7 +27,6 @@ namespace {
 constexpr int kSettleFrames = 3;
 constexpr double kBusyTick = 0.1;       // seconds between the frames of the busy sign
 constexpr double kPlayTick = 1.0 / 60;  // seconds between frames while something plays
-constexpr double kBusyShown = 0.5;      // seconds until a run is called long
 
 Settings with_options(Settings settings, const WindowOptions& options) {
   if (options.width > 0) {
@@ -212,7 +211,7 @@ void App::run() {
 }
 
 void App::update_scale() {
-  constexpr double kPresenting = 1.5, kMostScale = 4;
+  constexpr double kPresenting = 1.5;
   const double chosen =
       state_.settings.scale > 0 ? state_.settings.scale : platform_.monitor_scale();
   const double scale = state_.presenting ? std::min(kPresenting * chosen, kMostScale) : chosen;

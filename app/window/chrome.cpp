@@ -13,9 +13,6 @@ namespace attnscope::window {
 
 namespace {
 
-constexpr double kLeastPanel = 220, kMostPanel = 640;  // units
-constexpr double kBusyShown = 0.5;                     // seconds before a run is called long
-
 std::string milliseconds(double value) {
   std::array<char, 32> text;
   std::snprintf(text.data(), text.size(), value < 10 ? "%.1f ms" : "%.0f ms", value);

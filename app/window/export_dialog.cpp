@@ -19,7 +19,7 @@ constexpr std::array<const char*, 7> kEndings = {".png", ".svg",         ".pdf",
                                                  ".npy", ".safetensors", ".gif"};
 constexpr int kPixels = 0, kMoving = 6;               // of kEndings
 constexpr double kLeastSide = 100, kMostSide = 8000;  // units
-constexpr double kLeastScale = 0.25, kMostScale = 8;
+constexpr double kLeastPixels = 0.25, kMostPixels = 8;
 
 int format_of(const std::string& path) {
   const std::string ending = std::filesystem::path(path).extension().string();
@@ -108,10 +108,10 @@ void draw_size(Ui& ui, ExportDialog& dialog, bool pixels) {
        kLeastSide, kMostSide, true, picture.height > 0 ? number : "as needed", "export.height"},
       dialog.inches
           ? NumberField{"Dots per inch", "For PNG: 300 is usual in print.", picture.scale,
-                        PictureOptions::kUnitsPerInch, kLeastScale, kMostScale, false, "%.0f",
+                        PictureOptions::kUnitsPerInch, kLeastPixels, kMostPixels, false, "%.0f",
                         "export.scale"}
           : NumberField{"Scale", "Pixels for each unit, for PNG: how large letters are drawn.",
-                        picture.scale, 1, kLeastScale, kMostScale, false, "%.2f", "export.scale"},
+                        picture.scale, 1, kLeastPixels, kMostPixels, false, "%.2f", "export.scale"},
   };
   const float gap = ui.px(8), third = (ImGui::GetContentRegionAvail().x - 2 * gap) / 3;
   const float left = ImGui::GetCursorPosX();

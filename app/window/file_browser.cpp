@@ -20,8 +20,7 @@ Words words(BrowsePurpose purpose) {
     case BrowsePurpose::OpenFile:
       return {"Open", "Open",
               "A session (.json), a text, tensors (.npy, .npz, .safetensors), or a picture that "
-              "attnscope "
-              "wrote."};
+              "attnscope wrote."};
     case BrowsePurpose::OpenModel:
       return {"Open model folder", "Use this folder",
               "A folder with config.json, model.safetensors and tokenizer files."};
@@ -31,8 +30,8 @@ Words words(BrowsePurpose purpose) {
       return {"Save session", "Save", "The text and all settings."};
     case BrowsePurpose::ExportPath:
       return {"Picture file", "Choose",
-              "The ending decides the format: .png, .svg, .pdf, .csv, .npy or "
-              ".safetensors."};
+              "The ending decides the format: .png, .svg, .pdf, .csv, .npy, .safetensors or "
+              ".gif."};
   }
   return {"", "", ""};
 }

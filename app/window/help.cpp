@@ -19,8 +19,11 @@ constexpr Gesture kGestures[] = {
     {"Click on a small map", "opens it"},
     {"Click on a number", "types it"},
     {"Right click on a picture", "pins the row and column; again lets go"},
-    {"Right click on a control", "brings its default back (above the picture)"},
-    {"Drop a file", "opens a session, text, picture or model folder"},
+    {"Right click on a control", "above the picture: brings its default back"},
+    {"Drag a knob or curve", "moves positions in RoPE, spans in Span"},
+    {"Click in Intervene", "switches heads off, forbids or forces pairs"},
+    {"Hold Shift", "flips A and B in Compare"},
+    {"Drop a file", "opens a session, text, picture, tensors or model folder"},
 };
 
 void draw_line(Ui& ui, const std::string& keys, const std::string& effect, float column) {
@@ -44,7 +47,7 @@ void draw_menu_keys(Ui& ui, Menu menu, float column, bool first) {
 }  // namespace
 
 void draw_help(Ui& ui, State& state) {
-  if (!begin_dialog(ui, "Keys and gestures", state.help_open, 1080, 560)) return;
+  if (!begin_dialog(ui, "Keys and gestures", state.help_open, 1080, 700)) return;
   if (ImGui::BeginTable("keys", 3)) {
     ImGui::TableNextColumn();
     draw_menu_keys(ui, Menu::View, ui.px(kKeyColumn), true);

@@ -13,8 +13,6 @@ namespace {
 
 constexpr std::size_t kMostBytes = 1 << 16;
 constexpr int kMostPixels = 32768;
-constexpr double kLeastScale = 0.5, kMostScale = 4;
-constexpr double kLeastPanel = 220, kMostPanel = 640;
 
 // `object[key]` within its limits; a missing key keeps what is there, a wrong type throws.
 template <class T>

@@ -7,6 +7,10 @@
 
 namespace attnscope::window {
 
+inline constexpr double kLeastScale = 0.5, kMostScale = 4;    // of everything drawn
+inline constexpr double kLeastPanel = 220, kMostPanel = 640;  // units: a side panel's width
+inline constexpr double kBusyShown = 0.5;                     // seconds until a run is called long
+
 struct Settings {
   // Of the window, in screen coordinates. Size 0: as large as suits the monitor.
   int x = 0, y = 0, width = 0, height = 0;
