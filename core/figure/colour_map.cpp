@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "core/base/error.h"
 
@@ -141,15 +142,49 @@ std::array<Colour, kSize> from_hex(std::string_view table) {
   return colours;
 }
 
+// sRGB of a linear intensity.
+std::uint8_t encoded(double linear) {
+  const double value =
+      linear <= 0.0031308 ? 12.92 * linear : 1.055 * std::pow(linear, 1 / 2.4) - 0.055;
+  return static_cast<std::uint8_t>(std::lround(255 * std::clamp(value, 0.0, 1.0)));
+}
+
+// CIE 1976 L*C*h (hue in degrees, white point D65), as near as sRGB comes.
+Colour from_lch(double lightness, double chroma, double hue) {
+  const double angle = hue * std::numbers::pi / 180;
+  const auto inverse = [](double f) {
+    return f > 6.0 / 29 ? f * f * f : (116 * f - 16) / (24389.0 / 27);
+  };
+  const double f = (lightness + 16) / 116;
+  const double x = 0.95047 * inverse(f + chroma * std::cos(angle) / 500), y = inverse(f);
+  const double z = 1.08883 * inverse(f - chroma * std::sin(angle) / 200);
+  return {encoded(3.2404542 * x - 1.5371385 * y - 0.4985314 * z),
+          encoded(-0.9692660 * x + 1.8760108 * y + 0.0415560 * z),
+          encoded(0.0556434 * x - 0.2040259 * y + 1.0572252 * z), 255};
+}
+
+// Blue and orange from a middle grey, for dark pages: the middle stands out from the page, and
+// colours rise steeply from it, so that a tenth of the range can be told from zero on a projector.
+std::array<Colour, kSize> dusk() {
+  constexpr double kMiddle = 36, kEnds = 82;   // lightness
+  constexpr double kRise = 164, kFall = -128;  // of chroma: 52 before the ends, 36 at them
+  constexpr double kBlue = 262, kOrange = 62;  // hues
+  std::array<Colour, kSize> colours;
+  for (std::size_t i = 0; i < kSize; ++i) {
+    const double t = 2.0 * static_cast<double>(i) / (kSize - 1) - 1, share = std::abs(t);
+    colours[i] = from_lch(kMiddle + (kEnds - kMiddle) * share, (kRise + kFall * share) * share,
+                          t < 0 ? kBlue : kOrange);
+  }
+  return colours;
+}
+
 // White (least) to black, like ink on paper, in equal steps of CIE lightness L*.
 std::array<Colour, kSize> ink() {
   std::array<Colour, kSize> colours;
   for (std::size_t i = 0; i < kSize; ++i) {
     const double lightness = 100.0 * (1.0 - static_cast<double>(i) / (kSize - 1));
     const double linear = lightness > 8 ? std::pow((lightness + 16) / 116, 3) : lightness / 903.3;
-    const double encoded =
-        linear <= 0.0031308 ? 12.92 * linear : 1.055 * std::pow(linear, 1 / 2.4) - 0.055;
-    const auto grey = static_cast<std::uint8_t>(std::lround(255 * std::clamp(encoded, 0.0, 1.0)));
+    const std::uint8_t grey = encoded(linear);
     colours[i] = {grey, grey, grey, 255};
   }
   return colours;
@@ -188,6 +223,7 @@ const std::vector<ColourMap>& colour_maps() {
       {"grey", "Grey (ink on paper)", Kind::Sequential, ink()},
       {"vik", "Vik (blue-white-red)", Kind::Diverging, from_hex(kVik)},
       {"berlin", "Berlin (blue-black-red)", Kind::Diverging, from_hex(kBerlin)},
+      {"dusk", "Dusk (blue-grey-orange)", Kind::Diverging, dusk()},
   };
   return maps;
 }
@@ -202,6 +238,10 @@ const ColourMap& colour_map(std::string_view id) {
   std::string known;
   for (const ColourMap& map : colour_maps()) known += (known.empty() ? "" : ", ") + map.id;
   throw InputError("colour map: expected one of " + known + ", found \"" + std::string(id) + "\"");
+}
+
+const char* diverging_colours(const Theme& theme) {
+  return theme.background.r < 128 ? "dusk" : "vik";
 }
 
 }  // namespace attnscope

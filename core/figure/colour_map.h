@@ -33,4 +33,7 @@ inline constexpr const char* kCategories = "categories";
 const std::vector<ColourMap>& colour_maps();       // to choose from; "viridis" first
 const ColourMap& colour_map(std::string_view id);  // also kCategories; InputError
 
+// The diverging map whose middle stands out from this page, yet is quieter than its ends.
+const char* diverging_colours(const Theme& theme);
+
 }  // namespace attnscope

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
 #include "core/view/chart.h"
 #include "core/view/colour_bar.h"
@@ -48,7 +49,7 @@ void draw_matrix(Page& page, const Box& box, const PositionPanel& panel) {
                                   axis_across(panel, 0.5), std::move(down));
   if (chart.empty()) return;
   const auto largest = static_cast<double>(largest_of(panel.cells));
-  ColourRange range{-largest, largest, page.theme().background.r < 128 ? "berlin" : "vik"};
+  ColourRange range{-largest, largest, diverging_colours(page.theme())};
   HeatMap cells;
   cells.box = chart.plot;
   cells.values = panel.cells;

@@ -97,9 +97,8 @@ ColourRange colour_range(const ViewInput& input, const HeatMap& cells, bool with
                          bool given) {
   ColourRange range;
   range.colour_map = input.experiment.view.colour_map;
-  const bool dark = input.theme.background.r < 128;
   if (with_signs && !colour_map(range.colour_map).diverging()) {
-    range.colour_map = dark ? "berlin" : "vik";
+    range.colour_map = diverging_colours(input.theme);
   }
   if (!given && (with_signs || input.experiment.view.normalise)) {
     const double largest = largest_visible(cells);

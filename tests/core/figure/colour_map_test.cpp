@@ -67,6 +67,25 @@ TEST(ColourMap, DivergingMapsTurnInTheMiddle) {
   }
 }
 
+double apart(Colour a, Colour b) {
+  const Lab p = lab(a), q = lab(b);
+  return std::hypot(q.lightness - p.lightness, std::hypot(q.a - p.a, q.b - p.b));
+}
+
+TEST(ColourMap, DivergingColoursStandOutFromThePage) {
+  for (const Theme& theme : {Theme::light(), Theme::dark()}) {
+    const ColourMap& map = colour_map(diverging_colours(theme));
+    ASSERT_TRUE(map.diverging());
+    const bool dark = lab(theme.background).lightness < 50;
+    EXPECT_TRUE(apart(map.at(0.5), theme.background) > (dark ? 20 : 5)) << map.id;
+    // A tenth of the range is not zero, and its sign is seen.
+    const double least = dark ? 12 : 5;
+    EXPECT_TRUE(apart(map.at(0.55), map.at(0.5)) > least) << map.id;
+    EXPECT_TRUE(apart(map.at(0.45), map.at(0.5)) > least) << map.id;
+    EXPECT_TRUE(apart(map.at(0.45), map.at(0.55)) > least) << map.id;
+  }
+}
+
 TEST(ColourMap, StepsAreEven) {
   for (const ColourMap& map : colour_maps()) {
     double total = 0, largest = 0;
