@@ -39,7 +39,8 @@ bool draw_reset(Ui& ui, const Parameter& p, const Values& values, const std::str
   ImGui::PopStyleColor();
   ImGui::PopStyleVar(2);
   mark(ui, id + ".reset");
-  hint(ui, "Back to " + (p.optional ? p.left_out : to_text(p.initial)));
+  const std::string initial = to_text(p.initial);
+  hint(ui, "Back to " + (p.optional ? p.left_out : choice_label(p, initial)));
   return clicked;
 }
 
@@ -102,9 +103,10 @@ bool draw_thin_slider(Ui& ui, const Parameter& p, Values& values) {
 
 bool draw_combo(Ui& ui, const Parameter& p, Values& values, const std::string& id) {
   const std::string now = values.choice(p.key);
-  if (!ImGui::BeginCombo("##value", now.c_str())) return false;
+  if (!ImGui::BeginCombo("##value", choice_label(p, now).c_str())) return false;
   for (const std::string& choice : p.choices) {
-    if (ImGui::Selectable(choice.c_str(), choice == now)) values.set(p.key, choice);
+    if (ImGui::Selectable(choice_label(p, choice).c_str(), choice == now))
+      values.set(p.key, choice);
     mark(ui, id + "." + choice);
   }
   ImGui::EndCombo();
@@ -118,7 +120,7 @@ bool draw_choice(Ui& ui, const Parameter& p, Values& values, const std::string& 
     std::vector<Segment> choices;
     int chosen = 0;
     for (std::size_t i = 0; i < p.choices.size(); ++i) {
-      choices.push_back({p.choices[i].c_str(), "", p.choices[i].c_str()});
+      choices.push_back({choice_label(p, p.choices[i]).c_str(), "", p.choices[i].c_str()});
       if (p.choices[i] == now) chosen = static_cast<int>(i);
     }
     const int clicked = segments(ui, id.c_str(), choices, chosen);
@@ -218,7 +220,7 @@ float strip_width(const Ui& ui, const Parameter& p, bool left_out) {
   if (p.kind != Kind::Choice) return ui.px(kList);
   float widest = 0;
   for (const std::string& choice : p.choices) {
-    widest = std::max(widest, ImGui::CalcTextSize(choice.c_str()).x);
+    widest = std::max(widest, ImGui::CalcTextSize(choice_label(p, choice).c_str()).x);
   }
   return widest + ImGui::GetFrameHeight() + 2 * ImGui::GetStyle().FramePadding.x;
 }

@@ -145,6 +145,12 @@ Value value_from_json(const Parameter& parameter, const json& found, std::string
 
 }  // namespace
 
+const std::string& choice_label(const Parameter& parameter, const std::string& choice) {
+  const auto at = static_cast<std::size_t>(std::ranges::find(parameter.choices, choice) -
+                                           parameter.choices.begin());
+  return at < parameter.choice_labels.size() ? parameter.choice_labels[at] : choice;
+}
+
 std::string expected_text(const Parameter& parameter) {
   switch (parameter.kind) {
     case Kind::Integer:

@@ -45,10 +45,14 @@ struct Parameter {
   double slider_least = 0, slider_most = 0;  // what a slider offers (Integer, Real)
   bool slider_logarithmic = false;           // steps of equal ratio: bases, temperatures
   std::vector<std::string> choices{};        // Choice: the first is the default
+  std::vector<std::string> choice_labels{};  // what a window calls them; empty: as they are
 };
 
 // "an integer of at least 0", "one of first, second": for messages and help.
 std::string expected_text(const Parameter& parameter);
+
+// What a window calls one of the choices.
+const std::string& choice_label(const Parameter& parameter, const std::string& choice);
 
 // Values by key, complete (defaults filled in) and checked against their descriptions.
 class Values {

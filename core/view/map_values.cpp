@@ -189,7 +189,9 @@ std::vector<Parameter> map_parameters() {
                    "layers of this head or over all, or the rollout through this layer.",
            .kind = Kind::Choice,
            .initial = std::string(kHead),
-           .choices = {kHead, kHeads, kLayers, kAll, kRollout}},
+           .choices = {kHead, kHeads, kLayers, kAll, kRollout},
+           .choice_labels = {"this head", "mean over heads", "mean over layers", "mean over all",
+                             "rollout"}},
           {.key = "scale",
            .label = "Scale",
            .help = "How weights become colours: linear, logarithmic, or by rank among all "

@@ -52,6 +52,14 @@ std::string refusal_of(const char* text) {
   return "accepted";
 }
 
+TEST(Parameter, ChoicesCanHaveLabels) {
+  Parameter mode{.kind = Kind::Choice, .choices = {"first", "second"}};
+  EXPECT_EQ(choice_label(mode, "second"), "second");
+  mode.choice_labels = {"the first", "the second"};
+  EXPECT_EQ(choice_label(mode, "second"), "the second");
+  EXPECT_EQ(choice_label(mode, "third"), "third");  // no choice of this parameter
+}
+
 TEST(Parameter, ReadsEveryKind) {
   const Values values = read(
       R"({"type": "x", "window": 3, "block": 9, "base": 0.5, "mode": "second", "on": false,
