@@ -63,11 +63,18 @@ ClaimCheck check(const Claim& claim, const Traces& traces) {
 
 std::string measured_text(const Claim& claim, const ClaimCheck& checked) {
   constexpr int kDigits = 3;
+  constexpr double kVanishing = 1e-3;
+  const std::string value = brief(checked.value, kDigits);
+  if (checked.holds && (checked.value == claim.least || checked.value == claim.most)) return value;
+  if (checked.holds && !claim.least && *claim.most > 0 && *claim.most < kVanishing) {
+    return "below " + fixed(*claim.most, static_cast<int>(std::ceil(-std::log10(*claim.most))));
+  }
   std::string limits;
   if (claim.least) limits = "at least " + brief(*claim.least, kDigits);
-  if (claim.most)
+  if (claim.most) {
     limits += (limits.empty() ? "" : ", ") + ("at most " + brief(*claim.most, kDigits));
-  return brief(checked.value, kDigits) + " (" + limits + ")";
+  }
+  return value + " (" + limits + ")";
 }
 
 }  // namespace attnscope

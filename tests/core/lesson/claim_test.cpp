@@ -43,6 +43,13 @@ TEST(Claim, SaysWhatWasMeasured) {
   EXPECT_EQ(measured_text(claim, {0.934, true}), "0.934 (at least 0.9)");
   claim.most = 1;
   EXPECT_EQ(measured_text(claim, {0.5, false}), "0.5 (at least 0.9, at most 1)");
+  claim.least = claim.most = 5;
+  EXPECT_EQ(measured_text(claim, {5, true}), "5");
+  EXPECT_EQ(measured_text(claim, {6, false}), "6 (at least 5, at most 5)");
+  claim.least.reset();
+  claim.most = 1e-5;
+  EXPECT_EQ(measured_text(claim, {1.17e-7, true}), "below 0.00001");
+  EXPECT_EQ(measured_text(claim, {0.2, false}), "0.2 (at most 1e-05)");
 }
 
 TEST(Claim, MeasuresHaveNamesOfTheirOwn) {

@@ -59,8 +59,8 @@ TEST_F(Lessons, BrokenFilesAreRefused) {
 TEST(BundledLessons, CoverTheArticles) {
   std::set<std::string> ids;
   for (const Lesson& lesson : bundled_lessons()) ids.insert(lesson.id);
-  for (const char* id :
-       {"self-attention", "heads", "order", "sinusoids", "rope", "alibi", "sparse", "adaptive"}) {
+  for (const char* id : {"self-attention", "heads", "order", "sinusoids", "rope", "alibi", "sparse",
+                         "adaptive", "induction"}) {
     EXPECT_TRUE(ids.contains(id)) << id;
   }
 }
