@@ -18,36 +18,46 @@ namespace {
 constexpr const char* kId = "rope";
 constexpr double kTurn = 2 * std::numbers::pi;
 
-constexpr double kHeader = 1.7;       // em: the legend
 constexpr double kRulerEnds = 3;      // em: numbers beside the line
 constexpr double kRuler = 4.8;        // em
 constexpr double kNote = 1.3;         // em: how many of the pairs are shown
-constexpr double kLeastChart = 9;     // em
-constexpr double kChartShare = 0.34;  // of the picture
-constexpr double kLeastCircle = 3.4;  // em across
+constexpr double kChartShare = 0.4;   // of what circles and curve share, where that is ample
 constexpr double kMostCircle = 7.5;   // em across
-constexpr double kCircleText = 2.7;   // em below a circle
+constexpr double kCircleLine = 1.35;  // em from line to line below a circle
 constexpr double kCircleGap = 1.4;    // em between circles
+
+// How small the parts may get, in em. Where space is short they shrink, then the curve stands
+// beside the circles, and at last it goes.
+struct Least {
+  double chart;   // its height; 0: none
+  double circle;  // across
+  int lines;      // of text below a circle
+  bool beside = false;
+};
+constexpr Least kLeast[] = {{9, 3.4, 2},   {6.3, 3.4, 2},       {6.3, 2.6, 1, true},
+                            {5.4, 2.6, 1}, {4.2, 1.8, 1, true}, {0, 1.8, 1}};
+constexpr double kBesideShare = 0.5;  // of the width, for the curve
+constexpr double kLeastBeside = 12;   // em: width of the curve
 
 // How the circles lie: some of all pairs where there is no space for each.
 struct Raster {
   Index shown = 0, columns = 0;
   double circle = 0;  // across
   double cell_width = 0, cell_height = 0;
+  int lines = 0;  // of text below each
 };
 
-Raster raster_of(const Page& page, double width, double height, Index pairs) {
-  const double em = page.em();
+Raster raster_of(const Page& page, double width, double height, Index pairs, const Least& least) {
+  const double em = page.em(), text = least.lines * kCircleLine * em;
   Raster best;
   for (Index shown = pairs; shown >= 1 && best.shown == 0; --shown) {
     for (Index columns = 1; columns <= shown; ++columns) {
       const Index rows = (shown + columns - 1) / columns;
-      const double circle =
-          std::min({width / static_cast<double>(columns) - kCircleGap * em,
-                    height / static_cast<double>(rows) - kCircleText * em, kMostCircle * em});
-      if (circle < kLeastCircle * em || circle <= best.circle) continue;
-      best = {shown, columns, circle, width / static_cast<double>(columns),
-              circle + kCircleText * em};
+      const double circle = std::min({width / static_cast<double>(columns) - kCircleGap * em,
+                                      height / static_cast<double>(rows) - text, kMostCircle * em});
+      if (circle < least.circle * em || circle <= best.circle) continue;
+      best = {shown,         columns,    circle, width / static_cast<double>(columns),
+              circle + text, least.lines};
     }
   }
   return best;
@@ -60,10 +70,12 @@ Index pair_of(Index n, Index shown, Index pairs) {
       std::lround(static_cast<double>(n * (pairs - 1)) / static_cast<double>(shown - 1)));
 }
 
-// Positions as people say them: "12", "12.4".
+// Positions as the controls give them: "12", "12.4", "20.95".
 std::string position_text(double position) {
-  const bool whole = std::abs(position - std::round(position)) < 0.005;
-  return fixed(position, whole ? 0 : 1);
+  std::string text = fixed(position, 2);
+  while (text.back() == '0') text.pop_back();
+  if (text.back() == '.') text.pop_back();
+  return text;
 }
 
 // "6.28", "182", "35,333".
@@ -134,6 +146,7 @@ void draw_circles(Page& page, const Box& box, const Raster& raster, const RopeTu
         page.fitting({"λ = " + wavelength_text(pair.frequency), wavelength_text(pair.frequency)},
                      size, most),
         size, Align::Middle);
+    if (raster.lines < 2) continue;
     const std::string degrees = fixed(relative_degrees(turn, pair), 0) + "°";
     page.faint_text(
         {centre.x, below + 1.8 * em},
@@ -307,6 +320,46 @@ std::string about(const RopeTurn& turn) {
   return text;
 }
 
+// How circles and curve share the space that legend and positions leave.
+struct Parts {
+  Raster raster;
+  double width = 0, height = 0;              // for the circles
+  double chart_width = 0, chart_height = 0;  // 0: no curve
+  bool beside = false;
+};
+
+Parts divide(const Page& page, double width, double height, Index pairs) {
+  const double em = page.em();
+  Parts parts;
+  for (const Least& least : kLeast) {
+    const bool ample = &least == std::begin(kLeast);
+    const double chart =
+        ample ? std::max(least.chart * em, kChartShare * height) : least.chart * em;
+    parts = {{}, width, height - chart, width, chart, least.beside};
+    if (least.beside) {
+      const double beside = kBesideShare * width;
+      if (beside < kLeastBeside * em || height + kNote * em < chart) continue;
+      parts = {{}, width - beside, height, beside, height + kNote * em, true};
+    }
+    parts.raster = raster_of(page, parts.width, parts.height, pairs, least);
+    if (parts.raster.shown > 0) break;
+  }
+  return parts;
+}
+
+// What is missing from the picture, in many words and in few.
+std::vector<std::string> notes(const RopeTurn& turn, Index shown, bool has_curve) {
+  const auto pairs = static_cast<Index>(turn.pairs.size());
+  const std::string count = std::to_string(shown) + " of " + std::to_string(pairs);
+  const bool all = shown == pairs;
+  if (turn.example) return {turn.about, "an example, not from the file", "an example"};
+  if (has_curve && all) return {};
+  if (has_curve) return {count + " pairs, from the fastest to the slowest", count};
+  const std::string lost = "no space for the score curve";
+  if (all) return {lost, "no curve"};
+  return {count + " pairs; " + lost, lost, count};
+}
+
 ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
   const Values values = view_values(input.experiment.view, kId);
@@ -318,41 +371,34 @@ ViewLayout lay_out(const ViewInput& input) {
   const Index reach = values.integer("reach");
   const auto pairs = static_cast<Index>(turn.pairs.size());
   const double em = page.em();
-  const Box inside = page.frame(picture_title(input.trace), caption(input.trace, about(turn)));
+  const Box inside = page.frame(head_title(input), caption(input.trace, about(turn)));
   const std::vector<LegendEntry> entries = legend_of(input.theme, turn);
   const double header = legend_height(page, entries, inside.width) + 0.4 * em;
-  // Where there is little space, the curve gives way to the circles.
-  double chart_height = 0, space = 0;
-  Raster raster;
-  for (const double least : {kLeastChart, 0.7 * kLeastChart, 0.0}) {
-    if (raster.shown > 0) break;
-    chart_height =
-        least < kLeastChart ? least * em : std::max(kLeastChart * em, kChartShare * inside.height);
-    space = inside.height - header - kNote * em - kRuler * em - chart_height;
-    raster = raster_of(page, inside.width, space, pairs);
-  }
+  const Parts parts =
+      divide(page, inside.width, inside.height - header - (kNote + kRuler) * em, pairs);
+  const Raster& raster = parts.raster;
   if (raster.shown == 0) {
     return page.message("No space for the picture", "Make it larger, or the text smaller.");
   }
   draw_legend(page, entries, {inside.x, inside.y, inside.width, header});
   const Index rows = (raster.shown + raster.columns - 1) / raster.columns;
   const double circles = static_cast<double>(rows) * raster.cell_height;
-  const double top =
-      inside.y + header + (input.tight && input.framed ? 0 : std::max(0.0, space - circles) / 2);
-  draw_circles(page, {inside.x, top, inside.width, circles}, raster, turn);
-  if (raster.shown < pairs) {
-    const std::string count = std::to_string(raster.shown) + " of " + std::to_string(pairs);
-    page.faint_text({inside.x + inside.width / 2, top + circles + kNote / 2 * em},
-                    page.fitting({count + " pairs, from the fastest to the slowest", count},
-                                 page.small(), inside.width),
-                    page.small(), Align::Middle);
-  }
-  const double ruler_top = input.tight && input.framed ? top + circles : inside.y + header + space;
+  const bool tight = input.tight && input.framed && !parts.beside;
+  const double under_header = inside.y + header;
+  const double top = under_header + (tight ? 0 : std::max(0.0, parts.height - circles) / 2);
+  draw_circles(page, {inside.x, top, parts.width, circles}, raster, turn);
+  page.faint_text(
+      {inside.x + parts.width / 2, top + circles + kNote / 2 * em},
+      page.fitting(notes(turn, raster.shown, parts.chart_height > 0), page.small(), parts.width),
+      page.small(), Align::Middle);
+  const double ruler_top = tight ? top + circles : under_header + parts.height;
   const Box below{inside.x, ruler_top + kNote * em, inside.width, kRuler * em};
   const Ruler ruler = ruler_of(page, below, turn, reach);
   draw_ruler(page, ruler, turn);
-  const Chart chart =
-      draw_score(page, {inside.x, below.bottom(), inside.width, chart_height}, turn, reach);
+  const Point chart_at =
+      parts.beside ? Point{inside.x + parts.width, under_header} : Point{inside.x, below.bottom()};
+  const Chart chart = draw_score(
+      page, {chart_at.x, chart_at.y, parts.chart_width, parts.chart_height}, turn, reach);
   ViewLayout layout;
   add_handles(layout, em, ruler, chart, turn);
   const ViewSettings& settings = input.experiment.view;
@@ -360,7 +406,7 @@ ViewLayout lay_out(const ViewInput& input) {
   layout.hit = [inside, pair](Point p) {
     return inside.contains(p) && pair.query >= 0 ? std::optional<Hit>(pair) : std::nullopt;
   };
-  layout.list = page.take(below.bottom() + chart_height);
+  layout.list = page.take(std::max(below.bottom(), chart_at.y + parts.chart_height));
   return layout;
 }
 

@@ -57,7 +57,7 @@ void set_parameters(RopeTurn& turn, const Values& view, const AttentionTap* tap)
   // A head of odd size keeps its last component.
   if (!turn.rope.has("dims")) turn.rope.set("dims", turn.head_size / 2 * 2);
   turn.pairs = rotary_pairs(turn.rope, turn.head_size);
-  if (!own && tap != nullptr) {
+  if (!own && tap != nullptr && !turn.example) {
     turn.about += " The run's encoding is " + encoding(tap->encoding.id).label +
                   "; this is what RoPE would do to the same vectors.";
   } else if (own && (view.has("base") || view.has("pairs"))) {
@@ -80,8 +80,15 @@ RopeTurn rope_turn(const ViewInput& input, const Values& view) {
   const std::string& vectors = view.choice("vectors");
   const bool of_tokens = has_vectors && vectors != "unit";
   if (!of_tokens) {
-    turn.about = "Query and key have length 1 in every pair and point the same way.";
-    if (!has_vectors && vectors != "unit") turn.about += " This run keeps no q and k to be turned.";
+    turn.example = !has_vectors && tap != nullptr;
+    const std::string lengths = "query and key have length 1 in every pair and point the same way.";
+    if (!turn.example) {
+      turn.about = "Q" + lengths.substr(1);
+    } else if (input.trace.given) {
+      turn.about = "An example, not from the file, which holds no q and k: " + lengths;
+    } else {
+      turn.about = "An example, as this run keeps no q and k to be turned: " + lengths;
+    }
   }
   set_parameters(turn, view, tap);
   const bool is_run = tap != nullptr && tap->encoding.id == rope_encoding_entry().id;

@@ -18,7 +18,8 @@ struct RopeTurn {
   double query_at = 0, key_at = 0;       // positions
   Index pair_query = -1, pair_key = -1;  // whose vectors these are; -1: no token's
   std::vector<RotaryPair> pairs;
-  std::string about;  // whose vectors and whose parameters these are, for the caption
+  bool example = false;  // the vectors stand for those of a file without any
+  std::string about;     // whose vectors and whose parameters these are, for the caption
 
   double offset() const { return query_at - key_at; }
 };

@@ -102,6 +102,32 @@ TEST(Rope, WorksWithAnyModelAndSaysSo) {
   EXPECT_TRUE(says(look_at(run_model({}), "rope", look), "own"));
 }
 
+TEST(Rope, KeepsCurveAndCirclesWhereSpaceIsShort) {
+  const Trace trace = run_model({});
+  Look look;
+  look.framed = false;
+  look.font_size = 14;
+  look.width = 428;
+  for (const double height : {200.0, 225.0, 260.0, 300.0, 420.0}) {
+    look.height = height;
+    const ViewLayout layout = look_at(trace, "rope", look);
+    EXPECT_EQ(testing::fault(layout.list), "") << height;
+    EXPECT_TRUE(says(layout, "λ = ")) << height;
+    EXPECT_TRUE(says(layout, "score")) << height;
+    // The curve itself, or that it is missing.
+    EXPECT_NE(layout.handles.size() == 4, says(layout, "no space for the score curve")) << height;
+    EXPECT_TRUE(height < 225 || layout.handles.size() == 4) << height;
+  }
+}
+
+TEST(Rope, SaysThatVectorsAreAnExample) {
+  Trace trace = testing::synthetic_trace(1, 2, 9);
+  trace.given = true;
+  EXPECT_TRUE(says(look_at(trace, "rope"), "xample, not from the file"));
+  EXPECT_FALSE(says(look_at(trace, "rope"), "The run's encoding"));
+  EXPECT_FALSE(says(look_at(run_model({}), "rope"), "xample"));
+}
+
 TEST(Rope, DraggingMovesPositions) {
   const Trace trace = run_model({});
   Look look;
