@@ -18,15 +18,22 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMostAspect = 4;   // of a map
-constexpr double kLargestCell = 5;  // em
-constexpr double kLeastMap = 4;     // em
-constexpr double kHeading = 1.9;    // em above a map
-constexpr double kGap = 1.6;        // em between parts of the picture
-constexpr double kLeastBars = 15;   // em: width of the next-token bars
-constexpr double kMostBars = 34;    // em
-constexpr std::size_t kTokens = 8;  // bars, at most
+constexpr double kMostAspect = 4;     // of a map
+constexpr double kLargestCell = 5;    // em
+constexpr double kLeastMap = 3.5;     // em
+constexpr double kLeastLabels = 4.2;  // em of the tokens beside and above the maps
+constexpr double kHeading = 1.9;      // em above a map
+constexpr double kGap = 1.6;          // em between parts of the picture
+constexpr double kLeastBars = 12;     // em: width of the next-token bars
+constexpr double kMostBars = 34;      // em
+constexpr std::size_t kTokens = 8;    // bars, at most
 constexpr std::size_t kLeastTokens = 3;
+constexpr double kLeastBarsHeight = 3;   // em
+constexpr double kLeastPartWidth = 9;    // em of bars and facts
+constexpr double kFactLine = 1.35;       // em
+constexpr double kBadges = 2.5;          // em that the table's badges take beyond its numbers
+constexpr double kNote = 1.4;            // em: what has no space
+constexpr std::size_t kParts = 3;        // beside the maps: switches, bars, facts
 constexpr std::size_t kCandidates = 12;  // to replace a token by
 constexpr double kChipLine = 1.9;        // em
 constexpr double kWide = 1.7;  // width to height from which the parts stand beside the maps
@@ -75,18 +82,23 @@ class Interventional {
         input_.experiment.others.empty() ? settings_ : input_.experiment.others.front().view;
     const Found before = find_tap(before_, other);
     if (after.tap == nullptr) return page_.message(after.headline, after.advice);
+    if (after_.given) {
+      return page_.message("Nothing to intervene in",
+                           "The file holds attention alone, and no model that could be run again "
+                           "with a change. Choose a model and a text.");
+    }
     if (before.tap == nullptr) return page_.message("Before: " + before.headline, before.advice);
     const Box inside = page_.frame(picture_title(after_) + " · interventions", caption_text());
-    divide(inside);
-    if (!place_maps(before, after)) {
-      leave_only_maps(inside);
-      if (!place_maps(before, after)) return no_space(page_);
-    }
+    facts_ = facts();
+    foresees_ = after_.logits.defined();
+    facts_ = facts();
+    if (!place(inside, before, after)) return no_space(page_);
     draw_maps(before, after);
     draw_board();
     draw_bars();
     draw_facts();
     draw_candidates();
+    draw_missing();
     return finish();
   }
 
@@ -124,30 +136,83 @@ class Interventional {
             fact("Perplexity", [](const Prediction& p) { return brief(p.perplexity, 4); })};
   }
 
-  // The space for the maps, and for everything else below or beside them.
-  void divide(const Box& inside) {
-    facts_ = facts();
+  // Beside or below the maps, whichever leaves out least; the maps themselves go last.
+  bool place(const Box& inside, const Found& before, const Found& after) {
+    const bool wide = inside.width > kWide * inside.height;
+    for (std::size_t lost = 0; lost <= kParts; ++lost) {
+      for (const bool beside : {wide, !wide}) {
+        place_nothing();
+        Box rest = inside;
+        if (lost > 0) reserve_note(rest);
+        divide(rest, beside);
+        if (place_maps(before, after) && missing().size() <= lost) return true;
+      }
+    }
+    place_nothing();
+    maps_ = inside;
+    reserve_note(maps_);
+    return place_maps(before, after);
+  }
+
+  void place_nothing() {
+    board_ = {};
+    board_at_ = {};
+    bars_ = facts_box_ = candidates_ = note_ = {};
+    others_bottom_ = 0;
+  }
+
+  // A line at the end of `rest` for what has no space.
+  void reserve_note(Box& rest) {
+    rest.height -= kNote * em();
+    note_ = {rest.x, rest.bottom(), rest.width, kNote * em()};
+  }
+
+  // The parts that have no space.
+  std::vector<std::string> missing() const {
+    std::vector<std::string> names;
+    if (board_.width <= 0) names.emplace_back("the switches");
+    if (bars_.height < kLeastBarsHeight * em() && foresees_) {
+      names.emplace_back("the next token");
+    }
+    if (facts_box_.width <= 0 && foresees_) names.emplace_back("perplexity");
+    return names;
+  }
+
+  void draw_missing() {
+    const std::vector<std::string> names = missing();
+    if (names.empty()) return;
+    std::string list = names.front();
+    for (std::size_t n = 1; n < names.size(); ++n) {
+      list += (n + 1 < names.size() ? ", " : " and ") + names[n];
+    }
+    page_.faint_text({note_.x, note_.y + note_.height / 2},
+                     page_.fitting({"No space for " + list + ": make the picture larger.",
+                                    "No space for " + list, "Some parts have no space"},
+                                   page_.small(), note_.width),
+                     page_.small());
+  }
+
+  // The space for the maps, and for everything else below or `beside` them.
+  void divide(const Box& inside, bool beside) {
     Box rest = inside;
     const bool offers = !input_.framed && settings_.pinned_query >= 0;
     if (offers) {
       candidates_ = {inside.x, inside.bottom() - kChipLine * em(), inside.width, kChipLine * em()};
       rest.height -= kChipLine * em() + 0.5 * em();
     }
-    const double facts_height = fact_table_height(page_, facts_.size());
     const double row = token_bar_height(page_, true);
     const double title = 1.7 * em();
-    const bool wide = rest.width > kWide * rest.height;
     Box others = rest;
-    if (wide) {
+    if (beside) {
       others.width = std::clamp(0.36 * rest.width, std::min(kLeastBars * em(), 0.5 * rest.width),
                                 kMostBars * em());
       others.x = rest.right() - others.width;
       maps_ = {rest.x, rest.y, rest.width - others.width - kGap * em(), rest.height};
-      place_column(others, facts_height, row, title);
+      place_column(others, row, title);
       return;
     }
     const BoardSize board = switch_board_size(page_, after_, 0.42 * rest.width, 0.42 * rest.height);
-    const double full = title + kTokens * row + 0.6 * em() + facts_height;
+    const double full = title + kTokens * row + 0.6 * em() + facts_height(0.5 * rest.width);
     const double height = std::min(std::max(full, board.height), 0.42 * rest.height);
     others.y = rest.bottom() - height;
     others.height = height;
@@ -158,47 +223,59 @@ class Interventional {
     }
     const double taken = board.width > 0 ? board.width + kGap * em() : 0;
     const Box right{rest.x + taken, others.y, rest.width - taken, height};
-    place_bars(right, facts_height, row, title);
+    place_bars(right, row, title);
     others_bottom_ = others.bottom();
   }
 
-  // Where space is short.
-  void leave_only_maps(const Box& inside) {
-    maps_ = inside;
-    board_ = {};
-    bars_ = facts_box_ = candidates_ = {};
-    board_at_ = {};
-    others_bottom_ = 0;
+  // A table, or where that is too wide, a line for each.
+  bool facts_in_table(double width) const {
+    return width >= fact_table_width(page_, facts_) + kBadges * em();
+  }
+  double facts_height(double width) const {
+    return facts_in_table(width) ? fact_table_height(page_, facts_.size())
+                                 : static_cast<double>(facts_.size()) * kFactLine * em();
   }
 
   // One below the other: switches, bars, facts.
-  void place_column(const Box& box, double facts_height, double row, double title) {
-    const double least = title + kLeastTokens * row + facts_height + kGap * em();
-    const BoardSize board =
-        switch_board_size(page_, after_, box.width, std::max(0.0, box.height - least));
+  void place_column(const Box& box, double row, double title) {
+    BoardSize board;  // bars give way to it
+    for (const std::size_t tokens : {kLeastTokens, std::size_t{1}, std::size_t{0}}) {
+      if (board.width > 0) break;
+      const double bars = tokens > 0 ? title + static_cast<double>(tokens) * row : 0;
+      const double least = bars + facts_height(box.width) + kGap * em();
+      board = switch_board_size(page_, after_, box.width, std::max(0.0, box.height - least));
+    }
     double y = box.y;
     if (board.width > 0) {
       board_ = board;
       board_at_ = {box.x, y};
       y += board.height + kGap * em();
     }
-    place_bars({box.x, y, box.width, box.bottom() - y}, facts_height, row, title);
+    place_bars({box.x, y, box.width, box.bottom() - y}, row, title);
     others_bottom_ = box.bottom();
   }
 
-  void place_bars(const Box& box, double facts_height, double row, double title) {
-    bars_ = box;
-    bars_.width = std::min(box.width, kMostBars * em());
-    const double with_facts = title + kLeastTokens * row + 0.6 * em() + facts_height;
-    if (box.height < with_facts) return;
-    const double bars = box.height - facts_height - 0.6 * em();
-    bars_.height = std::min(bars, title + kTokens * row);
-    facts_box_ = {box.x, bars_.bottom() + 0.6 * em(), bars_.width, facts_height};
+  // Of the bars as many as leave space for the facts.
+  void place_bars(const Box& box, double row, double title) {
+    const double width = std::min(box.width, kMostBars * em());
+    if (width < kLeastPartWidth * em()) return;
+    bars_ = {box.x, box.y, width, 0};
+    const double facts = facts_height(width);
+    const double gap = 0.6 * em(), bars = box.height - facts - gap;
+    const bool both = bars >= title + row;
+    if (both) bars_.height = std::min(bars, title + kTokens * row);
+    if (!both && box.height < facts) {
+      bars_.height = std::min(box.height, title + kTokens * row);
+      return;
+    }
+    facts_box_ = {box.x, both ? bars_.bottom() + gap : box.y, width, facts};
   }
 
   bool place_maps(const Found& before, const Found& after) {
     const bool shared = same_tokens(before_, after_);
-    const double most = std::min(10 * em(), 0.2 * std::min(maps_.width, maps_.height));
+    const double share = 0.2 * std::min(maps_.width, maps_.height);
+    const double most =
+        std::clamp(share, std::min(kLeastLabels * em(), 0.3 * maps_.width), 10 * em());
     const auto matrix = [&](const Trace& trace, const AttentionTap& tap) {
       MatrixPlot m;
       m.scale = input_.scale;
@@ -315,7 +392,9 @@ class Interventional {
   void draw_bars() {
     const std::vector<double> before = next_tokens(before_, position());
     const std::vector<double> after = next_tokens(after_, position());
-    if (before.empty() || before.size() != after.size() || bars_.height < 3 * em()) return;
+    if (before.empty() || before.size() != after.size() || bars_.height < kLeastBarsHeight * em()) {
+      return;
+    }
     TokenBars bars;
     bars.two = true;
     bars.first = first_colour();
@@ -349,6 +428,18 @@ class Interventional {
 
   void draw_facts() {
     if (facts_box_.width <= 0) return;
+    if (!facts_in_table(facts_box_.width)) {
+      double y = facts_box_.y + kFactLine / 2 * em();
+      for (const Fact& fact : facts_) {
+        const std::string values = fact.a + " → " + fact.b;
+        page_.text(
+            {facts_box_.x, y},
+            page_.fitting({fact.name + "  " + values, values}, page_.small(), facts_box_.width),
+            page_.small());
+        y += kFactLine * em();
+      }
+      return;
+    }
     const bool compared = !input_.experiment.others.empty();
     draw_fact_table(page_, facts_box_, compared ? "B" : "before", compared ? "A" : "after", facts_);
   }
@@ -495,7 +586,8 @@ class Interventional {
   const Trace& before_;
   const Trace& after_;
   std::vector<Fact> facts_;
-  Box maps_, bars_, facts_box_, candidates_;
+  bool foresees_ = false;  // whether there is a next token to show
+  Box maps_, bars_, facts_box_, candidates_, note_;
   BoardSize board_;
   Point board_at_;
   MatrixPlot left_, right_;  // before and after

@@ -71,6 +71,42 @@ TEST_F(Intervene, ShowsBeforeBesideAfter) {
   }
 }
 
+TEST_F(Intervene, PartsShrinkBeforeTheyVanish) {
+  const auto says = [](const ViewLayout& shown, const std::string& part) {
+    const std::vector<Text> all = testing::texts(shown.list);
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Text& t) { return t.text.find(part) != std::string::npos; });
+  };
+  look_.font_size = 14;
+  look_.width = 428;
+  look_.height = 286;
+  for (const char* part : {"before", "after", "Perplexity", "Switches", " → "}) {
+    EXPECT_TRUE(says(layout(), part)) << part;
+  }
+  EXPECT_FALSE(says(layout(), "o space for"));
+  int notes = 0;
+  for (const double width : {150.0, 200.0, 300.0, 428.0}) {
+    for (const double height : {220.0, 240.0, 260.0, 300.0}) {
+      look_.width = width;
+      look_.height = height;
+      if (maps().empty()) continue;
+      const ViewLayout shown = layout();
+      EXPECT_EQ(testing::fault(shown.list), "") << width << " x " << height;
+      const bool all = says(shown, "Switches") && says(shown, " % → ") && says(shown, "exity");
+      const bool noted = says(shown, "No space") || says(shown, "Some");
+      EXPECT_NE(all, noted) << width << " x " << height;
+      notes += noted ? 1 : 0;
+    }
+  }
+  EXPECT_GT(notes, 0);
+}
+
+TEST_F(Intervene, TensorsOfOnesOwnCannotBeRunAgain) {
+  trace_.given = true;
+  EXPECT_TRUE(layout().handles.empty());
+  EXPECT_NE(layout().refusal.find("a model and a text"), std::string::npos);
+}
+
 TEST_F(Intervene, AClickForbidsThePairAndAnotherAllowsItAgain) {
   Experiment after = clicked(cell(5, 2));
   ASSERT_EQ(after.interventions.size(), 1u);
