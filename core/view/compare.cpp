@@ -1,6 +1,7 @@
 // Two runs side by side: their maps, the difference, how far each row is apart, what each took.
 #include <algorithm>
 
+#include "core/base/error.h"
 #include "core/figure/colour_map.h"
 #include "core/view/compare_layout.h"
 #include "core/view/describe.h"
@@ -12,6 +13,19 @@ namespace attnscope {
 namespace {
 
 constexpr double kLeastDifference = 0.01;  // the colours of a difference end here at least
+constexpr double kHeadingOverhang = 0.8;   // em into the gap beside a map
+
+std::vector<Show> wanted_maps(const ViewInput& input, const Sides& sides) {
+  const std::string show = view_values(input.experiment.view, "compare").choice("show");
+  std::vector<Show> shown;
+  if (show == "all" || show == "A") shown.push_back(Show::First);
+  if (show == "all" || show == "B") shown.push_back(Show::Second);
+  const bool wants_difference = show == "all" || show == "difference";
+  if (wants_difference && sides.has_difference()) shown.push_back(Show::Difference);
+  // Without a difference both are shown in its place.
+  if (shown.empty()) shown = {Show::First, Show::Second};
+  return shown;
+}
 
 class Comparison {
  public:
@@ -19,10 +33,10 @@ class Comparison {
       : input_(input), page_(page), sides_(sides) {}
 
   ViewLayout lay_out() {
-    const Box inside = page_.frame(title(), caption_text());
+    inside_ = page_.frame(title(), caption_text());
     const std::vector<Fact> list = facts(sides_);
     std::optional<ComparisonPlaces> places =
-        place_comparison(page_, inside, sides_, wanted_maps(), list);
+        place_comparison(page_, inside_, sides_, wanted_maps(input_, sides_), list);
     if (!places) return no_space(page_);
     panels_ = std::move(places->panels);
     hover();
@@ -35,18 +49,6 @@ class Comparison {
  private:
   double em() const { return page_.em(); }
 
-  std::vector<Show> wanted_maps() const {
-    const std::string show = view_values(input_.experiment.view, "compare").choice("show");
-    std::vector<Show> shown;
-    if (show == "all" || show == "A") shown.push_back(Show::First);
-    if (show == "all" || show == "B") shown.push_back(Show::Second);
-    const bool wants_difference = show == "all" || show == "difference";
-    if (wants_difference && sides_.has_difference()) shown.push_back(Show::Difference);
-    // Without a difference both are shown in its place.
-    if (shown.empty()) shown = {Show::First, Show::Second};
-    return shown;
-  }
-
   std::string title() const {
     const std::string &a = sides_.a.trace->model, &b = sides_.b.trace->model;
     return (a == b ? a : a + " and " + b) + " · A against B";
@@ -54,7 +56,8 @@ class Comparison {
 
   std::string caption_text() const {
     const auto about = [](const Side& s) {
-      return std::string(s.letter) + ": " + place_name(s) + ", " + describe(*s.tap) + ".";
+      return std::string(s.letter) + ": " + (s.trace->given ? s.trace->model + ", " : "") +
+             place_name(s) + ", " + describe(*s.trace, *s.tap) + ".";
     };
     const Side &a = sides_.a, &b = sides_.b;
     std::string text = caption(*a.trace, about(a)) + " " + caption(*b.trace, about(b));
@@ -79,9 +82,8 @@ class Comparison {
   }
 
   ColourRange difference_range(const HeatMap& cells) const {
-    const bool dark = input_.theme.background.r < 128;
     ColourRange range;
-    range.colour_map = dark ? "berlin" : "vik";
+    range.colour_map = diverging_colours(input_.theme);
     range.most = std::max(kLeastDifference, largest_visible(cells));
     range.least = -range.most;
     return range;
@@ -107,7 +109,7 @@ class Comparison {
     const Box& plot = panel.matrix.plot;
     const double y = panel.heading_y;
     double x = plot.x;
-    const double right = plot.right();
+    const double right = std::min(plot.right() + kHeadingOverhang * em(), inside_.right());
     if (panel.show == Show::Difference) {
       x += draw_badge(page_, {x, y}, "A", first_colour()) + 0.3 * em();
       page_.text({x, y}, "−", em());
@@ -118,9 +120,7 @@ class Comparison {
     const Side& s = sides_.of(panel.show);
     const Side& other = &s == &sides_.a ? sides_.b : sides_.a;
     x += draw_badge(page_, {x, y}, s.letter, s.colour) + 0.5 * em();
-    std::string text = heading(s, other);
-    if (page_.width_of(text, em()) > right - x) text = brief_heading(s, other);
-    page_.text({x, y}, page_.ellipsised(text, em(), right - x), em());
+    page_.text({x, y}, page_.fitting(headings(s, other), em(), right - x), em());
   }
 
   void draw(const ComparisonPanel& panel) {
@@ -201,6 +201,7 @@ class Comparison {
   const ViewInput& input_;
   Page& page_;
   const Sides& sides_;
+  Box inside_;
   std::vector<ComparisonPanel> panels_;
 };
 
@@ -209,6 +210,24 @@ ViewLayout lay_out(const ViewInput& input) {
   const FoundSides found = find_sides(input);
   if (!found.sides) return page.message(found.headline, found.advice);
   return Comparison(input, page, *found.sides).lay_out();
+}
+
+// The maps that are chosen.
+ViewData data(const ViewInput& input) {
+  const FoundSides found = find_sides(input);
+  if (!found.sides) throw InputError(found.headline + ". " + found.advice);
+  const Sides& sides = *found.sides;
+  ViewData data;
+  const auto add = [&](const char* name, const Side& side, const Tensor& values) {
+    data.matrices.push_back({name, values, query_axis(*side.trace, *side.tap).labels,
+                             key_axis(*side.trace, *side.tap).labels});
+  };
+  for (const Show show : wanted_maps(input, sides)) {
+    if (show == Show::First) add("A", sides.a, sides.a.weights);
+    if (show == Show::Second) add("B", sides.b, sides.b.weights);
+    if (show == Show::Difference) add("A - B", sides.a, difference_of(sides, input.cache));
+  }
+  return data;
 }
 
 // The same head without what tells it where its tokens stand.
@@ -241,6 +260,7 @@ View compare_view() {
        .initial = std::string("KL"),
        .choices = {"KL", "reverse", "JS"}}};
   view.example = show_example;
+  view.data = data;
   return view;
 }
 

@@ -15,6 +15,7 @@ constexpr double kBarGap = 0.6;       // em between a map and its colour bar
 constexpr double kGap = 1.6;          // em between maps
 constexpr double kRowBars = 5.0;      // em
 constexpr double kRowBarsGap = 0.8;   // em
+constexpr double kLeastLabels = 5;    // em of tokens beside and above the maps
 
 struct Arrangement {
   Index columns = 1, rows = 1;
@@ -31,6 +32,10 @@ class Placing {
 
   std::optional<ComparisonPlaces> place() {
     Arrangement best = arrange();
+    if (best.map_width < kLeastPlot * em()) {
+      least_labels_ = 0;  // cut labels rather than none
+      best = arrange();
+    }
     if (best.map_width < kLeastPlot * em() && shown_.size() > 2) {
       shown_ = {Show::First, Show::Second};  // a small picture of both rather than none of all
       best = arrange();
@@ -49,7 +54,8 @@ class Placing {
   }
 
   double most_labels() const {
-    return std::min(10 * em(), 0.16 * std::min(inside_.width, inside_.height));
+    const double share = 0.16 * std::min(inside_.width, inside_.height);
+    return std::clamp(share, least_labels_, 10 * em());
   }
 
   double row_bars_width(Show show) const {
@@ -225,6 +231,7 @@ class Placing {
   const Sides& sides_;
   std::vector<Show> shown_;
   const std::vector<Fact>& facts_;
+  double least_labels_ = kLeastLabels * em();
 };
 
 }  // namespace

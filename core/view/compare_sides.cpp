@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/analysis/cost.h"
 #include "core/analysis/prediction.h"
 #include "core/figure/plain_text.h"
 #include "core/view/describe.h"
+#include "core/view/pattern_cells.h"
 #include "core/view/range.h"
 
 namespace attnscope {
@@ -48,6 +50,14 @@ std::string percent(Index part, Index whole) {
   return " (" + brief(100.0 * static_cast<double>(part) / static_cast<double>(whole), 2) + " %)";
 }
 
+// The rule that allows each pair; NaN: none does.  [L_q, L_k]
+Tensor rules_of(const Side& side) {
+  const OperationResult& result = side.tap->result;
+  return result.mask.defined() ? masked_rules(*result.pattern, result.mask, side.head)
+                               : pattern_rules(*result.pattern, side.head,
+                                               {0, 0, side.tap->queries(), side.tap->keys(), 1, 1});
+}
+
 // What is made from both sides' weights, by a name of what it is.
 template <class Make>
 Tensor of_both(const Sides& sides, const std::string& what, ViewCache* cache, const Make& make) {
@@ -62,6 +72,70 @@ const Side& Sides::of(Show show) const {
   const bool first = (show != Show::Second) != (flipped && show != Show::Difference);
   return first ? a : b;
 }
+
+std::string place_name(const Side& side) {
+  return "layer " + std::to_string(side.view.layer) + ", head " + std::to_string(side.view.head);
+}
+
+namespace {
+
+enum class Words { All, Few, Fewest };
+
+std::string variant_words(const Side& side, const Side& other, Words words) {
+  const bool by_name = words != Words::All && side.tap->variant.id != other.tap->variant.id;
+  return by_name ? variant(side.tap->variant.id).label : describe_variant(*side.tap);
+}
+
+std::string encoding_words(const Side& side, const Side& other, Words words) {
+  const bool by_name = words != Words::All && side.tap->encoding.id != other.tap->encoding.id;
+  return by_name ? encoding(side.tap->encoding.id).label
+                 : "position: " + describe_encoding(*side.tap);
+}
+
+std::string place_words(const Side& side, Words words) {
+  if (words != Words::Fewest) return place_name(side);
+  return "L" + std::to_string(side.view.layer) + " H" + std::to_string(side.view.head);
+}
+
+// What is not the same on both sides.
+std::vector<std::string> differences(const Side& side, const Side& other, Words words) {
+  std::vector<std::string> parts;
+  const auto add = [&parts](const std::string& own, const std::string& others) {
+    if (own != others) parts.push_back(own);
+  };
+  add(side.trace->model, other.trace->model);
+  if (!side.trace->given && !other.trace->given) {  // of a file's own tensors nothing is known
+    add(variant_words(side, other, words), variant_words(other, side, words));
+    add(encoding_words(side, other, words), encoding_words(other, side, words));
+  }
+  add(place_words(side, words), place_words(other, words));
+  if (parts.empty() && !same_tokens(*side.trace, *other.trace)) parts.emplace_back("its own text");
+  return parts;
+}
+
+}  // namespace
+
+std::vector<std::string> headings(const Side& side, const Side& other) {
+  std::vector<std::string> list;
+  for (const Words words : {Words::All, Words::Few, Words::Fewest}) {
+    const std::vector<std::string> parts = differences(side, other, words);
+    std::string text = parts.empty() ? place_words(side, words) : parts.front();
+    for (std::size_t n = 1; n < parts.size(); ++n) text += " · " + parts[n];
+    list.push_back(text);
+  }
+  return list;
+}
+
+namespace {
+
+// Also in their numbers.
+bool are_same(const Sides& sides) {
+  const Tensor &a = sides.a.weights, &b = sides.b.weights;
+  return sides.same_tokens && differences(sides.a, sides.b, Words::All).empty() &&
+         std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
+
+}  // namespace
 
 FoundSides find_sides(const ViewInput& input) {
   const ViewSettings& view = input.experiment.view;
@@ -93,48 +167,10 @@ FoundSides find_sides(const ViewInput& input) {
       Sides{side("A", first_colour(), input.trace, a, view, input.cache),
             side("B", second_colour(), reference, b, others.front().view, input.cache),
             no_difference(*a.tap, *b.tap), same_tokens(input.trace, reference), input.flipped};
+  if (found.sides->has_difference() && are_same(*found.sides)) {
+    found.sides->no_difference = "A and B are the same: change something in A or B.";
+  }
   return found;
-}
-
-std::string place_name(const Side& side) {
-  return "layer " + std::to_string(side.view.layer) + ", head " + std::to_string(side.view.head);
-}
-
-namespace {
-
-std::string heading_of(const Side& side, const Side& other, bool brief) {
-  std::vector<std::string> parts;
-  const auto add = [&parts](const std::string& own, const std::string& others) {
-    if (own != others) parts.push_back(own);
-  };
-  add(side.trace->model, other.trace->model);
-  const AttentionTap &tap = *side.tap, &others_tap = *other.tap;
-  if (brief && tap.variant.id != others_tap.variant.id) {
-    parts.push_back(variant(tap.variant.id).label);
-  } else {
-    add(describe_variant(tap), describe_variant(others_tap));
-  }
-  if (brief && tap.encoding.id != others_tap.encoding.id) {
-    parts.push_back(encoding(tap.encoding.id).label);
-  } else {
-    add("position: " + describe_encoding(tap), "position: " + describe_encoding(others_tap));
-  }
-  add(place_name(side), place_name(other));
-  if (parts.empty() && !same_tokens(*side.trace, *other.trace)) parts.push_back("its own text");
-  if (parts.empty()) return place_name(side);
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : " · ") + part;
-  return text;
-}
-
-}  // namespace
-
-std::string heading(const Side& side, const Side& other) {
-  return heading_of(side, other, false);
-}
-
-std::string brief_heading(const Side& side, const Side& other) {
-  return heading_of(side, other, true);
 }
 
 std::vector<Fact> facts(const Sides& sides) {
@@ -162,7 +198,6 @@ std::vector<Fact> facts(const Sides& sides) {
       return grouped(static_cast<long long>(side.trace->tokens.size()));
     });
   }
-  add("Time", [](const Side& side) { return brief(side.trace->milliseconds, 3) + " ms"; });
   add("Pairs", [](const Side& side) {
     const RunCost cost = run_cost(*side.trace);
     return grouped(cost.pairs) + percent(cost.pairs, cost.all_pairs);
@@ -172,8 +207,14 @@ std::vector<Fact> facts(const Sides& sides) {
 }
 
 Tensor difference_of(const Sides& sides, ViewCache* cache) {
-  return of_both(sides, "A - B", cache,
-                 [&] { return difference(sides.a.weights, sides.b.weights); });
+  return of_both(sides, "A - B", cache, [&] {
+    Tensor cells = difference(sides.a.weights, sides.b.weights);
+    const Tensor a = rules_of(sides.a), b = rules_of(sides.b);
+    for (Index i = 0; i < cells.size(); ++i) {
+      if (std::isnan(a[i]) && std::isnan(b[i])) cells[i] = std::numeric_limits<float>::quiet_NaN();
+    }
+    return cells;
+  });
 }
 
 Tensor divergence_of(const Sides& sides, Divergence divergence, ViewCache* cache) {

@@ -44,14 +44,14 @@ struct FoundSides {
 FoundSides find_sides(const ViewInput& input);
 
 std::string place_name(const Side& side);  // "layer 1, head 0"
-// What tells a side from the other, in words; where nothing does, its layer and head.
-std::string heading(const Side& side, const Side& other);
-// The same in few words: without the parameters where the names alone tell the two apart.
-std::string brief_heading(const Side& side, const Side& other);
-
+// What tells a side from the other, in words, then in fewer: without the parameters where the names
+// alone tell the two apart, then with "L1 H0" for its layer and head. Where nothing tells them
+// apart, layer and head.
+std::vector<std::string> headings(const Side& side, const Side& other);
 std::vector<Fact> facts(const Sides& sides);
 
-// A's weights less B's, kept in the cache where there is one.  [L_q, L_k]
+// A's weights less B's, NaN where neither allows the pair; kept in the cache where there is one.
+// [L_q, L_k]
 Tensor difference_of(const Sides& sides, ViewCache* cache);
 // How far each row of A is from B's.  [L_q]
 Tensor divergence_of(const Sides& sides, Divergence divergence, ViewCache* cache);
