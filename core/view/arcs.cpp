@@ -167,7 +167,7 @@ ViewLayout lay_out_arcs(const ViewInput& input, Page& page, const AttentionTap& 
   const CellSpan rows{span.first - static_cast<double>(tap.keys() - tap.queries()), span.extent};
   const LineSet set = line_set(input, tap, values, rows, span);
   const Box inside =
-      page.frame(picture_title(input.trace),
+      page.frame(lines_title(input, set),
                  caption(input.trace, lines_about(input, tap, set, values.real("least"))));
   const double header = heads_height(page, set, inside.width) + 0.8 * em;
   const Box box{inside.x, inside.y + header, inside.width, inside.height - header};

@@ -9,7 +9,8 @@ namespace attnscope {
 ViewLayout lay_out_arcs(const ViewInput& input, Page& page, const AttentionTap& tap,
                         const Values& values);
 
-// What the caption of either style says.
+// What title and caption of either style say.
+std::string lines_title(const ViewInput& input, const LineSet& set);
 std::string lines_about(const ViewInput& input, const AttentionTap& tap, const LineSet& set,
                         double least);
 

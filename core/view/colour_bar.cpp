@@ -16,7 +16,8 @@ namespace {
 constexpr double kGapWidth = 1.0;      // em
 constexpr double kBarWidth = 0.95;     // em
 constexpr double kNumberWidth = 2.9;   // em
-constexpr double kTitleWidth = 1.5;    // em
+constexpr double kTitleWidth = 1.8;    // em
+constexpr double kTitleMiddle = 0.7;   // em from the outer edge
 constexpr double kTickDistance = 2.6;  // em
 
 // The range's colours in `box`, the largest at the top or on the right.
@@ -213,7 +214,7 @@ void draw_colour_bar(Page& page, const Box& box, const ColourRange& range,
     page.text({bar.right() + 0.5 * em, y},
               page.ellipsised(tick.text, size, (kNumberWidth - 0.5) * em), size);
   }
-  const double middle = bar.right() + (kNumberWidth + kTitleWidth / 2) * em;
+  const double middle = bar.right() + (kNumberWidth + kTitleWidth - kTitleMiddle) * em;
   page.faint_text({middle, bar.y + bar.height / 2}, page.fitting(titles, em, bar.height), em,
                   Align::Middle, 90);
 }

@@ -124,6 +124,12 @@ Found find_tap(const Trace& trace, const ViewSettings& view) {
   return found;
 }
 
+std::string head_title(const ViewInput& input) {
+  const ViewSettings& view = input.experiment.view;
+  return picture_title(input.trace) + " · layer " + std::to_string(view.layer) + ", head " +
+         std::to_string(view.head);
+}
+
 std::string picture_title(const Trace& trace) {
   std::vector<std::string> variants, encodings;
   for (const AttentionTap& tap : trace.attention) {

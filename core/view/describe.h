@@ -18,6 +18,9 @@ std::string describe(const Trace& trace, const AttentionTap& tap);
 // What every caption ends with: tokens, what ran where, notes. `about`: what this view shows.
 std::string caption(const Trace& trace, const std::string& about);
 
+// picture_title() with the layer and head that the settings look at.
+std::string head_title(const ViewInput& input);
+
 // Whether the tokens of both are called the same.
 bool same_tokens(const Trace& a, const Trace& b);
 

@@ -101,6 +101,11 @@ void draw_marks(Page& page, const GridRaster& raster) {
   if (!page.input().pointer) return;
   if (const auto hit = raster.at(*page.input().pointer)) {
     outline(hit->layer, hit->head, page.theme().text);
+    if (page.input().framed) {  // in front of an audience nothing else says which it is
+      page.tag(*page.input().pointer,
+               "layer " + std::to_string(hit->layer) + ", head " + std::to_string(hit->head),
+               raster.all());
+    }
   }
 }
 
@@ -223,8 +228,11 @@ ViewData data(const ViewInput& input) {
 
 std::vector<Parameter> parameters() {
   using Kind = Parameter::Kind;
-  std::vector<std::string> orders{"layer"};
-  for (const HeadMeasure& measure : head_measures()) orders.push_back(measure.id);
+  std::vector<std::string> orders{"layer"}, labels{"layer"};
+  for (const HeadMeasure& measure : head_measures()) {
+    orders.push_back(measure.id);
+    labels.push_back(measure.label);
+  }
   const auto limit = [](const char* key, const char* label, const char* help, double initial) {
     constexpr double kMost = 1e6, kSlider = 1;
     return Parameter{.key = key,
@@ -245,7 +253,8 @@ std::vector<Parameter> parameters() {
                    "--help).",
            .kind = Kind::Choice,
            .initial = std::string("layer"),
-           .choices = orders},
+           .choices = orders,
+           .choice_labels = labels},
           {.key = "ascending",
            .label = "Lowest first",
            .help = "Sort from the lowest number to the highest.",

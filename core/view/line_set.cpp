@@ -98,7 +98,7 @@ LineSet line_set(const ViewInput& input, const AttentionTap& tap, const Values& 
 }
 
 Colour line_colour(const Page& page, const WeightedPair& pair, bool in_focus) {
-  constexpr double kFaintest = 0.07, kBend = 0.75, kAside = 0.12;
+  constexpr double kFaintest = 0.07, kBend = 0.75, kAside = 0.3;
   const double opacity = kFaintest + (1 - kFaintest) * std::pow(pair.weight, kBend);
   Colour colour = head_colour(pair.head);
   // The palette is made for paper; on dark pages it needs some light.

@@ -18,6 +18,7 @@ constexpr double kHighestCell = 2.3;   // em
 constexpr double kMostLabels = 0.3;    // share of the width for labels of one side
 constexpr double kLeastBetween = 4;    // em between queries and keys
 constexpr double kWidestBetween = 34;  // em
+constexpr double kNote = 1.3;          // em: which lines are missing
 constexpr double kLeastCell = 3;       // pixels of a token that can be pointed at alone
 
 struct Sides {
@@ -153,6 +154,25 @@ double draw_sides(Page& page, const Sides& s, const LineSet& set, const LineFocu
   return s.plot.bottom();
 }
 
+// Why tokens in sight have no line: "116 of 256 queries have no line: ..."; empty: all have.
+std::string missing_lines(const LineSet& set, const CellSpan& rows, double least) {
+  const auto first = static_cast<Index>(std::floor(rows.first));
+  const auto end = static_cast<Index>(std::ceil(rows.first + rows.extent));
+  std::vector<bool> joined(static_cast<std::size_t>(end - first), false);
+  for (const WeightedPair& pair : set.pairs) {
+    if (pair.query >= first && pair.query < end) {
+      joined[static_cast<std::size_t>(pair.query - first)] = true;
+    }
+  }
+  const auto lonely = std::ranges::count(joined, false);
+  if (lonely == 0) return "";
+  const auto shown = static_cast<Index>(set.pairs.size());
+  return grouped(lonely) + " of " + grouped(end - first) + " queries have no line: " +
+         (set.left_out > 0 ? "only the strongest " + grouped(shown) + " of " +
+                                 grouped(shown + set.left_out) + " lines are drawn"
+                           : "none of their weights reaches " + brief(least));
+}
+
 ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
   const Found found = find_tap(input);
@@ -173,9 +193,11 @@ ViewLayout lay_out(const ViewInput& input) {
       visible_span(settings.column, settings.height > 0 ? settings.width : 0, tap.keys());
   const LineSet set = line_set(input, tap, values, rows, columns);
   const Box inside =
-      page.frame(picture_title(input.trace),
+      page.frame(lines_title(input, set),
                  caption(input.trace, lines_about(input, tap, set, values.real("least"))));
-  const double header = heads_height(page, set, inside.width) + 0.5 * page.em();
+  const std::string note = missing_lines(set, rows, values.real("least"));
+  const double heads = heads_height(page, set, inside.width);
+  const double header = heads + (note.empty() ? 0.5 : 0.5 + kNote) * page.em();
   const Sides sides =
       place_sides(page, {inside.x, inside.y + header, inside.width, inside.height - header}, tap);
   if (!(sides.plot.width > 0)) {
@@ -188,6 +210,8 @@ ViewLayout lay_out(const ViewInput& input) {
   }
   ViewLayout layout;
   draw_heads(page, set, {inside.x, inside.y, inside.width, header}, layout.handles);
+  page.faint_text({inside.x, inside.y + heads + kNote / 2 * page.em()},
+                  page.ellipsised(note, page.small(), inside.width), page.small());
   const double bottom = draw_sides(page, sides, set, focus);
   add_token_handles(sides, layout.handles);
   layout.plot = sides.plot;
@@ -206,16 +230,24 @@ ViewLayout lay_out(const ViewInput& input) {
   return layout;
 }
 
-}  // namespace
-
-std::string lines_about(const ViewInput& input, const AttentionTap& tap, const LineSet& set,
-                        double least) {
+// "layer 1, heads 0, 2".
+std::string place_name(const ViewInput& input, const LineSet& set) {
   std::string heads = set.heads.size() == 1 ? "head " : "heads ";
   for (std::size_t i = 0; i < set.heads.size(); ++i) {
     heads += (i > 0 ? ", " : "") + std::to_string(set.heads[i]);
   }
-  std::string text = "Attention of layer " + std::to_string(input.experiment.view.layer) + ", " +
-                     heads + ": " + describe(tap) +
+  return "layer " + std::to_string(input.experiment.view.layer) + ", " + heads;
+}
+
+}  // namespace
+
+std::string lines_title(const ViewInput& input, const LineSet& set) {
+  return picture_title(input.trace) + " · " + place_name(input, set);
+}
+
+std::string lines_about(const ViewInput& input, const AttentionTap& tap, const LineSet& set,
+                        double least) {
+  std::string text = "Attention of " + place_name(input, set) + ": " + describe(input.trace, tap) +
                      ". The stronger a line, the more of the query's attention goes to the key";
   text += least > 0 ? "; weights below " + brief(least) + " are left out." : ".";
   if (set.left_out > 0) {

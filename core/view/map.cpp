@@ -9,6 +9,7 @@
 #include "core/figure/plain_text.h"
 #include "core/view/colour_bar.h"
 #include "core/view/describe.h"
+#include "core/view/focus.h"
 #include "core/view/map_values.h"
 #include "core/view/matrix_plot.h"
 #include "core/view/pinned.h"
@@ -140,6 +141,46 @@ std::vector<std::string> bar_titles(const ColourRange& range, const std::string&
   return {what, "weight"};
 }
 
+std::string title_of(const ViewInput& input, const MapMatrix& shown) {
+  return shown.one_head ? head_title(input) : picture_title(input.trace) + " · " + shown.caption;
+}
+
+// How the colours are to be read, in one line below the map: many words, then fewer.
+std::vector<std::string> notes_of(const ViewInput& input, const MatrixPlot& m, const HeatMap& cells,
+                                  const ColourRange& range) {
+  constexpr double kDim = 0.1;           // of the colours' range
+  constexpr Index kMostCells = 1 << 20;  // more would be looked through for each picture
+  std::vector<std::string> notes;
+  const bool few = cells.values.defined() && cells.values.size() <= kMostCells;
+  // What lies on a device stays there.
+  if (range.scale == ColourRange::Scale::Linear && !cells.device && few) {
+    const double largest = largest_visible(cells);
+    if (largest > 0 && largest < kDim * range.most) {
+      const std::string text = "Largest weight in sight " + brief(largest, 2);
+      const bool given = view_values(input.experiment.view, "map").has("most");
+      notes = {text + (given ? ": lower “To”, or choose the scale log"
+                             : ": press N to normalise, or choose the scale log"),
+               text};
+    }
+  }
+  if (m.pooled() && notes.empty()) {
+    notes = {"more cells than pixels: each pixel shows its largest", "max-pooled"};
+  } else if (m.pooled()) {
+    notes.insert(notes.begin(), notes.front() + "; each pixel shows its largest");
+  }
+  return notes;
+}
+
+// In front of an audience no panel says what the pointer is on.
+void draw_pair(Page& page, const MatrixPlot& m, const AttentionTap& tap, Index head,
+               const MapMatrix& shown) {
+  if (m.hovered_row < 0 || m.hovered_column < 0) return;
+  const auto weight =
+      static_cast<double>(shown.one_head ? attention_row(tap, head, m.hovered_row)[m.hovered_column]
+                                         : shown.values(m.hovered_row, m.hovered_column));
+  page.tag(*page.input().pointer, brief(weight, 3), m.plot);
+}
+
 // What the picture shows at a pair where that is not the head's own weight.
 void name_shown(ViewLayout& layout, const MapMatrix& shown) {
   if (shown.one_head) return;
@@ -158,7 +199,7 @@ ViewLayout lay_out(const ViewInput& input) {
   MapMatrix shown = map_matrix(input, tap, found.head);
   if (!shown.headline.empty()) return page.message(shown.headline, shown.advice);
   const ViewSettings& settings = input.experiment.view;
-  Box inside = page.frame(picture_title(input.trace), caption(input.trace, shown.caption + "."));
+  Box inside = page.frame(title_of(input, shown), caption(input.trace, shown.caption + "."));
   const auto pinned = [&](Index at, Index count) { return shown.whole && at < count ? at : -1; };
   const Index pinned_row = pinned(settings.pinned_query, tap.queries());
   const Index pinned_column = pinned(settings.pinned_key, tap.keys());
@@ -181,15 +222,21 @@ ViewLayout lay_out(const ViewInput& input) {
   ColourRange range = range_of(input, cells, shown);
   cells.colour_map = range.colour_map;
   set_numbers(input, shown, range, cells);
+  const std::vector<std::string> notes = notes_of(input, m, cells, range);
   page.add(cells);
   draw_numbers(page, m, tap, found.head, shown, seen, range);
-  draw_matrix_frame(page, m,
-                    {"more cells than pixels: each pixel shows its largest", "max-pooled"});
-  double bottom = m.bottom(page);
+  draw_matrix_frame(page, m, {});
+  double bottom = m.plot.bottom();
+  if (!notes.empty()) {
+    page.faint_text({m.plot.x, m.note_y}, page.fitting(notes, page.small(), m.plot.width),
+                    page.small());
+    bottom = m.note_y + 0.7 * page.em();
+  }
   if (pinned_row >= 0 || pinned_column >= 0) bottom = draw_pinned(page, m, shown.host(), bottom);
   const double taken = pinned_column_width(page, pinned_column);
   draw_colour_bar(page, {m.right.x + taken, m.right.y, m.right.width - taken, m.right.height},
                   range, bar_titles(range, shown.unit));
+  if (input.framed) draw_pair(page, m, tap, found.head, shown);
   ViewLayout layout = matrix_layout(page, m, bottom);
   name_shown(layout, shown);
   layout.pending = pending_text(seen.exact);

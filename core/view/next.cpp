@@ -91,8 +91,7 @@ class Next {
       return page_.message(found.headline, found.advice);
     }
     if (!trace_.logits.defined()) {
-      return page_.message("No next token to show",
-                           "This run has no logits: nothing was foreseen.");
+      return page_.message("No next token to show", no_prediction());
     }
     const Box inside = page_.frame(trace_.model + " · what comes next", caption_text());
     place(inside);
@@ -106,6 +105,12 @@ class Next {
  private:
   double em() const { return page_.em(); }
   Index length() const { return static_cast<Index>(trace_.tokens.size()); }
+  std::string no_prediction() const {
+    if (trace_.given) {
+      return "The file holds attention alone. To see what comes next, choose a model and a text.";
+    }
+    return "This model predicts no tokens. Choose one that does.";
+  }
   ViewLayout no_space() {
     return page_.message("No space for the picture", "Make it larger, or the text smaller.");
   }

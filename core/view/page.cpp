@@ -103,6 +103,25 @@ void Page::faint_text(Point at, const std::string& text, double size, Align alig
   add(Text{at, text, theme().faint_text, size, align, angle});
 }
 
+void Page::tag(Point at, const std::string& text, const Box& within) {
+  constexpr double kAway = 0.9, kHeight = 1.7, kPadding = 0.5;  // em
+  const double width = width_of(text, em(), true) + 2 * kPadding * em();
+  Box box{at.x + kAway * em(), at.y + kAway * em(), width, kHeight * em()};
+  if (box.right() > within.right()) box.x = at.x - kAway * em() - width;
+  if (box.bottom() > within.bottom()) box.y = at.y - kAway * em() - box.height;
+  box.x = std::max(box.x, within.x);
+  box.y = std::max(box.y, within.y);
+  add(FilledBox{box, theme().background, 0.25 * em()});
+  add(OutlinedBox{box, theme().accent, 1.5});
+  add(Text{{box.x + width / 2, box.y + box.height / 2},
+           text,
+           theme().text,
+           em(),
+           Align::Middle,
+           0,
+           true});
+}
+
 Box Page::frame(const std::string& title, const std::string& caption) {
   constexpr double kTitleSize = 1.25;        // in em
   constexpr double kMostCaptionShare = 0.3;  // of the height

@@ -33,6 +33,9 @@ class Page {
   void faint_text(Point at, const std::string& text, double size,  // in the faint one
                   Align align = Align::Start, double angle = 0);
 
+  // A short text on a ground of its own beside `at`, within `within`.
+  void tag(Point at, const std::string& text, const Box& within);
+
   // Puts title and caption where the picture is framed, and returns the space that is left.
   Box frame(const std::string& title, const std::string& caption);
   // Of content this high in a space this high: where it begins. At the top where the picture is to

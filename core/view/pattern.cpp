@@ -153,13 +153,12 @@ ViewLayout lay_out(const ViewInput& input) {
   }
   const ViewSettings& settings = input.experiment.view;
   const PatternCounts counts = pattern_counts(tap, found.head);
-  const Box inside =
-      page.frame(picture_title(input.trace),
-                 caption(input.trace, "Pairs that layer " + std::to_string(settings.layer) +
-                                          ", head " + std::to_string(settings.head) +
-                                          " may use, by the rule that admits "
-                                          "them: " +
-                                          describe(input.trace, tap) + "."));
+  const Box inside = page.frame(
+      head_title(input), caption(input.trace, "Pairs that layer " + std::to_string(settings.layer) +
+                                                  ", head " + std::to_string(settings.head) +
+                                                  " may use, by the rule that admits "
+                                                  "them: " +
+                                                  describe(input.trace, tap) + "."));
   const std::vector<LegendLine> rules = legend(input.theme, *tap.result.pattern, counts);
   std::vector<LegendLine> all = numbers(counts);
   all.insert(all.end(), rules.begin(), rules.end());

@@ -1,7 +1,9 @@
 #include "core/view/pinned.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 
 #include "core/figure/plain_text.h"
 
@@ -11,7 +13,7 @@ namespace {
 constexpr double kRowHeight = 5.2, kColumnWidth = 6.4;   // em, all in all
 constexpr double kGap = 0.7;                             // em to the plot
 constexpr double kBars = 3.0;                            // em of the longest bar
-constexpr double kLabelHeight = 1.2, kLabelWidth = 2.9;  // em of a number
+constexpr double kLabelHeight = 1.2, kLabelWidth = 3.4;  // em of a number
 constexpr double kMostBars = 400;                        // more are drawn as a line
 
 // What one side of the matrix shows of the weights: a bar for each cell in sight, or for as many as
@@ -48,27 +50,43 @@ float largest(const std::vector<Bar>& bars) {
   return most;
 }
 
-// The bars that get a number: the largest first, as long as numbers stay apart.
-std::vector<Bar> numbered(std::vector<Bar> bars, double apart) {
+// The bars that get a number: the largest first, as long as numbers stay apart; none that is next
+// to nothing beside the largest, however much space there is.
+std::vector<Bar> numbered(std::vector<Bar> bars, const AxisPlace& place, double apart) {
+  constexpr double kLeastShare = 0.05;
+  const auto least = static_cast<float>(kLeastShare) * largest(bars);
+  // Numbers of bars at the ends stay within the side.
+  const auto middle = [&](const Bar& bar) {
+    const double first = place.from + apart / 2;
+    return std::clamp((bar.from + bar.to) / 2, first,
+                      std::max(first, place.from + place.length - apart / 2));
+  };
   std::stable_sort(bars.begin(), bars.end(), [](const Bar& a, const Bar& b) {
     return std::abs(a.weight) > std::abs(b.weight);
   });
   std::vector<Bar> chosen;
   for (const Bar& bar : bars) {
     constexpr std::size_t kMost = 100;
-    if (bar.weight == 0 || chosen.size() >= kMost) break;
-    const double middle = (bar.from + bar.to) / 2;
+    if (!(std::abs(bar.weight) > least) || chosen.size() >= kMost) break;
     const bool free = std::all_of(chosen.begin(), chosen.end(), [&](const Bar& other) {
-      return std::abs((other.from + other.to) / 2 - middle) >= apart;
+      return std::abs(middle(other) - middle(bar)) >= apart;
     });
     if (free) chosen.push_back(bar);
   }
   return chosen;
 }
 
-std::string number(float weight) {
+// All numbers beside the bars alike: with as many digits as the largest needs for two that count.
+std::string number(float weight, float most) {
+  constexpr int kFewest = 2, kMostDecimals = 4;
   const auto value = static_cast<double>(weight);
-  return std::abs(value) >= 0.0095 && std::abs(value) < 100 ? fixed(value, 2) : brief(value, 1);
+  const int decimals = 1 - static_cast<int>(std::floor(std::log10(static_cast<double>(most))));
+  if (decimals > kMostDecimals || most >= 100) {
+    std::array<char, 24> text;
+    std::snprintf(text.data(), text.size(), "%.0e", value);
+    return text.data();
+  }
+  return fixed(value, std::max(kFewest, decimals));
 }
 
 // `along`: the bars stand side by side from left to right; else from top to bottom.
@@ -111,8 +129,8 @@ double draw_row(Page& page, const MatrixPlot& m, const Tensor& values, double be
   draw_bars(page, bars, true, base, kBars * em);
   page.add(Line{{{m.plot.x, base}, {m.plot.right(), base}}, page.theme().line, 1});
   const float most = largest(bars);
-  for (const Bar& bar : numbered(bars, kLabelWidth * em)) {
-    const std::string text = number(bar.weight);
+  for (const Bar& bar : numbered(bars, place, kLabelWidth * em)) {
+    const std::string text = number(bar.weight, most);
     const double half = page.width_of(text, page.small()) / 2;
     const double x = std::clamp((bar.from + bar.to) / 2, m.plot.x + half,
                                 std::max(m.plot.x + half, m.plot.right() - half));
@@ -137,12 +155,12 @@ void draw_column(Page& page, const MatrixPlot& m, const Tensor& values) {
   draw_bars(page, bars, false, base, most_length);
   page.add(Line{{{base, m.plot.y}, {base, m.plot.bottom()}}, page.theme().line, 1});
   const float most = largest(bars);
-  for (const Bar& bar : numbered(bars, kLabelHeight * em)) {
+  for (const Bar& bar : numbered(bars, place, kLabelHeight * em)) {
     const double length = most_length * static_cast<double>(std::abs(bar.weight) / most);
     const double half = kLabelHeight * em / 2;
     const double y = std::clamp((bar.from + bar.to) / 2, m.plot.y + half,
                                 std::max(m.plot.y + half, m.plot.bottom() - half));
-    page.text({base + length + 0.3 * em, y}, number(bar.weight), page.small());
+    page.text({base + length + 0.3 * em, y}, number(bar.weight, most), page.small());
   }
   const double room = (kColumnWidth - kGap) * em;
   page.text({base, m.plot.y - 0.8 * em},

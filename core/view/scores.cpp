@@ -35,7 +35,7 @@ ColourRange range_of(const ViewInput& input, const std::vector<ScoreMap>& maps) 
   range.least = -range.most;
   range.colour_map = input.experiment.view.colour_map;
   if (!colour_map(range.colour_map).diverging()) {
-    range.colour_map = input.theme.background.r < 128 ? "berlin" : "vik";
+    range.colour_map = diverging_colours(input.theme);
   }
   return range;
 }
@@ -168,8 +168,7 @@ ViewLayout lay_out(const ViewInput& input) {
   const ViewSettings& settings = input.experiment.view;
   const std::string show = view_values(settings, "scores").choice("show");
   const std::vector<ScoreMap> maps = score_maps(input, tap, found.head);
-  const Box inside =
-      page.frame(picture_title(input.trace), caption(input.trace, about(input, tap)));
+  const Box inside = page.frame(head_title(input), caption(input.trace, about(input, tap)));
   const double em = page.em();
   const auto count = static_cast<Index>(maps.size());
   MapRaster m;

@@ -236,8 +236,7 @@ ViewLayout lay_out(const ViewInput& input) {
   }
   const Shown s = shown_span(input, tap, found.head);
   const double em = page.em();
-  const Box inside =
-      page.frame(picture_title(input.trace), caption(input.trace, about(input, tap, s)));
+  const Box inside = page.frame(head_title(input), caption(input.trace, about(input, tap, s)));
   const auto below = [&](double top) {
     const double above = kLegend * em + top + (top > 0 ? 0.6 * em : 0);
     return Box{inside.x, inside.y + above, inside.width, inside.height - above};

@@ -7,7 +7,8 @@ namespace attnscope {
 namespace {
 
 constexpr double kLabelHeight = 1.2;  // em from label to label, at least
-constexpr double kTitleDepth = 1.5;   // em
+constexpr double kTitleDepth = 1.8;   // em
+constexpr double kTitleMiddle = 0.7;  // em from the outer edge
 constexpr double kBandDepth = 1.5;    // em: a stripe and its name
 constexpr double kGap = 0.45;         // em between plot and labels, with a tick in it
 constexpr Index kFewLabels = 16;      // more are likely to thin out, and then show their index
@@ -173,7 +174,7 @@ void draw_axis_beside(Page& page, const TokenAxis& axis, const AxisPlace& place,
                        0.2 * em});
     page.add(Text{{near, y}, label, ink_on(accent), em, align});
   }
-  page.faint_text({edge + side * (depth - em * kTitleDepth / 2), place.from + place.length / 2},
+  page.faint_text({edge + side * (depth - em * kTitleMiddle), place.from + place.length / 2},
                   page.fitting(axis.titles, em, place.length), em, Align::Middle, 90);
 }
 
@@ -241,7 +242,7 @@ void draw_axis_top(Page& page, const TokenAxis& axis, const AxisPlace& place, do
                   page.small(),
                   Align::Middle});
   }
-  page.faint_text({place.from + place.length / 2, plot_top - depth + em * kTitleDepth / 2},
+  page.faint_text({place.from + place.length / 2, plot_top - depth + em * kTitleMiddle},
                   page.fitting(axis.titles, em, place.length), em, Align::Middle);
 }
 

@@ -224,7 +224,7 @@ ViewLayout lay_out(const ViewInput& input) {
   const bool changed = changes_vectors(tap);
   const bool before = changed && view_values(settings, "vectors").flag("before");
   const Box inside = page.frame(
-      picture_title(input.trace),
+      head_title(input),
       caption(input.trace, "Where the score of one pair comes from, in layer " +
                                std::to_string(settings.layer) + ", head " +
                                std::to_string(settings.head) + ": " + describe(tap) + "." +

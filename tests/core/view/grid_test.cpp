@@ -37,6 +37,28 @@ TEST(Grid, EachHeadIsHit) {
   EXPECT_EQ(seen.size(), 12u);
 }
 
+TEST(Grid, TellsAnAudienceWhichHeadIsPointedAt) {
+  const Trace trace = testing::synthetic_trace(2, 3, 6);
+  const auto says = [&](const Look& look) {
+    const std::vector<Text> all = testing::texts(look_at(trace, "grid", look).list);
+    return std::any_of(all.begin(), all.end(),
+                       [](const Text& t) { return t.text == "layer 1, head 2"; });
+  };
+  Look look;
+  look.pointer = Point{0, 0};
+  EXPECT_FALSE(says(look));
+  const ViewLayout layout = look_at(trace, "grid", look);
+  for (double y = 1; y < look.height; y += 5) {
+    for (double x = 1; x < look.width; x += 5) {
+      const auto hit = layout.hit({x, y});
+      if (hit && hit->layer == 1 && hit->head == 2) look.pointer = Point{x, y};
+    }
+  }
+  EXPECT_TRUE(says(look));
+  look.framed = false;  // beside the window's panels
+  EXPECT_FALSE(says(look));
+}
+
 TEST(Grid, LayersOfDifferentShapes) {
   Trace trace = testing::synthetic_trace(2, 4, 10);
   trace.attention[1] = testing::synthetic_tap(1, 2, Pattern::all(10, 14));

@@ -67,6 +67,22 @@ TEST(Lines, OnlyTheStrongestOfVeryMany) {
   EXPECT_EQ(set.left_out, 3 * 300 * 301 / 2 - 2500);
 }
 
+TEST(Lines, SaysWhyQueriesHaveNoLine) {
+  Trace trace = synthetic_trace(1, 1, 10);
+  const auto says = [&](const std::string& part) {
+    const std::vector<Text> all = testing::texts(look_at(trace, "lines").list);
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Text& t) { return t.text.find(part) != std::string::npos; });
+  };
+  EXPECT_FALSE(says("queries have no line"));
+  Tensor& weights = trace.attention[0].result.attention;
+  weights = weights.copy();
+  for (Index i = 7; i < 10; ++i) {
+    for (Index c = 0; c < 10; ++c) weights(0, i, c) = 0.01F;
+  }
+  EXPECT_TRUE(says("3 of 10 queries have no line: none of their weights reaches 0.03"));
+}
+
 TEST(Lines, PointingAtATokenLeavesItsLines) {
   const Trace trace = synthetic_trace(1, 2, 9);
   for (const char* style : {"lines", "arcs"}) {

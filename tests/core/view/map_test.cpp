@@ -196,6 +196,32 @@ TEST(Map, CrossHairNamesThePair) {
   EXPECT_EQ(testing::fault(layout.list), "");
 }
 
+TEST(Map, TellsAnAudienceTheWeightUnderThePointer) {
+  Trace trace = synthetic_trace(1, 1, 30);  // cells too small for numbers
+  Tensor& weights = trace.attention[0].result.attention;
+  weights = weights.copy();
+  weights(0, 20, 3) = 0.1234F;
+  Look look;
+  const Box plot = look_at(trace, "map").plot;
+  look.pointer = Point{plot.x + 3.5 * plot.width / 30, plot.y + 20.5 * plot.height / 30};
+  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "0.123"));
+  look.framed = false;
+  EXPECT_FALSE(shows(look_at(trace, "map", look).list, "0.123"));
+}
+
+TEST(Map, SaysHowToSeeSmallWeights) {
+  Trace trace = synthetic_trace(1, 1, 30);
+  Tensor& weights = trace.attention[0].result.attention;
+  weights = weights.copy();
+  Look look;
+  look.width = 1000;
+  EXPECT_FALSE(shows(look_at(trace, "map", look).list, "Largest weight in sight"));
+  for (float& weight : weights) weight *= 0.05F;
+  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "press N to normalise"));
+  look.settings.normalise = true;
+  EXPECT_FALSE(shows(look_at(trace, "map", look).list, "Largest weight in sight"));
+}
+
 TEST(Map, FrameTellsWhatItShows) {
   Trace trace = synthetic_trace(1, 1, 8);
   trace.notes = {"Untrained: lin.e", "the text was cut"};
@@ -203,6 +229,7 @@ TEST(Map, FrameTellsWhatItShows) {
   wide.width = 1400;  // the caption on one line
   const ViewLayout layout = look_at(trace, "map", wide);
   EXPECT_TRUE(shows(layout.list, "synthetic · Full"));
+  EXPECT_TRUE(shows(layout.list, "· layer 0, head 0"));
   EXPECT_TRUE(shows(layout.list, "layer 0, head 0"));
   EXPECT_TRUE(shows(layout.list, "8 tokens."));
   EXPECT_TRUE(shows(layout.list, "CPU (2 threads)"));
