@@ -145,29 +145,39 @@ std::string title_of(const ViewInput& input, const MapMatrix& shown) {
   return shown.one_head ? head_title(input) : picture_title(input.trace) + " · " + shown.caption;
 }
 
+// What makes a map dark, and how to see it all the same; no words where it is not dark. Few rows
+// can be bright in a map whose others are not: the first of a causal one always is.
+std::vector<std::string> darkness(const ViewInput& input, const HeatMap& cells,
+                                  const ColourRange& range) {
+  constexpr double kDim = 0.1;           // of the colours' range
+  constexpr Index kMostCells = 1 << 22;  // more would be looked through for each picture
+  const bool few = cells.values.defined() && cells.values.size() <= kMostCells;
+  // What lies on a device stays there.
+  if (range.scale != ColourRange::Scale::Linear || cells.device || !few) return {};
+  const std::vector<float> rows = visible_row_maxima(cells);
+  if (rows.empty() || !(rows.back() > 0)) return {};
+  const double largest = static_cast<double>(rows.back());
+  const double typical = static_cast<double>(rows[rows.size() / 2]);
+  if (!(typical < kDim * range.most)) return {};
+  if (largest < kDim * range.most) {
+    const std::string text = "Largest weight in sight " + brief(largest, 2);
+    const bool given = view_values(input.experiment.view, "map").has("most");
+    return {text + (given ? ": lower “To”, or choose the scale log"
+                          : ": press N to normalise, or choose the scale log"),
+            text};
+  }
+  const std::string text = "Half of the rows stay below " + brief(typical, 2);
+  return {text + ": to see more, choose the scale log, or lower “To”", text + ": try the scale log",
+          text};
+}
+
 // How the colours are to be read, in one line below the map: many words, then fewer.
 std::vector<std::string> notes_of(const ViewInput& input, const MatrixPlot& m, const HeatMap& cells,
                                   const ColourRange& range) {
-  constexpr double kDim = 0.1;           // of the colours' range
-  constexpr Index kMostCells = 1 << 20;  // more would be looked through for each picture
-  std::vector<std::string> notes;
-  const bool few = cells.values.defined() && cells.values.size() <= kMostCells;
-  // What lies on a device stays there.
-  if (range.scale == ColourRange::Scale::Linear && !cells.device && few) {
-    const double largest = largest_visible(cells);
-    if (largest > 0 && largest < kDim * range.most) {
-      const std::string text = "Largest weight in sight " + brief(largest, 2);
-      const bool given = view_values(input.experiment.view, "map").has("most");
-      notes = {text + (given ? ": lower “To”, or choose the scale log"
-                             : ": press N to normalise, or choose the scale log"),
-               text};
-    }
-  }
-  if (m.pooled() && notes.empty()) {
-    notes = {"more cells than pixels: each pixel shows its largest", "max-pooled"};
-  } else if (m.pooled()) {
-    notes.insert(notes.begin(), notes.front() + "; each pixel shows its largest");
-  }
+  std::vector<std::string> notes = darkness(input, cells, range);
+  if (!m.pooled()) return notes;
+  if (notes.empty()) return {"more cells than pixels: each pixel shows its largest", "max-pooled"};
+  notes.insert(notes.begin(), notes.front() + "; each pixel shows its largest");
   return notes;
 }
 

@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kRowHeight = 5.2, kColumnWidth = 6.4;   // em, all in all
 constexpr double kGap = 0.7;                             // em to the plot
+constexpr double kNameGap = 0.4;                         // em more to the column's name
 constexpr double kBars = 3.0;                            // em of the longest bar
 constexpr double kLabelHeight = 1.2, kLabelWidth = 3.4;  // em of a number
 constexpr double kMostBars = 400;                        // more are drawn as a line
@@ -162,11 +163,12 @@ void draw_column(Page& page, const MatrixPlot& m, const Tensor& values) {
                                 std::max(m.plot.y + half, m.plot.bottom() - half));
     page.text({base + length + 0.3 * em, y}, number(bar.weight, most), page.small());
   }
-  const double room = (kColumnWidth - kGap) * em;
-  page.text({base, m.plot.y - 0.8 * em},
+  // Clear of the last column's label, which may reach a little beyond the plot.
+  const double room = (kColumnWidth - kGap - kNameGap) * em, x = base + kNameGap * em;
+  page.text({x, m.plot.y - 0.8 * em},
             page.ellipsised(name_of(m.columns, m.pinned_column), em, room), em);
-  page.faint_text({base, m.plot.y - 2.1 * em},
-                  page.fitting({"pinned key", "key"}, page.small(), room), page.small());
+  page.faint_text({x, m.plot.y - 2.1 * em}, page.fitting({"pinned key", "key"}, page.small(), room),
+                  page.small());
 }
 
 }  // namespace

@@ -77,20 +77,29 @@ bool is_signed(const AttentionTap& tap, Index head) {
          negative(part->k.value());
 }
 
-double largest_visible(const HeatMap& cells) {
+std::vector<float> visible_row_maxima(const HeatMap& cells) {
   const Tensor values = heat_map_cells(cells);
   const auto clamped = [](double v, Index count) {
     return static_cast<Index>(std::clamp(v, 0.0, static_cast<double>(count)));
   };
   const Index first = clamped(std::floor(cells.column), values.dim(1));
   const Index last = clamped(std::ceil(cells.column + cells.width), values.dim(1));
-  float largest = 0;
+  std::vector<float> maxima;
   for (Index r = clamped(std::floor(cells.row), values.dim(0));
        r < clamped(std::ceil(cells.row + cells.height), values.dim(0)); ++r) {
     const float* row = values.data() + r * values.dim(1);
+    float largest = 0;
     for (Index c = first; c < last; ++c) largest = std::max(largest, std::abs(row[c]));
+    maxima.push_back(largest);
   }
-  return std::isfinite(largest) ? largest : 1;
+  std::ranges::sort(maxima);
+  return maxima;
+}
+
+double largest_visible(const HeatMap& cells) {
+  const std::vector<float> maxima = visible_row_maxima(cells);
+  if (maxima.empty()) return 0;
+  return std::isfinite(maxima.back()) ? maxima.back() : 1;
 }
 
 ColourRange colour_range(const ViewInput& input, const HeatMap& cells, bool with_signs,

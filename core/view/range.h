@@ -33,6 +33,8 @@ bool is_signed(const AttentionTap& tap, Index head);
 ColourRange colour_range(const ViewInput& input, const HeatMap& cells, bool with_signs,
                          bool given = false);
 
+// The largest magnitude of each row among the visible cells, rising.
+std::vector<float> visible_row_maxima(const HeatMap& cells);
 // The largest magnitude among the visible cells; 0 when there are none.
 double largest_visible(const HeatMap& cells);
 

@@ -204,6 +204,8 @@ void draw_axis_top(Page& page, const TokenAxis& axis, const AxisPlace& place, do
   for (const Index i : cells) {
     const double x = place.centre(i);
     if (level) {
+      const double over = page.width_of(label_at(axis, i, step), em) / 2 - kGap * em;
+      if (x - over < place.from || x + over > place.from + place.length) continue;  // half in sight
       page.text({x, bottom - kLabelHeight * em / 2}, label_at(axis, i, step), em, Align::Middle);
       continue;
     }

@@ -220,6 +220,10 @@ TEST(Map, SaysHowToSeeSmallWeights) {
   EXPECT_TRUE(shows(look_at(trace, "map", look).list, "press N to normalise"));
   look.settings.normalise = true;
   EXPECT_FALSE(shows(look_at(trace, "map", look).list, "Largest weight in sight"));
+  // One bright row, as every causal map has, does not light up the others.
+  look.settings.normalise = false;
+  weights(0, 0, 0) = 1;
+  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "Half of the rows stay below"));
 }
 
 TEST(Map, FrameTellsWhatItShows) {
