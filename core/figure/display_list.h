@@ -101,6 +101,7 @@ class TextMeasure {
 
 struct Theme {
   Colour background, text, faint_text, line, accent;
+  bool is_dark() const { return background.r < 128; }  // backgrounds are greys, or nearly
   static const Theme& light();
   static const Theme& dark();
 };

@@ -177,7 +177,7 @@ ViewLayout lay_out_arcs(const ViewInput& input, Page& page, const AttentionTap& 
   });
   const double space = (box.height - line.text_height) / (both ? 2 : 1);
   if (box.width < 6 * em || space < 1.5 * em) {
-    return page.message("No space for the picture", "Make it larger, or the text smaller.");
+    return no_space(page);
   }
   // The longest arc has half the width of the plot as its radius.
   double longest = kLoop * em;

@@ -151,7 +151,7 @@ ViewLayout lay_out(const ViewInput& input) {
   const GridRaster raster = order.measure != nullptr ? place_sorted(page, inside, list)
                                                      : place_layers(page, inside, list);
   if (!(raster.width >= kLeastThumbnail && raster.height >= kLeastThumbnail)) {
-    return page.message("No space for the picture", "Make it larger, or the text smaller.");
+    return no_space(page);
   }
   const Box all = raster.all();
   const Box maps{all.x, all.y + raster.label, all.width, all.height - raster.label};

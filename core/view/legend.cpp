@@ -58,11 +58,11 @@ std::vector<Box> draw_legend(Page& page, const std::vector<LegendEntry>& entries
 }
 
 Colour query_colour(const Theme& theme) {
-  return theme.background.r < 128 ? Colour{255, 163, 102, 255} : Colour{176, 72, 10, 255};
+  return theme.is_dark() ? Colour{255, 163, 102, 255} : Colour{176, 72, 10, 255};
 }
 
 Colour key_colour(const Theme& theme) {
-  return theme.background.r < 128 ? Colour{95, 214, 196, 255} : Colour{11, 110, 99, 255};
+  return theme.is_dark() ? Colour{95, 214, 196, 255} : Colour{11, 110, 99, 255};
 }
 
 Colour head_colour(Index head) {

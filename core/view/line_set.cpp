@@ -102,7 +102,7 @@ Colour line_colour(const Page& page, const WeightedPair& pair, bool in_focus) {
   const double opacity = kFaintest + (1 - kFaintest) * std::pow(pair.weight, kBend);
   Colour colour = head_colour(pair.head);
   // The palette is made for paper; on dark pages it needs some light.
-  if (page.theme().background.r < 128) colour = blend(colour, {255, 255, 255, 255}, 0.25);
+  if (page.theme().is_dark()) colour = blend(colour, {255, 255, 255, 255}, 0.25);
   return translucent(colour, in_focus ? opacity : kAside * opacity);
 }
 

@@ -201,7 +201,7 @@ ViewLayout lay_out(const ViewInput& input) {
   const Sides sides =
       place_sides(page, {inside.x, inside.y + header, inside.width, inside.height - header}, tap);
   if (!(sides.plot.width > 0)) {
-    return page.message("No space for the picture", "Make it larger, or the text smaller.");
+    return no_space(page);
   }
   LineAt at{sides, set.pairs, 0.45 * page.em()};
   LineFocus focus = pinned_focus(input, tap);

@@ -190,8 +190,4 @@ ViewLayout matrix_layout(Page& page, const MatrixPlot& m, double bottom) {
   return layout;
 }
 
-ViewLayout no_space(Page& page) {
-  return page.message("No space for the picture", "Make it larger, or the text smaller.");
-}
-
 }  // namespace attnscope

@@ -73,7 +73,4 @@ HeatMap matrix_cells(const MatrixPlot& matrix);
 // The page, whose content ends at `bottom`, as a layout whose pairs can be hit.
 ViewLayout matrix_layout(Page& page, const MatrixPlot& matrix, double bottom);
 
-// In place of the matrix: it has no space.
-ViewLayout no_space(Page& page);
-
 }  // namespace attnscope

@@ -95,7 +95,7 @@ class Next {
     }
     const Box inside = page_.frame(trace_.model + " · what comes next", caption_text());
     place(inside);
-    if (bars_.height < 4 * em() || bars_.width < 12 * em()) return no_space();
+    if (bars_.height < 4 * em() || bars_.width < 12 * em()) return no_space(page_);
     draw_text();
     position_ = position();
     draw_distribution();
@@ -111,10 +111,6 @@ class Next {
     }
     return "This model predicts no tokens. Choose one that does.";
   }
-  ViewLayout no_space() {
-    return page_.message("No space for the picture", "Make it larger, or the text smaller.");
-  }
-
   std::string sampling_text() const {
     const Sampling& s = settings_.sampling;
     std::string text = "temperature " + brief(s.temperature, 3);

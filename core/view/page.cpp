@@ -222,6 +222,10 @@ ViewLayout Page::message(const std::string& headline, const std::string& advice)
   return layout;
 }
 
+ViewLayout no_space(Page& page) {
+  return page.message("No space for the picture", "Make it larger, or the text smaller.");
+}
+
 Colour blend(Colour a, Colour b, double share) {
   const auto mix = [share](std::uint8_t from, std::uint8_t to) {
     return static_cast<std::uint8_t>(std::lround(from + share * (to - from)));

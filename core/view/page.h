@@ -56,6 +56,9 @@ class Page {
   std::size_t caption_first_ = 0, caption_last_ = 0;  // items
 };
 
+// In place of a picture that has no space.
+ViewLayout no_space(Page& page);
+
 // `share` of the way from a to b.
 Colour blend(Colour a, Colour b, double share);
 // Black or white, whichever is legible on this colour.

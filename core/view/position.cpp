@@ -149,7 +149,7 @@ ViewLayout lay_out(const ViewInput& input) {
   const double em = page.em();
   const std::vector<Box> boxes = places(page, inside, shown.panels.size());
   if (boxes.front().height < kLeastPanel * em || inside.width < 10 * em) {
-    return page.message("No space for the picture", "Make it larger, or the text smaller.");
+    return no_space(page);
   }
   for (std::size_t n = 0; n < boxes.size(); ++n) {
     const PositionPanel& panel = shown.panels[n];

@@ -87,7 +87,7 @@ std::string wavelength_text(double frequency) {
 
 // Of the score: neither the query's colour nor the key's.
 Colour score_colour(const Theme& theme) {
-  return head_colour(theme.background.r < 128 ? 5 : 0);
+  return head_colour(theme.is_dark() ? 5 : 0);
 }
 
 struct Arrow {
@@ -378,7 +378,7 @@ ViewLayout lay_out(const ViewInput& input) {
       divide(page, inside.width, inside.height - header - (kNote + kRuler) * em, pairs);
   const Raster& raster = parts.raster;
   if (raster.shown == 0) {
-    return page.message("No space for the picture", "Make it larger, or the text smaller.");
+    return no_space(page);
   }
   draw_legend(page, entries, {inside.x, inside.y, inside.width, header});
   const Index rows = (raster.shown + raster.columns - 1) / raster.columns;

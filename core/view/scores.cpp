@@ -182,7 +182,7 @@ ViewLayout lay_out(const ViewInput& input) {
   }
   const bool has_maps = show != "row" && m.width > 0;
   if (!has_maps && show != "row") {
-    return page.message("No space for the picture", "Make it larger, or the text smaller.");
+    return no_space(page);
   }
   const MapPairAt at{m, has_maps ? count : 0};
   std::optional<Pair> hovered;
@@ -200,7 +200,7 @@ ViewLayout lay_out(const ViewInput& input) {
                  row_stages(tap, found.head, focus.query, maps),
                  query_label(input.trace, tap, focus.query), hovered ? hovered->key : -1);
     if (!end && !has_maps) {
-      return page.message("No space for the picture", "Make it larger, or the text smaller.");
+      return no_space(page);
     }
     bottom = end.value_or(bottom);
   }

@@ -247,7 +247,7 @@ ViewLayout lay_out(const ViewInput& input) {
   MapRaster raster = place_maps(page, below(top), tap, 2);
   if (!(raster.width > 0) && top > 0) raster = place_maps(page, below(top = 0), tap, 2);
   if (!(raster.width > 0)) {
-    return page.message("No space for the picture", "Make it larger, or the text smaller.");
+    return no_space(page);
   }
   const std::vector<LegendEntry> entries{
       {input.theme.accent, "z = " + brief(s.z) + ", R = " + brief(s.ramp) + ": layer " +

@@ -258,7 +258,7 @@ ViewLayout lay_out(const ViewInput& input) {
       page.wrapped(in_words(tap, found.head, pair, shown, before), page.small(), width);
   const double words_height = static_cast<double>(words.size()) * kLine * page.small();
   if (inside.bottom() - y - words_height < (4 * kLeastStage + 2.75) * em || width < 10 * em) {
-    return page.message("No space for the picture", "Make it larger, or the text smaller.");
+    return no_space(page);
   }
   for (const std::string& line : words) {
     page.text({inside.x, y + kLine / 2 * page.small()}, line, page.small());
