@@ -241,7 +241,7 @@ const ColourMap& colour_map(std::string_view id) {
 }
 
 const char* diverging_colours(const Theme& theme) {
-  return theme.background.r < 128 ? "dusk" : "vik";
+  return theme.is_dark() ? "dusk" : "vik";
 }
 
 }  // namespace attnscope

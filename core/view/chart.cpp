@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/figure/plain_text.h"
 #include "core/figure/ticks.h"
 
 namespace attnscope {
@@ -13,8 +14,8 @@ constexpr double kNumberDepth = 1.35;  // em, below the plot
 constexpr double kNumberGap = 0.45;    // em between the plot and the numbers to its left
 constexpr double kMostNumber = 4.5;    // em, of the numbers to its left
 constexpr double kTickDistance = 2.4;  // em, upwards
-constexpr double kLeastForTwo = 2.6;   // em of a plot with more than one number
-constexpr double kLeastWidth = 3, kLeastHeight = 1.6;  // em of a plot
+constexpr int kFewest = 3;             // numbers upwards that are worth a search for round ones
+constexpr double kLeastWidth = 3, kLeastHeight = 1.2;  // em of a plot
 
 struct Ticks {
   std::vector<double> values;
@@ -52,21 +53,47 @@ double widest(const Page& page, const Ticks& ticks) {
   return width;
 }
 
-int count_down(const Page& page, double height) {
-  const int least = height >= kLeastForTwo * page.em() ? 2 : 1;
-  return std::max(least, static_cast<int>(height / (kTickDistance * page.em())));
+// The limits, where round numbers between them have no space or there are not two.
+Ticks ends_of(const ChartAxis& axis) {
+  if (axis.names.size() > 1) {
+    const auto &first = axis.names.front(), &last = axis.names.back();
+    return {{first.first, last.first}, {first.second, last.second}};
+  }
+  const double least = axis.whole ? std::ceil(axis.least) : axis.least;
+  const double most = axis.whole ? std::floor(axis.most) : axis.most;
+  if (!(least < most)) return {{least}, {brief(least, 2)}};
+  return {{least, most}, {brief(least, 2), brief(most, 2)}};
+}
+
+// Of an upright axis: all that have space, else the lowest and the highest.
+Ticks ticks_down(const Page& page, const Chart& chart) {
+  const int count =
+      std::max(kFewest, static_cast<int>(chart.plot.height / (kTickDistance * page.em())));
+  Ticks ticks = ticks_of(chart.y, count);
+  const double line = 1.2 * page.small();
+  const auto distance = [&](std::size_t a, std::size_t b) {
+    return std::abs(chart.at_y(ticks.values[b]) - chart.at_y(ticks.values[a]));
+  };
+  if (ticks.values.size() < 2) return ends_of(chart.y);
+  const std::size_t last = ticks.values.size() - 1;
+  if (distance(0, 1) >= line) return ticks;
+  if (distance(0, last) < line) return ends_of(chart.y);
+  return {{ticks.values[0], ticks.values[last]}, {ticks.texts[0], ticks.texts[last]}};
 }
 
 // As many as leave a gap between their numbers.
 Ticks ticks_across(const Page& page, const Chart& chart) {
+  const auto fit = [&](const Ticks& ticks) {
+    const auto n = static_cast<double>(ticks.values.size());
+    return n * (widest(page, ticks) + page.em()) <= chart.plot.width + page.em();
+  };
   for (int count = std::max(2, static_cast<int>(chart.plot.width / (4 * page.em())));; --count) {
     Ticks ticks = ticks_of(chart.x, count);
-    const auto n = static_cast<double>(ticks.values.size());
-    if (count <= 1) {
-      if (n * (widest(page, ticks) + page.em()) > chart.plot.width + page.em()) return {};
-      return ticks;
-    }
-    if (n * (widest(page, ticks) + page.em()) <= chart.plot.width + page.em()) return ticks;
+    if (fit(ticks) && ticks.values.size() > 1) return ticks;
+    if (count > 1) continue;
+    const Ticks ends = ends_of(chart.x);
+    if (fit(ends)) return ends;
+    return fit(ticks) ? ticks : Ticks{};
   }
 }
 
@@ -106,7 +133,7 @@ void draw_chart(Page& page, const Chart& chart) {
   const double em = page.em();
   const Box& plot = chart.plot;
   const Colour grid = translucent(page.theme().line, 0.35);
-  const Ticks down = ticks_of(chart.y, count_down(page, plot.height));
+  const Ticks down = ticks_down(page, chart);
   const double most = std::min(widest(page, down), kMostNumber * em);
   for (std::size_t i = 0; i < down.values.size(); ++i) {
     const double y = chart.at_y(down.values[i]);
@@ -170,6 +197,28 @@ void draw_bar(Page& page, const Chart& chart, double x, double width, double val
   if (right > left) {
     page.add(FilledBox{{left, std::min(from, to), right - left, std::abs(from - to)}, colour});
   }
+}
+
+void draw_value(Page& page, const Chart& chart, Point at, const std::string& text) {
+  if (chart.empty() || !std::isfinite(at.x) || !std::isfinite(at.y)) return;
+  const double size = page.small(), height = 1.3 * size;
+  const double width = page.width_of(text, size) + 0.6 * size;
+  const Box& plot = chart.plot;
+  const double y = chart.at_y(at.y), gap = 0.3 * size;
+  // Beyond the end of a bar, as far as the plot goes.
+  const bool upwards = y <= chart.at_y(std::clamp(0.0, chart.y.least, chart.y.most));
+  const auto within = [](double from, double least, double most) {
+    return std::clamp(from, least, std::max(least, most));
+  };
+  const Box box{within(chart.at_x(at.x) - width / 2, plot.x, plot.right() - width),
+                within(upwards ? y - gap - height : y + gap, plot.y, plot.bottom() - height), width,
+                height};
+  const Colour accent = page.theme().accent;
+  const double x = chart.at_x(at.x);
+  page.add(Line{{{x, plot.y}, {x, plot.bottom()}}, translucent(accent, 0.5), 1});
+  page.add(FilledBox{box, page.theme().background, 0.2 * size});
+  page.add(OutlinedBox{box, translucent(accent, 0.7), 1});
+  page.text({box.x + width / 2, box.y + height / 2}, text, size, Align::Middle);
 }
 
 ChartAxis axis_of(double least, double most, bool with_zero) {

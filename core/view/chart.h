@@ -41,13 +41,16 @@ double chart_left(const Page& page, const ChartAxis& y);  // what numbers and ti
 Chart place_chart(const Page& page, const Box& outer, ChartAxis x, ChartAxis y, double left,
                   double right);
 
-// Grid, frame, numbers, titles.
+// Grid, frame, numbers, titles. However small the chart is, its numbers say how far the axes run.
 void draw_chart(Page& page, const Chart& chart);
 // Through points in the chart's numbers; clipped at the plot's edges. NaN breaks the curve.
 void draw_curve(Page& page, const Chart& chart, const std::vector<Point>& points, Colour colour,
                 double thickness);
 // From zero (or the nearest edge) to `value`, `width` (in the axis' units) wide about `x`.
 void draw_bar(Page& page, const Chart& chart, double x, double width, double value, Colour colour);
+// A number beside the place (in the chart's numbers) that it is about, within the plot, and a line
+// through that place.
+void draw_value(Page& page, const Chart& chart, Point at, const std::string& text);
 // The range of numbers with a little air, for an axis; never empty. `with_zero`: zero is in it.
 ChartAxis axis_of(double least, double most, bool with_zero);
 

@@ -193,6 +193,11 @@ std::vector<Tick> ticks_of(const ColourRange& range, int count) {
   for (const double number : numbers) {
     ticks.push_back({(number - range.least) / (range.most - range.least), tick_text(number, step)});
   }
+  // Zero alone says nothing about the colours: the limits do.
+  const std::size_t fewest = diverging(range) ? 3 : 2;
+  if (ticks.size() >= fewest || !(range.least < range.most)) return ticks;
+  ticks = {{0, short_text(range.least)}, {1, short_text(range.most)}};
+  if (diverging(range)) ticks.insert(ticks.begin() + 1, {0.5, "0"});
   return ticks;
 }
 
@@ -208,8 +213,14 @@ void draw_colour_bar(Page& page, const Box& box, const ColourRange& range,
 
   const int count = std::max(1, static_cast<int>(bar.height / (kTickDistance * em)));
   const double size = page.small();
-  for (const Tick& tick : ticks_of(range, count)) {
+  const std::vector<Tick> ticks = ticks_of(range, count);
+  for (std::size_t n = 0; n < ticks.size(); ++n) {
+    const Tick& tick = ticks[n];
     const double y = bar.bottom() - tick.position * bar.height;
+    // In a low bar the ends go before what is between them.
+    const bool between = n > 0 && n + 1 < ticks.size();
+    const double room = std::min(tick.position, 1 - tick.position) * bar.height;
+    if (between && ticks.size() <= 3 && room < 1.2 * size) continue;
     page.add(Line{{{bar.right(), y}, {bar.right() + 0.3 * em, y}}, page.theme().line, 1});
     page.text({bar.right() + 0.5 * em, y},
               page.ellipsised(tick.text, size, (kNumberWidth - 0.5) * em), size);

@@ -38,7 +38,8 @@ struct Tick {
   double position = 0;  // along the colours, 0..1
   std::string text;
 };
-// About `count` numbers to write beside the colours, from the lower end.
+// About `count` numbers to write beside the colours, from the lower end; never so few that they do
+// not say how far a linear range goes.
 std::vector<Tick> ticks_of(const ColourRange& range, int count);
 
 // The space that a bar with numbers and a title takes.

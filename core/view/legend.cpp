@@ -41,7 +41,9 @@ std::vector<Box> draw_legend(Page& page, const std::vector<LegendEntry>& entries
     }
     const double middle = place.y + place.height / 2;
     const Box swatch{place.x, middle - side / 2, side, side};
-    if (entries[i].off) {
+    if (entries[i].tick) {
+      page.add(Line{{{swatch.x, middle}, {swatch.right(), middle}}, entries[i].colour, 1.5});
+    } else if (entries[i].off) {
       page.add(OutlinedBox{swatch, entries[i].colour, 1});
     } else {
       page.add(FilledBox{swatch, entries[i].colour, 0.15 * em});

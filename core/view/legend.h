@@ -11,7 +11,8 @@ namespace attnscope {
 struct LegendEntry {
   Colour colour;
   std::string text;
-  bool off = false;  // not shown at the moment: a hollow swatch
+  bool off = false;   // not shown at the moment: a hollow swatch
+  bool tick = false;  // a short line in place of the swatch
 };
 
 double legend_height(const Page& page, const std::vector<LegendEntry>& entries, double width);

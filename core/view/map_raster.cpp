@@ -5,11 +5,33 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMapTitle = 1.5;  // em above a map
-constexpr double kMapGap = 0.9;    // em between maps
+constexpr double kMapTitle = 1.3;  // em above a map
+constexpr double kMapGap = 0.8;    // em between maps
 constexpr double kLeastMap = 4;    // em
 constexpr double kMostMap = 22;    // em
 constexpr double kMostLabels = 7;  // em beside and above the maps
+constexpr double kFewLetters = 4;  // em: where cut labels have no more, numbers say more
+
+constexpr double kCrowded = 1.2;  // em: where cells are smaller, labels thin out
+
+// The widest label of those that are there when nothing is zoomed, when all cells have `whole`
+// pixels. Where labels thin out they begin with their index.
+double widest_label(const Page& page, const TokenAxis& axis, double whole, double most) {
+  const double cell = whole / static_cast<double>(std::max<Index>(1, axis.count()));
+  const Index step = label_step(cell, kCrowded * page.em());
+  double widest = page.em();
+  for (Index i = 0; i < axis.count() && widest < most; i += step) {
+    const std::string& label = axis.labels[static_cast<std::size_t>(i)];
+    const std::string index = std::to_string(i);
+    const bool both = step > 1 && label != index;
+    widest = std::max(widest, page.width_of(both ? index + " " + label : label, page.em()));
+  }
+  return std::min(widest, most);
+}
+
+void number(TokenAxis& axis) {
+  for (std::size_t i = 0; i < axis.labels.size(); ++i) axis.labels[i] = std::to_string(i);
+}
 
 }  // namespace
 
@@ -20,16 +42,21 @@ MapRaster place_maps(const Page& page, const Box& box, const AttentionTap& tap, 
   MapRaster m;
   m.queries = query_axis(page.input().trace, tap);
   m.keys = key_axis(page.input().trace, tap);
+  m.queries.titles = m.keys.titles = {};
+  m.left_end = box.x;
   m.rows = visible_span(settings.row, zoomed ? settings.height : 0, tap.queries());
   m.columns = visible_span(settings.column, zoomed ? settings.width : 0, tap.keys());
   m.gap = kMapGap * em;
   m.title = kMapTitle * em;
   const double most = std::min({kMostLabels * em, 0.2 * box.width, 0.25 * box.height});
-  // Where labels thin out they begin with their index.
-  const double index = page.width_of(std::to_string(tap.keys()) + " ", em);
-  const double crowded = 1.2 * em;
-  const bool thin_rows = box.height < crowded * static_cast<double>(tap.queries());
-  m.left = axis_depth_left(page, m.queries, most) + (thin_rows ? index : 0);
+  if (m.keys.bands.empty() && most < kFewLetters * em &&
+      widest_label(page, m.keys, box.width, box.width) > most) {
+    number(m.queries);
+    number(m.keys);
+  }
+  m.left =
+      std::max(axis_depth_left(page, m.queries, widest_label(page, m.queries, box.height, most)),
+               axis_titles_width(page));
   const double aspect = std::clamp(
       static_cast<double>(tap.keys()) / static_cast<double>(tap.queries()), 1 / 3.0, 3.0);
   const double room = box.width - m.left - colour_bar_width(page);
@@ -38,9 +65,8 @@ MapRaster place_maps(const Page& page, const Box& box, const AttentionTap& tap, 
     const auto rows = static_cast<double>((count + across - 1) / across);
     double width =
         std::min((room + m.gap) / columns - m.gap, kMostMap * em * std::max(1.0, aspect));
-    const bool thin = width < crowded * static_cast<double>(tap.keys());
-    const double top =
-        axis_depth_top(page, m.keys, std::max(1.0, width), most) + (thin ? index : 0);
+    const double labels = widest_label(page, m.keys, std::max(1.0, width), most);
+    const double top = axis_depth_top(page, m.keys, std::max(1.0, width), labels);
     width = std::min(width, aspect * ((box.height - top + m.gap) / rows - m.gap - m.title));
     if (width <= m.width) continue;
     m.across = across;
@@ -116,6 +142,7 @@ void draw_maps(Page& page, const MapRaster& m, const std::vector<NamedCells>& ma
                     box.y - m.title, m.top, hovered ? hovered->key : -1);
     }
   }
+  draw_axis_titles(page, {m.map(0).x, m.map(0).y}, m.left_end);
   const Box last = m.map(std::min(m.across, count) - 1);
   draw_colour_bar(page,
                   {last.right(), m.map(0).y, colour_bar_width(page), m.box.bottom() - m.map(0).y},

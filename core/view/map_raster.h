@@ -14,7 +14,8 @@
 
 namespace attnscope {
 
-// Maps beside each other, under one axis of keys for each column and beside one of queries.
+// Maps beside each other, under one axis of keys for each column and beside one of queries. What
+// the axes are stands in the corner between them.
 struct MapRaster {
   TokenAxis queries, keys;
   CellSpan rows, columns;
@@ -23,6 +24,7 @@ struct MapRaster {
   double width = 0, height = 0;  // of a map
   Box box;                       // of the maps with their titles, without axes
   double gap = 0, title = 0;
+  double left_end = 0;  // of the space that all this has
 
   Box map(Index n) const {
     const auto x = static_cast<double>(n % across), y = static_cast<double>(n / across);

@@ -110,7 +110,12 @@ Tensor stacked(const Terms& terms, const Pattern& pattern, Index head) {
 
 }  // namespace
 
-NoScores why_no_scores(const AttentionTap& tap) {
+NoScores why_no_scores(const Trace& trace, const AttentionTap& tap) {
+  if (trace.given) {
+    return {"No queries and keys in this file",
+            "It holds attention alone, not the scores that the weights come from. Open a file with "
+            "q and k, or choose a model and a text."};
+  }
   const Variant& v = variant(tap.variant.id);
   if (!tap.result.part || (v.has_terms && !v.has_terms(tap.variant.values))) {
     if (tap.result.part == nullptr && !v.has_terms) {

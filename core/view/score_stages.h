@@ -21,7 +21,7 @@ struct ScoreMap {
 struct NoScores {
   std::string headline, advice;
 };
-NoScores why_no_scores(const AttentionTap& tap);
+NoScores why_no_scores(const Trace& trace, const AttentionTap& tap);
 
 // The terms apart, in the order of SPEC section 3, and their sum at the end. Where an encoding
 // turns q and k, so that content and position share one product, the terms are that product as it

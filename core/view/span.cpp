@@ -21,11 +21,14 @@ namespace attnscope {
 namespace {
 
 constexpr const char* kId = "span";
-constexpr double kTop = 0.42;    // share of the height for curves and bars
-constexpr double kLeastTop = 9;  // em
-constexpr double kMostTop = 18;
+constexpr double kTop = 0.42;       // share of the height for curves and bars
+constexpr double kGoodTop = 9;      // em
+constexpr double kLeastTop = 5.5;   // em: for the maps' sake
+constexpr double kMostTop = 18;     // em
 constexpr double kLeastWidth = 24;  // em, of curves and bars beside each other
 constexpr double kLegend = 1.6;     // em
+constexpr double kGap = 0.6;        // em between charts and maps
+constexpr double kNote = 1.4;       // em: a line in place of what has no space
 
 // The span that is shown, and where it comes from.
 struct Shown {
@@ -86,6 +89,10 @@ Chart draw_masks(Page& page, const Box& box, const AttentionTap& tap, Index head
   knob(s.z, 1);
   knob(s.z + s.ramp, 0);
   page.add(Clip{});
+  if (const std::optional<Point>& p = page.input().pointer; p && chart.plot.contains(*p)) {
+    const double x = std::round(chart.value_x(p->x)), m = span_mask(s.z, s.ramp, x);
+    draw_value(page, chart, {x, m}, "distance " + fixed(x, 0) + ": " + brief(m));
+  }
   return chart;
 }
 
@@ -167,6 +174,69 @@ void draw_heads(Page& page, const Box& box, const ViewInput& input, const Attent
     draw_bar(page, chart, x_of(n, bar.layer), 0.8, bar.value,
              marked ? page.theme().text : translucent(head_colour(bar.head), 0.8));
   }
+  const std::optional<Point>& p = input.pointer;
+  for (std::size_t n = 0; p && chart.plot.contains(*p) && n < bars.size(); ++n) {
+    const double x = x_of(n, bars[n].layer);
+    if (std::abs(chart.value_x(p->x) - x) > 0.5) continue;
+    draw_value(page, chart, {x, bars[n].value},
+               "layer " + std::to_string(bars[n].layer) + ", head " + std::to_string(bars[n].head) +
+                   ": " + brief(bars[n].value));
+  }
+}
+
+// What the picture is about, above it, and whose the span is.
+void draw_head(Page& page, const Box& inside, const AttentionTap& tap, Index head, const Shown& s) {
+  const ViewSettings& settings = page.input().experiment.view;
+  const std::vector<LegendEntry> entries{
+      {page.theme().accent,
+       "z = " + brief(s.z) + ", R = " + brief(s.ramp) + ": layer " +
+           std::to_string(settings.layer) + ", head " + std::to_string(settings.head) + " keeps " +
+           fixed(100 * share_kept(tap, head, s.z, s.ramp), 0) + " % of its weight"}};
+  const Box line{inside.x, inside.y, inside.width, kLegend * page.em()};
+  const double end = draw_legend(page, entries, line).front().right() + page.em();
+  const std::vector<std::string> whose =
+      s.learned && !s.changed
+          ? std::vector<std::string>{"learned by the model", "the model's"}
+          : std::vector<std::string>{s.learned ? "chosen here, in place of the model's"
+                                               : "chosen here: the model has no spans of its own",
+                                     "chosen here, not the model's", "not the model's"};
+  page.faint_text({end, line.y + 0.725 * page.em()},
+                  page.fitting(whose, page.small(), inside.right() - end), page.small());
+}
+
+// Where curves, bars and maps go. Bars have a space beside the curves only in a wide picture, maps
+// below them only in a high one.
+struct Parts {
+  Box curves, bars;  // no width: no space
+  MapRaster maps;    // the same
+  std::string note;  // what has no space
+};
+
+Parts place_parts(const Page& page, const Box& inside, const AttentionTap& tap) {
+  const double em = page.em(), y = inside.y + kLegend * em;
+  const double height = inside.height - kLegend * em;
+  const auto maps_below = [&](double top, double note) {
+    const double from = top + kGap * em;
+    return place_maps(page, {inside.x, y + from, inside.width, height - from - note}, tap, 2);
+  };
+  Parts parts;
+  const bool narrow = inside.width < kLeastWidth * em;
+  const double note = narrow ? kNote * em : 0;
+  double top = 0;
+  for (const double least : {kGoodTop, 7.0, kLeastTop}) {
+    top = std::clamp(kTop * inside.height, least * em, kMostTop * em);
+    parts.maps = maps_below(top, note);
+    if (parts.maps.width > 0) break;
+  }
+  const bool has_maps = parts.maps.width > 0;
+  if (!has_maps) top = std::min(height - kNote * em, kMostTop * em);
+  if (top < kLeastTop * em) return parts;
+  const double width = narrow ? inside.width : (inside.width - em) / 2;
+  parts.curves = {inside.x, y, width, top};
+  if (!narrow) parts.bars = {inside.x + width + em, y, width, top};
+  if (narrow) parts.note = has_maps ? "Bars of all heads" : "Bars and maps";
+  if (!narrow && !has_maps) parts.note = "Maps of the attention";
+  return parts;
 }
 
 std::string about(const ViewInput& input, const AttentionTap& tap, const Shown& s) {
@@ -207,7 +277,12 @@ void add_handles(ViewLayout& layout, double em, const Chart& chart, const Shown&
 }
 
 // Why there is no span to show; headline and advice.
-std::pair<std::string, std::string> refusal_of(const AttentionTap& tap) {
+std::pair<std::string, std::string> refusal_of(const Trace& trace, const AttentionTap& tap) {
+  if (trace.given) {
+    return {"No softmax to put a span on",
+            "This file holds attention alone, not the scores that its weights come from. Open a "
+            "file with q and k, or choose a model and a text."};
+  }
   const Part* part = tap.result.part.get();
   constexpr Index kMostPairs = Index{1} << 22;
   if (part == nullptr ||
@@ -226,64 +301,62 @@ std::pair<std::string, std::string> refusal_of(const AttentionTap& tap) {
   return {};
 }
 
-ViewLayout lay_out(const ViewInput& input) {
-  Page page(input);
-  const Found found = find_tap(input);
-  if (found.tap == nullptr) return page.message(found.headline, found.advice);
+// The attention without and with the span.
+void draw_spanned(Page& page, const MapPairAt& at, const Found& found, const Shown& s) {
+  const ViewInput& input = page.input();
   const AttentionTap& tap = *found.tap;
-  if (const auto [headline, advice] = refusal_of(tap); !headline.empty()) {
-    return page.message(headline, advice);
-  }
-  const Shown s = shown_span(input, tap, found.head);
-  const double em = page.em();
-  const Box inside = page.frame(head_title(input), caption(input.trace, about(input, tap, s)));
-  const auto below = [&](double top) {
-    const double above = kLegend * em + top + (top > 0 ? 0.6 * em : 0);
-    return Box{inside.x, inside.y + above, inside.width, inside.height - above};
-  };
-  // Where there is little space, the maps alone.
-  double top = std::clamp(kTop * inside.height, kLeastTop * em, kMostTop * em);
-  if (inside.width < kLeastWidth * em) top = 0;
-  MapRaster raster = place_maps(page, below(top), tap, 2);
-  if (!(raster.width > 0) && top > 0) raster = place_maps(page, below(top = 0), tap, 2);
-  if (!(raster.width > 0)) {
-    return no_space(page);
-  }
-  const std::vector<LegendEntry> entries{
-      {input.theme.accent, "z = " + brief(s.z) + ", R = " + brief(s.ramp) + ": layer " +
-                               std::to_string(input.experiment.view.layer) + ", head " +
-                               std::to_string(input.experiment.view.head) + " keeps " +
-                               fixed(100 * share_kept(tap, found.head, s.z, s.ramp), 0) +
-                               " % of its weight"}};
-  draw_legend(page, entries, {inside.x, inside.y, inside.width, kLegend * em});
-  const double half = (inside.width - em) / 2, y = inside.y + kLegend * em;
-  const double far = static_cast<double>(view_values(input.experiment.view, kId).integer("reach"));
-  const Chart chart = draw_masks(page, {inside.x, y, half, top}, tap, found.head, s, far);
-  if (top > 0) draw_heads(page, {inside.x + half + em, y, half, top}, input, tap, s);
-
-  const MapPairAt at{raster, 2};
-  std::optional<Pair> hovered;
-  if (input.pointer) hovered = at(*input.pointer);
   const ViewSettings& settings = input.experiment.view;
   const std::string name =
       "span " + std::to_string(settings.layer) + " " + std::to_string(settings.head);
   const Tensor spanned = kept(input, tap, name, s, [&] {
     return attention_with_span(*tap.result.part, found.head, s.z, s.ramp, farthest(tap, s));
   });
-  draw_maps(
-      page, raster,
-      {{{s.learned ? "attention of the model" : "attention without a span", "without"},
-        tap.attention(found.head)},
-       {{"with z = " + brief(s.z) + ", R = " + brief(s.ramp), "with"}, spanned}},
-      {0, 1,
-       colour_map(input.experiment.view.colour_map).diverging() ? std::string("viridis")
-                                                                : input.experiment.view.colour_map},
-      {"attention weight", "weight"}, -1, hovered);
+  const std::string colours =
+      colour_map(settings.colour_map).diverging() ? "viridis" : settings.colour_map;
+  draw_maps(page, at.raster,
+            {{{s.learned ? "attention of the model" : "attention without a span", "without"},
+              tap.attention(found.head)},
+             {{"with z = " + brief(s.z) + ", R = " + brief(s.ramp), "with"}, spanned}},
+            {0, 1, colours}, {"attention weight", "weight"}, -1,
+            input.pointer ? at(*input.pointer) : std::optional<Pair>());
+}
+
+ViewLayout lay_out(const ViewInput& input) {
+  Page page(input);
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) return page.message(found.headline, found.advice);
+  const AttentionTap& tap = *found.tap;
+  if (const auto [headline, advice] = refusal_of(input.trace, tap); !headline.empty()) {
+    return page.message(headline, advice);
+  }
+  const Shown s = shown_span(input, tap, found.head);
+  const Box inside =
+      page.frame(head_title(input), caption(input.trace, about(input, tap, s)));
+  const Parts parts = place_parts(page, inside, tap);
+  if (!(parts.curves.width > 0)) return no_space(page);
+  draw_head(page, inside, tap, found.head, s);
+  const double far = static_cast<double>(view_values(input.experiment.view, kId).integer("reach"));
+  const Chart chart = draw_masks(page, parts.curves, tap, found.head, s, far);
+  if (chart.empty()) return no_space(page);
+  if (parts.bars.width > 0) draw_heads(page, parts.bars, input, tap, s);
+  const bool has_maps = parts.maps.width > 0;
+  const MapPairAt at{parts.maps, has_maps ? 2 : 0};
   ViewLayout layout;
-  add_handles(layout, em, chart, s);
-  set_plot(layout, at, input.pointer);
-  layout.hit = hits_of(at, settings);
-  layout.list = page.take(raster.box.bottom());
+  if (has_maps) {
+    draw_spanned(page, at, found, s);
+    set_plot(layout, at, input.pointer);
+  }
+  double bottom = has_maps ? parts.maps.box.bottom() : parts.curves.bottom();
+  if (!parts.note.empty()) {
+    page.faint_text(
+        {inside.x, bottom + kNote / 2 * page.em()},
+        page.ellipsised(parts.note + ": make the window larger", page.small(), inside.width),
+        page.small());
+    bottom += kNote * page.em();
+  }
+  add_handles(layout, page.em(), chart, s);
+  layout.hit = hits_of(at, input.experiment.view);
+  layout.list = page.take(bottom);
   return layout;
 }
 
@@ -291,7 +364,7 @@ ViewData data(const ViewInput& input) {
   const Found found = find_tap(input);
   if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
   const AttentionTap& tap = *found.tap;
-  if (const auto [headline, advice] = refusal_of(tap); !headline.empty()) {
+  if (const auto [headline, advice] = refusal_of(input.trace, tap); !headline.empty()) {
     throw InputError(headline + ". " + advice);
   }
   const Shown s = shown_span(input, tap, found.head);
@@ -312,10 +385,11 @@ View span_view() {
       {{.key = "z",
         .symbol = "z",
         .label = "Span",
-        .help = "Keys up to this distance count in full; by default the model's, or 4.",
+        .help = "Keys up to this distance count in full; by default as in the model, or 4 where it "
+                "has no spans.",
         .kind = Parameter::Kind::Real,
         .optional = true,
-        .left_out = "the model's",
+        .left_out = "the model's, or 4",
         .initial = 8.0,
         .least = 0,
         .most = Parameter::kMostInteger,
@@ -324,11 +398,11 @@ View span_view() {
        {.key = "ramp",
         .symbol = "R",
         .label = "Ramp",
-        .help = "Over how many positions behind the span weights fade; by default the model's, "
-                "or 4.",
+        .help = "Over how many positions behind the span weights fade; by default as in the model, "
+                "or 4 where it has no spans.",
         .kind = Parameter::Kind::Real,
         .optional = true,
-        .left_out = "the model's",
+        .left_out = "the model's, or 4",
         .initial = 8.0,
         .least = 0,
         .most = Parameter::kMostInteger,

@@ -66,7 +66,8 @@ double label_width(const Page& page, const TokenAxis& axis, double most) {
 }
 
 double side_depth(const Page& page, const TokenAxis& axis) {
-  return (kTitleDepth + kGap + (axis.bands.empty() ? 0 : kBandDepth)) * page.em();
+  return ((axis.titles.empty() ? 0 : kTitleDepth) + kGap + (axis.bands.empty() ? 0 : kBandDepth)) *
+         page.em();
 }
 
 std::string label_at(const TokenAxis& axis, Index i, Index step) {
@@ -127,6 +128,20 @@ TokenAxis key_axis(const Trace& trace, const AttentionTap& tap) {
   return axis;
 }
 
+double axis_titles_width(const Page& page) {
+  return page.width_of("query ↓", page.small()) + kGap * page.em() + 1;
+}
+
+void draw_axis_titles(Page& page, Point corner, double left_end) {
+  const double em = page.em(), size = page.small(), line = 1.1 * em;
+  const double right = corner.x - kGap * em;
+  const auto draw = [&](double y, const std::vector<std::string>& titles) {
+    page.faint_text({right, y}, page.fitting(titles, size, right - left_end), size, Align::End);
+  };
+  draw(corner.y - line, {"query (from) ↓", "query ↓"});
+  draw(corner.y - 2 * line, {"key (to) →", "key →"});
+}
+
 Index label_step(double cell, double label_height) {
   constexpr Index kMostStep = 1'000'000'000;
   for (Index power = 1; power < kMostStep; power *= 10) {
@@ -174,6 +189,7 @@ void draw_axis_beside(Page& page, const TokenAxis& axis, const AxisPlace& place,
                        0.2 * em});
     page.add(Text{{near, y}, label, ink_on(accent), em, align});
   }
+  if (axis.titles.empty()) return;
   page.faint_text({edge + side * (depth - em * kTitleMiddle), place.from + place.length / 2},
                   page.fitting(axis.titles, em, place.length), em, Align::Middle, 90);
 }
@@ -244,6 +260,7 @@ void draw_axis_top(Page& page, const TokenAxis& axis, const AxisPlace& place, do
                   page.small(),
                   Align::Middle});
   }
+  if (axis.titles.empty()) return;
   page.faint_text({place.from + place.length / 2, plot_top - depth + em * kTitleMiddle},
                   page.fitting(axis.titles, em, place.length), em, Align::Middle);
 }

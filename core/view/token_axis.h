@@ -16,7 +16,8 @@ struct ColumnBand {
 
 // The cells of one side of a matrix.
 struct TokenAxis {
-  std::vector<std::string> titles;  // "key (to)", "key": the first that fits
+  std::vector<std::string>
+      titles;  // "key (to)", "key": the first that fits; none: no space for one
   std::vector<std::string> labels;  // one a cell
   std::vector<ColumnBand> bands;
   Index count() const { return static_cast<Index>(labels.size()); }
@@ -49,5 +50,10 @@ void draw_axis_right(Page& page, const TokenAxis& axis, const AxisPlace& place, 
                      double depth, Index marked);
 void draw_axis_top(Page& page, const TokenAxis& axis, const AxisPlace& place, double plot_top,
                    double depth, Index marked);
+
+// The names of both axes in the corner between them, where the axes have none of their own: cells
+// begin at `corner`, and the names nowhere before `left_end`.
+double axis_titles_width(const Page& page);  // beside `corner`, at least
+void draw_axis_titles(Page& page, Point corner, double left_end);
 
 }  // namespace attnscope

@@ -19,10 +19,13 @@ namespace {
 
 constexpr double kMapSide = 15;      // em: the little map to choose a pair in
 constexpr double kLeastForMap = 38;  // em: a narrower picture goes without
-constexpr double kLeastStage = 4.2;  // em: the height of a chart
+constexpr double kLeastStage = 2.3;  // em: the height of a chart
 constexpr double kMostStage = 12;
-constexpr double kMapTitle = 1.3;  // em: a line beside the little map
-constexpr double kLine = 1.5;      // em: of the sum in words
+constexpr double kLastStage = 2.75;       // em: numbers and title below the last chart
+constexpr double kLeastWidth = 10;        // em
+constexpr std::size_t kFewestStages = 3;  // q, k and their product; the words have the sum
+constexpr double kMapTitle = 1.3;         // em: a line beside the little map
+constexpr double kLine = 1.5;             // em: of the sum in words
 
 // One pair's vectors as a part has them.
 struct PairVectors {
@@ -47,10 +50,21 @@ PairVectors pair_vectors(const Tensor& q, const Tensor& k, Index heads, Index he
   return v;
 }
 
-bool has_vectors(const AttentionTap& tap) {
+// Why there is no product to show; headline and advice, empty where there is.
+std::pair<std::string, std::string> why_no_vectors(const Trace& trace, const AttentionTap& tap) {
+  if (trace.given) {
+    return {"No queries and keys in this file",
+            "It holds attention alone. Open a file with q and k, or choose a model and a text."};
+  }
   const Part* part = tap.result.part.get();
-  return part != nullptr && part->source == Source::Product && part->q.defined() &&
-         part->k.defined();
+  if (part != nullptr && part->source == Source::Product && part->q.defined() &&
+      part->k.defined()) {
+    return {};
+  }
+  return {"No query and key to multiply",
+          variant(tap.variant.id).label +
+              ": its weights come from no product of one query and one key, or the run kept "
+              "neither. Choose full attention or a fixed pattern."};
 }
 
 // Whether the encoding has changed q and k themselves. Of a tap that has vectors.
@@ -68,7 +82,8 @@ struct Stage {
   bool curve = false;
 };
 
-void draw_stage(Page& page, const Chart& chart, const Stage& stage) {
+// `marked`: the component whose number is written; -1: none.
+void draw_stage(Page& page, const Chart& chart, const Stage& stage, Index marked) {
   draw_chart(page, chart);
   if (stage.curve) {
     std::vector<Point> steps;
@@ -80,9 +95,8 @@ void draw_stage(Page& page, const Chart& chart, const Stage& stage) {
     draw_curve(page, chart, steps, stage.colour, 2);
     page.add(
         disc({chart.plot.right(), chart.at_y(stage.values.back())}, 0.3 * page.em(), stage.colour));
-    return;
   }
-  for (std::size_t n = 0; n < stage.values.size(); ++n) {
+  for (std::size_t n = 0; n < stage.values.size() && !stage.curve; ++n) {
     const auto at = static_cast<double>(n);
     draw_bar(page, chart, at, 0.72, stage.values[n], stage.colour);
     if (!stage.before) continue;
@@ -90,6 +104,11 @@ void draw_stage(Page& page, const Chart& chart, const Stage& stage) {
     page.add(
         Line{{{chart.at_x(at - 0.45), y}, {chart.at_x(at + 0.45), y}}, page.theme().text, 1.5});
   }
+  if (marked < 0) return;
+  const auto n = static_cast<std::size_t>(marked);
+  const std::string before = stage.before ? " (before: " + brief((*stage.before)[n]) + ")" : "";
+  draw_value(page, chart, {static_cast<double>(marked), stage.values[n]},
+             brief(stage.values[n]) + before);
 }
 
 ChartAxis axis_over(const Stage& stage) {
@@ -136,14 +155,16 @@ std::string in_words(const AttentionTap& tap, Index head, Pair pair, const PairV
   return text + ", weight " + fixed(static_cast<double>(weights[pair.key]), 3);
 }
 
-// Charts below each other over the components. Returns where they end.
-double draw_stages(Page& page, const Box& box, const std::vector<Stage>& stages) {
-  const double em = page.em();
+// Charts below each other over the components, as many as there is space for, each with its number
+// where the pointer is. Returns where they end.
+double draw_stages(Page& page, const Box& box, std::vector<Stage> stages) {
+  const double em = page.em(), last = kLastStage * em;
   double left = 0;
   for (const Stage& stage : stages) left = std::max(left, chart_left(page, axis_over(stage)));
-  const double last = 2.75 * em;  // numbers and title below the last chart
-  const double height =
-      std::min((box.height - last) / static_cast<double>(stages.size()), kMostStage * em);
+  const auto space = [&] { return (box.height - last) / static_cast<double>(stages.size()); };
+  while (stages.size() > kFewestStages && space() < kLeastStage * em) stages.pop_back();
+  const double height = std::min(space(), kMostStage * em);
+  std::vector<Chart> charts;
   double y = box.y;
   for (std::size_t n = 0; n < stages.size(); ++n) {
     const bool is_last = n + 1 == stages.size();
@@ -153,10 +174,20 @@ double draw_stages(Page& page, const Box& box, const std::vector<Stage>& stages)
                 .whole = true,
                 .numbers = is_last};
     if (is_last) x.titles = {"component of the head's vectors", "component"};
-    const Chart chart = place_chart(page, {box.x, y, box.width, height + (is_last ? last : 0)},
-                                    std::move(x), axis_over(stages[n]), left, em);
-    if (!chart.empty()) draw_stage(page, chart, stages[n]);
-    y += height + (is_last ? last : 0);
+    const double depth = height + (is_last ? last : 0);
+    charts.push_back(place_chart(page, {box.x, y, box.width, depth}, std::move(x),
+                                 axis_over(stages[n]), left, em));
+    y += depth;
+  }
+  Index marked = -1;
+  for (const Chart& chart : charts) {
+    const std::optional<Point>& pointer = page.input().pointer;
+    if (!pointer || chart.empty() || !chart.plot.contains(*pointer)) continue;
+    const auto most = static_cast<Index>(stages.front().values.size()) - 1;
+    marked = std::clamp<Index>(static_cast<Index>(std::lround(chart.value_x(pointer->x))), 0, most);
+  }
+  for (std::size_t n = 0; n < stages.size(); ++n) {
+    if (!charts[n].empty()) draw_stage(page, charts[n], stages[n], marked);
   }
   return y;
 }
@@ -206,82 +237,65 @@ void draw_little_map(Page& page, const MapRaster& m, const AttentionTap& tap, In
                   Align::Middle, 90);
 }
 
-ViewLayout lay_out(const ViewInput& input) {
-  Page page(input);
-  const Found found = find_tap(input);
-  if (found.tap == nullptr) return page.message(found.headline, found.advice);
-  const AttentionTap& tap = *found.tap;
-  if (!has_vectors(tap)) {
-    return page.message("No query and key to multiply",
-                        variant(tap.variant.id).label +
-                            ": its weights come from no product of one query and one key, or the "
-                            "run kept neither. Choose full attention or a fixed pattern.");
-  }
-  const ViewSettings& settings = input.experiment.view;
-  const Part* part = tap.result.part.get();
-  const Index heads = part->heads;
-  const Tensor &q = part->q.value(), &k = part->k.value();
-  const bool changed = changes_vectors(tap);
-  const bool before = changed && view_values(settings, "vectors").flag("before");
-  const Box inside = page.frame(
-      head_title(input),
-      caption(input.trace, "Where the score of one pair comes from, in layer " +
-                               std::to_string(settings.layer) + ", head " +
-                               std::to_string(settings.head) + ": " + describe(tap) + "." +
-                               (changed && !before ? " Ticks across the bars: q and k "
-                                                     "before the encoding changed them."
-                                                   : "")));
-  const double em = page.em();
-  const bool has_map = inside.width >= kLeastForMap * em && inside.height >= kMapSide * em;
-  const double side = has_map ? kMapSide * em : 0;
-  const MapRaster raster = little_map(page, {inside.right() - side, inside.y, side, side}, tap);
-  const MapPairAt at{raster, has_map && raster.width > 0 ? 1 : 0};
-  std::optional<Pair> hovered;
-  if (input.pointer) hovered = at(*input.pointer);
-  const Pair pair = focus_of(input, tap, found.head, hovered);
-  const PairVectors used = pair_vectors(q, k, heads, found.head, pair);
-  const PairVectors plain =
-      changed ? pair_vectors(tap.q_plain, tap.k_plain, heads, found.head, pair) : used;
-  const PairVectors& shown = before ? plain : used;
+// The pair that is shown, its vectors, and those before the encoding where it changes them.
+struct Shown {
+  Pair pair;
+  PairVectors vectors;
+  std::optional<PairVectors> plain;  // drawn as ticks
+  bool before = false;               // `vectors` are those before the encoding
+};
 
-  const Theme& theme = input.theme;
-  const std::vector<LegendEntry> entries{
-      {query_colour(theme), "query " + query_label(input.trace, tap, pair.query) + " at " +
-                                std::to_string(query_position(tap, pair.query))},
-      {key_colour(theme), "key " + key_label(input.trace, tap, pair.key) + " at " +
-                              std::to_string(key_position(tap, found.head, pair.key))}};
-  const double width = inside.width - side - (has_map ? em : 0);
-  double y = inside.y;
-  draw_legend(page, entries, {inside.x, y, width, inside.height});
-  y += legend_height(page, entries, width);
-  const std::vector<std::string> words =
-      page.wrapped(in_words(tap, found.head, pair, shown, before), page.small(), width);
-  const double words_height = static_cast<double>(words.size()) * kLine * page.small();
-  if (inside.bottom() - y - words_height < (4 * kLeastStage + 2.75) * em || width < 10 * em) {
-    return no_space(page);
+Shown shown_pair(const ViewInput& input, const Found& found, const std::optional<Pair>& hovered) {
+  const AttentionTap& tap = *found.tap;
+  const Part& part = *tap.result.part;
+  Shown s;
+  s.pair = focus_of(input, tap, found.head, hovered);
+  const auto vectors = [&](const Tensor& q, const Tensor& k) {
+    return pair_vectors(q, k, part.heads, found.head, s.pair);
+  };
+  const bool changed = changes_vectors(tap);
+  s.before = changed && view_values(input.experiment.view, "vectors").flag("before");
+  s.vectors =
+      s.before ? vectors(tap.q_plain, tap.k_plain) : vectors(part.q.value(), part.k.value());
+  if (changed && !s.before) s.plain = vectors(tap.q_plain, tap.k_plain);
+  return s;
+}
+
+// Whose the vectors are, and the sum in words. Returns where they end.
+double draw_head(Page& page, const Box& box, const Found& found, const Shown& s) {
+  const Trace& trace = page.input().trace;
+  const AttentionTap& tap = *found.tap;
+  std::vector<LegendEntry> entries{
+      {query_colour(page.theme()), "query " + query_label(trace, tap, s.pair.query) + " at " +
+                                       std::to_string(query_position(tap, s.pair.query))},
+      {key_colour(page.theme()), "key " + key_label(trace, tap, s.pair.key) + " at " +
+                                     std::to_string(key_position(tap, found.head, s.pair.key))}};
+  if (s.plain) {
+    entries.push_back({page.theme().text, "before the encoding"});
+    entries.back().tick = true;
   }
-  for (const std::string& line : words) {
-    page.text({inside.x, y + kLine / 2 * page.small()}, line, page.small());
+  draw_legend(page, entries, box);
+  double y = box.y + legend_height(page, entries, box.width);
+  for (const std::string& line : page.wrapped(
+           in_words(tap, found.head, s.pair, s.vectors, s.before), page.small(), box.width)) {
+    page.text({box.x, y + kLine / 2 * page.small()}, line, page.small());
     y += kLine * page.small();
   }
-  const bool marks = changed && !before;
-  const std::vector<Stage> stages{
-      {"q", shown.query, marks ? &plain.query : nullptr, query_colour(theme)},
-      {"k", shown.key, marks ? &plain.key : nullptr, key_colour(theme)},
-      {"q × k", shown.product, nullptr, head_colour(0)},
-      {"sum so far", shown.sum, nullptr, theme.accent, true}};
-  const double bottom =
-      draw_stages(page, {inside.x, y + 0.3 * em, width, inside.bottom() - y - 0.3 * em}, stages);
-  ViewLayout layout;
+  return y + 0.3 * page.em();
+}
+
+// Clicks in the little map, and what lies at a point.
+void add_pointing(ViewLayout& layout, const MapPairAt& at, const Box& inside, const Shown& s,
+                  const ViewSettings& settings) {
   if (at.count > 0) {
-    draw_little_map(page, raster, tap, found.head, pair);
-    layout.handles.push_back(
-        {.area = raster.map(0), .help = "Click to keep this pair.", .click = [pair](Experiment& e) {
-           e.view.pinned_query = pair.query;
-           e.view.pinned_key = pair.key;
-         }});
+    layout.handles.push_back({.area = at.raster.map(0),
+                              .help = "Click to keep this pair.",
+                              .click = [pair = s.pair](Experiment& e) {
+                                e.view.pinned_query = pair.query;
+                                e.view.pinned_key = pair.key;
+                              }});
   }
-  layout.hit = [at, inside, pair, layer = settings.layer,
+  layout.hit = [at, inside, pair = s.pair, layer = settings.layer,
                 head = settings.head](Point p) -> std::optional<Hit> {
     if (const std::optional<Pair> pointed = at(p)) {
       return Hit{layer, head, pointed->query, pointed->key};
@@ -289,6 +303,46 @@ ViewLayout lay_out(const ViewInput& input) {
     if (!inside.contains(p)) return std::nullopt;
     return Hit{layer, head, pair.query, pair.key};
   };
+}
+
+std::string about(const ViewInput& input, const AttentionTap& tap) {
+  const ViewSettings& settings = input.experiment.view;
+  return "Where the score of one pair comes from, in layer " + std::to_string(settings.layer) +
+         ", head " + std::to_string(settings.head) + ": " + describe(tap) + ".";
+}
+
+ViewLayout lay_out(const ViewInput& input) {
+  Page page(input);
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) return page.message(found.headline, found.advice);
+  const AttentionTap& tap = *found.tap;
+  if (const auto [headline, advice] = why_no_vectors(input.trace, tap); !headline.empty()) {
+    return page.message(headline, advice);
+  }
+  const Box inside =
+      page.frame(head_title(input), caption(input.trace, about(input, tap)));
+  const double em = page.em();
+  const bool has_map = inside.width >= kLeastForMap * em && inside.height >= kMapSide * em;
+  const double side = has_map ? kMapSide * em : 0;
+  const MapRaster raster = little_map(page, {inside.right() - side, inside.y, side, side}, tap);
+  const MapPairAt at{raster, has_map && raster.width > 0 ? 1 : 0};
+  const Shown s =
+      shown_pair(input, found, input.pointer ? at(*input.pointer) : std::optional<Pair>());
+  const double width = inside.width - side - (has_map ? em : 0);
+  if (width < kLeastWidth * em) return no_space(page);
+  const double top = draw_head(page, {inside.x, inside.y, width, inside.height}, found, s);
+  if (inside.bottom() - top < (kFewestStages * kLeastStage + kLastStage) * em) {
+    return no_space(page);
+  }
+  const std::vector<Stage> stages{
+      {"q", s.vectors.query, s.plain ? &s.plain->query : nullptr, query_colour(input.theme)},
+      {"k", s.vectors.key, s.plain ? &s.plain->key : nullptr, key_colour(input.theme)},
+      {"q × k", s.vectors.product, nullptr, head_colour(0)},
+      {"sum so far", s.vectors.sum, nullptr, input.theme.accent, true}};
+  const double bottom = draw_stages(page, {inside.x, top, width, inside.bottom() - top}, stages);
+  if (at.count > 0) draw_little_map(page, raster, tap, found.head, s.pair);
+  ViewLayout layout;
+  add_pointing(layout, at, inside, s, input.experiment.view);
   layout.list = page.take(bottom);
   return layout;
 }
@@ -297,13 +351,10 @@ ViewData data(const ViewInput& input) {
   const Found found = find_tap(input);
   if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
   const AttentionTap& tap = *found.tap;
-  if (!has_vectors(tap)) throw InputError("No query and key to multiply");
-  const bool before =
-      changes_vectors(tap) && view_values(input.experiment.view, "vectors").flag("before");
-  const Part& part = *tap.result.part;
-  const PairVectors v =
-      pair_vectors(before ? tap.q_plain : part.q.value(), before ? tap.k_plain : part.k.value(),
-                   part.heads, found.head, focus_of(input, tap, found.head));
+  if (const auto [headline, advice] = why_no_vectors(input.trace, tap); !headline.empty()) {
+    throw InputError(headline + ". " + advice);
+  }
+  const PairVectors v = shown_pair(input, found, std::nullopt).vectors;
   const auto d = static_cast<Index>(v.query.size());
   ViewData::Matrix matrix{"vectors", Tensor({4, d}), {"q", "k", "q × k", "sum so far"}, {}};
   Index row = 0;
