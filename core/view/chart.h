@@ -32,6 +32,10 @@ struct Chart {
   double value_x(double pixel) const {
     return x.least + (pixel - plot.x) / plot.width * (x.most - x.least);
   }
+  double value_y(double pixel) const {
+    const double share = (y.down ? pixel - plot.y : plot.bottom() - pixel) / plot.height;
+    return y.least + share * (y.most - y.least);
+  }
 };
 
 // Within `outer`, with the space beside the plot that titles and numbers take.

@@ -20,6 +20,8 @@ constexpr double kLargestColumn = 11;  // em
 constexpr double kLeastPlot = 4;       // em
 constexpr double kLine = 1.5;          // em, of a line of text
 constexpr double kWordHeight = 1.2;    // em: cells at least this high have their guess in them
+constexpr double kOutlined = 9;        // pixels: the height of cells whose exit is outlined
+constexpr double kLeastPaled = 3;      // pixels: of cells whose exit is shown at all
 constexpr double kPaled = 0.6;      // how much of the page shows through what comes after an exit
 constexpr double kLeastWord = 2.5;  // em, and this wide
 
@@ -62,6 +64,7 @@ class Depth {
     draw_text();
     draw_guesses();
     draw_hovered();
+    draw_marks();
     return finish();
   }
 
@@ -93,7 +96,7 @@ class Depth {
                    "The next token that each layer's state gives through the final norm and "
                    "the output projection; bold: as the last layer; outlined: the first "
                    "layer with " +
-                       rule() + ". " + summary() + ".");
+                       rule() + ", after which cells are pale. " + summary() + ".");
   }
 
   bool place(const Box& inside) {
@@ -143,12 +146,16 @@ class Depth {
   }
 
   void draw_summary() {
-    page_.text(
-        {text_.x, text_.y + 0.6 * em()},
-        page_.fitting({"Exit at " + rule() + ": " + summary() + ".", rule() + ": " + summary(),
-                       percent(exit_summary(lens(), exits_).saved) + " saved"},
-                      em(), text_.width),
-        em());
+    const ExitSummary s = exit_summary(lens(), exits_);
+    const std::string saved = percent(s.saved), agree = percent(s.agreement);
+    page_.text({text_.x, text_.y + 0.6 * em()},
+               page_.fitting(
+                   {"Exit at " + rule() + ": " + summary() + ".", rule() + ": " + summary(),
+                    rule() + ": " + saved + " of layers saved, " + agree + " with the last guess",
+                    rule() + ": " + saved + " saved, " + agree + " agree",
+                    saved + " saved, " + agree + " agree"},
+                   em(), text_.width),
+               em());
   }
 
   void draw_text() {
@@ -205,9 +212,16 @@ class Depth {
     return {first, std::min(last, length())};
   }
 
-  void draw_words(const Tensor& shown, const ColourRange& range) {
+  bool has_words() const {
     const Box one = cell(0, 0);
-    if (one.height < kWordHeight * em() || one.width < kLeastWord * em()) return;
+    return one.height >= kWordHeight * em() && one.width >= kLeastWord * em();
+  }
+
+  // Whether exits are outlined: the outline is thin beside the cell.
+  bool outlined() const { return cell(0, 0).height >= kOutlined; }
+
+  void draw_words(const Tensor& shown, const ColourRange& range) {
+    if (!has_words()) return;
     const ColourMap& colours = colour_map(range.colour_map);
     const auto [first, last] = visible_rows();
     page_.add(Clip{matrix_.plot});
@@ -231,10 +245,14 @@ class Depth {
     page_.add(Clip{});
   }
 
-  // Outlines where each token exits; what comes after pales.
+  // Outlines where each token exits, thinner in smaller cells; where they would fill those, a line
+  // where they end. What comes after pales.
   void draw_exits() {
     const auto [first, last] = visible_rows();
-    if (cell(0, 0).height < 3) return;
+    const double height = cell(0, 0).height;
+    if (height < kLeastPaled) return;
+    const Colour accent = page_.theme().accent;
+    const double thickness = std::min(2.0, std::ceil(height / kOutlined));
     page_.add(Clip{matrix_.plot});
     for (Index i = first; i < last; ++i) {
       const Box box = cell(i, exit_of(i));
@@ -243,10 +261,30 @@ class Depth {
         page_.add(FilledBox{{box.right(), box.y, after, box.height},
                             translucent(page_.theme().background, kPaled)});
       }
-      page_.add(OutlinedBox{
-          {box.x + 1, box.y + 1, box.width - 2, box.height - 2}, page_.theme().accent, 2});
+      if (outlined()) {
+        page_.add(OutlinedBox{{box.x + thickness / 2, box.y + thickness / 2, box.width - thickness,
+                               box.height - thickness},
+                              accent,
+                              thickness});
+      } else {
+        page_.add(Line{{{box.right() - 1, box.y}, {box.right() - 1, box.bottom()}}, accent, 2});
+      }
     }
     page_.add(Clip{});
+  }
+
+  // What marks mean; in a framed picture the caption says it.
+  void draw_marks() {
+    if (input_.framed || matrix_.hovered_row >= 0) return;
+    if (cell(0, 0).height < kLeastPaled) return;
+    const std::string exit = outlined() ? "outlined: exits here" : "line: where it exits";
+    std::vector<std::string> candidates{exit + " · pale: after the exit", exit};
+    if (has_words()) {
+      candidates.insert(candidates.begin(),
+                        {"bold: the last layer's guess · faint: another · " + candidates.front(),
+                         "bold: as the last layer · " + candidates.front()});
+    }
+    draw_below(candidates);
   }
 
   // The numbers of the cell under the pointer, below.
@@ -262,9 +300,15 @@ class Depth {
         fixed(static_cast<double>(lens().margin(layer, i)), 3) + ", the last layer's guess " +
         fixed(100 * static_cast<double>(lens().final_guess(layer, i)), 1) + " %, saturation " +
         fixed(static_cast<double>(lens().saturation(layer, i)), 3);
+    draw_below({text});
+  }
+
+  // The first that fits in the line below the cells.
+  void draw_below(const std::vector<std::string>& candidates) {
+    const MatrixPlot& m = matrix_;
+    const double width = m.right.right() - m.plot.x + m.left;
     page_.faint_text({m.plot.x - m.left, m.plot.bottom() + 0.9 * em()},
-                     page_.ellipsised(text, page_.small(), m.right.right() - m.plot.x + m.left),
-                     page_.small());
+                     page_.fitting(candidates, page_.small(), width), page_.small());
   }
 
   ViewLayout finish() {

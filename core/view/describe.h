@@ -15,6 +15,10 @@ std::string describe_encoding(const AttentionTap& tap);  // "RoPE (base = 10000)
 // The same, or that it was given.
 std::string describe(const Trace& trace, const AttentionTap& tap);
 
+// Where attention was given (Trace::given), what to do about a view that needs more.
+inline constexpr const char* kAttentionAlone =
+    "The file holds attention alone. Open one with q and k, or choose a model and a text.";
+
 // What every caption ends with: tokens, what ran where, notes. `about`: what this view shows.
 std::string caption(const Trace& trace, const std::string& about);
 

@@ -1,6 +1,7 @@
 // Position: the encoding itself, as its own code computes it.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/error.h"
 #include "core/figure/colour_map.h"
@@ -29,10 +30,15 @@ float largest_of(const Tensor& cells) {
   return largest > 0 ? largest : 1;
 }
 
+// "offset", without what it is.
+std::string across(const PositionPanel& panel) {
+  return panel.across.substr(0, panel.across.find(':'));
+}
+
 ChartAxis axis_across(const PositionPanel& panel, double margin) {
   ChartAxis axis{.least = panel.first - margin,
                  .most = panel.last + margin,
-                 .titles = {panel.across, panel.across.substr(0, panel.across.find(':'))},
+                 .titles = {panel.across, across(panel)},
                  .whole = true};
   if (!(axis.least < axis.most)) axis.most = axis.least + 1;
   return axis;
@@ -63,6 +69,37 @@ void draw_matrix(Page& page, const Box& box, const PositionPanel& panel) {
   page.add(OutlinedBox{chart.plot, page.theme().line, 1});
   draw_colour_bar(page, {chart.plot.right(), chart.plot.y, bar, chart.plot.height}, range,
                   {panel.colour});
+  const std::optional<Point>& p = page.input().pointer;
+  if (!p || !chart.plot.contains(*p)) return;
+  const auto row = static_cast<Index>(std::lround(chart.value_y(p->y)));
+  const auto column = static_cast<Index>(std::lround(chart.value_x(p->x) - panel.first));
+  if (row < 0 || row >= panel.cells.dim(0) || column < 0 || column >= panel.cells.dim(1)) return;
+  const double x = static_cast<double>(column) + panel.first;
+  draw_value(page, chart, {x, static_cast<double>(row)},
+             panel.down + " " + std::to_string(row) + ", " + across(panel) + " " + fixed(x, 0) +
+                 ": " + brief(static_cast<double>(panel.cells(row, column))));
+}
+
+// The number of the curve that is nearest to the pointer.
+void draw_hovered(Page& page, const Chart& chart, const PositionPanel& panel) {
+  const std::optional<Point>& pointer = page.input().pointer;
+  if (!pointer || !chart.plot.contains(*pointer)) return;
+  const double x = std::round(chart.value_x(pointer->x));
+  const PositionPanel::Curve* nearest = nullptr;
+  double y = 0, least = std::numeric_limits<double>::infinity();
+  for (const PositionPanel::Curve& curve : panel.curves) {
+    for (const Point& p : curve.points) {
+      const double distance = std::abs(chart.at_y(p.y) - pointer->y);
+      if (p.x != x || !(distance < least)) continue;
+      nearest = &curve;
+      least = distance;
+      y = p.y;
+    }
+  }
+  if (nearest == nullptr) return;
+  const std::string whose =
+      nearest->head >= 0 ? "head " + std::to_string(nearest->head) + ", " : "";
+  draw_value(page, chart, {x, y}, whose + across(panel) + " " + fixed(x, 0) + ": " + brief(y));
 }
 
 void draw_curves(Page& page, const Box& box, const PositionPanel& panel) {
@@ -105,6 +142,7 @@ void draw_curves(Page& page, const Box& box, const PositionPanel& panel) {
     }
   }
   if (last) draw(*last, 3.5);
+  draw_hovered(page, chart, panel);
 }
 
 // Panels in rows of two, the first alone where their number is odd; or all below each other.

@@ -5,6 +5,7 @@
 
 #include "core/analysis/encoded.h"
 #include "core/position/positions.h"
+#include "core/view/describe.h"
 #include "core/view/focus.h"
 
 namespace attnscope {
@@ -231,6 +232,11 @@ void add_pairs(PositionPanels& result, const ViewInput& input, const AttentionTa
 PositionPanels position_panels(const ViewInput& input, const AttentionTap& tap, Index head,
                                Index reach) {
   PositionPanels result;
+  if (input.trace.given) {
+    result.headline = "The encoding of these tensors is not known";
+    result.advice = kAttentionAlone;
+    return result;
+  }
   const Encoding& e = encoding(tap.encoding.id);
   result.reach = reach;
   if (!e.embed && !e.apply) {

@@ -26,8 +26,6 @@ struct PositionPanel {
   std::vector<Curve> curves;
   std::string up;     // what the curves' heights are: "added to the score"
   Index marked = -1;  // the head that is looked at
-  double mark_x = 0;  // of a position that is looked at
-  bool has_mark = false;
 };
 
 struct PositionPanels {

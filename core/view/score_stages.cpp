@@ -5,6 +5,7 @@
 
 #include "core/attention/single_head.h"
 #include "core/attention/terms.h"
+#include "core/view/describe.h"
 #include "core/view/focus.h"
 
 namespace attnscope {
@@ -112,9 +113,7 @@ Tensor stacked(const Terms& terms, const Pattern& pattern, Index head) {
 
 NoScores why_no_scores(const Trace& trace, const AttentionTap& tap) {
   if (trace.given) {
-    return {"No queries and keys in this file",
-            "It holds attention alone, not the scores that the weights come from. Open a file with "
-            "q and k, or choose a model and a text."};
+    return {"No queries and keys in this file", kAttentionAlone};
   }
   const Variant& v = variant(tap.variant.id);
   if (!tap.result.part || (v.has_terms && !v.has_terms(tap.variant.values))) {

@@ -138,10 +138,11 @@ ViewLayout lay_out(const ViewInput& input) {
     };
     bottom = plot.bars.bottom();
   } else if (show == "both" && inside.bottom() - bottom >= page.small()) {
-    page.faint_text(
-        {inside.x, bottom + kNote / 2 * page.em()},
-        page.ellipsised("Row of the query: make the window larger", page.small(), inside.width),
-        page.small());
+    page.faint_text({inside.x, bottom + kNote / 2 * page.em()},
+                    page.ellipsised("Row of the query: make the window larger", page.small(),
+                                    parts.maps.box.right() - inside.x),
+                    page.small());
+    bottom += kNote * page.em();
   }
   if (has_maps) set_plot(layout, at, input.pointer);
   layout.list = page.take(bottom);

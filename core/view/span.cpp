@@ -200,12 +200,13 @@ void draw_head(Page& page, const Box& inside, const AttentionTap& tap, Index hea
           : std::vector<std::string>{s.learned ? "chosen here, in place of the model's"
                                                : "chosen here: the model has no spans of its own",
                                      "chosen here, not the model's", "not the model's"};
+  if (end > inside.right()) return;
   page.faint_text({end, line.y + 0.725 * page.em()},
                   page.fitting(whose, page.small(), inside.right() - end), page.small());
 }
 
-// Where curves, bars and maps go. Bars have a space beside the curves only in a wide picture, maps
-// below them only in a high one.
+// Where curves, bars and maps go: bars beside the curves, in a narrow picture below them; maps
+// below both. Where there is little space, maps give way, and then bars.
 struct Parts {
   Box curves, bars;  // no width: no space
   MapRaster maps;    // the same
@@ -213,29 +214,34 @@ struct Parts {
 };
 
 Parts place_parts(const Page& page, const Box& inside, const AttentionTap& tap) {
-  const double em = page.em(), y = inside.y + kLegend * em;
-  const double height = inside.height - kLegend * em;
-  const auto maps_below = [&](double top, double note) {
-    const double from = top + kGap * em;
-    return place_maps(page, {inside.x, y + from, inside.width, height - from - note}, tap, 2);
-  };
-  Parts parts;
+  const double em = page.em(), gap = kGap * em, y = inside.y + kLegend * em;
+  const double space = inside.bottom() - y;
   const bool narrow = inside.width < kLeastWidth * em;
-  const double note = narrow ? kNote * em : 0;
-  double top = 0;
+  const double rows = narrow ? 2 : 1;
+  Parts parts;
+  double height = 0;  // of a chart
   for (const double least : {kGoodTop, 7.0, kLeastTop}) {
-    top = std::clamp(kTop * inside.height, least * em, kMostTop * em);
-    parts.maps = maps_below(top, note);
+    height = std::clamp(kTop * inside.height / rows, least * em, kMostTop * em);
+    const double top = rows * (height + gap);
+    parts.maps = place_maps(page, {inside.x, y + top, inside.width, space - top}, tap, 2);
     if (parts.maps.width > 0) break;
   }
-  const bool has_maps = parts.maps.width > 0;
-  if (!has_maps) top = std::min(height - kNote * em, kMostTop * em);
-  if (top < kLeastTop * em) return parts;
+  const double left = space - kNote * em;  // where something goes without
+  bool has_bars = true;
+  if (!(parts.maps.width > 0)) {
+    parts.note = "Maps of the attention";
+    height = std::min(left / rows - gap, kMostTop * em);
+    has_bars = !narrow || height >= kLeastTop * em;
+  }
+  if (!has_bars) {
+    parts.note = "Bars and maps";
+    height = std::min(left, kMostTop * em);
+  }
+  if (height < kLeastTop * em) return parts;
   const double width = narrow ? inside.width : (inside.width - em) / 2;
-  parts.curves = {inside.x, y, width, top};
-  if (!narrow) parts.bars = {inside.x + width + em, y, width, top};
-  if (narrow) parts.note = has_maps ? "Bars of all heads" : "Bars and maps";
-  if (!narrow && !has_maps) parts.note = "Maps of the attention";
+  parts.curves = {inside.x, y, width, height};
+  if (has_bars && narrow) parts.bars = {inside.x, y + height + gap, width, height};
+  if (has_bars && !narrow) parts.bars = {inside.x + width + em, y, width, height};
   return parts;
 }
 
@@ -279,9 +285,7 @@ void add_handles(ViewLayout& layout, double em, const Chart& chart, const Shown&
 // Why there is no span to show; headline and advice.
 std::pair<std::string, std::string> refusal_of(const Trace& trace, const AttentionTap& tap) {
   if (trace.given) {
-    return {"No softmax to put a span on",
-            "This file holds attention alone, not the scores that its weights come from. Open a "
-            "file with q and k, or choose a model and a text."};
+    return {"No softmax to put a span on", kAttentionAlone};
   }
   const Part* part = tap.result.part.get();
   constexpr Index kMostPairs = Index{1} << 22;
@@ -346,7 +350,8 @@ ViewLayout lay_out(const ViewInput& input) {
     draw_spanned(page, at, found, s);
     set_plot(layout, at, input.pointer);
   }
-  double bottom = has_maps ? parts.maps.box.bottom() : parts.curves.bottom();
+  double bottom =
+      has_maps ? parts.maps.box.bottom() : std::max(parts.curves.bottom(), parts.bars.bottom());
   if (!parts.note.empty()) {
     page.faint_text(
         {inside.x, bottom + kNote / 2 * page.em()},

@@ -53,8 +53,7 @@ PairVectors pair_vectors(const Tensor& q, const Tensor& k, Index heads, Index he
 // Why there is no product to show; headline and advice, empty where there is.
 std::pair<std::string, std::string> why_no_vectors(const Trace& trace, const AttentionTap& tap) {
   if (trace.given) {
-    return {"No queries and keys in this file",
-            "It holds attention alone. Open a file with q and k, or choose a model and a text."};
+    return {"No queries and keys in this file", kAttentionAlone};
   }
   const Part* part = tap.result.part.get();
   if (part != nullptr && part->source == Source::Product && part->q.defined() &&

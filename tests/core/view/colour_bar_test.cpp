@@ -28,9 +28,20 @@ TEST(ColourBar, PositionAndNumberAreInverse) {
   }
 }
 
+TEST(ColourBar, NumbersSayHowFarALinearRangeGoes) {
+  const auto texts = [](const ColourRange& range) {
+    std::vector<std::string> list;
+    for (const Tick& tick : ticks_of(range, 1)) list.push_back(tick.text);
+    return list;
+  };
+  EXPECT_EQ(texts({-14.2, 14.2, "vik"}), (std::vector<std::string>{"-14", "0", "14"}));
+  EXPECT_EQ(texts({0, 0.37, "viridis"}), (std::vector<std::string>{"0", "0.37"}));
+}
+
 TEST(ColourBar, RanksGrowEvenly) {
   Tensor numbers = Tensor::zeros({10, 10});
-  for (Index i = 0; i < 100; ++i) numbers[i] = i < 50 ? 0.0F : std::pow(2.0F, static_cast<float>(-i));
+  for (Index i = 0; i < 100; ++i)
+    numbers[i] = i < 50 ? 0.0F : std::pow(2.0F, static_cast<float>(-i));
   ColourRange range;
   range.scale = ColourRange::Scale::Rank;
   range.ranked = ranks_of(numbers);

@@ -55,6 +55,31 @@ TEST(Depth, ColoursTokensByTheirExit) {
   }
 }
 
+int outlines(const DisplayList& list) {
+  int count = 0;
+  for (const Item& item : list.items) {
+    const auto* box = std::get_if<OutlinedBox>(&item);
+    if (box && box->colour == Theme::light().accent) ++count;
+  }
+  return count;
+}
+
+TEST(Depth, SaysWhatMarksMean) {
+  const Trace trace = synthetic_trace(4, 2, 19);
+  Look look;
+  look.framed = false;
+  const ViewLayout large = look_at(trace, "depth", look);
+  EXPECT_NE(all_text(large.list).find("bold: the last layer's guess"), std::string::npos);
+  EXPECT_NE(all_text(large.list).find("outlined: exits here"), std::string::npos);
+  EXPECT_EQ(outlines(large.list), 19);
+  look.width = 455;
+  look.height = 290;  // a window of 1920 x 1080 at scale 2 leaves as much
+  const ViewLayout small = look_at(trace, "depth", look);
+  EXPECT_NE(all_text(small.list).find("line: where it exits"), std::string::npos);
+  EXPECT_EQ(outlines(small.list), 0);  // they would fill the cells
+  EXPECT_NE(all_text(small.list).find("margin ≥ 0.3"), std::string::npos);
+}
+
 TEST(Depth, HitsAreLayersAndPositions) {
   const Trace trace = synthetic_trace(4, 2, 10);
   const ViewLayout layout = look_at(trace, "depth");

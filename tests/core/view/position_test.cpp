@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/analysis/pair.h"
+#include "core/figure/plain_text.h"
 #include "core/view/position_panels.h"
 #include "tests/core/view/model_trace.h"
 #include "tests/core/view/synthetic.h"
@@ -101,6 +102,20 @@ TEST(Position, VectorsAreWhatIsAdded) {
     }
   }
   EXPECT_TRUE(std::abs(shown.panels[1].cells(4, 4) - 1) <= 1e-5F);
+}
+
+TEST(Position, NumbersOfWhatIsPointedAt) {
+  const Trace trace = run_model({.encoding = "alibi"});
+  const double expected = at_offset(first_curves(panels_of(trace, 0, 64)), 0, 10);
+  testing::Look look;
+  bool seen = false;
+  for (double x = 5; x < look.width; x += 2) {
+    look.pointer = Point{x, 250};
+    for (const Text& text : testing::texts(look_at(trace, "position", look).list)) {
+      seen = seen || text.text == "head 0, offset 10: " + brief(expected);
+    }
+  }
+  EXPECT_TRUE(seen);
 }
 
 TEST(Position, TrainedVectorsEndWithTheContext) {

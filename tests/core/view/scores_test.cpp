@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "core/analysis/pair.h"
+#include "core/figure/plain_text.h"
 #include "core/view/score_stages.h"
 #include "tests/core/view/model_trace.h"
 #include "tests/core/view/synthetic.h"
@@ -112,6 +114,70 @@ TEST(Scores, SaysWhereThereAreNoTerms) {
         << variant;
   }
   EXPECT_NE(look_at(testing::synthetic_trace(1, 1, 5), "scores").refusal, "");
+}
+
+// All that is written; a line each.
+std::string all_text(const ViewLayout& layout) {
+  std::string all;
+  for (const Text& text : testing::texts(layout.list)) all += text.text + "\n";
+  return all;
+}
+
+// Maps, without the strip of colours beside them.
+std::vector<HeatMap> maps_in(const ViewLayout& layout, Index keys) {
+  std::vector<HeatMap> maps;
+  for (const Item& item : layout.list.items) {
+    const auto* map = std::get_if<HeatMap>(&item);
+    if (map && map->values.dim(1) == keys) maps.push_back(*map);
+  }
+  return maps;
+}
+
+TEST(Scores, PartsGetSmallerBeforeTheyVanish) {
+  const Trace trace = run_model({.length = 19});
+  Look look;
+  look.framed = false;
+  look.width = 455;
+  look.height = 290;  // a window of 1920 x 1080 at scale 2 leaves as much
+  const ViewLayout low = look_at(trace, "scores", look);
+  EXPECT_EQ(maps_in(low, 19).size(), 3u);
+  EXPECT_NE(all_text(low).find("The row of the query"), std::string::npos);
+  look.height = 140;
+  const ViewLayout lower = look_at(trace, "scores", look);
+  EXPECT_EQ(maps_in(lower, 19).size(), 3u);
+  EXPECT_NE(all_text(lower).find("Row of the query: make the window larger"), std::string::npos);
+}
+
+TEST(Scores, NumbersOfAKeyThatIsPointedAt) {
+  const Trace trace = run_model({});
+  Look look;
+  look.framed = false;
+  look.settings = testing::settings_with("scores", R"({"show": "row"})");
+  look.settings.pinned_query = 9;
+  const std::vector<double> score = row_stages(trace.attention[0], 0, 9, maps_of(trace, 0)).score;
+  std::set<Index> pointed;
+  for (double x = 5; x < look.width; x += 10) {
+    look.pointer = Point{x, 300};
+    const ViewLayout layout = look_at(trace, "scores", look);
+    const std::optional<Hit> hit = layout.hit(*look.pointer);
+    if (!hit) continue;
+    EXPECT_EQ(hit->query, 9);
+    pointed.insert(hit->key);
+    const double number = score[static_cast<std::size_t>(hit->key)];
+    const std::string expected = std::isfinite(number) ? brief(number) : "not allowed";
+    EXPECT_NE(all_text(layout).find("\n" + expected + "\n"), std::string::npos) << hit->key;
+  }
+  EXPECT_EQ(pointed.size(), 12u);
+}
+
+TEST(Scores, TensorsWithoutQueriesSaySo) {
+  Trace trace = testing::synthetic_trace(1, 1, 5);
+  trace.given = true;
+  for (const char* view : {"scores", "vectors", "span", "position"}) {
+    const std::string refusal = look_at(trace, view).refusal;
+    EXPECT_NE(refusal.find("attention alone"), std::string::npos) << view;
+    EXPECT_EQ(refusal.find("Choose full attention"), std::string::npos) << view;
+  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/figure/plain_text.h"
 #include "core/view/span_effect.h"
 #include "tests/core/view/model_trace.h"
 #include "tests/core/view/synthetic.h"
@@ -69,6 +70,47 @@ TEST(Span, DraggingSetsSpanAndRamp) {
   EXPECT_DOUBLE_EQ(view_values(experiment.view, "span").real("ramp"), 7);
   layout.handles[0].drag({0, ramp.y}, experiment);
   EXPECT_GT(view_values(experiment.view, "span").real("ramp"), 0);
+}
+
+bool says(const ViewLayout& layout, const std::string& part) {
+  std::string all;
+  for (const Text& text : testing::texts(layout.list)) all += text.text + "\n";
+  return all.find(part) != std::string::npos;
+}
+
+TEST(Span, CurveAndBarsStayLongerThanMaps) {
+  const Trace trace = run_model({.length = 19});
+  Look look;
+  look.framed = false;
+  look.width = 455;
+  look.height = 290;  // a window of 1920 x 1080 at scale 2 leaves as much
+  const ViewLayout low = look_at(trace, "span", look);
+  for (const char* part : {"m_z", "layer", "key (to) →", "not the model's"}) {
+    EXPECT_TRUE(says(low, part)) << part;
+  }
+  EXPECT_FALSE(says(low, "make the window larger"));
+  look.height = 150;
+  const ViewLayout lower = look_at(trace, "span", look);
+  EXPECT_TRUE(says(lower, "m_z"));
+  EXPECT_TRUE(says(lower, "Maps of the attention: make the window larger"));
+  EXPECT_EQ(lower.handles.size(), 2u);
+}
+
+TEST(Span, NumbersOfWhatIsPointedAt) {
+  const Trace trace = run_model({});
+  Look look;
+  look.framed = false;
+  look.settings = settings_with("span", R"({"z": 3, "ramp": 4})");
+  const double kept = share_kept(trace.attention[1], 1, 3, 4);
+  bool bar = false, curve = false;
+  for (double x = 5; x < look.width; x += 5) {
+    look.pointer = Point{x, 150};
+    const ViewLayout layout = look_at(trace, "span", look);
+    bar = bar || says(layout, "layer 1, head 1: " + brief(kept));
+    curve = curve || says(layout, "distance 5: 0.5");
+  }
+  EXPECT_TRUE(bar);
+  EXPECT_TRUE(curve);
 }
 
 TEST(Span, SaysWhereThereCanBeNone) {

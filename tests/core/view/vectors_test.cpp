@@ -75,6 +75,31 @@ TEST(Vectors, APairIsChosenInTheLittleMap) {
   EXPECT_EQ(experiment.view.pinned_key, 2);
 }
 
+TEST(Vectors, NumbersOfAComponentThatIsPointedAt) {
+  const Trace trace = run_model({});
+  Look look;
+  look.framed = false;
+  look.width = 455;
+  look.height = 290;  // a window of 1920 x 1080 at scale 2 leaves as much
+  look.settings.pinned_query = 9;
+  look.settings.pinned_key = 4;
+  EXPECT_TRUE(says(look_at(trace, "vectors", look), "before the encoding"));
+  const Part& part = *trace.attention[0].result.part;
+  int seen = 0;
+  for (Index n = 0; n < 8; ++n) {
+    const auto number = static_cast<double>(part.q.value()(0, 9, n));
+    const auto before = static_cast<double>(trace.attention[0].q_plain(0, 9, n));
+    const std::string expected = brief(number) + " (before: " + brief(before) + ")";
+    for (double x = 5; x < look.width; x += 10) {
+      look.pointer = Point{x, 70};  // in the first chart
+      if (!says(look_at(trace, "vectors", look), expected)) continue;
+      ++seen;
+      break;
+    }
+  }
+  EXPECT_EQ(seen, 8);
+}
+
 TEST(Vectors, SaysWhereThereIsNoProduct) {
   EXPECT_NE(look_at(testing::synthetic_trace(1, 1, 5), "vectors").refusal.find("No query and key"),
             std::string::npos);
