@@ -1,6 +1,9 @@
 #include "core/view/map_raster.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "core/figure/plain_text.h"
 
 namespace attnscope {
 namespace {
@@ -93,12 +96,19 @@ void set_plot(ViewLayout& layout, const MapPairAt& at, const std::optional<Point
   layout.width = m.columns.extent;
 }
 
-std::function<std::optional<Hit>(Point)> hits_of(const MapPairAt& at,
-                                                 const ViewSettings& settings) {
-  return [at, layer = settings.layer, head = settings.head](Point p) -> std::optional<Hit> {
+std::function<std::optional<Hit>(Point)> hits_of(const MapPairAt& at, const ViewSettings& settings,
+                                                 std::vector<Tensor> shown) {
+  return [at, shown = std::move(shown), layer = settings.layer,
+          head = settings.head](Point p) -> std::optional<Hit> {
     const std::optional<Pair> pair = at(p);
     if (!pair) return std::nullopt;
-    return Hit{layer, head, pair->query, pair->key};
+    Hit hit{layer, head, pair->query, pair->key};
+    const auto n = static_cast<std::size_t>(at.map_at(p));
+    if (n < shown.size() && shown[n].defined()) {
+      const float number = shown[n](pair->query, pair->key);
+      if (std::isfinite(number)) hit.shown = brief(static_cast<double>(number));
+    }
+    return hit;
   };
 }
 

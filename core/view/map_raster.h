@@ -60,8 +60,10 @@ struct MapPairAt {
 
 // Lets the layout's pan and zoom act in the map under the pointer, otherwise in the first.
 void set_plot(ViewLayout& layout, const MapPairAt& at, const std::optional<Point>& pointer);
-// ViewLayout::hit: the pairs of the settings' layer and head.
-std::function<std::optional<Hit>(Point)> hits_of(const MapPairAt& at, const ViewSettings& settings);
+// ViewLayout::hit: the pairs of the settings' layer and head. `shown`: the maps whose numbers are
+// not this head's weights, undefined ones for those whose are; none: all are.
+std::function<std::optional<Hit>(Point)> hits_of(const MapPairAt& at, const ViewSettings& settings,
+                                                 std::vector<Tensor> shown);
 
 struct NamedCells {
   std::vector<std::string> titles;  // the first that fits

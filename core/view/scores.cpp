@@ -123,7 +123,9 @@ ViewLayout lay_out(const ViewInput& input) {
   double bottom = parts.maps.box.bottom();
   if (has_maps) draw_terms(page, parts.maps, maps, focus.query, hovered);
   ViewLayout layout;
-  layout.hit = hits_of(at, settings);
+  std::vector<Tensor> shown;
+  for (const ScoreMap& map : maps) shown.push_back(map.cells);
+  layout.hit = hits_of(at, settings, std::move(shown));
   if (has_row) {
     const RowStages row = row_stages(tap, found.head, focus.query, maps);
     const RowPlot plot = place_row(page, parts.row, parts.plan, parts.maps.columns, row);

@@ -305,16 +305,23 @@ std::pair<std::string, std::string> refusal_of(const Trace& trace, const Attenti
   return {};
 }
 
-// The attention without and with the span.
-void draw_spanned(Page& page, const MapPairAt& at, const Found& found, const Shown& s) {
-  const ViewInput& input = page.input();
+// The attention of the shown head with the span.
+Tensor spanned_attention(const ViewInput& input, const Found& found, const Shown& s) {
   const AttentionTap& tap = *found.tap;
   const ViewSettings& settings = input.experiment.view;
   const std::string name =
       "span " + std::to_string(settings.layer) + " " + std::to_string(settings.head);
-  const Tensor spanned = kept(input, tap, name, s, [&] {
+  return kept(input, tap, name, s, [&] {
     return attention_with_span(*tap.result.part, found.head, s.z, s.ramp, farthest(tap, s));
   });
+}
+
+// The attention without and with the span.
+void draw_spanned(Page& page, const MapPairAt& at, const Found& found, const Shown& s,
+                  const Tensor& spanned) {
+  const ViewInput& input = page.input();
+  const AttentionTap& tap = *found.tap;
+  const ViewSettings& settings = input.experiment.view;
   const std::string colours =
       colour_map(settings.colour_map).diverging() ? "viridis" : settings.colour_map;
   draw_maps(page, at.raster,
@@ -346,8 +353,11 @@ ViewLayout lay_out(const ViewInput& input) {
   const bool has_maps = parts.maps.width > 0;
   const MapPairAt at{parts.maps, has_maps ? 2 : 0};
   ViewLayout layout;
+  layout.hit = [](Point) { return std::optional<Hit>(); };
   if (has_maps) {
-    draw_spanned(page, at, found, s);
+    const Tensor spanned = spanned_attention(input, found, s);
+    draw_spanned(page, at, found, s, spanned);
+    layout.hit = hits_of(at, input.experiment.view, {Tensor(), spanned});
     set_plot(layout, at, input.pointer);
   }
   double bottom =
@@ -360,7 +370,6 @@ ViewLayout lay_out(const ViewInput& input) {
     bottom += kNote * page.em();
   }
   add_handles(layout, page.em(), chart, s);
-  layout.hit = hits_of(at, input.experiment.view);
   layout.list = page.take(bottom);
   return layout;
 }

@@ -170,6 +170,20 @@ TEST(Scores, NumbersOfAKeyThatIsPointedAt) {
   EXPECT_EQ(pointed.size(), 12u);
 }
 
+TEST(Scores, NumbersOfACellThatIsPointedAt) {
+  const Trace trace = run_model({});
+  const std::vector<ScoreMap> maps = maps_of(trace, 0);
+  const ViewLayout layout = look_at(trace, "scores");
+  const std::vector<HeatMap> cells = maps_in(layout, 12);
+  ASSERT_EQ(cells.size(), maps.size());
+  for (std::size_t n = 0; n < maps.size(); ++n) {
+    const Box box = cells[n].box;
+    const auto hit = layout.hit({box.x + 3.5 * box.width / 12, box.y + 8.5 * box.height / 12});
+    ASSERT_TRUE(hit.has_value());
+    EXPECT_EQ(hit->shown, brief(static_cast<double>(maps[n].cells(8, 3))));
+  }
+}
+
 TEST(Scores, TensorsWithoutQueriesSaySo) {
   Trace trace = testing::synthetic_trace(1, 1, 5);
   trace.given = true;
