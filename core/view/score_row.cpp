@@ -196,10 +196,7 @@ void draw_row(Page& page, const Box& box, const RowPlan& plan, const RowPlot& pl
   const Box& bars = plot.bars;
   draw_axis_top(page, plan.keys, {columns.first, columns.extent, bars.x, bars.width}, bars.y,
                 plan.depth, marked);
-  const double em = page.em(), gap = 0.45 * em;
-  page.faint_text({bars.x - gap, bars.y - 1.1 * em},
-                  page.fitting({"key (to) →", "key →", "→"}, page.small(), plot.left - gap),
-                  page.small(), Align::End);
+  draw_key_title(page, {bars.x, bars.y}, box.x);
   const std::vector<Stage> stages = stages_of(page.theme(), row, plan.stages);
   for (std::size_t n = 0; n < stages.size(); ++n) {
     const Chart chart = place_chart(page, plot.stages[n],

@@ -1,19 +1,15 @@
 // Span: how far back heads look, and what a shorter look would leave.
-#include "core/attention/span.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "core/base/error.h"
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
-#include "core/view/chart.h"
 #include "core/view/describe.h"
 #include "core/view/focus.h"
 #include "core/view/legend.h"
 #include "core/view/map_raster.h"
-#include "core/view/range.h"
-#include "core/view/shapes.h"
+#include "core/view/span_charts.h"
 #include "core/view/span_effect.h"
 #include "core/view/view_list.h"
 
@@ -30,17 +26,10 @@ constexpr double kLegend = 1.6;     // em
 constexpr double kGap = 0.6;        // em between charts and maps
 constexpr double kNote = 1.4;       // em: a line in place of what has no space
 
-// The span that is shown, and where it comes from.
-struct Shown {
-  double z = 0, ramp = 1;
-  bool learned = false;  // the heads have spans of their own
-  bool changed = false;  // the view's settings stand in place of those
-};
-
-Shown shown_span(const ViewInput& input, const AttentionTap& tap, Index head) {
+ShownSpan shown_span(const ViewInput& input, const AttentionTap& tap, Index head) {
   const Values values = view_values(input.experiment.view, kId);
   const Part& part = *tap.result.part;
-  Shown s;
+  ShownSpan s;
   s.learned = part.normaliser == Normaliser::SpanSoftmax;
   s.changed = values.has("z") || values.has("ramp");
   s.z = s.learned ? span_of_head(part, head, -1) : 4;
@@ -51,144 +40,16 @@ Shown shown_span(const ViewInput& input, const AttentionTap& tap, Index head) {
 }
 
 // The largest distance that any weight has.
-double farthest(const AttentionTap& tap, const Shown& s) {
+double farthest(const AttentionTap& tap, const ShownSpan& s) {
   return s.learned ? tap.result.part->span_most : static_cast<double>(tap.keys());
 }
 
-std::vector<Point> mask_curve(double z, double ramp, double far) {
-  const auto m = [&](double x) { return Point{x, span_mask(z, ramp, x)}; };
-  return {m(0), m(std::clamp(z, 0.0, far)), m(std::clamp(z + ramp, 0.0, far)), m(far)};
-}
-
-Chart draw_masks(Page& page, const Box& box, const AttentionTap& tap, Index head, const Shown& s,
-                 double far) {
-  const double em = page.em();
-  const Chart chart = place_chart(
-      page, box,
-      {.least = 0, .most = far, .titles = {"distance, query − key", "distance"}, .whole = true},
-      {.least = -0.09, .most = 1.09, .titles = {"mask m_z", "m_z"}});
-  if (chart.empty()) return chart;
-  draw_chart(page, chart);
-  const Part& part = *tap.result.part;
-  if (s.learned) {
-    for (Index a = 0; a < part.heads; ++a) {
-      draw_curve(page, chart, mask_curve(span_of_head(part, a, -1), part.span_ramp, far),
-                 head_colour(tap.heads[static_cast<std::size_t>(a)]), 1.5);
-    }
-  }
-  draw_curve(page, chart, mask_curve(s.z, s.ramp, far),
-             s.changed || !s.learned ? page.theme().accent
-                                     : head_colour(tap.heads[static_cast<std::size_t>(head)]),
-             3.5);
-  page.add(Clip{chart.plot});
-  const auto knob = [&](double x, double y) {
-    if (x < 0 || x > far) return;
-    page.add(disc({chart.at_x(x), chart.at_y(y)}, 0.45 * em, page.theme().background));
-    page.add(circle({chart.at_x(x), chart.at_y(y)}, 0.45 * em, page.theme().accent, 2));
-  };
-  knob(s.z, 1);
-  knob(s.z + s.ramp, 0);
-  page.add(Clip{});
-  if (const std::optional<Point>& p = page.input().pointer; p && chart.plot.contains(*p)) {
-    const double x = std::round(chart.value_x(p->x)), m = span_mask(s.z, s.ramp, x);
-    draw_value(page, chart, {x, m}, "distance " + fixed(x, 0) + ": " + brief(m));
-  }
-  return chart;
-}
-
-struct Bar {
-  Index layer, head;
-  double value;
-};
-
-// What was worked out before, where nothing that it depends on has changed.
-Tensor kept(const ViewInput& input, const AttentionTap& tap, const std::string& name,
-            const Shown& s, const std::function<Tensor()>& make) {
-  if (input.cache == nullptr) return make();
-  const std::string of = " " + std::to_string(s.z) + " " + std::to_string(s.ramp);
-  return input.cache->matrix(tap.result.pattern, name + of, make);
-}
-
-// For each head of each layer its own span, or what the shown one keeps of its weight.
-std::vector<Bar> bars_of(const ViewInput& input, const AttentionTap& shown, const Shown& s) {
-  const Trace& trace = input.trace;
-  const bool spans = s.learned && !s.changed;
-  std::vector<Bar> bars;
-  std::vector<std::pair<const AttentionTap*, Index>> heads;
-  for (Index layer = 0; layer < trace.layer_count(); ++layer) {
-    for (Index head = 0; head < trace.head_count(layer); ++head) {
-      Index own = 0;
-      const AttentionTap* tap = trace.find(layer, head, &own);
-      if (tap == nullptr || !tap->causal || tap->queries() == 0) continue;
-      const bool has = tap->result.part && tap->result.part->normaliser == Normaliser::SpanSoftmax;
-      if (spans && !has) continue;
-      bars.push_back({layer, head, 0});
-      heads.emplace_back(tap, own);
-    }
-  }
-  const Tensor values = kept(input, shown, spans ? "spans" : "kept by span", s, [&] {
-    Tensor numbers({static_cast<Index>(heads.size())});
-    for (Index n = 0; n < numbers.size(); ++n) {
-      const auto& [tap, own] = heads[static_cast<std::size_t>(n)];
-      numbers[n] = static_cast<float>(spans ? span_of_head(*tap->result.part, own, -1)
-                                            : share_kept(*tap, own, s.z, s.ramp));
-    }
-    return numbers;
-  });
-  for (std::size_t n = 0; n < bars.size(); ++n) {
-    bars[n].value = static_cast<double>(values[static_cast<Index>(n)]);
-  }
-  return bars;
-}
-
-void draw_heads(Page& page, const Box& box, const ViewInput& input, const AttentionTap& tap,
-                const Shown& s) {
-  const std::vector<Bar> bars = bars_of(input, tap, s);
-  const bool spans = s.learned && !s.changed;
-  double most = 1;
-  for (const Bar& bar : bars) most = std::max(most, bar.value);
-  ChartAxis up{.least = 0,
-               .most = 1.05 * most,
-               .titles = {spans ? "span z" : "share of weight kept", spans ? "z" : "kept"}};
-  // A gap of one bar between layers.
-  const auto x_of = [](std::size_t n, Index layer) {
-    return static_cast<double>(n) + static_cast<double>(layer);
-  };
-  const double right = bars.empty() ? 1 : x_of(bars.size() - 1, bars.back().layer) + 1;
-  ChartAxis across{
-      .least = -0.75, .most = right - 0.25, .titles = {"layer; a bar for each head", "layer"}};
-  for (std::size_t n = 0; n < bars.size();) {
-    std::size_t end = n;
-    while (end < bars.size() && bars[end].layer == bars[n].layer) ++end;
-    across.names.emplace_back((x_of(n, bars[n].layer) + x_of(end - 1, bars[n].layer)) / 2,
-                              std::to_string(bars[n].layer));
-    n = end;
-  }
-  const Chart chart = place_chart(page, box, std::move(across), std::move(up));
-  if (chart.empty()) return;
-  draw_chart(page, chart);
-  const ViewSettings& settings = input.experiment.view;
-  for (std::size_t n = 0; n < bars.size(); ++n) {
-    const Bar& bar = bars[n];
-    const bool marked = bar.layer == settings.layer && bar.head == settings.head;
-    draw_bar(page, chart, x_of(n, bar.layer), 0.8, bar.value,
-             marked ? page.theme().text : translucent(head_colour(bar.head), 0.8));
-  }
-  const std::optional<Point>& p = input.pointer;
-  for (std::size_t n = 0; p && chart.plot.contains(*p) && n < bars.size(); ++n) {
-    const double x = x_of(n, bars[n].layer);
-    if (std::abs(chart.value_x(p->x) - x) > 0.5) continue;
-    draw_value(page, chart, {x, bars[n].value},
-               "layer " + std::to_string(bars[n].layer) + ", head " + std::to_string(bars[n].head) +
-                   ": " + brief(bars[n].value));
-  }
-}
-
 // What the picture is about, above it, and whose the span is.
-void draw_head(Page& page, const Box& inside, const AttentionTap& tap, Index head, const Shown& s) {
+void draw_head(Page& page, const Box& inside, const AttentionTap& tap, Index head,
+               const ShownSpan& s) {
   const ViewSettings& settings = page.input().experiment.view;
   const std::vector<LegendEntry> entries{
-      {page.theme().accent,
+      {span_colour(page.theme(), tap, head, s),
        "z = " + brief(s.z) + ", R = " + brief(s.ramp) + ": layer " +
            std::to_string(settings.layer) + ", head " + std::to_string(settings.head) + " keeps " +
            fixed(100 * share_kept(tap, head, s.z, s.ramp), 0) + " % of its weight"}};
@@ -196,7 +57,7 @@ void draw_head(Page& page, const Box& inside, const AttentionTap& tap, Index hea
   const double end = draw_legend(page, entries, line).front().right() + page.em();
   const std::vector<std::string> whose =
       s.learned && !s.changed
-          ? std::vector<std::string>{"learned by the model", "the model's"}
+          ? std::vector<std::string>{"the model's own", "the model's"}
           : std::vector<std::string>{s.learned ? "chosen here, in place of the model's"
                                                : "chosen here: the model has no spans of its own",
                                      "chosen here, not the model's", "not the model's"};
@@ -245,7 +106,7 @@ Parts place_parts(const Page& page, const Box& inside, const AttentionTap& tap) 
   return parts;
 }
 
-std::string about(const ViewInput& input, const AttentionTap& tap, const Shown& s) {
+std::string about(const ViewInput& input, const AttentionTap& tap, const ShownSpan& s) {
   const ViewSettings& settings = input.experiment.view;
   std::string text = "Layer " + std::to_string(settings.layer) + ", head " +
                      std::to_string(settings.head) + ": " + describe(tap) + ". ";
@@ -263,7 +124,7 @@ std::string about(const ViewInput& input, const AttentionTap& tap, const Shown& 
          "are scaled to sum to 1 again.";
 }
 
-void add_handles(ViewLayout& layout, double em, const Chart& chart, const Shown& s) {
+void add_handles(ViewLayout& layout, double em, const Chart& chart, const ShownSpan& s) {
   if (chart.empty()) return;
   const auto area = [&](double x, double y) {
     return Box{chart.at_x(x) - 0.9 * em, chart.at_y(y) - 0.9 * em, 1.8 * em, 1.8 * em};
@@ -306,18 +167,18 @@ std::pair<std::string, std::string> refusal_of(const Trace& trace, const Attenti
 }
 
 // The attention of the shown head with the span.
-Tensor spanned_attention(const ViewInput& input, const Found& found, const Shown& s) {
+Tensor spanned_attention(const ViewInput& input, const Found& found, const ShownSpan& s) {
   const AttentionTap& tap = *found.tap;
   const ViewSettings& settings = input.experiment.view;
   const std::string name =
       "span " + std::to_string(settings.layer) + " " + std::to_string(settings.head);
-  return kept(input, tap, name, s, [&] {
+  return kept_for(input, tap, name, s, [&] {
     return attention_with_span(*tap.result.part, found.head, s.z, s.ramp, farthest(tap, s));
   });
 }
 
 // The attention without and with the span.
-void draw_spanned(Page& page, const MapPairAt& at, const Found& found, const Shown& s,
+void draw_spanned(Page& page, const MapPairAt& at, const Found& found, const ShownSpan& s,
                   const Tensor& spanned) {
   const ViewInput& input = page.input();
   const AttentionTap& tap = *found.tap;
@@ -340,16 +201,16 @@ ViewLayout lay_out(const ViewInput& input) {
   if (const auto [headline, advice] = refusal_of(input.trace, tap); !headline.empty()) {
     return page.message(headline, advice);
   }
-  const Shown s = shown_span(input, tap, found.head);
+  const ShownSpan s = shown_span(input, tap, found.head);
   const Box inside =
       page.frame(head_title(input), caption(input.trace, about(input, tap, s)));
   const Parts parts = place_parts(page, inside, tap);
   if (!(parts.curves.width > 0)) return no_space(page);
   draw_head(page, inside, tap, found.head, s);
   const double far = static_cast<double>(view_values(input.experiment.view, kId).integer("reach"));
-  const Chart chart = draw_masks(page, parts.curves, tap, found.head, s, far);
+  const Chart chart = draw_span_masks(page, parts.curves, tap, found.head, s, far);
   if (chart.empty()) return no_space(page);
-  if (parts.bars.width > 0) draw_heads(page, parts.bars, input, tap, s);
+  if (parts.bars.width > 0) draw_span_bars(page, parts.bars, input, tap, s);
   const bool has_maps = parts.maps.width > 0;
   const MapPairAt at{parts.maps, has_maps ? 2 : 0};
   ViewLayout layout;
@@ -381,7 +242,7 @@ ViewData data(const ViewInput& input) {
   if (const auto [headline, advice] = refusal_of(input.trace, tap); !headline.empty()) {
     throw InputError(headline + ". " + advice);
   }
-  const Shown s = shown_span(input, tap, found.head);
+  const ShownSpan s = shown_span(input, tap, found.head);
   return {{{"attention with a span",
             attention_with_span(*tap.result.part, found.head, s.z, s.ramp, farthest(tap, s)),
             query_axis(input.trace, tap).labels, key_axis(input.trace, tap).labels}}};

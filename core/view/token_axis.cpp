@@ -11,6 +11,7 @@ constexpr double kTitleDepth = 1.8;   // em
 constexpr double kTitleMiddle = 0.7;  // em from the outer edge
 constexpr double kBandDepth = 1.5;    // em: a stripe and its name
 constexpr double kGap = 0.45;         // em between plot and labels, with a tick in it
+constexpr double kCornerLine = 1.1;   // em from line to line in the corner between axes
 constexpr Index kFewLabels = 16;      // more are likely to thin out, and then show their index
 constexpr Index kMostMeasured = 512;  // labels, evenly chosen
 
@@ -132,14 +133,28 @@ double axis_titles_width(const Page& page) {
   return page.width_of("query ↓", page.small()) + kGap * page.em() + 1;
 }
 
+namespace {
+
+// The first that fits before `right`.
+void draw_corner_title(Page& page, Point right, double left_end,
+                       const std::vector<std::string>& titles) {
+  page.faint_text(right, page.fitting(titles, page.small(), right.x - left_end), page.small(),
+                  Align::End);
+}
+
+}  // namespace
+
+void draw_key_title(Page& page, Point corner, double left_end) {
+  const double em = page.em();
+  draw_corner_title(page, {corner.x - kGap * em, corner.y - kCornerLine * em}, left_end,
+                    {"key (to) →", "key →"});
+}
+
 void draw_axis_titles(Page& page, Point corner, double left_end) {
-  const double em = page.em(), size = page.small(), line = 1.1 * em;
-  const double right = corner.x - kGap * em;
-  const auto draw = [&](double y, const std::vector<std::string>& titles) {
-    page.faint_text({right, y}, page.fitting(titles, size, right - left_end), size, Align::End);
-  };
-  draw(corner.y - line, {"query (from) ↓", "query ↓"});
-  draw(corner.y - 2 * line, {"key (to) →", "key →"});
+  const double em = page.em(), line = kCornerLine * em;
+  draw_corner_title(page, {corner.x - kGap * em, corner.y - line}, left_end,
+                    {"query (from) ↓", "query ↓"});
+  draw_key_title(page, {corner.x, corner.y - line}, left_end);
 }
 
 Index label_step(double cell, double label_height) {

@@ -55,5 +55,6 @@ void draw_axis_top(Page& page, const TokenAxis& axis, const AxisPlace& place, do
 // begin at `corner`, and the names nowhere before `left_end`.
 double axis_titles_width(const Page& page);  // beside `corner`, at least
 void draw_axis_titles(Page& page, Point corner, double left_end);
+void draw_key_title(Page& page, Point corner, double left_end);  // of the keys alone
 
 }  // namespace attnscope

@@ -1,0 +1,32 @@
+// A span as a curve over distances, and what it is or does for each head as bars.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "core/view/chart.h"
+
+namespace attnscope {
+
+// The span that is shown, and where it comes from.
+struct ShownSpan {
+  double z = 0, ramp = 1;
+  bool learned = false;  // the heads have spans of their own
+  bool changed = false;  // the view's settings stand in place of those
+};
+
+// What was worked out before for this span, where nothing that it depends on has changed.
+Tensor kept_for(const ViewInput& input, const AttentionTap& tap, const std::string& name,
+                const ShownSpan& s, const std::function<Tensor()>& make);
+
+// The head's where the span is its own.
+Colour span_colour(const Theme& theme, const AttentionTap& tap, Index head, const ShownSpan& s);
+// The mask by distance, up to `far`, with knobs at its corners, and the masks of the other heads
+// that have some. An empty chart: no space.
+Chart draw_span_masks(Page& page, const Box& box, const AttentionTap& tap, Index head,
+                      const ShownSpan& s, double far);
+// For each head of each layer its own span, or what the shown one keeps of its weight.
+void draw_span_bars(Page& page, const Box& box, const ViewInput& input, const AttentionTap& tap,
+                    const ShownSpan& s);
+
+}  // namespace attnscope
