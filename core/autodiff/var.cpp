@@ -219,6 +219,8 @@ const std::vector<std::string_view>& operation_names() {
       "rms_norm",
       // core/attention/attention_operation.h
       "attention",
+      // core/attention/variants/feature_weights.h
+      "feature_weights",
   };
   return names;
 }

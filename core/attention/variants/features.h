@@ -5,11 +5,20 @@
 
 namespace attnscope {
 
-// q_features: [B h, L_q, D], k_features: [B h, L_k, D]. The output comes from running sums in
-// O(L); weights are computed pair by pair only where they are wanted.
-OperationResult run_features(const OperationInput& input, const Var& q_features,
-                             const Var& k_features, Backend& backend, const Wanted& wanted,
-                             const Stop& stop);
+// The features of queries or of keys.
+struct Features {
+  Var plain;  // [B h, L, D], up to factors that cancel in the ratio
+  // What they are made of, mantissa * exp(exponents), for products that float32 cannot hold. No
+  // mantissa: 1, no exponents: 0; neither: plain features suffice.
+  Var mantissa;                         // [B h, L, D]
+  Var exponents;                        // [B h, L, D], or [B h, L, 1]: one for all D
+  std::vector<double> exact_exponents;  // as they would be without rounding; empty: as they are
+};
+
+// The output comes from running sums in O(L); weights are computed pair by pair only where they are
+// wanted, or where sums of plain features leave the range of float32: see feature_weights.h.
+OperationResult run_features(const OperationInput& input, const Features& q, const Features& k,
+                             Backend& backend, const Wanted& wanted, const Stop& stop);
 
 // The softmax over the same S_i that random features estimate, of scale * q·k.  [B h, L_q, L_k]
 Tensor exact_attention(const OperationInput& input, const Var& q, const Var& k, double scale,

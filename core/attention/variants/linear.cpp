@@ -8,8 +8,12 @@ namespace attnscope {
 namespace {
 
 // elu(x) + 1: x + 1 above zero, exp(x) below.
-Var elu_plus_one(const Var& x) {
-  return add(relu(x), exp(scale(relu(scale(x, -1)), -1)));
+Features elu_plus_one(const Var& x) {
+  const Var above = relu(x), below = scale(relu(scale(x, -1)), -1);
+  return {.plain = add(above, exp(below)),
+          .mantissa = add(above, Var(Tensor::full({1}, 1.0f))),
+          .exponents = below,
+          .exact_exponents = {}};
 }
 
 OperationResult evaluate_linear(const OperationInput& input, Backend& backend, const Wanted& wanted,

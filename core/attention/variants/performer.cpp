@@ -4,12 +4,14 @@
 #include <limits>
 
 #include "core/attention/variants/drawn.h"
+#include "core/attention/variants/exact.h"
 #include "core/attention/variants/features.h"
 #include "core/attention/variants/list.h"
 #include "core/attention/variants/rows.h"
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
+#include "core/base/parallel.h"
 
 namespace attnscope {
 
@@ -78,42 +80,107 @@ Tensor lowered_largest(const Tensor& x, bool by_row) {
   return result;
 }
 
+// Exponents from here on show float32's rounding in the weights.
+constexpr float kExactFrom = 16;
+
+// w·x s - |x|^2 s^2 / 2 of every row of x and w, without w: |x|^2 s^2 / 2.
+std::vector<double> exact_exponents(const Tensor& x, const Tensor& w, Index heads, double s) {
+  const Index rows = x.dim(1), size = x.dim(2);
+  const Index features = w.defined() ? w.dim(1) : 1;
+  std::vector<double> exponents(static_cast<std::size_t>(x.dim(0) * rows * features));
+  parallel_for(x.dim(0) * rows, 1, [&](Index first, Index last) {
+    for (Index row = first; row < last; ++row) {
+      const float* from = x.data() + row * size;
+      const double half_square = exact_dot(from, from, size) * s * s / 2;
+      for (Index t = 0; t < features; ++t) {
+        const float* direction =
+            w.defined() ? w.data() + (row / rows % heads * features + t) * size : nullptr;
+        exponents[static_cast<std::size_t>(row * features + t)] =
+            direction ? exact_dot(from, direction, size) * s - half_square : half_square;
+      }
+    }
+  });
+  return exponents;
+}
+
+// What features are made of, from one side of the pairs.
+struct Side {
+  const Var& x;  // [B h, L, d_k]
+  const Var& w;  // [h, m, d_k]
+  Index heads;
+  bool of_query;
+
+  double shrink() const { return std::pow(static_cast<double>(x.dim(2)), -0.25); }
+  Var shrunk() const { return scale(x, static_cast<float>(shrink())); }
+};
+
 // |x|^2 / 2.  [B h, L, 1]
 Var half_square(const Var& x) {
   return reshape(scale(sum_axis(multiply(x, x), 2), 0.5f), {x.dim(0), x.dim(1), 1});
 }
 
-// The features up to factors that cancel in the ratio: of a query its own, of the keys a head's
+bool shows_rounding(const Tensor& half_squares) {
+  return !std::all_of(half_squares.begin(), half_squares.end(),
+                      [](float x) { return x <= kExactFrom; });
+}
+
+// exp(exponents) up to factors that cancel in the ratio: of a query its own, of the keys a head's
 // largest.
-Var positive_features(const Var& x, const Var& w, Index heads, bool of_query) {
-  const Var exponents = subtract(feature_products(x, w, heads), half_square(x));  // [B h, L, m]
-  return exp(subtract(exponents, lowered_largest(exponents.value(), of_query)));
+Var plain_exponentials(const Features& of, bool of_query) {
+  const Var& exponents = of.exponents;
+  Var lowered = subtract(exponents, lowered_largest(exponents.value(), of_query));
+  if (!of.exact_exponents.empty()) {
+    Tensor rest(exponents.shape());  // what rounding took away
+    std::transform(of.exact_exponents.begin(), of.exact_exponents.end(), exponents.value().begin(),
+                   rest.begin(), [](double exact, float rounded) {
+                     return static_cast<float>(exact - static_cast<double>(rounded));
+                   });
+    lowered = add(lowered, rest);
+  }
+  return exp(lowered);
+}
+
+Features positive_features(const Side& side) {
+  const Var x = side.shrunk(), half_squares = half_square(x);
+  Features features;
+  features.exponents = subtract(feature_products(x, side.w, side.heads), half_squares);
+  if (shows_rounding(half_squares.value())) {
+    features.exact_exponents =
+        exact_exponents(side.x.value(), side.w.value(), side.heads, side.shrink());
+  }
+  features.plain = plain_exponentials(features, side.of_query);  // [B h, L, m]
+  return features;
 }
 
 // [B h, L, 2 m]
-Var trigonometric_features(const Var& x, const Var& w, Index heads, bool of_query) {
-  const Var angles = feature_products(x, w, heads);  // [B h, L, m]
-  const Var waves = concat({sine(angles), cosine(angles)}, 2);
-  if (of_query) return waves;  // exp(|q|^2 / 2) cancels
-  const Var exponents = half_square(x);
-  return multiply(waves, exp(subtract(exponents, lowered_largest(exponents.value(), false))));
+Features trigonometric_features(const Side& side) {
+  const Var x = side.shrunk();
+  const Var angles = feature_products(x, side.w, side.heads);  // [B h, L, m]
+  Features features;
+  features.mantissa = concat({sine(angles), cosine(angles)}, 2);
+  features.plain = features.mantissa;
+  if (side.of_query) return features;  // exp(|q|^2 / 2) cancels
+  features.exponents = half_square(x);
+  if (shows_rounding(features.exponents.value())) {
+    features.exact_exponents = exact_exponents(side.x.value(), {}, side.heads, side.shrink());
+  }
+  features.plain = multiply(features.mantissa, plain_exponentials(features, false));
+  return features;
 }
 
 OperationResult evaluate_performer(const OperationInput& input, Backend& backend,
                                    const Wanted& wanted, const Stop& stop) {
   const Var k = repeat_heads(input.k, input.heads, input.kv_heads);
   const Var w = random_matrix(input);
-  const auto size = static_cast<double>(input.q.dim(2));
-  const auto shrink = static_cast<float>(std::pow(size, -0.25));
   const bool positive = input.variant.values.choice("kind") == "positive";
   const auto features = [&](const Var& x, bool of_query) {
-    const Var shrunk = scale(x, shrink);
-    return positive ? positive_features(shrunk, w, input.heads, of_query)
-                    : trigonometric_features(shrunk, w, input.heads, of_query);
+    const Side side{x, w, input.heads, of_query};
+    return positive ? positive_features(side) : trigonometric_features(side);
   };
   OperationResult result =
       run_features(input, features(input.q, true), features(k, false), backend, wanted, stop);
   if (wanted.attention) {
+    const auto size = static_cast<double>(input.q.dim(2));
     result.extra["exact"] = exact_attention(input, input.q, k, 1 / std::sqrt(size), backend, stop);
   }
   return result;

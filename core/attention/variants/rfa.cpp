@@ -33,8 +33,12 @@ OperationResult evaluate_rfa(const OperationInput& input, Backend& backend, cons
   const Var q = unit_rows(input.q);
   const Var k = unit_rows(repeat_heads(input.k, input.heads, input.kv_heads));
   const Var w = random_matrix(input);
-  OperationResult result = run_features(input, fourier_features(q, w, input.heads),
-                                        fourier_features(k, w, input.heads), backend, wanted, stop);
+  const auto features = [&](const Var& x) {
+    Features of_x;
+    of_x.plain = fourier_features(x, w, input.heads);
+    return of_x;
+  };
+  OperationResult result = run_features(input, features(q), features(k), backend, wanted, stop);
   if (wanted.attention) {
     const double sigma = input.variant.values.real("sigma");
     result.extra["exact"] = exact_attention(input, q, k, 1 / (sigma * sigma), backend, stop);

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "core/attention/attention_operation.h"
+#include "core/attention/variants/feature_weights.h"
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_reduce.h"
@@ -176,6 +177,24 @@ Case attention_case(Index queries, Index keys) {
           }};
 }
 
+Case feature_weights_case(bool causal, Index exponents) {
+  return {{random_tensor({4, 3, 5}, 1), random_tensor({4, 3, exponents}, 2),
+           random_tensor({4, 3, 5}, 3), random_tensor({4, 3, exponents}, 4)},
+          [=](const std::vector<Var>& in) {
+            const auto positive = [](const Var& x) {
+              return add(multiply(x, x), Var(Tensor::full({1}, 0.5f)));
+            };
+            Features q, k;
+            q.mantissa = positive(in[0]);
+            q.exponents = in[1];
+            k.mantissa = positive(in[2]);
+            k.exponents = in[3];
+            const auto pattern = std::make_shared<const Pattern>(causal ? Pattern::causal(3, 3)
+                                                                        : Pattern::all(3, 3));
+            return feature_weights(q, k, pattern, 2, {});
+          }};
+}
+
 std::map<std::string_view, std::vector<Case>> all_cases() {
   const auto plain = [](Shape shape, std::uint64_t seed) {
     return random_tensor(std::move(shape), seed, 2);
@@ -256,6 +275,8 @@ std::map<std::string_view, std::vector<Case>> all_cases() {
   cases["rms_norm"] = norm_cases(false);
 
   cases["attention"] = {attention_case(1, 1), attention_case(5, 6), attention_case(7, 4)};
+  cases["feature_weights"] = {feature_weights_case(false, 5), feature_weights_case(true, 5),
+                              feature_weights_case(true, 1)};
   return cases;
 }
 
