@@ -1,5 +1,6 @@
 #include "core/attention/attend.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -56,21 +57,24 @@ class Case {
   bool has(const std::string& name) const { return file_.tensors.contains(name); }
 
   const StoredTensor& stored(const std::string& name, DType dtype) const {
-    const auto found = file_.tensors.find(name);
-    if (found == file_.tensors.end()) throw InputError(name + ": missing");
-    if (found->second.dtype != dtype) {
-      throw InputError(name + ": expected dtype " + std::string(to_string(dtype)) + ", found " +
-                       std::string(to_string(found->second.dtype)));
-    }
-    return found->second;
+    const StoredTensor& found = stored(name);
+    if (found.dtype != dtype) fail_dtype(name, dtype, found.dtype);
+    return found;
   }
 
   Tensor floats(const std::string& name) const {
-    Tensor tensor = stored(name, DType::F32).floats();
+    const StoredTensor& found = stored(name);
+    if (found.dtype != DType::F32 && found.dtype != DType::F64) {
+      fail_dtype(name, DType::F32, found.dtype);
+    }
+    Tensor tensor = found.floats();
     for (Index i = 0; i < tensor.size(); ++i) {
       if (std::isfinite(tensor[i])) continue;
-      throw InputError(name + ": expected finite numbers, found " + std::to_string(tensor[i]) +
-                       " as number " + std::to_string(i));
+      const bool rounded = found.dtype == DType::F64 && std::isinf(tensor[i]);
+      throw InputError(name + ": expected finite numbers" +
+                       (rounded ? " within the range of float32" : "") + ", found " +
+                       (rounded ? "a larger one" : std::to_string(tensor[i])) + " as number " +
+                       std::to_string(i));
     }
     return tensor;
   }
@@ -97,6 +101,17 @@ class Case {
   }
 
  private:
+  const StoredTensor& stored(const std::string& name) const {
+    const auto found = file_.tensors.find(name);
+    if (found == file_.tensors.end()) throw InputError(name + ": missing");
+    return found->second;
+  }
+
+  [[noreturn]] static void fail_dtype(const std::string& name, DType expected, DType found) {
+    throw InputError(name + ": expected dtype " + std::string(to_string(expected)) + ", found " +
+                     std::string(to_string(found)));
+  }
+
   const SafetensorsFile& file_;
 };
 
@@ -137,13 +152,10 @@ class OperationBuilder {
     input_.causal = spec_.causal;
     input_.scale = spec_.scale;
     input_.layer = spec_.layer;
-    const bool from_input = given_.has("x");
-    for (const char* name : {"q", "k", "v"}) {
-      if (from_input && given_.has(name)) {
-        throw InputError(std::string(name) + ": expected either q, k, v or x, found both");
-      }
+    const bool from_input = is_input_form();
+    if (given_.has("y") && !variant_.cross) {
+      throw InputError("y: " + variant_.id + " attends to its own input alone");
     }
-    if (given_.has("y")) check_cross(from_input);
     load_weights(given_, variant_, spec_.variant.values, input_.weights);
     load_weights(given_, encoding_, spec_.encoding.values, input_.weights);
     from_input ? take_input(terms) : take_heads();
@@ -152,9 +164,20 @@ class OperationBuilder {
   }
 
  private:
-  void check_cross(bool from_input) const {
-    if (!from_input) throw InputError("y: expected x beside it, found none");
-    if (!variant_.cross) throw InputError("y: " + variant_.id + " attends to its own input alone");
+  // Whether the case holds x and projections, and not q, k, v.
+  bool is_input_form() const {
+    const auto first_of = [this](std::initializer_list<const char*> names) {
+      const auto found = std::find_if(names.begin(), names.end(),
+                                      [this](const char* name) { return given_.has(name); });
+      return std::string(found == names.end() ? "" : *found);
+    };
+    const std::string head = first_of({"q", "k", "v"});
+    const std::string input = first_of({"x", "y", "wq", "wk", "wv"});
+    if (!head.empty() && !input.empty()) {
+      throw InputError(input + ": expected either q, k, v or x, wq, wk, wv, found it beside " +
+                       head);
+    }
+    return !input.empty();
   }
 
   // q, k, v: [h, L, ...]

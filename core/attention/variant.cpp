@@ -1,5 +1,6 @@
 #include "core/attention/variant.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "core/attention/variants/assemble.h"
@@ -166,7 +167,11 @@ std::string refusal(const Choice& variant_choice, const Choice& encoding_choice,
                      .causal = causal || v.causal_by_definition};
   const auto objection = [&at](const Info& info, const Values& values, const char* path) {
     const std::string text = info.objection ? info.objection(values, at) : "";
-    return text.empty() ? text : path + text;
+    const std::string about = text.substr(0, text.find(':'));
+    const bool to_parameter =
+        std::any_of(info.parameters.begin(), info.parameters.end(),
+                    [&](const Parameter& parameter) { return parameter.key == about; });
+    return to_parameter ? path + text : text;  // otherwise to a tensor
   };
   const std::string of_variant = objection(v, variant_choice.values, "variant.");
   return of_variant.empty() ? objection(e, encoding_choice.values, "position.") : of_variant;

@@ -27,12 +27,13 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-// " of at least 0", " from 1 to 5", " greater than 0" or nothing.
-std::string range_text(const Parameter& parameter) {
+// " of at least 0", " from 1 to 5", " greater than 0" or nothing. Limits that nobody meets are left
+// out unless `limits` are asked for.
+std::string range_text(const Parameter& parameter, bool limits = false) {
   const bool integer = parameter.kind == Kind::Integer || parameter.kind == Kind::Integers ||
                        parameter.kind == Kind::IntegerLists;
   const bool bounded_above =
-      parameter.most < (integer ? Parameter::kMostInteger : Parameter::kMostReal);
+      limits || parameter.most < (integer ? Parameter::kMostInteger : Parameter::kMostReal);
   const bool bounded_below = parameter.least > -Parameter::kMostInteger;
   if (!bounded_below) return bounded_above ? " of at most " + number_text(parameter.most) : "";
   const std::string least = (parameter.least_excluded ? " greater than " : " of at least ") +
@@ -47,10 +48,38 @@ bool within(const Parameter& parameter, double number) {
          (parameter.least_excluded ? number > parameter.least : number >= parameter.least);
 }
 
-[[noreturn]] void refuse(const Parameter& parameter, std::string_view path,
-                         std::string_view found) {
+std::string expected_text(const Parameter& parameter, bool limits) {
+  switch (parameter.kind) {
+    case Kind::Integer:
+      return "an integer" + range_text(parameter, limits);
+    case Kind::Real:
+      return "a number" + range_text(parameter, limits);
+    case Kind::Choice:
+      return "one of " + joined(parameter.choices);
+    case Kind::Flag:
+      return "true or false";
+    case Kind::Integers:
+      return "a list of integers" + range_text(parameter, limits);
+    case Kind::Reals:
+      return "a list of numbers" + range_text(parameter, limits);
+    case Kind::IntegerLists:
+      return "a list of lists of integers" + range_text(parameter, limits);
+  }
+  throw std::logic_error("parameter kind");
+}
+
+bool exceeds(const Parameter& parameter, const json& found) {
+  if (found.is_array()) {
+    return std::any_of(found.begin(), found.end(),
+                       [&](const json& member) { return exceeds(parameter, member); });
+  }
+  return found.is_number() && found.get<double>() > parameter.most;
+}
+
+[[noreturn]] void refuse(const Parameter& parameter, std::string_view path, const json& found,
+                         const std::string& found_text) {
   throw InputError(std::string(path) + "." + parameter.key + ": expected " +
-                   expected_text(parameter) + ", found " + std::string(found));
+                   expected_text(parameter, exceeds(parameter, found)) + ", found " + found_text);
 }
 
 // The integer that a JSON number stands for; 3.0 counts as 3.
@@ -107,7 +136,7 @@ std::string shortened_key(const std::string& key) {
 
 Value value_from_json(const Parameter& parameter, const json& found, std::string_view path) {
   const auto checked = [&](auto value, bool right_type) {
-    if (!right_type) refuse(parameter, path, shortened(found));
+    if (!right_type) refuse(parameter, path, found, shortened(found));
     Value result = std::move(value);
     check_value(parameter, result, path);
     return result;
@@ -152,28 +181,12 @@ const std::string& choice_label(const Parameter& parameter, const std::string& c
 }
 
 std::string expected_text(const Parameter& parameter) {
-  switch (parameter.kind) {
-    case Kind::Integer:
-      return "an integer" + range_text(parameter);
-    case Kind::Real:
-      return "a number" + range_text(parameter);
-    case Kind::Choice:
-      return "one of " + joined(parameter.choices);
-    case Kind::Flag:
-      return "true or false";
-    case Kind::Integers:
-      return "a list of integers" + range_text(parameter);
-    case Kind::Reals:
-      return "a list of numbers" + range_text(parameter);
-    case Kind::IntegerLists:
-      return "a list of lists of integers" + range_text(parameter);
-  }
-  throw std::logic_error("parameter kind");
+  return expected_text(parameter, false);
 }
 
 void check_value(const Parameter& parameter, const Value& value, std::string_view path) {
   const auto require = [&](bool holds) {
-    if (!holds) refuse(parameter, path, to_text(value));
+    if (!holds) refuse(parameter, path, to_json(value), to_text(value));
   };
   const auto require_all = [&](const std::vector<Index>& integers) {
     for (const Index i : integers) require(within(parameter, static_cast<double>(i)));
@@ -260,7 +273,7 @@ Values values_from_json(const std::vector<Parameter>& parameters, const json& ob
     if (found != object.end()) {
       values.set(parameter.key, value_from_json(parameter, *found, path));
     } else if (parameter.required) {
-      refuse(parameter, path, "nothing");
+      refuse(parameter, path, {}, "nothing");
     } else if (!parameter.optional) {
       values.set(parameter.key, parameter.initial);
     }

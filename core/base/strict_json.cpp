@@ -24,7 +24,8 @@ std::string number_text(double value) {
 
 std::string range_text(std::string_view kind, double least, double most) {
   std::string text(kind);
-  if (most < std::numeric_limits<double>::max() && most < 9e15) {
+  const double no_limit = kind == "an integer" ? 0x1p62 : std::numeric_limits<double>::max();
+  if (most < no_limit) {
     return text + " from " + number_text(least) + " to " + number_text(most);
   }
   return std::isfinite(least) ? text + " of at least " + number_text(least) : text;
@@ -36,6 +37,9 @@ json parse_json(std::string_view text, std::string_view name) {
   std::vector<std::set<std::string>> keys;  // of the objects that are open
   std::string twice;
   bool too_deep = false;
+  if (const auto zero = text.find('\0'); zero != text.npos) {  // the parser would end there
+    throw InputError(std::string(name) + ": no valid JSON at byte " + std::to_string(zero + 1));
+  }
   const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
     if (depth > kDeepest) too_deep = true;
     if (event == json::parse_event_t::object_start) keys.emplace_back();
@@ -78,6 +82,7 @@ JsonObject::JsonObject(const json& object, std::string_view path) : object_(obje
 }
 
 const json* JsonObject::find(std::string_view key) const {
+  asked_.emplace(key);
   const auto found = object_.find(std::string(key));
   return found == object_.end() ? nullptr : &*found;
 }
@@ -192,7 +197,7 @@ void JsonObject::finish() const {
   for (const auto& member : object_.items()) {
     if (taken_.contains(member.key())) continue;
     std::string known;
-    for (const std::string& key : taken_) known += (known.empty() ? "" : ", ") + key;
+    for (const std::string& key : asked_) known += (known.empty() ? "" : ", ") + key;
     throw InputError(path_ + ": " + shortened(member.key()) + " is no known key; expected one of " +
                      known);
   }

@@ -53,6 +53,7 @@ class JsonObject {
   const nlohmann::json& object_;
   std::string path_;
   std::set<std::string, std::less<>> taken_;
+  mutable std::set<std::string, std::less<>> asked_;  // also whether they are there
 };
 
 // A value for a message: at most 60 characters of its text.

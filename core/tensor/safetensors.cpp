@@ -32,14 +32,21 @@ struct DTypeRow {
   std::string_view name;
   Index bytes;
 };
-constexpr std::array<DTypeRow, 8> kDTypes{{{DType::F32, "F32", 4},
-                                           {DType::F16, "F16", 2},
-                                           {DType::BF16, "BF16", 2},
-                                           {DType::F64, "F64", 8},
-                                           {DType::U8, "U8", 1},
-                                           {DType::I32, "I32", 4},
-                                           {DType::I64, "I64", 8},
-                                           {DType::Bool, "BOOL", 1}}};
+constexpr std::array<DTypeRow, 15> kDTypes{{{DType::F32, "F32", 4},
+                                            {DType::F16, "F16", 2},
+                                            {DType::BF16, "BF16", 2},
+                                            {DType::F64, "F64", 8},
+                                            {DType::U8, "U8", 1},
+                                            {DType::I32, "I32", 4},
+                                            {DType::I64, "I64", 8},
+                                            {DType::Bool, "BOOL", 1},
+                                            {DType::I8, "I8", 1},
+                                            {DType::I16, "I16", 2},
+                                            {DType::U16, "U16", 2},
+                                            {DType::U32, "U32", 4},
+                                            {DType::U64, "U64", 8},
+                                            {DType::F8E4M3, "F8_E4M3", 1},
+                                            {DType::F8E5M2, "F8_E5M2", 1}}};
 
 constexpr std::size_t kPrefix = 8;                     // bytes that hold the header's length
 constexpr std::uint64_t kLongestHeader = 100'000'000;  // as the reference implementation
@@ -105,8 +112,9 @@ DType read_dtype(const json& entry, const std::string& where) {
   for (const DTypeRow& r : kDTypes) {
     if (value.is_string() && value.get_ref<const std::string&>() == r.name) return r.dtype;
   }
-  throw InputError(where + ": dtype " + value.dump() +
-                   ": expected F32, F16, BF16, F64, U8, I32, I64 or BOOL");
+  std::string known;
+  for (const DTypeRow& r : kDTypes) known += (known.empty() ? "" : ", ") + std::string(r.name);
+  throw InputError(where + ": dtype " + shortened(value) + ": expected one of " + known);
 }
 
 Shape read_shape(const json& entry, const std::string& where) {

@@ -16,7 +16,24 @@
 
 namespace attnscope {
 
-enum class DType { F32, F16, BF16, F64, U8, I32, I64, Bool };
+enum class DType {
+  F32,
+  F16,
+  BF16,
+  F64,
+  U8,
+  I32,
+  I64,
+  Bool,
+  // Known by size alone: files may hold them beside what is read.
+  I8,
+  I16,
+  U16,
+  U32,
+  U64,
+  F8E4M3,
+  F8E5M2
+};
 std::string_view to_string(DType dtype);  // "F32"
 Index byte_size(DType dtype);
 

@@ -94,6 +94,7 @@ Variant hopfield_variant() {
                    .required = true,
                    .initial = Index{3},
                    .least = 1,
+                   .most = 10000,  // steps that change nothing must come to an end
                    .slider_least = 1,
                    .slider_most = 20},
                   {.key = "beta",

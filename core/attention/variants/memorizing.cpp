@@ -98,6 +98,7 @@ OperationResult evaluate_item(const OperationInput& input, Backend& backend, con
   local.k = unit_rows(input.k);
   local.split.clear();
   apply_encoding(local, input, true);
+  const float scale = local.scale;  // an encoding's default holds for all of the operation
   OperationResult result = run_part(std::move(local), backend, of_parts, stop);
   OperationResult retrieved;
   const std::vector<std::int32_t> chosen =
@@ -115,6 +116,7 @@ OperationResult evaluate_item(const OperationInput& input, Backend& backend, con
     part.v = stored_values;
     part.split.clear();
     part.pos_q.clear();
+    part.scale = scale;
     retrieved = run_part(std::move(part), backend, of_parts, stop);
     result.output = add(result.output, weigh(retrieved.output, gate));
     if (result.note.empty()) result.note = retrieved.note;

@@ -145,6 +145,7 @@ Variant sinkhorn_variant() {
                    .required = true,
                    .initial = Index{5},
                    .least = 1,
+                   .most = 10000,
                    .slider_least = 1,
                    .slider_most = 20},
                   {.key = "temperature",

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "core/base/error.h"
@@ -41,6 +42,16 @@ std::string refusal_of(const SafetensorsFile& file, const std::string& spec, boo
     return error.what();
   }
   return "accepted";
+}
+
+// Every number the same, in eight bytes each where they are F64; zeros otherwise.
+StoredTensor numbers_of(DType dtype, Shape shape, double number) {
+  const Index count = element_count(shape);
+  const auto bytes = std::make_shared<ByteTensor>(ByteTensor::zeros({count * byte_size(dtype)}));
+  for (Index i = 0; dtype == DType::F64 && i < count; ++i) {
+    std::memcpy(bytes->data() + 8 * i, &number, 8);
+  }
+  return {dtype, std::move(shape), bytes->data(), bytes};
 }
 
 const std::string kFull = R"({"variant": {"type": "full"}})";
@@ -104,8 +115,14 @@ TEST(Attend, RefusesTensors) {
       {"q", stored(Tensor({2, 0, 4})), "q: expected shape"},
       {"v", stored(random_tensor({2, 5, 3}, 1)), "v: expected shape [2, 6, at least 1]"},
       {"v", stored(Tensor({2, 6, 0})), "v: expected shape"},
-      {"x", stored(random_tensor({6, 8}, 1)), "q: expected either"},
-      {"y", stored(random_tensor({6, 8}, 1)), "y: "},
+      {"q", numbers_of(DType::F64, {2, 6, 4}, 1e300),
+       "q: expected finite numbers within the range of float32"},
+      {"q", numbers_of(DType::F64, {2, 6, 4}, std::nan("")),
+       "q: expected finite numbers, found nan as number 0"},
+      {"q", numbers_of(DType::I16, {2, 6, 4}, 0), "q: expected dtype F32, found I16"},
+      {"x", stored(random_tensor({6, 8}, 1)), "x: expected either"},
+      {"wq", stored(random_tensor({8, 8}, 1)), "wq: expected either"},
+      {"y", stored(random_tensor({6, 8}, 1)), "y: expected either"},
   };
   for (const Case& c : cases) {
     SafetensorsFile file = heads_form();
@@ -121,6 +138,52 @@ TEST(Attend, RefusesTensors) {
   EXPECT_TRUE(refusal_of(heads_form(6, 7), R"({"variant": {"type": "local", "window": 1}})")
                   .starts_with("k: "));
   EXPECT_EQ(refusal_of(heads_form(6, 7), kFull), "accepted");
+}
+
+TEST(Attend, TakesWiderNumbers) {
+  SafetensorsFile wide = heads_form(), narrow = heads_form();
+  wide.tensors["q"] = numbers_of(DType::F64, {2, 6, 4}, 0.125);
+  narrow.tensors["q"] = stored(Tensor::full({2, 6, 4}, 0.125f));
+  EXPECT_TRUE(testing::close(run(wide, kFull).out.tensors.at("attention").floats(),
+                             run(narrow, kFull).out.tensors.at("attention").floats(), 0));
+}
+
+TEST(Attend, IgnoresTensorsThatItDoesNotUse) {
+  SafetensorsFile file = heads_form();
+  for (const DType dtype :
+       {DType::I8, DType::I16, DType::U16, DType::U32, DType::U64, DType::F8E4M3, DType::F8E5M2}) {
+    file.tensors[std::string(to_string(dtype))] = numbers_of(dtype, {3}, 0);
+  }
+  EXPECT_EQ(refusal_of(file, kFull), "accepted");
+}
+
+TEST(Attend, NamesWhatIsWrong) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"variant": {"type": "local", "window": 1000000000000}})",
+       "variant.window: expected an integer from 0 to 2147483647, found 1000000000000"},
+      {R"({"variant": {"type": "lsh", "buckets": 2, "rounds": 1, "seed": 18446744073709551616}})",
+       "variant.seed: expected an integer from 0 to 9007199254740991, found "
+       "18446744073709552000.0"},
+      {R"({"variant": {"type": "hopfield", "steps": 2147483647}})",
+       "variant.steps: expected an integer from 1 to 10000, found 2147483647"},
+      {R"({"variant": {"type": "sinkhorn", "block": 2, "iterations": 10001}})",
+       "variant.iterations: expected an integer from 1 to 10000, found 10001"},
+      {R"({"variant": {"type": "full"}, "scale": 1e300})",
+       "spec: scale: expected a number from -3.40282346638529e+38 to 3.40282346638529e+38, found "
+       "1e+300"},
+      {R"({"variant": {"type": "full"}, "extra": 1})",
+       "spec: \"extra\" is no known key; expected one of causal, heads, layer, position, scale, "
+       "variant"},
+  };
+  for (const auto& [spec, reason] : cases) EXPECT_EQ(refusal_of(heads_form(), spec), reason);
+  SafetensorsFile odd = input_form();
+  odd.tensors["x"] = stored(random_tensor({6, 7}, 1));
+  EXPECT_EQ(refusal_of(odd, R"({"variant": {"type": "full"}, "heads": 2,
+                                "position": {"type": "sinusoidal"}})"),
+            "x: expected an even size d for sine and cosine, found 7");
+  SafetensorsFile without = input_form();
+  without.tensors.erase("x");
+  EXPECT_EQ(refusal_of(without, kFullOfX), "x: missing");
 }
 
 TEST(Attend, RefusesTheInputForm) {

@@ -139,7 +139,7 @@ TEST(Refusal, NamesWhatHasNoMeaning) {
   sizes.model = 7;
   EXPECT_TRUE(
       refusal(default_variant(), encoding_of(R"({"type": "sinusoidal"})"), false, sizes, 9, 9)
-          .starts_with("position.x: "));
+          .starts_with("x: "));
 }
 
 TEST(Refusal, ChecksValuesThatNoJsonCheckedBefore) {

@@ -58,6 +58,8 @@ TEST(StrictJson, RefusesMalformedText) {
   EXPECT_EQ(message([] { parse_json(R"({"a": 1, "b": {"a": 2}, "a": 3})", "f"); }),
             "f: key \"a\" occurs twice in one object");
   EXPECT_EQ(message([] { parse_json("{\"a\": 1", "f"); }), "f: no valid JSON at byte 8");
+  EXPECT_EQ(message([] { parse_json(std::string_view("{}\0", 3), "f"); }),
+            "f: no valid JSON at byte 3");
   EXPECT_EQ(message([] { parse_json("", "f"); }), "f: no valid JSON at byte 1");
   EXPECT_NE(message([] { parse_json("\"\xff\"", "f"); }), "no error");
   EXPECT_EQ(message([] { parse_json("[1e999]", "f"); }),

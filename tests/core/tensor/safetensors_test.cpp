@@ -102,6 +102,21 @@ TEST_F(Safetensors, ReadsUnalignedWideTypes) {
   EXPECT_THROW(file.tensors.at("i").integers(), InputError) << "2^40 has no 32 bits";
 }
 
+TEST_F(Safetensors, KnowsTheSizesOfWhatItDoesNotRead) {
+  const std::pair<const char*, int> cases[] = {
+      {"I8", 1}, {"I16", 2}, {"U16", 2}, {"U32", 4}, {"U64", 8}, {"F8_E4M3", 1}, {"F8_E5M2", 1}};
+  for (const auto& [dtype, size] : cases) {
+    const auto header = [&](int bytes) {
+      return R"({"a":{"dtype":")" + std::string(dtype) + R"(","shape":[3],"data_offsets":[0,)" +
+             std::to_string(bytes) + "]}}";
+    };
+    EXPECT_EQ(refusal(header(3 * size), static_cast<std::size_t>(3 * size)), "") << dtype;
+    EXPECT_NE(refusal(header(3 * size + 1), static_cast<std::size_t>(3 * size + 1)), "") << dtype;
+    write_file(path_, file_bytes(header(3 * size), static_cast<std::size_t>(3 * size)));
+    EXPECT_THROW(read_safetensors(path_).tensors.at("a").floats(), InputError) << dtype;
+  }
+}
+
 TEST_F(Safetensors, RefusesWhatIsNoFileOfThisKind) {
   EXPECT_THROW(read_safetensors(folder_.path() / "missing"), InputError);
   EXPECT_THROW(read_safetensors(folder_.path()), InputError);
@@ -112,6 +127,7 @@ TEST_F(Safetensors, RefusesWhatIsNoFileOfThisKind) {
   EXPECT_NE(refusal("[]", 0), "");
   EXPECT_NE(refusal(" {}", 0), "");
   EXPECT_NE(refusal("{} x", 0), "");
+  EXPECT_NE(refusal(std::string("{}\0\0", 4), 0), "");
   EXPECT_EQ(refusal("{}   ", 0), "");
 }
 

@@ -617,6 +617,20 @@ TEST(Equations, Memorizing) {
       });
 }
 
+// One scale holds for both parts, also where it is an encoding's own default.
+TEST(Equations, MemorizingScalesItsMemoryAsItsSegment) {
+  OperationSizes sizes;
+  const Choice variant = variant_from_json({{"type", "memorizing"}, {"top", 2}}, "variant");
+  const Choice deberta = encoding_from_json({{"type", "deberta"}, {"clip", 3}}, "position");
+  OperationInput input = testing::random_operation(sizes, variant, deberta, true, 5);
+  const Wanted wanted{.output = true, .attention = true, .scores = true};
+  const OperationResult by_default = evaluate(input, cpu_backend(), wanted, Stop());
+  input.scale = static_cast<float>(1 / std::sqrt(3.0 * static_cast<double>(sizes.key)));
+  const OperationResult given = evaluate(input, cpu_backend(), wanted, Stop());
+  EXPECT_TRUE(close(by_default.scores, given.scores, 0));
+  EXPECT_TRUE(close(by_default.attention, given.attention, 0));
+}
+
 TEST(Equations, Compressive) {
   for (const std::string function : {"mean", "max", "convolution", "most_used"}) {
     // The compressed row n, of 4 old memories at rate 3: the last window has one row.
