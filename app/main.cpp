@@ -26,6 +26,7 @@ int fail(int status, std::string message) {
 
 int main(int argc, char** argv) {
   CLI::App app("attnscope: a laboratory for transformer attention", "attnscope");
+  app.footer("Exit status: 0 ok, 1 the work failed, 2 wrong use or input, 130 stopped by Ctrl-C.");
   attnscope::command::add_commands(app);
   try {
     app.parse(argc, argv);

@@ -23,6 +23,7 @@ void run(const Options& options) {
   const SafetensorsFile tensors = read_safetensors(options.input);
   std::optional<std::string> spec;
   if (!options.spec.empty()) spec = read_file(options.spec);
+  check_writable(options.output);
   const BackendProvider provider = backends();
   const Attended attended =
       attend(tensors, spec, options.terms, chosen_backend(provider, choice), Stop());

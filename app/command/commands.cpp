@@ -1,5 +1,7 @@
 #include "app/command/commands.h"
 
+#include "app/command/strict_options.h"
+
 namespace attnscope::command {
 
 void add_commands(CLI::App& app) {
@@ -14,6 +16,7 @@ void add_commands(CLI::App& app) {
   add_evaluate(app);
   add_statistics(app);
   add_window(app);
+  refuse_bad_values(app);
 }
 
 }  // namespace attnscope::command

@@ -38,6 +38,7 @@ void evaluate_files(const Checkpoint& checkpoint, const Options& options, const 
   };
   for (const std::string& file : options.files) {
     const std::string text = read_file(file);
+    if (text.empty()) throw InputError(file + ": expected a text, found an empty file");
     const auto size = static_cast<double>(text.size());
     const double model = bits_per_byte(checkpoint, text, stop, options.length);
     const double counted = options.ngram_text.empty() ? 0 : ngram.bits_per_byte(text);

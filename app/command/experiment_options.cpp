@@ -1,6 +1,7 @@
 #include "app/command/experiment_options.h"
 
 #include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "app/command/choice_text.h"
@@ -21,6 +22,22 @@ Overlong overlong_from_text(const std::string& text) {
   if (text == "last") return Overlong::Last;
   if (text == "all") return Overlong::All;
   throw InputError("--overlong: expected first, last or all, found \"" + text + "\"");
+}
+
+// "1,2,3"
+std::vector<std::int32_t> ids_from_text(const std::string& text) {
+  std::vector<std::int32_t> ids;
+  const char *at = text.data(), *end = at + text.size();
+  while (true) {
+    std::int32_t id = 0;
+    const auto [rest, error] = std::from_chars(at, end, id);
+    const bool decimal = rest == at + 1 || *at != '0';
+    if (error != std::errc() || !decimal || id < 0 || (rest != end && *rest != ',')) break;
+    ids.push_back(id);
+    if (rest == end) return ids;
+    at = rest + 1;
+  }
+  throw InputError("--ids: expected token numbers such as 1,2,3, found \"" + text + "\"");
 }
 
 }  // namespace
@@ -72,7 +89,22 @@ std::optional<bool> ChoiceOptions::causal() const {
   return std::nullopt;
 }
 
+void ChoiceOptions::check_trace(const Trace& trace) const {
+  if (!trace.given) return;
+  const std::pair<const char*, bool> options[] = {{"--variant", !variant_.empty()},
+                                                  {"--position", !encoding_.empty()},
+                                                  {"--causal", causal_},
+                                                  {"--no-causal", no_causal_}};
+  for (const auto& [name, given] : options) {
+    if (!given) continue;
+    throw InputError(std::string(name) +
+                     ": expected with a file of q and k, found one of attention, which is there "
+                     "already");
+  }
+}
+
 void TensorOptions::add_to(CLI::App& command) {
+  command_ = &command;
   command.add_option("--tokens", tokens_,
                      "The tokens of a file of tensors: a JSON list, or a text with one a line");
   command.add_option("--key-tokens", key_tokens_,
@@ -83,7 +115,14 @@ void TensorOptions::apply(const std::string& file, Experiment& experiment) const
   const auto whole = [](const std::string& path) {  // pictures and sessions may be opened elsewhere
     return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
   };
-  if (is_tensor_file(file)) experiment.tensors = {whole(file), "", ""};
+  if (is_tensor_file(file)) {
+    for (const char* name : {"--text", "--text-file", "--ids", "--model"}) {
+      const CLI::Option* option = command_->get_option_no_throw(name);
+      if (option == nullptr || option->count() == 0) continue;
+      throw InputError(std::string(name) + ": expected without a file of tensors, found " + file);
+    }
+    experiment.tensors = {whole(file), "", ""};
+  }
   if (tokens_.empty() && key_tokens_.empty()) return;
   if (experiment.tensors.file.empty()) {
     throw InputError("--tokens: expected with a file of tensors (.npy, .npz, .safetensors)");
@@ -116,7 +155,7 @@ void ExperimentOptions::add_all_but_overlong(CLI::App& command) {
   auto* text = command.add_option("-t,--text", text_, "The text to run on");
   auto* file = command.add_option("--text-file", text_file_, "A file with the text to run on");
   auto* ids = command.add_option("--ids", ids_, "Token numbers in place of a text: 1,2,3");
-  ids->delimiter(',')->excludes(text)->excludes(file);
+  ids->excludes(text)->excludes(file);
   text->excludes(file);
   command.add_option("-m,--model", model_, "A bundled model's name or a folder; default: default");
   choices_.add_to(command);
@@ -140,7 +179,7 @@ Experiment ExperimentOptions::experiment() const {
     e.tensors = {};
   }
   if (!ids_.empty()) {
-    e.ids = ids_;
+    e.ids = ids_from_text(ids_);
     e.tensors = {};
   }
   if (session_.empty() && !new_text && ids_.empty()) {

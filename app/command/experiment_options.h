@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/experiment/experiment.h"
+#include "core/experiment/trace.h"
 
 namespace attnscope::command {
 
@@ -26,6 +27,8 @@ class ChoiceOptions {
   std::optional<Choice> variant() const;
   std::optional<Choice> encoding() const;
   std::optional<bool> causal() const;
+  // InputError where any of them is given for attention that is there already.
+  void check_trace(const Trace& trace) const;
 
  private:
   std::string variant_, encoding_;
@@ -36,11 +39,13 @@ class ChoiceOptions {
 class TensorOptions {
  public:
   void add_to(CLI::App& command);
-  // Makes the experiment one of `file`, where that holds tensors. InputError for tokens without.
+  // Makes the experiment one of `file`, where that holds tensors. InputError for tokens without, or
+  // where options of `command` say to run a model on something else.
   void apply(const std::string& file, Experiment& experiment) const;
 
  private:
   std::string tokens_, key_tokens_;
+  const CLI::App* command_ = nullptr;
 };
 
 // --text, --text-file, --ids, --session, --model, --group, --backend, --overlong, --intervene and
@@ -54,10 +59,11 @@ class ExperimentOptions {
   // there is nothing to run.
   Experiment experiment() const;
   bool intervenes() const { return !interventions_.empty(); }
+  void check_trace(const Trace& trace) const { choices_.check_trace(trace); }
 
  private:
   std::string session_, text_, text_file_, model_, backend_, overlong_;
-  std::vector<std::int32_t> ids_;
+  std::string ids_;
   std::vector<std::string> groups_;
   std::vector<std::string> interventions_;
   ChoiceOptions choices_;

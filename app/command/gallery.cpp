@@ -67,7 +67,6 @@ void run(const Options& options) {
   experiment.variant = options.choices.variant();
   experiment.encoding = options.choices.encoding();
   experiment.causal = options.choices.causal();
-  make_folder(options.folder);
   ExperimentRun runner(backends());
   std::string sections;
   for (const View& view : views()) {
@@ -75,6 +74,7 @@ void run(const Options& options) {
     shown.view.id = view.id;
     if (view.example) view.example(shown);
     const auto [trace, reference] = runner.run_both(shown, stop_on_interrupt());
+    make_folder(options.folder);  // not before it is known that there is something to put there
     choose_head(*trace, shown.view);
     for (Experiment& other : shown.others) {
       other.view.layer = shown.view.layer;

@@ -192,6 +192,7 @@ class Run {
 void generate(const Options& options) {
   const Stop stop = stop_on_interrupt();
   Run run(options);
+  if (!options.output.empty()) check_writable(options.output);
   try {
     run.generate(stop);
   } catch (const Stopped&) {

@@ -45,10 +45,12 @@ void run(const Options& options) {
   options.view.apply(experiment.view);
   options.compare.apply(experiment);
   if (!options.animate.empty()) check_frames(options.output, experiment, frames);
+  check_writable(options.output);
   ExperimentRun runner(backends());
   const Stop stop = stop_on_interrupt();
   const Traces traces = runner.run_both(experiment, stop);
-  options.view.check_tile(*traces.trace, experiment.view);
+  options.experiment.check_trace(*traces.trace);
+  options.view.check_cells(*traces.trace, experiment.view);
   std::optional<HeadTable> measured;
   if (const std::string& file = experiment.view.statistics_file; !file.empty()) {
     measured = head_table(experiment, read_file(file), runner, print_progress("measuring"), stop);

@@ -6,6 +6,7 @@
 #include "app/command/commands.h"
 #include "app/command/experiment_options.h"
 #include "app/command/interrupt.h"
+#include "core/base/file.h"
 #include "core/experiment/runner.h"
 #include "core/experiment/trace_file.h"
 
@@ -19,8 +20,11 @@ struct Options {
 };
 
 void run(const Options& options) {
+  const Experiment experiment = options.experiment.experiment();
+  check_writable(options.output);
   ExperimentRun runner(backends());
-  const auto trace = runner.run(options.experiment.experiment(), stop_on_interrupt());
+  const auto trace = runner.run(experiment, stop_on_interrupt());
+  options.experiment.check_trace(*trace);
   write_safetensors(options.output, trace_file(*trace));
   if (const std::string note = attention_left_out(*trace); !note.empty()) {
     std::fprintf(stderr, "note: %s\n", note.c_str());

@@ -34,13 +34,19 @@ HeadTable measure(const Options& options) {
   options.tensors.apply(options.file, experiment);
   ExperimentRun runner(backends());
   const Stop stop = stop_on_interrupt();
-  if (is_tensor_file(options.file)) return head_table(*runner.run(experiment, stop));
+  if (is_tensor_file(options.file)) {
+    const auto trace = runner.run(experiment, stop);
+    options.choices.check_trace(*trace);
+    return head_table(*trace);
+  }
   return head_table(experiment, read_file(options.file), runner, print_progress("measuring"), stop);
 }
 
 void run(const Options& options) {
+  const bool to_screen = options.output.empty() || options.output == "-";
+  if (!to_screen) check_writable(options.output);
   const HeadTable table = measure(options);
-  if (options.output.empty() || options.output == "-") {
+  if (to_screen) {
     std::fputs(to_csv(table).c_str(), stdout);
   } else {
     write_file(options.output, to_csv(table));

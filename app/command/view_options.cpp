@@ -95,9 +95,15 @@ void ViewOptions::apply(ViewSettings& settings) const {
   settings.width = tile_[3];
 }
 
-void ViewOptions::check_tile(const Trace& trace, const ViewSettings& settings) const {
+void ViewOptions::check_cells(const Trace& trace, const ViewSettings& settings) const {
   const AttentionTap* tap = trace.find(settings.layer, settings.head, nullptr);
-  if (tile_.empty() || tap == nullptr) return;
+  if (tap == nullptr) return;
+  if (!pin_.empty() && (pin_[0] >= tap->queries() || pin_[1] >= tap->keys())) {
+    throw InputError("--pin: expected a row below " + std::to_string(tap->queries()) +
+                     " and a column below " + std::to_string(tap->keys()) + ", found " +
+                     std::to_string(pin_[0]) + "," + std::to_string(pin_[1]));
+  }
+  if (tile_.empty()) return;
   const auto meets = [](double first, double extent, Index count) {
     return first < static_cast<double>(count) && first + extent > 0;
   };

@@ -15,8 +15,8 @@ class ViewOptions {
   void add_to(CLI::App& command);
   // Changes what the options name; the rest stays as the session has it. InputError.
   void apply(ViewSettings& settings) const;
-  // InputError where the tile asked for is no part of the map.
-  void check_tile(const Trace& trace, const ViewSettings& settings) const;
+  // InputError where the tile or the pair asked for is no part of the map.
+  void check_cells(const Trace& trace, const ViewSettings& settings) const;
 
  private:
   std::string view_, colour_map_;

@@ -116,6 +116,18 @@ void write_file(const std::filesystem::path& path, std::string_view bytes) {
   write_file(path, std::vector<std::string_view>{bytes});
 }
 
+void check_writable(const std::filesystem::path& path) {
+  struct stat status {};
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) fail_writing(path, EISDIR);
+  if (exists && ::access(path.c_str(), W_OK) != 0) fail_writing(path, errno);
+  if (exists && !S_ISREG(status.st_mode)) return;
+  std::error_code unresolved;
+  const std::filesystem::path target = exists ? std::filesystem::canonical(path, unresolved) : path;
+  const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) fail_writing(path, errno);
+}
+
 void write_file(const std::filesystem::path& path, const std::vector<std::string_view>& pieces) {
   struct stat status {};
   const bool exists = ::stat(path.c_str(), &status) == 0;

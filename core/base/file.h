@@ -17,5 +17,7 @@ std::string read_file(const std::filesystem::path& path,
 void write_file(const std::filesystem::path& path, std::string_view bytes);
 // The same for bytes that lie in several places.
 void write_file(const std::filesystem::path& path, const std::vector<std::string_view>& pieces);
+// Throws as write_file() would where that is plain beforehand: before long work begins.
+void check_writable(const std::filesystem::path& path);
 
 }  // namespace attnscope

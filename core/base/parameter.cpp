@@ -265,10 +265,15 @@ Values values_from_json(const std::vector<Parameter>& parameters, const json& ob
   if (!object.is_object()) {
     throw InputError(std::string(path) + ": expected an object, found " + shortened(object));
   }
-  Values values;
   std::vector<std::string> known = {"type"};
+  for (const Parameter& parameter : parameters) known.push_back(parameter.key);
+  for (const auto& member : object.items()) {
+    if (std::find(known.begin(), known.end(), member.key()) != known.end()) continue;
+    throw InputError(std::string(path) + "." + shortened_key(member.key()) +
+                     ": unknown key, expected one of " + joined(known));
+  }
+  Values values;
   for (const Parameter& parameter : parameters) {
-    known.push_back(parameter.key);
     const auto found = object.find(parameter.key);
     if (found != object.end()) {
       values.set(parameter.key, value_from_json(parameter, *found, path));
@@ -277,11 +282,6 @@ Values values_from_json(const std::vector<Parameter>& parameters, const json& ob
     } else if (!parameter.optional) {
       values.set(parameter.key, parameter.initial);
     }
-  }
-  for (const auto& member : object.items()) {
-    if (std::find(known.begin(), known.end(), member.key()) != known.end()) continue;
-    throw InputError(std::string(path) + "." + shortened_key(member.key()) +
-                     ": unknown key, expected one of " + joined(known));
   }
   return values;
 }

@@ -33,8 +33,22 @@ const StoredTensor& TensorReader::find(const std::string& name, const Shape& sha
     fail("tensor " + name + ": expected shape " + to_string(shape) + ", found " +
          to_string(found->second.shape));
   }
+  constexpr DType kFloats[] = {DType::F32, DType::F16, DType::BF16, DType::F64};
+  if (std::ranges::find(kFloats, found->second.dtype) == std::end(kFloats)) {
+    fail("tensor " + name + ": expected dtype F32, F16, BF16 or F64, found " +
+         std::string(to_string(found->second.dtype)));
+  }
   taken_.push_back(name);
   return found->second;
+}
+
+bool TensorReader::holds_the_same(const std::string& a, const std::string& b) const {
+  const auto x = tensors_.find(a), y = tensors_.find(b);
+  if (x == tensors_.end() || y == tensors_.end()) return true;
+  const StoredTensor &one = x->second, &other = y->second;
+  if (one.dtype != other.dtype || one.shape != other.shape) return false;
+  const Index bytes = element_count(one.shape) * byte_size(one.dtype);
+  return std::equal(one.bytes, one.bytes + bytes, other.bytes);
 }
 
 Tensor TensorReader::checked(const StoredTensor& stored, const std::string& name) const {
@@ -77,7 +91,8 @@ Tensor TensorReader::take_transposed(const std::string& name, Index in, Index ou
 std::optional<NarrowMatrix> TensorReader::take_narrow(const std::string& name, Index rows,
                                                       Index columns) {
   const auto found = tensors_.find(name);
-  if (!keeps_narrow_ || found == tensors_.end() || byte_size(found->second.dtype) != 2) {
+  if (!keeps_narrow_ || found == tensors_.end() ||
+      (found->second.dtype != DType::F16 && found->second.dtype != DType::BF16)) {
     return std::nullopt;
   }
   const StoredTensor numbers = find(name, {rows, columns}).copied();

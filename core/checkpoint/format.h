@@ -53,6 +53,8 @@ class TensorReader {
   // A stored [rows, columns] matrix in its 16 bits; nothing where the model is to have it as
   // floats.
   std::optional<NarrowMatrix> take_narrow(const std::string& name, Index rows, Index columns);
+  // Whether two stored tensors are bit for bit the same; also where one is missing.
+  bool holds_the_same(const std::string& a, const std::string& b) const;
   void ignore(const std::string& name) { taken_.push_back(name); }
   void finish() const;
   [[noreturn]] void fail(const std::string& message) const;  // "FOLDER: ..."

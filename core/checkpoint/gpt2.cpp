@@ -142,7 +142,7 @@ Model load(const nlohmann::json& json, const StoredTensors& tensors,
   }
   keep("final_norm.weight", "ln_f.weight", {c.width});
   keep("final_norm.bias", "ln_f.bias", {c.width});
-  read_output_head(reader, model);
+  read_output_head(reader, model, prefix + "wte.weight");
   reader.finish();
   return model;
 }

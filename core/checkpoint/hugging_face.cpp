@@ -35,9 +35,13 @@ void read_embedding(TensorReader& reader, Model& model, const std::string& name)
   reader.move(head ? "lm_head.weight" : name, c.vocabulary, c.width, false, model, "embed.weight");
 }
 
-void read_output_head(TensorReader& reader, Model& model) {
+void read_output_head(TensorReader& reader, Model& model, const std::string& embedding) {
   const ModelConfig& c = model.config;
   if (c.tied_output) {
+    if (!reader.holds_the_same(embedding, "lm_head.weight")) {
+      reader.fail("tensor lm_head.weight: expected the same numbers as " + embedding +
+                  ", since config.json ties them (tie_word_embeddings), found others");
+    }
     reader.ignore("lm_head.weight");  // a second copy of the embedding
     return;
   }

@@ -20,8 +20,9 @@ Activation hugging_face_activation(JsonObject& config, std::string_view key);
 // that is stored.
 void read_embedding(TensorReader& reader, Model& model, const std::string& name);
 
-// "output.weight" from "lm_head.weight", unless it is tied to the embedding.
-void read_output_head(TensorReader& reader, Model& model);
+// "output.weight" from "lm_head.weight", unless it is tied to the tensor `embedding`: then it must
+// hold the same numbers, where it is stored.
+void read_output_head(TensorReader& reader, Model& model, const std::string& embedding);
 
 // Refuses weights that are stored quantised.
 void refuse_quantisation(JsonObject& config);

@@ -55,6 +55,10 @@ ModelConfig read_config(const nlohmann::json& json, const std::string& path) {
   config.layers = object.integer("num_hidden_layers", 1, 1024);
   config.heads = object.integer("num_attention_heads", 1, 1024);
   config.kv_heads = object.integer_or("num_key_value_heads", config.heads, 1, 1024);
+  if (config.heads % config.kv_heads != 0) {
+    object.fail("num_attention_heads",
+                "a multiple of num_key_value_heads " + std::to_string(config.kv_heads));
+  }
   config.head_size =
       object.integer_or("head_dim", std::max<Index>(config.width / config.heads, 1), 1, kMostWidth);
   config.hidden = object.integer("intermediate_size", 1, 8 * kMostWidth);
@@ -113,7 +117,7 @@ Model load(const nlohmann::json& json, const StoredTensors& tensors,
                layer_prefix(layer));
   }
   model.weights.emplace("final_norm.weight", Var(reader.take(prefix + "norm.weight", {c.width})));
-  read_output_head(reader, model);
+  read_output_head(reader, model, prefix + "embed_tokens.weight");
   reader.ignore(prefix + "rotary_emb.inv_freq");
   reader.finish();
   return model;

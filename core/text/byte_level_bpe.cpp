@@ -42,7 +42,7 @@ class ByteLevelBpe final : public BpeTokenizer {
   std::vector<Piece> encode_stretch(std::string_view text, bool) const override {
     std::string spaced;
     std::size_t added = 0;  // bytes of `spaced` before the text's own
-    if (options_.prefix_space && class_of(character_at(text, 0).code) != CharacterClass::Space) {
+    if (options_.prefix_space && !text.starts_with(' ')) {
       added = 1;
       spaced = " ";
       text = spaced.append(text);

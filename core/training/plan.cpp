@@ -90,6 +90,11 @@ json to_json(const TrainingPlan& plan) {
 
 void check(const TrainingPlan& plan) {
   if (plan.folder.empty()) throw InputError("folder: expected where to put the model");
+  std::error_code unknown;
+  if (std::filesystem::exists(plan.folder, unknown) &&
+      !std::filesystem::is_directory(plan.folder, unknown)) {
+    throw InputError("folder: expected a folder, found the file " + plan.folder.string());
+  }
   if (plan.micro_batch > 0 && plan.batch % plan.micro_batch != 0) {
     throw InputError("batch: expected a multiple of micro_batch " +
                      std::to_string(plan.micro_batch) + ", found " + std::to_string(plan.batch));

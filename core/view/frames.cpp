@@ -116,6 +116,10 @@ void check_frames(const std::filesystem::path& path, const Experiment& experimen
   }
   if (is_numbered(path)) {
     check_picture_name(path);
+    if (is_numbered(numbered(path, 0))) {
+      throw InputError("output: expected one number in the name, found \"" +
+                       path.filename().string() + "\"");
+    }
   } else if (path.extension() != ".gif") {
     throw InputError("output: " + std::string(kExpected) + ", found \"" + path.filename().string() +
                      "\"");

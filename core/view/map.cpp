@@ -259,8 +259,9 @@ ViewData data(const ViewInput& input) {
   if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
   const MapMatrix shown = map_matrix(input, *found.tap, found.head);
   if (!shown.headline.empty()) throw InputError(shown.headline + ". " + shown.advice);
-  return {{{"attention", shown.whole ? shown.host() : whole_map(*found.tap, found.head),
-            query_axis(input.trace, *found.tap).labels, key_axis(input.trace, *found.tap).labels}}};
+  if (!shown.whole) return {{head_weights(input, *found.tap, found.head, true)}};
+  return {{{"attention", shown.host(), query_axis(input.trace, *found.tap).labels,
+            key_axis(input.trace, *found.tap).labels}}};
 }
 
 }  // namespace

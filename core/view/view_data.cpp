@@ -17,12 +17,66 @@
 namespace attnscope {
 namespace {
 
+std::string label(const std::vector<std::string>& labels, Index at) {
+  const auto i = static_cast<std::size_t>(at);
+  return i < labels.size() ? labels[i] : std::to_string(at);
+}
+
 // The weights of the layer and head that is looked at.
 ViewData head_data(const ViewInput& input) {
   const Found found = find_tap(input);
   if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
-  return {{{"attention", whole_map(*found.tap, found.head),
-            query_axis(input.trace, *found.tap).labels, key_axis(input.trace, *found.tap).labels}}};
+  const bool part = view(input.experiment.view.id).zooms;
+  return {{head_weights(input, *found.tap, found.head, part)}};
+}
+
+struct Extent {  // of cells: [first, last)
+  Index first, last;
+  Index count() const { return last - first; }
+};
+
+Extent extent(double first, double size, Index count) {
+  const auto clamped = [count](double x) {
+    return static_cast<Index>(std::clamp(x, 0.0, static_cast<double>(count)));
+  };
+  return {clamped(std::floor(first)), clamped(std::ceil(first + size))};
+}
+
+struct CellsInSight {
+  Extent rows, columns;
+};
+
+CellsInSight cells_in_sight(const ViewSettings& settings, Index rows, Index columns) {
+  if (!(settings.width > 0) || !(settings.height > 0)) return {{0, rows}, {0, columns}};
+  return {extent(settings.row, settings.height, rows),
+          extent(settings.column, settings.width, columns)};
+}
+
+std::vector<std::string> part_of(const std::vector<std::string>& labels, const Extent& part) {
+  std::vector<std::string> result;
+  for (Index n = part.first; n < part.last; ++n) result.push_back(label(labels, n));
+  return result;
+}
+
+// A matrix over all of the map's cells becomes one over some; others stay.
+void keep_in_sight(ViewData::Matrix& matrix, const AttentionTap& tap, const CellsInSight& cells) {
+  const Tensor& all = matrix.values;
+  if (all.dim(-2) != tap.queries() || all.dim(-1) != tap.keys()) return;
+  Shape shape = all.shape();
+  shape[shape.size() - 2] = cells.rows.count();
+  shape[shape.size() - 1] = cells.columns.count();
+  if (shape == all.shape()) return;
+  Tensor some(shape);
+  float* to = some.data();
+  for (Index block = 0; block < all.size() / (tap.queries() * tap.keys()); ++block) {
+    for (Index row = cells.rows.first; row < cells.rows.last; ++row) {
+      const float* from = all.data() + (block * tap.queries() + row) * tap.keys();
+      to = std::copy(from + cells.columns.first, from + cells.columns.last, to);
+    }
+  }
+  matrix.values = std::move(some);
+  matrix.rows = part_of(matrix.rows, cells.rows);
+  matrix.columns = part_of(matrix.columns, cells.columns);
 }
 
 void append_number(std::string& csv, float number) {
@@ -31,11 +85,6 @@ void append_number(std::string& csv, float number) {
   std::array<char, 32> text;
   std::snprintf(text.data(), text.size(), "%.8g", static_cast<double>(number));
   csv += text.data();
-}
-
-std::string label(const std::vector<std::string>& labels, Index at) {
-  const auto i = static_cast<std::size_t>(at);
-  return i < labels.size() ? labels[i] : std::to_string(at);
 }
 
 // Where a row stands along the axes before the last two: "3,1,".
@@ -83,13 +132,32 @@ SafetensorsFile safetensors_of(const ViewData& data, const Experiment& experimen
 
 }  // namespace
 
-Tensor whole_map(const AttentionTap& tap, Index head) {
+ViewData::Matrix head_weights(const ViewInput& input, const AttentionTap& tap, Index head,
+                              bool part) {
   constexpr Index kMostWeights = Index{1} << 28;  // 1 GiB
-  if (tap.queries() > kMostWeights / std::max<Index>(1, tap.keys())) {
-    throw InputError("the map has " + std::to_string(tap.queries()) + " x " +
-                     std::to_string(tap.keys()) + " weights, too many to be exported");
+  const ViewSettings& settings = part ? input.experiment.view : ViewSettings();
+  const CellsInSight cells = cells_in_sight(settings, tap.queries(), tap.keys());
+  const Index rows = cells.rows.count(), columns = cells.columns.count();
+  if (rows > kMostWeights / std::max<Index>(1, columns)) {
+    throw InputError("the map has " + std::to_string(rows) + " x " + std::to_string(columns) +
+                     " weights, too many to be exported; expected a part of it (--tile)");
   }
-  return tap.attention(head);
+  ViewData::Matrix matrix{
+      "attention", {}, query_axis(input.trace, tap).labels, key_axis(input.trace, tap).labels};
+  if (tap.kept() || !tap.result.tiles) {
+    matrix.values = tap.attention(head);
+    keep_in_sight(matrix, tap, cells);
+    return matrix;
+  }
+  matrix.values = tap.result.tiles->tile({.head = head,
+                                          .row = cells.rows.first,
+                                          .column = cells.columns.first,
+                                          .height = rows,
+                                          .width = columns},
+                                         input.stop);
+  matrix.rows = part_of(matrix.rows, cells.rows);
+  matrix.columns = part_of(matrix.columns, cells.columns);
+  return matrix;
 }
 
 ViewData view_data(const Trace& trace, const Experiment& experiment, const Trace* reference) {
@@ -100,9 +168,15 @@ ViewData view_data(const Trace& trace, const Experiment& experiment, const Trace
                         .measure = file_text_measure(),
                         .reference = reference};
   ViewData data = shown.data ? shown.data(input) : head_data(input);
-  for (const ViewData::Matrix& matrix : data.matrices) {
-    if (matrix.values.rank() >= 2 && !matrix.values.empty()) continue;
-    throw InputError(shown.id + ": there are no numbers to export");
+  const AttentionTap* tap = shown.zooms ? find_tap(input).tap : nullptr;
+  for (ViewData::Matrix& matrix : data.matrices) {
+    const bool numbers = matrix.values.rank() >= 2 && !matrix.values.empty();
+    if (numbers && tap) {
+      keep_in_sight(matrix, *tap, cells_in_sight(experiment.view, tap->queries(), tap->keys()));
+    }
+    if (!numbers || matrix.values.empty()) {
+      throw InputError(shown.id + ": there are no numbers to export");
+    }
   }
   if (data.matrices.empty()) throw InputError(shown.id + ": there are no numbers to export");
   return data;

@@ -7,10 +7,13 @@
 
 namespace attnscope {
 
-// The attention of a head, derived where it was not kept. InputError where it is too large.
-Tensor whole_map(const AttentionTap& tap, Index head);
+// The attention of a head, derived where it was not kept, with its tokens: what the settings have
+// in sight where `part`, else all of it. InputError where that is too large.
+ViewData::Matrix head_weights(const ViewInput& input, const AttentionTap& tap, Index head,
+                              bool part);
 
-// What the experiment's view shows. InputError where there is nothing.
+// What the experiment's view shows; of a view that zooms the part in sight. InputError where there
+// is nothing.
 ViewData view_data(const Trace& trace, const Experiment& experiment,
                    const Trace* reference = nullptr);
 

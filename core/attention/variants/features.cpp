@@ -56,7 +56,10 @@ OperationResult run_features(const OperationInput& input, const Features& q, con
   with_sums.log_sum_exp = true;
   OperationResult result = run_part(part, backend, with_sums, stop);
   const bool has_exponents = q.exponents.defined() || k.exponents.defined();
-  if (!has_exponents || in_range(result)) return result;
+  if (!has_exponents || in_range(result)) {
+    if (!wanted.log_sum_exp) result.log_sum_exp = Tensor();
+    return result;
+  }
   return run_part(weighed_part(std::move(part), q, k, stop), backend, wanted, stop);
 }
 

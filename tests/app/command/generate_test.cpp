@@ -157,6 +157,17 @@ TEST_F(Generate, RefusesInOneLine) {
   expect_refusal(generate({"--text", "a", "--top-p", "nan"}), "top-p");
   expect_refusal(generate({"--text", "a", "--beyond", "wrap"}), "--beyond");
   expect_refusal(generate({"--text", "a", "--seed", "x"}), "--seed");
+  expect_refusal(generate({"--text", "a", "--seed", "-1"}), "--seed: expected an integer of at");
+  expect_refusal(generate({"--text", "a", "--seed", "99999999999999999999"}),
+                 "found \"99999999999999999999\"");
+  expect_refusal(generate({"--text", "a", "--tokens", "0x10"}), "--tokens");
+  for (const char* ids : {"", ",", "1,,2", "1,", "010", "0x10", "-5", "1 2", "99999999999"}) {
+    expect_refusal(generate({"--ids", ids}), "--ids");
+  }
+  expect_refusal(generate({"--text", "a", "--variant", "local,win=3"}), "variant.win: unknown key");
+  for (const char* option : {"--variant", "--position", "--session", "--backend", "-o"}) {
+    expect_refusal(generate({"--text", "a", option, ""}), "expected a value, found \"\"");
+  }
   expect_refusal(generate({"--text", ""}), "empty");
   expect_refusal(generate({}), "--text");
 }

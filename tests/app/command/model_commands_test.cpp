@@ -226,6 +226,13 @@ TEST_F(ModelCommands, TrainRepeatsAndEvaluateReportsTheAccuracy) {
   expect_refusal(attnscope({"evaluate", "--model", path("copies")}), "expected text files");
 }
 
+TEST_F(ModelCommands, NameTheFileThatIsOfNoUse) {
+  write_file(path("empty.txt"), "");
+  expect_refusal(attnscope({"evaluate", "--model", path("model"), path("empty.txt")}), "empty.txt");
+  std::vector<std::string> arguments = training("held.txt", 1);
+  expect_refusal(attnscope(arguments), "expected a folder, found the file");
+}
+
 TEST_F(ModelCommands, TrainRefusesUnknownTasks) {
   std::vector<std::string> arguments = training("refused", 5);
   arguments.insert(arguments.end(), {"--task", "nonesuch"});

@@ -105,7 +105,7 @@ TEST_F(PictureCommands, CompareAndInterveneByTheirOptions) {
 }
 
 TEST_F(PictureCommands, MovingPictures) {
-  const std::vector<std::string> options = {"--text",  "the cat sat", "--view", "rope",
+  const std::vector<std::string> options = {"--text",  "the cat sat", "--view",   "rope",
                                             "--scale", "0.5",         "--animate"};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), options.begin(), options.end());
@@ -214,11 +214,33 @@ TEST_F(PictureCommands, RefusesWhatItCannotDraw) {
   expect_refusal(render(with({"--scale", "nan"}), "a.png"), "scale");
   expect_refusal(render(with({"--tile", "0,0,0,5"}), "a.png"), "--tile");
   expect_refusal(render(with({"--tile", "0,-9,5,5"}), "a.png"), "--tile");
+  expect_refusal(render(with({"--pin", "11,0"}), "a.png"), "--pin: expected a row below 11");
+  expect_refusal(render(with({"--view", ""}), "a.png"), "--view");
+  expect_refusal(render(with({"--colour-map", ""}), "a.png"), "--colour-map");
+  expect_refusal(render(with({"--view", "rope", "--animate", "query=0:4"}), "a-%d-%d.png"),
+                 "one number in the name");
   expect_refusal(render({}, "a.png"), "--text");
   const Image blank{1, 1, {0, 0, 0, 255}};
   write_file(path("foreign.png"), encode_png(blank, {}));
   expect_refusal(attnscope({"render", path("foreign.png"), "-o", path("a.png")}), "Experiment");
   EXPECT_FALSE(fs::exists(path("a.png")));
+}
+
+TEST_F(PictureCommands, SayBeforeTheWorkThatNothingCanBeWritten) {
+  write_file(path("text.txt"), "the cat sat");
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"statistics", path("text.txt"), "--model", path("model")},
+        {"render", "--text", "the cat", "--model", path("model")},
+        {"run", "--text", "the cat", "--model", path("model")}}) {
+    std::vector<std::string> arguments = command;
+    arguments.insert(arguments.end(), {"-o", path("none/a.npy")});
+    const ProcessResult result = attnscope(arguments);
+    EXPECT_EQ(result.status, 1);
+    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    EXPECT_NE(result.err.find("none/a.npy: cannot be written"), std::string::npos) << result.err;
+  }
+  expect_refusal(attnscope({"gallery", path("no-gallery"), "--model", "nonesuch"}), "nonesuch");
+  EXPECT_FALSE(fs::exists(path("no-gallery")));
 }
 
 TEST_F(PictureCommands, Gallery) {
@@ -274,6 +296,10 @@ TEST_F(PictureCommands, NumbersInFiles) {
     }
   }
   expect_refusal(render({"--text", "a b"}, "map.txt"), ".safetensors");
+  ASSERT_EQ(render({"--text", "the cat sat", "--tile", "2,1,3,2"}, "tile.csv").status, 0);
+  const std::string tile = read_file(path("tile.csv"));
+  EXPECT_EQ(std::count(tile.begin(), tile.end(), '\n'), 1 + 3);
+  EXPECT_EQ(std::count(tile.begin(), tile.end(), ','), 4 * 2);
 }
 
 // What one command writes, another shows.
@@ -298,6 +324,10 @@ TEST_F(PictureCommands, TensorsOfOnesOwn) {
                  "expected 11 tokens, found 2");
   expect_refusal(render({"--text", "a", "--tokens", path("tokens.txt")}, "no.png"),
                  "with a file of tensors");
+  for (const auto& [option, value] : {std::pair("--text", "a"), std::pair("--model", "default"),
+                                      std::pair("--variant", "local,window=1")}) {
+    expect_refusal(attnscope({"render", file, option, value, "-o", path("no.png")}), option);
+  }
 }
 
 TEST_F(PictureCommands, StatisticsOfTextsAndTensors) {

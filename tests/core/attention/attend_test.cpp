@@ -163,7 +163,7 @@ TEST(Attend, NamesWhatIsWrong) {
        "variant.window: expected an integer from 0 to 2147483647, found 1000000000000"},
       {R"({"variant": {"type": "lsh", "buckets": 2, "rounds": 1, "seed": 18446744073709551616}})",
        "variant.seed: expected an integer from 0 to 9007199254740991, found "
-       "18446744073709552000.0"},
+       "1.8446744073709552e+19"},
       {R"({"variant": {"type": "hopfield", "steps": 2147483647}})",
        "variant.steps: expected an integer from 1 to 10000, found 2147483647"},
       {R"({"variant": {"type": "sinkhorn", "block": 2, "iterations": 10001}})",

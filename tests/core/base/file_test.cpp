@@ -56,6 +56,15 @@ TEST(File, SaysWhyItCannotWrite) {
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/full")) << "a device was replaced";
 }
 
+TEST(File, SaysBeforehandWhyItCannotWrite) {
+  const TemporaryFolder folder;
+  EXPECT_THROW(check_writable(folder.path()), WorkError);
+  EXPECT_THROW(check_writable(folder.path() / "none" / "a"), WorkError);
+  EXPECT_NO_THROW(check_writable(folder.path() / "a"));
+  EXPECT_NO_THROW(check_writable("/dev/null"));
+  EXPECT_EQ(files_in(folder.path()), 0u) << "looking left something";
+}
+
 TEST(File, KeepsLinksAndModes) {
   const TemporaryFolder folder;
   const auto target = folder.path() / "target", link = folder.path() / "link";

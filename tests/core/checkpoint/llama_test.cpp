@@ -184,6 +184,25 @@ TEST(Llama, RefusesNearMissesByName) {
   EXPECT_NE(error(R"(, "hidden_act": "quick_gelu")").find("hidden_act"), std::string::npos);
   EXPECT_NE(error(R"(, "mlp_bias": true)").find("mlp.gate_proj.bias is missing"),
             std::string::npos);
+  // lm_head.weight is another matrix than the embedding.
+  EXPECT_NE(
+      error(R"(, "tie_word_embeddings": true)").find("tensor lm_head.weight: expected the same"),
+      std::string::npos);
+  std::string uneven = config();
+  uneven.replace(uneven.find("_heads\": 2"), 10, "_heads\": 3");
+  testing::write_checkpoint(folder.path(), uneven, tensors());
+  EXPECT_NE(load_error(folder).find(
+                "num_attention_heads: expected a multiple of num_key_value_heads 3, found 4"),
+            std::string::npos)
+      << load_error(folder);
+  testing::write_checkpoint(folder.path(), config(), tensors());
+  SafetensorsFile integers = read_safetensors(folder.path() / "model.safetensors");
+  integers.tensors["model.norm.weight"] = stored(IntTensor::zeros({12}));
+  write_safetensors(folder.path() / "model.safetensors", integers);
+  EXPECT_NE(load_error(folder).find("tensor model.norm.weight: expected dtype F32, F16, BF16 or "
+                                    "F64, found I32"),
+            std::string::npos)
+      << load_error(folder);
   Tensors t = tensors();
   t["model.layers.0.self_attn.q_norm.weight"] = Tensor::zeros({6});
   testing::write_checkpoint(folder.path(), config(), t);

@@ -126,7 +126,8 @@ TEST(ByteLevelFile, HonoursItsOptions) {
   EXPECT_EQ(tokens[0].end, 2u) << "the added space is not part of the text";
   EXPECT_EQ(tokens[1].begin, 2u);
   EXPECT_EQ(tokens[1].end, 5u);
-  EXPECT_EQ(ids_of(made(root)->encode("\nab")), (Ids{3, 4}));
+  EXPECT_EQ(ids_of(made(root)->encode("\nab")), (Ids{2, 3, 4}));  // but before a " "
+  EXPECT_EQ(ids_of(made(root)->encode(" ab")), (Ids{5}));
 
   root = byte_level();
   root["model"]["vocab"]["cc"] = 8;

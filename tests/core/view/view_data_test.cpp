@@ -13,6 +13,7 @@
 #include "core/view/picture.h"
 #include "tests/core/view/model_trace.h"
 #include "tests/core/view/synthetic.h"
+#include "tests/support/compare.h"
 
 namespace attnscope {
 namespace {
@@ -43,6 +44,44 @@ Trace small_trace() {
 TEST(ViewData, WritesTokensAndWeights) {
   EXPECT_EQ(to_csv(view_data(small_trace(), Experiment())),
             "query,\"a,\",b\n\"a,\",1,0\nb,0.25,0.75\n");
+}
+
+TEST(ViewData, OfAPartHasItsNumbersAlone) {
+  Experiment experiment;
+  experiment.view.row = 1;
+  experiment.view.height = experiment.view.width = 1;
+  EXPECT_EQ(to_csv(view_data(small_trace(), experiment)), "query,\"a,\"\nb,0.25\n");
+}
+
+// Too large to be kept, or to be exported whole: 8 heads over 20,000 tokens.
+TEST(ViewData, OfAPartOfAHugeMapIsDerived) {
+  constexpr Index kLength = 20000;
+  Trace trace;
+  trace.tokens.resize(kLength);
+  AttentionTap tap;
+  tap.heads = {0};
+  tap.variant = default_variant();
+  tap.encoding = default_encoding();
+  Part part;
+  part.pattern = tap.result.pattern =
+      std::make_shared<const Pattern>(Pattern::causal(kLength, kLength));
+  part.q = part.k = Tensor::zeros({1, kLength, 1});
+  Tensor log_sums({1, kLength});
+  for (Index i = 0; i < kLength; ++i) log_sums[i] = std::log(static_cast<float>(i + 1));
+  tap.result.part = std::make_shared<const Part>(part);
+  tap.result.tiles = cpu_tiles(part, log_sums);
+  trace.attention.push_back(std::move(tap));
+  Experiment experiment;
+  EXPECT_THROW(view_data(trace, experiment), InputError);
+  experiment.view.row = 9999;
+  experiment.view.column = 9998;
+  experiment.view.height = 2;
+  experiment.view.width = 4;
+  const ViewData data = view_data(trace, experiment);
+  ASSERT_EQ(data.matrices.size(), 1u);
+  const float a = 1.0F / 10000, b = 1.0F / 10001;
+  EXPECT_TRUE(testing::close(data.matrices[0].values,
+                             Tensor::from({2, 4}, {a, a, 0, 0, b, b, b, 0}), 1e-7));
 }
 
 TEST(ViewData, TheHeadMustBeThere) {
