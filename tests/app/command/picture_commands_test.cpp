@@ -285,7 +285,12 @@ TEST_F(PictureCommands, NumbersInFiles) {
     if (!view.data) continue;
     for (const char* extension : {".csv", ".npy", ".safetensors"}) {
       const std::string name = view.id + extension;
-      const ProcessResult result = render({"--text", "the cat sat", "--view", view.id}, name);
+      std::vector<std::string> arguments{"--text", "the cat sat", "--view", view.id};
+      if (view.id == "compare") {
+        expect_refusal(render(arguments, name), "Nothing to compare with");  // as for a picture
+        arguments.insert(arguments.end(), {"--compare-position", "alibi"});
+      }
+      const ProcessResult result = render(arguments, name);
       if (result.status == 2) {  // a .npy file holds one array
         EXPECT_STREQ(extension, ".npy") << result.err;
         expect_refusal(result, "holds one array");
