@@ -15,6 +15,7 @@ class ScaledRows {
  public:
   explicit ScaledRows(const Features& features)
       : mantissa_(features.mantissa.value()), exponents_(features.exact_exponents) {
+    if (features.exact_mantissa) exact_mantissa_ = features.exact_mantissa();
     const Var& shape = features.mantissa.defined() ? features.mantissa : features.exponents;
     pairs = shape.dim(0);
     rows = shape.dim(1);
@@ -33,7 +34,9 @@ class ScaledRows {
     return exponents_.empty() ? 0 : exponents_[static_cast<std::size_t>(exponent_at(row, t))];
   }
   double mantissa(Index row, Index t) const {
-    return mantissa_.defined() ? static_cast<double>(mantissa_[row * size + t]) : 1;
+    const Index at = row * size + t;
+    if (!exact_mantissa_.empty()) return exact_mantissa_[static_cast<std::size_t>(at)];
+    return mantissa_.defined() ? static_cast<double>(mantissa_[at]) : 1;
   }
   bool same_exponents() const { return exponents_per_row <= 1; }
 
@@ -41,7 +44,7 @@ class ScaledRows {
 
  private:
   Tensor mantissa_;
-  std::vector<double> exponents_;
+  std::vector<double> exact_mantissa_, exponents_;
 };
 
 // d m and d e of queries or keys.

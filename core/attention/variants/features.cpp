@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/attention/variants/exact.h"
 #include "core/attention/variants/feature_weights.h"
 #include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
+#include "core/base/parallel.h"
 
 namespace attnscope {
 
@@ -26,12 +28,44 @@ bool in_range(const OperationResult& result) {
          std::all_of(output.begin(), output.end(), [](float x) { return std::isfinite(x); });
 }
 
+// |row| of each row of x.
+std::vector<double> lengths(const Tensor& x) {
+  const Index size = x.dim(2);
+  std::vector<double> result(static_cast<std::size_t>(x.dim(0) * x.dim(1)));
+  for (std::size_t row = 0; row < result.size(); ++row) {
+    const float* from = x.data() + static_cast<Index>(row) * size;
+    result[row] = std::sqrt(exact_dot(from, from, size));
+  }
+  return result;
+}
+
+// Whether some row's sum is so small beside what its products may be that float32's rounding shows.
+bool cancels(const Part& part, const Tensor& sums) {
+  constexpr double kShare = 1.0 / 16;
+  const std::vector<double> of_q = lengths(part.q.value()), of_k = lengths(part.k.value());
+  const Index queries = part.queries(), keys = part.keys();
+  for (Index row = 0; row < sums.size(); ++row) {
+    double most = 0;
+    for (const Run& run : part.pattern->row(row / queries % part.heads, row % queries)) {
+      for (Index j = run.begin; j < run.end; j += run.step) {
+        most += of_k[static_cast<std::size_t>(row / queries * keys + j)];
+      }
+    }
+    most *= of_q[static_cast<std::size_t>(row)];
+    if (!(std::abs(static_cast<double>(sums[row])) >= kShare * most)) return true;
+  }
+  return false;
+}
+
+Index weight_count(const Part& part) {
+  return part.batch * part.heads * part.queries() * part.keys();
+}
+
 // The weights as given numbers that need no normaliser.
 Part weighed_part(Part part, const Features& q, const Features& k, const Stop& stop) {
-  const Index weights = part.batch * part.heads * part.queries() * part.keys();
-  if (weights > kMostWeights) {
+  if (weight_count(part) > kMostWeights) {
     throw InputError("q: features beyond the range of float32, which takes " +
-                     std::to_string(weights) + " weights in memory; expected at most " +
+                     std::to_string(weight_count(part)) + " weights in memory; expected at most " +
                      std::to_string(kMostWeights) + ", or smaller queries and keys");
   }
   part.logits = feature_weights(q, k, part.pattern, part.heads, stop);  // [B h, L_q, L_k]
@@ -56,7 +90,10 @@ OperationResult run_features(const OperationInput& input, const Features& q, con
   with_sums.log_sum_exp = true;
   OperationResult result = run_part(part, backend, with_sums, stop);
   const bool has_exponents = q.exponents.defined() || k.exponents.defined();
-  if (!has_exponents || in_range(result)) {
+  const bool wants_weights = wanted.attention || wanted.device_attention;
+  const bool rounded = q.exact_mantissa && wants_weights && weight_count(part) <= kMostWeights &&
+                       cancels(part, result.log_sum_exp);
+  if (!rounded && (!has_exponents || in_range(result))) {
     if (!wanted.log_sum_exp) result.log_sum_exp = Tensor();
     return result;
   }
@@ -72,6 +109,24 @@ Tensor exact_attention(const OperationInput& input, const Var& q, const Var& k, 
   part.v = repeat_heads(input.v, input.heads, input.kv_heads);
   part.split.clear();
   return run_part(std::move(part), backend, {.attention = true}, stop).attention;
+}
+
+std::vector<double> exact_waves(const std::vector<double>& x, const Shape& shape, const Tensor& w,
+                                double s) {
+  const Index rows = shape[1], size = shape[2], heads = w.dim(0), count = w.dim(1);
+  std::vector<double> waves(static_cast<std::size_t>(shape[0] * rows * 2 * count));
+  parallel_for(shape[0] * rows, 1, [&](Index first, Index last) {
+    for (Index row = first; row < last; ++row) {
+      double* to = waves.data() + row * 2 * count;
+      for (Index t = 0; t < count; ++t) {
+        const float* direction = w.data() + (row / rows % heads * count + t) * size;
+        const double angle = s * exact_dot(x.data() + row * size, direction, size);
+        to[t] = std::sin(angle);
+        to[count + t] = std::cos(angle);
+      }
+    }
+  });
+  return waves;
 }
 
 Var feature_products(const Var& x, const Var& w, Index heads) {

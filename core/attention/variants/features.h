@@ -1,6 +1,8 @@
 // Attention whose weights are ratios of feature products: a_ij = φ(q_i)·φ(k_j) / sum.
 #pragma once
 
+#include <functional>
+
 #include "core/attention/variants/assemble.h"
 
 namespace attnscope {
@@ -13,16 +15,24 @@ struct Features {
   Var mantissa;                         // [B h, L, D]
   Var exponents;                        // [B h, L, D], or [B h, L, 1]: one for all D
   std::vector<double> exact_exponents;  // as they would be without rounding; empty: as they are
+  // Of features that can be negative, whose sums may cancel: the mantissa without rounding.
+  std::function<std::vector<double>()> exact_mantissa;
 };
 
 // The output comes from running sums in O(L); weights are computed pair by pair only where they are
-// wanted, or where sums of plain features leave the range of float32: see feature_weights.h.
+// wanted, or where sums of plain features leave the range of float32: see feature_weights.h; there
+// also where weights are wanted and nearly cancel in a row's sum.
 OperationResult run_features(const OperationInput& input, const Features& q, const Features& k,
                              Backend& backend, const Wanted& wanted, const Stop& stop);
 
 // The softmax over the same S_i that random features estimate, of scale * q·k.  [B h, L_q, L_k]
 Tensor exact_attention(const OperationInput& input, const Var& q, const Var& k, double scale,
                        Backend& backend, const Stop& stop);
+
+// sin(w_t·x s) and cos(w_t·x s) of every row of x and w, as exact_mantissa has them.
+// x: [B h, L, d_k], w: [h, D, d_k].  [B h, L, 2 D]
+std::vector<double> exact_waves(const std::vector<double>& x, const Shape& shape, const Tensor& w,
+                                double s);
 
 // Products of every row of x with every row of the random matrix of its head.
 // x: [B h, L, d_k], w: [h, D, d_k].  [B h, L, D]

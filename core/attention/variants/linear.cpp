@@ -10,10 +10,11 @@ namespace {
 // elu(x) + 1: x + 1 above zero, exp(x) below.
 Features elu_plus_one(const Var& x) {
   const Var above = relu(x), below = scale(relu(scale(x, -1)), -1);
-  return {.plain = add(above, exp(below)),
-          .mantissa = add(above, Var(Tensor::full({1}, 1.0f))),
-          .exponents = below,
-          .exact_exponents = {}};
+  Features features;
+  features.plain = add(above, exp(below));
+  features.mantissa = add(above, Var(Tensor::full({1}, 1.0f)));
+  features.exponents = below;
+  return features;
 }
 
 OperationResult evaluate_linear(const OperationInput& input, Backend& backend, const Wanted& wanted,

@@ -159,11 +159,12 @@ Features trigonometric_features(const Side& side) {
   Features features;
   features.mantissa = concat({sine(angles), cosine(angles)}, 2);
   features.plain = features.mantissa;
+  features.exact_mantissa = [x = side.x.value(), w = side.w.value(), s = side.shrink()] {
+    return exact_waves({x.begin(), x.end()}, x.shape(), w, s);
+  };
   if (side.of_query) return features;  // exp(|q|^2 / 2) cancels
   features.exponents = half_square(x);
-  if (shows_rounding(features.exponents.value())) {
-    features.exact_exponents = exact_exponents(side.x.value(), {}, side.heads, side.shrink());
-  }
+  features.exact_exponents = exact_exponents(side.x.value(), {}, side.heads, side.shrink());
   features.plain = multiply(features.mantissa, plain_exponentials(features, false));
   return features;
 }

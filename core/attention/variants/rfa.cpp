@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/attention/variants/drawn.h"
+#include "core/attention/variants/exact.h"
 #include "core/attention/variants/features.h"
 #include "core/attention/variants/list.h"
 #include "core/attention/variants/rows.h"
@@ -21,24 +22,29 @@ Var random_matrix(const OperationInput& input) {
                          static_cast<std::uint64_t>(values.integer("seed")));
 }
 
-// sqrt(1/D) [sin(w x), cos(w x)].  [B h, L, 2 D]
-Var fourier_features(const Var& x, const Var& w, Index heads) {
-  const Var angles = feature_products(x, w, heads);  // [B h, L, D]
+// Of rows that are scaled to unit length: sqrt(1/D) [sin(w x), cos(w x)].  [B h, L, 2 D]
+Features fourier_features(const Var& x, const Var& unit, const Var& w, Index heads) {
+  const Var angles = feature_products(unit, w, heads);  // [B h, L, D]
   const auto norm = static_cast<float>(1 / std::sqrt(static_cast<double>(w.dim(1))));
-  return scale(concat({sine(angles), cosine(angles)}, 2), norm);
+  Features features;
+  features.mantissa = concat({sine(angles), cosine(angles)}, 2);
+  features.plain = scale(features.mantissa, norm);
+  features.exact_mantissa = [x = x.value(), w = w.value()] {
+    const Index rows = x.dim(0) * x.dim(1);
+    return exact_waves(exact_unit_rows(x.data(), rows, x.dim(2)), x.shape(), w, 1);
+  };
+  return features;
 }
 
 OperationResult evaluate_rfa(const OperationInput& input, Backend& backend, const Wanted& wanted,
                              const Stop& stop) {
   const Var q = unit_rows(input.q);
-  const Var k = unit_rows(repeat_heads(input.k, input.heads, input.kv_heads));
+  const Var keys = repeat_heads(input.k, input.heads, input.kv_heads);
+  const Var k = unit_rows(keys);
   const Var w = random_matrix(input);
-  const auto features = [&](const Var& x) {
-    Features of_x;
-    of_x.plain = fourier_features(x, w, input.heads);
-    return of_x;
-  };
-  OperationResult result = run_features(input, features(q), features(k), backend, wanted, stop);
+  OperationResult result =
+      run_features(input, fourier_features(input.q, q, w, input.heads),
+                   fourier_features(keys, k, w, input.heads), backend, wanted, stop);
   if (wanted.attention) {
     const double sigma = input.variant.values.real("sigma");
     result.extra["exact"] = exact_attention(input, q, k, 1 / (sigma * sigma), backend, stop);

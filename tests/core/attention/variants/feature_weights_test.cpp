@@ -152,6 +152,46 @@ TEST(FeatureWeights, OfWavesBeforeALargerKey) {
   EXPECT_TRUE(close(result.attention, Tensor::from({1, 2, 2}, {1, 0, 0, 1}), 2e-5));
 }
 
+TEST(FeatureWeights, OfRandomWavesAgreeWithDoublePrecision) {
+  const Index features = 3, length = 40, size = 3;
+  const Tensor w = random_tensor({2, features, size}, 1);
+  OperationInput input =
+      operation(R"({"type": "rfa", "features": 3, "sigma": 0.2})",
+                random_tensor({2, length, size}, 2), random_tensor({2, length, size}, 3), true);
+  input.weights["rfa.w"] = Tensor(w);
+  for (float& x : input.weights["rfa.w"].mutable_value()) x *= 5;
+  const Tensor& far = input.weights["rfa.w"].value();
+  const auto angle = [&](Index a, Index t, const Tensor& x, Index row) {
+    double square = 0, product = 0;
+    for (Index n = 0; n < size; ++n) {
+      const double y = x(a, row, n);
+      square += y * y;
+      product += y * static_cast<double>(far(a, t, n));
+    }
+    return product / std::sqrt(square);
+  };
+  Tensor weights = Tensor::zeros({2, length, length});
+  for (Index a = 0; a < 2; ++a) {
+    for (Index i = 0; i < length; ++i) {
+      std::vector<double> row;
+      double sum = 0;
+      for (Index j = 0; j <= i; ++j) {
+        double product = 0;
+        for (Index t = 0; t < features; ++t) {
+          product += std::cos(angle(a, t, input.q.value(), i) - angle(a, t, input.k.value(), j));
+        }
+        row.push_back(product);
+        sum += product;
+      }
+      for (Index j = 0; j <= i; ++j) {
+        weights(a, i, j) = static_cast<float>(row[static_cast<std::size_t>(j)] / sum);
+      }
+    }
+  }
+  const OperationResult result = evaluate(input, cpu_backend(), {.attention = true}, Stop());
+  EXPECT_TRUE(close(result.attention, weights, 1e-6));
+}
+
 // Where plain features hold, both ways have the same gradients.
 TEST(FeatureWeights, HaveTheGradientsOfPlainFeatures) {
   Tensor q = random_tensor({2, 5, 3}, 1);
