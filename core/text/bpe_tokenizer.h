@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/text/merges.h"
+#include "core/text/splitting.h"
 #include "core/text/tokenizer.h"
 
 namespace attnscope {
@@ -55,9 +56,9 @@ class BpeTokenizer : public Tokenizer {
 
 // How a byte-level tokenizer prepares text.
 struct ByteLevelOptions {
-  bool prefix_space = false;  // " " before a stretch that begins with no space
-  bool split = true;          // by GPT-2's expression
-  bool whole_words = false;   // a piece that is a token is taken as it is, without merges
+  bool prefix_space = false;                       // " " before a stretch that begins with no space
+  std::vector<Splitter> splits = {split_as_gpt2};  // one after the other
+  bool whole_words = false;  // a piece that is a token is taken as it is, without merges
 };
 // InputError, beginning with `name`, when a token is not written in the byte alphabet.
 std::shared_ptr<const Tokenizer> byte_level_tokenizer(BpeData data, ByteLevelOptions options,

@@ -6,7 +6,6 @@
 #include "core/base/error.h"
 #include "core/text/bpe_tokenizer.h"
 #include "core/text/byte_alphabet.h"
-#include "core/text/splitting.h"
 #include "core/text/unicode.h"
 
 namespace attnscope {
@@ -56,11 +55,7 @@ class ByteLevelBpe final : public BpeTokenizer {
       }
       at += piece.size();
     };
-    if (options_.split) {
-      split_as_gpt2(text, take);
-    } else {
-      take(text);
-    }
+    split(text, 0, take);
     return all;
   }
 
@@ -69,6 +64,13 @@ class ByteLevelBpe final : public BpeTokenizer {
   }
 
  private:
+  // By the splits from number `next` on.
+  void split(std::string_view text, std::size_t next,
+             const std::function<void(std::string_view)>& take) const {
+    if (next == options_.splits.size()) return take(text);
+    options_.splits[next](text, [&](std::string_view piece) { split(piece, next + 1, take); });
+  }
+
   bool is_added(std::int32_t id) const {
     for (const AddedToken& token : data().added) {
       if (token.id == id) return true;

@@ -224,13 +224,41 @@ void apply_config(const Entry& config, BpeData& data) {
   }
 }
 
+// What a pre-tokenizer's step other than ByteLevel does; the expressions that are known.
+Splitter splitter_of(const Entry& step) {
+  if (type_of(step) == "Digits" && step.flag_or("individual_digits", false)) return split_numbers;
+  if (type_of(step) != "Split" || step.flag_or("invert", false) ||
+      step.text_or("behavior", "") != "Isolated" || !step.at("pattern").has("Regex")) {
+    unsupported(step);
+  }
+  const std::string gpt2 =
+      R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+  const std::string begin = R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N})";
+  const std::string end = R"(| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+  const auto llama3 = [](std::size_t digits) -> Splitter {
+    return [digits](std::string_view text, const std::function<void(std::string_view)>& piece) {
+      split_as_llama3(text, digits, piece);
+    };
+  };
+  const std::string pattern = step.at("pattern").at("Regex").text();
+  if (pattern == gpt2) return split_as_gpt2;
+  if (pattern == begin + "{1,3}" + end) return llama3(3);
+  if (pattern == begin + end) return llama3(1);
+  unsupported(step);
+}
+
 ByteLevelOptions byte_level_options(const Entry& root) {
   for (const Entry& step : steps(root, "normalizer", "normalizers")) unsupported(step);
   ByteLevelOptions options;
+  options.splits.clear();
   for (const Entry& step : steps(root, "pre_tokenizer", "pretokenizers")) {
-    if (type_of(step) != "ByteLevel") unsupported(step);
+    if (type_of(step) != "ByteLevel") {
+      options.splits.push_back(splitter_of(step));
+      continue;
+    }
     options.prefix_space = step.flag_or("add_prefix_space", true);
-    options.split = step.flag_or("use_regex", true);
+    if (options.prefix_space && !options.splits.empty()) unsupported(step);  // before each piece
+    if (step.flag_or("use_regex", true)) options.splits.emplace_back(split_as_gpt2);
   }
   for (const Entry& step : steps(root, "decoder", "decoders")) {
     if (type_of(step) != "ByteLevel") unsupported(step);

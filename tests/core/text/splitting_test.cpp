@@ -41,6 +41,29 @@ TEST(Splitting, KnowsUnicode) {
   EXPECT_EQ(pieces("a\xff\xfe!b"), (Pieces{"a", "\xff\xfe!", "b"}));
 }
 
+// Worked out as above; the same as `tokenizers` gives.
+TEST(Splitting, FollowsTheExpressionOfLlama3) {
+  const auto of = [](std::string_view text, std::size_t digits = 3) {
+    Pieces all;
+    split_as_llama3(text, digits, [&](std::string_view piece) { all.emplace_back(piece); });
+    return all;
+  };
+  EXPECT_EQ(of("Hello world"), (Pieces{"Hello", " world"}));
+  EXPECT_EQ(of("it's WE'LL"), (Pieces{"it", "'s", " WE", "'LL"}));
+  EXPECT_EQ(of("12345 6"), (Pieces{"123", "45", " ", "6"}));
+  EXPECT_EQ(of("123", 1), (Pieces{"1", "2", "3"}));
+  EXPECT_EQ(of("a\n\n b \n\nc"), (Pieces{"a", "\n\n", " b", " \n\n", "c"}));
+  EXPECT_EQ(of("x+=1;\n\ty  z"), (Pieces{"x", "+=", "1", ";\n", "\ty", " ", " z"}));
+  EXPECT_EQ(of("(hello) ...!"), (Pieces{"(hello", ")", " ...!"}));
+  EXPECT_EQ(of("a\n  "), (Pieces{"a", "\n", "  "}));
+}
+
+TEST(Splitting, TakesNumbersApart) {
+  Pieces all;
+  split_numbers("a12 b½", [&](std::string_view piece) { all.emplace_back(piece); });
+  EXPECT_EQ(all, (Pieces{"a", "1", "2", " b", "½"}));
+}
+
 TEST(Splitting, CoversAnyBytes) {
   std::mt19937 random(1);
   for (int i = 0; i < 2000; ++i) {

@@ -117,6 +117,29 @@ TEST(ByteLevelFile, ReadsMergesAsPairs) {
   EXPECT_EQ(ids_of(made(root)->encode("aba ab")), (Ids{6, 5}));
 }
 
+TEST(ByteLevelFile, SplitsByTheExpressionsThatItKnows) {
+  const json bare = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}};
+  const auto with = [&](const json& step) {
+    json root = byte_level();
+    root["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", {step, bare}}};
+    return root;
+  };
+  const auto split = [](const std::string& expression) -> json {
+    return {{"type", "Split"},
+            {"pattern", {{"Regex", expression}}},
+            {"behavior", "Isolated"},
+            {"invert", false}};
+  };
+  const std::string llama3 =
+      R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*)"
+      R"(|\s*[\r\n]+|\s+(?!\S)|\s+)";
+  EXPECT_EQ(ids_of(made(with(split(llama3)))->encode("ab ab\nab")), (Ids{4, 5, 3, 4}));
+  EXPECT_THROW(made(with(split("[a-z]+"))), InputError);
+  EXPECT_EQ(ids_of(made(with({{"type", "Digits"}, {"individual_digits", true}}))->encode("ab ab")),
+            (Ids{4, 5}));
+  EXPECT_THROW(made(with({{"type", "Digits"}, {"individual_digits", false}})), InputError);
+}
+
 TEST(ByteLevelFile, HonoursItsOptions) {
   json root = byte_level();
   root["pre_tokenizer"]["add_prefix_space"] = true;
