@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/attention/variants/exact.h"
 #include "core/base/parallel.h"
 
 namespace attnscope {
@@ -13,9 +14,12 @@ namespace {
 // The features of queries or keys in double precision.
 class ScaledRows {
  public:
-  explicit ScaledRows(const Features& features)
-      : mantissa_(features.mantissa.value()), exponents_(features.exact_exponents) {
-    if (features.exact_mantissa) exact_mantissa_ = features.exact_mantissa();
+  explicit ScaledRows(const Features& features) : exponents_(features.exact_exponents) {
+    if (features.exact_mantissa) {
+      mantissa_ = features.exact_mantissa();
+    } else if (features.mantissa.defined()) {
+      mantissa_.assign(features.mantissa.value().begin(), features.mantissa.value().end());
+    }
     const Var& shape = features.mantissa.defined() ? features.mantissa : features.exponents;
     pairs = shape.dim(0);
     rows = shape.dim(1);
@@ -34,17 +38,16 @@ class ScaledRows {
     return exponents_.empty() ? 0 : exponents_[static_cast<std::size_t>(exponent_at(row, t))];
   }
   double mantissa(Index row, Index t) const {
-    const Index at = row * size + t;
-    if (!exact_mantissa_.empty()) return exact_mantissa_[static_cast<std::size_t>(at)];
-    return mantissa_.defined() ? static_cast<double>(mantissa_[at]) : 1;
+    return mantissa_.empty() ? 1 : mantissa_[static_cast<std::size_t>(row * size + t)];
   }
+  const double* mantissas(Index row) const { return mantissa_.data() + row * size; }
+  bool has_mantissas() const { return !mantissa_.empty(); }
   bool same_exponents() const { return exponents_per_row <= 1; }
 
   Index pairs = 0, rows = 0, size = 0, exponents_per_row = 0;
 
  private:
-  Tensor mantissa_;
-  std::vector<double> exact_mantissa_, exponents_;
+  std::vector<double> mantissa_, exponents_;
 };
 
 // d m and d e of queries or keys.
@@ -113,6 +116,7 @@ class FeatureWeights {
   }
 
  private:
+  bool same_exponents() const { return q_.same_exponents() && k_.same_exponents(); }
   Index key_row(Index row, Index j) const { return row / q_.rows * k_.rows + j; }
 
   template <class Body>
@@ -125,7 +129,7 @@ class FeatureWeights {
   // body(t, exp(e_it + e'_jt - most)) for each feature.
   template <class Body>
   void each_feature(Index row, Index key, double most, Body&& body) const {
-    const bool same = q_.same_exponents() && k_.same_exponents();
+    const bool same = same_exponents();
     double power = 0;
     for (Index t = 0; t < q_.size; ++t) {
       if (t == 0 || !same) power = std::exp(q_.exponent(row, t) + k_.exponent(key, t) - most);
@@ -137,7 +141,7 @@ class FeatureWeights {
   double largest_exponent(Index row) const {
     double most = -std::numeric_limits<double>::infinity();
     each_key(row, [&](Index j) {
-      for (Index t = 0; t < q_.size; ++t) {
+      for (Index t = 0; t < (same_exponents() ? 1 : q_.size); ++t) {
         most = std::max(most, q_.exponent(row, t) + k_.exponent(key_row(row, j), t));
       }
     });
@@ -147,10 +151,17 @@ class FeatureWeights {
   // Sets w of the keys that the row sees; returns their sum.
   double weigh(Index row, std::vector<double>& w) const {
     const double most = largest_exponent(row);
+    const bool one_power = q_.has_mantissas() && k_.has_mantissas() && same_exponents();
     double sum = 0;
     each_key(row, [&](Index j) {
       const Index key = key_row(row, j);
       double& of_pair = w[static_cast<std::size_t>(j)];
+      if (one_power) {
+        of_pair = std::exp(q_.exponent(row, 0) + k_.exponent(key, 0) - most) *
+                  exact_dot(q_.mantissas(row), k_.mantissas(key), q_.size);
+        sum += of_pair;
+        return;
+      }
       of_pair = 0;
       each_feature(row, key, most, [&](Index t, double power) {
         of_pair += q_.mantissa(row, t) * k_.mantissa(key, t) * power;

@@ -18,6 +18,8 @@ namespace {
 constexpr float kLeastSum = 1e-24f, kMostSum = 1e30f;
 // Weights that are computed pair by pair are all kept: 1 GiB.
 constexpr Index kMostWeights = Index{1} << 28;
+// Of larger maps rounding may show: they are to be there at once.
+constexpr Index kMostExact = Index{1} << 22;
 
 bool in_range(const OperationResult& result) {
   const Tensor& sums = result.log_sum_exp;
@@ -91,7 +93,7 @@ OperationResult run_features(const OperationInput& input, const Features& q, con
   OperationResult result = run_part(part, backend, with_sums, stop);
   const bool has_exponents = q.exponents.defined() || k.exponents.defined();
   const bool wants_weights = wanted.attention || wanted.device_attention;
-  const bool rounded = q.exact_mantissa && wants_weights && weight_count(part) <= kMostWeights &&
+  const bool rounded = q.exact_mantissa && wants_weights && weight_count(part) <= kMostExact &&
                        cancels(part, result.log_sum_exp);
   if (!rounded && (!has_exponents || in_range(result))) {
     if (!wanted.log_sum_exp) result.log_sum_exp = Tensor();
