@@ -117,6 +117,13 @@ void change_something(Program& program, const View& view) {
                      [](const Report& r) { return r["experiment"].contains("interventions"); });
     return;
   }
+  if (view.id == "compare") {
+    program.click("position.type");
+    program.click("position.type.none");
+    program.wait_for("another encoding",
+                     [](const Report& r) { return r["experiment"].contains("position"); });
+    return;
+  }
   for (const Parameter& p : view.parameters) {
     const std::string id = view.id + "." + p.key;
     if (p.optional || !before["widgets"].contains(id)) continue;

@@ -333,7 +333,7 @@ TEST_F(Window, PlaysAndIsDragged) {
   const double stopped = query(program.wait_for("the query where it stopped", is_current));
   const Report still = program.wait_for("the query still there", is_current);
   EXPECT_EQ(query(still), stopped);
-  program.drag("handle.0", 0.5, 6);  // a position on its line
+  program.drag("handle.0", 0.3, 0.7);  // where query and key stand
   program.wait_for("a position dragged away", [&](const Report& r) {
     return is_current(r) && r["experiment"]["view"] != still["experiment"]["view"];
   });
