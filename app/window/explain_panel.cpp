@@ -30,9 +30,14 @@ void fact(const Ui& ui, const char* what, const std::string& value, const char* 
   hint(ui, help);
   const std::string shown = on_screen(value);
   const float width = ImGui::CalcTextSize(shown.c_str()).x;
-  const float left = ImGui::CalcTextSize(what).x + ImGui::GetStyle().ItemSpacing.x;
+  const float start = ImGui::GetCursorStartPos().x;
+  const float left = start + ImGui::CalcTextSize(what).x + ImGui::GetStyle().ItemSpacing.x;
   const float at = ImGui::GetContentRegionMax().x - width;
-  ImGui::SameLine(std::max(at, left));
+  if (at >= left) {
+    ImGui::SameLine(at);
+  } else {  // in a narrow panel below
+    ImGui::SetCursorPosX(std::max(at, start));
+  }
   ImGui::TextUnformatted(shown.c_str());
 }
 
