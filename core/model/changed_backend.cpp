@@ -1,5 +1,6 @@
 #include "core/model/changed_backend.h"
 
+#include "core/attention/variants/assemble.h"
 #include "core/base/error.h"
 
 namespace attnscope {
@@ -26,7 +27,7 @@ PartResult ChangedBackend::run(const Part& part, const Wanted& wanted, const Sto
       note_ = error.what();
     }
   }
-  return cpu_backend().run(changed, wanted, stop);
+  return cpu_backend().run(changed, kept_in_memory(wanted), stop);
 }
 
 void ChangedBackend::finish(OperationResult& result) const {

@@ -83,18 +83,27 @@ void apply_encoding(Part& part, const OperationInput& input, bool causal) {
                  .scale = input.scale});
 }
 
+Wanted kept_in_memory(Wanted wanted) {
+  wanted.attention |= wanted.device_attention;
+  wanted.device_attention = false;
+  return wanted;
+}
+
 OperationResult run_part(Part part, Backend& backend, const Wanted& wanted, const Stop& stop) {
   OperationResult result;
   const auto shared = std::make_shared<const Part>(std::move(part));
   PartResult report;
   result.note = backend.refusal(*shared, wanted);
+  const Wanted on_cpu = kept_in_memory(wanted);
   Backend& able = result.note.empty() ? backend : cpu_backend();
+  const bool replaced = &able != &backend;
   try {
-    result.output = attention(*shared, able, wanted, &report, stop);  // [B h, L_q, d_v]
+    result.output =
+        attention(*shared, able, replaced ? on_cpu : wanted, &report, stop);  // [B h, L_q, d_v]
   } catch (const WorkError& error) {
     if (&able == &cpu_backend()) throw;
     result.note = error.what();
-    result.output = attention(*shared, cpu_backend(), wanted, &report, stop);
+    result.output = attention(*shared, cpu_backend(), on_cpu, &report, stop);
   }
   result.attention = report.attention;
   result.scores = report.scores;

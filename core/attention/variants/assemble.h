@@ -27,6 +27,9 @@ Part plain_part(const OperationInput& input, Pattern pattern);
 // Lets the encoding of pairs, if there is one, fill in its ingredients.
 void apply_encoding(Part& part, const OperationInput& input, bool causal);
 
+// For the CPU in the place of a device: what was to stay there is kept in memory.
+Wanted kept_in_memory(Wanted wanted);
+
 // Carries out one part, on the CPU where gradients are wanted or the backend cannot.
 OperationResult run_part(Part part, Backend& backend, const Wanted& wanted, const Stop& stop);
 

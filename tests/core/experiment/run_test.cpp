@@ -34,6 +34,35 @@ class Run : public ::testing::Test {
   ExperimentRun run_{cpu_only()};
 };
 
+// A device that answers, and then loses its context as soon as it is to compute.
+class LostDevice : public Backend {
+ public:
+  std::string name() const override { return "lost device"; }
+  std::string refusal(const Part&, const Wanted&) const override { return {}; }
+  PartResult run(const Part&, const Wanted&, const Stop&) override {
+    throw WorkError("GPU: OpenGL: context lost while computing scores");
+  }
+};
+
+TEST_F(Run, GoesOnWithoutADeviceThatIsLostAndSaysSo) {
+  LostDevice lost;
+  ExperimentRun run([&lost](BackendChoice) { return BackendOffer{&lost, ""}; });
+  Experiment e = experiment("ab c\n");
+  const auto trace = run.run(e, Stop()), expected = run_.run(e, Stop());
+  EXPECT_TRUE(testing::close(trace->logits, expected->logits, 0));
+  EXPECT_TRUE(
+      testing::close(trace->attention[1].attention(1), expected->attention[1].attention(1)));
+  EXPECT_EQ(std::count(trace->notes.begin(), trace->notes.end(),
+                       "GPU: OpenGL: context lost while computing scores"),
+            1);
+  e.interventions = {intervention_from_text("forbid key=1")};
+  EXPECT_TRUE(testing::close(run.run(e, Stop())->attention[0].attention(0),
+                             run_.run(e, Stop())->attention[0].attention(0)));
+  // Where nothing but the device was asked for, that is an error.
+  e.backend = BackendChoice::Gpu;
+  EXPECT_THROW(run.run(e, Stop()), InputError);
+}
+
 TEST_F(Run, RecordsTokensAttentionAndLogits) {
   const auto trace = run(experiment("ab c\n"));
   ASSERT_EQ(trace->tokens.size(), 5u);
