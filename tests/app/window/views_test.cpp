@@ -21,6 +21,9 @@ struct Size {
   int width, height;
   const char* scale;
 };
+void PrintTo(const Size& size, std::ostream* out) {
+  *out << size.name;
+}
 constexpr Size kSizes[] = {
     {"1280x800", 1280, 800, "1"}, {"1920x1080", 1920, 1080, "1"}, {"scale-2", 2560, 1600, "2"}};
 
