@@ -9,6 +9,7 @@
 #include "core/view/colour_bar.h"
 #include "core/view/describe.h"
 #include "core/view/fact_table.h"
+#include "core/view/intervene_clicks.h"
 #include "core/view/matrix_plot.h"
 #include "core/view/range.h"
 #include "core/view/switch_board.h"
@@ -28,44 +29,14 @@ constexpr double kLeastBars = 12;     // em: width of the next-token bars
 constexpr double kMostBars = 34;      // em
 constexpr std::size_t kTokens = 8;    // bars, at most
 constexpr std::size_t kLeastTokens = 3;
-constexpr double kLeastBarsHeight = 3;   // em
-constexpr double kLeastPartWidth = 9;    // em of bars and facts
-constexpr double kFactLine = 1.35;       // em
-constexpr double kBadges = 2.5;          // em that the table's badges take beyond its numbers
-constexpr double kNote = 1.4;            // em: what has no space
-constexpr std::size_t kParts = 3;        // beside the maps: switches, bars, facts
-constexpr std::size_t kCandidates = 12;  // to replace a token by
-constexpr double kChipLine = 1.9;        // em
+constexpr double kLeastBarsHeight = 3;  // em
+constexpr double kLeastPartWidth = 9;   // em of bars and facts
+constexpr double kFactLine = 1.35;      // em
+constexpr double kBadges = 2.5;         // em that the table's badges take beyond its numbers
+constexpr double kNote = 1.4;           // em: what has no space
+constexpr std::size_t kParts = 3;       // beside the maps: switches, bars, facts
+constexpr double kChipLine = 1.9;       // em
 constexpr double kWide = 1.7;  // width to height from which the parts stand beside the maps
-
-// Sets or takes back a change; the opposite one for the same pairs goes.
-void toggle(Experiment& experiment, const Intervention& change) {
-  Interventions& list = experiment.interventions;
-  if (std::erase(list, change) > 0) return;
-  Intervention opposite = change;
-  opposite.kind = change.kind == Intervention::Kind::Forbid ? Intervention::Kind::Force
-                                                            : Intervention::Kind::Forbid;
-  std::erase(list, opposite);
-  list.push_back(change);
-}
-
-void replace_token(Experiment& experiment, Index position, std::int32_t token) {
-  std::erase_if(experiment.interventions, [&](const Intervention& i) {
-    return i.kind == Intervention::Kind::Replace && i.position == position;
-  });
-  if (token < 0) return;
-  Intervention change;
-  change.kind = Intervention::Kind::Replace;
-  change.position = position;
-  change.token = token;
-  experiment.interventions.push_back(change);
-}
-
-std::vector<double> next_tokens(const Trace& trace, Index position) {
-  if (!trace.logits.defined() || position < 0 || position >= trace.logits.dim(0)) return {};
-  const Index vocabulary = trace.logits.dim(1);
-  return probabilities(trace.logits.slice(position, 1).reshaped({vocabulary}), {});
-}
 
 class Interventional {
  public:
@@ -89,7 +60,6 @@ class Interventional {
     }
     if (before.tap == nullptr) return page_.message("Before: " + before.headline, before.advice);
     const Box inside = page_.frame(picture_title(after_) + " · interventions", caption_text());
-    facts_ = facts();
     foresees_ = after_.logits.defined();
     facts_ = facts();
     if (!place(inside, before, after)) return no_space(page_);
@@ -104,7 +74,6 @@ class Interventional {
 
  private:
   double em() const { return page_.em(); }
-  Values values() const { return view_values(settings_, "intervene"); }
 
   // The position whose next token is shown: the selected one, else the last.
   Index position() const {
@@ -444,23 +413,6 @@ class Interventional {
     draw_fact_table(page_, facts_box_, compared ? "B" : "before", compared ? "A" : "after", facts_);
   }
 
-  // Tokens to put in the place of the selected one: what the model expected there, or, for the
-  // first, other tokens of the text.
-  std::vector<std::int32_t> candidates(Index at) const {
-    std::vector<std::int32_t> ids;
-    const std::int32_t own = before_.tokens[static_cast<std::size_t>(at)].id;
-    const std::vector<double> expected = next_tokens(before_, at - 1);
-    for (const Candidate& c : likeliest(expected, static_cast<Index>(kCandidates))) {
-      if (c.id != own) ids.push_back(c.id);
-    }
-    for (const TraceToken& token : before_.tokens) {
-      if (ids.size() >= kCandidates) break;
-      const bool there = std::find(ids.begin(), ids.end(), token.id) != ids.end();
-      if (!there && token.id != own) ids.push_back(token.id);
-    }
-    return ids;
-  }
-
   void draw_candidates() {
     const Index at = settings_.pinned_query;
     if (candidates_.width <= 0 || at >= static_cast<Index>(before_.tokens.size()) ||
@@ -474,7 +426,7 @@ class Interventional {
     const std::string lead = "Token " + std::to_string(at) + ":";
     page_.faint_text({x, y}, lead, em());
     x += page_.width_of(lead, em()) + 0.6 * em();
-    std::vector<std::int32_t> ids = candidates(at);
+    std::vector<std::int32_t> ids = replacements(before_, at);
     ids.insert(ids.begin(), own.id);
     for (const std::int32_t id : ids) {
       const std::string label = id == own.id ? own.label : token_label(before_, id);
@@ -490,85 +442,15 @@ class Interventional {
                      chosen ? ink_on(ground) : page_.theme().text,
                      em(),
                      Align::Middle});
-      const std::int32_t token = id == own.id ? -1 : id;
-      handles_.push_back({box,
-                          token < 0 ? "Its own token." : "Put this token in its place.",
-                          {},
-                          [at, token](Experiment& e) { replace_token(e, at, token); }});
+      handles_.push_back(replacement_handle(box, at, id == own.id ? -1 : id));
       x += width + 0.4 * em();
     }
   }
 
-  // The change that a click on this pair (or, without a query, column) makes.
-  Intervention change_at(Index query, Index key) const {
-    const Values set = values();
-    Intervention change;
-    change.kind =
-        set.choice("click") == "force" ? Intervention::Kind::Force : Intervention::Kind::Forbid;
-    change.query = query;
-    change.key = key;
-    const std::string& where = set.choice("heads");
-    if (where != "all") change.layer = settings_.layer;
-    if (where == "this head") change.head = settings_.head;
-    return change;
-  }
-
-  std::string help(const Intervention& change) const {
-    const auto& list = input_.experiment.interventions;
-    const bool there = std::find(list.begin(), list.end(), change) != list.end();
-    const std::string what = change.query >= 0 ? "this pair" : "this key for every query";
-    if (there) return "Take back what was done to " + what + ".";
-    return (change.kind == Intervention::Kind::Force ? "Force " : "Forbid ") + what + ".";
-  }
-
-  // Handles of the cell, key or query under the pointer.
-  void offer_clicks() {
-    if (!input_.pointer) return;
-    const Point p = *input_.pointer;
-    for (const MatrixPlot* m : {&left_, &right_}) {
-      const auto [query, key] = pair_at(*m)(p);
-      const auto offer = [&](const Box& area, Index at_query, Index at_key) {
-        const Intervention change = change_at(at_query, at_key);
-        handles_.push_back(
-            {area, help(change), {}, [change](Experiment& e) { toggle(e, change); }});
-      };
-      // Only where the variant allows the pair is there something to forbid or to force.
-      if (query >= 0 && key >= 0) {
-        if (allowed_before(query, key)) offer(m->plot, query, key);
-        continue;
-      }
-      const Box above{m->plot.x, m->plot.y - m->top, m->plot.width, m->top};
-      if (above.contains(p)) {
-        const auto column = pair_at(*m)({p.x, m->plot.y}).second;
-        if (column >= 0) offer(above, -1, column);
-      }
-      const Box beside{m->plot.x - m->left, m->plot.y, m->left, m->plot.height};
-      if (m->row_labels && beside.contains(p)) {
-        const auto row = pair_at(*m)({m->plot.x, p.y}).first;
-        if (row >= 0) offer_selection(beside, row);
-      }
-    }
-  }
-
-  bool allowed_before(Index query, Index key) const {
-    Index head = 0;
-    const AttentionTap* tap = before_.find(settings_.layer, settings_.head, &head);
-    if (tap == nullptr || query >= tap->queries() || key >= tap->keys()) return false;
-    const Pattern& pattern = *tap->result.pattern;
-    return pattern.allowed(pattern.heads() == 1 ? 0 : head, query, key);
-  }
-
-  void offer_selection(const Box& area, Index row) {
-    const bool selected = settings_.pinned_query == row;
-    handles_.push_back(
-        {area,
-         selected ? "Let go of this token." : "Select this token, to replace it.",
-         {},
-         [row, selected](Experiment& e) { e.view.pinned_query = selected ? -1 : row; }});
-  }
-
   ViewLayout finish() {
-    offer_clicks();
+    for (Handle& handle : pair_handles(input_, before_, left_, right_)) {
+      handles_.push_back(std::move(handle));
+    }
     const bool in_right = input_.pointer && right_.plot.contains(*input_.pointer);
     ViewLayout layout =
         matrix_layout(page_, in_right ? right_ : left_, std::max(maps_bottom_, others_bottom_));
