@@ -198,6 +198,8 @@ std::vector<Fact> facts(const Sides& sides) {
       return grouped(static_cast<long long>(side.trace->tokens.size()));
     });
   }
+  // Of the one run that is shown: the first after a start is slower than those that follow.
+  add("Time", [](const Side& side) { return brief(side.trace->milliseconds, 3) + " ms"; });
   add("Pairs", [](const Side& side) {
     const RunCost cost = run_cost(*side.trace);
     return grouped(cost.pairs) + percent(cost.pairs, cost.all_pairs);

@@ -60,7 +60,7 @@ TEST(Compare, ShowsBothAndTheirDifference) {
   EXPECT_EQ(shown[2].least, -shown[2].most);
   EXPECT_EQ(shown[0].most, shown[1].most);  // one scale
   EXPECT_TRUE(shows(layout.list, "KL(A, B)"));
-  for (const char* fact : {"Perplexity", "Bits per token", "Pairs", "Memory"}) {
+  for (const char* fact : {"Perplexity", "Bits per token", "Time", "Pairs", "Memory"}) {
     EXPECT_TRUE(shows(layout.list, fact)) << fact;
   }
 }
