@@ -71,6 +71,24 @@ struct Shown {
   auto operator<=>(const Shown&) const = default;
 };
 
+Shown shown(const HeatMap& map, int width, int height) {
+  const Shape shape = map.device ? map.device->shape() : map.values.shape();
+  const void* storage = map.device ? static_cast<const void*>(map.device.get())
+                                   : static_cast<const void*>(map.values.data());
+  return {storage,
+          map.plane,
+          shape[shape.size() - 2],
+          shape[shape.size() - 1],
+          map.row,
+          map.column,
+          map.height,
+          map.width,
+          width,
+          height,
+          map.max_pooled,
+          colour_map(map.colour_map).diverging()};
+}
+
 }  // namespace
 
 struct HeatMapPainter::State {
@@ -102,6 +120,7 @@ struct HeatMapPainter::State {
 
   GLuint cells_of(const Tensor& values);
   TexturePtr numbers_of(const HeatMap& map, int width, int height, bool shares_with_backend);
+  void keep(const HeatMap& map, int width, int height);
   TexturePtr compute_numbers(const HeatMap& map, Index rows, Index columns, GLuint cell_texture,
                              int width, int height);
   GLuint colours_of(const std::string& id);
@@ -182,13 +201,8 @@ TexturePtr HeatMapPainter::State::compute_numbers(const HeatMap& map, Index rows
 
 TexturePtr HeatMapPainter::State::numbers_of(const HeatMap& map, int width, int height,
                                              bool shares_with_backend) {
-  const Shape shape = map.device ? map.device->shape() : map.values.shape();
-  const Index rows = shape[shape.size() - 2], columns = shape[shape.size() - 1];
-  const void* storage = map.device ? static_cast<const void*>(map.device.get())
-                                   : static_cast<const void*>(map.values.data());
-  const Shown key{storage, map.plane,  rows,           columns,
-                  map.row, map.column, map.height,     map.width,
-                  width,   height,     map.max_pooled, colour_map(map.colour_map).diverging()};
+  const Shown key = shown(map, width, height);
+  const Index rows = key.rows, columns = key.columns;
   if (const auto found = numbers.find(key); found != numbers.end()) {
     found->second.drawn = true;
     return found->second.texture;
@@ -209,6 +223,11 @@ TexturePtr HeatMapPainter::State::numbers_of(const HeatMap& map, int width, int 
   return texture;
 }
 
+void HeatMapPainter::State::keep(const HeatMap& map, int width, int height) {
+  const auto found = numbers.find(shown(map, width, height));
+  if (found != numbers.end()) found->second.drawn = true;
+}
+
 HeatMapPainter::HeatMapPainter(bool shares_with_backend)
     : shares_with_backend_(shares_with_backend) {}
 
@@ -217,8 +236,11 @@ HeatMapPainter::~HeatMapPainter() = default;
 void HeatMapPainter::draw(const HeatMap& map, const PixelBox& box, const PixelBox& clip,
                           int framebuffer_height) {
   const bool something = map.device != nullptr || !map.values.empty();
-  if (!something || box.width <= 0 || box.height <= 0 || clip.width <= 0 || clip.height <= 0 ||
-      !(map.width > 0) || !(map.height > 0)) {
+  if (!something || box.width <= 0 || box.height <= 0 || !(map.width > 0) || !(map.height > 0)) {
+    return;
+  }
+  if (clip.width <= 0 || clip.height <= 0) {
+    if (state_) state_->keep(map, box.width, box.height);
     return;
   }
   const SavedGlState saved;

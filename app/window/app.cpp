@@ -76,7 +76,8 @@ App::App(const WindowOptions& options)
       }()),
       input_(platform_.window()),
       imgui_(platform_.window()),
-      painter_(platform_.can_compute()) {
+      painter_(platform_.can_compute()),
+      screen_(Painter::drawing) {
   ui_.report = Report(options.report);
   state_.gpu = platform_.describe();
   panels_.samples = load_samples();
@@ -223,6 +224,7 @@ void App::update_scale() {
     ui_.fonts.load(scale);
     if (!first) ImGui_ImplOpenGL3_DestroyFontsTexture();
     ImGui_ImplOpenGL3_CreateFontsTexture();
+    screen_.forget();
     if (first && !ui_.fonts.notice().empty()) state_.say(ui_.fonts.notice());
   }
   if (rescaled || ui_.look != &look) {
@@ -249,19 +251,24 @@ void App::frame() {
   // An open dialog has the keys to itself.
   if (!state_.dialog_open()) run_shortcuts(state_, ui_.strokes, typing);
   ImGui::Render();
-
-  int width = 0, height = 0;
-  glfwGetFramebufferSize(platform_.window(), &width, &height);
-  glViewport(0, 0, width, height);
-  const ImVec4& page = ui_.look->panel;
-  glClearColor(page.x, page.y, page.z, 1);
-  glClear(GL_COLOR_BUFFER_BIT);
-  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
-  if (ui_.report.on()) ui_.report.screenshot(read_framebuffer(width, height));
-  glfwSwapBuffers(platform_.window());
+  show_frame();
   if (const std::string problem = painter_.end_frame(); !problem.empty()) state_.complain(problem);
   ++frames_;
   report_due_ = true;
+}
+
+void App::show_frame() {
+  ImDrawData& data = *ImGui::GetDrawData();
+  const ImVec4& ground = ui_.look->panel;
+  const bool compares = ui_.report.on() && settle_ == 0;
+  const Image anew = compares ? screen_.drawn_anew(data, ground) : Image();
+  screen_.show(data, ground);
+  if (ui_.report.on()) {
+    Image picture = screen_.picture();
+    if (compares) stale_pixels_ += differing_pixels(picture, anew);
+    ui_.report.screenshot(std::move(picture));
+  }
+  glfwSwapBuffers(platform_.window());
 }
 
 void App::after_frame() {
@@ -305,6 +312,7 @@ void App::write_report() {
   report_due_ = false;
   if (!ui_.report.on()) return;
   nlohmann::json facts = {{"frames", frames_},
+                          {"stale_pixels", stale_pixels_},
                           {"busy", runner_->busy()},
                           {"error", state_.error},
                           {"experiment", to_json(state_.experiment)},

@@ -10,6 +10,7 @@
 #include "app/window/input.h"
 #include "app/window/main_window.h"
 #include "app/window/platform.h"
+#include "app/window/screen.h"
 #include "app/window/state.h"
 #include "app/window/ui.h"
 #include "app/window/window.h"
@@ -39,6 +40,7 @@ class App {
   bool take_outcome();
   void frame();
   void update_scale();
+  void show_frame();
   void after_frame();  // wishes, history, requests
   void request_run();
   double next_timer() const;  // seconds until something is due; negative: nothing is
@@ -55,6 +57,7 @@ class App {
   ImGuiSession imgui_;
   Ui ui_;
   Painter painter_;
+  Screen screen_;
   Panels panels_;
   std::unique_ptr<Runner> runner_;
   HeadJob heads_;
@@ -62,6 +65,7 @@ class App {
   bool has_requested_ = false;
   int settle_ = 0;  // frames still to draw until ImGui has come to rest
   std::uint64_t frames_ = 0;
+  int stale_pixels_ = 0;  // that drawing only what changed left wrong; counted for tests
   bool report_due_ = true;
 };
 

@@ -75,6 +75,7 @@ void write_large_map(const std::filesystem::path& path) {
 
 void App::measure() {
   glfwSwapInterval(0);
+  state_.tour_stop = -1;
   const auto wait_for_run = [&] {
     const double start = glfwGetTime();
     while (runner_->busy() || state_.trace == nullptr ||

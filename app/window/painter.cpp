@@ -7,6 +7,8 @@
 #include <numbers>
 #include <utility>
 
+#include "app/window/hash.h"
+
 namespace attnscope::window {
 
 namespace {
@@ -178,6 +180,28 @@ void Painter::clear_filled(const ImDrawList*, const ImDrawCmd* command) {
   glScissor(box.x, framebuffer_height() - box.y - box.height, box.width, box.height);
   glClearColor(colour.x, colour.y, colour.z, 1);
   glClear(GL_COLOR_BUFFER_BIT);
+}
+
+Damage::Drawing Painter::drawing(const ImDrawCmd& command) {
+  Hash hash;
+  if (command.UserCallback == clear_filled) {
+    const Filled& filled = *static_cast<const Filled*>(command.UserCallbackData);
+    hash.add(filled.least).add(filled.most).add(filled.colour);
+    return {pixels(filled.least, filled.most), hash.value()};
+  }
+  // The painter keeps the numbers of the last frame's maps, so that equal addresses tell equal
+  // numbers.
+  const Queued& queued = *static_cast<const Queued*>(command.UserCallbackData);
+  const HeatMap& m = *queued.map;
+  const void* numbers = m.device ? static_cast<const void*>(m.device.get())
+                                 : static_cast<const void*>(m.values.data());
+  hash.add(queued.least).add(queued.most).add(numbers).add(m.plane);
+  hash.add(m.row).add(m.column).add(m.height).add(m.width).add(m.least).add(m.most);
+  hash.add(std::hash<std::string>()(m.colour_map)).add(m.missing).add(m.max_pooled);
+  if (!m.device) {
+    for (Index d = 0; d < m.values.rank(); ++d) hash.add(m.values.dim(d));
+  }
+  return {pixels(queued.least, queued.most), hash.value()};
 }
 
 void Painter::fill(ImDrawList& draw, ImVec2 least, ImVec2 most, ImU32 colour) {

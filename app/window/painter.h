@@ -4,10 +4,12 @@
 
 #include <imgui.h>
 
+#include <cstdint>
 #include <deque>
 #include <string>
 
 #include "app/gpu/heat_map_painter.h"
+#include "app/window/damage.h"
 #include "app/window/fonts.h"
 #include "core/figure/display_list.h"
 
@@ -28,6 +30,9 @@ class Painter {
   // A box of one opaque colour, cleared: a software rasteriser takes milliseconds to blend a large
   // one as ImGui's shapes are.
   void fill(ImDrawList& draw, ImVec2 least, ImVec2 most, ImU32 colour);
+
+  // Of what a draw callback made here puts on the screen (see damage.h).
+  static Damage::Drawing drawing(const ImDrawCmd& command);
 
   // With the list's origin at `origin` (pixels) and `scale` pixels per unit. The list must stay
   // until the frame is drawn.

@@ -100,6 +100,10 @@ Program::Report Program::wait_for(const std::string& what, const Condition& cond
   while (std::chrono::steady_clock::now() < give_up) {
     report = read_report();
     const bool at_rest = report.is_object() && !report["busy"].get<bool>();
+    if (report.is_object() && report["stale_pixels"] != 0) {
+      throw std::runtime_error("pixels that should have changed did not: " +
+                               report["stale_pixels"].dump());
+    }
     if (at_rest && (!condition || condition(report))) return report;
     int status = 0;
     if (ended(process_, status)) {

@@ -1,0 +1,36 @@
+// Fingerprints: 64-bit numbers that differ, for all practical purposes, where what went into them
+// does. For comparisons within one run of the program.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+namespace attnscope::window {
+
+class Hash {
+ public:
+  Hash() = default;
+  explicit Hash(std::uint64_t value) : value_(value) {}
+  std::uint64_t value() const { return value_; }
+
+  // Plain values without padding, in order.
+  template <typename T>
+  Hash& add(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const auto* bytes = reinterpret_cast<const unsigned char*>(&value);
+    for (std::size_t at = 0; at < sizeof(T); at += sizeof(std::uint64_t)) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, bytes + at, std::min(sizeof word, sizeof(T) - at));
+      value_ = (value_ ^ word) * 0x9E3779B97F4A7C15U;
+      value_ ^= value_ >> 29;
+    }
+    return *this;
+  }
+
+ private:
+  std::uint64_t value_ = 1;
+};
+
+}  // namespace attnscope::window

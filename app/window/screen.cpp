@@ -1,0 +1,93 @@
+#include "app/window/screen.h"
+
+#include <backends/imgui_impl_opengl3.h>
+#include <epoxy/gl.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "app/gpu/context.h"
+#include "core/base/error.h"
+
+namespace attnscope::window {
+
+namespace {
+
+void clear(const PixelBox& box, int height, const ImVec4& colour) {
+  glEnable(GL_SCISSOR_TEST);
+  glScissor(box.x, height - box.y - box.height, box.width, box.height);
+  glClearColor(colour.x, colour.y, colour.z, 1);
+  glClear(GL_COLOR_BUFFER_BIT);
+  glDisable(GL_SCISSOR_TEST);
+}
+
+}  // namespace
+
+Screen::~Screen() {
+  glDeleteFramebuffers(1, &framebuffer_);
+  glDeleteRenderbuffers(1, &colours_);
+}
+
+void Screen::resize(int width, int height) {
+  if (framebuffer_ == 0) {
+    glGenFramebuffers(1, &framebuffer_);
+    glGenRenderbuffers(1, &colours_);
+  }
+  glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
+  if (width == width_ && height == height_) return;
+  glBindRenderbuffer(GL_RENDERBUFFER, colours_);
+  glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, width, height);
+  glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, colours_);
+  if (glCheckFramebufferStatus(GL_FRAMEBUFFER) != GL_FRAMEBUFFER_COMPLETE) {
+    throw WorkError("GPU: no framebuffer of " + std::to_string(width) + " x " +
+                    std::to_string(height) + " pixels");
+  }
+  width_ = width;
+  height_ = height;
+  damage_.forget();
+}
+
+void Screen::show(ImDrawData& data, const ImVec4& ground) {
+  const int width = static_cast<int>(data.DisplaySize.x * data.FramebufferScale.x);
+  const int height = static_cast<int>(data.DisplaySize.y * data.FramebufferScale.y);
+  if (width <= 0 || height <= 0) return;  // minimised
+  resize(width, height);
+  const std::vector<PixelBox> boxes = damage_.update(data);
+  keep_within(data, boxes);
+  for (const PixelBox& box : boxes) clear(box, height, ground);
+  ImGui_ImplOpenGL3_RenderDrawData(&data);
+  glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer_);
+  glBindFramebuffer(GL_DRAW_FRAMEBUFFER, 0);
+  glBlitFramebuffer(0, 0, width, height, 0, 0, width, height, GL_COLOR_BUFFER_BIT, GL_NEAREST);
+  glBindFramebuffer(GL_FRAMEBUFFER, 0);
+  check_gl("drawing the window");
+}
+
+Image Screen::picture() const {
+  glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer_);
+  Image image = read_framebuffer(width_, height_);
+  glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
+  return image;
+}
+
+Image Screen::drawn_anew(ImDrawData& data, const ImVec4& ground) {
+  const int width = static_cast<int>(data.DisplaySize.x * data.FramebufferScale.x);
+  const int height = static_cast<int>(data.DisplaySize.y * data.FramebufferScale.y);
+  glBindFramebuffer(GL_FRAMEBUFFER, 0);  // the back buffer, which show() overwrites
+  clear({0, 0, width, height}, height, ground);
+  ImGui_ImplOpenGL3_RenderDrawData(&data);
+  return read_framebuffer(width, height);
+}
+
+int differing_pixels(const Image& a, const Image& b) {
+  constexpr int kRounding = 2;  // levels: rasterisers interpolate from other corners
+  int count = 0;
+  for (std::size_t at = 0; at < std::min(a.rgba.size(), b.rgba.size()); at += 4) {
+    const bool same = std::equal(&a.rgba[at], &a.rgba[at] + 3, &b.rgba[at],
+                                 [](int x, int y) { return std::abs(x - y) <= kRounding; });
+    if (!same) ++count;
+  }
+  return count;
+}
+
+}  // namespace attnscope::window
