@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "app/gpu/context.h"
 #include "core/base/error.h"
@@ -52,6 +53,8 @@ void Screen::show(ImDrawData& data, const ImVec4& ground) {
   const int height = static_cast<int>(data.DisplaySize.y * data.FramebufferScale.y);
   if (width <= 0 || height <= 0) return;  // minimised
   resize(width, height);
+  const ImU32 ground_now = ImGui::ColorConvertFloat4ToU32(ground);
+  if (std::exchange(ground_, ground_now) != ground_now) damage_.forget();
   const std::vector<PixelBox> boxes = damage_.update(data);
   keep_within(data, boxes);
   for (const PixelBox& box : boxes) clear(box, height, ground);

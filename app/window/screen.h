@@ -34,6 +34,7 @@ class Screen {
   Damage damage_;
   unsigned int framebuffer_ = 0, colours_ = 0;  // OpenGL names
   int width_ = 0, height_ = 0;
+  ImU32 ground_ = 0;
 };
 
 // How many pixels of two pictures of one size have other colours, by more than rounding.

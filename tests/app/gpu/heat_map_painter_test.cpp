@@ -209,6 +209,18 @@ TEST_F(HeatMapPainting, KeepsTexturesOfWhatIsDrawnOnly) {
   EXPECT_EQ(painter_->kept_textures(), 0);
 }
 
+TEST_F(HeatMapPainting, KeepsTheTexturesOfMapsThatAreInUseButNotSeen) {
+  const HeatMap map = whole(testing::random_tensor({6, 6}, 14));
+  painter_->draw(map, kBox, {0, 0, kWidth, kHeight}, kHeight);
+  painter_->end_frame();
+  clear();
+  const Image before = read_framebuffer(kWidth, kHeight);
+  painter_->draw(map, kBox, {0, 0, 0, 0}, kHeight);
+  painter_->end_frame();
+  EXPECT_EQ(painter_->kept_textures(), 1);
+  EXPECT_EQ(read_framebuffer(kWidth, kHeight).rgba, before.rgba);
+}
+
 TEST_F(HeatMapPainting, LeavesTheStateAsItWas) {
   glViewport(1, 2, 3, 4);
   glScissor(5, 6, 7, 8);
