@@ -313,6 +313,7 @@ void App::write_report() {
   if (!ui_.report.on()) return;
   nlohmann::json facts = {{"frames", frames_},
                           {"stale_pixels", stale_pixels_},
+                          {"window", {ImGui::GetIO().DisplaySize.x, ImGui::GetIO().DisplaySize.y}},
                           {"busy", runner_->busy()},
                           {"error", state_.error},
                           {"experiment", to_json(state_.experiment)},

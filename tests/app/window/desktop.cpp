@@ -64,7 +64,8 @@ Display::~Display() {
 }
 
 Program::Program(const Display& display, const std::filesystem::path& folder,
-                 const std::vector<std::string>& arguments)
+                 const std::vector<std::string>& arguments,
+                 const std::map<std::string, std::string>& environment)
     : display_(display.name()), report_(folder / "report.json") {
   std::filesystem::remove(report_);
   std::vector<std::string> command = {ATTNSCOPE_BINARY_DIR "/attnscope", "--report",
@@ -78,6 +79,7 @@ Program::Program(const Display& display, const std::filesystem::path& folder,
     setenv("DISPLAY", display_.c_str(), 1);
     setenv("XDG_CONFIG_HOME", folder.c_str(), 1);
     setenv("XDG_CACHE_HOME", folder.c_str(), 1);
+    for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
     std::vector<char*> pointers = c_strings(command);
     execv(pointers[0], pointers.data());
     _exit(127);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -32,7 +33,8 @@ class Program {
  public:
   // `folder` is its configuration folder and where its reports go.
   Program(const Display& display, const std::filesystem::path& folder,
-          const std::vector<std::string>& arguments);
+          const std::vector<std::string>& arguments,
+          const std::map<std::string, std::string>& environment = {});
   ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;

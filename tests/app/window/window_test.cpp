@@ -10,6 +10,7 @@
 #include "core/lesson/lesson.h"
 #include "core/tensor/safetensors.h"
 #include "tests/app/window/desktop.h"
+#include "tests/app/window/drop.h"
 #include "tests/app/window/small_model.h"
 #include "tests/support/compare.h"
 
@@ -175,6 +176,48 @@ TEST_F(Window, ChangesViewsByKeysAndClicks) {
                    [](const Report& r) { return !r["widgets"].contains("dialog.close"); });
   program.press("Tab");
   program.wait_for("hidden panels", [](const Report& r) { return !r["widgets"].contains("text"); });
+}
+
+TEST_F(Window, FillsTheScreenAndComesBack) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
+  program.wait_for("a first picture", is_current);
+  const auto is_wide = [](double width) {
+    return [=](const Report& r) { return r["window"][0] == width && is_current(r); };
+  };
+  program.wait_for("the window", is_wide(1280));
+  program.press("F11");
+  program.wait_for("the whole screen", is_wide(1400));
+  program.keep_screenshot("full-screen");
+  program.press("F11");
+  program.wait_for("the window as it was", is_wide(1280));
+}
+
+TEST_F(Window, TakesFilesThatAreDroppedOnIt) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
+  program.wait_for("a first picture", is_current);
+  write_file(file("a text.txt"), "a mat that sat on the cat");
+  drop_file(display_.name(), file("a text.txt"));
+  program.wait_for("the dropped text", [](const Report& r) {
+    return is_current(r) && r["experiment"]["text"] == "a mat that sat on the cat";
+  });
+  write_file(file("broken.npy"), "not numbers");
+  drop_file(display_.name(), file("broken.npy"));
+  const Report report =
+      program.wait_for("a complaint", [](const Report& r) { return !r["notices"].empty(); });
+  EXPECT_NE(report["notices"].dump().find("broken.npy"), std::string::npos);
+  EXPECT_EQ(report["experiment"]["text"], "a mat that sat on the cat");
+}
+
+TEST_F(Window, WorksWithoutComputeShaders) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}),
+                  {{"MESA_GL_VERSION_OVERRIDE", "3.3"}});
+  const Report report = program.wait_for("a first picture", is_current);
+  EXPECT_NE(report["notes"].dump().find("no OpenGL 4.3"), std::string::npos) << report["notes"];
+  EXPECT_EQ(report["backend"].get<std::string>().substr(0, 3), "CPU");
+  program.press("2");
+  program.wait_for("the grid",
+                   [](const Report& r) { return r["experiment"]["view"]["type"] == "grid"; });
+  program.keep_screenshot("opengl-3.3");
 }
 
 TEST_F(Window, TakesAPersonThroughTheTour) {
