@@ -1,6 +1,7 @@
 #include "app/window/history.h"
 
-#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
 
 namespace attnscope::window {
 
@@ -9,64 +10,70 @@ namespace {
 constexpr double kJoinSeconds = 1;
 constexpr std::size_t kMostSteps = 500;
 
-bool same_look(const ViewSettings& a, const ViewSettings& b) {
-  ViewSettings moved = b;
-  moved.row = a.row;
-  moved.column = a.column;
-  moved.height = a.height;
-  moved.width = a.width;
-  return a == moved;
+void look_as(ViewSettings& view, const ViewSettings& other) {
+  view.row = other.row;
+  view.column = other.column;
+  view.height = other.height;
+  view.width = other.width;
 }
 
-bool same_id(const std::optional<Choice>& a, const std::optional<Choice>& b) {
-  return a.has_value() == b.has_value() && (!a || a->id == b->id);
+// As if it were panned and zoomed like another one.
+Experiment looking_as(Experiment e, const Experiment& other) {
+  look_as(e.view, other.view);
+  if (e.others.size() == other.others.size()) {
+    for (std::size_t n = 0; n < e.others.size(); ++n) {
+      look_as(e.others[n].view, other.others[n].view);
+    }
+  }
+  return e;
 }
 
-// Whether choices for some heads differ in nothing but parameters, which sliders change.
-bool same_choices(const std::vector<GroupChoice>& a, const std::vector<GroupChoice>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const GroupChoice& x, const GroupChoice& y) {
-                      return x.layers == y.layers && x.heads == y.heads &&
-                             same_id(x.variant, y.variant) && same_id(x.encoding, y.encoding);
-                    });
+// Leaves by their JSON pointer; what is empty has none.
+nlohmann::json leaves(const Experiment& e) {
+  nlohmann::json all = to_json(e).flatten();
+  for (auto leaf = all.begin(); leaf != all.end();) {
+    leaf = leaf->is_null() ? all.erase(leaf) : std::next(leaf);
+  }
+  return all;
 }
 
-// Whether such edits come in a row that is one step: a slider moved, a word typed. Clicks do not.
-bool continues(Field field) {
-  return field != Field::Several && field != Field::Interventions;
+// Where an edit may go on as one step: a slider's number, a field's text. Clicks do not go on.
+std::string continuing_place(const Experiment& before, const Experiment& now) {
+  const std::set<std::string> places = changed_places(before, now);
+  if (places.size() != 1) return {};
+  const std::string& place = *places.begin();
+  if (place == "/text") return place;
+  for (const Experiment* e : {&before, &now}) {
+    const nlohmann::json all = leaves(*e);
+    if (all.contains(place) && !all[place].is_number()) return {};
+  }
+  return place;
 }
 
 }  // namespace
 
-Field changed_field(const Experiment& a, const Experiment& b) {
-  Field field = Field::None;
-  const auto note = [&field](bool same, Field which) {
-    if (!same) field = field == Field::None ? which : Field::Several;
+std::set<std::string> changed_places(const Experiment& a, const Experiment& b) {
+  const nlohmann::json before = leaves(a), after = leaves(looking_as(b, a));
+  std::set<std::string> places;
+  const auto compare = [&places](const nlohmann::json& x, const nlohmann::json& y) {
+    for (const auto& [place, value] : x.items()) {
+      if (!y.contains(place) || y[place] != value) places.insert(place);
+    }
   };
-  note(a.text == b.text && a.ids == b.ids, Field::Text);
-  note(a.model == b.model, Field::Model);
-  note(a.tensors == b.tensors, Field::Several);
-  note(a.variant == b.variant, Field::Variant);
-  note(a.encoding == b.encoding, Field::Encoding);
-  note(a.causal == b.causal, Field::Causal);
-  note(a.groups == b.groups, Field::Groups);
-  note(a.backend == b.backend, Field::Backend);
-  note(a.overlong == b.overlong, Field::Overlong);
-  note(a.interventions == b.interventions, Field::Interventions);
-  note(a.others == b.others, Field::Other);
-  note(same_look(a.view, b.view), Field::View);
-  return field;
+  compare(before, after);
+  compare(after, before);
+  return places;
 }
 
 void History::record(const Experiment& now, double seconds) {
-  const Field field = changed_field(now_, now);
-  if (field != Field::None) {
-    const bool joins = field == field_ && continues(field) && seconds - seconds_ < kJoinSeconds &&
-                       same_choices(now_.groups, now.groups);
+  if (now == now_) return;
+  if (looking_as(now, now_) != now_) {
+    const std::string place = continuing_place(now_, now);
+    const bool joins = !place.empty() && place == place_ && seconds - seconds_ < kJoinSeconds;
     if (!joins) past_.push_back(now_);
     if (past_.size() > kMostSteps) past_.erase(past_.begin());
     future_.clear();
-    field_ = field;
+    place_ = place;
     seconds_ = seconds;
   }
   now_ = now;

@@ -69,7 +69,11 @@ void keep_inside(ViewSettings& view, const Trace* trace) {
 
 void State::look_at(Index layer, Index head) {
   ViewSettings& view = edited().view;
+  // Two runs are compared head by head; two heads of one run stay apart.
+  Experiment alone = experiment;
+  alone.others.clear();
   const bool together = !edits_other() && !experiment.others.empty() &&
+                        !same_run(alone, experiment.others.front()) &&
                         experiment.others.front().view.layer == view.layer &&
                         experiment.others.front().view.head == view.head;
   view.layer = layer;

@@ -69,14 +69,42 @@ TEST(History, PanningMakesNoStep) {
   EXPECT_EQ(history.undo().view.row, 3);
 }
 
-TEST(History, NamesTheChangedField) {
+TEST(History, NamesWhatChanged) {
   const Experiment a = with_text("a");
   Experiment b = a;
-  EXPECT_EQ(changed_field(a, b), Field::None);
+  EXPECT_TRUE(changed_places(a, b).empty());
   b.backend = BackendChoice::Cpu;
-  EXPECT_EQ(changed_field(a, b), Field::Backend);
-  b.model = "other";
-  EXPECT_EQ(changed_field(a, b), Field::Several);
+  EXPECT_EQ(changed_places(a, b), std::set<std::string>{"/backend"});
+  b.view.layer = 1;
+  EXPECT_EQ(changed_places(a, b).size(), 2U);
+}
+
+TEST(History, ClicksInARowAreStepsOfTheirOwn) {
+  Experiment e;
+  History history(e);
+  e.view.layer = 1;
+  history.record(e, 0);
+  e.view.normalise = true;
+  history.record(e, 0.2);
+  e.view.colour_map = "magma";
+  history.record(e, 0.4);
+  e.view.colour_map = "cividis";
+  history.record(e, 0.6);
+  EXPECT_EQ(history.undo().view.colour_map, "magma");
+  EXPECT_EQ(history.undo().view.colour_map, Experiment().view.colour_map);
+  EXPECT_FALSE(history.undo().view.normalise);
+  EXPECT_EQ(history.undo().view.layer, 0);
+}
+
+TEST(History, ASliderIsOneStep) {
+  Experiment e;
+  History history(e);
+  for (int n = 1; n <= 5; ++n) {
+    e.view.options["map"].set("from", 0.1 * n);
+    history.record(e, 0.1 * n);
+  }
+  EXPECT_EQ(history.undo(), Experiment());
+  EXPECT_FALSE(history.can_undo());
 }
 
 // Whatever is different can be undone, panning and zooming apart.
@@ -85,7 +113,9 @@ TEST(History, NoFieldIsForgotten) {
   const auto changed = [&a](const auto& change) {
     Experiment b = a;
     change(b);
-    return changed_field(a, b) != Field::None;
+    History history(a);
+    history.record(b, 0);
+    return history.can_undo() && history.undo() == a;
   };
   EXPECT_TRUE(changed([](Experiment& e) { e.text = "x"; }));
   EXPECT_TRUE(changed([](Experiment& e) { e.ids = {1}; }));
@@ -100,7 +130,9 @@ TEST(History, NoFieldIsForgotten) {
   EXPECT_TRUE(changed([](Experiment& e) { e.interventions.emplace_back(); }));
   EXPECT_TRUE(changed([](Experiment& e) { e.others.emplace_back(); }));
   EXPECT_TRUE(changed([](Experiment& e) { e.view.head = 1; }));
-  EXPECT_FALSE(changed([](Experiment& e) { e.view.row = 1; }));
+  Experiment panned;
+  panned.view.row = 1;
+  EXPECT_TRUE(changed_places(a, panned).empty());
 }
 
 TEST(History, ChoicesForSomeHeadsAreStepsOfTheirOwn) {
@@ -113,10 +145,12 @@ TEST(History, ChoicesForSomeHeadsAreStepsOfTheirOwn) {
   const Experiment first = e;
   e.groups[0].encoding = alibi;
   history.record(e, 1.2);
+  const Experiment second = e;
   e.groups[0].variant->values.set("window", Index{9});  // a slider goes on
   history.record(e, 1.4);
   e.groups[0].variant->values.set("window", Index{10});
   history.record(e, 1.6);
+  EXPECT_EQ(history.undo(), second);
   EXPECT_EQ(history.undo(), first);
   EXPECT_EQ(history.undo(), Experiment{});
 }

@@ -40,7 +40,7 @@ TEST(State, ThePictureLooksAtWhatIsSetNow) {
 
 TEST(State, BothSidesFollowUntilTheyLookElsewhere) {
   State state;
-  state.experiment.others.emplace_back();
+  state.experiment.others.emplace_back().causal = true;
   state.look_at(1, 2);
   EXPECT_EQ(state.experiment.others.front().view.head, 2);
   state.editing_other = true;
@@ -50,6 +50,15 @@ TEST(State, BothSidesFollowUntilTheyLookElsewhere) {
   state.editing_other = false;
   state.look_at(1, 0);
   EXPECT_EQ(state.experiment.others.front().view.head, 1);
+}
+
+// The reference that was set to compare two heads of one run does not follow.
+TEST(State, AHeadOfTheSameRunStaysWhereItWasPinned) {
+  State state;
+  state.experiment.others.emplace_back();
+  state.look_at(1, 2);
+  EXPECT_EQ(state.experiment.view.head, 2);
+  EXPECT_EQ(state.experiment.others.front().view.head, 0);
 }
 
 // Tokens that a model goes on with belong to the text that it went on with.
