@@ -29,7 +29,8 @@ void open_window(const CLI::App& app, const window::WindowOptions& options) {
     window::run_window(options);
   } catch (const window::NoDisplay& e) {
     std::string commands;
-    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    const auto draws_no_window = [](const CLI::App* c) { return c->get_name() != "open"; };
+    for (const CLI::App* command : app.get_subcommands(draws_no_window)) {
       commands += (commands.empty() ? "" : ", ") + command->get_name();
     }
     throw WorkError(std::string(e.what()) + "; these commands need no display: " + commands);

@@ -7,9 +7,9 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/strict_json.h"
+#include "core/figure/colour_map.h"
 #include "core/figure/png.h"
 #include "core/model/config.h"
-#include "core/figure/colour_map.h"
 #include "core/view/view.h"
 
 namespace attnscope {
@@ -239,17 +239,31 @@ json to_json(const Experiment& e) {
   return object;
 }
 
+namespace {
+
+// Like experiment_from_json(); whatever is wrong, the message begins with the file's name.
+Experiment experiment_in_file(const std::string& text, const std::string& name) {
+  try {
+    return experiment_from_json(parse_json(text, name), name);
+  } catch (const InputError& e) {
+    if (std::string_view(e.what()).starts_with(name)) throw;
+    throw InputError(name + ": " + e.what());
+  }
+}
+
+}  // namespace
+
 Experiment load_session(const std::filesystem::path& path) {
   const std::string name = path.string();
   const std::string bytes = read_file(path, kMostSessionBytes);
-  if (!is_png(bytes)) return experiment_from_json(parse_json(bytes, name), name);
+  if (!is_png(bytes)) return experiment_in_file(bytes, name);
   const PictureMetadata metadata = read_png_metadata(path);
   const auto made_by = metadata.find("Experiment");
   if (made_by == metadata.end()) {
     throw InputError(name + ": expected a session or a picture made by attnscope, found a PNG " +
                      "without the text \"Experiment\"");
   }
-  return experiment_from_json(parse_json(made_by->second, name), name);
+  return experiment_in_file(made_by->second, name);
 }
 
 void save_session(const std::filesystem::path& path, const Experiment& experiment) {

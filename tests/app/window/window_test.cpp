@@ -639,6 +639,7 @@ TEST(WindowWithoutDisplay, SaysWhichCommandsWorkWithout) {
   EXPECT_EQ(WEXITSTATUS(status), 1);
   const std::string said = read_file(folder.path() / "stderr");
   EXPECT_NE(said.find("attend"), std::string::npos) << said;
+  EXPECT_EQ(said.find(", open"), std::string::npos) << said;  // that is a window, too
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
 }
 

@@ -88,6 +88,21 @@ TEST(Experiment, RefusesWhatItDoesNotKnow) {
   refused(R"({"attnscope": 1, "view": {"zoom": 1}})");
 }
 
+TEST(Experiment, EachRefusalOfASessionNamesItsFile) {
+  const testing::TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "s.json";
+  for (const char* text : {"{", "{}", R"({"attnscope": 1, "view": {"type": "none"}})",
+                           R"({"attnscope": 1, "interventions": [{"type": "none"}]})"}) {
+    write_file(file, text);
+    try {
+      load_session(file);
+      ADD_FAILURE() << text;
+    } catch (const InputError& e) {
+      EXPECT_EQ(std::string(e.what()).find(file.string()), 0U) << e.what();
+    }
+  }
+}
+
 TEST(Experiment, IsComparedWithOneOther) {
   const Experiment e = full_experiment();
   ASSERT_TRUE(reference_of(e));
