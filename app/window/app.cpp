@@ -222,8 +222,10 @@ void App::update_scale() {
     const bool first = ui_.fonts.body == nullptr;
     ui_.scale = state_.scale = scale;
     ui_.fonts.load(scale);
+#if IMGUI_VERSION_NUM < 19200  // later the backend follows the atlas by itself
     if (!first) ImGui_ImplOpenGL3_DestroyFontsTexture();
     ImGui_ImplOpenGL3_CreateFontsTexture();
+#endif
     screen_.forget();
     if (first && !ui_.fonts.notice().empty()) state_.say(ui_.fonts.notice());
   }

@@ -52,7 +52,11 @@ FontFile find_font(const char* style) {
 void Fonts::load(double scale) {
   ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
   atlas.Clear();
+#if IMGUI_VERSION_NUM >= 19200
+  atlas.TexMinWidth = scale > 1.2 ? 4096 : 2048;
+#else
   atlas.TexDesiredWidth = scale > 1.2 ? 4096 : 2048;
+#endif
   baked_.clear();
   const FontFile regular_file = find_font("Book"), bold_file = find_font("Bold");
   notice_ = regular_file.family == "DejaVu Sans"

@@ -131,7 +131,7 @@ void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, float width, f
   measure_claims(state, step, checks);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(kPadding), ui.px(kDepth)});
   ImGui::PushStyleColor(ImGuiCol_ChildBg, ui.look->panel);
-  ImGui::BeginChild("lesson", {width, height}, false, ImGuiWindowFlags_AlwaysUseWindowPadding);
+  begin_padded_child("lesson", {width, height});
   ImGui::PopStyleColor();
   ImGui::PopStyleVar();
   const float above = ImGui::GetContentRegionAvail().y - ImGui::GetFrameHeightWithSpacing();

@@ -21,7 +21,7 @@ constexpr ImGuiWindowFlags kFixed = ImGuiWindowFlags_NoDecoration | ImGuiWindowF
 
 void begin_panel(Ui& ui, const char* id, float width, float height) {
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(14), ui.px(12)});
-  ImGui::BeginChild(id, {width, height}, false, ImGuiWindowFlags_AlwaysUseWindowPadding);
+  begin_padded_child(id, {width, height});
   ImGui::PopStyleVar();
 }
 

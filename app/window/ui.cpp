@@ -13,6 +13,14 @@ void mark(Ui& ui, std::string_view id) {
   ui.report.box(id, {least.x, least.y, size.x, size.y});
 }
 
+void begin_padded_child(const char* id, ImVec2 size) {
+#if IMGUI_VERSION_NUM >= 19000
+  ImGui::BeginChild(id, size, ImGuiChildFlags_AlwaysUseWindowPadding);
+#else
+  ImGui::BeginChild(id, size, false, ImGuiWindowFlags_AlwaysUseWindowPadding);
+#endif
+}
+
 void heading(Ui& ui, const char* text, bool first) {
   if (!first) ImGui::Dummy({0, ui.px(5)});
   ImGui::PushFont(ui.fonts.bold);

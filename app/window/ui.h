@@ -28,6 +28,9 @@ struct Ui {
 // Names the last item for tests.
 void mark(Ui& ui, std::string_view id);
 
+// ImGui::BeginChild() with the window padding that is pushed, without a border.
+void begin_padded_child(const char* id, ImVec2 size);
+
 // A heading within a panel, with space above unless it is the first.
 void heading(Ui& ui, const char* text, bool first = false);
 void faint(Ui& ui, std::string_view text);            // small, wrapped
