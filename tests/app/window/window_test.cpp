@@ -200,12 +200,23 @@ TEST_F(Window, TakesFilesThatAreDroppedOnIt) {
   program.wait_for("the dropped text", [](const Report& r) {
     return is_current(r) && r["experiment"]["text"] == "a mat that sat on the cat";
   });
+  // A picture carries the experiment that made it.
+  const std::string render = ATTNSCOPE_BINARY_DIR "/attnscope render --model " + model().string() +
+                             " --text 'the dog' --variant local,window=1 --view grid -o " +
+                             file("grid.png").string();
+  ASSERT_EQ(std::system(render.c_str()), 0);
+  drop_file(display_.name(), file("grid.png"));
+  program.wait_for("the picture's experiment", [](const Report& r) {
+    const Report& e = r["experiment"];
+    return is_current(r) && e["text"] == "the dog" && e["view"]["type"] == "grid" &&
+           e["variant"]["type"] == "local";
+  });
   write_file(file("broken.npy"), "not numbers");
   drop_file(display_.name(), file("broken.npy"));
   const Report report =
       program.wait_for("a complaint", [](const Report& r) { return !r["notices"].empty(); });
   EXPECT_NE(report["notices"].dump().find("broken.npy"), std::string::npos);
-  EXPECT_EQ(report["experiment"]["text"], "a mat that sat on the cat");
+  EXPECT_EQ(report["experiment"]["text"], "the dog");
 }
 
 TEST_F(Window, WorksWithoutComputeShaders) {
