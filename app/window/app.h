@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "app/window/autosave.h"
 #include "app/window/head_job.h"
@@ -43,6 +45,9 @@ class App {
   void show_frame();
   void after_frame();  // wishes, history, requests
   void request_run();
+  // For measure(): draws until what is asked for is shown; times frames after a change each.
+  void finish_run();
+  std::string frame_times(const std::function<void(int)>& change);
   double next_timer() const;  // seconds until something is due; negative: nothing is
   void write_report();
   void close();

@@ -23,19 +23,33 @@ constexpr Index kLargeMap = 4096;     // rows and columns
 constexpr double kMostWait = 60;      // seconds for a run
 constexpr std::size_t kBytes = 4096;  // of text: more than kLength tokens
 
-struct FrameTimes {
-  std::vector<double> milliseconds;
-  double at(double share) {
-    std::sort(milliseconds.begin(), milliseconds.end());
+// Median and 99th percentile.
+std::string summary(std::vector<double> milliseconds) {
+  std::sort(milliseconds.begin(), milliseconds.end());
+  const auto at = [&](double share) {
     const auto last = static_cast<double>(milliseconds.size() - 1);
     return milliseconds[static_cast<std::size_t>(std::lround(share * last))];
-  }
-  std::string text() {
-    char line[64];
-    std::snprintf(line, sizeof line, "%7.1f %7.1f", at(0.5), at(0.99));
-    return line;
-  }
-};
+  };
+  char line[64];
+  std::snprintf(line, sizeof line, "%7.1f %7.1f", at(0.5), at(0.99));
+  return line;
+}
+
+// Across the middle of the picture.
+void move_pointer(GLFWwindow* window, int n) {
+  int width = 0, height = 0;
+  glfwGetWindowSize(window, &width, &height);
+  const double share = static_cast<double>(n) / kFrames;
+  glfwSetCursorPos(window, (0.35 + 0.3 * share) * width, (0.4 + 0.3 * share) * height);
+}
+
+// In a circle over a map of so many rows and columns, in and out.
+void pan_and_zoom(ViewSettings& view, Index cells, int n) {
+  const auto all = static_cast<double>(cells);
+  const double turn = 2 * M_PI * n / kFrames;
+  view.height = view.width = all * (0.55 - 0.4 * std::cos(turn));
+  view.row = view.column = (all - view.height) * (0.5 + 0.4 * std::sin(turn));
+}
 
 // A file that goes when this does.
 class TemporaryFile {
@@ -73,88 +87,76 @@ void write_large_map(const std::filesystem::path& path) {
 
 }  // namespace
 
+void App::finish_run() {
+  const double start = glfwGetTime();
+  while (runner_->busy() || state_.trace == nullptr || !same_run(state_.shown, state_.experiment)) {
+    glfwWaitEventsTimeout(0.01);
+    take_outcome();
+    frame();
+    after_frame();
+    if (!state_.error.empty()) throw WorkError("measuring: " + state_.error);
+    if (glfwGetTime() - start > kMostWait) throw WorkError("measuring: a run takes too long");
+  }
+}
+
+std::string App::frame_times(const std::function<void(int)>& change) {
+  std::vector<double> milliseconds;
+  for (int n = 0; n < kFrames; ++n) {
+    change(n);
+    glfwPollEvents();
+    const auto start = std::chrono::steady_clock::now();
+    take_outcome();
+    frame();
+    after_frame();
+    glFinish();
+    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+    milliseconds.push_back(time.count());
+  }
+  return summary(std::move(milliseconds));
+}
+
 void App::measure() {
   glfwSwapInterval(0);
   state_.tour_stop = -1;
-  const auto wait_for_run = [&] {
-    const double start = glfwGetTime();
-    while (runner_->busy() || state_.trace == nullptr ||
-           !same_run(state_.shown, state_.experiment)) {
-      glfwWaitEventsTimeout(0.01);
-      take_outcome();
-      frame();
-      after_frame();
-      if (!state_.error.empty()) throw WorkError("measuring: " + state_.error);
-      if (glfwGetTime() - start > kMostWait) throw WorkError("measuring: a run takes too long");
-    }
-  };
-  // `change` prepares the n-th frame; the time is that of all that the window does for it.
-  const auto timed = [&](const std::function<void(int)>& change) {
-    FrameTimes times;
-    for (int n = 0; n < kFrames; ++n) {
-      change(n);
-      glfwPollEvents();
-      const auto start = std::chrono::steady_clock::now();
-      take_outcome();
-      frame();
-      after_frame();
-      glFinish();
-      const std::chrono::duration<double, std::milli> time =
-          std::chrono::steady_clock::now() - start;
-      times.milliseconds.push_back(time.count());
-    }
-    return times;
-  };
-  int width = 0, height = 0;
-  glfwGetWindowSize(platform_.window(), &width, &height);
-  const auto move_pointer = [&](int n) {  // across the middle of the picture
-    const double share = static_cast<double>(n) / kFrames;
-    glfwSetCursorPos(platform_.window(), (0.35 + 0.3 * share) * width,
-                     (0.4 + 0.3 * share) * height);
-  };
-  const auto pan_and_zoom = [&](Index cells) {
-    return [&, cells](int n) {
-      const auto all = static_cast<double>(cells);
-      const double turn = 2 * M_PI * n / kFrames;
-      ViewSettings& view = state_.experiment.view;
-      view.height = view.width = all * (0.55 - 0.4 * std::cos(turn));
-      view.row = view.column = (all - view.height) * (0.5 + 0.4 * std::sin(turn));
-    };
-  };
-
   std::string text;
   while (text.size() < kBytes)
     text += panels_.samples.empty() ? "words " : panels_.samples.back() + " ";
+  const auto move = [&](int n) { move_pointer(platform_.window(), n); };
+  const auto pan = [&](Index cells) {
+    return [&, cells](int n) { pan_and_zoom(state_.experiment.view, cells, n); };
+  };
+
   state_.experiment = Experiment();
   state_.experiment.text = text;
-  wait_for_run();
-  std::printf("%dx%d, %s, %zu tokens; milliseconds a frame, median and 99th percentile\n", width,
-              height, state_.gpu.c_str(), state_.trace->tokens.size());
+  finish_run();
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  std::printf("%.0fx%.0f, %s, %zu tokens; milliseconds a frame, median and 99th percentile\n",
+              static_cast<double>(size.x), static_cast<double>(size.y), state_.gpu.c_str(),
+              state_.trace->tokens.size());
   std::printf("%-12s %15s %15s %15s\n", "view", "pointer moves", "during runs", "pan and zoom");
   for (const View& shown : views()) {
     state_.experiment = Experiment();
     state_.experiment.text = text;
     if (shown.example) shown.example(state_.experiment);
     state_.experiment.view.id = shown.id;
-    wait_for_run();
-    const std::string still = timed(move_pointer).text();
-    const std::string running = timed([&](int n) {
-                                  move_pointer(n);
-                                  if (!runner_->busy())
-                                    state_.experiment.text = (n % 2 == 0 ? "A " : "The ") + text;
-                                }).text();
-    wait_for_run();
+    finish_run();
+    const std::string still = frame_times(move);
+    const std::string running = frame_times([&](int n) {
+      move(n);
+      if (!runner_->busy()) state_.experiment.text = (n % 2 == 0 ? "A " : "The ") + text;
+    });
+    finish_run();
     std::printf("%-12s %15s %15s", shown.id.c_str(), still.c_str(), running.c_str());
-    if (shown.zooms) std::printf(" %15s", timed(pan_and_zoom(kLength)).text().c_str());
+    if (shown.zooms) std::printf(" %15s", frame_times(pan(kLength)).c_str());
     std::printf("\n");
     std::fflush(stdout);
   }
   const TemporaryFile large("map.npy");
   write_large_map(large.path());
   state_.experiment = opened(large.path(), Experiment());
-  wait_for_run();
-  std::printf("%-12s %15s %15s %15s\n", "map 4096²", timed(move_pointer).text().c_str(), "",
-              timed(pan_and_zoom(kLargeMap)).text().c_str());
+  finish_run();
+  std::printf("%-12s %15s %15s %15s\n", "map 4096²", frame_times(move).c_str(), "",
+              frame_times(pan(kLargeMap)).c_str());
 }
 
 }  // namespace attnscope::window
