@@ -1,25 +1,18 @@
 #include "tests/app/window/small_model.h"
 
 #include "core/checkpoint/checkpoint.h"
-#include "core/position/encoding.h"
 #include "core/text/bpe.h"
+#include "tests/support/small_config.h"
 
 namespace attnscope::window {
 
 void save_small_model(const std::filesystem::path& folder) {
-  ModelConfig config;
-  config.context = 64;
-  config.width = 32;
-  config.layers = 2;
-  config.heads = config.kv_heads = 2;
-  config.head_size = 16;
-  config.hidden = 64;
-  HeadGroup group;
-  group.heads = 2;
-  group.encoding = {"rope", default_values(encoding("rope").parameters)};
-  config.groups.assign(2, {group});
   const auto tokenizer = train_bpe("the cat sat on the mat and the dog sat on the log", 280);
-  config.vocabulary = tokenizer->vocabulary_size();
+  const ModelConfig config = testing::small_config({.vocabulary = tokenizer->vocabulary_size(),
+                                                    .context = 64,
+                                                    .layers = 2,
+                                                    .head_size = 16,
+                                                    .hidden = 64});
   Checkpoint checkpoint;
   checkpoint.model = make_model(config, 3);
   for (auto& [name, weight] : checkpoint.model.weights) {

@@ -6,6 +6,7 @@
 #include "core/model/weights.h"
 #include "core/text/bpe.h"
 #include "tests/core/checkpoint/files.h"
+#include "tests/support/small_config.h"
 
 namespace attnscope {
 namespace {
@@ -15,17 +16,8 @@ using testing::TemporaryFolder;
 
 Checkpoint small() {
   Checkpoint checkpoint;
-  ModelConfig& config = checkpoint.model.config;
-  config.vocabulary = 260;
-  config.context = 8;
-  config.width = 8;
-  config.layers = 1;
-  config.heads = config.kv_heads = 2;
-  config.head_size = 4;
-  config.hidden = 6;
-  config.groups = uniform_groups(config, default_variant(),
-                                 {"rope", default_values(encoding("rope").parameters)});
-  checkpoint.model = make_model(config, 1);
+  checkpoint.model = make_model(
+      testing::small_config({.vocabulary = 260, .context = 8, .head_size = 4, .hidden = 6}), 1);
   checkpoint.tokenizer = train_bpe("abababab cdcdcdcd", 258);
   return checkpoint;
 }

@@ -13,6 +13,7 @@
 #include "core/model/logit_lens.h"
 #include "core/model/weights.h"
 #include "tests/core/checkpoint/files.h"
+#include "tests/support/small_config.h"
 
 namespace attnscope {
 namespace {
@@ -71,16 +72,8 @@ Layout llama() {
 }
 
 Layout own() {
-  ModelConfig config;
-  config.vocabulary = kVocabulary;
-  config.context = 8;
-  config.width = 64;
-  config.layers = 1;
-  config.heads = config.kv_heads = 4;
-  config.head_size = 16;
-  config.hidden = 96;
-  config.groups = uniform_groups(config, default_variant(),
-                                 {"rope", default_values(encoding("rope").parameters)});
+  const ModelConfig config = testing::small_config(
+      {.vocabulary = kVocabulary, .context = 8, .heads = 4, .head_size = 16, .hidden = 96});
   Layout layout{"own", to_json(config).dump(), {}, 8};
   for (const WeightSpec& spec : weight_specs(config)) layout.tensors[spec.name] = spec.shape;
   return layout;

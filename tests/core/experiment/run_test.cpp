@@ -117,8 +117,7 @@ TEST_F(Run, GoesBeyondTheTrainedContextWhereAsked) {
 
 TEST_F(Run, RefusesPositionsThatATrainedEncodingLacks) {
   const testing::TemporaryFolder folder;
-  testing::save_byte_model(folder.path(), 1, 16, 12,
-                           {"learned", default_values(encoding("learned").parameters)});
+  testing::save_byte_model(folder.path(), 1, 16, 12, "learned");
   Experiment e = experiment("0123456789abcdefghij");
   e.model = folder.path().string();
   e.overlong = Overlong::All;

@@ -7,23 +7,14 @@
 
 #include "core/base/error.h"
 #include "core/text/bpe.h"
+#include "tests/support/small_config.h"
 
 namespace attnscope {
 namespace {
 
 Checkpoint byte_model(Index context) {
   Checkpoint checkpoint;
-  ModelConfig& config = checkpoint.model.config;
-  config.vocabulary = 256;
-  config.context = context;
-  config.width = 16;
-  config.layers = 1;
-  config.heads = config.kv_heads = 2;
-  config.head_size = 8;
-  config.hidden = 16;
-  config.groups = uniform_groups(config, default_variant(),
-                                 {"rope", default_values(encoding("rope").parameters)});
-  checkpoint.model = make_model(config, 1);
+  checkpoint.model = make_model(testing::small_config({.context = context}), 1);
   Tensor embedding = checkpoint.model.weights.find("embed.weight")->second.value();
   for (float& x : embedding) x *= 20;  // far from uniform predictions
   checkpoint.tokenizer = train_bpe("bytes", 256);

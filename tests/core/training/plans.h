@@ -6,6 +6,7 @@
 
 #include "core/base/file.h"
 #include "core/training/train.h"
+#include "tests/support/small_config.h"
 
 namespace attnscope::testing {
 
@@ -14,16 +15,7 @@ inline TrainingPlan tiny_plan(const std::filesystem::path& folder) {
   for (int i = 0; i < 200; ++i) text += "the cat sat on the mat. ";
   write_file(folder / "text.txt", text);
   TrainingPlan plan;
-  ModelConfig& config = plan.model;
-  config.vocabulary = 256;
-  config.context = 32;
-  config.width = 32;
-  config.layers = 2;
-  config.heads = config.kv_heads = 4;
-  config.head_size = 8;
-  config.hidden = 64;
-  config.groups = uniform_groups(config, default_variant(),
-                                 {"rope", default_values(encoding("rope").parameters)});
+  plan.model = small_config({.layers = 2, .heads = 4, .hidden = 64});
   plan.text = {folder / "text.txt"};
   plan.folder = folder / "model";
   plan.held_out_share = 0.1;
