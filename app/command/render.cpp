@@ -1,6 +1,10 @@
 // attnscope render: a view of a run as a picture.
+#include <unistd.h>
+
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -25,44 +29,68 @@ struct Options {
   PictureSizeOptions size;
   std::filesystem::path output;
   std::string animate;  // "query=0:64"; empty: one picture
-  int frames = 60;
-  double seconds = 0.05;
+  std::optional<int> frames;
+  std::optional<double> seconds;
 };
 
-void run(const Options& options) {
-  FrameOptions frames;
+// What can be said about the files before anything runs.
+struct Target {
+  std::filesystem::path output;
+  PictureOptions picture;
+  std::optional<FrameOptions> frames;  // of a moving picture
+};
+
+Target target(const Options& options) {
+  Target target{options.output, options.size.options(), std::nullopt};
   if (options.animate.empty()) {
     check_export_name(options.output);
-  } else {
-    frames = frames_from_text(options.animate);
-    frames.count = options.frames;
-    frames.seconds = options.seconds;
+    return target;
   }
-  const PictureOptions picture = options.size.options();
+  check_frames_name(options.output);
+  target.frames = frames_from_text(options.animate);
+  target.frames->count = options.frames;
+  target.frames->seconds = options.seconds;
+  return target;
+}
+
+void write(const Target& target, const Experiment& experiment, const Traces& traces,
+           ExperimentRun& runner, const Stop& stop) {
+  std::optional<HeadTable> measured;
+  if (const std::string& file = experiment.view.statistics_file; !file.empty()) {
+    measured = head_table(experiment, read_file(file), runner, print_progress("measuring"), stop);
+  }
+  const HeadTable* heads = measured ? &*measured : nullptr;
+  if (!target.frames) {
+    write_view(target.output, *traces.trace, experiment, target.picture, traces.reference.get(),
+               stop, heads);
+    return;
+  }
+  FrameSequence frames(experiment, traces, *target.frames, runner);
+  constexpr std::size_t kSteps = 1000;
+  std::function<void(double)> progress;
+  // Elsewhere what is refused in the midst of it has the one line to itself.
+  if (isatty(STDERR_FILENO) != 0) {
+    progress = [print = print_progress("frames")](double share) {
+      print(static_cast<std::size_t>(std::lround(share * kSteps)), kSteps);
+    };
+  }
+  write_frames(target.output, frames, target.picture, progress, stop, heads);
+}
+
+void run(const Options& options) {
+  const Target to_write = target(options);
   Experiment experiment = options.experiment.experiment();
   if (options.experiment.intervenes()) experiment.view.id = "intervene";
   if (options.compare.given()) experiment.view.id = "compare";
   options.view.apply(experiment.view);
   options.compare.apply(experiment);
-  if (!options.animate.empty()) check_frames(options.output, experiment, frames);
   check_writable(options.output);
   ExperimentRun runner(backends());
   const Stop stop = stop_on_interrupt();
   const Traces traces = runner.run_both(experiment, stop);
   options.experiment.check_trace(*traces.trace);
   options.view.check_cells(*traces.trace, experiment.view);
-  std::optional<HeadTable> measured;
-  if (const std::string& file = experiment.view.statistics_file; !file.empty()) {
-    measured = head_table(experiment, read_file(file), runner, print_progress("measuring"), stop);
-  }
-  const HeadTable* heads = measured ? &*measured : nullptr;
-  if (!options.animate.empty()) {
-    write_frames(options.output, *traces.trace, experiment, picture, frames, traces.reference.get(),
-                 {}, stop, heads);
-  } else {
-    write_view(options.output, *traces.trace, experiment, picture, traces.reference.get(), stop,
-               heads);
-  }
+  write(to_write, experiment, traces, runner, stop);
   for (const std::string& note : traces.trace->notes) {
     std::fprintf(stderr, "note: %s\n", note.c_str());
   }
@@ -88,11 +116,15 @@ void add_render(CLI::App& app) {
       ->required();
   command.add_option("--animate", options->animate,
                      "KEY=FROM:TO: a moving picture (FILE.gif, or FILE-%03d.png for a picture of "
-                     "each frame) in which a number of the view runs from here to there");
-  command.add_option("--frames", options->frames, "How many frames a moving picture has")
-      ->capture_default_str();
-  command.add_option("--seconds", options->seconds, "How long each frame of a GIF stays")
-      ->capture_default_str();
+                     "each frame) in which a number runs from here to there: one of the view's, "
+                     "layer, head, one of the variant's or the encoding's (variant.window=1:16, "
+                     "position.base=100:10000), or tokens=0:10, the text as the model goes on "
+                     "with it by the settings of the view next. The model runs for each frame");
+  command.add_option("--frames", options->frames,
+                     "How many frames a moving picture has; default: one for each whole number, "
+                     "60 for what is no integer");
+  command.add_option("--seconds", options->seconds,
+                     "How long each frame of a GIF stays; default: 0.4 for integers, else 0.05");
   command.callback([options] { run(*options); });
 }
 

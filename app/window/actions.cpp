@@ -133,7 +133,7 @@ void add_file_actions(std::vector<Action>& list) {
        [](State& s) {
          s.exporting.open = true;
          s.exporting.problem.clear();
-         s.exporting.picture.dark = s.settings.dark;
+         if (!s.exporting.themed) s.exporting.picture.dark = s.settings.dark;
        },
        has_trace});
   list.back().starts_group = true;

@@ -84,8 +84,8 @@ App::App(const WindowOptions& options)
   panels_.model.models = bundled_models();
   panels_.picture.cache.compute_maps([] { glfwPostEmptyEvent(); });
   start_experiment(options);
-  runner_ = std::make_unique<Runner>(gpu_backends([this] { return platform_.compute_context(); }),
-                                     [] { glfwPostEmptyEvent(); });
+  state_.exporting.backends = gpu_backends([this] { return platform_.compute_context(); });
+  runner_ = std::make_unique<Runner>(state_.exporting.backends, [] { glfwPostEmptyEvent(); });
   request_run();
 }
 
@@ -94,6 +94,7 @@ App::~App() {
   runner_.reset();
   heads_.cancel();
   state_.exporting.job.reset();
+  state_.exporting.backends = {};
   panels_ = {};
   state_.trace.reset();
   state_.reference.reset();
@@ -334,6 +335,7 @@ void App::write_report() {
   if (state_.measured != nullptr) facts["measured_texts"] = state_.measured->texts;
   if (state_.exporting.open) {
     facts["export_path"] = state_.exporting.path;
+    facts["export_problem"] = state_.exporting.problem;
     facts["export_asks"] = !state_.exporting.replaced.empty();
   }
   facts["notices"] = nlohmann::json::array();

@@ -2,8 +2,10 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 
 #include "app/window/dialogs.h"
+#include "app/window/export_frames.h"
 #include "app/window/export_job.h"
 #include "app/window/files.h"
 #include "core/base/error.h"
@@ -15,22 +17,47 @@ namespace attnscope::window {
 
 namespace {
 
-constexpr std::array<const char*, 7> kEndings = {".png", ".svg",         ".pdf", ".csv",
-                                                 ".npy", ".safetensors", ".gif"};
-constexpr int kPixels = 0, kMoving = 6;               // of kEndings
+constexpr std::array<const char*, 8> kEndings = {".png", ".svg",         ".pdf", ".csv",
+                                                 ".npy", ".safetensors", ".gif", ".png"};
+constexpr int kPixels = 0, kGif = 6, kNumbered = 7;   // of kEndings
+constexpr const char* kNumber = "-%03d";              // of a frame, behind the name
 constexpr double kLeastSide = 100, kMostSide = 8000;  // units
 constexpr double kLeastPixels = 0.25, kMostPixels = 8;
+constexpr double kLeastFont = 5, kMostFont = 64;                 // units
+constexpr double kPoint = 72.0 / PictureOptions::kUnitsPerInch;  // points of a unit
+
+bool is_moving(int format) {
+  return format == kGif || format == kNumbered;
+}
 
 int format_of(const std::string& path) {
+  if (is_numbered(path)) return kNumbered;
   const std::string ending = std::filesystem::path(path).extension().string();
   const auto found = std::find(kEndings.begin(), kEndings.end(), ending);
   return found == kEndings.end() ? -1 : static_cast<int>(found - kEndings.begin());
 }
 
+// The same name in another format.
+std::string renamed(const std::string& name, int format) {
+  std::filesystem::path path(name);
+  if (is_numbered(path)) {
+    std::string stem = path.stem().string();
+    const std::string number = kNumber;
+    if (stem.ends_with(number)) stem.resize(stem.size() - number.size());
+    path = numbered(path.parent_path() / stem, 0);  // a number that a person put elsewhere
+  } else {
+    path.replace_extension();
+  }
+  if (format == kNumbered) path += kNumber;
+  path += kEndings[static_cast<std::size_t>(format)];
+  return path.string();
+}
+
 void draw_path(Ui& ui, State& state) {
   ExportDialog& dialog = state.exporting;
   ImGui::TextUnformatted("File");
-  if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+  if (ImGui::IsWindowAppearing() || dialog.focus_name) ImGui::SetKeyboardFocusHere();
+  dialog.focus_name = false;
   ImGui::SetNextItemWidth(-ui.px(104));
   text_field(ui, "##path", dialog.path, "export.path", "picture.png");
   ImGui::SameLine();
@@ -45,27 +72,28 @@ void draw_path(Ui& ui, State& state) {
                 {"CSV", "The picture's numbers with their tokens, for spreadsheets.", "csv"},
                 {"NPY", "The picture's numbers for NumPy.", "npy"},
                 {"Tensors", "The picture's numbers and tokens as safetensors.", "safetensors"},
-                {"GIF", "A moving picture, in which a number of the view runs.", "gif"}},
+                {"GIF", "A moving picture, in which a number runs.", "gif"},
+                {"Frames", "A PNG of each frame of a moving picture, numbered.", "frames"}},
                format_of(dialog.path));
-  if (clicked >= 0) {
-    dialog.path = std::filesystem::path(dialog.path)
-                      .replace_extension(kEndings[static_cast<std::size_t>(clicked)])
-                      .string();
-  }
+  if (clicked >= 0) dialog.path = renamed(dialog.path, clicked);
 }
 
-void draw_theme(Ui& ui, PictureOptions& picture) {
+void draw_theme(Ui& ui, ExportDialog& dialog) {
+  PictureOptions& picture = dialog.picture;
   ImGui::TextUnformatted("Theme");
   const int clicked = segments(ui, "export.theme",
                                {{"Light", "For paper.", "light"}, {"Dark", "For slides.", "dark"}},
                                picture.dark ? 1 : 0);
-  if (clicked >= 0) picture.dark = clicked == 1;
+  if (clicked >= 0) {
+    picture.dark = clicked == 1;
+    dialog.themed = true;
+  }
   ImGui::Checkbox("Transparent", &picture.transparent);
   mark(ui, "export.transparent");
   hint(ui, "Nothing behind the picture: for slides and posters with a ground of their own.");
 }
 
-// A field for a number, one of three in a row, with its label above. It shows value × factor.
+// A field for a number, one of a row, with its label above. It shows value × factor.
 struct NumberField {
   const char* label;
   const char* help;
@@ -75,6 +103,7 @@ struct NumberField {
   bool may_be_zero;
   const char* format;
   const char* id;
+  bool enabled = true;
 };
 
 void draw_field(Ui& ui, const NumberField& field) {
@@ -109,24 +138,29 @@ void draw_size(Ui& ui, ExportDialog& dialog, bool pixels) {
       dialog.inches
           ? NumberField{"Dots per inch", "For PNG: 300 is usual in print.", picture.scale,
                         PictureOptions::kUnitsPerInch, kLeastPixels, kMostPixels, false, "%.0f",
-                        "export.scale"}
+                        "export.scale", pixels}
           : NumberField{"Scale", "Pixels for each unit, for PNG: how large letters are drawn.",
-                        picture.scale, 1, kLeastPixels, kMostPixels, false, "%.2f", "export.scale"},
+                        picture.scale, 1, kLeastPixels, kMostPixels, false, "%.2f", "export.scale",
+                        pixels},
+      {"Font size", "Of labels, in points: 10 is usual in print, more for slides.",
+       picture.font_size, kPoint, kLeastFont, kMostFont, false, "%.4g", "export.font_size"},
   };
-  const float gap = ui.px(8), third = (ImGui::GetContentRegionAvail().x - 2 * gap) / 3;
+  constexpr int kFields = std::size(fields);
+  const float gap = ui.px(8);
+  const float each = (ImGui::GetContentRegionAvail().x - (kFields - 1) * gap) / kFields;
   const float left = ImGui::GetCursorPosX();
   const auto place = [&](int i) {
-    if (i > 0) ImGui::SameLine(left + static_cast<float>(i) * (third + gap));
+    if (i > 0) ImGui::SameLine(left + static_cast<float>(i) * (each + gap));
   };
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < kFields; ++i) {
     place(i);
     ImGui::TextUnformatted(fields[i].label);
     hint(ui, fields[i].help);
   }
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < kFields; ++i) {
     place(i);
-    ImGui::SetNextItemWidth(third);
-    ImGui::BeginDisabled(i == 2 && !pixels);
+    ImGui::SetNextItemWidth(each);
+    ImGui::BeginDisabled(!fields[i].enabled);
     draw_field(ui, fields[i]);
     ImGui::EndDisabled();
   }
@@ -139,65 +173,6 @@ void draw_size(Ui& ui, ExportDialog& dialog, bool pixels) {
   }
 }
 
-// What moves in a moving picture: one of the view's numbers, from here to there.
-void draw_frames(Ui& ui, State& state) {
-  FrameOptions& frames = state.exporting.frames;
-  const View& shown = view(state.experiment.view.id);
-  std::vector<const Parameter*> numbers;
-  for (const Parameter& p : shown.parameters) {
-    const bool is_number = p.kind == Parameter::Kind::Integer || p.kind == Parameter::Kind::Real;
-    if (is_number) numbers.push_back(&p);
-  }
-  if (numbers.empty()) {
-    faint(ui, "This view has no number that could move. Choose another view, such as RoPE.");
-    return;
-  }
-  const auto now = std::find_if(numbers.begin(), numbers.end(),
-                                [&](const Parameter* p) { return p->key == frames.key; });
-  const auto choose = [&](const Parameter& p) {
-    const bool plays = shown.animation && shown.animation->key == p.key;
-    frames.key = p.key;
-    frames.from = plays ? shown.animation->from : p.slider_least;
-    frames.to = plays ? shown.animation->to : p.slider_most;
-  };
-  if (now == numbers.end()) {
-    const auto plays = std::find_if(numbers.begin(), numbers.end(), [&](const Parameter* p) {
-      return shown.animation && shown.animation->key == p->key;
-    });
-    choose(plays == numbers.end() ? *numbers.front() : **plays);
-  }
-  ImGui::TextUnformatted("What moves");
-  ImGui::SetNextItemWidth(-1);
-  const auto moved = std::find_if(numbers.begin(), numbers.end(),
-                                  [&](const Parameter* p) { return p->key == frames.key; });
-  if (ImGui::BeginCombo("##moves", (*moved)->label.c_str())) {
-    for (const Parameter* p : numbers) {
-      if (ImGui::Selectable(p->label.c_str(), p->key == frames.key)) choose(*p);
-    }
-    ImGui::EndCombo();
-  }
-  mark(ui, "export.moves");
-  const float gap = ui.px(8), third = (ImGui::GetContentRegionAvail().x - 2 * gap) / 3;
-  const float left = ImGui::GetCursorPosX();
-  const auto place = [&](int i) {
-    if (i > 0) ImGui::SameLine(left + static_cast<float>(i) * (third + gap));
-    ImGui::SetNextItemWidth(third);
-  };
-  for (int i = 0; i < 3; ++i) {
-    if (i > 0) ImGui::SameLine(left + static_cast<float>(i) * (third + gap));
-    ImGui::TextUnformatted(i == 0 ? "From" : i == 1 ? "To" : "Frames");
-  }
-  place(0);
-  ImGui::InputDouble("##from", &frames.from, 0, 0, "%.4g");
-  mark(ui, "export.from");
-  place(1);
-  ImGui::InputDouble("##to", &frames.to, 0, 0, "%.4g");
-  mark(ui, "export.to");
-  place(2);
-  ImGui::InputInt("##frames", &frames.count, 0, 0);
-  mark(ui, "export.frames");
-}
-
 // What has become of a file, whether or not the dialog is still open.
 void take_job(State& state) {
   ExportDialog& dialog = state.exporting;
@@ -206,7 +181,9 @@ void take_job(State& state) {
   dialog.problem = dialog.job->problem();
   if (dialog.problem.empty() && !cancelled) {
     std::error_code ignored;
-    state.say("Wrote " + std::filesystem::absolute(dialog.job->path(), ignored).string() + ".");
+    const std::filesystem::path written = std::filesystem::absolute(dialog.job->path(), ignored);
+    const bool several = is_numbered(written);
+    state.say("Wrote " + numbered(written, 0).string() + (several ? " and those after it." : "."));
     dialog.open = false;
   } else if (!dialog.problem.empty() && !dialog.open) {
     state.complain(dialog.problem);
@@ -219,7 +196,7 @@ bool draw_job(Ui& ui, State& state) {
   ExportDialog& dialog = state.exporting;
   if (dialog.job == nullptr) return false;
   // A moving picture knows how far it is; for one picture it is enough to say that it comes.
-  if (format_of(dialog.job->path().string()) == kMoving) {
+  if (is_moving(format_of(dialog.job->path().string()))) {
     ImGui::ProgressBar(static_cast<float>(dialog.job->share()), {-1, 0});
   } else {
     faint(ui, "Writing " + dialog.job->path().filename().string() + " …");
@@ -231,39 +208,69 @@ bool draw_job(Ui& ui, State& state) {
 
 // Whether the button has to be pressed once more, since a file would be lost.
 bool asks_to_replace(const ExportDialog& dialog) {
-  std::error_code ignored;
-  return dialog.replaced == dialog.path && std::filesystem::exists(dialog.path, ignored);
+  return !dialog.path.empty() && dialog.replaced == dialog.path;
 }
 
-void write(State& state) {
+// What a moving picture needs while it is written.
+struct Moving {
+  ExperimentRun run;
+  FrameSequence frames;
+  Moving(const BackendProvider& backends, const Experiment& experiment, const Traces& traces,
+         const FrameOptions& options)
+      : run(backends ? backends : cpu_only()), frames(experiment, traces, options, run) {}
+};
+
+struct Task {
+  ExportJob::Write write;
+  int files = 1;
+};
+
+Task task(const State& state) {
+  const ExportDialog& dialog = state.exporting;
+  if (state.trace == nullptr) throw InputError("There is no picture to export.");
+  const Experiment experiment = state.shown_experiment();
+  const Traces traces{state.trace, state.reference};
+  if (!is_moving(format_of(dialog.path))) {
+    check_export_name(dialog.path);
+    return {[path = dialog.path, experiment, traces, picture = dialog.picture,
+             heads = state.measured](const auto&, const Stop& stop) {
+      write_view(path, *traces.trace, experiment, picture, traces.reference.get(), stop,
+                 heads.get());
+    }};
+  }
+  check_frames_name(dialog.path);
+  const auto moving = std::make_shared<Moving>(dialog.backends, experiment, traces, dialog.frames);
+  return {[path = dialog.path, moving, picture = dialog.picture, heads = state.measured](
+              const auto& progress, const Stop& stop) {
+            write_frames(path, moving->frames, picture, progress, stop, heads.get());
+          },
+          is_numbered(dialog.path) ? moving->frames.count() : 1};
+}
+
+bool any_exists(const std::filesystem::path& path, int files) {
+  std::error_code ignored;
+  for (int file = 0; file < files; ++file) {
+    if (std::filesystem::exists(numbered(path, file), ignored)) return true;
+  }
+  return false;
+}
+
+void accept(State& state) {
   ExportDialog& dialog = state.exporting;
   dialog.problem.clear();
-  std::error_code ignored;
-  if (std::filesystem::exists(dialog.path, ignored) && dialog.replaced != dialog.path) {
-    dialog.replaced = dialog.path;
-    return;
-  }
+  const bool asked = asks_to_replace(dialog);
   dialog.replaced.clear();
   try {
-    if (state.trace == nullptr) throw InputError("There is no picture to export.");
-    check_export_name(dialog.path);
-    const Experiment experiment = state.shown_experiment();
-    const bool moving = format_of(dialog.path) == kMoving;
-    if (moving) check_frames(dialog.path, experiment, dialog.frames);
-    dialog.job = std::make_shared<ExportJob>(
-        dialog.path, [path = dialog.path, moving, experiment, picture = dialog.picture,
-                      frames = dialog.frames, trace = state.trace, reference = state.reference,
-                      heads = state.measured](const auto& progress, const Stop& stop) {
-          if (moving) {
-            write_frames(path, *trace, experiment, picture, frames, reference.get(), progress, stop,
-                         heads.get());
-          } else {
-            write_view(path, *trace, experiment, picture, reference.get(), stop, heads.get());
-          }
-        });
+    Task next = task(state);
+    if (asked || !any_exists(dialog.path, next.files)) {
+      dialog.job = std::make_shared<ExportJob>(dialog.path, std::move(next.write));
+      return;
+    }
+    dialog.replaced = dialog.path;
   } catch (const std::exception& e) {
     dialog.problem = e.what();
   }
+  dialog.focus_name = true;
 }
 
 }  // namespace
@@ -275,17 +282,17 @@ void draw_export_dialog(Ui& ui, State& state) {
   bool open =
       dialog.open && !(state.browser.open && state.browser.purpose == BrowsePurpose::ExportPath);
   const bool was_open = open;
-  if (!begin_dialog(ui, "Export picture", open, 460)) {
+  if (!begin_dialog(ui, "Export picture", open, 540)) {
     if (was_open) dialog.open = false;
     return;
   }
   draw_path(ui, state);
   const int format = format_of(dialog.path);
   if (!is_data_name(dialog.path)) {
-    draw_theme(ui, dialog.picture);
-    draw_size(ui, dialog, format == kPixels || format == kMoving);
+    draw_theme(ui, dialog);
+    draw_size(ui, dialog, format == kPixels || is_moving(format));
   }
-  if (format == kMoving) draw_frames(ui, state);
+  if (is_moving(format)) draw_export_frames(ui, state);
   if (!dialog.problem.empty()) {
     ImGui::PushStyleColor(ImGuiCol_Text, ui.look->error);
     paragraph(ui, dialog.problem);
@@ -293,7 +300,9 @@ void draw_export_dialog(Ui& ui, State& state) {
   }
   const bool replaces = asks_to_replace(dialog);
   if (replaces) {
-    ImGui::TextColored(ui.look->warning, "This file exists. Click again to replace it.");
+    ImGui::TextColored(ui.look->warning, is_numbered(dialog.path)
+                                             ? "Such files exist. Click again to replace them."
+                                             : "This file exists. Click again to replace it.");
   }
   ImGui::Dummy({0, ui.px(4)});
   if (draw_job(ui, state)) {
@@ -301,8 +310,9 @@ void draw_export_dialog(Ui& ui, State& state) {
     return;
   }
   const bool enter = take_key(ui, "Enter");
-  if (button(ui, replaces ? "Replace" : "Export", "export.accept", true, ui.px(140)) || enter)
-    write(state);
+  if (button(ui, replaces ? "Replace" : "Export", "export.accept", true, ui.px(140)) || enter) {
+    accept(state);
+  }
   ImGui::SameLine();
   if (button(ui, "Cancel", "export.cancel", false, ui.px(100))) dialog.open = false;
   if (!open) dialog.open = false;

@@ -31,7 +31,7 @@ Words words(BrowsePurpose purpose) {
     case BrowsePurpose::ExportPath:
       return {"Picture file", "Choose",
               "The ending decides the format: .png, .svg, .pdf, .csv, .npy, .safetensors or "
-              ".gif."};
+              ".gif; NAME-%03d.png is a picture of each frame."};
   }
   return {"", "", ""};
 }

@@ -53,8 +53,11 @@ struct ExportDialog {
   bool open = false;
   std::string path = "attention.png";
   PictureOptions picture;
-  bool inches = false;  // sizes are shown in inches and dots per inch
-  FrameOptions frames;  // of a moving picture
+  bool inches = false;       // sizes are shown in inches and dots per inch
+  bool themed = false;       // a person chose light or dark; else it is as the window
+  FrameOptions frames;       // of a moving picture
+  BackendProvider backends;  // of its runs; none: the CPU
+  bool focus_name = false;   // the name gets the keys in the next frame
   std::string problem;
   std::string replaced;            // the existing file that was asked about
   std::shared_ptr<ExportJob> job;  // that writes one at the moment

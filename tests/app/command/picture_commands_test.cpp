@@ -119,6 +119,16 @@ TEST_F(PictureCommands, MovingPictures) {
   for (const char* name : {"move-00.png", "move-01.png", "move-02.png"}) {
     EXPECT_EQ(load_session(path(name)).view.id, "rope");
   }
+  const std::vector<std::string> local = {"--text",         "the cat sat", "--variant",
+                                          "local,window=2", "--animate",   "variant.window=1:3"};
+  ASSERT_EQ(render(local, "window-%d.png").status, 0);
+  for (Index n = 0; n < 3; ++n) {
+    const Experiment made = load_session(path("window-" + std::to_string(n) + ".png"));
+    EXPECT_EQ(made.variant->values.integer("window"), n + 1);
+  }
+  EXPECT_FALSE(fs::exists(path("window-3.png")));
+  expect_refusal(render({"--text", "the cat", "--animate", "variant.window=1:3"}, "a.gif"),
+                 "expected one of");
   expect_refusal(render(with({"query=0"}), "a.gif"), "KEY=FROM:TO");
   expect_refusal(render(with({"speed=0:1"}), "a.gif"), "speed");
   expect_refusal(render(with({"query=0:1"}), "a.png"), "numbered");

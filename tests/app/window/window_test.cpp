@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "core/base/file.h"
+#include "core/experiment/experiment.h"
 #include "core/lesson/lesson.h"
 #include "core/tensor/safetensors.h"
 #include "tests/app/window/desktop.h"
@@ -428,6 +429,60 @@ TEST_F(Window, ExportsWhatItShows) {
   EXPECT_NE(export_to("after.png"), picture);
   EXPECT_NE(second_row(export_to("after.csv")), second_row(numbers));
   EXPECT_NE(export_to("after.svg").find("<svg"), std::string::npos);
+}
+
+// GIFs and numbered pictures, of what the view plays and of what the model does.
+TEST_F(Window, ExportsMovingPictures) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
+  program.wait_for("a first picture", is_current);
+  program.press("8");
+  program.wait_for("RoPE", [](const Report& r) {
+    return is_current(r) && r["experiment"]["view"]["type"] == "rope";
+  });
+  const auto type_name = [&](const std::string& name) {
+    program.wait_for("the dialog",
+                     [](const Report& r) { return r["widgets"].contains("export.path"); });
+    program.click("export.path");
+    program.press("ctrl+a");
+    program.type(file(name).string());
+  };
+  const auto export_as = [&](const std::string& format, const std::string& written) {
+    program.click("export.format." + format);
+    program.wait_for("the name of a " + format, [&](const Report& r) {
+      return r["export_path"] == file(written).string() && r["widgets"].contains("export.moves");
+    });
+    program.click("export.frames");
+    program.press("ctrl+a");
+    program.type("4");
+    program.keep_screenshot("export-" + format);
+    program.click("export.accept");
+    program.wait_for("the dialog's end",
+                     [](const Report& r) { return !r["widgets"].contains("export.path"); });
+  };
+  program.press("ctrl+e");
+  type_name("turning.png");
+  export_as("gif", "turning.gif");
+  EXPECT_EQ(read_file(file("turning.gif")).substr(0, 6), "GIF89a");
+
+  program.press("ctrl+e");
+  program.click("export.format.frames");
+  program.click("export.moves");
+  program.click("export.moves.tokens");
+  export_as("frames", "turning-%03d.png");
+  EXPECT_EQ(load_session(file("turning-000.png")).text, "the cat sat on the mat");
+  EXPECT_GT(load_session(file("turning-003.png")).text.size(), 22U);
+  EXPECT_FALSE(std::filesystem::exists(file("turning-004.png")));
+
+  // A name that is refused can be mended at once.
+  program.press("ctrl+e");
+  type_name("x.bmp");
+  program.press("Return");
+  program.wait_for("the refusal", [](const Report& r) { return r["export_problem"] != ""; });
+  program.type(file("mended.png").string());
+  program.press("Return");
+  program.wait_for("the dialog's end",
+                   [](const Report& r) { return !r["widgets"].contains("export.path"); });
+  EXPECT_EQ(read_file(file("mended.png")).substr(1, 3), "PNG");
 }
 
 TEST_F(Window, OpensTensorsOfOnesOwn) {

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "tests/core/experiment/models.h"
 #include "tests/core/figure/picture.h"
 #include "tests/core/view/model_trace.h"
 #include "tests/support/compare.h"
@@ -29,11 +32,27 @@ Experiment of_view(const std::string& view) {
   return experiment;
 }
 
-FrameOptions options(const std::string& text, int count) {
+FrameOptions options(const std::string& text, std::optional<int> count = std::nullopt) {
   FrameOptions frames = frames_from_text(text);
   frames.count = count;
   return frames;
 }
+
+// The frames of a run that is there already, of two layers of two heads.
+class OfATrace {
+ public:
+  FrameSequence frames(const Experiment& experiment, const FrameOptions& options) {
+    return {experiment, {trace_, nullptr}, options, run_};
+  }
+  std::string refused(const std::string& view, const FrameOptions& options) {
+    return refusal([&] { frames(of_view(view), options); });
+  }
+  const Trace& trace() const { return *trace_; }
+
+ private:
+  std::shared_ptr<const Trace> trace_ = std::make_shared<const Trace>(testing::run_model({}));
+  ExperimentRun run_{cpu_only()};
+};
 
 TEST(Frames, FromText) {
   const FrameOptions frames = frames_from_text("query=-1.5:64");
@@ -59,42 +78,128 @@ TEST(Frames, NumbersInNames) {
 }
 
 TEST(Frames, MoveOneNumber) {
-  const Experiment experiment = of_view("rope");
-  const FrameOptions frames = options("query=10:20", 5);
+  OfATrace run;
+  FrameSequence frames = run.frames(of_view("rope"), options("query=10:20", 5));
   for (int n = 0; n < 5; ++n) {
-    EXPECT_DOUBLE_EQ(view_values(frame_of(experiment, frames, n).view, "rope").real("query"),
-                     10 + 2.5 * n);
+    const Frame frame = frames.frame(n, Stop());
+    EXPECT_DOUBLE_EQ(view_values(frame.experiment.view, "rope").real("query"), 10 + 2.5 * n);
+    EXPECT_EQ(frame.traces.trace.get(), &run.trace());  // what only looks different is not run
   }
-  EXPECT_EQ(
-      view_values(frame_of(experiment, options("reach=8:16", 3), 1).view, "rope").integer("reach"),
-      12);
+  FrameSequence whole = run.frames(of_view("rope"), options("reach=8:16", 3));
+  EXPECT_EQ(view_values(whole.frame(1, Stop()).experiment.view, "rope").integer("reach"), 12);
+  EXPECT_EQ(run.frames(of_view("rope"), options("reach=8:16")).count(), 9);
+  EXPECT_EQ(run.frames(of_view("rope"), options("query=8:16")).count(), 60);
 }
 
-TEST(Frames, RefusedBeforeAnythingIsWritten) {
-  testing::TemporaryFolder folder;
-  const auto refused = [&](const std::string& view, const std::string& text, int count,
-                           const std::string& name) {
-    return refusal(
-        [&] { check_frames(folder.path() / name, of_view(view), options(text, count)); });
-  };
-  EXPECT_NE(refused("rope", "queri=1:2", 5, "a.gif").find("query, key, base"), std::string::npos);
-  EXPECT_NE(refused("map", "query=1:2", 5, "a.gif"), "");
-  EXPECT_NE(refused("rope", "reach=8:100000", 5, "a.gif").find("reach"), std::string::npos);
-  EXPECT_NE(refused("rope", "query=1:2", 1, "a.gif").find("frames"), std::string::npos);
-  EXPECT_NE(refused("rope", "query=1:2", 5, "a.png").find("numbered"), std::string::npos);
-  EXPECT_NE(refused("rope", "query=1:2", 5, "a-%d.bmp"), "");
-  EXPECT_EQ(refused("rope", "query=1:2", 5, "a-%d.png"), "");
+TEST(Frames, MoveTheLayerAndTheHead) {
+  OfATrace run;
+  Experiment experiment = of_view("compare");
+  experiment.view.head = 1;
+  experiment.others = {experiment};
+  FrameSequence frames = run.frames(experiment, options("layer=1:0"));
+  ASSERT_EQ(frames.count(), 2);
+  Experiment first = frames.frame(0, Stop()).experiment;
+  EXPECT_EQ(first.view.layer, 1);
+  EXPECT_EQ(first.others.front().view.layer, 1);  // both look at the same
+  experiment.others.front().view.head = 0;
+  FrameSequence apart = run.frames(experiment, options("layer=1:0"));
+  EXPECT_EQ(apart.frame(0, Stop()).experiment.others.front().view.layer, 0);
+}
+
+TEST(Frames, RefusedBeforeAnythingRuns) {
+  OfATrace run;
+  EXPECT_NE(run.refused("rope", options("queri=1:2")).find("query, key, base"), std::string::npos);
+  const std::string named = run.refused("map", options("variant.window=1:2"));
+  EXPECT_NE(named.find("layer, head, position.base"), std::string::npos) << named;
+  EXPECT_EQ(named.find("variant.window,"), std::string::npos) << named;
+  EXPECT_NE(run.refused("rope", options("reach=8:100000", 5)).find("reach"), std::string::npos);
+  EXPECT_NE(run.refused("rope", options("reach=8:9.5", 5)).find("integer"), std::string::npos);
+  EXPECT_NE(run.refused("map", options("layer=0:2")).find("from 0 to 1"), std::string::npos);
+  EXPECT_NE(run.refused("rope", options("query=1:2", 1)).find("frames"), std::string::npos);
+  EXPECT_NE(run.refused("rope", options("query=1:2", 0)).find("frames"), std::string::npos);
+  EXPECT_NE(run.refused("rope", options("reach=9:9")).find("frames"), std::string::npos);
+  FrameOptions slow = options("query=1:2");
+  slow.seconds = 0;
+  EXPECT_NE(run.refused("rope", slow).find("seconds"), std::string::npos);
+  Experiment over_texts = of_view("grid");
+  over_texts.view.statistics_file = "texts";
+  EXPECT_NE(refusal([&] { run.frames(over_texts, options("position.base=1:2")); }), "");
+}
+
+TEST(Frames, NamesThatCanBeWritten) {
+  const auto refused = [](const char* name) { return refusal([&] { check_frames_name(name); }); };
+  EXPECT_NE(refused("a.png").find("numbered"), std::string::npos);
+  EXPECT_NE(refused("a-%d-%d.png").find("one number"), std::string::npos);
+  EXPECT_NE(refused("a-%d.bmp"), "");
+  EXPECT_EQ(refused("a-%d.png"), "");
+  EXPECT_EQ(refused("a.gif"), "");
+}
+
+// A model of its own, that runs for each frame.
+class RunFrames : public ::testing::Test {
+ protected:
+  RunFrames() {
+    testing::save_byte_model(folder_.path() / "model", 2, 32, 16);
+    experiment_.model = (folder_.path() / "model").string();
+    experiment_.text = "the cat";
+  }
+  FrameSequence frames(const FrameOptions& options) {
+    return {experiment_, run_.run_both(experiment_, Stop()), options, run_};
+  }
+  testing::TemporaryFolder folder_;
+  ExperimentRun run_{cpu_only()};
+  Experiment experiment_;
+};
+
+TEST_F(RunFrames, OfAVariantsNumber) {
+  experiment_.variant = variant_from_json({{"type", "local"}, {"window", 4}}, "variant");
+  FrameSequence moved = frames(options("variant.window=1:5"));
+  ASSERT_EQ(moved.count(), 5);
+  for (int n = 0; n < 5; ++n) {
+    const Frame frame = moved.frame(n, Stop());
+    EXPECT_EQ(frame.experiment.variant->values.integer("window"), n + 1);
+    const Pattern& pattern = *frame.traces.trace->attention.front().result.pattern;
+    EXPECT_EQ(pattern.row_count(0, 6), n + 2);  // the query's own place, and the window
+  }
+}
+
+TEST_F(RunFrames, OfANumberThatOneHeadHas) {
+  GroupChoice group;
+  group.layers = {0};
+  group.heads = {1};
+  group.variant = variant_from_json({{"type", "local"}, {"window", 4}}, "variant");
+  experiment_.groups = {group};
+  EXPECT_THROW(frames(options("variant.window=1:3")), InputError);  // head 0 looks at all
+  experiment_.view.head = 1;
+  const Experiment moved = frames(options("variant.window=1:3")).frame(2, Stop()).experiment;
+  EXPECT_EQ(moved.groups.front().variant->values.integer("window"), 3);
+  EXPECT_EQ(moved.variant, std::nullopt);
+}
+
+TEST_F(RunFrames, OfTheTextThatTheModelWrites) {
+  FrameSequence written = frames(options("tokens=0:12"));
+  const std::string sixth = written.frame(6, Stop()).experiment.text;  // in any order
+  std::string before;
+  for (int n = 0; n <= 12; ++n) {
+    const Frame frame = written.frame(n, Stop());
+    EXPECT_TRUE(frame.experiment.text.starts_with(before));
+    EXPECT_EQ(frame.experiment.text.size(), 7U + static_cast<std::size_t>(n));  // of bytes
+    const auto tokens = static_cast<Index>(frame.traces.trace->tokens.size());
+    EXPECT_EQ(tokens, std::min<Index>(7 + n, 16));  // beyond the context its last part
+    before = frame.experiment.text;
+  }
+  EXPECT_EQ(written.frame(6, Stop()).experiment.text, sixth);
 }
 
 TEST(Frames, NumberedPicturesAreThoseOfTheirExperiments) {
   testing::TemporaryFolder folder;
-  const Trace trace = testing::run_model({});
+  OfATrace run;
   PictureOptions picture;
   picture.scale = 1;
   std::vector<double> shares;
-  write_frames(folder.path() / "r-%02d.png", trace, of_view("rope"), picture,
-               options("query=0:6", 3), nullptr, [&](double share) { shares.push_back(share); },
-               {});
+  FrameSequence frames = run.frames(of_view("rope"), options("query=0:6", 3));
+  write_frames(folder.path() / "r-%02d.png", frames, picture,
+               [&](double share) { shares.push_back(share); }, {});
   EXPECT_EQ(shares.front(), 0);
   EXPECT_EQ(shares.back(), 1);
   for (int n = 0; n < 3; ++n) {
@@ -102,7 +207,7 @@ TEST(Frames, NumberedPicturesAreThoseOfTheirExperiments) {
     const Experiment made = load_session(path);
     EXPECT_EQ(view_values(made.view, "rope").real("query"), 3.0 * n);
     const fs::path alone = folder.path() / "alone.png";
-    write_view(alone, trace, made, picture);
+    write_view(alone, run.trace(), made, picture);
     EXPECT_EQ(testing::decode_png(read_file(path)).rgba,
               testing::decode_png(read_file(alone)).rgba);
   }
@@ -110,22 +215,22 @@ TEST(Frames, NumberedPicturesAreThoseOfTheirExperiments) {
 
 TEST(Frames, StopsWhenAsked) {
   testing::TemporaryFolder folder;
-  const Trace trace = testing::run_model({});
+  OfATrace run;
   PictureOptions picture;
   picture.scale = 0.5;
   const Stop stop;
   int seen = 0;
+  FrameSequence frames = run.frames(of_view("rope"), options("query=0:6", 9));
   EXPECT_THROW(write_frames(
-                   folder.path() / "a.gif", trace, of_view("rope"), picture,
-                   options("query=0:6", 9), nullptr,
+                   folder.path() / "a.gif", frames, picture,
                    [&](double) {
-                     if (++seen == 3) stop.request();
+                     if (++seen == 12) stop.request();
                    },
                    stop),
                Stopped);
   EXPECT_TRUE(fs::is_empty(folder.path()));
-  write_frames(folder.path() / "a.gif", trace, of_view("span"), picture, options("z=0:6", 4),
-               nullptr, {}, {});
+  FrameSequence all = run.frames(of_view("span"), options("z=0:6", 4));
+  write_frames(folder.path() / "a.gif", all, picture, {}, {});
   EXPECT_EQ(read_file(folder.path() / "a.gif").substr(0, 6), "GIF89a");
 }
 
