@@ -1,4 +1,4 @@
-// A lesson's words in a band below the picture, with what its claims come to.
+// A lesson's words in a band below or beside the picture, with what its claims come to.
 #pragma once
 
 #include <memory>
@@ -17,8 +17,15 @@ struct LessonChecks {
   std::vector<std::optional<ClaimCheck>> checks;  // nothing: cannot be measured in this run
 };
 
-// Pixels that its words need in this width; 0 without a lesson.
-float lesson_band_height(const Ui& ui, const State& state, float width);
-void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, float width, float height);
+// Where the words stand: below the picture; when presenting on a wide screen beside it, since maps
+// are square. The picture is what a lesson is about, so they have at most a share of the space, and
+// scroll.
+struct LessonPlace {
+  bool beside = false;
+  float width = 0, height = 0;  // pixels; 0: there is no lesson
+};
+LessonPlace lesson_place(const Ui& ui, const State& state, float width, float height);
+
+void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, const LessonPlace& place);
 
 }  // namespace attnscope::window

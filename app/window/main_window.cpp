@@ -43,19 +43,23 @@ void draw_middle(Ui& ui, State& state, Panels& panels, Painter& painter, float w
                  float height) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   panels.places.picture = {at.x, at.y, at.x + width, at.y + height};
-  const float band = std::min(lesson_band_height(ui, state, width), height / 2);
+  const LessonPlace lesson = lesson_place(ui, state, width, height);
+  // Of the picture; the lesson begins where it ends.
+  const ImVec2 end(at.x + width - (lesson.beside ? lesson.width : 0),
+                   at.y + height - (lesson.beside ? 0 : lesson.height));
   ImGui::BeginGroup();
-  painter.fill(*ImGui::GetWindowDrawList(), at, {at.x + width, at.y + height - band},
-               packed(ui.look->page));
-  begin_panel(ui, "middle", width, height - band);
+  painter.fill(*ImGui::GetWindowDrawList(), at, end, packed(ui.look->page));
+  begin_panel(ui, "middle", end.x - at.x, end.y - at.y);
   draw_view_panel(ui, state, panels.picture, painter);
   ImGui::EndChild();
-  if (band > 0) {
-    ImGui::SetCursorScreenPos({at.x, at.y + height - band});
-    draw_lesson_band(ui, state, panels.lesson, width, band);
-    ImGui::GetWindowDrawList()->AddRectFilled({at.x, at.y + height - band},
-                                              {at.x + width, at.y + height - band + ui.px(1)},
-                                              packed(ui.look->line));
+  mark(ui, "middle");
+  if (lesson.height > 0) {
+    const ImVec2 corner = lesson.beside ? ImVec2(end.x, at.y) : ImVec2(at.x, end.y);
+    ImGui::SetCursorScreenPos(corner);
+    draw_lesson_band(ui, state, panels.lesson, lesson);
+    const ImVec2 line =
+        lesson.beside ? ImVec2(end.x + ui.px(1), end.y) : ImVec2(end.x, end.y + ui.px(1));
+    ImGui::GetWindowDrawList()->AddRectFilled(corner, line, packed(ui.look->line));
   }
   ImGui::EndGroup();
 }

@@ -13,11 +13,11 @@ void mark(Ui& ui, std::string_view id) {
   ui.report.box(id, {least.x, least.y, size.x, size.y});
 }
 
-void begin_padded_child(const char* id, ImVec2 size) {
+void begin_padded_child(const char* id, ImVec2 size, ImGuiWindowFlags flags) {
 #if IMGUI_VERSION_NUM >= 19000
-  ImGui::BeginChild(id, size, ImGuiChildFlags_AlwaysUseWindowPadding);
+  ImGui::BeginChild(id, size, ImGuiChildFlags_AlwaysUseWindowPadding, flags);
 #else
-  ImGui::BeginChild(id, size, false, ImGuiWindowFlags_AlwaysUseWindowPadding);
+  ImGui::BeginChild(id, size, false, flags | ImGuiWindowFlags_AlwaysUseWindowPadding);
 #endif
 }
 

@@ -29,7 +29,7 @@ struct Ui {
 void mark(Ui& ui, std::string_view id);
 
 // ImGui::BeginChild() with the window padding that is pushed, without a border.
-void begin_padded_child(const char* id, ImVec2 size);
+void begin_padded_child(const char* id, ImVec2 size, ImGuiWindowFlags flags = 0);
 
 // A heading within a panel, with space above unless it is the first.
 void heading(Ui& ui, const char* text, bool first = false);
