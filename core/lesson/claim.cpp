@@ -39,11 +39,13 @@ Claim claim_from_json(const nlohmann::json& value, const Experiment& step, std::
   claim.head = object.integer_or("head", step.view.head, 0, kMostIndex);
   if (what.takes_query) claim.query = object.integer("query", 0, kMostIndex);
   if (what.takes_key) claim.key = object.integer("key", 0, kMostIndex);
+  claim.other = object.flag_or("other", false);
+  claim.view = step.view;
   const double far = std::numeric_limits<double>::max();
   if (object.has("least")) claim.least = object.number("least", -far, far);
   if (object.has("most")) claim.most = object.number("most", -far, far);
   if (!claim.least && !claim.most) object.fail("least", "\"least\" or \"most\"");
-  if (what.compares && !reference_of(step)) {
+  if ((what.compares || claim.other) && !reference_of(step)) {
     object.fail("measure", "an experiment with \"compare\" for " + what.id);
   }
   object.finish();
@@ -51,11 +53,12 @@ Claim claim_from_json(const nlohmann::json& value, const Experiment& step, std::
 }
 
 ClaimCheck check(const Claim& claim, const Traces& traces) {
-  if (measure(claim.measure).compares && traces.reference == nullptr) {
+  if ((measure(claim.measure).compares || claim.other) && traces.reference == nullptr) {
     throw InputError("a claim compares with another run, and there is none");
   }
+  const Traces turned{traces.reference, traces.trace};
   ClaimCheck checked;
-  checked.value = measure(claim.measure).value(traces, claim);
+  checked.value = measure(claim.measure).value(claim.other ? turned : traces, claim);
   checked.holds = !std::isnan(checked.value) && (!claim.least || checked.value >= *claim.least) &&
                   (!claim.most || checked.value <= *claim.most);
   return checked;

@@ -4,7 +4,8 @@
 //    "most": 1e-5}
 //
 // "layer" and "head" are the step's unless they are given; "query" and "key" are token positions,
-// where the measure takes them. At least one of "least" and "most" must be given.
+// where the measure takes them. "other": true measures the run that the step compares with. At
+// least one of "least" and "most" must be given.
 #pragma once
 
 #include <functional>
@@ -24,6 +25,8 @@ struct Claim {
   std::string measure;  // id
   Index layer = 0, head = 0;
   Index query = -1, key = -1;  // -1: the measure takes none
+  bool other = false;          // of the run beside it
+  ViewSettings view{};         // of the step: what is drawn
   std::optional<double> least, most;
 };
 

@@ -1,0 +1,94 @@
+// Measures of which keys queries may see.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/analysis/flow.h"
+#include "core/attention/span.h"
+#include "core/base/error.h"
+#include "core/lesson/measure.h"
+#include "core/view/span_effect.h"
+#include "core/view/view.h"
+
+namespace attnscope {
+namespace {
+
+double density(const Traces& traces, const Claim& claim) {
+  const Pattern& pattern = *tap_of(*traces.trace, claim).result.pattern;
+  return static_cast<double>(pattern.pair_count(pattern.heads())) /
+         static_cast<double>(pattern.heads() * pattern.queries() * pattern.keys());
+}
+
+double keys_of_query(const Traces& traces, const Claim& claim) {
+  Index head = 0;
+  const Pattern& pattern = *tap_of(*traces.trace, claim, &head).result.pattern;
+  need(claim.query, pattern.queries(), "query");
+  return static_cast<double>(pattern.row_count(std::min(head, pattern.heads() - 1), claim.query));
+}
+
+IntTensor reach_of(const Trace& trace) {
+  std::vector<std::vector<const Pattern*>> layers(static_cast<std::size_t>(trace.layer_count()));
+  for (const AttentionTap& tap : trace.attention) {
+    layers[static_cast<std::size_t>(tap.address.layer)].push_back(tap.result.pattern.get());
+  }
+  return reachability(layers);
+}
+
+double layers_between(const IntTensor& reach, Index query, Index key) {
+  const std::int32_t count = reach(query, key);
+  return count < 0 ? INFINITY : static_cast<double>(count);
+}
+
+double layers_to_reach(const Traces& traces, const Claim& claim) {
+  const IntTensor reach = reach_of(*traces.trace);
+  need(claim.query, reach.dim(0), "query");
+  need(claim.key, reach.dim(1), "key");
+  return layers_between(reach, claim.query, claim.key);
+}
+
+double layers_to_reach_all(const Traces& traces, const Claim&) {
+  const IntTensor reach = reach_of(*traces.trace);
+  return largest(reach.shape(), [&](Index i, Index c) { return layers_between(reach, i, c); });
+}
+
+double layers_to_reach_earlier(const Traces& traces, const Claim&) {
+  const IntTensor reach = reach_of(*traces.trace);
+  return largest(reach.shape(),
+                 [&](Index i, Index c) { return c <= i ? layers_between(reach, i, c) : 0.0; });
+}
+
+// Of the span that the step's view draws: its own where it has one, else the head's.
+double span_at(const Traces& traces, const Claim& claim) {
+  Index head = 0;
+  const AttentionTap& tap = tap_of(*traces.trace, claim, &head);
+  need(claim.query, tap.queries(), "query");
+  need(claim.key, tap.keys(), "key");
+  const Values drawn = view_values(claim.view, "span");
+  const Part* part = tap.result.part.get();
+  const bool learned = part != nullptr && part->normaliser == Normaliser::SpanSoftmax;
+  if (!learned && !(drawn.has("z") && drawn.has("ramp"))) {
+    throw InputError("a claim is about a span, and there is none");
+  }
+  const double z = drawn.has("z") ? drawn.real("z") : span_of_head(*part, head, claim.query);
+  const double ramp = drawn.has("ramp") ? drawn.real("ramp") : part->span_ramp;
+  return span_mask(z, ramp, static_cast<double>(claim.query - claim.key));
+}
+
+}  // namespace
+
+std::vector<Measure> pattern_measures() {
+  return {
+      {"density", "allowed pairs as a share of all pairs", false, false, false, density},
+      {"keys_of_query", "how many keys the query may see", true, false, false, keys_of_query},
+      {"layers_to_reach", "layers until the query hears from the key", true, true, false,
+       layers_to_reach},
+      {"layers_to_reach_all", "layers until every query hears from every key", false, false, false,
+       layers_to_reach_all},
+      {"layers_to_reach_earlier", "layers until every query hears from every earlier key", false,
+       false, false, layers_to_reach_earlier},
+      {"span_mask", "how much the span lets the query see of the key, 0 to 1", true, true, false,
+       span_at},
+  };
+}
+
+}  // namespace attnscope

@@ -1,0 +1,57 @@
+// Measures of what the model foresees.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/base/error.h"
+#include "core/lesson/measure.h"
+#include "core/model/logit_lens.h"
+
+namespace attnscope {
+namespace {
+
+// The key's token among all that may come after the query, the likeliest first: 1, 2, ...
+double next_rank(const Traces& traces, const Claim& claim) {
+  const Trace& trace = *traces.trace;
+  if (!trace.logits.defined()) throw InputError("a claim is about a prediction, and there is none");
+  need(claim.query, trace.logits.dim(0), "query");
+  need(claim.key, static_cast<Index>(trace.tokens.size()), "key");
+  const std::int32_t id = trace.tokens[static_cast<std::size_t>(claim.key)].id;
+  const float own = trace.logits(claim.query, id);
+  Index rank = 1;
+  for (Index other = 0; other < trace.logits.dim(1); ++other) {
+    if (trace.logits(claim.query, other) > own) ++rank;
+  }
+  return static_cast<double>(rank);
+}
+
+// The share of positions whose guess is the last layer's from the claim's layer on.
+double settled(const Traces& traces, const Claim& claim) {
+  const std::shared_ptr<const LogitLens>& lens = traces.trace->lens;
+  if (!lens) throw InputError("a claim is about what layers guess, and the view does not ask them");
+  const IntTensor& guess = lens->guess;
+  need(claim.layer, guess.dim(0), "layer");
+  Index count = 0;
+  for (Index i = 0; i < guess.dim(1); ++i) {
+    bool same = true;
+    for (Index layer = claim.layer; layer < guess.dim(0); ++layer) {
+      same &= guess(layer, i) == guess(guess.dim(0) - 1, i);
+    }
+    count += same ? 1 : 0;
+  }
+  return static_cast<double>(count) / static_cast<double>(guess.dim(1));
+}
+
+}  // namespace
+
+std::vector<Measure> prediction_measures() {
+  return {
+      {"next_rank",
+       "the place of the key's token among what may come after the query, the likeliest being 1",
+       true, true, false, next_rank},
+      {"settled", "share of tokens whose guess is the last layer's from this layer on", false,
+       false, false, settled},
+  };
+}
+
+}  // namespace attnscope
