@@ -68,7 +68,12 @@ std::string measured_text(const Claim& claim, const ClaimCheck& checked) {
   constexpr int kDigits = 3;
   constexpr double kVanishing = 1e-3;
   const std::string value = brief(checked.value, kDigits);
-  if (checked.holds && (checked.value == claim.least || checked.value == claim.most)) return value;
+  const auto says_it = [&](const std::optional<double>& limit) {
+    return limit && brief(*limit, kDigits) == value;
+  };
+  const bool exact = says_it(claim.least) && says_it(claim.most);
+  const bool at_limit = checked.value == claim.least || checked.value == claim.most;
+  if (checked.holds && (exact || at_limit)) return value;
   if (checked.holds && !claim.least && *claim.most > 0 && *claim.most < kVanishing) {
     return "below " + fixed(*claim.most, static_cast<int>(std::ceil(-std::log10(*claim.most))));
   }

@@ -90,6 +90,11 @@ std::vector<Lesson> bundled_lessons() {
 Lesson find_lesson(const std::string& id_or_file) {
   std::error_code ignored;
   if (fs::is_regular_file(id_or_file, ignored)) return load_lesson(id_or_file);
+  const fs::path path(id_or_file);
+  if (path.has_parent_path() || path.extension() == ".json") {
+    throw InputError(id_or_file + ": expected a lesson's file, found " +
+                     (fs::exists(path, ignored) ? "something else" : "no such file"));
+  }
   std::string known;
   for (Lesson& lesson : bundled_lessons()) {
     if (lesson.id == id_or_file) return std::move(lesson);

@@ -66,7 +66,7 @@ double bias(const Trace& trace, const Claim& claim, Index query, Index key) {
       tap.result.part ? pair_score(*tap.result.part, head, query, key) : std::nullopt;
   const bool there = score && score->terms.contains(Term::Bias);
   if (!there) throw InputError("a claim is about a bias, and the run has none");
-  return score->terms.at(Term::Bias);
+  return score->terms.at(Term::Bias) + 0.0;  // no -0
 }
 
 double bias_bend(const Traces& traces, const Claim& claim) {

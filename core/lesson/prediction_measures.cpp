@@ -25,6 +25,20 @@ double next_rank(const Traces& traces, const Claim& claim) {
   return static_cast<double>(rank);
 }
 
+// The share of tokens from the query on that were the likeliest where they came.
+double foreseen(const Traces& traces, const Claim& claim) {
+  const Trace& trace = *traces.trace;
+  const Index length = static_cast<Index>(trace.tokens.size());
+  need(claim.query - 1, length - 1, "token before");
+  Claim one = claim;
+  Index count = 0;
+  for (one.key = claim.query; one.key < length; ++one.key) {
+    one.query = one.key - 1;
+    if (next_rank(traces, one) == 1) ++count;
+  }
+  return static_cast<double>(count) / static_cast<double>(length - claim.query);
+}
+
 // The share of positions whose guess is the last layer's from the claim's layer on.
 double settled(const Traces& traces, const Claim& claim) {
   const std::shared_ptr<const LogitLens>& lens = traces.trace->lens;
@@ -49,6 +63,8 @@ std::vector<Measure> prediction_measures() {
       {"next_rank",
        "the place of the key's token among what may come after the query, the likeliest being 1",
        true, true, false, next_rank},
+      {"foreseen", "share of the tokens from the query on that the model thought the likeliest",
+       true, false, false, foreseen},
       {"settled", "share of tokens whose guess is the last layer's from this layer on", false,
        false, false, settled},
   };

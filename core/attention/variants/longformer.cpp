@@ -15,7 +15,7 @@ Variant longformer_variant() {
   v.summary =
       "A sliding window keeps the cost linear, and a few global positions, such as a question or a "
       "classification token, attend to everything and are attended to by everything, so that "
-      "distant tokens meet in two steps.";
+      "distant tokens meet in two steps where there is no causal mask.";
   v.source = "Beltagy, Peters and Cohan, 2020, Longformer, arXiv:2004.05150";
   v.cost = "O(L·(w + g)·d), g global positions";
   v.incremental = true;

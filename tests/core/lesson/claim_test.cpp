@@ -37,6 +37,17 @@ TEST(Claim, RefusesWhatCannotBeMeasured) {
                InputError);
 }
 
+TEST(Claim, MayBeAboutTheOtherRun) {
+  const json object = {{"text", "a"}, {"measure", "entropy"}, {"most", 1}, {"other", true}};
+  EXPECT_THROW(read(object), InputError);  // there is none
+  Experiment step;
+  step.text = "a";
+  step.others = {step};
+  const Claim claim = read(object, step);
+  EXPECT_TRUE(claim.other);
+  EXPECT_THROW(check(claim, {std::make_shared<const Trace>(), nullptr}), InputError);
+}
+
 TEST(Claim, SaysWhatWasMeasured) {
   Claim claim;
   claim.least = 0.9;
@@ -46,6 +57,9 @@ TEST(Claim, SaysWhatWasMeasured) {
   claim.least = claim.most = 5;
   EXPECT_EQ(measured_text(claim, {5, true}), "5");
   EXPECT_EQ(measured_text(claim, {6, false}), "6 (at least 5, at most 5)");
+  claim.least = 0.4999;
+  claim.most = 0.5001;
+  EXPECT_EQ(measured_text(claim, {0.50001, true}), "0.5");
   claim.least.reset();
   claim.most = 1e-5;
   EXPECT_EQ(measured_text(claim, {1.17e-7, true}), "below 0.00001");

@@ -53,7 +53,18 @@ TEST_F(Lessons, BrokenFilesAreRefused) {
   refused(R"({"lesson": 1, "title": "T", "summary": "S", "source": "A", "more": 1,
               "session": {"attnscope": 1}, "steps": [{"title": "a", "text": "b"}]})");
   EXPECT_THROW(find_lesson("no-such-lesson"), InputError);
-  EXPECT_THROW(find_lesson((folder_.path() / "missing.json").string()), InputError);
+  const auto said = [](const std::string& name) -> std::string {
+    try {
+      find_lesson(name);
+    } catch (const InputError& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_NE(said((folder_.path() / "missing").string()).find("no such file"), std::string::npos);
+  EXPECT_NE(said("missing.json").find("no such file"), std::string::npos);
+  EXPECT_NE(said(folder_.path().string()).find("something else"), std::string::npos);
+  EXPECT_NE(said("no-such-lesson").find("self-attention"), std::string::npos);
 }
 
 TEST(BundledLessons, CoverTheArticles) {
@@ -62,6 +73,22 @@ TEST(BundledLessons, CoverTheArticles) {
   for (const char* id : {"self-attention", "heads", "order", "sinusoids", "rope", "alibi", "sparse",
                          "adaptive", "induction"}) {
     EXPECT_TRUE(ids.contains(id)) << id;
+  }
+}
+
+// Steps about a change show both sides of it, and both look at the same head.
+TEST(BundledLessons, CompareTheSameHead) {
+  for (const Lesson& lesson : bundled_lessons()) {
+    for (const LessonStep& step : lesson.steps) {
+      for (const Experiment& other : step.experiment.others) {
+        EXPECT_EQ(other.view.layer, step.experiment.view.layer) << lesson.id << step.title;
+        EXPECT_EQ(other.view.head, step.experiment.view.head) << lesson.id << step.title;
+        const bool shows_both = step.experiment.view.id == "compare" ||
+                                step.text.find("hold Shift") != std::string::npos ||
+                                step.text.find("Hold Shift") != std::string::npos;
+        EXPECT_TRUE(shows_both) << lesson.id << ": " << step.title;
+      }
+    }
   }
 }
 

@@ -6,6 +6,8 @@
 
 #include "core/base/error.h"
 #include "core/lesson/claim.h"
+#include "core/model/logit_lens.h"
+#include "tests/core/view/model_trace.h"
 
 namespace attnscope {
 namespace {
@@ -80,6 +82,136 @@ TEST(Measures, FollowTokensToTheirOtherPlaces) {
   EXPECT_GT(measured("difference", two), 0.1);
   const Traces twice{trace_of({5, 6, 5}, kWeights), trace_of({5, 6, 5}, kWeights)};
   EXPECT_THROW(measured("difference_by_token", twice), InputError);
+}
+
+TEST(Measures, OfTheOtherRun) {
+  std::vector<float> other = kWeights;
+  other[3] = 0.5F;
+  other[4] = 0.5F;
+  Claim claim;
+  claim.measure = "weight";
+  claim.query = 1;
+  claim.key = 0;
+  claim.least = 0;
+  const Traces two{trace_of({5, 6, 7}, kWeights), trace_of({5, 6, 7}, other)};
+  EXPECT_EQ(check(claim, two).value, 0.25);
+  claim.other = true;
+  EXPECT_EQ(check(claim, two).value, 0.5);
+}
+
+// One layer of these heads.
+std::shared_ptr<const Trace> trace_of_heads(const std::vector<std::vector<float>>& heads) {
+  auto trace = std::make_shared<Trace>(*trace_of({5, 6, 5}, heads.front()));
+  AttentionTap& tap = trace->attention.front();
+  const auto count = static_cast<Index>(heads.size());
+  tap.result.attention = Tensor({count, 3, 3});
+  tap.heads.clear();
+  for (Index head = 0; head < count; ++head) {
+    tap.heads.push_back(head);
+    std::ranges::copy(heads[static_cast<std::size_t>(head)],
+                      tap.result.attention.begin() + 9 * head);
+  }
+  return trace;
+}
+
+TEST(Measures, OfAllHeadsOfALayer) {
+  const std::vector<float> sharp = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  const std::vector<float> even = {1, 0, 0, 0.5F, 0.5F, 0, 0.5F, 0.5F, 0};
+  const Traces three{trace_of_heads({even, sharp, kWeights}), nullptr};
+  EXPECT_NEAR(measured("median_entropy", three), 2.0 / 3, 1e-7);  // that of `even`
+  EXPECT_NEAR(measured("most_induction", three), 0.5, 1e-7);  // of `even`: token 1 follows a 5
+  EXPECT_NEAR(measured("maps_apart", three), 0.375, 1e-7);    // `even` and kWeights
+  const Traces same{trace_of_heads({even, even}), nullptr};
+  EXPECT_EQ(measured("maps_apart", same), 0);
+}
+
+TEST(Measures, OfPairsThatBothOrdersAllow) {
+  // Turned about, only the diagonal is allowed in both.
+  const std::vector<float> turned(kWeights.rbegin(), kWeights.rend());
+  std::vector<float> causal = {1, 0, 0, 0.5F, 0.5F, 0, 0.25F, 0.25F, 0.5F};
+  const Traces two{trace_of({5, 6, 7}, kWeights), trace_of({7, 6, 5}, causal)};
+  EXPECT_NEAR(measured("difference_where_allowed", two), 0.625, 1e-7);  // 7 on itself: 3/8 and 1
+}
+
+TEST(Measures, OfReachInBothDirections) {
+  const Traces one{trace_of({5, 6, 5}, kWeights), nullptr};
+  EXPECT_EQ(measured("layers_to_reach_earlier", one), 1);
+  EXPECT_EQ(measured("layers_to_reach_all", one), INFINITY);
+  auto both = std::make_shared<Trace>(*one.trace);
+  both->attention.front().result.pattern = std::make_shared<const Pattern>(Pattern::all(3, 3));
+  EXPECT_EQ(measured("layers_to_reach_all", {both, nullptr}), 1);
+}
+
+TEST(Measures, OfWhatIsForeseen) {
+  auto trace = std::make_shared<Trace>(*trace_of({2, 0, 1}, kWeights));
+  EXPECT_THROW(measured("next_rank", {trace, nullptr}, 0, 1), InputError);
+  trace->logits = Tensor({3, 3});
+  const std::vector<float> logits = {5, 1, 3, 5, 4, 3, 0, 1, 2};
+  std::ranges::copy(logits, trace->logits.begin());
+  const Traces one{trace, nullptr};
+  EXPECT_EQ(measured("next_rank", one, 0, 1), 1);  // token 0 after the first
+  EXPECT_EQ(measured("next_rank", one, 1, 2), 2);  // token 1 after the second
+  EXPECT_EQ(measured("next_rank", one, 0, 2), 3);
+  EXPECT_EQ(measured("foreseen", one, 1), 0.5);
+  EXPECT_EQ(measured("foreseen", one, 2), 0);
+  EXPECT_THROW(measured("foreseen", one, 0), InputError);
+}
+
+TEST(Measures, OfGuessesThatStay) {
+  auto trace = std::make_shared<Trace>(*trace_of({2, 0, 1}, kWeights));
+  EXPECT_THROW(measured("settled", {trace, nullptr}), InputError);
+  auto lens = std::make_shared<LogitLens>();
+  lens->guess = IntTensor({2, 3});
+  const std::vector<std::int32_t> guesses = {4, 5, 6, 4, 5, 7};
+  std::ranges::copy(guesses, lens->guess.begin());
+  trace->lens = lens;
+  EXPECT_NEAR(measured("settled", {trace, nullptr}), 2.0 / 3, 1e-12);
+}
+
+// A run of a small model, for what comes from queries, keys and encodings.
+Traces run_of(const std::string& variant, const std::string& encoding) {
+  return {
+      std::make_shared<const Trace>(testing::run_model({.variant = variant, .encoding = encoding})),
+      nullptr};
+}
+
+TEST(Measures, OfBiases) {
+  const Traces one = run_of("full", "alibi");  // of two heads: 1/16 and 1/256
+  EXPECT_EQ(measured("bias", one, 7, 7), 0);
+  EXPECT_NEAR(measured("bias", one, 9, 1), -0.5, 1e-6);
+  EXPECT_NEAR(measured("bias_bend", one), 0, 1e-6);
+  EXPECT_NEAR(measured("biases_apart", one, 9, 1), 8 * (1.0 / 16 - 1.0 / 256), 1e-6);
+  EXPECT_GT(measured("bias_bend", run_of("full", "t5")), 1e-3);
+  EXPECT_THROW(measured("bias", run_of("full", "rope"), 9, 1), InputError);
+}
+
+TEST(Measures, OfTurns) {
+  const Traces one = run_of("full", "rope");  // heads of 8 components
+  EXPECT_NEAR(measured("first_turn", one), 1, 1e-9);
+  EXPECT_NEAR(measured("last_turn", one), std::pow(10000, -0.75), 1e-9);
+  EXPECT_THROW(measured("last_turn", run_of("full", "alibi")), InputError);
+}
+
+TEST(Measures, OfSpans) {
+  const Traces one = run_of(R"({"type": "adaptive_span", "span": 4, "ramp": 2})", "none");
+  EXPECT_EQ(measured("span_mask", one, 6, 4), 1);  // z starts at half of the largest span
+  EXPECT_NEAR(measured("span_mask", one, 6, 3), 0.5, 1e-6);
+  EXPECT_EQ(measured("span_mask", one, 6, 2), 0);
+  EXPECT_THROW(measured("span_mask", run_of("full", "none"), 6, 4), InputError);
+  Claim claim;
+  claim.measure = "span_mask";
+  claim.query = 6;
+  claim.key = 1;
+  claim.least = 0;
+  claim.view = testing::settings_with("span", R"({"z": 4, "ramp": 4})");  // drawn over the map
+  EXPECT_NEAR(check(claim, run_of("full", "none")).value, 0.75, 1e-6);
+}
+
+TEST(Measures, OfContent) {
+  const Traces rope = run_of("full", "rope"), none = run_of("full", "none");
+  const Traces alibi{run_of("full", "alibi").trace, none.trace};
+  EXPECT_NEAR(measured("content_difference", alibi), 0, 1e-6);
+  EXPECT_GT(measured("content_difference", {rope.trace, none.trace}), 1e-3);
 }
 
 TEST(Measures, OfSinusoids) {
