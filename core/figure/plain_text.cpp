@@ -71,6 +71,14 @@ std::string brief(double value, int digits) {
   return number(value, std::chars_format::general, digits);
 }
 
+std::string decimal(double value, int places) {
+  std::string text = fixed(value, places);
+  if (text.find('.') == std::string::npos) return text;
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
 std::string grouped(long long value) {
   constexpr std::size_t kGroup = 3;
   const std::string digits = std::to_string(value);

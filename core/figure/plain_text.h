@@ -17,6 +17,8 @@ std::string markup(std::string_view text);
 std::string fixed(double value, int decimals);
 // "0.25", "1e-05", "128": `digits` significant digits, no trailing zeros.
 std::string brief(double value, int digits = 3);
+// With at most this many decimal places: "12", "12.4", "20.95".
+std::string decimal(double value, int places = 2);
 // "1,234,567".
 std::string grouped(long long value);
 

@@ -4,8 +4,8 @@
 
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
-#include "core/model/logit_lens.h"
 #include "core/view/colour_bar.h"
+#include "core/view/depth_data.h"
 #include "core/view/describe.h"
 #include "core/view/matrix_plot.h"
 #include "core/view/token_flow.h"
@@ -24,12 +24,6 @@ constexpr double kOutlined = 9;        // pixels: the height of cells whose exit
 constexpr double kLeastPaled = 3;      // pixels: of cells whose exit is shown at all
 constexpr double kPaled = 0.6;      // how much of the page shows through what comes after an exit
 constexpr double kLeastWord = 2.5;  // em, and this wide
-
-Confidence measure_of(const Values& values) {
-  const std::string& name = values.choice("measure");
-  if (name == "margin") return Confidence::Margin;
-  return name == "probability" ? Confidence::Probability : Confidence::Saturation;
-}
 
 std::string percent(double share) {
   return fixed(100 * share, 0) + " %";
@@ -57,7 +51,7 @@ class Depth {
     by_probability_ = values.choice("colour") == "probability";
     threshold_ = values.real("threshold");
     measure_ = values.choice("measure");
-    exits_ = exit_layers(lens(), measure_of(values), threshold_);
+    exits_ = exit_layers(lens(), confidence_of(values), threshold_);
     const Box inside = page_.frame(trace_.model + " · what each layer would say", caption_text());
     if (!place(inside)) return no_space(page_);
     draw_summary();
@@ -344,6 +338,7 @@ View depth_view() {
       "What each layer would say if it were the last, and where a confident model could stop.",
       true, [](const ViewInput& input) { return Depth(input).lay_out(); }};
   view.reads_lens = true;
+  view.data = depth_data;
   view.parameters = {
       {.key = "measure",
        .label = "Sure by",

@@ -10,6 +10,7 @@
 #include "core/view/describe.h"
 #include "core/view/fact_table.h"
 #include "core/view/intervene_clicks.h"
+#include "core/view/intervene_data.h"
 #include "core/view/matrix_plot.h"
 #include "core/view/range.h"
 #include "core/view/switch_board.h"
@@ -44,21 +45,21 @@ class Interventional {
       : input_(input),
         page_(input),
         settings_(input.experiment.view),
-        before_(input.reference != nullptr ? *input.reference : input.trace),
-        after_(input.trace) {}
+        runs_(input),
+        before_(runs_.before),
+        after_(runs_.after) {}
 
   ViewLayout lay_out() {
-    const Found after = find_tap(after_, settings_);
-    const ViewSettings& other =
-        input_.experiment.others.empty() ? settings_ : input_.experiment.others.front().view;
-    const Found before = find_tap(before_, other);
+    const Found& after = runs_.second_head;
+    const Found& before = runs_.first_head;
     if (after.tap == nullptr) return page_.message(after.headline, after.advice);
     if (after_.given) {
       return page_.message("Nothing to intervene in",
                            "The file holds attention alone, and no model that could be run again "
                            "with a change. Choose a model and a text.");
     }
-    if (before.tap == nullptr) return page_.message("Before: " + before.headline, before.advice);
+    if (before.tap == nullptr)
+      return page_.message(runs_.first + ": " + before.headline, before.advice);
     const Box inside = page_.frame(picture_title(after_) + " · interventions", caption_text());
     foresees_ = after_.logits.defined();
     facts_ = facts();
@@ -75,12 +76,7 @@ class Interventional {
  private:
   double em() const { return page_.em(); }
 
-  // The position whose next token is shown: the selected one, else the last.
-  Index position() const {
-    const auto length = static_cast<Index>(after_.tokens.size());
-    const bool selected = settings_.pinned_query >= 0 && settings_.pinned_query < length;
-    return selected ? settings_.pinned_query : length - 1;
-  }
+  Index position() const { return shown_position(settings_, after_); }
 
   std::string caption_text() const {
     std::string changes;
@@ -302,11 +298,10 @@ class Interventional {
   }
 
   void draw_maps(const Found& before, const Found& after) {
-    const bool compared = !input_.experiment.others.empty();
     const bool off = is_off(input_.experiment.interventions, settings_.layer, settings_.head) ||
                      is_off(input_.experiment.interventions, settings_.layer);
-    draw_map(left_, before, compared ? "B" : "before", first_colour(), "");
-    draw_map(right_, after, compared ? "A" : "after", second_colour(),
+    draw_map(left_, before, runs_.first, first_colour(), "");
+    draw_map(right_, after, runs_.second, second_colour(),
              off ? "switched off: its output is not used" : "");
     for (const Intervention& i : input_.experiment.interventions) draw_mark(i);
   }
@@ -409,8 +404,7 @@ class Interventional {
       }
       return;
     }
-    const bool compared = !input_.experiment.others.empty();
-    draw_fact_table(page_, facts_box_, compared ? "B" : "before", compared ? "A" : "after", facts_);
+    draw_fact_table(page_, facts_box_, runs_.first, runs_.second, facts_);
   }
 
   void draw_candidates() {
@@ -465,6 +459,7 @@ class Interventional {
   const ViewInput& input_;
   Page page_;
   const ViewSettings& settings_;
+  TwoRuns runs_;
   const Trace& before_;
   const Trace& after_;
   std::vector<Fact> facts_;
@@ -508,6 +503,7 @@ View intervene_view() {
        .initial = std::string("this head"),
        .choices = {"this head", "this layer", "all"}}};
   view.example = show_example;
+  view.data = intervene_data;
   return view;
 }
 

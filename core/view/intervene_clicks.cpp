@@ -128,6 +128,12 @@ Handle replacement_handle(const Box& area, Index position, std::int32_t token) {
           [position, token](Experiment& e) { replace_token(e, position, token); }};
 }
 
+Index shown_position(const ViewSettings& settings, const Trace& trace) {
+  const auto length = static_cast<Index>(trace.tokens.size());
+  const bool selected = settings.pinned_query >= 0 && settings.pinned_query < length;
+  return selected ? settings.pinned_query : length - 1;
+}
+
 std::vector<double> next_tokens(const Trace& trace, Index position) {
   if (!trace.logits.defined() || position < 0 || position >= trace.logits.dim(0)) return {};
   const Index vocabulary = trace.logits.dim(1);

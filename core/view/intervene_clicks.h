@@ -21,6 +21,9 @@ std::vector<std::int32_t> replacements(const Trace& before, Index position);
 // token -1: its own again.
 Handle replacement_handle(const Box& area, Index position, std::int32_t token);
 
+// The position whose next token is shown: the selected one, else the last.
+Index shown_position(const ViewSettings& settings, const Trace& trace);
+
 // The probabilities of all tokens after this position; empty where the run has none.
 std::vector<double> next_tokens(const Trace& trace, Index position);
 

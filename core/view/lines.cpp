@@ -9,6 +9,7 @@
 #include "core/view/line_set.h"
 #include "core/view/shapes.h"
 #include "core/view/token_axis.h"
+#include "core/view/view_data.h"
 #include "core/view/view_list.h"
 
 namespace attnscope {
@@ -257,6 +258,28 @@ std::string lines_about(const ViewInput& input, const AttentionTap& tap, const L
   return text;
 }
 
+namespace {
+
+// The weights of each head whose lines are shown.
+ViewData data(const ViewInput& input) {
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
+  const LineSet set =
+      line_set(input, *found.tap, view_values(input.experiment.view, "lines"), {}, {});
+  ViewData numbers;
+  for (const Index head : set.heads) {
+    Index in_group = 0;
+    const AttentionTap* tap = input.trace.find(input.experiment.view.layer, head, &in_group);
+    numbers.matrices.push_back(head_weights(input, *tap, in_group, true));
+    if (set.heads.size() > 1) {
+      numbers.matrices.back().name = "attention of head " + std::to_string(head);
+    }
+  }
+  return numbers;
+}
+
+}  // namespace
+
 View lines_view() {
   return {"lines",
           "Lines",
@@ -289,7 +312,11 @@ View lines_view() {
             .least = 0,
             .most = 1,
             .slider_least = 0,
-            .slider_most = 0.5}}};
+            .slider_most = 0.5}},
+          {},
+          {},
+          false,
+          data};
 }
 
 }  // namespace attnscope

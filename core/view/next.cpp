@@ -332,6 +332,40 @@ class Next {
   double bottom_ = 0;
 };
 
+// The vocabulary, likeliest first, and how the tokens of the text surprised the model.
+ViewData data(const ViewInput& input) {
+  const Trace& trace = input.trace;
+  const auto length = static_cast<Index>(trace.tokens.size());
+  const ViewSettings& view = input.experiment.view;
+  const bool pinned = view.pinned_query >= 0 && view.pinned_query < length;
+  const Index position = pinned ? view.pinned_query : length - 1;
+  const NextSettings settings = next_settings(view);
+  const Tensor logits = logits_at(trace, position);
+  const std::vector<double> plain = probabilities(logits, {});
+  const std::vector<double> used = probabilities(logits, settings.sampling);
+  const std::int32_t next = drawn(used, position, settings.seed);
+  const std::vector<Candidate> tokens = likeliest(plain, static_cast<Index>(plain.size()));
+  ViewData::Matrix distribution{"next token",
+                                Tensor({static_cast<Index>(tokens.size()), 4}),
+                                {},
+                                {"token id", "probability", "probability as sampled", "drawn"},
+                                {"token"}};
+  for (std::size_t n = 0; n < tokens.size(); ++n) {
+    const auto row = static_cast<Index>(n);
+    const std::int32_t id = tokens[n].id;
+    distribution.rows.push_back(token_label(trace, id));
+    distribution.values(row, 0) = static_cast<float>(id);
+    distribution.values(row, 1) = static_cast<float>(tokens[n].probability);
+    distribution.values(row, 2) = static_cast<float>(used[static_cast<std::size_t>(id)]);
+    distribution.values(row, 3) = id == next ? 1 : 0;
+  }
+  if (!trace.token_bits.defined()) return {{std::move(distribution)}};
+  ViewData::Matrix surprise{
+      "surprise", trace.token_bits.reshaped({trace.token_bits.size(), 1}), {}, {"bits"}, {"token"}};
+  for (const TraceToken& token : trace.tokens) surprise.rows.push_back(token.label);
+  return {{std::move(distribution), std::move(surprise)}};
+}
+
 }  // namespace
 
 View next_view() {
@@ -375,6 +409,7 @@ View next_view() {
                       .initial = Index{1},
                       .slider_least = 0,
                       .slider_most = 99}};
+  view.data = data;
   return view;
 }
 

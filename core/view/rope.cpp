@@ -70,14 +70,6 @@ Index pair_of(Index n, Index shown, Index pairs) {
       std::lround(static_cast<double>(n * (pairs - 1)) / static_cast<double>(shown - 1)));
 }
 
-// Positions as the controls give them: "12", "12.4", "20.95".
-std::string position_text(double position) {
-  std::string text = fixed(position, 2);
-  while (text.back() == '0') text.pop_back();
-  if (text.back() == '.') text.pop_back();
-  return text;
-}
-
 // "6.28", "182", "35,333".
 std::string wavelength_text(double frequency) {
   constexpr double kFew = 1000, kMost = 1e9;
@@ -182,8 +174,8 @@ void draw_marker(Page& page, const Ruler& ruler, double position, const std::str
   const double em = page.em(), x = ruler.at(position), side = above ? -1 : 1;
   page.add(Line{{{x, ruler.y}, {x, ruler.y + side * 0.9 * em}}, colour, 2});
   page.add(disc({x, ruler.y + side * 0.55 * em}, 0.42 * em, colour));
-  const std::string text = page.ellipsised(name + " at " + position_text(position), page.small(),
-                                           ruler.right - ruler.left);
+  const std::string text =
+      page.ellipsised(name + " at " + decimal(position), page.small(), ruler.right - ruler.left);
   const double half = page.width_of(text, page.small()) / 2;
   const double middle = std::clamp(x, ruler.left - em + half,
                                    std::max(ruler.left - em + half, ruler.right + em - half));
@@ -208,7 +200,7 @@ void draw_ruler(Page& page, const Ruler& ruler, const RopeTurn& turn) {
         {{ruler.at(p), ruler.y - 0.25 * em}, {ruler.at(p), ruler.y + 0.25 * em}}, theme.line, 1});
   }
   const auto end_text = [&](double position) {
-    return page.ellipsised(position_text(position), page.small(), kRulerEnds * em - em);
+    return page.ellipsised(decimal(position), page.small(), kRulerEnds * em - em);
   };
   page.faint_text({ruler.left - 0.5 * em, ruler.y}, end_text(ruler.least), page.small(),
                   Align::End);
@@ -304,7 +296,7 @@ std::vector<LegendEntry> legend_of(const Theme& theme, const RopeTurn& turn) {
   };
   return {{query_colour(theme), named("query", turn.query_name)},
           {key_colour(theme), named("key", turn.key_name)},
-          {score_colour(theme), "offset " + position_text(turn.offset()) + ": score " +
+          {score_colour(theme), "offset " + decimal(turn.offset()) + ": score " +
                                     fixed(turned_score(turn, turn.offset()), 3)}};
 }
 

@@ -10,7 +10,6 @@
 #include "core/view/legend.h"
 #include "core/view/map_raster.h"
 #include "core/view/span_charts.h"
-#include "core/view/span_effect.h"
 #include "core/view/view_list.h"
 
 namespace attnscope {
@@ -32,16 +31,16 @@ ShownSpan shown_span(const ViewInput& input, const AttentionTap& tap, Index head
   ShownSpan s;
   s.learned = part.normaliser == Normaliser::SpanSoftmax;
   s.changed = values.has("z") || values.has("ramp");
-  s.z = s.learned ? span_of_head(part, head, -1) : 4;
-  s.ramp = s.learned ? part.span_ramp : 4;
-  if (values.has("z")) s.z = values.real("z");
-  if (values.has("ramp")) s.ramp = values.real("ramp");
+  s.span = s.learned ? own_span(part, head) : fixed_span(4, 4, static_cast<double>(tap.keys()));
+  if (values.has("ramp")) s.span.ramp = values.real("ramp");
+  s.z = values.has("z") ? values.real("z") : s.span.mean();
+  s.ramp = s.span.ramp;
+  if (s.changed) s.span = fixed_span(s.z, s.ramp, s.span.most);
   return s;
 }
 
-// The largest distance that any weight has.
-double farthest(const AttentionTap& tap, const ShownSpan& s) {
-  return s.learned ? tap.result.part->span_most : static_cast<double>(tap.keys());
+std::string span_text(const ShownSpan& s) {
+  return "z = " + decimal(s.z) + ", R = " + decimal(s.ramp);
 }
 
 // What the picture is about, above it, and whose the span is.
@@ -50,13 +49,13 @@ void draw_head(Page& page, const Box& inside, const AttentionTap& tap, Index hea
   const ViewSettings& settings = page.input().experiment.view;
   const std::vector<LegendEntry> entries{
       {span_colour(page.theme(), tap, head, s),
-       "z = " + brief(s.z) + ", R = " + brief(s.ramp) + ": layer " +
-           std::to_string(settings.layer) + ", head " + std::to_string(settings.head) + " keeps " +
-           fixed(100 * share_kept(tap, head, s.z, s.ramp), 0) + " % of its weight"}};
+       span_text(s) + ": layer " + std::to_string(settings.layer) + ", head " +
+           std::to_string(settings.head) + " keeps " +
+           fixed(100 * share_kept(page.input(), tap, head, s), 0) + " % of its weight"}};
   const Box line{inside.x, inside.y, inside.width, kLegend * page.em()};
   const double end = draw_legend(page, entries, line).front().right() + page.em();
   const std::vector<std::string> whose =
-      s.learned && !s.changed
+      s.own()
           ? std::vector<std::string>{"the model's own", "the model's"}
           : std::vector<std::string>{s.learned ? "chosen here, in place of the model's"
                                                : "chosen here: the model has no spans of its own",
@@ -110,7 +109,7 @@ std::string about(const ViewInput& input, const AttentionTap& tap, const ShownSp
   const ViewSettings& settings = input.experiment.view;
   std::string text = "Layer " + std::to_string(settings.layer) + ", head " +
                      std::to_string(settings.head) + ": " + describe(tap) + ". ";
-  if (s.learned && !s.changed) {
+  if (s.own()) {
     text += "The spans are the model's own.";
   } else if (s.learned) {
     text += "z and R are this picture's own, in place of the model's.";
@@ -166,29 +165,30 @@ std::pair<std::string, std::string> refusal_of(const Trace& trace, const Attenti
   return {};
 }
 
-// The attention of the shown head with the span.
-Tensor spanned_attention(const ViewInput& input, const Found& found, const ShownSpan& s) {
+// The attention of the shown head without and with the span.
+struct BothMaps {
+  Tensor without, with;  // [L_q, L_k]
+};
+
+BothMaps both_maps(const ViewInput& input, const Found& found, const ShownSpan& s) {
   const AttentionTap& tap = *found.tap;
   const ViewSettings& settings = input.experiment.view;
-  const std::string name =
-      "span " + std::to_string(settings.layer) + " " + std::to_string(settings.head);
-  return kept_for(input, tap, name, s, [&] {
-    return attention_with_span(*tap.result.part, found.head, s.z, s.ramp, farthest(tap, s));
-  });
+  const std::string of = " " + std::to_string(settings.layer) + " " + std::to_string(settings.head);
+  return {kept_for_run(input, tap, "no span" + of,
+                       [&] { return attention_without_span(tap, found.head); }),
+          kept_for(input, tap, "span" + of, s,
+                   [&] { return attention_with_span(tap, found.head, s.span); })};
 }
 
-// The attention without and with the span.
-void draw_spanned(Page& page, const MapPairAt& at, const Found& found, const ShownSpan& s,
-                  const Tensor& spanned) {
+void draw_both(Page& page, const MapPairAt& at, const ShownSpan& s, const BothMaps& maps) {
   const ViewInput& input = page.input();
-  const AttentionTap& tap = *found.tap;
   const ViewSettings& settings = input.experiment.view;
   const std::string colours =
       colour_map(settings.colour_map).diverging() ? "viridis" : settings.colour_map;
+  const std::string whose = s.own() ? "the model's: " : "with ";
   draw_maps(page, at.raster,
-            {{{s.learned ? "attention of the model" : "attention without a span", "without"},
-              tap.attention(found.head)},
-             {{"with z = " + brief(s.z) + ", R = " + brief(s.ramp), "with"}, spanned}},
+            {{{"attention without a span", "without a span", "without"}, maps.without},
+             {{whose + span_text(s), span_text(s), "with"}, maps.with}},
             {0, 1, colours}, {"attention weight", "weight"}, -1,
             input.pointer ? at(*input.pointer) : std::optional<Pair>());
 }
@@ -202,8 +202,7 @@ ViewLayout lay_out(const ViewInput& input) {
     return page.message(headline, advice);
   }
   const ShownSpan s = shown_span(input, tap, found.head);
-  const Box inside =
-      page.frame(head_title(input), caption(input.trace, about(input, tap, s)));
+  const Box inside = page.frame(head_title(input), caption(input.trace, about(input, tap, s)));
   const Parts parts = place_parts(page, inside, tap);
   if (!(parts.curves.width > 0)) return no_space(page);
   draw_head(page, inside, tap, found.head, s);
@@ -216,9 +215,9 @@ ViewLayout lay_out(const ViewInput& input) {
   ViewLayout layout;
   layout.hit = [](Point) { return std::optional<Hit>(); };
   if (has_maps) {
-    const Tensor spanned = spanned_attention(input, found, s);
-    draw_spanned(page, at, found, s, spanned);
-    layout.hit = hits_of(at, input.experiment.view, {Tensor(), spanned});
+    const BothMaps maps = both_maps(input, found, s);
+    draw_both(page, at, s, maps);
+    layout.hit = hits_of(at, input.experiment.view, {maps.without, maps.with});
     set_plot(layout, at, input.pointer);
   }
   double bottom =
@@ -243,9 +242,16 @@ ViewData data(const ViewInput& input) {
     throw InputError(headline + ". " + advice);
   }
   const ShownSpan s = shown_span(input, tap, found.head);
-  return {{{"attention with a span",
-            attention_with_span(*tap.result.part, found.head, s.z, s.ramp, farthest(tap, s)),
-            query_axis(input.trace, tap).labels, key_axis(input.trace, tap).labels}}};
+  const std::vector<std::string> rows = query_axis(input.trace, tap).labels;
+  const std::vector<std::string> columns = key_axis(input.trace, tap).labels;
+  ViewData numbers{
+      {{"attention without a span", attention_without_span(tap, found.head), rows, columns},
+       {"attention with a span", attention_with_span(tap, found.head, s.span), rows, columns}}};
+  const auto far = view_values(input.experiment.view, kId).integer("reach");
+  for (ViewData::Matrix& matrix : span_numbers(input, tap, s, far)) {
+    numbers.matrices.push_back(std::move(matrix));
+  }
+  return numbers;
 }
 
 }  // namespace

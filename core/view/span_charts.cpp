@@ -7,7 +7,6 @@
 #include "core/figure/plain_text.h"
 #include "core/view/legend.h"
 #include "core/view/shapes.h"
-#include "core/view/span_effect.h"
 
 namespace attnscope {
 namespace {
@@ -22,49 +21,119 @@ struct Bar {
   double value;
 };
 
-// For each head of each layer its own span, or what the shown one keeps of its weight.
-std::vector<Bar> bars_of(const ViewInput& input, const AttentionTap& shown, const ShownSpan& s) {
-  const Trace& trace = input.trace;
-  const bool spans = s.learned && !s.changed;
-  std::vector<Bar> bars;
-  std::vector<std::pair<const AttentionTap*, Index>> heads;
+struct HeadAt {
+  const AttentionTap* tap;
+  Index own;  // within the tap's group
+  Index layer, head;
+};
+
+// weight_by_distance() of each of these heads.  [heads, most keys]
+Tensor distances_of(const std::vector<HeadAt>& heads) {
+  Index most = 1;
+  for (const HeadAt& head : heads) most = std::max(most, head.tap->keys());
+  Tensor all = Tensor::zeros({static_cast<Index>(heads.size()), most});
+  for (std::size_t n = 0; n < heads.size(); ++n) {
+    const Tensor one = weight_by_distance(*heads[n].tap, heads[n].own);
+    std::copy(one.begin(), one.end(), all.data() + static_cast<Index>(n) * most);
+  }
+  return all;
+}
+
+bool has_span(const AttentionTap& tap) {
+  return tap.result.part && tap.result.part->normaliser == Normaliser::SpanSoftmax;
+}
+
+// All that look back.
+std::vector<HeadAt> heads_of(const Trace& trace) {
+  std::vector<HeadAt> heads;
   for (Index layer = 0; layer < trace.layer_count(); ++layer) {
     for (Index head = 0; head < trace.head_count(layer); ++head) {
       Index own = 0;
       const AttentionTap* tap = trace.find(layer, head, &own);
-      if (tap == nullptr || !tap->causal || tap->queries() == 0) continue;
-      const bool has = tap->result.part && tap->result.part->normaliser == Normaliser::SpanSoftmax;
-      if (spans && !has) continue;
-      bars.push_back({layer, head, 0});
-      heads.emplace_back(tap, own);
+      if (tap != nullptr && tap->causal && tap->queries() > 0) {
+        heads.push_back({tap, own, layer, head});
+      }
     }
   }
-  const Tensor values = kept_for(input, shown, spans ? "spans" : "kept by span", s, [&] {
-    Tensor numbers({static_cast<Index>(heads.size())});
-    for (Index n = 0; n < numbers.size(); ++n) {
-      const auto& [tap, own] = heads[static_cast<std::size_t>(n)];
-      numbers[n] = static_cast<float>(spans ? span_of_head(*tap->result.part, own, -1)
-                                            : share_kept(*tap, own, s.z, s.ramp));
+  return heads;
+}
+
+// For each head of each layer its own span, or what the shown one keeps of its weight.
+std::vector<Bar> bars_of(const ViewInput& input, const AttentionTap& shown, const ShownSpan& s) {
+  std::vector<Bar> bars;
+  std::vector<HeadAt> heads = heads_of(input.trace);
+  if (s.own()) {
+    std::erase_if(heads, [](const HeadAt& head) { return !has_span(*head.tap); });
+    for (const HeadAt& head : heads) {
+      const double z = own_span(*head.tap->result.part, head.own).mean();
+      bars.push_back({head.layer, head.head, z});
     }
-    return numbers;
-  });
-  for (std::size_t n = 0; n < bars.size(); ++n) {
-    bars[n].value = static_cast<double>(values[static_cast<Index>(n)]);
+    return bars;
+  }
+  if (heads.empty()) return bars;
+  const Tensor distances =
+      kept_for_run(input, shown, "weights by distance", [&] { return distances_of(heads); });
+  for (std::size_t n = 0; n < heads.size(); ++n) {
+    const Tensor one = distances.slice(static_cast<Index>(n), 1).reshaped({distances.dim(1)});
+    bars.push_back({heads[n].layer, heads[n].head, share_kept(one, s.span)});
   }
   return bars;
 }
 
+// z and R of each head, NaN where it has no span of its own and none is chosen, and what it keeps.
+ViewData::Matrix heads_table(const Trace& trace, const ShownSpan& s) {
+  const std::vector<HeadAt> heads = heads_of(trace);
+  ViewData::Matrix matrix{"heads",
+                          Tensor({static_cast<Index>(heads.size()), 5}),
+                          {},
+                          {"layer", "head", "z", "R", "share of weight kept"},
+                          {"of"}};
+  for (std::size_t n = 0; n < heads.size(); ++n) {
+    const HeadAt& head = heads[n];
+    const bool known = !s.own() || has_span(*head.tap);
+    const HeadSpan span = s.own() && known ? own_span(*head.tap->result.part, head.own) : s.span;
+    const double numbers[] = {static_cast<double>(head.layer), static_cast<double>(head.head),
+                              known ? span.mean() : NAN, known ? span.ramp : NAN,
+                              known ? share_kept(*head.tap, head.own, span) : NAN};
+    std::transform(std::begin(numbers), std::end(numbers),
+                   matrix.values.data() + 5 * static_cast<Index>(n),
+                   [](double x) { return static_cast<float>(x); });
+    matrix.rows.push_back("layer " + std::to_string(head.layer) + ", head " +
+                          std::to_string(head.head));
+  }
+  return matrix;
+}
+
 }  // namespace
+
+Tensor kept_for_run(const ViewInput& input, const AttentionTap& tap, const std::string& name,
+                    const std::function<Tensor()>& make) {
+  return input.cache == nullptr ? make() : input.cache->matrix(tap.result.pattern, name, make);
+}
 
 Tensor kept_for(const ViewInput& input, const AttentionTap& tap, const std::string& name,
                 const ShownSpan& s, const std::function<Tensor()>& make) {
-  if (input.cache == nullptr) return make();
-  const std::string of = " " + std::to_string(s.z) + " " + std::to_string(s.ramp);
-  return input.cache->matrix(tap.result.pattern, name + of, make);
+  const std::string of =
+      s.own() ? " own" : " " + std::to_string(s.z) + " " + std::to_string(s.ramp);
+  return kept_for_run(input, tap, name + of, make);
+}
+
+double share_kept(const ViewInput& input, const AttentionTap& tap, Index head, const ShownSpan& s) {
+  const ViewSettings& view = input.experiment.view;
+  const std::string of = " " + std::to_string(view.layer) + " " + std::to_string(view.head);
+  if (s.own()) {
+    const Tensor share = kept_for(input, tap, "share kept" + of, s, [&] {
+      return Tensor::full({1}, static_cast<float>(share_kept(tap, head, s.span)));
+    });
+    return static_cast<double>(share[0]);
+  }
+  return share_kept(kept_for_run(input, tap, "weight by distance" + of,
+                                 [&] { return weight_by_distance(tap, head); }),
+                    s.span);
 }
 
 Colour span_colour(const Theme& theme, const AttentionTap& tap, Index head, const ShownSpan& s) {
-  if (s.changed || !s.learned) return theme.accent;
+  if (!s.own()) return theme.accent;
   return head_colour(tap.heads[static_cast<std::size_t>(head)]);
 }
 
@@ -80,7 +149,7 @@ Chart draw_span_masks(Page& page, const Box& box, const AttentionTap& tap, Index
   const Part& part = *tap.result.part;
   if (s.learned) {
     for (Index a = 0; a < part.heads; ++a) {
-      draw_curve(page, chart, mask_curve(span_of_head(part, a, -1), part.span_ramp, far),
+      draw_curve(page, chart, mask_curve(own_span(part, a).mean(), part.span_ramp, far),
                  head_colour(tap.heads[static_cast<std::size_t>(a)]), 1.5);
     }
   }
@@ -105,7 +174,7 @@ Chart draw_span_masks(Page& page, const Box& box, const AttentionTap& tap, Index
 void draw_span_bars(Page& page, const Box& box, const ViewInput& input, const AttentionTap& tap,
                     const ShownSpan& s) {
   const std::vector<Bar> bars = bars_of(input, tap, s);
-  const bool spans = s.learned && !s.changed;
+  const bool spans = s.own();
   double most = 1;
   for (const Bar& bar : bars) most = std::max(most, bar.value);
   ChartAxis up{.least = 0,
@@ -143,6 +212,27 @@ void draw_span_bars(Page& page, const Box& box, const ViewInput& input, const At
                "layer " + std::to_string(bars[n].layer) + ", head " + std::to_string(bars[n].head) +
                    ": " + brief(bars[n].value));
   }
+}
+
+std::vector<ViewData::Matrix> span_numbers(const ViewInput& input, const AttentionTap& tap,
+                                           const ShownSpan& s, Index far) {
+  const Part& part = *tap.result.part;
+  ViewData::Matrix masks{"mask by distance", {}, {}, {}, {"span"}};
+  std::vector<std::pair<double, double>> shown{{s.z, s.ramp}};  // z, R
+  masks.rows.emplace_back("shown");
+  for (Index a = 0; s.learned && a < part.heads; ++a) {
+    shown.emplace_back(own_span(part, a).mean(), part.span_ramp);
+    masks.rows.push_back("head " + std::to_string(tap.heads[static_cast<std::size_t>(a)]));
+  }
+  masks.values = Tensor({static_cast<Index>(shown.size()), far + 1});
+  for (Index x = 0; x <= far; ++x) masks.columns.push_back(std::to_string(x));
+  for (std::size_t n = 0; n < shown.size(); ++n) {
+    for (Index x = 0; x <= far; ++x) {
+      masks.values(static_cast<Index>(n), x) =
+          static_cast<float>(span_mask(shown[n].first, shown[n].second, static_cast<double>(x)));
+    }
+  }
+  return {std::move(masks), heads_table(input.trace, s)};
 }
 
 }  // namespace attnscope

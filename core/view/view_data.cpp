@@ -22,14 +22,6 @@ std::string label(const std::vector<std::string>& labels, Index at) {
   return i < labels.size() ? labels[i] : std::to_string(at);
 }
 
-// The weights of the layer and head that is looked at.
-ViewData head_data(const ViewInput& input) {
-  const Found found = find_tap(input);
-  if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
-  const bool part = view(input.experiment.view.id).zooms;
-  return {{head_weights(input, *found.tap, found.head, part)}};
-}
-
 struct Extent {  // of cells: [first, last)
   Index first, last;
   Index count() const { return last - first; }
@@ -58,10 +50,13 @@ std::vector<std::string> part_of(const std::vector<std::string>& labels, const E
   return result;
 }
 
-// A matrix over all of the map's cells becomes one over some; others stay.
-void keep_in_sight(ViewData::Matrix& matrix, const AttentionTap& tap, const CellsInSight& cells) {
+// A matrix over all of the map's cells, which has its labels, becomes one over some; others stay.
+void keep_in_sight(ViewData::Matrix& matrix, const Trace& trace, const AttentionTap& tap,
+                   const CellsInSight& cells) {
   const Tensor& all = matrix.values;
   if (all.dim(-2) != tap.queries() || all.dim(-1) != tap.keys()) return;
+  if (matrix.rows != query_axis(trace, tap).labels) return;
+  if (matrix.columns != key_axis(trace, tap).labels) return;
   Shape shape = all.shape();
   shape[shape.size() - 2] = cells.rows.count();
   shape[shape.size() - 1] = cells.columns.count();
@@ -104,7 +99,8 @@ void append_matrix(std::string& csv, const ViewData::Matrix& matrix) {
         csv_field(axis < matrix.axes.size() ? matrix.axes[axis] : "axis " + std::to_string(axis)) +
         ",";
   }
-  csv += "query";
+  const auto rows_axis = static_cast<std::size_t>(matrix.values.rank() - 2);
+  csv += rows_axis < matrix.axes.size() ? csv_field(matrix.axes[rows_axis]) : "query";
   for (Index c = 0; c < columns; ++c) csv += "," + csv_field(label(matrix.columns, c));
   csv += "\n";
   const Index all = matrix.values.size() / columns;
@@ -118,14 +114,18 @@ void append_matrix(std::string& csv, const ViewData::Matrix& matrix) {
 SafetensorsFile safetensors_of(const ViewData& data, const Experiment& experiment) {
   SafetensorsFile file;
   for (const ViewData::Matrix& matrix : data.matrices) {
-    file.tensors.emplace(matrix.name, stored(matrix.values));
+    if (!file.tensors.emplace(matrix.name, stored(matrix.values)).second) {
+      throw WorkError("two matrices of a view are called " + matrix.name);
+    }
+    file.metadata[matrix.name + ".rows"] = nlohmann::json(matrix.rows).dump();
+    file.metadata[matrix.name + ".columns"] = nlohmann::json(matrix.columns).dump();
   }
   const ViewData::Matrix& first = data.matrices.front();
-  file.metadata["rows"] = nlohmann::json(first.rows).dump();
-  file.metadata["columns"] = nlohmann::json(first.columns).dump();
-  // As own_tensors.h reads them.
-  file.metadata["tokens"] = file.metadata["rows"];
-  file.metadata["key_tokens"] = file.metadata["columns"];
+  if (data.matrices.size() == 1 || first.name.starts_with("attention")) {
+    // As own_tensors.h reads them.
+    file.metadata["tokens"] = file.metadata[first.name + ".rows"];
+    file.metadata["key_tokens"] = file.metadata[first.name + ".columns"];
+  }
   file.metadata["experiment"] = to_json(experiment).dump();
   return file;
 }
@@ -146,7 +146,7 @@ ViewData::Matrix head_weights(const ViewInput& input, const AttentionTap& tap, I
       "attention", {}, query_axis(input.trace, tap).labels, key_axis(input.trace, tap).labels};
   if (tap.kept() || !tap.result.tiles) {
     matrix.values = tap.attention(head);
-    keep_in_sight(matrix, tap, cells);
+    keep_in_sight(matrix, input.trace, tap, cells);
     return matrix;
   }
   matrix.values = tap.result.tiles->tile({.head = head,
@@ -167,12 +167,14 @@ ViewData view_data(const Trace& trace, const Experiment& experiment, const Trace
                         .theme = Theme::light(),
                         .measure = file_text_measure(),
                         .reference = reference};
-  ViewData data = shown.data ? shown.data(input) : head_data(input);
+  if (!shown.data) throw InputError(shown.id + ": this view has no numbers to export");
+  ViewData data = shown.data(input);
   const AttentionTap* tap = shown.zooms ? find_tap(input).tap : nullptr;
   for (ViewData::Matrix& matrix : data.matrices) {
     const bool numbers = matrix.values.rank() >= 2 && !matrix.values.empty();
     if (numbers && tap) {
-      keep_in_sight(matrix, *tap, cells_in_sight(experiment.view, tap->queries(), tap->keys()));
+      keep_in_sight(matrix, trace, *tap,
+                    cells_in_sight(experiment.view, tap->queries(), tap->keys()));
     }
     if (!numbers || matrix.values.empty()) {
       throw InputError(shown.id + ": there are no numbers to export");

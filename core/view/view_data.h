@@ -18,7 +18,8 @@ ViewData view_data(const Trace& trace, const Experiment& experiment,
                    const Trace* reference = nullptr);
 
 // Comma-separated: a line of column names, then one for each row, which begins with its label.
-// Axes before the last two come first, a column each; several matrices are parted by empty lines.
+// Axes before the last two come first, a column each; several matrices are parted by empty lines,
+// each below its name. Where `axes` have a name beyond those, it is what the rows are ("query").
 // What is NaN (a pair that is not allowed) is empty.
 std::string to_csv(const ViewData& data);
 
@@ -27,8 +28,9 @@ std::string csv_field(const std::string& text);
 
 // Whether write_view_data() knows the ending: .csv, .npy, .safetensors.
 bool is_data_name(const std::filesystem::path& path);
-// .npy holds one array: InputError for a view of several. .safetensors has the labels and the
-// experiment in its metadata ("rows", "columns": JSON lists; "experiment").
+// .npy holds one array: InputError for a view of several. .safetensors has each by its name, and in
+// its metadata their labels and the experiment ("NAME.rows", "NAME.columns": JSON lists;
+// "experiment").
 void write_view_data(const std::filesystem::path& path, const Trace& trace,
                      const Experiment& experiment, const Trace* reference = nullptr);
 

@@ -6,6 +6,7 @@
 #include "core/view/span_effect.h"
 #include "tests/core/view/model_trace.h"
 #include "tests/core/view/synthetic.h"
+#include "tests/support/compare.h"
 
 namespace attnscope {
 namespace {
@@ -24,7 +25,8 @@ TEST(Span, AttentionWithASpanIsScaledAnew) {
     const Trace trace = run_model({.encoding = encoding, .kv_heads = 1});
     const AttentionTap& tap = trace.attention[1];
     const Tensor plain = tap.attention(1);
-    const Tensor spanned = attention_with_span(*tap.result.part, 1, 3, 2.5, 12);
+    const HeadSpan span = fixed_span(3, 2.5, 12);
+    const Tensor spanned = attention_with_span(tap, 1, span);
     double kept = 0;
     for (Index i = 0; i < 12; ++i) {
       double sum = 0;
@@ -36,21 +38,69 @@ TEST(Span, AttentionWithASpanIsScaledAnew) {
         EXPECT_TRUE(std::abs(static_cast<double>(spanned(i, j)) - expected) <= 2e-5);
       }
     }
-    EXPECT_TRUE(std::abs(share_kept(tap, 1, 3, 2.5) - kept) <= 1e-5);
-    EXPECT_TRUE(std::abs(share_kept(tap, 1, 100, 1) - 1) <= 1e-6);
+    EXPECT_TRUE(std::abs(share_kept(tap, 1, span) - kept) <= 1e-5);
+    EXPECT_TRUE(std::abs(share_kept(weight_by_distance(tap, 1), span) - kept) <= 1e-5);
+    EXPECT_TRUE(std::abs(share_kept(tap, 1, fixed_span(100, 1, 100)) - 1) <= 1e-6);
   }
 }
 
+constexpr const char* kSpans = R"({"type": "adaptive_span", "span": 8, "ramp": 3})";
+
 TEST(Span, OfTheModelWhereItHasOne) {
-  const Trace trace = run_model({.variant = R"({"type": "adaptive_span", "span": 8, "ramp": 3})"});
+  const Trace trace = run_model({.variant = kSpans});
   const AttentionTap& tap = trace.attention[0];
-  EXPECT_EQ(span_of_head(*tap.result.part, 1, -1),
-            static_cast<double>(tap.result.part->span.value()[1]));
-  const Tensor same =
-      attention_with_span(*tap.result.part, 1, span_of_head(*tap.result.part, 1, -1), 3, 8);
-  const Tensor own = tap.attention(1);
-  for (Index n = 0; n < own.size(); ++n) EXPECT_TRUE(std::abs(own[n] - same[n]) <= 1e-6F);
+  const HeadSpan own = own_span(*tap.result.part, 1);
+  EXPECT_EQ(own.mean(), static_cast<double>(tap.result.part->span.value()[1]));
+  const Tensor same = attention_with_span(tap, 1, own);
+  const Tensor kept = tap.attention(1);
+  for (Index n = 0; n < kept.size(); ++n) EXPECT_TRUE(std::abs(kept[n] - same[n]) <= 1e-6F);
   EXPECT_EQ(look_at(trace, "span").refusal, "");
+}
+
+// The same weights with full attention and with spans, of which the second layer's inputs differ:
+// the first layer shows what a span of the model leaves of what there would be without it.
+TEST(Span, OfTheModelIsMeasuredAgainstAttentionWithoutIt) {
+  const Trace full = run_model({});
+  const Trace spans = run_model({.variant = kSpans});
+  const AttentionTap& tap = spans.attention[0];
+  const Tensor without = attention_without_span(tap, 1);
+  EXPECT_TRUE(testing::close(without, full.attention[0].attention(1), 1e-5));
+  const HeadSpan own = own_span(*tap.result.part, 1);
+  const double z = own.mean();
+  double kept = 0;
+  for (Index i = 0; i < 12; ++i) {
+    for (Index j = 0; j <= i; ++j) {
+      const double m = i - j > 8 ? 0 : mask(z, 3, i - j);
+      kept += m * static_cast<double>(without(i, j)) / 12;
+    }
+  }
+  ASSERT_LT(kept, 0.9);  // the model's spans do cut something here
+  EXPECT_TRUE(std::abs(share_kept(tap, 1, own) - kept) <= 1e-5);
+  // A span beyond the model's own lets more through, and at last all within the largest span.
+  EXPECT_GT(share_kept(tap, 1, fixed_span(8, 3, 8)), kept + 0.01);
+  EXPECT_TRUE(std::abs(share_kept(tap, 1, fixed_span(12, 3, 12)) - 1) <= 1e-5);
+  const Tensor wide = attention_with_span(tap, 1, fixed_span(12, 3, 12));
+  EXPECT_TRUE(testing::close(wide, without, 1e-5));
+}
+
+TEST(Span, DynamicOnesAreTheQuerysOwn) {
+  HeadSpan span{Tensor::from({1, 12}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}), 1, 12};
+  const Trace trace = run_model({});
+  EXPECT_TRUE(std::abs(share_kept(trace.attention[0], 0, span) - 1) <= 1e-6);
+  span.z[11] = 0;  // the last query sees itself alone
+  const auto own = static_cast<double>(trace.attention[0].attention(0)(11, 11));
+  EXPECT_TRUE(std::abs(share_kept(trace.attention[0], 0, span) - (11 + own) / 12) <= 1e-6);
+}
+
+TEST(Span, QuartersAreWrittenOut) {
+  Look look;
+  look.settings = settings_with("span", R"({"z": 14.25, "ramp": 4})");
+  std::string all;
+  for (const Text& text : testing::texts(look_at(run_model({}), "span", look).list)) {
+    all += text.text + "\n";
+  }
+  EXPECT_NE(all.find("z = 14.25, R = 4: layer 0"), std::string::npos) << all;
+  EXPECT_EQ(all.find("14.2,"), std::string::npos) << all;
 }
 
 TEST(Span, DraggingSetsSpanAndRamp) {
@@ -101,7 +151,7 @@ TEST(Span, NumbersOfWhatIsPointedAt) {
   Look look;
   look.framed = false;
   look.settings = settings_with("span", R"({"z": 3, "ramp": 4})");
-  const double kept = share_kept(trace.attention[1], 1, 3, 4);
+  const double kept = share_kept(trace.attention[1], 1, fixed_span(3, 4, 12));
   bool bar = false, curve = false;
   for (double x = 5; x < look.width; x += 5) {
     look.pointer = Point{x, 150};
