@@ -11,9 +11,9 @@
 #include "core/view/fact_table.h"
 #include "core/view/intervene_clicks.h"
 #include "core/view/intervene_data.h"
+#include "core/view/intervene_parts.h"
 #include "core/view/matrix_plot.h"
 #include "core/view/range.h"
-#include "core/view/switch_board.h"
 #include "core/view/token_bars.h"
 #include "core/view/view_list.h"
 
@@ -26,18 +26,13 @@ constexpr double kLeastMap = 3.5;     // em
 constexpr double kLeastLabels = 4.2;  // em of the tokens beside and above the maps
 constexpr double kHeading = 1.9;      // em above a map
 constexpr double kGap = 1.6;          // em between parts of the picture
-constexpr double kLeastBars = 12;     // em: width of the next-token bars
+constexpr double kLeastBars = 13;     // em: width of what stands beside the maps
 constexpr double kMostBars = 34;      // em
 constexpr std::size_t kTokens = 8;    // bars, at most
-constexpr std::size_t kLeastTokens = 3;
-constexpr double kLeastBarsHeight = 3;  // em
-constexpr double kLeastPartWidth = 9;   // em of bars and facts
-constexpr double kFactLine = 1.35;      // em
-constexpr double kBadges = 2.5;         // em that the table's badges take beyond its numbers
-constexpr double kNote = 1.4;           // em: what has no space
-constexpr std::size_t kParts = 3;       // beside the maps: switches, bars, facts
-constexpr double kChipLine = 1.9;       // em
-constexpr double kWide = 1.7;  // width to height from which the parts stand beside the maps
+constexpr double kNote = 1.4;         // em: what has no space
+constexpr std::size_t kParts = 3;     // beside the maps: switches, bars, facts
+constexpr double kChipLine = 1.9;     // em
+constexpr double kShares[] = {0.42, 0.36, 0.3, 0.26, 0.22, 0.18};  // of the space, for these
 
 class Interventional {
  public:
@@ -69,7 +64,7 @@ class Interventional {
     draw_bars();
     draw_facts();
     draw_candidates();
-    draw_missing();
+    draw_note();
     return finish();
   }
 
@@ -83,10 +78,15 @@ class Interventional {
     for (const Intervention& i : input_.experiment.interventions) {
       changes += (changes.empty() ? "" : "; ") + describe(i);
     }
-    const std::string about = "Layer " + std::to_string(settings_.layer) + ", head " +
-                              std::to_string(settings_.head) + ", before and after" +
-                              (changes.empty() ? ": nothing is changed." : ": " + changes + ".");
-    return caption(after_, about);
+    const std::string what = changes.empty() ? "nothing is changed." : changes + ".";
+    const std::string head =
+        "Layer " + std::to_string(settings_.layer) + ", head " + std::to_string(settings_.head);
+    return caption(after_, runs_.compared
+                               ? head + ", in B (" + before_.model +
+                                     ", what is compared with: not the run before A's changes) "
+                                     "and in A: " +
+                                     what
+                               : head + ", before and after: " + what);
   }
 
   std::vector<Fact> facts() const {
@@ -101,139 +101,106 @@ class Interventional {
             fact("Perplexity", [](const Prediction& p) { return brief(p.perplexity, 4); })};
   }
 
-  // Beside or below the maps, whichever leaves out least; the maps themselves go last.
+  // Beside or below the maps, as wide or high as leaves the largest maps of those that leave out
+  // least; the maps themselves go last.
   bool place(const Box& inside, const Found& before, const Found& after) {
-    const bool wide = inside.width > kWide * inside.height;
-    for (std::size_t lost = 0; lost <= kParts; ++lost) {
-      for (const bool beside : {wide, !wide}) {
-        place_nothing();
-        Box rest = inside;
-        if (lost > 0) reserve_note(rest);
-        divide(rest, beside);
-        if (place_maps(before, after) && missing().size() <= lost) return true;
-      }
+    Box all = inside;
+    if (!input_.framed && settings_.pinned_query >= 0) {
+      candidates_ = {inside.x, inside.bottom() - kChipLine * em(), inside.width, kChipLine * em()};
+      all.height -= kChipLine * em() + 0.5 * em();
     }
-    place_nothing();
-    maps_ = inside;
+    for (std::size_t lost = 0; lost <= kParts; ++lost) {
+      Box rest = all;
+      note_ = {};
+      if (lost > 0 || runs_.compared) reserve_note(rest);
+      const std::optional<Division> best = largest_maps(rest, lost, before, after);
+      if (best) return divide(rest, *best, before, after);
+    }
+    maps_ = all;
     reserve_note(maps_);
+    others_ = place_row(page_, {}, {after_, facts_, foresees_});  // all of them are missing
+    stacked_ = false;
     return place_maps(before, after);
   }
 
-  void place_nothing() {
-    board_ = {};
-    board_at_ = {};
-    bars_ = facts_box_ = candidates_ = note_ = {};
-    others_bottom_ = 0;
+  // How the maps share the space with everything else.
+  struct Division {
+    bool beside = false;   // the rest is to the right of the maps, not below
+    double share = 0;      // of the width or height, for the rest
+    bool stacked = false;  // the maps are one above the other
+  };
+
+  // The division that loses at most so many parts and has the largest maps; of such whose maps are
+  // nearly as large the one with most space for the rest.
+  std::optional<Division> largest_maps(const Box& rest, std::size_t lost, const Found& before,
+                                       const Found& after) {
+    constexpr double kNearly = 1.04;
+    std::optional<Division> best;
+    double widest = 0;
+    for (const bool stacked : {false, true}) {
+      if (stacked && input_.tight) continue;  // such a picture would be long
+      for (const bool beside : {false, true}) {
+        for (const double share : kShares) {
+          const Division division{beside, share, stacked};
+          if (!divide(rest, division, before, after) || others_.missing.size() > lost) continue;
+          if (best && left_.plot.width <= kNearly * widest) continue;
+          best = division;
+          widest = left_.plot.width;
+        }
+      }
+    }
+    return best;
   }
 
-  // A line at the end of `rest` for what has no space.
+  // Whether the maps have space.
+  bool divide(const Box& rest, const Division& division, const Found& before, const Found& after) {
+    const OtherContent content{after_, facts_, foresees_};
+    stacked_ = division.stacked;
+    maps_ = rest;
+    Box others = rest;
+    if (division.beside) {
+      const double least = std::min(kLeastBars * em(), 0.4 * rest.width);
+      others.width = std::clamp(division.share * rest.width, least, kMostBars * em());
+      others.x = rest.right() - others.width;
+      maps_.width -= others.width + kGap * em();
+      others_ = place_column(page_, others, content);
+    } else {
+      others.height = division.share * rest.height;
+      others_ = place_row(page_, others, content);
+      const double taken = others_.bottom - others.y;
+      move_down(others_, rest.bottom() - others_.bottom);
+      maps_.height -= taken + kGap * em();
+    }
+    others_below_ = !division.beside;
+    return maps_.width > 0 && maps_.height > 0 && place_maps(before, after);
+  }
+
+  // A line at the end of `rest` for what has no space, and for what B is.
   void reserve_note(Box& rest) {
     rest.height -= kNote * em();
     note_ = {rest.x, rest.bottom(), rest.width, kNote * em()};
   }
 
-  // The parts that have no space.
-  std::vector<std::string> missing() const {
-    std::vector<std::string> names;
-    if (board_.width <= 0) names.emplace_back("the switches");
-    if (bars_.height < kLeastBarsHeight * em() && foresees_) {
-      names.emplace_back("the next token");
+  void draw_note() {
+    const std::vector<std::string>& names = others_.missing;
+    std::vector<std::string> candidates;
+    if (!names.empty()) {
+      std::string list = names.front();
+      for (std::size_t n = 1; n < names.size(); ++n) {
+        list += (n + 1 < names.size() ? ", " : " and ") + names[n];
+      }
+      candidates = {"No space for " + list + ": make the picture larger.", "No space for " + list,
+                    "Some parts have no space"};
+    } else if (runs_.compared) {
+      candidates = {
+          "B is the run compared with, not this one before its changes. End the comparison to see "
+          "what they change.",
+          "B is not this run before its changes: end the comparison for that.",
+          "B is not this run before its changes", "B: another run"};
     }
-    if (facts_box_.width <= 0 && foresees_) names.emplace_back("perplexity");
-    return names;
-  }
-
-  void draw_missing() {
-    const std::vector<std::string> names = missing();
-    if (names.empty()) return;
-    std::string list = names.front();
-    for (std::size_t n = 1; n < names.size(); ++n) {
-      list += (n + 1 < names.size() ? ", " : " and ") + names[n];
-    }
+    if (candidates.empty()) return;
     page_.faint_text({note_.x, note_.y + note_.height / 2},
-                     page_.fitting({"No space for " + list + ": make the picture larger.",
-                                    "No space for " + list, "Some parts have no space"},
-                                   page_.small(), note_.width),
-                     page_.small());
-  }
-
-  // The space for the maps, and for everything else below or `beside` them.
-  void divide(const Box& inside, bool beside) {
-    Box rest = inside;
-    const bool offers = !input_.framed && settings_.pinned_query >= 0;
-    if (offers) {
-      candidates_ = {inside.x, inside.bottom() - kChipLine * em(), inside.width, kChipLine * em()};
-      rest.height -= kChipLine * em() + 0.5 * em();
-    }
-    const double row = token_bar_height(page_, true);
-    const double title = 1.7 * em();
-    Box others = rest;
-    if (beside) {
-      others.width = std::clamp(0.36 * rest.width, std::min(kLeastBars * em(), 0.5 * rest.width),
-                                kMostBars * em());
-      others.x = rest.right() - others.width;
-      maps_ = {rest.x, rest.y, rest.width - others.width - kGap * em(), rest.height};
-      place_column(others, row, title);
-      return;
-    }
-    const BoardSize board = switch_board_size(page_, after_, 0.42 * rest.width, 0.42 * rest.height);
-    const double full = title + kTokens * row + 0.6 * em() + facts_height(0.5 * rest.width);
-    const double height = std::min(std::max(full, board.height), 0.42 * rest.height);
-    others.y = rest.bottom() - height;
-    others.height = height;
-    maps_ = {rest.x, rest.y, rest.width, rest.height - height - kGap * em()};
-    if (board.width > 0) {
-      board_ = board;
-      board_at_ = {rest.x, others.y};
-    }
-    const double taken = board.width > 0 ? board.width + kGap * em() : 0;
-    const Box right{rest.x + taken, others.y, rest.width - taken, height};
-    place_bars(right, row, title);
-    others_bottom_ = others.bottom();
-  }
-
-  // A table, or where that is too wide, a line for each.
-  bool facts_in_table(double width) const {
-    return width >= fact_table_width(page_, facts_) + kBadges * em();
-  }
-  double facts_height(double width) const {
-    return facts_in_table(width) ? fact_table_height(page_, facts_.size())
-                                 : static_cast<double>(facts_.size()) * kFactLine * em();
-  }
-
-  // One below the other: switches, bars, facts.
-  void place_column(const Box& box, double row, double title) {
-    BoardSize board;  // bars give way to it
-    for (const std::size_t tokens : {kLeastTokens, std::size_t{1}, std::size_t{0}}) {
-      if (board.width > 0) break;
-      const double bars = tokens > 0 ? title + static_cast<double>(tokens) * row : 0;
-      const double least = bars + facts_height(box.width) + kGap * em();
-      board = switch_board_size(page_, after_, box.width, std::max(0.0, box.height - least));
-    }
-    double y = box.y;
-    if (board.width > 0) {
-      board_ = board;
-      board_at_ = {box.x, y};
-      y += board.height + kGap * em();
-    }
-    place_bars({box.x, y, box.width, box.bottom() - y}, row, title);
-    others_bottom_ = box.bottom();
-  }
-
-  // Of the bars as many as leave space for the facts.
-  void place_bars(const Box& box, double row, double title) {
-    const double width = std::min(box.width, kMostBars * em());
-    if (width < kLeastPartWidth * em()) return;
-    bars_ = {box.x, box.y, width, 0};
-    const double facts = facts_height(width);
-    const double gap = 0.6 * em(), bars = box.height - facts - gap;
-    const bool both = bars >= title + row;
-    if (both) bars_.height = std::min(bars, title + kTokens * row);
-    if (!both && box.height < facts) {
-      bars_.height = std::min(box.height, title + kTokens * row);
-      return;
-    }
-    facts_box_ = {box.x, both ? bars_.bottom() + gap : box.y, width, facts};
+                     page_.fitting(candidates, page_.small(), note_.width), page_.small());
   }
 
   bool place_maps(const Found& before, const Found& after) {
@@ -252,39 +219,36 @@ class Interventional {
     };
     left_ = matrix(before_, *before.tap);
     right_ = matrix(after_, *after.tap);
-    right_.row_labels = !shared;
-    if (shared) right_.left = 0;
+    right_.row_labels = stacked_ || !shared;
+    if (stacked_) left_.left = right_.left = std::max(left_.left, right_.left);
+    if (!right_.row_labels) right_.left = 0;
     const auto keys = static_cast<double>(left_.columns.count());
     const auto queries = static_cast<double>(left_.rows.count());
     const double aspect = std::clamp(keys / queries, 1 / kMostAspect, kMostAspect);
-    const double available = (maps_.width - left_.left - right_.left - kGap * em()) / 2;
-    double width = std::min(available, keys * kLargestCell * em());
+    const double gap = kGap * em(), columns = stacked_ ? 1 : 2, rows = stacked_ ? 2 : 1;
+    const double sides = stacked_ ? left_.left : left_.left + gap + right_.left;
+    double width = std::min((maps_.width - sides) / columns, keys * kLargestCell * em());
     left_.top = right_.top = axis_depth_top(page_, left_.columns, std::max(width, em()), most);
     const double below = 0.6 * em() + level_colour_bar_height(page_);
     const double above = kHeading * em() + left_.top;
-    width = std::min(width, (maps_.height - above - below) * aspect);
+    const double around = rows * (above + below) + (stacked_ ? gap : 0);
+    width = std::min(width, (maps_.height - around) / rows * aspect);
     const double height = width / aspect;
     if (width < kLeastMap * em() || height <= 0) return false;
-    const double all = left_.left + 2 * width + kGap * em() + right_.left;
-    const double x = maps_.x + (maps_.width - all) / 2;
-    const double spare = page_.spare_above(maps_.height, above + height + below);
+    const double x = maps_.x + (maps_.width - sides - columns * width) / 2;
+    const double spare = page_.spare_above(maps_.height, around + rows * height);
     left_.plot = {x + left_.left, maps_.y + spare + above, width, height};
-    right_.plot = {left_.plot.right() + kGap * em() + right_.left, left_.plot.y, width, height};
-    maps_bottom_ = left_.plot.bottom() + below;
+    const double beyond = left_.plot.right() + gap + right_.left;
+    const double lower = left_.plot.bottom() + below + gap + above;
+    right_.plot = {stacked_ ? left_.plot.x : beyond, stacked_ ? lower : left_.plot.y, width,
+                   height};
+    maps_bottom_ = right_.plot.bottom() + below;
     hover();
     // Where the picture ends with its content the rest moves up to the maps.
-    move_up(board_at_.y > maps_.bottom() || bars_.y > maps_.bottom());
+    if (others_below_ && input_.framed && input_.tight && maps_.bottom() > maps_bottom_) {
+      move_down(others_, maps_bottom_ - maps_.bottom());
+    }
     return true;
-  }
-
-  void move_up(bool below) {
-    if (!below || !input_.framed || !input_.tight) return;
-    const double spare = maps_.bottom() - maps_bottom_;
-    if (!(spare > 0)) return;
-    board_at_.y -= spare;
-    bars_.y -= spare;
-    facts_box_.y -= spare;
-    others_bottom_ -= spare;
   }
 
   void hover() {
@@ -300,14 +264,15 @@ class Interventional {
   void draw_maps(const Found& before, const Found& after) {
     const bool off = is_off(input_.experiment.interventions, settings_.layer, settings_.head) ||
                      is_off(input_.experiment.interventions, settings_.layer);
-    draw_map(left_, before, runs_.first, first_colour(), "");
-    draw_map(right_, after, runs_.second, second_colour(),
-             off ? "switched off: its output is not used" : "");
+    std::vector<std::string> remarks;
+    if (off) remarks = {"switched off: its output is not used", "switched off", "off"};
+    draw_map(left_, before, runs_.first, first_colour(), {});
+    draw_map(right_, after, runs_.second, second_colour(), remarks);
     for (const Intervention& i : input_.experiment.interventions) draw_mark(i);
   }
 
   void draw_map(const MatrixPlot& m, const Found& found, const std::string& badge, Colour colour,
-                const std::string& remark) {
+                const std::vector<std::string>& remarks) {
     HeatMap cells = matrix_cells(m);
     exact_ = std::min(exact_, set_cells(cells, input_, *found.tap, found.head).exact);
     const ColourRange range = colour_range(input_, cells, is_signed(*found.tap, found.head));
@@ -318,7 +283,7 @@ class Interventional {
     draw_matrix_frame(page_, m, {});
     const double y = m.plot.y - m.top - 0.45 * kHeading * em();
     const double x = m.plot.x + draw_badge(page_, {m.plot.x, y}, badge, colour) + 0.5 * em();
-    page_.faint_text({x, y}, page_.ellipsised(remark, em(), m.plot.right() - x), em());
+    page_.faint_text({x, y}, page_.fitting(remarks, em(), m.plot.right() - x), em());
     std::vector<std::string> names{"attention weight", "weight"};
     if (m.pooled()) names.insert(names.begin(), "attention weight, each pixel its largest");
     draw_level_colour_bar(page_, {m.plot.x, m.plot.bottom() + 0.6 * em()}, m.plot.width, range,
@@ -348,15 +313,16 @@ class Interventional {
   }
 
   void draw_board() {
-    if (board_.width <= 0) return;
-    std::vector<Handle> handles = draw_switch_board(page_, board_at_, board_, after_);
+    if (others_.board.width <= 0) return;
+    std::vector<Handle> handles = draw_switch_board(page_, others_.board_at, others_.board, after_);
     handles_.insert(handles_.end(), handles.begin(), handles.end());
   }
 
   void draw_bars() {
     const std::vector<double> before = next_tokens(before_, position());
     const std::vector<double> after = next_tokens(after_, position());
-    if (before.empty() || before.size() != after.size() || bars_.height < kLeastBarsHeight * em()) {
+    if (before.empty() || before.size() != after.size() ||
+        others_.bars.height < kLeastBarsHeight * em()) {
       return;
     }
     TokenBars bars;
@@ -382,29 +348,29 @@ class Interventional {
       bars.bars.push_back({token_label(after_, id), before[at], after[at]});
     }
     const std::string& label = after_.tokens[static_cast<std::size_t>(position())].label;
-    page_.text({bars_.x, bars_.y + 0.6 * em()},
+    page_.text({others_.bars.x, others_.bars.y + 0.6 * em()},
                page_.fitting({"What comes after “" + label + "”", "Next token", "Next"}, em(),
-                             bars_.width),
+                             others_.bars.width),
                em());
-    const double title = 1.7 * em();
-    draw_token_bars(page_, {bars_.x, bars_.y + title, bars_.width, bars_.height - title}, bars);
+    const double title = kBarsTitle * em();
+    const Box box{others_.bars.x, others_.bars.y + title, others_.bars.width,
+                  others_.bars.height - title};
+    draw_token_bars(page_, box, bars);
   }
 
   void draw_facts() {
-    if (facts_box_.width <= 0) return;
-    if (!facts_in_table(facts_box_.width)) {
-      double y = facts_box_.y + kFactLine / 2 * em();
+    if (others_.facts.width <= 0) return;
+    if (!facts_in_table(page_, facts_, others_.facts.width)) {
+      double y = others_.facts.y + kFactLine / 2 * em();
       for (const Fact& fact : facts_) {
-        const std::string values = fact.a + " → " + fact.b;
-        page_.text(
-            {facts_box_.x, y},
-            page_.fitting({fact.name + "  " + values, values}, page_.small(), facts_box_.width),
-            page_.small());
+        page_.text({others_.facts.x, y},
+                   page_.fitting(fact_lines(fact), page_.small(), others_.facts.width),
+                   page_.small());
         y += kFactLine * em();
       }
       return;
     }
-    draw_fact_table(page_, facts_box_, runs_.first, runs_.second, facts_);
+    draw_fact_table(page_, others_.facts, runs_.first, runs_.second, facts_);
   }
 
   void draw_candidates() {
@@ -446,8 +412,8 @@ class Interventional {
       handles_.push_back(std::move(handle));
     }
     const bool in_right = input_.pointer && right_.plot.contains(*input_.pointer);
-    ViewLayout layout =
-        matrix_layout(page_, in_right ? right_ : left_, std::max(maps_bottom_, others_bottom_));
+    ViewLayout layout = matrix_layout(page_, in_right ? right_ : left_,
+                                      std::max({maps_bottom_, others_.bottom, note_.bottom()}));
     const bool two_runs = &before_ != &after_;
     layout.hit = hits_of({{pair_at(left_), settings_.layer, settings_.head, two_runs},
                           {pair_at(right_), settings_.layer, settings_.head}});
@@ -464,12 +430,12 @@ class Interventional {
   const Trace& after_;
   std::vector<Fact> facts_;
   bool foresees_ = false;  // whether there is a next token to show
-  Box maps_, bars_, facts_box_, candidates_, note_;
-  BoardSize board_;
-  Point board_at_;
+  Box maps_, candidates_, note_;
+  OtherParts others_;  // switches, bars, facts
+  bool others_below_ = false, stacked_ = false;
   MatrixPlot left_, right_;  // before and after
   double exact_ = 1;         // share of the maps that is no preview
-  double maps_bottom_ = 0, others_bottom_ = 0;
+  double maps_bottom_ = 0;
   std::vector<Handle> handles_;
 };
 

@@ -11,7 +11,7 @@ namespace {
 constexpr double kMapTitle = 1.3;  // em above a map
 constexpr double kMapGap = 0.8;    // em between maps
 constexpr double kLeastMap = 4;    // em
-constexpr double kMostMap = 22;    // em
+constexpr double kMostMap = 44;    // em
 constexpr double kMostLabels = 7;  // em beside and above the maps
 constexpr double kFewLetters = 4;  // em: where cut labels have no more, numbers say more
 

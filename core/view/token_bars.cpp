@@ -11,12 +11,17 @@ constexpr double kRow = 1.5, kRowOfTwo = 1.9;  // em
 constexpr double kGap = 0.5;                   // em between label, bar and number
 constexpr double kMostLabel = 0.34;            // of the width
 
+constexpr double kLeastBar = 3;  // em: where bars would get less, numbers give way
+
 std::string percent(double share) {
+  if (share < 0.0005) return share > 0 ? "< 0.1 %" : "0 %";
   return share >= 0.0995 ? fixed(100 * share, 0) + " %" : brief(100 * share, 2) + " %";
 }
 
-std::string number_of(const TokenBars& bars, const TokenBar& bar) {
-  return bars.two ? percent(bar.first) + " → " + percent(bar.second) : percent(bar.first);
+// Of two the second alone where that is to be `brief`.
+std::string number_of(const TokenBars& bars, const TokenBar& bar, bool brief) {
+  if (!bars.two) return percent(bar.first);
+  return (brief ? "" : percent(bar.first) + " ") + "→ " + percent(bar.second);
 }
 
 // Behind the bar where there is space, else in it where it is one of full height.
@@ -42,14 +47,22 @@ std::vector<Box> draw_token_bars(Page& page, const Box& box, const TokenBars& ba
   const double em = page.em(), gap = kGap * em, row = token_bar_height(page, bars.two);
   const auto rows =
       std::min(bars.bars.size(), static_cast<std::size_t>(std::max(0.0, box.height / row + 1e-6)));
-  double labels = 0, numbers = 0;
+  double labels = 0;
   for (std::size_t n = 0; n < rows; ++n) {
     labels = std::max(labels, page.width_of(bars.bars[n].label, em));
-    numbers = std::max(numbers, page.width_of(number_of(bars, bars.bars[n]), page.small()));
   }
   labels = std::min(labels, kMostLabel * box.width);
   const double left = box.x + labels + gap;
-  const double width = box.right() - numbers - gap - left;
+  const auto width_beside = [&](bool brief) {
+    double numbers = 0;
+    for (std::size_t n = 0; n < rows; ++n) {
+      const std::string text = number_of(bars, bars.bars[n], brief);
+      numbers = std::max(numbers, page.width_of(text, page.small()));
+    }
+    return box.right() - numbers - gap - left;
+  };
+  const bool brief = bars.two && width_beside(false) < kLeastBar * em;
+  const double width = width_beside(brief);
   std::vector<Box> boxes;
   if (width < em) return boxes;
   for (std::size_t n = 0; n < rows; ++n) {
@@ -78,7 +91,7 @@ std::vector<Box> draw_token_bars(Page& page, const Box& box, const TokenBars& ba
     }
     draw_note(page, bar.note, {left, middle}, length(std::max(bar.first, bar.second)), width,
               !bars.two);
-    page.faint_text({box.right(), middle}, number_of(bars, bar), page.small(), Align::End);
+    page.faint_text({box.right(), middle}, number_of(bars, bar, brief), page.small(), Align::End);
   }
   page.add(
       Line{{{left, box.y}, {left, box.y + static_cast<double>(rows) * row}}, page.theme().line, 1});

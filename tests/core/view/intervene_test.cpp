@@ -86,19 +86,51 @@ TEST_F(Intervene, PartsShrinkBeforeTheyVanish) {
   EXPECT_FALSE(says(layout(), "o space for"));
   int notes = 0;
   for (const double width : {150.0, 200.0, 300.0, 428.0}) {
-    for (const double height : {220.0, 240.0, 260.0, 300.0}) {
+    for (const double height : {160.0, 190.0, 220.0, 260.0, 300.0}) {
       look_.width = width;
       look_.height = height;
       if (maps().empty()) continue;
       const ViewLayout shown = layout();
       EXPECT_EQ(testing::fault(shown.list), "") << width << " x " << height;
-      const bool all = says(shown, "Switches") && says(shown, " % → ") && says(shown, "exity");
+      const bool all = says(shown, "Switches") && says(shown, "→ ") && says(shown, "exity");
       const bool noted = says(shown, "No space") || says(shown, "Some");
       EXPECT_NE(all, noted) << width << " x " << height;
       notes += noted ? 1 : 0;
     }
   }
   EXPECT_GT(notes, 0);
+}
+
+// The window of 1280 x 800 leaves 660 x 640, with a lesson 660 x 480.
+TEST_F(Intervene, MapsGetMostOfTheSpace) {
+  trace_ = synthetic_trace(4, 6, 23);
+  look_.font_size = 14;
+  look_.width = 660;
+  look_.height = 640;
+  ASSERT_EQ(maps().size(), 2u);
+  EXPECT_GT(maps()[0].box.width, 230);
+  look_.height = 480;
+  EXPECT_GT(maps()[0].box.width, 140);
+  // Where there is more height than width they stand above each other.
+  look_.width = 420;
+  look_.height = 1000;
+  EXPECT_GT(maps()[1].box.y, maps()[0].box.bottom());
+  EXPECT_EQ(testing::fault(layout().list), "");
+}
+
+TEST_F(Intervene, WhatIsComparedWithIsNotCalledBefore) {
+  const Trace other = synthetic_trace(2, 3, 9);
+  look_.reference = &other;
+  look_.framed = true;
+  std::string all;
+  for (const Text& text : testing::texts(layout().list)) all += text.text + "\n";
+  EXPECT_EQ(all.find("before and after"), std::string::npos) << all;
+  EXPECT_NE(all.find("B is the run compared with, not this one before"), std::string::npos) << all;
+  EXPECT_NE(all.find("in B (synthetic"), std::string::npos) << all;
+  look_.interventions = {intervention_from_text("off layer=0 head=1")};
+  all.clear();
+  for (const Text& text : testing::texts(layout().list)) all += text.text + "\n";
+  EXPECT_NE(all.find("before and after"), std::string::npos) << all;
 }
 
 TEST_F(Intervene, TensorsOfOnesOwnCannotBeRunAgain) {
