@@ -159,7 +159,7 @@ class Interventional {
     maps_ = rest;
     Box others = rest;
     if (division.beside) {
-      const double least = std::min(kLeastBars * em(), 0.4 * rest.width);
+      const double least = std::min(kLeastBars * em(), 0.36 * rest.width);
       others.width = std::clamp(division.share * rest.width, least, kMostBars * em());
       others.x = rest.right() - others.width;
       maps_.width -= others.width + kGap * em();

@@ -22,7 +22,9 @@ constexpr double kRulerEnds = 3;      // em: numbers beside the line
 constexpr double kRuler = 4.8;        // em
 constexpr double kNote = 1.3;         // em: how many of the pairs are shown
 constexpr double kChartShare = 0.4;   // of what circles and curve share, where that is ample
-constexpr double kMostCircle = 7.5;   // em across
+constexpr double kMostCircle = 16;    // em across
+constexpr double kGhost = 0.45;       // opacity of the query at the key's position
+constexpr double kArc = 0.35;         // of the radius
 constexpr double kCircleLine = 1.35;  // em from line to line below a circle
 constexpr double kCircleGap = 1.4;    // em between circles
 
@@ -96,11 +98,12 @@ double longest(const Tensor& v, const std::vector<RotaryPair>& pairs) {
   return most > 0 ? most : 1;
 }
 
-// The angle from the key's arrow to the query's that positions make, as it stands: -180..180.
-double relative_degrees(const RopeTurn& turn, const RotaryPair& pair) {
-  return std::remainder(turn.offset() * pair.frequency, kTurn) * 360 / kTurn;
+// What the offset turns a pair by, as it stands: -half a turn to half a turn, in radians.
+double relative_turn(const RopeTurn& turn, const RotaryPair& pair) {
+  return std::remainder(turn.offset() * pair.frequency, kTurn);
 }
 
+// The arc is the turn by the offset: from where the query would point at the key's position.
 void draw_circle(Page& page, Point centre, double radius, const RotaryPair& pair,
                  const RopeTurn& turn, const Tensor& query, const Tensor& key) {
   const Theme& theme = page.theme();
@@ -108,8 +111,12 @@ void draw_circle(Page& page, Point centre, double radius, const RotaryPair& pair
   const Arrow q = arrow_of(query, pair), k = arrow_of(key, pair);
   page.add(disc(centre, radius, translucent(theme.line, 0.12)));
   page.add(circle(centre, radius, theme.line, 1));
-  const double between = std::remainder(q.angle - k.angle, kTurn);
-  page.add(arc(centre, 0.3 * radius, k.angle, k.angle + between, theme.faint_text, 1.2));
+  const double from = q.angle - relative_turn(turn, pair);
+  if (q.length > 0) {
+    const Point tip = on_circle(centre, radius * q.length / most_query, from);
+    page.add(Line{{centre, tip}, translucent(query_colour(theme), kGhost), 1.2});
+    page.add(arc(centre, kArc * radius, from, q.angle, theme.faint_text, 1.2));
+  }
   const auto draw = [&](const Arrow& a, double most, Colour colour) {
     const Point tip = on_circle(centre, radius * a.length / most, a.angle);
     for (Line& item : arrow(centre, tip, colour, std::max(1.5, 0.045 * radius))) {
@@ -139,7 +146,7 @@ void draw_circles(Page& page, const Box& box, const Raster& raster, const RopeTu
                      size, most),
         size, Align::Middle);
     if (raster.lines < 2) continue;
-    const std::string degrees = fixed(relative_degrees(turn, pair), 0) + "°";
+    const std::string degrees = fixed(relative_turn(turn, pair) * 360 / kTurn, 0) + "°";
     page.faint_text(
         {centre.x, below + 1.8 * em},
         page.fitting({"pair " + std::to_string(t) + ", " + degrees, degrees}, size, most), size,
@@ -297,7 +304,9 @@ std::vector<LegendEntry> legend_of(const Theme& theme, const RopeTurn& turn) {
   return {{query_colour(theme), named("query", turn.query_name)},
           {key_colour(theme), named("key", turn.key_name)},
           {score_colour(theme), "offset " + decimal(turn.offset()) + ": score " +
-                                    fixed(turned_score(turn, turn.offset()), 3)}};
+                                    fixed(turned_score(turn, turn.offset()), 3)},
+          {translucent(query_colour(theme), kGhost),
+           "query at offset 0, an arc from it to the query: the turn", false, true}};
 }
 
 std::string about(const RopeTurn& turn) {
@@ -307,8 +316,10 @@ std::string about(const RopeTurn& turn) {
                      std::to_string(pairs) + (pairs == 1 ? " pair" : " pairs") + " turned";
   if (rest > 0) text += ", " + std::to_string(rest) + " components left as they are";
   text +=
-      ". λ: positions for one whole turn; the degrees are what the offset turns a pair by. "
-      "Arrows are drawn to the scale of their vector's longest.";
+      ". λ: positions for one whole turn; arc and degrees: what the offset turns a pair by, from "
+      "where "
+      "the query would point at the key's position. Arrows are drawn to the scale of their "
+      "vector's longest.";
   return text;
 }
 
@@ -339,12 +350,19 @@ Parts divide(const Page& page, double width, double height, Index pairs) {
   return parts;
 }
 
-// What is missing from the picture, in many words and in few.
+// What a viewer must know of this picture, in many words and in few.
 std::vector<std::string> notes(const RopeTurn& turn, Index shown, bool has_curve) {
   const auto pairs = static_cast<Index>(turn.pairs.size());
   const std::string count = std::to_string(shown) + " of " + std::to_string(pairs);
   const bool all = shown == pairs;
   if (turn.example) return {turn.about, "an example, not from the file", "an example"};
+  if (!turn.instead.empty()) {
+    const std::string would = "what RoPE would do: this run has " + turn.instead;
+    const std::string which = all ? "" : "; " + count + " pairs";
+    return {"This run's encoding is " + turn.instead +
+                ": the picture is what RoPE would do to its vectors" + which,
+            would + which, would, "what RoPE would do", "not the run's"};
+  }
   if (has_curve && all) return {};
   if (has_curve) return {count + " pairs, from the fastest to the slowest", count};
   const std::string lost = "no space for the score curve";
@@ -364,10 +382,14 @@ ViewLayout lay_out(const ViewInput& input) {
   const auto pairs = static_cast<Index>(turn.pairs.size());
   const double em = page.em();
   const Box inside = page.frame(head_title(input), caption(input.trace, about(turn)));
-  const std::vector<LegendEntry> entries = legend_of(input.theme, turn);
+  std::vector<LegendEntry> entries = legend_of(input.theme, turn);
+  std::vector<LegendEntry> few(entries.begin(),
+                               entries.end() - 1);  // where they take one line less
+  if (legend_height(page, few, inside.width) < legend_height(page, entries, inside.width)) {
+    entries = std::move(few);
+  }
   const double header = legend_height(page, entries, inside.width) + 0.4 * em;
-  const Parts parts =
-      divide(page, inside.width, inside.height - header - (kNote + kRuler) * em, pairs);
+  Parts parts = divide(page, inside.width, inside.height - header - (kNote + kRuler) * em, pairs);
   const Raster& raster = parts.raster;
   if (raster.shown == 0) {
     return no_space(page);
@@ -376,6 +398,10 @@ ViewLayout lay_out(const ViewInput& input) {
   const Index rows = (raster.shown + raster.columns - 1) / raster.columns;
   const double circles = static_cast<double>(rows) * raster.cell_height;
   const bool tight = input.tight && input.framed && !parts.beside;
+  if (!tight && !parts.beside && parts.chart_height > 0) {  // the curve has use for what is left
+    parts.chart_height += parts.height - circles;
+    parts.height = circles;
+  }
   const double under_header = inside.y + header;
   const double top = under_header + (tight ? 0 : std::max(0.0, parts.height - circles) / 2);
   draw_circles(page, {inside.x, top, parts.width, circles}, raster, turn);
@@ -455,10 +481,11 @@ View rope_view() {
        {.key = "base",
         .symbol = "base",
         .label = "Base",
-        .help = "The larger, the slower the slow pairs turn; by default the model's.",
+        .help = "The larger, the slower the slow pairs turn; by default the model's, or 10,000 "
+                "where that has no RoPE.",
         .kind = Parameter::Kind::Real,
         .optional = true,
-        .left_out = "the model's",
+        .left_out = "default",
         .initial = 10000.0,
         .least = 0,
         .most = Parameter::kMostReal,
@@ -469,9 +496,9 @@ View rope_view() {
        {.key = "pairs",
         .label = "Pairs",
         .help = "How many pairs of components are turned, at most all; the rest stay as they "
-                "are. By default as in the model.",
+                "are. By default as in the model, or all where that has no RoPE.",
         .optional = true,
-        .left_out = "the model's",
+        .left_out = "default",
         .initial = Index{8},
         .least = 1,
         .slider_least = 1,

@@ -58,7 +58,8 @@ void set_parameters(RopeTurn& turn, const Values& view, const AttentionTap* tap)
   if (!turn.rope.has("dims")) turn.rope.set("dims", turn.head_size / 2 * 2);
   turn.pairs = rotary_pairs(turn.rope, turn.head_size);
   if (!own && tap != nullptr && !turn.example) {
-    turn.about += " The run's encoding is " + encoding(tap->encoding.id).label +
+    turn.instead = encoding(tap->encoding.id).label;
+    turn.about += " The run's encoding is " + turn.instead +
                   "; this is what RoPE would do to the same vectors.";
   } else if (own && (view.has("base") || view.has("pairs"))) {
     turn.about += " Base and rotated size are this picture's own.";

@@ -19,6 +19,7 @@ struct RopeTurn {
   Index pair_query = -1, pair_key = -1;  // whose vectors these are; -1: no token's
   std::vector<RotaryPair> pairs;
   bool example = false;  // the vectors stand for those of a file without any
+  std::string instead;   // the run's own encoding where that is not RoPE: "ALiBi"
   std::string about;     // whose vectors and whose parameters these are, for the caption
 
   double offset() const { return query_at - key_at; }

@@ -93,10 +93,57 @@ TEST(Rope, PairsTurnByTheirFrequency) {
   EXPECT_EQ(turn_of(trace, settings_with("rope", R"({"pairs": 900})")).pairs.size(), 4u);
 }
 
+// In degrees, from an arc's first point to its last.
+double swept(const Line& arc, Point centre) {
+  double sum = 0;
+  for (std::size_t n = 1; n < arc.points.size(); ++n) {
+    const auto angle = [&](Point p) { return std::atan2(centre.y - p.y, p.x - centre.x); };
+    sum += std::remainder(angle(arc.points[n]) - angle(arc.points[n - 1]), 2 * M_PI);
+  }
+  return sum * 180 / M_PI;
+}
+
+TEST(Rope, TheArcIsTheTurnThatIsWrittenBelowIt) {
+  const Trace trace = run_model({.head_size = 16});
+  Look look;
+  look.width = 1000;
+  for (const char* where : {R"({"query": 9, "key": 2})", R"({"query": 3, "key": 8.5})"}) {
+    look.settings = settings_with("rope", where);
+    const ViewLayout layout = look_at(trace, "rope", look);
+    std::vector<double> arcs;
+    std::optional<Point> centre;
+    for (const Item& item : layout.list.items) {
+      const Line* line = std::get_if<Line>(&item);
+      if (line == nullptr || line->thickness != 1.2) continue;
+      if (line->points.size() == 2) {
+        centre = line->points[0];
+      } else if (centre) {
+        arcs.push_back(swept(*line, *centre));
+      }
+    }
+    std::size_t pair = 0;
+    for (const Text& text : testing::texts(layout.list)) {
+      if (!text.text.starts_with("pair ")) continue;
+      ASSERT_LT(pair, arcs.size());
+      const double degrees = std::stod(text.text.substr(text.text.find(',') + 1));
+      EXPECT_TRUE(std::abs(arcs[pair] - degrees) <= 0.6) << text.text << " " << arcs[pair];
+      ++pair;
+    }
+    EXPECT_EQ(pair, 8u);
+  }
+}
+
 TEST(Rope, WorksWithAnyModelAndSaysSo) {
   Look look;
   EXPECT_TRUE(says(look_at(run_model({.encoding = "alibi"}), "rope", look), "ALiBi"));
   EXPECT_FALSE(says(look_at(run_model({}), "rope", look), "would do"));
+  Look window;
+  window.framed = false;
+  EXPECT_TRUE(says(look_at(run_model({.encoding = "alibi"}), "rope", window),
+                   "encoding is ALiBi, linear bias: the picture is what RoPE would do"));
+  for (const Parameter& parameter : view("rope").parameters) {
+    EXPECT_NE(parameter.left_out, "the model's") << parameter.key;  // which may have no RoPE
+  }
   EXPECT_TRUE(says(look_at(testing::synthetic_trace(1, 2, 9), "rope", look), "keeps no q and k"));
   look.settings = settings_with("rope", R"({"base": 7})");
   EXPECT_TRUE(says(look_at(run_model({}), "rope", look), "own"));
