@@ -14,12 +14,16 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMostFlow = 0.28;     // of the height, for the text
+constexpr double kMostFlow = 0.16;     // of the height, for the text
+constexpr double kLeastFlow = 1.8;     // em: a line of it
 constexpr double kLargestRow = 1.9;    // em
 constexpr double kLargestColumn = 11;  // em
 constexpr double kLeastPlot = 4;       // em
 constexpr double kLine = 1.5;          // em, of a line of text
-constexpr double kWordHeight = 1.2;    // em: cells at least this high have their guess in them
+constexpr double kWordHeight = 1.05;   // em: cells at least this high have their guess in them
+constexpr double kWordLine = 1.2;      // of its size, that a guess takes
+constexpr double kFewestRows = 4;      // that are worth leaving out all others
+constexpr double kNoteLine = 1.2;      // em, of the line that says so
 constexpr double kOutlined = 9;        // pixels: the height of cells whose exit is outlined
 constexpr double kLeastPaled = 3;      // pixels: of cells whose exit is shown at all
 constexpr double kPaled = 0.6;      // how much of the page shows through what comes after an exit
@@ -59,6 +63,7 @@ class Depth {
     draw_guesses();
     draw_hovered();
     draw_marks();
+    draw_last_rows();
     return finish();
   }
 
@@ -94,10 +99,9 @@ class Depth {
   }
 
   bool place(const Box& inside) {
-    const double flow =
-        token_flow_height(page_, flow_tokens(), inside.width, kMostFlow * inside.height);
-    const double above = kLine * em() + flow + swatches_height(page_) + 0.6 * em();
-    const double below = kLine * em();
+    flow_height_ = token_flow_height(page_, flow_tokens(), inside.width,
+                                     std::max(kLeastFlow * em(), kMostFlow * inside.height));
+    const double above = kLine * em() + flow_height_ + swatches_height(page_) + 0.6 * em();
     MatrixPlot& m = matrix_;
     m.scale = input_.scale;
     for (const TraceToken& token : trace_.tokens) m.rows.labels.push_back(token.label);
@@ -105,22 +109,21 @@ class Depth {
     for (Index layer = 0; layer < layers(); ++layer)
       m.columns.labels.push_back(std::to_string(layer));
     m.columns.titles = {"guess of layer", "layer"};
-    const ViewSettings& view = input_.experiment.view;
-    set_visible(m, {view.row, 0, view.height, view.height > 0 ? static_cast<double>(layers()) : 0});
     const double most = std::min(10 * em(), 0.2 * std::min(inside.width, inside.height));
     m.left = axis_depth_left(page_, m.rows, most);
     const double width = std::min(inside.width - m.left - colour_bar_width(page_),
                                   static_cast<double>(layers()) * kLargestColumn * em());
     m.top = axis_depth_top(page_, m.columns, std::max(width, em()), most);
-    const double space = inside.height - above - below - m.top;
-    const double height = std::min(space, static_cast<double>(length()) * kLargestRow * em());
-    if (width < kLeastPlot * em() ||
-        height < std::min(kLeastPlot, 1.2 * static_cast<double>(length())) * em()) {
+    const double space = inside.height - above - m.top - kLine * em();
+    const double note = choose_rows(space, width);
+    const double shown = std::min(m.height, static_cast<double>(length()));
+    const double height = std::min(space - note, shown * kLargestRow * em());
+    if (width < kLeastPlot * em() || height < std::min(kLeastPlot, 1.2 * shown) * em()) {
       return false;
     }
+    const double below = kLine * em() + note;
     const double y = inside.y + page_.spare_above(inside.height, above + m.top + height + below);
     text_ = {inside.x, y, inside.width, above};
-    flow_height_ = flow;
     const double all = m.left + width + colour_bar_width(page_);
     m.plot = {inside.x + (inside.width - all) / 2 + m.left, y + above + m.top, width, height};
     m.right = {m.plot.right(), m.plot.y, colour_bar_width(page_), height};
@@ -128,6 +131,23 @@ class Depth {
       std::tie(m.hovered_row, m.hovered_column) = pair_at(m)(*input_.pointer);
     }
     return true;
+  }
+
+  // The rows that are asked for; where none are, all, or as many of the last ones as have their
+  // guesses written in them. Returns the height of the line that says so.
+  double choose_rows(double space, double width) {
+    MatrixPlot& m = matrix_;
+    const ViewSettings& view = input_.experiment.view;
+    const auto all = static_cast<double>(layers());
+    set_visible(m, {view.row, 0, view.height, view.height > 0 ? all : 0});
+    const double row = kWordHeight * em();
+    if (view.height > 0 || width < all * kLeastWord * em()) return 0;
+    if (space >= static_cast<double>(length()) * row) return 0;
+    const double note = kNoteLine * em(), fit = std::floor((space - note) / row);
+    if (fit < kFewestRows) return 0;
+    last_rows_ = static_cast<Index>(fit);
+    set_visible(m, {static_cast<double>(length() - last_rows_), 0, fit, all});
+    return note;
   }
 
   std::vector<FlowToken> flow_tokens() const {
@@ -217,6 +237,7 @@ class Depth {
   void draw_words(const Tensor& shown, const ColourRange& range) {
     if (!has_words()) return;
     const ColourMap& colours = colour_map(range.colour_map);
+    const double size = std::min(em(), cell(0, 0).height / kWordLine);
     const auto [first, last] = visible_rows();
     page_.add(Clip{matrix_.plot});
     for (Index i = first; i < last; ++i) {
@@ -226,11 +247,11 @@ class Depth {
         Colour ground = colours.at(static_cast<double>(shown(i, layer)) / range.most);
         if (layer > exit_of(i)) ground = blend(ground, page_.theme().background, kPaled);
         const std::string label = page_.ellipsised(token_label(trace_, lens().guess(layer, i)),
-                                                   em(), box.width - 0.6 * em(), agrees);
+                                                   size, box.width - 0.6 * em(), agrees);
         page_.add(Text{{box.x + box.width / 2, box.y + box.height / 2},
                        label,
                        translucent(ink_on(ground), agrees ? 1 : 0.75),
-                       em(),
+                       size,
                        Align::Middle,
                        0,
                        agrees});
@@ -267,18 +288,37 @@ class Depth {
     page_.add(Clip{});
   }
 
-  // What marks mean; in a framed picture the caption says it.
+  // What marks mean; in a framed picture the caption says it. And where guesses have no space.
   void draw_marks() {
-    if (input_.framed || matrix_.hovered_row >= 0) return;
-    if (cell(0, 0).height < kLeastPaled) return;
-    const std::string exit = outlined() ? "outlined: exits here" : "line: where it exits";
-    std::vector<std::string> candidates{exit + " · pale: after the exit", exit};
-    if (has_words()) {
-      candidates.insert(candidates.begin(),
-                        {"bold: the last layer's guess · faint: another · " + candidates.front(),
-                         "bold: as the last layer · " + candidates.front()});
+    if (matrix_.hovered_row >= 0) return;
+    std::vector<std::string> candidates;
+    if (cell(0, 0).height >= kLeastPaled) {
+      const std::string exit = outlined() ? "outlined: exits here" : "line: where it exits";
+      candidates = {exit + " · pale: after the exit", exit};
+    }
+    if (input_.framed) candidates.clear();
+    const auto put_before = [&](const std::string& longer, const std::string& shorter) {
+      const std::string rest = candidates.empty() ? "" : " · " + candidates.front();
+      candidates.insert(candidates.begin(), {longer + rest, shorter + rest});
+    };
+    if (has_words() && !input_.framed) {
+      put_before("bold: the last layer's guess · faint: another", "bold: as the last layer");
+    }
+    if (!has_words()) {
+      const std::string how =
+          input_.framed ? "no space for the guesses" : "zoom in for the guesses";
+      put_before(matrix_.pooled() ? how + " (each pixel: the largest of its cells)" : how, how);
+      candidates.push_back(how);
     }
     draw_below(candidates);
+  }
+
+  void draw_last_rows() {
+    if (last_rows_ == 0) return;
+    const std::string count = std::to_string(last_rows_) + " of " + std::to_string(length());
+    const std::string how = input_.framed ? "" : ": drag or zoom out for the others";
+    draw_line((kLine + kNoteLine / 2) * em(),
+              {"the last " + count + " tokens" + how, "the last " + count, count});
   }
 
   // The numbers of the cell under the pointer, below.
@@ -298,16 +338,20 @@ class Depth {
   }
 
   // The first that fits in the line below the cells.
-  void draw_below(const std::vector<std::string>& candidates) {
+  void draw_below(const std::vector<std::string>& candidates) { draw_line(0.9 * em(), candidates); }
+
+  // The same with its middle so far below.
+  void draw_line(double below, const std::vector<std::string>& candidates) {
     const MatrixPlot& m = matrix_;
     const double width = m.right.right() - m.plot.x + m.left;
-    page_.faint_text({m.plot.x - m.left, m.plot.bottom() + 0.9 * em()},
+    page_.faint_text({m.plot.x - m.left, m.plot.bottom() + below},
                      page_.fitting(candidates, page_.small(), width), page_.small());
   }
 
   ViewLayout finish() {
     const MatrixPlot& m = matrix_;
-    ViewLayout layout = matrix_layout(page_, m, m.plot.bottom() + kLine * em());
+    ViewLayout layout = matrix_layout(
+        page_, m, m.plot.bottom() + (kLine + (last_rows_ > 0 ? kNoteLine : 0)) * em());
     layout.rows = length();
     layout.columns = layers();
     layout.hit = [at = pair_at(m), head = input_.experiment.view.head](Point p) {
@@ -328,6 +372,7 @@ class Depth {
   Box text_;  // summary, text and key
   double flow_height_ = 0;
   MatrixPlot matrix_;
+  Index last_rows_ = 0;  // so many, and not those before; 0: all, or what was asked for
 };
 
 }  // namespace

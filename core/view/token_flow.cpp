@@ -1,6 +1,7 @@
 #include "core/view/token_flow.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/view/line_breaks.h"
 
@@ -27,7 +28,9 @@ std::vector<Box> flow(const Page& page, const std::vector<FlowToken>& tokens, do
 double token_flow_height(const Page& page, const std::vector<FlowToken>& tokens, double width,
                          double most) {
   if (tokens.empty()) return 0;
-  return std::min(most, flow(page, tokens, width).back().y + kLine * page.em());
+  const double line = kLine * page.em();
+  const double whole = std::max(1.0, std::floor(most / line)) * line;  // lines
+  return std::min({most, whole, flow(page, tokens, width).back().y + line});
 }
 
 std::vector<Box> draw_token_flow(Page& page, const Box& box, const std::vector<FlowToken>& tokens) {

@@ -73,11 +73,46 @@ TEST(Depth, SaysWhatMarksMean) {
   EXPECT_NE(all_text(large.list).find("outlined: exits here"), std::string::npos);
   EXPECT_EQ(outlines(large.list), 19);
   look.width = 455;
-  look.height = 290;  // a window of 1920 x 1080 at scale 2 leaves as much
+  look.height = 290;          // a window of 1920 x 1080 at scale 2 leaves as much
+  look.settings.height = 19;  // all of them
+  look.settings.width = 4;
   const ViewLayout small = look_at(trace, "depth", look);
   EXPECT_NE(all_text(small.list).find("line: where it exits"), std::string::npos);
+  EXPECT_NE(all_text(small.list).find("zoom in for the guesses"), std::string::npos);
   EXPECT_EQ(outlines(small.list), 0);  // they would fill the cells
   EXPECT_NE(all_text(small.list).find("margin ≥ 0.3"), std::string::npos);
+}
+
+// How many guesses can be read: all of a lesson's at 1280 x 800, the last ones of longer texts.
+TEST(Depth, GuessesCanBeRead) {
+  const auto guesses = [](const Trace& trace, const Look& look) {
+    const ViewLayout layout = look_at(trace, "depth", look);
+    EXPECT_EQ(testing::fault(layout.list), "");
+    Index count = 0;
+    for (const Text& text : testing::texts(layout.list)) {
+      if (text.align == Align::Middle && layout.plot.contains(text.at)) ++count;
+    }
+    EXPECT_EQ(static_cast<double>(count), 4 * layout.height);
+    EXPECT_EQ(layout.row + layout.height, static_cast<double>(trace.tokens.size()));
+    EXPECT_EQ(layout.rows, static_cast<Index>(trace.tokens.size()));
+    const std::string note = "the last " + std::to_string(count / 4) + " of ";
+    EXPECT_EQ(layout.row > 0, all_text(layout.list).find(note) != std::string::npos);
+    return count / 4;
+  };
+  Look look;
+  look.framed = false;
+  look.font_size = 14;
+  look.width = 660;
+  look.height = 490;
+  EXPECT_EQ(guesses(synthetic_trace(4, 2, 20), look), 20);
+  look.width = 455;
+  look.height = 290;
+  EXPECT_GE(guesses(synthetic_trace(4, 2, 23), look), 6);
+  look.width = 1000;
+  look.height = 830;
+  EXPECT_GE(guesses(synthetic_trace(4, 2, 214), look), 30);
+  look.framed = look.tight = true;
+  EXPECT_GE(guesses(synthetic_trace(4, 2, 214), look), 25);
 }
 
 TEST(Depth, HitsAreLayersAndPositions) {
