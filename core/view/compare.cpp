@@ -1,5 +1,6 @@
 // Two runs side by side: their maps, the difference, how far each row is apart, what each took.
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/error.h"
 #include "core/figure/colour_map.h"
@@ -13,7 +14,6 @@ namespace attnscope {
 namespace {
 
 constexpr double kLeastDifference = 0.01;  // the colours of a difference end here at least
-constexpr double kHeadingOverhang = 0.8;   // em into the gap beside a map
 
 std::vector<Show> wanted_maps(const ViewInput& input, const Sides& sides) {
   const std::string show = view_values(input.experiment.view, "compare").choice("show");
@@ -27,22 +27,35 @@ std::vector<Show> wanted_maps(const ViewInput& input, const Sides& sides) {
   return shown;
 }
 
+// How far apart rows are.
+struct Measure {
+  Divergence divergence;
+  std::string name;
+  std::string of, against;  // infinite where the first has weight and the second has none
+};
+Measure measure_of(const ViewInput& input) {
+  const std::string kind = view_values(input.experiment.view, "compare").choice("rows");
+  if (kind == "reverse") return {Divergence::Reverse, "KL(B, A)", "B", "A"};
+  if (kind == "JS") return {Divergence::JensenShannon, "JS", "", ""};  // never infinite
+  return {Divergence::KullbackLeibler, "KL(A, B)", "A", "B"};
+}
+
 class Comparison {
  public:
   Comparison(const ViewInput& input, Page& page, const Sides& sides)
       : input_(input), page_(page), sides_(sides) {}
 
   ViewLayout lay_out() {
-    inside_ = page_.frame(title(), caption_text());
+    const Box inside = page_.frame(title(), caption_text());
     const std::vector<Fact> list = facts(sides_);
     std::optional<ComparisonPlaces> places =
-        place_comparison(page_, inside_, sides_, wanted_maps(input_, sides_), list);
+        place_comparison(page_, inside, sides_, wanted_maps(input_, sides_), list, note());
     if (!places) return no_space(page_);
     panels_ = std::move(places->panels);
     hover();
     for (const ComparisonPanel& panel : panels_) draw(panel);
-    if (places->refusal && places->refusal->width > 0) draw_refusal(*places->refusal);
     if (places->table) draw_fact_table(page_, *places->table, "A", "B", list);
+    draw_notes(*places);
     return finish(places->bottom);
   }
 
@@ -106,21 +119,22 @@ class Comparison {
   }
 
   void draw_heading(const ComparisonPanel& panel) {
-    const Box& plot = panel.matrix.plot;
-    const double y = panel.heading_y;
-    double x = plot.x;
-    const double right = std::min(plot.right() + kHeadingOverhang * em(), inside_.right());
+    const double gap = 0.3 * em();
+    double x = panel.matrix.plot.x, y = panel.heading_y;
     if (panel.show == Show::Difference) {
-      x += draw_badge(page_, {x, y}, "A", first_colour()) + 0.3 * em();
+      x += draw_badge(page_, {x, y}, "A", first_colour()) + gap;
       page_.text({x, y}, "−", em());
-      x += page_.width_of("−", em()) + 0.3 * em();
+      x += page_.width_of("−", em()) + gap;
       draw_badge(page_, {x, y}, "B", second_colour());
       return;
     }
     const Side& s = sides_.of(panel.show);
-    const Side& other = &s == &sides_.a ? sides_.b : sides_.a;
-    x += draw_badge(page_, {x, y}, s.letter, s.colour) + 0.5 * em();
-    page_.text({x, y}, page_.fitting(headings(s, other), em(), right - x), em());
+    draw_badge(page_, {x, y}, s.letter, s.colour);
+    x += heading_indent(page_, s.letter);
+    for (const std::string& line : panel.heading) {
+      page_.text({x, y}, line, em());
+      y += heading_line(page_);
+    }
   }
 
   void draw(const ComparisonPanel& panel) {
@@ -135,6 +149,7 @@ class Comparison {
     cells.colour_map = range.colour_map;
     page_.add(cells);
     draw_matrix_frame(page_, m, {});
+    if (m.row_labels) draw_axis_titles(page_, {m.plot.x, m.plot.y}, m.plot.x - m.left);
     draw_heading(panel);
     std::vector<std::string> names =
         is_difference ? std::vector<std::string>{"difference of weights", "difference"}
@@ -147,27 +162,32 @@ class Comparison {
   }
 
   void draw_divergence(const ComparisonPanel& panel) {
-    const std::string kind = view_values(input_.experiment.view, "compare").choice("rows");
-    RowBars bars;
-    Divergence divergence = Divergence::KullbackLeibler;
-    bars.titles = {"KL(A, B), bits", "KL(A, B)"};
-    if (kind == "reverse") {
-      divergence = Divergence::Reverse;
-      bars.titles = {"KL(B, A), bits", "KL(B, A)"};
-    } else if (kind == "JS") {
-      divergence = Divergence::JensenShannon;
-      bars.titles = {"JS, bits", "JS"};
-    }
-    const Tensor rows = divergence_of(sides_, divergence, input_.cache);
-    bars.values.assign(rows.begin(), rows.end());
-    draw_row_bars(page_, panel.row_bars, panel.matrix, bars);
+    const Measure measure = measure_of(input_);
+    const Tensor rows = divergence_of(sides_, measure.divergence, input_.cache);
+    draw_row_bars(
+        page_, panel.row_bars, panel.matrix,
+        {std::vector<double>(rows.begin(), rows.end()), {measure.name + ", bits", measure.name}});
   }
 
-  void draw_refusal(const Box& box) {
-    double y = box.y + 0.7 * em();
-    for (const std::string& line : page_.wrapped(sides_.no_difference, em(), box.width)) {
-      if (y + 0.7 * em() > box.bottom()) break;
-      page_.faint_text({box.x, y}, line, em());
+  // What is to be said below all: why there is no difference, or why rows are infinitely far apart.
+  std::string note() const {
+    if (!sides_.has_difference()) return sides_.no_difference;
+    const std::vector<Show> shown = wanted_maps(input_, sides_);
+    const bool with_rows = std::find(shown.begin(), shown.end(), Show::Difference) != shown.end();
+    if (!with_rows || !sides_.has_divergence()) return "";
+    const Measure measure = measure_of(input_);
+    const Tensor rows = divergence_of(sides_, measure.divergence, input_.cache);
+    const bool infinite =
+        std::any_of(rows.begin(), rows.end(), [](float v) { return std::isinf(v); });
+    return infinite ? "Coloured rows: " + measure.name + " = ∞, for " + measure.of +
+                          " gives weight to keys where " + measure.against + " gives none."
+                    : "";
+  }
+
+  void draw_notes(const ComparisonPlaces& places) {
+    double y = places.notes_at.y + kLineHeight * em() / 2;
+    for (const std::string& line : places.notes) {
+      page_.faint_text({places.notes_at.x, y}, line, em());
       y += kLineHeight * em();
     }
   }
@@ -201,7 +221,6 @@ class Comparison {
   const ViewInput& input_;
   Page& page_;
   const Sides& sides_;
-  Box inside_;
   std::vector<ComparisonPanel> panels_;
 };
 

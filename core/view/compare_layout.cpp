@@ -1,6 +1,7 @@
 #include "core/view/compare_layout.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/view/colour_bar.h"
 
@@ -10,42 +11,92 @@ namespace {
 constexpr double kMostAspect = 4;     // of a map
 constexpr double kLargestCell = 5.5;  // em
 constexpr double kLeastPlot = 4;      // em
-constexpr double kHeading = 2.0;      // em above a map
+constexpr double kReadable = 8;       // em of a map for which the table gives way
+constexpr double kHeading = 2.0;      // em above a map, with one line of words
+constexpr double kHeadingLine = 1.3;  // em
+constexpr double kBadgeGap = 0.5;     // em
 constexpr double kBarGap = 0.6;       // em between a map and its colour bar
 constexpr double kGap = 1.6;          // em between maps
+constexpr double kWordGap = 0.8;      // em from a heading to what is beside it
+constexpr double kRowGap = 1.0;       // em between rows of maps, and above the table and notes
 constexpr double kRowBars = 5.0;      // em
 constexpr double kRowBarsGap = 0.8;   // em
-constexpr double kLeastLabels = 5;    // em of tokens beside and above the maps
+
+enum class TablePlace { Slot, Below, Right, None };  // Slot: in the place of a map
 
 struct Arrangement {
   Index columns = 1, rows = 1;
+  TablePlace table = TablePlace::None;
   double map_width = 0, map_height = 0;
-  bool table_in_slot = false;  // in the place of a map, else below all
-  bool table = true;
+  std::vector<double> left;  // of each column: depth of the axes of queries
+  double top = 0;            // depth of the axes of keys
 };
 
 class Placing {
  public:
   Placing(const Page& page, const Box& inside, const Sides& sides, std::vector<Show> shown,
-          const std::vector<Fact>& facts)
-      : page_(page), inside_(inside), sides_(sides), shown_(std::move(shown)), facts_(facts) {}
+          const std::vector<Fact>& facts, std::string note)
+      : page_(page),
+        inside_(inside),
+        sides_(sides),
+        shown_(std::move(shown)),
+        facts_(facts),
+        note_(std::move(note)),
+        table_width_(fact_table_width(page, facts)),
+        titles_width_(axis_titles_width(page)) {
+    say(note_);
+    for (const Side* side : {&sides.a, &sides.b}) {
+      axes_.push_back({measured(page, query_axis(*side->trace, *side->tap)),
+                       measured(page, key_axis(*side->trace, *side->tap))});
+      axes_.back().rows.titles = axes_.back().columns.titles = {};  // in the corner between them
+    }
+  }
 
   std::optional<ComparisonPlaces> place() {
-    Arrangement best = arrange();
-    if (best.map_width < kLeastPlot * em()) {
-      least_labels_ = 0;  // cut labels rather than none
-      best = arrange();
+    Arrangement best = arrange(true);
+    if (best.map_width < kReadable * em()) {
+      say_too("The table of facts has no space here.");
+      const Arrangement without = arrange(false);
+      if (without.map_width > best.map_width) {
+        best = without;
+      } else {
+        say(note_);
+      }
     }
     if (best.map_width < kLeastPlot * em() && shown_.size() > 2) {
       shown_ = {Show::First, Show::Second};  // a small picture of both rather than none of all
-      best = arrange();
+      say("A − B and the table of facts have no space here.");
+      best = arrange(false);
     }
     if (best.map_width < kLeastPlot * em() || best.map_height <= 0) return std::nullopt;
-    return place(best);
+    ComparisonPlaces places = place(best);
+    if (set_headings(places.panels)) return places;
+    heading_lines_ = 2;
+    const Arrangement lower = arrange(best.table != TablePlace::None);
+    if (lower.map_width < kLeastPlot * em()) return places;
+    places = place(lower);
+    set_headings(places.panels);
+    return places;
   }
 
  private:
+  struct Axes {
+    TokenAxis rows, columns;
+  };
+
   double em() const { return page_.em(); }
+
+  void say(const std::string& text) { notes_ = page_.wrapped(text, em(), inside_.width); }
+  // The note that was given, and this.
+  void say_too(const std::string& sentence) { say(note_ + (note_.empty() ? "" : " ") + sentence); }
+
+  const AttentionTap& tap_a() const { return *sides_.a.tap; }
+  const Axes& axes_of(Show show) const { return axes_[&sides_.of(show) == &sides_.a ? 0 : 1]; }
+
+  double aspect() const {
+    return std::clamp(static_cast<double>(tap_a().keys()) / static_cast<double>(tap_a().queries()),
+                      1 / kMostAspect, kMostAspect);
+  }
 
   // The labels of the first map in a row hold for all of it where the texts are the same.
   bool has_row_labels(std::size_t n, Index columns) const {
@@ -53,166 +104,177 @@ class Placing {
     return !shares_rows || static_cast<Index>(n) % columns == 0;
   }
 
-  double most_labels() const {
-    const double share = 0.16 * std::min(inside_.width, inside_.height);
-    return std::clamp(share, least_labels_, 10 * em());
-  }
-
   double row_bars_width(Show show) const {
     const bool shown = show == Show::Difference && sides_.has_divergence();
     return shown ? (kRowBars + kRowBarsGap) * em() : 0;
   }
 
-  const AttentionTap& tap_a() const { return *sides_.a.tap; }
-
-  double aspect() const {
-    return std::clamp(static_cast<double>(tap_a().keys()) / static_cast<double>(tap_a().queries()),
-                      1 / kMostAspect, kMostAspect);
+  double heading_height() const {
+    return kHeading * em() + static_cast<double>(heading_lines_ - 1) * heading_line(page_);
   }
-
-  TokenAxis rows(Show show) const {
-    return query_axis(*sides_.of(show).trace, *sides_.of(show).tap);
-  }
-  TokenAxis columns(Show show) const {
-    return key_axis(*sides_.of(show).trace, *sides_.of(show).tap);
-  }
-
-  // The space left and right of the maps in one column of the arrangement.
-  std::pair<double, double> sides_of_column(Index column, Index columns) const {
-    double left = 0, right = 0;
-    for (std::size_t n = 0; n < shown_.size(); ++n) {
-      if (static_cast<Index>(n) % columns != column) continue;
-      if (has_row_labels(n, columns)) {
-        left = std::max(left, axis_depth_left(page_, rows(shown_[n]), most_labels()));
-      }
-      right = std::max(right, row_bars_width(shown_[n]));
-    }
-    return {left, right};
-  }
-
-  double top_of(Show show, double width) const {
-    return axis_depth_top(page_, columns(show), width, most_labels());
-  }
-
-  // What a row of maps needs above and below them.
-  double overhead(double width) const {
-    double top = 0;
-    for (const Show show : shown_) top = std::max(top, top_of(show, width));
-    return kHeading * em() + top + kBarGap * em() + level_colour_bar_height(page_);
-  }
+  // What a row of maps needs below them, and above and below.
+  double below_map() const { return kBarGap * em() + level_colour_bar_height(page_); }
+  double overhead(double top) const { return heading_height() + top + below_map(); }
 
   double table_height() const { return fact_table_height(page_, facts_.size()); }
 
-  // Below the maps, where the table has no place among them.
-  double refusal_height() const { return sides_.has_difference() ? 0 : 2.5 * em(); }
-
-  // The largest maps in so many columns.
-  Arrangement in_columns(Index columns, bool with_table) const {
-    Arrangement a;
-    a.columns = columns;
-    const auto maps = static_cast<Index>(shown_.size());
-    a.rows = (maps + columns - 1) / columns;
-    a.table = with_table;
-    a.table_in_slot = with_table && maps < a.columns * a.rows;
-    double width = inside_.width - static_cast<double>(columns - 1) * kGap * em();
-    for (Index c = 0; c < columns; ++c) {
-      const auto [left, right] = sides_of_column(c, columns);
-      width -= left + right;
-    }
-    const auto keys = static_cast<double>(std::max(tap_a().keys(), sides_.b.tap->keys()));
-    width = std::min(width / static_cast<double>(columns), keys * kLargestCell * em());
-    const double table =
-        a.table_in_slot ? 0 : (with_table ? table_height() + em() : 0) + refusal_height();
-    const auto count = static_cast<double>(a.rows);
-    const double height =
-        (inside_.height - table - (count - 1) * em()) / count - overhead(std::max(width, em()));
-    a.map_width = std::max(0.0, std::min(width, height * aspect()));
-    a.map_height = a.map_width / aspect();
-    return a;
+  double notes_height() const {
+    const auto lines = static_cast<double>(notes_.size());
+    return lines > 0 ? (lines * kLineHeight + kRowGap) * em() : 0;
   }
 
-  Arrangement arrange() const {
+  // Beside its map, in pixels: all that a row of the arrangement needs.
+  double row_width(const Arrangement& a, Index row) const {
+    double width = 0;
+    Index column = 0;
+    for (std::size_t n = static_cast<std::size_t>(row * a.columns);
+         n < shown_.size() && column < a.columns; ++n, ++column) {
+      width += a.left[static_cast<std::size_t>(column)] + row_bars_width(shown_[n]);
+      if (column > 0) width += kGap * em();
+    }
+    if (column < a.columns && a.table == TablePlace::Slot) width += kGap * em() + table_width_;
+    return width;
+  }
+  double maps_in_row(const Arrangement& a, Index row) const {
+    return static_cast<double>(
+        std::min(a.columns, static_cast<Index>(shown_.size()) - row * a.columns));
+  }
+
+  // Of all that stands below each other, without the maps.
+  double heights(const Arrangement& a) const {
+    const auto rows = static_cast<double>(a.rows);
+    return rows * overhead(a.top) + (rows - 1) * kRowGap * em() + notes_height() +
+           (a.table == TablePlace::Below ? table_height() + kRowGap * em() : 0);
+  }
+
+  // The size of the maps between axes of the arrangement's depths.
+  void size_maps(Arrangement& a) const {
+    const auto keys = static_cast<double>(std::max(tap_a().keys(), sides_.b.tap->keys()));
+    double width = keys * kLargestCell * em();
+    const double beside = a.table == TablePlace::Right ? table_width_ + 2 * kGap * em() : 0;
+    for (Index row = 0; row < a.rows; ++row) {
+      width = std::min(width, (inside_.width - beside - row_width(a, row)) / maps_in_row(a, row));
+    }
+    const double height = (inside_.height - heights(a)) / static_cast<double>(a.rows);
+    a.map_width = std::max(0.0, std::min(width, height * aspect()));
+    a.map_height = a.map_width / aspect();
+    const bool low = a.table == TablePlace::Slot && overhead(a.top) + a.map_height < table_height();
+    const bool lower = a.table == TablePlace::Right && inside_.height < table_height();
+    if (low || lower) a.map_width = a.map_height = 0;
+  }
+
+  // The largest maps in so many columns; deeper axes make smaller maps and the other way round, see
+  // settled_depths().
+  Arrangement in_columns(Index columns, TablePlace table, double most_labels) const {
+    Arrangement a;
+    a.columns = columns;
+    a.rows = (static_cast<Index>(shown_.size()) + columns - 1) / columns;
+    a.table = table;
+    a.left.assign(static_cast<std::size_t>(columns), 0);
+    for (;;) {
+      size_maps(a);
+      std::vector<double> left = a.left;
+      double top = a.top;
+      for (std::size_t n = 0; n < shown_.size(); ++n) {
+        const Axes& axes = axes_of(shown_[n]);
+        top = std::max(top, axis_depth_top(page_, axes.columns, a.map_width, most_labels));
+        if (!has_row_labels(n, columns)) continue;
+        double& depth = left[n % left.size()];
+        depth = std::max({depth, titles_width_,
+                          axis_depth_left(page_, axes.rows, a.map_height, most_labels)});
+      }
+      if (left == a.left && top == a.top) return a;
+      a.left = left;
+      a.top = top;
+    }
+  }
+
+  Arrangement arrange(bool with_table, double most_labels) const {
     Arrangement best;
-    for (const bool with_table : {true, false}) {
-      for (Index columns = 1; columns <= static_cast<Index>(shown_.size()); ++columns) {
-        const Arrangement a = in_columns(columns, with_table);
-        // The table goes where it makes the maps unreadable.
-        const bool readable = best.map_width >= 2 * kLeastPlot * em();
-        if (a.map_width > best.map_width && !(readable && !with_table)) best = a;
+    const auto maps = static_cast<Index>(shown_.size());
+    for (Index columns = maps; columns >= 1; --columns) {
+      for (const TablePlace table :
+           {TablePlace::Slot, TablePlace::Below, TablePlace::Right, TablePlace::None}) {
+        if ((table != TablePlace::None) != with_table) continue;
+        if (table == TablePlace::Slot && maps % columns == 0) continue;
+        const Arrangement a = in_columns(columns, table, most_labels);
+        if (a.map_width > best.map_width) best = a;
       }
     }
     return best;
   }
 
-  ComparisonPlaces place(const Arrangement& a) const {
-    std::vector<double> left, x;
-    double all = -kGap * em();
-    for (Index c = 0; c < a.columns; ++c) {
-      const auto [before, after] = sides_of_column(c, a.columns);
-      left.push_back(before);
-      x.push_back(all + kGap * em());
-      all += kGap * em() + before + a.map_width + after;
+  // Labels are cut where they would take much of the maps.
+  Arrangement arrange(bool with_table) const {
+    constexpr double kMuch = 0.2, kFewestLetters = 3.5;  // of a map; em
+    const Arrangement cut = arrange(with_table, kFewestLetters * em());
+    for (const double most : {10.0, 8.0, 6.5, 5.0}) {
+      const Arrangement a = arrange(with_table, most * em());
+      if (a.map_width >= (1 - kMuch) * cut.map_width && a.map_width >= kLeastPlot * em()) return a;
     }
-    const double above = overhead(a.map_width) - kBarGap * em() - level_colour_bar_height(page_);
-    const double row_height = overhead(a.map_width) + a.map_height + em();
-    double content = static_cast<double>(a.rows) * row_height - em();
-    if (!a.table_in_slot) content += refusal_height();
-    if (a.table && !a.table_in_slot) content += em() + table_height();
-    const double first_x = inside_.x + std::max(0.0, (inside_.width - all) / 2);
-    const double first_y = inside_.y + page_.spare_above(inside_.height, content);
-    const auto slot = [&](std::size_t n) {
-      const auto columns = static_cast<std::size_t>(a.columns);
-      return Point{first_x + x[n % columns] + left[n % columns],
-                   first_y + static_cast<double>(n / columns) * row_height + above};
-    };
+    return cut;
+  }
+
+  ComparisonPlaces place(const Arrangement& a) const {
+    double all = 0;
+    for (Index row = 0; row < a.rows; ++row) {
+      all = std::max(all, row_width(a, row) + maps_in_row(a, row) * a.map_width);
+    }
+    const double beside = a.table == TablePlace::Right ? table_width_ + 2 * kGap * em() : 0;
+    const double row_height = overhead(a.top) + a.map_height + kRowGap * em();
+    const double content = heights(a) + static_cast<double>(a.rows) * a.map_height;
+    const double x = inside_.x + std::max(0.0, (inside_.width - all - beside) / 2);
+    const double y = inside_.y + page_.spare_above(inside_.height, content);
     ComparisonPlaces places;
     for (std::size_t n = 0; n < shown_.size(); ++n) {
-      places.panels.push_back(panel(n, slot(n), a, left[n % left.size()]));
+      const Index row = static_cast<Index>(n) / a.columns,
+                  column = static_cast<Index>(n) % a.columns;
+      const double left = std::accumulate(a.left.begin(), a.left.begin() + column + 1, 0.0);
+      const double before = static_cast<double>(column) * (a.map_width + kGap * em());
+      places.panels.push_back(panel(
+          n,
+          {x + left + before, y + static_cast<double>(row) * row_height + heading_height() + a.top},
+          a));
     }
-    places.bottom = first_y + content;
-    const std::size_t free = shown_.size();
-    const double from = slot(free).x - left[free % left.size()] * (a.table ? 0.8 : 0);
-    const Box table = a.table_in_slot ? table_in_slot({from, slot(free).y}, places.bottom, a)
-                                      : table_below(places.bottom);
-    if (a.table) places.table = table;
-    if (!sides_.has_difference()) places.refusal = refusal_box(table, places.bottom, a);
+    double bottom = y + static_cast<double>(a.rows) * row_height - kRowGap * em();
+    if (a.table != TablePlace::None) {
+      places.table = table_box(a, places.panels, x + all, bottom);
+      bottom = std::max(bottom, places.table->bottom());
+    }
+    places.notes = notes_;
+    places.notes_at = {inside_.x, bottom + kRowGap * em()};
+    places.bottom = bottom + notes_height();
     return places;
   }
 
-  Box table_in_slot(Point at, double bottom, const Arrangement& a) const {
-    Box box{at.x, at.y, inside_.right() - at.x, std::max(0.0, bottom - at.y)};
-    box.width = std::min(box.width, 1.1 * fact_table_width(page_, facts_));
-    box.width = std::max(box.width, std::min(a.map_width, inside_.right() - at.x));
-    return box;
-  }
-
-  Box table_below(double bottom) const {
-    Box box{inside_.x, bottom - table_height(), inside_.width, table_height()};
-    box.width = std::min(box.width, 1.2 * fact_table_width(page_, facts_));
-    box.x = inside_.x + (inside_.width - box.width) / 2;
-    return box;
-  }
-
-  Box refusal_box(Box table, double bottom, const Arrangement& a) const {
-    if (a.table_in_slot) {
-      table.y += table_height() + em();
-      table.height -= table_height() + em();
-      return table;
+  Box table_box(const Arrangement& a, const std::vector<ComparisonPanel>& panels, double right,
+                double bottom) const {
+    Box box{inside_.x, bottom + kRowGap * em(), inside_.width, table_height()};
+    const Box& last = panels.back().matrix.plot;
+    if (a.table == TablePlace::Below) {
+      box.width = std::min(box.width, 1.2 * table_width_);
+      box.x = inside_.x + (inside_.width - box.width) / 2;
+      return box;
     }
-    const double below = a.table ? em() + table_height() : 0;
-    return {inside_.x, bottom - below - 1.5 * em(), inside_.width, 1.5 * em()};
+    // Beside the last map, or all.
+    box.x = a.table == TablePlace::Right
+                ? right + 2 * kGap * em()
+                : last.right() + row_bars_width(shown_.back()) + kGap * em();
+    box.width = std::min(1.1 * table_width_, inside_.right() - box.x);
+    box.y = std::max(inside_.y, std::min(last.y, bottom - table_height()));
+    return box;
   }
 
-  ComparisonPanel panel(std::size_t n, Point at, const Arrangement& a, double left) const {
+  ComparisonPanel panel(std::size_t n, Point at, const Arrangement& a) const {
     const Show show = shown_[n];
     MatrixPlot m;
     m.scale = page_.input().scale;
-    m.rows = rows(show);
-    m.columns = columns(show);
-    m.left = left;
+    m.rows = axes_of(show).rows;
+    m.columns = axes_of(show).columns;
     m.plot = {at.x, at.y, a.map_width, a.map_height};
     m.row_labels = has_row_labels(n, a.columns);
-    m.top = top_of(show, a.map_width);
+    m.left = m.row_labels ? a.left[n % a.left.size()] : 0;
+    m.top = a.top;
     // The same part of the text in both, however many tokens it has in each.
     const double down =
         static_cast<double>(m.rows.count()) / static_cast<double>(tap_a().queries());
@@ -221,9 +283,37 @@ class Placing {
     const CellWindow asked = cell_window(page_.input().experiment.view);
     set_visible(m,
                 {asked.row * down, asked.column * right, asked.height * down, asked.width * right});
-    return {show, m, m.plot.y - m.top - 0.45 * kHeading * em(),
+    return {show,
+            m,
+            at.y - a.top - heading_height() + 0.5 * kHeading * em(),
+            {},
             Point{m.plot.x, m.plot.bottom() + kBarGap * em()},
             Box{m.plot.right() + kRowBarsGap * em(), m.plot.y, kRowBars * em(), m.plot.height}};
+  }
+
+  // The longest words that fit above each map, otherwise the fewest in as many lines as there are.
+  // False where these are cut.
+  bool set_headings(std::vector<ComparisonPanel>& panels) const {
+    bool whole = true;
+    for (std::size_t n = 0; n < panels.size(); ++n) {
+      ComparisonPanel& panel = panels[n];
+      if (panel.show == Show::Difference) continue;
+      const Side& side = sides_.of(panel.show);
+      const bool followed = n + 1 < panels.size() && panels[n + 1].heading_y == panel.heading_y;
+      const double right =
+          followed ? panels[n + 1].matrix.plot.x - panels[n + 1].matrix.left - kWordGap * em()
+                   : inside_.right();
+      const double room = right - panel.matrix.plot.x - heading_indent(page_, side.letter);
+      const std::vector<std::string> words =
+          headings(side, &side == &sides_.a ? sides_.b : sides_.a);
+      const auto fitting = std::find_if(words.begin(), words.end(), [&](const std::string& text) {
+        return page_.width_of(text, em()) <= room;
+      });
+      panel.heading = page_.wrapped(fitting != words.end() ? *fitting : words.back(), em(), room,
+                                    heading_lines_);
+      whole &= fitting != words.end();
+    }
+    return whole;
   }
 
   const Page& page_;
@@ -231,15 +321,28 @@ class Placing {
   const Sides& sides_;
   std::vector<Show> shown_;
   const std::vector<Fact>& facts_;
-  double least_labels_ = kLeastLabels * em();
+  const std::string note_;
+  std::vector<std::string> notes_;  // lines
+  const double table_width_, titles_width_;  // that cost time to measure
+  std::vector<Axes> axes_;  // of A, of B
+  std::size_t heading_lines_ = 1;
 };
 
 }  // namespace
 
+double heading_line(const Page& page) {
+  return kHeadingLine * page.em();
+}
+
+double heading_indent(const Page& page, const char* letter) {
+  return badge_width(page, letter) + kBadgeGap * page.em();
+}
+
 std::optional<ComparisonPlaces> place_comparison(const Page& page, const Box& inside,
                                                  const Sides& sides, std::vector<Show> shown,
-                                                 const std::vector<Fact>& facts) {
-  return Placing(page, inside, sides, std::move(shown), facts).place();
+                                                 const std::vector<Fact>& facts,
+                                                 const std::string& note) {
+  return Placing(page, inside, sides, std::move(shown), facts, note).place();
 }
 
 }  // namespace attnscope

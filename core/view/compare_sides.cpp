@@ -97,6 +97,37 @@ std::string place_words(const Side& side, Words words) {
   return "L" + std::to_string(side.view.layer) + " H" + std::to_string(side.view.head);
 }
 
+// A label without the sign that stands for a space.
+std::string with_spaces(std::string label) {
+  const std::string sign = "␣";
+  for (std::size_t at = label.find(sign); at != std::string::npos; at = label.find(sign, at + 1)) {
+    label.replace(at, sign.size(), " ");
+  }
+  return label;
+}
+
+// How the text begins, or goes on where it is no longer the other's: “…girl a small…”.
+std::string text_words(const Side& side, const Side& other, Words words) {
+  const std::vector<TraceToken>&own = side.trace->tokens, &others = other.trace->tokens;
+  const auto differ =
+      std::mismatch(own.begin(), own.end(), others.begin(), others.end(),
+                    [](const TraceToken& a, const TraceToken& b) { return a.label == b.label; });
+  constexpr std::ptrdiff_t kBefore = 2;  // tokens that both have
+  const std::ptrdiff_t from = std::max<std::ptrdiff_t>(0, differ.first - own.begin() - kBefore);
+  const std::size_t most = words == Words::All ? 40 : words == Words::Few ? 24 : 14;  // bytes
+  std::string text = from > 0 ? "…" : "";
+  std::size_t length = 0;
+  for (auto token = own.begin() + from; token != own.end(); ++token) {
+    length += token->label.size();
+    if (length > most) {
+      text += "…";
+      break;
+    }
+    text += with_spaces(token->label);
+  }
+  return "“" + text + "”";
+}
+
 // What is not the same on both sides.
 std::vector<std::string> differences(const Side& side, const Side& other, Words words) {
   std::vector<std::string> parts;
@@ -109,7 +140,7 @@ std::vector<std::string> differences(const Side& side, const Side& other, Words 
     add(encoding_words(side, other, words), encoding_words(other, side, words));
   }
   add(place_words(side, words), place_words(other, words));
-  if (parts.empty() && !same_tokens(*side.trace, *other.trace)) parts.emplace_back("its own text");
+  if (!same_tokens(*side.trace, *other.trace)) parts.push_back(text_words(side, other, words));
   return parts;
 }
 

@@ -13,10 +13,19 @@ constexpr double kMostNames = 0.45;    // of the width, where the values need th
 constexpr double kBadgePadding = 0.4;  // em
 constexpr double kBadgeHeight = 1.35;  // em
 
-double name_width(const Page& page, const std::vector<Fact>& facts) {
-  double width = 0;
-  for (const Fact& fact : facts) width = std::max(width, page.width_of(fact.name, page.em()));
-  return width;
+// How wide the columns are with all texts whole.
+struct Columns {
+  double names = 0, a = 0, b = 0;
+  double all(double gap) const { return names + gap + a + gap + b; }
+};
+Columns columns_of(const Page& page, const std::vector<Fact>& facts, double size) {
+  Columns widths;
+  for (const Fact& fact : facts) {
+    widths.names = std::max(widths.names, page.width_of(fact.name, size));
+    widths.a = std::max(widths.a, page.width_of(fact.a, size));
+    widths.b = std::max(widths.b, page.width_of(fact.b, size));
+  }
+  return widths;
 }
 
 }  // namespace
@@ -29,9 +38,12 @@ Colour second_colour() {
   return colour_map(kCategories).colours[1];
 }
 
+double badge_width(const Page& page, const std::string& text) {
+  return page.width_of(text, page.em(), true) + 2 * kBadgePadding * page.em();
+}
+
 double draw_badge(Page& page, Point at, const std::string& text, Colour colour) {
-  const double em = page.em();
-  const double width = page.width_of(text, em, true) + 2 * kBadgePadding * em;
+  const double em = page.em(), width = badge_width(page, text);
   page.add(
       FilledBox{{at.x, at.y - kBadgeHeight * em / 2, width, kBadgeHeight * em}, colour, 0.25 * em});
   page.add(Text{{at.x + width / 2, at.y}, text, ink_on(colour), em, Align::Middle, 0, true});
@@ -43,29 +55,26 @@ double fact_table_height(const Page& page, std::size_t facts) {
 }
 
 double fact_table_width(const Page& page, const std::vector<Fact>& facts) {
-  double a = 0, b = 0;
-  for (const Fact& fact : facts) {
-    a = std::max(a, page.width_of(fact.a, page.em()));
-    b = std::max(b, page.width_of(fact.b, page.em()));
-  }
-  return name_width(page, facts) + a + b + 2 * kGap * page.em();
+  return columns_of(page, facts, page.em()).all(kGap * page.em());
 }
 
 void draw_fact_table(Page& page, const Box& box, const std::string& first,
                      const std::string& second, const std::vector<Fact>& facts) {
   const double em = page.em(), line = kLine * em, gap = kGap * em;
-  double values = 0;
-  for (const Fact& fact : facts) {
-    values = std::max(values, page.width_of(fact.a, em) + page.width_of(fact.b, em));
+  double size = em;
+  Columns widths = columns_of(page, facts, size);
+  if (widths.all(gap) > box.width) {
+    size = page.small();
+    widths = columns_of(page, facts, size);
   }
-  const double names = std::min(name_width(page, facts),
-                                std::max(kMostNames * box.width, box.width - values - 2 * gap));
-  double first_width = page.width_of(first, em, true) + 2 * kBadgePadding * em;
-  for (const Fact& fact : facts) first_width = std::max(first_width, page.width_of(fact.a, em));
+  widths.a = std::max(widths.a, badge_width(page, first));
+  const double names = std::min(
+      widths.names, std::max(kMostNames * box.width, box.width - widths.a - widths.b - 2 * gap));
   const double half = (box.width - names - 2 * gap) / 2;
   if (half < 2 * em || box.height < line) return;
   // The first column as wide as its texts where that leaves enough for the second.
-  const double a_width = std::min(first_width, half), a = box.x + names + gap;
+  const double a_width = std::min(widths.a, std::max(half, 2 * half - widths.b));
+  const double a = box.x + names + gap;
   const double b = a + a_width + gap, b_width = box.right() - b;
   double y = box.y + line / 2;
   const double badge = 2 * kBadgePadding * em;
@@ -77,9 +86,9 @@ void draw_fact_table(Page& page, const Box& box, const std::string& first,
     page.add(Line{{{box.x, y - line / 2}, {box.right(), y - line / 2}},
                   translucent(page.theme().line, 0.4),
                   1});
-    page.faint_text({box.x, y}, page.ellipsised(fact.name, em, names), em);
-    page.text({a, y}, page.ellipsised(fact.a, em, a_width), em);
-    page.text({b, y}, page.ellipsised(fact.b, em, b_width), em);
+    page.faint_text({box.x, y}, page.ellipsised(fact.name, size, names), size);
+    page.text({a, y}, page.ellipsised(fact.a, size, a_width), size);
+    page.text({b, y}, page.ellipsised(fact.b, size, b_width), size);
   }
 }
 

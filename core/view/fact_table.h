@@ -19,11 +19,13 @@ Colour second_colour();
 
 // A filled badge around a short text, its left edge's middle at `at`; returns its width.
 double draw_badge(Page& page, Point at, const std::string& text, Colour colour);
+double badge_width(const Page& page, const std::string& text);
 
 double fact_table_height(const Page& page, std::size_t facts);
-// The widest that the table gets of use.
+// With all texts whole.
 double fact_table_width(const Page& page, const std::vector<Fact>& facts);
-// Within `box`, headed by badges; facts that do not fit are left out from the end.
+// Within `box`, headed by badges; in a narrow box with smaller letters. Facts that do not fit are
+// left out from the end.
 void draw_fact_table(Page& page, const Box& box, const std::string& first,
                      const std::string& second, const std::vector<Fact>& facts);
 

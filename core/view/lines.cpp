@@ -41,10 +41,10 @@ Sides place_sides(const Page& page, const Box& box, const AttentionTap& tap) {
   s.rows = visible_span(settings.row, settings.width > 0 ? settings.height : 0, tap.queries());
   s.columns = visible_span(settings.column, settings.height > 0 ? settings.width : 0, tap.keys());
   const double em = page.em(), most = std::min(12 * em, kMostLabels * box.width);
-  s.left = axis_depth_left(page, s.queries, most);
-  s.right = axis_depth_left(page, s.keys, most);
   const auto longest = static_cast<double>(std::max(tap.queries(), tap.keys()));
   const double height = std::min(box.height, longest * kHighestCell * em);
+  s.left = axis_depth_left(page, s.queries, height, most);
+  s.right = axis_depth_left(page, s.keys, height, most);
   const double width = std::min(box.width - s.left - s.right, kWidestBetween * em);
   if (width < kLeastBetween * em || height < 2 * em) return s;
   s.plot = {box.x + (box.width - s.left - s.right - width) / 2 + s.left,

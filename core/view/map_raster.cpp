@@ -57,31 +57,36 @@ MapRaster place_maps(const Page& page, const Box& box, const AttentionTap& tap, 
     number(m.queries);
     number(m.keys);
   }
-  m.left =
-      std::max(axis_depth_left(page, m.queries, widest_label(page, m.queries, box.height, most)),
-               axis_titles_width(page));
+  m.queries = measured(page, std::move(m.queries));
+  m.keys = measured(page, std::move(m.keys));
   const double aspect = std::clamp(
       static_cast<double>(tap.keys()) / static_cast<double>(tap.queries()), 1 / 3.0, 3.0);
-  const double room = box.width - m.left - colour_bar_width(page);
+  const auto room = [&](double left) {
+    return box.width - std::max(left, axis_titles_width(page)) - colour_bar_width(page);
+  };
   for (Index across = 1; across <= count; ++across) {
     const auto columns = static_cast<double>(across);
     const auto rows = static_cast<double>((count + across - 1) / across);
-    double width =
-        std::min((room + m.gap) / columns - m.gap, kMostMap * em * std::max(1.0, aspect));
-    const double labels = widest_label(page, m.keys, std::max(1.0, width), most);
-    const double top = axis_depth_top(page, m.keys, std::max(1.0, width), labels);
-    width = std::min(width, aspect * ((box.height - top + m.gap) / rows - m.gap - m.title));
+    const auto map_between = [&](const AxisDepths& depths) {
+      const double width = std::min(
+          {(room(depths.left) + m.gap) / columns - m.gap, kMostMap * em * std::max(1.0, aspect),
+           aspect * ((box.height - depths.top + m.gap) / rows - m.gap - m.title)});
+      return PlotSize{std::max(1.0, width), std::max(1.0, width) / aspect};
+    };
+    const AxisDepths depths = settled_depths(page, m.queries, m.keys, {most, most}, map_between);
+    const auto [width, height] = map_between(depths);
     if (width <= m.width) continue;
     m.across = across;
     m.width = width;
-    m.height = width / aspect;
-    m.top = top;
+    m.height = height;
+    m.top = depths.top;
+    m.left = std::max(depths.left, axis_titles_width(page));
   }
   if (m.width < kLeastMap * em || m.height < 1.5 * em) m.width = m.height = 0;
   const auto columns = static_cast<double>(m.across);
   const auto rows = static_cast<double>((count + m.across - 1) / m.across);
   const double all = columns * (m.width + m.gap) - m.gap;
-  m.box = {box.x + m.left + std::max(0.0, (room - all) / 2), box.y + m.top, all,
+  m.box = {box.x + m.left + std::max(0.0, (room(m.left) - all) / 2), box.y + m.top, all,
            rows * (m.height + m.title + m.gap) - m.gap};
   return m;
 }

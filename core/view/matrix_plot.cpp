@@ -9,7 +9,8 @@ namespace {
 constexpr double kMostAspect = 4;     // of the plot, however long the matrix is
 constexpr double kLargestCell = 5.5;  // em
 constexpr double kLeastPlot = 3;      // em; below that there is nothing to see
-constexpr double kMostLabels = 0.24;  // share of the picture for labels on one side
+constexpr double kMostLabels = 0.26;  // share of the picture for labels on one side, at least
+constexpr double kLongestLabel = 12;  // em
 constexpr double kNoteHeight = 1.5;   // em
 
 // The cell of an axis at a pixel; -1 when there is none.
@@ -46,6 +47,13 @@ void draw_cross_hair(Page& page, const MatrixPlot& m) {
   page.add(OutlinedBox{box_of(m, row, 0, 1, static_cast<double>(m.columns.count())), guide, 1});
   page.add(OutlinedBox{box_of(m, 0, column, static_cast<double>(m.rows.count()), 1), guide, 1});
   page.add(OutlinedBox{box_of(m, row, column, 1, 1), page.theme().accent, 2});
+}
+
+// A share of the picture on each side, and what a square plot leaves free beside or above itself.
+AxisDepths most_labels(const Page& page, const Box& inside, double right_width) {
+  const double most = kLongestLabel * page.em(), free = inside.width - right_width - inside.height;
+  const double share = kMostLabels * std::min(inside.width, inside.height);
+  return {std::min(most, std::max(share, free)), std::min(most, std::max(share, -free))};
 }
 
 }  // namespace
@@ -85,8 +93,8 @@ MatrixPlot place_matrix(const Page& page, const Box& inside, const AttentionTap&
   MatrixPlot m;
   m.scale = page.input().scale;
   const Trace& trace = page.input().trace;
-  m.rows = query_axis(trace, tap);
-  m.columns = key_axis(trace, tap);
+  m.rows = measured(page, query_axis(trace, tap));
+  m.columns = measured(page, key_axis(trace, tap));
   set_visible(m, cell_window(page.input().experiment.view));
 
   const ViewSettings& settings = page.input().experiment.view;
@@ -96,24 +104,20 @@ MatrixPlot place_matrix(const Page& page, const Box& inside, const AttentionTap&
   const double em = page.em();
   const auto rows = static_cast<double>(m.rows.count());
   const auto columns = static_cast<double>(m.columns.count());
-  const double most_labels = std::min(12 * em, kMostLabels * std::min(inside.width, inside.height));
-  m.left = axis_depth_left(page, m.rows, most_labels);
-  const double available_width = std::max(0.0, inside.width - m.left - right_width);
   const double aspect = std::clamp(columns / rows, 1 / kMostAspect, kMostAspect);
-  // The depth of the top axis depends on the width of the cells and the other way round: the
-  // widest plot there could be decides.
-  const double widest = std::min(
-      {available_width, columns * kLargestCell * em, aspect * (inside.height - kNoteHeight * em)});
-  m.top = axis_depth_top(page, m.columns, widest, most_labels);
-  const double available_height = std::max(0.0, inside.height - m.top - kNoteHeight * em);
-
-  double width = std::min(available_width, columns * kLargestCell * em);
-  double height = std::min(available_height, rows * kLargestCell * em);
-  if (width > aspect * height) {
-    width = aspect * height;
-  } else {
-    height = width / aspect;
-  }
+  const auto plot_between = [&](const AxisDepths& depths) {
+    const double width =
+        std::clamp(inside.width - depths.left - right_width, 0.0, columns * kLargestCell * em);
+    const double height =
+        std::clamp(inside.height - depths.top - kNoteHeight * em, 0.0, rows * kLargestCell * em);
+    return width > aspect * height ? PlotSize{aspect * height, height}
+                                   : PlotSize{width, width / aspect};
+  };
+  const AxisDepths depths =
+      settled_depths(page, m.rows, m.columns, most_labels(page, inside, right_width), plot_between);
+  m.left = depths.left;
+  m.top = depths.top;
+  const auto [width, height] = plot_between(depths);
   const double x = inside.x + std::max(0.0, (inside.width - m.left - width - right_width) / 2);
   const double y = inside.y + page.spare_above(inside.height, m.top + height + kNoteHeight * em);
   if (width >= kLeastPlot * em && height >= std::min(kLeastPlot, rows) * em) {

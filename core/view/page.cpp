@@ -65,21 +65,22 @@ std::string Page::fitting(const std::vector<std::string>& candidates, double siz
   return candidates.empty() ? "" : ellipsised(candidates.back(), size, most_width);
 }
 
-std::vector<std::string> Page::wrapped(const std::string& text, double size,
-                                       double most_width) const {
+std::vector<std::string> Page::wrapped(const std::string& text, double size, double most_width,
+                                       bool bold) const {
   std::vector<std::string> lines;
   std::string line, word;
   std::istringstream words(text);
   while (words >> word) {
     const std::string longer = line.empty() ? word : line + " " + word;
-    if (width_of(longer, size) <= most_width) {
+    if (width_of(longer, size, bold) <= most_width) {
       line = longer;
       continue;
     }
     if (!line.empty()) lines.push_back(line);
-    while (width_of(word, size) > most_width && character_count(word) > 1) {
+    while (width_of(word, size, bold) > most_width && character_count(word) > 1) {
       std::size_t count = character_count(word) - 1;
-      while (count > 1 && width_of(word.substr(0, prefix_length(word, count)), size) > most_width) {
+      while (count > 1 &&
+             width_of(word.substr(0, prefix_length(word, count)), size, bold) > most_width) {
         --count;
       }
       lines.push_back(word.substr(0, prefix_length(word, count)));
@@ -88,6 +89,16 @@ std::vector<std::string> Page::wrapped(const std::string& text, double size,
     line = word;
   }
   if (!line.empty()) lines.push_back(line);
+  return lines;
+}
+
+std::vector<std::string> Page::wrapped(const std::string& text, double size, double most_width,
+                                       std::size_t most_lines, bool bold) const {
+  std::vector<std::string> lines = wrapped(text, size, most_width, bold);
+  if (lines.size() <= most_lines) return lines;
+  const std::string next = lines[most_lines];
+  lines.resize(most_lines);
+  lines.back() = ellipsised(lines.back() + " " + next, size, most_width, bold);
   return lines;
 }
 
@@ -123,32 +134,30 @@ void Page::tag(Point at, const std::string& text, const Box& within) {
 }
 
 Box Page::frame(const std::string& title, const std::string& caption) {
-  constexpr double kTitleSize = 1.25;        // in em
-  constexpr double kMostCaptionShare = 0.3;  // of the height
+  constexpr double kTitleSize = 1.25;                                // in em
+  constexpr double kMostTitleShare = 0.14, kMostCaptionShare = 0.3;  // of the height
   const double gap = 0.6 * em();
   Box inside{gap, gap, input_.width - 2 * gap, input_.height - 2 * gap};
   if (!input_.framed) return inside;
 
   const double margin = 1.1 * em();
   inside = {margin, margin, input_.width - 2 * margin, input_.height - 2 * margin};
-  const double title_size = kTitleSize * em();
-  add(Text{{inside.x, inside.y + title_size * kLineHeight / 2},
-           ellipsised(title, title_size, inside.width, true),
-           theme().text,
-           title_size,
-           Align::Start,
-           0,
-           true});
-  const double title_height = title_size * kLineHeight + gap;
-
-  std::vector<std::string> lines = wrapped(caption, small(), inside.width);
-  const double line_height = small() * kLineHeight;
-  const auto most_lines = static_cast<std::size_t>(
-      std::max(1.0, std::floor(input_.height * kMostCaptionShare / line_height)));
-  if (lines.size() > most_lines) {
-    lines.resize(most_lines);
-    lines.back() = ellipsised(lines.back() + " …", small(), inside.width);
+  const double title_size = kTitleSize * em(), title_line = title_size * kLineHeight;
+  const auto lines_in = [](double height, double line) {
+    return static_cast<std::size_t>(std::max(1.0, std::floor(height / line)));
+  };
+  double title_y = inside.y + title_line / 2;
+  for (const std::string& line :
+       wrapped(title, title_size, inside.width,
+               lines_in(input_.height * kMostTitleShare, title_line), true)) {
+    add(Text{{inside.x, title_y}, line, theme().text, title_size, Align::Start, 0, true});
+    title_y += title_line;
   }
+  const double title_height = title_y - title_line / 2 - inside.y + gap;
+
+  const double line_height = small() * kLineHeight;
+  const std::vector<std::string> lines = wrapped(
+      caption, small(), inside.width, lines_in(input_.height * kMostCaptionShare, line_height));
   const double caption_height = static_cast<double>(lines.size()) * line_height;
   caption_top_ = inside.bottom() - caption_height;
   caption_first_ = list_.items.size();

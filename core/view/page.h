@@ -25,7 +25,11 @@ class Page {
   std::string fitting(const std::vector<std::string>& candidates, double size,
                       double most_width) const;
   // Broken at spaces, and within a word that is wider than a line.
-  std::vector<std::string> wrapped(const std::string& text, double size, double most_width) const;
+  std::vector<std::string> wrapped(const std::string& text, double size, double most_width,
+                                   bool bold = false) const;
+  // The same in at most so many lines, the last with "…" where that is not enough.
+  std::vector<std::string> wrapped(const std::string& text, double size, double most_width,
+                                   std::size_t most_lines, bool bold = false) const;
 
   void add(Item item);
   void text(Point at, const std::string& text, double size, Align align = Align::Start,

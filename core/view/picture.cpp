@@ -1,5 +1,6 @@
 #include "core/view/picture.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
@@ -10,7 +11,8 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMostHeight = 1.4;  // of the width, where no height is given
+// Where no height is given: of the width; em, for what is to be said in a narrow column.
+constexpr double kMostHeight = 1.4, kMostColumn = 60;
 
 void check(const std::string& name, double value, double least, double most) {
   if (value >= least && value <= most) return;
@@ -34,7 +36,9 @@ DisplayList lay_out_picture(const Trace& trace, const Experiment& experiment,
                           .lay_out({.trace = trace,
                                     .experiment = experiment,
                                     .width = options.width,
-                                    .height = tight ? kMostHeight * options.width : options.height,
+                                    .height = tight ? std::max(kMostHeight * options.width,
+                                                               kMostColumn * options.font_size)
+                                                    : options.height,
                                     .font_size = options.font_size,
                                     .theme = options.dark ? Theme::dark() : Theme::light(),
                                     .measure = file_text_measure(),

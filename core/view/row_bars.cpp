@@ -18,6 +18,12 @@ bool less(double a, double b) {
   return std::isnan(a) ? !std::isnan(b) : a < b;
 }
 
+// What the longest bars stand for.
+std::string range_of(double longest, bool infinite) {
+  if (!(longest > 0)) return infinite ? "∞" : "";
+  return "to " + number(longest) + (infinite ? " or ∞" : "");
+}
+
 }  // namespace
 
 void draw_row_bars(Page& page, const Box& box, const MatrixPlot& m, const RowBars& bars) {
@@ -26,13 +32,17 @@ void draw_row_bars(Page& page, const Box& box, const MatrixPlot& m, const RowBar
   const Index first = std::clamp<Index>(static_cast<Index>(std::floor(m.row)), 0, count);
   const Index last = std::clamp<Index>(static_cast<Index>(std::ceil(m.row + m.height)), 0, count);
   double longest = 0;
+  bool infinite = false;
   for (Index i = first; i < last; ++i) {
     const double value = bars.values[static_cast<std::size_t>(i)];
     if (std::isfinite(value)) longest = std::max(longest, value);
+    infinite |= std::isinf(value);
   }
   const double row_height = box.height / m.height;
   const auto step = static_cast<Index>(std::max(1.0, std::ceil(1 / (row_height * m.scale))));
-  const double gap = std::min(0.12 * row_height, 2.0);
+  // Between rows that can be told apart.
+  constexpr double kLeastRow = 3;  // pixels
+  const double gap = row_height * m.scale < kLeastRow ? 0 : std::min(0.12 * row_height, 2.0);
   page.add(Line{{{box.x, box.y}, {box.x, box.bottom()}}, page.theme().line, 1});
   page.add(Clip{box});
   for (Index i = first; i < last; i += step) {
@@ -56,7 +66,7 @@ void draw_row_bars(Page& page, const Box& box, const MatrixPlot& m, const RowBar
   page.faint_text({box.x, box.y - 0.8 * em}, page.fitting(bars.titles, size, box.width), size);
   const bool hovers = m.hovered_row >= 0 && m.hovered_row < count;
   const std::string foot = hovers ? number(bars.values[static_cast<std::size_t>(m.hovered_row)])
-                                  : (longest > 0 ? "to " + number(longest) : "");
+                                  : range_of(longest, infinite);
   const double y = box.bottom() + 0.9 * em;
   const std::string shown = page.ellipsised(foot, size, box.width);
   if (hovers) {

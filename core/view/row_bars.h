@@ -14,8 +14,8 @@ struct RowBars {
 };
 
 // Bars from the left edge of `box`, which is as high as the plot; the longest finite one of the
-// visible rows, written at the foot, fills it. The hovered row's number stands there instead. Rows
-// that share a pixel show their largest.
+// visible rows fills it; its number stands at the foot, with "∞" where there are infinite ones. The
+// hovered row's number stands there instead. Rows that share a pixel show their largest.
 void draw_row_bars(Page& page, const Box& box, const MatrixPlot& matrix, const RowBars& bars);
 
 }  // namespace attnscope

@@ -6,14 +6,16 @@
 namespace attnscope {
 namespace {
 
-constexpr double kLabelHeight = 1.2;  // em from label to label, at least
-constexpr double kTitleDepth = 1.8;   // em
-constexpr double kTitleMiddle = 0.7;  // em from the outer edge
-constexpr double kBandDepth = 1.5;    // em: a stripe and its name
-constexpr double kGap = 0.45;         // em between plot and labels, with a tick in it
-constexpr double kCornerLine = 1.1;   // em from line to line in the corner between axes
-constexpr Index kFewLabels = 16;      // more are likely to thin out, and then show their index
-constexpr Index kMostMeasured = 512;  // labels, evenly chosen
+constexpr double kLabelHeight = 1.2;   // em from label to label, at least
+constexpr double kTitleDepth = 1.8;    // em
+constexpr double kTitleMiddle = 0.7;   // em from the outer edge
+constexpr double kBandDepth = 1.5;     // em: a stripe and its name
+constexpr double kGap = 0.45;          // em between plot and labels, with a tick in it
+constexpr double kCornerLine = 1.1;    // em from line to line in the corner between axes
+constexpr double kLevelGap = 0.5;      // em between level labels
+constexpr double kLeastUpright = 0.1;  // em more than a level label is high
+constexpr Index kFewLabels = 16;       // more are likely to thin out, and then show their index
+constexpr Index kMostMeasured = 512;   // labels, evenly chosen
 
 const char* name_of(KeyKind kind) {
   switch (kind) {
@@ -52,18 +54,30 @@ const std::vector<TraceToken>& key_tokens(const Trace& trace) {
   return trace.key_tokens.empty() ? trace.tokens : trace.key_tokens;
 }
 
-double label_width(const Page& page, const TokenAxis& axis, double most) {
+TokenAxis::Widest widest_of(const Page& page, const TokenAxis& axis) {
   const Index step = 1 + axis.count() / kMostMeasured;
-  double widest = page.em();
-  for (Index i = 0; i < axis.count() && widest < most; i += step) {
-    widest = std::max(widest, page.width_of(axis.labels[static_cast<std::size_t>(i)], page.em()));
+  double label = page.em();
+  for (Index i = 0; i < axis.count(); i += step) {
+    label = std::max(label, page.width_of(axis.labels[static_cast<std::size_t>(i)], page.em()));
   }
-  // Where labels thin out they begin with their index.
-  const bool numbered = axis.count() > 0 && axis.labels.back() == std::to_string(axis.count() - 1);
-  if (axis.count() > kFewLabels && !numbered) {
-    widest += page.width_of(std::to_string(axis.count()) + " ", page.em());
-  }
-  return std::min(widest, most);
+  const bool numbers = axis.count() > 0 && axis.labels.back() == std::to_string(axis.count() - 1);
+  const double index = numbers ? 0 : page.width_of(std::to_string(axis.count()) + " ", page.em());
+  return {label, label + index};
+}
+
+// Of the widest label, up to `most`; with the index that labels begin with where they thin out.
+double label_width(const Page& page, const TokenAxis& axis, bool thinned, double most) {
+  const TokenAxis::Widest widest = axis.widest ? *axis.widest : widest_of(page, axis);
+  return std::min(thinned ? widest.with_index : widest.label, most);
+}
+
+double cell_size(const TokenAxis& axis, double whole) {
+  return whole / static_cast<double>(std::max<Index>(1, axis.count()));
+}
+
+// Whether not all cells of this size get a label.
+bool thins_out(const Page& page, double cell) {
+  return label_step(cell, kLabelHeight * page.em()) > 1;
 }
 
 double side_depth(const Page& page, const TokenAxis& axis) {
@@ -129,6 +143,11 @@ TokenAxis key_axis(const Trace& trace, const AttentionTap& tap) {
   return axis;
 }
 
+TokenAxis measured(const Page& page, TokenAxis axis) {
+  axis.widest = widest_of(page, axis);
+  return axis;
+}
+
 double axis_titles_width(const Page& page) {
   return page.width_of("query ↓", page.small()) + kGap * page.em() + 1;
 }
@@ -167,15 +186,36 @@ Index label_step(double cell, double label_height) {
   return kMostStep;
 }
 
+double axis_depth_left(const Page& page, const TokenAxis& axis, double whole, double most) {
+  const bool thinned = thins_out(page, cell_size(axis, whole));
+  return side_depth(page, axis) + label_width(page, axis, thinned, most);
+}
+
 double axis_depth_left(const Page& page, const TokenAxis& axis, double most) {
-  return side_depth(page, axis) + label_width(page, axis, most);
+  return side_depth(page, axis) + label_width(page, axis, axis.count() > kFewLabels, most);
 }
 
 double axis_depth_top(const Page& page, const TokenAxis& axis, double whole, double most) {
-  const double width = label_width(page, axis, most);
-  const double cell = whole / static_cast<double>(std::max<Index>(1, axis.count()));
-  const bool level = width + page.em() / 2 <= cell;
-  return side_depth(page, axis) + (level ? page.em() * kLabelHeight : width);
+  const double em = page.em(), cell = cell_size(axis, whole), level = kLabelHeight * em;
+  const bool all_level = label_width(page, axis, false, cell) + kLevelGap * em <= cell;
+  const double upright = label_width(page, axis, thins_out(page, cell), most);
+  return side_depth(page, axis) + (all_level ? level : std::max(level, upright));
+}
+
+AxisDepths settled_depths(const Page& page, const TokenAxis& rows, const TokenAxis& columns,
+                          const AxisDepths& most,
+                          const std::function<PlotSize(const AxisDepths&)>& plot) {
+  AxisDepths depths;
+  // Deeper axes make smaller plots, and these deeper axes still: depths only grow, between the few
+  // that labels without and with an index have.
+  for (;;) {
+    const PlotSize size = plot(depths);
+    const AxisDepths next{
+        std::max(depths.left, axis_depth_left(page, rows, size.height, most.left)),
+        std::max(depths.top, axis_depth_top(page, columns, size.width, most.top))};
+    if (next.left == depths.left && next.top == depths.top) return depths;
+    depths = next;
+  }
 }
 
 namespace {
@@ -221,17 +261,39 @@ void draw_axis_right(Page& page, const TokenAxis& axis, const AxisPlace& place, 
   draw_axis_beside(page, axis, place, plot_right, 1, depth, marked);
 }
 
+namespace {
+
+// Which labels stand above a plot, and whether they are level. An axis without the depth for
+// upright ones has level ones at every zoom, as many as fit beside each other.
+struct LabelsAbove {
+  Index step;
+  bool level;
+  std::vector<Index> cells;
+};
+LabelsAbove labels_above(const Page& page, const TokenAxis& axis, const AxisPlace& place,
+                         double most, Index marked) {
+  const double em = page.em(), high = kLabelHeight * em;
+  const Index step = label_step(place.cell(), high);
+  std::vector<Index> cells = labelled(axis, place, step, high, marked);
+  const bool level = step == 1 && std::all_of(cells.begin(), cells.end(), [&](Index i) {
+                       const std::string& label = axis.labels[static_cast<std::size_t>(i)];
+                       return page.width_of(label, em) + kLevelGap * em <= place.cell();
+                     });
+  if (level || most > high + kLeastUpright * em) return {step, level, std::move(cells)};
+  const double wide = label_width(page, axis, true, place.length) + kLevelGap * em;
+  const Index wider = label_step(place.cell(), wide);
+  return {wider, true, labelled(axis, place, wider, wide, marked)};
+}
+
+}  // namespace
+
 void draw_axis_top(Page& page, const TokenAxis& axis, const AxisPlace& place, double plot_top,
                    double depth, Index marked) {
   const double em = page.em();
   const double bands = axis.bands.empty() ? 0 : kBandDepth * em;
   const double bottom = plot_top - bands - kGap * em;
   const double most = depth - side_depth(page, axis);
-  const Index step = label_step(place.cell(), kLabelHeight * em);
-  const std::vector<Index> cells = labelled(axis, place, step, kLabelHeight * em, marked);
-  const bool level = step == 1 && std::all_of(cells.begin(), cells.end(), [&](Index i) {
-                       return page.width_of(label_at(axis, i, step), em) + em / 2 <= place.cell();
-                     });
+  const auto [step, level, cells] = labels_above(page, axis, place, most, marked);
   for (const Index i : cells) {
     const double x = place.centre(i);
     if (level) {

@@ -1,6 +1,8 @@
 // What stands along the sides of a matrix: tokens, thinned out so that they never overlap.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,10 +22,16 @@ struct TokenAxis {
       titles;  // "key (to)", "key": the first that fits; none: no space for one
   std::vector<std::string> labels;  // one a cell
   std::vector<ColumnBand> bands;
+  struct Widest {
+    double label, with_index;  // pixels
+  };
+  std::optional<Widest> widest{};  // where measured() found it
   Index count() const { return static_cast<Index>(labels.size()); }
 };
 TokenAxis query_axis(const Trace& trace, const AttentionTap& tap);
 TokenAxis key_axis(const Trace& trace, const AttentionTap& tap);
+// With its widest label, for whoever asks for depths again and again.
+TokenAxis measured(const Page& page, TokenAxis axis);
 
 // Where an axis runs: cells [first, first + extent) over pixels [from, from + length).
 struct AxisPlace {
@@ -40,8 +48,23 @@ Index label_step(double cell, double label_height);
 
 // The space that labels, bands and title take beside the plot; the same at every zoom. `whole`:
 // the pixels that all cells get when nothing is zoomed; `most`: for the labels.
-double axis_depth_left(const Page& page, const TokenAxis& axis, double most);
+double axis_depth_left(const Page& page, const TokenAxis& axis, double whole, double most);
 double axis_depth_top(const Page& page, const TokenAxis& axis, double whole, double most);
+// Where that is not known yet: many cells are taken to be narrow.
+double axis_depth_left(const Page& page, const TokenAxis& axis, double most);
+
+// Of the axes to the left of a plot and above it. The depth of each hangs on the size of the plot
+// (labels that thin out have their index, and those above stand upright where cells are narrow),
+// and that size on the depths: `plot` gives it. No depth is less than the plot of its size needs.
+struct AxisDepths {
+  double left = 0, top = 0;
+};
+struct PlotSize {
+  double width = 0, height = 0;
+};
+AxisDepths settled_depths(const Page& page, const TokenAxis& rows, const TokenAxis& columns,
+                          const AxisDepths& most,
+                          const std::function<PlotSize(const AxisDepths&)>& plot);
 
 // Draw an axis into its depth; `marked` is the cell under the pointer, or -1.
 void draw_axis_left(Page& page, const TokenAxis& axis, const AxisPlace& place, double plot_left,
