@@ -15,8 +15,8 @@ namespace {
 
 constexpr double kGapWidth = 1.0;      // em
 constexpr double kBarWidth = 0.95;     // em
-constexpr double kNumberWidth = 2.9;   // em
-constexpr double kTitleWidth = 1.8;    // em
+constexpr double kNumberGap = 0.5;     // em from the bar to the numbers
+constexpr double kTitleWidth = 1.6;    // em
 constexpr double kTitleMiddle = 0.7;   // em from the outer edge
 constexpr double kTickDistance = 2.6;  // em
 
@@ -195,14 +195,21 @@ std::vector<Tick> ticks_of(const ColourRange& range, int count) {
   }
   // Zero alone says nothing about the colours: the limits do.
   const std::size_t fewest = diverging(range) ? 3 : 2;
-  if (ticks.size() >= fewest || !(range.least < range.most)) return ticks;
-  ticks = {{0, short_text(range.least)}, {1, short_text(range.most)}};
-  if (diverging(range)) ticks.insert(ticks.begin() + 1, {0.5, "0"});
+  if (ticks.size() < fewest && range.least < range.most) {
+    ticks = {{0, short_text(range.least)}, {1, short_text(range.most)}};
+    if (diverging(range)) ticks.insert(ticks.begin() + 1, {0.5, "0"});
+  }
+  // A beginning other than zero has a number of its own, in place of one that is too near.
+  if (range.least > 0 && !ticks.empty() && ticks.front().position > 0) {
+    if (ticks.front().position < 0.5 / std::max(1, count)) ticks.erase(ticks.begin());
+    ticks.insert(ticks.begin(), {0, brief(range.least, 2)});
+  }
   return ticks;
 }
 
 double colour_bar_width(const Page& page) {
-  return (kGapWidth + kBarWidth + kNumberWidth + kTitleWidth) * page.em();
+  const double numbers = page.width_of("0.0000", page.small());
+  return (kGapWidth + kBarWidth + kNumberGap + kTitleWidth) * page.em() + numbers;
 }
 
 void draw_colour_bar(Page& page, const Box& box, const ColourRange& range,
@@ -212,8 +219,9 @@ void draw_colour_bar(Page& page, const Box& box, const ColourRange& range,
   draw_colours(page, bar, range.colour_map, false);
 
   const int count = std::max(1, static_cast<int>(bar.height / (kTickDistance * em)));
-  const double size = page.small();
+  const double size = page.small(), x = bar.right() + kNumberGap * em;
   const std::vector<Tick> ticks = ticks_of(range, count);
+  double longest = 0;
   for (std::size_t n = 0; n < ticks.size(); ++n) {
     const Tick& tick = ticks[n];
     const double y = bar.bottom() - tick.position * bar.height;
@@ -222,10 +230,12 @@ void draw_colour_bar(Page& page, const Box& box, const ColourRange& range,
     const double room = std::min(tick.position, 1 - tick.position) * bar.height;
     if (between && ticks.size() <= 3 && room < 1.2 * size) continue;
     page.add(Line{{{bar.right(), y}, {bar.right() + 0.3 * em, y}}, page.theme().line, 1});
-    page.text({bar.right() + 0.5 * em, y},
-              page.ellipsised(tick.text, size, (kNumberWidth - 0.5) * em), size);
+    page.text({x, y}, tick.text, size);
+    longest = std::max(longest, page.width_of(tick.text, size));
   }
-  const double middle = bar.right() + (kNumberWidth + kTitleWidth - kTitleMiddle) * em;
+  // The title gives way to numbers that leave it no space.
+  const double middle = x + longest + (kTitleWidth - kTitleMiddle) * em;
+  if (middle + em / 2 > box.right()) return;
   page.faint_text({middle, bar.y + bar.height / 2}, page.fitting(titles, em, bar.height), em,
                   Align::Middle, 90);
 }
@@ -249,22 +259,18 @@ void draw_level_colour_bar(Page& page, Point at, double width, const ColourRange
   constexpr std::size_t kFewestTicks = 3;
   constexpr int kMostCount = 10;
   int count = std::max(1, static_cast<int>(width / (kLevelDistance * em)));
-  std::vector<double> ticks = round_ticks(range.least, range.most, count);
-  while (ticks.size() < kFewestTicks && ++count < kMostCount) {
-    ticks = round_ticks(range.least, range.most, count);
-  }
-  const double step = ticks.size() > 1 ? ticks[1] - ticks[0] : range.most - range.least;
+  std::vector<Tick> ticks = ticks_of(range, count);
+  while (ticks.size() < kFewestTicks && ++count < kMostCount) ticks = ticks_of(range, count);
   double free_from = bar.x - em;
-  for (const double tick : ticks) {
-    const std::string text = tick_text(tick, step);
-    const double half = page.width_of(text, size) / 2;
-    const double x = bar.x + (tick - range.least) / (range.most - range.least) * width;
+  for (const Tick& tick : ticks) {
+    const double half = page.width_of(tick.text, size) / 2;
+    const double x = bar.x + tick.position * width;
     // The numbers at the ends stay within the bar.
     const double middle = std::clamp(x, bar.x + half, std::max(bar.x + half, bar.right() - half));
     if (middle - half < free_from || middle + half > bar.right() + 1) continue;
     free_from = middle + half + 0.4 * em;
     page.add(Line{{{x, bar.bottom()}, {x, bar.bottom() + 0.25 * em}}, page.theme().line, 1});
-    page.text({middle, bar.bottom() + (0.3 + kLevelLine / 2) * em}, text, size, Align::Middle);
+    page.text({middle, bar.bottom() + (0.3 + kLevelLine / 2) * em}, tick.text, size, Align::Middle);
   }
   page.faint_text({bar.x + width / 2, bar.bottom() + (0.15 + 1.5 * kLevelLine) * em},
                   page.fitting(titles, size, width), size, Align::Middle);

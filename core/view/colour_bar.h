@@ -39,13 +39,13 @@ struct Tick {
   std::string text;
 };
 // About `count` numbers to write beside the colours, from the lower end; never so few that they do
-// not say how far a linear range goes.
+// not say how far a linear range goes, nor where it begins.
 std::vector<Tick> ticks_of(const ColourRange& range, int count);
 
 // The space that a bar with numbers and a title takes.
 double colour_bar_width(const Page& page);
-// A bar along the left of `box`, as high as it, with numbers, and the first title that fits upright
-// beside them.
+// A bar along the left of `box`, as high as it, with numbers, which are never cut, and the first
+// title that fits upright beside them.
 void draw_colour_bar(Page& page, const Box& box, const ColourRange& range,
                      const std::vector<std::string>& titles);
 

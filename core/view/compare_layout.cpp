@@ -11,7 +11,9 @@ namespace {
 constexpr double kMostAspect = 4;     // of a map
 constexpr double kLargestCell = 5.5;  // em
 constexpr double kLeastPlot = 4;      // em
-constexpr double kReadable = 8;       // em of a map for which the table gives way
+constexpr double kReadable = 8;       // em: the table gives way to a smaller map ...
+constexpr double kMuchLarger = 1.25;  // ... where that makes it so much larger
+constexpr double kCutLabels = 1.5;    // em: rather than maps that are still smaller
 constexpr double kHeading = 2.0;      // em above a map, with one line of words
 constexpr double kHeadingLine = 1.3;  // em
 constexpr double kBadgeGap = 0.5;     // em
@@ -21,6 +23,8 @@ constexpr double kWordGap = 0.8;      // em from a heading to what is beside it
 constexpr double kRowGap = 1.0;       // em between rows of maps, and above the table and notes
 constexpr double kRowBars = 5.0;      // em
 constexpr double kRowBarsGap = 0.8;   // em
+
+constexpr const char* kNoTable = "The table of facts has no space here.";
 
 enum class TablePlace { Slot, Below, Right, None };  // Slot: in the place of a map
 
@@ -55,27 +59,31 @@ class Placing {
   std::optional<ComparisonPlaces> place() {
     Arrangement best = arrange(true);
     if (best.map_width < kReadable * em()) {
-      say_too("The table of facts has no space here.");
+      say_too(kNoTable);
       const Arrangement without = arrange(false);
-      if (without.map_width > best.map_width) {
+      if (without.map_width > kMuchLarger * best.map_width) {
         best = without;
       } else {
         say(note_);
       }
     }
+    if (best.map_width < kLeastPlot * em()) {
+      say_too(kNoTable);
+      best = arrange(false, kCutLabels * em());
+    }
     if (best.map_width < kLeastPlot * em() && shown_.size() > 2) {
       shown_ = {Show::First, Show::Second};  // a small picture of both rather than none of all
       say("A − B and the table of facts have no space here.");
-      best = arrange(false);
+      best = arrange(false, kCutLabels * em());
     }
     if (best.map_width < kLeastPlot * em() || best.map_height <= 0) return std::nullopt;
     ComparisonPlaces places = place(best);
-    if (set_headings(places.panels)) return places;
+    if (set_headings(places)) return places;
     heading_lines_ = 2;
     const Arrangement lower = arrange(best.table != TablePlace::None);
     if (lower.map_width < kLeastPlot * em()) return places;
     places = place(lower);
-    set_headings(places.panels);
+    set_headings(places);
     return places;
   }
 
@@ -180,8 +188,8 @@ class Placing {
         top = std::max(top, axis_depth_top(page_, axes.columns, a.map_width, most_labels));
         if (!has_row_labels(n, columns)) continue;
         double& depth = left[n % left.size()];
-        depth = std::max({depth, titles_width_,
-                          axis_depth_left(page_, axes.rows, a.map_height, most_labels)});
+        depth = std::max(
+            {depth, titles_width_, axis_depth_left(page_, axes.rows, a.map_height, most_labels)});
       }
       if (left == a.left && top == a.top) return a;
       a.left = left;
@@ -206,13 +214,15 @@ class Placing {
 
   // Labels are cut where they would take much of the maps.
   Arrangement arrange(bool with_table) const {
-    constexpr double kMuch = 0.2, kFewestLetters = 3.5;  // of a map; em
-    const Arrangement cut = arrange(with_table, kFewestLetters * em());
-    for (const double most : {10.0, 8.0, 6.5, 5.0}) {
+    constexpr double kMuch = 0.2, kLegible = 5;  // of a map; em
+    const Arrangement legible = arrange(with_table, kLegible * em());
+    for (const double most : {10.0, 8.0, 6.5}) {
       const Arrangement a = arrange(with_table, most * em());
-      if (a.map_width >= (1 - kMuch) * cut.map_width && a.map_width >= kLeastPlot * em()) return a;
+      if (a.map_width >= (1 - kMuch) * legible.map_width && a.map_width >= kLeastPlot * em()) {
+        return a;
+      }
     }
-    return cut;
+    return legible;
   }
 
   ComparisonPlaces place(const Arrangement& a) const {
@@ -291,19 +301,28 @@ class Placing {
             Box{m.plot.right() + kRowBarsGap * em(), m.plot.y, kRowBars * em(), m.plot.height}};
   }
 
+  // Where the words above a map end at the latest.
+  double words_end(const ComparisonPlaces& places, std::size_t n) const {
+    const Box& plot = places.panels[n].matrix.plot;
+    if (n + 1 < places.panels.size() && places.panels[n + 1].matrix.plot.y == plot.y) {
+      const MatrixPlot& next = places.panels[n + 1].matrix;
+      return next.plot.x - next.left - kWordGap * em();
+    }
+    const bool beside_table = places.table && places.table->y < plot.bottom();
+    return beside_table ? places.table->x - kWordGap * em() : inside_.right();
+  }
+
   // The longest words that fit above each map, otherwise the fewest in as many lines as there are.
   // False where these are cut.
-  bool set_headings(std::vector<ComparisonPanel>& panels) const {
+  bool set_headings(ComparisonPlaces& places) const {
+    std::vector<ComparisonPanel>& panels = places.panels;
     bool whole = true;
     for (std::size_t n = 0; n < panels.size(); ++n) {
       ComparisonPanel& panel = panels[n];
       if (panel.show == Show::Difference) continue;
       const Side& side = sides_.of(panel.show);
-      const bool followed = n + 1 < panels.size() && panels[n + 1].heading_y == panel.heading_y;
-      const double right =
-          followed ? panels[n + 1].matrix.plot.x - panels[n + 1].matrix.left - kWordGap * em()
-                   : inside_.right();
-      const double room = right - panel.matrix.plot.x - heading_indent(page_, side.letter);
+      const double room =
+          words_end(places, n) - panel.matrix.plot.x - heading_indent(page_, side.letter);
       const std::vector<std::string> words =
           headings(side, &side == &sides_.a ? sides_.b : sides_.a);
       const auto fitting = std::find_if(words.begin(), words.end(), [&](const std::string& text) {
@@ -322,9 +341,9 @@ class Placing {
   std::vector<Show> shown_;
   const std::vector<Fact>& facts_;
   const std::string note_;
-  std::vector<std::string> notes_;  // lines
+  std::vector<std::string> notes_;           // lines
   const double table_width_, titles_width_;  // that cost time to measure
-  std::vector<Axes> axes_;  // of A, of B
+  std::vector<Axes> axes_;                   // of A, of B
   std::size_t heading_lines_ = 1;
 };
 

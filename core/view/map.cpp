@@ -20,6 +20,9 @@
 namespace attnscope {
 namespace {
 
+constexpr double kBarGap = 0.6;       // em above a colour bar below the map
+constexpr double kLeastLevelBar = 8;  // em: in a shorter one there is no space for numbers
+
 // Visible whole rows (or columns) of the matrix: [first, last).
 struct Cells {
   Index first, last;
@@ -201,6 +204,24 @@ void name_shown(ViewLayout& layout, const MapMatrix& shown) {
   };
 }
 
+// With the colour bar where it leaves the map more space: beside it, or in a narrow page below.
+struct Placed {
+  MatrixPlot matrix;
+  bool bar_below;
+};
+Placed place(const Page& page, const Box& inside, const AttentionTap& tap, double right_width) {
+  constexpr double kMuchLarger = 1.3;
+  MatrixPlot beside = place_matrix(page, inside, tap, right_width + colour_bar_width(page));
+  Box above = inside;
+  above.height -= kBarGap * page.em() + level_colour_bar_height(page);
+  MatrixPlot below = place_matrix(page, above, tap, right_width);
+  if (below.plot.width < kMuchLarger * beside.plot.width ||
+      below.plot.width < kLeastLevelBar * page.em()) {
+    return {std::move(beside), false};
+  }
+  return {std::move(below), true};
+}
+
 ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
   const Found found = find_tap(input);
@@ -214,8 +235,7 @@ ViewLayout lay_out(const ViewInput& input) {
   const Index pinned_row = pinned(settings.pinned_query, tap.queries());
   const Index pinned_column = pinned(settings.pinned_key, tap.keys());
   inside.height -= pinned_row_height(page, pinned_row);
-  const double right = colour_bar_width(page) + pinned_column_width(page, pinned_column);
-  const MatrixPlot m = place_matrix(page, inside, tap, right);
+  const auto [m, bar_below] = place(page, inside, tap, pinned_column_width(page, pinned_column));
   if (!(m.plot.width > 0)) return no_space(page);
 
   HeatMap cells = matrix_cells(m);
@@ -244,8 +264,14 @@ ViewLayout lay_out(const ViewInput& input) {
   }
   if (pinned_row >= 0 || pinned_column >= 0) bottom = draw_pinned(page, m, shown.host(), bottom);
   const double taken = pinned_column_width(page, pinned_column);
-  draw_colour_bar(page, {m.right.x + taken, m.right.y, m.right.width - taken, m.right.height},
-                  range, bar_titles(range, shown.unit));
+  if (bar_below) {
+    draw_level_colour_bar(page, {m.plot.x, bottom + kBarGap * page.em()}, m.plot.width, range,
+                          bar_titles(range, shown.unit));
+    bottom += kBarGap * page.em() + level_colour_bar_height(page);
+  } else {
+    draw_colour_bar(page, {m.right.x + taken, m.right.y, m.right.width - taken, m.right.height},
+                    range, bar_titles(range, shown.unit));
+  }
   if (input.framed) draw_pair(page, m, tap, found.head, shown);
   ViewLayout layout = matrix_layout(page, m, bottom);
   name_shown(layout, shown);

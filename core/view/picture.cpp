@@ -12,7 +12,7 @@ namespace attnscope {
 namespace {
 
 // Where no height is given: of the width; em, for what is to be said in a narrow column.
-constexpr double kMostHeight = 1.4, kMostColumn = 60;
+constexpr double kMostHeight = 1.4, kMostColumn = 66;
 
 void check(const std::string& name, double value, double least, double most) {
   if (value >= least && value <= most) return;

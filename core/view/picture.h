@@ -11,7 +11,7 @@ namespace attnscope {
 struct PictureOptions {
   double width = 720;  // in units of 1/96 inch; at scale 1 a pixel each
   double height = 0;   // 0: as high as the content, at most 1.4 times the width, or
-                       // 60 lines' worth of letters in a narrow picture
+                       // 66 times the font size in a narrow picture
   double font_size = 13;
   double scale = 2;  // PNG: pixels per unit
   bool dark = false;
