@@ -252,11 +252,15 @@ Traces ExperimentRun::run_both(const Experiment& experiment, const Stop& stop) {
     kept.push_back(now);
     return now.trace;
   };
-  const bool wants_lens =  // tensors come without a model
-      view(experiment.view.id).reads_lens && experiment.tensors.file.empty();
+  const auto wants_lens = [&](const Experiment& one) {  // tensors come without a model
+    return view(experiment.view.id).reads_lens && one.tensors.file.empty();
+  };
   Traces traces;
-  traces.trace = run_unless_kept(experiment, wants_lens);
-  if (reference) traces.reference = run_unless_kept(*reference, false);
+  traces.trace = run_unless_kept(experiment, wants_lens(experiment));
+  if (reference) {  // what it is compared with may be looked at alone, too
+    const bool alone = !experiment.others.empty();
+    traces.reference = run_unless_kept(*reference, alone && wants_lens(*reference));
+  }
   state_->kept = std::move(kept);
   return traces;
 }

@@ -279,7 +279,18 @@ View compare_view() {
        .initial = std::string("KL"),
        .choices = {"KL", "reverse", "JS"}}};
   view.example = show_example;
+  view.shows_reference = true;
   view.data = data;
+  view.restrict_controls = [](const ViewSettings& settings, const Trace*, ViewControls& controls) {
+    const std::string show = view_values(settings, "compare").choice("show");
+    if (show == "A" || show == "B") {
+      controls.idle["rows"] = "Only the difference of both maps is shown with it.";
+    }
+    if (show == "difference") {
+      controls.colours = ViewControls::Colours::None;
+      controls.normalise = false;
+    }
+  };
   return view;
 }
 

@@ -410,6 +410,10 @@ View depth_view() {
        .kind = Parameter::Kind::Choice,
        .initial = std::string("probability"),
        .choices = {"probability", "last guess"}}};
+  view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
+    controls.layer = controls.head = false;
+    controls.colours = ViewControls::Colours::Sequential;
+  };
   return view;
 }
 

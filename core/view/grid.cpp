@@ -264,13 +264,35 @@ std::vector<Parameter> parameters() {
           limit("at_most", "At most", "Leave out heads with a higher number.", 0.8)};
 }
 
+// What a limit can be worth: a share, or as many tokens or bits as the text has.
+double largest_measure(const std::string& sort, const Trace* trace) {
+  const auto tokens = trace != nullptr ? static_cast<double>(trace->tokens.size()) : 1;
+  if (sort == "distance") return std::max(1.0, tokens);
+  if (sort == "entropy") return std::max(1.0, std::ceil(std::log2(std::max(1.0, tokens))));
+  return 1;
+}
+
+void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
+  const std::string sort = view_values(settings, "grid").choice("sort");
+  for (Parameter& parameter : controls.parameters) {
+    const bool limit = parameter.kind == Parameter::Kind::Real;
+    if (limit) parameter.slider_most = largest_measure(sort, trace);
+    if (sort == "layer" && parameter.key != "sort") {
+      controls.idle[parameter.key] =
+          "Heads in the order of their layers are not measured: choose "
+          "another beside “Sort by”.";
+    }
+  }
+}
+
 }  // namespace
 
 View grid_view() {
-  return {"grid", "Grid",  "All layers and heads at once; a click opens one.",
-          false,  lay_out, parameters(),
-          {},     {},      false,
-          data};
+  View view{"grid", "Grid", "All layers and heads at once; a click opens one.", false, lay_out};
+  view.parameters = parameters();
+  view.data = data;
+  view.restrict_controls = restrict_controls;
+  return view;
 }
 
 }  // namespace attnscope

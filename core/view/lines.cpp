@@ -278,45 +278,53 @@ ViewData data(const ViewInput& input) {
   return numbers;
 }
 
+void restrict_controls(const ViewSettings& settings, const Trace*, ViewControls& controls) {
+  const Values values = view_values(settings, "lines");
+  controls.colours = ViewControls::Colours::None;
+  controls.normalise = false;
+  const bool several = values.has("heads") && !values.get<std::vector<Index>>("heads").empty();
+  controls.head = !values.flag("all") && !several;
+  if (values.flag("all")) controls.idle["heads"] = "All heads are shown.";
+}
+
 }  // namespace
 
 View lines_view() {
-  return {"lines",
-          "Lines",
-          "Tokens joined by curves as strong as the attention between them, head by head.",
-          true,
-          lay_out,
-          {{.key = "style",
-            .label = "Style",
-            .help = "Queries and keys facing each other, or arcs over one line of text.",
-            .kind = Parameter::Kind::Choice,
-            .initial = std::string("lines"),
-            .choices = {"lines", "arcs"}},
-           {.key = "all",
-            .label = "All heads",
-            .help = "The lines of all heads of the layer.",
-            .kind = Parameter::Kind::Flag,
-            .initial = false},
-           {.key = "heads",
-            .label = "Heads",
-            .help = "Several heads at once, such as [0, 2]; by default the shown one.",
-            .kind = Parameter::Kind::Integers,
-            .optional = true,
-            .left_out = "the shown one",
-            .initial = std::vector<Index>{0, 1}},
-           {.key = "least",
-            .label = "Least weight",
-            .help = "Lines of smaller weights are left out.",
-            .kind = Parameter::Kind::Real,
-            .initial = 0.03,
-            .least = 0,
-            .most = 1,
-            .slider_least = 0,
-            .slider_most = 0.5}},
-          {},
-          {},
-          false,
-          data};
+  View view{"lines",
+            "Lines",
+            "Tokens joined by curves as strong as the attention between them, head by head.",
+            true,
+            lay_out,
+            {{.key = "style",
+              .label = "Style",
+              .help = "Queries and keys facing each other, or arcs over one line of text.",
+              .kind = Parameter::Kind::Choice,
+              .initial = std::string("lines"),
+              .choices = {"lines", "arcs"}},
+             {.key = "all",
+              .label = "All heads",
+              .help = "The lines of all heads of the layer.",
+              .kind = Parameter::Kind::Flag,
+              .initial = false},
+             {.key = "heads",
+              .label = "Heads",
+              .help = "Several heads at once, such as [0, 2]; by default the shown one.",
+              .kind = Parameter::Kind::Integers,
+              .optional = true,
+              .left_out = "the shown one",
+              .initial = std::vector<Index>{0, 1}},
+             {.key = "least",
+              .label = "Least weight",
+              .help = "Lines of smaller weights are left out.",
+              .kind = Parameter::Kind::Real,
+              .initial = 0.03,
+              .least = 0,
+              .most = 1,
+              .slider_least = 0,
+              .slider_most = 0.5}}};
+  view.restrict_controls = restrict_controls;
+  view.data = data;
+  return view;
 }
 
 }  // namespace attnscope

@@ -290,19 +290,26 @@ ViewData data(const ViewInput& input) {
             key_axis(input.trace, *found.tap).labels}}};
 }
 
+void restrict_controls(const ViewSettings& settings, const Trace*, ViewControls& controls) {
+  const Values values = view_values(settings, "map");
+  controls.normalise = !values.has("most") && values.choice("scale") != "rank";
+}
+
 }  // namespace
 
 View map_view() {
-  return {"map",
-          "Map",
-          "One layer and head, or several together: how much each query attends to each key.",
-          true,
-          lay_out,
-          map_parameters(),
-          {},
-          {},
-          false,
-          data};
+  View view{"map",
+            "Map",
+            "One layer and head, or several together: how much each query attends to each key.",
+            true,
+            lay_out,
+            map_parameters(),
+            {},
+            {},
+            false,
+            data};
+  view.restrict_controls = restrict_controls;
+  return view;
 }
 
 }  // namespace attnscope

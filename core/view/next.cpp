@@ -410,6 +410,10 @@ View next_view() {
                       .slider_least = 0,
                       .slider_most = 99}};
   view.data = data;
+  view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
+    controls.layer = controls.head = controls.normalise = false;
+    controls.colours = ViewControls::Colours::None;
+  };
   return view;
 }
 

@@ -227,6 +227,17 @@ std::vector<Parameter> parameters() {
            .slider_most = 24}};
 }
 
+void restrict_controls(const ViewSettings& settings, const Trace*, ViewControls& controls) {
+  const bool reach = view_values(settings, "pattern").choice("show") == "reach";
+  controls.normalise = false;
+  if (reach) {
+    controls.layer = controls.head = false;
+  } else {
+    controls.colours = ViewControls::Colours::None;
+    controls.idle["layers"] = "Only the reach counts layers: choose “reach” beside “Show”.";
+  }
+}
+
 }  // namespace
 
 View pattern_view() {
@@ -235,6 +246,7 @@ View pattern_view() {
   view.parameters = parameters();
   view.data = data;
   view.example = show_sparse;
+  view.restrict_controls = restrict_controls;
   return view;
 }
 

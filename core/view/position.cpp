@@ -261,6 +261,10 @@ View position_view() {
         .slider_least = 8,
         .slider_most = 512}}};
   view.data = data;
+  view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
+    controls.colours = ViewControls::Colours::None;
+    controls.normalise = false;
+  };
   return view;
 }
 

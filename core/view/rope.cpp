@@ -520,6 +520,10 @@ View rope_view() {
         .slider_most = 512}},
       Animation{"query", 0, 64, 12}};
   view.data = data;
+  view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
+    controls.colours = ViewControls::Colours::None;
+    controls.normalise = false;
+  };
   return view;
 }
 

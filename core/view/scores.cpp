@@ -111,8 +111,7 @@ ViewLayout lay_out(const ViewInput& input) {
   const ViewSettings& settings = input.experiment.view;
   const std::string show = view_values(settings, "scores").choice("show");
   const std::vector<ScoreMap> maps = score_maps(input, tap, found.head);
-  const Box inside =
-      page.frame(head_title(input), caption(input.trace, about(input, tap)));
+  const Box inside = page.frame(head_title(input), caption(input.trace, about(input, tap)));
   const Parts parts = place_parts(page, inside, tap, maps, show);
   const bool has_maps = parts.maps.width > 0, has_row = parts.plan.stages > 0;
   if (!has_maps && !has_row) return no_space(page);
@@ -180,6 +179,11 @@ View scores_view() {
                  .initial = std::string("both"),
                  .choices = {"both", "maps", "row"}}}};
   view.data = data;
+  // Signed numbers have colours of their own, from the largest.
+  view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
+    controls.colours = ViewControls::Colours::None;
+    controls.normalise = false;
+  };
   return view;
 }
 

@@ -300,6 +300,10 @@ View span_view() {
         .slider_most = 256}},
       Animation{"z", 0, 32, 10}};
   view.data = data;
+  view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
+    controls.colours = ViewControls::Colours::Sequential;
+    controls.normalise = false;
+  };
   return view;
 }
 

@@ -318,8 +318,7 @@ ViewLayout lay_out(const ViewInput& input) {
   if (const auto [headline, advice] = why_no_vectors(input.trace, tap); !headline.empty()) {
     return page.message(headline, advice);
   }
-  const Box inside =
-      page.frame(head_title(input), caption(input.trace, about(input, tap)));
+  const Box inside = page.frame(head_title(input), caption(input.trace, about(input, tap)));
   const double em = page.em();
   const bool has_map = inside.width >= kLeastForMap * em && inside.height >= kMapSide * em;
   const double side = has_map ? kMapSide * em : 0;
@@ -364,6 +363,17 @@ ViewData data(const ViewInput& input) {
   return {{std::move(matrix)}};
 }
 
+void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
+  const AttentionTap* tap =
+      trace != nullptr ? trace->find(settings.layer, settings.head, nullptr) : nullptr;
+  if (tap == nullptr || !tap->result.part) return;
+  // The first row of a causal map is 1 already.
+  controls.normalise = !tap->causal;
+  if (!changes_vectors(*tap)) {
+    controls.idle["before"] = "The encoding leaves query and key as they are.";
+  }
+}
+
 }  // namespace
 
 View vectors_view() {
@@ -379,6 +389,7 @@ View vectors_view() {
         .kind = Parameter::Kind::Flag,
         .initial = false}}};
   view.data = data;
+  view.restrict_controls = restrict_controls;
   return view;
 }
 

@@ -47,6 +47,14 @@ const View& view(std::string_view id) {
   throw InputError("view: expected one of " + known + ", found \"" + std::string(id) + "\"");
 }
 
+ViewControls view_controls(const ViewSettings& settings, const Trace* trace) {
+  const View& of = view(settings.id);
+  ViewControls controls;
+  controls.parameters = of.parameters;
+  if (of.restrict_controls) of.restrict_controls(settings, trace, controls);
+  return controls;
+}
+
 Values view_values(const ViewSettings& settings, std::string_view id) {
   const auto set = settings.options.find(id);
   return set != settings.options.end() ? set->second : default_values(view(id).parameters);

@@ -122,6 +122,16 @@ struct Animation {
   double seconds = 8;
 };
 
+// Which controls change what a view shows, as it is set now.
+struct ViewControls {
+  enum class Colours { None, Sequential, All };
+  bool layer = true, head = true;
+  Colours colours = Colours::All;  // the maps that make a difference
+  bool normalise = true;
+  std::vector<Parameter> parameters{};  // the view's, with sliders as long as it takes
+  std::map<std::string, std::string, std::less<>> idle{};  // why one changes nothing now, by key
+};
+
 struct View {
   std::string id;       // "map": on the command line and in file names
   std::string label;    // "Map"
@@ -138,10 +148,19 @@ struct View {
   bool reads_lens = false;  // Trace::lens, which a run then works out
   // The numbers behind the picture; empty: the weights of the layer and head.
   std::function<ViewData(const ViewInput&)> data{};
+  // Takes away what has no effect as the view is set, on this trace (null: none yet). Empty: all
+  // controls have one.
+  std::function<void(const ViewSettings&, const Trace*, ViewControls&)> restrict_controls{};
+  // ViewInput::reference: the run beside it is part of the picture. Others show one run at a time,
+  // and the window puts the reference in its place while Shift is held.
+  bool shows_reference = false;
 };
 
 const std::vector<View>& views();       // in the order of the keys 1..9
 const View& view(std::string_view id);  // InputError
+
+// The controls of the view that the settings name.
+ViewControls view_controls(const ViewSettings& settings, const Trace* trace);
 
 // What the view's parameters are set to, complete.
 Values view_values(const ViewSettings& settings, std::string_view id);
