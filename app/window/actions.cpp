@@ -62,11 +62,15 @@ void step_layer(State& s, Index by) {
   s.look_at(s.edited().view.layer + by, s.edited().view.head);
 }
 
+std::string no_effect(const State& s) {
+  return "No effect in " + view(s.experiment.view.id).label + " as it is set.";
+}
+
 void next_colour_map(State& s) {
-  const std::vector<ColourMap>& maps = colour_maps();
-  std::size_t at = 0;
-  while (at < maps.size() && maps[at].id != s.experiment.view.colour_map) ++at;
-  const ColourMap& next = maps[at + 1 < maps.size() ? at + 1 : 0];
+  const ViewControls controls = s.controls();
+  const std::vector<const ColourMap*> maps = offered_maps(controls);
+  const auto now = std::ranges::find(maps, &shown_map(controls, s.experiment.view.colour_map));
+  const ColourMap& next = now + 1 < maps.end() ? **(now + 1) : *maps.front();
   s.experiment.view.colour_map = next.id;
   s.say("Colours: " + next.label);
 }
@@ -209,6 +213,14 @@ void add_view_actions(std::vector<Action>& list) {
     list.push_back(
         {id, label, help, Menu::View, std::move(keys), std::move(run), std::move(enabled)});
   };
+  // With the control that a command is for: it may have no effect in the view.
+  const auto needs = [&list](bool ViewControls::*control) {
+    Action& last = list.back();
+    last.enabled = [control, otherwise = last.enabled](const State& s) {
+      return otherwise(s) && s.controls().*control;
+    };
+    last.refusal = [control](const State& s) { return s.controls().*control ? "" : no_effect(s); };
+  };
   const auto earlier_layer = [](const State& s) {
     return has_trace(s) && s.edited().view.layer > 0;
   };
@@ -216,16 +228,20 @@ void add_view_actions(std::vector<Action>& list) {
   add(
       "layer_back", "Layer before", "Show the layer before this one.", {{"["}},
       [](State& s) { step_layer(s, -1); }, earlier_layer);
+  needs(&ViewControls::layer);
   list.back().starts_group = true;
   add(
       "layer_on", "Next layer", "Show the layer after this one.", {{"]"}},
       [](State& s) { step_layer(s, 1); }, later_layer);
+  needs(&ViewControls::layer);
   add(
       "head_back", "Head before", "Show the head before this one, across layers.", {{","}},
       [](State& s) { step_head(s, -1); }, has_trace);
+  needs(&ViewControls::head);
   add(
       "head_on", "Next head", "Show the head after this one, across layers.", {{"."}},
       [](State& s) { step_head(s, 1); }, has_trace);
+  needs(&ViewControls::head);
   add(
       "fit", "Fit", "Show the whole matrix.", {{"F"}},
       [](State& s) { show_all(s.experiment.view); }, has_trace);
@@ -246,10 +262,15 @@ void add_view_actions(std::vector<Action>& list) {
       "normalise", "Normalise colours", "Stretch the colours over the range that is visible.",
       {{"N"}}, [](State& s) { s.experiment.view.normalise = !s.experiment.view.normalise; },
       has_trace);
+  needs(&ViewControls::normalise);
   list.back().starts_group = true;
   list.back().checked = [](const State& s) { return s.experiment.view.normalise; };
   add("colour_map", "Next colour map", "Change the colours of the heat maps.", {{"G"}},
-      next_colour_map, has_trace);
+      next_colour_map,
+      [](const State& s) { return has_trace(s) && !offered_maps(s.controls()).empty(); });
+  list.back().refusal = [](const State& s) {
+    return offered_maps(s.controls()).empty() ? no_effect(s) : "";
+  };
   add(
       "reset_view", "Reset view", "Whole matrix, colours from 0 to 1, first colour map.", {{"R"}},
       [](State& s) {
@@ -265,19 +286,21 @@ bool compares(const State& s) {
 }
 
 void add_compare_actions(std::vector<Action>& list) {
-  list.push_back({"compare",
-                  "Compare with this",
-                  "Keep what is set now as B, to stand beside whatever is changed from here on.",
-                  Menu::Edit,
-                  {{"B"}},
-                  [](State& s) {
-                    Experiment other = s.experiment;
-                    other.others.clear();
-                    s.experiment.others = {std::move(other)};
-                    s.experiment.view.id = "compare";
-                    s.editing_other = false;
-                  },
-                  has_trace});
+  list.push_back(
+      {"compare",
+       "Compare with this",
+       "Keep what is set now as B, to stand beside whatever is changed from here on; holding "
+       "Shift shows B in any view.",
+       Menu::Edit,
+       {{"B"}},
+       [](State& s) {
+         Experiment other = s.experiment;
+         other.others.clear();
+         s.experiment.others = {std::move(other)};
+         s.experiment.view.id = "compare";
+         s.editing_other = false;
+       },
+       has_trace});
   list.back().starts_group = true;
   list.back().view = "compare";
   list.push_back({"compare_swap",
@@ -549,6 +572,27 @@ const Action& action(std::string_view id) {
                                   [id](const Action& a) { return a.id == id; });
   if (found == actions().end()) throw std::logic_error("no action " + std::string(id));
   return *found;
+}
+
+std::string help_of(const Action& action, const State& state) {
+  const std::string why = action.refusal ? action.refusal(state) : "";
+  return action.help + (why.empty() ? "" : "\n" + why);
+}
+
+std::vector<const ColourMap*> offered_maps(const ViewControls& controls) {
+  using Colours = ViewControls::Colours;
+  std::vector<const ColourMap*> maps;
+  if (controls.colours == Colours::None) return maps;
+  for (const ColourMap& map : colour_maps()) {
+    if (controls.colours == Colours::All || !map.diverging()) maps.push_back(&map);
+  }
+  return maps;
+}
+
+const ColourMap& shown_map(const ViewControls& controls, std::string_view chosen) {
+  const ColourMap& map = colour_map(chosen);
+  const bool replaced = controls.colours == ViewControls::Colours::Sequential && map.diverging();
+  return replaced ? colour_maps().front() : map;
 }
 
 void run_shortcuts(State& state, std::vector<Stroke>& strokes, bool typing) {

@@ -8,6 +8,7 @@
 
 #include "app/window/input.h"
 #include "app/window/state.h"
+#include "core/figure/colour_map.h"
 
 namespace attnscope::window {
 
@@ -35,11 +36,21 @@ struct Action {
   std::function<bool(const State&)> enabled = [](const State&) { return true; };
   std::function<bool(const State&)> checked = {};  // where given: has a tick
   bool starts_group = false;                       // a line above it in the menu
+  // Why it is not enabled, where that is not plain to see; empty: no words.
+  std::function<std::string(const State&)> refusal{};
   std::string view{};  // the view that has it as a button, too; empty: none
 };
 
 const std::vector<Action>& actions();
 const Action& action(std::string_view id);  // must be there
+
+// Its help, and why it cannot be chosen now.
+std::string help_of(const Action& action, const State& state);
+
+// The colour maps that make a difference in a view with these controls.
+std::vector<const ColourMap*> offered_maps(const ViewControls& controls);
+// The one that it shows where `chosen` is chosen.
+const ColourMap& shown_map(const ViewControls& controls, std::string_view chosen);
 
 // Runs what the strokes ask for and marks them taken. While text is being typed only keys with
 // Ctrl and function keys count.

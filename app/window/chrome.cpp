@@ -162,7 +162,7 @@ void draw_menu_bar(Ui& ui, State& state) {
         a.run(state);
       }
       mark(ui, "menu." + a.id);
-      hint(ui, a.help);
+      hint(ui, help_of(a, state));
     }
     ImGui::EndMenu();
   }
@@ -179,7 +179,12 @@ void draw_status_line(Ui& ui, State& state) {
     mark(ui, "error");
     hint(ui, state.error + (state.trace ? "\nThe picture still shows what came before." : ""));
   } else if (state.trace != nullptr) {
-    const Trace& trace = *state.trace;
+    const Trace& trace = *state.pictured_trace();
+    if (state.shows_other()) {
+      ImGui::TextColored(ui.look->accent, "B while Shift is held");
+      mark(ui, "shows_other");
+      dot(ui);
+    }
     if (trace.given) {
       ImGui::TextUnformatted("Read from a file");
     } else {

@@ -149,9 +149,10 @@ void draw_token(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tenso
 
 // Which of two runs a pair is of; nothing where there is one.
 std::string run_name(const State& state, const Hit& hit) {
-  const std::string& shown = state.experiment.view.id;
-  if (shown == "compare") return hit.of_reference ? ", of B" : ", of A";
-  return hit.of_reference ? ", before" : "";
+  const bool both = view(state.experiment.view.id).shows_reference;
+  if (state.experiment.others.empty()) return hit.of_reference ? ", before" : "";
+  if (hit.of_reference) return ", of B";
+  return both ? ", of A" : "";
 }
 
 void draw_pair(Ui& ui, const State& state, RowWeights& kept) {

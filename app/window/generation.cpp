@@ -19,7 +19,10 @@ void go_on(State& state) {
     const Index last = static_cast<Index>(state.trace->tokens.size()) - 1;
     const std::int32_t token =
         drawn_token(*state.trace, last, next_settings(state.experiment.view));
-    if (append_token(state.experiment, *state.trace, token)) return;
+    if (append_token(state.experiment, *state.trace, token)) {
+      state.text.follow_end = !state.edits_other();
+      return;
+    }
     state.say("The model ends the text here.");
   } catch (const std::exception& e) {  // logits that are no numbers
     state.complain(e.what());

@@ -22,7 +22,7 @@ constexpr Gesture kGestures[] = {
     {"Right click on a control", "above the picture: brings its default back"},
     {"Drag a knob or curve", "moves positions in RoPE, spans in Span"},
     {"Click in Intervene", "switches heads off, forbids or forces pairs"},
-    {"Hold Shift", "flips A and B in Compare"},
+    {"Hold Shift", "shows B in place of A"},
     {"Drop a file", "opens a session, text, picture, tensors or model folder"},
 };
 

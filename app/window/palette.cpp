@@ -8,13 +8,13 @@ namespace attnscope::window {
 namespace {
 
 // One command: its label, its menu, and its key at the right. True when clicked.
-bool draw_row(Ui& ui, const Action& a, bool enabled, bool chosen) {
+bool draw_row(Ui& ui, const State& state, const Action& a, bool enabled, bool chosen) {
   ImGui::BeginDisabled(!enabled);
   ImGui::PushID(a.id.c_str());
   const bool clicked =
       ImGui::Selectable("##row", chosen, 0, {0, ImGui::GetTextLineHeight() * 1.3F});
   mark(ui, "palette." + a.id);
-  hint(ui, a.help);
+  hint(ui, help_of(a, state));
   ImGui::PopID();
   const ImVec2 least = ImGui::GetItemRectMin(), most = ImGui::GetItemRectMax();
   const float y = least.y + (most.y - least.y - ImGui::GetTextLineHeight()) / 2;
@@ -57,7 +57,7 @@ void draw_palette(Ui& ui, State& state) {
   for (int i = 0; i < static_cast<int>(found.size()); ++i) {
     const Action& a = *found[static_cast<std::size_t>(i)];
     const bool enabled = a.enabled(state), chosen = i == palette.chosen;
-    const bool clicked = draw_row(ui, a, enabled, chosen);
+    const bool clicked = draw_row(ui, state, a, enabled, chosen);
     if (chosen && !ImGui::IsItemVisible()) ImGui::SetScrollHereY();
     if (enabled && (clicked || (chosen && enter))) run = &a;
   }

@@ -16,6 +16,25 @@ bool is_number(const Parameter& p) {
   return p.kind == Parameter::Kind::Integer || p.kind == Parameter::Kind::Real;
 }
 
+// Before the field of a parameter: what is typed goes there when it was just opened.
+void focus_when_opened(const std::string& id, ListTexts& texts) {
+  if (texts.opened != id) return;
+  ImGui::SetKeyboardFocusHere();
+  texts.opened.clear();
+}
+
+// In place of an optional parameter's field while it is left out. Returns whether it was clicked,
+// which gives the parameter and opens its field.
+bool draw_left_out(Ui& ui, const Parameter& p, Values& values, const std::string& id, float width,
+                   ListTexts& texts) {
+  const bool clicked = button(ui, p.left_out.c_str(), id, false, width);
+  hint(ui, p.help + " Click to set it by hand.");
+  if (!clicked) return false;
+  values = given(p, values);
+  if (p.kind != Parameter::Kind::Choice && p.kind != Parameter::Kind::Flag) texts.opened = id;
+  return true;
+}
+
 // The label with its symbol, and its hint.
 void draw_label(Ui& ui, const Parameter& p) {
   ImGui::BeginGroup();
@@ -45,7 +64,9 @@ bool draw_reset(Ui& ui, const Parameter& p, const Values& values, const std::str
 }
 
 // The number, to be typed.
-bool draw_number(Ui& ui, const Parameter& p, Values& values, const std::string& id, double width) {
+bool draw_number(Ui& ui, const Parameter& p, Values& values, const std::string& id, double width,
+                 ListTexts& texts) {
+  focus_when_opened(id, texts);
   ImGui::SetNextItemWidth(ui.px(width));
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(2)});
   bool changed = false;
@@ -140,6 +161,7 @@ bool draw_list(Ui& ui, const Parameter& p, Values& values, const std::string& id
   ListTexts::Entry& entry = place->second;
   if (is_new || entry.shown != value) entry = {list_to_text(value), "", value};
   const bool rows = p.kind == Parameter::Kind::IntegerLists;
+  focus_when_opened(id, texts);
   const bool changed =
       text_field(ui, "##value", entry.text, id, rows ? "0, 1; 1, 2" : "numbers, with commas");
   if (!entry.problem.empty()) {
@@ -191,16 +213,14 @@ bool draw_parameter(Ui& ui, const Parameter& p, Values& values, const std::strin
   if (p.optional && !values.has(p.key)) {
     ImGui::SameLine(ImGui::GetContentRegionMax().x - ui.px(kLeftOutWidth));
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(2)});
-    const bool clicked = button(ui, p.left_out.c_str(), id, false, ui.px(kLeftOutWidth));
+    const bool clicked = draw_left_out(ui, p, values, id, ui.px(kLeftOutWidth), texts);
     ImGui::PopStyleVar();
-    hint(ui, p.help + " Click to set it by hand.");
-    if (clicked) values = given(p, values);
     return clicked;
   }
   bool changed = false;
   if (is_number(p)) {  // at the right of the label
     ImGui::SameLine(ImGui::GetContentRegionMax().x - ui.px(kResetWidth + kNumberWidth + 2));
-    changed = draw_number(ui, p, values, id, kNumberWidth);
+    changed = draw_number(ui, p, values, id, kNumberWidth, texts);
   }
   if (draw_reset(ui, p, values, id)) {
     values = reset(p, values);
@@ -232,13 +252,8 @@ bool draw_in_strip(Ui& ui, const Parameter& p, Values& values, const std::string
   hint(ui, p.help);
   ImGui::SameLine(0, ui.px(6));
   const bool left_out = p.optional && !values.has(p.key);
-  ImGui::SetNextItemWidth(strip_width(ui, p, left_out));
-  if (left_out) {
-    const bool clicked = button(ui, p.left_out.c_str(), id, false, strip_width(ui, p, true));
-    hint(ui, p.help + " Click to set it by hand.");
-    if (clicked) values = given(p, values);
-    return clicked;
-  }
+  if (left_out) return draw_left_out(ui, p, values, id, strip_width(ui, p, true), texts);
+  ImGui::SetNextItemWidth(strip_width(ui, p, false));
   bool changed = false, resets = false;
   if (is_number(p)) {
     ImGui::SetNextItemWidth(ui.px(kStripSlider));
@@ -247,7 +262,7 @@ bool draw_in_strip(Ui& ui, const Parameter& p, Values& values, const std::string
     hint(ui, p.help);
     resets |= ImGui::IsItemClicked(ImGuiMouseButton_Right);
     ImGui::SameLine(0, ui.px(4));
-    changed |= draw_number(ui, p, values, id, kStripNumber);
+    changed |= draw_number(ui, p, values, id, kStripNumber, texts);
   } else if (p.kind == Parameter::Kind::Choice) {
     changed = draw_combo(ui, p, values, id);
     mark(ui, id);
@@ -267,8 +282,8 @@ bool draw_in_strip(Ui& ui, const Parameter& p, Values& values, const std::string
 }  // namespace
 
 bool draw_parameter_strip(Ui& ui, const std::string& scope,
-                          const std::vector<Parameter>& parameters, Values& values,
-                          ListTexts& texts) {
+                          const std::vector<Parameter>& parameters, const IdleReasons& idle,
+                          Values& values, ListTexts& texts) {
   bool changed = false;
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(3)});
   for (const Parameter& p : parameters) {
@@ -281,7 +296,16 @@ bool draw_parameter_strip(Ui& ui, const std::string& scope,
     }
     const std::string id = scope + "." + p.key;
     ImGui::PushID(id.c_str());
+    const auto reason = idle.find(p.key);
+    const bool works = reason == idle.end();
+    ImGui::BeginDisabled(!works);
+    ImGui::BeginGroup();
+    ui.hints = works;
     changed |= draw_in_strip(ui, p, values, id, texts);
+    ui.hints = true;
+    ImGui::EndGroup();
+    ImGui::EndDisabled();
+    if (!works) hint(ui, reason->second);
     ImGui::PopID();
   }
   ImGui::PopStyleVar();

@@ -10,13 +10,14 @@
 
 namespace attnscope::window {
 
-// What is typed into the fields of lists while it is no list yet.
+// What is typed into the fields of lists while it is no list yet, and which field opens.
 struct ListTexts {
   struct Entry {
     std::string text, problem;
     Value shown;  // the value that the text stands for
   };
   std::map<std::string, Entry> by_id;
+  std::string opened{};  // of a parameter that is just given: its field gets the keyboard
 };
 
 // One row for each parameter. `scope` ("variant") begins the widgets' names. Returns whether
@@ -24,9 +25,13 @@ struct ListTexts {
 bool draw_parameters(Ui& ui, const std::string& scope, const std::vector<Parameter>& parameters,
                      Values& values, ListTexts& texts);
 
-// The same side by side, in as many lines as it takes: for what belongs to a view.
+// Why parameters change nothing as things are, by key.
+using IdleReasons = std::map<std::string, std::string, std::less<>>;
+
+// The same side by side, in as many lines as it takes: for what belongs to a view. What is idle
+// cannot be changed, and says why.
 bool draw_parameter_strip(Ui& ui, const std::string& scope,
-                          const std::vector<Parameter>& parameters, Values& values,
-                          ListTexts& texts);
+                          const std::vector<Parameter>& parameters, const IdleReasons& idle,
+                          Values& values, ListTexts& texts);
 
 }  // namespace attnscope::window

@@ -39,6 +39,29 @@ Experiment State::shown_experiment() const {
   return result;
 }
 
+bool State::shows_other() const {
+  return view.shift && !experiment.others.empty() && !shown.others.empty() &&
+         reference != nullptr && !attnscope::view(experiment.view.id).shows_reference;
+}
+
+Experiment State::pictured_experiment() const {
+  Experiment result = shown_experiment();
+  if (!shows_other()) return result;
+  Experiment other = result.others.front();
+  const ViewSettings& of_b = other.view;
+  result.view.layer = of_b.layer;
+  result.view.head = of_b.head;
+  other.view = result.view;
+  return other;
+}
+
+ViewControls State::controls() const {
+  ViewControls controls = view_controls(experiment.view, trace.get());
+  controls.layer |= scope != ChoiceScope::All;
+  controls.head |= scope == ChoiceScope::Head;
+  return controls;
+}
+
 const AttentionTap* State::tap(Index* head_in_group) const {
   Index ignored = 0;
   if (trace == nullptr) return nullptr;
@@ -66,6 +89,17 @@ void keep_inside(ViewSettings& view, const Trace* trace) {
 }
 
 }  // namespace
+
+bool State::is_overlong() const {
+  const Trace* ran = edited_trace();
+  if (ran == nullptr || ran->tokens.empty()) return false;
+  const Experiment& of = edits_other() && !shown.others.empty() ? shown.others.front() : shown;
+  if (static_cast<Index>(ran->tokens.size()) > ran->config.context) return true;
+  if (!of.ids.empty()) return ran->tokens.size() < of.ids.size();
+  const auto first = std::ranges::find(ran->tokens, false, &TraceToken::special);
+  return first != ran->tokens.end() &&
+         (first->begin > 0 || ran->tokens.back().end < of.text.size());
+}
 
 void State::look_at(Index layer, Index head) {
   ViewSettings& view = edited().view;

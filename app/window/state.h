@@ -82,6 +82,7 @@ struct TextPanel {
   bool drawn = false;          // in this frame; keys are not for an editor that nobody sees
   double scroll = 0;           // pixels
   bool follow_cursor = false;  // scroll to it in the next frame
+  bool follow_end = false;     // likewise to the end of the text
   bool dragging = false;
 };
 
@@ -100,6 +101,7 @@ struct ViewPanel {
   int held_handle = -1;  // of the layout's handles, pressed and not yet released; -1: none
   bool handle_moved = false;
   Playing play;
+  bool shift = false;        // held, and not for typing
   bool actual_size = false;  // asked for; done where the plot's size is known
   std::string pending;       // what is still being computed, see ViewLayout
 };
@@ -157,6 +159,17 @@ struct State {
   const Experiment& own_experiment() const {
     return lesson.lesson != nullptr ? lesson.before : experiment;
   }
+  // Whether B's run stands in the place of A's: Shift is held, and the view shows one run. Views
+  // that show both flip them by themselves.
+  bool shows_other() const;
+  // What the picture shows: a trace, null without one, and what made it, looked at as now.
+  const std::shared_ptr<const Trace>& pictured_trace() const {
+    return shows_other() ? reference : trace;
+  }
+  Experiment pictured_experiment() const;
+  // Which of the view's controls change something. Layer and head do where choices are made for
+  // them, too.
+  ViewControls controls() const;
   bool panels_shown() const { return settings.panels && !presenting; }
   void say(std::string text);       // a notice that goes by itself
   void complain(std::string text);  // an error
@@ -167,6 +180,9 @@ struct State {
     return edits_other() ? experiment.others.front() : experiment;
   }
   const Trace* edited_trace() const { return edits_other() ? reference.get() : trace.get(); }
+  // Whether the text that the edited side was last run with is longer than the model's context.
+  // What has been typed since says nothing: it was not run yet.
+  bool is_overlong() const;
   // Has the edited experiment look at this layer and head. What the experiment is compared with
   // follows as long as both look at the same.
   void look_at(Index layer, Index head);

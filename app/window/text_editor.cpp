@@ -215,7 +215,9 @@ bool draw_text_editor(Ui& ui, TextPanel& panel, float height, const char* placeh
     panel.scroll = std::clamp(panel.scroll, std::max(lowest, 0.0), std::max(top, 0.0));
     panel.follow_cursor = false;
   }
-  panel.scroll = std::clamp(panel.scroll, 0.0, std::max(0.0, all - static_cast<double>(inner)));
+  const double lowest = std::max(0.0, all - static_cast<double>(inner));
+  panel.scroll = panel.follow_end ? lowest : std::clamp(panel.scroll, 0.0, lowest);
+  panel.follow_end = false;
   layout.at.y = origin.y + padding.y - static_cast<float>(panel.scroll);
 
   ImDrawList& draw = *ImGui::GetWindowDrawList();

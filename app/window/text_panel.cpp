@@ -49,25 +49,16 @@ void draw_counts(Ui& ui, const State& state) {
   const std::string& text = state.edited().text;
   for (std::size_t at = 0; at < text.size(); at = next_character(text, at)) ++characters;
   std::string line = count(characters, "character", "characters");
-  if (state.edited_trace() != nullptr && same_run(state.shown, state.experiment)) {
+  // Those of the run before stand until the next is there: what comes and goes is noise.
+  if (state.edited_trace() != nullptr && state.error.empty()) {
     line += ", " + count(state.edited_trace()->tokens.size(), "token", "tokens");
   }
   faint(ui, line);
 }
 
-bool is_cut(const Trace& trace, const std::string& text) {
-  if (trace.tokens.empty()) return false;
-  const auto first = std::find_if(trace.tokens.begin(), trace.tokens.end(),
-                                  [](const TraceToken& t) { return !t.special; });
-  return first != trace.tokens.end() && (first->begin > 0 || trace.tokens.back().end < text.size());
-}
-
 // Which part of a long text is used; shown when it matters.
 void draw_overlong(Ui& ui, State& state) {
-  if (state.edited_trace() == nullptr) return;
-  const Trace& trace = *state.edited_trace();
-  const bool beyond = static_cast<Index>(trace.tokens.size()) > trace.config.context;
-  if (!beyond && !is_cut(trace, state.edited().text)) return;
+  if (!state.is_overlong()) return;
   const int clicked =
       segments(ui, "overlong",
                {{"First part", "Use the beginning of the text.", "first"},

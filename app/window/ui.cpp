@@ -57,7 +57,8 @@ void chip(Ui& ui, std::string_view text, const ImVec4& ground, const ImVec4& let
 }
 
 void hint(const Ui& ui, std::string_view text) {
-  if (text.empty() || !ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
+  if (!ui.hints || text.empty() || !ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
+    return;
   const std::string shown = on_screen(text);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(10), ui.px(7)});
   ImGui::BeginTooltip();

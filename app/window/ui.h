@@ -19,6 +19,7 @@ struct Ui {
   Fonts fonts;
   const Look* look = nullptr;
   double scale = 1;             // pixels per unit
+  bool hints = true;            // off while a whole group of widgets has a hint of its own
   std::vector<Stroke> strokes;  // of this frame
   Report report;                // where widgets are, for tests
 

@@ -76,21 +76,25 @@ void draw_tabs(Ui& ui, State& state) {
 // command line.
 void draw_stepper(Ui& ui, const char* what, Index now, Index count, const Action& back,
                   const Action& on, State& state, Index& chosen) {
+  const std::string refusal = on.refusal(state);
   ImGui::PushID(what);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(2), ImGui::GetStyle().ItemSpacing.y});
   ImGui::BeginDisabled(!back.enabled(state));
   if (button(ui, "‹", back.id)) back.run(state);
-  hint(ui, back.help + key_of(back));
+  hint(ui, help_of(back, state) + key_of(back));
   ImGui::EndDisabled();
   ImGui::SameLine();
   const std::string text = std::string(what) + " " + std::to_string(now);
   // Narrower in small windows, so that the colours stay on the same line.
   const bool narrow = ImGui::GetWindowWidth() < ui.px(kNarrow);
+  ImGui::BeginDisabled(!refusal.empty());
   if (button(ui, text.c_str(), what, false, ui.px(narrow ? 62 : 88))) ImGui::OpenPopup("list");
+  ImGui::EndDisabled();
+  hint(ui, refusal);
   ImGui::SameLine();
   ImGui::BeginDisabled(!on.enabled(state));
   if (button(ui, "›", on.id)) on.run(state);
-  hint(ui, on.help + key_of(on));
+  hint(ui, help_of(on, state) + key_of(on));
   ImGui::EndDisabled();
   ImGui::PopStyleVar();
   if (ImGui::BeginPopup("list")) {
@@ -103,22 +107,34 @@ void draw_stepper(Ui& ui, const char* what, Index now, Index count, const Action
   ImGui::PopID();
 }
 
-void draw_colours(Ui& ui, State& state) {
-  const ColourMap& now = colour_map(state.experiment.view.colour_map);
+void draw_colour_maps(Ui& ui, State& state, const ViewControls& controls) {
+  const ColourMap& now = shown_map(controls, state.experiment.view.colour_map);
   ImGui::SetNextItemWidth(ui.px(110));
   const bool open = ImGui::BeginCombo("##colours", now.label.c_str());
   mark(ui, "colour_map");
   if (!open) hint(ui, "Colours of the heat map" + key_of(action("colour_map")));
   if (open) {
-    for (const ColourMap& map : colour_maps()) {
-      if (ImGui::Selectable(map.label.c_str(), map.id == now.id)) {
-        state.experiment.view.colour_map = map.id;
+    for (const ColourMap* map : offered_maps(controls)) {
+      if (ImGui::Selectable(map->label.c_str(), map == &now)) {
+        state.experiment.view.colour_map = map->id;
       }
-      mark(ui, "colour_map." + map.id);
+      mark(ui, "colour_map." + map->id);
     }
     ImGui::EndCombo();
   }
-  ImGui::SameLine();
+}
+
+// Where they have an effect, at the right end of the line where there is room.
+void draw_colours(Ui& ui, State& state, const ViewControls& controls) {
+  const bool chooses = controls.colours != ViewControls::Colours::None;
+  if (!chooses && !controls.normalise) return;
+  const float right = ui.px(110) + ImGui::CalcTextSize("Normalise").x + ImGui::GetFrameHeight() +
+                      3 * ImGui::GetStyle().ItemSpacing.x;
+  const float at = ImGui::GetContentRegionMax().x - right;
+  if (at > ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x + ui.px(14)) ImGui::SameLine(at);
+  if (chooses) draw_colour_maps(ui, state, controls);
+  if (!controls.normalise) return;
+  if (chooses) ImGui::SameLine();
   const Action& normalise = action("normalise");
   bool on = state.experiment.view.normalise;
   if (ImGui::Checkbox("Normalise", &on)) normalise.run(state);
@@ -127,7 +143,7 @@ void draw_colours(Ui& ui, State& state) {
 }
 
 // What can be set in this view alone.
-void draw_view_parameters(Ui& ui, State& state, ListTexts& texts) {
+void draw_view_parameters(Ui& ui, State& state, const ViewControls& controls, ListTexts& texts) {
   ViewSettings& settings = state.experiment.view;
   const View& v = view(settings.id);
   if (v.parameters.empty()) return;
@@ -145,7 +161,7 @@ void draw_view_parameters(Ui& ui, State& state, ListTexts& texts) {
     hint(ui, play.help + key_of(play));
     ImGui::SameLine(0, ui.px(16));
   }
-  if (draw_parameter_strip(ui, v.id, v.parameters, values, texts)) {
+  if (draw_parameter_strip(ui, v.id, controls.parameters, controls.idle, values, texts)) {
     set_view_values(settings, v.id, values);
   }
 }
@@ -165,7 +181,7 @@ void draw_view_actions(Ui& ui, State& state) {
     const bool on = a.checked && a.checked(state);
     if (button(ui, a.label.c_str(), a.id, on)) a.run(state);
     ImGui::EndDisabled();
-    hint(ui, a.help + key_of(a));
+    hint(ui, help_of(a, state) + key_of(a));
   }
   ImGui::PopStyleVar();
 }
@@ -211,12 +227,9 @@ void draw_toolbar(Ui& ui, State& state, ListTexts& texts) {
   draw_stepper(ui, "Head", head, state.heads(), action("head_back"), action("head_on"), state,
                head);
   if (layer != layer_now || head != head_now) state.look_at(layer, head);
-  const float right = ui.px(110) + ImGui::CalcTextSize("Normalise").x + ImGui::GetFrameHeight() +
-                      3 * ImGui::GetStyle().ItemSpacing.x;
-  const float at = ImGui::GetContentRegionMax().x - right;
-  if (at > ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x + ui.px(14)) ImGui::SameLine(at);
-  draw_colours(ui, state);
-  draw_view_parameters(ui, state, texts);
+  const ViewControls controls = state.controls();
+  draw_colours(ui, state, controls);
+  draw_view_parameters(ui, state, controls, texts);
   draw_view_actions(ui, state);
   draw_measured_texts(ui, state);
 }
@@ -244,7 +257,7 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
   if (picture.key == key && picture.problem.empty()) return;
   picture.key = key;
   picture.problem.clear();
-  const Experiment experiment = state.shown_experiment();
+  const Experiment experiment = state.pictured_experiment();
   const ScreenMeasure measure(ui.fonts, ui.scale);
   const Theme& theme = ui.look->theme();
   ViewInput input{.trace = *key.trace,
@@ -399,6 +412,10 @@ void use_mouse(Ui& ui, State& state, const ViewLayout& layout, const View& view)
   if (hovered && state.view.pointer && layout.hit) {
     state.view.hit = layout.hit(*state.view.pointer);
   }
+  if (state.shows_other()) {  // a look at B: what is done here is done to A
+    if (state.view.hit) state.view.hit->of_reference = true;
+    return;
+  }
   use_pin(state, hovered);
   const HandleUse use = use_handles(ui, state, layout, hovered, held);
   if (use == HandleUse::Drag) return;
@@ -450,10 +467,13 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
     state.view.pointer = Point{static_cast<double>(mouse.x - origin.x) / ui.scale,
                                static_cast<double>(mouse.y - origin.y) / ui.scale};
   }
+  const bool typing = state.text.focused || ImGui::GetIO().WantTextInput;
+  state.view.shift = ImGui::GetIO().KeyShift && !typing;
   const std::vector<Experiment>& others = state.experiment.others;
-  Picture::Key key{state.trace,
-                   state.reference,
-                   state.measured,
+  const bool other = state.shows_other();
+  Picture::Key key{state.pictured_trace(),
+                   other ? nullptr : state.reference,
+                   other ? nullptr : state.measured,
                    state.experiment.view,
                    others.empty() ? ViewSettings() : others.front().view,
                    inner(size.x),
@@ -462,8 +482,7 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
                    ui.look->dark,
                    state.presenting};
   key.interventions = state.experiment.interventions;
-  const bool typing = state.text.focused || ImGui::GetIO().WantTextInput;
-  key.flipped = ImGui::GetIO().KeyShift && !typing && !others.empty();
+  key.flipped = state.view.shift && !others.empty();
   if (state.view.pointer) {
     key.pointer_x = state.view.pointer->x;
     key.pointer_y = state.view.pointer->y;

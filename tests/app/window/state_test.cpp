@@ -72,6 +72,69 @@ TEST(State, AnotherExperimentEndsTheWriting) {
   EXPECT_EQ(state.text.edit.text(), "another");
 }
 
+TraceToken token(std::size_t begin, std::size_t end) {
+  TraceToken token;
+  token.begin = begin;
+  token.end = end;
+  return token;
+}
+
+// A letter more, not run yet, cuts nothing: what depends on it would come and go at every key.
+TEST(State, OnlyTheTextThatWasRunCanBeTooLong) {
+  State state;
+  Trace trace;
+  trace.config.context = 2;
+  trace.tokens = {token(0, 3), token(3, 7)};
+  state.trace = std::make_shared<const Trace>(trace);
+  state.experiment.text = state.shown.text = "the cat";
+  EXPECT_FALSE(state.is_overlong());
+  state.experiment.text = "the cats";
+  EXPECT_FALSE(state.is_overlong());
+  state.shown.text = "the cats";  // of which the run has seen the beginning
+  EXPECT_TRUE(state.is_overlong());
+  state.experiment.text = "the";
+  EXPECT_TRUE(state.is_overlong());
+  trace.tokens = {token(1, 4), token(4, 8)};  // the end
+  state.trace = std::make_shared<const Trace>(trace);
+  EXPECT_TRUE(state.is_overlong());
+  trace.config.context = 1;  // all of it, beyond the context
+  trace.tokens = {token(0, 3), token(3, 8)};
+  state.trace = std::make_shared<const Trace>(trace);
+  EXPECT_TRUE(state.is_overlong());
+  state.shown.ids = {5, 6};  // in place of the text
+  trace.config.context = 2;
+  state.trace = std::make_shared<const Trace>(trace);
+  EXPECT_FALSE(state.is_overlong());
+}
+
+// Holding Shift shows B in the place of A where a view shows one run.
+TEST(State, ShiftShowsTheOtherRun) {
+  State state;
+  state.trace = std::make_shared<const Trace>();
+  state.reference = std::make_shared<const Trace>();
+  state.shown.text = "a";
+  state.shown.others.emplace_back().text = "b";
+  state.experiment = state.shown;
+  state.experiment.view.id = "lines";
+  state.experiment.view.head = 1;
+  state.experiment.others.front().view.head = 2;
+  EXPECT_EQ(state.pictured_trace(), state.trace);
+  EXPECT_EQ(state.pictured_experiment().text, "a");
+  state.view.shift = true;
+  EXPECT_EQ(state.pictured_trace(), state.reference);
+  const Experiment pictured = state.pictured_experiment();
+  EXPECT_EQ(pictured.text, "b");
+  EXPECT_EQ(pictured.view.id, "lines");
+  EXPECT_EQ(pictured.view.head, 2);
+  EXPECT_TRUE(pictured.others.empty());
+  state.experiment.view.id = "compare";  // flips both by itself
+  EXPECT_EQ(state.pictured_trace(), state.trace);
+  EXPECT_EQ(state.pictured_experiment().text, "a");
+  state.experiment.view.id = "map";
+  state.experiment.others.clear();
+  EXPECT_EQ(state.pictured_trace(), state.trace);
+}
+
 TEST(State, ALessonGivesBackWhatWasThere) {
   State state;
   state.experiment.text = "my own";
