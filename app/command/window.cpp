@@ -66,13 +66,13 @@ void open_window(const CLI::App& app, Given& given) {
 // Options of the window may stand before `open` or after it.
 void add_open(CLI::App& app, const std::shared_ptr<Given>& given) {
   CLI::App& command = *app.add_subcommand(
-      "open", "Open a window with attention of your own, a session, a picture or a text");
+      "open", "Open a window with attention of your own, a session, a picture, a lesson or a text");
   const auto tensors = std::make_shared<TensorOptions>();
   command
       .add_option("FILE", given->options.open,
                   "FILE.npy, FILE.npz or FILE.safetensors with attention [L, L], [h, L_q, L_k] or "
                   "[layers, h, L_q, L_k], or with q and k; a session, a PNG made by attnscope, a "
-                  "text or a model's folder")
+                  "lesson, a text or a model's folder")
       ->required();
   tensors->add_to(command);
   add_look(command, *given);

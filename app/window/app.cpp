@@ -120,15 +120,19 @@ void App::start_experiment(const WindowOptions& options) {
     state_.experiment.ids.clear();
   }
   if (options.model) state_.experiment.model = *options.model;
-  if (options.open) {
+  const bool opens_lesson = options.open && is_lesson(*options.open);
+  if (options.open && !opens_lesson) {
     state_.experiment = opened(*options.open, state_.experiment);
     if (!options.tokens.empty()) state_.experiment.tensors.tokens = options.tokens;
     if (!options.key_tokens.empty()) state_.experiment.tensors.key_tokens = options.key_tokens;
   }
-  if (options.tour.value_or(!state_.settings.tour_done)) state_.tour_stop = 0;
+  // The tour speaks of a text of one's own: it waits for a start without a file.
+  const bool plain = !options.open && options.lesson.empty();
+  if (options.tour.value_or(plain && !state_.settings.tour_done)) state_.tour_stop = 0;
   state_.history = History(state_.experiment);
   state_.text.edit.assign(state_.experiment.text);
   if (!options.lesson.empty()) start_lesson(state_, find_lesson(options.lesson));
+  if (opens_lesson) start_lesson(state_, load_lesson(*options.open));
 }
 
 double App::next_timer() const {

@@ -132,7 +132,10 @@ void draw_abandoned(Ui& ui, State& state) {
   ImGui::PopFont();
   ImGui::SameLine();
   const std::filesystem::path file = state.abandoned;
-  if (button(ui, "Restore it", "autosave.restore", true)) {
+  const bool typing = ImGui::GetIO().WantTextInput || state.text.focused || state.dialog_open();
+  const bool restores = button(ui, "Restore it", "autosave.restore", true);
+  hint(ui, "Go on with it.  (Return)");
+  if (restores || (!typing && take_key(ui, "Enter"))) {
     if (open_path(state, file)) {  // it stays where it could not be read
       state.session.clear();
       state.abandoned.clear();
@@ -140,8 +143,10 @@ void draw_abandoned(Ui& ui, State& state) {
   }
   ImGui::SameLine();
   if (button(ui, "Discard", "autosave.discard")) state.abandoned.clear();
+  hint(ui, "Forget it; Escape puts it off until the next start.");
   std::error_code ignored;
   if (state.abandoned.empty()) std::filesystem::remove(file, ignored);
+  if (!typing && take_key(ui, "Escape")) state.abandoned.clear();
 }
 
 }  // namespace

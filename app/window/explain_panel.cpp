@@ -18,8 +18,9 @@ constexpr Index kStrongest = 5;
 
 // Four significant digits, without the noise of exponents where they are not needed.
 std::string number(double value) {
+  if (value == 0) return "0";  // never "-0"
   std::array<char, 32> text;
-  const bool plain = value == 0 || (std::abs(value) >= 1e-3 && std::abs(value) < 1e5);
+  const bool plain = std::abs(value) >= 1e-3 && std::abs(value) < 1e5;
   std::snprintf(text.data(), text.size(), plain ? "%.4g" : "%.2e", value);
   return text.data();
 }
@@ -80,14 +81,21 @@ void keep_weights(const std::shared_ptr<const Trace>& trace, const AttentionTap&
 }
 
 void draw_chips(Ui& ui, const std::string& query, const std::string& key) {
+  // On the same line as the item before where there is room.
+  const auto follow = [](float width) {
+    const float right = ImGui::GetContentRegionMax().x + ImGui::GetWindowPos().x;
+    const float gap = ImGui::GetStyle().ItemSpacing.x;
+    if (ImGui::GetItemRectMax().x + gap + width <= right) ImGui::SameLine();
+  };
+  const float all = ImGui::GetContentRegionAvail().x;
   chip(ui, query, ui.look->query, ui.look->on_accent);
-  ImGui::SameLine();
+  hint(ui, query);
+  follow(ImGui::CalcTextSize("looks at").x);
   ImGui::AlignTextToFramePadding();
   ImGui::TextColored(ui.look->faint, "looks at");
-  const float room =
-      ImGui::GetContentRegionMax().x - ImGui::GetItemRectMax().x + ImGui::GetWindowPos().x;
-  if (ImGui::CalcTextSize(on_screen(key).c_str()).x + ui.px(24) < room) ImGui::SameLine();
+  follow(chip_width(ui, key, all));
   chip(ui, key, ui.look->key, ui.look->on_accent);
+  hint(ui, key);
 }
 
 void draw_score(Ui& ui, const AttentionTap& tap, Index head, const Hit& hit) {
@@ -130,7 +138,10 @@ void draw_row(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor&
   for (const Index j : row.strongest) {
     const auto weight = static_cast<double>(weights[j]);
     ImGui::PushFont(ui.fonts.small);
-    fact(ui, on_screen(key_label(trace, tap, j)).c_str(), number(weight));
+    const std::string key = key_label(trace, tap, j), amount = number(weight);
+    const float room = ImGui::GetContentRegionAvail().x - ImGui::GetStyle().ItemSpacing.x -
+                       ImGui::CalcTextSize(amount.c_str()).x;
+    fact(ui, fitted(on_screen(key), room).c_str(), amount, key.c_str());
     ImGui::PopFont();
     bar(ui, weight, ui.look->key);
   }
@@ -140,8 +151,10 @@ void draw_row(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor&
 void draw_token(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor& row,
                 const Hit& hit) {
   const bool is_query = hit.query >= 0;
-  chip(ui, is_query ? query_label(trace, tap, hit.query) : key_label(trace, tap, hit.key),
-       is_query ? ui.look->query : ui.look->key, ui.look->on_accent);
+  const std::string label =
+      is_query ? query_label(trace, tap, hit.query) : key_label(trace, tap, hit.key);
+  chip(ui, label, is_query ? ui.look->query : ui.look->key, ui.look->on_accent);
+  hint(ui, label);
   fact(ui, is_query ? "Query i" : "Key j", std::to_string(is_query ? hit.query : hit.key),
        "Its position, from 0.");
   if (is_query) draw_row(ui, trace, tap, row);

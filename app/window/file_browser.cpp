@@ -66,9 +66,8 @@ void draw_entries(Ui& ui, State& state, float height) {
   ImGui::PushStyleColor(ImGuiCol_ChildBg, ui.look->field);
   ImGui::BeginChild("entries", {0, height}, true);
   std::string entered;
-  const bool folders_only = browser.purpose == BrowsePurpose::OpenModel;
   for (const FileEntry& entry : browser.entries) {
-    if (folders_only && !entry.folder) continue;
+    if (!is_offered(browser, entry)) continue;
     const std::string shown = on_screen(entry.name) + (entry.folder ? "/" : "");
     ImGui::PushID(entry.name.c_str());
     if (ImGui::Selectable(shown.c_str(), entry.name == browser.name,
@@ -80,6 +79,9 @@ void draw_entries(Ui& ui, State& state, float height) {
       }
     }
     mark(ui, "browser.entry." + entry.name);
+    if (browser.arrows && entry.name == browser.name && !ImGui::IsItemVisible()) {
+      ImGui::SetScrollHereY();
+    }
     if (!entry.folder) {
       const std::string size = size_text(entry.bytes);
       ImGui::SameLine(ImGui::GetContentRegionMax().x - ImGui::CalcTextSize(size.c_str()).x);
@@ -88,6 +90,7 @@ void draw_entries(Ui& ui, State& state, float height) {
     ImGui::PopID();
   }
   if (browser.entries.empty()) faint(ui, "Nothing in here.");
+  browser.arrows = false;
   ImGui::EndChild();
   ImGui::PopStyleColor();
   if (entered.empty()) return;
@@ -101,6 +104,12 @@ void draw_entries(Ui& ui, State& state, float height) {
   }
 }
 
+// What stands below the name: why it cannot be used, or a question; often nothing.
+std::string message(const FileBrowser& browser) {
+  if (!browser.problem.empty()) return browser.problem;
+  return browser.confirm ? "This file exists. Click or press Return again to replace it." : "";
+}
+
 }  // namespace
 
 void draw_file_browser(Ui& ui, State& state) {
@@ -109,24 +118,22 @@ void draw_file_browser(Ui& ui, State& state) {
   if (!begin_dialog(ui, say.title, browser.open, 620, 520)) return;
   faint(ui, say.advice);
   draw_path(ui, browser);
-  constexpr int kProblemLines = 3;
-  const float below = 2 * ImGui::GetFrameHeightWithSpacing() +
-                      kProblemLines * ImGui::GetTextLineHeightWithSpacing() + ui.px(4);
+  const int step = (take_key(ui, "Down") ? 1 : 0) - (take_key(ui, "Up") ? 1 : 0);
+  if (step != 0) {
+    step_entry(browser, step);
+    refill_field();
+  }
+  const std::string shown = on_screen(message(browser));
+  const float wrap = ImGui::GetContentRegionAvail().x;
+  const float below = ImGui::CalcTextSize(shown.c_str(), nullptr, false, wrap).y +
+                      3 * ImGui::GetStyle().ItemSpacing.y + 2 * ImGui::GetFrameHeight();
   draw_entries(ui, state, -below);
-  const bool names =
-      browser.purpose == BrowsePurpose::SaveSession || browser.purpose == BrowsePurpose::ExportPath;
-  if (names && ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+  keep_focus_here();
   ImGui::SetNextItemWidth(-1);
   if (text_field(ui, "##name", browser.name, "browser.name", "Name")) browser.confirm = false;
-  if (!browser.problem.empty()) {
-    ImGui::PushStyleColor(ImGuiCol_Text, ui.look->error);
-    paragraph(ui, browser.problem);
-    ImGui::PopStyleColor();
-  } else if (browser.confirm) {
-    ImGui::TextColored(ui.look->warning, "This file exists. Click again to replace it.");
-  } else {
-    ImGui::TextUnformatted("");
-  }
+  ImGui::PushStyleColor(ImGuiCol_Text, browser.problem.empty() ? ui.look->warning : ui.look->error);
+  paragraph(ui, shown);
+  ImGui::PopStyleColor();
   const bool enter = take_key(ui, "Enter");
   if (button(ui, browser.confirm ? "Replace" : say.accept, "browser.accept", true, ui.px(140)) ||
       enter) {

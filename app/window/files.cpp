@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <functional>
+#include <nlohmann/json.hpp>
 
 #include "app/window/navigation.h"
 #include "core/base/error.h"
@@ -69,6 +70,16 @@ Experiment with_tensors(const std::filesystem::path& path, Experiment next) {
 
 }  // namespace
 
+bool is_lesson(const std::filesystem::path& path) {
+  if (extension(path) != ".json") return false;
+  try {
+    const auto json = nlohmann::json::parse(read_file(path, kMostTextBytes), nullptr, false);
+    return json.is_object() && json.contains("lesson");
+  } catch (const InputError&) {  // whoever opens it says what is wrong
+    return false;
+  }
+}
+
 void set_experiment(State& state, const Experiment& experiment) {
   state.history.end_step();
   state.experiment = experiment;
@@ -89,6 +100,10 @@ Experiment opened(const std::filesystem::path& path, const Experiment& now) {
 
 bool open_path(State& state, const std::filesystem::path& path) {
   try {
+    if (is_lesson(path)) {
+      start_lesson(state, load_lesson(path));
+      return true;
+    }
     if (is_session(path)) {
       set_experiment(state, opened(path, state.experiment));
     } else {
@@ -156,12 +171,33 @@ void browse(State& state, BrowsePurpose purpose) {
   if (browser.folder.empty()) enter_folder(browser, std::filesystem::current_path(ignored));
 }
 
+bool is_offered(const FileBrowser& browser, const FileEntry& entry) {
+  return entry.folder || browser.purpose != BrowsePurpose::OpenModel;
+}
+
+void step_entry(FileBrowser& browser, int by) {
+  std::vector<const FileEntry*> offered;
+  int at = by > 0 ? -1 : 0;  // nothing named: the first
+  for (const FileEntry& entry : browser.entries) {
+    if (!is_offered(browser, entry)) continue;
+    if (entry.name == browser.name) at = static_cast<int>(offered.size());
+    offered.push_back(&entry);
+  }
+  if (offered.empty()) return;
+  at = std::clamp(at + by, 0, static_cast<int>(offered.size()) - 1);
+  browser.name = offered[static_cast<std::size_t>(at)]->name;
+  browser.confirm = false;
+  browser.problem.clear();
+  browser.arrows = true;
+}
+
 void accept_browsed(State& state) {
   FileBrowser& browser = state.browser;
   std::filesystem::path path = browser.folder / browser.name;
   std::error_code ignored;
-  const bool opens_model = browser.purpose == BrowsePurpose::OpenModel;
-  if (std::filesystem::is_directory(path, ignored) && !opens_model) {
+  const bool is_model = browser.purpose == BrowsePurpose::OpenModel &&
+                        std::filesystem::exists(path / "config.json", ignored);
+  if (std::filesystem::is_directory(path, ignored) && !is_model && !browser.name.empty()) {
     browser.name.clear();
     enter_folder(browser, path);
     return;

@@ -9,6 +9,8 @@
 
 namespace attnscope::window {
 
+// Whether the file is a lesson: it is started, not edited.
+bool is_lesson(const std::filesystem::path& path);
 // What to do after opening this, by what it is: a folder with a model, a session, a picture that
 // carries its experiment, tensors of one's own, or else a text. InputError where it is none.
 Experiment opened(const std::filesystem::path& path, const Experiment& now);
@@ -23,6 +25,10 @@ void set_experiment(State& state, const Experiment& experiment);
 // The in-window file browser, started where it was last.
 void browse(State& state, BrowsePurpose purpose);
 void enter_folder(FileBrowser& browser, const std::filesystem::path& folder);
+// Whether the browser lists the entry for its purpose.
+bool is_offered(const FileBrowser& browser, const FileEntry& entry);
+// Another entry is named, so many below the one that is.
+void step_entry(FileBrowser& browser, int by);
 // What a click on "Open" or "Save" does; closes the browser when it worked.
 void accept_browsed(State& state);
 

@@ -130,13 +130,16 @@ bool drawable(char32_t character) {
 }
 
 std::string on_screen(std::string_view text) {
+  constexpr const char* kBetweenCodes = " ";
   std::string shown;
   shown.reserve(text.size());
   std::array<char, 16> code;
+  bool after_code = false;  // code points in a row stand apart
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint c = code_point_at(text, at);
     const std::string_view bytes = text.substr(at, c.bytes);
     at += c.bytes;
+    bool codes = false;
     if (c.value == 0xFFFD && c.bytes == 1) {
       std::snprintf(code.data(), code.size(), "\\x%02X", static_cast<unsigned char>(bytes[0]));
       shown += code.data();
@@ -144,8 +147,11 @@ std::string on_screen(std::string_view text) {
       shown += bytes;
     } else {
       std::snprintf(code.data(), code.size(), "U+%04X", static_cast<unsigned>(c.value));
+      if (after_code) shown += kBetweenCodes;
       shown += code.data();
+      codes = true;
     }
+    after_code = codes;
   }
   return shown;
 }

@@ -44,8 +44,8 @@ float advance(ImFont* font, float size, char32_t character);  // pixels
 
 // Whether the font of the window has a picture of this character.
 bool drawable(char32_t character);
-// Text as the window can show it: what its font lacks as code points ("U+4E2D"), broken bytes as
-// "\xE4".
+// Text as the window can show it: what its font lacks as code points ("U+4E2D U+6587"), broken
+// bytes as "\xE4".
 std::string on_screen(std::string_view text);
 
 // Text widths on the screen, in units: pixels divided by the scale.

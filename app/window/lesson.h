@@ -16,6 +16,7 @@ struct LessonState {
   bool notes = false;       // whether the speaker's are shown
   Experiment before;        // the person's own, given back at the end
   bool list_open = false;   // the dialog to choose one
+  int chosen = 0;           // in it, by the arrow keys
   std::vector<Lesson> all;  // that the dialog offers, read when it first opens
   std::string problem;      // why there are none
 };

@@ -1,7 +1,26 @@
+#include <algorithm>
+
 #include "app/window/dialogs.h"
 #include "core/lesson/lesson.h"
 
 namespace attnscope::window {
+
+namespace {
+
+// The arrow keys go up and down; at first the lesson that goes on is chosen. True when it changed.
+bool choose_by_keys(Ui& ui, LessonState& now, bool appearing) {
+  const int before = now.chosen;
+  if (appearing) {
+    const auto on = std::ranges::find(now.all, now.lesson ? now.lesson->id : "", &Lesson::id);
+    now.chosen = on != now.all.end() ? static_cast<int>(on - now.all.begin()) : 0;
+  }
+  if (take_key(ui, "Down")) ++now.chosen;
+  if (take_key(ui, "Up")) --now.chosen;
+  now.chosen = std::clamp(now.chosen, 0, std::max(static_cast<int>(now.all.size()) - 1, 0));
+  return appearing || now.chosen != before;
+}
+
+}  // namespace
 
 void draw_lesson_list(Ui& ui, State& state) {
   if (!begin_dialog(ui, "Lessons", state.lesson.list_open, 620, 560)) return;
@@ -14,15 +33,21 @@ void draw_lesson_list(Ui& ui, State& state) {
     }
   }
   if (!now.problem.empty()) paragraph(ui, now.problem);
+  const bool moved = choose_by_keys(ui, now, ImGui::IsWindowAppearing());
+  const bool enter = take_key(ui, "Enter");
   ImGui::BeginChild("list", {0, 0});
-  for (const Lesson& lesson : now.all) {
+  for (std::size_t i = 0; i < now.all.size(); ++i) {
+    const Lesson& lesson = now.all[i];
+    const bool chosen = static_cast<int>(i) == now.chosen;
     ImGui::PushID(lesson.id.c_str());
     const ImVec2 at = ImGui::GetCursorPos();
     const float wrap = ImGui::GetContentRegionAvail().x - ui.px(24);
     const ImVec2 extent = ImGui::CalcTextSize(lesson.summary.c_str(), nullptr, false, wrap);
     const float height = extent.y + ImGui::GetTextLineHeight() + ui.px(22);
-    if (ImGui::Selectable("##open", false, 0, {0, height})) start_lesson(state, lesson);
+    const bool clicked = ImGui::Selectable("##open", chosen, 0, {0, height});
     mark(ui, "lesson." + lesson.id);
+    if (chosen && moved && !ImGui::IsItemVisible()) ImGui::SetScrollHereY();
+    if (clicked || (chosen && enter)) start_lesson(state, lesson);
     ImGui::SetCursorPos({at.x + ui.px(10), at.y + ui.px(7)});
     ImGui::BeginGroup();
     ImGui::PushFont(ui.fonts.bold);

@@ -1,6 +1,7 @@
 #include "app/window/main_window.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "app/window/chrome.h"
 #include "app/window/dialogs.h"
@@ -127,6 +128,9 @@ void highlight_pointer(const Ui& ui) {
 
 void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter) {
   close_popup_on_escape(ui);
+  const std::string& view = state.experiment.view.id;
+  // A list that a control of the view before has opened is not this one's.
+  if (std::exchange(panels.view, view) != view) close_popups();
   if (state.panels_shown()) draw_menu_bar(ui, state);
   const ImGuiViewport& screen = *ImGui::GetMainViewport();
   ImGui::SetNextWindowPos(screen.WorkPos);

@@ -20,6 +20,7 @@ struct Panels {
   RowWeights weights;
   LessonChecks lesson;
   Places places;
+  std::string view;  // that was shown in the last frame
 };
 
 void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter);

@@ -118,7 +118,7 @@ void draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& choice, 
   Values values = choice ? choice->values : list.model_values;
   const bool refused = !choice && list.model_mixed;
   if (refused) return;
-  if (draw_parameters(ui, list.scope, list.now->parameters, values, texts)) {
+  if (draw_parameters(ui, list.scope, list.now->parameters, list.refusal, values, texts)) {
     choice = Choice{list.now->id, values};
   }
 }
@@ -127,12 +127,17 @@ void draw_causal(Ui& ui, State& state) {
   std::optional<bool>& causal = state.edited().causal;
   ImGui::TextUnformatted("Direction");
   const int chosen = !causal ? 0 : (*causal ? 1 : 2);
+  const auto help = [](const std::string& refusal, const char* otherwise) {
+    return refusal.empty() ? otherwise : "Not here: " + refusal;
+  };
+  const std::string not_causal = causal_refusal(state, true);
+  const std::string not_both = causal_refusal(state, false);
+  const std::string on = help(not_causal, "Each token sees itself and what comes before.");
+  const std::string off = help(not_both, "Each token sees all tokens, also those after it.");
   const int clicked = segments(ui, "causal",
                                {{"Model", "As the model was trained.", "model"},
-                                {"Causal", "Each token sees itself and what comes before.", "yes",
-                                 causal_refusal(state, true).empty()},
-                                {"Both ways", "Each token sees all tokens, also those after it.",
-                                 "no", causal_refusal(state, false).empty()}},
+                                {"Causal", on.c_str(), "yes", not_causal.empty()},
+                                {"Both ways", off.c_str(), "no", not_both.empty()}},
                                chosen);
   if (clicked == 0) causal.reset();
   if (clicked > 0) causal = clicked == 1;

@@ -51,6 +51,26 @@ void show(ViewSettings& view, const Cells& seen, Index rows, Index columns) {
   view.width = seen.width;
 }
 
+std::optional<LabelAt> label_at(const ViewLayout& layout, Point p, Index rows, Index columns) {
+  const Box& plot = layout.plot;
+  const bool cells = layout.width > 0 && layout.height > 0 && plot.width > 0 && plot.height > 0;
+  // Elsewhere labels are no rows at the left and columns above, or can be clicked themselves.
+  if (!cells || !layout.rows_run_down || !layout.columns_run_across) return std::nullopt;
+  const auto within = [](double at, double start, double extent) {
+    return at >= start && at < start + extent;
+  };
+  if (p.x < plot.x && within(p.y, plot.y, plot.height)) {
+    const auto row = static_cast<Index>(layout.row + (p.y - plot.y) / plot.height * layout.height);
+    if (row < rows) return LabelAt{row, -1};
+  }
+  if (p.y < plot.y && within(p.x, plot.x, plot.width)) {
+    const auto column =
+        static_cast<Index>(layout.column + (p.x - plot.x) / plot.width * layout.width);
+    if (column < columns) return LabelAt{-1, column};
+  }
+  return std::nullopt;
+}
+
 void show_all(ViewSettings& view) {
   view.row = view.column = view.height = view.width = 0;
 }

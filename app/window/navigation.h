@@ -1,7 +1,10 @@
 // Pan and zoom of a matrix: which cells a plot shows.
 #pragma once
 
+#include <optional>
+
 #include "core/experiment/experiment.h"
+#include "core/view/view.h"
 
 namespace attnscope::window {
 
@@ -19,5 +22,13 @@ Cells panned(const Cells& seen, double rows_down, double columns_right, Index ro
 // Into the experiment; all of the matrix is written as "all" (zeros).
 void show(ViewSettings& view, const Cells& seen, Index rows, Index columns);
 void show_all(ViewSettings& view);
+
+// The row or the column, of so many, whose label is beside a plot of cells; the other is -1.
+// Nothing elsewhere.
+struct LabelAt {
+  Index row = -1, column = -1;
+  bool operator==(const LabelAt&) const = default;
+};
+std::optional<LabelAt> label_at(const ViewLayout& layout, Point p, Index rows, Index columns);
 
 }  // namespace attnscope::window

@@ -122,35 +122,51 @@ bool draw_thin_slider(Ui& ui, const Parameter& p, Values& values) {
   return changed;
 }
 
-bool draw_combo(Ui& ui, const Parameter& p, Values& values, const std::string& id) {
+// Why this choice cannot be taken with the other values as they are; empty: it can.
+std::string choice_refusal(const Parameter& p, const Values& values, const std::string& choice,
+                           const ValuesRefusal& refusal) {
+  if (!refusal) return "";
+  Values next = values;
+  next.set(p.key, choice);
+  const std::string reason = refusal(next);
+  return reason.empty() ? "" : "Not here: " + reason;
+}
+
+bool draw_combo(Ui& ui, const Parameter& p, Values& values, const std::string& id,
+                const ValuesRefusal& refusal) {
   const std::string now = values.choice(p.key);
   if (!ImGui::BeginCombo("##value", choice_label(p, now).c_str())) return false;
   for (const std::string& choice : p.choices) {
+    const std::string reason = choice_refusal(p, values, choice, refusal);
+    ImGui::BeginDisabled(!reason.empty());
     if (ImGui::Selectable(choice_label(p, choice).c_str(), choice == now))
       values.set(p.key, choice);
+    ImGui::EndDisabled();
     mark(ui, id + "." + choice);
+    hint(ui, reason);
   }
   ImGui::EndCombo();
   return values.choice(p.key) != now;
 }
 
-bool draw_choice(Ui& ui, const Parameter& p, Values& values, const std::string& id) {
-  const std::string& now = values.choice(p.key);
-  std::string next = now;
-  if (p.choices.size() <= kMostSegments) {
-    std::vector<Segment> choices;
-    int chosen = 0;
-    for (std::size_t i = 0; i < p.choices.size(); ++i) {
-      choices.push_back({choice_label(p, p.choices[i]).c_str(), "", p.choices[i].c_str()});
-      if (p.choices[i] == now) chosen = static_cast<int>(i);
-    }
-    const int clicked = segments(ui, id.c_str(), choices, chosen);
-    if (clicked >= 0) next = p.choices[static_cast<std::size_t>(clicked)];
-  } else {
-    return draw_combo(ui, p, values, id);
+bool draw_choice(Ui& ui, const Parameter& p, Values& values, const std::string& id,
+                 const ValuesRefusal& refusal) {
+  if (p.choices.size() > kMostSegments) return draw_combo(ui, p, values, id, refusal);
+  const std::string now = values.choice(p.key);
+  std::vector<Segment> choices;
+  std::vector<std::string> reasons;
+  for (const std::string& choice : p.choices) {
+    reasons.push_back(choice_refusal(p, values, choice, refusal));
   }
-  if (next == now) return false;
-  values.set(p.key, next);
+  int chosen = 0;
+  for (std::size_t i = 0; i < p.choices.size(); ++i) {
+    choices.push_back({choice_label(p, p.choices[i]).c_str(), reasons[i].c_str(),
+                       p.choices[i].c_str(), reasons[i].empty()});
+    if (p.choices[i] == now) chosen = static_cast<int>(i);
+  }
+  const int clicked = segments(ui, id.c_str(), choices, chosen);
+  if (clicked < 0 || p.choices[static_cast<std::size_t>(clicked)] == now) return false;
+  values.set(p.key, p.choices[static_cast<std::size_t>(clicked)]);
   return true;
 }
 
@@ -178,7 +194,7 @@ bool draw_list(Ui& ui, const Parameter& p, Values& values, const std::string& id
 }
 
 bool draw_value(Ui& ui, const Parameter& p, Values& values, const std::string& id,
-                ListTexts& texts) {
+                const ValuesRefusal& refusal, ListTexts& texts) {
   using Kind = Parameter::Kind;
   bool changed = false;
   switch (p.kind) {
@@ -187,7 +203,7 @@ bool draw_value(Ui& ui, const Parameter& p, Values& values, const std::string& i
       changed = draw_thin_slider(ui, p, values);
       break;
     case Kind::Choice:
-      return draw_choice(ui, p, values, id);
+      return draw_choice(ui, p, values, id, refusal);
     case Kind::Flag: {
       bool on = values.flag(p.key);
       changed = ImGui::Checkbox("##value", &on);
@@ -204,7 +220,7 @@ bool draw_value(Ui& ui, const Parameter& p, Values& values, const std::string& i
 }
 
 bool draw_parameter(Ui& ui, const Parameter& p, Values& values, const std::string& id,
-                    ListTexts& texts) {
+                    const ValuesRefusal& refusal, ListTexts& texts) {
   // The fields beside labels are lower than others.
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(2)});
   ImGui::AlignTextToFramePadding();
@@ -227,7 +243,7 @@ bool draw_parameter(Ui& ui, const Parameter& p, Values& values, const std::strin
     return true;
   }
   ImGui::SetNextItemWidth(-1);
-  return draw_value(ui, p, values, id, texts) || changed;
+  return draw_value(ui, p, values, id, refusal, texts) || changed;
 }
 
 // The width of a parameter's widget in a strip, without its label.
@@ -264,10 +280,10 @@ bool draw_in_strip(Ui& ui, const Parameter& p, Values& values, const std::string
     ImGui::SameLine(0, ui.px(4));
     changed |= draw_number(ui, p, values, id, kStripNumber, texts);
   } else if (p.kind == Parameter::Kind::Choice) {
-    changed = draw_combo(ui, p, values, id);
+    changed = draw_combo(ui, p, values, id, {});
     mark(ui, id);
   } else {
-    changed = draw_value(ui, p, values, id, texts);
+    changed = draw_value(ui, p, values, id, {}, texts);
     hint(ui, p.help);
   }
   // A click with the right button brings the default back.
@@ -313,12 +329,12 @@ bool draw_parameter_strip(Ui& ui, const std::string& scope,
 }
 
 bool draw_parameters(Ui& ui, const std::string& scope, const std::vector<Parameter>& parameters,
-                     Values& values, ListTexts& texts) {
+                     const ValuesRefusal& refusal, Values& values, ListTexts& texts) {
   bool changed = false;
   for (const Parameter& p : parameters) {
     const std::string id = scope + "." + p.key;
     ImGui::PushID(id.c_str());
-    changed |= draw_parameter(ui, p, values, id, texts);
+    changed |= draw_parameter(ui, p, values, id, refusal, texts);
     ImGui::PopID();
   }
   return changed;

@@ -1,6 +1,7 @@
 // Widgets for the parameters of a variant, an encoding or a view, made from their descriptions.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -20,10 +21,13 @@ struct ListTexts {
   std::string opened{};  // of a parameter that is just given: its field gets the keyboard
 };
 
-// One row for each parameter. `scope` ("variant") begins the widgets' names. Returns whether
-// `values` changed.
+// Why values cannot be; empty: they can.
+using ValuesRefusal = std::function<std::string(const Values&)>;
+
+// One row for each parameter. `scope` ("variant") begins the widgets' names. Choices that are
+// refused cannot be clicked and say why. Returns whether `values` changed.
 bool draw_parameters(Ui& ui, const std::string& scope, const std::vector<Parameter>& parameters,
-                     Values& values, ListTexts& texts);
+                     const ValuesRefusal& refusal, Values& values, ListTexts& texts);
 
 // Why parameters change nothing as things are, by key.
 using IdleReasons = std::map<std::string, std::string, std::less<>>;

@@ -130,6 +130,11 @@ ChoiceList make_list(const State& state, const List& infos, const std::optional<
     list.now = find(choice->id);
     if (list.now != nullptr) list.preview = list.now->label;
   }
+  if (list.now != nullptr) {
+    list.refusal = [refusal_of, id = list.now->id](const Values& values) {
+      return refusal_of(Choice{id, values});
+    };
+  }
   return list;
 }
 
@@ -154,8 +159,9 @@ bool differs(const State& state, Choice HeadGroup::*member) {
 }
 
 // Why an encoding cannot be chosen for some heads alone.
-std::string scope_refusal(const State& state, const Choice& choice, const Choice* inherited) {
-  if (state.scope == ChoiceScope::All || inherited == nullptr || choice == *inherited) return {};
+std::string scope_refusal(const State& state, const Choice& choice,
+                          const std::optional<Choice>& inherited) {
+  if (state.scope == ChoiceScope::All || !inherited || choice == *inherited) return {};
   const bool of_input = encoding(choice.id).embed != nullptr;
   if (!of_input && encoding(inherited->id).embed == nullptr) return {};
   return "an encoding of the input (" + (of_input ? choice.id : inherited->id) +
@@ -169,10 +175,11 @@ ChoiceList variant_list(const State& state) {
   Experiment without;
   const Choice* inherited =
       otherwise(state, &HeadGroup::variant, last_variant, choose_variant, without);
-  ChoiceList list = make_list(state, variants(), scoped_variant(state.edited(), state.scope),
-                              inherited, differs(state, &HeadGroup::variant), [&](const Choice& c) {
-                                return why_not(state, c, encoding, effective_causal(state));
-                              });
+  ChoiceList list =
+      make_list(state, variants(), scoped_variant(state.edited(), state.scope), inherited,
+                differs(state, &HeadGroup::variant), [&state, encoding](const Choice& c) {
+                  return why_not(state, c, encoding, effective_causal(state));
+                });
   list.title = "Attention";
   list.scope = "variant";
   return list;
@@ -185,8 +192,10 @@ ChoiceList encoding_list(const State& state) {
       otherwise(state, &HeadGroup::encoding, last_encoding, choose_encoding, without);
   ChoiceList list = make_list(
       state, encodings(), scoped_encoding(state.edited(), state.scope), inherited,
-      differs(state, &HeadGroup::encoding), [&](const Choice& c) {
-        const std::string reason = scope_refusal(state, c, inherited);
+      differs(state, &HeadGroup::encoding),
+      [&state, variant,
+       otherwise = inherited ? std::optional(*inherited) : std::nullopt](const Choice& c) {
+        const std::string reason = scope_refusal(state, c, otherwise);
         return reason.empty() ? why_not(state, variant, c, effective_causal(state)) : reason;
       });
   list.title = "Position";

@@ -1,6 +1,7 @@
 // Which variants and encodings can be chosen now, and why others cannot. No drawing here.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,9 @@ struct ChoiceList {
   const Info* now = nullptr;  // what holds now; null when heads differ or nothing has run
   Values model_values;        // its parameters where nothing is chosen for these heads
   bool model_mixed = false;   // nothing is chosen, and the model's heads differ
+  // Why what holds now cannot have these parameters with the rest as it is; empty: it can. Not
+  // beyond the state that the list was made from.
+  std::function<std::string(const Values&)> refusal;
 };
 
 ChoiceList variant_list(const State& state);

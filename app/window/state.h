@@ -47,6 +47,7 @@ struct FileBrowser {
   std::string name;                // typed or clicked
   std::string problem;             // why the folder or name cannot be used
   bool confirm = false;            // the named file exists: asked whether to replace it
+  bool arrows = false;             // the name was chosen by them: into sight with it
 };
 
 struct ExportDialog {

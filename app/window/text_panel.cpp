@@ -126,16 +126,15 @@ void draw_tokens(Ui& ui, State& state) {
   const std::size_t shown = std::min(tokens.size(), kMostChips);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(3), ui.px(4)});
   ImGui::PushFont(ui.fonts.small);
-  const auto chip_width = [&](std::size_t i) {
-    return ImGui::CalcTextSize(on_screen(tokens[i].label).c_str()).x + ui.px(12);
-  };
+  const float whole = ImGui::GetContentRegionAvail().x;
+  const auto width_of = [&](std::size_t i) { return chip_width(ui, tokens[i].label, whole); };
   // More lines than a few scroll, so that what can be chosen stays in sight.
   const float line = ImGui::GetTextLineHeight() + ui.px(8);
   const float left = ImGui::GetCursorScreenPos().x, bar = ImGui::GetStyle().ScrollbarSize;
   int lines = 1;
   float x = left;
   for (std::size_t i = 0; i < shown; ++i) {
-    const float width = chip_width(i);
+    const float width = width_of(i);
     if (x > left && x + width >= right) {
       ++lines;
       x = left;
@@ -146,7 +145,7 @@ void draw_tokens(Ui& ui, State& state) {
   if (scrolls) right -= bar;
   ImGui::BeginChild("tokens", {0, line * static_cast<float>(std::min(lines, kMostLines))});
   for (std::size_t i = 0; i < shown; ++i) {
-    const float next = ImGui::GetItemRectMax().x + ui.px(3) + chip_width(i);
+    const float next = ImGui::GetItemRectMax().x + ui.px(3) + width_of(i);
     if (i > 0 && next < right) ImGui::SameLine();
     const auto at = static_cast<Index>(i);
     const bool is_query = hit && hit->query == at, is_key = hit && hit->key == at;

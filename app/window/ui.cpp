@@ -5,7 +5,15 @@
 
 #include <algorithm>
 
+#include "app/window/utf8.h"
+
 namespace attnscope::window {
+
+namespace {
+
+constexpr double kChipPadding = 6;  // units left and right of the label
+
+}  // namespace
 
 void mark(Ui& ui, std::string_view id) {
   if (!ui.report.on()) return;
@@ -44,10 +52,26 @@ void paragraph(const Ui& ui, std::string_view text) {
   ImGui::PopTextWrapPos();
 }
 
+std::string fitted(const std::string& shown, float width) {
+  if (ImGui::CalcTextSize(shown.c_str()).x <= width) return shown;
+  std::size_t end = shown.size();
+  std::string cut;
+  do {
+    end = previous_character(shown, end);
+    cut = shown.substr(0, end) + "…";
+  } while (end > 0 && ImGui::CalcTextSize(cut.c_str()).x > width);
+  return cut;
+}
+
+float chip_width(const Ui& ui, std::string_view text, float most) {
+  return std::min(ImGui::CalcTextSize(on_screen(text).c_str()).x + 2 * ui.px(kChipPadding), most);
+}
+
 void chip(Ui& ui, std::string_view text, const ImVec4& ground, const ImVec4& letters) {
-  const std::string shown = on_screen(text);
+  const float room = ImGui::GetContentRegionAvail().x - 2 * ui.px(kChipPadding);
+  const std::string shown = fitted(on_screen(text), room);
   const ImVec2 extent = ImGui::CalcTextSize(shown.c_str());
-  const ImVec2 padding(ui.px(6), ui.px(2));
+  const ImVec2 padding(ui.px(kChipPadding), ui.px(2));
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 end(at.x + extent.x + 2 * padding.x, at.y + extent.y + 2 * padding.y);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -69,20 +93,42 @@ void hint(const Ui& ui, std::string_view text) {
   ImGui::PopStyleVar();
 }
 
+namespace {
+
+// Alike where all labels fit, otherwise each as its label needs and the rest alike.
+std::vector<float> segment_widths(const Ui& ui, const std::vector<Segment>& choices, float all) {
+  const auto count = static_cast<float>(choices.size());
+  std::vector<float> widths;
+  float widest = 0, sum = 0;
+  for (const Segment& choice : choices) {
+    widths.push_back(ImGui::CalcTextSize(choice.label).x);
+    widest = std::max(widest, widths.back());
+    sum += widths.back();
+  }
+  const bool fit = widest + ui.px(16) <= all / count;
+  for (float& width : widths) width = fit ? all / count : width + (all - sum) / count;
+  return widths;
+}
+
+}  // namespace
+
 int segments(Ui& ui, const char* id, const std::vector<Segment>& choices, int chosen) {
   int clicked = -1;
   const float all = ImGui::GetContentRegionAvail().x, height = ImGui::GetFrameHeight();
   const ImVec2 origin = ImGui::GetCursorScreenPos();
-  const float each = all / static_cast<float>(choices.size());
+  const std::vector<float> widths = segment_widths(ui, choices, all);
   const float rounding = ImGui::GetStyle().FrameRounding;
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.AddRectFilled(origin, {origin.x + all, origin.y + height}, packed(ui.look->raised),
                      rounding);
   ImGui::PushID(id);
+  float left = origin.x;
   for (int i = 0; i < static_cast<int>(choices.size()); ++i) {
     const Segment& choice = choices[static_cast<std::size_t>(i)];
+    const float each = widths[static_cast<std::size_t>(i)];
     if (i > 0) ImGui::SameLine(0, 0);
-    const ImVec2 at(origin.x + each * static_cast<float>(i), origin.y);
+    const ImVec2 at(left, origin.y);
+    left += each;
     ImGui::SetCursorScreenPos(at);
     ImGui::BeginDisabled(!choice.enabled);
     if (ImGui::InvisibleButton(choice.id, {each, height})) clicked = i;
@@ -127,6 +173,14 @@ bool text_field(Ui& ui, const char* label, std::string& text, std::string_view i
   return changed;
 }
 
+void keep_focus_here() {
+  if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
+}
+
+void refill_field() {
+  ImGui::ClearActiveID();
+}
+
 bool take_key(Ui& ui, std::string_view key) {
   for (Stroke& stroke : ui.strokes) {
     if (!stroke.taken && stroke.character == 0 && stroke.key == key && !stroke.control) {
@@ -137,12 +191,31 @@ bool take_key(Ui& ui, std::string_view key) {
   return false;
 }
 
-void close_popup_on_escape(Ui& ui) {
+namespace {
+
+// How many popups are open above the dialogs, which close by themselves.
+int open_popups() {
   const auto& open = ImGui::GetCurrentContext()->OpenPopupStack;
-  if (open.empty() || open.back().Window == nullptr) return;
-  if ((open.back().Window->Flags & ImGuiWindowFlags_Modal) != 0)
-    return;  // dialogs do it themselves
-  if (take_key(ui, "Escape")) ImGui::ClosePopupToLevel(open.Size - 1, true);
+  int count = 0;
+  for (int i = open.Size - 1; i >= 0; --i) {
+    const ImGuiWindow* window = open[i].Window;
+    if (window == nullptr || (window->Flags & ImGuiWindowFlags_Modal) != 0) break;
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+void close_popup_on_escape(Ui& ui) {
+  if (open_popups() == 0 || !take_key(ui, "Escape")) return;
+  ImGui::ClosePopupToLevel(ImGui::GetCurrentContext()->OpenPopupStack.Size - 1, true);
+}
+
+void close_popups() {
+  const int count = open_popups();
+  if (count == 0) return;
+  ImGui::ClosePopupToLevel(ImGui::GetCurrentContext()->OpenPopupStack.Size - count, true);
 }
 
 namespace {

@@ -36,7 +36,10 @@ void begin_padded_child(const char* id, ImVec2 size, ImGuiWindowFlags flags = 0)
 void heading(Ui& ui, const char* text, bool first = false);
 void faint(Ui& ui, std::string_view text);            // small, wrapped
 void paragraph(const Ui& ui, std::string_view text);  // wrapped
-// A coloured label with rounded corners, as long as its text.
+// What the screen shows of a text that may be too long: its beginning and "…".
+std::string fitted(const std::string& shown, float width);
+// A coloured label with rounded corners, as long as its text, or as there is room for.
+float chip_width(const Ui& ui, std::string_view text, float most);
 void chip(Ui& ui, std::string_view text, const ImVec4& ground, const ImVec4& letters);
 // A hint for the last item, in the one voice that all hints have; also for disabled items.
 void hint(const Ui& ui, std::string_view text);
@@ -57,9 +60,15 @@ bool button(Ui& ui, const char* label, std::string_view id, bool primary = false
 bool text_field(Ui& ui, const char* label, std::string& text, std::string_view id,
                 const char* placeholder = "");
 
-// Whether a key was pressed in this frame and nobody took it; takes it.
+// Before the one field of a dialog: it has the keyboard whenever nothing else is held.
+void keep_focus_here();
+// Its text was changed from outside, which the field would not see while it is being edited.
+void refill_field();
+
 // Escape closes the menu, list of choices or the like that is open, before anything else gets it.
 void close_popup_on_escape(Ui& ui);
+void close_popups();  // all such; dialogs stay
+// Whether a key was pressed in this frame and nobody took it; takes it.
 bool take_key(Ui& ui, std::string_view key);
 
 // Dialogs: centred, dimmed behind. Escape closes. Pair with end_dialog() when true.

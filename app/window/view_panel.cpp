@@ -395,7 +395,21 @@ HandleUse use_handles(const Ui& ui, State& state, const ViewLayout& layout, bool
   return use;
 }
 
-// A click with the right button pins the pair under the pointer, or lets go of it.
+// What the pointer is on: a pair, or the label of a row or a column.
+std::optional<Hit> hit_at(const State& state, const ViewLayout& layout, Point p) {
+  std::optional<Hit> hit = layout.hit(p);
+  const AttentionTap* tap = state.tap();
+  // Other rows or columns than the queries and keys are not for pins.
+  if (hit || tap == nullptr || state.shows_other()) return hit;
+  const auto label = label_at(layout, p, layout.rows > 0 ? 0 : tap->queries(),
+                              layout.columns > 0 ? 0 : tap->keys());
+  if (!label) return hit;
+  const ViewSettings& view = state.experiment.view;
+  return Hit{view.layer, view.head, label->row, label->column};
+}
+
+// A click with the right button pins what is under the pointer, a pair or a row or column by its
+// label, or lets go of it.
 void use_pin(State& state, bool hovered) {
   if (!hovered || !ImGui::IsMouseClicked(ImGuiMouseButton_Right)) return;
   ViewSettings& view = state.experiment.view;
@@ -410,7 +424,7 @@ void use_mouse(Ui& ui, State& state, const ViewLayout& layout, const View& view)
   const bool hovered = ImGui::IsItemHovered(), held = ImGui::IsItemActive();
   state.view.hit.reset();
   if (hovered && state.view.pointer && layout.hit) {
-    state.view.hit = layout.hit(*state.view.pointer);
+    state.view.hit = hit_at(state, layout, *state.view.pointer);
   }
   if (state.shows_other()) {  // a look at B: what is done here is done to A
     if (state.view.hit) state.view.hit->of_reference = true;

@@ -140,5 +140,39 @@ TEST(Shortcuts, AreWrittenAsPeopleReadThem) {
   EXPECT_EQ(to_string(Shortcut{"["}), "[");
 }
 
+// A command that would change nothing says so in place of doing it.
+TEST(Actions, WithoutEffectInTheViewAreOff) {
+  State state;
+  state.trace = std::make_shared<const Trace>();
+  for (const char* id : {"colour_map", "normalise", "head_on"}) {
+    EXPECT_TRUE(action(id).enabled(state)) << id;
+    EXPECT_EQ(help_of(action(id), state), action(id).help) << id;
+  }
+  state.experiment.view.id = "next";
+  for (const char* id : {"colour_map", "normalise", "head_on", "layer_on"}) {
+    EXPECT_FALSE(action(id).enabled(state)) << id;
+    EXPECT_NE(help_of(action(id), state).find("No effect in Next"), std::string::npos) << id;
+  }
+  state.scope = ChoiceScope::Head;  // choices are made for the head
+  EXPECT_TRUE(action("head_on").enabled(state));
+}
+
+TEST(Actions, ColourMapsThatAViewDoesNotTakeArePassedOver) {
+  State state;
+  state.trace = std::make_shared<const Trace>();
+  state.experiment.view.id = "depth";
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < colour_maps().size(); ++i) {
+    action("colour_map").run(state);
+    EXPECT_FALSE(colour_map(state.experiment.view.colour_map).diverging());
+    seen.insert(state.experiment.view.colour_map);
+  }
+  EXPECT_GT(seen.size(), 2u);
+  state.experiment.view.colour_map = "vik";  // chosen elsewhere, shown as the first here
+  EXPECT_EQ(&shown_map(state.controls(), "vik"), &colour_maps().front());
+  action("colour_map").run(state);
+  EXPECT_EQ(state.experiment.view.colour_map, colour_maps()[1].id);
+}
+
 }  // namespace
 }  // namespace attnscope::window

@@ -110,6 +110,55 @@ TEST(FileBrowser, ListsFoldersFirstAndHidesDotFiles) {
   EXPECT_EQ(browser.entries[1].bytes, 5U);
 }
 
+TEST(FileBrowser, ArrowsNameOneEntryAfterTheOther) {
+  FileBrowser browser;
+  browser.entries = {{"a", true}, {"b.txt", false}, {"c", true}};
+  step_entry(browser, 1);
+  EXPECT_EQ(browser.name, "a");
+  step_entry(browser, 1);
+  EXPECT_EQ(browser.name, "b.txt");
+  step_entry(browser, 1);
+  step_entry(browser, 1);  // the last
+  EXPECT_EQ(browser.name, "c");
+  browser.purpose = BrowsePurpose::OpenModel;  // files are not offered
+  step_entry(browser, -1);
+  EXPECT_EQ(browser.name, "a");
+  browser.name = "typed";
+  step_entry(browser, 1);
+  EXPECT_EQ(browser.name, "a");
+  browser.entries.clear();
+  step_entry(browser, 1);
+  EXPECT_EQ(browser.name, "a");
+}
+
+TEST(FileBrowser, GoesIntoFoldersThatAreNoModels) {
+  const testing::TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path() / "models" / "small");
+  State state;
+  browse(state, BrowsePurpose::OpenModel);
+  enter_folder(state.browser, folder.path());
+  state.browser.name = "models";
+  accept_browsed(state);
+  EXPECT_EQ(state.browser.folder.filename(), "models");
+  EXPECT_TRUE(state.browser.open);
+  EXPECT_EQ(state.browser.name, "");
+  accept_browsed(state);  // it is no model itself
+  EXPECT_NE(state.browser.problem.find("no model here"), std::string::npos);
+}
+
+TEST(Files, ALessonIsStarted) {
+  State state;
+  state.experiment.text = "my own";
+  const std::filesystem::path lessons =
+      std::filesystem::path(ATTNSCOPE_SOURCE_DIR) / "assets" / "lessons";
+  const std::filesystem::path file = std::filesystem::directory_iterator(lessons)->path();
+  ASSERT_TRUE(is_lesson(file));
+  EXPECT_TRUE(open_path(state, file));
+  ASSERT_NE(state.lesson.lesson, nullptr);
+  EXPECT_EQ(state.own_experiment().text, "my own");
+  EXPECT_TRUE(state.session.empty());
+}
+
 TEST(FileBrowser, StaysWhereItIsWhenAFolderCannotBeRead) {
   const testing::TemporaryFolder folder;
   FileBrowser browser;

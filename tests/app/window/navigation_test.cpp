@@ -56,5 +56,32 @@ TEST(Navigation, AllOfTheMatrixIsWrittenAsAll) {
   EXPECT_DOUBLE_EQ(view.width, 0);
 }
 
+// A map of 6 x 4 cells at (100, 50), of which rows 2 to 4 are in sight.
+ViewLayout some_map() {
+  ViewLayout layout;
+  layout.plot = {100, 50, 80, 60};
+  layout.row = 2;
+  layout.height = 3;
+  layout.width = 4;
+  return layout;
+}
+
+TEST(Navigation, LabelsStandForOneRowOrColumn) {
+  const ViewLayout layout = some_map();
+  EXPECT_EQ(label_at(layout, {60, 75}, 6, 4), (LabelAt{3, -1}));
+  EXPECT_EQ(label_at(layout, {145, 20}, 6, 4), (LabelAt{-1, 2}));
+  EXPECT_EQ(label_at(layout, {145, 75}, 6, 4), std::nullopt);  // a cell
+  EXPECT_EQ(label_at(layout, {60, 20}, 6, 4), std::nullopt);   // the corner
+  EXPECT_EQ(label_at(layout, {60, 105}, 4, 4), std::nullopt);  // beyond the last
+  EXPECT_EQ(label_at(layout, {190, 75}, 6, 4), std::nullopt);
+}
+
+TEST(Navigation, OtherPicturesHaveNoLabelsOfRowsAndColumns) {
+  ViewLayout layout = some_map();
+  layout.columns_run_across = false;
+  EXPECT_EQ(label_at(layout, {60, 75}, 6, 4), std::nullopt);
+  EXPECT_EQ(label_at(ViewLayout(), {60, 75}, 6, 4), std::nullopt);
+}
+
 }  // namespace
 }  // namespace attnscope::window

@@ -315,6 +315,83 @@ TEST_F(Window, DialogsHaveTheKeysToThemselves) {
                    [](const Report& r) { return r["experiment"]["view"]["type"] == "pattern"; });
 }
 
+// A number that is set by hand is typed at once; its digits are no commands.
+TEST_F(Window, OpensAFieldForWhatIsSetByHand) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
+  program.wait_for("a first picture", is_current);
+  program.click("map.most");
+  program.wait_for("the field",
+                   [](const Report& r) { return r["widgets"].contains("map.most.number"); });
+  program.wait_for_still_frames(std::chrono::milliseconds(300));
+  program.type("0.25");
+  program.press("Return");
+  const Report report = program.wait_for("the number", [](const Report& r) {
+    const Report& view = r["experiment"]["view"];
+    return view.contains("options") && view["options"]["map"]["most"] == 0.25;
+  });
+  EXPECT_EQ(report["experiment"]["view"]["type"], "map");
+}
+
+TEST_F(Window, OpensFilesByKeyboard) {
+  std::filesystem::create_directories(file("texts"));
+  write_file(file("texts/a.txt"), "a text of its own");
+  write_file(file("texts/b.txt"), "and another one");
+  Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
+  program.wait_for("a first picture", is_current);
+  const auto open = [&] {
+    program.press("ctrl+o");
+    program.wait_for("the dialog",
+                     [](const Report& r) { return r["widgets"].contains("browser.name"); });
+    program.wait_for_still_frames(std::chrono::milliseconds(300));
+  };
+  const auto text_is = [&](const std::string& text) {
+    program.wait_for("the text of the file", [&](const Report& r) {
+      return is_current(r) && r["experiment"]["text"] == text &&
+             !r["widgets"].contains("browser.name");
+    });
+  };
+  open();
+  program.type(file("texts/nowhere.txt").string());
+  program.press("Return");
+  program.wait_for_still_frames(std::chrono::milliseconds(300));
+  program.keep_screenshot("open-problem");
+  program.type(file("texts/a.txt").string());  // in place of what was wrong
+  program.press("Return");
+  text_is("a text of its own");
+  open();
+  program.type(file("texts").string());
+  program.press("Return");
+  program.wait_for("the folder",
+                   [](const Report& r) { return r["widgets"].contains("browser.entry.b.txt"); });
+  program.press("Down");
+  program.press("Down");
+  program.press("Return");
+  text_is("and another one");
+}
+
+TEST_F(Window, ChoosesALessonByKeyboard) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat"}));
+  program.wait_for("a first picture", is_current);
+  program.press("l");
+  program.wait_for("the list",
+                   [](const Report& r) { return r["widgets"].contains("lesson.self-attention"); });
+  program.press("Down");
+  program.press("Return");
+  const Experiment second = bundled_lessons()[1].steps[0].experiment;
+  program.wait_for("the second lesson", [&](const Report& r) {
+    return is_current(r) && r.contains("lesson_step") && r["experiment"]["text"] == second.text &&
+           r["experiment"]["view"]["type"] == second.view.id;
+  });
+}
+
+TEST_F(Window, StartsALessonThatIsOpened) {
+  Program program(display_, folder_.path(),
+                  {"open", ATTNSCOPE_SOURCE_DIR "/assets/lessons/01-self-attention.json"});
+  program.wait_for("its first step", [](const Report& r) {
+    return is_current(r) && r.contains("lesson_step") && r["lesson_step"] == 0;
+  });
+}
+
 TEST_F(Window, AsksBeforeAnExportReplacesAFile) {
   write_file(file("kept.png"), "precious");
   Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
@@ -531,6 +608,18 @@ TEST_F(Window, ComparesTwoSettings) {
   const std::string flipped = new_picture(program, picture);
   program.xdotool("keyup shift");
   EXPECT_EQ(new_picture(program, flipped), picture);
+
+  // Shift shows B where a view shows one run.
+  program.press("4");
+  const std::string of_a = new_picture(program, picture);
+  program.xdotool("keydown shift");
+  const std::string of_b = new_picture(program, of_a);
+  program.wait_for("a word of it",
+                   [](const Report& r) { return r["widgets"].contains("shows_other"); });
+  program.keep_screenshot("compare-shift");
+  program.xdotool("keyup shift");
+  EXPECT_EQ(new_picture(program, of_b), of_a);
+  program.click("view.compare");
 
   program.click("edited.b");
   program.click("position.type");
