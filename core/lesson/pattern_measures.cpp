@@ -69,7 +69,7 @@ double span_at(const Traces& traces, const Claim& claim) {
   if (!learned && !(drawn.has("z") && drawn.has("ramp"))) {
     throw InputError("a claim is about a span, and there is none");
   }
-  const double z = drawn.has("z") ? drawn.real("z") : span_of_head(*part, head, claim.query);
+  const double z = drawn.has("z") ? drawn.real("z") : own_span(*part, head).at(claim.query);
   const double ramp = drawn.has("ramp") ? drawn.real("ramp") : part->span_ramp;
   return span_mask(z, ramp, static_cast<double>(claim.query - claim.key));
 }
