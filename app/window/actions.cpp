@@ -96,12 +96,13 @@ void copy_data(State& s) {
 }
 
 void add_file_actions(std::vector<Action>& list) {
-  list.push_back({"open",
-                  "Open…",
-                  "Open a session, a text, tensors of your own or a picture that attnscope wrote.",
-                  Menu::File,
-                  {{"O", true}},
-                  [](State& s) { browse(s, BrowsePurpose::OpenFile); }});
+  list.push_back(
+      {"open",
+       "Open…",
+       "Open a session, a lesson, a text, tensors of your own or a picture that attnscope wrote.",
+       Menu::File,
+       {{"O", true}},
+       [](State& s) { browse(s, BrowsePurpose::OpenFile); }});
   list.push_back({"open_model",
                   "Open model folder…",
                   "Use a model of your own: a folder with config.json and weights.",

@@ -337,6 +337,7 @@ void App::write_report() {
   facts["tour_stop"] = state_.tour_stop;
   facts["presenting"] = state_.presenting;
   if (state_.measured != nullptr) facts["measured_texts"] = state_.measured->texts;
+  if (state_.browser.open) facts["browser_problem"] = state_.browser.problem;
   if (state_.exporting.open) {
     facts["export_path"] = state_.exporting.path;
     facts["export_problem"] = state_.exporting.problem;

@@ -19,7 +19,8 @@ Words words(BrowsePurpose purpose) {
   switch (purpose) {
     case BrowsePurpose::OpenFile:
       return {"Open", "Open",
-              "A session (.json), a text, tensors (.npy, .npz, .safetensors), or a picture that "
+              "A session or lesson (.json), a text, tensors (.npy, .npz, .safetensors), or a "
+              "picture that "
               "attnscope wrote."};
     case BrowsePurpose::OpenModel:
       return {"Open model folder", "Use this folder",

@@ -18,13 +18,13 @@ constexpr Gesture kGestures[] = {
     {"Double click", "shows the whole map"},
     {"Click on a small map", "opens it"},
     {"Click on a number", "types it"},
-    {"Right click on a cell", "pins its row and column; again lets go"},
+    {"Right click on a cell", "pins its row and column; again, or beside the map, lets go"},
     {"Right click on a label", "pins that row or column alone"},
     {"Right click on a control", "above the picture: brings its default back"},
     {"Drag a knob or curve", "moves positions in RoPE, spans in Span"},
     {"Click in Intervene", "switches heads off, forbids or forces pairs"},
     {"Hold Shift", "shows B in place of A"},
-    {"Drop a file", "opens a session, text, picture, tensors or model folder"},
+    {"Drop a file", "opens a session, lesson, text, picture, tensors or model folder"},
 };
 
 void draw_line(Ui& ui, const std::string& keys, const std::string& effect, float column) {
@@ -53,12 +53,13 @@ void draw_help(Ui& ui, State& state) {
     ImGui::TableNextColumn();
     draw_menu_keys(ui, Menu::View, ui.px(kKeyColumn), true);
     ImGui::TableNextColumn();
-    for (const Menu menu : {Menu::File, Menu::Edit, Menu::Look, Menu::Help}) {
+    for (const Menu menu : {Menu::File, Menu::Edit, Menu::Look}) {
       draw_menu_keys(ui, menu, ui.px(kKeyColumn), menu == Menu::File);
     }
     ImGui::TableNextColumn();
     heading(ui, "Mouse", true);
     for (const Gesture& g : kGestures) draw_line(ui, g.gesture, g.effect, ui.px(kGestureColumn));
+    draw_menu_keys(ui, Menu::Help, ui.px(kKeyColumn), false);
     ImGui::EndTable();
   }
   end_dialog();

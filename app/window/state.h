@@ -96,8 +96,9 @@ struct Playing {
 };
 
 struct ViewPanel {
-  std::optional<Hit> hit;        // under the pointer
-  std::optional<Point> pointer;  // within the picture, in units
+  std::optional<Hit> hit;          // under the pointer
+  std::optional<Point> pointer;    // within the picture, in units
+  std::optional<Point> pinned_at;  // where a pin was made or let go of last
   bool panning = false;
   int held_handle = -1;  // of the layout's handles, pressed and not yet released; -1: none
   bool handle_moved = false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <utility>
 
 #include "app/window/actions.h"
 #include "app/window/files.h"
@@ -411,13 +412,19 @@ std::optional<Hit> hit_at(const State& state, const ViewLayout& layout, Point p)
 // A click with the right button pins what is under the pointer, a pair or a row or column by its
 // label, or lets go of it.
 void use_pin(State& state, bool hovered) {
-  if (!hovered || !ImGui::IsMouseClicked(ImGuiMouseButton_Right)) return;
+  if (!hovered || !state.view.pointer || !ImGui::IsMouseClicked(ImGuiMouseButton_Right)) return;
   ViewSettings& view = state.experiment.view;
   const Hit hit = state.view.hit.value_or(Hit{});
   if (hit.of_reference && state.reference->tokens.size() != state.trace->tokens.size()) return;
+  const std::optional<Point> before = std::exchange(state.view.pinned_at, state.view.pointer);
+  // A pin takes room, so that something else may lie under a pointer that has not moved.
+  const bool still = before && std::hypot(before->x - state.view.pointer->x,
+                                          before->y - state.view.pointer->y) < kClickPixels;
+  const bool pinned = view.pinned_query >= 0 || view.pinned_key >= 0;
   const bool same = hit.query == view.pinned_query && hit.key == view.pinned_key;
-  view.pinned_query = same ? -1 : hit.query;
-  view.pinned_key = same ? -1 : hit.key;
+  const bool lets_go = same || (still && pinned);
+  view.pinned_query = lets_go ? -1 : hit.query;
+  view.pinned_key = lets_go ? -1 : hit.key;
 }
 
 void use_mouse(Ui& ui, State& state, const ViewLayout& layout, const View& view) {

@@ -315,6 +315,29 @@ TEST_F(Window, DialogsHaveTheKeysToThemselves) {
                    [](const Report& r) { return r["experiment"]["view"]["type"] == "pattern"; });
 }
 
+// A right click on a label pins its row alone; again it lets go of it.
+TEST_F(Window, PinsARowByItsLabel) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
+  const Report first = program.wait_for("a first picture", is_current);
+  const Report& place = first["widgets"]["picture"];
+  const auto at = [&](double across, double down) {
+    const double x = place[0].get<double>() + across * place[2].get<double>();
+    const double y = place[1].get<double>() + down * place[3].get<double>();
+    return "mousemove " + std::to_string(x) + " " + std::to_string(y) + " click 3";
+  };
+  const auto pins = [](const Report& r, const char* which) {
+    const Report& view = r["experiment"]["view"];
+    return view.contains(which) ? view[which].get<int>() : -1;
+  };
+  program.xdotool(at(0.1, 0.5));
+  program.wait_for("a pinned row", [&](const Report& r) {
+    return pins(r, "pinned_query") >= 0 && pins(r, "pinned_key") == -1;
+  });
+  program.keep_screenshot("pinned-row");
+  program.xdotool("click 3");  // the map has moved meanwhile, the pointer has not
+  program.wait_for("no pin", [&](const Report& r) { return pins(r, "pinned_query") == -1; });
+}
+
 // A number that is set by hand is typed at once; its digits are no commands.
 TEST_F(Window, OpensAFieldForWhatIsSetByHand) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
@@ -353,7 +376,9 @@ TEST_F(Window, OpensFilesByKeyboard) {
   open();
   program.type(file("texts/nowhere.txt").string());
   program.press("Return");
-  program.wait_for_still_frames(std::chrono::milliseconds(300));
+  program.wait_for("what is wrong", [](const Report& r) {
+    return r.contains("browser_problem") && r["browser_problem"] != "";
+  });
   program.keep_screenshot("open-problem");
   program.type(file("texts/a.txt").string());  // in place of what was wrong
   program.press("Return");
