@@ -126,9 +126,7 @@ void App::start_experiment(const WindowOptions& options) {
     if (!options.tokens.empty()) state_.experiment.tensors.tokens = options.tokens;
     if (!options.key_tokens.empty()) state_.experiment.tensors.key_tokens = options.key_tokens;
   }
-  // The tour speaks of a text of one's own: it waits for a start without a file.
-  const bool plain = !options.open && options.lesson.empty();
-  if (options.tour.value_or(plain && !state_.settings.tour_done)) state_.tour_stop = 0;
+  if (begins_tour(options, state_.settings.tour_done)) state_.tour_stop = 0;
   state_.history = History(state_.experiment);
   state_.text.edit.assign(state_.experiment.text);
   if (!options.lesson.empty()) start_lesson(state_, find_lesson(options.lesson));
@@ -359,6 +357,11 @@ void App::close() {
     // The window is gone; the autosave stays and is offered at the next start.
     std::fprintf(stderr, "attnscope: %s\n", e.what());
   }
+}
+
+bool begins_tour(const WindowOptions& options, bool tour_done) {
+  const bool plain = !options.open && options.lesson.empty();
+  return options.tour.value_or(plain && !tour_done);
 }
 
 void run_window(const WindowOptions& options) {

@@ -102,6 +102,7 @@ void draw_stepper(Ui& ui, const char* what, Index now, Index count, const Action
     for (Index i = 0; i < count; ++i) {
       const std::string entry = std::string(what) + " " + std::to_string(i);
       if (ImGui::Selectable(entry.c_str(), i == now)) chosen = i;
+      mark(ui, std::string(what) + "." + std::to_string(i));
     }
     ImGui::EndPopup();
   }

@@ -24,6 +24,10 @@ struct WindowOptions {
   std::filesystem::path report;  // where to say what is shown (report.h); empty: nowhere
 };
 
+// Whether a start with these options begins with the tour. It speaks of a text of one's own: by
+// itself it waits for a start without a file or a lesson.
+bool begins_tour(const WindowOptions& options, bool tour_done);
+
 // There is no display, or no OpenGL on it. Everything but the window works without.
 struct NoDisplay : WorkError {
   using WorkError::WorkError;

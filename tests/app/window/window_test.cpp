@@ -315,6 +315,18 @@ TEST_F(Window, DialogsHaveTheKeysToThemselves) {
                    [](const Report& r) { return r["experiment"]["view"]["type"] == "pattern"; });
 }
 
+// A list that a control of the view opened does not stay over the next view.
+TEST_F(Window, ClosesListsWithTheirView) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
+  program.wait_for("a first picture", is_current);
+  program.click("Head");
+  program.wait_for("the list", [](const Report& r) { return r["widgets"].contains("Head.1"); });
+  program.press("4");
+  program.wait_for("the lines alone", [](const Report& r) {
+    return r["experiment"]["view"]["type"] == "lines" && !r["widgets"].contains("Head.1");
+  });
+}
+
 // A right click on a label pins its row alone; again it lets go of it.
 TEST_F(Window, PinsARowByItsLabel) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));

@@ -1,0 +1,24 @@
+#include <gtest/gtest.h>
+
+#include "app/window/window.h"
+
+namespace attnscope::window {
+namespace {
+
+TEST(Tour, BeginsAtTheFirstPlainStart) {
+  WindowOptions plain;
+  EXPECT_TRUE(begins_tour(plain, false));
+  EXPECT_FALSE(begins_tour(plain, true));
+  WindowOptions with_file, with_lesson;
+  with_file.open = "attention.npy";
+  with_lesson.lesson = "rope";
+  EXPECT_FALSE(begins_tour(with_file, false));
+  EXPECT_FALSE(begins_tour(with_lesson, false));
+  with_file.tour = true;  // as was asked
+  plain.tour = false;
+  EXPECT_TRUE(begins_tour(with_file, true));
+  EXPECT_FALSE(begins_tour(plain, false));
+}
+
+}  // namespace
+}  // namespace attnscope::window
