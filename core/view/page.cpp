@@ -66,7 +66,7 @@ std::string Page::fitting(const std::vector<std::string>& candidates, double siz
 }
 
 std::vector<std::string> Page::wrapped(const std::string& text, double size, double most_width,
-                                       bool bold) const {
+                                       std::size_t most_lines, bool bold) const {
   std::vector<std::string> lines;
   std::string line, word;
   std::istringstream words(text);
@@ -89,12 +89,6 @@ std::vector<std::string> Page::wrapped(const std::string& text, double size, dou
     line = word;
   }
   if (!line.empty()) lines.push_back(line);
-  return lines;
-}
-
-std::vector<std::string> Page::wrapped(const std::string& text, double size, double most_width,
-                                       std::size_t most_lines, bool bold) const {
-  std::vector<std::string> lines = wrapped(text, size, most_width, bold);
   if (lines.size() <= most_lines) return lines;
   const std::string next = lines[most_lines];
   lines.resize(most_lines);

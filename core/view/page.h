@@ -1,6 +1,7 @@
 // A display list being laid out: text that fits, the frame of title and caption, messages.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -24,12 +25,11 @@ class Page {
   // The first of these that fits, longest first; of the last as much as fits.
   std::string fitting(const std::vector<std::string>& candidates, double size,
                       double most_width) const;
-  // Broken at spaces, and within a word that is wider than a line.
+  // Broken at spaces, and within a word that is wider than a line; where there are more lines than
+  // wanted the last ends in "…".
   std::vector<std::string> wrapped(const std::string& text, double size, double most_width,
+                                   std::size_t most_lines = std::numeric_limits<std::size_t>::max(),
                                    bool bold = false) const;
-  // The same in at most so many lines, the last with "…" where that is not enough.
-  std::vector<std::string> wrapped(const std::string& text, double size, double most_width,
-                                   std::size_t most_lines, bool bold = false) const;
 
   void add(Item item);
   void text(Point at, const std::string& text, double size, Align align = Align::Start,

@@ -4,6 +4,9 @@
 
 #include <cmath>
 
+#include "core/figure/colour_map.h"
+#include "tests/core/view/synthetic.h"
+
 namespace attnscope {
 namespace {
 
@@ -74,6 +77,48 @@ TEST(ColourBar, TicksStandWhereTheirNumbersAre) {
         if (negative) text.erase(0, std::string("−").size());
         const double number = (negative ? -1 : 1) * std::stod(text);
         EXPECT_NEAR(range.position(number), ticks[i].position, 0.02) << map << " " << text;
+      }
+    }
+  }
+}
+
+TEST(ColourBar, ARangeSaysWhereItBegins) {
+  const std::vector<Tick> ticks = ticks_of({0.02, 0.5, "viridis"}, 8);
+  ASSERT_GE(ticks.size(), 3u);
+  EXPECT_EQ(ticks.front().position, 0);
+  EXPECT_EQ(ticks.front().text, "0.02");
+  EXPECT_GE(ticks[1].position, 0.5 / 8);  // clear of it
+  EXPECT_EQ(ticks_of({0, 0.5, "viridis"}, 8).front().text.substr(0, 1), "0");
+}
+
+// In all scales, at any size.
+TEST(ColourBar, NumbersAreNeverCut) {
+  const Trace trace = testing::synthetic_trace(1, 1, 5);
+  Experiment experiment;
+  const ViewInput input{.trace = trace,
+                        .experiment = experiment,
+                        .width = 400,
+                        .height = 400,
+                        .theme = Theme::light(),
+                        .measure = file_text_measure()};
+  for (const auto scale :
+       {ColourRange::Scale::Linear, ColourRange::Scale::Log, ColourRange::Scale::Rank}) {
+    for (const double most : {0.0109, 1.0, 0.00123, 14.2, 123456.0}) {
+      for (const char* colours : {"viridis", "vik"}) {
+        const double least = colour_map(colours).diverging() ? -most : 0;
+        ColourRange range{least, most, colours, scale, most / 1e4};
+        range.ranked = {static_cast<float>(most / 7), static_cast<float>(most)};
+        Page page(input);
+        const double em = page.em();
+        const Box box{100, 50, colour_bar_width(page), 300};
+        draw_colour_bar(page, box, range, {"attention weight"});
+        const DisplayList list = page.take(400);
+        EXPECT_EQ(testing::fault(list), "") << most << colours;
+        for (const Text& text : testing::texts(list)) {
+          EXPECT_EQ(text.text.find("…"), std::string::npos) << text.text;
+          EXPECT_LE(testing::extent(text).right(), box.right() + (most < 100 ? 1 : em))
+              << text.text;
+        }
       }
     }
   }

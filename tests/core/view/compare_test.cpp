@@ -193,5 +193,97 @@ TEST(Compare, WithoutASecondSaysHowToGetOne) {
   EXPECT_NE(layout.refusal.find("Compare with this"), std::string::npos);
 }
 
+// Boxes of the maps' badges, and the words beside them, stand in one line.
+TEST(Compare, HeadingsSayHowTextsDiffer) {
+  const Trace a = synthetic_trace(1, 2, 12);
+  Trace b = synthetic_trace(1, 2, 9);
+  std::rotate(b.tokens.begin(), b.tokens.begin() + 3, b.tokens.end());
+  for (TraceToken& token : b.tokens) token.label += "es";  // longer labels above the map
+  Look look;
+  look.reference = &b;
+  look.width = 1000;
+  const ViewLayout layout = look_at(a, "compare", look);
+  std::vector<double> lines;
+  for (const Text& text : testing::texts(layout.list)) {
+    EXPECT_NE(text.text, "its own text");
+    if (text.text.starts_with("“")) lines.push_back(text.at.y);
+  }
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0], lines[1]);
+  EXPECT_TRUE(shows(layout.list, "“The lighthouse"));
+}
+
+TEST(Compare, SaysWhyRowsAreInfinitelyFarApart) {
+  const Trace a = synthetic_trace(1, 2, 12);
+  Trace b = synthetic_trace(1, 2, 12);
+  Tensor& weights = b.attention[0].result.attention;
+  weights = weights.copy();
+  for (Index i = 1; i < 12; ++i) {  // nothing for the first key
+    weights(0, i, 1) += weights(0, i, 0);
+    weights(0, i, 0) = 0;
+  }
+  Look look;
+  look.reference = &b;
+  for (const double height : {1000.0, 480.0}) {
+    look.height = height;
+    EXPECT_TRUE(shows(look_at(a, "compare", look).list,
+                      "KL(A, B) = ∞, for A gives weight to keys where B gives none."));
+  }
+  Values values = view_values(look.settings, "compare");
+  values.set("rows", std::string("reverse"));  // finite: all that B looks at A does
+  set_view_values(look.settings, "compare", values);
+  EXPECT_FALSE(shows(look_at(a, "compare", look).list, "∞"));
+  look.reference = &a;
+  EXPECT_TRUE(shows(look_at(b, "compare", look).list,
+                    "KL(B, A) = ∞, for B gives weight to keys where A gives none."));
+}
+
+TEST(Compare, SaysWhatHasNoSpace) {
+  const Trace a = synthetic_trace(1, 2, 12), b = other_trace(12);
+  Look look;
+  look.reference = &b;
+  look.width = 317;
+  for (const double height : {858.0, 640.0, 420.0}) {
+    look.height = height;
+    const DisplayList list = look_at(a, "compare", look).list;
+    EXPECT_NE(shows(list, "Memory"), shows(list, "table of facts")) << height;
+    EXPECT_EQ(maps(list).size() == 2, shows(list, "A − B")) << height;
+  }
+  look.height = 858;  // a paper's column
+  EXPECT_EQ(maps(look_at(a, "compare", look).list).size(), 3u);
+}
+
+TEST(Compare, FactsAreWhole) {
+  const Trace a = synthetic_trace(1, 2, 200),
+              b = synthetic_trace(testing::window_and_global(200, 3, 1));
+  Look look;
+  look.reference = &b;
+  for (const double width : {640.0, 720.0, 1000.0, 1600.0}) {
+    look.width = width;
+    look.height = 1000;
+    for (const Text& text : testing::texts(look_at(a, "compare", look).list)) {
+      if (text.text.find(" (") != std::string::npos && text.angle == 0) {
+        EXPECT_EQ(text.text.find("…"), std::string::npos) << text.text << " " << width;
+      }
+    }
+  }
+}
+
+// In a page that is wide, and in one that is not, the maps get most of it.
+TEST(Compare, MapsFillThePage) {
+  const Trace a = synthetic_trace(1, 2, 60), b = other_trace(60);
+  Look look;
+  look.reference = &b;
+  look.framed = false;
+  for (const auto& [width, height, least] :
+       {std::tuple{900.0, 850.0, 225.0}, {1600.0, 600.0, 340.0}, {640.0, 640.0, 150.0}}) {
+    look.width = width;
+    look.height = height;
+    const std::vector<HeatMap> shown = maps(look_at(a, "compare", look).list);
+    ASSERT_EQ(shown.size(), 3u);
+    EXPECT_GE(shown[0].box.width, least) << width << " x " << height;
+  }
+}
+
 }  // namespace
 }  // namespace attnscope

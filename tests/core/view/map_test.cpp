@@ -256,5 +256,24 @@ TEST(Map, LayoutIsCheap) {
   EXPECT_LT(look_at(synthetic_trace(1, 1, 2000), "map").list.items.size(), 300u);
 }
 
+// In a narrow page the bar lies below, where it leaves the map more space.
+TEST(Map, ColourBarStandsWhereTheMapIsLargest) {
+  const Trace trace = synthetic_trace(1, 1, 12);
+  const auto bar = [&](double width, double height) {
+    Look look;
+    look.width = width;
+    look.height = height;
+    HeatMap last;
+    const ViewLayout layout = look_at(trace, "map", look);
+    for (const Item& item : layout.list.items) {
+      if (const HeatMap* map = std::get_if<HeatMap>(&item)) last = *map;
+    }
+    EXPECT_GT(layout.plot.width, 0.4 * width);
+    return last.box.y > layout.plot.bottom();
+  };
+  EXPECT_TRUE(bar(317, 500));
+  EXPECT_FALSE(bar(700, 500));
+}
+
 }  // namespace
 }  // namespace attnscope

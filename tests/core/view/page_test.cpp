@@ -84,5 +84,19 @@ TEST_F(PageTest, InkIsLegible) {
   EXPECT_EQ(blend({0, 0, 0, 255}, {100, 200, 50, 255}, 0.5), (Colour{50, 100, 25, 255}));
 }
 
+TEST_F(PageTest, TitlesWrapWhereHeightAllows) {
+  input_.width = 200;
+  Page page(input_);
+  page.frame("a title that is wider than the page is", "");
+  std::string joined;
+  for (const Text& text : testing::texts(page.take(200))) {
+    EXPECT_TRUE(text.bold);
+    joined += text.text + "|";
+  }
+  EXPECT_EQ(joined, "a title that is wider than|the page is|");
+  EXPECT_EQ(page.wrapped("one two three four", 10, 35, 2),
+            (std::vector<std::string>{"one two", "three …"}));
+}
+
 }  // namespace
 }  // namespace attnscope
