@@ -16,11 +16,12 @@
 namespace attnscope {
 namespace {
 
-constexpr double kTitle = 1.6;      // em above a panel
-constexpr double kGap = 0.8;        // em between panels
-constexpr double kMostPanel = 26;   // em: the height of one
-constexpr double kLeastPanel = 6;   // em
-constexpr double kLeastWidth = 17;  // em: narrower panels stand below each other
+constexpr double kTitle = 1.6;        // em above a panel
+constexpr double kGap = 0.8;          // em between panels
+constexpr double kMostPanel = 34;     // em: the height of one
+constexpr double kLeastPanel = 6;     // em
+constexpr double kMostUpright = 1.1;  // height to width of panels beside each other
+constexpr double kLeastWidth = 17;    // em: narrower panels stand below each other
 
 float largest_of(const Tensor& cells) {
   float largest = 0;
@@ -35,20 +36,55 @@ std::string across(const PositionPanel& panel) {
   return panel.across.substr(0, panel.across.find(':'));
 }
 
+// "added to the score", "added": for an axis, and for one that has little space.
+std::vector<std::string> with_first_word(const std::string& text) {
+  return {text, text.substr(0, text.find_first_of(" '"))};
+}
+
+// Where offsets that do not occur are in a chart; no width: nowhere.
+Box never_used(const Chart& chart, const PositionPanel& panel) {
+  const Box& plot = chart.plot;
+  if (!panel.causal || !(panel.first < 0)) return {};
+  return {plot.x, plot.y, std::max(0.0, chart.at_x(-0.5) - plot.x), plot.height};
+}
+
+void shade_never_used(Page& page, const Box& part) {
+  if (part.width > 0) page.add(FilledBox{part, translucent(page.theme().line, 0.3)});
+}
+
+// Over what is drawn there.
+void name_never_used(Page& page, const Box& part) {
+  const double em = page.em(), line = 1.3 * page.small();
+  for (const char* text : {"never used: such keys come later", "never used"}) {
+    const double width = page.width_of(text, page.small());
+    if (width + 0.8 * em > part.width || line + 0.4 * em > part.height) continue;
+    const Box ground{part.x + 0.2 * em, part.y + 0.2 * em, width + 0.4 * em, line};
+    page.add(FilledBox{ground, translucent(page.theme().background, 0.85), 0.2 * em});
+    page.faint_text({ground.x + 0.2 * em, ground.y + line / 2}, text, page.small());
+    return;
+  }
+}
+
 ChartAxis axis_across(const PositionPanel& panel, double margin) {
   ChartAxis axis{.least = panel.first - margin,
                  .most = panel.last + margin,
-                 .titles = {panel.across, across(panel)},
+                 .titles = {panel.across, across(panel), with_first_word(panel.across).back()},
                  .whole = true};
   if (!(axis.least < axis.most)) axis.most = axis.least + 1;
   return axis;
 }
 
-void draw_matrix(Page& page, const Box& box, const PositionPanel& panel) {
+void draw_matrix(Page& page, const Box& outer, const PositionPanel& panel) {
   const double bar = colour_bar_width(page);
+  Box box = outer;
+  if (panel.square) {
+    box.width = std::min(box.width, box.height + bar);
+    box.height = std::min(box.height, box.width - bar);
+    box.x += (outer.width - box.width) / 2;
+  }
   ChartAxis down{.least = -0.5,
                  .most = static_cast<double>(panel.cells.dim(0)) - 0.5,
-                 .titles = {panel.down},
+                 .titles = with_first_word(panel.down),
                  .whole = true,
                  .down = true};
   const Chart chart = place_chart(page, {box.x, box.y, box.width - bar, box.height},
@@ -68,12 +104,15 @@ void draw_matrix(Page& page, const Box& box, const PositionPanel& panel) {
   page.add(std::move(cells));
   page.add(OutlinedBox{chart.plot, page.theme().line, 1});
   draw_colour_bar(page, {chart.plot.right(), chart.plot.y, bar, chart.plot.height}, range,
-                  {panel.colour});
+                  with_first_word(panel.colour));
+  shade_never_used(page, never_used(chart, panel));
+  name_never_used(page, never_used(chart, panel));
   const std::optional<Point>& p = page.input().pointer;
   if (!p || !chart.plot.contains(*p)) return;
   const auto row = static_cast<Index>(std::lround(chart.value_y(p->y)));
   const auto column = static_cast<Index>(std::lround(chart.value_x(p->x) - panel.first));
   if (row < 0 || row >= panel.cells.dim(0) || column < 0 || column >= panel.cells.dim(1)) return;
+  if (std::isnan(panel.cells(row, column))) return;
   const double x = static_cast<double>(column) + panel.first;
   draw_value(page, chart, {x, static_cast<double>(row)},
              panel.down + " " + std::to_string(row) + ", " + across(panel) + " " + fixed(x, 0) +
@@ -118,12 +157,13 @@ void draw_curves(Page& page, const Box& box, const PositionPanel& panel) {
     }
   }
   ChartAxis up = axis_of(least, most, true);
-  up.titles = {panel.up};
+  up.titles = with_first_word(panel.up);
   const Chart chart = place_chart(page, {box.x, box.y + legend, box.width, box.height - legend},
                                   axis_across(panel, 0), std::move(up));
   if (chart.empty()) return;
   draw_legend(page, entries, {box.x, box.y, box.width, legend});
   draw_chart(page, chart);
+  shade_never_used(page, never_used(chart, panel));
   if (panel.first < 0 && panel.last > 0) {
     page.add(Line{{{chart.at_x(0), chart.plot.y}, {chart.at_x(0), chart.plot.bottom()}},
                   page.theme().line,
@@ -142,17 +182,21 @@ void draw_curves(Page& page, const Box& box, const PositionPanel& panel) {
     }
   }
   if (last) draw(*last, 3.5);
+  name_never_used(page, never_used(chart, panel));
   draw_hovered(page, chart, panel);
 }
 
-// Panels in rows of two, the first alone where their number is odd; or all below each other.
+// Panels in rows of two, the first alone where their number is odd; or all below each other, two
+// where that makes them larger.
 std::vector<Box> places(const Page& page, const Box& inside, std::size_t count) {
   const double em = page.em(), gap = kGap * em;
-  const bool pairs = count > 2 && (inside.width - gap) / 2 >= kLeastWidth * em;
+  const double half = (inside.width - gap) / 2, below = (inside.height - gap) / 2;
+  const bool pairs = count > 1 && half >= kLeastWidth * em && (count > 2 || half > below);
   const std::size_t alone = pairs ? count % 2 : count;
   const std::size_t rows = pairs ? (count + 1) / 2 : count;
-  const double height =
+  double height =
       std::min((inside.height + gap) / static_cast<double>(rows) - gap, (kMostPanel + kTitle) * em);
+  if (pairs) height = std::min(height, kMostUpright * half);
   const double all = static_cast<double>(rows) * (height + gap) - gap;
   double y = inside.y + page.spare_above(inside.height, all);
   std::vector<Box> boxes;
@@ -192,7 +236,9 @@ ViewLayout lay_out(const ViewInput& input) {
   for (std::size_t n = 0; n < boxes.size(); ++n) {
     const PositionPanel& panel = shown.panels[n];
     Box box = boxes[n];
-    page.text({box.x, box.y + kTitle / 2 * em}, page.ellipsised(panel.title, em, box.width), em);
+    const double size = page.width_of(panel.title, em) > box.width ? page.small() : em;
+    page.text({box.x, box.y + kTitle / 2 * em}, page.ellipsised(panel.title, size, box.width),
+              size);
     box.y += kTitle * em;
     box.height -= kTitle * em;
     if (panel.cells.defined()) {

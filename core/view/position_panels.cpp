@@ -101,9 +101,24 @@ void add_vectors(PositionPanels& result, const EncodingUse& use) {
   result.panels.push_back(std::move(curve));
 }
 
-// Numbers by offset, a curve for each head that has its own.
-void add_table(PositionPanels& result, const OffsetTable& table, const std::vector<Index>& heads,
+// What a table has for each pair of positions, [positions, positions]; NaN: a pair that attention
+// of this direction does not have.
+Tensor pairs_of(const OffsetTable& table, Index row, Index count, double scale, bool causal) {
+  const Tensor& numbers = table.table.value();  // [h or 1, n]
+  Tensor cells({count, count});
+  for (Index i = 0; i < count; ++i) {
+    for (Index j = 0; j < count; ++j) {
+      const double number = scale * static_cast<double>(numbers(row, (*table.index)(i - j)));
+      cells(i, j) = causal && j > i ? NAN : static_cast<float>(number);
+    }
+  }
+  return cells;
+}
+
+// Numbers by offset, a curve for each head that has its own, and the shown head's for each pair.
+void add_table(PositionPanels& result, const OffsetTable& table, const AttentionTap& tap,
                Index head, std::string title, std::string up, double scale) {
+  const std::vector<Index>& heads = tap.heads;
   const auto far = static_cast<double>(result.reach);
   PositionPanel panel = curve_panel(std::move(title), kOffset, -far, far, std::move(up));
   const Tensor& numbers = table.table.value();  // [h or 1, n]
@@ -116,8 +131,17 @@ void add_table(PositionPanels& result, const OffsetTable& table, const std::vect
     if (numbers.dim(0) > 1) curve.head = heads[static_cast<std::size_t>(a)];
     panel.curves.push_back(std::move(curve));
   }
-  if (numbers.dim(0) > 1) panel.marked = heads[static_cast<std::size_t>(head)];
+  const bool by_head = numbers.dim(0) > 1;
+  const Index own = heads[static_cast<std::size_t>(head)];
+  if (by_head) panel.marked = own;
+  const std::string what = panel.up;
   result.panels.push_back(std::move(panel));
+  PositionPanel matrix = matrix_panel(
+      by_head ? "Between positions, head " + std::to_string(own) : "Between positions",
+      "key's position", 0, pairs_of(table, by_head ? head : 0, result.reach + 1, scale, tap.causal),
+      "query's position", what);
+  matrix.square = true;
+  result.panels.push_back(std::move(matrix));
 }
 
 // Vectors by offset; `with` (may be null): the vector that they meet, [d].
@@ -198,11 +222,10 @@ void add_pairs(PositionPanels& result, const ViewInput& input, const AttentionTa
       has_key ? tap.k_plain.data() + (kv * tap.k_plain.dim(1) + focus.key) * d : nullptr;
   if (part.q.value().data() != q.data()) add_turning(result, use, d);
   if (part.bias) {
-    add_table(result, *part.bias, tap.heads, head, "The bias of each distance",
-              "added to the score", 1);
+    add_table(result, *part.bias, tap, head, "The bias of each distance", "added to the score", 1);
   }
   if (part.factor) {
-    add_table(result, *part.factor, tap.heads, head, "The factor of each distance",
+    add_table(result, *part.factor, tap, head, "The factor of each distance",
               "times the content's score", 1);
   }
   const std::string at_query = "“" + query_label(input.trace, tap, focus.query) + "”";
@@ -217,7 +240,7 @@ void add_pairs(PositionPanels& result, const ViewInput& input, const AttentionTa
              "What the key " + at_key + " makes of the distance");
   }
   for (const OffsetTable& table : part.scaled_biases) {
-    add_table(result, table, tap.heads, head, "What each distance adds, whatever the tokens",
+    add_table(result, table, tap, head, "What each distance adds, whatever the tokens",
               "added to the score", scale);
   }
   if (part.value_rows) {
@@ -266,8 +289,11 @@ PositionPanels position_panels(const ViewInput& input, const AttentionTap& tap, 
   }
   if (e.embed) {
     add_vectors(result, use);
-  } else {
-    add_pairs(result, input, tap, head, use);
+    return result;
+  }
+  add_pairs(result, input, tap, head, use);
+  for (PositionPanel& panel : result.panels) {
+    panel.causal = tap.causal && panel.across == kOffset;
   }
   return result;
 }

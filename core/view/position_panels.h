@@ -14,9 +14,11 @@ struct PositionPanel {
   std::string across;  // "position", "offset: query − key"
   double first = 0, last = 0;
 
-  Tensor cells;        // [n, positions or offsets]; undefined: curves
-  std::string down;    // what the matrix's rows are: "component"
-  std::string colour;  // what its colours are: "value"
+  Tensor cells;  // [n, positions or offsets]; undefined: curves; NaN: a pair that is not there
+  bool square = false;  // the cells are pairs of positions
+  bool causal = false;  // offsets below 0 do not occur
+  std::string down;     // what the matrix's rows are: "component"
+  std::string colour;   // what its colours are: "value"
 
   struct Curve {
     std::vector<Point> points;

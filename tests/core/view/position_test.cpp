@@ -53,7 +53,10 @@ TEST(Position, EveryEncodingShowsSomething) {
     EXPECT_EQ(testing::fault(layout.list), "") << e.id;
     for (const PositionPanel& panel : panels_of(trace, 1, 20).panels) {
       EXPECT_NE(panel.cells.defined(), !panel.curves.empty()) << e.id;
-      for (const float v : panel.cells) EXPECT_TRUE(std::isfinite(v)) << e.id;
+      for (Index n = 0; n < panel.cells.size(); ++n) {
+        const bool later = panel.square && n % panel.cells.dim(1) > n / panel.cells.dim(1);
+        EXPECT_EQ(std::isfinite(panel.cells[n]), !later) << e.id;
+      }
       for (const PositionPanel::Curve& curve : panel.curves) {
         EXPECT_EQ(curve.points.size(), 41u) << e.id;
         for (const Point& p : curve.points) EXPECT_TRUE(std::isfinite(p.y)) << e.id;
@@ -87,6 +90,38 @@ TEST(Position, CurvesAreTheTermsOfPairs) {
       }
     }
   }
+}
+
+TEST(Position, BiasesAreAMatrixToo) {
+  for (const char* encoding : {"alibi", "t5", R"({"type": "relative_factor", "clip": 3})"}) {
+    const Trace trace = run_model({.encoding = encoding});
+    const Part& part = *trace.attention[0].result.part;
+    const Term term = part.factor ? Term::Factor : Term::Bias;
+    for (const Index head : {0, 1}) {
+      const PositionPanel matrix = panels_of(trace, head, 20).panels.back();
+      ASSERT_EQ(matrix.cells.shape(), (Shape{21, 21})) << encoding;
+      for (Index key = 0; key <= 7; ++key) {
+        const double expected = pair_score(part, head, 7, key)->terms.at(term);
+        const auto found = static_cast<double>(matrix.cells(7, key));
+        EXPECT_TRUE(std::abs(found - expected) <= 1e-4) << encoding << " " << key;
+      }
+      EXPECT_TRUE(std::isnan(matrix.cells(7, 8))) << encoding;
+    }
+  }
+}
+
+TEST(Position, OffsetsThatDoNotOccurAreMarked) {
+  const auto says = [](const Trace& trace) {
+    for (const Text& text : testing::texts(look_at(trace, "position").list)) {
+      if (text.text.starts_with("never used")) return true;
+    }
+    return false;
+  };
+  for (const char* encoding : {"alibi", "t5", "rope"}) {
+    EXPECT_TRUE(says(run_model({.encoding = encoding}))) << encoding;
+    EXPECT_FALSE(says(run_model({.encoding = encoding, .causal = false}))) << encoding;
+  }
+  EXPECT_FALSE(says(run_model({.encoding = "sinusoidal"})));  // likeness has no direction
 }
 
 TEST(Position, VectorsAreWhatIsAdded) {
