@@ -209,6 +209,7 @@ void draw_below(Ui& ui, const State& state, const LessonStep& step, const Lesson
 }
 
 void draw_beside(Ui& ui, const State& state, const LessonStep& step, const LessonChecks& checks) {
+  faint(ui, state.lesson.lesson->title);
   ImGui::BeginChild("words", {0, -2 * ImGui::GetFrameHeightWithSpacing()});
   draw_words(ui, state, step);
   ImGui::Dummy({0, ui.px(kDepth)});
@@ -248,8 +249,10 @@ void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, const LessonPl
   draw_turning(ui, state);
   if (!place.beside) ImGui::SameLine(0, ui.px(16));
   draw_options(ui, state);
-  ImGui::SameLine(0, ui.px(16));
-  draw_title(ui, *kept);
+  if (!place.beside) {
+    ImGui::SameLine(0, ui.px(16));
+    draw_title(ui, *kept);
+  }
   ImGui::EndChild();
   mark(ui, "lesson");
 }

@@ -49,6 +49,12 @@ double similarity_spread(const Traces& traces, const Claim& claim) {
   });
 }
 
+double closest_positions(const Traces& traces, const Claim& claim) {
+  const Tensor vectors = position_vectors(*traces.trace, claim);
+  return largest({vectors.dim(0), vectors.dim(0)},
+                 [&](Index i, Index j) { return i == j ? -INFINITY : similarity(vectors, i, j); });
+}
+
 double position_similarity(const Traces& traces, const Claim& claim) {
   const Tensor vectors = position_vectors(*traces.trace, claim);
   need(claim.query, vectors.dim(0), "query");
@@ -129,6 +135,8 @@ std::vector<Measure> position_measures() {
        false, false, false, similarity_spread},
       {"position_similarity", "mean product of the components of two position vectors", true, true,
        false, position_similarity},
+      {"closest_positions", "the similarity of the two position vectors that are most alike", false,
+       false, false, closest_positions},
       {"bias", "what the encoding adds to the score of the pair", true, true, false,
        [](const Traces& t, const Claim& c) { return bias(*t.trace, c, c.query, c.key); }},
       {"bias_bend",

@@ -119,8 +119,8 @@ TEST(Measures, OfAllHeadsOfALayer) {
   const std::vector<float> even = {1, 0, 0, 0.5F, 0.5F, 0, 0.5F, 0.5F, 0};
   const Traces three{trace_of_heads({even, sharp, kWeights}), nullptr};
   EXPECT_NEAR(measured("median_entropy", three), 2.0 / 3, 1e-7);  // that of `even`
-  EXPECT_NEAR(measured("most_induction", three), 0.5, 1e-7);  // of `even`: token 1 follows a 5
-  EXPECT_NEAR(measured("maps_apart", three), 0.375, 1e-7);    // `even` and kWeights
+  EXPECT_NEAR(measured("most_induction", three), 0.5, 1e-7);      // of `even`: token 1 follows a 5
+  EXPECT_NEAR(measured("maps_apart", three), 0.375, 1e-7);        // `even` and kWeights
   const Traces same{trace_of_heads({even, even}), nullptr};
   EXPECT_EQ(measured("maps_apart", same), 0);
 }
@@ -221,6 +221,7 @@ TEST(Measures, OfSinusoids) {
   double expected = 0;  // the mean of cos(ω) over the frequencies, and as many zeros
   for (int t = 0; t < 4; ++t) expected += std::cos(std::pow(10000.0, -2.0 * t / 8)) / 8;
   EXPECT_NEAR(measured("position_similarity", one, 1, 2), expected, 1e-6);
+  EXPECT_NEAR(measured("closest_positions", one), expected, 1e-6);  // one step apart
 }
 
 TEST(Measures, RefuseWhatIsNotThere) {
