@@ -17,6 +17,7 @@ constexpr double kLoop = 0.5;      // em: half the width of an arc from a token 
 constexpr double kText = 1.7;      // em: a level line of text
 constexpr double kMostLabel = 10;  // em of a label that stands upright
 constexpr double kLeastCell = 3;   // pixels
+constexpr double kNote = 1.3;      // em: which arcs are missing
 
 // The text as one line: where each column's token stands.
 struct TextLine {
@@ -136,6 +137,13 @@ void draw_tokens(Page& page, const TextLine& line, const LineFocus& focus) {
   }
 }
 
+// What the arcs above and below the text are, in the corners that these leave free.
+void draw_directions(Page& page, const TextLine& line, const Box& inside, bool both) {
+  const double half = 0.7 * page.em(), x = inside.x;
+  page.faint_text({x, line.plot.y + half}, "↑ back", page.small());
+  if (both) page.faint_text({x, line.plot.bottom() - half}, "↓ ahead", page.small());
+}
+
 void add_handles(const Page& page, const TextLine& line, std::vector<Handle>& handles) {
   if (!line.level && line.place().cell() < kLeastCell) return;
   for (Index i = line.before; i < line.tokens.count(); ++i) {
@@ -143,7 +151,7 @@ void add_handles(const Page& page, const TextLine& line, std::vector<Handle>& ha
     if (x + half < line.plot.x || x - half > line.plot.right()) continue;
     handles.push_back(
         {.area = {x - half, line.text_top, 2 * half, line.text_height},
-         .help = "Click to keep the arcs from this token.",
+         .help = "Click: keep its arcs",
          .click = [query = i - line.before](Experiment& e) { toggle_pinned_query(e, query); }});
   }
 }
@@ -169,7 +177,9 @@ ViewLayout lay_out_arcs(const ViewInput& input, Page& page, const AttentionTap& 
   const Box inside =
       page.frame(lines_title(input, set),
                  caption(input.trace, lines_about(input, tap, set, values.real("least"))));
-  const double header = heads_height(page, set, inside.width) + 0.8 * em;
+  const std::string note = missing_lines(set, rows, values.real("least"), "arc");
+  const double heads = heads_height(page, set, inside.width);
+  const double header = heads + (note.empty() ? 0.8 : 0.8 + kNote) * em;
   const Box box{inside.x, inside.y + header, inside.width, inside.height - header};
   TextLine line = text_line(page, box, tap);
   const bool both = std::any_of(set.pairs.begin(), set.pairs.end(), [&](const WeightedPair& p) {
@@ -212,6 +222,8 @@ ViewLayout lay_out_arcs(const ViewInput& input, Page& page, const AttentionTap& 
   }
   ViewLayout layout;
   draw_heads(page, set, {inside.x, inside.y, inside.width, header}, layout.handles);
+  page.faint_text({inside.x, inside.y + heads + kNote / 2 * em},
+                  page.ellipsised(note, page.small(), inside.width), page.small());
   page.add(Clip{line.plot});
   for (const bool in_focus : {false, true}) {
     for (const WeightedPair& pair : set.pairs) {
@@ -222,6 +234,7 @@ ViewLayout lay_out_arcs(const ViewInput& input, Page& page, const AttentionTap& 
   }
   page.add(Clip{});
   draw_tokens(page, line, focus);
+  draw_directions(page, line, inside, both);
   add_handles(page, line, layout.handles);
   layout.plot = line.plot;
   layout.row = std::max(0.0, rows.first);

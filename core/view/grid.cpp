@@ -7,7 +7,8 @@
 #include "core/figure/plain_text.h"
 #include "core/view/colour_bar.h"
 #include "core/view/describe.h"
-#include "core/view/grid_raster.h"
+#include "core/view/grid_cells.h"
+#include "core/view/map_values.h"
 #include "core/view/range.h"
 #include "core/view/token_axis.h"
 #include "core/view/view_list.h"
@@ -16,18 +17,35 @@ namespace attnscope {
 namespace {
 
 constexpr double kLeastThumbnail = 2;  // pixels
+constexpr double kPoolNote = 1.6;      // em: the line below thumbnails with too few pixels
+
+// Of sorted numbers: as many digits as tell neighbours apart that are not the same, up to a few.
+int digits_of(const std::vector<Thumbnail>& list) {
+  constexpr int kFewest = 2, kMost = 4;
+  for (int digits = kFewest; digits < kMost; ++digits) {
+    const bool apart =
+        std::adjacent_find(list.begin(), list.end(), [&](const auto& a, const auto& b) {
+          return a.measure != b.measure && fixed(a.measure, digits) == fixed(b.measure, digits);
+        }) == list.end();
+    if (apart) return digits;
+  }
+  return kMost;
+}
 
 // Which head a thumbnail shows, and its number.
 void draw_labels(Page& page, const GridRaster& raster, const std::vector<Thumbnail>& list) {
   if (raster.label <= 0) return;
+  const int digits = digits_of(list);
   for (const Thumbnail& thumbnail : list) {
     const std::optional<Box> box = raster.box_of(thumbnail.layer, thumbnail.head);
     if (!box) continue;
     const std::string at = std::to_string(thumbnail.layer) + "·" + std::to_string(thumbnail.head);
-    const std::string number =
-        std::isnan(thumbnail.measure)
-            ? "–"
-            : fixed(thumbnail.measure, std::abs(thumbnail.measure) >= 10 ? 1 : 2);
+    const auto number_of = [&](int decimals) {
+      return std::isnan(thumbnail.measure) ? "–" : fixed(thumbnail.measure, decimals);
+    };
+    const double narrow = page.width_of(at + "  " + number_of(digits), page.small());
+    // Fewer digits rather than no name.
+    const std::string number = number_of(narrow <= box->width ? digits : 2);
     const double y = box->y - raster.label / 2;
     if (page.width_of(at + "  " + number, page.small()) <= box->width) {
       page.faint_text({box->x, y}, at, page.small());
@@ -61,30 +79,6 @@ void draw_headers(Page& page, const GridRaster& raster, const Box& all) {
   page.faint_text({all.x + all.width / 2, all.y - header + 0.9 * em}, "head", size, Align::Middle);
 }
 
-// Returns the share of the maps that is exact.
-double draw_thumbnails(Page& page, const GridRaster& raster, const std::vector<Thumbnail>& list,
-                       const ColourRange& shared, bool own_scale) {
-  double exact = 0;
-  for (const Thumbnail& thumbnail : list) {
-    HeatMap cells;
-    cells.box = raster.box_of(thumbnail.layer, thumbnail.head).value();
-    cells.height = static_cast<double>(thumbnail.tap->queries());
-    cells.width = static_cast<double>(thumbnail.tap->keys());
-    exact += set_cells(cells, page.input(), *thumbnail.tap, thumbnail.head_in_group).exact;
-    cells.colour_map = shared.colour_map;
-    cells.least = shared.least;
-    cells.most = shared.most;
-    if (own_scale) {
-      const double largest = largest_visible(cells);
-      cells.most = largest > 0 ? largest : 1;
-      cells.least = shared.least < 0 ? -cells.most : 0;
-    }
-    page.add(cells);
-    page.add(OutlinedBox{cells.box, page.theme().line, 1});
-  }
-  return exact / static_cast<double>(list.size());
-}
-
 // The head that is looked at, and the one under the pointer.
 void draw_marks(Page& page, const GridRaster& raster) {
   const ViewSettings& view = page.input().experiment.view;
@@ -109,24 +103,29 @@ void draw_marks(Page& page, const GridRaster& raster) {
   }
 }
 
-// The scale that all maps share. With signs, it is the same to both sides of zero for all.
-ColourRange shared_range(const ViewInput& input, const GridRaster& raster,
-                         const std::vector<Thumbnail>& list) {
-  ColourRange range;
-  range.colour_map = input.experiment.view.colour_map;
-  for (const Thumbnail& thumbnail : list) {
-    if (!is_signed(*thumbnail.tap, thumbnail.head_in_group)) continue;
-    HeatMap cells;
-    cells.box = raster.box_of(thumbnail.layer, thumbnail.head).value();
-    cells.height = static_cast<double>(thumbnail.tap->queries());
-    cells.width = static_cast<double>(thumbnail.tap->keys());
-    set_cells(cells, input, *thumbnail.tap, thumbnail.head_in_group);
-    const ColourRange own = colour_range(input, cells, true);
-    range.colour_map = own.colour_map;
-    range.most = std::max(range.most, own.most);
-    range.least = -range.most;
+// The bar's titles: many words, then fewer.
+std::vector<std::string> bar_titles(const ViewInput& input, bool own_scale) {
+  const Values options = view_values(input.experiment.view, "grid");
+  const ColourRange::Scale scale = scale_of(options);
+  if (scale == ColourRange::Scale::Rank) {
+    return own_scale ? std::vector<std::string>{"rank within the map", "rank"}
+                     : std::vector<std::string>{"attention weight by rank", "by rank", "rank"};
   }
-  return range;
+  const std::string log = scale == ColourRange::Scale::Log ? " (log)" : "";
+  if (own_scale) return {"share of the map's largest" + log, "share" + log};
+  return {"attention weight" + log, "weight" + log};
+}
+
+// How the maps are to be read.
+std::string about(const ViewInput& input, bool own_scale) {
+  std::string text = layers_and_heads(input.trace) +
+                     "; each map shows how much a query (row) attends to a key (column)";
+  if (own_scale)
+    text += ", each on a scale of its own, where rows that see a single key do not count";
+  if (view_values(input.experiment.view, "grid").flag("hide_first")) {
+    text += "; the first token's column is hidden";
+  }
+  return text + ".";
 }
 
 ViewLayout lay_out(const ViewInput& input) {
@@ -143,20 +142,28 @@ ViewLayout lay_out(const ViewInput& input) {
                             order.measure->label + ". Widen the limits.");
   }
   const bool own_scale = input.experiment.view.normalise;
-  const Box inside = page.frame(
-      picture_title(input.trace),
-      caption(input.trace, layers_and_heads(input.trace) +
-                               "; each map shows how much a query (row) attends to a key (column)" +
-                               (own_scale ? ", each on a scale of its own." : ".")));
-  const GridRaster raster = order.measure != nullptr ? place_sorted(page, inside, list)
-                                                     : place_layers(page, inside, list);
+  Box inside =
+      page.frame(picture_title(input.trace), caption(input.trace, about(input, own_scale)));
+  const auto place = [&] {
+    return order.measure != nullptr ? place_sorted(page, inside, list)
+                                    : place_layers(page, inside, list);
+  };
+  GridRaster raster = place();
+  const bool pooled = is_pooled(input, raster, list);
+  if (pooled) {  // and still is in somewhat smaller thumbnails
+    inside.height -= kPoolNote * page.em();
+    raster = place();
+  }
   if (!(raster.width >= kLeastThumbnail && raster.height >= kLeastThumbnail)) {
     return no_space(page);
   }
   const Box all = raster.all();
   const Box maps{all.x, all.y + raster.label, all.width, all.height - raster.label};
-  ColourRange range = shared_range(input, raster, list);
-  const double exact = draw_thumbnails(page, raster, list, range, own_scale);
+  const GridMaps grid = grid_maps(input, raster, list);
+  for (const HeatMap& cells : grid.cells) {
+    page.add(cells);
+    page.add(OutlinedBox{cells.box, page.theme().line, 1});
+  }
   if (order.measure != nullptr) {
     draw_labels(page, raster, list);
     page.faint_text({all.x, all.y - kGridSortNote * page.em() / 2},
@@ -166,16 +173,20 @@ ViewLayout lay_out(const ViewInput& input) {
     draw_headers(page, raster, all);
   }
   draw_marks(page, raster);
-  if (own_scale) {
-    range.most = 1;
-    range.least = range.least < 0 ? -1 : 0;
+  draw_colour_bar(page, {maps.right(), maps.y, colour_bar_width(page), maps.height}, grid.range,
+                  bar_titles(input, own_scale));
+  double bottom = all.bottom();
+  if (pooled) {
+    page.faint_text({all.x, bottom + kPoolNote * page.em() / 2},
+                    page.fitting({"more cells than pixels: each pixel shows its largest weight",
+                                  "each pixel shows its largest", "max-pooled"},
+                                 page.small(), inside.right() - all.x),
+                    page.small());
+    bottom += kPoolNote * page.em();
   }
-  draw_colour_bar(page, {maps.right(), maps.y, colour_bar_width(page), maps.height}, range,
-                  own_scale ? std::vector<std::string>{"share of the map's largest", "share"}
-                            : std::vector<std::string>{"attention weight", "weight"});
   ViewLayout layout;
-  layout.list = page.take(all.bottom());
-  layout.pending = pending_text(exact);
+  layout.list = page.take(bottom);
+  layout.pending = pending_text(grid.exact);
   layout.hit = [raster](Point p) { return raster.at(p); };
   return layout;
 }
@@ -260,6 +271,8 @@ std::vector<Parameter> parameters() {
            .help = "Sort from the lowest number to the highest.",
            .kind = Kind::Flag,
            .initial = false},
+          scale_parameter(),
+          hide_first_parameter(),
           limit("at_least", "At least", "Leave out heads with a lower number.", 0.2),
           limit("at_most", "At most", "Leave out heads with a higher number.", 0.8)};
 }

@@ -107,6 +107,7 @@ GridOrder ordered(const ViewInput& input, std::vector<Thumbnail>& list) {
     order.note +=
         ": " + std::to_string(list.size()) + " of " + std::to_string(order.all) + " heads";
   }
+  order.note += "; named layer·head";
   return order;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/figure/plain_text.h"
 #include "core/view/legend.h"
 
 namespace attnscope {
@@ -98,18 +99,38 @@ LineSet line_set(const ViewInput& input, const AttentionTap& tap, const Values& 
 }
 
 Colour line_colour(const Page& page, const WeightedPair& pair, bool in_focus) {
-  constexpr double kFaintest = 0.07, kBend = 0.75, kAside = 0.3;
+  constexpr double kFaintest = 0.07, kBend = 0.75, kAside = 0.16, kMostAside = 0.06;
   const double opacity = kFaintest + (1 - kFaintest) * std::pow(pair.weight, kBend);
   Colour colour = head_colour(pair.head);
   // The palette is made for paper; on dark pages it needs some light.
   if (page.theme().is_dark()) colour = blend(colour, {255, 255, 255, 255}, 0.25);
-  return translucent(colour, in_focus ? opacity : kAside * opacity);
+  // Fainter than the faintest line in focus, however strong.
+  return translucent(colour, in_focus ? opacity : std::min(kAside * opacity, kMostAside));
 }
 
 double line_thickness(const Page& page, const WeightedPair& pair, double cell) {
   constexpr double kThinnest = 0.05, kThickest = 0.27;  // em
   const double most = std::clamp(cell / page.em(), kThinnest, kThickest);
   return (kThinnest + (most - kThinnest) * pair.weight) * page.em();
+}
+
+std::string missing_lines(const LineSet& set, const CellSpan& rows, double least,
+                          const std::string& line) {
+  const auto first = static_cast<Index>(std::floor(rows.first));
+  const auto end = static_cast<Index>(std::ceil(rows.first + rows.extent));
+  std::vector<bool> joined(static_cast<std::size_t>(end - first), false);
+  for (const WeightedPair& pair : set.pairs) {
+    if (pair.query >= first && pair.query < end) {
+      joined[static_cast<std::size_t>(pair.query - first)] = true;
+    }
+  }
+  const auto lonely = std::ranges::count(joined, false);
+  if (lonely == 0) return "";
+  const auto shown = static_cast<Index>(set.pairs.size());
+  return grouped(lonely) + " of " + grouped(end - first) + " queries have no " + line + ": " +
+         (set.left_out > 0 ? "only the strongest " + grouped(shown) + " of " +
+                                 grouped(shown + set.left_out) + " " + line + "s are drawn"
+                           : "none of their weights reaches " + brief(least));
 }
 
 LineFocus pinned_focus(const ViewInput& input, const AttentionTap& tap) {

@@ -1,6 +1,7 @@
 // Which pairs the Lines view joins, for both of its styles.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "core/view/focus.h"
@@ -36,7 +37,8 @@ CellSpan visible_span(double first, double extent, Index count);
 LineSet line_set(const ViewInput& input, const AttentionTap& tap, const Values& values,
                  const CellSpan& queries, const CellSpan& keys);
 
-// How a pair of this weight is drawn. `in_focus`: false where others are pointed at.
+// How a pair of this weight is drawn. `in_focus`: false where others are pointed at or pinned, and
+// then it is no more than a trace.
 Colour line_colour(const Page& page, const WeightedPair& pair, bool in_focus);
 // `cell`: pixels of a token, which a line is not to fill.
 double line_thickness(const Page& page, const WeightedPair& pair, double cell);
@@ -51,6 +53,9 @@ struct LineFocus {
            (head < 0 || pair.head == head);
   }
 };
+// Why tokens in sight have no line or arc: "116 of 256 queries have no line: ..."; empty: all have.
+std::string missing_lines(const LineSet& set, const CellSpan& rows, double least,
+                          const std::string& line);
 LineFocus pinned_focus(const ViewInput& input, const AttentionTap& tap);
 
 // Colours of heads, which a click shows or hides. Returns the height it takes; `handles` get what

@@ -127,8 +127,7 @@ void add_token_handles(const Sides& s, std::vector<Handle>& handles) {
       const double y = place.centre(i) - place.cell() / 2;
       if (y + place.cell() <= s.plot.y || y >= s.plot.bottom()) continue;
       handles.push_back({.area = {x, y, width, place.cell()},
-                         .help = query ? "Click to keep the lines of this query."
-                                       : "Click to keep the lines to this key.",
+                         .help = "Click: keep its lines",
                          .click = [i, query](Experiment& e) {
                            query ? toggle_pinned_query(e, i) : toggle_pinned_key(e, i);
                          }});
@@ -155,25 +154,6 @@ double draw_sides(Page& page, const Sides& s, const LineSet& set, const LineFocu
   return s.plot.bottom();
 }
 
-// Why tokens in sight have no line: "116 of 256 queries have no line: ..."; empty: all have.
-std::string missing_lines(const LineSet& set, const CellSpan& rows, double least) {
-  const auto first = static_cast<Index>(std::floor(rows.first));
-  const auto end = static_cast<Index>(std::ceil(rows.first + rows.extent));
-  std::vector<bool> joined(static_cast<std::size_t>(end - first), false);
-  for (const WeightedPair& pair : set.pairs) {
-    if (pair.query >= first && pair.query < end) {
-      joined[static_cast<std::size_t>(pair.query - first)] = true;
-    }
-  }
-  const auto lonely = std::ranges::count(joined, false);
-  if (lonely == 0) return "";
-  const auto shown = static_cast<Index>(set.pairs.size());
-  return grouped(lonely) + " of " + grouped(end - first) + " queries have no line: " +
-         (set.left_out > 0 ? "only the strongest " + grouped(shown) + " of " +
-                                 grouped(shown + set.left_out) + " lines are drawn"
-                           : "none of their weights reaches " + brief(least));
-}
-
 ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
   const Found found = find_tap(input);
@@ -196,7 +176,7 @@ ViewLayout lay_out(const ViewInput& input) {
   const Box inside =
       page.frame(lines_title(input, set),
                  caption(input.trace, lines_about(input, tap, set, values.real("least"))));
-  const std::string note = missing_lines(set, rows, values.real("least"));
+  const std::string note = missing_lines(set, rows, values.real("least"), "line");
   const double heads = heads_height(page, set, inside.width);
   const double header = heads + (note.empty() ? 0.5 : 0.5 + kNote) * page.em();
   const Sides sides =

@@ -67,7 +67,6 @@ void draw_numbers(Page& page, const MatrixPlot& m, const AttentionTap& tap, Inde
 
 // Limits given by hand go before what is visible, and that before 0..1.
 ColourRange range_of(const ViewInput& input, const HeatMap& cells, const MapMatrix& shown) {
-  constexpr double kLogSpan = 1e-4;  // of the most, where no least is given
   const Values options = view_values(input.experiment.view, "map");
   const bool given = options.has("most");
   ColourRange range = colour_range(input, cells, shown.with_signs, given);
@@ -84,21 +83,8 @@ ColourRange range_of(const ViewInput& input, const HeatMap& cells, const MapMatr
     if (!diverging) range.least = least;
     if (least > 0) range.smallest = least;
   }
-  const std::string& scale = options.choice("scale");
-  if (scale == "log") range.scale = ColourRange::Scale::Log;
-  if (scale == "rank") range.scale = ColourRange::Scale::Rank;
+  range.scale = scale_of(options);
   return range;
-}
-
-// Of a map that was not kept: hides the first token among the cells in sight.
-void hide_first(const AttentionTap& tap, ShownCells& seen, HeatMap& cells) {
-  const Index column = first_token_column(tap) - seen.column;
-  if (column < 0 || column / seen.step >= seen.values.dim(1)) return;
-  seen.values = seen.values.copy();
-  for (Index i = 0; i < seen.values.dim(0); ++i) {
-    seen.values(i, column / seen.step) = std::numeric_limits<float>::quiet_NaN();
-  }
-  cells.values = seen.values;
 }
 
 // Puts the numbers into the cells as the colours of `range` need them.
@@ -153,16 +139,16 @@ std::string title_of(const ViewInput& input, const MapMatrix& shown) {
 std::vector<std::string> darkness(const ViewInput& input, const HeatMap& cells,
                                   const ColourRange& range) {
   constexpr double kDim = 0.1;           // of the colours' range
-  constexpr Index kMostCells = 1 << 22;  // more would be looked through for each picture
-  const bool few = cells.values.defined() && cells.values.size() <= kMostCells;
+  constexpr Index kMostCells = 1 << 21;  // are looked through for each picture
   // What lies on a device stays there.
-  if (range.scale != ColourRange::Scale::Linear || cells.device || !few) return {};
-  const std::vector<float> rows = visible_row_maxima(cells);
+  if (range.scale != ColourRange::Scale::Linear || cells.device) return {};
+  const std::vector<float> rows = visible_row_maxima(cells, kMostCells);
   if (rows.empty() || !(rows.back() > 0)) return {};
   const double largest = static_cast<double>(rows.back());
   const double typical = static_cast<double>(rows[rows.size() / 2]);
   if (!(typical < kDim * range.most)) return {};
-  if (largest < kDim * range.most) {
+  const bool all_seen = cells.height * cells.width <= static_cast<double>(kMostCells);
+  if (all_seen && largest < kDim * range.most) {
     const std::string text = "Largest weight in sight " + brief(largest, 2);
     const bool given = view_values(input.experiment.view, "map").has("most");
     return {text + (given ? ": lower “To”, or choose the scale log"
@@ -246,7 +232,10 @@ ViewLayout lay_out(const ViewInput& input) {
     cells.plane = shown.plane;
   } else {
     seen = set_cells(cells, input, tap, found.head);
-    if (view_values(settings, "map").flag("hide_first")) hide_first(tap, seen, cells);
+    if (view_values(settings, "map").flag("hide_first")) {
+      hide_column(seen.values, first_token_column(tap), seen);
+      cells.values = seen.values;
+    }
   }
   cells.missing = blend(input.theme.background, input.theme.line, 0.5);
   ColourRange range = range_of(input, cells, shown);

@@ -157,10 +157,8 @@ void hide_first(const ViewInput& input, const AttentionTap& tap, MapMatrix& matr
   const Tensor whole = matrix.host();
   matrix.name += " without first";
   matrix.values = cached(input, matrix.name, [&] {
-    Tensor hidden = whole.copy();
-    for (Index i = 0; i < hidden.dim(0); ++i) {
-      hidden(i, column) = std::numeric_limits<float>::quiet_NaN();
-    }
+    Tensor hidden = whole;
+    hide_column(hidden, column, {});
     return hidden;
   });
   matrix.device = nullptr;
@@ -180,6 +178,38 @@ bool has_signs(const ViewInput& input, const AttentionTap& tap, Index head,
 
 }  // namespace
 
+Parameter scale_parameter() {
+  return {.key = "scale",
+          .label = "Scale",
+          .help =
+              "How weights become colours: linear, logarithmic, or by rank among all "
+              "weights that are not zero.",
+          .kind = Parameter::Kind::Choice,
+          .initial = std::string("linear"),
+          .choices = {"linear", "log", "rank"}};
+}
+
+Parameter hide_first_parameter() {
+  return {.key = "hide_first",
+          .label = "Hide first token",
+          .help = "Leave the first token out, which swallows much of the attention of many heads.",
+          .kind = Parameter::Kind::Flag,
+          .initial = false};
+}
+
+ColourRange::Scale scale_of(const Values& options) {
+  const std::string& scale = options.choice("scale");
+  if (scale == "log") return ColourRange::Scale::Log;
+  return scale == "rank" ? ColourRange::Scale::Rank : ColourRange::Scale::Linear;
+}
+
+void hide_column(Tensor& cells, Index column, const ShownCells& seen) {
+  const Index at = (column - seen.column) / seen.step;
+  if (column < seen.column || at >= cells.dim(1)) return;
+  cells = cells.copy();
+  for (Index i = 0; i < cells.dim(0); ++i) cells(i, at) = std::numeric_limits<float>::quiet_NaN();
+}
+
 std::vector<Parameter> map_parameters() {
   using Kind = Parameter::Kind;
   constexpr double kLargest = 1e6, kSmallest = 1e-30;
@@ -192,13 +222,7 @@ std::vector<Parameter> map_parameters() {
            .choices = {kHead, kHeads, kLayers, kAll, kRollout},
            .choice_labels = {"this head", "mean over heads", "mean over layers", "mean over all",
                              "rollout"}},
-          {.key = "scale",
-           .label = "Scale",
-           .help = "How weights become colours: linear, logarithmic, or by rank among all "
-                   "weights that are not zero.",
-           .kind = Kind::Choice,
-           .initial = std::string("linear"),
-           .choices = {"linear", "log", "rank"}},
+          scale_parameter(),
           {.key = "least",
            .label = "From",
            .help = "The weight of the lowest colour; automatic: 0, or a ten-thousandth of the "
@@ -221,11 +245,7 @@ std::vector<Parameter> map_parameters() {
            .most = kLargest,
            .slider_least = 0.01,
            .slider_most = 1},
-          {.key = "hide_first",
-           .label = "Hide first token",
-           .help = "Leave the first token out, which swallows much of the attention of many heads.",
-           .kind = Kind::Flag,
-           .initial = false}};
+          hide_first_parameter()};
 }
 
 bool is_whole(const AttentionTap& tap) {

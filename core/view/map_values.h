@@ -4,12 +4,22 @@
 #include <string>
 #include <vector>
 
-#include "core/view/view.h"
+#include "core/view/range.h"
 
 namespace attnscope {
 
 // What the map lets a person choose.
 std::vector<Parameter> map_parameters();
+
+// Of these, what maps beside each other have as well; how far a logarithmic scale reaches down from
+// the largest number where nothing else is said.
+Parameter scale_parameter();
+Parameter hide_first_parameter();
+ColourRange::Scale scale_of(const Values& options);
+inline constexpr double kLogSpan = 1e-4;
+
+// Leaves one key out of shown cells, which are copied; none where it is not in sight.
+void hide_column(Tensor& cells, Index column, const ShownCells& seen);
 
 // Whether all of a head's map is there, or cheap to have.
 bool is_whole(const AttentionTap& tap);

@@ -77,16 +77,18 @@ bool is_signed(const AttentionTap& tap, Index head) {
          negative(part->k.value());
 }
 
-std::vector<float> visible_row_maxima(const HeatMap& cells) {
+std::vector<float> visible_row_maxima(const HeatMap& cells, Index most) {
   const Tensor values = heat_map_cells(cells);
   const auto clamped = [](double v, Index count) {
     return static_cast<Index>(std::clamp(v, 0.0, static_cast<double>(count)));
   };
   const Index first = clamped(std::floor(cells.column), values.dim(1));
   const Index last = clamped(std::ceil(cells.column + cells.width), values.dim(1));
+  const Index first_row = clamped(std::floor(cells.row), values.dim(0));
+  const Index last_row = clamped(std::ceil(cells.row + cells.height), values.dim(0));
+  const Index every = 1 + (last_row - first_row) * std::max<Index>(0, last - first) / most;
   std::vector<float> maxima;
-  for (Index r = clamped(std::floor(cells.row), values.dim(0));
-       r < clamped(std::ceil(cells.row + cells.height), values.dim(0)); ++r) {
+  for (Index r = first_row; r < last_row; r += every) {
     const float* row = values.data() + r * values.dim(1);
     float largest = 0;
     for (Index c = first; c < last; ++c) largest = std::max(largest, std::abs(row[c]));

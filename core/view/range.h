@@ -1,6 +1,9 @@
 // Which numbers the colours of attention maps stand for.
 #pragma once
 
+#include <limits>
+#include <vector>
+
 #include "core/view/colour_bar.h"
 
 namespace attnscope {
@@ -33,8 +36,10 @@ bool is_signed(const AttentionTap& tap, Index head);
 ColourRange colour_range(const ViewInput& input, const HeatMap& cells, bool with_signs,
                          bool given = false);
 
-// The largest magnitude of each row among the visible cells, rising.
-std::vector<float> visible_row_maxima(const HeatMap& cells);
+// The largest magnitude of each row among the visible cells, rising; of every n-th row where that
+// means more than `most` cells.
+std::vector<float> visible_row_maxima(const HeatMap& cells,
+                                      Index most = std::numeric_limits<Index>::max());
 // The largest magnitude among the visible cells; 0 when there are none.
 double largest_visible(const HeatMap& cells);
 

@@ -276,7 +276,7 @@ TEST(Compare, MapsFillThePage) {
   look.reference = &b;
   look.framed = false;
   for (const auto& [width, height, least] :
-       {std::tuple{900.0, 850.0, 225.0}, {1600.0, 600.0, 340.0}, {640.0, 640.0, 150.0}}) {
+       {std::tuple{900.0, 850.0, 225.0}, {1600.0, 600.0, 340.0}, {640.0, 640.0, 130.0}}) {
     look.width = width;
     look.height = height;
     const std::vector<HeatMap> shown = maps(look_at(a, "compare", look).list);

@@ -226,6 +226,19 @@ TEST(Map, SaysHowToSeeSmallWeights) {
   EXPECT_TRUE(shows(look_at(trace, "map", look).list, "Half of the rows stay below"));
 }
 
+// Of very many cells some rows are enough to tell; zoomed, the part in sight.
+TEST(Map, SaysHowToSeeSmallWeightsOfLongTexts) {
+  Trace trace = synthetic_trace(1, 1, 2300);
+  Tensor& weights = trace.attention[0].result.attention;
+  weights = weights.copy();
+  for (float& weight : weights) weight *= 0.05F;
+  EXPECT_TRUE(shows(look_at(trace, "map").list, "choose the scale log"));
+  Look look;
+  look.settings.row = look.settings.column = 1000;
+  look.settings.height = look.settings.width = 50;
+  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "Largest weight in sight"));
+}
+
 TEST(Map, FrameTellsWhatItShows) {
   Trace trace = synthetic_trace(1, 1, 8);
   trace.notes = {"Untrained: lin.e", "the text was cut"};

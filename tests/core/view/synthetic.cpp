@@ -148,7 +148,8 @@ ViewLayout look_at(const Trace& trace, std::string_view id, const Look& look) {
                         .pointer = look.pointer,
                         .cache = look.cache,
                         .reference = look.reference,
-                        .flipped = look.flipped};
+                        .flipped = look.flipped,
+                        .heads = look.heads};
   return view(id).lay_out(input);
 }
 

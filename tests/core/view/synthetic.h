@@ -37,6 +37,7 @@ struct Look {
   const Trace* reference = nullptr;  // what is compared with, where there is something
   Interventions interventions;
   bool flipped = false;
+  const HeadTable* heads = nullptr;
 };
 ViewLayout look_at(const Trace& trace, std::string_view view, const Look& look = {});
 
