@@ -140,8 +140,8 @@ void draw_tokens(Page& page, const TextLine& line, const LineFocus& focus) {
 // What the arcs above and below the text are, in the corners that these leave free.
 void draw_directions(Page& page, const TextLine& line, const Box& inside, bool both) {
   const double half = 0.7 * page.em(), x = inside.x;
-  page.faint_text({x, line.plot.y + half}, "↑ back", page.small());
-  if (both) page.faint_text({x, line.plot.bottom() - half}, "↓ ahead", page.small());
+  page.faint_text({x, line.plot.y + half}, "↑ looks back", page.small());
+  if (both) page.faint_text({x, line.plot.bottom() - half}, "↓ looks ahead", page.small());
 }
 
 void add_handles(const Page& page, const TextLine& line, std::vector<Handle>& handles) {
@@ -154,6 +154,26 @@ void add_handles(const Page& page, const TextLine& line, std::vector<Handle>& ha
          .help = "Click: keep its arcs",
          .click = [query = i - line.before](Experiment& e) { toggle_pinned_query(e, query); }});
   }
+}
+
+// Lays the text into the box, `sides` of it with arcs, each within `space`. Returns an arc's height
+// in its half width.
+double place_arcs(const Page& page, const Box& box, const LineSet& set, double sides, double space,
+                  TextLine& line) {
+  const double em = page.em();
+  // The longest arc has half the width of the plot as its radius.
+  double longest = kLoop * em;
+  for (const WeightedPair& p : set.pairs) {
+    longest =
+        std::max(longest, std::abs(line.centre(p.query + line.before) - line.centre(p.key)) / 2);
+  }
+  const double rise = std::min(1.0, std::min(space, 2 * kMostFlat * box.width) / longest);
+  const double height = std::min(space, rise * longest + 0.3 * em);
+  line.text_top = box.y + page.spare_above(box.height, height * sides + line.text_height) + height;
+  line.plot.y = line.text_top - height;
+  line.plot.height = height * sides + line.text_height;
+
+  return rise;
 }
 
 }  // namespace
@@ -189,19 +209,7 @@ ViewLayout lay_out_arcs(const ViewInput& input, Page& page, const AttentionTap& 
   if (box.width < 6 * em || space < 1.5 * em) {
     return no_space(page);
   }
-  // The longest arc has half the width of the plot as its radius.
-  double longest = kLoop * em;
-  for (const WeightedPair& p : set.pairs) {
-    longest =
-        std::max(longest, std::abs(line.centre(p.query + line.before) - line.centre(p.key)) / 2);
-  }
-  const double rise = std::min(1.0, std::min(space, 2 * kMostFlat * box.width) / longest);
-  const double height = std::min(space, rise * longest + 0.3 * em);
-  line.text_top =
-      box.y + page.spare_above(box.height, height * (both ? 2 : 1) + line.text_height) + height;
-  line.plot.y = line.text_top - height;
-  line.plot.height = height * (both ? 2 : 1) + line.text_height;
-
+  const double rise = place_arcs(page, box, set, both ? 2 : 1, space, line);
   LineFocus focus = pinned_focus(input, tap);
   const auto at = [line, step = line.level ? 0.0 : line.place().cell()](Point p) {
     LineFocus pointed;

@@ -116,7 +116,7 @@ double line_thickness(const Page& page, const WeightedPair& pair, double cell) {
 
 std::string missing_lines(const LineSet& set, const CellSpan& rows, double least,
                           const std::string& line) {
-  const auto first = static_cast<Index>(std::floor(rows.first));
+  const auto first = std::max<Index>(0, static_cast<Index>(std::floor(rows.first)));
   const auto end = static_cast<Index>(std::ceil(rows.first + rows.extent));
   std::vector<bool> joined(static_cast<std::size_t>(end - first), false);
   for (const WeightedPair& pair : set.pairs) {

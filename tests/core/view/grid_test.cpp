@@ -210,7 +210,10 @@ TEST(Grid, ScalesAreThoseOfTheMap) {
 TEST(Grid, TheFirstTokenCanBeHidden) {
   for (const Index length : {10, 500}) {
     const Trace trace = testing::synthetic_trace(1, 2, length);
-    const ViewLayout layout = look_at(trace, "grid", with("hide_first", true));
+    Look look = with("hide_first", true);
+    look.width = 1600;
+    look.height = 500;
+    const ViewLayout layout = look_at(trace, "grid", look);
     for (const HeatMap& map : thumbnails(layout.list)) {
       EXPECT_TRUE(std::isnan(map.values(map.values.dim(0) - 1, 0)) || length > 10);
       EXPECT_EQ(length > 10, map.values.dim(0) < length);  // pixels

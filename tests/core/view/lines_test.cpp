@@ -163,5 +163,53 @@ TEST(Lines, LegibleAtAnyLength) {
   EXPECT_NE(look_at(cross, "lines", look).refusal.find("Arcs need"), std::string::npos);
 }
 
+// Where a token is pinned, no other's line stands out beside its own.
+TEST(Lines, APinnedTokenStandsOut) {
+  const Trace trace = synthetic_trace(1, 3, 20);
+  for (const char* style : {"lines", "arcs"}) {
+    Look look;
+    look.settings.pinned_query = 12;
+    Values values = default_values(view("lines").parameters);
+    values.set("style", std::string(style));
+    values.set("all", true);
+    set_view_values(look.settings, "lines", values);
+    const ViewLayout layout = look_at(trace, "lines", look);
+    int faintest = 255, strongest_aside = 0;
+    std::size_t own = 0;
+    const LineSet set = set_of(trace, look.settings);
+    for (const WeightedPair& pair : set.pairs) own += pair.query == 12 ? 1 : 0;
+    std::vector<int> opacities;
+    for (const Item& item : layout.list.items) {
+      const Line* line = std::get_if<Line>(&item);
+      if (line && line->points.size() > 2) opacities.push_back(line->colour.a);
+    }
+    ASSERT_EQ(opacities.size(), set.pairs.size());
+    ASSERT_GT(own, 0u);  // drawn last
+    for (std::size_t i = 0; i < opacities.size(); ++i) {
+      int& limit = i + own < opacities.size() ? strongest_aside : faintest;
+      limit = i + own < opacities.size() ? std::max(limit, opacities[i])
+                                         : std::min(limit, opacities[i]);
+    }
+    EXPECT_LT(strongest_aside, faintest) << style;
+  }
+}
+
+TEST(Lines, ArcsSayWhichWayTheyLook) {
+  Look look;
+  look.settings = settings_with("lines", R"({"style": "arcs", "least": 0.9})");
+  look.width = 900;
+  const auto shows = [&](const Trace& trace, const std::string& part) {
+    const std::vector<Text> all = testing::texts(look_at(trace, "lines", look).list);
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Text& t) { return t.text.find(part) != std::string::npos; });
+  };
+  const Trace causal = synthetic_trace(1, 1, 20);
+  EXPECT_TRUE(shows(causal, "looks back"));
+  EXPECT_FALSE(shows(causal, "looks ahead"));
+  EXPECT_TRUE(shows(causal, "queries have no arc: none of their weights reaches 0.9"));
+  look.settings = settings_with("lines", R"({"style": "arcs", "least": 0})");
+  EXPECT_TRUE(shows(synthetic_trace(Pattern::all(12, 12)), "looks ahead"));
+}
+
 }  // namespace
 }  // namespace attnscope

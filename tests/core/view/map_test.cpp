@@ -232,7 +232,7 @@ TEST(Map, SaysHowToSeeSmallWeightsOfLongTexts) {
   Tensor& weights = trace.attention[0].result.attention;
   weights = weights.copy();
   for (float& weight : weights) weight *= 0.05F;
-  EXPECT_TRUE(shows(look_at(trace, "map").list, "choose the scale log"));
+  EXPECT_TRUE(shows(look_at(trace, "map").list, "the scale log"));
   Look look;
   look.settings.row = look.settings.column = 1000;
   look.settings.height = look.settings.width = 50;
