@@ -75,6 +75,29 @@ double legend_width(const Page& page, const std::vector<LegendLine>& lines) {
   return std::min(kLegendGap * page.em() + widest, most);
 }
 
+// The matrix, and the legend where it leaves that more space: beside it, or in a narrow page below.
+struct Placed {
+  MatrixPlot matrix;
+  Box legend;
+};
+Placed place(const Page& page, const Box& inside, const AttentionTap& tap,
+             const std::vector<LegendLine>& lines) {
+  constexpr double kMuchLarger = 1.3;
+  MatrixPlot beside = place_matrix(page, inside, tap, legend_width(page, lines));
+  const double high = (static_cast<double>(lines.size()) + 1) * kLegendLine * page.em();
+  Box above = inside;
+  above.height -= high;
+  MatrixPlot below = place_matrix(page, above, tap, 0);
+  if (below.plot.width < kMuchLarger * beside.plot.width) {
+    const Box& right = beside.right;
+    return {std::move(beside), {right.x, right.y, right.width, inside.bottom() - right.y}};
+  }
+  const double left = below.plot.x - kLegendGap * page.em();
+  const Box legend{left, below.bottom(page) + kLegendLine / 2 * page.em(), inside.right() - left,
+                   high};
+  return {std::move(below), legend};
+}
+
 // Within the box; returns where it ends.
 double draw_legend(Page& page, const Box& box, std::vector<LegendLine> rules,
                    const std::vector<LegendLine>& counts) {
@@ -162,15 +185,13 @@ ViewLayout lay_out(const ViewInput& input) {
   const std::vector<LegendLine> rules = legend(input.theme, *tap.result.pattern, counts);
   std::vector<LegendLine> all = numbers(counts);
   all.insert(all.end(), rules.begin(), rules.end());
-  const MatrixPlot m = place_matrix(page, inside, tap, legend_width(page, all));
+  const auto [m, legend_box] = place(page, inside, tap, all);
   if (!(m.plot.width > 0)) return no_space(page);
   page.add(rule_cells(input, m, tap, found.head));
   draw_matrix_frame(page, m,
                     {"more pairs than pixels: a pixel is coloured where any of its pairs is",
                      "more pairs than pixels", "pooled"});
-  const double legend_bottom =
-      draw_legend(page, {m.right.x, m.right.y, m.right.width, inside.bottom() - m.right.y}, rules,
-                  numbers(counts));
+  const double legend_bottom = draw_legend(page, legend_box, rules, numbers(counts));
   return matrix_layout(page, m, std::max(m.bottom(page), legend_bottom));
 }
 
