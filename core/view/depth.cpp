@@ -307,8 +307,10 @@ class Depth {
     if (!has_words()) {
       const std::string how =
           input_.framed ? "no space for the guesses" : "zoom in for the guesses";
-      put_before(matrix_.pooled() ? how + " (each pixel: the largest of its cells)" : how, how);
-      candidates.push_back(how);
+      const bool pooled = matrix_.pooled();
+      const std::string shorter = how + (pooled ? ", pooled" : "");
+      put_before(how + (pooled ? ", each pixel the largest of its cells" : ""), shorter);
+      candidates.push_back(shorter);
     }
     draw_below(candidates);
   }

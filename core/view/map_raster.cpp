@@ -117,6 +117,22 @@ std::function<std::optional<Hit>(Point)> hits_of(const MapPairAt& at, const View
   };
 }
 
+namespace {
+
+// Of the colours; where cells share pixels they say what those show.
+std::vector<std::string> titles_of(const Page& page, const MapRaster& m,
+                                   const std::vector<std::string>& titles) {
+  const double scale = page.input().scale;
+  if (m.rows.extent <= m.height * scale && m.columns.extent <= m.width * scale) return titles;
+  std::vector<std::string> pooled;
+  for (const std::string& title : titles) pooled.push_back(title + ", each pixel its largest");
+  pooled.push_back(titles.back() + ", pooled");
+  pooled.emplace_back("pooled");
+  return pooled;
+}
+
+}  // namespace
+
 void draw_maps(Page& page, const MapRaster& m, const std::vector<NamedCells>& maps,
                const ColourRange& range, const std::vector<std::string>& bar_titles, Index query,
                const std::optional<Pair>& hovered) {
@@ -161,7 +177,7 @@ void draw_maps(Page& page, const MapRaster& m, const std::vector<NamedCells>& ma
   const Box last = m.map(std::min(m.across, count) - 1);
   draw_colour_bar(page,
                   {last.right(), m.map(0).y, colour_bar_width(page), m.box.bottom() - m.map(0).y},
-                  range, bar_titles);
+                  range, titles_of(page, m, bar_titles));
 }
 
 }  // namespace attnscope

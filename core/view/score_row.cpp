@@ -36,6 +36,7 @@ ChartAxis axis_of_all(const std::vector<std::vector<double>>& lists,
 }
 
 struct Stage {
+  std::string name;
   ChartAxis axis;
   std::vector<std::vector<double>> values;  // side by side
   std::vector<Colour> colours;
@@ -50,20 +51,18 @@ std::vector<Stage> stages_of(const Theme& theme, const RowStages& row, int count
   std::vector<Stage> stages;
   const int terms = row.terms.size() > 1 ? 1 : 0;
   if (terms > 0 && count > kFewestStages + 1) {
-    Stage stage{axis_of_all(row.terms, {"terms", ""}), row.terms, {}};
+    Stage stage{"terms", axis_of_all(row.terms, {"terms", ""}), row.terms, {}};
     for (std::size_t n = 0; n < row.terms.size(); ++n) {
       stage.colours.push_back(head_colour(static_cast<Index>(n)));
     }
     stages.push_back(std::move(stage));
   }
-  const auto add = [&](const std::vector<double>& values, std::vector<std::string> titles,
-                       Colour colour) {
-    stages.push_back({axis_of_all({values}, std::move(titles)), {values}, {colour}});
+  const auto add = [&](const std::vector<double>& values, const std::string& name, Colour colour) {
+    stages.push_back({name, axis_of_all({values}, {name, ""}), {values}, {colour}});
   };
-  add(row.score, {"score", "s"}, theme.text);
-  add(row.weight, {"weight", "a"}, theme.accent);
-  if (count > kFewestStages)
-    add(row.contribution, {"weight·‖v‖", "× ‖v‖", "‖v‖"}, key_colour(theme));
+  add(row.score, "score", theme.text);
+  add(row.weight, "weight", theme.accent);
+  if (count > kFewestStages) add(row.contribution, "weight·‖v‖", key_colour(theme));
   return stages;
 }
 
@@ -85,6 +84,15 @@ double legend_width(const Page& page, const std::vector<LegendEntry>& entries) {
   return width;
 }
 
+// What has no space where only so many stages are shown.
+std::vector<std::string> missing_stages(const std::vector<ScoreMap>& maps, int stages) {
+  const char* what = !has_terms(maps)          ? "weight·‖v‖"
+                     : stages == kFewestStages ? "terms and weight·‖v‖"
+                                               : "terms";
+  return {std::string("no space for ") + what + ": make the window larger",
+          std::string("no space for ") + what, "some have no space"};
+}
+
 void draw_header(Page& page, const Box& box, const RowPlan& plan, const std::vector<ScoreMap>& maps,
                  const std::string& query) {
   const double em = page.em();
@@ -99,8 +107,7 @@ void draw_header(Page& page, const Box& box, const RowPlan& plan, const std::vec
   if (!all) {
     const double from = page.width_of(title, em) + 1.5 * em;
     page.faint_text({box.x + from, middle},
-                    page.fitting({"other stages: make the window larger", "more: larger window"},
-                                 page.small(), box.width - from),
+                    page.fitting(missing_stages(maps, plan.stages), page.small(), box.width - from),
                     page.small());
   }
   const Box place = plan.beside
@@ -120,6 +127,19 @@ std::string numbers_at(const Stage& stage, Index key) {
   return text;
 }
 
+// Within the chart where the name has no space beside it.
+void draw_name(Page& page, const Chart& chart, const std::string& name) {
+  const double em = page.em(), size = page.small(), width = page.width_of(name, size);
+  if (chart.empty() || page.fitting(chart.y.titles, size, chart.plot.height + 0.5 * em) == name) {
+    return;
+  }
+  const double line = std::min(1.2 * size, chart.plot.height);
+  const Box ground{chart.plot.right() - width - 0.7 * em, chart.plot.y + 1, width + 0.4 * em,
+                   line - 2};
+  page.add(FilledBox{ground, translucent(page.theme().background, 0.8)});
+  page.faint_text({ground.x + 0.2 * em, ground.y + ground.height / 2}, name, size);
+}
+
 void draw_stage(Page& page, const Chart& chart, const Stage& stage, const CellSpan& columns,
                 Index marked) {
   draw_chart(page, chart);
@@ -131,6 +151,7 @@ void draw_stage(Page& page, const Chart& chart, const Stage& stage, const CellSp
       draw_bar(page, chart, at, 0.8 / bars, stage.values[n][c], stage.colours[n]);
     }
   }
+  draw_name(page, chart, stage.name);
   if (marked < 0 || !columns.holds(marked)) return;
   double end = 0;  // of the longest bar
   for (const std::vector<double>& list : stage.values) {

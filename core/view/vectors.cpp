@@ -17,8 +17,11 @@
 namespace attnscope {
 namespace {
 
-constexpr double kMapSide = 15;      // em: the little map to choose a pair in
-constexpr double kLeastForMap = 38;  // em: a narrower picture goes without
+// The little map to choose a pair in, in em; a picture that is narrower than any goes without.
+struct MapSide {
+  double side, least_width;
+};
+constexpr MapSide kMapSides[] = {{22, 70}, {15, 38}, {9, 24}};
 constexpr double kLeastStage = 2.3;  // em: the height of a chart
 constexpr double kMostStage = 12;
 constexpr double kLastStage = 2.75;       // em: numbers and title below the last chart
@@ -74,7 +77,7 @@ bool changes_vectors(const AttentionTap& tap) {
 }
 
 struct Stage {
-  std::string title;
+  std::vector<std::string> titles;
   const std::vector<double>& values;
   const std::vector<double>* before;  // as they were before the encoding; null: the same
   Colour colour;
@@ -121,7 +124,7 @@ ChartAxis axis_over(const Stage& stage) {
   add(stage.values);
   if (stage.before) add(*stage.before);
   ChartAxis axis = axis_of(least, most, true);
-  axis.titles = {stage.title};
+  axis.titles = stage.titles;
   return axis;
 }
 
@@ -219,6 +222,8 @@ void draw_little_map(Page& page, const MapRaster& m, const AttentionTap& tap, In
   cells.least = range.least;
   cells.most = range.most;
   cells.colour_map = range.colour_map;
+  const double scale = page.input().scale;
+  const bool pooled = cells.width > box.width * scale || cells.height > box.height * scale;
   page.add(std::move(cells));
   const Box cell{box.x + static_cast<double>(pair.key) * cell_width,
                  box.y + static_cast<double>(pair.query) * cell_height, cell_width, cell_height};
@@ -227,9 +232,11 @@ void draw_little_map(Page& page, const MapRaster& m, const AttentionTap& tap, In
   page.add(OutlinedBox{{cell.x, box.y, cell.width, box.height}, guide, 1});
   page.add(OutlinedBox{cell, page.theme().accent, 2});
   page.add(OutlinedBox{box, page.theme().line, 1});
+  std::vector<std::string> titles{"the pair in the head's map", "the pair"};
+  if (pooled)
+    titles = {"the pair; each pixel: the largest weight", "each pixel its largest", "pooled"};
   page.text({box.x + box.width / 2, box.y - 1.5 * title},
-            page.fitting({"the pair in the head's map", "the pair"}, page.small(), box.width),
-            page.small(), Align::Middle);
+            page.fitting(titles, page.small(), box.width), page.small(), Align::Middle);
   page.faint_text({box.x + box.width / 2, box.y - title / 2}, "key (to)", page.small(),
                   Align::Middle);
   page.faint_text({box.x - title / 2, box.y + box.height / 2}, "query (from)", page.small(),
@@ -310,6 +317,16 @@ std::string about(const ViewInput& input, const AttentionTap& tap) {
          ", head " + std::to_string(settings.head) + ": " + describe(tap) + ".";
 }
 
+// Of the little map; 0: none.
+double map_side(const Box& inside, double em) {
+  for (const MapSide& map : kMapSides) {
+    if (inside.width >= map.least_width * em && inside.height >= map.side * em) {
+      return map.side * em;
+    }
+  }
+  return 0;
+}
+
 ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
   const Found found = find_tap(input);
@@ -320,23 +337,33 @@ ViewLayout lay_out(const ViewInput& input) {
   }
   const Box inside = page.frame(head_title(input), caption(input.trace, about(input, tap)));
   const double em = page.em();
-  const bool has_map = inside.width >= kLeastForMap * em && inside.height >= kMapSide * em;
-  const double side = has_map ? kMapSide * em : 0;
+  const double side = map_side(inside, em);
+  const bool has_map = side > 0;
   const MapRaster raster = little_map(page, {inside.right() - side, inside.y, side, side}, tap);
   const MapPairAt at{raster, has_map && raster.width > 0 ? 1 : 0};
   const Shown s =
       shown_pair(input, found, input.pointer ? at(*input.pointer) : std::optional<Pair>());
   const double width = inside.width - side - (has_map ? em : 0);
   if (width < kLeastWidth * em) return no_space(page);
-  const double top = draw_head(page, {inside.x, inside.y, width, inside.height}, found, s);
+  double top = draw_head(page, {inside.x, inside.y, width, inside.height}, found, s);
+  if (!has_map && !input.framed) {
+    page.faint_text(
+        {inside.x, top + kLine / 2 * page.small()},
+        page.fitting({"No space for the map to choose a pair in: pin one in Map, or make "
+                      "the window larger",
+                      "Pin a pair in Map, or make the window larger", "No space for the map"},
+                     page.small(), width),
+        page.small());
+    top += kLine * page.small();
+  }
   if (inside.bottom() - top < (kFewestStages * kLeastStage + kLastStage) * em) {
     return no_space(page);
   }
   const std::vector<Stage> stages{
-      {"q", s.vectors.query, s.plain ? &s.plain->query : nullptr, query_colour(input.theme)},
-      {"k", s.vectors.key, s.plain ? &s.plain->key : nullptr, key_colour(input.theme)},
-      {"q × k", s.vectors.product, nullptr, head_colour(0)},
-      {"sum so far", s.vectors.sum, nullptr, input.theme.accent, true}};
+      {{"q"}, s.vectors.query, s.plain ? &s.plain->query : nullptr, query_colour(input.theme)},
+      {{"k"}, s.vectors.key, s.plain ? &s.plain->key : nullptr, key_colour(input.theme)},
+      {{"q × k", "q·k"}, s.vectors.product, nullptr, head_colour(0)},
+      {{"sum so far", "sum"}, s.vectors.sum, nullptr, input.theme.accent, true}};
   const double bottom = draw_stages(page, {inside.x, top, width, inside.bottom() - top}, stages);
   if (at.count > 0) draw_little_map(page, raster, tap, found.head, s.pair);
   ViewLayout layout;

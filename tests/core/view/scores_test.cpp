@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -182,6 +183,37 @@ TEST(Scores, NumbersOfACellThatIsPointedAt) {
     ASSERT_TRUE(hit.has_value());
     EXPECT_EQ(hit->shown, brief(static_cast<double>(maps[n].cells(8, 3))));
   }
+}
+
+TEST(Scores, StagesAreNamedInFullAndWhatIsMissingToo) {
+  const Trace trace = run_model({.encoding = "t5"});
+  Look look;
+  look.framed = false;
+  look.font_size = 14;
+  look.width = 530;
+  look.height = 350;  // a window of 1280 x 800 at scale 1.5 leaves as much
+  std::set<std::string> all;
+  for (const Text& text : testing::texts(look_at(trace, "scores", look).list)) {
+    all.insert(text.text);
+  }
+  for (const char* name : {"score", "weight"}) EXPECT_TRUE(all.count(name)) << name;
+  for (const char* name : {"s", "a"}) EXPECT_FALSE(all.count(name)) << name;
+  const bool missing = std::any_of(all.begin(), all.end(), [](const std::string& text) {
+    return text.starts_with("no space for terms");
+  });
+  EXPECT_NE(missing, all.count("terms") > 0);
+}
+
+TEST(Scores, SmallMapsOfManyTokensSayThatTheyArePooled) {
+  const auto pooled = [](const Trace& trace) {
+    for (const Text& text : testing::texts(look_at(trace, "scores").list)) {
+      if (text.text.ends_with("each pixel its largest")) return true;
+      if (text.text.ends_with("pooled")) return true;  // where there is less space
+    }
+    return false;
+  };
+  EXPECT_TRUE(pooled(run_model({.encoding = "t5", .length = 290})));
+  EXPECT_FALSE(pooled(run_model({.encoding = "t5"})));
 }
 
 TEST(Scores, TensorsWithoutQueriesSaySo) {

@@ -91,13 +91,40 @@ TEST(Vectors, NumbersOfAComponentThatIsPointedAt) {
     const auto before = static_cast<double>(trace.attention[0].q_plain(0, 9, n));
     const std::string expected = brief(number) + " (before: " + brief(before) + ")";
     for (double x = 5; x < look.width; x += 10) {
-      look.pointer = Point{x, 70};  // in the first chart
+      look.pointer = Point{x, 90};  // in the first chart
       if (!says(look_at(trace, "vectors", look), expected)) continue;
       ++seen;
       break;
     }
   }
   EXPECT_EQ(seen, 8);
+}
+
+TEST(Vectors, APairCanBeChosenInSmallWindowsOrItSaysWhere) {
+  const Trace trace = run_model({});
+  Look look;
+  look.framed = false;
+  look.font_size = 14;
+  look.width = 428;
+  look.height = 290;
+  const ViewLayout small = look_at(trace, "vectors", look);
+  EXPECT_EQ(small.handles.size(), 1u);
+  EXPECT_EQ(testing::fault(small.list), "");
+  for (const Text& text : testing::texts(small.list)) {
+    EXPECT_EQ(text.text.find("…"), std::string::npos) << text.text;
+  }
+  look.width = 300;
+  const ViewLayout narrow = look_at(trace, "vectors", look);
+  EXPECT_TRUE(narrow.handles.empty());
+  EXPECT_TRUE(says(narrow, "Pin a pair in Map"));
+}
+
+TEST(Vectors, ALittleMapOfManyTokensSaysThatItIsPooled) {
+  Look look;
+  look.framed = false;
+  look.width = 700;
+  EXPECT_TRUE(says(look_at(run_model({.length = 290}), "vectors", look), "each pixel"));
+  EXPECT_FALSE(says(look_at(run_model({}), "vectors", look), "each pixel"));
 }
 
 TEST(Vectors, SaysWhereThereIsNoProduct) {
