@@ -85,7 +85,8 @@ Confidence confidence_of(const Values& values) {
 ViewData depth_data(const ViewInput& input) {
   const Trace& trace = input.trace;
   if (!trace.lens) {
-    throw InputError("depth: expected a run of a model with an output projection, found none");
+    throw InputError(
+        "depth: what each layer would say is not known: expected a model's run on a text");
   }
   const Values values = view_values(input.experiment.view, "depth");
   const std::vector<Index> exits =

@@ -58,7 +58,8 @@ class Interventional {
     const Box inside = page_.frame(picture_title(after_) + " · interventions", caption_text());
     foresees_ = after_.logits.defined();
     facts_ = facts();
-    if (!place(inside, before, after)) return no_space(page_);
+    take_axes();
+    if (!place(inside)) return no_space(page_);
     draw_maps(before, after);
     draw_board();
     draw_bars();
@@ -103,7 +104,7 @@ class Interventional {
 
   // Beside or below the maps, as wide or high as leaves the largest maps of those that leave out
   // least; the maps themselves go last.
-  bool place(const Box& inside, const Found& before, const Found& after) {
+  bool place(const Box& inside) {
     Box all = inside;
     if (!input_.framed && settings_.pinned_query >= 0) {
       candidates_ = {inside.x, inside.bottom() - kChipLine * em(), inside.width, kChipLine * em()};
@@ -113,14 +114,16 @@ class Interventional {
       Box rest = all;
       note_ = {};
       if (lost > 0 || runs_.compared) reserve_note(rest);
-      const std::optional<Division> best = largest_maps(rest, lost, before, after);
-      if (best) return divide(rest, *best, before, after);
+      if (const std::optional<Division> best = largest_maps(rest, lost)) {
+        divide(rest, *best);
+        return place_maps();
+      }
     }
     maps_ = all;
     reserve_note(maps_);
     others_ = place_row(page_, {}, {after_, facts_, foresees_});  // all of them are missing
     stacked_ = false;
-    return place_maps(before, after);
+    return place_maps();
   }
 
   // How the maps share the space with everything else.
@@ -132,8 +135,7 @@ class Interventional {
 
   // The division that loses at most so many parts and has the largest maps; of such whose maps are
   // nearly as large the one with most space for the rest.
-  std::optional<Division> largest_maps(const Box& rest, std::size_t lost, const Found& before,
-                                       const Found& after) {
+  std::optional<Division> largest_maps(const Box& rest, std::size_t lost) {
     constexpr double kNearly = 1.04;
     std::optional<Division> best;
     double widest = 0;
@@ -142,8 +144,10 @@ class Interventional {
       for (const bool beside : {false, true}) {
         for (const double share : kShares) {
           const Division division{beside, share, stacked};
-          if (!divide(rest, division, before, after) || others_.missing.size() > lost) continue;
-          if (best && left_.plot.width <= kNearly * widest) continue;
+          divide(rest, division);
+          const double least = kNearly * widest;
+          if (others_.missing.size() > lost || widest_map() <= least || !place_maps()) continue;
+          if (left_.plot.width <= least) continue;
           best = division;
           widest = left_.plot.width;
         }
@@ -152,8 +156,8 @@ class Interventional {
     return best;
   }
 
-  // Whether the maps have space.
-  bool divide(const Box& rest, const Division& division, const Found& before, const Found& after) {
+  // Places what is beside or below the maps, and leaves them the rest.
+  void divide(const Box& rest, const Division& division) {
     const OtherContent content{after_, facts_, foresees_};
     stacked_ = division.stacked;
     maps_ = rest;
@@ -172,7 +176,6 @@ class Interventional {
       maps_.height -= taken + kGap * em();
     }
     others_below_ = !division.beside;
-    return maps_.width > 0 && maps_.height > 0 && place_maps(before, after);
   }
 
   // A line at the end of `rest` for what has no space, and for what B is.
@@ -203,28 +206,42 @@ class Interventional {
                      page_.fitting(candidates, page_.small(), note_.width), page_.small());
   }
 
-  bool place_maps(const Found& before, const Found& after) {
+  void take_axes() {
+    const auto take = [&](MatrixPlot& m, const Trace& trace, const AttentionTap& tap) {
+      m.scale = input_.scale;
+      m.rows = query_axis(trace, tap);
+      m.columns = key_axis(trace, tap);
+      set_visible(m, cell_window(settings_));
+    };
+    take(left_, before_, *runs_.first_head.tap);
+    take(right_, after_, *runs_.second_head.tap);
+  }
+
+  // Of a map: width to height.
+  double aspect() const {
+    const auto keys = static_cast<double>(left_.columns.count());
+    const auto queries = static_cast<double>(left_.rows.count());
+    return std::clamp(keys / queries, 1 / kMostAspect, kMostAspect);
+  }
+
+  // What maps cannot be wider than, whatever their axes take.
+  double widest_map() const {
+    const double columns = stacked_ ? 1 : 2, rows = stacked_ ? 2 : 1;
+    const double around = kHeading * em() + level_colour_bar_height(page_);
+    return std::min(maps_.width / columns, (maps_.height / rows - around) * aspect());
+  }
+
+  bool place_maps() {
     const bool shared = same_tokens(before_, after_);
     const double share = 0.2 * std::min(maps_.width, maps_.height);
     const double most =
         std::clamp(share, std::min(kLeastLabels * em(), 0.3 * maps_.width), 10 * em());
-    const auto matrix = [&](const Trace& trace, const AttentionTap& tap) {
-      MatrixPlot m;
-      m.scale = input_.scale;
-      m.rows = query_axis(trace, tap);
-      m.columns = key_axis(trace, tap);
-      m.left = axis_depth_left(page_, m.rows, most);
-      set_visible(m, cell_window(settings_));
-      return m;
-    };
-    left_ = matrix(before_, *before.tap);
-    right_ = matrix(after_, *after.tap);
+    left_.left = axis_depth_left(page_, left_.rows, most);
+    right_.left = shared ? left_.left : axis_depth_left(page_, right_.rows, most);
     right_.row_labels = stacked_ || !shared;
     if (stacked_) left_.left = right_.left = std::max(left_.left, right_.left);
     if (!right_.row_labels) right_.left = 0;
     const auto keys = static_cast<double>(left_.columns.count());
-    const auto queries = static_cast<double>(left_.rows.count());
-    const double aspect = std::clamp(keys / queries, 1 / kMostAspect, kMostAspect);
     const double gap = kGap * em(), columns = stacked_ ? 1 : 2, rows = stacked_ ? 2 : 1;
     const double sides = stacked_ ? left_.left : left_.left + gap + right_.left;
     double width = std::min((maps_.width - sides) / columns, keys * kLargestCell * em());
@@ -232,8 +249,8 @@ class Interventional {
     const double below = 0.6 * em() + level_colour_bar_height(page_);
     const double above = kHeading * em() + left_.top;
     const double around = rows * (above + below) + (stacked_ ? gap : 0);
-    width = std::min(width, (maps_.height - around) / rows * aspect);
-    const double height = width / aspect;
+    width = std::min(width, (maps_.height - around) / rows * aspect());
+    const double height = width / aspect();
     if (width < kLeastMap * em() || height <= 0) return false;
     const double x = maps_.x + (maps_.width - sides - columns * width) / 2;
     const double spare = page_.spare_above(maps_.height, around + rows * height);
