@@ -113,7 +113,7 @@ class Interventional {
     for (std::size_t lost = 0; lost <= kParts; ++lost) {
       Box rest = all;
       note_ = {};
-      if (lost > 0 || runs_.compared) reserve_note(rest);
+      if (lost > 0 || (runs_.compared && !input_.framed)) reserve_note(rest);
       if (const std::optional<Division> best = largest_maps(rest, lost)) {
         divide(rest, *best);
         return place_maps();
@@ -178,7 +178,7 @@ class Interventional {
     others_below_ = !division.beside;
   }
 
-  // A line at the end of `rest` for what has no space, and for what B is.
+  // A line at the end of `rest` for what has no space, or for what B is.
   void reserve_note(Box& rest) {
     rest.height -= kNote * em();
     note_ = {rest.x, rest.bottom(), rest.width, kNote * em()};
@@ -194,7 +194,7 @@ class Interventional {
       }
       candidates = {"No space for " + list + ": make the picture larger.", "No space for " + list,
                     "Some parts have no space"};
-    } else if (runs_.compared) {
+    } else if (runs_.compared && !input_.framed) {  // in a file the caption says it
       candidates = {
           "B is the run compared with, not this one before its changes. End the comparison to see "
           "what they change.",

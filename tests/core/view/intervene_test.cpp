@@ -120,17 +120,18 @@ TEST_F(Intervene, MapsGetMostOfTheSpace) {
 
 TEST_F(Intervene, WhatIsComparedWithIsNotCalledBefore) {
   const Trace other = synthetic_trace(2, 3, 9);
+  const auto all_text = [&] {
+    std::string all;
+    for (const Text& text : testing::texts(layout().list)) all += text.text + "\n";
+    return all;
+  };
   look_.reference = &other;
+  EXPECT_NE(all_text().find("B is the run compared with, not this one before"), std::string::npos);
   look_.framed = true;
-  std::string all;
-  for (const Text& text : testing::texts(layout().list)) all += text.text + "\n";
-  EXPECT_EQ(all.find("before and after"), std::string::npos) << all;
-  EXPECT_NE(all.find("B is the run compared with, not this one before"), std::string::npos) << all;
-  EXPECT_NE(all.find("in B (synthetic"), std::string::npos) << all;
-  look_.interventions = {intervention_from_text("off layer=0 head=1")};
-  all.clear();
-  for (const Text& text : testing::texts(layout().list)) all += text.text + "\n";
-  EXPECT_NE(all.find("before and after"), std::string::npos) << all;
+  EXPECT_EQ(all_text().find("before and after"), std::string::npos) << all_text();
+  EXPECT_NE(all_text().find("in B (synthetic"), std::string::npos) << all_text();
+  look_.interventions = {intervention_from_text("off layer=0 head=1")};  // and no B
+  EXPECT_NE(all_text().find("before and after"), std::string::npos) << all_text();
 }
 
 TEST_F(Intervene, TensorsOfOnesOwnCannotBeRunAgain) {
