@@ -26,6 +26,11 @@ TEST(PlainText, Numbers) {
   EXPECT_EQ(brief(0.25), "0.25");
   EXPECT_EQ(brief(128), "128");
   EXPECT_EQ(brief(1e-5), "1e-05");
+  EXPECT_EQ(decimal(12), "12");
+  EXPECT_EQ(decimal(14.25), "14.25");
+  EXPECT_EQ(decimal(20.404), "20.4");
+  EXPECT_EQ(decimal(-0.001), "0");
+  EXPECT_EQ(decimal(100, 0), "100");
   EXPECT_EQ(grouped(0), "0");
   EXPECT_EQ(grouped(999), "999");
   EXPECT_EQ(grouped(1234567), "1,234,567");
