@@ -189,7 +189,7 @@ void draw_view_actions(Ui& ui, State& state) {
 }
 
 // Over which texts heads are measured, in the view that sorts by it.
-void draw_measured_texts(Ui& ui, State& state) {
+void draw_measured_texts(Ui& ui, State& state, const ViewControls& controls) {
   ViewSettings& settings = state.experiment.view;
   if (!sorts_heads(settings)) return;
   ImGui::SameLine(0, ui.px(16));
@@ -197,11 +197,17 @@ void draw_measured_texts(Ui& ui, State& state) {
   const std::string label = name.empty() ? "Over a file…" : on_screen(name);
   const float width = ImGui::CalcTextSize(label.c_str()).x + 3 * ui.px(12);
   if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
+  // As idle as the limits: there is nothing to measure in the order of layers.
+  const auto idle = controls.idle.find("at_least");
+  const bool measures = idle == controls.idle.end();
+  ImGui::BeginDisabled(!measures);
   if (button(ui, label.c_str(), "grid.texts")) browse(state, BrowsePurpose::OpenTexts);
-  hint(ui,
-       name.empty()
-           ? "Measure the heads over a file of texts, parted by blank lines, in place of this text."
-           : settings.statistics_file + "\nClick for another file.");
+  ImGui::EndDisabled();
+  std::string help = settings.statistics_file + "\nClick for another file.";
+  if (name.empty()) {
+    help = "Measure the heads over a file of texts, parted by blank lines, in place of this text.";
+  }
+  hint(ui, measures ? help : idle->second);
   if (name.empty()) return;
   ImGui::SameLine();
   const bool running = state.measuring.running;
@@ -233,7 +239,7 @@ void draw_toolbar(Ui& ui, State& state, ListTexts& texts) {
   draw_colours(ui, state, controls);
   draw_view_parameters(ui, state, controls, texts);
   draw_view_actions(ui, state);
-  draw_measured_texts(ui, state);
+  draw_measured_texts(ui, state, controls);
 }
 
 // A message in the middle of the picture's place: what to do, or what went wrong.
