@@ -16,7 +16,9 @@ TEST(PlainText, KeepsUtf8AndReplacesTheRest) {
   EXPECT_EQ(plain_text(""), "");
 }
 
-TEST(PlainText, Markup) { EXPECT_EQ(markup("<a & \"b\">"), "&lt;a &amp; &quot;b&quot;&gt;"); }
+TEST(PlainText, Markup) {
+  EXPECT_EQ(markup("<a & \"b\">"), "&lt;a &amp; &quot;b&quot;&gt;");
+}
 
 TEST(PlainText, Numbers) {
   EXPECT_EQ(fixed(0.125, 2), "0.12");
