@@ -157,7 +157,12 @@ class Comparison {
     if (m.pooled()) {
       names = {names[0] + ", each pixel its largest", names[0] + ", max-pooled", names[1]};
     }
-    draw_level_colour_bar(page_, panel.colour_bar, m.plot.width, range, names);
+    if (panel.colour_bar && panel.level_bar) {
+      const Box& bar = *panel.colour_bar;
+      draw_level_colour_bar(page_, {bar.x, bar.y}, bar.width, range, names);
+    } else if (panel.colour_bar) {
+      draw_colour_bar(page_, *panel.colour_bar, range, names);
+    }
     if (is_difference && sides_.has_divergence()) draw_divergence(panel);
   }
 

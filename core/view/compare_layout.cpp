@@ -18,6 +18,7 @@ constexpr double kHeading = 2.0;      // em above a map, with one line of words
 constexpr double kHeadingLine = 1.3;  // em
 constexpr double kBadgeGap = 0.5;     // em
 constexpr double kBarGap = 0.6;       // em between a map and its colour bar
+constexpr double kFoot = 1.6;         // em below a map without one: what its rows' bars stand for
 constexpr double kGap = 1.6;          // em between maps
 constexpr double kWordGap = 0.8;      // em from a heading to what is beside it
 constexpr double kRowGap = 1.0;       // em between rows of maps, and above the table and notes
@@ -31,6 +32,7 @@ enum class TablePlace { Slot, Below, Right, None };  // Slot: in the place of a 
 struct Arrangement {
   Index columns = 1, rows = 1;
   TablePlace table = TablePlace::None;
+  bool level_bars = true;  // below the maps, otherwise beside them
   double map_width = 0, map_height = 0;
   std::vector<double> left;  // of each column: depth of the axes of queries
   double top = 0;            // depth of the axes of keys
@@ -47,7 +49,9 @@ class Placing {
         facts_(facts),
         note_(std::move(note)),
         table_width_(fact_table_width(page, facts)),
-        titles_width_(axis_titles_width(page)) {
+        least_table_width_(least_fact_table_width(page, facts)),
+        titles_width_(axis_titles_width(page)),
+        bar_width_(colour_bar_width(page)) {
     say(note_);
     for (const Side* side : {&sides.a, &sides.b}) {
       axes_.push_back({measured(page, query_axis(*side->trace, *side->tap)),
@@ -120,9 +124,25 @@ class Placing {
   double heading_height() const {
     return kHeading * em() + static_cast<double>(heading_lines_ - 1) * heading_line(page_);
   }
-  // What a row of maps needs below them, and above and below.
-  double below_map() const { return kBarGap * em() + level_colour_bar_height(page_); }
-  double overhead(double top) const { return heading_height() + top + below_map(); }
+  // What a row of maps needs above and below them.
+  double overhead(const Arrangement& a) const {
+    const double bar = kBarGap * em() + level_colour_bar_height(page_);
+    return heading_height() + a.top + (a.level_bars ? bar : kFoot * em());
+  }
+
+  // Whether a map has a bar of its own: both runs are on one scale.
+  bool has_bar(std::size_t n, const Arrangement& a) const {
+    if (a.level_bars || shown_[n] == Show::Difference) return true;
+    const bool same_row = (static_cast<Index>(n) + 1) % a.columns != 0;
+    return !same_row || n + 1 == shown_.size() || shown_[n + 1] == Show::Difference;
+  }
+  double upright_bar_width(std::size_t n, const Arrangement& a) const {
+    return !a.level_bars && has_bar(n, a) ? bar_width_ : 0;
+  }
+  // What a map has to its right.
+  double right_of(std::size_t n, const Arrangement& a) const {
+    return upright_bar_width(n, a) + row_bars_width(shown_[n]);
+  }
 
   double table_height() const { return fact_table_height(page_, facts_.size()); }
 
@@ -137,10 +157,11 @@ class Placing {
     Index column = 0;
     for (std::size_t n = static_cast<std::size_t>(row * a.columns);
          n < shown_.size() && column < a.columns; ++n, ++column) {
-      width += a.left[static_cast<std::size_t>(column)] + row_bars_width(shown_[n]);
+      width += a.left[static_cast<std::size_t>(column)] + right_of(n, a);
       if (column > 0) width += kGap * em();
     }
-    if (column < a.columns && a.table == TablePlace::Slot) width += kGap * em() + table_width_;
+    if (column < a.columns && a.table == TablePlace::Slot)
+      width += kGap * em() + least_table_width_;
     return width;
   }
   double maps_in_row(const Arrangement& a, Index row) const {
@@ -151,7 +172,7 @@ class Placing {
   // Of all that stands below each other, without the maps.
   double heights(const Arrangement& a) const {
     const auto rows = static_cast<double>(a.rows);
-    return rows * overhead(a.top) + (rows - 1) * kRowGap * em() + notes_height() +
+    return rows * overhead(a) + (rows - 1) * kRowGap * em() + notes_height() +
            (a.table == TablePlace::Below ? table_height() + kRowGap * em() : 0);
   }
 
@@ -166,16 +187,18 @@ class Placing {
     const double height = (inside_.height - heights(a)) / static_cast<double>(a.rows);
     a.map_width = std::max(0.0, std::min(width, height * aspect()));
     a.map_height = a.map_width / aspect();
-    const bool low = a.table == TablePlace::Slot && overhead(a.top) + a.map_height < table_height();
+    const bool low = a.table == TablePlace::Slot && overhead(a) + a.map_height < table_height();
     const bool lower = a.table == TablePlace::Right && inside_.height < table_height();
     if (low || lower) a.map_width = a.map_height = 0;
   }
 
   // The largest maps in so many columns; deeper axes make smaller maps and the other way round, see
   // settled_depths().
-  Arrangement in_columns(Index columns, TablePlace table, double most_labels) const {
+  Arrangement in_columns(Index columns, TablePlace table, bool level_bars,
+                         double most_labels) const {
     Arrangement a;
     a.columns = columns;
+    a.level_bars = level_bars;
     a.rows = (static_cast<Index>(shown_.size()) + columns - 1) / columns;
     a.table = table;
     a.left.assign(static_cast<std::size_t>(columns), 0);
@@ -205,8 +228,10 @@ class Placing {
            {TablePlace::Slot, TablePlace::Below, TablePlace::Right, TablePlace::None}) {
         if ((table != TablePlace::None) != with_table) continue;
         if (table == TablePlace::Slot && maps % columns == 0) continue;
-        const Arrangement a = in_columns(columns, table, most_labels);
-        if (a.map_width > best.map_width) best = a;
+        for (const bool level_bars : {true, false}) {
+          Arrangement a = in_columns(columns, table, level_bars, most_labels);
+          if (a.map_width > best.map_width) best = std::move(a);
+        }
       }
     }
     return best;
@@ -231,20 +256,20 @@ class Placing {
       all = std::max(all, row_width(a, row) + maps_in_row(a, row) * a.map_width);
     }
     const double beside = a.table == TablePlace::Right ? table_width_ + 2 * kGap * em() : 0;
-    const double row_height = overhead(a.top) + a.map_height + kRowGap * em();
+    const double row_height = overhead(a) + a.map_height + kRowGap * em();
     const double content = heights(a) + static_cast<double>(a.rows) * a.map_height;
     const double x = inside_.x + std::max(0.0, (inside_.width - all - beside) / 2);
     const double y = inside_.y + page_.spare_above(inside_.height, content);
     ComparisonPlaces places;
+    double right = x;  // of what stands in the row
     for (std::size_t n = 0; n < shown_.size(); ++n) {
       const Index row = static_cast<Index>(n) / a.columns,
                   column = static_cast<Index>(n) % a.columns;
-      const double left = std::accumulate(a.left.begin(), a.left.begin() + column + 1, 0.0);
-      const double before = static_cast<double>(column) * (a.map_width + kGap * em());
-      places.panels.push_back(panel(
-          n,
-          {x + left + before, y + static_cast<double>(row) * row_height + heading_height() + a.top},
-          a));
+      right = (column == 0 ? x : right + kGap * em()) + a.left[static_cast<std::size_t>(column)];
+      const double above = heading_height() + a.top;
+      places.panels.push_back(
+          panel(n, {right, y + static_cast<double>(row) * row_height + above}, a));
+      right += a.map_width + right_of(n, a);
     }
     double bottom = y + static_cast<double>(a.rows) * row_height - kRowGap * em();
     if (a.table != TablePlace::None) {
@@ -269,7 +294,7 @@ class Placing {
     // Beside the last map, or all.
     box.x = a.table == TablePlace::Right
                 ? right + 2 * kGap * em()
-                : last.right() + row_bars_width(shown_.back()) + kGap * em();
+                : last.right() + right_of(panels.size() - 1, a) + kGap * em();
     box.width = std::min(1.1 * table_width_, inside_.right() - box.x);
     box.y = std::max(inside_.y, std::min(last.y, bottom - table_height()));
     return box;
@@ -293,12 +318,16 @@ class Placing {
     const CellWindow asked = cell_window(page_.input().experiment.view);
     set_visible(m,
                 {asked.row * down, asked.column * right, asked.height * down, asked.width * right});
-    return {show,
-            m,
-            at.y - a.top - heading_height() + 0.5 * kHeading * em(),
-            {},
-            Point{m.plot.x, m.plot.bottom() + kBarGap * em()},
-            Box{m.plot.right() + kRowBarsGap * em(), m.plot.y, kRowBars * em(), m.plot.height}};
+    ComparisonPanel panel{show, m, at.y - a.top - heading_height() + 0.5 * kHeading * em()};
+    panel.level_bar = a.level_bars;
+    const double bar = upright_bar_width(n, a), bars = m.plot.right() + bar + kRowBarsGap * em();
+    panel.row_bars = {bars, m.plot.y, kRowBars * em(), m.plot.height};
+    if (a.level_bars) {
+      panel.colour_bar = Box{m.plot.x, m.plot.bottom() + kBarGap * em(), m.plot.width, 0};
+    } else if (has_bar(n, a)) {
+      panel.colour_bar = Box{m.plot.right(), m.plot.y, bar, m.plot.height};
+    }
+    return panel;
   }
 
   // Where the words above a map end at the latest.
@@ -341,9 +370,10 @@ class Placing {
   std::vector<Show> shown_;
   const std::vector<Fact>& facts_;
   const std::string note_;
-  std::vector<std::string> notes_;           // lines
-  const double table_width_, titles_width_;  // that cost time to measure
-  std::vector<Axes> axes_;                   // of A, of B
+  std::vector<std::string> notes_;  // lines
+  const double table_width_, least_table_width_, titles_width_,
+      bar_width_;           // that cost time to measure
+  std::vector<Axes> axes_;  // of A, of B
   std::size_t heading_lines_ = 1;
 };
 

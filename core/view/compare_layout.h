@@ -15,10 +15,11 @@ namespace attnscope {
 struct ComparisonPanel {
   Show show;
   MatrixPlot matrix;
-  double heading_y;                  // the middle of the first line above the map
-  std::vector<std::string> heading;  // after the side's letter, a line each
-  Point colour_bar;                  // level, as wide as the map
-  Box row_bars;                      // of how far the rows are apart
+  double heading_y = 0;                // the middle of the first line above the map
+  std::vector<std::string> heading{};  // after the side's letter, a line each
+  std::optional<Box> colour_bar{};     // none: that of the map beside it holds
+  bool level_bar = true;               // below the map, as wide as it; otherwise upright beside it
+  Box row_bars{};                      // of how far the rows are apart
 };
 
 struct ComparisonPlaces {

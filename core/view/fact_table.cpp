@@ -58,6 +58,10 @@ double fact_table_width(const Page& page, const std::vector<Fact>& facts) {
   return columns_of(page, facts, page.em()).all(kGap * page.em());
 }
 
+double least_fact_table_width(const Page& page, const std::vector<Fact>& facts) {
+  return columns_of(page, facts, page.small()).all(kGap * page.em());
+}
+
 void draw_fact_table(Page& page, const Box& box, const std::string& first,
                      const std::string& second, const std::vector<Fact>& facts) {
   const double em = page.em(), line = kLine * em, gap = kGap * em;

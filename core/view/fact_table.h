@@ -24,6 +24,7 @@ double badge_width(const Page& page, const std::string& text);
 double fact_table_height(const Page& page, std::size_t facts);
 // With all texts whole.
 double fact_table_width(const Page& page, const std::vector<Fact>& facts);
+double least_fact_table_width(const Page& page, const std::vector<Fact>& facts);  // small letters
 // Within `box`, headed by badges; in a narrow box with smaller letters. Facts that do not fit are
 // left out from the end.
 void draw_fact_table(Page& page, const Box& box, const std::string& first,
