@@ -290,7 +290,7 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
   for (Parameter& parameter : controls.parameters) {
     const bool limit = parameter.kind == Parameter::Kind::Real;
     if (limit) parameter.slider_most = largest_measure(sort, trace);
-    if (sort == "layer" && parameter.key != "sort") {
+    if (sort == "layer" && (limit || parameter.key == "ascending")) {
       controls.idle[parameter.key] =
           "Heads in the order of their layers are not measured: choose "
           "another beside “Sort by”.";
