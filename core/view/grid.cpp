@@ -167,8 +167,7 @@ ViewLayout lay_out(const ViewInput& input) {
   if (order.measure != nullptr) {
     draw_labels(page, raster, list);
     page.faint_text({all.x, all.y - kGridSortNote * page.em() / 2},
-                    page.ellipsised(order.note, page.small(), inside.right() - all.x),
-                    page.small());
+                    page.fitting(order.notes, page.small(), inside.right() - all.x), page.small());
   } else {
     draw_headers(page, raster, all);
   }

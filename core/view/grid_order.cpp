@@ -101,13 +101,14 @@ GridOrder ordered(const ViewInput& input, std::vector<Thumbnail>& list) {
   order.over = of_file        ? name + " (" + grouped(table.tokens) + " tokens)"
                : file.empty() ? "this text"
                               : "this text; " + name + " is not measured yet";
-  order.note = "By " + found->label + " over " + order.over + ", " +
-               (ascending ? "lowest" : "highest") + " first";
+  const std::string by_what = "By " + found->label, first = ascending ? "lowest" : "highest";
+  std::string count;
   if (list.size() < order.all) {
-    order.note +=
-        ": " + std::to_string(list.size()) + " of " + std::to_string(order.all) + " heads";
+    count = ": " + std::to_string(list.size()) + " of " + std::to_string(order.all) + " heads";
   }
-  order.note += "; named layer·head";
+  const std::string words = by_what + " over " + order.over + ", " + first + " first" + count;
+  const std::string named = "; named layer·head";
+  order.notes = {words + named, by_what + named, by_what + ", " + first + " first", by_what};
   return order;
 }
 

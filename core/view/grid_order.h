@@ -24,7 +24,7 @@ struct GridOrder {
   const HeadMeasure* measure = nullptr;  // null: by layer and head
   std::string over;                      // "this text"
   std::size_t all = 0;                   // heads there are
-  std::string note;                      // one line
+  std::vector<std::string> notes;        // one line: many words, then fewer
 };
 
 // Sorts and filters the list as the options say. InputError where the heads of a text this long

@@ -80,17 +80,19 @@ double draw_legend(Page& page, const Box& box, const Curve& curve, const Colour&
   const auto layers = static_cast<Index>(curve.shares.size()) - 1;
   const Index step = std::max<Index>(1, (layers + kMostSwatches - 1) / kMostSwatches);
   double y = box.y + kLine * em / 2;
-  const auto line = [&](const Colour& colour, const std::string& text) {
+  const auto line = [&](const Colour& colour, const std::vector<std::string>& texts) {
     if (y + kLine * em / 2 > box.bottom()) return;
     page.add(FilledBox{{box.x, y - em / 2, em, em}, colour, 0.15 * em});
-    page.text({box.x + 1.5 * em, y}, page.ellipsised(text, em, box.width - 1.5 * em), em);
+    page.text({box.x + 1.5 * em, y}, page.fitting(texts, em, box.width - 1.5 * em), em);
     y += kLine * em;
   };
   for (Index after = 0; after <= layers; after += step) {
     const std::string count = std::to_string(after) + (after == 1 ? " layer" : " layers");
-    line(colour_of(page.input(), after, layers), after == 0 ? "itself" : "after " + count);
+    const std::vector<std::string> reached{"after " + count, count};
+    line(colour_of(page.input(), after, layers),
+         after == 0 ? std::vector<std::string>{"itself"} : reached);
   }
-  if (curve.shares.back() < 1 || curve.causal) line(never, "not reached");
+  if (curve.shares.back() < 1 || curve.causal) line(never, {"not reached", "never"});
   return y - kLine * em / 2;
 }
 
