@@ -7,7 +7,7 @@ namespace attnscope {
 namespace {
 
 constexpr double kMostAspect = 4;     // of the plot, however long the matrix is
-constexpr double kLargestCell = 5.5;  // em
+constexpr double kLargestCell = 8;  // em
 constexpr double kLeastPlot = 3;      // em; below that there is nothing to see
 constexpr double kMostLabels = 0.26;  // share of the picture for labels on one side, at least
 constexpr double kLongestLabel = 12;  // em
