@@ -127,6 +127,19 @@ void keep_callback(const Frame& frame, const ImDrawCmd& command, const std::vect
   commands.push_back(kept);
 }
 
+// Tells textures apart, also those that the backend has not uploaded yet.
+auto texture_of(const ImDrawCmd& command) {
+#if IMGUI_VERSION_NUM >= 19200
+  struct Reference {
+    const void* data;
+    std::uint64_t id;
+  };
+  return Reference{command.TexRef._TexData, static_cast<std::uint64_t>(command.TexRef._TexID)};
+#else
+  return command.GetTexID();
+#endif
+}
+
 PixelBox bounding_box(const std::vector<PixelBox>& boxes) {
   PixelBox all = boxes.front();
   for (const PixelBox& b : boxes) {
@@ -171,7 +184,7 @@ Damage::Tiles Damage::fingerprints(const ImDrawData& data) const {
         add(intersection(drawing.box, clip), Hash(clipped).add(drawing.fingerprint).value());
         continue;
       }
-      const Hash start = Hash(clipped).add(command.GetTexID());
+      const Hash start = Hash(clipped).add(texture_of(command));
       const std::uint64_t* vertex = vertices.data() + command.VtxOffset;
       for_each_triangle(frame, list, command, [&](const ImDrawIdx* corner, const PixelBox& around) {
         Hash triangle = start;
@@ -232,6 +245,9 @@ std::vector<PixelBox> Damage::update(const ImDrawData& data) {
 
 void keep_within(ImDrawData& data, const std::vector<PixelBox>& boxes) {
   const Frame frame(data);
+  const bool everything =
+      boxes.size() == 1 && boxes[0].width == frame.width() && boxes[0].height == frame.height();
+  if (everything) return;
   for (int n = 0; n < data.CmdListsCount; ++n) {
     ImDrawList& list = *data.CmdLists[n];
     ImVector<ImDrawCmd> commands;

@@ -4,11 +4,15 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <string_view>
+#include <vector>
 
+#include "app/window/parameter_edit.h"
 #include "app/window/selection.h"
 #include "core/analysis/pair.h"
 #include "core/analysis/row.h"
 #include "core/view/focus.h"
+#include "core/view/view.h"
 
 namespace attnscope::window {
 
@@ -168,6 +172,18 @@ std::string run_name(const State& state, const Hit& hit) {
   return both ? ", of A" : "";
 }
 
+// Whether the picture turns the pair by other positions or settings than the run did.
+bool turns_otherwise(const State& state) {
+  const ViewSettings& settings = state.experiment.view;
+  if (settings.id != "rope") return false;
+  const auto encoding = effective_encoding(state);
+  if (!encoding || encoding->id != "rope") return true;
+  const Values values = view_values(settings, settings.id);
+  return std::ranges::any_of(view(settings.id).parameters, [&](const Parameter& p) {
+    return p.key != "reach" && !is_initial(p, values);
+  });
+}
+
 void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
   heading(ui, "Pair under the pointer", true);
   const std::optional<Hit>& hit = state.view.hit;
@@ -209,6 +225,11 @@ void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
   draw_chips(ui, query_label(*trace, *tap, hit->query), key_label(*trace, *tap, hit->key));
   fact(ui, "Query i, key j", std::to_string(hit->query) + ", " + std::to_string(hit->key),
        "Positions from 0.");
+  if (turns_otherwise(state)) {
+    faint(ui,
+          "This is the tokens' own pair, at their own positions, as the model scores it. The "
+          "picture has them at other positions or turns them otherwise: its score is another.");
+  }
   if (!hit->shown.empty()) fact(ui, "Shown", hit->shown, "What the picture shows at this place.");
   draw_score(ui, *tap, head, *hit);
   fact(ui, "Weight", number(weight), "The share of the query's attention: its row adds up to 1.");
@@ -217,33 +238,108 @@ void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
   draw_row(ui, *trace, *tap, weights);
 }
 
+float widest_line(const std::string& text) {
+  return ImGui::CalcTextSize(text.c_str()).x;
+}
+
+// A space at which a line may break.
+struct Break {
+  std::size_t at;
+  int cost;
+};
+
+// Rather outside of brackets than within, after a comma and before an operator; but neither after a
+// bracket that opens nor before one that closes.
+std::vector<Break> breaks_of(const std::string& line) {
+  constexpr std::array<std::string_view, 15> kOperators = {"=", "+", "−", "·", "/", "∘", "≤", "<",
+                                                           "∝", "⇔", "≈", "∪", "∈", ":", "or"};
+  const auto is_in = [](std::string_view set, char c) {
+    return set.find(c) != std::string_view::npos;
+  };
+  std::vector<Break> breaks;
+  int depth = 0;
+  std::size_t word = 0;
+  for (std::size_t i = 0; i + 1 < line.size(); ++i) {
+    const char c = line[i];
+    if (is_in("([{", c)) ++depth;
+    if (is_in(")]}", c)) --depth;
+    if (c != ' ') continue;
+    const std::string_view before = std::string_view(line).substr(word, i - word);
+    word = i + 1;
+    if (before.empty() || is_in("([{", before.back()) || is_in(")]}", line[i + 1])) continue;
+    const bool cuts = std::ranges::find(kOperators, before) != kOperators.end();
+    const bool wide = line[i + 1] == ' ';  // two spaces part more than one
+    breaks.push_back(
+        {i, 4 * depth + (cuts ? 3 : 0) - (wide ? 2 : 0) - (is_in(",;", before.back()) ? 1 : 0)});
+  }
+  return breaks;
+}
+
+// An equation in as many lines as its length takes.
+std::string broken(const std::string& line, float width) {
+  const std::vector<Break> breaks = breaks_of(line);
+  std::string lines, indent;
+  std::size_t begin = 0;
+  const auto piece = [&](std::size_t end) { return indent + line.substr(begin, end - begin); };
+  while (widest_line(piece(line.size())) > width) {
+    // The farthest of the cheapest that leave no line half empty.
+    const Break* best = nullptr;
+    float best_filled = 0;
+    for (const Break& b : breaks) {
+      if (b.at <= begin) continue;
+      const float filled = widest_line(piece(b.at));
+      if (filled > width) break;
+      if (best != nullptr && b.cost > best->cost && best_filled > width / 2) continue;
+      best = &b;
+      best_filled = filled;
+    }
+    if (best == nullptr) break;  // one word longer than a line
+    lines += piece(best->at) + "\n";
+    begin = std::min(line.find_first_not_of(' ', best->at), line.size());
+    indent = "   ";
+  }
+  return lines + piece(line.size());
+}
+
 // Equations side by side ("a = b,   c = d") below one another where they do not fit in a line.
 std::string equation_lines(std::string text, float width) {
   constexpr std::string_view kBetween = ",   ";
-  if (ImGui::CalcTextSize(text.c_str()).x <= width) return text;
+  if (widest_line(text) <= width) return text;
   for (std::size_t at = text.find(kBetween); at != std::string::npos; at = text.find(kBetween)) {
     text.replace(at, kBetween.size(), "\n");
   }
   return text;
 }
 
+// On a ground of its own; in smaller letters where that spares a line its break.
+void draw_equation(const Ui& ui, const std::string& equation) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  const ImVec2 padding(ui.px(9), ui.px(7));
+  const float room = width - 2 * padding.x;
+  const std::string shown = equation_lines(on_screen(equation), room);
+  const bool small = widest_line(shown) > room;
+  if (small) ImGui::PushFont(ui.fonts.small);
+  std::string lines;
+  for (std::size_t begin = 0; begin <= shown.size();) {
+    const std::size_t end = std::min(shown.find('\n', begin), shown.size());
+    lines += (begin > 0 ? "\n" : "") + broken(shown.substr(begin, end - begin), room);
+    begin = end + 1;
+  }
+  const ImVec2 extent = ImGui::CalcTextSize(lines.c_str(), nullptr, false, room);
+  const ImVec2 end(at.x + width, at.y + extent.y + 2 * padding.y);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.AddRectFilled(at, end, packed(ui.look->field), ImGui::GetStyle().FrameRounding);
+  draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {at.x + padding.x, at.y + padding.y},
+               packed(ui.look->text), lines.c_str(), nullptr, room);
+  if (small) ImGui::PopFont();
+  ImGui::Dummy({width, end.y - at.y});
+}
+
 void draw_info(Ui& ui, const char* title, const Info& info) {
   heading(ui, title);
   ImGui::TextUnformatted(info.label.c_str());
-  if (!info.equation.empty()) {
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float width = ImGui::GetContentRegionAvail().x;
-    const ImVec2 padding(ui.px(9), ui.px(7));
-    const float wrap = width - 2 * padding.x;
-    const std::string shown = equation_lines(on_screen(info.equation), wrap);
-    const ImVec2 extent = ImGui::CalcTextSize(shown.c_str(), nullptr, false, wrap);
-    const ImVec2 end(at.x + width, at.y + extent.y + 2 * padding.y);
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddRectFilled(at, end, packed(ui.look->field), ImGui::GetStyle().FrameRounding);
-    draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {at.x + padding.x, at.y + padding.y},
-                 packed(ui.look->text), shown.c_str(), nullptr, wrap);
-    ImGui::Dummy({width, end.y - at.y});
-  }
+  if (!info.equation.empty()) draw_equation(ui, info.equation);
   paragraph(ui, info.summary);
   if (!info.cost.empty()) faint(ui, "Cost: " + info.cost);
   if (!info.source.empty()) faint(ui, "Source: " + info.source);

@@ -49,7 +49,9 @@ void draw_ends(Ui& ui, FrameOptions& frames, const Parameter& moved) {
   ImGui::InputDouble("##to", &frames.to, 0, 0, "%.4g");
   mark(ui, "export.to");
   place(2);
-  int count = static_cast<int>(std::min(frame_count(frames, moved), 1e6));
+  // From and To may be infinite, and then there is no number of frames.
+  const double wanted = frame_count(frames, moved);
+  int count = std::isfinite(wanted) ? static_cast<int>(std::min(wanted, 1e6)) : 0;
   if (ImGui::InputInt("##frames", &count, 0, 0)) frames.count = count;
   mark(ui, "export.frames");
 }

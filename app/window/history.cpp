@@ -37,12 +37,20 @@ nlohmann::json leaves(const Experiment& e) {
   return all;
 }
 
+// Whether a click or a key sets it: which layer, head or pair a view shows.
+bool is_stepped(const std::string& place) {
+  const std::string view = "/view/";
+  const auto at = place.rfind(view);
+  return at != std::string::npos && place.find('/', at + view.size()) == std::string::npos;
+}
+
 // Where an edit may go on as one step: a slider's number, a field's text. Clicks do not go on.
 std::string continuing_place(const Experiment& before, const Experiment& now) {
   const std::set<std::string> places = changed_places(before, now);
   if (places.size() != 1) return {};
   const std::string& place = *places.begin();
   if (place == "/text") return place;
+  if (is_stepped(place)) return {};
   for (const Experiment* e : {&before, &now}) {
     const nlohmann::json all = leaves(*e);
     if (all.contains(place) && !all[place].is_number()) return {};

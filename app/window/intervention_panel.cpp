@@ -1,10 +1,16 @@
 #include "app/window/intervention_panel.h"
 
+#include "core/view/describe.h"
+
 namespace attnscope::window {
 
 void draw_intervention_panel(Ui& ui, State& state) {
   Interventions& list = state.edited().interventions;
   if (list.empty()) return;
+  const Trace* trace = state.edited_trace();
+  const auto name = [trace](std::int32_t id) {
+    return trace != nullptr && trace->tokenizer ? token_label(*trace, id) : std::string();
+  };
   heading(ui, "Interventions");
   std::size_t taken_back = list.size();
   for (std::size_t n = 0; n < list.size(); ++n) {
@@ -14,7 +20,7 @@ void draw_intervention_panel(Ui& ui, State& state) {
     hint(ui, "Take this back.");
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
-    paragraph(ui, describe(list[n]));
+    paragraph(ui, describe(list[n], name));
     ImGui::PopID();
   }
   if (taken_back < list.size()) list.erase(list.begin() + static_cast<std::ptrdiff_t>(taken_back));

@@ -164,23 +164,12 @@ Division divided(const Ui& ui, const State& state, const LessonStep& step, float
   return best;
 }
 
-// As much of a text as there is room for.
-std::string shortened(const std::string& text, float room) {
-  if (ImGui::CalcTextSize(text.c_str()).x <= room) return text;
-  std::string most = text;
-  while (!most.empty() && ImGui::CalcTextSize((most + "…").c_str()).x > room) {
-    do {
-      most.pop_back();
-    } while (!most.empty() && (static_cast<unsigned char>(most.back()) & 0xC0U) == 0x80U);
-  }
-  return most.empty() ? "" : most + "…";
-}
-
 void draw_title(const Ui& ui, const Lesson& lesson) {
-  const std::string title = shortened(lesson.title, ImGui::GetContentRegionAvail().x);
+  const std::string whole = on_screen(lesson.title);
+  const std::string title = fitted(whole, ImGui::GetContentRegionAvail().x);
   ImGui::AlignTextToFramePadding();
   ImGui::TextColored(ui.look->faint, "%s", title.c_str());
-  if (title != lesson.title) hint(ui, lesson.title);
+  if (title != whole) hint(ui, lesson.title);
 }
 
 void draw_words(Ui& ui, const State& state, const LessonStep& step) {

@@ -44,8 +44,17 @@ void draw_lesson_list(Ui& ui, State& state) {
     const float wrap = ImGui::GetContentRegionAvail().x - ui.px(24);
     const ImVec2 extent = ImGui::CalcTextSize(lesson.summary.c_str(), nullptr, false, wrap);
     const float height = extent.y + ImGui::GetTextLineHeight() + ui.px(22);
+    // Only the chosen row is lit, and the pointer chooses when it moves: after a key it may rest on
+    // another.
+    ImGui::PushStyleColor(ImGuiCol_HeaderHovered,
+                          ImGui::GetStyleColorVec4(chosen ? ImGuiCol_Header : ImGuiCol_ChildBg));
     const bool clicked = ImGui::Selectable("##open", chosen, 0, {0, height});
+    ImGui::PopStyleColor();
     mark(ui, "lesson." + lesson.id);
+    const ImVec2 pointer = ImGui::GetIO().MouseDelta;
+    if (ImGui::IsItemHovered() && (pointer.x != 0 || pointer.y != 0)) {
+      now.chosen = static_cast<int>(i);
+    }
     if (chosen && moved && !ImGui::IsItemVisible()) ImGui::SetScrollHereY();
     if (clicked || (chosen && enter)) start_lesson(state, lesson);
     ImGui::SetCursorPos({at.x + ui.px(10), at.y + ui.px(7)});

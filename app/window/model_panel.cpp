@@ -18,30 +18,27 @@ std::string model_label(const std::string& model) {
 void draw_models(Ui& ui, State& state, const ModelPanel& panel) {
   heading(ui, "Model");
   ImGui::SetNextItemWidth(-1);
-  const bool open =
-      ImGui::BeginCombo("##model", on_screen(model_label(state.edited().model)).c_str());
+  const bool open = begin_combo(ui, "##model", on_screen(model_label(state.edited().model)));
   mark(ui, "model");
   if (!open) {
     hint(ui, "The model whose attention is shown.");
     return;
   }
   for (const std::string& name : panel.models) {
-    if (ImGui::Selectable(on_screen(name).c_str(), name == state.edited().model)) {
+    if (list_row(ui, on_screen(name), name == state.edited().model)) {
       state.edited().model = name;
     }
     mark(ui, "model." + name);
   }
   ImGui::Separator();
-  if (ImGui::Selectable(action("open_model").label.c_str())) action("open_model").run(state);
+  if (list_row(ui, action("open_model").label, false)) action("open_model").run(state);
   mark(ui, "model.open");
   ImGui::EndCombo();
 }
 
 // One entry of a list of variants or encodings. True when clicked.
 bool draw_entry(Ui& ui, const Entry& entry, bool chosen, std::string_view scope) {
-  ImGui::BeginDisabled(!entry.refusal.empty());
-  const bool clicked = ImGui::Selectable(on_screen(entry.label).c_str(), chosen);
-  ImGui::EndDisabled();
+  const bool clicked = list_row(ui, on_screen(entry.label), chosen, entry.refusal.empty());
   mark(ui, std::string(scope) + ".type." + (entry.id.empty() ? "model" : entry.id));
   hint(ui, entry.refusal.empty() ? entry.summary : "Not here: " + entry.refusal);
   return clicked;
@@ -53,8 +50,7 @@ const Entry* draw_list(Ui& ui, const std::vector<Entry>& entries, const std::str
   const Entry* clicked = nullptr;
   ImGui::SetNextItemWidth(-1);
   ImGui::PushID(scope.data());
-  const bool open =
-      ImGui::BeginCombo("##type", on_screen(preview).c_str(), ImGuiComboFlags_HeightLarge);
+  const bool open = begin_combo(ui, "##type", on_screen(preview), ImGuiComboFlags_HeightLarge);
   mark(ui, std::string(scope) + ".type");
   if (open) {
     std::string group;

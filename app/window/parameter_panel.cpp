@@ -135,13 +135,11 @@ std::string choice_refusal(const Parameter& p, const Values& values, const std::
 bool draw_combo(Ui& ui, const Parameter& p, Values& values, const std::string& id,
                 const ValuesRefusal& refusal) {
   const std::string now = values.choice(p.key);
-  if (!ImGui::BeginCombo("##value", choice_label(p, now).c_str())) return false;
+  if (!begin_combo(ui, "##value", choice_label(p, now))) return false;
   for (const std::string& choice : p.choices) {
     const std::string reason = choice_refusal(p, values, choice, refusal);
-    ImGui::BeginDisabled(!reason.empty());
-    if (ImGui::Selectable(choice_label(p, choice).c_str(), choice == now))
+    if (list_row(ui, choice_label(p, choice), choice == now, reason.empty()))
       values.set(p.key, choice);
-    ImGui::EndDisabled();
     mark(ui, id + "." + choice);
     hint(ui, reason);
   }

@@ -22,8 +22,9 @@ constexpr std::array<Stop, 5> kStops = {{
      "slider and watch the picture. What cannot be combined says why.",
      &Places::choices},
     {"Look",
-     "The tabs are different views of the same run; the keys 1 to 9 open them. Drag to move, turn "
-     "the wheel to zoom. The keys [ ] change the layer and , . the head.",
+     "The tabs are different views of the same run; keys 1 to 9 open the first nine. Drag to move, "
+     "turn the wheel to zoom. The keys “[” and “]” go through the layers, “,” and “.” through the "
+     "heads.",
      &Places::picture},
     {"Ask why",
      "Point at a cell: here are its two tokens, its weight, and the rule and the equation behind "
@@ -34,6 +35,8 @@ constexpr std::array<Stop, 5> kStops = {{
      "and the Help menu has lessons and this tour.",
      &Places::menu},
 }};
+
+constexpr double kPadding = 18, kPaddingAbove = 14;  // units
 
 // Everything but the place, darker.
 void draw_shade(const Ui& ui, const ImVec4& place) {
@@ -57,14 +60,34 @@ void draw_shade(const Ui& ui, const ImVec4& place) {
   ImGui::End();
 }
 
+// The width of the card: it covers none of the place where a narrower one fits beside it.
+float card_width(const Ui& ui, const ImVec4& place, float gap) {
+  constexpr double kMost = 340, kLeast = 220;  // units
+  const ImGuiViewport& screen = *ImGui::GetMainViewport();
+  const float left = place.x - screen.Pos.x, right = screen.Pos.x + screen.Size.x - place.z;
+  const float room = std::max(left, right) - 2 * gap;
+  return room < ui.px(kLeast) ? ui.px(kMost) : std::min(room, ui.px(kMost));
+}
+
+// Its height for this text: narrow cards have more lines.
+float card_height(const Ui& ui, const Stop& stop, float inner) {
+  ImGui::PushFont(ui.fonts.title);
+  const float title = ImGui::GetTextLineHeightWithSpacing();
+  ImGui::PopFont();
+  const float text = ImGui::CalcTextSize(stop.text, nullptr, false, inner).y;
+  const float button = ImGui::GetFrameHeight() + 2 * ImGui::GetStyle().ItemSpacing.y;
+  return std::max(ui.px(190), title + text + button + 2 * ui.px(kPaddingAbove));
+}
+
 // Beside the place, where there is room for it.
 ImVec2 beside(const ImVec4& place, ImVec2 size, float gap) {
   const ImGuiViewport& screen = *ImGui::GetMainViewport();
   const float right = screen.Pos.x + screen.Size.x - gap,
               bottom = screen.Pos.y + screen.Size.y - gap;
   ImVec2 at(place.z + gap, place.y + gap);
-  if (at.x + size.x > right) at.x = place.x - gap - size.x;
-  if (at.x < gap) at = {place.x + gap, place.w + gap};  // below: it is as wide as the window
+  if (at.x + size.x > right + 1) at.x = place.x - gap - size.x;
+  if (at.x < screen.Pos.x + gap - 1)
+    at = {place.x + gap, place.w + gap};  // below: it is as wide as the window
   at.x = std::min(at.x, right - size.x);
   at.y = std::min(at.y, bottom - size.y);
   return at;
@@ -86,10 +109,11 @@ void draw_tour(Ui& ui, State& state, const Places& places) {
     return;
   }
   draw_shade(ui, place);
-  const ImVec2 size(ui.px(340), ui.px(190));
-  ImGui::SetNextWindowPos(beside(place, size, ui.px(14)));
+  const float gap = ui.px(14), width = card_width(ui, place, gap);
+  const ImVec2 size(width, card_height(ui, stop, width - 2 * ui.px(kPadding)));
+  ImGui::SetNextWindowPos(beside(place, size, gap));
   ImGui::SetNextWindowSize(size);
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(18), ui.px(14)});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(kPadding), ui.px(kPaddingAbove)});
   ImGui::PushStyleColor(ImGuiCol_WindowBg, ui.look->page);
   ImGui::Begin("##tour", nullptr,
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |

@@ -4,6 +4,7 @@
 #include <imgui_stdlib.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "app/window/utf8.h"
 
@@ -189,6 +190,84 @@ bool take_key(Ui& ui, std::string_view key) {
     }
   }
   return false;
+}
+
+namespace {
+
+// The next row from `from` on, in this direction, that can be chosen; else `otherwise`.
+int next_enabled(const std::vector<bool>& enabled, int from, int step, int otherwise) {
+  for (int i = from; i >= 0 && i < static_cast<int>(enabled.size()); i += step) {
+    if (enabled[static_cast<std::size_t>(i)]) return i;
+  }
+  return otherwise;
+}
+
+// Before the rows are drawn: what can be chosen is known from the frame before.
+void begin_rows(Ui& ui) {
+  OpenList& list = ui.list;
+  if (ImGui::IsWindowAppearing()) {
+    list = {};
+    list.reveals = 2;  // in its first frame a popup has no size yet
+  }
+  const std::vector<bool> enabled = std::exchange(list.enabled, {});
+  const int before = list.marked, last = static_cast<int>(enabled.size()) - 1;
+  int& marked = list.marked;
+  if (take_key(ui, "Down")) marked = next_enabled(enabled, marked + 1, 1, marked);
+  if (take_key(ui, "Up"))
+    marked = next_enabled(enabled, marked < 0 ? last : marked - 1, -1, marked);
+  if (take_key(ui, "Home")) marked = next_enabled(enabled, 0, 1, marked);
+  if (take_key(ui, "End")) marked = next_enabled(enabled, last, -1, marked);
+  if (marked != before) list.reveals = 1;
+  list.enter = take_key(ui, "Enter");
+  if (list.enter && marked < 0) ImGui::CloseCurrentPopup();
+}
+
+}  // namespace
+
+bool begin_combo(Ui& ui, const char* id, const std::string& preview, ImGuiComboFlags flags) {
+  if (!ImGui::BeginCombo(id, preview.c_str(), flags)) return false;
+  begin_rows(ui);
+  return true;
+}
+
+bool begin_list(Ui& ui, const char* id) {
+  if (!ImGui::BeginPopup(id)) return false;
+  begin_rows(ui);
+  return true;
+}
+
+bool list_row(Ui& ui, const std::string& label, bool holds, bool enabled) {
+  OpenList& list = ui.list;
+  const int row = static_cast<int>(list.enabled.size());
+  list.enabled.push_back(enabled);
+  if (ImGui::IsWindowAppearing() && holds && enabled) list.marked = row;
+  const bool marked = row == list.marked;
+  // Only the marked row is lit: the pointer may rest on another since the last key.
+  const ImVec4 none(0, 0, 0, 0);
+  ImGui::PushStyleColor(ImGuiCol_Header, marked ? ui.look->hovered : none);
+  ImGui::PushStyleColor(ImGuiCol_HeaderHovered, marked ? ui.look->hovered : none);
+  if (holds) ImGui::PushStyleColor(ImGuiCol_Text, ui.look->accent);
+  ImGui::BeginDisabled(!enabled);
+  bool chosen = ImGui::Selectable(label.c_str(), marked);
+  ImGui::EndDisabled();
+  ImGui::PopStyleColor(holds ? 3 : 2);
+  const ImVec2 moved = ImGui::GetIO().MouseDelta;
+  if (enabled && ImGui::IsItemHovered() && (moved.x != 0 || moved.y != 0)) list.marked = row;
+  if (!marked) return chosen;
+  mark(ui, "list.marked");
+  if (list.reveals > 0) {
+    --list.reveals;
+    if (row == 0) {
+      ImGui::SetScrollY(0);  // with the heading above it
+    } else {
+      ImGui::ScrollToItem(ImGuiScrollFlags_KeepVisibleEdgeY);
+    }
+  }
+  if (list.enter && enabled) {
+    ImGui::CloseCurrentPopup();
+    chosen = true;
+  }
+  return chosen;
 }
 
 namespace {

@@ -15,12 +15,21 @@
 
 namespace attnscope::window {
 
+// The one list of choices that is open, row by row as it is drawn.
+struct OpenList {
+  int marked = -1;            // the row that the keyboard or the pointer is at; -1: none
+  bool enter = false;         // Enter was pressed: it chooses the marked row
+  int reveals = 0;            // frames in which the marked row is still to come into sight
+  std::vector<bool> enabled;  // of the rows that this frame has drawn so far
+};
+
 struct Ui {
   Fonts fonts;
   const Look* look = nullptr;
   double scale = 1;             // pixels per unit
   bool hints = true;            // off while a whole group of widgets has a hint of its own
   std::vector<Stroke> strokes;  // of this frame
+  OpenList list;                // while one is open
   Report report;                // where widgets are, for tests
 
   float px(double units) const { return static_cast<float>(units * scale); }
@@ -64,6 +73,14 @@ bool text_field(Ui& ui, const char* label, std::string& text, std::string_view i
 void keep_focus_here();
 // Its text was changed from outside, which the field would not see while it is being edited.
 void refill_field();
+
+// ImGui::BeginCombo() and ImGui::BeginPopup() for lists whose rows are list_row()s: Up, Down, Home
+// and End move a mark over the rows that can be chosen, Enter chooses, and nothing else gets these
+// keys. Pair with ImGui::EndCombo() or ImGui::EndPopup() when true.
+bool begin_combo(Ui& ui, const char* id, const std::string& preview, ImGuiComboFlags flags = 0);
+bool begin_list(Ui& ui, const char* id);
+// True when it is chosen now; `holds`: it was before.
+bool list_row(Ui& ui, const std::string& label, bool holds, bool enabled = true);
 
 // Escape closes the menu, list of choices or the like that is open, before anything else gets it.
 void close_popup_on_escape(Ui& ui);

@@ -89,10 +89,10 @@ void draw_stepper(Ui& ui, const char* what, Index now, Index count, const Action
   hint(ui, help_of(on, state) + key_of(on));
   ImGui::EndDisabled();
   ImGui::PopStyleVar();
-  if (ImGui::BeginPopup("list")) {
+  if (begin_list(ui, "list")) {
     for (Index i = 0; i < count; ++i) {
       const std::string entry = std::string(what) + " " + std::to_string(i);
-      if (ImGui::Selectable(entry.c_str(), i == now)) chosen = i;
+      if (list_row(ui, entry, i == now)) chosen = i;
       mark(ui, std::string(what) + "." + std::to_string(i));
     }
     ImGui::EndPopup();
@@ -103,12 +103,12 @@ void draw_stepper(Ui& ui, const char* what, Index now, Index count, const Action
 void draw_colour_maps(Ui& ui, State& state, const ViewControls& controls) {
   const ColourMap& now = shown_map(controls, state.experiment.view.colour_map);
   ImGui::SetNextItemWidth(ui.px(110));
-  const bool open = ImGui::BeginCombo("##colours", now.label.c_str());
+  const bool open = begin_combo(ui, "##colours", now.label);
   mark(ui, "colour_map");
   if (!open) hint(ui, "Colours of the heat map" + key_of(action("colour_map")));
   if (open) {
     for (const ColourMap* map : offered_maps(controls)) {
-      if (ImGui::Selectable(map->label.c_str(), map == &now)) {
+      if (list_row(ui, map->label, map == &now)) {
         state.experiment.view.colour_map = map->id;
       }
       mark(ui, "colour_map." + map->id);

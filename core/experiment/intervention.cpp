@@ -126,7 +126,7 @@ std::string to_text(const Intervention& i) {
   return text + (i.token >= 0 ? " token=" + std::to_string(i.token) : " text=" + i.text);
 }
 
-std::string describe(const Intervention& i) {
+std::string describe(const Intervention& i, const TokenName& name) {
   std::string where;
   if (i.head >= 0) where += "head " + std::to_string(i.head) + " of ";
   where += i.layer >= 0 ? "layer " + std::to_string(i.layer) : std::string("all layers");
@@ -139,9 +139,11 @@ std::string describe(const Intervention& i) {
       return (i.query >= 0 ? who + " does not see " : "no query sees ") + key + " in " + where;
     case Kind::Force:
       return who + " sees only " + key + " in " + where;
-    case Kind::Replace:
+    case Kind::Replace: {
+      const std::string by = i.token < 0 ? i.text : (name ? name(i.token) : "");
       return "token " + std::to_string(i.position) + " is replaced by " +
-             (i.token >= 0 ? "number " + std::to_string(i.token) : "“" + i.text + "”");
+             (by.empty() ? "number " + std::to_string(i.token) : "“" + by + "”");
+    }
   }
   return "";
 }

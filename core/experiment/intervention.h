@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
@@ -41,7 +42,9 @@ using Interventions = std::vector<Intervention>;
 Intervention intervention_from_text(std::string_view line);
 std::string to_text(const Intervention& intervention);
 // In words: "head 1 of layer 2 is off", "query 5 does not see key 3".
-std::string describe(const Intervention& intervention);
+// A replaced token is called by its name, or, where that is empty, by its number.
+using TokenName = std::function<std::string(std::int32_t)>;
+std::string describe(const Intervention& intervention, const TokenName& name = {});
 
 // A list of {"type": "forbid", "key": 0, ...}; strict, InputErrors begin with `path`.
 Interventions interventions_from_json(const nlohmann::json& list, std::string_view path);

@@ -10,6 +10,9 @@
 namespace attnscope {
 namespace {
 
+constexpr const char* kOtherTokens =
+    "a claim compares orders of tokens that are not the same, each once";
+
 double weight(const Tensor& weights, const Claim& claim) {
   need(claim.query, weights.dim(0), "query");
   need(claim.key, weights.dim(1), "key");
@@ -22,6 +25,7 @@ double row_sum_error(const Traces& traces, const Claim& claim) {
   for (Index i = 0; i < weights.dim(0); ++i) {
     double sum = 0;
     for (Index c = 0; c < weights.dim(1); ++c) sum += static_cast<double>(weights(i, c));
+    if (std::isnan(sum)) return sum;  // which fails any claim
     worst = std::max(worst, std::abs(sum - 1));
   }
   return worst;
@@ -48,9 +52,8 @@ double farthest(const Traces& traces, const Claim& claim) {
   });
 }
 
-// The largest difference between the weights of two equal maps.
-double difference(const Traces& traces, const Claim& claim) {
-  const Tensor a = weights_of(*traces.trace, claim), b = weights_of(*traces.reference, claim);
+// The largest difference between the weights of two maps.
+double largest_difference(const Tensor& a, const Tensor& b) {
   if (a.shape() != b.shape()) {
     throw InputError("a claim compares maps of different sizes");
   }
@@ -59,22 +62,42 @@ double difference(const Traces& traces, const Claim& claim) {
   });
 }
 
+double difference(const Traces& traces, const Claim& claim) {
+  return largest_difference(weights_of(*traces.trace, claim), weights_of(*traces.reference, claim));
+}
+
+// Where each token of the run is in the other one, which has the same tokens, each once.
+std::vector<Index> places_in(const Trace& other, const Trace& trace) {
+  std::map<std::int32_t, Index> place;
+  for (const TraceToken& token : other.tokens) {
+    place.emplace(token.id, static_cast<Index>(place.size()));
+  }
+  if (place.size() != other.tokens.size() || place.size() != trace.tokens.size()) {
+    throw InputError(kOtherTokens);
+  }
+  std::vector<Index> places;
+  for (const TraceToken& token : trace.tokens) {
+    const auto found = place.find(token.id);
+    if (found == place.end()) throw InputError(kOtherTokens);
+    places.push_back(found->second);
+    place.erase(found);  // a token that comes twice is not found again
+  }
+  return places;
+}
+
 // The same where the other run has the same tokens in another order, each of them once; `counts`
 // tells which pairs do, by their places in the one run and in the other.
 template <class Counts>
 double largest_by_token(const Traces& traces, const Claim& claim, const Counts& counts) {
   const Tensor a = weights_of(*traces.trace, claim), b = weights_of(*traces.reference, claim);
-  std::map<std::int32_t, Index> place;
-  for (const TraceToken& token : traces.reference->tokens) {
-    place.emplace(token.id, static_cast<Index>(place.size()));
-  }
-  const std::vector<TraceToken>& tokens = traces.trace->tokens;
-  if (place.size() != tokens.size() || a.shape() != b.shape()) {
-    throw InputError("a claim compares orders of tokens that are not the same, each once");
-  }
-  const auto there = [&](Index n) { return place.at(tokens[static_cast<std::size_t>(n)].id); };
-  return largest(a.shape(), [&](Index i, Index c) {
-    const Index row = there(i), column = there(c);
+  const std::vector<Index> places = places_in(*traces.reference, *traces.trace);
+  // Keys need not be tokens: memories are none.
+  const auto length = static_cast<Index>(places.size());
+  const Shape by_token = {length, length};
+  if (a.shape() != by_token || b.shape() != by_token) throw InputError(kOtherTokens);
+  return largest(by_token, [&](Index i, Index c) {
+    const Index row = places[static_cast<std::size_t>(i)];
+    const Index column = places[static_cast<std::size_t>(c)];
     if (!counts(i, c, row, column)) return 0.0;
     return std::abs(static_cast<double>(a(i, c) - b(row, column)));
   });
@@ -149,9 +172,7 @@ double maps_apart(const Traces& traces, const Claim& claim) {
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t a = 0; a < maps.size(); ++a) {
     for (std::size_t b = 0; b < a; ++b) {
-      least = std::min(least, largest(maps[a].shape(), [&](Index i, Index c) {
-                         return std::abs(static_cast<double>(maps[a](i, c) - maps[b](i, c)));
-                       }));
+      least = std::min(least, largest_difference(maps[a], maps[b]));
     }
   }
   return least;

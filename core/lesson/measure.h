@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -17,12 +18,16 @@ Tensor weights_of(const Trace& trace, const Claim& claim);
 // InputError unless 0 <= index < count.
 void need(Index index, Index count, const char* what);
 
-// What `of` says about every pair, the largest of it.
+// What `of` says about every pair, the largest of it; NaN, which fails any claim, where it says so.
 template <class Of>
 double largest(const Shape& shape, const Of& of) {
   double most = -std::numeric_limits<double>::infinity();
   for (Index i = 0; i < shape[0]; ++i) {
-    for (Index c = 0; c < shape[1]; ++c) most = std::max(most, of(i, c));
+    for (Index c = 0; c < shape[1]; ++c) {
+      const double value = of(i, c);
+      if (std::isnan(value)) return value;
+      most = std::max(most, value);
+    }
   }
   return most;
 }

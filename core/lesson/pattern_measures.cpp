@@ -1,7 +1,6 @@
 // Measures of which keys queries may see.
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "core/analysis/flow.h"
 #include "core/attention/span.h"

@@ -1,7 +1,7 @@
 // Measures of positional encodings.
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <functional>
 
 #include "core/analysis/pair.h"
 #include "core/base/error.h"

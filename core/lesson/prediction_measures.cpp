@@ -1,8 +1,4 @@
 // Measures of what the model foresees.
-#include <algorithm>
-#include <cmath>
-#include <map>
-
 #include "core/base/error.h"
 #include "core/lesson/measure.h"
 #include "core/model/logit_lens.h"

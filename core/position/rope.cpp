@@ -69,7 +69,7 @@ Encoding rope_encoding() {
   e.id = "rope";
   e.label = "RoPE, rotary";
   e.group = "Rotation";
-  e.equation = "sᵢⱼ = (R_{i·θ} qᵢ)·(R_{j·θ} kⱼ) / √d_k,   θ_t = base^(−2t/dims)";
+  e.equation = "sᵢⱼ = (R(i·θ) qᵢ)·(R(j·θ) kⱼ) / √d_k,   θ_t = base^(−2t/dims)";
   e.summary =
       "Queries and keys are read as pairs of numbers, points in a plane, and each pair is turned "
       "by "

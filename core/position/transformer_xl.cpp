@@ -55,7 +55,7 @@ Encoding transformer_xl_encoding() {
   e.id = "transformer_xl";
   e.label = "Transformer-XL";
   e.group = "Relative vectors";
-  e.equation = "sᵢⱼ = (qᵢ·kⱼ + qᵢ·R_{i−j} + u·kⱼ + v·R_{i−j}) / √d_k,   R_m = r_m W_r";
+  e.equation = "sᵢⱼ = (qᵢ·kⱼ + qᵢ·R(i−j) + u·kⱼ + v·R(i−j)) / √d_k,   R(m) = r(m) W_r";
   e.summary =
       "The product of two tokens with added positions has four terms; here the absolute positions "
       "in it are replaced by the sinusoidal vector of the distance, and the query's own position "

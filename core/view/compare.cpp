@@ -13,7 +13,8 @@
 namespace attnscope {
 namespace {
 
-constexpr double kLeastDifference = 0.01;  // the colours of a difference end here at least
+constexpr double kLeastDifference = 0.01;   // the colours of a difference end here at least
+constexpr double kLeastDivergence = 0.001;  // bits: the bars of the rows end here at least
 
 std::vector<Show> wanted_maps(const ViewInput& input, const Sides& sides) {
   const std::string show = view_values(input.experiment.view, "compare").choice("show");
@@ -54,7 +55,7 @@ class Comparison {
     panels_ = std::move(places->panels);
     hover();
     for (const ComparisonPanel& panel : panels_) draw(panel);
-    if (places->table) draw_fact_table(page_, *places->table, "A", "B", list);
+    if (places->table) draw_fact_table(page_, *places->table, "A", "B", places->facts);
     draw_notes(*places);
     return finish(places->bottom);
   }
@@ -169,9 +170,10 @@ class Comparison {
   void draw_divergence(const ComparisonPanel& panel) {
     const Measure measure = measure_of(input_);
     const Tensor rows = divergence_of(sides_, measure.divergence, input_.cache);
-    draw_row_bars(
-        page_, panel.row_bars, panel.matrix,
-        {std::vector<double>(rows.begin(), rows.end()), {measure.name + ", bits", measure.name}});
+    draw_row_bars(page_, panel.row_bars, panel.matrix,
+                  {std::vector<double>(rows.begin(), rows.end()),
+                   {measure.name + ", bits", measure.name},
+                   kLeastDivergence});
   }
 
   // What is to be said below all: why there is no difference, or why rows are infinitely far apart.

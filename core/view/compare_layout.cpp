@@ -1,6 +1,7 @@
 #include "core/view/compare_layout.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include "core/view/colour_bar.h"
@@ -11,7 +12,9 @@ namespace {
 constexpr double kMostAspect = 4;     // of a map
 constexpr double kLargestCell = 5.5;  // em
 constexpr double kLeastPlot = 4;      // em
-constexpr double kReadable = 8;       // em: the table gives way to a smaller map ...
+constexpr double kLargeEnough = 14;   // em: smaller maps are worth a shorter table
+constexpr double kShorter = 1.04;     // ... where that makes them so much larger
+constexpr double kReadable = 12;      // em: the table gives way to a smaller map ...
 constexpr double kMuchLarger = 1.25;  // ... where that makes it so much larger
 constexpr double kCutLabels = 1.5;    // em: rather than maps that are still smaller
 constexpr double kHeading = 2.0;      // em above a map, with one line of words
@@ -46,12 +49,10 @@ class Placing {
         inside_(inside),
         sides_(sides),
         shown_(std::move(shown)),
-        facts_(facts),
         note_(std::move(note)),
-        table_width_(fact_table_width(page, facts)),
-        least_table_width_(least_fact_table_width(page, facts)),
         titles_width_(axis_titles_width(page)),
         bar_width_(colour_bar_width(page)) {
+    set_facts(facts);
     say(note_);
     for (const Side* side : {&sides.a, &sides.b}) {
       axes_.push_back({measured(page, query_axis(*side->trace, *side->tap)),
@@ -62,6 +63,7 @@ class Placing {
 
   std::optional<ComparisonPlaces> place() {
     Arrangement best = arrange(true);
+    if (best.map_width < kLargeEnough * em()) best = with_short_table(std::move(best));
     if (best.map_width < kReadable * em()) {
       say_too(kNoTable);
       const Arrangement without = arrange(false);
@@ -95,6 +97,27 @@ class Placing {
   struct Axes {
     TokenAxis rows, columns;
   };
+
+  void set_facts(const std::vector<Fact>& facts) {
+    facts_ = facts;
+    table_width_ = fact_table_width(page_, facts_);
+    least_table_width_ = least_fact_table_width(page_, facts_);
+  }
+
+  // With the essential facts alone, in small letters, where the maps gain by that.
+  Arrangement with_short_table(Arrangement whole) {
+    const std::vector<Fact> all = facts_;
+    std::vector<Fact> few;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(few),
+                 [](const Fact& fact) { return fact.essential; });
+    set_facts(few);
+    short_table_ = true;
+    Arrangement shorter = arrange(true);
+    if (shorter.map_width > kShorter * whole.map_width) return shorter;
+    set_facts(all);
+    short_table_ = false;
+    return whole;
+  }
 
   double em() const { return page_.em(); }
 
@@ -144,7 +167,10 @@ class Placing {
     return upright_bar_width(n, a) + row_bars_width(shown_[n]);
   }
 
-  double table_height() const { return fact_table_height(page_, facts_.size()); }
+  double table_height() const {
+    return short_table_ ? least_fact_table_height(page_, facts_.size())
+                        : fact_table_height(page_, facts_.size());
+  }
 
   double notes_height() const {
     const auto lines = static_cast<double>(notes_.size());
@@ -257,9 +283,8 @@ class Placing {
     }
     const double beside = a.table == TablePlace::Right ? table_width_ + 2 * kGap * em() : 0;
     const double row_height = overhead(a) + a.map_height + kRowGap * em();
-    const double content = heights(a) + static_cast<double>(a.rows) * a.map_height;
     const double x = inside_.x + std::max(0.0, (inside_.width - all - beside) / 2);
-    const double y = inside_.y + page_.spare_above(inside_.height, content);
+    const double y = inside_.y;  // what is empty is below all, not above the headings
     ComparisonPlaces places;
     double right = x;  // of what stands in the row
     for (std::size_t n = 0; n < shown_.size(); ++n) {
@@ -276,6 +301,7 @@ class Placing {
       places.table = table_box(a, places.panels, x + all, bottom);
       bottom = std::max(bottom, places.table->bottom());
     }
+    places.facts = facts_;
     places.notes = notes_;
     places.notes_at = {inside_.x, bottom + kRowGap * em()};
     places.bottom = bottom + notes_height();
@@ -368,11 +394,12 @@ class Placing {
   const Box inside_;
   const Sides& sides_;
   std::vector<Show> shown_;
-  const std::vector<Fact>& facts_;
+  std::vector<Fact> facts_;  // those of the table
+  bool short_table_ = false;
   const std::string note_;
-  std::vector<std::string> notes_;  // lines
-  const double table_width_, least_table_width_, titles_width_,
-      bar_width_;           // that cost time to measure
+  std::vector<std::string> notes_;                  // lines
+  double table_width_ = 0, least_table_width_ = 0;  // that cost time to measure, as do these
+  const double titles_width_, bar_width_;
   std::vector<Axes> axes_;  // of A, of B
   std::size_t heading_lines_ = 1;
 };

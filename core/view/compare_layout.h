@@ -25,6 +25,7 @@ struct ComparisonPanel {
 struct ComparisonPlaces {
   std::vector<ComparisonPanel> panels;
   std::optional<Box> table;  // of facts
+  std::vector<Fact> facts;   // in it: fewer where there is little space
   Point notes_at;
   std::vector<std::string> notes;  // lines, from there down; they say what has no space, too
   double bottom;                   // where the content ends

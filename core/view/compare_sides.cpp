@@ -81,15 +81,36 @@ namespace {
 
 enum class Words { All, Few, Fewest };
 
-std::string variant_words(const Side& side, const Side& other, Words words) {
-  const bool by_name = words != Words::All && side.tap->variant.id != other.tap->variant.id;
-  return by_name ? variant(side.tap->variant.id).label : describe_variant(*side.tap);
+// "base = 10", of each parameter that is not as in `usual`.
+std::string changed_values(const Info& info, const Values& values, const Values& usual) {
+  constexpr std::size_t kMostValue = 32;  // bytes; lists can be long
+  std::string text;
+  for (const Parameter& parameter : info.parameters) {
+    const auto own = values.all().find(parameter.key), other = usual.all().find(parameter.key);
+    const bool has = own != values.all().end();
+    if (has == (other != usual.all().end()) && (!has || own->second == other->second)) continue;
+    std::string value = has ? to_text(own->second) : parameter.left_out;
+    if (value.size() > kMostValue) {
+      value.resize(kMostValue);
+      value += "…";
+    }
+    text += (text.empty() ? "" : ", ") + parameter.key + " = " + value;
+  }
+  return text;
 }
 
-std::string encoding_words(const Side& side, const Side& other, Words words) {
-  const bool by_name = words != Words::All && side.tap->encoding.id != other.tap->encoding.id;
-  return by_name ? encoding(side.tap->encoding.id).label
-                 : "position: " + describe_encoding(*side.tap);
+// What a variant or an encoding is called and what is special about it: next to one of another
+// name that is what is not as usual, next to one of the same name what is not as in that one.
+std::string choice_words(const Info& info, const Choice& own, const Choice& other, Words words,
+                         const std::string& before) {
+  const bool same_name = own.id == other.id;
+  const std::string changed =
+      changed_values(info, own.values, same_name ? other.values : default_values(info.parameters));
+  if (words != Words::All) return same_name ? changed : info.label;
+  std::string text = before;
+  text += info.label;
+  if (!changed.empty()) text.append(" (").append(changed).append(")");
+  return text;
 }
 
 std::string place_words(const Side& side, Words words) {
@@ -136,8 +157,14 @@ std::vector<std::string> differences(const Side& side, const Side& other, Words 
   };
   add(side.trace->model, other.trace->model);
   if (!side.trace->given && !other.trace->given) {  // of a file's own tensors nothing is known
-    add(variant_words(side, other, words), variant_words(other, side, words));
-    add(encoding_words(side, other, words), encoding_words(other, side, words));
+    const AttentionTap &a = *side.tap, &b = *other.tap;
+    if (a.variant != b.variant) {
+      parts.push_back(choice_words(variant(a.variant.id), a.variant, b.variant, words, ""));
+    }
+    if (a.encoding != b.encoding) {
+      parts.push_back(
+          choice_words(encoding(a.encoding.id), a.encoding, b.encoding, words, "position: "));
+    }
   }
   add(place_words(side, words), place_words(other, words));
   if (!same_tokens(*side.trace, *other.trace)) parts.push_back(text_words(side, other, words));
@@ -206,16 +233,17 @@ FoundSides find_sides(const ViewInput& input) {
 
 std::vector<Fact> facts(const Sides& sides) {
   std::vector<Fact> list;
-  const auto add = [&](const std::string& name, const auto& text_of) {
-    list.push_back({name, text_of(sides.a), text_of(sides.b)});
+  const auto add = [&](const std::string& name, const auto& text_of, bool essential = false) {
+    list.push_back({name, text_of(sides.a), text_of(sides.b), essential});
   };
   const auto bits = [](const Side& side, const auto& text_of) -> std::string {
     const auto known = prediction(*side.trace);
     return known ? text_of(*known) : "–";
   };
-  add("Perplexity", [&](const Side& side) {
+  const auto perplexity = [&](const Side& side) {
     return bits(side, [](const Prediction& p) { return brief(p.perplexity, 4); });
-  });
+  };
+  add("Perplexity", perplexity, true);
   add("Bits per token", [&](const Side& side) {
     return bits(side, [](const Prediction& p) { return fixed(p.bits_per_token, 3); });
   });
@@ -230,11 +258,13 @@ std::vector<Fact> facts(const Sides& sides) {
     });
   }
   // Of the one run that is shown: the first after a start is slower than those that follow.
-  add("Time", [](const Side& side) { return brief(side.trace->milliseconds, 3) + " ms"; });
-  add("Pairs", [](const Side& side) {
+  add(
+      "Time", [](const Side& side) { return brief(side.trace->milliseconds, 3) + " ms"; }, true);
+  const auto pairs = [](const Side& side) {
     const RunCost cost = run_cost(*side.trace);
     return grouped(cost.pairs) + percent(cost.pairs, cost.all_pairs);
-  });
+  };
+  add("Pairs", pairs, true);
   add("Memory", [](const Side& side) { return bytes_text(run_cost(*side.trace).bytes); });
   return list;
 }

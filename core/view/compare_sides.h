@@ -44,9 +44,9 @@ struct FoundSides {
 FoundSides find_sides(const ViewInput& input);
 
 std::string place_name(const Side& side);  // "layer 1, head 0"
-// What tells a side from the other, in words, then in fewer: without the parameters where the names
-// alone tell the two apart, then with "L1 H0" for its layer and head. Where nothing tells them
-// apart, layer and head.
+// What tells a side from the other, in words, then in fewer: by names alone where these tell the
+// two apart, by the parameters that differ where they do not; then with "L1 H0" for its layer and
+// head. Where nothing tells them apart, layer and head.
 std::vector<std::string> headings(const Side& side, const Side& other);
 std::vector<Fact> facts(const Sides& sides);
 

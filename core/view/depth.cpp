@@ -8,6 +8,7 @@
 #include "core/view/depth_data.h"
 #include "core/view/describe.h"
 #include "core/view/matrix_plot.h"
+#include "core/view/range.h"
 #include "core/view/token_flow.h"
 #include "core/view/view_list.h"
 
@@ -174,7 +175,10 @@ class Depth {
 
   void draw_text() {
     const double y = text_.y + kLine * em();
-    draw_token_flow(page_, {text_.x, y, text_.width, flow_height_}, flow_tokens());
+    // With the last of the guesses that are in sight.
+    const Extent rows = extent_in_sight(matrix_.row, matrix_.height, length());
+    draw_token_flow(page_, {text_.x, y, text_.width, flow_height_}, flow_tokens(),
+                    static_cast<std::size_t>(std::max<Index>(rows.last, 1) - 1));
     std::vector<Swatch> swatches;
     for (Index layer = 0; layer < layers(); ++layer) {
       const auto count = std::count(exits_.begin(), exits_.end(), layer);

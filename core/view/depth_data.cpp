@@ -1,30 +1,19 @@
 #include "core/view/depth_data.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "core/base/error.h"
 #include "core/view/describe.h"
+#include "core/view/range.h"
 
 namespace attnscope {
 namespace {
 
 // The positions that the view has in sight.
-struct Positions {
-  Index first = 0, last = 0;
-  Index count() const { return last - first; }
-};
-
-Positions positions_in_sight(const ViewSettings& settings, Index length) {
+Extent positions_in_sight(const ViewSettings& settings, Index length) {
   if (!(settings.height > 0)) return {0, length};
-  const auto clamped = [length](double x) {
-    return static_cast<Index>(std::clamp(x, 0.0, static_cast<double>(length)));
-  };
-  return {clamped(std::floor(settings.row)), clamped(std::ceil(settings.row + settings.height))};
+  return extent_in_sight(settings.row, settings.height, length);
 }
 
-ViewData::Matrix guesses(const Trace& trace, const Positions& shown,
-                         const std::vector<Index>& exits) {
+ViewData::Matrix guesses(const Trace& trace, const Extent& shown, const std::vector<Index>& exits) {
   const LogitLens& lens = *trace.lens;
   const Index layers = lens.guess.dim(0), last = layers - 1;
   ViewData::Matrix matrix{"guesses",
@@ -54,7 +43,7 @@ ViewData::Matrix guesses(const Trace& trace, const Positions& shown,
   return matrix;
 }
 
-ViewData::Matrix exits_of(const Trace& trace, const Positions& shown,
+ViewData::Matrix exits_of(const Trace& trace, const Extent& shown,
                           const std::vector<Index>& exits) {
   const LogitLens& lens = *trace.lens;
   ViewData::Matrix matrix{"exits",
@@ -92,7 +81,7 @@ ViewData depth_data(const ViewInput& input) {
   const std::vector<Index> exits =
       exit_layers(*trace.lens, confidence_of(values), values.real("threshold"));
   const ExitSummary summary = exit_summary(*trace.lens, exits);
-  const Positions shown =
+  const Extent shown =
       positions_in_sight(input.experiment.view, static_cast<Index>(trace.tokens.size()));
   ViewData::Matrix shares{"shares",
                           Tensor::from({2, 1}, {static_cast<float>(summary.saved),

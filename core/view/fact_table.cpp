@@ -54,6 +54,10 @@ double fact_table_height(const Page& page, std::size_t facts) {
   return static_cast<double>(facts + 1) * kLine * page.em();
 }
 
+double least_fact_table_height(const Page& page, std::size_t facts) {
+  return kLine * (page.em() + static_cast<double>(facts) * page.small());
+}
+
 double fact_table_width(const Page& page, const std::vector<Fact>& facts) {
   return columns_of(page, facts, page.em()).all(kGap * page.em());
 }
@@ -64,10 +68,13 @@ double least_fact_table_width(const Page& page, const std::vector<Fact>& facts) 
 
 void draw_fact_table(Page& page, const Box& box, const std::string& first,
                      const std::string& second, const std::vector<Fact>& facts) {
-  const double em = page.em(), line = kLine * em, gap = kGap * em;
+  const double em = page.em(), head = kLine * em, gap = kGap * em;
+  const double share =
+      (box.height - head) / std::max(1.0, static_cast<double>(facts.size()));  // of a fact
+  const double line = std::clamp(share, kLine * page.small(), kLine * em);
   double size = em;
   Columns widths = columns_of(page, facts, size);
-  if (widths.all(gap) > box.width) {
+  if (widths.all(gap) > box.width || line < 0.99 * kLine * em) {
     size = page.small();
     widths = columns_of(page, facts, size);
   }
@@ -75,15 +82,16 @@ void draw_fact_table(Page& page, const Box& box, const std::string& first,
   const double names = std::min(
       widths.names, std::max(kMostNames * box.width, box.width - widths.a - widths.b - 2 * gap));
   const double half = (box.width - names - 2 * gap) / 2;
-  if (half < 2 * em || box.height < line) return;
+  if (half < 2 * em || box.height < head) return;
   // The first column as wide as its texts where that leaves enough for the second.
   const double a_width = std::min(widths.a, std::max(half, 2 * half - widths.b));
   const double a = box.x + names + gap;
   const double b = a + a_width + gap, b_width = box.right() - b;
-  double y = box.y + line / 2;
+  double y = box.y + head / 2;
   const double badge = 2 * kBadgePadding * em;
   draw_badge(page, {a, y}, page.ellipsised(first, em, a_width - badge, true), first_colour());
   draw_badge(page, {b, y}, page.ellipsised(second, em, b_width - badge, true), second_colour());
+  y += (head - line) / 2;
   for (const Fact& fact : facts) {
     y += line;
     if (y + line / 2 > box.bottom() + 0.5) break;

@@ -22,6 +22,12 @@ Pair focus_of(const ViewInput& input, const AttentionTap& tap, Index head,
   return pair;
 }
 
+Index shown_position(const ViewSettings& settings, const Trace& trace) {
+  const auto length = static_cast<Index>(trace.tokens.size());
+  const bool pinned = settings.pinned_query >= 0 && settings.pinned_query < length;
+  return pinned ? settings.pinned_query : length - 1;
+}
+
 Tensor attention_row(const AttentionTap& tap, Index head, Index query) {
   return tap.rows(head, query, 1).reshaped({tap.keys()});
 }

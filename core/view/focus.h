@@ -14,6 +14,9 @@ struct Pair {
 Pair focus_of(const ViewInput& input, const AttentionTap& tap, Index head,
               const std::optional<Pair>& hovered = std::nullopt);
 
+// Where a single query is shown, and what comes after it: the pinned one, else the last.
+Index shown_position(const ViewSettings& settings, const Trace& trace);
+
 // The weights of one row, without the work for the others where they must be derived.  [L_k]
 Tensor attention_row(const AttentionTap& tap, Index head, Index query);
 

@@ -87,9 +87,9 @@ FrameSequence::FrameSequence(const Experiment& experiment, const Traces& traces,
     throw InputError("seconds: expected more than 0 and at most " + brief(kMostSeconds) +
                      " for each frame, found " + brief(seconds_));
   }
-  // What heads measure over other texts belongs to one run.
+  // What heads measure over other texts is measured once, whatever this text is.
   const std::string& texts = experiment.view.statistics_file;
-  if (!texts.empty() && frames.key.find('.') != std::string::npos) {
+  if (!texts.empty() && number_.changes_heads) {
     throw InputError("animate: " + frames.key +
                      ": expected heads that are measured over this text, found the file \"" +
                      texts + "\"");

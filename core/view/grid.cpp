@@ -20,11 +20,13 @@ constexpr double kLeastThumbnail = 2;  // pixels
 constexpr double kPoolNote = 1.6;      // em: the line below thumbnails with too few pixels
 
 // Of sorted numbers: as many digits as tell neighbours apart that are not the same, up to a few.
+// Heads that were not measured have no number to tell apart.
 int digits_of(const std::vector<Thumbnail>& list) {
   constexpr int kFewest = 2, kMost = 4;
   for (int digits = kFewest; digits < kMost; ++digits) {
     const bool apart =
         std::adjacent_find(list.begin(), list.end(), [&](const auto& a, const auto& b) {
+          if (std::isnan(a.measure) || std::isnan(b.measure)) return false;
           return a.measure != b.measure && fixed(a.measure, digits) == fixed(b.measure, digits);
         }) == list.end();
     if (apart) return digits;

@@ -33,6 +33,23 @@ Shown shown(const ViewInput& input, const Thumbnail& thumbnail, const Box& box) 
   return {cells, seen};
 }
 
+// The numbers that are to be seen, which scales go by: without the first token where it is hidden.
+Tensor seen_numbers(const Thumbnail& thumbnail, const Shown& shown, bool hide_first) {
+  Tensor numbers = heat_map_cells(shown.cells);
+  if (hide_first) hide_column(numbers, first_token_column(*thumbnail.tap), shown.seen);
+  return numbers;
+}
+
+// With signs, a scale is the same to both sides of zero.
+ColourRange signed_range(const ViewInput& input, const Thumbnail& thumbnail, const Shown& shown,
+                         bool hide_first) {
+  HeatMap cells = shown.cells;
+  cells.values = seen_numbers(thumbnail, shown, hide_first);
+  cells.device = nullptr;
+  cells.plane = 0;
+  return colour_range(input, cells, true);
+}
+
 // Replaces the numbers by those that the pixels show, without the first token where it is hidden.
 // Pooling comes before a scale: the order of numbers, which it goes by, is the same after it.
 void pool(const ViewInput& input, const Thumbnail& thumbnail, bool hide_first, Shown& shown) {
@@ -42,10 +59,9 @@ void pool(const ViewInput& input, const Thumbnail& thumbnail, bool hide_first, S
   const int width = pixels(cells.box.width), height = pixels(cells.box.height);
   const auto make = [&] {
     HeatMap whole = cells;
-    whole.values = heat_map_cells(cells);
+    whole.values = seen_numbers(thumbnail, shown, hide_first);
     whole.device = nullptr;
     whole.plane = 0;
-    if (hide_first) hide_column(whole.values, first_token_column(*thumbnail.tap), shown.seen);
     return pooled ? heat_map_pixels(whole, width, height) : whole.values;
   };
   const bool keep = input.cache != nullptr && is_whole(*thumbnail.tap);
@@ -64,15 +80,15 @@ void pool(const ViewInput& input, const Thumbnail& thumbnail, bool hide_first, S
 
 // The largest magnitude of a map on a scale of its own. Rows that see a single key have a weight of
 // 1 whatever the head does (the first of a causal map has), and say nothing about it.
-double own_largest(const Thumbnail& thumbnail, const Shown& shown) {
+double own_largest(const Thumbnail& thumbnail, const Shown& shown, bool hide_first) {
   const Pattern& pattern = *thumbnail.tap->result.pattern;
   const Index head = pattern.heads() > 1 ? thumbnail.head_in_group : 0;
-  const Tensor values = heat_map_cells(shown.cells);
+  const Tensor values = seen_numbers(thumbnail, shown, hide_first);
   const ShownCells& seen = shown.seen;
   float largest = 0, of_all = 0;
   for (Index r = 0; r < values.dim(0); ++r) {
     const Index query = std::min(seen.row + r * seen.step, pattern.queries() - 1);
-    float of_row = 0;
+    float of_row = 0;  // which what is hidden, NaN, leaves as it is
     for (Index c = 0; c < values.dim(1); ++c) of_row = std::max(of_row, std::abs(values(r, c)));
     of_all = std::max(of_all, of_row);
     if (pattern.row_count(head, query) > 1) largest = std::max(largest, of_row);
@@ -124,19 +140,20 @@ GridMaps grid_maps(const ViewInput& input, const GridRaster& raster,
   std::vector<Shown> maps;
   for (const Thumbnail& thumbnail : list) {
     maps.push_back(shown(input, thumbnail, raster.box_of(thumbnail.layer, thumbnail.head).value()));
-    grid.exact += maps.back().seen.exact / static_cast<double>(list.size());
+    grid.exact += maps.back().seen.exact;
     if (!is_signed(*thumbnail.tap, thumbnail.head_in_group)) continue;
-    // With signs, the scale is the same to both sides of zero for all.
-    const ColourRange signed_range = colour_range(input, maps.back().cells, true);
-    grid.range.colour_map = signed_range.colour_map;
-    most = std::max(most, signed_range.most);
+    // All maps share the colours that one with signs needs.
+    const ColourRange range = signed_range(input, thumbnail, maps.back(), hide_first);
+    grid.range.colour_map = range.colour_map;
+    most = std::max(most, range.most);
   }
+  if (!list.empty()) grid.exact /= static_cast<double>(list.size());
   grid.range.scale = scale_of(options);
   set_most(grid.range, most);
   std::vector<double> largest;
   for (std::size_t n = 0; n < list.size(); ++n) {
     maps[n].cells.colour_map = grid.range.colour_map;
-    if (own) largest.push_back(own_largest(list[n], maps[n]));
+    if (own) largest.push_back(own_largest(list[n], maps[n], hide_first));
     const bool as_they_are = grid.range.scale == ColourRange::Scale::Linear && !hide_first;
     if (!as_they_are) pool(input, list[n], hide_first, maps[n]);
   }

@@ -9,6 +9,7 @@
 #include "core/view/colour_bar.h"
 #include "core/view/describe.h"
 #include "core/view/fact_table.h"
+#include "core/view/focus.h"
 #include "core/view/intervene_clicks.h"
 #include "core/view/intervene_data.h"
 #include "core/view/intervene_parts.h"
@@ -26,13 +27,35 @@ constexpr double kLeastMap = 3.5;     // em
 constexpr double kLeastLabels = 4.2;  // em of the tokens beside and above the maps
 constexpr double kHeading = 1.9;      // em above a map
 constexpr double kGap = 1.6;          // em between parts of the picture
-constexpr double kLeastBars = 13;     // em: width of what stands beside the maps
+constexpr double kLeastBars = 15;     // em: width of what stands beside the maps
 constexpr double kMostBars = 34;      // em
 constexpr std::size_t kTokens = 8;    // bars, at most
-constexpr double kNote = 1.4;         // em: what has no space
-constexpr std::size_t kParts = 3;     // beside the maps: switches, bars, facts
-constexpr double kChipLine = 1.9;     // em
+constexpr std::size_t kLeastTokens = 4;
+constexpr double kGivenWay = 0.65;   // of the maps' width that must be left where more bars show
+constexpr double kNote = 1.4;        // em: what has no space
+constexpr std::size_t kParts = 3;    // beside the maps: switches, bars, facts
+constexpr double kChipLine = 1.9;    // em
+constexpr double kLeastHeight = 28;  // em, from which on the chips have a place of their own
 constexpr double kShares[] = {0.42, 0.36, 0.3, 0.26, 0.22, 0.18};  // of the space, for these
+
+// The likeliest of both runs by turns, so that what comes now is there however few have space.
+std::vector<std::int32_t> likeliest_of_both(const std::vector<double>& before,
+                                            const std::vector<double>& after, std::size_t count) {
+  const auto most = static_cast<Index>(count);
+  const std::vector<Candidate> sides[] = {likeliest(after, most), likeliest(before, most)};
+  std::vector<std::int32_t> ids;
+  for (std::size_t n = 0; n < count; ++n) {
+    for (const std::vector<Candidate>& side : sides) {
+      if (n >= side.size() || ids.size() >= count) continue;
+      if (std::find(ids.begin(), ids.end(), side[n].id) == ids.end()) ids.push_back(side[n].id);
+    }
+  }
+  return ids;
+}
+
+TokenName token_name(const Trace& trace) {
+  return [&trace](std::int32_t id) { return trace.tokenizer ? token_label(trace, id) : ""; };
+}
 
 class Interventional {
  public:
@@ -53,6 +76,7 @@ class Interventional {
                            "The file holds attention alone, and no model that could be run again "
                            "with a change. Choose a model and a text.");
     }
+    if (runs_.pending) return page_.message(before.headline, before.advice);
     if (before.tap == nullptr)
       return page_.message(runs_.first + ": " + before.headline, before.advice);
     const Box inside = page_.frame(picture_title(after_) + " · interventions", caption_text());
@@ -77,17 +101,21 @@ class Interventional {
   std::string caption_text() const {
     std::string changes;
     for (const Intervention& i : input_.experiment.interventions) {
-      changes += (changes.empty() ? "" : "; ") + describe(i);
+      changes += (changes.empty() ? "" : "; ") + describe(i, token_name(after_));
     }
     const std::string what = changes.empty() ? "nothing is changed." : changes + ".";
-    const std::string head =
-        "Layer " + std::to_string(settings_.layer) + ", head " + std::to_string(settings_.head);
-    return caption(after_, runs_.compared
-                               ? head + ", in B (" + before_.model +
-                                     ", what is compared with: not the run before A's changes) "
-                                     "and in A: " +
-                                     what
-                               : head + ", before and after: " + what);
+    const auto place = [](const char* layer, const ViewSettings& view) {
+      return layer + std::to_string(view.layer) + ", head " + std::to_string(view.head);
+    };
+    if (!runs_.compared) {
+      return caption(after_, place("Layer ", settings_) + ", before and after: " + what);
+    }
+    const ViewSettings& b = runs_.first_view;
+    const bool same_head = b.layer == settings_.layer && b.head == settings_.head;
+    return caption(after_, place("Layer ", b) + ", in B (" + before_.model +
+                               ", what is compared with: not the run before A's changes) and " +
+                               (same_head ? "" : place("layer ", settings_) + ", ") +
+                               "in A: " + what);
   }
 
   std::vector<Fact> facts() const {
@@ -106,7 +134,8 @@ class Interventional {
   // least; the maps themselves go last.
   bool place(const Box& inside) {
     Box all = inside;
-    if (!input_.framed && settings_.pinned_query >= 0) {
+    // Their place is kept while no token is selected, so that selecting one moves nothing.
+    if (!input_.framed && (settings_.pinned_query >= 0 || all.height >= kLeastHeight * em())) {
       candidates_ = {inside.x, inside.bottom() - kChipLine * em(), inside.width, kChipLine * em()};
       all.height -= kChipLine * em() + 0.5 * em();
     }
@@ -114,7 +143,7 @@ class Interventional {
       Box rest = all;
       note_ = {};
       if (lost > 0 || (runs_.compared && !input_.framed)) reserve_note(rest);
-      if (const std::optional<Division> best = largest_maps(rest, lost)) {
+      if (const std::optional<Division> best = with_bars(rest, lost)) {
         divide(rest, *best);
         return place_maps();
       }
@@ -131,11 +160,23 @@ class Interventional {
     bool beside = false;   // the rest is to the right of the maps, not below
     double share = 0;      // of the width or height, for the rest
     bool stacked = false;  // the maps are one above the other
+    double width = 0;      // of a map
   };
 
-  // The division that loses at most so many parts and has the largest maps; of such whose maps are
-  // nearly as large the one with most space for the rest.
-  std::optional<Division> largest_maps(const Box& rest, std::size_t lost) {
+  // As many bars as say what comes next, up to kLeastTokens, where the maps give way only a little.
+  std::optional<Division> with_bars(const Box& rest, std::size_t lost) {
+    std::optional<Division> best = largest_maps(rest, lost, 0);
+    if (!best || !foresees_) return best;
+    for (std::size_t bars = kLeastTokens; bars > 1; --bars) {
+      const std::optional<Division> division = largest_maps(rest, lost, bars);
+      if (division && division->width >= kGivenWay * best->width) return division;
+    }
+    return best;
+  }
+
+  // The division that loses at most so many parts, shows so many bars and has the largest maps; of
+  // such whose maps are nearly as large the one with most space for the rest.
+  std::optional<Division> largest_maps(const Box& rest, std::size_t lost, std::size_t bars) {
     constexpr double kNearly = 1.04;
     std::optional<Division> best;
     double widest = 0;
@@ -143,13 +184,14 @@ class Interventional {
       if (stacked && input_.tight) continue;  // such a picture would be long
       for (const bool beside : {false, true}) {
         for (const double share : kShares) {
-          const Division division{beside, share, stacked};
+          const Division division{beside, share, stacked, 0};
           divide(rest, division);
           const double least = kNearly * widest;
+          if (bars_in(page_, others_.bars) < bars) continue;
           if (others_.missing.size() > lost || widest_map() <= least || !place_maps()) continue;
           if (left_.plot.width <= least) continue;
           best = division;
-          widest = left_.plot.width;
+          widest = best->width = left_.plot.width;
         }
       }
     }
@@ -212,6 +254,10 @@ class Interventional {
       m.rows = query_axis(trace, tap);
       m.columns = key_axis(trace, tap);
       set_visible(m, cell_window(settings_));
+      // Whose candidates are on offer.
+      if (!input_.framed && settings_.pinned_query < m.rows.count()) {
+        m.pinned_row = settings_.pinned_query;
+      }
     };
     take(left_, before_, *runs_.first_head.tap);
     take(right_, after_, *runs_.second_head.tap);
@@ -346,19 +392,15 @@ class Interventional {
     bars.two = true;
     bars.first = first_colour();
     bars.second = second_colour();
-    std::vector<std::int32_t> ids;
-    for (const auto* side : {&before, &after}) {
-      for (const Candidate& c : likeliest(*side, static_cast<Index>(kTokens))) ids.push_back(c.id);
-    }
-    std::sort(ids.begin(), ids.end());
-    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    const std::size_t rows = std::clamp<std::size_t>(bars_in(page_, others_.bars), 1, kTokens);
+    std::vector<std::int32_t> ids = likeliest_of_both(before, after, rows);
+    if (ids.empty()) return;
     const auto larger = [&](std::int32_t id) {
       const auto at = static_cast<std::size_t>(id);
       return std::max(before[at], after[at]);
     };
     std::stable_sort(ids.begin(), ids.end(),
                      [&](std::int32_t a, std::int32_t b) { return larger(a) > larger(b); });
-    ids.resize(std::min(ids.size(), kTokens));
     bars.most = larger(ids.front());
     for (const std::int32_t id : ids) {
       const auto at = static_cast<std::size_t>(id);
@@ -366,8 +408,9 @@ class Interventional {
     }
     const std::string& label = after_.tokens[static_cast<std::size_t>(position())].label;
     page_.text({others_.bars.x, others_.bars.y + 0.6 * em()},
-               page_.fitting({"What comes after “" + label + "”", "Next token", "Next"}, em(),
-                             others_.bars.width),
+               page_.fitting({"What comes after “" + label + "”", "After “" + label + "”",
+                              "Next token", "Next"},
+                             em(), others_.bars.width),
                em());
     const double title = kBarsTitle * em();
     const Box box{others_.bars.x, others_.bars.y + title, others_.bars.width,
@@ -377,7 +420,8 @@ class Interventional {
 
   void draw_facts() {
     if (others_.facts.width <= 0) return;
-    if (!facts_in_table(page_, facts_, others_.facts.width)) {
+    const bool low = others_.facts.height + 1e-6 < fact_table_height(page_, facts_.size());
+    if (low || !facts_in_table(page_, facts_, others_.facts.width)) {
       double y = others_.facts.y + kFactLine / 2 * em();
       for (const Fact& fact : facts_) {
         page_.text({others_.facts.x, y},
@@ -392,7 +436,16 @@ class Interventional {
 
   void draw_candidates() {
     const Index at = settings_.pinned_query;
-    if (candidates_.width <= 0 || at >= static_cast<Index>(before_.tokens.size()) ||
+    if (candidates_.width <= 0) return;
+    if (at < 0) {
+      page_.faint_text(
+          {candidates_.x, candidates_.y + candidates_.height / 2},
+          page_.fitting({"Click a token beside the maps to replace it.", "Click a token: replace"},
+                        page_.small(), candidates_.width),
+          page_.small());
+      return;
+    }
+    if (at >= static_cast<Index>(before_.tokens.size()) ||
         before_.tokens.size() != after_.tokens.size()) {
       return;
     }
@@ -425,14 +478,16 @@ class Interventional {
   }
 
   ViewLayout finish() {
-    for (Handle& handle : pair_handles(input_, before_, left_, right_)) {
+    // A click changes A, whose pattern B need not have; A before its changes is not there then.
+    const Trace& with_pairs = runs_.compared ? after_ : before_;
+    for (Handle& handle : pair_handles(input_, with_pairs, left_, right_)) {
       handles_.push_back(std::move(handle));
     }
     const bool in_right = input_.pointer && right_.plot.contains(*input_.pointer);
     ViewLayout layout = matrix_layout(page_, in_right ? right_ : left_,
                                       std::max({maps_bottom_, others_.bottom, note_.bottom()}));
     const bool two_runs = &before_ != &after_;
-    layout.hit = hits_of({{pair_at(left_), settings_.layer, settings_.head, two_runs},
+    layout.hit = hits_of({{pair_at(left_), runs_.first_view.layer, runs_.first_view.head, two_runs},
                           {pair_at(right_), settings_.layer, settings_.head}});
     layout.handles = std::move(handles_);
     layout.pending = pending_text(exact_);

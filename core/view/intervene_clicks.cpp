@@ -1,7 +1,9 @@
 #include "core/view/intervene_clicks.h"
 
 #include <algorithm>
+#include <set>
 
+#include "core/base/strict_json.h"
 #include "core/model/sample.h"
 #include "core/view/token_bars.h"
 
@@ -9,6 +11,7 @@ namespace attnscope {
 namespace {
 
 constexpr std::size_t kCandidates = 12;  // to replace a token by
+constexpr Index kLookedThrough = 512;    // of the likeliest, for whole words
 
 // Sets or takes back a change; the opposite one for the same pairs goes.
 void toggle(Experiment& experiment, const Intervention& change) {
@@ -54,10 +57,24 @@ std::string help(const Interventions& list, const Intervention& change) {
   return (change.kind == Intervention::Kind::Force ? "Force " : "Forbid ") + what + ".";
 }
 
-// Whether the variant allows the pair.
-bool allowed(const Trace& before, const ViewSettings& settings, Index query, Index key) {
+// Whether a change of the shown head names the pair.
+bool is_changed(const Experiment& experiment, Index query, Index key) {
+  const ViewSettings& settings = experiment.view;
+  return std::ranges::any_of(experiment.interventions, [&](const Intervention& i) {
+    const bool of_pairs =
+        i.kind == Intervention::Kind::Forbid || i.kind == Intervention::Kind::Force;
+    const bool here =
+        (i.layer < 0 || i.layer == settings.layer) && (i.head < 0 || i.head == settings.head);
+    return of_pairs && here && i.query == query && i.key == key;
+  });
+}
+
+// Whether the variant allows the pair: also where a change has taken it out of the run's pattern.
+bool allowed(const Trace& run, const Experiment& experiment, Index query, Index key) {
+  if (is_changed(experiment, query, key)) return true;
+  const ViewSettings& settings = experiment.view;
   Index head = 0;
-  const AttentionTap* tap = before.find(settings.layer, settings.head, &head);
+  const AttentionTap* tap = run.find(settings.layer, settings.head, &head);
   if (tap == nullptr || query >= tap->queries() || key >= tap->keys()) return false;
   const Pattern& pattern = *tap->result.pattern;
   return pattern.allowed(pattern.heads() == 1 ? 0 : head, query, key);
@@ -70,10 +87,40 @@ Handle selection(const Box& area, Index row, bool selected) {
           [row, selected](Experiment& e) { e.view.pinned_query = selected ? -1 : row; }};
 }
 
+// Whether it looks like a whole word rather than a part of one: a vocabulary of word pieces holds
+// " p" and " tr", too, and these are what a model often expects.
+bool is_word(const Trace& trace, std::int32_t id, bool first) {
+  const Tokenizer* tokenizer = trace.tokenizer.get();
+  if (tokenizer == nullptr || id < 0 || id >= tokenizer->vocabulary_size()) return false;
+  if (tokenizer->is_special(id)) return false;
+  std::string word = tokenizer->bytes(id);
+  if (word.starts_with(' ')) {
+    word.erase(0, 1);
+  } else if (!first) {
+    return false;
+  }
+  bool ascii = true;
+  for (char& c : word) {
+    if (static_cast<unsigned char>(c) >= 0x80) {
+      ascii = false;  // a letter of another script, or with an accent
+    } else if (c >= 'A' && c <= 'Z') {
+      c = static_cast<char>(c - 'A' + 'a');
+    } else if (c < 'a' || c > 'z') {
+      return false;
+    }
+  }
+  if (!ascii) return is_utf8(word);
+  static const std::set<std::string> kShort = {
+      "a",  "i",  "am", "an", "as", "at", "be", "by", "do", "go", "he", "if", "in", "is",
+      "it", "me", "my", "no", "of", "oh", "on", "or", "so", "to", "up", "us", "we"};
+  return word.size() > 2 ? word.find_first_of("aeiouy") != std::string::npos
+                         : kShort.contains(word);
+}
+
 }  // namespace
 
-std::vector<Handle> pair_handles(const ViewInput& input, const Trace& before,
-                                 const MatrixPlot& left, const MatrixPlot& right) {
+std::vector<Handle> pair_handles(const ViewInput& input, const Trace& run, const MatrixPlot& left,
+                                 const MatrixPlot& right) {
   std::vector<Handle> handles;
   if (!input.pointer) return handles;
   const Point p = *input.pointer;
@@ -87,9 +134,10 @@ std::vector<Handle> pair_handles(const ViewInput& input, const Trace& before,
              toggle(e, change);
            }});
     };
-    // Only where the variant allows the pair is there something to forbid or to force.
+    // Only where the variant allows the pair is there something to forbid or to force, or to take
+    // back.
     if (query >= 0 && key >= 0) {
-      if (allowed(before, settings, query, key)) offer(m->plot, query, key);
+      if (allowed(run, input.experiment, query, key)) offer(m->plot, query, key);
       continue;
     }
     const Box above{m->plot.x, m->plot.y - m->top, m->plot.width, m->top};
@@ -107,18 +155,18 @@ std::vector<Handle> pair_handles(const ViewInput& input, const Trace& before,
 }
 
 std::vector<std::int32_t> replacements(const Trace& before, Index at) {
-  std::vector<std::int32_t> ids;
+  std::vector<std::int32_t> words, others;
   const std::int32_t own = before.tokens[static_cast<std::size_t>(at)].id;
+  const auto take = [&](std::int32_t id) {
+    std::vector<std::int32_t>& list = is_word(before, id, at == 0) ? words : others;
+    if (id != own && std::find(list.begin(), list.end(), id) == list.end()) list.push_back(id);
+  };
   const std::vector<double> expected = next_tokens(before, at - 1);
-  for (const Candidate& c : likeliest(expected, static_cast<Index>(kCandidates))) {
-    if (c.id != own) ids.push_back(c.id);
-  }
-  for (const TraceToken& token : before.tokens) {
-    if (ids.size() >= kCandidates) break;
-    const bool there = std::find(ids.begin(), ids.end(), token.id) != ids.end();
-    if (!there && token.id != own) ids.push_back(token.id);
-  }
-  return ids;
+  for (const Candidate& c : likeliest(expected, kLookedThrough)) take(c.id);
+  for (const TraceToken& token : before.tokens) take(token.id);
+  words.insert(words.end(), others.begin(), others.end());
+  words.resize(std::min(words.size(), kCandidates));
+  return words;
 }
 
 Handle replacement_handle(const Box& area, Index position, std::int32_t token) {
@@ -126,12 +174,6 @@ Handle replacement_handle(const Box& area, Index position, std::int32_t token) {
           token < 0 ? "Its own token." : "Put this token in its place.",
           {},
           [position, token](Experiment& e) { replace_token(e, position, token); }};
-}
-
-Index shown_position(const ViewSettings& settings, const Trace& trace) {
-  const auto length = static_cast<Index>(trace.tokens.size());
-  const bool selected = settings.pinned_query >= 0 && settings.pinned_query < length;
-  return selected ? settings.pinned_query : length - 1;
 }
 
 std::vector<double> next_tokens(const Trace& trace, Index position) {

@@ -6,6 +6,7 @@
 #include "core/analysis/prediction.h"
 #include "core/base/error.h"
 #include "core/model/sample.h"
+#include "core/view/focus.h"
 #include "core/view/intervene_clicks.h"
 #include "core/view/view_data.h"
 
@@ -68,16 +69,22 @@ ViewData::Matrix foreseen(const TwoRuns& runs) {
   return matrix;
 }
 
+// As "Compare" says it.
+Found not_yet() {
+  return {.headline = "One moment", .advice = "The run to compare with is being computed."};
+}
+
 }  // namespace
 
 TwoRuns::TwoRuns(const ViewInput& input)
     : before(input.reference != nullptr ? *input.reference : input.trace),
       after(input.trace),
       compared(!input.experiment.others.empty()),
+      pending(compared && input.reference == nullptr),
+      first_view(compared ? input.experiment.others.front().view : input.experiment.view),
       first(compared ? "B" : "before"),
       second(compared ? "A" : "after"),
-      first_head(find_tap(before,
-                          compared ? input.experiment.others.front().view : input.experiment.view)),
+      first_head(pending ? not_yet() : find_tap(before, first_view)),
       second_head(find_tap(after, input.experiment.view)) {}
 
 ViewData intervene_data(const ViewInput& input) {

@@ -14,8 +14,10 @@ struct TwoRuns {
 
   const Trace& before;
   const Trace& after;
-  bool compared;              // `before` is B
-  std::string first, second;  // what they are called: "before", "after"
+  bool compared;                   // `before` is B
+  bool pending;                    // which is not there yet: `before` stands for nothing
+  const ViewSettings& first_view;  // whose layer and head the first is seen at
+  std::string first, second;       // what they are called: "before", "after"
   Found first_head, second_head;
 };
 

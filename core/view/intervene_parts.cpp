@@ -10,12 +10,12 @@ namespace {
 constexpr double kGap = 1.6;           // em between parts
 constexpr double kSmallGap = 0.6;      // em between bars and facts below them
 constexpr double kMostBars = 34;       // em: width of the bars
-constexpr double kLeastBars = 10;      // em, where facts stand beside them
+constexpr double kLeastBars = 13;      // em, where facts stand beside them
 constexpr double kLeastPartWidth = 9;  // em of bars and facts
 constexpr double kMostBoard = 0.42;    // of a row's width
 constexpr double kBadges = 2.5;        // em that the table's badges take beyond its numbers
 constexpr std::size_t kTokens = 8;     // bars, at most
-constexpr std::size_t kLeastTokens = 3;
+constexpr std::size_t kLeastTokens = 4;
 
 // Whether each can be read with its name.
 bool facts_fit(const Page& page, const std::vector<Fact>& facts, double width) {
@@ -39,7 +39,12 @@ double bars_height(const Page& page, std::size_t tokens) {
 void place_bars(OtherParts& parts, const Page& page, const Box& box, const OtherContent& content) {
   const double width = std::min(box.width, kMostBars * page.em());
   if (!content.foresees || width < kLeastPartWidth * page.em()) return;
-  const double facts = facts_height(page, content.facts, width), gap = kSmallGap * page.em();
+  const double gap = kSmallGap * page.em();
+  double facts = facts_height(page, content.facts, width);
+  // A table gives way to lines where bars would.
+  if (box.height < bars_height(page, kLeastTokens) + gap + facts) {
+    facts = std::min(facts, static_cast<double>(content.facts.size()) * kFactLine * page.em());
+  }
   const double bars = box.height - facts - gap, most = bars_height(page, kTokens);
   const bool both = bars >= bars_height(page, 1);
   if (both || box.height < facts) {
@@ -56,8 +61,9 @@ void place_bars_beside(OtherParts& parts, const Page& page, const Box& box,
   const double bars = std::min(box.width - table - kGap * em, kMostBars * em);
   const bool low = box.height < bars_height(page, kLeastTokens) + kSmallGap * em +
                                     facts_height(page, content.facts, box.width);
-  if (!content.foresees || bars < kLeastBars * em || !low ||
-      box.height < bars_height(page, kLeastTokens)) {
+  const double least =
+      std::max(bars_height(page, 2), fact_table_height(page, content.facts.size()));
+  if (!content.foresees || bars < kLeastBars * em || !low || box.height < least) {
     return place_bars(parts, page, box, content);
   }
   parts.bars = {box.x, box.y, bars, std::min(box.height, bars_height(page, kTokens))};
@@ -89,7 +95,7 @@ std::vector<std::string> fact_lines(const Fact& fact) {
 OtherParts place_column(const Page& page, const Box& box, const OtherContent& content) {
   const double gap = kGap * page.em();
   OtherParts parts;
-  for (const std::size_t tokens : {kLeastTokens, std::size_t{1}, std::size_t{0}}) {
+  for (std::size_t tokens = kLeastTokens + 1; tokens-- > 0;) {
     if (parts.board.width > 0) break;  // bars give way to it
     const double bars = tokens > 0 ? bars_height(page, tokens) : 0;
     const double least =
@@ -120,6 +126,11 @@ OtherParts place_row(const Page& page, const Box& box, const OtherContent& conte
   place_bars_beside(parts, page, rest, content);
   finish(parts, page, content, box.y);
   return parts;
+}
+
+std::size_t bars_in(const Page& page, const Box& bars) {
+  const double rows = (bars.height - kBarsTitle * page.em()) / token_bar_height(page, true) + 1e-6;
+  return rows > 0 ? static_cast<std::size_t>(rows) : 0;
 }
 
 void move_down(OtherParts& parts, double by) {

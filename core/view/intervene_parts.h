@@ -37,6 +37,9 @@ bool facts_in_table(const Page& page, const std::vector<Fact>& facts, double wid
 // Such a line, from the longest on: "Bits per token  5.8 → 5.7", "Bits  5.8 → 5.7".
 std::vector<std::string> fact_lines(const Fact& fact);
 
+// Of the bars, how many fit.
+std::size_t bars_in(const Page& page, const Box& bars);
+
 inline constexpr double kBarsTitle = 1.7;      // em above the bars
 inline constexpr double kLeastBarsHeight = 3;  // em, with it
 

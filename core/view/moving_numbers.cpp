@@ -44,31 +44,70 @@ void add_place(std::vector<MovingNumber>& list, const std::string& key, const st
                   }});
 }
 
-// Sets the number in every choice that is like the shown head's: for all heads, and for some.
-void set_choice(Experiment& e, std::optional<Choice> Experiment::*all,
-                std::optional<Choice> GroupChoice::*of_group, const Choice& shown,
-                const std::string& key, const Value& value) {
-  bool grouped = false;
-  for (GroupChoice& group : e.groups) {
-    std::optional<Choice>& choice = group.*of_group;
-    if (!choice || choice->id != shown.id) continue;
-    choice->values.set(key, value);
-    grouped = true;
+bool is_among(const std::vector<Index>& numbers, Index number) {
+  return numbers.empty() || std::ranges::find(numbers, number) != numbers.end();
+}
+
+// Where a variant or an encoding is said: for all heads, for some, and in the checkpoint.
+struct Member {
+  std::optional<Choice> Experiment::*all;
+  std::optional<Choice> GroupChoice::*some;
+  Choice HeadGroup::*trained;
+};
+constexpr Member kVariant{&Experiment::variant, &GroupChoice::variant, &HeadGroup::variant};
+constexpr Member kEncoding{&Experiment::encoding, &GroupChoice::encoding, &HeadGroup::encoding};
+
+// What the shown head does.
+struct ShownChoice {
+  Member member;
+  Choice choice;
+  bool of_all = false;  // the checkpoint has it in every head
+};
+
+ShownChoice shown_choice(const ModelConfig& config, const Member& member, const Choice& choice) {
+  bool of_all = true;
+  for (const auto& layer : config.groups) {
+    for (const HeadGroup& group : layer) of_all = of_all && group.*member.trained == choice;
   }
-  if (!(e.*all) && !grouped) e.*all = shown;
-  if (e.*all && (e.*all)->id == shown.id) (e.*all)->values.set(key, value);
+  return {member, choice, of_all};
+}
+
+// Sets the number in every choice that is like the shown head's: for all heads, and for some. A
+// head that has it from training gets a choice: with all others where they are trained alike (some
+// encodings and tensors of one's own allow no other), else alone, so that the others stay.
+void set_choice(Experiment& e, const ShownChoice& shown, const std::string& key,
+                const Value& value) {
+  std::optional<Choice>& all = e.*shown.member.all;
+  bool chosen = all.has_value();
+  for (const GroupChoice& group : e.groups) {
+    chosen = chosen || (group.*shown.member.some && is_among(group.layers, e.view.layer) &&
+                        is_among(group.heads, e.view.head));
+  }
+  if (!chosen && shown.of_all) all = shown.choice;
+  if (!chosen && !shown.of_all) {
+    GroupChoice& alone = e.groups.emplace_back();
+    alone.layers = {e.view.layer};
+    alone.heads = {e.view.head};
+    alone.*shown.member.some = shown.choice;
+  }
+  const auto set = [&](std::optional<Choice>& choice) {
+    if (choice && choice->id == shown.choice.id) choice->values.set(key, value);
+  };
+  set(all);
+  for (GroupChoice& group : e.groups) set(group.*shown.member.some);
 }
 
 void add_choice(std::vector<MovingNumber>& list, const std::string& prefix, const Info& info,
-                const Choice& shown, std::optional<Choice> Experiment::*all,
-                std::optional<Choice> GroupChoice::*of_group) {
+                const ShownChoice& shown) {
   for (const Parameter& p : info.parameters) {
     if (!is_number(p)) continue;
-    list.push_back({prefix + p.key, p.label + " (" + info.label + ")", p, p.slider_least,
-                    p.slider_most,
-                    [all, of_group, shown, key = p.key](Experiment& e, const Value& value) {
-                      set_choice(e, all, of_group, shown, key, value);
-                    }});
+    MovingNumber number{prefix + p.key, p.label + " (" + info.label + ")", p, p.slider_least,
+                        p.slider_most};
+    number.changes_heads = true;
+    number.set = [shown, key = p.key](Experiment& e, const Value& value) {
+      set_choice(e, shown, key, value);
+    };
+    list.push_back(number);
   }
 }
 
@@ -84,10 +123,10 @@ std::vector<MovingNumber> moving_numbers(const Experiment& experiment, const Tra
   }
   const AttentionTap* tap = trace.find(layer, experiment.view.head, nullptr);
   if (tap != nullptr && !trace.given) {
-    add_choice(list, "variant.", variant(tap->variant.id), tap->variant, &Experiment::variant,
-               &GroupChoice::variant);
-    add_choice(list, "position.", encoding(tap->encoding.id), tap->encoding, &Experiment::encoding,
-               &GroupChoice::encoding);
+    add_choice(list, "variant.", variant(tap->variant.id),
+               shown_choice(trace.config, kVariant, tap->variant));
+    add_choice(list, "position.", encoding(tap->encoding.id),
+               shown_choice(trace.config, kEncoding, tap->encoding));
   }
   if (trace.logits.defined() && !trace.tokens.empty()) {
     Parameter p;

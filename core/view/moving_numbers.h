@@ -18,6 +18,7 @@ struct MovingNumber {
   double from = 0, to = 1;  // what is offered
   // Empty for tokens: what the model writes is known only after running it.
   std::function<void(Experiment&, const Value&)> set{};
+  bool changes_heads = false;  // what heads do with any text changes with it
 };
 
 // All there are for the experiment, of which `trace` is a run; none of them twice.

@@ -9,6 +9,7 @@
 #include "core/figure/plain_text.h"
 #include "core/view/describe.h"
 #include "core/view/fact_table.h"
+#include "core/view/focus.h"
 #include "core/view/token_bars.h"
 #include "core/view/token_flow.h"
 #include "core/view/view_list.h"
@@ -165,9 +166,10 @@ class Next {
     // The boxes are needed to know which token the pointer is on, which is then outlined.
     position_ = -1;
     Page draft(input_);
-    boxes_ = draw_token_flow(draft, text_, flow_tokens());
+    const auto kept = static_cast<std::size_t>(shown_position(input_.experiment.view, trace_));
+    flow_ = draw_token_flow(draft, text_, flow_tokens(), kept);
     position_ = position();
-    boxes_ = draw_token_flow(page_, text_, flow_tokens());
+    flow_ = draw_token_flow(page_, text_, flow_tokens(), kept);
     std::vector<Swatch> swatches;
     for (const int bits : {0, 2, 4, 8, 12}) {
       swatches.push_back({colour_of_bits(bits), std::to_string(bits)});
@@ -177,13 +179,9 @@ class Next {
 
   // The position whose next token is shown: the hovered one, the pinned one, else the last.
   Index position() const {
-    if (input_.pointer) {
-      for (std::size_t n = 0; n < boxes_.size(); ++n) {
-        if (boxes_[n].contains(*input_.pointer)) return static_cast<Index>(n);
-      }
-    }
-    const Index pinned = input_.experiment.view.pinned_query;
-    return pinned >= 0 && pinned < length() ? pinned : length() - 1;
+    const Index hovered = input_.pointer ? flow_.at(*input_.pointer) : -1;
+    if (hovered >= 0) return hovered;
+    return shown_position(input_.experiment.view, trace_);
   }
 
   bool at_end() const { return position_ == length() - 1 && shows_end(trace_, input_.experiment); }
@@ -278,10 +276,10 @@ class Next {
 
   // Tokens of the text can be pinned, and at its end a bar is a token to go on with.
   void offer(const std::vector<std::int32_t>& ids, const std::vector<Box>& rows) {
-    for (std::size_t n = 0; n < boxes_.size(); ++n) {
-      const auto at = static_cast<Index>(n);
+    for (std::size_t n = 0; n < flow_.boxes.size(); ++n) {
+      const auto at = static_cast<Index>(flow_.first + n);
       const bool pinned = input_.experiment.view.pinned_query == at;
-      handles_.push_back({boxes_[n],
+      handles_.push_back({flow_.boxes[n],
                           pinned ? "Let go of this token." : "Keep what comes after this token.",
                           {},
                           [at, pinned](Experiment& e) { e.view.pinned_query = pinned ? -1 : at; }});
@@ -307,14 +305,11 @@ class Next {
 
   ViewLayout finish() {
     ViewLayout layout;
-    layout.hit = [boxes = boxes_, layer = input_.experiment.view.layer,
-                  head = input_.experiment.view.head](Point p) {
-      for (std::size_t n = 0; n < boxes.size(); ++n) {
-        if (boxes[n].contains(p)) {
-          return std::optional(Hit{layer, head, static_cast<Index>(n), -1});
-        }
-      }
-      return std::optional<Hit>();
+    layout.hit = [flow = flow_, layer = input_.experiment.view.layer,
+                  head = input_.experiment.view.head](Point p) -> std::optional<Hit> {
+      const Index at = flow.at(p);
+      if (at < 0) return std::nullopt;
+      return Hit{layer, head, at, -1};
     };
     layout.handles = std::move(handles_);
     layout.list = page_.take(bottom_);
@@ -326,7 +321,7 @@ class Next {
   const Trace& trace_;
   NextSettings settings_;
   Box text_, bars_;
-  std::vector<Box> boxes_;  // of the tokens
+  TokenFlow flow_;
   Index position_ = -1;
   std::vector<Handle> handles_;
   double bottom_ = 0;
@@ -335,10 +330,8 @@ class Next {
 // The vocabulary, likeliest first, and how the tokens of the text surprised the model.
 ViewData data(const ViewInput& input) {
   const Trace& trace = input.trace;
-  const auto length = static_cast<Index>(trace.tokens.size());
   const ViewSettings& view = input.experiment.view;
-  const bool pinned = view.pinned_query >= 0 && view.pinned_query < length;
-  const Index position = pinned ? view.pinned_query : length - 1;
+  const Index position = shown_position(view, trace);
   const NextSettings settings = next_settings(view);
   const Tensor logits = logits_at(trace, position);
   const std::vector<double> plain = probabilities(logits, {});

@@ -8,6 +8,13 @@
 
 namespace attnscope {
 
+Extent extent_in_sight(double first, double size, Index count) {
+  const auto clamped = [count](double x) {
+    return static_cast<Index>(std::clamp(x, 0.0, static_cast<double>(count)));
+  };
+  return {clamped(std::floor(first)), clamped(std::ceil(first + size))};
+}
+
 namespace {
 
 // What is in sight of a map, and how finely.
@@ -15,15 +22,12 @@ MapPlace visible_place(const HeatMap& cells, const ViewInput& input, const Atten
                        Index head) {
   MapPlace place{
       .tiles = tap.result.tiles, .head = head, .rows = tap.queries(), .columns = tap.keys()};
-  const auto cut = [](double first, double extent, Index count, Index& from, Index& size) {
-    const auto clamped = [count](double v) {
-      return static_cast<Index>(std::clamp(v, 0.0, static_cast<double>(count)));
-    };
-    from = clamped(std::floor(first));
-    size = clamped(std::ceil(first + extent)) - from;
-  };
-  cut(cells.row, cells.height, place.rows, place.row, place.height);
-  cut(cells.column, cells.width, place.columns, place.column, place.width);
+  const Extent rows = extent_in_sight(cells.row, cells.height, place.rows);
+  const Extent columns = extent_in_sight(cells.column, cells.width, place.columns);
+  place.row = rows.first;
+  place.height = rows.count();
+  place.column = columns.first;
+  place.width = columns.count();
   place.level = map_level(cells.height, cells.width, cells.box.height * input.scale,
                           cells.box.width * input.scale);
   return place;
@@ -79,19 +83,16 @@ bool is_signed(const AttentionTap& tap, Index head) {
 
 std::vector<float> visible_row_maxima(const HeatMap& cells, Index most) {
   const Tensor values = heat_map_cells(cells);
-  const auto clamped = [](double v, Index count) {
-    return static_cast<Index>(std::clamp(v, 0.0, static_cast<double>(count)));
-  };
-  const Index first = clamped(std::floor(cells.column), values.dim(1));
-  const Index last = clamped(std::ceil(cells.column + cells.width), values.dim(1));
-  const Index first_row = clamped(std::floor(cells.row), values.dim(0));
-  const Index last_row = clamped(std::ceil(cells.row + cells.height), values.dim(0));
-  const Index every = 1 + (last_row - first_row) * std::max<Index>(0, last - first) / most;
+  const Extent columns = extent_in_sight(cells.column, cells.width, values.dim(1));
+  const Extent rows = extent_in_sight(cells.row, cells.height, values.dim(0));
+  const Index every = 1 + rows.count() * columns.count() / most;
   std::vector<float> maxima;
-  for (Index r = first_row; r < last_row; r += every) {
+  for (Index r = rows.first; r < rows.last; r += every) {
     const float* row = values.data() + r * values.dim(1);
     float largest = 0;
-    for (Index c = first; c < last; ++c) largest = std::max(largest, std::abs(row[c]));
+    for (Index c = columns.first; c < columns.last; ++c) {
+      largest = std::max(largest, std::abs(row[c]));
+    }
     maxima.push_back(largest);
   }
   std::ranges::sort(maxima);

@@ -8,6 +8,13 @@
 
 namespace attnscope {
 
+// Whole cells, [first, last), that are at least partly in sight of `count`.
+struct Extent {
+  Index first = 0, last = 0;
+  Index count() const { return last - first; }
+};
+Extent extent_in_sight(double first, double size, Index count);
+
 // The numbers that a heat map shows.
 struct ShownCells {
   Tensor values;              // of each cell; undefined where they lie on a device

@@ -38,6 +38,8 @@ void draw_row_bars(Page& page, const Box& box, const MatrixPlot& m, const RowBar
     if (std::isfinite(value)) longest = std::max(longest, value);
     infinite |= std::isinf(value);
   }
+  // Where nothing finite is apart the infinite rows need no scale.
+  if (longest > 0 || !infinite) longest = std::max(longest, bars.least_range);
   const double row_height = box.height / m.height;
   const auto step = static_cast<Index>(std::max(1.0, std::ceil(1 / (row_height * m.scale))));
   // Between rows that can be told apart.

@@ -11,6 +11,7 @@ namespace attnscope {
 struct RowBars {
   std::vector<double> values;       // one a row, at least 0; infinity: a full bar; NaN: none
   std::vector<std::string> titles;  // above the bars, the first that fits
+  double least_range = 0;           // full bars stand for this at least: noise is not drawn large
 };
 
 // Bars from the left edge of `box`, which is as high as the plot; the longest finite one of the

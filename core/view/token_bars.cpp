@@ -11,7 +11,7 @@ constexpr double kRow = 1.5, kRowOfTwo = 1.9;  // em
 constexpr double kGap = 0.5;                   // em between label, bar and number
 constexpr double kMostLabel = 0.34;            // of the width
 
-constexpr double kLeastBar = 3;  // em: where bars would get less, numbers give way
+constexpr double kLeastBar = 2;  // em: where bars would get less, numbers give way
 
 std::string percent(double share) {
   if (share < 0.0005) return share > 0 ? "< 0.1 %" : "0 %";

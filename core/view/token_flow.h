@@ -17,9 +17,17 @@ struct FlowToken {
 // The height that the tokens take in this width; at most `most`.
 double token_flow_height(const Page& page, const std::vector<FlowToken>& tokens, double width,
                          double most);
-// In lines from the top of `box`; where they do not all fit the last ones are counted instead.
-// Returns the boxes of those drawn, from the first on.
-std::vector<Box> draw_token_flow(Page& page, const Box& box, const std::vector<FlowToken>& tokens);
+// What was drawn of a text: boxes of the tokens from `first` on.
+struct TokenFlow {
+  std::size_t first = 0;
+  std::vector<Box> boxes;
+  // The token there; -1: none.
+  Index at(Point p) const;
+};
+// In lines from the top of `box`. Where they do not all fit, tokens before and after are counted
+// instead; `kept` stays in sight.
+TokenFlow draw_token_flow(Page& page, const Box& box, const std::vector<FlowToken>& tokens,
+                          std::size_t kept);
 
 // A key to the colours, in one line from `at`: a title and swatches with labels, as many as fit.
 struct Swatch {

@@ -12,6 +12,7 @@
 #include "core/tensor/npy.h"
 #include "core/tensor/safetensors.h"
 #include "core/view/describe.h"
+#include "core/view/range.h"
 #include "core/view/token_axis.h"
 
 namespace attnscope {
@@ -22,26 +23,14 @@ std::string label(const std::vector<std::string>& labels, Index at) {
   return i < labels.size() ? labels[i] : std::to_string(at);
 }
 
-struct Extent {  // of cells: [first, last)
-  Index first, last;
-  Index count() const { return last - first; }
-};
-
-Extent extent(double first, double size, Index count) {
-  const auto clamped = [count](double x) {
-    return static_cast<Index>(std::clamp(x, 0.0, static_cast<double>(count)));
-  };
-  return {clamped(std::floor(first)), clamped(std::ceil(first + size))};
-}
-
 struct CellsInSight {
   Extent rows, columns;
 };
 
 CellsInSight cells_in_sight(const ViewSettings& settings, Index rows, Index columns) {
   if (!(settings.width > 0) || !(settings.height > 0)) return {{0, rows}, {0, columns}};
-  return {extent(settings.row, settings.height, rows),
-          extent(settings.column, settings.width, columns)};
+  return {extent_in_sight(settings.row, settings.height, rows),
+          extent_in_sight(settings.column, settings.width, columns)};
 }
 
 std::vector<std::string> part_of(const std::vector<std::string>& labels, const Extent& part) {

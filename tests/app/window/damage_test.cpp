@@ -162,6 +162,19 @@ TEST_F(DamageTest, KeepsOnlyTrianglesWithinTheBoxes) {
   EXPECT_TRUE(clip.x == 0 && clip.y == 96 && clip.z == 64 && clip.w == 128);
 }
 
+// Not even clip rectangles change, which rounding could make a pixel smaller.
+TEST_F(DamageTest, LeavesAWholeFrameAsItIs) {
+  ImDrawData& data = frame([](ImDrawList& draw) {
+    draw.PushClipRect({10.5F, 10.25F}, {90.75F, 60.5F});
+    draw.AddRectFilled({0, 0}, {200, 100}, IM_COL32_WHITE);
+    draw.PopClipRect();
+  });
+  const int commands = data.CmdLists[0]->CmdBuffer.Size;
+  keep_within(data, {{0, 0, kWidth, kHeight}});
+  ASSERT_EQ(data.CmdLists[0]->CmdBuffer.Size, commands);
+  EXPECT_EQ(data.CmdLists[0]->CmdBuffer[0].ClipRect.x, 10.5F);
+}
+
 TEST_F(DamageTest, KeepsEachCallbackOnceAtLeast) {
   Painted seen{{0, 0, 320, 200}, 1}, unseen{{0, 0, 320, 200}, 2};
   ImDrawData& data = frame([&](ImDrawList& draw) {

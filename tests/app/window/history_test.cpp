@@ -84,6 +84,8 @@ TEST(History, ClicksInARowAreStepsOfTheirOwn) {
   History history(e);
   e.view.layer = 1;
   history.record(e, 0);
+  e.view.layer = 2;
+  history.record(e, 0.1);
   e.view.normalise = true;
   history.record(e, 0.2);
   e.view.colour_map = "magma";
@@ -93,6 +95,7 @@ TEST(History, ClicksInARowAreStepsOfTheirOwn) {
   EXPECT_EQ(history.undo().view.colour_map, "magma");
   EXPECT_EQ(history.undo().view.colour_map, Experiment().view.colour_map);
   EXPECT_FALSE(history.undo().view.normalise);
+  EXPECT_EQ(history.undo().view.layer, 1);
   EXPECT_EQ(history.undo().view.layer, 0);
 }
 

@@ -359,6 +359,60 @@ TEST_F(Window, ClosesListsWithTheirView) {
   });
 }
 
+// In an open list the arrow keys move a mark, Enter takes it, and nobody else has these keys.
+TEST_F(Window, ListsAreChosenFromByKeys) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
+  const Report first = program.wait_for("a first picture", is_current);
+  const auto marks = [](const Report& r, const std::string& row) {
+    const Report& all = r["widgets"];
+    return all.contains("list.marked") && all.contains(row) && all["list.marked"] == all[row];
+  };
+  const auto closed = [](const Report& r) { return !r["widgets"].contains("list.marked"); };
+  program.click("text");
+  program.click("Head");
+  program.wait_for("the list", [&](const Report& r) { return marks(r, "Head.0"); });
+  program.press("Down");
+  program.wait_for("the next row", [&](const Report& r) { return marks(r, "Head.1"); });
+  program.press("Return");
+  Report report = program.wait_for("the next head", [&](const Report& r) {
+    return closed(r) && r["experiment"]["view"]["head"] == 1;
+  });
+  EXPECT_EQ(report["experiment"]["text"], "the cat");
+
+  // A long list scrolls; what cannot be chosen is passed over, and Escape changes nothing.
+  program.click("variant.type");
+  program.wait_for("the list",
+                   [&](const Report& r) { return r["widgets"].contains("variant.type.local"); });
+  program.press("End");
+  report = program.wait_for("the last row", [&](const Report& r) {
+    return !closed(r) && !marks(r, "variant.type.model");
+  });
+  const Report& last = report["widgets"]["list.marked"];
+  EXPECT_LE(last[1].get<double>() + last[3].get<double>(), 800);
+  program.keep_screenshot("list-end");
+  program.press("Home");
+  program.wait_for("the first row",
+                   [&](const Report& r) { return marks(r, "variant.type.model"); });
+  for (int row = 1; row <= 11; ++row) program.press("Down");
+  program.wait_for("the row after one that is refused", [&](const Report& r) {
+    return r["widgets"].contains("variant.type.image_2d") && marks(r, "variant.type.custom");
+  });
+  program.press("Escape");
+  report = program.wait_for("the list's end", closed);
+  EXPECT_FALSE(report["experiment"].contains("variant"));
+
+  program.press("2");
+  program.click("grid.scale");
+  report = program.wait_for("the list", [&](const Report& r) { return !closed(r); });
+  program.press("Down");
+  program.press("Return");
+  program.wait_for("another scale", [&](const Report& r) {
+    return closed(r) && r["experiment"]["view"].contains("options") &&
+           r["experiment"]["view"]["options"]["grid"].contains("scale");
+  });
+  program.keep_screenshot("list-scale");
+}
+
 // A right click on a label pins its row alone; again it lets go of it.
 TEST_F(Window, PinsARowByItsLabel) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));

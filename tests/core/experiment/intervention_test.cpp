@@ -20,6 +20,14 @@ std::string problem(const std::string& line) {
   return "";
 }
 
+TEST(Intervention, ATokenIsCalledByItsNameWhereItHasOne) {
+  const Intervention i = intervention_from_text("replace position=7 token=276");
+  EXPECT_EQ(describe(i), "token 7 is replaced by number 276");
+  EXPECT_EQ(describe(i, [](std::int32_t id) { return id == 276 ? "␣cat" : ""; }),
+            "token 7 is replaced by “␣cat”");
+  EXPECT_EQ(describe(i, [](std::int32_t) { return ""; }), "token 7 is replaced by number 276");
+}
+
 TEST(Intervention, IsWrittenAsItIsRead) {
   for (const char* line : {"off layer=2", "off layer=2 head=1", "forbid query=5 key=3",
                            "forbid key=0", "forbid key=0 layer=1 head=2",

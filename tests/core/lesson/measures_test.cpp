@@ -125,6 +125,56 @@ TEST(Measures, OfAllHeadsOfALayer) {
   EXPECT_EQ(measured("maps_apart", same), 0);
 }
 
+// The message, empty when there is none; any other error is the test's.
+std::string refusal(const std::string& id, const Traces& traces) {
+  try {
+    measured(id, traces);
+  } catch (const InputError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+// The trace with as many key columns, of which the later ones are no tokens.
+std::shared_ptr<Trace> with_keys(const Trace& trace, Index keys) {
+  auto wider = std::make_shared<Trace>(trace);
+  AttentionTap& tap = wider->attention.front();
+  const Index length = tap.queries();
+  tap.result.attention = Tensor::zeros({1, length, keys});
+  tap.result.pattern = std::make_shared<const Pattern>(Pattern::all(length, keys));
+  return wider;
+}
+
+TEST(Measures, CompareOnlyMapsOfOneSize) {
+  const auto narrow = trace_of({5, 6, 7}, kWeights);
+  for (const Index keys : {2, 4}) {
+    auto both = std::make_shared<Trace>(*narrow);
+    both->attention.push_back(with_keys(*narrow, keys)->attention.front());
+    both->attention.back().address.layer = 1;
+    EXPECT_NE(refusal("maps_apart", {both, nullptr}).find("different sizes"), std::string::npos);
+    EXPECT_NE(refusal("difference", {narrow, with_keys(*narrow, keys)}).find("different sizes"),
+              std::string::npos);
+  }
+}
+
+TEST(Measures, FollowOnlyTheSameTokens) {
+  const auto one = trace_of({5, 6, 7}, kWeights);
+  const Traces turned{one, trace_of({7, 6, 5}, kWeights)};
+  const std::pair<Traces, const char*> wrong[] = {
+      {{one, trace_of({5, 6, 8}, kWeights)}, "another token"},
+      {{trace_of({5, 5, 7}, kWeights), one}, "a token that comes twice"},
+      {{with_keys(*one, 5), with_keys(*turned.reference, 5)}, "keys that are no tokens"},
+      {{with_keys(*one, 2), with_keys(*turned.reference, 2)}, "fewer keys than tokens"},
+  };
+  for (const char* measure : {"difference_by_token", "difference_where_allowed"}) {
+    EXPECT_EQ(refusal(measure, turned), "");
+    for (const auto& [traces, what] : wrong) {
+      EXPECT_NE(refusal(measure, traces).find("each once"), std::string::npos)
+          << measure << ": " << what;
+    }
+  }
+}
+
 TEST(Measures, OfPairsThatBothOrdersAllow) {
   // Turned about, only the diagonal is allowed in both.
   const std::vector<float> turned(kWeights.rbegin(), kWeights.rend());

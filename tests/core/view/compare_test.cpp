@@ -269,6 +269,52 @@ TEST(Compare, FactsAreWhole) {
   }
 }
 
+std::vector<std::string> words_above(const Trace& a, const Trace& b, double width) {
+  Look look;
+  look.reference = &b;
+  look.width = width;
+  look.framed = false;  // the caption has all parameters
+  std::vector<std::string> found;
+  for (const Text& text : testing::texts(look_at(a, "compare", look).list)) {
+    if (text.text.find(" = ") != std::string::npos) found.push_back(text.text);
+  }
+  return found;
+}
+
+TEST(Compare, HeadingsSayOnlyWhatDiffers) {
+  Trace a = synthetic_trace(1, 2, 12), b = other_trace(12);
+  for (Trace* trace : {&a, &b}) {
+    trace->attention[0].encoding.id = "rope";
+    trace->attention[0].encoding.values = default_values(encoding("rope").parameters);
+  }
+  a.attention[0].encoding.values.set("base", 10.0);
+  const std::string label = "position: " + encoding("rope").label;
+  EXPECT_EQ(words_above(a, b, 1600),
+            (std::vector<std::string>{label + " (base = 10.0)", label + " (base = 10000.0)"}));
+  EXPECT_EQ(words_above(a, b, 600), (std::vector<std::string>{"base = 10.0", "base = 10000.0"}));
+  // Next to another encoding, what is not as usual.
+  b.attention[0].encoding.id = default_encoding().id;
+  b.attention[0].encoding.values = default_encoding().values;
+  EXPECT_EQ(words_above(a, b, 1600), std::vector<std::string>{label + " (base = 10.0)"});
+}
+
+TEST(Compare, NoiseHasShortBars) {
+  const Trace a = synthetic_trace(1, 2, 12);
+  Trace b = synthetic_trace(1, 2, 12);
+  Tensor& weights = b.attention[0].result.attention;
+  weights = weights.copy();
+  for (Index i = 1; i < 12; ++i) {
+    weights(0, i, 0) += 1e-5f;
+    weights(0, i, i) -= 1e-5f;
+  }
+  Look look;
+  look.reference = &b;
+  EXPECT_TRUE(shows(look_at(a, "compare", look).list, "to 0.001"));
+  const Trace far = other_trace(12);
+  look.reference = &far;
+  EXPECT_FALSE(shows(look_at(a, "compare", look).list, "to 0.001"));
+}
+
 // In a page that is wide, and in one that is not, the maps get most of it.
 TEST(Compare, MapsFillThePage) {
   const Trace a = synthetic_trace(1, 2, 60), b = other_trace(60);

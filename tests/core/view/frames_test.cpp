@@ -123,7 +123,24 @@ TEST(Frames, RefusedBeforeAnythingRuns) {
   EXPECT_NE(run.refused("rope", slow).find("seconds"), std::string::npos);
   Experiment over_texts = of_view("grid");
   over_texts.view.statistics_file = "texts";
-  EXPECT_NE(refusal([&] { run.frames(over_texts, options("position.base=1:2")); }), "");
+  const auto refused = [&](const char* text) {
+    return refusal([&] { run.frames(over_texts, options(text)); });
+  };
+  EXPECT_NE(refused("position.base=1:2").find("measured over this text"), std::string::npos);
+  // What heads do over other texts stays when the picture moves, or this text goes on.
+  EXPECT_EQ(refused("layer=0:1"), "");
+  EXPECT_EQ(refused("tokens=0:2"), "");
+}
+
+TEST(Frames, OnlyNumbersOfVariantAndEncodingChangeHeads) {
+  const Trace trace = testing::run_model({.variant = R"({"type": "local", "window": 4})"});
+  Index changing = 0;
+  for (const MovingNumber& number : moving_numbers(of_view("rope"), trace)) {
+    const bool expected = number.key.starts_with("variant.") || number.key.starts_with("position.");
+    EXPECT_EQ(number.changes_heads, expected) << number.key;
+    changing += number.changes_heads ? 1 : 0;
+  }
+  EXPECT_GE(changing, 2);
 }
 
 TEST(Frames, NamesThatCanBeWritten) {
@@ -174,6 +191,83 @@ TEST_F(RunFrames, OfANumberThatOneHeadHas) {
   const Experiment moved = frames(options("variant.window=1:3")).frame(2, Stop()).experiment;
   EXPECT_EQ(moved.groups.front().variant->values.integer("window"), 3);
   EXPECT_EQ(moved.variant, std::nullopt);
+}
+
+// A model some of whose heads were trained Local, with a window of 4.
+class TrainedLocal : public RunFrames {
+ protected:
+  void save(Index local_heads) {
+    ModelConfig config = testing::small_config({.layers = 2, .heads = 4});
+    const Choice position = config.groups[0][0].encoding;
+    for (auto& layer : config.groups) {
+      layer = {{local_heads, local(4), position}};
+      if (local_heads < 4) layer.push_back({4 - local_heads, default_variant(), position});
+    }
+    Checkpoint checkpoint;
+    checkpoint.model = make_model(config, 1);
+    checkpoint.tokenizer = train_bpe("bytes", 256);
+    experiment_.model = (folder_.path() / "local").string();
+    save_checkpoint(experiment_.model, checkpoint, false);
+  }
+  static Choice local(Index window) {
+    return variant_from_json({{"type", "local"}, {"window", window}}, "variant");
+  }
+  static GroupChoice head_two_local() {
+    GroupChoice group;
+    group.layers = {0};
+    group.heads = {2};
+    group.variant = local(4);
+    return group;
+  }
+  // How many keys the last token sees, in each head of a layer. The text has seven tokens.
+  static std::vector<Index> seen(const Frame& frame, Index layer) {
+    std::vector<Index> counts;
+    for (Index head = 0; head < 4; ++head) {
+      Index at = 0;
+      const Pattern& pattern = *frame.traces.trace->find(layer, head, &at)->result.pattern;
+      counts.push_back(pattern.row_count(std::min(at, pattern.heads() - 1), 6));
+    }
+    return counts;
+  }
+};
+
+TEST_F(TrainedLocal, AllHeadsMoveAlikeWhereAllWereTrainedAlike) {
+  save(4);
+  experiment_.groups = {head_two_local()};  // which says nothing of the head that is shown
+  FrameSequence moved = frames(options("variant.window=1:3"));
+  for (int n = 0; n < 3; ++n) {
+    const std::vector<Index> expected(4, n + 2);
+    const Frame frame = moved.frame(n, Stop());
+    EXPECT_EQ(seen(frame, 0), expected);
+    EXPECT_EQ(seen(frame, 1), expected);
+  }
+  // Tensors of one's own refuse groups.
+  experiment_.groups.clear();
+  EXPECT_EQ(frames(options("variant.window=1:3")).frame(0, Stop()).experiment.groups.size(), 0U);
+}
+
+TEST_F(TrainedLocal, OneHeadMovesWhereOthersWereTrainedOtherwise) {
+  save(2);
+  experiment_.view.layer = 1;
+  experiment_.view.head = 1;
+  FrameSequence moved = frames(options("variant.window=1:3"));
+  for (int n = 0; n < 3; ++n) {
+    const Frame frame = moved.frame(n, Stop());
+    EXPECT_EQ(seen(frame, 1), (std::vector<Index>{5, n + 2, 7, 7}));
+    EXPECT_EQ(seen(frame, 0), (std::vector<Index>{5, 5, 7, 7}));
+    EXPECT_EQ(frame.experiment.variant, std::nullopt);
+  }
+}
+
+TEST_F(TrainedLocal, AGroupOfOtherHeadsIsNotTheShownHeads) {
+  save(2);
+  experiment_.groups = {head_two_local()};
+  FrameSequence moved = frames(options("variant.window=1:3"));
+  for (int n = 0; n < 3; ++n) {
+    const Frame frame = moved.frame(n, Stop());
+    EXPECT_EQ(seen(frame, 0), (std::vector<Index>{n + 2, 5, n + 2, 7}));
+    EXPECT_EQ(seen(frame, 1), (std::vector<Index>{5, 5, 7, 7}));
+  }
 }
 
 TEST_F(RunFrames, OfTheTextThatTheModelWrites) {

@@ -224,6 +224,40 @@ TEST(Grid, TheFirstTokenCanBeHidden) {
   }
 }
 
+// No scale goes by what is not to be seen: neither each map's own, nor that of weights with signs.
+TEST(Grid, TheHiddenTokenSetsNoScale) {
+  for (const Index length : {10, 500}) {
+    Trace trace = testing::synthetic_trace(1, 2, length);
+    Tensor& weights = trace.attention[0].result.attention;
+    std::vector<float> largest(2);
+    for (Index head = 0; head < 2; ++head) {
+      float& of_head = largest[static_cast<std::size_t>(head)];
+      for (Index i = 0; i < length; ++i) {
+        for (Index c = 1; c < length; ++c) {
+          of_head = std::max(of_head, weights(head, i, c) *= 0.1F);
+        }
+        weights(head, i, 0) = 0.9F;
+      }
+    }
+    Look look = with("hide_first", true);
+    look.width = 1600;
+    look.height = 500;
+    look.settings.normalise = true;
+    const std::vector<HeatMap> maps = thumbnails(look_at(trace, "grid", look).list);
+    ASSERT_EQ(maps.size(), 2u);
+    for (std::size_t n = 0; n < 2; ++n) EXPECT_EQ(maps[n].most, static_cast<double>(largest[n]));
+    weights(1, length - 1, 1) = -2;
+    weights(1, length - 1, 0) = 5;
+    for (const bool hidden : {true, false}) {
+      look = with("hide_first", hidden);
+      for (const HeatMap& map : thumbnails(look_at(trace, "grid", look).list)) {
+        EXPECT_EQ(map.most, hidden ? 2 : 5);
+        EXPECT_EQ(map.least, -map.most);
+      }
+    }
+  }
+}
+
 // Numbers that are not the same do not read the same where more digits can tell them apart.
 TEST(Grid, SortedNumbersTellTheirOrder) {
   const Trace trace = testing::synthetic_trace(2, 2, 10);
@@ -241,6 +275,25 @@ TEST(Grid, SortedNumbersTellTheirOrder) {
     EXPECT_TRUE(shows(list, number)) << number;
   }
   EXPECT_TRUE(shows(list, "layer·head"));
+}
+
+TEST(Grid, HeadsThatWereNotMeasuredTakeNoDigits) {
+  const Trace trace = testing::synthetic_trace(2, 2, 10);
+  HeadTable table;
+  for (Index head = 0; head < 2; ++head) {  // of layer 0 alone
+    HeadTable::Row row{0, head, {}};
+    row.statistics.entropy = 0.25 + 0.5 * static_cast<double>(head);
+    table.rows.push_back(row);
+  }
+  Look look = sorted_by("entropy");
+  look.settings.statistics_file = "texts.txt";
+  look.heads = &table;
+  const DisplayList list = look_at(trace, "grid", look).list;
+  std::multiset<std::string> all;
+  for (const Text& text : testing::texts(list)) all.insert(text.text);
+  EXPECT_EQ(all.count("0.25"), 1u);
+  EXPECT_EQ(all.count("0.75"), 1u);
+  EXPECT_EQ(all.count("–"), 2u);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/error.h"
+#include "core/view/focus.h"
 #include "core/view/view.h"
 #include "tests/core/view/synthetic.h"
 
@@ -38,13 +40,46 @@ class Intervene : public ::testing::Test {
     return experiment;
   }
 
-  std::vector<HeatMap> maps() const {
+  static std::vector<HeatMap> maps_of(const ViewLayout& shown) {
     std::vector<HeatMap> result;
-    for (const Item& item : layout().list.items) {
+    for (const Item& item : shown.list.items) {
       const HeatMap* map = std::get_if<HeatMap>(&item);
       if (map != nullptr && map->values.dim(0) > 1) result.push_back(*map);
     }
     return result;
+  }
+
+  std::vector<HeatMap> maps() const { return maps_of(layout()); }
+
+  // The input while B, seen as `of_b`, is compared with.
+  void compare(testing::InputOf& of, const ViewSettings& of_b) const {
+    of.experiment.view.id = "intervene";
+    of.experiment.interventions = look_.interventions;
+    of.experiment.others.emplace_back().view = of_b;
+    of.input.width = look_.width;
+    of.input.height = look_.height;
+    of.input.framed = look_.framed;
+    of.input.pointer = look_.pointer;
+    of.input.reference = look_.reference;
+  }
+
+  ViewLayout compared(const ViewSettings& of_b = {}) const {
+    testing::InputOf of(trace_, look_.settings);
+    compare(of, of_b);
+    return view("intervene").lay_out(of.input);
+  }
+
+  // The help of what a click on a cell of A does while B is compared with; empty: nothing.
+  std::string offered(Index query, Index key) {
+    look_.pointer.reset();
+    const Box box = maps_of(compared()).at(1).box;
+    look_.pointer = Point{box.x + (static_cast<double>(key) + 0.5) * box.width / 9,
+                          box.y + (static_cast<double>(query) + 0.5) * box.height / 9};
+    const ViewLayout shown = compared();
+    for (const Handle& handle : shown.handles) {
+      if (handle.area.contains(*look_.pointer)) return handle.help;
+    }
+    return "";
   }
 
   Point cell(Index query, Index key) const {
@@ -108,14 +143,59 @@ TEST_F(Intervene, MapsGetMostOfTheSpace) {
   look_.width = 660;
   look_.height = 640;
   ASSERT_EQ(maps().size(), 2u);
-  EXPECT_GT(maps()[0].box.width, 230);
+  EXPECT_GT(maps()[0].box.width, 195);
   look_.height = 480;
-  EXPECT_GT(maps()[0].box.width, 140);
+  EXPECT_GT(maps()[0].box.width, 130);
   // Where there is more height than width they stand above each other.
   look_.width = 420;
   look_.height = 1000;
   EXPECT_GT(maps()[1].box.y, maps()[0].box.bottom());
   EXPECT_EQ(testing::fault(layout().list), "");
+}
+
+// However few have space, what comes now is among the next tokens, with its value before.
+TEST_F(Intervene, WhatComesNowIsAmongTheNextTokens) {
+  const Trace before = synthetic_trace(4, 6, 23);
+  trace_ = synthetic_trace(4, 6, 23);
+  float* now = trace_.logits.data() + 22 * trace_.logits.dim(1);
+  for (Index id = 0; id < trace_.logits.dim(1); ++id) now[id] = static_cast<float>(id == 11);
+  look_.reference = &before;
+  look_.interventions = {intervention_from_text("off layer=0 head=1")};
+  look_.font_size = 14;
+  look_.width = 660;
+  for (const double height : {480.0, 560.0, 640.0}) {
+    look_.height = height;
+    std::size_t bars = 0;
+    bool named = false, titled = false;
+    for (const Text& text : testing::texts(layout().list)) {
+      const std::size_t arrow = text.text.find(" % → ");
+      bars += arrow != std::string::npos ? 1 : 0;
+      named = named || text.text == "#11";
+      titled = titled || text.text.starts_with("What comes after “");
+    }
+    EXPECT_GE(bars, 4u) << height;
+    EXPECT_TRUE(named) << height;
+    EXPECT_TRUE(titled) << height;
+  }
+}
+
+TEST_F(Intervene, SelectingATokenMovesNothingAndMarksItsRow) {
+  look_.width = 660;
+  look_.height = 640;
+  const auto outlined = [&] {
+    const DisplayList list = layout().list;
+    return std::ranges::count_if(list.items, [&](const Item& item) {
+      const OutlinedBox* box = std::get_if<OutlinedBox>(&item);
+      return box != nullptr && box->thickness == 2;
+    });
+  };
+  const Box free = maps()[1].box;
+  EXPECT_EQ(outlined(), 0);
+  look_.settings.pinned_query = 4;
+  EXPECT_EQ(maps()[1].box.x, free.x);
+  EXPECT_EQ(maps()[1].box.y, free.y);
+  EXPECT_EQ(maps()[1].box.width, free.width);
+  EXPECT_EQ(outlined(), 2);
 }
 
 TEST_F(Intervene, WhatIsComparedWithIsNotCalledBefore) {
@@ -132,6 +212,55 @@ TEST_F(Intervene, WhatIsComparedWithIsNotCalledBefore) {
   EXPECT_NE(all_text().find("in B (synthetic"), std::string::npos) << all_text();
   look_.interventions = {intervention_from_text("off layer=0 head=1")};  // and no B
   EXPECT_NE(all_text().find("before and after"), std::string::npos) << all_text();
+}
+
+// Two heads of one run stay apart.
+TEST_F(Intervene, EachOfTheComparedHasItsOwnHead) {
+  const Trace other = synthetic_trace(2, 3, 9);
+  look_.reference = &other;
+  look_.settings.head = 1;
+  look_.framed = true;
+  look_.width = 1600;
+  ViewSettings of_b;
+  of_b.layer = 1;
+  of_b.head = 2;
+  const auto all_text = [&] {
+    std::string all;
+    for (const Text& text : testing::texts(compared(of_b).list)) all += text.text + " ";
+    return all;
+  };
+  EXPECT_NE(all_text().find("Layer 1, head 2, in B (synthetic"), std::string::npos) << all_text();
+  EXPECT_NE(all_text().find("and layer 0, head 1, in A:"), std::string::npos) << all_text();
+  const ViewLayout shown = compared(of_b);
+  const std::vector<HeatMap> found = maps_of(shown);
+  ASSERT_EQ(found.size(), 2u);
+  for (const bool is_b : {true, false}) {
+    const HeatMap& map = found[is_b ? 0 : 1];
+    const auto hit = shown.hit({map.box.x + map.box.width / 2, map.box.y + map.box.height / 2});
+    ASSERT_TRUE(hit.has_value());
+    EXPECT_EQ(hit->layer, is_b ? 1 : 0);
+    EXPECT_EQ(hit->head, is_b ? 2 : 1);
+    EXPECT_EQ(hit->of_reference, is_b);
+    const Tensor weights = other.attention[is_b ? 1 : 0].attention(hit->head);
+    EXPECT_EQ(map.values(hit->query, hit->key), weights(hit->query, hit->key));
+  }
+  of_b = look_.settings;
+  EXPECT_NE(all_text().find("changes) and in A:"), std::string::npos) << all_text();
+}
+
+TEST_F(Intervene, WhatIsComparedWithMayNotBeThereYet) {
+  EXPECT_NE(compared().refusal.find("One moment"), std::string::npos) << compared().refusal;
+  EXPECT_TRUE(maps_of(compared()).empty());
+  testing::InputOf of(trace_, look_.settings);
+  compare(of, {});
+  try {
+    view("intervene").data(of.input);
+    ADD_FAILURE() << "A stands for B";
+  } catch (const InputError& e) {
+    EXPECT_NE(std::string(e.what()).find("being computed"), std::string::npos) << e.what();
+  }
+  look_.reference = &trace_;
+  EXPECT_EQ(maps_of(compared()).size(), 2u);
 }
 
 TEST_F(Intervene, TensorsOfOnesOwnCannotBeRunAgain) {
@@ -171,6 +300,23 @@ TEST_F(Intervene, PairsThatAreNotAllowedCannotBeClicked) {
                            [&](const Handle& h) { return h.area.contains(*look_.pointer); }));
 }
 
+// It is A that a click changes, whatever B allows.
+TEST_F(Intervene, PairsAreThoseOfTheRunThatChanges) {
+  Trace other = synthetic_trace(2, 3, 9);
+  other.attention[0] = testing::synthetic_tap(0, 3, testing::window_and_global(9, 1, 1));
+  look_.reference = &other;
+  EXPECT_EQ(offered(5, 2), "Forbid this pair.");
+  EXPECT_EQ(offered(3, 4), "");
+  // What is no longer in A's pattern can be brought back.
+  look_.interventions = {intervention_from_text("forbid query=5 key=2 layer=0 head=0")};
+  trace_.attention[0] = testing::synthetic_tap(
+      0, 3, changed_pattern(Pattern::causal(9, 9), look_.interventions, 0, 0, 3));
+  EXPECT_EQ(offered(5, 2), "Take back what was done to this pair.");
+  EXPECT_EQ(offered(5, 3), "Forbid this pair.");
+  look_.settings.head = 1;  // which it was not done to
+  EXPECT_EQ(offered(5, 2), "Forbid this pair.");
+}
+
 TEST_F(Intervene, EveryHeadAndLayerHasASwitch) {
   int heads = 0, layers = 0;
   for (const Handle& handle : layout().handles) {
@@ -185,6 +331,18 @@ TEST_F(Intervene, EveryHeadAndLayerHasASwitch) {
   }
   EXPECT_EQ(heads, 6);
   EXPECT_EQ(layers, 2);
+}
+
+TEST_F(Intervene, ShowsThePinnedTokenElseTheLast) {
+  ViewSettings settings;
+  EXPECT_EQ(shown_position(settings, trace_), 8);
+  for (const Index pinned : {0, 4, 8}) {
+    settings.pinned_query = pinned;
+    EXPECT_EQ(shown_position(settings, trace_), pinned);
+  }
+  settings.pinned_query = 9;  // of a longer text
+  EXPECT_EQ(shown_position(settings, trace_), 8);
+  EXPECT_EQ(shown_position(settings, Trace()), -1);
 }
 
 TEST_F(Intervene, ASelectedTokenCanBeReplaced) {

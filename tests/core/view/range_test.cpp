@@ -110,5 +110,17 @@ TEST_F(DerivedMaps, AreSignedWhereWeightsCanBe) {
   EXPECT_TRUE(is_signed(derived_, 0));
 }
 
+TEST(Extent, HoldsCellsThatAreCutAndNoneBeyond) {
+  const auto expect = [](const Extent& extent, Index first, Index last) {
+    EXPECT_EQ(extent.first, first);
+    EXPECT_EQ(extent.last, last);
+  };
+  expect(extent_in_sight(2, 3, 10), 2, 5);
+  expect(extent_in_sight(2.5, 3, 10), 2, 6);
+  expect(extent_in_sight(-4, 6, 10), 0, 2);
+  expect(extent_in_sight(8, 50, 10), 8, 10);
+  expect(extent_in_sight(20, 5, 10), 10, 10);
+}
+
 }  // namespace
 }  // namespace attnscope
