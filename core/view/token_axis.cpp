@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/view/legend.h"
+
 namespace attnscope {
 namespace {
 
@@ -237,12 +239,13 @@ void draw_axis_beside(Page& page, const TokenAxis& axis, const AxisPlace& place,
   if (visible(place, marked)) {
     const std::string label = page.ellipsised(label_at(axis, marked, step), em, most);
     const double width = page.width_of(label, em), y = place.centre(marked);
-    const Colour accent = page.theme().accent;
+    // Keys have one colour wherever a pair is shown.
+    const Colour ground = side < 0 ? page.theme().accent : key_colour(page.theme());
     page.add(FilledBox{{(side < 0 ? near - width : near) - 0.3 * em, y - kLabelHeight * em / 2,
                         width + 0.6 * em, kLabelHeight * em},
-                       accent,
+                       ground,
                        0.2 * em});
-    page.add(Text{{near, y}, label, ink_on(accent), em, align});
+    page.add(Text{{near, y}, label, ink_on(ground), em, align});
   }
   if (axis.titles.empty()) return;
   page.faint_text({edge + side * (depth - em * kTitleMiddle), place.from + place.length / 2},
@@ -310,19 +313,19 @@ void draw_axis_top(Page& page, const TokenAxis& axis, const AxisPlace& place, do
               90);
   }
   if (visible(place, marked)) {
-    const Colour accent = page.theme().accent;
+    const Colour ground = key_colour(page.theme());
     const double room = level ? std::max(most, place.cell()) : most;
     const std::string label = page.ellipsised(label_at(axis, marked, step), em, room);
     const double width = page.width_of(label, em), x = place.centre(marked);
     const double across = kLabelHeight * em;
     if (level) {
       page.add(FilledBox{
-          {x - width / 2 - 0.3 * em, bottom - across, width + 0.6 * em, across}, accent, 0.2 * em});
-      page.add(Text{{x, bottom - across / 2}, label, ink_on(accent), em, Align::Middle});
+          {x - width / 2 - 0.3 * em, bottom - across, width + 0.6 * em, across}, ground, 0.2 * em});
+      page.add(Text{{x, bottom - across / 2}, label, ink_on(ground), em, Align::Middle});
     } else {
       page.add(FilledBox{
-          {x - across / 2, bottom - width - 0.3 * em, across, width + 0.6 * em}, accent, 0.2 * em});
-      page.add(Text{{x, bottom}, label, ink_on(accent), em, Align::Start, 90});
+          {x - across / 2, bottom - width - 0.3 * em, across, width + 0.6 * em}, ground, 0.2 * em});
+      page.add(Text{{x, bottom}, label, ink_on(ground), em, Align::Start, 90});
     }
   }
   for (const ColumnBand& band : axis.bands) {

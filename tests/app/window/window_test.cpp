@@ -179,6 +179,24 @@ TEST_F(Window, ChangesViewsByKeysAndClicks) {
   program.wait_for("hidden panels", [](const Report& r) { return !r["widgets"].contains("text"); });
 }
 
+// The picture in the README, assets/pictures/window.png, is this screenshot.
+TEST_F(Window, LooksAsTheReadmeShowsIt) {
+  const Display display(1600, 1000);
+  Program program(display, folder_.path(),
+                  {"--size", "1600x1000", "--scale", "1", "--text",
+                   "The animal didn't cross the street because it was too tired."});
+  program.wait_for("a first picture", is_current);
+  program.press("bracketright bracketright period period");
+  const Report before = program.wait_for("layer 2, head 2", [](const Report& r) {
+    const Report& view = r["experiment"]["view"];
+    return view["layer"] == 2 && view["head"] == 2 && is_current(r);
+  });
+  program.xdotool("mousemove 757 623");
+  program.wait_for("the pair", [&](const Report& r) { return r["picture"] != before["picture"]; });
+  program.wait_for_still_frames(std::chrono::milliseconds(500));
+  program.keep_screenshot("readme");
+}
+
 TEST_F(Window, FillsTheScreenAndComesBack) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   program.wait_for("a first picture", is_current);
