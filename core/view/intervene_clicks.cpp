@@ -1,7 +1,6 @@
 #include "core/view/intervene_clicks.h"
 
 #include <algorithm>
-#include <set>
 
 #include "core/base/strict_json.h"
 #include "core/model/sample.h"
@@ -87,9 +86,10 @@ Handle selection(const Box& area, Index row, bool selected) {
           [row, selected](Experiment& e) { e.view.pinned_query = selected ? -1 : row; }};
 }
 
-// Whether it looks like a whole word rather than a part of one: a vocabulary of word pieces holds
-// " p" and " tr", too, and these are what a model often expects.
-bool is_word(const Trace& trace, std::int32_t id, bool first) {
+// Whether it begins a word and has so many letters that it hardly is a piece of one: vocabularies
+// of word pieces hold " p" and " tr", too, and these are what a model often expects.
+bool begins_word(const Trace& trace, std::int32_t id, bool first) {
+  constexpr std::size_t kLetters = 3;
   const Tokenizer* tokenizer = trace.tokenizer.get();
   if (tokenizer == nullptr || id < 0 || id >= tokenizer->vocabulary_size()) return false;
   if (tokenizer->is_special(id)) return false;
@@ -99,22 +99,10 @@ bool is_word(const Trace& trace, std::int32_t id, bool first) {
   } else if (!first) {
     return false;
   }
-  bool ascii = true;
-  for (char& c : word) {
-    if (static_cast<unsigned char>(c) >= 0x80) {
-      ascii = false;  // a letter of another script, or with an accent
-    } else if (c >= 'A' && c <= 'Z') {
-      c = static_cast<char>(c - 'A' + 'a');
-    } else if (c < 'a' || c > 'z') {
-      return false;
-    }
-  }
-  if (!ascii) return is_utf8(word);
-  static const std::set<std::string> kShort = {
-      "a",  "i",  "am", "an", "as", "at", "be", "by", "do", "go", "he", "if", "in", "is",
-      "it", "me", "my", "no", "of", "oh", "on", "or", "so", "to", "up", "us", "we"};
-  return word.size() > 2 ? word.find_first_of("aeiouy") != std::string::npos
-                         : kShort.contains(word);
+  const bool letters = std::ranges::all_of(word, [](unsigned char c) {
+    return c >= 0x80 || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+  });
+  return letters && word.size() >= kLetters && is_utf8(word);
 }
 
 }  // namespace
@@ -158,7 +146,7 @@ std::vector<std::int32_t> replacements(const Trace& before, Index at) {
   std::vector<std::int32_t> words, others;
   const std::int32_t own = before.tokens[static_cast<std::size_t>(at)].id;
   const auto take = [&](std::int32_t id) {
-    std::vector<std::int32_t>& list = is_word(before, id, at == 0) ? words : others;
+    std::vector<std::int32_t>& list = begins_word(before, id, at == 0) ? words : others;
     if (id != own && std::find(list.begin(), list.end(), id) == list.end()) list.push_back(id);
   };
   const std::vector<double> expected = next_tokens(before, at - 1);

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/text/bpe.h"
 #include "core/view/focus.h"
+#include "core/view/intervene_clicks.h"
 #include "core/view/view.h"
 #include "tests/core/view/synthetic.h"
 
@@ -362,6 +364,29 @@ TEST_F(Intervene, ASelectedTokenCanBeReplaced) {
     EXPECT_NE(i.token, trace_.tokens[4].id);
   }
   EXPECT_GE(offered, 3);
+}
+
+// Before pieces of words, however likely these are.
+TEST(Replacements, BeginWithWords) {
+  Trace trace = synthetic_trace(1, 1, 4);
+  const auto tokenizer = train_bpe("the cat sat on the mat and the dog sat on the log", 280);
+  trace.tokenizer = tokenizer;
+  const Index size = tokenizer->vocabulary_size();
+  trace.logits = Tensor::zeros({4, size});
+  const auto is_word = [&](std::int32_t id) {
+    const std::string bytes = tokenizer->bytes(id);
+    return bytes.size() >= 4 && bytes[0] == ' ' && std::isalpha(bytes[1]) != 0;
+  };
+  std::size_t words = 0;
+  for (std::int32_t id = 0; id < size; ++id) {
+    words += !tokenizer->is_special(id) && is_word(id);
+    if (tokenizer->bytes(id) == "p") trace.logits(1, id) = 9;
+  }
+  const std::vector<std::int32_t> offered = replacements(trace, 2);
+  ASSERT_GE(words, 2u);
+  ASSERT_GT(offered.size(), words);
+  for (std::size_t n = 0; n < words; ++n) EXPECT_TRUE(is_word(offered[n])) << n;
+  EXPECT_EQ(tokenizer->bytes(offered[words]), "p");
 }
 
 }  // namespace
