@@ -282,7 +282,7 @@ void draw_export_dialog(Ui& ui, State& state) {
   bool open =
       dialog.open && !(state.browser.open && state.browser.purpose == BrowsePurpose::ExportPath);
   const bool was_open = open;
-  if (!begin_dialog(ui, "Export picture", open, 540)) {
+  if (!begin_dialog(ui, "Export", open, 540)) {
     if (was_open) dialog.open = false;
     return;
   }

@@ -70,11 +70,9 @@ void draw_export_frames(Ui& ui, State& state) {
   const MovingNumber& moved = chosen(numbers, view(shown.view.id), frames);
   ImGui::TextUnformatted("What moves");
   ImGui::SetNextItemWidth(-1);
-  if (ImGui::BeginCombo("##moves", moved.label.c_str(), ImGuiComboFlags_HeightLargest)) {
+  if (begin_combo(ui, "##moves", moved.label, ImGuiComboFlags_HeightLargest)) {
     for (const MovingNumber& number : numbers) {
-      if (ImGui::Selectable(number.label.c_str(), number.key == frames.key)) {
-        choose(frames, number);
-      }
+      if (list_row(ui, number.label, number.key == frames.key)) choose(frames, number);
       mark(ui, "export.moves." + number.key);
     }
     ImGui::EndCombo();
