@@ -253,7 +253,8 @@ Traces ExperimentRun::run_both(const Experiment& experiment, const Stop& stop) {
   std::vector<Kept> kept;
   const auto run_unless_kept = [&](Experiment one, bool lens) {
     one.others.clear();
-    const bool timed = !experiment.others.empty();
+    // What comes from a file was not computed here.
+    const bool timed = !experiment.others.empty() && one.tensors.file.empty();
     const auto time = input_time(one);
     const auto before = std::ranges::find_if(state_->kept, [&](const Kept& k) {
       return same_run(k.experiment, one) && k.input_time == time && (k.timed || !timed);
