@@ -94,13 +94,8 @@ TEST(ColourBar, ARangeSaysWhereItBegins) {
 // In all scales, at any size.
 TEST(ColourBar, NumbersAreNeverCut) {
   const Trace trace = testing::synthetic_trace(1, 1, 5);
-  Experiment experiment;
-  const ViewInput input{.trace = trace,
-                        .experiment = experiment,
-                        .width = 400,
-                        .height = 400,
-                        .theme = Theme::light(),
-                        .measure = file_text_measure()};
+  testing::InputOf of(trace, {});
+  of.input.width = of.input.height = 400;
   for (const auto scale :
        {ColourRange::Scale::Linear, ColourRange::Scale::Log, ColourRange::Scale::Rank}) {
     for (const double most : {0.0109, 1.0, 0.00123, 14.2, 123456.0}) {
@@ -108,7 +103,7 @@ TEST(ColourBar, NumbersAreNeverCut) {
         const double least = colour_map(colours).diverging() ? -most : 0;
         ColourRange range{least, most, colours, scale, most / 1e4};
         range.ranked = {static_cast<float>(most / 7), static_cast<float>(most)};
-        Page page(input);
+        Page page(of.input);
         const double em = page.em();
         const Box box{100, 50, colour_bar_width(page), 300};
         draw_colour_bar(page, box, range, {"attention weight"});

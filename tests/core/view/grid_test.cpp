@@ -258,19 +258,25 @@ TEST(Grid, TheHiddenTokenSetsNoScale) {
   }
 }
 
-// Numbers that are not the same do not read the same where more digits can tell them apart.
-TEST(Grid, SortedNumbersTellTheirOrder) {
-  const Trace trace = testing::synthetic_trace(2, 2, 10);
+// Two heads a layer, sorted by entropies that texts in a file gave.
+DisplayList sorted_over_texts(const Trace& trace, const std::vector<double>& entropies) {
   HeadTable table;
-  for (Index n = 0; n < 4; ++n) {
+  for (const double entropy : entropies) {
+    const auto n = static_cast<Index>(table.rows.size());
     HeadTable::Row row{n / 2, n % 2, {}};
-    row.statistics.entropy = 0.06 + 0.001 * static_cast<double>(n);
+    row.statistics.entropy = entropy;
     table.rows.push_back(row);
   }
   Look look = sorted_by("entropy");
   look.settings.statistics_file = "texts.txt";
   look.heads = &table;
-  const DisplayList list = look_at(trace, "grid", look).list;
+  return look_at(trace, "grid", look).list;
+}
+
+// Numbers that are not the same do not read the same where more digits can tell them apart.
+TEST(Grid, SortedNumbersTellTheirOrder) {
+  const Trace trace = testing::synthetic_trace(2, 2, 10);
+  const DisplayList list = sorted_over_texts(trace, {0.06, 0.061, 0.062, 0.063});
   for (const char* number : {"0.060", "0.061", "0.062", "0.063"}) {
     EXPECT_TRUE(shows(list, number)) << number;
   }
@@ -279,16 +285,7 @@ TEST(Grid, SortedNumbersTellTheirOrder) {
 
 TEST(Grid, HeadsThatWereNotMeasuredTakeNoDigits) {
   const Trace trace = testing::synthetic_trace(2, 2, 10);
-  HeadTable table;
-  for (Index head = 0; head < 2; ++head) {  // of layer 0 alone
-    HeadTable::Row row{0, head, {}};
-    row.statistics.entropy = 0.25 + 0.5 * static_cast<double>(head);
-    table.rows.push_back(row);
-  }
-  Look look = sorted_by("entropy");
-  look.settings.statistics_file = "texts.txt";
-  look.heads = &table;
-  const DisplayList list = look_at(trace, "grid", look).list;
+  const DisplayList list = sorted_over_texts(trace, {0.25, 0.75});  // of layer 0 alone
   std::multiset<std::string> all;
   for (const Text& text : testing::texts(list)) all.insert(text.text);
   EXPECT_EQ(all.count("0.25"), 1u);

@@ -90,14 +90,9 @@ TEST(TokenAxis, LevelLabelsThinOutWhereCellsShrink) {
 
 TEST(TokenAxis, DepthsFitThePlotBetweenThem) {
   const Trace trace = testing::synthetic_trace(1, 1, 12);
-  Experiment experiment;
-  const ViewInput input{.trace = trace,
-                        .experiment = experiment,
-                        .width = 400,
-                        .height = 400,
-                        .theme = Theme::light(),
-                        .measure = file_text_measure()};
-  const Page page(input);
+  testing::InputOf of(trace, {});
+  of.input.width = of.input.height = 400;
+  const Page page(of.input);
   const TokenAxis rows = query_axis(trace, trace.attention[0]);
   const TokenAxis columns = key_axis(trace, trace.attention[0]);
   for (double space = 60; space < 1200; space += 7) {
