@@ -15,10 +15,17 @@ if(ATTNSCOPE_SANITIZE)
   target_link_options(attnscope_options INTERFACE -fsanitize=${ATTNSCOPE_SANITIZE})
 endif()
 
-# attnscope_room(TARGET FILE...): adds a folder's sources to a library.
-function(attnscope_room target)
-  list(TRANSFORM ARGN PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
-  target_sources(${target} PRIVATE ${ARGN})
+# attnscope_sources(TARGET [FOLDER...]): all sources below these folders, or below this one. A new
+# file needs no line here.
+function(attnscope_sources target)
+  set(folders ${ARGN})
+  if(NOT folders)
+    set(folders .)
+  endif()
+  foreach(folder ${folders})
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*.cpp")
+    target_sources(${target} PRIVATE ${sources})
+  endforeach()
 endfunction()
 
 # Where quick to compile matters more than quick to run: panels and commands compute little, tests
@@ -31,20 +38,21 @@ set(ATTNSCOPE_TEST_BUILD $<$<NOT:$<CONFIG:Debug>>:-O0>)
 set(ATTNSCOPE_COMMON_HEADERS <algorithm> <array> <cmath> <cstdint> <filesystem> <functional> <limits>
     <map> <memory> <optional> <span> <string> <string_view> <vector>)
 
-# attnscope_tests(NAME LIBRARY FILE... [PROCESSORS N]): one GoogleTest program of a folder's tests,
-# each of which keeps N processors busy (1).
+# attnscope_tests(NAME LIBRARY FOLDER... [FILES FILE...] [PROCESSORS N]): one GoogleTest program of
+# the tests below these folders, each of which keeps N processors busy (1).
 function(attnscope_tests name library)
-  cmake_parse_arguments(PARSE_ARGV 2 tests "" "PROCESSORS" "")
+  cmake_parse_arguments(PARSE_ARGV 2 tests "" "PROCESSORS" "FILES")
   if(NOT tests_PROCESSORS)
     set(tests_PROCESSORS 1)
   endif()
-  add_executable(${name} ${tests_UNPARSED_ARGUMENTS})
+  add_executable(${name} ${tests_FILES})
+  if(tests_UNPARSED_ARGUMENTS)
+    attnscope_sources(${name} ${tests_UNPARSED_ARGUMENTS})
+  endif()
   target_link_libraries(${name} PRIVATE attnscope_options ${library} attnscope_testing
                                         GTest::gtest_main)
   target_compile_options(${name} PRIVATE ${ATTNSCOPE_TEST_BUILD})
   target_precompile_headers(${name} REUSE_FROM attnscope_testing)
-  target_compile_definitions(${name} PRIVATE ATTNSCOPE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-                                             ATTNSCOPE_BINARY_DIR="${PROJECT_BINARY_DIR}")
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300
                        PROCESSORS ${tests_PROCESSORS})
 endfunction()

@@ -1,10 +1,10 @@
 // The program: a window without arguments, a subcommand with them.
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
 #include <string>
 
 #include "app/command/commands.h"
+#include "app/command/options.h"
 #include "core/base/error.h"
 
 namespace {
@@ -25,16 +25,13 @@ int fail(int status, std::string message) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("attnscope: a laboratory for transformer attention", "attnscope");
-  app.footer("Exit status: 0 ok, 1 the work failed, 2 wrong use or input, 130 stopped by Ctrl-C.");
-  attnscope::command::add_commands(app);
+  attnscope::command::CommandLine line(
+      "attnscope", "attnscope: a laboratory for transformer attention",
+      "Exit status: 0 ok, 1 the work failed, 2 wrong use or input, 130 stopped by Ctrl-C.");
+  attnscope::command::add_commands(line.program());
   try {
-    app.parse(argc, argv);
+    line.run(argc, argv);
     return 0;
-  } catch (const CLI::CallForHelp& e) {
-    return app.exit(e);
-  } catch (const CLI::ParseError& e) {
-    return fail(kWrongUse, e.what());
   } catch (const attnscope::InputError& e) {
     return fail(kWrongUse, e.what());
   } catch (const attnscope::Stopped&) {

@@ -1,5 +1,5 @@
 // attnscope attend CASE [--spec SPEC.json] [--backend ..] [--terms] -o OUT: SPEC section 2.
-#include "core/attention/attend.h"
+#include "core/experiment/attend.h"
 
 #include <cstdio>
 #include <memory>
@@ -31,24 +31,26 @@ void run(const Options& options) {
     if (choice == BackendChoice::Gpu) throw InputError("--backend gpu: " + attended.note);
     std::fprintf(stderr, "attnscope: ran on the CPU: %s\n", attended.note.c_str());
   }
+  for (const std::string& remark : attended.remarks) {
+    std::fprintf(stderr, "attnscope: %s\n", remark.c_str());
+  }
   write_safetensors(options.output, attended.out);
 }
 
 }  // namespace
 
-void add_attend(CLI::App& app) {
+void add_attend(Command program) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
+  Command command = program.subcommand(
       "attend", "Carry out one attention operation on the tensors of a safetensors file");
-  command
-      ->add_option("CASE", options->input, "Tensors q, k, v or x, wq, wk, wv, and others by name")
-      ->required();
-  command->add_option("--spec", options->spec,
-                      "JSON file with the operation; by default the file's metadata say it");
-  command->add_option("--backend", options->backend, "auto, cpu or gpu")->capture_default_str();
-  command->add_flag("--terms", options->terms, "Also write the terms that make up the scores");
-  command->add_option("-o,--output", options->output, "The file to write")->required();
-  command->callback([options] { run(*options); });
+  command.add("CASE", options->input, "Tensors q, k, v or x, wq, wk, wv, and others by name")
+      .required();
+  command.add("--spec", options->spec,
+              "JSON file with the operation; by default the file's metadata say it");
+  command.add("--backend", options->backend, "auto, cpu or gpu").show_default();
+  command.flag("--terms", options->terms, "Also write the terms that make up the scores");
+  command.add("-o,--output", options->output, "The file to write").required();
+  command.action([options] { run(*options); });
 }
 
 }  // namespace attnscope::command

@@ -1,9 +1,9 @@
 #include "app/command/choice_text.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/base/strict_json.h"
 
 namespace attnscope::command {
@@ -28,12 +28,12 @@ std::vector<std::string> split(const std::string& text) {
 
 }  // namespace
 
-nlohmann::json choice_json(const std::string& text, std::string_view path,
-                           const ParametersOf& parameters_of) {
+Json choice_json(const std::string& text, std::string_view path,
+                 const ParametersOf& parameters_of) {
   if (text.starts_with('{')) return parse_json(text, path);
   const std::vector<std::string> parts = split(text);
   const std::vector<Parameter> parameters = parameters_of(parts[0]);
-  nlohmann::json object = {{"type", parts[0]}};
+  Json object = {{"type", parts[0]}};
   for (std::size_t i = 1; i < parts.size(); ++i) {
     const auto equals = parts[i].find('=');
     if (equals == std::string::npos) {

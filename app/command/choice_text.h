@@ -2,11 +2,11 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/base/json.h"
 #include "core/base/parameter.h"
 
 namespace attnscope::command {
@@ -16,7 +16,6 @@ using ParametersOf = std::function<std::vector<Parameter>(const std::string& id)
 
 // {"type": "local", "window": 4} of "local,window=4", or of JSON as it is. InputErrors begin with
 // `path`; unknown keys are left to whoever reads the JSON.
-nlohmann::json choice_json(const std::string& text, std::string_view path,
-                           const ParametersOf& parameters_of);
+Json choice_json(const std::string& text, std::string_view path, const ParametersOf& parameters_of);
 
 }  // namespace attnscope::command

@@ -1,22 +1,20 @@
 #include "app/command/commands.h"
 
-#include "app/command/strict_options.h"
-
 namespace attnscope::command {
 
-void add_commands(CLI::App& app) {
-  add_list(app);
-  add_attend(app);
-  add_run(app);
-  add_generate(app);
-  add_render(app);
-  add_gallery(app);
-  add_lesson(app);
-  add_train(app);
-  add_evaluate(app);
-  add_statistics(app);
-  add_window(app);
-  refuse_bad_values(app);
+void add_commands(Command program) {
+  add_list(program);
+  add_attend(program);
+  add_run(program);
+  add_datastore(program);
+  add_generate(program);
+  add_render(program);
+  add_gallery(program);
+  add_lesson(program);
+  add_train(program);
+  add_evaluate(program);
+  add_statistics(program);
+  add_window(program);
 }
 
 }  // namespace attnscope::command

@@ -4,22 +4,23 @@
 // line on stderr. Stopped (Ctrl-C) exits with 130 after what could be saved was saved.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "app/command/options.h"
 
 namespace attnscope::command {
 
-void add_commands(CLI::App& app);
+void add_commands(Command program);
 
-void add_attend(CLI::App& app);
-void add_evaluate(CLI::App& app);
-void add_gallery(CLI::App& app);
-void add_generate(CLI::App& app);
-void add_lesson(CLI::App& app);
-void add_list(CLI::App& app);
-void add_render(CLI::App& app);
-void add_run(CLI::App& app);
-void add_statistics(CLI::App& app);
-void add_train(CLI::App& app);
-void add_window(CLI::App& app);  // what happens without a subcommand, and `open`
+void add_attend(Command program);
+void add_datastore(Command program);
+void add_evaluate(Command program);
+void add_gallery(Command program);
+void add_generate(Command program);
+void add_lesson(Command program);
+void add_list(Command program);
+void add_render(Command program);
+void add_run(Command program);
+void add_statistics(Command program);
+void add_train(Command program);
+void add_window(Command program);  // what happens without a subcommand, and `open`
 
 }  // namespace attnscope::command

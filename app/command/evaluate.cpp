@@ -74,28 +74,28 @@ void evaluate_command(const Options& options) {
 
 }  // namespace
 
-void add_evaluate(CLI::App& app) {
-  CLI::App& command = *app.add_subcommand(
+void add_evaluate(Command program) {
+  Command command = program.subcommand(
       "evaluate",
       "How well a model predicts: bits that it needs for each byte of text files (lower is "
       "better), and with --repeat how well it copies");
   const auto options = std::make_shared<Options>();
-  command.add_option("files", options->files, "Text files");
-  command.add_option("-m,--model", options->model, "A bundled model's name or a folder");
+  command.add("files", options->files, "Text files");
+  command.add("-m,--model", options->model, "A bundled model's name or a folder");
   command
-      .add_option("--length", options->length,
-                  "Tokens of a window; default: the context that the model was trained with")
-      ->check(CLI::Range(Index{1}, kMostLength));
-  command.add_flag("--repeat", options->repeat,
-                   "Random tokens of which the end repeats what came before: loss (nats per token) "
-                   "and accuracy where they are repeated");
+      .add("--length", options->length,
+           "Tokens of a window; default: the context that the model was trained with")
+      .from_to(Index{1}, kMostLength);
+  command.flag("--repeat", options->repeat,
+               "Random tokens of which the end repeats what came before: loss (nats per token) "
+               "and accuracy where they are repeated");
   command
-      .add_option("--ngram-text", options->ngram_text,
-                  "A file that a byte n-gram model learns from, to print its score beside; once "
-                  "for each file")
-      ->allow_extra_args(false);
-  command.add_option("--ngram-order", options->ngram_order, "Bytes of an n-gram; default: 6");
-  command.callback([options] { evaluate_command(*options); });
+      .add("--ngram-text", options->ngram_text,
+           "A file that a byte n-gram model learns from, to print its score beside; once "
+           "for each file")
+      .one_each();
+  command.add("--ngram-order", options->ngram_order, "Bytes of an n-gram; default: 6");
+  command.action([options] { evaluate_command(*options); });
 }
 
 }  // namespace attnscope::command

@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <charconv>
-#include <nlohmann/json.hpp>
 
 #include "app/command/choice_text.h"
 #include "app/command/group_text.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/experiment/own_tensors.h"
 #include "core/model/config.h"
+#include "core/view/session.h"
 
 namespace attnscope::command {
 
@@ -25,22 +26,24 @@ Overlong overlong_from_text(const std::string& text) {
 }
 
 // "1,2,3"
-std::vector<std::int32_t> ids_from_text(const std::string& text) {
+
+}  // namespace
+
+std::vector<std::int32_t> ids_from_text(const std::string& text, const std::string& option,
+                                        std::int32_t least) {
   std::vector<std::int32_t> ids;
   const char *at = text.data(), *end = at + text.size();
   while (true) {
     std::int32_t id = 0;
     const auto [rest, error] = std::from_chars(at, end, id);
     const bool decimal = rest == at + 1 || *at != '0';
-    if (error != std::errc() || !decimal || id < 0 || (rest != end && *rest != ',')) break;
+    if (error != std::errc() || !decimal || id < least || (rest != end && *rest != ',')) break;
     ids.push_back(id);
     if (rest == end) return ids;
     at = rest + 1;
   }
-  throw InputError("--ids: expected token numbers such as 1,2,3, found \"" + text + "\"");
+  throw InputError(option + ": expected token numbers such as 1,2,3, found \"" + text + "\"");
 }
-
-}  // namespace
 
 Choice variant_from_text(const std::string& text) {
   return variant_from_json(
@@ -56,21 +59,20 @@ Choice encoding_from_text(const std::string& text) {
       "position");
 }
 
-void ChoiceOptions::add_to(CLI::App& command, const std::string& otherwise,
+void ChoiceOptions::add_to(Command command, const std::string& otherwise,
                            const std::string& prefix) {
-  command.add_option("--" + prefix + "variant", variant_,
-                     "Attention variant with its parameters: local,window=4 ('attnscope list "
-                     "variants' names them); default: " +
-                         otherwise);
-  command.add_option("--" + prefix + "position", encoding_,
-                     "Positional encoding with its parameters: rope,base=500 ('attnscope list "
-                     "encodings' names them); default: " +
-                         otherwise);
-  auto* causal =
-      command.add_flag("--" + prefix + "causal", causal_, "Attend to earlier tokens only");
-  auto* all =
-      command.add_flag("--" + prefix + "no-causal", no_causal_, "Attend to later tokens as well");
-  causal->excludes(all);
+  command.add("--" + prefix + "variant", variant_,
+              "Attention variant with its parameters: local,window=4 ('attnscope list "
+              "variants' names them); default: " +
+                  otherwise);
+  command.add("--" + prefix + "position", encoding_,
+              "Positional encoding with its parameters: rope,base=500 ('attnscope list "
+              "encodings' names them); default: " +
+                  otherwise);
+  Option causal = command.flag("--" + prefix + "causal", causal_, "Attend to earlier tokens only");
+  Option all =
+      command.flag("--" + prefix + "no-causal", no_causal_, "Attend to later tokens as well");
+  causal.excludes(all);
 }
 
 std::optional<Choice> ChoiceOptions::variant() const {
@@ -103,12 +105,23 @@ void ChoiceOptions::check_trace(const Trace& trace) const {
   }
 }
 
-void TensorOptions::add_to(CLI::App& command) {
-  command_ = &command;
-  command.add_option("--tokens", tokens_,
-                     "The tokens of a file of tensors: a JSON list, or a text with one a line");
-  command.add_option("--key-tokens", key_tokens_,
-                     "The tokens of its keys, where these are others than the queries'");
+RetrievalChoice retrieval_from_text(const std::string& text) {
+  Json object =
+      choice_json(text, "retrieval", [](const std::string& id) { return mixer(id).parameters; });
+  if (!object.contains("store") || !object["store"].is_string()) {
+    throw InputError("retrieval.store: expected the name of a datastore, found nothing");
+  }
+  const std::string store = object["store"].get<std::string>();
+  object.erase("store");
+  return {choice_from_json(mixer(type_of(object, "retrieval")), object, "retrieval"), store};
+}
+
+void TensorOptions::add_to(Command command) {
+  command_ = command;
+  command.add("--tokens", tokens_,
+              "The tokens of a file of tensors: a JSON list, or a text with one a line");
+  command.add("--key-tokens", key_tokens_,
+              "The tokens of its keys, where these are others than the queries'");
 }
 
 void TensorOptions::apply(const std::string& file, Experiment& experiment) const {
@@ -117,8 +130,7 @@ void TensorOptions::apply(const std::string& file, Experiment& experiment) const
   };
   if (is_tensor_file(file)) {
     for (const char* name : {"--text", "--text-file", "--ids", "--model"}) {
-      const CLI::Option* option = command_->get_option_no_throw(name);
-      if (option == nullptr || option->count() == 0) continue;
+      if (!command_->given(name)) continue;
       throw InputError(std::string(name) + ": expected without a file of tensors, found " + file);
     }
     experiment.tensors = {whole(file), "", ""};
@@ -131,60 +143,79 @@ void TensorOptions::apply(const std::string& file, Experiment& experiment) const
   if (!key_tokens_.empty()) experiment.tensors.key_tokens = whole(key_tokens_);
 }
 
-void ExperimentOptions::add_to(CLI::App& command) {
+void ExperimentOptions::add_to(Command command) {
   add_all_but_overlong(command);
   tensors_.add_to(command);
-  command.add_option("--overlong", overlong_,
-                     "Which part of a text beyond the model's context is used: first, last, or all "
-                     "(at positions the model was not trained on, up to 65536 tokens); default: "
-                     "first");
+  command.add("--overlong", overlong_,
+              "Which part of a text beyond the model's context is used: first, last, or all "
+              "(at positions the model was not trained on, up to 65536 tokens); default: "
+              "first");
   command
-      .add_option(
-          "--intervene", interventions_,
-          "A change in the model, any number of times: 'off layer=2 head=1', 'off layer=2', "
-          "'forbid query=5 key=3', 'forbid key=0', 'force query=5 key=3' (all with layer= "
-          "and head= for only there), 'replace position=4 text= cat'")
-      ->allow_extra_args(false);
+      .add("--intervene", interventions_,
+           "A change in the model, any number of times: 'off layer=2 head=1', 'off layer=2', "
+           "'forbid query=5 key=3', 'forbid key=0', 'force query=5 key=3' (all with layer= "
+           "and head= for only there), 'replace position=4 text= cat'")
+      .one_each();
 }
 
-void ExperimentOptions::add_all_but_overlong(CLI::App& command) {
-  command_ = &command;
-  command.add_option("session,--session", session_,
-                     "A session file, or a PNG made by attnscope, that says what to run; or "
-                     "attention of your own: FILE.npy, FILE.npz or FILE.safetensors");
-  auto* text = command.add_option("-t,--text", text_, "The text to run on");
-  auto* file = command.add_option("--text-file", text_file_, "A file with the text to run on");
-  auto* ids = command.add_option("--ids", ids_, "Token numbers in place of a text: 1,2,3");
-  ids->excludes(text)->excludes(file);
-  text->excludes(file);
-  command.add_option("-m,--model", model_, "A bundled model's name or a folder; default: default");
+void ExperimentOptions::add_all_but_overlong(Command command) {
+  command_ = command;
+  command.add("session,--session", session_,
+              "A session file, or a PNG made by attnscope, that says what to run; or "
+              "attention of your own: FILE.npy, FILE.npz or FILE.safetensors");
+  Option text = command.add("-t,--text", text_, "The text to run on");
+  Option file = command.add("--text-file", text_file_, "A file with the text to run on");
+  Option ids = command.add("--ids", ids_, "Token numbers in place of a text: 1,2,3");
+  command.add("--target-ids", target_ids_,
+              "What an encoder-decoder has written so far, as token numbers; of a masked model "
+              "what each position is to be, -1: nothing");
+  command.add("--target", target_, "The same as a text, behind the start");
+  command.add("--input", input_,
+              "A file with the pixels of an image or with a trajectory (safetensors)");
+  command.add("--exit", exit_,
+              "Tokens leave at the first layer that is as sure as this, from 0 to 1; for models "
+              "with exits");
+  command.add("--retrieval", retrieval_,
+              "What helps to predict: knn,store=FILE,k=8,lambda=0.25,temperature=1 or "
+              "spalm,store=FILE,k=8");
+  ids.excludes(text).excludes(file);
+  text.excludes(file);
+  command.add("-m,--model", model_, "A bundled model's name or a folder; default: default");
   choices_.add_to(command);
   command
-      .add_option("--group", groups_,
-                  "A choice for some heads, beyond --variant and --position; as often as wanted: "
-                  "\"layers=0,2;heads=0-3;variant=local,window=4;position=alibi\". Without layers "
-                  "or heads: all of them")
-      ->allow_extra_args(false);
-  command.add_option("--backend", backend_, "Where to compute: auto, cpu or gpu; default: auto");
+      .add("--group", groups_,
+           "A choice for some heads, beyond --variant and --position; as often as wanted: "
+           "\"layers=0,2;heads=0-3;variant=local,window=4;position=alibi\". Without layers "
+           "or heads: all of them")
+      .one_each();
+  command.add("--backend", backend_, "Where to compute: auto, cpu or gpu; default: auto");
 }
 
 Experiment ExperimentOptions::experiment() const {
   Experiment e;
   if (!session_.empty() && !is_tensor_file(session_)) e = load_session(session_);
   tensors_.apply(session_, e);
-  const bool new_text = command_->count("--text") > 0 || !text_file_.empty();
+  const bool new_text = command_->given("--text") || !text_file_.empty();
   if (new_text) {
     e.text = text_file_.empty() ? text_ : read_file(text_file_, kMostTextBytes);
     e.ids.clear();
     e.tensors = {};
   }
   if (!ids_.empty()) {
-    e.ids = ids_from_text(ids_);
+    e.ids = ids_from_text(ids_, "--ids", 0);
     e.tensors = {};
   }
-  if (session_.empty() && !new_text && ids_.empty()) {
-    throw InputError("expected a session file, --text, --text-file or --ids");
+  if (session_.empty() && !new_text && ids_.empty() && input_.empty()) {
+    throw InputError("expected a session file, --text, --text-file, --ids or --input");
   }
+  if (!target_ids_.empty()) e.target_ids = ids_from_text(target_ids_, "--target-ids", -1);
+  if (!target_.empty()) e.target = target_;
+  if (!input_.empty()) e.input = input_;
+  if (command_->given("--exit")) {
+    if (!(exit_ >= 0 && exit_ <= 1)) throw InputError("--exit: expected a number from 0 to 1");
+    e.exit = exit_;
+  }
+  if (!retrieval_.empty()) e.retrieval = retrieval_from_text(retrieval_);
   if (!model_.empty()) e.model = model_;
   if (const auto variant = choices_.variant()) e.variant = variant;
   if (const auto encoding = choices_.encoding()) e.encoding = encoding;
@@ -208,23 +239,23 @@ constexpr const char* kCompare[] = {"--compare",           "--compare-text",    
                                     "--compare-no-causal", "--compare-layer",    "--compare-head"};
 }  // namespace
 
-void CompareOptions::add_to(CLI::App& command) {
-  command_ = &command;
+void CompareOptions::add_to(Command command) {
+  command_ = command;
   const std::string group = "Compare with";
-  command.add_option("--compare", session_,
-                     "A session file, or a PNG made by attnscope, to compare with; default: this "
-                     "run, but for what the options below say");
-  command.add_option("--compare-text", text_, "Another text");
-  command.add_option("--compare-model", model_, "Another model's name or folder");
+  command.add("--compare", session_,
+              "A session file, or a PNG made by attnscope, to compare with; default: this "
+              "run, but for what the options below say");
+  command.add("--compare-text", text_, "Another text");
+  command.add("--compare-model", model_, "Another model's name or folder");
   choices_.add_to(command, "as this run", "compare-");
-  command.add_option("--compare-layer", layer_, "Another layer");
-  command.add_option("--compare-head", head_, "Another head");
-  for (const char* name : kCompare) command.get_option(name)->group(group);
+  command.add("--compare-layer", layer_, "Another layer");
+  command.add("--compare-head", head_, "Another head");
+  for (const char* name : kCompare) command.option(name).under_heading(group);
 }
 
 bool CompareOptions::given() const {
   return std::any_of(std::begin(kCompare), std::end(kCompare),
-                     [&](const char* name) { return command_->count(name) > 0; });
+                     [&](const char* name) { return command_->given(name); });
 }
 
 void CompareOptions::apply(Experiment& experiment) const {
@@ -236,7 +267,7 @@ void CompareOptions::apply(Experiment& experiment) const {
     other = experiment.others.front();
   }
   other.others.clear();
-  if (command_->count("--compare-text") > 0) {
+  if (command_->given("--compare-text")) {
     other.text = text_;
     other.ids.clear();
   }
@@ -244,8 +275,8 @@ void CompareOptions::apply(Experiment& experiment) const {
   if (const auto variant = choices_.variant()) other.variant = variant;
   if (const auto encoding = choices_.encoding()) other.encoding = encoding;
   if (const auto causal = choices_.causal()) other.causal = causal;
-  if (command_->count("--compare-layer") > 0) other.view.layer = layer_;
-  if (command_->count("--compare-head") > 0) other.view.head = head_;
+  if (command_->given("--compare-layer")) other.view.layer = layer_;
+  if (command_->given("--compare-head")) other.view.head = head_;
   experiment.others = {other};
 }
 

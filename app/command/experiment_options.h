@@ -2,13 +2,14 @@
 // place where they are parsed.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "app/command/options.h"
 #include "core/experiment/experiment.h"
-#include "core/experiment/trace.h"
+#include "core/trace/trace.h"
 
 namespace attnscope::command {
 
@@ -17,12 +18,19 @@ namespace attnscope::command {
 Choice variant_from_text(const std::string& text);
 Choice encoding_from_text(const std::string& text);
 
+// "1,2,3"; no number is below `least`. InputError begins with the option's name.
+std::vector<std::int32_t> ids_from_text(const std::string& text, const std::string& option,
+                                        std::int32_t least);
+
+// "knn,store=FILE,k=8". InputError begins with "retrieval".
+RetrievalChoice retrieval_from_text(const std::string& text);
+
 // --variant, --position, --causal, --no-causal.
 class ChoiceOptions {
  public:
   // `otherwise` says in the help what holds where an option is not given.
   // `prefix` begins the options' names: "compare-".
-  void add_to(CLI::App& command, const std::string& otherwise = "as the model was trained",
+  void add_to(Command command, const std::string& otherwise = "as the model was trained",
               const std::string& prefix = "");
   std::optional<Choice> variant() const;
   std::optional<Choice> encoding() const;
@@ -38,23 +46,23 @@ class ChoiceOptions {
 // --tokens, --key-tokens: what goes with a file of tensors.
 class TensorOptions {
  public:
-  void add_to(CLI::App& command);
+  void add_to(Command command);
   // Makes the experiment one of `file`, where that holds tensors. InputError for tokens without, or
   // where options of `command` say to run a model on something else.
   void apply(const std::string& file, Experiment& experiment) const;
 
  private:
   std::string tokens_, key_tokens_;
-  const CLI::App* command_ = nullptr;
+  std::optional<Command> command_;
 };
 
 // --text, --text-file, --ids, --session, --model, --group, --backend, --overlong, --intervene and
 // the above.
 class ExperimentOptions {
  public:
-  void add_to(CLI::App& command);
+  void add_to(Command command);
   // Without --overlong, for commands that have a rule of their own for what is beyond the context.
-  void add_all_but_overlong(CLI::App& command);
+  void add_all_but_overlong(Command command);
   // What the session file says, where one is given, changed by the other options. InputError when
   // there is nothing to run.
   Experiment experiment() const;
@@ -63,12 +71,13 @@ class ExperimentOptions {
 
  private:
   std::string session_, text_, text_file_, model_, backend_, overlong_;
-  std::string ids_;
+  std::string ids_, target_ids_, target_, input_, retrieval_;
+  double exit_ = 0;
   std::vector<std::string> groups_;
   std::vector<std::string> interventions_;
   ChoiceOptions choices_;
   TensorOptions tensors_;
-  const CLI::App* command_ = nullptr;
+  std::optional<Command> command_;
 };
 
 // What to compare with: --compare SESSION and --compare-text, --compare-model, --compare-variant,
@@ -76,7 +85,7 @@ class ExperimentOptions {
 // what these name.
 class CompareOptions {
  public:
-  void add_to(CLI::App& command);
+  void add_to(Command command);
   // Gives the experiment another one to stand beside it where any of these options is there.
   // InputError.
   void apply(Experiment& experiment) const;
@@ -86,7 +95,7 @@ class CompareOptions {
   std::string session_, text_, model_;
   ChoiceOptions choices_;
   Index layer_ = 0, head_ = 0;
-  const CLI::App* command_ = nullptr;
+  std::optional<Command> command_;
 };
 
 }  // namespace attnscope::command

@@ -11,7 +11,7 @@
 #include "app/command/interrupt.h"
 #include "core/experiment/runner.h"
 #include "core/figure/plain_text.h"
-#include "core/view/picture.h"
+#include "core/view/export/picture.h"
 
 namespace attnscope::command {
 namespace {
@@ -73,7 +73,7 @@ void run(const Options& options) {
     Experiment shown = experiment;
     shown.view.id = view.id;
     if (view.example) view.example(shown);
-    const auto [trace, reference] = runner.run_both(shown, stop_on_interrupt());
+    const auto [trace, reference] = runner.run_both(shown, reads_lens(shown), stop_on_interrupt());
     make_folder(options.folder);  // not before it is known that there is something to put there
     choose_head(*trace, shown.view);
     for (Experiment& other : shown.others) {
@@ -97,18 +97,16 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_gallery(CLI::App& app) {
-  CLI::App& command = *app.add_subcommand(
-      "gallery", "Draw every view, light and dark, with a page to look at them");
+void add_gallery(Command program) {
+  Command command =
+      program.subcommand("gallery", "Draw every view, light and dark, with a page to look at them");
   const auto options = std::make_shared<Options>();
-  command.add_option("DIR", options->folder, "The folder for the pictures and index.html")
-      ->required();
-  command.add_option("-m,--model", options->model, "A bundled model's name or a folder")
-      ->capture_default_str();
-  command.add_option("-t,--text", options->text, "The text to run on")->capture_default_str();
+  command.add("DIR", options->folder, "The folder for the pictures and index.html").required();
+  command.add("-m,--model", options->model, "A bundled model's name or a folder").show_default();
+  command.add("-t,--text", options->text, "The text to run on").show_default();
   options->choices.add_to(command);
-  command.add_option("--backend", options->backend, "auto, cpu or gpu")->capture_default_str();
-  command.callback([options] { run(*options); });
+  command.add("--backend", options->backend, "auto, cpu or gpu").show_default();
+  command.action([options] { run(*options); });
 }
 
 }  // namespace attnscope::command

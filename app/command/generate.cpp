@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "app/command/backends.h"
@@ -14,6 +13,7 @@
 #include "app/command/interrupt.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/experiment/chosen.h"
 #include "core/experiment/notes.h"
 #include "core/model/sample.h"
@@ -109,15 +109,15 @@ class Run {
 
   void save() const {
     if (options_.output.empty()) return;
-    const nlohmann::json object = {{"model", checkpoint_.name},
-                                   {"prompt", result_.prompt},
-                                   {"ids", result_.ids},
-                                   {"text", text()},
-                                   {"ended_by", result_.ended_by},
-                                   {"temperature", options_.sampling.temperature},
-                                   {"top_k", options_.sampling.top_k},
-                                   {"top_p", options_.sampling.top_p},
-                                   {"seed", options_.seed}};
+    const Json object = {{"model", checkpoint_.name},
+                         {"prompt", result_.prompt},
+                         {"ids", result_.ids},
+                         {"text", text()},
+                         {"ended_by", result_.ended_by},
+                         {"temperature", options_.sampling.temperature},
+                         {"top_k", options_.sampling.top_k},
+                         {"top_p", options_.sampling.top_p},
+                         {"seed", options_.seed}};
     write_file(options_.output, object.dump(2) + "\n");
   }
 
@@ -204,30 +204,29 @@ void generate(const Options& options) {
 
 }  // namespace
 
-void add_generate(CLI::App& app) {
-  CLI::App& command = *app.add_subcommand(
+void add_generate(Command program) {
+  Command command = program.subcommand(
       "generate",
       "Continue a text with a model; the continuation goes to standard output token by token. "
       "Ctrl-C ends it and keeps what has come");
   const auto options = std::make_shared<Options>();
   options->experiment.add_all_but_overlong(command);
-  command.add_option("-n,--tokens", options->tokens, "How many tokens at most; default: 100");
-  command.add_option("--temperature", options->sampling.temperature,
-                     "Below 1 likely tokens become likelier, 0 takes the likeliest; default: 0.8");
-  command.add_option("--top-k", options->sampling.top_k,
-                     "Only so many of the likeliest tokens; 0, the default: all");
-  command.add_option("--top-p", options->sampling.top_p,
-                     "Only the likeliest tokens that together have this probability; default: 1");
-  command.add_option("--seed", options->seed,
-                     "The same seed gives the same continuation; default: 0");
-  command.add_option("--beyond", options->beyond,
-                     "When the model's context is full: slide (the default) forgets the older half "
-                     "of the text, stop ends");
-  command.add_flag("--ignore-end", options->ignore_end,
-                   "Go on when the model ends its text (eos_token_id of its config.json)");
-  command.add_option("-o,--output", options->output,
-                     "A JSON file for the ids of prompt and continuation and how they were made");
-  command.callback([options] { generate(*options); });
+  command.add("-n,--tokens", options->tokens, "How many tokens at most; default: 100");
+  command.add("--temperature", options->sampling.temperature,
+              "Below 1 likely tokens become likelier, 0 takes the likeliest; default: 0.8");
+  command.add("--top-k", options->sampling.top_k,
+              "Only so many of the likeliest tokens; 0, the default: all");
+  command.add("--top-p", options->sampling.top_p,
+              "Only the likeliest tokens that together have this probability; default: 1");
+  command.add("--seed", options->seed, "The same seed gives the same continuation; default: 0");
+  command.add("--beyond", options->beyond,
+              "When the model's context is full: slide (the default) forgets the older half "
+              "of the text, stop ends");
+  command.flag("--ignore-end", options->ignore_end,
+               "Go on when the model ends its text (eos_token_id of its config.json)");
+  command.add("-o,--output", options->output,
+              "A JSON file for the ids of prompt and continuation and how they were made");
+  command.action([options] { generate(*options); });
 }
 
 }  // namespace attnscope::command

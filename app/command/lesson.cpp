@@ -11,7 +11,7 @@
 #include "core/base/error.h"
 #include "core/experiment/runner.h"
 #include "core/figure/plain_text.h"
-#include "core/view/picture.h"
+#include "core/view/export/picture.h"
 
 namespace attnscope::command {
 namespace {
@@ -56,7 +56,7 @@ void run(const Options& options) {
   int failed = 0;
   for (std::size_t n = 0; n < lesson.steps.size(); ++n) {
     const LessonStep& step = lesson.steps[n];
-    const Traces traces = runner.run_both(step.experiment, stop);
+    const Traces traces = runner.run_both(step.experiment, reads_lens(step.experiment), stop);
     std::vector<ClaimCheck> checks;
     for (const Claim& claim : step.claims) {
       checks.push_back(check(claim, traces));
@@ -83,17 +83,17 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_lesson(CLI::App& app) {
-  CLI::App& command = *app.add_subcommand(
+void add_lesson(Command program) {
+  Command command = program.subcommand(
       "lesson", "Go through a lesson: its words, with what its claims say measured");
   const auto options = std::make_shared<Options>();
   command
-      .add_option("LESSON", options->lesson,
-                  "A bundled lesson ('attnscope list lessons' names them) or a file")
-      ->required();
-  command.add_option("-o,--output", options->folder,
-                     "A folder for a handout: index.html and a picture of each step");
-  command.callback([options] { run(*options); });
+      .add("LESSON", options->lesson,
+           "A bundled lesson ('attnscope list lessons' names them) or a file")
+      .required();
+  command.add("-o,--output", options->folder,
+              "A folder for a handout: index.html and a picture of each step");
+  command.action([options] { run(*options); });
 }
 
 }  // namespace attnscope::command

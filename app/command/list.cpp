@@ -1,13 +1,19 @@
-// attnscope list [models|variants|encodings|views|lessons] [--json]: what there is to choose from.
+// attnscope list [WHAT] [--json]: what there is to choose from.
 #include <cstdio>
+#include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "app/command/commands.h"
 #include "core/attention/variant.h"
+#include "core/base/json.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/lesson/lesson.h"
+#include "core/model/architecture.h"
+#include "core/model/exits.h"
+#include "core/model/input_kind.h"
+#include "core/model/join.h"
+#include "core/model/retrieval.h"
 #include "core/model/weights.h"
 #include "core/position/encoding.h"
 #include "core/view/view.h"
@@ -16,12 +22,10 @@ namespace attnscope::command {
 
 namespace {
 
-using nlohmann::json;
-
 constexpr std::size_t kLineWidth = 96;
 
-json parameter_json(const Parameter& parameter) {
-  json object = {{"key", parameter.key},
+Json parameter_json(const Parameter& parameter) {
+  Json object = {{"key", parameter.key},
                  {"symbol", parameter.symbol},
                  {"label", parameter.label},
                  {"help", parameter.help},
@@ -32,15 +36,15 @@ json parameter_json(const Parameter& parameter) {
   return object;
 }
 
-json weight_json(const WeightInfo& weight) {
+Json weight_json(const WeightInfo& weight) {
   return {{"name", weight.name}, {"help", weight.help}, {"optional", weight.optional}};
 }
 
-json info_json(const Info& info) {
-  json object = {
+Json info_json(const Info& info) {
+  Json object = {
       {"type", info.id},           {"label", info.label},         {"group", info.group},
       {"equation", info.equation}, {"summary", info.summary},     {"source", info.source},
-      {"cost", info.cost},         {"parameters", json::array()}, {"tensors", json::array()}};
+      {"cost", info.cost},         {"parameters", Json::array()}, {"tensors", Json::array()}};
   for (const Parameter& parameter : info.parameters) {
     object["parameters"].push_back(parameter_json(parameter));
   }
@@ -98,24 +102,24 @@ void print_list(std::ostream& out, const char* title, const List& list) {
 }
 
 template <class List>
-json list_json(const List& list) {
-  json array = json::array();
+Json list_json(const List& list) {
+  Json array = Json::array();
   for (const auto& info : list) array.push_back(info_json(info));
   return array;
 }
 
 // What a person wants to know of a bundled model before choosing it.
-json model_json(const std::string& name) {
+Json model_json(const std::string& name) {
   const Checkpoint checkpoint = load_checkpoint(name);
-  json object = to_json(checkpoint.model.config);
+  Json object = to_json(checkpoint.model.config);
   object["name"] = name;
   object["parameters"] = parameter_count(checkpoint.model.config);
   if (checkpoint.tokenizer) object["tokenizer"] = checkpoint.tokenizer->kind();
   return object;
 }
 
-json models_json() {
-  json array = json::array();
+Json models_json() {
+  Json array = Json::array();
   for (const std::string& name : bundled_models()) array.push_back(model_json(name));
   return array;
 }
@@ -130,13 +134,13 @@ void print_models(std::ostream& out) {
   }
 }
 
-json views_json() {
-  json array = json::array();
+Json views_json() {
+  Json array = Json::array();
   for (const View& view : views()) {
-    json object = {{"type", view.id},
+    Json object = {{"type", view.id},
                    {"label", view.label},
                    {"summary", view.summary},
-                   {"parameters", json::array()}};
+                   {"parameters", Json::array()}};
     for (const Parameter& parameter : view.parameters) {
       object["parameters"].push_back(parameter_json(parameter));
     }
@@ -153,8 +157,8 @@ void print_views(std::ostream& out) {
   }
 }
 
-json lessons_json() {
-  json array = json::array();
+Json lessons_json() {
+  Json array = Json::array();
   for (const Lesson& lesson : bundled_lessons()) {
     array.push_back({{"id", lesson.id},
                      {"title", lesson.title},
@@ -178,48 +182,66 @@ struct Options {
   bool as_json = false;
 };
 
+// One kind of thing to choose from.
+struct Listing {
+  std::string id;  // on the command line and in JSON
+  std::function<Json()> json;
+  std::function<void(std::ostream&)> print;
+};
+
+template <class List>
+Listing listing(const char* id, const char* title, const List& list) {
+  return {id, [&list] { return list_json(list); },
+          [title, &list](std::ostream& out) { print_list(out, title, list); }};
+}
+
+std::vector<Listing> listings() {
+  return {
+      {"models", models_json, print_models},
+      listing("architectures", "Architectures (\"architecture\" in config.json)", architectures()),
+      listing("joins", "Joins of a block with what enters it (\"join\")", joins()),
+      listing("exits", "Rules of early exits (\"exits\")", exit_rules()),
+      listing("inputs", "Inputs of decoders (\"input\")", input_kinds()),
+      listing("retrieval", "Retrieval (--retrieval)", mixers()),
+      listing("variants", "Attention variants (variant.type)", variants()),
+      listing("encodings", "Positional encodings (position.type)", encodings()),
+      {"views", views_json, print_views},
+      {"lessons", lessons_json, print_lessons}};
+}
+
 void run(const Options& options) {
-  const bool all = options.what.empty();
-  const bool with_models = all || options.what == "models";
-  const bool with_variants = all || options.what == "variants";
-  const bool with_encodings = all || options.what == "encodings";
-  const bool with_views = all || options.what == "views";
-  const bool with_lessons = all || options.what == "lessons";
   std::ostringstream out;
-  if (options.as_json) {
-    json object = json::object();
-    if (with_models) object["models"] = models_json();
-    if (with_variants) object["variants"] = list_json(variants());
-    if (with_encodings) object["encodings"] = list_json(encodings());
-    if (with_views) object["views"] = views_json();
-    if (with_lessons) object["lessons"] = lessons_json();
-    out << object.dump(2) << '\n';
-  } else {
-    if (with_models) print_models(out);
-    if (all) out << '\n';
-    if (with_variants) print_list(out, "Attention variants (variant.type)", variants());
-    if (all) out << '\n';
-    if (with_encodings) print_list(out, "Positional encodings (position.type)", encodings());
-    if (all) out << '\n';
-    if (with_views) print_views(out);
-    if (all) out << '\n';
-    if (with_lessons) print_lessons(out);
+  Json object = Json::object();
+  bool first = true;
+  for (const Listing& of : listings()) {
+    if (!options.what.empty() && options.what != of.id) continue;
+    if (options.as_json) {
+      object[of.id] = of.json();
+    } else {
+      if (!first) out << '\n';
+      of.print(out);
+    }
+    first = false;
   }
+  if (options.as_json) out << object.dump(2) << '\n';
   std::fputs(out.str().c_str(), stdout);
 }
 
 }  // namespace
 
-void add_list(CLI::App& app) {
+void add_list(Command program) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
-      "list", "Show models, attention variants, positional encodings, views and lessons");
-  command
-      ->add_option("WHAT", options->what,
-                   "models, variants, encodings, views or lessons; without it all")
-      ->check(CLI::IsMember({"models", "variants", "encodings", "views", "lessons"}));
-  command->add_flag("--json", options->as_json, "Write JSON");
-  command->callback([options] { run(*options); });
+  std::vector<std::string> ids;
+  std::string words;
+  for (const Listing& of : listings()) {
+    words += (ids.empty() ? "" : ", ") + of.id;
+    ids.push_back(of.id);
+  }
+  Command command = program.subcommand(
+      "list", "Show models and what they are made of, attention variants, views and lessons");
+  command.add("WHAT", options->what, words + "; without it all").one_of(ids);
+  command.flag("--json", options->as_json, "Write JSON");
+  command.action([options] { run(*options); });
 }
 
 }  // namespace attnscope::command

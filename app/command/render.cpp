@@ -17,7 +17,7 @@
 #include "core/base/file.h"
 #include "core/experiment/head_table.h"
 #include "core/experiment/runner.h"
-#include "core/view/frames.h"
+#include "core/view/export/frames.h"
 
 namespace attnscope::command {
 namespace {
@@ -87,7 +87,7 @@ void run(const Options& options) {
   check_writable(options.output);
   ExperimentRun runner(backends());
   const Stop stop = stop_on_interrupt();
-  const Traces traces = runner.run_both(experiment, stop);
+  const Traces traces = runner.run_both(experiment, reads_lens(experiment), stop);
   options.experiment.check_trace(*traces.trace);
   options.view.check_cells(*traces.trace, experiment.view);
   write(to_write, experiment, traces, runner, stop);
@@ -102,30 +102,30 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_render(CLI::App& app) {
-  CLI::App& command = *app.add_subcommand("render", "Draw a view of a run into a PNG, SVG or PDF");
+void add_render(Command program) {
+  Command command = program.subcommand("render", "Draw a view of a run into a PNG, SVG or PDF");
   const auto options = std::make_shared<Options>();
   options->experiment.add_to(command);
   options->view.add_to(command);
   options->compare.add_to(command);
   options->size.add_to(command);
   command
-      .add_option("-o,--output", options->output,
-                  "The picture to write: FILE.png, FILE.svg or FILE.pdf; or its numbers: FILE.csv, "
-                  "FILE.npy or FILE.safetensors")
-      ->required();
-  command.add_option("--animate", options->animate,
-                     "KEY=FROM:TO: a moving picture (FILE.gif, or FILE-%03d.png for a picture of "
-                     "each frame) in which a number runs from here to there: one of the view's, "
-                     "layer, head, one of the variant's or the encoding's (variant.window=1:16, "
-                     "position.base=100:10000), or tokens=0:10, the text as the model goes on "
-                     "with it by the settings of the view next. The model runs for each frame");
-  command.add_option("--frames", options->frames,
-                     "How many frames a moving picture has; default: one for each whole number, "
-                     "60 for what is no integer");
-  command.add_option("--seconds", options->seconds,
-                     "How long each frame of a GIF stays; default: 0.4 for integers, else 0.05");
-  command.callback([options] { run(*options); });
+      .add("-o,--output", options->output,
+           "The picture to write: FILE.png, FILE.svg or FILE.pdf; or its numbers: FILE.csv, "
+           "FILE.npy or FILE.safetensors")
+      .required();
+  command.add("--animate", options->animate,
+              "KEY=FROM:TO: a moving picture (FILE.gif, or FILE-%03d.png for a picture of "
+              "each frame) in which a number runs from here to there: one of the view's, "
+              "layer, head, one of the variant's or the encoding's (variant.window=1:16, "
+              "position.base=100:10000), or tokens=0:10, the text as the model goes on "
+              "with it by the settings of the view next. The model runs for each frame");
+  command.add("--frames", options->frames,
+              "How many frames a moving picture has; default: one for each whole number, "
+              "60 for what is no integer");
+  command.add("--seconds", options->seconds,
+              "How long each frame of a GIF stays; default: 0.4 for integers, else 0.05");
+  command.action([options] { run(*options); });
 }
 
 }  // namespace attnscope::command

@@ -6,6 +6,7 @@
 #include "app/command/commands.h"
 #include "app/command/experiment_options.h"
 #include "app/command/interrupt.h"
+#include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/experiment/runner.h"
 #include "core/experiment/trace_file.h"
@@ -16,6 +17,7 @@ namespace {
 
 struct Options {
   ExperimentOptions experiment;
+  bool losses = false, gradients = false;
   std::filesystem::path output;
 };
 
@@ -23,7 +25,14 @@ void run(const Options& options) {
   const Experiment experiment = options.experiment.experiment();
   check_writable(options.output);
   ExperimentRun runner(backends());
-  const auto trace = runner.run(experiment, stop_on_interrupt());
+  if (options.gradients && !options.losses) {
+    throw InputError("--gradients: expected with --losses, of which they are");
+  }
+  if (options.losses && experiment.exit) {
+    throw InputError("--exit: expected without --losses, which are those of all layers");
+  }
+  const auto trace =
+      runner.run(experiment, {options.losses, options.gradients}, stop_on_interrupt());
   options.experiment.check_trace(*trace);
   write_safetensors(options.output, trace_file(*trace));
   if (const std::string note = attention_left_out(*trace); !note.empty()) {
@@ -34,13 +43,16 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_run(CLI::App& app) {
-  CLI::App& command = *app.add_subcommand(
+void add_run(Command program) {
+  Command command = program.subcommand(
       "run", "Run a model on a text and write attention, logits and all else to a file");
   const auto options = std::make_shared<Options>();
   options->experiment.add_to(command);
-  command.add_option("-o,--output", options->output, "The safetensors file to write")->required();
-  command.callback([options] { run(*options); });
+  command.flag("--losses", options->losses, "Also the losses that the model is trained on");
+  command.flag("--gradients", options->gradients,
+               "Also the gradients of their sum, for every weight that is trained");
+  command.add("-o,--output", options->output, "The safetensors file to write").required();
+  command.action([options] { run(*options); });
 }
 
 }  // namespace attnscope::command

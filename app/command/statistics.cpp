@@ -57,24 +57,22 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_statistics(CLI::App& app) {
-  CLI::App& command = *app.add_subcommand(
+void add_statistics(Command program) {
+  Command command = program.subcommand(
       "statistics",
       "Measure every head over a file: entropy, distance, share on the first, the previous and the "
       "same token, induction score");
   const auto options = std::make_shared<Options>();
   command
-      .add_option("FILE", options->file,
-                  "Texts, parted by blank lines; or tensors: FILE.npy, FILE.npz, FILE.safetensors")
-      ->required();
-  command.add_option("-o,--output", options->output,
-                     "The CSV file to write; default: standard output");
-  command.add_option("-m,--model", options->model, "A bundled model's name or a folder")
-      ->capture_default_str();
+      .add("FILE", options->file,
+           "Texts, parted by blank lines; or tensors: FILE.npy, FILE.npz, FILE.safetensors")
+      .required();
+  command.add("-o,--output", options->output, "The CSV file to write; default: standard output");
+  command.add("-m,--model", options->model, "A bundled model's name or a folder").show_default();
   options->choices.add_to(command);
-  command.add_option("--backend", options->backend, "auto, cpu or gpu")->capture_default_str();
+  command.add("--backend", options->backend, "auto, cpu or gpu").show_default();
   options->tensors.add_to(command);
-  command.callback([options] { run(*options); });
+  command.action([options] { run(*options); });
 }
 
 }  // namespace attnscope::command

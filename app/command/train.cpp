@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "app/command/commands.h"
 #include "app/command/experiment_options.h"
@@ -12,13 +11,13 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/home.h"
+#include "core/base/json.h"
 #include "core/base/strict_json.h"
 #include "core/figure/plain_text.h"
 
 namespace attnscope::command {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 namespace {
 
@@ -78,7 +77,7 @@ fs::path presets_folder() {
   return home_folder() / "assets" / "presets";
 }
 
-json read_plan(const Options& options) {
+Json read_plan(const Options& options) {
   fs::path file = options.plan_file;
   if (file.empty()) {
     file = presets_folder() / (options.preset + ".json");
@@ -90,7 +89,7 @@ json read_plan(const Options& options) {
       throw InputError("--preset: expected one of " + names + ", found \"" + options.preset + "\"");
     }
   }
-  const json plan = parse_json(read_file(file, std::size_t{1} << 20), file.string());
+  const Json plan = parse_json(read_file(file, std::size_t{1} << 20), file.string());
   if (!plan.is_object() || !plan.contains("model") || !plan["model"].is_object()) {
     throw InputError(file.string() + ": expected an object with a member \"model\"");
   }
@@ -98,13 +97,13 @@ json read_plan(const Options& options) {
 }
 
 TrainingPlan make_plan(const Options& options) {
-  json plan = read_plan(options);
+  Json plan = read_plan(options);
   for (std::size_t i = 0; i < std::size(kSettings); ++i) {
     const std::string& value = options.values[i];
     if (value.empty()) continue;
-    const json parsed = json::parse(value, nullptr, false);
-    plan[json::json_pointer(kSettings[i].pointer)] =
-        parsed.is_number() || parsed.is_boolean() ? parsed : json(value);
+    const Json parsed = Json::parse_or_null(value);
+    plan.at_pointer(kSettings[i].pointer) =
+        parsed.is_number() || parsed.is_boolean() ? parsed : Json(value);
   }
   if (!options.text.empty()) plan["text"] = options.text;
   if (!options.held_out.empty()) plan["held_out"] = options.held_out;
@@ -184,27 +183,26 @@ void train_command(const Options& options) {
 
 }  // namespace
 
-void add_train(CLI::App& app) {
-  CLI::App& command = *app.add_subcommand(
+void add_train(Command program) {
+  Command command = program.subcommand(
       "train",
       "Train a model on text or on a task. Ctrl-C saves; the same command goes on from there. "
       "What no option says is as in the preset or plan");
   const auto options = std::make_shared<Options>();
-  auto* preset = command.add_option("--preset", options->preset,
-                                    "A plan of assets/presets to start from; default: default");
-  command.add_option("--plan", options->plan_file, "A plan of your own (JSON) to start from")
-      ->excludes(preset);
-  command.add_option("--text", options->text, "Files to train on");
-  command.add_option("--held-out", options->held_out, "Files to evaluate on, never trained on");
-  command.add_option("-o,--folder", options->folder,
-                     "Where the model, loss.csv, its picture loss.png and what resuming needs go");
+  Option preset = command.add("--preset", options->preset,
+                              "A plan of assets/presets to start from; default: default");
+  command.add("--plan", options->plan_file, "A plan of your own (JSON) to start from")
+      .excludes(preset);
+  command.add("--text", options->text, "Files to train on");
+  command.add("--held-out", options->held_out, "Files to evaluate on, never trained on");
+  command.add("-o,--folder", options->folder,
+              "Where the model, loss.csv, its picture loss.png and what resuming needs go");
   for (std::size_t i = 0; i < std::size(kSettings); ++i) {
-    command.add_option(kSettings[i].flag, options->values[i], kSettings[i].help)
-        ->type_name("VALUE");
+    command.add(kSettings[i].flag, options->values[i], kSettings[i].help).value_name("VALUE");
   }
   options->choices.add_to(command, "as the plan says");
-  command.add_flag("-q,--quiet", options->quiet, "No progress line");
-  command.callback([options] { train_command(*options); });
+  command.flag("-q,--quiet", options->quiet, "No progress line");
+  command.action([options] { train_command(*options); });
 }
 
 }  // namespace attnscope::command

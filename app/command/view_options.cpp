@@ -4,10 +4,10 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "app/command/choice_text.h"
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
 
@@ -24,37 +24,33 @@ std::string ids(const List& list) {
 
 }  // namespace
 
-void ViewOptions::add_to(CLI::App& command) {
-  command_ = &command;
-  command.add_option(
-      "--view", view_,
-      "What to show, with its parameters: map, rope,base=500 ('attnscope list views' "
-      "names them): " +
-          ids(views()) + "; default: map");
-  command.add_option("--layer", layer_, "Layer, counted from 0; default: 0");
-  command.add_option("--head", head_, "Head, counted from 0; default: 0");
-  command.add_option("--colour-map,--color-map", colour_map_,
-                     ids(colour_maps()) + "; default: viridis");
-  command.add_flag("--normalise,--normalize", normalise_,
-                   "Colour range from what is visible instead of 0 to 1");
+void ViewOptions::add_to(Command command) {
+  command_ = command;
+  command.add("--view", view_,
+              "What to show, with its parameters: map, rope,base=500 ('attnscope list views' "
+              "names them): " +
+                  ids(views()) + "; default: map");
+  command.add("--layer", layer_, "Layer, counted from 0; default: 0");
+  command.add("--head", head_, "Head, counted from 0; default: 0");
+  command.add("--colour-map,--color-map", colour_map_, ids(colour_maps()) + "; default: viridis");
+  command.flag("--normalise,--normalize", normalise_,
+               "Colour range from what is visible instead of 0 to 1");
   command
-      .add_option("--tile,--part", tile_,
-                  "The part of a map to show, in tokens: ROW,COL,HEIGHT,WIDTH, counted from 0")
-      ->delimiter(',')
-      ->expected(4);
+      .add("--tile,--part", tile_,
+           "The part of a map to show, in tokens: ROW,COL,HEIGHT,WIDTH, counted from 0")
+      .numbers(4);
   command
-      .add_option("--pin", pin_,
-                  "A query and a key whose weights are shown beside a map: ROW,COLUMN; -1 for none")
-      ->delimiter(',')
-      ->expected(2);
-  command.add_option("--statistics-file", statistics_file_,
-                     "A file of texts over which a grid's heads are measured: --view "
-                     "grid,sort=induction");
+      .add("--pin", pin_,
+           "A query and a key whose weights are shown beside a map: ROW,COLUMN; -1 for none")
+      .numbers(2);
+  command.add("--statistics-file", statistics_file_,
+              "A file of texts over which a grid's heads are measured: --view "
+              "grid,sort=induction");
 }
 
 void ViewOptions::apply(ViewSettings& settings) const {
   if (!view_.empty()) {
-    const nlohmann::json chosen =
+    const Json chosen =
         choice_json(view_, "view", [](const std::string& id) { return view(id).parameters; });
     if (!chosen.contains("type") || !chosen["type"].is_string()) {
       throw InputError("view: expected a view's name, found \"" + view_ + "\"");
@@ -66,8 +62,8 @@ void ViewOptions::apply(ViewSettings& settings) const {
                       values_from_json(parameters, chosen, "view " + settings.id));
     }
   }
-  if (command_->count("--layer") > 0) settings.layer = layer_;
-  if (command_->count("--head") > 0) settings.head = head_;
+  if (command_->given("--layer")) settings.layer = layer_;
+  if (command_->given("--head")) settings.head = head_;
   if (!colour_map_.empty()) settings.colour_map = colour_map_;
   colour_map(settings.colour_map);  // refuses what there is not
   if (normalise_) settings.normalise = true;
@@ -113,23 +109,22 @@ void ViewOptions::check_cells(const Trace& trace, const ViewSettings& settings) 
                    ", column " + brief(tile_[1], 6));
 }
 
-void PictureSizeOptions::add_to(CLI::App& command) {
-  command.add_option("--width", options_.width, "Width in units of 1/96 inch")
-      ->capture_default_str();
-  command.add_option("--height", options_.height,
-                     "Height in the same units; default: as high as the content");
-  CLI::Option* scale = command.add_option("--scale", options_.scale, "Pixels per unit, for PNG");
-  scale->capture_default_str();
-  command.add_option("--pixels", pixels_,
-                     "Size in pixels, WIDTHxHEIGHT or WIDTH, with --scale or --dpi for the size of "
-                     "letters");
-  command.add_option("--inches", inches_, "Size in print, WIDTHxHEIGHT or WIDTH, with --dpi");
-  command.add_option("--dpi", dots_, "Dots per inch, for PNG: 96 times the scale")
-      ->check(CLI::PositiveNumber)
-      ->excludes(scale);
-  command.add_option("--font-size", options_.font_size, "In units")->capture_default_str();
-  command.add_option("--theme", theme_, "light or dark")->capture_default_str();
-  command.add_flag("--transparent", options_.transparent, "Nothing behind the picture");
+void PictureSizeOptions::add_to(Command command) {
+  command.add("--width", options_.width, "Width in units of 1/96 inch").show_default();
+  command.add("--height", options_.height,
+              "Height in the same units; default: as high as the content");
+  Option scale = command.add("--scale", options_.scale, "Pixels per unit, for PNG");
+  scale.show_default();
+  command.add("--pixels", pixels_,
+              "Size in pixels, WIDTHxHEIGHT or WIDTH, with --scale or --dpi for the size of "
+              "letters");
+  command.add("--inches", inches_, "Size in print, WIDTHxHEIGHT or WIDTH, with --dpi");
+  command.add("--dpi", dots_, "Dots per inch, for PNG: 96 times the scale")
+      .positive()
+      .excludes(scale);
+  command.add("--font-size", options_.font_size, "In units").show_default();
+  command.add("--theme", theme_, "light or dark").show_default();
+  command.flag("--transparent", options_.transparent, "Nothing behind the picture");
 }
 
 namespace {

@@ -1,18 +1,19 @@
 // The options by which commands say what to look at, and how a picture is made.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 
+#include "app/command/options.h"
 #include "core/experiment/experiment.h"
-#include "core/view/picture.h"
+#include "core/view/export/picture.h"
 
 namespace attnscope::command {
 
 // --view, --layer, --head, --colour-map, --normalise, --tile, --pin, --statistics-file.
 class ViewOptions {
  public:
-  void add_to(CLI::App& command);
+  void add_to(Command command);
   // Changes what the options name; the rest stays as the session has it. InputError.
   void apply(ViewSettings& settings) const;
   // InputError where the tile or the pair asked for is no part of the map.
@@ -25,13 +26,13 @@ class ViewOptions {
   std::vector<double> tile_;
   std::vector<Index> pin_;
   std::string statistics_file_;
-  const CLI::App* command_ = nullptr;
+  std::optional<Command> command_;
 };
 
 // --width, --height, --scale, --pixels, --inches, --dpi, --font-size, --theme, --transparent.
 class PictureSizeOptions {
  public:
-  void add_to(CLI::App& command);
+  void add_to(Command command);
   PictureOptions options() const;  // InputError
 
  private:

@@ -24,14 +24,14 @@ void parse_size(const std::string& text, window::WindowOptions& options) {
   }
 }
 
-void open_window(const CLI::App& app, const window::WindowOptions& options) {
+void open_window(const Command& program, const window::WindowOptions& options) {
   try {
     window::run_window(options);
   } catch (const window::NoDisplay& e) {
     std::string commands;
-    const auto draws_no_window = [](const CLI::App* c) { return c->get_name() != "open"; };
-    for (const CLI::App* command : app.get_subcommands(draws_no_window)) {
-      commands += (commands.empty() ? "" : ", ") + command->get_name();
+    for (const std::string& name : program.subcommands()) {
+      if (name == "open") continue;
+      commands += (commands.empty() ? "" : ", ") + name;
     }
     throw WorkError(std::string(e.what()) + "; these commands need no display: " + commands);
   }
@@ -42,71 +42,66 @@ struct Given {
   std::string size, theme;
 };
 
-std::function<void(const std::string&)> path_into(std::filesystem::path& to) {
-  return [&to](const std::string& text) { to = text; };
-}
-
 // What both ways to open a window understand.
-void add_look(CLI::App& command, Given& given) {
-  command.add_option("--size", given.size, "Size of the window: WIDTHxHEIGHT");
-  command.add_option("--scale", given.options.scale, "How large everything is drawn (2: twice)")
-      ->check(CLI::Range(0.5, 4.0));
-  command.add_option("--theme", given.theme, "light or dark")
-      ->check(CLI::IsMember({"light", "dark"}));
-  command.add_option_function<std::string>("--report", path_into(given.options.report),
-                                           "File in which to say what the window shows, for tests");
+void add_look(Command command, Given& given) {
+  command.add("--size", given.size, "Size of the window: WIDTHxHEIGHT");
+  command.add("--scale", given.options.scale, "How large everything is drawn (2: twice)")
+      .from_to(0.5, 4.0);
+  command.add("--theme", given.theme, "light or dark").one_of({"light", "dark"});
+  command.add("--report", given.options.report,
+              "File in which to say what the window shows, for tests");
 }
 
-void open_window(const CLI::App& app, Given& given) {
+void open_window(const Command& program, Given& given) {
   if (!given.size.empty()) parse_size(given.size, given.options);
   if (!given.theme.empty()) given.options.dark = given.theme == "dark";
-  open_window(app, given.options);
+  open_window(program, given.options);
 }
 
 // Options of the window may stand before `open` or after it.
-void add_open(CLI::App& app, const std::shared_ptr<Given>& given) {
-  CLI::App& command = *app.add_subcommand(
+void add_open(Command program, const std::shared_ptr<Given>& given) {
+  Command command = program.subcommand(
       "open", "Open a window with attention of your own, a session, a picture, a lesson or a text");
   const auto tensors = std::make_shared<TensorOptions>();
   command
-      .add_option("FILE", given->options.open,
-                  "FILE.npy, FILE.npz or FILE.safetensors with attention [L, L], [h, L_q, L_k] or "
-                  "[layers, h, L_q, L_k], or with q and k; a session, a PNG made by attnscope, a "
-                  "lesson, a text or a model's folder")
-      ->required();
+      .add("FILE", given->options.open,
+           "FILE.npy, FILE.npz or FILE.safetensors with attention [L, L], [h, L_q, L_k] or "
+           "[layers, h, L_q, L_k], or with q and k; a session, a PNG made by attnscope, a "
+           "lesson, a text or a model's folder")
+      .required();
   tensors->add_to(command);
   add_look(command, *given);
-  command.callback([&app, given, tensors] {
+  command.action([program, given, tensors] {
     Experiment named;
     tensors->apply(given->options.open->string(), named);
     given->options.tokens = named.tensors.tokens;
     given->options.key_tokens = named.tensors.key_tokens;
-    open_window(app, *given);
+    open_window(program, *given);
   });
 }
 
 }  // namespace
 
-void add_window(CLI::App& app) {
+void add_window(Command program) {
   const auto given = std::make_shared<Given>();
-  add_open(app, given);
-  app.add_option("--session", given->options.session, "Session file to open");
-  app.add_option("--text", given->options.text, "Text to start with");
-  app.add_option("--model", given->options.model, "Bundled model or folder to start with");
-  add_look(app, *given);
-  app.add_option("--lesson", given->options.lesson,
-                 "Lesson to start with ('attnscope list lessons' names them), or a file");
+  add_open(program, given);
+  program.add("--session", given->options.session, "Session file to open");
+  program.add("--text", given->options.text, "Text to start with");
+  program.add("--model", given->options.model, "Bundled model or folder to start with");
+  add_look(program, *given);
+  program.add("--lesson", given->options.lesson,
+              "Lesson to start with ('attnscope list lessons' names them), or a file");
   // Not bound to the option: a flag that is not given would be written there as false.
-  app.add_flag_callback(
+  program.flag(
       "--tour", [given] { given->options.tour = true; },
       "Begin with the tour; by default until it was seen");
-  app.add_flag_callback(
+  program.flag(
       "--no-tour", [given] { given->options.tour = false; }, "Begin without the tour");
-  app.add_flag("--measure", given->options.measure,
+  program.flag("--measure", given->options.measure,
                "Print how long frames take in each view, while nothing runs, during runs and while "
                "panning, and end");
-  app.callback([&app, given] {
-    if (app.get_subcommands().empty()) open_window(app, *given);
+  program.action([program, given] {
+    if (!program.has_subcommand_given()) open_window(program, *given);
   });
 }
 

@@ -11,7 +11,7 @@
 
 namespace attnscope {
 
-class GlAttention : public DeviceAttention {
+class GlAttention : public DeviceTensor {
  public:
   // Takes the texture over. All commands that write it must have finished, so that any context
   // that shares objects with the thread's may read it at once.

@@ -106,7 +106,7 @@ struct HeatMapPainter::State {
 
   struct Kept {
     Tensor values;  // keep the keys' addresses taken
-    std::shared_ptr<const DeviceAttention> device;
+    std::shared_ptr<const DeviceTensor> device;
     TexturePtr texture;
     bool drawn = true;  // since the last end_frame()
   };

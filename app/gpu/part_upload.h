@@ -9,7 +9,7 @@
 
 #include "app/gpu/pattern_layout.h"
 #include "app/gpu/shader.h"
-#include "core/attention/part.h"
+#include "core/part/part.h"
 
 namespace attnscope {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/attention/pattern.h"
+#include "core/part/pattern.h"
 
 namespace attnscope {
 

@@ -7,17 +7,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "app/gpu/provider.h"
-#include "app/window/actions.h"
-#include "app/window/export_job.h"
+#include "app/window/actions/actions.h"
 #include "app/window/files.h"
-#include "app/window/generation.h"
-#include "app/window/play.h"
+#include "app/window/jobs/export_job.h"
+#include "app/window/jobs/generation.h"
+#include "app/window/jobs/play.h"
 #include "app/window/samples.h"
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/checkpoint/checkpoint.h"
+#include "core/view/session.h"
 
 namespace attnscope::window {
 
@@ -291,8 +292,8 @@ void App::after_frame() {
   if (wishes.close) glfwSetWindowShouldClose(platform_.window(), GLFW_TRUE);
   state_.history.record(state_.experiment, state_.seconds);
   // A view that reads what the last request did not work out needs another one, too.
-  const bool lacks_lens = view(state_.experiment.view.id).reads_lens && has_requested_ &&
-                          !view(requested_.view.id).reads_lens;
+  const bool lacks_lens =
+      reads_lens(state_.experiment) && has_requested_ && !reads_lens(requested_);
   if (!has_requested_ || lacks_lens || !same_run(requested_, state_.experiment)) request_run();
   const std::string title =
       (state_.session.empty() ? "" : state_.session.filename().string() + " – ") + "attnscope";
@@ -310,20 +311,20 @@ void App::request_run() {
     settle_ = kSettleFrames;
     return;
   }
-  runner_->request(state_.experiment);
+  runner_->request(state_.experiment, reads_lens(state_.experiment));
 }
 
 void App::write_report() {
   report_due_ = false;
   if (!ui_.report.on()) return;
-  nlohmann::json facts = {{"frames", frames_},
-                          {"stale_pixels", stale_pixels_},
-                          {"window", {ImGui::GetIO().DisplaySize.x, ImGui::GetIO().DisplaySize.y}},
-                          {"busy", runner_->busy()},
-                          {"error", state_.error},
-                          {"experiment", to_json(state_.experiment)},
-                          {"pending", state_.view.pending},
-                          {"has_trace", state_.trace != nullptr}};
+  Json facts = {{"frames", frames_},
+                {"stale_pixels", stale_pixels_},
+                {"window", {ImGui::GetIO().DisplaySize.x, ImGui::GetIO().DisplaySize.y}},
+                {"busy", runner_->busy()},
+                {"error", state_.error},
+                {"experiment", to_json(state_.experiment)},
+                {"pending", state_.view.pending},
+                {"has_trace", state_.trace != nullptr}};
   if (state_.trace != nullptr) {
     facts["tokens"] = state_.trace->tokens.size();
     facts["backend"] = state_.trace->backend;
@@ -341,7 +342,7 @@ void App::write_report() {
     facts["export_problem"] = state_.exporting.problem;
     facts["export_asks"] = !state_.exporting.replaced.empty();
   }
-  facts["notices"] = nlohmann::json::array();
+  facts["notices"] = Json::array();
   for (const Notice& n : state_.notices) facts["notices"].push_back(n.text);
   ui_.report.write(std::move(facts));
 }

@@ -7,14 +7,14 @@
 #include <memory>
 #include <string>
 
-#include "app/window/autosave.h"
-#include "app/window/head_job.h"
 #include "app/window/input.h"
+#include "app/window/jobs/autosave.h"
+#include "app/window/jobs/head_job.h"
 #include "app/window/main_window.h"
 #include "app/window/platform.h"
 #include "app/window/screen.h"
 #include "app/window/state.h"
-#include "app/window/ui.h"
+#include "app/window/widgets/ui.h"
 #include "app/window/window.h"
 #include "core/experiment/runner.h"
 

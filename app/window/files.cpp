@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cctype>
 #include <functional>
-#include <nlohmann/json.hpp>
 
-#include "app/window/navigation.h"
+#include "app/window/actions/navigation.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/experiment/own_tensors.h"
+#include "core/view/session.h"
 
 namespace attnscope::window {
 
@@ -73,8 +74,7 @@ Experiment with_tensors(const std::filesystem::path& path, Experiment next) {
 bool is_lesson(const std::filesystem::path& path) {
   if (extension(path) != ".json") return false;
   try {
-    const auto json = nlohmann::json::parse(read_file(path, kMostTextBytes), nullptr, false);
-    return json.is_object() && json.contains("lesson");
+    return Json::parse_or_null(read_file(path, kMostTextBytes)).contains("lesson");
   } catch (const InputError&) {  // whoever opens it says what is wrong
     return false;
   }

@@ -1,7 +1,9 @@
 #include "app/window/history.h"
 
-#include <nlohmann/json.hpp>
 #include <utility>
+
+#include "core/base/json.h"
+#include "core/view/session.h"
 
 namespace attnscope::window {
 
@@ -29,11 +31,9 @@ Experiment looking_as(Experiment e, const Experiment& other) {
 }
 
 // Leaves by their JSON pointer; what is empty has none.
-nlohmann::json leaves(const Experiment& e) {
-  nlohmann::json all = to_json(e).flatten();
-  for (auto leaf = all.begin(); leaf != all.end();) {
-    leaf = leaf->is_null() ? all.erase(leaf) : std::next(leaf);
-  }
+Json::Object leaves(const Experiment& e) {
+  Json::Object all = to_json(e).flatten();
+  std::erase_if(all, [](const auto& leaf) { return leaf.second.is_null(); });
   return all;
 }
 
@@ -52,8 +52,8 @@ std::string continuing_place(const Experiment& before, const Experiment& now) {
   if (place == "/text") return place;
   if (is_stepped(place)) return {};
   for (const Experiment* e : {&before, &now}) {
-    const nlohmann::json all = leaves(*e);
-    if (all.contains(place) && !all[place].is_number()) return {};
+    const Json::Object all = leaves(*e);
+    if (all.contains(place) && !all.at(place).is_number()) return {};
   }
   return place;
 }
@@ -61,11 +61,11 @@ std::string continuing_place(const Experiment& before, const Experiment& now) {
 }  // namespace
 
 std::set<std::string> changed_places(const Experiment& a, const Experiment& b) {
-  const nlohmann::json before = leaves(a), after = leaves(looking_as(b, a));
+  const Json::Object before = leaves(a), after = leaves(looking_as(b, a));
   std::set<std::string> places;
-  const auto compare = [&places](const nlohmann::json& x, const nlohmann::json& y) {
-    for (const auto& [place, value] : x.items()) {
-      if (!y.contains(place) || y[place] != value) places.insert(place);
+  const auto compare = [&places](const Json::Object& x, const Json::Object& y) {
+    for (const auto& [place, value] : x) {
+      if (!y.contains(place) || y.at(place) != value) places.insert(place);
     }
   };
   compare(before, after);

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/window/chrome.h"
-#include "app/window/dialogs.h"
-#include "app/window/intervention_panel.h"
-#include "app/window/text_panel.h"
+#include "app/window/dialogs/dialogs.h"
+#include "app/window/panels/chrome.h"
+#include "app/window/panels/intervention_panel.h"
+#include "app/window/panels/text_panel.h"
 
 namespace attnscope::window {
 

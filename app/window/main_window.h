@@ -1,14 +1,14 @@
 // How the panels share the window.
 #pragma once
 
-#include "app/window/explain_panel.h"
-#include "app/window/lesson_band.h"
-#include "app/window/model_panel.h"
-#include "app/window/painter.h"
+#include "app/window/dialogs/tour.h"
+#include "app/window/panels/explain_panel.h"
+#include "app/window/panels/lesson_band.h"
+#include "app/window/panels/model_panel.h"
+#include "app/window/panels/view_panel.h"
 #include "app/window/state.h"
-#include "app/window/tour.h"
-#include "app/window/ui.h"
-#include "app/window/view_panel.h"
+#include "app/window/widgets/painter.h"
+#include "app/window/widgets/ui.h"
 
 namespace attnscope::window {
 

@@ -4,7 +4,7 @@
 #include <imgui.h>
 
 #include "app/gpu/heat_map_painter.h"
-#include "app/window/damage.h"
+#include "app/window/widgets/damage.h"
 
 namespace attnscope::window {
 

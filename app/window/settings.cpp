@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 
 namespace attnscope::window {
 
@@ -16,22 +16,22 @@ constexpr int kMostPixels = 32768;
 
 // `object[key]` within its limits; a missing key keeps what is there, a wrong type throws.
 template <class T>
-void read(const nlohmann::json& object, const char* key, T& value, T least, T most) {
-  if (const auto found = object.find(key); found != object.end()) {
+void read(const Json& object, const char* key, T& value, T least, T most) {
+  if (const Json* found = object.find(key)) {
     if (!found->is_number()) throw InputError(std::string(key) + ": expected a number");
     value = static_cast<T>(
         std::clamp(found->get<double>(), static_cast<double>(least), static_cast<double>(most)));
   }
 }
 
-void read(const nlohmann::json& object, const char* key, bool& value) {
-  if (const auto found = object.find(key); found != object.end()) {
+void read(const Json& object, const char* key, bool& value) {
+  if (const Json* found = object.find(key)) {
     if (!found->is_boolean()) throw InputError(std::string(key) + ": expected true or false");
     value = found->get<bool>();
   }
 }
 
-Settings settings_from_json(const nlohmann::json& object) {
+Settings settings_from_json(const Json& object) {
   if (!object.is_object()) throw InputError("expected an object");
   Settings s;
   read(object, "x", s.x, -kMostPixels, kMostPixels);
@@ -46,7 +46,7 @@ Settings settings_from_json(const nlohmann::json& object) {
   read(object, "right_width", s.right_width, kLeastPanel, kMostPanel);
   read(object, "panels", s.panels);
   read(object, "tour_done", s.tour_done);
-  if (const auto found = object.find("folder"); found != object.end()) {
+  if (const Json* found = object.find("folder")) {
     if (!found->is_string()) throw InputError("folder: expected a text");
     s.folder = found->get<std::string>();
   }
@@ -69,7 +69,7 @@ LoadedSettings load_settings(const std::filesystem::path& file) {
   std::error_code none;
   if (!std::filesystem::exists(file, none)) return {};
   try {
-    return {settings_from_json(nlohmann::json::parse(read_file(file, kMostBytes))), ""};
+    return {settings_from_json(Json::parse(read_file(file, kMostBytes))), ""};
   } catch (const std::exception& e) {
     return {
         {},
@@ -80,20 +80,19 @@ LoadedSettings load_settings(const std::filesystem::path& file) {
 void save_settings(const std::filesystem::path& file, const Settings& s) {
   std::error_code failed;
   std::filesystem::create_directories(file.parent_path(), failed);
-  const nlohmann::json object = {{"x", s.x},
-                                 {"y", s.y},
-                                 {"width", s.width},
-                                 {"height", s.height},
-                                 {"maximised", s.maximised},
-                                 {"dark", s.dark},
-                                 {"scale", s.scale},
-                                 {"left_width", s.left_width},
-                                 {"right_width", s.right_width},
-                                 {"panels", s.panels},
-                                 {"tour_done", s.tour_done},
-                                 {"folder", s.folder}};
-  using nlohmann::json;
-  write_file(file, object.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+  const Json object = {{"x", s.x},
+                       {"y", s.y},
+                       {"width", s.width},
+                       {"height", s.height},
+                       {"maximised", s.maximised},
+                       {"dark", s.dark},
+                       {"scale", s.scale},
+                       {"left_width", s.left_width},
+                       {"right_width", s.right_width},
+                       {"panels", s.panels},
+                       {"tour_done", s.tour_done},
+                       {"folder", s.folder}};
+  write_file(file, object.dump(2, Json::BadUtf8::Replace) + "\n");
 }
 
 }  // namespace attnscope::window

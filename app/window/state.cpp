@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/model/config.h"
+
 namespace attnscope::window {
 
 namespace {
@@ -94,7 +96,7 @@ bool State::is_overlong() const {
   const Trace* ran = edited_trace();
   if (ran == nullptr || ran->tokens.empty()) return false;
   const Experiment& of = edits_other() && !shown.others.empty() ? shown.others.front() : shown;
-  if (static_cast<Index>(ran->tokens.size()) > ran->config.context) return true;
+  if (static_cast<Index>(ran->tokens.size()) > ran->config->context) return true;
   if (!of.ids.empty()) return ran->tokens.size() < of.ids.size();
   const auto first = std::ranges::find(ran->tokens, false, &TraceToken::special);
   return first != ran->tokens.end() &&

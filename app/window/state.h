@@ -12,12 +12,12 @@
 #include "app/window/lesson.h"
 #include "app/window/scope.h"
 #include "app/window/settings.h"
-#include "app/window/text_edit.h"
+#include "app/window/widgets/text_edit.h"
 #include "core/experiment/experiment.h"
 #include "core/experiment/head_table.h"
-#include "core/experiment/trace.h"
-#include "core/view/frames.h"
-#include "core/view/picture.h"
+#include "core/trace/trace.h"
+#include "core/view/export/frames.h"
+#include "core/view/export/picture.h"
 #include "core/view/view.h"
 
 namespace attnscope::window {

@@ -1,5 +1,6 @@
 #include "core/analysis/cost.h"
 
+#include <algorithm>
 #include <set>
 
 namespace attnscope {
@@ -37,18 +38,70 @@ class Bytes {
   std::size_t sum_ = 0;
 };
 
-bool is_causal(const Pattern& pattern) {
-  for (Index a = 0; a < pattern.heads(); ++a) {
-    for (Index i = 0; i < pattern.queries(); ++i) {
-      for (const Run& run : pattern.row(a, i)) {
-        if (run.end - 1 > i + pattern.keys() - pattern.queries()) return false;
+// The pairs that a head may use, and whether no key of theirs is later than the query.
+struct Pairs {
+  double count = 0;
+  bool causal = true;
+};
+
+Pairs pairs_of(const OperationResult& result, Index head) {
+  const Pattern& pattern = *result.pattern;
+  const Index queries = pattern.queries(), keys = pattern.keys(), before = keys - queries;
+  Pairs pairs;
+  pairs.causal = before >= 0 && queries > 1;
+  if (result.mask.defined()) {
+    const std::uint8_t* allowed = result.mask.data() + head * queries * keys;
+    for (Index i = 0; i < queries; ++i) {
+      for (Index c = 0; c < keys; ++c) {
+        if (allowed[i * keys + c] == 0) continue;
+        ++pairs.count;
+        if (c > i + before) pairs.causal = false;
       }
     }
+    return pairs;
   }
-  return true;
+  for (Index i = 0; i < queries; ++i) {
+    for (const Run& run : pattern.row(pattern.heads() == 1 ? 0 : head, i)) {
+      pairs.count += static_cast<double>(run.count());
+      const Index last = run.begin + (run.count() - 1) * run.step;
+      if (run.count() > 0 && last > i + before) pairs.causal = false;
+    }
+  }
+  return pairs;
+}
+
+// Columns that stand for no token each were made from tokens.
+bool has_made_columns(const OperationResult& result) {
+  return std::ranges::any_of(result.columns, [](const auto& run) {
+    return run.first == KeyKind::Projected || run.first == KeyKind::Slot;
+  });
 }
 
 }  // namespace
+
+HeadCost head_cost(const AttentionTap& tap, Index head) {
+  const OperationResult& result = tap.result;
+  const Pairs pairs = pairs_of(result, head);
+  const bool made = has_made_columns(result) && tap.k_plain.defined();
+  const Index queries = tap.queries(), keys = made ? tap.k_plain.dim(1) : tap.keys();
+  HeadCost cost;
+  cost.causal = pairs.causal && !made;
+  const Index later = cost.causal ? queries * (queries - 1) / 2 : 0;
+  cost.full = static_cast<double>(queries * keys - later);
+  cost.products = pairs.count;
+  if (!tap.q_plain.defined() || !result.output.defined()) return cost;  // not computed here
+  const Variant& v = variant(tap.variant.id);
+  if (!v.head_cost) return cost;
+  cost.products = v.head_cost({.values = tap.variant.values,
+                               .result = result,
+                               .head = head,
+                               .queries = queries,
+                               .keys = keys,
+                               .key_size = tap.q_plain.dim(2),
+                               .value_size = result.output.dim(2),
+                               .pairs = pairs.count});
+  return cost;
+}
 
 RunCost run_cost(const Trace& trace) {
   RunCost cost;
@@ -58,12 +111,13 @@ RunCost run_cost(const Trace& trace) {
     bytes.add(tap.q_plain);
     bytes.add(tap.k_plain);
     if (!tap.result.pattern) continue;
-    const Pattern& pattern = *tap.result.pattern;
     const Index heads = static_cast<Index>(tap.heads.size());
-    const Index queries = pattern.queries(), keys = pattern.keys();
-    cost.pairs += pattern.pair_count(heads);
-    const bool causal = keys >= queries && is_causal(pattern);
-    cost.all_pairs += heads * (queries * keys - (causal ? queries * (queries - 1) / 2 : 0));
+    cost.pairs += tap.result.pattern->pair_count(heads);
+    for (Index head = 0; head < heads; ++head) {
+      const HeadCost of_head = head_cost(tap, head);
+      cost.products += of_head.products;
+      cost.full += of_head.full;
+    }
   }
   for (const auto& [name, tensor] : trace.taps) bytes.add(tensor);
   bytes.add(trace.logits);

@@ -1,7 +1,7 @@
 // What an encoding does by itself, to given vectors at given positions: by its own code.
 #pragma once
 
-#include "core/experiment/trace.h"
+#include "core/trace/trace.h"
 
 namespace attnscope {
 

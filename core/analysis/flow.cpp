@@ -1,5 +1,6 @@
 #include "core/analysis/flow.h"
 
+#include <Eigen/Core>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -32,16 +33,14 @@ Tensor with_residual(const Tensor& attention) {
 }
 
 Tensor product(const Tensor& a, const Tensor& b) {
+  using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const Index size = a.dim(0);
-  Tensor c = Tensor::zeros({size, size});
-  parallel_for(size, 8, [&](Index first, Index last) {
-    for (Index i = first; i < last; ++i) {
-      for (Index k = 0; k < size; ++k) {
-        const float weight = a[i * size + k];
-        if (weight == 0) continue;
-        for (Index j = 0; j < size; ++j) c[i * size + j] += weight * b[k * size + j];
-      }
-    }
+  Tensor c({size, size});
+  const Eigen::Map<const Matrix> left(a.data(), size, size), right(b.data(), size, size);
+  Eigen::Map<Matrix> result(c.data(), size, size);
+  parallel_for(size, 32, [&](Index first, Index last) {
+    const Index rows = last - first;
+    result.middleRows(first, rows).noalias() = left.middleRows(first, rows) * right;
   });
   return c;
 }

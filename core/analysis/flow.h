@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/attention/pattern.h"
+#include "core/part/pattern.h"
 #include "core/tensor/tensor.h"
 
 namespace attnscope {

@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 
-#include "core/attention/part.h"
+#include "core/part/part.h"
 
 namespace attnscope {
 

@@ -27,6 +27,10 @@ Tensor token_bits(const Tensor& logits, const std::vector<std::int32_t>& ids) {
 std::optional<Prediction> prediction(const Trace& trace) {
   if (!trace.token_bits.defined() || trace.token_bits.size() < 2) return std::nullopt;
   Prediction result;
+  result.sees_targets =
+      std::any_of(trace.attention.begin(), trace.attention.end(), [](const AttentionTap& tap) {
+        return tap.address.stack == Stack::Decoder && tap.address.kind == Kind::Self && !tap.causal;
+      });
   double bits = 0, bytes = 0;
   for (Index i = 1; i < trace.token_bits.size(); ++i) {
     bits += static_cast<double>(trace.token_bits[i]);

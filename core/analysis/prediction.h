@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/experiment/trace.h"
+#include "core/trace/trace.h"
 
 namespace attnscope {
 
@@ -20,6 +20,7 @@ struct Prediction {
   double bits_per_token = 0;
   double perplexity = 1;     // 2^bits: as uncertain as between this many equal tokens
   double bits_per_byte = 0;  // for comparison across tokenizers; NaN where the tokens have no bytes
+  bool sees_targets = false;  // some attention looks ahead: nothing was foreseen
 };
 std::optional<Prediction> prediction(const Trace& trace);  // nothing below two tokens
 

@@ -4,9 +4,10 @@
 #include <memory>
 #include <string>
 
-#include "core/attention/part.h"
 #include "core/attention/tiles.h"
 #include "core/base/stop.h"
+#include "core/part/part.h"
+#include "core/tensor/device_tensor.h"
 
 namespace attnscope {
 
@@ -21,20 +22,12 @@ struct Wanted {
   bool tiles = false;  // a way to derive any of it later, in place of `attention`
 };
 
-// Attention that lies on a device. Views that can draw it there do; others download.
-class DeviceAttention {
- public:
-  virtual ~DeviceAttention() = default;
-  virtual Shape shape() const = 0;      // [B h, L_q, L_k]
-  virtual Tensor download() const = 0;  // from any thread; cached after the first call
-};
-
 struct PartResult {
   Tensor output;       // [B h, L_q, d_v]
   Tensor attention;    // [B h, L_q, L_k], exactly 0 where not allowed
   Tensor scores;       // [B h, L_q, L_k], 0 where not allowed
   Tensor log_sum_exp;  // [B h, L_q]; -infinity for empty rows
-  std::shared_ptr<const DeviceAttention> device;
+  std::shared_ptr<const DeviceTensor> device;
   std::shared_ptr<const AttentionTiles> tiles;
 };
 

@@ -1,7 +1,7 @@
 // One head of a part by itself, for whoever looks at one.
 #pragma once
 
-#include "core/attention/part.h"
+#include "core/part/part.h"
 
 namespace attnscope {
 

@@ -91,6 +91,13 @@ std::map<Term, Tensor> score_terms(const Part& part, const Stop& stop) {
   return terms;
 }
 
+std::vector<ExtraProduct> split_products(const Addends& queries, const Addends& keys) {
+  return {{queries.content, keys.content, Term::Content},
+          {queries.content, keys.place, Term::ContentPosition},
+          {queries.place, keys.content, Term::PositionContent},
+          {queries.place, keys.place, Term::PositionPosition}};
+}
+
 ByteTensor allowed_pairs(const Part& part) {
   const Index heads = part.heads, queries = part.queries(), keys = part.keys();
   const ByteTensor of_pattern = part.pattern->mask(heads);  // [h, L_q, L_k]

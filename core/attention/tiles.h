@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "core/attention/part.h"
 #include "core/base/stop.h"
+#include "core/part/part.h"
 
 namespace attnscope {
 

@@ -1,11 +1,12 @@
 #include "core/attention/variant.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
-#include "core/attention/variants/assemble.h"
 #include "core/attention/variants/list.h"
+#include "core/attention/variants/shared/assemble.h"
 #include "core/base/error.h"
+#include "core/base/find_by_id.h"
+#include "core/base/json.h"
 #include "core/base/strict_json.h"
 
 namespace attnscope {
@@ -59,64 +60,26 @@ const std::vector<Variant>& variants() {
 }
 
 const Variant& variant(std::string_view id) {
-  std::string known;
-  for (const Variant& entry : variants()) {
-    if (entry.id == id) return entry;
-    known += (known.empty() ? "" : ", ") + entry.id;
-  }
-  throw InputError("variant.type: no such variant, expected one of " + known + ", found " +
-                   std::string(id.substr(0, 40)));
+  return find_by_id(variants(), id, "variant.type");
 }
 
 Needs needs(const Variant& variant, const Values& values) {
   return variant.needs ? variant.needs(values) : Needs{};
 }
 
-namespace {
-
-const std::string& type_of(const nlohmann::json& object, std::string_view path) {
-  if (!object.is_object()) {
-    throw InputError(std::string(path) + ": expected an object, found " + shortened(object));
-  }
-  const auto type = object.find("type");
-  if (type == object.end() || !type->is_string()) {
-    throw InputError(std::string(path) + ".type: expected a name, found " +
-                     (type == object.end() ? "nothing" : shortened(*type)));
-  }
-  return type->get_ref<const std::string&>();
+bool is_incremental(const Variant& variant, const Values& values) {
+  return variant.incremental && (!variant.incremental_with || variant.incremental_with(values));
 }
 
-}  // namespace
-
-Choice variant_from_json(const nlohmann::json& object, std::string_view path) {
-  const Variant& v = variant(type_of(object, path));
-  return {v.id, values_from_json(v.parameters, object, path)};
+Choice variant_from_json(const Json& object, std::string_view path) {
+  return choice_from_json(variant(type_of(object, path)), object, path);
 }
 
-Choice encoding_from_json(const nlohmann::json& object, std::string_view path) {
-  const Encoding& e = encoding(type_of(object, path));
-  return {e.id, values_from_json(e.parameters, object, path)};
-}
-
-nlohmann::json to_json(const Choice& choice) {
-  nlohmann::json object = to_json(choice.values);
-  object["type"] = choice.id;
-  return object;
+Choice encoding_from_json(const Json& object, std::string_view path) {
+  return choice_from_json(encoding(type_of(object, path)), object, path);
 }
 
 namespace {
-
-// Values may come from a window or a session: an Info's own functions rely on checked ones.
-void check_values(const Info& info, const Values& values, std::string_view path) {
-  for (const Parameter& parameter : info.parameters) {
-    if (values.has(parameter.key)) {
-      check_value(parameter, values.all().find(parameter.key)->second, path);
-    } else if (!parameter.optional) {
-      throw InputError(std::string(path) + "." + parameter.key + ": expected " +
-                       expected_text(parameter) + ", found nothing");
-    }
-  }
-}
 
 bool is_of_input(const Encoding& encoding) {
   return static_cast<bool>(encoding.embed);
@@ -132,11 +95,12 @@ std::string combination_refusal(const Variant& variant, const Encoding& encoding
     return "position.type: " + encoding.id + " gives absolute positions, which the memory of " +
            variant.id + " has not; expected an encoding of distances or none";
   }
-  if (is_of_pairs(encoding) && variant.takes_pairs && !variant.takes_pairs(values)) {
+  const bool turns = variant.takes_turning && encoding.turned;
+  if (is_of_pairs(encoding) && variant.takes_pairs && !variant.takes_pairs(values) && !turns) {
     return "position.type: " + variant.id +
-           " has no scores of pairs that positions could change; expected none, sinusoidal, "
-           "learned or universal, found " +
-           encoding.id;
+           " has no scores of pairs that positions could change; expected none, " +
+           (variant.takes_turning ? "an encoding that turns queries and keys (rope), " : "") +
+           "sinusoidal, learned or universal, found " + encoding.id;
   }
   return {};
 }
@@ -190,11 +154,19 @@ OperationResult evaluate(const OperationInput& input, Backend& backend, const Wa
   if (!reason.empty()) throw InputError(reason);
   check_weights(v, input.variant.values, dimensions, input.weights);
   if (!is_of_input(e)) check_weights(e, input.encoding.values, dimensions, input.weights);
-  if (v.evaluate) return v.evaluate(input, backend, wanted, stop);
-
-  Part part = plain_part(input, ruled_pattern(input, v));
-  apply_encoding(part, input, input.causal || v.causal_by_definition);
-  return run_part(std::move(part), backend, wanted, stop);
+  const bool causal = input.causal || v.causal_by_definition;
+  OperationResult result;
+  if (v.evaluate) {
+    result = v.evaluate(input, backend, wanted, stop);
+  } else {
+    Part part = plain_part(input, ruled_pattern(input, v));
+    apply_encoding(part, input, causal);
+    result = run_part(std::move(part), backend, wanted, stop);
+  }
+  if (causal && v.looks_ahead) {
+    result.looks_ahead = v.looks_ahead(input.variant.values, input.weights);
+  }
+  return result;
 }
 
 }  // namespace attnscope

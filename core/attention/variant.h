@@ -2,31 +2,25 @@
 #pragma once
 
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include "core/attention/backend.h"
-#include "core/attention/info.h"
-#include "core/attention/part.h"
+#include "core/attention/remembered.h"
+#include "core/part/choice.h"
+#include "core/part/info.h"
+#include "core/part/part.h"
 #include "core/position/encoding.h"
 
 namespace attnscope {
 
-// A variant or an encoding with its parameters: what a person chose for a head group.
-struct Choice {
-  std::string id;
-  Values values;
-  bool operator==(const Choice&) const = default;
-};
 Choice default_variant();   // full, dot
 Choice default_encoding();  // none
 
 // {"type": "local", "window": 4}. InputErrors begin with `path`: "variant.window: expected ...".
-Choice variant_from_json(const nlohmann::json& object, std::string_view path);
-Choice encoding_from_json(const nlohmann::json& object, std::string_view path);
-nlohmann::json to_json(const Choice& choice);
+Choice variant_from_json(const Json& object, std::string_view path);
+Choice encoding_from_json(const Json& object, std::string_view path);
 
 // One attention operation to carry out: q, k, v are projected and split into heads; x is there in
 // the `x` form only. The encoding of the input, if any, is already in x, q, k and v.
@@ -45,6 +39,9 @@ struct OperationInput {
   // Of the queries; empty: 0, 1, ... Otherwise consecutive, the last being that of the last key:
   // k and v hold the cached rows of earlier tokens too. For variants that are `incremental`.
   std::vector<std::int32_t> positions;
+  // Where the first query and key stand, for encodings that are not of distances; patterns count
+  // from 0 all the same.
+  Index origin = 0;
 };
 
 // What a key column of the attention map stands for.
@@ -56,14 +53,17 @@ struct OperationResult {
   Tensor attention;    // [B h, L_q, L_k], where wanted
   Tensor scores;       // likewise
   Tensor log_sum_exp;  // [B h, L_q], where there is one softmax
-  std::shared_ptr<const DeviceAttention> device;
+  std::shared_ptr<const DeviceTensor> device;
   std::shared_ptr<const AttentionTiles> tiles;     // where wanted and there is one part
   ByteTensor mask;                                 // set only where the pattern does not say it
   std::shared_ptr<const Pattern> pattern;          // S_i over the columns of `attention`
   std::shared_ptr<const Part> part;                // for tiles and terms; null for several parts
-  std::map<std::string, Tensor> extra;             // "exact", "implied"
+  std::map<std::string, Tensor> extra;             // "exact", "implied", "state"
   std::map<std::string, IntTensor> extra_counts;   // "lsh.bucket", "hopfield.steps"
   std::vector<std::pair<KeyKind, Index>> columns;  // runs of column kinds; empty: all tokens
+  NamedVars quantities;                            // what losses ask for, differentiable: "span.z"
+  std::string looks_ahead;           // why rows hang on later tokens although causal; empty: no
+  std::vector<std::string> remarks;  // "state: beyond the range of float32, left out"
 };
 
 // What a rule for S_i may look at.
@@ -83,19 +83,49 @@ struct Needs {
   bool input = false;  // x itself
 };
 
+// What the cost of a head may be counted from.
+struct CostInput {
+  const Values& values;
+  const OperationResult& result;
+  Index head = 0;                      // within the operation
+  Index queries = 0, keys = 0;         // L_q, and the tokens that keys are made from
+  Index key_size = 0, value_size = 0;  // d_k, d_v
+  double pairs = 0;                    // that the head's pattern allows
+};
+
 struct Variant : Info {
   bool causal_by_definition = false;
   std::string causal_refusal;  // why `causal` cannot be; empty: it can
   // With `causal`, a row depends on the tokens up to its own and not on where the text ends, and is
   // computed from its own query and input and the keys and values so far: these can be cached.
   bool incremental = false;
-  bool cross = false;          // L_q != L_k and y are allowed
+  std::function<bool(const Values&)> incremental_with;  // whether with these values; empty: yes
+  bool cross = false;                                   // L_q != L_k and y are allowed
   bool relative_only = false;  // keys without an absolute position: no absolute encodings
   std::function<Needs(const Values&)> needs;  // empty: q, k and v
+  // Encodings that turn queries and keys and do nothing else act before anything is made of them,
+  // although others have no meaning.
+  bool takes_turning = false;
   // Empty: yes.
   std::function<bool(const Values&)> takes_pairs;  // whether encodings of pairs have a meaning
   std::function<bool(const Values&)> has_terms;    // whether score terms can be told apart
   std::function<bool(const Values&)> has_scores;   // a softmax over the columns of `attention`
+  // What its head groups keep of a segment for those to come; empty: nothing.
+  std::function<void(const SegmentRead&, Remembered&)> remember;
+  // Whether that depends on the attention of the segment.
+  std::function<bool(const Values&)> remembers_attention;
+  // Why a causal row hangs on tokens after it all the same: "the clusters are ..."; empty where it
+  // does not, or no function: never.
+  std::function<std::string(const Values&, const NamedVars& weights)> looks_ahead;
+  // What a head takes, in products of a query and a key; where it makes none, in multiply-adds
+  // divided by those that a pair of full attention takes, d_k + d_v. Empty: a product for each pair
+  // that the pattern allows.
+  std::function<double(const CostInput&)> head_cost;
+  // Sets parameters that follow from which tensors are there, where these decide. Empty: none do.
+  std::function<void(Values&, const std::function<bool(const std::string&)>& holds)> settle;
+  // New values of constant weights that training moves after a step, by what the step saw, with
+  // the operation's input as evaluate() had it; or first values, where the weights lack them.
+  std::function<NamedVars(const OperationInput&)> adapted;
   // S_i, for a variant that is a choice of keys and nothing else ...
   std::function<Pattern(const PatternInput&)> pattern;
   // ... otherwise the whole operation.
@@ -106,6 +136,7 @@ struct Variant : Info {
 const std::vector<Variant>& variants();       // ordered as lists show them; "full" first
 const Variant& variant(std::string_view id);  // InputError "variant.type: no such variant ..."
 Needs needs(const Variant& variant, const Values& values);
+bool is_incremental(const Variant& variant, const Values& values);
 
 // Why this combination has no meaning (SPEC), for the window's tooltips and the command line's
 // error line ("position.type: ..."); empty when it works. `dimensions`, `queries`, `keys` as far

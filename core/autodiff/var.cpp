@@ -219,8 +219,11 @@ const std::vector<std::string_view>& operation_names() {
       "rms_norm",
       // core/attention/attention_operation.h
       "attention",
-      // core/attention/variants/feature_weights.h
+      // core/attention/variants/shared/feature_weights.h, gated_sums.h
       "feature_weights",
+      // core/model/joins/reversible.cpp
+      "reversible",
+      "gate_exponents",
   };
   return names;
 }

@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "core/tensor/tensor.h"
+#include "core/base/index.h"
 
 namespace attnscope {
 

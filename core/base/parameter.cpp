@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/base/strict_json.h"
 
 namespace attnscope {
 
-using nlohmann::json;
 using Kind = Parameter::Kind;
 
 namespace {
@@ -68,22 +67,22 @@ std::string expected_text(const Parameter& parameter, bool limits) {
   throw std::logic_error("parameter kind");
 }
 
-bool exceeds(const Parameter& parameter, const json& found) {
+bool exceeds(const Parameter& parameter, const Json& found) {
   if (found.is_array()) {
     return std::any_of(found.begin(), found.end(),
-                       [&](const json& member) { return exceeds(parameter, member); });
+                       [&](const Json& member) { return exceeds(parameter, member); });
   }
   return found.is_number() && found.get<double>() > parameter.most;
 }
 
-[[noreturn]] void refuse(const Parameter& parameter, std::string_view path, const json& found,
+[[noreturn]] void refuse(const Parameter& parameter, std::string_view path, const Json& found,
                          const std::string& found_text) {
   throw InputError(std::string(path) + "." + parameter.key + ": expected " +
                    expected_text(parameter, exceeds(parameter, found)) + ", found " + found_text);
 }
 
 // The integer that a JSON number stands for; 3.0 counts as 3.
-bool as_integer(const json& number, Index& integer) {
+bool as_integer(const Json& number, Index& integer) {
   if (number.is_number_unsigned()) {
     const auto value = number.get<std::uint64_t>();
     if (value > static_cast<std::uint64_t>(std::numeric_limits<Index>::max())) return false;
@@ -102,27 +101,27 @@ bool as_integer(const json& number, Index& integer) {
   return true;
 }
 
-bool as_integers(const json& list, std::vector<Index>& integers) {
+bool as_integers(const Json& list, std::vector<Index>& integers) {
   if (!list.is_array()) return false;
-  for (const json& member : list) {
+  for (const Json& member : list) {
     integers.emplace_back();
     if (!as_integer(member, integers.back())) return false;
   }
   return true;
 }
 
-bool as_reals(const json& list, std::vector<double>& reals) {
+bool as_reals(const Json& list, std::vector<double>& reals) {
   if (!list.is_array()) return false;
-  for (const json& member : list) {
+  for (const Json& member : list) {
     if (!member.is_number()) return false;
     reals.push_back(member.get<double>());
   }
   return true;
 }
 
-bool as_integer_lists(const json& list, std::vector<std::vector<Index>>& lists) {
+bool as_integer_lists(const Json& list, std::vector<std::vector<Index>>& lists) {
   if (!list.is_array()) return false;
-  for (const json& member : list) {
+  for (const Json& member : list) {
     lists.emplace_back();
     if (!as_integers(member, lists.back())) return false;
   }
@@ -134,7 +133,7 @@ std::string shortened_key(const std::string& key) {
   return quoted.size() == key.size() + 2 ? key : quoted;
 }
 
-Value value_from_json(const Parameter& parameter, const json& found, std::string_view path) {
+Value value_from_json(const Parameter& parameter, const Json& found, std::string_view path) {
   const auto checked = [&](auto value, bool right_type) {
     if (!right_type) refuse(parameter, path, found, shortened(found));
     Value result = std::move(value);
@@ -260,22 +259,21 @@ Values default_values(const std::vector<Parameter>& parameters) {
   return values;
 }
 
-Values values_from_json(const std::vector<Parameter>& parameters, const json& object,
+Values values_from_json(const std::vector<Parameter>& parameters, const Json& object,
                         std::string_view path) {
   if (!object.is_object()) {
     throw InputError(std::string(path) + ": expected an object, found " + shortened(object));
   }
   std::vector<std::string> known = {"type"};
   for (const Parameter& parameter : parameters) known.push_back(parameter.key);
-  for (const auto& member : object.items()) {
-    if (std::find(known.begin(), known.end(), member.key()) != known.end()) continue;
-    throw InputError(std::string(path) + "." + shortened_key(member.key()) +
+  for (const auto& [key, member] : object.items()) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    throw InputError(std::string(path) + "." + shortened_key(key) +
                      ": unknown key, expected one of " + joined(known));
   }
   Values values;
   for (const Parameter& parameter : parameters) {
-    const auto found = object.find(parameter.key);
-    if (found != object.end()) {
+    if (const Json* found = object.find(parameter.key)) {
       values.set(parameter.key, value_from_json(parameter, *found, path));
     } else if (parameter.required) {
       refuse(parameter, path, {}, "nothing");
@@ -286,19 +284,19 @@ Values values_from_json(const std::vector<Parameter>& parameters, const json& ob
   return values;
 }
 
-json to_json(const Value& value) {
-  return std::visit([](const auto& held) { return json(held); }, value);
+Json to_json(const Value& value) {
+  return std::visit([](const auto& held) { return Json(held); }, value);
 }
 
-json to_json(const Values& values) {
-  json object = json::object();
+Json to_json(const Values& values) {
+  Json object = Json::object();
   for (const auto& [key, value] : values.all()) object[key] = to_json(value);
   return object;
 }
 
 Value value_from_text(const Parameter& parameter, std::string_view text, std::string_view path) {
   if (parameter.kind == Kind::Choice) {
-    return value_from_json(parameter, json(std::string(text)), path);
+    return value_from_json(parameter, Json(std::string(text)), path);
   }
   return value_from_json(parameter, parse_json(text, std::string(path) + "." + parameter.key),
                          path);

@@ -6,14 +6,14 @@
 
 #include <limits>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "core/tensor/tensor.h"
+#include "core/base/index.h"
+#include "core/base/json.h"
 
 namespace attnscope {
 
@@ -38,7 +38,12 @@ struct Parameter {
   bool required = false;  // no default: JSON must give it (the window starts at `initial`)
   bool optional = false;  // may be left out altogether; `initial` is what a window offers then
   std::string left_out = "automatic";  // what holds without an optional one, in a word or two
-  Value initial{};                     // the default; where required, what the window starts with
+  bool of_models = false;              // has a meaning in whole models alone
+  bool of_segments = false;            // in those that read in segments
+  // "width", "height": what it is where the tokens are pixels. A parameter of that very name must
+  // be the image's.
+  std::string of_image{};
+  Value initial{};  // the default; where required, what the window starts with
   // Hard limits (Integer, Real, and members of lists).
   double least = 0, most = kMostInteger;
   bool least_excluded = false;               // Real: the limit itself is refused
@@ -87,10 +92,10 @@ Values default_values(const std::vector<Parameter>& parameters);
 
 // InputError "variant.windw: no such key; expected one of type, window, dilation" and the like.
 // `object` may hold a "type" key, which is skipped. `path` ("variant") begins the messages.
-Values values_from_json(const std::vector<Parameter>& parameters, const nlohmann::json& object,
+Values values_from_json(const std::vector<Parameter>& parameters, const Json& object,
                         std::string_view path);
-nlohmann::json to_json(const Value& value);
-nlohmann::json to_json(const Values& values);
+Json to_json(const Value& value);
+Json to_json(const Values& values);
 
 // InputError when `value` is not what `parameter` allows: for values that were not read from JSON.
 void check_value(const Parameter& parameter, const Value& value, std::string_view path);

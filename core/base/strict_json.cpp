@@ -2,18 +2,13 @@
 
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "core/base/error.h"
 
 namespace attnscope {
 
-using nlohmann::json;
-
 namespace {
-
-constexpr int kDeepest = 100;
 
 std::string number_text(double value) {
   std::ostringstream out;
@@ -33,34 +28,13 @@ std::string range_text(std::string_view kind, double least, double most) {
 
 }  // namespace
 
-json parse_json(std::string_view text, std::string_view name) {
-  std::vector<std::set<std::string>> keys;  // of the objects that are open
+Json parse_json(std::string_view text, std::string_view name) {
   std::string twice;
-  bool too_deep = false;
-  if (const auto zero = text.find('\0'); zero != text.npos) {  // the parser would end there
-    throw InputError(std::string(name) + ": no valid JSON at byte " + std::to_string(zero + 1));
-  }
-  const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
-    if (depth > kDeepest) too_deep = true;
-    if (event == json::parse_event_t::object_start) keys.emplace_back();
-    if (event == json::parse_event_t::object_end) keys.pop_back();
-    if (event == json::parse_event_t::key) {
-      auto key = parsed.get<std::string>();
-      if (twice.empty() && keys.back().contains(key)) twice = key;
-      keys.back().insert(std::move(key));
-    }
-    return true;
-  };
-  json value;
+  Json value;
   try {
-    value = json::parse(text, watch);
-  } catch (const json::parse_error& e) {
-    throw InputError(std::string(name) + ": no valid JSON at byte " + std::to_string(e.byte));
-  } catch (const json::out_of_range&) {
-    throw InputError(std::string(name) + ": no valid JSON: a number is out of range");
-  }
-  if (too_deep) {
-    throw InputError(std::string(name) + ": JSON nested deeper than " + std::to_string(kDeepest));
+    value = Json::parse(text, &twice);
+  } catch (const JsonError& e) {
+    throw InputError(std::string(name) + ": " + e.what());
   }
   if (!twice.empty()) {
     throw InputError(std::string(name) + ": key \"" + twice + "\" occurs twice in one object");
@@ -68,23 +42,15 @@ json parse_json(std::string_view text, std::string_view name) {
   return value;
 }
 
-std::string shortened(const json& value) {
-  constexpr std::size_t kMost = 60;
-  std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
-  if (text.size() > kMost) text = text.substr(0, kMost - 3) + "...";
-  return text;
-}
-
-JsonObject::JsonObject(const json& object, std::string_view path) : object_(object), path_(path) {
+JsonObject::JsonObject(const Json& object, std::string_view path) : object_(object), path_(path) {
   if (!object.is_object()) {
     throw InputError(path_ + ": expected an object, found " + shortened(object));
   }
 }
 
-const json* JsonObject::find(std::string_view key) const {
+const Json* JsonObject::find(std::string_view key) const {
   asked_.emplace(key);
-  const auto found = object_.find(std::string(key));
-  return found == object_.end() ? nullptr : &*found;
+  return object_.find(key);
 }
 
 bool JsonObject::has(std::string_view key) const {
@@ -96,14 +62,14 @@ std::string JsonObject::path_of(std::string_view key) const {
 }
 
 void JsonObject::fail(std::string_view key, std::string_view expected) const {
-  const json* value = find(key);
+  const Json* value = find(key);
   throw InputError(path_of(key) + ": expected " + std::string(expected) + ", " +
                    (value ? "found " + shortened(*value) : "found nothing"));
 }
 
 Index JsonObject::integer(std::string_view key, Index least, Index most) {
   taken_.emplace(key);
-  const json* value = find(key);
+  const Json* value = find(key);
   const std::string expected =
       range_text("an integer", static_cast<double>(least), static_cast<double>(most));
   if (!value || !value->is_number_integer()) fail(key, expected);
@@ -123,7 +89,7 @@ Index JsonObject::integer_or(std::string_view key, Index otherwise, Index least,
 
 double JsonObject::number(std::string_view key, double least, double most) {
   taken_.emplace(key);
-  const json* value = find(key);
+  const Json* value = find(key);
   const std::string expected = range_text("a number", least, most);
   if (!value || !value->is_number()) fail(key, expected);
   const auto number = value->get<double>();
@@ -137,7 +103,7 @@ double JsonObject::number_or(std::string_view key, double otherwise, double leas
 
 bool JsonObject::flag(std::string_view key) {
   taken_.emplace(key);
-  const json* value = find(key);
+  const Json* value = find(key);
   if (!value || !value->is_boolean()) fail(key, "true or false");
   return value->get<bool>();
 }
@@ -148,7 +114,7 @@ bool JsonObject::flag_or(std::string_view key, bool otherwise) {
 
 std::string JsonObject::text(std::string_view key) {
   taken_.emplace(key);
-  const json* value = find(key);
+  const Json* value = find(key);
   if (!value || !value->is_string()) fail(key, "a text");
   return value->get<std::string>();
 }
@@ -159,11 +125,11 @@ std::string JsonObject::text_or(std::string_view key, std::string_view otherwise
 
 std::size_t JsonObject::choice(std::string_view key, const std::vector<std::string>& choices) {
   taken_.emplace(key);
-  const json* value = find(key);
+  const Json* value = find(key);
   std::string expected = "one of";
   for (std::size_t i = 0; i < choices.size(); ++i) {
     expected += (i == 0 ? " \"" : ", \"") + choices[i] + "\"";
-    if (value && value->is_string() && value->get_ref<const std::string&>() == choices[i]) {
+    if (value && value->is_string() && value->text() == choices[i]) {
       return i;
     }
   }
@@ -175,16 +141,16 @@ std::size_t JsonObject::choice_or(std::string_view key, std::size_t otherwise,
   return has(key) ? choice(key, choices) : otherwise;
 }
 
-const json& JsonObject::any(std::string_view key) {
+const Json& JsonObject::any(std::string_view key) {
   taken_.emplace(key);
-  const json* value = find(key);
+  const Json* value = find(key);
   if (!value) fail(key, "a value");
   return *value;
 }
 
-const json& JsonObject::array(std::string_view key) {
+const Json& JsonObject::array(std::string_view key) {
   taken_.emplace(key);
-  const json* value = find(key);
+  const Json* value = find(key);
   if (!value || !value->is_array()) fail(key, "a list");
   return *value;
 }
@@ -194,20 +160,19 @@ void JsonObject::ignore(std::string_view key) {
 }
 
 void JsonObject::finish() const {
-  for (const auto& member : object_.items()) {
-    if (taken_.contains(member.key())) continue;
+  for (const auto& [name, member] : object_.items()) {
+    if (taken_.contains(name)) continue;
     std::string known;
     for (const std::string& key : asked_) known += (known.empty() ? "" : ", ") + key;
-    throw InputError(path_ + ": " + shortened(member.key()) + " is no known key; expected one of " +
-                     known);
+    throw InputError(path_ + ": " + shortened(name) + " is no known key; expected one of " + known);
   }
 }
 
 bool is_utf8(const std::string& text) {
   try {
-    static_cast<void>(json(text).dump());
+    static_cast<void>(Json(text).dump());
     return true;
-  } catch (const json::type_error&) {
+  } catch (const JsonError&) {
     return false;
   }
 }

@@ -3,27 +3,27 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "core/tensor/tensor.h"
+#include "core/base/index.h"
+#include "core/base/json.h"
 
 namespace attnscope {
 
 // The whole of `text` as one JSON value; `name` (a file, an option) begins the messages. A key
-// that occurs twice in an object is an InputError, and so is nesting deeper than 100.
-nlohmann::json parse_json(std::string_view text, std::string_view name);
+// that occurs twice in an object is an InputError, and so is nesting deeper than Json::kDeepest.
+Json parse_json(std::string_view text, std::string_view name);
 
 // The members of one object, taken one by one. finish() refuses those that were never taken.
 class JsonObject {
  public:
   // `path` ("config.json", "view") begins the messages. InputError when it is no object, which
   // must outlive this.
-  JsonObject(const nlohmann::json& object, std::string_view path);
-  JsonObject(nlohmann::json&&, std::string_view) = delete;
+  JsonObject(const Json& object, std::string_view path);
+  JsonObject(Json&&, std::string_view) = delete;
 
   bool has(std::string_view key) const;
   Index integer(std::string_view key, Index least, Index most);
@@ -38,8 +38,8 @@ class JsonObject {
   std::size_t choice(std::string_view key, const std::vector<std::string>& choices);
   std::size_t choice_or(std::string_view key, std::size_t otherwise,
                         const std::vector<std::string>& choices);
-  const nlohmann::json& any(std::string_view key);    // required
-  const nlohmann::json& array(std::string_view key);  // required
+  const Json& any(std::string_view key);    // required
+  const Json& array(std::string_view key);  // required
 
   void ignore(std::string_view key);  // allowed, whatever it holds
   void finish() const;
@@ -49,15 +49,12 @@ class JsonObject {
   std::string path_of(std::string_view key) const;  // "config.json: width"
 
  private:
-  const nlohmann::json* find(std::string_view key) const;
-  const nlohmann::json& object_;
+  const Json* find(std::string_view key) const;
+  const Json& object_;
   std::string path_;
   std::set<std::string, std::less<>> taken_;
   mutable std::set<std::string, std::less<>> asked_;  // also whether they are there
 };
-
-// A value for a message: at most 60 characters of its text.
-std::string shortened(const nlohmann::json& value);
 
 // Whether the text is valid UTF-8: all that a JSON file can hold.
 bool is_utf8(const std::string& text);

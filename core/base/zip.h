@@ -1,5 +1,4 @@
-// Reading zip archives (NumPy's .npz): stored and deflated members, without encryption or parts.
-// https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT
+// Reading zip archives (NumPy's .npz) with libzip: stored and deflated members, not encrypted.
 #pragma once
 
 #include <filesystem>

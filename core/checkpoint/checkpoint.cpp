@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/home.h"
+#include "core/base/json.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/format.h"
 #include "core/tensor/safetensors.h"
@@ -15,7 +15,6 @@
 namespace attnscope {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 namespace {
 
@@ -25,26 +24,26 @@ fs::path models_folder() {
   return home_folder() / "assets" / "models";
 }
 
-json read_json(const fs::path& path) {
+Json read_json(const fs::path& path) {
   return parse_json(read_file(path, kMostJsonBytes), path.string());
 }
 
 // The files of a sharded checkpoint, as model.safetensors.index.json lists them.
 StoredTensors read_shards(const fs::path& folder) {
   const fs::path index_path = folder / "model.safetensors.index.json";
-  const json index = read_json(index_path);
+  const Json index = read_json(index_path);
   JsonObject object(index, index_path.string());
-  const json& map = object.any("weight_map");
+  const Json& map = object.any("weight_map");
   if (!map.is_object()) object.fail("weight_map", "an object");
   std::map<std::string, std::set<std::string>> tensors_of;  // by file
-  for (const auto& entry : map.items()) {
-    if (!entry.value().is_string()) object.fail("weight_map", "a file name for each tensor");
-    const auto file = entry.value().get<std::string>();
+  for (const auto& [tensor, name_of_file] : map.items()) {
+    if (!name_of_file.is_string()) object.fail("weight_map", "a file name for each tensor");
+    const auto file = name_of_file.text();
     if (fs::path(file).filename() != fs::path(file) || file.empty() || file[0] == '.') {
       throw InputError(object.path_of("weight_map") + ": expected a plain file name, found " +
-                       shortened(entry.value()));
+                       shortened(name_of_file));
     }
-    tensors_of[file].insert(entry.key());
+    tensors_of[file].insert(tensor);
   }
   StoredTensors tensors;
   for (const auto& [file, names] : tensors_of) {
@@ -77,7 +76,7 @@ StoredTensors read_tensors(const fs::path& folder) {
                    ": no model.safetensors and no model.safetensors.index.json in this folder");
 }
 
-const CheckpointFormat& format_of(const json& config, const std::string& name) {
+const CheckpointFormat& format_of(const Json& config, const std::string& name) {
   const std::string type = JsonObject(config, name).text("model_type");
   std::string known;
   for (const CheckpointFormat& format : checkpoint_formats()) {
@@ -89,12 +88,12 @@ const CheckpointFormat& format_of(const json& config, const std::string& name) {
 }
 
 // "eos_token_id": a number, a list of them, or nothing.
-std::vector<std::int32_t> end_tokens(const json& config, const Model& model,
+std::vector<std::int32_t> end_tokens(const Json& config, const Model& model,
                                      const std::string& name) {
   std::vector<std::int32_t> ids;
   if (!config.contains("eos_token_id") || config["eos_token_id"].is_null()) return ids;
-  const json& given = config["eos_token_id"];
-  for (const json& id : given.is_array() ? given : json::array({given})) {
+  const Json& given = config["eos_token_id"];
+  for (const Json& id : given.is_array() ? given : Json::array({given})) {
     if (!id.is_number_integer()) {
       throw InputError(name + ": eos_token_id: expected a token number or a list of them, found " +
                        shortened(given));
@@ -150,7 +149,7 @@ fs::path model_folder(const std::string& name_or_folder) {
 Checkpoint load_checkpoint(const std::string& name_or_folder) {
   const fs::path folder = model_folder(name_or_folder);
   const fs::path config_path = folder / "config.json";
-  const json config = read_json(config_path);
+  const Json config = read_json(config_path);
   Checkpoint checkpoint;
   checkpoint.name = fs::weakly_canonical(folder).filename().string();
   checkpoint.model =

@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/base/json.h"
 #include "core/model/model.h"
 #include "core/tensor/safetensors.h"
 
@@ -20,7 +20,7 @@ struct CheckpointFormat {
   std::string model_type;  // what config.json says
   // From the parsed config.json and the tensors of all shards. InputError begins with the
   // file's name and says what is missing, misshapen or not supported.
-  std::function<Model(const nlohmann::json& config, const StoredTensors& tensors,
+  std::function<Model(const Json& config, const StoredTensors& tensors,
                       const std::filesystem::path& folder)>
       load;
 };

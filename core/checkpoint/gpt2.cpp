@@ -1,9 +1,9 @@
 // GPT-2 (Radford et al., 2019) as the Hugging Face libraries store it: matrices [in, out], q, k
 // and v in one, learned positions, layer norm, biases everywhere.
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/checkpoint/format.h"
 #include "core/checkpoint/hugging_face.h"
 #include "core/model/weights.h"
@@ -15,8 +15,8 @@ namespace {
 constexpr Index kMostTokens = Index{1} << 22;
 constexpr Index kMostWidth = Index{1} << 16;
 
-ModelConfig read_config(const nlohmann::json& json, const std::string& path) {
-  const nlohmann::json known = without_nulls(json);
+ModelConfig read_config(const Json& json, const std::string& path) {
+  const Json known = without_nulls(json);
   JsonObject object(known, path);
   ModelConfig config;
   config.vocabulary = object.integer("vocab_size", 1, kMostTokens);
@@ -55,8 +55,8 @@ struct Scaling {
   }
 };
 
-Scaling read_scaling(const nlohmann::json& json, const std::string& path) {
-  const nlohmann::json known = without_nulls(json);
+Scaling read_scaling(const Json& json, const std::string& path) {
+  const Json known = without_nulls(json);
   JsonObject object(known, path);
   return {object.flag_or("scale_attn_weights", true),
           object.flag_or("scale_attn_by_inverse_layer_idx", false)};
@@ -122,8 +122,7 @@ void read_layer(TensorReader& reader, Model& model, const std::string& from, con
   reader.ignore(from + "attn.masked_bias");
 }
 
-Model load(const nlohmann::json& json, const StoredTensors& tensors,
-           const std::filesystem::path& folder) {
+Model load(const Json& json, const StoredTensors& tensors, const std::filesystem::path& folder) {
   Model model;
   const std::string path = (folder / "config.json").string();
   model.config = read_config(json, path);

@@ -1,14 +1,14 @@
 #include "core/checkpoint/hugging_face.h"
 
-#include <nlohmann/json.hpp>
+#include "core/base/json.h"
 
 namespace attnscope {
 
-nlohmann::json without_nulls(const nlohmann::json& config) {
+Json without_nulls(const Json& config) {
   if (!config.is_object()) return config;
-  nlohmann::json result = nlohmann::json::object();
-  for (const auto& member : config.items()) {
-    if (!member.value().is_null()) result[member.key()] = member.value();
+  Json result = Json::object();
+  for (const auto& [key, value] : config.items()) {
+    if (!value.is_null()) result[key] = value;
   }
   return result;
 }

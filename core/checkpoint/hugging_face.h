@@ -1,9 +1,9 @@
 // What the layouts of the Hugging Face libraries have in common.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "core/base/json.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/format.h"
 #include "core/model/config.h"
@@ -11,7 +11,7 @@
 namespace attnscope {
 
 // Members that are null mean the same as absent ones there.
-nlohmann::json without_nulls(const nlohmann::json& config);
+Json without_nulls(const Json& config);
 
 // "hidden_act" and the like. InputError names those that are not known.
 Activation hugging_face_activation(JsonObject& config, std::string_view key);

@@ -1,9 +1,9 @@
 // Llama (Touvron et al., 2023) as the Hugging Face libraries store it: matrices [out, in], rotary
 // encoding in the half style, grouped-query attention, RMS norm, SwiGLU.
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/checkpoint/format.h"
 #include "core/checkpoint/hugging_face.h"
 #include "core/model/weights.h"
@@ -29,7 +29,7 @@ Choice rotary(JsonObject& object, Index head_size) {
   double base = object.number_or("rope_theta", 10000, 1e-3, 1e18);
   for (const char* key : {"rope_scaling", "rope_parameters"}) {
     if (!object.has(key)) continue;
-    const nlohmann::json inner = without_nulls(object.any(key));
+    const Json inner = without_nulls(object.any(key));
     JsonObject scaling(inner, object.path_of(key));
     base = scaling.number_or("rope_theta", base, 1e-3, 1e18);
     require_whole_rotation(scaling);
@@ -45,8 +45,8 @@ Choice rotary(JsonObject& object, Index head_size) {
   return rope;
 }
 
-ModelConfig read_config(const nlohmann::json& json, const std::string& path) {
-  const nlohmann::json known = without_nulls(json);
+ModelConfig read_config(const Json& json, const std::string& path) {
+  const Json known = without_nulls(json);
   JsonObject object(known, path);
   ModelConfig config;
   config.vocabulary = object.integer("vocab_size", 1, kMostTokens);
@@ -104,8 +104,7 @@ void read_layer(TensorReader& reader, Model& model, const std::string& from,
   reader.ignore(from + "self_attn.rotary_emb.inv_freq");
 }
 
-Model load(const nlohmann::json& json, const StoredTensors& tensors,
-           const std::filesystem::path& folder) {
+Model load(const Json& json, const StoredTensors& tensors, const std::filesystem::path& folder) {
   Model model;
   model.config = read_config(json, (folder / "config.json").string());
   TensorReader reader(tensors, folder, model.config);

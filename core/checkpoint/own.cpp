@@ -1,6 +1,6 @@
 // The project's own layout: weights under the names of core/model/weights.h.
-#include <nlohmann/json.hpp>
 
+#include "core/base/json.h"
 #include "core/checkpoint/format.h"
 #include "core/model/weights.h"
 
@@ -8,8 +8,7 @@ namespace attnscope {
 
 namespace {
 
-Model load(const nlohmann::json& json, const StoredTensors& tensors,
-           const std::filesystem::path& folder) {
+Model load(const Json& json, const StoredTensors& tensors, const std::filesystem::path& folder) {
   Model model;
   model.config = model_config_from_json(json, (folder / "config.json").string());
   TensorReader reader(tensors, folder, model.config);

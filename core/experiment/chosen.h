@@ -5,7 +5,7 @@
 
 #include "core/checkpoint/checkpoint.h"
 #include "core/experiment/experiment.h"
-#include "core/experiment/trace.h"
+#include "core/trace/trace.h"
 
 namespace attnscope {
 

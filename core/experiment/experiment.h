@@ -3,39 +3,21 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
-#include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/attention/backend.h"
 #include "core/attention/variant.h"
-#include "core/experiment/intervention.h"
+#include "core/experiment/view_settings.h"
+#include "core/model/retrieval.h"
+#include "core/trace/intervention.h"
 
 namespace attnscope {
 
 // Which part of a text that is longer than the model's context is used. All: at positions that the
 // model never saw in training, too, where its encoding has any (up to 65,536 tokens).
 enum class Overlong { First, Last, All };
-
-struct ViewSettings {
-  std::string id = "map";  // see core/view/view.h
-  Index layer = 0, head = 0;
-  std::string colour_map = "viridis";
-  bool normalise = false;  // colour range from what is visible instead of 0..1
-  // The visible part of a map, in cells; empty width: all of it.
-  double row = 0, column = 0, height = 0, width = 0;
-  Index pinned_query = -1, pinned_key = -1;  // stay highlighted when the pointer leaves; -1: none
-  // A file of texts over which heads are measured (head_table.h); empty: the experiment's own text.
-  std::string statistics_file;
-  // By view id, what its parameters (View::parameters) are set to; a view that is not named here
-  // has its defaults. See view_values().
-  std::map<std::string, Values, std::less<>> options;
-  bool operator==(const ViewSettings&) const = default;
-};
 
 // A choice for some heads of some layers, in place of what holds for all.
 struct GroupChoice {
@@ -58,6 +40,11 @@ struct Experiment {
   std::string text;               // any bytes
   std::vector<std::int32_t> ids;  // token numbers in place of the text, where there are any
   TensorFiles tensors;            // in place of text and model, where there is a file
+  // Of an encoder-decoder the target so far, of a masked model what each position is to be (-1:
+  // nothing).
+  std::vector<std::int32_t> target_ids;
+  std::string target;  // the target as a text
+  std::string input;   // a file with pixels or a trajectory in place of the text: input_file.h
   std::string model = "default";  // a bundled name or a folder
   // In place of what the checkpoint says, for all layers and heads; empty: as the checkpoint says.
   std::optional<Choice> variant;
@@ -66,25 +53,19 @@ struct Experiment {
   std::vector<GroupChoice> groups;  // beyond that, in this order: later ones win
   BackendChoice backend = BackendChoice::Auto;
   Overlong overlong = Overlong::First;
-  std::vector<Intervention> interventions;  // in the model, see there
+  std::optional<double> exit;                // the threshold at which tokens leave: exits.h
+  std::optional<RetrievalChoice> retrieval;  // what helps to predict: retrieval.h
+  std::vector<Intervention> interventions;   // in the model, see there
   ViewSettings view;
   // What to compare with: none or one. Of its own `view` only layer and head count, and its
   // `others` are empty.
   std::vector<Experiment> others;
   bool operator==(const Experiment&) const = default;
 
-  bool has_input() const { return !text.empty() || !ids.empty() || !tensors.file.empty(); }
+  bool has_input() const {
+    return !text.empty() || !ids.empty() || !tensors.file.empty() || !input.empty();
+  }
 };
-
-// JSON: {"attnscope": 1, "text": ..., "model": ..., "variant": {"type": ..}, "position": {..}, ...}
-// ("text_hex" in place of "text" where that is no UTF-8). Choices for some heads are "groups":
-// [{"layers": [0, 2], "heads": [0, 1], "variant": {"type": ..}, "position": {..}}]. Strict: unknown
-// keys and wrong types are InputErrors that name the key and begin with `path`.
-Experiment experiment_from_json(const nlohmann::json& object, std::string_view path = "session");
-nlohmann::json to_json(const Experiment& experiment);
-// A session file, or a picture (PNG) that carries the experiment that made it.
-Experiment load_session(const std::filesystem::path& path);
-void save_session(const std::filesystem::path& path, const Experiment& experiment);
 
 // Whether two experiments give the same trace (they may differ in what is looked at).
 bool same_run(const Experiment& a, const Experiment& b);

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/experiment/runner.h"
 #include "core/figure/plain_text.h"
+#include "core/model/config.h"
 
 namespace attnscope {
 namespace {
@@ -133,7 +134,7 @@ HeadTable head_table(const Experiment& experiment, const std::string& texts, Exp
       const std::string_view piece = beginning(paragraph.substr(at), most);
       one.text = piece;
       const auto trace = run.run(one, stop);
-      most = kBytesOfToken * static_cast<std::size_t>(trace->config.context);
+      most = kBytesOfToken * static_cast<std::size_t>(trace->config->context);
       const std::size_t used = trace->tokens.back().end;
       at += used > 0 ? used : piece.size();
       if (progress) progress(begin + at, texts.size());

@@ -8,7 +8,7 @@
 #include "core/analysis/statistics.h"
 #include "core/base/stop.h"
 #include "core/experiment/experiment.h"
-#include "core/experiment/trace.h"
+#include "core/trace/trace.h"
 
 namespace attnscope {
 

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <set>
 
+#include "core/model/weights.h"
+
 namespace attnscope {
 
 namespace {
@@ -18,6 +20,29 @@ std::string short_name(const std::string& name) {
     ++at;
   }
   return name.substr(at);
+}
+
+// "The span of each head." within a sentence.
+std::string within(std::string words) {
+  if (words.ends_with('.')) words.pop_back();
+  const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
+  if (words.size() > 1 && words[0] >= 'A' && words[0] <= 'Z' &&
+      (is_lower(words[1]) || words[1] == ' ')) {
+    words[0] = static_cast<char>(words[0] - 'A' + 'a');
+  }
+  return words;
+}
+
+// "the span of each head (span.z)", of all layers once.
+std::set<std::string> untrained_weights(const Model& model) {
+  const std::set<std::string> untrained(model.untrained.begin(), model.untrained.end());
+  std::set<std::string> result;
+  for (const WeightSpec& spec : weight_specs(model.config)) {
+    if (!untrained.contains(spec.name)) continue;
+    const std::string name = short_name(spec.name);
+    result.insert(spec.help.empty() ? name : within(spec.help) + " (" + name + ")");
+  }
+  return result;
 }
 
 std::set<std::string> names(const ModelConfig& config,
@@ -61,9 +86,7 @@ void note_change(const std::set<std::string>& stored, const std::set<std::string
 std::vector<std::string> notes_on_model(const Model& stored, const Model& used) {
   std::vector<std::string> notes;
   if (!used.untrained.empty()) {
-    std::set<std::string> weights;
-    for (const std::string& name : used.untrained) weights.insert(short_name(name));
-    notes.push_back("untrained: " + joined(weights));
+    notes.push_back("untrained: " + joined(untrained_weights(used)));
   }
   note_change(names(stored.config, variant_label), names(used.config, variant_label), "attention",
               notes);
@@ -73,7 +96,43 @@ std::vector<std::string> notes_on_model(const Model& stored, const Model& used) 
     notes.push_back(stored.config.causal ? "the model was trained with a causal mask"
                                          : "the model was trained without a causal mask");
   }
+  if (looks_ahead(used.config) && !fills_in(used.config)) {
+    notes.push_back(
+        "without a causal mask the positions that predict a token see it: how well this text is "
+        "predicted says nothing");
+  }
   return notes;
+}
+
+namespace {
+
+bool remembers(const Variant& variant) {
+  return std::ranges::any_of(variant.weights, &WeightInfo::state);
+}
+
+bool has_memory(const OperationResult& result) {
+  return std::ranges::any_of(result.columns, [](const auto& run) {
+    return (run.first == KeyKind::Memory || run.first == KeyKind::Compressed) && run.second > 0;
+  });
+}
+
+}  // namespace
+
+std::vector<std::string> notes_on_attention(const Trace& trace) {
+  std::set<std::string> notes, without_memory, with_memory;
+  for (const AttentionTap& tap : trace.attention) {
+    if (trace.given) continue;
+    const Variant& v = variant(tap.variant.id);
+    if (remembers(v)) (has_memory(tap.result) ? with_memory : without_memory).insert(v.label);
+    if (!tap.result.looks_ahead.empty()) {
+      notes.insert(v.label + " looks ahead: " + tap.result.looks_ahead);
+    }
+    for (const std::string& remark : tap.result.remarks) notes.insert(v.label + ": " + remark);
+  }
+  for (const std::string& label : without_memory) {
+    if (!with_memory.contains(label)) notes.insert(label + ": the memory is empty");
+  }
+  return {notes.begin(), notes.end()};
 }
 
 std::vector<std::string> notes_on_patterns(const Trace& trace) {

@@ -4,14 +4,18 @@
 #include <string>
 #include <vector>
 
-#include "core/experiment/trace.h"
 #include "core/model/model.h"
+#include "core/trace/trace.h"
 
 namespace attnscope {
 
-// "untrained: pos.bias" for weights that the checkpoint lacks; "trained with ..., not ..." where
-// a person chose something else than the checkpoint.
+// "untrained: the span of each head (span.z)" for weights that the checkpoint lacks; "trained with
+// ..., not ..." where a person chose something else than the checkpoint.
 std::vector<std::string> notes_on_model(const Model& stored, const Model& used);
+
+// Rows that hang on later tokens in spite of a causal mask, memories that are empty, what was left
+// out.
+std::vector<std::string> notes_on_attention(const Trace& trace);
 
 // Masks without effect at this length, rows in which nothing is allowed.
 std::vector<std::string> notes_on_patterns(const Trace& trace);

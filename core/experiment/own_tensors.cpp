@@ -2,13 +2,13 @@
 
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 #include <variant>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/base/strict_json.h"
 #include "core/base/zip.h"
 #include "core/tensor/npy.h"
@@ -32,12 +32,12 @@ struct Named {
   std::map<std::string, std::string> refused;  // why an array cannot be read
 };
 
-std::vector<std::string> texts_of_json(const nlohmann::json& list, const std::string& name) {
+std::vector<std::string> texts_of_json(const Json& list, const std::string& name) {
   std::vector<std::string> texts;
   if (!list.is_array()) {
     throw InputError(name + ": expected a list of texts, found " + shortened(list));
   }
-  for (const nlohmann::json& text : list) {
+  for (const Json& text : list) {
     if (!text.is_string()) {
       throw InputError(name + ": expected a list of texts, found " + shortened(text) + " in it");
     }

@@ -15,7 +15,7 @@
 
 #include "core/attention/backend.h"
 #include "core/experiment/experiment.h"
-#include "core/experiment/trace.h"
+#include "core/trace/trace.h"
 
 namespace attnscope {
 

@@ -192,7 +192,9 @@ Trace trace_of_tensors(const Experiment& experiment, Backend& backend, const Sto
   }
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
   if (!trace.given) trace.milliseconds = time.count();
-  trace.config = config_of(own, experiment.causal.value_or(false));
+  trace.config =
+      std::make_shared<const ModelConfig>(config_of(own, experiment.causal.value_or(false)));
+  for (std::string& note : notes_on_attention(trace)) trace.notes.push_back(std::move(note));
   for (std::string& note : notes_on_patterns(trace)) trace.notes.push_back(std::move(note));
   return trace;
 }

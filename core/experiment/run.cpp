@@ -7,11 +7,12 @@
 #include "core/base/error.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/experiment/chosen.h"
+#include "core/experiment/inputs.h"
 #include "core/experiment/notes.h"
 #include "core/experiment/own_tensors.h"
 #include "core/experiment/runner.h"
 #include "core/model/logit_lens.h"
-#include "core/view/view.h"
+#include "core/model/weights.h"
 
 namespace attnscope {
 
@@ -124,6 +125,9 @@ struct ExperimentRun::State {
   BackendProvider backends;
   std::vector<Loaded> loaded;  // the most recently used last
   std::vector<Kept> kept;      // of the last request
+  std::shared_ptr<const Store> store{};
+  std::string store_file{};
+  fs::file_time_type store_time{};
 
   std::shared_ptr<const Checkpoint> checkpoint(const std::string& model) {
     const auto time = time_of(model_folder(model));
@@ -138,6 +142,20 @@ struct ExperimentRun::State {
     return loaded.back().checkpoint;
   }
 
+  // The store that the experiment names, read when its file is another than last time.
+  std::optional<Retrieval> retrieval(const Experiment& experiment, const ModelConfig& config) {
+    if (!experiment.retrieval) return std::nullopt;
+    const std::string& file = experiment.retrieval->store;
+    std::error_code missing;
+    const fs::file_time_type time = fs::last_write_time(file, missing);
+    if (!store || store_file != file || store_time != time) {
+      store = std::make_shared<const Store>(load_store(file));
+      store_file = file;
+      store_time = time;
+    }
+    return Retrieval(*experiment.retrieval, store, config);
+  }
+
   Backend& backend(BackendChoice choice, Trace& trace) const {
     const BackendOffer offer = backends(choice);
     if (!offer.backend) {
@@ -149,30 +167,65 @@ struct ExperimentRun::State {
 };
 
 ExperimentRun::ExperimentRun(BackendProvider backends)
-    : state_(std::make_unique<State>(State{std::move(backends), {}, {}})) {}
+    : state_(std::make_unique<State>(
+          State{.backends = std::move(backends), .loaded = {}, .kept = {}})) {}
 
 ExperimentRun::~ExperimentRun() = default;
 
 namespace {
 
+// The weights as parameters, for gradients; matrices of 16 bits as floats.
+Model with_parameters(const Model& model) {
+  Model result = model;
+  for (const auto& [name, matrix] : model.narrow) {
+    result.weights.emplace(name, Var(matrix.widened()));
+  }
+  result.narrow.clear();
+  const std::set<std::string> constant = untrained_names(model.config);
+  for (auto& [name, weight] : result.weights) {
+    if (!constant.contains(name)) weight = Var::parameter(weight.value());
+  }
+  return result;
+}
+
+void record_losses(const Model& model, const Output& output, bool gradients, Trace& trace) {
+  const Var total = output.total_loss();
+  for (const Loss& loss : output.losses) {
+    trace.taps["loss." + loss.name] = loss.value.value().reshaped({1});
+  }
+  trace.taps["loss.total"] = total.value().reshaped({1});
+  if (!gradients) return;
+  backward(total);
+  for (const auto& [name, weight] : model.weights) {
+    if (!weight.wants_gradient()) continue;
+    const Tensor gradient = weight.gradient();
+    trace.taps["gradient." + name] = gradient.defined() ? gradient : Tensor::zeros(weight.shape());
+  }
+}
+
 // Fills in the taps.
-void run_forward(const Model& model, Backend& backend, const Interventions& interventions,
+void run_forward(const Model& chosen, const ModelInput& input, const Retrieval* retrieval,
+                 Backend& backend, const Experiment& experiment, ExperimentRun::Training training,
                  const Stop& stop, Trace& trace) {
   const Index length = static_cast<Index>(trace.tokens.size());
-  IntTensor ids({1, length});
-  std::ranges::transform(trace.tokens, ids.begin(), &TraceToken::id);
+  const Model model = training.gradients ? with_parameters(chosen) : chosen;
   ForwardOptions options;
   options.backend = &backend;
   options.stop = stop;
   options.trace = &trace;
-  options.interventions = &interventions;
+  options.interventions = &experiment.interventions;
   options.keep_attention = fits_in_memory(model.config, length);
+  options.exit = experiment.exit;
+  options.retrieval = retrieval;
   const auto start = std::chrono::steady_clock::now();
-  forward(model, ids, options);
+  const Output output = attnscope::run(model, input.batch, options);
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
   trace.backend = backend.name();
   trace.milliseconds = time.count();
-  trace.token_bits = token_bits(trace.logits, {ids.begin(), ids.end()});
+  if (training.losses) record_losses(model, output, training.gradients, trace);
+  if (input.batch.ids.defined()) {
+    trace.token_bits = token_bits(trace.logits, {input.batch.ids.begin(), input.batch.ids.end()});
+  }
 }
 
 // What the backend could not do ran on the CPU: fine, but where it was asked for by name.
@@ -190,36 +243,72 @@ void note_fallbacks(BackendChoice choice, Trace& trace) {
 }  // namespace
 
 std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, const Stop& stop) {
+  return run(experiment, {}, stop);
+}
+
+namespace {
+
+// Attention that a file gives.
+std::shared_ptr<const Trace> run_tensors(const Experiment& experiment, Backend& backend,
+                                         std::vector<std::string> notes, const Stop& stop) {
+  auto trace = std::make_shared<Trace>(trace_of_tensors(experiment, backend, stop));
+  if (!trace->given) {  // otherwise nothing ran anywhere
+    trace->notes.insert(trace->notes.begin(), notes.begin(), notes.end());
+  }
+  note_fallbacks(experiment.backend, *trace);
+  return trace;
+}
+
+// The experiment's tokens, as many as the model has room for; of a trajectory none.
+std::vector<TraceToken> tokens_to_read(const Checkpoint& checkpoint, const Experiment& experiment,
+                                       Trace& trace) {
+  const ModelConfig& config = checkpoint.model.config;
+  if (!reads_tokens(config)) return {};
+  Experiment given = experiment;
+  if (!experiment.input.empty()) given.ids = pixel_ids(config, experiment.input);
+  std::vector<TraceToken> tokens = chosen_tokens(checkpoint, given);
+  const bool in_segments = config.segment > 0;
+  cut(tokens, in_segments ? kMostTokens : config.context, experiment.overlong, trace);
+  return tokens;
+}
+
+}  // namespace
+
+std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, Training training,
+                                                const Stop& stop) {
   auto trace = std::make_shared<Trace>();
   if (!experiment.tensors.file.empty()) {
     Backend& backend = state_->backend(experiment.backend, *trace);
-    Trace own = trace_of_tensors(experiment, backend, stop);
-    if (!own.given) {  // otherwise nothing ran anywhere
-      own.notes.insert(own.notes.begin(), trace->notes.begin(), trace->notes.end());
-    }
-    *trace = std::move(own);
-    note_fallbacks(experiment.backend, *trace);
-    return trace;
+    return run_tensors(experiment, backend, trace->notes, stop);
   }
   const auto checkpoint = state_->checkpoint(experiment.model);
   stop.check();
+  const ModelConfig& config = checkpoint->model.config;
   trace->model = checkpoint->name;
-  trace->config = checkpoint->model.config;
+  trace->config = {checkpoint, &config};
   trace->tokenizer = checkpoint->tokenizer;
-  trace->tokens = chosen_tokens(*checkpoint, experiment);
-  cut(trace->tokens, checkpoint->model.config.context, experiment.overlong, *trace);
-  const auto length = static_cast<Index>(trace->tokens.size());
+  std::vector<TraceToken> tokens = tokens_to_read(*checkpoint, experiment, *trace);
+  const auto length = static_cast<Index>(tokens.size());
   const Model chosen = chosen_model(checkpoint->model, experiment);
-  const Model model = length > chosen.config.context ? with_context(chosen, length) : chosen;
-  check(experiment.interventions, model.config, length);
-  replace_tokens(experiment.interventions, *checkpoint, trace->tokens);
+  const bool beyond = length > chosen.config.context && config.segment == 0;
+  const Model model = beyond ? with_context(chosen, length) : chosen;
+  check(experiment.interventions,
+        {model.config.layers, model.config.heads, model.config.vocabulary, length});
+  replace_tokens(experiment.interventions, *checkpoint, tokens);
+  ModelInput input = model_input(*checkpoint, experiment, std::move(tokens), training.losses);
+  trace->tokens = std::move(input.tokens);
+  trace->key_tokens = std::move(input.key_tokens);
+  const std::optional<Retrieval> retrieval = state_->retrieval(experiment, model.config);
   stop.check();
   Backend& backend = state_->backend(experiment.backend, *trace);
-  run_forward(model, backend, experiment.interventions, stop, *trace);
+  run_forward(model, input, retrieval ? &*retrieval : nullptr, backend, experiment, training, stop,
+              *trace);
   note_fallbacks(experiment.backend, *trace);
+  trace->untrained = model.untrained;
   for (std::string& note : notes_on_model(checkpoint->model, model)) {
     trace->notes.push_back(std::move(note));
   }
+  for (std::string& note : notes_on_attention(*trace)) trace->notes.push_back(std::move(note));
   for (std::string& note : notes_on_patterns(*trace)) trace->notes.push_back(std::move(note));
   return trace;
 }
@@ -237,7 +326,7 @@ std::shared_ptr<const Trace> with_lens(const std::shared_ptr<const Trace>& trace
 
 }  // namespace
 
-Traces ExperimentRun::run_both(const Experiment& experiment, const Stop& stop) {
+Traces ExperimentRun::run_both(const Experiment& experiment, bool lens, const Stop& stop) {
   const std::optional<Experiment> reference = reference_of(experiment);
   // Times are compared, too. One short run says little: the first finds caches cold.
   const auto run_for_time = [&](const Experiment& one) {
@@ -251,7 +340,7 @@ Traces ExperimentRun::run_both(const Experiment& experiment, const Stop& stop) {
     return best;
   };
   std::vector<Kept> kept;
-  const auto run_unless_kept = [&](Experiment one, bool lens) {
+  const auto run_unless_kept = [&](Experiment one, bool with) {
     one.others.clear();
     // What comes from a file was not computed here.
     const bool timed = !experiment.others.empty() && one.tensors.file.empty();
@@ -262,14 +351,14 @@ Traces ExperimentRun::run_both(const Experiment& experiment, const Stop& stop) {
     Kept now = before != state_->kept.end()
                    ? *before
                    : Kept{one, time, timed ? run_for_time(one) : run(one, stop), timed};
-    if (lens) {
+    if (with) {
       now.trace = with_lens(now.trace, state_->checkpoint(one.model)->model, stop);
     }
     kept.push_back(now);
     return now.trace;
   };
   const auto wants_lens = [&](const Experiment& one) {  // tensors come without a model
-    return view(experiment.view.id).reads_lens && one.tensors.file.empty();
+    return lens && one.tensors.file.empty();
   };
   Traces traces;
   traces.trace = run_unless_kept(experiment, wants_lens(experiment));

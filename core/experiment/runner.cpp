@@ -16,12 +16,17 @@ struct Runner::State {
   State(BackendProvider provider, std::function<void()> wake_up)
       : backends(std::move(provider)), wake(std::move(wake_up)) {}
 
+  struct Request {
+    Experiment experiment;
+    bool lens = false;
+  };
+
   BackendProvider backends;
   std::function<void()> wake;
 
   mutable std::mutex mutex;  // guards what follows
   std::condition_variable changed;
-  std::optional<Experiment> waiting;  // only the newest
+  std::optional<Request> waiting;  // only the newest
   std::optional<Stop> running;
   Clock::time_point started;
   std::optional<Outcome> finished;  // until polled
@@ -31,18 +36,18 @@ struct Runner::State {
   void work() {
     ExperimentRun run(backends);
     for (;;) {
-      Experiment experiment;
+      Request request;
       Stop stop;
       {
         std::unique_lock lock(mutex);
         changed.wait(lock, [&] { return ending || waiting; });
         if (ending) return;
-        experiment = std::move(*waiting);
+        request = std::move(*waiting);
         waiting.reset();
         running = stop;
         started = Clock::now();
       }
-      std::optional<Outcome> outcome = carry_out(run, experiment, stop);
+      std::optional<Outcome> outcome = carry_out(run, request, stop);
       {
         const std::scoped_lock lock(mutex);
         running.reset();
@@ -55,10 +60,11 @@ struct Runner::State {
   }
 
   // Nothing when it was stopped.
-  static std::optional<Outcome> carry_out(ExperimentRun& run, const Experiment& experiment,
+  static std::optional<Outcome> carry_out(ExperimentRun& run, const Request& request,
                                           const Stop& stop) {
+    const Experiment& experiment = request.experiment;
     try {
-      const Traces traces = run.run_both(experiment, stop);
+      const Traces traces = run.run_both(experiment, request.lens, stop);
       return Outcome{experiment, traces.trace, traces.reference, ""};
     } catch (const Stopped&) {
       return std::nullopt;
@@ -83,10 +89,10 @@ Runner::~Runner() {
   state_->worker.join();
 }
 
-void Runner::request(const Experiment& experiment) {
+void Runner::request(const Experiment& experiment, bool lens) {
   {
     const std::scoped_lock lock(state_->mutex);
-    state_->waiting = experiment;
+    state_->waiting = State::Request{experiment, lens};
     if (state_->running) state_->running->request();
   }
   state_->changed.notify_all();

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/experiment/experiment.h"
-#include "core/experiment/trace.h"
+#include "core/trace/trace.h"
 
 namespace attnscope {
 
@@ -34,7 +34,15 @@ class ExperimentRun {
   explicit ExperimentRun(BackendProvider backends);
   ~ExperimentRun();
   std::shared_ptr<const Trace> run(const Experiment& experiment, const Stop& stop);
-  Traces run_both(const Experiment& experiment, const Stop& stop);
+  // With the losses of the model ("loss.total" among the taps), and their gradients
+  // ("gradient.WEIGHT") for every weight that is trained.
+  struct Training {
+    bool losses = false, gradients = false;
+  };
+  std::shared_ptr<const Trace> run(const Experiment& experiment, Training training,
+                                   const Stop& stop);
+  // `lens`: whether to work out Trace::lens.
+  Traces run_both(const Experiment& experiment, bool lens, const Stop& stop);
 
  private:
   struct State;
@@ -55,7 +63,8 @@ class Runner {
   Runner(BackendProvider backends, std::function<void()> wake);
   ~Runner();  // cancels and joins
 
-  void request(const Experiment& experiment);  // cancels what runs; only the newest waits
+  // Cancels what runs; only the newest waits. `lens`: see run_both().
+  void request(const Experiment& experiment, bool lens = false);
   void cancel();
   bool busy() const;
   double busy_seconds() const;  // since the running request started

@@ -1,53 +1,30 @@
 #include "core/experiment/trace_file.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+
+#include "core/base/json.h"
+#include "core/trace/tap_names.h"
 
 namespace attnscope {
 
 namespace {
 
-// All heads of a tap.  [h, L_q, L_k]
-Tensor all_heads(const AttentionTap& tap) {
-  const Index heads = static_cast<Index>(tap.heads.size());
-  Tensor all({heads, tap.queries(), tap.keys()});
-  for (Index head = 0; head < heads; ++head) {
-    const Tensor one = tap.attention(head);
-    std::copy_n(one.data(), one.size(), all.data() + head * one.size());
-  }
-  return all;
+// ".0.1" of layer 0's head group 1, behind what else tells the place: ".encoder", ".cross",
+// ".segment.2", ".step.1".
+std::string place_of(const Address& at, const AddressParts& parts) {
+  std::string place;
+  if (parts.stack && at.stack == Stack::Encoder) place += ".encoder";
+  if (at.kind == Kind::Cross) place += ".cross";
+  if (parts.segment) place += ".segment." + std::to_string(at.segment);
+  if (parts.step) place += ".step." + std::to_string(at.step);
+  return place + "." + std::to_string(at.layer) + "." + std::to_string(at.group);
 }
 
-bool alike(const Trace& trace) {
-  const AttentionTap& first = trace.attention.front();
-  return std::ranges::all_of(trace.attention, [&](const AttentionTap& tap) {
-    return tap.queries() == first.queries() && tap.keys() == first.keys() &&
-           trace.head_count(tap.address.layer) == trace.head_count(0);
-  });
-}
-
-// [layers, h, L_q, L_k]
-Tensor stacked(const Trace& trace) {
-  const AttentionTap& first = trace.attention.front();
-  const Index heads = trace.head_count(0), cells = first.queries() * first.keys();
-  Tensor all({trace.layer_count(), heads, first.queries(), first.keys()});
-  for (const AttentionTap& tap : trace.attention) {
-    for (std::size_t head = 0; head < tap.heads.size(); ++head) {
-      const Tensor one = tap.attention(static_cast<Index>(head));
-      std::copy_n(one.data(), cells,
-                  all.data() + (tap.address.layer * heads + tap.heads[head]) * cells);
-    }
-  }
-  return all;
-}
-
-void add_tap(const AttentionTap& tap, bool attention, SafetensorsFile& file) {
-  const std::string at =
-      "." + std::to_string(tap.address.layer) + "." + std::to_string(tap.address.group);
+void add_tap(const AttentionTap& tap, const AddressParts& parts, SafetensorsFile& file) {
+  const std::string at = place_of(tap.address, parts);
   const auto add = [&](const std::string& name, const Tensor& tensor) {
     if (tensor.defined()) file.tensors.emplace(name + at, stored(tensor));
   };
-  if (attention) add("attention", all_heads(tap));
   add("log_sum_exp", tap.result.log_sum_exp);
   if (tap.result.part) {
     add("q", tap.result.part->q.value());
@@ -84,20 +61,25 @@ SafetensorsFile trace_file(const Trace& trace) {
   std::ranges::transform(trace.tokens, ids.begin(), &TraceToken::id);
   file.tensors.emplace("ids", stored(ids));
   const std::string left_out = attention_left_out(trace);
-  const bool one_tensor = left_out.empty() && !trace.attention.empty() && alike(trace);
-  if (one_tensor) file.tensors.emplace("attention", stored(stacked(trace)));
-  for (const AttentionTap& tap : trace.attention) {
-    add_tap(tap, left_out.empty() && !one_tensor, file);
+  if (left_out.empty()) {
+    for (const NamedTensor& joined : joined_attention(trace)) {
+      file.tensors.emplace(joined.name, stored(joined.values));
+    }
+  }
+  for (const AttentionTap& tap : trace.attention) add_tap(tap, trace.parts, file);
+  for (const NamedTensor& joined : joined_located(trace)) {
+    file.tensors.emplace(joined.name, stored(joined.values));
   }
   if (trace.logits.defined()) file.tensors.emplace("logits", stored(trace.logits));
   for (const auto& [name, tensor] : trace.taps) file.tensors.emplace(name, stored(tensor));
-  nlohmann::json labels = nlohmann::json::array();
+  for (const auto& [name, tensor] : trace.counts) file.tensors.emplace(name, stored(tensor));
+  Json labels = Json::array();
   for (const TraceToken& token : trace.tokens) labels.push_back(token.label);
   file.metadata["model"] = trace.model;
   file.metadata["backend"] = trace.backend;
   std::vector<std::string> notes = trace.notes;
   if (!left_out.empty()) notes.push_back(left_out);
-  file.metadata["notes"] = nlohmann::json(notes).dump();
+  file.metadata["notes"] = Json(notes).dump();
   file.metadata["tokens"] = labels.dump();
   return file;
 }

@@ -1,21 +1,21 @@
 // A trace as a file for other programs.
 #pragma once
 
-#include "core/experiment/trace.h"
 #include "core/tensor/safetensors.h"
+#include "core/trace/trace.h"
 
 namespace attnscope {
 
 // Tensors:
 //   ids                   [L]
-//   attention             [layers, h, L_q, L_k] when all layers and groups have these shapes,
-//   attention.N.G         [h, L_q, L_k] of layer N's head group G otherwise
+//   attention...          the weights, joined and named by their places: core/trace/tap_names.h
 //   log_sum_exp.N.G       [h, L_q] of the scores, where there is one softmax
 //   logits                [L, vocabulary]
 //   q.N.G, k.N.G, v.N.G   [h, L, d_k] as the scores see them (rotated), where one part computes
 //   q_plain.N.G, k_plain.N.G   before rotation
 //   output.N.G            [h, L, d_v] per head, before the output projection
 //   extra.N.G.NAME        what a variant adds
+//                         before N: ".encoder", ".cross", ".segment.S", ".step.T" where these are
 //   and the trace's other taps by name ("embed", "layers.0.residual", ...).
 // Metadata: model, backend, notes (JSON list of texts), tokens (JSON list of labels).
 // Memory: the attention that the trace did not keep is derived here, all of it, unless it is too

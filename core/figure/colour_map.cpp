@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "core/base/error.h"
+#include "core/base/find_by_id.h"
 
 namespace attnscope {
 namespace {
@@ -231,13 +231,7 @@ const std::vector<ColourMap>& colour_maps() {
 const ColourMap& colour_map(std::string_view id) {
   static const ColourMap rules{kCategories, "Categories", ColourMap::Kind::Categorical,
                                categories()};
-  for (const ColourMap& map : colour_maps()) {
-    if (map.id == id) return map;
-  }
-  if (id == rules.id) return rules;
-  std::string known;
-  for (const ColourMap& map : colour_maps()) known += (known.empty() ? "" : ", ") + map.id;
-  throw InputError("colour map: expected one of " + known + ", found \"" + std::string(id) + "\"");
+  return id == rules.id ? rules : find_by_id(colour_maps(), id, "colour map");
 }
 
 const char* diverging_colours(const Theme& theme) {

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/attention/backend.h"
+#include "core/tensor/device_tensor.h"
 #include "core/tensor/tensor.h"
 
 namespace attnscope {
@@ -70,7 +70,7 @@ struct HeatMap {
   Box box;        // where the visible cells go
   Tensor values;  // [rows, columns]
   // In place of `values`, where the numbers lie on a device: plane `plane` of it.
-  std::shared_ptr<const DeviceAttention> device;
+  std::shared_ptr<const DeviceTensor> device;
   Index plane = 0;
   // The visible part, in cells; may begin and end within a cell. Beyond the matrix: `missing`.
   double row = 0, column = 0, height = 0, width = 0;

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/base/strict_json.h"
 #include "core/figure/plain_text.h"
 
@@ -29,7 +29,7 @@ std::vector<std::string> measure_ids() {
 
 }  // namespace
 
-Claim claim_from_json(const nlohmann::json& value, const Experiment& step, std::string_view path) {
+Claim claim_from_json(const Json& value, const Experiment& step, std::string_view path) {
   JsonObject object(value, path);
   Claim claim;
   claim.text = object.text("text");

@@ -9,12 +9,12 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/base/json.h"
 #include "core/experiment/experiment.h"
 #include "core/experiment/runner.h"
 
@@ -39,7 +39,7 @@ struct Measure {
 const std::vector<Measure>& measures();
 
 // Strict; `step` gives layer and head. InputErrors begin with `path`.
-Claim claim_from_json(const nlohmann::json& object, const Experiment& step, std::string_view path);
+Claim claim_from_json(const Json& object, const Experiment& step, std::string_view path);
 
 struct ClaimCheck {
   double value = 0;

@@ -1,34 +1,34 @@
 #include "core/lesson/lesson.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/home.h"
+#include "core/base/json.h"
 #include "core/base/strict_json.h"
+#include "core/view/session.h"
 
 namespace attnscope {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 namespace {
 
 constexpr Index kFormat = 1;
 constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 
-LessonStep step_from_json(const json& value, const json& session, const std::string& path) {
+LessonStep step_from_json(const Json& value, const Json& session, const std::string& path) {
   JsonObject object(value, path);
   LessonStep step;
   step.title = object.text("title");
   step.text = object.text("text");
   step.notes = object.text_or("notes", "");
-  json patched = session;
+  Json patched = session;
   if (object.has("session")) patched.merge_patch(object.any("session"));
   step.experiment = experiment_from_json(patched, object.path_of("session"));
   if (object.has("claims")) {
-    const json& claims = object.array("claims");
+    const Json& claims = object.array("claims");
     for (std::size_t i = 0; i < claims.size(); ++i) {
       step.claims.push_back(claim_from_json(
           claims[i], step.experiment, object.path_of("claims") + "[" + std::to_string(i) + "]"));
@@ -53,7 +53,7 @@ fs::path lessons_folder() {
 
 Lesson load_lesson(const fs::path& path) {
   const std::string name = path.string();
-  const json value = parse_json(read_file(path, kMostBytes), name);
+  const Json value = parse_json(read_file(path, kMostBytes), name);
   JsonObject object(value, name);
   object.integer("lesson", kFormat, kFormat);
   Lesson lesson;
@@ -61,8 +61,8 @@ Lesson load_lesson(const fs::path& path) {
   lesson.title = object.text("title");
   lesson.summary = object.text("summary");
   lesson.source = object.text("source");
-  const json& session = object.any("session");
-  const json& steps = object.array("steps");
+  const Json& session = object.any("session");
+  const Json& steps = object.array("steps");
   if (steps.empty()) object.fail("steps", "at least one step");
   for (std::size_t i = 0; i < steps.size(); ++i) {
     lesson.steps.push_back(

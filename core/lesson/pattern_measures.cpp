@@ -6,7 +6,7 @@
 #include "core/attention/span.h"
 #include "core/base/error.h"
 #include "core/lesson/measure.h"
-#include "core/view/span_effect.h"
+#include "core/view/span/span_effect.h"
 #include "core/view/view.h"
 
 namespace attnscope {

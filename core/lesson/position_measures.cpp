@@ -6,6 +6,7 @@
 #include "core/analysis/pair.h"
 #include "core/base/error.h"
 #include "core/lesson/measure.h"
+#include "core/model/config.h"
 #include "core/position/encoding.h"
 #include "core/position/rope.h"
 
@@ -28,8 +29,8 @@ Tensor position_vectors(const Trace& trace, const Claim& claim) {
   const NamedVars none;
   const EncodingContext context{
       .values = choice.values, .weights = none, .dimensions = {}, .scale = {}};
-  const Var zeros{Tensor::zeros({1, length, trace.config.width})};
-  return chosen.embed(zeros, positions, context).value().reshaped({length, trace.config.width});
+  const Var zeros{Tensor::zeros({1, length, trace.config->width})};
+  return chosen.embed(zeros, positions, context).value().reshaped({length, trace.config->width});
 }
 
 double similarity(const Tensor& vectors, Index i, Index j) {
@@ -123,7 +124,7 @@ double turn(const Trace& trace, const Claim& claim,
             const std::function<double(const std::vector<RotaryPair>&)>& which) {
   const Choice& choice = tap_of(trace, claim).encoding;
   if (choice.id != "rope") throw InputError("a claim is about turning pairs, and none turn");
-  return which(rotary_pairs(choice.values, trace.config.head_size));
+  return which(rotary_pairs(choice.values, trace.config->head_size));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include "core/model/changed_backend.h"
 
-#include "core/attention/variants/assemble.h"
+#include "core/attention/variants/shared/assemble.h"
 #include "core/base/error.h"
 
 namespace attnscope {

@@ -1,13 +1,15 @@
 #include "core/model/config.h"
 
-#include <nlohmann/json.hpp>
-
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/base/strict_json.h"
+#include "core/model/architecture.h"
+#include "core/model/exits.h"
+#include "core/model/input_kind.h"
+#include "core/model/join.h"
+#include "core/model/losses.h"
 
 namespace attnscope {
-
-using nlohmann::json;
 
 namespace {
 
@@ -27,7 +29,28 @@ bool uniform(const ModelConfig& config) {
   return !config.groups.empty();
 }
 
-std::vector<HeadGroup> layer_groups_from_json(const json& list, const std::string& path) {
+// A variant's object, with the sizes that it leaves to the image.
+Choice variant_of(JsonObject& object, const ModelConfig& config) {
+  const std::string path = object.path_of("variant");
+  const Json& given = object.any("variant");
+  const InputKind& input = input_kind(config.input.id);
+  if (!input.size_of) return variant_from_json(given, path);
+  Json filled = given;
+  for (const Parameter& parameter : variant(type_of(given, path)).parameters) {
+    if (parameter.of_image.empty()) continue;
+    const Index size = input.size_of(config.input.values, parameter.of_image);
+    if (!filled.contains(parameter.key)) filled[parameter.key] = size;
+    const bool same = filled[parameter.key] == size;
+    if (parameter.key == parameter.of_image && !same) {
+      throw InputError(path + "." + parameter.key + ": expected the image's " +
+                       std::to_string(size) + ", found " + shortened(filled[parameter.key]));
+    }
+  }
+  return variant_from_json(filled, path);
+}
+
+std::vector<HeadGroup> layer_groups_from_json(const Json& list, const std::string& path,
+                                              const ModelConfig& config) {
   if (!list.is_array()) throw InputError(path + ": expected a list, found " + shortened(list));
   std::vector<HeadGroup> groups;
   for (std::size_t g = 0; g < list.size(); ++g) {
@@ -35,7 +58,7 @@ std::vector<HeadGroup> layer_groups_from_json(const json& list, const std::strin
     HeadGroup group;
     group.heads = object.integer("heads", 1, kMostHeads);
     if (object.has("variant")) {
-      group.variant = variant_from_json(object.any("variant"), object.path_of("variant"));
+      group.variant = variant_of(object, config);
     }
     if (object.has("position")) {
       group.encoding = encoding_from_json(object.any("position"), object.path_of("position"));
@@ -50,7 +73,7 @@ void read_groups(JsonObject& object, ModelConfig& config) {
   if (!object.has("groups")) {
     Choice variant = default_variant(), encoding = default_encoding();
     if (object.has("variant")) {
-      variant = variant_from_json(object.any("variant"), object.path_of("variant"));
+      variant = variant_of(object, config);
     }
     if (object.has("position")) {
       encoding = encoding_from_json(object.any("position"), object.path_of("position"));
@@ -58,14 +81,69 @@ void read_groups(JsonObject& object, ModelConfig& config) {
     config.groups = uniform_groups(config, variant, encoding);
     return;
   }
-  const json& layers = object.array("groups");
+  const Json& layers = object.array("groups");
   for (std::size_t l = 0; l < layers.size(); ++l) {
     config.groups.push_back(layer_groups_from_json(
-        layers[l], object.path_of("groups") + "[" + std::to_string(l) + "]"));
+        layers[l], object.path_of("groups") + "[" + std::to_string(l) + "]", config));
   }
 }
 
+// One of a list of choices: {"type": ..}, whose entry `find` gives.
+template <class Find>
+Choice choice_in(JsonObject& object, const char* key, const Find& find) {
+  const std::string path = object.path_of(key);
+  const Json& value = object.any(key);
+  return choice_from_json(find(type_of(value, path)), value, path);
+}
+
+// Its object also says what an encoder of layers does.
+void read_architecture(JsonObject& object, ModelConfig& config) {
+  const std::string path = object.path_of("architecture");
+  Json value = object.any("architecture");
+  const Architecture& of = architecture(type_of(value, path));
+  const auto taken = [&](const char* key) {
+    Json member = value.contains(key) && of.has_encoder ? value[key] : Json();
+    if (of.has_encoder) value.erase(key);
+    return member;
+  };
+  const Json encoder_variant = taken("encoder_variant"), position = taken("encoder_position");
+  if (!encoder_variant.is_null()) {
+    config.encoder_variant = variant_from_json(encoder_variant, path + ".encoder_variant");
+  }
+  if (!position.is_null()) {
+    config.encoder_encoding = encoding_from_json(position, path + ".encoder_position");
+  }
+  config.architecture = choice_from_json(of, value, path);
+}
+
+void read_auxiliary(JsonObject& object, ModelConfig& config) {
+  JsonObject auxiliary(object.any("auxiliary"), object.path_of("auxiliary"));
+  config.auxiliary.layers = auxiliary.flag_or("layers", false);
+  config.auxiliary.future = auxiliary.integer_or("future", 0, 0, kMostLayers);
+  auxiliary.finish();
+}
+
+// What is chosen of lists that have Infos.
+void read_choices(JsonObject& object, ModelConfig& config) {
+  if (object.has("architecture")) read_architecture(object, config);
+  if (object.has("join")) config.join = choice_in(object, "join", join);
+  if (object.has("exits")) config.exits = choice_in(object, "exits", exit_rule);
+  if (object.has("input")) config.input = choice_in(object, "input", input_kind);
+  config.segment = object.has("segment") ? object.integer("segment", 1, kMostTokens) : 0;
+  if (object.has("auxiliary")) read_auxiliary(object, config);
+}
+
 }  // namespace
+
+Choice default_architecture() {
+  return default_choice(architectures().front());
+}
+Choice default_join() {
+  return default_choice(joins().front());
+}
+Choice default_input() {
+  return default_choice(input_kinds().front());
+}
 
 std::vector<std::vector<HeadGroup>> uniform_groups(const ModelConfig& config, const Choice& variant,
                                                    const Choice& encoding) {
@@ -74,10 +152,15 @@ std::vector<std::vector<HeadGroup>> uniform_groups(const ModelConfig& config, co
 }
 
 std::vector<HeadRange> head_ranges(const ModelConfig& config, Index layer) {
+  return head_ranges(config, config.groups[static_cast<std::size_t>(layer)]);
+}
+
+std::vector<HeadRange> head_ranges(const ModelConfig& config,
+                                   const std::vector<HeadGroup>& groups_of_layer) {
   const Index shared = config.heads / config.kv_heads;
   std::vector<HeadRange> ranges;
   Index first = 0;
-  for (const HeadGroup& group : config.groups[static_cast<std::size_t>(layer)]) {
+  for (const HeadGroup& group : groups_of_layer) {
     const Index last = first + group.heads - 1;
     ranges.push_back({first, group.heads, first / shared, last / shared - first / shared + 1});
     first += group.heads;
@@ -93,10 +176,11 @@ Dimensions group_dimensions(const ModelConfig& config, const HeadRange& range) {
   return dimensions;
 }
 
-const Choice* input_encoding(const ModelConfig& config) {
-  const Choice* common = &config.groups.at(0).at(0).encoding;
+const Choice* input_encoding(const std::vector<std::vector<HeadGroup>>& groups) {
+  if (groups.empty()) return nullptr;
+  const Choice* common = &groups.at(0).at(0).encoding;
   bool any = false, all = true;
-  for (const auto& layer : config.groups) {
+  for (const auto& layer : groups) {
     for (const HeadGroup& group : layer) {
       if (encoding(group.encoding.id).embed) any = true;
       if (group.encoding != *common) all = false;
@@ -110,18 +194,62 @@ const Choice* input_encoding(const ModelConfig& config) {
   return common;
 }
 
+const Choice* input_encoding(const ModelConfig& config) {
+  return input_encoding(config.groups);
+}
+
+bool fills_in(const ModelConfig& config) {
+  const Values& values = config.architecture.values;
+  return values.has("masked") && values.real("masked") > 0;
+}
+
+bool in_every_layer(const Choice& encoding) {
+  return encoding.values.has("every_layer") && encoding.values.flag("every_layer");
+}
+
+bool adds_to_values(const Choice& encoding) {
+  return !encoding.values.has("values") || encoding.values.flag("values");
+}
+
+bool added_to_input(const Choice& encoding) {
+  return !in_every_layer(encoding) && adds_to_values(encoding);
+}
+
+std::vector<std::vector<HeadGroup>> encoder_groups(const ModelConfig& config) {
+  if (!architecture(config.architecture.id).has_encoder) return {};
+  HeadGroup group{config.heads, default_variant(), default_encoding()};
+  if (uniform(config)) group = config.groups[0][0];
+  if (config.encoder_variant) group.variant = *config.encoder_variant;
+  if (config.encoder_encoding) group.encoding = *config.encoder_encoding;
+  return std::vector<std::vector<HeadGroup>>(
+      static_cast<std::size_t>(config.architecture.values.integer("encoder_layers")), {group});
+}
+
 namespace {
 
-void check_layer(const ModelConfig& config, Index layer, const std::string& at) {
+// What only segments give a meaning, and encodings that have none for what is remembered.
+void check_segments(const ModelConfig& config, const HeadGroup& group, const std::string& at) {
+  const Variant& v = variant(group.variant.id);
+  if (config.segment > 0) return;
+  for (const Parameter& parameter : v.parameters) {
+    if (!parameter.of_segments || !group.variant.values.has(parameter.key)) continue;
+    throw InputError(at + "variant." + parameter.key +
+                     ": expected a model that reads in segments "
+                     "(\"segment\"), found one that reads at once");
+  }
+}
+
+// The groups of one layer of a stack.
+void check_layer(const ModelConfig& config, const std::vector<HeadGroup>& groups, Index layer,
+                 bool causal, const std::string& at) {
   const Index shared = config.heads / config.kv_heads;
-  const auto& groups = config.groups[static_cast<std::size_t>(layer)];
   Index heads = 0;
   for (const HeadGroup& group : groups) heads += group.heads;
   if (heads != config.heads) {
     throw InputError(at + "groups: layer " + std::to_string(layer) + " has " +
                      std::to_string(heads) + " heads, expected " + std::to_string(config.heads));
   }
-  const std::vector<HeadRange> ranges = head_ranges(config, layer);
+  const std::vector<HeadRange> ranges = head_ranges(config, groups);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const HeadRange& range = ranges[g];
     if (range.key_heads > 1 && (range.first % shared != 0 || range.count % shared != 0)) {
@@ -129,13 +257,78 @@ void check_layer(const ModelConfig& config, Index layer, const std::string& at) 
                        std::to_string(range.count) + " heads, but " + std::to_string(shared) +
                        " share one key-value head");
     }
-    const std::string reason = refusal(groups[g].variant, groups[g].encoding, config.causal,
-                                       group_dimensions(config, range), 0, 0);
+    Dimensions dimensions = group_dimensions(config, range);
+    if (variant(groups[g].variant.id).remember && config.segment > 0) {
+      const Values& values = groups[g].variant.values;
+      dimensions.memory = values.has("memory") ? values.integer("memory") : config.segment;
+      dimensions.memory_given = true;
+    }
+    const std::string reason =
+        refusal(groups[g].variant, groups[g].encoding, causal, dimensions, 0, 0);
     if (!reason.empty()) throw InputError(at + reason);
+    check_segments(config, groups[g], at);
   }
 }
 
+void check_encoder(const ModelConfig& config, const std::string& at) {
+  Index layer = 0;
+  for (const auto& groups : encoder_groups(config)) {
+    for (const HeadGroup& group : groups) {
+      if (!variant(group.variant.id).causal_by_definition) continue;
+      throw InputError(
+          at + "architecture.encoder_variant: " + group.variant.id +
+          " is causal by definition, and an encoder sees both sides; expected another");
+    }
+    check_layer(config, groups, layer++, false, at + "architecture.encoder: ");
+  }
+}
+
+// Rows that are remembered have no places but their distances.
+void check_memory_positions(const ModelConfig& config, const std::string& at) {
+  if (config.segment == 0) return;
+  for (const auto& layer : config.groups) {
+    for (const HeadGroup& group : layer) {
+      if (!variant(group.variant.id).remember || !encoding(group.encoding.id).absolute) continue;
+      throw InputError(at + "position: " + group.encoding.id + " gives places, and what " +
+                       group.variant.id +
+                       " remembers has distances alone; expected an encoding of distances");
+    }
+  }
+}
+
+void check_choice(const Info& info, const Choice& choice, const char* name,
+                  const std::string& reason, const std::string& at) {
+  check_values(info, choice.values, at + name);
+  if (!reason.empty()) throw InputError(at + reason);
+}
+
+void check_choices(const ModelConfig& config, const std::string& at) {
+  const Architecture& of = architecture(config.architecture.id);
+  check_choice(of, config.architecture, "architecture", of.refusal ? of.refusal(config) : "", at);
+  const Join& join = attnscope::join(config.join.id);
+  check_choice(join, config.join, "join", join.refusal ? join.refusal(config) : "", at);
+  const InputKind& input = input_kind(config.input.id);
+  check_choice(input, config.input, "input", input.refusal ? input.refusal(config) : "", at);
+  if (config.exits) {
+    check_choice(exit_rule(config.exits->id), *config.exits, "exits", exits_refusal(config), at);
+  }
+  if (config.segment > 0 && !of.has_segments) {
+    throw InputError(at + "segment: " + of.id + " reads its input at once; expected no segment");
+  }
+  const std::string auxiliary = auxiliary_refusal(config);
+  if (!auxiliary.empty()) throw InputError(at + auxiliary);
+}
+
 }  // namespace
+
+bool looks_ahead(const ModelConfig& config) {
+  const auto ahead = [](const HeadGroup& group) {
+    return !variant(group.variant.id).causal_by_definition;
+  };
+  return !config.causal && std::ranges::any_of(config.groups, [&](const auto& layer) {
+    return std::ranges::any_of(layer, ahead);
+  });
+}
 
 void check(const ModelConfig& config, std::string_view path) {
   const std::string at = std::string(path) + ": ";
@@ -147,11 +340,16 @@ void check(const ModelConfig& config, std::string_view path) {
     throw InputError(at + "groups: expected a list for each of " + std::to_string(config.layers) +
                      " layers, found " + std::to_string(config.groups.size()));
   }
-  for (Index layer = 0; layer < config.layers; ++layer) check_layer(config, layer, at);
+  check_choices(config, at);
+  for (Index layer = 0; layer < config.layers; ++layer) {
+    check_layer(config, config.groups[static_cast<std::size_t>(layer)], layer, config.causal, at);
+  }
+  check_encoder(config, at);
   input_encoding(config);
+  check_memory_positions(config, at);
 }
 
-ModelConfig model_config_from_json(const json& value, std::string_view path) {
+ModelConfig model_config_from_json(const Json& value, std::string_view path) {
   JsonObject object(value, path);
   ModelConfig config;
   object.ignore("model_type");
@@ -174,14 +372,41 @@ ModelConfig model_config_from_json(const json& value, std::string_view path) {
   config.tied_output = object.flag_or("tied_output", config.tied_output);
   config.causal = object.flag_or("causal", config.causal);
   config.dropout = object.number_or("dropout", 0, 0, 0.95);
+  read_choices(object, config);
   read_groups(object, config);
   object.finish();
   check(config, path);
   return config;
 }
 
-json to_json(const ModelConfig& config) {
-  json object = {{"model_type", "attnscope"},
+namespace {
+
+Json architecture_to_json(const ModelConfig& config) {
+  Json object = to_json(config.architecture);
+  if (config.encoder_variant) object["encoder_variant"] = to_json(*config.encoder_variant);
+  if (config.encoder_encoding) object["encoder_position"] = to_json(*config.encoder_encoding);
+  return object;
+}
+
+// What is not as it is without a word.
+void add_choices(const ModelConfig& config, Json& object) {
+  if (config.architecture != default_architecture()) {
+    object["architecture"] = architecture_to_json(config);
+  }
+  if (config.join != default_join()) object["join"] = to_json(config.join);
+  if (config.exits) object["exits"] = to_json(*config.exits);
+  if (config.input != default_input()) object["input"] = to_json(config.input);
+  if (config.segment > 0) object["segment"] = config.segment;
+  if (config.auxiliary != Auxiliary{}) {
+    object["auxiliary"] = {{"layers", config.auxiliary.layers},
+                           {"future", config.auxiliary.future}};
+  }
+}
+
+}  // namespace
+
+Json to_json(const ModelConfig& config) {
+  Json object = {{"model_type", "attnscope"},
                  {"vocabulary", config.vocabulary},
                  {"context", config.context},
                  {"width", config.width},
@@ -200,14 +425,15 @@ json to_json(const ModelConfig& config) {
                  {"tied_output", config.tied_output},
                  {"causal", config.causal},
                  {"dropout", config.dropout}};
+  add_choices(config, object);
   if (uniform(config)) {
     object["variant"] = to_json(config.groups[0][0].variant);
     object["position"] = to_json(config.groups[0][0].encoding);
     return object;
   }
-  json& layers = object["groups"] = json::array();
+  Json& layers = object["groups"] = Json::array();
   for (const auto& layer : config.groups) {
-    json list = json::array();
+    Json list = Json::array();
     for (const HeadGroup& group : layer) {
       list.push_back({{"heads", group.heads},
                       {"variant", to_json(group.variant)},

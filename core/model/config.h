@@ -1,14 +1,20 @@
-// What a model is: sizes, blocks, and per layer the head groups with their variant and encoding.
+// What a model is: sizes, blocks, per layer the head groups with their variant and encoding, and
+// the choices that SPEC-MODELS adds: architecture, join, exits, input, segments.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/attention/variant.h"
+#include "core/base/json.h"
 
 namespace attnscope {
+
+Choice default_architecture();  // decoder
+Choice default_join();          // residual
+Choice default_input();         // text
 
 // Neighbouring heads of one layer that share a variant, an encoding and their parameters. Where
 // heads share keys and values, a group has all heads of each key-value head or lies within one.
@@ -24,6 +30,13 @@ struct HeadGroup {
 
 enum class Norm { LayerNorm, RmsNorm };
 enum class Activation { Relu, Gelu, GeluTanh, Silu };
+
+// Losses of Al-Rfou et al., 2018, arXiv:1808.04444, in training alone (SPEC-MODELS section 8).
+struct Auxiliary {
+  bool layers = false;  // every layer predicts
+  Index future = 0;     // how many tokens beyond the next one are predicted, too
+  bool operator==(const Auxiliary&) const = default;
+};
 
 struct ModelConfig {
   Index vocabulary = 0, context = 0;  // tokens; the longest sequence it was trained on
@@ -42,6 +55,15 @@ struct ModelConfig {
   bool causal = true;
   double dropout = 0;  // of embeddings and of what each block adds, in training
   std::vector<std::vector<HeadGroup>> groups;  // [layers][groups of the layer]
+  Choice architecture = default_architecture();
+  // Of an architecture with an encoder, whose layers each have one group; empty: as `groups`
+  // where these are uniform, otherwise full attention without positions.
+  std::optional<Choice> encoder_variant, encoder_encoding;
+  Choice join = default_join();
+  std::optional<Choice> exits;
+  Choice input = default_input();
+  Index segment = 0;  // a longer sequence is read in segments of so many tokens; 0: at once
+  Auxiliary auxiliary;
   bool operator==(const ModelConfig&) const = default;
 };
 
@@ -55,12 +77,30 @@ struct HeadRange {
   Index first_key_head = 0, key_heads = 0;  // the key-value heads that they use
 };
 // Ranges of the groups of a layer.
+std::vector<HeadRange> head_ranges(const ModelConfig& config,
+                                   const std::vector<HeadGroup>& groups_of_layer);
 std::vector<HeadRange> head_ranges(const ModelConfig& config, Index layer);
 // The sizes that the Infos of a group see.
 Dimensions group_dimensions(const ModelConfig& config, const HeadRange& range);
 
+// The head groups of the encoder's layers; of an architecture without one, none.
+std::vector<std::vector<HeadGroup>> encoder_groups(const ModelConfig& config);
+
 // The encoding of the input that all groups name, or null. InputError when only some do.
+const Choice* input_encoding(const std::vector<std::vector<HeadGroup>>& groups);
 const Choice* input_encoding(const ModelConfig& config);
+
+// How an encoding of the input is added: in every layer, to what values are made of, too, and,
+// where both hold, once, to the embedding.
+bool in_every_layer(const Choice& encoding);
+bool adds_to_values(const Choice& encoding);
+bool added_to_input(const Choice& encoding);
+
+// Whether some heads see later tokens: attention that is causal neither by request nor by
+// definition. Then the loss of the next token sees its targets.
+bool looks_ahead(const ModelConfig& config);
+// Whether it learns to fill in tokens that are masked instead.
+bool fills_in(const ModelConfig& config);
 
 // InputError when sizes do not fit one another or a combination of variant and encoding cannot
 // work; the message begins with `path`.
@@ -69,7 +109,7 @@ void check(const ModelConfig& config, std::string_view path);
 // Strict: InputError "config.json: width: expected an integer from 1 to 65536, found \"x\"".
 // Head groups are "variant" and "position" where all heads of all layers share them, otherwise
 // "groups": per layer a list of {"heads": .., "variant": .., "position": ..}.
-ModelConfig model_config_from_json(const nlohmann::json& object, std::string_view path);
-nlohmann::json to_json(const ModelConfig& config);
+ModelConfig model_config_from_json(const Json& object, std::string_view path);
+Json to_json(const ModelConfig& config);
 
 }  // namespace attnscope

@@ -34,7 +34,7 @@ Tensor Generator::step(const std::vector<std::int32_t>& ids, const Stop& stop, T
   const Index dropped = count - static_cast<Index>(all.size());
 
   const bool caches = recomputes_.empty();
-  KeyValueCache cache;
+  State cache;
   if (!full) cache = cache_;
   const bool goes_on = caches && cache.length > 0;
   cache.steps = steps_;
@@ -49,7 +49,7 @@ Tensor Generator::step(const std::vector<std::int32_t>& ids, const Stop& stop, T
   return logits;
 }
 
-Tensor Generator::run(const std::vector<std::int32_t>& ids, KeyValueCache* cache, const Stop& stop,
+Tensor Generator::run(const std::vector<std::int32_t>& ids, State* cache, const Stop& stop,
                       Trace* trace) const {
   ForwardOptions options;
   options.backend = options_.backend;

@@ -35,13 +35,13 @@ class Generator {
   const std::string& recomputes() const { return recomputes_; }
 
  private:
-  Tensor run(const std::vector<std::int32_t>& ids, KeyValueCache* cache, const Stop& stop,
+  Tensor run(const std::vector<std::int32_t>& ids, State* cache, const Stop& stop,
              Trace* trace) const;
 
   const Model& model_;
   GeneratorOptions options_;
   std::string recomputes_;
-  KeyValueCache cache_;
+  State cache_;
   std::vector<std::int32_t> tokens_;
   Index forgotten_ = 0, steps_ = 0;
 };

@@ -2,6 +2,8 @@
 
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/model/architecture.h"
+#include "core/model/join.h"
 #include "core/model/weights.h"
 
 namespace attnscope {
@@ -26,10 +28,15 @@ Model make_model(const ModelConfig& config, std::uint64_t seed) {
 }
 
 std::string cache_refusal(const ModelConfig& config) {
+  const Architecture& of = architecture(config.architecture.id);
+  if (!of.caches) return of.label + ": earlier tokens are computed anew";
+  if (config.segment > 0) return "segments: what is remembered grows by whole segments";
+  if (join(config.join.id).run_layers) return join(config.join.id).label + ": no keys are kept";
   for (const auto& layer : config.groups) {
     for (const HeadGroup& group : layer) {
       const Variant& v = variant(group.variant.id);
-      if (!v.incremental) return v.label + ": what a token sees changes as the text grows";
+      if (!is_incremental(v, group.variant.values))
+        return v.label + ": what a token sees changes as the text grows";
       if (!config.causal && !v.causal_by_definition) {
         return v.label + " without a causal mask: tokens see later ones";
       }

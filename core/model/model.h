@@ -1,17 +1,18 @@
-// A transformer decoder (or, without `causal`, an encoder): weights by name, the forward pass.
+// A model: weights by name, and what it gives for a batch.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "core/attention/backend.h"
-#include "core/experiment/intervention.h"
-#include "core/experiment/trace.h"
+#include "core/model/batch.h"
 #include "core/model/config.h"
 #include "core/tensor/narrow_matrix.h"
+#include "core/trace/intervention.h"
+#include "core/trace/trace.h"
 
 namespace attnscope {
 
@@ -33,14 +34,12 @@ Model make_model(const ModelConfig& config, std::uint64_t seed);
 Model with_groups(const Model& model, const std::vector<std::vector<HeadGroup>>& groups,
                   bool causal);
 
-// Keys and values of the tokens that a model has seen.
-struct KeyValueCache {
-  struct Rows {
-    Tensor k, v;  // [B h_kv, length, d_k], before any encoding of pairs
-  };
-  std::map<std::pair<Index, Index>, Rows> groups;  // by layer and head group
-  Index length = 0;                                // tokens
-  Index steps = 0;                                 // forward passes
+// What a model keeps from one pass to the next, by place: keys and values of the tokens it has
+// seen (generation), or what its layers remember of earlier segments.
+struct State {
+  std::map<Address, Remembered> groups;  // by stack, layer and head group
+  Index length = 0;                      // tokens
+  Index steps = 0;                       // passes
 };
 
 // Why keys and values of a model cannot be cached, since earlier rows change as the text grows:
@@ -52,6 +51,8 @@ std::string cache_refusal(const ModelConfig& config);
 // trained.
 Model with_context(const Model& model, Index context);
 
+class Retrieval;  // core/model/retrieval.h
+
 struct ForwardOptions {
   Backend* backend = nullptr;  // null: the CPU
   Stop stop;
@@ -59,24 +60,41 @@ struct ForwardOptions {
   bool keep_attention = true;  // in the trace, on host or device as the backend has it
   // The ids follow those in the cache, which gets them too. The trace has their rows alone, over
   // all keys so far. InputError where cache_refusal() has a reason.
-  KeyValueCache* cache = nullptr;
+  State* cache = nullptr;
+  // What layers remember of the segments before these; gets these, too. Null: nothing before.
+  State* memory = nullptr;
   // What a person changes in the model, checked by check(interventions, ...); null: nothing. Not
   // with a cache.
   const std::vector<Intervention>* interventions = nullptr;
-  bool last_logits = false;        // of each sequence's last token alone
-  std::uint64_t dropout_seed = 0;  // used when config.dropout > 0 and training
+  bool last_logits = false;    // of each sequence's last token alone
+  std::optional<double> exit;  // tokens leave at the first layer that is sure enough: exits.h
+  const Retrieval* retrieval = nullptr;
+  std::uint64_t dropout_seed = 0;  // of all that training draws
   bool training = false;
+  // Gets new values of weights that training moves without gradients (centroids), by name.
+  std::map<std::string, Tensor>* adapted = nullptr;
 };
 
-// ids: [B, L], each in [0, vocabulary). Returns logits [B, L, vocabulary], or with `last_logits`
-// [B, 1, vocabulary].
+// Runs the model as its architecture says. Losses where the batch has targets. InputError where
+// the batch does not suit the model.
 //
 // The trace gets the attention of every head group, the logits, and the taps
 //   embed                  [L, d]  what enters the first layer
 //   layers.N.attention     [L, d]  what the attention block adds
+//   layers.N.cross         [L, d]  what cross-attention adds
 //   layers.N.feed_forward  [L, d]  what the feed-forward adds
 //   layers.N.residual      [L, d]  what leaves the layer
 //   final                  [L, d]  what the output projection sees
+// with "encoder." before those of an encoder and "steps.T." before those of step T, and what
+// SPEC-MODELS names.
+Output run(const Model& model, const Batch& batch, const ForwardOptions& options);
+
+// What the last layer's feed-forward sees of each token, after its norm: the keys of a store of
+// contexts (retrieval.h).  [n, d]
+Tensor context_keys(const Model& model, const Batch& batch, const ForwardOptions& options);
+
+// ids: [B, L], each in [0, vocabulary). Returns logits [B, L, vocabulary], or with `last_logits`
+// [B, 1, vocabulary]. For architectures that read one sequence of tokens.
 Var forward(const Model& model, const IntTensor& ids, const ForwardOptions& options);
 
 }  // namespace attnscope

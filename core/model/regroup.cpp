@@ -69,13 +69,16 @@ class Regrouping {
   void shared_weights() {
     to_.narrow = from_.narrow;
     const Choice* before = input_encoding(from_.config);
+    const Choice* after = input_encoding(to_.config);
     std::uint64_t number = 0;
     for (const WeightSpec& spec : weight_specs(to_.config)) {
       ++number;
-      if (spec.name.find(".groups.") != std::string::npos || to_.narrow.contains(spec.name))
-        continue;
+      const bool of_group =
+          spec.name.starts_with("layers.") && spec.name.find(".groups.") != std::string::npos;
+      if (of_group || to_.narrow.contains(spec.name)) continue;
       const auto had = from_.weights.find(spec.name);
-      const bool same = spec.owner.empty() || (before && before->id == spec.owner);
+      const bool of_encoding = after && after->id == spec.owner;
+      const bool same = !of_encoding || (before && before->id == spec.owner);
       if (same && had != from_.weights.end() && had->second.shape() == spec.shape) {
         to_.weights.emplace(*had);
         if (is_untrained(spec.name)) to_.untrained.push_back(spec.name);
@@ -90,7 +93,7 @@ class Regrouping {
   void group_weights(Index layer, std::size_t group, Kind kind, const Info& info) {
     const Values& values = (to_.config.groups[static_cast<std::size_t>(layer)][group].*kind).values;
     for (std::size_t n = 0; n < info.weights.size(); ++n) {
-      if (info.uses(info.weights[n], values)) {
+      if (info.uses(info.weights[n], values) && !info.weights[n].of_operation) {
         const std::uint64_t seed = mixed_seed(mixed_seed(0, static_cast<std::uint64_t>(layer)), n);
         group_weight(layer, group, kind, info, info.weights[n], seed);
       }

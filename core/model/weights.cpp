@@ -4,6 +4,12 @@
 #include <cmath>
 
 #include "core/base/random.h"
+#include "core/model/architecture.h"
+#include "core/model/exits.h"
+#include "core/model/input_kind.h"
+#include "core/model/join.h"
+#include "core/model/losses.h"
+#include "core/model/retrieval.h"
 
 namespace attnscope {
 
@@ -22,85 +28,139 @@ Tensor normal(const Shape& shape, double deviation, std::uint64_t seed) {
   return t;
 }
 
-// Collects the specs of a model in the order in which they are used.
-class Specs {
- public:
-  explicit Specs(const ModelConfig& config) : config_(config) {}
-  std::vector<WeightSpec> take() { return std::move(specs_); }
-
-  void constant(const std::string& name, const Shape& shape, float value) {
-    add({name, shape, [shape, value](std::uint64_t) { return Tensor::full(shape, value); }, false,
-         ""});
-  }
-  // Deviations as in GPT-2: 0.02, and for what is added to the residual stream less with depth.
-  void matrix(const std::string& name, const Shape& shape, bool residual = false) {
-    const double depth = std::sqrt(2.0 * static_cast<double>(config_.layers));
-    random(name, shape, residual ? kDeviation / depth : kDeviation);
-  }
-  void random(const std::string& name, const Shape& shape, double deviation) {
-    add({name, shape,
-         [shape, deviation](std::uint64_t seed) { return normal(shape, deviation, seed); }, false,
-         ""});
-  }
-  void norm(const std::string& name) {
-    constant(name + ".weight", {config_.width}, 1);
-    if (config_.norm == Norm::LayerNorm) constant(name + ".bias", {config_.width}, 0);
-  }
-  void linear(const std::string& prefix, const std::string& letter, Index in, Index out, bool bias,
-              bool residual = false) {
-    matrix(prefix + "w" + letter, {in, out}, residual);
-    if (bias) constant(prefix + "b" + letter, {out}, 0);
-  }
-  void of(const Info& info, const Values& values, const Dimensions& dimensions,
-          const std::string& prefix) {
-    for (const WeightInfo& weight : info.weights) {
-      if (weight.used && !weight.used(values)) continue;
-      const Shape shape = weight.shape(dimensions, values);
-      WeightSpec spec{prefix + weight.name, shape, {}, weight.optional, info.id};
-      if (weight.initial) {
-        spec.initial = [initial = weight.initial, shape, dimensions, values](std::uint64_t seed) {
-          return initial(shape, dimensions, values, seed);
-        };
-      }
-      add(std::move(spec));
-    }
-  }
-
- private:
-  void add(WeightSpec spec) { specs_.push_back(std::move(spec)); }
-  const ModelConfig& config_;
-  std::vector<WeightSpec> specs_;
-};
-
-void add_layer(Specs& specs, const ModelConfig& config, Index layer) {
-  const std::string prefix = layer_prefix(layer);
-  const Index width = config.width;
-  const Index queries = config.heads * config.head_size, keys = config.kv_heads * config.head_size;
-  specs.norm(prefix + "attn_norm");
-  const std::string attn = prefix + "attn.";
-  specs.linear(attn, "q", width, queries, config.attention_biases);
-  specs.linear(attn, "k", width, keys, config.attention_biases);
-  specs.linear(attn, "v", width, keys, config.attention_biases);
-  specs.linear(attn, "o", queries, width, config.attention_biases, true);
-  const auto& groups = config.groups[static_cast<std::size_t>(layer)];
-  const std::vector<HeadRange> ranges = head_ranges(config, layer);
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    const HeadGroup& group = groups[g];
-    const Dimensions dimensions = group_dimensions(config, ranges[g]);
-    const std::string group_name = group_prefix(layer, static_cast<Index>(g));
-    specs.of(variant(group.variant.id), group.variant.values, dimensions, group_name);
-    const Encoding& position = encoding(group.encoding.id);
-    if (!position.embed) specs.of(position, group.encoding.values, dimensions, group_name);
-  }
-  if (config.hidden == 0) return;
-  specs.norm(prefix + "ffn_norm");
-  const std::string ffn = prefix + "ffn.";
-  if (config.gated) specs.linear(ffn, "_gate", width, config.hidden, config.feed_forward_biases);
-  specs.linear(ffn, "_in", width, config.hidden, config.feed_forward_biases);
-  specs.linear(ffn, "_out", config.hidden, width, config.feed_forward_biases, true);
+// The sizes that Infos of the whole model see.
+Dimensions model_dimensions(const ModelConfig& config) {
+  Dimensions dimensions = group_dimensions(config, {0, config.heads, 0, config.kv_heads});
+  dimensions.layers = config.layers;
+  dimensions.vocabulary = config.vocabulary;
+  return dimensions;
 }
 
 }  // namespace
+
+void WeightList::add(WeightSpec spec) {
+  if (spec.owner.empty()) spec.owner = owner_;
+  specs_.push_back(std::move(spec));
+}
+
+void WeightList::constant(const std::string& name, const Shape& shape, float value) {
+  add({name, shape, [shape, value](std::uint64_t) { return Tensor::full(shape, value); }});
+}
+
+void WeightList::matrix(const std::string& name, const Shape& shape, bool residual) {
+  const double depth = std::sqrt(2.0 * static_cast<double>(config_.layers));
+  random(name, shape, residual ? kDeviation / depth : kDeviation);
+}
+
+void WeightList::random(const std::string& name, const Shape& shape, double deviation) {
+  add({name, shape,
+       [shape, deviation](std::uint64_t seed) { return normal(shape, deviation, seed); }});
+}
+
+void WeightList::norm(const std::string& name) {
+  constant(name + ".weight", {config_.width}, 1);
+  if (config_.norm == Norm::LayerNorm) constant(name + ".bias", {config_.width}, 0);
+}
+
+void WeightList::linear(const std::string& prefix, const std::string& letter, Index in, Index out,
+                        bool bias, bool residual) {
+  matrix(prefix + "w" + letter, {in, out}, residual);
+  if (bias) constant(prefix + "b" + letter, {out}, 0);
+}
+
+void WeightList::of(const Info& info, const Values& values, const Dimensions& dimensions,
+                    const std::string& prefix) {
+  for (const WeightInfo& weight : info.weights) {
+    if (!info.uses(weight, values) || weight.state || weight.of_operation) continue;
+    const Shape shape = weight.shape(dimensions, values);
+    WeightSpec spec{prefix + weight.name, shape, {}, weight.optional, info.id, weight.constant, weight.help};
+    if (weight.initial) {
+      spec.initial = [initial = weight.initial, shape, dimensions, values](std::uint64_t seed) {
+        return initial(shape, dimensions, values, seed);
+      };
+    }
+    add(std::move(spec));
+  }
+}
+
+void WeightList::of_model(const Info& info, const Values& values) {
+  of(info, values, model_dimensions(config_), "");
+}
+
+void WeightList::attention(const std::string& prefix, const std::string& name) {
+  const Index width = config_.width;
+  const Index queries = config_.heads * config_.head_size;
+  const Index keys = config_.kv_heads * config_.head_size;
+  norm(prefix + name + "_norm");
+  const std::string at = prefix + name + ".";
+  linear(at, "q", width, queries, config_.attention_biases);
+  linear(at, "k", width, keys, config_.attention_biases);
+  linear(at, "v", width, keys, config_.attention_biases);
+  linear(at, "o", queries, width, config_.attention_biases, true);
+}
+
+void WeightList::layer(const std::string& prefix, const std::vector<HeadGroup>& groups,
+                       bool cross) {
+  const Join& join = attnscope::join(config_.join.id);
+  const auto joined = [&](const char* place) {
+    of(join, config_.join.values, model_dimensions(config_), prefix + place);
+  };
+  attention(prefix, "attn");
+  const std::vector<HeadRange> ranges = head_ranges(config_, groups);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const Dimensions dimensions = group_dimensions(config_, ranges[g]);
+    const std::string group_name = prefix + "groups." + std::to_string(g) + ".";
+    const Choice& chosen = groups[g].encoding;
+    of(variant(groups[g].variant.id), groups[g].variant.values, dimensions, group_name);
+    const Encoding& position = encoding(chosen.id);
+    if (!position.embed) of(position, chosen.values, dimensions, group_name);
+  }
+  joined("attn_join.");
+  if (cross) {
+    attention(prefix, "cross");
+    joined("cross_join.");
+  }
+  if (config_.hidden == 0) return;
+  norm(prefix + "ffn_norm");
+  const std::string ffn = prefix + "ffn.";
+  const Index width = config_.width;
+  if (config_.gated) linear(ffn, "_gate", width, config_.hidden, config_.feed_forward_biases);
+  linear(ffn, "_in", width, config_.hidden, config_.feed_forward_biases);
+  linear(ffn, "_out", config_.hidden, width, config_.feed_forward_biases, true);
+  joined("ffn_join.");
+}
+
+void WeightList::embedding() {
+  const Choice* input = input_encoding(config_);
+  const bool waves =
+      input && std::ranges::all_of(encoding(input->id).weights, &WeightInfo::constant);
+  random("embed.weight", {config_.vocabulary, config_.width}, waves ? kBesideWaves : kDeviation);
+}
+
+void WeightList::positions(const std::string& stack,
+                           const std::vector<std::vector<HeadGroup>>& groups) {
+  const Choice* input = input_encoding(groups);
+  if (!input) return;
+  const Encoding& position = encoding(input->id);
+  const Dimensions dimensions = model_dimensions(config_);
+  if (!in_every_layer(*input)) return of(position, input->values, dimensions, stack + "embed.");
+  for (std::size_t layer = 0; layer < groups.size(); ++layer) {
+    of(position, input->values, dimensions,
+       stack + layer_prefix(static_cast<Index>(layer)) + "embed.");
+  }
+}
+
+void WeightList::stack(const std::string& stack, const std::vector<std::vector<HeadGroup>>& groups,
+                       bool cross) {
+  for (std::size_t n = 0; n < groups.size(); ++n) {
+    layer(stack + layer_prefix(static_cast<Index>(n)), groups[n], cross);
+  }
+  if (config_.pre_norm) norm(stack + "final_norm");
+}
+
+void WeightList::output() {
+  if (!config_.tied_output) matrix("output.weight", {config_.width, config_.vocabulary});
+}
 
 std::string layer_prefix(Index layer) {
   return "layers." + std::to_string(layer) + ".";
@@ -111,27 +171,34 @@ std::string group_prefix(Index layer, Index group) {
 }
 
 std::vector<WeightSpec> weight_specs(const ModelConfig& config) {
-  Specs specs(config);
-  const Choice* input = input_encoding(config);
-  const bool waves =
-      input && std::ranges::all_of(encoding(input->id).weights, &WeightInfo::constant);
-  specs.random("embed.weight", {config.vocabulary, config.width},
-               waves ? kBesideWaves : kDeviation);
-  if (input) {
-    const Dimensions dimensions{config.width,     config.heads,     config.kv_heads,
-                                config.head_size, config.head_size, config.context};
-    specs.of(encoding(input->id), input->values, dimensions, "embed.");
+  WeightList list(config);
+  architecture(config.architecture.id).add_weights(list);
+  const InputKind& input = input_kind(config.input.id);
+  list.of_model(input, config.input.values);
+  if (config.exits) {
+    const Exits& rule = exit_rule(config.exits->id);
+    list.of_model(rule, config.exits->values);
+    add_exit_classifiers(list);
   }
-  for (Index layer = 0; layer < config.layers; ++layer) add_layer(specs, config, layer);
-  if (config.pre_norm) specs.norm("final_norm");
-  if (!config.tied_output) specs.matrix("output.weight", {config.width, config.vocabulary});
-  return specs.take();
+  add_auxiliary_weights(list);
+  add_retrieval_weights(list);
+  return list.take();
 }
 
 Index parameter_count(const ModelConfig& config) {
   Index count = 0;
-  for (const WeightSpec& spec : weight_specs(config)) count += element_count(spec.shape);
+  for (const WeightSpec& spec : weight_specs(config)) {
+    if (spec.initial) count += element_count(spec.shape);
+  }
   return count;
+}
+
+std::set<std::string> untrained_names(const ModelConfig& config) {
+  std::set<std::string> names;
+  for (const WeightSpec& spec : weight_specs(config)) {
+    if (spec.constant) names.insert(spec.name);
+  }
+  return names;
 }
 
 }  // namespace attnscope

@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,18 +26,67 @@
 
 namespace attnscope {
 
+// SPEC-MODELS says the names of what architectures, joins, exits and inputs add; their Infos add
+// them. An encoder's begin with "encoder.".
 struct WeightSpec {
-  std::string name;
-  Shape shape;
+  std::string name{};
+  Shape shape{};
   // What a fresh model starts from. Deterministic in the seed; empty where an optional weight
   // has no initial value.
-  std::function<Tensor(std::uint64_t seed)> initial;
+  std::function<Tensor(std::uint64_t seed)> initial{};
   bool optional = false;
-  std::string owner;  // variant or encoding id that asks for it; empty: the block itself
+  std::string owner{};  // the id of what asks for it (a variant, an architecture); empty: the block
+  bool constant = false;  // not trained, see WeightInfo
+  std::string help{};     // what its Info says of it: "The span of each head."
 };
 
 std::vector<WeightSpec> weight_specs(const ModelConfig& config);
 Index parameter_count(const ModelConfig& config);
+
+// Collects the specs of a model in the order in which they are used.
+class WeightList {
+ public:
+  explicit WeightList(const ModelConfig& config) : config_(config) {}
+  const ModelConfig& config() const { return config_; }
+  std::vector<WeightSpec> take() { return std::move(specs_); }
+
+  // The id of what asks for the following; empty: the block itself.
+  void set_owner(std::string owner) { owner_ = std::move(owner); }
+  void constant(const std::string& name, const Shape& shape, float value);
+  // Normal, deviation 0.02 as in GPT-2; `residual`: of what is added to the residual stream, less
+  // with depth.
+  void matrix(const std::string& name, const Shape& shape, bool residual = false);
+  void random(const std::string& name, const Shape& shape, double deviation);
+  void norm(const std::string& name);
+  // prefix + "w" + letter [in, out], and a bias "b".
+  void linear(const std::string& prefix, const std::string& letter, Index in, Index out, bool bias,
+              bool residual = false);
+  // What an Info asks for.
+  void of(const Info& info, const Values& values, const Dimensions& dimensions,
+          const std::string& prefix);
+  void of_model(const Info& info, const Values& values);
+  // A layer's norm, projections and what its groups ask for, its feed-forward. prefix: "layers.3."
+  void layer(const std::string& prefix, const std::vector<HeadGroup>& groups, bool cross);
+  // Norm and projections of one attention: `name` "attn" or "cross".
+  void attention(const std::string& prefix, const std::string& name);
+  // Tokens' vectors, what an encoding of the input adds to them ...
+  void embedding();
+  // ... for this stack: "" or "encoder.".
+  void positions(const std::string& stack, const std::vector<std::vector<HeadGroup>>& groups);
+  // Layers "layers.N." below `stack`, and the norm behind them.
+  void stack(const std::string& stack, const std::vector<std::vector<HeadGroup>>& groups,
+             bool cross);
+  void output();  // the projection to logits, unless tied
+
+ private:
+  void add(WeightSpec spec);
+  const ModelConfig& config_;
+  std::string owner_;
+  std::vector<WeightSpec> specs_;
+};
+
+// The names of weights that training leaves as they are: drawn features, masks, graphs.
+std::set<std::string> untrained_names(const ModelConfig& config);
 
 // "layers.3.groups.0."
 std::string group_prefix(Index layer, Index group);

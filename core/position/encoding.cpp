@@ -1,6 +1,6 @@
 #include "core/position/encoding.h"
 
-#include "core/base/error.h"
+#include "core/base/find_by_id.h"
 #include "core/position/list.h"
 
 namespace attnscope {
@@ -33,13 +33,7 @@ const std::vector<Encoding>& encodings() {
 }
 
 const Encoding& encoding(std::string_view id) {
-  std::string known;
-  for (const Encoding& entry : encodings()) {
-    if (entry.id == id) return entry;
-    known += (known.empty() ? "" : ", ") + entry.id;
-  }
-  throw InputError("position.type: no such encoding, expected one of " + known + ", found " +
-                   std::string(id.substr(0, 40)));
+  return find_by_id(encodings(), id, "position.type");
 }
 
 }  // namespace attnscope

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/attention/info.h"
-#include "core/attention/part.h"
+#include "core/part/info.h"
+#include "core/part/part.h"
 
 namespace attnscope {
 
@@ -20,12 +20,18 @@ struct EncodingContext {
 };
 
 struct Encoding : Info {
+  bool of_steps = false;  // takes the step of a recurrence over depth, too: parameter "step"
   bool absolute = false;  // depends on i and j, not on i - j alone
   // Adds the position vectors to the input, before anything uses it. x: [B, L, d], positions [L].
   // Empty for encodings of pairs.
   std::function<Var(const Var& x, const std::vector<std::int32_t>& positions,
                     const EncodingContext&)>
       embed;
+  // Turns queries or keys by their positions; for encodings that do this and nothing else.
+  // x: [B h, L, d_k], positions [L]; empty: 0, 1, ...
+  std::function<Var(const Var& x, const std::vector<std::int32_t>& positions,
+                    const EncodingContext&)>
+      turned;
   // Fills in the part's ingredients (rotates q and k, adds tables). part.q, k, v, pos_q, pos_k,
   // pattern and scale are set. Empty for encodings of the input, and for none.
   std::function<void(Part& part, const EncodingContext&)> apply;

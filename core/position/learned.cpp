@@ -22,6 +22,7 @@ Encoding learned_encoding() {
   e.source = "Gehring et al., 2017, Convolutional sequence to sequence learning, arXiv:1705.03122";
   e.cost = "O(L·d), and L_max·d weights";
   e.absolute = true;
+  e.parameters = {every_layer_parameter(), to_values_parameter()};
   e.weights = {{.name = "pos.embedding",
                 .help = "The vector of each position.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape {

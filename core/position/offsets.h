@@ -5,8 +5,8 @@
 #include <functional>
 #include <string>
 
-#include "core/attention/part.h"
 #include "core/base/parameter.h"
+#include "core/part/part.h"
 
 namespace attnscope {
 

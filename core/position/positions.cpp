@@ -23,4 +23,24 @@ std::vector<std::int32_t> first_positions(Index count) {
   return positions;
 }
 
+Parameter every_layer_parameter() {
+  return {.key = "every_layer",
+          .symbol = "",
+          .label = "In every layer",
+          .help = "Added to what enters each layer, not once to the tokens' vectors.",
+          .kind = Parameter::Kind::Flag,
+          .of_models = true,
+          .initial = false};
+}
+
+Parameter to_values_parameter() {
+  return {.key = "values",
+          .symbol = "",
+          .label = "To values",
+          .help = "Whether values see positions, too, or queries and keys alone.",
+          .kind = Parameter::Kind::Flag,
+          .of_models = true,
+          .initial = true};
+}
+
 }  // namespace attnscope

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/autodiff/var.h"
+#include "core/base/parameter.h"
 
 namespace attnscope {
 
@@ -14,5 +15,10 @@ Var rows_of_positions(const Var& embedding, const std::vector<std::int32_t>& pos
 
 // 0, 1, ... count - 1.
 std::vector<std::int32_t> first_positions(Index count);
+
+// Of encodings of the input, in models: added in every layer and not once; to what values are made
+// of, too, and not to what queries and keys are made of alone.
+Parameter every_layer_parameter();  // "every_layer", false
+Parameter to_values_parameter();    // "values", true
 
 }  // namespace attnscope

@@ -1,8 +1,8 @@
 // Tables of vectors that go through a head's projection before they meet queries or keys.
 #pragma once
 
-#include "core/attention/info.h"
 #include "core/autodiff/var.h"
+#include "core/part/info.h"
 
 namespace attnscope {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/attention/info.h"
+#include "core/part/info.h"
 
 namespace attnscope {
 

@@ -1,6 +1,7 @@
 // sinusoidal: fixed waves added to the input. Vaswani et al., 2017.
 #include "core/autodiff/operations_elementwise.h"
 #include "core/position/list.h"
+#include "core/position/positions.h"
 #include "core/position/sinusoid.h"
 
 namespace attnscope {
@@ -30,7 +31,7 @@ Encoding sinusoidal_encoding() {
   e.source = "Vaswani et al., 2017, Attention is all you need, arXiv:1706.03762";
   e.cost = "O(L·d)";
   e.absolute = true;
-  e.parameters = {base_parameter(10000.0)};
+  e.parameters = {base_parameter(10000.0), every_layer_parameter(), to_values_parameter()};
   e.weights = {{.name = "pos.frequency",
                 .help = "Frequencies ω in place of the formula.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape {

@@ -18,7 +18,7 @@ Encoding universal_encoding() {
       "position and one of the step, added to the token's vector.";
   e.source = "Dehghani et al., 2018, Universal Transformers, arXiv:1807.03819";
   e.cost = "O(L·d)";
-  e.absolute = true;
+  e.absolute = e.of_steps = true;
   e.parameters = {{.key = "step",
                    .symbol = "t",
                    .label = "Step",

@@ -11,12 +11,12 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <tuple>
 #include <vector>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/base/strict_json.h"
 #include "core/tensor/half.h"
 
@@ -24,8 +24,6 @@ static_assert(std::endian::native == std::endian::little, "files are read as the
 
 namespace attnscope {
 namespace {
-
-using nlohmann::json;
 
 struct DTypeRow {
   DType dtype;
@@ -101,30 +99,30 @@ struct Extent {
   std::string name;
 };
 
-const json& field(const json& entry, const char* key, const std::string& where) {
-  const auto found = entry.find(key);
-  if (found == entry.end()) throw InputError(where + ": \"" + key + "\" is missing");
+const Json& field(const Json& entry, const char* key, const std::string& where) {
+  const Json* found = entry.find(key);
+  if (found == nullptr) throw InputError(where + ": \"" + key + "\" is missing");
   return *found;
 }
 
-DType read_dtype(const json& entry, const std::string& where) {
-  const json& value = field(entry, "dtype", where);
+DType read_dtype(const Json& entry, const std::string& where) {
+  const Json& value = field(entry, "dtype", where);
   for (const DTypeRow& r : kDTypes) {
-    if (value.is_string() && value.get_ref<const std::string&>() == r.name) return r.dtype;
+    if (value.is_string() && value.text() == r.name) return r.dtype;
   }
   std::string known;
   for (const DTypeRow& r : kDTypes) known += (known.empty() ? "" : ", ") + std::string(r.name);
   throw InputError(where + ": dtype " + shortened(value) + ": expected one of " + known);
 }
 
-Shape read_shape(const json& entry, const std::string& where) {
-  const json& value = field(entry, "shape", where);
+Shape read_shape(const Json& entry, const std::string& where) {
+  const Json& value = field(entry, "shape", where);
   const auto wrong = [&] {
     return InputError(where + ": shape " + value.dump() + ": expected a list of sizes");
   };
   if (!value.is_array()) throw wrong();
   Shape shape;
-  for (const json& n : value) {
+  for (const Json& n : value) {
     if (!n.is_number_unsigned() ||
         n.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<Index>::max()}) {
       throw wrong();
@@ -134,8 +132,8 @@ Shape read_shape(const json& entry, const std::string& where) {
   return shape;
 }
 
-Extent read_extent(const json& entry, const std::string& name, const std::string& where) {
-  const json& value = field(entry, "data_offsets", where);
+Extent read_extent(const Json& entry, const std::string& name, const std::string& where) {
+  const Json& value = field(entry, "data_offsets", where);
   if (!value.is_array() || value.size() != 2 || !value[0].is_number_unsigned() ||
       !value[1].is_number_unsigned() ||
       value[0].get<std::uint64_t>() > value[1].get<std::uint64_t>()) {
@@ -181,7 +179,7 @@ void check_extents(std::vector<Extent> extents, std::uint64_t data_bytes, const 
   }
 }
 
-void read_metadata(const json& value, SafetensorsFile& file, const std::string& name) {
+void read_metadata(const Json& value, SafetensorsFile& file, const std::string& name) {
   if (!value.is_object()) throw InputError(name + ": __metadata__: expected an object");
   for (const auto& [key, text] : value.items()) {
     if (!text.is_string()) {
@@ -191,7 +189,7 @@ void read_metadata(const json& value, SafetensorsFile& file, const std::string& 
   }
 }
 
-json read_header(const Mapping& mapping, const std::string& name, std::uint64_t& header_bytes) {
+Json read_header(const Mapping& mapping, const std::string& name, std::uint64_t& header_bytes) {
   const auto no_safetensors = [&](const std::string& reason) {
     return InputError(name + ": not a safetensors file: " + reason);
   };
@@ -325,7 +323,7 @@ SafetensorsFile read_safetensors(const std::filesystem::path& path) {
   const std::string name = path.string();
   const auto mapping = std::make_shared<const Mapping>(path);
   std::uint64_t header_bytes = 0;
-  const json header = read_header(*mapping, name, header_bytes);
+  const Json header = read_header(*mapping, name, header_bytes);
   const std::uint8_t* data = mapping->bytes() + kPrefix + header_bytes;
 
   SafetensorsFile file;
@@ -364,7 +362,7 @@ void write_safetensors(const std::filesystem::path& path, const SafetensorsFile&
     return byte_size(a->second.dtype) > byte_size(b->second.dtype);
   });
 
-  json header = json::object();
+  Json header = Json::object();
   if (!file.metadata.empty()) header[kMetadataKey] = file.metadata;
   std::vector<std::string_view> pieces(2);
   std::uint64_t at = 0;
@@ -381,7 +379,7 @@ void write_safetensors(const std::filesystem::path& path, const SafetensorsFile&
   std::string text;
   try {
     text = header.dump();
-  } catch (const json::exception&) {
+  } catch (const JsonError&) {
     throw InputError(path.string() + ": a name or metadata text is not UTF-8");
   }
   text.resize((text.size() + kPrefix - 1) / kPrefix * kPrefix, ' ');  // aligns the tensors

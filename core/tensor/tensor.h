@@ -14,9 +14,10 @@
 #include <string>
 #include <vector>
 
+#include "core/base/index.h"
+
 namespace attnscope {
 
-using Index = std::ptrdiff_t;
 using Shape = std::vector<Index>;
 
 Index element_count(const Shape& shape);    // 1 for {}, 0 when any dimension is 0

@@ -1,12 +1,12 @@
 #include "core/text/bpe.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <queue>
 #include <tuple>
 #include <unordered_map>
 
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/text/byte_alphabet.h"
 #include "core/text/splitting.h"
 #include "core/text/tokenizer_file.h"
@@ -167,39 +167,53 @@ class Trainer {
 
 // The tokenizer as a tokenizer.json, from which it is then made: saved and trained are the same.
 std::shared_ptr<const Tokenizer> made_from(const Learned& learned) {
-  using Json = nlohmann::ordered_json;
-  Json vocabulary = Json::object(), merges = Json::array();
+  const auto list = [](std::string& lines, const std::string& line) {
+    lines += (lines.empty() ? "\n   " : ",\n   ") + line;
+  };
+  std::string vocabulary, merges;  // in the order of their ids, as others write them
   for (std::size_t id = 0; id < learned.tokens.size(); ++id) {
-    // operator[] looks for the key first, which is slow in an ordered object.
-    vocabulary.get_ref<Json::object_t&>().emplace_back(to_byte_alphabet(learned.tokens[id]), id);
+    list(vocabulary, Json(to_byte_alphabet(learned.tokens[id])).dump() + ": " + std::to_string(id));
   }
   for (const auto& [left, right] : learned.merges) {
-    merges.push_back(to_byte_alphabet(learned.tokens[static_cast<std::size_t>(left)]) + " " +
-                     to_byte_alphabet(learned.tokens[static_cast<std::size_t>(right)]));
+    list(merges, Json(to_byte_alphabet(learned.tokens[static_cast<std::size_t>(left)]) + " " +
+                      to_byte_alphabet(learned.tokens[static_cast<std::size_t>(right)]))
+                     .dump());
   }
-  const Json byte_level{{"type", "ByteLevel"},
-                        {"add_prefix_space", false},
-                        {"trim_offsets", true},
-                        {"use_regex", true}};
-  const Json root{{"version", "1.0"},
-                  {"truncation", nullptr},
-                  {"padding", nullptr},
-                  {"added_tokens", Json::array()},
-                  {"normalizer", nullptr},
-                  {"pre_tokenizer", byte_level},
-                  {"post_processor", nullptr},
-                  {"decoder", byte_level},
-                  {"model",
-                   {{"type", "BPE"},
-                    {"dropout", nullptr},
-                    {"unk_token", nullptr},
-                    {"continuing_subword_prefix", nullptr},
-                    {"end_of_word_suffix", nullptr},
-                    {"fuse_unk", false},
-                    {"byte_fallback", false},
-                    {"vocab", vocabulary},
-                    {"merges", merges}}}};
-  return tokenizer_from_files({{"tokenizer.json", root.dump(1)}}, "trained tokenizer");
+  if (!merges.empty()) merges += "\n  ";
+  const std::string text = R"({
+ "version": "1.0",
+ "truncation": null,
+ "padding": null,
+ "added_tokens": [],
+ "normalizer": null,
+ "pre_tokenizer": {
+  "type": "ByteLevel",
+  "add_prefix_space": false,
+  "trim_offsets": true,
+  "use_regex": true
+ },
+ "post_processor": null,
+ "decoder": {
+  "type": "ByteLevel",
+  "add_prefix_space": false,
+  "trim_offsets": true,
+  "use_regex": true
+ },
+ "model": {
+  "type": "BPE",
+  "dropout": null,
+  "unk_token": null,
+  "continuing_subword_prefix": null,
+  "end_of_word_suffix": null,
+  "fuse_unk": false,
+  "byte_fallback": false,
+  "vocab": {)" + vocabulary +
+                           R"(
+  },
+  "merges": [)" + merges + R"(]
+ }
+})";
+  return tokenizer_from_files({{"tokenizer.json", text}}, "trained tokenizer");
 }
 
 }  // namespace

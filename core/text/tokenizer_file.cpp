@@ -4,26 +4,24 @@
 #include "core/text/tokenizer_file.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/base/strict_json.h"
 #include "core/text/bpe_tokenizer.h"
 
 namespace attnscope {
 namespace {
 
-using nlohmann::json;
-
 constexpr std::size_t kMostBytes = std::size_t{1} << 28;  // of one file
 constexpr std::int64_t kMostTokens = 1 << 22;
 
 // A value inside a file, with what its messages begin with.
 struct Entry {
-  const json& value;
+  const Json& value;
   std::string where;  // "FOLDER/tokenizer.json: model"
 
   [[noreturn]] void fail(const std::string& expected) const {
@@ -38,7 +36,7 @@ struct Entry {
   }
   const std::string& text() const {
     if (!value.is_string()) fail("a text");
-    return value.get_ref<const std::string&>();
+    return value.text();
   }
   std::string text_or(const char* key, const char* otherwise) const {
     return has(key) ? at(key).text() : otherwise;
@@ -125,7 +123,7 @@ void add_merge(BpeData& data, const std::string& pair, const std::string& where)
   const std::size_t space = pair.find(' ');
   if (space == std::string::npos || pair.find(' ', space + 1) != std::string::npos) {
     throw InputError(where + ": expected two tokens with a space between, found " +
-                     shortened(json(pair)));
+                     shortened(Json(pair)));
   }
   add_merge(data, pair.substr(0, space), pair.substr(space + 1), where);
 }
@@ -414,21 +412,21 @@ std::shared_ptr<const Tokenizer> tokenizer_from_files(std::map<std::string, std:
     return (std::filesystem::path(name) / file).string();
   };
   const auto parsed = [&](const char* file) {
-    return files.contains(file) ? parse_json(files.at(file), where(file)) : json::object();
+    return files.contains(file) ? parse_json(files.at(file), where(file)) : Json::object();
   };
-  const json config = parsed("tokenizer_config.json");
+  const Json config = parsed("tokenizer_config.json");
   const Entry config_entry{config, where("tokenizer_config.json")};
   if (!config.is_object()) config_entry.fail("an object");
   BpeData data;
   if (files.contains("tokenizer.json")) {
-    const json root = parsed("tokenizer.json");
+    const Json root = parsed("tokenizer.json");
     data.files = std::move(files);
     return from_tokenizer_json({root, where("tokenizer.json")}, config_entry, std::move(data));
   }
   if (!files.contains("vocab.json") || !files.contains("merges.txt")) {
     throw InputError(std::string(name) + ": no tokenizer.json, nor vocab.json and merges.txt");
   }
-  const json vocabulary = parsed("vocab.json");
+  const Json vocabulary = parsed("vocab.json");
   data.files = std::move(files);
   return from_vocabulary({vocabulary, where("vocab.json")}, config_entry, where("merges.txt"),
                          std::move(data));

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "core/attention/info.h"
+#include "core/part/info.h"
 
 namespace attnscope {
 

@@ -1,13 +1,12 @@
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/base/strict_json.h"
+#include "core/model/architecture.h"
 #include "core/training/task.h"
 
 namespace attnscope {
-
-using nlohmann::json;
 
 namespace {
 
@@ -18,7 +17,7 @@ constexpr Index kMostSeed = std::numeric_limits<Index>::max();
 std::vector<std::filesystem::path> paths(JsonObject& object, std::string_view key) {
   std::vector<std::filesystem::path> result;
   if (!object.has(key)) return result;
-  for (const json& path : object.array(key)) {
+  for (const Json& path : object.array(key)) {
     if (!path.is_string()) object.fail(key, "a list of file names");
     result.emplace_back(path.get<std::string>());
   }
@@ -33,7 +32,7 @@ std::vector<std::string> names(const std::vector<std::filesystem::path>& paths) 
 
 }  // namespace
 
-TrainingPlan training_plan_from_json(const json& value, std::string_view path) {
+TrainingPlan training_plan_from_json(const Json& value, std::string_view path) {
   JsonObject object(value, path);
   TrainingPlan plan;
   plan.task = object.text_or("task", plan.task);
@@ -63,7 +62,7 @@ TrainingPlan training_plan_from_json(const json& value, std::string_view path) {
   return plan;
 }
 
-json to_json(const TrainingPlan& plan) {
+Json to_json(const TrainingPlan& plan) {
   return {{"task", plan.task},
           {"model", to_json(plan.model)},
           {"text", names(plan.text)},
@@ -109,6 +108,16 @@ void check(const TrainingPlan& plan) {
                      ", found " + std::to_string(plan.least_rate));
   }
   check(plan.model, "model");
+  if (looks_ahead(plan.model)) {
+    throw InputError(
+        "model.causal: expected true, found false: without a causal mask the loss of the next "
+        "token sees its targets");
+  }
+  if (architecture(plan.model.architecture.id).reads != Reads::Tokens) {
+    throw InputError(
+        "model.architecture: expected one that reads a sequence of tokens, as the task " +
+        plan.task + " gives them, found " + plan.model.architecture.id);
+  }
   task(plan.task).check(plan);
 }
 

@@ -1,9 +1,9 @@
 #include "core/training/state.h"
 
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/base/strict_json.h"
 #include "core/tensor/safetensors.h"
 
@@ -12,8 +12,8 @@ namespace attnscope {
 namespace {
 
 // What may differ between a training and its resumption: where things lie and what is reported.
-nlohmann::json decisive(const TrainingPlan& plan) {
-  nlohmann::json object = to_json(plan);
+Json decisive(const TrainingPlan& plan) {
+  Json object = to_json(plan);
   for (const char* key :
        {"folder", "held_out", "evaluate_every", "score_batches", "save_every_seconds", "half"}) {
     object.erase(key);
@@ -27,13 +27,13 @@ std::string state_file(const TrainingPlan& plan) {
 
 void compare_plans(const TrainingPlan& plan, const std::string& stored_text) {
   const std::string name = state_file(plan);
-  const nlohmann::json stored = parse_json(stored_text, name), wanted = decisive(plan);
-  for (const auto& member : wanted.items()) {
-    const auto found = stored.find(member.key());
-    if (found == stored.end() || *found != member.value()) {
-      throw InputError(name + ": belongs to a training with another " + member.key() + " (" +
-                       (found == stored.end() ? "none" : shortened(*found)) + ", now " +
-                       shortened(member.value()) + "); choose another folder");
+  const Json stored = parse_json(stored_text, name), wanted = decisive(plan);
+  for (const auto& [key, value] : wanted.items()) {
+    const Json* found = stored.find(key);
+    if (found == nullptr || *found != value) {
+      throw InputError(name + ": belongs to a training with another " + key + " (" +
+                       (found == nullptr ? "none" : shortened(*found)) + ", now " +
+                       shortened(value) + "); choose another folder");
     }
   }
 }
@@ -41,7 +41,7 @@ void compare_plans(const TrainingPlan& plan, const std::string& stored_text) {
 Index number_of(const SafetensorsFile& file, const std::string& key, const std::string& name) {
   const auto found = file.metadata.find(key);
   if (found == file.metadata.end()) throw InputError(name + ": metadata " + key + " is missing");
-  const nlohmann::json member = {{key, parse_json(found->second, name)}};
+  const Json member = {{key, parse_json(found->second, name)}};
   JsonObject object(member, name);
   return object.integer(key, 0, std::numeric_limits<Index>::max());
 }

@@ -1,6 +1,6 @@
 #include "core/training/task.h"
 
-#include "core/base/error.h"
+#include "core/base/find_by_id.h"
 
 namespace attnscope {
 
@@ -10,12 +10,7 @@ const std::vector<TaskInfo>& tasks() {
 }
 
 const TaskInfo& task(std::string_view id) {
-  std::string names;
-  for (const TaskInfo& info : tasks()) {
-    if (info.id == id) return info;
-    names += (names.empty() ? "\"" : ", \"") + info.id + "\"";
-  }
-  throw InputError("task: expected one of " + names + ", found \"" + std::string(id) + "\"");
+  return find_by_id(tasks(), id, "task");
 }
 
 }  // namespace attnscope

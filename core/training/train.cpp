@@ -3,12 +3,14 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_reduce.h"
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "core/checkpoint/checkpoint.h"
+#include "core/model/weights.h"
 #include "core/training/loss_log.h"
 #include "core/training/optimiser.h"
 #include "core/training/state.h"
@@ -43,8 +45,9 @@ class Training {
     config.vocabulary = checkpoint_.tokenizer->vocabulary_size();
     checkpoint_.model = make_model(config, plan.seed);
     if (state) resume(*state);
+    const std::set<std::string> constant = untrained_names(config);
     for (const auto& [name, weight] : checkpoint_.model.weights) {
-      parameters_.emplace(name, Var::parameter(weight.value()));
+      if (!constant.contains(name)) parameters_.emplace(name, Var::parameter(weight.value()));
     }
     tokens_per_step_ = plan.batch * sequence_length(plan);
   }
@@ -98,6 +101,12 @@ class Training {
     for (auto& [name, weight] : checkpoint_.model.weights) {
       weight = weight_of(state, name, weight.shape());
     }
+    // Weights that training moves without gradients come into being on the way.
+    for (const std::string& name : untrained_names(checkpoint_.model.config)) {
+      const auto known = state.weights.find(name);
+      if (known != state.weights.end())
+        checkpoint_.model.weights.insert_or_assign(name, known->second);
+    }
     optimiser_.moments() = state.moments;
     optimiser_.set_steps(state.optimiser_steps);
     step_ = saved_step_ = state.step;
@@ -120,21 +129,24 @@ class Training {
     const Index part = plan_.micro_batch > 0 ? plan_.micro_batch : plan_.batch;
     const Index parts = plan_.batch / part;
     Model model = checkpoint_.model;
-    model.weights = parameters_;
+    for (const auto& [name, parameter] : parameters_) model.weights[name] = parameter;
+    std::map<std::string, Tensor> adapted;  // weights that move without gradients
     double loss_sum = 0;
     for (Index p = 0; p < parts; ++p) {
       const auto sequence_number = static_cast<std::uint64_t>(step_ * plan_.batch + p * part);
-      IntTensor inputs, targets;  // [part, L]
-      task_->batch(sequence_number, part, inputs, targets);
+      Batch batch;  // ids and targets [part, L]
+      task_->batch(sequence_number, part, batch.ids, batch.targets);
+      batch.progress = static_cast<double>(step_) / static_cast<double>(plan_.steps);
       ForwardOptions options;
       options.stop = stop_;
       options.training = true;
       options.dropout_seed = mixed_seed(plan_.seed, sequence_number);
+      options.adapted = &adapted;
       try {
-        const Var loss = cross_entropy(forward(model, inputs, options), targets);
-        loss_sum += static_cast<double>(loss.value()[0]);
+        const Output output = attnscope::run(model, batch, options);
+        loss_sum += static_cast<double>(output.losses.front().value.value()[0]);
         stop_.check();
-        backward(scale(loss, 1.0f / static_cast<float>(parts)));
+        backward(scale(output.total_loss(), 1.0f / static_cast<float>(parts)));
       } catch (const Stopped&) {
         for (auto& [name, parameter] : parameters_) parameter.clear_gradient();
         throw;
@@ -150,6 +162,7 @@ class Training {
                                              std::to_string(saved_step_)) +
                       " (a lower rate may help)");
     }
+    for (const auto& [name, value] : adapted) checkpoint_.model.weights[name] = Var(value);
     return loss;
   }
 
@@ -160,8 +173,8 @@ class Training {
 
   // The checkpoint's weights share the parameters' numbers.
   void refresh_checkpoint() {
-    for (auto& [name, weight] : checkpoint_.model.weights) {
-      weight = Var(parameters_.find(name)->second.value());
+    for (const auto& [name, parameter] : parameters_) {
+      checkpoint_.model.weights[name] = Var(parameter.value());
     }
   }
 

@@ -10,11 +10,11 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/base/json.h"
 #include "core/base/stop.h"
 #include "core/model/config.h"
 
@@ -47,8 +47,8 @@ struct TrainingPlan {
 };
 
 // Strict, as experiments are. {"model": {..}, "text": ["a.txt"], "steps": 2000, ...}
-TrainingPlan training_plan_from_json(const nlohmann::json& object, std::string_view path);
-nlohmann::json to_json(const TrainingPlan& plan);
+TrainingPlan training_plan_from_json(const Json& object, std::string_view path);
+Json to_json(const TrainingPlan& plan);
 // InputError where numbers do not fit one another.
 void check(const TrainingPlan& plan);
 

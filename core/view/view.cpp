@@ -1,6 +1,6 @@
 #include "core/view/view.h"
 
-#include "core/base/error.h"
+#include "core/base/find_by_id.h"
 #include "core/view/view_list.h"
 
 namespace attnscope {
@@ -39,12 +39,11 @@ const std::vector<View>& views() {
 }
 
 const View& view(std::string_view id) {
-  std::string known;
-  for (const View& candidate : views()) {
-    if (candidate.id == id) return candidate;
-    known += (known.empty() ? "" : ", ") + candidate.id;
-  }
-  throw InputError("view: expected one of " + known + ", found \"" + std::string(id) + "\"");
+  return find_by_id(views(), id, "view");
+}
+
+bool reads_lens(const Experiment& experiment) {
+  return view(experiment.view.id).reads_lens;
 }
 
 ViewControls view_controls(const ViewSettings& settings, const Trace* trace) {
@@ -53,26 +52,6 @@ ViewControls view_controls(const ViewSettings& settings, const Trace* trace) {
   controls.parameters = of.parameters;
   if (of.restrict_controls) of.restrict_controls(settings, trace, controls);
   return controls;
-}
-
-Values view_values(const ViewSettings& settings, std::string_view id) {
-  const auto set = settings.options.find(id);
-  return set != settings.options.end() ? set->second : default_values(view(id).parameters);
-}
-
-void set_view_values(ViewSettings& settings, std::string_view id, const Values& values) {
-  if (values == default_values(view(id).parameters)) {
-    settings.options.erase(std::string(id));
-  } else {
-    settings.options.insert_or_assign(std::string(id), values);
-  }
-}
-
-void set_view_value(ViewSettings& settings, std::string_view id, std::string_view key,
-                    Value value) {
-  Values values = view_values(settings, id);
-  values.set(key, std::move(value));
-  set_view_values(settings, id, values);
 }
 
 }  // namespace attnscope

@@ -11,8 +11,9 @@
 
 #include "core/attention/map_pyramid.h"
 #include "core/experiment/experiment.h"
-#include "core/experiment/trace.h"
 #include "core/figure/display_list.h"
+#include "core/trace/trace.h"
+#include "core/view/view_settings.h"
 
 namespace attnscope {
 
@@ -162,11 +163,8 @@ const View& view(std::string_view id);  // InputError
 // The controls of the view that the settings name.
 ViewControls view_controls(const ViewSettings& settings, const Trace* trace);
 
-// What the view's parameters are set to, complete.
-Values view_values(const ViewSettings& settings, std::string_view id);
-void set_view_values(ViewSettings& settings, std::string_view id, const Values& values);
-// One of them.
-void set_view_value(ViewSettings& settings, std::string_view id, std::string_view key, Value value);
+// Whether the view that the experiment looks through reads Trace::lens.
+bool reads_lens(const Experiment& experiment);
 
 // What a picture of this trace is called: "default · Full · position: RoPE".
 std::string picture_title(const Trace& trace);

@@ -6,6 +6,7 @@
 
 #include "core/tensor/safetensors.h"
 #include "tests/support/compare.h"
+#include "tests/support/places.h"
 #include "tests/support/process.h"
 
 namespace attnscope {
@@ -16,8 +17,8 @@ using testing::ProcessResult;
 using testing::TemporaryFolder;
 namespace fs = std::filesystem;
 
-const fs::path kFolder = fs::path(ATTNSCOPE_SOURCE_DIR) / "tests" / "conformance";
-const std::string kProgram = std::string(ATTNSCOPE_BINARY_DIR) + "/attnscope";
+const fs::path kFolder = testing::source_folder() / "tests" / "conformance";
+const std::string kProgram = testing::program_path();
 
 std::vector<std::string> case_names() {
   std::vector<std::string> names;

@@ -1,5 +1,5 @@
 // Pictures: a grid of 144 heads into a PNG, and what the compression of that costs beside libpng's
-// usual settings.
+// defaults.
 //
 //   figure_benchmark
 #include <benchmark/benchmark.h>
@@ -11,8 +11,8 @@
 
 #include "core/figure/png.h"
 #include "core/figure/render.h"
-#include "core/view/picture.h"
-#include "tests/core/view/synthetic.h"
+#include "core/view/export/picture.h"
+#include "tests/support/synthetic.h"
 
 namespace attnscope {
 namespace {
@@ -57,7 +57,7 @@ std::string libpng_default(const Image& image) {
   return file;
 }
 
-// Both on the same picture in turn; the counter is how many times as long libpng takes.
+// Both on the same picture in turn; the counter is how many times as long the defaults take.
 void compress_grid(benchmark::State& state) {
   const Image image = render_image(
       lay_out_picture(testing::synthetic_trace(kLayers, kHeads, kLength), grid(), {}), 2);
@@ -72,7 +72,7 @@ void compress_grid(benchmark::State& state) {
     theirs += std::chrono::duration<double>(Clock::now() - middle).count();
     state.SetIterationTime(std::chrono::duration<double>(middle - start).count());
   }
-  state.counters["libpng/ours"] = theirs / ours;
+  state.counters["defaults/ours"] = theirs / ours;
 }
 BENCHMARK(compress_grid)->Unit(benchmark::kMillisecond)->UseManualTime();
 

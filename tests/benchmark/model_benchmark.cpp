@@ -7,11 +7,11 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "core/autodiff/operations_reduce.h"
 #include "core/base/file.h"
 #include "core/base/home.h"
+#include "core/base/json.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/experiment/runner.h"

@@ -3,9 +3,8 @@
 // `processor_seconds` is what the program used of all cores.
 #include <benchmark/benchmark.h>
 
-#include <nlohmann/json.hpp>
-
-#include "tests/app/window/desktop.h"
+#include "core/base/json.h"
+#include "tests/app/events/desktop.h"
 #include "tests/support/compare.h"
 
 namespace attnscope::window {

@@ -5,27 +5,55 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <sstream>
 
 namespace attnscope::testing {
 
-::testing::AssertionResult close(const Tensor& got, const Tensor& expected, double tolerance) {
+Comparison compare(const Tensor& got, const Tensor& expected, double tolerance) {
   if (got.shape() != expected.shape()) {
-    return ::testing::AssertionFailure()
-           << "shape " << to_string(got.shape()) << " instead of " << to_string(expected.shape());
+    return {Agreement::NotComparable,
+            "shape " + to_string(got.shape()) + " instead of " + to_string(expected.shape())};
   }
-  double largest = 1;
-  for (const float v : expected) largest = std::max(largest, std::abs(static_cast<double>(v)));
+  double scale = 1;
+  for (const float v : expected) {
+    if (std::isfinite(v)) scale = std::max(scale, std::abs(static_cast<double>(v)));
+  }
+  const auto at = [&](Index i) {
+    std::ostringstream words;
+    words << "element " << i << " of " << to_string(expected.shape()) << " is " << got[i]
+          << " instead of " << expected[i] << ", allowed difference " << tolerance * scale;
+    return words.str();
+  };
+  Index farthest = 0;
+  double most = 0;
   for (Index i = 0; i < expected.size(); ++i) {
-    const bool both_infinite = std::isinf(got[i]) && got[i] == expected[i];
+    if (std::isinf(got[i]) && got[i] == expected[i]) continue;
+    if (!std::isfinite(got[i]) || !std::isfinite(expected[i])) {
+      return {Agreement::NotComparable, at(i)};
+    }
     const double difference =
         std::abs(static_cast<double>(got[i]) - static_cast<double>(expected[i]));
-    if (!both_infinite && !(difference <= tolerance * largest)) {
-      return ::testing::AssertionFailure()
-             << "element " << i << " of " << to_string(expected.shape()) << " is " << got[i]
-             << " instead of " << expected[i] << ", allowed difference " << tolerance * largest;
+    if (difference > most) {
+      most = difference;
+      farthest = i;
     }
   }
-  return ::testing::AssertionSuccess();
+  return {most <= tolerance * scale ? Agreement::Same : Agreement::Different,
+          expected.empty() ? "no elements" : at(farthest)};
+}
+
+::testing::AssertionResult close(const Tensor& got, const Tensor& expected, double tolerance) {
+  const Comparison found = compare(got, expected, tolerance);
+  if (found.agreement == Agreement::Same) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << found.words;
+}
+
+::testing::AssertionResult differs(const Tensor& got, const Tensor& expected, double tolerance) {
+  const Comparison found = compare(got, expected, tolerance);
+  if (found.agreement == Agreement::Different) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure()
+         << (found.agreement == Agreement::Same ? "the same, farthest apart: " : "not comparable: ")
+         << found.words;
 }
 
 Tensor random_tensor(Shape shape, std::uint64_t seed, double scale) {

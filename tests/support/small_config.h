@@ -1,6 +1,8 @@
 // Models small enough for tests.
 #pragma once
 
+#include <memory>
+
 #include "core/model/config.h"
 #include "core/position/encoding.h"
 
@@ -24,6 +26,13 @@ inline ModelConfig small_config(const SmallConfig& size) {
   const Choice position{size.encoding, default_values(encoding(size.encoding).parameters)};
   config.groups = uniform_groups(config, default_variant(), position);
   return config;
+}
+
+// What a trace says of its model, where nothing else of that matters.
+inline std::shared_ptr<const ModelConfig> config_of_context(Index context) {
+  ModelConfig config;
+  config.context = context;
+  return std::make_shared<const ModelConfig>(config);
 }
 
 }  // namespace attnscope::testing

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/attention/cpu/packed.h"
-#include "core/attention/part.h"
+#include "core/part/part.h"
 #include "core/tensor/row_kernels.h"
 
 namespace attnscope::cpu {

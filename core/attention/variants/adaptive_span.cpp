@@ -2,32 +2,26 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/attention/variants/assemble.h"
 #include "core/attention/variants/list.h"
-#include "core/attention/variants/rows.h"
+#include "core/attention/variants/shared/assemble.h"
+#include "core/attention/variants/shared/rows.h"
 #include "core/autodiff/operations_elementwise.h"
-#include "core/autodiff/operations_linear.h"
-#include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
 
 namespace attnscope {
 
 namespace {
 
+bool is_dynamic(const Values& values) {
+  return values.flag("dynamic");
+}
+
 // z: [h], or [B h, L] where it follows from the input.
 Var spans(const OperationInput& input) {
-  const Var* fixed = find_weight(input.weights, "span.z");
-  const Var* vector = find_weight(input.weights, "span.v");
-  const Var* offset = find_weight(input.weights, "span.b");
-  if (fixed) return *fixed;
-  if (!vector || !offset || !input.x.defined()) {
-    throw InputError(input.x.defined() ? "span.z: missing, and span.v and span.b are not both there"
-                                       : "span.z: missing, and span.v would need the x form");
-  }
+  if (!is_dynamic(input.variant.values)) return weight(input.weights, "span.z");
+  if (!input.x.defined()) throw InputError("x: missing, dynamic spans are computed from it");
   const auto most = static_cast<float>(input.variant.values.integer("span"));
-  const Var logits = add(matmul_transposed(input.x, *vector), *offset);  // [B, L, h]
-  const Var z = scale(sigmoid(logits), most);                            // [B, L, h]
-  return reshape(permute(z, {0, 2, 1}), {input.batch * input.heads, input.x.dim(1)});
+  return scale(sigmoid(head_logits(input, "span.v", "span.b")), most);
 }
 
 // The greatest distance x <= S with x < R + z, or -1.
@@ -61,7 +55,9 @@ OperationResult evaluate_span(const OperationInput& input, Backend& backend, con
   part.span_ramp = input.variant.values.real("ramp");
   part.span_most = static_cast<double>(input.variant.values.integer("span"));
   apply_encoding(part, input, true);
-  return run_part(std::move(part), backend, wanted, stop);
+  OperationResult result = run_part(std::move(part), backend, wanted, stop);
+  result.quantities["span.z"] = z;
+  return result;
 }
 
 }  // namespace
@@ -100,7 +96,22 @@ Variant adaptive_span_variant() {
                    .most = Parameter::kMostReal,
                    .least_excluded = true,
                    .slider_least = 1,
-                   .slider_most = 64}};
+                   .slider_most = 64},
+                  {.key = "dynamic",
+                   .symbol = "",
+                   .label = "Dynamic",
+                   .help = "Whether each token chooses its spans, by what it says.",
+                   .kind = Parameter::Kind::Flag,
+                   .initial = false},
+                  {.key = "span_penalty",
+                   .symbol = "λ",
+                   .label = "Span penalty",
+                   .help = "What a token of span costs in training, added to the loss.",
+                   .kind = Parameter::Kind::Real,
+                   .initial = 0.0,
+                   .least = 0,
+                   .most = Parameter::kMostReal,
+                   .slider_most = 0.1}};
   v.weights = {{.name = "span.z",
                 .help = "The span of each head.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape { return {n.heads}; },
@@ -108,21 +119,29 @@ Variant adaptive_span_variant() {
                     [](const Shape& shape, const Dimensions&, const Values& values, std::uint64_t) {
                       return Tensor::full(shape, static_cast<float>(values.integer("span")) / 2);
                     },
-                .optional = true},
+                .used = [](const Values& values) { return !is_dynamic(values); }},
                {.name = "span.v",
                 .help = "Dynamic spans: what of the input makes a head look far.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape {
                   return {n.heads, n.model};
                 },
-                .optional = true},
+                .initial = initial_normal(0.02),
+                .used = is_dynamic},
                {.name = "span.b",
                 .help = "Dynamic spans: added before the sigmoid.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape { return {n.heads}; },
-                .optional = true}};
+                .initial = initial_zeros(),
+                .used = is_dynamic}};
+  v.needs = [](const Values& values) { return Needs{.input = is_dynamic(values)}; };
+  v.settle = [](Values& values, const std::function<bool(const std::string&)>& holds) {
+    const bool fixed = holds("span.z"), dynamic = holds("span.v");
+    if (fixed != dynamic) values.set("dynamic", dynamic);
+  };
   v.evaluate = [](const OperationInput& input, Backend& backend, const Wanted& wanted,
                   const Stop& stop) {
-    if (find_weight(input.weights, "span.z")) return evaluate_span(input, backend, wanted, stop);
-    return item_by_item(evaluate_span)(input, backend, wanted, stop);
+    const Evaluate one =
+        is_dynamic(input.variant.values) ? item_by_item(evaluate_span) : evaluate_span;
+    return one(input, backend, wanted, stop);
   };
   return v;
 }

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "core/attention/variants/list.h"
-#include "core/attention/variants/rows.h"
+#include "core/attention/variants/shared/rows.h"
 #include "core/base/random.h"
 
 namespace attnscope {

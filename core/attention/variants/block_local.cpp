@@ -1,6 +1,6 @@
 // block_local: the sequence cut into blocks that see only themselves. Qiu et al., 2019.
 #include "core/attention/variants/list.h"
-#include "core/attention/variants/rows.h"
+#include "core/attention/variants/shared/rows.h"
 
 namespace attnscope {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "core/attention/variants/list.h"
-#include "core/attention/variants/rows.h"
+#include "core/attention/variants/shared/rows.h"
 
 namespace attnscope {
 

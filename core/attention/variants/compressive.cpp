@@ -1,10 +1,13 @@
 // compressive: memories that grow old are compressed instead of forgotten. Rae et al., 2019.
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "core/attention/variants/list.h"
-#include "core/attention/variants/memory.h"
-#include "core/attention/variants/windows.h"
+#include "core/attention/variants/shared/compression.h"
+#include "core/attention/variants/shared/memory.h"
+#include "core/attention/variants/shared/row_memory.h"
+#include "core/attention/variants/shared/windows.h"
 #include "core/autodiff/operations_shape.h"
 
 namespace attnscope {
@@ -63,6 +66,16 @@ Compressed most_used(const OperationInput& input, const Var& keys, const Var& va
   return result;
 }
 
+// Rows size J + 2 t in the place of rows size J + t, zeros beyond the end.  [N, size windows, e]
+Var every_second(const Var& x, Index size, Index windows) {
+  Tensor choice = Tensor::zeros({size * windows, x.dim(1)});
+  for (Index row = 0; row < choice.dim(0); ++row) {
+    const Index from = row / size * size + 2 * (row % size);
+    if (from < x.dim(1)) choice(row, from) = 1;
+  }
+  return combine_rows(Var(choice), x);
+}
+
 Compressed compressed(const OperationInput& input, const Var& keys, const Var& values,
                       Index memory) {
   const Values& parameters = input.variant.values;
@@ -74,12 +87,15 @@ Compressed compressed(const OperationInput& input, const Var& keys, const Var& v
     return most_used(input, keys, values, count, memory);
   }
   Compressed result;
-  if (has_function(parameters, "convolution")) {
+  if (is_convolution(parameters)) {
+    const bool dilated = has_function(parameters, "dilated");
+    const Var seen_keys = dilated ? every_second(keys, size, count) : keys;
+    const Var seen_values = dilated ? every_second(values, size, count) : values;
     const auto cut = [&](const char* name) {
       return slice(weight(input.weights, name), 1, 0, size);  // [h_kv, size]
     };
-    result.keys = window_convolution(keys, cut("comp.key"), input.kv_heads, size, count);
-    result.values = window_convolution(values, cut("comp.value"), input.kv_heads, size, count);
+    result.keys = window_convolution(seen_keys, cut("comp.key"), input.kv_heads, size, count);
+    result.values = window_convolution(seen_values, cut("comp.value"), input.kv_heads, size, count);
   } else if (has_function(parameters, "max")) {
     result.keys = window_max(keys, size, count);
     result.values = window_max(values, size, count);
@@ -110,13 +126,30 @@ std::vector<std::int32_t> column_positions(const Compressed& old, Index heads, I
   return all;
 }
 
+// What a model compressed earlier, by its rows: see recall().
+std::optional<Compressed> compressed_before(const OperationInput& input) {
+  const Var* keys = find_weight(input.weights, "compressed.k");
+  if (!keys) return std::nullopt;
+  Compressed result{*keys, weight(input.weights, "compressed.v"), {}};
+  const Tensor& positions = weight(input.weights, "compressed.position").value();  // [B, n]
+  const Index count = positions.dim(1);
+  for (Index head = 0; head < input.heads; ++head) {  // those of the batch are alike
+    for (Index n = 0; n < count; ++n) {
+      result.positions.push_back(static_cast<std::int32_t>(positions[n]));
+    }
+  }
+  return result;
+}
+
 OperationResult evaluate_compressive(const OperationInput& input, Backend& backend,
                                      const Wanted& wanted, const Stop& stop) {
   const Index d_k = input.k.dim(2), d_v = input.v.dim(2);
   const Var keys = memory_rows(input, "mem.k", d_k), values = memory_rows(input, "mem.v", d_v);
   const Index memory = keys.dim(1), length = key_count(input);
-  const Compressed old =
-      compressed(input, memory_rows(input, "old.k", d_k), memory_rows(input, "old.v", d_v), memory);
+  std::optional<Compressed> before_segment = compressed_before(input);
+  const Compressed old = before_segment ? *before_segment
+                                        : compressed(input, memory_rows(input, "old.k", d_k),
+                                                     memory_rows(input, "old.v", d_v), memory);
   const Index before = old.keys.dim(1) + memory;
   Part part = plain_part(
       input, Pattern::causal(query_count(input), before + length, before + first_position(input)));
@@ -140,7 +173,8 @@ WeightInfo convolution_weight(const char* name, const char* help) {
               [](const Shape& shape, const Dimensions&, const Values&, std::uint64_t) {
                 return Tensor::full(shape, 1.0f / static_cast<float>(shape[1]));
               },
-          .used = [](const Values& values) { return has_function(values, "convolution"); }};
+          .of_operation = true,
+          .used = is_convolution};
 }
 
 }  // namespace
@@ -162,22 +196,34 @@ Variant compressive_variant() {
   v.incremental = true;
   v.causal_by_definition = true;
   v.relative_only = true;
-  v.parameters = {{.key = "rate",
-                   .symbol = "c",
-                   .label = "Rate",
-                   .help = "How many old memories become one.",
-                   .required = true,
-                   .initial = Index{3},
-                   .least = 1,
-                   .slider_least = 1,
-                   .slider_most = 16},
-                  {.key = "function",
-                   .symbol = "f_c",
-                   .label = "Compression",
-                   .help = "How a window of old memories becomes one row.",
-                   .kind = Parameter::Kind::Choice,
-                   .initial = std::string("mean"),
-                   .choices = {"mean", "max", "convolution", "most_used"}}};
+  v.parameters = {
+      {.key = "rate",
+       .symbol = "c",
+       .label = "Rate",
+       .help = "How many old memories become one.",
+       .required = true,
+       .initial = Index{3},
+       .least = 1,
+       .slider_least = 1,
+       .slider_most = 16},
+      {.key = "function",
+       .symbol = "f_c",
+       .label = "Compression",
+       .help = "How a window of old memories becomes one row.",
+       .kind = Parameter::Kind::Choice,
+       .initial = std::string("mean"),
+       .choices = {"mean", "max", "convolution", "most_used", "dilated"},
+       .choice_labels = {"mean", "greatest", "convolution", "most used", "dilated convolution"}},
+      segments_parameter("memory", "M", "Memory",
+                         "How many rows of earlier segments are kept as they are."),
+      segments_parameter("compressed", "C", "Compressed memory",
+                         "How many compressed rows are kept."),
+      loss_weight_parameter("auto_encoding", "Weight of what cannot be restored",
+                            "Of the loss by which compressed rows are to restore the "
+                            "old ones."),
+      loss_weight_parameter("attention_reconstruction", "Weight of what attention misses",
+                            "Of the loss by which attention to compressed rows is to "
+                            "give what attention to the old ones gave.")};
   v.weights = {
       memory_weight("mem.k", "Keys of the memory.", &Dimensions::memory, &Dimensions::key),
       memory_weight("mem.v", "Values of the memory.", &Dimensions::memory, &Dimensions::value),
@@ -187,14 +233,26 @@ Variant compressive_variant() {
                     &Dimensions::value),
       convolution_weight("comp.key", "Weights of a window's keys."),
       convolution_weight("comp.value", "Weights of a window's values."),
+      kernel_weight("comp.kernel", "Turns a window of old rows into one.", is_convolution),
+      {.name = "comp.bias",
+       .help = "Added to what the kernel gives.",
+       .shape = [](const Dimensions& n, const Values&) -> Shape { return {n.model}; },
+       .initial = initial_zeros(),
+       .of_model = true,
+       .used = is_convolution},
+      kernel_weight("comp.back", "Restores a window from its compressed row.",
+                    [](const Values& values) { return values.real("auto_encoding") > 0; }),
       {.name = "comp.usage",
        .help = "How much attention each old memory got.",
        .shape = [](const Dimensions& n, const Values&) -> Shape {
          return {n.batch * n.kv_heads, n.old_memory};
        },
        .optional = true,
+       .constant = true,
        .state = true,
        .used = [](const Values& values) { return has_function(values, "most_used"); }}};
+  v.remember = remember_compressing;
+  v.remembers_attention = [](const Values& values) { return has_function(values, "most_used"); };
   v.evaluate = [](const OperationInput& input, Backend& backend, const Wanted& wanted,
                   const Stop& stop) {
     if (!has_function(input.variant.values, "most_used")) {

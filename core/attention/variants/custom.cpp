@@ -1,6 +1,6 @@
 // custom: a mask that somebody painted or loaded.
 #include "core/attention/variants/list.h"
-#include "core/attention/variants/painted.h"
+#include "core/attention/variants/shared/painted.h"
 
 namespace attnscope {
 

@@ -1,7 +1,7 @@
 // dynamic_convolution: a convolution whose kernel each token predicts. Wu et al., 2019.
-#include "core/attention/variants/assemble.h"
 #include "core/attention/variants/list.h"
-#include "core/attention/variants/rows.h"
+#include "core/attention/variants/shared/assemble.h"
+#include "core/attention/variants/shared/rows.h"
 #include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/position/offsets.h"

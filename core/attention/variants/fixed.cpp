@@ -1,6 +1,6 @@
 // fixed: Sparse Transformer, fixed factorisation. Child et al., 2019.
-#include "core/attention/variants/factorised.h"
 #include "core/attention/variants/list.h"
+#include "core/attention/variants/shared/factorised.h"
 
 namespace attnscope {
 

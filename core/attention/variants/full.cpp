@@ -1,6 +1,6 @@
 // full: every query sees every key. Vaswani et al., 2017; additive score: Bahdanau et al., 2014.
-#include "core/attention/variants/assemble.h"
 #include "core/attention/variants/list.h"
+#include "core/attention/variants/shared/assemble.h"
 
 namespace attnscope {
 

@@ -1,6 +1,6 @@
 // gmlp: one learned matrix over positions, gated by the input. Liu et al., 2021.
-#include "core/attention/variants/assemble.h"
 #include "core/attention/variants/list.h"
+#include "core/attention/variants/shared/assemble.h"
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_shape.h"

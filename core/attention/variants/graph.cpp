@@ -1,7 +1,9 @@
 // graph: attention along the edges of a graph. Veličković et al., 2018; Kipf and Welling, 2017.
-#include "core/attention/variants/assemble.h"
+#include <cmath>
+
 #include "core/attention/variants/list.h"
-#include "core/attention/variants/painted.h"
+#include "core/attention/variants/shared/assemble.h"
+#include "core/attention/variants/shared/painted.h"
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_shape.h"
@@ -46,14 +48,37 @@ Var additive_logits(const OperationInput& input) {
   return add(scale(sum, kLeak), scale(relu(sum), 1 - kLeak));
 }
 
-// 1 / degree on every edge.  [h, L, L]
-Var degree_weights(const Pattern& pattern, Index heads) {
-  Tensor weights = Tensor::zeros({heads, pattern.queries(), pattern.keys()});
-  for (Index a = 0; a < heads; ++a) {
+// The degrees of all nodes, also of those before the first query.
+std::vector<double> degrees(const OperationInput& input) {
+  const Index nodes = key_count(input);
+  const Pattern pattern = painted_pattern({.values = input.variant.values,
+                                           .weights = input.weights,
+                                           .heads = input.heads,
+                                           .queries = nodes,
+                                           .keys = nodes,
+                                           .causal = input.causal},
+                                          "graph.adjacency", "edge", true);
+  std::vector<double> result;
+  for (Index i = 0; i < nodes; ++i) {
+    result.push_back(static_cast<double>(pattern.row_count(0, i)));
+  }
+  return result;
+}
+
+// On every edge 1 / D_i, or symmetric 1 / sqrt(D_i D_j).  [h, L, L]
+Var degree_weights(const OperationInput& input, const Pattern& pattern) {
+  const bool symmetric = input.variant.values.choice("normalise") == "symmetric";
+  const std::vector<double> degree = degrees(input);
+  const Index first = first_position(input);
+  Tensor weights = Tensor::zeros({input.heads, pattern.queries(), pattern.keys()});
+  for (Index a = 0; a < input.heads; ++a) {
     for (Index i = 0; i < pattern.queries(); ++i) {
-      const auto share = 1.0f / static_cast<float>(pattern.row_count(0, i));
+      const double of_row = degree[static_cast<std::size_t>(first + i)];
       for (const Run& run : pattern.row(0, i)) {
-        for (Index j = run.begin; j < run.end; j += run.step) weights(a, i, j) = share;
+        for (Index j = run.begin; j < run.end; j += run.step) {
+          const double other = symmetric ? degree[static_cast<std::size_t>(j)] : of_row;
+          weights(a, i, j) = static_cast<float>(1 / std::sqrt(of_row * other));
+        }
       }
     }
   }
@@ -69,7 +94,7 @@ OperationResult evaluate_graph(const OperationInput& input, Backend& backend, co
   }
   const bool additive = has_mode(input.variant.values, "additive");
   part.source = Source::Logits;
-  part.logits = additive ? additive_logits(input) : degree_weights(*part.pattern, input.heads);
+  part.logits = additive ? additive_logits(input) : degree_weights(input, *part.pattern);
   part.normaliser = additive ? Normaliser::Softmax : Normaliser::None;
   part.q = part.k = Var();
   return run_part(std::move(part), backend, wanted, stop);
@@ -84,23 +109,35 @@ Variant graph_variant() {
   v.group = "Fixed patterns";
   v.equation =
       "Sᵢ = { j : edge i → j } ∪ { i }\n"
-      "additive: sᵢⱼ = LeakyReLU(a_src·qᵢ + a_dst·kⱼ);   convolution: aᵢⱼ = 1 / degree(i)";
+      "additive: sᵢⱼ = LeakyReLU(a_src·qᵢ + a_dst·kⱼ);   convolution: aᵢⱼ = 1/Dᵢ or "
+      "1/√(Dᵢ Dⱼ)";
   v.summary =
       "Tokens are the nodes of a graph and attend only along its edges and to themselves. The "
       "weights come from the product of query and key, from the additive score of graph attention "
-      "networks, or, as in graph convolution, are equal for all neighbours.";
+      "networks, or, as in graph convolution, from the number of neighbours alone: equal for all "
+      "of "
+      "them, or smaller for those that have many themselves.";
   v.source =
       "Veličković et al., 2018, Graph attention networks, arXiv:1710.10903; convolution: Kipf and "
       "Welling, 2017, arXiv:1609.02907";
   v.cost = "O(edges·d)";
   v.incremental = true;
-  v.parameters = {{.key = "mode",
-                   .symbol = "",
-                   .label = "Weights",
-                   .help = "By product, by the additive score, or equal for all neighbours.",
-                   .kind = Parameter::Kind::Choice,
-                   .initial = std::string("dot"),
-                   .choices = {"dot", "additive", "convolution"}}};
+  v.parameters = {
+      {.key = "mode",
+       .symbol = "",
+       .label = "Weights",
+       .help = "By product, by the additive score, or by the number of neighbours.",
+       .kind = Parameter::Kind::Choice,
+       .initial = std::string("dot"),
+       .choices = {"dot", "additive", "convolution"}},
+      {.key = "normalise",
+       .symbol = "",
+       .label = "Normalise",
+       .help = "Of the convolution: divided by the degree of the row, or by the root of "
+               "both nodes' degrees.",
+       .kind = Parameter::Kind::Choice,
+       .initial = std::string("row"),
+       .choices = {"row", "symmetric"}}};
   v.weights = {{.name = "graph.adjacency",
                 .help = "Edges of the graph: 1 in row i, column j for one from i to j.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape {

@@ -1,8 +1,8 @@
 // hopfield: queries settle on stored patterns, step by step. Ramsauer et al., 2020.
 #include <cmath>
 
-#include "core/attention/variants/assemble.h"
 #include "core/attention/variants/list.h"
+#include "core/attention/variants/shared/assemble.h"
 #include "core/autodiff/operations_elementwise.h"
 
 namespace attnscope {
@@ -120,6 +120,14 @@ Variant hopfield_variant() {
                    .slider_least = 1e-6,
                    .slider_most = 0.1,
                    .slider_logarithmic = true}};
+  v.head_cost = [](const CostInput& in) {
+    const IntTensor& steps = in.result.extra_counts.at("hopfield.steps");  // [B h, L_q]
+    double all = 0;
+    for (Index i = 0; i < in.queries; ++i) {
+      all += static_cast<double>(steps(in.head, i) * in.result.pattern->row_count(0, i));
+    }
+    return all;
+  };
   v.evaluate = evaluate_hopfield;
   return v;
 }

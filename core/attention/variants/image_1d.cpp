@@ -1,6 +1,6 @@
 // image_1d: query blocks with memory blocks over a flattened image. Parmar et al., 2018.
 #include "core/attention/variants/list.h"
-#include "core/attention/variants/rows.h"
+#include "core/attention/variants/shared/rows.h"
 
 namespace attnscope {
 
@@ -24,6 +24,7 @@ Variant image_1d_variant() {
                    .label = "Block",
                    .help = "How many positions one query block has.",
                    .required = true,
+                   .of_image = "width",
                    .initial = Index{8},
                    .least = 1,
                    .slider_least = 1,

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "core/attention/variants/list.h"
-#include "core/attention/variants/rows.h"
+#include "core/attention/variants/shared/rows.h"
 
 namespace attnscope {
 
@@ -54,6 +54,8 @@ Variant image_2d_variant() {
                   margin("top", "t", "Margin above", "Rows seen above the block."),
                   margin("left", "l", "Margin left", "Columns seen to the left of the block."),
                   margin("right", "r", "Margin right", "Columns seen to the right of the block.")};
+  v.parameters[0].of_image = "width";
+  v.parameters[1].of_image = "height";
   v.objection = [](const Values& values, const Situation& at) -> std::string {
     const Index pixels = values.integer("width") * values.integer("height");
     if (at.keys == 0 || pixels == at.keys) return {};

@@ -1,6 +1,6 @@
 // linear: softmax replaced by a product of features. Katharopoulos et al., 2020.
-#include "core/attention/variants/features.h"
 #include "core/attention/variants/list.h"
+#include "core/attention/variants/shared/features.h"
 #include "core/autodiff/operations_elementwise.h"
 
 namespace attnscope {
@@ -17,8 +17,9 @@ Features elu_plus_one(const Var& x) {
   return features;
 }
 
-OperationResult evaluate_linear(const OperationInput& input, Backend& backend, const Wanted& wanted,
+OperationResult evaluate_linear(const OperationInput& given, Backend& backend, const Wanted& wanted,
                                 const Stop& stop) {
+  const OperationInput input = with_turned(given);
   const Var k = repeat_heads(input.k, input.heads, input.kv_heads);
   return run_features(input, elu_plus_one(input.q), elu_plus_one(k), backend, wanted, stop);
 }
@@ -41,6 +42,8 @@ Variant linear_variant() {
   v.cost = "O(L·d²)";
   v.incremental = true;
   v.cross = true;
+  v.takes_turning = true;
+  v.head_cost = [](const CostInput& in) { return feature_cost(in, in.key_size, 0); };
   v.takes_pairs = v.has_terms = v.has_scores = never;
   v.parameters = {{.key = "feature",
                    .symbol = "φ",

@@ -1,9 +1,9 @@
 // linformer: keys and values projected to a fixed number of rows. Wang et al., 2020.
 #include <cmath>
 
-#include "core/attention/variants/assemble.h"
 #include "core/attention/variants/list.h"
-#include "core/attention/variants/windows.h"
+#include "core/attention/variants/shared/assemble.h"
+#include "core/attention/variants/shared/windows.h"
 #include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
@@ -20,12 +20,28 @@ Index rows_of(const Values& values) {
   return values.integer("k");
 }
 
+bool shares(const Values& values, const char* share) {
+  return has_mode(values, "projection") && values.choice("share") == share;
+}
+
 // The first `count` columns of a weight that may serve longer sequences.
 Var first_columns(const NamedVars& weights, const char* name, Index count) {
   const Var& whole = weight(weights, name);
-  if (whole.dim(1) >= count) return slice(whole, 1, 0, count);
+  if (whole.dim(-1) >= count) return slice(whole, -1, 0, count);
   throw InputError(std::string(name) + ": expected at least " + std::to_string(count) +
-                   " columns, found " + std::to_string(whole.dim(1)));
+                   " columns, found " + std::to_string(whole.dim(-1)));
+}
+
+// What mixes the values.
+const char* value_weight(const Values& values) {
+  return shares(values, "key_value") ? "lin.e" : "lin.f";
+}
+
+// A matrix for all heads, [k, L], or one for each, [h, k, L], times every x[B h, L, e].
+Var projected_rows(const Var& matrix, const Var& x) {
+  if (matrix.rank() == 2) return combine_rows(matrix, x);
+  const std::vector<Var> copies(static_cast<std::size_t>(x.dim(0) / matrix.dim(0)), matrix);
+  return matmul(copies.size() == 1 ? matrix : concat(copies, 0), x);  // [B h, k, e]
 }
 
 // x: [B h, L, e] -> [B h, k, e] with the weights `name` where the mode has any.
@@ -33,7 +49,7 @@ Var shortened_rows(const OperationInput& input, const Var& x, const char* name) 
   const Values& values = input.variant.values;
   const Index count = rows_of(values), size = window_count(x.dim(1), count);
   if (has_mode(values, "projection")) {
-    return combine_rows(first_columns(input.weights, name, x.dim(1)), x);
+    return projected_rows(first_columns(input.weights, name, x.dim(1)), x);
   }
   if (has_mode(values, "mean")) return window_mean(x, size, count);
   if (has_mode(values, "max")) return window_max(x, size, count);
@@ -47,8 +63,8 @@ Tensor value_matrix(const OperationInput& input, Index length) {
   if (has_mode(values, "mean"))
     return mean_matrix(length, size, count).reshaped({1, count, length});
   if (has_mode(values, "projection")) {
-    const Var f = first_columns(input.weights, "lin.f", length);
-    return f.value().reshaped({1, count, length});
+    const Tensor f = first_columns(input.weights, value_weight(values), length).value();
+    return f.rank() == 3 ? f : f.reshaped({1, count, length});
   }
   const Tensor f = first_columns(input.weights, "lin.f", size).value();
   Tensor matrix = Tensor::zeros({input.heads, count, length});
@@ -83,7 +99,8 @@ OperationResult evaluate_linformer(const OperationInput& input, Backend& backend
   }
   Part part = plain_part(input, rows.finish());
   part.k = shortened_rows(input, repeat_heads(input.k, input.heads, input.kv_heads), "lin.e");
-  part.v = shortened_rows(input, repeat_heads(input.v, input.heads, input.kv_heads), "lin.f");
+  part.v = shortened_rows(input, repeat_heads(input.v, input.heads, input.kv_heads),
+                          value_weight(values));
   part.split.clear();
   OperationResult result = run_part(std::move(part), backend, wanted, stop);
   if (wanted.attention && !has_mode(values, "max")) {
@@ -93,12 +110,13 @@ OperationResult evaluate_linformer(const OperationInput& input, Backend& backend
   return result;
 }
 
-WeightInfo projection(const char* name, const char* help) {
+WeightInfo projection(const char* name, const char* help, bool of_values) {
   return {
       .name = name,
       .help = help,
       .shape = [](const Dimensions& n, const Values& values) -> Shape {
         const Index keys = n.key_length();
+        if (shares(values, "head")) return {n.heads, rows_of(values), keys};
         if (has_mode(values, "projection")) return {rows_of(values), keys};
         return {n.heads, keys < 0 ? keys : window_count(keys, rows_of(values))};
       },
@@ -107,11 +125,12 @@ WeightInfo projection(const char* name, const char* help) {
             if (has_mode(values, "convolution")) {
               return Tensor::full(shape, 1.0f / static_cast<float>(shape[1]));
             }
-            return initial_normal(1 / std::sqrt(static_cast<double>(shape[1])))(shape, n, values,
-                                                                                seed);
+            const double deviation = 1 / std::sqrt(static_cast<double>(shape.back()));
+            return initial_normal(deviation)(shape, n, values, seed);
           },
       .used =
-          [](const Values& values) {
+          [of_values](const Values& values) {
+            if (of_values && shares(values, "key_value")) return false;
             return has_mode(values, "projection") || has_mode(values, "convolution");
           }};
 }
@@ -151,8 +170,18 @@ Variant linformer_variant() {
                    .help = "How keys and values are mixed down.",
                    .kind = Parameter::Kind::Choice,
                    .initial = std::string("projection"),
-                   .choices = {"projection", "mean", "max", "convolution"}}};
-  v.weights = {projection("lin.e", "Mixes the keys."), projection("lin.f", "Mixes the values.")};
+                   .choices = {"projection", "mean", "max", "convolution"}},
+                  {.key = "share",
+                   .symbol = "",
+                   .label = "Shared by",
+                   .help = "Of projections: E and F for all heads of the layer, for each head its "
+                           "own, or one matrix for keys and values.",
+                   .kind = Parameter::Kind::Choice,
+                   .initial = std::string("layer"),
+                   .choices = {"layer", "head", "key_value"},
+                   .choice_labels = {"the layer's heads", "nobody", "keys and values"}}};
+  v.weights = {projection("lin.e", "Mixes the keys.", false),
+               projection("lin.f", "Mixes the values.", true)};
   v.evaluate = evaluate_linformer;
   return v;
 }

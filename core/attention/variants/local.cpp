@@ -1,6 +1,6 @@
 // local: a window around each query. Child et al., 2019; Beltagy et al., 2020.
 #include "core/attention/variants/list.h"
-#include "core/attention/variants/rows.h"
+#include "core/attention/variants/shared/rows.h"
 
 namespace attnscope {
 

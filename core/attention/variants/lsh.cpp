@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/attention/variants/assemble.h"
-#include "core/attention/variants/drawn.h"
-#include "core/attention/variants/exact.h"
 #include "core/attention/variants/list.h"
-#include "core/attention/variants/rows.h"
+#include "core/attention/variants/shared/assemble.h"
+#include "core/attention/variants/shared/drawn.h"
+#include "core/attention/variants/shared/exact.h"
+#include "core/attention/variants/shared/rows.h"
 #include "core/autodiff/operations_reduce.h"
 #include "core/base/parallel.h"
 
@@ -189,6 +189,10 @@ Variant lsh_variant() {
     const Index buckets = values.integer("buckets");
     if (buckets % 2 == 0) return {};
     return "buckets: expected an even number" + found_text(buckets);
+  };
+  v.looks_ahead = [](const Values& values, const NamedVars&) -> std::string {
+    if (values.integer("chunk") == 0) return {};
+    return "where a chunk of the sorted positions begins depends on the hashes of the whole text";
   };
   v.evaluate = item_by_item(evaluate_item);
   return v;

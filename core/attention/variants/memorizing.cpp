@@ -2,14 +2,14 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/attention/variants/exact.h"
 #include "core/attention/variants/list.h"
-#include "core/attention/variants/memory.h"
-#include "core/attention/variants/rows.h"
+#include "core/attention/variants/shared/exact.h"
+#include "core/attention/variants/shared/memory.h"
+#include "core/attention/variants/shared/row_memory.h"
+#include "core/attention/variants/shared/rows.h"
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
-#include "core/base/error.h"
 #include "core/base/parallel.h"
 
 namespace attnscope {
@@ -78,18 +78,28 @@ Tensor beside(const Tensor& left, const Tensor& right, const Tensor* gate) {
   return both;
 }
 
-OperationResult evaluate_item(const OperationInput& input, Backend& backend, const Wanted& wanted,
+bool normalises(const Values& values, const char* what) {
+  return values.choice("normalise") == what;
+}
+
+// How much of the memory each head takes; none of an empty one.  [h]
+Var memory_share(const OperationInput& input, bool remembers) {
+  const Var& gate = weight(input.weights, "memorizing.gate");
+  return remembers ? sigmoid(gate) : Var(Tensor::zeros(gate.shape()));
+}
+
+OperationResult evaluate_item(const OperationInput& given, Backend& backend, const Wanted& wanted,
                               const Stop& stop) {
+  const Values& values = given.variant.values;
+  OperationInput input = given;
   const Var stored_keys = memory_rows(input, "mem.k", input.k.dim(2));
-  const Var stored_values = memory_rows(input, "mem.v", input.v.dim(2));
+  Var stored_values = memory_rows(input, "mem.v", input.v.dim(2));
+  if (normalises(values, "queries_keys")) input.q = unit_rows(input.q);
+  if (normalises(values, "keys_values")) stored_values = unit_rows(stored_values);
   const Index memory = stored_keys.dim(1), length = key_count(input);
-  const bool remembers = find_weight(input.weights, "mem.k") != nullptr;
-  const Index top = remembers ? input.variant.values.integer("top") : 0;
-  if (top > memory) {
-    throw InputError("variant.top: expected at most the " + std::to_string(memory) +
-                     " rows of mem.k, found " + std::to_string(top));
-  }
-  const Var gate = sigmoid(weight(input.weights, "memorizing.gate"));  // [h]
+  const Index top = std::min(values.integer("top"), memory);
+  const bool remembers = memory > 0;
+  const Var gate = memory_share(input, remembers);  // [h]
 
   Wanted of_parts = wanted;
   of_parts.device_attention = of_parts.log_sum_exp = of_parts.tiles = false;
@@ -102,7 +112,7 @@ OperationResult evaluate_item(const OperationInput& input, Backend& backend, con
   OperationResult result = run_part(std::move(local), backend, of_parts, stop);
   OperationResult retrieved;
   const std::vector<std::int32_t> chosen =
-      nearest(input.q.value(), stored_keys.value(), input.heads, input.kv_heads, top, stop);
+      nearest(given.q.value(), stored_keys.value(), input.heads, input.kv_heads, top, stop);
   const auto weigh = [&](const Var& output, const Var& share) {
     const Shape shape = output.shape();  // [h, L, d_v]
     const Var flat = reshape(output, {shape[0], shape[1] * shape[2]});
@@ -132,6 +142,13 @@ OperationResult evaluate_item(const OperationInput& input, Backend& backend, con
   return result;
 }
 
+// Keys and values of the last M positions, as they were projected.
+void remember_keys(const SegmentRead& read, Remembered& remembered) {
+  const Index most = segments_size(read, "memory");
+  remembered.keys = last_rows(rows_behind(remembered.keys, read.k), most);
+  remembered.values = last_rows(rows_behind(remembered.values, read.v), most);
+}
+
 }  // namespace
 
 Variant memorizing_variant() {
@@ -152,15 +169,43 @@ Variant memorizing_variant() {
   v.incremental = true;
   v.causal_by_definition = true;
   v.has_terms = never;
-  v.parameters = {{.key = "top",
-                   .symbol = "k",
-                   .label = "Retrieved keys",
-                   .help = "How many stored keys each query attends to.",
-                   .required = true,
-                   .initial = Index{4},
-                   .least = 1,
-                   .slider_least = 1,
-                   .slider_most = 64}};
+  v.parameters = {
+      {.key = "top",
+       .symbol = "k",
+       .label = "Retrieved keys",
+       .help = "How many stored keys each query attends to; all while fewer are stored.",
+       .required = true,
+       .initial = Index{4},
+       .least = 1,
+       .slider_least = 1,
+       .slider_most = 64},
+      {.key = "normalise",
+       .symbol = "",
+       .label = "Unit length",
+       .help = "What is scaled to unit length: keys, also the stored values, or also "
+               "the queries.",
+       .kind = Parameter::Kind::Choice,
+       .initial = std::string("keys"),
+       .choices = {"keys", "keys_values", "queries_keys"},
+       .choice_labels = {"keys", "keys, stored values", "queries, keys"}},
+      segments_parameter("memory", "M", "Memory", "How many positions are stored.")};
+  v.remember = remember_keys;
+  v.objection = [](const Values& values, const Situation& at) -> std::string {
+    const Index top = values.integer("top"), memory = at.dimensions.memory;
+    if (!at.dimensions.memory_given || top <= memory) return {};  // a model's memory grows
+    return "top: expected at most the " + std::to_string(memory) + " rows of mem.k" +
+           found_text(top);
+  };
+  v.head_cost = [](const CostInput& in) {  // the search goes over all that is stored
+    double all = 0;
+    const Index memory = in.result.columns.front().second;
+    for (Index i = 0; i < in.queries; ++i) {
+      for (const Run& run : in.result.pattern->row(in.head, i)) {
+        if (run.begin >= memory) all += static_cast<double>(run.count());
+      }
+    }
+    return all + static_cast<double>(in.queries * memory);
+  };
   v.weights = {memory_weight("mem.k", "Stored keys.", &Dimensions::memory, &Dimensions::key),
                memory_weight("mem.v", "Stored values.", &Dimensions::memory, &Dimensions::value),
                {.name = "memorizing.gate",

@@ -1,9 +1,9 @@
 // memory_compressed: keys and values shortened by a strided convolution. Liu et al., 2018.
 #include <algorithm>
 
-#include "core/attention/variants/assemble.h"
 #include "core/attention/variants/list.h"
-#include "core/attention/variants/windows.h"
+#include "core/attention/variants/shared/assemble.h"
+#include "core/attention/variants/shared/windows.h"
 #include "core/autodiff/operations_shape.h"
 
 namespace attnscope {

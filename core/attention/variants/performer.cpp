@@ -1,13 +1,13 @@
 // performer: softmax attention estimated by random features. Choromanski et al., 2020.
+#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
-#include "core/attention/variants/drawn.h"
-#include "core/attention/variants/exact.h"
-#include "core/attention/variants/features.h"
 #include "core/attention/variants/list.h"
-#include "core/attention/variants/rows.h"
+#include "core/attention/variants/shared/drawn.h"
+#include "core/attention/variants/shared/exact.h"
+#include "core/attention/variants/shared/features.h"
+#include "core/attention/variants/shared/rows.h"
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
@@ -17,34 +17,27 @@ namespace attnscope {
 
 namespace {
 
-// Makes the rows of each block of `size` rows orthogonal (Gram and Schmidt) and gives them lengths
-// like those of independent normal vectors.
+// Makes the rows of each block of `size` rows orthogonal and gives them lengths like those of
+// independent normal vectors.
 void orthogonalise(float* rows, Index count, Index size, const Tensor& lengths_from) {
-  std::vector<double> block;
+  using Matrix = Eigen::MatrixXd;
   for (Index first = 0; first < count; first += size) {
     const Index in_block = std::min(size, count - first);
-    block.assign(rows + first * size, rows + (first + in_block) * size);
+    Matrix block(size, in_block), lengths(size, in_block);  // rows as columns
     for (Index r = 0; r < in_block; ++r) {
-      double* row = block.data() + r * size;
-      for (Index s = 0; s < r; ++s) {
-        const double* other = block.data() + s * size;
-        double along = 0;
-        for (Index i = 0; i < size; ++i) along += row[i] * other[i];
-        for (Index i = 0; i < size; ++i) row[i] -= along * other[i];
+      for (Index i = 0; i < size; ++i) {
+        block(i, r) = rows[(first + r) * size + i];
+        lengths(i, r) = lengths_from[(first + r) * size + i];
       }
-      double square = 0;
-      for (Index i = 0; i < size; ++i) square += row[i] * row[i];
-      for (Index i = 0; i < size; ++i) row[i] /= std::sqrt(square);
     }
+    const Eigen::HouseholderQR<Matrix> qr(block);
+    const Matrix q = qr.householderQ() * Matrix::Identity(size, in_block);
     for (Index r = 0; r < in_block; ++r) {
-      double square = 0;
+      // Reflections leave the direction open: the one on the drawn row's own side.
+      const double side = qr.matrixQR()(r, r) < 0 ? -1 : 1;
+      const double length = side * lengths.col(r).norm();
       for (Index i = 0; i < size; ++i) {
-        const double x = lengths_from[(first + r) * size + i];
-        square += x * x;
-      }
-      for (Index i = 0; i < size; ++i) {
-        rows[(first + r) * size + i] =
-            static_cast<float>(block[static_cast<std::size_t>(r * size + i)] * std::sqrt(square));
+        rows[(first + r) * size + i] = static_cast<float>(q(i, r) * length);
       }
     }
   }
@@ -169,14 +162,17 @@ Features trigonometric_features(const Side& side) {
   return features;
 }
 
-OperationResult evaluate_performer(const OperationInput& input, Backend& backend,
+OperationResult evaluate_performer(const OperationInput& given, Backend& backend,
                                    const Wanted& wanted, const Stop& stop) {
+  const OperationInput input = with_turned(given);
   const Var k = repeat_heads(input.k, input.heads, input.kv_heads);
   const Var w = random_matrix(input);
   const bool positive = input.variant.values.choice("kind") == "positive";
   const auto features = [&](const Var& x, bool of_query) {
     const Side side{x, w, input.heads, of_query};
-    return positive ? positive_features(side) : trigonometric_features(side);
+    Features made = positive ? positive_features(side) : trigonometric_features(side);
+    made.factor = 1 / std::sqrt(static_cast<double>(w.dim(1)));
+    return made;
   };
   OperationResult result =
       run_features(input, features(input.q, true), features(k, false), backend, wanted, stop);
@@ -203,6 +199,12 @@ Variant performer_variant() {
   v.cost = "O(L·m·d)";
   v.incremental = true;
   v.cross = true;
+  v.takes_turning = true;
+  v.head_cost = [](const CostInput& in) {
+    const Index directions = in.values.integer("features");
+    const Index features = in.values.choice("kind") == "positive" ? directions : 2 * directions;
+    return feature_cost(in, features, directions * in.key_size);
+  };
   v.takes_pairs = v.has_terms = v.has_scores = never;
   v.parameters = {features_parameter("m"),
                   {.key = "kind",

@@ -1,14 +1,16 @@
 // rfa: random Fourier features of unit vectors. Peng et al., 2021.
 #include <cmath>
 
-#include "core/attention/variants/drawn.h"
-#include "core/attention/variants/exact.h"
-#include "core/attention/variants/features.h"
 #include "core/attention/variants/list.h"
-#include "core/attention/variants/rows.h"
+#include "core/attention/variants/shared/drawn.h"
+#include "core/attention/variants/shared/exact.h"
+#include "core/attention/variants/shared/features.h"
+#include "core/attention/variants/shared/gated_sums.h"
+#include "core/attention/variants/shared/rows.h"
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
+#include "core/base/error.h"
 
 namespace attnscope {
 
@@ -25,10 +27,10 @@ Var random_matrix(const OperationInput& input) {
 // Of rows that are scaled to unit length: sqrt(1/D) [sin(w x), cos(w x)].  [B h, L, 2 D]
 Features fourier_features(const Var& x, const Var& unit, const Var& w, Index heads) {
   const Var angles = feature_products(unit, w, heads);  // [B h, L, D]
-  const auto norm = static_cast<float>(1 / std::sqrt(static_cast<double>(w.dim(1))));
   Features features;
+  features.factor = 1 / std::sqrt(static_cast<double>(w.dim(1)));
   features.mantissa = concat({sine(angles), cosine(angles)}, 2);
-  features.plain = scale(features.mantissa, norm);
+  features.plain = scale(features.mantissa, static_cast<float>(features.factor));
   features.exact_mantissa = [x = x.value(), w = w.value()] {
     const Index rows = x.dim(0) * x.dim(1);
     return exact_waves(exact_unit_rows(x.data(), rows, x.dim(2)), x.shape(), w, 1);
@@ -36,20 +38,67 @@ Features fourier_features(const Var& x, const Var& unit, const Var& w, Index hea
   return features;
 }
 
-OperationResult evaluate_rfa(const OperationInput& input, Backend& backend, const Wanted& wanted,
+bool has_gate(const Values& values) {
+  return values.flag("gate");
+}
+
+// What cannot be known before there is an operation.
+void check_gate(const OperationInput& input) {
+  if (!input.x.defined()) throw InputError("x: missing, the gates of rfa are computed from it");
+  if (input.y.defined()) {
+    throw InputError("y: the gates of rfa belong to the tokens of x; expected gate false");
+  }
+  if (!input.positions.empty()) {
+    throw InputError("gate: expected false where keys are cached, found true");
+  }
+}
+
+OperationResult evaluate_rfa(const OperationInput& given, Backend& backend, const Wanted& wanted,
                              const Stop& stop) {
+  const bool gated = has_gate(given.variant.values);
+  if (gated) check_gate(given);
+  const OperationInput input = with_turned(given);
   const Var q = unit_rows(input.q);
   const Var keys = repeat_heads(input.k, input.heads, input.kv_heads);
   const Var k = unit_rows(keys);
   const Var w = random_matrix(input);
-  OperationResult result =
-      run_features(input, fourier_features(input.q, q, w, input.heads),
-                   fourier_features(keys, k, w, input.heads), backend, wanted, stop);
+  const Features of_q = fourier_features(input.q, q, w, input.heads);
+  Features of_k = fourier_features(keys, k, w, input.heads);
+  if (gated) {
+    GateExponents gates = gate_exponents(head_logits(input, "rfa.gate.w", "rfa.gate.b"));
+    of_k.exponents = gates.exponents;
+    of_k.exact_exponents = std::move(gates.exact);
+  }
+  OperationResult result = gated ? run_gated(input, of_q, of_k, backend, wanted, stop)
+                                 : run_features(input, of_q, of_k, backend, wanted, stop);
   if (wanted.attention) {
     const double sigma = input.variant.values.real("sigma");
     result.extra["exact"] = exact_attention(input, q, k, 1 / (sigma * sigma), backend, stop);
   }
   return result;
+}
+
+WeightInfo gate_weight(const char* name, const char* help, bool by_input, Initial initial) {
+  return {.name = name,
+          .help = help,
+          .shape = [by_input](const Dimensions& n, const Values&) -> Shape {
+            return by_input ? Shape{n.heads, n.model} : Shape{n.heads};
+          },
+          .initial = std::move(initial),
+          .used = has_gate};
+}
+
+// g = 0.88: half is forgotten after five tokens.
+Tensor slow_gates(const Shape& shape, const Dimensions&, const Values&, std::uint64_t) {
+  return Tensor::full(shape, 2);
+}
+
+std::string gate_objection(const Values& values, const Situation& at) {
+  if (!has_gate(values)) return {};
+  if (!at.causal) return "gate: expected false without causal, since gates forget what came before";
+  if (at.queries == at.keys) return {};
+  return "k: the gates of rfa need as many keys as queries, " + std::to_string(at.queries) +
+         found_text(at.keys);
 }
 
 }  // namespace
@@ -60,15 +109,26 @@ Variant rfa_variant() {
   v.label = "Random features (RFA)";
   v.group = "Low rank and kernels";
   v.equation =
-      "aᵢⱼ ≈ softmax(q̂ᵢ·k̂ⱼ/σ²),   φ(x) = √(1/D) [sin(w₁·x) … sin(w_D·x), cos(w₁·x) … cos(w_D·x)]";
+      "aᵢⱼ ≈ softmax(q̂ᵢ·k̂ⱼ/σ²),   φ(x) = √(1/D) [sin(w₁·x) … sin(w_D·x), cos(w₁·x) … cos(w_D·x)]\n"
+      "with gates: S_t = g_t S_{t−1} + (1 − g_t) φ(k_t) ⊗ v_t,   g_t = σ(w·x_t + b)";
   v.summary =
       "Queries and keys are scaled to unit length, where the exponential of their product is a "
       "Gaussian kernel; random sines and cosines estimate it, so that the softmax turns into "
-      "running sums. More features estimate better; the exact softmax is shown for comparison.";
+      "running sums. More features estimate better; the exact softmax is shown for comparison. "
+      "Gates "
+      "let each token decide how much of what came before is forgotten.";
   v.source = "Peng et al., 2021, Random feature attention, arXiv:2103.02143";
   v.cost = "O(L·D·d)";
   v.incremental = true;
   v.cross = true;
+  v.incremental_with = [](const Values& values) { return !has_gate(values); };
+  v.takes_turning = true;
+  v.needs = [](const Values& values) { return Needs{.input = has_gate(values)}; };
+  v.objection = gate_objection;
+  v.head_cost = [](const CostInput& in) {
+    const Index directions = in.values.integer("features");
+    return feature_cost(in, 2 * directions, directions * in.key_size);
+  };
   v.takes_pairs = v.has_terms = v.has_scores = never;
   v.parameters = {features_parameter("D"),
                   {.key = "sigma",
@@ -82,8 +142,18 @@ Variant rfa_variant() {
                    .least_excluded = true,
                    .slider_least = 0.2,
                    .slider_most = 4},
+                  {.key = "gate",
+                   .symbol = "g",
+                   .label = "Gates",
+                   .help = "Whether the running sums forget, each token by how much (causal only).",
+                   .kind = Parameter::Kind::Flag,
+                   .initial = false},
                   seed_parameter()};
-  v.weights = {random_directions("rfa.w")};
+  v.weights = {random_directions("rfa.w"),
+               gate_weight("rfa.gate.w", "What of a token keeps what came before.", true,
+                           initial_normal(0.02)),
+               gate_weight("rfa.gate.b", "How much is kept by default, before the sigmoid.", false,
+                           slow_gates)};
   v.evaluate = evaluate_rfa;
   return v;
 }

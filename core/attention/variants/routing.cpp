@@ -1,12 +1,13 @@
 // routing: queries and keys meet in clusters. Roy et al., 2020.
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "core/attention/variants/assemble.h"
-#include "core/attention/variants/exact.h"
 #include "core/attention/variants/list.h"
-#include "core/attention/variants/rows.h"
+#include "core/attention/variants/shared/assemble.h"
+#include "core/attention/variants/shared/exact.h"
+#include "core/attention/variants/shared/rows.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
 #include "core/base/random.h"
@@ -68,6 +69,11 @@ std::vector<double> clustered(const std::vector<double>& rows, Index clusters, I
   return centroids;
 }
 
+std::uint64_t head_seed(const OperationInput& input, Index head) {
+  const auto seed = static_cast<std::uint64_t>(input.variant.values.integer("seed"));
+  return mixed_seed(seed, static_cast<std::uint64_t>(input.first_head + head));
+}
+
 struct Clusters {
   IntTensor query, key;  // [h, L]
 };
@@ -89,9 +95,7 @@ Clusters routed(const OperationInput& input, const Tensor& q, const Tensor& k) {
     } else {
       std::vector<double> both = queries;
       both.insert(both.end(), keys.begin(), keys.end());
-      const auto seed = static_cast<std::uint64_t>(values.integer("seed"));
-      centroids = clustered(both, clusters, size,
-                            mixed_seed(seed, static_cast<std::uint64_t>(input.first_head + head)));
+      centroids = clustered(both, clusters, size, head_seed(input, head));
     }
     const auto of_queries = assigned(queries, centroids.data(), clusters, size);
     const auto of_keys = assigned(keys, centroids.data(), clusters, size);
@@ -125,16 +129,100 @@ Pattern routed_pattern(const OperationInput& input, const Clusters& clusters) {
   });
 }
 
+bool is_shared(const Values& values) {
+  return values.flag("shared");
+}
+
+// Keys of every head; queries where these serve as keys.
+Var keys_of(const OperationInput& input) {
+  if (is_shared(input.variant.values)) return input.q;
+  return repeat_heads(input.k, input.heads, input.kv_heads);
+}
+
+// Of an encoding of the input, queries being keys.
+std::vector<ExtraProduct> shared_split(const std::vector<ExtraProduct>& split) {
+  std::vector<ExtraProduct> result = split;
+  for (ExtraProduct& product : result) {
+    const bool place =
+        product.term == Term::ContentPosition || product.term == Term::PositionPosition;
+    const Term as_query = place ? Term::PositionContent : Term::Content;
+    const auto found = std::ranges::find(split, as_query, &ExtraProduct::term);
+    if (found == split.end()) return {};
+    product.k = found->q;
+  }
+  return result;
+}
+
 OperationResult evaluate_item(const OperationInput& input, Backend& backend, const Wanted& wanted,
                               const Stop& stop) {
-  const Var k = repeat_heads(input.k, input.heads, input.kv_heads);
-  const Clusters clusters = routed(input, input.q.value(), k.value());
+  const Clusters clusters = routed(input, input.q.value(), keys_of(input).value());
   Part part = plain_part(input, routed_pattern(input, clusters));
+  if (is_shared(input.variant.values)) {
+    part.k = input.q;
+    part.v = repeat_heads(input.v, input.heads, input.kv_heads);
+    part.split = shared_split(input.split);
+  }
   apply_encoding(part, input, input.causal);
   OperationResult result = run_part(std::move(part), backend, wanted, stop);
   result.extra_counts["routing.query_cluster"] = clusters.query;
   result.extra_counts["routing.key_cluster"] = clusters.key;
   return result;
+}
+
+// Queries and keys of a head, of all items of the batch, at unit length.
+std::vector<double> seen_rows(const OperationInput& input, Index head) {
+  const Tensor &q = input.q.value(), k = keys_of(input).value();
+  std::vector<double> rows;
+  for (Index pair = head; pair < q.dim(0); pair += input.heads) {
+    for (const Tensor* x : {&q, &k}) {
+      const Index count = x->dim(1), size = x->dim(2);
+      const std::vector<double> unit =
+          exact_unit_rows(x->data() + pair * count * size, count, size);
+      rows.insert(rows.end(), unit.begin(), unit.end());
+      if (is_shared(input.variant.values)) break;
+    }
+  }
+  return rows;
+}
+
+// Every centroid goes a little towards the mean of what is assigned to it.
+void move_centroids(const std::vector<double>& rows, const float* from, Index clusters, Index size,
+                    double decay, float* to) {
+  const std::vector<std::int32_t> cluster = assigned(rows, from, clusters, size);
+  Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(size, clusters);
+  Eigen::VectorXd counts = Eigen::VectorXd::Zero(clusters);
+  for (std::size_t n = 0; n < cluster.size(); ++n) {
+    const double* row = rows.data() + n * static_cast<std::size_t>(size);
+    sums.col(cluster[n]) += Eigen::Map<const Eigen::VectorXd>(row, size);
+    ++counts[cluster[n]];
+  }
+  for (Index c = 0; c < clusters; ++c) {
+    for (Index i = 0; i < size; ++i) {
+      const auto before = static_cast<double>(from[c * size + i]);
+      const double mean = counts[c] > 0 ? sums(i, c) / counts[c] : before;
+      to[c * size + i] = static_cast<float>(decay * before + (1 - decay) * mean);
+    }
+  }
+}
+
+NamedVars adapted_centroids(const OperationInput& input) {
+  const Values& values = input.variant.values;
+  const Var* had = find_weight(input.weights, "routing.centroid");
+  const Index clusters = values.integer("clusters"), size = input.q.dim(2);
+  Tensor centroids({input.heads, clusters, size});
+  for (Index head = 0; head < input.heads; ++head) {
+    const std::vector<double> rows = seen_rows(input, head);
+    const Index at = head * clusters * size;
+    if (had) {
+      move_centroids(rows, had->value().data() + at, clusters, size, values.real("decay"),
+                     centroids.data() + at);
+      continue;
+    }
+    const std::vector<double> first = clustered(rows, clusters, size, head_seed(input, head));
+    std::ranges::transform(first, centroids.data() + at,
+                           [](double x) { return static_cast<float>(x); });
+  }
+  return {{"routing.centroid", Var(centroids)}};
 }
 
 }  // namespace
@@ -162,6 +250,21 @@ Variant routing_variant() {
                    .most = 1048576,
                    .slider_least = 1,
                    .slider_most = 32},
+                  {.key = "shared",
+                   .symbol = "",
+                   .label = "Shared",
+                   .help = "Whether queries serve as keys, so that a token always meets itself.",
+                   .kind = Parameter::Kind::Flag,
+                   .initial = false},
+                  {.key = "decay",
+                   .symbol = "λ",
+                   .label = "Decay",
+                   .help = "How much of a centroid stays when a training step moves it.",
+                   .kind = Parameter::Kind::Real,
+                   .initial = 0.999,
+                   .least = 0,
+                   .most = 1,
+                   .slider_most = 1},
                   seed_parameter()};
   v.weights = {{.name = "routing.centroid",
                 .help = "The centroids of each head, in place of k-means.",
@@ -170,6 +273,16 @@ Variant routing_variant() {
                 },
                 .optional = true,
                 .constant = true}};
+  v.needs = [](const Values& values) { return Needs{.keys = !is_shared(values)}; };
+  v.looks_ahead = [](const Values&, const NamedVars& weights) -> std::string {
+    if (find_weight(weights, "routing.centroid")) return {};
+    return "the clusters are those of the whole text, since no centroids were trained";
+  };
+  v.head_cost = [](const CostInput& in) {  // with every centroid, then within the cluster
+    const Index rows = is_shared(in.values) ? in.queries : in.queries + in.keys;
+    return in.pairs + static_cast<double>(rows * in.values.integer("clusters"));
+  };
+  v.adapted = adapted_centroids;
   v.evaluate = item_by_item(evaluate_item);
   return v;
 }

@@ -1,6 +1,7 @@
 // segment_memory: keys and values of the segments before. Dai et al., 2019.
 #include "core/attention/variants/list.h"
-#include "core/attention/variants/memory.h"
+#include "core/attention/variants/shared/memory.h"
+#include "core/attention/variants/shared/row_memory.h"
 
 namespace attnscope {
 
@@ -21,6 +22,11 @@ OperationResult evaluate_segment(const OperationInput& input, Backend& backend,
   OperationResult result = run_part(std::move(part), backend, wanted, stop);
   result.columns = {{KeyKind::Memory, memory}, {KeyKind::Token, length}};
   return result;
+}
+
+// After a segment: the last rows of memory and segment together.
+void remember_rows(const SegmentRead& read, Remembered& remembered) {
+  remembered.rows = last_rows(rows_behind(remembered.rows, read.x), segments_size(read, "memory"));
 }
 
 }  // namespace
@@ -51,6 +57,9 @@ Variant segment_memory_variant() {
        },
        .optional = true,
        .constant = true}};
+  v.parameters = {
+      segments_parameter("memory", "M", "Memory", "How many rows of earlier segments are kept.")};
+  v.remember = remember_rows;
   v.evaluate = evaluate_segment;
   return v;
 }

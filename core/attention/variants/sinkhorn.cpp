@@ -1,7 +1,7 @@
 // sinkhorn: blocks of keys sorted by a learned, nearly one-to-one matching. Tay et al., 2020.
-#include "core/attention/variants/assemble.h"
 #include "core/attention/variants/list.h"
-#include "core/attention/variants/rows.h"
+#include "core/attention/variants/shared/assemble.h"
+#include "core/attention/variants/shared/rows.h"
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_reduce.h"
@@ -172,6 +172,9 @@ Variant sinkhorn_variant() {
     const Index block = values.integer("block");
     if (at.keys == 0 || at.keys % block == 0) return {};
     return "block: expected a divisor of the length " + std::to_string(at.keys) + found_text(block);
+  };
+  v.head_cost = [](const CostInput& in) {  // the own block and the one sorted to its place
+    return static_cast<double>(2 * in.values.integer("block") * in.queries);
   };
   v.evaluate = evaluate_sinkhorn;
   return v;

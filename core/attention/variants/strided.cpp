@@ -1,8 +1,8 @@
 // strided: Sparse Transformer, strided factorisation. Child et al., 2019.
 #include <algorithm>
 
-#include "core/attention/variants/factorised.h"
 #include "core/attention/variants/list.h"
+#include "core/attention/variants/shared/factorised.h"
 
 namespace attnscope {
 namespace {

@@ -1,7 +1,7 @@
 // synthesizer: weights that never compare two tokens. Tay et al., 2020.
-#include "core/attention/variants/assemble.h"
 #include "core/attention/variants/list.h"
-#include "core/attention/variants/rows.h"
+#include "core/attention/variants/shared/assemble.h"
+#include "core/attention/variants/shared/rows.h"
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_shape.h"

@@ -3,21 +3,21 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/tensor/safetensors.h"
 #include "tests/core/checkpoint/files.h"
 #include "tests/core/experiment/models.h"
+#include "tests/support/places.h"
 #include "tests/support/process.h"
 
 namespace attnscope {
 namespace {
 
-using nlohmann::json;
 using testing::ProcessResult;
 
-const std::string kProgram = std::string(ATTNSCOPE_BINARY_DIR) + "/attnscope";
+const std::string kProgram = testing::program_path();
 
 void expect_refusal(const ProcessResult& result, const std::string& words) {
   EXPECT_EQ(result.status, 2) << result.err;
@@ -41,12 +41,12 @@ class Generate : public ::testing::Test {
   ProcessResult generate(std::initializer_list<std::string> more) const {
     return testing::run_process(kProgram, arguments("generate", more));
   }
-  json made(std::initializer_list<std::string> more) const {
+  Json made(std::initializer_list<std::string> more) const {
     std::vector<std::string> all = arguments("generate", more);
     all.insert(all.end(), {"-o", path("made.json")});
     const ProcessResult result = testing::run_process(kProgram, all);
     EXPECT_EQ(result.status, 0) << result.err;
-    json object = json::parse(read_file(path("made.json")));
+    Json object = Json::parse(read_file(path("made.json")));
     EXPECT_EQ(result.out, object["text"].get<std::string>() + "\n");
     return object;
   }
@@ -55,8 +55,8 @@ class Generate : public ::testing::Test {
 };
 
 TEST_F(Generate, TheSameSeedIsTheSameText) {
-  const json first = made({"--text", "abc", "--tokens", "12", "--seed", "7"});
-  EXPECT_EQ(first["prompt"], json({97, 98, 99}));
+  const Json first = made({"--text", "abc", "--tokens", "12", "--seed", "7"});
+  EXPECT_EQ(first["prompt"], Json({97, 98, 99}));
   EXPECT_EQ(first["ids"].size(), 12u);
   EXPECT_EQ(first["ended_by"], "tokens");
   EXPECT_EQ(made({"--text", "abc", "--tokens", "12", "--seed", "7"}), first);
@@ -66,9 +66,9 @@ TEST_F(Generate, TheSameSeedIsTheSameText) {
 
 // Greedy continuation is what `run` finds the likeliest, token by token.
 TEST_F(Generate, GreedyTakesTheLikeliest) {
-  const json object = made({"--text", "abc", "--tokens", "3", "--temperature", "0"});
+  const Json object = made({"--text", "abc", "--tokens", "3", "--temperature", "0"});
   std::string ids = "97,98,99";
-  for (const json& id : object["ids"]) {
+  for (const Json& id : object["ids"]) {
     ASSERT_EQ(
         testing::run_process(kProgram, arguments("run", {"--ids", ids, "-o", path("t")})).status,
         0);
@@ -85,7 +85,7 @@ TEST_F(Generate, SaysWhatItForgetsBeyondTheContext) {
   const ProcessResult slid = generate({"--text", "abc", "--tokens", "60"});
   EXPECT_EQ(slid.status, 0);
   EXPECT_NE(slid.err.find("older half is forgotten"), std::string::npos) << slid.err;
-  const json stopped = made({"--text", "abc", "--tokens", "60", "--beyond", "stop"});
+  const Json stopped = made({"--text", "abc", "--tokens", "60", "--beyond", "stop"});
   EXPECT_EQ(stopped["ended_by"], "context");
   EXPECT_EQ(stopped["ids"].size(), 22u);  // the last one follows from a full context
   expect_refusal(generate({"--text", std::string(25, 'a'), "--beyond", "stop"}), "25 tokens");
@@ -123,10 +123,10 @@ TEST_F(Generate, EndsWhereTheModelEnds) {
     all.insert(all.end(), more);
     const ProcessResult result = testing::run_process(kProgram, all);
     EXPECT_EQ(result.status, 0) << result.err;
-    return json::parse(read_file(path("made.json")));
+    return Json::parse(read_file(path("made.json")));
   };
-  const json ended = ids({});
-  EXPECT_EQ(ended["ids"], json({0}));
+  const Json ended = ids({});
+  EXPECT_EQ(ended["ids"], Json({0}));
   EXPECT_EQ(ended["ended_by"], "end");
   EXPECT_EQ(ids({"--ignore-end"})["ids"].size(), 5u);
 }
@@ -143,7 +143,7 @@ TEST_F(Generate, AnInterruptKeepsWhatHasCome) {
   all.insert(all.end(), more.begin(), more.end());
   const ProcessResult result = testing::run_process("/bin/sh", all);
   EXPECT_EQ(result.status, 130) << result.err;
-  const json object = json::parse(read_file(path("made.json")));
+  const Json object = Json::parse(read_file(path("made.json")));
   EXPECT_EQ(object["ended_by"], "interrupt");
   EXPECT_GT(object["ids"].size(), 0u);
   EXPECT_EQ(read_file(path("out.txt")), object["text"].get<std::string>() + "\n");

@@ -2,11 +2,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "core/attention/variant.h"
+#include "core/base/json.h"
+#include "core/model/architecture.h"
+#include "core/model/exits.h"
+#include "core/model/input_kind.h"
+#include "core/model/join.h"
+#include "core/model/retrieval.h"
 #include "core/position/encoding.h"
 #include "core/view/view.h"
+#include "tests/support/places.h"
 #include "tests/support/process.h"
 
 namespace attnscope {
@@ -15,10 +21,10 @@ namespace {
 using testing::ProcessResult;
 using testing::run_process;
 
-const std::string kProgram = std::string(ATTNSCOPE_BINARY_DIR) + "/attnscope";
+const std::string kProgram = testing::program_path();
 
 template <class List>
-void expect_all(const nlohmann::json& listed, const List& registry) {
+void expect_all(const Json& listed, const List& registry) {
   ASSERT_EQ(listed.size(), registry.size());
   for (std::size_t n = 0; n < registry.size(); ++n) {
     EXPECT_EQ(listed[n]["type"], registry[n].id);
@@ -31,9 +37,14 @@ void expect_all(const nlohmann::json& listed, const List& registry) {
 TEST(List, WritesTheRegistriesAsJson) {
   const ProcessResult result = run_process(kProgram, {"list", "--json"});
   ASSERT_EQ(result.status, 0) << result.err;
-  const nlohmann::json listed = nlohmann::json::parse(result.out);
+  const Json listed = Json::parse(result.out);
   expect_all(listed["variants"], variants());
   expect_all(listed["encodings"], encodings());
+  expect_all(listed["architectures"], architectures());
+  expect_all(listed["joins"], joins());
+  expect_all(listed["exits"], exit_rules());
+  expect_all(listed["inputs"], input_kinds());
+  expect_all(listed["retrieval"], mixers());
   EXPECT_FALSE(listed["models"].empty());
   ASSERT_EQ(listed["views"].size(), views().size());
   for (std::size_t n = 0; n < views().size(); ++n) {

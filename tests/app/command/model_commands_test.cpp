@@ -10,6 +10,7 @@
 #include "core/figure/png.h"
 #include "core/tensor/safetensors.h"
 #include "tests/support/compare.h"
+#include "tests/support/places.h"
 #include "tests/support/process.h"
 
 namespace attnscope {
@@ -18,7 +19,7 @@ namespace {
 using testing::ProcessResult;
 namespace fs = std::filesystem;
 
-const std::string kProgram = std::string(ATTNSCOPE_BINARY_DIR) + "/attnscope";
+const std::string kProgram = testing::program_path();
 
 ProcessResult attnscope(const std::vector<std::string>& arguments) {
   return testing::run_process(kProgram, arguments);
@@ -236,7 +237,7 @@ TEST_F(ModelCommands, NameTheFileThatIsOfNoUse) {
 TEST_F(ModelCommands, TrainRefusesUnknownTasks) {
   std::vector<std::string> arguments = training("refused", 5);
   arguments.insert(arguments.end(), {"--task", "nonesuch"});
-  expect_refusal(attnscope(arguments), "task: expected one of \"text\", \"repeat\"");
+  expect_refusal(attnscope(arguments), "task: expected one of text, repeat");
 }
 
 }  // namespace

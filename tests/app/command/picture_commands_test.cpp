@@ -7,10 +7,12 @@
 #include "core/base/file.h"
 #include "core/experiment/experiment.h"
 #include "core/figure/png.h"
+#include "core/view/session.h"
 #include "core/view/view.h"
 #include "tests/core/experiment/models.h"
-#include "tests/core/figure/picture.h"
 #include "tests/support/compare.h"
+#include "tests/support/picture.h"
+#include "tests/support/places.h"
 #include "tests/support/process.h"
 
 namespace attnscope {
@@ -19,7 +21,7 @@ namespace {
 using testing::ProcessResult;
 namespace fs = std::filesystem;
 
-const std::string kProgram = std::string(ATTNSCOPE_BINARY_DIR) + "/attnscope";
+const std::string kProgram = testing::program_path();
 
 class PictureCommands : public ::testing::Test {
  protected:

@@ -5,7 +5,9 @@
 #include "core/base/file.h"
 #include "core/figure/render.h"
 #include "core/tensor/npy.h"
+#include "core/view/session.h"
 #include "tests/support/compare.h"
+#include "tests/support/places.h"
 
 namespace attnscope::window {
 namespace {
@@ -149,8 +151,7 @@ TEST(FileBrowser, GoesIntoFoldersThatAreNoModels) {
 TEST(Files, ALessonIsStarted) {
   State state;
   state.experiment.text = "my own";
-  const std::filesystem::path lessons =
-      std::filesystem::path(ATTNSCOPE_SOURCE_DIR) / "assets" / "lessons";
+  const std::filesystem::path lessons = testing::source_folder() / "assets" / "lessons";
   const std::filesystem::path file = std::filesystem::directory_iterator(lessons)->path();
   ASSERT_TRUE(is_lesson(file));
   EXPECT_TRUE(open_path(state, file));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "app/window/files.h"
+#include "tests/support/small_config.h"
 
 namespace attnscope::window {
 namespace {
@@ -83,7 +84,7 @@ TraceToken token(std::size_t begin, std::size_t end) {
 TEST(State, OnlyTheTextThatWasRunCanBeTooLong) {
   State state;
   Trace trace;
-  trace.config.context = 2;
+  trace.config = testing::config_of_context(2);
   trace.tokens = {token(0, 3), token(3, 7)};
   state.trace = std::make_shared<const Trace>(trace);
   state.experiment.text = state.shown.text = "the cat";
@@ -97,12 +98,12 @@ TEST(State, OnlyTheTextThatWasRunCanBeTooLong) {
   trace.tokens = {token(1, 4), token(4, 8)};  // the end
   state.trace = std::make_shared<const Trace>(trace);
   EXPECT_TRUE(state.is_overlong());
-  trace.config.context = 1;  // all of it, beyond the context
+  trace.config = testing::config_of_context(1);  // all of it, beyond the context
   trace.tokens = {token(0, 3), token(3, 8)};
   state.trace = std::make_shared<const Trace>(trace);
   EXPECT_TRUE(state.is_overlong());
   state.shown.ids = {5, 6};  // in place of the text
-  trace.config.context = 2;
+  trace.config = testing::config_of_context(2);
   state.trace = std::make_shared<const Trace>(trace);
   EXPECT_FALSE(state.is_overlong());
 }

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/json.h"
+#include "tests/support/compare.h"
+
 namespace attnscope {
 namespace {
 
@@ -18,7 +21,8 @@ TEST(RunCost, CountsPairsOfAllHeads) {
   trace.attention.push_back(tap_of(Pattern::all(4, 6), 2));
   const RunCost cost = run_cost(trace);
   EXPECT_EQ(cost.pairs, 3 * 15 + 2 * 24);
-  EXPECT_EQ(cost.all_pairs, cost.pairs);
+  EXPECT_EQ(cost.products, 3 * 15 + 2 * 24);
+  EXPECT_EQ(cost.full, 3 * 15 + 2 * 24);
 }
 
 TEST(RunCost, KnowsWhatFullAttentionWouldTake) {
@@ -31,7 +35,66 @@ TEST(RunCost, KnowsWhatFullAttentionWouldTake) {
   trace.attention.push_back(tap_of(builder.finish(), 2));
   const RunCost cost = run_cost(trace);
   EXPECT_EQ(cost.pairs, 8);
-  EXPECT_EQ(cost.all_pairs, 20);  // causal, as the pattern is
+  EXPECT_EQ(cost.products, 8);
+  EXPECT_EQ(cost.full, 20);  // causal, as the pattern is
+}
+
+// One head of 16 queries and keys of size 4, values of size 3.
+HeadCost cost_of(const Json& json, bool causal = false) {
+  const Choice choice = variant_from_json(json, "variant");
+  OperationInput in;
+  in.q = testing::random_tensor({1, 16, 4}, 1);
+  in.k = testing::random_tensor({1, 16, 4}, 2);
+  in.v = testing::random_tensor({1, 16, 3}, 3);
+  in.variant = choice;
+  in.causal = causal;
+  Dimensions sizes{.heads = 1, .kv_heads = 1, .key = 4, .value = 3, .context = 16};
+  sizes.memory = 5;
+  for (const WeightInfo& entry : variant(choice.id).weights) {
+    if (!variant(choice.id).uses(entry, choice.values)) continue;
+    in.weights[entry.name] = testing::random_tensor(entry.shape(sizes, choice.values), 4);
+  }
+  AttentionTap tap;
+  tap.heads = {0};
+  tap.variant = choice;
+  tap.q_plain = in.q.value();
+  tap.k_plain = in.k.value();
+  tap.result = evaluate(in, cpu_backend(), {.output = true, .attention = true}, Stop());
+  return head_cost(tap, 0);
+}
+
+TEST(HeadCost, FollowsTheMechanism) {
+  EXPECT_EQ(cost_of({{"type", "full"}}).products, 256);
+  EXPECT_EQ(cost_of({{"type", "full"}}, true).products, 136);
+  EXPECT_EQ(cost_of({{"type", "full"}}, true).full, 136);
+  const HeadCost local = cost_of({{"type", "local"}, {"window", 1}});
+  EXPECT_EQ(local.products, 16 + 2 * 15);
+  EXPECT_EQ(local.full, 256);
+
+  // k rows, ceil(L / stride) rows, two blocks: in place of 16 keys.
+  for (const Json& json : {Json{{"type", "linformer"}, {"k", 4}},
+                           Json{{"type", "memory_compressed"}, {"stride", 4}}}) {
+    EXPECT_EQ(cost_of(json).products, 16 * 4) << json;
+    EXPECT_EQ(cost_of(json).full, 256) << json;
+  }
+  const HeadCost sinkhorn = cost_of({{"type", "sinkhorn"}, {"block", 2}, {"iterations", 3}});
+  EXPECT_EQ(sinkhorn.products, 16 * 2 * 2);
+  EXPECT_EQ(sinkhorn.full, 256);
+
+  // Multiply-adds of making features, of sums and of products with them, by those of a pair.
+  EXPECT_NEAR(cost_of({{"type", "linear"}}).products, 32.0 * 4 * 4 / 7, 1e-9);
+  EXPECT_NEAR(cost_of({{"type", "performer"}, {"features", 10}}).products,
+              32.0 * (10 * 4 + 10 * 4) / 7, 1e-9);
+  EXPECT_NEAR(cost_of({{"type", "rfa"}, {"features", 10}}, true).products,
+              32.0 * (20 * 4 + 10 * 4) / 7, 1e-9);
+  EXPECT_EQ(cost_of({{"type", "linear"}}, true).full, 136);
+
+  const HeadCost routing = cost_of({{"type", "routing"}, {"clusters", 1}});
+  EXPECT_EQ(routing.products, 256 + 32);
+  const HeadCost hopfield = cost_of({{"type", "hopfield"}, {"steps", 3}, {"tolerance", 0}}, true);
+  EXPECT_EQ(hopfield.products, 3 * 136);
+  // The search goes over the 5 stored keys, whatever is found.
+  EXPECT_EQ(cost_of({{"type", "memorizing"}, {"top", 2}}).products, 136 + 16 * 5);
 }
 
 TEST(RunCost, CountsSharedNumbersOnce) {

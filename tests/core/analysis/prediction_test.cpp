@@ -40,8 +40,27 @@ TEST(Prediction, IsTheMeanOfWhatIsForeseen) {
   EXPECT_DOUBLE_EQ(p->bits_per_token, 3);
   EXPECT_DOUBLE_EQ(p->perplexity, 8);
   EXPECT_DOUBLE_EQ(p->bits_per_byte, 1.5);
+  EXPECT_FALSE(p->sees_targets);
   trace.token_bits = Tensor::from({1}, {NAN});
   EXPECT_FALSE(prediction(trace).has_value());
+}
+
+TEST(Prediction, SeesItsTargetsWhereAttentionLooksAhead) {
+  Trace trace;
+  trace.tokens.resize(2);
+  trace.token_bits = Tensor::from({2}, {NAN, 2});
+  const auto sees = [&](const Address& address, bool causal) {
+    trace.attention.assign(2, AttentionTap());
+    trace.attention[0].causal = true;
+    trace.attention[1].address = address;
+    trace.attention[1].causal = causal;
+    return prediction(trace)->sees_targets;
+  };
+  EXPECT_FALSE(sees({}, true));
+  EXPECT_TRUE(sees({}, false));
+  // What reads another text may see all of it.
+  EXPECT_FALSE(sees({.stack = Stack::Encoder}, false));
+  EXPECT_FALSE(sees({.kind = Kind::Cross}, false));
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "tests/core/attention/operation_cases.h"
 
-#include <nlohmann/json.hpp>
-
+#include "core/base/json.h"
 #include "core/base/random.h"
 #include "tests/support/compare.h"
 
@@ -65,11 +64,13 @@ OperationInput random_operation(const OperationSizes& sizes, const Choice& varia
 std::vector<Values> value_cases(const std::vector<Parameter>& parameters) {
   std::vector<Values> cases{default_values(parameters)};
   for (const Parameter& p : parameters) {
-    if (p.kind != Parameter::Kind::Choice) continue;
-    for (std::size_t n = 1; n < p.choices.size(); ++n) {
+    std::vector<Value> others;
+    if (p.kind == Parameter::Kind::Choice) others.assign(p.choices.begin(), p.choices.end());
+    if (p.kind == Parameter::Kind::Flag) others = {true, false};
+    for (const Value& other : others) {
       Values changed = cases.front();
-      changed.set(p.key, p.choices[n]);
-      cases.push_back(changed);
+      changed.set(p.key, other);
+      if (!(changed == cases.front())) cases.push_back(changed);
     }
   }
   return cases;

@@ -17,7 +17,7 @@ Dimensions dimensions(const OperationSizes& sizes);
 OperationInput random_operation(const OperationSizes& sizes, const Choice& variant,
                                 const Choice& encoding, bool causal, std::uint64_t seed);
 
-// The starting values, and for each choice among names the other ones.
+// The starting values, and for each choice among names or each flag the other ones.
 std::vector<Values> value_cases(const std::vector<Parameter>& parameters);
 
 // The starting values of a variant, made to fit a length of 16.

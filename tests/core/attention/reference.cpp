@@ -155,12 +155,13 @@ class PartMaker {
     const Tensor numbers = random_tensor(std::move(shape), ++seed_, scale);
     return parameters_ ? Var::parameter(numbers) : Var(numbers);
   }
-  // Offsets -4 .. 5 to `buckets` columns, not in order.
+  // Offsets -4 .. 5 to `buckets` columns, not in order. A step that has no factor in common with
+  // `buckets` reaches all of them.
   static OffsetIndexPtr index(Index buckets) {
     OffsetIndex index;
     index.least = -4;
     for (Index o = 0; o < 10; ++o) {
-      index.column.push_back(static_cast<std::int32_t>((o * 7 + 2) % buckets));
+      index.column.push_back(static_cast<std::int32_t>((o * 11 + 2) % buckets));
     }
     return std::make_shared<const OffsetIndex>(index);
   }
@@ -311,7 +312,9 @@ void PartMaker::patterns() {
     b.add(0, i - 8, i + 9, 4);
     b.add(1, 0, 2);
   });
-  shaped("strided", 1, [](PatternBuilder& b, Index, Index i) { b.add(0, i % 7, i + 1, 7); });
+  const Index stride = std::clamp<Index>(queries_ / 2, 1, 7);  // several keys in the last rows
+  shaped("strided", 1,
+         [&](PatternBuilder& b, Index, Index i) { b.add(0, i % stride, i + 1, stride); });
   shaped("by head, with empty rows", heads, [&](PatternBuilder& b, Index a, Index i) {
     if ((i + a) % 3 == 0) return;
     b.add(0, (i * 5 + a) % queries_, (i * 5 + a) % queries_ + 3);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/attention/part.h"
+#include "core/part/part.h"
 
 namespace attnscope::testing {
 

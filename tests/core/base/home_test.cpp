@@ -4,16 +4,18 @@
 
 #include <cstdlib>
 
+#include "tests/support/places.h"
+
 namespace attnscope {
 namespace {
 
 TEST(Home, IsTheSourceFolderUnlessSaidOtherwise) {
   ::unsetenv("ATTNSCOPE_HOME");
-  EXPECT_EQ(home_folder(), ATTNSCOPE_SOURCE_DIR);
+  EXPECT_EQ(home_folder().string(), testing::source_folder().string());
   ::setenv("ATTNSCOPE_HOME", "/somewhere/else", 1);
   EXPECT_EQ(home_folder(), "/somewhere/else");
   ::setenv("ATTNSCOPE_HOME", "", 1);
-  EXPECT_EQ(home_folder(), ATTNSCOPE_SOURCE_DIR);
+  EXPECT_EQ(home_folder().string(), testing::source_folder().string());
   ::unsetenv("ATTNSCOPE_HOME");
 }
 

@@ -2,15 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <type_traits>
 
 #include "core/base/error.h"
+#include "core/base/json.h"
 
 namespace attnscope {
 namespace {
 
-using nlohmann::json;
 using Kind = Parameter::Kind;
 
 const std::vector<Parameter> kParameters = {
@@ -40,7 +39,7 @@ const std::vector<Parameter> kParameters = {
      .initial = std::vector<std::vector<Index>>{}}};
 
 Values read(const char* text) {
-  return values_from_json(kParameters, json::parse(text), "variant");
+  return values_from_json(kParameters, Json::parse(text), "variant");
 }
 
 std::string refusal_of(const char* text) {

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/model/generate.h"
 #include "core/model/logit_lens.h"

@@ -4,8 +4,8 @@
 
 #include "core/base/error.h"
 #include "core/checkpoint/checkpoint.h"
-#include "core/experiment/trace.h"
 #include "core/tensor/storage.h"
+#include "core/trace/trace.h"
 #include "tests/core/checkpoint/files.h"
 #include "tests/core/model/reference.h"
 

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/view/session.h"
 #include "tests/support/compare.h"
 
 namespace attnscope {
@@ -117,7 +117,7 @@ TEST(Experiment, IsComparedWithOneOther) {
   different.others.clear();
   EXPECT_FALSE(same_run(e, different));
 
-  nlohmann::json nested = to_json(e);
+  Json nested = to_json(e);
   nested["compare"]["compare"] = to_json(Experiment{});
   EXPECT_THROW(experiment_from_json(nested), InputError);
 }

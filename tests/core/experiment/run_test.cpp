@@ -1,10 +1,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "core/experiment/runner.h"
 #include "tests/core/experiment/models.h"
 #include "tests/support/compare.h"
@@ -103,7 +103,7 @@ TEST_F(Run, GoesBeyondTheTrainedContextWhereAsked) {
   EXPECT_EQ(trace->tokens.size(), 20u);
   EXPECT_EQ(trace->logits.shape(), (Shape{20, 256}));
   EXPECT_TRUE(notes_have(*trace, "trained on 12 tokens at a time"));
-  EXPECT_EQ(trace->config.context, 12);
+  EXPECT_EQ(trace->config->context, 12);
   // What comes first does not depend on what comes later.
   e.text = "0123456789ab";
   const auto shorter = run(e);
@@ -189,6 +189,24 @@ TEST_F(Run, SaysThatWeightsAreUntrained) {
     e.encoding = Choice{candidate.id, default_values(candidate.parameters)};
     EXPECT_TRUE(notes_have(*run(e), "untrained: ")) << candidate.id;
   }
+  Experiment e = experiment("abcd");
+  e.encoding = Choice{"relative_bias", default_values(encoding("relative_bias").parameters)};
+  const auto trace = run(e);
+  EXPECT_TRUE(
+      notes_have(*trace, "untrained: what is added to the score, by head and distance (pos.bias)"));
+  EXPECT_FALSE(trace->untrained.empty());
+  EXPECT_TRUE(run(experiment("abcd"))->untrained.empty());
+}
+
+TEST_F(Run, SaysThatPredictionsSeeTheirTargets) {
+  Experiment e = experiment("abcd");
+  const auto said = [&] { return notes_have(*run(e), "the positions that predict a token see it"); };
+  EXPECT_FALSE(said());
+  e.causal = false;
+  EXPECT_TRUE(said());
+  // Not where attention is causal by definition.
+  e.variant = Choice{"strided", default_values(variant("strided").parameters)};
+  EXPECT_FALSE(said());
 }
 
 TEST_F(Run, RefusesWhatCannotRun) {
@@ -215,14 +233,14 @@ TEST_F(Run, SeesThatACheckpointChanged) {
       std::filesystem::last_write_time(folder_.path() / "model.safetensors") +
           std::chrono::seconds(5));
   const Tensor after = run(experiment("abc"))->logits;
-  EXPECT_FALSE(testing::close(after, before, 1e-6));
+  EXPECT_TRUE(testing::differs(after, before, 1e-6));
   // The configuration alone, with the same weights.
   other.model.config.norm_epsilon = 0.5;
   write_file(folder_.path() / "config.json", to_json(other.model.config).dump());
   std::filesystem::last_write_time(
       folder_.path() / "config.json",
       std::filesystem::last_write_time(folder_.path() / "config.json") + std::chrono::seconds(9));
-  EXPECT_FALSE(testing::close(run(experiment("abc"))->logits, after, 1e-6));
+  EXPECT_TRUE(testing::differs(run(experiment("abc"))->logits, after, 1e-6));
 }
 
 }  // namespace

@@ -80,30 +80,29 @@ TEST_F(RunnerTest, RunsBothOfAComparison) {
   ExperimentRun run{cpu_only()};
   Experiment both = quick("abc");
   both.others.push_back(quick("abcd"));
-  const Traces first = run.run_both(both, Stop());
+  const Traces first = run.run_both(both, false, Stop());
   EXPECT_EQ(first.trace->tokens.size(), 3u);
   ASSERT_NE(first.reference, nullptr);
   EXPECT_EQ(first.reference->tokens.size(), 4u);
 
   both.text = "ab";  // the other one is not run again
-  const Traces second = run.run_both(both, Stop());
+  const Traces second = run.run_both(both, false, Stop());
   EXPECT_EQ(second.trace->tokens.size(), 2u);
   EXPECT_EQ(second.reference, first.reference);
-  EXPECT_EQ(run.run_both(quick("abc"), Stop()).reference, nullptr);
+  EXPECT_EQ(run.run_both(quick("abc"), false, Stop()).reference, nullptr);
 }
 
 TEST_F(RunnerTest, WorksOutWhatAViewReads) {
   ExperimentRun run{cpu_only()};
   Experiment experiment = quick("abc");
-  const Traces plain = run.run_both(experiment, Stop());
+  const Traces plain = run.run_both(experiment, false, Stop());
   EXPECT_EQ(plain.trace->lens, nullptr);
-  experiment.view.id = "depth";
-  const Traces deep = run.run_both(experiment, Stop());
+  const Traces deep = run.run_both(experiment, true, Stop());
   ASSERT_NE(deep.trace->lens, nullptr);
   EXPECT_EQ(deep.trace->lens->guess.dim(1), 3);
   // The pass itself was not repeated, and what was worked out is kept.
   EXPECT_EQ(deep.trace->logits.data(), plain.trace->logits.data());
-  EXPECT_EQ(run.run_both(experiment, Stop()).trace, deep.trace);
+  EXPECT_EQ(run.run_both(experiment, true, Stop()).trace, deep.trace);
 }
 
 TEST_F(RunnerTest, RunsWithAndWithoutInterventions) {
@@ -111,7 +110,7 @@ TEST_F(RunnerTest, RunsWithAndWithoutInterventions) {
   Experiment experiment = quick("abc");
   experiment.interventions = {intervention_from_text("replace position=1 text=x"),
                               intervention_from_text("off layer=0")};
-  const Traces traces = run.run_both(experiment, Stop());
+  const Traces traces = run.run_both(experiment, false, Stop());
   ASSERT_NE(traces.reference, nullptr);
   EXPECT_EQ(traces.trace->tokens[1].label, "x");
   EXPECT_EQ(traces.reference->tokens[1].label, "b");

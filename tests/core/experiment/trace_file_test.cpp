@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "core/base/json.h"
 #include "core/experiment/runner.h"
 #include "tests/core/experiment/models.h"
 #include "tests/support/compare.h"
@@ -29,7 +28,7 @@ TEST(TraceFile, StacksAttentionOfEqualShapes) {
   EXPECT_EQ(file.tensors.at("logits").shape, (Shape{3, 256}));
   EXPECT_EQ(file.tensors.at("q.1.0").shape, (Shape{4, 3, 4}));
   EXPECT_TRUE(file.tensors.contains("layers.0.residual"));
-  EXPECT_EQ(nlohmann::json::parse(file.metadata.at("tokens")).size(), 3u);
+  EXPECT_EQ(Json::parse(file.metadata.at("tokens")).size(), 3u);
 }
 
 TEST(TraceFile, NamesAttentionOfUnequalShapes) {
@@ -46,8 +45,8 @@ TEST(TraceFile, NamesAttentionOfUnequalShapes) {
   trace.attention[1].heads = {0};
   const SafetensorsFile file = trace_file(trace);
   EXPECT_FALSE(file.tensors.contains("attention"));
-  EXPECT_EQ(file.tensors.at("attention.0.0").shape, (Shape{2, 3, 3}));
-  EXPECT_EQ(file.tensors.at("attention.1.0").shape, (Shape{1, 3, 3}));
+  EXPECT_EQ(file.tensors.at("attention.layer=0").shape, (Shape{2, 3, 3}));
+  EXPECT_EQ(file.tensors.at("attention.layer=1").shape, (Shape{1, 3, 3}));
 }
 
 }  // namespace

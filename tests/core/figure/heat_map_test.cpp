@@ -114,7 +114,7 @@ TEST(HeatMap, EmptyMatrixIsMissing) {
 }
 
 // Attention of two heads that lies elsewhere.
-class Device : public DeviceAttention {
+class Device : public DeviceTensor {
  public:
   explicit Device(Tensor values) : values_(std::move(values)) {}
   Shape shape() const override { return values_.shape(); }

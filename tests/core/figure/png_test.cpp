@@ -7,8 +7,8 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "tests/core/figure/picture.h"
 #include "tests/support/compare.h"
+#include "tests/support/picture.h"
 
 namespace attnscope {
 namespace {
@@ -33,6 +33,15 @@ std::string chunk(const std::string& type, const std::string& data) {
   return number(data.size()) + body +
          number(
              crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size())));
+}
+
+std::string compressed(const std::string& text) {
+  uLongf size = compressBound(text.size());
+  std::string packed(size, '\0');
+  compress(reinterpret_cast<Bytef*>(packed.data()), &size,
+           reinterpret_cast<const Bytef*>(text.data()), text.size());
+  packed.resize(size);
+  return packed;
 }
 
 class Png : public ::testing::Test {
@@ -77,12 +86,7 @@ TEST_F(Png, MetadataSurvives) {
 
 TEST_F(Png, ReadsAllKindsOfText) {
   EXPECT_EQ(read(with(chunk("tEXt", std::string("Title\0\xFC", 7)))).at("Title"), "\xC3\xBC");
-  const std::string text = "compressed text";
-  uLongf size = compressBound(text.size());
-  std::string packed(size, '\0');
-  compress(reinterpret_cast<Bytef*>(packed.data()), &size,
-           reinterpret_cast<const Bytef*>(text.data()), text.size());
-  packed.resize(size);
+  const std::string text = "compressed text", packed = compressed(text);
   EXPECT_EQ(read(with(chunk("zTXt", std::string("A\0\0", 3) + packed))).at("A"), text);
   EXPECT_EQ(read(with(chunk("iTXt", std::string("A\0\1\0de\0B\0", 9) + packed))).at("A"), text);
 }
@@ -112,14 +116,21 @@ TEST_F(Png, RefusesMalformedText) {
             std::string::npos);
 }
 
+TEST_F(Png, ReadsTextBehindThePixels) {
+  std::string png = encode_png(noise(300, 300, false), {{"Title", "t"}});
+  png.insert(png.size() - 12, chunk("tEXt", std::string("Comment\0last", 12)));
+  EXPECT_EQ(read(png), (PictureMetadata{{"Comment", "last"}, {"Title", "t"}}));
+}
+
 TEST_F(Png, RefusesABomb) {
-  const std::string zeros(std::size_t{65} << 20, 'a');
-  uLongf size = compressBound(zeros.size());
-  std::string packed(size, '\0');
-  compress(reinterpret_cast<Bytef*>(packed.data()), &size,
-           reinterpret_cast<const Bytef*>(zeros.data()), zeros.size());
-  packed.resize(size);
-  EXPECT_NE(fault(with(chunk("zTXt", std::string("A\0\0", 3) + packed))), "");
+  const auto text_of = [](std::size_t megabytes) {
+    return chunk("iTXt",
+                 std::string("A\0\1\0\0\0", 6) + compressed(std::string(megabytes << 20, 'a')));
+  };
+  EXPECT_NE(fault(with(text_of(65))), "");
+  const std::string large = text_of(48);  // of which each needs twice as much while it is read
+  EXPECT_EQ(fault(with(large)), "");
+  EXPECT_NE(fault(with(large + large + large)), "");
 }
 
 TEST_F(Png, RefusesAKeywordThatPngCannotHold) {

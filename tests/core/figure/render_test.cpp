@@ -7,8 +7,8 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/figure/colour_map.h"
-#include "tests/core/figure/picture.h"
 #include "tests/support/compare.h"
+#include "tests/support/picture.h"
 
 namespace attnscope {
 namespace {

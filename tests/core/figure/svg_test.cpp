@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/core/figure/picture.h"
+#include "tests/support/picture.h"
 
 namespace attnscope {
 namespace {

@@ -3,16 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/json.h"
 
 namespace attnscope {
 namespace {
 
-using nlohmann::json;
-
-Claim read(const json& object, const Experiment& step = {}) {
+Claim read(const Json& object, const Experiment& step = {}) {
   return claim_from_json(object, step, "claim");
 }
 
@@ -20,10 +18,10 @@ TEST(Claim, TakesLayerAndHeadFromTheStep) {
   Experiment step;
   step.view.layer = 2;
   step.view.head = 1;
-  const json object = {{"text", "a"}, {"measure", "entropy"}, {"most", 1}};
+  const Json object = {{"text", "a"}, {"measure", "entropy"}, {"most", 1}};
   EXPECT_EQ(read(object, step).layer, 2);
   EXPECT_EQ(read(object, step).head, 1);
-  json other = object;
+  Json other = object;
   other["head"] = 5;
   EXPECT_EQ(read(other, step).head, 5);
 }
@@ -38,7 +36,7 @@ TEST(Claim, RefusesWhatCannotBeMeasured) {
 }
 
 TEST(Claim, MayBeAboutTheOtherRun) {
-  const json object = {{"text", "a"}, {"measure", "entropy"}, {"most", 1}, {"other", true}};
+  const Json object = {{"text", "a"}, {"measure", "entropy"}, {"most", 1}, {"other", true}};
   EXPECT_THROW(read(object), InputError);  // there is none
   Experiment step;
   step.text = "a";

@@ -7,7 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/experiment/runner.h"
-#include "core/view/picture.h"
+#include "core/view/export/picture.h"
 #include "tests/support/compare.h"
 
 namespace attnscope {
@@ -98,7 +98,7 @@ TEST(BundledLessons, ClaimsHoldOnTheBundledModels) {
   for (const Lesson& lesson : bundled_lessons()) {
     for (const LessonStep& step : lesson.steps) {
       SCOPED_TRACE(lesson.id + ": " + step.title);
-      const Traces traces = run.run_both(step.experiment, Stop());
+      const Traces traces = run.run_both(step.experiment, reads_lens(step.experiment), Stop());
       for (const Claim& claim : step.claims) {
         const ClaimCheck checked = check(claim, traces);
         EXPECT_TRUE(checked.holds) << claim.text << ' ' << measured_text(claim, checked);

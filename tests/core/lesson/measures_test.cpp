@@ -6,8 +6,9 @@
 
 #include "core/base/error.h"
 #include "core/lesson/claim.h"
+#include "core/model/config.h"
 #include "core/model/logit_lens.h"
-#include "tests/core/view/model_trace.h"
+#include "tests/support/model_trace.h"
 
 namespace attnscope {
 namespace {
@@ -18,7 +19,9 @@ using Ids = std::vector<std::int32_t>;
 std::shared_ptr<const Trace> trace_of(const Ids& ids, const std::vector<float>& weights) {
   auto trace = std::make_shared<Trace>();
   const Index length = static_cast<Index>(ids.size());
-  trace->config.width = 8;
+  ModelConfig config;
+  config.width = 8;
+  trace->config = std::make_shared<const ModelConfig>(config);
   for (const std::int32_t id : ids) {
     TraceToken token;
     token.id = id;

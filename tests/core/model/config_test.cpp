@@ -2,9 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/base/strict_json.h"
 
 namespace attnscope {
@@ -75,7 +74,7 @@ TEST(ModelConfig, NamesWhatIsWrong) {
 
 TEST(ModelConfig, RefusesHugeSizes) {
   for (const char* key : {"vocabulary", "context", "width", "layers", "heads", "hidden"}) {
-    nlohmann::json object = parse_json("{" + kSizes + "}", "x");
+    Json object = parse_json("{" + kSizes + "}", "x");
     object[key] = std::uint64_t{1} << 62;
     EXPECT_THROW(model_config_from_json(object, "x"), InputError) << key;
     object[key] = -1;

@@ -120,13 +120,22 @@ TEST(Generate, CachesEveryModeOfAVariant) {
 }
 
 TEST(Generate, CachesSpansThatFollowFromTheInput) {
-  Model model = lively(small_config(variant_choice("adaptive_span"), encoding_choice("rope")));
+  Choice dynamic = variant_choice("adaptive_span");
+  dynamic.values.set("dynamic", true);
+  Model model = lively(small_config(dynamic, encoding_choice("rope")));
   for (const char* group : {"layers.0.groups.0.", "layers.1.groups.0."}) {
-    model.weights.erase(std::string(group) + "span.z");
+    EXPECT_FALSE(model.weights.contains(std::string(group) + "span.z"));
     model.weights[std::string(group) + "span.v"] = Var(testing::random_tensor({6, 12}, 3));
     model.weights[std::string(group) + "span.b"] = Var(testing::random_tensor({6}, 4));
   }
   expect_as_whole(model);
+}
+
+TEST(Generate, GatesNeedTheWholeText) {
+  Choice gated = variant_choice("rfa");
+  EXPECT_EQ(cache_refusal(small_config(gated, default_encoding())), "");
+  gated.values.set("gate", true);
+  EXPECT_NE(cache_refusal(small_config(gated, default_encoding())), "");
 }
 
 // What cannot be cached is computed again, or refused with the reason that forward() has.
@@ -158,7 +167,7 @@ TEST(Generate, ComputesAgainWhatCannotBeCached) {
   ModelConfig open = small_config(default_variant(), default_encoding());
   open.causal = false;
   EXPECT_NE(cache_refusal(open), "");
-  KeyValueCache cache;
+  State cache;
   ForwardOptions options;
   options.cache = &cache;
   EXPECT_THROW(forward(make_model(open, 1), IntTensor::from({1, 2}, {1, 2}), options), InputError);
@@ -174,7 +183,7 @@ TEST(Generate, CachesLayersOfSeveralGroups) {
 
 TEST(Generate, KeepsBatchesApart) {
   const Model model = lively(small_config(default_variant(), encoding_choice("rope")));
-  KeyValueCache cache;
+  State cache;
   ForwardOptions options;
   options.cache = &cache;
   const IntTensor both = IntTensor::from({2, 3}, {1, 2, 3, 4, 5, 6});

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/error.h"
@@ -36,7 +37,9 @@ TEST(Model, IsTheSameForTheSameSeed) {
   const auto& wc = c.weights.find("layers.1.attn.wq")->second.value();
   EXPECT_TRUE(std::equal(wa.begin(), wa.end(), wb.begin()));
   EXPECT_FALSE(std::equal(wa.begin(), wa.end(), wc.begin()));
-  EXPECT_EQ(a.weights.size(), weight_specs(a.config).size());
+  const std::vector<WeightSpec> specs = weight_specs(a.config);
+  EXPECT_EQ(static_cast<std::ptrdiff_t>(a.weights.size()),
+            std::ranges::count_if(specs, [](const WeightSpec& s) { return bool(s.initial); }));
 }
 
 TEST(Model, CountsItsParameters) {
@@ -241,6 +244,26 @@ TEST(Model, AGroupLiesWithinAKeyHeadOrHasAllOfItsHeads) {
   EXPECT_NO_THROW(with_groups(model, split(config, {1, 2, 3}), true));
   EXPECT_THROW(with_groups(model, split(config, {2, 2, 2}), true), InputError);
   EXPECT_THROW(with_groups(model, split(config, {4, 2}), true), InputError);
+}
+
+// Centroids, drawn features and the like have no gradient; gates have one.
+TEST(WeightSpecs, TellWhatIsNotTrained) {
+  ModelConfig config = small_config();
+  const auto constant = [&](const char* id, const std::string& name) {
+    Choice choice{id, default_values(variant(id).parameters)};
+    if (choice.values.has("gate")) choice.values.set("gate", true);
+    config.groups = uniform_groups(config, choice, default_encoding());
+    const std::vector<WeightSpec> specs = weight_specs(config);
+    const auto found = std::ranges::find(specs, "layers.0.groups.0." + name, &WeightSpec::name);
+    EXPECT_NE(found, specs.end()) << name;
+    return found != specs.end() && found->constant;
+  };
+  EXPECT_TRUE(constant("routing", "routing.centroid"));
+  EXPECT_TRUE(constant("lsh", "lsh.rotation"));
+  EXPECT_TRUE(constant("rfa", "rfa.w"));
+  EXPECT_TRUE(constant("graph", "graph.adjacency"));
+  EXPECT_FALSE(constant("rfa", "rfa.gate.w"));
+  EXPECT_FALSE(constant("memorizing", "memorizing.gate"));
 }
 
 }  // namespace

@@ -6,11 +6,11 @@
 
 #include <cmath>
 #include <functional>
-#include <nlohmann/json.hpp>
 
 #include "core/attention/backend.h"
 #include "core/attention/variant.h"
 #include "core/base/error.h"
+#include "core/base/json.h"
 #include "core/position/t5_bucket.h"
 #include "tests/support/compare.h"
 
@@ -70,7 +70,7 @@ Tensor scores_of(const Setting& s, const Choice& choice, std::optional<float> sc
 
 void expect_scores(const char* json, const Score& score, bool causal = false) {
   SCOPED_TRACE(json);
-  const Choice choice = encoding_from_json(nlohmann::json::parse(json), "position");
+  const Choice choice = encoding_from_json(Json::parse(json), "position");
   for (const std::int32_t shift : {0, -4, 11}) {  // keys before and after their queries
     Setting s;
     s.causal = causal;
@@ -266,7 +266,7 @@ TEST(Encoding, DistanceAwareIsStable) {
 }
 
 Tensor embedded(const char* json, const NamedVars& weights, Index length) {
-  const Choice choice = encoding_from_json(nlohmann::json::parse(json), "position");
+  const Choice choice = encoding_from_json(Json::parse(json), "position");
   std::vector<std::int32_t> positions;
   for (std::int32_t i = 0; i < length; ++i) positions.push_back(i + 2);
   const Var x = random_tensor({2, length, kModel}, 1);
@@ -313,7 +313,7 @@ TEST(Encoding, AnglesBeyondNumbersAreRefused) {
   part.q = random_tensor({1, 5, 6}, 1);
   part.k = random_tensor({1, 5, 6}, 2);
   const Choice choice = encoding_from_json(
-      nlohmann::json::parse(R"({"type": "rope", "base": 1e-250, "factor": 1e-200})"), "position");
+      Json::parse(R"({"type": "rope", "base": 1e-250, "factor": 1e-200})"), "position");
   const NamedVars none;
   EXPECT_THROW(encoding("rope").apply(
                    part, {.values = choice.values, .weights = none, .dimensions = {}, .scale = {}}),

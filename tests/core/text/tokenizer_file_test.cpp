@@ -2,17 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <random>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/json.h"
 #include "tests/support/compare.h"
 
 namespace attnscope {
 namespace {
 
-using nlohmann::json;
 using Ids = std::vector<std::int32_t>;
 using Files = std::map<std::string, std::string>;
 
@@ -23,8 +22,8 @@ Ids ids_of(const std::vector<Token>& tokens) {
 }
 
 // As GPT-2's, with a vocabulary of a few letters.
-json byte_level() {
-  return json::parse(R"({
+Json byte_level() {
+  return Json::parse(R"({
     "version": "1.0", "truncation": null, "padding": null,
     "added_tokens": [{"id": 9, "content": "<|endoftext|>", "single_word": false, "lstrip": false,
                       "rstrip": false, "normalized": true, "special": true}],
@@ -38,8 +37,8 @@ json byte_level() {
 }
 
 // As Llama's, with a vocabulary of a few letters and all bytes.
-json sentencepiece() {
-  json root = json::parse(R"({
+Json sentencepiece() {
+  Json root = Json::parse(R"({
     "added_tokens": [
       {"id": 0, "content": "<unk>", "special": true},
       {"id": 1, "content": "<s>", "special": true},
@@ -58,7 +57,7 @@ json sentencepiece() {
       {"type": "Strip", "content": " ", "start": 1, "stop": 0}]},
     "model": {"type": "BPE", "unk_token": "<unk>", "fuse_unk": true, "byte_fallback": true,
       "vocab": {"<unk>": 0, "<s>": 1, "</s>": 2}, "merges": ["▁ a", "b ▁", "a b"]}})");
-  json& vocabulary = root["model"]["vocab"];
+  Json& vocabulary = root["model"]["vocab"];
   for (int b = 0; b < 256; ++b) {
     char name[8];
     std::snprintf(name, sizeof name, "<0x%02X>", static_cast<unsigned>(b));
@@ -69,7 +68,7 @@ json sentencepiece() {
   return root;
 }
 
-std::shared_ptr<const Tokenizer> made(const json& root, const std::string& config = "{}") {
+std::shared_ptr<const Tokenizer> made(const Json& root, const std::string& config = "{}") {
   return tokenizer_from_files({{"tokenizer.json", root.dump()}, {"tokenizer_config.json", config}},
                               "m");
 }
@@ -83,7 +82,7 @@ std::string refusal(const std::function<void()>& action) {
   return "";
 }
 
-std::string refusal(const json& root, const std::string& config = "{}") {
+std::string refusal(const Json& root, const std::string& config = "{}") {
   return refusal([&] { made(root, config); });
 }
 
@@ -112,19 +111,19 @@ TEST(ByteLevelFile, TakesAddedTokensWhole) {
 }
 
 TEST(ByteLevelFile, ReadsMergesAsPairs) {
-  json root = byte_level();
-  root["model"]["merges"] = json::parse(R"([["a", "b"], ["Ġ", "ab"], ["ab", "a"]])");
+  Json root = byte_level();
+  root["model"]["merges"] = Json::parse(R"([["a", "b"], ["Ġ", "ab"], ["ab", "a"]])");
   EXPECT_EQ(ids_of(made(root)->encode("aba ab")), (Ids{6, 5}));
 }
 
 TEST(ByteLevelFile, SplitsByTheExpressionsThatItKnows) {
-  const json bare = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}};
-  const auto with = [&](const json& step) {
-    json root = byte_level();
+  const Json bare = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}};
+  const auto with = [&](const Json& step) {
+    Json root = byte_level();
     root["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", {step, bare}}};
     return root;
   };
-  const auto split = [](const std::string& expression) -> json {
+  const auto split = [](const std::string& expression) -> Json {
     return {{"type", "Split"},
             {"pattern", {{"Regex", expression}}},
             {"behavior", "Isolated"},
@@ -141,7 +140,7 @@ TEST(ByteLevelFile, SplitsByTheExpressionsThatItKnows) {
 }
 
 TEST(ByteLevelFile, HonoursItsOptions) {
-  json root = byte_level();
+  Json root = byte_level();
   root["pre_tokenizer"]["add_prefix_space"] = true;
   const auto tokens = made(root)->encode("ab ab");
   EXPECT_EQ(ids_of(tokens), (Ids{5, 5}));
@@ -214,7 +213,7 @@ TEST(SentencePieceFile, CoversAnyBytesExactly) {
 }
 
 TEST(SentencePieceFile, UsesTheUnknownToken) {
-  json root = sentencepiece();
+  Json root = sentencepiece();
   root["model"]["byte_fallback"] = false;
   EXPECT_EQ(ids_of(made(root)->encode("éüa")), (Ids{1, 259, 0, 260}));
   root["model"]["fuse_unk"] = false;
@@ -225,10 +224,10 @@ TEST(SentencePieceFile, UsesTheUnknownToken) {
 }
 
 TEST(SentencePieceFile, ReadsMetaspace) {
-  json root = sentencepiece();
+  Json root = sentencepiece();
   root["normalizer"] = nullptr;
   root["pre_tokenizer"] =
-      json::parse(R"({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"})");
+      Json::parse(R"({"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always"})");
   // Merges do not cross the beginning of a word: no "b▁".
   EXPECT_EQ(ids_of(made(root)->encode("ab a")), (Ids{1, 262, 261, 262}));
   EXPECT_EQ(ids_of(made(root)->encode(" a")), (Ids{1, 262})) << "begins with a space already";
@@ -243,7 +242,7 @@ TEST(SentencePieceFile, ReadsMetaspace) {
 TEST(TokenizerFile, FollowsAddBosToken) {
   const std::string without = R"({"bos_token": "<s>", "add_bos_token": false})";
   EXPECT_EQ(ids_of(made(sentencepiece(), without)->encode("a")), (Ids{262}));
-  json root = sentencepiece();
+  Json root = sentencepiece();
   root["post_processor"] = nullptr;
   EXPECT_EQ(ids_of(made(root)->encode("a")), (Ids{262}));
   const std::string with = R"({"bos_token": "<s>", "add_bos_token": true})";
@@ -257,10 +256,10 @@ TEST(TokenizerFile, FollowsAddEosToken) {
   const auto tokens = made(sentencepiece(), with)->encode("a");
   EXPECT_EQ(ids_of(tokens), (Ids{1, 262, 2}));
   EXPECT_TRUE(tokens[2].special);
-  json root = sentencepiece();
-  root["post_processor"]["single"].push_back(json::parse(R"({"SpecialToken": {"id": "</s>"}})"));
+  Json root = sentencepiece();
+  root["post_processor"]["single"].push_back(Json::parse(R"({"SpecialToken": {"id": "</s>"}})"));
   root["post_processor"]["special_tokens"]["</s>"] =
-      json::parse(R"({"id": "</s>", "ids": [2], "tokens": ["</s>"]})");
+      Json::parse(R"({"id": "</s>", "ids": [2], "tokens": ["</s>"]})");
   EXPECT_EQ(ids_of(made(root, with)->encode("a")), (Ids{1, 262, 2}));
   const std::string without = R"({"eos_token": "</s>", "add_eos_token": false})";
   EXPECT_EQ(ids_of(made(root, without)->encode("a")), (Ids{1, 262}));
@@ -268,8 +267,8 @@ TEST(TokenizerFile, FollowsAddEosToken) {
 }
 
 TEST(TokenizerFile, PutsTokensAfterTheText) {
-  json root = sentencepiece();
-  root["post_processor"]["single"].push_back(json::parse(R"({"SpecialToken": {"id": "<s>"}})"));
+  Json root = sentencepiece();
+  root["post_processor"]["single"].push_back(Json::parse(R"({"SpecialToken": {"id": "<s>"}})"));
   const auto tokens = made(root)->encode("a");
   EXPECT_EQ(ids_of(tokens), (Ids{1, 262, 1}));
   EXPECT_EQ(tokens[2].begin, 1u);
@@ -305,26 +304,26 @@ TEST(TokenizerFile, RefusesByName) {
       {"/pre_tokenizer", "3"},
       {"/post_processor", R"({"type": "RobertaProcessing"})"},
       {"/post_processor", R"({"type": "TemplateProcessing", "single": []})"}};
-  for (json base : {byte_level(), sentencepiece()}) {
+  for (Json base : {byte_level(), sentencepiece()}) {
     for (const auto& [where, what] : changes) {
-      json root = base;
-      root[json::json_pointer(where)] = json::parse(what);
+      Json root = base;
+      root.at_pointer(where) = Json::parse(what);
       EXPECT_TRUE(refusal(root).starts_with("m/tokenizer.json: ")) << where << " " << what;
     }
   }
-  json root = byte_level();
-  root["normalizer"] = json::parse(R"({"type": "NFC"})");
+  Json root = byte_level();
+  root["normalizer"] = Json::parse(R"({"type": "NFC"})");
   EXPECT_NE(refusal(root).find("NFC"), std::string::npos);
   root = byte_level();
   root["model"]["vocab"]["é e"] = 8;
   EXPECT_NE(refusal(root).find("é e"), std::string::npos);
   root = byte_level();
-  root["pre_tokenizer"] = json::parse(R"({"type": "Sequence", "pretokenizers": [
+  root["pre_tokenizer"] = Json::parse(R"({"type": "Sequence", "pretokenizers": [
       {"type": "Split", "pattern": {"Regex": "x"}}, {"type": "ByteLevel"}]})");
   EXPECT_NE(refusal(root).find("Split"), std::string::npos);
   for (const char* section : {"normalizer", "decoder", "pre_tokenizer"}) {
     root = sentencepiece();
-    root[section] = json::parse(R"({"type": "Unheard"})");
+    root[section] = Json::parse(R"({"type": "Unheard"})");
     EXPECT_NE(refusal(root).find("Unheard"), std::string::npos) << section;
   }
 }
@@ -361,12 +360,11 @@ TEST(TokenizerFile, SurvivesDamage) {
 
 // Any value of any wrong type anywhere.
 TEST(TokenizerFile, SurvivesWrongTypes) {
-  for (const json& base : {byte_level(), sentencepiece()}) {
-    const json flat = base.flatten();
-    for (const auto& [path, old] : flat.items()) {
+  for (const Json& base : {byte_level(), sentencepiece()}) {
+    for (const auto& [path, old] : base.flatten()) {
       for (const char* value : {"null", "-3", "1e300", "\"x\"", "[]", "{}", "[[1]]", "true"}) {
-        json root = base;
-        root[json::json_pointer(path)] = json::parse(value);
+        Json root = base;
+        root.at_pointer(path) = Json::parse(value);
         try {
           made(root)->encode("ab a");
         } catch (const InputError&) {
@@ -377,8 +375,8 @@ TEST(TokenizerFile, SurvivesWrongTypes) {
     for (std::string path : {"/model", "/added_tokens", "/normalizer", "/pre_tokenizer",
                              "/post_processor", "/decoder", "/model/vocab", "/model/merges"}) {
       for (const char* value : {"null", "-3", "\"x\"", "[]", "{}", "[[1]]", "[3]", "true"}) {
-        json root = base;
-        root[json::json_pointer(path)] = json::parse(value);
+        Json root = base;
+        root.at_pointer(path) = Json::parse(value);
         try {
           made(root)->encode("ab a");
         } catch (const InputError&) {

@@ -1,13 +1,13 @@
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "core/base/error.h"
 #include "core/base/home.h"
+#include "core/base/json.h"
 #include "core/base/strict_json.h"
 #include "core/training/train.h"
 #include "tests/core/training/plans.h"
 #include "tests/support/compare.h"
+#include "tests/support/places.h"
 
 namespace attnscope {
 namespace {
@@ -26,9 +26,9 @@ TEST(TrainingPlan, ComesBackFromJson) {
 
 TEST(TrainingPlan, RefusesWhatItDoesNotKnow) {
   const testing::TemporaryFolder folder;
-  const nlohmann::json good = to_json(testing::tiny_plan(folder.path()));
-  const auto refused = [&](const std::string& key, const nlohmann::json& value) {
-    nlohmann::json plan = good;
+  const Json good = to_json(testing::tiny_plan(folder.path()));
+  const auto refused = [&](const std::string& key, const Json& value) {
+    Json plan = good;
     plan[key] = value;
     EXPECT_THROW(training_plan_from_json(plan, "plan"), InputError) << key;
   };
@@ -61,8 +61,8 @@ TEST(TrainingPlan, ChecksThatNumbersFit) {
 
 TEST(TrainingPlan, PresetsAreValid) {
   int count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(
-           std::filesystem::path(ATTNSCOPE_SOURCE_DIR) / "assets" / "presets")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(testing::source_folder() / "assets" / "presets")) {
     const std::string name = entry.path().string();
     TrainingPlan plan = training_plan_from_json(parse_json(read_file(name), name), name);
     plan.text = {"a.txt"};  // tokens are learned from it, whatever the task

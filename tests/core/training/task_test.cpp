@@ -57,6 +57,10 @@ TEST(Task, RefusesPlansThatDoNotSuit) {
   plan.sequence = 7;
   EXPECT_NE(refusal(plan).find("at least 8"), std::string::npos);
   plan = tiny_plan(folder.path());
+  plan.sequence = 0;
+  plan.model.causal = false;
+  EXPECT_NE(refusal(plan).find("model.causal: expected true"), std::string::npos) << refusal(plan);
+  plan.model.causal = true;
   plan.task = "nonesuch";
   EXPECT_NE(refusal(plan).find("nonesuch"), std::string::npos);
 }

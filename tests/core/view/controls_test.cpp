@@ -1,12 +1,13 @@
 // Which controls change what a view shows: what it says against what its pictures do.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
+#include <algorithm>
 
+#include "core/base/json.h"
 #include "core/figure/render.h"
 #include "core/view/view.h"
-#include "tests/core/view/model_trace.h"
-#include "tests/core/view/synthetic.h"
+#include "tests/support/model_trace.h"
+#include "tests/support/synthetic.h"
 
 namespace attnscope {
 namespace {

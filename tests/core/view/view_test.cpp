@@ -6,8 +6,8 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "tests/core/view/model_trace.h"
-#include "tests/core/view/synthetic.h"
+#include "tests/support/model_trace.h"
+#include "tests/support/synthetic.h"
 
 namespace attnscope {
 namespace {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <nlohmann/json.hpp>
 
 #include "core/attention/variant.h"
+#include "core/base/json.h"
 #include "tests/core/attention/operation_cases.h"
 #include "tests/support/compare.h"
 
@@ -88,14 +88,13 @@ void expect_attention(const char* json, const ExpectedRow& expected, bool causal
     run.sizes.length = length;
     run.sizes.heads = run.sizes.kv_heads = 3;
     run.sizes.inner = 6;
-    const Choice choice = variant_from_json(nlohmann::json::parse(json), "variant");
+    const Choice choice = variant_from_json(Json::parse(json), "variant");
     if (!refusal(choice, default_encoding(), causal, testing::dimensions(run.sizes), length, length)
              .empty()) {
       continue;
     }
     run.in = testing::random_operation(run.sizes, choice, default_encoding(), causal,
                                        static_cast<std::uint64_t>(length));
-    run.in.weights.erase("span.v");  // fixed spans; dynamic ones have a test of their own
     run.out = evaluate(run.in, cpu_backend(), {.output = true, .attention = true}, Stop());
     Tensor attention(run.out.attention.shape());
     Tensor output(run.out.output.shape());
@@ -180,6 +179,26 @@ TEST(Equations, Graph) {
                                     [&](Index j) { return edge(r, i)(j) && j <= i; });
                    },
                    true);
+  for (const bool causal : {false, true}) {
+    expect_attention(
+        R"({"type": "graph", "mode": "convolution", "normalise": "symmetric"})",
+        [&](const Carried& r, Index, Index i) {
+          const auto allowed = [&](Index row, Index j) {
+            return edge(r, row)(j) && (!causal || j <= row);
+          };
+          const auto degree = [&](Index row) {
+            double count = 0;
+            for (Index j = 0; j < r.sizes.length; ++j) count += allowed(row, j) ? 1 : 0;
+            return count;
+          };
+          Row weights;
+          for (Index j = 0; j < r.sizes.length; ++j) {
+            weights.push_back(allowed(i, j) ? 1 / std::sqrt(degree(i) * degree(j)) : 0);
+          }
+          return weights;
+        },
+        causal);
+  }
 }
 
 TEST(Equations, Lsh) {
@@ -245,6 +264,28 @@ TEST(Equations, Routing) {
     return softmax(scores(r, a, i, r.sizes.length, [&](Index j) { return r.key(a, j); }),
                    [&](Index j) { return cluster(r.key(a, j)) == cluster(r.query(a, i)); });
   });
+}
+
+// Queries as keys: a token always meets itself.
+TEST(Equations, RoutingShared) {
+  for (const bool causal : {false, true}) {
+    expect_attention(
+        R"({"type": "routing", "clusters": 3, "shared": true})",
+        [&](const Carried& r, Index a, Index i) {
+          const auto cluster = [&](Index j) {
+            Row products;
+            for (Index c = 0; c < 3; ++c) {
+              products.push_back(
+                  dot(unit(r.query(a, j)), Carried::row_of(r.w("routing.centroid"), a, c)));
+            }
+            return std::max_element(products.begin(), products.end()) - products.begin();
+          };
+          EXPECT_TRUE(r.out.pattern->allowed(a, i, i));
+          return softmax(scores(r, a, i, r.sizes.length, [&](Index j) { return r.query(a, j); }),
+                         [&](Index j) { return cluster(j) == cluster(i) && (!causal || j <= i); });
+        },
+        causal);
+  }
 }
 
 TEST(Equations, Sinkhorn) {
@@ -353,6 +394,36 @@ TEST(Equations, Linformer) {
           return softmax(
               scores(r, a, i, 4, [&](Index c) { return row(r, r.in.k.value(), "lin.e", a, c); }),
               [&](Index c) { return mode == "projection" || c * size < r.sizes.length; });
+        },
+        false,
+        [&](const Carried& r, Index a, Index c) { return row(r, r.in.v.value(), "lin.f", a, c); });
+  }
+}
+
+TEST(Equations, LinformerShares) {
+  for (const std::string share : {"head", "key_value"}) {
+    const auto row = [share](const Carried& r, const Tensor& x, const char* name, Index a,
+                             Index c) {
+      const Tensor& w = r.w(share == "key_value" ? "lin.e" : name);
+      return combined(r, x, a, 0, r.sizes.length,
+                      [&](Index j) { return w.rank() == 3 ? w(a, c, j) : w(c, j); });
+    };
+    const std::string json = R"({"type": "linformer", "k": 4, "share": ")" + share + "\"}";
+    expect_attention(
+        json.c_str(),
+        [&](const Carried& r, Index a, Index i) {
+          EXPECT_EQ(r.in.weights.contains("lin.f"), share == "head");
+          EXPECT_EQ(r.w("lin.e").rank(), share == "head" ? 3 : 2);
+          // What the weights on projected rows mean for tokens gives the same output.
+          const Tensor& implied = r.out.extra.at("implied");
+          for (Index n = 0; n < r.sizes.value; ++n) {
+            double sum = 0;
+            for (Index j = 0; j < r.sizes.length; ++j) sum += implied(a, i, j) * r.v(a, j, n);
+            EXPECT_NEAR(sum, r.out.output.value()(a, i, n), 1e-4);
+          }
+          return softmax(
+              scores(r, a, i, 4, [&](Index c) { return row(r, r.in.k.value(), "lin.e", a, c); }),
+              anywhere);
         },
         false,
         [&](const Carried& r, Index a, Index c) { return row(r, r.in.v.value(), "lin.f", a, c); });
@@ -547,9 +618,9 @@ TEST(Equations, AdaptiveSpan) {
 TEST(Equations, DynamicSpan) {
   OperationSizes sizes;
   const Choice choice = variant_from_json(
-      nlohmann::json::parse(R"({"type": "adaptive_span", "span": 9, "ramp": 3})"), "variant");
-  OperationInput in = testing::random_operation(sizes, choice, default_encoding(), false, 5);
-  in.weights.erase("span.z");
+      Json::parse(R"({"type": "adaptive_span", "span": 9, "ramp": 3, "dynamic": true})"),
+      "variant");
+  const OperationInput in = testing::random_operation(sizes, choice, default_encoding(), false, 5);
   const OperationResult out =
       evaluate(in, cpu_backend(), {.output = true, .attention = true}, Stop());
   for (Index a = 0; a < sizes.heads; ++a) {
@@ -615,6 +686,60 @@ TEST(Equations, Memorizing) {
         return c < r.sizes.memory ? Carried::row_of(r.w("mem.v"), a, c)
                                   : r.value(a, c - r.sizes.memory);
       });
+}
+
+TEST(Equations, MemorizingNormalises) {
+  for (const std::string what : {"keys_values", "queries_keys"}) {
+    const std::string json = R"({"type": "memorizing", "top": 100, "normalise": ")" + what + "\"}";
+    const auto value = [what](const Carried& r, Index a, Index c) {
+      if (c >= r.sizes.memory) return r.value(a, c - r.sizes.memory);
+      const Row stored = Carried::row_of(r.w("mem.v"), a, c);
+      return what == "keys_values" ? unit(stored) : stored;
+    };
+    // With fewer rows than `top` all are taken.
+    expect_attention(
+        json.c_str(),
+        [what](const Carried& r, Index a, Index i) {
+          const Row q = what == "queries_keys" ? unit(r.query(a, i)) : r.query(a, i);
+          Row of_memory, of_segment;
+          for (Index m = 0; m < r.sizes.memory; ++m) {
+            of_memory.push_back(r.scale() * dot(q, unit(Carried::row_of(r.w("mem.k"), a, m))));
+          }
+          for (Index j = 0; j < r.sizes.length; ++j) {
+            of_segment.push_back(r.scale() * dot(q, unit(r.key(a, j))));
+          }
+          const double g = sigmoid(r.w("memorizing.gate")[a]);
+          Row both = softmax(of_memory, anywhere);
+          for (double& weight : both) weight *= g;
+          for (const double weight : softmax(of_segment, up_to(i))) {
+            both.push_back((1 - g) * weight);
+          }
+          return both;
+        },
+        true, value);
+  }
+}
+
+// Without a memory nothing is lost to it.
+TEST(Equations, MemorizingWithoutMemoryIsLocal) {
+  OperationSizes sizes;
+  sizes.memory = 0;
+  const Choice choice = variant_from_json({{"type", "memorizing"}, {"top", 2}}, "variant");
+  for (const bool empty : {true, false}) {
+    OperationInput in = testing::random_operation(sizes, choice, default_encoding(), true, 5);
+    if (!empty) {
+      in.weights.erase("mem.k");
+      in.weights.erase("mem.v");
+    }
+    const OperationResult out =
+        evaluate(in, cpu_backend(), {.output = true, .attention = true}, Stop());
+    ASSERT_EQ(out.attention.shape(), (Shape{2, 16, 16}));
+    for (Index row = 0; row < 32; ++row) {
+      double sum = 0;
+      for (Index c = 0; c < 16; ++c) sum += out.attention[row * 16 + c];
+      EXPECT_NEAR(sum, 1, 1e-5);
+    }
+  }
 }
 
 // One scale holds for both parts, also where it is an encoding's own default.

@@ -1,0 +1,75 @@
+// attnscope datastore: the contexts of texts with what followed them, for --retrieval.
+#include "core/experiment/datastore.h"
+
+#include <filesystem>
+
+#include "app/command/backends.h"
+#include "app/command/commands.h"
+#include "app/command/experiment_options.h"
+#include "app/command/interrupt.h"
+#include "app/command/text_progress.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/checkpoint/checkpoint.h"
+
+namespace attnscope::command {
+
+namespace {
+
+constexpr std::size_t kMostTextBytes = std::size_t{1} << 28;
+
+struct Options {
+  std::string model = "default";
+  std::vector<std::string> texts, ids;
+  bool half = false;
+  std::string backend = "auto";
+  std::filesystem::path output;
+};
+
+std::vector<std::vector<std::int32_t>> texts_of(const Options& options,
+                                                const Checkpoint& checkpoint) {
+  std::vector<std::vector<std::int32_t>> texts;
+  if (!options.texts.empty() && !options.ids.empty()) {
+    throw InputError("--ids: expected without --text, found both");
+  }
+  for (const std::string& ids : options.ids) texts.push_back(ids_from_text(ids, "--ids", 0));
+  for (const std::string& file : options.texts) {
+    if (!checkpoint.tokenizer) {
+      throw InputError("--text: model " + checkpoint.name +
+                       " has no tokenizer: " + checkpoint.tokenizer_problem);
+    }
+    texts.emplace_back();
+    for (const Token& token : checkpoint.tokenizer->encode(read_file(file, kMostTextBytes))) {
+      texts.back().push_back(token.id);
+    }
+  }
+  if (texts.empty()) throw InputError("expected --text or --ids, found neither");
+  return texts;
+}
+
+void make(const Options& options) {
+  const Checkpoint checkpoint = load_checkpoint(options.model);
+  check_writable(options.output);
+  Backend& backend = chosen_backend(backends(), backend_choice(options.backend));
+  const Store store =
+      make_store(checkpoint.model, texts_of(options, checkpoint), backend, {}, stop_on_interrupt());
+  write_safetensors(options.output, store_file(store, options.half));
+}
+
+}  // namespace
+
+void add_datastore(Command program) {
+  Command command = program.subcommand(
+      "datastore", "Keep the contexts of texts with the tokens that followed, for --retrieval");
+  const auto options = std::make_shared<Options>();
+  command.add("-m,--model", options->model, "A bundled model's name or a folder");
+  command.add("-t,--text", options->texts, "Files with the texts");
+  command.add("--ids", options->ids, "A text as token numbers, 1,2,3; as often as wanted")
+      .one_each();
+  command.flag("--half", options->half, "Keys as 16-bit numbers");
+  command.add("--backend", options->backend, "Where to compute: auto, cpu or gpu");
+  command.add("-o,--output", options->output, "The safetensors file to write").required();
+  command.action([options] { make(*options); });
+}
+
+}  // namespace attnscope::command

@@ -1,0 +1,210 @@
+#include "app/command/options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "core/base/error.h"
+
+namespace attnscope::command {
+
+namespace {
+
+constexpr const char* kTexts[] = {"text", "compare-text"};  // long names without dashes
+
+bool is_text(const CLI::Option& option) {
+  return std::ranges::any_of(option.get_lnames(), [](const std::string& name) {
+    return std::ranges::find(kTexts, name) != std::end(kTexts);
+  });
+}
+
+std::string refusal(const std::string& expected, const std::string& found) {
+  return "expected " + expected + ", found \"" + found + "\"";
+}
+
+// Decimal digits alone: what begins with 0x or with a 0 would be read in another base.
+template <class Integer>
+std::string integer_refusal(const std::string& text) {
+  const std::string wrong = refusal("an integer", text);
+  Integer value = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc::result_out_of_range && rest == end) {
+    return refusal("an integer from " + std::to_string(std::numeric_limits<Integer>::min()) +
+                       " to " + std::to_string(std::numeric_limits<Integer>::max()),
+                   text);
+  }
+  const std::size_t digits = text.starts_with('-') ? 1 : 0;
+  const bool octal = text.size() > digits + 1 && text[digits] == '0';
+  if (std::is_unsigned_v<Integer> && digits == 1) return refusal("an integer of at least 0", text);
+  return error != std::errc() || rest != end || octal ? wrong : "";
+}
+
+std::string number_refusal(const std::string& text) {
+  char* rest = nullptr;
+  const double value = std::strtod(text.c_str(), &rest);
+  const bool whole = rest == text.c_str() + text.size();
+  return whole && std::isfinite(value) ? "" : refusal("a finite number", text);
+}
+
+void refuse_bad_values(CLI::Option& option) {
+  if (option.get_expected_max() == 0 || option.get_type_size_max() == 0) return;  // a flag
+  const std::string type = option.get_type_name();
+  if (type.starts_with("INT")) {
+    option.check(integer_refusal<std::int64_t>, "");
+  } else if (type.starts_with("UINT")) {
+    option.check(integer_refusal<std::uint64_t>, "");
+  } else if (type.starts_with("FLOAT")) {
+    option.check(number_refusal, "");
+  } else if (!is_text(option)) {
+    option.check(
+        [](const std::string& text) { return text.empty() ? refusal("a value", text) : ""; }, "");
+  }
+}
+
+// For the app's options and those of its subcommands, which are all there already.
+void refuse_bad_values(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) refuse_bad_values(*option);
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    refuse_bad_values(*command);
+  }
+}
+
+}  // namespace
+
+Option& Option::required() {
+  option_->required();
+  return *this;
+}
+
+Option& Option::show_default() {
+  option_->capture_default_str();
+  return *this;
+}
+
+Option& Option::excludes(const Option& other) {
+  option_->excludes(other.option_);
+  return *this;
+}
+
+Option& Option::numbers(int count) {
+  option_->delimiter(',')->expected(count);
+  return *this;
+}
+
+Option& Option::one_each() {
+  option_->allow_extra_args(false);
+  return *this;
+}
+
+Option& Option::positive() {
+  option_->check(CLI::PositiveNumber);
+  return *this;
+}
+
+Option& Option::from_to(Index least, Index most) {
+  option_->check(CLI::Range(least, most));
+  return *this;
+}
+
+Option& Option::from_to(double least, double most) {
+  option_->check(CLI::Range(least, most));
+  return *this;
+}
+
+Option& Option::one_of(const std::vector<std::string>& words) {
+  option_->check(CLI::IsMember(words));
+  return *this;
+}
+
+Option& Option::value_name(const std::string& name) {
+  option_->type_name(name);
+  return *this;
+}
+
+Option& Option::under_heading(const std::string& of) {
+  option_->group(of);
+  return *this;
+}
+
+template <class T>
+Option Command::add(const std::string& names, T& value, const std::string& help) {
+  return Option(app_->add_option(names, value, help));
+}
+
+#define ATTNSCOPE_OPTION(...) \
+  template Option Command::add(const std::string&, __VA_ARGS__&, const std::string&)
+ATTNSCOPE_OPTION(std::string);
+ATTNSCOPE_OPTION(std::filesystem::path);
+ATTNSCOPE_OPTION(int);
+ATTNSCOPE_OPTION(Index);
+ATTNSCOPE_OPTION(std::uint64_t);
+ATTNSCOPE_OPTION(double);
+ATTNSCOPE_OPTION(std::optional<std::string>);
+ATTNSCOPE_OPTION(std::optional<std::filesystem::path>);
+ATTNSCOPE_OPTION(std::optional<int>);
+ATTNSCOPE_OPTION(std::optional<double>);
+ATTNSCOPE_OPTION(std::vector<std::string>);
+ATTNSCOPE_OPTION(std::vector<Index>);
+ATTNSCOPE_OPTION(std::vector<double>);
+#undef ATTNSCOPE_OPTION
+
+Option Command::flag(const std::string& names, bool& value, const std::string& help) {
+  return Option(app_->add_flag(names, value, help));
+}
+
+void Command::flag(const std::string& names, std::function<void()> given, const std::string& help) {
+  app_->add_flag_callback(names, std::move(given), help);
+}
+
+Command Command::subcommand(const std::string& name, const std::string& help) {
+  return Command(app_->add_subcommand(name, help));
+}
+
+void Command::action(std::function<void()> action) {
+  app_->callback(std::move(action));
+}
+
+bool Command::given(const std::string& name) const {
+  const CLI::Option* option = app_->get_option_no_throw(name);
+  return option != nullptr && option->count() > 0;
+}
+
+Option Command::option(const std::string& name) const {
+  return Option(app_->get_option(name));
+}
+
+std::vector<std::string> Command::subcommands() const {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app_->get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+bool Command::has_subcommand_given() const {
+  return !app_->get_subcommands().empty();
+}
+
+CommandLine::CommandLine(const std::string& name, const std::string& help,
+                         const std::string& footer)
+    : app_(std::make_unique<CLI::App>(help, name)) {
+  app_->footer(footer);
+}
+
+CommandLine::~CommandLine() = default;
+
+void CommandLine::run(int argc, char** argv) {
+  refuse_bad_values(*app_);
+  try {
+    app_->parse(argc, argv);
+  } catch (const CLI::CallForHelp& e) {
+    app_->exit(e);
+  } catch (const CLI::ParseError& e) {
+    throw InputError(e.what());
+  }
+}
+
+}  // namespace attnscope::command

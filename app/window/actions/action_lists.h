@@ -1,0 +1,24 @@
+// The parts of the table of commands (actions.h), which calls them in the menus' order.
+#pragma once
+
+#include <vector>
+
+#include "app/window/actions/actions.h"
+
+namespace attnscope::window {
+
+inline bool has_trace(const State& s) {
+  return s.trace != nullptr;
+}
+
+void add_file_actions(std::vector<Action>& list);
+void add_edit_actions(std::vector<Action>& list);
+void add_next_actions(std::vector<Action>& list);
+void add_intervene_actions(std::vector<Action>& list);
+void add_compare_actions(std::vector<Action>& list);
+void add_view_actions(std::vector<Action>& list);
+void add_look_actions(std::vector<Action>& list);
+void add_lesson_actions(std::vector<Action>& list);
+void add_help_actions(std::vector<Action>& list);
+
+}  // namespace attnscope::window

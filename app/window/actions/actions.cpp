@@ -1,0 +1,142 @@
+#include "app/window/actions/actions.h"
+
+#include <algorithm>
+#include <cctype>
+#include <stdexcept>
+
+#include "app/window/actions/action_lists.h"
+
+namespace attnscope::window {
+
+namespace {
+
+bool same_letter(char32_t typed, const std::string& key) {
+  if (key.size() != 1) return false;
+  if (typed > 0x7F) return false;
+  return std::toupper(static_cast<int>(typed)) == std::toupper(static_cast<unsigned char>(key[0]));
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+}  // namespace
+
+bool Shortcut::matches(const Stroke& stroke) const {
+  if (key.size() == 1 && !control) return same_letter(stroke.character, key);
+  if (stroke.character != 0 || stroke.control != control || stroke.alt) return false;
+  // "+" needs Shift on most keyboards: the shift is part of the character there.
+  const bool shift_matters = key.size() > 1 || std::isalnum(static_cast<unsigned char>(key[0]));
+  if (shift_matters && stroke.shift != shift) return false;
+  return lower(stroke.key) == lower(key);
+}
+
+std::string to_string(const Shortcut& shortcut) {
+  return std::string(shortcut.control ? "Ctrl+" : "") + (shortcut.shift ? "Shift+" : "") +
+         (shortcut.key == " " ? "Space" : shortcut.key);
+}
+
+std::string_view to_string(Menu menu) {
+  switch (menu) {
+    case Menu::File:
+      return "File";
+    case Menu::Edit:
+      return "Edit";
+    case Menu::View:
+      return "View";
+    case Menu::Look:
+      return "Window";
+    case Menu::Help:
+      return "Help";
+  }
+  return "";
+}
+
+const std::vector<Action>& actions() {
+  static const std::vector<Action> list = [] {
+    std::vector<Action> all;
+    add_file_actions(all);
+    add_edit_actions(all);
+    add_next_actions(all);
+    add_intervene_actions(all);
+    add_compare_actions(all);
+    add_view_actions(all);
+    add_look_actions(all);
+    add_lesson_actions(all);
+    add_help_actions(all);
+    return all;
+  }();
+  return list;
+}
+
+const Action& action(std::string_view id) {
+  const auto found = std::find_if(actions().begin(), actions().end(),
+                                  [id](const Action& a) { return a.id == id; });
+  if (found == actions().end()) throw std::logic_error("no action " + std::string(id));
+  return *found;
+}
+
+std::string help_of(const Action& action, const State& state) {
+  const std::string why = action.refusal ? action.refusal(state) : "";
+  return action.help + (why.empty() ? "" : "\n" + why);
+}
+
+std::vector<const ColourMap*> offered_maps(const ViewControls& controls) {
+  using Colours = ViewControls::Colours;
+  std::vector<const ColourMap*> maps;
+  if (controls.colours == Colours::None) return maps;
+  for (const ColourMap& map : colour_maps()) {
+    if (controls.colours == Colours::All || !map.diverging()) maps.push_back(&map);
+  }
+  return maps;
+}
+
+const ColourMap& shown_map(const ViewControls& controls, std::string_view chosen) {
+  const ColourMap& map = colour_map(chosen);
+  const bool replaced = controls.colours == ViewControls::Colours::Sequential && map.diverging();
+  return replaced ? colour_maps().front() : map;
+}
+
+void run_shortcuts(State& state, std::vector<Stroke>& strokes, bool typing) {
+  for (Stroke& stroke : strokes) {
+    if (stroke.taken) continue;
+    for (const Action& a : actions()) {
+      const auto hit = std::find_if(a.shortcuts.begin(), a.shortcuts.end(), [&](const Shortcut& s) {
+        const bool function_key = s.key.size() > 1 && s.key[0] == 'F';
+        return s.matches(stroke) && (s.control || function_key || !typing);
+      });
+      if (hit == a.shortcuts.end()) continue;
+      if (a.enabled(state)) a.run(state);
+      stroke.taken = true;
+      break;
+    }
+  }
+}
+
+std::vector<const Action*> matching_actions(std::string_view typed) {
+  std::vector<std::pair<int, const Action*>> found;
+  const std::string wanted = lower(typed);
+  for (const Action& a : actions()) {
+    const std::string label = lower(a.label);
+    const std::string all = label + " " + lower(a.help) + " " + lower(to_string(a.menu));
+    bool matches = true;
+    for (std::size_t at = 0; matches && at < wanted.size();) {
+      const std::size_t end = std::min(wanted.find(' ', at), wanted.size());
+      matches = all.find(wanted.substr(at, end - at)) != std::string::npos;
+      at = end + 1;
+    }
+    if (!matches) continue;
+    const std::size_t place = label.find(wanted);
+    const int rank = label == wanted ? 0 : place == 0 ? 1 : place != std::string::npos ? 2 : 3;
+    found.emplace_back(rank, &a);
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<const Action*> list;
+  for (const auto& [rank, a] : found) list.push_back(a);
+  return list;
+}
+
+}  // namespace attnscope::window

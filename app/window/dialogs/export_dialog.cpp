@@ -1,0 +1,322 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <iterator>
+
+#include "app/window/dialogs/dialogs.h"
+#include "app/window/files.h"
+#include "app/window/jobs/export_frames.h"
+#include "app/window/jobs/export_job.h"
+#include "core/base/error.h"
+#include "core/figure/plain_text.h"
+#include "core/view/export/picture.h"
+#include "core/view/export/view_data.h"
+
+namespace attnscope::window {
+
+namespace {
+
+constexpr std::array<const char*, 8> kEndings = {".png", ".svg",         ".pdf", ".csv",
+                                                 ".npy", ".safetensors", ".gif", ".png"};
+constexpr int kPixels = 0, kGif = 6, kNumbered = 7;   // of kEndings
+constexpr const char* kNumber = "-%03d";              // of a frame, behind the name
+constexpr double kLeastSide = 100, kMostSide = 8000;  // units
+constexpr double kLeastPixels = 0.25, kMostPixels = 8;
+constexpr double kLeastFont = 5, kMostFont = 64;                 // units
+constexpr double kPoint = 72.0 / PictureOptions::kUnitsPerInch;  // points of a unit
+
+bool is_moving(int format) {
+  return format == kGif || format == kNumbered;
+}
+
+int format_of(const std::string& path) {
+  if (is_numbered(path)) return kNumbered;
+  const std::string ending = std::filesystem::path(path).extension().string();
+  const auto found = std::find(kEndings.begin(), kEndings.end(), ending);
+  return found == kEndings.end() ? -1 : static_cast<int>(found - kEndings.begin());
+}
+
+// The same name in another format.
+std::string renamed(const std::string& name, int format) {
+  std::filesystem::path path(name);
+  if (is_numbered(path)) {
+    std::string stem = path.stem().string();
+    const std::string number = kNumber;
+    if (stem.ends_with(number)) stem.resize(stem.size() - number.size());
+    path = numbered(path.parent_path() / stem, 0);  // a number that a person put elsewhere
+  } else {
+    path.replace_extension();
+  }
+  if (format == kNumbered) path += kNumber;
+  path += kEndings[static_cast<std::size_t>(format)];
+  return path.string();
+}
+
+void draw_path(Ui& ui, State& state) {
+  ExportDialog& dialog = state.exporting;
+  ImGui::TextUnformatted("File");
+  if (ImGui::IsWindowAppearing() || dialog.focus_name) ImGui::SetKeyboardFocusHere();
+  dialog.focus_name = false;
+  ImGui::SetNextItemWidth(-ui.px(104));
+  text_field(ui, "##path", dialog.path, "export.path", "picture.png");
+  ImGui::SameLine();
+  if (button(ui, "Browse…", "export.browse", false, -1)) {
+    browse(state, BrowsePurpose::ExportPath);
+  }
+  const int clicked =
+      segments(ui, "export.format",
+               {{"PNG", "Pixels, with the experiment inside.", "png"},
+                {"SVG", "Lines and text for the web and drawing programs.", "svg"},
+                {"PDF", "Lines and text for papers.", "pdf"},
+                {"CSV", "The picture's numbers with their tokens, for spreadsheets.", "csv"},
+                {"NPY", "The picture's numbers for NumPy.", "npy"},
+                {"Tensors", "The picture's numbers and tokens as safetensors.", "safetensors"},
+                {"GIF", "A moving picture, in which a number runs.", "gif"},
+                {"Frames", "A PNG of each frame of a moving picture, numbered.", "frames"}},
+               format_of(dialog.path));
+  if (clicked >= 0) dialog.path = renamed(dialog.path, clicked);
+}
+
+void draw_theme(Ui& ui, ExportDialog& dialog) {
+  PictureOptions& picture = dialog.picture;
+  ImGui::TextUnformatted("Theme");
+  const int clicked = segments(ui, "export.theme",
+                               {{"Light", "For paper.", "light"}, {"Dark", "For slides.", "dark"}},
+                               picture.dark ? 1 : 0);
+  if (clicked >= 0) {
+    picture.dark = clicked == 1;
+    dialog.themed = true;
+  }
+  ImGui::Checkbox("Transparent", &picture.transparent);
+  mark(ui, "export.transparent");
+  hint(ui, "Nothing behind the picture: for slides and posters with a ground of their own.");
+}
+
+// A field for a number, one of a row, with its label above. It shows value × factor.
+struct NumberField {
+  const char* label;
+  const char* help;
+  double& value;
+  double factor;
+  double least, most;  // of the value
+  bool may_be_zero;
+  const char* format;
+  const char* id;
+  bool enabled = true;
+};
+
+void draw_field(Ui& ui, const NumberField& field) {
+  double shown = field.value * field.factor;
+  ImGui::PushID(field.id);
+  const bool changed = ImGui::InputDouble("##number", &shown, 0, 0, field.format);
+  ImGui::PopID();
+  mark(ui, field.id);
+  hint(ui, field.help);
+  if (!changed) return;
+  const double value = shown / field.factor;
+  const bool zero = field.may_be_zero && !(value > 0);
+  field.value = zero ? 0 : std::clamp(value, field.least, field.most);
+}
+
+void draw_size(Ui& ui, ExportDialog& dialog, bool pixels) {
+  PictureOptions& picture = dialog.picture;
+  ImGui::TextUnformatted("Size");
+  const int unit =
+      segments(ui, "export.unit",
+               {{"Pixels", "Sizes in pixels; the scale says how many are a unit.", "px"},
+                {"Inches", "Sizes in print, with dots per inch.", "in"}},
+               dialog.inches ? 1 : 0);
+  if (unit >= 0) dialog.inches = unit == 1;
+  const double side = dialog.inches ? 1 / PictureOptions::kUnitsPerInch : picture.scale;
+  const char* number = dialog.inches ? "%.2f" : "%.0f";
+  const NumberField fields[] = {
+      {"Width", "Of the whole picture.", picture.width, side, kLeastSide, kMostSide, false, number,
+       "export.width"},
+      {"Height", "Of the whole picture; 0 is as high as it needs.", picture.height, side,
+       kLeastSide, kMostSide, true, picture.height > 0 ? number : "as needed", "export.height"},
+      dialog.inches
+          ? NumberField{"Dots per inch", "For PNG: 300 is usual in print.", picture.scale,
+                        PictureOptions::kUnitsPerInch, kLeastPixels, kMostPixels, false, "%.0f",
+                        "export.scale", pixels}
+          : NumberField{"Scale", "Pixels for each unit, for PNG: how large letters are drawn.",
+                        picture.scale, 1, kLeastPixels, kMostPixels, false, "%.2f", "export.scale",
+                        pixels},
+      {"Font size", "Of labels, in points: 10 is usual in print, more for slides.",
+       picture.font_size, kPoint, kLeastFont, kMostFont, false, "%.4g", "export.font_size"},
+  };
+  constexpr int kFields = std::size(fields);
+  const float gap = ui.px(8);
+  const float each = (ImGui::GetContentRegionAvail().x - (kFields - 1) * gap) / kFields;
+  const float left = ImGui::GetCursorPosX();
+  const auto place = [&](int i) {
+    if (i > 0) ImGui::SameLine(left + static_cast<float>(i) * (each + gap));
+  };
+  for (int i = 0; i < kFields; ++i) {
+    place(i);
+    ImGui::TextUnformatted(fields[i].label);
+    hint(ui, fields[i].help);
+  }
+  for (int i = 0; i < kFields; ++i) {
+    place(i);
+    ImGui::SetNextItemWidth(each);
+    ImGui::BeginDisabled(!fields[i].enabled);
+    draw_field(ui, fields[i]);
+    ImGui::EndDisabled();
+  }
+  if (pixels) {
+    faint(ui, std::to_string(std::lround(picture.width * picture.scale)) + " pixels wide, " +
+                  brief(picture.width / PictureOptions::kUnitsPerInch, 3) + " inches at " +
+                  std::to_string(std::lround(picture.dots_per_inch())) + " dots per inch");
+  } else {
+    faint(ui, "Sharp at any size.");
+  }
+}
+
+// What has become of a file, whether or not the dialog is still open.
+void take_job(State& state) {
+  ExportDialog& dialog = state.exporting;
+  if (dialog.job == nullptr || !dialog.job->over()) return;
+  const bool cancelled = dialog.job->cancelled();
+  dialog.problem = dialog.job->problem();
+  if (dialog.problem.empty() && !cancelled) {
+    std::error_code ignored;
+    const std::filesystem::path written = std::filesystem::absolute(dialog.job->path(), ignored);
+    const bool several = is_numbered(written);
+    state.say("Wrote " + numbered(written, 0).string() + (several ? " and those after it." : "."));
+    dialog.open = false;
+  } else if (!dialog.problem.empty() && !dialog.open) {
+    state.complain(dialog.problem);
+  }
+  dialog.job.reset();
+}
+
+// Progress; true while a file is being written.
+bool draw_job(Ui& ui, State& state) {
+  ExportDialog& dialog = state.exporting;
+  if (dialog.job == nullptr) return false;
+  // A moving picture knows how far it is; for one picture it is enough to say that it comes.
+  if (is_moving(format_of(dialog.job->path().string()))) {
+    ImGui::ProgressBar(static_cast<float>(dialog.job->share()), {-1, 0});
+  } else {
+    faint(ui, "Writing " + dialog.job->path().filename().string() + " …");
+  }
+  mark(ui, "export.progress");
+  if (button(ui, "Stop", "export.stop", false, ui.px(100))) dialog.job->cancel();
+  return true;
+}
+
+// Whether the button has to be pressed once more, since a file would be lost.
+bool asks_to_replace(const ExportDialog& dialog) {
+  return !dialog.path.empty() && dialog.replaced == dialog.path;
+}
+
+// What a moving picture needs while it is written.
+struct Moving {
+  ExperimentRun run;
+  FrameSequence frames;
+  Moving(const BackendProvider& backends, const Experiment& experiment, const Traces& traces,
+         const FrameOptions& options)
+      : run(backends ? backends : cpu_only()), frames(experiment, traces, options, run) {}
+};
+
+struct Task {
+  ExportJob::Write write;
+  int files = 1;
+};
+
+Task task(const State& state) {
+  const ExportDialog& dialog = state.exporting;
+  if (state.trace == nullptr) throw InputError("There is no picture to export.");
+  const Experiment experiment = state.shown_experiment();
+  const Traces traces{state.trace, state.reference};
+  if (!is_moving(format_of(dialog.path))) {
+    check_export_name(dialog.path);
+    return {[path = dialog.path, experiment, traces, picture = dialog.picture,
+             heads = state.measured](const auto&, const Stop& stop) {
+      write_view(path, *traces.trace, experiment, picture, traces.reference.get(), stop,
+                 heads.get());
+    }};
+  }
+  check_frames_name(dialog.path);
+  const auto moving = std::make_shared<Moving>(dialog.backends, experiment, traces, dialog.frames);
+  return {[path = dialog.path, moving, picture = dialog.picture, heads = state.measured](
+              const auto& progress, const Stop& stop) {
+            write_frames(path, moving->frames, picture, progress, stop, heads.get());
+          },
+          is_numbered(dialog.path) ? moving->frames.count() : 1};
+}
+
+bool any_exists(const std::filesystem::path& path, int files) {
+  std::error_code ignored;
+  for (int file = 0; file < files; ++file) {
+    if (std::filesystem::exists(numbered(path, file), ignored)) return true;
+  }
+  return false;
+}
+
+void accept(State& state) {
+  ExportDialog& dialog = state.exporting;
+  dialog.problem.clear();
+  const bool asked = asks_to_replace(dialog);
+  dialog.replaced.clear();
+  try {
+    Task next = task(state);
+    if (asked || !any_exists(dialog.path, next.files)) {
+      dialog.job = std::make_shared<ExportJob>(dialog.path, std::move(next.write));
+      return;
+    }
+    dialog.replaced = dialog.path;
+  } catch (const std::exception& e) {
+    dialog.problem = e.what();
+  }
+  dialog.focus_name = true;
+}
+
+}  // namespace
+
+void draw_export_dialog(Ui& ui, State& state) {
+  take_job(state);
+  ExportDialog& dialog = state.exporting;
+  // While the browser picks the file, it has the stage.
+  bool open =
+      dialog.open && !(state.browser.open && state.browser.purpose == BrowsePurpose::ExportPath);
+  const bool was_open = open;
+  if (!begin_dialog(ui, "Export", open, 540)) {
+    if (was_open) dialog.open = false;
+    return;
+  }
+  draw_path(ui, state);
+  const int format = format_of(dialog.path);
+  if (!is_data_name(dialog.path)) {
+    draw_theme(ui, dialog);
+    draw_size(ui, dialog, format == kPixels || is_moving(format));
+  }
+  if (is_moving(format)) draw_export_frames(ui, state);
+  if (!dialog.problem.empty()) {
+    ImGui::PushStyleColor(ImGuiCol_Text, ui.look->error);
+    paragraph(ui, dialog.problem);
+    ImGui::PopStyleColor();
+  }
+  const bool replaces = asks_to_replace(dialog);
+  if (replaces) {
+    ImGui::TextColored(ui.look->warning, is_numbered(dialog.path)
+                                             ? "Such files exist. Click again to replace them."
+                                             : "This file exists. Click again to replace it.");
+  }
+  ImGui::Dummy({0, ui.px(4)});
+  if (draw_job(ui, state)) {
+    end_dialog();
+    return;
+  }
+  const bool enter = take_key(ui, "Enter");
+  if (button(ui, replaces ? "Replace" : "Export", "export.accept", true, ui.px(140)) || enter) {
+    accept(state);
+  }
+  ImGui::SameLine();
+  if (button(ui, "Cancel", "export.cancel", false, ui.px(100))) dialog.open = false;
+  if (!open) dialog.open = false;
+  end_dialog();
+}
+
+}  // namespace attnscope::window

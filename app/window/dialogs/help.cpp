@@ -1,0 +1,82 @@
+#include "app/window/actions/actions.h"
+#include "app/window/dialogs/dialogs.h"
+
+namespace attnscope::window {
+
+namespace {
+
+constexpr double kKeyColumn = 175, kGestureColumn = 165;  // units
+
+struct Gesture {
+  const char* gesture;
+  const char* effect;
+};
+// What is no action: the mouse's work.
+constexpr Gesture kGestures[] = {
+    {"Drag", "moves the map"},
+    {"Wheel", "zooms at the pointer"},
+    {"Double click", "shows the whole map"},
+    {"Click on a small map", "opens it"},
+    {"Click on a number", "types it"},
+    {"Right click on a cell", "pins its row and column; again, or beside the map, lets go"},
+    {"Right click on a label", "pins that row or column alone"},
+    {"Right click on a control", "above the picture: brings its default back"},
+    {"Drag a knob or curve", "moves positions in RoPE, spans in Span"},
+    {"Click in Intervene", "switches heads off, forbids or forces pairs"},
+    {"Hold Shift", "shows B in place of A"},
+    {"Drop a file", "opens a session, lesson, text, picture, tensors or model folder"},
+};
+
+void draw_line(Ui& ui, const std::string& keys, const std::string& effect, float column) {
+  ImGui::TextColored(ui.look->accent, "%s", keys.c_str());
+  ImGui::SameLine(column);
+  ImGui::PushTextWrapPos(0);
+  ImGui::TextUnformatted(effect.c_str());
+  ImGui::PopTextWrapPos();
+}
+
+void draw_menu_keys(Ui& ui, Menu menu, float column, bool first) {
+  heading(ui, std::string(to_string(menu)).c_str(), first);
+  for (const Action& a : actions()) {
+    if (a.menu != menu || a.shortcuts.empty()) continue;
+    std::string keys;
+    for (const Shortcut& s : a.shortcuts) keys += (keys.empty() ? "" : "  ") + to_string(s);
+    draw_line(ui, keys, a.label, column);
+  }
+}
+
+}  // namespace
+
+void draw_help(Ui& ui, State& state) {
+  if (!begin_dialog(ui, "Keys and gestures", state.help_open, 1080, 700)) return;
+  if (ImGui::BeginTable("keys", 3)) {
+    ImGui::TableNextColumn();
+    draw_menu_keys(ui, Menu::View, ui.px(kKeyColumn), true);
+    ImGui::TableNextColumn();
+    for (const Menu menu : {Menu::File, Menu::Edit, Menu::Look}) {
+      draw_menu_keys(ui, menu, ui.px(kKeyColumn), menu == Menu::File);
+    }
+    ImGui::TableNextColumn();
+    heading(ui, "Mouse", true);
+    for (const Gesture& g : kGestures) draw_line(ui, g.gesture, g.effect, ui.px(kGestureColumn));
+    draw_menu_keys(ui, Menu::Help, ui.px(kKeyColumn), false);
+    ImGui::EndTable();
+  }
+  end_dialog();
+}
+
+void draw_about(Ui& ui, State& state) {
+  if (!begin_dialog(ui, "attnscope", state.about_open, 460)) return;
+  paragraph(ui,
+            "A laboratory for transformer attention: pick a variant and a positional encoding, "
+            "type a text, and see what the model attends to, why, and what it costs.");
+  faint(ui,
+        "The equations follow the articles that the right panel names for each variant and "
+        "encoding.");
+  faint(ui, "Drawn by " + (state.gpu.empty() ? std::string("OpenGL") : state.gpu) + ".");
+  ImGui::Dummy({0, ui.px(4)});
+  if (button(ui, "Close", "about.close", true, ui.px(110))) state.about_open = false;
+  end_dialog();
+}
+
+}  // namespace attnscope::window

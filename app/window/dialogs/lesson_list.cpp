@@ -1,0 +1,78 @@
+#include <algorithm>
+
+#include "app/window/dialogs/dialogs.h"
+#include "core/lesson/lesson.h"
+
+namespace attnscope::window {
+
+namespace {
+
+// The arrow keys go up and down; at first the lesson that goes on is chosen. True when it changed.
+bool choose_by_keys(Ui& ui, LessonState& now, bool appearing) {
+  const int before = now.chosen;
+  if (appearing) {
+    const auto on = std::ranges::find(now.all, now.lesson ? now.lesson->id : "", &Lesson::id);
+    now.chosen = on != now.all.end() ? static_cast<int>(on - now.all.begin()) : 0;
+  }
+  if (take_key(ui, "Down")) ++now.chosen;
+  if (take_key(ui, "Up")) --now.chosen;
+  now.chosen = std::clamp(now.chosen, 0, std::max(static_cast<int>(now.all.size()) - 1, 0));
+  return appearing || now.chosen != before;
+}
+
+}  // namespace
+
+void draw_lesson_list(Ui& ui, State& state) {
+  if (!begin_dialog(ui, "Lessons", state.lesson.list_open, 620, 560)) return;
+  LessonState& now = state.lesson;
+  if (now.all.empty() && now.problem.empty()) {
+    try {
+      now.all = bundled_lessons();
+    } catch (const std::exception& e) {
+      now.problem = e.what();
+    }
+  }
+  if (!now.problem.empty()) paragraph(ui, now.problem);
+  const bool moved = choose_by_keys(ui, now, ImGui::IsWindowAppearing());
+  const bool enter = take_key(ui, "Enter");
+  ImGui::BeginChild("list", {0, 0});
+  for (std::size_t i = 0; i < now.all.size(); ++i) {
+    const Lesson& lesson = now.all[i];
+    const bool chosen = static_cast<int>(i) == now.chosen;
+    ImGui::PushID(lesson.id.c_str());
+    const ImVec2 at = ImGui::GetCursorPos();
+    const float wrap = ImGui::GetContentRegionAvail().x - ui.px(24);
+    const ImVec2 extent = ImGui::CalcTextSize(lesson.summary.c_str(), nullptr, false, wrap);
+    const float height = extent.y + ImGui::GetTextLineHeight() + ui.px(22);
+    // Only the chosen row is lit, and the pointer chooses when it moves: after a key it may rest on
+    // another.
+    ImGui::PushStyleColor(ImGuiCol_HeaderHovered,
+                          ImGui::GetStyleColorVec4(chosen ? ImGuiCol_Header : ImGuiCol_ChildBg));
+    const bool clicked = ImGui::Selectable("##open", chosen, 0, {0, height});
+    ImGui::PopStyleColor();
+    mark(ui, "lesson." + lesson.id);
+    const ImVec2 pointer = ImGui::GetIO().MouseDelta;
+    if (ImGui::IsItemHovered() && (pointer.x != 0 || pointer.y != 0)) {
+      now.chosen = static_cast<int>(i);
+    }
+    if (chosen && moved && !ImGui::IsItemVisible()) ImGui::SetScrollHereY();
+    if (clicked || (chosen && enter)) start_lesson(state, lesson);
+    ImGui::SetCursorPos({at.x + ui.px(10), at.y + ui.px(7)});
+    ImGui::BeginGroup();
+    ImGui::PushFont(ui.fonts.bold);
+    ImGui::TextUnformatted(lesson.title.c_str());
+    ImGui::PopFont();
+    ImGui::SameLine();
+    ImGui::TextColored(ui.look->faint, "%zu steps", lesson.steps.size());
+    ImGui::PushTextWrapPos(at.x + ui.px(10) + wrap);
+    ImGui::TextColored(ui.look->faint, "%s", lesson.summary.c_str());
+    ImGui::PopTextWrapPos();
+    ImGui::EndGroup();
+    ImGui::SetCursorPos({at.x, at.y + height + ui.px(4)});
+    ImGui::PopID();
+  }
+  ImGui::EndChild();
+  end_dialog();
+}
+
+}  // namespace attnscope::window

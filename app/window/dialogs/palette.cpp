@@ -1,0 +1,74 @@
+#include <algorithm>
+
+#include "app/window/actions/actions.h"
+#include "app/window/dialogs/dialogs.h"
+
+namespace attnscope::window {
+
+namespace {
+
+// One command: its label, its menu, and its key at the right. True when clicked.
+bool draw_row(Ui& ui, const State& state, const Action& a, bool enabled, bool chosen) {
+  ImGui::BeginDisabled(!enabled);
+  ImGui::PushID(a.id.c_str());
+  const bool clicked =
+      ImGui::Selectable("##row", chosen, 0, {0, ImGui::GetTextLineHeight() * 1.3F});
+  mark(ui, "palette." + a.id);
+  hint(ui, help_of(a, state));
+  ImGui::PopID();
+  const ImVec2 least = ImGui::GetItemRectMin(), most = ImGui::GetItemRectMax();
+  const float y = least.y + (most.y - least.y - ImGui::GetTextLineHeight()) / 2;
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const float alpha = enabled ? 1.0F : 0.5F;
+  draw.AddText({least.x + ui.px(8), y}, packed(ui.look->text, alpha), a.label.c_str());
+  const float label = ImGui::CalcTextSize(a.label.c_str()).x;
+  const std::string menu(to_string(a.menu));
+  draw.AddText({least.x + label + ui.px(18), y}, packed(ui.look->faint, alpha), menu.c_str());
+  if (!a.shortcuts.empty()) {
+    const std::string key = to_string(a.shortcuts.front());
+    const float width = ImGui::CalcTextSize(key.c_str()).x;
+    draw.AddText({most.x - width - ui.px(8), y}, packed(ui.look->faint, alpha), key.c_str());
+  }
+  ImGui::EndDisabled();
+  return clicked;
+}
+
+}  // namespace
+
+void draw_palette(Ui& ui, State& state) {
+  Palette& palette = state.palette;
+  if (!begin_dialog(ui, "Commands", palette.open, 520, 460)) return;
+  if (ImGui::IsWindowAppearing()) ImGui::SetKeyboardFocusHere();
+  ImGui::SetNextItemWidth(-1);
+  const bool changed =
+      text_field(ui, "##typed", palette.typed, "palette.typed", "What do you want to do?");
+  const std::vector<const Action*> found = matching_actions(palette.typed);
+  if (changed) {  // the first that can be run
+    const auto first =
+        std::ranges::find_if(found, [&](const Action* a) { return a->enabled(state); });
+    palette.chosen = first == found.end() ? 0 : static_cast<int>(first - found.begin());
+  }
+  if (take_key(ui, "Down")) ++palette.chosen;
+  if (take_key(ui, "Up")) --palette.chosen;
+  palette.chosen = std::clamp(palette.chosen, 0, std::max(static_cast<int>(found.size()) - 1, 0));
+  const bool enter = take_key(ui, "Enter");
+  const Action* run = nullptr;
+  ImGui::BeginChild("found");
+  for (int i = 0; i < static_cast<int>(found.size()); ++i) {
+    const Action& a = *found[static_cast<std::size_t>(i)];
+    const bool enabled = a.enabled(state), chosen = i == palette.chosen;
+    const bool clicked = draw_row(ui, state, a, enabled, chosen);
+    if (chosen && !ImGui::IsItemVisible()) ImGui::SetScrollHereY();
+    if (enabled && (clicked || (chosen && enter))) run = &a;
+  }
+  if (found.empty()) faint(ui, "No command of this name.");
+  ImGui::EndChild();
+  if (run != nullptr) {
+    palette.open = false;
+    ImGui::CloseCurrentPopup();
+  }
+  end_dialog();
+  if (run != nullptr) run->run(state);
+}
+
+}  // namespace attnscope::window

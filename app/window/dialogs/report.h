@@ -1,0 +1,41 @@
+// Says in files what the window shows, so that tests know where to click, when it is idle, and
+// what it looks like.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "core/base/json.h"
+#include "core/figure/image.h"
+
+namespace attnscope::window {
+
+class Report {
+ public:
+  struct Box {
+    double x, y, width, height;  // in pixels of the window
+  };
+
+  Report() = default;
+  explicit Report(std::filesystem::path file) : file_(std::move(file)) {}
+  bool on() const { return !file_.empty(); }
+
+  void begin_frame() { boxes_.clear(); }
+  void box(std::string_view id, const Box& box);
+  void screenshot(Image image) { screenshot_ = std::move(image); }  // of the frame just drawn
+  // Writes `facts` with the boxes as {"widgets": {ID: [x, y, width, height]}} and a checksum of
+  // the pixels in the box "picture"; the screenshot beside it, with ".png" added to the name.
+  void write(Json facts) const;
+
+ private:
+  std::uint64_t checksum(const Box& box) const;
+
+  std::filesystem::path file_;
+  std::map<std::string, Box, std::less<>> boxes_;
+  Image screenshot_;
+};
+
+}  // namespace attnscope::window

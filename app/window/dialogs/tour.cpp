@@ -1,0 +1,145 @@
+#include "app/window/dialogs/tour.h"
+
+#include <algorithm>
+#include <array>
+
+namespace attnscope::window {
+
+namespace {
+
+struct Stop {
+  const char* title;
+  const char* text;
+  ImVec4 Places::*place;
+};
+constexpr std::array<Stop, 5> kStops = {{
+    {"Type here",
+     "Everything is about this text. Type or paste your own, or pick a sample: the picture follows "
+     "as you type.",
+     &Places::text},
+    {"Choose what is computed",
+     "The model, the attention variant, the positional encoding and their parameters. Move a "
+     "slider and watch the picture. What cannot be combined says why.",
+     &Places::choices},
+    {"Look",
+     "The tabs are different views of the same run; keys 1 to 9 open the first nine. Drag to move, "
+     "turn the wheel to zoom. The keys “[” and “]” go through the layers, “,” and “.” through the "
+     "heads.",
+     &Places::picture},
+    {"Ask why",
+     "Point at a cell: here are its two tokens, its weight, and the rule and the equation behind "
+     "it.",
+     &Places::explanation},
+    {"Keep it, or learn more",
+     "Ctrl+E writes the picture for a paper, Ctrl+S the whole session. Ctrl+P finds any command, "
+     "and the Help menu has lessons and this tour.",
+     &Places::menu},
+}};
+
+constexpr double kPadding = 18, kPaddingAbove = 14;  // units
+
+// Everything but the place, darker.
+void draw_shade(const Ui& ui, const ImVec4& place) {
+  const ImGuiViewport& screen = *ImGui::GetMainViewport();
+  const ImVec2 end(screen.Pos.x + screen.Size.x, screen.Pos.y + screen.Size.y);
+  ImGui::SetNextWindowPos(screen.Pos);
+  ImGui::SetNextWindowSize(screen.Size);
+  ImGui::Begin("##shade", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoInputs |
+                   ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoSavedSettings);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const ImU32 shade = IM_COL32(10, 14, 20, 120);
+  draw.PushClipRectFullScreen();  // over the window's padding, too
+  draw.AddRectFilled(screen.Pos, {end.x, place.y}, shade);
+  draw.AddRectFilled({screen.Pos.x, place.w}, end, shade);
+  draw.AddRectFilled({screen.Pos.x, place.y}, {place.x, place.w}, shade);
+  draw.AddRectFilled({place.z, place.y}, {end.x, place.w}, shade);
+  draw.AddRect({place.x, place.y}, {place.z, place.w}, packed(ui.look->accent), ui.px(4), 0,
+               ui.px(2));
+  draw.PopClipRect();
+  ImGui::End();
+}
+
+// The width of the card: it covers none of the place where a narrower one fits beside it.
+float card_width(const Ui& ui, const ImVec4& place, float gap) {
+  constexpr double kMost = 340, kLeast = 220;  // units
+  const ImGuiViewport& screen = *ImGui::GetMainViewport();
+  const float left = place.x - screen.Pos.x, right = screen.Pos.x + screen.Size.x - place.z;
+  const float room = std::max(left, right) - 2 * gap;
+  return room < ui.px(kLeast) ? ui.px(kMost) : std::min(room, ui.px(kMost));
+}
+
+// Its height for this text: narrow cards have more lines.
+float card_height(const Ui& ui, const Stop& stop, float inner) {
+  ImGui::PushFont(ui.fonts.title);
+  const float title = ImGui::GetTextLineHeightWithSpacing();
+  ImGui::PopFont();
+  const float text = ImGui::CalcTextSize(stop.text, nullptr, false, inner).y;
+  const float button = ImGui::GetFrameHeight() + 2 * ImGui::GetStyle().ItemSpacing.y;
+  return std::max(ui.px(190), title + text + button + 2 * ui.px(kPaddingAbove));
+}
+
+// Beside the place, where there is room for it.
+ImVec2 beside(const ImVec4& place, ImVec2 size, float gap) {
+  const ImGuiViewport& screen = *ImGui::GetMainViewport();
+  const float right = screen.Pos.x + screen.Size.x - gap,
+              bottom = screen.Pos.y + screen.Size.y - gap;
+  ImVec2 at(place.z + gap, place.y + gap);
+  if (at.x + size.x > right + 1) at.x = place.x - gap - size.x;
+  if (at.x < screen.Pos.x + gap - 1)
+    at = {place.x + gap, place.w + gap};  // below: it is as wide as the window
+  at.x = std::min(at.x, right - size.x);
+  at.y = std::min(at.y, bottom - size.y);
+  return at;
+}
+
+}  // namespace
+
+void draw_tour(Ui& ui, State& state, const Places& places) {
+  if (state.tour_stop < 0 || state.dialog_open()) return;
+  const auto leave = [&] {
+    state.tour_stop = -1;
+    state.settings.tour_done = true;
+  };
+  const int last = static_cast<int>(kStops.size()) - 1;
+  const Stop& stop = kStops[static_cast<std::size_t>(std::min(state.tour_stop, last))];
+  const ImVec4& place = places.*stop.place;
+  if (place.z <= place.x || take_key(ui, "Escape")) {
+    leave();  // the panels are hidden, or the person has had enough
+    return;
+  }
+  draw_shade(ui, place);
+  const float gap = ui.px(14), width = card_width(ui, place, gap);
+  const ImVec2 size(width, card_height(ui, stop, width - 2 * ui.px(kPadding)));
+  ImGui::SetNextWindowPos(beside(place, size, gap));
+  ImGui::SetNextWindowSize(size);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(kPadding), ui.px(kPaddingAbove)});
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, ui.look->page);
+  ImGui::Begin("##tour", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar();
+  ImGui::PushFont(ui.fonts.title);
+  ImGui::TextUnformatted(stop.title);
+  ImGui::PopFont();
+  paragraph(ui, stop.text);
+  ImGui::SetCursorPosY(ImGui::GetWindowHeight() - ImGui::GetFrameHeight() - ui.px(14));
+  const bool at_end = state.tour_stop >= last;
+  if (button(ui, at_end ? "Begin" : "Next", "tour.next", true, ui.px(84)) ||
+      take_key(ui, "Enter")) {
+    if (at_end) {
+      leave();
+    } else {
+      ++state.tour_stop;
+    }
+  }
+  ImGui::SameLine();
+  if (!at_end && button(ui, "Leave", "tour.leave", false, ui.px(74))) leave();
+  ImGui::SameLine();
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextColored(ui.look->faint, "%d of %d", std::min(state.tour_stop, last) + 1, last + 1);
+  ImGui::End();
+}
+
+}  // namespace attnscope::window

@@ -1,0 +1,89 @@
+#include "app/window/jobs/autosave.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+
+#include "core/view/session.h"
+
+namespace attnscope::window {
+
+namespace {
+
+constexpr std::string_view kPrefix = "autosave-", kSuffix = ".json";
+
+// The process that a file is named after; 0 when it is no such file.
+pid_t process_of(const std::string& name) {
+  if (name.size() <= kPrefix.size() + kSuffix.size()) return 0;
+  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return 0;
+  const char* first = name.data() + kPrefix.size();
+  const char* last = name.data() + name.size() - kSuffix.size();
+  pid_t process = 0;
+  const auto [end, error] = std::from_chars(first, last, process);
+  return error == std::errc() && end == last && process > 0 ? process : 0;
+}
+
+bool runs(pid_t process) {
+  return kill(process, 0) == 0 || errno == EPERM;
+}
+
+}  // namespace
+
+Autosave::Autosave(std::filesystem::path folder) : folder_(std::move(folder)) {
+  file_ = folder_ / (std::string(kPrefix) + std::to_string(getpid()) + std::string(kSuffix));
+}
+
+std::optional<std::filesystem::path> Autosave::abandoned() const {
+  std::error_code failed;
+  std::optional<std::filesystem::path> newest;
+  std::filesystem::file_time_type newest_time;
+  std::filesystem::directory_iterator files(folder_, failed);
+  for (; !failed && files != std::filesystem::directory_iterator(); files.increment(failed)) {
+    const std::filesystem::path& file = files->path();
+    const pid_t process = process_of(file.filename().string());
+    if (process == 0 || runs(process)) continue;
+    std::error_code ignored;
+    const auto time = std::filesystem::last_write_time(file, ignored);
+    if (!newest || time > newest_time) {
+      newest = file;
+      newest_time = time;
+    }
+  }
+  return newest;
+}
+
+std::string Autosave::keep(const Experiment& experiment, double seconds) {
+  if (!started_) {
+    seen_ = experiment;
+    started_ = true;
+  }
+  if (!(experiment == seen_)) {
+    seen_ = experiment;
+    if (!due_) due_ = seconds + kAutosaveSeconds;
+  }
+  if (!due_ || seconds < *due_) return "";
+  due_.reset();
+  try {
+    std::filesystem::create_directories(folder_);
+    save_session(file_, experiment);
+    failed_ = false;
+  } catch (const std::exception& e) {
+    const bool first = !failed_;
+    failed_ = true;
+    if (first) return std::string("The session is not being kept safe: ") + e.what();
+  }
+  return "";
+}
+
+std::optional<double> Autosave::due() const {
+  return due_;
+}
+
+void Autosave::finish() {
+  std::error_code ignored;
+  std::filesystem::remove(file_, ignored);
+}
+
+}  // namespace attnscope::window

@@ -1,0 +1,61 @@
+#include "app/window/jobs/play.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attnscope::window {
+
+namespace {
+
+const Animation& animation(const State& state) {
+  return *view(state.experiment.view.id).animation;
+}
+
+// The number as it is; where it is left to the view, or lies elsewhere, the beginning.
+double present(const State& state) {
+  const Animation& a = animation(state);
+  const Values values = view_values(state.experiment.view, state.experiment.view.id);
+  if (!values.has(a.key)) return a.from;
+  const Value& value = values.all().find(a.key)->second;
+  const double now = std::holds_alternative<Index>(value)
+                         ? static_cast<double>(std::get<Index>(value))
+                         : std::get<double>(value);
+  return now >= std::min(a.from, a.to) && now <= std::max(a.from, a.to) ? now : a.from;
+}
+
+}  // namespace
+
+bool can_play(const State& state) {
+  return state.trace != nullptr && view(state.experiment.view.id).animation.has_value();
+}
+
+void toggle_play(State& state) {
+  Playing& play = state.view.play;
+  if (play.on) {
+    play.on = false;
+  } else if (can_play(state)) {
+    play = {true, state.experiment.view.id, present(state), state.seconds};
+  }
+}
+
+void advance_play(State& state) {
+  Playing& play = state.view.play;
+  if (!play.on) return;
+  if (!can_play(state) || state.experiment.view.id != play.view) {
+    play.on = false;
+    return;
+  }
+  const Animation& a = animation(state);
+  const double passed = std::max(0.0, state.seconds - play.seconds);
+  play.seconds = state.seconds;
+  const double round = (play.value - a.from) / (a.to - a.from) + passed / a.seconds;
+  play.value = a.from + (round - std::floor(round)) * (a.to - a.from);
+  for (const Parameter& p : view(play.view).parameters) {
+    if (p.key != a.key) continue;
+    const bool whole = p.kind == Parameter::Kind::Integer;
+    set_view_value(state.experiment.view, play.view, a.key,
+                   whole ? Value(static_cast<Index>(std::llround(play.value))) : Value(play.value));
+  }
+}
+
+}  // namespace attnscope::window

@@ -1,0 +1,255 @@
+#include "app/window/panels/chrome.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "app/window/actions/actions.h"
+#include "app/window/files.h"
+#include "core/figure/plain_text.h"
+
+namespace attnscope::window {
+
+namespace {
+
+std::string milliseconds(double value) {
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), value < 10 ? "%.1f ms" : "%.0f ms", value);
+  return text.data();
+}
+
+// A dot between two facts.
+void dot(const Ui& ui) {
+  ImGui::SameLine();
+  ImGui::TextColored(ui.look->faint, "·");
+  ImGui::SameLine();
+}
+
+void draw_busy(Ui& ui, State& state) {
+  constexpr int kSpokes = 8;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float side = ImGui::GetTextLineHeight(), radius = side * 0.36F;
+  const int step = static_cast<int>(state.seconds * 10) % kSpokes;
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  for (int i = 0; i < kSpokes; ++i) {
+    const float angle = 6.2831853F * static_cast<float>(i) / kSpokes;
+    const int age = (step - i + kSpokes) % kSpokes;
+    draw.AddCircleFilled(
+        {at.x + side / 2 + radius * std::cos(angle), at.y + side / 2 + radius * std::sin(angle)},
+        ui.px(1.6), packed(ui.look->accent, 1.0F - 0.11F * static_cast<float>(age)));
+  }
+  ImGui::Dummy({side, side});
+  mark(ui, "busy");
+  ImGui::SameLine();
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "Running, %.1f s", state.busy_seconds);
+  ImGui::TextUnformatted(text.data());
+  ImGui::SameLine();
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(8), 0});
+  if (button(ui, "Cancel", "cancel")) action("cancel").run(state);
+  ImGui::PopStyleVar();
+  dot(ui);
+}
+
+void draw_notes(Ui& ui, const Trace& trace) {
+  if (trace.notes.empty()) return;
+  std::string line, all;
+  for (const std::string& note : trace.notes) {
+    line += (line.empty() ? "" : "; ") + note;
+    all += (all.empty() ? "" : "\n") + note;
+  }
+  dot(ui);
+  ImGui::PushStyleColor(ImGuiCol_Text, ui.look->warning);
+  ImGui::TextUnformatted(on_screen("⚠ " + line).c_str());
+  ImGui::PopStyleColor();
+  mark(ui, "notes");
+  hint(ui, all);
+}
+
+void draw_pending(Ui& ui, const State& state) {
+  if (state.view.pending.empty()) return;
+  dot(ui);
+  ImGui::TextColored(ui.look->accent, "%s", on_screen(state.view.pending).c_str());
+  mark(ui, "pending");
+  hint(ui,
+       "This map is too large to be kept: the part in sight is computed from queries and keys. "
+       "A preview looks at one row of each cell.");
+}
+
+// True when the notice was closed.
+bool draw_notice(Ui& ui, const Notice& notice, int index) {
+  const Look& look = *ui.look;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, close = ui.px(26);
+  const std::string shown = on_screen(notice.text);
+  const ImVec2 padding(ui.px(12), ui.px(7));
+  const float wrap = width - 2 * padding.x - close;
+  const ImVec2 extent = ImGui::CalcTextSize(shown.c_str(), nullptr, false, wrap);
+  const float height = extent.y + 2 * padding.y;
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const ImVec2 end(at.x + width, at.y + height);
+  draw.AddRectFilled(at, end, packed(look.raised), ui.px(6));
+  draw.AddRectFilled(at, {at.x + ui.px(4), end.y}, packed(notice.error ? look.error : look.accent),
+                     ui.px(2));
+  draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {at.x + padding.x, at.y + padding.y},
+               packed(look.text), shown.c_str(), nullptr, wrap);
+  ImGui::PushID(index);
+  ImGui::SetCursorScreenPos({end.x - close, at.y});
+  const bool closed = ImGui::InvisibleButton("close", {close, height});
+  mark(ui, "notice." + std::to_string(index) + ".close");
+  draw.AddText({end.x - close + ui.px(6), at.y + padding.y},
+               packed(ImGui::IsItemHovered() ? look.text : look.faint), "✕");
+  ImGui::PopID();
+  return closed;
+}
+
+// The newest, at the right end of the status line, where it covers nothing. Errors have a place of
+// their own.
+void draw_mild_notice(Ui& ui, State& state) {
+  std::erase_if(state.notices,
+                [&](const Notice& n) { return !n.error && state.seconds > n.until; });
+  const auto newest = std::find_if(state.notices.rbegin(), state.notices.rend(),
+                                   [](const Notice& n) { return !n.error; });
+  if (newest == state.notices.rend()) return;
+  const std::string shown = on_screen(newest->text);
+  const float width = ImGui::CalcTextSize(shown.c_str()).x + ui.px(14);
+  const float left = ImGui::GetItemRectMax().x + ui.px(24);  // after what stands there already
+  const float right = ImGui::GetWindowPos().x + ImGui::GetWindowWidth();
+  ImGui::SameLine();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::SetCursorScreenPos({std::max(left, right - width), at.y});
+  ImGui::TextColored(ui.look->accent, "%s", shown.c_str());
+  mark(ui, "notice");
+  hint(ui, newest->text);
+}
+
+void draw_abandoned(Ui& ui, State& state) {
+  if (state.abandoned.empty()) return;
+  ImGui::AlignTextToFramePadding();
+  ImGui::PushFont(ui.fonts.bold);
+  ImGui::TextUnformatted("The program ended before the last session was saved.");
+  ImGui::PopFont();
+  ImGui::SameLine();
+  const std::filesystem::path file = state.abandoned;
+  const bool typing = ImGui::GetIO().WantTextInput || state.text.focused || state.dialog_open();
+  const bool restores = button(ui, "Restore it", "autosave.restore", true);
+  hint(ui, "Go on with it.  (Return)");
+  if (restores || (!typing && take_key(ui, "Enter"))) {
+    if (open_path(state, file)) {  // it stays where it could not be read
+      state.session.clear();
+      state.abandoned.clear();
+    }
+  }
+  ImGui::SameLine();
+  if (button(ui, "Discard", "autosave.discard")) state.abandoned.clear();
+  hint(ui, "Forget it; Escape puts it off until the next start.");
+  std::error_code ignored;
+  if (state.abandoned.empty()) std::filesystem::remove(file, ignored);
+  if (!typing && take_key(ui, "Escape")) state.abandoned.clear();
+}
+
+}  // namespace
+
+void draw_menu_bar(Ui& ui, State& state) {
+  if (!ImGui::BeginMainMenuBar()) return;
+  for (const Menu menu : kMenus) {
+    const std::string name(to_string(menu));
+    const bool open = ImGui::BeginMenu(name.c_str());
+    mark(ui, "menu." + name);
+    if (!open) continue;
+    for (const Action& a : actions()) {
+      if (a.menu != menu) continue;
+      if (a.starts_group) ImGui::Separator();
+      const std::string key = a.shortcuts.empty() ? "" : to_string(a.shortcuts.front());
+      if (ImGui::MenuItem(a.label.c_str(), key.c_str(), a.checked && a.checked(state),
+                          a.enabled(state))) {
+        a.run(state);
+      }
+      mark(ui, "menu." + a.id);
+      hint(ui, help_of(a, state));
+    }
+    ImGui::EndMenu();
+  }
+  ImGui::EndMainMenuBar();
+}
+
+void draw_status_line(Ui& ui, State& state) {
+  ImGui::PushFont(ui.fonts.small);
+  if (state.busy_seconds > kBusyShown) draw_busy(ui, state);
+  if (!state.error.empty()) {
+    ImGui::PushStyleColor(ImGuiCol_Text, ui.look->error);
+    ImGui::TextUnformatted(on_screen(state.error).c_str());
+    ImGui::PopStyleColor();
+    mark(ui, "error");
+    hint(ui, state.error + (state.trace ? "\nThe picture still shows what came before." : ""));
+  } else if (state.trace != nullptr) {
+    const Trace& trace = *state.pictured_trace();
+    if (state.shows_other()) {
+      ImGui::TextColored(ui.look->accent, "B while Shift is held");
+      mark(ui, "shows_other");
+      dot(ui);
+    }
+    if (trace.given) {
+      ImGui::TextUnformatted("Read from a file");
+    } else {
+      ImGui::TextUnformatted(on_screen(trace.backend).c_str());
+      mark(ui, "backend_name");
+      hint(ui, "What computed the attention.");
+      dot(ui);
+      ImGui::TextUnformatted(milliseconds(trace.milliseconds).c_str());
+      hint(ui, "The time of the forward pass.");
+    }
+    dot(ui);
+    const std::size_t tokens = trace.tokens.size();
+    const std::string count = grouped(static_cast<long long>(tokens));
+    ImGui::TextUnformatted((count + (tokens == 1 ? " token" : " tokens")).c_str());
+    draw_pending(ui, state);
+    draw_notes(ui, trace);
+  } else {
+    ImGui::TextColored(ui.look->faint, "%s", state.busy_seconds > 0 ? "First run" : "Ready");
+  }
+  draw_mild_notice(ui, state);
+  ImGui::PopFont();
+}
+
+void draw_notices(Ui& ui, State& state) {
+  const bool errors = std::ranges::any_of(state.notices, &Notice::error);
+  if (!errors && state.abandoned.empty()) return;
+  const ImGuiViewport& screen = *ImGui::GetMainViewport();
+  const float width = std::min(ui.px(620), screen.WorkSize.x - ui.px(40));
+  ImGui::SetNextWindowPos(
+      {screen.WorkPos.x + screen.WorkSize.x / 2, screen.WorkPos.y + screen.WorkSize.y - ui.px(40)},
+      ImGuiCond_Always, {0.5F, 1.0F});
+  ImGui::SetNextWindowSize({width, 0});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(10), ui.px(10)});
+  ImGui::Begin("##notices", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing);
+  ImGui::PopStyleVar();
+  draw_abandoned(ui, state);
+  for (int i = static_cast<int>(state.notices.size()) - 1; i >= 0; --i) {
+    if (!state.notices[static_cast<std::size_t>(i)].error) continue;
+    if (draw_notice(ui, state.notices[static_cast<std::size_t>(i)], i)) {
+      state.notices.erase(state.notices.begin() + i);
+    }
+  }
+  ImGui::End();
+}
+
+void draw_splitter(Ui& ui, const char* id, double& width, double sign, float height) {
+  const float wide = ui.px(5);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::InvisibleButton(id, {wide, height});
+  mark(ui, id);
+  const bool active = ImGui::IsItemActive();
+  if (active || ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+  if (active) width += sign * static_cast<double>(ImGui::GetIO().MouseDelta.x) / ui.scale;
+  width = std::clamp(width, kLeastPanel, kMostPanel);
+  const float middle = std::floor(at.x + wide / 2);
+  ImGui::GetWindowDrawList()->AddRectFilled(
+      {middle, at.y}, {middle + ui.px(1), at.y + height},
+      packed(active || ImGui::IsItemHovered() ? ui.look->accent : ui.look->line));
+}
+
+}  // namespace attnscope::window

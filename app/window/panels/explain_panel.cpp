@@ -1,0 +1,365 @@
+#include "app/window/panels/explain_panel.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <string_view>
+#include <vector>
+
+#include "app/window/widgets/parameter_edit.h"
+#include "app/window/widgets/selection.h"
+#include "core/analysis/pair.h"
+#include "core/analysis/row.h"
+#include "core/view/parts/focus.h"
+#include "core/view/view.h"
+
+namespace attnscope::window {
+
+namespace {
+
+constexpr Index kStrongest = 5;
+
+// Four significant digits, without the noise of exponents where they are not needed.
+std::string number(double value) {
+  if (value == 0) return "0";  // never "-0"
+  std::array<char, 32> text;
+  const bool plain = std::abs(value) >= 1e-3 && std::abs(value) < 1e5;
+  std::snprintf(text.data(), text.size(), plain ? "%.4g" : "%.2e", value);
+  return text.data();
+}
+
+// A line of a list: what on the left, how much on the right.
+void fact(const Ui& ui, const char* what, const std::string& value, const char* help = "") {
+  ImGui::TextColored(ui.look->faint, "%s", what);
+  hint(ui, help);
+  const std::string shown = on_screen(value);
+  const float width = ImGui::CalcTextSize(shown.c_str()).x;
+  const float start = ImGui::GetCursorStartPos().x;
+  const float left = start + ImGui::CalcTextSize(what).x + ImGui::GetStyle().ItemSpacing.x;
+  const float at = ImGui::GetContentRegionMax().x - width;
+  if (at >= left) {
+    ImGui::SameLine(at);
+  } else {  // in a narrow panel below
+    ImGui::SetCursorPosX(std::max(at, start));
+  }
+  ImGui::TextUnformatted(shown.c_str());
+}
+
+void bar(const Ui& ui, double share, const ImVec4& colour) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, height = ui.px(5);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.AddRectFilled(at, {at.x + width, at.y + height}, packed(ui.look->raised), height / 2);
+  const float filled = width * static_cast<float>(std::clamp(share, 0.0, 1.0));
+  if (filled > height) {
+    draw.AddRectFilled(at, {at.x + filled, at.y + height}, packed(colour), height / 2);
+  }
+  ImGui::Dummy({width, height});
+}
+
+const char* term_label(Term term) {
+  switch (term) {
+    case Term::Content:
+      return "content · content";
+    case Term::ContentPosition:
+      return "content · position";
+    case Term::PositionContent:
+      return "position · content";
+    case Term::PositionPosition:
+      return "position · position";
+    case Term::Bias:
+      return "+ position bias";
+    case Term::Factor:
+      return "× distance factor";
+  }
+  return "";
+}
+
+void keep_weights(const std::shared_ptr<const Trace>& trace, const AttentionTap& tap,
+                  Index head_in_group, const Hit& hit, RowWeights& kept) {
+  if (kept.trace != trace || kept.layer != hit.layer || kept.head != hit.head ||
+      kept.query != hit.query) {
+    kept = {trace, hit.layer, hit.head, hit.query, tap.rows(head_in_group, hit.query, 1)};
+  }
+}
+
+void draw_chips(Ui& ui, const std::string& query, const std::string& key) {
+  // On the same line as the item before where there is room.
+  const auto follow = [](float width) {
+    const float right = ImGui::GetContentRegionMax().x + ImGui::GetWindowPos().x;
+    const float gap = ImGui::GetStyle().ItemSpacing.x;
+    if (ImGui::GetItemRectMax().x + gap + width <= right) ImGui::SameLine();
+  };
+  const float all = ImGui::GetContentRegionAvail().x;
+  chip(ui, query, ui.look->query, ui.look->on_accent);
+  hint(ui, query);
+  follow(ImGui::CalcTextSize("looks at").x);
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextColored(ui.look->faint, "looks at");
+  follow(chip_width(ui, key, all));
+  chip(ui, key, ui.look->key, ui.look->on_accent);
+  hint(ui, key);
+}
+
+void draw_score(Ui& ui, const AttentionTap& tap, Index head, const Hit& hit) {
+  if (tap.result.part == nullptr) return;
+  const auto pair = pair_score(*tap.result.part, head, hit.query, hit.key);
+  if (!pair) return;
+  fact(ui, "q · k", number(pair->product), "The product of the query's and the key's vectors.");
+  fact(ui, "× scale", number(static_cast<double>(tap.result.part->scale)),
+       "One over the square root of the head's size, unless the encoding says otherwise.");
+  if (pair->terms.size() > 1) {
+    for (const auto& [term, value] : pair->terms) fact(ui, term_label(term), number(value));
+  }
+  fact(ui, "Score", number(pair->score), "What goes into the softmax.");
+}
+
+void draw_rule(Ui& ui, const AttentionTap& tap, Index head, const Hit& hit) {
+  const Pattern& pattern = *tap.result.pattern;
+  const int rule = pattern.rule(pattern.heads() == 1 ? 0 : head, hit.query, hit.key);
+  if (rule >= 0) {
+    fact(ui, "Allowed by", pattern.rules()[static_cast<std::size_t>(rule)],
+         "The rule of the variant that lets this query see this key.");
+    return;
+  }
+  ImGui::TextColored(ui.look->warning, "Not allowed");
+  const bool after =
+      tap.causal && key_position(tap, head, hit.key) > query_position(tap, hit.query);
+  faint(ui, after ? "The key comes after the query." : "No rule of the variant admits this pair.");
+}
+
+void draw_row(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor& weights) {
+  const RowStatistics row = row_statistics(weights.data(), weights.dim(1), kStrongest);
+  heading(ui, "Row of the query");
+  fact(ui, "Entropy", number(row.entropy) + (row.entropy == 1 ? " bit" : " bits"),
+       "How widely the query looks: 0 bits is one key, 3 bits as much as 8 keys alike.");
+  fact(ui, "As many as", number(row.effective) + " equal keys", "Two to the power of the entropy.");
+  if (row.largest < 0) {
+    faint(ui, "This query may see no key: its row is empty.");
+    return;
+  }
+  for (const Index j : row.strongest) {
+    const auto weight = static_cast<double>(weights[j]);
+    ImGui::PushFont(ui.fonts.small);
+    const std::string key = key_label(trace, tap, j), amount = number(weight);
+    const float room = ImGui::GetContentRegionAvail().x - ImGui::GetStyle().ItemSpacing.x -
+                       ImGui::CalcTextSize(amount.c_str()).x;
+    fact(ui, fitted(on_screen(key), room).c_str(), amount, key.c_str());
+    ImGui::PopFont();
+    bar(ui, weight, ui.look->key);
+  }
+}
+
+// A query or a key alone; `row`: the query's weights.
+void draw_token(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor& row,
+                const Hit& hit) {
+  const bool is_query = hit.query >= 0;
+  const std::string label =
+      is_query ? query_label(trace, tap, hit.query) : key_label(trace, tap, hit.key);
+  chip(ui, label, is_query ? ui.look->query : ui.look->key, ui.look->on_accent);
+  hint(ui, label);
+  fact(ui, is_query ? "Query i" : "Key j", std::to_string(is_query ? hit.query : hit.key),
+       "Its position, from 0.");
+  if (is_query) draw_row(ui, trace, tap, row);
+}
+
+// Which of two runs a pair is of; nothing where there is one.
+std::string run_name(const State& state, const Hit& hit) {
+  const bool both = view(state.experiment.view.id).shows_reference;
+  if (state.experiment.others.empty()) return hit.of_reference ? ", before" : "";
+  if (hit.of_reference) return ", of B";
+  return both ? ", of A" : "";
+}
+
+// Whether the picture turns the pair by other positions or settings than the run did.
+bool turns_otherwise(const State& state) {
+  const ViewSettings& settings = state.experiment.view;
+  if (settings.id != "rope") return false;
+  const auto encoding = effective_encoding(state);
+  if (!encoding || encoding->id != "rope") return true;
+  const Values values = view_values(settings, settings.id);
+  return std::ranges::any_of(view(settings.id).parameters, [&](const Parameter& p) {
+    return p.key != "reach" && !is_initial(p, values);
+  });
+}
+
+void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
+  heading(ui, "Pair under the pointer", true);
+  const std::optional<Hit>& hit = state.view.hit;
+  Index head = 0;
+  const auto& trace = hit && hit->of_reference ? state.reference : state.trace;
+  const AttentionTap* tap = hit && trace ? trace->find(hit->layer, hit->head, &head) : nullptr;
+  if (tap == nullptr) {
+    faint(ui,
+          "Point at a cell of the picture to see which tokens it joins, and why its weight is "
+          "what it is.");
+    return;
+  }
+  faint(ui, "Layer " + std::to_string(hit->layer) + ", head " + std::to_string(hit->head) +
+                run_name(state, *hit));
+  const bool is_pair =
+      hit->query >= 0 && hit->query < tap->queries() && hit->key >= 0 && hit->key < tap->keys();
+  const bool is_query = hit->query >= 0 && hit->query < tap->queries() && hit->key < 0;
+  const bool is_key = hit->key >= 0 && hit->key < tap->keys() && hit->query < 0;
+  if (is_key) {
+    draw_token(ui, *trace, *tap, {}, *hit);
+    return;
+  }
+  if (!is_pair && !is_query) {
+    if (hit->query < 0) faint(ui, "Click to open it as a map.");
+    return;
+  }
+  try {
+    keep_weights(trace, *tap, head, *hit, kept);
+  } catch (const std::exception& e) {  // a lost device, or weights that were not kept
+    faint(ui, e.what());
+    return;
+  }
+  const Tensor& weights = kept.weights;
+  if (!is_pair) {
+    draw_token(ui, *trace, *tap, weights, *hit);
+    return;
+  }
+  const auto weight = static_cast<double>(weights[hit->key]);
+  draw_chips(ui, query_label(*trace, *tap, hit->query), key_label(*trace, *tap, hit->key));
+  fact(ui, "Query i, key j", std::to_string(hit->query) + ", " + std::to_string(hit->key),
+       "Positions from 0.");
+  if (turns_otherwise(state)) {
+    faint(ui,
+          "This is the tokens' own pair, at their own positions, as the model scores it. The "
+          "picture has them at other positions or turns them otherwise: its score is another.");
+  }
+  if (!hit->shown.empty()) fact(ui, "Shown", hit->shown, "What the picture shows at this place.");
+  draw_score(ui, *tap, head, *hit);
+  fact(ui, "Weight", number(weight), "The share of the query's attention: its row adds up to 1.");
+  bar(ui, weight, ui.look->accent);
+  draw_rule(ui, *tap, head, *hit);
+  draw_row(ui, *trace, *tap, weights);
+}
+
+float widest_line(const std::string& text) {
+  return ImGui::CalcTextSize(text.c_str()).x;
+}
+
+// A space at which a line may break.
+struct Break {
+  std::size_t at;
+  int cost;
+};
+
+// Rather outside of brackets than within, after a comma and before an operator; but neither after a
+// bracket that opens nor before one that closes.
+std::vector<Break> breaks_of(const std::string& line) {
+  constexpr std::array<std::string_view, 15> kOperators = {"=", "+", "−", "·", "/", "∘", "≤", "<",
+                                                           "∝", "⇔", "≈", "∪", "∈", ":", "or"};
+  const auto is_in = [](std::string_view set, char c) {
+    return set.find(c) != std::string_view::npos;
+  };
+  std::vector<Break> breaks;
+  int depth = 0;
+  std::size_t word = 0;
+  for (std::size_t i = 0; i + 1 < line.size(); ++i) {
+    const char c = line[i];
+    if (is_in("([{", c)) ++depth;
+    if (is_in(")]}", c)) --depth;
+    if (c != ' ') continue;
+    const std::string_view before = std::string_view(line).substr(word, i - word);
+    word = i + 1;
+    if (before.empty() || is_in("([{", before.back()) || is_in(")]}", line[i + 1])) continue;
+    const bool cuts = std::ranges::find(kOperators, before) != kOperators.end();
+    const bool wide = line[i + 1] == ' ';  // two spaces part more than one
+    breaks.push_back(
+        {i, 4 * depth + (cuts ? 3 : 0) - (wide ? 2 : 0) - (is_in(",;", before.back()) ? 1 : 0)});
+  }
+  return breaks;
+}
+
+// An equation in as many lines as its length takes.
+std::string broken(const std::string& line, float width) {
+  const std::vector<Break> breaks = breaks_of(line);
+  std::string lines, indent;
+  std::size_t begin = 0;
+  const auto piece = [&](std::size_t end) { return indent + line.substr(begin, end - begin); };
+  while (widest_line(piece(line.size())) > width) {
+    // The farthest of the cheapest that leave no line half empty.
+    const Break* best = nullptr;
+    float best_filled = 0;
+    for (const Break& b : breaks) {
+      if (b.at <= begin) continue;
+      const float filled = widest_line(piece(b.at));
+      if (filled > width) break;
+      if (best != nullptr && b.cost > best->cost && best_filled > width / 2) continue;
+      best = &b;
+      best_filled = filled;
+    }
+    if (best == nullptr) break;  // one word longer than a line
+    lines += piece(best->at) + "\n";
+    begin = std::min(line.find_first_not_of(' ', best->at), line.size());
+    indent = "   ";
+  }
+  return lines + piece(line.size());
+}
+
+// Equations side by side ("a = b,   c = d") below one another where they do not fit in a line.
+std::string equation_lines(std::string text, float width) {
+  constexpr std::string_view kBetween = ",   ";
+  if (widest_line(text) <= width) return text;
+  for (std::size_t at = text.find(kBetween); at != std::string::npos; at = text.find(kBetween)) {
+    text.replace(at, kBetween.size(), "\n");
+  }
+  return text;
+}
+
+// On a ground of its own; in smaller letters where that spares a line its break.
+void draw_equation(const Ui& ui, const std::string& equation) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  const ImVec2 padding(ui.px(9), ui.px(7));
+  const float room = width - 2 * padding.x;
+  const std::string shown = equation_lines(on_screen(equation), room);
+  const bool small = widest_line(shown) > room;
+  if (small) ImGui::PushFont(ui.fonts.small);
+  std::string lines;
+  for (std::size_t begin = 0; begin <= shown.size();) {
+    const std::size_t end = std::min(shown.find('\n', begin), shown.size());
+    lines += (begin > 0 ? "\n" : "") + broken(shown.substr(begin, end - begin), room);
+    begin = end + 1;
+  }
+  const ImVec2 extent = ImGui::CalcTextSize(lines.c_str(), nullptr, false, room);
+  const ImVec2 end(at.x + width, at.y + extent.y + 2 * padding.y);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.AddRectFilled(at, end, packed(ui.look->field), ImGui::GetStyle().FrameRounding);
+  draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {at.x + padding.x, at.y + padding.y},
+               packed(ui.look->text), lines.c_str(), nullptr, room);
+  if (small) ImGui::PopFont();
+  ImGui::Dummy({width, end.y - at.y});
+}
+
+void draw_info(Ui& ui, const char* title, const Info& info) {
+  heading(ui, title);
+  ImGui::TextUnformatted(info.label.c_str());
+  if (!info.equation.empty()) draw_equation(ui, info.equation);
+  paragraph(ui, info.summary);
+  if (!info.cost.empty()) faint(ui, "Cost: " + info.cost);
+  if (!info.source.empty()) faint(ui, "Source: " + info.source);
+}
+
+}  // namespace
+
+void draw_explain_panel(Ui& ui, const State& state, RowWeights& weights) {
+  draw_pair(ui, state, weights);
+  if (state.trace != nullptr && state.trace->given) {
+    heading(ui, "Attention");
+    faint(ui, "As it stands in the file: which variant and encoding made it is not known.");
+    return;
+  }
+  if (const auto chosen = effective_variant(state)) {
+    draw_info(ui, "Attention", variant(chosen->id));
+  }
+  if (const auto chosen = effective_encoding(state)) {
+    draw_info(ui, "Position", encoding(chosen->id));
+  }
+}
+
+}  // namespace attnscope::window

@@ -1,0 +1,20 @@
+// Why the picture looks as it does: the pair under the pointer, its row, and what the variant and
+// the encoding compute.
+#pragma once
+
+#include "app/window/state.h"
+#include "app/window/widgets/ui.h"
+
+namespace attnscope::window {
+
+// The weights of the query under the pointer, kept because they may have to be derived or
+// downloaded. Made by the program, filled by the panel.
+struct RowWeights {
+  std::shared_ptr<const Trace> trace;
+  Index layer = -1, head = -1, query = -1;
+  Tensor weights;  // [1, L_k]
+};
+
+void draw_explain_panel(Ui& ui, const State& state, RowWeights& weights);
+
+}  // namespace attnscope::window

@@ -1,0 +1,29 @@
+#include "app/window/panels/intervention_panel.h"
+
+#include "core/view/parts/describe.h"
+
+namespace attnscope::window {
+
+void draw_intervention_panel(Ui& ui, State& state) {
+  Interventions& list = state.edited().interventions;
+  if (list.empty()) return;
+  const Trace* trace = state.edited_trace();
+  const auto name = [trace](std::int32_t id) {
+    return trace != nullptr && trace->tokenizer ? token_label(*trace, id) : std::string();
+  };
+  heading(ui, "Interventions");
+  std::size_t taken_back = list.size();
+  for (std::size_t n = 0; n < list.size(); ++n) {
+    ImGui::PushID(static_cast<int>(n));
+    const std::string id = "intervention." + std::to_string(n);
+    if (button(ui, "✕", id)) taken_back = n;
+    hint(ui, "Take this back.");
+    ImGui::SameLine();
+    ImGui::AlignTextToFramePadding();
+    paragraph(ui, describe(list[n], name));
+    ImGui::PopID();
+  }
+  if (taken_back < list.size()) list.erase(list.begin() + static_cast<std::ptrdiff_t>(taken_back));
+}
+
+}  // namespace attnscope::window

@@ -1,0 +1,189 @@
+#include "app/window/panels/model_panel.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/window/actions/actions.h"
+#include "app/window/widgets/selection.h"
+
+namespace attnscope::window {
+
+namespace {
+
+std::string model_label(const std::string& model) {
+  const std::string name = std::filesystem::path(model).filename().string();
+  return name.empty() ? model : name;
+}
+
+void draw_models(Ui& ui, State& state, const ModelPanel& panel) {
+  heading(ui, "Model");
+  ImGui::SetNextItemWidth(-1);
+  const bool open = begin_combo(ui, "##model", on_screen(model_label(state.edited().model)));
+  mark(ui, "model");
+  if (!open) {
+    hint(ui, "The model whose attention is shown.");
+    return;
+  }
+  for (const std::string& name : panel.models) {
+    if (list_row(ui, on_screen(name), name == state.edited().model)) {
+      state.edited().model = name;
+    }
+    mark(ui, "model." + name);
+  }
+  ImGui::Separator();
+  if (list_row(ui, action("open_model").label, false)) action("open_model").run(state);
+  mark(ui, "model.open");
+  ImGui::EndCombo();
+}
+
+// One entry of a list of variants or encodings. True when clicked.
+bool draw_entry(Ui& ui, const Entry& entry, bool chosen, std::string_view scope) {
+  const bool clicked = list_row(ui, on_screen(entry.label), chosen, entry.refusal.empty());
+  mark(ui, std::string(scope) + ".type." + (entry.id.empty() ? "model" : entry.id));
+  hint(ui, entry.refusal.empty() ? entry.summary : "Not here: " + entry.refusal);
+  return clicked;
+}
+
+// The combo of a list under its groups' headings. Returns the clicked entry or null.
+const Entry* draw_list(Ui& ui, const std::vector<Entry>& entries, const std::string& chosen,
+                       const std::string& preview, std::string_view scope) {
+  const Entry* clicked = nullptr;
+  ImGui::SetNextItemWidth(-1);
+  ImGui::PushID(scope.data());
+  const bool open = begin_combo(ui, "##type", on_screen(preview), ImGuiComboFlags_HeightLarge);
+  mark(ui, std::string(scope) + ".type");
+  if (open) {
+    std::string group;
+    for (const Entry& entry : entries) {
+      if (entry.group != group) {
+        group = entry.group;
+        ImGui::Spacing();
+        ImGui::PushFont(ui.fonts.small);
+        ImGui::TextDisabled("%s", group.c_str());
+        ImGui::PopFont();
+      }
+      if (draw_entry(ui, entry, entry.id == chosen, scope)) clicked = &entry;
+    }
+    ImGui::EndCombo();
+  }
+  ImGui::PopID();
+  return clicked;
+}
+
+// For which heads the choices below hold, and which hold for others.
+void draw_scope(Ui& ui, State& state) {
+  const std::string layer = "Layer " + std::to_string(state.edited().view.layer);
+  const std::string head = "Head " + std::to_string(state.edited().view.head);
+  const bool some = state.layers() > 0;
+  if (!some) state.scope = ChoiceScope::All;
+  heading(ui, "Choices for");
+  const int clicked = segments(
+      ui, "scope",
+      {{"All heads", "Attention and position are chosen for all heads of all layers.", "all"},
+       {layer.c_str(),
+        "They are chosen for the layer that is shown, in place of what holds for all.", "layer",
+        some},
+       {head.c_str(),
+        "They are chosen for the head that is shown, in place of what holds for its layer.", "head",
+        some}},
+      static_cast<int>(state.scope));
+  if (clicked >= 0) state.scope = static_cast<ChoiceScope>(clicked);
+  if (state.edited().groups.empty()) return;
+  ImGui::PushFont(ui.fonts.small);
+  for (const std::string& line : describe_groups(state.edited())) paragraph(ui, line);
+  ImGui::PopFont();
+  if (button(ui, "The same for all heads", "scope.clear")) state.edited().groups.clear();
+  hint(ui, "Takes back what was chosen for some heads.");
+}
+
+// The list of variants or encodings with the chosen one's parameters. An empty choice means what
+// holds without one.
+void draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& choice, ListTexts& texts) {
+  heading(ui, list.title);
+  const std::string chosen = choice ? choice->id : "";
+  if (const Entry* clicked = draw_list(ui, list.entries, chosen, list.preview, list.scope)) {
+    if (clicked->id.empty()) {
+      choice.reset();
+    } else if (clicked->id != chosen) {
+      choice = Choice{clicked->id, clicked->start};
+    }
+    return;  // `list` speaks of what was chosen before
+  }
+  if (list.now == nullptr) return;
+  // Moving a slider of what the model has makes it a choice of one's own.
+  Values values = choice ? choice->values : list.model_values;
+  const bool refused = !choice && list.model_mixed;
+  if (refused) return;
+  if (draw_parameters(ui, list.scope, list.now->parameters, list.refusal, values, texts)) {
+    choice = Choice{list.now->id, values};
+  }
+}
+
+void draw_causal(Ui& ui, State& state) {
+  std::optional<bool>& causal = state.edited().causal;
+  ImGui::TextUnformatted("Direction");
+  const int chosen = !causal ? 0 : (*causal ? 1 : 2);
+  const auto help = [](const std::string& refusal, const char* otherwise) {
+    return refusal.empty() ? otherwise : "Not here: " + refusal;
+  };
+  const std::string not_causal = causal_refusal(state, true);
+  const std::string not_both = causal_refusal(state, false);
+  const std::string on = help(not_causal, "Each token sees itself and what comes before.");
+  const std::string off = help(not_both, "Each token sees all tokens, also those after it.");
+  const int clicked = segments(ui, "causal",
+                               {{"Model", "As the model was trained.", "model"},
+                                {"Causal", on.c_str(), "yes", not_causal.empty()},
+                                {"Both ways", off.c_str(), "no", not_both.empty()}},
+                               chosen);
+  if (clicked == 0) causal.reset();
+  if (clicked > 0) causal = clicked == 1;
+}
+
+void draw_backend(Ui& ui, State& state) {
+  heading(ui, "Computed by");
+  constexpr BackendChoice kChoices[] = {BackendChoice::Auto, BackendChoice::Cpu,
+                                        BackendChoice::Gpu};
+  const auto at = std::find(std::begin(kChoices), std::end(kChoices), state.edited().backend);
+  const int clicked = segments(
+      ui, "backend",
+      {{"Auto", "Whichever is there and faster.", "auto"},
+       {"CPU", "The processor.", "cpu"},
+       {"GPU", "OpenGL compute shaders; refused with a reason where they cannot run.", "gpu"}},
+      static_cast<int>(at - std::begin(kChoices)));
+  if (clicked >= 0) state.edited().backend = kChoices[clicked];
+}
+
+}  // namespace
+
+void draw_edited_switch(Ui& ui, State& state) {
+  if (state.experiment.others.empty()) return;
+  const int clicked =
+      segments(ui, "edited",
+               {{"Edit A", "What is set below holds for A.", "a"},
+                {"Edit B", "What is set below holds for B, which A is compared with.", "b"}},
+               state.edits_other() ? 1 : 0);
+  if (clicked >= 0) state.editing_other = clicked == 1;
+  ImGui::Spacing();
+}
+
+void draw_model_panel(Ui& ui, State& state, ModelPanel& panel) {
+  Experiment& e = state.edited();
+  if (e.tensors.file.empty()) {
+    draw_models(ui, state, panel);
+    draw_scope(ui, state);
+  } else if (state.trace == nullptr || state.trace->given) {
+    return;  // there is nothing to compute, and so nothing to choose
+  } else {
+    state.scope = ChoiceScope::All;  // one choice for all heads
+  }
+  std::optional<Choice> variant = scoped_variant(e, state.scope);
+  draw_choice(ui, variant_list(state), variant, panel.lists);
+  choose_variant(e, state.scope, std::move(variant));
+  draw_causal(ui, state);
+  std::optional<Choice> encoding = scoped_encoding(e, state.scope);
+  draw_choice(ui, encoding_list(state), encoding, panel.lists);
+  choose_encoding(e, state.scope, std::move(encoding));
+  draw_backend(ui, state);
+}
+
+}  // namespace attnscope::window

@@ -1,0 +1,341 @@
+#include "app/window/panels/parameter_panel.h"
+
+#include <algorithm>
+
+#include "app/window/widgets/parameter_edit.h"
+
+namespace attnscope::window {
+
+namespace {
+
+constexpr std::size_t kMostSegments = 3;
+constexpr double kNumberWidth = 84, kResetWidth = 22, kLeftOutWidth = 96;  // units
+constexpr double kStripSlider = 84, kStripNumber = 52;                     // units
+
+bool is_number(const Parameter& p) {
+  return p.kind == Parameter::Kind::Integer || p.kind == Parameter::Kind::Real;
+}
+
+// Before the field of a parameter: what is typed goes there when it was just opened.
+void focus_when_opened(const std::string& id, ListTexts& texts) {
+  if (texts.opened != id) return;
+  ImGui::SetKeyboardFocusHere();
+  texts.opened.clear();
+}
+
+// In place of an optional parameter's field while it is left out. Returns whether it was clicked,
+// which gives the parameter and opens its field.
+bool draw_left_out(Ui& ui, const Parameter& p, Values& values, const std::string& id, float width,
+                   ListTexts& texts) {
+  const bool clicked = button(ui, p.left_out.c_str(), id, false, width);
+  hint(ui, p.help + " Click to set it by hand.");
+  if (!clicked) return false;
+  values = given(p, values);
+  if (p.kind != Parameter::Kind::Choice && p.kind != Parameter::Kind::Flag) texts.opened = id;
+  return true;
+}
+
+// The label with its symbol, and its hint.
+void draw_label(Ui& ui, const Parameter& p) {
+  ImGui::BeginGroup();
+  ImGui::TextUnformatted(p.label.c_str());
+  if (!p.symbol.empty() && p.symbol != p.key) {
+    ImGui::SameLine();
+    ImGui::TextDisabled("%s", p.symbol.c_str());
+  }
+  ImGui::EndGroup();
+  hint(ui, p.help);
+}
+
+// At the right end of the label's line: back to the default. True when clicked.
+bool draw_reset(Ui& ui, const Parameter& p, const Values& values, const std::string& id) {
+  if (is_initial(p, values)) return false;
+  ImGui::SameLine(ImGui::GetContentRegionMax().x - ui.px(kResetWidth));
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(2), ui.px(2)});
+  ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0);
+  ImGui::PushStyleColor(ImGuiCol_Button, ImVec4(0, 0, 0, 0));
+  const bool clicked = ImGui::Button("↺", {ui.px(kResetWidth), 0});
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar(2);
+  mark(ui, id + ".reset");
+  const std::string initial = to_text(p.initial);
+  hint(ui, "Back to " + (p.optional ? p.left_out : choice_label(p, initial)));
+  return clicked;
+}
+
+// The number, to be typed.
+bool draw_number(Ui& ui, const Parameter& p, Values& values, const std::string& id, double width,
+                 ListTexts& texts) {
+  focus_when_opened(id, texts);
+  ImGui::SetNextItemWidth(ui.px(width));
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(2)});
+  bool changed = false;
+  if (p.kind == Parameter::Kind::Integer) {
+    ImS64 value = values.integer(p.key);
+    changed = ImGui::InputScalar("##number", ImGuiDataType_S64, &value, nullptr, nullptr, "%lld",
+                                 ImGuiInputTextFlags_EnterReturnsTrue);
+    changed |= ImGui::IsItemDeactivatedAfterEdit();
+    if (changed) values.set(p.key, clamped(p, static_cast<Index>(value)));
+  } else {
+    double value = values.real(p.key);
+    changed = ImGui::InputScalar("##number", ImGuiDataType_Double, &value, nullptr, nullptr,
+                                 number_format(p).c_str(), ImGuiInputTextFlags_EnterReturnsTrue);
+    changed |= ImGui::IsItemDeactivatedAfterEdit();
+    if (changed) values.set(p.key, clamped(p, value));
+  }
+  ImGui::PopStyleVar();
+  mark(ui, id + ".number");
+  hint(ui, p.help + " Click to type: " + expected_text(p) + ".");
+  return changed;
+}
+
+// Without its number, which stands in a field beside it: on the slider the knob would hide it.
+bool draw_slider(const Parameter& p, Values& values) {
+  ImGuiSliderFlags flags = ImGuiSliderFlags_NoInput;
+  if (p.slider_logarithmic) flags |= ImGuiSliderFlags_Logarithmic;
+  ImGui::PushStyleColor(ImGuiCol_Text, ImVec4(0, 0, 0, 0));
+  bool changed = false;
+  if (p.kind == Parameter::Kind::Integer) {
+    ImS64 value = values.integer(p.key);
+    const auto least = static_cast<ImS64>(p.slider_least), most = static_cast<ImS64>(p.slider_most);
+    changed =
+        ImGui::SliderScalar("##slider", ImGuiDataType_S64, &value, &least, &most, "%lld", flags);
+    if (changed) values.set(p.key, clamped(p, static_cast<Index>(value)));
+  } else {
+    double value = values.real(p.key);
+    changed = ImGui::SliderScalar("##slider", ImGuiDataType_Double, &value, &p.slider_least,
+                                  &p.slider_most, number_format(p).c_str(), flags);
+    if (changed) values.set(p.key, clamped(p, value));
+  }
+  ImGui::PopStyleColor();
+  return changed;
+}
+
+bool draw_thin_slider(Ui& ui, const Parameter& p, Values& values) {
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(2), 0});
+  ImGui::PushStyleVar(ImGuiStyleVar_FrameRounding, ui.px(6));
+  ImGui::PushStyleVar(ImGuiStyleVar_GrabRounding, ui.px(6));
+  ImGui::PushFont(ui.fonts.tiny);
+  const bool changed = draw_slider(p, values);
+  ImGui::PopFont();
+  ImGui::PopStyleVar(3);
+  return changed;
+}
+
+// Why this choice cannot be taken with the other values as they are; empty: it can.
+std::string choice_refusal(const Parameter& p, const Values& values, const std::string& choice,
+                           const ValuesRefusal& refusal) {
+  if (!refusal) return "";
+  Values next = values;
+  next.set(p.key, choice);
+  const std::string reason = refusal(next);
+  return reason.empty() ? "" : "Not here: " + reason;
+}
+
+bool draw_combo(Ui& ui, const Parameter& p, Values& values, const std::string& id,
+                const ValuesRefusal& refusal) {
+  const std::string now = values.choice(p.key);
+  if (!begin_combo(ui, "##value", choice_label(p, now))) return false;
+  for (const std::string& choice : p.choices) {
+    const std::string reason = choice_refusal(p, values, choice, refusal);
+    if (list_row(ui, choice_label(p, choice), choice == now, reason.empty()))
+      values.set(p.key, choice);
+    mark(ui, id + "." + choice);
+    hint(ui, reason);
+  }
+  ImGui::EndCombo();
+  return values.choice(p.key) != now;
+}
+
+bool draw_choice(Ui& ui, const Parameter& p, Values& values, const std::string& id,
+                 const ValuesRefusal& refusal) {
+  if (p.choices.size() > kMostSegments) return draw_combo(ui, p, values, id, refusal);
+  const std::string now = values.choice(p.key);
+  std::vector<Segment> choices;
+  std::vector<std::string> reasons;
+  for (const std::string& choice : p.choices) {
+    reasons.push_back(choice_refusal(p, values, choice, refusal));
+  }
+  int chosen = 0;
+  for (std::size_t i = 0; i < p.choices.size(); ++i) {
+    choices.push_back({choice_label(p, p.choices[i]).c_str(), reasons[i].c_str(),
+                       p.choices[i].c_str(), reasons[i].empty()});
+    if (p.choices[i] == now) chosen = static_cast<int>(i);
+  }
+  const int clicked = segments(ui, id.c_str(), choices, chosen);
+  if (clicked < 0 || p.choices[static_cast<std::size_t>(clicked)] == now) return false;
+  values.set(p.key, p.choices[static_cast<std::size_t>(clicked)]);
+  return true;
+}
+
+bool draw_list(Ui& ui, const Parameter& p, Values& values, const std::string& id,
+               ListTexts& texts) {
+  const Value value = values.all().find(p.key)->second;
+  const auto [place, is_new] = texts.by_id.try_emplace(id);
+  ListTexts::Entry& entry = place->second;
+  if (is_new || entry.shown != value) entry = {list_to_text(value), "", value};
+  const bool rows = p.kind == Parameter::Kind::IntegerLists;
+  focus_when_opened(id, texts);
+  const bool changed =
+      text_field(ui, "##value", entry.text, id, rows ? "0, 1; 1, 2" : "numbers, with commas");
+  if (!entry.problem.empty()) {
+    ImGui::PushStyleColor(ImGuiCol_Text, ui.look->error);
+    paragraph(ui, entry.problem);
+    ImGui::PopStyleColor();
+  }
+  if (!changed) return false;
+  const std::optional<Value> parsed = list_from_text(p, entry.text, entry.problem);
+  if (!parsed || *parsed == value) return false;
+  entry.shown = *parsed;
+  values.set(p.key, *parsed);
+  return true;
+}
+
+bool draw_value(Ui& ui, const Parameter& p, Values& values, const std::string& id,
+                const ValuesRefusal& refusal, ListTexts& texts) {
+  using Kind = Parameter::Kind;
+  bool changed = false;
+  switch (p.kind) {
+    case Kind::Integer:
+    case Kind::Real:
+      changed = draw_thin_slider(ui, p, values);
+      break;
+    case Kind::Choice:
+      return draw_choice(ui, p, values, id, refusal);
+    case Kind::Flag: {
+      bool on = values.flag(p.key);
+      changed = ImGui::Checkbox("##value", &on);
+      if (changed) values.set(p.key, on);
+      break;
+    }
+    case Kind::Integers:
+    case Kind::Reals:
+    case Kind::IntegerLists:
+      return draw_list(ui, p, values, id, texts);
+  }
+  mark(ui, id);
+  return changed;
+}
+
+bool draw_parameter(Ui& ui, const Parameter& p, Values& values, const std::string& id,
+                    const ValuesRefusal& refusal, ListTexts& texts) {
+  // The fields beside labels are lower than others.
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(2)});
+  ImGui::AlignTextToFramePadding();
+  draw_label(ui, p);
+  ImGui::PopStyleVar();
+  if (p.optional && !values.has(p.key)) {
+    ImGui::SameLine(ImGui::GetContentRegionMax().x - ui.px(kLeftOutWidth));
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(2)});
+    const bool clicked = draw_left_out(ui, p, values, id, ui.px(kLeftOutWidth), texts);
+    ImGui::PopStyleVar();
+    return clicked;
+  }
+  bool changed = false;
+  if (is_number(p)) {  // at the right of the label
+    ImGui::SameLine(ImGui::GetContentRegionMax().x - ui.px(kResetWidth + kNumberWidth + 2));
+    changed = draw_number(ui, p, values, id, kNumberWidth, texts);
+  }
+  if (draw_reset(ui, p, values, id)) {
+    values = reset(p, values);
+    return true;
+  }
+  ImGui::SetNextItemWidth(-1);
+  return draw_value(ui, p, values, id, refusal, texts) || changed;
+}
+
+// The width of a parameter's widget in a strip, without its label.
+float strip_width(const Ui& ui, const Parameter& p, bool left_out) {
+  using Kind = Parameter::Kind;
+  constexpr double kList = 110;  // units
+  if (left_out) return ImGui::CalcTextSize(p.left_out.c_str()).x + ui.px(20);
+  if (p.kind == Kind::Flag) return ImGui::GetFrameHeight();
+  if (is_number(p)) return ui.px(kStripSlider + 4 + kStripNumber);
+  if (p.kind != Kind::Choice) return ui.px(kList);
+  float widest = 0;
+  for (const std::string& choice : p.choices) {
+    widest = std::max(widest, ImGui::CalcTextSize(choice_label(p, choice).c_str()).x);
+  }
+  return widest + ImGui::GetFrameHeight() + 2 * ImGui::GetStyle().FramePadding.x;
+}
+
+bool draw_in_strip(Ui& ui, const Parameter& p, Values& values, const std::string& id,
+                   ListTexts& texts) {
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextUnformatted(p.label.c_str());
+  hint(ui, p.help);
+  ImGui::SameLine(0, ui.px(6));
+  const bool left_out = p.optional && !values.has(p.key);
+  if (left_out) return draw_left_out(ui, p, values, id, strip_width(ui, p, true), texts);
+  ImGui::SetNextItemWidth(strip_width(ui, p, false));
+  bool changed = false, resets = false;
+  if (is_number(p)) {
+    ImGui::SetNextItemWidth(ui.px(kStripSlider));
+    changed = draw_slider(p, values);
+    mark(ui, id);
+    hint(ui, p.help);
+    resets |= ImGui::IsItemClicked(ImGuiMouseButton_Right);
+    ImGui::SameLine(0, ui.px(4));
+    changed |= draw_number(ui, p, values, id, kStripNumber, texts);
+  } else if (p.kind == Parameter::Kind::Choice) {
+    changed = draw_combo(ui, p, values, id, {});
+    mark(ui, id);
+  } else {
+    changed = draw_value(ui, p, values, id, {}, texts);
+    hint(ui, p.help);
+  }
+  // A click with the right button brings the default back.
+  resets |= ImGui::IsItemClicked(ImGuiMouseButton_Right);
+  if (resets && !is_initial(p, values)) {
+    values = reset(p, values);
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace
+
+bool draw_parameter_strip(Ui& ui, const std::string& scope,
+                          const std::vector<Parameter>& parameters, const IdleReasons& idle,
+                          Values& values, ListTexts& texts) {
+  bool changed = false;
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(3)});
+  for (const Parameter& p : parameters) {
+    const float gap = ui.px(16);
+    const float width = ImGui::CalcTextSize(p.label.c_str()).x + ui.px(6) +
+                        strip_width(ui, p, p.optional && !values.has(p.key));
+    if (&p != &parameters.front()) {
+      ImGui::SameLine(0, gap);
+      if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
+    }
+    const std::string id = scope + "." + p.key;
+    ImGui::PushID(id.c_str());
+    const auto reason = idle.find(p.key);
+    const bool works = reason == idle.end();
+    ImGui::BeginDisabled(!works);
+    ImGui::BeginGroup();
+    ui.hints = works;
+    changed |= draw_in_strip(ui, p, values, id, texts);
+    ui.hints = true;
+    ImGui::EndGroup();
+    ImGui::EndDisabled();
+    if (!works) hint(ui, reason->second);
+    ImGui::PopID();
+  }
+  ImGui::PopStyleVar();
+  return changed;
+}
+
+bool draw_parameters(Ui& ui, const std::string& scope, const std::vector<Parameter>& parameters,
+                     const ValuesRefusal& refusal, Values& values, ListTexts& texts) {
+  bool changed = false;
+  for (const Parameter& p : parameters) {
+    const std::string id = scope + "." + p.key;
+    ImGui::PushID(id.c_str());
+    changed |= draw_parameter(ui, p, values, id, refusal, texts);
+    ImGui::PopID();
+  }
+  return changed;
+}
+
+}  // namespace attnscope::window

@@ -1,0 +1,41 @@
+// Widgets for the parameters of a variant, an encoding or a view, made from their descriptions.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "app/window/widgets/ui.h"
+#include "core/base/parameter.h"
+
+namespace attnscope::window {
+
+// What is typed into the fields of lists while it is no list yet, and which field opens.
+struct ListTexts {
+  struct Entry {
+    std::string text, problem;
+    Value shown;  // the value that the text stands for
+  };
+  std::map<std::string, Entry> by_id;
+  std::string opened{};  // of a parameter that is just given: its field gets the keyboard
+};
+
+// Why values cannot be; empty: they can.
+using ValuesRefusal = std::function<std::string(const Values&)>;
+
+// One row for each parameter. `scope` ("variant") begins the widgets' names. Choices that are
+// refused cannot be clicked and say why. Returns whether `values` changed.
+bool draw_parameters(Ui& ui, const std::string& scope, const std::vector<Parameter>& parameters,
+                     const ValuesRefusal& refusal, Values& values, ListTexts& texts);
+
+// Why parameters change nothing as things are, by key.
+using IdleReasons = std::map<std::string, std::string, std::less<>>;
+
+// The same side by side, in as many lines as it takes: for what belongs to a view. What is idle
+// cannot be changed, and says why.
+bool draw_parameter_strip(Ui& ui, const std::string& scope,
+                          const std::vector<Parameter>& parameters, const IdleReasons& idle,
+                          Values& values, ListTexts& texts);
+
+}  // namespace attnscope::window

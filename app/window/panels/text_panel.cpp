@@ -1,0 +1,165 @@
+#include "app/window/panels/text_panel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "app/window/samples.h"
+#include "app/window/utf8.h"
+#include "app/window/widgets/text_editor.h"
+#include "core/figure/plain_text.h"
+#include "core/view/parts/describe.h"
+
+namespace attnscope::window {
+
+namespace {
+
+constexpr double kEditorLines = 6;
+constexpr std::size_t kHeadline = 44;
+// More chips than this say nothing; the map has the labels too.
+constexpr std::size_t kMostChips = 400;
+constexpr int kMostLines = 6;  // of chips
+
+void draw_samples(Ui& ui, State& state, const std::vector<std::string>& samples) {
+  if (samples.empty()) return;
+  const float width = ImGui::CalcTextSize("Samples").x + ui.px(18);
+  ImGui::SameLine(ImGui::GetContentRegionMax().x - width);
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(9), ui.px(2)});
+  if (button(ui, "Samples", "samples", false, width)) ImGui::OpenPopup("samples");
+  ImGui::PopStyleVar();
+  hint(ui, "Texts to start from.");
+  if (!ImGui::BeginPopup("samples")) return;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (ImGui::Selectable(on_screen(headline(samples[i], kHeadline)).c_str())) {
+      state.history.end_step();
+      state.edited().text = samples[i];
+      state.edited().ids.clear();
+    }
+    mark(ui, "sample." + std::to_string(i));
+  }
+  ImGui::EndPopup();
+}
+
+std::string count(std::size_t n, const char* one, const char* many) {
+  return grouped(static_cast<long long>(n)) + " " + (n == 1 ? one : many);
+}
+
+void draw_counts(Ui& ui, const State& state) {
+  std::size_t characters = 0;
+  const std::string& text = state.edited().text;
+  for (std::size_t at = 0; at < text.size(); at = next_character(text, at)) ++characters;
+  std::string line = count(characters, "character", "characters");
+  // Those of the run before stand until the next is there: what comes and goes is noise.
+  if (state.edited_trace() != nullptr && state.error.empty()) {
+    line += ", " + count(state.edited_trace()->tokens.size(), "token", "tokens");
+  }
+  faint(ui, line);
+}
+
+// Which part of a long text is used; shown when it matters.
+void draw_overlong(Ui& ui, State& state) {
+  if (!state.is_overlong()) return;
+  const int clicked =
+      segments(ui, "overlong",
+               {{"First part", "Use the beginning of the text.", "first"},
+                {"Last part", "Use the end of the text.", "last"},
+                {"All", "Use all of it, at positions beyond those of training.", "all"}},
+               static_cast<int>(state.edited().overlong));
+  if (clicked >= 0) state.edited().overlong = static_cast<Overlong>(clicked);
+}
+
+void token_hint(const Ui& ui, const TraceToken& token, std::size_t position) {
+  hint(ui, "Token " + std::to_string(position) + ": “" + token.label + "”\nnumber " +
+               std::to_string(token.id) + " of the vocabulary" +
+               (token.special ? ", put in by the tokenizer" : ""));
+}
+
+// In place of the text: the file whose tensors are shown.
+void draw_tensor_file(Ui& ui, State& state) {
+  heading(ui, "Tensors", true);
+  const std::filesystem::path file = state.edited().tensors.file;
+  paragraph(ui, on_screen(file.filename().string()));
+  hint(ui, file.string());
+  const Trace* trace = state.edited_trace();
+  if (trace != nullptr && same_run(state.shown, state.experiment) && state.layers() > 0) {
+    const AttentionTap& tap = trace->attention.front();
+    faint(ui, layers_and_heads(*trace) + ", " +
+                  count(static_cast<std::size_t>(tap.queries()), "query", "queries") + " × " +
+                  count(static_cast<std::size_t>(tap.keys()), "key", "keys"));
+  }
+  if (button(ui, "Back to the text", "tensors.close")) {
+    state.history.end_step();
+    state.edited().tensors = {};
+  }
+  hint(ui, "Close the file and show a model's attention again.");
+}
+
+}  // namespace
+
+void draw_text_panel(Ui& ui, State& state, const std::vector<std::string>& samples) {
+  if (!state.edited().tensors.file.empty()) {
+    draw_tensor_file(ui, state);
+    return;
+  }
+  heading(ui, "Text", true);
+  draw_samples(ui, state, samples);
+  const float height =
+      static_cast<float>(kEditorLines) * ImGui::GetTextLineHeight() * 1.25F + ui.px(14);
+  if (state.text.edit.text() != state.edited().text) {
+    state.text.edit.assign(state.edited().text);
+  }
+  if (draw_text_editor(ui, state.text, height, "Type or drop a text here.", !state.dialog_open(),
+                       state.wishes)) {
+    state.edited().text = state.text.edit.text();
+    state.edited().ids.clear();
+  }
+  draw_counts(ui, state);
+  draw_overlong(ui, state);
+}
+
+void draw_tokens(Ui& ui, State& state) {
+  if (state.edited_trace() == nullptr) return;
+  const std::vector<TraceToken>& tokens = state.edited_trace()->tokens;
+  const Look& look = *ui.look;
+  const std::optional<Hit>& hit = state.view.hit;
+  float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
+  const std::size_t shown = std::min(tokens.size(), kMostChips);
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(3), ui.px(4)});
+  ImGui::PushFont(ui.fonts.small);
+  const float whole = ImGui::GetContentRegionAvail().x;
+  const auto width_of = [&](std::size_t i) { return chip_width(ui, tokens[i].label, whole); };
+  // More lines than a few scroll, so that what can be chosen stays in sight.
+  const float line = ImGui::GetTextLineHeight() + ui.px(8);
+  const float left = ImGui::GetCursorScreenPos().x, bar = ImGui::GetStyle().ScrollbarSize;
+  int lines = 1;
+  float x = left;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const float width = width_of(i);
+    if (x > left && x + width >= right) {
+      ++lines;
+      x = left;
+    }
+    x += width + ui.px(3);
+  }
+  const bool scrolls = lines > kMostLines;
+  if (scrolls) right -= bar;
+  ImGui::BeginChild("tokens", {0, line * static_cast<float>(std::min(lines, kMostLines))});
+  for (std::size_t i = 0; i < shown; ++i) {
+    const float next = ImGui::GetItemRectMax().x + ui.px(3) + width_of(i);
+    if (i > 0 && next < right) ImGui::SameLine();
+    const auto at = static_cast<Index>(i);
+    const bool is_query = hit && hit->query == at, is_key = hit && hit->key == at;
+    const ImVec4& ground = is_query ? look.query : (is_key ? look.key : look.raised);
+    chip(ui, tokens[i].label, ground, is_query || is_key ? look.on_accent : look.text);
+    mark(ui, "token." + std::to_string(i));
+    token_hint(ui, tokens[i], i);
+  }
+  ImGui::EndChild();
+  ImGui::PopFont();
+  ImGui::PopStyleVar();
+  if (tokens.size() > kMostChips) {
+    faint(ui, "and " + std::to_string(tokens.size() - kMostChips) + " more");
+  }
+}
+
+}  // namespace attnscope::window

@@ -1,0 +1,15 @@
+// The text: samples, the editor with soft-wrapped lines, and the tokens that it becomes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/window/state.h"
+#include "app/window/widgets/ui.h"
+
+namespace attnscope::window {
+
+void draw_text_panel(Ui& ui, State& state, const std::vector<std::string>& samples);
+void draw_tokens(Ui& ui, State& state);
+
+}  // namespace attnscope::window

@@ -1,0 +1,173 @@
+#include "app/window/panels/view_mouse.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/window/actions/actions.h"
+#include "app/window/actions/navigation.h"
+
+namespace attnscope::window {
+
+namespace {
+
+constexpr double kWheelStep = 1.15;
+constexpr double kCellSize = 24;   // units, at "actual size"
+constexpr float kClickPixels = 4;  // a press that moved less is a click
+
+bool has_cells(const ViewLayout& layout) {
+  return layout.width > 0 && layout.height > 0 && layout.plot.width > 0 && layout.plot.height > 0;
+}
+
+// What the mouse does to a picture that shows cells of a matrix.
+void pan_and_zoom(State& state, const ViewLayout& layout, double scale, bool hovered, bool held) {
+  const AttentionTap* tap = state.tap();
+  if (tap == nullptr || !has_cells(layout)) return;
+  const Cells seen{layout.row, layout.column, layout.height, layout.width};
+  const Index rows = layout.rows > 0 ? layout.rows : tap->queries();
+  const Index columns = layout.columns > 0 ? layout.columns : tap->keys();
+  const ImGuiIO& io = ImGui::GetIO();
+  ViewSettings& view = state.experiment.view;
+  if (state.view.actual_size) {
+    const double factor = seen.width / (layout.plot.width / kCellSize);
+    Cells cells = zoomed(seen, factor, seen.row, seen.column, rows, columns);
+    // Whole cells: what is cut at the edge would lose its label.
+    cells = {std::round(cells.row), std::round(cells.column),
+             std::max(std::floor(cells.height), 1.0), std::max(std::floor(cells.width), 1.0)};
+    show(view, cells, rows, columns);
+    state.view.actual_size = false;
+  }
+  const std::optional<Point>& p = state.view.pointer;
+  if (hovered && p && io.MouseWheel != 0 && layout.plot.contains(*p)) {
+    const double across = (p->x - layout.plot.x) / layout.plot.width;
+    const double down = (p->y - layout.plot.y) / layout.plot.height;
+    const double row = seen.row + seen.height * (layout.rows_run_down ? down : across);
+    const double column = seen.column + seen.width * (layout.columns_run_across ? across : down);
+    const double factor = std::pow(kWheelStep, static_cast<double>(io.MouseWheel));
+    show(view, zoomed(seen, factor, row, column, rows, columns), rows, columns);
+  }
+  if (held && ImGui::IsMouseDragging(ImGuiMouseButton_Left, kClickPixels)) {
+    state.view.panning = true;
+    const double down = -static_cast<double>(io.MouseDelta.y) / scale / layout.plot.height;
+    const double across = -static_cast<double>(io.MouseDelta.x) / scale / layout.plot.width;
+    show(view,
+         panned(seen, seen.height * (layout.rows_run_down ? down : across),
+                seen.width * (layout.columns_run_across ? across : down), rows, columns),
+         rows, columns);
+  }
+}
+
+// A click on a picture of many maps opens one of them.
+void open_clicked(State& state) {
+  const std::optional<Hit>& hit = state.view.hit;
+  if (!hit || hit->query >= 0 || hit->key >= 0) return;
+  ViewSettings& view = state.experiment.view;
+  state.look_at(hit->layer, hit->head);
+  view.id = views().front().id;
+  show_all(view);
+}
+
+// The handle under the pointer; -1: none.
+int handle_at(const ViewLayout& layout, const std::optional<Point>& pointer) {
+  if (!pointer) return -1;
+  for (int i = static_cast<int>(layout.handles.size()) - 1; i >= 0; --i) {
+    if (layout.handles[static_cast<std::size_t>(i)].area.contains(*pointer)) return i;
+  }
+  return -1;
+}
+
+// What the mouse is busy with: clicks leave panning and zooming free, drags do not.
+enum class HandleUse { None, Click, Drag };
+
+// Dragging and clicking of what the view offers for it.
+HandleUse use_handles(const Ui& ui, State& state, const ViewLayout& layout, bool hovered,
+                      bool held) {
+  ViewPanel& panel = state.view;
+  const int under = hovered ? handle_at(layout, panel.pointer) : -1;
+  if (panel.held_handle < 0 && under >= 0 && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+    panel.held_handle = under;
+    panel.handle_moved = false;
+  }
+  if (panel.held_handle >= static_cast<int>(layout.handles.size())) panel.held_handle = -1;
+  if (panel.held_handle < 0) {
+    if (under >= 0) {
+      ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+      hint(ui, layout.handles[static_cast<std::size_t>(under)].help);
+    }
+    if (under < 0) return HandleUse::None;
+    return layout.handles[static_cast<std::size_t>(under)].drag ? HandleUse::Drag
+                                                                : HandleUse::Click;
+  }
+  const Handle& handle = layout.handles[static_cast<std::size_t>(panel.held_handle)];
+  panel.handle_moved |= ImGui::IsMouseDragging(ImGuiMouseButton_Left, kClickPixels);
+  if (held && panel.handle_moved && handle.drag && panel.pointer) {
+    handle.drag(*panel.pointer, state.experiment);
+  }
+  const HandleUse use = handle.drag ? HandleUse::Drag : HandleUse::Click;
+  if (!held) {
+    if (!panel.handle_moved && handle.click) handle.click(state.experiment);
+    panel.held_handle = -1;
+  }
+  return use;
+}
+
+// What the pointer is on: a pair, or the label of a row or a column.
+std::optional<Hit> hit_at(const State& state, const ViewLayout& layout, Point p) {
+  std::optional<Hit> hit = layout.hit(p);
+  const AttentionTap* tap = state.tap();
+  // Other rows or columns than the queries and keys are not for pins.
+  if (hit || tap == nullptr || state.shows_other()) return hit;
+  const auto label = label_at(layout, p, layout.rows > 0 ? 0 : tap->queries(),
+                              layout.columns > 0 ? 0 : tap->keys());
+  if (!label) return hit;
+  const ViewSettings& view = state.experiment.view;
+  return Hit{view.layer, view.head, label->row, label->column};
+}
+
+// A click with the right button pins what is under the pointer, a pair or a row or column by its
+// label, or lets go of it.
+void use_pin(State& state, bool hovered) {
+  if (!hovered || !state.view.pointer || !ImGui::IsMouseClicked(ImGuiMouseButton_Right)) return;
+  ViewSettings& view = state.experiment.view;
+  const Hit hit = state.view.hit.value_or(Hit{});
+  if (hit.of_reference && state.reference->tokens.size() != state.trace->tokens.size()) return;
+  const std::optional<Point> before = std::exchange(state.view.pinned_at, state.view.pointer);
+  // A pin takes room, so that something else may lie under a pointer that has not moved.
+  const bool still = before && std::hypot(before->x - state.view.pointer->x,
+                                          before->y - state.view.pointer->y) < kClickPixels;
+  const bool pinned = view.pinned_query >= 0 || view.pinned_key >= 0;
+  const bool same = hit.query == view.pinned_query && hit.key == view.pinned_key;
+  const bool lets_go = same || (still && pinned);
+  view.pinned_query = lets_go ? -1 : hit.query;
+  view.pinned_key = lets_go ? -1 : hit.key;
+}
+
+}  // namespace
+
+void use_mouse(Ui& ui, State& state, const ViewLayout& layout, const View& view) {
+  const bool hovered = ImGui::IsItemHovered(), held = ImGui::IsItemActive();
+  state.view.hit.reset();
+  if (hovered && state.view.pointer && layout.hit) {
+    state.view.hit = hit_at(state, layout, *state.view.pointer);
+  }
+  if (state.shows_other()) {  // a look at B: what is done here is done to A
+    if (state.view.hit) state.view.hit->of_reference = true;
+    return;
+  }
+  use_pin(state, hovered);
+  const HandleUse use = use_handles(ui, state, layout, hovered, held);
+  if (use == HandleUse::Drag) return;
+  if (view.zooms) pan_and_zoom(state, layout, ui.scale, hovered, held);
+  if (!held) state.view.panning = false;
+  if (use == HandleUse::Click) return;
+  if (hovered && view.zooms && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
+    action("fit").run(state);
+  }
+  if (hovered && !view.zooms && !has_cells(layout) &&
+      ImGui::IsMouseReleased(ImGuiMouseButton_Left) && !state.view.panning) {
+    open_clicked(state);
+  }
+  if (!held) state.view.panning = false;
+  if (state.view.panning) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+}
+
+}  // namespace attnscope::window

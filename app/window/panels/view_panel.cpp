@@ -1,0 +1,152 @@
+#include "app/window/panels/view_panel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "app/window/panels/view_mouse.h"
+#include "app/window/panels/view_toolbar.h"
+#include "core/base/error.h"
+
+namespace attnscope::window {
+
+namespace {
+
+constexpr double kPlotMargin = 12;  // units around the picture
+
+// A message in the middle of the picture's place: what to do, or what went wrong.
+void draw_message(Ui& ui, ImVec2 at, ImVec2 size, const std::string& title,
+                  const std::string& text) {
+  const float width = std::min(size.x - ui.px(40), ui.px(460));
+  const std::string shown = on_screen(text);
+  ImGui::PushFont(ui.fonts.title);
+  const ImVec2 title_size = ImGui::CalcTextSize(title.c_str());
+  ImGui::PopFont();
+  const ImVec2 extent = ImGui::CalcTextSize(shown.c_str(), nullptr, false, width);
+  float y = at.y + (size.y - extent.y - title_size.y - ui.px(8)) / 2;
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.AddText(ui.fonts.title, title_size.y, {at.x + (size.x - title_size.x) / 2, y},
+               packed(ui.look->text), title.c_str());
+  y += title_size.y + ui.px(8);
+  draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(),
+               {at.x + (size.x - std::min(extent.x, width)) / 2, y}, packed(ui.look->faint),
+               shown.c_str(), nullptr, width);
+}
+
+void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::Key& key) {
+  if (picture.key == key && picture.problem.empty()) return;
+  picture.key = key;
+  picture.problem.clear();
+  const Experiment experiment = state.pictured_experiment();
+  const ScreenMeasure measure(ui.fonts, ui.scale);
+  const Theme& theme = ui.look->theme();
+  ViewInput input{.trace = *key.trace,
+                  .experiment = experiment,
+                  .width = key.width,
+                  .height = key.height,
+                  .font_size = kBodySize,
+                  .theme = theme,
+                  .measure = measure,
+                  // The audience has no panels to read from; a lesson has words of its own.
+                  .framed = state.presenting && state.lesson.lesson == nullptr,
+                  .pointer = {},
+                  .cache = &picture.cache,
+                  .scale = ui.scale,
+                  .reference = key.reference.get(),
+                  .flipped = key.flipped,
+                  .heads = key.heads.get()};
+  if (key.pointer_x >= 0) input.pointer = Point{key.pointer_x, key.pointer_y};
+  MapPyramid* const maps = picture.cache.maps();
+  if (maps != nullptr) maps->begin();
+  try {
+    picture.layout = view(key.view.id).lay_out(input);
+  } catch (const std::exception& e) {
+    picture.layout = {};
+    picture.problem = e.what();
+  }
+  if (maps == nullptr) return;
+  maps->end();
+  const MapPyramid::Progress progress = maps->progress();
+  std::string& pending = picture.layout.pending;
+  if (!progress.error.empty()) pending = "the map is incomplete: " + progress.error;
+  if (!progress.note.empty()) pending += (pending.empty() ? "" : "; ") + progress.note;
+}
+
+// Where the handles are, for tests.
+void report_handles(Ui& ui, const ViewLayout& layout, ImVec2 origin) {
+  if (!ui.report.on()) return;
+  for (std::size_t n = 0; n < layout.handles.size(); ++n) {
+    const Box& area = layout.handles[n].area;
+    ui.report.box("handle." + std::to_string(n), {static_cast<double>(origin.x) + area.x * ui.scale,
+                                                  static_cast<double>(origin.y) + area.y * ui.scale,
+                                                  area.width * ui.scale, area.height * ui.scale});
+  }
+}
+
+}  // namespace
+
+void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
+  if (picture.cache.maps() != nullptr) picture.maps_seen = picture.cache.maps()->version();
+  if (state.panels_shown()) draw_toolbar(ui, state, picture.texts);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 size = ImGui::GetContentRegionAvail();
+  if (size.x < 1 || size.y < 1) return;
+  ImGui::InvisibleButton("picture", size);
+  mark(ui, "picture");
+  state.view.pending.clear();
+  if (state.trace == nullptr) {
+    if (!state.error.empty()) {
+      draw_message(ui, at, size, "No picture",
+                   state.error + "\n\nChange what is set on the left, or undo (Ctrl+Z).");
+    } else if (!state.experiment.has_input()) {
+      draw_message(ui, at, size, "Type a text", "Its attention appears here.");
+    } else {
+      draw_message(ui, at, size, "One moment", "The first run is on its way.");
+    }
+    return;
+  }
+  const double margin = kPlotMargin * ui.scale;
+  const ImVec2 origin(std::round(at.x + static_cast<float>(margin)),
+                      std::round(at.y + static_cast<float>(margin)));
+  const auto inner = [&](float pixels) {
+    return std::max(0.0, (static_cast<double>(pixels) - 2 * margin) / ui.scale);
+  };
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  state.view.pointer.reset();
+  if (ImGui::IsItemHovered() || state.view.held_handle >= 0) {
+    state.view.pointer = Point{static_cast<double>(mouse.x - origin.x) / ui.scale,
+                               static_cast<double>(mouse.y - origin.y) / ui.scale};
+  }
+  const bool typing = state.text.focused || ImGui::GetIO().WantTextInput;
+  state.view.shift = ImGui::GetIO().KeyShift && !typing;
+  const std::vector<Experiment>& others = state.experiment.others;
+  const bool other = state.shows_other();
+  Picture::Key key{state.pictured_trace(),
+                   other ? nullptr : state.reference,
+                   other ? nullptr : state.measured,
+                   state.experiment.view,
+                   others.empty() ? ViewSettings() : others.front().view,
+                   inner(size.x),
+                   inner(size.y),
+                   ui.scale,
+                   ui.look->dark,
+                   state.presenting};
+  key.interventions = state.experiment.interventions;
+  key.flipped = state.view.shift && !others.empty();
+  if (state.view.pointer) {
+    key.pointer_x = state.view.pointer->x;
+    key.pointer_y = state.view.pointer->y;
+  }
+  key.maps = picture.maps_seen;
+  lay_out(ui, state, picture, key);
+  state.view.pending = picture.layout.pending;
+  if (!picture.problem.empty()) {
+    draw_message(ui, at, size, "No picture", picture.problem);
+    return;
+  }
+  painter.paint(picture.layout.list, *ImGui::GetWindowDrawList(), origin, ui.scale, ui.fonts);
+  report_handles(ui, picture.layout, origin);
+  use_mouse(ui, state, picture.layout, view(state.experiment.view.id));
+}
+
+}  // namespace attnscope::window

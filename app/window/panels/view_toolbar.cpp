@@ -1,0 +1,238 @@
+#include "app/window/panels/view_toolbar.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/window/actions/actions.h"
+#include "app/window/files.h"
+#include "app/window/jobs/head_job.h"
+#include "core/figure/colour_map.h"
+
+namespace attnscope::window {
+
+namespace {
+
+constexpr double kNarrow = 600;  // units: a window in which controls are smaller
+
+std::string key_of(const Action& a) {
+  return a.shortcuts.empty() ? "" : "  (" + to_string(a.shortcuts.front()) + ")";
+}
+
+// `padding`: units left and right of the label.
+void draw_tab(Ui& ui, State& state, const View& view, double padding) {
+  const Action& open = action("view." + view.id);
+  const bool chosen = state.experiment.view.id == view.id;
+  ImGui::PushFont(chosen ? ui.fonts.bold : ui.fonts.body);
+  const ImVec2 extent = ImGui::CalcTextSize(view.label.c_str());
+  const ImVec2 size(extent.x + 2 * ui.px(padding), extent.y + ui.px(13));
+  if (ImGui::GetContentRegionAvail().x < size.x) ImGui::NewLine();  // as many lines as it takes
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  if (ImGui::InvisibleButton(open.id.c_str(), size)) open.run(state);
+  mark(ui, open.id);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const bool hovered = ImGui::IsItemHovered();
+  const ImVec4& colour = chosen ? ui.look->accent : (hovered ? ui.look->text : ui.look->faint);
+  draw.AddText({at.x + ui.px(padding), at.y + ui.px(6)}, packed(colour), view.label.c_str());
+  if (chosen) {
+    draw.AddRectFilled({at.x + ui.px(padding - 3), at.y + size.y - ui.px(3)},
+                       {at.x + size.x - ui.px(padding - 3), at.y + size.y}, packed(ui.look->accent),
+                       ui.px(1.5));
+  }
+  ImGui::PopFont();
+  hint(ui, view.summary + key_of(open));
+}
+
+// As wide as they like, or as narrow as one line takes; else in two.
+void draw_tabs(Ui& ui, State& state) {
+  constexpr double kLeastPadding = 3.5, kTwoLines = 6, kMostPadding = 11;  // units
+  float spare = ImGui::GetContentRegionAvail().x - ui.px(1);
+  for (const View& v : views()) {
+    ImGui::PushFont(v.id == state.experiment.view.id ? ui.fonts.bold : ui.fonts.body);
+    spare -= ImGui::CalcTextSize(v.label.c_str()).x;
+    ImGui::PopFont();
+  }
+  const double fitting =
+      static_cast<double>(spare / ui.px(1)) / 2 / static_cast<double>(views().size());
+  const double padding = fitting < kLeastPadding ? kTwoLines : std::min(fitting, kMostPadding);
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
+  for (const View& v : views()) {
+    draw_tab(ui, state, v, padding);
+    ImGui::SameLine(0, 0);
+  }
+  ImGui::NewLine();
+  ImGui::PopStyleVar();
+  ImGui::Dummy({0, ui.px(2)});
+}
+
+// "‹ Layer 2 ›": arrows run actions, the middle drops down a list. Numbers from 0, as on the
+// command line.
+void draw_stepper(Ui& ui, const char* what, Index now, Index count, const Action& back,
+                  const Action& on, State& state, Index& chosen) {
+  const std::string refusal = on.refusal(state);
+  ImGui::PushID(what);
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(2), ImGui::GetStyle().ItemSpacing.y});
+  ImGui::BeginDisabled(!back.enabled(state));
+  if (button(ui, "‹", back.id)) back.run(state);
+  hint(ui, help_of(back, state) + key_of(back));
+  ImGui::EndDisabled();
+  ImGui::SameLine();
+  const std::string text = std::string(what) + " " + std::to_string(now);
+  // Narrower in small windows, so that the colours stay on the same line.
+  const bool narrow = ImGui::GetWindowWidth() < ui.px(kNarrow);
+  ImGui::BeginDisabled(!refusal.empty());
+  if (button(ui, text.c_str(), what, false, ui.px(narrow ? 62 : 88))) ImGui::OpenPopup("list");
+  ImGui::EndDisabled();
+  hint(ui, refusal);
+  ImGui::SameLine();
+  ImGui::BeginDisabled(!on.enabled(state));
+  if (button(ui, "›", on.id)) on.run(state);
+  hint(ui, help_of(on, state) + key_of(on));
+  ImGui::EndDisabled();
+  ImGui::PopStyleVar();
+  if (begin_list(ui, "list")) {
+    for (Index i = 0; i < count; ++i) {
+      const std::string entry = std::string(what) + " " + std::to_string(i);
+      if (list_row(ui, entry, i == now)) chosen = i;
+      mark(ui, std::string(what) + "." + std::to_string(i));
+    }
+    ImGui::EndPopup();
+  }
+  ImGui::PopID();
+}
+
+void draw_colour_maps(Ui& ui, State& state, const ViewControls& controls) {
+  const ColourMap& now = shown_map(controls, state.experiment.view.colour_map);
+  ImGui::SetNextItemWidth(ui.px(110));
+  const bool open = begin_combo(ui, "##colours", now.label);
+  mark(ui, "colour_map");
+  if (!open) hint(ui, "Colours of the heat map" + key_of(action("colour_map")));
+  if (open) {
+    for (const ColourMap* map : offered_maps(controls)) {
+      if (list_row(ui, map->label, map == &now)) {
+        state.experiment.view.colour_map = map->id;
+      }
+      mark(ui, "colour_map." + map->id);
+    }
+    ImGui::EndCombo();
+  }
+}
+
+// Where they have an effect, at the right end of the line where there is room.
+void draw_colours(Ui& ui, State& state, const ViewControls& controls) {
+  const bool chooses = controls.colours != ViewControls::Colours::None;
+  if (!chooses && !controls.normalise) return;
+  const float right = ui.px(110) + ImGui::CalcTextSize("Normalise").x + ImGui::GetFrameHeight() +
+                      3 * ImGui::GetStyle().ItemSpacing.x;
+  const float at = ImGui::GetContentRegionMax().x - right;
+  if (at > ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x + ui.px(14)) ImGui::SameLine(at);
+  if (chooses) draw_colour_maps(ui, state, controls);
+  if (!controls.normalise) return;
+  if (chooses) ImGui::SameLine();
+  const Action& normalise = action("normalise");
+  bool on = state.experiment.view.normalise;
+  if (ImGui::Checkbox("Normalise", &on)) normalise.run(state);
+  mark(ui, "normalise");
+  hint(ui, normalise.help + key_of(normalise));
+}
+
+// What can be set in this view alone.
+void draw_view_parameters(Ui& ui, State& state, const ViewControls& controls, ListTexts& texts) {
+  ViewSettings& settings = state.experiment.view;
+  const View& v = view(settings.id);
+  if (v.parameters.empty()) return;
+  Values values = view_values(settings, v.id);
+  if (v.animation) {
+    const Action& play = action("play");
+    ImGui::BeginDisabled(!play.enabled(state));
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
+                        {ui.px(10), ui.px(3)});  // as low as what follows
+    if (button(ui, state.view.play.on ? "Stop" : "Play", play.id, false, ui.px(64))) {
+      play.run(state);
+    }
+    ImGui::PopStyleVar();
+    ImGui::EndDisabled();
+    hint(ui, play.help + key_of(play));
+    ImGui::SameLine(0, ui.px(16));
+  }
+  if (draw_parameter_strip(ui, v.id, controls.parameters, controls.idle, values, texts)) {
+    set_view_values(settings, v.id, values);
+  }
+}
+
+// The commands that belong to this view, as buttons.
+void draw_view_actions(Ui& ui, State& state) {
+  bool first = view(state.experiment.view.id).parameters.empty();
+  // As low as the parameters beside them.
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(10), ui.px(3)});
+  for (const Action& a : actions()) {
+    if (a.view != state.experiment.view.id) continue;
+    const float width = ImGui::CalcTextSize(a.label.c_str()).x + ui.px(24);
+    if (!first) ImGui::SameLine(0, ui.px(8));
+    if (!first && ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
+    first = false;
+    ImGui::BeginDisabled(!a.enabled(state));
+    const bool on = a.checked && a.checked(state);
+    if (button(ui, a.label.c_str(), a.id, on)) a.run(state);
+    ImGui::EndDisabled();
+    hint(ui, help_of(a, state) + key_of(a));
+  }
+  ImGui::PopStyleVar();
+}
+
+// Over which texts heads are measured, in the view that sorts by it.
+void draw_measured_texts(Ui& ui, State& state, const ViewControls& controls) {
+  ViewSettings& settings = state.experiment.view;
+  if (!sorts_heads(settings)) return;
+  ImGui::SameLine(0, ui.px(16));
+  const std::string name = std::filesystem::path(settings.statistics_file).filename().string();
+  const std::string label = name.empty() ? "Over a file…" : on_screen(name);
+  const float width = ImGui::CalcTextSize(label.c_str()).x + 3 * ui.px(12);
+  if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
+  // As idle as the limits: there is nothing to measure in the order of layers.
+  const auto idle = controls.idle.find("at_least");
+  const bool measures = idle == controls.idle.end();
+  ImGui::BeginDisabled(!measures);
+  if (button(ui, label.c_str(), "grid.texts")) browse(state, BrowsePurpose::OpenTexts);
+  ImGui::EndDisabled();
+  std::string help = settings.statistics_file + "\nClick for another file.";
+  if (name.empty()) {
+    help = "Measure the heads over a file of texts, parted by blank lines, in place of this text.";
+  }
+  hint(ui, measures ? help : idle->second);
+  if (name.empty()) return;
+  ImGui::SameLine();
+  const bool running = state.measuring.running;
+  if (button(ui, running ? "Cancel" : "×", "grid.texts.close")) {
+    if (running) state.wishes.cancel_measuring = true;
+    settings.statistics_file.clear();
+  }
+  hint(ui, running ? "Stop measuring." : "Measure over this text again.");
+  if (running) {
+    ImGui::SameLine();
+    ImGui::ProgressBar(static_cast<float>(state.measuring.share), {ui.px(90), 0});
+  } else if (!state.measuring.problem.empty()) {
+    ImGui::SameLine();
+    ImGui::TextColored(ui.look->error, "%s", on_screen(state.measuring.problem).c_str());
+  }
+}
+
+}  // namespace
+
+void draw_toolbar(Ui& ui, State& state, ListTexts& texts) {
+  draw_tabs(ui, state);
+  const Index layer_now = state.edited().view.layer, head_now = state.edited().view.head;
+  Index layer = layer_now, head = head_now;
+  draw_stepper(ui, "Layer", layer, state.layers(), action("layer_back"), action("layer_on"), state,
+               layer);
+  ImGui::SameLine(0, ui.px(14));
+  draw_stepper(ui, "Head", head, state.heads(), action("head_back"), action("head_on"), state,
+               head);
+  if (layer != layer_now || head != head_now) state.look_at(layer, head);
+  const ViewControls controls = state.controls();
+  draw_colours(ui, state, controls);
+  draw_view_parameters(ui, state, controls, texts);
+  draw_view_actions(ui, state);
+  draw_measured_texts(ui, state, controls);
+}
+
+}  // namespace attnscope::window

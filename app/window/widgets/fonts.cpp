@@ -1,0 +1,167 @@
+#include "app/window/widgets/fonts.h"
+
+#include <fontconfig/fontconfig.h>
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "app/window/utf8.h"
+
+namespace attnscope::window {
+
+namespace {
+
+// Latin, Greek, Cyrillic, punctuation, super- and subscripts, arrows, mathematics, technical
+// symbols, control pictures, blocks and shapes. Scripts that need shaping are left out: unshaped
+// letters would be wrong.
+constexpr ImWchar kRanges[] = {0x0020, 0x007E, 0x00A1, 0x058F, 0x1D00, 0x1FFF, 0x2010,
+                               0x2027, 0x2030, 0x205E, 0x2070, 0x27FF, 0x2900, 0x2AFF,
+                               0x2C60, 0x2C7F, 0xFFFD, 0xFFFD, 0};
+
+constexpr double kTinySize = 10, kSmallSize = 12, kTitleSize = 17, kLargeSize = 22;  // units
+
+struct FontFile {
+  std::string path, family;
+};
+
+// The file of DejaVu Sans, or of what the system gives in its place; no path when there is none.
+FontFile find_font(const char* style) {
+  FcPattern* wanted = FcPatternCreate();
+  FcPatternAddString(wanted, FC_FAMILY, reinterpret_cast<const FcChar8*>("DejaVu Sans"));
+  FcPatternAddString(wanted, FC_STYLE, reinterpret_cast<const FcChar8*>(style));
+  FcConfigSubstitute(nullptr, wanted, FcMatchPattern);
+  FcDefaultSubstitute(wanted);
+  FcResult result = FcResultNoMatch;
+  FcPattern* found = FcFontMatch(nullptr, wanted, &result);
+  FontFile file;
+  FcChar8* text = nullptr;
+  if (found != nullptr && FcPatternGetString(found, FC_FILE, 0, &text) == FcResultMatch) {
+    file.path = reinterpret_cast<const char*>(text);
+  }
+  if (found != nullptr && FcPatternGetString(found, FC_FAMILY, 0, &text) == FcResultMatch) {
+    file.family = reinterpret_cast<const char*>(text);
+  }
+  if (found != nullptr) FcPatternDestroy(found);
+  FcPatternDestroy(wanted);
+  return file;
+}
+
+}  // namespace
+
+void Fonts::load(double scale) {
+  ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+  atlas.Clear();
+#if IMGUI_VERSION_NUM >= 19200
+  atlas.TexMinWidth = scale > 1.2 ? 4096 : 2048;
+#else
+  atlas.TexDesiredWidth = scale > 1.2 ? 4096 : 2048;
+#endif
+  baked_.clear();
+  const FontFile regular_file = find_font("Book"), bold_file = find_font("Bold");
+  notice_ = regular_file.family == "DejaVu Sans"
+                ? ""
+                : "The font DejaVu Sans is not installed (package fonts-dejavu): some symbols may "
+                  "be missing.";
+  const auto bake = [&](double size, bool is_bold) {
+    const std::string& path = is_bold ? bold_file.path : regular_file.path;
+    const double pixels = std::round(size * scale);
+    ImFontConfig config;
+    config.OversampleH = scale > 1.2 ? 1 : 2;
+    config.PixelSnapH = false;
+    ImFont* font = nullptr;
+    if (!path.empty()) {
+      font = atlas.AddFontFromFileTTF(path.c_str(), static_cast<float>(pixels), &config, kRanges);
+    }
+    if (font == nullptr) font = atlas.AddFontDefault();
+    baked_.push_back({font, pixels, is_bold});
+    return font;
+  };
+  body = bake(kBodySize, false);
+  bold = bake(kBodySize, true);
+  small = bake(kSmallSize, false);
+  title = bake(kTitleSize, true);
+  bake(kTitleSize, false);
+  bake(kLargeSize, true);
+  bake(kSmallSize, true);
+  tiny = bake(kTinySize, false);
+}
+
+ImFont* Fonts::nearest(double pixels, bool is_bold) const {
+  ImFont* best = body;
+  double least = HUGE_VAL;
+  for (const Baked& b : baked_) {
+    // Shrinking looks better than enlarging.
+    const double far = b.pixels >= pixels ? b.pixels - pixels : 1.5 * (pixels - b.pixels);
+    if (b.bold == is_bold && far < least) {
+      least = far;
+      best = b.font;
+    }
+  }
+  return best;
+}
+
+// ImGui moved the measures of glyphs out of ImFont in version 1.92.
+float ascent(ImFont* font, float size) {
+#if IMGUI_VERSION_NUM >= 19200
+  return font->GetFontBaked(size)->Ascent;
+#else
+  return font->Ascent * size / font->FontSize;
+#endif
+}
+
+float advance(ImFont* font, float size, char32_t character) {
+#if IMGUI_VERSION_NUM >= 19200
+  return font->GetFontBaked(size)->GetCharAdvance(static_cast<ImWchar>(character));
+#else
+  return font->GetCharAdvance(static_cast<ImWchar>(character)) * size / font->FontSize;
+#endif
+}
+
+bool drawable(char32_t character) {
+  if (character == '\n' || character == '\t') return true;
+  if (character > 0xFFFF) return false;  // ImGui's characters have 16 bits
+  ImFont* font = ImGui::GetIO().Fonts->Fonts[0];
+#if IMGUI_VERSION_NUM >= 19200
+  return font->IsGlyphInFont(static_cast<ImWchar>(character));
+#else
+  return font->FindGlyphNoFallback(static_cast<ImWchar>(character)) != nullptr;
+#endif
+}
+
+std::string on_screen(std::string_view text) {
+  constexpr const char* kBetweenCodes = " ";
+  std::string shown;
+  shown.reserve(text.size());
+  std::array<char, 16> code;
+  bool after_code = false;  // code points in a row stand apart
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint c = code_point_at(text, at);
+    const std::string_view bytes = text.substr(at, c.bytes);
+    at += c.bytes;
+    bool codes = false;
+    if (c.value == 0xFFFD && c.bytes == 1) {
+      std::snprintf(code.data(), code.size(), "\\x%02X", static_cast<unsigned char>(bytes[0]));
+      shown += code.data();
+    } else if (drawable(c.value)) {
+      shown += bytes;
+    } else {
+      std::snprintf(code.data(), code.size(), "U+%04X", static_cast<unsigned>(c.value));
+      if (after_code) shown += kBetweenCodes;
+      shown += code.data();
+      codes = true;
+    }
+    after_code = codes;
+  }
+  return shown;
+}
+
+double ScreenMeasure::width(const std::string& text, double size, bool bold) const {
+  const std::string shown = on_screen(text);
+  const ImVec2 extent =
+      fonts_.nearest(size * scale_, bold)
+          ->CalcTextSizeA(static_cast<float>(size * scale_), FLT_MAX, 0, shown.c_str());
+  return extent.x / scale_;
+}
+
+}  // namespace attnscope::window

@@ -1,0 +1,235 @@
+#include "app/window/widgets/painter.h"
+
+#include <epoxy/gl.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "app/window/hash.h"
+
+namespace attnscope::window {
+
+namespace {
+
+ImU32 packed(Colour c) {
+  return IM_COL32(c.r, c.g, c.b, c.a);
+}
+
+// One list's items onto one draw list.
+class Brush {
+ public:
+  Brush(ImDrawList& draw, ImVec2 origin, double scale, const Fonts& fonts)
+      : draw_(draw), origin_(origin), scale_(scale), fonts_(fonts) {}
+
+  ImVec2 at(Point p) const {
+    return {origin_.x + static_cast<float>(p.x * scale_),
+            origin_.y + static_cast<float>(p.y * scale_)};
+  }
+  float length(double units) const { return static_cast<float>(units * scale_); }
+
+  void operator()(const FilledBox& item) const {
+    const Box& b = item.box;
+    draw_.AddRectFilled(at({b.x, b.y}), at({b.right(), b.bottom()}), packed(item.colour),
+                        length(item.radius));
+  }
+
+  void operator()(const OutlinedBox& item) const {
+    const Box& b = item.box;
+    const float thickness = stroke(item.thickness);
+    const ImVec2 least = at({b.x, b.y}), most = at({b.right(), b.bottom()});
+    // ImGui puts the stroke half a pixel inside; whole pixels look sharp.
+    draw_.AddRect({std::round(least.x), std::round(least.y)},
+                  {std::round(most.x), std::round(most.y)}, packed(item.colour), 0, 0, thickness);
+  }
+
+  void operator()(const Line& item) const {
+    std::vector<ImVec2> points;
+    points.reserve(item.points.size());
+    for (const Point& p : item.points) points.push_back(at(p));
+    if (points.size() < 2) return;
+    const float thickness = stroke(item.thickness);
+    const bool straight =
+        points.size() == 2 && (points[0].x == points[1].x || points[0].y == points[1].y);
+    if (straight) {
+      fill_straight(points[0], points[1], thickness, packed(item.colour));
+    } else {
+      draw_.AddPolyline(points.data(), static_cast<int>(points.size()), packed(item.colour), 0,
+                        thickness);
+    }
+  }
+
+  void operator()(const Text& item) const {
+    const double pixels = item.size * scale_;
+    ImFont* font = fonts_.nearest(pixels, item.bold);
+    const std::string shown = on_screen(item.text);
+    const auto size = static_cast<float>(pixels);
+    const ImVec2 extent = font->CalcTextSizeA(size, FLT_MAX, 0, shown.c_str());
+    const float shift =
+        item.align == Align::Start ? 0 : (item.align == Align::Middle ? extent.x / 2 : extent.x);
+    // From the top of ImGui's line to where kBaselineShift wants the baseline.
+    const ImVec2 anchor = at(item.at);
+    ImVec2 corner(anchor.x - shift,
+                  anchor.y + static_cast<float>(kBaselineShift * pixels) - ascent(font, size));
+    if (item.angle == 0) corner = {std::round(corner.x), std::round(corner.y)};
+    if (item.angle == 0) {
+      draw_.AddText(font, size, corner, packed(item.colour), shown.c_str());
+      return;
+    }
+    // Not through AddText(), which leaves out letters that lie outside before they are turned.
+    const ImVec4 everywhere(-FLT_MAX, -FLT_MAX, FLT_MAX, FLT_MAX);
+    const int first = draw_.VtxBuffer.Size;
+    font->RenderText(&draw_, size, corner, packed(item.colour), everywhere, shown.data(),
+                     shown.data() + shown.size());
+    rotate(first, anchor, item.angle);
+  }
+
+  void operator()(const Clip& item) const {
+    if (!item.box) {
+      draw_.PopClipRect();
+      return;
+    }
+    draw_.PushClipRect(at({item.box->x, item.box->y}), at({item.box->right(), item.box->bottom()}),
+                       true);
+  }
+
+ private:
+  float stroke(double thickness) const { return std::max(1.0F, length(thickness)); }
+
+  // A horizontal or vertical line on whole pixels.
+  void fill_straight(ImVec2 a, ImVec2 b, float thickness, ImU32 colour) const {
+    const float wide = std::max(1.0F, std::round(thickness));
+    if (a.x == b.x) {
+      const float left = std::round(a.x - wide / 2);
+      draw_.AddRectFilled({left, std::min(a.y, b.y)}, {left + wide, std::max(a.y, b.y)}, colour);
+    } else {
+      const float top = std::round(a.y - wide / 2);
+      draw_.AddRectFilled({std::min(a.x, b.x), top}, {std::max(a.x, b.x), top + wide}, colour);
+    }
+  }
+
+  // Turns the vertices from `first` on about a point, counter-clockwise.
+  void rotate(int first, ImVec2 about, double degrees) const {
+    const double radians = degrees * std::numbers::pi / 180;
+    const auto c = static_cast<float>(std::cos(radians)), s = static_cast<float>(std::sin(radians));
+    for (int i = first; i < draw_.VtxBuffer.Size; ++i) {
+      ImVec2& p = draw_.VtxBuffer[i].pos;
+      const float x = p.x - about.x, y = p.y - about.y;
+      p = {about.x + c * x + s * y, about.y - s * x + c * y};
+    }
+  }
+
+  ImDrawList& draw_;
+  ImVec2 origin_;
+  double scale_;
+  const Fonts& fonts_;
+};
+
+// In the framebuffer, rows counted from above.
+PixelBox pixels(ImVec2 least, ImVec2 most) {
+  const ImDrawData& data = *ImGui::GetDrawData();
+  const auto x = [&](float v) {
+    return static_cast<int>(std::lround((v - data.DisplayPos.x) * data.FramebufferScale.x));
+  };
+  const auto y = [&](float v) {
+    return static_cast<int>(std::lround((v - data.DisplayPos.y) * data.FramebufferScale.y));
+  };
+  return PixelBox{x(least.x), y(least.y), x(most.x) - x(least.x), y(most.y) - y(least.y)};
+}
+
+int framebuffer_height() {
+  const ImDrawData& data = *ImGui::GetDrawData();
+  return static_cast<int>(std::lround(data.DisplaySize.y * data.FramebufferScale.y));
+}
+
+}  // namespace
+
+Painter::Painter(bool shares_with_backend) : heat_maps_(shares_with_backend) {}
+
+void Painter::begin_frame() {
+  queued_.clear();
+  filled_.clear();
+}
+
+std::string Painter::end_frame() {
+  heat_maps_.end_frame();
+  return std::exchange(problem_, "");
+}
+
+void Painter::draw_queued(const ImDrawList*, const ImDrawCmd* command) {
+  const Queued& queued = *static_cast<const Queued*>(command->UserCallbackData);
+  const ImVec4& clip = command->ClipRect;
+  try {
+    queued.painter->heat_maps_.draw(*queued.map, pixels(queued.least, queued.most),
+                                    pixels({clip.x, clip.y}, {clip.z, clip.w}),
+                                    framebuffer_height());
+  } catch (const std::exception& e) {  // must not pass through ImGui
+    queued.painter->problem_ = e.what();
+  }
+}
+
+// ImGui has the scissor test on, and sets the scissor for each of its own commands.
+void Painter::clear_filled(const ImDrawList*, const ImDrawCmd* command) {
+  const Filled& filled = *static_cast<const Filled*>(command->UserCallbackData);
+  const ImVec4& clip = command->ClipRect;
+  const PixelBox box = pixels({std::max(filled.least.x, clip.x), std::max(filled.least.y, clip.y)},
+                              {std::min(filled.most.x, clip.z), std::min(filled.most.y, clip.w)});
+  if (box.width <= 0 || box.height <= 0) return;
+  const ImVec4 colour = ImGui::ColorConvertU32ToFloat4(filled.colour);
+  glScissor(box.x, framebuffer_height() - box.y - box.height, box.width, box.height);
+  glClearColor(colour.x, colour.y, colour.z, 1);
+  glClear(GL_COLOR_BUFFER_BIT);
+}
+
+Damage::Drawing Painter::drawing(const ImDrawCmd& command) {
+  Hash hash;
+  if (command.UserCallback == clear_filled) {
+    const Filled& filled = *static_cast<const Filled*>(command.UserCallbackData);
+    hash.add(filled.least).add(filled.most).add(filled.colour);
+    return {pixels(filled.least, filled.most), hash.value()};
+  }
+  // The painter keeps the numbers of the last frame's maps, so that equal addresses tell equal
+  // numbers.
+  const Queued& queued = *static_cast<const Queued*>(command.UserCallbackData);
+  const HeatMap& m = *queued.map;
+  const void* numbers = m.device ? static_cast<const void*>(m.device.get())
+                                 : static_cast<const void*>(m.values.data());
+  hash.add(queued.least).add(queued.most).add(numbers).add(m.plane);
+  hash.add(m.row).add(m.column).add(m.height).add(m.width).add(m.least).add(m.most);
+  hash.add(std::hash<std::string>()(m.colour_map)).add(m.missing).add(m.max_pooled);
+  if (!m.device) {
+    for (Index d = 0; d < m.values.rank(); ++d) hash.add(m.values.dim(d));
+  }
+  return {pixels(queued.least, queued.most), hash.value()};
+}
+
+void Painter::fill(ImDrawList& draw, ImVec2 least, ImVec2 most, ImU32 colour) {
+  filled_.push_back({least, most, colour});
+  draw.AddCallback(clear_filled, &filled_.back());
+}
+
+void Painter::paint(const DisplayList& list, ImDrawList& draw, ImVec2 origin, double scale,
+                    const Fonts& fonts) {
+  const Brush brush(draw, origin, scale, fonts);
+  const ImVec2 end = brush.at({list.width, list.height});
+  draw.PushClipRect(origin, end, true);
+  fill(draw, origin, end, packed(list.background));
+  for (const Item& item : list.items) {
+    if (const auto* map = std::get_if<HeatMap>(&item)) {
+      queued_.push_back({this, map, brush.at({map->box.x, map->box.y}),
+                         brush.at({map->box.right(), map->box.bottom()})});
+      draw.AddCallback(draw_queued, &queued_.back());
+      draw.AddCallback(ImDrawCallback_ResetRenderState, nullptr);
+    } else {
+      std::visit(
+          [&brush](const auto& i) {
+            if constexpr (!std::is_same_v<std::decay_t<decltype(i)>, HeatMap>) brush(i);
+          },
+          item);
+    }
+  }
+  draw.PopClipRect();
+}
+
+}  // namespace attnscope::window

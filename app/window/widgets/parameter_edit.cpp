@@ -1,0 +1,94 @@
+#include "app/window/widgets/parameter_edit.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+
+namespace attnscope::window {
+
+namespace {
+
+// Brackets around what a person typed without them.
+std::string as_json(const Parameter& parameter, std::string_view text) {
+  if (text.find('[') != std::string_view::npos) return std::string(text);
+  if (parameter.kind != Parameter::Kind::IntegerLists) return "[" + std::string(text) + "]";
+  std::string json = "[[";
+  for (const char c : text) json += c == ';' ? "], [" : std::string(1, c);
+  return json + "]]";
+}
+
+std::string without_brackets(std::string text) {
+  if (text.size() >= 2 && text.front() == '[') text = text.substr(1, text.size() - 2);
+  return text;
+}
+
+}  // namespace
+
+Index clamped(const Parameter& p, Index value) {
+  return std::clamp(value, static_cast<Index>(std::ceil(p.least)),
+                    static_cast<Index>(std::floor(p.most)));
+}
+
+double clamped(const Parameter& p, double value) {
+  if (!std::isfinite(value)) return std::get<double>(p.initial);
+  value = std::clamp(value, p.least, p.most);
+  if (p.least_excluded && value <= p.least) {
+    value = std::max(std::nextafter(p.least, p.most), p.slider_least);
+  }
+  return value;
+}
+
+std::string number_format(const Parameter& p) {
+  const double range = p.slider_most - p.slider_least;
+  if (p.slider_logarithmic) return "%.6g";
+  return range >= 100 ? "%.1f" : (range >= 2 ? "%.2f" : "%.3f");
+}
+
+bool is_initial(const Parameter& p, const Values& values) {
+  if (p.optional) return !values.has(p.key);
+  const auto found = values.all().find(p.key);
+  return found != values.all().end() && found->second == p.initial;
+}
+
+Values reset(const Parameter& p, const Values& values) {
+  Values next = values;
+  if (p.optional) {
+    next.erase(p.key);
+  } else {
+    next.set(p.key, p.initial);
+  }
+  return next;
+}
+
+Values given(const Parameter& p, const Values& values) {
+  Values next = values;
+  next.set(p.key, p.initial);
+  return next;
+}
+
+std::optional<Value> list_from_text(const Parameter& p, std::string_view text,
+                                    std::string& problem) {
+  problem.clear();
+  const bool blank = text.find_first_not_of(" \t") == std::string_view::npos;
+  try {
+    return value_from_text(p, blank ? "[]" : as_json(p, text), p.label);
+  } catch (const InputError& e) {
+    problem = e.what();
+    return std::nullopt;
+  }
+}
+
+std::string list_to_text(const Value& value) {
+  if (const auto* rows = std::get_if<std::vector<std::vector<Index>>>(&value)) {
+    std::string text;
+    for (const std::vector<Index>& row : *rows) {
+      if (!text.empty()) text += "; ";
+      text += without_brackets(to_text(Value(row)));
+    }
+    return text;
+  }
+  return without_brackets(to_text(value));
+}
+
+}  // namespace attnscope::window

@@ -1,0 +1,45 @@
+// Which variants and encodings can be chosen now, and why others cannot. No drawing here.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/window/state.h"
+#include "core/part/info.h"
+
+namespace attnscope::window {
+
+struct Entry {
+  std::string id;  // empty: as the model was trained, or as what holds for more heads
+  std::string label, group, summary;
+  std::string refusal;  // why it cannot be chosen with the rest as it is; empty: it can
+  Values start;         // the parameters it starts with
+};
+
+struct ChoiceList {
+  const char* title = "";
+  std::string scope;  // "variant": begins the names of widgets
+  std::vector<Entry> entries;
+  std::string preview;        // what holds now, in words
+  const Info* now = nullptr;  // what holds now; null when heads differ or nothing has run
+  Values model_values;        // its parameters where nothing is chosen for these heads
+  bool model_mixed = false;   // nothing is chosen, and the model's heads differ
+  // Why what holds now cannot have these parameters with the rest as it is; empty: it can. Not
+  // beyond the state that the list was made from.
+  std::function<std::string(const Values&)> refusal;
+};
+
+ChoiceList variant_list(const State& state);
+ChoiceList encoding_list(const State& state);
+
+// Why the direction cannot be chosen with the present variant and encoding; empty: it can.
+std::string causal_refusal(const State& state, bool causal);
+
+// What holds in the shown layer and head: the person's last choice for it, else the model's, which
+// is not known before the first run.
+std::optional<Choice> effective_variant(const State& state);
+std::optional<Choice> effective_encoding(const State& state);
+
+}  // namespace attnscope::window

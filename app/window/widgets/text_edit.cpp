@@ -1,0 +1,159 @@
+#include "app/window/widgets/text_edit.h"
+
+#include <algorithm>
+
+#include "app/window/utf8.h"
+
+namespace attnscope::window {
+
+namespace {
+
+bool is_space(char c) {
+  return c == ' ' || c == '\t' || c == '\n';
+}
+
+// The offset in `line` that is as many characters from its start as `cursor` is from `from`'s.
+std::size_t same_place(std::string_view text, TextLine from, TextLine line, std::size_t cursor) {
+  std::size_t at = line.begin;
+  for (std::size_t c = from.begin; c < cursor && at < line.end; c = next_character(text, c)) {
+    at = next_character(text, at);
+  }
+  return at;
+}
+
+}  // namespace
+
+std::vector<TextLine> wrap(std::string_view text, double width, const CharacterWidth& advance) {
+  std::vector<TextLine> lines;
+  std::size_t begin = 0, break_at = 0;  // break_at: after the last space of the line
+  double used = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] == '\n') {
+      lines.push_back({begin, at});
+      begin = break_at = ++at;
+      used = 0;
+      continue;
+    }
+    const std::size_t next = next_character(text, at);
+    const double step = advance(text.substr(at));
+    // A space may hang over the edge: it is not seen there.
+    if (used + step > width && at > begin && !is_space(text[at])) {
+      const std::size_t end = break_at > begin ? break_at : at;
+      lines.push_back({begin, end});
+      begin = break_at = at = end;
+      used = 0;
+      continue;
+    }
+    used += step;
+    if (is_space(text[at])) break_at = next;
+    at = next;
+  }
+  lines.push_back({begin, text.size()});
+  return lines;
+}
+
+std::size_t line_of(const std::vector<TextLine>& lines, std::size_t cursor) {
+  const auto after =
+      std::upper_bound(lines.begin(), lines.end(), cursor,
+                       [](std::size_t at, const TextLine& line) { return at < line.begin; });
+  return after == lines.begin() ? 0 : static_cast<std::size_t>(after - lines.begin()) - 1;
+}
+
+void TextEdit::assign(std::string text) {
+  text_ = std::move(text);
+  const auto inside = [this](std::size_t at) {
+    at = std::min(at, text_.size());
+    return at < text_.size() ? previous_character(text_, next_character(text_, at)) : at;
+  };
+  cursor_ = inside(cursor_);
+  anchor_ = inside(anchor_);
+}
+
+std::string TextEdit::selected() const {
+  return text_.substr(selection_begin(), selection_end() - selection_begin());
+}
+
+std::size_t TextEdit::target(Move where, const std::vector<TextLine>& lines) const {
+  const std::size_t line = line_of(lines, cursor_);
+  std::size_t at = cursor_;
+  switch (where) {
+    case Move::Left:
+      return previous_character(text_, at);
+    case Move::Right:
+      return next_character(text_, at);
+    case Move::WordLeft:
+      while (at > 0 && is_space(text_[at - 1])) --at;
+      while (at > 0 && !is_space(text_[at - 1])) --at;
+      return at;
+    case Move::WordRight:
+      while (at < text_.size() && !is_space(text_[at])) ++at;
+      while (at < text_.size() && is_space(text_[at])) ++at;
+      return at;
+    case Move::LineStart:
+      return lines[line].begin;
+    case Move::LineEnd: {
+      // Behind a soft break would be the next line already.
+      const bool soft = line + 1 < lines.size() && lines[line + 1].begin == lines[line].end;
+      return soft ? previous_character(text_, lines[line].end) : lines[line].end;
+    }
+    case Move::Up:
+      return line == 0 ? 0 : same_place(text_, lines[line], lines[line - 1], cursor_);
+    case Move::Down:
+      return line + 1 == lines.size() ? text_.size()
+                                      : same_place(text_, lines[line], lines[line + 1], cursor_);
+    case Move::Start:
+      return 0;
+    case Move::End:
+      return text_.size();
+  }
+  return at;
+}
+
+void TextEdit::move(Move where, bool selecting, const std::vector<TextLine>& lines) {
+  const bool sideways = where == Move::Left || where == Move::Right;
+  if (sideways && !selecting && cursor_ != anchor_) {
+    place(where == Move::Left ? selection_begin() : selection_end(), false);
+  } else {
+    place(target(where, lines), selecting);
+  }
+}
+
+void TextEdit::place(std::size_t cursor, bool selecting) {
+  cursor_ = std::min(cursor, text_.size());
+  if (!selecting) anchor_ = cursor_;
+}
+
+void TextEdit::select_word(std::size_t at) {
+  at = std::min(at, text_.size());
+  anchor_ = cursor_ = at;
+  while (anchor_ > 0 && !is_space(text_[anchor_ - 1])) --anchor_;
+  while (cursor_ < text_.size() && !is_space(text_[cursor_])) ++cursor_;
+}
+
+void TextEdit::select_all() {
+  anchor_ = 0;
+  cursor_ = text_.size();
+}
+
+void TextEdit::insert(std::string_view typed) {
+  std::string clean;
+  clean.reserve(typed.size());
+  for (std::size_t i = 0; i < typed.size(); ++i) {
+    if (typed[i] == '\r') {
+      if (i + 1 < typed.size() && typed[i + 1] == '\n') continue;
+      clean += '\n';
+    } else {
+      clean += typed[i];
+    }
+  }
+  const std::size_t begin = selection_begin();
+  text_.replace(begin, selection_end() - begin, clean);
+  place(begin + clean.size(), false);
+}
+
+void TextEdit::erase(Move towards, const std::vector<TextLine>& lines) {
+  if (cursor_ == anchor_) place(target(towards, lines), true);
+  insert("");
+}
+
+}  // namespace attnscope::window

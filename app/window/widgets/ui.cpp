@@ -1,0 +1,346 @@
+#include "app/window/widgets/ui.h"
+
+#include <imgui_internal.h>
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "app/window/utf8.h"
+
+namespace attnscope::window {
+
+namespace {
+
+constexpr double kChipPadding = 6;  // units left and right of the label
+
+}  // namespace
+
+void mark(Ui& ui, std::string_view id) {
+  if (!ui.report.on()) return;
+  const ImVec2 least = ImGui::GetItemRectMin(), size = ImGui::GetItemRectSize();
+  ui.report.box(id, {least.x, least.y, size.x, size.y});
+}
+
+void begin_padded_child(const char* id, ImVec2 size, ImGuiWindowFlags flags) {
+#if IMGUI_VERSION_NUM >= 19000
+  ImGui::BeginChild(id, size, ImGuiChildFlags_AlwaysUseWindowPadding, flags);
+#else
+  ImGui::BeginChild(id, size, false, flags | ImGuiWindowFlags_AlwaysUseWindowPadding);
+#endif
+}
+
+void heading(Ui& ui, const char* text, bool first) {
+  if (!first) ImGui::Dummy({0, ui.px(5)});
+  ImGui::PushFont(ui.fonts.bold);
+  ImGui::TextUnformatted(text);
+  ImGui::PopFont();
+}
+
+void faint(Ui& ui, std::string_view text) {
+  ImGui::PushFont(ui.fonts.small);
+  ImGui::PushStyleColor(ImGuiCol_Text, ui.look->faint);
+  paragraph(ui, text);
+  ImGui::PopStyleColor();
+  ImGui::PopFont();
+}
+
+void paragraph(const Ui& ui, std::string_view text) {
+  static_cast<void>(ui);
+  const std::string shown = on_screen(text);
+  ImGui::PushTextWrapPos(0);
+  ImGui::TextUnformatted(shown.data(), shown.data() + shown.size());
+  ImGui::PopTextWrapPos();
+}
+
+std::string fitted(const std::string& shown, float width) {
+  if (ImGui::CalcTextSize(shown.c_str()).x <= width) return shown;
+  std::size_t end = shown.size();
+  std::string cut;
+  do {
+    end = previous_character(shown, end);
+    cut = shown.substr(0, end) + "…";
+  } while (end > 0 && ImGui::CalcTextSize(cut.c_str()).x > width);
+  return cut;
+}
+
+float chip_width(const Ui& ui, std::string_view text, float most) {
+  return std::min(ImGui::CalcTextSize(on_screen(text).c_str()).x + 2 * ui.px(kChipPadding), most);
+}
+
+void chip(Ui& ui, std::string_view text, const ImVec4& ground, const ImVec4& letters) {
+  const float room = ImGui::GetContentRegionAvail().x - 2 * ui.px(kChipPadding);
+  const std::string shown = fitted(on_screen(text), room);
+  const ImVec2 extent = ImGui::CalcTextSize(shown.c_str());
+  const ImVec2 padding(ui.px(kChipPadding), ui.px(2));
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 end(at.x + extent.x + 2 * padding.x, at.y + extent.y + 2 * padding.y);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.AddRectFilled(at, end, packed(ground), ui.px(4));
+  draw.AddText({at.x + padding.x, at.y + padding.y}, packed(letters), shown.c_str());
+  ImGui::Dummy({end.x - at.x, end.y - at.y});
+}
+
+void hint(const Ui& ui, std::string_view text) {
+  if (!ui.hints || text.empty() || !ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
+    return;
+  const std::string shown = on_screen(text);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(10), ui.px(7)});
+  ImGui::BeginTooltip();
+  ImGui::PushTextWrapPos(ui.px(340));
+  ImGui::TextUnformatted(shown.c_str());
+  ImGui::PopTextWrapPos();
+  ImGui::EndTooltip();
+  ImGui::PopStyleVar();
+}
+
+namespace {
+
+// Alike where all labels fit, otherwise each as its label needs and the rest alike.
+std::vector<float> segment_widths(const Ui& ui, const std::vector<Segment>& choices, float all) {
+  const auto count = static_cast<float>(choices.size());
+  std::vector<float> widths;
+  float widest = 0, sum = 0;
+  for (const Segment& choice : choices) {
+    widths.push_back(ImGui::CalcTextSize(choice.label).x);
+    widest = std::max(widest, widths.back());
+    sum += widths.back();
+  }
+  const bool fit = widest + ui.px(16) <= all / count;
+  for (float& width : widths) width = fit ? all / count : width + (all - sum) / count;
+  return widths;
+}
+
+}  // namespace
+
+int segments(Ui& ui, const char* id, const std::vector<Segment>& choices, int chosen) {
+  int clicked = -1;
+  const float all = ImGui::GetContentRegionAvail().x, height = ImGui::GetFrameHeight();
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  const std::vector<float> widths = segment_widths(ui, choices, all);
+  const float rounding = ImGui::GetStyle().FrameRounding;
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.AddRectFilled(origin, {origin.x + all, origin.y + height}, packed(ui.look->raised),
+                     rounding);
+  ImGui::PushID(id);
+  float left = origin.x;
+  for (int i = 0; i < static_cast<int>(choices.size()); ++i) {
+    const Segment& choice = choices[static_cast<std::size_t>(i)];
+    const float each = widths[static_cast<std::size_t>(i)];
+    if (i > 0) ImGui::SameLine(0, 0);
+    const ImVec2 at(left, origin.y);
+    left += each;
+    ImGui::SetCursorScreenPos(at);
+    ImGui::BeginDisabled(!choice.enabled);
+    if (ImGui::InvisibleButton(choice.id, {each, height})) clicked = i;
+    const bool hovered = ImGui::IsItemHovered();
+    ImGui::EndDisabled();
+    mark(ui, std::string(id) + "." + choice.id);
+    const ImVec2 end(at.x + each, at.y + height);
+    const float inset = ui.px(2);
+    if (i == chosen || hovered) {
+      draw.AddRectFilled({at.x + inset, at.y + inset}, {end.x - inset, end.y - inset},
+                         packed(i == chosen ? ui.look->accent : ui.look->hovered),
+                         rounding - inset / 2);
+    }
+    const ImVec2 extent = ImGui::CalcTextSize(choice.label);
+    const ImVec4& letters =
+        i == chosen ? ui.look->on_accent : (choice.enabled ? ui.look->text : ui.look->faint);
+    draw.AddText({at.x + (each - extent.x) / 2, at.y + (height - extent.y) / 2}, packed(letters),
+                 choice.label);
+    hint(ui, choice.hint);
+  }
+  ImGui::PopID();
+  return clicked;
+}
+
+bool button(Ui& ui, const char* label, std::string_view id, bool primary, float width) {
+  if (primary) {
+    ImGui::PushStyleColor(ImGuiCol_Button, ui.look->accent);
+    ImGui::PushStyleColor(ImGuiCol_ButtonHovered, ui.look->accent);
+    ImGui::PushStyleColor(ImGuiCol_Text, ui.look->on_accent);
+  }
+  const bool clicked = ImGui::Button(label, {width, 0});
+  if (primary) ImGui::PopStyleColor(3);
+  mark(ui, id);
+  return clicked;
+}
+
+bool text_field(Ui& ui, const char* label, std::string& text, std::string_view id,
+                const char* placeholder) {
+  const bool changed =
+      ImGui::InputTextWithHint(label, placeholder, &text, ImGuiInputTextFlags_AutoSelectAll);
+  mark(ui, id);
+  return changed;
+}
+
+void keep_focus_here() {
+  if (!ImGui::IsAnyItemActive()) ImGui::SetKeyboardFocusHere();
+}
+
+void refill_field() {
+  ImGui::ClearActiveID();
+}
+
+bool take_key(Ui& ui, std::string_view key) {
+  for (Stroke& stroke : ui.strokes) {
+    if (!stroke.taken && stroke.character == 0 && stroke.key == key && !stroke.control) {
+      stroke.taken = true;
+      return true;
+    }
+  }
+  return false;
+}
+
+namespace {
+
+// The next row from `from` on, in this direction, that can be chosen; else `otherwise`.
+int next_enabled(const std::vector<bool>& enabled, int from, int step, int otherwise) {
+  for (int i = from; i >= 0 && i < static_cast<int>(enabled.size()); i += step) {
+    if (enabled[static_cast<std::size_t>(i)]) return i;
+  }
+  return otherwise;
+}
+
+// Before the rows are drawn: what can be chosen is known from the frame before.
+void begin_rows(Ui& ui) {
+  OpenList& list = ui.list;
+  if (ImGui::IsWindowAppearing()) {
+    list = {};
+    list.reveals = 2;  // in its first frame a popup has no size yet
+  }
+  const std::vector<bool> enabled = std::exchange(list.enabled, {});
+  const int before = list.marked, last = static_cast<int>(enabled.size()) - 1;
+  int& marked = list.marked;
+  if (take_key(ui, "Down")) marked = next_enabled(enabled, marked + 1, 1, marked);
+  if (take_key(ui, "Up"))
+    marked = next_enabled(enabled, marked < 0 ? last : marked - 1, -1, marked);
+  if (take_key(ui, "Home")) marked = next_enabled(enabled, 0, 1, marked);
+  if (take_key(ui, "End")) marked = next_enabled(enabled, last, -1, marked);
+  if (marked != before) list.reveals = 1;
+  list.enter = take_key(ui, "Enter");
+  if (list.enter && marked < 0) ImGui::CloseCurrentPopup();
+}
+
+}  // namespace
+
+bool begin_combo(Ui& ui, const char* id, const std::string& preview, ImGuiComboFlags flags) {
+  if (!ImGui::BeginCombo(id, preview.c_str(), flags)) return false;
+  begin_rows(ui);
+  return true;
+}
+
+bool begin_list(Ui& ui, const char* id) {
+  if (!ImGui::BeginPopup(id)) return false;
+  begin_rows(ui);
+  return true;
+}
+
+bool list_row(Ui& ui, const std::string& label, bool holds, bool enabled) {
+  OpenList& list = ui.list;
+  const int row = static_cast<int>(list.enabled.size());
+  list.enabled.push_back(enabled);
+  if (ImGui::IsWindowAppearing() && holds && enabled) list.marked = row;
+  const bool marked = row == list.marked;
+  // Only the marked row is lit: the pointer may rest on another since the last key.
+  const ImVec4 none(0, 0, 0, 0);
+  ImGui::PushStyleColor(ImGuiCol_Header, marked ? ui.look->hovered : none);
+  ImGui::PushStyleColor(ImGuiCol_HeaderHovered, marked ? ui.look->hovered : none);
+  if (holds) ImGui::PushStyleColor(ImGuiCol_Text, ui.look->accent);
+  ImGui::BeginDisabled(!enabled);
+  bool chosen = ImGui::Selectable(label.c_str(), marked);
+  ImGui::EndDisabled();
+  ImGui::PopStyleColor(holds ? 3 : 2);
+  const ImVec2 moved = ImGui::GetIO().MouseDelta;
+  if (enabled && ImGui::IsItemHovered() && (moved.x != 0 || moved.y != 0)) list.marked = row;
+  if (!marked) return chosen;
+  mark(ui, "list.marked");
+  if (list.reveals > 0) {
+    --list.reveals;
+    if (row == 0) {
+      ImGui::SetScrollY(0);  // with the heading above it
+    } else {
+      ImGui::ScrollToItem(ImGuiScrollFlags_KeepVisibleEdgeY);
+    }
+  }
+  if (list.enter && enabled) {
+    ImGui::CloseCurrentPopup();
+    chosen = true;
+  }
+  return chosen;
+}
+
+namespace {
+
+// How many popups are open above the dialogs, which close by themselves.
+int open_popups() {
+  const auto& open = ImGui::GetCurrentContext()->OpenPopupStack;
+  int count = 0;
+  for (int i = open.Size - 1; i >= 0; --i) {
+    const ImGuiWindow* window = open[i].Window;
+    if (window == nullptr || (window->Flags & ImGuiWindowFlags_Modal) != 0) break;
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+void close_popup_on_escape(Ui& ui) {
+  if (open_popups() == 0 || !take_key(ui, "Escape")) return;
+  ImGui::ClosePopupToLevel(ImGui::GetCurrentContext()->OpenPopupStack.Size - 1, true);
+}
+
+void close_popups() {
+  const int count = open_popups();
+  if (count == 0) return;
+  ImGui::ClosePopupToLevel(ImGui::GetCurrentContext()->OpenPopupStack.Size - count, true);
+}
+
+namespace {
+
+// The title of a dialog, and a cross at the right that closes it.
+void draw_title(Ui& ui, const char* title, bool& open) {
+  ImGui::PushFont(ui.fonts.title);
+  ImGui::TextUnformatted(title);
+  ImGui::PopFont();
+  const float side = ui.px(26);
+  ImGui::SameLine(ImGui::GetContentRegionMax().x - side);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  if (ImGui::InvisibleButton("close", {side, side})) open = false;
+  mark(ui, "dialog.close");
+  const ImVec2 extent = ImGui::CalcTextSize("✕");
+  ImGui::GetWindowDrawList()->AddText(
+      {at.x + (side - extent.x) / 2, at.y + (side - extent.y) / 2},
+      packed(ImGui::IsItemHovered() ? ui.look->text : ui.look->faint), "✕");
+}
+
+}  // namespace
+
+bool begin_dialog(Ui& ui, const char* title, bool& open, double width, double height) {
+  const std::string id = std::string("##") + title;
+  if (open && !ImGui::IsPopupOpen(id.c_str())) ImGui::OpenPopup(id.c_str());
+  const ImGuiViewport& screen = *ImGui::GetMainViewport();
+  const ImVec2 most(screen.WorkSize.x - ui.px(40), screen.WorkSize.y - ui.px(40));
+  const ImVec2 size(std::min(ui.px(width), most.x),
+                    height > 0 ? std::min(ui.px(height), most.y) : 0.0F);
+  ImGui::SetNextWindowPos(screen.GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
+  ImGui::SetNextWindowSize(size, ImGuiCond_Always);
+  ImGui::SetNextWindowSizeConstraints({0, 0}, most);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(20), ui.px(16)});
+  const bool shown =
+      ImGui::BeginPopupModal(id.c_str(), &open,
+                             ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize |
+                                 ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoSavedSettings);
+  ImGui::PopStyleVar();
+  if (!shown) return false;
+  draw_title(ui, title, open);
+  if (take_key(ui, "Escape")) open = false;
+  return true;
+}
+
+void end_dialog() {
+  ImGui::EndPopup();
+}
+
+}  // namespace attnscope::window

@@ -1,0 +1,230 @@
+#include "core/attention/variants/shared/assemble.h"
+
+#include <cmath>
+
+#include "core/attention/attention_operation.h"
+#include "core/attention/variants/shared/memory.h"
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_linear.h"
+#include "core/autodiff/operations_shape.h"
+#include "core/base/error.h"
+
+namespace attnscope {
+
+Index query_count(const OperationInput& input) {
+  if (input.q.defined()) return input.q.dim(1);
+  return input.x.defined() ? input.x.dim(1) : input.v.dim(1);
+}
+
+Index key_count(const OperationInput& input) {
+  if (input.v.defined()) return input.v.dim(1);
+  return input.k.defined() ? input.k.dim(1) : query_count(input);
+}
+
+Dimensions operation_dimensions(const OperationInput& input) {
+  const Index key = input.q.defined() ? input.q.dim(2) : 0;
+  const Index value = input.v.defined() ? input.v.dim(2) : kFreeInner;
+  Dimensions dimensions = free_dimensions(input.heads, input.kv_heads, key, value);
+  if (input.x.defined()) dimensions.model = input.x.dim(2);
+  dimensions.batch = input.batch;
+  dimensions.first_head = input.first_head;
+  dimensions.layer_heads = input.layer_heads;
+  return dimensions;
+}
+
+Index layer_heads(const OperationInput& input) {
+  return input.layer_heads != 0 ? input.layer_heads : input.heads;
+}
+
+Index first_position(const OperationInput& input) {
+  return input.positions.empty() ? 0 : input.positions.front();
+}
+
+Pattern plain_pattern(const OperationInput& input, bool causal) {
+  const Index queries = query_count(input), keys = key_count(input);
+  return causal ? Pattern::causal(queries, keys, first_position(input))
+                : Pattern::all(queries, keys);
+}
+
+Pattern ruled_pattern(const OperationInput& input, const Variant& variant) {
+  return variant.pattern({.values = input.variant.values,
+                          .weights = input.weights,
+                          .heads = input.heads,
+                          .queries = query_count(input),
+                          .keys = key_count(input),
+                          .first = first_position(input),
+                          .first_head = input.first_head,
+                          .layer = input.layer,
+                          .causal = input.causal || variant.causal_by_definition});
+}
+
+Part plain_part(const OperationInput& input, Pattern pattern) {
+  Part part;
+  part.batch = input.batch;
+  part.heads = input.heads;
+  part.pos_q = input.positions;
+  if (input.origin > 0) {
+    for (Index i = 0; i < query_count(input); ++i) {
+      part.pos_q.push_back(static_cast<std::int32_t>(input.origin + i));
+    }
+    part.pos_k = part.pos_q;
+  }
+  part.q = input.q;
+  part.k = input.k;
+  part.v = input.v;
+  part.split = input.split;
+  if (input.scale) {
+    part.scale = *input.scale;
+  } else if (input.q.defined()) {
+    part.scale = static_cast<float>(1 / std::sqrt(static_cast<double>(input.q.dim(2))));
+  }
+  part.pattern = std::make_shared<const Pattern>(std::move(pattern));
+  return part;
+}
+
+namespace {
+
+EncodingContext encoding_context(const OperationInput& input, bool causal) {
+  return {.values = input.encoding.values,
+          .weights = input.weights,
+          .dimensions = operation_dimensions(input),
+          .causal = causal,
+          .scale = input.scale};
+}
+
+}  // namespace
+
+void apply_encoding(Part& part, const OperationInput& input, bool causal) {
+  const Encoding& e = encoding(input.encoding.id);
+  if (e.apply) e.apply(part, encoding_context(input, causal));
+}
+
+OperationInput with_turned(OperationInput input) {
+  const Encoding& e = encoding(input.encoding.id);
+  if (!e.turned) return input;
+  const EncodingContext context = encoding_context(input, input.causal);
+  // Features of turned vectors depend on where they stand, not on distances alone.
+  const std::vector<std::int32_t> from_origin =
+      input.origin > 0 ? positions_from(input.origin, input.k.dim(1)) : std::vector<std::int32_t>{};
+  const Var q = e.turned(input.q, input.origin > 0 ? from_origin : input.positions,
+                         context);                        // [B h, L_q, d_k]
+  const Var k = e.turned(input.k, from_origin, context);  // [B h_kv, L_k, d_k]
+  input.q = q;
+  input.k = k;
+  return input;
+}
+
+Var head_logits(const OperationInput& input, const char* w, const char* b) {
+  const Var logits = add(matmul_transposed(input.x, weight(input.weights, w)),
+                         weight(input.weights, b));  // [B, L, h]
+  return reshape(permute(logits, {0, 2, 1}), {input.batch * input.heads, input.x.dim(1)});
+}
+
+Wanted kept_in_memory(Wanted wanted) {
+  wanted.attention |= wanted.device_attention;
+  wanted.device_attention = false;
+  return wanted;
+}
+
+OperationResult run_part(Part part, Backend& backend, const Wanted& wanted, const Stop& stop) {
+  OperationResult result;
+  const auto shared = std::make_shared<const Part>(std::move(part));
+  PartResult report;
+  result.note = backend.refusal(*shared, wanted);
+  const Wanted on_cpu = kept_in_memory(wanted);
+  Backend& able = result.note.empty() ? backend : cpu_backend();
+  const bool replaced = &able != &backend;
+  try {
+    result.output =
+        attention(*shared, able, replaced ? on_cpu : wanted, &report, stop);  // [B h, L_q, d_v]
+  } catch (const WorkError& error) {
+    if (&able == &cpu_backend()) throw;
+    result.note = error.what();
+    result.output = attention(*shared, cpu_backend(), on_cpu, &report, stop);
+  }
+  result.attention = report.attention;
+  result.scores = report.scores;
+  result.log_sum_exp = report.log_sum_exp;
+  result.device = report.device;
+  result.tiles = report.tiles;
+  result.pattern = shared->pattern;
+  result.part = shared;
+  return result;
+}
+
+namespace {
+
+// Item n of a batch whose first axis is B times something.
+Var item_of(const Var& x, Index batch, Index n) {
+  if (!x.defined() || batch == 1) return x;
+  const Index count = x.dim(0) / batch;
+  return slice(x, 0, n * count, count);
+}
+
+Tensor joined(const std::vector<Tensor>& parts) {
+  if (!parts.front().defined() || parts.size() == 1) return parts.front();
+  std::vector<Var> vars(parts.begin(), parts.end());
+  return concat(vars, 0).value();
+}
+
+OperationResult run_batch(const OperationInput& input,
+                          const std::function<OperationResult(const OperationInput&)>& one) {
+  if (input.batch == 1) return one(input);
+  const Variant& v = variant(input.variant.id);
+  OperationResult result;
+  std::vector<Var> outputs;
+  std::map<std::string, std::vector<Var>> quantities;
+  std::vector<Tensor> attentions, scores, log_sums;
+  for (Index n = 0; n < input.batch; ++n) {
+    OperationInput item = input;
+    item.batch = 1;
+    for (Var* x : {&item.x, &item.y, &item.q, &item.k, &item.v}) {
+      *x = item_of(*x, input.batch, n);
+    }
+    for (const WeightInfo& entry : v.weights) {
+      const auto state = item.weights.find(entry.name);
+      if (!entry.state || state == item.weights.end()) continue;
+      state->second = item_of(state->second, input.batch, n);
+    }
+    item.split.clear();
+    OperationResult of_item = one(item);
+    outputs.push_back(of_item.output);
+    attentions.push_back(of_item.attention);
+    scores.push_back(of_item.scores);
+    log_sums.push_back(of_item.log_sum_exp);
+    for (const auto& [name, quantity] : of_item.quantities) quantities[name].push_back(quantity);
+    if (n == 0) result = std::move(of_item);
+  }
+  result.output = concat(outputs, 0);     // [B h, L_q, d_v]
+  result.attention = joined(attentions);  // [B h, L_q, L_k]
+  result.scores = joined(scores);         // [B h, L_q, L_k]
+  result.log_sum_exp = joined(log_sums);  // [B h, L_q]
+  for (const auto& [name, of_items] : quantities) result.quantities[name] = concat(of_items, 0);
+  result.part.reset();
+  result.tiles.reset();
+  return result;
+}
+
+}  // namespace
+
+Evaluate item_by_item(Evaluate one) {
+  return [one = std::move(one)](const OperationInput& input, Backend& backend, const Wanted& wanted,
+                                const Stop& stop) {
+    return run_batch(input,
+                     [&](const OperationInput& item) { return one(item, backend, wanted, stop); });
+  };
+}
+
+bool never(const Values&) {
+  return false;
+}
+
+Var repeat_heads(const Var& x, Index heads, Index kv_heads) {
+  if (heads == kv_heads) return x;
+  const Index batch = x.dim(0) / kv_heads, rows = x.dim(1), columns = x.dim(2);
+  const Var each = reshape(x, {batch * kv_heads, 1, rows, columns});
+  const std::vector<Var> copies(static_cast<std::size_t>(heads / kv_heads), each);
+  return reshape(concat(copies, 1), {batch * heads, rows, columns});  // [B h, L, e]
+}
+
+}  // namespace attnscope

@@ -1,0 +1,247 @@
+#include "core/attention/variants/shared/compression.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/attention/variants/shared/row_memory.h"
+#include "core/attention/variants/shared/windows.h"
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_linear.h"
+#include "core/autodiff/operations_reduce.h"
+#include "core/autodiff/operations_shape.h"
+
+namespace attnscope {
+
+namespace {
+
+// Rows that are compressed together, and what became of them.
+struct Compression {
+  Var rows;                             // [B, n, d]
+  std::vector<std::int32_t> positions;  // [B n]
+};
+
+// Row `tap` of every window of x [B, w rate, d]; windows whose row lies beyond the end have zeros.
+// [B, w, d]
+Var tap_of_windows(const Tensor& x, Index rate, Index windows, Index tap) {
+  const Index batch = x.dim(0), rows = x.dim(1), width = x.dim(2);
+  Tensor taps = Tensor::zeros({batch, windows, width});
+  for (Index b = 0; b < batch; ++b) {
+    for (Index w = 0; w < windows && w * rate + tap < rows; ++w) {
+      std::copy_n(x.data() + (b * rows + w * rate + tap) * width, width,
+                  taps.data() + (b * windows + w) * width);
+    }
+  }
+  return taps;
+}
+
+// kernel[t] of [rate, d, d] -> [d, d]
+Var kernel_at(const Var& kernel, Index t) {
+  return reshape(slice(kernel, 0, t, 1), {kernel.dim(1), kernel.dim(2)});
+}
+
+// z_J = sum_t x[rate J + stride t] kernel[t] + bias.  [B, w, d]
+Var convolved(const Tensor& x, Index windows, Index stride, const NamedVars& weights) {
+  const Var& kernel = weight(weights, "comp.kernel");
+  const Index rate = kernel.dim(0);
+  Var sum;
+  for (Index t = 0; t < rate; ++t) {
+    const Var product = matmul(tap_of_windows(x, rate, windows, stride * t), kernel_at(kernel, t));
+    sum = sum.defined() ? add(sum, product) : product;
+  }
+  return add(sum, weight(weights, "comp.bias"));
+}
+
+// Of the rows [B, n, d] those that got most attention, in order of position.
+Compression most_used(const SegmentRead& read, const Remembered& remembered, const Tensor& x,
+                      Index kept, Index first) {
+  const Index batch = x.dim(0), rows = x.dim(1), all = remembered.row_count(), width = x.dim(2);
+  Tensor chosen({batch, kept, width});
+  Compression result;
+  std::vector<std::int32_t> order(static_cast<std::size_t>(rows));
+  for (Index b = 0; b < read.batch; ++b) {
+    const auto usage = [&](std::int32_t row) {
+      const Index seen = remembered.seen[static_cast<std::size_t>(row)];
+      return seen == 0 ? 0.0
+                       : remembered.usage[static_cast<std::size_t>(b * all + row)] /
+                             static_cast<double>(seen);
+    };
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order,
+                             [&](std::int32_t a, std::int32_t c) { return usage(a) > usage(c); });
+    std::sort(order.begin(), order.begin() + kept);
+    for (Index n = 0; n < kept; ++n) {
+      const std::int32_t row = order[static_cast<std::size_t>(n)];
+      std::copy_n(x.data() + (b * rows + row) * width, width,
+                  chosen.data() + (b * kept + n) * width);
+      result.positions.push_back(static_cast<std::int32_t>(first + row));
+    }
+  }
+  result.rows = chosen;
+  return result;
+}
+
+// `count` rows x [B, count, d] from position `first` on, whole windows.
+Compression compression_of(const SegmentRead& read, const Remembered& remembered, const Tensor& x,
+                           Index first) {
+  const Index rate = read.values.integer("rate"), windows = x.dim(1) / rate;
+  const std::string function = read.values.choice("function");
+  if (function == "most_used") return most_used(read, remembered, x, windows, first);
+  Compression result;
+  if (function == "convolution" || function == "dilated") {
+    result.rows = convolved(x, windows, function == "dilated" ? 2 : 1, read.weights);
+  } else {
+    result.rows = function == "max" ? window_max(x, rate, windows) : window_mean(x, rate, windows);
+  }
+  for (Index b = 0; b < read.batch; ++b) {
+    for (Index w = 0; w < windows; ++w) {
+      result.positions.push_back(static_cast<std::int32_t>(first + (w + 1) * rate - 1));
+    }
+  }
+  return result;
+}
+
+Var mean_square(const Var& difference) {
+  return mean(multiply(difference, difference));
+}
+
+// Mean square of old - g(new), g(new)[rate J + t] = new[J] back[t].
+Var auto_encoding_loss(const SegmentRead& read, const Tensor& old, const Var& compressed) {
+  const Var& back = weight(read.weights, "comp.back");
+  const Index rate = back.dim(0), batch = old.dim(0), windows = compressed.dim(1);
+  std::vector<Var> taps;  // [B, w, 1, d] each
+  for (Index t = 0; t < rate; ++t) {
+    taps.push_back(
+        reshape(matmul(compressed, kernel_at(back, t)), {batch, windows, 1, old.dim(2)}));
+  }
+  const Var restored = reshape(concat(taps, 2), {batch, windows * rate, old.dim(2)});
+  return mean_square(subtract(Var(old), restored));
+}
+
+// softmax(q k^T / sqrt(d_k)) v over all rows, content alone.  [B h, S, d_k]
+Var content_attention(const SegmentRead& read, const Var& rows) {
+  const auto [k, v] = read.project(rows);  // [B h_kv, n, d_k]
+  const Index shared = read.heads / read.kv_heads, queries = read.q.dim(1), size = read.q.dim(2);
+  // The queries of heads that share keys stand below each other.
+  const Var q = reshape(Var(read.q), {read.batch * read.kv_heads, shared * queries, size});
+  const auto factor = static_cast<float>(1 / std::sqrt(static_cast<double>(size)));
+  const Var weights = softmax(scale(matmul_transposed(q, k), factor));
+  return matmul(weights, v);
+}
+
+// A compressed row's attention from the segment just read: see Remembered::usage.
+void count_usage(const SegmentRead& read, Remembered& remembered) {
+  const Index rows = remembered.row_count();
+  if (!read.attention.defined() || rows == 0) return;
+  const Index before = remembered.compressed_count(), columns = read.attention.dim(2);
+  const Index queries = read.attention.dim(1);
+  for (Index line = 0; line < read.attention.dim(0) * queries; ++line) {
+    const Index item = line / (queries * read.heads);
+    const float* weights = read.attention.data() + line * columns + before;
+    for (Index m = 0; m < rows; ++m) {
+      remembered.usage[static_cast<std::size_t>(item * rows + m)] +=
+          static_cast<double>(weights[m]);
+    }
+  }
+  for (Index& count : remembered.seen) ++count;
+}
+
+// Lets usage and counts follow rows that were appended and dropped at the front.
+void follow(Remembered& remembered, Index batch, Index before, Index added, Index dropped) {
+  std::vector<double> usage;
+  for (Index b = 0; b < batch; ++b) {
+    for (Index m = dropped; m < before + added; ++m) {
+      usage.push_back(m < before ? remembered.usage[static_cast<std::size_t>(b * before + m)] : 0);
+    }
+  }
+  remembered.usage = std::move(usage);
+  remembered.seen.resize(static_cast<std::size_t>(before + added), 0);
+  remembered.seen.erase(remembered.seen.begin(), remembered.seen.begin() + dropped);
+}
+
+// The last `most` compressed rows, older ones first.
+void keep_compressed(Remembered& remembered, const Compression& more, Index batch, Index most) {
+  const Index before = remembered.compressed_count(), added = more.rows.dim(1);
+  const Index kept = std::min(most, before + added), dropped = before + added - kept;
+  std::vector<std::int32_t> positions;
+  for (Index b = 0; b < batch; ++b) {
+    for (Index n = dropped; n < before + added; ++n) {
+      positions.push_back(
+          n < before ? remembered.compressed_positions[static_cast<std::size_t>(b * before + n)]
+                     : more.positions[static_cast<std::size_t>(b * added + n - before)]);
+    }
+  }
+  remembered.compressed = last_rows(rows_behind(remembered.compressed, more.rows.value()), kept);
+  remembered.compressed_positions = std::move(positions);
+}
+
+}  // namespace
+
+bool is_convolution(const Values& values) {
+  const std::string& function = values.choice("function");
+  return function == "convolution" || function == "dilated";
+}
+
+void remember_compressing(const SegmentRead& read, Remembered& remembered) {
+  const Index most = segments_size(read, "memory"), rate = read.values.integer("rate");
+  const Index before = remembered.row_count(), added = read.x.dim(1);
+  count_usage(read, remembered);
+  remembered.rows = rows_behind(remembered.rows, read.x);
+  follow(remembered, read.batch, before, added, 0);
+  const Index old = std::max<Index>(before + added - most, 0) / rate * rate;
+  for (const char* loss : {"auto_encoding", "attention_reconstruction"}) {
+    if (read.values.real(loss) > 0) read.add_loss(loss, Tensor::zeros({}));  // nothing yet: 0
+  }
+  if (old == 0) return;
+
+  const Index first = read.first - before;                     // position of the oldest row
+  const Tensor together = some_rows(remembered.rows, 0, old);  // [B, old, d]
+  const Compression made = compression_of(read, remembered, together, first);
+  if (read.values.real("auto_encoding") > 0) {
+    read.add_loss("auto_encoding", auto_encoding_loss(read, together, made.rows));
+  }
+  if (read.values.real("attention_reconstruction") > 0) {
+    const Var difference =
+        subtract(content_attention(read, Var(together)), content_attention(read, made.rows));
+    read.add_loss("attention_reconstruction", mean_square(difference));
+  }
+  keep_compressed(remembered, made, read.batch, segments_size(read, "compressed"));
+  remembered.rows = some_rows(remembered.rows, old, before + added - old);
+  follow(remembered, read.batch, before + added, 0, old);
+}
+
+WeightInfo kernel_weight(const char* name, const char* help,
+                         std::function<bool(const Values&)> used) {
+  return {.name = name,
+          .help = help,
+          .shape = [](const Dimensions& n, const Values& values) -> Shape {
+            return {values.integer("rate"), n.model, n.model};
+          },
+          .initial =
+              [](const Shape& shape, const Dimensions&, const Values&, std::uint64_t) {
+                Tensor kernel = Tensor::zeros(shape);  // the mean of the window
+                for (Index t = 0; t < shape[0]; ++t) {
+                  for (Index i = 0; i < shape[1]; ++i) {
+                    kernel(t, i, i) = 1.0f / static_cast<float>(shape[0]);
+                  }
+                }
+                return kernel;
+              },
+          .of_model = true,
+          .used = std::move(used)};
+}
+
+Parameter loss_weight_parameter(const char* key, const char* label, const char* help) {
+  return {.key = key,
+          .symbol = "",
+          .label = label,
+          .help = help,
+          .kind = Parameter::Kind::Real,
+          .of_models = true,
+          .initial = 0.0,
+          .least = 0,
+          .most = Parameter::kMostReal,
+          .slider_most = 1};
+}
+
+}  // namespace attnscope

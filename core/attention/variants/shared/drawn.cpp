@@ -1,0 +1,29 @@
+#include "core/attention/variants/shared/drawn.h"
+
+#include "core/autodiff/operations_shape.h"
+#include "core/base/error.h"
+#include "core/base/random.h"
+
+namespace attnscope {
+
+Tensor drawn_normal(const char* name, const Shape& shape, double deviation, std::uint64_t seed) {
+  constexpr Index kMost = Index{1} << 28;
+  if (element_count(shape) > kMost) {
+    throw InputError(std::string(name) + ": too large to draw, expected at most " +
+                     std::to_string(kMost) + " numbers, found shape " + to_string(shape));
+  }
+  Random random(seed);
+  Tensor drawn(shape);
+  for (float& x : drawn) x = static_cast<float>(deviation * random.normal());
+  return drawn;
+}
+
+Tensor drawn_for_heads(const OperationInput& input, const char* name, Shape shape, Index heads_axis,
+                       double deviation, std::uint64_t seed) {
+  shape[static_cast<std::size_t>(heads_axis)] = layer_heads(input);
+  const Tensor all = drawn_normal(name, shape, deviation, seed);
+  if (layer_heads(input) == input.heads) return all;
+  return slice(Var(all), heads_axis, input.first_head, input.heads).value();
+}
+
+}  // namespace attnscope

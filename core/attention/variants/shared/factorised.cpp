@@ -1,0 +1,48 @@
+#include "core/attention/variants/shared/factorised.h"
+
+namespace attnscope {
+
+Parameter factorised_mode_parameter() {
+  return {.key = "mode",
+          .symbol = "",
+          .label = "Mode",
+          .help =
+              "Which of the two sets a head uses: the first, the second, both merged, the one "
+              "or the other by head, or by layer.",
+          .kind = Parameter::Kind::Choice,
+          .initial = std::string("first"),
+          .choices = {"first", "second", "merged", "per_head", "interleaved"}};
+}
+
+Parameter stride_parameter(const char* help) {
+  return {.key = "stride",
+          .symbol = "l",
+          .label = "Stride",
+          .help = help,
+          .required = true,
+          .of_image = "width",
+          .initial = Index{8},
+          .least = 1,
+          .slider_least = 1,
+          .slider_most = 64};
+}
+
+Pattern factorised_pattern(
+    const PatternInput& input, std::vector<std::string> rules,
+    const std::function<void(PatternBuilder&, int rule, Index i)>& add_first,
+    const std::function<void(PatternBuilder&, int rule, Index i)>& add_second) {
+  const std::string& mode = input.values.choice("mode");
+  const bool by_head = mode == "per_head", by_layer = mode == "interleaved";
+  return build_rows(input, by_head ? input.heads : 1, std::move(rules),
+                    [&](PatternBuilder& rows, Index head, Index i) {
+                      const bool odd =
+                          by_head ? (input.first_head + head) % 2 == 1 : input.layer % 2 == 1;
+                      const bool turns = by_head || by_layer;
+                      if (mode == "first" || mode == "merged" || (turns && !odd))
+                        add_first(rows, 0, i);
+                      if (mode == "second" || mode == "merged" || (turns && odd))
+                        add_second(rows, 1, i);
+                    });
+}
+
+}  // namespace attnscope

@@ -1,0 +1,170 @@
+#include "core/attention/variants/shared/feature_weights.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/attention/variants/shared/exact.h"
+#include "core/attention/variants/shared/scaled_rows.h"
+#include "core/base/parallel.h"
+
+namespace attnscope {
+
+namespace {
+
+// d m and d e of queries or keys.
+struct ScaledGradients {
+  explicit ScaledGradients(const ScaledRows& of)
+      : mantissa(static_cast<std::size_t>(of.pairs * of.rows * of.size)),
+        exponents(static_cast<std::size_t>(of.pairs * of.rows * of.exponents_per_row)) {}
+
+  void deliver(const Var& to_mantissa, const Var& to_exponents) const {
+    for (const auto& [to, numbers] :
+         {std::pair(&to_mantissa, &mantissa), std::pair(&to_exponents, &exponents)}) {
+      if (!to->wants_gradient()) continue;
+      Tensor gradient(to->shape());
+      std::transform(numbers->begin(), numbers->end(), gradient.begin(),
+                     [](double x) { return static_cast<float>(x); });
+      accumulate(*to, gradient);
+    }
+  }
+
+  std::vector<double> mantissa, exponents;
+};
+
+class FeatureWeights {
+ public:
+  FeatureWeights(const Features& q, const Features& k, std::shared_ptr<const Pattern> pattern,
+                 Index heads)
+      : q_(q), k_(k), pattern_(std::move(pattern)), heads_(heads) {}
+
+  Tensor forward(const Stop& stop) const {
+    Tensor weights = Tensor::zeros({q_.pairs, q_.rows, k_.rows});  // [B h, L_q, L_k]
+    parallel_for(q_.pairs * q_.rows, 1, [&](Index first, Index last) {
+      std::vector<double> w(static_cast<std::size_t>(k_.rows));
+      for (Index row = first; row < last && !stop.requested(); ++row) {
+        const double sum = weigh(row, w);
+        float* to = weights.data() + row * k_.rows;
+        each_key(row, [&](Index j) {
+          to[j] = sum == 0 ? 0 : static_cast<float>(w[static_cast<std::size_t>(j)] / sum);
+        });
+      }
+    });
+    stop.check();
+    return weights;
+  }
+
+  // gradient: [B h, L_q, L_k]; inputs: mantissa and exponents of queries, then of keys.
+  void backward(const Tensor& gradient, const std::vector<Var>& inputs) const {
+    ScaledGradients d_q(q_), d_k(k_);
+    parallel_for(q_.pairs, 1, [&](Index first, Index last) {
+      std::vector<double> w(static_cast<std::size_t>(k_.rows));
+      for (Index row = first * q_.rows; row < last * q_.rows; ++row) {
+        const double sum = weigh(row, w), most = largest_exponent(row);
+        if (sum == 0) continue;
+        const float* d = gradient.data() + row * k_.rows;
+        double mean = 0;
+        each_key(row, [&](Index j) {
+          mean += static_cast<double>(d[j]) * w[static_cast<std::size_t>(j)] / sum;
+        });
+        each_key(row, [&](Index j) {
+          add_gradients(row, key_row(row, j), most, (static_cast<double>(d[j]) - mean) / sum, d_q,
+                        d_k);
+        });
+      }
+    });
+    d_q.deliver(inputs[0], inputs[1]);
+    d_k.deliver(inputs[2], inputs[3]);
+  }
+
+ private:
+  bool same_exponents() const { return q_.same_exponents() && k_.same_exponents(); }
+  Index key_row(Index row, Index j) const { return row / q_.rows * k_.rows + j; }
+
+  template <class Body>
+  void each_key(Index row, Body&& body) const {
+    for (const Run& run : pattern_->row(row / q_.rows % heads_, row % q_.rows)) {
+      for (Index j = run.begin; j < run.end; j += run.step) body(j);
+    }
+  }
+
+  // body(t, exp(e_it + e'_jt - most)) for each feature.
+  template <class Body>
+  void each_feature(Index row, Index key, double most, Body&& body) const {
+    const bool same = same_exponents();
+    double power = 0;
+    for (Index t = 0; t < q_.size; ++t) {
+      if (t == 0 || !same) power = std::exp(q_.exponent(row, t) + k_.exponent(key, t) - most);
+      body(t, power);
+    }
+  }
+
+  // E_i
+  double largest_exponent(Index row) const {
+    double most = -std::numeric_limits<double>::infinity();
+    each_key(row, [&](Index j) {
+      for (Index t = 0; t < (same_exponents() ? 1 : q_.size); ++t) {
+        most = std::max(most, q_.exponent(row, t) + k_.exponent(key_row(row, j), t));
+      }
+    });
+    return most;
+  }
+
+  // Sets w of the keys that the row sees; returns their sum.
+  double weigh(Index row, std::vector<double>& w) const {
+    const double most = largest_exponent(row);
+    const bool one_power = q_.has_mantissas() && k_.has_mantissas() && same_exponents();
+    double sum = 0;
+    each_key(row, [&](Index j) {
+      const Index key = key_row(row, j);
+      double& of_pair = w[static_cast<std::size_t>(j)];
+      if (one_power) {
+        of_pair = std::exp(q_.exponent(row, 0) + k_.exponent(key, 0) - most) *
+                  exact_dot(q_.mantissas(row), k_.mantissas(key), q_.size);
+        sum += of_pair;
+        return;
+      }
+      of_pair = 0;
+      each_feature(row, key, most, [&](Index t, double power) {
+        of_pair += q_.mantissa(row, t) * k_.mantissa(key, t) * power;
+      });
+      sum += of_pair;
+    });
+    return sum;
+  }
+
+  void add_gradients(Index row, Index key, double most, double g, ScaledGradients& d_q,
+                     ScaledGradients& d_k) const {
+    each_feature(row, key, most, [&](Index t, double power) {
+      const double of_q = q_.mantissa(row, t), of_k = k_.mantissa(key, t);
+      d_q.mantissa[static_cast<std::size_t>(row * q_.size + t)] += g * of_k * power;
+      d_k.mantissa[static_cast<std::size_t>(key * k_.size + t)] += g * of_q * power;
+      const double of_term = g * of_q * of_k * power;
+      const auto add_exponent = [&](const ScaledRows& rows, ScaledGradients& to, Index at) {
+        if (rows.exponents_per_row > 0) {
+          to.exponents[static_cast<std::size_t>(rows.exponent_at(at, t))] += of_term;
+        }
+      };
+      add_exponent(q_, d_q, row);
+      add_exponent(k_, d_k, key);
+    });
+  }
+
+  const ScaledRows q_, k_;
+  const std::shared_ptr<const Pattern> pattern_;
+  const Index heads_;
+};
+
+}  // namespace
+
+Var feature_weights(const Features& q, const Features& k,
+                    const std::shared_ptr<const Pattern>& pattern, Index heads, const Stop& stop) {
+  const auto weights = std::make_shared<const FeatureWeights>(q, k, pattern, heads);
+  return record("feature_weights", weights->forward(stop),
+                {q.mantissa, q.exponents, k.mantissa, k.exponents},
+                [weights](const Tensor& gradient, const std::vector<Var>& inputs) {
+                  weights->backward(gradient, inputs);
+                });
+}
+
+}  // namespace attnscope

@@ -1,0 +1,184 @@
+#include "core/attention/variants/shared/features.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/attention/variants/shared/exact.h"
+#include "core/attention/variants/shared/feature_weights.h"
+#include "core/autodiff/operations_linear.h"
+#include "core/autodiff/operations_shape.h"
+#include "core/base/error.h"
+#include "core/base/parallel.h"
+
+namespace attnscope {
+
+namespace {
+
+// Sums of a row within these leave room for what is smaller, and for a sum's products with values.
+constexpr float kLeastSum = 1e-24f, kMostSum = 1e30f;
+// Weights that are computed pair by pair are all kept: 1 GiB.
+constexpr Index kMostWeights = Index{1} << 28;
+// Of larger maps rounding may show: they are to be there at once.
+constexpr Index kMostExact = Index{1} << 22;
+
+// |row| of each row of x.
+std::vector<double> lengths(const Tensor& x) {
+  const Index size = x.dim(2);
+  std::vector<double> result(static_cast<std::size_t>(x.dim(0) * x.dim(1)));
+  for (std::size_t row = 0; row < result.size(); ++row) {
+    const float* from = x.data() + static_cast<Index>(row) * size;
+    result[row] = std::sqrt(exact_dot(from, from, size));
+  }
+  return result;
+}
+
+// Whether some row's sum is so small beside what its products may be that float32's rounding shows.
+bool cancels(const Part& part, const Tensor& sums) {
+  constexpr double kShare = 1.0 / 16;
+  const std::vector<double> of_q = lengths(part.q.value()), of_k = lengths(part.k.value());
+  const Index queries = part.queries(), keys = part.keys();
+  for (Index row = 0; row < sums.size(); ++row) {
+    double most = 0;
+    for (const Run& run : part.pattern->row(row / queries % part.heads, row % queries)) {
+      for (Index j = run.begin; j < run.end; j += run.step) {
+        most += of_k[static_cast<std::size_t>(row / queries * keys + j)];
+      }
+    }
+    most *= of_q[static_cast<std::size_t>(row)];
+    if (!(std::abs(static_cast<double>(sums[row])) >= kShare * most)) return true;
+  }
+  return false;
+}
+
+Index weight_count(const Part& part) {
+  return part.batch * part.heads * part.queries() * part.keys();
+}
+
+// Values and S_i; the weights are to follow.
+Part feature_part(const OperationInput& input) {
+  Part part = plain_part(input, plain_pattern(input, input.causal));
+  part.q = part.k = Var();
+  part.v = repeat_heads(input.v, input.heads, input.kv_heads);
+  part.scale = 1;
+  part.split.clear();
+  return part;
+}
+
+}  // namespace
+
+bool in_range(const OperationResult& result) {
+  const Tensor& sums = result.log_sum_exp;
+  const Tensor& output = result.output.value();
+  return std::all_of(
+             sums.begin(), sums.end(),
+             [](float sum) { return std::abs(sum) >= kLeastSum && std::abs(sum) <= kMostSum; }) &&
+         std::all_of(output.begin(), output.end(), [](float x) { return std::isfinite(x); });
+}
+
+OperationResult run_features(const OperationInput& input, const Features& q, const Features& k,
+                             Backend& backend, const Wanted& wanted, const Stop& stop) {
+  Part part = feature_part(input);
+  part.normaliser = Normaliser::FeatureRatio;
+  part.q = q.plain;
+  part.k = k.plain;
+  Wanted with_sums = wanted;
+  with_sums.log_sum_exp = true;
+  OperationResult result = run_part(part, backend, with_sums, stop);
+  const bool has_exponents = q.exponents.defined() || k.exponents.defined();
+  const bool wants_weights = wanted.attention || wanted.device_attention;
+  const bool rounded = q.exact_mantissa && wants_weights && weight_count(part) <= kMostExact &&
+                       cancels(part, result.log_sum_exp);
+  if (!rounded && (!has_exponents || in_range(result))) {
+    if (!wanted.log_sum_exp) result.log_sum_exp = Tensor();
+  } else {
+    result = run_weighed(input, q, k, backend, wanted, stop);
+  }
+  if (is_reported(wanted)) add_state(result, input, k);
+  return result;
+}
+
+// The weights as given numbers that need no normaliser.
+OperationResult run_weighed(const OperationInput& input, const Features& q, const Features& k,
+                            Backend& backend, const Wanted& wanted, const Stop& stop) {
+  Part part = feature_part(input);
+  if (weight_count(part) > kMostWeights) {
+    throw InputError("q: features beyond the range of float32, which takes " +
+                     std::to_string(weight_count(part)) + " weights in memory; expected at most " +
+                     std::to_string(kMostWeights) + ", or smaller queries and keys");
+  }
+  part.logits = feature_weights(q, k, part.pattern, part.heads, stop);  // [B h, L_q, L_k]
+  part.source = Source::Logits;
+  part.normaliser = Normaliser::None;
+  return run_part(std::move(part), backend, wanted, stop);
+}
+
+bool is_reported(const Wanted& wanted) {
+  return wanted.attention || wanted.device_attention || wanted.scores || wanted.log_sum_exp ||
+         wanted.tiles;
+}
+
+Tensor exact_attention(const OperationInput& input, const Var& q, const Var& k, double scale,
+                       Backend& backend, const Stop& stop) {
+  Part part = plain_part(input, plain_pattern(input, input.causal));
+  part.q = q;
+  part.k = k;
+  part.scale = static_cast<float>(scale);
+  part.v = repeat_heads(input.v, input.heads, input.kv_heads);
+  part.split.clear();
+  return run_part(std::move(part), backend, {.attention = true}, stop).attention;
+}
+
+std::vector<double> exact_waves(const std::vector<double>& x, const Shape& shape, const Tensor& w,
+                                double s) {
+  const Index rows = shape[1], size = shape[2], heads = w.dim(0), count = w.dim(1);
+  std::vector<double> waves(static_cast<std::size_t>(shape[0] * rows * 2 * count));
+  parallel_for(shape[0] * rows, 1, [&](Index first, Index last) {
+    for (Index row = first; row < last; ++row) {
+      double* to = waves.data() + row * 2 * count;
+      for (Index t = 0; t < count; ++t) {
+        const float* direction = w.data() + (row / rows % heads * count + t) * size;
+        const double angle = s * exact_dot(x.data() + row * size, direction, size);
+        to[t] = std::sin(angle);
+        to[count + t] = std::cos(angle);
+      }
+    }
+  });
+  return waves;
+}
+
+Var feature_products(const Var& x, const Var& w, Index heads) {
+  const std::vector<Var> copies(static_cast<std::size_t>(x.dim(0) / heads), w);
+  return matmul_transposed(x, copies.size() == 1 ? w : concat(copies, 0));
+}
+
+double feature_cost(const CostInput& in, Index features, Index making) {
+  const auto rows = static_cast<double>(in.queries + in.keys);
+  const auto sums = static_cast<double>(features * (in.value_size + 1));  // the state and z
+  return rows * (sums + static_cast<double>(making)) /
+         static_cast<double>(in.key_size + in.value_size);
+}
+
+Parameter features_parameter(const char* symbol) {
+  return {.key = "features",
+          .symbol = symbol,
+          .label = "Features",
+          .help = "How many random directions are drawn.",
+          .required = true,
+          .initial = Index{64},
+          .least = 1,
+          .most = 1048576,
+          .slider_least = 1,
+          .slider_most = 512};
+}
+
+WeightInfo random_directions(const char* name) {
+  return {.name = name,
+          .help = "The random directions of each head, in place of drawn ones.",
+          .shape = [](const Dimensions& n, const Values& values) -> Shape {
+            return {n.heads, values.integer("features"), n.key};
+          },
+          .optional = true,
+          .constant = true};
+}
+
+}  // namespace attnscope

@@ -1,0 +1,215 @@
+#include "core/attention/variants/shared/gated_sums.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_shape.h"
+
+namespace attnscope {
+
+namespace {
+
+// Within a block of rows the largest exponent so far grows by at most kGrowth, and keys whose
+// exponents are kFar below it are left out: exp(-kFar) is far below what float32 tells apart.
+constexpr double kGrowth = 40, kFar = 80;
+// Heads share blocks unless they forget so differently that this many times fewer keys do for
+// each head on its own.
+constexpr Index kMuchMore = 4;
+// Weights for tiles are made at once where there are no more than these.
+constexpr Index kMostForTiles = Index{1} << 24;
+
+double log_sigmoid(double x) {
+  return x < 0 ? x - std::log1p(std::exp(x)) : -std::log1p(std::exp(-x));
+}
+
+// d e_j / d logit_j = -g_j, d e_j / d logit_r = 1 - g_r for r > j.
+Tensor gradient_of_logits(const Tensor& gradient, const Tensor& logits) {
+  const Index pairs = logits.dim(0), length = logits.dim(1);
+  Tensor result(logits.shape());
+  for (Index pair = 0; pair < pairs; ++pair) {
+    double before = 0;  // sum of the gradients of e_j, j < r
+    for (Index r = 0; r < length; ++r) {
+      const Index at = pair * length + r;
+      const double g = 1 / (1 + std::exp(-static_cast<double>(logits[at])));
+      const auto d = static_cast<double>(gradient[at]);
+      result[at] = static_cast<float>((1 - g) * before - g * d);
+      before += d;
+    }
+  }
+  return result;
+}
+
+// Rows [row, end) and the keys from `key` on.
+struct Block {
+  Index row, end, key;
+};
+
+// For each pair and row the largest exponent of the keys so far.  [B h * L]
+std::vector<double> running_maxima(const std::vector<double>& exponents, Index length) {
+  std::vector<double> most = exponents;
+  for (std::size_t at = 1; at < most.size(); ++at) {
+    if (at % static_cast<std::size_t>(length) != 0) most[at] = std::max(most[at], most[at - 1]);
+  }
+  return most;
+}
+
+// Blocks that do for pairs [first, first + count).
+std::vector<Block> blocks_of(const std::vector<double>& most, Index length, Index first,
+                             Index count) {
+  std::vector<Block> blocks;
+  for (Index row = 0; row < length; row = blocks.back().end) {
+    Block block{row, length, row};
+    for (Index pair = first; pair < first + count; ++pair) {
+      const auto begin = most.begin() + pair * length, here = begin + row;
+      block.end =
+          std::min(block.end, std::upper_bound(here, begin + length, *here + kGrowth) - begin);
+      block.key = std::min(block.key, std::lower_bound(begin, here, *here - kFar) - begin);
+    }
+    blocks.push_back(block);
+  }
+  return blocks;
+}
+
+Index key_count(const std::vector<Block>& blocks) {
+  Index sum = 0;
+  for (const Block& block : blocks) sum += block.end - block.key;
+  return sum;
+}
+
+// x[first .. first + count, row .. end, :]
+Var cut(const Var& x, Index first, Index count, Index row, Index end) {
+  return slice(slice(x, 0, first, count), 1, row, end - row);
+}
+
+// The output of all rows, block by block.
+class GatedRows {
+ public:
+  GatedRows(const OperationInput& input, const Features& q, const Features& k, Backend& backend,
+            const Stop& stop)
+      : q_(q),
+        k_(k),
+        v_(repeat_heads(input.v, input.heads, input.kv_heads)),
+        pairs_(v_.dim(0)),
+        length_(v_.dim(1)),
+        most_(running_maxima(k.exact_exponents, length_)),
+        backend_(backend),
+        stop_(stop) {}
+
+  // [B h, L, d_v]; undefined where a row's sums leave the range of float32.
+  Var output() {
+    const std::vector<Block> together = blocks_of(most_, length_, 0, pairs_);
+    std::vector<std::vector<Block>> apart;
+    Index keys = 0;
+    for (Index pair = 0; pair < pairs_; ++pair) {
+      apart.push_back(blocks_of(most_, length_, pair, 1));
+      keys += key_count(apart.back());
+    }
+    if (pairs_ * key_count(together) <= kMuchMore * keys) return rows(0, pairs_, together);
+    std::vector<Var> outputs;
+    for (Index pair = 0; pair < pairs_; ++pair) {
+      outputs.push_back(rows(pair, 1, apart[static_cast<std::size_t>(pair)]));
+      if (!outputs.back().defined()) return {};
+    }
+    return concat(outputs, 0);
+  }
+
+  const std::string& note() const { return note_; }
+
+ private:
+  Var rows(Index first, Index count, const std::vector<Block>& blocks) {
+    std::vector<Var> outputs;
+    for (const Block& block : blocks) {
+      stop_.check();
+      const OperationResult result = run_part(part(first, count, block), backend_,
+                                              {.output = true, .log_sum_exp = true}, stop_);
+      if (!in_range(result)) return {};
+      if (note_.empty()) note_ = result.note;
+      outputs.push_back(result.output);
+    }
+    return outputs.size() == 1 ? outputs[0] : concat(outputs, 1);  // [count, L, d_v]
+  }
+
+  Part part(Index first, Index count, const Block& block) const {
+    Part part;
+    part.heads = count;
+    part.normaliser = Normaliser::FeatureRatio;
+    part.q = cut(q_.mantissa, first, count, block.row, block.end);
+    part.k =
+        multiply(cut(k_.mantissa, first, count, block.key, block.end), shares(first, count, block));
+    part.v = cut(v_, first, count, block.key, block.end);
+    part.pattern = std::make_shared<const Pattern>(
+        Pattern::causal(block.end - block.row, block.end - block.key, block.row - block.key));
+    return part;
+  }
+
+  // What the block's keys count, up to a factor of each pair.  [count, keys, 1]
+  Var shares(Index first, Index count, const Block& block) const {
+    const Var exponents = cut(k_.exponents, first, count, block.key, block.end);
+    Tensor base({count, 1, 1}), rest(exponents.shape());
+    Index at = 0;
+    for (Index pair = first; pair < first + count; ++pair) {
+      base[pair - first] =
+          static_cast<float>(most_[static_cast<std::size_t>(pair * length_ + block.row)]);
+      for (Index j = block.key; j < block.end; ++j, ++at) {  // what rounding took away
+        rest[at] =
+            static_cast<float>(k_.exact_exponents[static_cast<std::size_t>(pair * length_ + j)] -
+                               static_cast<double>(exponents.value()[at]));
+      }
+    }
+    return exp(add(subtract(exponents, base), rest));
+  }
+
+  const Features &q_, &k_;
+  const Var v_;
+  const Index pairs_, length_;
+  const std::vector<double> most_;
+  Backend& backend_;
+  const Stop& stop_;
+  std::string note_;
+};
+
+}  // namespace
+
+GateExponents gate_exponents(const Var& logits) {
+  const Index pairs = logits.dim(0), length = logits.dim(1);
+  GateExponents result;
+  result.exact.resize(static_cast<std::size_t>(pairs * length));
+  Tensor rounded({pairs, length, 1});
+  for (Index pair = 0; pair < pairs; ++pair) {
+    double after = 0;  // sum of log g_r, r > j
+    for (Index j = length - 1; j >= 0; --j) {
+      const Index at = pair * length + j;
+      const auto x = static_cast<double>(logits.value()[at]);
+      const double e = log_sigmoid(-x) + after;
+      result.exact[static_cast<std::size_t>(at)] = e;
+      rounded[at] = static_cast<float>(e);
+      after += log_sigmoid(x);
+    }
+  }
+  result.exponents =
+      record("gate_exponents", rounded, {logits},
+             [](const Tensor& gradient, const std::vector<Var>& inputs) {
+               accumulate(inputs[0], gradient_of_logits(gradient, inputs[0].value()));
+             });
+  return result;
+}
+
+OperationResult run_gated(const OperationInput& input, const Features& q, const Features& k,
+                          Backend& backend, const Wanted& wanted, const Stop& stop) {
+  const Index weights = k.mantissa.dim(0) * k.mantissa.dim(1) * k.mantissa.dim(1);
+  const bool wants_weights = wanted.attention || wanted.device_attention || wanted.scores ||
+                             (wanted.tiles && weights <= kMostForTiles);
+  OperationResult result;
+  if (!wants_weights) {
+    GatedRows rows(input, q, k, backend, stop);
+    result.output = rows.output();
+    result.note = rows.note();
+    result.pattern = std::make_shared<const Pattern>(plain_pattern(input, true));
+  }
+  if (!result.output.defined()) result = run_weighed(input, q, k, backend, wanted, stop);
+  if (is_reported(wanted)) add_state(result, input, k);
+  return result;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,43 @@
+#include "core/attention/variants/shared/row_memory.h"
+
+#include <algorithm>
+
+#include "core/autodiff/operations_shape.h"
+
+namespace attnscope {
+
+Tensor rows_behind(const Tensor& a, const Tensor& b) {
+  if (!a.defined() || a.dim(1) == 0) return b;
+  if (!b.defined() || b.dim(1) == 0) return a;
+  return concat({Var(a), Var(b)}, 1).value();
+}
+
+Tensor some_rows(const Tensor& x, Index first, Index count) {
+  if (count == x.dim(1)) return x;
+  return slice(Var(x), 1, first, count).value();
+}
+
+Tensor last_rows(const Tensor& x, Index most) {
+  const Index count = std::min(most, x.dim(1));
+  return some_rows(x, x.dim(1) - count, count);
+}
+
+Parameter segments_parameter(const char* key, const char* symbol, const char* label,
+                             const char* help) {
+  return {.key = key,
+          .symbol = symbol,
+          .label = label,
+          .help = help,
+          .optional = true,
+          .left_out = "a segment",
+          .of_models = true,
+          .of_segments = true,
+          .initial = Index{64},
+          .slider_most = 512};
+}
+
+Index segments_size(const SegmentRead& read, const char* key) {
+  return read.values.has(key) ? read.values.integer(key) : read.usual;
+}
+
+}  // namespace attnscope

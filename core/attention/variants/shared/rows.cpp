@@ -1,0 +1,57 @@
+#include "core/attention/variants/shared/rows.h"
+
+namespace attnscope {
+
+Pattern build_rows(const PatternInput& input, Index heads, std::vector<std::string> rules,
+                   const std::function<void(PatternBuilder&, Index head, Index i)>& body) {
+  PatternBuilder builder(heads, input.queries, input.keys, std::move(rules));
+  for (Index head = 0; head < heads; ++head) {
+    for (Index i = input.first; i < input.first + input.queries; ++i) {
+      if (input.causal) builder.causal_limit(i + 1);
+      body(builder, head, i);
+      builder.next_row();
+    }
+  }
+  return builder.finish();
+}
+
+void add_window(PatternBuilder& builder, int rule, Index i, Index window, Index dilation) {
+  builder.add(rule, i - window * dilation, i + window * dilation + 1, dilation);
+}
+
+Parameter window_parameter() {
+  return {.key = "window",
+          .symbol = "w",
+          .label = "Window",
+          .help = "How many keys on either side a query sees, counted in steps of the dilation.",
+          .required = true,
+          .initial = Index{4},
+          .slider_most = 64};
+}
+
+Parameter dilation_parameter() {
+  return {.key = "dilation",
+          .symbol = "r",
+          .label = "Dilation",
+          .help = "The step between the keys of the window; 1 leaves no gaps.",
+          .initial = Index{1},
+          .least = 1,
+          .slider_least = 1,
+          .slider_most = 16};
+}
+
+Parameter seed_parameter() {
+  return {.key = "seed",
+          .symbol = "",
+          .label = "Seed",
+          .help = "Starts the random numbers; the same seed gives the same choice again.",
+          .initial = Index{0},
+          .most = 9007199254740991,  // 2^53 - 1: what JSON carries exactly
+          .slider_most = 99};
+}
+
+std::string found_text(Index found) {
+  return ", found " + std::to_string(found);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,29 @@
+// What the rules for S_i share: building a pattern row by row.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/attention/variant.h"
+#include "core/part/pattern.h"
+
+namespace attnscope {
+
+// body(builder, head, i) adds the runs of the query at position i; the causal limit is set. Rows
+// are built for `heads` heads: 1 where all share them, otherwise input.heads.
+Pattern build_rows(const PatternInput& input, Index heads, std::vector<std::string> rules,
+                   const std::function<void(PatternBuilder&, Index head, Index i)>& body);
+
+// |i - j| <= window * dilation and (i - j) mod dilation = 0.
+void add_window(PatternBuilder& builder, int rule, Index i, Index window, Index dilation);
+
+// Parameters that several variants have.
+Parameter window_parameter();
+Parameter dilation_parameter();
+Parameter seed_parameter();
+
+// "expected shape" messages need numbers as text.
+std::string found_text(Index found);  // ", found 3"
+
+}  // namespace attnscope

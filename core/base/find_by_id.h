@@ -1,0 +1,25 @@
+// The entry of an ordered list that has an id, or what was expected.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/base/error.h"
+
+namespace attnscope {
+
+// InputError "position.type: expected one of none, sinusoidal, ..., found \"x\"", with `path`
+// first.
+template <class List>
+const typename List::value_type& find_by_id(const List& list, std::string_view id,
+                                            std::string_view path) {
+  for (const auto& entry : list) {
+    if (entry.id == id) return entry;
+  }
+  std::string known;
+  for (const auto& entry : list) known += (known.empty() ? "" : ", ") + entry.id;
+  throw InputError(std::string(path) + ": expected one of " + known + ", found \"" +
+                   std::string(id.substr(0, 40)) + "\"");
+}
+
+}  // namespace attnscope

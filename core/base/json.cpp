@@ -1,0 +1,365 @@
+#include "core/base/json.h"
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <utility>
+
+namespace attnscope {
+namespace {
+
+using Library = nlohmann::json;
+
+Library to_library(const Json& value) {
+  if (value.is_boolean()) return value.get<bool>();
+  if (value.is_number_unsigned()) return value.get<std::uint64_t>();
+  if (value.is_number_integer()) return value.get<std::int64_t>();
+  if (value.is_number_float()) return value.get<double>();
+  if (value.is_string()) return value.text();
+  if (value.is_array()) {
+    Library list = Library::array();
+    for (const Json& member : value) list.push_back(to_library(member));
+    return list;
+  }
+  if (value.is_object()) {
+    Library object = Library::object();
+    for (const auto& [key, member] : value.items()) object[key] = to_library(member);
+    return object;
+  }
+  return nullptr;
+}
+
+// Takes the parser's events; what is open is a path of values, each inside the one before.
+class Reader : public nlohmann::json_sax<Library> {
+ public:
+  Json value;
+  std::string repeated;  // the first key that was
+
+  bool null() override { return put({}), true; }
+  bool boolean(bool v) override { return put(v), true; }
+  bool number_integer(std::int64_t v) override { return put(v), true; }
+  bool number_unsigned(std::uint64_t v) override { return put(v), true; }
+  bool number_float(double v, const std::string&) override { return put(v), true; }
+  bool string(std::string& v) override { return put(std::move(v)), true; }
+  bool binary(Library::binary_t&) override { return false; }  // JSON texts hold none
+
+  bool start_object(std::size_t) override { return open(Json::object()), true; }
+  bool start_array(std::size_t) override { return open(Json::array()), true; }
+  bool end_object() override { return open_.pop_back(), true; }
+  bool end_array() override { return open_.pop_back(), true; }
+  bool key(std::string& v) override {
+    if (repeated.empty() && open_.back()->contains(v)) repeated = v;
+    member_ = &(*open_.back())[v];
+    return true;
+  }
+  bool parse_error(std::size_t byte, const std::string&,
+                   const nlohmann::detail::exception& error) override {
+    constexpr int kNumberRange = 406;  // the library's id
+    throw JsonError(error.id == kNumberRange ? "no valid JSON: a number is out of range"
+                                             : "no valid JSON at byte " + std::to_string(byte));
+  }
+
+ private:
+  Json& put(Json v) {
+    if (open_.empty()) return value = std::move(v);
+    if (open_.back()->is_object()) return *member_ = std::move(v);
+    open_.back()->push_back(std::move(v));
+    return (*open_.back())[open_.back()->size() - 1];
+  }
+  void open(Json v) {
+    if (open_.size() == Json::kDeepest) {
+      throw JsonError("JSON nested deeper than " + std::to_string(Json::kDeepest));
+    }
+    open_.push_back(&put(std::move(v)));
+  }
+
+  std::vector<Json*> open_;
+  Json* member_ = nullptr;
+};
+
+std::string pointer_token(std::string_view key) {
+  std::string token;
+  for (const char c : key) {
+    if (c == '~') {
+      token += "~0";
+    } else if (c == '/') {
+      token += "~1";
+    } else {
+      token += c;
+    }
+  }
+  return token;
+}
+
+std::string key_of_token(std::string_view token) {
+  std::string key;
+  for (std::size_t i = 0; i < token.size(); ++i) {
+    const bool escaped = token[i] == '~' && i + 1 < token.size();
+    key += !escaped ? token[i] : token[++i] == '1' ? '/' : '~';
+  }
+  return key;
+}
+
+void add_leaves(const Json& value, const std::string& place, Json::Object& leaves) {
+  if (value.is_array() && !value.empty()) {
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      add_leaves(value[i], place + "/" + std::to_string(i), leaves);
+    }
+  } else if (value.is_object() && !value.empty()) {
+    for (const auto& [key, member] : value.items()) {
+      add_leaves(member, place + "/" + pointer_token(key), leaves);
+    }
+  } else {
+    leaves[place] = value.is_array() || value.is_object() ? Json() : value;
+  }
+}
+
+std::string dump_as(const Json& value, int indent, bool ascii, Library::error_handler_t bad) {
+  try {
+    return to_library(value).dump(indent, ' ', ascii, bad);
+  } catch (const Library::exception&) {
+    throw JsonError("a text is not UTF-8");
+  }
+}
+
+}  // namespace
+
+Json::Json(std::string text) : value_(std::make_unique<std::string>(std::move(text))) {}
+
+Json::Json(Array list) : value_(std::make_unique<Array>(std::move(list))) {}
+
+Json::Json(Object members) : value_(std::make_unique<Object>(std::move(members))) {}
+
+Json::Json(std::initializer_list<Json> list) {
+  const bool pairs = std::ranges::all_of(list, [](const Json& member) {
+    return member.is_array() && member.size() == 2 && member[0].is_string();
+  });
+  if (!pairs) {
+    value_ = std::make_unique<Array>(list);
+    return;
+  }
+  Object& members = make_object();
+  for (const Json& pair : list) members.emplace(pair[0].text(), pair[1]);
+}
+
+Json::Json(const Json& other) {
+  if (other.is_string()) {
+    value_ = std::make_unique<std::string>(other.text());
+  } else if (other.is_array()) {
+    value_ = std::make_unique<Array>(other.begin(), other.end());
+  } else if (other.is_object()) {
+    value_ = std::make_unique<Object>(other.items());
+  } else if (other.is_boolean()) {
+    value_ = other.get<bool>();
+  } else if (other.is_number_float()) {
+    value_ = other.get<double>();
+  } else if (other.is_number_unsigned()) {
+    value_ = other.get<std::uint64_t>();
+  } else if (other.is_number_integer()) {
+    value_ = other.get<std::int64_t>();
+  }
+}
+
+Json::Json(Json&& other) noexcept : value_(std::exchange(other.value_, {})) {}
+
+Json& Json::operator=(const Json& other) {
+  return *this = Json(other);
+}
+
+Json& Json::operator=(Json&& other) noexcept {
+  auto taken = std::exchange(other.value_, {});  // first: it may lie inside of this
+  value_ = std::move(taken);
+  return *this;
+}
+
+Json::~Json() = default;
+
+Json Json::array(std::initializer_list<Json> list) {
+  return Array(list);
+}
+
+Json Json::object() {
+  return Object();
+}
+
+Json Json::parse(std::string_view text, std::string* repeated) {
+  if (const auto zero = text.find('\0'); zero != text.npos) {  // the parser would end there
+    throw JsonError("no valid JSON at byte " + std::to_string(zero + 1));
+  }
+  Reader reader;
+  Library::sax_parse(text, &reader);
+  if (repeated != nullptr) *repeated = std::move(reader.repeated);
+  return std::move(reader.value);
+}
+
+Json Json::parse_or_null(std::string_view text) {
+  try {
+    return parse(text);
+  } catch (const JsonError&) {
+    return {};
+  }
+}
+
+std::string Json::dump(int indent, BadUtf8 bad) const {
+  return dump_as(*this, indent, false,
+                 bad == BadUtf8::Refuse ? Library::error_handler_t::strict
+                                        : Library::error_handler_t::replace);
+}
+
+std::string Json::dump_ascii() const {
+  return dump_as(*this, -1, true, Library::error_handler_t::replace);
+}
+
+const std::string& Json::text() const {
+  if (!is_string()) fail("a text");
+  return **std::get_if<std::unique_ptr<std::string>>(&value_);
+}
+
+std::size_t Json::size() const {
+  if (const auto* list = std::get_if<std::unique_ptr<Array>>(&value_)) return (*list)->size();
+  if (const auto* members = std::get_if<std::unique_ptr<Object>>(&value_)) {
+    return (*members)->size();
+  }
+  return is_null() ? 0 : 1;
+}
+
+const Json* Json::begin() const {
+  if (is_null()) return nullptr;
+  if (!is_array()) fail("a list");
+  return (*std::get_if<std::unique_ptr<Array>>(&value_))->data();
+}
+
+const Json& Json::operator[](std::size_t index) const {
+  const Json* first = begin();
+  if (index >= size()) fail(("a list with a member " + std::to_string(index)).c_str());
+  return first[index];
+}
+
+Json& Json::operator[](std::size_t index) {
+  return const_cast<Json&>(std::as_const(*this)[index]);
+}
+
+void Json::push_back(Json value) {
+  make_array().push_back(std::move(value));
+}
+
+const Json::Object& Json::items() const {
+  static const Object none;
+  if (is_null()) return none;
+  if (!is_object()) fail("an object");
+  return **std::get_if<std::unique_ptr<Object>>(&value_);
+}
+
+const Json* Json::find(std::string_view key) const {
+  if (!is_object()) return nullptr;
+  const Object& members = items();
+  const auto found = members.find(key);
+  return found == members.end() ? nullptr : &found->second;
+}
+
+const Json& Json::operator[](std::string_view key) const {
+  const Json* found = find(key);
+  if (found == nullptr) fail(("an object with the key \"" + std::string(key) + "\"").c_str());
+  return *found;
+}
+
+Json& Json::operator[](std::string_view key) {
+  Object& members = make_object();
+  const auto found = members.find(key);
+  return found != members.end() ? found->second : members[std::string(key)];
+}
+
+void Json::erase(std::string_view key) {
+  Object& members = make_object();
+  if (const auto found = members.find(key); found != members.end()) members.erase(found);
+}
+
+Json& Json::at_pointer(std::string_view pointer) {
+  Json* at = this;
+  while (!pointer.empty()) {
+    const std::size_t end = std::min(pointer.find('/', 1), pointer.size());
+    const std::string token = key_of_token(pointer.substr(1, end - 1));
+    pointer.remove_prefix(end);
+    if (at->is_array()) {
+      std::size_t index = at->size();
+      const char* last = token.data() + token.size();
+      if (std::from_chars(token.data(), last, index).ptr != last) at->fail("an object");
+      at = &(*at)[index];
+    } else {
+      at = &(*at)[token];
+    }
+  }
+  return *at;
+}
+
+Json::Object Json::flatten() const {
+  Object leaves;
+  add_leaves(*this, "", leaves);
+  return leaves;
+}
+
+void Json::merge_patch(const Json& patch) {
+  if (!patch.is_object()) {
+    *this = patch;
+    return;
+  }
+  if (!is_object()) *this = object();
+  for (const auto& [key, value] : patch.items()) {
+    if (value.is_null()) {
+      erase(key);
+    } else {
+      (*this)[key].merge_patch(value);
+    }
+  }
+}
+
+bool Json::equal(const Json& a, const Json& b) {
+  if (a.is_number() && b.is_number()) return order(a, b) == 0;
+  if (a.value_.index() != b.value_.index()) return false;
+  if (a.is_boolean()) return a.get<bool>() == b.get<bool>();
+  if (a.is_string()) return a.text() == b.text();
+  if (a.is_array()) return std::ranges::equal(a, b);
+  if (a.is_object()) return a.items() == b.items();
+  return true;
+}
+
+std::partial_ordering Json::order(const Json& a, const Json& b) {
+  if (!a.is_number() || !b.is_number()) return std::partial_ordering::unordered;
+  if (a.is_number_float() || b.is_number_float()) return a.get<double>() <=> b.get<double>();
+  const auto negative = [](const Json& x) {
+    return !x.is_number_unsigned() && x.get<std::int64_t>() < 0;
+  };
+  if (negative(a) != negative(b)) return negative(b) <=> negative(a);
+  if (negative(a)) return a.get<std::int64_t>() <=> b.get<std::int64_t>();
+  return a.get<std::uint64_t>() <=> b.get<std::uint64_t>();
+}
+
+std::ostream& Json::print(std::ostream& out) const {
+  return out << dump(-1, BadUtf8::Replace);
+}
+
+void Json::fail(const char* expected) const {
+  throw JsonError(std::string("JSON: expected ") + expected + ", found " + shortened(*this));
+}
+
+Json::Array& Json::make_array() {
+  if (is_null()) value_ = std::make_unique<Array>();
+  if (!is_array()) fail("a list");
+  return **std::get_if<std::unique_ptr<Array>>(&value_);
+}
+
+Json::Object& Json::make_object() {
+  if (is_null()) value_ = std::make_unique<Object>();
+  if (!is_object()) fail("an object");
+  return **std::get_if<std::unique_ptr<Object>>(&value_);
+}
+
+std::string shortened(const Json& value) {
+  constexpr std::size_t kMost = 60;
+  std::string text = value.dump_ascii();
+  if (text.size() > kMost) text = text.substr(0, kMost - 3) + "...";
+  return text;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,393 @@
+#include "core/experiment/attend.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/attention/terms.h"
+#include "core/attention/variant.h"
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_linear.h"
+#include "core/autodiff/operations_shape.h"
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/base/strict_json.h"
+#include "core/position/positions.h"
+
+namespace attnscope {
+
+namespace {
+
+struct Spec {
+  Choice variant, encoding;
+  bool causal = false;
+  std::optional<float> scale;
+  Index layer = 0;
+  Index heads = 0;  // 0: not given
+};
+
+Spec parse_spec(const SafetensorsFile& tensors, const std::optional<std::string>& spec_json) {
+  const auto stored_spec = tensors.metadata.find("spec");
+  if (!spec_json && stored_spec == tensors.metadata.end()) {
+    throw InputError("spec: missing, expected --spec or the key spec in the file's metadata");
+  }
+  const Json json = parse_json(spec_json ? *spec_json : stored_spec->second, "spec");
+  JsonObject object(json, "spec");
+  constexpr Index kMost = std::numeric_limits<std::int32_t>::max();
+  Spec spec;
+  spec.variant = variant_from_json(object.any("variant"), "variant");
+  spec.encoding = object.has("position") ? encoding_from_json(object.any("position"), "position")
+                                         : default_encoding();
+  spec.causal = object.flag_or("causal", false);
+  if (object.has("scale")) {
+    constexpr double kLargest = std::numeric_limits<float>::max();
+    spec.scale = static_cast<float>(object.number("scale", -kLargest, kLargest));
+  }
+  spec.layer = object.integer_or("layer", 0, 0, kMost);
+  if (object.has("heads")) spec.heads = object.integer("heads", 1, kMost);
+  object.finish();
+  return spec;
+}
+
+// The tensors of a case, checked as they are taken.
+class Case {
+ public:
+  explicit Case(const SafetensorsFile& file) : file_(file) {}
+
+  bool has(const std::string& name) const { return file_.tensors.contains(name); }
+
+  const StoredTensor& stored(const std::string& name, DType dtype) const {
+    const StoredTensor& found = stored(name);
+    if (found.dtype != dtype) fail_dtype(name, dtype, found.dtype);
+    return found;
+  }
+
+  Tensor floats(const std::string& name) const {
+    const StoredTensor& found = stored(name);
+    if (found.dtype != DType::F32 && found.dtype != DType::F64) {
+      fail_dtype(name, DType::F32, found.dtype);
+    }
+    Tensor tensor = found.floats();
+    for (Index i = 0; i < tensor.size(); ++i) {
+      if (std::isfinite(tensor[i])) continue;
+      const bool rounded = found.dtype == DType::F64 && std::isinf(tensor[i]);
+      throw InputError(name + ": expected finite numbers" +
+                       (rounded ? " within the range of float32" : "") + ", found " +
+                       (rounded ? "a larger one" : std::to_string(tensor[i])) + " as number " +
+                       std::to_string(i));
+    }
+    return tensor;
+  }
+
+  // `shape` with free sizes. Nothing may be empty.
+  Tensor floats(const std::string& name, const Shape& shape) const {
+    Tensor tensor = floats(name);
+    bool fits = tensor.rank() == static_cast<Index>(shape.size());
+    for (Index axis = 0; fits && axis < tensor.rank(); ++axis) {
+      const Index expected = shape[static_cast<std::size_t>(axis)];
+      fits = expected < 0 ? tensor.dim(axis) > 0 : tensor.dim(axis) == expected;
+    }
+    if (fits) return tensor;
+    throw InputError(name + ": expected shape " + to_text(shape) + ", found " +
+                     to_string(tensor.shape()));
+  }
+
+  // Masks and graphs, as zeros and ones.
+  Tensor ones_where_set(const std::string& name) const {
+    const ByteTensor bytes = stored(name, DType::U8).byte_values();
+    Tensor tensor(bytes.shape());
+    for (Index i = 0; i < bytes.size(); ++i) tensor[i] = bytes[i] != 0 ? 1.0f : 0.0f;
+    return tensor;
+  }
+
+ private:
+  const StoredTensor& stored(const std::string& name) const {
+    const auto found = file_.tensors.find(name);
+    if (found == file_.tensors.end()) throw InputError(name + ": missing");
+    return found->second;
+  }
+
+  [[noreturn]] static void fail_dtype(const std::string& name, DType expected, DType found) {
+    throw InputError(name + ": expected dtype " + std::string(to_string(expected)) + ", found " +
+                     std::string(to_string(found)));
+  }
+
+  const SafetensorsFile& file_;
+};
+
+constexpr Index kAny = kFreeModel;
+
+void load_weights(const Case& given, const Info& info, const Values& values, NamedVars& weights) {
+  for (const WeightInfo& entry : info.weights) {
+    if (!info.uses(entry, values) || !given.has(entry.name)) continue;
+    weights.insert_or_assign(
+        entry.name, entry.bytes ? given.ones_where_set(entry.name) : given.floats(entry.name));
+  }
+}
+
+// Columns of wq, wk or wv to a head; `name` is at fault where heads do not divide them.
+void check_heads(const std::string& name, const Tensor& projection, Index heads) {
+  if (projection.dim(1) % heads == 0) return;
+  throw InputError("heads: expected a divisor of the " + std::to_string(projection.dim(1)) +
+                   " columns of " + name + ", found " + std::to_string(heads));
+}
+
+Var with_batch(const Tensor& x) {
+  return x.reshaped({1, x.dim(0), x.dim(1)});  // [1, L, d]
+}
+
+// What makes up one operation, from either form of a case.
+class OperationBuilder {
+ public:
+  OperationBuilder(const Case& given, const Spec& spec)
+      : given_(given),
+        spec_(spec),
+        variant_(variant(spec.variant.id)),
+        encoding_(encoding(spec.encoding.id)),
+        needs_(needs(variant_, spec.variant.values)) {}
+
+  OperationInput build(bool terms) {
+    input_.variant = spec_.variant;
+    input_.encoding = spec_.encoding;
+    input_.causal = spec_.causal;
+    input_.scale = spec_.scale;
+    input_.layer = spec_.layer;
+    const bool from_input = is_input_form();
+    if (given_.has("y") && !variant_.cross) {
+      throw InputError("y: " + variant_.id + " attends to its own input alone");
+    }
+    load_weights(given_, variant_, spec_.variant.values, input_.weights);
+    load_weights(given_, encoding_, spec_.encoding.values, input_.weights);
+    from_input ? take_input(terms) : take_heads();
+    check();
+    return std::move(input_);
+  }
+
+ private:
+  // Whether the case holds x and projections, and not q, k, v.
+  bool is_input_form() const {
+    const auto first_of = [this](std::initializer_list<const char*> names) {
+      const auto found = std::find_if(names.begin(), names.end(),
+                                      [this](const char* name) { return given_.has(name); });
+      return std::string(found == names.end() ? "" : *found);
+    };
+    const std::string head = first_of({"q", "k", "v"});
+    const std::string input = first_of({"x", "y", "wq", "wk", "wv"});
+    if (!head.empty() && !input.empty()) {
+      throw InputError(input + ": expected either q, k, v or x, wq, wk, wv, found it beside " +
+                       head);
+    }
+    return !input.empty();
+  }
+
+  // q, k, v: [h, L, ...]
+  void take_heads() {
+    if (needs_.input) throw InputError("x: missing, " + variant_.id + " works on the input itself");
+    if (encoding_.embed) {
+      throw InputError("x: missing, position.type " + encoding_.id + " is added to the input");
+    }
+    Index heads = kAny, keys = kAny;
+    if (needs_.queries) {
+      const Tensor q = given_.floats("q", {kAny, kAny, kAny});
+      input_.q = q;
+      heads = q.dim(0);
+    }
+    if (needs_.keys) {
+      const Tensor k = given_.floats("k", {heads, kAny, needs_.queries ? input_.q.dim(2) : kAny});
+      input_.k = k;
+      keys = k.dim(1);
+    }
+    input_.v = given_.floats("v", {heads, keys, kAny});
+    set_heads(input_.v.dim(0));
+    if (spec_.heads != 0 && spec_.heads != input_.heads) {
+      throw InputError("heads: expected the " + std::to_string(input_.heads) +
+                       " heads of v, found " + std::to_string(spec_.heads));
+    }
+  }
+
+  // x: [L, d], y: [L_k, d] and the projections.
+  void take_input(bool terms) {
+    const Tensor x = given_.floats("x", {kAny, kAny});
+    const Index d = x.dim(1);
+    const bool projects = needs_.queries || needs_.keys || needs_.values;
+    if (projects && spec_.heads == 0) {
+      throw InputError("heads: missing, the x form needs the number of heads");
+    }
+    if (!projects && spec_.heads > 1) {
+      throw InputError("heads: expected 1, " + variant_.id + " has one head, found " +
+                       std::to_string(spec_.heads));
+    }
+    set_heads(std::max<Index>(1, spec_.heads));
+    const Tensor y = given_.has("y") ? given_.floats("y", {kAny, d}) : x;
+    check_input_encoding(d);
+    input_.x = embedded(with_batch(x));  // [1, L, d]
+    if (given_.has("y")) input_.y = embedded(with_batch(y));
+    const Var source = input_.y.defined() ? input_.y : input_.x;
+
+    Tensor wq, wk;
+    if (needs_.queries) {
+      wq = given_.floats("wq", {d, kAny});
+      check_heads("wq", wq, input_.heads);
+      input_.q = projected(input_.x, wq);  // [h, L, d_k]
+    }
+    if (needs_.keys) {
+      wk = given_.floats("wk", {d, needs_.queries ? wq.dim(1) : kAny});
+      check_heads("wk", wk, input_.heads);
+      input_.k = projected(source, wk);  // [h, L_k, d_k]
+    }
+    if (needs_.values) {
+      const Tensor wv = given_.floats("wv", {d, kAny});
+      check_heads("wv", wv, input_.heads);
+      input_.v = projected(source, wv);  // [h, L_k, d_v]
+      project_memory(d, wk, wv);
+    }
+    if (terms && encoding_.embed) {
+      split_terms(with_batch(x), with_batch(y), wq, needs_.keys ? wk : wq);
+    }
+  }
+
+  void set_heads(Index heads) { input_.heads = input_.kv_heads = heads; }
+
+  Var projected(const Var& x, const Tensor& projection) const {
+    return split_heads(matmul(x, projection), input_.heads);  // [h, L, columns / h]
+  }
+
+  // An encoding of the input is used here, before evaluate() could check it.
+  void check_input_encoding(Index d) const {
+    if (!encoding_.embed) return;
+    Dimensions dimensions = free_dimensions(input_.heads, input_.heads, kAny, kAny);
+    dimensions.model = d;
+    const std::string reason =
+        refusal(spec_.variant, spec_.encoding, spec_.causal, dimensions, 0, 0);
+    if (!reason.empty()) throw InputError(reason);
+    check_weights(encoding_, spec_.encoding.values, dimensions, input_.weights);
+  }
+
+  Var embedded(const Var& x) const {
+    if (!encoding_.embed) return x;
+    return encoding_.embed(x, first_positions(x.dim(1)),
+                           {.values = spec_.encoding.values,
+                            .weights = input_.weights,
+                            .dimensions = {},
+                            .causal = spec_.causal,
+                            .scale = spec_.scale});
+  }
+
+  // mem.x: [M, d] gives mem.k and mem.v through the projections of the segment.
+  void project_memory(Index d, const Tensor& wk, const Tensor& wv) {
+    const Var* memory = find_weight(input_.weights, "mem.x");
+    if (!memory) return;
+    if (given_.has("mem.k") || given_.has("mem.v")) {
+      throw InputError("mem.x: expected either mem.x or mem.k and mem.v, found both");
+    }
+    if (memory->rank() != 2 || memory->dim(1) != d) {
+      throw InputError("mem.x: expected shape " + to_text(Shape{kFreeMemory, d}) + ", found " +
+                       to_string(memory->shape()));
+    }
+    const Var rows = reshape(*memory, {1, memory->dim(0), d});  // [1, M, d]
+    input_.weights.insert_or_assign("mem.k", projected(rows, wk));
+    input_.weights.insert_or_assign("mem.v", projected(rows, wv));
+    input_.weights.erase("mem.x");
+  }
+
+  // ((x_i + p_i) wq) . ((y_j + p_j) wk), multiplied out.
+  void split_terms(const Var& x, const Var& y, const Tensor& wq, const Tensor& wk) {
+    const Var positions_q = embedded(Var(Tensor::zeros(x.shape())));
+    const Var positions_k = embedded(Var(Tensor::zeros(y.shape())));
+    input_.split = split_products({projected(x, wq), projected(positions_q, wq)},
+                                  {projected(y, wk), projected(positions_k, wk)});
+  }
+
+  // Names, values and shapes once more, now against the exact sizes.
+  void check() {
+    const Index queries = input_.q.defined()   ? input_.q.dim(1)
+                          : input_.x.defined() ? input_.x.dim(1)
+                                               : input_.v.dim(1);
+    const Index keys = input_.v.defined() ? input_.v.dim(1) : queries;
+    Dimensions dimensions =
+        free_dimensions(input_.heads, input_.heads, input_.q.defined() ? input_.q.dim(2) : kAny,
+                        input_.v.defined() ? input_.v.dim(2) : kAny);
+    if (input_.x.defined()) dimensions.model = input_.x.dim(2);
+    dimensions.queries = queries;
+    dimensions.keys = keys;
+    const Var* memory = find_weight(input_.weights, "mem.k");
+    if (memory && memory->rank() == 3) {
+      dimensions.memory = memory->dim(1);
+      dimensions.memory_given = true;
+    }
+    const std::string reason =
+        refusal(spec_.variant, spec_.encoding, spec_.causal, dimensions, queries, keys);
+    if (!reason.empty()) throw InputError(reason);
+    check_weights(variant_, spec_.variant.values, dimensions, input_.weights, true);
+    check_weights(encoding_, spec_.encoding.values, dimensions, input_.weights, true);
+  }
+
+  const Case& given_;
+  const Spec& spec_;
+  const Variant& variant_;
+  const Encoding& encoding_;
+  const Needs needs_;
+  OperationInput input_;
+};
+
+// OUT keeps no number that is none: a product beyond float32 is the input's fault.
+void add_floats(SafetensorsFile& out, const std::string& name, const Tensor& tensor) {
+  for (const float x : tensor) {
+    if (std::isfinite(x)) continue;
+    throw InputError(name + ": beyond the range of float32; expected smaller numbers in the input");
+  }
+  out.tensors.emplace(name, stored(tensor));
+}
+
+// One operation has no segments and no layers.
+void refuse_of_models(const Info& info, const Values& values, const std::string& path) {
+  for (const Parameter& parameter : info.parameters) {
+    if (!parameter.of_models || !values.has(parameter.key)) continue;
+    if (!parameter.optional && values.all().find(parameter.key)->second == parameter.initial) {
+      continue;
+    }
+    throw InputError(path + parameter.key + ": has a meaning in whole models alone; expected none");
+  }
+}
+
+}  // namespace
+
+Attended attend(const SafetensorsFile& tensors, const std::optional<std::string>& spec_json,
+                bool terms, Backend& backend, const Stop& stop) {
+  Spec spec = parse_spec(tensors, spec_json);
+  refuse_of_models(variant(spec.variant.id), spec.variant.values, "variant.");
+  refuse_of_models(encoding(spec.encoding.id), spec.encoding.values, "position.");
+  const Variant& v = variant(spec.variant.id);
+  const Case given(tensors);
+  if (v.settle) {
+    v.settle(spec.variant.values, [&given](const std::string& name) { return given.has(name); });
+  }
+  if (terms && v.has_terms && !v.has_terms(spec.variant.values)) {
+    throw InputError("--terms: " + v.id + " has no score terms to tell apart");
+  }
+  const OperationInput input = OperationBuilder(given, spec).build(terms);
+  const bool scores = !v.has_scores || v.has_scores(spec.variant.values);
+  const OperationResult result =
+      evaluate(input, backend, {.output = true, .attention = true, .scores = scores}, stop);
+
+  Attended attended{.out = {}, .note = result.note, .remarks = result.remarks};
+  SafetensorsFile& out = attended.out;
+  add_floats(out, "output", result.output.value());
+  add_floats(out, "attention", result.attention);
+  if (scores) add_floats(out, "scores", result.scores);
+  const ByteTensor mask =
+      result.mask.defined() ? result.mask : result.pattern->mask(result.attention.dim(0));
+  out.tensors.emplace("mask", stored(mask));
+  for (const auto& [name, tensor] : result.extra) add_floats(out, name, tensor);
+  for (const auto& [name, counts] : result.extra_counts) {
+    out.tensors.emplace(name, stored(counts));
+  }
+  if (terms) {
+    for (const auto& [term, tensor] : score_terms(*result.part, stop)) {
+      add_floats(out, "term." + std::string(to_string(term)), tensor);
+    }
+  }
+  return attended;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,66 @@
+#include "core/experiment/datastore.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/model/pass.h"
+
+namespace attnscope {
+
+namespace {
+
+// Rows [first, end) of a text are read at once, of which those from `fresh` on are kept.
+struct Window {
+  Index first = 0, end = 0, fresh = 0;
+};
+
+// length: predicted tokens; room: the model's context.
+std::vector<Window> windows(Index length, Index room) {
+  std::vector<Window> result;
+  const Index step = std::max<Index>(1, room / 2);
+  for (Index first = 0, done = 0; done < length; first += step) {
+    const Index end = std::min(length, first + room);
+    result.push_back({first, end, done});
+    done = end;
+  }
+  return result;
+}
+
+}  // namespace
+
+Store make_store(const Model& model, const std::vector<std::vector<std::int32_t>>& texts,
+                 Backend& backend, const StoreProgress& progress, const Stop& stop) {
+  const ModelConfig& config = model.config;
+  const std::string reason = retrieval_refusal(config);
+  if (!reason.empty()) throw InputError(reason);
+  Index count = 0;
+  for (const auto& text : texts) count += std::max<Index>(static_cast<Index>(text.size()) - 1, 0);
+  if (count == 0) throw InputError("datastore: expected a text of at least two tokens, found none");
+  Store store{Tensor({count, config.width}), IntTensor({count}), IntTensor({count, 2})};
+  ForwardOptions options;
+  options.backend = &backend;
+  options.stop = stop;
+  Index row = 0, number = 0;
+  for (const auto& text : texts) {
+    const Index length = static_cast<Index>(text.size()) - 1;
+    const Index room = config.segment > 0 ? std::max<Index>(length, 1) : config.context;
+    for (const Window& window : windows(length, room)) {
+      Batch batch;
+      batch.ids = IntTensor::from({1, window.end - window.first},
+                                  {text.begin() + window.first, text.begin() + window.end});
+      const Tensor keys = context_keys(model, batch, options);  // [rows, d]
+      for (Index i = window.fresh; i < window.end; ++i, ++row) {
+        std::copy_n(keys.data() + (i - window.first) * config.width, config.width,
+                    store.keys.data() + row * config.width);
+        store.values[row] = text[static_cast<std::size_t>(i + 1)];
+        store.places(row, 0) = static_cast<std::int32_t>(number);
+        store.places(row, 1) = static_cast<std::int32_t>(i);
+      }
+      if (progress) progress(row, count);
+    }
+    ++number;
+  }
+  return store;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,171 @@
+#include "core/experiment/inputs.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/experiment/chosen.h"
+#include "core/input/input_file.h"
+#include "core/model/architecture.h"
+#include "core/model/input_kind.h"
+
+namespace attnscope {
+
+namespace {
+
+IntTensor row_of(const std::vector<std::int32_t>& ids) {
+  return IntTensor::from({1, static_cast<Index>(ids.size())}, ids);
+}
+
+std::vector<std::int32_t> ids_of(const std::vector<TraceToken>& tokens) {
+  std::vector<std::int32_t> ids;
+  for (const TraceToken& token : tokens) ids.push_back(token.id);
+  return ids;
+}
+
+std::vector<TraceToken> tokens_of(const std::vector<std::int32_t>& ids,
+                                  const Checkpoint& checkpoint) {
+  std::vector<TraceToken> tokens;
+  for (const std::int32_t id : ids) tokens.push_back(trace_token(id, checkpoint));
+  return tokens;
+}
+
+[[noreturn]] void refuse_target(const std::string& why) {
+  throw InputError("target ids: expected none, " + why);
+}
+
+// The target of an encoder-decoder: its ids, or its start and text.
+std::vector<std::int32_t> target_of(const Checkpoint& checkpoint, const Experiment& experiment) {
+  const ModelConfig& config = checkpoint.model.config;
+  if (!experiment.target_ids.empty()) return experiment.target_ids;
+  std::vector<std::int32_t> ids{
+      static_cast<std::int32_t>(config.architecture.values.integer("start"))};
+  if (experiment.target.empty()) {
+    throw InputError("target ids: expected those that " + config.architecture.id +
+                     " has given so far (--target-ids, --target), found none");
+  }
+  if (!checkpoint.tokenizer) {
+    throw InputError("target: a text cannot be used with model " + checkpoint.name + ": " +
+                     checkpoint.tokenizer_problem);
+  }
+  for (const Token& token : checkpoint.tokenizer->encode(experiment.target)) {
+    if (!token.special) ids.push_back(token.id);
+  }
+  return ids;
+}
+
+ModelInput source_and_target(const Checkpoint& checkpoint, const Experiment& experiment,
+                             std::vector<TraceToken> tokens, bool losses) {
+  const std::vector<std::int32_t> target = target_of(checkpoint, experiment);
+  if (*std::ranges::min_element(target) < 0) {
+    throw InputError("target ids: expected token numbers from 0 on, found a negative one");
+  }
+  ModelInput input;
+  input.batch = next_token_batch(row_of(target));
+  if (!losses) input.batch.targets = IntTensor();
+  input.batch.source = row_of(ids_of(tokens));
+  input.tokens = tokens_of(target, checkpoint);
+  input.key_tokens = std::move(tokens);
+  return input;
+}
+
+// Each step's return, state and action.
+std::vector<TraceToken> step_tokens(const TrajectoryInput& input) {
+  std::vector<TraceToken> tokens;
+  const auto add = [&](const char* kind, Index t, std::int32_t id) {
+    TraceToken token;
+    token.id = id;
+    token.label = kind + std::to_string(t);
+    tokens.push_back(std::move(token));
+  };
+  for (Index t = 0; t < input.actions.size(); ++t) {
+    add("R", t, -1);
+    add("s", t, -1);
+    if (input.actions[t] >= 0) add("a", t, input.actions[t]);
+  }
+  return tokens;
+}
+
+ModelInput trajectory_input(const ModelConfig& config, const Experiment& experiment, bool losses) {
+  if (experiment.input.empty()) {
+    throw InputError("input: expected a file with returns, states and actions for " +
+                     config.architecture.id + ", found none");
+  }
+  const InputFile file = read_input_file(experiment.input);
+  if (!file.trajectory) {
+    throw InputError(experiment.input + ": expected returns, states and actions, found pixels");
+  }
+  const TrajectoryInput& steps = *file.trajectory;
+  const Index count = steps.returns.dim(0);
+  ModelInput input;
+  input.batch.returns = steps.returns.reshaped({1, count});
+  input.batch.states = steps.states.reshaped({1, count, steps.states.dim(1)});
+  input.batch.actions = steps.actions.reshaped({1, count});
+  if (losses) input.batch.targets = input.batch.actions;
+  input.tokens = step_tokens(steps);
+  return input;
+}
+
+// A target for each position of a masked model.
+IntTensor masked_targets(const ModelConfig& config, const Experiment& experiment, Index length) {
+  const std::vector<std::int32_t>& targets = experiment.target_ids;
+  if (static_cast<Index>(targets.size()) != length) {
+    throw InputError("target ids: expected one for each of " + std::to_string(length) +
+                     " positions (-1: none) of a masked model, found " +
+                     std::to_string(targets.size()));
+  }
+  for (const std::int32_t id : targets) {
+    if (id >= -1 && id < config.vocabulary) continue;
+    throw InputError("target ids: expected numbers from -1 to " +
+                     std::to_string(config.vocabulary - 1) + ", found " + std::to_string(id));
+  }
+  return row_of(targets);
+}
+
+}  // namespace
+
+bool reads_tokens(const ModelConfig& config) {
+  return architecture(config.architecture.id).reads != Reads::Trajectories;
+}
+
+std::vector<std::int32_t> pixel_ids(const ModelConfig& config, const std::string& file) {
+  if (input_kind(config.input.id).is_text) {
+    throw InputError("input: expected a text for a model of text, found " + file);
+  }
+  const InputFile input = read_input_file(file);
+  const Shape shape{config.input.values.integer("height"), config.input.values.integer("width")};
+  if (!input.pixels || input.pixels->shape() != shape) {
+    throw InputError(file + ": pixels: expected " + to_string(shape) + ", found " +
+                     (input.pixels ? to_string(input.pixels->shape()) : std::string("none")));
+  }
+  return {input.pixels->begin(), input.pixels->end()};
+}
+
+ModelInput model_input(const Checkpoint& checkpoint, const Experiment& experiment,
+                       std::vector<TraceToken> tokens, bool losses) {
+  const ModelConfig& config = checkpoint.model.config;
+  const Reads reads = architecture(config.architecture.id).reads;
+  if (reads == Reads::SourceAndTarget) {
+    return source_and_target(checkpoint, experiment, std::move(tokens), losses);
+  }
+  const bool has_target = !experiment.target_ids.empty() || !experiment.target.empty();
+  if (reads == Reads::Trajectories) {
+    if (has_target) refuse_target("a trajectory's are its actions");
+    return trajectory_input(config, experiment, losses);
+  }
+  const bool masked = fills_in(config);
+  if (has_target && !masked)
+    refuse_target("those of " + config.architecture.id + " are its own ids");
+  ModelInput input;
+  input.batch = input_kind(config.input.id).batch(ids_of(tokens), config);
+  input.tokens = std::move(tokens);
+  if (!input_kind(config.input.id).is_text) {  // what is seen, not what is predicted
+    input.tokens = tokens_of({input.batch.ids.begin(), input.batch.ids.end()}, checkpoint);
+  }
+  if (masked && (losses || has_target)) {
+    input.batch.targets = masked_targets(config, experiment, input.batch.ids.dim(1));
+  }
+  if (!losses) input.batch.targets = IntTensor();
+  return input;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,30 @@
+// From an experiment to what its model is given.
+#pragma once
+
+#include <vector>
+
+#include "core/checkpoint/checkpoint.h"
+#include "core/experiment/experiment.h"
+#include "core/trace/trace.h"
+
+namespace attnscope {
+
+// What is read, and the tokens by which views call it.
+struct ModelInput {
+  Batch batch;                         // of one sequence; targets where losses are wanted
+  std::vector<TraceToken> tokens;      // of the (decoder's) stack
+  std::vector<TraceToken> key_tokens;  // of the encoder; empty: there is none
+};
+
+// tokens: those of the experiment's ids or text, as the model has room for; of a trajectory none.
+// InputError where the model needs something else than the experiment has.
+ModelInput model_input(const Checkpoint& checkpoint, const Experiment& experiment,
+                       std::vector<TraceToken> tokens, bool losses);
+
+// Whether the model reads tokens at all, and not a file.
+bool reads_tokens(const ModelConfig& config);
+
+// The ids that a file gives an image model.
+std::vector<std::int32_t> pixel_ids(const ModelConfig& config, const std::string& file);
+
+}  // namespace attnscope

@@ -1,0 +1,27 @@
+// What to look at: plain values that views give a meaning to (core/view/view_settings.h).
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "core/base/parameter.h"
+
+namespace attnscope {
+
+struct ViewSettings {
+  std::string id = "map";  // of a view
+  Index layer = 0, head = 0;
+  std::string colour_map = "viridis";
+  bool normalise = false;  // colour range from what is visible instead of 0..1
+  // The visible part of a map, in cells; empty width: all of it.
+  double row = 0, column = 0, height = 0, width = 0;
+  Index pinned_query = -1, pinned_key = -1;  // stay highlighted when the pointer leaves; -1: none
+  // A file of texts over which heads are measured (head_table.h); empty: the experiment's own text.
+  std::string statistics_file;
+  // By view id, what its parameters (View::parameters) are set to; a view that is not named here
+  // has its defaults. See view_values().
+  std::map<std::string, Values, std::less<>> options;
+  bool operator==(const ViewSettings&) const = default;
+};
+
+}  // namespace attnscope

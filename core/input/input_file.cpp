@@ -1,0 +1,97 @@
+#include "core/input/input_file.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/tensor/safetensors.h"
+
+namespace attnscope {
+
+namespace {
+
+class Reader {
+ public:
+  Reader(const SafetensorsFile& file, std::string name) : file_(file), name_(std::move(name)) {}
+
+  bool has(const char* tensor) const { return file_.tensors.contains(tensor); }
+
+  IntTensor integers(const char* tensor, std::size_t rank) const {
+    const StoredTensor& stored = find(tensor, rank);
+    if (stored.dtype != DType::I32) fail(tensor, "I32", std::string(to_string(stored.dtype)));
+    return stored.integers();
+  }
+
+  Tensor floats(const char* tensor, std::size_t rank) const {
+    const StoredTensor& stored = find(tensor, rank);
+    const Tensor values = stored.floats();
+    if (!std::ranges::all_of(values, [](float x) { return std::isfinite(x); })) {
+      fail(tensor, "finite numbers", "others");
+    }
+    return values;
+  }
+
+  [[noreturn]] void fail(const char* tensor, const std::string& expected,
+                         const std::string& found) const {
+    throw InputError(name_ + ": " + tensor + ": expected " + expected + ", found " + found);
+  }
+
+ private:
+  const StoredTensor& find(const char* tensor, std::size_t rank) const {
+    const auto stored = file_.tensors.find(tensor);
+    if (stored == file_.tensors.end()) fail(tensor, "a tensor", "nothing");
+    if (stored->second.shape.size() != rank || element_count(stored->second.shape) == 0) {
+      fail(tensor, std::to_string(rank) + " axes with something in them",
+           to_string(stored->second.shape));
+    }
+    return stored->second;
+  }
+
+  const SafetensorsFile& file_;
+  std::string name_;
+};
+
+// Up to the first step whose action is still to come.
+TrajectoryInput until_open(const TrajectoryInput& all) {
+  const auto open = std::ranges::find(all.actions, -1);
+  if (open == all.actions.end()) return all;
+  const Index steps = open - all.actions.begin() + 1;
+  return {all.returns.slice(0, steps), all.states.slice(0, steps), all.actions.slice(0, steps)};
+}
+
+TrajectoryInput read_trajectory(const Reader& reader) {
+  TrajectoryInput input{reader.floats("returns", 1), reader.floats("states", 2),
+                        reader.integers("actions", 1)};
+  const Index steps = input.returns.dim(0);
+  if (input.states.dim(0) != steps) {
+    reader.fail("states", std::to_string(steps) + " rows, one for each of returns",
+                to_string(input.states.shape()));
+  }
+  if (input.actions.dim(0) != steps) {
+    reader.fail("actions", std::to_string(steps) + " numbers, one for each of returns",
+                to_string(input.actions.shape()));
+  }
+  for (const std::int32_t action : input.actions) {
+    if (action < -1) reader.fail("actions", "numbers from -1 on", std::to_string(action));
+  }
+  return until_open(input);
+}
+
+}  // namespace
+
+InputFile read_input_file(const std::filesystem::path& path) {
+  const SafetensorsFile file = read_safetensors(path);
+  const Reader reader(file, path.string());
+  InputFile input;
+  if (reader.has("pixels")) {
+    input.pixels = reader.integers("pixels", 2);
+  } else if (reader.has("returns") || reader.has("states") || reader.has("actions")) {
+    input.trajectory = read_trajectory(reader);
+  } else {
+    throw InputError(path.string() +
+                     ": expected pixels, or returns, states and actions, found neither");
+  }
+  return input;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,52 @@
+// Architectures: how layers make a model (SPEC-MODELS section 2). One file each in architectures/;
+// architectures() is their ordered list.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/batch.h"
+#include "core/model/config.h"
+#include "core/trace/address.h"
+
+namespace attnscope {
+
+class Pass;
+class WeightList;
+
+enum class Reads {
+  Tokens,           // one sequence
+  SourceAndTarget,  // a source and what was made of it so far
+  Trajectories,     // returns, states and actions
+};
+
+struct Architecture : Info {
+  Reads reads = Reads::Tokens;
+  bool has_encoder = false;  // of layers: "encoder_variant", "encoder_position" in its JSON
+  bool has_exits = false;    // can have exits
+  bool has_segments = false;
+  bool caches = false;  // keys and values of earlier tokens can be kept, attention allowing
+  // Why a model cannot be so: "architecture: ..."; empty: it can.
+  std::function<std::string(const ModelConfig&)> refusal;
+  std::function<void(WeightList&)> add_weights;
+  std::function<Output(Pass&, const Batch&)> run;
+  // Which parts of addresses tell its taps apart.
+  std::function<AddressParts(const ModelConfig&)> parts;
+};
+
+const std::vector<Architecture>& architectures();       // "decoder" first
+const Architecture& architecture(std::string_view id);  // InputError "architecture.type: ..."
+
+// The id that a target begins with, of architectures that write one: parameter and check.
+Parameter start_parameter();
+std::string start_refusal(const ModelConfig& config);
+
+Architecture decoder_architecture();
+Architecture encoder_decoder_architecture();
+Architecture universal_architecture();
+Architecture rnn_attention_architecture();
+Architecture trajectory_architecture();
+
+}  // namespace attnscope

@@ -1,0 +1,205 @@
+// decoder: one stack that reads a sequence and predicts the next token of each place; without
+// `causal` an encoder. Vaswani et al., 2017; Radford et al., 2018; Devlin et al., 2018.
+#include <algorithm>
+
+#include "core/autodiff/operations_shape.h"
+#include "core/base/error.h"
+#include "core/model/architecture.h"
+#include "core/model/exits.h"
+#include "core/model/input_kind.h"
+#include "core/model/layer_stack.h"
+#include "core/model/losses.h"
+#include "core/model/memory.h"
+#include "core/model/pass.h"
+#include "core/model/weights.h"
+
+namespace attnscope {
+
+namespace {
+
+// The last token of every sequence.  [n, d] -> [B, d]
+Var last_tokens(const Pass& pass, const Var& x) {
+  const Index length = x.dim(0) / pass.batch();
+  if (length == 1) return x;
+  return reshape(slice(pass.sequences(x), 1, length - 1, 1), {pass.batch(), x.dim(1)});
+}
+
+// What reading a piece of the text gave.
+struct Piece {
+  Var logits;               // [B rows, vocabulary]
+  std::vector<Var> states;  // x^1 .. x^N, for auxiliary losses
+  Pass::Readout readout;    // for retrieval
+};
+
+// A piece of the text that stands at position `first`, by itself or after what is remembered.
+Piece read_piece(Pass& pass, const IntTensor& ids, Index first, Index segment,
+                 std::optional<ExitRun>& exits) {
+  const ModelConfig& config = pass.config();
+  const InputKind& input = input_kind(config.input.id);
+  Var x = pass.embed(ids, "", first);  // [n, d]
+  if (input.embed) x = input.embed(pass, x, first);
+  x = pass.dropout(x);
+  pass.tap("embed", x, segment);
+  LayerStack stack = layer_stack("", config.groups, {.segment = segment}, config.causal);
+  Piece piece;
+  if (config.exits) {
+    exits.emplace(pass, x, Var());
+    exits->follow(stack);
+  } else if (config.auxiliary.layers || config.auxiliary.future > 0) {
+    stack.after_layer = [&piece](Index, const Var&, const Var& after) {
+      piece.states.push_back(after);
+      return after;
+    };
+  }
+  x = run_layers(pass, stack, x);
+  const Var state = pass.end(x, "");
+  pass.tap("final", state, segment);
+  piece.readout = {pass.last_feed_forward_input(), state};
+  const bool last = pass.options().last_logits;
+  piece.logits = exits ? exits->logits(x) : pass.logits(last ? last_tokens(pass, state) : state);
+  if (exits && last) piece.logits = last_tokens(pass, piece.logits);
+  pass.recorder().logits(piece.logits.value(), segment);
+  return piece;
+}
+
+// Rows of pieces [B rows, e] in the order of the text.
+Var in_order(const Pass& pass, const std::vector<Var>& pieces) {
+  if (pieces.size() == 1) return pieces[0];
+  std::vector<Var> parts;
+  for (const Var& piece : pieces) parts.push_back(pass.sequences(piece));
+  const Var all = concat(parts, 1);  // [B, L, e]
+  return reshape(all, {all.dim(0) * all.dim(1), all.dim(2)});
+}
+
+Piece read_segments(Pass& pass, const IntTensor& ids) {
+  const Index length = ids.dim(1), segment = pass.config().segment;
+  State own;
+  if (!pass.memory()) pass.set_memory(&own);
+  State& memory = *pass.memory();
+  std::vector<Var> logits, queries, finals;
+  std::vector<std::vector<Var>> states;
+  std::optional<ExitRun> no_exits;
+  Index number = 0;
+  for (Index first = 0; first < length; first += segment, ++number) {
+    const Index count = std::min(segment, length - first);
+    IntTensor part({ids.dim(0), count});
+    for (Index b = 0; b < ids.dim(0); ++b) {
+      std::copy_n(ids.data() + b * length + first, count, part.data() + b * count);
+    }
+    Piece piece = read_piece(pass, part, memory.length, number, no_exits);
+    memory.length += count;
+    ++memory.steps;
+    logits.push_back(piece.logits);
+    queries.push_back(piece.readout.query);
+    finals.push_back(piece.readout.state);
+    states.resize(piece.states.size());
+    for (std::size_t n = 0; n < states.size(); ++n) states[n].push_back(piece.states[n]);
+  }
+  Piece all{pass.options().last_logits ? logits.back() : in_order(pass, logits), {}, {}};
+  if (queries.back().defined()) {
+    all.readout = {in_order(pass, queries), in_order(pass, finals)};
+  }
+  for (const std::vector<Var>& of_layer : states) all.states.push_back(in_order(pass, of_layer));
+  if (pass.memory() == &own) {
+    record_memory(pass, own);
+    pass.set_memory(nullptr);
+  }
+  return all;
+}
+
+Output run_decoder(Pass& pass, const Batch& batch) {
+  const ModelConfig& config = pass.config();
+  const bool in_segments = config.segment > 0 && !pass.options().cache;
+  State* cache = pass.options().cache;
+  const State before = cache ? *cache : State{};
+  std::optional<ExitRun> exits;
+  Piece piece;
+  try {
+    piece = in_segments ? read_segments(pass, batch.ids)
+                        : read_piece(pass, batch.ids, before.length, 0, exits);
+  } catch (...) {
+    if (cache) *cache = before;  // a pass that was stopped leaves it as it was
+    throw;
+  }
+  if (cache) {
+    cache->length += batch.ids.dim(1);
+    ++cache->steps;
+  }
+  if (exits) exits->record();
+  pass.set_readout(piece.readout);
+  Output output;
+  const Index rows = pass.options().last_logits ? 1 : batch.ids.dim(1);
+  output.logits = reshape(piece.logits, {pass.batch(), rows, config.vocabulary});
+  if (!batch.targets.defined()) return output;
+  if (exits) {
+    exits->add_losses(batch.targets, output);
+  } else {
+    output.losses.push_back(
+        weighed_loss("language_model", language_model_loss(piece.logits, batch.targets)));
+    add_auxiliary_losses(pass, piece.states, batch, output);
+  }
+  return output;
+}
+
+std::string decoder_refusal(const ModelConfig& config) {
+  const Values& values = config.architecture.values;
+  if (values.real("masked") == 0) return "";
+  if (config.causal) {
+    return "architecture.masked: a model that learns to fill in what is masked sees both sides; "
+           "expected causal false, found true";
+  }
+  if (!values.has("mask")) return "architecture.mask: expected the id of the mask, found nothing";
+  if (values.integer("mask") >= config.vocabulary) {
+    return "architecture.mask: expected an id below " + std::to_string(config.vocabulary) +
+           ", found " + std::to_string(values.integer("mask"));
+  }
+  return "";
+}
+
+}  // namespace
+
+Architecture decoder_architecture() {
+  Architecture a;
+  a.id = "decoder";
+  a.label = "Decoder (or encoder)";
+  a.group = "Architectures";
+  a.equation = "xⁿ = block(xⁿ⁻¹),   logits = norm(xᴺ) W";
+  a.summary =
+      "One stack of layers over one sequence. With a causal mask it is a decoder that predicts "
+      "each token from those before; without one it is an encoder, which can be trained to fill in "
+      "tokens that are masked.";
+  a.source =
+      "Vaswani et al., 2017, arXiv:1706.03762; masked: Devlin et al., 2018, arXiv:1810.04805";
+  a.cost = "N layers";
+  a.has_exits = a.has_segments = a.caches = true;
+  a.parameters = {{.key = "masked",
+                   .symbol = "",
+                   .label = "Masked share",
+                   .help = "How many of the tokens are masked in training; 0: the next token is "
+                           "learned.",
+                   .kind = Parameter::Kind::Real,
+                   .initial = 0.0,
+                   .least = 0,
+                   .most = 0.999,
+                   .slider_most = 0.5},
+                  {.key = "mask",
+                   .symbol = "",
+                   .label = "Mask",
+                   .help = "The id that stands for a masked token.",
+                   .optional = true,
+                   .left_out = "none",
+                   .initial = Index{0},
+                   .slider_most = 256}};
+  a.refusal = decoder_refusal;
+  a.add_weights = [](WeightList& list) {
+    list.embedding();
+    list.positions("", list.config().groups);
+    list.stack("", list.config().groups, false);
+    list.output();
+  };
+  a.run = run_decoder;
+  a.parts = [](const ModelConfig& config) { return AddressParts{.segment = config.segment > 0}; };
+  return a;
+}
+
+}  // namespace attnscope

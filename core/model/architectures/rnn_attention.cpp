@@ -1,0 +1,174 @@
+// rnn_attention: where attention came from: two recurrent networks, of which the second looks back
+// at the states of the first. Bahdanau et al., 2014; Luong et al., 2015.
+#include <algorithm>
+
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_linear.h"
+#include "core/autodiff/operations_reduce.h"
+#include "core/autodiff/operations_shape.h"
+#include "core/model/architecture.h"
+#include "core/model/linear.h"
+#include "core/model/losses.h"
+#include "core/model/pass.h"
+#include "core/model/weights.h"
+
+namespace attnscope {
+
+namespace {
+
+// States of a GRU over inputs x [B, L, d], from s [B, d].  [B, L, d]
+Var gru_states(Pass& pass, const std::string& prefix, const Var& x, Var s) {
+  const Index batch = x.dim(0), length = x.dim(1), width = x.dim(2);
+  const Var inputs = add(matmul(x, pass.weight(prefix + "w_ih")), pass.weight(prefix + "b_ih"));
+  const auto third = [&](const Var& all, Index n) { return slice(all, 1, n * width, width); };
+  std::vector<Var> states;
+  for (Index t = 0; t < length; ++t) {
+    pass.options().stop.check();
+    const Var from_x = reshape(slice(inputs, 1, t, 1), {batch, 3 * width});
+    const Var from_s = add(matmul(s, pass.weight(prefix + "w_hh")), pass.weight(prefix + "b_hh"));
+    const Var r = sigmoid(add(third(from_x, 0), third(from_s, 0)));            // [B, d]
+    const Var z = sigmoid(add(third(from_x, 1), third(from_s, 1)));            // [B, d]
+    const Var n = tanh(add(third(from_x, 2), multiply(r, third(from_s, 2))));  // [B, d]
+    s = add(n, multiply(z, subtract(s, n)));                                   // [B, d]
+    states.push_back(reshape(s, {batch, 1, width}));
+  }
+  return concat(states, 1);
+}
+
+// What the decoder's states s [B, L_q, d] find in the encoder's h [B, L_k, d].  [B, L_q, d]
+Var looked_up(Pass& pass, const Var& s, const Var& h) {
+  const bool additive = pass.config().architecture.values.choice("score") == "additive";
+  OperationInput input;
+  input.batch = pass.batch();
+  input.q = s;
+  input.k = input.v = h;
+  input.scale = 1.0f;
+  if (additive) {
+    input.variant.values.set("score", std::string("additive"));
+    const Index width = s.dim(2);
+    input.weights = {{"add.wq", reshape(pass.weight("attend.ws"), {1, width, width})},
+                     {"add.wk", reshape(pass.weight("attend.wh"), {1, width, width})},
+                     {"add.v", reshape(pass.weight("attend.v"), {1, width})}};
+  }
+  return pass.plain_attention({.kind = Kind::Cross}, std::move(input));
+}
+
+Output run_rnn(Pass& pass, const Batch& batch) {
+  const ModelConfig& config = pass.config();
+  const Index width = config.width, items = pass.batch();
+  const auto vectors = [&](const IntTensor& ids) {
+    return pass.dropout(embedded(pass.model(), ids));
+  };
+  const Var h = gru_states(pass, "encoder.rnn.", vectors(batch.source),
+                           Tensor::zeros({items, width}));  // [B, L_source, d]
+  const Var last = reshape(slice(h, 1, h.dim(1) - 1, 1), {items, width});
+  const Var s = gru_states(pass, "decoder.rnn.", vectors(batch.ids), last);  // [B, L, d]
+  Var o = s;
+  if (config.architecture.values.choice("score") != "none") {
+    const Var both = concat({looked_up(pass, s, h), s}, 2);  // [B, L, 2 d]
+    o = tanh(add(matmul(both, pass.weight("combine.w")), pass.weight("combine.b")));
+  }
+  const Var rows = reshape(o, {items * o.dim(1), width});  // [n, d]
+  pass.tap("final", rows);
+  const Var logits = pass.logits(rows);
+  pass.recorder().logits(logits.value(), 0);
+  Output output;
+  output.logits = reshape(logits, {items, o.dim(1), config.vocabulary});
+  if (batch.targets.defined()) {
+    output.losses.push_back(
+        weighed_loss("language_model", language_model_loss(logits, batch.targets)));
+  }
+  return output;
+}
+
+std::string rnn_refusal(const ModelConfig& config) {
+  const auto expected = [](const char* what) {
+    return std::string("architecture: rnn_attention has no layers of a transformer; expected ") +
+           what;
+  };
+  if (config.heads != 1) return expected("heads 1");
+  if (config.hidden != 0) return expected("hidden 0");
+  for (const auto& layer : config.groups) {
+    for (const HeadGroup& group : layer) {
+      if (group.variant != default_variant()) return expected("no variant");
+      if (group.encoding != default_encoding()) return expected("no position");
+    }
+  }
+  if (config.join != default_join()) return expected("no join");
+  if (config.layers != 1) return expected("layers 1");
+  return start_refusal(config);
+}
+
+bool has_score(const Values& values) {
+  return values.choice("score") != "none";
+}
+bool is_additive(const Values& values) {
+  return values.choice("score") == "additive";
+}
+
+WeightInfo cell_weight(const char* name, const char* help, Index rows, Index thirds,
+                       std::function<bool(const Values&)> used = {}) {
+  return {.name = name,
+          .help = help,
+          .shape = [rows, thirds](const Dimensions& n, const Values&) -> Shape {
+            if (rows == 0) return {thirds * n.model};
+            return {rows * n.model, thirds * n.model};
+          },
+          .initial = rows == 0 ? initial_zeros() : initial_projection(),
+          .used = std::move(used)};
+}
+
+}  // namespace
+
+Architecture rnn_attention_architecture() {
+  Architecture a;
+  a.id = "rnn_attention";
+  a.label = "Recurrent, with attention";
+  a.group = "Architectures";
+  a.equation =
+      "e_ti = s_t·hᵢ   or   v·tanh(s_t W_s + hᵢ W_h),   α = softmaxᵢ,   c_t = Σ α_ti hᵢ\n"
+      "o_t = tanh([c_t ; s_t] W + b)";
+  a.summary =
+      "Before there were transformers: one recurrent network reads the source, another writes the "
+      "target, and at each step attention weighs the states of the first, so that not all of a "
+      "sentence must go through one vector. The weights align target with source.";
+  a.source =
+      "Bahdanau et al., 2014, arXiv:1409.0473 (additive); Luong et al., 2015, arXiv:1508.04025 "
+      "(dot)";
+  a.cost = "O(L·d²) step by step, and L·L_source pairs";
+  a.reads = Reads::SourceAndTarget;
+  a.parameters = {{.key = "score",
+                   .symbol = "e",
+                   .label = "Score",
+                   .help = "How a state of the decoder is compared with one of the encoder.",
+                   .kind = Parameter::Kind::Choice,
+                   .initial = std::string("dot"),
+                   .choices = {"dot", "additive", "none"}},
+                  start_parameter()};
+  a.weights = {
+      cell_weight("encoder.rnn.w_ih", "From the input to gates and state.", 1, 3),
+      cell_weight("encoder.rnn.w_hh", "From the state to gates and state.", 1, 3),
+      cell_weight("encoder.rnn.b_ih", "Added to the first.", 0, 3),
+      cell_weight("encoder.rnn.b_hh", "Added to the second.", 0, 3),
+      cell_weight("decoder.rnn.w_ih", "From the input to gates and state.", 1, 3),
+      cell_weight("decoder.rnn.w_hh", "From the state to gates and state.", 1, 3),
+      cell_weight("decoder.rnn.b_ih", "Added to the first.", 0, 3),
+      cell_weight("decoder.rnn.b_hh", "Added to the second.", 0, 3),
+      cell_weight("attend.v", "Weighs what the additive score compares.", 0, 1, is_additive),
+      cell_weight("attend.ws", "The decoder's state, for comparison.", 1, 1, is_additive),
+      cell_weight("attend.wh", "The encoder's state, for comparison.", 1, 1, is_additive),
+      cell_weight("combine.w", "Context and state together.", 2, 1, has_score),
+      cell_weight("combine.b", "Added to it.", 0, 1, has_score)};
+  a.weights[8].initial = initial_normal(0.1);  // a vector that is to weigh, not to shift
+  a.refusal = rnn_refusal;
+  a.add_weights = [](WeightList& list) {
+    list.embedding();
+    list.of_model(architecture("rnn_attention"), list.config().architecture.values);
+    list.output();
+  };
+  a.run = run_rnn;
+  a.parts = [](const ModelConfig&) { return AddressParts{.kind = true}; };
+  return a;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,222 @@
+// universal: the same layers again and again, each token as often as it needs. Dehghani et al.,
+// 2018; halting: Graves, 2016.
+#include <algorithm>
+
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_linear.h"
+#include "core/autodiff/operations_reduce.h"
+#include "core/autodiff/operations_shape.h"
+#include "core/model/architecture.h"
+#include "core/model/layer_stack.h"
+#include "core/model/losses.h"
+#include "core/model/pass.h"
+#include "core/model/rows.h"
+#include "core/model/weights.h"
+
+namespace attnscope {
+
+namespace {
+
+// Adaptive computation time: which positions go on, and what each step adds to the output.
+class Halting {
+ public:
+  Halting(Pass& pass, Index rows)
+      : pass_(pass),
+        threshold_(1 - pass.config().architecture.values.real("epsilon")),
+        running_(Tensor::full({rows}, 1)),
+        steps_(IntTensor::full({rows}, 0)),
+        spent_(Tensor::zeros({rows})),
+        remainder_(Tensor::zeros({rows})),
+        sums_(static_cast<std::size_t>(rows), 0.0) {}
+
+  const Tensor& running() const { return running_; }
+  bool all_done() const {
+    return std::ranges::none_of(running_, [](float r) { return r != 0; });
+  }
+
+  // The state after a step, halted positions copied; `last`: everything ends here.
+  void step(const Var& x, bool last) {
+    const Var h = reshape(sigmoid(add(matmul(x, pass_.weight("halt.w")), pass_.weight("halt.b"))),
+                          {x.dim(0)});  // [n]
+    Tensor ends = Tensor::zeros(running_.shape()), goes_on = Tensor::zeros(running_.shape());
+    Tensor shown = Tensor::zeros(running_.shape());
+    for (Index i = 0; i < running_.size(); ++i) {
+      if (running_[i] == 0) continue;
+      ++steps_[i];
+      shown[i] = h.value()[i];
+      double& sum = sums_[static_cast<std::size_t>(i)];
+      sum += static_cast<double>(h.value()[i]);
+      (sum >= threshold_ || last ? ends : goes_on)[i] = 1;
+    }
+    probabilities_.push_back(shown);
+    const Var rest = subtract(Var(Tensor::full(spent_.shape(), 1)), spent_);  // R
+    const Var share = add(multiply(h, goes_on), multiply(rest, ends));        // [n]
+    const Var added = multiply(x, reshape(share, {x.dim(0), 1}));
+    output_ = output_.defined() ? add(output_, added) : added;
+    remainder_ = add(remainder_, multiply(rest, ends));
+    spent_ = add(spent_, multiply(h, goes_on));
+    running_ = goes_on;
+  }
+
+  const Var& output() const { return output_; }
+
+  // Mean over positions of N + R; N has no gradient.
+  Var ponder() const {
+    Tensor steps(running_.shape());
+    std::ranges::transform(steps_, steps.begin(), [](std::int32_t n) { return float(n); });
+    return mean(add(remainder_, Var(steps)));
+  }
+
+  void record() const {
+    Recorder& recorder = pass_.recorder();
+    if (!recorder.on()) return;
+    Tensor all({static_cast<Index>(probabilities_.size()), running_.size()});
+    float* to = all.data();
+    for (const Tensor& h : probabilities_) to = std::copy_n(h.data(), h.size(), to);
+    recorder.values("halting.probability", all);
+    recorder.values("halting.remainder", remainder_.value());
+    recorder.counts("halting.steps", steps_);
+  }
+
+ private:
+  Pass& pass_;
+  double threshold_;
+  Tensor running_;  // [n] 1 where a position is not done
+  IntTensor steps_;
+  Var spent_, remainder_, output_;
+  std::vector<double> sums_;
+  std::vector<Tensor> probabilities_;
+};
+
+// What is added to the state before step t.
+Var with_step(Pass& pass, const Var& x, Index t) {
+  const Choice* placed = input_encoding(pass.config());
+  if (!placed || !encoding(placed->id).of_steps) return x;
+  Choice of_step = *placed;
+  of_step.values.set("step", t);
+  return pass.with_positions(x, of_step, "embed.", 0);
+}
+
+Output run_universal(Pass& pass, const Batch& batch) {
+  const ModelConfig& config = pass.config();
+  const Values& values = config.architecture.values;
+  const Index steps = values.integer("steps");
+  const bool halts = values.choice("halting") == "act";
+  const Choice* placed = input_encoding(config);
+  const bool at_each_step = placed && encoding(placed->id).of_steps;
+  Var x = at_each_step ? reshape(pass.vectors(batch.ids), {batch.ids.size(), config.width})
+                       : pass.embed(batch.ids, "");  // [n, d]
+  x = pass.dropout(x);
+  pass.tap("embed", x);
+  Halting halting(pass, x.dim(0));
+  for (Index t = 1; t <= steps; ++t) {
+    const LayerStack stack = layer_stack("", config.groups, {.step = t}, config.causal);
+    const Var after = run_layers(pass, stack, with_step(pass, x, t));  // [n, d]
+    if (!halts) {
+      x = after;
+      continue;
+    }
+    x = t == 1 ? after : chosen_rows(halting.running(), after, x);
+    halting.step(x, t == steps);
+    if (halting.all_done()) break;
+  }
+  if (halts) {
+    halting.record();
+    x = halting.output();
+  }
+  x = pass.end(x, "");
+  pass.tap("final", x);
+  const Var logits = pass.logits(x);
+  pass.recorder().logits(logits.value(), 0);
+  Output output;
+  output.logits = reshape(logits, {pass.batch(), batch.ids.dim(1), config.vocabulary});
+  if (!batch.targets.defined()) return output;
+  output.losses.push_back(
+      weighed_loss("language_model", language_model_loss(logits, batch.targets)));
+  if (halts) {
+    output.losses.push_back(weighed_loss("ponder", halting.ponder(), values.real("ponder")));
+  }
+  return output;
+}
+
+bool has_act(const Values& values) {
+  return values.choice("halting") == "act";
+}
+
+}  // namespace
+
+Architecture universal_architecture() {
+  Architecture a;
+  a.id = "universal";
+  a.label = "Universal";
+  a.group = "Architectures";
+  a.equation =
+      "xᵗ = stack(xᵗ⁻¹ + p + p_t),   hᵢᵗ = σ(xᵢᵗ·w + b),   Nᵢ = min { t : Σ hᵢᵐ ≥ 1 − ε }\n"
+      "yᵢ = Σ_{t<Nᵢ} hᵢᵗ xᵢᵗ + Rᵢ xᵢ^Nᵢ";
+  a.summary =
+      "The Universal Transformer applies the same layers again and again, a recurrence over depth. "
+      "With adaptive computation time every position decides for itself when it is done: its state "
+      "then stays for the others to look at, and the output is the mean of its states, weighed by "
+      "the chances to stop.";
+  a.source = "Dehghani et al., 2018, arXiv:1807.03819; Graves, 2016, arXiv:1603.08983";
+  a.cost = "N layers, up to T times";
+  a.parameters = {{.key = "steps",
+                   .symbol = "T",
+                   .label = "Steps",
+                   .help = "How often the layers are applied at most.",
+                   .required = true,
+                   .initial = Index{4},
+                   .least = 1,
+                   .most = 1024,
+                   .slider_least = 1,
+                   .slider_most = 12},
+                  {.key = "halting",
+                   .symbol = "",
+                   .label = "Halting",
+                   .help = "Whether positions stop by themselves (adaptive computation time).",
+                   .kind = Parameter::Kind::Choice,
+                   .initial = std::string("none"),
+                   .choices = {"none", "act"}},
+                  {.key = "epsilon",
+                   .symbol = "ε",
+                   .label = "Epsilon",
+                   .help = "How little may be missing of 1 when a position stops.",
+                   .kind = Parameter::Kind::Real,
+                   .initial = 0.01,
+                   .least = 0,
+                   .most = 1,
+                   .slider_most = 0.5},
+                  {.key = "ponder",
+                   .symbol = "",
+                   .label = "Ponder cost",
+                   .help = "Weight of the number of steps in what is trained.",
+                   .kind = Parameter::Kind::Real,
+                   .initial = 0.01,
+                   .least = 0,
+                   .most = Parameter::kMostReal,
+                   .slider_most = 0.1}};
+  a.weights = {{.name = "halt.w",
+                .help = "What of a state speaks for stopping.",
+                .shape = [](const Dimensions& n, const Values&) -> Shape {
+                  return {n.model, 1};
+                },
+                .initial = initial_normal(0.02),
+                .used = has_act},
+               {.name = "halt.b",
+                .help = "Added to it.",
+                .shape = [](const Dimensions&, const Values&) -> Shape { return {1}; },
+                .initial = initial_ones(),
+                .used = has_act}};
+  a.add_weights = [](WeightList& list) {
+    list.embedding();
+    list.positions("", list.config().groups);
+    list.stack("", list.config().groups, false);
+    list.output();
+    list.of_model(architecture("universal"), list.config().architecture.values);
+  };
+  a.run = run_universal;
+  a.parts = [](const ModelConfig&) { return AddressParts{.step = true}; };
+  return a;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,93 @@
+#include "core/model/exit_oracle.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_linear.h"
+#include "core/autodiff/operations_reduce.h"
+#include "core/autodiff/operations_shape.h"
+#include "core/model/pass.h"
+
+namespace attnscope {
+
+namespace {
+
+// Scores of the layers, [N][rows]; 0 where there is no target.
+std::vector<std::vector<double>> layer_scores(const OracleInput& input) {
+  std::vector<std::vector<double>> scores;
+  const Index rows = input.targets.size();
+  for (const Tensor& logits : input.logits) {
+    const std::vector<std::int32_t> guesses = likeliest_rows(logits);
+    const Tensor likelihoods = log_softmax(Var(logits)).value();
+    std::vector<double> of_layer(static_cast<std::size_t>(rows), 0.0);
+    for (Index row = 0; row < rows; ++row) {
+      const std::int32_t target = input.targets[row];
+      if (target < 0) continue;
+      const auto at = static_cast<std::size_t>(row);
+      of_layer[at] = input.correctness ? (guesses[at] == target ? 1.0 : 0.0)
+                                       : static_cast<double>(likelihoods(row, target));
+    }
+    scores.push_back(std::move(of_layer));
+  }
+  return scores;
+}
+
+// What a row's decision hangs on: the scores of its sequence, weighed by their distance.
+double combined(const OracleInput& input, const std::vector<double>& scores, Index row) {
+  if (!input.by_sequence && input.sigma == 0) return scores[static_cast<std::size_t>(row)];
+  const Index first = row / input.length * input.length;
+  double sum = 0;
+  for (Index other = first; other < first + input.length; ++other) {
+    const auto distance = static_cast<double>(row - other);
+    const double weight = input.by_sequence ? 1 : std::exp(-distance * distance / input.sigma);
+    sum += weight * scores[static_cast<std::size_t>(other)];
+  }
+  return sum;
+}
+
+Var row_numbers(const Var& product) {
+  return reshape(product, {product.dim(0)});
+}
+
+}  // namespace
+
+IntTensor oracle_layers(const OracleInput& input) {
+  const std::vector<std::vector<double>> scores = layer_scores(input);
+  IntTensor best(input.targets.shape());
+  for (Index row = 0; row < best.size(); ++row) {
+    best[row] = -1;
+    if (input.targets[row] < 0) continue;
+    double most = -INFINITY;
+    for (std::size_t n = 0; n < scores.size(); ++n) {
+      const double worth = combined(input, scores[n], row) - input.lambda * static_cast<double>(n);
+      if (worth > most) {
+        most = worth;
+        best[row] = static_cast<std::int32_t>(n);
+      }
+    }
+  }
+  return best;
+}
+
+std::vector<std::int32_t> likeliest_rows(const Tensor& logits) {
+  const Index size = logits.dim(1);
+  std::vector<std::int32_t> result;
+  for (Index row = 0; row < logits.dim(0); ++row) {
+    const float* from = logits.data() + row * size;
+    result.push_back(static_cast<std::int32_t>(std::max_element(from, from + size) - from));
+  }
+  return result;
+}
+
+Var chance_logits(Pass& pass, Index n, const Var& x) {
+  const Var w = slice(pass.weight("exit.w"), 0, n - 1, 1);  // [1, d]
+  const Var b = slice(pass.weight("exit.b"), 0, n - 1, 1);  // [1]
+  return add(row_numbers(matmul_transposed(x, w)), b);
+}
+
+Var classifier_logits(Pass& pass, const Var& x) {
+  return add(row_numbers(matmul(x, pass.weight("exit.w"))), pass.weight("exit.b"));
+}
+
+}  // namespace attnscope

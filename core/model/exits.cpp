@@ -1,0 +1,347 @@
+#include "core/model/exits.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_linear.h"
+#include "core/autodiff/operations_reduce.h"
+#include "core/autodiff/operations_shape.h"
+#include "core/base/find_by_id.h"
+#include "core/base/random.h"
+#include "core/model/architecture.h"
+#include "core/model/exit_oracle.h"
+#include "core/model/pass.h"
+#include "core/model/rows.h"
+#include "core/model/weights.h"
+
+namespace attnscope {
+
+const std::vector<Exits>& exit_rules() {
+  static const std::vector<Exits> list{sequence_exits(), multinomial_exits(), geometric_exits(),
+                                       response_exits(), saturation_exits(),  classifier_exits()};
+  return list;
+}
+
+const Exits& exit_rule(std::string_view id) {
+  return find_by_id(exit_rules(), id, "exits.type");
+}
+
+std::string exits_refusal(const ModelConfig& config) {
+  if (!config.exits) return "";
+  const Architecture& of = architecture(config.architecture.id);
+  if (!of.has_exits) {
+    return "exits: tokens of " + of.id +
+           " cannot leave early; expected a decoder or an "
+           "encoder-decoder";
+  }
+  if (config.layers < 2) return "exits: expected two layers or more, found one";
+  if (config.segment > 0)
+    return "exits: expected no segments, found segment " + std::to_string(config.segment);
+  return "";
+}
+
+void add_exit_classifiers(WeightList& list) {
+  const ModelConfig& config = list.config();
+  if (config.exits->values.choice("classifier") != "own") return;
+  list.set_owner("");
+  for (Index n = 1; n < config.layers; ++n) {
+    const std::string prefix = "exits." + std::to_string(n) + ".";
+    if (config.pre_norm) list.norm(prefix + "norm");
+    list.matrix(prefix + "weight", {config.width, config.vocabulary});
+  }
+}
+
+ExitRun::ExitRun(Pass& pass, const Var& x, const Var& encoded)
+    : pass_(pass),
+      config_(pass.config()),
+      rule_(exit_rule(config_.exits->id)),
+      values_(config_.exits->values),
+      layers_(config_.layers),
+      rows_(x.dim(0)),
+      length_(x.dim(0) / pass.batch()),
+      leaves_(pass.options().exit.has_value()),
+      mixed_(pass.options().training && values_.choice("training") == "mixed"),
+      states_{x},
+      encoded_(encoded),
+      left_(static_cast<std::size_t>(x.dim(0)), 0) {
+  if (rule_.distribution_at == 0) {
+    const Var& seen = encoded.defined() ? encoded : x;
+    distribution_ = rule_.distribution(pass, mean_rows(Var(seen.value()), pass.batch()));
+    if (leaves_) leave_by_distribution();
+  }
+  if (mixed_) {  // "left" is drawn: the layer that is to predict
+    Random random(mixed_seed(pass.options().dropout_seed, 0x65786974));
+    for (Index& layer : left_) {
+      layer = 1 + static_cast<Index>(random.below(static_cast<std::uint64_t>(layers_)));
+    }
+  }
+}
+
+void ExitRun::follow(LayerStack& stack) {
+  stack.after_layer = [this](Index n, const Var& before, const Var& after) {
+    return after_layer(n, before, after);
+  };
+  // A record shows the attention of all rows; without one the work of those that left is not done.
+  const bool skips = leaves_ && !pass_.recorder().on() && pass_.batch() == 1;
+  if (skips) {
+    stack.active_rows = [this](Index) { return active_rows(); };
+  }
+}
+
+std::vector<std::int32_t> ExitRun::active_rows() const {
+  std::vector<std::int32_t> active;
+  const auto next = static_cast<Index>(states_.size());
+  for (Index row = 0; row < rows_; ++row) {
+    const Index left = left_[static_cast<std::size_t>(row)];
+    if (left == 0 || left >= next) active.push_back(static_cast<std::int32_t>(row));
+  }
+  return active;
+}
+
+Var ExitRun::out(Index n, const Var& x) const {
+  if (n == layers_ || values_.choice("classifier") != "own") return pass_.logits(pass_.end(x, ""));
+  const std::string prefix = "exits." + std::to_string(n) + ".";
+  const Var state = config_.pre_norm ? pass_.norm(x, prefix + "norm") : x;
+  return pass_.linear(state, prefix + "weight", "");
+}
+
+double ExitRun::threshold(Index row) const {
+  const double given = *pass_.options().exit;
+  const double decay = rule_.decays ? values_.real("decay") : 0;
+  if (decay == 0) return given;
+  const auto t = static_cast<double>(row % length_), all = static_cast<double>(length_);
+  return std::clamp(0.9 * given + 0.1 * std::exp(-decay * t / all), 0.0, 1.0);
+}
+
+void ExitRun::leave_by_distribution() {
+  const Tensor& q = distribution_.value();  // [B or rows, N]
+  for (Index row = 0; row < rows_; ++row) {
+    const float* logits = q.data() + (q.dim(0) == rows_ ? row : row / length_) * layers_;
+    left_[static_cast<std::size_t>(row)] = std::max_element(logits, logits + layers_) - logits + 1;
+  }
+}
+
+// How sure the rule is of the rows that are still there.
+void ExitRun::judge(Index n, const Var& before, const Var& after) {
+  Tensor confidence = Tensor::zeros({rows_});
+  std::vector<std::int32_t> open;
+  for (Index row = 0; row < rows_; ++row) {
+    const Index left = left_[static_cast<std::size_t>(row)];
+    if (mixed_ || left == 0 || left >= n) open.push_back(static_cast<std::int32_t>(row));
+  }
+  if (!open.empty()) {
+    const Var x = some_rows(Var(after.value()), open);
+    const std::function<Var()> logits = [&] { return out(n, x); };
+    const Tensor sure =
+        rule_.sure_at_end && n == layers_
+            ? Tensor::full({static_cast<Index>(open.size())}, 1)
+            : rule_.confidence({pass_, n, some_rows(Var(before.value()), open), x, logits}).value();
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      confidence[open[i]] = sure[static_cast<Index>(i)];
+    }
+  }
+  if (leaves_) {
+    for (const std::int32_t row : open) {
+      Index& left = left_[static_cast<std::size_t>(row)];
+      const bool sure = static_cast<double>(confidence[row]) >= threshold(row);
+      if (left == 0 && (sure || n == layers_)) left = n;
+    }
+  }
+  confidences_.push_back(std::move(confidence));
+}
+
+Var ExitRun::after_layer(Index n, const Var& before, const Var& after) {
+  Var state = after;
+  if (leaves_ || mixed_) {
+    Tensor goes_on = Tensor::full({rows_}, 1);
+    bool all = true;
+    for (Index row = 0; row < rows_; ++row) {
+      const Index left = left_[static_cast<std::size_t>(row)];
+      if (left == 0 || left >= n) continue;
+      goes_on[row] = 0;
+      all = false;
+    }
+    if (!all) state = chosen_rows(goes_on, after, before);
+  }
+  states_.push_back(state);
+  if (rule_.distribution_at == n) {
+    distribution_ = rule_.distribution(pass_, Var(state.value()));
+    if (leaves_) leave_by_distribution();
+  }
+  // In training only what is trained is worked out: distribution_loss() and imitation_loss().
+  const bool wanted = leaves_ || pass_.recorder().on();
+  if (rule_.confidence && wanted) judge(n, before, state);
+  return state;
+}
+
+Var ExitRun::logits(const Var& last) {
+  if (!leaves_) return out(layers_, last);
+  if (values_.choice("classifier") != "own") return out(layers_, last);
+  Tensor all({rows_, config_.vocabulary});
+  for (Index n = 1; n <= layers_; ++n) {
+    std::vector<std::int32_t> rows;
+    for (Index row = 0; row < rows_; ++row) {
+      if (left_[static_cast<std::size_t>(row)] == n) rows.push_back(static_cast<std::int32_t>(row));
+    }
+    if (rows.empty()) continue;
+    const Tensor part = out(n, some_rows(last, rows)).value();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      std::copy_n(part.data() + static_cast<Index>(i) * config_.vocabulary, config_.vocabulary,
+                  all.data() + rows[i] * config_.vocabulary);
+    }
+  }
+  return all;
+}
+
+// q(n) of each row: the chance to leave at n and not before. 0 where it was not worked out.
+Tensor ExitRun::distribution_of_confidences() const {
+  Tensor q({rows_, layers_});
+  for (Index row = 0; row < rows_; ++row) {
+    double rest = 1;
+    const Index left = left_[static_cast<std::size_t>(row)];
+    for (Index n = 1; n <= layers_; ++n) {
+      const bool known = left == 0 || left >= n;
+      const auto sure = static_cast<double>(confidences_[static_cast<std::size_t>(n - 1)][row]);
+      q(row, n - 1) = known ? static_cast<float>(rest * sure) : 0;
+      rest *= 1 - sure;
+    }
+  }
+  return q;
+}
+
+void ExitRun::record() {
+  Recorder& recorder = pass_.recorder();
+  if (!recorder.on()) return;
+  if (rule_.confidence) {
+    Tensor all({layers_, rows_});
+    for (Index n = 0; n < layers_; ++n) {
+      const Tensor& of_layer = confidences_[static_cast<std::size_t>(n)];
+      std::copy_n(of_layer.data(), rows_, all.data() + n * rows_);
+    }
+    recorder.values("exit.confidence", all);
+    if (rule_.makes_distribution) {
+      recorder.values("exit.distribution", distribution_of_confidences());
+    }
+  }
+  if (distribution_.defined()) {
+    const Tensor q = softmax(Var(distribution_.value())).value();  // [B or rows, N]
+    Tensor all({rows_, layers_});
+    for (Index row = 0; row < rows_; ++row) {
+      const Index from = q.dim(0) == rows_ ? row : row / length_;
+      std::copy_n(q.data() + from * layers_, layers_, all.data() + row * layers_);
+    }
+    recorder.values("exit.distribution", all);
+  }
+  if (!leaves_) return;
+  IntTensor layers({rows_});
+  std::ranges::transform(left_, layers.begin(),
+                         [](Index n) { return static_cast<std::int32_t>(n); });
+  recorder.counts("exit.layer", layers);
+}
+
+// The mean over the layers' losses, or that of the layers that were drawn.
+Var ExitRun::language_model_loss(const IntTensor& targets) const {
+  const IntTensor flat = targets.reshaped({rows_});
+  Var sum;
+  if (!mixed_) {
+    for (Index n = 1; n <= layers_; ++n) {
+      const Var loss = cross_entropy(out(n, states_[static_cast<std::size_t>(n)]), flat);
+      sum = sum.defined() ? add(sum, loss) : loss;
+    }
+    return scale(sum, 1.0f / static_cast<float>(layers_));
+  }
+  const Index counted = std::ranges::count_if(flat, [](std::int32_t t) { return t >= 0; });
+  for (Index n = 1; n <= layers_; ++n) {
+    IntTensor own = flat.copy();
+    Index count = 0;
+    for (Index row = 0; row < rows_; ++row) {
+      if (left_[static_cast<std::size_t>(row)] != n) own[row] = -1;
+      if (own[row] >= 0) ++count;
+    }
+    if (count == 0) continue;
+    const Var part = scale(cross_entropy(out(n, states_[static_cast<std::size_t>(n)]), own),
+                           static_cast<float>(count) / static_cast<float>(counted));
+    sum = sum.defined() ? add(sum, part) : part;
+  }
+  return sum.defined() ? sum : Var(Tensor::zeros({}));
+}
+
+Var ExitRun::distribution_loss(const IntTensor& targets) const {
+  OracleInput input{.targets = targets.reshaped({rows_}), .length = length_};
+  input.by_sequence = rule_.distribution_at == 0;
+  input.correctness = values_.choice("oracle") == "correctness";
+  input.lambda = values_.real("lambda");
+  input.sigma = values_.real("sigma");
+  for (Index n = 1; n <= layers_; ++n) {
+    const Var x(states_[static_cast<std::size_t>(n)].value());
+    input.logits.push_back(out(n, x).value());
+  }
+  const IntTensor best = oracle_layers(input);  // [rows], -1 where there is no target
+  if (!rule_.makes_distribution) {
+    if (distribution_.dim(0) == rows_) return cross_entropy(distribution_, best);
+    // One q for all tokens of a sequence.
+    IntTensor sequence_of({rows_});
+    for (Index row = 0; row < rows_; ++row) {
+      sequence_of[row] = static_cast<std::int32_t>(row / length_);
+    }
+    return cross_entropy(gather(distribution_, sequence_of), best);
+  }
+  // -log q(n) = -log X^n - sum over earlier m of log(1 - X^m), by softplus of the logits.
+  Var sum;
+  const Index counted = std::ranges::count_if(best, [](std::int32_t n) { return n >= 0; });
+  for (Index n = 1; n < layers_; ++n) {
+    const Var x(states_[static_cast<std::size_t>(n)].value());
+    const Var logit = chance_logits(pass_, n, x);  // [rows]
+    Tensor leaves = Tensor::zeros({rows_}), stays = Tensor::zeros({rows_});
+    for (Index row = 0; row < rows_; ++row) {
+      if (best[row] < 0) continue;
+      if (best[row] == n - 1) leaves[row] = 1;
+      if (best[row] > n - 1) stays[row] = 1;
+    }
+    const Var cost =
+        add(multiply(softplus(scale(logit, -1)), leaves), multiply(softplus(logit), stays));
+    sum = sum.defined() ? add(sum, attnscope::sum(cost)) : attnscope::sum(cost);
+  }
+  return scale(sum, counted > 0 ? 1.0f / static_cast<float>(counted) : 0.0f);
+}
+
+// Whether a layer's guess is the last one's, layers weighed by n / (sum of n), n below N.
+Var ExitRun::imitation_loss(const IntTensor& targets) const {
+  const auto guesses = [&](Index n) {
+    const Tensor logits = out(n, Var(states_[static_cast<std::size_t>(n)].value())).value();
+    return likeliest_rows(logits);
+  };
+  const std::vector<std::int32_t> last = guesses(layers_);
+  const IntTensor flat = targets.reshaped({rows_});
+  const Index counted = std::ranges::count_if(flat, [](std::int32_t t) { return t >= 0; });
+  Var sum;
+  for (Index n = 1; n < layers_; ++n) {
+    const std::vector<std::int32_t> guess = guesses(n);
+    const Var x(states_[static_cast<std::size_t>(n)].value());
+    const Var logit = classifier_logits(pass_, x);  // [rows]
+    Tensor same = Tensor::zeros({rows_}), other = Tensor::zeros({rows_});
+    for (Index row = 0; row < rows_; ++row) {
+      if (flat[row] < 0) continue;
+      const auto at = static_cast<std::size_t>(row);
+      (guess[at] == last[at] ? same : other)[row] = 1;
+    }
+    const Var cost = attnscope::sum(
+        add(multiply(softplus(scale(logit, -1)), same), multiply(softplus(logit), other)));
+    const double share =
+        2.0 * static_cast<double>(n) / static_cast<double>(layers_ * (layers_ - 1));
+    const Var weighed = scale(cost, static_cast<float>(share));
+    sum = sum.defined() ? add(sum, weighed) : weighed;
+  }
+  return scale(sum, counted > 0 ? 1.0f / static_cast<float>(counted) : 0.0f);
+}
+
+void ExitRun::add_losses(const IntTensor& targets, Output& output) {
+  output.losses.push_back(weighed_loss("language_model", language_model_loss(targets)));
+  const bool trains_exits = rule_.distribution_at >= 0 || rule_.makes_distribution;
+  if (!trains_exits && !rule_.imitates_last) return;
+  const Var loss = trains_exits ? distribution_loss(targets) : imitation_loss(targets);
+  output.losses.push_back(weighed_loss("exit", loss, values_.real("exit_weight")));
+}
+
+}  // namespace attnscope

@@ -1,0 +1,47 @@
+// response: leaves where the likeliest token is far ahead. Schuster et al., 2022.
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_linear.h"
+#include "core/autodiff/operations_reduce.h"
+#include "core/autodiff/operations_shape.h"
+#include "core/model/exit_oracle.h"
+#include "core/model/exits.h"
+#include "core/model/pass.h"
+
+namespace attnscope {
+
+Exits response_exits() {
+  Exits e;
+  e.id = "response";
+  e.label = "Softmax response";
+  e.group = "Exits";
+  e.equation = "confidence = p₁ − p₂,   exit at the first n with confidence ≥ T_t";
+  e.summary =
+      "A layer is sure when its likeliest next token is far ahead of the second likeliest. It "
+      "costs a whole output projection behind every layer, and nothing needs training for it.";
+  e.source = "Schuster et al., 2022, Confident adaptive language modeling, arXiv:2207.07061";
+  e.cost = "O(L·d·n) up to the exit n";
+  e.parameters = exit_parameters();
+  e.parameters.push_back(decay_parameter());
+  e.decays = true;
+  e.confidence = [](const ExitView& at) -> Var {
+    const Tensor p = softmax(at.logits()).value();  // [rows, vocabulary]
+    Tensor margin({p.dim(0)});
+    for (Index row = 0; row < p.dim(0); ++row) {
+      float first = 0, second = 0;
+      for (Index y = 0; y < p.dim(1); ++y) {
+        const float x = p(row, y);
+        if (x > first) {
+          second = first;
+          first = x;
+        } else if (x > second) {
+          second = x;
+        }
+      }
+      margin[row] = first - second;
+    }
+    return margin;
+  };
+  return e;
+}
+
+}  // namespace attnscope

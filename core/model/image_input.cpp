@@ -1,0 +1,111 @@
+// image: pixels in raster order, each predicted from those before it. Parmar et al., 2018; Child et
+// al., 2019.
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_shape.h"
+#include "core/base/error.h"
+#include "core/model/architecture.h"
+#include "core/model/input_kind.h"
+#include "core/model/pass.h"
+
+namespace attnscope {
+
+namespace {
+
+// Start, then all pixels but the last; each predicts the next one.
+Batch pixel_batch(const std::vector<std::int32_t>& ids, const ModelConfig& config) {
+  const Values& image = config.input.values;
+  const auto levels = static_cast<std::int32_t>(image.integer("levels"));
+  const Index count = image.integer("width") * image.integer("height");
+  const auto length = static_cast<Index>(ids.size());
+  if (length > count) {
+    throw InputError("ids: expected at most the " + std::to_string(count) +
+                     " pixels of the image, found " + std::to_string(length));
+  }
+  for (const std::int32_t id : ids) {
+    if (id >= 0 && id < levels) continue;
+    throw InputError("pixels: expected levels from 0 to " + std::to_string(levels - 1) +
+                     ", found " + std::to_string(id));
+  }
+  Batch batch;
+  batch.targets = IntTensor::from({1, length}, ids);
+  std::vector<std::int32_t> seen{levels};
+  seen.insert(seen.end(), ids.begin(), ids.end() - (ids.empty() ? 0 : 1));
+  batch.ids = IntTensor::from({1, length}, seen);
+  return batch;
+}
+
+// Row and column of the pixel that is to be predicted.
+Var with_places(Pass& pass, const Var& x, Index first) {
+  const Index width = pass.config().input.values.integer("width");
+  const Index length = x.dim(0) / pass.batch();
+  IntTensor rows({x.dim(0)}), columns({x.dim(0)});
+  for (Index n = 0; n < x.dim(0); ++n) {
+    const Index pixel = first + n % length;
+    rows[n] = static_cast<std::int32_t>(pixel / width);
+    columns[n] = static_cast<std::int32_t>(pixel % width);
+  }
+  return add(add(x, gather(pass.weight("embed.row"), rows)),
+             gather(pass.weight("embed.column"), columns));
+}
+
+WeightInfo places(const char* name, const char* help, const char* size) {
+  return {.name = name,
+          .help = help,
+          .shape = [size](const Dimensions& n, const Values& values) -> Shape {
+            return {values.integer(size), n.model};
+          },
+          .initial = initial_normal(0.02)};
+}
+
+Parameter size_parameter(const char* key, const char* label, const char* help, Index initial) {
+  return {.key = key,
+          .symbol = "",
+          .label = label,
+          .help = help,
+          .required = true,
+          .initial = initial,
+          .least = 1,
+          .most = 4096,
+          .slider_least = 2,
+          .slider_most = 64};
+}
+
+}  // namespace
+
+InputKind image_input() {
+  InputKind k;
+  k.id = "image";
+  k.label = "Image";
+  k.group = "Inputs";
+  k.equation = "x₀ = E[pixel before] + R[row] + C[column]";
+  k.summary =
+      "The pixels of an image one after the other, row by row. Each is predicted from those before "
+      "it; where the pixel to come stands is added to the vector of the one before.";
+  k.source = "Parmar et al., 2018, Image transformer, arXiv:1802.05751";
+  k.parameters = {size_parameter("width", "Width", "Pixels of a row.", 8),
+                  size_parameter("height", "Height", "Rows.", 8),
+                  size_parameter("levels", "Levels", "How many shades a pixel can have.", 16)};
+  k.weights = {places("embed.row", "The vector of each row.", "height"),
+               places("embed.column", "The vector of each column.", "width")};
+  k.refusal = [](const ModelConfig& config) -> std::string {
+    if (config.architecture != default_architecture() || !config.causal) {
+      return "input: image is predicted pixel by pixel; expected a causal decoder";
+    }
+    const Index levels = config.input.values.integer("levels");
+    if (config.vocabulary != levels + 1) {
+      return "vocabulary: expected " + std::to_string(levels + 1) +
+             ", the levels and the start, found " + std::to_string(config.vocabulary);
+    }
+    return "";
+  };
+  k.batch = pixel_batch;
+  k.embed = with_places;
+  k.size_of = [](const Values& image, std::string_view parameter) -> Index {
+    if (parameter == "height") return image.integer("height");
+    const bool wide = parameter == "width" || parameter == "stride" || parameter == "block";
+    return wide ? image.integer("width") : -1;
+  };
+  return k;
+}
+
+}  // namespace attnscope

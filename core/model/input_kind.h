@@ -1,0 +1,37 @@
+// What the tokens of a decoder are: pieces of text, or the pixels of an image (SPEC-MODELS section
+// 7). One function each; input_kinds() is their ordered list.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/batch.h"
+#include "core/model/config.h"
+
+namespace attnscope {
+
+class Pass;
+
+struct InputKind : Info {
+  bool is_text = false;
+  // Why a model cannot have it: "input: ..."; empty: it can.
+  std::function<std::string(const ModelConfig&)> refusal;
+  // What the model reads and is to predict, of the ids of one input: [L].
+  std::function<Batch(const std::vector<std::int32_t>& ids, const ModelConfig&)> batch;
+  // Adds to the tokens' vectors x [n, d], of which the first of each sequence stands at `first`.
+  // Empty: nothing.
+  std::function<Var(Pass&, const Var& x, Index first)> embed;
+  // Parameters of patterns that speak of pixels take their values from the image: by key; -1 where
+  // it says nothing of it.
+  std::function<Index(const Values& input, std::string_view variant_parameter)> size_of;
+};
+
+const std::vector<InputKind>& input_kinds();       // "text" first
+const InputKind& input_kind(std::string_view id);  // InputError "input.type: ..."
+
+InputKind text_input();
+InputKind image_input();
+
+}  // namespace attnscope

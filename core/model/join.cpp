@@ -1,0 +1,16 @@
+#include "core/model/join.h"
+
+#include "core/base/find_by_id.h"
+
+namespace attnscope {
+
+const std::vector<Join>& joins() {
+  static const std::vector<Join> list{residual_join(), gru_join(), reversible_join()};
+  return list;
+}
+
+const Join& join(std::string_view id) {
+  return find_by_id(joins(), id, "join.type");
+}
+
+}  // namespace attnscope

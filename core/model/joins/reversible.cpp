@@ -1,0 +1,204 @@
+// reversible: two streams, each changed by what the other gives, so that the activations of a layer
+// can be recovered from those of the next and need not be kept. Gomez et al., 2017; Kitaev et al.,
+// 2020.
+//
+//   forward   x1 += Attn(norm(x2)),   x2 += FF(norm(x1)),   x = (x1 + x2) / 2 behind the last
+//   backward  x2 -= FF(norm(x1)),     x1 -= Attn(norm(x2)), layer by layer from the last, with a
+//             tape for one layer at a time
+#include <algorithm>
+
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_reduce.h"
+#include "core/autodiff/operations_shape.h"
+#include "core/model/join.h"
+#include "core/model/layer_stack.h"
+#include "core/model/pass.h"
+
+namespace attnscope {
+
+namespace {
+
+struct Streams {
+  Var x1, x2;  // [n, d]
+};
+
+Var attention_of(Pass& pass, const Site& site, const Var& x2) {
+  const Choice* placed = pass.positions_in_layer(site);
+  const bool to_all = placed && adds_to_values(*placed);
+  return pass.dropout(pass.self_attention(site, to_all ? pass.placed(site, x2) : x2));
+}
+
+// Over pieces of the positions one after another: what is held at a time shrinks with their number.
+Var feed_forward_of(Pass& pass, const Site& site, const Var& x1) {
+  const Index rows = x1.dim(0);
+  const Index chunks = std::min(rows, pass.config().join.values.integer("chunks"));
+  if (chunks == 1) return pass.dropout(pass.feed_forward(site, x1));
+  std::vector<Var> parts;
+  for (Index c = 0; c < chunks; ++c) {
+    const Index first = rows * c / chunks, last = rows * (c + 1) / chunks;
+    parts.push_back(pass.feed_forward(site, slice(x1, 0, first, last - first)));
+  }
+  pass.set_last_feed_forward_input(pass.norm(x1, site.prefix + "ffn_norm"));
+  return pass.dropout(concat(parts, 0));
+}
+
+Streams layer_forward(Pass& pass, const Site& site, const Streams& in) {
+  const Var attended = attention_of(pass, site, in.x2);
+  pass.tap(tap_prefix(site) + "attention", attended);
+  const Var x1 = add(in.x1, attended);
+  const Var fed = feed_forward_of(pass, site, x1);
+  pass.tap(tap_prefix(site) + "feed_forward", fed);
+  return pass.is_off(site.at.layer) ? in : Streams{x1, add(in.x2, fed)};
+}
+
+Var halved_sum(const Streams& streams) {
+  return scale(add(streams.x1, streams.x2), 0.5f);
+}
+
+void tap_residual(Pass& pass, const Site& site, const Streams& streams) {
+  pass.tap(tap_prefix(site) + "residual", halved_sum(streams));
+}
+
+// Gradients of one layer's function y = f(x) at x, from those of y: to the weights, which are
+// parameters, and to x.
+template <class Function>
+Tensor pulled_back(const Function& function, const Tensor& x, const Tensor& gradient, Tensor& y) {
+  const Var input = Var::parameter(x);
+  const Var output = function(input);
+  y = output.value();
+  backward(sum(multiply(output, gradient)));
+  const Tensor of_input = input.gradient();
+  return of_input.defined() ? of_input : Tensor::zeros(x.shape());
+}
+
+Tensor plus(const Tensor& a, const Tensor& b) {
+  return add(Var(a), Var(b)).value();
+}
+Tensor minus(const Tensor& a, const Tensor& b) {
+  return subtract(Var(a), Var(b)).value();
+}
+
+// What runs the layers backwards, after the pass itself is gone.
+struct Recomputation {
+  Model model;
+  ForwardOptions options;
+  Index batch;
+  LayerStack stack;
+  std::vector<std::uint64_t> dropouts;  // drawn before each layer
+  Tensor x1, x2;                        // of the last layer
+
+  void run(Tensor g1, Tensor g2, const Var& x) {
+    Pass pass(model, options, batch);
+    for (std::size_t n = stack.sites.size(); n-- > 0;) {
+      const Site& site = stack.sites[n];
+      pass.set_dropouts(dropouts[n] + (model.config.dropout > 0 && options.training ? 1 : 0));
+      Tensor fed;
+      g1 = plus(g1, pulled_back([&](const Var& in) { return feed_forward_of(pass, site, in); }, x1,
+                                g2, fed));
+      x2 = minus(x2, fed);
+      pass.set_dropouts(dropouts[n]);
+      Tensor attended;
+      g2 = plus(g2, pulled_back([&](const Var& in) { return attention_of(pass, site, in); }, x2, g1,
+                                attended));
+      x1 = minus(x1, attended);
+      pass.forget_losses();
+    }
+    accumulate(x, plus(g1, g2));  // both streams began as the embedding
+  }
+};
+
+std::vector<Var> all_weights(const Pass& pass, const Var& x) {
+  std::vector<Var> inputs{x};
+  for (const auto& [name, weight] : pass.model().weights) {
+    if (name.starts_with("layers.")) inputs.push_back(weight);
+  }
+  return inputs;
+}
+
+// Without a tape within the layers.
+Var run_and_forget(Pass& pass, const LayerStack& stack, const Var& x) {
+  auto again = std::make_shared<Recomputation>();
+  again->model = pass.model();
+  again->options = pass.options();
+  again->options.trace = nullptr;
+  again->batch = pass.batch();
+  again->stack = stack;
+  for (std::size_t n = 0; n < stack.sites.size(); ++n) {  // of its own model, which stays
+    again->stack.sites[n].groups = &again->model.config.groups[n];
+  }
+  Model constants = pass.model();
+  for (auto& [name, weight] : constants.weights) weight = Var(weight.value());
+  Pass quiet(constants, pass.options(), pass.batch());
+  quiet.set_dropouts(pass.dropouts());
+  Streams streams{Var(x.value()), Var(x.value())};
+  for (const Site& site : stack.sites) {
+    again->dropouts.push_back(quiet.dropouts());
+    streams = layer_forward(quiet, site, streams);
+    tap_residual(quiet, site, streams);
+  }
+  pass.set_dropouts(quiet.dropouts());
+  pass.adopt(quiet);
+  again->x1 = streams.x1.value();
+  again->x2 = streams.x2.value();
+  return record("reversible", halved_sum(streams).value(), all_weights(pass, x),
+                [again](const Tensor& gradient, const std::vector<Var>& inputs) {
+                  const Tensor half = scale(Var(gradient), 0.5f).value();
+                  again->run(half, half, inputs[0]);
+                });
+}
+
+Var run_reversible(Pass& pass, const LayerStack& stack, const Var& x) {
+  // Losses of layers (spans) and retrieval hang on the tape within: then all of it is kept.
+  const bool needs_tape = pass.layers_add_losses() || pass.options().retrieval;
+  if (wants_tape("reversible", all_weights(pass, x)) && !needs_tape) {
+    return run_and_forget(pass, stack, x);
+  }
+  Streams streams{x, x};
+  for (const Site& site : stack.sites) {
+    streams = layer_forward(pass, site, streams);
+    tap_residual(pass, site, streams);
+  }
+  return halved_sum(streams);
+}
+
+std::string reversible_refusal(const ModelConfig& config) {
+  const std::string expected = "join: reversible ";
+  if (!config.pre_norm) return expected + "needs the norm before the block; expected pre_norm true";
+  if (config.hidden == 0) return expected + "needs a feed-forward; expected hidden above 0";
+  if (config.segment > 0) return expected + "keeps no rows for segments; expected no segment";
+  if (config.exits) return expected + "has no states to leave at; expected no exits";
+  if (config.architecture.id != "decoder" && config.architecture.id != "trajectory") {
+    return expected + "is for decoder and trajectory, found " + config.architecture.id;
+  }
+  return "";
+}
+
+}  // namespace
+
+Join reversible_join() {
+  Join j;
+  j.id = "reversible";
+  j.label = "Reversible";
+  j.group = "Joins";
+  j.equation = "x₁ += Attn(norm(x₂)),   x₂ += FF(norm(x₁)),   x = (x₁ + x₂)/2";
+  j.summary =
+      "The residual stream is split in two, and each half is changed by a function of the other "
+      "alone. So every layer can be undone: training keeps the last layer's activations only and "
+      "recovers all others, and its memory does not grow with depth.";
+  j.source =
+      "Gomez et al., 2017, arXiv:1707.04585; Kitaev et al., 2020 (Reformer), arXiv:2001.04451";
+  j.cost = "O(L·d) memory instead of O(N·L·d), a second forward pass in training";
+  j.parameters = {{.key = "chunks",
+                   .symbol = "",
+                   .label = "Chunks",
+                   .help = "In how many pieces of the positions the feed-forward runs.",
+                   .initial = Index{1},
+                   .least = 1,
+                   .slider_least = 1,
+                   .slider_most = 16}};
+  j.refusal = reversible_refusal;
+  j.run_layers = run_reversible;
+  return j;
+}
+
+}  // namespace attnscope

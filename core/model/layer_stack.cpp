@@ -1,0 +1,36 @@
+#include "core/model/layer_stack.h"
+
+#include "core/model/join.h"
+#include "core/model/pass.h"
+#include "core/model/weights.h"
+
+namespace attnscope {
+
+LayerStack layer_stack(const std::string& stack, const std::vector<std::vector<HeadGroup>>& groups,
+                       const Address& at, bool causal) {
+  LayerStack result;
+  for (std::size_t n = 0; n < groups.size(); ++n) {
+    Site site{stack + layer_prefix(static_cast<Index>(n)), at, &groups[n], causal};
+    site.at.layer = static_cast<Index>(n);
+    result.sites.push_back(std::move(site));
+  }
+  return result;
+}
+
+Var run_layers(Pass& pass, const LayerStack& stack, const Var& x) {
+  const Join& join = attnscope::join(pass.config().join.id);
+  if (join.run_layers) return join.run_layers(pass, stack, x);
+  Var state = x;
+  Index n = 0;
+  for (const Site& site : stack.sites) {
+    ++n;
+    const std::vector<std::int32_t> rows =
+        stack.active_rows ? stack.active_rows(n) : std::vector<std::int32_t>{};
+    const Var after = pass.block(site, state, stack.source, rows);  // [n, d]
+    state = stack.after_layer ? stack.after_layer(n, state, after) : after;
+    pass.tap(tap_prefix(site) + "residual", state, site.at.segment);
+  }
+  return state;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,81 @@
+#include "core/model/losses.h"
+
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_reduce.h"
+#include "core/model/architecture.h"
+#include "core/model/input_kind.h"
+#include "core/model/pass.h"
+#include "core/model/weights.h"
+
+namespace attnscope {
+
+namespace {
+
+constexpr double kWeight = 0.5;  // of auxiliary losses (Al-Rfou et al.)
+
+std::string future_name(Index m) {
+  return "future." + std::to_string(m) + ".weight";
+}
+
+// Targets that lie m further on.
+IntTensor later_targets(const IntTensor& targets, Index m) {
+  const Index length = targets.dim(1);
+  IntTensor later(targets.shape());
+  for (Index n = 0; n < targets.size(); ++n) {
+    later[n] = n % length + m < length ? targets[n + m] : -1;
+  }
+  return later;
+}
+
+}  // namespace
+
+Var language_model_loss(const Var& logits, const IntTensor& targets) {
+  return cross_entropy(logits, targets.reshaped({targets.size()}));
+}
+
+std::string auxiliary_refusal(const ModelConfig& config) {
+  const Auxiliary& auxiliary = config.auxiliary;
+  if (!auxiliary.layers && auxiliary.future == 0) return "";
+  if (config.architecture.id != default_architecture().id || !config.causal ||
+      !input_kind(config.input.id).is_text) {
+    return "auxiliary: expected a causal decoder of text, found " + config.architecture.id +
+           (config.causal ? "" : ", not causal") + ", input " + config.input.id;
+  }
+  if (config.exits) return "auxiliary: expected no exits, whose layers predict already";
+  return "";
+}
+
+void add_auxiliary_weights(WeightList& list) {
+  list.set_owner("");
+  const ModelConfig& config = list.config();
+  for (Index m = 1; m <= config.auxiliary.future; ++m) {
+    list.matrix(future_name(m), {config.width, config.vocabulary});
+  }
+}
+
+void add_auxiliary_losses(Pass& pass, const std::vector<Var>& states, const Batch& batch,
+                          Output& output) {
+  const ModelConfig& config = pass.config();
+  const auto layers = static_cast<Index>(states.size());
+  if (config.auxiliary.layers) {
+    Var sum(Tensor::zeros({}));
+    for (Index n = 1; n < layers; ++n) {
+      // Layer n stops to predict when the share n / 2N of training is done; a run has all.
+      const double until = static_cast<double>(n) / static_cast<double>(2 * layers);
+      if (pass.options().training && batch.progress >= until) continue;
+      const Var x = pass.end(states[static_cast<std::size_t>(n - 1)], "");
+      sum = add(sum, language_model_loss(pass.logits(x), batch.targets));
+    }
+    output.losses.push_back(weighed_loss("layers", sum, kWeight));
+  }
+  if (config.auxiliary.future == 0) return;
+  const Var last = pass.end(states.back(), "");
+  Var sum(Tensor::zeros({}));
+  for (Index m = 1; m <= config.auxiliary.future; ++m) {
+    const Var logits = pass.linear(last, future_name(m), "");
+    sum = add(sum, language_model_loss(logits, later_targets(batch.targets, m)));
+  }
+  output.losses.push_back(weighed_loss("future", sum, kWeight));
+}
+
+}  // namespace attnscope

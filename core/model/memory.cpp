@@ -1,0 +1,28 @@
+#include "core/model/memory.h"
+
+#include "core/model/pass.h"
+
+namespace attnscope {
+
+void record_memory(Pass& pass, const State& state) {
+  Recorder& recorder = pass.recorder();
+  if (!recorder.on()) return;
+  const auto one = [](const Tensor& rows) {  // of the only sequence
+    return rows.reshaped({rows.dim(1), rows.dim(2)});
+  };
+  for (const auto& [at, remembered] : state.groups) {
+    const std::size_t groups = pass.config().groups[static_cast<std::size_t>(at.layer)].size();
+    const std::string place = ".layer=" + std::to_string(at.layer) +
+                              (groups > 1 ? ".group=" + std::to_string(at.group) : "");
+    if (remembered.row_count() > 0) recorder.values("memory" + place, one(remembered.rows));
+    if (remembered.compressed_count() > 0) {
+      recorder.values("compressed" + place, one(remembered.compressed));
+    }
+    if (remembered.stored_count() > 0) {
+      recorder.values("memory" + place + ".keys", remembered.keys);
+      recorder.values("memory" + place + ".values", remembered.values);
+    }
+  }
+}
+
+}  // namespace attnscope

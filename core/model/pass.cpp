@@ -1,0 +1,229 @@
+#include "core/model/pass.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_reduce.h"
+#include "core/autodiff/operations_shape.h"
+#include "core/base/error.h"
+#include "core/base/random.h"
+#include "core/model/join.h"
+#include "core/model/linear.h"
+#include "core/model/rows.h"
+#include "core/model/weights.h"
+
+namespace attnscope {
+
+Pass::Pass(const Model& model, const ForwardOptions& options, Index batch)
+    : model_(model),
+      options_(options),
+      backend_(options.backend ? *options.backend : cpu_backend()),
+      changes_(options.interventions ? *options.interventions : no_changes_),
+      memory_(options.memory),
+      batch_(batch),
+      recorder_(options.trace) {}
+
+const Var& Pass::weight(const std::string& name) const {
+  const auto found = model_.weights.find(name);
+  if (found == model_.weights.end()) throw InputError(name + ": missing");
+  return found->second;
+}
+
+NamedVars Pass::weights_below(const std::string& prefix) const {
+  NamedVars result;
+  for (auto at = model_.weights.lower_bound(prefix);
+       at != model_.weights.end() && at->first.starts_with(prefix); ++at) {
+    result.emplace(at->first.substr(prefix.size()), at->second);
+  }
+  return result;
+}
+
+Var Pass::linear(const Var& x, const std::string& matrix, const std::string& bias) const {
+  return attnscope::linear(model_, x, matrix, bias, options_.stop);
+}
+
+Var Pass::norm(const Var& x, const std::string& name) const {
+  const Var& gain = weight(name + ".weight");
+  const double epsilon = config().norm_epsilon;
+  if (config().norm == Norm::RmsNorm) return rms_norm(x, gain, epsilon);
+  return layer_norm(x, gain, weight(name + ".bias"), epsilon);
+}
+
+Var Pass::dropout(const Var& x) {
+  if (!options_.training || config().dropout == 0) return x;
+  return attnscope::dropout(x, config().dropout, mixed_seed(options_.dropout_seed, ++dropouts_));
+}
+
+Var Pass::sequences(const Var& x) const {
+  return reshape(x, {batch_, x.dim(0) / batch_, x.dim(1)});
+}
+
+std::vector<std::int32_t> Pass::positions(Index length, Index first) const {
+  std::vector<std::int32_t> result(static_cast<std::size_t>(length));
+  std::iota(result.begin(), result.end(), static_cast<std::int32_t>(first));
+  return result;
+}
+
+Var Pass::vectors(const IntTensor& ids) const {
+  const Index count = ids.size(), width = config().width;
+  Shape shape = ids.shape();
+  shape.push_back(width);
+  return reshape(embedded(model_, ids.reshaped({1, count})), shape);
+}
+
+Var Pass::embed(const IntTensor& ids, const std::string& stack, Index first) {
+  const Var x = embedded(model_, ids);  // [B, L, d]
+  const Var rows = reshape(x, {ids.size(), config().width});
+  const auto groups = stack.empty() ? config().groups : encoder_groups(config());
+  const Choice* input = input_encoding(groups);
+  if (!input || !added_to_input(*input)) return rows;
+  return with_positions(rows, *input, stack + "embed.", first);  // [n, d]
+}
+
+Var Pass::with_positions(const Var& x, const Choice& chosen, const std::string& weights,
+                         Index first) const {
+  const NamedVars below = weights_below(weights);
+  const EncodingContext context{
+      chosen.values, below, group_dimensions(config(), {0, config().heads, 0, config().kv_heads}),
+      config().causal, std::nullopt};
+  const Index length = x.dim(0) / batch_;
+  const Var placed =
+      encoding(chosen.id).embed(sequences(x), positions(length, first), context);  // [B, L, d]
+  return reshape(placed, x.shape());
+}
+
+const Choice* Pass::positions_in_layer(const Site& site) const {
+  const Choice& chosen = site.groups->front().encoding;
+  const bool of_input = static_cast<bool>(encoding(chosen.id).embed);
+  if (!of_input || added_to_input(chosen)) return nullptr;
+  const bool first = site.at.layer == 0 && site.at.step <= 1;
+  return in_every_layer(chosen) || first ? &chosen : nullptr;
+}
+
+Var Pass::placed(const Site& site, const Var& x) const {
+  return with_positions(x, site.groups->front().encoding, positions_weights(site),
+                        first_position(site));
+}
+
+bool Pass::layers_add_losses() const {
+  return std::ranges::any_of(config().groups, [](const auto& layer) {
+    return std::ranges::any_of(layer, [](const HeadGroup& group) {
+      const Values& values = group.variant.values;
+      return values.has("span_penalty") && values.real("span_penalty") > 0;
+    });
+  });
+}
+
+bool Pass::is_off(Index layer) const {
+  return attnscope::is_off(changes_, layer);
+}
+
+Var Pass::joined(const Site& site, const char* place, const Var& x, const Var& y) {
+  const Join& join = attnscope::join(config().join.id);
+  const Joined result = join.apply(
+      x, y, join.weights.empty() ? NamedVars{} : weights_below(site.prefix + place + "_join."));
+  if (!result.z.defined()) return result.x;
+  const std::string name = std::string(place) == "attn"    ? "gate.attention"
+                           : std::string(place) == "cross" ? "gate.cross"
+                                                           : "gate.feed_forward";
+  if (recorder_.on()) recorder_.located_rows(name, site.at, result.z.value());
+  return result.x;
+}
+
+// Pre-norm: J(x, f(norm(x))); post-norm: norm(x + f(x)).
+Var Pass::sublayer(const Site& site, const char* norm_name, const char* place, const char* tap_name,
+                   const Var& x, const std::function<Var(const Var&)>& function) {
+  const Var added = dropout(function(x));  // [n, d]
+  tap(tap_prefix(site) + tap_name, added, site.at.segment);
+  const Var sum = joined(site, place, x, added);
+  return config().pre_norm ? sum : norm(sum, site.prefix + norm_name);
+}
+
+Var Pass::self_attention(const Site& site, const Var& x) {
+  return attend(site, attention_rows(site, x));
+}
+
+Var Pass::cross_attention(const Site& site, const Var& x, const Var& source) {
+  Site cross = site;
+  cross.at.kind = Kind::Cross;
+  const std::vector<HeadGroup> plain{{config().heads, default_variant(), default_encoding()}};
+  cross.groups = &plain;
+  cross.causal = false;
+  const Var q = config().pre_norm ? norm(x, site.prefix + "cross_norm") : x;
+  return attend(cross, {q, source, source, Var()});
+}
+
+Var Pass::feed_forward(const Site& site, const Var& x) {
+  const std::string at = site.prefix + "ffn.";
+  const Var in = config().pre_norm ? norm(x, site.prefix + "ffn_norm") : x;
+  if (site.at.stack == Stack::Decoder) feed_forward_input_ = in;
+  Var hidden = linear(in, at + "w_in", at + "b_in");  // [n, hidden]
+  if (config().gated) {
+    hidden = multiply(activated(linear(in, at + "w_gate", at + "b_gate")), hidden);
+  } else {
+    hidden = activated(hidden);
+  }
+  return linear(hidden, at + "w_out", at + "b_out");  // [n, d]
+}
+
+Var Pass::block(const Site& site, const Var& x, const Var& source,
+                const std::vector<std::int32_t>& rows) {
+  const bool off = is_off(site.at.layer) && site.at.stack == Stack::Decoder;
+  const auto of_rows = [&](const Var& all) { return rows.empty() ? all : some_rows(all, rows); };
+  const Choice* placed = positions_in_layer(site);
+  const bool to_all = placed && adds_to_values(*placed);
+  Var state = to_all ? this->placed(site, x) : x;
+  const Var entered = state;
+  state = of_rows(state);
+  state = sublayer(site, "attn_norm", "attn", "attention", state,
+                   [&](const Var&) { return of_rows(self_attention(site, entered)); });
+  if (source.defined()) {
+    state = sublayer(site, "cross_norm", "cross", "cross", state,
+                     [&](const Var& now) { return cross_attention(site, now, source); });
+  }
+  if (config().hidden > 0) {
+    state = sublayer(site, "ffn_norm", "ffn", "feed_forward", state,
+                     [&](const Var& now) { return feed_forward(site, now); });
+  }
+  if (off) return x;  // what the layer would have added is in its taps
+  return rows.empty() ? state : with_rows(x, state, rows);
+}
+
+Var Pass::end(const Var& x, const std::string& stack) {
+  return config().pre_norm ? norm(x, stack + "final_norm") : x;
+}
+
+Var Pass::logits(const Var& x) const {
+  return output_logits(model_, x, options_.stop);
+}
+
+Var Pass::activated(const Var& x) const {
+  switch (config().activation) {
+    case Activation::Relu:
+      return relu(x);
+    case Activation::Gelu:
+      return gelu(x);
+    case Activation::GeluTanh:
+      return gelu_tanh(x);
+    case Activation::Silu:
+      return silu(x);
+  }
+  throw std::logic_error("activation");
+}
+
+void Pass::tap(const std::string& name, const Var& x, Index segment) {
+  if (recorder_.on()) recorder_.rows(name, x.value(), segment);
+}
+
+void Pass::add_loss(const std::string& name, const Var& value, double weight) {
+  const auto known = std::ranges::find(losses_, name, &Loss::name);
+  if (known == losses_.end()) {
+    losses_.push_back(weighed_loss(name, value, weight));
+  } else {
+    known->value = add(known->value, value);
+    known->weighed = add(known->weighed, weighed_loss(name, value, weight).weighed);
+  }
+}
+
+}  // namespace attnscope

@@ -1,0 +1,327 @@
+// Pass: the attention of a layer, head group by head group.
+#include <algorithm>
+#include <numeric>
+
+#include "core/attention/terms.h"
+#include "core/attention/variants/shared/assemble.h"
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_reduce.h"
+#include "core/autodiff/operations_shape.h"
+#include "core/model/changed_backend.h"
+#include "core/model/linear.h"
+#include "core/model/pass.h"
+#include "core/model/position_share.h"
+#include "core/model/weights.h"
+
+namespace attnscope {
+
+namespace {
+
+std::string attention_prefix(const Site& site) {
+  return site.prefix + (site.at.kind == Kind::Cross ? "cross." : "attn.");
+}
+
+std::string weights_prefix(const Site& site, Index group) {
+  return site.prefix + "groups." + std::to_string(group) + ".";
+}
+
+// What a person changes is changed in the decoder's self-attention.
+bool takes_interventions(const Site& site) {
+  return site.at.stack == Stack::Decoder && site.at.kind == Kind::Self;
+}
+
+}  // namespace
+
+std::string Pass::positions_weights(const Site& site) const {
+  if (in_every_layer(site.groups->front().encoding)) return site.prefix + "embed.";
+  return site.at.stack == Stack::Encoder ? "encoder.embed." : "embed.";
+}
+
+Index Pass::first_position(const Site& site) const {
+  if (site.at.stack == Stack::Encoder) return 0;
+  if (options_.cache) return options_.cache->length;
+  return memory_ ? memory_->length : 0;
+}
+
+Remembered& Pass::place_of(State& state, const Site& site, Index group) const {
+  Address at = site.at;
+  at.group = group;
+  at.segment = at.step = 0;
+  return state.groups[at];
+}
+
+Pass::Rows Pass::attention_rows(const Site& site, const Var& x) const {
+  const Var normed = config().pre_norm ? norm(x, site.prefix + "attn_norm") : x;
+  const Choice* placed = positions_in_layer(site);
+  if (!placed || adds_to_values(*placed)) return {normed, normed, normed, x};
+  const Var seen = this->placed(site, normed);  // [n, d]
+  return {seen, seen, normed, x};
+}
+
+Var Pass::heads_of(const Var& projection, Index first, Index count) const {
+  const Index size = config().head_size;
+  const bool all = projection.dim(2) == count * size;
+  return split_heads(all ? projection : slice(projection, 2, first * size, count * size), count);
+}
+
+// For a record alone, where an encoding of the input was added once and norms have only scaled it.
+Pass::Shares Pass::position_shares(const Site& site, const Rows& rows,
+                                   const std::string& prefix) const {
+  if (!recorder_.on() || options_.cache || site.at.kind == Kind::Cross) return {};
+  const Choice& chosen = site.groups->front().encoding;
+  const bool once = encoding(chosen.id).embed && added_to_input(chosen) && site.at.step <= 1;
+  if (!once || (!config().pre_norm && site.at.layer > 0)) return {};
+  const Tensor zeros = Tensor::zeros(rows.entered.shape());
+  Tensor place =
+      with_positions(Var(zeros), chosen, positions_weights(site), first_position(site)).value();
+  if (config().pre_norm) {
+    place =
+        normed_share(place, rows.entered.value(), weight(site.prefix + "attn_norm.weight").value(),
+                     config().norm, config().norm_epsilon);
+  }
+  const auto projection = [&](const char* letter) {
+    return sequences(linear(Var(place), prefix + "w" + letter, ""));
+  };
+  return {projection("q"), projection("k")};
+}
+
+Var Pass::attend(const Site& site, const Rows& rows) {
+  const std::string prefix = attention_prefix(site);
+  const auto projection = [&](const Var& x, const char* letter) {
+    return sequences(linear(x, prefix + "w" + letter, prefix + "b" + letter));
+  };
+  const Var q = projection(rows.q, "q");  // [B, L_q, h d_k]
+  const Var k = projection(rows.k, "k");  // [B, L_k, h_kv d_k]
+  const Var v = projection(rows.v, "v");  // [B, L_k, h_kv d_k]
+  const Shares shares = position_shares(site, rows, prefix);
+  std::vector<Var> outputs;  // [B, L_q, heads of the group * d_k] each
+  for (const HeadRange& range : head_ranges(config(), *site.groups)) {
+    const auto group = static_cast<Index>(outputs.size());
+    OperationInput input;
+    input.batch = batch_;
+    input.heads = range.count;
+    input.kv_heads = range.key_heads;
+    input.first_head = range.first;
+    input.layer_heads = config().heads;
+    // Queries and keys come from what the values do; of cross-attention only the queries'.
+    input.x = sequences(site.at.kind == Kind::Cross ? rows.q : rows.v);  // [B, L_q, d]
+    input.q = heads_of(q, range.first, range.count);                     // [B h, L_q, d_k]
+    input.k = heads_of(k, range.first_key_head, range.key_heads);        // [B h_kv, L_k, d_k]
+    input.v = heads_of(v, range.first_key_head, range.key_heads);        // [B h_kv, L_k, d_k]
+    if (shares.q.defined()) {
+      const auto parts = [&](const Var& all, const Var& place, Index first, Index count) {
+        return Addends{
+            repeat_heads(heads_of(subtract(all, place), first, count), range.count, count),
+            repeat_heads(heads_of(place, first, count), range.count, count)};
+      };
+      input.split = split_products(parts(q, shares.q, range.first, range.count),
+                                   parts(k, shares.k, range.first_key_head, range.key_heads));
+    }
+    outputs.push_back(group_attention(site, group, range, std::move(input), rows.entered));
+  }
+  const Var joined = outputs.size() == 1 ? outputs[0] : concat(outputs, -1);  // [B, L_q, h d_k]
+  return linear(reshape(joined, {rows.q.dim(0), config().heads * config().head_size}),
+                prefix + "wo", prefix + "bo");  // [n, d]
+}
+
+Var Pass::group_attention(const Site& site, Index group, const HeadRange& range,
+                          OperationInput input, const Var& entered) {
+  const HeadGroup& chosen = (*site.groups)[static_cast<std::size_t>(group)];
+  input.variant = chosen.variant;
+  // An encoding of the input is in q, k and v already.
+  if (!encoding(chosen.encoding.id).embed) input.encoding = chosen.encoding;
+  input.causal = site.causal;
+  input.layer = site.at.layer;
+  Site of_group = site;
+  of_group.at.group = group;
+  if (site.at.kind == Kind::Self) {
+    input.weights = weights_below(weights_prefix(site, group));
+    if (options_.cache && site.at.stack == Stack::Decoder) add_cached(site, group, input);
+    if (memory_ && site.at.stack == Stack::Decoder) {
+      recall_memory(of_group, range, input);
+      const Encoding& position = encoding(input.encoding.id);
+      const bool places = position.absolute || position.turned;
+      if (places && !variant(chosen.variant.id).remember) input.origin = memory_->length;
+    }
+  }
+  const Variant& v = variant(chosen.variant.id);
+  if (options_.adapted && v.adapted && site.at.kind == Kind::Self) {
+    for (const auto& [name, value] : v.adapted(input)) {
+      options_.adapted->insert_or_assign(weights_prefix(site, group) + name, value.value());
+    }
+  }
+  OperationResult result = evaluated(site, input, wanted(chosen));
+  if (memory_ && site.at.kind == Kind::Self) {
+    remember(of_group, range, input, result, entered);
+  }
+  add_quantities(chosen, result);
+  const Var output = without_off_heads(merge_heads(result.output, chosen.heads), site,
+                                       input.first_head, chosen.heads);
+  if (recorder_.on()) keep(site, group, chosen, std::move(input), std::move(result));
+  return output;
+}
+
+Wanted Pass::wanted(const HeadGroup& group) const {
+  Wanted wanted;
+  if (recorder_.on()) {
+    const bool on_host = &backend_ == &cpu_backend();
+    wanted.attention = options_.keep_attention && on_host;
+    wanted.device_attention = options_.keep_attention && !on_host;
+    wanted.log_sum_exp = true;
+    wanted.tiles = !options_.keep_attention;
+  }
+  const Variant& v = variant(group.variant.id);
+  if (memory_ && v.remembers_attention && v.remembers_attention(group.variant.values)) {
+    wanted.attention = true;
+    wanted.device_attention = false;
+  }
+  return wanted;
+}
+
+// With fewer pairs where a person wants that.
+OperationResult Pass::evaluated(const Site& site, const OperationInput& input,
+                                const Wanted& wanted) {
+  const Index first_head = input.first_head, layer = site.at.layer;
+  if (!takes_interventions(site) || !changes_pattern(changes_, layer, first_head, input.heads)) {
+    return evaluate(input, backend_, wanted, options_.stop);
+  }
+  ChangedBackend changed(
+      backend_,
+      [&](const Pattern& pattern) {
+        return changed_pattern(pattern, changes_, layer, first_head, input.heads);
+      },
+      variant(input.variant.id).label, input.q.dim(1));
+  OperationResult result = evaluate(input, changed, wanted, options_.stop);
+  changed.finish(result);
+  return result;
+}
+
+// x: [B, L, h d_v]; the columns of heads that are off become zero.
+Var Pass::without_off_heads(const Var& x, const Site& site, Index first_head, Index heads) const {
+  if (!takes_interventions(site)) return x;
+  const Index size = x.dim(2) / heads;
+  Tensor share = Tensor::full({x.dim(2)}, 1);  // [h d_v]
+  bool any = false;
+  for (Index a = 0; a < heads; ++a) {
+    if (!attnscope::is_off(changes_, site.at.layer, first_head + a)) continue;
+    std::fill_n(share.data() + a * size, size, 0.0f);
+    any = true;
+  }
+  return any ? multiply(x, share) : x;
+}
+
+// Keys and values of all tokens so far in place of the new ones'.
+void Pass::add_cached(const Site& site, Index group, OperationInput& input) {
+  Remembered& stored = place_of(*options_.cache, site, group);
+  if (options_.cache->length > 0) {
+    input.k = concat({Var(stored.keys), input.k}, 1);    // [B h_kv, length, d_k]
+    input.v = concat({Var(stored.values), input.v}, 1);  // [B h_kv, length, d_k]
+    input.positions = positions(input.q.dim(1), options_.cache->length);
+  }
+  stored.keys = input.k.value();
+  stored.values = input.v.value();
+}
+
+std::pair<Var, Var> Pass::projected(const Site& site, const HeadRange& range, const Var& rows,
+                                    bool constant) const {
+  const Index batch = rows.dim(0), count = rows.dim(1);
+  Var x = reshape(rows, {batch * count, rows.dim(2)});
+  const auto own = [&](const Var& w) { return constant ? Var(w.value()) : w; };
+  if (config().pre_norm) {
+    const std::string name = site.prefix + "attn_norm";
+    const Var gain = own(weight(name + ".weight"));
+    x = config().norm == Norm::RmsNorm
+            ? rms_norm(x, gain, config().norm_epsilon)
+            : layer_norm(x, gain, own(weight(name + ".bias")), config().norm_epsilon);
+  }
+  const auto heads = [&](const char* letter) {
+    const std::string matrix = site.prefix + "attn.w" + letter,
+                      bias = site.prefix + "attn.b" + letter;
+    const auto narrow = model_.narrow.find(matrix);
+    const Var offset = has(bias) ? own(weight(bias)) : Var();
+    const Var all = narrow != model_.narrow.end()
+                        ? attnscope::linear(x, narrow->second, offset, options_.stop)
+                        : attnscope::linear(x, own(weight(matrix)), offset, options_.stop);
+    return heads_of(reshape(all, {batch, count, all.dim(1)}), range.first_key_head,
+                    range.key_heads);  // [B h_kv, n, d_k]
+  };
+  return {heads("k"), heads("v")};
+}
+
+void Pass::recall_memory(const Site& site, const HeadRange& range, OperationInput& input) {
+  if (!variant(input.variant.id).remember) return;
+  recall(
+      place_of(*memory_, site, site.at.group), memory_->length,
+      [&](const Var& rows) { return projected(site, range, rows, false); }, input.weights);
+}
+
+void Pass::remember(const Site& site, const HeadRange& range, const OperationInput& input,
+                    const OperationResult& result, const Var& entered) {
+  const Variant& v = variant(input.variant.id);
+  if (!v.remember || site.at.stack != Stack::Decoder) return;
+  SegmentRead read{.values = input.variant.values, .weights = input.weights};
+  read.batch = batch_;
+  read.heads = input.heads;
+  read.kv_heads = input.kv_heads;
+  read.first = memory_->length;
+  read.usual = config().segment;
+  read.x = sequences(entered).value();
+  read.q = input.q.value();
+  read.k = input.k.value();
+  read.v = input.v.value();
+  read.attention = result.attention;
+  read.project = [&](const Var& rows) { return projected(site, range, rows, true); };
+  read.add_loss = [&](const std::string& name, const Var& value) {
+    add_loss(name, value, input.variant.values.real(name));
+  };
+  v.remember(read, place_of(*memory_, site, site.at.group));
+}
+
+Var Pass::plain_attention(const Address& at, OperationInput input) {
+  const HeadGroup group{1, input.variant, default_encoding()};
+  const std::vector<HeadGroup> groups{group};
+  const Site site{"", at, &groups, false};
+  OperationResult result = evaluate(input, backend_, wanted(group), options_.stop);
+  const Var output = result.output;
+  if (recorder_.on()) keep(site, 0, group, std::move(input), std::move(result));
+  return output;
+}
+
+void Pass::add_quantities(const HeadGroup& group, const OperationResult& result) {
+  const Values& values = group.variant.values;
+  const auto spans = result.quantities.find("span.z");
+  if (spans == result.quantities.end() || !values.has("span_penalty")) return;
+  const double penalty = values.real("span_penalty");
+  if (penalty > 0) add_loss("span", mean(spans->second), penalty);
+}
+
+void Pass::keep(const Site& site, Index group, const HeadGroup& chosen, OperationInput input,
+                OperationResult result) {
+  AttentionTap tap;
+  tap.address = site.at;
+  tap.address.group = group;
+  if (options_.cache) tap.address.step = options_.cache->steps;
+  tap.heads.resize(static_cast<std::size_t>(chosen.heads));
+  std::iota(tap.heads.begin(), tap.heads.end(), input.first_head);
+  tap.variant = chosen.variant;
+  tap.encoding = chosen.encoding;
+  tap.q_plain = input.q.value();
+  tap.k_plain = input.k.value();
+  const Encoding& position = encoding(chosen.encoding.id);
+  const NamedVars weights =
+      weights_below(position.embed ? positions_weights(site) : weights_prefix(site, group));
+  for (const WeightInfo& info : position.weights) {
+    if (const Var* weight = find_weight(weights, info.name)) {
+      tap.encoding_weights.emplace(info.name, *weight);
+    }
+  }
+  tap.causal = input.causal || variant(chosen.variant.id).causal_by_definition;
+  const auto state = result.extra.find("state");
+  if (state != result.extra.end()) {
+    recorder_.located_heads("state", tap.address, state->second);
+  }
+  tap.result = std::move(result);
+  recorder_.attention(std::move(tap));
+}
+
+}  // namespace attnscope

@@ -1,0 +1,38 @@
+#include "core/model/rows.h"
+
+#include <algorithm>
+
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_reduce.h"
+#include "core/autodiff/operations_shape.h"
+
+namespace attnscope {
+
+Var some_rows(const Var& x, const std::vector<std::int32_t>& rows) {
+  return gather(x, IntTensor::from({static_cast<Index>(rows.size())}, rows));
+}
+
+Var with_rows(const Var& x, const Var& part, const std::vector<std::int32_t>& rows) {
+  Tensor result = x.value().copy();
+  const Index width = x.dim(1);
+  for (std::size_t n = 0; n < rows.size(); ++n) {
+    std::copy_n(part.value().data() + static_cast<Index>(n) * width, width,
+                result.data() + rows[n] * width);
+  }
+  return result;
+}
+
+Var chosen_rows(const Tensor& first, const Var& a, const Var& b) {
+  const Tensor mask = first.reshaped({first.size(), 1});
+  Tensor rest(mask.shape());
+  std::ranges::transform(mask, rest.begin(), [](float m) { return 1 - m; });
+  return add(multiply(a, mask), multiply(b, rest));
+}
+
+Var mean_rows(const Var& x, Index batch) {
+  const Index length = x.dim(0) / batch;
+  const Var sums = sum_axis(reshape(x, {batch, length, x.dim(1)}), 1);  // [B, d]
+  return scale(sums, 1.0f / static_cast<float>(length));
+}
+
+}  // namespace attnscope

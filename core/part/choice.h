@@ -1,0 +1,29 @@
+// A choice among things that have an Info: its id and the values of its parameters.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/base/json.h"
+#include "core/part/info.h"
+
+namespace attnscope {
+
+struct Choice {
+  std::string id;
+  Values values;
+  bool operator==(const Choice&) const = default;
+};
+
+// The id in {"type": "local", ...}. InputErrors begin with `path`: "variant.type: expected ...".
+const std::string& type_of(const Json& object, std::string_view path);
+// The other members, as the Info says. "variant.window: expected ..."
+Choice choice_from_json(const Info& info, const Json& object, std::string_view path);
+Json to_json(const Choice& choice);
+// With its defaults.
+Choice default_choice(const Info& info);
+
+// Values may come from a window or a session: an Info's own functions rely on checked ones.
+void check_values(const Info& info, const Values& values, std::string_view path);
+
+}  // namespace attnscope

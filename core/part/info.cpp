@@ -1,0 +1,136 @@
+#include "core/part/info.h"
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/base/random.h"
+
+namespace attnscope {
+
+namespace {
+
+bool may_be_empty(Index size) {
+  return size == kFreeMemory || size == kFreeOldMemory;
+}
+
+// Whether `found` has the shape; free sizes seen for the first time are bound.
+bool fits(const Shape& expected, const Shape& found, std::map<Index, Index>& bound) {
+  if (expected.size() != found.size()) return false;
+  std::map<Index, Index> tried = bound;
+  for (std::size_t axis = 0; axis < expected.size(); ++axis) {
+    if (expected[axis] >= 0) {
+      if (expected[axis] != found[axis]) return false;
+      continue;
+    }
+    if (found[axis] == 0 && !may_be_empty(expected[axis])) return false;
+    const auto [place, fresh] = tried.emplace(expected[axis], found[axis]);
+    if (!fresh && place->second != found[axis]) return false;
+  }
+  bound = std::move(tried);
+  return true;
+}
+
+Shape with_bound(Shape shape, const std::map<Index, Index>& bound) {
+  for (Index& size : shape) {
+    const auto found = bound.find(size);
+    if (size < 0 && found != bound.end()) size = found->second;
+  }
+  return shape;
+}
+
+}  // namespace
+
+Dimensions free_dimensions(Index heads, Index kv_heads, Index key, Index value) {
+  Dimensions dimensions;
+  dimensions.model = kFreeModel;
+  dimensions.heads = heads;
+  dimensions.kv_heads = kv_heads;
+  dimensions.key = key;
+  dimensions.value = value;
+  dimensions.context = kFreeContext;
+  dimensions.queries = kFreeQueries;
+  dimensions.keys = kFreeKeys;
+  dimensions.inner = kFreeInner;
+  dimensions.memory = kFreeMemory;
+  dimensions.old_memory = kFreeOldMemory;
+  return dimensions;
+}
+
+Initial initial_zeros() {
+  return [](const Shape& shape, const Dimensions&, const Values&, std::uint64_t) {
+    return Tensor::zeros(shape);
+  };
+}
+
+Initial initial_ones() {
+  return [](const Shape& shape, const Dimensions&, const Values&, std::uint64_t) {
+    return Tensor::full(shape, 1.0f);
+  };
+}
+
+namespace {
+Tensor normal_tensor(const Shape& shape, double deviation, std::uint64_t seed) {
+  Random random(seed);
+  Tensor tensor(shape);
+  for (float& x : tensor) x = static_cast<float>(deviation * random.normal());
+  return tensor;
+}
+}  // namespace
+
+Initial initial_normal(double deviation) {
+  return [deviation](const Shape& shape, const Dimensions&, const Values&, std::uint64_t seed) {
+    return normal_tensor(shape, deviation, seed);
+  };
+}
+
+Initial initial_projection() {
+  return [](const Shape& shape, const Dimensions&, const Values&, std::uint64_t seed) {
+    const Index rows = shape.size() < 2 ? 1 : shape[shape.size() - 2];
+    return normal_tensor(shape, 1 / std::sqrt(static_cast<double>(rows)), seed);
+  };
+}
+
+std::string to_text(const Shape& shape) {
+  std::string text = "[";
+  for (const Index size : shape) {
+    text += text.size() > 1 ? ", " : "";
+    text += size >= 0 ? std::to_string(size) : may_be_empty(size) ? "any" : "at least 1";
+  }
+  return text + "]";
+}
+
+void check_weights(const Info& info, const Values& values, const Dimensions& dimensions,
+                   const NamedVars& weights, bool state_required) {
+  std::map<Index, Index> bound;
+  for (const WeightInfo& entry : info.weights) {
+    if (!info.uses(entry, values) || (entry.of_model && state_required)) continue;
+    const Shape expected = entry.shape(dimensions, values);
+    const Var* found = find_weight(weights, entry.name);
+    if (!found) {
+      if (entry.of_model || (entry.of_operation && !state_required)) continue;
+      if (entry.state ? !state_required : entry.optional) continue;
+      throw InputError(entry.name + ": missing, expected shape " +
+                       to_text(with_bound(expected, bound)));
+    }
+    if (fits(expected, found->shape(), bound)) continue;
+    Shape per_head = expected;
+    per_head.insert(per_head.begin(), dimensions.heads);
+    if (entry.per_head && fits(per_head, found->shape(), bound)) continue;
+    throw InputError(entry.name + ": expected shape " + to_text(with_bound(expected, bound)) +
+                     (entry.per_head ? " or " + to_text(with_bound(per_head, bound)) : "") +
+                     ", found " + to_string(found->shape()));
+  }
+}
+
+const Var* find_weight(const NamedVars& weights, std::string_view name) {
+  const auto found = weights.find(name);
+  return found == weights.end() ? nullptr : &found->second;
+}
+
+const Var& weight(const NamedVars& weights, std::string_view name) {
+  const Var* found = find_weight(weights, name);
+  if (!found) throw InputError(std::string(name) + ": missing");
+  return *found;
+}
+
+}  // namespace attnscope

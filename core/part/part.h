@@ -1,0 +1,124 @@
+// A part of an attention operation: one normalised weighting of keys, from a few ingredients.
+//
+// Nearly every variant is a choice for four questions: the scores, which keys, the normaliser,
+// and the keys and values. A Part states the choice; the CPU kernel and the compute shader both
+// know all ingredients and no variant or encoding by name. Everything is a Var, so that gradients
+// exist per ingredient (they run on the CPU); without gradients the Vars are plain tensors.
+//
+// Shapes: B = batch, h = heads, h_kv = key-value heads (h a multiple of it; query head a uses
+// a / (h / h_kv)). Arrays with batch have B * heads as their first axis, batch-major.
+// The score of a pair allowed by the pattern, with the offset o = pos_q[i] - pos_k[c] (i - j):
+//
+//   product  = q_i . k_c                                    (ReLU of it where `relu`)
+//   s_ic     = scale * (product + extra products + query rows + key rows + scaled biases) * factor
+//            + bias
+//
+// Without q or without k there is no product (but q may still meet query_rows, and k key_rows).
+// Additive and Logits stand in place of all of this but the bias.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/autodiff/var.h"
+#include "core/part/pattern.h"
+
+namespace attnscope {
+
+// Names of score terms, as `--terms` reports them (SPEC section 3).
+enum class Term { Content, ContentPosition, PositionContent, PositionPosition, Bias, Factor };
+std::string_view to_string(Term term);  // "content_position"
+
+// From an offset o to a column of a table: column[clamp(o, least, least + size - 1) - least].
+// Computed once per operation, in double precision where the rule needs it (T5's buckets).
+struct OffsetIndex {
+  Index least = 0;
+  std::vector<std::int32_t> column;  // [number of distinct offsets]
+  std::int32_t operator()(Index offset) const {
+    const Index last = static_cast<Index>(column.size()) - 1;
+    const Index at = offset < least ? 0 : (offset - least > last ? last : offset - least);
+    return column[static_cast<std::size_t>(at)];
+  }
+};
+using OffsetIndexPtr = std::shared_ptr<const OffsetIndex>;
+
+struct OffsetTable {  // a number per head and bucket of the offset
+  Var table;          // [h or 1, n]
+  OffsetIndexPtr index;
+  Term term = Term::Bias;
+};
+struct RelativeRows {  // a vector per bucket of the offset
+  Var rows;            // [h or 1, n, d_k] (or d_v, for values)
+  OffsetIndexPtr index;
+  Term term = Term::ContentPosition;
+};
+struct ExtraProduct {  // q'_i . k'_c
+  Var q, k;            // [B h or h, L_q, e], [B h or h, L_k, e]
+  Term term = Term::PositionPosition;
+};
+
+enum class Source {
+  Product,   // q . k and the position ingredients
+  Additive,  // add_v . tanh(q_i add_wq + k_c add_wk), no scale
+  Logits,    // given numbers (synthesizer, dynamic convolution)
+};
+enum class Normaliser {
+  Softmax,       // over the allowed keys of the row
+  SpanSoftmax,   // each exponential weighted by m_z(i - j)
+  FeatureRatio,  // phi(q).phi(k) / sum: q, k hold the features; no other ingredient, no scale
+  None,          // the scores themselves are the weights
+};
+
+struct Part {
+  // Who: heads and positions.
+  Index batch = 1;                  // B
+  Index heads = 1;                  // h
+  std::vector<std::int32_t> pos_q;  // [L_q]; empty: 0, 1, ...
+  std::vector<std::int32_t> pos_k;  // [L_k] or [h * L_k]; empty: 0, 1, ...
+
+  // Scores.
+  Source source = Source::Product;
+  Var q;  // [B h, L_q, d_k], rotated already (RoPE)
+  Var k;  // [B h_kv, L_k, d_k]
+  float scale = 1;
+  bool relu = false;
+  std::vector<ExtraProduct> products;
+  std::optional<RelativeRows> query_rows;  // q_i . rows[index(o)]
+  std::vector<RelativeRows> key_rows;      // k_c . rows[index(o)]
+  std::vector<OffsetTable> scaled_biases;  // inside `scale`
+  std::optional<OffsetTable> bias;         // outside `scale`
+  std::optional<OffsetTable> factor;
+  Var additive_q, additive_k, additive_v;  // Additive: [h, d_k, a], [h, d_k, a], [h, a]
+  Var logits;                              // Logits: [B h or h, L_q, L_k], or [.., L_q, n] with
+  OffsetIndexPtr logits_index;             // this: the pair reads number index(o) of its row
+  // For reports only: products whose sum is q . k, by terms, Content among them (absolute
+  // encodings).
+  std::vector<ExtraProduct> split;
+
+  // Which keys; shared by the batch.
+  std::shared_ptr<const Pattern> pattern;
+
+  // Normaliser.
+  Normaliser normaliser = Normaliser::Softmax;
+  Var span;                             // SpanSoftmax: z, [h] or [B h, L_q]
+  double span_ramp = 0, span_most = 0;  // R, S
+
+  // Values.
+  Var v;                                   // [B h_kv, L_k, d_v]
+  std::optional<RelativeRows> value_rows;  // output_i += sum_c a_ic rows[index(o)]
+
+  Index queries() const { return pattern->queries(); }
+  Index keys() const { return pattern->keys(); }
+  Index kv_heads() const;  // h_kv, from the shapes of k or v; h where there is neither
+};
+
+// Throws std::logic_error where shapes or ingredients do not go together: whoever builds a Part
+// from something that a person gave has checked that before.
+void check(const Part& part);
+
+// Every Var of the part that is defined, in a fixed order.
+std::vector<Var> ingredients(const Part& part);
+
+}  // namespace attnscope

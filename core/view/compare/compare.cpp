@@ -1,0 +1,304 @@
+// Two runs side by side: their maps, the difference, how far each row is apart, what each took.
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/figure/colour_map.h"
+#include "core/view/compare/compare_layout.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/range.h"
+#include "core/view/parts/row_bars.h"
+#include "core/view/view_list.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kLeastDifference = 0.01;   // the colours of a difference end here at least
+constexpr double kLeastDivergence = 0.001;  // bits: the bars of the rows end here at least
+
+std::vector<Show> wanted_maps(const ViewInput& input, const Sides& sides) {
+  const std::string show = view_values(input.experiment.view, "compare").choice("show");
+  std::vector<Show> shown;
+  if (show == "all" || show == "A") shown.push_back(Show::First);
+  if (show == "all" || show == "B") shown.push_back(Show::Second);
+  const bool wants_difference = show == "all" || show == "difference";
+  if (wants_difference && sides.has_difference()) shown.push_back(Show::Difference);
+  // Without a difference both are shown in its place.
+  if (shown.empty()) shown = {Show::First, Show::Second};
+  return shown;
+}
+
+// How far apart rows are.
+struct Measure {
+  Divergence divergence;
+  std::string name;
+  std::string of, against;  // infinite where the first has weight and the second has none
+};
+Measure measure_of(const ViewInput& input) {
+  const std::string kind = view_values(input.experiment.view, "compare").choice("rows");
+  if (kind == "reverse") return {Divergence::Reverse, "KL(B, A)", "B", "A"};
+  if (kind == "JS") return {Divergence::JensenShannon, "JS", "", ""};  // never infinite
+  return {Divergence::KullbackLeibler, "KL(A, B)", "A", "B"};
+}
+
+class Comparison {
+ public:
+  Comparison(const ViewInput& input, Page& page, const Sides& sides)
+      : input_(input), page_(page), sides_(sides) {}
+
+  ViewLayout lay_out() {
+    const Box inside = page_.frame(title(), caption_text());
+    const std::vector<Fact> list = facts(sides_);
+    std::optional<ComparisonPlaces> places =
+        place_comparison(page_, inside, sides_, wanted_maps(input_, sides_), list, note());
+    if (!places) return no_space(page_);
+    panels_ = std::move(places->panels);
+    hover();
+    for (const ComparisonPanel& panel : panels_) draw(panel);
+    if (places->table) draw_fact_table(page_, *places->table, "A", "B", places->facts);
+    draw_notes(*places);
+    return finish(places->bottom);
+  }
+
+ private:
+  double em() const { return page_.em(); }
+
+  std::string title() const {
+    const std::string &a = sides_.a.trace->model, &b = sides_.b.trace->model;
+    return (a == b ? a : a + " and " + b) + " · A against B";
+  }
+
+  std::string caption_text() const {
+    const auto about = [](const Side& s) {
+      return std::string(s.letter) + ": " + (s.trace->given ? s.trace->model + ", " : "") +
+             place_name(s) + ", " + describe(*s.trace, *s.tap) + ".";
+    };
+    const Side &a = sides_.a, &b = sides_.b;
+    std::string text = caption(*a.trace, about(a)) + " " + caption(*b.trace, about(b));
+    if (!sides_.has_difference()) return text + " " + sides_.no_difference;
+    if (!sides_.same_tokens) text += " The tokens of A and B differ.";
+    return text;
+  }
+
+  // The pair under the pointer is marked in all maps that have it.
+  void hover() {
+    if (!input_.pointer) return;
+    for (const ComparisonPanel& panel : panels_) {
+      const auto [row, column] = pair_at(panel.matrix)(*input_.pointer);
+      if (row < 0) continue;
+      for (ComparisonPanel& other : panels_) {
+        if (!sides_.has_difference() && &other != &panel) continue;
+        other.matrix.hovered_row = row;
+        other.matrix.hovered_column = column;
+      }
+      return;
+    }
+  }
+
+  ColourRange difference_range(const HeatMap& cells) const {
+    ColourRange range;
+    range.colour_map = diverging_colours(input_.theme);
+    range.most = std::max(kLeastDifference, largest_visible(cells));
+    range.least = -range.most;
+    return range;
+  }
+
+  // Both maps on one scale.
+  ColourRange weights_range() const {
+    ColourRange range{0, 0, ""};
+    for (const Side* s : {&sides_.a, &sides_.b}) {
+      HeatMap cells;
+      cells.values = s->weights;
+      cells.height = static_cast<double>(s->weights.dim(0));
+      cells.width = static_cast<double>(s->weights.dim(1));
+      const ColourRange own = colour_range(input_, cells, s->with_signs);
+      if (range.colour_map.empty() || s->with_signs) range.colour_map = own.colour_map;
+      range.most = std::max(range.most, own.most);
+      range.least = std::min(range.least, own.least);
+    }
+    return range;
+  }
+
+  void draw_heading(const ComparisonPanel& panel) {
+    const double gap = 0.3 * em();
+    double x = panel.matrix.plot.x, y = panel.heading_y;
+    if (panel.show == Show::Difference) {
+      x += draw_badge(page_, {x, y}, "A", first_colour()) + gap;
+      page_.text({x, y}, "−", em());
+      x += page_.width_of("−", em()) + gap;
+      draw_badge(page_, {x, y}, "B", second_colour());
+      return;
+    }
+    const Side& s = sides_.of(panel.show);
+    draw_badge(page_, {x, y}, s.letter, s.colour);
+    x += heading_indent(page_, s.letter);
+    for (const std::string& line : panel.heading) {
+      page_.text({x, y}, line, em());
+      y += heading_line(page_);
+    }
+  }
+
+  void draw(const ComparisonPanel& panel) {
+    const MatrixPlot& m = panel.matrix;
+    HeatMap cells = matrix_cells(m);
+    const bool is_difference = panel.show == Show::Difference;
+    cells.values =
+        is_difference ? difference_of(sides_, input_.cache) : sides_.of(panel.show).weights;
+    const ColourRange range = is_difference ? difference_range(cells) : weights_range();
+    cells.least = range.least;
+    cells.most = range.most;
+    cells.colour_map = range.colour_map;
+    page_.add(cells);
+    draw_matrix_frame(page_, m, {});
+    if (m.row_labels) draw_axis_titles(page_, {m.plot.x, m.plot.y}, m.plot.x - m.left);
+    draw_heading(panel);
+    std::vector<std::string> names =
+        is_difference ? std::vector<std::string>{"difference of weights", "difference"}
+                      : std::vector<std::string>{"attention weight", "weight"};
+    if (m.pooled()) {
+      names = {names[0] + ", each pixel its largest", names[0] + ", max-pooled", names[1]};
+    }
+    if (panel.colour_bar && panel.level_bar) {
+      const Box& bar = *panel.colour_bar;
+      draw_level_colour_bar(page_, {bar.x, bar.y}, bar.width, range, names);
+    } else if (panel.colour_bar) {
+      draw_colour_bar(page_, *panel.colour_bar, range, names);
+    }
+    if (is_difference && sides_.has_divergence()) draw_divergence(panel);
+  }
+
+  void draw_divergence(const ComparisonPanel& panel) {
+    const Measure measure = measure_of(input_);
+    const Tensor rows = divergence_of(sides_, measure.divergence, input_.cache);
+    draw_row_bars(page_, panel.row_bars, panel.matrix,
+                  {std::vector<double>(rows.begin(), rows.end()),
+                   {measure.name + ", bits", measure.name},
+                   kLeastDivergence});
+  }
+
+  // What is to be said below all: why there is no difference, or why rows are infinitely far apart.
+  std::string note() const {
+    if (!sides_.has_difference()) return sides_.no_difference;
+    const std::vector<Show> shown = wanted_maps(input_, sides_);
+    const bool with_rows = std::find(shown.begin(), shown.end(), Show::Difference) != shown.end();
+    if (!with_rows || !sides_.has_divergence()) return "";
+    const Measure measure = measure_of(input_);
+    const Tensor rows = divergence_of(sides_, measure.divergence, input_.cache);
+    const bool infinite =
+        std::any_of(rows.begin(), rows.end(), [](float v) { return std::isinf(v); });
+    return infinite ? "Coloured rows: " + measure.name + " = ∞, for " + measure.of +
+                          " gives weight to keys where " + measure.against + " gives none."
+                    : "";
+  }
+
+  void draw_notes(const ComparisonPlaces& places) {
+    double y = places.notes_at.y + kLineHeight * em() / 2;
+    for (const std::string& line : places.notes) {
+      page_.faint_text({places.notes_at.x, y}, line, em());
+      y += kLineHeight * em();
+    }
+  }
+
+  // Pan and zoom go by A's cells, wherever the pointer is.
+  ViewLayout finish(double bottom) {
+    std::size_t at = 0;
+    std::vector<HitMatrix> hits;
+    for (std::size_t n = 0; n < panels_.size(); ++n) {
+      const MatrixPlot& m = panels_[n].matrix;
+      if (input_.pointer && m.plot.contains(*input_.pointer)) at = n;
+      const Side& side = sides_.of(panels_[n].show);
+      hits.push_back({pair_at(m), side.view.layer, side.view.head, &side == &sides_.b});
+    }
+    ViewLayout layout;
+    const MatrixPlot& m = panels_[at].matrix;
+    const double down =
+        static_cast<double>(sides_.a.tap->queries()) / static_cast<double>(m.rows.count());
+    const double right =
+        static_cast<double>(sides_.a.tap->keys()) / static_cast<double>(m.columns.count());
+    layout.plot = m.plot;
+    layout.row = m.row * down;
+    layout.column = m.column * right;
+    layout.height = m.height * down;
+    layout.width = m.width * right;
+    layout.hit = hits_of(std::move(hits));
+    layout.list = page_.take(bottom);
+    return layout;
+  }
+
+  const ViewInput& input_;
+  Page& page_;
+  const Sides& sides_;
+  std::vector<ComparisonPanel> panels_;
+};
+
+ViewLayout lay_out(const ViewInput& input) {
+  Page page(input);
+  const FoundSides found = find_sides(input);
+  if (!found.sides) return page.message(found.headline, found.advice);
+  return Comparison(input, page, *found.sides).lay_out();
+}
+
+// The maps that are chosen.
+ViewData data(const ViewInput& input) {
+  const FoundSides found = find_sides(input);
+  if (!found.sides) throw InputError(found.headline + ". " + found.advice);
+  const Sides& sides = *found.sides;
+  ViewData data;
+  const auto add = [&](const char* name, const Side& side, const Tensor& values) {
+    data.matrices.push_back({name, values, query_axis(*side.trace, *side.tap).labels,
+                             key_axis(*side.trace, *side.tap).labels});
+  };
+  for (const Show show : wanted_maps(input, sides)) {
+    if (show == Show::First) add("A", sides.a, sides.a.weights);
+    if (show == Show::Second) add("B", sides.b, sides.b.weights);
+    if (show == Show::Difference) add("A - B", sides.a, difference_of(sides, input.cache));
+  }
+  return data;
+}
+
+// The same head without what tells it where its tokens stand.
+void show_example(Experiment& experiment) {
+  if (!experiment.others.empty()) return;
+  Experiment other = experiment;
+  other.encoding = default_encoding();
+  experiment.others.push_back(std::move(other));
+}
+
+}  // namespace
+
+View compare_view() {
+  View view{"compare", "Compare",
+            "Two settings side by side on the same text, and their difference; Shift flips.", true,
+            lay_out};
+  view.parameters = {
+      {.key = "show",
+       .label = "Show",
+       .help = "Both maps and their difference, or one of them, larger.",
+       .kind = Parameter::Kind::Choice,
+       .initial = std::string("all"),
+       .choices = {"all", "A", "B", "difference"}},
+      {.key = "rows",
+       .label = "Rows apart by",
+       .help =
+           "How far the rows of A and B are apart, in bits: the Kullback-Leibler divergence, the "
+           "same from B to A, or the symmetric Jensen-Shannon divergence.",
+       .kind = Parameter::Kind::Choice,
+       .initial = std::string("KL"),
+       .choices = {"KL", "reverse", "JS"}}};
+  view.example = show_example;
+  view.shows_reference = true;
+  view.data = data;
+  view.restrict_controls = [](const ViewSettings& settings, const Trace*, ViewControls& controls) {
+    const std::string show = view_values(settings, "compare").choice("show");
+    if (show == "A" || show == "B") {
+      controls.idle["rows"] = "Only the difference of both maps is shown with it.";
+    }
+    if (show == "difference") {
+      controls.colours = ViewControls::Colours::None;
+      controls.normalise = false;
+    }
+  };
+  return view;
+}
+
+}  // namespace attnscope

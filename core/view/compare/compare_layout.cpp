@@ -1,0 +1,424 @@
+#include "core/view/compare/compare_layout.h"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+
+#include "core/view/parts/colour_bar.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kMostAspect = 4;     // of a map
+constexpr double kLargestCell = 5.5;  // em
+constexpr double kLeastPlot = 4;      // em
+constexpr double kLargeEnough = 14;   // em: smaller maps are worth a shorter table
+constexpr double kShorter = 1.04;     // ... where that makes them so much larger
+constexpr double kReadable = 12;      // em: the table gives way to a smaller map ...
+constexpr double kMuchLarger = 1.25;  // ... where that makes it so much larger
+constexpr double kCutLabels = 1.5;    // em: rather than maps that are still smaller
+constexpr double kHeading = 2.0;      // em above a map, with one line of words
+constexpr double kHeadingLine = 1.3;  // em
+constexpr double kBadgeGap = 0.5;     // em
+constexpr double kBarGap = 0.6;       // em between a map and its colour bar
+constexpr double kFoot = 1.6;         // em below a map without one: what its rows' bars stand for
+constexpr double kGap = 1.6;          // em between maps
+constexpr double kWordGap = 0.8;      // em from a heading to what is beside it
+constexpr double kRowGap = 1.0;       // em between rows of maps, and above the table and notes
+constexpr double kRowBars = 5.0;      // em
+constexpr double kRowBarsGap = 0.8;   // em
+
+constexpr const char* kNoTable = "The table of facts has no space here.";
+
+enum class TablePlace { Slot, Below, Right, None };  // Slot: in the place of a map
+
+struct Arrangement {
+  Index columns = 1, rows = 1;
+  TablePlace table = TablePlace::None;
+  bool level_bars = true;  // below the maps, otherwise beside them
+  double map_width = 0, map_height = 0;
+  std::vector<double> left;  // of each column: depth of the axes of queries
+  double top = 0;            // depth of the axes of keys
+};
+
+class Placing {
+ public:
+  Placing(const Page& page, const Box& inside, const Sides& sides, std::vector<Show> shown,
+          const std::vector<Fact>& facts, std::string note)
+      : page_(page),
+        inside_(inside),
+        sides_(sides),
+        shown_(std::move(shown)),
+        note_(std::move(note)),
+        titles_width_(axis_titles_width(page)),
+        bar_width_(colour_bar_width(page)) {
+    set_facts(facts);
+    say(note_);
+    for (const Side* side : {&sides.a, &sides.b}) {
+      axes_.push_back({measured(page, query_axis(*side->trace, *side->tap)),
+                       measured(page, key_axis(*side->trace, *side->tap))});
+      axes_.back().rows.titles = axes_.back().columns.titles = {};  // in the corner between them
+    }
+  }
+
+  std::optional<ComparisonPlaces> place() {
+    Arrangement best = arrange(true);
+    if (best.map_width < kLargeEnough * em()) best = with_short_table(std::move(best));
+    if (best.map_width < kReadable * em()) {
+      say_too(kNoTable);
+      const Arrangement without = arrange(false);
+      if (without.map_width > kMuchLarger * best.map_width) {
+        best = without;
+      } else {
+        say(note_);
+      }
+    }
+    if (best.map_width < kLeastPlot * em()) {
+      say_too(kNoTable);
+      best = arrange(false, kCutLabels * em());
+    }
+    if (best.map_width < kLeastPlot * em() && shown_.size() > 2) {
+      shown_ = {Show::First, Show::Second};  // a small picture of both rather than none of all
+      say("A − B and the table of facts have no space here.");
+      best = arrange(false, kCutLabels * em());
+    }
+    if (best.map_width < kLeastPlot * em() || best.map_height <= 0) return std::nullopt;
+    ComparisonPlaces places = place(best);
+    if (set_headings(places)) return places;
+    heading_lines_ = 2;
+    const Arrangement lower = arrange(best.table != TablePlace::None);
+    if (lower.map_width < kLeastPlot * em()) return places;
+    places = place(lower);
+    set_headings(places);
+    return places;
+  }
+
+ private:
+  struct Axes {
+    TokenAxis rows, columns;
+  };
+
+  void set_facts(const std::vector<Fact>& facts) {
+    facts_ = facts;
+    table_width_ = fact_table_width(page_, facts_);
+    least_table_width_ = least_fact_table_width(page_, facts_);
+  }
+
+  // With the essential facts alone, in small letters, where the maps gain by that.
+  Arrangement with_short_table(Arrangement whole) {
+    const std::vector<Fact> all = facts_;
+    std::vector<Fact> few;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(few),
+                 [](const Fact& fact) { return fact.essential; });
+    set_facts(few);
+    short_table_ = true;
+    Arrangement shorter = arrange(true);
+    if (shorter.map_width > kShorter * whole.map_width) return shorter;
+    set_facts(all);
+    short_table_ = false;
+    return whole;
+  }
+
+  double em() const { return page_.em(); }
+
+  void say(const std::string& text) { notes_ = page_.wrapped(text, em(), inside_.width); }
+  // The note that was given, and this.
+  void say_too(const std::string& sentence) { say(note_ + (note_.empty() ? "" : " ") + sentence); }
+
+  const AttentionTap& tap_a() const { return *sides_.a.tap; }
+  const Axes& axes_of(Show show) const { return axes_[&sides_.of(show) == &sides_.a ? 0 : 1]; }
+
+  double aspect() const {
+    return std::clamp(static_cast<double>(tap_a().keys()) / static_cast<double>(tap_a().queries()),
+                      1 / kMostAspect, kMostAspect);
+  }
+
+  // The labels of the first map in a row hold for all of it where the texts are the same.
+  bool has_row_labels(std::size_t n, Index columns) const {
+    const bool shares_rows = sides_.has_difference() && sides_.same_tokens;
+    return !shares_rows || static_cast<Index>(n) % columns == 0;
+  }
+
+  double row_bars_width(Show show) const {
+    const bool shown = show == Show::Difference && sides_.has_divergence();
+    return shown ? (kRowBars + kRowBarsGap) * em() : 0;
+  }
+
+  double heading_height() const {
+    return kHeading * em() + static_cast<double>(heading_lines_ - 1) * heading_line(page_);
+  }
+  // What a row of maps needs above and below them.
+  double overhead(const Arrangement& a) const {
+    const double bar = kBarGap * em() + level_colour_bar_height(page_);
+    return heading_height() + a.top + (a.level_bars ? bar : kFoot * em());
+  }
+
+  // Whether a map has a bar of its own: both runs are on one scale.
+  bool has_bar(std::size_t n, const Arrangement& a) const {
+    if (a.level_bars || shown_[n] == Show::Difference) return true;
+    const bool same_row = (static_cast<Index>(n) + 1) % a.columns != 0;
+    return !same_row || n + 1 == shown_.size() || shown_[n + 1] == Show::Difference;
+  }
+  double upright_bar_width(std::size_t n, const Arrangement& a) const {
+    return !a.level_bars && has_bar(n, a) ? bar_width_ : 0;
+  }
+  // What a map has to its right.
+  double right_of(std::size_t n, const Arrangement& a) const {
+    return upright_bar_width(n, a) + row_bars_width(shown_[n]);
+  }
+
+  double table_height() const {
+    return short_table_ ? least_fact_table_height(page_, facts_.size())
+                        : fact_table_height(page_, facts_.size());
+  }
+
+  double notes_height() const {
+    const auto lines = static_cast<double>(notes_.size());
+    return lines > 0 ? (lines * kLineHeight + kRowGap) * em() : 0;
+  }
+
+  // Beside its map, in pixels: all that a row of the arrangement needs.
+  double row_width(const Arrangement& a, Index row) const {
+    double width = 0;
+    Index column = 0;
+    for (std::size_t n = static_cast<std::size_t>(row * a.columns);
+         n < shown_.size() && column < a.columns; ++n, ++column) {
+      width += a.left[static_cast<std::size_t>(column)] + right_of(n, a);
+      if (column > 0) width += kGap * em();
+    }
+    if (column < a.columns && a.table == TablePlace::Slot)
+      width += kGap * em() + least_table_width_;
+    return width;
+  }
+  double maps_in_row(const Arrangement& a, Index row) const {
+    return static_cast<double>(
+        std::min(a.columns, static_cast<Index>(shown_.size()) - row * a.columns));
+  }
+
+  // Of all that stands below each other, without the maps.
+  double heights(const Arrangement& a) const {
+    const auto rows = static_cast<double>(a.rows);
+    return rows * overhead(a) + (rows - 1) * kRowGap * em() + notes_height() +
+           (a.table == TablePlace::Below ? table_height() + kRowGap * em() : 0);
+  }
+
+  // The size of the maps between axes of the arrangement's depths.
+  void size_maps(Arrangement& a) const {
+    const auto keys = static_cast<double>(std::max(tap_a().keys(), sides_.b.tap->keys()));
+    double width = keys * kLargestCell * em();
+    const double beside = a.table == TablePlace::Right ? table_width_ + 2 * kGap * em() : 0;
+    for (Index row = 0; row < a.rows; ++row) {
+      width = std::min(width, (inside_.width - beside - row_width(a, row)) / maps_in_row(a, row));
+    }
+    const double height = (inside_.height - heights(a)) / static_cast<double>(a.rows);
+    a.map_width = std::max(0.0, std::min(width, height * aspect()));
+    a.map_height = a.map_width / aspect();
+    const bool low = a.table == TablePlace::Slot && overhead(a) + a.map_height < table_height();
+    const bool lower = a.table == TablePlace::Right && inside_.height < table_height();
+    if (low || lower) a.map_width = a.map_height = 0;
+  }
+
+  // The largest maps in so many columns; deeper axes make smaller maps and the other way round, see
+  // settled_depths().
+  Arrangement in_columns(Index columns, TablePlace table, bool level_bars,
+                         double most_labels) const {
+    Arrangement a;
+    a.columns = columns;
+    a.level_bars = level_bars;
+    a.rows = (static_cast<Index>(shown_.size()) + columns - 1) / columns;
+    a.table = table;
+    a.left.assign(static_cast<std::size_t>(columns), 0);
+    for (;;) {
+      size_maps(a);
+      std::vector<double> left = a.left;
+      double top = a.top;
+      for (std::size_t n = 0; n < shown_.size(); ++n) {
+        const Axes& axes = axes_of(shown_[n]);
+        top = std::max(top, axis_depth_top(page_, axes.columns, a.map_width, most_labels));
+        if (!has_row_labels(n, columns)) continue;
+        double& depth = left[n % left.size()];
+        depth = std::max(
+            {depth, titles_width_, axis_depth_left(page_, axes.rows, a.map_height, most_labels)});
+      }
+      if (left == a.left && top == a.top) return a;
+      a.left = left;
+      a.top = top;
+    }
+  }
+
+  Arrangement arrange(bool with_table, double most_labels) const {
+    Arrangement best;
+    const auto maps = static_cast<Index>(shown_.size());
+    for (Index columns = maps; columns >= 1; --columns) {
+      for (const TablePlace table :
+           {TablePlace::Slot, TablePlace::Below, TablePlace::Right, TablePlace::None}) {
+        if ((table != TablePlace::None) != with_table) continue;
+        if (table == TablePlace::Slot && maps % columns == 0) continue;
+        for (const bool level_bars : {true, false}) {
+          Arrangement a = in_columns(columns, table, level_bars, most_labels);
+          if (a.map_width > best.map_width) best = std::move(a);
+        }
+      }
+    }
+    return best;
+  }
+
+  // Labels are cut where they would take much of the maps.
+  Arrangement arrange(bool with_table) const {
+    constexpr double kMuch = 0.2, kLegible = 5;  // of a map; em
+    const Arrangement legible = arrange(with_table, kLegible * em());
+    for (const double most : {10.0, 8.0, 6.5}) {
+      const Arrangement a = arrange(with_table, most * em());
+      if (a.map_width >= (1 - kMuch) * legible.map_width && a.map_width >= kLeastPlot * em()) {
+        return a;
+      }
+    }
+    return legible;
+  }
+
+  ComparisonPlaces place(const Arrangement& a) const {
+    double all = 0;
+    for (Index row = 0; row < a.rows; ++row) {
+      all = std::max(all, row_width(a, row) + maps_in_row(a, row) * a.map_width);
+    }
+    const double beside = a.table == TablePlace::Right ? table_width_ + 2 * kGap * em() : 0;
+    const double row_height = overhead(a) + a.map_height + kRowGap * em();
+    const double x = inside_.x + std::max(0.0, (inside_.width - all - beside) / 2);
+    const double y = inside_.y;  // what is empty is below all, not above the headings
+    ComparisonPlaces places;
+    double right = x;  // of what stands in the row
+    for (std::size_t n = 0; n < shown_.size(); ++n) {
+      const Index row = static_cast<Index>(n) / a.columns,
+                  column = static_cast<Index>(n) % a.columns;
+      right = (column == 0 ? x : right + kGap * em()) + a.left[static_cast<std::size_t>(column)];
+      const double above = heading_height() + a.top;
+      places.panels.push_back(
+          panel(n, {right, y + static_cast<double>(row) * row_height + above}, a));
+      right += a.map_width + right_of(n, a);
+    }
+    double bottom = y + static_cast<double>(a.rows) * row_height - kRowGap * em();
+    if (a.table != TablePlace::None) {
+      places.table = table_box(a, places.panels, x + all, bottom);
+      bottom = std::max(bottom, places.table->bottom());
+    }
+    places.facts = facts_;
+    places.notes = notes_;
+    places.notes_at = {inside_.x, bottom + kRowGap * em()};
+    places.bottom = bottom + notes_height();
+    return places;
+  }
+
+  Box table_box(const Arrangement& a, const std::vector<ComparisonPanel>& panels, double right,
+                double bottom) const {
+    Box box{inside_.x, bottom + kRowGap * em(), inside_.width, table_height()};
+    const Box& last = panels.back().matrix.plot;
+    if (a.table == TablePlace::Below) {
+      box.width = std::min(box.width, 1.2 * table_width_);
+      box.x = inside_.x + (inside_.width - box.width) / 2;
+      return box;
+    }
+    // Beside the last map, or all.
+    box.x = a.table == TablePlace::Right
+                ? right + 2 * kGap * em()
+                : last.right() + right_of(panels.size() - 1, a) + kGap * em();
+    box.width = std::min(1.1 * table_width_, inside_.right() - box.x);
+    box.y = std::max(inside_.y, std::min(last.y, bottom - table_height()));
+    return box;
+  }
+
+  ComparisonPanel panel(std::size_t n, Point at, const Arrangement& a) const {
+    const Show show = shown_[n];
+    MatrixPlot m;
+    m.scale = page_.input().scale;
+    m.rows = axes_of(show).rows;
+    m.columns = axes_of(show).columns;
+    m.plot = {at.x, at.y, a.map_width, a.map_height};
+    m.row_labels = has_row_labels(n, a.columns);
+    m.left = m.row_labels ? a.left[n % a.left.size()] : 0;
+    m.top = a.top;
+    // The same part of the text in both, however many tokens it has in each.
+    const double down =
+        static_cast<double>(m.rows.count()) / static_cast<double>(tap_a().queries());
+    const double right =
+        static_cast<double>(m.columns.count()) / static_cast<double>(tap_a().keys());
+    const CellWindow asked = cell_window(page_.input().experiment.view);
+    set_visible(m,
+                {asked.row * down, asked.column * right, asked.height * down, asked.width * right});
+    ComparisonPanel panel{show, m, at.y - a.top - heading_height() + 0.5 * kHeading * em()};
+    panel.level_bar = a.level_bars;
+    const double bar = upright_bar_width(n, a), bars = m.plot.right() + bar + kRowBarsGap * em();
+    panel.row_bars = {bars, m.plot.y, kRowBars * em(), m.plot.height};
+    if (a.level_bars) {
+      panel.colour_bar = Box{m.plot.x, m.plot.bottom() + kBarGap * em(), m.plot.width, 0};
+    } else if (has_bar(n, a)) {
+      panel.colour_bar = Box{m.plot.right(), m.plot.y, bar, m.plot.height};
+    }
+    return panel;
+  }
+
+  // Where the words above a map end at the latest.
+  double words_end(const ComparisonPlaces& places, std::size_t n) const {
+    const Box& plot = places.panels[n].matrix.plot;
+    if (n + 1 < places.panels.size() && places.panels[n + 1].matrix.plot.y == plot.y) {
+      const MatrixPlot& next = places.panels[n + 1].matrix;
+      return next.plot.x - next.left - kWordGap * em();
+    }
+    const bool beside_table = places.table && places.table->y < plot.bottom();
+    return beside_table ? places.table->x - kWordGap * em() : inside_.right();
+  }
+
+  // The longest words that fit above each map, otherwise the fewest in as many lines as there are.
+  // False where these are cut.
+  bool set_headings(ComparisonPlaces& places) const {
+    std::vector<ComparisonPanel>& panels = places.panels;
+    bool whole = true;
+    for (std::size_t n = 0; n < panels.size(); ++n) {
+      ComparisonPanel& panel = panels[n];
+      if (panel.show == Show::Difference) continue;
+      const Side& side = sides_.of(panel.show);
+      const double room =
+          words_end(places, n) - panel.matrix.plot.x - heading_indent(page_, side.letter);
+      const std::vector<std::string> words =
+          headings(side, &side == &sides_.a ? sides_.b : sides_.a);
+      const auto fitting = std::find_if(words.begin(), words.end(), [&](const std::string& text) {
+        return page_.width_of(text, em()) <= room;
+      });
+      panel.heading = page_.wrapped(fitting != words.end() ? *fitting : words.back(), em(), room,
+                                    heading_lines_);
+      whole &= fitting != words.end();
+    }
+    return whole;
+  }
+
+  const Page& page_;
+  const Box inside_;
+  const Sides& sides_;
+  std::vector<Show> shown_;
+  std::vector<Fact> facts_;  // those of the table
+  bool short_table_ = false;
+  const std::string note_;
+  std::vector<std::string> notes_;                  // lines
+  double table_width_ = 0, least_table_width_ = 0;  // that cost time to measure, as do these
+  const double titles_width_, bar_width_;
+  std::vector<Axes> axes_;  // of A, of B
+  std::size_t heading_lines_ = 1;
+};
+
+}  // namespace
+
+double heading_line(const Page& page) {
+  return kHeadingLine * page.em();
+}
+
+double heading_indent(const Page& page, const char* letter) {
+  return badge_width(page, letter) + kBadgeGap * page.em();
+}
+
+std::optional<ComparisonPlaces> place_comparison(const Page& page, const Box& inside,
+                                                 const Sides& sides, std::vector<Show> shown,
+                                                 const std::vector<Fact>& facts,
+                                                 const std::string& note) {
+  return Placing(page, inside, sides, std::move(shown), facts, note).place();
+}
+
+}  // namespace attnscope

@@ -1,0 +1,309 @@
+#include "core/view/compare/compare_sides.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/analysis/cost.h"
+#include "core/figure/plain_text.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/prediction_words.h"
+#include "core/view/parts/range.h"
+#include "core/view/parts/token_axis.h"
+#include "core/view/pattern/pattern_cells.h"
+
+namespace attnscope {
+namespace {
+
+constexpr Index kMostPairs = Index{1} << 24;  // of a map
+
+using Columns = decltype(OperationResult::columns);
+
+// Runs of kinds as short as can be: without empty ones, and tokens named where all are.
+Columns columns_of(const AttentionTap& tap) {
+  Columns runs;
+  for (const auto& [kind, count] : tap.result.columns) {
+    if (count == 0) continue;
+    if (!runs.empty() && runs.back().first == kind) {
+      runs.back().second += count;
+    } else {
+      runs.emplace_back(kind, count);
+    }
+  }
+  if (runs.empty()) runs.emplace_back(KeyKind::Token, tap.keys());
+  return runs;
+}
+
+// "4 memory, 12 tokens"
+std::string key_words(const Columns& columns) {
+  std::string text;
+  for (const auto& [kind, count] : columns) {
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + name_of(kind);
+  }
+  return text;
+}
+
+std::string no_difference(const AttentionTap& a, const AttentionTap& b) {
+  if (a.queries() != b.queries()) {
+    return "No difference to show: A has " + std::to_string(a.queries()) + " tokens, B has " +
+           std::to_string(b.queries()) + ".";
+  }
+  const Columns keys_a = columns_of(a), keys_b = columns_of(b);
+  if (keys_a == keys_b) return "";
+  return "No difference to show: the keys of A and B are not the same. A has " + key_words(keys_a) +
+         "; B has " + key_words(keys_b) + ".";
+}
+
+Side side(const char* letter, Colour colour, const Trace& trace, const Found& found,
+          const ViewSettings& view, ViewCache* cache) {
+  const auto make = [&] { return found.tap->attention(found.head); };
+  const std::string name = std::string("weights of ") + letter + ", layer " +
+                           std::to_string(view.layer) + ", head " + std::to_string(view.head);
+  const Tensor weights =
+      cache == nullptr ? make() : cache->matrix(found.tap->result.pattern, name, make);
+  return {letter,     colour, &trace,  found.tap,
+          found.head, view,   weights, is_signed(*found.tap, found.head)};
+}
+
+std::string bytes_text(std::size_t bytes) {
+  const auto count = static_cast<double>(bytes);
+  if (count < 1e6) return fixed(count / 1e3, 1) + " kB";
+  return count < 1e9 ? fixed(count / 1e6, 1) + " MB" : fixed(count / 1e9, 2) + " GB";
+}
+
+// What a run takes of what full attention would.
+std::string cost_share(double products, double full) {
+  if (products == full || full == 0) return "";
+  return " (" + brief(100.0 * products / full, 2) + " %)";
+}
+
+// The rule that allows each pair; NaN: none does.  [L_q, L_k]
+Tensor rules_of(const Side& side) {
+  const OperationResult& result = side.tap->result;
+  return result.mask.defined() ? masked_rules(*result.pattern, result.mask, side.head)
+                               : pattern_rules(*result.pattern, side.head,
+                                               {0, 0, side.tap->queries(), side.tap->keys(), 1, 1});
+}
+
+// What is made from both sides' weights, by a name of what it is.
+template <class Make>
+Tensor of_both(const Sides& sides, const std::string& what, ViewCache* cache, const Make& make) {
+  if (cache == nullptr) return make();
+  const std::string name = what + ", " + place_name(sides.a) + "; " + place_name(sides.b);
+  return cache->matrix(sides.a.tap->result.pattern, sides.b.tap->result.pattern, name, make);
+}
+
+}  // namespace
+
+const Side& Sides::of(Show show) const {
+  const bool first = (show != Show::Second) != (flipped && show != Show::Difference);
+  return first ? a : b;
+}
+
+std::string place_name(const Side& side) {
+  return "layer " + std::to_string(side.view.layer) + ", head " + std::to_string(side.view.head);
+}
+
+namespace {
+
+enum class Words { All, Few, Fewest };
+
+// "base = 10", of each parameter that is not as in `usual`.
+std::string changed_values(const Info& info, const Values& values, const Values& usual) {
+  constexpr std::size_t kMostValue = 32;  // bytes; lists can be long
+  std::string text;
+  for (const Parameter& parameter : info.parameters) {
+    const auto own = values.all().find(parameter.key), other = usual.all().find(parameter.key);
+    const bool has = own != values.all().end();
+    if (has == (other != usual.all().end()) && (!has || own->second == other->second)) continue;
+    std::string value = has ? to_text(own->second) : parameter.left_out;
+    if (value.size() > kMostValue) {
+      value.resize(kMostValue);
+      value += "…";
+    }
+    text += (text.empty() ? "" : ", ") + parameter.key + " = " + value;
+  }
+  return text;
+}
+
+// What a variant or an encoding is called and what is special about it: next to one of another
+// name that is what is not as usual, next to one of the same name what is not as in that one.
+std::string choice_words(const Info& info, const Choice& own, const Choice& other, Words words,
+                         const std::string& before) {
+  const bool same_name = own.id == other.id;
+  const std::string changed =
+      changed_values(info, own.values, same_name ? other.values : default_values(info.parameters));
+  if (words != Words::All) return same_name ? changed : info.label;
+  std::string text = before;
+  text += info.label;
+  if (!changed.empty()) text.append(" (").append(changed).append(")");
+  return text;
+}
+
+std::string place_words(const Side& side, Words words) {
+  if (words != Words::Fewest) return place_name(side);
+  return "L" + std::to_string(side.view.layer) + " H" + std::to_string(side.view.head);
+}
+
+// A label without the sign that stands for a space.
+std::string with_spaces(std::string label) {
+  const std::string sign = "␣";
+  for (std::size_t at = label.find(sign); at != std::string::npos; at = label.find(sign, at + 1)) {
+    label.replace(at, sign.size(), " ");
+  }
+  return label;
+}
+
+// How the text begins, or goes on where it is no longer the other's: “…girl a small…”.
+std::string text_words(const Side& side, const Side& other, Words words) {
+  const std::vector<TraceToken>&own = side.trace->tokens, &others = other.trace->tokens;
+  const auto differ =
+      std::mismatch(own.begin(), own.end(), others.begin(), others.end(),
+                    [](const TraceToken& a, const TraceToken& b) { return a.label == b.label; });
+  constexpr std::ptrdiff_t kBefore = 2;  // tokens that both have
+  const std::ptrdiff_t from = std::max<std::ptrdiff_t>(0, differ.first - own.begin() - kBefore);
+  const std::size_t most = words == Words::All ? 40 : words == Words::Few ? 24 : 14;  // bytes
+  std::string text = from > 0 ? "…" : "";
+  std::size_t length = 0;
+  for (auto token = own.begin() + from; token != own.end(); ++token) {
+    length += token->label.size();
+    if (length > most) {
+      text += "…";
+      break;
+    }
+    text += with_spaces(token->label);
+  }
+  return "“" + text + "”";
+}
+
+// What is not the same on both sides.
+std::vector<std::string> differences(const Side& side, const Side& other, Words words) {
+  std::vector<std::string> parts;
+  const auto add = [&parts](const std::string& own, const std::string& others) {
+    if (own != others) parts.push_back(own);
+  };
+  add(side.trace->model, other.trace->model);
+  if (!side.trace->given && !other.trace->given) {  // of a file's own tensors nothing is known
+    const AttentionTap &a = *side.tap, &b = *other.tap;
+    if (a.variant != b.variant) {
+      parts.push_back(choice_words(variant(a.variant.id), a.variant, b.variant, words, ""));
+    }
+    if (a.encoding != b.encoding) {
+      parts.push_back(
+          choice_words(encoding(a.encoding.id), a.encoding, b.encoding, words, "position: "));
+    }
+  }
+  add(place_words(side, words), place_words(other, words));
+  if (!same_tokens(*side.trace, *other.trace)) parts.push_back(text_words(side, other, words));
+  return parts;
+}
+
+}  // namespace
+
+std::vector<std::string> headings(const Side& side, const Side& other) {
+  std::vector<std::string> list;
+  for (const Words words : {Words::All, Words::Few, Words::Fewest}) {
+    const std::vector<std::string> parts = differences(side, other, words);
+    std::string text = parts.empty() ? place_words(side, words) : parts.front();
+    for (std::size_t n = 1; n < parts.size(); ++n) text += " · " + parts[n];
+    list.push_back(text);
+  }
+  return list;
+}
+
+namespace {
+
+// Also in their numbers.
+bool are_same(const Sides& sides) {
+  const Tensor &a = sides.a.weights, &b = sides.b.weights;
+  return sides.same_tokens && differences(sides.a, sides.b, Words::All).empty() &&
+         std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
+
+}  // namespace
+
+FoundSides find_sides(const ViewInput& input) {
+  const ViewSettings& view = input.experiment.view;
+  const std::vector<Experiment>& others = input.experiment.others;
+  const Found a = find_tap(input.trace, view);
+  if (a.tap == nullptr) return {{}, a.headline, a.advice};
+  if (others.empty()) {
+    return {
+        {},
+        "Nothing to compare with yet",
+        "“Compare with this” keeps what is set now as B. Then change the variant, the encoding, "
+        "the model, the layer or the text, and see here what that does."};
+  }
+  if (input.reference == nullptr) {
+    return {{}, "One moment", "The run to compare with is being computed."};
+  }
+  const Trace& reference = *input.reference;
+  const Found b = find_tap(reference, others.front().view);
+  if (b.tap == nullptr) return {{}, "B: " + b.headline, b.advice};
+  for (const AttentionTap* tap : {a.tap, b.tap}) {
+    if (tap->keys() <= kMostPairs / tap->queries()) continue;
+    return {{},
+            "Too many pairs to compare",
+            "Maps of up to " + grouped(kMostPairs) +
+                " pairs can be compared cell by cell. Choose a shorter text."};
+  }
+  FoundSides found;
+  found.sides =
+      Sides{side("A", first_colour(), input.trace, a, view, input.cache),
+            side("B", second_colour(), reference, b, others.front().view, input.cache),
+            no_difference(*a.tap, *b.tap), same_tokens(input.trace, reference), input.flipped};
+  if (found.sides->has_difference() && are_same(*found.sides)) {
+    found.sides->no_difference = "A and B are the same: change something in A or B.";
+  }
+  return found;
+}
+
+std::vector<Fact> facts(const Sides& sides) {
+  std::vector<Fact> list;
+  const auto add = [&](const std::string& name, const auto& text_of, bool essential = false) {
+    list.push_back({name, text_of(sides.a), text_of(sides.b), essential});
+  };
+  add(
+      "Perplexity", [](const Side& side) { return perplexity_words(*side.trace); }, true);
+  add("Bits per token", [](const Side& side) { return bits_per_token_words(*side.trace); });
+  if (!sides.same_tokens) {
+    add("Bits per byte", [](const Side& side) { return bits_per_byte_words(*side.trace); });
+    add("Tokens", [](const Side& side) {
+      return grouped(static_cast<long long>(side.trace->tokens.size()));
+    });
+  }
+  // Of the one run that is shown: the first after a start is slower than those that follow.
+  add(
+      "Time", [](const Side& side) { return brief(side.trace->milliseconds, 3) + " ms"; }, true);
+  const auto pairs = [](const Side& side) {
+    const RunCost cost = run_cost(*side.trace);
+    return grouped(cost.pairs) + cost_share(cost.products, cost.full);
+  };
+  add("Pairs", pairs, true);
+  add("Memory", [](const Side& side) { return bytes_text(run_cost(*side.trace).bytes); });
+  return list;
+}
+
+Tensor difference_of(const Sides& sides, ViewCache* cache) {
+  return of_both(sides, "A - B", cache, [&] {
+    Tensor cells = difference(sides.a.weights, sides.b.weights);
+    const Tensor a = rules_of(sides.a), b = rules_of(sides.b);
+    for (Index i = 0; i < cells.size(); ++i) {
+      if (std::isnan(a[i]) && std::isnan(b[i])) cells[i] = std::numeric_limits<float>::quiet_NaN();
+    }
+    return cells;
+  });
+}
+
+Tensor divergence_of(const Sides& sides, Divergence divergence, ViewCache* cache) {
+  const std::string what = "divergence " + std::to_string(static_cast<int>(divergence));
+  return of_both(sides, what, cache, [&] {
+    const std::vector<double> rows = row_divergences(sides.a.weights, sides.b.weights, divergence);
+    Tensor result({static_cast<Index>(rows.size())});
+    std::transform(rows.begin(), rows.end(), result.begin(),
+                   [](double v) { return static_cast<float>(v); });
+    return result;
+  });
+}
+
+}  // namespace attnscope

@@ -1,0 +1,96 @@
+#include "core/view/depth/depth_data.h"
+
+#include "core/base/error.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/range.h"
+
+namespace attnscope {
+namespace {
+
+// The positions that the view has in sight.
+Extent positions_in_sight(const ViewSettings& settings, Index length) {
+  if (!(settings.height > 0)) return {0, length};
+  return extent_in_sight(settings.row, settings.height, length);
+}
+
+ViewData::Matrix guesses(const Trace& trace, const Extent& shown, const std::vector<Index>& exits) {
+  const LogitLens& lens = *trace.lens;
+  const Index layers = lens.guess.dim(0), last = layers - 1;
+  ViewData::Matrix matrix{"guesses",
+                          Tensor({shown.count() * layers, 9}),
+                          {},
+                          {"position", "layer", "token id", "probability", "margin",
+                           "probability of the last layer's guess", "saturation",
+                           "agrees with the last layer", "exits here"},
+                          {"guess"}};
+  Index row = 0;
+  for (Index i = shown.first; i < shown.last; ++i) {
+    for (Index layer = 0; layer < layers; ++layer, ++row) {
+      const std::int32_t guess = lens.guess(layer, i);
+      matrix.rows.push_back(token_label(trace, guess));
+      const float numbers[] = {static_cast<float>(i),
+                               static_cast<float>(layer),
+                               static_cast<float>(guess),
+                               lens.probability(layer, i),
+                               lens.margin(layer, i),
+                               lens.final_guess(layer, i),
+                               lens.saturation(layer, i),
+                               guess == lens.guess(last, i) ? 1.0F : 0.0F,
+                               exits[static_cast<std::size_t>(i)] == layer ? 1.0F : 0.0F};
+      std::copy(std::begin(numbers), std::end(numbers), matrix.values.data() + 9 * row);
+    }
+  }
+  return matrix;
+}
+
+ViewData::Matrix exits_of(const Trace& trace, const Extent& shown,
+                          const std::vector<Index>& exits) {
+  const LogitLens& lens = *trace.lens;
+  ViewData::Matrix matrix{"exits",
+                          Tensor({shown.count(), 4}),
+                          {},
+                          {"position", "token id", "exit layer", "agrees with the last layer"},
+                          {"token"}};
+  for (Index i = shown.first; i < shown.last; ++i) {
+    const TraceToken& token = trace.tokens[static_cast<std::size_t>(i)];
+    const Index layer = exits[static_cast<std::size_t>(i)], row = i - shown.first;
+    matrix.rows.push_back(token.label);
+    matrix.values(row, 0) = static_cast<float>(i);
+    matrix.values(row, 1) = static_cast<float>(token.id);
+    matrix.values(row, 2) = static_cast<float>(layer);
+    matrix.values(row, 3) = lens.guess(layer, i) == lens.guess(lens.guess.dim(0) - 1, i) ? 1 : 0;
+  }
+  return matrix;
+}
+
+}  // namespace
+
+Confidence confidence_of(const Values& values) {
+  const std::string& name = values.choice("measure");
+  if (name == "margin") return Confidence::Margin;
+  return name == "probability" ? Confidence::Probability : Confidence::Saturation;
+}
+
+ViewData depth_data(const ViewInput& input) {
+  const Trace& trace = input.trace;
+  if (!trace.lens) {
+    throw InputError(
+        "depth: what each layer would say is not known: expected a model's run on a text");
+  }
+  const Values values = view_values(input.experiment.view, "depth");
+  const std::vector<Index> exits =
+      exit_layers(*trace.lens, confidence_of(values), values.real("threshold"));
+  const ExitSummary summary = exit_summary(*trace.lens, exits);
+  const Extent shown =
+      positions_in_sight(input.experiment.view, static_cast<Index>(trace.tokens.size()));
+  ViewData::Matrix shares{
+      "shares",
+      Tensor::from({2, 1},
+                   {static_cast<float>(summary.saved), static_cast<float>(summary.agreement)}),
+      {"layers that could be saved", "tokens whose guess at the exit is the last layer's"},
+      {"share"},
+      {"of"}};
+  return {{guesses(trace, shown, exits), exits_of(trace, shown, exits), std::move(shares)}};
+}
+
+}  // namespace attnscope

@@ -1,0 +1,143 @@
+#include "core/view/export/frame_sequence.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/figure/plain_text.h"
+#include "core/view/next/next.h"
+#include "core/view/view.h"
+
+namespace attnscope {
+namespace {
+
+constexpr int kMostFrames = 10000, kUsualFrames = 60;
+// Of a frame: a number that glides, and one that goes by steps, to be looked at one by one.
+constexpr double kGlide = 0.05, kStep = 0.4, kMostSeconds = 600;
+
+double number_from(std::string_view text, std::string_view what) {
+  const std::string copy(text);
+  std::size_t used = 0;
+  double value = 0;
+  try {
+    value = std::stod(copy, &used);
+  } catch (const std::exception&) {
+    used = 0;
+  }
+  if (copy.empty() || used != copy.size() || !std::isfinite(value)) {
+    throw InputError("animate: expected KEY=FROM:TO, such as query=0:64, found \"" +
+                     std::string(what) + "\"");
+  }
+  return value;
+}
+
+MovingNumber found(const Experiment& experiment, const Trace& trace, const std::string& key) {
+  const std::vector<MovingNumber> all = moving_numbers(experiment, trace);
+  std::string known;
+  for (const MovingNumber& number : all) {
+    if (number.key == key) return number;
+    known += (known.empty() ? "" : ", ") + number.key;
+  }
+  throw InputError("animate: expected " +
+                   (known.empty() ? "something with numbers to move" : "one of " + known) +
+                   ", found \"" + key + "\"");
+}
+
+}  // namespace
+
+FrameOptions frames_from_text(std::string_view text) {
+  const auto equals = text.find('='), colon = text.find(':', equals + 1);
+  if (equals == std::string_view::npos || equals == 0 || colon == std::string_view::npos) {
+    number_from("", text);
+  }
+  FrameOptions frames;
+  frames.key = text.substr(0, equals);
+  frames.from = number_from(text.substr(equals + 1, colon - equals - 1), text);
+  frames.to = number_from(text.substr(colon + 1), text);
+  return frames;
+}
+
+double frame_count(const FrameOptions& frames, const Parameter& moved) {
+  if (frames.count) return *frames.count;
+  const bool whole = moved.kind == Parameter::Kind::Integer;
+  return whole ? std::abs(frames.to - frames.from) + 1 : kUsualFrames;
+}
+
+FrameSequence::FrameSequence(const Experiment& experiment, const Traces& traces,
+                             const FrameOptions& frames, ExperimentRun& run)
+    : experiment_(experiment),
+      traces_(traces),
+      options_(frames),
+      run_(run),
+      number_(found(experiment, *traces.trace, frames.key)),
+      continued_{experiment} {
+  const bool whole = number_.parameter.kind == Parameter::Kind::Integer;
+  for (const double end : {frames.from, frames.to}) {
+    if (!whole || (std::abs(end) <= Parameter::kMostInteger && std::floor(end) == end)) continue;
+    throw InputError("animate: " + frames.key + ": expected an integer, found " + brief(end));
+  }
+  const double wanted = frame_count(frames, number_.parameter);
+  if (!(wanted >= 2 && wanted <= kMostFrames)) {
+    throw InputError("frames: expected an integer from 2 to " + std::to_string(kMostFrames) +
+                     ", found " + brief(wanted, 10));
+  }
+  count_ = static_cast<int>(wanted);
+  seconds_ = frames.seconds.value_or(whole ? kStep : kGlide);
+  if (!(seconds_ > 0 && seconds_ <= kMostSeconds)) {
+    throw InputError("seconds: expected more than 0 and at most " + brief(kMostSeconds) +
+                     " for each frame, found " + brief(seconds_));
+  }
+  // What heads measure over other texts is measured once, whatever this text is.
+  const std::string& texts = experiment.view.statistics_file;
+  if (!texts.empty() && number_.changes_heads) {
+    throw InputError("animate: " + frames.key +
+                     ": expected heads that are measured over this text, found the file \"" +
+                     texts + "\"");
+  }
+  check_value(number_.parameter, value(0), "animate");
+  check_value(number_.parameter, value(count_ - 1), "animate");
+}
+
+Value FrameSequence::value(int frame) const {
+  const double share = static_cast<double>(frame) / (count_ - 1);
+  const double number = options_.from + share * (options_.to - options_.from);
+  if (number_.parameter.kind != Parameter::Kind::Integer) return number;
+  return static_cast<Index>(std::llround(number));
+}
+
+Frame FrameSequence::frame(int number, const Stop& stop) {
+  stop.check();
+  Experiment one = experiment_;
+  if (number_.set) {
+    number_.set(one, value(number));
+  } else {
+    one = continued(std::get<Index>(value(number)), stop);
+  }
+  return {one, traces_of(one, stop)};
+}
+
+const Experiment& FrameSequence::continued(Index tokens, const Stop& stop) {
+  while (static_cast<Index>(continued_.size()) <= tokens) {
+    Experiment next = continued_.back();
+    // The end of the text comes into sight first.
+    if (!shows_end(*traces_of(next, stop).trace, next)) next.overlong = Overlong::Last;
+    const std::shared_ptr<const Trace> trace = traces_of(next, stop).trace;
+    const Index last = static_cast<Index>(trace->tokens.size()) - 1;
+    const std::int32_t token = drawn_token(*trace, last, next_settings(next.view));
+    if (!append_token(next, *trace, token)) {
+      throw InputError("animate: tokens: expected at most " +
+                       std::to_string(continued_.size() - 1) +
+                       ", after which the model ends the text, found " + std::to_string(tokens));
+    }
+    continued_.push_back(next);
+  }
+  return continued_[static_cast<std::size_t>(tokens)];
+}
+
+Traces FrameSequence::traces_of(const Experiment& experiment, const Stop& stop) {
+  const bool all_there = !view(experiment.view.id).reads_lens || traces_.trace->lens != nullptr;
+  if (all_there && same_run(experiment, experiment_)) return traces_;
+  return run_.run_both(experiment, reads_lens(experiment), stop);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,152 @@
+#include "core/view/export/frames.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/figure/gif.h"
+#include "core/figure/render.h"
+#include "core/view/session.h"
+
+namespace attnscope {
+namespace {
+
+constexpr const char* kExpected = "expected a GIF (FILE.gif) or numbered pictures (FILE-%03d.png)";
+
+// "%03d" in a name: where it begins, its length, how many digits it asks for.
+struct Number {
+  std::size_t at = std::string::npos, length = 0, digits = 0;
+};
+Number number_in(const std::string& name) {
+  for (std::size_t at = name.find('%'); at != std::string::npos; at = name.find('%', at + 1)) {
+    std::size_t end = at + 1, digits = 0;
+    while (end < name.size() && name[end] >= '0' && name[end] <= '9' && digits < 10) {
+      digits = 10 * digits + static_cast<std::size_t>(name[end++] - '0');
+    }
+    if (end < name.size() && name[end] == 'd' && digits < 10) return {at, end + 1 - at, digits};
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_numbered(const std::filesystem::path& path) {
+  return number_in(path.filename().string()).length > 0;
+}
+
+std::filesystem::path numbered(const std::filesystem::path& path, int frame) {
+  std::string name = path.filename().string();
+  const Number number = number_in(name);
+  if (number.length == 0) return path;
+  std::string digits = std::to_string(frame);
+  if (digits.size() < number.digits) digits.insert(0, number.digits - digits.size(), '0');
+  return path.parent_path() / name.replace(number.at, number.length, digits);
+}
+
+void check_frames_name(const std::filesystem::path& path) {
+  if (is_numbered(path)) {
+    check_picture_name(path);
+    if (is_numbered(numbered(path, 0))) {
+      throw InputError("output: expected one number in the name, found \"" +
+                       path.filename().string() + "\"");
+    }
+  } else if (path.extension() != ".gif") {
+    throw InputError("output: " + std::string(kExpected) + ", found \"" + path.filename().string() +
+                     "\"");
+  }
+}
+
+namespace {
+
+class Writer {
+ public:
+  Writer(FrameSequence& frames, const PictureOptions& options, const Stop& stop,
+         const HeadTable* heads)
+      : frames_(frames), options_(options), stop_(stop), heads_(heads) {}
+
+  // All frames become as high as the highest: a first pass that draws nothing.
+  void measure(const std::function<void(int)>& before) {
+    for (int frame = 0; frame < frames_.count(); ++frame) {
+      before(frame);
+      height_ = std::max(height_, laid_out(frames_.frame(frame, stop_)).height);
+    }
+  }
+
+  void write_numbered(const std::filesystem::path& path, const std::function<void(int)>& before) {
+    for (int number = 0; number < frames_.count(); ++number) {
+      before(number);
+      const Frame frame = frames_.frame(number, stop_);
+      write_picture(numbered(path, number), framed(frame), options_.scale,
+                    {{"Title", picture_title(*frame.traces.trace) + " · " +
+                                   view(frame.experiment.view.id).label},
+                     {"Software", "attnscope"},
+                     {"Experiment", to_json(frame.experiment).dump()}});
+    }
+  }
+
+  std::string gif(const std::function<void(int)>& before) {
+    // The colours of a few frames stand for those of all.
+    constexpr int kSamples = 5;
+    std::vector<Image> samples;
+    for (int n = 0; n < kSamples; ++n) {
+      samples.push_back(image(n * (frames_.count() - 1) / (kSamples - 1)));
+    }
+    GifEncoder encoder(samples.front().width, samples.front().height, palette_of(samples),
+                       frames_.seconds());
+    samples.clear();
+    for (int frame = 0; frame < frames_.count(); ++frame) {
+      before(frame);
+      encoder.add(image(frame));
+    }
+    stop_.check();
+    return encoder.finish();
+  }
+
+ private:
+  DisplayList laid_out(const Frame& frame) {
+    return lay_out_picture(*frame.traces.trace, frame.experiment, options_,
+                           frame.traces.reference.get(), stop_, heads_);
+  }
+  DisplayList framed(const Frame& frame) {
+    DisplayList list = laid_out(frame);
+    list.height = height_;
+    return list;
+  }
+  Image image(int frame) {
+    return render_image(framed(frames_.frame(frame, stop_)), options_.scale);
+  }
+
+  FrameSequence& frames_;
+  const PictureOptions& options_;
+  const Stop& stop_;
+  const HeadTable* heads_;
+  double height_ = 0;
+};
+
+}  // namespace
+
+void write_frames(const std::filesystem::path& path, FrameSequence& frames,
+                  const PictureOptions& options, const std::function<void(double)>& progress,
+                  const Stop& stop, const HeadTable* heads) {
+  check_frames_name(path);
+  PictureOptions of_file = options;
+  const bool gif = !is_numbered(path);
+  if (gif) of_file.transparent = false;
+  if (!gif && path.extension() != ".png") of_file.scale = kVectorPixels;
+  // Of both passes.
+  const auto done = [&](int frame) {
+    if (progress) progress(static_cast<double>(frame) / (2 * frames.count()));
+  };
+  const auto second = [&](int frame) { done(frames.count() + frame); };
+  Writer writer(frames, of_file, stop, heads);
+  writer.measure(done);
+  if (gif) {
+    write_file(path, writer.gif(second));
+  } else {
+    writer.write_numbered(path, second);
+  }
+  second(frames.count());
+}
+
+}  // namespace attnscope

@@ -1,0 +1,224 @@
+#include "core/view/export/view_data.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/figure/render.h"
+#include "core/tensor/npy.h"
+#include "core/tensor/safetensors.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/range.h"
+#include "core/view/parts/token_axis.h"
+#include "core/view/session.h"
+
+namespace attnscope {
+namespace {
+
+std::string label(const std::vector<std::string>& labels, Index at) {
+  const auto i = static_cast<std::size_t>(at);
+  return i < labels.size() ? labels[i] : std::to_string(at);
+}
+
+struct CellsInSight {
+  Extent rows, columns;
+};
+
+CellsInSight cells_in_sight(const ViewSettings& settings, Index rows, Index columns) {
+  if (!(settings.width > 0) || !(settings.height > 0)) return {{0, rows}, {0, columns}};
+  return {extent_in_sight(settings.row, settings.height, rows),
+          extent_in_sight(settings.column, settings.width, columns)};
+}
+
+std::vector<std::string> part_of(const std::vector<std::string>& labels, const Extent& part) {
+  std::vector<std::string> result;
+  for (Index n = part.first; n < part.last; ++n) result.push_back(label(labels, n));
+  return result;
+}
+
+// A matrix over all of the map's cells, which has its labels, becomes one over some; others stay.
+void keep_in_sight(ViewData::Matrix& matrix, const Trace& trace, const AttentionTap& tap,
+                   const CellsInSight& cells) {
+  const Tensor& all = matrix.values;
+  if (all.dim(-2) != tap.queries() || all.dim(-1) != tap.keys()) return;
+  if (matrix.rows != query_axis(trace, tap).labels) return;
+  if (matrix.columns != key_axis(trace, tap).labels) return;
+  Shape shape = all.shape();
+  shape[shape.size() - 2] = cells.rows.count();
+  shape[shape.size() - 1] = cells.columns.count();
+  if (shape == all.shape()) return;
+  Tensor some(shape);
+  float* to = some.data();
+  for (Index block = 0; block < all.size() / (tap.queries() * tap.keys()); ++block) {
+    for (Index row = cells.rows.first; row < cells.rows.last; ++row) {
+      const float* from = all.data() + (block * tap.queries() + row) * tap.keys();
+      to = std::copy(from + cells.columns.first, from + cells.columns.last, to);
+    }
+  }
+  matrix.values = std::move(some);
+  matrix.rows = part_of(matrix.rows, cells.rows);
+  matrix.columns = part_of(matrix.columns, cells.columns);
+}
+
+void append_number(std::string& csv, float number) {
+  csv += ',';
+  if (std::isnan(number)) return;
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "%.8g", static_cast<double>(number));
+  csv += text.data();
+}
+
+// Where a row stands along the axes before the last two: "3,1,".
+std::string place(const ViewData::Matrix& matrix, Index block) {
+  std::string text;
+  for (Index axis = matrix.values.rank() - 3; axis >= 0; --axis) {
+    text.insert(0, std::to_string(block % matrix.values.dim(axis)) + ",");
+    block /= matrix.values.dim(axis);
+  }
+  return text;
+}
+
+void append_matrix(std::string& csv, const ViewData::Matrix& matrix) {
+  const Index rows = matrix.values.dim(-2), columns = matrix.values.dim(-1);
+  for (std::size_t axis = 0; axis + 2 < matrix.values.shape().size(); ++axis) {
+    csv +=
+        csv_field(axis < matrix.axes.size() ? matrix.axes[axis] : "axis " + std::to_string(axis)) +
+        ",";
+  }
+  const auto rows_axis = static_cast<std::size_t>(matrix.values.rank() - 2);
+  csv += rows_axis < matrix.axes.size() ? csv_field(matrix.axes[rows_axis]) : "query";
+  for (Index c = 0; c < columns; ++c) csv += "," + csv_field(label(matrix.columns, c));
+  csv += "\n";
+  const Index all = matrix.values.size() / columns;
+  for (Index row = 0; row < all; ++row) {
+    csv += place(matrix, row / rows) + csv_field(label(matrix.rows, row % rows));
+    for (Index c = 0; c < columns; ++c) append_number(csv, matrix.values[row * columns + c]);
+    csv += "\n";
+  }
+}
+
+SafetensorsFile safetensors_of(const ViewData& data, const Experiment& experiment) {
+  SafetensorsFile file;
+  for (const ViewData::Matrix& matrix : data.matrices) {
+    if (!file.tensors.emplace(matrix.name, stored(matrix.values)).second) {
+      throw WorkError("two matrices of a view are called " + matrix.name);
+    }
+    file.metadata[matrix.name + ".rows"] = Json(matrix.rows).dump();
+    file.metadata[matrix.name + ".columns"] = Json(matrix.columns).dump();
+  }
+  const ViewData::Matrix& first = data.matrices.front();
+  if (data.matrices.size() == 1 || first.name.starts_with("attention")) {
+    // As own_tensors.h reads them.
+    file.metadata["tokens"] = file.metadata[first.name + ".rows"];
+    file.metadata["key_tokens"] = file.metadata[first.name + ".columns"];
+  }
+  file.metadata["experiment"] = to_json(experiment).dump();
+  return file;
+}
+
+}  // namespace
+
+ViewData::Matrix head_weights(const ViewInput& input, const AttentionTap& tap, Index head,
+                              bool part) {
+  constexpr Index kMostWeights = Index{1} << 28;  // 1 GiB
+  const ViewSettings& settings = part ? input.experiment.view : ViewSettings();
+  const CellsInSight cells = cells_in_sight(settings, tap.queries(), tap.keys());
+  const Index rows = cells.rows.count(), columns = cells.columns.count();
+  if (rows > kMostWeights / std::max<Index>(1, columns)) {
+    throw InputError("the map has " + std::to_string(rows) + " x " + std::to_string(columns) +
+                     " weights, too many to be exported; expected a part of it (--tile)");
+  }
+  ViewData::Matrix matrix{
+      "attention", {}, query_axis(input.trace, tap).labels, key_axis(input.trace, tap).labels};
+  if (tap.kept() || !tap.result.tiles) {
+    matrix.values = tap.attention(head);
+    keep_in_sight(matrix, input.trace, tap, cells);
+    return matrix;
+  }
+  matrix.values = tap.result.tiles->tile({.head = head,
+                                          .row = cells.rows.first,
+                                          .column = cells.columns.first,
+                                          .height = rows,
+                                          .width = columns},
+                                         input.stop);
+  matrix.rows = part_of(matrix.rows, cells.rows);
+  matrix.columns = part_of(matrix.columns, cells.columns);
+  return matrix;
+}
+
+ViewData view_data(const Trace& trace, const Experiment& experiment, const Trace* reference) {
+  const View& shown = view(experiment.view.id);
+  const ViewInput input{.trace = trace,
+                        .experiment = experiment,
+                        .theme = Theme::light(),
+                        .measure = file_text_measure(),
+                        .reference = reference};
+  if (!shown.data) throw InputError(shown.id + ": this view has no numbers to export");
+  ViewData data = shown.data(input);
+  const AttentionTap* tap = shown.zooms ? find_tap(input).tap : nullptr;
+  for (ViewData::Matrix& matrix : data.matrices) {
+    const bool numbers = matrix.values.rank() >= 2 && !matrix.values.empty();
+    if (numbers && tap) {
+      keep_in_sight(matrix, trace, *tap,
+                    cells_in_sight(experiment.view, tap->queries(), tap->keys()));
+    }
+    if (!numbers || matrix.values.empty()) {
+      throw InputError(shown.id + ": there are no numbers to export");
+    }
+  }
+  if (data.matrices.empty()) throw InputError(shown.id + ": there are no numbers to export");
+  return data;
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+std::string to_csv(const ViewData& data) {
+  constexpr Index kMostNumbers = Index{1} << 24;  // some 160 MB of text
+  std::string csv;
+  for (const ViewData::Matrix& matrix : data.matrices) {
+    if (matrix.values.size() <= kMostNumbers) continue;
+    throw InputError(matrix.name + ": " + to_string(matrix.values.shape()) +
+                     " are too many numbers for a table; expected .npy or .safetensors");
+  }
+  for (const ViewData::Matrix& matrix : data.matrices) {
+    if (!csv.empty()) csv += "\n";
+    if (data.matrices.size() > 1) csv += csv_field(matrix.name) + "\n";
+    append_matrix(csv, matrix);
+  }
+  return csv;
+}
+
+bool is_data_name(const std::filesystem::path& path) {
+  const std::string ending = path.extension().string();
+  return ending == ".csv" || ending == ".npy" || ending == ".safetensors";
+}
+
+void write_view_data(const std::filesystem::path& path, const Trace& trace,
+                     const Experiment& experiment, const Trace* reference) {
+  const ViewData data = view_data(trace, experiment, reference);
+  const std::string ending = path.extension().string();
+  if (ending == ".csv") {
+    write_file(path, to_csv(data));
+  } else if (ending == ".safetensors") {
+    write_safetensors(path, safetensors_of(data, experiment));
+  } else if (data.matrices.size() == 1) {
+    write_npy(path, stored(data.matrices.front().values));
+  } else {
+    throw InputError(path.string() + ": a .npy file holds one array, this view has " +
+                     std::to_string(data.matrices.size()) + "; expected .csv or .safetensors");
+  }
+}
+
+}  // namespace attnscope

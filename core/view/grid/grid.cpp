@@ -1,0 +1,312 @@
+// All layers and heads at once, as thumbnails.
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/experiment/head_table.h"
+#include "core/figure/plain_text.h"
+#include "core/view/grid/grid_cells.h"
+#include "core/view/map/map_values.h"
+#include "core/view/parts/colour_bar.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/range.h"
+#include "core/view/parts/token_axis.h"
+#include "core/view/view_list.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kLeastThumbnail = 2;  // pixels
+constexpr double kPoolNote = 1.6;      // em: the line below thumbnails with too few pixels
+
+// Of sorted numbers: as many digits as tell neighbours apart that are not the same, up to a few.
+// Heads that were not measured have no number to tell apart.
+int digits_of(const std::vector<Thumbnail>& list) {
+  constexpr int kFewest = 2, kMost = 4;
+  for (int digits = kFewest; digits < kMost; ++digits) {
+    const bool apart =
+        std::adjacent_find(list.begin(), list.end(), [&](const auto& a, const auto& b) {
+          if (std::isnan(a.measure) || std::isnan(b.measure)) return false;
+          return a.measure != b.measure && fixed(a.measure, digits) == fixed(b.measure, digits);
+        }) == list.end();
+    if (apart) return digits;
+  }
+  return kMost;
+}
+
+// Which head a thumbnail shows, and its number.
+void draw_labels(Page& page, const GridRaster& raster, const std::vector<Thumbnail>& list) {
+  if (raster.label <= 0) return;
+  const int digits = digits_of(list);
+  for (const Thumbnail& thumbnail : list) {
+    const std::optional<Box> box = raster.box_of(thumbnail.layer, thumbnail.head);
+    if (!box) continue;
+    const std::string at = std::to_string(thumbnail.layer) + "·" + std::to_string(thumbnail.head);
+    const auto number_of = [&](int decimals) {
+      return std::isnan(thumbnail.measure) ? "–" : fixed(thumbnail.measure, decimals);
+    };
+    const double narrow = page.width_of(at + "  " + number_of(digits), page.small());
+    // Fewer digits rather than no name.
+    const std::string number = number_of(narrow <= box->width ? digits : 2);
+    const double y = box->y - raster.label / 2;
+    if (page.width_of(at + "  " + number, page.small()) <= box->width) {
+      page.faint_text({box->x, y}, at, page.small());
+      page.text({box->right(), y}, number, page.small(), Align::End);
+    } else {
+      page.text({box->x + box->width / 2, y}, page.ellipsised(number, page.small(), box->width),
+                page.small(), Align::Middle);
+    }
+  }
+}
+
+// "layer" down the left and "head" along the top, with numbers that thin out.
+void draw_headers(Page& page, const GridRaster& raster, const Box& all) {
+  const double em = page.em(), size = em;
+  const double header = kGridHeader * em;
+  const auto layers = static_cast<Index>(raster.rows.size());
+  const auto heads = static_cast<Index>(raster.columns());
+  const Index row_step = label_step(raster.step_y(), 1.2 * em);
+  for (Index layer = 0; layer < layers; layer += row_step) {
+    const Box box = raster.box(layer, 0);
+    page.text({all.x - 0.5 * em, box.y + box.height / 2}, std::to_string(layer), size, Align::End);
+  }
+  const double widest = page.width_of(std::to_string(heads - 1), size) + 0.5 * em;
+  const Index column_step = label_step(raster.step_x(), widest);
+  for (Index head = 0; head < heads; head += column_step) {
+    const Box box = raster.box(0, head);
+    page.text({box.x + box.width / 2, all.y - 0.8 * em}, std::to_string(head), size, Align::Middle);
+  }
+  page.faint_text({all.x - header + 0.6 * em, all.y + all.height / 2}, "layer", size, Align::Middle,
+                  90);
+  page.faint_text({all.x + all.width / 2, all.y - header + 0.9 * em}, "head", size, Align::Middle);
+}
+
+// The head that is looked at, and the one under the pointer.
+void draw_marks(Page& page, const GridRaster& raster) {
+  const ViewSettings& view = page.input().experiment.view;
+  const auto outline = [&](Index layer, Index head, const Colour& colour) {
+    const std::optional<Box> found = raster.box_of(layer, head);
+    if (!found) return;
+    const Box box = *found;
+    const double out = std::min(1.5, raster.gap / 2);
+    page.add(OutlinedBox{
+        {box.x - out, box.y - out, box.width + 2 * out, box.height + 2 * out}, colour, 2});
+  };
+  const bool chosen = !page.input().framed;  // of no interest in a file
+  if (chosen) outline(view.layer, view.head, page.theme().accent);
+  if (!page.input().pointer) return;
+  if (const auto hit = raster.at(*page.input().pointer)) {
+    outline(hit->layer, hit->head, page.theme().text);
+    if (page.input().framed) {  // in front of an audience nothing else says which it is
+      page.tag(*page.input().pointer,
+               "layer " + std::to_string(hit->layer) + ", head " + std::to_string(hit->head),
+               raster.all());
+    }
+  }
+}
+
+// The bar's titles: many words, then fewer.
+std::vector<std::string> bar_titles(const ViewInput& input, bool own_scale) {
+  const Values options = view_values(input.experiment.view, "grid");
+  const ColourRange::Scale scale = scale_of(options);
+  if (scale == ColourRange::Scale::Rank) {
+    return own_scale ? std::vector<std::string>{"rank within the map", "rank"}
+                     : std::vector<std::string>{"attention weight by rank", "by rank", "rank"};
+  }
+  const std::string log = scale == ColourRange::Scale::Log ? " (log)" : "";
+  if (own_scale) return {"share of the map's largest" + log, "share" + log};
+  return {"attention weight" + log, "weight" + log};
+}
+
+// How the maps are to be read.
+std::string about(const ViewInput& input, bool own_scale) {
+  std::string text = layers_and_heads(input.trace) +
+                     "; each map shows how much a query (row) attends to a key (column)";
+  if (own_scale)
+    text += ", each on a scale of its own, where rows that see a single key do not count";
+  if (view_values(input.experiment.view, "grid").flag("hide_first")) {
+    text += "; the first token's column is hidden";
+  }
+  return text + ".";
+}
+
+ViewLayout lay_out(const ViewInput& input) {
+  Page page(input);
+  std::vector<Thumbnail> list = thumbnails(input.trace);
+  if (list.empty()) {
+    const Found found = find_tap(input);
+    return page.message(found.headline, found.advice);
+  }
+  const GridOrder order = ordered(input, list);
+  if (list.empty()) {
+    return page.message("No head passes the filter",
+                        "None of the " + std::to_string(order.all) + " heads has such a " +
+                            order.measure->label + ". Widen the limits.");
+  }
+  const bool own_scale = input.experiment.view.normalise;
+  Box inside =
+      page.frame(picture_title(input.trace), caption(input.trace, about(input, own_scale)));
+  const auto place = [&] {
+    return order.measure != nullptr ? place_sorted(page, inside, list)
+                                    : place_layers(page, inside, list);
+  };
+  GridRaster raster = place();
+  const bool pooled = is_pooled(input, raster, list);
+  if (pooled) {  // and still is in somewhat smaller thumbnails
+    inside.height -= kPoolNote * page.em();
+    raster = place();
+  }
+  if (!(raster.width >= kLeastThumbnail && raster.height >= kLeastThumbnail)) {
+    return no_space(page);
+  }
+  const Box all = raster.all();
+  const Box maps{all.x, all.y + raster.label, all.width, all.height - raster.label};
+  const GridMaps grid = grid_maps(input, raster, list);
+  for (const HeatMap& cells : grid.cells) {
+    page.add(cells);
+    page.add(OutlinedBox{cells.box, page.theme().line, 1});
+  }
+  if (order.measure != nullptr) {
+    draw_labels(page, raster, list);
+    page.faint_text({all.x, all.y - kGridSortNote * page.em() / 2},
+                    page.fitting(order.notes, page.small(), inside.right() - all.x), page.small());
+  } else {
+    draw_headers(page, raster, all);
+  }
+  draw_marks(page, raster);
+  draw_colour_bar(page, {maps.right(), maps.y, colour_bar_width(page), maps.height}, grid.range,
+                  bar_titles(input, own_scale));
+  double bottom = all.bottom();
+  if (pooled) {
+    page.faint_text({all.x, bottom + kPoolNote * page.em() / 2},
+                    page.fitting({"more cells than pixels: each pixel shows its largest weight",
+                                  "each pixel shows its largest", "max-pooled"},
+                                 page.small(), inside.right() - all.x),
+                    page.small());
+    bottom += kPoolNote * page.em();
+  }
+  ViewLayout layout;
+  layout.list = page.take(bottom);
+  layout.pending = pending_text(grid.exact);
+  layout.hit = [raster](Point p) { return raster.at(p); };
+  return layout;
+}
+
+// All heads of a layer.  [h, L_q, L_k]
+ViewData::Matrix layer_data(const ViewInput& input, Index layer) {
+  ViewData::Matrix matrix{"attention." + std::to_string(layer), {}, {}, {}, {"head"}};
+  const Index heads = input.trace.head_count(layer);
+  for (Index head = 0; head < heads; ++head) {
+    Index in_group = 0;
+    const AttentionTap* tap = input.trace.find(layer, head, &in_group);
+    if (tap == nullptr) continue;
+    const Tensor one = tap->attention(in_group);
+    if (!matrix.values.defined()) {
+      matrix.values = Tensor::zeros({heads, one.dim(0), one.dim(1)});
+      matrix.rows = query_axis(input.trace, *tap).labels;
+      matrix.columns = key_axis(input.trace, *tap).labels;
+    }
+    if (one.dim(0) != matrix.values.dim(1) || one.dim(1) != matrix.values.dim(2)) {
+      throw InputError("grid: the heads of layer " + std::to_string(layer) +
+                       " have maps of different sizes; export them one by one");
+    }
+    std::copy(one.begin(), one.end(), matrix.values.data() + head * one.size());
+  }
+  return matrix;
+}
+
+// [layers, h, L_q, L_k] where all layers are alike, otherwise a layer each.
+ViewData data(const ViewInput& input) {
+  ViewData data;
+  bool alike = true;
+  for (Index layer = 0; layer < input.trace.layer_count(); ++layer) {
+    data.matrices.push_back(layer_data(input, layer));
+    alike &= data.matrices.back().values.shape() == data.matrices.front().values.shape();
+  }
+  if (data.matrices.empty()) throw InputError("grid: there is no attention to export");
+  if (!alike) return data;
+  const Tensor& first = data.matrices.front().values;
+  Tensor all({static_cast<Index>(data.matrices.size()), first.dim(0), first.dim(1), first.dim(2)});
+  float* to = all.data();
+  for (const ViewData::Matrix& matrix : data.matrices) {
+    to = std::copy(matrix.values.begin(), matrix.values.end(), to);
+  }
+  ViewData::Matrix joined = std::move(data.matrices.front());
+  joined.name = "attention";
+  joined.values = all;
+  joined.axes = {"layer", "head"};
+  return {{std::move(joined)}};
+}
+
+std::vector<Parameter> parameters() {
+  using Kind = Parameter::Kind;
+  std::vector<std::string> orders{"layer"}, labels{"layer"};
+  for (const HeadMeasure& measure : head_measures()) {
+    orders.push_back(measure.id);
+    labels.push_back(measure.label);
+  }
+  const auto limit = [](const char* key, const char* label, const char* help, double initial) {
+    constexpr double kMost = 1e6, kSlider = 1;
+    return Parameter{.key = key,
+                     .label = label,
+                     .help = help,
+                     .kind = Kind::Real,
+                     .optional = true,
+                     .left_out = "none",
+                     .initial = initial,
+                     .least = 0,
+                     .most = kMost,
+                     .slider_least = 0,
+                     .slider_most = kSlider};
+  };
+  return {{.key = "sort",
+           .label = "Sort by",
+           .help = "The order of the heads: by layer, or by what they do (see attnscope statistics "
+                   "--help).",
+           .kind = Kind::Choice,
+           .initial = std::string("layer"),
+           .choices = orders,
+           .choice_labels = labels},
+          {.key = "ascending",
+           .label = "Lowest first",
+           .help = "Sort from the lowest number to the highest.",
+           .kind = Kind::Flag,
+           .initial = false},
+          scale_parameter(),
+          hide_first_parameter(),
+          limit("at_least", "At least", "Leave out heads with a lower number.", 0.2),
+          limit("at_most", "At most", "Leave out heads with a higher number.", 0.8)};
+}
+
+// What a limit can be worth: a share, or as many tokens or bits as the text has.
+double largest_measure(const std::string& sort, const Trace* trace) {
+  const auto tokens = trace != nullptr ? static_cast<double>(trace->tokens.size()) : 1;
+  if (sort == "distance") return std::max(1.0, tokens);
+  if (sort == "entropy") return std::max(1.0, std::ceil(std::log2(std::max(1.0, tokens))));
+  return 1;
+}
+
+void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
+  const std::string sort = view_values(settings, "grid").choice("sort");
+  for (Parameter& parameter : controls.parameters) {
+    const bool limit = parameter.kind == Parameter::Kind::Real;
+    if (limit) parameter.slider_most = largest_measure(sort, trace);
+    if (sort == "layer" && (limit || parameter.key == "ascending")) {
+      controls.idle[parameter.key] =
+          "Heads in the order of their layers are not measured: choose "
+          "another beside “Sort by”.";
+    }
+  }
+}
+
+}  // namespace
+
+View grid_view() {
+  View view{"grid", "Grid", "All layers and heads at once; a click opens one.", false, lay_out};
+  view.parameters = parameters();
+  view.data = data;
+  view.restrict_controls = restrict_controls;
+  return view;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,115 @@
+#include "core/view/grid/grid_order.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "core/base/error.h"
+#include "core/figure/plain_text.h"
+#include "core/view/map/map_values.h"
+
+namespace attnscope {
+namespace {
+
+// The numbers of this run, kept between layouts.
+HeadTable table_of_run(const ViewInput& input) {
+  const std::vector<HeadMeasure>& measures = head_measures();
+  const auto width = static_cast<Index>(measures.size()) + 2;
+  const auto make = [&] {
+    const HeadTable table = head_table(input.trace);
+    Tensor numbers({static_cast<Index>(table.rows.size()), width});
+    for (Index i = 0; i < numbers.dim(0); ++i) {
+      const HeadTable::Row& row = table.rows[static_cast<std::size_t>(i)];
+      numbers(i, 0) = static_cast<float>(row.layer);
+      numbers(i, 1) = static_cast<float>(row.head);
+      for (std::size_t m = 0; m < measures.size(); ++m) {
+        numbers(i, static_cast<Index>(m) + 2) =
+            static_cast<float>(row.statistics.*measures[m].value);
+      }
+    }
+    return numbers;
+  };
+  const Tensor numbers = input.cache != nullptr
+                             ? input.cache->matrix(source_of(input.trace), "head table", make)
+                             : make();
+  HeadTable table;
+  for (Index i = 0; i < numbers.dim(0); ++i) {
+    HeadTable::Row row{static_cast<Index>(numbers(i, 0)), static_cast<Index>(numbers(i, 1)), {}};
+    for (std::size_t m = 0; m < measures.size(); ++m) {
+      row.statistics.*measures[m].value =
+          static_cast<double>(numbers(i, static_cast<Index>(m) + 2));
+    }
+    table.rows.push_back(row);
+  }
+  return table;
+}
+
+bool passes(const Values& options, double measure) {
+  if (options.has("at_least") && !(measure >= options.real("at_least"))) return false;
+  return !options.has("at_most") || measure <= options.real("at_most");
+}
+
+}  // namespace
+
+std::vector<Thumbnail> thumbnails(const Trace& trace) {
+  std::vector<Thumbnail> list;
+  for (Index layer = 0; layer < trace.layer_count(); ++layer) {
+    for (Index head = 0; head < trace.head_count(layer); ++head) {
+      Index in_group = 0;
+      const AttentionTap* tap = trace.find(layer, head, &in_group);
+      if (tap != nullptr && tap->queries() > 0 && tap->keys() > 0) {
+        list.push_back({layer, head, tap, in_group});
+      }
+    }
+  }
+  return list;
+}
+
+GridOrder ordered(const ViewInput& input, std::vector<Thumbnail>& list) {
+  GridOrder order;
+  order.all = list.size();
+  const Values options = view_values(input.experiment.view, "grid");
+  const std::string& by = options.choice("sort");
+  const auto found = std::ranges::find(head_measures(), by, &HeadMeasure::id);
+  if (found == head_measures().end()) return order;
+  order.measure = &*found;
+  const std::string& file = input.experiment.view.statistics_file;
+  const bool of_file = !file.empty() && input.heads != nullptr;
+  const bool whole =
+      std::all_of(list.begin(), list.end(), [](const Thumbnail& t) { return is_whole(*t.tap); });
+  if (!of_file && !whole) {
+    throw InputError(
+        "The maps of a text this long are not kept, and so its heads are not measured; "
+        "measure them over a file of texts, or sort by layer.");
+  }
+  const HeadTable table = of_file ? *input.heads : table_of_run(input);
+  for (Thumbnail& thumbnail : list) {
+    const HeadStatistics* statistics = table.find(thumbnail.layer, thumbnail.head);
+    thumbnail.measure = statistics != nullptr ? statistics->*found->value
+                                              : std::numeric_limits<double>::quiet_NaN();
+  }
+  std::erase_if(list, [&](const Thumbnail& t) { return !passes(options, t.measure); });
+  const bool ascending = options.flag("ascending");
+  std::stable_sort(list.begin(), list.end(), [&](const Thumbnail& a, const Thumbnail& b) {
+    if (std::isnan(a.measure) || std::isnan(b.measure)) {
+      return !std::isnan(a.measure) && std::isnan(b.measure);
+    }
+    return ascending ? a.measure < b.measure : a.measure > b.measure;
+  });
+  const std::string name = std::filesystem::path(file).filename().string();
+  order.over = of_file        ? name + " (" + grouped(table.tokens) + " tokens)"
+               : file.empty() ? "this text"
+                              : "this text; " + name + " is not measured yet";
+  const std::string by_what = "By " + found->label, first = ascending ? "lowest" : "highest";
+  std::string count;
+  if (list.size() < order.all) {
+    count = ": " + std::to_string(list.size()) + " of " + std::to_string(order.all) + " heads";
+  }
+  const std::string words = by_what + " over " + order.over + ", " + first + " first" + count;
+  const std::string named = "; named layer·head";
+  order.notes = {words + named, by_what + named, by_what + ", " + first + " first", by_what};
+  return order;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,69 @@
+// Where the thumbnails of the grid lie.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/view/grid/grid_order.h"
+#include "core/view/parts/page.h"
+
+namespace attnscope {
+
+constexpr double kGridHeader = 3.3;    // em: the title and the numbers beside the thumbnails
+constexpr double kGridSortNote = 1.8;  // em: the line above sorted thumbnails
+
+// Small enough to be copied into the hit test.
+struct GridRaster {
+  double x = 0, y = 0;           // of the first thumbnail
+  double width = 0, height = 0;  // of a thumbnail
+  double gap = 0;
+  double label = 0;  // height of the label above each; 0: they stand in rows of layers
+  // [row][column]: layer and head. Layers as rows, or row after row by rank.
+  std::vector<std::vector<std::pair<Index, Index>>> rows;
+
+  double step_x() const { return width + gap; }
+  double step_y() const { return height + gap + label; }
+  Box box(Index row, Index column) const {
+    return {x + static_cast<double>(column) * step_x(),
+            y + label + static_cast<double>(row) * step_y(), width, height};
+  }
+  std::size_t columns() const {
+    std::size_t most = 0;
+    for (const auto& row : rows) most = std::max(most, row.size());
+    return most;
+  }
+  Box all() const {
+    return {x, y, static_cast<double>(columns()) * step_x() - gap,
+            static_cast<double>(rows.size()) * step_y() - gap};
+  }
+  std::optional<Hit> at(Point p) const {
+    const double row = std::floor((p.y - y) / step_y()), column = std::floor((p.x - x) / step_x());
+    if (!(row >= 0 && row < static_cast<double>(rows.size()) && column >= 0)) return std::nullopt;
+    const auto& heads = rows[static_cast<std::size_t>(row)];
+    if (!(column < static_cast<double>(heads.size()))) return std::nullopt;
+    if (!box(static_cast<Index>(row), static_cast<Index>(column)).contains(p)) return std::nullopt;
+    const auto [layer, head] = heads[static_cast<std::size_t>(column)];
+    if (head < 0) return std::nullopt;
+    return Hit{layer, head, -1, -1};
+  }
+  std::optional<Box> box_of(Index layer, Index head) const {
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      for (std::size_t column = 0; column < rows[row].size(); ++column) {
+        if (rows[row][column] == std::pair{layer, head}) {
+          return box(static_cast<Index>(row), static_cast<Index>(column));
+        }
+      }
+    }
+    return std::nullopt;
+  }
+};
+
+// Layers from top to bottom, heads from left to right.
+GridRaster place_layers(const Page& page, const Box& inside, const std::vector<Thumbnail>& list);
+// Row after row in the list's order, in as many columns as make thumbnails largest.
+GridRaster place_sorted(const Page& page, const Box& inside, const std::vector<Thumbnail>& list);
+
+}  // namespace attnscope

@@ -1,0 +1,542 @@
+// What depends on a head, a layer, a pair, a token: the run with a person's changes beside the run
+// without them.
+#include <algorithm>
+#include <cmath>
+
+#include "core/figure/plain_text.h"
+#include "core/model/sample.h"
+#include "core/view/intervene/intervene_clicks.h"
+#include "core/view/intervene/intervene_data.h"
+#include "core/view/intervene/intervene_parts.h"
+#include "core/view/parts/colour_bar.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/fact_table.h"
+#include "core/view/parts/focus.h"
+#include "core/view/parts/matrix_plot.h"
+#include "core/view/parts/prediction_words.h"
+#include "core/view/parts/range.h"
+#include "core/view/parts/token_bars.h"
+#include "core/view/view_list.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kMostAspect = 4;     // of a map
+constexpr double kLargestCell = 5;    // em
+constexpr double kLeastMap = 3.5;     // em
+constexpr double kLeastLabels = 4.2;  // em of the tokens beside and above the maps
+constexpr double kHeading = 1.9;      // em above a map
+constexpr double kGap = 1.6;          // em between parts of the picture
+constexpr double kLeastBars = 15;     // em: width of what stands beside the maps
+constexpr double kMostBars = 34;      // em
+constexpr std::size_t kTokens = 8;    // bars, at most
+constexpr std::size_t kLeastTokens = 4;
+constexpr double kGivenWay = 0.65;   // of the maps' width that must be left where more bars show
+constexpr double kNote = 1.4;        // em: what has no space
+constexpr std::size_t kParts = 3;    // beside the maps: switches, bars, facts
+constexpr double kChipLine = 1.9;    // em
+constexpr double kLeastHeight = 28;  // em, from which on the chips have a place of their own
+constexpr double kShares[] = {0.42, 0.36, 0.3, 0.26, 0.22, 0.18};  // of the space, for these
+
+// The likeliest of both runs by turns, so that what comes now is there however few have space.
+std::vector<std::int32_t> likeliest_of_both(const std::vector<double>& before,
+                                            const std::vector<double>& after, std::size_t count) {
+  const auto most = static_cast<Index>(count);
+  const std::vector<Candidate> sides[] = {likeliest(after, most), likeliest(before, most)};
+  std::vector<std::int32_t> ids;
+  for (std::size_t n = 0; n < count; ++n) {
+    for (const std::vector<Candidate>& side : sides) {
+      if (n >= side.size() || ids.size() >= count) continue;
+      if (std::find(ids.begin(), ids.end(), side[n].id) == ids.end()) ids.push_back(side[n].id);
+    }
+  }
+  return ids;
+}
+
+TokenName token_name(const Trace& trace) {
+  return [&trace](std::int32_t id) { return trace.tokenizer ? token_label(trace, id) : ""; };
+}
+
+class Interventional {
+ public:
+  explicit Interventional(const ViewInput& input)
+      : input_(input),
+        page_(input),
+        settings_(input.experiment.view),
+        runs_(input),
+        before_(runs_.before),
+        after_(runs_.after) {}
+
+  ViewLayout lay_out() {
+    const Found& after = runs_.second_head;
+    const Found& before = runs_.first_head;
+    if (after.tap == nullptr) return page_.message(after.headline, after.advice);
+    if (after_.given) {
+      return page_.message("Nothing to intervene in",
+                           "The file holds attention alone, and no model that could be run again "
+                           "with a change. Choose a model and a text.");
+    }
+    if (runs_.pending) return page_.message(before.headline, before.advice);
+    if (before.tap == nullptr)
+      return page_.message(runs_.first + ": " + before.headline, before.advice);
+    const Box inside = page_.frame(picture_title(after_) + " · interventions", caption_text());
+    foresees_ = after_.logits.defined();
+    facts_ = facts();
+    take_axes();
+    if (!place(inside)) return no_space(page_);
+    draw_maps(before, after);
+    draw_board();
+    draw_bars();
+    draw_facts();
+    draw_candidates();
+    draw_note();
+    return finish();
+  }
+
+ private:
+  double em() const { return page_.em(); }
+
+  Index position() const { return shown_position(settings_, after_); }
+
+  std::string caption_text() const {
+    std::string changes;
+    for (const Intervention& i : input_.experiment.interventions) {
+      changes += (changes.empty() ? "" : "; ") + describe(i, token_name(after_));
+    }
+    const std::string what = changes.empty() ? "nothing is changed." : changes + ".";
+    const auto place = [](const char* layer, const ViewSettings& view) {
+      return layer + std::to_string(view.layer) + ", head " + std::to_string(view.head);
+    };
+    if (!runs_.compared) {
+      return caption(after_, place("Layer ", settings_) + ", before and after: " + what);
+    }
+    const ViewSettings& b = runs_.first_view;
+    const bool same_head = b.layer == settings_.layer && b.head == settings_.head;
+    return caption(after_, place("Layer ", b) + ", in B (" + before_.model +
+                               ", what is compared with: not the run before A's changes) and " +
+                               (same_head ? "" : place("layer ", settings_) + ", ") +
+                               "in A: " + what);
+  }
+
+  std::vector<Fact> facts() const {
+    return {{"Bits per token", bits_per_token_words(before_), bits_per_token_words(after_)},
+            {"Perplexity", perplexity_words(before_), perplexity_words(after_)}};
+  }
+
+  // Beside or below the maps, as wide or high as leaves the largest maps of those that leave out
+  // least; the maps themselves go last.
+  bool place(const Box& inside) {
+    Box all = inside;
+    // Their place is kept while no token is selected, so that selecting one moves nothing.
+    if (!input_.framed && (settings_.pinned_query >= 0 || all.height >= kLeastHeight * em())) {
+      candidates_ = {inside.x, inside.bottom() - kChipLine * em(), inside.width, kChipLine * em()};
+      all.height -= kChipLine * em() + 0.5 * em();
+    }
+    for (std::size_t lost = 0; lost <= kParts; ++lost) {
+      Box rest = all;
+      note_ = {};
+      if (lost > 0 || (runs_.compared && !input_.framed)) reserve_note(rest);
+      if (const std::optional<Division> best = with_bars(rest, lost)) {
+        divide(rest, *best);
+        return place_maps();
+      }
+    }
+    maps_ = all;
+    reserve_note(maps_);
+    others_ = place_row(page_, {}, {after_, facts_, foresees_});  // all of them are missing
+    stacked_ = false;
+    return place_maps();
+  }
+
+  // How the maps share the space with everything else.
+  struct Division {
+    bool beside = false;   // the rest is to the right of the maps, not below
+    double share = 0;      // of the width or height, for the rest
+    bool stacked = false;  // the maps are one above the other
+    double width = 0;      // of a map
+  };
+
+  // As many bars as say what comes next, up to kLeastTokens, where the maps give way only a little.
+  std::optional<Division> with_bars(const Box& rest, std::size_t lost) {
+    std::optional<Division> best = largest_maps(rest, lost, 0);
+    if (!best || !foresees_) return best;
+    for (std::size_t bars = kLeastTokens; bars > 1; --bars) {
+      const std::optional<Division> division = largest_maps(rest, lost, bars);
+      if (division && division->width >= kGivenWay * best->width) return division;
+    }
+    return best;
+  }
+
+  // The division that loses at most so many parts, shows so many bars and has the largest maps; of
+  // such whose maps are nearly as large the one with most space for the rest.
+  std::optional<Division> largest_maps(const Box& rest, std::size_t lost, std::size_t bars) {
+    constexpr double kNearly = 1.04;
+    std::optional<Division> best;
+    double widest = 0;
+    for (const bool stacked : {false, true}) {
+      if (stacked && input_.tight) continue;  // such a picture would be long
+      for (const bool beside : {false, true}) {
+        for (const double share : kShares) {
+          const Division division{beside, share, stacked, 0};
+          divide(rest, division);
+          const double least = kNearly * widest;
+          if (bars_in(page_, others_.bars) < bars) continue;
+          if (others_.missing.size() > lost || widest_map() <= least || !place_maps()) continue;
+          if (left_.plot.width <= least) continue;
+          best = division;
+          widest = best->width = left_.plot.width;
+        }
+      }
+    }
+    return best;
+  }
+
+  // Places what is beside or below the maps, and leaves them the rest.
+  void divide(const Box& rest, const Division& division) {
+    const OtherContent content{after_, facts_, foresees_};
+    stacked_ = division.stacked;
+    maps_ = rest;
+    Box others = rest;
+    if (division.beside) {
+      const double least = std::min(kLeastBars * em(), 0.36 * rest.width);
+      others.width = std::clamp(division.share * rest.width, least, kMostBars * em());
+      others.x = rest.right() - others.width;
+      maps_.width -= others.width + kGap * em();
+      others_ = place_column(page_, others, content);
+    } else {
+      others.height = division.share * rest.height;
+      others_ = place_row(page_, others, content);
+      const double taken = others_.bottom - others.y;
+      move_down(others_, rest.bottom() - others_.bottom);
+      maps_.height -= taken + kGap * em();
+    }
+    others_below_ = !division.beside;
+  }
+
+  // A line at the end of `rest` for what has no space, or for what B is.
+  void reserve_note(Box& rest) {
+    rest.height -= kNote * em();
+    note_ = {rest.x, rest.bottom(), rest.width, kNote * em()};
+  }
+
+  void draw_note() {
+    const std::vector<std::string>& names = others_.missing;
+    std::vector<std::string> candidates;
+    if (!names.empty()) {
+      std::string list = names.front();
+      for (std::size_t n = 1; n < names.size(); ++n) {
+        list += (n + 1 < names.size() ? ", " : " and ") + names[n];
+      }
+      candidates = {"No space for " + list + ": make the picture larger.", "No space for " + list,
+                    "Some parts have no space"};
+    } else if (runs_.compared && !input_.framed) {  // in a file the caption says it
+      candidates = {
+          "B is the run compared with, not this one before its changes. End the comparison to see "
+          "what they change.",
+          "B is not this run before its changes: end the comparison for that.",
+          "B is not this run before its changes", "B: another run"};
+    }
+    if (candidates.empty()) return;
+    page_.faint_text({note_.x, note_.y + note_.height / 2},
+                     page_.fitting(candidates, page_.small(), note_.width), page_.small());
+  }
+
+  void take_axes() {
+    const auto take = [&](MatrixPlot& m, const Trace& trace, const AttentionTap& tap) {
+      m.scale = input_.scale;
+      m.rows = query_axis(trace, tap);
+      m.columns = key_axis(trace, tap);
+      set_visible(m, cell_window(settings_));
+      // Whose candidates are on offer.
+      if (!input_.framed && settings_.pinned_query < m.rows.count()) {
+        m.pinned_row = settings_.pinned_query;
+      }
+    };
+    take(left_, before_, *runs_.first_head.tap);
+    take(right_, after_, *runs_.second_head.tap);
+  }
+
+  // Of a map: width to height.
+  double aspect() const {
+    const auto keys = static_cast<double>(left_.columns.count());
+    const auto queries = static_cast<double>(left_.rows.count());
+    return std::clamp(keys / queries, 1 / kMostAspect, kMostAspect);
+  }
+
+  // What maps cannot be wider than, whatever their axes take.
+  double widest_map() const {
+    const double columns = stacked_ ? 1 : 2, rows = stacked_ ? 2 : 1;
+    const double around = kHeading * em() + level_colour_bar_height(page_);
+    return std::min(maps_.width / columns, (maps_.height / rows - around) * aspect());
+  }
+
+  bool place_maps() {
+    const bool shared = same_tokens(before_, after_);
+    const double share = 0.2 * std::min(maps_.width, maps_.height);
+    const double most =
+        std::clamp(share, std::min(kLeastLabels * em(), 0.3 * maps_.width), 10 * em());
+    left_.left = axis_depth_left(page_, left_.rows, most);
+    right_.left = shared ? left_.left : axis_depth_left(page_, right_.rows, most);
+    right_.row_labels = stacked_ || !shared;
+    if (stacked_) left_.left = right_.left = std::max(left_.left, right_.left);
+    if (!right_.row_labels) right_.left = 0;
+    const auto keys = static_cast<double>(left_.columns.count());
+    const double gap = kGap * em(), columns = stacked_ ? 1 : 2, rows = stacked_ ? 2 : 1;
+    const double sides = stacked_ ? left_.left : left_.left + gap + right_.left;
+    double width = std::min((maps_.width - sides) / columns, keys * kLargestCell * em());
+    left_.top = right_.top = axis_depth_top(page_, left_.columns, std::max(width, em()), most);
+    const double below = 0.6 * em() + level_colour_bar_height(page_);
+    const double above = kHeading * em() + left_.top;
+    const double around = rows * (above + below) + (stacked_ ? gap : 0);
+    width = std::min(width, (maps_.height - around) / rows * aspect());
+    const double height = width / aspect();
+    if (width < kLeastMap * em() || height <= 0) return false;
+    const double x = maps_.x + (maps_.width - sides - columns * width) / 2;
+    const double spare = page_.spare_above(maps_.height, around + rows * height);
+    left_.plot = {x + left_.left, maps_.y + spare + above, width, height};
+    const double beyond = left_.plot.right() + gap + right_.left;
+    const double lower = left_.plot.bottom() + below + gap + above;
+    right_.plot = {stacked_ ? left_.plot.x : beyond, stacked_ ? lower : left_.plot.y, width,
+                   height};
+    maps_bottom_ = right_.plot.bottom() + below;
+    hover();
+    // Where the picture ends with its content the rest moves up to the maps.
+    if (others_below_ && input_.framed && input_.tight && maps_.bottom() > maps_bottom_) {
+      move_down(others_, maps_bottom_ - maps_.bottom());
+    }
+    return true;
+  }
+
+  void hover() {
+    if (!input_.pointer) return;
+    for (const MatrixPlot* m : {&left_, &right_}) {
+      const auto [row, column] = pair_at(*m)(*input_.pointer);
+      if (row < 0) continue;
+      left_.hovered_row = right_.hovered_row = row;
+      left_.hovered_column = right_.hovered_column = column;
+    }
+  }
+
+  void draw_maps(const Found& before, const Found& after) {
+    const bool off = is_off(input_.experiment.interventions, settings_.layer, settings_.head) ||
+                     is_off(input_.experiment.interventions, settings_.layer);
+    std::vector<std::string> remarks;
+    if (off) remarks = {"switched off: its output is not used", "switched off", "off"};
+    draw_map(left_, before, runs_.first, first_colour(), {});
+    draw_map(right_, after, runs_.second, second_colour(), remarks);
+    for (const Intervention& i : input_.experiment.interventions) draw_mark(i);
+  }
+
+  void draw_map(const MatrixPlot& m, const Found& found, const std::string& badge, Colour colour,
+                const std::vector<std::string>& remarks) {
+    HeatMap cells = matrix_cells(m);
+    exact_ = std::min(exact_, set_cells(cells, input_, *found.tap, found.head).exact);
+    const ColourRange range = colour_range(input_, cells, is_signed(*found.tap, found.head));
+    cells.least = range.least;
+    cells.most = range.most;
+    cells.colour_map = range.colour_map;
+    page_.add(cells);
+    draw_matrix_frame(page_, m, {});
+    const double y = m.plot.y - m.top - 0.45 * kHeading * em();
+    const double x = m.plot.x + draw_badge(page_, {m.plot.x, y}, badge, colour) + 0.5 * em();
+    page_.faint_text({x, y}, page_.fitting(remarks, em(), m.plot.right() - x), em());
+    std::vector<std::string> names{"attention weight", "weight"};
+    if (m.pooled()) names.insert(names.begin(), "attention weight, each pixel its largest");
+    draw_level_colour_bar(page_, {m.plot.x, m.plot.bottom() + 0.6 * em()}, m.plot.width, range,
+                          names);
+  }
+
+  // Outlines what is forbidden (crossed out) or forced in the shown head.
+  void draw_mark(const Intervention& i) {
+    const bool of_pairs =
+        i.kind == Intervention::Kind::Forbid || i.kind == Intervention::Kind::Force;
+    const bool here =
+        (i.layer < 0 || i.layer == settings_.layer) && (i.head < 0 || i.head == settings_.head);
+    if (!of_pairs || !here) return;
+    const MatrixPlot& m = right_;
+    const double cell_width = m.plot.width / m.width, cell_height = m.plot.height / m.height;
+    const double first = i.query >= 0 ? static_cast<double>(i.query) : 0;
+    const double rows = i.query >= 0 ? 1 : static_cast<double>(m.rows.count());
+    const Box box{m.plot.x + (static_cast<double>(i.key) - m.column) * cell_width,
+                  m.plot.y + (first - m.row) * cell_height, cell_width, rows * cell_height};
+    const Colour colour = page_.theme().accent;
+    page_.add(Clip{m.plot});
+    page_.add(OutlinedBox{box, colour, 1.5});
+    if (i.kind == Intervention::Kind::Forbid && i.query >= 0) {
+      page_.add(Line{{{box.x, box.y}, {box.right(), box.bottom()}}, colour, 1});
+    }
+    page_.add(Clip{});
+  }
+
+  void draw_board() {
+    if (others_.board.width <= 0) return;
+    std::vector<Handle> handles = draw_switch_board(page_, others_.board_at, others_.board, after_);
+    handles_.insert(handles_.end(), handles.begin(), handles.end());
+  }
+
+  void draw_bars() {
+    const std::vector<double> before = next_tokens(before_, position());
+    const std::vector<double> after = next_tokens(after_, position());
+    if (before.empty() || before.size() != after.size() ||
+        others_.bars.height < kLeastBarsHeight * em()) {
+      return;
+    }
+    TokenBars bars;
+    bars.two = true;
+    bars.first = first_colour();
+    bars.second = second_colour();
+    const std::size_t rows = std::clamp<std::size_t>(bars_in(page_, others_.bars), 1, kTokens);
+    std::vector<std::int32_t> ids = likeliest_of_both(before, after, rows);
+    if (ids.empty()) return;
+    const auto larger = [&](std::int32_t id) {
+      const auto at = static_cast<std::size_t>(id);
+      return std::max(before[at], after[at]);
+    };
+    std::stable_sort(ids.begin(), ids.end(),
+                     [&](std::int32_t a, std::int32_t b) { return larger(a) > larger(b); });
+    bars.most = larger(ids.front());
+    for (const std::int32_t id : ids) {
+      const auto at = static_cast<std::size_t>(id);
+      bars.bars.push_back({token_label(after_, id), before[at], after[at]});
+    }
+    const std::string& label = after_.tokens[static_cast<std::size_t>(position())].label;
+    page_.text({others_.bars.x, others_.bars.y + 0.6 * em()},
+               page_.fitting({"What comes after “" + label + "”", "After “" + label + "”",
+                              "Next token", "Next"},
+                             em(), others_.bars.width),
+               em());
+    const double title = kBarsTitle * em();
+    const Box box{others_.bars.x, others_.bars.y + title, others_.bars.width,
+                  others_.bars.height - title};
+    draw_token_bars(page_, box, bars);
+  }
+
+  void draw_facts() {
+    if (others_.facts.width <= 0) return;
+    const bool low = others_.facts.height + 1e-6 < fact_table_height(page_, facts_.size());
+    if (low || !facts_in_table(page_, facts_, others_.facts.width)) {
+      double y = others_.facts.y + kFactLine / 2 * em();
+      for (const Fact& fact : facts_) {
+        page_.text({others_.facts.x, y},
+                   page_.fitting(fact_lines(fact), page_.small(), others_.facts.width),
+                   page_.small());
+        y += kFactLine * em();
+      }
+      return;
+    }
+    draw_fact_table(page_, others_.facts, runs_.first, runs_.second, facts_);
+  }
+
+  void draw_candidates() {
+    const Index at = settings_.pinned_query;
+    if (candidates_.width <= 0) return;
+    if (at < 0) {
+      page_.faint_text(
+          {candidates_.x, candidates_.y + candidates_.height / 2},
+          page_.fitting({"Click a token beside the maps to replace it.", "Click a token: replace"},
+                        page_.small(), candidates_.width),
+          page_.small());
+      return;
+    }
+    if (at >= static_cast<Index>(before_.tokens.size()) ||
+        before_.tokens.size() != after_.tokens.size()) {
+      return;
+    }
+    const TraceToken& own = before_.tokens[static_cast<std::size_t>(at)];
+    const std::int32_t now = after_.tokens[static_cast<std::size_t>(at)].id;
+    double x = candidates_.x;
+    const double y = candidates_.y + candidates_.height / 2;
+    const std::string lead = "Token " + std::to_string(at) + ":";
+    page_.faint_text({x, y}, lead, em());
+    x += page_.width_of(lead, em()) + 0.6 * em();
+    std::vector<std::int32_t> ids = replacements(before_, at);
+    ids.insert(ids.begin(), own.id);
+    for (const std::int32_t id : ids) {
+      const std::string label = id == own.id ? own.label : token_label(before_, id);
+      const double width = page_.width_of(label, em()) + em();
+      if (x + width > candidates_.right()) break;
+      const bool chosen = id == now;
+      const Box box{x, y - 0.75 * em(), width, 1.5 * em()};
+      const Colour ground =
+          chosen ? page_.theme().accent : blend(page_.theme().background, page_.theme().line, 0.45);
+      page_.add(FilledBox{box, ground, 0.3 * em()});
+      page_.add(Text{{x + width / 2, y},
+                     label,
+                     chosen ? ink_on(ground) : page_.theme().text,
+                     em(),
+                     Align::Middle});
+      handles_.push_back(replacement_handle(box, at, id == own.id ? -1 : id));
+      x += width + 0.4 * em();
+    }
+  }
+
+  ViewLayout finish() {
+    // A click changes A, whose pattern B need not have; A before its changes is not there then.
+    const Trace& with_pairs = runs_.compared ? after_ : before_;
+    for (Handle& handle : pair_handles(input_, with_pairs, left_, right_)) {
+      handles_.push_back(std::move(handle));
+    }
+    const bool in_right = input_.pointer && right_.plot.contains(*input_.pointer);
+    ViewLayout layout = matrix_layout(page_, in_right ? right_ : left_,
+                                      std::max({maps_bottom_, others_.bottom, note_.bottom()}));
+    const bool two_runs = &before_ != &after_;
+    layout.hit = hits_of({{pair_at(left_), runs_.first_view.layer, runs_.first_view.head, two_runs},
+                          {pair_at(right_), settings_.layer, settings_.head}});
+    layout.handles = std::move(handles_);
+    layout.pending = pending_text(exact_);
+    return layout;
+  }
+
+  const ViewInput& input_;
+  Page page_;
+  const ViewSettings& settings_;
+  TwoRuns runs_;
+  const Trace& before_;
+  const Trace& after_;
+  std::vector<Fact> facts_;
+  bool foresees_ = false;  // whether there is a next token to show
+  Box maps_, candidates_, note_;
+  OtherParts others_;  // switches, bars, facts
+  bool others_below_ = false, stacked_ = false;
+  MatrixPlot left_, right_;  // before and after
+  double exact_ = 1;         // share of the maps that is no preview
+  double maps_bottom_ = 0;
+  std::vector<Handle> handles_;
+};
+
+// Without its first layer a model loses its footing: something to see at once.
+void show_example(Experiment& experiment) {
+  if (!experiment.interventions.empty()) return;
+  Intervention off;
+  off.layer = 0;
+  experiment.interventions.push_back(off);
+}
+
+}  // namespace
+
+View intervene_view() {
+  View view{"intervene", "Intervene",
+            "Switch off heads or layers, forbid or force pairs, replace tokens, and see what "
+            "changes.",
+            true, [](const ViewInput& input) { return Interventional(input).lay_out(); }};
+  view.parameters = {
+      {.key = "click",
+       .label = "A click will",
+       .help = "What a click on a pair, or on the label of a key, does: the pair takes no part, or "
+               "the query sees nothing else.",
+       .kind = Parameter::Kind::Choice,
+       .initial = std::string("forbid"),
+       .choices = {"forbid", "force"}},
+      {.key = "heads",
+       .label = "in",
+       .help = "Where that holds: in the shown head, in its layer, or everywhere.",
+       .kind = Parameter::Kind::Choice,
+       .initial = std::string("this head"),
+       .choices = {"this head", "this layer", "all"}}};
+  view.example = show_example;
+  view.data = intervene_data;
+  view.shows_reference = true;
+  return view;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,101 @@
+#include "core/view/intervene/intervene_data.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/analysis/prediction.h"
+#include "core/base/error.h"
+#include "core/model/sample.h"
+#include "core/view/export/view_data.h"
+#include "core/view/intervene/intervene_clicks.h"
+#include "core/view/parts/focus.h"
+
+namespace attnscope {
+namespace {
+
+ViewData::Matrix weights_of(const ViewInput& input, const Trace& trace, const Found& found,
+                            const std::string& name) {
+  if (found.tap == nullptr) {
+    throw InputError(name + ": " + found.headline + ". " + found.advice);
+  }
+  const ViewInput own{.trace = trace,
+                      .experiment = input.experiment,
+                      .theme = input.theme,
+                      .measure = input.measure,
+                      .stop = input.stop};
+  ViewData::Matrix matrix = head_weights(own, *found.tap, found.head, true);
+  matrix.name = "attention " + name;
+  return matrix;
+}
+
+// After the pinned token, else the last; likeliest after the change first. Undefined values where
+// the runs foresee nothing, or not the same vocabulary.
+ViewData::Matrix next_token(const ViewInput& input, const TwoRuns& runs) {
+  ViewData::Matrix matrix{"next token", {}, {}, {"token id", runs.first, runs.second}, {"token"}};
+  const Index position = shown_position(input.experiment.view, runs.after);
+  const std::vector<double> before = next_tokens(runs.before, position);
+  const std::vector<double> after = next_tokens(runs.after, position);
+  if (after.empty() || before.size() != after.size()) return matrix;
+  std::vector<std::int32_t> ids(after.size());
+  for (std::size_t n = 0; n < ids.size(); ++n) ids[n] = static_cast<std::int32_t>(n);
+  std::stable_sort(ids.begin(), ids.end(), [&](std::int32_t a, std::int32_t b) {
+    return after[static_cast<std::size_t>(a)] > after[static_cast<std::size_t>(b)];
+  });
+  matrix.values = Tensor({static_cast<Index>(ids.size()), 3});
+  for (std::size_t n = 0; n < ids.size(); ++n) {
+    const auto row = static_cast<Index>(n);
+    const auto at = static_cast<std::size_t>(ids[n]);
+    matrix.rows.push_back(token_label(runs.after, ids[n]));
+    matrix.values(row, 0) = static_cast<float>(ids[n]);
+    matrix.values(row, 1) = static_cast<float>(before[at]);
+    matrix.values(row, 2) = static_cast<float>(after[at]);
+  }
+  return matrix;
+}
+
+ViewData::Matrix foreseen(const TwoRuns& runs) {
+  ViewData::Matrix matrix{"prediction",
+                          Tensor({2, 2}),
+                          {"bits per token", "perplexity"},
+                          {runs.first, runs.second},
+                          {"of"}};
+  Index column = 0;
+  for (const Trace* trace : {&runs.before, &runs.after}) {
+    const auto known = prediction(*trace);
+    matrix.values(0, column) = known ? static_cast<float>(known->bits_per_token) : NAN;
+    matrix.values(1, column) = known ? static_cast<float>(known->perplexity) : NAN;
+    ++column;
+  }
+  return matrix;
+}
+
+// As "Compare" says it.
+Found not_yet() {
+  return {.headline = "One moment", .advice = "The run to compare with is being computed."};
+}
+
+}  // namespace
+
+TwoRuns::TwoRuns(const ViewInput& input)
+    : before(input.reference != nullptr ? *input.reference : input.trace),
+      after(input.trace),
+      compared(!input.experiment.others.empty()),
+      pending(compared && input.reference == nullptr),
+      first_view(compared ? input.experiment.others.front().view : input.experiment.view),
+      first(compared ? "B" : "before"),
+      second(compared ? "A" : "after"),
+      first_head(pending ? not_yet() : find_tap(before, first_view)),
+      second_head(find_tap(after, input.experiment.view)) {}
+
+ViewData intervene_data(const ViewInput& input) {
+  const TwoRuns runs(input);
+  ViewData data{{weights_of(input, runs.before, runs.first_head, runs.first),
+                 weights_of(input, runs.after, runs.second_head, runs.second)}};
+  if (ViewData::Matrix next = next_token(input, runs); next.values.defined()) {
+    data.matrices.push_back(std::move(next));
+    data.matrices.push_back(foreseen(runs));
+  }
+  return data;
+}
+
+}  // namespace attnscope

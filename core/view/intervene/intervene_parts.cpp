@@ -1,0 +1,143 @@
+#include "core/view/intervene/intervene_parts.h"
+
+#include <algorithm>
+
+#include "core/view/parts/token_bars.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kGap = 1.6;           // em between parts
+constexpr double kSmallGap = 0.6;      // em between bars and facts below them
+constexpr double kMostBars = 34;       // em: width of the bars
+constexpr double kLeastBars = 13;      // em, where facts stand beside them
+constexpr double kLeastPartWidth = 9;  // em of bars and facts
+constexpr double kMostBoard = 0.42;    // of a row's width
+constexpr double kBadges = 2.5;        // em that the table's badges take beyond its numbers
+constexpr std::size_t kTokens = 8;     // bars, at most
+constexpr std::size_t kLeastTokens = 4;
+
+// Whether each can be read with its name.
+bool facts_fit(const Page& page, const std::vector<Fact>& facts, double width) {
+  return facts_in_table(page, facts, width) ||
+         std::all_of(facts.begin(), facts.end(), [&](const Fact& fact) {
+           return page.width_of(fact_lines(fact).back(), page.small()) <= width;
+         });
+}
+
+double facts_height(const Page& page, const std::vector<Fact>& facts, double width) {
+  return facts_in_table(page, facts, width)
+             ? fact_table_height(page, facts.size())
+             : static_cast<double>(facts.size()) * kFactLine * page.em();
+}
+
+double bars_height(const Page& page, std::size_t tokens) {
+  return kBarsTitle * page.em() + static_cast<double>(tokens) * token_bar_height(page, true);
+}
+
+// Of the bars as many as leave space for the facts below them.
+void place_bars(OtherParts& parts, const Page& page, const Box& box, const OtherContent& content) {
+  const double width = std::min(box.width, kMostBars * page.em());
+  if (!content.foresees || width < kLeastPartWidth * page.em()) return;
+  const double gap = kSmallGap * page.em();
+  double facts = facts_height(page, content.facts, width);
+  // A table gives way to lines where bars would.
+  if (box.height < bars_height(page, kLeastTokens) + gap + facts) {
+    facts = std::min(facts, static_cast<double>(content.facts.size()) * kFactLine * page.em());
+  }
+  const double bars = box.height - facts - gap, most = bars_height(page, kTokens);
+  const bool both = bars >= bars_height(page, 1);
+  if (both || box.height < facts) {
+    parts.bars = {box.x, box.y, width, std::min(both ? bars : box.height, most)};
+  }
+  if (box.height < facts || !facts_fit(page, content.facts, width)) return;
+  parts.facts = {box.x, both ? parts.bars.bottom() + gap : box.y, width, facts};
+}
+
+// Bars, and facts to their right.
+void place_bars_beside(OtherParts& parts, const Page& page, const Box& box,
+                       const OtherContent& content) {
+  const double em = page.em(), table = fact_table_width(page, content.facts) + kBadges * em;
+  const double bars = std::min(box.width - table - kGap * em, kMostBars * em);
+  const bool low = box.height < bars_height(page, kLeastTokens) + kSmallGap * em +
+                                    facts_height(page, content.facts, box.width);
+  const double least =
+      std::max(bars_height(page, 2), fact_table_height(page, content.facts.size()));
+  if (!content.foresees || bars < kLeastBars * em || !low || box.height < least) {
+    return place_bars(parts, page, box, content);
+  }
+  parts.bars = {box.x, box.y, bars, std::min(box.height, bars_height(page, kTokens))};
+  parts.facts = {parts.bars.right() + kGap * em, box.y, table,
+                 fact_table_height(page, content.facts.size())};
+}
+
+void finish(OtherParts& parts, const Page& page, const OtherContent& content, double top) {
+  parts.bottom = std::max(
+      {top, parts.board_at.y + parts.board.height, parts.bars.bottom(), parts.facts.bottom()});
+  if (parts.board.width <= 0) parts.missing.emplace_back("the switches");
+  if (!content.foresees) return;
+  if (parts.bars.height < kLeastBarsHeight * page.em())
+    parts.missing.emplace_back("the next token");
+  if (parts.facts.width <= 0) parts.missing.emplace_back("perplexity");
+}
+
+}  // namespace
+
+bool facts_in_table(const Page& page, const std::vector<Fact>& facts, double width) {
+  return width >= fact_table_width(page, facts) + kBadges * page.em();
+}
+
+std::vector<std::string> fact_lines(const Fact& fact) {
+  const std::string values = "  " + fact.a + " → " + fact.b;
+  return {fact.name + values, fact.name.substr(0, fact.name.find(' ')) + values};
+}
+
+OtherParts place_column(const Page& page, const Box& box, const OtherContent& content) {
+  const double gap = kGap * page.em();
+  OtherParts parts;
+  for (std::size_t tokens = kLeastTokens + 1; tokens-- > 0;) {
+    if (parts.board.width > 0) break;  // bars give way to it
+    const double bars = tokens > 0 ? bars_height(page, tokens) : 0;
+    const double least =
+        content.foresees ? bars + facts_height(page, content.facts, box.width) + gap : 0;
+    parts.board =
+        switch_board_size(page, content.trace, box.width, std::max(0.0, box.height - least));
+  }
+  Box rest = box;
+  if (parts.board.width > 0) {
+    parts.board_at = {box.x, box.y};
+    rest.y += parts.board.height + gap;
+    rest.height -= parts.board.height + gap;
+  }
+  place_bars(parts, page, rest, content);
+  finish(parts, page, content, box.y);
+  return parts;
+}
+
+OtherParts place_row(const Page& page, const Box& box, const OtherContent& content) {
+  OtherParts parts;
+  parts.board = switch_board_size(page, content.trace, kMostBoard * box.width, box.height);
+  Box rest = box;
+  if (parts.board.width > 0) {
+    parts.board_at = {box.x, box.y};
+    rest.x += parts.board.width + kGap * page.em();
+    rest.width = box.right() - rest.x;
+  }
+  place_bars_beside(parts, page, rest, content);
+  finish(parts, page, content, box.y);
+  return parts;
+}
+
+std::size_t bars_in(const Page& page, const Box& bars) {
+  const double rows = (bars.height - kBarsTitle * page.em()) / token_bar_height(page, true) + 1e-6;
+  return rows > 0 ? static_cast<std::size_t>(rows) : 0;
+}
+
+void move_down(OtherParts& parts, double by) {
+  parts.board_at.y += by;
+  parts.bars.y += by;
+  parts.facts.y += by;
+  parts.bottom += by;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,110 @@
+#include "core/view/intervene/switch_board.h"
+
+#include <algorithm>
+
+#include "core/view/parts/fact_table.h"
+#include "core/view/parts/token_axis.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kCell = 1.9;       // em from switch to switch, where there is space
+constexpr double kLeastCell = 0.5;  // em
+constexpr double kTop = 3.0;        // em: a title and the numbers of the heads
+constexpr double kLeft = 6.4;       // em: "layer 11" and its switch
+
+Index most_heads(const Trace& trace) {
+  Index heads = 0;
+  for (Index layer = 0; layer < trace.layer_count(); ++layer) {
+    heads = std::max(heads, trace.head_count(layer));
+  }
+  return heads;
+}
+
+void toggle(Experiment& experiment, Index layer, Index head) {
+  Intervention off;
+  off.layer = layer;
+  off.head = head;
+  auto& list = experiment.interventions;
+  if (std::erase(list, off) == 0) list.push_back(off);
+}
+
+void draw_switch(Page& page, const Box& box, bool on, bool covered) {
+  const double gap = std::min(0.12 * box.width, 2.0);
+  const Box inner{box.x + gap, box.y + gap, box.width - 2 * gap, box.height - 2 * gap};
+  const Theme& theme = page.theme();
+  if (on) {
+    const Colour ground = blend(theme.background, first_colour(), covered ? 0.25 : 0.8);
+    page.add(FilledBox{inner, ground, 0.15 * inner.width});
+    return;
+  }
+  page.add(OutlinedBox{inner, theme.accent, 1});
+  page.add(Line{{{inner.x, inner.y}, {inner.right(), inner.bottom()}}, theme.accent, 1.5});
+  page.add(Line{{{inner.x, inner.bottom()}, {inner.right(), inner.y}}, theme.accent, 1.5});
+}
+
+std::string help(const std::string& what, bool on) {
+  return on ? "Switch " + what + " off." : "Switch " + what + " on again.";
+}
+
+}  // namespace
+
+BoardSize switch_board_size(const Page& page, const Trace& trace, double most_width,
+                            double most_height) {
+  const double em = page.em();
+  const auto heads = static_cast<double>(std::max<Index>(1, most_heads(trace)));
+  const auto layers = static_cast<double>(std::max<Index>(1, trace.layer_count()));
+  BoardSize size;
+  size.cell =
+      std::min({kCell * em, (most_width - kLeft * em) / heads, (most_height - kTop * em) / layers});
+  if (size.cell < kLeastCell * em) return {};
+  size.width = kLeft * em + heads * size.cell;
+  size.height = kTop * em + layers * size.cell;
+  return size;
+}
+
+std::vector<Handle> draw_switch_board(Page& page, Point at, const BoardSize& size,
+                                      const Trace& trace) {
+  const double em = page.em(), cell = size.cell;
+  const ViewInput& input = page.input();
+  const Interventions& changes = input.experiment.interventions;
+  const double x = at.x + kLeft * em, y = at.y + kTop * em;
+  std::vector<Handle> handles;
+  page.text({at.x, at.y + 0.6 * em}, "Switches", em);
+  page.faint_text({x, at.y + 0.6 * em},
+                  page.ellipsised("head", page.small(), at.x + size.width - x), page.small());
+  const Index step = label_step(cell, page.width_of("00", page.small()) + 0.4 * em);
+  for (Index head = 0; head < most_heads(trace); head += step) {
+    page.faint_text({x + (static_cast<double>(head) + 0.5) * cell, y - 0.7 * em},
+                    std::to_string(head), page.small(), Align::Middle);
+  }
+  const Index row_step = label_step(cell, 1.2 * em);
+  for (Index layer = 0; layer < trace.layer_count(); ++layer) {
+    const double top = y + static_cast<double>(layer) * cell, middle = top + cell / 2;
+    const bool layer_on = !is_off(changes, layer);
+    const std::string name = "layer " + std::to_string(layer);
+    if (layer % row_step == 0) page.faint_text({at.x, middle}, name, page.small());
+    const double side = std::min(cell, 1.4 * em);
+    const Box whole{x - side - 0.5 * em, middle - side / 2, side, side};
+    draw_switch(page, whole, layer_on, false);
+    handles.push_back({whole, help("all of " + name, layer_on), {}, [layer](Experiment& e) {
+                         toggle(e, layer, -1);
+                       }});
+    for (Index head = 0; head < trace.head_count(layer); ++head) {
+      const Box box{x + static_cast<double>(head) * cell, top, cell, cell};
+      const bool on = !is_off(changes, layer, head);
+      draw_switch(page, box, on, !layer_on);
+      const ViewSettings& view = input.experiment.view;
+      if (!input.framed && view.layer == layer && view.head == head) {
+        page.add(OutlinedBox{box, page.theme().text, 1});
+      }
+      handles.push_back({box,
+                         help("head " + std::to_string(head) + " of " + name, on),
+                         {},
+                         [layer, head](Experiment& e) { toggle(e, layer, head); }});
+    }
+  }
+  return handles;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,263 @@
+#include "core/view/lines/arcs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "core/view/parts/describe.h"
+#include "core/view/parts/shapes.h"
+#include "core/view/parts/token_axis.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kWordGap = 0.9;   // em between the words of a line
+constexpr double kMostFlat = 0.5;  // of half the width: how high the longest arc is
+constexpr double kLoop = 0.5;      // em: half the width of an arc from a token to itself
+constexpr double kText = 1.7;      // em: a level line of text
+constexpr double kMostLabel = 10;  // em of a label that stands upright
+constexpr double kLeastCell = 3;   // pixels
+constexpr double kNote = 1.3;      // em: which arcs are missing
+
+// The text as one line: where each column's token stands.
+struct TextLine {
+  TokenAxis tokens;
+  Index before = 0;  // columns before the first query's own
+  CellSpan span;
+  Box plot;  // above the tokens (and below, where arcs run there), as wide as the text
+  bool level = false;
+  std::vector<double> centres;  // pixels; of level words
+  double text_top = 0, text_height = 0;
+
+  AxisPlace place() const { return {span.first, span.extent, plot.x, plot.width}; }
+  double centre(Index column) const {
+    return level ? centres[static_cast<std::size_t>(column)] : place().centre(column);
+  }
+  // Pixels of a token; of level words a usual one.
+  double cell(const Page& page) const { return level ? 2 * page.em() : place().cell(); }
+  double half(Index column, const Page& page) const {
+    if (!level) return place().cell() / 2;
+    return (page.width_of(tokens.labels[static_cast<std::size_t>(column)], page.em()) +
+            kWordGap * page.em()) /
+           2;
+  }
+};
+
+TextLine text_line(const Page& page, const Box& box, const AttentionTap& tap) {
+  const ViewInput& input = page.input();
+  const ViewSettings& settings = input.experiment.view;
+  const double em = page.em();
+  TextLine line;
+  line.tokens = key_axis(input.trace, tap);
+  line.before = tap.keys() - tap.queries();
+  const bool zoomed = settings.width > 0 && settings.height > 0;
+  line.span = visible_span(settings.column, zoomed ? settings.width : 0, tap.keys());
+  double width = 0;
+  for (const std::string& label : line.tokens.labels) {
+    width += page.width_of(label, em) + kWordGap * em;
+    if (width > box.width) break;
+  }
+  line.level = !zoomed && width <= box.width;
+  line.plot = {box.x, box.y, box.width, 0};
+  if (line.level) {
+    double x = box.x + (box.width - width) / 2;
+    for (const std::string& label : line.tokens.labels) {
+      const double own = page.width_of(label, em) + kWordGap * em;
+      line.centres.push_back(x + own / 2);
+      x += own;
+    }
+    line.text_height = kText * em;
+  } else {
+    double longest = em;
+    const Index step = label_step(line.place().cell(), 1.2 * em);
+    for (Index i = 0; i < line.tokens.count(); ++i) {
+      const std::string& label = line.tokens.labels[static_cast<std::size_t>(i)];
+      const std::string shown = step > 1 ? std::to_string(i) + " " + label : label;
+      longest = std::max(longest, page.width_of(shown, em));
+      if (longest > kMostLabel * em) break;
+    }
+    line.text_height = std::min({longest, kMostLabel * em, 0.4 * box.height}) + em;
+  }
+  return line;
+}
+
+// `rise`: of an arc's height in its half width.
+Line arc_of(const Page& page, const TextLine& line, const WeightedPair& pair, double rise,
+            Colour colour, double thickness) {
+  const double from = line.centre(pair.query + line.before), to = line.centre(pair.key);
+  const bool ahead = pair.key > pair.query + line.before;
+  const double loop = std::min(kLoop * page.em(), line.cell(page));
+  const double half = std::max(std::abs(to - from) / 2, loop);
+  const double base = ahead ? line.text_top + line.text_height : line.text_top;
+  const double height = half * rise, side = ahead ? 1 : -1;
+  const int steps = static_cast<int>(std::clamp(half / 3, 16.0, 72.0));
+  Line curve{{}, colour, thickness};
+  for (int i = 0; i <= steps; ++i) {
+    const double angle = std::numbers::pi * i / steps;
+    curve.points.push_back(
+        {(from + to) / 2 + half * std::cos(angle), base + side * height * std::sin(angle)});
+  }
+  return curve;
+}
+
+void draw_tokens(Page& page, const TextLine& line, const LineFocus& focus) {
+  const double em = page.em();
+  const Index step = line.level ? 1 : label_step(line.place().cell(), 1.2 * em);
+  const Index marked = focus.query >= 0 ? focus.query + line.before : focus.key;
+  for (Index i = 0; i < line.tokens.count(); ++i) {
+    const double x = line.centre(i);
+    const bool is_marked = i == marked;
+    if (!line.level) {
+      const bool hidden = x < line.plot.x || x > line.plot.right();
+      const double to_marked = marked >= 0 ? std::abs(x - line.centre(marked)) : 1e9;
+      if (hidden || (!is_marked && (i % step != 0 || to_marked < 1.2 * em))) continue;
+    }
+    const std::string& label = line.tokens.labels[static_cast<std::size_t>(i)];
+    const std::string text = step > 1 ? std::to_string(i) + " " + label : label;
+    const Colour accent = page.theme().accent;
+    const Colour colour = is_marked ? ink_on(accent) : page.theme().text;
+    if (line.level) {
+      const double half = page.width_of(text, em) / 2 + 0.3 * em;
+      const double middle = line.text_top + line.text_height / 2;
+      if (is_marked) {
+        page.add(FilledBox{{x - half, middle - 0.65 * em, 2 * half, 1.3 * em}, accent, 0.2 * em});
+      }
+      page.add(Text{{x, middle}, text, colour, em, Align::Middle});
+    } else {
+      const std::string shown = page.ellipsised(text, em, line.text_height - 0.8 * em);
+      const double top = line.text_top + 0.4 * em;
+      if (is_marked) {
+        page.add(
+            FilledBox{{x - 0.6 * em, top - 0.2 * em, 1.2 * em, page.width_of(shown, em) + 0.4 * em},
+                      accent,
+                      0.2 * em});
+      }
+      page.add(Text{{x, top}, shown, colour, em, Align::End, 90});
+    }
+  }
+}
+
+// What the arcs above and below the text are, in the corners that these leave free.
+void draw_directions(Page& page, const TextLine& line, const Box& inside, bool both) {
+  const double half = 0.7 * page.em(), x = inside.x;
+  page.faint_text({x, line.plot.y + half}, "↑ looks back", page.small());
+  if (both) page.faint_text({x, line.plot.bottom() - half}, "↓ looks ahead", page.small());
+}
+
+void add_handles(const Page& page, const TextLine& line, std::vector<Handle>& handles) {
+  if (!line.level && line.place().cell() < kLeastCell) return;
+  for (Index i = line.before; i < line.tokens.count(); ++i) {
+    const double half = line.half(i, page), x = line.centre(i);
+    if (x + half < line.plot.x || x - half > line.plot.right()) continue;
+    handles.push_back(
+        {.area = {x - half, line.text_top, 2 * half, line.text_height},
+         .help = "Click: keep its arcs",
+         .click = [query = i - line.before](Experiment& e) { toggle_pinned_query(e, query); }});
+  }
+}
+
+// Lays the text into the box, `sides` of it with arcs, each within `space`. Returns an arc's height
+// in its half width.
+double place_arcs(const Page& page, const Box& box, const LineSet& set, double sides, double space,
+                  TextLine& line) {
+  const double em = page.em();
+  // The longest arc has half the width of the plot as its radius.
+  double longest = kLoop * em;
+  for (const WeightedPair& p : set.pairs) {
+    longest =
+        std::max(longest, std::abs(line.centre(p.query + line.before) - line.centre(p.key)) / 2);
+  }
+  const double rise = std::min(1.0, std::min(space, 2 * kMostFlat * box.width) / longest);
+  const double height = std::min(space, rise * longest + 0.3 * em);
+  line.text_top = box.y + page.spare_above(box.height, height * sides + line.text_height) + height;
+  line.plot.y = line.text_top - height;
+  line.plot.height = height * sides + line.text_height;
+
+  return rise;
+}
+
+}  // namespace
+
+ViewLayout lay_out_arcs(const ViewInput& input, Page& page, const AttentionTap& tap,
+                        const Values& values) {
+  const auto& columns = tap.result.columns;
+  const bool one_text =
+      tap.keys() >= tap.queries() &&
+      (columns.empty() ? tap.keys() == tap.queries() : columns.back().first == KeyKind::Token);
+  if (!one_text) {
+    return page.message("Arcs need keys that are tokens of the text",
+                        "Here they stand for something else. The style \"lines\" shows them.");
+  }
+  const ViewSettings& settings = input.experiment.view;
+  const double em = page.em();
+  const bool zoomed = settings.width > 0 && settings.height > 0;
+  const CellSpan span = visible_span(settings.column, zoomed ? settings.width : 0, tap.keys());
+  const CellSpan rows{span.first - static_cast<double>(tap.keys() - tap.queries()), span.extent};
+  const LineSet set = line_set(input, tap, values, rows, span);
+  const Box inside =
+      page.frame(lines_title(input, set),
+                 caption(input.trace, lines_about(input, tap, set, values.real("least"))));
+  const std::string note = missing_lines(set, rows, values.real("least"), "arc");
+  const double heads = heads_height(page, set, inside.width);
+  const double header = heads + (note.empty() ? 0.8 : 0.8 + kNote) * em;
+  const Box box{inside.x, inside.y + header, inside.width, inside.height - header};
+  TextLine line = text_line(page, box, tap);
+  const bool both = std::any_of(set.pairs.begin(), set.pairs.end(), [&](const WeightedPair& p) {
+    return p.key > p.query + line.before;
+  });
+  const double space = (box.height - line.text_height) / (both ? 2 : 1);
+  if (box.width < 6 * em || space < 1.5 * em) {
+    return no_space(page);
+  }
+  const double rise = place_arcs(page, box, set, both ? 2 : 1, space, line);
+  LineFocus focus = pinned_focus(input, tap);
+  const auto at = [line, step = line.level ? 0.0 : line.place().cell()](Point p) {
+    LineFocus pointed;
+    if (!line.plot.contains(p)) return pointed;
+    if (p.y < line.text_top || p.y > line.text_top + line.text_height) return pointed;
+    for (Index i = line.before; i < line.tokens.count(); ++i) {
+      const double x = line.centre(i);
+      const double next = i + 1 < line.tokens.count() ? line.centre(i + 1) : line.plot.right();
+      if (p.x < (step > 0 ? x + step / 2 : (x + next) / 2)) {
+        pointed.query = i - line.before;
+        break;
+      }
+    }
+    return pointed;
+  };
+  if (input.pointer) {
+    if (const LineFocus pointed = at(*input.pointer); pointed.any()) focus = pointed;
+  }
+  ViewLayout layout;
+  draw_heads(page, set, {inside.x, inside.y, inside.width, header}, layout.handles);
+  page.faint_text({inside.x, inside.y + heads + kNote / 2 * em},
+                  page.ellipsised(note, page.small(), inside.width), page.small());
+  page.add(Clip{line.plot});
+  for (const bool in_focus : {false, true}) {
+    for (const WeightedPair& pair : set.pairs) {
+      if (focus.holds(pair) != in_focus) continue;
+      page.add(arc_of(page, line, pair, rise, line_colour(page, pair, in_focus),
+                      line_thickness(page, pair, line.cell(page))));
+    }
+  }
+  page.add(Clip{});
+  draw_tokens(page, line, focus);
+  draw_directions(page, line, inside, both);
+  add_handles(page, line, layout.handles);
+  layout.plot = line.plot;
+  layout.row = std::max(0.0, rows.first);
+  layout.height = std::min(rows.extent, static_cast<double>(tap.queries()));
+  layout.column = span.first;
+  layout.width = span.extent;
+  layout.rows_run_down = false;
+  layout.hit = [at, layer = settings.layer,
+                head = set.heads.front()](Point p) -> std::optional<Hit> {
+    const LineFocus pointed = at(p);
+    if (!pointed.any()) return std::nullopt;
+    return Hit{layer, head, pointed.query, pointed.key};
+  };
+  layout.list = page.take(line.plot.bottom());
+  return layout;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,182 @@
+#include "core/view/lines/line_set.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/figure/plain_text.h"
+#include "core/view/parts/legend.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::size_t kMostLines = 2500;  // more are neither legible nor fast
+
+// The heads of the layer whose maps have the tap's shape.
+std::vector<Index> alike_heads(const ViewInput& input, const AttentionTap& tap) {
+  std::vector<Index> heads;
+  const Index layer = input.experiment.view.layer;
+  for (Index head = 0; head < input.trace.head_count(layer); ++head) {
+    const AttentionTap* other = input.trace.find(layer, head, nullptr);
+    if (other && other->queries() == tap.queries() && other->keys() == tap.keys()) {
+      heads.push_back(head);
+    }
+  }
+  return heads;
+}
+
+std::vector<Index> shown_heads(const ViewInput& input, const Values& values,
+                               const std::vector<Index>& all) {
+  if (values.flag("all")) return all;
+  std::vector<Index> heads{input.experiment.view.head};
+  if (values.has("heads")) {
+    const std::vector<Index>& asked = values.get<std::vector<Index>>("heads");
+    for (const Index head : asked) {
+      if (std::find(all.begin(), all.end(), head) == all.end()) {
+        throw InputError("lines.heads: expected heads of this layer, 0 to " +
+                         std::to_string(all.back()) + ", found " + std::to_string(head));
+      }
+    }
+    if (!asked.empty()) heads = asked;
+    std::ranges::sort(heads);
+  }
+  return heads;
+}
+
+std::vector<LegendEntry> entries_of(const LineSet& set) {
+  std::vector<LegendEntry> entries;
+  for (const Index head : set.all_heads) {
+    const bool on = std::binary_search(set.heads.begin(), set.heads.end(), head);
+    entries.push_back({head_colour(head), "head " + std::to_string(head), !on});
+  }
+  return entries;
+}
+
+}  // namespace
+
+CellSpan visible_span(double first, double extent, Index count) {
+  const auto all = static_cast<double>(count);
+  if (!(extent > 0)) return {0, all};
+  extent = std::clamp(extent, 1.0, std::max(1.0, all));
+  return {std::clamp(first, 0.0, all - extent), extent};
+}
+
+LineSet line_set(const ViewInput& input, const AttentionTap& tap, const Values& values,
+                 const CellSpan& queries, const CellSpan& keys) {
+  LineSet set;
+  set.all_heads = alike_heads(input, tap);
+  set.heads = shown_heads(input, values, set.all_heads);
+  const auto least = static_cast<float>(values.real("least"));
+  float largest = 1;
+  for (const Index head : set.heads) {
+    Index in_group = 0;
+    const AttentionTap* own = input.trace.find(input.experiment.view.layer, head, &in_group);
+    const Tensor weights = own->attention(in_group);
+    for (Index i = 0; i < weights.dim(0); ++i) {
+      const float* row = weights.data() + i * weights.dim(1);
+      for (Index c = 0; c < weights.dim(1); ++c) {
+        const float weight = std::abs(row[c]);
+        if (!(weight >= least) || weight == 0) continue;
+        if (!queries.holds(i) && !keys.holds(c)) continue;
+        largest = std::max(largest, weight);
+        set.pairs.push_back({head, i, c, static_cast<double>(weight)});
+      }
+    }
+  }
+  set.largest = static_cast<double>(largest);
+  const auto weaker = [](const WeightedPair& a, const WeightedPair& b) {
+    return a.weight < b.weight;
+  };
+  if (set.pairs.size() > kMostLines) {
+    set.left_out = static_cast<Index>(set.pairs.size() - kMostLines);
+    const auto kept = set.pairs.begin() + set.left_out;
+    std::nth_element(set.pairs.begin(), kept, set.pairs.end(), weaker);
+    set.pairs.erase(set.pairs.begin(), kept);
+  }
+  std::stable_sort(set.pairs.begin(), set.pairs.end(), weaker);
+  for (WeightedPair& pair : set.pairs) pair.weight /= set.largest;
+  return set;
+}
+
+Colour line_colour(const Page& page, const WeightedPair& pair, bool in_focus) {
+  constexpr double kFaintest = 0.07, kBend = 0.75, kAside = 0.16, kMostAside = 0.06;
+  const double opacity = kFaintest + (1 - kFaintest) * std::pow(pair.weight, kBend);
+  Colour colour = head_colour(pair.head);
+  // The palette is made for paper; on dark pages it needs some light.
+  if (page.theme().is_dark()) colour = blend(colour, {255, 255, 255, 255}, 0.25);
+  // Fainter than the faintest line in focus, however strong.
+  return translucent(colour, in_focus ? opacity : std::min(kAside * opacity, kMostAside));
+}
+
+double line_thickness(const Page& page, const WeightedPair& pair, double cell) {
+  constexpr double kThinnest = 0.05, kThickest = 0.27;  // em
+  const double most = std::clamp(cell / page.em(), kThinnest, kThickest);
+  return (kThinnest + (most - kThinnest) * pair.weight) * page.em();
+}
+
+std::string missing_lines(const LineSet& set, const CellSpan& rows, double least,
+                          const std::string& line) {
+  const auto first = std::max<Index>(0, static_cast<Index>(std::floor(rows.first)));
+  const auto end = static_cast<Index>(std::ceil(rows.first + rows.extent));
+  std::vector<bool> joined(static_cast<std::size_t>(end - first), false);
+  for (const WeightedPair& pair : set.pairs) {
+    if (pair.query >= first && pair.query < end) {
+      joined[static_cast<std::size_t>(pair.query - first)] = true;
+    }
+  }
+  const auto lonely = std::ranges::count(joined, false);
+  if (lonely == 0) return "";
+  const auto shown = static_cast<Index>(set.pairs.size());
+  return grouped(lonely) + " of " + grouped(end - first) + " queries have no " + line + ": " +
+         (set.left_out > 0 ? "only the strongest " + grouped(shown) + " of " +
+                                 grouped(shown + set.left_out) + " " + line + "s are drawn"
+                           : "none of their weights reaches " + brief(least));
+}
+
+LineFocus pinned_focus(const ViewInput& input, const AttentionTap& tap) {
+  const ViewSettings& settings = input.experiment.view;
+  LineFocus focus;
+  if (settings.pinned_query < tap.queries()) focus.query = settings.pinned_query;
+  if (settings.pinned_key < tap.keys()) focus.key = settings.pinned_key;
+  return focus;
+}
+
+double heads_height(const Page& page, const LineSet& set, double width) {
+  return legend_height(page, entries_of(set), width);
+}
+
+double draw_heads(Page& page, const LineSet& set, const Box& box, std::vector<Handle>& handles) {
+  const std::vector<LegendEntry> entries = entries_of(set);
+  const std::vector<Box> places = draw_legend(page, entries, box);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (!(places[i].width > 0)) continue;
+    const Index head = set.all_heads[i];
+    handles.push_back({.area = places[i],
+                       .help = "Show or hide the lines of head " + std::to_string(head) + ".",
+                       .click = [head, shown = set.heads](Experiment& e) {
+                         std::vector<Index> heads = shown;
+                         if (std::erase(heads, head) == 0) heads.push_back(head);
+                         std::sort(heads.begin(), heads.end());
+                         Values values = view_values(e.view, "lines");
+                         values.set("all", false);
+                         values.erase("heads");
+                         if (!heads.empty()) values.set("heads", heads);
+                         set_view_values(e.view, "lines", values);
+                       }});
+  }
+  return legend_height(page, entries, box.width);
+}
+
+void toggle_pinned_query(Experiment& experiment, Index query) {
+  ViewSettings& view = experiment.view;
+  view.pinned_query = view.pinned_query == query && view.pinned_key < 0 ? -1 : query;
+  view.pinned_key = -1;
+}
+
+void toggle_pinned_key(Experiment& experiment, Index key) {
+  ViewSettings& view = experiment.view;
+  view.pinned_key = view.pinned_key == key && view.pinned_query < 0 ? -1 : key;
+  view.pinned_query = -1;
+}
+
+}  // namespace attnscope

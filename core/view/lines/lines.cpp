@@ -1,0 +1,310 @@
+// Lines: queries and keys face each other, joined by curves as strong as the attention.
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/figure/plain_text.h"
+#include "core/view/export/view_data.h"
+#include "core/view/lines/arcs.h"
+#include "core/view/lines/line_set.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/shapes.h"
+#include "core/view/parts/token_axis.h"
+#include "core/view/view_list.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kHighestCell = 2.3;   // em
+constexpr double kMostLabels = 0.3;    // share of the width for labels of one side
+constexpr double kLeastBetween = 4;    // em between queries and keys
+constexpr double kWidestBetween = 34;  // em
+constexpr double kNote = 1.3;          // em: which lines are missing
+constexpr double kLeastCell = 3;       // pixels of a token that can be pointed at alone
+
+struct Sides {
+  TokenAxis queries, keys;
+  CellSpan rows, columns;
+  Box plot;                    // between the labels
+  double left = 0, right = 0;  // depth of the labels
+
+  AxisPlace query_place() const { return {rows.first, rows.extent, plot.y, plot.height}; }
+  AxisPlace key_place() const { return {columns.first, columns.extent, plot.y, plot.height}; }
+};
+
+Sides place_sides(const Page& page, const Box& box, const AttentionTap& tap) {
+  const ViewInput& input = page.input();
+  const ViewSettings& settings = input.experiment.view;
+  Sides s;
+  s.queries = query_axis(input.trace, tap);
+  s.keys = key_axis(input.trace, tap);
+  s.rows = visible_span(settings.row, settings.width > 0 ? settings.height : 0, tap.queries());
+  s.columns = visible_span(settings.column, settings.height > 0 ? settings.width : 0, tap.keys());
+  const double em = page.em(), most = std::min(12 * em, kMostLabels * box.width);
+  const auto longest = static_cast<double>(std::max(tap.queries(), tap.keys()));
+  const double height = std::min(box.height, longest * kHighestCell * em);
+  s.left = axis_depth_left(page, s.queries, height, most);
+  s.right = axis_depth_left(page, s.keys, height, most);
+  const double width = std::min(box.width - s.left - s.right, kWidestBetween * em);
+  if (width < kLeastBetween * em || height < 2 * em) return s;
+  s.plot = {box.x + (box.width - s.left - s.right - width) / 2 + s.left,
+            box.y + page.spare_above(box.height, height), width, height};
+  return s;
+}
+
+Line curve_of(const Sides& s, const WeightedPair& pair, Colour colour, double thickness) {
+  return s_curve({s.plot.x, s.query_place().centre(pair.query)},
+                 {s.plot.right(), s.key_place().centre(pair.key)}, colour, thickness);
+}
+
+Index cell_at(const AxisPlace& place, Index count, double pixel) {
+  const double cell = std::floor(place.first + (pixel - place.from) / place.cell());
+  return cell >= 0 && cell < static_cast<double>(count) ? static_cast<Index>(cell) : -1;
+}
+
+// What lies at a point of the picture. Kept after the page is gone.
+struct LineAt {
+  Sides sides;
+  std::vector<WeightedPair> pairs;  // those that can be pointed at, the strongest last
+  double reach = 0;                 // pixels
+
+  LineFocus operator()(Point p) const {
+    LineFocus at;
+    const Box& plot = sides.plot;
+    if (!(plot.width > 0) || p.y < plot.y || p.y >= plot.bottom()) return at;
+    if (p.x < plot.x && p.x >= plot.x - sides.left) {
+      at.query = cell_at(sides.query_place(), sides.queries.count(), p.y);
+    } else if (p.x >= plot.right() && p.x < plot.right() + sides.right) {
+      at.key = cell_at(sides.key_place(), sides.keys.count(), p.y);
+    } else if (plot.contains(p)) {
+      double nearest = reach;
+      for (auto pair = pairs.rbegin(); pair != pairs.rend(); ++pair) {
+        const double away = distance(*pair, p);
+        if (away >= nearest) continue;
+        nearest = away;
+        at = {pair->query, pair->key, pair->head};
+      }
+    }
+    return at;
+  }
+
+  double distance(const WeightedPair& pair, Point p) const {
+    const std::vector<Point> points = curve_of(sides, pair, {}, 1).points;
+    const auto next = std::upper_bound(points.begin() + 1, points.end() - 1, p.x,
+                                       [](double x, const Point& point) { return x < point.x; });
+    const Point a = *(next - 1), b = *next;
+    const double length = std::hypot(b.x - a.x, b.y - a.y);
+    if (!(length > 0)) return std::hypot(p.x - a.x, p.y - a.y);
+    return std::abs((b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x)) / length;
+  }
+};
+
+// Behind the tokens at the other end: how much each gets, a column for each head.
+void draw_shares(Page& page, const Sides& s, const LineSet& set, const LineFocus& focus) {
+  const bool of_query = focus.query >= 0;
+  const AxisPlace place = of_query ? s.key_place() : s.query_place();
+  const double depth = of_query ? s.right : s.left, gap = 0.25 * page.em();
+  const double width = (depth - 1.7 * page.em()) / static_cast<double>(set.heads.size());
+  if (!(width > 0)) return;
+  page.add(Clip{Box{0, s.plot.y, page.input().width, s.plot.height}});
+  for (const WeightedPair& pair : set.pairs) {
+    if (!focus.holds(pair)) continue;
+    const auto at = std::lower_bound(set.heads.begin(), set.heads.end(), pair.head);
+    const auto column = static_cast<double>(at - set.heads.begin());
+    const double x =
+        of_query ? s.plot.right() + gap + column * width : s.plot.x - gap - (column + 1) * width;
+    const double cell = place.cell(), y = place.centre(of_query ? pair.key : pair.query);
+    page.add(FilledBox{{x, y - cell / 2, width, cell},
+                       translucent(line_colour(page, pair, true), 0.45)});
+  }
+  page.add(Clip{});
+}
+
+void add_token_handles(const Sides& s, std::vector<Handle>& handles) {
+  const auto add = [&](const AxisPlace& place, Index count, double x, double width, bool query) {
+    if (place.cell() < kLeastCell) return;
+    for (Index i = 0; i < count; ++i) {
+      const double y = place.centre(i) - place.cell() / 2;
+      if (y + place.cell() <= s.plot.y || y >= s.plot.bottom()) continue;
+      handles.push_back({.area = {x, y, width, place.cell()},
+                         .help = "Click: keep its lines",
+                         .click = [i, query](Experiment& e) {
+                           query ? toggle_pinned_query(e, i) : toggle_pinned_key(e, i);
+                         }});
+    }
+  };
+  add(s.query_place(), s.queries.count(), s.plot.x - s.left, s.left, true);
+  add(s.key_place(), s.keys.count(), s.plot.right(), s.right, false);
+}
+
+// Two columns of tokens. Returns where the content ends.
+double draw_sides(Page& page, const Sides& s, const LineSet& set, const LineFocus& focus) {
+  if (focus.any()) draw_shares(page, s, set, focus);
+  page.add(Clip{s.plot});
+  for (const bool in_focus : {false, true}) {
+    for (const WeightedPair& pair : set.pairs) {
+      if (focus.holds(pair) != in_focus) continue;
+      page.add(curve_of(s, pair, line_colour(page, pair, in_focus),
+                        line_thickness(page, pair, s.query_place().cell())));
+    }
+  }
+  page.add(Clip{});
+  draw_axis_left(page, s.queries, s.query_place(), s.plot.x, s.left, focus.query);
+  draw_axis_right(page, s.keys, s.key_place(), s.plot.right(), s.right, focus.key);
+  return s.plot.bottom();
+}
+
+ViewLayout lay_out(const ViewInput& input) {
+  Page page(input);
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) return page.message(found.headline, found.advice);
+  const AttentionTap& tap = *found.tap;
+  constexpr Index kMostPairs = Index{1} << 24;
+  if (tap.queries() > kMostPairs / tap.keys()) {
+    return page.message("Too many tokens for lines",
+                        "Lines join the pairs of up to 4,096 tokens. The map shows longer texts.");
+  }
+  const Values values = view_values(input.experiment.view, "lines");
+  if (values.choice("style") == "arcs") return lay_out_arcs(input, page, tap, values);
+
+  const ViewSettings& settings = input.experiment.view;
+  const CellSpan rows =
+      visible_span(settings.row, settings.width > 0 ? settings.height : 0, tap.queries());
+  const CellSpan columns =
+      visible_span(settings.column, settings.height > 0 ? settings.width : 0, tap.keys());
+  const LineSet set = line_set(input, tap, values, rows, columns);
+  const Box inside =
+      page.frame(lines_title(input, set),
+                 caption(input.trace, lines_about(input, tap, set, values.real("least"))));
+  const std::string note = missing_lines(set, rows, values.real("least"), "line");
+  const double heads = heads_height(page, set, inside.width);
+  const double header = heads + (note.empty() ? 0.5 : 0.5 + kNote) * page.em();
+  const Sides sides =
+      place_sides(page, {inside.x, inside.y + header, inside.width, inside.height - header}, tap);
+  if (!(sides.plot.width > 0)) {
+    return no_space(page);
+  }
+  LineAt at{sides, set.pairs, 0.45 * page.em()};
+  LineFocus focus = pinned_focus(input, tap);
+  if (input.pointer) {
+    if (const LineFocus pointed = at(*input.pointer); pointed.any()) focus = pointed;
+  }
+  ViewLayout layout;
+  draw_heads(page, set, {inside.x, inside.y, inside.width, header}, layout.handles);
+  page.faint_text({inside.x, inside.y + heads + kNote / 2 * page.em()},
+                  page.ellipsised(note, page.small(), inside.width), page.small());
+  const double bottom = draw_sides(page, sides, set, focus);
+  add_token_handles(sides, layout.handles);
+  layout.plot = sides.plot;
+  layout.row = sides.rows.first;
+  layout.height = sides.rows.extent;
+  layout.column = sides.columns.first;
+  layout.width = sides.columns.extent;
+  layout.columns_run_across = false;
+  layout.hit = [at = std::move(at), layer = settings.layer,
+                head = set.heads.front()](Point p) -> std::optional<Hit> {
+    const LineFocus pointed = at(p);
+    if (!pointed.any()) return std::nullopt;
+    return Hit{layer, pointed.head >= 0 ? pointed.head : head, pointed.query, pointed.key};
+  };
+  layout.list = page.take(bottom);
+  return layout;
+}
+
+// "layer 1, heads 0, 2".
+std::string place_name(const ViewInput& input, const LineSet& set) {
+  std::string heads = set.heads.size() == 1 ? "head " : "heads ";
+  for (std::size_t i = 0; i < set.heads.size(); ++i) {
+    heads += (i > 0 ? ", " : "") + std::to_string(set.heads[i]);
+  }
+  return "layer " + std::to_string(input.experiment.view.layer) + ", " + heads;
+}
+
+}  // namespace
+
+std::string lines_title(const ViewInput& input, const LineSet& set) {
+  return picture_title(input.trace) + " · " + place_name(input, set);
+}
+
+std::string lines_about(const ViewInput& input, const AttentionTap& tap, const LineSet& set,
+                        double least) {
+  std::string text = "Attention of " + place_name(input, set) + ": " + describe(input.trace, tap) +
+                     ". The stronger a line, the more of the query's attention goes to the key";
+  text += least > 0 ? "; weights below " + brief(least) + " are left out." : ".";
+  if (set.left_out > 0) {
+    text += " The strongest " + grouped(static_cast<long long>(set.pairs.size())) + " of " +
+            grouped(static_cast<long long>(set.pairs.size()) + set.left_out) + " are drawn.";
+  }
+  return text;
+}
+
+namespace {
+
+// The weights of each head whose lines are shown.
+ViewData data(const ViewInput& input) {
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
+  const LineSet set =
+      line_set(input, *found.tap, view_values(input.experiment.view, "lines"), {}, {});
+  ViewData numbers;
+  for (const Index head : set.heads) {
+    Index in_group = 0;
+    const AttentionTap* tap = input.trace.find(input.experiment.view.layer, head, &in_group);
+    numbers.matrices.push_back(head_weights(input, *tap, in_group, true));
+    if (set.heads.size() > 1) {
+      numbers.matrices.back().name = "attention of head " + std::to_string(head);
+    }
+  }
+  return numbers;
+}
+
+void restrict_controls(const ViewSettings& settings, const Trace*, ViewControls& controls) {
+  const Values values = view_values(settings, "lines");
+  controls.colours = ViewControls::Colours::None;
+  controls.normalise = false;
+  const bool several = values.has("heads") && !values.get<std::vector<Index>>("heads").empty();
+  controls.head = !values.flag("all") && !several;
+  if (values.flag("all")) controls.idle["heads"] = "All heads are shown.";
+}
+
+}  // namespace
+
+View lines_view() {
+  View view{"lines",
+            "Lines",
+            "Tokens joined by curves as strong as the attention between them, head by head.",
+            true,
+            lay_out,
+            {{.key = "style",
+              .label = "Style",
+              .help = "Queries and keys facing each other, or arcs over one line of text.",
+              .kind = Parameter::Kind::Choice,
+              .initial = std::string("lines"),
+              .choices = {"lines", "arcs"}},
+             {.key = "all",
+              .label = "All heads",
+              .help = "The lines of all heads of the layer.",
+              .kind = Parameter::Kind::Flag,
+              .initial = false},
+             {.key = "heads",
+              .label = "Heads",
+              .help = "Several heads at once, such as [0, 2]; by default the shown one.",
+              .kind = Parameter::Kind::Integers,
+              .optional = true,
+              .left_out = "the shown one",
+              .initial = std::vector<Index>{0, 1}},
+             {.key = "least",
+              .label = "Least weight",
+              .help = "Lines of smaller weights are left out.",
+              .kind = Parameter::Kind::Real,
+              .initial = 0.03,
+              .least = 0,
+              .most = 1,
+              .slider_least = 0,
+              .slider_most = 0.5}}};
+  view.restrict_controls = restrict_controls;
+  view.data = data;
+  return view;
+}
+
+}  // namespace attnscope

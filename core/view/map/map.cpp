@@ -1,0 +1,304 @@
+// One layer and head: how much each query attends to each key.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/error.h"
+#include "core/experiment/head_table.h"
+#include "core/figure/colour_map.h"
+#include "core/figure/plain_text.h"
+#include "core/view/export/view_data.h"
+#include "core/view/map/map_values.h"
+#include "core/view/parts/colour_bar.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/focus.h"
+#include "core/view/parts/matrix_plot.h"
+#include "core/view/parts/pinned.h"
+#include "core/view/parts/range.h"
+#include "core/view/view_list.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kBarGap = 0.6;       // em above a colour bar below the map
+constexpr double kLeastLevelBar = 8;  // em: in a shorter one there is no space for numbers
+
+// Visible whole rows (or columns) of the matrix: [first, last).
+struct Cells {
+  Index first, last;
+};
+Cells visible_cells(double first, double extent, Index count) {
+  const auto clamped = [count](double v) {
+    return static_cast<Index>(std::clamp(v, 0.0, static_cast<double>(count)));
+  };
+  return {clamped(std::floor(first)), clamped(std::ceil(first + extent))};
+}
+
+// Numbers in the cells, where these are large enough; cells that no pattern allows stay empty.
+void draw_numbers(Page& page, const MatrixPlot& m, const AttentionTap& tap, Index head,
+                  const MapMatrix& shown, const ShownCells& seen, const ColourRange& range) {
+  constexpr double kLeastWidth = 3.0, kLeastHeight = 1.35;  // em of the smallest numbers
+  constexpr double kShownAsZero = 0.005;
+  const double cell_width = m.plot.width / m.width, cell_height = m.plot.height / m.height;
+  const double size = std::min({cell_width / kLeastWidth, cell_height / kLeastHeight, page.em()});
+  if (size < 0.7 * page.em() || seen.step != 1) return;
+  const Tensor values = shown.whole ? shown.host() : seen.values;
+  const ColourMap& colours = colour_map(range.colour_map);
+  const Cells rows = visible_cells(m.row, m.height, tap.queries());
+  const Cells columns = visible_cells(m.column, m.width, tap.keys());
+  const Index pattern_head = tap.result.pattern->heads() > 1 ? head : 0;
+  page.add(Clip{m.plot});
+  for (Index i = rows.first; i < rows.last; ++i) {
+    for (Index c = columns.first; c < columns.last; ++c) {
+      const double value = values(i - seen.row, c - seen.column);
+      const bool allowed = value != 0 || tap.result.pattern->allowed(pattern_head, i, c);
+      if (!allowed || std::isnan(value)) continue;
+      const Colour cell = colours.at(range.position(value));
+      page.add(Text{{m.plot.x + (static_cast<double>(c) + 0.5 - m.column) * cell_width,
+                     m.plot.y + (static_cast<double>(i) + 0.5 - m.row) * cell_height},
+                    fixed(value, 2),
+                    translucent(ink_on(cell), std::abs(value) < kShownAsZero ? 0.5 : 1),
+                    size,
+                    Align::Middle});
+    }
+  }
+  page.add(Clip{});
+}
+
+// Limits given by hand go before what is visible, and that before 0..1.
+ColourRange range_of(const ViewInput& input, const HeatMap& cells, const MapMatrix& shown) {
+  const Values options = view_values(input.experiment.view, "map");
+  const bool given = options.has("most");
+  ColourRange range = colour_range(input, cells, shown.with_signs, given);
+  const bool diverging = colour_map(range.colour_map).diverging();
+  if (given) range.most = options.real("most");
+  range.least = diverging ? -range.most : 0;
+  range.smallest = kLogSpan * range.most;
+  if (options.has("least")) {
+    const double least = options.real("least");
+    if (!(least < range.most)) {
+      throw InputError("view map.least: expected less than the highest, " + brief(range.most, 4) +
+                       ", found " + brief(least, 4));
+    }
+    if (!diverging) range.least = least;
+    if (least > 0) range.smallest = least;
+  }
+  range.scale = scale_of(options);
+  return range;
+}
+
+// Puts the numbers into the cells as the colours of `range` need them.
+void set_numbers(const ViewInput& input, MapMatrix& shown, ColourRange& range, HeatMap& cells) {
+  if (range.scale == ColourRange::Scale::Linear) {
+    cells.least = range.least;
+    cells.most = range.most;
+    return;
+  }
+  const bool diverging = colour_map(range.colour_map).diverging();
+  if (!shown.whole) {  // ranks are among what is in sight
+    if (range.scale == ColourRange::Scale::Rank) range.ranked = ranks_of(cells.values);
+    cells.values = scaled(cells.values, range).numbers;
+    cells.least = diverging ? -1 : 0;
+    cells.most = 1;
+    return;
+  }
+  const auto cached = [&](const std::string& name, const std::function<Tensor()>& make) {
+    return input.cache != nullptr ? input.cache->matrix(source_of(input.trace), name, make)
+                                  : make();
+  };
+  std::string name = shown.name + " rank";
+  if (range.scale == ColourRange::Scale::Rank) {
+    const Tensor ranks = cached(name + "s", [&] {
+      const std::vector<float> list = ranks_of(shown.host());
+      return Tensor::from({static_cast<Index>(list.size())}, list);
+    });
+    range.ranked.assign(ranks.begin(), ranks.end());
+  } else {
+    name = shown.name + " log " + brief(range.smallest, 9) + " " + brief(range.most, 9);
+  }
+  name += " " + range.colour_map;
+  cells.device = nullptr;
+  cells.plane = 0;
+  cells.values = cached(name, [&] { return scaled(shown.host(), range).numbers; });
+  cells.least = diverging ? -1 : 0;
+  cells.most = 1;
+}
+
+std::vector<std::string> bar_titles(const ColourRange& range, const std::string& what) {
+  if (range.scale == ColourRange::Scale::Log) return {what + " (log)", "weight (log)", "log"};
+  if (range.scale == ColourRange::Scale::Rank) return {what + " by rank", "by rank", "rank"};
+  return {what, "weight"};
+}
+
+std::string title_of(const ViewInput& input, const MapMatrix& shown) {
+  return shown.one_head ? head_title(input) : picture_title(input.trace) + " · " + shown.caption;
+}
+
+// What makes a map dark, and how to see it all the same; no words where it is not dark. Few rows
+// can be bright in a map whose others are not: the first of a causal one always is.
+std::vector<std::string> darkness(const ViewInput& input, const HeatMap& cells,
+                                  const ColourRange& range) {
+  constexpr double kDim = 0.1;           // of the colours' range
+  constexpr Index kMostCells = 1 << 21;  // are looked through for each picture
+  // What lies on a device stays there.
+  if (range.scale != ColourRange::Scale::Linear || cells.device) return {};
+  const std::vector<float> rows = visible_row_maxima(cells, kMostCells);
+  if (rows.empty() || !(rows.back() > 0)) return {};
+  const double largest = static_cast<double>(rows.back());
+  const double typical = static_cast<double>(rows[rows.size() / 2]);
+  if (!(typical < kDim * range.most)) return {};
+  const bool all_seen = cells.height * cells.width <= static_cast<double>(kMostCells);
+  if (all_seen && largest < kDim * range.most) {
+    const std::string text = "Largest weight in sight " + brief(largest, 2);
+    const bool given = view_values(input.experiment.view, "map").has("most");
+    return {text + (given ? ": lower “To”, or choose the scale log"
+                          : ": press N to normalise, or choose the scale log"),
+            text};
+  }
+  const std::string text = "Half of the rows stay below " + brief(typical, 2);
+  return {text + ": to see more, choose the scale log, or lower “To”", text + ": try the scale log",
+          text};
+}
+
+// How the colours are to be read, in one line below the map: many words, then fewer.
+std::vector<std::string> notes_of(const ViewInput& input, const MatrixPlot& m, const HeatMap& cells,
+                                  const ColourRange& range) {
+  std::vector<std::string> notes = darkness(input, cells, range);
+  if (!m.pooled()) return notes;
+  if (notes.empty()) return {"more cells than pixels: each pixel shows its largest", "max-pooled"};
+  notes.insert(notes.begin(), notes.front() + "; each pixel shows its largest");
+  return notes;
+}
+
+// In front of an audience no panel says what the pointer is on.
+void draw_pair(Page& page, const MatrixPlot& m, const AttentionTap& tap, Index head,
+               const MapMatrix& shown) {
+  if (m.hovered_row < 0 || m.hovered_column < 0) return;
+  const auto weight =
+      static_cast<double>(shown.one_head ? attention_row(tap, head, m.hovered_row)[m.hovered_column]
+                                         : shown.values(m.hovered_row, m.hovered_column));
+  page.tag(*page.input().pointer, brief(weight, 3), m.plot);
+}
+
+// What the picture shows at a pair where that is not the head's own weight.
+void name_shown(ViewLayout& layout, const MapMatrix& shown) {
+  if (shown.one_head) return;
+  layout.hit = [at = layout.hit, values = shown.values](Point p) {
+    std::optional<Hit> hit = at(p);
+    if (hit) hit->shown = brief(static_cast<double>(values(hit->query, hit->key)), 4);
+    return hit;
+  };
+}
+
+// With the colour bar where it leaves the map more space: beside it, or in a narrow page below.
+struct Placed {
+  MatrixPlot matrix;
+  bool bar_below;
+};
+Placed place(const Page& page, const Box& inside, const AttentionTap& tap, double right_width) {
+  constexpr double kMuchLarger = 1.3;
+  MatrixPlot beside = place_matrix(page, inside, tap, right_width + colour_bar_width(page));
+  Box above = inside;
+  above.height -= kBarGap * page.em() + level_colour_bar_height(page);
+  MatrixPlot below = place_matrix(page, above, tap, right_width);
+  if (below.plot.width < kMuchLarger * beside.plot.width ||
+      below.plot.width < kLeastLevelBar * page.em()) {
+    return {std::move(beside), false};
+  }
+  return {std::move(below), true};
+}
+
+ViewLayout lay_out(const ViewInput& input) {
+  Page page(input);
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) return page.message(found.headline, found.advice);
+  const AttentionTap& tap = *found.tap;
+  MapMatrix shown = map_matrix(input, tap, found.head);
+  if (!shown.headline.empty()) return page.message(shown.headline, shown.advice);
+  const ViewSettings& settings = input.experiment.view;
+  Box inside = page.frame(title_of(input, shown), caption(input.trace, shown.caption + "."));
+  const auto pinned = [&](Index at, Index count) { return shown.whole && at < count ? at : -1; };
+  const Index pinned_row = pinned(settings.pinned_query, tap.queries());
+  const Index pinned_column = pinned(settings.pinned_key, tap.keys());
+  inside.height -= pinned_row_height(page, pinned_row);
+  const auto [m, bar_below] = place(page, inside, tap, pinned_column_width(page, pinned_column));
+  if (!(m.plot.width > 0)) return no_space(page);
+
+  HeatMap cells = matrix_cells(m);
+  ShownCells seen;
+  if (shown.whole) {
+    cells.values = seen.values = shown.values;
+    cells.device = shown.device;
+    cells.plane = shown.plane;
+  } else {
+    seen = set_cells(cells, input, tap, found.head);
+    if (view_values(settings, "map").flag("hide_first")) {
+      hide_column(seen.values, first_token_column(tap), seen);
+      cells.values = seen.values;
+    }
+  }
+  cells.missing = blend(input.theme.background, input.theme.line, 0.5);
+  ColourRange range = range_of(input, cells, shown);
+  cells.colour_map = range.colour_map;
+  set_numbers(input, shown, range, cells);
+  const std::vector<std::string> notes = notes_of(input, m, cells, range);
+  page.add(cells);
+  draw_numbers(page, m, tap, found.head, shown, seen, range);
+  draw_matrix_frame(page, m, {});
+  double bottom = m.plot.bottom();
+  if (!notes.empty()) {
+    page.faint_text({m.plot.x, m.note_y}, page.fitting(notes, page.small(), m.plot.width),
+                    page.small());
+    bottom = m.note_y + 0.7 * page.em();
+  }
+  if (pinned_row >= 0 || pinned_column >= 0) bottom = draw_pinned(page, m, shown.host(), bottom);
+  const double taken = pinned_column_width(page, pinned_column);
+  if (bar_below) {
+    draw_level_colour_bar(page, {m.plot.x, bottom + kBarGap * page.em()}, m.plot.width, range,
+                          bar_titles(range, shown.unit));
+    bottom += kBarGap * page.em() + level_colour_bar_height(page);
+  } else {
+    draw_colour_bar(page, {m.right.x + taken, m.right.y, m.right.width - taken, m.right.height},
+                    range, bar_titles(range, shown.unit));
+  }
+  if (input.framed) draw_pair(page, m, tap, found.head, shown);
+  ViewLayout layout = matrix_layout(page, m, bottom);
+  name_shown(layout, shown);
+  layout.pending = pending_text(seen.exact);
+  return layout;
+}
+
+// The matrix that is seen.
+ViewData data(const ViewInput& input) {
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
+  const MapMatrix shown = map_matrix(input, *found.tap, found.head);
+  if (!shown.headline.empty()) throw InputError(shown.headline + ". " + shown.advice);
+  if (!shown.whole) return {{head_weights(input, *found.tap, found.head, true)}};
+  return {{{"attention", shown.host(), query_axis(input.trace, *found.tap).labels,
+            key_axis(input.trace, *found.tap).labels}}};
+}
+
+void restrict_controls(const ViewSettings& settings, const Trace*, ViewControls& controls) {
+  const Values values = view_values(settings, "map");
+  controls.normalise = !values.has("most") && values.choice("scale") != "rank";
+}
+
+}  // namespace
+
+View map_view() {
+  View view{"map",
+            "Map",
+            "One layer and head, or several together: how much each query attends to each key.",
+            true,
+            lay_out,
+            map_parameters(),
+            {},
+            {},
+            false,
+            data};
+  view.restrict_controls = restrict_controls;
+  return view;
+}
+
+}  // namespace attnscope

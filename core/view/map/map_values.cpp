@@ -1,0 +1,284 @@
+#include "core/view/map/map_values.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/analysis/flow.h"
+#include "core/experiment/head_table.h"
+#include "core/figure/heat_map.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/range.h"
+
+namespace attnscope {
+namespace {
+
+const char* const kHead = "head";
+const char* const kHeads = "heads";
+const char* const kLayers = "layers";
+const char* const kAll = "all";
+const char* const kRollout = "rollout";
+
+// A head of the trace.
+struct HeadAt {
+  const AttentionTap* tap;
+  Index head;  // within the group
+};
+
+std::vector<HeadAt> heads_of_layer(const Trace& trace, Index layer) {
+  std::vector<HeadAt> heads;
+  for (Index head = 0; head < trace.head_count(layer); ++head) {
+    Index in_group = 0;
+    if (const AttentionTap* tap = trace.find(layer, head, &in_group))
+      heads.push_back({tap, in_group});
+  }
+  return heads;
+}
+
+std::vector<HeadAt> averaged_heads(const Trace& trace, const ViewSettings& view,
+                                   const std::string& source) {
+  if (source == kHeads) return heads_of_layer(trace, view.layer);
+  std::vector<HeadAt> heads;
+  for (Index layer = 0; layer < trace.layer_count(); ++layer) {
+    if (source == kAll) {
+      const std::vector<HeadAt> more = heads_of_layer(trace, layer);
+      heads.insert(heads.end(), more.begin(), more.end());
+      continue;
+    }
+    Index in_group = 0;
+    if (const AttentionTap* tap = trace.find(layer, view.head, &in_group)) {
+      heads.push_back({tap, in_group});
+    }
+  }
+  return heads;
+}
+
+bool all_whole(const std::vector<HeadAt>& heads) {
+  return std::all_of(heads.begin(), heads.end(), [](const HeadAt& h) { return is_whole(*h.tap); });
+}
+
+bool alike(const std::vector<HeadAt>& heads) {
+  return std::all_of(heads.begin(), heads.end(), [&](const HeadAt& h) {
+    return h.tap->queries() == heads[0].tap->queries() && h.tap->keys() == heads[0].tap->keys();
+  });
+}
+
+// [L_q, L_k] of heads that are alike.
+Tensor mean(const std::vector<HeadAt>& heads) {
+  Tensor sum = heads[0].tap->attention(heads[0].head).copy();
+  for (std::size_t n = 1; n < heads.size(); ++n) {
+    const Tensor one = heads[n].tap->attention(heads[n].head);
+    for (Index i = 0; i < sum.size(); ++i) sum[i] += one[i];
+  }
+  const float share = 1.0F / static_cast<float>(heads.size());
+  for (float& weight : sum) weight *= share;
+  return sum;
+}
+
+void refuse(MapMatrix& matrix, std::string headline, std::string advice) {
+  matrix.headline = std::move(headline);
+  matrix.advice = std::move(advice);
+}
+
+Tensor cached(const ViewInput& input, const std::string& name,
+              const std::function<Tensor()>& make) {
+  return input.cache != nullptr ? input.cache->matrix(source_of(input.trace), name, make) : make();
+}
+
+void refuse_long(MapMatrix& matrix) {
+  refuse(matrix, "Too long to join several maps",
+         "The maps of a text this long are not kept whole. Show a single head, or a shorter text.");
+}
+
+void set_mean(const ViewInput& input, const std::string& source, MapMatrix& matrix) {
+  const ViewSettings& view = input.experiment.view;
+  const std::vector<HeadAt> heads = averaged_heads(input.trace, view, source);
+  if (!all_whole(heads)) return refuse_long(matrix);
+  if (!alike(heads)) {
+    return refuse(matrix, "No mean over maps of different sizes",
+                  "The layers have different numbers of queries or keys. Show a single head.");
+  }
+  matrix.values = cached(input, matrix.name, [&] { return mean(heads); });
+  matrix.unit = "mean weight";
+  const std::string count = std::to_string(heads.size());
+  if (source == kHeads) {
+    matrix.caption =
+        "Mean attention over the " + count + " heads of layer " + std::to_string(view.layer);
+  } else if (source == kLayers) {
+    matrix.caption =
+        "Mean attention over head " + std::to_string(view.head) + " of " + count + " layers";
+  } else {
+    matrix.caption = "Mean attention over all " + count + " heads";
+  }
+}
+
+void set_rollout(const ViewInput& input, MapMatrix& matrix) {
+  const Index last = input.experiment.view.layer;
+  std::vector<std::vector<HeadAt>> layers;
+  for (Index layer = 0; layer <= last; ++layer) {
+    layers.push_back(heads_of_layer(input.trace, layer));
+    const std::vector<HeadAt>& heads = layers.back();
+    if (!all_whole(heads)) return refuse_long(matrix);
+    const bool square = !heads.empty() && heads[0].tap->queries() == heads[0].tap->keys() &&
+                        heads[0].tap->queries() == layers[0][0].tap->queries();
+    if (square && alike(heads)) continue;
+    return refuse(matrix, "No rollout here",
+                  "Rollout follows tokens from layer to layer, and needs as many keys as queries "
+                  "in each. Show a single head.");
+  }
+  matrix.values = cached(input, matrix.name, [&] {
+    std::vector<Tensor> means;
+    for (const std::vector<HeadAt>& heads : layers) means.push_back(mean(heads));
+    return attention_rollout(means);
+  });
+  matrix.unit = "rollout";
+  matrix.caption =
+      "Attention rollout (heads' mean and residual connection) from the input " +
+      (last == 0 ? std::string("through layer 0") : "through layers 0 to " + std::to_string(last));
+}
+
+void set_one_head(const ViewInput& input, const AttentionTap& tap, Index head, MapMatrix& matrix) {
+  const ViewSettings& view = input.experiment.view;
+  matrix.whole = is_whole(tap);
+  if (tap.result.device) {
+    matrix.device = tap.result.device;
+    matrix.plane = head;
+  } else if (matrix.whole) {
+    matrix.values = tap.attention(head);
+  }
+  matrix.caption = "Attention of layer " + std::to_string(view.layer) + ", head " +
+                   std::to_string(view.head) + ": " + describe(input.trace, tap);
+}
+
+void hide_first(const ViewInput& input, const AttentionTap& tap, MapMatrix& matrix) {
+  const Index column = first_token_column(tap);
+  if (column < 0) return;
+  matrix.caption += "; the first token's column is hidden";
+  if (!matrix.whole) return;  // where the cells in sight are known
+  const Tensor whole = matrix.host();
+  matrix.name += " without first";
+  matrix.values = cached(input, matrix.name, [&] {
+    Tensor hidden = whole;
+    hide_column(hidden, column, {});
+    return hidden;
+  });
+  matrix.device = nullptr;
+}
+
+bool has_signs(const ViewInput& input, const AttentionTap& tap, Index head,
+               const MapMatrix& matrix) {
+  if (matrix.one_head && is_normalised(tap)) return false;
+  if (!matrix.whole) return is_signed(tap, head);
+  const Tensor found = cached(input, matrix.name + " signs", [&] {
+    const Tensor values = matrix.one_head ? tap.attention(head) : matrix.values;
+    const bool any = std::any_of(values.begin(), values.end(), [](float v) { return v < 0; });
+    return Tensor::full({1}, any ? 1.0F : 0.0F);
+  });
+  return found[0] != 0;
+}
+
+}  // namespace
+
+Parameter scale_parameter() {
+  return {.key = "scale",
+          .label = "Scale",
+          .help =
+              "How weights become colours: linear, logarithmic, or by rank among all "
+              "weights that are not zero.",
+          .kind = Parameter::Kind::Choice,
+          .initial = std::string("linear"),
+          .choices = {"linear", "log", "rank"}};
+}
+
+Parameter hide_first_parameter() {
+  return {.key = "hide_first",
+          .label = "Hide first token",
+          .help = "Leave the first token out, which swallows much of the attention of many heads.",
+          .kind = Parameter::Kind::Flag,
+          .initial = false};
+}
+
+ColourRange::Scale scale_of(const Values& options) {
+  const std::string& scale = options.choice("scale");
+  if (scale == "log") return ColourRange::Scale::Log;
+  return scale == "rank" ? ColourRange::Scale::Rank : ColourRange::Scale::Linear;
+}
+
+void hide_column(Tensor& cells, Index column, const ShownCells& seen) {
+  const Index at = (column - seen.column) / seen.step;
+  if (column < seen.column || at >= cells.dim(1)) return;
+  cells = cells.copy();
+  for (Index i = 0; i < cells.dim(0); ++i) cells(i, at) = std::numeric_limits<float>::quiet_NaN();
+}
+
+std::vector<Parameter> map_parameters() {
+  using Kind = Parameter::Kind;
+  constexpr double kLargest = 1e6, kSmallest = 1e-30;
+  return {{.key = "source",
+           .label = "Show",
+           .help = "What the map shows: this head, the mean over the layer's heads, over the "
+                   "layers of this head or over all, or the rollout through this layer.",
+           .kind = Kind::Choice,
+           .initial = std::string(kHead),
+           .choices = {kHead, kHeads, kLayers, kAll, kRollout},
+           .choice_labels = {"this head", "mean over heads", "mean over layers", "mean over all",
+                             "rollout"}},
+          scale_parameter(),
+          {.key = "least",
+           .label = "From",
+           .help = "The weight of the lowest colour; automatic: 0, or a ten-thousandth of the "
+                   "highest on a logarithmic scale.",
+           .kind = Kind::Real,
+           .optional = true,
+           .initial = 0.001,
+           .least = 0,
+           .most = kLargest,
+           .slider_least = 0,
+           .slider_most = 0.1},
+          {.key = "most",
+           .label = "To",
+           .help = "The weight of the highest colour; automatic: 1, or the largest in sight with "
+                   "Normalise.",
+           .kind = Kind::Real,
+           .optional = true,
+           .initial = 0.25,
+           .least = kSmallest,
+           .most = kLargest,
+           .slider_least = 0.01,
+           .slider_most = 1},
+          hide_first_parameter()};
+}
+
+bool is_whole(const AttentionTap& tap) {
+  return tap.kept() || !tap.result.tiles;
+}
+
+Tensor MapMatrix::host() const {
+  if (!device) return values;
+  HeatMap cells;
+  cells.device = device;
+  cells.plane = plane;
+  return heat_map_cells(cells);
+}
+
+MapMatrix map_matrix(const ViewInput& input, const AttentionTap& tap, Index head) {
+  const Values options = view_values(input.experiment.view, "map");
+  const std::string& source = options.choice("source");
+  const ViewSettings& view = input.experiment.view;
+  MapMatrix matrix;
+  matrix.one_head = source == kHead;
+  matrix.name =
+      "map " + source + " " + std::to_string(view.layer) + " " + std::to_string(view.head);
+  if (matrix.one_head) {
+    set_one_head(input, tap, head, matrix);
+  } else if (source == kRollout) {
+    set_rollout(input, matrix);
+  } else {
+    set_mean(input, source, matrix);
+  }
+  if (!matrix.headline.empty()) return matrix;
+  matrix.with_signs = has_signs(input, tap, head, matrix);
+  if (options.flag("hide_first")) hide_first(input, tap, matrix);
+  return matrix;
+}
+
+}  // namespace attnscope

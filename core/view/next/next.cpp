@@ -1,0 +1,414 @@
+// What comes next: the distribution over the next token, and what sampling makes of it.
+#include "core/view/next/next.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/analysis/row.h"
+#include "core/base/error.h"
+#include "core/figure/plain_text.h"
+#include "core/model/config.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/fact_table.h"
+#include "core/view/parts/focus.h"
+#include "core/view/parts/token_bars.h"
+#include "core/view/parts/token_flow.h"
+#include "core/view/view_list.h"
+
+namespace attnscope {
+
+NextSettings next_settings(const ViewSettings& view) {
+  const Values values = view_values(view, "next");
+  return {{values.real("temperature"), values.integer("top_k"), values.real("top_p")},
+          static_cast<std::uint64_t>(values.integer("seed"))};
+}
+
+namespace {
+
+Tensor logits_at(const Trace& trace, Index position) {
+  if (!trace.logits.defined() || position < 0 || position >= trace.logits.dim(0)) {
+    throw InputError("next token: expected logits of position " + std::to_string(position) +
+                     ", found none");
+  }
+  return trace.logits.slice(position, 1).reshaped({trace.logits.dim(1)});
+}
+
+std::int32_t drawn(const std::vector<double>& distribution, Index position, std::uint64_t seed) {
+  Random random(mixed_seed(seed, static_cast<std::uint64_t>(position)));
+  return sample(distribution, random);
+}
+
+}  // namespace
+
+std::int32_t drawn_token(const Trace& trace, Index position, const NextSettings& settings) {
+  return drawn(probabilities(logits_at(trace, position), settings.sampling), position,
+               settings.seed);
+}
+
+bool shows_end(const Trace& trace, const Experiment& experiment) {
+  if (experiment.overlong == Overlong::Last || trace.tokens.empty()) return true;
+  if (!experiment.ids.empty()) return trace.tokens.size() == experiment.ids.size();
+  return trace.tokens.back().end >= experiment.text.size();
+}
+
+bool append_token(Experiment& experiment, const Trace& trace, std::int32_t id) {
+  const Tokenizer* tokenizer = trace.tokenizer.get();
+  const bool known = tokenizer != nullptr && id >= 0 && id < tokenizer->vocabulary_size();
+  if (known && tokenizer->is_special(id)) return false;
+  const std::string bytes = known ? tokenizer->bytes(id) : "";
+  if (experiment.ids.empty()) {
+    if (bytes.empty()) return false;
+    experiment.text += bytes;
+  } else {
+    experiment.ids.push_back(id);
+  }
+  const bool full = static_cast<Index>(trace.tokens.size()) >= trace.config->context;
+  if (full && experiment.overlong == Overlong::First) {
+    experiment.overlong = Overlong::Last;
+  }
+  return true;
+}
+
+namespace {
+
+constexpr double kMostFlow = 0.4;  // of the height, for the text
+constexpr double kGap = 1.0;       // em between parts
+constexpr double kTitle = 1.8;     // em
+constexpr double kMostWidth = 56;  // em, of the bars
+constexpr Index kMostBars = 40;
+constexpr std::size_t kUsualBars = 16;  // in a picture that is as high as its content
+constexpr double kMostBits = 12;        // the colour of a token that came as such a surprise
+
+class Next {
+ public:
+  explicit Next(const ViewInput& input)
+      : input_(input),
+        page_(input),
+        trace_(input.trace),
+        settings_(next_settings(input.experiment.view)) {}
+
+  ViewLayout lay_out() {
+    if (trace_.tokens.empty()) {
+      const Found found = find_tap(input_);
+      return page_.message(found.headline, found.advice);
+    }
+    if (!trace_.logits.defined()) {
+      return page_.message("No next token to show", no_prediction());
+    }
+    const Box inside = page_.frame(trace_.model + " · what comes next", caption_text());
+    place(inside);
+    if (bars_.height < 4 * em() || bars_.width < 12 * em()) return no_space(page_);
+    draw_text();
+    position_ = position();
+    draw_distribution();
+    return finish();
+  }
+
+ private:
+  double em() const { return page_.em(); }
+  Index length() const { return static_cast<Index>(trace_.tokens.size()); }
+  std::string no_prediction() const {
+    if (trace_.given) {
+      return "The file holds attention alone. To see what comes next, choose a model and a text.";
+    }
+    return "This model predicts no tokens. Choose one that does.";
+  }
+  std::string sampling_text() const {
+    const Sampling& s = settings_.sampling;
+    std::string text = "temperature " + brief(s.temperature, 3);
+    if (s.top_k > 0) text += ", top-k " + std::to_string(s.top_k);
+    if (s.top_p < 1) text += ", top-p " + brief(s.top_p, 3);
+    return text;
+  }
+
+  bool is_plain() const { return settings_.sampling == Sampling(); }
+
+  std::string caption_text() const {
+    return caption(trace_,
+                   "Each token in the colour of its surprise, and the distribution of the "
+                   "next one, sampled with " +
+                       sampling_text() + ", seed " + std::to_string(settings_.seed) + ".");
+  }
+
+  Colour colour_of_bits(double bits) const {
+    return blend(page_.theme().background, page_.theme().accent,
+                 0.08 + 0.85 * std::clamp(bits / kMostBits, 0.0, 1.0));
+  }
+
+  std::vector<FlowToken> flow_tokens() const {
+    std::vector<FlowToken> tokens;
+    const Theme& theme = page_.theme();
+    for (Index i = 0; i < length(); ++i) {
+      const double bits = trace_.token_bits.defined() && i < trace_.token_bits.size()
+                              ? static_cast<double>(trace_.token_bits[i])
+                              : NAN;
+      const Colour ground =
+          std::isnan(bits) ? blend(theme.background, theme.line, 0.4) : colour_of_bits(bits);
+      tokens.push_back({trace_.tokens[static_cast<std::size_t>(i)].label, ground, i == position_});
+    }
+    return tokens;
+  }
+
+  void place(const Box& inside) {
+    const double flow =
+        token_flow_height(page_, flow_tokens(), inside.width, kMostFlow * inside.height);
+    const double row = token_bar_height(page_, !is_plain());
+    const double bars =
+        kTitle * em() + static_cast<double>(input_.tight ? kUsualBars : kMostBars) * row;
+    const double above = flow + swatches_height(page_) + kGap * em();
+    const double height = std::min(bars, inside.height - above - kTitle * em());
+    const double y = inside.y + page_.spare_above(inside.height, above + height + kTitle * em());
+    text_ = {inside.x, y, inside.width, flow};
+    const double width = std::min(inside.width, kMostWidth * em());
+    bars_ = {inside.x + (inside.width - width) / 2, y + above, width, height};
+  }
+
+  void draw_text() {
+    // The boxes are needed to know which token the pointer is on, which is then outlined.
+    position_ = -1;
+    Page draft(input_);
+    const auto kept = static_cast<std::size_t>(shown_position(input_.experiment.view, trace_));
+    flow_ = draw_token_flow(draft, text_, flow_tokens(), kept);
+    position_ = position();
+    flow_ = draw_token_flow(page_, text_, flow_tokens(), kept);
+    std::vector<Swatch> swatches;
+    for (const int bits : {0, 2, 4, 8, 12}) {
+      swatches.push_back({colour_of_bits(bits), std::to_string(bits)});
+    }
+    draw_swatches(page_, {text_.x, text_.bottom()}, text_.width, "surprise in bits", swatches);
+  }
+
+  // The position whose next token is shown: the hovered one, the pinned one, else the last.
+  Index position() const {
+    const Index hovered = input_.pointer ? flow_.at(*input_.pointer) : -1;
+    if (hovered >= 0) return hovered;
+    return shown_position(input_.experiment.view, trace_);
+  }
+
+  bool at_end() const { return position_ == length() - 1 && shows_end(trace_, input_.experiment); }
+
+  // "entropy 5.2 bits, as between 37 equal tokens; 12 of 2,048 are left".
+  std::string summary(const std::vector<double>& distribution) const {
+    double entropy = 0;
+    Index left = 0;
+    for (const double p : distribution) {
+      if (!(p > 0)) continue;
+      entropy -= p * std::log2(p);
+      ++left;
+    }
+    return "entropy " + fixed(entropy, 2) + " bits, as between " + brief(std::exp2(entropy), 3) +
+           " equal tokens; " + grouped(left) + " of " +
+           grouped(static_cast<long long>(distribution.size())) + " can be drawn";
+  }
+
+  void draw_distribution() {
+    const Tensor logits = logits_at(trace_, position_);
+    const std::vector<double> plain = probabilities(logits, {});
+    const std::vector<double> used = is_plain() ? plain : probabilities(logits, settings_.sampling);
+    const std::int32_t next = drawn(used, position_, settings_.seed);
+    const std::int32_t own =
+        position_ + 1 < length() ? trace_.tokens[static_cast<std::size_t>(position_ + 1)].id : -1;
+    const std::string& label = trace_.tokens[static_cast<std::size_t>(position_)].label;
+    page_.text({bars_.x, bars_.y + 0.6 * em()},
+               page_.fitting({"After “" + label + "” (position " + std::to_string(position_) +
+                                  "): “" + token_label(trace_, next) + "” is drawn by seed " +
+                                  std::to_string(settings_.seed),
+                              "After “" + label + "”", "Next token"},
+                             em(), bars_.width),
+               em());
+    TokenBars bars;
+    bars.two = !is_plain();
+    bars.first = first_colour();
+    bars.second = second_colour();
+    std::vector<std::int32_t> ids;
+    for (const Candidate& c : likeliest(plain, kMostBars)) ids.push_back(c.id);
+    const double height = bars_.height - kTitle * em();
+    const auto rows = static_cast<std::size_t>(height / token_bar_height(page_, bars.two));
+    bring_in(ids, rows, own);
+    bring_in(ids, rows, next);
+    ids.resize(std::min(ids.size(), rows));
+    for (const std::int32_t id : ids) {
+      const auto at = static_cast<std::size_t>(id);
+      std::string note = id == own ? "the text's own" : "";
+      if (id == next) {
+        note += note.empty() ? "drawn" : ", drawn";
+        bars.marked = static_cast<Index>(bars.bars.size());
+      }
+      bars.bars.push_back({token_label(trace_, id), plain[at], used[at], note});
+      bars.most = bars.bars.size() == 1 ? std::max(plain[at], used[at])
+                                        : std::max({bars.most, plain[at], used[at]});
+    }
+    const std::vector<Box> rows_of =
+        draw_token_bars(page_, {bars_.x, bars_.y + kTitle * em(), bars_.width, height}, bars);
+    offer(ids, rows_of);
+    bottom_ = rows_of.empty() ? bars_.bottom() : rows_of.back().bottom();
+    draw_foot(used, bars);
+  }
+
+  void draw_foot(const std::vector<double>& used, const TokenBars& bars) {
+    const double y = bottom_ + 0.9 * em();
+    double x = bars_.x;
+    if (bars.two) {
+      const auto key = [&](Colour colour, const std::string& text) {
+        const double side = 0.8 * page_.em();
+        if (x + side + page_.width_of(text, page_.small()) > bars_.right()) return;
+        page_.add(FilledBox{{x, y - side / 2, side, side}, colour});
+        page_.faint_text({x + 1.15 * em(), y}, text, page_.small());
+        x += 2.2 * em() + page_.width_of(text, page_.small());
+      };
+      key(bars.first, "model");
+      key(bars.second, sampling_text());
+    }
+    page_.faint_text({bars_.right(), y},
+                     page_.ellipsised(summary(used), page_.small(), bars_.right() - x),
+                     page_.small(), Align::End);
+    bottom_ = y + 0.8 * em();
+  }
+
+  // A token that must be seen takes the last place where it is not among the first.
+  static void bring_in(std::vector<std::int32_t>& ids, std::size_t rows, std::int32_t id) {
+    if (id < 0 || rows == 0) return;
+    const auto end = ids.begin() + static_cast<std::ptrdiff_t>(std::min(rows, ids.size()));
+    if (std::find(ids.begin(), end, id) != end) return;
+    std::erase(ids, id);
+    const std::size_t at = std::min(rows - 1, ids.size());
+    ids.insert(ids.begin() + static_cast<std::ptrdiff_t>(at), id);
+  }
+
+  // Tokens of the text can be pinned, and at its end a bar is a token to go on with.
+  void offer(const std::vector<std::int32_t>& ids, const std::vector<Box>& rows) {
+    for (std::size_t n = 0; n < flow_.boxes.size(); ++n) {
+      const auto at = static_cast<Index>(flow_.first + n);
+      const bool pinned = input_.experiment.view.pinned_query == at;
+      handles_.push_back({flow_.boxes[n],
+                          pinned ? "Let go of this token." : "Keep what comes after this token.",
+                          {},
+                          [at, pinned](Experiment& e) { e.view.pinned_query = pinned ? -1 : at; }});
+    }
+    if (!at_end()) return;
+    const auto source = std::make_shared<const Trace>(ending());
+    for (std::size_t n = 0; n < rows.size(); ++n) {
+      handles_.push_back(
+          {rows[n], "Go on with this token.", {}, [id = ids[n], source](Experiment& e) {
+             append_token(e, *source, id);
+           }});
+    }
+  }
+
+  // What append_token() reads, without the numbers of the run.
+  Trace ending() const {
+    Trace source;
+    source.tokenizer = trace_.tokenizer;
+    source.tokens = trace_.tokens;
+    source.config = trace_.config;
+    return source;
+  }
+
+  ViewLayout finish() {
+    ViewLayout layout;
+    layout.hit = [flow = flow_, layer = input_.experiment.view.layer,
+                  head = input_.experiment.view.head](Point p) -> std::optional<Hit> {
+      const Index at = flow.at(p);
+      if (at < 0) return std::nullopt;
+      return Hit{layer, head, at, -1};
+    };
+    layout.handles = std::move(handles_);
+    layout.list = page_.take(bottom_);
+    return layout;
+  }
+
+  const ViewInput& input_;
+  Page page_;
+  const Trace& trace_;
+  NextSettings settings_;
+  Box text_, bars_;
+  TokenFlow flow_;
+  Index position_ = -1;
+  std::vector<Handle> handles_;
+  double bottom_ = 0;
+};
+
+// The vocabulary, likeliest first, and how the tokens of the text surprised the model.
+ViewData data(const ViewInput& input) {
+  const Trace& trace = input.trace;
+  const ViewSettings& view = input.experiment.view;
+  const Index position = shown_position(view, trace);
+  const NextSettings settings = next_settings(view);
+  const Tensor logits = logits_at(trace, position);
+  const std::vector<double> plain = probabilities(logits, {});
+  const std::vector<double> used = probabilities(logits, settings.sampling);
+  const std::int32_t next = drawn(used, position, settings.seed);
+  const std::vector<Candidate> tokens = likeliest(plain, static_cast<Index>(plain.size()));
+  ViewData::Matrix distribution{"next token",
+                                Tensor({static_cast<Index>(tokens.size()), 4}),
+                                {},
+                                {"token id", "probability", "probability as sampled", "drawn"},
+                                {"token"}};
+  for (std::size_t n = 0; n < tokens.size(); ++n) {
+    const auto row = static_cast<Index>(n);
+    const std::int32_t id = tokens[n].id;
+    distribution.rows.push_back(token_label(trace, id));
+    distribution.values(row, 0) = static_cast<float>(id);
+    distribution.values(row, 1) = static_cast<float>(tokens[n].probability);
+    distribution.values(row, 2) = static_cast<float>(used[static_cast<std::size_t>(id)]);
+    distribution.values(row, 3) = id == next ? 1 : 0;
+  }
+  if (!trace.token_bits.defined()) return {{std::move(distribution)}};
+  ViewData::Matrix surprise{
+      "surprise", trace.token_bits.reshaped({trace.token_bits.size(), 1}), {}, {"bits"}, {"token"}};
+  for (const TraceToken& token : trace.tokens) surprise.rows.push_back(token.label);
+  return {{std::move(distribution), std::move(surprise)}};
+}
+
+}  // namespace
+
+View next_view() {
+  View view{"next", "Next", "What comes next, and a text that goes on token by token.", false,
+            [](const ViewInput& input) { return Next(input).lay_out(); }};
+  view.parameters = {{.key = "temperature",
+                      .symbol = "T",
+                      .label = "Temperature",
+                      .help = "The logits are divided by it: below 1 the likely tokens gain, at 0 "
+                              "the likeliest is always taken.",
+                      .kind = Parameter::Kind::Real,
+                      .initial = 1.0,
+                      .least = 0,
+                      .most = 100,
+                      .slider_least = 0,
+                      .slider_most = 2},
+                     {.key = "top_k",
+                      .symbol = "k",
+                      .label = "Top-k",
+                      .help = "Only so many of the likeliest tokens can be drawn; 0: all.",
+                      .kind = Parameter::Kind::Integer,
+                      .initial = Index{0},
+                      .slider_least = 0,
+                      .slider_most = 50},
+                     {.key = "top_p",
+                      .symbol = "p",
+                      .label = "Top-p",
+                      .help = "Only the likeliest tokens that together reach this probability can "
+                              "be drawn (nucleus sampling).",
+                      .kind = Parameter::Kind::Real,
+                      .initial = 1.0,
+                      .least = 0,
+                      .most = 1,
+                      .least_excluded = true,
+                      .slider_least = 0.01,
+                      .slider_most = 1},
+                     {.key = "seed",
+                      .label = "Seed",
+                      .help = "The same seed draws the same tokens again.",
+                      .kind = Parameter::Kind::Integer,
+                      .initial = Index{1},
+                      .slider_least = 0,
+                      .slider_most = 99}};
+  view.data = data;
+  view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
+    controls.layer = controls.head = controls.normalise = false;
+    controls.colours = ViewControls::Colours::None;
+  };
+  return view;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,244 @@
+#include "core/view/parts/chart.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/figure/plain_text.h"
+#include "core/figure/ticks.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kTitleDepth = 1.4;    // em
+constexpr double kNumberDepth = 1.35;  // em, below the plot
+constexpr double kNumberGap = 0.45;    // em between the plot and the numbers to its left
+constexpr double kMostNumber = 4.5;    // em, of the numbers to its left
+constexpr double kTickDistance = 2.4;  // em, upwards
+constexpr int kFewest = 3;             // numbers upwards that are worth a search for round ones
+constexpr double kLeastWidth = 3, kLeastHeight = 1.2;  // em of a plot
+
+struct Ticks {
+  std::vector<double> values;
+  std::vector<std::string> texts;
+};
+
+Ticks ticks_of(const ChartAxis& axis, int count) {
+  constexpr std::size_t kFew = 3;
+  Ticks ticks;
+  if (!axis.names.empty()) {
+    for (const auto& [at, name] : axis.names) {
+      ticks.values.push_back(at);
+      ticks.texts.push_back(name);
+    }
+    return ticks;
+  }
+  // Round steps can leave a single number: a few more say more.
+  for (int more = 0; more < 3 && (more == 0 || (count > 2 && ticks.values.size() < kFew)); ++more) {
+    ticks.values = round_ticks(axis.least, axis.most, std::max(1, count + more));
+  }
+  if (axis.whole) {
+    std::erase_if(ticks.values, [](double v) { return std::abs(v - std::round(v)) > 1e-6; });
+  }
+  const double step =
+      ticks.values.size() > 1 ? ticks.values[1] - ticks.values[0] : axis.most - axis.least;
+  for (const double v : ticks.values) ticks.texts.push_back(tick_text(v, step));
+  return ticks;
+}
+
+double widest(const Page& page, const Ticks& ticks) {
+  double width = 0;
+  for (const std::string& text : ticks.texts) {
+    width = std::max(width, page.width_of(text, page.small()));
+  }
+  return width;
+}
+
+// The limits, where round numbers between them have no space or there are not two.
+Ticks ends_of(const ChartAxis& axis) {
+  if (axis.names.size() > 1) {
+    const auto &first = axis.names.front(), &last = axis.names.back();
+    return {{first.first, last.first}, {first.second, last.second}};
+  }
+  const double least = axis.whole ? std::ceil(axis.least) : axis.least;
+  const double most = axis.whole ? std::floor(axis.most) : axis.most;
+  if (!(least < most)) return {{least}, {brief(least, 2)}};
+  return {{least, most}, {brief(least, 2), brief(most, 2)}};
+}
+
+// Of an upright axis: all that have space, else the lowest and the highest.
+Ticks ticks_down(const Page& page, const Chart& chart) {
+  const int count =
+      std::max(kFewest, static_cast<int>(chart.plot.height / (kTickDistance * page.em())));
+  Ticks ticks = ticks_of(chart.y, count);
+  const double line = 1.2 * page.small();
+  const auto distance = [&](std::size_t a, std::size_t b) {
+    return std::abs(chart.at_y(ticks.values[b]) - chart.at_y(ticks.values[a]));
+  };
+  if (ticks.values.size() < 2) return ends_of(chart.y);
+  const std::size_t last = ticks.values.size() - 1;
+  if (distance(0, 1) >= line) return ticks;
+  if (distance(0, last) < line) return ends_of(chart.y);
+  return {{ticks.values[0], ticks.values[last]}, {ticks.texts[0], ticks.texts[last]}};
+}
+
+// As many as leave a gap between their numbers.
+Ticks ticks_across(const Page& page, const Chart& chart) {
+  const auto fit = [&](const Ticks& ticks) {
+    const auto n = static_cast<double>(ticks.values.size());
+    return n * (widest(page, ticks) + page.em()) <= chart.plot.width + page.em();
+  };
+  for (int count = std::max(2, static_cast<int>(chart.plot.width / (4 * page.em())));; --count) {
+    Ticks ticks = ticks_of(chart.x, count);
+    if (fit(ticks) && ticks.values.size() > 1) return ticks;
+    if (count > 1) continue;
+    const Ticks ends = ends_of(chart.x);
+    if (fit(ends)) return ends;
+    return fit(ticks) ? ticks : Ticks{};
+  }
+}
+
+}  // namespace
+
+double chart_left(const Page& page, const ChartAxis& y) {
+  // The numbers of a plot of usual height stand for those of any.
+  const double numbers =
+      y.numbers
+          ? std::min(widest(page, ticks_of(y, 4)), kMostNumber * page.em()) + kNumberGap * page.em()
+          : 0;
+  return numbers + (y.titles.empty() ? 0.2 : kTitleDepth) * page.em();
+}
+
+Chart place_chart(const Page& page, const Box& outer, ChartAxis x, ChartAxis y) {
+  const double left = chart_left(page, y);
+  const double right =
+      x.numbers ? page.width_of(tick_text(x.most, x.most - x.least), page.small()) / 2 + 2 : 2;
+  return place_chart(page, outer, std::move(x), std::move(y), left, std::max(right, page.em()));
+}
+
+Chart place_chart(const Page& page, const Box& outer, ChartAxis x, ChartAxis y, double left,
+                  double right) {
+  const double em = page.em();
+  const double top = y.numbers ? 0.5 * em : 0.1 * em;
+  const double below = (x.numbers ? kNumberDepth * em : 0) +
+                       (x.titles.empty() ? 0 : kTitleDepth * em) + (y.numbers ? 0.4 * em : 2);
+  Chart chart{{}, std::move(x), std::move(y)};
+  const Box plot{outer.x + left, outer.y + top, outer.width - left - right,
+                 outer.height - top - below};
+  if (plot.width >= kLeastWidth * em && plot.height >= kLeastHeight * em) chart.plot = plot;
+  return chart;
+}
+
+void draw_chart(Page& page, const Chart& chart) {
+  if (chart.empty()) return;
+  const double em = page.em();
+  const Box& plot = chart.plot;
+  const Colour grid = translucent(page.theme().line, 0.35);
+  const Ticks down = ticks_down(page, chart);
+  const double most = std::min(widest(page, down), kMostNumber * em);
+  for (std::size_t i = 0; i < down.values.size(); ++i) {
+    const double y = chart.at_y(down.values[i]);
+    page.add(Line{{{plot.x, y}, {plot.right(), y}}, grid, 1});
+    if (!chart.y.numbers) continue;
+    page.faint_text({plot.x - kNumberGap * em, y},
+                    page.ellipsised(down.texts[i], page.small(), most), page.small(), Align::End);
+  }
+  const Ticks across = ticks_across(page, chart);
+  for (std::size_t i = 0; i < across.values.size(); ++i) {
+    const double x = chart.at_x(across.values[i]);
+    page.add(Line{{{x, plot.y}, {x, plot.bottom()}}, grid, 1});
+    if (!chart.x.numbers) continue;
+    page.faint_text({x, plot.bottom() + 0.95 * em}, across.texts[i], page.small(), Align::Middle);
+  }
+  const Colour strong = page.theme().line;
+  if (chart.y.least < 0 && chart.y.most > 0) {
+    page.add(Line{{{plot.x, chart.at_y(0)}, {plot.right(), chart.at_y(0)}}, strong, 1});
+  }
+  page.add(OutlinedBox{plot, strong, 1});
+  if (!chart.x.titles.empty()) {
+    const double depth = (chart.x.numbers ? kNumberDepth : 0.2) + kTitleDepth / 2 + 0.4;
+    page.faint_text({plot.x + plot.width / 2, plot.bottom() + depth * em},
+                    page.fitting(chart.x.titles, page.small(), plot.width), page.small(),
+                    Align::Middle);
+  }
+  if (!chart.y.titles.empty()) {
+    const double numbers = chart.y.numbers ? most + kNumberGap * em : 0;
+    page.faint_text({plot.x - numbers - kTitleDepth * em / 2, plot.y + plot.height / 2},
+                    page.fitting(chart.y.titles, page.small(), plot.height + 0.5 * em),
+                    page.small(), Align::Middle, 90);
+  }
+}
+
+void draw_curve(Page& page, const Chart& chart, const std::vector<Point>& points, Colour colour,
+                double thickness) {
+  if (chart.empty()) return;
+  page.add(Clip{chart.plot});
+  Line line{{}, colour, thickness};
+  const auto end = [&] {
+    if (line.points.size() > 1) page.add(line);
+    line.points.clear();
+  };
+  for (const Point& p : points) {
+    if (std::isfinite(p.x) && std::isfinite(p.y)) {
+      line.points.push_back({chart.at_x(p.x), chart.at_y(p.y)});
+    } else {
+      end();
+    }
+  }
+  end();
+  page.add(Clip{});
+}
+
+void draw_bar(Page& page, const Chart& chart, double x, double width, double value, Colour colour) {
+  if (chart.empty() || !std::isfinite(value)) return;
+  const auto inside = [&chart](double v) { return std::clamp(v, chart.y.least, chart.y.most); };
+  const double from = chart.at_y(inside(0)), to = chart.at_y(inside(value));
+  const double left = std::max(chart.at_x(x - width / 2), chart.plot.x);
+  const double right = std::min(chart.at_x(x + width / 2), chart.plot.right());
+  if (right > left) {
+    page.add(FilledBox{{left, std::min(from, to), right - left, std::abs(from - to)}, colour});
+  }
+}
+
+void draw_value(Page& page, const Chart& chart, Point at, const std::string& text) {
+  if (chart.empty() || !std::isfinite(at.x) || !std::isfinite(at.y)) return;
+  const double size = page.small(), height = 1.3 * size;
+  const double width = page.width_of(text, size) + 0.6 * size;
+  const Box& plot = chart.plot;
+  const double y = chart.at_y(at.y), gap = 0.3 * size;
+  // Beyond the end of a bar, as far as the plot goes.
+  const bool upwards = y <= chart.at_y(std::clamp(0.0, chart.y.least, chart.y.most));
+  const auto within = [](double from, double least, double most) {
+    return std::clamp(from, least, std::max(least, most));
+  };
+  const Box box{within(chart.at_x(at.x) - width / 2, plot.x, plot.right() - width),
+                within(upwards ? y - gap - height : y + gap, plot.y, plot.bottom() - height), width,
+                height};
+  const Colour accent = page.theme().accent;
+  const double x = chart.at_x(at.x);
+  page.add(Line{{{x, plot.y}, {x, plot.bottom()}}, translucent(accent, 0.5), 1});
+  page.add(FilledBox{box, page.theme().background, 0.2 * size});
+  page.add(OutlinedBox{box, translucent(accent, 0.7), 1});
+  page.text({box.x + width / 2, box.y + height / 2}, text, size, Align::Middle);
+}
+
+ChartAxis axis_of(double least, double most, bool with_zero) {
+  constexpr double kAir = 0.06;
+  if (!std::isfinite(least) || !std::isfinite(most)) least = most = 0;
+  if (with_zero) {
+    least = std::min(least, 0.0);
+    most = std::max(most, 0.0);
+  }
+  if (!(least < most)) {
+    const double spread = std::max(1.0, std::abs(least)) / 2;
+    return {.least = least - (with_zero && least >= 0 ? 0 : spread),
+            .most = most + spread,
+            .titles = {}};
+  }
+  const double air = kAir * (most - least);
+  ChartAxis axis;
+  axis.least = with_zero && least == 0 ? 0 : least - air;
+  axis.most = with_zero && most == 0 ? 0 : most + air;
+  return axis;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,279 @@
+#include "core/view/parts/colour_bar.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "core/base/parallel.h"
+#include "core/figure/colour_map.h"
+#include "core/figure/plain_text.h"
+#include "core/figure/ticks.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kGapWidth = 1.0;      // em
+constexpr double kBarWidth = 0.95;     // em
+constexpr double kNumberGap = 0.5;     // em from the bar to the numbers
+constexpr double kTitleWidth = 1.6;    // em
+constexpr double kTitleMiddle = 0.7;   // em from the outer edge
+constexpr double kTickDistance = 2.6;  // em
+
+// The range's colours in `box`, the largest at the top or on the right.
+void draw_colours(Page& page, const Box& box, const std::string& colour_map, bool level) {
+  constexpr Index kColours = 256;
+  HeatMap colours;
+  colours.box = box;
+  colours.values = Tensor(level ? Shape{1, kColours} : Shape{kColours, 1});
+  for (Index i = 0; i < kColours; ++i) {
+    const float share = static_cast<float>(i) / (kColours - 1);
+    colours.values[i] = level ? share : 1 - share;
+  }
+  colours.height = static_cast<double>(colours.values.dim(0));
+  colours.width = static_cast<double>(colours.values.dim(1));
+  colours.colour_map = colour_map;
+  page.add(std::move(colours));
+  page.add(OutlinedBox{box, page.theme().line, 1});
+}
+
+}  // namespace
+
+namespace {
+
+bool diverging(const ColourRange& range) {
+  return colour_map(range.colour_map).diverging();
+}
+
+// Of a magnitude: 0 at the lower end (or the middle), 1 at the upper.
+double magnitude_position(const ColourRange& range, double magnitude) {
+  if (range.scale == ColourRange::Scale::Log) {
+    if (!(magnitude > range.smallest)) return 0;
+    return std::min(1.0,
+                    std::log(magnitude / range.smallest) / std::log(range.most / range.smallest));
+  }
+  if (!(magnitude > 0) || range.ranked.empty()) return 0;
+  const auto above = std::upper_bound(range.ranked.begin(), range.ranked.end(), magnitude);
+  return static_cast<double>(above - range.ranked.begin()) /
+         static_cast<double>(range.ranked.size());
+}
+
+double magnitude_at(const ColourRange& range, double position) {
+  if (range.scale == ColourRange::Scale::Log) {
+    return range.smallest * std::pow(range.most / range.smallest, position);
+  }
+  if (range.ranked.empty() || position <= 0) return 0;
+  const auto at = static_cast<std::size_t>(
+      std::ceil(position * static_cast<double>(range.ranked.size()) - 1e-9));
+  return static_cast<double>(range.ranked[std::min(at, range.ranked.size()) - 1]);
+}
+
+// Upwards from the lower end, or from the middle to both.
+std::vector<Tick> mirrored(const std::vector<std::pair<double, std::string>>& upper,
+                           const ColourRange& range) {
+  std::vector<Tick> ticks;
+  if (!diverging(range)) {
+    for (const auto& [position, text] : upper) ticks.push_back({position, text});
+    return ticks;
+  }
+  for (auto tick = upper.rbegin(); tick != upper.rend(); ++tick) {
+    if (tick->first > 0) ticks.push_back({0.5 - tick->first / 2, "−" + tick->second});
+  }
+  const bool has_middle = !upper.empty() && upper.front().first <= 0;
+  ticks.push_back({0.5, has_middle && range.scale == ColourRange::Scale::Log
+                            ? "±" + upper.front().second
+                            : "0"});
+  for (const auto& [position, text] : upper) {
+    if (position > 0) ticks.push_back({0.5 + position / 2, text});
+  }
+  return ticks;
+}
+
+// Short enough for the space beside a bar: "0.25", "3e-5".
+std::string short_text(double number) {
+  constexpr double kLeastPlain = 0.0095;
+  std::string text = brief(number, 2);
+  if (number == 0 || std::abs(number) >= kLeastPlain) return text;
+  std::array<char, 16> exponential;
+  std::snprintf(exponential.data(), exponential.size(), "%.0e", number);
+  text = exponential.data();
+  const std::size_t zero = text.find("e-0");  // two digits of exponent where one is enough
+  if (zero != std::string::npos) text.erase(zero + 2, 1);
+  return text;
+}
+
+// Powers of ten, every second, third ... where they are too many; where there are fewer than two,
+// also their doubles and fives.
+std::vector<Tick> log_ticks(const ColourRange& range, int count) {
+  const double low = std::log10(range.smallest), high = std::log10(range.most);
+  const double every = std::max(1.0, std::ceil((high - low) / std::max(1, count)));
+  std::vector<std::pair<double, std::string>> upper;
+  const bool narrow = high - low < 2;
+  for (double power = std::floor(low); power <= high; power += every) {
+    for (const double factor : {1.0, 2.0, 5.0}) {
+      if (factor > 1 && !narrow) break;
+      const double number = factor * std::pow(10, power);
+      const double position =
+          std::log(number / range.smallest) / std::log(range.most / range.smallest);
+      if (position < -1e-9 || position > 1 + 1e-9) continue;
+      upper.emplace_back(std::clamp(position, 0.0, 1.0), short_text(number));
+    }
+  }
+  return mirrored(upper, range);
+}
+
+std::vector<Tick> rank_ticks(const ColourRange& range, int count) {
+  const int steps = std::clamp(diverging(range) ? count / 2 : count, 1, 4);
+  std::vector<std::pair<double, std::string>> upper;
+  for (int i = 0; i <= steps; ++i) {
+    const double position = static_cast<double>(i) / steps;
+    upper.emplace_back(position, short_text(magnitude_at(range, position)));
+  }
+  return mirrored(upper, range);
+}
+
+}  // namespace
+
+double ColourRange::position(double number) const {
+  if (std::isnan(number)) return number;
+  if (scale == Scale::Linear) {
+    return most > least ? std::clamp((number - least) / (most - least), 0.0, 1.0) : 0;
+  }
+  const double share = magnitude_position(*this, std::abs(number));
+  if (!diverging(*this)) return number > 0 ? share : 0;
+  return number < 0 ? 0.5 - share / 2 : 0.5 + share / 2;
+}
+
+double ColourRange::number_at(double position) const {
+  if (scale == Scale::Linear) return least + position * (most - least);
+  if (!diverging(*this)) return magnitude_at(*this, position);
+  const double number = magnitude_at(*this, std::abs(2 * position - 1));
+  return position < 0.5 ? -number : number;
+}
+
+std::vector<float> ranks_of(const Tensor& numbers) {
+  constexpr std::size_t kMostSteps = 4096, kMostSorted = std::size_t{1} << 20;
+  std::vector<float> sizes;
+  // Of very many numbers every n-th is enough: their order is shown in 256 colours.
+  const auto all = static_cast<std::size_t>(numbers.size());
+  const std::size_t every = 1 + all / kMostSorted;
+  for (std::size_t i = 0; i < all; i += every) {
+    const float size = std::abs(numbers[static_cast<Index>(i)]);
+    if (size > 0 && std::isfinite(size)) sizes.push_back(size);
+  }
+  std::sort(sizes.begin(), sizes.end());
+  if (sizes.size() <= kMostSteps) return sizes;
+  std::vector<float> steps(kMostSteps);
+  for (std::size_t i = 0; i < kMostSteps; ++i) {
+    steps[i] = sizes[(i + 1) * sizes.size() / kMostSteps - 1];
+  }
+  return steps;
+}
+
+Scaled scaled(const Tensor& numbers, const ColourRange& range) {
+  if (range.scale == ColourRange::Scale::Linear) return {numbers, range.least, range.most};
+  Tensor positions(numbers.shape());
+  parallel_for(numbers.size(), 1 << 16, [&](Index first, Index last) {
+    for (Index i = first; i < last; ++i) {
+      positions[i] = static_cast<float>(range.position(static_cast<double>(numbers[i])));
+    }
+  });
+  // A diverging map pools by magnitude, and so needs its zero at zero.
+  if (!diverging(range)) return {positions, 0, 1};
+  for (float& position : positions) position = 2 * position - 1;
+  return {positions, -1, 1};
+}
+
+std::vector<Tick> ticks_of(const ColourRange& range, int count) {
+  if (range.scale == ColourRange::Scale::Log) return log_ticks(range, count);
+  if (range.scale == ColourRange::Scale::Rank) return rank_ticks(range, count);
+  const std::vector<double> numbers = round_ticks(range.least, range.most, count);
+  const double step = numbers.size() > 1 ? numbers[1] - numbers[0] : range.most - range.least;
+  std::vector<Tick> ticks;
+  for (const double number : numbers) {
+    ticks.push_back({(number - range.least) / (range.most - range.least), tick_text(number, step)});
+  }
+  // Zero alone says nothing about the colours: the limits do.
+  const std::size_t fewest = diverging(range) ? 3 : 2;
+  if (ticks.size() < fewest && range.least < range.most) {
+    ticks = {{0, short_text(range.least)}, {1, short_text(range.most)}};
+    if (diverging(range)) ticks.insert(ticks.begin() + 1, {0.5, "0"});
+  }
+  // A beginning other than zero has a number of its own, in place of one that is too near.
+  if (range.least > 0 && !ticks.empty() && ticks.front().position > 0) {
+    if (ticks.front().position < 0.5 / std::max(1, count)) ticks.erase(ticks.begin());
+    ticks.insert(ticks.begin(), {0, brief(range.least, 2)});
+  }
+  return ticks;
+}
+
+double colour_bar_width(const Page& page) {
+  const double numbers = page.width_of("0.0000", page.small());
+  return (kGapWidth + kBarWidth + kNumberGap + kTitleWidth) * page.em() + numbers;
+}
+
+void draw_colour_bar(Page& page, const Box& box, const ColourRange& range,
+                     const std::vector<std::string>& titles) {
+  const double em = page.em();
+  const Box bar{box.x + kGapWidth * em, box.y, kBarWidth * em, box.height};
+  draw_colours(page, bar, range.colour_map, false);
+
+  const int count = std::max(1, static_cast<int>(bar.height / (kTickDistance * em)));
+  const double size = page.small(), x = bar.right() + kNumberGap * em;
+  const std::vector<Tick> ticks = ticks_of(range, count);
+  double longest = 0;
+  for (std::size_t n = 0; n < ticks.size(); ++n) {
+    const Tick& tick = ticks[n];
+    const double y = bar.bottom() - tick.position * bar.height;
+    // In a low bar the ends go before what is between them.
+    const bool between = n > 0 && n + 1 < ticks.size();
+    const double room = std::min(tick.position, 1 - tick.position) * bar.height;
+    if (between && ticks.size() <= 3 && room < 1.2 * size) continue;
+    page.add(Line{{{bar.right(), y}, {bar.right() + 0.3 * em, y}}, page.theme().line, 1});
+    page.text({x, y}, tick.text, size);
+    longest = std::max(longest, page.width_of(tick.text, size));
+  }
+  // The title gives way to numbers that leave it no space.
+  const double middle = x + longest + (kTitleWidth - kTitleMiddle) * em;
+  if (middle + em / 2 > box.right()) return;
+  page.faint_text({middle, bar.y + bar.height / 2}, page.fitting(titles, em, bar.height), em,
+                  Align::Middle, 90);
+}
+
+namespace {
+constexpr double kLevelBar = 0.7;       // em: its height
+constexpr double kLevelLine = 1.25;     // em: numbers, and the title below them
+constexpr double kLevelDistance = 4.2;  // em from number to number, at least
+}  // namespace
+
+double level_colour_bar_height(const Page& page) {
+  return (kLevelBar + 2 * kLevelLine) * page.em();
+}
+
+void draw_level_colour_bar(Page& page, Point at, double width, const ColourRange& range,
+                           const std::vector<std::string>& titles) {
+  const double em = page.em(), size = page.small();
+  const Box bar{at.x, at.y, width, kLevelBar * em};
+  draw_colours(page, bar, range.colour_map, true);
+  // Zero alone says nothing about the colours: at least one number to each side of it.
+  constexpr std::size_t kFewestTicks = 3;
+  constexpr int kMostCount = 10;
+  int count = std::max(1, static_cast<int>(width / (kLevelDistance * em)));
+  std::vector<Tick> ticks = ticks_of(range, count);
+  while (ticks.size() < kFewestTicks && ++count < kMostCount) ticks = ticks_of(range, count);
+  double free_from = bar.x - em;
+  for (const Tick& tick : ticks) {
+    const double half = page.width_of(tick.text, size) / 2;
+    const double x = bar.x + tick.position * width;
+    // The numbers at the ends stay within the bar.
+    const double middle = std::clamp(x, bar.x + half, std::max(bar.x + half, bar.right() - half));
+    if (middle - half < free_from || middle + half > bar.right() + 1) continue;
+    free_from = middle + half + 0.4 * em;
+    page.add(Line{{{x, bar.bottom()}, {x, bar.bottom() + 0.25 * em}}, page.theme().line, 1});
+    page.text({middle, bar.bottom() + (0.3 + kLevelLine / 2) * em}, tick.text, size, Align::Middle);
+  }
+  page.faint_text({bar.x + width / 2, bar.bottom() + (0.15 + 1.5 * kLevelLine) * em},
+                  page.fitting(titles, size, width), size, Align::Middle);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,56 @@
+#include "core/view/parts/focus.h"
+
+#include "core/analysis/row.h"
+#include "core/view/parts/token_axis.h"
+
+namespace attnscope {
+
+Pair focus_of(const ViewInput& input, const AttentionTap& tap, Index head,
+              const std::optional<Pair>& hovered) {
+  const auto inside = [](Index at, Index count) { return at >= 0 && at < count; };
+  const ViewSettings& settings = input.experiment.view;
+  Pair pair = hovered.value_or(Pair{-1, -1});
+  if (!inside(pair.query, tap.queries()) && !inside(pair.key, tap.keys())) {
+    pair = {settings.pinned_query, settings.pinned_key};
+  }
+  if (!inside(pair.query, tap.queries())) pair.query = tap.queries() - 1;
+  if (!inside(pair.key, tap.keys())) {
+    const Tensor weights = attention_row(tap, head, pair.query);
+    const Index strongest = row_statistics(weights.data(), tap.keys(), 1).largest;
+    pair.key = strongest >= 0 ? strongest : tap.keys() - 1;
+  }
+  return pair;
+}
+
+Index shown_position(const ViewSettings& settings, const Trace& trace) {
+  const auto length = static_cast<Index>(trace.tokens.size());
+  const bool pinned = settings.pinned_query >= 0 && settings.pinned_query < length;
+  return pinned ? settings.pinned_query : length - 1;
+}
+
+Tensor attention_row(const AttentionTap& tap, Index head, Index query) {
+  return tap.rows(head, query, 1).reshaped({tap.keys()});
+}
+
+std::string query_label(const Trace& trace, const AttentionTap& tap, Index query) {
+  return query_axis(trace, tap).labels[static_cast<std::size_t>(query)];
+}
+
+std::string key_label(const Trace& trace, const AttentionTap& tap, Index key) {
+  return key_axis(trace, tap).labels[static_cast<std::size_t>(key)];
+}
+
+Index query_position(const AttentionTap& tap, Index query) {
+  const Part* part = tap.result.part.get();
+  if (part == nullptr || part->pos_q.empty()) return query;
+  return part->pos_q[static_cast<std::size_t>(query)];
+}
+
+Index key_position(const AttentionTap& tap, Index head, Index key) {
+  const Part* part = tap.result.part.get();
+  if (part == nullptr || part->pos_k.empty()) return key;
+  const bool by_head = static_cast<Index>(part->pos_k.size()) > tap.keys();
+  return part->pos_k[static_cast<std::size_t>((by_head ? head * tap.keys() : 0) + key)];
+}
+
+}  // namespace attnscope

@@ -1,0 +1,197 @@
+#include "core/view/parts/matrix_plot.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attnscope {
+namespace {
+
+constexpr double kMostAspect = 4;     // of the plot, however long the matrix is
+constexpr double kLargestCell = 8;    // em
+constexpr double kLeastPlot = 3;      // em; below that there is nothing to see
+constexpr double kMostLabels = 0.26;  // share of the picture for labels on one side, at least
+constexpr double kLongestLabel = 12;  // em
+constexpr double kNoteHeight = 1.5;   // em
+
+// The cell of an axis at a pixel; -1 when there is none.
+Index cell_at(double pixel, double from, double length, double first, double extent, Index count) {
+  const double cell = std::floor(first + (pixel - from) / length * extent);
+  return cell >= 0 && cell < static_cast<double>(count) ? static_cast<Index>(cell) : -1;
+}
+
+// The box of cells [row, row + height) x [column, column + width), in pixels.
+Box box_of(const MatrixPlot& m, double row, double column, double height, double width) {
+  const double x = m.plot.width / m.width, y = m.plot.height / m.height;
+  return {m.plot.x + (column - m.column) * x, m.plot.y + (row - m.row) * y, width * x, height * y};
+}
+
+void draw_pins(Page& page, const MatrixPlot& m) {
+  const Colour colour = page.theme().accent;
+  if (m.pinned_row >= 0) {
+    page.add(OutlinedBox{
+        box_of(m, static_cast<double>(m.pinned_row), 0, 1, static_cast<double>(m.columns.count())),
+        colour, 2});
+  }
+  if (m.pinned_column >= 0) {
+    page.add(OutlinedBox{
+        box_of(m, 0, static_cast<double>(m.pinned_column), static_cast<double>(m.rows.count()), 1),
+        colour, 2});
+  }
+}
+
+void draw_cross_hair(Page& page, const MatrixPlot& m) {
+  if (m.hovered_row < 0 || m.hovered_column < 0) return;
+  const auto row = static_cast<double>(m.hovered_row);
+  const auto column = static_cast<double>(m.hovered_column);
+  const Colour guide = translucent(page.theme().accent, 0.6);
+  page.add(OutlinedBox{box_of(m, row, 0, 1, static_cast<double>(m.columns.count())), guide, 1});
+  page.add(OutlinedBox{box_of(m, 0, column, static_cast<double>(m.rows.count()), 1), guide, 1});
+  page.add(OutlinedBox{box_of(m, row, column, 1, 1), page.theme().accent, 2});
+}
+
+// A share of the picture on each side, and what a square plot leaves free beside or above itself.
+AxisDepths most_labels(const Page& page, const Box& inside, double right_width) {
+  const double most = kLongestLabel * page.em(), free = inside.width - right_width - inside.height;
+  const double share = kMostLabels * std::min(inside.width, inside.height);
+  return {std::min(most, std::max(share, free)), std::min(most, std::max(share, -free))};
+}
+
+}  // namespace
+
+CellWindow cell_window(const ViewSettings& settings) {
+  return {settings.row, settings.column, settings.height, settings.width};
+}
+
+void set_visible(MatrixPlot& matrix, const CellWindow& asked) {
+  const auto rows = static_cast<double>(matrix.rows.count());
+  const auto columns = static_cast<double>(matrix.columns.count());
+  matrix.height = rows;
+  matrix.width = columns;
+  if (!(asked.width > 0) || !(asked.height > 0)) return;
+  constexpr double kLeast = 0.25;  // cells
+  const auto place = [kLeast](double first, double extent, double count, double& from,
+                              double& size) {
+    size = std::clamp(extent, kLeast, 4 * count);
+    from = std::clamp(first, -size + kLeast, count - kLeast);
+  };
+  place(asked.row, asked.height, rows, matrix.row, matrix.height);
+  place(asked.column, asked.width, columns, matrix.column, matrix.width);
+}
+
+std::pair<Index, Index> PairAt::operator()(Point p) const {
+  if (!plot.contains(p)) return {-1, -1};
+  return {cell_at(p.y, plot.y, plot.height, row, height, rows),
+          cell_at(p.x, plot.x, plot.width, column, width, columns)};
+}
+
+PairAt pair_at(const MatrixPlot& m) {
+  return {m.plot, m.row, m.column, m.height, m.width, m.rows.count(), m.columns.count()};
+}
+
+MatrixPlot place_matrix(const Page& page, const Box& inside, const AttentionTap& tap,
+                        double right_width) {
+  MatrixPlot m;
+  m.scale = page.input().scale;
+  const Trace& trace = page.input().trace;
+  m.rows = measured(page, query_axis(trace, tap));
+  m.columns = measured(page, key_axis(trace, tap));
+  set_visible(m, cell_window(page.input().experiment.view));
+
+  const ViewSettings& settings = page.input().experiment.view;
+  if (settings.pinned_query < m.rows.count()) m.pinned_row = settings.pinned_query;
+  if (settings.pinned_key < m.columns.count()) m.pinned_column = settings.pinned_key;
+
+  const double em = page.em();
+  const auto rows = static_cast<double>(m.rows.count());
+  const auto columns = static_cast<double>(m.columns.count());
+  const double aspect = std::clamp(columns / rows, 1 / kMostAspect, kMostAspect);
+  const auto plot_between = [&](const AxisDepths& depths) {
+    const double width =
+        std::clamp(inside.width - depths.left - right_width, 0.0, columns * kLargestCell * em);
+    const double height =
+        std::clamp(inside.height - depths.top - kNoteHeight * em, 0.0, rows * kLargestCell * em);
+    return width > aspect * height ? PlotSize{aspect * height, height}
+                                   : PlotSize{width, width / aspect};
+  };
+  const AxisDepths depths =
+      settled_depths(page, m.rows, m.columns, most_labels(page, inside, right_width), plot_between);
+  m.left = depths.left;
+  m.top = depths.top;
+  const auto [width, height] = plot_between(depths);
+  const double x = inside.x + std::max(0.0, (inside.width - m.left - width - right_width) / 2);
+  const double y = inside.y + page.spare_above(inside.height, m.top + height + kNoteHeight * em);
+  if (width >= kLeastPlot * em && height >= std::min(kLeastPlot, rows) * em) {
+    m.plot = {x + m.left, y + m.top, width, height};
+  }
+  m.right = {m.plot.right(), m.plot.y, right_width, m.plot.height};
+  m.note_y = m.plot.bottom() + 0.8 * em;
+  if (page.input().pointer && m.plot.width > 0) {
+    std::tie(m.hovered_row, m.hovered_column) = pair_at(m)(*page.input().pointer);
+  }
+  return m;
+}
+
+double MatrixPlot::bottom(const Page& page) const {
+  return plot.bottom() + (pooled() ? kNoteHeight * page.em() : 0);
+}
+
+void draw_matrix_frame(Page& page, const MatrixPlot& m,
+                       const std::vector<std::string>& pooling_note) {
+  page.add(Clip{m.plot});
+  for (const ColumnBand& band : m.columns.bands) {
+    const double end = box_of(m, 0, static_cast<double>(band.first + band.count), 0, 0).x;
+    page.add(Line{{{end, m.plot.y}, {end, m.plot.bottom()}}, page.theme().accent, 1});
+  }
+  draw_pins(page, m);
+  draw_cross_hair(page, m);
+  page.add(Clip{});
+  page.add(OutlinedBox{m.plot, page.theme().line, 1});
+  if (m.row_labels) {
+    draw_axis_left(page, m.rows, {m.row, m.height, m.plot.y, m.plot.height}, m.plot.x, m.left,
+                   m.hovered_row >= 0 ? m.hovered_row : m.pinned_row);
+  }
+  draw_axis_top(page, m.columns, {m.column, m.width, m.plot.x, m.plot.width}, m.plot.y, m.top,
+                m.hovered_column >= 0 ? m.hovered_column : m.pinned_column);
+  if (m.pooled() && !pooling_note.empty()) {
+    page.faint_text({m.plot.x, m.note_y}, page.fitting(pooling_note, page.small(), m.plot.width),
+                    page.small());
+  }
+}
+
+HeatMap matrix_cells(const MatrixPlot& m) {
+  HeatMap cells;
+  cells.box = m.plot;
+  cells.row = m.row;
+  cells.column = m.column;
+  cells.height = m.height;
+  cells.width = m.width;
+  return cells;
+}
+
+std::function<std::optional<Hit>(Point)> hits_of(std::vector<HitMatrix> matrices) {
+  return [matrices = std::move(matrices)](Point p) -> std::optional<Hit> {
+    for (const HitMatrix& m : matrices) {
+      const auto [query, key] = m.pair_at(p);
+      if (query < 0 || key < 0) continue;
+      Hit hit{m.layer, m.head, query, key};
+      hit.of_reference = m.of_reference;
+      return hit;
+    }
+    return std::nullopt;
+  };
+}
+
+ViewLayout matrix_layout(Page& page, const MatrixPlot& m, double bottom) {
+  ViewLayout layout;
+  layout.plot = m.plot;
+  layout.row = m.row;
+  layout.column = m.column;
+  layout.height = m.height;
+  layout.width = m.width;
+  const ViewSettings& settings = page.input().experiment.view;
+  layout.hit = hits_of({{pair_at(m), settings.layer, settings.head}});
+  layout.list = page.take(bottom);
+  return layout;
+}
+
+}  // namespace attnscope

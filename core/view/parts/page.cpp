@@ -1,0 +1,251 @@
+#include "core/view/parts/page.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+namespace attnscope {
+namespace {
+
+constexpr double kRounding = 1e-6;   // pixels: what was measured fits where it was measured for
+constexpr double kCaptionGap = 0.9;  // em above the caption
+
+// Whether a UTF-8 character begins at this byte.
+bool begins_character(char c) {
+  return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+}
+
+// The bytes of the first `count` characters.
+std::size_t prefix_length(const std::string& text, std::size_t count) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    if (begins_character(text[at]) && count-- == 0) break;
+    ++at;
+  }
+  return at;
+}
+
+std::size_t character_count(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
+}
+
+}  // namespace
+
+Page::Page(const ViewInput& input) : input_(input) {
+  list_.width = input.width;
+  list_.height = input.height;
+  list_.background = input.theme.background;
+}
+
+double Page::width_of(const std::string& text, double size, bool bold) const {
+  return input_.measure.width(text, size, bold);
+}
+
+std::string Page::ellipsised(const std::string& text, double size, double most_width,
+                             bool bold) const {
+  most_width += kRounding;
+  if (width_of(text, size, bold) <= most_width) return text;
+  std::size_t fits = 0, too_many = character_count(text);
+  const auto shortened = [&](std::size_t count) {
+    return text.substr(0, prefix_length(text, count)) + "…";
+  };
+  while (too_many - fits > 1) {
+    const std::size_t middle = (fits + too_many) / 2;
+    (width_of(shortened(middle), size, bold) <= most_width ? fits : too_many) = middle;
+  }
+  if (fits == 0 && width_of("…", size, bold) > most_width) return "";
+  return shortened(fits);
+}
+
+std::string Page::fitting(const std::vector<std::string>& candidates, double size,
+                          double most_width) const {
+  for (const std::string& candidate : candidates) {
+    if (width_of(candidate, size) <= most_width) return candidate;
+  }
+  return candidates.empty() ? "" : ellipsised(candidates.back(), size, most_width);
+}
+
+std::vector<std::string> Page::wrapped(const std::string& text, double size, double most_width,
+                                       std::size_t most_lines, bool bold) const {
+  std::vector<std::string> lines;
+  std::string line, word;
+  std::istringstream words(text);
+  while (words >> word) {
+    const std::string longer = line.empty() ? word : line + " " + word;
+    if (width_of(longer, size, bold) <= most_width) {
+      line = longer;
+      continue;
+    }
+    if (!line.empty()) lines.push_back(line);
+    while (width_of(word, size, bold) > most_width && character_count(word) > 1) {
+      std::size_t count = character_count(word) - 1;
+      while (count > 1 &&
+             width_of(word.substr(0, prefix_length(word, count)), size, bold) > most_width) {
+        --count;
+      }
+      lines.push_back(word.substr(0, prefix_length(word, count)));
+      word.erase(0, prefix_length(word, count));
+    }
+    line = word;
+  }
+  if (!line.empty()) lines.push_back(line);
+  if (lines.size() <= most_lines) return lines;
+  const std::string next = lines[most_lines];
+  lines.resize(most_lines);
+  lines.back() = ellipsised(lines.back() + " " + next, size, most_width, bold);
+  return lines;
+}
+
+void Page::add(Item item) {
+  list_.items.push_back(std::move(item));
+}
+
+void Page::text(Point at, const std::string& text, double size, Align align, double angle) {
+  add(Text{at, text, theme().text, size, align, angle});
+}
+
+void Page::faint_text(Point at, const std::string& text, double size, Align align, double angle) {
+  add(Text{at, text, theme().faint_text, size, align, angle});
+}
+
+void Page::tag(Point at, const std::string& text, const Box& within) {
+  constexpr double kAway = 0.9, kHeight = 1.7, kPadding = 0.5;  // em
+  const double width = width_of(text, em(), true) + 2 * kPadding * em();
+  Box box{at.x + kAway * em(), at.y + kAway * em(), width, kHeight * em()};
+  if (box.right() > within.right()) box.x = at.x - kAway * em() - width;
+  if (box.bottom() > within.bottom()) box.y = at.y - kAway * em() - box.height;
+  box.x = std::max(box.x, within.x);
+  box.y = std::max(box.y, within.y);
+  add(FilledBox{box, theme().background, 0.25 * em()});
+  add(OutlinedBox{box, theme().accent, 1.5});
+  add(Text{{box.x + width / 2, box.y + box.height / 2},
+           text,
+           theme().text,
+           em(),
+           Align::Middle,
+           0,
+           true});
+}
+
+Box Page::frame(const std::string& title, const std::string& caption) {
+  constexpr double kTitleSize = 1.25;                                // in em
+  constexpr double kMostTitleShare = 0.14, kMostCaptionShare = 0.3;  // of the height
+  const double gap = 0.6 * em();
+  Box inside{gap, gap, input_.width - 2 * gap, input_.height - 2 * gap};
+  if (!input_.framed) return inside;
+
+  const double margin = 1.1 * em();
+  inside = {margin, margin, input_.width - 2 * margin, input_.height - 2 * margin};
+  const double title_size = kTitleSize * em(), title_line = title_size * kLineHeight;
+  const auto lines_in = [](double height, double line) {
+    return static_cast<std::size_t>(std::max(1.0, std::floor(height / line)));
+  };
+  double title_y = inside.y + title_line / 2;
+  for (const std::string& line :
+       wrapped(title, title_size, inside.width,
+               lines_in(input_.height * kMostTitleShare, title_line), true)) {
+    add(Text{{inside.x, title_y}, line, theme().text, title_size, Align::Start, 0, true});
+    title_y += title_line;
+  }
+  const double title_height = title_y - title_line / 2 - inside.y + gap;
+
+  const double line_height = small() * kLineHeight;
+  const std::vector<std::string> lines = wrapped(
+      caption, small(), inside.width, lines_in(input_.height * kMostCaptionShare, line_height));
+  const double caption_height = static_cast<double>(lines.size()) * line_height;
+  caption_top_ = inside.bottom() - caption_height;
+  caption_first_ = list_.items.size();
+  double y = caption_top_ + line_height / 2;
+  for (const std::string& line : lines) {
+    faint_text({inside.x, y}, line, small());
+    y += line_height;
+  }
+  caption_last_ = list_.items.size();
+  const double taken = title_height + caption_height + kCaptionGap * em();
+  return {inside.x, inside.y + title_height, inside.width, std::max(0.0, inside.height - taken)};
+}
+
+double Page::spare_above(double space, double content) const {
+  const bool at_top = input_.framed && input_.tight;
+  return at_top ? 0 : std::max(0.0, (space - content) / 2);
+}
+
+DisplayList Page::take(double content_bottom) {
+  const double spare = caption_top_ - content_bottom - kCaptionGap * em();
+  if (input_.framed && input_.tight && spare > 0) {
+    for (std::size_t i = caption_first_; i < caption_last_; ++i) {
+      std::get<Text>(list_.items[i]).at.y -= spare;
+    }
+    list_.height = std::ceil(list_.height - spare);
+  }
+  return std::move(list_);
+}
+
+ViewLayout Page::message(const std::string& headline, const std::string& advice) {
+  list_.items.clear();
+  const double margin = std::min(2 * em(), 0.05 * input_.width);
+  const double width = std::min(input_.width - 2 * margin, 36 * em());
+  const double headline_size = 1.25 * em(), gap = 0.4 * em();
+  struct Paragraph {
+    std::vector<std::string> lines;
+    double size;
+    Colour colour;
+  };
+  std::vector<Paragraph> paragraphs{
+      {wrapped(headline, headline_size, width), headline_size, theme().text},
+      {wrapped(advice, em(), width), em(), theme().faint_text}};
+  const auto height = [&] {
+    double sum = gap;
+    for (const Paragraph& p : paragraphs)
+      sum += static_cast<double>(p.lines.size()) * p.size * kLineHeight;
+    return sum;
+  };
+  // What does not fit is left out from the end.
+  while (!paragraphs.empty() && height() > input_.height) {
+    if (!paragraphs.back().lines.empty()) paragraphs.back().lines.pop_back();
+    if (paragraphs.back().lines.empty()) paragraphs.pop_back();
+  }
+  double y = (input_.height - height()) / 2;
+  for (const Paragraph& p : paragraphs) {
+    for (const std::string& line : p.lines) {
+      y += p.size * kLineHeight / 2;
+      add(Text{{input_.width / 2, y},
+               ellipsised(line, p.size, input_.width),
+               p.colour,
+               p.size,
+               Align::Middle});
+      y += p.size * kLineHeight / 2;
+    }
+    y += gap;
+  }
+  ViewLayout layout;
+  layout.list = std::move(list_);
+  layout.hit = [](Point) { return std::optional<Hit>(); };
+  layout.refusal = headline + ". " + advice;
+  return layout;
+}
+
+ViewLayout no_space(Page& page) {
+  return page.message("No space for the picture", "Make it larger, or the text smaller.");
+}
+
+Colour blend(Colour a, Colour b, double share) {
+  const auto mix = [share](std::uint8_t from, std::uint8_t to) {
+    return static_cast<std::uint8_t>(std::lround(from + share * (to - from)));
+  };
+  return {mix(a.r, b.r), mix(a.g, b.g), mix(a.b, b.b), mix(a.a, b.a)};
+}
+
+Colour ink_on(Colour background) {
+  // Relative luminance, roughly: the weights of Rec. 709 on the encoded values.
+  const double luminance =
+      (0.2126 * background.r + 0.7152 * background.g + 0.0722 * background.b) / 255;
+  return luminance > 0.5 ? Colour{0, 0, 0, 255} : Colour{255, 255, 255, 255};
+}
+
+Colour translucent(Colour colour, double opacity) {
+  colour.a = static_cast<std::uint8_t>(std::lround(colour.a * opacity));
+  return colour;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,189 @@
+#include "core/view/parts/pinned.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "core/figure/plain_text.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kRowHeight = 5.2, kColumnWidth = 6.4;   // em, all in all
+constexpr double kGap = 0.7;                             // em to the plot
+constexpr double kNameGap = 0.4;                         // em more to the column's name
+constexpr double kBars = 3.0;                            // em of the longest bar
+constexpr double kLabelHeight = 1.2, kLabelWidth = 3.4;  // em of a number
+constexpr double kMostBars = 400;                        // more are drawn as a line
+
+// What one side of the matrix shows of the weights: a bar for each cell in sight, or for as many as
+// there are pixels, each of the largest magnitude among its cells.
+struct Bar {
+  double from, to;  // pixels along the side
+  float weight;
+};
+
+std::vector<Bar> bars_of(const AxisPlace& place, Index count,
+                         const std::function<float(Index)>& weight) {
+  const auto first = static_cast<Index>(std::clamp(std::floor(place.first), 0.0, double(count)));
+  const auto last =
+      static_cast<Index>(std::clamp(std::ceil(place.first + place.extent), 0.0, double(count)));
+  const Index step = std::max<Index>(1, static_cast<Index>(std::ceil(1 / place.cell())));
+  std::vector<Bar> bars;
+  for (Index i = first; i < last; i += step) {
+    float largest = 0;
+    for (Index j = i; j < std::min(i + step, last); ++j) {
+      if (std::abs(weight(j)) > std::abs(largest)) largest = weight(j);
+    }
+    const auto at = [&](Index cell) {
+      return std::clamp(place.from + (static_cast<double>(cell) - place.first) * place.cell(),
+                        place.from, place.from + place.length);
+    };
+    bars.push_back({at(i), at(std::min(i + step, count)), largest});
+  }
+  return bars;
+}
+
+float largest(const std::vector<Bar>& bars) {
+  float most = 0;
+  for (const Bar& bar : bars) most = std::max(most, std::abs(bar.weight));
+  return most;
+}
+
+// The bars that get a number: the largest first, as long as numbers stay apart; none that is next
+// to nothing beside the largest, however much space there is.
+std::vector<Bar> numbered(std::vector<Bar> bars, const AxisPlace& place, double apart) {
+  constexpr double kLeastShare = 0.05;
+  const auto least = static_cast<float>(kLeastShare) * largest(bars);
+  // Numbers of bars at the ends stay within the side.
+  const auto middle = [&](const Bar& bar) {
+    const double first = place.from + apart / 2;
+    return std::clamp((bar.from + bar.to) / 2, first,
+                      std::max(first, place.from + place.length - apart / 2));
+  };
+  std::stable_sort(bars.begin(), bars.end(), [](const Bar& a, const Bar& b) {
+    return std::abs(a.weight) > std::abs(b.weight);
+  });
+  std::vector<Bar> chosen;
+  for (const Bar& bar : bars) {
+    constexpr std::size_t kMost = 100;
+    if (!(std::abs(bar.weight) > least) || chosen.size() >= kMost) break;
+    const bool free = std::all_of(chosen.begin(), chosen.end(), [&](const Bar& other) {
+      return std::abs(middle(other) - middle(bar)) >= apart;
+    });
+    if (free) chosen.push_back(bar);
+  }
+  return chosen;
+}
+
+// All numbers beside the bars alike: with as many digits as the largest needs for two that count.
+std::string number(float weight, float most) {
+  constexpr int kFewest = 2, kMostDecimals = 4;
+  const auto value = static_cast<double>(weight);
+  const int decimals = 1 - static_cast<int>(std::floor(std::log10(static_cast<double>(most))));
+  if (decimals > kMostDecimals || most >= 100) {
+    std::array<char, 24> text;
+    std::snprintf(text.data(), text.size(), "%.0e", value);
+    return text.data();
+  }
+  return fixed(value, std::max(kFewest, decimals));
+}
+
+// `along`: the bars stand side by side from left to right; else from top to bottom.
+void draw_bars(Page& page, const std::vector<Bar>& bars, bool along, double base, double length) {
+  const float most = largest(bars);
+  if (!(most > 0)) return;
+  const auto size = [&](const Bar& bar) {
+    return length * static_cast<double>(std::abs(bar.weight) / most);
+  };
+  const Colour colour = translucent(page.theme().accent, 0.75);
+  if (static_cast<double>(bars.size()) > kMostBars) {
+    Line line{{}, page.theme().accent, 1};
+    for (const Bar& bar : bars) {
+      const double middle = (bar.from + bar.to) / 2;
+      line.points.push_back(along ? Point{middle, base - size(bar)}
+                                  : Point{base + size(bar), middle});
+    }
+    page.add(std::move(line));
+    return;
+  }
+  for (const Bar& bar : bars) {
+    const double inset = std::min(1.0, 0.1 * (bar.to - bar.from)), thick = bar.to - bar.from;
+    if (thick <= 0 || size(bar) <= 0) continue;
+    page.add(along ? FilledBox{{bar.from + inset, base - size(bar), thick - 2 * inset, size(bar)},
+                               colour}
+                   : FilledBox{{base, bar.from + inset, size(bar), thick - 2 * inset}, colour});
+  }
+}
+
+std::string name_of(const TokenAxis& axis, Index at) {
+  return std::to_string(at) + " " + axis.labels[static_cast<std::size_t>(at)];
+}
+
+double draw_row(Page& page, const MatrixPlot& m, const Tensor& values, double below) {
+  const double em = page.em(), top = below + kGap * em;
+  const double base = top + (kLabelHeight + kBars) * em;
+  const AxisPlace place{m.column, m.width, m.plot.x, m.plot.width};
+  const std::vector<Bar> bars =
+      bars_of(place, m.columns.count(), [&](Index j) { return values(m.pinned_row, j); });
+  draw_bars(page, bars, true, base, kBars * em);
+  page.add(Line{{{m.plot.x, base}, {m.plot.right(), base}}, page.theme().line, 1});
+  const float most = largest(bars);
+  for (const Bar& bar : numbered(bars, place, kLabelWidth * em)) {
+    const std::string text = number(bar.weight, most);
+    const double half = page.width_of(text, page.small()) / 2;
+    const double x = std::clamp((bar.from + bar.to) / 2, m.plot.x + half,
+                                std::max(m.plot.x + half, m.plot.right() - half));
+    const double height = kBars * em * static_cast<double>(std::abs(bar.weight) / most);
+    page.text({x, base - height - kLabelHeight * em / 2}, text, page.small(), Align::Middle);
+  }
+  const double room = m.left - 0.5 * em;
+  page.faint_text({m.plot.x - 0.5 * em, base - 1.9 * em},
+                  page.fitting({"pinned query", "query"}, page.small(), room), page.small(),
+                  Align::End);
+  page.text({m.plot.x - 0.5 * em, base - 0.6 * em},
+            page.ellipsised(name_of(m.rows, m.pinned_row), em, room), em, Align::End);
+  return top + kRowHeight * em - kGap * em;
+}
+
+void draw_column(Page& page, const MatrixPlot& m, const Tensor& values) {
+  const double em = page.em(), base = m.plot.right() + kGap * em;
+  const double most_length = kBars * em;
+  const AxisPlace place{m.row, m.height, m.plot.y, m.plot.height};
+  const std::vector<Bar> bars =
+      bars_of(place, m.rows.count(), [&](Index i) { return values(i, m.pinned_column); });
+  draw_bars(page, bars, false, base, most_length);
+  page.add(Line{{{base, m.plot.y}, {base, m.plot.bottom()}}, page.theme().line, 1});
+  const float most = largest(bars);
+  for (const Bar& bar : numbered(bars, place, kLabelHeight * em)) {
+    const double length = most_length * static_cast<double>(std::abs(bar.weight) / most);
+    const double half = kLabelHeight * em / 2;
+    const double y = std::clamp((bar.from + bar.to) / 2, m.plot.y + half,
+                                std::max(m.plot.y + half, m.plot.bottom() - half));
+    page.text({base + length + 0.3 * em, y}, number(bar.weight, most), page.small());
+  }
+  // Clear of the last column's label, which may reach a little beyond the plot.
+  const double room = (kColumnWidth - kGap - kNameGap) * em, x = base + kNameGap * em;
+  page.text({x, m.plot.y - 0.8 * em},
+            page.ellipsised(name_of(m.columns, m.pinned_column), em, room), em);
+  page.faint_text({x, m.plot.y - 2.1 * em}, page.fitting({"pinned key", "key"}, page.small(), room),
+                  page.small());
+}
+
+}  // namespace
+
+double pinned_row_height(const Page& page, Index pinned_row) {
+  return pinned_row < 0 ? 0 : kRowHeight * page.em();
+}
+
+double pinned_column_width(const Page& page, Index pinned_column) {
+  return pinned_column < 0 ? 0 : kColumnWidth * page.em();
+}
+
+double draw_pinned(Page& page, const MatrixPlot& m, const Tensor& values, double below) {
+  if (m.pinned_column >= 0) draw_column(page, m, values);
+  return m.pinned_row >= 0 ? draw_row(page, m, values, below) : below;
+}
+
+}  // namespace attnscope

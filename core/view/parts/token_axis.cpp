@@ -1,0 +1,348 @@
+#include "core/view/parts/token_axis.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/view/parts/legend.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kLabelHeight = 1.2;   // em from label to label, at least
+constexpr double kTitleDepth = 1.8;    // em
+constexpr double kTitleMiddle = 0.7;   // em from the outer edge
+constexpr double kBandDepth = 1.5;     // em: a stripe and its name
+constexpr double kGap = 0.45;          // em between plot and labels, with a tick in it
+constexpr double kCornerLine = 1.1;    // em from line to line in the corner between axes
+constexpr double kLevelGap = 0.5;      // em between level labels
+constexpr double kLeastUpright = 0.1;  // em more than a level label is high
+constexpr Index kFewLabels = 16;       // more are likely to thin out, and then show their index
+constexpr Index kMostMeasured = 512;   // labels, evenly chosen
+
+// Labels of columns that hold no token of the text.
+std::string column_label(KeyKind kind, Index at, Index count) {
+  if (kind == KeyKind::Memory) return "−" + std::to_string(count - at);  // its position, j = c - M
+  return std::string(1, name_of(kind)[0]) + std::to_string(at);
+}
+
+// The labels of the last `count` tokens, or plain numbers where there are not that many.
+std::vector<std::string> token_labels(const std::vector<TraceToken>& tokens, Index count) {
+  std::vector<std::string> labels;
+  const Index skipped = static_cast<Index>(tokens.size()) - count;
+  for (Index i = 0; i < count; ++i) {
+    labels.push_back(skipped < 0 ? std::to_string(i)
+                                 : tokens[static_cast<std::size_t>(skipped + i)].label);
+  }
+  return labels;
+}
+
+const std::vector<TraceToken>& key_tokens(const Trace& trace) {
+  return trace.key_tokens.empty() ? trace.tokens : trace.key_tokens;
+}
+
+TokenAxis::Widest widest_of(const Page& page, const TokenAxis& axis) {
+  const Index step = 1 + axis.count() / kMostMeasured;
+  double label = page.em();
+  for (Index i = 0; i < axis.count(); i += step) {
+    label = std::max(label, page.width_of(axis.labels[static_cast<std::size_t>(i)], page.em()));
+  }
+  const bool numbers = axis.count() > 0 && axis.labels.back() == std::to_string(axis.count() - 1);
+  const double index = numbers ? 0 : page.width_of(std::to_string(axis.count()) + " ", page.em());
+  return {label, label + index};
+}
+
+// Of the widest label, up to `most`; with the index that labels begin with where they thin out.
+double label_width(const Page& page, const TokenAxis& axis, bool thinned, double most) {
+  const TokenAxis::Widest widest = axis.widest ? *axis.widest : widest_of(page, axis);
+  return std::min(thinned ? widest.with_index : widest.label, most);
+}
+
+double cell_size(const TokenAxis& axis, double whole) {
+  return whole / static_cast<double>(std::max<Index>(1, axis.count()));
+}
+
+// Whether not all cells of this size get a label.
+bool thins_out(const Page& page, double cell) {
+  return label_step(cell, kLabelHeight * page.em()) > 1;
+}
+
+double side_depth(const Page& page, const TokenAxis& axis) {
+  return ((axis.titles.empty() ? 0 : kTitleDepth) + kGap + (axis.bands.empty() ? 0 : kBandDepth)) *
+         page.em();
+}
+
+std::string label_at(const TokenAxis& axis, Index i, Index step) {
+  const std::string& label = axis.labels[static_cast<std::size_t>(i)];
+  return step > 1 && label != std::to_string(i) ? std::to_string(i) + " " + label : label;
+}
+
+bool visible(const AxisPlace& place, Index i) {
+  const double centre = place.centre(i);
+  return i >= 0 && centre >= place.from && centre <= place.from + place.length;
+}
+
+// The visible cells that get a label; those beside the marked one give way to its label.
+std::vector<Index> labelled(const TokenAxis& axis, const AxisPlace& place, Index step,
+                            double label_height, Index marked) {
+  std::vector<Index> cells;
+  const auto first = static_cast<Index>(std::max(0.0, std::ceil(place.first - 0.5)));
+  for (Index i = (first + step - 1) / step * step; i < axis.count(); i += step) {
+    if (place.centre(i) > place.from + place.length) break;
+    const double distance = std::abs(place.centre(i) - place.centre(marked));
+    if (visible(place, marked) && distance < label_height) continue;
+    cells.push_back(i);
+  }
+  return cells;
+}
+
+// The visible part of a band, in pixels along the axis.
+std::pair<double, double> band_span(const ColumnBand& band, const AxisPlace& place) {
+  const auto at = [&](Index cell) {
+    return std::clamp(place.from + (static_cast<double>(cell) - place.first) * place.cell(),
+                      place.from, place.from + place.length);
+  };
+  return {at(band.first), at(band.first + band.count)};
+}
+
+}  // namespace
+
+const char* name_of(KeyKind kind) {
+  switch (kind) {
+    case KeyKind::Token:
+      return "tokens";
+    case KeyKind::Memory:
+      return "memory";
+    case KeyKind::Compressed:
+      return "compressed";
+    case KeyKind::Projected:
+      return "projected";
+    case KeyKind::Slot:
+      return "slots";
+  }
+  return "";
+}
+
+TokenAxis query_axis(const Trace& trace, const AttentionTap& tap) {
+  return {{"query (from)", "query"}, token_labels(trace.tokens, tap.queries()), {}};
+}
+
+TokenAxis key_axis(const Trace& trace, const AttentionTap& tap) {
+  TokenAxis axis{{"key (to)", "key"}, {}, {}};
+  if (tap.result.columns.empty()) {
+    axis.labels = token_labels(key_tokens(trace), tap.keys());
+    return axis;
+  }
+  for (const auto& [kind, count] : tap.result.columns) {
+    const Index first = axis.count();
+    if (kind == KeyKind::Token) {
+      const std::vector<std::string> labels = token_labels(key_tokens(trace), count);
+      axis.labels.insert(axis.labels.end(), labels.begin(), labels.end());
+    } else {
+      for (Index i = 0; i < count; ++i) axis.labels.push_back(column_label(kind, i, count));
+      if (count > 0) axis.bands.push_back({first, count, name_of(kind)});
+    }
+  }
+  return axis;
+}
+
+TokenAxis measured(const Page& page, TokenAxis axis) {
+  axis.widest = widest_of(page, axis);
+  return axis;
+}
+
+double axis_titles_width(const Page& page) {
+  return page.width_of("query ↓", page.small()) + kGap * page.em() + 1;
+}
+
+namespace {
+
+// The first that fits before `right`.
+void draw_corner_title(Page& page, Point right, double left_end,
+                       const std::vector<std::string>& titles) {
+  page.faint_text(right, page.fitting(titles, page.small(), right.x - left_end), page.small(),
+                  Align::End);
+}
+
+}  // namespace
+
+void draw_key_title(Page& page, Point corner, double left_end) {
+  const double em = page.em();
+  draw_corner_title(page, {corner.x - kGap * em, corner.y - kCornerLine * em}, left_end,
+                    {"key (to) →", "key →"});
+}
+
+void draw_axis_titles(Page& page, Point corner, double left_end) {
+  const double em = page.em(), line = kCornerLine * em;
+  draw_corner_title(page, {corner.x - kGap * em, corner.y - line}, left_end,
+                    {"query (from) ↓", "query ↓"});
+  draw_key_title(page, {corner.x, corner.y - line}, left_end);
+}
+
+Index label_step(double cell, double label_height) {
+  constexpr Index kMostStep = 1'000'000'000;
+  for (Index power = 1; power < kMostStep; power *= 10) {
+    for (const Index factor : {1, 2, 5}) {
+      if (static_cast<double>(factor * power) * cell >= label_height) return factor * power;
+    }
+  }
+  return kMostStep;
+}
+
+double axis_depth_left(const Page& page, const TokenAxis& axis, double whole, double most) {
+  const bool thinned = thins_out(page, cell_size(axis, whole));
+  return side_depth(page, axis) + label_width(page, axis, thinned, most);
+}
+
+double axis_depth_left(const Page& page, const TokenAxis& axis, double most) {
+  return side_depth(page, axis) + label_width(page, axis, axis.count() > kFewLabels, most);
+}
+
+double axis_depth_top(const Page& page, const TokenAxis& axis, double whole, double most) {
+  const double em = page.em(), cell = cell_size(axis, whole), level = kLabelHeight * em;
+  const bool all_level = label_width(page, axis, false, cell) + kLevelGap * em <= cell;
+  const double upright = label_width(page, axis, thins_out(page, cell), most);
+  return side_depth(page, axis) + (all_level ? level : std::max(level, upright));
+}
+
+AxisDepths settled_depths(const Page& page, const TokenAxis& rows, const TokenAxis& columns,
+                          const AxisDepths& most,
+                          const std::function<PlotSize(const AxisDepths&)>& plot) {
+  AxisDepths depths;
+  // Deeper axes make smaller plots, and these deeper axes still: depths only grow, between the few
+  // that labels without and with an index have.
+  for (;;) {
+    const PlotSize size = plot(depths);
+    const AxisDepths next{
+        std::max(depths.left, axis_depth_left(page, rows, size.height, most.left)),
+        std::max(depths.top, axis_depth_top(page, columns, size.width, most.top))};
+    if (next.left == depths.left && next.top == depths.top) return depths;
+    depths = next;
+  }
+}
+
+namespace {
+
+// Labels beside a plot whose edge is at x; side: -1 to the left of it, 1 to the right.
+void draw_axis_beside(Page& page, const TokenAxis& axis, const AxisPlace& place, double edge,
+                      double side, double depth, Index marked) {
+  const double em = page.em(), near = edge + side * kGap * em;
+  const Align align = side < 0 ? Align::End : Align::Start;
+  const double most = depth - side_depth(page, axis);
+  const Index step = label_step(place.cell(), kLabelHeight * em);
+  for (const Index i : labelled(axis, place, step, kLabelHeight * em, marked)) {
+    const double y = place.centre(i);
+    if (step > 1) {
+      page.add(Line{{{edge + side * kGap * em * 0.7, y}, {edge, y}}, page.theme().line, 1});
+    }
+    page.text({near, y}, page.ellipsised(label_at(axis, i, step), em, most), em, align);
+  }
+  if (visible(place, marked)) {
+    const std::string label = page.ellipsised(label_at(axis, marked, step), em, most);
+    const double width = page.width_of(label, em), y = place.centre(marked);
+    // Keys have one colour wherever a pair is shown.
+    const Colour ground = side < 0 ? page.theme().accent : key_colour(page.theme());
+    page.add(FilledBox{{(side < 0 ? near - width : near) - 0.3 * em, y - kLabelHeight * em / 2,
+                        width + 0.6 * em, kLabelHeight * em},
+                       ground,
+                       0.2 * em});
+    page.add(Text{{near, y}, label, ink_on(ground), em, align});
+  }
+  if (axis.titles.empty()) return;
+  page.faint_text({edge + side * (depth - em * kTitleMiddle), place.from + place.length / 2},
+                  page.fitting(axis.titles, em, place.length), em, Align::Middle, 90);
+}
+
+}  // namespace
+
+void draw_axis_left(Page& page, const TokenAxis& axis, const AxisPlace& place, double plot_left,
+                    double depth, Index marked) {
+  draw_axis_beside(page, axis, place, plot_left, -1, depth, marked);
+}
+
+void draw_axis_right(Page& page, const TokenAxis& axis, const AxisPlace& place, double plot_right,
+                     double depth, Index marked) {
+  draw_axis_beside(page, axis, place, plot_right, 1, depth, marked);
+}
+
+namespace {
+
+// Which labels stand above a plot, and whether they are level. An axis without the depth for
+// upright ones has level ones at every zoom, as many as fit beside each other.
+struct LabelsAbove {
+  Index step;
+  bool level;
+  std::vector<Index> cells;
+};
+LabelsAbove labels_above(const Page& page, const TokenAxis& axis, const AxisPlace& place,
+                         double most, Index marked) {
+  const double em = page.em(), high = kLabelHeight * em;
+  const Index step = label_step(place.cell(), high);
+  std::vector<Index> cells = labelled(axis, place, step, high, marked);
+  const bool level = step == 1 && std::all_of(cells.begin(), cells.end(), [&](Index i) {
+                       const std::string& label = axis.labels[static_cast<std::size_t>(i)];
+                       return page.width_of(label, em) + kLevelGap * em <= place.cell();
+                     });
+  if (level || most > high + kLeastUpright * em) return {step, level, std::move(cells)};
+  const double wide = label_width(page, axis, true, place.length) + kLevelGap * em;
+  const Index wider = label_step(place.cell(), wide);
+  return {wider, true, labelled(axis, place, wider, wide, marked)};
+}
+
+}  // namespace
+
+void draw_axis_top(Page& page, const TokenAxis& axis, const AxisPlace& place, double plot_top,
+                   double depth, Index marked) {
+  const double em = page.em();
+  const double bands = axis.bands.empty() ? 0 : kBandDepth * em;
+  const double bottom = plot_top - bands - kGap * em;
+  const double most = depth - side_depth(page, axis);
+  const auto [step, level, cells] = labels_above(page, axis, place, most, marked);
+  for (const Index i : cells) {
+    const double x = place.centre(i);
+    if (level) {
+      const double over = page.width_of(label_at(axis, i, step), em) / 2 - kGap * em;
+      if (x - over < place.from || x + over > place.from + place.length) continue;  // half in sight
+      page.text({x, bottom - kLabelHeight * em / 2}, label_at(axis, i, step), em, Align::Middle);
+      continue;
+    }
+    if (step > 1) {
+      page.add(
+          Line{{{x, bottom + kGap * em * 0.3}, {x, bottom + kGap * em}}, page.theme().line, 1});
+    }
+    page.text({x, bottom}, page.ellipsised(label_at(axis, i, step), em, most), em, Align::Start,
+              90);
+  }
+  if (visible(place, marked)) {
+    const Colour ground = key_colour(page.theme());
+    const double room = level ? std::max(most, place.cell()) : most;
+    const std::string label = page.ellipsised(label_at(axis, marked, step), em, room);
+    const double width = page.width_of(label, em), x = place.centre(marked);
+    const double across = kLabelHeight * em;
+    if (level) {
+      page.add(FilledBox{
+          {x - width / 2 - 0.3 * em, bottom - across, width + 0.6 * em, across}, ground, 0.2 * em});
+      page.add(Text{{x, bottom - across / 2}, label, ink_on(ground), em, Align::Middle});
+    } else {
+      page.add(FilledBox{
+          {x - across / 2, bottom - width - 0.3 * em, across, width + 0.6 * em}, ground, 0.2 * em});
+      page.add(Text{{x, bottom}, label, ink_on(ground), em, Align::Start, 90});
+    }
+  }
+  for (const ColumnBand& band : axis.bands) {
+    const auto [left, right] = band_span(band, place);
+    if (right - left < 1) continue;
+    const double stripe = 0.25 * em, y = plot_top - stripe;
+    page.add(FilledBox{{left, y, right - left, stripe}, page.theme().accent});
+    const std::string name = page.ellipsised(band.name, page.small(), right - left);
+    page.add(Text{{(left + right) / 2, y - 0.55 * em},
+                  name,
+                  page.theme().accent,
+                  page.small(),
+                  Align::Middle});
+  }
+  if (axis.titles.empty()) return;
+  page.faint_text({place.from + place.length / 2, plot_top - depth + em * kTitleMiddle},
+                  page.fitting(axis.titles, em, place.length), em, Align::Middle);
+}
+
+}  // namespace attnscope

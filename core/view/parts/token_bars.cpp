@@ -1,0 +1,101 @@
+#include "core/view/parts/token_bars.h"
+
+#include <algorithm>
+
+#include "core/figure/plain_text.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kRow = 1.5, kRowOfTwo = 1.9;  // em
+constexpr double kGap = 0.5;                   // em between label, bar and number
+constexpr double kMostLabel = 0.34;            // of the width
+
+constexpr double kLeastBar = 2;  // em: where bars would get less, numbers give way
+
+std::string percent(double share) {
+  if (share < 0.0005) return share > 0 ? "< 0.1 %" : "0 %";
+  return share >= 0.0995 ? fixed(100 * share, 0) + " %" : brief(100 * share, 2) + " %";
+}
+
+// Of two the second alone where that is to be `brief`.
+std::string number_of(const TokenBars& bars, const TokenBar& bar, bool brief) {
+  if (!bars.two) return percent(bar.first);
+  return (brief ? "" : percent(bar.first) + " ") + "→ " + percent(bar.second);
+}
+
+// Behind the bar where there is space, else in it where it is one of full height.
+void draw_note(Page& page, const std::string& note, Point at, double length, double width,
+               bool may_lie_in_bar) {
+  const double size = page.small(), gap = kGap * page.em();
+  if (note.empty()) return;
+  const double own = page.width_of(note, size);
+  if (length + gap + own <= width) {
+    page.faint_text({at.x + length + gap, at.y}, note, size);
+  } else if (may_lie_in_bar && own + 2 * gap <= length) {
+    page.add(Text{{at.x + length - gap, at.y}, note, page.theme().background, size, Align::End});
+  }
+}
+
+}  // namespace
+
+double token_bar_height(const Page& page, bool two) {
+  return (two ? kRowOfTwo : kRow) * page.em();
+}
+
+std::vector<Box> draw_token_bars(Page& page, const Box& box, const TokenBars& bars) {
+  const double em = page.em(), gap = kGap * em, row = token_bar_height(page, bars.two);
+  const auto rows =
+      std::min(bars.bars.size(), static_cast<std::size_t>(std::max(0.0, box.height / row + 1e-6)));
+  double labels = 0;
+  for (std::size_t n = 0; n < rows; ++n) {
+    labels = std::max(labels, page.width_of(bars.bars[n].label, em));
+  }
+  labels = std::min(labels, kMostLabel * box.width);
+  const double left = box.x + labels + gap;
+  const auto width_beside = [&](bool brief) {
+    double numbers = 0;
+    for (std::size_t n = 0; n < rows; ++n) {
+      const std::string text = number_of(bars, bars.bars[n], brief);
+      numbers = std::max(numbers, page.width_of(text, page.small()));
+    }
+    return box.right() - numbers - gap - left;
+  };
+  const bool brief = bars.two && width_beside(false) < kLeastBar * em;
+  const double width = width_beside(brief);
+  std::vector<Box> boxes;
+  if (width < em) return boxes;
+  for (std::size_t n = 0; n < rows; ++n) {
+    const TokenBar& bar = bars.bars[n];
+    const double top = box.y + static_cast<double>(n) * row, middle = top + row / 2;
+    boxes.push_back({box.x, top, box.width, row});
+    const bool marked = bars.marked == static_cast<Index>(n);
+    const Colour ink = marked ? page.theme().accent : page.theme().text;
+    page.add(Text{{left - gap, middle},
+                  page.ellipsised(bar.label, em, labels),
+                  ink,
+                  em,
+                  Align::End,
+                  0,
+                  false});
+    const auto length = [&](double share) {
+      return std::clamp(share / bars.most, 0.0, 1.0) * width;
+    };
+    if (bars.two) {
+      const double half = 0.38 * row;
+      page.add(FilledBox{{left, middle - half, length(bar.first), half}, bars.first});
+      page.add(FilledBox{{left, middle, length(bar.second), half}, bars.second});
+    } else {
+      page.add(FilledBox{{left, middle - 0.36 * row, length(bar.first), 0.72 * row},
+                         marked ? page.theme().accent : bars.first});
+    }
+    draw_note(page, bar.note, {left, middle}, length(std::max(bar.first, bar.second)), width,
+              !bars.two);
+    page.faint_text({box.right(), middle}, number_of(bars, bar, brief), page.small(), Align::End);
+  }
+  page.add(
+      Line{{{left, box.y}, {left, box.y + static_cast<double>(rows) * row}}, page.theme().line, 1});
+  return boxes;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,155 @@
+#include "core/view/parts/token_flow.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/view/parts/line_breaks.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kLine = 1.75, kToken = 1.45;       // em: from line to line, height of a token
+constexpr double kPadding = 0.35;                   // em beside the letters
+constexpr double kGap = 0.25;                       // em between tokens
+constexpr double kSwatchLine = 1.5, kSwatch = 0.9;  // em
+
+// Where the tokens go, the first line at y = 0.
+std::vector<Box> flow(const Page& page, const std::vector<FlowToken>& tokens, double width) {
+  const double em = page.em();
+  std::vector<double> widths;
+  for (const FlowToken& token : tokens) {
+    widths.push_back(page.width_of(token.label, em) + 2 * kPadding * em);
+  }
+  return broken_into_lines(widths, {width, kGap * em, kLine * em, kToken * em});
+}
+
+}  // namespace
+
+double token_flow_height(const Page& page, const std::vector<FlowToken>& tokens, double width,
+                         double most) {
+  if (tokens.empty()) return 0;
+  const double line = kLine * page.em();
+  const double whole = std::max(1.0, std::floor(most / line)) * line;  // lines
+  return std::min({most, whole, flow(page, tokens, width).back().y + line});
+}
+
+namespace {
+
+// The tokens are left out by this many, so that a text that grows does not move with each token.
+constexpr std::size_t kLeftOut = 10;
+
+// A part of the text that fits, with the words for what is left out.
+struct Passage {
+  std::size_t first = 0, count = 0;
+  std::string before, after;  // "20 before", "and 30 more"; empty: nothing is left out
+  std::vector<Box> boxes;     // of `before`, where there is any, and of the tokens
+  std::size_t last() const { return first + count; }
+};
+
+Passage part_from(const Page& page, const Box& box, const std::vector<FlowToken>& tokens,
+                  std::size_t first) {
+  const double em = page.em();
+  Passage part;
+  part.first = first;
+  std::vector<FlowToken> shown(tokens.begin() + static_cast<std::ptrdiff_t>(first), tokens.end());
+  if (first > 0) {
+    part.before = std::to_string(first) + " before";
+    shown.insert(shown.begin(), FlowToken{part.before, {}});
+  }
+  part.boxes = flow(page, shown, box.width);
+  const auto fits = [&](const Box& b) { return b.y + kToken * em <= box.height + 0.5; };
+  auto count =
+      static_cast<std::size_t>(std::ranges::find_if_not(part.boxes, fits) - part.boxes.begin());
+  const std::size_t words = first > 0 ? 1 : 0;
+  const auto more = [&] { return "and " + std::to_string(shown.size() - count) + " more"; };
+  if (count < shown.size() && count > words) {
+    // The last ones make room for how many are not shown.
+    while (count > words + 1 &&
+           part.boxes[count - 1].right() + kGap * em + page.width_of(more(), em) > box.width) {
+      --count;
+    }
+    part.after = more();
+  }
+  part.boxes.resize(count);
+  part.count = count - std::min(words, count);
+  return part;
+}
+
+// The first part, by steps of kLeftOut, that holds `kept`.
+Passage part_with(const Page& page, const Box& box, const std::vector<FlowToken>& tokens,
+                  std::size_t kept) {
+  Passage part = part_from(page, box, tokens, 0);
+  if (kept < part.last() || tokens.empty()) return part;
+  std::size_t least = 0, most = kept / kLeftOut;  // steps: the least is too few
+  while (most - least > 1) {
+    const std::size_t middle = (least + most) / 2;
+    (kept < part_from(page, box, tokens, middle * kLeftOut).last() ? most : least) = middle;
+  }
+  part = part_from(page, box, tokens, most * kLeftOut);
+  return kept < part.last() ? part : part_from(page, box, tokens, kept);
+}
+
+}  // namespace
+
+Index TokenFlow::at(Point p) const {
+  for (std::size_t n = 0; n < boxes.size(); ++n) {
+    if (boxes[n].contains(p)) return static_cast<Index>(first + n);
+  }
+  return -1;
+}
+
+TokenFlow draw_token_flow(Page& page, const Box& box, const std::vector<FlowToken>& tokens,
+                          std::size_t kept) {
+  const double em = page.em();
+  Passage part = part_with(page, box, tokens, kept);
+  for (Box& b : part.boxes) {
+    b.x += box.x;
+    b.y += box.y;
+  }
+  if (!part.before.empty() && !part.boxes.empty()) {
+    const Box& b = part.boxes.front();
+    page.faint_text({b.x, b.y + b.height / 2}, page.ellipsised(part.before, em, b.width), em);
+    part.boxes.erase(part.boxes.begin());
+  }
+  if (!part.after.empty() && !part.boxes.empty()) {
+    const Box& last = part.boxes.back();
+    const double x = last.right() + 2 * kGap * em;
+    page.faint_text({x, last.y + last.height / 2}, page.ellipsised(part.after, em, box.right() - x),
+                    em);
+  }
+  for (std::size_t n = 0; n < part.boxes.size(); ++n) {
+    const Box& b = part.boxes[n];
+    const FlowToken& token = tokens[part.first + n];
+    page.add(FilledBox{b, token.ground, 0.25 * em});
+    if (token.marked) page.add(OutlinedBox{b, page.theme().text, 1.5});
+    page.add(Text{{b.x + b.width / 2, b.y + b.height / 2},
+                  page.ellipsised(token.label, em, b.width - 2 * kPadding * em),
+                  ink_on(token.ground),
+                  em,
+                  Align::Middle});
+  }
+  return {part.first, std::move(part.boxes)};
+}
+
+double swatches_height(const Page& page) {
+  return kSwatchLine * page.em();
+}
+
+void draw_swatches(Page& page, Point at, double width, const std::string& title,
+                   const std::vector<Swatch>& swatches) {
+  const double em = page.em(), size = page.small(), right = at.x + width;
+  const double y = at.y + kSwatchLine * em / 2;
+  const std::string shown = page.ellipsised(title, size, width);
+  page.faint_text({at.x, y}, shown, size);
+  double x = at.x + page.width_of(shown, size) + em;
+  const double side = kSwatch * em;
+  for (const Swatch& swatch : swatches) {
+    const double own = side + 0.35 * em + page.width_of(swatch.label, size);
+    if (x + own > right) return;
+    page.add(FilledBox{{x, y - side / 2, side, side}, swatch.colour, 0.15 * em});
+    page.faint_text({x + side + 0.35 * em, y}, swatch.label, size);
+    x += own + 0.9 * em;
+  }
+}
+
+}  // namespace attnscope

@@ -1,0 +1,275 @@
+// Which pairs are allowed, coloured by the rule that admits them.
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/figure/colour_map.h"
+#include "core/figure/plain_text.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/matrix_plot.h"
+#include "core/view/pattern/pattern_cells.h"
+#include "core/view/pattern/reach.h"
+#include "core/view/view_list.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kLegendGap = 1.2;         // em between plot and legend
+constexpr double kSwatch = 1.0;            // em
+constexpr double kLegendLine = 1.5;        // em
+constexpr double kMostLegend = 16;         // em
+constexpr double kMostLegendShare = 0.36;  // of the picture's width
+
+struct LegendLine {
+  std::optional<Colour> colour;
+  std::string text;
+  bool faint = false;
+};
+
+std::string percent(double part, double whole) {
+  if (!(whole > 0)) return "0 %";
+  const double share = 100.0 * part / whole;
+  return (share >= 10 ? fixed(share, share < 99.95 ? 1 : 0) : brief(share, 2)) + " %";
+}
+std::string percent(Index part, Index whole) {
+  return percent(static_cast<double>(part), static_cast<double>(whole));
+}
+
+Colour rule_colour(std::size_t rule) {
+  const ColourMap& map = colour_map(kCategories);
+  return map.colours[rule % map.colours.size()];
+}
+
+Colour not_allowed(const Theme& theme) {
+  return blend(theme.background, theme.line, 0.3);
+}
+
+std::vector<LegendLine> legend(const Theme& theme, const Pattern& pattern,
+                               const PatternCounts& counts) {
+  std::vector<LegendLine> lines;
+  for (std::size_t rule = 0; rule < counts.by_rule.size(); ++rule) {
+    if (counts.by_rule[rule] == 0) continue;
+    const std::string name = rule < pattern.rules().size() ? pattern.rules()[rule] : "allowed";
+    lines.push_back(
+        {rule_colour(rule), name + "  " + percent(counts.by_rule[rule], counts.allowed)});
+  }
+  if (counts.allowed < counts.all) lines.push_back({not_allowed(theme), "not allowed"});
+  return lines;
+}
+
+std::vector<LegendLine> numbers(const PatternCounts& counts) {
+  const std::string full = counts.causal ? "full causal attention" : "full attention";
+  return {{std::nullopt, grouped(counts.allowed) + (counts.allowed == 1 ? " pair" : " pairs")},
+          {std::nullopt, "density " + percent(counts.allowed, counts.all), true},
+          {std::nullopt, "of " + grouped(counts.all) + " pairs", true},
+          {std::nullopt, percent(counts.cost, counts.full) + " of the cost of", true},
+          {std::nullopt, full, true}};
+}
+
+double legend_width(const Page& page, const std::vector<LegendLine>& lines) {
+  double widest = 6 * page.em();
+  for (const LegendLine& line : lines) {
+    const double swatch = line.colour ? (kSwatch + 0.5) * page.em() : 0;
+    widest = std::max(widest, swatch + page.width_of(line.text, page.em()));
+  }
+  const double most = std::min(kMostLegend * page.em(), kMostLegendShare * page.input().width);
+  return std::min(kLegendGap * page.em() + widest, most);
+}
+
+// The matrix, and the legend where it leaves that more space: beside it, or in a narrow page below.
+struct Placed {
+  MatrixPlot matrix;
+  Box legend;
+};
+Placed place(const Page& page, const Box& inside, const AttentionTap& tap,
+             const std::vector<LegendLine>& lines) {
+  constexpr double kMuchLarger = 1.3;
+  MatrixPlot beside = place_matrix(page, inside, tap, legend_width(page, lines));
+  const double high = (static_cast<double>(lines.size()) + 1) * kLegendLine * page.em();
+  Box above = inside;
+  above.height -= high;
+  MatrixPlot below = place_matrix(page, above, tap, 0);
+  if (below.plot.width < kMuchLarger * beside.plot.width) {
+    const Box& right = beside.right;
+    return {std::move(beside), {right.x, right.y, right.width, inside.bottom() - right.y}};
+  }
+  const double left = below.plot.x - kLegendGap * page.em();
+  const Box legend{left, below.bottom(page) + kLegendLine / 2 * page.em(), inside.right() - left,
+                   high};
+  return {std::move(below), legend};
+}
+
+// Within the box; returns where it ends.
+double draw_legend(Page& page, const Box& box, std::vector<LegendLine> rules,
+                   const std::vector<LegendLine>& counts) {
+  const double em = page.em(), line_height = kLegendLine * em;
+  const double left = box.x + kLegendGap * em, width = box.width - kLegendGap * em;
+  // Where space is short, the numbers give way to the first rules, and many rules to the numbers.
+  constexpr std::size_t kLeastRules = 3;
+  const auto lines =
+      static_cast<std::size_t>(std::max(0.0, std::floor(box.height / line_height - 0.5)));
+  const std::size_t fit =
+      std::max(std::min(kLeastRules, lines), lines - std::min(lines, counts.size()));
+  if (rules.size() > fit && fit > 0) {
+    const std::size_t hidden = rules.size() - fit + 1;
+    rules.resize(fit - 1);
+    rules.push_back({std::nullopt, "and " + std::to_string(hidden) + " more", true});
+  }
+  double y = box.y + line_height / 2;
+  const auto draw = [&](const LegendLine& line) {
+    double x = left;
+    if (line.colour) {
+      const double side = kSwatch * em;
+      page.add(FilledBox{{x, y - side / 2, side, side}, *line.colour, 0.15 * em});
+      x += side + 0.5 * em;
+    }
+    const std::string text = page.ellipsised(line.text, em, left + width - x);
+    if (line.faint) {
+      page.faint_text({x, y}, text, em);
+    } else {
+      page.text({x, y}, text, em);
+    }
+    y += line_height;
+  };
+  for (const LegendLine& line : rules) draw(line);
+  y += line_height / 2;
+  for (std::size_t i = 0; i < counts.size() && rules.size() + i < lines; ++i) draw(counts[i]);
+  return y - line_height / 2;
+}
+
+HeatMap rule_cells(const ViewInput& input, const MatrixPlot& m, const AttentionTap& tap,
+                   Index head) {
+  constexpr double kLastCategory = 255;  // rule n gets colour n, see ColourMap::Kind
+  HeatMap cells = matrix_cells(m);
+  cells.colour_map = kCategories;
+  cells.most = kLastCategory;
+  cells.missing = not_allowed(input.theme);
+  const std::shared_ptr<const Pattern>& pattern = tap.result.pattern;
+  if (tap.result.mask.defined()) {
+    cells.values = masked_rules(*pattern, tap.result.mask, head);
+    return cells;
+  }
+  const PatternWindow w =
+      pattern_window(tap.queries(), tap.keys(), m.row, m.column, m.height, m.width);
+  const auto make = [&] { return pattern_rules(*pattern, head, w); };
+  std::string name = "rules";
+  for (const Index n : {pattern->heads() > 1 ? head : 0, w.row, w.column, w.height, w.width}) {
+    name += " " + std::to_string(n);
+  }
+  cells.values = input.cache != nullptr ? input.cache->matrix(pattern, name, make) : make();
+  const auto in_blocks = [](double& at, Index first, Index step) {
+    at = (at - static_cast<double>(first)) / static_cast<double>(step);
+  };
+  in_blocks(cells.row, w.row, w.row_step);
+  in_blocks(cells.column, w.column, w.column_step);
+  cells.height /= static_cast<double>(w.row_step);
+  cells.width /= static_cast<double>(w.column_step);
+  return cells;
+}
+
+ViewLayout lay_out(const ViewInput& input) {
+  Page page(input);
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) return page.message(found.headline, found.advice);
+  const AttentionTap& tap = *found.tap;
+  if (view_values(input.experiment.view, "pattern").choice("show") == "reach") {
+    return lay_out_reach(page, tap);
+  }
+  const ViewSettings& settings = input.experiment.view;
+  const PatternCounts counts = pattern_counts(tap, found.head);
+  const Box inside = page.frame(
+      head_title(input), caption(input.trace, "Pairs that layer " + std::to_string(settings.layer) +
+                                                  ", head " + std::to_string(settings.head) +
+                                                  " may use, by the rule that admits "
+                                                  "them: " +
+                                                  describe(input.trace, tap) + "."));
+  const std::vector<LegendLine> rules = legend(input.theme, *tap.result.pattern, counts);
+  std::vector<LegendLine> all = numbers(counts);
+  all.insert(all.end(), rules.begin(), rules.end());
+  const auto [m, legend_box] = place(page, inside, tap, all);
+  if (!(m.plot.width > 0)) return no_space(page);
+  page.add(rule_cells(input, m, tap, found.head));
+  draw_matrix_frame(page, m,
+                    {"more pairs than pixels: a pixel is coloured where any of its pairs is",
+                     "more pairs than pixels", "pooled"});
+  const double legend_bottom = draw_legend(page, legend_box, rules, numbers(counts));
+  return matrix_layout(page, m, std::max(m.bottom(page), legend_bottom));
+}
+
+// A pattern worth a look where the model itself has only a full one.
+void show_sparse(Experiment& experiment) {
+  if (experiment.variant) return;
+  const Variant& sparse = variant("longformer");
+  experiment.variant = Choice{sparse.id, default_values(sparse.parameters)};
+  experiment.variant->values.set("window", Index{4});
+  experiment.variant->values.set("global", std::vector<Index>{0});
+}
+
+// The number of the rule of each pair, NaN where none allows it; or the layers until it is reached.
+ViewData data(const ViewInput& input) {
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
+  const AttentionTap& tap = *found.tap;
+  const Values options = view_values(input.experiment.view, "pattern");
+  ViewData::Matrix matrix{
+      "rule", {}, query_axis(input.trace, tap).labels, key_axis(input.trace, tap).labels};
+  const Pattern& pattern = *tap.result.pattern;
+  if (options.choice("show") == "reach") {
+    matrix.name = "reach";
+    matrix.values = reach_matrix(
+        input.trace, options.has("layers") ? options.integer("layers") : input.trace.layer_count());
+  } else if (tap.result.mask.defined()) {
+    matrix.values = masked_rules(pattern, tap.result.mask, found.head);
+  } else {
+    matrix.values = pattern_rules(pattern, found.head, {0, 0, tap.queries(), tap.keys(), 1, 1});
+  }
+  return {{std::move(matrix)}};
+}
+
+std::vector<Parameter> parameters() {
+  using Kind = Parameter::Kind;
+  return {{.key = "show",
+           .label = "Show",
+           .help = "The rules that admit pairs, or after how many layers information reaches from "
+                   "one token to another.",
+           .kind = Kind::Choice,
+           .initial = std::string("rules"),
+           .choices = {"rules", "reach"}},
+          {.key = "layers",
+           .label = "Layers",
+           .help = "How many layers information may pass for the reach; automatic: as many as the "
+                   "model has. More repeat them.",
+           .kind = Kind::Integer,
+           .optional = true,
+           .left_out = "the model's",
+           .initial = Index{8},
+           .least = 1,
+           .most = 64,
+           .slider_least = 1,
+           .slider_most = 24}};
+}
+
+void restrict_controls(const ViewSettings& settings, const Trace*, ViewControls& controls) {
+  const bool reach = view_values(settings, "pattern").choice("show") == "reach";
+  controls.normalise = false;
+  if (reach) {
+    controls.layer = controls.head = false;
+  } else {
+    controls.colours = ViewControls::Colours::None;
+    controls.idle["layers"] = "Only the reach counts layers: choose “reach” beside “Show”.";
+  }
+}
+
+}  // namespace
+
+View pattern_view() {
+  View view{"pattern", "Pattern", "Which pairs are allowed, and the rule that admits each.", true,
+            lay_out};
+  view.parameters = parameters();
+  view.data = data;
+  view.example = show_sparse;
+  view.restrict_controls = restrict_controls;
+  return view;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,215 @@
+#include "core/view/pattern/reach.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/analysis/flow.h"
+#include "core/base/error.h"
+#include "core/figure/colour_map.h"
+#include "core/figure/plain_text.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/matrix_plot.h"
+#include "core/view/pattern/pattern_cells.h"
+
+namespace attnscope {
+namespace {
+
+constexpr Index kMostLength = 4096;  // tokens: the matrix has the square of it
+constexpr double kGap = 1.2;         // em between plot and legend
+constexpr double kLine = 1.5;        // em
+constexpr double kWidth = 15;        // em of legend and curve
+constexpr double kMostShare = 0.36;  // of the picture's width
+constexpr double kCurve = 9;         // em: the height of the curve with its title
+constexpr Index kMostSwatches = 8;
+
+Pattern pattern_of(const ByteTensor& mask) {
+  const Index heads = mask.dim(0), queries = mask.dim(1), keys = mask.dim(2);
+  PatternBuilder builder(heads, queries, keys, {"allowed"});
+  for (Index row = 0; row < heads * queries; ++row) {
+    for (Index c = 0; c < keys; ++c) {
+      if (mask[row * keys + c] != 0) builder.add_column(0, c);
+    }
+    builder.next_row();
+  }
+  return builder.finish();
+}
+
+// Shares of the pairs that have been reached after 0, 1, ... layers.
+struct Curve {
+  std::vector<double> shares;
+  bool causal = true;  // of the pairs that are no later than the query
+};
+
+Curve curve_of(const Tensor& reach, Index layers) {
+  const Index size = reach.dim(0);
+  std::vector<Index> counts(static_cast<std::size_t>(layers) + 1, 0);
+  Curve curve;
+  for (Index i = 0; i < size; ++i) {
+    for (Index j = 0; j < size; ++j) {
+      const float after = reach(i, j);
+      if (std::isnan(after)) continue;
+      if (j > i) curve.causal = false;
+      ++counts[static_cast<std::size_t>(after)];
+    }
+  }
+  const auto n = static_cast<double>(size);
+  const double all = curve.causal ? n * (n + 1) / 2 : n * n;
+  Index sum = 0;
+  for (const Index count : counts) {
+    sum += count;
+    curve.shares.push_back(static_cast<double>(sum) / all);
+  }
+  return curve;
+}
+
+std::string percent(double share) {
+  const double value = 100 * share;
+  return (value == 100 || value == 0 ? fixed(value, 0) : fixed(value, value < 99.95 ? 1 : 2)) +
+         " %";
+}
+
+Colour colour_of(const ViewInput& input, Index after, Index layers) {
+  const ColourMap& colours = colour_map(input.experiment.view.colour_map);
+  return colours.at(static_cast<double>(after) / static_cast<double>(std::max<Index>(1, layers)));
+}
+
+// Swatches for numbers of layers; returns where they end.
+double draw_legend(Page& page, const Box& box, const Curve& curve, const Colour& never) {
+  const double em = page.em();
+  const auto layers = static_cast<Index>(curve.shares.size()) - 1;
+  const Index step = std::max<Index>(1, (layers + kMostSwatches - 1) / kMostSwatches);
+  double y = box.y + kLine * em / 2;
+  const auto line = [&](const Colour& colour, const std::vector<std::string>& texts) {
+    if (y + kLine * em / 2 > box.bottom()) return;
+    page.add(FilledBox{{box.x, y - em / 2, em, em}, colour, 0.15 * em});
+    page.text({box.x + 1.5 * em, y}, page.fitting(texts, em, box.width - 1.5 * em), em);
+    y += kLine * em;
+  };
+  for (Index after = 0; after <= layers; after += step) {
+    const std::string count = std::to_string(after) + (after == 1 ? " layer" : " layers");
+    const std::vector<std::string> reached{"after " + count, count};
+    line(colour_of(page.input(), after, layers),
+         after == 0 ? std::vector<std::string>{"itself"} : reached);
+  }
+  if (curve.shares.back() < 1 || curve.causal) line(never, {"not reached", "never"});
+  return y - kLine * em / 2;
+}
+
+// Returns where it ends.
+double draw_curve(Page& page, const Box& box, const Curve& curve) {
+  const double em = page.em(), size = page.small();
+  if (box.height < kCurve * em || box.width < 8 * em) return box.y;
+  page.faint_text(
+      {box.x, box.y + 0.7 * em},
+      page.fitting({curve.causal ? "earlier pairs reached" : "pairs reached", "reached"}, size,
+                   box.width),
+      size);
+  const double label = page.width_of("100 %", size) + 0.5 * em;
+  const Box plot{box.x + label, box.y + 2 * em, box.width - label - 0.5 * em, (kCurve - 5) * em};
+  page.add(Line{{{plot.x, plot.y}, {plot.x, plot.bottom()}}, page.theme().line, 1});
+  page.add(Line{{{plot.x, plot.bottom()}, {plot.right(), plot.bottom()}}, page.theme().line, 1});
+  page.text({plot.x - 0.4 * em, plot.y}, "100 %", size, Align::End);
+  page.text({plot.x - 0.4 * em, plot.bottom()}, "0 %", size, Align::End);
+  const auto layers = static_cast<double>(curve.shares.size() - 1);
+  const auto at = [&](std::size_t n) {
+    return Point{plot.x + static_cast<double>(n) / layers * plot.width,
+                 plot.bottom() - curve.shares[n] * plot.height};
+  };
+  Line line{{}, page.theme().accent, 2};
+  for (std::size_t n = 0; n < curve.shares.size(); ++n) line.points.push_back(at(n));
+  for (const Point& p : line.points) {
+    const double r = 0.22 * em;
+    page.add(FilledBox{{p.x - r, p.y - r, 2 * r, 2 * r}, page.theme().accent, r});
+  }
+  page.add(std::move(line));
+  const double widest = page.width_of(std::to_string(curve.shares.size()), size) + 0.6 * em;
+  const Index step = label_step(plot.width / layers, widest);
+  for (std::size_t n = 0; n < curve.shares.size(); n += static_cast<std::size_t>(step)) {
+    page.text({at(n).x, plot.bottom() + 0.8 * em}, std::to_string(n), size, Align::Middle);
+  }
+  page.faint_text({plot.x + plot.width / 2, plot.bottom() + 2 * em}, "layers", size, Align::Middle);
+  return plot.bottom() + 2.6 * em;
+}
+
+}  // namespace
+
+Tensor reach_matrix(const Trace& trace, Index layers) {
+  std::vector<Pattern> of_masks;  // where a mask says more than the pattern
+  of_masks.reserve(trace.attention.size());
+  std::vector<std::vector<const Pattern*>> of_layers(static_cast<std::size_t>(trace.layer_count()));
+  const Index size = trace.tokens.empty() ? 0 : static_cast<Index>(trace.tokens.size());
+  for (const AttentionTap& tap : trace.attention) {
+    if (tap.queries() != size || tap.keys() != size) {
+      throw InputError("reach: expected as many keys as queries in every layer, " +
+                       std::to_string(size) + ", found " + std::to_string(tap.keys()));
+    }
+    if (size > kMostLength) {
+      throw InputError("reach: expected at most " + std::to_string(kMostLength) +
+                       " tokens, found " + std::to_string(size));
+    }
+    const Pattern* pattern = tap.result.pattern.get();
+    if (tap.result.mask.defined()) {
+      of_masks.push_back(pattern_of(tap.result.mask));
+      pattern = &of_masks.back();
+    }
+    of_layers[static_cast<std::size_t>(tap.address.layer)].push_back(pattern);
+  }
+  std::vector<std::vector<const Pattern*>> chain;
+  for (Index layer = 0; layer < layers; ++layer) {
+    chain.push_back(of_layers[static_cast<std::size_t>(layer) % of_layers.size()]);
+  }
+  const IntTensor after = reachability(chain);
+  Tensor reach(after.shape());
+  for (Index i = 0; i < after.size(); ++i) {
+    reach[i] =
+        after[i] < 0 ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(after[i]);
+  }
+  return reach;
+}
+
+ViewLayout lay_out_reach(Page& page, const AttentionTap& tap) {
+  const ViewInput& input = page.input();
+  const Values options = view_values(input.experiment.view, "pattern");
+  const Index layers =
+      options.has("layers") ? options.integer("layers") : input.trace.layer_count();
+  const auto make = [&] { return reach_matrix(input.trace, layers); };
+  Tensor reach;
+  try {
+    reach = input.cache != nullptr ? input.cache->matrix(source_of(input.trace),
+                                                         "reach " + std::to_string(layers), make)
+                                   : make();
+  } catch (const InputError& e) {
+    return page.message("No reach to show", e.what());
+  }
+  const Curve curve = curve_of(reach, layers);
+  const std::string count = std::to_string(layers) + (layers == 1 ? " layer" : " layers");
+  const Box inside = page.frame(
+      picture_title(input.trace),
+      caption(input.trace,
+              "After how many layers information of a key (column) first reaches a query (row), "
+              "through the pairs that any head allows and the residual connection. After " +
+                  count + ", " + percent(curve.shares.back()) + " of all " +
+                  (curve.causal ? "earlier pairs" : "pairs") +
+                  " are reached: " + describe(input.trace, tap) + "."));
+  const double width = std::min(kWidth * page.em(), kMostShare * input.width);
+  const MatrixPlot m = place_matrix(page, inside, tap, width);
+  if (!(m.plot.width > 0)) return no_space(page);
+  HeatMap cells = matrix_cells(m);
+  cells.values = reach;
+  cells.most = static_cast<double>(std::max<Index>(1, layers));
+  cells.colour_map = input.experiment.view.colour_map;
+  cells.missing = blend(input.theme.background, input.theme.line, 0.3);
+  page.add(cells);
+  draw_matrix_frame(page, m,
+                    {"more pairs than pixels: each pixel shows its largest number", "max-pooled"});
+  const double gap = kGap * page.em();
+  const Box legend{m.right.x + gap, m.right.y, width - gap, inside.bottom() - m.right.y};
+  const double legend_bottom = draw_legend(page, legend, curve, cells.missing);
+  const double top = legend_bottom + page.em();
+  const double bottom =
+      draw_curve(page, {legend.x, top, legend.width, inside.bottom() - top}, curve);
+  return matrix_layout(page, m, std::max({m.bottom(page), legend_bottom, bottom}));
+}
+
+}  // namespace attnscope

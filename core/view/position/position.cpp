@@ -1,0 +1,317 @@
+// Position: the encoding itself, as its own code computes it.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/error.h"
+#include "core/figure/colour_map.h"
+#include "core/figure/plain_text.h"
+#include "core/view/parts/chart.h"
+#include "core/view/parts/colour_bar.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/legend.h"
+#include "core/view/position/position_panels.h"
+#include "core/view/view_list.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kTitle = 1.6;        // em above a panel
+constexpr double kGap = 0.8;          // em between panels
+constexpr double kMostPanel = 34;     // em: the height of one
+constexpr double kLeastPanel = 6;     // em
+constexpr double kMostUpright = 1.1;  // height to width of panels beside each other
+constexpr double kLeastWidth = 17;    // em: narrower panels stand below each other
+
+float largest_of(const Tensor& cells) {
+  float largest = 0;
+  for (const float v : cells) {
+    if (std::isfinite(v)) largest = std::max(largest, std::abs(v));
+  }
+  return largest > 0 ? largest : 1;
+}
+
+// "offset", without what it is.
+std::string across(const PositionPanel& panel) {
+  return panel.across.substr(0, panel.across.find(':'));
+}
+
+// "added to the score", "added": for an axis, and for one that has little space.
+std::vector<std::string> with_first_word(const std::string& text) {
+  return {text, text.substr(0, text.find_first_of(" '"))};
+}
+
+// Where offsets that do not occur are in a chart; no width: nowhere.
+Box never_used(const Chart& chart, const PositionPanel& panel) {
+  const Box& plot = chart.plot;
+  if (!panel.causal || !(panel.first < 0)) return {};
+  return {plot.x, plot.y, std::max(0.0, chart.at_x(-0.5) - plot.x), plot.height};
+}
+
+void shade_never_used(Page& page, const Box& part) {
+  if (part.width > 0) page.add(FilledBox{part, translucent(page.theme().line, 0.3)});
+}
+
+// Over what is drawn there.
+void name_never_used(Page& page, const Box& part) {
+  const double em = page.em(), line = 1.3 * page.small();
+  for (const char* text : {"never used: such keys come later", "never used"}) {
+    const double width = page.width_of(text, page.small());
+    if (width + 0.8 * em > part.width || line + 0.4 * em > part.height) continue;
+    const Box ground{part.x + 0.2 * em, part.y + 0.2 * em, width + 0.4 * em, line};
+    page.add(FilledBox{ground, translucent(page.theme().background, 0.85), 0.2 * em});
+    page.faint_text({ground.x + 0.2 * em, ground.y + line / 2}, text, page.small());
+    return;
+  }
+}
+
+ChartAxis axis_across(const PositionPanel& panel, double margin) {
+  ChartAxis axis{.least = panel.first - margin,
+                 .most = panel.last + margin,
+                 .titles = {panel.across, across(panel), with_first_word(panel.across).back()},
+                 .whole = true};
+  if (!(axis.least < axis.most)) axis.most = axis.least + 1;
+  return axis;
+}
+
+void draw_matrix(Page& page, const Box& outer, const PositionPanel& panel) {
+  const double bar = colour_bar_width(page);
+  Box box = outer;
+  if (panel.square) {
+    box.width = std::min(box.width, box.height + bar);
+    box.height = std::min(box.height, box.width - bar);
+    box.x += (outer.width - box.width) / 2;
+  }
+  ChartAxis down{.least = -0.5,
+                 .most = static_cast<double>(panel.cells.dim(0)) - 0.5,
+                 .titles = with_first_word(panel.down),
+                 .whole = true,
+                 .down = true};
+  const Chart chart = place_chart(page, {box.x, box.y, box.width - bar, box.height},
+                                  axis_across(panel, 0.5), std::move(down));
+  if (chart.empty()) return;
+  const auto largest = static_cast<double>(largest_of(panel.cells));
+  ColourRange range{-largest, largest, diverging_colours(page.theme())};
+  HeatMap cells;
+  cells.box = chart.plot;
+  cells.values = panel.cells;
+  cells.height = static_cast<double>(panel.cells.dim(0));
+  cells.width = static_cast<double>(panel.cells.dim(1));
+  cells.least = range.least;
+  cells.most = range.most;
+  cells.colour_map = range.colour_map;
+  draw_chart(page, chart);
+  page.add(std::move(cells));
+  page.add(OutlinedBox{chart.plot, page.theme().line, 1});
+  draw_colour_bar(page, {chart.plot.right(), chart.plot.y, bar, chart.plot.height}, range,
+                  with_first_word(panel.colour));
+  shade_never_used(page, never_used(chart, panel));
+  name_never_used(page, never_used(chart, panel));
+  const std::optional<Point>& p = page.input().pointer;
+  if (!p || !chart.plot.contains(*p)) return;
+  const auto row = static_cast<Index>(std::lround(chart.value_y(p->y)));
+  const auto column = static_cast<Index>(std::lround(chart.value_x(p->x) - panel.first));
+  if (row < 0 || row >= panel.cells.dim(0) || column < 0 || column >= panel.cells.dim(1)) return;
+  if (std::isnan(panel.cells(row, column))) return;
+  const double x = static_cast<double>(column) + panel.first;
+  draw_value(page, chart, {x, static_cast<double>(row)},
+             panel.down + " " + std::to_string(row) + ", " + across(panel) + " " + fixed(x, 0) +
+                 ": " + brief(static_cast<double>(panel.cells(row, column))));
+}
+
+// The number of the curve that is nearest to the pointer.
+void draw_hovered(Page& page, const Chart& chart, const PositionPanel& panel) {
+  const std::optional<Point>& pointer = page.input().pointer;
+  if (!pointer || !chart.plot.contains(*pointer)) return;
+  const double x = std::round(chart.value_x(pointer->x));
+  const PositionPanel::Curve* nearest = nullptr;
+  double y = 0, least = std::numeric_limits<double>::infinity();
+  for (const PositionPanel::Curve& curve : panel.curves) {
+    for (const Point& p : curve.points) {
+      const double distance = std::abs(chart.at_y(p.y) - pointer->y);
+      if (p.x != x || !(distance < least)) continue;
+      nearest = &curve;
+      least = distance;
+      y = p.y;
+    }
+  }
+  if (nearest == nullptr) return;
+  const std::string whose =
+      nearest->head >= 0 ? "head " + std::to_string(nearest->head) + ", " : "";
+  draw_value(page, chart, {x, y}, whose + across(panel) + " " + fixed(x, 0) + ": " + brief(y));
+}
+
+void draw_curves(Page& page, const Box& box, const PositionPanel& panel) {
+  std::vector<LegendEntry> entries;
+  for (const PositionPanel::Curve& curve : panel.curves) {
+    if (curve.head >= 0) {
+      entries.push_back({head_colour(curve.head), "head " + std::to_string(curve.head)});
+    }
+  }
+  const double legend = entries.empty() ? 0 : legend_height(page, entries, box.width);
+  double least = 0, most = 0;
+  for (const PositionPanel::Curve& curve : panel.curves) {
+    for (const Point& p : curve.points) {
+      least = std::min(least, p.y);
+      most = std::max(most, p.y);
+    }
+  }
+  ChartAxis up = axis_of(least, most, true);
+  up.titles = with_first_word(panel.up);
+  const Chart chart = place_chart(page, {box.x, box.y + legend, box.width, box.height - legend},
+                                  axis_across(panel, 0), std::move(up));
+  if (chart.empty()) return;
+  draw_legend(page, entries, {box.x, box.y, box.width, legend});
+  draw_chart(page, chart);
+  shade_never_used(page, never_used(chart, panel));
+  if (panel.first < 0 && panel.last > 0) {
+    page.add(Line{{{chart.at_x(0), chart.plot.y}, {chart.at_x(0), chart.plot.bottom()}},
+                  page.theme().line,
+                  1});
+  }
+  const PositionPanel::Curve* last = nullptr;
+  const auto draw = [&](const PositionPanel::Curve& curve, double thickness) {
+    draw_curve(page, chart, curve.points,
+               curve.head >= 0 ? head_colour(curve.head) : page.theme().accent, thickness);
+  };
+  for (const PositionPanel::Curve& curve : panel.curves) {
+    if (curve.head >= 0 && curve.head == panel.marked) {
+      last = &curve;
+    } else {
+      draw(curve, 1.5);
+    }
+  }
+  if (last) draw(*last, 3.5);
+  name_never_used(page, never_used(chart, panel));
+  draw_hovered(page, chart, panel);
+}
+
+// Panels in rows of two, the first alone where their number is odd; or all below each other, two
+// where that makes them larger.
+std::vector<Box> places(const Page& page, const Box& inside, std::size_t count) {
+  const double em = page.em(), gap = kGap * em;
+  const double half = (inside.width - gap) / 2, below = (inside.height - gap) / 2;
+  const bool pairs = count > 1 && half >= kLeastWidth * em && (count > 2 || half > below);
+  const std::size_t alone = pairs ? count % 2 : count;
+  const std::size_t rows = pairs ? (count + 1) / 2 : count;
+  double height =
+      std::min((inside.height + gap) / static_cast<double>(rows) - gap, (kMostPanel + kTitle) * em);
+  if (pairs) height = std::min(height, kMostUpright * half);
+  const double all = static_cast<double>(rows) * (height + gap) - gap;
+  double y = inside.y + page.spare_above(inside.height, all);
+  std::vector<Box> boxes;
+  for (std::size_t n = 0; n < count;) {
+    if (n < alone) {
+      boxes.push_back({inside.x, y, inside.width, height});
+      ++n;
+    } else {
+      const double width = (inside.width - gap) / 2;
+      boxes.push_back({inside.x, y, width, height});
+      boxes.push_back({inside.x + width + gap, y, width, height});
+      n += 2;
+    }
+    y += height + gap;
+  }
+  return boxes;
+}
+
+ViewLayout lay_out(const ViewInput& input) {
+  Page page(input);
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) return page.message(found.headline, found.advice);
+  const ViewSettings& settings = input.experiment.view;
+  const Encoding& e = encoding(found.tap->encoding.id);
+  const PositionPanels shown = position_panels(input, *found.tap, found.head,
+                                               view_values(settings, "position").integer("reach"));
+  if (shown.panels.empty()) return page.message(shown.headline, shown.advice);
+  std::string about = e.label + ", layer " + std::to_string(settings.layer) + ", head " +
+                      std::to_string(settings.head) + ": " + describe(*found.tap) + ". " +
+                      e.equation + ".";
+  const Box inside = page.frame(picture_title(input.trace), caption(input.trace, about));
+  const double em = page.em();
+  const std::vector<Box> boxes = places(page, inside, shown.panels.size());
+  if (boxes.front().height < kLeastPanel * em || inside.width < 10 * em) {
+    return no_space(page);
+  }
+  for (std::size_t n = 0; n < boxes.size(); ++n) {
+    const PositionPanel& panel = shown.panels[n];
+    Box box = boxes[n];
+    const double size = page.width_of(panel.title, em) > box.width ? page.small() : em;
+    page.text({box.x, box.y + kTitle / 2 * em}, page.ellipsised(panel.title, size, box.width),
+              size);
+    box.y += kTitle * em;
+    box.height -= kTitle * em;
+    if (panel.cells.defined()) {
+      draw_matrix(page, box, panel);
+    } else {
+      draw_curves(page, box, panel);
+    }
+  }
+  ViewLayout layout;
+  layout.hit = [](Point) { return std::optional<Hit>(); };
+  layout.list = page.take(boxes.back().bottom());
+  return layout;
+}
+
+// From `first` on, `count` whole numbers.
+std::vector<std::string> numbered(double first, Index count) {
+  std::vector<std::string> labels;
+  for (Index n = 0; n < count; ++n) labels.push_back(fixed(first + static_cast<double>(n), 0));
+  return labels;
+}
+
+ViewData data(const ViewInput& input) {
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
+  const PositionPanels shown =
+      position_panels(input, *found.tap, found.head,
+                      view_values(input.experiment.view, "position").integer("reach"));
+  if (shown.panels.empty()) throw InputError(shown.headline + ". " + shown.advice);
+  ViewData numbers;
+  for (const PositionPanel& panel : shown.panels) {
+    ViewData::Matrix matrix{panel.title, panel.cells, {}, {}};
+    if (panel.cells.defined()) {
+      matrix.rows = numbered(0, panel.cells.dim(0));
+    } else {
+      const auto count = static_cast<Index>(panel.curves.size());
+      matrix.values = Tensor({count, static_cast<Index>(panel.curves.front().points.size())});
+      for (Index n = 0; n < count; ++n) {
+        const PositionPanel::Curve& curve = panel.curves[static_cast<std::size_t>(n)];
+        matrix.rows.push_back(curve.head >= 0 ? "head " + std::to_string(curve.head) : panel.up);
+        for (Index i = 0; i < matrix.values.dim(1); ++i) {
+          matrix.values(n, i) = static_cast<float>(curve.points[static_cast<std::size_t>(i)].y);
+        }
+      }
+    }
+    matrix.columns = numbered(panel.first, matrix.values.dim(1));
+    numbers.matrices.push_back(std::move(matrix));
+  }
+  return numbers;
+}
+
+}  // namespace
+
+View position_view() {
+  View view = {
+      "position",
+      "Position",
+      "The positional encoding itself: its vectors, curves by distance, likeness of positions.",
+      false,
+      lay_out,
+      {{.key = "reach",
+        .label = "Reach",
+        .help = "The farthest position or offset that is drawn.",
+        .initial = Index{64},
+        .least = 1,
+        .most = 1024,
+        .slider_least = 8,
+        .slider_most = 512}}};
+  view.data = data;
+  view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
+    controls.colours = ViewControls::Colours::None;
+    controls.normalise = false;
+  };
+  return view;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,302 @@
+#include "core/view/position/position_panels.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/analysis/encoded.h"
+#include "core/model/config.h"
+#include "core/position/positions.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/focus.h"
+
+namespace attnscope {
+namespace {
+
+constexpr const char* kPosition = "position";
+constexpr const char* kOffset = "offset: query − key, in positions";
+
+double dot(const float* a, const float* b, Index n) {
+  double sum = 0;
+  for (Index i = 0; i < n; ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  return sum;
+}
+
+Tensor transposed(const Tensor& m) {
+  Tensor t({m.dim(1), m.dim(0)});
+  for (Index i = 0; i < m.dim(0); ++i) {
+    for (Index j = 0; j < m.dim(1); ++j) t(j, i) = m(i, j);
+  }
+  return t;
+}
+
+PositionPanel matrix_panel(std::string title, const char* across, double first, Tensor cells,
+                           std::string down, std::string colour) {
+  PositionPanel panel;
+  panel.title = std::move(title);
+  panel.across = across;
+  panel.first = first;
+  panel.last = first + static_cast<double>(cells.dim(1)) - 1;
+  panel.cells = std::move(cells);
+  panel.down = std::move(down);
+  panel.colour = std::move(colour);
+  return panel;
+}
+
+PositionPanel curve_panel(std::string title, const char* across, double first, double last,
+                          std::string up) {
+  PositionPanel panel;
+  panel.title = std::move(title);
+  panel.across = across;
+  panel.first = first;
+  panel.last = last;
+  panel.up = std::move(up);
+  return panel;
+}
+
+// Cosines of the angles between rows; a zero row has none with any.  [n, n]
+Tensor cosines(const Tensor& rows) {
+  const Index n = rows.dim(0), d = rows.dim(1);
+  Tensor result({n, n});
+  std::vector<double> lengths;
+  for (Index i = 0; i < n; ++i) {
+    lengths.push_back(std::sqrt(dot(rows.data() + i * d, rows.data() + i * d, d)));
+  }
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < n; ++j) {
+      const double lengths_of =
+          lengths[static_cast<std::size_t>(i)] * lengths[static_cast<std::size_t>(j)];
+      const double product = dot(rows.data() + i * d, rows.data() + j * d, d);
+      result(i, j) = static_cast<float>(lengths_of > 0 ? product / lengths_of : 0);
+    }
+  }
+  return result;
+}
+
+// The mean over positions of what a matrix of pairs has at each offset row - column.
+std::vector<Point> mean_by_offset(const Tensor& pairs) {
+  const Index n = pairs.dim(0);
+  std::vector<Point> points;
+  for (Index offset = 1 - n; offset < n; ++offset) {
+    double sum = 0;
+    Index count = 0;
+    for (Index i = std::max<Index>(0, offset); i < std::min(n, n + offset); ++i, ++count) {
+      sum += static_cast<double>(pairs(i, i - offset));
+    }
+    points.push_back({static_cast<double>(offset), sum / static_cast<double>(count)});
+  }
+  return points;
+}
+
+// Encodings of the input: the vectors, and how alike they are.
+void add_vectors(PositionPanels& result, const EncodingUse& use) {
+  const Tensor vectors = position_vectors(use, result.reach + 1);  // [positions, d]
+  result.panels.push_back(matrix_panel("The vector added at each position", kPosition, 0,
+                                       transposed(vectors), "component", "value"));
+  const Tensor alike = cosines(vectors);
+  result.panels.push_back(
+      matrix_panel("How alike two positions are", kPosition, 0, alike, "other position", "cosine"));
+  const auto far = static_cast<double>(result.reach);
+  PositionPanel curve =
+      curve_panel("Likeness by distance, the mean over positions", kOffset, -far, far, "cosine");
+  curve.curves.push_back({mean_by_offset(alike)});
+  result.panels.push_back(std::move(curve));
+}
+
+// What a table has for each pair of positions, [positions, positions]; NaN: a pair that attention
+// of this direction does not have.
+Tensor pairs_of(const OffsetTable& table, Index row, Index count, double scale, bool causal) {
+  const Tensor& numbers = table.table.value();  // [h or 1, n]
+  Tensor cells({count, count});
+  for (Index i = 0; i < count; ++i) {
+    for (Index j = 0; j < count; ++j) {
+      const double number = scale * static_cast<double>(numbers(row, (*table.index)(i - j)));
+      cells(i, j) = causal && j > i ? NAN : static_cast<float>(number);
+    }
+  }
+  return cells;
+}
+
+// Numbers by offset, a curve for each head that has its own, and the shown head's for each pair.
+void add_table(PositionPanels& result, const OffsetTable& table, const AttentionTap& tap,
+               Index head, std::string title, std::string up, double scale) {
+  const std::vector<Index>& heads = tap.heads;
+  const auto far = static_cast<double>(result.reach);
+  PositionPanel panel = curve_panel(std::move(title), kOffset, -far, far, std::move(up));
+  const Tensor& numbers = table.table.value();  // [h or 1, n]
+  for (Index a = 0; a < numbers.dim(0); ++a) {
+    PositionPanel::Curve curve;
+    for (Index offset = -result.reach; offset <= result.reach; ++offset) {
+      curve.points.push_back({static_cast<double>(offset),
+                              scale * static_cast<double>(numbers(a, (*table.index)(offset)))});
+    }
+    if (numbers.dim(0) > 1) curve.head = heads[static_cast<std::size_t>(a)];
+    panel.curves.push_back(std::move(curve));
+  }
+  const bool by_head = numbers.dim(0) > 1;
+  const Index own = heads[static_cast<std::size_t>(head)];
+  if (by_head) panel.marked = own;
+  const std::string what = panel.up;
+  result.panels.push_back(std::move(panel));
+  PositionPanel matrix = matrix_panel(
+      by_head ? "Between positions, head " + std::to_string(own) : "Between positions",
+      "key's position", 0, pairs_of(table, by_head ? head : 0, result.reach + 1, scale, tap.causal),
+      "query's position", what);
+  matrix.square = true;
+  result.panels.push_back(std::move(matrix));
+}
+
+// Vectors by offset; `with` (may be null): the vector that they meet, [d].
+void add_rows(PositionPanels& result, const RelativeRows& rows, Index head,
+              const std::string& title, const float* with, double scale, const std::string& meets) {
+  const Tensor& table = rows.rows.value();  // [h or 1, n, d]
+  const Index own = table.dim(0) == 1 ? 0 : head, d = table.dim(2);
+  const Index count = 2 * result.reach + 1;
+  const auto far = static_cast<double>(result.reach);
+  Tensor cells({d, count});
+  PositionPanel curve = curve_panel(meets, kOffset, -far, far, "part of the score");
+  curve.curves.emplace_back();
+  for (Index n = 0; n < count; ++n) {
+    const float* row = table.data() + (own * table.dim(1) + (*rows.index)(n - result.reach)) * d;
+    for (Index c = 0; c < d; ++c) cells(c, n) = row[c];
+    if (with) {
+      curve.curves.back().points.push_back(
+          {static_cast<double>(n - result.reach), scale * dot(row, with, d)});
+    }
+  }
+  const bool varies = table.dim(1) > 1;
+  if (varies) {
+    result.panels.push_back(
+        matrix_panel(title, kOffset, -far, std::move(cells), "component", "value"));
+  }
+  if (with) result.panels.push_back(std::move(curve));
+}
+
+// Products of positions with positions, whatever the tokens.
+void add_product(PositionPanels& result, const ExtraProduct& product, Index head, double scale) {
+  const Tensor &q = product.q.value(), &k = product.k.value();  // [h, L, e]
+  const Index n = q.dim(1), e = q.dim(2);
+  Tensor pairs({n, n});
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < n; ++j) {
+      pairs(i, j) = static_cast<float>(
+          scale * dot(q.data() + (head * n + i) * e, k.data() + (head * n + j) * e, e));
+    }
+  }
+  result.panels.push_back(matrix_panel("What two positions add to the score", "key's position", 0,
+                                       pairs, "query's position", "added to the score"));
+  const auto far = static_cast<double>(result.reach);
+  PositionPanel curve = curve_panel("The same by distance, the mean over positions", kOffset, -far,
+                                    far, "added to the score");
+  curve.curves.push_back({mean_by_offset(pairs)});
+  result.panels.push_back(std::move(curve));
+}
+
+// Encodings that change q and k themselves: what becomes of one vector, and of its product with
+// itself.
+void add_turning(PositionPanels& result, const EncodingUse& use, Index d) {
+  const Index count = result.reach + 1;
+  const Tensor ones = Tensor::full({1, count, d}, 1.0F / std::sqrt(static_cast<float>(d)));
+  const Part part = encoded_part(use, ones, ones, {}, {});
+  const Tensor turned = part.q.value().reshaped({count, d});
+  result.panels.push_back(matrix_panel("One vector, all components alike, at each position",
+                                       kPosition, 0, transposed(turned), "component", "value"));
+  const auto far = static_cast<double>(result.reach);
+  PositionPanel curve = curve_panel("Its product with itself at another position", kOffset, -far,
+                                    far, "share of the product at offset 0");
+  curve.curves.push_back({mean_by_offset(cosines(turned))});
+  result.panels.push_back(std::move(curve));
+}
+
+// Encodings of pairs, by the ingredients that they fill in.
+void add_pairs(PositionPanels& result, const ViewInput& input, const AttentionTap& tap, Index head,
+               const EncodingUse& use) {
+  const Index heads = use.dimensions.heads, kv_heads = use.dimensions.kv_heads;
+  const Index d = use.dimensions.key, count = result.reach + 1;
+  const Tensor q = Tensor::zeros({heads, count, d}), k = Tensor::zeros({kv_heads, count, d});
+  const Part part = encoded_part(use, q, k, {}, {});
+  const auto scale = static_cast<double>(tap.result.part ? tap.result.part->scale : part.scale);
+  const Pair focus = focus_of(input, tap, head);
+  const Index kv = head / (heads / kv_heads);
+  const float* query = tap.q_plain.data() + (head * tap.q_plain.dim(1) + focus.query) * d;
+  const bool has_key = focus.key < tap.k_plain.dim(1);
+  const float* key =
+      has_key ? tap.k_plain.data() + (kv * tap.k_plain.dim(1) + focus.key) * d : nullptr;
+  if (part.q.value().data() != q.data()) add_turning(result, use, d);
+  if (part.bias) {
+    add_table(result, *part.bias, tap, head, "The bias of each distance", "added to the score", 1);
+  }
+  if (part.factor) {
+    add_table(result, *part.factor, tap, head, "The factor of each distance",
+              "times the content's score", 1);
+  }
+  const std::string at_query = "“" + query_label(input.trace, tap, focus.query) + "”";
+  const std::string at_key = "“" + key_label(input.trace, tap, focus.key) + "”";
+  if (part.query_rows) {
+    add_rows(result, *part.query_rows, head, "The vector of each distance that queries meet", query,
+             scale, "What the query " + at_query + " makes of the distance");
+  }
+  for (const RelativeRows& rows : part.key_rows) {
+    if (rows.rows.dim(1) == 1) continue;  // the same at any distance: no curve
+    add_rows(result, rows, head, "The vector of each distance that keys meet", key, scale,
+             "What the key " + at_key + " makes of the distance");
+  }
+  for (const OffsetTable& table : part.scaled_biases) {
+    add_table(result, table, tap, head, "What each distance adds, whatever the tokens",
+              "added to the score", scale);
+  }
+  if (part.value_rows) {
+    add_rows(result, *part.value_rows, head, "The vector of each distance that is added to values",
+             nullptr, 0, "");
+  }
+  for (const ExtraProduct& product : part.products) add_product(result, product, head, scale);
+}
+
+}  // namespace
+
+PositionPanels position_panels(const ViewInput& input, const AttentionTap& tap, Index head,
+                               Index reach) {
+  PositionPanels result;
+  if (input.trace.given) {
+    result.headline = "The encoding of these tensors is not known";
+    result.advice = kAttentionAlone;
+    return result;
+  }
+  const Encoding& e = encoding(tap.encoding.id);
+  result.reach = reach;
+  if (!e.embed && !e.apply) {
+    const auto far = static_cast<double>(reach);
+    PositionPanel panel = curve_panel("No encoding: what a distance adds to the score", kOffset,
+                                      -far, far, "added to the score");
+    panel.curves.emplace_back();
+    for (Index offset = -reach; offset <= reach; ++offset) {
+      panel.curves.back().points.push_back({static_cast<double>(offset), 0});
+    }
+    result.panels.push_back(std::move(panel));
+    return result;
+  }
+  const EncodingUse use = encoding_use(tap, input.trace.config->width);
+  if (e.apply && (use.dimensions.key == 0 || use.dimensions.kv_heads == 0)) {
+    result.headline = "Nothing to encode";
+    result.advice = "The variant " + variant(tap.variant.id).label +
+                    " works without queries and keys, which this encoding would act on.";
+    return result;
+  }
+  // Trained vectors end where the model's context does.
+  const bool trained = std::any_of(e.weights.begin(), e.weights.end(), [&](const WeightInfo& w) {
+    return !w.constant && tap.encoding_weights.count(w.name) > 0;
+  });
+  if (trained && e.absolute && input.trace.config->context > 0) {
+    result.reach = std::min(reach, input.trace.config->context - 1);
+  }
+  if (e.embed) {
+    add_vectors(result, use);
+    return result;
+  }
+  add_pairs(result, input, tap, head, use);
+  for (PositionPanel& panel : result.panels) {
+    panel.causal = tap.causal && panel.across == kOffset;
+  }
+  return result;
+}
+
+}  // namespace attnscope

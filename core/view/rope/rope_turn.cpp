@@ -1,0 +1,156 @@
+#include "core/view/rope/rope_turn.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/analysis/encoded.h"
+#include "core/figure/plain_text.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/focus.h"
+
+namespace attnscope {
+namespace {
+
+constexpr Index kPlainSize = 32;  // of vectors where the run has none
+
+const Encoding& rope_encoding_entry() {
+  return encoding("rope");
+}
+
+// Rows of vectors [n, d_k] at positions[i] + extra, by the encoding's own code.
+Tensor turned_rows(const RopeTurn& turn, const Tensor& rows,
+                   const std::vector<std::int32_t>& positions, double extra) {
+  EncodingUse use;
+  use.encoding = {rope_encoding_entry().id, turn.rope};
+  use.encoding.values.set("offset", turn.rope.real("offset") + extra);
+  const Tensor x = rows.reshaped({1, rows.dim(0), rows.dim(1)});
+  return encoded_part(use, x, x, positions, positions).q.value().reshaped(rows.shape());
+}
+
+double dot(const float* a, const float* b, Index n) {
+  double sum = 0;
+  for (Index i = 0; i < n; ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  return sum;
+}
+
+Tensor row_of(const Tensor& x, Index head, Index heads, Index row) {
+  const Index own = head / (heads / x.dim(0));
+  return x.slice(own, 1).reshaped({x.dim(1), x.dim(2)}).slice(row, 1).reshaped({x.dim(2)});
+}
+
+// Length 1 along the first component of each pair.
+Tensor unit_vector(const RopeTurn& turn) {
+  Tensor v = Tensor::zeros({turn.head_size});
+  for (const RotaryPair& pair : turn.pairs) v[pair.first] = 1;
+  return v;
+}
+
+void set_parameters(RopeTurn& turn, const Values& view, const AttentionTap* tap) {
+  const Encoding& rope = rope_encoding_entry();
+  const bool own = tap != nullptr && tap->encoding.id == rope.id;
+  turn.rope = own ? tap->encoding.values : default_values(rope.parameters);
+  if (!own) turn.rope.erase("dims");
+  if (view.has("base")) turn.rope.set("base", view.real("base"));
+  if (view.has("pairs")) {
+    turn.rope.set("dims", 2 * std::min(view.integer("pairs"), turn.head_size / 2));
+  }
+  // A head of odd size keeps its last component.
+  if (!turn.rope.has("dims")) turn.rope.set("dims", turn.head_size / 2 * 2);
+  turn.pairs = rotary_pairs(turn.rope, turn.head_size);
+  if (!own && tap != nullptr && !turn.example) {
+    turn.instead = encoding(tap->encoding.id).label;
+    turn.about += " The run's encoding is " + turn.instead +
+                  "; this is what RoPE would do to the same vectors.";
+  } else if (own && (view.has("base") || view.has("pairs"))) {
+    turn.about += " Base and rotated size are this picture's own.";
+  }
+}
+
+}  // namespace
+
+RopeTurn rope_turn(const ViewInput& input, const Values& view) {
+  RopeTurn turn;
+  const Found found = find_tap(input);
+  const AttentionTap* tap = found.tap;
+  const bool has_vectors = tap != nullptr && tap->q_plain.defined() && tap->k_plain.defined() &&
+                           tap->q_plain.dim(1) == tap->queries() &&
+                           tap->k_plain.dim(1) == tap->keys() &&
+                           tap->q_plain.dim(2) == tap->k_plain.dim(2) && tap->q_plain.dim(2) >= 2;
+  turn.head_size = has_vectors ? tap->q_plain.dim(2) : kPlainSize;
+  turn.scale = 1 / std::sqrt(static_cast<double>(turn.head_size));
+  const std::string& vectors = view.choice("vectors");
+  const bool of_tokens = has_vectors && vectors != "unit";
+  if (!of_tokens) {
+    turn.example = !has_vectors && tap != nullptr;
+    const std::string lengths = "query and key have length 1 in every pair and point the same way.";
+    if (!turn.example) {
+      turn.about = "Q" + lengths.substr(1);
+    } else if (input.trace.given) {
+      turn.about = "An example, not from the file, which holds no q and k: " + lengths;
+    } else {
+      turn.about = "An example, as this run keeps no q and k to be turned: " + lengths;
+    }
+  }
+  set_parameters(turn, view, tap);
+  const bool is_run = tap != nullptr && tap->encoding.id == rope_encoding_entry().id;
+  if (is_run && tap->result.part) turn.scale = static_cast<double>(tap->result.part->scale);
+  if (tap != nullptr) {
+    const Pair pair = focus_of(input, *tap, found.head);
+    turn.query_at = static_cast<double>(query_position(*tap, pair.query));
+    turn.key_at = static_cast<double>(key_position(*tap, found.head, pair.key));
+    if (of_tokens) {
+      const Index heads = static_cast<Index>(tap->heads.size());
+      turn.pair_query = pair.query;
+      turn.pair_key = pair.key;
+      turn.query = row_of(tap->q_plain, found.head, heads, pair.query);
+      turn.key =
+          vectors == "equal" ? turn.query : row_of(tap->k_plain, found.head, heads, pair.key);
+      turn.query_name = query_label(input.trace, *tap, pair.query);
+      turn.key_name = vectors == "equal" ? turn.query_name : key_label(input.trace, *tap, pair.key);
+      const ViewSettings& settings = input.experiment.view;
+      turn.about = (vectors == "equal" ? "The query is its own key" : "Query and key of tokens") +
+                   std::string(" of layer ") + std::to_string(settings.layer) + ", head " +
+                   std::to_string(settings.head) + "." + turn.about;
+    }
+  }
+  if (!of_tokens) turn.query = turn.key = unit_vector(turn);
+  if (view.has("query")) turn.query_at = view.real("query");
+  if (view.has("key")) turn.key_at = view.real("key");
+  return turn;
+}
+
+Tensor turned(const RopeTurn& turn, const Tensor& vector, double position) {
+  return turned_rows(turn, vector.reshaped({1, turn.head_size}), {0}, position)
+      .reshaped({turn.head_size});
+}
+
+double turned_score(const RopeTurn& turn, double offset) {
+  return turn.scale * dot(turned(turn, turn.query, offset).data(), turned(turn, turn.key, 0).data(),
+                          turn.head_size);
+}
+
+std::vector<Point> score_by_offset(const RopeTurn& turn, Index reach, Index per_position) {
+  const Index count = 2 * reach + 1;
+  std::vector<std::int32_t> offsets;
+  Tensor rows({count, turn.head_size});
+  for (Index n = 0; n < count; ++n) {
+    offsets.push_back(static_cast<std::int32_t>(n - reach));
+    std::copy(turn.query.begin(), turn.query.end(), rows.data() + n * turn.head_size);
+  }
+  const Tensor key = turned(turn, turn.key, 0);
+  std::vector<Point> points(static_cast<std::size_t>((count - 1) * per_position + 1));
+  for (Index part = 0; part < per_position; ++part) {
+    const double extra = static_cast<double>(part) / static_cast<double>(per_position);
+    const Tensor queries = turned_rows(turn, rows, offsets, extra);
+    for (Index n = 0; n < count; ++n) {
+      const auto at = static_cast<std::size_t>(n * per_position + part);
+      if (at >= points.size()) break;
+      points[at] = {
+          static_cast<double>(n - reach) + extra,
+          turn.scale * dot(queries.data() + n * turn.head_size, key.data(), turn.head_size)};
+    }
+  }
+  return points;
+}
+
+}  // namespace attnscope

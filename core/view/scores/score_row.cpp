@@ -1,0 +1,234 @@
+#include "core/view/scores/score_row.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/figure/plain_text.h"
+#include "core/view/parts/chart.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kMostLabels = 7;     // em above the bars
+constexpr double kLabelShare = 0.16;  // of the height, at most
+constexpr double kTitle = 1.5;        // em
+constexpr double kLeastTitle = 16;    // em across, beside a legend
+constexpr double kLeastStage = 2.2;   // em: the height of a row of bars
+constexpr double kMostStage = 7;
+constexpr double kRight = 0.5;      // em beside the bars
+constexpr double kUsualLeft = 3.5;  // em: what numbers and titles of charts take
+constexpr double kLeastBars = 6;    // em across
+
+ChartAxis axis_of_all(const std::vector<std::vector<double>>& lists,
+                      std::vector<std::string> titles) {
+  double least = 0, most = 0;
+  for (const std::vector<double>& list : lists) {
+    for (const double v : list) {
+      if (!std::isfinite(v)) continue;
+      least = std::min(least, v);
+      most = std::max(most, v);
+    }
+  }
+  ChartAxis axis = axis_of(least, most, true);
+  axis.titles = std::move(titles);
+  return axis;
+}
+
+struct Stage {
+  std::string name;
+  ChartAxis axis;
+  std::vector<std::vector<double>> values;  // side by side
+  std::vector<Colour> colours;
+};
+
+bool has_terms(const std::vector<ScoreMap>& maps) {
+  return maps.size() > 2;
+}
+
+// From the first to the last, without those for which `count` leaves no space.
+std::vector<Stage> stages_of(const Theme& theme, const RowStages& row, int count) {
+  std::vector<Stage> stages;
+  const int terms = row.terms.size() > 1 ? 1 : 0;
+  if (terms > 0 && count > kFewestStages + 1) {
+    Stage stage{"terms", axis_of_all(row.terms, {"terms", ""}), row.terms, {}};
+    for (std::size_t n = 0; n < row.terms.size(); ++n) {
+      stage.colours.push_back(head_colour(static_cast<Index>(n)));
+    }
+    stages.push_back(std::move(stage));
+  }
+  const auto add = [&](const std::vector<double>& values, const std::string& name, Colour colour) {
+    stages.push_back({name, axis_of_all({values}, {name, ""}), {values}, {colour}});
+  };
+  add(row.score, "score", theme.text);
+  add(row.weight, "weight", theme.accent);
+  if (count > kFewestStages) add(row.contribution, "weight·‖v‖", key_colour(theme));
+  return stages;
+}
+
+std::vector<LegendEntry> entries_of(const std::vector<ScoreMap>& maps, int stages) {
+  std::vector<LegendEntry> entries;
+  if (!has_terms(maps) || stages < stage_count(maps)) return entries;
+  for (std::size_t n = 0; n + 1 < maps.size(); ++n) {
+    entries.push_back({head_colour(static_cast<Index>(n)), maps[n].name});
+  }
+  return entries;
+}
+
+// Of a legend in one line.
+double legend_width(const Page& page, const std::vector<LegendEntry>& entries) {
+  double width = 0;
+  for (const LegendEntry& entry : entries) {
+    width += page.width_of(entry.text, page.small()) + 2.5 * page.em();
+  }
+  return width;
+}
+
+// What has no space where only so many stages are shown.
+std::vector<std::string> missing_stages(const std::vector<ScoreMap>& maps, int stages) {
+  const char* what = !has_terms(maps)          ? "weight·‖v‖"
+                     : stages == kFewestStages ? "terms and weight·‖v‖"
+                                               : "terms";
+  return {std::string("no space for ") + what + ": make the window larger",
+          std::string("no space for ") + what, "some have no space"};
+}
+
+void draw_header(Page& page, const Box& box, const RowPlan& plan, const std::vector<ScoreMap>& maps,
+                 const std::string& query) {
+  const double em = page.em();
+  const std::vector<LegendEntry> entries = entries_of(maps, plan.stages);
+  const double beside = plan.beside ? legend_width(page, entries) : 0;
+  const double middle = box.y + kTitle / 2 * em;
+  const bool all = plan.stages == stage_count(maps);
+  const std::string title = page.ellipsised(
+      all ? "The row of the query " + query + ", stage by stage" : "The row of the query " + query,
+      em, box.width - beside);
+  page.text({box.x, middle}, title, em);
+  if (!all) {
+    const double from = page.width_of(title, em) + 1.5 * em;
+    page.faint_text({box.x + from, middle},
+                    page.fitting(missing_stages(maps, plan.stages), page.small(), box.width - from),
+                    page.small());
+  }
+  const Box place = plan.beside
+                        ? Box{box.right() - beside, box.y, beside, plan.header}
+                        : Box{box.x, box.y + kTitle * em, box.width, plan.header - kTitle * em};
+  draw_legend(page, entries, place);
+}
+
+// "0.31", of terms side by side "-1.2, 0.4".
+std::string numbers_at(const Stage& stage, Index key) {
+  std::string text;
+  for (const std::vector<double>& list : stage.values) {
+    const double v = list[static_cast<std::size_t>(key)];
+    if (!std::isfinite(v)) return "not allowed";
+    text += (text.empty() ? "" : ", ") + brief(v);
+  }
+  return text;
+}
+
+// Within the chart where the name has no space beside it.
+void draw_name(Page& page, const Chart& chart, const std::string& name) {
+  const double em = page.em(), size = page.small(), width = page.width_of(name, size);
+  if (chart.empty() || page.fitting(chart.y.titles, size, chart.plot.height + 0.5 * em) == name) {
+    return;
+  }
+  const double line = std::min(1.2 * size, chart.plot.height);
+  const Box ground{chart.plot.right() - width - 0.7 * em, chart.plot.y + 1, width + 0.4 * em,
+                   line - 2};
+  page.add(FilledBox{ground, translucent(page.theme().background, 0.8)});
+  page.faint_text({ground.x + 0.2 * em, ground.y + ground.height / 2}, name, size);
+}
+
+void draw_stage(Page& page, const Chart& chart, const Stage& stage, const CellSpan& columns,
+                Index marked) {
+  draw_chart(page, chart);
+  const auto bars = static_cast<double>(stage.values.size());
+  for (std::size_t n = 0; n < stage.values.size(); ++n) {
+    for (std::size_t c = 0; c < stage.values[n].size(); ++c) {
+      if (!columns.holds(static_cast<Index>(c))) continue;
+      const double at = static_cast<double>(c) + 0.1 + 0.8 * (static_cast<double>(n) + 0.5) / bars;
+      draw_bar(page, chart, at, 0.8 / bars, stage.values[n][c], stage.colours[n]);
+    }
+  }
+  draw_name(page, chart, stage.name);
+  if (marked < 0 || !columns.holds(marked)) return;
+  double end = 0;  // of the longest bar
+  for (const std::vector<double>& list : stage.values) {
+    const double v = list[static_cast<std::size_t>(marked)];
+    if (std::isfinite(v) && std::abs(v) > std::abs(end)) end = v;
+  }
+  draw_value(page, chart, {static_cast<double>(marked) + 0.5, end}, numbers_at(stage, marked));
+}
+
+}  // namespace
+
+int stage_count(const std::vector<ScoreMap>& maps) {
+  return kFewestStages + (has_terms(maps) ? 2 : 1);
+}
+
+RowPlan plan_row(const Page& page, const std::vector<ScoreMap>& maps, TokenAxis keys,
+                 const Box& space, int stages) {
+  const double em = page.em();
+  RowPlan plan;
+  plan.stages = stages;
+  const std::vector<LegendEntry> entries = entries_of(maps, stages);
+  plan.beside = space.width - legend_width(page, entries) >= kLeastTitle * em;
+  plan.header = kTitle * em + (plan.beside ? 0 : legend_height(page, entries, space.width));
+  const double most = std::min(kMostLabels * em, kLabelShare * space.height);
+  const double width = std::max(1.0, space.width - (kUsualLeft + kRight) * em);
+  keys.titles = {};
+  plan.depth = axis_depth_top(page, keys, width, most);
+  plan.keys = std::move(keys);
+  plan.least = plan.header + plan.depth + stages * kLeastStage * em;
+  if (width < kLeastBars * em) plan.least = std::numeric_limits<double>::infinity();
+  return plan;
+}
+
+Index RowPlot::key_at(Point p) const {
+  if (!bars.contains(p)) return -1;
+  const double key = columns.first + (p.x - bars.x) / bars.width * columns.extent;
+  return columns.holds(static_cast<Index>(key)) ? static_cast<Index>(key) : -1;
+}
+
+RowPlot place_row(const Page& page, const Box& box, const RowPlan& plan, const CellSpan& columns,
+                  const RowStages& row) {
+  const double em = page.em();
+  RowPlot plot;
+  plot.columns = columns;
+  plot.right = kRight * em;
+  for (const Stage& stage : stages_of(page.theme(), row, plan.stages)) {
+    plot.left = std::max(plot.left, chart_left(page, stage.axis));
+  }
+  const double top = box.y + plan.header + plan.depth;
+  const double height = std::min((box.bottom() - top) / plan.stages, kMostStage * em);
+  for (int n = 0; n < plan.stages; ++n) {
+    plot.stages.push_back({box.x, top + n * height, box.width, height});
+  }
+  plot.bars = {box.x + plot.left, top, box.width - plot.left - plot.right, plan.stages * height};
+  return plot;
+}
+
+void draw_row(Page& page, const Box& box, const RowPlan& plan, const RowPlot& plot,
+              const std::vector<ScoreMap>& maps, const RowStages& row, const std::string& query,
+              Index marked) {
+  draw_header(page, {box.x, box.y, box.width, plan.header}, plan, maps, query);
+  const CellSpan& columns = plot.columns;
+  const Box& bars = plot.bars;
+  draw_axis_top(page, plan.keys, {columns.first, columns.extent, bars.x, bars.width}, bars.y,
+                plan.depth, marked);
+  draw_key_title(page, {bars.x, bars.y}, box.x);
+  const std::vector<Stage> stages = stages_of(page.theme(), row, plan.stages);
+  for (std::size_t n = 0; n < stages.size(); ++n) {
+    const Chart chart = place_chart(page, plot.stages[n],
+                                    {.least = columns.first,
+                                     .most = columns.first + columns.extent,
+                                     .titles = {},
+                                     .whole = true,
+                                     .numbers = false},
+                                    stages[n].axis, plot.left, plot.right);
+    draw_stage(page, chart, stages[n], columns, marked);
+  }
+}
+
+}  // namespace attnscope

@@ -1,0 +1,204 @@
+#include "core/view/scores/score_stages.h"
+
+#include <cmath>
+#include <limits>
+
+#include "core/attention/single_head.h"
+#include "core/attention/terms.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/focus.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr Index kMostPairs = Index{1} << 22;
+// In the list of a cached result, beside the numbers of Term.
+constexpr int kUnturned = -1, kTurning = -2, kSum = -3, kMixed = -4;
+
+struct Name {
+  const char *full, *brief;
+};
+
+Name name_of(int kind) {
+  switch (kind) {
+    case kUnturned:
+      return {"content, not turned", "content"};
+    case kTurning:
+      return {"what turning changes", "turning"};
+    case kSum:
+      return {"score", "score"};
+    case kMixed:
+      return {"content with position", "c + p"};
+    default:
+      break;
+  }
+  switch (static_cast<Term>(kind)) {
+    case Term::Content:
+      return {"content · content", "content"};
+    case Term::ContentPosition:
+      return {"content · position", "c · p"};
+    case Term::PositionContent:
+      return {"position · content", "p · c"};
+    case Term::PositionPosition:
+      return {"position · position", "p · p"};
+    case Term::Bias:
+      return {"position bias", "bias"};
+    case Term::Factor:
+      return {"× distance factor", "× factor"};
+  }
+  return {"", ""};
+}
+
+struct Terms {
+  std::vector<int> kinds;
+  std::vector<Tensor> cells;  // [1, L_q, L_k] each
+};
+
+Tensor scores_of(const Part& part) {
+  Wanted wanted;
+  wanted.output = false;
+  wanted.scores = true;
+  return cpu_backend().run(part, wanted, {}).scores;
+}
+
+// Whether the encoding has turned q and k themselves.
+bool is_turned(const AttentionTap& tap, const Part& part) {
+  return encoding(tap.encoding.id).apply && tap.q_plain.defined() && tap.k_plain.defined() &&
+         tap.q_plain.shape() == part.q.shape() && tap.k_plain.shape() == part.k.shape() &&
+         tap.q_plain.data() != part.q.value().data();
+}
+
+Terms terms_of(const AttentionTap& tap, Index head) {
+  const Part& whole = *tap.result.part;
+  const Part part = single_head(whole, head);
+  Terms result;
+  const std::map<Term, Tensor> terms = score_terms(part);
+  if (terms.size() == 1 && is_turned(tap, whole)) {
+    Part plain = whole;
+    plain.q = tap.q_plain;
+    plain.k = tap.k_plain;
+    const Tensor unturned = scores_of(single_head(plain, head));
+    const Tensor& content = terms.begin()->second;
+    Tensor change(content.shape());
+    for (Index n = 0; n < change.size(); ++n) change[n] = content[n] - unturned[n];
+    result = {{kUnturned, kTurning}, {unturned, change}};
+  } else {
+    // An encoding of the input is in q and k, and nobody told it apart.
+    const bool mixed = encoding(tap.encoding.id).embed && part.split.empty();
+    for (const auto& [term, cells] : terms) {
+      result.kinds.push_back(mixed && term == Term::Content ? kMixed : static_cast<int>(term));
+      result.cells.push_back(cells);
+    }
+  }
+  result.kinds.push_back(kSum);
+  result.cells.push_back(scores_of(part));
+  return result;
+}
+
+// All of them in one array, NaN where a pair is not allowed.  [n, L_q, L_k]
+Tensor stacked(const Terms& terms, const Pattern& pattern, Index head) {
+  const Index queries = pattern.queries(), keys = pattern.keys();
+  Tensor all = Tensor::full({static_cast<Index>(terms.cells.size()), queries, keys},
+                            std::numeric_limits<float>::quiet_NaN());
+  for (std::size_t n = 0; n < terms.cells.size(); ++n) {
+    for (Index i = 0; i < queries; ++i) {
+      const float* from = terms.cells[n].data() + i * keys;
+      float* to = all.data() + (static_cast<Index>(n) * queries + i) * keys;
+      for (const Run& run : pattern.row(pattern.heads() == 1 ? 0 : head, i)) {
+        for (Index c = run.begin; c < run.end; c += run.step) to[c] = from[c];
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+NoScores why_no_scores(const Trace& trace, const AttentionTap& tap) {
+  if (trace.given) {
+    return {"No queries and keys in this file", kAttentionAlone};
+  }
+  const Variant& v = variant(tap.variant.id);
+  if (!tap.result.part || (v.has_terms && !v.has_terms(tap.variant.values))) {
+    if (tap.result.part == nullptr && !v.has_terms) {
+      return {"No scores were kept", "This run keeps weights, but not the q and k behind them."};
+    }
+    return {v.label + " has no score terms to tell apart",
+            "Its weights do not come from one softmax over sums of content and position. Choose "
+            "full attention or a fixed pattern to see terms."};
+  }
+  if (tap.result.part->source != Source::Product || !tap.result.part->q.defined() ||
+      !tap.result.part->k.defined()) {
+    return {v.label + " has no score terms to tell apart",
+            "Its scores are no products of q and k."};
+  }
+  if (tap.queries() > kMostPairs / tap.keys()) {
+    return {"Too many tokens for scores",
+            "This view shows the scores of up to 2,048 tokens. Use a shorter text."};
+  }
+  return {};
+}
+
+std::vector<ScoreMap> score_maps(const ViewInput& input, const AttentionTap& tap, Index head) {
+  const std::shared_ptr<const Pattern>& pattern = tap.result.pattern;
+  std::optional<Terms> terms;
+  const auto all = [&]() -> const Terms& {
+    if (!terms) terms = terms_of(tap, head);
+    return *terms;
+  };
+  const auto kinds = [&] {
+    Tensor list({static_cast<Index>(all().kinds.size())});
+    for (Index n = 0; n < list.size(); ++n) {
+      list[n] = static_cast<float>(all().kinds[static_cast<std::size_t>(n)]);
+    }
+    return list;
+  };
+  const auto cells = [&] { return stacked(all(), *pattern, head); };
+  const ViewSettings& settings = input.experiment.view;
+  const std::string name =
+      "scores " + std::to_string(settings.layer) + " " + std::to_string(settings.head);
+  ViewCache* cache = input.cache;
+  const Tensor list = cache ? cache->matrix(pattern, name + " terms", kinds) : kinds();
+  const Tensor maps = cache ? cache->matrix(pattern, name, cells) : cells();
+  std::vector<ScoreMap> result;
+  for (Index n = 0; n < list.size(); ++n) {
+    const int kind = static_cast<int>(list[n]);
+    result.push_back({name_of(kind).full, name_of(kind).brief,
+                      maps.slice(n, 1).reshaped({maps.dim(1), maps.dim(2)}), kind == kSum,
+                      kind == static_cast<int>(Term::Factor)});
+  }
+  return result;
+}
+
+RowStages row_stages(const AttentionTap& tap, Index head, Index query,
+                     const std::vector<ScoreMap>& maps) {
+  RowStages stages;
+  const Index keys = tap.keys();
+  for (const ScoreMap& map : maps) {
+    const float* row = map.cells.data() + query * keys;
+    std::vector<double> values(row, row + keys);
+    if (map.is_sum) {
+      stages.score = std::move(values);
+    } else {
+      stages.terms.push_back(std::move(values));
+    }
+  }
+  const Tensor weights = attention_row(tap, head, query);
+  const Tensor& v = tap.result.part->v.value();  // [h_kv, L_k, d_v]
+  const Index own = v.defined() ? head / (tap.result.part->heads / v.dim(0)) : 0;
+  for (Index c = 0; c < keys; ++c) {
+    const bool allowed = std::isfinite(stages.score[static_cast<std::size_t>(c)]);
+    const auto weight = static_cast<double>(weights[c]);
+    double square = 0;
+    for (Index n = 0; v.defined() && n < v.dim(2); ++n) {
+      const auto x = static_cast<double>(v(own, c, n));
+      square += x * x;
+    }
+    stages.weight.push_back(allowed ? weight : kNone);
+    stages.contribution.push_back(allowed && v.defined() ? weight * std::sqrt(square) : kNone);
+  }
+  return stages;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,190 @@
+// Scores: where the numbers before the softmax come from, and what becomes of a row of them.
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/figure/colour_map.h"
+#include "core/view/map/map_raster.h"
+#include "core/view/parts/colour_bar.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/focus.h"
+#include "core/view/parts/token_axis.h"
+#include "core/view/scores/score_row.h"
+#include "core/view/scores/score_stages.h"
+#include "core/view/view_list.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kMapShare = 0.48;  // of the height, where there is a row, too
+constexpr double kGap = 0.6;        // em between maps and row
+constexpr double kGoodMap = 6;      // em: for less, stages of the row give way
+constexpr double kNote = 1.4;       // em: a line in place of the row
+
+ColourRange range_of(const ViewInput& input, const std::vector<ScoreMap>& maps) {
+  float largest = 0;
+  for (const ScoreMap& map : maps) {
+    for (const float v : map.cells) {
+      if (std::isfinite(v)) largest = std::max(largest, std::abs(v));
+    }
+  }
+  ColourRange range;
+  range.most = largest > 0 ? static_cast<double>(largest) : 1;
+  range.least = -range.most;
+  range.colour_map = input.experiment.view.colour_map;
+  if (!colour_map(range.colour_map).diverging()) {
+    range.colour_map = diverging_colours(input.theme);
+  }
+  return range;
+}
+
+void draw_terms(Page& page, const MapRaster& m, const std::vector<ScoreMap>& maps, Index query,
+                const std::optional<Pair>& hovered) {
+  std::vector<NamedCells> named;
+  for (const ScoreMap& map : maps) {
+    const bool is_first = named.empty();
+    const std::string sign = map.is_sum && maps.size() > 1 ? "= "
+                             : is_first || map.is_factor   ? ""
+                                                           : "+ ";
+    named.push_back({{sign + map.name, sign + map.short_name}, map.cells});
+  }
+  draw_maps(page, m, named, range_of(page.input(), maps), {"score, before the softmax", "score"},
+            query, hovered);
+}
+
+std::string about(const ViewInput& input, const AttentionTap& tap) {
+  const ViewSettings& settings = input.experiment.view;
+  return "Scores of layer " + std::to_string(settings.layer) + ", head " +
+         std::to_string(settings.head) +
+         ", before the softmax, as the sum of their terms: " + describe(tap) +
+         ". Pairs that are not allowed are left empty; ‖v‖ is the length of a "
+         "key's value.";
+}
+
+// Where maps and row go; a map without width, a plan without stages: not shown.
+struct Parts {
+  MapRaster maps;
+  RowPlan plan;
+  Box row;
+};
+
+// As many stages of the row as leave the maps space; where not even the fewest do, maps alone.
+Parts place_parts(const Page& page, const Box& inside, const AttentionTap& tap,
+                  const std::vector<ScoreMap>& maps, const std::string& show) {
+  const double gap = kGap * page.em();
+  const auto count = static_cast<Index>(maps.size());
+  const auto maps_in = [&](double height) {
+    return place_maps(page, {inside.x, inside.y, inside.width, height}, tap, count);
+  };
+  Parts parts;
+  parts.maps = maps_in(0);
+  const TokenAxis keys = key_axis(page.input().trace, tap);
+  for (int stages = stage_count(maps); show != "maps" && stages >= kFewestStages; --stages) {
+    const RowPlan plan = plan_row(page, maps, keys, inside, stages);
+    const double space = inside.height - (show == "both" ? gap : 0) - plan.least;
+    if (space < 0) continue;
+    if (show == "both") {
+      const double good = stages > kFewestStages ? kGoodMap * page.em() : 0;
+      parts.maps = maps_in(std::min(space, kMapShare * inside.height));
+      if (!(parts.maps.width > good)) parts.maps = maps_in(space);
+      if (!(parts.maps.width > good)) continue;
+    }
+    parts.plan = plan;
+    const double top = parts.maps.width > 0 ? parts.maps.box.bottom() + gap : inside.y;
+    parts.row = {inside.x, top, inside.width, inside.bottom() - top};
+    return parts;
+  }
+  if (show == "row") return parts;
+  parts.maps = maps_in(inside.height - (show == "both" ? kNote * page.em() : 0));
+  if (!(parts.maps.width > 0)) parts.maps = maps_in(inside.height);
+  return parts;
+}
+
+ViewLayout lay_out(const ViewInput& input) {
+  Page page(input);
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) return page.message(found.headline, found.advice);
+  const AttentionTap& tap = *found.tap;
+  if (const NoScores none = why_no_scores(input.trace, tap); !none.headline.empty()) {
+    return page.message(none.headline, none.advice);
+  }
+  const ViewSettings& settings = input.experiment.view;
+  const std::string show = view_values(settings, "scores").choice("show");
+  const std::vector<ScoreMap> maps = score_maps(input, tap, found.head);
+  const Box inside = page.frame(head_title(input), caption(input.trace, about(input, tap)));
+  const Parts parts = place_parts(page, inside, tap, maps, show);
+  const bool has_maps = parts.maps.width > 0, has_row = parts.plan.stages > 0;
+  if (!has_maps && !has_row) return no_space(page);
+  const MapPairAt at{parts.maps, has_maps ? static_cast<Index>(maps.size()) : 0};
+  std::optional<Pair> hovered;
+  if (input.pointer) hovered = at(*input.pointer);
+  const Pair focus = focus_of(input, tap, found.head, hovered);
+  double bottom = parts.maps.box.bottom();
+  if (has_maps) draw_terms(page, parts.maps, maps, focus.query, hovered);
+  ViewLayout layout;
+  std::vector<Tensor> shown;
+  for (const ScoreMap& map : maps) shown.push_back(map.cells);
+  layout.hit = hits_of(at, settings, std::move(shown));
+  if (has_row) {
+    const RowStages row = row_stages(tap, found.head, focus.query, maps);
+    const RowPlot plot = place_row(page, parts.row, parts.plan, parts.maps.columns, row);
+    Index marked = hovered ? hovered->key : -1;
+    if (input.pointer && !hovered) marked = plot.key_at(*input.pointer);
+    draw_row(page, parts.row, parts.plan, plot, maps, row,
+             query_label(input.trace, tap, focus.query), marked);
+    layout.hit = [in_maps = layout.hit, plot, layer = settings.layer, head = settings.head,
+                  query = focus.query](Point p) {
+      const Index key = plot.key_at(p);
+      return key < 0 ? in_maps(p) : std::optional(Hit{layer, head, query, key});
+    };
+    bottom = plot.bars.bottom();
+  } else if (show == "both" && inside.bottom() - bottom >= page.small()) {
+    page.faint_text({inside.x, bottom + kNote / 2 * page.em()},
+                    page.ellipsised("Row of the query: make the window larger", page.small(),
+                                    parts.maps.box.right() - inside.x),
+                    page.small());
+    bottom += kNote * page.em();
+  }
+  if (has_maps) set_plot(layout, at, input.pointer);
+  layout.list = page.take(bottom);
+  return layout;
+}
+
+ViewData data(const ViewInput& input) {
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
+  if (const NoScores none = why_no_scores(input.trace, *found.tap); !none.headline.empty()) {
+    throw InputError(none.headline + ". " + none.advice);
+  }
+  ViewData numbers;
+  for (const ScoreMap& map : score_maps(input, *found.tap, found.head)) {
+    numbers.matrices.push_back({map.name, map.cells, query_axis(input.trace, *found.tap).labels,
+                                key_axis(input.trace, *found.tap).labels});
+  }
+  return numbers;
+}
+
+}  // namespace
+
+View scores_view() {
+  View view = {"scores",
+               "Scores",
+               "The terms of the scores before the softmax, and one query's row stage by stage.",
+               true,
+               lay_out,
+               {{.key = "show",
+                 .label = "Show",
+                 .help = "The terms as maps, one row as bars, or both.",
+                 .kind = Parameter::Kind::Choice,
+                 .initial = std::string("both"),
+                 .choices = {"both", "maps", "row"}}}};
+  view.data = data;
+  // Signed numbers have colours of their own, from the largest.
+  view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
+    controls.colours = ViewControls::Colours::None;
+    controls.normalise = false;
+  };
+  return view;
+}
+
+}  // namespace attnscope

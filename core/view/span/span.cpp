@@ -1,0 +1,325 @@
+// Span: how far back heads look, and what a shorter look would leave.
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/figure/colour_map.h"
+#include "core/figure/plain_text.h"
+#include "core/model/weights.h"
+#include "core/view/map/map_raster.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/focus.h"
+#include "core/view/parts/legend.h"
+#include "core/view/span/span_charts.h"
+#include "core/view/view_list.h"
+
+namespace attnscope {
+namespace {
+
+constexpr const char* kId = "span";
+constexpr double kTop = 0.42;       // share of the height for curves and bars
+constexpr double kGoodTop = 9;      // em
+constexpr double kLeastTop = 5.5;   // em: for the maps' sake
+constexpr double kMostTop = 18;     // em
+constexpr double kLeastWidth = 24;  // em, of curves and bars beside each other
+constexpr double kLegend = 1.6;     // em
+constexpr double kGap = 0.6;        // em between charts and maps
+constexpr double kNote = 1.4;       // em: a line in place of what has no space
+
+// Whether the weights of the tap's spans are the checkpoint's.
+bool has_trained_spans(const Trace& trace, const AttentionTap& tap) {
+  const std::string prefix = group_prefix(tap.address.layer, tap.address.group) + "span.";
+  return std::none_of(trace.untrained.begin(), trace.untrained.end(),
+                      [&](const std::string& name) { return name.starts_with(prefix); });
+}
+
+ShownSpan shown_span(const ViewInput& input, const AttentionTap& tap, Index head) {
+  const Values values = view_values(input.experiment.view, kId);
+  const Part& part = *tap.result.part;
+  ShownSpan s;
+  s.learned = part.normaliser == Normaliser::SpanSoftmax;
+  s.trained = s.learned && has_trained_spans(input.trace, tap);
+  s.changed = values.has("z") || values.has("ramp");
+  s.span = s.learned ? own_span(part, head) : fixed_span(4, 4, static_cast<double>(tap.keys()));
+  if (values.has("ramp")) s.span.ramp = values.real("ramp");
+  s.z = values.has("z") ? values.real("z") : s.span.mean();
+  s.ramp = s.span.ramp;
+  if (s.changed) s.span = fixed_span(s.z, s.ramp, s.span.most);
+  return s;
+}
+
+std::string span_text(const ShownSpan& s) {
+  return "z = " + decimal(s.z) + ", R = " + decimal(s.ramp);
+}
+
+// Whose the span is, in words and in fewer.
+std::vector<std::string> whose_span(const ShownSpan& s) {
+  if (s.own() && s.trained) return {"the model's own", "the model's"};
+  if (s.own()) return {"untrained: where spans begin", "untrained"};
+  return {s.trained ? "chosen here, in place of the model's"
+                    : "chosen here: the model has no spans of its own",
+          "chosen here, not the model's", "not the model's"};
+}
+
+// What the picture is about, above it, and whose the span is.
+void draw_head(Page& page, const Box& inside, const AttentionTap& tap, Index head,
+               const ShownSpan& s) {
+  const ViewSettings& settings = page.input().experiment.view;
+  const std::vector<LegendEntry> entries{
+      {span_colour(page.theme(), tap, head, s),
+       span_text(s) + ": layer " + std::to_string(settings.layer) + ", head " +
+           std::to_string(settings.head) + " keeps " +
+           fixed(100 * share_kept(page.input(), tap, head, s), 0) + " % of its weight"}};
+  const Box line{inside.x, inside.y, inside.width, kLegend * page.em()};
+  const double end = draw_legend(page, entries, line).front().right() + page.em();
+  const std::vector<std::string> whose = whose_span(s);
+  if (end > inside.right()) return;
+  page.faint_text({end, line.y + 0.725 * page.em()},
+                  page.fitting(whose, page.small(), inside.right() - end), page.small());
+}
+
+// Where curves, bars and maps go: bars beside the curves, in a narrow picture below them; maps
+// below both. Where there is little space, maps give way, and then bars.
+struct Parts {
+  Box curves, bars;  // no width: no space
+  MapRaster maps;    // the same
+  std::string note;  // what has no space
+};
+
+Parts place_parts(const Page& page, const Box& inside, const AttentionTap& tap) {
+  const double em = page.em(), gap = kGap * em, y = inside.y + kLegend * em;
+  const double space = inside.bottom() - y;
+  const bool narrow = inside.width < kLeastWidth * em;
+  const double rows = narrow ? 2 : 1;
+  Parts parts;
+  double height = 0;  // of a chart
+  for (const double least : {kGoodTop, 7.0, kLeastTop}) {
+    height = std::clamp(kTop * inside.height / rows, least * em, kMostTop * em);
+    const double top = rows * (height + gap);
+    parts.maps = place_maps(page, {inside.x, y + top, inside.width, space - top}, tap, 2);
+    if (parts.maps.width > 0) break;
+  }
+  const double left = space - kNote * em;  // where something goes without
+  bool has_bars = true;
+  if (!(parts.maps.width > 0)) {
+    parts.note = "Maps of the attention";
+    height = std::min(left / rows - gap, kMostTop * em);
+    has_bars = !narrow || height >= kLeastTop * em;
+  }
+  if (!has_bars) {
+    parts.note = "Bars and maps";
+    height = std::min(left, kMostTop * em);
+  }
+  if (height < kLeastTop * em) return parts;
+  const double width = narrow ? inside.width : (inside.width - em) / 2;
+  parts.curves = {inside.x, y, width, height};
+  if (has_bars && narrow) parts.bars = {inside.x, y + height + gap, width, height};
+  if (has_bars && !narrow) parts.bars = {inside.x + width + em, y, width, height};
+  return parts;
+}
+
+std::string about(const ViewInput& input, const AttentionTap& tap, const ShownSpan& s) {
+  const ViewSettings& settings = input.experiment.view;
+  std::string text = "Layer " + std::to_string(settings.layer) + ", head " +
+                     std::to_string(settings.head) + ": " + describe(tap) + ". ";
+  if (s.own() && s.trained) {
+    text += "The spans are the model's own.";
+  } else if (s.own()) {
+    text += "The spans are untrained: where training would begin, and not what it would find.";
+  } else if (s.trained) {
+    text += "z and R are this picture's own, in place of the model's.";
+  } else {
+    text +=
+        "This model has no spans: z and R are this picture's own, and the maps show what they "
+        "would do to this head's attention.";
+  }
+  return text +
+         " A key at distance x counts by m_z(x) = clamp((R + z − x) / R, 0, 1), and rows "
+         "are scaled to sum to 1 again.";
+}
+
+void add_handles(ViewLayout& layout, double em, const Chart& chart, const ShownSpan& s) {
+  if (chart.empty()) return;
+  const auto area = [&](double x, double y) {
+    return Box{chart.at_x(x) - 0.9 * em, chart.at_y(y) - 0.9 * em, 1.8 * em, 1.8 * em};
+  };
+  const auto value = [chart](Point p) {
+    return std::clamp(std::round(4 * chart.value_x(p.x)) / 4, 0.0, chart.x.most);
+  };
+  layout.handles.push_back({.area = area(s.z + s.ramp, 0),
+                            .help = "Drag to make the ramp R longer or shorter.",
+                            .drag = [value, z = s.z](Point p, Experiment& e) {
+                              set_view_value(e.view, kId, "ramp", std::max(0.25, value(p) - z));
+                            }});
+  layout.handles.push_back(
+      {.area = area(s.z, 1),
+       .help = "Drag to make the span z longer or shorter.",
+       .drag = [value](Point p, Experiment& e) { set_view_value(e.view, kId, "z", value(p)); }});
+}
+
+// Why there is no span to show; headline and advice.
+std::pair<std::string, std::string> refusal_of(const Trace& trace, const AttentionTap& tap) {
+  if (trace.given) {
+    return {"No softmax to put a span on", kAttentionAlone};
+  }
+  const Part* part = tap.result.part.get();
+  constexpr Index kMostPairs = Index{1} << 22;
+  if (part == nullptr ||
+      (part->normaliser != Normaliser::Softmax && part->normaliser != Normaliser::SpanSoftmax)) {
+    return {"No softmax to put a span on",
+            variant(tap.variant.id).label +
+                " has no single softmax over keys, or the run kept no "
+                "scores. Choose full attention or adaptive span."};
+  }
+  if (!tap.causal) {
+    return {"Spans look back", "A span measures how far back a head looks. Make attention causal."};
+  }
+  if (tap.queries() > kMostPairs / tap.keys()) {
+    return {"Too many tokens for spans", "This view shows up to 2,048 tokens. Use a shorter text."};
+  }
+  return {};
+}
+
+// The attention of the shown head without and with the span.
+struct BothMaps {
+  Tensor without, with;  // [L_q, L_k]
+};
+
+BothMaps both_maps(const ViewInput& input, const Found& found, const ShownSpan& s) {
+  const AttentionTap& tap = *found.tap;
+  const ViewSettings& settings = input.experiment.view;
+  const std::string of = " " + std::to_string(settings.layer) + " " + std::to_string(settings.head);
+  return {kept_for_run(input, tap, "no span" + of,
+                       [&] { return attention_without_span(tap, found.head); }),
+          kept_for(input, tap, "span" + of, s,
+                   [&] { return attention_with_span(tap, found.head, s.span); })};
+}
+
+void draw_both(Page& page, const MapPairAt& at, const ShownSpan& s, const BothMaps& maps) {
+  const ViewInput& input = page.input();
+  const ViewSettings& settings = input.experiment.view;
+  const std::string colours =
+      colour_map(settings.colour_map).diverging() ? "viridis" : settings.colour_map;
+  const std::string whose = !s.own() ? "with " : s.trained ? "the model's: " : "untrained: ";
+  draw_maps(page, at.raster,
+            {{{"attention without a span", "without a span", "without"}, maps.without},
+             {{whose + span_text(s), span_text(s), "with"}, maps.with}},
+            {0, 1, colours}, {"attention weight", "weight"}, -1,
+            input.pointer ? at(*input.pointer) : std::optional<Pair>());
+}
+
+ViewLayout lay_out(const ViewInput& input) {
+  Page page(input);
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) return page.message(found.headline, found.advice);
+  const AttentionTap& tap = *found.tap;
+  if (const auto [headline, advice] = refusal_of(input.trace, tap); !headline.empty()) {
+    return page.message(headline, advice);
+  }
+  const ShownSpan s = shown_span(input, tap, found.head);
+  const Box inside = page.frame(head_title(input), caption(input.trace, about(input, tap, s)));
+  const Parts parts = place_parts(page, inside, tap);
+  if (!(parts.curves.width > 0)) return no_space(page);
+  draw_head(page, inside, tap, found.head, s);
+  const double far = static_cast<double>(view_values(input.experiment.view, kId).integer("reach"));
+  const Chart chart = draw_span_masks(page, parts.curves, tap, found.head, s, far);
+  if (chart.empty()) return no_space(page);
+  if (parts.bars.width > 0) draw_span_bars(page, parts.bars, input, tap, s);
+  const bool has_maps = parts.maps.width > 0;
+  const MapPairAt at{parts.maps, has_maps ? 2 : 0};
+  ViewLayout layout;
+  layout.hit = [](Point) { return std::optional<Hit>(); };
+  if (has_maps) {
+    const BothMaps maps = both_maps(input, found, s);
+    draw_both(page, at, s, maps);
+    layout.hit = hits_of(at, input.experiment.view, {maps.without, maps.with});
+    set_plot(layout, at, input.pointer);
+  }
+  double bottom =
+      has_maps ? parts.maps.box.bottom() : std::max(parts.curves.bottom(), parts.bars.bottom());
+  if (!parts.note.empty()) {
+    page.faint_text(
+        {inside.x, bottom + kNote / 2 * page.em()},
+        page.ellipsised(parts.note + ": make the window larger", page.small(), inside.width),
+        page.small());
+    bottom += kNote * page.em();
+  }
+  add_handles(layout, page.em(), chart, s);
+  layout.list = page.take(bottom);
+  return layout;
+}
+
+ViewData data(const ViewInput& input) {
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
+  const AttentionTap& tap = *found.tap;
+  if (const auto [headline, advice] = refusal_of(input.trace, tap); !headline.empty()) {
+    throw InputError(headline + ". " + advice);
+  }
+  const ShownSpan s = shown_span(input, tap, found.head);
+  const std::vector<std::string> rows = query_axis(input.trace, tap).labels;
+  const std::vector<std::string> columns = key_axis(input.trace, tap).labels;
+  ViewData numbers{
+      {{"attention without a span", attention_without_span(tap, found.head), rows, columns},
+       {"attention with a span", attention_with_span(tap, found.head, s.span), rows, columns}}};
+  const auto far = view_values(input.experiment.view, kId).integer("reach");
+  for (ViewData::Matrix& matrix : span_numbers(input, tap, s, far)) {
+    numbers.matrices.push_back(std::move(matrix));
+  }
+  return numbers;
+}
+
+}  // namespace
+
+View span_view() {
+  View view = {
+      kId,
+      "Span",
+      "How far back each head looks, and what a span of your choice leaves of its attention.",
+      true,
+      lay_out,
+      {{.key = "z",
+        .symbol = "z",
+        .label = "Span",
+        .help = "Keys up to this distance count in full; by default as in the model, or 4 where it "
+                "has no spans.",
+        .kind = Parameter::Kind::Real,
+        .optional = true,
+        .left_out = "the model's, or 4",
+        .initial = 8.0,
+        .least = 0,
+        .most = Parameter::kMostInteger,
+        .slider_least = 0,
+        .slider_most = 64},
+       {.key = "ramp",
+        .symbol = "R",
+        .label = "Ramp",
+        .help = "Over how many positions behind the span weights fade; by default as in the model, "
+                "or 4 where it has no spans.",
+        .kind = Parameter::Kind::Real,
+        .optional = true,
+        .left_out = "the model's, or 4",
+        .initial = 8.0,
+        .least = 0,
+        .most = Parameter::kMostInteger,
+        .least_excluded = true,
+        .slider_least = 1,
+        .slider_most = 64},
+       {.key = "reach",
+        .label = "Reach",
+        .help = "The largest distance that is drawn.",
+        .initial = Index{32},
+        .least = 2,
+        .most = 4096,
+        .slider_least = 8,
+        .slider_most = 256}},
+      Animation{"z", 0, 32, 10}};
+  view.data = data;
+  view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
+    controls.colours = ViewControls::Colours::Sequential;
+    controls.normalise = false;
+  };
+  return view;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,238 @@
+#include "core/view/span/span_charts.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/attention/span.h"
+#include "core/figure/plain_text.h"
+#include "core/view/parts/legend.h"
+#include "core/view/parts/shapes.h"
+
+namespace attnscope {
+namespace {
+
+std::vector<Point> mask_curve(double z, double ramp, double far) {
+  const auto m = [&](double x) { return Point{x, span_mask(z, ramp, x)}; };
+  return {m(0), m(std::clamp(z, 0.0, far)), m(std::clamp(z + ramp, 0.0, far)), m(far)};
+}
+
+struct Bar {
+  Index layer, head;
+  double value;
+};
+
+struct HeadAt {
+  const AttentionTap* tap;
+  Index own;  // within the tap's group
+  Index layer, head;
+};
+
+// weight_by_distance() of each of these heads.  [heads, most keys]
+Tensor distances_of(const std::vector<HeadAt>& heads) {
+  Index most = 1;
+  for (const HeadAt& head : heads) most = std::max(most, head.tap->keys());
+  Tensor all = Tensor::zeros({static_cast<Index>(heads.size()), most});
+  for (std::size_t n = 0; n < heads.size(); ++n) {
+    const Tensor one = weight_by_distance(*heads[n].tap, heads[n].own);
+    std::copy(one.begin(), one.end(), all.data() + static_cast<Index>(n) * most);
+  }
+  return all;
+}
+
+bool has_span(const AttentionTap& tap) {
+  return tap.result.part && tap.result.part->normaliser == Normaliser::SpanSoftmax;
+}
+
+// All that look back.
+std::vector<HeadAt> heads_of(const Trace& trace) {
+  std::vector<HeadAt> heads;
+  for (Index layer = 0; layer < trace.layer_count(); ++layer) {
+    for (Index head = 0; head < trace.head_count(layer); ++head) {
+      Index own = 0;
+      const AttentionTap* tap = trace.find(layer, head, &own);
+      if (tap != nullptr && tap->causal && tap->queries() > 0) {
+        heads.push_back({tap, own, layer, head});
+      }
+    }
+  }
+  return heads;
+}
+
+// For each head of each layer its own span, or what the shown one keeps of its weight.
+std::vector<Bar> bars_of(const ViewInput& input, const AttentionTap& shown, const ShownSpan& s) {
+  std::vector<Bar> bars;
+  std::vector<HeadAt> heads = heads_of(input.trace);
+  if (s.own()) {
+    std::erase_if(heads, [](const HeadAt& head) { return !has_span(*head.tap); });
+    for (const HeadAt& head : heads) {
+      const double z = own_span(*head.tap->result.part, head.own).mean();
+      bars.push_back({head.layer, head.head, z});
+    }
+    return bars;
+  }
+  if (heads.empty()) return bars;
+  const Tensor distances =
+      kept_for_run(input, shown, "weights by distance", [&] { return distances_of(heads); });
+  for (std::size_t n = 0; n < heads.size(); ++n) {
+    const Tensor one = distances.slice(static_cast<Index>(n), 1).reshaped({distances.dim(1)});
+    bars.push_back({heads[n].layer, heads[n].head, share_kept(one, s.span)});
+  }
+  return bars;
+}
+
+// z and R of each head, NaN where it has no span of its own and none is chosen, and what it keeps.
+ViewData::Matrix heads_table(const Trace& trace, const ShownSpan& s) {
+  const std::vector<HeadAt> heads = heads_of(trace);
+  ViewData::Matrix matrix{"heads",
+                          Tensor({static_cast<Index>(heads.size()), 5}),
+                          {},
+                          {"layer", "head", "z", "R", "share of weight kept"},
+                          {"of"}};
+  for (std::size_t n = 0; n < heads.size(); ++n) {
+    const HeadAt& head = heads[n];
+    const bool known = !s.own() || has_span(*head.tap);
+    const HeadSpan span = s.own() && known ? own_span(*head.tap->result.part, head.own) : s.span;
+    const double numbers[] = {static_cast<double>(head.layer), static_cast<double>(head.head),
+                              known ? span.mean() : NAN, known ? span.ramp : NAN,
+                              known ? share_kept(*head.tap, head.own, span) : NAN};
+    std::transform(std::begin(numbers), std::end(numbers),
+                   matrix.values.data() + 5 * static_cast<Index>(n),
+                   [](double x) { return static_cast<float>(x); });
+    matrix.rows.push_back("layer " + std::to_string(head.layer) + ", head " +
+                          std::to_string(head.head));
+  }
+  return matrix;
+}
+
+}  // namespace
+
+Tensor kept_for_run(const ViewInput& input, const AttentionTap& tap, const std::string& name,
+                    const std::function<Tensor()>& make) {
+  return input.cache == nullptr ? make() : input.cache->matrix(tap.result.pattern, name, make);
+}
+
+Tensor kept_for(const ViewInput& input, const AttentionTap& tap, const std::string& name,
+                const ShownSpan& s, const std::function<Tensor()>& make) {
+  const std::string of =
+      s.own() ? " own" : " " + std::to_string(s.z) + " " + std::to_string(s.ramp);
+  return kept_for_run(input, tap, name + of, make);
+}
+
+double share_kept(const ViewInput& input, const AttentionTap& tap, Index head, const ShownSpan& s) {
+  const ViewSettings& view = input.experiment.view;
+  const std::string of = " " + std::to_string(view.layer) + " " + std::to_string(view.head);
+  if (s.own()) {
+    const Tensor share = kept_for(input, tap, "share kept" + of, s, [&] {
+      return Tensor::full({1}, static_cast<float>(share_kept(tap, head, s.span)));
+    });
+    return static_cast<double>(share[0]);
+  }
+  return share_kept(kept_for_run(input, tap, "weight by distance" + of,
+                                 [&] { return weight_by_distance(tap, head); }),
+                    s.span);
+}
+
+Colour span_colour(const Theme& theme, const AttentionTap& tap, Index head, const ShownSpan& s) {
+  if (!s.own()) return theme.accent;
+  return head_colour(tap.heads[static_cast<std::size_t>(head)]);
+}
+
+Chart draw_span_masks(Page& page, const Box& box, const AttentionTap& tap, Index head,
+                      const ShownSpan& s, double far) {
+  const double em = page.em();
+  const Chart chart = place_chart(
+      page, box,
+      {.least = 0, .most = far, .titles = {"distance, query − key", "distance"}, .whole = true},
+      {.least = -0.09, .most = 1.09, .titles = {"mask m_z", "m_z"}});
+  if (chart.empty()) return chart;
+  draw_chart(page, chart);
+  const Part& part = *tap.result.part;
+  if (s.learned) {
+    for (Index a = 0; a < part.heads; ++a) {
+      draw_curve(page, chart, mask_curve(own_span(part, a).mean(), part.span_ramp, far),
+                 head_colour(tap.heads[static_cast<std::size_t>(a)]), 1.5);
+    }
+  }
+  draw_curve(page, chart, mask_curve(s.z, s.ramp, far), span_colour(page.theme(), tap, head, s),
+             3.5);
+  page.add(Clip{chart.plot});
+  const auto knob = [&](double x, double y) {
+    if (x < 0 || x > far) return;
+    page.add(disc({chart.at_x(x), chart.at_y(y)}, 0.45 * em, page.theme().background));
+    page.add(circle({chart.at_x(x), chart.at_y(y)}, 0.45 * em, page.theme().accent, 2));
+  };
+  knob(s.z, 1);
+  knob(s.z + s.ramp, 0);
+  page.add(Clip{});
+  if (const std::optional<Point>& p = page.input().pointer; p && chart.plot.contains(*p)) {
+    const double x = std::round(chart.value_x(p->x)), m = span_mask(s.z, s.ramp, x);
+    draw_value(page, chart, {x, m}, "distance " + fixed(x, 0) + ": " + brief(m));
+  }
+  return chart;
+}
+
+void draw_span_bars(Page& page, const Box& box, const ViewInput& input, const AttentionTap& tap,
+                    const ShownSpan& s) {
+  const std::vector<Bar> bars = bars_of(input, tap, s);
+  const bool spans = s.own();
+  double most = 1;
+  for (const Bar& bar : bars) most = std::max(most, bar.value);
+  ChartAxis up{.least = 0,
+               .most = 1.05 * most,
+               .titles = {spans ? "span z" : "share of weight kept", spans ? "z" : "kept"}};
+  // A gap of one bar between layers.
+  const auto x_of = [](std::size_t n, Index layer) {
+    return static_cast<double>(n) + static_cast<double>(layer);
+  };
+  const double right = bars.empty() ? 1 : x_of(bars.size() - 1, bars.back().layer) + 1;
+  ChartAxis across{
+      .least = -0.75, .most = right - 0.25, .titles = {"layer; a bar for each head", "layer"}};
+  for (std::size_t n = 0; n < bars.size();) {
+    std::size_t end = n;
+    while (end < bars.size() && bars[end].layer == bars[n].layer) ++end;
+    across.names.emplace_back((x_of(n, bars[n].layer) + x_of(end - 1, bars[n].layer)) / 2,
+                              std::to_string(bars[n].layer));
+    n = end;
+  }
+  const Chart chart = place_chart(page, box, std::move(across), std::move(up));
+  if (chart.empty()) return;
+  draw_chart(page, chart);
+  const ViewSettings& settings = input.experiment.view;
+  for (std::size_t n = 0; n < bars.size(); ++n) {
+    const Bar& bar = bars[n];
+    const bool marked = bar.layer == settings.layer && bar.head == settings.head;
+    draw_bar(page, chart, x_of(n, bar.layer), 0.8, bar.value,
+             marked ? page.theme().text : translucent(head_colour(bar.head), 0.8));
+  }
+  const std::optional<Point>& p = input.pointer;
+  for (std::size_t n = 0; p && chart.plot.contains(*p) && n < bars.size(); ++n) {
+    const double x = x_of(n, bars[n].layer);
+    if (std::abs(chart.value_x(p->x) - x) > 0.5) continue;
+    draw_value(page, chart, {x, bars[n].value},
+               "layer " + std::to_string(bars[n].layer) + ", head " + std::to_string(bars[n].head) +
+                   ": " + brief(bars[n].value));
+  }
+}
+
+std::vector<ViewData::Matrix> span_numbers(const ViewInput& input, const AttentionTap& tap,
+                                           const ShownSpan& s, Index far) {
+  const Part& part = *tap.result.part;
+  ViewData::Matrix masks{"mask by distance", {}, {}, {}, {"span"}};
+  std::vector<std::pair<double, double>> shown{{s.z, s.ramp}};  // z, R
+  masks.rows.emplace_back("shown");
+  for (Index a = 0; s.learned && a < part.heads; ++a) {
+    shown.emplace_back(own_span(part, a).mean(), part.span_ramp);
+    masks.rows.push_back("head " + std::to_string(tap.heads[static_cast<std::size_t>(a)]));
+  }
+  masks.values = Tensor({static_cast<Index>(shown.size()), far + 1});
+  for (Index x = 0; x <= far; ++x) masks.columns.push_back(std::to_string(x));
+  for (std::size_t n = 0; n < shown.size(); ++n) {
+    for (Index x = 0; x <= far; ++x) {
+      masks.values(static_cast<Index>(n), x) =
+          static_cast<float>(span_mask(shown[n].first, shown[n].second, static_cast<double>(x)));
+    }
+  }
+  return {std::move(masks), heads_table(input.trace, s)};
+}
+
+}  // namespace attnscope

@@ -1,0 +1,435 @@
+// Vectors: the query and the key of one pair, component by component, and their product.
+#include <algorithm>
+#include <cmath>
+
+#include "core/analysis/pair.h"
+#include "core/base/error.h"
+#include "core/figure/plain_text.h"
+#include "core/view/map/map_raster.h"
+#include "core/view/parts/chart.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/focus.h"
+#include "core/view/parts/legend.h"
+#include "core/view/parts/range.h"
+#include "core/view/parts/shapes.h"
+#include "core/view/view_list.h"
+
+namespace attnscope {
+namespace {
+
+// The little map to choose a pair in, in em; a picture that is narrower than any goes without.
+struct MapSide {
+  double side, least_width;
+};
+constexpr MapSide kMapSides[] = {{22, 70}, {15, 38}, {9, 24}};
+constexpr double kLeastStage = 2.3;  // em: the height of a chart
+constexpr double kMostStage = 12;
+constexpr double kLastStage = 2.75;       // em: numbers and title below the last chart
+constexpr double kLeastWidth = 10;        // em
+constexpr std::size_t kFewestStages = 3;  // q, k and their product; the words have the sum
+constexpr double kMapTitle = 1.3;         // em: a line beside the little map
+constexpr double kLine = 1.5;             // em: of the sum in words
+
+// One pair's vectors as a part has them.
+struct PairVectors {
+  std::vector<double> query, key, product, sum;  // [d_k]; sum: running
+};
+
+const float* row_of(const Tensor& x, Index head, Index heads, Index row) {
+  const Index own = head / (heads / x.dim(0));
+  return x.data() + (own * x.dim(1) + row) * x.dim(2);
+}
+
+PairVectors pair_vectors(const Tensor& q, const Tensor& k, Index heads, Index head, Pair pair) {
+  PairVectors v;
+  const float *a = row_of(q, head, heads, pair.query), *b = row_of(k, head, heads, pair.key);
+  double sum = 0;
+  for (Index n = 0; n < q.dim(2); ++n) {
+    v.query.push_back(static_cast<double>(a[n]));
+    v.key.push_back(static_cast<double>(b[n]));
+    v.product.push_back(v.query.back() * v.key.back());
+    v.sum.push_back(sum += v.product.back());
+  }
+  return v;
+}
+
+// Why there is no product to show; headline and advice, empty where there is.
+std::pair<std::string, std::string> why_no_vectors(const Trace& trace, const AttentionTap& tap) {
+  if (trace.given) {
+    return {"No queries and keys in this file", kAttentionAlone};
+  }
+  const Part* part = tap.result.part.get();
+  if (part != nullptr && part->source == Source::Product && part->q.defined() &&
+      part->k.defined()) {
+    return {};
+  }
+  return {"No query and key to multiply",
+          variant(tap.variant.id).label +
+              ": its weights come from no product of one query and one key, or the run kept "
+              "neither. Choose full attention or a fixed pattern."};
+}
+
+// Whether the encoding has changed q and k themselves. Of a tap that has vectors.
+bool changes_vectors(const AttentionTap& tap) {
+  const Tensor &q = tap.result.part->q.value(), &k = tap.result.part->k.value();
+  return tap.q_plain.defined() && tap.k_plain.defined() && tap.q_plain.shape() == q.shape() &&
+         tap.k_plain.shape() == k.shape() && tap.q_plain.data() != q.data();
+}
+
+struct Stage {
+  std::vector<std::string> titles;
+  const std::vector<double>& values;
+  const std::vector<double>* before;  // as they were before the encoding; null: the same
+  Colour colour;
+  bool curve = false;
+};
+
+// `marked`: the component whose number is written; -1: none.
+void draw_stage(Page& page, const Chart& chart, const Stage& stage, Index marked) {
+  draw_chart(page, chart);
+  if (stage.curve) {
+    std::vector<Point> steps;
+    for (std::size_t n = 0; n < stage.values.size(); ++n) {
+      const auto at = static_cast<double>(n);
+      steps.push_back({at - 0.5, stage.values[n]});
+      steps.push_back({at + 0.5, stage.values[n]});
+    }
+    draw_curve(page, chart, steps, stage.colour, 2);
+    page.add(
+        disc({chart.plot.right(), chart.at_y(stage.values.back())}, 0.3 * page.em(), stage.colour));
+  }
+  for (std::size_t n = 0; n < stage.values.size() && !stage.curve; ++n) {
+    const auto at = static_cast<double>(n);
+    draw_bar(page, chart, at, 0.72, stage.values[n], stage.colour);
+    if (!stage.before) continue;
+    const double y = chart.at_y((*stage.before)[n]);
+    page.add(
+        Line{{{chart.at_x(at - 0.45), y}, {chart.at_x(at + 0.45), y}}, page.theme().text, 1.5});
+  }
+  if (marked < 0) return;
+  const auto n = static_cast<std::size_t>(marked);
+  const std::string before = stage.before ? " (before: " + brief((*stage.before)[n]) + ")" : "";
+  draw_value(page, chart, {static_cast<double>(marked), stage.values[n]},
+             brief(stage.values[n]) + before);
+}
+
+ChartAxis axis_over(const Stage& stage) {
+  double least = 0, most = 0;
+  const auto add = [&](const std::vector<double>& list) {
+    for (const double v : list) {
+      least = std::min(least, v);
+      most = std::max(most, v);
+    }
+  };
+  add(stage.values);
+  if (stage.before) add(*stage.before);
+  ChartAxis axis = axis_of(least, most, true);
+  axis.titles = stage.titles;
+  return axis;
+}
+
+// What positions are of a score.
+double positions_of(const PairScore& score) {
+  double sum = 0;
+  for (const auto& [term, value] : score.terms) {
+    if (term != Term::Content) sum += static_cast<double>(value);
+  }
+  return sum;
+}
+
+// "q·k = 12.3, times 0.177 = 2.18, position bias -0.5: score 1.68, weight 0.42".
+std::string in_words(const AttentionTap& tap, Index head, Pair pair, const PairVectors& v,
+                     bool before) {
+  const double product = v.sum.back();
+  if (before) return "q·k = " + fixed(product, 3) + " before the encoding has changed q and k";
+  const Part& part = *tap.result.part;
+  std::string text = "q·k = " + fixed(product, 3);
+  const auto score = pair_score(part, head, pair.query, pair.key);
+  if (score && part.normaliser != Normaliser::FeatureRatio) {
+    if (part.relu) text += ", not below zero " + fixed(score->product, 3);
+    text += ", times " + brief(static_cast<double>(part.scale)) + " = " +
+            fixed(static_cast<double>(part.scale) * score->product, 3);
+    if (!part.split.empty()) {  // q and k hold content and place; the view Scores tells them apart
+      text += ", of which places " + fixed(positions_of(*score), 3);
+    }
+    for (const auto& [term, value] : score->terms) {
+      if (term == Term::Content || !part.split.empty()) continue;
+      std::string name(to_string(term));
+      std::replace(name.begin(), name.end(), '_', ' ');
+      text += (term == Term::Factor ? ", times the distance factor " : ", " + name + " ") +
+              fixed(value, 3);
+    }
+    text += ": score " + fixed(score->score, 3);
+  }
+  const Pattern& pattern = *tap.result.pattern;
+  if (!pattern.allowed(pattern.heads() == 1 ? 0 : head, pair.query, pair.key)) {
+    return text + ", but the pair is not allowed";
+  }
+  const Tensor weights = attention_row(tap, head, pair.query);
+  return text + ", weight " + fixed(static_cast<double>(weights[pair.key]), 3);
+}
+
+// Charts below each other over the components, as many as there is space for, each with its number
+// where the pointer is. Returns where they end.
+double draw_stages(Page& page, const Box& box, std::vector<Stage> stages) {
+  const double em = page.em(), last = kLastStage * em;
+  double left = 0;
+  for (const Stage& stage : stages) left = std::max(left, chart_left(page, axis_over(stage)));
+  const auto space = [&] { return (box.height - last) / static_cast<double>(stages.size()); };
+  while (stages.size() > kFewestStages && space() < kLeastStage * em) stages.pop_back();
+  const double height = std::min(space(), kMostStage * em);
+  std::vector<Chart> charts;
+  double y = box.y;
+  for (std::size_t n = 0; n < stages.size(); ++n) {
+    const bool is_last = n + 1 == stages.size();
+    ChartAxis x{.least = -0.5,
+                .most = static_cast<double>(stages[n].values.size()) - 0.5,
+                .titles = {},
+                .whole = true,
+                .numbers = is_last};
+    if (is_last) x.titles = {"component of the head's vectors", "component"};
+    const double depth = height + (is_last ? last : 0);
+    charts.push_back(place_chart(page, {box.x, y, box.width, depth}, std::move(x),
+                                 axis_over(stages[n]), left, em));
+    y += depth;
+  }
+  Index marked = -1;
+  for (const Chart& chart : charts) {
+    const std::optional<Point>& pointer = page.input().pointer;
+    if (!pointer || chart.empty() || !chart.plot.contains(*pointer)) continue;
+    const auto most = static_cast<Index>(stages.front().values.size()) - 1;
+    marked = std::clamp<Index>(static_cast<Index>(std::lround(chart.value_x(pointer->x))), 0, most);
+  }
+  for (std::size_t n = 0; n < stages.size(); ++n) {
+    if (!charts[n].empty()) draw_stage(page, charts[n], stages[n], marked);
+  }
+  return y;
+}
+
+// The head's whole map without labels, below a line that says what it is for.
+MapRaster little_map(const Page& page, const Box& box, const AttentionTap& tap) {
+  MapRaster m;
+  const double head = kMapTitle * page.em();
+  m.queries = query_axis(page.input().trace, tap);
+  m.keys = key_axis(page.input().trace, tap);
+  m.rows = visible_span(0, 0, tap.queries());
+  m.columns = visible_span(0, 0, tap.keys());
+  m.width = std::max(0.0, box.width - head);
+  m.height = std::max(0.0, box.height - 2 * head);
+  m.box = {box.x + head, box.y + 2 * head, m.width, m.height};
+  return m;
+}
+
+void draw_little_map(Page& page, const MapRaster& m, const AttentionTap& tap, Index head,
+                     Pair pair) {
+  const Box box = m.map(0);
+  const double em = page.em(), title = kMapTitle * em;
+  HeatMap cells;
+  cells.box = box;
+  cells.height = static_cast<double>(tap.queries());
+  cells.width = static_cast<double>(tap.keys());
+  const double cell_width = box.width / cells.width, cell_height = box.height / cells.height;
+  set_cells(cells, page.input(), tap, head);
+  const ColourRange range = colour_range(page.input(), cells, is_signed(tap, head));
+  cells.least = range.least;
+  cells.most = range.most;
+  cells.colour_map = range.colour_map;
+  const double scale = page.input().scale;
+  const bool pooled = cells.width > box.width * scale || cells.height > box.height * scale;
+  page.add(std::move(cells));
+  const Box cell{box.x + static_cast<double>(pair.key) * cell_width,
+                 box.y + static_cast<double>(pair.query) * cell_height, cell_width, cell_height};
+  const Colour guide = translucent(page.theme().accent, 0.7);
+  page.add(OutlinedBox{{box.x, cell.y, box.width, cell.height}, guide, 1});
+  page.add(OutlinedBox{{cell.x, box.y, cell.width, box.height}, guide, 1});
+  page.add(OutlinedBox{cell, page.theme().accent, 2});
+  page.add(OutlinedBox{box, page.theme().line, 1});
+  std::vector<std::string> titles{"the pair in the head's map", "the pair"};
+  if (pooled)
+    titles = {"the pair; each pixel: the largest weight", "each pixel its largest", "pooled"};
+  page.text({box.x + box.width / 2, box.y - 1.5 * title},
+            page.fitting(titles, page.small(), box.width), page.small(), Align::Middle);
+  page.faint_text({box.x + box.width / 2, box.y - title / 2}, "key (to)", page.small(),
+                  Align::Middle);
+  page.faint_text({box.x - title / 2, box.y + box.height / 2}, "query (from)", page.small(),
+                  Align::Middle, 90);
+}
+
+// The pair that is shown, its vectors, and those before the encoding where it changes them.
+struct Shown {
+  Pair pair;
+  PairVectors vectors;
+  std::optional<PairVectors> plain;  // drawn as ticks
+  bool before = false;               // `vectors` are those before the encoding
+};
+
+Shown shown_pair(const ViewInput& input, const Found& found, const std::optional<Pair>& hovered) {
+  const AttentionTap& tap = *found.tap;
+  const Part& part = *tap.result.part;
+  Shown s;
+  s.pair = focus_of(input, tap, found.head, hovered);
+  const auto vectors = [&](const Tensor& q, const Tensor& k) {
+    return pair_vectors(q, k, part.heads, found.head, s.pair);
+  };
+  const bool changed = changes_vectors(tap);
+  s.before = changed && view_values(input.experiment.view, "vectors").flag("before");
+  s.vectors =
+      s.before ? vectors(tap.q_plain, tap.k_plain) : vectors(part.q.value(), part.k.value());
+  if (changed && !s.before) s.plain = vectors(tap.q_plain, tap.k_plain);
+  return s;
+}
+
+// Whose the vectors are, and the sum in words. Returns where they end.
+double draw_head(Page& page, const Box& box, const Found& found, const Shown& s) {
+  const Trace& trace = page.input().trace;
+  const AttentionTap& tap = *found.tap;
+  std::vector<LegendEntry> entries{
+      {query_colour(page.theme()), "query " + query_label(trace, tap, s.pair.query) + " at " +
+                                       std::to_string(query_position(tap, s.pair.query))},
+      {key_colour(page.theme()), "key " + key_label(trace, tap, s.pair.key) + " at " +
+                                     std::to_string(key_position(tap, found.head, s.pair.key))}};
+  if (s.plain) {
+    entries.push_back({page.theme().text, "before the encoding"});
+    entries.back().tick = true;
+  }
+  draw_legend(page, entries, box);
+  double y = box.y + legend_height(page, entries, box.width);
+  for (const std::string& line : page.wrapped(
+           in_words(tap, found.head, s.pair, s.vectors, s.before), page.small(), box.width)) {
+    page.text({box.x, y + kLine / 2 * page.small()}, line, page.small());
+    y += kLine * page.small();
+  }
+  return y + 0.3 * page.em();
+}
+
+// Clicks in the little map, and what lies at a point.
+void add_pointing(ViewLayout& layout, const MapPairAt& at, const Box& inside, const Shown& s,
+                  const ViewSettings& settings) {
+  if (at.count > 0) {
+    layout.handles.push_back({.area = at.raster.map(0),
+                              .help = "Click to keep this pair.",
+                              .click = [pair = s.pair](Experiment& e) {
+                                e.view.pinned_query = pair.query;
+                                e.view.pinned_key = pair.key;
+                              }});
+  }
+  layout.hit = [at, inside, pair = s.pair, layer = settings.layer,
+                head = settings.head](Point p) -> std::optional<Hit> {
+    if (const std::optional<Pair> pointed = at(p)) {
+      return Hit{layer, head, pointed->query, pointed->key};
+    }
+    if (!inside.contains(p)) return std::nullopt;
+    return Hit{layer, head, pair.query, pair.key};
+  };
+}
+
+std::string about(const ViewInput& input, const AttentionTap& tap) {
+  const ViewSettings& settings = input.experiment.view;
+  return "Where the score of one pair comes from, in layer " + std::to_string(settings.layer) +
+         ", head " + std::to_string(settings.head) + ": " + describe(tap) + ".";
+}
+
+// Of the little map; 0: none.
+double map_side(const Box& inside, double em) {
+  for (const MapSide& map : kMapSides) {
+    if (inside.width >= map.least_width * em && inside.height >= map.side * em) {
+      return map.side * em;
+    }
+  }
+  return 0;
+}
+
+ViewLayout lay_out(const ViewInput& input) {
+  Page page(input);
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) return page.message(found.headline, found.advice);
+  const AttentionTap& tap = *found.tap;
+  if (const auto [headline, advice] = why_no_vectors(input.trace, tap); !headline.empty()) {
+    return page.message(headline, advice);
+  }
+  const Box inside = page.frame(head_title(input), caption(input.trace, about(input, tap)));
+  const double em = page.em();
+  const double side = map_side(inside, em);
+  const bool has_map = side > 0;
+  const MapRaster raster = little_map(page, {inside.right() - side, inside.y, side, side}, tap);
+  const MapPairAt at{raster, has_map && raster.width > 0 ? 1 : 0};
+  const Shown s =
+      shown_pair(input, found, input.pointer ? at(*input.pointer) : std::optional<Pair>());
+  const double width = inside.width - side - (has_map ? em : 0);
+  if (width < kLeastWidth * em) return no_space(page);
+  double top = draw_head(page, {inside.x, inside.y, width, inside.height}, found, s);
+  if (!has_map && !input.framed) {
+    page.faint_text(
+        {inside.x, top + kLine / 2 * page.small()},
+        page.fitting({"No space for the map to choose a pair in: pin one in Map, or make "
+                      "the window larger",
+                      "Pin a pair in Map, or make the window larger", "No space for the map"},
+                     page.small(), width),
+        page.small());
+    top += kLine * page.small();
+  }
+  if (inside.bottom() - top < (kFewestStages * kLeastStage + kLastStage) * em) {
+    return no_space(page);
+  }
+  const std::vector<Stage> stages{
+      {{"q"}, s.vectors.query, s.plain ? &s.plain->query : nullptr, query_colour(input.theme)},
+      {{"k"}, s.vectors.key, s.plain ? &s.plain->key : nullptr, key_colour(input.theme)},
+      {{"q × k", "q·k"}, s.vectors.product, nullptr, head_colour(0)},
+      {{"sum so far", "sum"}, s.vectors.sum, nullptr, input.theme.accent, true}};
+  const double bottom = draw_stages(page, {inside.x, top, width, inside.bottom() - top}, stages);
+  if (at.count > 0) draw_little_map(page, raster, tap, found.head, s.pair);
+  ViewLayout layout;
+  add_pointing(layout, at, inside, s, input.experiment.view);
+  layout.list = page.take(bottom);
+  return layout;
+}
+
+ViewData data(const ViewInput& input) {
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
+  const AttentionTap& tap = *found.tap;
+  if (const auto [headline, advice] = why_no_vectors(input.trace, tap); !headline.empty()) {
+    throw InputError(headline + ". " + advice);
+  }
+  const PairVectors v = shown_pair(input, found, std::nullopt).vectors;
+  const auto d = static_cast<Index>(v.query.size());
+  ViewData::Matrix matrix{"vectors", Tensor({4, d}), {"q", "k", "q × k", "sum so far"}, {}};
+  Index row = 0;
+  for (const std::vector<double>* list : {&v.query, &v.key, &v.product, &v.sum}) {
+    std::transform(list->begin(), list->end(), matrix.values.data() + row++ * d,
+                   [](double x) { return static_cast<float>(x); });
+  }
+  return {{std::move(matrix)}};
+}
+
+void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
+  const AttentionTap* tap =
+      trace != nullptr ? trace->find(settings.layer, settings.head, nullptr) : nullptr;
+  if (tap == nullptr || !tap->result.part) return;
+  // The first row of a causal map is 1 already.
+  controls.normalise = !tap->causal;
+  if (!changes_vectors(*tap)) {
+    controls.idle["before"] = "The encoding leaves query and key as they are.";
+  }
+}
+
+}  // namespace
+
+View vectors_view() {
+  View view = {
+      "vectors",
+      "Vectors",
+      "The query and the key of a pair, component by component: where their score comes from.",
+      false,
+      lay_out,
+      {{.key = "before",
+        .label = "Before the encoding",
+        .help = "Query and key as they are before a rotating encoding turns them.",
+        .kind = Parameter::Kind::Flag,
+        .initial = false}}};
+  view.data = data;
+  view.restrict_controls = restrict_controls;
+  return view;
+}
+
+}  // namespace attnscope

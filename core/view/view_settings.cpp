@@ -1,0 +1,83 @@
+#include "core/view/view_settings.h"
+
+#include "core/base/json.h"
+#include "core/base/strict_json.h"
+#include "core/figure/colour_map.h"
+#include "core/view/view.h"
+
+namespace attnscope {
+
+namespace {
+
+constexpr Index kMostIndex = Index{1} << 20;
+
+}  // namespace
+
+ViewSettings view_settings_from_json(const Json& value, std::string_view path) {
+  constexpr double kFar = 1e9;
+  JsonObject object(value, path);
+  ViewSettings view;
+  view.id = object.text_or("type", view.id);
+  view.layer = object.integer_or("layer", 0, 0, kMostIndex);
+  view.head = object.integer_or("head", 0, 0, kMostIndex);
+  view.colour_map = object.text_or("colour_map", view.colour_map);
+  static_cast<void>(attnscope::view(view.id));  // refuse what there is not
+  static_cast<void>(attnscope::colour_map(view.colour_map));
+  view.normalise = object.flag_or("normalise", false);
+  view.row = object.number_or("row", 0, -kFar, kFar);
+  view.column = object.number_or("column", 0, -kFar, kFar);
+  view.height = object.number_or("height", 0, 0, kFar);
+  view.width = object.number_or("width", 0, 0, kFar);
+  view.pinned_query = object.integer_or("pinned_query", -1, -1, kMostIndex);
+  view.pinned_key = object.integer_or("pinned_key", -1, -1, kMostIndex);
+  view.statistics_file = object.text_or("statistics_file", "");
+  if (object.has("options")) {
+    const Json& options = object.any("options");
+    if (!options.is_object()) object.fail("options", "an object of parameters by view");
+    for (const auto& [id, values] : options.items()) {
+      const std::string place = object.path_of("options") + "." + id;
+      set_view_values(view, id, values_from_json(attnscope::view(id).parameters, values, place));
+    }
+  }
+  object.finish();
+  return view;
+}
+
+Json to_json(const ViewSettings& view) {
+  Json object = {{"type", view.id},
+                 {"layer", view.layer},
+                 {"head", view.head},
+                 {"colour_map", view.colour_map},
+                 {"normalise", view.normalise},
+                 {"row", view.row},
+                 {"column", view.column},
+                 {"height", view.height},
+                 {"width", view.width}};
+  if (view.pinned_query >= 0) object["pinned_query"] = view.pinned_query;
+  if (view.pinned_key >= 0) object["pinned_key"] = view.pinned_key;
+  if (!view.statistics_file.empty()) object["statistics_file"] = view.statistics_file;
+  for (const auto& [id, values] : view.options) object["options"][id] = to_json(values);
+  return object;
+}
+
+Values view_values(const ViewSettings& settings, std::string_view id) {
+  const auto set = settings.options.find(id);
+  return set != settings.options.end() ? set->second : default_values(view(id).parameters);
+}
+
+void set_view_values(ViewSettings& settings, std::string_view id, const Values& values) {
+  if (values == default_values(view(id).parameters)) {
+    settings.options.erase(std::string(id));
+  } else {
+    settings.options.insert_or_assign(std::string(id), values);
+  }
+}
+
+void set_view_value(ViewSettings& settings, std::string_view id, std::string_view key,
+                    Value value) {
+  Values values = view_values(settings, id);
+  values.set(key, std::move(value));
+  set_view_values(settings, id, values);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,21 @@
+// Settings of views, as the views understand them.
+#pragma once
+
+#include <string_view>
+
+#include "core/base/json.h"
+#include "core/experiment/view_settings.h"
+
+namespace attnscope {
+
+// Strict: InputErrors name the key and begin with `path`.
+ViewSettings view_settings_from_json(const Json& object, std::string_view path);
+Json to_json(const ViewSettings& view);
+
+// What the view's parameters are set to, complete.
+Values view_values(const ViewSettings& settings, std::string_view id);
+void set_view_values(ViewSettings& settings, std::string_view id, const Values& values);
+// One of them.
+void set_view_value(ViewSettings& settings, std::string_view id, std::string_view key, Value value);
+
+}  // namespace attnscope

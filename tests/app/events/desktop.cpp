@@ -1,0 +1,219 @@
+#include "tests/app/events/desktop.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+
+#include "tests/support/places.h"
+
+namespace attnscope::window {
+
+namespace {
+
+using namespace std::chrono_literals;
+constexpr auto kPatience = 60s;
+constexpr auto kPause = 20ms;
+
+std::vector<char*> c_strings(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// Whether the process has ended; its wait status then.
+bool ended(pid_t process, int& status) {
+  return waitpid(process, &status, WNOHANG) == process;
+}
+
+}  // namespace
+
+Display::Display(int width, int height) {
+  int ends[2];
+  if (pipe(ends) != 0) throw std::runtime_error("no pipe");
+  server_ = fork();
+  if (server_ == 0) {
+    const int null = open("/dev/null", O_WRONLY);
+    dup2(null, 2);
+    close(ends[0]);
+    const std::string screen = std::to_string(width) + "x" + std::to_string(height) + "x24";
+    execlp("Xvfb", "Xvfb", "-displayfd", std::to_string(ends[1]).c_str(), "-screen", "0",
+           screen.c_str(), "-nolisten", "tcp", static_cast<char*>(nullptr));
+    _exit(127);
+  }
+  close(ends[1]);
+  // Xvfb writes its number when it is ready; the pipe ends when it cannot start.
+  std::string number;
+  for (char c = 0; read(ends[0], &c, 1) == 1 && c != '\n';) number += c;
+  close(ends[0]);
+  if (number.empty()) throw std::runtime_error("Xvfb does not start");
+  name_ = ":" + number;
+}
+
+Display::~Display() {
+  kill(server_, SIGTERM);
+  waitpid(server_, nullptr, 0);
+}
+
+Program::Program(const Display& display, const std::filesystem::path& folder,
+                 const std::vector<std::string>& arguments,
+                 const std::map<std::string, std::string>& environment)
+    : display_(display.name()), report_(folder / "report.json") {
+  std::filesystem::remove(report_);
+  std::vector<std::string> command = {testing::program_path(), "--report", report_.string()};
+  if (std::find(arguments.begin(), arguments.end(), "--tour") == arguments.end()) {
+    command.push_back("--no-tour");
+  }
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  process_ = fork();
+  if (process_ == 0) {
+    setenv("DISPLAY", display_.c_str(), 1);
+    setenv("XDG_CONFIG_HOME", folder.c_str(), 1);
+    setenv("XDG_CACHE_HOME", folder.c_str(), 1);
+    for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
+    std::vector<char*> pointers = c_strings(command);
+    execv(pointers[0], pointers.data());
+    _exit(127);
+  }
+}
+
+Program::~Program() {
+  if (process_ != 0) kill_hard();
+}
+
+Program::Report Program::read_report() const {
+  std::ifstream file(report_);
+  return Report::parse_or_null(std::string(std::istreambuf_iterator<char>(file), {}));
+}
+
+Program::Report Program::wait_for(const std::string& what, const Condition& condition) {
+  const auto give_up = std::chrono::steady_clock::now() + kPatience;
+  Report report;
+  while (std::chrono::steady_clock::now() < give_up) {
+    report = read_report();
+    const bool at_rest = report.is_object() && !report["busy"].get<bool>();
+    if (report.is_object() && report["stale_pixels"] != 0) {
+      throw std::runtime_error("pixels that should have changed did not: " +
+                               report["stale_pixels"].dump());
+    }
+    if (at_rest && (!condition || condition(report))) return report;
+    int status = 0;
+    if (ended(process_, status)) {
+      process_ = 0;
+      throw std::runtime_error("the program ended while waiting for " + what);
+    }
+    std::this_thread::sleep_for(kPause);
+  }
+  keep_screenshot("failure");
+  throw std::runtime_error("no " + what + "; the last report: " + report.dump());
+}
+
+void Program::xdotool(const std::string& arguments) const {
+  const std::string command = "DISPLAY=" + display_ + " xdotool " + arguments;
+  if (std::system(command.c_str()) != 0) throw std::runtime_error(command + " failed");
+}
+
+void Program::click(const std::string& widget) {
+  const Report report =
+      wait_for("widget " + widget, [&](const Report& r) { return r["widgets"].contains(widget); });
+  const auto box = report["widgets"][widget].get<std::vector<double>>();
+  std::ostringstream arguments;
+  arguments << "mousemove " << static_cast<int>(box[0] + box[2] / 2) << " "
+            << static_cast<int>(box[1] + box[3] / 2) << " click 1";
+  xdotool(arguments.str());
+}
+
+void Program::drag(const std::string& widget, double from, double to) {
+  const Report report =
+      wait_for("widget " + widget, [&](const Report& r) { return r["widgets"].contains(widget); });
+  const auto box = report["widgets"][widget].get<std::vector<double>>();
+  const auto move = [&](double share) {
+    std::ostringstream text;
+    text << "mousemove " << static_cast<int>(box[0] + box[2] * share) << " "
+         << static_cast<int>(box[1] + box[3] / 2) << " ";
+    return text.str();
+  };
+  xdotool(move(from) + "mousedown 1 " + move((from + to) / 2) + move(to) + "mouseup 1");
+}
+
+void Program::type(const std::string& text) const {
+  xdotool("type --delay 5 '" + text + "'");
+}
+
+void Program::press(const std::string& key) const {
+  xdotool("key " + key);
+}
+
+void Program::rest_pointer() const {
+  xdotool("mousemove 2 2");
+}
+
+void Program::keep_screenshot(const std::string& name) const {
+  const std::filesystem::path folder = testing::build_folder() / "screenshots";
+  std::filesystem::create_directories(folder);
+  std::error_code ignored;
+  std::filesystem::copy_file(report_.string() + ".png", folder / (name + ".png"),
+                             std::filesystem::copy_options::overwrite_existing, ignored);
+}
+
+double Program::processor_seconds() const {
+  std::ifstream file("/proc/" + std::to_string(process_) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  // The fields after the name, which stands in parentheses; utime and stime are 14 and 15.
+  std::istringstream fields(line.substr(line.rfind(')') + 1));
+  std::string field;
+  double ticks = 0;
+  for (int i = 3; i <= 15 && fields >> field; ++i) {
+    if (i >= 14) ticks += std::stod(field);
+  }
+  return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+int Program::wait_for_still_frames(std::chrono::steady_clock::duration rest) {
+  using Clock = std::chrono::steady_clock;
+  const auto give_up = Clock::now() + kPatience;
+  int frames = -1;
+  for (auto still_since = Clock::now(); Clock::now() < give_up;) {
+    const int now = wait_for("rest")["frames"].get<int>();
+    if (now != frames) {
+      frames = now;
+      still_since = Clock::now();
+    }
+    if (Clock::now() - still_since >= rest) return frames;
+    std::this_thread::sleep_for(kPause);
+  }
+  ADD_FAILURE() << "frames are drawn although nothing changes";
+  return frames;
+}
+
+int Program::wait_for_end() {
+  const auto give_up = std::chrono::steady_clock::now() + kPatience;
+  while (std::chrono::steady_clock::now() < give_up) {
+    int status = 0;
+    if (ended(process_, status)) {
+      process_ = 0;
+      return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    }
+    std::this_thread::sleep_for(kPause);
+  }
+  return -1;
+}
+
+void Program::kill_hard() {
+  kill(process_, SIGKILL);
+  waitpid(process_, nullptr, 0);
+  process_ = 0;
+}
+
+}  // namespace attnscope::window

@@ -1,0 +1,218 @@
+// A scripted tour of every view under real X events: opened, changed, exported, restored from its
+// session, and looked at in the window sizes and scales that people have. Nothing may lie outside
+// of the window or upon something else; what it looks like stays in the build folder.
+#include <gtest/gtest.h>
+
+#include "core/base/file.h"
+#include "core/view/view.h"
+#include "tests/app/events/desktop.h"
+#include "tests/app/events/small_model.h"
+#include "tests/support/compare.h"
+#include "tests/support/places.h"
+
+namespace attnscope::window {
+namespace {
+
+using Report = Program::Report;
+
+constexpr const char* kText = "the cat sat on the mat and the dog sat on the log";
+
+struct Size {
+  const char* name;
+  int width, height;
+  const char* scale;
+};
+void PrintTo(const Size& size, std::ostream* out) {
+  *out << size.name;
+}
+constexpr Size kSizes[] = {
+    {"1280x800", 1280, 800, "1"}, {"1920x1080", 1920, 1080, "1"}, {"scale-2", 2560, 1600, "2"}};
+
+struct Box {
+  explicit Box(const Report& of)
+      : left(of[0].get<double>()),
+        top(of[1].get<double>()),
+        right(left + of[2].get<double>()),
+        bottom(top + of[3].get<double>()) {}
+  bool overlaps(const Box& other) const {
+    return left < other.right && other.left < right && top < other.bottom && other.top < bottom;
+  }
+  double left, top, right, bottom;
+};
+
+bool shows(const Report& r, const std::string& view) {
+  return r["has_trace"].get<bool>() && r["current"].get<bool>() &&
+         r["experiment"]["view"]["type"] == view && r.contains("picture");
+}
+
+// Goes to a view; its picture once nothing moves any more.
+Report open_view(Program& program, const std::string& view) {
+  program.click("view." + view);
+  if (view == "compare") program.press("b");
+  program.rest_pointer();
+  program.wait_for_still_frames(std::chrono::milliseconds(300));
+  return program.wait_for("view " + view, [&](const Report& r) {
+    return shows(r, view) && (view != "compare" || r["experiment"].contains("compare"));
+  });
+}
+
+// Every tab, and the picture under them, inside the window and beside each other.
+void expect_layout(const Report& report, const Size& size, const std::string& view) {
+  const Report& widgets = report["widgets"];
+  ASSERT_TRUE(widgets.contains("picture")) << view;
+  const Box picture(widgets["picture"]);
+  EXPECT_GT(picture.right - picture.left, 0.3 * size.width) << view;
+  EXPECT_GT(picture.bottom - picture.top, 0.4 * size.height) << view;
+  std::vector<Box> tabs;
+  for (const auto& [id, place] : widgets.items()) {
+    const Box box(place);
+    EXPECT_GE(box.left, 0) << id << " in " << view;
+    EXPECT_LE(box.right, size.width) << id << " in " << view;
+    if (!id.starts_with("view.") && id != "text") continue;
+    EXPECT_TRUE(box.top >= 0 && box.bottom <= size.height) << id << " in " << view;
+    EXPECT_FALSE(box.overlaps(picture)) << id << " in " << view;
+    for (const Box& other : tabs) EXPECT_FALSE(box.overlaps(other)) << id << " in " << view;
+    tabs.push_back(box);
+  }
+  EXPECT_EQ(tabs.size(), views().size() + 1);
+}
+
+class Views : public ::testing::TestWithParam<Size> {
+ protected:
+  Views() : display_(GetParam().width, GetParam().height) { save_small_model(model()); }
+  std::filesystem::path model() const { return folder_.path() / "model"; }
+  std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
+  std::vector<std::string> arguments(const std::vector<std::string>& more) const {
+    const Size& size = GetParam();
+    std::vector<std::string> all = {
+        "--model", model().string(),
+        "--size",  std::to_string(size.width) + "x" + std::to_string(size.height),
+        "--scale", size.scale};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+
+  testing::TemporaryFolder folder_;
+  Display display_;
+};
+
+TEST_P(Views, Fit) {
+  Program program(display_, folder_.path(), arguments({"--text", kText}));
+  for (const View& view : views()) {
+    const Report report = open_view(program, view.id);
+    program.keep_screenshot(std::string("fit-") + GetParam().name + "-" + view.id);
+    expect_layout(report, GetParam(), view.id);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, Views, ::testing::ValuesIn(kSizes), [](const auto& info) {
+  std::string name = info.param.name;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+// Moves a parameter of the view to another value by the mouse: the first that has a control for it.
+// Views without any show the next head; what can be switched off is.
+void change_something(Program& program, const View& view) {
+  const Report before = program.wait_for("rest");
+  if (view.id == "intervene") {
+    program.click("handle.0");
+    program.wait_for("an intervention",
+                     [](const Report& r) { return r["experiment"].contains("interventions"); });
+    return;
+  }
+  if (view.id == "compare") {
+    program.click("position.type");
+    program.click("position.type.none");
+    program.wait_for("another encoding",
+                     [](const Report& r) { return r["experiment"].contains("position"); });
+    return;
+  }
+  for (const Parameter& p : view.parameters) {
+    const std::string id = view.id + "." + p.key;
+    if (p.optional || !before["widgets"].contains(id)) continue;
+    const Values values = default_values(view.parameters);
+    if (p.kind == Parameter::Kind::Choice) {
+      const std::string& other =
+          p.choices.front() == values.choice(p.key) ? p.choices.back() : p.choices.front();
+      program.click(id);
+      program.click(id + "." + other);
+    } else if (p.kind == Parameter::Kind::Flag) {
+      program.click(id);
+    } else {
+      program.drag(id, 0.5, 0.9);
+    }
+    program.wait_for("another " + id, [&](const Report& r) {
+      const Report& now = r["experiment"]["view"];
+      return now.contains("options") && now["options"].contains(view.id) &&
+             now["options"][view.id].contains(p.key);
+    });
+    return;
+  }
+  const Report head = before["experiment"]["view"]["head"];
+  program.press("period");
+  program.wait_for("the next head",
+                   [&](const Report& r) { return r["experiment"]["view"]["head"] != head; });
+}
+
+class Tour : public Views {
+ protected:
+  void save_as(Program& program, const std::string& shortcut, const std::string& field,
+               const std::string& accept, const std::string& path) {
+    program.press(shortcut);
+    program.wait_for(field, [&](const Report& r) { return r["widgets"].contains(field); });
+    program.type(path);  // over what is selected there
+    program.click(accept);
+    program.wait_for("file " + path, [&](const Report& r) {
+      return std::filesystem::exists(path) && !r["widgets"].contains(field);
+    });
+  }
+};
+
+// What a view was changed to is exported, saved, and shown again by a window and by the command
+// line.
+TEST_P(Tour, OfEveryView) {
+  std::map<std::string, Report> pictures;
+  {
+    Program program(display_, folder_.path(), arguments({"--text", kText}));
+    for (const View& view : views()) {
+      program.wait_for_still_frames(std::chrono::milliseconds(300));
+      const Report before = open_view(program, view.id);
+      change_something(program, view);
+      const Report after = open_view(program, view.id);
+      EXPECT_NE(after["picture"], before["picture"]) << view.id;
+      program.keep_screenshot("tour-of-" + view.id);
+      save_as(program, "ctrl+e", "export.path", "export.accept", file(view.id + ".png"));
+      save_as(program, "ctrl+shift+s", "browser.name", "browser.accept", file(view.id + ".json"));
+      pictures[view.id] = after["picture"];
+    }
+    program.press("ctrl+q");
+    EXPECT_EQ(program.wait_for_end(), 0);
+  }
+  for (const View& view : views()) {
+    const std::string rendered = file(view.id + "-rendered.png");
+    const std::string command = testing::program_path() + " render --session " +
+                                file(view.id + ".json") + " -o " + rendered;
+    ASSERT_EQ(std::system(command.c_str()), 0) << view.id;
+    if (view.id == "compare") continue;  // says how long both runs took
+    EXPECT_TRUE(read_file(rendered) == read_file(file(view.id + ".png"))) << view.id;
+  }
+  for (const View& view : views()) {
+    Program program(display_, folder_.path(), arguments({"--session", file(view.id + ".json")}));
+    program.wait_for("view " + view.id, [&](const Report& r) { return shows(r, view.id); });
+    program.rest_pointer();
+    program.wait_for(view.id + " as it was", [&](const Report& r) {
+      // The times of two runs are never the same again.
+      const bool same = r["picture"] == pictures[view.id] || view.id == "compare";
+      return shows(r, view.id) && same;
+    });
+    program.press("ctrl+q");
+    EXPECT_EQ(program.wait_for_end(), 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, Tour, ::testing::Values(kSizes[0]),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace attnscope::window

@@ -1,0 +1,946 @@
+// The window under real X events: typing, switching, dragging, exporting, closing.
+#include "app/window/window.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "core/base/file.h"
+#include "core/experiment/experiment.h"
+#include "core/lesson/lesson.h"
+#include "core/tensor/safetensors.h"
+#include "core/view/session.h"
+#include "tests/app/events/desktop.h"
+#include "tests/app/events/drop.h"
+#include "tests/app/events/small_model.h"
+#include "tests/support/compare.h"
+#include "tests/support/places.h"
+
+namespace attnscope::window {
+namespace {
+
+using Report = Program::Report;
+
+class Window : public ::testing::Test {
+ protected:
+  Window() : display_(1400, 900) { save_small_model(model()); }
+  std::filesystem::path model() const { return folder_.path() / "model"; }
+  std::filesystem::path file(const std::string& name) const { return folder_.path() / name; }
+  std::vector<std::string> arguments(std::vector<std::string> more = {}) const {
+    std::vector<std::string> all = {"--model",  model().string(), "--size",
+                                    "1280x800", "--scale",        "1"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  static bool is_current(const Report& r) {
+    return r["has_trace"].get<bool>() && r["current"].get<bool>();
+  }
+  // The next picture at rest that differs from this one.
+  static std::string new_picture(Program& program, const std::string& old) {
+    program.rest_pointer();
+    const Report report = program.wait_for(
+        "another picture", [&](const Report& r) { return is_current(r) && r["picture"] != old; });
+    return report["picture"].text();
+  }
+
+  testing::TemporaryFolder folder_;
+  Display display_;
+};
+
+TEST_F(Window, FollowsTyping) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
+  std::string picture = program.wait_for("a first picture", is_current)["picture"].text();
+  program.keep_screenshot("first");
+  program.click("text");
+  program.press("ctrl+a");
+  program.type("the dog sat on the mat");
+  const Report typed = program.wait_for("the typed text", [](const Report& r) {
+    return is_current(r) && r["experiment"]["text"] == "the dog sat on the mat";
+  });
+  picture = new_picture(program, picture);
+  EXPECT_GT(typed["tokens"], 4);
+  program.keep_screenshot("typed");
+
+  program.press("BackSpace");
+  program.wait_for("a shorter text", [](const Report& r) {
+    return is_current(r) && r["experiment"]["text"] == "the dog sat on the ma";
+  });
+  program.press("ctrl+z");
+  program.wait_for("the undone text", [](const Report& r) {
+    const std::string& text = r["experiment"]["text"].text();
+    return is_current(r) && text != "the dog sat on the ma";
+  });
+}
+
+TEST_F(Window, FollowsTheVariantTheEncodingAndTheirParameters) {
+  Program program(display_, folder_.path(),
+                  arguments({"--text", "the cat sat on the mat and the dog sat on the log"}));
+  std::string picture = program.wait_for("a first picture", is_current)["picture"].text();
+
+  program.click("variant.type");
+  program.click("variant.type.local");
+  Report report = program.wait_for("the local window", [](const Report& r) {
+    return is_current(r) && r["experiment"].contains("variant") &&
+           r["experiment"]["variant"]["type"] == "local" && r["widgets"].contains("variant.window");
+  });
+  const auto window = report["experiment"]["variant"]["window"].get<int>();
+  picture = new_picture(program, picture);
+  program.keep_screenshot("local");
+
+  program.drag("variant.window", 0.5, 0.06);
+  report = program.wait_for("a narrower window", [&](const Report& r) {
+    return is_current(r) && r["experiment"]["variant"]["window"] < window;
+  });
+  picture = new_picture(program, picture);
+
+  program.click("position.type");
+  program.click("position.type.alibi");
+  program.wait_for("ALiBi", [](const Report& r) {
+    return is_current(r) && r["experiment"].contains("position") &&
+           r["experiment"]["position"]["type"] == "alibi";
+  });
+  picture = new_picture(program, picture);
+  program.keep_screenshot("alibi");
+
+  program.press("ctrl+z");
+  program.wait_for("the encoding before", [](const Report& r) {
+    return is_current(r) && !r["experiment"].contains("position");
+  });
+  picture = new_picture(program, picture);
+}
+
+TEST_F(Window, ChoosesForOneHead) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
+  program.wait_for("a first picture", is_current);
+  program.click("scope.head");
+  program.click("variant.type");
+  program.click("variant.type.local");
+  Report report = program.wait_for("a local window in one head", [](const Report& r) {
+    return is_current(r) && r["experiment"].contains("groups");
+  });
+  EXPECT_FALSE(report["experiment"].contains("variant"));
+  const Report& groups = report["experiment"]["groups"];
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0]["layers"], Report({0}));
+  EXPECT_EQ(groups[0]["heads"], Report({0}));
+  EXPECT_EQ(groups[0]["variant"]["type"], "local");
+
+  program.click("scope.layer");
+  program.wait_for("what holds in the layer", [](const Report& r) {
+    return is_current(r) && !r["widgets"].contains("variant.window");
+  });
+  program.click("position.type");
+  program.click("position.type.alibi");
+  program.wait_for("ALiBi in the layer", [](const Report& r) {
+    return is_current(r) && r["experiment"]["groups"].size() == 2;
+  });
+  program.rest_pointer();
+  program.keep_screenshot("groups");
+
+  program.press("ctrl+z");
+  program.wait_for("one choice less", [](const Report& r) {
+    return is_current(r) && r["experiment"]["groups"].size() == 1;
+  });
+  program.click("scope.clear");
+  program.wait_for("the same for all heads", [](const Report& r) {
+    return is_current(r) && !r["experiment"].contains("groups");
+  });
+}
+
+TEST_F(Window, ChangesViewsByKeysAndClicks) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
+  std::string picture = program.wait_for("a first picture", is_current)["picture"].text();
+  const auto view_is = [&](const std::string& id) {
+    program.wait_for("view " + id,
+                     [&](const Report& r) { return r["experiment"]["view"]["type"] == id; });
+    picture = new_picture(program, picture);
+    program.keep_screenshot("view-" + id);
+  };
+  program.press("2");
+  view_is("grid");
+  program.press("3");
+  view_is("pattern");
+  program.click("view.map");
+  view_is("map");
+  program.press("period");
+  program.wait_for("the second head",
+                   [](const Report& r) { return r["experiment"]["view"]["head"] == 1; });
+  picture = new_picture(program, picture);
+  program.press("ctrl+d");
+  picture = new_picture(program, picture);
+  program.keep_screenshot("dark");
+  program.press("question");
+  program.wait_for("the list of keys",
+                   [](const Report& r) { return r["widgets"].contains("dialog.close"); });
+  program.keep_screenshot("keys");
+  program.press("Escape");
+  program.wait_for("its end",
+                   [](const Report& r) { return !r["widgets"].contains("dialog.close"); });
+  program.press("Tab");
+  program.wait_for("hidden panels", [](const Report& r) { return !r["widgets"].contains("text"); });
+}
+
+// The picture in the README, assets/pictures/window.png, is this screenshot.
+TEST_F(Window, LooksAsTheReadmeShowsIt) {
+  const Display display(1600, 1000);
+  Program program(display, folder_.path(),
+                  {"--size", "1600x1000", "--scale", "1", "--text",
+                   "The animal didn't cross the street because it was too tired."});
+  program.wait_for("a first picture", is_current);
+  program.press("bracketright bracketright period period");
+  const Report before = program.wait_for("layer 2, head 2", [](const Report& r) {
+    const Report& view = r["experiment"]["view"];
+    return view["layer"] == 2 && view["head"] == 2 && is_current(r);
+  });
+  program.xdotool("mousemove 757 623");
+  program.wait_for("the pair", [&](const Report& r) { return r["picture"] != before["picture"]; });
+  program.wait_for_still_frames(std::chrono::milliseconds(500));
+  program.keep_screenshot("readme");
+}
+
+TEST_F(Window, FillsTheScreenAndComesBack) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
+  program.wait_for("a first picture", is_current);
+  const auto is_wide = [](double width) {
+    return [=](const Report& r) { return r["window"][0] == width && is_current(r); };
+  };
+  program.wait_for("the window", is_wide(1280));
+  program.press("F11");
+  program.wait_for("the whole screen", is_wide(1400));
+  program.keep_screenshot("full-screen");
+  program.press("F11");
+  program.wait_for("the window as it was", is_wide(1280));
+}
+
+TEST_F(Window, TakesFilesThatAreDroppedOnIt) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
+  program.wait_for("a first picture", is_current);
+  write_file(file("a text.txt"), "a mat that sat on the cat");
+  drop_file(display_.name(), file("a text.txt"));
+  program.wait_for("the dropped text", [](const Report& r) {
+    return is_current(r) && r["experiment"]["text"] == "a mat that sat on the cat";
+  });
+  // A picture carries the experiment that made it.
+  const std::string render = testing::program_path() + " render --model " + model().string() +
+                             " --text 'the dog' --variant local,window=1 --view grid -o " +
+                             file("grid.png").string();
+  ASSERT_EQ(std::system(render.c_str()), 0);
+  drop_file(display_.name(), file("grid.png"));
+  program.wait_for("the picture's experiment", [](const Report& r) {
+    const Report& e = r["experiment"];
+    return is_current(r) && e["text"] == "the dog" && e["view"]["type"] == "grid" &&
+           e["variant"]["type"] == "local";
+  });
+  write_file(file("broken.npy"), "not numbers");
+  drop_file(display_.name(), file("broken.npy"));
+  const Report report =
+      program.wait_for("a complaint", [](const Report& r) { return !r["notices"].empty(); });
+  EXPECT_NE(report["notices"].dump().find("broken.npy"), std::string::npos);
+  EXPECT_EQ(report["experiment"]["text"], "the dog");
+}
+
+TEST_F(Window, WorksWithoutComputeShaders) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}),
+                  {{"MESA_GL_VERSION_OVERRIDE", "3.3"}});
+  const Report report = program.wait_for("a first picture", is_current);
+  EXPECT_NE(report["notes"].dump().find("no OpenGL 4.3"), std::string::npos) << report["notes"];
+  EXPECT_EQ(report["backend"].get<std::string>().substr(0, 3), "CPU");
+  program.press("2");
+  program.wait_for("the grid",
+                   [](const Report& r) { return r["experiment"]["view"]["type"] == "grid"; });
+  program.keep_screenshot("opengl-3.3");
+}
+
+TEST_F(Window, TakesAPersonThroughTheTour) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat", "--tour"}));
+  program.wait_for("a first picture", is_current);
+  program.keep_screenshot("tour-1");
+  for (int stop = 2; stop <= 5; ++stop) {
+    program.click("tour.next");
+    program.wait_for("the next stop", [&](const Report& r) { return r["tour_stop"] == stop - 1; });
+    program.keep_screenshot("tour-" + std::to_string(stop));
+  }
+  program.click("tour.next");
+  program.wait_for("the end", [](const Report& r) { return r["tour_stop"] == -1; });
+  program.press("ctrl+q");
+  EXPECT_EQ(program.wait_for_end(), 0);
+  // Seen once, it does not come again by itself.
+  EXPECT_NE(read_file(file("attnscope/window.json")).find("\"tour_done\": true"),
+            std::string::npos);
+}
+
+TEST_F(Window, GoesThroughALesson) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat"}));
+  program.wait_for("a first picture", is_current);
+  program.press("l");
+  program.click("lesson.self-attention");
+  const auto step_is = [&](int step) {
+    return program.wait_for("step " + std::to_string(step), [&](const Report& r) {
+      return is_current(r) && r.contains("lesson_step") && r["lesson_step"] == step;
+    });
+  };
+  const Report first = step_is(0);
+  EXPECT_EQ(first["experiment"]["model"], "default");
+  EXPECT_EQ(first["experiment"]["view"]["layer"], 2);  // more layers than the model before had
+  program.keep_screenshot("lesson");
+  program.press("Next");  // Page Down, as presenters' clickers send it
+  step_is(1);
+  program.press("ctrl+m");
+  program.click("lesson_on");
+  step_is(2);
+  program.keep_screenshot("lesson-notes");
+  program.press("Prior");
+  step_is(1);
+  program.click("lesson.leave");
+  program.wait_for("the person's own text", [&](const Report& r) {
+    return is_current(r) && !r.contains("lesson_step") && r["experiment"]["text"] == "the cat sat";
+  });
+}
+
+// Each step as it comes, however far the run of the one before is: no claim is judged by that.
+TEST_F(Window, GoesThroughAllStepsOfAllLessons) {
+  for (const Lesson& lesson : bundled_lessons()) {
+    Program program(display_, folder_.path(), arguments({"--lesson", lesson.id}));
+    for (std::size_t step = 0; step < lesson.steps.size(); ++step) {
+      program.wait_for(lesson.id + ", step " + std::to_string(step), [&](const Report& r) {
+        return is_current(r) && r.contains("lesson_step") && r["lesson_step"] == step;
+      });
+      program.press("Next");
+    }
+    program.press("ctrl+q");
+    EXPECT_EQ(program.wait_for_end(), 0) << lesson.id;
+  }
+}
+
+// The picture keeps the room, however much a step has to say.
+TEST_F(Window, LeavesThePictureRoomInALesson) {
+  Program program(display_, folder_.path(), arguments({"--lesson", "heads"}));
+  const auto step_is = [&](int step, bool presenting) {
+    return program.wait_for("step " + std::to_string(step), [&](const Report& r) {
+      return is_current(r) && r["lesson_step"] == step && r["presenting"] == presenting;
+    });
+  };
+  const auto extent = [](const Report& r, const char* widget, int side) {
+    return r["widgets"][widget][static_cast<std::size_t>(2 + side)].get<double>();
+  };
+  for (int step = 0; step < 4; ++step) {
+    const Report report = step_is(step, false);
+    EXPECT_GE(extent(report, "middle", 1), 0.65 * (800 - 54));  // below the menus, above the foot
+    program.press("Next");
+  }
+  program.press("F5");
+  const Report presented = step_is(3, true);
+  EXPECT_GE(extent(presented, "middle", 1), 0.6 * 800);
+  EXPECT_GE(extent(presented, "middle", 0), 0.6 * 1280);
+  program.keep_screenshot("lesson-presented");
+  // What has no notes says so.
+  program.press("Prior");
+  step_is(2, true);
+  program.press("Prior");
+  step_is(1, true);
+  program.press("ctrl+m");
+  program.wait_for("word of the notes",
+                   [](const Report& r) { return r["widgets"].contains("lesson.notes_text"); });
+  program.keep_screenshot("lesson-without-notes");
+}
+
+TEST_F(Window, DialogsHaveTheKeysToThemselves) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
+  program.wait_for("a first picture", is_current);
+  program.click("text");
+  program.press("ctrl+p");
+  program.wait_for("the palette",
+                   [](const Report& r) { return r["widgets"].contains("palette.typed"); });
+  program.type("grid");
+  program.press("Return");
+  const Report report = program.wait_for("the grid", [](const Report& r) {
+    return r["experiment"]["view"]["type"] == "grid" && !r["widgets"].contains("palette.typed");
+  });
+  EXPECT_EQ(report["experiment"]["text"], "the cat");
+  // Nor does an editor have them that nobody sees.
+  program.click("text");
+  program.press("F5");
+  program.wait_for("the presentation", [](const Report& r) { return r["presenting"].get<bool>(); });
+  program.press("3");
+  program.wait_for("the pattern",
+                   [](const Report& r) { return r["experiment"]["view"]["type"] == "pattern"; });
+}
+
+// A list that a control of the view opened does not stay over the next view.
+TEST_F(Window, ClosesListsWithTheirView) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
+  program.wait_for("a first picture", is_current);
+  program.click("Head");
+  program.wait_for("the list", [](const Report& r) { return r["widgets"].contains("Head.1"); });
+  program.press("4");
+  program.wait_for("the lines alone", [](const Report& r) {
+    return r["experiment"]["view"]["type"] == "lines" && !r["widgets"].contains("Head.1");
+  });
+}
+
+// In an open list the arrow keys move a mark, Enter takes it, and nobody else has these keys.
+TEST_F(Window, ListsAreChosenFromByKeys) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
+  const Report first = program.wait_for("a first picture", is_current);
+  const auto marks = [](const Report& r, const std::string& row) {
+    const Report& all = r["widgets"];
+    return all.contains("list.marked") && all.contains(row) && all["list.marked"] == all[row];
+  };
+  const auto closed = [](const Report& r) { return !r["widgets"].contains("list.marked"); };
+  program.click("text");
+  program.click("Head");
+  program.wait_for("the list", [&](const Report& r) { return marks(r, "Head.0"); });
+  program.press("Down");
+  program.wait_for("the next row", [&](const Report& r) { return marks(r, "Head.1"); });
+  program.press("Return");
+  Report report = program.wait_for("the next head", [&](const Report& r) {
+    return closed(r) && r["experiment"]["view"]["head"] == 1;
+  });
+  EXPECT_EQ(report["experiment"]["text"], "the cat");
+
+  // A long list scrolls; what cannot be chosen is passed over, and Escape changes nothing.
+  program.click("variant.type");
+  program.wait_for("the list",
+                   [&](const Report& r) { return r["widgets"].contains("variant.type.local"); });
+  program.press("End");
+  report = program.wait_for("the last row", [&](const Report& r) {
+    return !closed(r) && !marks(r, "variant.type.model");
+  });
+  const Report& last = report["widgets"]["list.marked"];
+  EXPECT_LE(last[1].get<double>() + last[3].get<double>(), 800);
+  program.keep_screenshot("list-end");
+  program.press("Home");
+  program.wait_for("the first row",
+                   [&](const Report& r) { return marks(r, "variant.type.model"); });
+  for (int row = 1; row <= 11; ++row) program.press("Down");
+  program.wait_for("the row after one that is refused", [&](const Report& r) {
+    return r["widgets"].contains("variant.type.image_2d") && marks(r, "variant.type.custom");
+  });
+  program.press("Escape");
+  report = program.wait_for("the list's end", closed);
+  EXPECT_FALSE(report["experiment"].contains("variant"));
+
+  program.press("2");
+  program.click("grid.scale");
+  report = program.wait_for("the list", [&](const Report& r) { return !closed(r); });
+  program.press("Down");
+  program.press("Return");
+  program.wait_for("another scale", [&](const Report& r) {
+    return closed(r) && r["experiment"]["view"].contains("options") &&
+           r["experiment"]["view"]["options"]["grid"].contains("scale");
+  });
+  program.keep_screenshot("list-scale");
+}
+
+// A right click on a label pins its row alone; again it lets go of it.
+TEST_F(Window, PinsARowByItsLabel) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
+  const Report first = program.wait_for("a first picture", is_current);
+  const Report& place = first["widgets"]["picture"];
+  const auto at = [&](double across, double down) {
+    const double x = place[0].get<double>() + across * place[2].get<double>();
+    const double y = place[1].get<double>() + down * place[3].get<double>();
+    return "mousemove " + std::to_string(x) + " " + std::to_string(y) + " click 3";
+  };
+  const auto pins = [](const Report& r, const char* which) {
+    const Report& view = r["experiment"]["view"];
+    return view.contains(which) ? view[which].get<int>() : -1;
+  };
+  program.xdotool(at(0.1, 0.5));
+  program.wait_for("a pinned row", [&](const Report& r) {
+    return pins(r, "pinned_query") >= 0 && pins(r, "pinned_key") == -1;
+  });
+  program.keep_screenshot("pinned-row");
+  program.xdotool("click 3");  // the map has moved meanwhile, the pointer has not
+  program.wait_for("no pin", [&](const Report& r) { return pins(r, "pinned_query") == -1; });
+}
+
+// A number that is set by hand is typed at once; its digits are no commands.
+TEST_F(Window, OpensAFieldForWhatIsSetByHand) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
+  program.wait_for("a first picture", is_current);
+  program.click("map.most");
+  program.wait_for("the field",
+                   [](const Report& r) { return r["widgets"].contains("map.most.number"); });
+  program.wait_for_still_frames(std::chrono::milliseconds(300));
+  program.type("0.25");
+  program.press("Return");
+  const Report report = program.wait_for("the number", [](const Report& r) {
+    const Report& view = r["experiment"]["view"];
+    return view.contains("options") && view["options"]["map"]["most"] == 0.25;
+  });
+  EXPECT_EQ(report["experiment"]["view"]["type"], "map");
+}
+
+TEST_F(Window, OpensFilesByKeyboard) {
+  std::filesystem::create_directories(file("texts"));
+  write_file(file("texts/a.txt"), "a text of its own");
+  write_file(file("texts/b.txt"), "and another one");
+  Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
+  program.wait_for("a first picture", is_current);
+  const auto open = [&] {
+    program.press("ctrl+o");
+    program.wait_for("the dialog",
+                     [](const Report& r) { return r["widgets"].contains("browser.name"); });
+    program.wait_for_still_frames(std::chrono::milliseconds(300));
+  };
+  const auto text_is = [&](const std::string& text) {
+    program.wait_for("the text of the file", [&](const Report& r) {
+      return is_current(r) && r["experiment"]["text"] == text &&
+             !r["widgets"].contains("browser.name");
+    });
+  };
+  open();
+  program.type(file("texts/nowhere.txt").string());
+  program.press("Return");
+  program.wait_for("what is wrong", [](const Report& r) {
+    return r.contains("browser_problem") && r["browser_problem"] != "";
+  });
+  program.keep_screenshot("open-problem");
+  program.type(file("texts/a.txt").string());  // in place of what was wrong
+  program.press("Return");
+  text_is("a text of its own");
+  open();
+  program.type(file("texts").string());
+  program.press("Return");
+  program.wait_for("the folder",
+                   [](const Report& r) { return r["widgets"].contains("browser.entry.b.txt"); });
+  program.press("Down");
+  program.press("Down");
+  program.press("Return");
+  text_is("and another one");
+}
+
+TEST_F(Window, ChoosesALessonByKeyboard) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat"}));
+  program.wait_for("a first picture", is_current);
+  program.press("l");
+  program.wait_for("the list",
+                   [](const Report& r) { return r["widgets"].contains("lesson.self-attention"); });
+  program.press("Down");
+  program.press("Return");
+  const Experiment second = bundled_lessons()[1].steps[0].experiment;
+  program.wait_for("the second lesson", [&](const Report& r) {
+    return is_current(r) && r.contains("lesson_step") && r["experiment"]["text"] == second.text &&
+           r["experiment"]["view"]["type"] == second.view.id;
+  });
+}
+
+TEST_F(Window, StartsALessonThatIsOpened) {
+  Program program(
+      display_, folder_.path(),
+      {"open", (testing::source_folder() / "assets/lessons/01-self-attention.json").string()});
+  program.wait_for("its first step", [](const Report& r) {
+    return is_current(r) && r.contains("lesson_step") && r["lesson_step"] == 0;
+  });
+}
+
+TEST_F(Window, AsksBeforeAnExportReplacesAFile) {
+  write_file(file("kept.png"), "precious");
+  Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
+  program.wait_for("a first picture", is_current);
+  program.press("ctrl+e");
+  program.click("export.path");
+  program.press("ctrl+a");
+  program.type(file("kept.png").string());
+  program.wait_for("the typed path", [&](const Report& r) {
+    return r.contains("export_path") && r["export_path"] == file("kept.png").string();
+  });
+  program.click("export.accept");
+  program.wait_for("the question", [](const Report& r) { return r["export_asks"].get<bool>(); });
+  EXPECT_EQ(read_file(file("kept.png")), "precious");
+  program.keep_screenshot("export-replace");
+  program.click("export.accept");
+  program.wait_for("the dialog's end",
+                   [](const Report& r) { return !r["widgets"].contains("export.path"); });
+  EXPECT_EQ(read_file(file("kept.png")).substr(1, 3), "PNG");
+}
+
+// Textures of the attention go before the graphics context does.
+TEST_F(Window, EndsWellAfterRunsOnTheGpu) {
+  write_file(file("gpu.json"), R"({"attnscope": 1, "text": "the cat", "backend": "gpu"})");
+  Program program(display_, folder_.path(), arguments({"--session", file("gpu.json").string()}));
+  program.wait_for("a run on the GPU", [](const Report& r) {
+    return is_current(r) && !r["backend"].get<std::string>().starts_with("CPU");
+  });
+  program.press("ctrl+q");
+  EXPECT_EQ(program.wait_for_end(), 0);
+}
+
+TEST_F(Window, PresentsWithLargeTypeAndWithoutPanels) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
+  program.wait_for("a first picture", is_current);
+  program.press("F5");
+  program.wait_for("the presentation", [](const Report& r) {
+    return r["presenting"].get<bool>() && !r["widgets"].contains("text");
+  });
+  program.keep_screenshot("presentation");
+  program.press("Escape");
+  program.wait_for("the panels", [](const Report& r) {
+    return !r["presenting"].get<bool>() && r["widgets"].contains("text");
+  });
+}
+
+// The first number of the second row: how much the second token attends to the first.
+double second_row(const std::string& csv) {
+  const std::size_t row = csv.find('\n', csv.find('\n') + 1) + 1;
+  return std::stod(csv.substr(csv.find(',', row) + 1));
+}
+
+TEST_F(Window, PlaysAndIsDragged) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
+  program.wait_for("a first picture", is_current);
+  program.click("view.rope");
+  program.wait_for("the RoPE view", [](const Report& r) {
+    return is_current(r) && r["experiment"]["view"]["type"] == "rope";
+  });
+  const auto query = [](const Report& r) {
+    const Report& view = r["experiment"]["view"];
+    const bool set = view.contains("options") && view["options"].contains("rope") &&
+                     view["options"]["rope"].contains("query");
+    return set ? view["options"]["rope"]["query"].get<double>() : -1.0;
+  };
+  program.press("space");
+  program.wait_for("the query on its way", [&](const Report& r) { return query(r) > 1; });
+  program.keep_screenshot("rope");
+  program.press("space");
+  program.wait_for_still_frames(std::chrono::milliseconds(500));
+  const double stopped = query(program.wait_for("the query where it stopped", is_current));
+  const Report still = program.wait_for("the query still there", is_current);
+  EXPECT_EQ(query(still), stopped);
+  program.drag("handle.0", 0.3, 0.7);  // where query and key stand
+  program.wait_for("a position dragged away", [&](const Report& r) {
+    return is_current(r) && r["experiment"]["view"] != still["experiment"]["view"];
+  });
+}
+
+TEST_F(Window, ExportsWhatItShows) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
+  program.wait_for("a first picture", is_current);
+  const auto export_to = [&](const std::string& name) {
+    program.press("ctrl+e");
+    program.wait_for("the dialog",
+                     [](const Report& r) { return r["widgets"].contains("export.path"); });
+    program.type(file(name).string());  // over what is selected there
+    program.wait_for("the typed path", [&](const Report& r) {
+      return r.contains("export_path") && r["export_path"] == file(name).string();
+    });
+    program.click("export.accept");
+    program.wait_for("file " + name,
+                     [&](const Report&) { return std::filesystem::exists(file(name)); });
+    program.wait_for("the dialog's end",
+                     [](const Report& r) { return !r["widgets"].contains("export.path"); });
+    return read_file(file(name));
+  };
+  const std::string picture = export_to("before.png");
+  EXPECT_EQ(picture.substr(1, 3), "PNG");
+  const std::string command = testing::program_path() + " render --model " + model().string() +
+                              " --text 'the cat sat on the mat' -o " +
+                              file("rendered.png").string();
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  EXPECT_EQ(read_file(file("rendered.png")), picture);  // the command line writes the same
+  const std::string numbers = export_to("before.csv");
+
+  program.click("position.type");
+  program.click("position.type.none");
+  program.wait_for("no encoding", [](const Report& r) {
+    return is_current(r) && r["experiment"].contains("position");
+  });
+  EXPECT_NE(export_to("after.png"), picture);
+  EXPECT_NE(second_row(export_to("after.csv")), second_row(numbers));
+  EXPECT_NE(export_to("after.svg").find("<svg"), std::string::npos);
+}
+
+// GIFs and numbered pictures, of what the view plays and of what the model does.
+TEST_F(Window, ExportsMovingPictures) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
+  program.wait_for("a first picture", is_current);
+  program.press("8");
+  program.wait_for("RoPE", [](const Report& r) {
+    return is_current(r) && r["experiment"]["view"]["type"] == "rope";
+  });
+  const auto type_name = [&](const std::string& name) {
+    program.wait_for("the dialog",
+                     [](const Report& r) { return r["widgets"].contains("export.path"); });
+    program.click("export.path");
+    program.press("ctrl+a");
+    program.type(file(name).string());
+  };
+  const auto export_as = [&](const std::string& format, const std::string& written) {
+    program.click("export.format." + format);
+    program.wait_for("the name of a " + format, [&](const Report& r) {
+      return r["export_path"] == file(written).string() && r["widgets"].contains("export.moves");
+    });
+    program.click("export.frames");
+    program.press("ctrl+a");
+    program.type("4");
+    program.keep_screenshot("export-" + format);
+    program.click("export.accept");
+    program.wait_for("the dialog's end",
+                     [](const Report& r) { return !r["widgets"].contains("export.path"); });
+  };
+  program.press("ctrl+e");
+  type_name("turning.png");
+  export_as("gif", "turning.gif");
+  EXPECT_EQ(read_file(file("turning.gif")).substr(0, 6), "GIF89a");
+
+  program.press("ctrl+e");
+  program.click("export.format.frames");
+  program.click("export.moves");
+  program.click("export.moves.tokens");
+  export_as("frames", "turning-%03d.png");
+  EXPECT_EQ(load_session(file("turning-000.png")).text, "the cat sat on the mat");
+  EXPECT_GT(load_session(file("turning-003.png")).text.size(), 22U);
+  EXPECT_FALSE(std::filesystem::exists(file("turning-004.png")));
+
+  // A name that is refused can be mended at once.
+  program.press("ctrl+e");
+  type_name("x.bmp");
+  program.press("Return");
+  program.wait_for("the refusal", [](const Report& r) { return r["export_problem"] != ""; });
+  program.type(file("mended.png").string());
+  program.press("Return");
+  program.wait_for("the dialog's end",
+                   [](const Report& r) { return !r["widgets"].contains("export.path"); });
+  EXPECT_EQ(read_file(file("mended.png")).substr(1, 3), "PNG");
+}
+
+TEST_F(Window, OpensTensorsOfOnesOwn) {
+  SafetensorsFile tensors;
+  tensors.tensors.emplace("attention", stored(Tensor::full({2, 3, 4, 6}, 1.0F / 6)));
+  write_safetensors(file("own.safetensors"), tensors);
+  Program program(display_, folder_.path(),
+                  {"open", file("own.safetensors").string(), "--size", "1280x800", "--scale", "1"});
+  program.wait_for("the tensors", [](const Report& r) {
+    return is_current(r) && r["experiment"].contains("tensors") && r["tokens"] == 4;
+  });
+  program.keep_screenshot("tensors");
+  for (const char* view : {"grid", "lines", "depth", "next", "intervene", "scores", "span"}) {
+    program.click(std::string("view.") + view);
+    program.wait_for(view, [&](const Report& r) {
+      return is_current(r) && r["experiment"]["view"]["type"] == view && r["error"] == "";
+    });
+    program.rest_pointer();
+    program.keep_screenshot(std::string("tensors-") + view);
+  }
+  program.click("tensors.close");
+  program.wait_for("a model again", [](const Report& r) {
+    return is_current(r) && !r["experiment"].contains("tensors");
+  });
+}
+
+TEST_F(Window, ComparesTwoSettings) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
+  std::string picture = program.wait_for("a first picture", is_current)["picture"].text();
+  program.press("b");
+  program.wait_for("something to compare with", [](const Report& r) {
+    return is_current(r) && r["experiment"].contains("compare") &&
+           r["experiment"]["view"]["type"] == "compare";
+  });
+  picture = new_picture(program, picture);
+  program.click("position.type");
+  program.click("position.type.none");
+  program.wait_for("another encoding in A", [](const Report& r) {
+    return is_current(r) && r["experiment"].contains("position") &&
+           !r["experiment"]["compare"].contains("position");
+  });
+  picture = new_picture(program, picture);
+  program.keep_screenshot("compare");
+
+  program.xdotool("keydown shift");
+  const std::string flipped = new_picture(program, picture);
+  program.xdotool("keyup shift");
+  EXPECT_EQ(new_picture(program, flipped), picture);
+
+  // Shift shows B where a view shows one run.
+  program.press("4");
+  const std::string of_a = new_picture(program, picture);
+  program.xdotool("keydown shift");
+  const std::string of_b = new_picture(program, of_a);
+  program.wait_for("a word of it",
+                   [](const Report& r) { return r["widgets"].contains("shows_other"); });
+  program.keep_screenshot("compare-shift");
+  program.xdotool("keyup shift");
+  EXPECT_EQ(new_picture(program, of_b), of_a);
+  program.click("view.compare");
+
+  program.click("edited.b");
+  program.click("position.type");
+  program.click("position.type.alibi");
+  program.wait_for("another encoding in B", [](const Report& r) {
+    return is_current(r) && r["experiment"]["position"]["type"] == "none" &&
+           r["experiment"]["compare"].contains("position") &&
+           r["experiment"]["compare"]["position"]["type"] == "alibi";
+  });
+  program.click("compare_swap");
+  program.wait_for("A and B in each other's place", [](const Report& r) {
+    return is_current(r) && r["experiment"]["position"]["type"] == "alibi" &&
+           r["experiment"]["compare"]["position"]["type"] == "none";
+  });
+  program.press("period");
+  program.wait_for("the next head in B, which is edited", [](const Report& r) {
+    return r["experiment"]["compare"]["view"]["head"] == 1 && r["experiment"]["view"]["head"] == 0;
+  });
+  program.click("compare_stop");
+  program.wait_for("the end of the comparison",
+                   [](const Report& r) { return !r["experiment"].contains("compare"); });
+  program.press("ctrl+z");
+  program.wait_for("its return",
+                   [](const Report& r) { return r["experiment"].contains("compare"); });
+}
+
+TEST_F(Window, Intervenes) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
+  program.wait_for("a first picture", is_current);
+  program.click("view.intervene");
+  program.click("handle.0");  // the switch of the first layer
+  program.wait_for("a layer that is off", [](const Report& r) {
+    return is_current(r) && r["experiment"].contains("interventions") &&
+           r["experiment"]["interventions"][0]["type"] == "off";
+  });
+  program.keep_screenshot("intervene-layer");
+  program.click("handle.1");
+  program.wait_for("a head that is off, too", [](const Report& r) {
+    return is_current(r) && r["experiment"]["interventions"].size() == 2;
+  });
+  program.click("intervention.0");
+  program.wait_for("one of them", [](const Report& r) {
+    return is_current(r) && r["experiment"]["interventions"].size() == 1 &&
+           r["experiment"]["interventions"][0]["head"] == 0;
+  });
+  program.press("ctrl+z");
+  program.wait_for("both again", [](const Report& r) {
+    return is_current(r) && r["experiment"]["interventions"].size() == 2;
+  });
+  program.click("intervene_reset");
+  program.wait_for("the model as it was", [](const Report& r) {
+    return is_current(r) && !r["experiment"].contains("interventions");
+  });
+}
+
+TEST_F(Window, ShowsWhatTheLayersWouldSay) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
+  std::string picture = program.wait_for("a first picture", is_current)["picture"].text();
+  program.click("view.depth");
+  program.wait_for("the layers' guesses",
+                   [](const Report& r) { return is_current(r) && r["has_lens"].get<bool>(); });
+  picture = new_picture(program, picture);
+  program.drag("depth.threshold", 0.3, 0.02);
+  program.wait_for("a lower threshold", [](const Report& r) {
+    const auto& view = r["experiment"]["view"];
+    return view.contains("options") && view["options"]["depth"]["threshold"] < 0.1;
+  });
+  picture = new_picture(program, picture);
+  program.keep_screenshot("depth");
+}
+
+// The text, in hexadecimal digits where an untrained model wrote bytes that are no UTF-8.
+std::string text_of(const Report& r) {
+  const auto& experiment = r["experiment"];
+  return experiment[experiment.contains("text") ? "text" : "text_hex"].text();
+}
+
+TEST_F(Window, GoesOnWithTheText) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
+  program.wait_for("a first picture", is_current);
+  program.click("view.next");
+  program.press("s");
+  const std::string one = text_of(program.wait_for(
+      "another token", [](const Report& r) { return is_current(r) && text_of(r).size() > 7; }));
+  program.press("ctrl+z");
+  program.wait_for("the text before",
+                   [](const Report& r) { return is_current(r) && text_of(r) == "the cat"; });
+  program.press("s");
+  program.wait_for("the same token, by the same seed",
+                   [&](const Report& r) { return is_current(r) && text_of(r) == one; });
+  program.press("w");
+  // While it writes, the window is never at rest, and reports come only then.
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  program.press("w");
+  const std::string stopped = text_of(program.wait_for("more of them", [&](const Report& r) {
+    return is_current(r) && text_of(r).size() > one.size() + 8;
+  }));
+  program.wait_for_still_frames(std::chrono::seconds(1));
+  EXPECT_EQ(text_of(program.wait_for("rest")), stopped);
+  program.keep_screenshot("next");
+}
+
+TEST_F(Window, DrawsNothingWhenNothingChanges) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
+  program.wait_for("a first picture", is_current);
+  program.click("text");  // the caret is there now
+  program.rest_pointer();
+  const int frames = program.wait_for_still_frames(std::chrono::seconds(2));
+  const double before = program.processor_seconds();
+  std::this_thread::sleep_for(std::chrono::seconds(5));
+  EXPECT_EQ(program.wait_for("rest")["frames"].get<int>(), frames);
+  EXPECT_LT(program.processor_seconds() - before, 0.2);
+}
+
+TEST_F(Window, ClosesAndComesBackAsItWas) {
+  {
+    Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
+    program.wait_for("a first picture", is_current);
+    program.click("text");
+    program.type("x");
+    program.wait_for("the letter", [](const Report& r) {
+      const std::string& text = r["experiment"]["text"].text();
+      return is_current(r) && text.find('x') != std::string::npos;
+    });
+    program.press("ctrl+q");
+    EXPECT_EQ(program.wait_for_end(), 0);
+  }
+  Program program(display_, folder_.path(), {});
+  const Report report = program.wait_for("the text of the last time", [](const Report& r) {
+    return r["experiment"]["text"].get<std::string>().find('x') != std::string::npos;
+  });
+  EXPECT_FALSE(report["widgets"].contains("autosave.restore"));
+}
+
+TEST_F(Window, OffersWhatAKillLeftBehind) {
+  {
+    Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
+    program.wait_for("a first picture", is_current);
+    program.click("text");
+    program.press("ctrl+a");
+    program.type("precious");
+    program.wait_for("the text", [](const Report& r) {
+      return is_current(r) && r["experiment"]["text"] == "precious";
+    });
+    std::this_thread::sleep_for(std::chrono::seconds(2));  // all that may be lost
+    program.kill_hard();
+  }
+  Program program(display_, folder_.path(), arguments());
+  program.click("autosave.restore");
+  program.wait_for("the restored text", [](const Report& r) {
+    return is_current(r) && r["experiment"]["text"] == "precious";
+  });
+}
+
+TEST_F(Window, SaysWhatIsWrongAndGoesOn) {
+  Program program(display_, folder_.path(),
+                  {"--model", file("none").string(), "--text", "the cat", "--size", "1280x800"});
+  const Report report = program.wait_for(
+      "an error", [](const Report& r) { return !r["error"].get<std::string>().empty(); });
+  EXPECT_FALSE(report["has_trace"].get<bool>());
+  program.keep_screenshot("error");
+  program.press("ctrl+q");
+  EXPECT_EQ(program.wait_for_end(), 0);
+}
+
+TEST(WindowWithoutDisplay, SaysWhichCommandsWorkWithout) {
+  const testing::TemporaryFolder folder;
+  const std::string command =
+      "env -u DISPLAY -u WAYLAND_DISPLAY XDG_CONFIG_HOME=" + folder.path().string() + " " +
+      testing::program_path() + " 2>" + (folder.path() / "stderr").string();
+  const int status = std::system(command.c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  const std::string said = read_file(folder.path() / "stderr");
+  EXPECT_NE(said.find("attend"), std::string::npos) << said;
+  EXPECT_EQ(said.find(", open"), std::string::npos) << said;  // that is a window, too
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+}
+
+}  // namespace
+}  // namespace attnscope::window

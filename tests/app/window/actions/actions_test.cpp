@@ -1,0 +1,178 @@
+#include "app/window/actions/actions.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace attnscope::window {
+namespace {
+
+Stroke character(char32_t c) {
+  return {"", c};
+}
+Stroke key(const std::string& name, bool control = false, bool shift = false) {
+  return {name, 0, control, shift};
+}
+
+TEST(Actions, HaveNamesOfTheirOwnAndSayWhatTheyDo) {
+  std::set<std::string> ids, labels;
+  for (const Action& a : actions()) {
+    EXPECT_TRUE(ids.insert(a.id).second) << a.id;
+    EXPECT_TRUE(labels.insert(a.label).second) << a.label;
+    EXPECT_FALSE(a.help.empty()) << a.id;
+    EXPECT_EQ(a.help.back(), '.') << a.id;
+    EXPECT_TRUE(a.run) << a.id;
+    EXPECT_TRUE(a.enabled) << a.id;
+  }
+}
+
+TEST(Actions, NoTwoShareAKey) {
+  std::set<std::string> keys;
+  for (const Action& a : actions()) {
+    for (const Shortcut& s : a.shortcuts) {
+      EXPECT_TRUE(keys.insert(to_string(s)).second) << to_string(s) << " of " << a.id;
+    }
+  }
+}
+
+TEST(Actions, NoKeyStrokeRunsTwo) {
+  std::vector<Stroke> strokes;
+  for (char32_t c = U' '; c < 0x7F; ++c) strokes.push_back(character(c));
+  for (char c = 'a'; c <= 'z'; ++c) {
+    for (const bool shift : {false, true}) strokes.push_back(key(std::string(1, c), true, shift));
+  }
+  for (const char* name : {"Tab", "F1", "F11", "0", "=", "-", "+"}) {
+    for (const bool control : {false, true}) strokes.push_back(key(name, control));
+  }
+  for (const Stroke& stroke : strokes) {
+    int count = 0;
+    for (const Action& a : actions()) {
+      for (const Shortcut& s : a.shortcuts) count += s.matches(stroke) ? 1 : 0;
+    }
+    EXPECT_LE(count, 1) << stroke.key << static_cast<int>(stroke.character);
+  }
+}
+
+TEST(Actions, EveryKeyOfTheConventionsIsThere) {
+  const auto runs = [](const Stroke& stroke) {
+    for (const Action& a : actions()) {
+      for (const Shortcut& s : a.shortcuts) {
+        if (s.matches(stroke)) return a.id;
+      }
+    }
+    return std::string();
+  };
+  EXPECT_EQ(runs(character(U'f')), "fit");
+  EXPECT_EQ(runs(character(U'n')), "normalise");
+  EXPECT_EQ(runs(character(U'R')), "reset_view");
+  EXPECT_EQ(runs(character(U'[')), "layer_back");
+  EXPECT_EQ(runs(character(U']')), "layer_on");
+  EXPECT_EQ(runs(character(U',')), "head_back");
+  EXPECT_EQ(runs(character(U'.')), "head_on");
+  EXPECT_EQ(runs(character(U'1')), "view." + views().front().id);
+  EXPECT_EQ(runs(character(U'g')), "colour_map");
+  EXPECT_EQ(runs(character(U'?')), "keys");
+  EXPECT_EQ(runs(key("Tab")), "panels");
+  EXPECT_EQ(runs(key("F11")), "full_screen");
+  EXPECT_EQ(runs(key("0", true)), "actual_size");
+  EXPECT_EQ(runs(key("s", true)), "save");
+  EXPECT_EQ(runs(key("e", true)), "export");
+  EXPECT_EQ(runs(key("c", true)), "copy_data");
+  EXPECT_EQ(runs(key("p", true)), "palette");
+  EXPECT_EQ(runs(key("z", true)), "undo");
+  EXPECT_EQ(runs(key("z", true, true)), "redo");
+}
+
+TEST(Actions, PlainKeysRestWhileTextIsTyped) {
+  State state;
+  std::vector<Stroke> typed = {character(U'n'), key("Tab")};
+  run_shortcuts(state, typed, true);
+  EXPECT_TRUE(state.settings.panels);
+  EXPECT_FALSE(typed[1].taken);
+  run_shortcuts(state, typed, false);
+  EXPECT_FALSE(state.settings.panels);
+  EXPECT_TRUE(typed[1].taken);
+}
+
+TEST(Actions, AreNotRunWhenTheyCannotWork) {
+  State state;
+  std::vector<Stroke> strokes = {key("e", true), character(U'n')};
+  run_shortcuts(state, strokes, false);
+  EXPECT_FALSE(state.exporting.open);  // there is no picture
+  EXPECT_FALSE(state.experiment.view.normalise);
+}
+
+TEST(Actions, TakenStrokesAreLeftAlone) {
+  State state;
+  std::vector<Stroke> strokes = {key("Tab")};
+  strokes[0].taken = true;
+  run_shortcuts(state, strokes, false);
+  EXPECT_TRUE(state.settings.panels);
+}
+
+TEST(Actions, UndoBringsTheTextBack) {
+  State state;
+  state.experiment.text = "first";
+  state.history.record(state.experiment, 0);
+  state.experiment.text = "second";
+  state.history.record(state.experiment, 10);
+  std::vector<Stroke> undo = {key("z", true)};
+  run_shortcuts(state, undo, true);
+  EXPECT_EQ(state.experiment.text, "first");
+  EXPECT_EQ(state.text.edit.text(), "first");
+}
+
+TEST(Palette, FindsByWordsInAnyCase) {
+  const auto ids = [](const std::string& typed) {
+    std::vector<std::string> found;
+    for (const Action* a : matching_actions(typed)) found.push_back(a->id);
+    return found;
+  };
+  EXPECT_EQ(ids("").size(), actions().size());
+  ASSERT_FALSE(ids("EXPORT").empty());
+  EXPECT_EQ(ids("EXPORT").front(), "export");
+  EXPECT_EQ(ids("full screen").front(), "full_screen");
+  EXPECT_TRUE(ids("no such command").empty());
+}
+
+TEST(Shortcuts, AreWrittenAsPeopleReadThem) {
+  EXPECT_EQ(to_string(Shortcut{"Z", true, true}), "Ctrl+Shift+Z");
+  EXPECT_EQ(to_string(Shortcut{"["}), "[");
+}
+
+// A command that would change nothing says so in place of doing it.
+TEST(Actions, WithoutEffectInTheViewAreOff) {
+  State state;
+  state.trace = std::make_shared<const Trace>();
+  for (const char* id : {"colour_map", "normalise", "head_on"}) {
+    EXPECT_TRUE(action(id).enabled(state)) << id;
+    EXPECT_EQ(help_of(action(id), state), action(id).help) << id;
+  }
+  state.experiment.view.id = "next";
+  for (const char* id : {"colour_map", "normalise", "head_on", "layer_on"}) {
+    EXPECT_FALSE(action(id).enabled(state)) << id;
+    EXPECT_NE(help_of(action(id), state).find("No effect in Next"), std::string::npos) << id;
+  }
+  state.scope = ChoiceScope::Head;  // choices are made for the head
+  EXPECT_TRUE(action("head_on").enabled(state));
+}
+
+TEST(Actions, ColourMapsThatAViewDoesNotTakeArePassedOver) {
+  State state;
+  state.trace = std::make_shared<const Trace>();
+  state.experiment.view.id = "depth";
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < colour_maps().size(); ++i) {
+    action("colour_map").run(state);
+    EXPECT_FALSE(colour_map(state.experiment.view.colour_map).diverging());
+    seen.insert(state.experiment.view.colour_map);
+  }
+  EXPECT_GT(seen.size(), 2u);
+  state.experiment.view.colour_map = "vik";  // chosen elsewhere, shown as the first here
+  EXPECT_EQ(&shown_map(state.controls(), "vik"), &colour_maps().front());
+  action("colour_map").run(state);
+  EXPECT_EQ(state.experiment.view.colour_map, colour_maps()[1].id);
+}
+
+}  // namespace
+}  // namespace attnscope::window

@@ -1,0 +1,87 @@
+#include "app/window/actions/navigation.h"
+
+#include <gtest/gtest.h>
+
+namespace attnscope::window {
+namespace {
+
+TEST(Navigation, ZoomKeepsThePointUnderThePointer) {
+  const Cells seen{10, 20, 40, 40};
+  const double row = 17, column = 50;
+  const Cells next = zoomed(seen, 2, row, column, 100, 100);
+  EXPECT_DOUBLE_EQ(next.height, 20);
+  EXPECT_DOUBLE_EQ(next.width, 20);
+  EXPECT_DOUBLE_EQ((row - next.row) / next.height, (row - seen.row) / seen.height);
+  EXPECT_DOUBLE_EQ((column - next.column) / next.width, (column - seen.column) / seen.width);
+}
+
+TEST(Navigation, ZoomStaysInside) {
+  Cells seen{0, 0, 10, 10};
+  for (int i = 0; i < 50; ++i) seen = zoomed(seen, 1.3, 9.5, 0.5, 10, 10);
+  EXPECT_GE(seen.height, 2);
+  EXPECT_GE(seen.row, 0);
+  EXPECT_LE(seen.row + seen.height, 10 + 1e-9);
+  for (int i = 0; i < 50; ++i) seen = zoomed(seen, 1 / 1.3, 9.5, 0.5, 10, 10);
+  EXPECT_NEAR(seen.height, 10, 1e-9);
+  EXPECT_NEAR(seen.row, 0, 1e-9);
+}
+
+TEST(Navigation, PansUpToTheEdges) {
+  const Cells seen{4, 4, 4, 4};
+  EXPECT_DOUBLE_EQ(panned(seen, 1, -1, 10, 10).row, 5);
+  EXPECT_DOUBLE_EQ(panned(seen, 1, -1, 10, 10).column, 3);
+  EXPECT_DOUBLE_EQ(panned(seen, 100, -100, 10, 10).row, 6);
+  EXPECT_DOUBLE_EQ(panned(seen, 100, -100, 10, 10).column, 0);
+}
+
+TEST(Navigation, MatricesThatAreNotSquare) {
+  Cells seen{0, 0, 3, 300};
+  for (int i = 0; i < 50; ++i) seen = zoomed(seen, 1.2, 1, 100, 3, 300);
+  EXPECT_GE(seen.height, 2 - 1e-9);
+  EXPECT_LE(seen.row + seen.height, 3 + 1e-9);
+  EXPECT_GE(seen.width, 2);
+}
+
+TEST(Navigation, OneTokenIsShownWhole) {
+  const Cells next = zoomed({0, 0, 1, 1}, 2, 0.5, 0.5, 1, 1);
+  EXPECT_DOUBLE_EQ(next.height, 1);
+  EXPECT_DOUBLE_EQ(next.width, 1);
+}
+
+TEST(Navigation, AllOfTheMatrixIsWrittenAsAll) {
+  ViewSettings view;
+  show(view, {2, 2, 5, 5}, 10, 10);
+  EXPECT_DOUBLE_EQ(view.width, 5);
+  show(view, {0, 0, 10, 10}, 10, 10);
+  EXPECT_DOUBLE_EQ(view.width, 0);
+}
+
+// A map of 6 x 4 cells at (100, 50), of which rows 2 to 4 are in sight.
+ViewLayout some_map() {
+  ViewLayout layout;
+  layout.plot = {100, 50, 80, 60};
+  layout.row = 2;
+  layout.height = 3;
+  layout.width = 4;
+  return layout;
+}
+
+TEST(Navigation, LabelsStandForOneRowOrColumn) {
+  const ViewLayout layout = some_map();
+  EXPECT_EQ(label_at(layout, {60, 75}, 6, 4), (LabelAt{3, -1}));
+  EXPECT_EQ(label_at(layout, {145, 20}, 6, 4), (LabelAt{-1, 2}));
+  EXPECT_EQ(label_at(layout, {145, 75}, 6, 4), std::nullopt);  // a cell
+  EXPECT_EQ(label_at(layout, {60, 20}, 6, 4), std::nullopt);   // the corner
+  EXPECT_EQ(label_at(layout, {60, 105}, 4, 4), std::nullopt);  // beyond the last
+  EXPECT_EQ(label_at(layout, {190, 75}, 6, 4), std::nullopt);
+}
+
+TEST(Navigation, OtherPicturesHaveNoLabelsOfRowsAndColumns) {
+  ViewLayout layout = some_map();
+  layout.columns_run_across = false;
+  EXPECT_EQ(label_at(layout, {60, 75}, 6, 4), std::nullopt);
+  EXPECT_EQ(label_at(ViewLayout(), {60, 75}, 6, 4), std::nullopt);
+}
+
+}  // namespace
+}  // namespace attnscope::window

@@ -1,0 +1,87 @@
+#include "app/window/jobs/autosave.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "core/view/session.h"
+#include "tests/support/compare.h"
+
+namespace attnscope::window {
+namespace {
+
+Experiment with_text(const std::string& text) {
+  Experiment e;
+  e.text = text;
+  return e;
+}
+
+int file_count(const std::filesystem::path& folder) {
+  int count = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) count += file.exists();
+  return count;
+}
+
+// The number of a process that has ended.
+pid_t ended_process() {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  waitpid(child, nullptr, 0);
+  return child;
+}
+
+TEST(Autosave, WritesAChangeWithinTwoSeconds) {
+  const testing::TemporaryFolder folder;
+  Autosave autosave(folder.path());
+  EXPECT_EQ(autosave.keep(with_text("a"), 0), "");
+  EXPECT_FALSE(autosave.due());
+  autosave.keep(with_text("ab"), 1);
+  ASSERT_TRUE(autosave.due());
+  EXPECT_LE(*autosave.due(), 3);
+  EXPECT_EQ(file_count(folder.path()), 0);
+  autosave.keep(with_text("abc"), 2);  // still typing: does not put it off
+  autosave.keep(with_text("abcd"), 3);
+  EXPECT_EQ(file_count(folder.path()), 1);
+  EXPECT_FALSE(autosave.due());
+}
+
+TEST(Autosave, LeavesNothingAfterACleanEnd) {
+  const testing::TemporaryFolder folder;
+  Autosave autosave(folder.path());
+  autosave.keep(with_text("a"), 0);
+  autosave.keep(with_text("b"), 1);
+  autosave.keep(with_text("b"), 9);
+  EXPECT_EQ(file_count(folder.path()), 1);
+  autosave.finish();
+  EXPECT_EQ(file_count(folder.path()), 0);
+}
+
+TEST(Autosave, OffersWhatAnEndedProgramLeft) {
+  const testing::TemporaryFolder folder;
+  const Autosave autosave(folder.path());
+  EXPECT_FALSE(autosave.abandoned());
+  const std::string dead = "autosave-" + std::to_string(ended_process()) + ".json";
+  const std::string alive = "autosave-" + std::to_string(getpid()) + ".json";
+  write_file(folder.path() / alive, "{}");
+  write_file(folder.path() / "autosave-x.json", "{}");
+  write_file(folder.path() / "window.json", "{}");
+  EXPECT_FALSE(autosave.abandoned());
+  save_session(folder.path() / dead, with_text("lost and found"));
+  ASSERT_TRUE(autosave.abandoned());
+  EXPECT_EQ(load_session(*autosave.abandoned()).text, "lost and found");
+}
+
+TEST(Autosave, SaysOnceThatItCannotWrite) {
+  const testing::TemporaryFolder folder;
+  write_file(folder.path() / "file", "");
+  Autosave autosave(folder.path() / "file");  // no folder
+  autosave.keep(with_text("a"), 0);
+  autosave.keep(with_text("b"), 1);
+  EXPECT_NE(autosave.keep(with_text("b"), 5), "");
+  autosave.keep(with_text("c"), 6);
+  EXPECT_EQ(autosave.keep(with_text("c"), 9), "");
+}
+
+}  // namespace
+}  // namespace attnscope::window

@@ -1,0 +1,76 @@
+#include "app/window/jobs/play.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace attnscope::window {
+namespace {
+
+State state_of(const std::string& view) {
+  Experiment experiment;
+  experiment.view.id = view;
+  State state(experiment);
+  state.trace = std::make_shared<const Trace>();
+  return state;
+}
+
+double query(const State& state) {
+  return view_values(state.experiment.view, "rope").real("query");
+}
+
+TEST(Play, MovesTheNumberAndStartsOver) {
+  State state = state_of("rope");
+  const Animation animation = *view("rope").animation;
+  state.seconds = 100;
+  toggle_play(state);
+  ASSERT_TRUE(state.view.play.on);
+  advance_play(state);
+  EXPECT_DOUBLE_EQ(query(state), animation.from);
+  state.seconds += animation.seconds / 4;
+  advance_play(state);
+  EXPECT_NEAR(query(state), animation.from + (animation.to - animation.from) / 4, 1e-9);
+  state.seconds += animation.seconds;
+  advance_play(state);
+  EXPECT_NEAR(query(state), animation.from + (animation.to - animation.from) / 4, 1e-9);
+  toggle_play(state);
+  state.seconds += 1;
+  advance_play(state);
+  EXPECT_FALSE(state.view.play.on);
+  // Goes on from where it is.
+  toggle_play(state);
+  advance_play(state);
+  EXPECT_NEAR(query(state), animation.from + (animation.to - animation.from) / 4, 1e-9);
+}
+
+TEST(Play, StopsWithItsView) {
+  State state = state_of("rope");
+  toggle_play(state);
+  state.experiment.view.id = "map";
+  advance_play(state);
+  EXPECT_FALSE(state.view.play.on);
+  EXPECT_FALSE(can_play(state));
+  toggle_play(state);
+  EXPECT_FALSE(state.view.play.on);
+  state.experiment.view.id = "span";
+  EXPECT_TRUE(can_play(state));
+  state.trace = nullptr;
+  EXPECT_FALSE(can_play(state));
+}
+
+TEST(Play, EveryAnimationMovesANumberOfItsView) {
+  for (const View& v : views()) {
+    if (!v.animation) continue;
+    const auto moved = std::find_if(v.parameters.begin(), v.parameters.end(),
+                                    [&](const Parameter& p) { return p.key == v.animation->key; });
+    ASSERT_NE(moved, v.parameters.end()) << v.id;
+    EXPECT_TRUE(moved->kind == Parameter::Kind::Real || moved->kind == Parameter::Kind::Integer);
+    EXPECT_NE(v.animation->from, v.animation->to);
+    EXPECT_GE(v.animation->from, moved->least);
+    EXPECT_LE(v.animation->to, moved->most);
+    EXPECT_GT(v.animation->seconds, 0);
+  }
+}
+
+}  // namespace
+}  // namespace attnscope::window

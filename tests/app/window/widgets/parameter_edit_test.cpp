@@ -1,0 +1,131 @@
+#include "app/window/widgets/parameter_edit.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "core/attention/variant.h"
+
+namespace attnscope::window {
+namespace {
+
+Parameter window_parameter() {
+  Parameter p;
+  p.key = "window";
+  p.kind = Parameter::Kind::Integer;
+  p.initial = Index{4};
+  p.least = 1;
+  p.most = 100;
+  p.slider_least = 1;
+  p.slider_most = 32;
+  return p;
+}
+
+Parameter temperature() {
+  Parameter p;
+  p.key = "temperature";
+  p.kind = Parameter::Kind::Real;
+  p.initial = 1.0;
+  p.least = 0;
+  p.least_excluded = true;
+  p.most = 10;
+  p.slider_least = 0.1;
+  p.slider_most = 4;
+  return p;
+}
+
+Parameter positions() {
+  Parameter p;
+  p.key = "global";
+  p.label = "Global";
+  p.kind = Parameter::Kind::Integers;
+  p.initial = std::vector<Index>{};
+  p.most = 1000;
+  return p;
+}
+
+TEST(ParameterEdit, TypedNumbersStayWithinTheLimits) {
+  EXPECT_EQ(clamped(window_parameter(), Index{0}), 1);
+  EXPECT_EQ(clamped(window_parameter(), Index{64}), 64);  // beyond the slider, within the limits
+  EXPECT_EQ(clamped(window_parameter(), Index{1000}), 100);
+  EXPECT_GT(clamped(temperature(), -3.0), 0);
+  EXPECT_DOUBLE_EQ(clamped(temperature(), 99.0), 10);
+  EXPECT_DOUBLE_EQ(clamped(temperature(), std::numeric_limits<double>::quiet_NaN()), 1);
+  EXPECT_DOUBLE_EQ(clamped(temperature(), std::numeric_limits<double>::infinity()), 1);
+}
+
+TEST(ParameterEdit, ResetsToTheDefault) {
+  const Parameter p = window_parameter();
+  Values values;
+  values.set("window", Index{9});
+  values.set("other", true);
+  EXPECT_FALSE(is_initial(p, values));
+  const Values next = reset(p, values);
+  EXPECT_TRUE(is_initial(p, next));
+  EXPECT_TRUE(next.flag("other"));
+}
+
+TEST(ParameterEdit, OptionalOnesComeAndGo) {
+  Parameter p = window_parameter();
+  p.optional = true;
+  Values values;
+  EXPECT_TRUE(is_initial(p, values));
+  values = given(p, values);
+  EXPECT_TRUE(values.has("window"));
+  EXPECT_FALSE(is_initial(p, values));
+  EXPECT_FALSE(reset(p, values).has("window"));
+}
+
+TEST(ParameterEdit, ReadsListsAsPeopleTypeThem) {
+  std::string problem;
+  const auto read = [&](const char* text) { return list_from_text(positions(), text, problem); };
+  EXPECT_EQ(read("0, 4, 7"), Value(std::vector<Index>{0, 4, 7}));
+  EXPECT_EQ(read("[0, 4]"), Value(std::vector<Index>{0, 4}));
+  EXPECT_EQ(read(" "), Value(std::vector<Index>{}));
+  EXPECT_EQ(problem, "");
+  EXPECT_EQ(read("0, x"), std::nullopt);
+  EXPECT_NE(problem, "");
+  EXPECT_EQ(read("1, 2"), Value(std::vector<Index>{1, 2}));
+  EXPECT_EQ(problem, "");
+}
+
+TEST(ParameterEdit, ReadsListsOfLists) {
+  Parameter p = positions();
+  p.kind = Parameter::Kind::IntegerLists;
+  p.initial = std::vector<std::vector<Index>>{};
+  std::string problem;
+  const Value expected = std::vector<std::vector<Index>>{{0, 1}, {1, 0}};
+  EXPECT_EQ(list_from_text(p, "0, 1; 1, 0", problem), expected) << problem;
+  EXPECT_EQ(list_from_text(p, "[[0, 1], [1, 0]]", problem), expected) << problem;
+  EXPECT_EQ(list_from_text(p, list_to_text(expected), problem), expected) << problem;
+}
+
+// Whatever a list shows reads back as the same value.
+TEST(ParameterEdit, ListsComeBack) {
+  std::string problem;
+  const Value value = std::vector<Index>{3, 1, 2};
+  EXPECT_EQ(list_from_text(positions(), list_to_text(value), problem), value);
+}
+
+// Every parameter that there is can be drawn: its slider lies within its limits.
+TEST(ParameterEdit, SlidersOfAllVariantsAndEncodingsMakeSense) {
+  const auto check = [](const Info& info) {
+    for (const Parameter& p : info.parameters) {
+      const std::string name = info.id + "." + p.key;
+      EXPECT_FALSE(p.label.empty()) << name;
+      EXPECT_FALSE(p.help.empty()) << name;
+      const bool number = p.kind == Parameter::Kind::Integer || p.kind == Parameter::Kind::Real;
+      if (!number) continue;
+      EXPECT_LT(p.slider_least, p.slider_most) << name;
+      EXPECT_GE(p.slider_least, p.least) << name;
+      EXPECT_LE(p.slider_most, p.most) << name;
+      Values values;
+      EXPECT_TRUE(given(p, values).has(p.key)) << name;
+    }
+  };
+  for (const Variant& v : variants()) check(v);
+  for (const Encoding& e : encodings()) check(e);
+}
+
+}  // namespace
+}  // namespace attnscope::window

@@ -1,0 +1,371 @@
+// Features that forget, rotate and report their state.
+#include "core/attention/variants/shared/gated_sums.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_reduce.h"
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "tests/core/attention/operation_cases.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using testing::close;
+using testing::OperationSizes;
+using testing::random_tensor;
+
+constexpr Wanted kReport{.output = true, .attention = true};
+
+OperationInput operation(const Json& json, const OperationSizes& sizes, bool causal,
+                         std::uint64_t seed = 1) {
+  return testing::random_operation(sizes, variant_from_json(json, "variant"), default_encoding(),
+                                   causal, seed);
+}
+
+OperationInput gated(const OperationSizes& sizes, std::uint64_t seed = 1) {
+  return operation({{"type", "rfa"}, {"features", 12}, {"gate", true}}, sizes, true, seed);
+}
+
+// φ of RFA by its definition.
+std::vector<double> waves(const OperationInput& in, Index a, const float* x) {
+  const Tensor& w = in.weights.at("rfa.w").value();  // [h, D, d_k]
+  const Index count = w.dim(1), size = w.dim(2);
+  double square = 0;
+  for (Index n = 0; n < size; ++n) square += static_cast<double>(x[n]) * x[n];
+  std::vector<double> features(static_cast<std::size_t>(2 * count));
+  for (Index t = 0; t < count; ++t) {
+    double angle = 0;
+    for (Index n = 0; n < size; ++n) angle += w(a, t, n) * x[n] / std::sqrt(square);
+    const double factor = std::sqrt(1.0 / static_cast<double>(count));
+    features[static_cast<std::size_t>(t)] = factor * std::sin(angle);
+    features[static_cast<std::size_t>(count + t)] = factor * std::cos(angle);
+  }
+  return features;
+}
+
+double gate(const OperationInput& in, Index a, Index t) {
+  double logit = in.weights.at("rfa.gate.b").value()[a];
+  const Tensor& x = in.x.value();
+  for (Index n = 0; n < x.dim(2); ++n) {
+    logit += in.weights.at("rfa.gate.w").value()(a, n) * x(0, t, n);
+  }
+  return 1 / (1 + std::exp(-logit));
+}
+
+// The recurrence, step by step: S_t = g S + (1 - g) φ(k) ⊗ v and the ratio for each row.
+struct Recurrence {
+  Tensor output, state;
+};
+Recurrence by_steps(const OperationInput& in) {
+  const Tensor &q = in.q.value(), &k = in.k.value(), &v = in.v.value();
+  const Index heads = q.dim(0), length = q.dim(1), size = q.dim(2), values = v.dim(2);
+  const Index features = 2 * in.weights.at("rfa.w").dim(1);
+  Recurrence result{Tensor({heads, length, values}), Tensor({heads, features, values})};
+  for (Index a = 0; a < heads; ++a) {
+    std::vector<double> s(static_cast<std::size_t>(features * values)), z(s.size());
+    for (Index t = 0; t < length; ++t) {
+      const double g = gate(in, a, t);
+      const auto of_k = waves(in, a, k.data() + (a * length + t) * size);
+      const auto of_q = waves(in, a, q.data() + (a * length + t) * size);
+      double sum = 0;
+      std::vector<double> row(static_cast<std::size_t>(values));
+      for (Index f = 0; f < features; ++f) {
+        const auto at = static_cast<std::size_t>(f);
+        z[at] = g * z[at] + (1 - g) * of_k[at];
+        sum += of_q[at] * z[at];
+        for (Index c = 0; c < values; ++c) {
+          double& cell = s[static_cast<std::size_t>(f * values + c)];
+          cell = g * cell + (1 - g) * of_k[at] * v(a, t, c);
+          row[static_cast<std::size_t>(c)] += of_q[at] * cell;
+        }
+      }
+      for (Index c = 0; c < values; ++c) {
+        result.output(a, t, c) = static_cast<float>(row[static_cast<std::size_t>(c)] / sum);
+      }
+    }
+    for (Index n = 0; n < features * values; ++n) {
+      result.state[a * features * values + n] = static_cast<float>(s[static_cast<std::size_t>(n)]);
+    }
+  }
+  return result;
+}
+
+TEST(GatedSums, AreTheRecurrence) {
+  for (const Index length : {1, 2, 16, 150}) {
+    OperationSizes sizes;
+    sizes.length = length;
+    const OperationInput in = gated(sizes, static_cast<std::uint64_t>(length));
+    const Recurrence expected = by_steps(in);
+    const OperationResult report = evaluate(in, cpu_backend(), kReport, Stop());
+    EXPECT_TRUE(close(report.output.value(), expected.output, 1e-4)) << length;
+    EXPECT_TRUE(close(report.extra.at("state"), expected.state, 1e-5)) << length;
+    // The reported weights are those of the values.
+    Tensor weighed = Tensor::zeros(expected.output.shape());
+    for (Index a = 0; a < weighed.dim(0); ++a) {
+      for (Index i = 0; i < length; ++i) {
+        for (Index j = 0; j < length; ++j) {
+          for (Index c = 0; c < weighed.dim(2); ++c) {
+            weighed(a, i, c) += report.attention(a, i, j) * in.v.value()(a, j, c);
+          }
+        }
+      }
+    }
+    EXPECT_TRUE(close(weighed, expected.output, 1e-4)) << length;
+    EXPECT_TRUE(
+        close(evaluate(in, cpu_backend(), {}, Stop()).output.value(), expected.output, 1e-4))
+        << length << ", by blocks";
+  }
+}
+
+// Heads that forget at once, slowly and never; gates beyond what exp() holds.
+TEST(GatedSums, KeepTheirDigitsWhateverTheGates) {
+  OperationSizes sizes;
+  sizes.heads = sizes.kv_heads = 4;
+  sizes.length = 300;
+  OperationInput in = gated(sizes);
+  for (const float spread : {0.1F, 30.0F, 300.0F}) {
+    in.weights["rfa.gate.b"] = Tensor::from({4}, {-60, -1, 3, 70});
+    in.weights["rfa.gate.w"] = random_tensor({4, sizes.model}, 5, static_cast<double>(spread));
+    const OperationResult blocks = evaluate(in, cpu_backend(), {}, Stop());
+    const OperationResult whole = evaluate(in, cpu_backend(), kReport, Stop());
+    for (const float x : whole.attention) ASSERT_TRUE(std::isfinite(x));
+    // A row's weights may be large and of both signs where few keys are left.
+    EXPECT_TRUE(close(blocks.output.value(), whole.output.value(), 1e-3)) << spread;
+  }
+}
+
+TEST(GatedSums, LongTextsStayFinite) {
+  OperationSizes sizes;
+  sizes.heads = sizes.kv_heads = 2;
+  sizes.length = 5000;
+  OperationInput in = gated(sizes);
+  in.weights["rfa.gate.b"] = Tensor::from({2}, {-2, 4});
+  const OperationResult result =
+      evaluate(in, cpu_backend(), {.output = true, .log_sum_exp = true}, Stop());
+  for (const float x : result.output.value()) ASSERT_TRUE(std::isfinite(x));
+  const Recurrence expected = by_steps(in);
+  EXPECT_TRUE(close(result.output.value(), expected.output, 1e-3));
+  EXPECT_TRUE(close(result.extra.at("state"), expected.state, 1e-5));
+}
+
+// Over several blocks, where those of short cases are one.
+TEST(GatedSums, GradientsGoThroughBlocks) {
+  OperationSizes sizes;
+  sizes.length = 90;
+  OperationInput in = gated(sizes);
+  in.weights["rfa.gate.b"] = Tensor::from({2}, {-1, 0});
+  std::vector<Var*> wanted = {
+      &in.weights["rfa.gate.b"], &in.weights["rfa.gate.w"], &in.q, &in.k, &in.v, &in.x};
+  for (Var* var : wanted) *var = Var::parameter(var->value().copy());
+  const Tensor by = random_tensor({2, 90, 3}, 7);
+  const auto gradients = [&](const Wanted& how) {
+    for (Var* var : wanted) var->clear_gradient();
+    backward(sum(multiply(evaluate(in, cpu_backend(), how, Stop()).output, by)));
+    std::vector<Tensor> result;
+    for (Var* var : wanted) result.push_back(var->gradient().copy());
+    return result;
+  };
+  const std::vector<Tensor> blocks = gradients({}), whole = gradients(kReport);
+  for (std::size_t n = 0; n < wanted.size(); ++n) {
+    double largest = 0;
+    for (const float x : whole[n]) largest = std::max(largest, std::abs(static_cast<double>(x)));
+    ASSERT_GT(largest, 0) << n;
+    for (Index i = 0; i < whole[n].size(); ++i) {
+      const double difference = std::abs(static_cast<double>(blocks[n][i]) - whole[n][i]);
+      ASSERT_TRUE(difference <= 1e-3 * largest) << n << " " << i << ": " << difference;
+    }
+  }
+}
+
+TEST(GatedSums, RefuseWhatTheyCannotDo) {
+  OperationInput in = gated({});
+  in.x = Var();
+  EXPECT_THROW(evaluate(in, cpu_backend(), {}, Stop()), InputError);
+  in = gated({});
+  in.causal = false;
+  EXPECT_THROW(evaluate(in, cpu_backend(), {}, Stop()), InputError);
+  in = gated({});
+  in.y = in.x;
+  EXPECT_THROW(evaluate(in, cpu_backend(), {}, Stop()), InputError);
+}
+
+// Turned by hand: the pairs (2t, 2t + 1) of row i by i · 10000^(-2t/d).
+Tensor turned(const Tensor& x) {
+  Tensor result(x.shape());
+  for (Index a = 0; a < x.dim(0); ++a) {
+    for (Index i = 0; i < x.dim(1); ++i) {
+      for (Index t = 0; 2 * t < x.dim(2); ++t) {
+        const double angle =
+            static_cast<double>(i) *
+            std::pow(10000.0, -2.0 * static_cast<double>(t) / static_cast<double>(x.dim(2)));
+        const double p = x(a, i, 2 * t), q = x(a, i, 2 * t + 1);
+        result(a, i, 2 * t) = static_cast<float>(p * std::cos(angle) - q * std::sin(angle));
+        result(a, i, 2 * t + 1) = static_cast<float>(p * std::sin(angle) + q * std::cos(angle));
+      }
+    }
+  }
+  return result;
+}
+
+TEST(Features, AreOfTurnedQueriesAndKeys) {
+  for (const Json& json : {Json{{"type", "linear"}}, Json{{"type", "rfa"}, {"features", 8}},
+                           Json{{"type", "rfa"}, {"features", 8}, {"gate", true}},
+                           Json{{"type", "performer"}, {"features", 8}},
+                           Json{{"type", "performer"}, {"features", 8}, {"kind", "trig"}}}) {
+    SCOPED_TRACE(json.dump());
+    OperationInput in = operation(json, {}, true);
+    OperationInput by_hand = in;
+    by_hand.q = turned(in.q.value());
+    by_hand.k = turned(in.k.value());
+    in.encoding = encoding_from_json({{"type", "rope"}}, "position");
+    const OperationResult got = evaluate(in, cpu_backend(), kReport, Stop());
+    const OperationResult expected = evaluate(by_hand, cpu_backend(), kReport, Stop());
+    EXPECT_TRUE(close(got.attention, expected.attention, 1e-4));
+    EXPECT_TRUE(close(got.output.value(), expected.output.value(), 1e-4));
+    for (const auto& [name, tensor] : expected.extra) {
+      EXPECT_TRUE(close(got.extra.at(name), tensor, 1e-4)) << name;
+    }
+    const OperationResult plain =
+        evaluate(operation(json, {}, true), cpu_backend(), kReport, Stop());
+    EXPECT_FALSE(close(got.attention, plain.attention, 1e-2));
+  }
+}
+
+using Feature = std::function<std::vector<double>(const OperationInput&, Index a, const float* x)>;
+
+// exp(±|x|²/2) ... of x d_k^(-1/4), with the angles or exponents w·x.
+std::vector<double> performer(const OperationInput& in, Index a, const float* x, bool positive) {
+  const Tensor& w = in.weights.at("performer.w").value();
+  const Index count = w.dim(1), size = w.dim(2);
+  const double shrink = std::pow(static_cast<double>(size), -0.25);
+  double half = 0;
+  for (Index n = 0; n < size; ++n) half += x[n] * shrink * x[n] * shrink / 2;
+  std::vector<double> first, second;
+  const double factor = 1 / std::sqrt(static_cast<double>(count));
+  for (Index t = 0; t < count; ++t) {
+    double product = 0;
+    for (Index n = 0; n < size; ++n) product += w(a, t, n) * x[n] * shrink;
+    first.push_back(factor *
+                    (positive ? std::exp(product - half) : std::exp(half) * std::sin(product)));
+    if (!positive) second.push_back(factor * std::exp(half) * std::cos(product));
+  }
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+TEST(Features, ReportTheirState) {
+  const Feature elu = [](const OperationInput& in, Index, const float* x) {
+    std::vector<double> result;
+    for (Index n = 0; n < in.k.dim(2); ++n) {
+      result.push_back(x[n] > 0 ? x[n] + 1.0 : std::exp(static_cast<double>(x[n])));
+    }
+    return result;
+  };
+  const std::vector<std::pair<Json, Feature>> cases = {
+      {{{"type", "linear"}}, elu},
+      {{{"type", "rfa"}, {"features", 8}}, waves},
+      {{{"type", "performer"}, {"features", 8}},
+       [](const OperationInput& in, Index a, const float* x) { return performer(in, a, x, true); }},
+      {{{"type", "performer"}, {"features", 8}, {"kind", "trig"}},
+       [](const OperationInput& in, Index a, const float* x) {
+         return performer(in, a, x, false);
+       }}};
+  OperationSizes sizes;
+  sizes.batch = 2;
+  sizes.heads = 4;
+  for (const auto& [json, feature] : cases) {
+    for (const bool causal : {false, true}) {
+      SCOPED_TRACE(json.dump());
+      const OperationInput in = operation(json, sizes, causal);
+      const Tensor state = evaluate(in, cpu_backend(), kReport, Stop()).extra.at("state");
+      const Index keys = sizes.length, d_k = sizes.key, d_v = sizes.value;
+      Tensor expected = Tensor::zeros(state.shape());
+      ASSERT_EQ(state.dim(0), 4);
+      ASSERT_EQ(state.dim(2), d_v);
+      for (Index a = 0; a < 4; ++a) {
+        for (Index j = 0; j < keys; ++j) {
+          const auto phi = feature(in, a, in.k.value().data() + (a / 2 * keys + j) * d_k);
+          ASSERT_EQ(static_cast<Index>(phi.size()), state.dim(1));
+          for (Index t = 0; t < state.dim(1); ++t) {
+            for (Index c = 0; c < d_v; ++c) {
+              expected(a, t, c) +=
+                  static_cast<float>(phi[static_cast<std::size_t>(t)] * in.v.value()(a / 2, j, c));
+            }
+          }
+        }
+      }
+      EXPECT_TRUE(close(state, expected, 1e-5));
+    }
+  }
+}
+
+TEST(Features, LeaveOutAStateBeyondFloat32) {
+  OperationInput in =
+      operation({{"type", "performer"}, {"features", 8}, {"kind", "trig"}}, {}, true);
+  in.k = random_tensor(in.k.shape(), 3, 30);
+  const OperationResult result = evaluate(in, cpu_backend(), kReport, Stop());
+  EXPECT_FALSE(result.extra.contains("state"));
+  ASSERT_EQ(result.remarks.size(), 1u);
+  EXPECT_TRUE(result.remarks[0].starts_with("state: "));
+}
+
+// Training needs none of it.
+TEST(Features, ReportNothingUnasked) {
+  for (const OperationInput& in : {gated({}), operation({{"type", "linear"}}, {}, true)}) {
+    EXPECT_TRUE(evaluate(in, cpu_backend(), {}, Stop()).extra.empty());
+  }
+}
+
+// Rows of w within a block of d_k are orthogonal, and their lengths vary as those drawn freely.
+TEST(Features, DrawnDirectionsAreOrthogonal) {
+  constexpr Index kSize = 6, kCount = 6;
+  const auto exponents = [&](bool orthogonal) {
+    // With k = d_k^(1/4) e_n, log φ_t = w_tn - 1/2 - log √m: the state of v = 1 at a single key.
+    Tensor w({kCount, kSize});
+    for (Index n = 0; n < kSize; ++n) {
+      OperationInput in;
+      in.heads = in.kv_heads = 1;
+      in.q = random_tensor({1, 1, kSize}, 1);
+      Tensor k = Tensor::zeros({1, 1, kSize});
+      k[n] = static_cast<float>(std::pow(static_cast<double>(kSize), 0.25));
+      in.k = k;
+      in.v = Tensor::full({1, 1, 1}, 1);
+      in.variant = variant_from_json(
+          {{"type", "performer"}, {"features", kCount}, {"orthogonal", orthogonal}}, "variant");
+      const Tensor state = evaluate(in, cpu_backend(), kReport, Stop()).extra.at("state");
+      for (Index t = 0; t < kCount; ++t) {
+        w(t, n) =
+            static_cast<float>(std::log(state[t] * std::sqrt(static_cast<double>(kCount))) + 0.5);
+      }
+    }
+    return w;
+  };
+  const auto product = [](const Tensor& w, Index s, Index t) {
+    double sum = 0;
+    for (Index n = 0; n < kSize; ++n) sum += w(s, n) * w(t, n);
+    return sum;
+  };
+  const Tensor w = exponents(true), free = exponents(false);
+  double largest = 0;
+  for (Index s = 0; s < kCount; ++s) {
+    EXPECT_GT(product(w, s, s), 0.1);
+    for (Index t = 0; t < s; ++t) {
+      EXPECT_NEAR(product(w, s, t), 0, 1e-3);
+      largest = std::max(largest, std::abs(product(free, s, t)));
+    }
+  }
+  EXPECT_GT(largest, 0.1);
+  // The first row keeps the direction that was drawn.
+  EXPECT_GT(product(w, 0, 0), 0);
+  double along = 0;
+  for (Index n = 0; n < kSize; ++n) along += w(0, n) * free(0, n);
+  EXPECT_NEAR(along, std::sqrt(product(w, 0, 0) * product(free, 0, 0)), 1e-3);
+}
+
+}  // namespace
+}  // namespace attnscope

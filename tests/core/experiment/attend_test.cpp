@@ -1,0 +1,367 @@
+#include "core/experiment/attend.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "core/base/error.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using testing::random_tensor;
+
+SafetensorsFile heads_form(Index queries = 6, Index keys = 6) {
+  SafetensorsFile file;
+  file.tensors["q"] = stored(random_tensor({2, queries, 4}, 1));
+  file.tensors["k"] = stored(random_tensor({2, keys, 4}, 2));
+  file.tensors["v"] = stored(random_tensor({2, keys, 3}, 3));
+  return file;
+}
+
+SafetensorsFile input_form() {
+  SafetensorsFile file;
+  file.tensors["x"] = stored(random_tensor({6, 8}, 1));
+  file.tensors["wq"] = stored(random_tensor({8, 8}, 2));
+  file.tensors["wk"] = stored(random_tensor({8, 8}, 3));
+  file.tensors["wv"] = stored(random_tensor({8, 6}, 4));
+  return file;
+}
+
+Attended run(const SafetensorsFile& file, const std::string& spec, bool terms = false) {
+  return attend(file, spec, terms, cpu_backend(), Stop());
+}
+
+std::string refusal_of(const SafetensorsFile& file, const std::string& spec, bool terms = false) {
+  try {
+    run(file, spec, terms);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+// Every number the same, in eight bytes each where they are F64; zeros otherwise.
+StoredTensor numbers_of(DType dtype, Shape shape, double number) {
+  const Index count = element_count(shape);
+  const auto bytes = std::make_shared<ByteTensor>(ByteTensor::zeros({count * byte_size(dtype)}));
+  for (Index i = 0; dtype == DType::F64 && i < count; ++i) {
+    std::memcpy(bytes->data() + 8 * i, &number, 8);
+  }
+  return {dtype, std::move(shape), bytes->data(), bytes};
+}
+
+const std::string kFull = R"({"variant": {"type": "full"}})";
+const std::string kFullOfX = R"({"variant": {"type": "full"}, "heads": 2})";
+
+TEST(Attend, RefusesSpecs) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"", "spec: "},
+      {"[]", "spec: "},
+      {"{}", "spec: variant: "},
+      {R"({"variant": "full"})", "variant: "},
+      {R"({"variant": {}})", "variant.type: "},
+      {R"({"variant": {"type": "fulll"}})", "variant.type: "},
+      {R"({"variant": {"type": "full", "score": "cosine"}})", "variant.score: "},
+      {R"({"variant": {"type": "local"}})", "variant.window: "},
+      {R"({"variant": {"type": "local", "window": 2, "dilation": 0}})", "variant.dilation: "},
+      {R"({"variant": {"type": "full"}, "variant": {"type": "full"}})", "spec: "},
+      {R"({"variant": {"type": "full"}, "position": {"type": "ropes"}})", "position.type: "},
+      {R"({"variant": {"type": "full"}, "position": null})", "position: "},
+      {R"({"variant": {"type": "full"}, "causal": 1})", "spec: causal: "},
+      {R"({"variant": {"type": "full"}, "scale": "1"})", "spec: scale: "},
+      {R"({"variant": {"type": "full"}, "scale": 1e300})", "spec: scale: "},
+      {R"({"variant": {"type": "full"}, "scale": 1e999})", "spec: "},
+      {R"({"variant": {"type": "full"}, "layer": -1})", "spec: layer: "},
+      {R"({"variant": {"type": "full"}, "heads": 0})", "spec: heads: "},
+      {R"({"variant": {"type": "full"}, "heads": 3})", "heads: "},
+      {R"({"variant": {"type": "full"}, "masks": 3})", "spec: "},
+  };
+  for (const auto& [spec, begins] : cases) {
+    const std::string reason = refusal_of(heads_form(), spec);
+    EXPECT_TRUE(reason.starts_with(begins)) << spec << ": " << reason;
+    EXPECT_EQ(reason.find('\n'), std::string::npos);
+  }
+  EXPECT_THROW(attend(heads_form(), std::nullopt, false, cpu_backend(), Stop()), InputError);
+}
+
+TEST(Attend, TakesTheSpecOfTheMetadata) {
+  SafetensorsFile file = heads_form();
+  file.metadata["spec"] = kFull;
+  EXPECT_NO_THROW(attend(file, std::nullopt, false, cpu_backend(), Stop()));
+  file.metadata["spec"] = "{";
+  EXPECT_THROW(attend(file, std::nullopt, false, cpu_backend(), Stop()), InputError);
+  EXPECT_NO_THROW(run(file, kFull));
+}
+
+TEST(Attend, RefusesTensors) {
+  struct Case {
+    const char* name;
+    StoredTensor tensor;
+    const char* begins;
+  };
+  Tensor infinite = random_tensor({2, 6, 4}, 1);
+  infinite[7] = std::numeric_limits<float>::infinity();
+  const Case cases[] = {
+      {"q", stored(ByteTensor::zeros({2, 6, 4})), "q: expected dtype F32, found U8"},
+      {"q", stored(random_tensor({2, 6, 4}, 1), DType::F16), "q: expected dtype F32, found F16"},
+      {"q", stored(infinite), "q: expected finite numbers, found inf as number 7"},
+      {"q", stored(random_tensor({6, 4}, 1)), "q: expected shape"},
+      {"q", stored(random_tensor({2, 6, 5}, 1)), "k: expected shape [2, at least 1, 5]"},
+      {"q", stored(random_tensor({3, 6, 4}, 1)), "k: expected shape [3, at least 1, 4]"},
+      {"q", stored(Tensor({2, 0, 4})), "q: expected shape"},
+      {"v", stored(random_tensor({2, 5, 3}, 1)), "v: expected shape [2, 6, at least 1]"},
+      {"v", stored(Tensor({2, 6, 0})), "v: expected shape"},
+      {"q", numbers_of(DType::F64, {2, 6, 4}, 1e300),
+       "q: expected finite numbers within the range of float32"},
+      {"q", numbers_of(DType::F64, {2, 6, 4}, std::nan("")),
+       "q: expected finite numbers, found nan as number 0"},
+      {"q", numbers_of(DType::I16, {2, 6, 4}, 0), "q: expected dtype F32, found I16"},
+      {"x", stored(random_tensor({6, 8}, 1)), "x: expected either"},
+      {"wq", stored(random_tensor({8, 8}, 1)), "wq: expected either"},
+      {"y", stored(random_tensor({6, 8}, 1)), "y: expected either"},
+  };
+  for (const Case& c : cases) {
+    SafetensorsFile file = heads_form();
+    file.tensors[c.name] = c.tensor;
+    const std::string reason = refusal_of(file, kFull);
+    EXPECT_TRUE(reason.starts_with(c.begins)) << c.begins << ": " << reason;
+  }
+  for (const char* name : {"q", "k", "v"}) {
+    SafetensorsFile file = heads_form();
+    file.tensors.erase(name);
+    EXPECT_EQ(refusal_of(file, kFull), std::string(name) + ": missing");
+  }
+  EXPECT_TRUE(refusal_of(heads_form(6, 7), R"({"variant": {"type": "local", "window": 1}})")
+                  .starts_with("k: "));
+  EXPECT_EQ(refusal_of(heads_form(6, 7), kFull), "accepted");
+}
+
+TEST(Attend, TakesWiderNumbers) {
+  SafetensorsFile wide = heads_form(), narrow = heads_form();
+  wide.tensors["q"] = numbers_of(DType::F64, {2, 6, 4}, 0.125);
+  narrow.tensors["q"] = stored(Tensor::full({2, 6, 4}, 0.125f));
+  EXPECT_TRUE(testing::close(run(wide, kFull).out.tensors.at("attention").floats(),
+                             run(narrow, kFull).out.tensors.at("attention").floats(), 0));
+}
+
+TEST(Attend, IgnoresTensorsThatItDoesNotUse) {
+  SafetensorsFile file = heads_form();
+  for (const DType dtype :
+       {DType::I8, DType::I16, DType::U16, DType::U32, DType::U64, DType::F8E4M3, DType::F8E5M2}) {
+    file.tensors[std::string(to_string(dtype))] = numbers_of(dtype, {3}, 0);
+  }
+  EXPECT_EQ(refusal_of(file, kFull), "accepted");
+}
+
+TEST(Attend, NamesWhatIsWrong) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"variant": {"type": "local", "window": 1000000000000}})",
+       "variant.window: expected an integer from 0 to 2147483647, found 1000000000000"},
+      {R"({"variant": {"type": "lsh", "buckets": 2, "rounds": 1, "seed": 18446744073709551616}})",
+       "variant.seed: expected an integer from 0 to 9007199254740991, found "
+       "1.8446744073709552e+19"},
+      {R"({"variant": {"type": "hopfield", "steps": 2147483647}})",
+       "variant.steps: expected an integer from 1 to 10000, found 2147483647"},
+      {R"({"variant": {"type": "sinkhorn", "block": 2, "iterations": 10001}})",
+       "variant.iterations: expected an integer from 1 to 10000, found 10001"},
+      {R"({"variant": {"type": "full"}, "scale": 1e300})",
+       "spec: scale: expected a number from -3.40282346638529e+38 to 3.40282346638529e+38, found "
+       "1e+300"},
+      {R"({"variant": {"type": "full"}, "extra": 1})",
+       "spec: \"extra\" is no known key; expected one of causal, heads, layer, position, scale, "
+       "variant"},
+  };
+  for (const auto& [spec, reason] : cases) EXPECT_EQ(refusal_of(heads_form(), spec), reason);
+  SafetensorsFile odd = input_form();
+  odd.tensors["x"] = stored(random_tensor({6, 7}, 1));
+  EXPECT_EQ(refusal_of(odd, R"({"variant": {"type": "full"}, "heads": 2,
+                                "position": {"type": "sinusoidal"}})"),
+            "x: expected an even size d for sine and cosine, found 7");
+  SafetensorsFile without = input_form();
+  without.tensors.erase("x");
+  EXPECT_EQ(refusal_of(without, kFullOfX), "x: missing");
+}
+
+TEST(Attend, RefusesTheInputForm) {
+  struct Case {
+    const char* name;
+    Shape shape;  // empty: the tensor is missing
+    const char* begins;
+  };
+  const Case cases[] = {{"wq", {}, "wq: missing"},
+                        {"wk", {}, "wk: missing"},
+                        {"wv", {}, "wv: missing"},
+                        {"wq", {7, 8}, "wq: expected shape [8, at least 1]"},
+                        {"wq", {8, 7}, "heads: expected a divisor of the 7 columns of wq"},
+                        {"wk", {8, 6}, "wk: expected shape [8, 8]"},
+                        {"wv", {8, 5}, "heads: expected a divisor of the 5 columns of wv"},
+                        {"x", {6}, "x: expected shape"},
+                        {"y", {6, 7}, "y: expected shape [at least 1, 8]"}};
+  for (const Case& c : cases) {
+    SafetensorsFile file = input_form();
+    file.tensors.erase(c.name);
+    if (!c.shape.empty()) file.tensors[c.name] = stored(random_tensor(c.shape, 1));
+    const std::string reason = refusal_of(file, kFullOfX);
+    EXPECT_TRUE(reason.starts_with(c.begins)) << c.begins << ": " << reason;
+  }
+  EXPECT_TRUE(refusal_of(input_form(), kFull).starts_with("heads: missing"));
+  SafetensorsFile cross = input_form();
+  cross.tensors["y"] = stored(random_tensor({6, 8}, 9));
+  EXPECT_EQ(refusal_of(cross, kFullOfX), "accepted");
+  EXPECT_TRUE(refusal_of(cross, R"({"variant": {"type": "block_local", "block": 2}, "heads": 2})")
+                  .starts_with("y: "));
+}
+
+TEST(Attend, RefusesWeights) {
+  const auto with = [](const char* name, const StoredTensor& tensor) {
+    SafetensorsFile file = heads_form();
+    file.tensors[name] = tensor;
+    return file;
+  };
+  const std::string custom = R"({"variant": {"type": "custom"}})";
+  EXPECT_EQ(refusal_of(with("pattern.mask", stored(random_tensor({6, 6}, 1))), custom),
+            "pattern.mask: expected dtype U8, found F32");
+  EXPECT_TRUE(refusal_of(with("pattern.mask", stored(ByteTensor::zeros({6, 7}))), custom)
+                  .starts_with("pattern.mask: expected shape [6, 6] or [2, 6, 6], found [6, 7]"));
+  const std::string bias =
+      R"({"variant": {"type": "full"}, "position": {"type": "relative_bias", "clip": 3}})";
+  EXPECT_TRUE(refusal_of(with("pos.bias", stored(random_tensor({2, 6}, 1))), bias)
+                  .starts_with("pos.bias: expected shape [2, 7], found [2, 6]"));
+  EXPECT_TRUE(refusal_of(heads_form(), bias).starts_with("pos.bias: missing"));
+  EXPECT_TRUE(refusal_of(heads_form(), R"({"variant": {"type": "segment_memory"}})")
+                  .starts_with("mem.k: missing"));
+  const std::string shaw =
+      R"({"variant": {"type": "full"}, "position": {"type": "shaw", "clip": 1}})";
+  EXPECT_TRUE(refusal_of(heads_form(), shaw).starts_with("pos.key: missing"));
+  EXPECT_EQ(refusal_of(with("pos.value", stored(random_tensor({3, 3}, 1))), shaw), "accepted");
+  // What the operation does not use is not even looked at.
+  EXPECT_EQ(refusal_of(with("pos.bias", stored(ByteTensor::zeros({1}))), kFull), "accepted");
+}
+
+TEST(Attend, EmptyMemoriesAreFine) {
+  SafetensorsFile file = heads_form();
+  for (const char* name : {"mem.k", "old.k"}) file.tensors[name] = stored(Tensor({2, 0, 4}));
+  for (const char* name : {"mem.v", "old.v"}) file.tensors[name] = stored(Tensor({2, 0, 3}));
+  file.tensors["comp.usage"] = stored(Tensor({2, 0}));
+  file.tensors["memorizing.gate"] = stored(random_tensor({2}, 1));
+  const SafetensorsFile plain =
+      run(heads_form(), R"({"variant": {"type": "full"}, "causal": true})").out;
+  for (const char* variant :
+       {R"({"variant": {"type": "segment_memory"}})",
+        R"({"variant": {"type": "compressive", "rate": 2}})",
+        R"({"variant": {"type": "compressive", "rate": 2, "function": "max"}})",
+        R"({"variant": {"type": "compressive", "rate": 2, "function": "most_used"}})"}) {
+    const SafetensorsFile out = run(file, variant).out;
+    EXPECT_TRUE(testing::close(out.tensors.at("attention").floats(),
+                               plain.tensors.at("attention").floats()))
+        << variant;
+  }
+  EXPECT_TRUE(refusal_of(file, R"({"variant": {"type": "memorizing", "top": 1}})")
+                  .starts_with("variant.top: "));
+}
+
+TEST(Attend, MemoryMayComeAsInput) {
+  SafetensorsFile file = input_form();
+  const std::string spec = R"({"variant": {"type": "segment_memory"}, "heads": 2})";
+  file.tensors["mem.x"] = stored(random_tensor({3, 8}, 5));
+  EXPECT_EQ(run(file, spec).out.tensors.at("attention").shape, (Shape{2, 6, 9}));
+  file.tensors["mem.x"] = stored(random_tensor({3, 7}, 5));
+  EXPECT_TRUE(refusal_of(file, spec).starts_with("mem.x: "));
+  file.tensors["mem.x"] = stored(Tensor({0, 8}));
+  EXPECT_EQ(run(file, spec).out.tensors.at("attention").shape, (Shape{2, 6, 6}));
+}
+
+TEST(Attend, TensorsDecideWhetherSpansAreDynamic) {
+  const std::string spec = R"({"variant": {"type": "adaptive_span", "span": 4, "ramp": 2},
+                               "heads": 2})";
+  SafetensorsFile fixed = input_form(), dynamic = input_form(), both = input_form();
+  fixed.tensors["span.z"] = stored(Tensor::full({2}, 1));
+  dynamic.tensors["span.v"] = stored(random_tensor({2, 8}, 5));
+  dynamic.tensors["span.b"] = stored(random_tensor({2}, 6));
+  both.tensors = dynamic.tensors;
+  both.tensors["span.z"] = fixed.tensors["span.z"];
+  const auto attention = [](const SafetensorsFile& file, const std::string& of) {
+    return run(file, of).out.tensors.at("attention").floats();
+  };
+  const std::string asked =
+      R"({"variant": {"type": "adaptive_span", "span": 4, "ramp": 2, "dynamic": true},
+          "heads": 2})";
+  EXPECT_FALSE(testing::close(attention(fixed, spec), attention(dynamic, spec), 1e-3));
+  EXPECT_TRUE(testing::close(attention(dynamic, spec), attention(dynamic, asked), 0));
+  EXPECT_TRUE(testing::close(attention(fixed, spec), attention(fixed, asked), 0));
+  EXPECT_TRUE(testing::close(attention(both, spec), attention(fixed, spec), 0));
+  EXPECT_TRUE(testing::close(attention(both, asked), attention(dynamic, spec), 0));
+  EXPECT_TRUE(refusal_of(input_form(), spec).starts_with("span.z: missing"));
+  EXPECT_TRUE(refusal_of(input_form(), asked).starts_with("span.v: missing"));
+  dynamic.tensors.erase("span.b");
+  EXPECT_TRUE(refusal_of(dynamic, spec).starts_with("span.b: missing"));
+}
+
+TEST(Attend, ReportsTheStateOfFeatures) {
+  const SafetensorsFile out = run(heads_form(), R"({"variant": {"type": "linear"}})").out;
+  EXPECT_EQ(out.tensors.at("state").shape, (Shape{2, 4, 3}));
+  EXPECT_EQ(run(heads_form(),
+                R"({"variant": {"type": "rfa", "features": 5}, "position": {"type": "rope"}})")
+                .out.tensors.at("state")
+                .shape,
+            (Shape{2, 10, 3}));
+}
+
+TEST(Attend, GatesNeedTheInput) {
+  const std::string spec =
+      R"({"variant": {"type": "rfa", "features": 5, "gate": true}, "causal": true, "heads": 2})";
+  EXPECT_TRUE(refusal_of(heads_form(), spec).starts_with("x: missing"));
+  SafetensorsFile file = input_form();
+  EXPECT_TRUE(refusal_of(file, spec).starts_with("rfa.gate.w: missing"));
+  file.tensors["rfa.gate.w"] = stored(random_tensor({2, 8}, 5));
+  file.tensors["rfa.gate.b"] = stored(random_tensor({2}, 6));
+  EXPECT_EQ(refusal_of(file, spec), "accepted");
+  EXPECT_TRUE(
+      refusal_of(file, R"({"variant": {"type": "rfa", "features": 5, "gate": true}, "heads": 2})")
+          .starts_with("variant.gate: "));
+}
+
+// Queries that serve as keys have their terms, too.
+TEST(Attend, SharedQueriesHaveTerms) {
+  SafetensorsFile file = input_form();
+  file.tensors.erase("wk");
+  const SafetensorsFile out =
+      run(file, R"({"variant": {"type": "routing", "clusters": 2, "shared": true}, "heads": 2,
+                    "position": {"type": "sinusoidal"}})",
+          true)
+          .out;
+  Tensor sum = Tensor::zeros({2, 6, 6});
+  for (const char* term : {"term.content", "term.content_position", "term.position_content",
+                           "term.position_position"}) {
+    const Tensor cells = out.tensors.at(term).floats();
+    for (Index i = 0; i < sum.size(); ++i) sum[i] += cells[i];
+  }
+  EXPECT_TRUE(testing::close(sum, out.tensors.at("scores").floats()));
+}
+
+TEST(Attend, RefusesTermsWhereThereAreNone) {
+  EXPECT_TRUE(refusal_of(heads_form(), R"({"variant": {"type": "linear"}})", true)
+                  .starts_with("--terms: "));
+  EXPECT_TRUE(run(heads_form(), kFull, true).out.tensors.contains("term.content"));
+}
+
+TEST(Attend, NumbersBeyondFloat32AreNeverNan) {
+  SafetensorsFile file = heads_form();
+  file.tensors["q"] = stored(Tensor::full({2, 6, 4}, 3e38f));
+  file.tensors["k"] = stored(Tensor::full({2, 6, 4}, 3e38f));
+  try {
+    for (const auto& [name, tensor] : run(file, kFull).out.tensors) {
+      if (tensor.dtype != DType::F32) continue;
+      for (const float x : tensor.floats()) ASSERT_TRUE(std::isfinite(x)) << name;
+    }
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("beyond"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace attnscope

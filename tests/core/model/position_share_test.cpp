@@ -1,0 +1,38 @@
+#include "core/model/position_share.h"
+
+#include <gtest/gtest.h>
+
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_reduce.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using testing::close;
+using testing::random_tensor;
+
+TEST(PositionShare, SharesAddUpToTheNorm) {
+  const Tensor content = random_tensor({5, 6}, 1), place = random_tensor({5, 6}, 2);
+  const Tensor gain = random_tensor({6}, 3), none = Tensor::zeros({6});
+  const Tensor x = add(Var(content), Var(place)).value();
+  const auto sum = [&](Norm norm) {
+    return add(Var(normed_share(content, x, gain, norm, 1e-5)),
+               Var(normed_share(place, x, gain, norm, 1e-5)))
+        .value();
+  };
+  EXPECT_TRUE(close(sum(Norm::RmsNorm), rms_norm(Var(x), Var(gain), 1e-5).value(), 1e-5));
+  EXPECT_TRUE(
+      close(sum(Norm::LayerNorm), layer_norm(Var(x), Var(gain), Var(none), 1e-5).value(), 1e-5));
+}
+
+TEST(PositionShare, IsLinearInThePlaceAlone) {
+  const Tensor x = random_tensor({3, 4}, 1), place = random_tensor({3, 4}, 2);
+  const Tensor gain = random_tensor({4}, 3);
+  const Tensor once = normed_share(place, x, gain, Norm::LayerNorm, 1e-5);
+  const Tensor twice = normed_share(scale(Var(place), 2).value(), x, gain, Norm::LayerNorm, 1e-5);
+  EXPECT_TRUE(close(twice, scale(Var(once), 2).value(), 1e-6));
+}
+
+}  // namespace
+}  // namespace attnscope

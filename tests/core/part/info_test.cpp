@@ -1,0 +1,162 @@
+#include "core/part/info.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "core/attention/variant.h"
+#include "core/base/error.h"
+
+namespace attnscope {
+namespace {
+
+std::string message(const Info& info, const Dimensions& dimensions, const NamedVars& weights,
+                    bool state_required = false) {
+  try {
+    check_weights(info, default_values(info.parameters), dimensions, weights, state_required);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+Info two_weights() {
+  Info info;
+  info.weights = {{.name = "a",
+                   .shape = [](const Dimensions& n, const Values&) -> Shape {
+                     return {n.heads, n.inner};
+                   }},
+                  {.name = "b",
+                   .shape = [](const Dimensions& n, const Values&) -> Shape { return {n.inner}; }}};
+  return info;
+}
+
+TEST(CheckWeights, BindsFreeSizes) {
+  const Info info = two_weights();
+  const Dimensions free = free_dimensions(2, 2, 4, 3);
+  EXPECT_EQ(message(info, free, {{"a", Tensor({2, 5})}, {"b", Tensor({5})}}), "accepted");
+  EXPECT_EQ(message(info, free, {{"a", Tensor({2, 5})}, {"b", Tensor({4})}}),
+            "b: expected shape [5], found [4]");
+  EXPECT_EQ(message(info, free, {{"a", Tensor({3, 5})}, {"b", Tensor({5})}}),
+            "a: expected shape [2, at least 1], found [3, 5]");
+  EXPECT_EQ(message(info, free, {{"a", Tensor({2, 0})}, {"b", Tensor({0})}}),
+            "a: expected shape [2, at least 1], found [2, 0]");
+  EXPECT_EQ(message(info, free, {{"a", Tensor({10})}, {"b", Tensor({5})}}),
+            "a: expected shape [2, at least 1], found [10]");
+  EXPECT_EQ(message(info, free, {{"a", Tensor({2, 5})}}), "b: missing, expected shape [5]");
+}
+
+TEST(CheckWeights, StatesAndOptionalOnes) {
+  Info info = two_weights();
+  info.weights.pop_back();
+  info.weights[0].optional = true;
+  EXPECT_EQ(message(info, free_dimensions(2, 2, 4, 3), {}), "accepted");
+  info.weights[0].state = true;
+  EXPECT_EQ(message(info, free_dimensions(2, 2, 4, 3), {}), "accepted");
+  EXPECT_NE(message(info, free_dimensions(2, 2, 4, 3), {}, true), "accepted");
+  info.weights[0].used = [](const Values&) { return false; };
+  EXPECT_EQ(message(info, free_dimensions(2, 2, 4, 3), {}, true), "accepted");
+}
+
+TEST(CheckWeights, MemoriesMayBeEmpty) {
+  const Info& info = variant("segment_memory");
+  const Dimensions free = free_dimensions(2, 2, 4, 3);
+  EXPECT_EQ(message(info, free, {{"mem.k", Tensor({2, 0, 4})}, {"mem.v", Tensor({2, 0, 3})}}, true),
+            "accepted");
+  EXPECT_EQ(message(info, free, {{"mem.k", Tensor({2, 3, 4})}, {"mem.v", Tensor({2, 0, 3})}}, true),
+            "mem.v: expected shape [2, 3, 3], found [2, 0, 3]");
+}
+
+TEST(CheckWeights, AMaskMayBeOfEachHead) {
+  const Info& info = variant("custom");
+  Dimensions exact = free_dimensions(2, 2, 4, 3);
+  exact.queries = 3;
+  exact.keys = 5;
+  EXPECT_EQ(message(info, exact, {{"pattern.mask", Tensor({3, 5})}}), "accepted");
+  EXPECT_EQ(message(info, exact, {{"pattern.mask", Tensor({2, 3, 5})}}), "accepted");
+  EXPECT_EQ(message(info, exact, {{"pattern.mask", Tensor({3, 4})}}),
+            "pattern.mask: expected shape [3, 5] or [2, 3, 5], found [3, 4]");
+}
+
+void expect_complete_parameter(const Parameter& p) {
+  SCOPED_TRACE(p.key);
+  EXPECT_FALSE(p.key.empty());
+  EXPECT_FALSE(p.label.empty());
+  EXPECT_TRUE(p.help.ends_with('.'));
+  EXPECT_FALSE(p.required && p.optional);
+  EXPECT_NO_THROW(check_value(p, p.initial, "x"));
+  const bool number = p.kind == Parameter::Kind::Integer || p.kind == Parameter::Kind::Real;
+  if (number) {
+    EXPECT_LT(p.slider_least, p.slider_most);
+    EXPECT_GE(p.slider_least, p.least);
+    EXPECT_LE(p.slider_most, p.most);
+    EXPECT_TRUE(!p.slider_logarithmic || p.slider_least > 0);
+  }
+  EXPECT_EQ(p.kind == Parameter::Kind::Choice, !p.choices.empty());
+  EXPECT_TRUE(p.choices.empty() || p.initial == Value(p.choices.front()));
+}
+
+void expect_complete(const Info& info) {
+  SCOPED_TRACE(info.id);
+  for (const std::string* text : {&info.id, &info.label, &info.group, &info.equation, &info.summary,
+                                  &info.source, &info.cost}) {
+    EXPECT_FALSE(text->empty());
+  }
+  EXPECT_TRUE(info.summary.ends_with('.'));
+  EXPECT_GT(info.summary.size(), 100u);
+  EXPECT_NE(info.source.find("arXiv:"), std::string::npos);
+  std::set<std::string> names;
+  for (const Parameter& p : info.parameters) {
+    EXPECT_TRUE(names.insert(p.key).second) << p.key;
+    expect_complete_parameter(p);
+  }
+  Dimensions sizes{.model = 6, .heads = 2, .kv_heads = 2, .key = 4, .value = 3, .context = 16};
+  const Values values = default_values(info.parameters);
+  for (const WeightInfo& w : info.weights) {
+    SCOPED_TRACE(w.name);
+    EXPECT_TRUE(names.insert(w.name).second);
+    EXPECT_TRUE(w.help.ends_with('.'));
+    ASSERT_TRUE(w.shape != nullptr);
+    EXPECT_TRUE(w.optional || w.initial) << "a model could not be made";
+    if (!w.initial || !info.uses(w, values)) continue;
+    const Shape shape = w.shape(sizes, values);
+    const Tensor first = w.initial(shape, sizes, values, 7),
+                 again = w.initial(shape, sizes, values, 7);
+    EXPECT_EQ(first.shape(), shape);
+    EXPECT_TRUE(std::equal(first.begin(), first.end(), again.begin()));
+  }
+}
+
+TEST(Registries, AreComplete) {
+  std::set<std::string> ids;
+  for (const Variant& v : variants()) {
+    expect_complete(v);
+    EXPECT_TRUE(ids.insert(v.id).second) << v.id;
+    EXPECT_TRUE(v.pattern || v.evaluate) << v.id;
+  }
+  EXPECT_EQ(variants().front().id, "full");
+  ids.clear();
+  for (const Encoding& e : encodings()) {
+    expect_complete(e);
+    EXPECT_TRUE(ids.insert(e.id).second) << e.id;
+    EXPECT_FALSE(e.embed && e.apply) << e.id;
+  }
+  EXPECT_EQ(encodings().front().id, "none");
+}
+
+TEST(Registries, GroupsStandTogether) {
+  const auto expect_together = [](const auto& list) {
+    std::set<std::string> done;
+    std::string current;
+    for (const Info& info : list) {
+      if (info.group == current) continue;
+      EXPECT_TRUE(done.insert(info.group).second) << info.group;
+      current = info.group;
+    }
+  };
+  expect_together(variants());
+  expect_together(encodings());
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,120 @@
+// Patterns against sets of columns.
+#include "core/part/pattern.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "core/base/error.h"
+
+namespace attnscope {
+namespace {
+
+// Rule of each allowed column.
+using Columns = std::map<Index, int>;
+
+Columns columns_of(const Pattern& pattern, Index head, Index query) {
+  Columns columns;
+  std::int32_t begin = -1;
+  for (const Run& run : pattern.row(head, query)) {
+    EXPECT_LE(begin, run.begin) << "not sorted";
+    begin = run.begin;
+    EXPECT_GE(run.step, 1);
+    EXPECT_GT(run.count(), 0);
+    for (Index c = run.begin; c < run.end; c += run.step) {
+      EXPECT_TRUE(c >= 0 && c < pattern.keys());
+      EXPECT_TRUE(columns.emplace(c, run.rule).second) << "column " << c << " twice";
+    }
+  }
+  return columns;
+}
+
+TEST(Pattern, AgreesWithSetsForRandomRuns) {
+  std::mt19937 random(7);
+  const auto below = [&](Index n) {
+    return static_cast<Index>(random() % static_cast<unsigned>(n));
+  };
+  for (int round = 0; round < 300; ++round) {
+    const Index heads = 1 + below(3), queries = 1 + below(5), keys = 1 + below(60);
+    const bool stepped = round % 2 == 0;
+    PatternBuilder builder(heads, queries, keys, {"a", "b", "c"});
+    std::vector<Columns> expected;
+    for (Index row = 0; row < heads * queries; ++row) {
+      Columns columns;
+      const Index limit = below(4) == 0 ? below(keys + 1) : keys;
+      const bool limit_first = below(2) == 0;
+      if (limit != keys && limit_first) builder.causal_limit(limit);
+      for (Index n = below(6); n > 0; --n) {
+        const int rule = static_cast<int>(below(3));
+        const Index begin = below(keys + 20) - 10, end = begin + below(30) - 2;
+        const Index step = stepped ? 1 + below(4) : 1;
+        builder.add(rule, begin, end, step);
+        for (Index c = begin; c < end; c += step) {
+          if (c >= 0 && c < limit) columns.emplace(c, rule);
+        }
+      }
+      if (limit != keys && !limit_first) builder.causal_limit(limit);
+      builder.next_row();
+      expected.push_back(columns);
+    }
+    const Pattern pattern = builder.finish();
+    const ByteTensor mask = pattern.mask(heads);
+    Index pairs = 0;
+    for (Index row = 0; row < heads * queries; ++row) {
+      const Index head = row / queries, query = row % queries;
+      const Columns& columns = expected[static_cast<std::size_t>(row)];
+      ASSERT_EQ(columns_of(pattern, head, query), columns) << "round " << round;
+      EXPECT_EQ(pattern.row_count(head, query), static_cast<Index>(columns.size()));
+      pairs += static_cast<Index>(columns.size());
+      for (Index c = 0; c < keys; ++c) {
+        const auto found = columns.find(c);
+        ASSERT_EQ(pattern.rule(head, query, c), found == columns.end() ? -1 : found->second);
+        ASSERT_EQ(pattern.allowed(head, query, c), found != columns.end());
+        ASSERT_EQ(mask(head, query, c), found != columns.end());
+      }
+    }
+    EXPECT_EQ(pattern.pair_count(heads), pairs);
+  }
+}
+
+TEST(Pattern, JoinsNeighbours) {
+  PatternBuilder builder(1, 3, 100, {"a", "b"});
+  for (Index c = 10; c < 20; ++c) builder.add_column(0, c);
+  builder.next_row();
+  builder.add(0, 5, 15);
+  builder.add(0, 0, 10);
+  builder.next_row();
+  builder.add(0, 40, 51);     // a window ...
+  builder.add(1, 0, 51, 10);  // ... before a stride that reaches into it
+  builder.next_row();
+  const Pattern pattern = builder.finish();
+  EXPECT_EQ(pattern.row(0, 0).end() - pattern.row(0, 0).begin(), 1);
+  EXPECT_EQ(pattern.row(0, 1).end() - pattern.row(0, 1).begin(), 1);
+  EXPECT_EQ(pattern.row(0, 2).end() - pattern.row(0, 2).begin(), 2);
+  EXPECT_EQ(pattern.row(0, 2).begin()->step, 10);
+}
+
+TEST(Pattern, DenseOnesTakeARunPerRow) {
+  const Pattern all = Pattern::all(1000, 500);
+  EXPECT_EQ(all.runs().size(), 1000U);
+  EXPECT_EQ(all.pair_count(8), 8 * 1000 * 500);
+  const Pattern causal = Pattern::causal(1000, 1003, 3);
+  EXPECT_EQ(causal.runs().size(), 1000U);
+  EXPECT_TRUE(causal.allowed(0, 0, 3));
+  EXPECT_FALSE(causal.allowed(0, 0, 4));
+  EXPECT_EQ(causal.row_count(0, 999), 1003);
+  EXPECT_EQ(causal.row_count(5, 999), 1003) << "heads share the rows";
+}
+
+TEST(Pattern, StartsFollowTheRuns) {
+  const Pattern pattern = Pattern::causal(4, 4);
+  EXPECT_EQ(pattern.starts(), (std::vector<std::int64_t>{0, 1, 2, 3, 4}));
+}
+
+TEST(Pattern, RefusesMoreColumnsThanRunsCount) {
+  EXPECT_THROW(PatternBuilder(1, 1, Index{1} << 31, {"a"}), InputError);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,86 @@
+// Includes run downwards only: no room of core/ knows one that stands above it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "tests/support/places.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+// From the lowest up: each may include itself and those before it.
+const std::vector<std::string> kRooms = {
+    "base",     "tensor",    "text",       "autodiff", "figure", "part",
+    "position", "attention", "input",      "trace",    "model",  "checkpoint",
+    "analysis", "training",  "experiment", "view",     "lesson"};
+
+std::ptrdiff_t height(const std::string& room) {
+  const auto found = std::ranges::find(kRooms, room);
+  return found == kRooms.end() ? -1 : found - kRooms.begin();
+}
+
+// "core/model/weights.h" lies in "model".
+std::string room_of(const fs::path& file) {
+  return (++file.begin())->string();
+}
+
+// The quoted includes of a source, in order.
+std::vector<std::string> includes_of(const fs::path& source) {
+  static const std::regex include("#include \"([^\"]+)\".*");
+  std::ifstream file(source);
+  std::vector<std::string> found;
+  std::smatch match;
+  for (std::string line; std::getline(file, line);) {
+    if (std::regex_match(line, match, include)) found.push_back(match[1]);
+  }
+  return found;
+}
+
+// Every source of core/, relative to the project.
+std::vector<fs::path> core_sources() {
+  const fs::path top = testing::source_folder();
+  std::vector<fs::path> sources;
+  for (const auto& entry : fs::recursive_directory_iterator(top / "core")) {
+    const std::string ending = entry.path().extension().string();
+    if (ending == ".h" || ending == ".cpp" || ending == ".inc") {
+      sources.push_back(fs::relative(entry.path(), top));
+    }
+  }
+  std::ranges::sort(sources);
+  return sources;
+}
+
+TEST(Rooms, EveryFolderHasItsPlace) {
+  for (const auto& entry : fs::directory_iterator(testing::source_folder() / "core")) {
+    if (!entry.is_directory()) continue;
+    EXPECT_GE(height(entry.path().filename().string()), 0) << entry.path();
+  }
+}
+
+TEST(Rooms, IncludesRunDownwards) {
+  const std::vector<fs::path> sources = core_sources();
+  ASSERT_GT(sources.size(), 200u);
+  std::size_t seen = 0;
+  for (const fs::path& source : sources) {
+    for (const std::string& include : includes_of(testing::source_folder() / source)) {
+      if (fs::path(include).begin()->string() != "core") {
+        EXPECT_TRUE(include.ends_with(".inc")) << source << " includes " << include;
+        continue;
+      }
+      ++seen;
+      EXPECT_LE(height(room_of(include)), height(room_of(source)))
+          << source.string() << " includes " << include << ", which stands above it";
+    }
+  }
+  EXPECT_GT(seen, 1000u);
+}
+
+}  // namespace
+}  // namespace attnscope

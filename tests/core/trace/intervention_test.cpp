@@ -1,0 +1,157 @@
+#include "core/trace/intervention.h"
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/experiment/experiment.h"
+#include "core/view/session.h"
+
+namespace attnscope {
+namespace {
+
+std::string problem(const std::string& line) {
+  try {
+    intervention_from_text(line);
+  } catch (const InputError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Intervention, ATokenIsCalledByItsNameWhereItHasOne) {
+  const Intervention i = intervention_from_text("replace position=7 token=276");
+  EXPECT_EQ(describe(i), "token 7 is replaced by number 276");
+  EXPECT_EQ(describe(i, [](std::int32_t id) { return id == 276 ? "␣cat" : ""; }),
+            "token 7 is replaced by “␣cat”");
+  EXPECT_EQ(describe(i, [](std::int32_t) { return ""; }), "token 7 is replaced by number 276");
+}
+
+TEST(Intervention, IsWrittenAsItIsRead) {
+  for (const char* line : {"off layer=2", "off layer=2 head=1", "forbid query=5 key=3",
+                           "forbid key=0", "forbid key=0 layer=1 head=2",
+                           "force query=5 key=3 layer=0", "replace position=4 token=312",
+                           "replace position=4 text= cat", "replace position=0 text=a b = c"}) {
+    const Intervention i = intervention_from_text(line);
+    EXPECT_EQ(to_text(i), line);
+    EXPECT_FALSE(describe(i).empty());
+    const Json json = to_json(Interventions{i});
+    EXPECT_EQ(interventions_from_json(json, "session.interventions"), Interventions{i}) << line;
+  }
+}
+
+TEST(Intervention, RefusesWhatItDoesNotUnderstand) {
+  EXPECT_NE(problem("kill layer=2").find("off, forbid, force or replace"), std::string::npos);
+  EXPECT_NE(problem("").find("found \"\""), std::string::npos);
+  EXPECT_NE(problem("off").find("layer="), std::string::npos);
+  EXPECT_NE(problem("off head=2").find("layer="), std::string::npos);
+  EXPECT_NE(problem("off layer=two").find("layer=two"), std::string::npos);
+  EXPECT_NE(problem("off layer=-1").find("layer=-1"), std::string::npos);
+  EXPECT_NE(problem("off layer=1 layer=2").find("once"), std::string::npos);
+  EXPECT_NE(problem("off layer=99999999999999999999").find("number"), std::string::npos);
+  EXPECT_NE(problem("forbid query=2").find("key="), std::string::npos);
+  EXPECT_NE(problem("forbid kye=2").find("kye=2"), std::string::npos);
+  EXPECT_NE(problem("replace position=1").find("text="), std::string::npos);
+  EXPECT_NE(problem("replace position=1 token=3 text=a").find("not both"), std::string::npos);
+  EXPECT_NE(problem("replace position=1 text=\xff").find("UTF-8"), std::string::npos);
+}
+
+TEST(Intervention, JsonIsStrict) {
+  const auto refused = [](const char* text) {
+    EXPECT_THROW(interventions_from_json(Json::parse(text), "i"), InputError) << text;
+  };
+  refused("{}");
+  refused(R"([{"type": "stop"}])");
+  refused(R"([{"type": "off"}])");
+  refused(R"([{"type": "off", "layer": 1, "key": 2}])");
+  refused(R"([{"type": "forbid", "key": -1}])");
+  refused(R"([{"type": "forbid", "key": 1.5}])");
+  refused(R"([{"type": "replace", "position": 1}])");
+  refused(R"([7])");
+}
+
+TEST(Intervention, SpeaksOfWhatThereIs) {
+  const ModelExtent extent{.layers = 2, .heads = 3, .vocabulary = 10, .tokens = 5};
+  for (const char* line :
+       {"off layer=2", "off layer=1 head=3", "forbid key=5", "force query=5 key=0",
+        "replace position=5 token=1", "replace position=0 token=10"}) {
+    EXPECT_THROW(check({intervention_from_text(line)}, extent), InputError) << line;
+  }
+  EXPECT_NO_THROW(check({intervention_from_text("force query=4 key=0 layer=1 head=2")}, extent));
+}
+
+std::vector<Index> keys(const Pattern& pattern, Index head, Index query) {
+  std::vector<Index> result;
+  for (Index c = 0; c < pattern.keys(); ++c) {
+    if (pattern.allowed(head, query, c)) result.push_back(c);
+  }
+  return result;
+}
+
+using Keys = std::vector<Index>;
+
+TEST(ChangedPattern, ForbidsPairsAndColumns) {
+  const Pattern causal = Pattern::causal(4, 4);
+  const Interventions list{intervention_from_text("forbid key=0 layer=1"),
+                           intervention_from_text("forbid query=3 key=2 head=1")};
+  EXPECT_TRUE(changes_pattern(list, 0, 1, 1));
+  EXPECT_FALSE(changes_pattern(list, 0, 0, 1));
+  const Pattern changed = changed_pattern(causal, list, 1, 0, 2);
+  EXPECT_EQ(changed.heads(), 2);
+  EXPECT_EQ(changed.rules(), causal.rules());
+  EXPECT_EQ(keys(changed, 0, 0), Keys());
+  EXPECT_EQ(keys(changed, 0, 3), Keys({1, 2, 3}));
+  EXPECT_EQ(keys(changed, 1, 3), Keys({1, 3}));
+  EXPECT_EQ(keys(changed_pattern(causal, list, 0, 1, 1), 0, 3), Keys({0, 1, 3}));
+}
+
+TEST(ChangedPattern, ForcesAmongWhatIsAllowed) {
+  const Pattern causal = Pattern::causal(4, 4);
+  const Interventions column{intervention_from_text("force key=1")};
+  const Pattern changed = changed_pattern(causal, column, 0, 0, 1);
+  EXPECT_EQ(keys(changed, 0, 0), Keys({0}));  // may not see it
+  EXPECT_EQ(keys(changed, 0, 2), Keys({1}));
+  const Interventions two{intervention_from_text("force query=3 key=1"),
+                          intervention_from_text("force query=3 key=3"),
+                          intervention_from_text("forbid query=3 key=3")};
+  EXPECT_EQ(keys(changed_pattern(causal, two, 0, 0, 1), 0, 3), Keys({1}));
+  try {
+    changed_pattern(causal, {intervention_from_text("force query=1 key=3")}, 2, 4, 1);
+    FAIL();
+  } catch (const InputError& e) {
+    EXPECT_NE(std::string(e.what()).find("query 1 may not attend to key 3 in layer 2, head 4"),
+              std::string::npos)
+        << e.what();
+  }
+}
+
+TEST(ChangedPattern, CutsColumnsOutOfSteps) {
+  PatternBuilder builder(1, 1, 12, {"strided"});
+  builder.add(0, 1, 12, 3);  // 1, 4, 7, 10
+  builder.next_row();
+  const Pattern strided = builder.finish();
+  const auto without = [&](const char* line) {
+    return keys(changed_pattern(strided, {intervention_from_text(line)}, 0, 0, 1), 0, 0);
+  };
+  EXPECT_EQ(without("forbid key=4"), Keys({1, 7, 10}));
+  EXPECT_EQ(without("forbid key=1"), Keys({4, 7, 10}));
+  EXPECT_EQ(without("forbid key=10"), Keys({1, 4, 7}));
+  EXPECT_EQ(without("forbid key=5"), Keys({1, 4, 7, 10}));
+}
+
+TEST(Intervention, StandsBesideTheSameRunWithout) {
+  Experiment experiment;
+  experiment.text = "abc";
+  EXPECT_FALSE(reference_of(experiment).has_value());
+  experiment.interventions.push_back(intervention_from_text("off layer=0"));
+  Experiment untouched = experiment;
+  untouched.interventions.clear();
+  EXPECT_EQ(reference_of(experiment), untouched);
+  EXPECT_FALSE(same_run(experiment, untouched));
+  experiment.others.push_back(Experiment());
+  EXPECT_EQ(reference_of(experiment), Experiment());
+  EXPECT_EQ(experiment_from_json(to_json(experiment)), experiment);
+}
+
+}  // namespace
+}  // namespace attnscope

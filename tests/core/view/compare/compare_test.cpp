@@ -1,0 +1,364 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/view/export/view_data.h"
+#include "core/view/view.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+using testing::Look;
+using testing::look_at;
+using testing::synthetic_trace;
+
+bool shows(const DisplayList& list, const std::string& part) {
+  const std::vector<Text> all = testing::texts(list);
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Text& text) { return text.text.find(part) != std::string::npos; });
+}
+
+// The maps, without their colour bars, from left to right.
+std::vector<HeatMap> maps(const DisplayList& list) {
+  std::vector<HeatMap> result;
+  for (const Item& item : list.items) {
+    const HeatMap* map = std::get_if<HeatMap>(&item);
+    if (map != nullptr && map->values.dim(0) > 1 && map->values.dim(1) > 1) result.push_back(*map);
+  }
+  return result;
+}
+
+// The same run with rows that look elsewhere.
+Trace other_trace(Index length) {
+  Trace trace = synthetic_trace(1, 2, length);
+  Tensor& weights = trace.attention[0].result.attention;
+  weights = weights.copy();
+  for (Index i = 1; i < length; ++i) std::swap(weights(0, i, 0), weights(0, i, i));
+  return trace;
+}
+
+TEST(Compare, ShowsBothAndTheirDifference) {
+  const Trace a = synthetic_trace(1, 2, 12), b = other_trace(12);
+  Look look;
+  look.reference = &b;
+  look.height = 1000;
+  const ViewLayout layout = look_at(a, "compare", look);
+  const std::vector<HeatMap> shown = maps(layout.list);
+  ASSERT_EQ(shown.size(), 3u);
+  for (Index i = 0; i < 12; ++i) {
+    for (Index c = 0; c < 12; ++c) {
+      if (c > i) {
+        EXPECT_TRUE(std::isnan(shown[2].values(i, c)));  // not allowed, which is not the same as 0
+      } else {
+        EXPECT_EQ(shown[2].values(i, c), shown[0].values(i, c) - shown[1].values(i, c));
+      }
+    }
+  }
+  EXPECT_EQ(shown[2].least, -shown[2].most);
+  EXPECT_EQ(shown[0].most, shown[1].most);  // one scale
+  EXPECT_TRUE(shows(layout.list, "KL(A, B)"));
+  for (const char* fact : {"Perplexity", "Bits per token", "Time", "Pairs", "Memory"}) {
+    EXPECT_TRUE(shows(layout.list, fact)) << fact;
+  }
+}
+
+TEST(Compare, ShiftChangesTheirPlaces) {
+  const Trace a = synthetic_trace(1, 2, 12), b = other_trace(12);
+  Look look;
+  look.reference = &b;
+  const std::vector<HeatMap> before = maps(look_at(a, "compare", look).list);
+  look.flipped = true;
+  const std::vector<HeatMap> after = maps(look_at(a, "compare", look).list);
+  EXPECT_EQ(after[0].values.data(), before[1].values.data());
+  EXPECT_EQ(after[1].values.data(), before[0].values.data());
+  EXPECT_EQ(after[0].box.x, before[0].box.x);
+  for (Index i = 0; i < after[2].values.size(); ++i) {
+    if (std::isnan(before[2].values[i])) continue;
+    EXPECT_EQ(after[2].values[i], before[2].values[i]);  // still A - B
+  }
+  Values values = view_values(look.settings, "compare");
+  values.set("show", std::string("A"));
+  set_view_values(look.settings, "compare", values);
+  const std::vector<HeatMap> one = maps(look_at(a, "compare", look).list);
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_EQ(one[0].values.data(), before[1].values.data());
+}
+
+TEST(Compare, SaysWhyThereIsNoDifference) {
+  const Trace a = synthetic_trace(1, 2, 12), b = synthetic_trace(1, 2, 20);
+  Look look;
+  look.reference = &b;
+  const ViewLayout layout = look_at(a, "compare", look);
+  EXPECT_EQ(maps(layout.list).size(), 2u);
+  EXPECT_TRUE(shows(layout.list, "No difference to show: A has 12 tokens, B has 20."));
+  EXPECT_TRUE(shows(layout.list, "Bits per byte"));
+}
+
+TEST(Compare, KeysDifferOnlyWhereTheirKindsDo) {
+  const Trace a = synthetic_trace(1, 2, 12);
+  Trace b = other_trace(12);
+  const auto layout = [&] {
+    Look look;
+    look.reference = &b;
+    return look_at(a, "compare", look);
+  };
+  // Of a memory that is empty no column is left.
+  b.attention[0].result.columns = {{KeyKind::Memory, 0}, {KeyKind::Token, 5}, {KeyKind::Token, 7}};
+  EXPECT_EQ(maps(layout().list).size(), 3u);
+  b.attention[0].result.columns = {{KeyKind::Memory, 4}, {KeyKind::Token, 8}};
+  const ViewLayout other = layout();
+  EXPECT_EQ(maps(other.list).size(), 2u);
+  EXPECT_TRUE(shows(other.list, "A has 12 tokens; B has 4 memory, 8 tokens."));
+}
+
+TEST(Compare, PredictionsThatSeeTheirTargetsSaySo) {
+  const Trace a = synthetic_trace(1, 2, 12);
+  Trace b = other_trace(12);
+  b.attention[0].causal = false;
+  Look look;
+  look.reference = &b;
+  look.width = 1400;
+  EXPECT_TRUE(shows(look_at(a, "compare", look).list, ", sees them"));
+  b.attention[0].causal = true;
+  EXPECT_FALSE(shows(look_at(a, "compare", look).list, ", sees them"));
+}
+
+TEST(Compare, SaysThatBothAreTheSame) {
+  const Trace a = synthetic_trace(1, 2, 12);
+  Look look;
+  look.reference = &a;
+  const ViewLayout layout = look_at(a, "compare", look);
+  EXPECT_EQ(maps(layout.list).size(), 2u);
+  EXPECT_TRUE(shows(layout.list, "A and B are the same: change something in A or B."));
+}
+
+TEST(Compare, OfTensorsOfOnesOwnNothingIsKnownButTheFile) {
+  Trace a = synthetic_trace(1, 2, 12), b = other_trace(12);
+  a.given = b.given = true;
+  a.model = "one.npy";
+  b.model = "two.npy";
+  Look look;
+  look.reference = &b;
+  const ViewLayout layout = look_at(a, "compare", look);
+  EXPECT_TRUE(shows(layout.list, "one.npy"));
+  EXPECT_TRUE(shows(layout.list, "as it stands in the file"));
+  EXPECT_FALSE(shows(layout.list, "Full"));
+  EXPECT_FALSE(shows(layout.list, "osition: "));
+}
+
+TEST(Compare, LabelsStayLegibleWhereSpaceIsShort) {
+  const Trace a = synthetic_trace(2, 2, 20), b = other_trace(20);
+  Look look;
+  look.reference = &b;
+  look.framed = false;
+  look.font_size = 14;
+  look.width = 428;
+  look.height = 286;
+  const ViewLayout layout = look_at(a, "compare", look);
+  EXPECT_EQ(maps(layout.list).size(), 3u);
+  for (const Text& text : testing::texts(layout.list)) {
+    EXPECT_EQ(text.text.find("…"), std::string::npos) << text.text;
+  }
+}
+
+TEST(Compare, NumbersAreRefusedWithoutASecond) {
+  const Trace a = synthetic_trace(1, 1, 5), b = other_trace(5);
+  Experiment experiment;
+  experiment.view.id = "compare";
+  EXPECT_THROW(view_data(a, experiment), InputError);
+  experiment.others.emplace_back();
+  const ViewData data = view_data(a, experiment, &b);
+  ASSERT_EQ(data.matrices.size(), 3u);
+  EXPECT_EQ(data.matrices[2].name, "A - B");
+  EXPECT_EQ(data.matrices[2].values(3, 0),
+            data.matrices[0].values(3, 0) - data.matrices[1].values(3, 0));
+}
+
+TEST(Compare, MarksThePairInAllMaps) {
+  const Trace a = synthetic_trace(1, 2, 12), b = other_trace(12);
+  Look look;
+  look.reference = &b;
+  look.framed = false;
+  std::vector<HeatMap> shown = maps(look_at(a, "compare", look).list);
+  for (const HeatMap& map : shown) {
+    const double cell = map.box.width / 12;
+    look.pointer = Point{map.box.x + 2.5 * cell, map.box.y + 7.5 * map.box.height / 12};
+    const ViewLayout layout = look_at(a, "compare", look);
+    const auto hit = layout.hit(*look.pointer);
+    ASSERT_TRUE(hit.has_value());
+    EXPECT_EQ(hit->query, 7);
+    EXPECT_EQ(hit->key, 2);
+    EXPECT_EQ(layout.plot.x, map.box.x);  // the wheel zooms where the pointer is
+    const auto marks =
+        std::count_if(layout.list.items.begin(), layout.list.items.end(), [&](const Item& item) {
+          const auto* box = std::get_if<OutlinedBox>(&item);
+          return box != nullptr && box->thickness == 2 && std::abs(box->box.width - cell) < 1e-6;
+        });
+    EXPECT_EQ(marks, 3);
+  }
+}
+
+TEST(Compare, ZoomsBothToTheSamePartOfTheText) {
+  const Trace a = synthetic_trace(1, 1, 20), b = synthetic_trace(1, 1, 40);
+  Look look;
+  look.reference = &b;
+  look.settings.row = 5;
+  look.settings.column = 2;
+  look.settings.height = look.settings.width = 10;
+  const ViewLayout layout = look_at(a, "compare", look);
+  const std::vector<HeatMap> shown = maps(layout.list);
+  ASSERT_EQ(shown.size(), 2u);
+  EXPECT_DOUBLE_EQ(shown[0].row, 5);
+  EXPECT_DOUBLE_EQ(shown[1].row, 10);
+  EXPECT_DOUBLE_EQ(shown[1].height, 20);
+  EXPECT_DOUBLE_EQ(layout.height, 10);  // in cells of A
+}
+
+TEST(Compare, WithoutASecondSaysHowToGetOne) {
+  const ViewLayout layout = look_at(synthetic_trace(1, 1, 5), "compare");
+  EXPECT_NE(layout.refusal.find("Compare with this"), std::string::npos);
+}
+
+// Boxes of the maps' badges, and the words beside them, stand in one line.
+TEST(Compare, HeadingsSayHowTextsDiffer) {
+  const Trace a = synthetic_trace(1, 2, 12);
+  Trace b = synthetic_trace(1, 2, 9);
+  std::rotate(b.tokens.begin(), b.tokens.begin() + 3, b.tokens.end());
+  for (TraceToken& token : b.tokens) token.label += "es";  // longer labels above the map
+  Look look;
+  look.reference = &b;
+  look.width = 1000;
+  const ViewLayout layout = look_at(a, "compare", look);
+  std::vector<double> lines;
+  for (const Text& text : testing::texts(layout.list)) {
+    EXPECT_NE(text.text, "its own text");
+    if (text.text.starts_with("“")) lines.push_back(text.at.y);
+  }
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0], lines[1]);
+  EXPECT_TRUE(shows(layout.list, "“The lighthouse"));
+}
+
+TEST(Compare, SaysWhyRowsAreInfinitelyFarApart) {
+  const Trace a = synthetic_trace(1, 2, 12);
+  Trace b = synthetic_trace(1, 2, 12);
+  Tensor& weights = b.attention[0].result.attention;
+  weights = weights.copy();
+  for (Index i = 1; i < 12; ++i) {  // nothing for the first key
+    weights(0, i, 1) += weights(0, i, 0);
+    weights(0, i, 0) = 0;
+  }
+  Look look;
+  look.reference = &b;
+  for (const double height : {1000.0, 480.0}) {
+    look.height = height;
+    EXPECT_TRUE(shows(look_at(a, "compare", look).list,
+                      "KL(A, B) = ∞, for A gives weight to keys where B gives none."));
+  }
+  Values values = view_values(look.settings, "compare");
+  values.set("rows", std::string("reverse"));  // finite: all that B looks at A does
+  set_view_values(look.settings, "compare", values);
+  EXPECT_FALSE(shows(look_at(a, "compare", look).list, "∞"));
+  look.reference = &a;
+  EXPECT_TRUE(shows(look_at(b, "compare", look).list,
+                    "KL(B, A) = ∞, for B gives weight to keys where A gives none."));
+}
+
+TEST(Compare, SaysWhatHasNoSpace) {
+  const Trace a = synthetic_trace(1, 2, 12), b = other_trace(12);
+  Look look;
+  look.reference = &b;
+  look.width = 317;
+  for (const double height : {858.0, 640.0, 420.0}) {
+    look.height = height;
+    const DisplayList list = look_at(a, "compare", look).list;
+    EXPECT_NE(shows(list, "Memory"), shows(list, "table of facts")) << height;
+    EXPECT_EQ(maps(list).size() == 2, shows(list, "A − B")) << height;
+  }
+  look.height = 858;  // a paper's column
+  EXPECT_EQ(maps(look_at(a, "compare", look).list).size(), 3u);
+}
+
+TEST(Compare, FactsAreWhole) {
+  const Trace a = synthetic_trace(1, 2, 200),
+              b = synthetic_trace(testing::window_and_global(200, 3, 1));
+  Look look;
+  look.reference = &b;
+  for (const double width : {640.0, 720.0, 1000.0, 1600.0}) {
+    look.width = width;
+    look.height = 1000;
+    for (const Text& text : testing::texts(look_at(a, "compare", look).list)) {
+      if (text.text.find(" (") != std::string::npos && text.angle == 0) {
+        EXPECT_EQ(text.text.find("…"), std::string::npos) << text.text << " " << width;
+      }
+    }
+  }
+}
+
+std::vector<std::string> words_above(const Trace& a, const Trace& b, double width) {
+  Look look;
+  look.reference = &b;
+  look.width = width;
+  look.framed = false;  // the caption has all parameters
+  std::vector<std::string> found;
+  for (const Text& text : testing::texts(look_at(a, "compare", look).list)) {
+    if (text.text.find(" = ") != std::string::npos) found.push_back(text.text);
+  }
+  return found;
+}
+
+TEST(Compare, HeadingsSayOnlyWhatDiffers) {
+  Trace a = synthetic_trace(1, 2, 12), b = other_trace(12);
+  for (Trace* trace : {&a, &b}) {
+    trace->attention[0].encoding.id = "rope";
+    trace->attention[0].encoding.values = default_values(encoding("rope").parameters);
+  }
+  a.attention[0].encoding.values.set("base", 10.0);
+  const std::string label = "position: " + encoding("rope").label;
+  EXPECT_EQ(words_above(a, b, 1600),
+            (std::vector<std::string>{label + " (base = 10.0)", label + " (base = 10000.0)"}));
+  EXPECT_EQ(words_above(a, b, 600), (std::vector<std::string>{"base = 10.0", "base = 10000.0"}));
+  // Next to another encoding, what is not as usual.
+  b.attention[0].encoding.id = default_encoding().id;
+  b.attention[0].encoding.values = default_encoding().values;
+  EXPECT_EQ(words_above(a, b, 1600), std::vector<std::string>{label + " (base = 10.0)"});
+}
+
+TEST(Compare, NoiseHasShortBars) {
+  const Trace a = synthetic_trace(1, 2, 12);
+  Trace b = synthetic_trace(1, 2, 12);
+  Tensor& weights = b.attention[0].result.attention;
+  weights = weights.copy();
+  for (Index i = 1; i < 12; ++i) {
+    weights(0, i, 0) += 1e-5f;
+    weights(0, i, i) -= 1e-5f;
+  }
+  Look look;
+  look.reference = &b;
+  EXPECT_TRUE(shows(look_at(a, "compare", look).list, "to 0.001"));
+  const Trace far = other_trace(12);
+  look.reference = &far;
+  EXPECT_FALSE(shows(look_at(a, "compare", look).list, "to 0.001"));
+}
+
+// In a page that is wide, and in one that is not, the maps get most of it.
+TEST(Compare, MapsFillThePage) {
+  const Trace a = synthetic_trace(1, 2, 60), b = other_trace(60);
+  Look look;
+  look.reference = &b;
+  look.framed = false;
+  for (const auto& [width, height, least] :
+       {std::tuple{900.0, 850.0, 225.0}, {1600.0, 600.0, 340.0}, {640.0, 640.0, 130.0}}) {
+    look.width = width;
+    look.height = height;
+    const std::vector<HeatMap> shown = maps(look_at(a, "compare", look).list);
+    ASSERT_EQ(shown.size(), 3u);
+    EXPECT_GE(shown[0].box.width, least) << width << " x " << height;
+  }
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,139 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/model/logit_lens.h"
+#include "core/view/view.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+using testing::Look;
+using testing::look_at;
+using testing::synthetic_trace;
+
+Look with_threshold(double threshold) {
+  Look look;
+  Values values = view_values(look.settings, "depth");
+  values.set("threshold", threshold);
+  set_view_values(look.settings, "depth", values);
+  return look;
+}
+
+std::string all_text(const DisplayList& list) {
+  std::string all;
+  for (const Text& text : testing::texts(list)) all += text.text + "\n";
+  return all;
+}
+
+TEST(Depth, SaysWhatIsSaved) {
+  const Trace trace = synthetic_trace(4, 2, 10);
+  const std::string none = all_text(look_at(trace, "depth", with_threshold(1)).list);
+  EXPECT_NE(none.find("0 % of the layers could be saved; 100 % of the tokens"), std::string::npos)
+      << none;
+  const std::string most = all_text(look_at(trace, "depth", with_threshold(0)).list);
+  EXPECT_NE(most.find("75 % of the layers could be saved"), std::string::npos) << most;
+  EXPECT_NE(most.find("0 (10)"), std::string::npos);  // all ten exit after the first layer
+}
+
+TEST(Depth, ColoursTokensByTheirExit) {
+  const Trace trace = synthetic_trace(4, 2, 10);
+  const auto grounds = [](const DisplayList& list) {
+    std::vector<Colour> colours;
+    for (const Item& item : list.items) {
+      if (const auto* box = std::get_if<FilledBox>(&item)) colours.push_back(box->colour);
+    }
+    colours.resize(10);  // the tokens come first
+    return colours;
+  };
+  const std::vector<Index> exits = exit_layers(*trace.lens, Confidence::Margin, 0.3);
+  const std::vector<Colour> colours = grounds(look_at(trace, "depth", with_threshold(0.3)).list);
+  for (std::size_t i = 0; i < 10; ++i) {
+    for (std::size_t j = 0; j < 10; ++j) {
+      EXPECT_EQ(colours[i] == colours[j], exits[i] == exits[j]) << i << ", " << j;
+    }
+  }
+}
+
+int outlines(const DisplayList& list) {
+  int count = 0;
+  for (const Item& item : list.items) {
+    const auto* box = std::get_if<OutlinedBox>(&item);
+    if (box && box->colour == Theme::light().accent) ++count;
+  }
+  return count;
+}
+
+TEST(Depth, SaysWhatMarksMean) {
+  const Trace trace = synthetic_trace(4, 2, 19);
+  Look look;
+  look.framed = false;
+  const ViewLayout large = look_at(trace, "depth", look);
+  EXPECT_NE(all_text(large.list).find("bold: the last layer's guess"), std::string::npos);
+  EXPECT_NE(all_text(large.list).find("outlined: exits here"), std::string::npos);
+  EXPECT_EQ(outlines(large.list), 19);
+  look.width = 455;
+  look.height = 290;          // a window of 1920 x 1080 at scale 2 leaves as much
+  look.settings.height = 19;  // all of them
+  look.settings.width = 4;
+  const ViewLayout small = look_at(trace, "depth", look);
+  EXPECT_NE(all_text(small.list).find("line: where it exits"), std::string::npos);
+  EXPECT_NE(all_text(small.list).find("zoom in for the guesses"), std::string::npos);
+  EXPECT_EQ(outlines(small.list), 0);  // they would fill the cells
+  EXPECT_NE(all_text(small.list).find("margin ≥ 0.3"), std::string::npos);
+}
+
+// How many guesses can be read: all of a lesson's at 1280 x 800, the last ones of longer texts.
+TEST(Depth, GuessesCanBeRead) {
+  const auto guesses = [](const Trace& trace, const Look& look) {
+    const ViewLayout layout = look_at(trace, "depth", look);
+    EXPECT_EQ(testing::fault(layout.list), "");
+    Index count = 0;
+    for (const Text& text : testing::texts(layout.list)) {
+      if (text.align == Align::Middle && layout.plot.contains(text.at)) ++count;
+    }
+    EXPECT_EQ(static_cast<double>(count), 4 * layout.height);
+    EXPECT_EQ(layout.row + layout.height, static_cast<double>(trace.tokens.size()));
+    EXPECT_EQ(layout.rows, static_cast<Index>(trace.tokens.size()));
+    const std::string note = "the last " + std::to_string(count / 4) + " of ";
+    EXPECT_EQ(layout.row > 0, all_text(layout.list).find(note) != std::string::npos);
+    return count / 4;
+  };
+  Look look;
+  look.framed = false;
+  look.font_size = 14;
+  look.width = 660;
+  look.height = 490;
+  EXPECT_EQ(guesses(synthetic_trace(4, 2, 20), look), 20);
+  look.width = 455;
+  look.height = 290;
+  EXPECT_GE(guesses(synthetic_trace(4, 2, 23), look), 6);
+  look.width = 1000;
+  look.height = 830;
+  EXPECT_GE(guesses(synthetic_trace(4, 2, 214), look), 30);
+  look.framed = look.tight = true;
+  EXPECT_GE(guesses(synthetic_trace(4, 2, 214), look), 25);
+}
+
+TEST(Depth, HitsAreLayersAndPositions) {
+  const Trace trace = synthetic_trace(4, 2, 10);
+  const ViewLayout layout = look_at(trace, "depth");
+  EXPECT_EQ(layout.rows, 10);
+  EXPECT_EQ(layout.columns, 4);
+  const Box plot = layout.plot;
+  const auto hit = layout.hit({plot.x + 2.5 * plot.width / 4, plot.y + 7.5 * plot.height / 10});
+  ASSERT_TRUE(hit.has_value());
+  EXPECT_EQ(hit->layer, 2);
+  EXPECT_EQ(hit->query, 7);
+  EXPECT_EQ(hit->key, -1);
+}
+
+TEST(Depth, AsksForPatienceUntilTheLayersHaveSpoken) {
+  Trace trace = synthetic_trace(2, 2, 5);
+  trace.lens.reset();
+  EXPECT_NE(look_at(trace, "depth").refusal.find("One moment"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,143 @@
+#include "core/view/export/picture.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/view/session.h"
+#include "tests/support/compare.h"
+#include "tests/support/model_trace.h"
+#include "tests/support/picture.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+Experiment experiment(const std::string& view) {
+  Experiment e;
+  e.text = "The lighthouse \"keeper\" <b>\n ä";
+  e.view.id = view;
+  e.view.head = 1;
+  e.view.colour_map = "magma";
+  e.causal = true;
+  return e;
+}
+
+// One that the view has something to show of.
+Experiment example(const View& view) {
+  Experiment e = experiment(view.id);
+  if (view.example) view.example(e);
+  return e;
+}
+
+// A trace that the view has something to show of: one made by hand, or of a small model, which has
+// q, k and v.
+Trace trace_for(const View& view) {
+  const Trace by_hand = testing::synthetic_trace(2, 2, 9);
+  const Experiment experiment = example(view);
+  const ViewInput input{.trace = by_hand,
+                        .experiment = experiment,
+                        .width = 700,
+                        .height = 700,
+                        .theme = Theme::light(),
+                        .measure = file_text_measure(),
+                        .reference = &by_hand};
+  return view.lay_out(input).refusal.empty() ? by_hand : testing::run_model({.length = 9});
+}
+
+TEST(Picture, EveryViewInEveryFormatAndTheme) {
+  testing::TemporaryFolder folder;
+  for (const View& view : views()) {
+    const Trace trace = trace_for(view);
+    for (const bool dark : {false, true}) {
+      PictureOptions options;
+      options.dark = dark;
+      const auto path = [&](const char* extension) {
+        return folder.path() / (view.id + extension);
+      };
+      for (const char* extension : {".png", ".svg", ".pdf"}) {
+        write_view(path(extension), trace, example(view), options, &trace);
+      }
+      const Image image = testing::decode_png(read_file(path(".png")));
+      EXPECT_EQ(image.width, 1440);
+      EXPECT_LE(image.height, 2016);
+      EXPECT_EQ(testing::pixel(image, 0, 0), (dark ? Theme::dark() : Theme::light()).background);
+      EXPECT_EQ(testing::pixel(image, 1439, image.height - 1),
+                (dark ? Theme::dark() : Theme::light()).background);
+      const std::string svg = read_file(path(".svg"));
+      EXPECT_EQ(testing::xml_fault(svg), "");
+      EXPECT_NE(svg.find("synthetic · "), std::string::npos);
+    }
+  }
+}
+
+TEST(Picture, AFileGivesItsExperimentBack) {
+  testing::TemporaryFolder folder;
+  const auto path = folder.path() / "map.png";
+  const Experiment made = experiment("map");
+  write_view(path, testing::synthetic_trace(1, 2, 5), made, {});
+  EXPECT_EQ(load_session(path), made);
+}
+
+TEST(Picture, GivenSizesAreKept) {
+  PictureOptions options;
+  options.width = 333;
+  options.height = 555;
+  for (const View& view : views()) {
+    const Trace trace = trace_for(view);
+    const DisplayList list = lay_out_picture(trace, example(view), options, &trace);
+    EXPECT_EQ(list.width, 333);
+    EXPECT_EQ(list.height, 555);
+    options.height = 0;
+    EXPECT_LE(lay_out_picture(trace, example(view), options, &trace).height, 66 * 13);
+    options.height = 555;
+  }
+}
+
+TEST(Picture, RefusesWhatCannotBeShown) {
+  const Trace trace = testing::synthetic_trace(2, 2, 9);
+  const auto refused = [&](const Trace& shown, const Experiment& e, const PictureOptions& o) {
+    try {
+      lay_out_picture(shown, e, o);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  Experiment e = experiment("map");
+  e.view.layer = 7;
+  EXPECT_NE(refused(trace, e, {}).find("No layer 7"), std::string::npos);
+  EXPECT_NE(refused(Trace{}, experiment("grid"), {}).find("No attention"), std::string::npos);
+  EXPECT_NE(refused(trace, experiment("nonsense"), {}).find("view: expected one of"),
+            std::string::npos);
+  e = experiment("map");
+  e.view.colour_map = "jet";
+  EXPECT_NE(refused(trace, e, {}).find("colour map"), std::string::npos);
+  PictureOptions options;
+  options.width = std::nan("");
+  EXPECT_NE(refused(trace, experiment("map"), options).find("width"), std::string::npos);
+  options = {};
+  options.width = 60;
+  options.height = 60;
+  EXPECT_NE(refused(trace, experiment("map"), options).find("No space"), std::string::npos);
+}
+
+TEST(Picture, SaysWhatPoolsAtItsOwnScale) {
+  const Trace trace = testing::synthetic_trace(1, 2, 700);
+  const auto pooled = [&](double scale) {
+    PictureOptions options;
+    options.scale = scale;
+    for (const Text& text : testing::texts(lay_out_picture(trace, experiment("map"), options))) {
+      if (text.text.find("more cells than pixels") != std::string::npos) return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(pooled(1));
+  EXPECT_FALSE(pooled(2));
+}
+
+}  // namespace
+}  // namespace attnscope

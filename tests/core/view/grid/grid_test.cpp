@@ -1,0 +1,297 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/experiment/head_table.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+using testing::Look;
+using testing::look_at;
+
+// Thumbnails are the heat maps but the last, which is the colour bar.
+std::vector<HeatMap> thumbnails(const DisplayList& list) {
+  std::vector<HeatMap> maps;
+  for (const Item& item : list.items) {
+    if (const HeatMap* map = std::get_if<HeatMap>(&item)) maps.push_back(*map);
+  }
+  maps.pop_back();
+  return maps;
+}
+
+TEST(Grid, EachHeadIsHit) {
+  const ViewLayout layout = look_at(testing::synthetic_trace(3, 4, 10), "grid");
+  const std::vector<HeatMap> maps = thumbnails(layout.list);
+  ASSERT_EQ(maps.size(), 12u);
+  std::set<std::pair<Index, Index>> seen;
+  for (const HeatMap& map : maps) {
+    const auto hit = layout.hit({map.box.x + map.box.width / 2, map.box.y + map.box.height / 2});
+    ASSERT_TRUE(hit.has_value());
+    seen.insert({hit->layer, hit->head});
+    EXPECT_FALSE(layout.hit({map.box.x - 1, map.box.y - 1}).has_value());  // the gap
+  }
+  EXPECT_EQ(seen.size(), 12u);
+}
+
+TEST(Grid, TellsAnAudienceWhichHeadIsPointedAt) {
+  const Trace trace = testing::synthetic_trace(2, 3, 6);
+  const auto says = [&](const Look& look) {
+    const std::vector<Text> all = testing::texts(look_at(trace, "grid", look).list);
+    return std::any_of(all.begin(), all.end(),
+                       [](const Text& t) { return t.text == "layer 1, head 2"; });
+  };
+  Look look;
+  look.pointer = Point{0, 0};
+  EXPECT_FALSE(says(look));
+  const ViewLayout layout = look_at(trace, "grid", look);
+  for (double y = 1; y < look.height; y += 5) {
+    for (double x = 1; x < look.width; x += 5) {
+      const auto hit = layout.hit({x, y});
+      if (hit && hit->layer == 1 && hit->head == 2) look.pointer = Point{x, y};
+    }
+  }
+  EXPECT_TRUE(says(look));
+  look.framed = false;  // beside the window's panels
+  EXPECT_FALSE(says(look));
+}
+
+TEST(Grid, LayersOfDifferentShapes) {
+  Trace trace = testing::synthetic_trace(2, 4, 10);
+  trace.attention[1] = testing::synthetic_tap(1, 2, Pattern::all(10, 14));
+  const ViewLayout layout = look_at(trace, "grid");
+  const std::vector<HeatMap> maps = thumbnails(layout.list);
+  ASSERT_EQ(maps.size(), 6u);
+  EXPECT_EQ(maps[5].width, 14);
+  EXPECT_EQ(testing::fault(layout.list), "");
+  // Where layer 1 has no head there is nothing to hit.
+  const Box last = maps[3].box, below = maps[4].box;
+  EXPECT_FALSE(layout.hit({last.x + 5, below.y + 5}).has_value());
+}
+
+TEST(Grid, HeadGroupsShareALayer) {
+  Trace trace = testing::synthetic_trace(1, 2, 6);
+  AttentionTap second = testing::synthetic_tap(0, 2, Pattern::causal(6, 6));
+  second.address.group = 1;
+  second.heads = {2, 3};
+  trace.attention.push_back(second);
+  EXPECT_EQ(thumbnails(look_at(trace, "grid").list).size(), 4u);
+}
+
+TEST(Grid, SharedOrOwnScale) {
+  const Trace trace = testing::synthetic_trace(2, 2, 10);
+  Look look;
+  for (const HeatMap& map : thumbnails(look_at(trace, "grid", look).list)) EXPECT_EQ(map.most, 1);
+  Trace flat = trace;
+  flat.attention[0].result.attention = Tensor::full({2, 10, 10}, 0.1f);
+  look.settings.normalise = true;
+  const std::vector<HeatMap> maps = thumbnails(look_at(flat, "grid", look).list);
+  EXPECT_EQ(maps[0].most, 0.1f);
+  EXPECT_GT(maps[2].most, 0.2);
+  EXPECT_LT(maps[2].most, 1);
+}
+
+TEST(Grid, ManyHeads) {
+  const Trace trace = testing::synthetic_trace(24, 32, 5);
+  const ViewLayout layout = look_at(trace, "grid");
+  EXPECT_EQ(thumbnails(layout.list).size(), 24u * 32u);
+  EXPECT_EQ(testing::fault(layout.list), "");
+}
+
+Look sorted_by(const std::string& measure, bool ascending = false) {
+  Look look;
+  Values values = default_values(view("grid").parameters);
+  values.set("sort", measure);
+  values.set("ascending", ascending);
+  set_view_values(look.settings, "grid", values);
+  return look;
+}
+
+// Layer and head of the thumbnails in the order of reading.
+std::vector<std::pair<Index, Index>> order(const ViewLayout& layout) {
+  std::vector<std::pair<Index, Index>> heads;
+  for (const HeatMap& map : thumbnails(layout.list)) {
+    const auto hit = layout.hit({map.box.x + map.box.width / 2, map.box.y + map.box.height / 2});
+    heads.emplace_back(hit ? hit->layer : -1, hit ? hit->head : -1);
+  }
+  return heads;
+}
+
+TEST(Grid, SortsByWhatHeadsDo) {
+  const Trace trace = testing::synthetic_trace(3, 4, 20);
+  for (const HeadMeasure& measure : head_measures()) {
+    for (const bool ascending : {false, true}) {
+      const ViewLayout layout = look_at(trace, "grid", sorted_by(measure.id, ascending));
+      EXPECT_EQ(testing::fault(layout.list), "") << measure.id;
+      const std::vector<std::pair<Index, Index>> heads = order(layout);
+      ASSERT_EQ(heads.size(), 12u);
+      const HeadTable table = head_table(trace);
+      double before = ascending ? -1e9 : 1e9;
+      for (const auto& [layer, head] : heads) {
+        const double value = table.find(layer, head)->*measure.value;
+        if (std::isnan(value)) continue;
+        EXPECT_TRUE(ascending ? value >= before - 1e-6 : value <= before + 1e-6) << measure.id;
+        before = value;
+      }
+    }
+  }
+}
+
+TEST(Grid, LimitsLeaveHeadsOut) {
+  const Trace trace = testing::synthetic_trace(3, 4, 20);
+  const HeadTable table = head_table(trace);
+  std::vector<double> values;
+  for (const HeadTable::Row& row : table.rows) values.push_back(row.statistics.entropy);
+  std::sort(values.begin(), values.end());
+  Look look = sorted_by("entropy");
+  Values options = view_values(look.settings, "grid");
+  options.set("at_least", (values[4] + values[5]) / 2);
+  set_view_values(look.settings, "grid", options);
+  EXPECT_EQ(order(look_at(trace, "grid", look)).size(), 7u);
+  options.set("at_most", 0.0);
+  set_view_values(look.settings, "grid", options);
+  EXPECT_NE(look_at(trace, "grid", look).refusal, "");
+}
+
+Look with(const std::string& key, const Value& value) {
+  Look look;
+  set_view_value(look.settings, "grid", key, value);
+  return look;
+}
+
+bool shows(const DisplayList& list, const std::string& part) {
+  const std::vector<Text> all = testing::texts(list);
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Text& text) { return text.text.find(part) != std::string::npos; });
+}
+
+// The first row of a causal map is a single 1, whatever the head does.
+TEST(Grid, OwnScaleLeavesOutRowsThatSeeOneKey) {
+  const Trace trace = testing::synthetic_trace(1, 2, 10);
+  Look look;
+  look.settings.normalise = true;
+  const std::vector<HeatMap> maps = thumbnails(look_at(trace, "grid", look).list);
+  for (Index head = 0; head < 2; ++head) {
+    const Tensor weights = trace.attention[0].attention(head);
+    float largest = 0;
+    for (Index i = 1; i < 10; ++i) {
+      for (Index c = 0; c < 10; ++c) largest = std::max(largest, weights(i, c));
+    }
+    EXPECT_EQ(maps[static_cast<std::size_t>(head)].most, static_cast<double>(largest));
+    EXPECT_LT(largest, 1);
+  }
+}
+
+TEST(Grid, ScalesAreThoseOfTheMap) {
+  const Trace trace = testing::synthetic_trace(2, 2, 10);
+  const Tensor weights = trace.attention[0].attention(0);
+  const HeatMap log = thumbnails(look_at(trace, "grid", with("scale", std::string("log"))).list)[0];
+  ASSERT_EQ(log.values.shape(), weights.shape());
+  for (Index i = 0; i < weights.size(); ++i) {
+    const double expected = 1 + std::log10(std::max(1e-4, static_cast<double>(weights[i]))) / 4;
+    EXPECT_NEAR(static_cast<double>(log.values[i]), weights[i] > 0 ? expected : 0, 1e-5);
+  }
+  // By rank half of the numbers of all maps are in the lower half of the colours.
+  Index low = 0, all = 0;
+  for (const HeatMap& map :
+       thumbnails(look_at(trace, "grid", with("scale", std::string("rank"))).list)) {
+    for (const float v : map.values) {
+      low += v > 0 && v <= 0.5F ? 1 : 0;
+      all += v > 0 ? 1 : 0;
+    }
+  }
+  EXPECT_NEAR(static_cast<double>(low) / static_cast<double>(all), 0.5, 0.05);
+}
+
+// Pooled or not.
+TEST(Grid, TheFirstTokenCanBeHidden) {
+  for (const Index length : {10, 500}) {
+    const Trace trace = testing::synthetic_trace(1, 2, length);
+    Look look = with("hide_first", true);
+    look.width = 1600;
+    look.height = 500;
+    const ViewLayout layout = look_at(trace, "grid", look);
+    for (const HeatMap& map : thumbnails(layout.list)) {
+      EXPECT_TRUE(std::isnan(map.values(map.values.dim(0) - 1, 0)) || length > 10);
+      EXPECT_EQ(length > 10, map.values.dim(0) < length);  // pixels
+      EXPECT_FALSE(std::isnan(map.values(map.values.dim(0) - 1, map.values.dim(1) - 1)));
+    }
+    EXPECT_TRUE(shows(layout.list, "column is hidden"));
+    EXPECT_EQ(shows(layout.list, "each pixel shows its largest"), length > 10);
+  }
+}
+
+// No scale goes by what is not to be seen: neither each map's own, nor that of weights with signs.
+TEST(Grid, TheHiddenTokenSetsNoScale) {
+  for (const Index length : {10, 500}) {
+    Trace trace = testing::synthetic_trace(1, 2, length);
+    Tensor& weights = trace.attention[0].result.attention;
+    std::vector<float> largest(2);
+    for (Index head = 0; head < 2; ++head) {
+      float& of_head = largest[static_cast<std::size_t>(head)];
+      for (Index i = 0; i < length; ++i) {
+        for (Index c = 1; c < length; ++c) {
+          of_head = std::max(of_head, weights(head, i, c) *= 0.1F);
+        }
+        weights(head, i, 0) = 0.9F;
+      }
+    }
+    Look look = with("hide_first", true);
+    look.width = 1600;
+    look.height = 500;
+    look.settings.normalise = true;
+    const std::vector<HeatMap> maps = thumbnails(look_at(trace, "grid", look).list);
+    ASSERT_EQ(maps.size(), 2u);
+    for (std::size_t n = 0; n < 2; ++n) EXPECT_EQ(maps[n].most, static_cast<double>(largest[n]));
+    weights(1, length - 1, 1) = -2;
+    weights(1, length - 1, 0) = 5;
+    for (const bool hidden : {true, false}) {
+      look = with("hide_first", hidden);
+      for (const HeatMap& map : thumbnails(look_at(trace, "grid", look).list)) {
+        EXPECT_EQ(map.most, hidden ? 2 : 5);
+        EXPECT_EQ(map.least, -map.most);
+      }
+    }
+  }
+}
+
+// Two heads a layer, sorted by entropies that texts in a file gave.
+DisplayList sorted_over_texts(const Trace& trace, const std::vector<double>& entropies) {
+  HeadTable table;
+  for (const double entropy : entropies) {
+    const auto n = static_cast<Index>(table.rows.size());
+    HeadTable::Row row{n / 2, n % 2, {}};
+    row.statistics.entropy = entropy;
+    table.rows.push_back(row);
+  }
+  Look look = sorted_by("entropy");
+  look.settings.statistics_file = "texts.txt";
+  look.heads = &table;
+  return look_at(trace, "grid", look).list;
+}
+
+// Numbers that are not the same do not read the same where more digits can tell them apart.
+TEST(Grid, SortedNumbersTellTheirOrder) {
+  const Trace trace = testing::synthetic_trace(2, 2, 10);
+  const DisplayList list = sorted_over_texts(trace, {0.06, 0.061, 0.062, 0.063});
+  for (const char* number : {"0.060", "0.061", "0.062", "0.063"}) {
+    EXPECT_TRUE(shows(list, number)) << number;
+  }
+  EXPECT_TRUE(shows(list, "layer·head"));
+}
+
+TEST(Grid, HeadsThatWereNotMeasuredTakeNoDigits) {
+  const Trace trace = testing::synthetic_trace(2, 2, 10);
+  const DisplayList list = sorted_over_texts(trace, {0.25, 0.75});  // of layer 0 alone
+  std::multiset<std::string> all;
+  for (const Text& text : testing::texts(list)) all.insert(text.text);
+  EXPECT_EQ(all.count("0.25"), 1u);
+  EXPECT_EQ(all.count("0.75"), 1u);
+  EXPECT_EQ(all.count("–"), 2u);
+}
+
+}  // namespace
+}  // namespace attnscope

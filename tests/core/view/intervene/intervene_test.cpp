@@ -1,0 +1,393 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/text/bpe.h"
+#include "core/view/intervene/intervene_clicks.h"
+#include "core/view/parts/focus.h"
+#include "core/view/view.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+using testing::Look;
+using testing::look_at;
+using testing::synthetic_trace;
+
+class Intervene : public ::testing::Test {
+ protected:
+  Intervene() : trace_(synthetic_trace(2, 3, 9)) {
+    look_.framed = false;
+    look_.width = 900;
+  }
+
+  ViewLayout layout() const { return look_at(trace_, "intervene", look_); }
+
+  // What a click on the place does.
+  Experiment clicked(Point p) {
+    look_.pointer = p;
+    Experiment experiment;
+    experiment.view = look_.settings;
+    experiment.interventions = look_.interventions;
+    const ViewLayout shown = layout();
+    for (auto handle = shown.handles.rbegin(); handle != shown.handles.rend(); ++handle) {
+      if (!handle->area.contains(p)) continue;
+      EXPECT_FALSE(handle->help.empty());
+      handle->click(experiment);
+      return experiment;
+    }
+    ADD_FAILURE() << "nothing to click at " << p.x << ", " << p.y;
+    return experiment;
+  }
+
+  static std::vector<HeatMap> maps_of(const ViewLayout& shown) {
+    std::vector<HeatMap> result;
+    for (const Item& item : shown.list.items) {
+      const HeatMap* map = std::get_if<HeatMap>(&item);
+      if (map != nullptr && map->values.dim(0) > 1) result.push_back(*map);
+    }
+    return result;
+  }
+
+  std::vector<HeatMap> maps() const { return maps_of(layout()); }
+
+  // The input while B, seen as `of_b`, is compared with.
+  void compare(testing::InputOf& of, const ViewSettings& of_b) const {
+    of.experiment.view.id = "intervene";
+    of.experiment.interventions = look_.interventions;
+    of.experiment.others.emplace_back().view = of_b;
+    of.input.width = look_.width;
+    of.input.height = look_.height;
+    of.input.framed = look_.framed;
+    of.input.pointer = look_.pointer;
+    of.input.reference = look_.reference;
+  }
+
+  ViewLayout compared(const ViewSettings& of_b = {}) const {
+    testing::InputOf of(trace_, look_.settings);
+    compare(of, of_b);
+    return view("intervene").lay_out(of.input);
+  }
+
+  // The help of what a click on a cell of A does while B is compared with; empty: nothing.
+  std::string offered(Index query, Index key) {
+    look_.pointer.reset();
+    const Box box = maps_of(compared()).at(1).box;
+    look_.pointer = Point{box.x + (static_cast<double>(key) + 0.5) * box.width / 9,
+                          box.y + (static_cast<double>(query) + 0.5) * box.height / 9};
+    const ViewLayout shown = compared();
+    for (const Handle& handle : shown.handles) {
+      if (handle.area.contains(*look_.pointer)) return handle.help;
+    }
+    return "";
+  }
+
+  Point cell(Index query, Index key) const {
+    const Box box = maps()[1].box;
+    return {box.x + (static_cast<double>(key) + 0.5) * box.width / 9,
+            box.y + (static_cast<double>(query) + 0.5) * box.height / 9};
+  }
+
+  Trace trace_;
+  Look look_;
+};
+
+TEST_F(Intervene, ShowsBeforeBesideAfter) {
+  const Trace before = synthetic_trace(2, 3, 9);
+  look_.reference = &before;
+  look_.interventions = {intervention_from_text("off layer=0 head=1")};
+  ASSERT_EQ(maps().size(), 2u);
+  EXPECT_EQ(maps()[0].box.width, maps()[1].box.width);
+  const std::vector<Text> all = testing::texts(layout().list);
+  for (const char* part : {"before", "after", "Bits per token", "Perplexity", "Switches"}) {
+    EXPECT_TRUE(std::any_of(all.begin(), all.end(), [&](const Text& t) {
+      return t.text.find(part) != std::string::npos;
+    })) << part;
+  }
+}
+
+TEST_F(Intervene, PartsShrinkBeforeTheyVanish) {
+  const auto says = [](const ViewLayout& shown, const std::string& part) {
+    const std::vector<Text> all = testing::texts(shown.list);
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Text& t) { return t.text.find(part) != std::string::npos; });
+  };
+  look_.font_size = 14;
+  look_.width = 428;
+  look_.height = 286;
+  for (const char* part : {"before", "after", "Perplexity", "Switches", " → "}) {
+    EXPECT_TRUE(says(layout(), part)) << part;
+  }
+  EXPECT_FALSE(says(layout(), "o space for"));
+  int notes = 0;
+  for (const double width : {150.0, 200.0, 300.0, 428.0}) {
+    for (const double height : {160.0, 190.0, 220.0, 260.0, 300.0}) {
+      look_.width = width;
+      look_.height = height;
+      if (maps().empty()) continue;
+      const ViewLayout shown = layout();
+      EXPECT_EQ(testing::fault(shown.list), "") << width << " x " << height;
+      const bool all = says(shown, "Switches") && says(shown, "→ ") && says(shown, "exity");
+      const bool noted = says(shown, "No space") || says(shown, "Some");
+      EXPECT_NE(all, noted) << width << " x " << height;
+      notes += noted ? 1 : 0;
+    }
+  }
+  EXPECT_GT(notes, 0);
+}
+
+// The window of 1280 x 800 leaves 660 x 640, with a lesson 660 x 480.
+TEST_F(Intervene, MapsGetMostOfTheSpace) {
+  trace_ = synthetic_trace(4, 6, 23);
+  look_.font_size = 14;
+  look_.width = 660;
+  look_.height = 640;
+  ASSERT_EQ(maps().size(), 2u);
+  EXPECT_GT(maps()[0].box.width, 195);
+  look_.height = 480;
+  EXPECT_GT(maps()[0].box.width, 130);
+  // Where there is more height than width they stand above each other.
+  look_.width = 420;
+  look_.height = 1000;
+  EXPECT_GT(maps()[1].box.y, maps()[0].box.bottom());
+  EXPECT_EQ(testing::fault(layout().list), "");
+}
+
+// However few have space, what comes now is among the next tokens, with its value before.
+TEST_F(Intervene, WhatComesNowIsAmongTheNextTokens) {
+  const Trace before = synthetic_trace(4, 6, 23);
+  trace_ = synthetic_trace(4, 6, 23);
+  float* now = trace_.logits.data() + 22 * trace_.logits.dim(1);
+  for (Index id = 0; id < trace_.logits.dim(1); ++id) now[id] = static_cast<float>(id == 11);
+  look_.reference = &before;
+  look_.interventions = {intervention_from_text("off layer=0 head=1")};
+  look_.font_size = 14;
+  look_.width = 660;
+  for (const double height : {480.0, 560.0, 640.0}) {
+    look_.height = height;
+    std::size_t bars = 0;
+    bool named = false, titled = false;
+    for (const Text& text : testing::texts(layout().list)) {
+      const std::size_t arrow = text.text.find(" % → ");
+      bars += arrow != std::string::npos ? 1 : 0;
+      named = named || text.text == "#11";
+      titled = titled || text.text.starts_with("What comes after “");
+    }
+    EXPECT_GE(bars, 4u) << height;
+    EXPECT_TRUE(named) << height;
+    EXPECT_TRUE(titled) << height;
+  }
+}
+
+TEST_F(Intervene, SelectingATokenMovesNothingAndMarksItsRow) {
+  look_.width = 660;
+  look_.height = 640;
+  const auto outlined = [&] {
+    const DisplayList list = layout().list;
+    return std::ranges::count_if(list.items, [&](const Item& item) {
+      const OutlinedBox* box = std::get_if<OutlinedBox>(&item);
+      return box != nullptr && box->thickness == 2;
+    });
+  };
+  const Box free = maps()[1].box;
+  EXPECT_EQ(outlined(), 0);
+  look_.settings.pinned_query = 4;
+  EXPECT_EQ(maps()[1].box.x, free.x);
+  EXPECT_EQ(maps()[1].box.y, free.y);
+  EXPECT_EQ(maps()[1].box.width, free.width);
+  EXPECT_EQ(outlined(), 2);
+}
+
+TEST_F(Intervene, WhatIsComparedWithIsNotCalledBefore) {
+  const Trace other = synthetic_trace(2, 3, 9);
+  const auto all_text = [&] {
+    std::string all;
+    for (const Text& text : testing::texts(layout().list)) all += text.text + "\n";
+    return all;
+  };
+  look_.reference = &other;
+  EXPECT_NE(all_text().find("B is the run compared with, not this one before"), std::string::npos);
+  look_.framed = true;
+  EXPECT_EQ(all_text().find("before and after"), std::string::npos) << all_text();
+  EXPECT_NE(all_text().find("in B (synthetic"), std::string::npos) << all_text();
+  look_.interventions = {intervention_from_text("off layer=0 head=1")};  // and no B
+  EXPECT_NE(all_text().find("before and after"), std::string::npos) << all_text();
+}
+
+// Two heads of one run stay apart.
+TEST_F(Intervene, EachOfTheComparedHasItsOwnHead) {
+  const Trace other = synthetic_trace(2, 3, 9);
+  look_.reference = &other;
+  look_.settings.head = 1;
+  look_.framed = true;
+  look_.width = 1600;
+  ViewSettings of_b;
+  of_b.layer = 1;
+  of_b.head = 2;
+  const auto all_text = [&] {
+    std::string all;
+    for (const Text& text : testing::texts(compared(of_b).list)) all += text.text + " ";
+    return all;
+  };
+  EXPECT_NE(all_text().find("Layer 1, head 2, in B (synthetic"), std::string::npos) << all_text();
+  EXPECT_NE(all_text().find("and layer 0, head 1, in A:"), std::string::npos) << all_text();
+  const ViewLayout shown = compared(of_b);
+  const std::vector<HeatMap> found = maps_of(shown);
+  ASSERT_EQ(found.size(), 2u);
+  for (const bool is_b : {true, false}) {
+    const HeatMap& map = found[is_b ? 0 : 1];
+    const auto hit = shown.hit({map.box.x + map.box.width / 2, map.box.y + map.box.height / 2});
+    ASSERT_TRUE(hit.has_value());
+    EXPECT_EQ(hit->layer, is_b ? 1 : 0);
+    EXPECT_EQ(hit->head, is_b ? 2 : 1);
+    EXPECT_EQ(hit->of_reference, is_b);
+    const Tensor weights = other.attention[is_b ? 1 : 0].attention(hit->head);
+    EXPECT_EQ(map.values(hit->query, hit->key), weights(hit->query, hit->key));
+  }
+  of_b = look_.settings;
+  EXPECT_NE(all_text().find("changes) and in A:"), std::string::npos) << all_text();
+}
+
+TEST_F(Intervene, WhatIsComparedWithMayNotBeThereYet) {
+  EXPECT_NE(compared().refusal.find("One moment"), std::string::npos) << compared().refusal;
+  EXPECT_TRUE(maps_of(compared()).empty());
+  testing::InputOf of(trace_, look_.settings);
+  compare(of, {});
+  try {
+    view("intervene").data(of.input);
+    ADD_FAILURE() << "A stands for B";
+  } catch (const InputError& e) {
+    EXPECT_NE(std::string(e.what()).find("being computed"), std::string::npos) << e.what();
+  }
+  look_.reference = &trace_;
+  EXPECT_EQ(maps_of(compared()).size(), 2u);
+}
+
+TEST_F(Intervene, TensorsOfOnesOwnCannotBeRunAgain) {
+  trace_.given = true;
+  EXPECT_TRUE(layout().handles.empty());
+  EXPECT_NE(layout().refusal.find("a model and a text"), std::string::npos);
+}
+
+TEST_F(Intervene, AClickForbidsThePairAndAnotherAllowsItAgain) {
+  Experiment after = clicked(cell(5, 2));
+  ASSERT_EQ(after.interventions.size(), 1u);
+  EXPECT_EQ(to_text(after.interventions[0]), "forbid query=5 key=2 layer=0 head=0");
+  look_.interventions = after.interventions;
+  EXPECT_TRUE(clicked(cell(5, 2)).interventions.empty());
+}
+
+TEST_F(Intervene, AClickCanForceInstead) {
+  Values values = view_values(look_.settings, "intervene");
+  values.set("click", std::string("force"));
+  values.set("heads", std::string("all"));
+  set_view_values(look_.settings, "intervene", values);
+  look_.interventions = {intervention_from_text("forbid query=5 key=2")};
+  const Experiment after = clicked(cell(5, 2));
+  ASSERT_EQ(after.interventions.size(), 1u);  // the opposite is gone
+  EXPECT_EQ(to_text(after.interventions[0]), "force query=5 key=2");
+}
+
+TEST_F(Intervene, AKeysLabelStandsForItsColumn) {
+  const Point p{cell(0, 3).x, maps()[1].box.y - 10};
+  EXPECT_EQ(to_text(clicked(p).interventions.at(0)), "forbid key=3 layer=0 head=0");
+}
+
+TEST_F(Intervene, PairsThatAreNotAllowedCannotBeClicked) {
+  look_.pointer = cell(2, 5);
+  const ViewLayout shown = layout();
+  EXPECT_FALSE(std::any_of(shown.handles.begin(), shown.handles.end(),
+                           [&](const Handle& h) { return h.area.contains(*look_.pointer); }));
+}
+
+// It is A that a click changes, whatever B allows.
+TEST_F(Intervene, PairsAreThoseOfTheRunThatChanges) {
+  Trace other = synthetic_trace(2, 3, 9);
+  other.attention[0] = testing::synthetic_tap(0, 3, testing::window_and_global(9, 1, 1));
+  look_.reference = &other;
+  EXPECT_EQ(offered(5, 2), "Forbid this pair.");
+  EXPECT_EQ(offered(3, 4), "");
+  // What is no longer in A's pattern can be brought back.
+  look_.interventions = {intervention_from_text("forbid query=5 key=2 layer=0 head=0")};
+  trace_.attention[0] = testing::synthetic_tap(
+      0, 3, changed_pattern(Pattern::causal(9, 9), look_.interventions, 0, 0, 3));
+  EXPECT_EQ(offered(5, 2), "Take back what was done to this pair.");
+  EXPECT_EQ(offered(5, 3), "Forbid this pair.");
+  look_.settings.head = 1;  // which it was not done to
+  EXPECT_EQ(offered(5, 2), "Forbid this pair.");
+}
+
+TEST_F(Intervene, EveryHeadAndLayerHasASwitch) {
+  int heads = 0, layers = 0;
+  for (const Handle& handle : layout().handles) {
+    Experiment experiment;
+    handle.click(experiment);
+    ASSERT_EQ(experiment.interventions.size(), 1u);
+    const Intervention& i = experiment.interventions[0];
+    EXPECT_EQ(i.kind, Intervention::Kind::Off);
+    (i.head >= 0 ? heads : layers) += 1;
+    handle.click(experiment);
+    EXPECT_TRUE(experiment.interventions.empty());
+  }
+  EXPECT_EQ(heads, 6);
+  EXPECT_EQ(layers, 2);
+}
+
+TEST_F(Intervene, ShowsThePinnedTokenElseTheLast) {
+  ViewSettings settings;
+  EXPECT_EQ(shown_position(settings, trace_), 8);
+  for (const Index pinned : {0, 4, 8}) {
+    settings.pinned_query = pinned;
+    EXPECT_EQ(shown_position(settings, trace_), pinned);
+  }
+  settings.pinned_query = 9;  // of a longer text
+  EXPECT_EQ(shown_position(settings, trace_), 8);
+  EXPECT_EQ(shown_position(settings, Trace()), -1);
+}
+
+TEST_F(Intervene, ASelectedTokenCanBeReplaced) {
+  const Point label{maps()[0].box.x - 8, cell(4, 0).y};
+  EXPECT_EQ(clicked(label).view.pinned_query, 4);
+  look_.settings.pinned_query = 4;
+  look_.pointer.reset();
+  int offered = 0;
+  for (const Handle& handle : layout().handles) {
+    Experiment experiment;
+    handle.click(experiment);
+    if (experiment.interventions.empty()) continue;
+    const Intervention& i = experiment.interventions[0];
+    if (i.kind != Intervention::Kind::Replace) continue;
+    ++offered;
+    EXPECT_EQ(i.position, 4);
+    EXPECT_NE(i.token, trace_.tokens[4].id);
+  }
+  EXPECT_GE(offered, 3);
+}
+
+// Before pieces of words, however likely these are.
+TEST(Replacements, BeginWithWords) {
+  Trace trace = synthetic_trace(1, 1, 4);
+  const auto tokenizer = train_bpe("the cat sat on the mat and the dog sat on the log", 280);
+  trace.tokenizer = tokenizer;
+  const Index size = tokenizer->vocabulary_size();
+  trace.logits = Tensor::zeros({4, size});
+  const auto is_word = [&](std::int32_t id) {
+    const std::string bytes = tokenizer->bytes(id);
+    return bytes.size() >= 4 && bytes[0] == ' ' && std::isalpha(bytes[1]) != 0;
+  };
+  std::size_t words = 0;
+  for (std::int32_t id = 0; id < size; ++id) {
+    words += !tokenizer->is_special(id) && is_word(id);
+    if (tokenizer->bytes(id) == "p") trace.logits(1, id) = 9;
+  }
+  const std::vector<std::int32_t> offered = replacements(trace, 2);
+  ASSERT_GE(words, 2u);
+  ASSERT_GT(offered.size(), words);
+  for (std::size_t n = 0; n < words; ++n) EXPECT_TRUE(is_word(offered[n])) << n;
+  EXPECT_EQ(tokenizer->bytes(offered[words]), "p");
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,215 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/view/lines/line_set.h"
+#include "tests/support/model_trace.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+using testing::Look;
+using testing::look_at;
+using testing::run_model;
+using testing::settings_with;
+using testing::synthetic_trace;
+
+LineSet set_of(const Trace& trace, const ViewSettings& settings) {
+  const testing::InputOf look(trace, settings);
+  const AttentionTap& tap = *trace.find(settings.layer, settings.head, nullptr);
+  return line_set(look.input, tap, view_values(settings, "lines"),
+                  visible_span(0, 0, tap.queries()), visible_span(0, 0, tap.keys()));
+}
+
+// Curves: lines of more than two points.
+std::size_t curves(const DisplayList& list, int least_opacity = 0) {
+  return static_cast<std::size_t>(
+      std::count_if(list.items.begin(), list.items.end(), [&](const Item& item) {
+        const Line* line = std::get_if<Line>(&item);
+        return line && line->points.size() > 2 && line->colour.a >= least_opacity;
+      }));
+}
+
+TEST(Lines, PairsAreTheWeightsOfTheRun) {
+  const Trace trace = run_model({});
+  const LineSet set = set_of(trace, settings_with("lines", R"({"least": 0.1, "all": true})"));
+  EXPECT_EQ(set.heads, (std::vector<Index>{0, 1}));
+  std::size_t expected = 0;
+  for (Index head = 0; head < 2; ++head) {
+    const Tensor weights = trace.attention[0].attention(head);
+    for (const float w : weights) expected += w >= 0.1F ? 1 : 0;
+  }
+  EXPECT_EQ(set.pairs.size(), expected);
+  for (const WeightedPair& pair : set.pairs) {
+    EXPECT_FLOAT_EQ(static_cast<float>(pair.weight),
+                    trace.attention[0].attention(pair.head)(pair.query, pair.key));
+  }
+  EXPECT_TRUE(std::is_sorted(set.pairs.begin(), set.pairs.end(),
+                             [](const auto& a, const auto& b) { return a.weight < b.weight; }));
+}
+
+TEST(Lines, HeadsByList) {
+  const Trace trace = synthetic_trace(2, 4, 9);
+  EXPECT_EQ(set_of(trace, settings_with("lines", R"({"heads": [3, 1]})")).heads,
+            (std::vector<Index>{1, 3}));
+  EXPECT_THROW(set_of(trace, settings_with("lines", R"({"heads": [3, 77]})")), InputError);
+  ViewSettings settings = settings_with("lines", "{}");
+  settings.head = 2;
+  EXPECT_EQ(set_of(trace, settings).heads, (std::vector<Index>{2}));
+}
+
+TEST(Lines, OnlyTheStrongestOfVeryMany) {
+  const LineSet set =
+      set_of(synthetic_trace(1, 3, 300), settings_with("lines", R"({"least": 0, "all": true})"));
+  EXPECT_EQ(set.pairs.size(), 2500u);
+  EXPECT_EQ(set.left_out, 3 * 300 * 301 / 2 - 2500);
+}
+
+TEST(Lines, SaysWhyQueriesHaveNoLine) {
+  Trace trace = synthetic_trace(1, 1, 10);
+  const auto says = [&](const std::string& part) {
+    const std::vector<Text> all = testing::texts(look_at(trace, "lines").list);
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Text& t) { return t.text.find(part) != std::string::npos; });
+  };
+  EXPECT_FALSE(says("queries have no line"));
+  Tensor& weights = trace.attention[0].result.attention;
+  weights = weights.copy();
+  for (Index i = 7; i < 10; ++i) {
+    for (Index c = 0; c < 10; ++c) weights(0, i, c) = 0.01F;
+  }
+  EXPECT_TRUE(says("3 of 10 queries have no line: none of their weights reaches 0.03"));
+}
+
+TEST(Lines, PointingAtATokenLeavesItsLines) {
+  const Trace trace = synthetic_trace(1, 2, 9);
+  for (const char* style : {"lines", "arcs"}) {
+    Look look;
+    look.framed = false;
+    look.settings =
+        settings_with("lines", std::string(R"({"least": 0.02, "style": ")") + style + "\"}");
+    const ViewLayout before = look_at(trace, "lines", look);
+    // Two handles for the heads come first, then the queries.
+    ASSERT_GE(before.handles.size(), 2u + 9u);
+    const Box token = before.handles[2 + 5].area;
+    const Point at{token.x + token.width / 2, token.y + token.height / 2};
+    const std::optional<Hit> hit = before.hit(at);
+    ASSERT_TRUE(hit.has_value());
+    EXPECT_EQ(hit->query, 5);
+    EXPECT_EQ(hit->key, -1);
+    look.pointer = at;
+    const ViewLayout pointed = look_at(trace, "lines", look);
+    EXPECT_EQ(curves(pointed.list), curves(before.list));
+    EXPECT_LT(curves(pointed.list, 16), curves(before.list, 16));
+    // A click keeps it, another lets go.
+    Experiment experiment;
+    experiment.view = look.settings;
+    before.handles[2 + 5].click(experiment);
+    EXPECT_EQ(experiment.view.pinned_query, 5);
+    before.handles[2 + 5].click(experiment);
+    EXPECT_EQ(experiment.view.pinned_query, -1);
+    // A head's swatch shows it, too.
+    before.handles[1].click(experiment);
+    EXPECT_EQ(set_of(trace, experiment.view).heads, (std::vector<Index>{0, 1}));
+    before.handles[0].click(experiment);
+  }
+}
+
+TEST(Lines, PointingAtACurveIsPointingAtItsPair) {
+  const Trace trace = synthetic_trace(1, 1, 6);
+  Look look;
+  look.framed = false;
+  look.settings = settings_with("lines", R"({"least": 0.3})");
+  const ViewLayout layout = look_at(trace, "lines", look);
+  const LineSet set = set_of(trace, look.settings);
+  const WeightedPair& strongest = set.pairs.back();
+  for (const Item& item : layout.list.items) {
+    const Line* line = std::get_if<Line>(&item);
+    if (!line || line->points.size() < 3) continue;
+    const std::optional<Hit> hit = layout.hit(line->points[line->points.size() - 2]);
+    ASSERT_TRUE(hit.has_value());
+    EXPECT_GE(hit->query, 0);
+    EXPECT_GE(hit->key, 0);
+    EXPECT_GE(trace.attention[0].attention(0)(hit->query, hit->key), 0.3F);
+  }
+  EXPECT_GE(strongest.weight, 0.3);
+}
+
+TEST(Lines, LegibleAtAnyLength) {
+  for (const Index length : {1, 10, 40, 200}) {
+    const Trace trace = synthetic_trace(1, 3, length);
+    for (const char* style : {"lines", "arcs"}) {
+      Look look;
+      look.settings =
+          settings_with("lines", std::string(R"({"all": true, "style": ")") + style + "\"}");
+      const ViewLayout layout = look_at(trace, "lines", look);
+      EXPECT_EQ(layout.refusal, "") << length << style;
+      EXPECT_EQ(testing::fault(layout.list), "") << length << style;
+      look.settings.row = look.settings.column = 0.3 * static_cast<double>(length);
+      look.settings.height = look.settings.width =
+          std::min<double>(20, 0.5 + 0.3 * static_cast<double>(length));
+      EXPECT_EQ(testing::fault(look_at(trace, "lines", look).list), "") << length << style;
+    }
+  }
+  Look look;
+  look.settings = settings_with("lines", R"({"style": "arcs"})");
+  const Trace cross = [] {
+    Trace trace = synthetic_trace(1, 1, 8);
+    trace.attention[0] = testing::synthetic_tap(0, 1, Pattern::all(8, 3));
+    return trace;
+  }();
+  EXPECT_NE(look_at(cross, "lines", look).refusal.find("Arcs need"), std::string::npos);
+}
+
+// Where a token is pinned, no other's line stands out beside its own.
+TEST(Lines, APinnedTokenStandsOut) {
+  const Trace trace = synthetic_trace(1, 3, 20);
+  for (const char* style : {"lines", "arcs"}) {
+    Look look;
+    look.settings.pinned_query = 12;
+    Values values = default_values(view("lines").parameters);
+    values.set("style", std::string(style));
+    values.set("all", true);
+    set_view_values(look.settings, "lines", values);
+    const ViewLayout layout = look_at(trace, "lines", look);
+    int faintest = 255, strongest_aside = 0;
+    std::size_t own = 0;
+    const LineSet set = set_of(trace, look.settings);
+    for (const WeightedPair& pair : set.pairs) own += pair.query == 12 ? 1 : 0;
+    std::vector<int> opacities;
+    for (const Item& item : layout.list.items) {
+      const Line* line = std::get_if<Line>(&item);
+      if (line && line->points.size() > 2) opacities.push_back(line->colour.a);
+    }
+    ASSERT_EQ(opacities.size(), set.pairs.size());
+    ASSERT_GT(own, 0u);  // drawn last
+    for (std::size_t i = 0; i < opacities.size(); ++i) {
+      int& limit = i + own < opacities.size() ? strongest_aside : faintest;
+      limit = i + own < opacities.size() ? std::max(limit, opacities[i])
+                                         : std::min(limit, opacities[i]);
+    }
+    EXPECT_LT(strongest_aside, faintest) << style;
+  }
+}
+
+TEST(Lines, ArcsSayWhichWayTheyLook) {
+  Look look;
+  look.settings = settings_with("lines", R"({"style": "arcs", "least": 0.9})");
+  look.width = 900;
+  const auto shows = [&](const Trace& trace, const std::string& part) {
+    const std::vector<Text> all = testing::texts(look_at(trace, "lines", look).list);
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Text& t) { return t.text.find(part) != std::string::npos; });
+  };
+  const Trace causal = synthetic_trace(1, 1, 20);
+  EXPECT_TRUE(shows(causal, "looks back"));
+  EXPECT_FALSE(shows(causal, "looks ahead"));
+  EXPECT_TRUE(shows(causal, "queries have no arc: none of their weights reaches 0.9"));
+  look.settings = settings_with("lines", R"({"style": "arcs", "least": 0})");
+  EXPECT_TRUE(shows(synthetic_trace(Pattern::all(12, 12)), "looks ahead"));
+}
+
+}  // namespace
+}  // namespace attnscope

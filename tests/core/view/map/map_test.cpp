@@ -1,0 +1,292 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/figure/colour_map.h"
+#include "tests/support/picture.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+using testing::Look;
+using testing::look_at;
+using testing::synthetic_trace;
+
+bool shows(const DisplayList& list, const std::string& part) {
+  const std::vector<Text> all = testing::texts(list);
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Text& text) { return text.text.find(part) != std::string::npos; });
+}
+
+const HeatMap& cells(const DisplayList& list) {
+  for (const Item& item : list.items) {
+    if (const HeatMap* map = std::get_if<HeatMap>(&item)) return *map;
+  }
+  throw std::runtime_error("no heat map");
+}
+
+TEST(Map, PairsUnderThePointer) {
+  const Trace trace = synthetic_trace(2, 3, 9);
+  Look look;
+  look.settings.layer = 1;
+  look.settings.head = 2;
+  const ViewLayout layout = look_at(trace, "map", look);
+  const Box plot = layout.plot;
+  for (Index i = 0; i < 9; ++i) {
+    for (Index c = 0; c < 9; ++c) {
+      const Point p{plot.x + (static_cast<double>(c) + 0.5) * plot.width / 9,
+                    plot.y + (static_cast<double>(i) + 0.5) * plot.height / 9};
+      const std::optional<Hit> hit = layout.hit(p);
+      ASSERT_TRUE(hit.has_value());
+      EXPECT_EQ(hit->layer, 1);
+      EXPECT_EQ(hit->head, 2);
+      EXPECT_EQ(hit->query, i);
+      EXPECT_EQ(hit->key, c);
+    }
+  }
+  EXPECT_FALSE(layout.hit({plot.x - 1, plot.y + 5}).has_value());
+  EXPECT_FALSE(layout.hit({plot.x + 5, plot.bottom() + 1}).has_value());
+}
+
+TEST(Map, PixelsHaveTheColoursOfTheWeights) {
+  const Trace trace = synthetic_trace(1, 2, 8);
+  Look look;
+  look.settings.head = 1;
+  const ViewLayout layout = look_at(trace, "map", look);
+  const Image image = render_image(layout.list, 2);
+  const Tensor weights = trace.attention[0].attention(1);
+  const ColourMap& colours = colour_map("viridis");
+  for (Index i = 0; i < 8; ++i) {
+    for (Index c = 0; c < 8; ++c) {
+      // A corner of the cell, which its number leaves free.
+      const double x = layout.plot.x + (static_cast<double>(c) + 0.08) * layout.plot.width / 8;
+      const double y = layout.plot.y + (static_cast<double>(i) + 0.08) * layout.plot.height / 8;
+      EXPECT_EQ(testing::pixel(image, static_cast<int>(2 * x), static_cast<int>(2 * y)),
+                colours.at(weights(i, c)))
+          << i << ", " << c;
+    }
+  }
+}
+
+TEST(Map, ZoomedPartsBeginWithinCells) {
+  const Trace trace = synthetic_trace(1, 1, 40);
+  Look look;
+  look.settings.row = 10.25;
+  look.settings.column = 4.5;
+  look.settings.height = 8;
+  look.settings.width = 8;
+  const ViewLayout layout = look_at(trace, "map", look);
+  EXPECT_EQ(layout.row, 10.25);
+  EXPECT_EQ(layout.width, 8);
+  const std::optional<Hit> first = layout.hit({layout.plot.x + 0.5, layout.plot.y + 0.5});
+  ASSERT_TRUE(first.has_value());
+  EXPECT_EQ(first->query, 10);
+  EXPECT_EQ(first->key, 4);
+  const double cell = layout.plot.width / 8;
+  const std::optional<Hit> next =
+      layout.hit({layout.plot.x + 0.6 * cell, layout.plot.y + 0.8 * cell});
+  ASSERT_TRUE(next.has_value());
+  EXPECT_EQ(next->query, 11);
+  EXPECT_EQ(next->key, 5);
+  EXPECT_EQ(testing::fault(layout.list), "");
+  EXPECT_TRUE(shows(layout.list, "␣turned"));  // token 16
+}
+
+TEST(Map, PlotStaysPutWhileZooming) {
+  const Trace trace = synthetic_trace(1, 1, 60);
+  const Box whole = look_at(trace, "map").plot;
+  Look look;
+  for (const double extent : {50.0, 20.0, 5.0, 1.0}) {
+    look.settings.row = look.settings.column = 3;
+    look.settings.height = look.settings.width = extent;
+    const Box plot = look_at(trace, "map", look).plot;
+    EXPECT_EQ(plot.x, whole.x);
+    EXPECT_EQ(plot.y, whole.y);
+    EXPECT_EQ(plot.width, whole.width);
+  }
+}
+
+TEST(Map, AbsurdSettingsAreBroughtIntoSight) {
+  const Trace trace = synthetic_trace(1, 1, 10);
+  Look look;
+  for (const double v : {1e300, -1e300, 1e-300}) {
+    look.settings.row = v;
+    look.settings.column = -v;
+    look.settings.height = look.settings.width = std::abs(v);
+    EXPECT_EQ(testing::fault(look_at(trace, "map", look).list), "") << v;
+  }
+}
+
+TEST(Map, NumbersInLargeCellsOnly) {
+  EXPECT_TRUE(shows(look_at(synthetic_trace(1, 1, 8), "map").list, "1.00"));
+  EXPECT_FALSE(shows(look_at(synthetic_trace(1, 1, 100), "map").list, "1.00"));
+}
+
+TEST(Map, SaysWhenItPools) {
+  EXPECT_FALSE(shows(look_at(synthetic_trace(1, 1, 100), "map").list, "more cells than pixels"));
+  EXPECT_TRUE(shows(look_at(synthetic_trace(1, 1, 900), "map").list, "more cells than pixels"));
+}
+
+TEST(Map, NormaliseTakesTheRangeFromWhatIsVisible) {
+  Trace trace = synthetic_trace(1, 1, 10);
+  Look look;
+  EXPECT_EQ(cells(look_at(trace, "map", look).list).most, 1);
+  look.settings.normalise = true;
+  EXPECT_EQ(cells(look_at(trace, "map", look).list).most, 1);  // row 0 has a weight of 1
+  look.settings.row = 5;
+  look.settings.height = 5;
+  look.settings.width = 10;
+  const Tensor weights = trace.attention[0].attention(0);
+  const float largest = *std::max_element(weights.begin() + 50, weights.end());
+  EXPECT_EQ(cells(look_at(trace, "map", look).list).most, largest);
+}
+
+TEST(Map, SignedWeightsGetADivergingScale) {
+  Trace trace = synthetic_trace(1, 1, 4);
+  trace.attention[0].result.attention = Tensor::full({1, 4, 4}, -3.0f);
+  const HeatMap light = cells(look_at(trace, "map").list);
+  EXPECT_TRUE(colour_map(light.colour_map).diverging());
+  EXPECT_EQ(light.least, -3);
+  EXPECT_EQ(light.most, 3);
+}
+
+// Attention that stays where it is until somebody needs the numbers.
+class Device : public DeviceTensor {
+ public:
+  explicit Device(Tensor values) : values_(std::move(values)) {}
+  Shape shape() const override { return values_.shape(); }
+  Tensor download() const override {
+    ++downloads;
+    return values_;
+  }
+  mutable int downloads = 0;
+
+ private:
+  Tensor values_;
+};
+
+TEST(Map, AttentionOnADeviceStaysThere) {
+  Trace trace = synthetic_trace(1, 2, 100);
+  OperationResult& result = trace.attention[0].result;
+  const auto device = std::make_shared<Device>(result.attention);
+  result.attention = Tensor();
+  result.device = device;
+  auto part = std::make_shared<Part>();
+  part->pattern = result.pattern;
+  result.part = part;
+  Look look;
+  look.settings.head = 1;
+  const ViewLayout layout = look_at(trace, "map", look);
+  EXPECT_EQ(device->downloads, 0);
+  EXPECT_EQ(cells(layout.list).device, device);
+  EXPECT_EQ(cells(layout.list).plane, 1);
+  render_image(layout.list, 1);
+  EXPECT_EQ(device->downloads, 1);
+}
+
+TEST(Map, CrossHairNamesThePair) {
+  const Trace trace = synthetic_trace(1, 1, 300);  // where labels thin out
+  Look look;
+  const Box plot = look_at(trace, "map").plot;
+  look.pointer = Point{plot.x + 57.5 * plot.width / 300, plot.y + 123.5 * plot.height / 300};
+  const ViewLayout layout = look_at(trace, "map", look);
+  EXPECT_TRUE(shows(layout.list, "123 ,"));
+  EXPECT_TRUE(shows(layout.list, "57 ␣lamp"));
+  EXPECT_EQ(testing::fault(layout.list), "");
+}
+
+TEST(Map, TellsAnAudienceTheWeightUnderThePointer) {
+  Trace trace = synthetic_trace(1, 1, 30);  // cells too small for numbers
+  Tensor& weights = trace.attention[0].result.attention;
+  weights = weights.copy();
+  weights(0, 20, 3) = 0.1234F;
+  Look look;
+  const Box plot = look_at(trace, "map").plot;
+  look.pointer = Point{plot.x + 3.5 * plot.width / 30, plot.y + 20.5 * plot.height / 30};
+  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "0.123"));
+  look.framed = false;
+  EXPECT_FALSE(shows(look_at(trace, "map", look).list, "0.123"));
+}
+
+TEST(Map, SaysHowToSeeSmallWeights) {
+  Trace trace = synthetic_trace(1, 1, 30);
+  Tensor& weights = trace.attention[0].result.attention;
+  weights = weights.copy();
+  Look look;
+  look.width = 1000;
+  EXPECT_FALSE(shows(look_at(trace, "map", look).list, "Largest weight in sight"));
+  for (float& weight : weights) weight *= 0.05F;
+  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "press N to normalise"));
+  look.settings.normalise = true;
+  EXPECT_FALSE(shows(look_at(trace, "map", look).list, "Largest weight in sight"));
+  // One bright row, as every causal map has, does not light up the others.
+  look.settings.normalise = false;
+  weights(0, 0, 0) = 1;
+  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "Half of the rows stay below"));
+}
+
+// Of very many cells some rows are enough to tell; zoomed, the part in sight.
+TEST(Map, SaysHowToSeeSmallWeightsOfLongTexts) {
+  Trace trace = synthetic_trace(1, 1, 2300);
+  Tensor& weights = trace.attention[0].result.attention;
+  weights = weights.copy();
+  for (float& weight : weights) weight *= 0.05F;
+  EXPECT_TRUE(shows(look_at(trace, "map").list, "the scale log"));
+  Look look;
+  look.settings.row = look.settings.column = 1000;
+  look.settings.height = look.settings.width = 50;
+  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "Largest weight in sight"));
+}
+
+TEST(Map, FrameTellsWhatItShows) {
+  Trace trace = synthetic_trace(1, 1, 8);
+  trace.notes = {"Untrained: lin.e", "the text was cut"};
+  Look wide;
+  wide.width = 1400;  // the caption on one line
+  const ViewLayout layout = look_at(trace, "map", wide);
+  EXPECT_TRUE(shows(layout.list, "synthetic · Full"));
+  EXPECT_TRUE(shows(layout.list, "· layer 0, head 0"));
+  EXPECT_TRUE(shows(layout.list, "layer 0, head 0"));
+  EXPECT_TRUE(shows(layout.list, "8 tokens."));
+  EXPECT_TRUE(shows(layout.list, "CPU (2 threads)"));
+  EXPECT_TRUE(shows(layout.list, "Untrained: lin.e. The text was cut."));
+  Look bare;
+  bare.framed = false;
+  EXPECT_FALSE(shows(look_at(trace, "map", bare).list, "synthetic"));
+}
+
+TEST(Map, TheWidestLabelIsWhole) {
+  for (const Index length : {2, 6, 13, 20}) {
+    for (const Text& text : testing::texts(look_at(synthetic_trace(1, 1, length), "map").list)) {
+      EXPECT_EQ(text.text.find("…"), std::string::npos) << text.text << " of " << length;
+    }
+  }
+}
+
+TEST(Map, LayoutIsCheap) {
+  // No item per cell: a long text has hardly more items than a short one.
+  EXPECT_LT(look_at(synthetic_trace(1, 1, 2000), "map").list.items.size(), 300u);
+}
+
+// In a narrow page the bar lies below, where it leaves the map more space.
+TEST(Map, ColourBarStandsWhereTheMapIsLargest) {
+  const Trace trace = synthetic_trace(1, 1, 12);
+  const auto bar = [&](double width, double height) {
+    Look look;
+    look.width = width;
+    look.height = height;
+    HeatMap last;
+    const ViewLayout layout = look_at(trace, "map", look);
+    for (const Item& item : layout.list.items) {
+      if (const HeatMap* map = std::get_if<HeatMap>(&item)) last = *map;
+    }
+    EXPECT_GT(layout.plot.width, 0.4 * width);
+    return last.box.y > layout.plot.bottom();
+  };
+  EXPECT_TRUE(bar(317, 500));
+  EXPECT_FALSE(bar(700, 500));
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,145 @@
+#include "core/view/map/map_values.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/analysis/flow.h"
+#include "core/view/parts/colour_bar.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+using testing::Look;
+using testing::look_at;
+using testing::synthetic_trace;
+
+Look looking(const std::vector<std::pair<std::string, Value>>& options) {
+  Look look;
+  Values values = default_values(view("map").parameters);
+  for (const auto& [key, value] : options) values.set(key, value);
+  set_view_values(look.settings, "map", values);
+  return look;
+}
+
+const HeatMap& cells(const ViewLayout& layout) {
+  for (const Item& item : layout.list.items) {
+    if (const HeatMap* map = std::get_if<HeatMap>(&item)) return *map;
+  }
+  throw std::runtime_error("no heat map");
+}
+
+Tensor mean_of(const Trace& trace, const std::vector<std::pair<Index, Index>>& heads) {
+  Tensor sum = Tensor::zeros({trace.attention[0].queries(), trace.attention[0].keys()});
+  for (const auto& [layer, head] : heads) {
+    const Tensor one = trace.attention[static_cast<std::size_t>(layer)].attention(head);
+    for (Index i = 0; i < sum.size(); ++i) sum[i] += one[i] / static_cast<float>(heads.size());
+  }
+  return sum;
+}
+
+void expect_near(const Tensor& got, const Tensor& expected) {
+  ASSERT_EQ(got.shape(), expected.shape());
+  for (Index i = 0; i < got.size(); ++i) {
+    EXPECT_TRUE(std::abs(got[i] - expected[i]) <= 1e-6F) << i;
+  }
+}
+
+TEST(MapValues, MeansAndRollout) {
+  const Trace trace = synthetic_trace(3, 2, 9);
+  Look heads = looking({{"source", std::string("heads")}});
+  heads.settings.layer = 1;
+  expect_near(cells(look_at(trace, "map", heads)).values, mean_of(trace, {{1, 0}, {1, 1}}));
+  Look layers = looking({{"source", std::string("layers")}});
+  layers.settings.head = 1;
+  expect_near(cells(look_at(trace, "map", layers)).values,
+              mean_of(trace, {{0, 1}, {1, 1}, {2, 1}}));
+  expect_near(cells(look_at(trace, "map", looking({{"source", std::string("all")}}))).values,
+              mean_of(trace, {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {2, 0}, {2, 1}}));
+  Look rollout = looking({{"source", std::string("rollout")}});
+  rollout.settings.layer = 1;
+  expect_near(
+      cells(look_at(trace, "map", rollout)).values,
+      attention_rollout({mean_of(trace, {{0, 0}, {0, 1}}), mean_of(trace, {{1, 0}, {1, 1}})}));
+}
+
+TEST(MapValues, TheHitSaysWhatIsShown) {
+  const Trace trace = synthetic_trace(2, 2, 5);
+  const ViewLayout layout = look_at(trace, "map", looking({{"source", std::string("heads")}}));
+  const auto hit = layout.hit({layout.plot.x + 1, layout.plot.y + 1});
+  ASSERT_TRUE(hit.has_value());
+  EXPECT_EQ(hit->shown, "1");  // the first query sees itself alone
+  const ViewLayout one = look_at(trace, "map");
+  EXPECT_EQ(one.hit({one.plot.x + 1, one.plot.y + 1})->shown, "");
+}
+
+TEST(MapValues, MemoryHasNoRollout) {
+  const Trace trace = synthetic_trace(Pattern::causal(4, 8, 4));
+  const ViewLayout layout = look_at(trace, "map", looking({{"source", std::string("rollout")}}));
+  EXPECT_NE(layout.refusal.find("No rollout"), std::string::npos);
+}
+
+TEST(MapValues, TheFirstTokenHides) {
+  const Trace trace = synthetic_trace(1, 1, 6);
+  const HeatMap map = cells(look_at(trace, "map", looking({{"hide_first", true}})));
+  const Tensor weights = trace.attention[0].attention(0);
+  for (Index i = 0; i < 6; ++i) {
+    EXPECT_TRUE(std::isnan(map.values(i, 0)));
+    for (Index j = 1; j < 6; ++j) EXPECT_EQ(map.values(i, j), weights(i, j));
+  }
+  // Of a memory, the first token comes after it.
+  const Trace memory = synthetic_trace(Pattern::causal(4, 8, 4));
+  const HeatMap beside = cells(look_at(memory, "map", looking({{"hide_first", true}})));
+  EXPECT_FALSE(std::isnan(beside.values(3, 0)));
+  EXPECT_TRUE(std::isnan(beside.values(3, 4)));
+}
+
+TEST(MapValues, LimitsByHandGoFirst) {
+  const Trace trace = synthetic_trace(1, 1, 12);
+  Look look = looking({{"least", 0.125}, {"most", 0.5}});
+  look.settings.normalise = true;
+  const HeatMap map = cells(look_at(trace, "map", look));
+  EXPECT_EQ(map.least, 0.125);
+  EXPECT_EQ(map.most, 0.5);
+  EXPECT_THROW(look_at(trace, "map", looking({{"least", 0.5}, {"most", 0.5}})), std::runtime_error);
+}
+
+// What a colour scale shows of a number is the same in the picture and beside the bar.
+TEST(MapValues, ScalesAgreeWithTheBar) {
+  const Trace trace = synthetic_trace(1, 1, 30);
+  const Tensor weights = trace.attention[0].attention(0);
+  for (const char* scale : {"log", "rank"}) {
+    const HeatMap map = cells(look_at(trace, "map", looking({{"scale", std::string(scale)}})));
+    ColourRange range;
+    range.scale = std::string(scale) == "log" ? ColourRange::Scale::Log : ColourRange::Scale::Rank;
+    range.ranked = ranks_of(weights);
+    EXPECT_EQ(map.least, 0);
+    EXPECT_EQ(map.most, 1);
+    for (Index i = 0; i < weights.size(); ++i) {
+      const double expected = range.position(static_cast<double>(weights[i]));
+      EXPECT_TRUE(std::abs(static_cast<double>(map.values[i]) - expected) <= 1e-6) << scale << i;
+    }
+  }
+}
+
+TEST(MapValues, PinsAreReadable) {
+  const Trace trace = synthetic_trace(1, 1, 24);
+  Look look;
+  look.width = 900;
+  look.settings.pinned_query = 20;
+  look.settings.pinned_key = 3;
+  const ViewLayout layout = look_at(trace, "map", look);
+  EXPECT_EQ(testing::fault(layout.list), "");
+  std::vector<std::string> shown;
+  for (const Text& text : testing::texts(layout.list)) shown.push_back(text.text);
+  const auto has = [&](const std::string& text) {
+    return std::find(shown.begin(), shown.end(), text) != shown.end();
+  };
+  EXPECT_TRUE(has("pinned query"));
+  EXPECT_TRUE(has("pinned key"));
+  EXPECT_TRUE(has("3 ␣turned"));
+}
+
+}  // namespace
+}  // namespace attnscope

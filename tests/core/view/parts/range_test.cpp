@@ -1,0 +1,126 @@
+// What heat maps show of attention that is kept, and of attention that is not.
+#include "core/view/parts/range.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "core/attention/backend.h"
+#include "core/figure/heat_map.h"
+#include "tests/support/compare.h"
+#include "tests/support/picture.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+// The same head twice: kept, and to be derived.
+class DerivedMaps : public ::testing::Test {
+ protected:
+  static constexpr Index length = 900;
+
+  DerivedMaps() {
+    Part part;
+    part.q = testing::random_tensor({1, length, 8}, 1);
+    part.k = testing::random_tensor({1, length, 8}, 2);
+    part.pattern = std::make_shared<const Pattern>(Pattern::causal(length, length));
+    Wanted wanted{.output = false, .attention = true, .tiles = true};
+    const PartResult result = cpu_backend().run(part, wanted, {});
+    trace_ = testing::synthetic_trace(1, 1, length);
+    kept_ = trace_.attention[0];
+    kept_.result.attention = result.attention;
+    derived_ = kept_;
+    derived_.result.attention = Tensor();
+    derived_.result.tiles = result.tiles;
+    derived_.result.part = std::make_shared<const Part>(part);
+    trace_.attention[0] = derived_;
+  }
+
+  ViewInput input(ViewCache* cache) const {
+    return {.trace = trace_,
+            .experiment = experiment_,
+            .width = 300,
+            .height = 300,
+            .theme = Theme::light(),
+            .measure = file_text_measure(),
+            .cache = cache};
+  }
+  static HeatMap map(double row, double column, double extent, double pixels) {
+    HeatMap cells;
+    cells.box = {0, 0, pixels, pixels};
+    cells.row = row;
+    cells.column = column;
+    cells.height = cells.width = extent;
+    return cells;
+  }
+
+  Trace trace_;
+  Experiment experiment_;
+  AttentionTap kept_, derived_;
+};
+
+TEST_F(DerivedMaps, LookLikeKeptOnes) {
+  struct Place {
+    double row, column, extent, pixels;
+  };
+  // Where a pixel shows a whole number of cells, both pool the same ones.
+  for (const auto& [row, column, extent, pixels] :
+       {Place{0, 0, 800, 100}, Place{8, 80, 640, 80}, Place{100, 40, 200, 200},
+        Place{850.5, 860.25, 30, 120}, Place{-40, -40, 1000, 1000}}) {
+    HeatMap a = map(row, column, extent, pixels), b = a;
+    set_cells(a, input(nullptr), kept_, 0);
+    const ShownCells shown = set_cells(b, input(nullptr), derived_, 0);
+    EXPECT_EQ(shown.exact, 1);
+    const int size = static_cast<int>(pixels);
+    const Tensor expected = heat_map_pixels(a, size, size), got = heat_map_pixels(b, size, size);
+    for (Index i = 0; i < expected.size(); ++i) {
+      ASSERT_EQ(std::isnan(expected[i]), std::isnan(got[i])) << i;
+      if (std::isnan(got[i])) continue;
+      ASSERT_TRUE(std::abs(expected[i] - got[i]) <= 1e-6) << i;
+    }
+    EXPECT_NEAR(largest_visible(a), largest_visible(b), 1e-6);
+  }
+}
+
+TEST_F(DerivedMaps, ComeInWhereThereIsACache) {
+  ViewCache cache;
+  cache.compute_maps({});
+  ViewLayout layout;
+  const auto lay_out = [&] {
+    cache.maps()->begin();
+    layout = view("map").lay_out(input(&cache));
+    cache.maps()->end();
+  };
+  lay_out();
+  EXPECT_NE(layout.pending.find("0 % exact"), std::string::npos) << layout.pending;
+  for (int i = 0; i < 10000 && !layout.pending.empty(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    lay_out();
+  }
+  EXPECT_EQ(layout.pending, "");
+}
+
+TEST_F(DerivedMaps, AreSignedWhereWeightsCanBe) {
+  EXPECT_FALSE(is_signed(derived_, 0));
+  Part part = *derived_.result.part;
+  part.normaliser = Normaliser::None;
+  derived_.result.part = std::make_shared<const Part>(part);
+  EXPECT_TRUE(is_signed(derived_, 0));
+}
+
+TEST(Extent, HoldsCellsThatAreCutAndNoneBeyond) {
+  const auto expect = [](const Extent& extent, Index first, Index last) {
+    EXPECT_EQ(extent.first, first);
+    EXPECT_EQ(extent.last, last);
+  };
+  expect(extent_in_sight(2, 3, 10), 2, 5);
+  expect(extent_in_sight(2.5, 3, 10), 2, 6);
+  expect(extent_in_sight(-4, 6, 10), 0, 2);
+  expect(extent_in_sight(8, 50, 10), 8, 10);
+  expect(extent_in_sight(20, 5, 10), 10, 10);
+}
+
+}  // namespace
+}  // namespace attnscope

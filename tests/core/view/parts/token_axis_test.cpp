@@ -1,0 +1,110 @@
+#include "core/view/parts/token_axis.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+TEST(TokenAxis, StepsAreRound) {
+  EXPECT_EQ(label_step(20, 15), 1);
+  EXPECT_EQ(label_step(15, 15), 1);
+  EXPECT_EQ(label_step(10, 15), 2);
+  EXPECT_EQ(label_step(4, 15), 5);
+  EXPECT_EQ(label_step(0.3, 15), 50);
+  EXPECT_GT(label_step(0, 15), 1000000);  // ends
+}
+
+TEST(TokenAxis, LabelsAreTokens) {
+  const Trace trace = testing::synthetic_trace(1, 1, 5);
+  const TokenAxis axis = key_axis(trace, trace.attention[0]);
+  ASSERT_EQ(axis.count(), 5);
+  EXPECT_EQ(axis.labels[1], "␣lighthouse");
+  EXPECT_TRUE(axis.bands.empty());
+}
+
+TEST(TokenAxis, MemoryColumnsAreMarked) {
+  Trace trace = testing::synthetic_trace(Pattern::all(4, 10));
+  trace.attention[0].result.columns = {
+      {KeyKind::Compressed, 2}, {KeyKind::Memory, 4}, {KeyKind::Token, 4}};
+  const TokenAxis axis = key_axis(trace, trace.attention[0]);
+  ASSERT_EQ(axis.count(), 10);
+  EXPECT_EQ(axis.labels[0], "c0");
+  EXPECT_EQ(axis.labels[2], "−4");  // its position
+  EXPECT_EQ(axis.labels[5], "−1");
+  EXPECT_EQ(axis.labels[6], "The");
+  ASSERT_EQ(axis.bands.size(), 2u);
+  EXPECT_EQ(axis.bands[1].first, 2);
+  EXPECT_EQ(axis.bands[1].count, 4);
+  EXPECT_EQ(axis.bands[1].name, "memory");
+}
+
+TEST(TokenAxis, FewerQueriesThanTokensAreTheLast) {
+  Trace trace = testing::synthetic_trace(1, 1, 6);
+  trace.attention[0] = testing::synthetic_tap(0, 1, Pattern::all(2, 6));
+  const TokenAxis axis = query_axis(trace, trace.attention[0]);
+  EXPECT_EQ(axis.labels, (std::vector<std::string>{"␣the", "␣lamp"}));
+}
+
+TEST(TokenAxis, MoreKeysThanTokensAreNumbered) {
+  Trace trace = testing::synthetic_trace(1, 1, 2);
+  trace.attention[0] = testing::synthetic_tap(0, 1, Pattern::all(2, 3));
+  EXPECT_EQ(key_axis(trace, trace.attention[0]).labels, (std::vector<std::string>{"0", "1", "2"}));
+}
+
+// Short labels are never cut where the page has room for them, whether they lie or stand.
+TEST(TokenAxis, LabelsAreWholeAtAnySize) {
+  for (Index length = 2; length <= 24; ++length) {
+    Trace trace = testing::synthetic_trace(1, 1, length);
+    for (TraceToken& token : trace.tokens) token.label = token.label.substr(0, 5);
+    for (double width = 420; width < 800; width += 45) {
+      testing::Look look;
+      look.width = width;
+      look.height = 500;
+      for (const char* view : {"map", "pattern"}) {
+        for (const Text& text : testing::texts(testing::look_at(trace, view, look).list)) {
+          EXPECT_EQ(text.text.find("…"), std::string::npos)
+              << view << " of " << length << ", " << width << ": " << text.text;
+        }
+      }
+    }
+  }
+}
+
+// However far out a map is zoomed, an axis that has no depth for upright labels has none.
+TEST(TokenAxis, LevelLabelsThinOutWhereCellsShrink) {
+  Trace trace = testing::synthetic_trace(1, 1, 4);
+  for (TraceToken& token : trace.tokens) token.label = "word";
+  testing::Look look;
+  look.settings.height = look.settings.width = 16;
+  const ViewLayout layout = testing::look_at(trace, "map", look);
+  std::size_t above = 0;
+  for (const Text& text : testing::texts(layout.list)) {
+    if (text.at.y >= layout.plot.y || text.at.x < layout.plot.x) continue;
+    EXPECT_EQ(text.angle, 0) << text.text;
+    ++above;
+  }
+  EXPECT_GE(above, 2u);  // the axis's title, and a label at least
+}
+
+TEST(TokenAxis, DepthsFitThePlotBetweenThem) {
+  const Trace trace = testing::synthetic_trace(1, 1, 12);
+  testing::InputOf of(trace, {});
+  of.input.width = of.input.height = 400;
+  const Page page(of.input);
+  const TokenAxis rows = query_axis(trace, trace.attention[0]);
+  const TokenAxis columns = key_axis(trace, trace.attention[0]);
+  for (double space = 60; space < 1200; space += 7) {
+    const auto plot = [&](const AxisDepths& depths) {
+      const double side = std::min(space - depths.left, space - depths.top);
+      return PlotSize{side, side};
+    };
+    const AxisDepths depths = settled_depths(page, rows, columns, {200, 200}, plot);
+    EXPECT_GE(depths.left, axis_depth_left(page, rows, plot(depths).height, 200)) << space;
+    EXPECT_GE(depths.top, axis_depth_top(page, columns, plot(depths).width, 200)) << space;
+  }
+}
+
+}  // namespace
+}  // namespace attnscope

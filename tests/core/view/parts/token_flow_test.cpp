@@ -1,0 +1,92 @@
+#include "core/view/parts/token_flow.h"
+
+#include <gtest/gtest.h>
+
+#include <variant>
+
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+using testing::InputOf;
+
+class Flow : public ::testing::Test {
+ protected:
+  static constexpr Box kBox{20, 10, 300, 100};
+
+  // Draws so many tokens "t0", "t1" ... and looks that boxes lie in the box, apart from each other.
+  TokenFlow draw(std::size_t count, std::size_t kept) {
+    const Trace trace = testing::synthetic_trace(1, 1, 4);
+    const InputOf input(trace, {});
+    Page page(input.input);
+    std::vector<FlowToken> tokens;
+    for (std::size_t n = 0; n < count; ++n) {
+      tokens.push_back({"t" + std::to_string(n), Colour{200, 200, 200, 255}});
+    }
+    const TokenFlow flow = draw_token_flow(page, kBox, tokens, kept);
+    texts_.clear();
+    const DisplayList list = page.take(kBox.bottom());
+    for (const Item& item : list.items) {
+      if (const auto* text = std::get_if<Text>(&item)) texts_.push_back(text->text);
+    }
+    for (const Box& b : flow.boxes) {
+      EXPECT_GE(b.x, kBox.x);
+      EXPECT_LE(b.right(), kBox.right() + 0.5);
+      EXPECT_LE(b.bottom(), kBox.bottom() + 0.5);
+    }
+    return flow;
+  }
+  bool says(const std::string& words) const {
+    return std::find(texts_.begin(), texts_.end(), words) != texts_.end();
+  }
+
+  std::vector<std::string> texts_;
+};
+
+TEST_F(Flow, ShowsAllThatFit) {
+  const TokenFlow flow = draw(8, 0);
+  EXPECT_EQ(flow.first, 0U);
+  EXPECT_EQ(flow.boxes.size(), 8U);
+  EXPECT_EQ(texts_.size(), 8U);
+}
+
+TEST_F(Flow, CountsWhatComesAfter) {
+  const TokenFlow flow = draw(200, 3);
+  EXPECT_EQ(flow.first, 0U);
+  EXPECT_TRUE(says("and " + std::to_string(200 - flow.boxes.size()) + " more"));
+}
+
+TEST_F(Flow, KeepsATokenInSightAndCountsThoseBefore) {
+  for (const std::size_t kept : {60U, 137U, 199U}) {
+    const TokenFlow flow = draw(200, kept);
+    EXPECT_GT(flow.first, 0U);
+    EXPECT_GE(kept, flow.first);
+    EXPECT_LT(kept, flow.first + flow.boxes.size());
+    EXPECT_TRUE(says("t" + std::to_string(kept)));
+    EXPECT_TRUE(says(std::to_string(flow.first) + " before"));
+  }
+  EXPECT_EQ(texts_.back(), "t199");  // the end has nothing after it
+}
+
+TEST_F(Flow, FindsTheTokenAtAPoint) {
+  const TokenFlow flow = draw(200, 137);
+  const Box& third = flow.boxes[2];
+  EXPECT_EQ(flow.at({third.x + 1, third.y + 1}), static_cast<Index>(flow.first + 2));
+  EXPECT_EQ(flow.at({0, 0}), -1);
+}
+
+// A text that grows by a token stays where it is, mostly.
+TEST_F(Flow, StandsStillWhileATextGrows) {
+  int moves = 0;
+  std::size_t first = draw(150, 149).first;
+  for (std::size_t count = 151; count <= 180; ++count) {
+    const std::size_t now = draw(count, count - 1).first;
+    moves += now != first;
+    first = now;
+  }
+  EXPECT_LE(moves, 4);
+}
+
+}  // namespace
+}  // namespace attnscope

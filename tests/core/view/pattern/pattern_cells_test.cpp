@@ -1,0 +1,127 @@
+#include "core/view/pattern/pattern_cells.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+PatternWindow whole(const Pattern& pattern) {
+  return {0, 0, pattern.queries(), pattern.keys(), 1, 1};
+}
+
+// Stepped runs, empty rows, heads that differ.
+Pattern mixed(Index length) {
+  PatternBuilder builder(2, length, length, {"window", "stride"});
+  for (Index head = 0; head < 2; ++head) {
+    for (Index i = 0; i < length; ++i) {
+      if (i % 7 != 3) {
+        builder.add(0, i - 2 - head, i + 1);
+        builder.add(1, i % 3, length, 3 + head);
+      }
+      builder.next_row();
+    }
+  }
+  return builder.finish();
+}
+
+TEST(PatternCells, EveryPairHasItsRule) {
+  const Pattern pattern = mixed(40);
+  for (Index head = 0; head < 2; ++head) {
+    const Tensor rules = pattern_rules(pattern, head, whole(pattern));
+    for (Index i = 0; i < 40; ++i) {
+      for (Index c = 0; c < 40; ++c) {
+        const int rule = pattern.rule(head, i, c);
+        if (rule < 0) {
+          EXPECT_TRUE(std::isnan(rules(i, c)));
+        } else {
+          EXPECT_EQ(rules(i, c), static_cast<float>(rule));
+        }
+      }
+    }
+  }
+}
+
+TEST(PatternCells, BlocksHoldTheLargestRule) {
+  const Pattern pattern = mixed(50);
+  const PatternWindow window{3, 5, 41, 38, 4, 3};
+  const Tensor rules = pattern_rules(pattern, 1, window);
+  ASSERT_EQ(rules.shape(), (Shape{11, 13}));
+  for (Index y = 0; y < 11; ++y) {
+    for (Index x = 0; x < 13; ++x) {
+      int largest = -1;
+      for (Index i = 3 + 4 * y; i < std::min<Index>(3 + 4 * y + 4, 44); ++i) {
+        for (Index c = 5 + 3 * x; c < std::min<Index>(5 + 3 * x + 3, 43); ++c) {
+          largest = std::max(largest, pattern.rule(1, i, c));
+        }
+      }
+      const float got = rules(y, x);
+      EXPECT_TRUE(largest < 0 ? std::isnan(got) : got == static_cast<float>(largest));
+    }
+  }
+}
+
+TEST(PatternCells, LongTextsAreCutToWhatIsVisible) {
+  const PatternWindow small = pattern_window(2048, 2048, 100, 100, 10, 10);
+  EXPECT_EQ(small.height, 2048);
+  EXPECT_EQ(small.row_step, 1);
+  const PatternWindow all = pattern_window(10000, 10000, 0, 0, 10000, 10000);
+  EXPECT_EQ(all.row_step, 5);
+  EXPECT_EQ(all.height, 10000);
+  const PatternWindow part = pattern_window(10000, 10000, 100.5, -20, 50, 80);
+  EXPECT_EQ(part.row, 100);
+  EXPECT_EQ(part.height, 51);
+  EXPECT_EQ(part.row_step, 1);
+  EXPECT_EQ(part.column, 0);
+  EXPECT_EQ(part.width, 60);
+}
+
+TEST(PatternCells, Counts) {
+  const Trace causal = testing::synthetic_trace(1, 1, 10);
+  const PatternCounts full = pattern_counts(causal.attention[0], 0);
+  EXPECT_EQ(full.allowed, 55);
+  EXPECT_EQ(full.all, 100);
+  EXPECT_TRUE(full.causal);
+  EXPECT_EQ(full.full, 55);
+
+  const Trace sparse = testing::synthetic_trace(mixed(40));
+  for (Index head = 0; head < 2; ++head) {
+    const Pattern& pattern = *sparse.attention[0].result.pattern;
+    const PatternCounts counts = pattern_counts(sparse.attention[0], head);
+    Index by_rule[2] = {0, 0};
+    for (Index i = 0; i < 40; ++i) {
+      for (Index c = 0; c < 40; ++c) {
+        if (pattern.allowed(head, i, c)) ++by_rule[pattern.rule(head, i, c)];
+      }
+    }
+    EXPECT_EQ(counts.by_rule, (std::vector<Index>{by_rule[0], by_rule[1]}));
+    EXPECT_FALSE(counts.causal);
+    EXPECT_EQ(counts.full, 1600);
+  }
+}
+
+TEST(PatternCells, MemoryIsVisibleToCausalAttention) {
+  const Trace trace = testing::synthetic_trace(Pattern::causal(4, 10, 6));
+  const PatternCounts counts = pattern_counts(trace.attention[0], 0);
+  EXPECT_TRUE(counts.causal);
+  EXPECT_EQ(counts.full, 4 * 6 + 10);
+  EXPECT_EQ(counts.allowed, 34);
+}
+
+TEST(PatternCells, AMaskOverrulesThePattern) {
+  Trace trace = testing::synthetic_trace(1, 2, 3);
+  ByteTensor mask = ByteTensor::zeros({2, 3, 3});
+  mask(1, 2, 0) = 1;
+  trace.attention[0].result.mask = mask;
+  EXPECT_EQ(pattern_counts(trace.attention[0], 0).allowed, 0);
+  EXPECT_EQ(pattern_counts(trace.attention[0], 1).allowed, 1);
+  const Tensor rules = masked_rules(*trace.attention[0].result.pattern, mask, 1);
+  EXPECT_EQ(rules(2, 0), 0);
+  EXPECT_TRUE(std::isnan(rules(1, 0)));
+}
+
+}  // namespace
+}  // namespace attnscope

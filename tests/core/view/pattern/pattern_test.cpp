@@ -1,0 +1,116 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/figure/colour_map.h"
+#include "tests/support/picture.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+using testing::Look;
+using testing::look_at;
+
+bool shows(const DisplayList& list, const std::string& part) {
+  const std::vector<Text> all = testing::texts(list);
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Text& text) { return text.text.find(part) != std::string::npos; });
+}
+
+TEST(PatternView, PixelsHaveTheColoursOfTheRules) {
+  for (const Index length : {20, 300}) {
+    const Trace trace = testing::synthetic_trace(testing::window_and_global(length, 2, 1));
+    const Pattern& pattern = *trace.attention[0].result.pattern;
+    const ViewLayout layout = look_at(trace, "pattern");
+    const Image image = render_image(layout.list, 4);
+    const ColourMap& colours = colour_map(kCategories);
+    const auto n = static_cast<double>(length);
+    for (Index i = 0; i < length; i += length / 20) {
+      for (Index c = 0; c < length; c += length / 20) {
+        const double x = layout.plot.x + (static_cast<double>(c) + 0.5) * layout.plot.width / n;
+        const double y = layout.plot.y + (static_cast<double>(i) + 0.5) * layout.plot.height / n;
+        const Colour got = testing::pixel(image, static_cast<int>(4 * x), static_cast<int>(4 * y));
+        const int rule = pattern.rule(0, i, c);
+        if (rule >= 0) {
+          EXPECT_EQ(got, colours.colours[static_cast<std::size_t>(rule)]) << i << ", " << c;
+        } else {
+          EXPECT_NE(got, colours.colours[0]) << i << ", " << c;
+          EXPECT_NE(got, colours.colours[1]) << i << ", " << c;
+        }
+      }
+    }
+  }
+}
+
+TEST(PatternView, LegendNamesRulesAndCounts) {
+  const DisplayList list =
+      look_at(testing::synthetic_trace(testing::window_and_global(16, 1, 1)), "pattern").list;
+  EXPECT_TRUE(shows(list, "window  "));
+  EXPECT_TRUE(shows(list, "global  "));
+  EXPECT_TRUE(shows(list, "not allowed"));
+  // 46 in the window of one to each side, of which 4 touch row or column 0; 14 + 14 more there.
+  EXPECT_TRUE(shows(list, "74 pairs"));
+  EXPECT_TRUE(shows(list, "density 28.9 %"));
+  EXPECT_TRUE(shows(list, "of 256 pairs"));
+}
+
+TEST(PatternView, ManyRulesAreCutShort) {
+  std::vector<std::string> names;
+  for (int rule = 0; rule < 100; ++rule) names.push_back("cluster " + std::to_string(rule));
+  PatternBuilder builder(1, 100, 100, names);
+  for (int i = 0; i < 100; ++i) {
+    builder.add(i, 0, 100);
+    builder.next_row();
+  }
+  const ViewLayout layout = look_at(testing::synthetic_trace(builder.finish()), "pattern");
+  EXPECT_TRUE(shows(layout.list, "and "));
+  EXPECT_TRUE(shows(layout.list, "10,000 pairs"));
+  EXPECT_EQ(testing::fault(layout.list), "");
+}
+
+TEST(PatternView, CacheKeepsTheMatrix) {
+  const Trace trace = testing::synthetic_trace(testing::window_and_global(50, 2, 1));
+  const auto matrix = [&](ViewCache* cache) {
+    Look look;
+    look.cache = cache;
+    const ViewLayout layout = look_at(trace, "pattern", look);
+    return std::get<HeatMap>(*std::find_if(layout.list.items.begin(), layout.list.items.end(),
+                                           [](const Item& item) {
+                                             return std::holds_alternative<HeatMap>(item);
+                                           }))
+        .values;
+  };
+  ViewCache cache;
+  const Tensor first = matrix(&cache), second = matrix(&cache), fresh = matrix(nullptr);
+  EXPECT_EQ(first.data(), second.data());
+  EXPECT_NE(first.data(), fresh.data());
+}
+
+TEST(PatternView, LongTexts) {
+  const Trace trace = [] {
+    Trace t = testing::synthetic_trace(0, 0, 5000);
+    AttentionTap tap = testing::synthetic_tap(0, 1, Pattern::causal(1, 1));
+    tap.result.pattern = std::make_shared<const Pattern>(testing::window_and_global(5000, 20, 3));
+    t.attention.push_back(tap);
+    return t;
+  }();
+  Look look;
+  EXPECT_EQ(testing::fault(look_at(trace, "pattern", look).list), "");
+  look.settings.row = look.settings.column = 3000;
+  look.settings.height = look.settings.width = 60;
+  const ViewLayout layout = look_at(trace, "pattern", look);
+  const Image image = render_image(layout.list, 1);
+  const auto at = [&](double row, double column) {
+    return testing::pixel(
+        image, static_cast<int>(layout.plot.x + (column - 3000) / 60 * layout.plot.width),
+        static_cast<int>(layout.plot.y + (row - 3000) / 60 * layout.plot.height));
+  };
+  const Colour window = colour_map(kCategories).colours[0];
+  EXPECT_EQ(at(3030.5, 3030.5), window);
+  EXPECT_EQ(at(3030.5, 3050.5), window);
+  EXPECT_NE(at(3030.5, 3051.5), window);
+}
+
+}  // namespace
+}  // namespace attnscope

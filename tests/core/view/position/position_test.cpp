@@ -1,0 +1,173 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/analysis/pair.h"
+#include "core/base/json.h"
+#include "core/figure/plain_text.h"
+#include "core/view/position/position_panels.h"
+#include "tests/support/model_trace.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+using testing::look_at;
+using testing::run_model;
+
+PositionPanels panels_of(const Trace& trace, Index head, Index reach) {
+  Experiment experiment;
+  experiment.view.head = head;
+  experiment.view.pinned_query = 7;
+  experiment.view.pinned_key = 3;
+  const ViewInput input{.trace = trace,
+                        .experiment = experiment,
+                        .theme = Theme::light(),
+                        .measure = file_text_measure()};
+  return position_panels(input, trace.attention[0], head, reach);
+}
+
+double at_offset(const PositionPanel& panel, Index head, Index offset) {
+  for (const PositionPanel::Curve& curve : panel.curves) {
+    if (curve.head >= 0 && curve.head != head) continue;
+    for (const Point& p : curve.points) {
+      if (p.x == static_cast<double>(offset)) return p.y;
+    }
+  }
+  return std::nan("");
+}
+
+PositionPanel first_curves(const PositionPanels& panels) {
+  for (const PositionPanel& panel : panels.panels) {
+    if (!panel.curves.empty()) return panel;
+  }
+  throw std::runtime_error("no curves");
+}
+
+TEST(Position, EveryEncodingShowsSomething) {
+  for (const Encoding& e : encodings()) {
+    Json choice = to_json(Choice{e.id, default_values(e.parameters)});
+    const Trace trace = run_model({.encoding = choice.dump()});
+    const ViewLayout layout = look_at(trace, "position");
+    EXPECT_EQ(layout.refusal, "") << e.id;
+    EXPECT_EQ(testing::fault(layout.list), "") << e.id;
+    for (const PositionPanel& panel : panels_of(trace, 1, 20).panels) {
+      EXPECT_NE(panel.cells.defined(), !panel.curves.empty()) << e.id;
+      for (Index n = 0; n < panel.cells.size(); ++n) {
+        const bool later = panel.square && n % panel.cells.dim(1) > n / panel.cells.dim(1);
+        EXPECT_EQ(std::isfinite(panel.cells[n]), !later) << e.id;
+      }
+      for (const PositionPanel::Curve& curve : panel.curves) {
+        EXPECT_EQ(curve.points.size(), 41u) << e.id;
+        for (const Point& p : curve.points) EXPECT_TRUE(std::isfinite(p.y)) << e.id;
+      }
+    }
+  }
+}
+
+TEST(Position, CurvesAreTheTermsOfPairs) {
+  struct Case {
+    const char* encoding;
+    Term term;
+  };
+  for (const auto& [encoding, term] :
+       {Case{"alibi", Term::Bias}, Case{"t5", Term::Bias},
+        Case{R"({"type": "relative_bias", "clip": 3})", Term::Bias},
+        Case{R"({"type": "relative_factor", "clip": 3})", Term::Factor},
+        Case{"distance_aware", Term::Factor},
+        Case{R"({"type": "shaw", "clip": 4})", Term::ContentPosition},
+        Case{R"({"type": "deberta", "clip": 4})", Term::ContentPosition},
+        Case{"transformer_xl", Term::ContentPosition}}) {
+    const Trace trace = run_model({.encoding = encoding, .kv_heads = 1});
+    const Part& part = *trace.attention[0].result.part;
+    for (const Index head : {0, 1}) {
+      const PositionPanel curves = first_curves(panels_of(trace, head, 20));
+      for (Index key = 0; key < 12; ++key) {
+        const double expected = pair_score(part, head, 7, key)->terms.at(term);
+        EXPECT_TRUE(std::abs(at_offset(curves, head, 7 - key) - expected) <= 1e-4)
+            << encoding << " head " << head << " key " << key << ": "
+            << at_offset(curves, head, 7 - key) << ", expected " << expected;
+      }
+    }
+  }
+}
+
+TEST(Position, BiasesAreAMatrixToo) {
+  for (const char* encoding : {"alibi", "t5", R"({"type": "relative_factor", "clip": 3})"}) {
+    const Trace trace = run_model({.encoding = encoding});
+    const Part& part = *trace.attention[0].result.part;
+    const Term term = part.factor ? Term::Factor : Term::Bias;
+    for (const Index head : {0, 1}) {
+      const PositionPanel matrix = panels_of(trace, head, 20).panels.back();
+      ASSERT_EQ(matrix.cells.shape(), (Shape{21, 21})) << encoding;
+      for (Index key = 0; key <= 7; ++key) {
+        const double expected = pair_score(part, head, 7, key)->terms.at(term);
+        const auto found = static_cast<double>(matrix.cells(7, key));
+        EXPECT_TRUE(std::abs(found - expected) <= 1e-4) << encoding << " " << key;
+      }
+      EXPECT_TRUE(std::isnan(matrix.cells(7, 8))) << encoding;
+    }
+  }
+}
+
+TEST(Position, OffsetsThatDoNotOccurAreMarked) {
+  const auto says = [](const Trace& trace) {
+    for (const Text& text : testing::texts(look_at(trace, "position").list)) {
+      if (text.text.starts_with("never used")) return true;
+    }
+    return false;
+  };
+  for (const char* encoding : {"alibi", "t5", "rope"}) {
+    EXPECT_TRUE(says(run_model({.encoding = encoding}))) << encoding;
+    EXPECT_FALSE(says(run_model({.encoding = encoding, .causal = false}))) << encoding;
+  }
+  EXPECT_FALSE(says(run_model({.encoding = "sinusoidal"})));  // likeness has no direction
+}
+
+TEST(Position, VectorsAreWhatIsAdded) {
+  const Trace trace = run_model({.encoding = "sinusoidal"});
+  const PositionPanels shown = panels_of(trace, 0, 20);
+  const Tensor& cells = shown.panels[0].cells;  // [d, positions]
+  EXPECT_EQ(cells.shape(), (Shape{16, 21}));
+  for (Index p = 0; p < 21; ++p) {
+    for (Index t = 0; t < 8; ++t) {
+      const double angle = static_cast<double>(p) * std::pow(10000, -static_cast<double>(t) / 8);
+      EXPECT_TRUE(std::abs(static_cast<double>(cells(2 * t, p)) - std::sin(angle)) <= 1e-5);
+      EXPECT_TRUE(std::abs(static_cast<double>(cells(2 * t + 1, p)) - std::cos(angle)) <= 1e-5);
+    }
+  }
+  EXPECT_TRUE(std::abs(shown.panels[1].cells(4, 4) - 1) <= 1e-5F);
+}
+
+TEST(Position, NumbersOfWhatIsPointedAt) {
+  const Trace trace = run_model({.encoding = "alibi"});
+  const double expected = at_offset(first_curves(panels_of(trace, 0, 64)), 0, 10);
+  testing::Look look;
+  bool seen = false;
+  for (double x = 5; x < look.width; x += 2) {
+    look.pointer = Point{x, 250};
+    for (const Text& text : testing::texts(look_at(trace, "position", look).list)) {
+      seen = seen || text.text == "head 0, offset 10: " + brief(expected);
+    }
+  }
+  EXPECT_TRUE(seen);
+}
+
+TEST(Position, TrainedVectorsEndWithTheContext) {
+  const Trace trace = run_model({.encoding = "learned", .context = 17});
+  const PositionPanels shown = panels_of(trace, 0, 500);
+  EXPECT_EQ(shown.reach, 16);
+  const Tensor& table = trace.attention[0].encoding_weights.at("pos.embedding").value();
+  EXPECT_EQ(shown.panels[0].cells(3, 16), table(16, 3));
+}
+
+TEST(Position, TurningKeepsAProductWithItselfAtOffsetZero) {
+  const PositionPanel curve = first_curves(panels_of(run_model({}), 0, 20));
+  EXPECT_TRUE(std::abs(at_offset(curve, 0, 0) - 1) <= 1e-5);
+  double expected = 0;
+  for (int t = 0; t < 4; ++t) expected += std::cos(5 * std::pow(10000, -t / 4.0)) / 4;
+  EXPECT_TRUE(std::abs(at_offset(curve, 0, 5) - expected) <= 1e-5);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,212 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/analysis/pair.h"
+#include "core/view/parts/focus.h"
+#include "core/view/rope/rope_turn.h"
+#include "tests/support/model_trace.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+using testing::Look;
+using testing::look_at;
+using testing::ModelTrace;
+using testing::run_model;
+using testing::settings_with;
+
+RopeTurn turn_of(const Trace& trace, const ViewSettings& settings) {
+  return rope_turn(testing::InputOf(trace, settings).input, view_values(settings, "rope"));
+}
+
+bool says(const ViewLayout& layout, const std::string& part) {
+  for (const Text& text : testing::texts(layout.list)) {
+    if (text.text.find(part) != std::string::npos) return true;
+  }
+  return false;
+}
+
+TEST(Rope, ScoreIsTheRunsOwn) {
+  for (const char* style : {"interleaved", "half"}) {
+    for (const char* more : {"", R"(, "dims": 4, "base": 50)", R"(, "offset": 11, "factor": 2)"}) {
+      const Trace trace = run_model(
+          {.encoding = std::string(R"({"type": "rope", "style": ")") + style + "\"" + more + "}",
+           .kv_heads = 1});
+      for (Index query = 0; query < 12; query += 3) {
+        ViewSettings settings;
+        settings.layer = settings.head = 1;
+        settings.pinned_query = query;
+        settings.pinned_key = query / 2;
+        const RopeTurn turn = turn_of(trace, settings);
+        const auto pair = pair_score(*trace.find(1, 1, nullptr)->result.part, 1, query, query / 2);
+        ASSERT_TRUE(pair.has_value());
+        EXPECT_EQ(turn.offset(), static_cast<double>(query - query / 2));
+        const double score = turned_score(turn, turn.offset());
+        EXPECT_TRUE(std::abs(score - pair->score) <= 1e-5 * std::max(1.0, std::abs(score)))
+            << style << more << " " << score << " " << pair->score;
+      }
+    }
+  }
+}
+
+TEST(Rope, ScoreDependsOnTheOffsetAlone) {
+  const Trace trace = run_model({});
+  const RopeTurn turn = turn_of(trace, {});
+  const auto product = [&](double query, double key) {
+    const Tensor q = turned(turn, turn.query, query), k = turned(turn, turn.key, key);
+    double sum = 0;
+    for (Index i = 0; i < q.size(); ++i) {
+      sum += static_cast<double>(q[i]) * static_cast<double>(k[i]);
+    }
+    return turn.scale * sum;
+  };
+  for (const double offset : {-5.0, 0.0, 3.0, 7.5}) {
+    const double score = turned_score(turn, offset);
+    for (const double shift : {0.0, 1.0, 40.0}) {
+      EXPECT_TRUE(std::abs(product(10 + offset + shift, 10 + shift) - score) <= 1e-5);
+    }
+  }
+  const std::vector<Point> curve = score_by_offset(turn, 6, 4);
+  ASSERT_EQ(curve.size(), 49u);
+  for (const Point& p : curve) {
+    EXPECT_TRUE(std::abs(p.y - turned_score(turn, p.x)) <= 1e-5) << p.x;
+  }
+  EXPECT_EQ(curve.front().x, -6);
+  EXPECT_EQ(curve.back().x, 6);
+}
+
+TEST(Rope, PairsTurnByTheirFrequency) {
+  const Trace trace = run_model({});
+  const RopeTurn turn =
+      turn_of(trace, settings_with("rope", R"({"vectors": "unit", "base": 100})"));
+  ASSERT_EQ(turn.pairs.size(), 4u);
+  for (std::size_t t = 0; t < 4; ++t) {
+    EXPECT_TRUE(std::abs(turn.pairs[t].frequency - std::pow(100, -0.25 * static_cast<double>(t))) <=
+                1e-12);
+    const Tensor v = turned(turn, turn.query, 3);
+    const double angle = std::atan2(v[turn.pairs[t].second], v[turn.pairs[t].first]);
+    EXPECT_TRUE(std::abs(std::remainder(angle - 3 * turn.pairs[t].frequency, 2 * M_PI)) <= 1e-5);
+  }
+  EXPECT_EQ(turn_of(trace, settings_with("rope", R"({"pairs": 2})")).pairs.size(), 2u);
+  EXPECT_EQ(turn_of(trace, settings_with("rope", R"({"pairs": 900})")).pairs.size(), 4u);
+}
+
+// In degrees, from an arc's first point to its last.
+double swept(const Line& arc, Point centre) {
+  double sum = 0;
+  for (std::size_t n = 1; n < arc.points.size(); ++n) {
+    const auto angle = [&](Point p) { return std::atan2(centre.y - p.y, p.x - centre.x); };
+    sum += std::remainder(angle(arc.points[n]) - angle(arc.points[n - 1]), 2 * M_PI);
+  }
+  return sum * 180 / M_PI;
+}
+
+TEST(Rope, TheArcIsTheTurnThatIsWrittenBelowIt) {
+  const Trace trace = run_model({.head_size = 16});
+  Look look;
+  look.width = 1000;
+  for (const char* where : {R"({"query": 9, "key": 2})", R"({"query": 3, "key": 8.5})"}) {
+    look.settings = settings_with("rope", where);
+    const ViewLayout layout = look_at(trace, "rope", look);
+    std::vector<double> arcs;
+    std::optional<Point> centre;
+    for (const Item& item : layout.list.items) {
+      const Line* line = std::get_if<Line>(&item);
+      if (line == nullptr || line->thickness != 1.2) continue;
+      if (line->points.size() == 2) {
+        centre = line->points[0];
+      } else if (centre) {
+        arcs.push_back(swept(*line, *centre));
+      }
+    }
+    std::size_t pair = 0;
+    for (const Text& text : testing::texts(layout.list)) {
+      if (!text.text.starts_with("pair ")) continue;
+      ASSERT_LT(pair, arcs.size());
+      const double degrees = std::stod(text.text.substr(text.text.find(',') + 1));
+      EXPECT_TRUE(std::abs(arcs[pair] - degrees) <= 0.6) << text.text << " " << arcs[pair];
+      ++pair;
+    }
+    EXPECT_EQ(pair, 8u);
+  }
+}
+
+TEST(Rope, WorksWithAnyModelAndSaysSo) {
+  Look look;
+  EXPECT_TRUE(says(look_at(run_model({.encoding = "alibi"}), "rope", look), "ALiBi"));
+  EXPECT_FALSE(says(look_at(run_model({}), "rope", look), "would do"));
+  Look window;
+  window.framed = false;
+  EXPECT_TRUE(says(look_at(run_model({.encoding = "alibi"}), "rope", window),
+                   "encoding is ALiBi, linear bias: the picture is what RoPE would do"));
+  for (const Parameter& parameter : view("rope").parameters) {
+    EXPECT_NE(parameter.left_out, "the model's") << parameter.key;  // which may have no RoPE
+  }
+  EXPECT_TRUE(says(look_at(testing::synthetic_trace(1, 2, 9), "rope", look), "keeps no q and k"));
+  look.settings = settings_with("rope", R"({"base": 7})");
+  EXPECT_TRUE(says(look_at(run_model({}), "rope", look), "own"));
+}
+
+TEST(Rope, KeepsCurveAndCirclesWhereSpaceIsShort) {
+  const Trace trace = run_model({});
+  Look look;
+  look.framed = false;
+  look.font_size = 14;
+  look.width = 428;
+  for (const double height : {200.0, 225.0, 260.0, 300.0, 420.0}) {
+    look.height = height;
+    const ViewLayout layout = look_at(trace, "rope", look);
+    EXPECT_EQ(testing::fault(layout.list), "") << height;
+    EXPECT_TRUE(says(layout, "λ = ")) << height;
+    EXPECT_TRUE(says(layout, "score")) << height;
+    // The curve itself, or that it is missing.
+    EXPECT_NE(layout.handles.size() == 4, says(layout, "no space for the score curve")) << height;
+    EXPECT_TRUE(height < 225 || layout.handles.size() == 4) << height;
+  }
+}
+
+TEST(Rope, SaysThatVectorsAreAnExample) {
+  Trace trace = testing::synthetic_trace(1, 2, 9);
+  trace.given = true;
+  EXPECT_TRUE(says(look_at(trace, "rope"), "xample, not from the file"));
+  EXPECT_FALSE(says(look_at(trace, "rope"), "The run's encoding"));
+  EXPECT_FALSE(says(look_at(run_model({}), "rope"), "xample"));
+}
+
+TEST(Rope, DraggingMovesPositions) {
+  const Trace trace = run_model({});
+  Look look;
+  look.settings = settings_with("rope", R"({"query": 20, "key": 12})");
+  const ViewLayout layout = look_at(trace, "rope", look);
+  ASSERT_EQ(layout.handles.size(), 4u);
+  Experiment experiment;
+  experiment.view = look.settings;
+  const auto value = [&](const char* key) {
+    return view_values(experiment.view, "rope").real(key);
+  };
+  const auto middle = [](const Box& b) { return Point{b.x + b.width / 2, b.y + b.height / 2}; };
+  // The query alone, to where the key is.
+  layout.handles[2].drag(middle(layout.handles[3].area), experiment);
+  EXPECT_EQ(value("query"), 12);
+  EXPECT_EQ(value("key"), 12);
+  // Both: the offset stays.
+  const Point bar = middle(layout.handles[1].area);
+  layout.handles[1].drag({bar.x + 60, bar.y}, experiment);
+  EXPECT_EQ(value("query") - value("key"), 8);
+  EXPECT_GT(value("key"), 12);
+  // Beyond the end of the line.
+  layout.handles[1].drag({bar.x + 9000, bar.y}, experiment);
+  EXPECT_EQ(value("query"), 64);
+  EXPECT_EQ(value("key"), 56);
+  layout.handles[1].drag({-9000, bar.y}, experiment);
+  EXPECT_EQ(value("key"), 0);
+  // In the curve.
+  const Box plot = layout.handles[0].area;
+  layout.handles[0].drag({plot.x + plot.width / 2, plot.y}, experiment);
+  EXPECT_EQ(value("query"), value("key"));
+}
+
+}  // namespace
+}  // namespace attnscope

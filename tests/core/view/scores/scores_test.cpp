@@ -1,0 +1,230 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/analysis/pair.h"
+#include "core/figure/plain_text.h"
+#include "core/view/scores/score_stages.h"
+#include "tests/support/model_trace.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+using testing::Look;
+using testing::look_at;
+using testing::run_model;
+
+std::vector<ScoreMap> maps_of(const Trace& trace, Index head, ViewCache* cache = nullptr) {
+  Experiment experiment;
+  experiment.view.head = head;
+  const ViewInput input{.trace = trace,
+                        .experiment = experiment,
+                        .theme = Theme::light(),
+                        .measure = file_text_measure(),
+                        .cache = cache};
+  return score_maps(input, trace.attention[0], head);
+}
+
+const char* const kEncodings[] = {"none",
+                                  "rope",
+                                  "alibi",
+                                  "t5",
+                                  "distance_aware",
+                                  "untied",
+                                  "transformer_xl",
+                                  "sinusoidal",
+                                  R"({"type": "shaw", "clip": 3})",
+                                  R"({"type": "relative_bias", "clip": 3})",
+                                  R"({"type": "relative_factor", "clip": 3})",
+                                  R"({"type": "deberta", "clip": 3})"};
+
+TEST(Scores, TermsMakeTheScoreAndTheScoreMakesTheWeight) {
+  for (const char* encoding : kEncodings) {
+    for (const char* variant : {"full", R"({"type": "local", "window": 3})"}) {
+      const Trace trace = run_model({.variant = variant, .encoding = encoding, .kv_heads = 1});
+      const AttentionTap& tap = trace.attention[0];
+      ViewCache cache;
+      for (const Index head : {0, 1, 0}) {
+        const std::vector<ScoreMap> maps = maps_of(trace, head, &cache);
+        ASSERT_GE(maps.size(), 2u) << encoding;
+        ASSERT_TRUE(maps.back().is_sum);
+        for (Index i = 0; i < 12; ++i) {
+          double normaliser = 0;
+          for (Index c = 0; c < 12; ++c) {
+            const bool allowed = tap.result.pattern->allowed(0, i, c);
+            EXPECT_EQ(std::isfinite(maps.back().cells(i, c)), allowed);
+            if (!allowed) continue;
+            double sum = 0, factor = 1;
+            for (const ScoreMap& map : maps) {
+              if (map.is_factor) {
+                factor = static_cast<double>(map.cells(i, c));
+              } else if (!map.is_sum) {
+                sum += static_cast<double>(map.cells(i, c));
+              }
+            }
+            const auto score = static_cast<double>(maps.back().cells(i, c));
+            const double expected = pair_score(*tap.result.part, head, i, c)->score;
+            EXPECT_TRUE(std::abs(sum * factor - score) <= 1e-4) << encoding;
+            EXPECT_TRUE(std::abs(expected - score) <= 1e-4) << encoding;
+            normaliser += std::exp(expected);
+          }
+          const RowStages row = row_stages(tap, head, i, maps);
+          EXPECT_EQ(row.terms.size(), maps.size() - 1);
+          for (Index c = 0; c < 12; ++c) {
+            const auto at = static_cast<std::size_t>(c);
+            if (!tap.result.pattern->allowed(0, i, c)) {
+              EXPECT_TRUE(std::isnan(row.weight[at]));
+              continue;
+            }
+            EXPECT_TRUE(std::abs(row.weight[at] - std::exp(row.score[at]) / normaliser) <= 1e-4);
+            double square = 0;
+            for (Index n = 0; n < 8; ++n) {
+              square += std::pow(static_cast<double>(tap.result.part->v.value()(0, c, n)), 2);
+            }
+            EXPECT_TRUE(std::abs(row.contribution[at] - row.weight[at] * std::sqrt(square)) <=
+                        1e-5);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Scores, TurningIsToldApart) {
+  const Trace trace = run_model({});
+  const std::vector<ScoreMap> maps = maps_of(trace, 1);
+  ASSERT_EQ(maps.size(), 3u);
+  const AttentionTap& tap = trace.attention[0];
+  double plain = 0;
+  for (Index n = 0; n < 8; ++n) {
+    plain += static_cast<double>(tap.q_plain(1, 7, n)) * static_cast<double>(tap.k_plain(1, 2, n));
+  }
+  EXPECT_TRUE(std::abs(static_cast<double>(maps[0].cells(7, 2)) - plain / std::sqrt(8.0)) <= 1e-5);
+  // On the diagonal query and key turn alike.
+  EXPECT_TRUE(std::abs(maps[1].cells(5, 5)) <= 1e-5F);
+}
+
+TEST(Scores, SaysWhereThereAreNoTerms) {
+  for (const char* variant : {"linear", R"({"type": "full", "score": "additive"})",
+                              R"({"type": "lsh", "buckets": 4, "rounds": 1})"}) {
+    const Trace trace = run_model({.variant = variant, .encoding = "none"});
+    EXPECT_NE(look_at(trace, "scores").refusal.find("no score terms"), std::string::npos)
+        << variant;
+  }
+  EXPECT_NE(look_at(testing::synthetic_trace(1, 1, 5), "scores").refusal, "");
+}
+
+// All that is written; a line each.
+std::string all_text(const ViewLayout& layout) {
+  std::string all;
+  for (const Text& text : testing::texts(layout.list)) all += text.text + "\n";
+  return all;
+}
+
+// Maps, without the strip of colours beside them.
+std::vector<HeatMap> maps_in(const ViewLayout& layout, Index keys) {
+  std::vector<HeatMap> maps;
+  for (const Item& item : layout.list.items) {
+    const auto* map = std::get_if<HeatMap>(&item);
+    if (map && map->values.dim(1) == keys) maps.push_back(*map);
+  }
+  return maps;
+}
+
+TEST(Scores, PartsGetSmallerBeforeTheyVanish) {
+  const Trace trace = run_model({.length = 19});
+  Look look;
+  look.framed = false;
+  look.width = 455;
+  look.height = 290;  // a window of 1920 x 1080 at scale 2 leaves as much
+  const ViewLayout low = look_at(trace, "scores", look);
+  EXPECT_EQ(maps_in(low, 19).size(), 3u);
+  EXPECT_NE(all_text(low).find("The row of the query"), std::string::npos);
+  look.height = 140;
+  const ViewLayout lower = look_at(trace, "scores", look);
+  EXPECT_EQ(maps_in(lower, 19).size(), 3u);
+  EXPECT_NE(all_text(lower).find("Row of the query: make the window larger"), std::string::npos);
+}
+
+TEST(Scores, NumbersOfAKeyThatIsPointedAt) {
+  const Trace trace = run_model({});
+  Look look;
+  look.framed = false;
+  look.settings = testing::settings_with("scores", R"({"show": "row"})");
+  look.settings.pinned_query = 9;
+  const std::vector<double> score = row_stages(trace.attention[0], 0, 9, maps_of(trace, 0)).score;
+  std::set<Index> pointed;
+  for (double x = 5; x < look.width; x += 10) {
+    look.pointer = Point{x, 300};
+    const ViewLayout layout = look_at(trace, "scores", look);
+    const std::optional<Hit> hit = layout.hit(*look.pointer);
+    if (!hit) continue;
+    EXPECT_EQ(hit->query, 9);
+    pointed.insert(hit->key);
+    const double number = score[static_cast<std::size_t>(hit->key)];
+    const std::string expected = std::isfinite(number) ? brief(number) : "not allowed";
+    EXPECT_NE(all_text(layout).find("\n" + expected + "\n"), std::string::npos) << hit->key;
+  }
+  EXPECT_EQ(pointed.size(), 12u);
+}
+
+TEST(Scores, NumbersOfACellThatIsPointedAt) {
+  const Trace trace = run_model({});
+  const std::vector<ScoreMap> maps = maps_of(trace, 0);
+  const ViewLayout layout = look_at(trace, "scores");
+  const std::vector<HeatMap> cells = maps_in(layout, 12);
+  ASSERT_EQ(cells.size(), maps.size());
+  for (std::size_t n = 0; n < maps.size(); ++n) {
+    const Box box = cells[n].box;
+    const auto hit = layout.hit({box.x + 3.5 * box.width / 12, box.y + 8.5 * box.height / 12});
+    ASSERT_TRUE(hit.has_value());
+    EXPECT_EQ(hit->shown, brief(static_cast<double>(maps[n].cells(8, 3))));
+  }
+}
+
+TEST(Scores, StagesAreNamedInFullAndWhatIsMissingToo) {
+  const Trace trace = run_model({.encoding = "t5"});
+  Look look;
+  look.framed = false;
+  look.font_size = 14;
+  look.width = 530;
+  look.height = 350;  // a window of 1280 x 800 at scale 1.5 leaves as much
+  std::set<std::string> all;
+  for (const Text& text : testing::texts(look_at(trace, "scores", look).list)) {
+    all.insert(text.text);
+  }
+  for (const char* name : {"score", "weight"}) EXPECT_TRUE(all.count(name)) << name;
+  for (const char* name : {"s", "a"}) EXPECT_FALSE(all.count(name)) << name;
+  const bool missing = std::any_of(all.begin(), all.end(), [](const std::string& text) {
+    return text.starts_with("no space for terms");
+  });
+  EXPECT_NE(missing, all.count("terms") > 0);
+}
+
+TEST(Scores, SmallMapsOfManyTokensSayThatTheyArePooled) {
+  const auto pooled = [](const Trace& trace) {
+    for (const Text& text : testing::texts(look_at(trace, "scores").list)) {
+      if (text.text.ends_with("each pixel its largest")) return true;
+      if (text.text.ends_with("pooled")) return true;  // where there is less space
+    }
+    return false;
+  };
+  EXPECT_TRUE(pooled(run_model({.encoding = "t5", .length = 290})));
+  EXPECT_FALSE(pooled(run_model({.encoding = "t5"})));
+}
+
+TEST(Scores, TensorsWithoutQueriesSaySo) {
+  Trace trace = testing::synthetic_trace(1, 1, 5);
+  trace.given = true;
+  for (const char* view : {"scores", "vectors", "span", "position"}) {
+    const std::string refusal = look_at(trace, view).refusal;
+    EXPECT_NE(refusal.find("attention alone"), std::string::npos) << view;
+    EXPECT_EQ(refusal.find("Choose full attention"), std::string::npos) << view;
+  }
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,200 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/figure/plain_text.h"
+#include "core/view/span/span_effect.h"
+#include "tests/support/compare.h"
+#include "tests/support/model_trace.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+using testing::Look;
+using testing::look_at;
+using testing::run_model;
+using testing::settings_with;
+
+double mask(double z, double ramp, Index distance) {
+  return std::clamp((ramp + z - static_cast<double>(distance)) / ramp, 0.0, 1.0);
+}
+
+TEST(Span, AttentionWithASpanIsScaledAnew) {
+  for (const char* encoding : {"rope", "alibi"}) {
+    const Trace trace = run_model({.encoding = encoding, .kv_heads = 1});
+    const AttentionTap& tap = trace.attention[1];
+    const Tensor plain = tap.attention(1);
+    const HeadSpan span = fixed_span(3, 2.5, 12);
+    const Tensor spanned = attention_with_span(tap, 1, span);
+    double kept = 0;
+    for (Index i = 0; i < 12; ++i) {
+      double sum = 0;
+      for (Index j = 0; j <= i; ++j) sum += mask(3, 2.5, i - j) * static_cast<double>(plain(i, j));
+      kept += sum / 12;
+      for (Index j = 0; j < 12; ++j) {
+        const double expected =
+            j > i ? 0 : mask(3, 2.5, i - j) * static_cast<double>(plain(i, j)) / sum;
+        EXPECT_TRUE(std::abs(static_cast<double>(spanned(i, j)) - expected) <= 2e-5);
+      }
+    }
+    EXPECT_TRUE(std::abs(share_kept(tap, 1, span) - kept) <= 1e-5);
+    EXPECT_TRUE(std::abs(share_kept(weight_by_distance(tap, 1), span) - kept) <= 1e-5);
+    EXPECT_TRUE(std::abs(share_kept(tap, 1, fixed_span(100, 1, 100)) - 1) <= 1e-6);
+  }
+}
+
+constexpr const char* kSpans = R"({"type": "adaptive_span", "span": 8, "ramp": 3})";
+
+TEST(Span, OfTheModelWhereItHasOne) {
+  const Trace trace = run_model({.variant = kSpans});
+  const AttentionTap& tap = trace.attention[0];
+  const HeadSpan own = own_span(*tap.result.part, 1);
+  EXPECT_EQ(own.mean(), static_cast<double>(tap.result.part->span.value()[1]));
+  const Tensor same = attention_with_span(tap, 1, own);
+  const Tensor kept = tap.attention(1);
+  for (Index n = 0; n < kept.size(); ++n) EXPECT_TRUE(std::abs(kept[n] - same[n]) <= 1e-6F);
+  EXPECT_EQ(look_at(trace, "span").refusal, "");
+}
+
+std::string words_of(const Trace& trace, const Look& look = {}) {
+  std::string all;
+  for (const Text& text : testing::texts(look_at(trace, "span", look).list)) {
+    all += text.text + "\n";
+  }
+  return all;
+}
+
+TEST(Span, IsTheModelsOwnOnlyWhereItWasTrained) {
+  Trace trace = run_model({.variant = kSpans});
+  const std::string trained = words_of(trace);
+  EXPECT_NE(trained.find("the model's own"), std::string::npos) << trained;
+  EXPECT_EQ(trained.find("untrained"), std::string::npos) << trained;
+  trace.untrained = {"layers.0.groups.0.span.z"};
+  const std::string untrained = words_of(trace);
+  EXPECT_EQ(untrained.find("the model's"), std::string::npos) << untrained;
+  EXPECT_NE(untrained.find("untrained"), std::string::npos) << untrained;
+  // Another layer's are its own.
+  trace.untrained = {"layers.1.groups.0.span.z"};
+  EXPECT_EQ(words_of(trace), trained);
+  trace.untrained = {"layers.0.groups.0.span.z"};
+  Look changed;
+  changed.settings = settings_with("span", R"({"z": 6})");
+  EXPECT_NE(words_of(trace, changed).find("no spans of its own"), std::string::npos);
+}
+
+// The same weights with full attention and with spans, of which the second layer's inputs differ:
+// the first layer shows what a span of the model leaves of what there would be without it.
+TEST(Span, OfTheModelIsMeasuredAgainstAttentionWithoutIt) {
+  const Trace full = run_model({});
+  const Trace spans = run_model({.variant = kSpans});
+  const AttentionTap& tap = spans.attention[0];
+  const Tensor without = attention_without_span(tap, 1);
+  EXPECT_TRUE(testing::close(without, full.attention[0].attention(1), 1e-5));
+  const HeadSpan own = own_span(*tap.result.part, 1);
+  const double z = own.mean();
+  double kept = 0;
+  for (Index i = 0; i < 12; ++i) {
+    for (Index j = 0; j <= i; ++j) {
+      const double m = i - j > 8 ? 0 : mask(z, 3, i - j);
+      kept += m * static_cast<double>(without(i, j)) / 12;
+    }
+  }
+  ASSERT_LT(kept, 0.9);  // the model's spans do cut something here
+  EXPECT_TRUE(std::abs(share_kept(tap, 1, own) - kept) <= 1e-5);
+  // A span beyond the model's own lets more through, and at last all within the largest span.
+  EXPECT_GT(share_kept(tap, 1, fixed_span(8, 3, 8)), kept + 0.01);
+  EXPECT_TRUE(std::abs(share_kept(tap, 1, fixed_span(12, 3, 12)) - 1) <= 1e-5);
+  const Tensor wide = attention_with_span(tap, 1, fixed_span(12, 3, 12));
+  EXPECT_TRUE(testing::close(wide, without, 1e-5));
+}
+
+TEST(Span, DynamicOnesAreTheQuerysOwn) {
+  HeadSpan span{Tensor::from({1, 12}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}), 1, 12};
+  const Trace trace = run_model({});
+  EXPECT_TRUE(std::abs(share_kept(trace.attention[0], 0, span) - 1) <= 1e-6);
+  span.z[11] = 0;  // the last query sees itself alone
+  const auto own = static_cast<double>(trace.attention[0].attention(0)(11, 11));
+  EXPECT_TRUE(std::abs(share_kept(trace.attention[0], 0, span) - (11 + own) / 12) <= 1e-6);
+}
+
+TEST(Span, QuartersAreWrittenOut) {
+  Look look;
+  look.settings = settings_with("span", R"({"z": 14.25, "ramp": 4})");
+  std::string all;
+  for (const Text& text : testing::texts(look_at(run_model({}), "span", look).list)) {
+    all += text.text + "\n";
+  }
+  EXPECT_NE(all.find("z = 14.25, R = 4: layer 0"), std::string::npos) << all;
+  EXPECT_EQ(all.find("14.2,"), std::string::npos) << all;
+}
+
+TEST(Span, DraggingSetsSpanAndRamp) {
+  const Trace trace = run_model({});
+  Look look;
+  look.settings = settings_with("span", R"({"z": 6, "ramp": 4})");
+  const ViewLayout layout = look_at(trace, "span", look);
+  ASSERT_EQ(layout.handles.size(), 2u);
+  Experiment experiment;
+  experiment.view = look.settings;
+  const auto middle = [](const Box& b) { return Point{b.x + b.width / 2, b.y + b.height / 2}; };
+  const Point ramp = middle(layout.handles[0].area), z = middle(layout.handles[1].area);
+  const double position = (ramp.x - z.x) / 4;  // pixels of one
+  layout.handles[1].drag({z.x + 5 * position, z.y}, experiment);
+  EXPECT_DOUBLE_EQ(view_values(experiment.view, "span").real("z"), 11);
+  layout.handles[0].drag({ramp.x + 3 * position, ramp.y}, experiment);
+  EXPECT_DOUBLE_EQ(view_values(experiment.view, "span").real("ramp"), 7);
+  layout.handles[0].drag({0, ramp.y}, experiment);
+  EXPECT_GT(view_values(experiment.view, "span").real("ramp"), 0);
+}
+
+bool says(const ViewLayout& layout, const std::string& part) {
+  std::string all;
+  for (const Text& text : testing::texts(layout.list)) all += text.text + "\n";
+  return all.find(part) != std::string::npos;
+}
+
+TEST(Span, CurveAndBarsStayLongerThanMaps) {
+  const Trace trace = run_model({.length = 19});
+  Look look;
+  look.framed = false;
+  look.width = 455;
+  look.height = 290;  // a window of 1920 x 1080 at scale 2 leaves as much
+  const ViewLayout low = look_at(trace, "span", look);
+  for (const char* part : {"m_z", "layer", "key (to) →", "not the model's"}) {
+    EXPECT_TRUE(says(low, part)) << part;
+  }
+  EXPECT_FALSE(says(low, "make the window larger"));
+  look.height = 150;
+  const ViewLayout lower = look_at(trace, "span", look);
+  EXPECT_TRUE(says(lower, "m_z"));
+  EXPECT_TRUE(says(lower, "Maps of the attention: make the window larger"));
+  EXPECT_EQ(lower.handles.size(), 2u);
+}
+
+TEST(Span, NumbersOfWhatIsPointedAt) {
+  const Trace trace = run_model({});
+  Look look;
+  look.framed = false;
+  look.settings = settings_with("span", R"({"z": 3, "ramp": 4})");
+  const double kept = share_kept(trace.attention[1], 1, fixed_span(3, 4, 12));
+  bool bar = false, curve = false;
+  for (double x = 5; x < look.width; x += 5) {
+    look.pointer = Point{x, 150};
+    const ViewLayout layout = look_at(trace, "span", look);
+    bar = bar || says(layout, "layer 1, head 1: " + brief(kept));
+    curve = curve || says(layout, "distance 5: 0.5");
+  }
+  EXPECT_TRUE(bar);
+  EXPECT_TRUE(curve);
+}
+
+TEST(Span, SaysWhereThereCanBeNone) {
+  EXPECT_NE(look_at(run_model({.causal = false}), "span").refusal.find("look back"),
+            std::string::npos);
+  EXPECT_NE(look_at(testing::synthetic_trace(1, 1, 4), "span").refusal.find("No softmax"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,97 @@
+#include "tests/support/gradient.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace attnscope::testing {
+namespace {
+
+// Elements of `values` that are moved: spread ones, and that where the gradient is largest.
+std::vector<Index> probes(const Tensor& gradient, const Tensor& values, Index most) {
+  std::vector<Index> elements;
+  const Index stride = std::max<Index>(1, values.size() / most) | 1;
+  for (Index i = 0; i < values.size(); i += stride) elements.push_back(i);
+  if (!gradient.defined()) return elements;
+  const auto largest = std::max_element(gradient.begin(), gradient.end(),
+                                        [](float a, float b) { return std::abs(a) < std::abs(b); });
+  const Index at = largest - gradient.begin();
+  if (std::find(elements.begin(), elements.end(), at) == elements.end()) elements.push_back(at);
+  return elements;
+}
+
+double central_difference(float& number, float step, const std::function<double()>& f) {
+  const float centre = number;
+  number = centre + step;
+  const double above = static_cast<double>(number), high = f();
+  number = centre - step;
+  const double below = static_cast<double>(number), low = f();
+  number = centre;
+  return (high - low) / (above - below);
+}
+
+}  // namespace
+
+::testing::AssertionResult is_gradient(const Tensor& gradient, Tensor values,
+                                       const std::function<double()>& f, const Differences& how) {
+  if (!gradient.defined()) return ::testing::AssertionFailure() << "no gradient came";
+  if (gradient.shape() != values.shape()) {
+    return ::testing::AssertionFailure() << "shape " << to_string(gradient.shape())
+                                         << " instead of " << to_string(values.shape());
+  }
+  if (!std::all_of(gradient.begin(), gradient.end(), [](float g) { return std::isfinite(g); })) {
+    return ::testing::AssertionFailure() << "NaN or infinity in the gradient";
+  }
+  struct Probe {
+    Index element;
+    double expected, error;  // of the step that agrees best
+  };
+  std::vector<Probe> found;
+  double largest = 0;
+  for (const Index i : probes(gradient, values, how.most)) {
+    Probe probe{i, 0, 0};
+    for (std::size_t n = 0; n < how.steps.size(); ++n) {
+      const double expected = central_difference(values[i], how.steps[n], f);
+      const double error = std::abs(static_cast<double>(gradient[i]) - expected);
+      if (n == 0 || error < probe.error) probe = {i, expected, error};
+    }
+    largest = std::max(largest, std::abs(probe.expected));
+    found.push_back(probe);
+  }
+  if (!(largest > 0)) {
+    return ::testing::AssertionFailure() << "all differences are zero: nothing was tested";
+  }
+  for (const Probe& probe : found) {
+    if (!(probe.error <= how.tolerance * largest)) {
+      return ::testing::AssertionFailure()
+             << "element " << probe.element << " of " << to_string(values.shape()) << " is "
+             << gradient[probe.element] << " instead of " << probe.expected
+             << ", allowed difference " << how.tolerance * largest;
+    }
+  }
+  return ::testing::AssertionSuccess();
+}
+
+::testing::AssertionResult has_no_gradient(const Tensor& gradient, Tensor values,
+                                           const std::function<double()>& f, double rounding,
+                                           const Differences& how) {
+  for (const Index i : probes(gradient, values, how.most)) {
+    const double expected = central_difference(values[i], how.steps.front(), f);
+    const double got = gradient.defined() ? static_cast<double>(gradient[i]) : 0;
+    if (!(std::abs(expected) <= rounding && std::abs(got) <= rounding)) {
+      return ::testing::AssertionFailure()
+             << "element " << i << " of " << to_string(values.shape()) << " is " << got
+             << ", the difference " << expected << ", expected none beyond " << rounding;
+    }
+  }
+  return ::testing::AssertionSuccess();
+}
+
+double projected(const Tensor& result, const Tensor& weights) {
+  double total = 0;
+  for (Index i = 0; i < result.size(); ++i) {
+    total += static_cast<double>(result[i]) * static_cast<double>(weights[i]);
+  }
+  return total;
+}
+
+}  // namespace attnscope::testing

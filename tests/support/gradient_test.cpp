@@ -1,0 +1,81 @@
+#include "tests/support/gradient.h"
+
+#include <cmath>
+#include <limits>
+
+namespace attnscope::testing {
+namespace {
+
+// f = sum of scale * x^2 / 2, whose gradient is scale * x.
+class Gradient : public ::testing::Test {
+ protected:
+  double f() const {
+    double sum = 0;
+    for (const float x : values_) sum += 0.5 * scale_ * static_cast<double>(x) * x;
+    return sum;
+  }
+  Tensor gradient() const {
+    Tensor g(values_.shape());
+    for (Index i = 0; i < g.size(); ++i) g[i] = static_cast<float>(scale_ * values_[i]);
+    return g;
+  }
+  ::testing::AssertionResult check(const Tensor& gradient, const Differences& how = {}) const {
+    return is_gradient(
+        gradient, values_, [this] { return f(); }, how);
+  }
+
+  Tensor values_ = Tensor::from({4}, {1, -2, 0.5f, 3});
+  double scale_ = 1;
+};
+
+TEST_F(Gradient, AgreesAtAnySize) {
+  for (const double scale : {1e-4, 1.0, 1e4}) {
+    scale_ = scale;
+    EXPECT_TRUE(check(gradient()));
+    Tensor wrong = gradient();
+    wrong[2] *= 1.1f;  // 2% of the largest
+    EXPECT_FALSE(check(wrong)) << scale;
+    EXPECT_FALSE(check(Tensor::zeros({4}))) << scale;
+  }
+  EXPECT_EQ(values_[1], -2);
+}
+
+TEST_F(Gradient, TheLargestIsAlwaysTried) {
+  Tensor wrong = gradient();
+  wrong[3] = 30;
+  EXPECT_TRUE(check(gradient(), {.most = 1}));
+  EXPECT_FALSE(check(wrong, {.most = 1}));
+}
+
+TEST_F(Gradient, ThatIsZeroEverywhereTestsNothing) {
+  scale_ = 0;
+  EXPECT_FALSE(check(gradient()));
+  const auto none = [this](const Tensor& g) {
+    return has_no_gradient(g, values_, [this] { return f(); }, 0, {});
+  };
+  EXPECT_TRUE(none(gradient()));
+  EXPECT_TRUE(none(Tensor()));
+  EXPECT_FALSE(none(Tensor::full({4}, 1e-3f)));
+  scale_ = 1;
+  EXPECT_FALSE(none(Tensor::zeros({4})));
+}
+
+TEST_F(Gradient, RefusesNaNAndOtherShapes) {
+  Tensor broken = gradient();
+  broken[1] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_FALSE(check(broken, {.most = 1}));
+  EXPECT_FALSE(check(Tensor()));
+  EXPECT_FALSE(check(gradient().reshaped({2, 2})));
+}
+
+TEST_F(Gradient, TakesTheStepThatAgreesBest) {
+  // |x - 0.999| has a kink that a large step crosses.
+  Tensor x = Tensor::from({1}, {1});
+  const auto kinked = [&x] { return std::abs(static_cast<double>(x[0]) - 0.999); };
+  const Tensor one = Tensor::full({1}, 1);
+  EXPECT_FALSE(is_gradient(one, x, kinked, {.steps = {1e-2f}}));
+  EXPECT_TRUE(is_gradient(one, x, kinked, {.steps = {1e-2f, 5e-4f}}));
+}
+
+}  // namespace
+}  // namespace attnscope::testing

@@ -1,0 +1,63 @@
+#include "tests/support/model_trace.h"
+
+#include "core/base/json.h"
+#include "core/model/model.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope::testing {
+
+namespace {
+
+Json choice_json(const std::string& text) {
+  return text.front() == '{' ? Json::parse(text) : Json{{"type", text}};
+}
+
+}  // namespace
+
+Trace run_model(const ModelTrace& what) {
+  ModelConfig config;
+  config.vocabulary = 64;
+  config.context = what.context;
+  config.heads = what.heads;
+  config.kv_heads = what.kv_heads;
+  config.head_size = what.head_size;
+  config.width = what.heads * what.head_size;
+  config.layers = what.layers;
+  config.hidden = 2 * config.width;
+  config.causal = what.causal;
+  config.groups = uniform_groups(config, variant_from_json(choice_json(what.variant), "variant"),
+                                 encoding_from_json(choice_json(what.encoding), "position"));
+  Model model = make_model(config, 7);
+  // Fresh biases are zero, which would hide what they do; and sharper scores tell more.
+  std::uint64_t seed = 1;
+  for (auto& [name, weight] : model.weights) {
+    const bool of_encoding = name.find("pos.") != std::string::npos;
+    const bool of_scores = name.ends_with(".wq") || name.ends_with(".wk");
+    Tensor& numbers = weight.mutable_value();
+    for (Index i = 0; (of_encoding || of_scores) && i < numbers.size(); ++i, ++seed) {
+      const auto noise = static_cast<float>(seed * 2654435761U % 2001) / 1000 - 1;
+      numbers[i] = of_scores ? 3 * numbers[i] : numbers[i] + 0.5F * noise;
+    }
+  }
+  Trace trace;
+  trace.model = "synthetic";
+  trace.config = std::make_shared<const ModelConfig>(config);
+  trace.backend = "CPU (2 threads)";
+  trace.tokens = synthetic_tokens(what.length);
+  IntTensor ids({1, what.length});
+  for (Index i = 0; i < what.length; ++i) ids[i] = static_cast<std::int32_t>(i * 7 % 64);
+  ForwardOptions options;
+  options.trace = &trace;
+  forward(model, ids, options);
+  return trace;
+}
+
+ViewSettings settings_with(const std::string& view, const std::string& json) {
+  ViewSettings settings;
+  settings.id = view;
+  set_view_values(settings, view,
+                  values_from_json(attnscope::view(view).parameters, Json::parse(json), "view"));
+  return settings;
+}
+
+}  // namespace attnscope::testing

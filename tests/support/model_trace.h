@@ -1,0 +1,21 @@
+// Traces of small models with fresh weights: with q, k, v and all that views explain.
+#pragma once
+
+#include <string>
+
+#include "core/trace/trace.h"
+#include "core/view/view.h"
+
+namespace attnscope::testing {
+
+struct ModelTrace {
+  std::string variant = "full", encoding = "rope";  // JSON or a name
+  Index length = 12, layers = 2, heads = 2, kv_heads = 2, head_size = 8, context = 300;
+  bool causal = true;
+};
+Trace run_model(const ModelTrace& what);
+
+// The settings of a view's parameters: {"before": true}.
+ViewSettings settings_with(const std::string& view, const std::string& json);
+
+}  // namespace attnscope::testing

@@ -1,0 +1,248 @@
+#include "tests/support/synthetic.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "core/model/logit_lens.h"
+#include "tests/support/small_config.h"
+
+namespace attnscope::testing {
+
+namespace {
+
+constexpr Index kVocabulary = 13;
+
+// Numbers that rise and fall, the same every time.
+float wave(Index a, Index b) {
+  return static_cast<float>(0.5 + 0.5 * std::sin(static_cast<double>(3 * a + 5 * b)));
+}
+
+void add_predictions(Trace& trace, Index layers) {
+  const Index length = static_cast<Index>(trace.tokens.size());
+  trace.config = config_of_context(4096);
+  trace.logits = Tensor({length, kVocabulary});
+  trace.token_bits = Tensor({length});
+  LogitLens lens{IntTensor({layers, length}), Tensor({layers, length}), Tensor({layers, length}),
+                 Tensor({layers, length}), Tensor({layers, length})};
+  for (Index i = 0; i < length; ++i) {
+    for (Index v = 0; v < kVocabulary; ++v) trace.logits(i, v) = 4 * wave(i, v);
+    trace.token_bits[i] = i == 0 ? NAN : 12 * wave(i, 1);
+    for (Index layer = 0; layer < layers; ++layer) {
+      lens.guess(layer, i) = static_cast<std::int32_t>((i + layer / 2) % kVocabulary);
+      lens.probability(layer, i) = wave(i, layer);
+      lens.margin(layer, i) = lens.probability(layer, i) / 2;
+      lens.final_guess(layer, i) = lens.probability(layer, i) / 3;
+      lens.saturation(layer, i) = 1 - wave(i, layer) / 4;
+    }
+  }
+  trace.lens = std::make_shared<const LogitLens>(std::move(lens));
+}
+
+}  // namespace
+
+std::vector<TraceToken> synthetic_tokens(Index count) {
+  static const std::array<const char*, 13> kWords{
+      "The",  "␣lighthouse", "␣keeper", "␣turned", "␣the",  "␣lamp", ",",
+      "␣and", "␣the",        "␣ships",  "␣came",   "␣home", "."};
+  std::vector<TraceToken> tokens;
+  for (Index i = 0; i < count; ++i) {
+    TraceToken token;
+    token.id = static_cast<std::int32_t>(i % kVocabulary);
+    token.label = kWords[static_cast<std::size_t>(i) % kWords.size()];
+    token.bytes = token.label;
+    tokens.push_back(token);
+  }
+  return tokens;
+}
+
+AttentionTap synthetic_tap(Index layer, Index heads, Pattern pattern) {
+  AttentionTap tap;
+  tap.address.layer = layer;
+  for (Index a = 0; a < heads; ++a) tap.heads.push_back(a);
+  tap.variant = default_variant();
+  tap.encoding = default_encoding();
+  const Index queries = pattern.queries(), keys = pattern.keys();
+  Tensor attention = Tensor::zeros({heads, queries, keys});
+  for (Index a = 0; a < heads; ++a) {
+    for (Index i = 0; i < queries; ++i) {
+      double sum = 0;
+      const auto weight = [&](Index c) {
+        const auto distance = static_cast<double>(i + keys - queries - a - c);
+        return std::exp(-std::abs(distance) / (1.0 + static_cast<double>(layer))) +
+               (c == 0 ? 0.3 : 0.005);
+      };
+      const Index rows_of = pattern.heads() > 1 ? a : 0;
+      for (Index c = 0; c < keys; ++c) sum += pattern.allowed(rows_of, i, c) ? weight(c) : 0;
+      for (Index c = 0; c < keys; ++c) {
+        if (pattern.allowed(rows_of, i, c)) {
+          attention(a, i, c) = static_cast<float>(weight(c) / sum);
+        }
+      }
+    }
+  }
+  tap.causal = true;
+  for (Index i = 0; i < queries && keys == queries; ++i) {
+    tap.causal = tap.causal && (i + 1 == keys || !pattern.allowed(0, i, keys - 1));
+  }
+  tap.result.attention = attention;
+  tap.result.pattern = std::make_shared<const Pattern>(std::move(pattern));
+  return tap;
+}
+
+Trace synthetic_trace(Index layers, Index heads, Index length) {
+  Trace trace;
+  trace.model = "synthetic";
+  trace.backend = "CPU (2 threads)";
+  trace.tokens = synthetic_tokens(length);
+  for (Index layer = 0; layer < layers; ++layer) {
+    trace.attention.push_back(synthetic_tap(layer, heads, Pattern::causal(length, length)));
+  }
+  add_predictions(trace, std::max<Index>(layers, 1));
+  return trace;
+}
+
+Trace synthetic_trace(Pattern pattern) {
+  Trace trace = synthetic_trace(0, 0, pattern.queries());
+  const Index memory = pattern.keys() - pattern.queries();
+  trace.attention.push_back(synthetic_tap(0, std::max<Index>(2, pattern.heads()), pattern));
+  if (memory > 0) {
+    trace.attention[0].result.columns = {{KeyKind::Memory, memory},
+                                         {KeyKind::Token, pattern.queries()}};
+  }
+  return trace;
+}
+
+Pattern window_and_global(Index length, Index window, Index globals) {
+  PatternBuilder builder(1, length, length, {"window", "global"});
+  for (Index i = 0; i < length; ++i) {
+    builder.add(0, i - window, i + window + 1);
+    builder.add(1, 0, i < globals ? length : globals);
+    builder.next_row();
+  }
+  return builder.finish();
+}
+
+InputOf::InputOf(const Trace& trace, const ViewSettings& settings)
+    : input{.trace = trace,
+            .experiment = experiment,
+            .theme = Theme::light(),
+            .measure = file_text_measure()} {
+  experiment.view = settings;
+}
+
+ViewLayout look_at(const Trace& trace, std::string_view id, const Look& look) {
+  Experiment experiment;
+  experiment.view = look.settings;
+  experiment.view.id = id;
+  experiment.interventions = look.interventions;
+  if (look.reference != nullptr && look.interventions.empty()) {
+    experiment.others.push_back(Experiment());
+  }
+  const ViewInput input{.trace = trace,
+                        .experiment = experiment,
+                        .width = look.width,
+                        .height = look.height,
+                        .font_size = look.font_size,
+                        .theme = look.dark ? Theme::dark() : Theme::light(),
+                        .measure = file_text_measure(),
+                        .framed = look.framed,
+                        .tight = look.tight,
+                        .pointer = look.pointer,
+                        .cache = look.cache,
+                        .reference = look.reference,
+                        .flipped = look.flipped,
+                        .heads = look.heads};
+  return view(id).lay_out(input);
+}
+
+Box extent(const Text& text) {
+  // Ascent and descent of letters in a label, without the spare space of a line.
+  constexpr double kAbove = 0.42, kBelow = 0.5;
+  const double width = file_text_measure().width(text.text, text.size, text.bold);
+  const double left = text.align == Align::Start    ? 0
+                      : text.align == Align::Middle ? -width / 2
+                                                    : -width;
+  const double turn = text.angle * std::numbers::pi / 180;
+  double x0 = 1e9, y0 = 1e9, x1 = -1e9, y1 = -1e9;
+  for (const double x : {left, left + width}) {
+    for (const double y : {-kAbove * text.size, kBelow * text.size}) {
+      const double px = text.at.x + x * std::cos(turn) + y * std::sin(turn);
+      const double py = text.at.y - x * std::sin(turn) + y * std::cos(turn);
+      x0 = std::min(x0, px);
+      x1 = std::max(x1, px);
+      y0 = std::min(y0, py);
+      y1 = std::max(y1, py);
+    }
+  }
+  return {x0, y0, x1 - x0, y1 - y0};
+}
+
+std::vector<Text> texts(const DisplayList& list) {
+  std::vector<Text> result;
+  for (const Item& item : list.items) {
+    if (const Text* text = std::get_if<Text>(&item)) result.push_back(*text);
+  }
+  return result;
+}
+
+namespace {
+
+std::string describe(const Box& b) {
+  return "[" + std::to_string(b.x) + ", " + std::to_string(b.y) + ", " + std::to_string(b.right()) +
+         ", " + std::to_string(b.bottom()) + "]";
+}
+
+bool overlap(const Box& a, const Box& b) {
+  constexpr double kTouching = 0.5;  // pixels
+  return a.x + kTouching < b.right() && b.x + kTouching < a.right() &&
+         a.y + kTouching < b.bottom() && b.y + kTouching < a.bottom();
+}
+
+struct Bounds {
+  Box operator()(const FilledBox& item) const { return item.box; }
+  Box operator()(const OutlinedBox& item) const { return item.box; }
+  Box operator()(const Text& item) const { return extent(item); }
+  Box operator()(const HeatMap& item) const { return item.box; }
+  Box operator()(const Clip& item) const { return item.box ? *item.box : Box{}; }
+  Box operator()(const Line& item) const {
+    const auto [x0, x1] = std::minmax_element(item.points.begin(), item.points.end(),
+                                              [](Point a, Point b) { return a.x < b.x; });
+    const auto [y0, y1] = std::minmax_element(item.points.begin(), item.points.end(),
+                                              [](Point a, Point b) { return a.y < b.y; });
+    return {x0->x, y0->y, x1->x - x0->x, y1->y - y0->y};
+  }
+};
+
+}  // namespace
+
+std::string fault(const DisplayList& list) {
+  constexpr double kSlack = 0.5;  // pixels
+  std::vector<std::pair<Box, std::string>> placed;
+  int clips = 0;
+  for (const Item& item : list.items) {
+    if (const Clip* clip = std::get_if<Clip>(&item)) clips += clip->box ? 1 : -1;
+    const Box box = std::visit(Bounds{}, item);
+    if (!(std::isfinite(box.x + box.y + box.width + box.height))) return "not finite";
+    const bool inside = box.x >= -kSlack && box.y >= -kSlack &&
+                        box.right() <= list.width + kSlack && box.bottom() <= list.height + kSlack;
+    const Text* text = std::get_if<Text>(&item);
+    if (clips == 0 && !inside) {
+      return "outside: " + (text != nullptr ? text->text : "item") + " " + describe(box);
+    }
+    if (text == nullptr || clips > 0) continue;
+    if (text->text.empty()) continue;
+    for (const auto& [other, name] : placed) {
+      if (overlap(box, other)) {
+        return "\"" + text->text + "\" " + describe(box) + " overlaps \"" + name + "\" " +
+               describe(other);
+      }
+    }
+    placed.emplace_back(box, text->text);
+  }
+  return clips == 0 ? "" : "clips do not balance";
+}
+
+}  // namespace attnscope::testing
