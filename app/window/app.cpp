@@ -320,6 +320,7 @@ void App::write_report() {
   Json facts = {{"frames", frames_},
                 {"stale_pixels", stale_pixels_},
                 {"window", {ImGui::GetIO().DisplaySize.x, ImGui::GetIO().DisplaySize.y}},
+                {"pointer", {ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y}},
                 {"busy", runner_->busy()},
                 {"error", state_.error},
                 {"experiment", to_json(state_.experiment)},

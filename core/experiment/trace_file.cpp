@@ -14,7 +14,7 @@ namespace {
 std::string place_of(const Address& at, const AddressParts& parts) {
   std::string place;
   if (parts.stack && at.stack == Stack::Encoder) place += ".encoder";
-  if (at.kind == Kind::Cross) place += ".cross";
+  if (at.kind == AttentionKind::Cross) place += ".cross";
   if (parts.segment) place += ".segment." + std::to_string(at.segment);
   if (parts.step) place += ".step." + std::to_string(at.step);
   return place + "." + std::to_string(at.layer) + "." + std::to_string(at.group);

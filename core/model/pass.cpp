@@ -146,7 +146,7 @@ Var Pass::self_attention(const Site& site, const Var& x) {
 
 Var Pass::cross_attention(const Site& site, const Var& x, const Var& source) {
   Site cross = site;
-  cross.at.kind = Kind::Cross;
+  cross.at.kind = AttentionKind::Cross;
   const std::vector<HeadGroup> plain{{config().heads, default_variant(), default_encoding()}};
   cross.groups = &plain;
   cross.causal = false;

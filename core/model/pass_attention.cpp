@@ -18,7 +18,7 @@ namespace attnscope {
 namespace {
 
 std::string attention_prefix(const Site& site) {
-  return site.prefix + (site.at.kind == Kind::Cross ? "cross." : "attn.");
+  return site.prefix + (site.at.kind == AttentionKind::Cross ? "cross." : "attn.");
 }
 
 std::string weights_prefix(const Site& site, Index group) {
@@ -27,7 +27,7 @@ std::string weights_prefix(const Site& site, Index group) {
 
 // What a person changes is changed in the decoder's self-attention.
 bool takes_interventions(const Site& site) {
-  return site.at.stack == Stack::Decoder && site.at.kind == Kind::Self;
+  return site.at.stack == Stack::Decoder && site.at.kind == AttentionKind::Self;
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ Var Pass::heads_of(const Var& projection, Index first, Index count) const {
 // For a record alone, where an encoding of the input was added once and norms have only scaled it.
 Pass::Shares Pass::position_shares(const Site& site, const Rows& rows,
                                    const std::string& prefix) const {
-  if (!recorder_.on() || options_.cache || site.at.kind == Kind::Cross) return {};
+  if (!recorder_.on() || options_.cache || site.at.kind == AttentionKind::Cross) return {};
   const Choice& chosen = site.groups->front().encoding;
   const bool once = encoding(chosen.id).embed && added_to_input(chosen) && site.at.step <= 1;
   if (!once || (!config().pre_norm && site.at.layer > 0)) return {};
@@ -104,7 +104,7 @@ Var Pass::attend(const Site& site, const Rows& rows) {
     input.first_head = range.first;
     input.layer_heads = config().heads;
     // Queries and keys come from what the values do; of cross-attention only the queries'.
-    input.x = sequences(site.at.kind == Kind::Cross ? rows.q : rows.v);  // [B, L_q, d]
+    input.x = sequences(site.at.kind == AttentionKind::Cross ? rows.q : rows.v);  // [B, L_q, d]
     input.q = heads_of(q, range.first, range.count);                     // [B h, L_q, d_k]
     input.k = heads_of(k, range.first_key_head, range.key_heads);        // [B h_kv, L_k, d_k]
     input.v = heads_of(v, range.first_key_head, range.key_heads);        // [B h_kv, L_k, d_k]
@@ -134,7 +134,7 @@ Var Pass::group_attention(const Site& site, Index group, const HeadRange& range,
   input.layer = site.at.layer;
   Site of_group = site;
   of_group.at.group = group;
-  if (site.at.kind == Kind::Self) {
+  if (site.at.kind == AttentionKind::Self) {
     input.weights = weights_below(weights_prefix(site, group));
     if (options_.cache && site.at.stack == Stack::Decoder) add_cached(site, group, input);
     if (memory_ && site.at.stack == Stack::Decoder) {
@@ -145,13 +145,13 @@ Var Pass::group_attention(const Site& site, Index group, const HeadRange& range,
     }
   }
   const Variant& v = variant(chosen.variant.id);
-  if (options_.adapted && v.adapted && site.at.kind == Kind::Self) {
+  if (options_.adapted && v.adapted && site.at.kind == AttentionKind::Self) {
     for (const auto& [name, value] : v.adapted(input)) {
       options_.adapted->insert_or_assign(weights_prefix(site, group) + name, value.value());
     }
   }
   OperationResult result = evaluated(site, input, wanted(chosen));
-  if (memory_ && site.at.kind == Kind::Self) {
+  if (memory_ && site.at.kind == AttentionKind::Self) {
     remember(of_group, range, input, result, entered);
   }
   add_quantities(chosen, result);

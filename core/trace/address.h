@@ -8,11 +8,11 @@
 namespace attnscope {
 
 enum class Stack { Encoder, Decoder };
-enum class Kind { Self, Cross };
+enum class AttentionKind { Self, Cross };
 
 struct Address {
   Stack stack = Stack::Decoder;
-  Kind kind = Kind::Self;
+  AttentionKind kind = AttentionKind::Self;
   Index segment = 0;  // of a text that is read in segments
   Index step = 0;     // of a recurrence over depth, from 1; in generation the number of the pass
   Index layer = 0;

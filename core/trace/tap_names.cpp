@@ -83,9 +83,9 @@ std::string text(const char* name, Index value) {
 
 std::vector<NamedTensor> joined_taps(const Taps& all, const AddressParts& parts, bool groups,
                                      bool kinds) {
-  std::map<std::pair<Stack, Kind>, Taps> apart;
+  std::map<std::pair<Stack, AttentionKind>, Taps> apart;
   for (const Located<Tensor>& tap : all) {
-    apart[{tap.address.stack, kinds ? tap.address.kind : Kind::Self}].push_back(tap);
+    apart[{tap.address.stack, kinds ? tap.address.kind : AttentionKind::Self}].push_back(tap);
   }
   std::vector<NamedTensor> result;
   for (auto& [place, taps] : apart) {
@@ -98,7 +98,7 @@ std::vector<NamedTensor> joined_taps(const Taps& all, const AddressParts& parts,
       std::string name = tap.name;
       if (parts.stack) name += at.stack == Stack::Encoder ? ".stack=encoder" : ".stack=decoder";
       if (kinds && parts.kind && at.stack == Stack::Decoder) {
-        name += at.kind == Kind::Cross ? ".kind=cross" : ".kind=self";
+        name += at.kind == AttentionKind::Cross ? ".kind=cross" : ".kind=self";
       }
       if (segment_in_name) name += text("segment", at.segment);
       if (step_in_name) name += text("step", at.step);

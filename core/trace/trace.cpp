@@ -45,7 +45,7 @@ Tensor AttentionTap::rows(Index head, Index first, Index count) const {
                    std::to_string(queries()) + " tokens and cannot be derived");
 }
 
-const AttentionTap* Trace::find(Index layer, Index head, Index* head_in_group, Kind kind) const {
+const AttentionTap* Trace::find(Index layer, Index head, Index* head_in_group, AttentionKind kind) const {
   for (const AttentionTap& tap : attention) {
     if (tap.address.layer != layer || tap.address.kind != kind) continue;
     const auto found = std::ranges::find(tap.heads, head);

@@ -70,7 +70,7 @@ struct Trace {
 
   // The tap of a layer's head (numbered within the layer); null when there is none.
   const AttentionTap* find(Index layer, Index head, Index* head_in_group,
-                           Kind kind = Kind::Self) const;
+                           AttentionKind kind = AttentionKind::Self) const;
   Index layer_count() const;
   Index head_count(Index layer) const;
 };

@@ -50,7 +50,7 @@ Var looked_up(Pass& pass, const Var& s, const Var& h) {
                      {"add.wk", reshape(pass.weight("attend.wh"), {1, width, width})},
                      {"add.v", reshape(pass.weight("attend.v"), {1, width})}};
   }
-  return pass.plain_attention({.kind = Kind::Cross}, std::move(input));
+  return pass.plain_attention({.kind = AttentionKind::Cross}, std::move(input));
 }
 
 Output run_rnn(Pass& pass, const Batch& batch) {

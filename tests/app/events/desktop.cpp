@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -21,7 +22,7 @@ namespace attnscope::window {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto kPatience = 60s;
+constexpr auto kPatience = 120s;
 constexpr auto kPause = 20ms;
 
 std::vector<char*> c_strings(std::vector<std::string>& texts) {
@@ -101,7 +102,8 @@ Program::Report Program::wait_for(const std::string& what, const Condition& cond
   Report report;
   while (std::chrono::steady_clock::now() < give_up) {
     report = read_report();
-    const bool at_rest = report.is_object() && !report["busy"].get<bool>();
+    const bool at_rest = report.is_object() && !report["busy"].get<bool>() &&
+                         (pointer_.empty() || report["pointer"] == Report(pointer_));
     if (report.is_object() && report["stale_pixels"] != 0) {
       throw std::runtime_error("pixels that should have changed did not: " +
                                report["stale_pixels"].dump());
@@ -123,14 +125,18 @@ void Program::xdotool(const std::string& arguments) const {
   if (std::system(command.c_str()) != 0) throw std::runtime_error(command + " failed");
 }
 
+std::string Program::move_to(double x, double y) {
+  pointer_ = {std::floor(x), std::floor(y)};
+  std::ostringstream words;
+  words << "mousemove " << pointer_[0] << " " << pointer_[1] << " ";
+  return words.str();
+}
+
 void Program::click(const std::string& widget) {
   const Report report =
       wait_for("widget " + widget, [&](const Report& r) { return r["widgets"].contains(widget); });
   const auto box = report["widgets"][widget].get<std::vector<double>>();
-  std::ostringstream arguments;
-  arguments << "mousemove " << static_cast<int>(box[0] + box[2] / 2) << " "
-            << static_cast<int>(box[1] + box[3] / 2) << " click 1";
-  xdotool(arguments.str());
+  xdotool(move_to(box[0] + box[2] / 2, box[1] + box[3] / 2) + "click 1");
 }
 
 void Program::drag(const std::string& widget, double from, double to) {
@@ -138,12 +144,10 @@ void Program::drag(const std::string& widget, double from, double to) {
       wait_for("widget " + widget, [&](const Report& r) { return r["widgets"].contains(widget); });
   const auto box = report["widgets"][widget].get<std::vector<double>>();
   const auto move = [&](double share) {
-    std::ostringstream text;
-    text << "mousemove " << static_cast<int>(box[0] + box[2] * share) << " "
-         << static_cast<int>(box[1] + box[3] / 2) << " ";
-    return text.str();
+    return move_to(box[0] + box[2] * share, box[1] + box[3] / 2);
   };
-  xdotool(move(from) + "mousedown 1 " + move((from + to) / 2) + move(to) + "mouseup 1");
+  const std::string begin = move(from), half = move((from + to) / 2), end = move(to);
+  xdotool(begin + "mousedown 1 " + half + end + "mouseup 1");
 }
 
 void Program::type(const std::string& text) const {
@@ -154,8 +158,8 @@ void Program::press(const std::string& key) const {
   xdotool("key " + key);
 }
 
-void Program::rest_pointer() const {
-  xdotool("mousemove 2 2");
+void Program::point_at(double x, double y) {
+  xdotool(move_to(x, y));
 }
 
 void Program::keep_screenshot(const std::string& name) const {

@@ -42,8 +42,8 @@ class Program {
 
   using Report = Json;
   using Condition = std::function<bool(const Report&)>;
-  // The newest report once the condition holds and nothing is computed; fails the test, naming
-  // `what`, when that does not come.
+  // The newest report once the condition holds, nothing is computed and the pointer is known to be
+  // where it was put last; fails the test, naming `what`, when that does not come.
   Report wait_for(const std::string& what, const Condition& condition = {});
 
   // The number of frames drawn, once none was drawn for this long; fails the test when the program
@@ -56,7 +56,8 @@ class Program {
   void drag(const std::string& widget, double from, double to);
   void type(const std::string& text) const;
   void press(const std::string& key) const;  // "ctrl+e"
-  void rest_pointer() const;                 // where it points at nothing
+  void point_at(double x, double y);         // in pixels of the window
+  void rest_pointer() { point_at(2, 2); }    // where it points at nothing
 
   // A copy of what the window shows, in the build folder under screenshots/.
   void keep_screenshot(const std::string& name) const;
@@ -68,9 +69,11 @@ class Program {
 
  private:
   Report read_report() const;
+  std::string move_to(double x, double y);  // the words for xdotool, and what reports must say
   std::string display_;
   std::filesystem::path report_;
   pid_t process_ = 0;
+  std::vector<double> pointer_;  // where it was put last; empty while it was not moved
 };
 
 }  // namespace attnscope::window

@@ -193,7 +193,7 @@ TEST_F(Window, LooksAsTheReadmeShowsIt) {
     const Report& view = r["experiment"]["view"];
     return view["layer"] == 2 && view["head"] == 2 && is_current(r);
   });
-  program.xdotool("mousemove 757 623");
+  program.point_at(757, 623);
   program.wait_for("the pair", [&](const Report& r) { return r["picture"] != before["picture"]; });
   program.wait_for_still_frames(std::chrono::milliseconds(500));
   program.keep_screenshot("readme");
@@ -438,16 +438,15 @@ TEST_F(Window, PinsARowByItsLabel) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   const Report first = program.wait_for("a first picture", is_current);
   const Report& place = first["widgets"]["picture"];
-  const auto at = [&](double across, double down) {
-    const double x = place[0].get<double>() + across * place[2].get<double>();
-    const double y = place[1].get<double>() + down * place[3].get<double>();
-    return "mousemove " + std::to_string(x) + " " + std::to_string(y) + " click 3";
+  const auto part = [&](std::size_t side, double share) {
+    return place[side].get<double>() + share * place[2 + side].get<double>();
   };
   const auto pins = [](const Report& r, const char* which) {
     const Report& view = r["experiment"]["view"];
     return view.contains(which) ? view[which].get<int>() : -1;
   };
-  program.xdotool(at(0.1, 0.5));
+  program.point_at(part(0, 0.1), part(1, 0.5));
+  program.xdotool("click 3");
   program.wait_for("a pinned row", [&](const Report& r) {
     return pins(r, "pinned_query") >= 0 && pins(r, "pinned_key") == -1;
   });

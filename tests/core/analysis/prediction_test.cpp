@@ -60,7 +60,7 @@ TEST(Prediction, SeesItsTargetsWhereAttentionLooksAhead) {
   EXPECT_TRUE(sees({}, false));
   // What reads another text may see all of it.
   EXPECT_FALSE(sees({.stack = Stack::Encoder}, false));
-  EXPECT_FALSE(sees({.kind = Kind::Cross}, false));
+  EXPECT_FALSE(sees({.kind = AttentionKind::Cross}, false));
 }
 
 }  // namespace
