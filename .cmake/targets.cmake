@@ -5,6 +5,9 @@ target_compile_options(attnscope_options INTERFACE -Wall -Wextra -Wconversion -W
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # Fires on every "literal" + std::string (https://gcc.gnu.org/PR105651).
   target_compile_options(attnscope_options INTERFACE -Wno-restrict)
+  if(ATTNSCOPE_UNITY)  # Fires within std::variant where it has much code before it.
+    target_compile_options(attnscope_options INTERFACE -Wno-maybe-uninitialized)
+  endif()
 endif()
 target_include_directories(attnscope_options INTERFACE ${PROJECT_SOURCE_DIR})
 if(ATTNSCOPE_SANITIZE)
@@ -16,7 +19,8 @@ if(ATTNSCOPE_SANITIZE)
 endif()
 
 # attnscope_sources(TARGET [FOLDER...]): all sources below these folders, or below this one. A new
-# file needs no line here.
+# file needs no line here. With ATTNSCOPE_UNITY a folder's sources are compiled together: what they
+# include, and the templates they share, are then worked through once.
 function(attnscope_sources target)
   set(folders ${ARGN})
   if(NOT folders)
@@ -25,7 +29,15 @@ function(attnscope_sources target)
   foreach(folder ${folders})
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*.cpp")
     target_sources(${target} PRIVATE ${sources})
+    foreach(source ${sources})
+      cmake_path(GET source PARENT_PATH group)
+      cmake_path(NORMAL_PATH group)
+      cmake_path(RELATIVE_PATH group BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+      string(MAKE_C_IDENTIFIER "${group}" group)
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+    endforeach()
   endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${ATTNSCOPE_UNITY} UNITY_BUILD_MODE GROUP)
 endfunction()
 
 # Where quick to compile matters more than quick to run: panels and commands compute little, tests
@@ -52,6 +64,7 @@ function(attnscope_tests name library)
   target_link_libraries(${name} PRIVATE attnscope_options ${library} attnscope_testing
                                         GTest::gtest_main)
   target_compile_options(${name} PRIVATE ${ATTNSCOPE_TEST_BUILD})
+  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)  # names are their file's own
   target_precompile_headers(${name} REUSE_FROM attnscope_testing)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300
                        PROCESSORS ${tests_PROCESSORS})

@@ -13,12 +13,12 @@ namespace attnscope::command {
 
 namespace {
 
-struct Options {
+struct AttendOptions {
   std::string input, spec, backend = "auto", output;
   bool terms = false;
 };
 
-void run(const Options& options) {
+void run(const AttendOptions& options) {
   const BackendChoice choice = backend_choice(options.backend);
   const SafetensorsFile tensors = read_safetensors(options.input);
   std::optional<std::string> spec;
@@ -40,7 +40,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_attend(Command program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<AttendOptions>();
   Command command = program.subcommand(
       "attend", "Carry out one attention operation on the tensors of a safetensors file");
   command.add("CASE", options->input, "Tensors q, k, v or x, wq, wk, wv, and others by name")

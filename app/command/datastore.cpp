@@ -16,9 +16,9 @@ namespace attnscope::command {
 
 namespace {
 
-constexpr std::size_t kMostTextBytes = std::size_t{1} << 28;
+constexpr std::size_t kMostStoredText = std::size_t{1} << 28;
 
-struct Options {
+struct DatastoreOptions {
   std::string model = "default";
   std::vector<std::string> texts, ids;
   bool half = false;
@@ -26,7 +26,7 @@ struct Options {
   std::filesystem::path output;
 };
 
-std::vector<std::vector<std::int32_t>> texts_of(const Options& options,
+std::vector<std::vector<std::int32_t>> texts_of(const DatastoreOptions& options,
                                                 const Checkpoint& checkpoint) {
   std::vector<std::vector<std::int32_t>> texts;
   if (!options.texts.empty() && !options.ids.empty()) {
@@ -39,7 +39,7 @@ std::vector<std::vector<std::int32_t>> texts_of(const Options& options,
                        " has no tokenizer: " + checkpoint.tokenizer_problem);
     }
     texts.emplace_back();
-    for (const Token& token : checkpoint.tokenizer->encode(read_file(file, kMostTextBytes))) {
+    for (const Token& token : checkpoint.tokenizer->encode(read_file(file, kMostStoredText))) {
       texts.back().push_back(token.id);
     }
   }
@@ -47,7 +47,7 @@ std::vector<std::vector<std::int32_t>> texts_of(const Options& options,
   return texts;
 }
 
-void make(const Options& options) {
+void make(const DatastoreOptions& options) {
   const Checkpoint checkpoint = load_checkpoint(options.model);
   check_writable(options.output);
   Backend& backend = chosen_backend(backends(), backend_choice(options.backend));
@@ -61,7 +61,7 @@ void make(const Options& options) {
 void add_datastore(Command program) {
   Command command = program.subcommand(
       "datastore", "Keep the contexts of texts with the tokens that followed, for --retrieval");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<DatastoreOptions>();
   command.add("-m,--model", options->model, "A bundled model's name or a folder");
   command.add("-t,--text", options->texts, "Files with the texts");
   command.add("--ids", options->ids, "A text as token numbers, 1,2,3; as often as wanted")

@@ -18,7 +18,7 @@ constexpr Index kRepeatSequences = 512;
 constexpr Index kMostLength = Index{1} << 20;
 constexpr std::uint64_t kRepeatSeed = 1;
 
-struct Options {
+struct EvaluateOptions {
   std::string model = "default";
   std::vector<std::string> files, ngram_text;
   int ngram_order = 6;
@@ -26,7 +26,8 @@ struct Options {
   bool repeat = false;
 };
 
-void evaluate_files(const Checkpoint& checkpoint, const Options& options, const Stop& stop) {
+void evaluate_files(const Checkpoint& checkpoint, const EvaluateOptions& options,
+                    const Stop& stop) {
   NgramModel ngram(options.ngram_order);
   for (const std::string& file : options.ngram_text) ngram.learn(read_file(file));
   double bits = 0, ngram_bits = 0, bytes = 0;
@@ -50,7 +51,8 @@ void evaluate_files(const Checkpoint& checkpoint, const Options& options, const 
   if (options.files.size() > 1) print("all", bits / bytes, ngram_bits / bytes);
 }
 
-void evaluate_repeat(const Checkpoint& checkpoint, const Options& options, const Stop& stop) {
+void evaluate_repeat(const Checkpoint& checkpoint, const EvaluateOptions& options,
+                     const Stop& stop) {
   const ModelConfig& config = checkpoint.model.config;
   const Index length = options.length > 0 ? options.length : config.context;
   const RepeatStream stream(config.vocabulary, length, kRepeatSeed);
@@ -59,7 +61,7 @@ void evaluate_repeat(const Checkpoint& checkpoint, const Options& options, const
               score.accuracy, score.loss, kRepeatSequences, length);
 }
 
-void evaluate_command(const Options& options) {
+void evaluate_command(const EvaluateOptions& options) {
   if (options.files.empty() && !options.repeat) {
     throw InputError("evaluate: expected text files, --repeat or both");
   }
@@ -79,7 +81,7 @@ void add_evaluate(Command program) {
       "evaluate",
       "How well a model predicts: bits that it needs for each byte of text files (lower is "
       "better), and with --repeat how well it copies");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<EvaluateOptions>();
   command.add("files", options->files, "Text files");
   command.add("-m,--model", options->model, "A bundled model's name or a folder");
   command

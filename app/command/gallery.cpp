@@ -16,7 +16,7 @@
 namespace attnscope::command {
 namespace {
 
-struct Options {
+struct GalleryOptions {
   std::filesystem::path folder;
   std::string model = "default";
   std::string text = "The fisherman mended the net, and then he put the net into the boat.";
@@ -59,7 +59,7 @@ void choose_head(const Trace& trace, ViewSettings& settings) {
   }
 }
 
-void run(const Options& options) {
+void run(const GalleryOptions& options) {
   Experiment experiment;
   experiment.text = options.text;
   experiment.model = options.model;
@@ -100,7 +100,7 @@ void run(const Options& options) {
 void add_gallery(Command program) {
   Command command =
       program.subcommand("gallery", "Draw every view, light and dark, with a page to look at them");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<GalleryOptions>();
   command.add("DIR", options->folder, "The folder for the pictures and index.html").required();
   command.add("-m,--model", options->model, "A bundled model's name or a folder").show_default();
   command.add("-t,--text", options->text, "The text to run on").show_default();

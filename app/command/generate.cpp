@@ -25,7 +25,7 @@ namespace {
 
 constexpr Index kMostTokens = 1'000'000;
 
-struct Options {
+struct GenerateOptions {
   ExperimentOptions experiment;
   Index tokens = 100;
   Sampling sampling{.temperature = 0.8};
@@ -73,7 +73,7 @@ struct Result {
 
 class Run {
  public:
-  explicit Run(const Options& options)
+  explicit Run(const GenerateOptions& options)
       : options_(options),
         experiment_(options.experiment.experiment()),
         checkpoint_(load_checkpoint(experiment_.model)),
@@ -180,7 +180,7 @@ class Run {
     return whole + stream.finish();
   }
 
-  const Options& options_;
+  const GenerateOptions& options_;
   Experiment experiment_;
   Checkpoint checkpoint_;
   Model model_;
@@ -189,7 +189,7 @@ class Run {
   bool noted_ = false;
 };
 
-void generate(const Options& options) {
+void generate(const GenerateOptions& options) {
   const Stop stop = stop_on_interrupt();
   Run run(options);
   if (!options.output.empty()) check_writable(options.output);
@@ -209,7 +209,7 @@ void add_generate(Command program) {
       "generate",
       "Continue a text with a model; the continuation goes to standard output token by token. "
       "Ctrl-C ends it and keeps what has come");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<GenerateOptions>();
   options->experiment.add_all_but_overlong(command);
   command.add("-n,--tokens", options->tokens, "How many tokens at most; default: 100");
   command.add("--temperature", options->sampling.temperature,

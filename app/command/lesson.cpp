@@ -16,7 +16,7 @@
 namespace attnscope::command {
 namespace {
 
-struct Options {
+struct LessonOptions {
   std::string lesson;
   std::filesystem::path folder;
 };
@@ -46,7 +46,7 @@ std::string handout_section(const LessonStep& step, const std::vector<ClaimCheck
   return html + "</section>\n";
 }
 
-void run(const Options& options) {
+void run(const LessonOptions& options) {
   const Lesson lesson = find_lesson(options.lesson);
   if (!options.folder.empty()) make_folder(options.folder);
   std::printf("%s\n%s\n", lesson.title.c_str(), lesson.summary.c_str());
@@ -86,7 +86,7 @@ void run(const Options& options) {
 void add_lesson(Command program) {
   Command command = program.subcommand(
       "lesson", "Go through a lesson: its words, with what its claims say measured");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<LessonOptions>();
   command
       .add("LESSON", options->lesson,
            "A bundled lesson ('attnscope list lessons' names them) or a file")

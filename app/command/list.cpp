@@ -177,7 +177,7 @@ void print_lessons(std::ostream& out) {
   }
 }
 
-struct Options {
+struct ListOptions {
   std::string what;
   bool as_json = false;
 };
@@ -209,7 +209,7 @@ std::vector<Listing> listings() {
       {"lessons", lessons_json, print_lessons}};
 }
 
-void run(const Options& options) {
+void run(const ListOptions& options) {
   std::ostringstream out;
   Json object = Json::object();
   bool first = true;
@@ -230,7 +230,7 @@ void run(const Options& options) {
 }  // namespace
 
 void add_list(Command program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ListOptions>();
   std::vector<std::string> ids;
   std::string words;
   for (const Listing& of : listings()) {

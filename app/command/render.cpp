@@ -22,7 +22,7 @@
 namespace attnscope::command {
 namespace {
 
-struct Options {
+struct RenderOptions {
   ExperimentOptions experiment;
   CompareOptions compare;
   ViewOptions view;
@@ -40,7 +40,7 @@ struct Target {
   std::optional<FrameOptions> frames;  // of a moving picture
 };
 
-Target target(const Options& options) {
+Target target(const RenderOptions& options) {
   Target target{options.output, options.size.options(), std::nullopt};
   if (options.animate.empty()) {
     check_export_name(options.output);
@@ -77,7 +77,7 @@ void write(const Target& target, const Experiment& experiment, const Traces& tra
   write_frames(target.output, frames, target.picture, progress, stop, heads);
 }
 
-void run(const Options& options) {
+void run(const RenderOptions& options) {
   const Target to_write = target(options);
   Experiment experiment = options.experiment.experiment();
   if (options.experiment.intervenes()) experiment.view.id = "intervene";
@@ -104,7 +104,7 @@ void run(const Options& options) {
 
 void add_render(Command program) {
   Command command = program.subcommand("render", "Draw a view of a run into a PNG, SVG or PDF");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<RenderOptions>();
   options->experiment.add_to(command);
   options->view.add_to(command);
   options->compare.add_to(command);

@@ -15,13 +15,13 @@ namespace attnscope::command {
 
 namespace {
 
-struct Options {
+struct RunOptions {
   ExperimentOptions experiment;
   bool losses = false, gradients = false;
   std::filesystem::path output;
 };
 
-void run(const Options& options) {
+void run(const RunOptions& options) {
   const Experiment experiment = options.experiment.experiment();
   check_writable(options.output);
   ExperimentRun runner(backends());
@@ -46,7 +46,7 @@ void run(const Options& options) {
 void add_run(Command program) {
   Command command = program.subcommand(
       "run", "Run a model on a text and write attention, logits and all else to a file");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<RunOptions>();
   options->experiment.add_to(command);
   command.flag("--losses", options->losses, "Also the losses that the model is trained on");
   command.flag("--gradients", options->gradients,

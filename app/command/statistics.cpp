@@ -17,14 +17,14 @@
 namespace attnscope::command {
 namespace {
 
-struct Options {
+struct StatisticsOptions {
   std::string file, model = "default", backend = "auto";
   TensorOptions tensors;
   ChoiceOptions choices;
   std::string output;
 };
 
-HeadTable measure(const Options& options) {
+HeadTable measure(const StatisticsOptions& options) {
   Experiment experiment;
   experiment.model = options.model;
   experiment.backend = backend_choice(options.backend);
@@ -42,7 +42,7 @@ HeadTable measure(const Options& options) {
   return head_table(experiment, read_file(options.file), runner, print_progress("measuring"), stop);
 }
 
-void run(const Options& options) {
+void run(const StatisticsOptions& options) {
   const bool to_screen = options.output.empty() || options.output == "-";
   if (!to_screen) check_writable(options.output);
   const HeadTable table = measure(options);
@@ -62,7 +62,7 @@ void add_statistics(Command program) {
       "statistics",
       "Measure every head over a file: entropy, distance, share on the first, the previous and the "
       "same token, induction score");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<StatisticsOptions>();
   command
       .add("FILE", options->file,
            "Texts, parted by blank lines; or tensors: FILE.npy, FILE.npz, FILE.safetensors")

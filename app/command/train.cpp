@@ -64,7 +64,7 @@ constexpr Setting kSettings[] = {
     {"--dropout", "/model/dropout", "Share of activations dropped in training"},
 };
 
-struct Options {
+struct TrainOptions {
   std::string preset = "default";
   fs::path plan_file, folder;
   std::vector<std::string> text, held_out;
@@ -77,7 +77,7 @@ fs::path presets_folder() {
   return home_folder() / "assets" / "presets";
 }
 
-Json read_plan(const Options& options) {
+Json read_plan(const TrainOptions& options) {
   fs::path file = options.plan_file;
   if (file.empty()) {
     file = presets_folder() / (options.preset + ".json");
@@ -96,7 +96,7 @@ Json read_plan(const Options& options) {
   return plan;
 }
 
-TrainingPlan make_plan(const Options& options) {
+TrainingPlan make_plan(const TrainOptions& options) {
   Json plan = read_plan(options);
   for (std::size_t i = 0; i < std::size(kSettings); ++i) {
     const std::string& value = options.values[i];
@@ -160,7 +160,7 @@ class ProgressLine {
   bool begun_ = false;
 };
 
-TrainingResult train_with_progress(const Options& options) {
+TrainingResult train_with_progress(const TrainOptions& options) {
   const TrainingPlan plan = make_plan(options);
   const Stop stop = stop_on_interrupt();
   if (options.quiet) return train(plan, {}, stop);
@@ -169,7 +169,7 @@ TrainingResult train_with_progress(const Options& options) {
       plan, [&](const TrainingProgress& p) { line.show(p); }, stop);
 }
 
-void train_command(const Options& options) {
+void train_command(const TrainOptions& options) {
   const TrainingResult result = train_with_progress(options);
   if (std::isnan(result.loss)) {
     std::printf("all steps were done before");
@@ -188,7 +188,7 @@ void add_train(Command program) {
       "train",
       "Train a model on text or on a task. Ctrl-C saves; the same command goes on from there. "
       "What no option says is as in the preset or plan");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TrainOptions>();
   Option preset = command.add("--preset", options->preset,
                               "A plan of assets/presets to start from; default: default");
   command.add("--plan", options->plan_file, "A plan of your own (JSON) to start from")

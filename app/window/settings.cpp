@@ -11,7 +11,7 @@ namespace attnscope::window {
 
 namespace {
 
-constexpr std::size_t kMostBytes = 1 << 16;
+constexpr std::size_t kMostSettings = 1 << 16;
 constexpr int kMostPixels = 32768;
 
 // `object[key]` within its limits; a missing key keeps what is there, a wrong type throws.
@@ -69,7 +69,7 @@ LoadedSettings load_settings(const std::filesystem::path& file) {
   std::error_code none;
   if (!std::filesystem::exists(file, none)) return {};
   try {
-    return {settings_from_json(Json::parse(read_file(file, kMostBytes))), ""};
+    return {settings_from_json(Json::parse(read_file(file, kMostSettings))), ""};
   } catch (const std::exception& e) {
     return {
         {},

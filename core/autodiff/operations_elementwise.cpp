@@ -12,8 +12,6 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kGrain = Index{1} << 14;  // numbers that are worth a thread
-
 // to[i] = f(a[i * stride_a], b[i * stride_b]); strides are 0 or 1. Apart, so that each loop is
 // plain enough for vector code.
 template <class F>

@@ -12,7 +12,6 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kGrain = Index{1} << 14;  // numbers that are worth a thread
 // Independent partial sums of a row, which the compiler keeps in vector registers.
 constexpr Index kLanes = 32;
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();

@@ -10,8 +10,6 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kGrain = Index{1} << 14;  // numbers that are worth a thread
-
 Index grain_of_rows(Index row_size) {
   return std::max(Index{1}, kGrain / std::max(row_size, Index{1}));
 }

@@ -50,8 +50,6 @@ class Node {
 
 namespace {
 
-constexpr Index kGrain = Index{1} << 15;  // additions that are worth a thread
-
 void add_to(Tensor& sum, const Tensor& more) {
   float* to = sum.data();
   const float* from = more.data();

@@ -10,6 +10,9 @@ namespace attnscope {
 int thread_count();            // what loops use; at first the machine's cores
 void set_thread_count(int n);  // at least 1
 
+// Numbers of an elementwise operation that are worth a thread.
+inline constexpr Index kGrain = Index{1} << 14;
+
 // Calls body(first, last) on disjoint ranges that cover [0, count), at most thread_count() at a
 // time, each of at least `grain` items (except the last). body must not throw. A call from within
 // a body runs in the calling thread. Which ranges there are depends on nothing but the arguments

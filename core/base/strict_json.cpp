@@ -10,7 +10,7 @@ namespace attnscope {
 
 namespace {
 
-std::string number_text(double value) {
+std::string bound_text(double value) {
   std::ostringstream out;
   out.precision(15);
   out << value;
@@ -21,9 +21,9 @@ std::string range_text(std::string_view kind, double least, double most) {
   std::string text(kind);
   const double no_limit = kind == "an integer" ? 0x1p62 : std::numeric_limits<double>::max();
   if (most < no_limit) {
-    return text + " from " + number_text(least) + " to " + number_text(most);
+    return text + " from " + bound_text(least) + " to " + bound_text(most);
   }
-  return std::isfinite(least) ? text + " of at least " + number_text(least) : text;
+  return std::isfinite(least) ? text + " of at least " + bound_text(least) : text;
 }
 
 }  // namespace

@@ -13,6 +13,9 @@
 
 namespace attnscope {
 
+// The largest number of a layer, a head or a token that files may name.
+inline constexpr Index kMostIndex = Index{1} << 20;
+
 // The whole of `text` as one JSON value; `name` (a file, an option) begins the messages. A key
 // that occurs twice in an object is an InputError, and so is nesting deeper than Json::kDeepest.
 Json parse_json(std::string_view text, std::string_view name);

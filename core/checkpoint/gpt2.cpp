@@ -12,10 +12,7 @@ namespace attnscope {
 
 namespace {
 
-constexpr Index kMostTokens = Index{1} << 22;
-constexpr Index kMostWidth = Index{1} << 16;
-
-ModelConfig read_config(const Json& json, const std::string& path) {
+ModelConfig read_gpt2_config(const Json& json, const std::string& path) {
   const Json known = without_nulls(json);
   JsonObject object(known, path);
   ModelConfig config;
@@ -122,10 +119,11 @@ void read_layer(TensorReader& reader, Model& model, const std::string& from, con
   reader.ignore(from + "attn.masked_bias");
 }
 
-Model load(const Json& json, const StoredTensors& tensors, const std::filesystem::path& folder) {
+Model load_gpt2(const Json& json, const StoredTensors& tensors,
+                const std::filesystem::path& folder) {
   Model model;
   const std::string path = (folder / "config.json").string();
-  model.config = read_config(json, path);
+  model.config = read_gpt2_config(json, path);
   const Scaling scaling = read_scaling(json, path);
   TensorReader reader(tensors, folder, model.config);
   const ModelConfig& c = model.config;
@@ -149,7 +147,7 @@ Model load(const Json& json, const StoredTensors& tensors, const std::filesystem
 }  // namespace
 
 CheckpointFormat gpt2_format() {
-  return {"gpt2", load};
+  return {"gpt2", load_gpt2};
 }
 
 }  // namespace attnscope

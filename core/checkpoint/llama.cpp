@@ -12,9 +12,6 @@ namespace attnscope {
 
 namespace {
 
-constexpr Index kMostTokens = Index{1} << 22;
-constexpr Index kMostWidth = Index{1} << 16;
-
 void require_whole_rotation(JsonObject& object) {
   if (object.number_or("partial_rotary_factor", 1, 0, 1) != 1) {
     object.fail("partial_rotary_factor", "1 (nothing else is supported)");
@@ -45,7 +42,7 @@ Choice rotary(JsonObject& object, Index head_size) {
   return rope;
 }
 
-ModelConfig read_config(const Json& json, const std::string& path) {
+ModelConfig read_llama_config(const Json& json, const std::string& path) {
   const Json known = without_nulls(json);
   JsonObject object(known, path);
   ModelConfig config;
@@ -104,9 +101,10 @@ void read_layer(TensorReader& reader, Model& model, const std::string& from,
   reader.ignore(from + "self_attn.rotary_emb.inv_freq");
 }
 
-Model load(const Json& json, const StoredTensors& tensors, const std::filesystem::path& folder) {
+Model load_llama(const Json& json, const StoredTensors& tensors,
+                 const std::filesystem::path& folder) {
   Model model;
-  model.config = read_config(json, (folder / "config.json").string());
+  model.config = read_llama_config(json, (folder / "config.json").string());
   TensorReader reader(tensors, folder, model.config);
   const ModelConfig& c = model.config;
   const std::string prefix = reader.has("embed_tokens.weight") ? "" : "model.";
@@ -125,7 +123,7 @@ Model load(const Json& json, const StoredTensors& tensors, const std::filesystem
 }  // namespace
 
 CheckpointFormat llama_format() {
-  return {"llama", load};
+  return {"llama", load_llama};
 }
 
 }  // namespace attnscope

@@ -8,7 +8,8 @@ namespace attnscope {
 
 namespace {
 
-Model load(const Json& json, const StoredTensors& tensors, const std::filesystem::path& folder) {
+Model load_own(const Json& json, const StoredTensors& tensors,
+               const std::filesystem::path& folder) {
   Model model;
   model.config = model_config_from_json(json, (folder / "config.json").string());
   TensorReader reader(tensors, folder, model.config);
@@ -27,7 +28,7 @@ Model load(const Json& json, const StoredTensors& tensors, const std::filesystem
 }  // namespace
 
 CheckpointFormat own_format() {
-  return {"attnscope", load};
+  return {"attnscope", load_own};
 }
 
 }  // namespace attnscope

@@ -13,8 +13,6 @@ namespace attnscope {
 
 namespace {
 
-constexpr Index kMostIndex = Index{1} << 20;
-
 const Measure& measure(const std::string& id) {
   const auto found = std::ranges::find(measures(), id, &Measure::id);
   if (found == measures().end()) throw std::logic_error("no measure " + id);

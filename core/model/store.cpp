@@ -32,17 +32,17 @@ float quick_distance(const float* a, const float* b, Index size) {
   return sum;
 }
 
-struct Candidate {
+struct NearContext {
   double distance;
   std::int32_t index;
-  bool operator<(const Candidate& other) const {
+  bool operator<(const NearContext& other) const {
     return distance < other.distance || (distance == other.distance && index < other.index);
   }
 };
 
 // The k nearest of one row. Distances in single precision say which ones can be among them; those
 // in double precision decide.
-std::vector<Candidate> nearest_of(const Store& store, const float* x, Index k) {
+std::vector<NearContext> nearest_of(const Store& store, const float* x, Index k) {
   const Index count = store.keys.dim(0), size = store.keys.dim(1);
   std::vector<float> quick(static_cast<std::size_t>(count));
   for (Index n = 0; n < count; ++n) {
@@ -52,7 +52,7 @@ std::vector<Candidate> nearest_of(const Store& store, const float* x, Index k) {
   std::nth_element(order.begin(), order.begin() + (k - 1), order.end());
   const float farthest = order[static_cast<std::size_t>(k - 1)];
   const float margin = farthest * 1e-5f * std::sqrt(static_cast<float>(size));
-  std::vector<Candidate> candidates;
+  std::vector<NearContext> candidates;
   for (Index n = 0; n < count; ++n) {
     if (!(quick[static_cast<std::size_t>(n)] <= farthest + margin)) continue;
     candidates.push_back(
@@ -107,7 +107,7 @@ Neighbours nearest_keys(const Store& store, const Tensor& x, Index k, const Stop
   parallel_for(rows, 1, [&](Index first, Index last) {
     for (Index row = first; row < last && !stop.requested(); ++row) {
       Index n = row * k;
-      for (const Candidate& one : nearest_of(store, x.data() + row * size, k)) {
+      for (const NearContext& one : nearest_of(store, x.data() + row * size, k)) {
         result.index[n] = one.index;
         result.distance[n++] = static_cast<float>(one.distance);
       }

@@ -9,7 +9,7 @@ namespace attnscope {
 
 namespace {
 
-void apply(Part& part, const EncodingContext& context) {
+void apply_deberta(Part& part, const EncodingContext& context) {
   const Index clip = context.values.integer("clip");
   const Var& relative = weight(context.weights, "pos.rel");
   const auto rows = [&](const char* name) {
@@ -62,7 +62,7 @@ Encoding deberta_encoding() {
                 .initial = initial_normal(0.02)},
                position_projection("pos.wq", "Projects relative positions for the key's side."),
                position_projection("pos.wk", "Projects relative positions for the query's side.")};
-  e.apply = apply;
+  e.apply = apply_deberta;
   return e;
 }
 

@@ -20,7 +20,7 @@ WeightInfo global_vector(const char* name, const char* help) {
           .initial = initial_zeros()};
 }
 
-void apply(Part& part, const EncodingContext& context) {
+void apply_transformer_xl(Part& part, const EncodingContext& context) {
   const Var& wr = weight(context.weights, "pos.wr");
   const Var& u = weight(context.weights, "pos.u");
   const Var& v = weight(context.weights, "pos.v");
@@ -73,7 +73,7 @@ Encoding transformer_xl_encoding() {
                 .initial = initial_projection()},
                global_vector("pos.u", "What any query asks of a key's content."),
                global_vector("pos.v", "What any query asks of a distance.")};
-  e.apply = apply;
+  e.apply = apply_transformer_xl;
   return e;
 }
 

@@ -8,7 +8,7 @@ namespace attnscope {
 
 namespace {
 
-void apply(Part& part, const EncodingContext& context) {
+void apply_untied(Part& part, const EncodingContext& context) {
   const Var& embedding = weight(context.weights, "pos.embedding");
   const auto projected = [&](const std::vector<std::int32_t>& positions, Index count,
                              const char* name) {
@@ -43,7 +43,7 @@ Encoding untied_encoding() {
                 .initial = initial_normal(0.02)},
                position_projection("pos.uq", "Projects the query's position."),
                position_projection("pos.uk", "Projects the key's position.")};
-  e.apply = apply;
+  e.apply = apply_untied;
   return e;
 }
 

@@ -14,7 +14,6 @@ namespace {
 
 using Kind = Intervention::Kind;
 
-constexpr Index kMostIndex = Index{1} << 20;
 constexpr Index kMostToken = 2147483647;
 constexpr std::size_t kMostInterventions = 4096;
 const std::vector<std::string> kKinds = {"off", "forbid", "force", "replace"};  // as Kind counts

@@ -16,7 +16,6 @@ namespace {
 
 constexpr Index kFormat = 1;  // of session files
 constexpr std::size_t kMostSessionBytes = std::size_t{64} << 20;
-constexpr Index kMostIndex = Index{1} << 20;
 const std::vector<std::string> kOverlong = {"first", "last", "all"};  // as Overlong counts
 
 std::string to_hex(const std::string& bytes) {

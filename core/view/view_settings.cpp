@@ -7,12 +7,6 @@
 
 namespace attnscope {
 
-namespace {
-
-constexpr Index kMostIndex = Index{1} << 20;
-
-}  // namespace
-
 ViewSettings view_settings_from_json(const Json& value, std::string_view path) {
   constexpr double kFar = 1e9;
   JsonObject object(value, path);

@@ -13,7 +13,7 @@ namespace attnscope::window {
 
 namespace {
 
-ImU32 packed(Colour c) {
+ImU32 packed_colour(Colour c) {
   return IM_COL32(c.r, c.g, c.b, c.a);
 }
 
@@ -31,7 +31,7 @@ class Brush {
 
   void operator()(const FilledBox& item) const {
     const Box& b = item.box;
-    draw_.AddRectFilled(at({b.x, b.y}), at({b.right(), b.bottom()}), packed(item.colour),
+    draw_.AddRectFilled(at({b.x, b.y}), at({b.right(), b.bottom()}), packed_colour(item.colour),
                         length(item.radius));
   }
 
@@ -41,7 +41,8 @@ class Brush {
     const ImVec2 least = at({b.x, b.y}), most = at({b.right(), b.bottom()});
     // ImGui puts the stroke half a pixel inside; whole pixels look sharp.
     draw_.AddRect({std::round(least.x), std::round(least.y)},
-                  {std::round(most.x), std::round(most.y)}, packed(item.colour), 0, 0, thickness);
+                  {std::round(most.x), std::round(most.y)}, packed_colour(item.colour), 0, 0,
+                  thickness);
   }
 
   void operator()(const Line& item) const {
@@ -53,10 +54,10 @@ class Brush {
     const bool straight =
         points.size() == 2 && (points[0].x == points[1].x || points[0].y == points[1].y);
     if (straight) {
-      fill_straight(points[0], points[1], thickness, packed(item.colour));
+      fill_straight(points[0], points[1], thickness, packed_colour(item.colour));
     } else {
-      draw_.AddPolyline(points.data(), static_cast<int>(points.size()), packed(item.colour), 0,
-                        thickness);
+      draw_.AddPolyline(points.data(), static_cast<int>(points.size()), packed_colour(item.colour),
+                        0, thickness);
     }
   }
 
@@ -74,13 +75,13 @@ class Brush {
                   anchor.y + static_cast<float>(kBaselineShift * pixels) - ascent(font, size));
     if (item.angle == 0) corner = {std::round(corner.x), std::round(corner.y)};
     if (item.angle == 0) {
-      draw_.AddText(font, size, corner, packed(item.colour), shown.c_str());
+      draw_.AddText(font, size, corner, packed_colour(item.colour), shown.c_str());
       return;
     }
     // Not through AddText(), which leaves out letters that lie outside before they are turned.
     const ImVec4 everywhere(-FLT_MAX, -FLT_MAX, FLT_MAX, FLT_MAX);
     const int first = draw_.VtxBuffer.Size;
-    font->RenderText(&draw_, size, corner, packed(item.colour), everywhere, shown.data(),
+    font->RenderText(&draw_, size, corner, packed_colour(item.colour), everywhere, shown.data(),
                      shown.data() + shown.size());
     rotate(first, anchor, item.angle);
   }
@@ -214,7 +215,7 @@ void Painter::paint(const DisplayList& list, ImDrawList& draw, ImVec2 origin, do
   const Brush brush(draw, origin, scale, fonts);
   const ImVec2 end = brush.at({list.width, list.height});
   draw.PushClipRect(origin, end, true);
-  fill(draw, origin, end, packed(list.background));
+  fill(draw, origin, end, packed_colour(list.background));
   for (const Item& item : list.items) {
     if (const auto* map = std::get_if<HeatMap>(&item)) {
       queued_.push_back({this, map, brush.at({map->box.x, map->box.y}),

@@ -20,8 +20,6 @@ namespace attnscope::cpu {
 
 namespace {
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
-
 class ForwardRows {
  public:
   ForwardRows(const Prepared& prepared, const Wanted& wanted, PartResult& result)

@@ -75,13 +75,13 @@ class LinearRows {
   std::vector<float> turned_;  // the state, transposed  [m, f]
 };
 
-void resize(std::vector<float>& numbers, Index count) {
+void make_room(std::vector<float>& numbers, Index count) {
   numbers.resize(static_cast<std::size_t>(count));
 }
 
 void LinearRows::extend_values(Index pair) {
   const float* v = p_.v(pair);
-  resize(values_, p_.keys * m_);
+  make_room(values_, p_.keys * m_);
   for (Index c = 0; c < p_.keys; ++c) {
     std::copy_n(v + c * (m_ - 1), m_ - 1, values_.data() + c * m_);
     values_[static_cast<std::size_t>(c * m_ + m_ - 1)] = 1;
@@ -105,8 +105,8 @@ void LinearRows::products(Index pair, const Block& b, const float* a, Index size
   for (Index x = 0; x < n; ++x) {
     columns[static_cast<std::size_t>(x)] = static_cast<std::int32_t>(b.common + x);
   }
-  resize(s, b.rows * n);
-  resize(panels_, (n + panel_width - 1) / panel_width * panel_width * size);
+  make_room(s, b.rows * n);
+  make_room(panels_, (n + panel_width - 1) / panel_width * panel_width * size);
   pack_rows(p_.kernels, rows, size, columns.data(), n, panels_.data());
   multiply_panels(p_.kernels, b.rows, a, size, panels_.data(), size, 0, n, s.data(), n, false);
   for (Index r = 0; r < b.rows; ++r) {
@@ -122,7 +122,7 @@ void LinearRows::forward(Index pair, PartResult& result, const Stop& stop) {
     const Block b = block(pair, number);
     add_keys(pair, done, b.common, stop);
     done = b.common;
-    resize(rows_, b.rows * m_);
+    make_room(rows_, b.rows * m_);
     const float* q = p_.q(pair, b.row);
     p_.kernels.multiply(b.rows, m_, f_, q, f_, 1, state_.data(), m_, rows_.data(), m_, false);
     if (b.last > b.common) {
@@ -149,7 +149,7 @@ void LinearRows::backward(Index pair, const PartResult& result, const Tensor& d_
                           Gradients& gradients, const Stop& stop) {
   const Index size = m_ - 1;
   extend_values(pair);
-  resize(g_, p_.queries * m_);
+  make_room(g_, p_.queries * m_);
   for (Index i = 0; i < p_.queries; ++i) {
     const Index row = pair * p_.queries + i;
     const float sum = result.log_sum_exp[row];
@@ -198,7 +198,7 @@ void LinearRows::backward(Index pair, const PartResult& result, const Tensor& d_
 }
 
 void LinearRows::turn_state() {
-  resize(turned_, m_ * f_);
+  make_room(turned_, m_ * f_);
   for (Index t = 0; t < f_; ++t) {
     for (Index u = 0; u < m_; ++u) {
       turned_[static_cast<std::size_t>(u * f_ + t)] = state_[static_cast<std::size_t>(t * m_ + u)];

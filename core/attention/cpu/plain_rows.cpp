@@ -8,7 +8,6 @@ namespace attnscope::cpu {
 
 namespace {
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr double log2_e = 1.4426950408889634;
 constexpr double ln_2 = 0.6931471805599453;
 // 2^-62 times 2^-62 is the smallest that comes up, and still a normal number.
@@ -16,7 +15,7 @@ constexpr float largest_shift = 62;
 // Keys at a time: panels of keys and their values stay in the nearest cache for all rows.
 constexpr Index keys_together = 2 * panel_width;
 // Rectangles with fewer pairs than this share are for the general pass.
-constexpr double least_fill = 0.3;
+constexpr double least_plain_fill = 0.3;
 // Numbers of weights that stay in the second cache, with those that are being written.
 constexpr Index weights_together = Index{1} << 16;
 
@@ -110,7 +109,7 @@ bool PlainRows::find_keys() {
       cells += (end - r) * (group.end - group.begin);
     }
   }
-  return static_cast<double>(pairs) >= least_fill * static_cast<double>(cells);
+  return static_cast<double>(pairs) >= least_plain_fill * static_cast<double>(cells);
 }
 
 // From the first to the last of all groups; [0, 0) where there are none.

@@ -8,8 +8,6 @@ namespace attnscope::cpu {
 
 namespace {
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
-
 // Whether `a` is to be shown rather than `b`, see Pooling::Max.
 bool stronger(float a, float b) {
   const float size_a = std::abs(a), size_b = std::abs(b);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -10,6 +11,8 @@
 #include "core/tensor/row_kernels.h"
 
 namespace attnscope::cpu {
+
+inline constexpr float infinity = std::numeric_limits<float>::infinity();
 
 // Rows of queries that are computed together.
 inline constexpr Index block_rows = 64;

@@ -10,10 +10,9 @@ namespace attnscope::cpu {
 
 namespace {
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr float largest = std::numeric_limits<float>::max();
 
-void resize(std::vector<float>& numbers, Index count) {
+void resize_to(std::vector<float>& numbers, Index count) {
   numbers.resize(static_cast<std::size_t>(count));
 }
 
@@ -63,7 +62,7 @@ const float* TileScores::scaled(const Tile& tile, const float* rows, Index size,
   const float scale = prepared_.part.scale;
   if (scale == 1) return rows;
   const Index count = tile.rows * size;
-  resize(to, count);
+  resize_to(to, count);
   std::transform(rows, rows + count, to.begin(), [scale](float x) { return x * scale; });
   return to.data();
 }
@@ -96,7 +95,7 @@ void TileScores::compute_product(const Tile& tile, float* s, Index s_row) {
     add_product(tile, scaled_q_, p.packed_k, p.key_head(tile.pair), p.k(tile.pair), p.key_size, s,
                 s_row, false);
     if (part.relu) {
-      resize(product_, tile.rows * tile.width);
+      resize_to(product_, tile.rows * tile.width);
       each_pair(tile, [&](Index r, Index x) {  // scale * ReLU(q . k)
         float& score = s[r * s_row + x];
         product_[static_cast<std::size_t>(r * tile.width + x)] = score;
@@ -116,7 +115,7 @@ void TileScores::compute_product(const Tile& tile, float* s, Index s_row) {
   for (const Prepared::Table& t : p.scaled_biases) add_table(tile, t, part.scale, s, s_row);
   for (const Prepared::Table& table : p.factor) {
     const PairLines<float>& factor = offsets_.numbers(table, tile.pair);
-    resize(unscaled_, tile.rows * tile.width);
+    resize_to(unscaled_, tile.rows * tile.width);
     each_pair(tile, [&](Index r, Index x) {
       float& score = s[r * s_row + x];
       unscaled_[static_cast<std::size_t>(r * tile.width + x)] = score;
@@ -166,7 +165,7 @@ void TileScores::add_query_rows(const Tile& tile, const Prepared::Rows& rows, fl
                                 Index s_row) {
   const PairLines<std::int32_t>& bucket = offsets_.buckets(*rows.index);
   const Index least = offsets_.least_bucket(), n = offsets_.bucket_count();
-  resize(by_bucket_, tile.rows * n);
+  resize_to(by_bucket_, tile.rows * n);
   rows.packed.multiply(prepared_.kernels, tile.rows, scaled_q_, rows.size,
                        rows.rows.index(tile.pair), least, n, by_bucket_.data(), n, false);
   each_pair(tile, [&](Index r, Index x) {
@@ -177,7 +176,7 @@ void TileScores::add_query_rows(const Tile& tile, const Prepared::Rows& rows, fl
 void TileScores::add_key_rows(const Tile& tile, const Prepared::Rows& rows, float* s, Index s_row) {
   const PairLines<std::int32_t>& bucket = offsets_.buckets(*rows.index);
   const Index least = offsets_.least_bucket(), n = offsets_.bucket_count();
-  resize(by_bucket_, tile.width * n);
+  resize_to(by_bucket_, tile.width * n);
   const float* keys = products_.picked(tile, prepared_.k(tile.pair), rows.size);
   rows.packed.multiply(prepared_.kernels, tile.width, keys, rows.size, rows.rows.index(tile.pair),
                        least, n, by_bucket_.data(), n, false);

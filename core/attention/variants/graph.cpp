@@ -14,7 +14,7 @@ namespace {
 
 constexpr float kLeak = 0.2f;
 
-bool has_mode(const Values& values, const char* mode) {
+bool has_graph_mode(const Values& values, const char* mode) {
   return values.choice("mode") == mode;
 }
 
@@ -25,7 +25,7 @@ WeightInfo attention_vector(const char* name, const char* help) {
             return {n.heads, n.key};
           },
           .initial = initial_projection(),
-          .used = [](const Values& values) { return has_mode(values, "additive"); }};
+          .used = [](const Values& values) { return has_graph_mode(values, "additive"); }};
 }
 
 // x: [B h, L, d_k], vector: [h, d_k] -> [B, h, L]
@@ -88,11 +88,11 @@ Var degree_weights(const OperationInput& input, const Pattern& pattern) {
 OperationResult evaluate_graph(const OperationInput& input, Backend& backend, const Wanted& wanted,
                                const Stop& stop) {
   Part part = plain_part(input, ruled_pattern(input, variant(input.variant.id)));
-  if (has_mode(input.variant.values, "dot")) {
+  if (has_graph_mode(input.variant.values, "dot")) {
     apply_encoding(part, input, input.causal);
     return run_part(std::move(part), backend, wanted, stop);
   }
-  const bool additive = has_mode(input.variant.values, "additive");
+  const bool additive = has_graph_mode(input.variant.values, "additive");
   part.source = Source::Logits;
   part.logits = additive ? additive_logits(input) : degree_weights(input, *part.pattern);
   part.normaliser = additive ? Normaliser::Softmax : Normaliser::None;
@@ -148,8 +148,8 @@ Variant graph_variant() {
                 .bytes = true},
                attention_vector("graph.src", "Scores the node that looks."),
                attention_vector("graph.dst", "Scores the node that is looked at.")};
-  v.takes_pairs = v.has_terms = [](const Values& values) { return has_mode(values, "dot"); };
-  v.has_scores = [](const Values& values) { return !has_mode(values, "convolution"); };
+  v.takes_pairs = v.has_terms = [](const Values& values) { return has_graph_mode(values, "dot"); };
+  v.has_scores = [](const Values& values) { return !has_graph_mode(values, "convolution"); };
   v.pattern = [](const PatternInput& in) {
     return painted_pattern(in, "graph.adjacency", "edge", true);
   };

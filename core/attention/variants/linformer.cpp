@@ -12,7 +12,7 @@ namespace attnscope {
 
 namespace {
 
-bool has_mode(const Values& values, const char* mode) {
+bool has_projection(const Values& values, const char* mode) {
   return values.choice("mode") == mode;
 }
 
@@ -21,7 +21,7 @@ Index rows_of(const Values& values) {
 }
 
 bool shares(const Values& values, const char* share) {
-  return has_mode(values, "projection") && values.choice("share") == share;
+  return has_projection(values, "projection") && values.choice("share") == share;
 }
 
 // The first `count` columns of a weight that may serve longer sequences.
@@ -48,11 +48,11 @@ Var projected_rows(const Var& matrix, const Var& x) {
 Var shortened_rows(const OperationInput& input, const Var& x, const char* name) {
   const Values& values = input.variant.values;
   const Index count = rows_of(values), size = window_count(x.dim(1), count);
-  if (has_mode(values, "projection")) {
+  if (has_projection(values, "projection")) {
     return projected_rows(first_columns(input.weights, name, x.dim(1)), x);
   }
-  if (has_mode(values, "mean")) return window_mean(x, size, count);
-  if (has_mode(values, "max")) return window_max(x, size, count);
+  if (has_projection(values, "mean")) return window_mean(x, size, count);
+  if (has_projection(values, "max")) return window_max(x, size, count);
   return window_convolution(x, first_columns(input.weights, name, size), input.heads, size, count);
 }
 
@@ -60,9 +60,9 @@ Var shortened_rows(const OperationInput& input, const Var& x, const char* name) 
 Tensor value_matrix(const OperationInput& input, Index length) {
   const Values& values = input.variant.values;
   const Index count = rows_of(values), size = window_count(length, count);
-  if (has_mode(values, "mean"))
+  if (has_projection(values, "mean"))
     return mean_matrix(length, size, count).reshaped({1, count, length});
-  if (has_mode(values, "projection")) {
+  if (has_projection(values, "projection")) {
     const Tensor f = first_columns(input.weights, value_weight(values), length).value();
     return f.rank() == 3 ? f : f.reshaped({1, count, length});
   }
@@ -90,8 +90,9 @@ OperationResult evaluate_linformer(const OperationInput& input, Backend& backend
   const Values& values = input.variant.values;
   const Index length = key_count(input), count = rows_of(values);
   // A window that begins past the end is no key.
-  const Index there =
-      has_mode(values, "projection") ? count : window_count(length, window_count(length, count));
+  const Index there = has_projection(values, "projection")
+                          ? count
+                          : window_count(length, window_count(length, count));
   PatternBuilder rows(1, query_count(input), count, {"projected"});
   for (Index i = 0; i < query_count(input); ++i) {
     rows.add(0, 0, there);
@@ -103,7 +104,7 @@ OperationResult evaluate_linformer(const OperationInput& input, Backend& backend
                           value_weight(values));
   part.split.clear();
   OperationResult result = run_part(std::move(part), backend, wanted, stop);
-  if (wanted.attention && !has_mode(values, "max")) {
+  if (wanted.attention && !has_projection(values, "max")) {
     result.extra["implied"] = implied_weights(input, result.attention, length);
   }
   result.columns = {{KeyKind::Projected, count}};
@@ -117,12 +118,12 @@ WeightInfo projection(const char* name, const char* help, bool of_values) {
       .shape = [](const Dimensions& n, const Values& values) -> Shape {
         const Index keys = n.key_length();
         if (shares(values, "head")) return {n.heads, rows_of(values), keys};
-        if (has_mode(values, "projection")) return {rows_of(values), keys};
+        if (has_projection(values, "projection")) return {rows_of(values), keys};
         return {n.heads, keys < 0 ? keys : window_count(keys, rows_of(values))};
       },
       .initial =
           [](const Shape& shape, const Dimensions& n, const Values& values, std::uint64_t seed) {
-            if (has_mode(values, "convolution")) {
+            if (has_projection(values, "convolution")) {
               return Tensor::full(shape, 1.0f / static_cast<float>(shape[1]));
             }
             const double deviation = 1 / std::sqrt(static_cast<double>(shape.back()));
@@ -131,7 +132,7 @@ WeightInfo projection(const char* name, const char* help, bool of_values) {
       .used =
           [of_values](const Values& values) {
             if (of_values && shares(values, "key_value")) return false;
-            return has_mode(values, "projection") || has_mode(values, "convolution");
+            return has_projection(values, "projection") || has_projection(values, "convolution");
           }};
 }
 

@@ -88,8 +88,8 @@ Var memory_share(const OperationInput& input, bool remembers) {
   return remembers ? sigmoid(gate) : Var(Tensor::zeros(gate.shape()));
 }
 
-OperationResult evaluate_item(const OperationInput& given, Backend& backend, const Wanted& wanted,
-                              const Stop& stop) {
+OperationResult memorizing_item(const OperationInput& given, Backend& backend, const Wanted& wanted,
+                                const Stop& stop) {
   const Values& values = given.variant.values;
   OperationInput input = given;
   const Var stored_keys = memory_rows(input, "mem.k", input.k.dim(2));
@@ -212,7 +212,7 @@ Variant memorizing_variant() {
                 .help = "How much each head trusts the memory, before the sigmoid.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape { return {n.heads}; },
                 .initial = initial_zeros()}};
-  v.evaluate = item_by_item(evaluate_item);
+  v.evaluate = item_by_item(memorizing_item);
   return v;
 }
 

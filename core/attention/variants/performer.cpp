@@ -43,7 +43,7 @@ void orthogonalise(float* rows, Index count, Index size, const Tensor& lengths_f
   }
 }
 
-Var random_matrix(const OperationInput& input) {
+Var performer_matrix(const OperationInput& input) {
   if (const Var* given = find_weight(input.weights, "performer.w")) return *given;
   const Values& values = input.variant.values;
   const Index features = values.integer("features"), size = input.q.dim(2);
@@ -166,7 +166,7 @@ OperationResult evaluate_performer(const OperationInput& given, Backend& backend
                                    const Wanted& wanted, const Stop& stop) {
   const OperationInput input = with_turned(given);
   const Var k = repeat_heads(input.k, input.heads, input.kv_heads);
-  const Var w = random_matrix(input);
+  const Var w = performer_matrix(input);
   const bool positive = input.variant.values.choice("kind") == "positive";
   const auto features = [&](const Var& x, bool of_query) {
     const Side side{x, w, input.heads, of_query};

@@ -16,7 +16,7 @@ namespace attnscope {
 
 namespace {
 
-Var random_matrix(const OperationInput& input) {
+Var rfa_matrix(const OperationInput& input) {
   if (const Var* given = find_weight(input.weights, "rfa.w")) return *given;
   const Values& values = input.variant.values;
   return drawn_for_heads(input, "rfa.w", {input.heads, values.integer("features"), input.q.dim(2)},
@@ -61,7 +61,7 @@ OperationResult evaluate_rfa(const OperationInput& given, Backend& backend, cons
   const Var q = unit_rows(input.q);
   const Var keys = repeat_heads(input.k, input.heads, input.kv_heads);
   const Var k = unit_rows(keys);
-  const Var w = random_matrix(input);
+  const Var w = rfa_matrix(input);
   const Features of_q = fourier_features(input.q, q, w, input.heads);
   Features of_k = fourier_features(keys, k, w, input.heads);
   if (gated) {

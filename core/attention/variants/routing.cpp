@@ -153,8 +153,8 @@ std::vector<ExtraProduct> shared_split(const std::vector<ExtraProduct>& split) {
   return result;
 }
 
-OperationResult evaluate_item(const OperationInput& input, Backend& backend, const Wanted& wanted,
-                              const Stop& stop) {
+OperationResult routed_item(const OperationInput& input, Backend& backend, const Wanted& wanted,
+                            const Stop& stop) {
   const Clusters clusters = routed(input, input.q.value(), keys_of(input).value());
   Part part = plain_part(input, routed_pattern(input, clusters));
   if (is_shared(input.variant.values)) {
@@ -283,7 +283,7 @@ Variant routing_variant() {
     return in.pairs + static_cast<double>(rows * in.values.integer("clusters"));
   };
   v.adapted = adapted_centroids;
-  v.evaluate = item_by_item(evaluate_item);
+  v.evaluate = item_by_item(routed_item);
   return v;
 }
 

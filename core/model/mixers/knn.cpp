@@ -64,7 +64,7 @@ Var mixture_loss(const Retrieved& retrieved, const Var& shares, double lambda) {
   return scale(sum(likelihood), -1.0f / static_cast<float>(counted));
 }
 
-Mixed mix(Pass&, const Values& values, const Retrieved& retrieved) {
+Mixed mix_knn(Pass&, const Values& values, const Retrieved& retrieved) {
   const double lambda = values.real("lambda");
   const Var shares = softmax(
       scale(distances(retrieved), static_cast<float>(-1 / values.real("temperature"))));  // [n, k]
@@ -126,7 +126,7 @@ Mixer knn_mixer() {
                      "How fast a neighbour counts less with its distance.", 1, 50);
   temperature.least_excluded = true;
   m.parameters = {neighbours_parameter(), lambda, temperature};
-  m.mix = mix;
+  m.mix = mix_knn;
   return m;
 }
 

@@ -14,7 +14,7 @@ namespace attnscope {
 
 namespace {
 
-Mixed mix(Pass& pass, const Values&, const Retrieved& retrieved) {
+Mixed mix_spalm(Pass& pass, const Values&, const Retrieved& retrieved) {
   const Var& r = retrieved.state;  // [n, d]
   const Index rows = r.dim(0), width = r.dim(1);
   IntTensor values(retrieved.neighbours.index.shape());
@@ -57,7 +57,7 @@ Mixer spalm_mixer() {
     if (config.tied_output) return "";
     return "retrieval: spalm compares with tokens' vectors; expected tied_output true, found false";
   };
-  m.mix = mix;
+  m.mix = mix_spalm;
   return m;
 }
 

@@ -29,13 +29,11 @@ constexpr double kHeading = 1.9;      // em above a map
 constexpr double kGap = 1.6;          // em between parts of the picture
 constexpr double kLeastBars = 15;     // em: width of what stands beside the maps
 constexpr double kMostBars = 34;      // em
-constexpr std::size_t kTokens = 8;    // bars, at most
-constexpr std::size_t kLeastTokens = 4;
-constexpr double kGivenWay = 0.65;   // of the maps' width that must be left where more bars show
-constexpr double kNote = 1.4;        // em: what has no space
-constexpr std::size_t kParts = 3;    // beside the maps: switches, bars, facts
-constexpr double kChipLine = 1.9;    // em
-constexpr double kLeastHeight = 28;  // em, from which on the chips have a place of their own
+constexpr double kGivenWay = 0.65;    // of the maps' width that must be left where more bars show
+constexpr double kNote = 1.4;         // em: what has no space
+constexpr std::size_t kParts = 3;     // beside the maps: switches, bars, facts
+constexpr double kChipLine = 1.9;     // em
+constexpr double kLeastHeight = 28;   // em, from which on the chips have a place of their own
 constexpr double kShares[] = {0.42, 0.36, 0.3, 0.26, 0.22, 0.18};  // of the space, for these
 
 // The likeliest of both runs by turns, so that what comes now is there however few have space.

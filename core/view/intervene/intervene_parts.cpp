@@ -7,15 +7,13 @@
 namespace attnscope {
 namespace {
 
-constexpr double kGap = 1.6;           // em between parts
+constexpr double kPartGap = 1.6;       // em between parts
 constexpr double kSmallGap = 0.6;      // em between bars and facts below them
-constexpr double kMostBars = 34;       // em: width of the bars
-constexpr double kLeastBars = 13;      // em, where facts stand beside them
+constexpr double kMostPartBars = 34;   // em: width of the bars
+constexpr double kLeastPartBars = 13;  // em, where facts stand beside them
 constexpr double kLeastPartWidth = 9;  // em of bars and facts
 constexpr double kMostBoard = 0.42;    // of a row's width
 constexpr double kBadges = 2.5;        // em that the table's badges take beyond its numbers
-constexpr std::size_t kTokens = 8;     // bars, at most
-constexpr std::size_t kLeastTokens = 4;
 
 // Whether each can be read with its name.
 bool facts_fit(const Page& page, const std::vector<Fact>& facts, double width) {
@@ -37,7 +35,7 @@ double bars_height(const Page& page, std::size_t tokens) {
 
 // Of the bars as many as leave space for the facts below them.
 void place_bars(OtherParts& parts, const Page& page, const Box& box, const OtherContent& content) {
-  const double width = std::min(box.width, kMostBars * page.em());
+  const double width = std::min(box.width, kMostPartBars * page.em());
   if (!content.foresees || width < kLeastPartWidth * page.em()) return;
   const double gap = kSmallGap * page.em();
   double facts = facts_height(page, content.facts, width);
@@ -58,16 +56,16 @@ void place_bars(OtherParts& parts, const Page& page, const Box& box, const Other
 void place_bars_beside(OtherParts& parts, const Page& page, const Box& box,
                        const OtherContent& content) {
   const double em = page.em(), table = fact_table_width(page, content.facts) + kBadges * em;
-  const double bars = std::min(box.width - table - kGap * em, kMostBars * em);
+  const double bars = std::min(box.width - table - kPartGap * em, kMostPartBars * em);
   const bool low = box.height < bars_height(page, kLeastTokens) + kSmallGap * em +
                                     facts_height(page, content.facts, box.width);
   const double least =
       std::max(bars_height(page, 2), fact_table_height(page, content.facts.size()));
-  if (!content.foresees || bars < kLeastBars * em || !low || box.height < least) {
+  if (!content.foresees || bars < kLeastPartBars * em || !low || box.height < least) {
     return place_bars(parts, page, box, content);
   }
   parts.bars = {box.x, box.y, bars, std::min(box.height, bars_height(page, kTokens))};
-  parts.facts = {parts.bars.right() + kGap * em, box.y, table,
+  parts.facts = {parts.bars.right() + kPartGap * em, box.y, table,
                  fact_table_height(page, content.facts.size())};
 }
 
@@ -93,7 +91,7 @@ std::vector<std::string> fact_lines(const Fact& fact) {
 }
 
 OtherParts place_column(const Page& page, const Box& box, const OtherContent& content) {
-  const double gap = kGap * page.em();
+  const double gap = kPartGap * page.em();
   OtherParts parts;
   for (std::size_t tokens = kLeastTokens + 1; tokens-- > 0;) {
     if (parts.board.width > 0) break;  // bars give way to it
@@ -120,7 +118,7 @@ OtherParts place_row(const Page& page, const Box& box, const OtherContent& conte
   Box rest = box;
   if (parts.board.width > 0) {
     parts.board_at = {box.x, box.y};
-    rest.x += parts.board.width + kGap * page.em();
+    rest.x += parts.board.width + kPartGap * page.em();
     rest.width = box.right() - rest.x;
   }
   place_bars_beside(parts, page, rest, content);

@@ -10,6 +10,9 @@
 
 namespace attnscope {
 
+inline constexpr std::size_t kTokens = 8;  // bars, at most
+inline constexpr std::size_t kLeastTokens = 4;
+
 struct OtherContent {
   const Trace& trace;
   const std::vector<Fact>& facts;

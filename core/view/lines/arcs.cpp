@@ -11,13 +11,13 @@
 namespace attnscope {
 namespace {
 
-constexpr double kWordGap = 0.9;   // em between the words of a line
-constexpr double kMostFlat = 0.5;  // of half the width: how high the longest arc is
-constexpr double kLoop = 0.5;      // em: half the width of an arc from a token to itself
-constexpr double kText = 1.7;      // em: a level line of text
-constexpr double kMostLabel = 10;  // em of a label that stands upright
-constexpr double kLeastCell = 3;   // pixels
-constexpr double kNote = 1.3;      // em: which arcs are missing
+constexpr double kWordGap = 0.9;     // em between the words of a line
+constexpr double kMostFlat = 0.5;    // of half the width: how high the longest arc is
+constexpr double kLoop = 0.5;        // em: half the width of an arc from a token to itself
+constexpr double kText = 1.7;        // em: a level line of text
+constexpr double kMostLabel = 10;    // em of a label that stands upright
+constexpr double kLeastArcCell = 3;  // pixels
+constexpr double kArcNote = 1.3;     // em: which arcs are missing
 
 // The text as one line: where each column's token stands.
 struct TextLine {
@@ -145,7 +145,7 @@ void draw_directions(Page& page, const TextLine& line, const Box& inside, bool b
 }
 
 void add_handles(const Page& page, const TextLine& line, std::vector<Handle>& handles) {
-  if (!line.level && line.place().cell() < kLeastCell) return;
+  if (!line.level && line.place().cell() < kLeastArcCell) return;
   for (Index i = line.before; i < line.tokens.count(); ++i) {
     const double half = line.half(i, page), x = line.centre(i);
     if (x + half < line.plot.x || x - half > line.plot.right()) continue;
@@ -199,7 +199,7 @@ ViewLayout lay_out_arcs(const ViewInput& input, Page& page, const AttentionTap& 
                  caption(input.trace, lines_about(input, tap, set, values.real("least"))));
   const std::string note = missing_lines(set, rows, values.real("least"), "arc");
   const double heads = heads_height(page, set, inside.width);
-  const double header = heads + (note.empty() ? 0.8 : 0.8 + kNote) * em;
+  const double header = heads + (note.empty() ? 0.8 : 0.8 + kArcNote) * em;
   const Box box{inside.x, inside.y + header, inside.width, inside.height - header};
   TextLine line = text_line(page, box, tap);
   const bool both = std::any_of(set.pairs.begin(), set.pairs.end(), [&](const WeightedPair& p) {
@@ -230,7 +230,7 @@ ViewLayout lay_out_arcs(const ViewInput& input, Page& page, const AttentionTap& 
   }
   ViewLayout layout;
   draw_heads(page, set, {inside.x, inside.y, inside.width, header}, layout.handles);
-  page.faint_text({inside.x, inside.y + heads + kNote / 2 * em},
+  page.faint_text({inside.x, inside.y + heads + kArcNote / 2 * em},
                   page.ellipsised(note, page.small(), inside.width), page.small());
   page.add(Clip{line.plot});
   for (const bool in_focus : {false, true}) {

@@ -13,12 +13,12 @@
 namespace attnscope {
 namespace {
 
-constexpr double kGapWidth = 1.0;      // em
-constexpr double kBarWidth = 0.95;     // em
-constexpr double kNumberGap = 0.5;     // em from the bar to the numbers
-constexpr double kTitleWidth = 1.6;    // em
-constexpr double kTitleMiddle = 0.7;   // em from the outer edge
-constexpr double kTickDistance = 2.6;  // em
+constexpr double kGapWidth = 1.0;         // em
+constexpr double kBarWidth = 0.95;        // em
+constexpr double kBarNumberGap = 0.5;     // em from the bar to the numbers
+constexpr double kTitleWidth = 1.6;       // em
+constexpr double kBarTitleMiddle = 0.7;   // em from the outer edge
+constexpr double kBarTickDistance = 2.6;  // em
 
 // The range's colours in `box`, the largest at the top or on the right.
 void draw_colours(Page& page, const Box& box, const std::string& colour_map, bool level) {
@@ -209,7 +209,7 @@ std::vector<Tick> ticks_of(const ColourRange& range, int count) {
 
 double colour_bar_width(const Page& page) {
   const double numbers = page.width_of("0.0000", page.small());
-  return (kGapWidth + kBarWidth + kNumberGap + kTitleWidth) * page.em() + numbers;
+  return (kGapWidth + kBarWidth + kBarNumberGap + kTitleWidth) * page.em() + numbers;
 }
 
 void draw_colour_bar(Page& page, const Box& box, const ColourRange& range,
@@ -218,8 +218,8 @@ void draw_colour_bar(Page& page, const Box& box, const ColourRange& range,
   const Box bar{box.x + kGapWidth * em, box.y, kBarWidth * em, box.height};
   draw_colours(page, bar, range.colour_map, false);
 
-  const int count = std::max(1, static_cast<int>(bar.height / (kTickDistance * em)));
-  const double size = page.small(), x = bar.right() + kNumberGap * em;
+  const int count = std::max(1, static_cast<int>(bar.height / (kBarTickDistance * em)));
+  const double size = page.small(), x = bar.right() + kBarNumberGap * em;
   const std::vector<Tick> ticks = ticks_of(range, count);
   double longest = 0;
   for (std::size_t n = 0; n < ticks.size(); ++n) {
@@ -234,7 +234,7 @@ void draw_colour_bar(Page& page, const Box& box, const ColourRange& range,
     longest = std::max(longest, page.width_of(tick.text, size));
   }
   // The title gives way to numbers that leave it no space.
-  const double middle = x + longest + (kTitleWidth - kTitleMiddle) * em;
+  const double middle = x + longest + (kTitleWidth - kBarTitleMiddle) * em;
   if (middle + em / 2 > box.right()) return;
   page.faint_text({middle, bar.y + bar.height / 2}, page.fitting(titles, em, bar.height), em,
                   Align::Middle, 90);

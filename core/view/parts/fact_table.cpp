@@ -7,8 +7,8 @@
 namespace attnscope {
 namespace {
 
-constexpr double kLine = 1.5;          // em from row to row
-constexpr double kGap = 1.0;           // em between columns
+constexpr double kTableLine = 1.5;     // em from row to row
+constexpr double kTableGap = 1.0;      // em between columns
 constexpr double kMostNames = 0.45;    // of the width, where the values need the rest
 constexpr double kBadgePadding = 0.4;  // em
 constexpr double kBadgeHeight = 1.35;  // em
@@ -51,30 +51,30 @@ double draw_badge(Page& page, Point at, const std::string& text, Colour colour) 
 }
 
 double fact_table_height(const Page& page, std::size_t facts) {
-  return static_cast<double>(facts + 1) * kLine * page.em();
+  return static_cast<double>(facts + 1) * kTableLine * page.em();
 }
 
 double least_fact_table_height(const Page& page, std::size_t facts) {
-  return kLine * (page.em() + static_cast<double>(facts) * page.small());
+  return kTableLine * (page.em() + static_cast<double>(facts) * page.small());
 }
 
 double fact_table_width(const Page& page, const std::vector<Fact>& facts) {
-  return columns_of(page, facts, page.em()).all(kGap * page.em());
+  return columns_of(page, facts, page.em()).all(kTableGap * page.em());
 }
 
 double least_fact_table_width(const Page& page, const std::vector<Fact>& facts) {
-  return columns_of(page, facts, page.small()).all(kGap * page.em());
+  return columns_of(page, facts, page.small()).all(kTableGap * page.em());
 }
 
 void draw_fact_table(Page& page, const Box& box, const std::string& first,
                      const std::string& second, const std::vector<Fact>& facts) {
-  const double em = page.em(), head = kLine * em, gap = kGap * em;
+  const double em = page.em(), head = kTableLine * em, gap = kTableGap * em;
   const double share =
       (box.height - head) / std::max(1.0, static_cast<double>(facts.size()));  // of a fact
-  const double line = std::clamp(share, kLine * page.small(), kLine * em);
+  const double line = std::clamp(share, kTableLine * page.small(), kTableLine * em);
   double size = em;
   Columns widths = columns_of(page, facts, size);
-  if (widths.all(gap) > box.width || line < 0.99 * kLine * em) {
+  if (widths.all(gap) > box.width || line < 0.99 * kTableLine * em) {
     size = page.small();
     widths = columns_of(page, facts, size);
   }

@@ -10,12 +10,12 @@
 namespace attnscope {
 namespace {
 
-constexpr double kRowHeight = 5.2, kColumnWidth = 6.4;   // em, all in all
-constexpr double kGap = 0.7;                             // em to the plot
-constexpr double kNameGap = 0.4;                         // em more to the column's name
-constexpr double kBars = 3.0;                            // em of the longest bar
-constexpr double kLabelHeight = 1.2, kLabelWidth = 3.4;  // em of a number
-constexpr double kMostBars = 400;                        // more are drawn as a line
+constexpr double kRowHeight = 5.2, kColumnWidth = 6.4;               // em, all in all
+constexpr double kPinnedGap = 0.7;                                   // em to the plot
+constexpr double kNameGap = 0.4;                                     // em more to the column's name
+constexpr double kBars = 3.0;                                        // em of the longest bar
+constexpr double kPinnedLabelHeight = 1.2, kPinnedLabelWidth = 3.4;  // em of a number
+constexpr double kMostBars = 400;                                    // more are drawn as a line
 
 // What one side of the matrix shows of the weights: a bar for each cell in sight, or for as many as
 // there are pixels, each of the largest magnitude among its cells.
@@ -122,21 +122,21 @@ std::string name_of(const TokenAxis& axis, Index at) {
 }
 
 double draw_row(Page& page, const MatrixPlot& m, const Tensor& values, double below) {
-  const double em = page.em(), top = below + kGap * em;
-  const double base = top + (kLabelHeight + kBars) * em;
+  const double em = page.em(), top = below + kPinnedGap * em;
+  const double base = top + (kPinnedLabelHeight + kBars) * em;
   const AxisPlace place{m.column, m.width, m.plot.x, m.plot.width};
   const std::vector<Bar> bars =
       bars_of(place, m.columns.count(), [&](Index j) { return values(m.pinned_row, j); });
   draw_bars(page, bars, true, base, kBars * em);
   page.add(Line{{{m.plot.x, base}, {m.plot.right(), base}}, page.theme().line, 1});
   const float most = largest(bars);
-  for (const Bar& bar : numbered(bars, place, kLabelWidth * em)) {
+  for (const Bar& bar : numbered(bars, place, kPinnedLabelWidth * em)) {
     const std::string text = number(bar.weight, most);
     const double half = page.width_of(text, page.small()) / 2;
     const double x = std::clamp((bar.from + bar.to) / 2, m.plot.x + half,
                                 std::max(m.plot.x + half, m.plot.right() - half));
     const double height = kBars * em * static_cast<double>(std::abs(bar.weight) / most);
-    page.text({x, base - height - kLabelHeight * em / 2}, text, page.small(), Align::Middle);
+    page.text({x, base - height - kPinnedLabelHeight * em / 2}, text, page.small(), Align::Middle);
   }
   const double room = m.left - 0.5 * em;
   page.faint_text({m.plot.x - 0.5 * em, base - 1.9 * em},
@@ -144,11 +144,11 @@ double draw_row(Page& page, const MatrixPlot& m, const Tensor& values, double be
                   Align::End);
   page.text({m.plot.x - 0.5 * em, base - 0.6 * em},
             page.ellipsised(name_of(m.rows, m.pinned_row), em, room), em, Align::End);
-  return top + kRowHeight * em - kGap * em;
+  return top + kRowHeight * em - kPinnedGap * em;
 }
 
 void draw_column(Page& page, const MatrixPlot& m, const Tensor& values) {
-  const double em = page.em(), base = m.plot.right() + kGap * em;
+  const double em = page.em(), base = m.plot.right() + kPinnedGap * em;
   const double most_length = kBars * em;
   const AxisPlace place{m.row, m.height, m.plot.y, m.plot.height};
   const std::vector<Bar> bars =
@@ -156,15 +156,15 @@ void draw_column(Page& page, const MatrixPlot& m, const Tensor& values) {
   draw_bars(page, bars, false, base, most_length);
   page.add(Line{{{base, m.plot.y}, {base, m.plot.bottom()}}, page.theme().line, 1});
   const float most = largest(bars);
-  for (const Bar& bar : numbered(bars, place, kLabelHeight * em)) {
+  for (const Bar& bar : numbered(bars, place, kPinnedLabelHeight * em)) {
     const double length = most_length * static_cast<double>(std::abs(bar.weight) / most);
-    const double half = kLabelHeight * em / 2;
+    const double half = kPinnedLabelHeight * em / 2;
     const double y = std::clamp((bar.from + bar.to) / 2, m.plot.y + half,
                                 std::max(m.plot.y + half, m.plot.bottom() - half));
     page.text({base + length + 0.3 * em, y}, number(bar.weight, most), page.small());
   }
   // Clear of the last column's label, which may reach a little beyond the plot.
-  const double room = (kColumnWidth - kGap - kNameGap) * em, x = base + kNameGap * em;
+  const double room = (kColumnWidth - kPinnedGap - kNameGap) * em, x = base + kNameGap * em;
   page.text({x, m.plot.y - 0.8 * em},
             page.ellipsised(name_of(m.columns, m.pinned_column), em, room), em);
   page.faint_text({x, m.plot.y - 2.1 * em}, page.fitting({"pinned key", "key"}, page.small(), room),

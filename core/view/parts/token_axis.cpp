@@ -8,16 +8,16 @@
 namespace attnscope {
 namespace {
 
-constexpr double kLabelHeight = 1.2;   // em from label to label, at least
-constexpr double kTitleDepth = 1.8;    // em
-constexpr double kTitleMiddle = 0.7;   // em from the outer edge
-constexpr double kBandDepth = 1.5;     // em: a stripe and its name
-constexpr double kGap = 0.45;          // em between plot and labels, with a tick in it
-constexpr double kCornerLine = 1.1;    // em from line to line in the corner between axes
-constexpr double kLevelGap = 0.5;      // em between level labels
-constexpr double kLeastUpright = 0.1;  // em more than a level label is high
-constexpr Index kFewLabels = 16;       // more are likely to thin out, and then show their index
-constexpr Index kMostMeasured = 512;   // labels, evenly chosen
+constexpr double kLabelHeight = 1.2;     // em from label to label, at least
+constexpr double kAxisTitleDepth = 1.8;  // em
+constexpr double kTitleMiddle = 0.7;     // em from the outer edge
+constexpr double kBandDepth = 1.5;       // em: a stripe and its name
+constexpr double kAxisGap = 0.45;        // em between plot and labels, with a tick in it
+constexpr double kCornerLine = 1.1;      // em from line to line in the corner between axes
+constexpr double kLevelGap = 0.5;        // em between level labels
+constexpr double kLeastUpright = 0.1;    // em more than a level label is high
+constexpr Index kFewLabels = 16;         // more are likely to thin out, and then show their index
+constexpr Index kMostMeasured = 512;     // labels, evenly chosen
 
 // Labels of columns that hold no token of the text.
 std::string column_label(KeyKind kind, Index at, Index count) {
@@ -67,7 +67,8 @@ bool thins_out(const Page& page, double cell) {
 }
 
 double side_depth(const Page& page, const TokenAxis& axis) {
-  return ((axis.titles.empty() ? 0 : kTitleDepth) + kGap + (axis.bands.empty() ? 0 : kBandDepth)) *
+  return ((axis.titles.empty() ? 0 : kAxisTitleDepth) + kAxisGap +
+          (axis.bands.empty() ? 0 : kBandDepth)) *
          page.em();
 }
 
@@ -151,7 +152,7 @@ TokenAxis measured(const Page& page, TokenAxis axis) {
 }
 
 double axis_titles_width(const Page& page) {
-  return page.width_of("query ↓", page.small()) + kGap * page.em() + 1;
+  return page.width_of("query ↓", page.small()) + kAxisGap * page.em() + 1;
 }
 
 namespace {
@@ -167,13 +168,13 @@ void draw_corner_title(Page& page, Point right, double left_end,
 
 void draw_key_title(Page& page, Point corner, double left_end) {
   const double em = page.em();
-  draw_corner_title(page, {corner.x - kGap * em, corner.y - kCornerLine * em}, left_end,
+  draw_corner_title(page, {corner.x - kAxisGap * em, corner.y - kCornerLine * em}, left_end,
                     {"key (to) →", "key →"});
 }
 
 void draw_axis_titles(Page& page, Point corner, double left_end) {
   const double em = page.em(), line = kCornerLine * em;
-  draw_corner_title(page, {corner.x - kGap * em, corner.y - line}, left_end,
+  draw_corner_title(page, {corner.x - kAxisGap * em, corner.y - line}, left_end,
                     {"query (from) ↓", "query ↓"});
   draw_key_title(page, {corner.x, corner.y - line}, left_end);
 }
@@ -225,14 +226,14 @@ namespace {
 // Labels beside a plot whose edge is at x; side: -1 to the left of it, 1 to the right.
 void draw_axis_beside(Page& page, const TokenAxis& axis, const AxisPlace& place, double edge,
                       double side, double depth, Index marked) {
-  const double em = page.em(), near = edge + side * kGap * em;
+  const double em = page.em(), near = edge + side * kAxisGap * em;
   const Align align = side < 0 ? Align::End : Align::Start;
   const double most = depth - side_depth(page, axis);
   const Index step = label_step(place.cell(), kLabelHeight * em);
   for (const Index i : labelled(axis, place, step, kLabelHeight * em, marked)) {
     const double y = place.centre(i);
     if (step > 1) {
-      page.add(Line{{{edge + side * kGap * em * 0.7, y}, {edge, y}}, page.theme().line, 1});
+      page.add(Line{{{edge + side * kAxisGap * em * 0.7, y}, {edge, y}}, page.theme().line, 1});
     }
     page.text({near, y}, page.ellipsised(label_at(axis, i, step), em, most), em, align);
   }
@@ -294,20 +295,20 @@ void draw_axis_top(Page& page, const TokenAxis& axis, const AxisPlace& place, do
                    double depth, Index marked) {
   const double em = page.em();
   const double bands = axis.bands.empty() ? 0 : kBandDepth * em;
-  const double bottom = plot_top - bands - kGap * em;
+  const double bottom = plot_top - bands - kAxisGap * em;
   const double most = depth - side_depth(page, axis);
   const auto [step, level, cells] = labels_above(page, axis, place, most, marked);
   for (const Index i : cells) {
     const double x = place.centre(i);
     if (level) {
-      const double over = page.width_of(label_at(axis, i, step), em) / 2 - kGap * em;
+      const double over = page.width_of(label_at(axis, i, step), em) / 2 - kAxisGap * em;
       if (x - over < place.from || x + over > place.from + place.length) continue;  // half in sight
       page.text({x, bottom - kLabelHeight * em / 2}, label_at(axis, i, step), em, Align::Middle);
       continue;
     }
     if (step > 1) {
-      page.add(
-          Line{{{x, bottom + kGap * em * 0.3}, {x, bottom + kGap * em}}, page.theme().line, 1});
+      page.add(Line{
+          {{x, bottom + kAxisGap * em * 0.3}, {x, bottom + kAxisGap * em}}, page.theme().line, 1});
     }
     page.text({x, bottom}, page.ellipsised(label_at(axis, i, step), em, most), em, Align::Start,
               90);

@@ -8,7 +8,7 @@ namespace attnscope {
 namespace {
 
 constexpr double kRow = 1.5, kRowOfTwo = 1.9;  // em
-constexpr double kGap = 0.5;                   // em between label, bar and number
+constexpr double kTokenBarGap = 0.5;           // em between label, bar and number
 constexpr double kMostLabel = 0.34;            // of the width
 
 constexpr double kLeastBar = 2;  // em: where bars would get less, numbers give way
@@ -27,7 +27,7 @@ std::string number_of(const TokenBars& bars, const TokenBar& bar, bool brief) {
 // Behind the bar where there is space, else in it where it is one of full height.
 void draw_note(Page& page, const std::string& note, Point at, double length, double width,
                bool may_lie_in_bar) {
-  const double size = page.small(), gap = kGap * page.em();
+  const double size = page.small(), gap = kTokenBarGap * page.em();
   if (note.empty()) return;
   const double own = page.width_of(note, size);
   if (length + gap + own <= width) {
@@ -44,7 +44,7 @@ double token_bar_height(const Page& page, bool two) {
 }
 
 std::vector<Box> draw_token_bars(Page& page, const Box& box, const TokenBars& bars) {
-  const double em = page.em(), gap = kGap * em, row = token_bar_height(page, bars.two);
+  const double em = page.em(), gap = kTokenBarGap * em, row = token_bar_height(page, bars.two);
   const auto rows =
       std::min(bars.bars.size(), static_cast<std::size_t>(std::max(0.0, box.height / row + 1e-6)));
   double labels = 0;

@@ -8,10 +8,10 @@
 namespace attnscope {
 namespace {
 
-constexpr double kLine = 1.75, kToken = 1.45;       // em: from line to line, height of a token
-constexpr double kPadding = 0.35;                   // em beside the letters
-constexpr double kGap = 0.25;                       // em between tokens
-constexpr double kSwatchLine = 1.5, kSwatch = 0.9;  // em
+constexpr double kFlowLine = 1.75, kToken = 1.45;       // em: from line to line, height of a token
+constexpr double kPadding = 0.35;                       // em beside the letters
+constexpr double kFlowGap = 0.25;                       // em between tokens
+constexpr double kSwatchLine = 1.5, kFlowSwatch = 0.9;  // em
 
 // Where the tokens go, the first line at y = 0.
 std::vector<Box> flow(const Page& page, const std::vector<FlowToken>& tokens, double width) {
@@ -20,7 +20,7 @@ std::vector<Box> flow(const Page& page, const std::vector<FlowToken>& tokens, do
   for (const FlowToken& token : tokens) {
     widths.push_back(page.width_of(token.label, em) + 2 * kPadding * em);
   }
-  return broken_into_lines(widths, {width, kGap * em, kLine * em, kToken * em});
+  return broken_into_lines(widths, {width, kFlowGap * em, kFlowLine * em, kToken * em});
 }
 
 }  // namespace
@@ -28,7 +28,7 @@ std::vector<Box> flow(const Page& page, const std::vector<FlowToken>& tokens, do
 double token_flow_height(const Page& page, const std::vector<FlowToken>& tokens, double width,
                          double most) {
   if (tokens.empty()) return 0;
-  const double line = kLine * page.em();
+  const double line = kFlowLine * page.em();
   const double whole = std::max(1.0, std::floor(most / line)) * line;  // lines
   return std::min({most, whole, flow(page, tokens, width).back().y + line});
 }
@@ -65,7 +65,7 @@ Passage part_from(const Page& page, const Box& box, const std::vector<FlowToken>
   if (count < shown.size() && count > words) {
     // The last ones make room for how many are not shown.
     while (count > words + 1 &&
-           part.boxes[count - 1].right() + kGap * em + page.width_of(more(), em) > box.width) {
+           part.boxes[count - 1].right() + kFlowGap * em + page.width_of(more(), em) > box.width) {
       --count;
     }
     part.after = more();
@@ -113,7 +113,7 @@ TokenFlow draw_token_flow(Page& page, const Box& box, const std::vector<FlowToke
   }
   if (!part.after.empty() && !part.boxes.empty()) {
     const Box& last = part.boxes.back();
-    const double x = last.right() + 2 * kGap * em;
+    const double x = last.right() + 2 * kFlowGap * em;
     page.faint_text({x, last.y + last.height / 2}, page.ellipsised(part.after, em, box.right() - x),
                     em);
   }
@@ -142,7 +142,7 @@ void draw_swatches(Page& page, Point at, double width, const std::string& title,
   const std::string shown = page.ellipsised(title, size, width);
   page.faint_text({at.x, y}, shown, size);
   double x = at.x + page.width_of(shown, size) + em;
-  const double side = kSwatch * em;
+  const double side = kFlowSwatch * em;
   for (const Swatch& swatch : swatches) {
     const double own = side + 0.35 * em + page.width_of(swatch.label, size);
     if (x + own > right) return;
