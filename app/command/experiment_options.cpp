@@ -8,8 +8,12 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/base/strict_json.h"
 #include "core/experiment/own_tensors.h"
+#include "core/model/architecture.h"
 #include "core/model/config.h"
+#include "core/model/exits.h"
+#include "core/model/join.h"
 #include "core/view/session.h"
 
 namespace attnscope::command {
@@ -24,8 +28,6 @@ Overlong overlong_from_text(const std::string& text) {
   if (text == "all") return Overlong::All;
   throw InputError("--overlong: expected first, last or all, found \"" + text + "\"");
 }
-
-// "1,2,3"
 
 }  // namespace
 
@@ -59,8 +61,30 @@ Choice encoding_from_text(const std::string& text) {
       "position");
 }
 
+namespace {
+
+std::vector<Parameter> exit_rule_parameters(const std::string& id) {
+  return id == no_exits().id ? std::vector<Parameter>() : exit_rule(id).parameters;
+}
+
+}  // namespace
+
 void ChoiceOptions::add_to(Command command, const std::string& otherwise,
                            const std::string& prefix) {
+  command.add("--" + prefix + "architecture", architecture_,
+              "How layers make a model: universal,steps=4 ('attnscope list architectures'); "
+              "weights that it needs and the model lacks are untrained; default: " +
+                  otherwise);
+  command.add(
+      "--" + prefix + "join", join_,
+      "How a block's output joins its input: gru ('attnscope list joins'); default: " + otherwise);
+  command.add("--" + prefix + "exits", exits_,
+              "Where tokens may leave: saturation ('attnscope list exits'), or none; default: " +
+                  otherwise);
+  command.add("--" + prefix + "segment", segment_,
+              "Tokens that are read at a time, those before them as layers remember them; 0: the "
+              "whole text; default: " +
+                  otherwise);
   command.add("--" + prefix + "variant", variant_,
               "Attention variant with its parameters: local,window=4 ('attnscope list "
               "variants' names them); default: " +
@@ -91,9 +115,39 @@ std::optional<bool> ChoiceOptions::causal() const {
   return std::nullopt;
 }
 
+Structure ChoiceOptions::structure(Structure structure) const {
+  Json object = Json::object();
+  if (!architecture_.empty()) {
+    object["architecture"] = choice_json(architecture_, "architecture", [](const std::string& id) {
+      return attnscope::architecture(id).parameters;
+    });
+  }
+  if (!join_.empty()) {
+    object["join"] = choice_json(
+        join_, "join", [](const std::string& id) { return attnscope::join(id).parameters; });
+  }
+  if (!exits_.empty()) object["exits"] = choice_json(exits_, "exits", exit_rule_parameters);
+  if (!segment_.empty()) {
+    const Json number = Json::parse_or_null(segment_);
+    object["segment"] = number.is_number() ? number : Json(segment_);
+  }
+  JsonObject members(object, "");
+  const Structure given = structure_from_json(members);
+  members.finish();
+  if (given.architecture) structure.architecture = given.architecture;
+  if (given.join) structure.join = given.join;
+  if (given.exits) structure.exits = given.exits;
+  if (given.segment) structure.segment = given.segment;
+  return structure;
+}
+
 void ChoiceOptions::check_trace(const Trace& trace) const {
   if (!trace.given) return;
-  const std::pair<const char*, bool> options[] = {{"--variant", !variant_.empty()},
+  const std::pair<const char*, bool> options[] = {{"--architecture", !architecture_.empty()},
+                                                  {"--join", !join_.empty()},
+                                                  {"--exits", !exits_.empty()},
+                                                  {"--segment", !segment_.empty()},
+                                                  {"--variant", !variant_.empty()},
                                                   {"--position", !encoding_.empty()},
                                                   {"--causal", causal_},
                                                   {"--no-causal", no_causal_}};
@@ -217,6 +271,7 @@ Experiment ExperimentOptions::experiment() const {
   }
   if (!retrieval_.empty()) e.retrieval = retrieval_from_text(retrieval_);
   if (!model_.empty()) e.model = model_;
+  e.structure = choices_.structure(e.structure);
   if (const auto variant = choices_.variant()) e.variant = variant;
   if (const auto encoding = choices_.encoding()) e.encoding = encoding;
   if (const auto causal = choices_.causal()) e.causal = causal;
@@ -234,9 +289,11 @@ Experiment ExperimentOptions::experiment() const {
 
 namespace {
 // The options of what to compare with, and which of them starts anew.
-constexpr const char* kCompare[] = {"--compare",           "--compare-text",     "--compare-model",
-                                    "--compare-variant",   "--compare-position", "--compare-causal",
-                                    "--compare-no-causal", "--compare-layer",    "--compare-head"};
+constexpr const char* kCompare[] = {
+    "--compare",          "--compare-text",         "--compare-model",     "--compare-variant",
+    "--compare-position", "--compare-causal",       "--compare-no-causal", "--compare-layer",
+    "--compare-head",     "--compare-architecture", "--compare-join",      "--compare-exits",
+    "--compare-segment"};
 }  // namespace
 
 void CompareOptions::add_to(Command command) {
@@ -272,6 +329,7 @@ void CompareOptions::apply(Experiment& experiment) const {
     other.ids.clear();
   }
   if (!model_.empty()) other.model = model_;
+  other.structure = choices_.structure(other.structure);
   if (const auto variant = choices_.variant()) other.variant = variant;
   if (const auto encoding = choices_.encoding()) other.encoding = encoding;
   if (const auto causal = choices_.causal()) other.causal = causal;

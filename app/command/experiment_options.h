@@ -25,7 +25,7 @@ std::vector<std::int32_t> ids_from_text(const std::string& text, const std::stri
 // "knn,store=FILE,k=8". InputError begins with "retrieval".
 RetrievalChoice retrieval_from_text(const std::string& text);
 
-// --variant, --position, --causal, --no-causal.
+// --architecture, --join, --exits, --segment, --variant, --position, --causal, --no-causal.
 class ChoiceOptions {
  public:
   // `otherwise` says in the help what holds where an option is not given.
@@ -35,10 +35,13 @@ class ChoiceOptions {
   std::optional<Choice> variant() const;
   std::optional<Choice> encoding() const;
   std::optional<bool> causal() const;
+  // `structure` with what the options say in place of what it has.
+  Structure structure(Structure structure) const;
   // InputError where any of them is given for attention that is there already.
   void check_trace(const Trace& trace) const;
 
  private:
+  std::string architecture_, join_, exits_, segment_;
   std::string variant_, encoding_;
   bool causal_ = false, no_causal_ = false;
 };

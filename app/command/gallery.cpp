@@ -64,6 +64,7 @@ void run(const GalleryOptions& options) {
   experiment.text = options.text;
   experiment.model = options.model;
   experiment.backend = backend_choice(options.backend);
+  experiment.structure = options.choices.structure({});
   experiment.variant = options.choices.variant();
   experiment.encoding = options.choices.encoding();
   experiment.causal = options.choices.causal();

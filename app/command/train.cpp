@@ -108,6 +108,12 @@ TrainingPlan make_plan(const TrainOptions& options) {
   if (!options.text.empty()) plan["text"] = options.text;
   if (!options.held_out.empty()) plan["held_out"] = options.held_out;
   if (!options.folder.empty()) plan["folder"] = options.folder.string();
+  Structure structure = options.choices.structure({});
+  if (structure.exits == no_exits()) {
+    plan["model"].erase("exits");
+    structure.exits.reset();
+  }
+  add_to_json(structure, plan["model"]);
   if (const auto variant = options.choices.variant()) plan["model"]["variant"] = to_json(*variant);
   if (const auto encoding = options.choices.encoding()) {
     plan["model"]["position"] = to_json(*encoding);

@@ -94,13 +94,15 @@ void keep_inside(ViewSettings& view, const Trace* trace) {
 
 bool State::is_overlong() const {
   const Trace* ran = edited_trace();
-  if (ran == nullptr || ran->tokens.empty()) return false;
+  if (ran == nullptr) return false;
+  // A target has its own words; the text is what the encoder reads.
+  const std::vector<TraceToken>& tokens = ran->key_tokens.empty() ? ran->tokens : ran->key_tokens;
+  if (tokens.empty()) return false;
   const Experiment& of = edits_other() && !shown.others.empty() ? shown.others.front() : shown;
-  if (static_cast<Index>(ran->tokens.size()) > ran->config->context) return true;
-  if (!of.ids.empty()) return ran->tokens.size() < of.ids.size();
-  const auto first = std::ranges::find(ran->tokens, false, &TraceToken::special);
-  return first != ran->tokens.end() &&
-         (first->begin > 0 || ran->tokens.back().end < of.text.size());
+  if (static_cast<Index>(tokens.size()) > ran->config->context) return true;
+  if (!of.ids.empty()) return tokens.size() < of.ids.size();
+  const auto first = std::ranges::find(tokens, false, &TraceToken::special);
+  return first != tokens.end() && (first->begin > 0 || tokens.back().end < of.text.size());
 }
 
 void State::look_at(Index layer, Index head) {

@@ -58,7 +58,7 @@ bool JsonObject::has(std::string_view key) const {
 }
 
 std::string JsonObject::path_of(std::string_view key) const {
-  return path_ + ": " + std::string(key);
+  return path_.empty() ? std::string(key) : path_ + ": " + std::string(key);
 }
 
 void JsonObject::fail(std::string_view key, std::string_view expected) const {

@@ -23,8 +23,8 @@ Json parse_json(std::string_view text, std::string_view name);
 // The members of one object, taken one by one. finish() refuses those that were never taken.
 class JsonObject {
  public:
-  // `path` ("config.json", "view") begins the messages. InputError when it is no object, which
-  // must outlive this.
+  // `path` ("config.json", "view"; empty: none) begins the messages. InputError when it is no
+  // object, which must outlive this.
   JsonObject(const Json& object, std::string_view path);
   JsonObject(Json&&, std::string_view) = delete;
 

@@ -105,8 +105,24 @@ std::vector<std::vector<HeadGroup>> chosen_groups(const ModelConfig& stored,
 }
 
 Model chosen_model(const Model& stored, const Experiment& experiment) {
-  return with_groups(stored, chosen_groups(stored.config, experiment),
-                     experiment.causal.value_or(stored.config.causal));
+  const Model model = with_structure(stored, experiment.structure);
+  return with_groups(model, chosen_groups(model.config, experiment),
+                     experiment.causal.value_or(model.config.causal));
+}
+
+std::string structure_refusal(const ModelConfig& stored, const Experiment& experiment) {
+  constexpr std::string_view kPath = "model";
+  try {
+    ModelConfig config = structured(stored, experiment.structure);
+    config.groups = chosen_groups(config, experiment);
+    config.causal = experiment.causal.value_or(config.causal);
+    check(config, kPath);
+  } catch (const InputError& e) {
+    const std::string reason = e.what();
+    const std::string path = std::string(kPath) + ": ";
+    return reason.starts_with(path) ? reason.substr(path.size()) : reason;
+  }
+  return "";
 }
 
 TraceToken trace_token(std::int32_t id, const Checkpoint& checkpoint) {

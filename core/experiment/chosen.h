@@ -15,8 +15,12 @@ namespace attnscope {
 std::vector<std::vector<HeadGroup>> chosen_groups(const ModelConfig& stored,
                                                   const Experiment& experiment);
 
-// The model with these groups. InputError where the combination cannot work.
+// The model with the structure and the groups. InputError where the combination cannot work.
 Model chosen_model(const Model& stored, const Experiment& experiment);
+
+// Why a model of these sizes, before a person's choices, cannot be what the experiment asks for;
+// empty: it can.
+std::string structure_refusal(const ModelConfig& stored, const Experiment& experiment);
 
 // The experiment's ids, or its text as the tokenizer cuts it. InputError where there is nothing to
 // attend to, or no tokenizer for the text.

@@ -11,6 +11,7 @@
 #include "core/attention/variant.h"
 #include "core/experiment/view_settings.h"
 #include "core/model/retrieval.h"
+#include "core/model/structure.h"
 #include "core/trace/intervention.h"
 
 namespace attnscope {
@@ -46,6 +47,7 @@ struct Experiment {
   std::string target;  // the target as a text
   std::string input;   // a file with pixels or a trajectory in place of the text: input_file.h
   std::string model = "default";  // a bundled name or a folder
+  Structure structure;            // in place of the checkpoint's architecture, join, exits
   // In place of what the checkpoint says, for all layers and heads; empty: as the checkpoint says.
   std::optional<Choice> variant;
   std::optional<Choice> encoding;

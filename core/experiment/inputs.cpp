@@ -34,8 +34,8 @@ std::vector<TraceToken> tokens_of(const std::vector<std::int32_t>& ids,
 }
 
 // The target of an encoder-decoder: its ids, or its start and text.
-std::vector<std::int32_t> target_of(const Checkpoint& checkpoint, const Experiment& experiment) {
-  const ModelConfig& config = checkpoint.model.config;
+std::vector<std::int32_t> target_of(const ModelConfig& config, const Checkpoint& checkpoint,
+                                    const Experiment& experiment) {
   if (!experiment.target_ids.empty()) return experiment.target_ids;
   std::vector<std::int32_t> ids{
       static_cast<std::int32_t>(config.architecture.values.integer("start"))};
@@ -53,9 +53,10 @@ std::vector<std::int32_t> target_of(const Checkpoint& checkpoint, const Experime
   return ids;
 }
 
-ModelInput source_and_target(const Checkpoint& checkpoint, const Experiment& experiment,
-                             std::vector<TraceToken> tokens, bool losses) {
-  const std::vector<std::int32_t> target = target_of(checkpoint, experiment);
+ModelInput source_and_target(const ModelConfig& config, const Checkpoint& checkpoint,
+                             const Experiment& experiment, std::vector<TraceToken> tokens,
+                             bool losses) {
+  const std::vector<std::int32_t> target = target_of(config, checkpoint, experiment);
   if (*std::ranges::min_element(target) < 0) {
     throw InputError("target ids: expected token numbers from 0 on, found a negative one");
   }
@@ -140,12 +141,11 @@ std::vector<std::int32_t> pixel_ids(const ModelConfig& config, const std::string
   return {input.pixels->begin(), input.pixels->end()};
 }
 
-ModelInput model_input(const Checkpoint& checkpoint, const Experiment& experiment,
-                       std::vector<TraceToken> tokens, bool losses) {
-  const ModelConfig& config = checkpoint.model.config;
+ModelInput model_input(const ModelConfig& config, const Checkpoint& checkpoint,
+                       const Experiment& experiment, std::vector<TraceToken> tokens, bool losses) {
   const Reads reads = architecture(config.architecture.id).reads;
   if (reads == Reads::SourceAndTarget) {
-    return source_and_target(checkpoint, experiment, std::move(tokens), losses);
+    return source_and_target(config, checkpoint, experiment, std::move(tokens), losses);
   }
   const bool has_target = !experiment.target_ids.empty() || !experiment.target.empty();
   if (reads == Reads::Trajectories) {

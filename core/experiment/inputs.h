@@ -16,10 +16,10 @@ struct ModelInput {
   std::vector<TraceToken> key_tokens;  // of the encoder; empty: there is none
 };
 
-// tokens: those of the experiment's ids or text, as the model has room for; of a trajectory none.
+// config: the model as chosen. tokens: those of the experiment's ids or text, as the model has room for; of a trajectory none.
 // InputError where the model needs something else than the experiment has.
-ModelInput model_input(const Checkpoint& checkpoint, const Experiment& experiment,
-                       std::vector<TraceToken> tokens, bool losses);
+ModelInput model_input(const ModelConfig& config, const Checkpoint& checkpoint,
+                       const Experiment& experiment, std::vector<TraceToken> tokens, bool losses);
 
 // Whether the model reads tokens at all, and not a file.
 bool reads_tokens(const ModelConfig& config);

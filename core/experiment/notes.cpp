@@ -2,24 +2,30 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 
+#include "core/model/architecture.h"
+#include "core/model/exits.h"
+#include "core/model/join.h"
 #include "core/model/weights.h"
 
 namespace attnscope {
 
 namespace {
 
-// "layers.3.groups.0.pos.bias" is "pos.bias" to a reader.
-std::string short_name(const std::string& name) {
-  if (name.starts_with("embed.")) return name.substr(6);
-  std::size_t at = 0;
-  for (int dots = 0; dots < 4; ++dots) {
-    at = name.find('.', at);
-    if (at == std::string::npos) return name;
-    ++at;
-  }
-  return name.substr(at);
+// "encoder.layers.3.groups.0.pos.bias" is "pos.bias" to a reader.
+std::string short_name(std::string name) {
+  const auto drop = [&](std::string_view before, bool number) {
+    if (!name.starts_with(before)) return;
+    name.erase(0, before.size());
+    if (number) name.erase(0, name.find('.') + 1);
+  };
+  drop("embed.", false);
+  drop("encoder.", false);
+  drop("layers.", true);
+  drop("groups.", true);
+  return name;
 }
 
 // "The span of each head." within a sentence.
@@ -36,11 +42,15 @@ std::string within(std::string words) {
 // "the span of each head (span.z)", of all layers once.
 std::set<std::string> untrained_weights(const Model& model) {
   const std::set<std::string> untrained(model.untrained.begin(), model.untrained.end());
-  std::set<std::string> result;
+  std::map<std::string, std::set<std::string>> named;  // by what they are in words
   for (const WeightSpec& spec : weight_specs(model.config)) {
-    if (!untrained.contains(spec.name)) continue;
-    const std::string name = short_name(spec.name);
-    result.insert(spec.help.empty() ? name : within(spec.help) + " (" + name + ")");
+    if (untrained.contains(spec.name)) named[spec.help].insert(short_name(spec.name));
+  }
+  std::set<std::string> result;
+  for (const auto& [help, names] : named) {
+    std::string list;
+    for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+    result.insert(help.empty() ? list : within(help) + " (" + list + ")");
   }
   return result;
 }
@@ -81,6 +91,28 @@ void note_change(const std::set<std::string>& stored, const std::set<std::string
                   joined(used) + "\"");
 }
 
+// "the model was trained as Decoder, not as Universal Transformer"
+void note_structure(const ModelConfig& stored, const ModelConfig& used,
+                    std::vector<std::string>& notes) {
+  const auto note = [&](const std::string& before, const std::string& now, const char* with) {
+    if (before == now) return;
+    notes.push_back(std::string("the model was trained ") + with + " \"" + before + "\", not \"" +
+                    now + "\"");
+  };
+  const auto exits_of = [](const ModelConfig& config) {
+    return config.exits ? exit_rule(config.exits->id).label : std::string("none");
+  };
+  note(architecture(stored.architecture.id).label, architecture(used.architecture.id).label,
+       "with the architecture");
+  note(join(stored.join.id).label, join(used.join.id).label, "with the join");
+  note(exits_of(stored), exits_of(used), "with the exits");
+  if (stored.segment != used.segment) {
+    notes.push_back(stored.segment == 0 ? "the model was trained on whole texts, not in segments"
+                                        : "the model was trained in segments of " +
+                                              std::to_string(stored.segment) + " tokens");
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> notes_on_model(const Model& stored, const Model& used) {
@@ -88,6 +120,7 @@ std::vector<std::string> notes_on_model(const Model& stored, const Model& used) 
   if (!used.untrained.empty()) {
     notes.push_back("untrained: " + joined(untrained_weights(used)));
   }
+  note_structure(stored.config, used.config, notes);
   note_change(names(stored.config, variant_label), names(used.config, variant_label), "attention",
               notes);
   note_change(names(stored.config, encoding_label), names(used.config, encoding_label),

@@ -194,6 +194,7 @@ Trace trace_of_tensors(const Experiment& experiment, Backend& backend, const Sto
   if (!trace.given) trace.milliseconds = time.count();
   trace.config =
       std::make_shared<const ModelConfig>(config_of(own, experiment.causal.value_or(false)));
+  trace.trained = trace.config;
   for (std::string& note : notes_on_attention(trace)) trace.notes.push_back(std::move(note));
   for (std::string& note : notes_on_patterns(trace)) trace.notes.push_back(std::move(note));
   return trace;

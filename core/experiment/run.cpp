@@ -260,9 +260,8 @@ std::shared_ptr<const Trace> run_tensors(const Experiment& experiment, Backend& 
 }
 
 // The experiment's tokens, as many as the model has room for; of a trajectory none.
-std::vector<TraceToken> tokens_to_read(const Checkpoint& checkpoint, const Experiment& experiment,
-                                       Trace& trace) {
-  const ModelConfig& config = checkpoint.model.config;
+std::vector<TraceToken> tokens_to_read(const ModelConfig& config, const Checkpoint& checkpoint,
+                                       const Experiment& experiment, Trace& trace) {
   if (!reads_tokens(config)) return {};
   Experiment given = experiment;
   if (!experiment.input.empty()) given.ids = pixel_ids(config, experiment.input);
@@ -283,19 +282,22 @@ std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, Tr
   }
   const auto checkpoint = state_->checkpoint(experiment.model);
   stop.check();
-  const ModelConfig& config = checkpoint->model.config;
   trace->model = checkpoint->name;
-  trace->config = {checkpoint, &config};
+  trace->trained = {checkpoint, &checkpoint->model.config};
+  trace->config = std::make_shared<const ModelConfig>(
+      structured(checkpoint->model.config, experiment.structure));
   trace->tokenizer = checkpoint->tokenizer;
-  std::vector<TraceToken> tokens = tokens_to_read(*checkpoint, experiment, *trace);
-  const auto length = static_cast<Index>(tokens.size());
   const Model chosen = chosen_model(checkpoint->model, experiment);
-  const bool beyond = length > chosen.config.context && config.segment == 0;
+  const ModelConfig& config = chosen.config;
+  std::vector<TraceToken> tokens = tokens_to_read(config, *checkpoint, experiment, *trace);
+  const auto length = static_cast<Index>(tokens.size());
+  const bool beyond = length > config.context && config.segment == 0;
   const Model model = beyond ? with_context(chosen, length) : chosen;
   check(experiment.interventions,
         {model.config.layers, model.config.heads, model.config.vocabulary, length});
   replace_tokens(experiment.interventions, *checkpoint, tokens);
-  ModelInput input = model_input(*checkpoint, experiment, std::move(tokens), training.losses);
+  ModelInput input =
+      model_input(model.config, *checkpoint, experiment, std::move(tokens), training.losses);
   trace->tokens = std::move(input.tokens);
   trace->key_tokens = std::move(input.key_tokens);
   const std::optional<Retrieval> retrieval = state_->retrieval(experiment, model.config);

@@ -30,6 +30,8 @@ struct Architecture : Info {
   bool caches = false;  // keys and values of earlier tokens can be kept, attention allowing
   // Why a model cannot be so: "architecture: ..."; empty: it can.
   std::function<std::string(const ModelConfig&)> refusal;
+  // What else a model of another architecture must be to be run as this one; empty: nothing.
+  std::function<void(ModelConfig&)> adapt;
   std::function<void(WeightList&)> add_weights;
   std::function<Output(Pass&, const Batch&)> run;
   // Which parts of addresses tell its taps apart.

@@ -45,6 +45,7 @@ void add_exit_classifiers(WeightList& list) {
   const ModelConfig& config = list.config();
   if (config.exits->values.choice("classifier") != "own") return;
   list.set_owner("");
+  list.set_help("What each layer predicts by.");
   for (Index n = 1; n < config.layers; ++n) {
     const std::string prefix = "exits." + std::to_string(n) + ".";
     if (config.pre_norm) list.norm(prefix + "norm");

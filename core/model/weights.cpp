@@ -40,6 +40,7 @@ Dimensions model_dimensions(const ModelConfig& config) {
 
 void WeightList::add(WeightSpec spec) {
   if (spec.owner.empty()) spec.owner = owner_;
+  if (spec.help.empty()) spec.help = help_;
   specs_.push_back(std::move(spec));
 }
 
@@ -73,7 +74,8 @@ void WeightList::of(const Info& info, const Values& values, const Dimensions& di
   for (const WeightInfo& weight : info.weights) {
     if (!info.uses(weight, values) || weight.state || weight.of_operation) continue;
     const Shape shape = weight.shape(dimensions, values);
-    WeightSpec spec{prefix + weight.name, shape, {}, weight.optional, info.id, weight.constant, weight.help};
+    WeightSpec spec{prefix + weight.name, shape,      {}, weight.optional, info.id,
+                    weight.constant,      weight.help};
     if (weight.initial) {
       spec.initial = [initial = weight.initial, shape, dimensions, values](std::uint64_t seed) {
         return initial(shape, dimensions, values, seed);
@@ -91,12 +93,15 @@ void WeightList::attention(const std::string& prefix, const std::string& name) {
   const Index width = config_.width;
   const Index queries = config_.heads * config_.head_size;
   const Index keys = config_.kv_heads * config_.head_size;
+  const std::string around = help_;
+  if (name == "cross") help_ = "Cross-attention.";
   norm(prefix + name + "_norm");
   const std::string at = prefix + name + ".";
   linear(at, "q", width, queries, config_.attention_biases);
   linear(at, "k", width, keys, config_.attention_biases);
   linear(at, "v", width, keys, config_.attention_biases);
   linear(at, "o", queries, width, config_.attention_biases, true);
+  help_ = around;
 }
 
 void WeightList::layer(const std::string& prefix, const std::vector<HeadGroup>& groups,
@@ -152,10 +157,12 @@ void WeightList::positions(const std::string& stack,
 
 void WeightList::stack(const std::string& stack, const std::vector<std::vector<HeadGroup>>& groups,
                        bool cross) {
+  if (!stack.empty()) help_ = "The encoder.";
   for (std::size_t n = 0; n < groups.size(); ++n) {
     layer(stack + layer_prefix(static_cast<Index>(n)), groups[n], cross);
   }
   if (config_.pre_norm) norm(stack + "final_norm");
+  help_.clear();
 }
 
 void WeightList::output() {

@@ -52,6 +52,8 @@ class WeightList {
 
   // The id of what asks for the following; empty: the block itself.
   void set_owner(std::string owner) { owner_ = std::move(owner); }
+  // In words what the following belong to, where no Info says it: "The encoder."; empty: nothing.
+  void set_help(std::string help) { help_ = std::move(help); }
   void constant(const std::string& name, const Shape& shape, float value);
   // Normal, deviation 0.02 as in GPT-2; `residual`: of what is added to the residual stream, less
   // with depth.
@@ -81,7 +83,7 @@ class WeightList {
  private:
   void add(WeightSpec spec);
   const ModelConfig& config_;
-  std::string owner_;
+  std::string owner_, help_;
   std::vector<WeightSpec> specs_;
 };
 

@@ -46,7 +46,9 @@ struct TraceToken {
 
 struct Trace {
   std::string model;  // its name
-  // The checkpoint's, before a person's choices; never null once a run has filled it in.
+  // The checkpoint's, before a person's choices; never null once a run has filled it in ...
+  std::shared_ptr<const ModelConfig> trained;
+  // ... and with the structure, but not the attention, that a person chose.
   std::shared_ptr<const ModelConfig> config;
   std::shared_ptr<const Tokenizer> tokenizer;  // null: there are only token ids
   std::vector<TraceToken> tokens;

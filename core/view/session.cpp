@@ -153,6 +153,7 @@ Experiment experiment_from_json(const Json& value, std::string_view path) {
     e.tensors = tensors_from_json(object.any("tensors"), object.path_of("tensors"));
   }
   e.model = object.text_or("model", e.model);
+  e.structure = structure_from_json(object);
   if (object.has("variant")) {
     e.variant = variant_from_json(object.any("variant"), object.path_of("variant"));
   }
@@ -208,6 +209,7 @@ Json to_json(const Experiment& e) {
   if (!e.input.empty()) object["input"] = e.input;
   if (e.exit) object["exit"] = *e.exit;
   if (e.retrieval) object["retrieval"] = to_json(*e.retrieval);
+  add_to_json(e.structure, object);
   if (e.variant) object["variant"] = to_json(*e.variant);
   if (e.encoding) object["position"] = to_json(*e.encoding);
   if (e.causal) object["causal"] = *e.causal;

@@ -4,6 +4,8 @@
 #include <filesystem>
 
 #include "app/window/actions/actions.h"
+#include "app/window/panels/choice_panel.h"
+#include "app/window/panels/structure_panel.h"
 #include "app/window/widgets/selection.h"
 
 namespace attnscope::window {
@@ -36,40 +38,6 @@ void draw_models(Ui& ui, State& state, const ModelPanel& panel) {
   ImGui::EndCombo();
 }
 
-// One entry of a list of variants or encodings. True when clicked.
-bool draw_entry(Ui& ui, const Entry& entry, bool chosen, std::string_view scope) {
-  const bool clicked = list_row(ui, on_screen(entry.label), chosen, entry.refusal.empty());
-  mark(ui, std::string(scope) + ".type." + (entry.id.empty() ? "model" : entry.id));
-  hint(ui, entry.refusal.empty() ? entry.summary : "Not here: " + entry.refusal);
-  return clicked;
-}
-
-// The combo of a list under its groups' headings. Returns the clicked entry or null.
-const Entry* draw_list(Ui& ui, const std::vector<Entry>& entries, const std::string& chosen,
-                       const std::string& preview, std::string_view scope) {
-  const Entry* clicked = nullptr;
-  ImGui::SetNextItemWidth(-1);
-  ImGui::PushID(scope.data());
-  const bool open = begin_combo(ui, "##type", on_screen(preview), ImGuiComboFlags_HeightLarge);
-  mark(ui, std::string(scope) + ".type");
-  if (open) {
-    std::string group;
-    for (const Entry& entry : entries) {
-      if (entry.group != group) {
-        group = entry.group;
-        ImGui::Spacing();
-        ImGui::PushFont(ui.fonts.small);
-        ImGui::TextDisabled("%s", group.c_str());
-        ImGui::PopFont();
-      }
-      if (draw_entry(ui, entry, entry.id == chosen, scope)) clicked = &entry;
-    }
-    ImGui::EndCombo();
-  }
-  ImGui::PopID();
-  return clicked;
-}
-
 // For which heads the choices below hold, and which hold for others.
 void draw_scope(Ui& ui, State& state) {
   const std::string layer = "Layer " + std::to_string(state.edited().view.layer);
@@ -94,29 +62,6 @@ void draw_scope(Ui& ui, State& state) {
   ImGui::PopFont();
   if (button(ui, "The same for all heads", "scope.clear")) state.edited().groups.clear();
   hint(ui, "Takes back what was chosen for some heads.");
-}
-
-// The list of variants or encodings with the chosen one's parameters. An empty choice means what
-// holds without one.
-void draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& choice, ListTexts& texts) {
-  heading(ui, list.title);
-  const std::string chosen = choice ? choice->id : "";
-  if (const Entry* clicked = draw_list(ui, list.entries, chosen, list.preview, list.scope)) {
-    if (clicked->id.empty()) {
-      choice.reset();
-    } else if (clicked->id != chosen) {
-      choice = Choice{clicked->id, clicked->start};
-    }
-    return;  // `list` speaks of what was chosen before
-  }
-  if (list.now == nullptr) return;
-  // Moving a slider of what the model has makes it a choice of one's own.
-  Values values = choice ? choice->values : list.model_values;
-  const bool refused = !choice && list.model_mixed;
-  if (refused) return;
-  if (draw_parameters(ui, list.scope, list.now->parameters, list.refusal, values, texts)) {
-    choice = Choice{list.now->id, values};
-  }
 }
 
 void draw_causal(Ui& ui, State& state) {
@@ -170,6 +115,7 @@ void draw_model_panel(Ui& ui, State& state, ModelPanel& panel) {
   Experiment& e = state.edited();
   if (e.tensors.file.empty()) {
     draw_models(ui, state, panel);
+    draw_structure_panel(ui, state, panel.lists);
     draw_scope(ui, state);
   } else if (state.trace == nullptr || state.trace->given) {
     return;  // there is nothing to compute, and so nothing to choose

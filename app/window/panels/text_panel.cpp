@@ -6,6 +6,7 @@
 
 #include "app/window/samples.h"
 #include "app/window/utf8.h"
+#include "app/window/widgets/structure_selection.h"
 #include "app/window/widgets/text_editor.h"
 #include "core/figure/plain_text.h"
 #include "core/view/parts/describe.h"
@@ -56,6 +57,20 @@ void draw_counts(Ui& ui, const State& state) {
   faint(ui, line);
 }
 
+// What an encoder-decoder has written so far.
+void draw_target(Ui& ui, State& state) {
+  heading(ui, "Target");
+  std::string target = state.edited().target;
+  ImGui::SetNextItemWidth(-1);
+  if (text_field(ui, "##target", target, "target", "What is written so far")) {
+    state.edited().target = target;
+    state.edited().target_ids.clear();
+  }
+  hint(ui,
+       "What the decoder has written so far; cross-attention shows which words of the source "
+       "each of its tokens looks at.");
+}
+
 // Which part of a long text is used; shown when it matters.
 void draw_overlong(Ui& ui, State& state) {
   if (!state.is_overlong()) return;
@@ -101,7 +116,9 @@ void draw_text_panel(Ui& ui, State& state, const std::vector<std::string>& sampl
     draw_tensor_file(ui, state);
     return;
   }
-  heading(ui, "Text", true);
+  const Architecture* architecture = effective_architecture(state);
+  const bool both = architecture != nullptr && architecture->reads == Reads::SourceAndTarget;
+  heading(ui, both ? "Source" : "Text", true);
   draw_samples(ui, state, samples);
   const float height =
       static_cast<float>(kEditorLines) * ImGui::GetTextLineHeight() * 1.25F + ui.px(14);
@@ -115,6 +132,7 @@ void draw_text_panel(Ui& ui, State& state, const std::vector<std::string>& sampl
   }
   draw_counts(ui, state);
   draw_overlong(ui, state);
+  if (both) draw_target(ui, state);
 }
 
 void draw_tokens(Ui& ui, State& state) {

@@ -99,6 +99,17 @@ std::string rnn_refusal(const ModelConfig& config) {
   return start_refusal(config);
 }
 
+// A cell in place of layers.
+void adapt_to_rnn(ModelConfig& config) {
+  config.layers = config.heads = config.kv_heads = 1;
+  config.head_size = config.width;
+  config.hidden = 0;
+  config.groups = uniform_groups(config, default_variant(), default_encoding());
+  config.join = default_join();
+  config.exits.reset();
+  config.segment = 0;
+}
+
 bool has_score(const Values& values) {
   return values.choice("score") != "none";
 }
@@ -161,6 +172,7 @@ Architecture rnn_attention_architecture() {
       cell_weight("combine.b", "Added to it.", 0, 1, has_score)};
   a.weights[8].initial = initial_normal(0.1);  // a vector that is to weigh, not to shift
   a.refusal = rnn_refusal;
+  a.adapt = adapt_to_rnn;
   a.add_weights = [](WeightList& list) {
     list.embedding();
     list.of_model(architecture("rnn_attention"), list.config().architecture.values);

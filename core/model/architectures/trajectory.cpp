@@ -174,6 +174,11 @@ Architecture trajectory_architecture() {
                token_weight("embed.action", "The vector of each action.", "actions"),
                token_weight("embed.time", "The vector of each step.", "most_steps")};
   a.refusal = trajectory_refusal;
+  a.adapt = [](ModelConfig& config) {  // it reads and writes no tokens
+    config.vocabulary = config.architecture.values.integer("actions");
+    config.tied_output = false;
+    config.causal = true;
+  };
   a.add_weights = [](WeightList& list) {
     list.of_model(architecture("trajectory"), list.config().architecture.values);
     list.positions("", list.config().groups);

@@ -433,6 +433,43 @@ TEST_F(Window, ListsAreChosenFromByKeys) {
   program.keep_screenshot("list-scale");
 }
 
+// A model of another architecture on the weights that there are, with what it needs to read.
+TEST_F(Window, ChoosesTheStructure) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat"}));
+  program.wait_for("a first picture", is_current);
+  program.click("structure");
+  program.click("architecture.type");
+  program.click("architecture.type.encoder_decoder");
+  const Report both = program.wait_for("an encoder and a decoder", [](const Report& r) {
+    const Report& e = r["experiment"];
+    return is_current(r) && e.contains("architecture") && e["target"] == "the cat sat" &&
+           r["widgets"].contains("target");
+  });
+  EXPECT_EQ(both["error"], "");
+  EXPECT_EQ(both["experiment"]["architecture"]["type"], "encoder_decoder");
+  const std::string notes = both["notes"].dump();
+  EXPECT_NE(notes.find("untrained"), std::string::npos) << notes;
+  program.rest_pointer();
+  program.keep_screenshot("structure-encoder-decoder");
+  program.click("join.type");
+  program.click("join.type.gru");
+  program.wait_for("gated joins", [](const Report& r) {
+    return is_current(r) && r["experiment"].contains("join");
+  });
+  program.click("structure.clear");
+  program.wait_for("the model as it was", [](const Report& r) {
+    return is_current(r) && !r["experiment"].contains("architecture") &&
+           !r["experiment"].contains("join");
+  });
+  program.click("exits.type");
+  program.click("exits.type.saturation");
+  program.wait_for("early exits", [](const Report& r) {
+    return is_current(r) && r["experiment"].contains("exits") && r["experiment"].contains("exit");
+  });
+  program.rest_pointer();
+  program.keep_screenshot("structure-exits");
+}
+
 // A right click on a label pins its row alone; again it lets go of it.
 TEST_F(Window, PinsARowByItsLabel) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));

@@ -1,0 +1,15 @@
+// A list of things that have Infos, of which one is chosen, with its parameters.
+#pragma once
+
+#include <optional>
+
+#include "app/window/panels/parameter_panel.h"
+#include "app/window/widgets/selection.h"
+#include "app/window/widgets/ui.h"
+
+namespace attnscope::window {
+
+// The list with the chosen one's parameters. An empty choice means what holds without one.
+void draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& choice, ListTexts& texts);
+
+}  // namespace attnscope::window

@@ -1,0 +1,166 @@
+#include "app/window/widgets/structure_selection.h"
+
+#include "core/experiment/chosen.h"
+#include "core/model/exits.h"
+#include "core/model/join.h"
+
+namespace attnscope::window {
+
+namespace {
+
+using Member = std::optional<Choice> Structure::*;
+
+const ModelConfig* trained_config(const State& state) {
+  return state.edited_trace() != nullptr ? state.edited_trace()->trained.get() : nullptr;
+}
+
+std::string why_not(const State& state, const Structure& structure) {
+  const ModelConfig* trained = trained_config(state);
+  if (trained == nullptr) return "";
+  Experiment changed = state.edited();
+  changed.structure = structure;
+  return structure_refusal(*trained, changed);
+}
+
+std::string why_not(const State& state, Member member, const Choice& choice) {
+  Structure structure = state.edited().structure;
+  structure.*member = choice;
+  return why_not(state, structure);
+}
+
+Entry as_trained(const std::string& label) {
+  return {"", "As trained" + (label.empty() ? "" : ": " + label),
+          "", "What the model was trained with; other choices run on the same weights.",
+          "", {}};
+}
+
+// `trained`: what the model has, null: nothing or not known.
+template <class Infos>
+ChoiceList make_list(const State& state, const Infos& infos, Member member, const Choice* trained,
+                     const std::string& none) {
+  const auto find = [&](const std::string& id) -> const Info* {
+    for (const Info& info : infos) {
+      if (info.id == id) return &info;
+    }
+    return nullptr;
+  };
+  ChoiceList list;
+  list.heading = false;
+  if (trained != nullptr) {
+    list.now = find(trained->id);
+    list.model_values = trained->values;
+  }
+  list.entries.push_back(as_trained(list.now != nullptr ? list.now->label : none));
+  list.preview = list.entries.front().label;
+  for (const Info& info : infos) {
+    const Values start = default_values(info.parameters);
+    list.entries.push_back({info.id, info.label, info.group, info.summary,
+                            why_not(state, member, Choice{info.id, start}), start});
+  }
+  if (const std::optional<Choice>& choice = state.edited().structure.*member) {
+    list.now = find(choice->id);
+    list.preview = list.now != nullptr ? list.now->label : none;
+  }
+  if (list.now != nullptr) {
+    list.refusal = [&state, member, id = list.now->id](const Values& values) {
+      return why_not(state, member, Choice{id, values});
+    };
+  }
+  return list;
+}
+
+}  // namespace
+
+ChoiceList architecture_list(const State& state) {
+  const ModelConfig* trained = trained_config(state);
+  ChoiceList list = make_list(state, architectures(), &Structure::architecture,
+                              trained != nullptr ? &trained->architecture : nullptr, "");
+  list.title = "Architecture";
+  list.scope = "architecture";
+  return list;
+}
+
+ChoiceList join_list(const State& state) {
+  const ModelConfig* trained = trained_config(state);
+  ChoiceList list = make_list(state, joins(), &Structure::join,
+                              trained != nullptr ? &trained->join : nullptr, "");
+  list.title = "Join";
+  list.scope = "join";
+  return list;
+}
+
+ChoiceList exits_list(const State& state) {
+  const ModelConfig* trained = trained_config(state);
+  const bool has = trained != nullptr && trained->exits.has_value();
+  ChoiceList list =
+      make_list(state, exit_rules(), &Structure::exits, has ? &*trained->exits : nullptr, "none");
+  list.title = "Early exits";
+  list.scope = "exits";
+  if (has) {
+    list.entries.insert(list.entries.begin() + 1,
+                        Entry{no_exits().id,
+                              "None",
+                              "",
+                              "Every token goes through all layers.",
+                              why_not(state, &Structure::exits, no_exits()),
+                              {}});
+  }
+  return list;
+}
+
+std::string segment_refusal(const State& state, Index segment) {
+  Structure structure = state.edited().structure;
+  structure.segment = segment;
+  return why_not(state, structure);
+}
+
+const Architecture* effective_architecture(const State& state) {
+  const std::optional<Choice>& chosen = state.edited().structure.architecture;
+  if (chosen) return &architecture(chosen->id);
+  const ModelConfig* trained = trained_config(state);
+  return trained != nullptr ? &architecture(trained->architecture.id) : nullptr;
+}
+
+const Choice* effective_exits(const State& state) {
+  const std::optional<Choice>& chosen = state.edited().structure.exits;
+  if (chosen) return *chosen == no_exits() ? nullptr : &*chosen;
+  const ModelConfig* trained = trained_config(state);
+  return trained != nullptr && trained->exits ? &*trained->exits : nullptr;
+}
+
+Index effective_segment(const State& state) {
+  if (state.edited().structure.segment) return *state.edited().structure.segment;
+  const ModelConfig* trained = trained_config(state);
+  return trained != nullptr ? trained->segment : 0;
+}
+
+void choose_architecture(Experiment& experiment, std::optional<Choice> choice) {
+  if (choice == experiment.structure.architecture) return;
+  const bool another = !choice || !experiment.structure.architecture ||
+                       choice->id != experiment.structure.architecture->id;
+  experiment.structure.architecture = std::move(choice);
+  if (!another) return;  // parameters alone
+  const std::optional<Choice>& now = experiment.structure.architecture;
+  const bool reads_both = now && architecture(now->id).reads == Reads::SourceAndTarget;
+  const bool has_target = !experiment.target.empty() || !experiment.target_ids.empty();
+  if (reads_both && !has_target) experiment.target = experiment.text;
+  if (!reads_both) {  // refused beside what the text itself says
+    experiment.target.clear();
+    experiment.target_ids.clear();
+  }
+}
+
+std::string describe_structure(const Experiment& experiment) {
+  const Structure& s = experiment.structure;
+  std::string text;
+  const auto add = [&](const std::string& words) { text += (text.empty() ? "" : ", ") + words; };
+  if (s.architecture) add(architecture(s.architecture->id).label);
+  if (s.join) add(join(s.join->id).label);
+  if (s.exits) add(*s.exits == no_exits() ? "no exits" : exit_rule(s.exits->id).label);
+  if (s.segment) {
+    add(*s.segment == 0 ? "no segments" : "segments of " + std::to_string(*s.segment));
+  }
+  return text;
+}
+
+}  // namespace attnscope::window

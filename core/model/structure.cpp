@@ -1,0 +1,107 @@
+#include "core/model/structure.h"
+
+#include <algorithm>
+
+#include "core/base/random.h"
+#include "core/base/strict_json.h"
+#include "core/model/allowance.h"
+#include "core/model/architecture.h"
+#include "core/model/exits.h"
+#include "core/model/join.h"
+#include "core/model/weights.h"
+
+namespace attnscope {
+
+namespace {
+
+constexpr const char* kNone = "none";
+constexpr Index kMostSegment = Index{1} << 22;  // as in a model's config
+
+template <class Find>
+std::optional<Choice> chosen_in(JsonObject& object, const char* key, const Find& find) {
+  if (!object.has(key)) return std::nullopt;
+  const std::string path = object.path_of(key);
+  const Json& value = object.any(key);
+  return choice_from_json(find(type_of(value, path)), value, path);
+}
+
+// Of a fresh model, each weight by what is before it in the list.
+void add_fresh(const WeightSpec& spec, std::uint64_t number, Allowance& allowance, Model& model) {
+  if (!spec.initial || spec.optional) return;
+  allowance.take(spec.owner, spec.name, spec.shape);
+  model.weights.emplace(spec.name, Var(spec.initial(mixed_seed(0, number))));
+  model.untrained.push_back(spec.name);
+}
+
+}  // namespace
+
+Choice no_exits() {
+  return {kNone, {}};
+}
+
+ModelConfig structured(const ModelConfig& config, const Structure& structure) {
+  ModelConfig result = config;
+  if (structure.architecture && *structure.architecture != config.architecture) {
+    result.architecture = *structure.architecture;
+    const Architecture& of = architecture(result.architecture.id);
+    if (of.adapt && result.architecture.id != config.architecture.id) of.adapt(result);
+  }
+  if (structure.join) result.join = *structure.join;
+  if (structure.exits) {
+    result.exits =
+        structure.exits->id == kNone ? std::nullopt : std::optional<Choice>(*structure.exits);
+  }
+  if (structure.segment) result.segment = *structure.segment;
+  return result;
+}
+
+Model with_structure(const Model& model, const Structure& structure) {
+  Model result;
+  result.config = structured(model.config, structure);
+  if (result.config == model.config) return model;
+  check(result.config, "model");
+  std::uint64_t number = 0;
+  Allowance allowance;
+  for (const WeightSpec& spec : weight_specs(result.config)) {
+    ++number;
+    const auto had = model.weights.find(spec.name);
+    const auto narrow = model.narrow.find(spec.name);
+    if (had != model.weights.end() && had->second.shape() == spec.shape) {
+      result.weights.emplace(*had);
+      if (std::ranges::count(model.untrained, spec.name) > 0) {
+        result.untrained.push_back(spec.name);
+      }
+    } else if (narrow != model.narrow.end() &&
+               Shape{narrow->second.rows, narrow->second.columns} == spec.shape) {
+      result.narrow.emplace(*narrow);
+    } else {
+      add_fresh(spec, number, allowance, result);
+    }
+  }
+  std::ranges::sort(result.untrained);
+  return result;
+}
+
+Structure structure_from_json(JsonObject& object) {
+  Structure structure;
+  structure.architecture = chosen_in(object, "architecture", architecture);
+  structure.join = chosen_in(object, "join", join);
+  if (object.has("exits")) {
+    const std::string path = object.path_of("exits");
+    const Json& value = object.any("exits");
+    structure.exits = type_of(value, path) == kNone
+                          ? no_exits()
+                          : choice_from_json(exit_rule(type_of(value, path)), value, path);
+  }
+  if (object.has("segment")) structure.segment = object.integer("segment", 0, kMostSegment);
+  return structure;
+}
+
+void add_to_json(const Structure& structure, Json& object) {
+  if (structure.architecture) object["architecture"] = to_json(*structure.architecture);
+  if (structure.join) object["join"] = to_json(*structure.join);
+  if (structure.exits) object["exits"] = to_json(*structure.exits);
+  if (structure.segment) object["segment"] = *structure.segment;
+}
+
+}  // namespace attnscope
