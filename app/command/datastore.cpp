@@ -50,7 +50,8 @@ std::vector<std::vector<std::int32_t>> texts_of(const DatastoreOptions& options,
 void make(const DatastoreOptions& options) {
   const Checkpoint checkpoint = load_checkpoint(options.model);
   check_writable(options.output);
-  Backend& backend = chosen_backend(backends(), backend_choice(options.backend));
+  const BackendProvider provider = backends();
+  Backend& backend = chosen_backend(provider, backend_choice(options.backend));
   const Store store =
       make_store(checkpoint.model, texts_of(options, checkpoint), backend, {}, stop_on_interrupt());
   write_safetensors(options.output, store_file(store, options.half));

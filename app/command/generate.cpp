@@ -92,7 +92,7 @@ class Run {
   // Stopped leaves what has come so far in the result.
   void generate(const Stop& stop) {
     for (const std::string& text : notes_on_model(checkpoint_.model, model_)) note(text);
-    Generator generator(model_, {&chosen_backend(backends(), experiment_.backend), leading_});
+    Generator generator(model_, {&chosen_backend(backends_, experiment_.backend), leading_});
     if (!generator.recomputes().empty()) {
       note(generator.recomputes() + "; every step computes the whole text again");
     }
@@ -181,6 +181,7 @@ class Run {
   }
 
   const GenerateOptions& options_;
+  BackendProvider backends_ = backends();
   Experiment experiment_;
   Checkpoint checkpoint_;
   Model model_;

@@ -23,7 +23,9 @@ Var attention(const Part& part, Backend& backend, const Wanted& wanted, PartResu
   const auto prepared = std::make_shared<const cpu::Prepared>(part, cpu::Purpose::Gradients);
   Wanted more = wanted;
   more.output = more.log_sum_exp = true;
-  PartResult result = cpu::forward(*prepared, more, stop);
+  // The way back needs no more than the output and the log-sum-exp, whoever made them.
+  PartResult result = &backend == &cpu_backend() ? cpu::forward(*prepared, more, stop)
+                                                 : backend.run(part, more, stop);
   if (report != nullptr) *report = result;
 
   PartResult kept;
