@@ -5,7 +5,7 @@
 
 #include "core/analysis/prediction.h"
 #include "core/base/error.h"
-#include "core/checkpoint/checkpoint.h"
+#include "core/checkpoint/model_store.h"
 #include "core/experiment/chosen.h"
 #include "core/experiment/inputs.h"
 #include "core/experiment/notes.h"
@@ -22,34 +22,6 @@ namespace {
 
 constexpr Index kMostTokens = 65536;                  // of a text that is run beyond the context
 constexpr Index kMostKeptAttention = Index{1} << 27;  // numbers: 512 MiB
-constexpr std::size_t kMostCheckpoints = 2;           // kept loaded: enough to compare two
-
-// A checkpoint that is in memory, and the file time that tells whether it changed since.
-struct Loaded {
-  std::string model;
-  fs::file_time_type time;
-  std::shared_ptr<const Checkpoint> checkpoint;
-};
-
-// When anything of a checkpoint was last written; the index stands for shards.
-fs::file_time_type time_of(const fs::path& folder) {
-  fs::file_time_type newest = fs::file_time_type::min();
-  std::vector<std::string> files = tokenizer_file_names();
-  files.insert(files.end(), {"model.safetensors", "model.safetensors.index.json", "config.json"});
-  for (const std::string& file : files) {
-    std::error_code missing;
-    const fs::file_time_type time = fs::last_write_time(folder / file, missing);
-    if (!missing) newest = std::max(newest, time);
-  }
-  return newest;
-}
-
-// When the file of tensors or the model that the experiment names was last written.
-fs::file_time_type input_time(const Experiment& experiment) {
-  if (experiment.tensors.file.empty()) return time_of(model_folder(experiment.model));
-  std::error_code missing;
-  return fs::last_write_time(experiment.tensors.file, missing);
-}
 
 // Keeps what the model has room for, and says so.
 void cut(std::vector<TraceToken>& tokens, Index context, Overlong policy, Trace& trace) {
@@ -112,48 +84,37 @@ BackendProvider cpu_only() {
   };
 }
 
-// A run of the last request, so that it need not be repeated when only another of it changes, or
-// what is worked out from it.
-struct Kept {
-  Experiment experiment;
-  fs::file_time_type input_time;
-  std::shared_ptr<const Trace> trace;
-  bool timed = false;  // its time is that of a repeated run
-};
-
 struct ExperimentRun::State {
+  // What a run was made of, beside its experiment: other ones than before where files were written.
+  struct Sources {
+    std::shared_ptr<const Checkpoint> checkpoint;
+    std::shared_ptr<const Store> contexts;
+    fs::file_time_type tensors{};
+    bool operator==(const Sources&) const = default;
+  };
+  // A run of the last request, so that it need not be repeated when only another of it changes, or
+  // what is worked out from it.
+  struct Kept {
+    Experiment experiment;
+    Sources sources;
+    std::shared_ptr<const Trace> trace;
+    bool timed = false;  // its time is that of a repeated run
+  };
+
   BackendProvider backends;
-  std::vector<Loaded> loaded;  // the most recently used last
-  std::vector<Kept> kept;      // of the last request
-  std::shared_ptr<const Store> store{};
-  std::string store_file{};
-  fs::file_time_type store_time{};
+  std::shared_ptr<ModelStore> models;
+  std::vector<Kept> kept{};  // of the last request
 
-  std::shared_ptr<const Checkpoint> checkpoint(const std::string& model) {
-    const auto time = time_of(model_folder(model));
-    const auto found = std::ranges::find(loaded, model, &Loaded::model);
-    if (found != loaded.end() && found->time == time) {
-      std::rotate(found, found + 1, loaded.end());
-      return loaded.back().checkpoint;
+  Sources sources_of(const Experiment& experiment) const {
+    Sources sources;
+    if (experiment.tensors.file.empty()) {
+      sources.checkpoint = models->checkpoint(experiment.model);
+      if (experiment.retrieval) sources.contexts = models->contexts(experiment.retrieval->store);
+    } else {
+      std::error_code missing;
+      sources.tensors = fs::last_write_time(experiment.tensors.file, missing);
     }
-    if (found != loaded.end()) loaded.erase(found);
-    loaded.push_back({model, time, std::make_shared<const Checkpoint>(load_checkpoint(model))});
-    if (loaded.size() > kMostCheckpoints) loaded.erase(loaded.begin());
-    return loaded.back().checkpoint;
-  }
-
-  // The store that the experiment names, read when its file is another than last time.
-  std::optional<Retrieval> retrieval(const Experiment& experiment, const ModelConfig& config) {
-    if (!experiment.retrieval) return std::nullopt;
-    const std::string& file = experiment.retrieval->store;
-    std::error_code missing;
-    const fs::file_time_type time = fs::last_write_time(file, missing);
-    if (!store || store_file != file || store_time != time) {
-      store = std::make_shared<const Store>(load_store(file));
-      store_file = file;
-      store_time = time;
-    }
-    return Retrieval(*experiment.retrieval, store, config);
+    return sources;
   }
 
   Backend& backend(BackendChoice choice, Trace& trace) const {
@@ -166,9 +127,8 @@ struct ExperimentRun::State {
   }
 };
 
-ExperimentRun::ExperimentRun(BackendProvider backends)
-    : state_(std::make_unique<State>(
-          State{.backends = std::move(backends), .loaded = {}, .kept = {}})) {}
+ExperimentRun::ExperimentRun(BackendProvider backends, std::shared_ptr<ModelStore> models)
+    : state_(std::make_unique<State>(State{std::move(backends), std::move(models)})) {}
 
 ExperimentRun::~ExperimentRun() = default;
 
@@ -281,7 +241,8 @@ std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, Tr
     Backend& backend = state_->backend(experiment.backend, *trace);
     return run_tensors(experiment, backend, trace->notes, stop);
   }
-  const auto checkpoint = state_->checkpoint(experiment.model);
+  const State::Sources sources = state_->sources_of(experiment);
+  const std::shared_ptr<const Checkpoint>& checkpoint = sources.checkpoint;
   stop.check();
   const ModelConfig& config = checkpoint->model.config;
   trace->model = checkpoint->name;
@@ -298,7 +259,10 @@ std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, Tr
   ModelInput input = model_input(*checkpoint, experiment, std::move(tokens), training.losses);
   trace->tokens = std::move(input.tokens);
   trace->key_tokens = std::move(input.key_tokens);
-  const std::optional<Retrieval> retrieval = state_->retrieval(experiment, model.config);
+  std::optional<Retrieval> retrieval;
+  if (experiment.retrieval) {
+    retrieval.emplace(*experiment.retrieval, sources.contexts, model.config);
+  }
   stop.check();
   Backend& backend = state_->backend(experiment.backend, *trace);
   run_forward(model, input, retrieval ? &*retrieval : nullptr, backend, experiment, training, stop,
@@ -339,20 +303,21 @@ Traces ExperimentRun::run_both(const Experiment& experiment, bool lens, const St
     }
     return best;
   };
-  std::vector<Kept> kept;
+  std::vector<State::Kept> kept;
   const auto run_unless_kept = [&](Experiment one, bool with) {
     one.others.clear();
     // What comes from a file was not computed here.
     const bool timed = !experiment.others.empty() && one.tensors.file.empty();
-    const auto time = input_time(one);
-    const auto before = std::ranges::find_if(state_->kept, [&](const Kept& k) {
-      return same_run(k.experiment, one) && k.input_time == time && (k.timed || !timed);
+    State::Sources sources = state_->sources_of(one);
+    const auto before = std::ranges::find_if(state_->kept, [&](const State::Kept& k) {
+      return same_run(k.experiment, one) && k.sources == sources && (k.timed || !timed);
     });
-    Kept now = before != state_->kept.end()
-                   ? *before
-                   : Kept{one, time, timed ? run_for_time(one) : run(one, stop), timed};
+    State::Kept now = before != state_->kept.end()
+                          ? *before
+                          : State::Kept{one, std::move(sources),
+                                        timed ? run_for_time(one) : run(one, stop), timed};
     if (with) {
-      now.trace = with_lens(now.trace, state_->checkpoint(one.model)->model, stop);
+      now.trace = with_lens(now.trace, now.sources.checkpoint->model, stop);
     }
     kept.push_back(now);
     return now.trace;

@@ -5,12 +5,11 @@
 #include <memory>
 #include <string>
 
+#include "core/checkpoint/model_store.h"
 #include "core/experiment/experiment.h"
 #include "core/trace/trace.h"
 
 namespace attnscope {
-
-struct Checkpoint;  // core/checkpoint/checkpoint.h
 
 // Gives a backend for a choice, or says why there is none. Called on the worker thread, where it
 // may make a GL context current.
@@ -27,11 +26,12 @@ struct Traces {
   std::shared_ptr<const Trace> reference;  // what reference_of() asks for; null: nothing
 };
 
-// One experiment, on the calling thread. Checkpoints and the last traces are kept between calls,
-// so that a change of one of two runs that are compared does not repeat the other.
+// One experiment, on the calling thread. The last traces are kept between calls, so that a change
+// of one of two runs that are compared does not repeat the other; models come from the store.
 class ExperimentRun {
  public:
-  explicit ExperimentRun(BackendProvider backends);
+  explicit ExperimentRun(BackendProvider backends,
+                         std::shared_ptr<ModelStore> models = model_store());
   ~ExperimentRun();
   std::shared_ptr<const Trace> run(const Experiment& experiment, const Stop& stop);
   // With the losses of the model ("loss.total" among the taps), and their gradients
