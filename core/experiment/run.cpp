@@ -11,7 +11,6 @@
 #include "core/experiment/notes.h"
 #include "core/experiment/own_tensors.h"
 #include "core/experiment/runner.h"
-#include "core/model/logit_lens.h"
 #include "core/model/weights.h"
 
 namespace attnscope {
@@ -98,6 +97,7 @@ struct ExperimentRun::State {
     Experiment experiment;
     Sources sources;
     std::shared_ptr<const Trace> trace;
+    Findings findings;
     bool timed = false;  // its time is that of a repeated run
   };
 
@@ -279,59 +279,70 @@ std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, Tr
 
 namespace {
 
-// The same trace with what its layers would say.
-std::shared_ptr<const Trace> with_lens(const std::shared_ptr<const Trace>& trace,
-                                       const Model& model, const Stop& stop) {
-  if (trace->lens) return trace;
-  auto result = std::make_shared<Trace>(*trace);
-  result->lens = std::make_shared<const LogitLens>(logit_lens(model, *trace, stop));
+// Times are compared, too. One short run says little: the first finds caches cold.
+std::shared_ptr<const Trace> run_for_time(ExperimentRun& run, const Experiment& experiment,
+                                          const Stop& stop) {
+  constexpr int kRepeats = 3;
+  constexpr double kShort = 20;  // milliseconds
+  std::shared_ptr<const Trace> best = run.run(experiment, stop);
+  for (int n = 1; n < kRepeats && best->milliseconds < kShort; ++n) {
+    const std::shared_ptr<const Trace> again = run.run(experiment, stop);
+    if (again->milliseconds < best->milliseconds) best = again;
+  }
+  return best;
+}
+
+// What was found that still holds, and what of `names` is not known yet.
+Findings found_in(const RunToRead& run, const std::vector<std::string>& names,
+                  const Findings& before, const Experiment& of_before) {
+  Findings result;
+  for (const Finding& one : findings()) {
+    if (!one.with_run) continue;
+    if (before.has(one.id) && one.holds(of_before, run.experiment)) {
+      result.add(before.only(one.id));
+    } else if (std::ranges::find(names, one.id) != names.end() && one.exists(run.experiment)) {
+      one.with_run(run, result);
+    }
+  }
   return result;
 }
 
 }  // namespace
 
-Traces ExperimentRun::run_both(const Experiment& experiment, bool lens, const Stop& stop) {
-  const std::optional<Experiment> reference = reference_of(experiment);
-  // Times are compared, too. One short run says little: the first finds caches cold.
-  const auto run_for_time = [&](const Experiment& one) {
-    constexpr int kRepeats = 3;
-    constexpr double kShort = 20;  // milliseconds
-    std::shared_ptr<const Trace> best = run(one, stop);
-    for (int n = 1; n < kRepeats && best->milliseconds < kShort; ++n) {
-      const std::shared_ptr<const Trace> again = run(one, stop);
-      if (again->milliseconds < best->milliseconds) best = again;
-    }
-    return best;
-  };
-  std::vector<State::Kept> kept;
-  const auto run_unless_kept = [&](Experiment one, bool with) {
-    one.others.clear();
+Traces ExperimentRun::observe(const Experiment& experiment, const std::vector<std::string>& names,
+                              const Stop& stop) {
+  std::vector<State::Kept> now;  // of this request
+  const auto run_unless_kept = [&](const Experiment& one) {
     // What comes from a file was not computed here.
     const bool timed = !experiment.others.empty() && one.tensors.file.empty();
     State::Sources sources = state_->sources_of(one);
     const auto before = std::ranges::find_if(state_->kept, [&](const State::Kept& k) {
       return same_run(k.experiment, one) && k.sources == sources && (k.timed || !timed);
     });
-    State::Kept now = before != state_->kept.end()
-                          ? *before
-                          : State::Kept{one, std::move(sources),
-                                        timed ? run_for_time(one) : run(one, stop), timed};
-    if (with) {
-      now.trace = with_lens(now.trace, now.sources.checkpoint->model, stop);
-    }
-    kept.push_back(now);
-    return now.trace;
+    if (before != state_->kept.end()) return *before;
+    const auto trace = timed ? run_for_time(*this, one, stop) : run(one, stop);
+    return State::Kept{one, std::move(sources), trace, {}, timed};
   };
-  const auto wants_lens = [&](const Experiment& one) {  // tensors come without a model
-    return lens && one.tensors.file.empty();
-  };
-  Traces traces;
-  traces.trace = run_unless_kept(experiment, wants_lens(experiment));
-  if (reference) {  // what it is compared with may be looked at alone, too
-    const bool alone = !experiment.others.empty();
-    traces.reference = run_unless_kept(*reference, alone && wants_lens(*reference));
-  }
-  state_->kept = std::move(kept);
+  using Names = std::vector<std::string>;
+  const std::function<Traces(const Experiment&, const Names&)> observed =
+      [&](const Experiment& whole, const Names& wanted) {
+        Experiment one = whole;
+        one.others.clear();
+        State::Kept kept = run_unless_kept(one);
+        const auto beside = [&](const Experiment& other, bool alone) {
+          Names of_other = alone ? wanted : Names();
+          std::erase(of_other, Findings::reference.id);  // it stands beside this run already
+          return observed(other, of_other);
+        };
+        const RunToRead run{whole, kept.trace, kept.sources.checkpoint.get(), beside, stop};
+        kept.findings = found_in(run, wanted, kept.findings, kept.experiment);
+        Traces traces(kept.trace);
+        traces.findings = kept.findings;
+        now.push_back(std::move(kept));
+        return traces;
+      };
+  Traces traces = observed(experiment, names);
+  state_->kept = std::move(now);
   return traces;
 }
 

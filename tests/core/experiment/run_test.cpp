@@ -244,13 +244,12 @@ TEST_F(Run, RunsAModelThatIsInTrainingAsItIsByNow) {
   EXPECT_THROW(runs.run(e, {}), InputError);
   Checkpoint snapshot = load_checkpoint(folder_.path().string());
   models->give(e.model, std::make_shared<const Checkpoint>(snapshot));
-  const Traces before = runs.run_both(e, false, {});
+  const Traces before = runs.observe(e, {}, {});
   EXPECT_TRUE(testing::close(before.trace->logits, run(experiment("abc"))->logits, 0));
-  EXPECT_EQ(runs.run_both(e, false, {}).trace, before.trace);
+  EXPECT_EQ(runs.observe(e, {}, {}).trace, before.trace);
   snapshot.model = make_model(snapshot.model.config, 5);
   models->give(e.model, std::make_shared<const Checkpoint>(snapshot));
-  EXPECT_TRUE(
-      testing::differs(runs.run_both(e, false, {}).trace->logits, before.trace->logits, 1e-6));
+  EXPECT_TRUE(testing::differs(runs.observe(e, {}, {}).trace->logits, before.trace->logits, 1e-6));
 }
 
 TEST_F(Run, SeesThatACheckpointChanged) {
