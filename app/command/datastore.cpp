@@ -10,7 +10,7 @@
 #include "app/command/text_progress.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "core/checkpoint/checkpoint.h"
+#include "core/checkpoint/model_store.h"
 
 namespace attnscope::command {
 
@@ -48,7 +48,8 @@ std::vector<std::vector<std::int32_t>> texts_of(const DatastoreOptions& options,
 }
 
 void make(const DatastoreOptions& options) {
-  const Checkpoint checkpoint = load_checkpoint(options.model);
+  const auto held = model_store()->checkpoint(options.model);
+  const Checkpoint& checkpoint = *held;
   check_writable(options.output);
   const BackendProvider provider = backends();
   Backend& backend = chosen_backend(provider, backend_choice(options.backend));

@@ -7,6 +7,7 @@
 #include "app/command/interrupt.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/checkpoint/model_store.h"
 #include "core/training/ngram.h"
 #include "core/training/repeat.h"
 
@@ -69,7 +70,8 @@ void evaluate_command(const EvaluateOptions& options) {
     throw InputError("--ngram-text: expected text files to compare on (FILE after the option)");
   }
   const Stop stop = stop_on_interrupt();
-  const Checkpoint checkpoint = load_checkpoint(options.model);
+  const auto held = model_store()->checkpoint(options.model);
+  const Checkpoint& checkpoint = *held;
   if (!options.files.empty()) evaluate_files(checkpoint, options, stop);
   if (options.repeat) evaluate_repeat(checkpoint, options, stop);
 }

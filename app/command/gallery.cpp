@@ -74,19 +74,21 @@ void run(const GalleryOptions& options) {
     Experiment shown = experiment;
     shown.view.id = view.id;
     if (view.example) view.example(shown);
-    const auto [trace, reference] = runner.run_both(shown, reads_lens(shown), stop_on_interrupt());
+    const Traces traces = runner.observe(shown, findings_read(shown), stop_on_interrupt());
     make_folder(options.folder);  // not before it is known that there is something to put there
-    choose_head(*trace, shown.view);
+    choose_head(*traces.trace, shown.view);
     for (Experiment& other : shown.others) {
       other.view.layer = shown.view.layer;
       other.view.head = shown.view.head;
     }
     PictureOptions picture;
     for (const char* extension : {".png", ".svg", ".pdf"}) {
-      write_view(options.folder / (view.id + extension), *trace, shown, picture, reference.get());
+      write_view(options.folder / (view.id + extension), *traces.trace, shown, picture,
+                 traces.findings);
     }
     picture.dark = true;
-    write_view(options.folder / (view.id + "-dark.png"), *trace, shown, picture, reference.get());
+    write_view(options.folder / (view.id + "-dark.png"), *traces.trace, shown, picture,
+               traces.findings);
     sections += section(view);
   }
   write_html_page(options.folder / "index.html", "What a model attends to",

@@ -14,6 +14,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/checkpoint/model_store.h"
 #include "core/experiment/chosen.h"
 #include "core/experiment/notes.h"
 #include "core/model/sample.h"
@@ -76,7 +77,8 @@ class Run {
   explicit Run(const GenerateOptions& options)
       : options_(options),
         experiment_(options.experiment.experiment()),
-        checkpoint_(load_checkpoint(experiment_.model)),
+        held_(model_store()->checkpoint(experiment_.model)),
+        checkpoint_(*held_),
         model_(chosen_model(checkpoint_.model, experiment_)) {
     check_options();
     if (!experiment_.interventions.empty()) {
@@ -183,7 +185,8 @@ class Run {
   const GenerateOptions& options_;
   BackendProvider backends_ = backends();
   Experiment experiment_;
-  Checkpoint checkpoint_;
+  std::shared_ptr<const Checkpoint> held_;
+  const Checkpoint& checkpoint_;
   Model model_;
   Index leading_ = 0;  // special tokens at the beginning, which are never forgotten
   Result result_;

@@ -56,7 +56,7 @@ void run(const LessonOptions& options) {
   int failed = 0;
   for (std::size_t n = 0; n < lesson.steps.size(); ++n) {
     const LessonStep& step = lesson.steps[n];
-    const Traces traces = runner.run_both(step.experiment, reads_lens(step.experiment), stop);
+    const Traces traces = runner.observe(step.experiment, findings_read(step.experiment), stop);
     std::vector<ClaimCheck> checks;
     for (const Claim& claim : step.claims) {
       checks.push_back(check(claim, traces));
@@ -66,7 +66,7 @@ void run(const LessonOptions& options) {
     if (options.folder.empty()) continue;
     const std::string picture = "step-" + std::to_string(n + 1) + ".png";
     write_view(options.folder / picture, *traces.trace, step.experiment, PictureOptions(),
-               traces.reference.get());
+               traces.findings);
     sections += handout_section(step, checks, picture);
   }
   if (!options.folder.empty()) {

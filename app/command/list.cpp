@@ -7,7 +7,7 @@
 #include "app/command/commands.h"
 #include "core/attention/variant.h"
 #include "core/base/json.h"
-#include "core/checkpoint/checkpoint.h"
+#include "core/checkpoint/model_store.h"
 #include "core/lesson/lesson.h"
 #include "core/model/architecture.h"
 #include "core/model/exits.h"
@@ -110,7 +110,8 @@ Json list_json(const List& list) {
 
 // What a person wants to know of a bundled model before choosing it.
 Json model_json(const std::string& name) {
-  const Checkpoint checkpoint = load_checkpoint(name);
+  const auto held = model_store()->checkpoint(name);
+  const Checkpoint& checkpoint = *held;
   Json object = to_json(checkpoint.model.config);
   object["name"] = name;
   object["parameters"] = parameter_count(checkpoint.model.config);
@@ -127,7 +128,7 @@ Json models_json() {
 void print_models(std::ostream& out) {
   out << "Models (--model; a folder with a checkpoint will do as well)\n\n";
   for (const std::string& name : bundled_models()) {
-    const ModelConfig config = load_checkpoint(name).model.config;
+    const ModelConfig config = model_store()->checkpoint(name)->model.config;
     out << "  " << name << " - " << config.layers << " layers of " << config.heads
         << " heads, width " << config.width << ", context " << config.context << ", "
         << config.vocabulary << " tokens, " << parameter_count(config) << " parameters\n";

@@ -7,6 +7,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "app/command/backends.h"
 #include "app/command/commands.h"
@@ -15,7 +17,6 @@
 #include "app/command/text_progress.h"
 #include "app/command/view_options.h"
 #include "core/base/file.h"
-#include "core/experiment/head_table.h"
 #include "core/experiment/runner.h"
 #include "core/view/export/frames.h"
 
@@ -55,14 +56,8 @@ Target target(const RenderOptions& options) {
 
 void write(const Target& target, const Experiment& experiment, const Traces& traces,
            ExperimentRun& runner, const Stop& stop) {
-  std::optional<HeadTable> measured;
-  if (const std::string& file = experiment.view.statistics_file; !file.empty()) {
-    measured = head_table(experiment, read_file(file), runner, print_progress("measuring"), stop);
-  }
-  const HeadTable* heads = measured ? &*measured : nullptr;
   if (!target.frames) {
-    write_view(target.output, *traces.trace, experiment, target.picture, traces.reference.get(),
-               stop, heads);
+    write_view(target.output, *traces.trace, experiment, target.picture, traces.findings, stop);
     return;
   }
   FrameSequence frames(experiment, traces, *target.frames, runner);
@@ -74,7 +69,7 @@ void write(const Target& target, const Experiment& experiment, const Traces& tra
       print(static_cast<std::size_t>(std::lround(share * kSteps)), kSteps);
     };
   }
-  write_frames(target.output, frames, target.picture, progress, stop, heads);
+  write_frames(target.output, frames, target.picture, progress, stop);
 }
 
 void run(const RenderOptions& options) {
@@ -87,15 +82,17 @@ void run(const RenderOptions& options) {
   check_writable(options.output);
   ExperimentRun runner(backends());
   const Stop stop = stop_on_interrupt();
-  const Traces traces = runner.run_both(experiment, reads_lens(experiment), stop);
+  const std::vector<std::string> names = findings_read(experiment);
+  Traces traces = runner.observe(experiment, names, stop);
   options.experiment.check_trace(*traces.trace);
   options.view.check_cells(*traces.trace, experiment.view);
+  traces.findings.add(find_beside(experiment, names, runner, print_progress("measuring"), stop));
   write(to_write, experiment, traces, runner, stop);
   for (const std::string& note : traces.trace->notes) {
     std::fprintf(stderr, "note: %s\n", note.c_str());
   }
-  if (traces.reference == nullptr || experiment.others.empty()) return;
-  for (const std::string& note : traces.reference->notes) {
+  if (traces.reference() == nullptr || experiment.others.empty()) return;
+  for (const std::string& note : traces.reference()->notes) {
     std::fprintf(stderr, "note: B: %s\n", note.c_str());
   }
 }

@@ -18,6 +18,7 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/checkpoint/checkpoint.h"
+#include "core/experiment/head_table.h"
 #include "core/view/session.h"
 
 namespace attnscope::window {
@@ -38,6 +39,15 @@ Settings with_options(Settings settings, const WindowOptions& options) {
   if (options.scale > 0) settings.scale = options.scale;
   if (options.dark) settings.dark = *options.dark;
   return settings;
+}
+
+// Whether the one's view reads something that is made with a run, and the other's does not.
+bool reads_more(const Experiment& one, const Experiment& other) {
+  const View& of_one = view(one.view.id);
+  return std::ranges::any_of(of_one.findings, [&](const std::string& name) {
+    return finding(name).with_run && !view(other.view.id).reads(name) &&
+           name != Findings::reference.id;  // which every view may show
+  });
 }
 
 }  // namespace
@@ -83,7 +93,7 @@ App::App(const WindowOptions& options)
   state_.gpu = platform_.describe();
   panels_.samples = load_samples();
   panels_.model.models = bundled_models();
-  panels_.picture.cache.compute_maps([] { glfwPostEmptyEvent(); });
+  panels_.picture.live = live_findings([] { glfwPostEmptyEvent(); });
   start_experiment(options);
   state_.exporting.backends = gpu_backends([this] { return platform_.compute_context(); });
   runner_ = std::make_unique<Runner>(state_.exporting.backends, [] { glfwPostEmptyEvent(); });
@@ -93,12 +103,12 @@ App::App(const WindowOptions& options)
 // What may hold textures goes while there is a context to free them in.
 App::~App() {
   runner_.reset();
-  heads_.cancel();
+  finding_jobs_.cancel();
   state_.exporting.job.reset();
   state_.exporting.backends = {};
   panels_ = {};
   state_.trace.reset();
-  state_.reference.reset();
+  state_.findings = {};
 }
 
 void App::start_experiment(const WindowOptions& options) {
@@ -169,7 +179,7 @@ bool App::take_outcome() {
   if (!runner_->poll(outcome)) return false;
   if (outcome.trace != nullptr) {
     state_.trace = outcome.trace;
-    state_.reference = outcome.reference;
+    state_.findings = outcome.findings;
     state_.shown = outcome.experiment;
     state_.error.clear();
     state_.keep_view_inside();
@@ -193,7 +203,7 @@ void App::run() {
     const bool notice_over =
         std::any_of(state_.notices.begin(), state_.notices.end(),
                     [&](const Notice& n) { return !n.error && state_.seconds > n.until; });
-    if (heads_.update(state_)) settle_ = kSettleFrames;
+    if (finding_jobs_.update(state_)) settle_ = kSettleFrames;
     if (take_outcome() || input_.pending() || notice_over) settle_ = kSettleFrames;
     if (panels_.picture.stale()) settle_ = std::max(settle_, 1);
     if (state_.busy_seconds > kBusyShown) settle_ = std::max(settle_, 1);
@@ -284,17 +294,16 @@ void App::after_frame() {
   if (wishes.cancel_run) {
     runner_->cancel();
     state_.generating = false;
-    panels_.picture.cache.maps()->cancel();
+    panels_.picture.maps()->cancel();
     state_.say(state_.busy_seconds > 0 ? "The run was cancelled; change something to run again."
                                        : "The map stays as it is; move it to go on.");
   }
-  if (wishes.cancel_measuring) heads_.cancel();
+  if (!wishes.cancel_finding.empty()) finding_jobs_.cancel(wishes.cancel_finding);
   if (wishes.close) glfwSetWindowShouldClose(platform_.window(), GLFW_TRUE);
   state_.history.record(state_.experiment, state_.seconds);
   // A view that reads what the last request did not work out needs another one, too.
-  const bool lacks_lens =
-      reads_lens(state_.experiment) && has_requested_ && !reads_lens(requested_);
-  if (!has_requested_ || lacks_lens || !same_run(requested_, state_.experiment)) request_run();
+  const bool lacks_findings = has_requested_ && reads_more(state_.experiment, requested_);
+  if (!has_requested_ || lacks_findings || !same_run(requested_, state_.experiment)) request_run();
   const std::string title =
       (state_.session.empty() ? "" : state_.session.filename().string() + " – ") + "attnscope";
   glfwSetWindowTitle(platform_.window(), title.c_str());
@@ -306,12 +315,12 @@ void App::request_run() {
   if (!state_.experiment.has_input()) {
     runner_->cancel();
     state_.trace = nullptr;
-    state_.reference = nullptr;
+    state_.findings = {};
     state_.error.clear();
     settle_ = kSettleFrames;
     return;
   }
-  runner_->request(state_.experiment, reads_lens(state_.experiment));
+  runner_->request(state_.experiment, findings_read(state_.experiment));
 }
 
 void App::write_report() {
@@ -330,13 +339,15 @@ void App::write_report() {
     facts["tokens"] = state_.trace->tokens.size();
     facts["backend"] = state_.trace->backend;
     facts["notes"] = state_.trace->notes;
-    facts["has_lens"] = state_.trace->lens != nullptr;
+    facts["has_lens"] = state_.findings.has(Findings::lens.id);
     facts["current"] = same_run(state_.shown, state_.experiment);
   }
   if (state_.lesson.lesson != nullptr) facts["lesson_step"] = state_.lesson.step;
   facts["tour_stop"] = state_.tour_stop;
   facts["presenting"] = state_.presenting;
-  if (state_.measured != nullptr) facts["measured_texts"] = state_.measured->texts;
+  if (const auto heads = state_.beside.get(Findings::heads)) {
+    facts["measured_texts"] = heads->texts;
+  }
   if (state_.browser.open) facts["browser_problem"] = state_.browser.problem;
   if (state_.exporting.open) {
     facts["export_path"] = state_.exporting.path;

@@ -9,7 +9,7 @@
 
 #include "app/window/input.h"
 #include "app/window/jobs/autosave.h"
-#include "app/window/jobs/head_job.h"
+#include "app/window/jobs/finding_job.h"
 #include "app/window/main_window.h"
 #include "app/window/platform.h"
 #include "app/window/screen.h"
@@ -65,7 +65,7 @@ class App {
   Screen screen_;
   Panels panels_;
   std::unique_ptr<Runner> runner_;
-  HeadJob heads_;
+  FindingJobs finding_jobs_;
   Experiment requested_;  // what the runner was last asked for
   bool has_requested_ = false;
   int settle_ = 0;  // frames still to draw until ImGui has come to rest

@@ -43,7 +43,12 @@ Experiment State::shown_experiment() const {
 
 bool State::shows_other() const {
   return view.shift && !experiment.others.empty() && !shown.others.empty() &&
-         reference != nullptr && !attnscope::view(experiment.view.id).shows_reference;
+         reference() != nullptr && !attnscope::view(experiment.view.id).shows_reference();
+}
+
+Findings State::pictured_findings() const {
+  if (shows_other()) return findings.get(Findings::reference)->findings;
+  return findings.with(beside);
 }
 
 Experiment State::pictured_experiment() const {
@@ -127,7 +132,7 @@ void State::keep_view_inside() {
   // The trace of another run says nothing about what the next one will have.
   if (!same_run(shown, experiment)) return;
   keep_inside(experiment.view, trace.get());
-  if (!experiment.others.empty()) keep_inside(experiment.others.front().view, reference.get());
+  if (!experiment.others.empty()) keep_inside(experiment.others.front().view, reference().get());
 }
 
 }  // namespace attnscope::window

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,7 +15,7 @@
 #include "app/window/settings.h"
 #include "app/window/widgets/text_edit.h"
 #include "core/experiment/experiment.h"
-#include "core/experiment/head_table.h"
+#include "core/experiment/finding.h"
 #include "core/trace/trace.h"
 #include "core/view/export/frames.h"
 #include "core/view/export/picture.h"
@@ -64,8 +65,8 @@ struct ExportDialog {
   std::shared_ptr<ExportJob> job;  // that writes one at the moment
 };
 
-// How far the measuring of heads over a file has come.
-struct HeadMeasuring {
+// How far what is made beside runs has come.
+struct FindingState {
   bool running = false;
   double share = 0;     // 0..1
   std::string problem;  // why there is no result
@@ -110,7 +111,8 @@ struct ViewPanel {
 
 // What actions and panels ask of the program; done and cleared after each frame.
 struct Wishes {
-  bool close = false, full_screen = false, cancel_run = false, cancel_measuring = false;
+  bool close = false, full_screen = false, cancel_run = false;
+  std::string cancel_finding;  // the name of one that is made beside runs
   std::optional<std::string> clipboard;
 };
 
@@ -123,14 +125,14 @@ struct State {
 
   ChoiceScope scope = ChoiceScope::All;  // for which heads a variant or encoding is chosen
 
-  std::shared_ptr<const Trace> trace;         // the newest that there is; null before the first
-  std::shared_ptr<const Trace> reference;     // of the run beside it; null: there is none
-  Experiment shown;                           // what made them
-  HeadMeasuring measuring;                    // of the file of texts that the grid sorts by
-  std::shared_ptr<const HeadTable> measured;  // what it gave; null: not known (yet)
-  std::string error;                          // why the newest run gave none; empty when it did
-  double busy_seconds = 0;                    // of the run that goes on; 0: none
-  bool generating = false;                    // another token is drawn whenever a run is done
+  std::shared_ptr<const Trace> trace;           // the newest that there is; null before the first
+  Findings findings;                            // in it, the run beside it among them
+  Experiment shown;                             // what made them
+  Findings beside;                              // what is made beside runs (finding_job.h)
+  std::map<std::string, FindingState> finding;  // how far those have come, by name
+  std::string error;                            // why the newest run gave none; empty when it did
+  double busy_seconds = 0;                      // of the run that goes on; 0: none
+  bool generating = false;                      // another token is drawn whenever a run is done
 
   Settings settings;
   double scale = 1;    // pixels per unit that holds at the moment
@@ -164,10 +166,13 @@ struct State {
   // Whether B's run stands in the place of A's: Shift is held, and the view shows one run. Views
   // that show both flip them by themselves.
   bool shows_other() const;
-  // What the picture shows: a trace, null without one, and what made it, looked at as now.
-  const std::shared_ptr<const Trace>& pictured_trace() const {
-    return shows_other() ? reference : trace;
+  std::shared_ptr<const Trace> reference() const { return reference_trace(findings); }
+  // What the picture shows: a trace, null without one, what was found in it, and what made it,
+  // looked at as now.
+  std::shared_ptr<const Trace> pictured_trace() const {
+    return shows_other() ? reference() : trace;
   }
+  Findings pictured_findings() const;
   Experiment pictured_experiment() const;
   // Which of the view's controls change something. Layer and head do where choices are made for
   // them, too.
@@ -181,7 +186,7 @@ struct State {
   const Experiment& edited() const {
     return edits_other() ? experiment.others.front() : experiment;
   }
-  const Trace* edited_trace() const { return edits_other() ? reference.get() : trace.get(); }
+  const Trace* edited_trace() const { return edits_other() ? reference().get() : trace.get(); }
   // Whether the text that the edited side was last run with is longer than the model's context.
   // What has been typed since says nothing: it was not run yet.
   bool is_overlong() const;

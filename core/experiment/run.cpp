@@ -5,13 +5,12 @@
 
 #include "core/analysis/prediction.h"
 #include "core/base/error.h"
-#include "core/checkpoint/checkpoint.h"
+#include "core/checkpoint/model_store.h"
 #include "core/experiment/chosen.h"
 #include "core/experiment/inputs.h"
 #include "core/experiment/notes.h"
 #include "core/experiment/own_tensors.h"
 #include "core/experiment/runner.h"
-#include "core/model/logit_lens.h"
 #include "core/model/weights.h"
 
 namespace attnscope {
@@ -22,34 +21,6 @@ namespace {
 
 constexpr Index kMostTokens = 65536;                  // of a text that is run beyond the context
 constexpr Index kMostKeptAttention = Index{1} << 27;  // numbers: 512 MiB
-constexpr std::size_t kMostCheckpoints = 2;           // kept loaded: enough to compare two
-
-// A checkpoint that is in memory, and the file time that tells whether it changed since.
-struct Loaded {
-  std::string model;
-  fs::file_time_type time;
-  std::shared_ptr<const Checkpoint> checkpoint;
-};
-
-// When anything of a checkpoint was last written; the index stands for shards.
-fs::file_time_type time_of(const fs::path& folder) {
-  fs::file_time_type newest = fs::file_time_type::min();
-  std::vector<std::string> files = tokenizer_file_names();
-  files.insert(files.end(), {"model.safetensors", "model.safetensors.index.json", "config.json"});
-  for (const std::string& file : files) {
-    std::error_code missing;
-    const fs::file_time_type time = fs::last_write_time(folder / file, missing);
-    if (!missing) newest = std::max(newest, time);
-  }
-  return newest;
-}
-
-// When the file of tensors or the model that the experiment names was last written.
-fs::file_time_type input_time(const Experiment& experiment) {
-  if (experiment.tensors.file.empty()) return time_of(model_folder(experiment.model));
-  std::error_code missing;
-  return fs::last_write_time(experiment.tensors.file, missing);
-}
 
 // Keeps what the model has room for, and says so.
 void cut(std::vector<TraceToken>& tokens, Index context, Overlong policy, Trace& trace) {
@@ -112,48 +83,38 @@ BackendProvider cpu_only() {
   };
 }
 
-// A run of the last request, so that it need not be repeated when only another of it changes, or
-// what is worked out from it.
-struct Kept {
-  Experiment experiment;
-  fs::file_time_type input_time;
-  std::shared_ptr<const Trace> trace;
-  bool timed = false;  // its time is that of a repeated run
-};
-
 struct ExperimentRun::State {
+  // What a run was made of, beside its experiment: other ones than before where files were written.
+  struct Sources {
+    std::shared_ptr<const Checkpoint> checkpoint;
+    std::shared_ptr<const Store> contexts;
+    fs::file_time_type tensors{};
+    bool operator==(const Sources&) const = default;
+  };
+  // A run of the last request, so that it need not be repeated when only another of it changes, or
+  // what is worked out from it.
+  struct Kept {
+    Experiment experiment;
+    Sources sources;
+    std::shared_ptr<const Trace> trace;
+    Findings findings;
+    bool timed = false;  // its time is that of a repeated run
+  };
+
   BackendProvider backends;
-  std::vector<Loaded> loaded;  // the most recently used last
-  std::vector<Kept> kept;      // of the last request
-  std::shared_ptr<const Store> store{};
-  std::string store_file{};
-  fs::file_time_type store_time{};
+  std::shared_ptr<ModelStore> models;
+  std::vector<Kept> kept{};  // of the last request
 
-  std::shared_ptr<const Checkpoint> checkpoint(const std::string& model) {
-    const auto time = time_of(model_folder(model));
-    const auto found = std::ranges::find(loaded, model, &Loaded::model);
-    if (found != loaded.end() && found->time == time) {
-      std::rotate(found, found + 1, loaded.end());
-      return loaded.back().checkpoint;
+  Sources sources_of(const Experiment& experiment) const {
+    Sources sources;
+    if (experiment.tensors.file.empty()) {
+      sources.checkpoint = models->checkpoint(experiment.model);
+      if (experiment.retrieval) sources.contexts = models->contexts(experiment.retrieval->store);
+    } else {
+      std::error_code missing;
+      sources.tensors = fs::last_write_time(experiment.tensors.file, missing);
     }
-    if (found != loaded.end()) loaded.erase(found);
-    loaded.push_back({model, time, std::make_shared<const Checkpoint>(load_checkpoint(model))});
-    if (loaded.size() > kMostCheckpoints) loaded.erase(loaded.begin());
-    return loaded.back().checkpoint;
-  }
-
-  // The store that the experiment names, read when its file is another than last time.
-  std::optional<Retrieval> retrieval(const Experiment& experiment, const ModelConfig& config) {
-    if (!experiment.retrieval) return std::nullopt;
-    const std::string& file = experiment.retrieval->store;
-    std::error_code missing;
-    const fs::file_time_type time = fs::last_write_time(file, missing);
-    if (!store || store_file != file || store_time != time) {
-      store = std::make_shared<const Store>(load_store(file));
-      store_file = file;
-      store_time = time;
-    }
-    return Retrieval(*experiment.retrieval, store, config);
+    return sources;
   }
 
   Backend& backend(BackendChoice choice, Trace& trace) const {
@@ -166,9 +127,8 @@ struct ExperimentRun::State {
   }
 };
 
-ExperimentRun::ExperimentRun(BackendProvider backends)
-    : state_(std::make_unique<State>(
-          State{.backends = std::move(backends), .loaded = {}, .kept = {}})) {}
+ExperimentRun::ExperimentRun(BackendProvider backends, std::shared_ptr<ModelStore> models)
+    : state_(std::make_unique<State>(State{std::move(backends), std::move(models)})) {}
 
 ExperimentRun::~ExperimentRun() = default;
 
@@ -280,7 +240,8 @@ std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, Tr
     Backend& backend = state_->backend(experiment.backend, *trace);
     return run_tensors(experiment, backend, trace->notes, stop);
   }
-  const auto checkpoint = state_->checkpoint(experiment.model);
+  const State::Sources sources = state_->sources_of(experiment);
+  const std::shared_ptr<const Checkpoint>& checkpoint = sources.checkpoint;
   stop.check();
   trace->model = checkpoint->name;
   trace->trained = {checkpoint, &checkpoint->model.config};
@@ -300,7 +261,10 @@ std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, Tr
       model_input(model.config, *checkpoint, experiment, std::move(tokens), training.losses);
   trace->tokens = std::move(input.tokens);
   trace->key_tokens = std::move(input.key_tokens);
-  const std::optional<Retrieval> retrieval = state_->retrieval(experiment, model.config);
+  std::optional<Retrieval> retrieval;
+  if (experiment.retrieval) {
+    retrieval.emplace(*experiment.retrieval, sources.contexts, model.config);
+  }
   stop.check();
   Backend& backend = state_->backend(experiment.backend, *trace);
   run_forward(model, input, retrieval ? &*retrieval : nullptr, backend, experiment, training, stop,
@@ -317,58 +281,70 @@ std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, Tr
 
 namespace {
 
-// The same trace with what its layers would say.
-std::shared_ptr<const Trace> with_lens(const std::shared_ptr<const Trace>& trace,
-                                       const Model& model, const Stop& stop) {
-  if (trace->lens) return trace;
-  auto result = std::make_shared<Trace>(*trace);
-  result->lens = std::make_shared<const LogitLens>(logit_lens(model, *trace, stop));
+// Times are compared, too. One short run says little: the first finds caches cold.
+std::shared_ptr<const Trace> run_for_time(ExperimentRun& run, const Experiment& experiment,
+                                          const Stop& stop) {
+  constexpr int kRepeats = 3;
+  constexpr double kShort = 20;  // milliseconds
+  std::shared_ptr<const Trace> best = run.run(experiment, stop);
+  for (int n = 1; n < kRepeats && best->milliseconds < kShort; ++n) {
+    const std::shared_ptr<const Trace> again = run.run(experiment, stop);
+    if (again->milliseconds < best->milliseconds) best = again;
+  }
+  return best;
+}
+
+// What was found that still holds, and what of `names` is not known yet.
+Findings found_in(const RunToRead& run, const std::vector<std::string>& names,
+                  const Findings& before, const Experiment& of_before) {
+  Findings result;
+  for (const Finding& one : findings()) {
+    if (!one.with_run) continue;
+    if (before.has(one.id) && one.holds(of_before, run.experiment)) {
+      result.add(before.only(one.id));
+    } else if (std::ranges::find(names, one.id) != names.end() && one.exists(run.experiment)) {
+      one.with_run(run, result);
+    }
+  }
   return result;
 }
 
 }  // namespace
 
-Traces ExperimentRun::run_both(const Experiment& experiment, bool lens, const Stop& stop) {
-  const std::optional<Experiment> reference = reference_of(experiment);
-  // Times are compared, too. One short run says little: the first finds caches cold.
-  const auto run_for_time = [&](const Experiment& one) {
-    constexpr int kRepeats = 3;
-    constexpr double kShort = 20;  // milliseconds
-    std::shared_ptr<const Trace> best = run(one, stop);
-    for (int n = 1; n < kRepeats && best->milliseconds < kShort; ++n) {
-      const std::shared_ptr<const Trace> again = run(one, stop);
-      if (again->milliseconds < best->milliseconds) best = again;
-    }
-    return best;
-  };
-  std::vector<Kept> kept;
-  const auto run_unless_kept = [&](Experiment one, bool with) {
-    one.others.clear();
+Traces ExperimentRun::observe(const Experiment& experiment, const std::vector<std::string>& names,
+                              const Stop& stop) {
+  std::vector<State::Kept> now;  // of this request
+  const auto run_unless_kept = [&](const Experiment& one) {
     // What comes from a file was not computed here.
     const bool timed = !experiment.others.empty() && one.tensors.file.empty();
-    const auto time = input_time(one);
-    const auto before = std::ranges::find_if(state_->kept, [&](const Kept& k) {
-      return same_run(k.experiment, one) && k.input_time == time && (k.timed || !timed);
+    State::Sources sources = state_->sources_of(one);
+    const auto before = std::ranges::find_if(state_->kept, [&](const State::Kept& k) {
+      return same_run(k.experiment, one) && k.sources == sources && (k.timed || !timed);
     });
-    Kept now = before != state_->kept.end()
-                   ? *before
-                   : Kept{one, time, timed ? run_for_time(one) : run(one, stop), timed};
-    if (with) {
-      now.trace = with_lens(now.trace, state_->checkpoint(one.model)->model, stop);
-    }
-    kept.push_back(now);
-    return now.trace;
+    if (before != state_->kept.end()) return *before;
+    const auto trace = timed ? run_for_time(*this, one, stop) : run(one, stop);
+    return State::Kept{one, std::move(sources), trace, {}, timed};
   };
-  const auto wants_lens = [&](const Experiment& one) {  // tensors come without a model
-    return lens && one.tensors.file.empty();
-  };
-  Traces traces;
-  traces.trace = run_unless_kept(experiment, wants_lens(experiment));
-  if (reference) {  // what it is compared with may be looked at alone, too
-    const bool alone = !experiment.others.empty();
-    traces.reference = run_unless_kept(*reference, alone && wants_lens(*reference));
-  }
-  state_->kept = std::move(kept);
+  using Names = std::vector<std::string>;
+  const std::function<Traces(const Experiment&, const Names&)> observed =
+      [&](const Experiment& whole, const Names& wanted) {
+        Experiment one = whole;
+        one.others.clear();
+        State::Kept kept = run_unless_kept(one);
+        const auto beside = [&](const Experiment& other, bool alone) {
+          Names of_other = alone ? wanted : Names();
+          std::erase(of_other, Findings::reference.id);  // it stands beside this run already
+          return observed(other, of_other);
+        };
+        const RunToRead run{whole, kept.trace, kept.sources.checkpoint.get(), beside, stop};
+        kept.findings = found_in(run, wanted, kept.findings, kept.experiment);
+        Traces traces(kept.trace);
+        traces.findings = kept.findings;
+        now.push_back(std::move(kept));
+        return traces;
+      };
+  Traces traces = observed(experiment, names);
+  state_->kept = std::move(now);
   return traces;
 }
 

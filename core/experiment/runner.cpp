@@ -18,7 +18,7 @@ struct Runner::State {
 
   struct Request {
     Experiment experiment;
-    bool lens = false;
+    std::vector<std::string> names;  // of findings
   };
 
   BackendProvider backends;
@@ -64,12 +64,12 @@ struct Runner::State {
                                           const Stop& stop) {
     const Experiment& experiment = request.experiment;
     try {
-      const Traces traces = run.run_both(experiment, request.lens, stop);
-      return Outcome{experiment, traces.trace, traces.reference, ""};
+      const Traces traces = run.observe(experiment, request.names, stop);
+      return Outcome{experiment, traces.trace, traces.findings, ""};
     } catch (const Stopped&) {
       return std::nullopt;
     } catch (const std::exception& e) {
-      return Outcome{experiment, nullptr, nullptr, e.what()};
+      return Outcome{experiment, nullptr, {}, e.what()};
     }
   }
 };
@@ -89,10 +89,10 @@ Runner::~Runner() {
   state_->worker.join();
 }
 
-void Runner::request(const Experiment& experiment, bool lens) {
+void Runner::request(const Experiment& experiment, std::vector<std::string> names) {
   {
     const std::scoped_lock lock(state_->mutex);
-    state_->waiting = State::Request{experiment, lens};
+    state_->waiting = State::Request{experiment, std::move(names)};
     if (state_->running) state_->running->request();
   }
   state_->changed.notify_all();

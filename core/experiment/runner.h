@@ -4,13 +4,13 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
-#include "core/experiment/experiment.h"
+#include "core/checkpoint/model_store.h"
+#include "core/experiment/finding.h"
 #include "core/trace/trace.h"
 
 namespace attnscope {
-
-struct Checkpoint;  // core/checkpoint/checkpoint.h
 
 // Gives a backend for a choice, or says why there is none. Called on the worker thread, where it
 // may make a GL context current.
@@ -21,17 +21,12 @@ struct BackendOffer {
 using BackendProvider = std::function<BackendOffer(BackendChoice)>;
 BackendProvider cpu_only();
 
-// What an experiment gives: its own trace and that of the run beside it.
-struct Traces {
-  std::shared_ptr<const Trace> trace;
-  std::shared_ptr<const Trace> reference;  // what reference_of() asks for; null: nothing
-};
-
-// One experiment, on the calling thread. Checkpoints and the last traces are kept between calls,
-// so that a change of one of two runs that are compared does not repeat the other.
+// One experiment, on the calling thread. The last traces are kept between calls, so that a change
+// of one of two runs that are compared does not repeat the other; models come from the store.
 class ExperimentRun {
  public:
-  explicit ExperimentRun(BackendProvider backends);
+  explicit ExperimentRun(BackendProvider backends,
+                         std::shared_ptr<ModelStore> models = model_store());
   ~ExperimentRun();
   std::shared_ptr<const Trace> run(const Experiment& experiment, const Stop& stop);
   // With the losses of the model ("loss.total" among the taps), and their gradients
@@ -41,8 +36,9 @@ class ExperimentRun {
   };
   std::shared_ptr<const Trace> run(const Experiment& experiment, Training training,
                                    const Stop& stop);
-  // `lens`: whether to work out Trace::lens.
-  Traces run_both(const Experiment& experiment, bool lens, const Stop& stop);
+  // With what is worked out with a run, of the findings of these names.
+  Traces observe(const Experiment& experiment, const std::vector<std::string>& names,
+                 const Stop& stop);
 
  private:
   struct State;
@@ -54,8 +50,8 @@ class Runner {
  public:
   struct Outcome {
     Experiment experiment;
-    std::shared_ptr<const Trace> trace;      // null: `error` says why
-    std::shared_ptr<const Trace> reference;  // see Traces
+    std::shared_ptr<const Trace> trace;  // null: `error` says why
+    Findings findings;                   // see Traces
     std::string error;
   };
 
@@ -63,8 +59,8 @@ class Runner {
   Runner(BackendProvider backends, std::function<void()> wake);
   ~Runner();  // cancels and joins
 
-  // Cancels what runs; only the newest waits. `lens`: see run_both().
-  void request(const Experiment& experiment, bool lens = false);
+  // Cancels what runs; only the newest waits. `names`: see observe().
+  void request(const Experiment& experiment, std::vector<std::string> names = {});
   void cancel();
   bool busy() const;
   double busy_seconds() const;  // since the running request started

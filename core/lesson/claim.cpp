@@ -51,10 +51,12 @@ Claim claim_from_json(const Json& value, const Experiment& step, std::string_vie
 }
 
 ClaimCheck check(const Claim& claim, const Traces& traces) {
-  if ((measure(claim.measure).compares || claim.other) && traces.reference == nullptr) {
+  if ((measure(claim.measure).compares || claim.other) && traces.reference() == nullptr) {
     throw InputError("a claim compares with another run, and there is none");
   }
-  const Traces turned{traces.reference, traces.trace};
+  const std::shared_ptr<const Traces> beside = traces.findings.get(Findings::reference);
+  Traces turned = beside != nullptr ? *beside : Traces();
+  turned.findings.add(reference_findings(traces.trace));
   ClaimCheck checked;
   checked.value = measure(claim.measure).value(claim.other ? turned : traces, claim);
   checked.holds = !std::isnan(checked.value) && (!claim.least || checked.value >= *claim.least) &&

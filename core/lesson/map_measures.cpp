@@ -63,7 +63,8 @@ double largest_difference(const Tensor& a, const Tensor& b) {
 }
 
 double difference(const Traces& traces, const Claim& claim) {
-  return largest_difference(weights_of(*traces.trace, claim), weights_of(*traces.reference, claim));
+  return largest_difference(weights_of(*traces.trace, claim),
+                            weights_of(*traces.reference(), claim));
 }
 
 // Where each token of the run is in the other one, which has the same tokens, each once.
@@ -89,8 +90,8 @@ std::vector<Index> places_in(const Trace& other, const Trace& trace) {
 // tells which pairs do, by their places in the one run and in the other.
 template <class Counts>
 double largest_by_token(const Traces& traces, const Claim& claim, const Counts& counts) {
-  const Tensor a = weights_of(*traces.trace, claim), b = weights_of(*traces.reference, claim);
-  const std::vector<Index> places = places_in(*traces.reference, *traces.trace);
+  const Tensor a = weights_of(*traces.trace, claim), b = weights_of(*traces.reference(), claim);
+  const std::vector<Index> places = places_in(*traces.reference(), *traces.trace);
   // Keys need not be tokens: memories are none.
   const auto length = static_cast<Index>(places.size());
   const Shape by_token = {length, length};
@@ -111,7 +112,7 @@ double difference_by_token(const Traces& traces, const Claim& claim) {
 double difference_where_allowed(const Traces& traces, const Claim& claim) {
   Index head = 0, other_head = 0;
   const Pattern& a = *tap_of(*traces.trace, claim, &head).result.pattern;
-  const Pattern& b = *tap_of(*traces.reference, claim, &other_head).result.pattern;
+  const Pattern& b = *tap_of(*traces.reference(), claim, &other_head).result.pattern;
   head = std::min(head, a.heads() - 1);
   other_head = std::min(other_head, b.heads() - 1);
   return largest_by_token(traces, claim, [&](Index i, Index c, Index row, Index column) {
@@ -134,7 +135,7 @@ Measure of_head(const char* id, const char* help, double HeadStatistics::*member
 Measure change_of_head(const char* id, const char* help, double HeadStatistics::*member) {
   return {id, help, false, false, true, [member](const Traces& traces, const Claim& claim) {
             return statistics(*traces.trace, claim).*member -
-                   statistics(*traces.reference, claim).*member;
+                   statistics(*traces.reference(), claim).*member;
           }};
 }
 
@@ -190,7 +191,7 @@ std::vector<Measure> map_measures() {
       {"weight_change", "weight of the query on the key, less that of the other run", true, true,
        true,
        [](const Traces& t, const Claim& c) {
-         return weight(weights_of(*t.trace, c), c) - weight(weights_of(*t.reference, c), c);
+         return weight(weights_of(*t.trace, c), c) - weight(weights_of(*t.reference(), c), c);
        }},
       {"strongest_key", "the key that the query gives the largest weight", true, false, false,
        strongest_key},

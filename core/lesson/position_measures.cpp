@@ -110,7 +110,7 @@ double content(const AttentionTap& tap, Index head, Index query, Index key) {
 double content_difference(const Traces& traces, const Claim& claim) {
   Index head = 0, other_head = 0;
   const AttentionTap& tap = tap_of(*traces.trace, claim, &head);
-  const AttentionTap& other = tap_of(*traces.reference, claim, &other_head);
+  const AttentionTap& other = tap_of(*traces.reference(), claim, &other_head);
   if (tap.queries() != other.queries() || tap.keys() != other.keys()) {
     throw InputError("a claim compares maps of different sizes");
   }

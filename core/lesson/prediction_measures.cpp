@@ -37,7 +37,7 @@ double foreseen(const Traces& traces, const Claim& claim) {
 
 // The share of positions whose guess is the last layer's from the claim's layer on.
 double settled(const Traces& traces, const Claim& claim) {
-  const std::shared_ptr<const LogitLens>& lens = traces.trace->lens;
+  const std::shared_ptr<const LogitLens> lens = traces.findings.get(Findings::lens);
   if (!lens) throw InputError("a claim is about what layers guess, and the view does not ask them");
   const IntTensor& guess = lens->guess;
   need(claim.layer, guess.dim(0), "layer");

@@ -12,7 +12,6 @@
 
 namespace attnscope {
 
-struct LogitLens;    // core/model/logit_lens.h
 struct ModelConfig;  // core/model/config.h
 
 // The attention of one head group.
@@ -57,7 +56,6 @@ struct Trace {
   Tensor logits;                        // [L, vocabulary]
   Tensor token_bits;  // [L] -log2 of the probability that the tokens before it gave each token; NaN
                       // for the first; undefined without logits
-  std::shared_ptr<const LogitLens> lens;    // where a view reads it (View::reads_lens), else null
   std::map<std::string, Tensor> taps;       // "embed", "layers.0.residual", "loss.total", ...
   std::map<std::string, IntTensor> counts;  // "halting.steps", "exit.layer", "retrieval.index"
   // What belongs to a layer and maybe a head group: "gate.attention" [L, d], "state" [h, ..].

@@ -1,5 +1,7 @@
 #include "core/view/view.h"
 
+#include <algorithm>
+
 #include "core/base/find_by_id.h"
 #include "core/view/view_list.h"
 
@@ -42,8 +44,15 @@ const View& view(std::string_view id) {
   return find_by_id(views(), id, "view");
 }
 
-bool reads_lens(const Experiment& experiment) {
-  return view(experiment.view.id).reads_lens;
+bool View::reads(std::string_view finding) const {
+  return std::ranges::find(findings, finding) != findings.end();
+}
+
+std::vector<std::string> findings_read(const Experiment& experiment) {
+  const View& of = view(experiment.view.id);
+  std::vector<std::string> names = of.findings;
+  if (!of.shows_reference()) names.push_back(Findings::reference.id);
+  return names;
 }
 
 ViewControls view_controls(const ViewSettings& settings, const Trace* trace) {

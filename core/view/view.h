@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/attention/map_pyramid.h"
-#include "core/experiment/experiment.h"
+#include "core/experiment/finding.h"
 #include "core/figure/display_list.h"
 #include "core/trace/trace.h"
 #include "core/view/view_settings.h"
@@ -31,15 +30,7 @@ class ViewCache {
   Tensor matrix(const std::shared_ptr<const void>& source, const std::shared_ptr<const void>& other,
                 const std::string& name, const std::function<Tensor()>& make);
 
-  // Maps that were not kept, computed in the background. Whoever lays views out anew where
-  // maps()->version() changes sees them come in; until this was called there are none.
-  void compute_maps(std::function<void()> wake) {
-    maps_ = std::make_unique<MapPyramid>(std::move(wake));
-  }
-  MapPyramid* maps() const { return maps_.get(); }
-
  private:
-  std::unique_ptr<MapPyramid> maps_;
   struct Entry {
     std::shared_ptr<const void> source, other;
     Tensor matrix;
@@ -49,8 +40,6 @@ class ViewCache {
 
 // Stands for all of a trace's attention: another one for each run. Null where there is none.
 std::shared_ptr<const void> source_of(const Trace& trace);
-
-struct HeadTable;  // core/experiment/head_table.h
 
 struct ViewInput {
   const Trace& trace;
@@ -63,13 +52,10 @@ struct ViewInput {
   bool tight = false;  // framed: the picture ends where its content does, above `height`
   std::optional<Point> pointer{};  // where the mouse is, for cross-hairs
   ViewCache* cache = nullptr;
-  double scale = 1;  // pixels per unit, for what depends on how much can be told apart
-  // The run that reference_of(experiment) asks for; null: none.
-  const Trace* reference = nullptr;
+  double scale = 1;      // pixels per unit, for what depends on how much can be told apart
+  Findings findings{};   // what of View::findings is known by now
   bool flipped = false;  // Shift is held: the reference stands in the place of the run
-  Stop stop{};  // of what takes long: maps that were not kept, where no cache computes them
-  // What heads measure over the texts of ViewSettings::statistics_file; null: not known (yet).
-  const HeadTable* heads = nullptr;
+  Stop stop{};  // of what takes long: maps that were not kept, where nothing computes them live
 };
 
 // What lies under the pointer.
@@ -146,15 +132,18 @@ struct View {
   // Gives an experiment what this view has something to show of, where it has not got it: a sparse
   // variant, a run to compare with. Empty: any experiment will do.
   std::function<void(Experiment&)> example{};
-  bool reads_lens = false;  // Trace::lens, which a run then works out
+  // What it reads beside the trace, by name: Findings::lens.id. Other names change nothing in it.
+  std::vector<std::string> findings{};
   // The numbers behind the picture; empty: the weights of the layer and head.
   std::function<ViewData(const ViewInput&)> data{};
   // Takes away what has no effect as the view is set, on this trace (null: none yet). Empty: all
   // controls have one.
   std::function<void(const ViewSettings&, const Trace*, ViewControls&)> restrict_controls{};
-  // ViewInput::reference: the run beside it is part of the picture. Others show one run at a time,
-  // and the window puts the reference in its place while Shift is held.
-  bool shows_reference = false;
+
+  bool reads(std::string_view finding) const;
+  // Whether the run beside it is part of the picture. Other views show one run at a time, and the
+  // window puts the reference in its place while Shift is held.
+  bool shows_reference() const { return reads(Findings::reference.id); }
 };
 
 const std::vector<View>& views();       // in the order of the keys 1..9
@@ -163,8 +152,9 @@ const View& view(std::string_view id);  // InputError
 // The controls of the view that the settings name.
 ViewControls view_controls(const ViewSettings& settings, const Trace* trace);
 
-// Whether the view that the experiment looks through reads Trace::lens.
-bool reads_lens(const Experiment& experiment);
+// What the view that the experiment looks through reads, and the run beside it, which takes the
+// place of the run while Shift is held.
+std::vector<std::string> findings_read(const Experiment& experiment);
 
 // What a picture of this trace is called: "default · Full · position: RoPE".
 std::string picture_title(const Trace& trace);

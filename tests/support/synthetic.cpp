@@ -6,7 +6,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "core/model/logit_lens.h"
+#include "core/model/config.h"
 #include "tests/support/small_config.h"
 
 namespace attnscope::testing {
@@ -14,22 +14,32 @@ namespace attnscope::testing {
 namespace {
 
 constexpr Index kVocabulary = 13;
+constexpr Index kContext = 4096;  // by which these traces are known
 
 // Numbers that rise and fall, the same every time.
 float wave(Index a, Index b) {
   return static_cast<float>(0.5 + 0.5 * std::sin(static_cast<double>(3 * a + 5 * b)));
 }
 
-void add_predictions(Trace& trace, Index layers) {
+void add_predictions(Trace& trace) {
   const Index length = static_cast<Index>(trace.tokens.size());
-  trace.config = config_of_context(4096);
+  trace.config = config_of_context(kContext);
   trace.logits = Tensor({length, kVocabulary});
   trace.token_bits = Tensor({length});
-  LogitLens lens{IntTensor({layers, length}), Tensor({layers, length}), Tensor({layers, length}),
-                 Tensor({layers, length}), Tensor({layers, length})};
   for (Index i = 0; i < length; ++i) {
     for (Index v = 0; v < kVocabulary; ++v) trace.logits(i, v) = 4 * wave(i, v);
     trace.token_bits[i] = i == 0 ? NAN : 12 * wave(i, 1);
+  }
+}
+
+}  // namespace
+
+LogitLens synthetic_lens(const Trace& trace) {
+  const Index layers = std::max<Index>(trace.layer_count(), 1);
+  const Index length = static_cast<Index>(trace.tokens.size());
+  LogitLens lens{IntTensor({layers, length}), Tensor({layers, length}), Tensor({layers, length}),
+                 Tensor({layers, length}), Tensor({layers, length})};
+  for (Index i = 0; i < length; ++i) {
     for (Index layer = 0; layer < layers; ++layer) {
       lens.guess(layer, i) = static_cast<std::int32_t>((i + layer / 2) % kVocabulary);
       lens.probability(layer, i) = wave(i, layer);
@@ -38,10 +48,19 @@ void add_predictions(Trace& trace, Index layers) {
       lens.saturation(layer, i) = 1 - wave(i, layer) / 4;
     }
   }
-  trace.lens = std::make_shared<const LogitLens>(std::move(lens));
+  return lens;
 }
 
-}  // namespace
+Findings found_in(const Trace& trace, const Trace* reference) {
+  Findings found;
+  if (trace.config && trace.config->context == kContext) {
+    found.set(Findings::lens, std::make_shared<const LogitLens>(synthetic_lens(trace)));
+  }
+  if (reference != nullptr) {
+    found.add(reference_findings(std::shared_ptr<const Trace>(std::shared_ptr<void>(), reference)));
+  }
+  return found;
+}
 
 std::vector<TraceToken> synthetic_tokens(Index count) {
   static const std::array<const char*, 13> kWords{
@@ -100,7 +119,7 @@ Trace synthetic_trace(Index layers, Index heads, Index length) {
   for (Index layer = 0; layer < layers; ++layer) {
     trace.attention.push_back(synthetic_tap(layer, heads, Pattern::causal(length, length)));
   }
-  add_predictions(trace, std::max<Index>(layers, 1));
+  add_predictions(trace);
   return trace;
 }
 
@@ -129,7 +148,8 @@ InputOf::InputOf(const Trace& trace, const ViewSettings& settings)
     : input{.trace = trace,
             .experiment = experiment,
             .theme = Theme::light(),
-            .measure = file_text_measure()} {
+            .measure = file_text_measure(),
+            .findings = found_in(trace)} {
   experiment.view = settings;
 }
 
@@ -140,6 +160,11 @@ ViewLayout look_at(const Trace& trace, std::string_view id, const Look& look) {
   experiment.interventions = look.interventions;
   if (look.reference != nullptr && look.interventions.empty()) {
     experiment.others.push_back(Experiment());
+  }
+  Findings found = found_in(trace, look.reference);
+  if (!look.knows_lens) found.remove(Findings::lens.id);
+  if (look.heads != nullptr) {
+    found.set(Findings::heads, std::make_shared<const HeadTable>(*look.heads));
   }
   const ViewInput input{.trace = trace,
                         .experiment = experiment,
@@ -152,9 +177,8 @@ ViewLayout look_at(const Trace& trace, std::string_view id, const Look& look) {
                         .tight = look.tight,
                         .pointer = look.pointer,
                         .cache = look.cache,
-                        .reference = look.reference,
-                        .flipped = look.flipped,
-                        .heads = look.heads};
+                        .findings = found,
+                        .flipped = look.flipped};
   return view(id).lay_out(input);
 }
 

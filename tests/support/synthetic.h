@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "core/experiment/head_table.h"
 #include "core/figure/render.h"
+#include "core/model/logit_lens.h"
 #include "core/view/view.h"
 
 namespace attnscope::testing {
@@ -18,11 +20,17 @@ std::vector<TraceToken> synthetic_tokens(Index count);
 // the pattern; rows sum to 1.
 AttentionTap synthetic_tap(Index layer, Index heads, Pattern pattern);
 
-// A causal model's run over `length` tokens, with logits of 13 tokens and what its layers say.
+// A causal model's run over `length` tokens, with logits of 13 tokens.
 Trace synthetic_trace(Index layers, Index heads, Index length);
 
 // The same with this pattern in one layer; keys beyond the tokens come first, as memory.
 Trace synthetic_trace(Pattern pattern);
+
+// What the layers of such a trace would say.
+LogitLens synthetic_lens(const Trace& trace);
+// What was found in a trace: of those above what their layers would say; and the run beside it,
+// where there is one, which must outlive it.
+Findings found_in(const Trace& trace, const Trace* reference = nullptr);
 
 // A row of window and global columns, as sparse variants make them.
 Pattern window_and_global(Index length, Index window, Index globals);
@@ -37,7 +45,8 @@ struct Look {
   const Trace* reference = nullptr;  // what is compared with, where there is something
   Interventions interventions;
   bool flipped = false;
-  const HeadTable* heads = nullptr;
+  const HeadTable* heads = nullptr;  // what was measured over texts, where it was
+  bool knows_lens = true;
 };
 ViewLayout look_at(const Trace& trace, std::string_view view, const Look& look = {});
 

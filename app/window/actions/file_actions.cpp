@@ -17,7 +17,7 @@ void restore(State& s, const Experiment& experiment) {
 
 void copy_data(State& s) {
   try {
-    s.wishes.clipboard = to_csv(view_data(*s.trace, s.shown_experiment(), s.reference.get()));
+    s.wishes.clipboard = to_csv(view_data(*s.trace, s.shown_experiment(), s.findings));
     s.say("The picture's numbers are on the clipboard.");
   } catch (const std::exception& e) {
     s.complain(e.what());

@@ -229,20 +229,20 @@ Task task(const State& state) {
   const ExportDialog& dialog = state.exporting;
   if (state.trace == nullptr) throw InputError("There is no picture to export.");
   const Experiment experiment = state.shown_experiment();
-  const Traces traces{state.trace, state.reference};
+  Traces traces(state.trace);
+  traces.findings = state.findings.with(state.beside);
   if (!is_moving(format_of(dialog.path))) {
     check_export_name(dialog.path);
-    return {[path = dialog.path, experiment, traces, picture = dialog.picture,
-             heads = state.measured](const auto&, const Stop& stop) {
-      write_view(path, *traces.trace, experiment, picture, traces.reference.get(), stop,
-                 heads.get());
+    return {[path = dialog.path, experiment, traces, picture = dialog.picture](const auto&,
+                                                                               const Stop& stop) {
+      write_view(path, *traces.trace, experiment, picture, traces.findings, stop);
     }};
   }
   check_frames_name(dialog.path);
   const auto moving = std::make_shared<Moving>(dialog.backends, experiment, traces, dialog.frames);
-  return {[path = dialog.path, moving, picture = dialog.picture, heads = state.measured](
-              const auto& progress, const Stop& stop) {
-            write_frames(path, moving->frames, picture, progress, stop, heads.get());
+  return {[path = dialog.path, moving, picture = dialog.picture](const auto& progress,
+                                                                 const Stop& stop) {
+            write_frames(path, moving->frames, picture, progress, stop);
           },
           is_numbered(dialog.path) ? moving->frames.count() : 1};
 }

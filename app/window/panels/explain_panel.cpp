@@ -166,7 +166,7 @@ void draw_token(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tenso
 
 // Which of two runs a pair is of; nothing where there is one.
 std::string run_name(const State& state, const Hit& hit) {
-  const bool both = view(state.experiment.view.id).shows_reference;
+  const bool both = view(state.experiment.view.id).shows_reference();
   if (state.experiment.others.empty()) return hit.of_reference ? ", before" : "";
   if (hit.of_reference) return ", of B";
   return both ? ", of A" : "";
@@ -188,7 +188,7 @@ void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
   heading(ui, "Pair under the pointer", true);
   const std::optional<Hit>& hit = state.view.hit;
   Index head = 0;
-  const auto& trace = hit && hit->of_reference ? state.reference : state.trace;
+  const auto trace = hit && hit->of_reference ? state.reference() : state.trace;
   const AttentionTap* tap = hit && trace ? trace->find(hit->layer, hit->head, &head) : nullptr;
   if (tap == nullptr) {
     faint(ui,

@@ -21,14 +21,15 @@ void measure_claims(const State& state, const LessonStep& step, LessonChecks& ke
   // The run of the step before says nothing about this one.
   const bool current = state.trace != nullptr && same_run(state.shown, state.experiment);
   const auto trace = current ? state.trace : nullptr;
-  const auto reference = current ? state.reference : nullptr;
-  if (kept.step == &step && kept.trace == trace && kept.reference == reference) return;
-  kept = {trace, reference, &step, {}};
+  Traces traces(trace);
+  if (current) traces.findings = state.findings;
+  if (kept.step == &step && kept.trace == trace && kept.findings == traces.findings) return;
+  kept = {trace, traces.findings, &step, {}};
   for (const Claim& claim : step.claims) {
     kept.checks.emplace_back();
     if (trace == nullptr) continue;
     try {
-      kept.checks.back() = check(claim, {trace, reference});
+      kept.checks.back() = check(claim, traces);
     } catch (const std::exception&) {
       continue;  // the person went elsewhere: another model, another text
     }

@@ -12,7 +12,8 @@ namespace attnscope::window {
 
 // What the claims of a step come to in the newest run. Made anew when any of this changes.
 struct LessonChecks {
-  std::shared_ptr<const Trace> trace, reference;
+  std::shared_ptr<const Trace> trace;
+  Findings findings;
   const LessonStep* step = nullptr;
   std::vector<std::optional<ClaimCheck>> checks;  // nothing: cannot be measured in this run
 };

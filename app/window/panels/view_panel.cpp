@@ -52,11 +52,10 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
                   .pointer = {},
                   .cache = &picture.cache,
                   .scale = ui.scale,
-                  .reference = key.reference.get(),
-                  .flipped = key.flipped,
-                  .heads = key.heads.get()};
+                  .findings = key.findings.with(picture.live),
+                  .flipped = key.flipped};
   if (key.pointer_x >= 0) input.pointer = Point{key.pointer_x, key.pointer_y};
-  MapPyramid* const maps = picture.cache.maps();
+  const std::shared_ptr<MapPyramid> maps = picture.maps();
   if (maps != nullptr) maps->begin();
   try {
     picture.layout = view(key.view.id).lay_out(input);
@@ -86,7 +85,7 @@ void report_handles(Ui& ui, const ViewLayout& layout, ImVec2 origin) {
 }  // namespace
 
 void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
-  if (picture.cache.maps() != nullptr) picture.maps_seen = picture.cache.maps()->version();
+  if (picture.maps() != nullptr) picture.maps_seen = picture.maps()->version();
   if (state.panels_shown()) draw_toolbar(ui, state, picture.texts);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size = ImGui::GetContentRegionAvail();
@@ -120,10 +119,8 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
   const bool typing = state.text.focused || ImGui::GetIO().WantTextInput;
   state.view.shift = ImGui::GetIO().KeyShift && !typing;
   const std::vector<Experiment>& others = state.experiment.others;
-  const bool other = state.shows_other();
   Picture::Key key{state.pictured_trace(),
-                   other ? nullptr : state.reference,
-                   other ? nullptr : state.measured,
+                   state.pictured_findings(),
                    state.experiment.view,
                    others.empty() ? ViewSettings() : others.front().view,
                    inner(size.x),

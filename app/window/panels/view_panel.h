@@ -6,6 +6,7 @@
 #include "app/window/state.h"
 #include "app/window/widgets/painter.h"
 #include "app/window/widgets/ui.h"
+#include "core/attention/map_pyramid.h"
 #include "core/view/view.h"
 
 namespace attnscope::window {
@@ -13,8 +14,8 @@ namespace attnscope::window {
 // The picture that was laid out last, and for what: it is laid out anew when any of this changes.
 struct Picture {
   struct Key {
-    std::shared_ptr<const Trace> trace, reference;
-    std::shared_ptr<const HeadTable> heads;
+    std::shared_ptr<const Trace> trace;
+    Findings findings;
     ViewSettings view, other_view;  // other_view: of the run beside it
     double width = 0, height = 0, scale = 0;
     bool dark = false, presenting = false;
@@ -26,12 +27,14 @@ struct Picture {
   };
   Key key;
   ViewCache cache;
+  Findings live;  // see Finding::live
   ViewLayout layout;
   std::string problem;  // why there is no layout
   ListTexts texts;      // in the fields of the view's parameters
 
   // Whether a map that it shows is more complete by now.
-  bool stale() const { return cache.maps() != nullptr && cache.maps()->version() != maps_seen; }
+  bool stale() const { return maps() != nullptr && maps()->version() != maps_seen; }
+  std::shared_ptr<MapPyramid> maps() const { return live.get(Findings::maps); }
   std::uint64_t maps_seen = 0;  // the version that the last frame knew of
 };
 

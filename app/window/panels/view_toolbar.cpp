@@ -5,7 +5,6 @@
 
 #include "app/window/actions/actions.h"
 #include "app/window/files.h"
-#include "app/window/jobs/head_job.h"
 #include "core/figure/colour_map.h"
 
 namespace attnscope::window {
@@ -182,7 +181,7 @@ void draw_view_actions(Ui& ui, State& state) {
 // Over which texts heads are measured, in the view that sorts by it.
 void draw_measured_texts(Ui& ui, State& state, const ViewControls& controls) {
   ViewSettings& settings = state.experiment.view;
-  if (!sorts_heads(settings)) return;
+  if (!view(settings.id).reads(Findings::heads.id)) return;
   ImGui::SameLine(0, ui.px(16));
   const std::string name = std::filesystem::path(settings.statistics_file).filename().string();
   const std::string label = name.empty() ? "Over a file…" : on_screen(name);
@@ -201,18 +200,20 @@ void draw_measured_texts(Ui& ui, State& state, const ViewControls& controls) {
   hint(ui, measures ? help : idle->second);
   if (name.empty()) return;
   ImGui::SameLine();
-  const bool running = state.measuring.running;
+  const auto measuring = state.finding.find(Findings::heads.id);
+  const FindingState heads = measuring != state.finding.end() ? measuring->second : FindingState();
+  const bool running = heads.running;
   if (button(ui, running ? "Cancel" : "×", "grid.texts.close")) {
-    if (running) state.wishes.cancel_measuring = true;
+    if (running) state.wishes.cancel_finding = Findings::heads.id;
     settings.statistics_file.clear();
   }
   hint(ui, running ? "Stop measuring." : "Measure over this text again.");
   if (running) {
     ImGui::SameLine();
-    ImGui::ProgressBar(static_cast<float>(state.measuring.share), {ui.px(90), 0});
-  } else if (!state.measuring.problem.empty()) {
+    ImGui::ProgressBar(static_cast<float>(heads.share), {ui.px(90), 0});
+  } else if (!heads.problem.empty()) {
     ImGui::SameLine();
-    ImGui::TextColored(ui.look->error, "%s", on_screen(state.measuring.problem).c_str());
+    ImGui::TextColored(ui.look->error, "%s", on_screen(heads.problem).c_str());
   }
 }
 

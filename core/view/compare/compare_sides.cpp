@@ -234,10 +234,11 @@ FoundSides find_sides(const ViewInput& input) {
         "“Compare with this” keeps what is set now as B. Then change the variant, the encoding, "
         "the model, the layer or the text, and see here what that does."};
   }
-  if (input.reference == nullptr) {
+  const std::shared_ptr<const Trace> run_beside = reference_trace(input.findings);
+  if (run_beside == nullptr) {
     return {{}, "One moment", "The run to compare with is being computed."};
   }
-  const Trace& reference = *input.reference;
+  const Trace& reference = *run_beside;
   const Found b = find_tap(reference, others.front().view);
   if (b.tap == nullptr) return {{}, "B: " + b.headline, b.advice};
   for (const AttentionTap* tap : {a.tap, b.tap}) {

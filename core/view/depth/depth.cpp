@@ -36,7 +36,11 @@ std::string percent(double share) {
 
 class Depth {
  public:
-  explicit Depth(const ViewInput& input) : input_(input), page_(input), trace_(input.trace) {}
+  explicit Depth(const ViewInput& input)
+      : input_(input),
+        page_(input),
+        trace_(input.trace),
+        lens_(input.findings.get(Findings::lens)) {}
 
   ViewLayout lay_out() {
     if (trace_.tokens.empty() || trace_.attention.empty()) {
@@ -49,7 +53,7 @@ class Depth {
                            "These tensors hold attention alone: what layers would say comes from a "
                            "model's states. Choose a model and a text.");
     }
-    if (!trace_.lens) {
+    if (!lens_) {
       return page_.message("One moment", "What the layers would say is being worked out.");
     }
     const Values values = view_values(input_.experiment.view, "depth");
@@ -70,7 +74,7 @@ class Depth {
 
  private:
   double em() const { return page_.em(); }
-  const LogitLens& lens() const { return *trace_.lens; }
+  const LogitLens& lens() const { return *lens_; }
   Index layers() const { return lens().guess.dim(0); }
   Index length() const { return lens().guess.dim(1); }
   Index exit_of(Index i) const { return exits_[static_cast<std::size_t>(i)]; }
@@ -372,6 +376,7 @@ class Depth {
   const ViewInput& input_;
   Page page_;
   const Trace& trace_;
+  const std::shared_ptr<const LogitLens> lens_;  // null: not known (yet)
   bool by_probability_ = true;
   double threshold_ = 0;
   std::string measure_;
@@ -389,7 +394,7 @@ View depth_view() {
       "depth", "Depth",
       "What each layer would say if it were the last, and where a confident model could stop.",
       true, [](const ViewInput& input) { return Depth(input).lay_out(); }};
-  view.reads_lens = true;
+  view.findings = {Findings::lens.id};
   view.data = depth_data;
   view.parameters = {
       {.key = "measure",

@@ -13,8 +13,8 @@ Extent positions_in_sight(const ViewSettings& settings, Index length) {
   return extent_in_sight(settings.row, settings.height, length);
 }
 
-ViewData::Matrix guesses(const Trace& trace, const Extent& shown, const std::vector<Index>& exits) {
-  const LogitLens& lens = *trace.lens;
+ViewData::Matrix guesses(const Trace& trace, const LogitLens& lens, const Extent& shown,
+                         const std::vector<Index>& exits) {
   const Index layers = lens.guess.dim(0), last = layers - 1;
   ViewData::Matrix matrix{"guesses",
                           Tensor({shown.count() * layers, 9}),
@@ -43,9 +43,8 @@ ViewData::Matrix guesses(const Trace& trace, const Extent& shown, const std::vec
   return matrix;
 }
 
-ViewData::Matrix exits_of(const Trace& trace, const Extent& shown,
+ViewData::Matrix exits_of(const Trace& trace, const LogitLens& lens, const Extent& shown,
                           const std::vector<Index>& exits) {
-  const LogitLens& lens = *trace.lens;
   ViewData::Matrix matrix{"exits",
                           Tensor({shown.count(), 4}),
                           {},
@@ -73,14 +72,15 @@ Confidence confidence_of(const Values& values) {
 
 ViewData depth_data(const ViewInput& input) {
   const Trace& trace = input.trace;
-  if (!trace.lens) {
+  const std::shared_ptr<const LogitLens> lens = input.findings.get(Findings::lens);
+  if (!lens) {
     throw InputError(
         "depth: what each layer would say is not known: expected a model's run on a text");
   }
   const Values values = view_values(input.experiment.view, "depth");
   const std::vector<Index> exits =
-      exit_layers(*trace.lens, confidence_of(values), values.real("threshold"));
-  const ExitSummary summary = exit_summary(*trace.lens, exits);
+      exit_layers(*lens, confidence_of(values), values.real("threshold"));
+  const ExitSummary summary = exit_summary(*lens, exits);
   const Extent shown =
       positions_in_sight(input.experiment.view, static_cast<Index>(trace.tokens.size()));
   ViewData::Matrix shares{
@@ -90,7 +90,8 @@ ViewData depth_data(const ViewInput& input) {
       {"layers that could be saved", "tokens whose guess at the exit is the last layer's"},
       {"share"},
       {"of"}};
-  return {{guesses(trace, shown, exits), exits_of(trace, shown, exits), std::move(shares)}};
+  return {{guesses(trace, *lens, shown, exits), exits_of(trace, *lens, shown, exits),
+           std::move(shares)}};
 }
 
 }  // namespace attnscope

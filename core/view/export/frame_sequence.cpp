@@ -135,9 +135,17 @@ const Experiment& FrameSequence::continued(Index tokens, const Stop& stop) {
 }
 
 Traces FrameSequence::traces_of(const Experiment& experiment, const Stop& stop) {
-  const bool all_there = !view(experiment.view.id).reads_lens || traces_.trace->lens != nullptr;
+  const std::vector<std::string> names = findings_read(experiment);
+  const bool all_there = std::ranges::all_of(names, [&](const std::string& name) {
+    const Finding& one = finding(name);
+    return !one.with_run || !one.exists(experiment) || traces_.findings.has(name);
+  });
   if (all_there && same_run(experiment, experiment_)) return traces_;
-  return run_.run_both(experiment, reads_lens(experiment), stop);
+  Traces traces = run_.observe(experiment, names, stop);
+  for (const Finding& one : findings()) {  // what is the same whatever is run
+    if (one.beside_runs) traces.findings.add(traces_.findings.only(one.id));
+  }
+  return traces;
 }
 
 }  // namespace attnscope

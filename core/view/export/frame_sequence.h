@@ -32,8 +32,8 @@ struct Frame {
 
 class FrameSequence {
  public:
-  // `traces` are of the experiment as it is. InputError where it has no such number, or one that
-  // cannot be what `frames` says.
+  // `traces` are of the experiment as it is, with all findings that its view reads. InputError
+  // where it has no such number, or one that cannot be what `frames` says.
   FrameSequence(const Experiment& experiment, const Traces& traces, const FrameOptions& frames,
                 ExperimentRun& run);
 

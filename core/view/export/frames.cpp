@@ -61,9 +61,8 @@ namespace {
 
 class Writer {
  public:
-  Writer(FrameSequence& frames, const PictureOptions& options, const Stop& stop,
-         const HeadTable* heads)
-      : frames_(frames), options_(options), stop_(stop), heads_(heads) {}
+  Writer(FrameSequence& frames, const PictureOptions& options, const Stop& stop)
+      : frames_(frames), options_(options), stop_(stop) {}
 
   // All frames become as high as the highest: a first pass that draws nothing.
   void measure(const std::function<void(int)>& before) {
@@ -105,8 +104,8 @@ class Writer {
 
  private:
   DisplayList laid_out(const Frame& frame) {
-    return lay_out_picture(*frame.traces.trace, frame.experiment, options_,
-                           frame.traces.reference.get(), stop_, heads_);
+    return lay_out_picture(*frame.traces.trace, frame.experiment, options_, frame.traces.findings,
+                           stop_);
   }
   DisplayList framed(const Frame& frame) {
     DisplayList list = laid_out(frame);
@@ -120,7 +119,6 @@ class Writer {
   FrameSequence& frames_;
   const PictureOptions& options_;
   const Stop& stop_;
-  const HeadTable* heads_;
   double height_ = 0;
 };
 
@@ -128,7 +126,7 @@ class Writer {
 
 void write_frames(const std::filesystem::path& path, FrameSequence& frames,
                   const PictureOptions& options, const std::function<void(double)>& progress,
-                  const Stop& stop, const HeadTable* heads) {
+                  const Stop& stop) {
   check_frames_name(path);
   PictureOptions of_file = options;
   const bool gif = !is_numbered(path);
@@ -139,7 +137,7 @@ void write_frames(const std::filesystem::path& path, FrameSequence& frames,
     if (progress) progress(static_cast<double>(frame) / (2 * frames.count()));
   };
   const auto second = [&](int frame) { done(frames.count() + frame); };
-  Writer writer(frames, of_file, stop, heads);
+  Writer writer(frames, of_file, stop);
   writer.measure(done);
   if (gif) {
     write_file(path, writer.gif(second));

@@ -20,9 +20,9 @@ void check_frames_name(const std::filesystem::path& path);
 
 // A GIF, or numbered pictures (then of any format of write_picture). All frames have one size.
 // `progress` is told the share that is done, on the calling thread. Throws Stopped, and InputError
-// before anything is written. `heads`: see ViewInput.
+// before anything is written.
 void write_frames(const std::filesystem::path& path, FrameSequence& frames,
                   const PictureOptions& options, const std::function<void(double)>& progress,
-                  const Stop& stop, const HeadTable* heads = nullptr);
+                  const Stop& stop);
 
 }  // namespace attnscope

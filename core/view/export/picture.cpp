@@ -24,8 +24,8 @@ void check(const std::string& name, double value, double least, double most) {
 }  // namespace
 
 DisplayList lay_out_picture(const Trace& trace, const Experiment& experiment,
-                            const PictureOptions& options, const Trace* reference, const Stop& stop,
-                            const HeadTable* heads) {
+                            const PictureOptions& options, const Findings& findings,
+                            const Stop& stop) {
   constexpr double kLeastSize = 50, kMostSize = 16384, kLeastFont = 4, kMostFont = 200;
   constexpr double kLeastScale = 0.1, kMostScale = 20;
   check("width", options.width, kLeastSize, kMostSize);
@@ -46,9 +46,8 @@ DisplayList lay_out_picture(const Trace& trace, const Experiment& experiment,
                                     .framed = true,
                                     .tight = tight,
                                     .scale = options.scale,
-                                    .reference = reference,
-                                    .stop = stop,
-                                    .heads = heads});
+                                    .findings = findings,
+                                    .stop = stop});
   if (!layout.refusal.empty()) throw InputError(experiment.view.id + ": " + layout.refusal);
   if (options.transparent) layout.list.background.a = 0;
   return std::move(layout.list);
@@ -72,17 +71,15 @@ void check_export_name(const std::filesystem::path& path) {
 }
 
 void write_view(const std::filesystem::path& path, const Trace& trace, const Experiment& experiment,
-                const PictureOptions& options, const Trace* reference, const Stop& stop,
-                const HeadTable* heads) {
+                const PictureOptions& options, const Findings& findings, const Stop& stop) {
   check_export_name(path);
   if (is_data_name(path)) {
-    write_view_data(path, trace, experiment, reference);
+    write_view_data(path, trace, experiment, findings);
     return;
   }
   PictureOptions of_file = options;
   if (path.extension() != ".png") of_file.scale = kVectorPixels;
-  write_picture(path, lay_out_picture(trace, experiment, of_file, reference, stop, heads),
-                of_file.scale,
+  write_picture(path, lay_out_picture(trace, experiment, of_file, findings, stop), of_file.scale,
                 {{"Title", picture_title(trace) + " · " + view(experiment.view.id).label},
                  {"Software", "attnscope"},
                  {"Experiment", to_json(experiment).dump()}});

@@ -30,18 +30,18 @@ struct PictureOptions {
 };
 
 // The view that the experiment asks for, with title and caption, for options.scale pixels per unit.
-// `reference`: the run that reference_of(experiment) asks for, where it asks for one. InputError
-// where there is nothing to show (no such layer or head, no tokens, no space) or a size makes no
-// sense. Stopped: maps of long texts take a while.
+// `findings`: those that findings_read(experiment) names. InputError where there is nothing to show
+// (no such layer or head, no tokens, no space) or a size makes no sense. Stopped: maps of long
+// texts take a while.
 DisplayList lay_out_picture(const Trace& trace, const Experiment& experiment,
-                            const PictureOptions& options, const Trace* reference = nullptr,
-                            const Stop& stop = {}, const HeadTable* heads = nullptr);
+                            const PictureOptions& options, const Findings& findings = {},
+                            const Stop& stop = {});
 
 // Into a file by its ending: a picture (.png, .svg, .pdf; see write_picture) that carries the
 // experiment, so that opening it restores all; or the view's numbers (see view_data.h).
 void write_view(const std::filesystem::path& path, const Trace& trace, const Experiment& experiment,
-                const PictureOptions& options, const Trace* reference = nullptr,
-                const Stop& stop = {}, const HeadTable* heads = nullptr);
+                const PictureOptions& options, const Findings& findings = {},
+                const Stop& stop = {});
 
 // InputError where write_view would not know the ending: before work begins.
 void check_export_name(const std::filesystem::path& path);

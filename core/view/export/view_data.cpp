@@ -150,13 +150,13 @@ ViewData::Matrix head_weights(const ViewInput& input, const AttentionTap& tap, I
   return matrix;
 }
 
-ViewData view_data(const Trace& trace, const Experiment& experiment, const Trace* reference) {
+ViewData view_data(const Trace& trace, const Experiment& experiment, const Findings& findings) {
   const View& shown = view(experiment.view.id);
   const ViewInput input{.trace = trace,
                         .experiment = experiment,
                         .theme = Theme::light(),
                         .measure = file_text_measure(),
-                        .reference = reference};
+                        .findings = findings};
   if (!shown.data) throw InputError(shown.id + ": this view has no numbers to export");
   ViewData data = shown.data(input);
   const AttentionTap* tap = shown.zooms ? find_tap(input).tap : nullptr;
@@ -206,8 +206,8 @@ bool is_data_name(const std::filesystem::path& path) {
 }
 
 void write_view_data(const std::filesystem::path& path, const Trace& trace,
-                     const Experiment& experiment, const Trace* reference) {
-  const ViewData data = view_data(trace, experiment, reference);
+                     const Experiment& experiment, const Findings& findings) {
+  const ViewData data = view_data(trace, experiment, findings);
   const std::string ending = path.extension().string();
   if (ending == ".csv") {
     write_file(path, to_csv(data));

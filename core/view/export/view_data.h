@@ -14,8 +14,7 @@ ViewData::Matrix head_weights(const ViewInput& input, const AttentionTap& tap, I
 
 // What the experiment's view shows; of a view that zooms the part in sight. InputError where there
 // is nothing.
-ViewData view_data(const Trace& trace, const Experiment& experiment,
-                   const Trace* reference = nullptr);
+ViewData view_data(const Trace& trace, const Experiment& experiment, const Findings& findings = {});
 
 // Comma-separated: a line of column names, then one for each row, which begins with its label.
 // Axes before the last two come first, a column each; several matrices are parted by empty lines,
@@ -32,6 +31,6 @@ bool is_data_name(const std::filesystem::path& path);
 // its metadata their labels and the experiment ("NAME.rows", "NAME.columns": JSON lists;
 // "experiment").
 void write_view_data(const std::filesystem::path& path, const Trace& trace,
-                     const Experiment& experiment, const Trace* reference = nullptr);
+                     const Experiment& experiment, const Findings& findings = {});
 
 }  // namespace attnscope

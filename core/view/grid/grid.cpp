@@ -303,6 +303,7 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
 
 View grid_view() {
   View view{"grid", "Grid", "All layers and heads at once; a click opens one.", false, lay_out};
+  view.findings = {Findings::heads.id, Findings::maps.id};
   view.parameters = parameters();
   view.data = data;
   view.restrict_controls = restrict_controls;

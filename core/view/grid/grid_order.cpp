@@ -75,7 +75,8 @@ GridOrder ordered(const ViewInput& input, std::vector<Thumbnail>& list) {
   if (found == head_measures().end()) return order;
   order.measure = &*found;
   const std::string& file = input.experiment.view.statistics_file;
-  const bool of_file = !file.empty() && input.heads != nullptr;
+  const std::shared_ptr<const HeadTable> over_texts = input.findings.get(Findings::heads);
+  const bool of_file = !file.empty() && over_texts != nullptr;
   const bool whole =
       std::all_of(list.begin(), list.end(), [](const Thumbnail& t) { return is_whole(*t.tap); });
   if (!of_file && !whole) {
@@ -83,7 +84,7 @@ GridOrder ordered(const ViewInput& input, std::vector<Thumbnail>& list) {
         "The maps of a text this long are not kept, and so its heads are not measured; "
         "measure them over a file of texts, or sort by layer.");
   }
-  const HeadTable table = of_file ? *input.heads : table_of_run(input);
+  const HeadTable table = of_file ? *over_texts : table_of_run(input);
   for (Thumbnail& thumbnail : list) {
     const HeadStatistics* statistics = table.find(thumbnail.layer, thumbnail.head);
     thumbnail.measure = statistics != nullptr ? statistics->*found->value

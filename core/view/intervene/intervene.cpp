@@ -533,7 +533,7 @@ View intervene_view() {
        .choices = {"this head", "this layer", "all"}}};
   view.example = show_example;
   view.data = intervene_data;
-  view.shows_reference = true;
+  view.findings = {Findings::reference.id, Findings::maps.id};
   return view;
 }
 

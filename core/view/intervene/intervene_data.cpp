@@ -74,13 +74,19 @@ Found not_yet() {
   return {.headline = "One moment", .advice = "The run to compare with is being computed."};
 }
 
+// Lives as long as the input.
+const Trace& run_before(const ViewInput& input) {
+  const std::shared_ptr<const Trace> reference = reference_trace(input.findings);
+  return reference != nullptr ? *reference : input.trace;
+}
+
 }  // namespace
 
 TwoRuns::TwoRuns(const ViewInput& input)
-    : before(input.reference != nullptr ? *input.reference : input.trace),
+    : before(run_before(input)),
       after(input.trace),
       compared(!input.experiment.others.empty()),
-      pending(compared && input.reference == nullptr),
+      pending(compared && reference_trace(input.findings) == nullptr),
       first_view(compared ? input.experiment.others.front().view : input.experiment.view),
       first(compared ? "B" : "before"),
       second(compared ? "A" : "after"),

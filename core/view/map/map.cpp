@@ -292,11 +292,9 @@ View map_view() {
             "One layer and head, or several together: how much each query attends to each key.",
             true,
             lay_out,
-            map_parameters(),
-            {},
-            {},
-            false,
-            data};
+            map_parameters()};
+  view.findings = {Findings::maps.id};
+  view.data = data;
   view.restrict_controls = restrict_controls;
   return view;
 }

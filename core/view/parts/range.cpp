@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/attention/map_pyramid.h"
 #include "core/figure/colour_map.h"
 #include "core/figure/heat_map.h"
 
@@ -47,7 +48,7 @@ ShownCells set_cells(HeatMap& cells, const ViewInput& input, const AttentionTap&
     return shown;
   }
   const MapPlace place = visible_place(cells, input, tap, head);
-  MapPyramid* const maps = input.cache != nullptr ? input.cache->maps() : nullptr;
+  const std::shared_ptr<MapPyramid> maps = input.findings.get(Findings::maps);
   const MapCells part = maps != nullptr ? maps->look(place) : exact_cells(place, input.stop);
   shown = {part.cells, part.row, part.column, part.step, part.exact};
   cells.values = part.cells;

@@ -427,6 +427,7 @@ View vectors_view() {
         .help = "Query and key as they are before a rotating encoding turns them.",
         .kind = Parameter::Kind::Flag,
         .initial = false}}};
+  view.findings = {Findings::maps.id};
   view.data = data;
   view.restrict_controls = restrict_controls;
   return view;

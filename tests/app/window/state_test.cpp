@@ -112,7 +112,7 @@ TEST(State, OnlyTheTextThatWasRunCanBeTooLong) {
 TEST(State, ShiftShowsTheOtherRun) {
   State state;
   state.trace = std::make_shared<const Trace>();
-  state.reference = std::make_shared<const Trace>();
+  state.findings = reference_findings(std::make_shared<const Trace>());
   state.shown.text = "a";
   state.shown.others.emplace_back().text = "b";
   state.experiment = state.shown;
@@ -122,7 +122,7 @@ TEST(State, ShiftShowsTheOtherRun) {
   EXPECT_EQ(state.pictured_trace(), state.trace);
   EXPECT_EQ(state.pictured_experiment().text, "a");
   state.view.shift = true;
-  EXPECT_EQ(state.pictured_trace(), state.reference);
+  EXPECT_EQ(state.pictured_trace(), state.reference());
   const Experiment pictured = state.pictured_experiment();
   EXPECT_EQ(pictured.text, "b");
   EXPECT_EQ(pictured.view.id, "lines");

@@ -200,7 +200,9 @@ TEST_F(Run, SaysThatWeightsAreUntrained) {
 
 TEST_F(Run, SaysThatPredictionsSeeTheirTargets) {
   Experiment e = experiment("abcd");
-  const auto said = [&] { return notes_have(*run(e), "the positions that predict a token see it"); };
+  const auto said = [&] {
+    return notes_have(*run(e), "the positions that predict a token see it");
+  };
   EXPECT_FALSE(said());
   e.causal = false;
   EXPECT_TRUE(said());
@@ -221,6 +223,33 @@ TEST_F(Run, RefusesWhatCannotRun) {
   Stop stop;
   stop.request();
   EXPECT_THROW(run_.run(experiment("ab"), stop), Stopped);
+}
+
+// Whoever runs it: the window's worker, the measuring of heads and an export are runs of their own.
+TEST_F(Run, HasAModelInMemoryOnce) {
+  const auto models = std::make_shared<ModelStore>();
+  ExperimentRun one(cpu_only(), models), other(cpu_only(), models);
+  const auto first = one.run(experiment("abc"), {}), second = other.run(experiment("ab"), {});
+  EXPECT_EQ(first->config, second->config);  // lies within the checkpoint
+  EXPECT_EQ(models->reads(), 1);
+  const std::shared_ptr<const Checkpoint> held = models->checkpoint(folder_.path().string());
+  EXPECT_EQ(&held->model.config, first->config.get());
+}
+
+TEST_F(Run, RunsAModelThatIsInTrainingAsItIsByNow) {
+  const auto models = std::make_shared<ModelStore>();
+  ExperimentRun runs(cpu_only(), models);
+  Experiment e = experiment("abc");
+  e.model = "in training";
+  EXPECT_THROW(runs.run(e, {}), InputError);
+  Checkpoint snapshot = load_checkpoint(folder_.path().string());
+  models->give(e.model, std::make_shared<const Checkpoint>(snapshot));
+  const Traces before = runs.observe(e, {}, {});
+  EXPECT_TRUE(testing::close(before.trace->logits, run(experiment("abc"))->logits, 0));
+  EXPECT_EQ(runs.observe(e, {}, {}).trace, before.trace);
+  snapshot.model = make_model(snapshot.model.config, 5);
+  models->give(e.model, std::make_shared<const Checkpoint>(snapshot));
+  EXPECT_TRUE(testing::differs(runs.observe(e, {}, {}).trace->logits, before.trace->logits, 1e-6));
 }
 
 TEST_F(Run, SeesThatACheckpointChanged) {

@@ -65,6 +65,8 @@ class RunnerTest : public ::testing::Test {
                  }};
 };
 
+const std::vector<std::string> kBeside = {Findings::reference.id};
+
 TEST_F(RunnerTest, CarriesOutARequest) {
   Runner::Outcome outcome;
   EXPECT_FALSE(runner_.poll(outcome));
@@ -80,29 +82,53 @@ TEST_F(RunnerTest, RunsBothOfAComparison) {
   ExperimentRun run{cpu_only()};
   Experiment both = quick("abc");
   both.others.push_back(quick("abcd"));
-  const Traces first = run.run_both(both, false, Stop());
+  const Traces first = run.observe(both, kBeside, Stop());
   EXPECT_EQ(first.trace->tokens.size(), 3u);
-  ASSERT_NE(first.reference, nullptr);
-  EXPECT_EQ(first.reference->tokens.size(), 4u);
+  ASSERT_NE(first.reference(), nullptr);
+  EXPECT_EQ(first.reference()->tokens.size(), 4u);
 
   both.text = "ab";  // the other one is not run again
-  const Traces second = run.run_both(both, false, Stop());
+  const Traces second = run.observe(both, kBeside, Stop());
   EXPECT_EQ(second.trace->tokens.size(), 2u);
-  EXPECT_EQ(second.reference, first.reference);
-  EXPECT_EQ(run.run_both(quick("abc"), false, Stop()).reference, nullptr);
+  EXPECT_EQ(second.reference(), first.reference());
+  EXPECT_EQ(run.observe(quick("abc"), kBeside, Stop()).reference(), nullptr);
 }
 
 TEST_F(RunnerTest, WorksOutWhatAViewReads) {
   ExperimentRun run{cpu_only()};
   Experiment experiment = quick("abc");
-  const Traces plain = run.run_both(experiment, false, Stop());
-  EXPECT_EQ(plain.trace->lens, nullptr);
-  const Traces deep = run.run_both(experiment, true, Stop());
-  ASSERT_NE(deep.trace->lens, nullptr);
-  EXPECT_EQ(deep.trace->lens->guess.dim(1), 3);
-  // The pass itself was not repeated, and what was worked out is kept.
-  EXPECT_EQ(deep.trace->logits.data(), plain.trace->logits.data());
-  EXPECT_EQ(run.run_both(experiment, true, Stop()).trace, deep.trace);
+  const Traces plain = run.observe(experiment, {}, Stop());
+  EXPECT_EQ(plain.findings.get(Findings::lens), nullptr);
+  const Traces deep = run.observe(experiment, {"lens"}, Stop());
+  const auto lens = deep.findings.get(Findings::lens);
+  ASSERT_NE(lens, nullptr);
+  EXPECT_EQ(lens->guess.dim(1), 3);
+  // The pass itself was not repeated, and what was worked out is kept, also for views that do not
+  // read it.
+  EXPECT_EQ(deep.trace, plain.trace);
+  for (const auto& names : {std::vector<std::string>{"lens"}, std::vector<std::string>{}}) {
+    EXPECT_EQ(run.observe(experiment, names, Stop()).findings.get(Findings::lens), lens);
+  }
+  experiment.text = "abcd";
+  EXPECT_EQ(run.observe(experiment, {}, Stop()).findings, Findings());
+}
+
+// What stands beside a run may be looked at alone: with what the view reads.
+TEST_F(RunnerTest, WorksOutTheSameOfARunThatIsComparedWith) {
+  ExperimentRun run{cpu_only()};
+  Experiment both = quick("abc");
+  both.others.push_back(quick("abcd"));
+  const Traces traces = run.observe(both, {"lens", "reference"}, Stop());
+  const auto beside = traces.findings.get(Findings::reference);
+  ASSERT_NE(beside, nullptr);
+  ASSERT_TRUE(beside->findings.has("lens"));
+  EXPECT_EQ(beside->findings.get(Findings::lens)->guess.dim(1), 4);
+  EXPECT_FALSE(beside->findings.has("reference"));
+  // Another one to compare with takes its place, and then none.
+  both.others.front().text = "ab";
+  EXPECT_EQ(run.observe(both, kBeside, Stop()).reference()->tokens.size(), 2u);
+  both.others.clear();
+  EXPECT_EQ(run.observe(both, kBeside, Stop()).reference(), nullptr);
 }
 
 TEST_F(RunnerTest, RunsWithAndWithoutInterventions) {
@@ -110,10 +136,10 @@ TEST_F(RunnerTest, RunsWithAndWithoutInterventions) {
   Experiment experiment = quick("abc");
   experiment.interventions = {intervention_from_text("replace position=1 text=x"),
                               intervention_from_text("off layer=0")};
-  const Traces traces = run.run_both(experiment, false, Stop());
-  ASSERT_NE(traces.reference, nullptr);
+  const Traces traces = run.observe(experiment, kBeside, Stop());
+  ASSERT_NE(traces.reference(), nullptr);
   EXPECT_EQ(traces.trace->tokens[1].label, "x");
-  EXPECT_EQ(traces.reference->tokens[1].label, "b");
+  EXPECT_EQ(traces.reference()->tokens[1].label, "b");
   EXPECT_EQ(traces.trace->tokens[1].begin, 1u);
   experiment.interventions = {intervention_from_text("replace position=1 text=xy")};
   EXPECT_THROW(run.run(experiment, Stop()), InputError);  // two tokens

@@ -98,13 +98,13 @@ TEST(BundledLessons, ClaimsHoldOnTheBundledModels) {
   for (const Lesson& lesson : bundled_lessons()) {
     for (const LessonStep& step : lesson.steps) {
       SCOPED_TRACE(lesson.id + ": " + step.title);
-      const Traces traces = run.run_both(step.experiment, reads_lens(step.experiment), Stop());
+      const Traces traces = run.observe(step.experiment, findings_read(step.experiment), Stop());
       for (const Claim& claim : step.claims) {
         const ClaimCheck checked = check(claim, traces);
         EXPECT_TRUE(checked.holds) << claim.text << ' ' << measured_text(claim, checked);
       }
-      EXPECT_NO_THROW(lay_out_picture(*traces.trace, step.experiment, PictureOptions(),
-                                      traces.reference.get()));
+      EXPECT_NO_THROW(
+          lay_out_picture(*traces.trace, step.experiment, PictureOptions(), traces.findings));
     }
   }
 }

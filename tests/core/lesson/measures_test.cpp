@@ -166,8 +166,8 @@ TEST(Measures, FollowOnlyTheSameTokens) {
   const std::pair<Traces, const char*> wrong[] = {
       {{one, trace_of({5, 6, 8}, kWeights)}, "another token"},
       {{trace_of({5, 5, 7}, kWeights), one}, "a token that comes twice"},
-      {{with_keys(*one, 5), with_keys(*turned.reference, 5)}, "keys that are no tokens"},
-      {{with_keys(*one, 2), with_keys(*turned.reference, 2)}, "fewer keys than tokens"},
+      {{with_keys(*one, 5), with_keys(*turned.reference(), 5)}, "keys that are no tokens"},
+      {{with_keys(*one, 2), with_keys(*turned.reference(), 2)}, "fewer keys than tokens"},
   };
   for (const char* measure : {"difference_by_token", "difference_where_allowed"}) {
     EXPECT_EQ(refusal(measure, turned), "");
@@ -217,8 +217,9 @@ TEST(Measures, OfGuessesThatStay) {
   lens->guess = IntTensor({2, 3});
   const std::vector<std::int32_t> guesses = {4, 5, 6, 4, 5, 7};
   std::ranges::copy(guesses, lens->guess.begin());
-  trace->lens = lens;
-  EXPECT_NEAR(measured("settled", {trace, nullptr}), 2.0 / 3, 1e-12);
+  Traces traces(trace);
+  traces.findings.set(Findings::lens, std::shared_ptr<const LogitLens>(lens));
+  EXPECT_NEAR(measured("settled", traces), 2.0 / 3, 1e-12);
 }
 
 // A run of a small model, for what comes from queries, keys and encodings.

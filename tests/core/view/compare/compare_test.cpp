@@ -170,7 +170,7 @@ TEST(Compare, NumbersAreRefusedWithoutASecond) {
   experiment.view.id = "compare";
   EXPECT_THROW(view_data(a, experiment), InputError);
   experiment.others.emplace_back();
-  const ViewData data = view_data(a, experiment, &b);
+  const ViewData data = view_data(a, experiment, testing::found_in(a, &b));
   ASSERT_EQ(data.matrices.size(), 3u);
   EXPECT_EQ(data.matrices[2].name, "A - B");
   EXPECT_EQ(data.matrices[2].values(3, 0),

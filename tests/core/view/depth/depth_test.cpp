@@ -47,7 +47,8 @@ TEST(Depth, ColoursTokensByTheirExit) {
     colours.resize(10);  // the tokens come first
     return colours;
   };
-  const std::vector<Index> exits = exit_layers(*trace.lens, Confidence::Margin, 0.3);
+  const std::vector<Index> exits =
+      exit_layers(testing::synthetic_lens(trace), Confidence::Margin, 0.3);
   const std::vector<Colour> colours = grounds(look_at(trace, "depth", with_threshold(0.3)).list);
   for (std::size_t i = 0; i < 10; ++i) {
     for (std::size_t j = 0; j < 10; ++j) {
@@ -130,9 +131,10 @@ TEST(Depth, HitsAreLayersAndPositions) {
 }
 
 TEST(Depth, AsksForPatienceUntilTheLayersHaveSpoken) {
-  Trace trace = synthetic_trace(2, 2, 5);
-  trace.lens.reset();
-  EXPECT_NE(look_at(trace, "depth").refusal.find("One moment"), std::string::npos);
+  const Trace trace = synthetic_trace(2, 2, 5);
+  Look look;
+  look.knows_lens = false;
+  EXPECT_NE(look_at(trace, "depth", look).refusal.find("One moment"), std::string::npos);
 }
 
 }  // namespace

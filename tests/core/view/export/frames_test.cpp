@@ -161,7 +161,7 @@ class RunFrames : public ::testing::Test {
     experiment_.text = "the cat";
   }
   FrameSequence frames(const FrameOptions& options) {
-    return {experiment_, run_.run_both(experiment_, reads_lens(experiment_), Stop()), options,
+    return {experiment_, run_.observe(experiment_, findings_read(experiment_), Stop()), options,
             run_};
   }
   testing::TemporaryFolder folder_;

@@ -44,7 +44,7 @@ Trace trace_for(const View& view) {
                         .height = 700,
                         .theme = Theme::light(),
                         .measure = file_text_measure(),
-                        .reference = &by_hand};
+                        .findings = testing::found_in(by_hand, &by_hand)};
   return view.lay_out(input).refusal.empty() ? by_hand : testing::run_model({.length = 9});
 }
 
@@ -59,7 +59,8 @@ TEST(Picture, EveryViewInEveryFormatAndTheme) {
         return folder.path() / (view.id + extension);
       };
       for (const char* extension : {".png", ".svg", ".pdf"}) {
-        write_view(path(extension), trace, example(view), options, &trace);
+        write_view(path(extension), trace, example(view), options,
+                   testing::found_in(trace, &trace));
       }
       const Image image = testing::decode_png(read_file(path(".png")));
       EXPECT_EQ(image.width, 1440);
@@ -88,11 +89,14 @@ TEST(Picture, GivenSizesAreKept) {
   options.height = 555;
   for (const View& view : views()) {
     const Trace trace = trace_for(view);
-    const DisplayList list = lay_out_picture(trace, example(view), options, &trace);
+    const DisplayList list =
+        lay_out_picture(trace, example(view), options, testing::found_in(trace, &trace));
     EXPECT_EQ(list.width, 333);
     EXPECT_EQ(list.height, 555);
     options.height = 0;
-    EXPECT_LE(lay_out_picture(trace, example(view), options, &trace).height, 66 * 13);
+    EXPECT_LE(
+        lay_out_picture(trace, example(view), options, testing::found_in(trace, &trace)).height,
+        66 * 13);
     options.height = 555;
   }
 }

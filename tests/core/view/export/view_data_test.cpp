@@ -172,11 +172,12 @@ TEST(ViewData, DepthSaysWhatEachLayerGuesses) {
   const Trace trace = testing::synthetic_trace(4, 2, 9);
   Experiment experiment;
   experiment.view.id = "depth";
-  const ViewData data = view_data(trace, experiment);
+  const Findings found = testing::found_in(trace);
+  const ViewData data = view_data(trace, experiment, found);
   ASSERT_EQ(data.matrices.size(), 3u);
   const ViewData::Matrix& guesses = data.matrices[0];
   ASSERT_EQ(guesses.values.shape(), (Shape{9 * 4, 9}));
-  const LogitLens& lens = *trace.lens;
+  const LogitLens& lens = *found.get(Findings::lens);
   for (Index i = 0; i < 9; ++i) {
     for (Index layer = 0; layer < 4; ++layer) {
       const Index row = 4 * i + layer;
@@ -196,7 +197,7 @@ TEST(ViewData, DepthSaysWhatEachLayerGuesses) {
   EXPECT_NE(to_csv(data).find("guess,position,layer,token id,probability"), std::string::npos);
   experiment.view.row = 2;  // the part in sight
   experiment.view.height = 3;
-  EXPECT_EQ(view_data(trace, experiment).matrices[1].rows,
+  EXPECT_EQ(view_data(trace, experiment, found).matrices[1].rows,
             (std::vector<std::string>{"␣keeper", "␣turned", "␣the"}));
 }
 
@@ -236,7 +237,8 @@ TEST(ViewData, InterveneHasBothRuns) {
   experiment.view.id = "intervene";
   experiment.view.layer = 1;
   experiment.interventions = {intervention_from_text("off layer=0")};
-  const ViewData data = view_data(after, experiment, &before);
+  const Findings found = testing::found_in(after, &before);
+  const ViewData data = view_data(after, experiment, found);
   ASSERT_EQ(data.matrices.size(), 4u);
   EXPECT_EQ(data.matrices[0].name, "attention before");
   EXPECT_EQ(data.matrices[1].name, "attention after");
@@ -250,8 +252,8 @@ TEST(ViewData, InterveneHasBothRuns) {
   EXPECT_EQ(next.values(0, 1), static_cast<float>(plain[12]));
   EXPECT_EQ(data.matrices[3].rows[1], "perplexity");
   const auto folder = std::filesystem::path(::testing::TempDir());
-  EXPECT_THROW(write_view(folder / "runs.npy", after, experiment, {}, &before), InputError);
-  write_view(folder / "runs.safetensors", after, experiment, {}, &before);
+  EXPECT_THROW(write_view(folder / "runs.npy", after, experiment, {}, found), InputError);
+  write_view(folder / "runs.safetensors", after, experiment, {}, found);
   const SafetensorsFile file = read_safetensors(folder / "runs.safetensors");
   EXPECT_EQ(file.tensors.size(), 4u);
   EXPECT_EQ(Json::parse(file.metadata.at("next token.columns")), Json(next.columns));

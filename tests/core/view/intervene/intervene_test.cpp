@@ -62,7 +62,7 @@ class Intervene : public ::testing::Test {
     of.input.height = look_.height;
     of.input.framed = look_.framed;
     of.input.pointer = look_.pointer;
-    of.input.reference = look_.reference;
+    of.input.findings = testing::found_in(trace_, look_.reference);
   }
 
   ViewLayout compared(const ViewSettings& of_b = {}) const {

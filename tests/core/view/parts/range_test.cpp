@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "core/attention/backend.h"
+#include "core/attention/map_pyramid.h"
 #include "core/figure/heat_map.h"
 #include "tests/support/compare.h"
 #include "tests/support/picture.h"
@@ -38,14 +39,14 @@ class DerivedMaps : public ::testing::Test {
     trace_.attention[0] = derived_;
   }
 
-  ViewInput input(ViewCache* cache) const {
+  ViewInput input(const Findings& findings = {}) const {
     return {.trace = trace_,
             .experiment = experiment_,
             .width = 300,
             .height = 300,
             .theme = Theme::light(),
             .measure = file_text_measure(),
-            .cache = cache};
+            .findings = findings};
   }
   static HeatMap map(double row, double column, double extent, double pixels) {
     HeatMap cells;
@@ -70,8 +71,8 @@ TEST_F(DerivedMaps, LookLikeKeptOnes) {
        {Place{0, 0, 800, 100}, Place{8, 80, 640, 80}, Place{100, 40, 200, 200},
         Place{850.5, 860.25, 30, 120}, Place{-40, -40, 1000, 1000}}) {
     HeatMap a = map(row, column, extent, pixels), b = a;
-    set_cells(a, input(nullptr), kept_, 0);
-    const ShownCells shown = set_cells(b, input(nullptr), derived_, 0);
+    set_cells(a, input(), kept_, 0);
+    const ShownCells shown = set_cells(b, input(), derived_, 0);
     EXPECT_EQ(shown.exact, 1);
     const int size = static_cast<int>(pixels);
     const Tensor expected = heat_map_pixels(a, size, size), got = heat_map_pixels(b, size, size);
@@ -84,14 +85,14 @@ TEST_F(DerivedMaps, LookLikeKeptOnes) {
   }
 }
 
-TEST_F(DerivedMaps, ComeInWhereThereIsACache) {
-  ViewCache cache;
-  cache.compute_maps({});
+TEST_F(DerivedMaps, ComeInWhereTheyAreLive) {
+  const Findings live = live_findings({});
+  const std::shared_ptr<MapPyramid> maps = live.get(Findings::maps);
   ViewLayout layout;
   const auto lay_out = [&] {
-    cache.maps()->begin();
-    layout = view("map").lay_out(input(&cache));
-    cache.maps()->end();
+    maps->begin();
+    layout = view("map").lay_out(input(live));
+    maps->end();
   };
   lay_out();
   EXPECT_NE(layout.pending.find("0 % exact"), std::string::npos) << layout.pending;

@@ -1,0 +1,99 @@
+#include "app/window/jobs/finding_job.h"
+
+#include <GLFW/glfw3.h>
+
+#include <cmath>
+
+#include "core/experiment/runner.h"
+
+namespace attnscope::window {
+
+FindingJob::~FindingJob() {
+  cancel();
+}
+
+void FindingJob::cancel() {
+  stop_.request();
+  if (worker_.joinable()) worker_.join();
+  shared_.reset();
+}
+
+void FindingJob::start(const Experiment& experiment) {
+  cancel();
+  stop_ = Stop();
+  shared_ = std::make_shared<Shared>();
+  asked_ = experiment;
+  worker_ = std::thread([&finding = finding_, shared = shared_, stop = stop_, experiment] {
+    try {
+      ExperimentRun run(cpu_only());  // the graphics context belongs to the runs
+      Experiment one = experiment;
+      one.backend = BackendChoice::Auto;
+      const auto progress = [&](std::size_t done, std::size_t all) {
+        shared->share = all > 0 ? static_cast<double>(done) / static_cast<double>(all) : 1;
+        glfwPostEmptyEvent();
+      };
+      Findings found;
+      finding.beside_runs(one, run, progress, stop, found);
+      const std::scoped_lock lock(shared->mutex);
+      shared->found = std::move(found);
+    } catch (const Stopped&) {
+    } catch (const std::exception& e) {
+      const std::scoped_lock lock(shared->mutex);
+      shared->problem = e.what();
+    }
+    shared->done = true;
+    glfwPostEmptyEvent();
+  });
+}
+
+bool FindingJob::update(State& state) {
+  const Experiment& now = state.experiment;
+  FindingState& progress = state.finding[finding_.id];
+  const FindingState before = progress;
+  const Findings found_before = state.beside.only(finding_.id);
+  if (!finding_.exists(now)) {
+    if (asked_) cancel();
+    asked_.reset();
+    state.beside.remove(finding_.id);
+    progress = {};
+  } else if (view(now.view.id).reads(finding_.id) && (!asked_ || !finding_.holds(*asked_, now))) {
+    state.beside.remove(finding_.id);
+    start(now);
+  }
+  if (shared_) {
+    progress.running = !shared_->done;
+    progress.share = shared_->share;
+    if (shared_->done) {
+      const std::scoped_lock lock(shared_->mutex);
+      state.beside.add(shared_->found);
+      progress.problem = shared_->problem;
+    }
+  }
+  constexpr double kVisible = 0.01;  // of the progress bar
+  return !(state.beside.only(finding_.id) == found_before) || progress.running != before.running ||
+         progress.problem != before.problem || std::abs(progress.share - before.share) >= kVisible;
+}
+
+FindingJobs::FindingJobs() {
+  for (const Finding& one : findings()) {
+    if (one.beside_runs) jobs_.push_back(std::make_unique<FindingJob>(one));
+  }
+}
+
+bool FindingJobs::update(State& state) {
+  bool changed = false;
+  for (const auto& job : jobs_) changed |= job->update(state);
+  return changed;
+}
+
+void FindingJobs::cancel() {
+  for (const auto& job : jobs_) job->cancel();
+}
+
+void FindingJobs::cancel(std::string_view id) {
+  for (const auto& job : jobs_) {
+    if (job->id() == id) job->cancel();
+  }
+}
+
+}  // namespace attnscope::window

@@ -1,0 +1,70 @@
+#include "core/checkpoint/model_store.h"
+
+namespace attnscope {
+
+namespace {
+
+// Of a checkpoint; the index stands for shards.
+std::vector<std::string> checkpoint_files() {
+  std::vector<std::string> files = tokenizer_file_names();
+  files.insert(files.end(), {"model.safetensors", "model.safetensors.index.json", "config.json"});
+  return files;
+}
+
+// One name for all ways to say where something lies.
+std::string canonical_name(const std::filesystem::path& path) {
+  std::error_code failed;
+  const std::filesystem::path found = std::filesystem::weakly_canonical(path, failed);
+  return failed ? path.string() : found.string();
+}
+
+}  // namespace
+
+ModelStore::Edition ModelStore::edition_of(const std::filesystem::path& folder,
+                                           const std::vector<std::string>& files) {
+  Edition edition;
+  for (const std::string& file : files) {
+    std::error_code missing;
+    const auto time = std::filesystem::last_write_time(folder / file, missing);
+    const std::uintmax_t bytes = std::filesystem::file_size(folder / file, missing);
+    edition.emplace_back(time, bytes);
+  }
+  return edition;
+}
+
+std::shared_ptr<const Checkpoint> ModelStore::checkpoint(const std::string& name_or_folder) {
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto given = given_.find(name_or_folder);
+    if (given != given_.end()) return given->second;
+  }
+  const std::filesystem::path folder = model_folder(name_or_folder);
+  return checkpoints_.get(canonical_name(folder), edition_of(folder, checkpoint_files()),
+                          [&] { return load_checkpoint(name_or_folder); });
+}
+
+std::shared_ptr<const Store> ModelStore::contexts(const std::string& file) {
+  return contexts_.get(canonical_name(file), edition_of("", {file}),
+                       [&] { return load_store(file); });
+}
+
+void ModelStore::give(const std::string& name, std::shared_ptr<const Checkpoint> checkpoint) {
+  const std::scoped_lock lock(mutex_);
+  std::swap(given_[name], checkpoint);  // what was there goes when the lock is open again
+}
+
+void ModelStore::take_back(const std::string& name) {
+  std::shared_ptr<const Checkpoint> gone;
+  const std::scoped_lock lock(mutex_);
+  const auto given = given_.find(name);
+  if (given == given_.end()) return;
+  gone = std::move(given->second);
+  given_.erase(given);
+}
+
+const std::shared_ptr<ModelStore>& model_store() {
+  static const auto store = std::make_shared<ModelStore>();
+  return store;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,78 @@
+#include "core/experiment/finding.h"
+
+#include <algorithm>
+
+#include "core/base/find_by_id.h"
+
+namespace attnscope {
+
+void Findings::add(const Findings& others) {
+  for (const auto& [id, known] : others.known_) known_.insert_or_assign(id, known);
+}
+
+Findings Findings::with(const Findings& others) const {
+  Findings all = *this;
+  all.add(others);
+  return all;
+}
+
+void Findings::remove(std::string_view id) {
+  if (const auto known = known_.find(id); known != known_.end()) known_.erase(known);
+}
+
+Findings Findings::only(std::string_view id) const {
+  Findings one;
+  if (const auto known = known_.find(id); known != known_.end()) one.known_.insert(*known);
+  return one;
+}
+
+Traces::Traces(std::shared_ptr<const Trace> of, std::shared_ptr<const Trace> beside_it)
+    : trace(std::move(of)) {
+  if (beside_it != nullptr) findings = reference_findings(std::move(beside_it));
+}
+
+std::shared_ptr<const Trace> Traces::reference() const {
+  return reference_trace(findings);
+}
+
+std::shared_ptr<const Trace> reference_trace(const Findings& findings) {
+  const std::shared_ptr<const Traces> run = findings.get(Findings::reference);
+  return run != nullptr ? run->trace : nullptr;
+}
+
+Findings reference_findings(std::shared_ptr<const Trace> reference) {
+  Findings found;
+  found.set(Findings::reference, std::make_shared<const Traces>(std::move(reference)));
+  return found;
+}
+
+const std::vector<Finding>& findings() {
+  static const std::vector<Finding> list{lens_finding(), reference_finding(), heads_finding(),
+                                         maps_finding()};
+  return list;
+}
+
+const Finding& finding(std::string_view id) {
+  return find_by_id(findings(), id, "finding");
+}
+
+Findings find_beside(const Experiment& experiment, const std::vector<std::string>& names,
+                     ExperimentRun& run, const FindingProgress& progress, const Stop& stop) {
+  Findings found;
+  for (const Finding& one : findings()) {
+    const bool asked = std::ranges::find(names, one.id) != names.end();
+    if (!asked || !one.beside_runs || !one.exists(experiment)) continue;
+    one.beside_runs(experiment, run, progress, stop, found);
+  }
+  return found;
+}
+
+Findings live_findings(const std::function<void()>& wake) {
+  Findings found;
+  for (const Finding& one : findings()) {
+    if (one.live) one.live(wake, found);
+  }
+  return found;
+}
+
+}  // namespace attnscope

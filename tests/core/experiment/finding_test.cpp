@@ -1,0 +1,102 @@
+#include "core/experiment/finding.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "core/attention/map_pyramid.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/experiment/head_table.h"
+#include "core/experiment/runner.h"
+#include "core/model/logit_lens.h"
+#include "core/view/view.h"
+#include "tests/core/experiment/models.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+TEST(Findings, AreAskedForByName) {
+  Findings found;
+  EXPECT_EQ(found.get(Findings::lens), nullptr);
+  const auto lens = std::make_shared<const LogitLens>();
+  found.set(Findings::lens, lens);
+  EXPECT_EQ(found.get(Findings::lens), lens);
+  EXPECT_TRUE(found.has("lens"));
+  EXPECT_THROW(found.get(FindingName<const HeadTable>{"lens"}), std::logic_error);
+  const Findings beside = reference_findings(std::make_shared<const Trace>());
+  const Findings both = found.with(beside);
+  EXPECT_EQ(both.get(Findings::lens), lens);
+  EXPECT_EQ(reference_trace(both), reference_trace(beside));
+  EXPECT_EQ(both.only("lens"), found);
+  EXPECT_NE(both, found);
+}
+
+TEST(Findings, EachSaysWhenItIsMade) {
+  std::set<std::string> ids;
+  for (const Finding& one : findings()) {
+    EXPECT_TRUE(ids.insert(one.id).second) << one.id;
+    EXPECT_TRUE(one.summary.ends_with(".")) << one.id;
+    EXPECT_EQ(
+        int{one.with_run != nullptr} + int{one.beside_runs != nullptr} + int{one.live != nullptr},
+        1)
+        << one.id;
+    EXPECT_TRUE(one.exists != nullptr) << one.id;
+    EXPECT_TRUE(one.live != nullptr || one.holds != nullptr) << one.id;
+  }
+  EXPECT_THROW(finding("none"), InputError);
+}
+
+// A view reads only what there is.
+TEST(Findings, ViewsNameThem) {
+  for (const View& view : views()) {
+    for (const std::string& name : view.findings) EXPECT_NO_THROW(finding(name)) << view.id;
+    Experiment experiment;
+    experiment.view.id = view.id;
+    const std::vector<std::string> read = findings_read(experiment);
+    EXPECT_EQ(std::set<std::string>(read.begin(), read.end()).size(), read.size()) << view.id;
+    EXPECT_NE(std::ranges::find(read, "reference"), read.end()) << view.id;
+  }
+  EXPECT_TRUE(view("depth").reads("lens"));
+  EXPECT_FALSE(view("map").reads("lens"));
+}
+
+class BesideRuns : public ::testing::Test {
+ protected:
+  BesideRuns() {
+    testing::save_byte_model(folder_.path() / "model", 2, 16, 12);
+    experiment_.model = (folder_.path() / "model").string();
+    write_file(folder_.path() / "texts", "abcab\n\nxyxy\n");
+  }
+  Findings find(const std::vector<std::string>& names) {
+    return find_beside(experiment_, names, run_, {}, {});
+  }
+  testing::TemporaryFolder folder_;
+  Experiment experiment_;
+  ExperimentRun run_{cpu_only()};
+};
+
+TEST_F(BesideRuns, AreMadeWhereTheyAreAskedForAndThereAreAny) {
+  EXPECT_EQ(find({"heads"}), Findings());  // no texts
+  experiment_.view.statistics_file = (folder_.path() / "texts").string();
+  EXPECT_EQ(find({"lens", "maps"}), Findings());
+  const auto heads = find({"heads"}).get(Findings::heads);
+  ASSERT_NE(heads, nullptr);
+  EXPECT_EQ(heads->texts, 2);
+}
+
+TEST_F(BesideRuns, HoldWhateverTextIsRun) {
+  const Finding& heads = finding("heads");
+  Experiment other = experiment_;
+  other.text = "another";
+  EXPECT_TRUE(heads.holds(experiment_, other));
+  other.view.statistics_file = "other texts";
+  EXPECT_FALSE(heads.holds(experiment_, other));
+  other = experiment_;
+  other.causal = false;
+  EXPECT_FALSE(heads.holds(experiment_, other));
+}
+
+}  // namespace
+}  // namespace attnscope
