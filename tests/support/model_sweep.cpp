@@ -1,0 +1,138 @@
+#include "tests/support/model_sweep.h"
+
+#include "core/base/error.h"
+#include "core/model/architecture.h"
+#include "core/model/join.h"
+#include "tests/support/compare.h"
+
+namespace attnscope::testing {
+namespace {
+
+constexpr Index kVocabulary = 7;
+constexpr Index kTokensOfStep = 3;  // return, state, action
+// Some variants want a multiple of a block, or a picture's width times its height.
+constexpr Index kLengths[] = {12, 16, 9, 64, 256};
+// Weights are larger than what training starts from: what is nearly zero hides mistakes.
+constexpr double kSpread = 0.3;
+
+ModelConfig config_of(const SweptPair& pair, const Choice& variant, const Choice& encoding,
+                      Index length, bool causal, bool in_segments) {
+  ModelConfig c;
+  c.vocabulary = kVocabulary;
+  c.context = length;
+  c.width = 8;
+  c.layers = 2;
+  c.heads = c.kv_heads = 2;
+  c.head_size = 4;
+  c.hidden = 12;
+  c.causal = causal;
+  c.groups = uniform_groups(c, variant, encoding);
+  const Architecture& of = architecture(pair.architecture);
+  c.architecture = default_choice(of);
+  c.join = default_choice(join(pair.join));
+  if (of.adapt) {
+    of.adapt(c);
+    c.join = default_choice(join(pair.join));
+    c.groups = uniform_groups(c, variant, encoding);
+    c.causal = causal;
+  }
+  if (in_segments) c.segment = length / 2;
+  return c;
+}
+
+// The first length at which the model has a meaning.
+std::optional<ModelConfig> possible_config(const SweptPair& pair, const Choice& variant,
+                                           const Choice& encoding, bool causal, bool in_segments) {
+  for (const Index length : kLengths) {
+    const ModelConfig config = config_of(pair, variant, encoding, length, causal, in_segments);
+    const bool in_steps = architecture(pair.architecture).reads == Reads::Trajectories;
+    if (in_steps && length % kTokensOfStep != 0) continue;
+    try {
+      check(config, "sweep");
+    } catch (const InputError&) {
+      continue;
+    }
+    const Dimensions sizes = group_dimensions(config, {0, config.heads, 0, config.kv_heads});
+    if (refusal(variant, encoding, causal, sizes, length, length).empty()) return config;
+  }
+  return std::nullopt;
+}
+
+IntTensor some_ids(Index count, Index below, Index step) {
+  IntTensor ids({1, count});
+  for (Index i = 0; i < count; ++i) ids[i] = static_cast<std::int32_t>((i * step + 1) % below);
+  return ids;
+}
+
+Batch batch_of(const ModelConfig& c) {
+  const Reads reads = architecture(c.architecture.id).reads;
+  if (reads == Reads::Trajectories) {
+    // As many whole steps of return, state and action as the context holds.
+    const Index steps =
+        std::min(c.architecture.values.integer("most_steps"), c.context / kTokensOfStep);
+    Batch batch;
+    batch.returns = random_tensor({1, steps}, 5);
+    batch.states = random_tensor({1, steps, c.architecture.values.integer("state_size")}, 6);
+    batch.actions = some_ids(steps, c.vocabulary, 3);
+    batch.targets = batch.actions;
+    return batch;
+  }
+  Batch batch = next_token_batch(some_ids(c.context, c.vocabulary, 3));
+  if (reads == Reads::SourceAndTarget) batch.source = some_ids(c.context, c.vocabulary, 5);
+  return batch;
+}
+
+Model lively_model(const ModelConfig& config) {
+  Model model = make_model(config, 11);
+  std::uint64_t seed = 100;
+  for (auto& [name, weight] : model.weights) {
+    if (!name.ends_with("weight") || name.find("norm") == std::string::npos) {
+      const Tensor more = random_tensor(weight.shape(), ++seed, kSpread);
+      Tensor sum(weight.shape());
+      for (Index i = 0; i < sum.size(); ++i) sum[i] = weight.value()[i] + more[i];
+      weight = Var(sum);
+    }
+  }
+  return model;
+}
+
+struct Manner {
+  bool causal, in_segments;
+};
+
+// What remembers is read in segments, too.
+std::vector<Manner> manners(const Variant& variant) {
+  if (!variant.remember) return {{true, false}, {false, false}};
+  return {{true, false}, {false, false}, {true, true}};
+}
+
+}  // namespace
+
+std::vector<SweptPair> swept_pairs() {
+  std::vector<SweptPair> pairs;
+  for (const Architecture& a : architectures()) {
+    for (const Join& j : joins()) pairs.push_back({a.id, j.id});
+  }
+  return pairs;
+}
+
+int sweep_models(const SweptPair& pair, const std::function<void(const SweptModel&)>& check) {
+  int swept = 0;
+  for (const Variant& v : variants()) {
+    for (const Encoding& e : encodings()) {
+      for (const Manner& manner : manners(v)) {
+        const auto config = possible_config(pair, default_choice(v), default_choice(e),
+                                            manner.causal, manner.in_segments);
+        if (!config) continue;
+        const std::string name = pair.architecture + ", " + pair.join + ", " + v.id + " with " +
+                                 e.id + (manner.causal ? "" : ", both ways") +
+                                 (manner.in_segments ? ", in segments" : "");
+        check({name, lively_model(*config), batch_of(*config)});
+        ++swept;
+      }
+    }
+  }
+  return swept;
+}
+
+}  // namespace attnscope::testing
