@@ -25,7 +25,7 @@ void check_options(const ModelConfig& config, const Batch& batch, const ForwardO
     throw InputError("ids: a trace records one sequence, found " + std::to_string(batch.size()));
   }
   if (options.cache) {
-    const std::string reason = cache_refusal(config);
+    const std::string reason = cache_refusal(config, options.exit.has_value());
     if (!reason.empty()) throw InputError("keys and values cannot be cached: " + reason);
   }
   if (options.exit && !config.exits) {
