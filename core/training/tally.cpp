@@ -22,6 +22,12 @@ void Tally::add(const Tensor& logits, const IntTensor& targets) {
   counted_ += here;
 }
 
+void Tally::add(const Tally& other) {
+  nats_ += other.nats_;
+  counted_ += other.counted_;
+  right_ += other.right_;
+}
+
 Score Tally::score() const {
   Score score;
   if (counted_ == 0) return score;

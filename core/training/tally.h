@@ -11,6 +11,8 @@ class Tally {
   // logits: [.., vocabulary], targets: a number for each of their rows; -1 does not count.
   void add(const Tensor& logits, const IntTensor& targets);
 
+  void add(const Tally& other);
+
   double nats() const { return nats_; }  // -ln of what the targets got, summed
   Index counted() const { return counted_; }
   Index right() const { return right_; }  // where the likeliest was the target
