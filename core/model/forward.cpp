@@ -69,6 +69,7 @@ Output run_pass(const Model& model, const Batch& batch, const ForwardOptions& op
   if (options.retrieval) options.retrieval->mix(pass, batch, output);
   for (Loss& loss : pass.take_losses()) output.losses.push_back(std::move(loss));
   if (!batch.targets.defined()) output.losses.clear();
+  pass.recorder().finish();
   return output;
 }
 
