@@ -225,7 +225,8 @@ void ExperimentOptions::add_all_but_overlong(Command command) {
               "what each position is to be, -1: nothing");
   command.add("--target", target_, "The same as a text, behind the start");
   command.add("--input", input_,
-              "A file with the pixels of an image or with a trajectory (safetensors)");
+              "A picture (PNG, JPEG, ...), or a file with the pixels of an image or with a trajectory "
+              "(safetensors)");
   command.add("--exit", exit_,
               "Tokens leave at the first layer that is as sure as this, from 0 to 1; for models "
               "with exits");

@@ -14,6 +14,7 @@
 #include "core/base/json.h"
 #include "core/base/strict_json.h"
 #include "core/figure/plain_text.h"
+#include "core/training/task.h"
 
 namespace attnscope::command {
 
@@ -29,7 +30,7 @@ struct Setting {
 };
 
 constexpr Setting kSettings[] = {
-    {"--task", "/task", "text: the next token of --text; repeat: random tokens that are repeated"},
+    {"--task", "/task", "What is learned"},
     {"--steps", "/steps", "Steps of the optimiser"},
     {"--batch", "/batch", "Sequences a step"},
     {"--micro-batch", "/micro_batch", "Sequences at a time; 0: the whole batch"},
@@ -72,6 +73,16 @@ struct TrainOptions {
   ChoiceOptions choices;
   bool quiet = false;
 };
+
+// "What is learned: text (the next token of text files), masked (...".
+std::string help_of(const Setting& setting) {
+  std::string help = setting.help;
+  if (std::string_view(setting.flag) != "--task") return help;
+  for (const TaskInfo& task : tasks()) {
+    help += (&task == &tasks().front() ? ": " : ", ") + task.id + " (" + task.summary + ")";
+  }
+  return help;
+}
 
 fs::path presets_folder() {
   return home_folder() / "assets" / "presets";
@@ -199,12 +210,12 @@ void add_train(Command program) {
                               "A plan of assets/presets to start from; default: default");
   command.add("--plan", options->plan_file, "A plan of your own (JSON) to start from")
       .excludes(preset);
-  command.add("--text", options->text, "Files to train on");
+  command.add("--text", options->text, "Files to train on: texts, or pictures and folders of them");
   command.add("--held-out", options->held_out, "Files to evaluate on, never trained on");
   command.add("-o,--folder", options->folder,
               "Where the model, loss.csv, its picture loss.png and what resuming needs go");
   for (std::size_t i = 0; i < std::size(kSettings); ++i) {
-    command.add(kSettings[i].flag, options->values[i], kSettings[i].help).value_name("VALUE");
+    command.add(kSettings[i].flag, options->values[i], help_of(kSettings[i])).value_name("VALUE");
   }
   options->choices.add_to(command, "as the plan says");
   command.flag("-q,--quiet", options->quiet, "No progress line");

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/experiment/chosen.h"
 #include "core/input/input_file.h"
+#include "core/input/picture.h"
 #include "core/model/architecture.h"
 #include "core/model/input_kind.h"
 
@@ -33,30 +34,14 @@ std::vector<TraceToken> tokens_of(const std::vector<std::int32_t>& ids,
   throw InputError("target ids: expected none, " + why);
 }
 
-// The target of an encoder-decoder: its ids, or its start and text.
-std::vector<std::int32_t> target_of(const ModelConfig& config, const Checkpoint& checkpoint,
-                                    const Experiment& experiment) {
-  if (!experiment.target_ids.empty()) return experiment.target_ids;
-  std::vector<std::int32_t> ids{
-      static_cast<std::int32_t>(config.architecture.values.integer("start"))};
-  if (experiment.target.empty()) {
-    throw InputError("target ids: expected those that " + config.architecture.id +
-                     " has given so far (--target-ids, --target), found none");
-  }
-  if (!checkpoint.tokenizer) {
-    throw InputError("target: a text cannot be used with model " + checkpoint.name + ": " +
-                     checkpoint.tokenizer_problem);
-  }
-  for (const Token& token : checkpoint.tokenizer->encode(experiment.target)) {
-    if (!token.special) ids.push_back(token.id);
-  }
-  return ids;
-}
-
 ModelInput source_and_target(const ModelConfig& config, const Checkpoint& checkpoint,
                              const Experiment& experiment, std::vector<TraceToken> tokens,
                              bool losses) {
-  const std::vector<std::int32_t> target = target_of(config, checkpoint, experiment);
+  if (experiment.target_ids.empty() && experiment.target.empty()) {
+    throw InputError("target ids: expected those that " + config.architecture.id +
+                     " has given so far (--target-ids, --target), found none");
+  }
+  const std::vector<std::int32_t> target = target_so_far(config, checkpoint, experiment);
   if (*std::ranges::min_element(target) < 0) {
     throw InputError("target ids: expected token numbers from 0 on, found a negative one");
   }
@@ -128,17 +113,41 @@ bool reads_tokens(const ModelConfig& config) {
   return architecture(config.architecture.id).reads != Reads::Trajectories;
 }
 
+std::vector<std::int32_t> target_so_far(const ModelConfig& config, const Checkpoint& checkpoint,
+                                        const Experiment& experiment) {
+  if (!experiment.target_ids.empty()) return experiment.target_ids;
+  const Values& values = config.architecture.values;
+  std::vector<std::int32_t> ids{static_cast<std::int32_t>(values.integer("start"))};
+  if (experiment.target.empty()) return ids;
+  if (!checkpoint.tokenizer) {
+    throw InputError("target: a text cannot be used with model " + checkpoint.name + ": " +
+                     checkpoint.tokenizer_problem);
+  }
+  for (const Token& token : checkpoint.tokenizer->encode(experiment.target)) {
+    if (!token.special) ids.push_back(token.id);
+  }
+  return ids;
+}
+
 std::vector<std::int32_t> pixel_ids(const ModelConfig& config, const std::string& file) {
   if (input_kind(config.input.id).is_text) {
     throw InputError("input: expected a text for a model of text, found " + file);
   }
-  const InputFile input = read_input_file(file);
-  const Shape shape{config.input.values.integer("height"), config.input.values.integer("width")};
-  if (!input.pixels || input.pixels->shape() != shape) {
-    throw InputError(file + ": pixels: expected " + to_string(shape) + ", found " +
-                     (input.pixels ? to_string(input.pixels->shape()) : std::string("none")));
+  const Values& image = config.input.values;
+  const Index width = image.integer("width"), height = image.integer("height");
+  IntTensor pixels;
+  if (std::filesystem::path(file).extension() != ".safetensors") {
+    pixels = picture_pixels(file, width, height, image.integer("levels"));
+  } else {
+    const InputFile input = read_input_file(file);
+    const Shape shape{height, width};
+    if (!input.pixels || input.pixels->shape() != shape) {
+      throw InputError(file + ": pixels: expected " + to_string(shape) + ", found " +
+                       (input.pixels ? to_string(input.pixels->shape()) : std::string("none")));
+    }
+    pixels = *input.pixels;
   }
-  return {input.pixels->begin(), input.pixels->end()};
+  return {pixels.begin(), pixels.end()};
 }
 
 ModelInput model_input(const ModelConfig& config, const Checkpoint& checkpoint,

@@ -24,7 +24,11 @@ ModelInput model_input(const ModelConfig& config, const Checkpoint& checkpoint,
 // Whether the model reads tokens at all, and not a file.
 bool reads_tokens(const ModelConfig& config);
 
-// The ids that a file gives an image model.
+// What an encoder-decoder has written: the target's ids, or its start and text (maybe none).
+std::vector<std::int32_t> target_so_far(const ModelConfig& config, const Checkpoint& checkpoint,
+                                        const Experiment& experiment);
+// The ids that a file gives an image model: .safetensors with pixels of its size, or a picture that
+// is stretched to it.
 std::vector<std::int32_t> pixel_ids(const ModelConfig& config, const std::string& file);
 
 }  // namespace attnscope

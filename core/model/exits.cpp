@@ -84,19 +84,20 @@ void ExitRun::follow(LayerStack& stack) {
     return after_layer(n, before, after);
   };
   // A record shows the attention of all rows; without one the work of those that left is not done.
-  const bool skips = leaves_ && !pass_.recorder().on() && pass_.batch() == 1;
-  if (skips) {
+  skips_ = leaves_ && !pass_.recorder().on() && pass_.batch() == 1;
+  if (skips_) {
     stack.active_rows = [this](Index) { return active_rows(); };
   }
 }
 
-std::vector<std::int32_t> ExitRun::active_rows() const {
+std::optional<std::vector<std::int32_t>> ExitRun::active_rows() const {
   std::vector<std::int32_t> active;
   const auto next = static_cast<Index>(states_.size());
   for (Index row = 0; row < rows_; ++row) {
     const Index left = left_[static_cast<std::size_t>(row)];
     if (left == 0 || left >= next) active.push_back(static_cast<std::int32_t>(row));
   }
+  if (static_cast<Index>(active.size()) == rows_) return std::nullopt;
   return active;
 }
 
@@ -111,7 +112,10 @@ double ExitRun::threshold(Index row) const {
   const double given = *pass_.options().exit;
   const double decay = rule_.decays ? values_.real("decay") : 0;
   if (decay == 0) return given;
-  const auto t = static_cast<double>(row % length_), all = static_cast<double>(length_);
+  // Of tokens that come one by one nobody knows how many there will be: the context stands for it.
+  const State* cache = pass_.options().cache;
+  const auto t = static_cast<double>(row % length_ + (cache ? cache->length : 0));
+  const auto all = static_cast<double>(cache ? config_.context : length_);
   return std::clamp(0.9 * given + 0.1 * std::exp(-decay * t / all), 0.0, 1.0);
 }
 
@@ -163,7 +167,7 @@ Var ExitRun::after_layer(Index n, const Var& before, const Var& after) {
       goes_on[row] = 0;
       all = false;
     }
-    if (!all) state = chosen_rows(goes_on, after, before);
+    if (!all && !skips_) state = chosen_rows(goes_on, after, before);
   }
   states_.push_back(state);
   if (rule_.distribution_at == n) {
@@ -171,8 +175,13 @@ Var ExitRun::after_layer(Index n, const Var& before, const Var& after) {
     if (leaves_) leave_by_distribution();
   }
   // In training only what is trained is worked out: distribution_loss() and imitation_loss().
-  const bool wanted = leaves_ || pass_.recorder().on();
-  if (rule_.confidence && wanted) judge(n, before, state);
+  const bool shown = pass_.recorder().on();
+  if (rule_.confidence && leaves_ && n == layers_ &&
+      !shown) {  // whoever is still there leaves here
+    std::ranges::replace(left_, Index{0}, layers_);
+  } else if (rule_.confidence && (leaves_ || shown)) {
+    judge(n, before, state);
+  }
   return state;
 }
 
@@ -234,11 +243,14 @@ void ExitRun::record() {
     }
     recorder.values("exit.distribution", all);
   }
-  if (!leaves_) return;
+  if (leaves_) recorder.counts("exit.layer", layers());
+}
+
+IntTensor ExitRun::layers() const {
   IntTensor layers({rows_});
   std::ranges::transform(left_, layers.begin(),
                          [](Index n) { return static_cast<std::int32_t>(n); });
-  recorder.counts("exit.layer", layers);
+  return layers;
 }
 
 // The mean over the layers' losses, or that of the layers that were drawn.

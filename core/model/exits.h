@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,10 +72,11 @@ class ExitRun {
   // The losses in place of the plain one; targets [B, L].
   void add_losses(const IntTensor& targets, Output& output);
   void record();
+  IntTensor layers() const;  // [rows] where each token left, from 1, with a threshold
 
  private:
   Var after_layer(Index n, const Var& before, const Var& after);
-  std::vector<std::int32_t> active_rows() const;
+  std::optional<std::vector<std::int32_t>> active_rows() const;
   Var out(Index n, const Var& x) const;
   void judge(Index n, const Var& before, const Var& after);
   void leave_by_distribution();
@@ -93,6 +95,7 @@ class ExitRun {
   const Values& values_;
   Index layers_, rows_, length_;
   bool leaves_;                      // a threshold is given
+  bool skips_ = false;               // the work of tokens that have left is not done
   bool mixed_;                       // layers are drawn
   std::vector<Var> states_;          // x^0 .. x^N
   std::vector<Tensor> confidences_;  // of layer n at [n - 1], [rows], 0 where not computed

@@ -25,7 +25,7 @@ void check_options(const ModelConfig& config, const Batch& batch, const ForwardO
     throw InputError("ids: a trace records one sequence, found " + std::to_string(batch.size()));
   }
   if (options.cache) {
-    const std::string reason = cache_refusal(config);
+    const std::string reason = cache_refusal(config, options.exit.has_value());
     if (!reason.empty()) throw InputError("keys and values cannot be cached: " + reason);
   }
   if (options.exit && !config.exits) {
@@ -69,6 +69,7 @@ Output run_pass(const Model& model, const Batch& batch, const ForwardOptions& op
   if (options.retrieval) options.retrieval->mix(pass, batch, output);
   for (Loss& loss : pass.take_losses()) output.losses.push_back(std::move(loss));
   if (!batch.targets.defined()) output.losses.clear();
+  pass.recorder().finish();
   return output;
 }
 

@@ -22,43 +22,81 @@ std::vector<std::int32_t> remembered(const std::vector<std::int32_t>& all, Index
 }  // namespace
 
 Generator::Generator(const Model& model, GeneratorOptions options)
-    : model_(model), options_(options), recomputes_(cache_refusal(model.config)) {}
+    : model_(model),
+      options_(std::move(options)),
+      recomputes_(cache_refusal(model.config, options_.exit.has_value())) {}
 
 Tensor Generator::step(const std::vector<std::int32_t>& ids, const Stop& stop, Trace* trace) {
   if (ids.empty()) throw InputError("ids: expected at least one token, found none");
   std::vector<std::int32_t> all = tokens_;
   all.insert(all.end(), ids.begin(), ids.end());
+  const bool in_segments = model_.config.segment > 0;
   const Index count = static_cast<Index>(all.size()), context = model_.config.context;
-  const bool full = count > context;
+  const bool full = count > context && !in_segments;
   if (full) all = remembered(all, context, options_.kept);
   const Index dropped = count - static_cast<Index>(all.size());
-
   const bool caches = recomputes_.empty();
-  State cache;
+  State cache, memory = memory_;
   if (!full) cache = cache_;
   const bool goes_on = caches && cache.length > 0;
   cache.steps = steps_;
-  const Tensor logits = run(goes_on ? ids : all, caches ? &cache : nullptr, stop, trace);
+  const Step made = in_segments
+                        ? read_segments(all, memory, stop, trace)
+                        : run(goes_on ? ids : all, caches ? &cache : nullptr, nullptr, stop, trace);
   if (trace && !caches) {
     for (AttentionTap& tap : trace->attention) tap.address.step = steps_;
   }
   cache_ = std::move(cache);
+  memory_ = std::move(memory);
   tokens_ = std::move(all);
   forgotten_ += dropped;
+  exit_layer_ = made.exit_layer;
   ++steps_;
-  return logits;
+  return made.logits;
 }
 
-Tensor Generator::run(const std::vector<std::int32_t>& ids, State* cache, const Stop& stop,
-                      Trace* trace) const {
+// memory: of the whole segments before; gets those that become whole.
+Generator::Step Generator::read_segments(const std::vector<std::int32_t>& all, State& memory,
+                                         const Stop& stop, Trace* trace) const {
+  const Index segment = model_.config.segment, length = static_cast<Index>(all.size());
+  Step made;
+  while (memory.length < length) {
+    const Index count = std::min(segment, length - memory.length);
+    const auto first = all.begin() + memory.length;
+    const bool last = memory.length + count == length;
+    State after = memory;
+    made = run({first, first + count}, nullptr, &after, stop, last ? trace : nullptr);
+    if (count < segment) break;  // it is read again with what comes
+    memory = std::move(after);
+  }
+  return made;
+}
+
+Generator::Step Generator::run(const std::vector<std::int32_t>& ids, State* cache, State* memory,
+                               const Stop& stop, Trace* trace) const {
   ForwardOptions options;
   options.backend = options_.backend;
   options.stop = stop;
   options.trace = trace;
   options.cache = cache;
-  options.last_logits = true;
-  const IntTensor batch = IntTensor::from({1, static_cast<Index>(ids.size())}, ids);
-  return forward(model_, batch, options).value().reshaped({model_.config.vocabulary});
+  options.memory = memory;
+  options.exit = options_.exit;
+  options.retrieval = options_.retrieval;
+  options.last_logits = !options_.retrieval;  // which mixes those of all
+  const auto row = [](const std::vector<std::int32_t>& list) {
+    return IntTensor::from({1, static_cast<Index>(list.size())}, list);
+  };
+  Batch batch;
+  batch.ids = row(ids);
+  if (!options_.source.empty()) batch.source = row(options_.source);
+  const Output output = attnscope::run(model_, batch, options);
+  const Index vocabulary = model_.config.vocabulary;
+  const Tensor all =
+      output.log_probabilities.defined() ? output.log_probabilities : output.logits.value();
+  const Index rows = all.size() / vocabulary;
+  Step made{all.reshaped({rows, vocabulary}).slice(rows - 1, 1).reshaped({vocabulary})};
+  if (output.exits.defined()) made.exit_layer = output.exits[output.exits.size() - 1];
+  return made;
 }
 
 }  // namespace attnscope

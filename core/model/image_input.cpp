@@ -99,6 +99,15 @@ InputKind image_input() {
     return "";
   };
   k.batch = pixel_batch;
+  k.begun = [](const std::vector<std::int32_t>& ids, const ModelConfig& config) {
+    std::vector<std::int32_t> seen{
+        static_cast<std::int32_t>(config.input.values.integer("levels"))};
+    seen.insert(seen.end(), ids.begin(), ids.end());
+    return seen;
+  };
+  k.most = [](const Values& image) { return image.integer("width") * image.integer("height"); };
+  k.levels = [](const Values& image) { return image.integer("levels"); };
+  k.columns = [](const Values& image) { return image.integer("width"); };
   k.embed = with_places;
   k.size_of = [](const Values& image, std::string_view parameter) -> Index {
     if (parameter == "height") return image.integer("height");

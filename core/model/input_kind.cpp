@@ -24,6 +24,8 @@ InputKind text_input() {
   k.batch = [](const std::vector<std::int32_t>& ids, const ModelConfig&) {
     return next_token_batch(IntTensor::from({1, static_cast<Index>(ids.size())}, ids));
   };
+  k.begun = [](const std::vector<std::int32_t>& ids, const ModelConfig&) { return ids; };
+  k.most = k.levels = k.columns = [](const Values&) { return Index{0}; };
   return k;
 }
 

@@ -20,6 +20,13 @@ struct InputKind : Info {
   std::function<std::string(const ModelConfig&)> refusal;
   // What the model reads and is to predict, of the ids of one input: [L].
   std::function<Batch(const std::vector<std::int32_t>& ids, const ModelConfig&)> batch;
+  // What the model has read when it goes on with these ids.
+  std::function<std::vector<std::int32_t>(const std::vector<std::int32_t>& ids, const ModelConfig&)>
+      begun;
+  // How many ids an input has at most, and below which number they are; 0: any number, all ids.
+  std::function<Index(const Values&input)> most, levels;
+  // Ids of an input stand in rows of so many; 0: in one.
+  std::function<Index(const Values& input)> columns;
   // Adds to the tokens' vectors x [n, d], of which the first of each sequence stands at `first`.
   // Empty: nothing.
   std::function<Var(Pass&, const Var& x, Index first)> embed;

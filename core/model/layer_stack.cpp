@@ -24,8 +24,7 @@ Var run_layers(Pass& pass, const LayerStack& stack, const Var& x) {
   Index n = 0;
   for (const Site& site : stack.sites) {
     ++n;
-    const std::vector<std::int32_t> rows =
-        stack.active_rows ? stack.active_rows(n) : std::vector<std::int32_t>{};
+    const Pass::ActiveRows rows = stack.active_rows ? stack.active_rows(n) : std::nullopt;
     const Var after = pass.block(site, state, stack.source, rows);  // [n, d]
     state = stack.after_layer ? stack.after_layer(n, state, after) : after;
     pass.tap(tap_prefix(site) + "residual", state, site.at.segment);

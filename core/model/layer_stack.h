@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "core/model/site.h"
@@ -17,9 +18,9 @@ struct LayerStack {
   // Sees the state after each layer n, from 1, and may put another in its place (exits).
   // before, after: [n, d]
   std::function<Var(Index n, const Var& before, const Var& after)> after_layer;
-  // The rows whose state a layer is to compute, of one sequence; null or empty: all. The others
-  // stay as they are; keys and values are made of all.
-  std::function<std::vector<std::int32_t>(Index n)> active_rows;
+  // The rows whose state a layer is to compute, of one sequence, maybe none; null, or nothing: all.
+  // The others stay as they are; keys and values are made of all that later ones may look at.
+  std::function<std::optional<std::vector<std::int32_t>>(Index n)> active_rows;
 };
 
 // Sites "layers.0." ... below `stack` ("" or "encoder.").

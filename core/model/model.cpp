@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "core/model/architecture.h"
+#include "core/model/exits.h"
 #include "core/model/join.h"
 #include "core/model/weights.h"
 
@@ -27,11 +28,14 @@ Model make_model(const ModelConfig& config, std::uint64_t seed) {
   return model;
 }
 
-std::string cache_refusal(const ModelConfig& config) {
+std::string cache_refusal(const ModelConfig& config, bool leaves) {
   const Architecture& of = architecture(config.architecture.id);
   if (!of.caches) return of.label + ": earlier tokens are computed anew";
   if (config.segment > 0) return "segments: what is remembered grows by whole segments";
   if (join(config.join.id).run_layers) return join(config.join.id).label + ": no keys are kept";
+  if (leaves && config.exits && exit_rule(config.exits->id).distribution_at == 0) {
+    return exit_rule(config.exits->id).label + ": where all tokens leave hangs on all of them";
+  }
   for (const auto& layer : config.groups) {
     for (const HeadGroup& group : layer) {
       const Variant& v = variant(group.variant.id);

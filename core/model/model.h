@@ -44,7 +44,8 @@ struct State {
 
 // Why keys and values of a model cannot be cached, since earlier rows change as the text grows:
 // "Sinkhorn: ..."; empty when they can.
-std::string cache_refusal(const ModelConfig& config);
+// leaves: with an exit threshold.
+std::string cache_refusal(const ModelConfig& config, bool leaves = false);
 
 // The same model for sequences of up to `context` tokens, more than it was trained on. Weights
 // whose shape follows from that get their initial values anew; InputError names one that was

@@ -167,17 +167,19 @@ Var Pass::feed_forward(const Site& site, const Var& x) {
   return linear(hidden, at + "w_out", at + "b_out");  // [n, d]
 }
 
-Var Pass::block(const Site& site, const Var& x, const Var& source,
-                const std::vector<std::int32_t>& rows) {
+Var Pass::block(const Site& site, const Var& x, const Var& source, const ActiveRows& rows) {
   const bool off = is_off(site.at.layer) && site.at.stack == Stack::Decoder;
-  const auto of_rows = [&](const Var& all) { return rows.empty() ? all : some_rows(all, rows); };
   const Choice* placed = positions_in_layer(site);
   const bool to_all = placed && adds_to_values(*placed);
-  Var state = to_all ? this->placed(site, x) : x;
-  const Var entered = state;
-  state = of_rows(state);
-  state = sublayer(site, "attn_norm", "attn", "attention", state,
-                   [&](const Var&) { return of_rows(self_attention(site, entered)); });
+  const Var entered = to_all ? this->placed(site, x) : x;
+  if (rows && rows->empty()) {  // all have left, but tokens to come look at them here, too
+    if (options_.cache) cache_keys(site, entered);
+    return x;
+  }
+  Var state = rows ? some_rows(entered, *rows) : entered;
+  state = sublayer(site, "attn_norm", "attn", "attention", state, [&](const Var&) {
+    return rows ? attention_of(site, entered, *rows) : self_attention(site, entered);
+  });
   if (source.defined()) {
     state = sublayer(site, "cross_norm", "cross", "cross", state,
                      [&](const Var& now) { return cross_attention(site, now, source); });
@@ -187,7 +189,7 @@ Var Pass::block(const Site& site, const Var& x, const Var& source,
                      [&](const Var& now) { return feed_forward(site, now); });
   }
   if (off) return x;  // what the layer would have added is in its taps
-  return rows.empty() ? state : with_rows(x, state, rows);
+  return rows ? with_rows(x, state, *rows) : state;
 }
 
 Var Pass::end(const Var& x, const std::string& stack) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,10 +52,12 @@ class Pass {
   // alone, or to all).
   const Choice* positions_in_layer(const Site& site) const;
 
+  // Of one sequence, in order; nothing: all rows of all sequences.
+  using ActiveRows = std::optional<std::vector<std::int32_t>>;
   // One layer: self-attention, cross-attention where there is a source, feed-forward. rows: those
-  // whose state is computed; empty: all.  [n, d] -> [n, d]
+  // whose state is computed; of the others there are only keys and values.  [n, d] -> [n, d]
   Var block(const Site& site, const Var& x, const Var& source,
-            const std::vector<std::int32_t>& rows = {});
+            const ActiveRows& rows = std::nullopt);
   // The parts of it that a join may call by itself; each with its norm (before it, pre-norm).
   Var self_attention(const Site& site, const Var& x);
   Var feed_forward(const Site& site, const Var& x);
@@ -97,9 +100,13 @@ class Pass {
  private:
   // What an attention reads, each [n, d].
   struct Rows {
-    Var q, k, v;  // after a pre-norm; q and k maybe with positions
-    Var entered;  // what entered the layer: self-attention remembers it
+    Var q, k, v;        // after a pre-norm; q and k maybe with positions
+    Var entered;        // what entered the layer: self-attention remembers it
+    Index skipped = 0;  // rows of the sequence before the first of q
   };
+  Var attention_of(const Site& site, const Var& x, const std::vector<std::int32_t>& rows);
+  void cache_keys(const Site& site, const Var& x);
+  Var projection(const Var& x, const std::string& prefix, const char* letter) const;
   std::string positions_weights(const Site& site) const;
   Rows attention_rows(const Site& site, const Var& x) const;
   // What of q and k comes from position vectors, [B, L, h d_k]; undefined where it is not known.

@@ -11,6 +11,7 @@
 #include "core/model/linear.h"
 #include "core/model/pass.h"
 #include "core/model/position_share.h"
+#include "core/model/rows.h"
 #include "core/model/weights.h"
 
 namespace attnscope {
@@ -85,14 +86,44 @@ Pass::Shares Pass::position_shares(const Site& site, const Rows& rows,
   return {projection("q"), projection("k")};
 }
 
+Var Pass::projection(const Var& x, const std::string& prefix, const char* letter) const {
+  return sequences(linear(x, prefix + "w" + letter, prefix + "b" + letter));
+}
+
+// Queries are made from the first of the rows on where keys and values of those before suffice,
+// otherwise of all.  [rows, d]
+Var Pass::attention_of(const Site& site, const Var& x, const std::vector<std::int32_t>& rows) {
+  Rows all = attention_rows(site, x);
+  if (rows.front() > 0 && cache_refusal(config()).empty()) {
+    all.skipped = rows.front();
+    all.q = slice(all.q, 0, all.skipped, x.dim(0) - all.skipped);
+  }
+  std::vector<std::int32_t> within = rows;
+  for (std::int32_t& row : within) row -= static_cast<std::int32_t>(all.skipped);
+  return some_rows(attend(site, all), within);
+}
+
+// What tokens to come look at, of tokens that need no attention themselves.
+void Pass::cache_keys(const Site& site, const Var& x) {
+  const Rows rows = attention_rows(site, x);
+  const std::string prefix = attention_prefix(site);
+  const Var k = projection(rows.k, prefix, "k");  // [B, L, h_kv d_k]
+  const Var v = projection(rows.v, prefix, "v");  // [B, L, h_kv d_k]
+  Index group = 0;
+  for (const HeadRange& range : head_ranges(config(), *site.groups)) {
+    OperationInput input;
+    input.k = heads_of(k, range.first_key_head, range.key_heads);  // [B h_kv, L, d_k]
+    input.v = heads_of(v, range.first_key_head, range.key_heads);  // [B h_kv, L, d_k]
+    add_cached(site, group++, input);
+  }
+}
+
 Var Pass::attend(const Site& site, const Rows& rows) {
   const std::string prefix = attention_prefix(site);
-  const auto projection = [&](const Var& x, const char* letter) {
-    return sequences(linear(x, prefix + "w" + letter, prefix + "b" + letter));
-  };
-  const Var q = projection(rows.q, "q");  // [B, L_q, h d_k]
-  const Var k = projection(rows.k, "k");  // [B, L_k, h_kv d_k]
-  const Var v = projection(rows.v, "v");  // [B, L_k, h_kv d_k]
+  const Var q = projection(rows.q, prefix, "q");  // [B, L_q, h d_k]
+  const Var k = projection(rows.k, prefix, "k");  // [B, L_k, h_kv d_k]
+  const Var v = projection(rows.v, prefix, "v");  // [B, L_k, h_kv d_k]
+  const Index queries = rows.q.dim(0) / batch_;
   const Shares shares = position_shares(site, rows, prefix);
   std::vector<Var> outputs;  // [B, L_q, heads of the group * d_k] each
   for (const HeadRange& range : head_ranges(config(), *site.groups)) {
@@ -105,9 +136,13 @@ Var Pass::attend(const Site& site, const Rows& rows) {
     input.layer_heads = config().heads;
     // Queries and keys come from what the values do; of cross-attention only the queries'.
     input.x = sequences(site.at.kind == AttentionKind::Cross ? rows.q : rows.v);  // [B, L_q, d]
-    input.q = heads_of(q, range.first, range.count);                     // [B h, L_q, d_k]
-    input.k = heads_of(k, range.first_key_head, range.key_heads);        // [B h_kv, L_k, d_k]
-    input.v = heads_of(v, range.first_key_head, range.key_heads);        // [B h_kv, L_k, d_k]
+    if (rows.skipped > 0) {
+      input.x = slice(input.x, 1, rows.skipped, queries);
+      input.positions = positions(queries, first_position(site) + rows.skipped);
+    }
+    input.q = heads_of(q, range.first, range.count);               // [B h, L_q, d_k]
+    input.k = heads_of(k, range.first_key_head, range.key_heads);  // [B h_kv, L_k, d_k]
+    input.v = heads_of(v, range.first_key_head, range.key_heads);  // [B h_kv, L_k, d_k]
     if (shares.q.defined()) {
       const auto parts = [&](const Var& all, const Var& place, Index first, Index count) {
         return Addends{
@@ -216,7 +251,9 @@ void Pass::add_cached(const Site& site, Index group, OperationInput& input) {
   if (options_.cache->length > 0) {
     input.k = concat({Var(stored.keys), input.k}, 1);    // [B h_kv, length, d_k]
     input.v = concat({Var(stored.values), input.v}, 1);  // [B h_kv, length, d_k]
-    input.positions = positions(input.q.dim(1), options_.cache->length);
+    if (input.q.defined() && input.positions.empty()) {
+      input.positions = positions(input.q.dim(1), options_.cache->length);
+    }
   }
   stored.keys = input.k.value();
   stored.values = input.v.value();

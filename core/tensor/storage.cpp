@@ -57,6 +57,7 @@ class Cache {
     {
       const std::lock_guard lock(mutex_);
       statistics_.live_bytes += size;
+      statistics_.peak_bytes = std::max(statistics_.peak_bytes, statistics_.live_bytes);
       auto& blocks = by_size_[size];
       if (!blocks.empty()) {
         const auto entry = blocks.back();
@@ -98,6 +99,11 @@ class Cache {
       while (!by_age_.empty()) all.push_back(drop_oldest());
     }
     for (void* block : all) std::free(block);
+  }
+
+  void reset_peak() {
+    const std::lock_guard lock(mutex_);
+    statistics_.peak_bytes = statistics_.live_bytes;
   }
 
   StorageStatistics statistics() {
@@ -143,6 +149,10 @@ std::shared_ptr<void> allocate_block(std::size_t bytes) {
 
 StorageStatistics storage_statistics() {
   return cache().statistics();
+}
+
+void reset_peak_storage() {
+  cache().reset_peak();
 }
 
 void release_cached_storage() {

@@ -18,11 +18,13 @@ std::shared_ptr<void> allocate_block(std::size_t bytes);
 
 struct StorageStatistics {
   std::size_t live_bytes = 0;     // handed out now
+  std::size_t peak_bytes = 0;     // handed out at most since the program or the count began
   std::size_t cached_bytes = 0;   // kept for reuse
   std::size_t fresh_blocks = 0;   // asked from the system since the program began
   std::size_t reused_blocks = 0;  // came out of the cache since then
 };
 StorageStatistics storage_statistics();
+void reset_peak_storage();  // counts the peak from what is handed out now
 
 void release_cached_storage();  // gives all that is kept back to the system
 

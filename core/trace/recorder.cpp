@@ -7,14 +7,14 @@ namespace attnscope {
 
 namespace {
 
-// b below a.  [rows of both, ...]
-Tensor below(const Tensor& a, const Tensor& b) {
-  Shape shape = a.shape();
-  shape[0] += b.dim(0);
+// The rows of `more` below those of `first`.  [rows of all, ...]
+void append(Tensor& first, const std::vector<Tensor>& more) {
+  Shape shape = first.shape();
+  for (const Tensor& part : more) shape[0] += part.dim(0);
   Tensor joined(shape);
-  std::copy_n(a.data(), a.size(), joined.data());
-  std::copy_n(b.data(), b.size(), joined.data() + a.size());
-  return joined;
+  float* to = std::copy_n(first.data(), first.size(), joined.data());
+  for (const Tensor& part : more) to = std::copy_n(part.data(), part.size(), to);
+  first = std::move(joined);
 }
 
 template <class Map, class Values>
@@ -40,8 +40,7 @@ void Recorder::attention(AttentionTap tap) {
 void Recorder::rows(const std::string& name, const Tensor& values, Index segment) {
   if (!trace_) return;
   if (segment == 0) return write_once(trace_->taps, name, values);
-  Tensor& all = trace_->taps.at(name);
-  all = below(all, values);
+  rows_[name].push_back(values);
 }
 
 void Recorder::values(const std::string& name, const Tensor& values) {
@@ -56,10 +55,11 @@ void Recorder::located_rows(const std::string& name, const Address& address, con
   if (!trace_) return;
   Address first = address;
   first.segment = 0;
-  for (Located<Tensor>& known : trace_->located) {
+  for (std::size_t n = 0; n < trace_->located.size(); ++n) {
+    const Located<Tensor>& known = trace_->located[n];
     if (known.name != name || known.address != first) continue;
     if (address.segment == 0) throw std::logic_error("two taps are named " + name);
-    known.values = below(known.values, values);
+    located_[n].push_back(values);
     return;
   }
   trace_->located.push_back({name, first, values});
@@ -84,8 +84,18 @@ void Recorder::logits(const Tensor& values, Index segment) {
   if (segment == 0) {
     trace_->logits = values;
   } else {
-    trace_->logits = below(trace_->logits, values);
+    logits_.push_back(values);
   }
+}
+
+void Recorder::finish() {
+  if (!trace_) return;
+  for (const auto& [name, parts] : rows_) append(trace_->taps.at(name), parts);
+  for (const auto& [index, parts] : located_) append(trace_->located[index].values, parts);
+  if (!logits_.empty()) append(trace_->logits, logits_);
+  rows_.clear();
+  located_.clear();
+  logits_.clear();
 }
 
 }  // namespace attnscope

@@ -7,7 +7,7 @@
 namespace attnscope {
 
 // Names are written once; std::logic_error otherwise. Rows of later segments go on below those of
-// the earlier ones.
+// the earlier ones with finish(), when all are there.
 class Recorder {
  public:
   explicit Recorder(Trace* trace) : trace_(trace) {}
@@ -24,9 +24,14 @@ class Recorder {
   // Of the heads of a group, of several segments the last one's: "state" [h, ..].
   void located_heads(const std::string& name, const Address& address, const Tensor& values);
   void logits(const Tensor& values, Index segment);
+  void finish();
 
  private:
   Trace* trace_;
+  // Of later segments, in order; joined once, since a long text has many.
+  std::map<std::string, std::vector<Tensor>> rows_;
+  std::map<std::size_t, std::vector<Tensor>> located_;  // by index in the trace
+  std::vector<Tensor> logits_;
 };
 
 }  // namespace attnscope

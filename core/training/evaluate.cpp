@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
-#include "core/autodiff/operations_reduce.h"
 #include "core/base/error.h"
+#include "core/base/random.h"
+#include "core/training/masking.h"
 
 namespace attnscope {
 
 namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 // One window: predicts tokens [first + 1, first + length], of which those from `fresh` on count.
 struct Window {
@@ -27,53 +31,154 @@ std::vector<Window> windows(Index predicted, Index length) {
   return result;
 }
 
-// -ln of the probabilities of the tokens that count in some windows, summed.
-double nats(const Model& model, const std::vector<std::int32_t>& tokens,
-            const std::vector<Window>& some, Index length, const Stop& stop) {
+void add_batch(const Model& model, const Batch& batch, const IntTensor& targets,
+               const ForwardOptions& options, Evaluation& evaluation) {
+  const Output output = run(model, batch, options);
+  evaluation.tally.add(output.logits.value(), targets);
+  for (Index n = 0; n < output.exits.size(); ++n) {
+    if (targets[n] < 0) continue;
+    evaluation.layers += output.exits[n];
+    ++evaluation.passed;
+  }
+  options.stop.check();
+}
+
+// Predictions of the tokens that count in some windows.
+void add_windows(const Model& model, const std::vector<std::int32_t>& tokens,
+                 const std::vector<Window>& some, Index length, const ForwardOptions& options,
+                 Evaluation& evaluation) {
   const Index count = static_cast<Index>(some.size());
-  IntTensor ids({count, length}), targets({count, length});
-  Index counted = 0;
+  Batch batch;
+  batch.ids = IntTensor({count, length});
+  IntTensor targets({count, length});
   for (Index w = 0; w < count; ++w) {
     const Window& window = some[static_cast<std::size_t>(w)];
     for (Index i = 0; i < length; ++i) {
       const Index target = window.first + i + 1;
-      ids(w, i) = tokens[static_cast<std::size_t>(target - 1)];
+      batch.ids(w, i) = tokens[static_cast<std::size_t>(target - 1)];
       targets(w, i) = target >= window.fresh ? tokens[static_cast<std::size_t>(target)] : -1;
-      if (target >= window.fresh) ++counted;
     }
   }
-  ForwardOptions options;
-  options.stop = stop;
-  const Var mean = cross_entropy(forward(model, ids, options), targets);
-  return static_cast<double>(mean.value()[0]) * static_cast<double>(counted);
+  add_batch(model, batch, targets, options, evaluation);
+}
+
+void read_windows(const Model& model, const std::vector<std::int32_t>& tokens, Index length,
+                  const ForwardOptions& options, Evaluation& evaluation) {
+  // One at a time, the work of tokens that have left is not done.
+  const std::size_t at_a_time = options.exit ? 1 : 8;
+  const Index predicted = static_cast<Index>(tokens.size()) - 1;
+  length = std::min(length > 0 ? length : model.config.context, predicted);
+  const std::vector<Window> all = windows(predicted, length);
+  for (std::size_t first = 0; first < all.size(); first += at_a_time) {
+    const std::size_t last = std::min(first + at_a_time, all.size());
+    add_windows(model, tokens,
+                {all.begin() + static_cast<std::ptrdiff_t>(first),
+                 all.begin() + static_cast<std::ptrdiff_t>(last)},
+                length, options, evaluation);
+  }
+}
+
+void read_segments(const Model& model, const std::vector<std::int32_t>& tokens,
+                   ForwardOptions options, Evaluation& evaluation) {
+  const Index segment = model.config.segment, predicted = static_cast<Index>(tokens.size()) - 1;
+  State memory;
+  options.memory = &memory;
+  for (Index first = 0; first < predicted; first += segment) {
+    const Index count = std::min(segment, predicted - first);
+    const auto at = tokens.begin() + first;
+    Batch batch;
+    batch.ids = IntTensor::from({1, count}, {at, at + count});
+    add_batch(model, batch, IntTensor::from({1, count}, {at + 1, at + 1 + count}), options,
+              evaluation);
+  }
+}
+
+// Windows side by side, each with tokens that are hidden.
+void fill_in(const Model& model, const std::vector<std::int32_t>& tokens, Index length,
+             const ForwardOptions& options, Evaluation& evaluation) {
+  constexpr std::uint64_t kSeed = 1;
+  const Index count = static_cast<Index>(tokens.size());
+  length = std::min(length > 0 ? length : model.config.context, count);
+  Random random(kSeed);
+  for (Index first = 0; first < count; first += length) {
+    const Index here = std::min(length, count - first);
+    Batch batch;
+    batch.ids = IntTensor({1, here});
+    batch.targets = IntTensor({1, here});
+    hide(tokens.data() + first, masking_of(model.config), random, 0, batch);
+    const IntTensor targets = batch.targets;
+    batch.targets = IntTensor();
+    add_batch(model, batch, targets, options, evaluation);
+  }
 }
 
 }  // namespace
 
-double bits_per_byte(const Checkpoint& checkpoint, std::string_view text, const Stop& stop,
-                     Index length) {
-  constexpr std::size_t kWindowsAtATime = 8;
-  const ModelConfig& config = checkpoint.model.config;
+void Evaluation::add(const Evaluation& other) {
+  tally.add(other.tally);
+  bytes += other.bytes;
+  beginnings += other.beginnings;
+  lines += other.lines;
+  whole += other.whole;
+  layers += other.layers;
+  passed += other.passed;
+}
+
+double Evaluation::loss() const {
+  return tally.score().loss;
+}
+
+double Evaluation::bits_per_byte() const {
+  return bytes > 0 ? (tally.nats() + beginnings) / std::numbers::ln2 / bytes : kNone;
+}
+
+double Evaluation::mean_layers() const {
+  return passed > 0 ? layers / passed : kNone;
+}
+
+Evaluation evaluate_text(const Checkpoint& checkpoint, std::string_view text,
+                         const Reading& reading, const Stop& stop) {
+  const Model& model = checkpoint.model;
   if (!checkpoint.tokenizer) throw InputError(checkpoint.tokenizer_problem);
   if (text.empty()) throw InputError("bits per byte of an empty text");
+  if (looks_ahead(model.config) && !fills_in(model.config)) {
+    throw InputError("model: expected one with a causal mask, found " + checkpoint.name +
+                     ", which sees what it is to predict");
+  }
+  if (model.config.segment > 0 && reading.length > 0) {
+    throw InputError("length: expected none with a model that reads in segments of " +
+                     std::to_string(model.config.segment) + " tokens");
+  }
   std::vector<std::int32_t> tokens;
   bool starts_special = false;
   for (const Token& token : checkpoint.tokenizer->encode(text)) {
     if (tokens.empty()) starts_special = token.special;
     tokens.push_back(token.id);
   }
-  double sum = starts_special ? 0 : std::log(static_cast<double>(config.vocabulary));
-  const Index predicted = static_cast<Index>(tokens.size()) - 1;
-  length = std::min(length > 0 ? length : config.context, predicted);
-  const std::vector<Window> all = windows(predicted, length);
-  for (std::size_t first = 0; first < all.size(); first += kWindowsAtATime) {
-    const std::size_t last = std::min(first + kWindowsAtATime, all.size());
-    const std::vector<Window> some(all.begin() + static_cast<std::ptrdiff_t>(first),
-                                   all.begin() + static_cast<std::ptrdiff_t>(last));
-    sum += nats(checkpoint.model, tokens, some, length, stop);
-    stop.check();
+  ForwardOptions options;
+  options.stop = stop;
+  options.exit = reading.exit;
+  Evaluation evaluation;
+  if (fills_in(model.config)) {
+    fill_in(model, tokens, reading.length, options, evaluation);
+    return evaluation;
   }
-  return sum / std::numbers::ln2 / static_cast<double>(text.size());
+  evaluation.bytes = static_cast<double>(text.size());
+  if (!starts_special) {
+    evaluation.beginnings = std::log(static_cast<double>(model.config.vocabulary));
+  }
+  if (tokens.size() < 2) return evaluation;
+  if (model.config.segment > 0) {
+    read_segments(model, tokens, options, evaluation);
+  } else {
+    read_windows(model, tokens, reading.length, options, evaluation);
+  }
+  return evaluation;
+}
+
+double bits_per_byte(const Checkpoint& checkpoint, std::string_view text, const Stop& stop,
+                     Index length) {
+  return evaluate_text(checkpoint, text, {.length = length}, stop).bits_per_byte();
 }
 
 }  // namespace attnscope

@@ -3,7 +3,6 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/strict_json.h"
-#include "core/model/architecture.h"
 #include "core/training/task.h"
 
 namespace attnscope {
@@ -108,20 +107,21 @@ void check(const TrainingPlan& plan) {
                      ", found " + std::to_string(plan.least_rate));
   }
   check(plan.model, "model");
-  if (looks_ahead(plan.model)) {
-    throw InputError(
-        "model.causal: expected true, found false: without a causal mask the loss of the next "
-        "token sees its targets");
+  const TaskInfo& chosen = task(plan.task);
+  check_model(chosen, plan.model);
+  if (chosen.length && plan.sequence > 0) {
+    throw InputError("sequence: expected 0, the task " + plan.task +
+                     " says how long they are; found " + std::to_string(plan.sequence));
   }
-  if (architecture(plan.model.architecture.id).reads != Reads::Tokens) {
-    throw InputError(
-        "model.architecture: expected one that reads a sequence of tokens, as the task " +
-        plan.task + " gives them, found " + plan.model.architecture.id);
+  if (!chosen.files.empty() && plan.text.empty()) {
+    throw InputError("text: expected " + chosen.files + " to train on, found none");
   }
-  task(plan.task).check(plan);
+  chosen.check(plan);
 }
 
 Index sequence_length(const TrainingPlan& plan) {
+  const TaskInfo& chosen = task(plan.task);
+  if (chosen.length) return chosen.length(plan);
   return plan.sequence > 0 ? plan.sequence : plan.model.context;
 }
 

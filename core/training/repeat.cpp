@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "core/autodiff/operations_reduce.h"
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/training/tally.h"
 
 namespace attnscope {
 
@@ -42,29 +42,17 @@ void RepeatStream::batch(std::uint64_t number, Index count, IntTensor& inputs,
 
 Score repeat_score(const Model& model, const RepeatStream& stream, Index count, const Stop& stop) {
   constexpr Index kAtATime = 16;
-  double loss = 0, right = 0, counted = 0;
+  Tally tally;
   for (Index first = 0; first < count; first += kAtATime) {
     const Index some = std::min(kAtATime, count - first);
     IntTensor inputs, targets;
     stream.batch(static_cast<std::uint64_t>(first), some, inputs, targets);
     ForwardOptions options;
     options.stop = stop;
-    const Tensor logits = forward(model, inputs, options).value();  // [B, L, vocabulary]
-    double here = 0;
-    for (Index row = 0; row < targets.size(); ++row) {
-      if (targets[row] < 0) continue;
-      const float* of_row = logits.data() + row * logits.dim(-1);
-      ++here;
-      if (std::max_element(of_row, of_row + logits.dim(-1)) == of_row + targets[row]) ++right;
-    }
-    loss += here * static_cast<double>(cross_entropy(logits, targets).value()[0]);
-    counted += here;
+    tally.add(forward(model, inputs, options).value(), targets);
     stop.check();
   }
-  Score score;
-  score.loss = loss / counted;
-  score.accuracy = right / counted;
-  return score;
+  return tally.score();
 }
 
 }  // namespace attnscope

@@ -24,8 +24,16 @@ class RepeatTask final : public Task {
 
   std::shared_ptr<const Tokenizer> tokenizer() const override { return tokenizer_; }
 
-  void batch(std::uint64_t number, Index count, IntTensor& inputs, IntTensor& targets) override {
-    training_.batch(number, count, inputs, targets);
+  ModelConfig config(const ModelConfig& planned) const override {
+    ModelConfig config = planned;
+    config.vocabulary = tokenizer_->vocabulary_size();
+    return config;
+  }
+
+  Batch batch(std::uint64_t number, Index count) override {
+    Batch batch;
+    training_.batch(number, count, batch.ids, batch.targets);
+    return batch;
   }
 
   Score score(const Checkpoint& checkpoint, bool all, const Stop& stop) const override {
@@ -57,8 +65,11 @@ std::unique_ptr<Task> make_repeat(const TrainingPlan& plan, const Stop& stop) {
 }  // namespace
 
 TaskInfo repeat_task() {
-  return {"repeat", "random tokens of which the end repeats what came before", check_repeat,
-          make_repeat};
+  return {.id = "repeat",
+          .summary = "random tokens of which the end repeats what came before",
+          .files = "",
+          .check = check_repeat,
+          .make = make_repeat};
 }
 
 }  // namespace attnscope

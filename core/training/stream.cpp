@@ -5,7 +5,6 @@
 #include <string>
 
 #include "core/base/error.h"
-#include "core/base/random.h"
 
 namespace attnscope {
 
@@ -43,6 +42,18 @@ void TokenStream::batch(std::uint64_t number, Index count, IntTensor& inputs, In
         tokens_.data() + offset_ + static_cast<Index>(order_[n % windows_]) * length_;
     std::copy_n(first, length_, inputs.data() + b * length_);
     std::copy_n(first + 1, length_, targets.data() + b * length_);
+  }
+}
+
+void random_windows(const std::vector<std::int32_t>& tokens, Index count, Index length,
+                    Random& random, IntTensor& inputs, IntTensor& targets) {
+  inputs = IntTensor({count, length});
+  targets = IntTensor({count, length});
+  const auto starts = tokens.size() - static_cast<std::size_t>(length);
+  for (Index i = 0; i < count; ++i) {
+    const auto* first = tokens.data() + random.below(starts);
+    std::copy_n(first, length, inputs.data() + i * length);
+    std::copy_n(first + 1, length, targets.data() + i * length);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/base/random.h"
 #include "core/tensor/tensor.h"
 
 namespace attnscope {
@@ -30,5 +31,10 @@ class TokenStream {
   Index offset_ = 0;
   std::vector<std::uint32_t> order_;
 };
+
+// `count` windows of `length` predictions anywhere in a text of more tokens than that.
+// inputs and targets: [count, length]
+void random_windows(const std::vector<std::int32_t>& tokens, Index count, Index length,
+                    Random& random, IntTensor& inputs, IntTensor& targets);
 
 }  // namespace attnscope

@@ -1,16 +1,51 @@
 #include "core/training/task.h"
 
+#include "core/base/error.h"
 #include "core/base/find_by_id.h"
 
 namespace attnscope {
 
+namespace {
+
+std::string words(Reads reads) {
+  if (reads == Reads::SourceAndTarget) return "a source and its target";
+  return reads == Reads::Tokens ? "one sequence of tokens" : "trajectories";
+}
+
+}  // namespace
+
 const std::vector<TaskInfo>& tasks() {
-  static const std::vector<TaskInfo> list{text_task(), repeat_task()};
+  static const std::vector<TaskInfo> list{text_task(),    masked_task(), repeat_task(),
+                                          numbers_task(), image_task(),  trajectory_task()};
   return list;
 }
 
 const TaskInfo& task(std::string_view id) {
   return find_by_id(tasks(), id, "task");
+}
+
+void check_model(const TaskInfo& task, const ModelConfig& model) {
+  const Architecture& of = architecture(model.architecture.id);
+  if (of.reads != task.reads) {
+    throw InputError("model.architecture: expected one that reads " + words(task.reads) +
+                     ", as the task " + task.id + " gives them, found " + of.id + ", which reads " +
+                     words(of.reads));
+  }
+  if (model.input.id != task.input) {
+    throw InputError("model.input: expected " + task.input + " for the task " + task.id +
+                     ", found " + model.input.id);
+  }
+  if (task.hides != fills_in(model)) {
+    throw InputError(std::string("model.architecture.masked: expected ") +
+                     (task.hides ? "the share of tokens to hide" : "no share of tokens to hide") +
+                     " for the task " + task.id + ", found " +
+                     (task.hides ? "none" : "one (the task masked hides them)"));
+  }
+  if (looks_ahead(model) && !task.hides) {
+    throw InputError(
+        "model.causal: expected true, found false: without a causal mask the loss of the next "
+        "token sees its targets");
+  }
 }
 
 }  // namespace attnscope

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "core/autodiff/operations_reduce.h"
-#include "core/base/error.h"
 #include "core/base/random.h"
 #include "core/training/evaluate.h"
 #include "core/training/stream.h"
@@ -18,16 +17,6 @@ namespace {
 // Of each held-out text, in scores on the way.
 constexpr std::size_t kSampledBytes = std::size_t{1} << 16;
 constexpr std::uint64_t kHeldOutSeed = 0x68656c642d6f7574;  // other sequences than the training's
-
-std::vector<std::int32_t> tokens_of(const std::vector<std::string>& texts,
-                                    const Tokenizer& tokenizer, const Stop& stop) {
-  std::vector<std::int32_t> ids;
-  for (const std::string& text : texts) {
-    for (const Token& token : tokenizer.encode(text)) ids.push_back(token.id);
-    stop.check();
-  }
-  return ids;
-}
 
 class TextTask final : public Task {
  public:
@@ -45,8 +34,16 @@ class TextTask final : public Task {
 
   std::shared_ptr<const Tokenizer> tokenizer() const override { return tokenizer_; }
 
-  void batch(std::uint64_t number, Index count, IntTensor& inputs, IntTensor& targets) override {
-    stream_.batch(number, count, inputs, targets);
+  ModelConfig config(const ModelConfig& planned) const override {
+    ModelConfig config = planned;
+    config.vocabulary = tokenizer_->vocabulary_size();
+    return config;
+  }
+
+  Batch batch(std::uint64_t number, Index count) override {
+    Batch batch;
+    stream_.batch(number, count, batch.ids, batch.targets);
+    return batch;
   }
 
   Score score(const Checkpoint& checkpoint, bool all, const Stop& stop) const override {
@@ -72,13 +69,8 @@ class TextTask final : public Task {
     Random random(kHeldOutSeed);
     double sum = 0;
     for (Index b = 0; b < score_batches_; ++b) {
-      IntTensor inputs({batch_, length}), targets({batch_, length});
-      for (Index i = 0; i < batch_; ++i) {
-        const auto starts = static_cast<std::uint64_t>(most - length + 1);
-        const auto* first = held_out_.data() + random.below(starts);
-        std::copy_n(first, length, inputs.data() + i * length);
-        std::copy_n(first + 1, length, targets.data() + i * length);
-      }
+      IntTensor inputs, targets;
+      random_windows(held_out_, batch_, length, random, inputs, targets);
       ForwardOptions options;
       options.stop = stop;
       const Var loss = cross_entropy(forward(model, inputs, options), targets);
@@ -95,9 +87,7 @@ class TextTask final : public Task {
   std::vector<std::int32_t> held_out_;  // all held-out texts, one after the other
 };
 
-void check_text(const TrainingPlan& plan) {
-  if (plan.text.empty()) throw InputError("text: expected at least one file to train on");
-}
+void check_text(const TrainingPlan&) {}
 
 std::unique_ptr<Task> make_text(const TrainingPlan& plan, const Stop& stop) {
   Texts texts = read_texts(plan);
@@ -108,7 +98,11 @@ std::unique_ptr<Task> make_text(const TrainingPlan& plan, const Stop& stop) {
 }  // namespace
 
 TaskInfo text_task() {
-  return {"text", "the next token of text files", check_text, make_text};
+  return {.id = "text",
+          .summary = "the next token of text files",
+          .files = "text files",
+          .check = check_text,
+          .make = make_text};
 }
 
 }  // namespace attnscope

@@ -26,12 +26,22 @@ Texts read_texts(const TrainingPlan& plan) {
 }
 
 std::shared_ptr<const Tokenizer> make_tokenizer(const TrainingPlan& plan, const Texts& texts,
-                                                const Stop& stop) {
+                                                const Stop& stop, Index kept) {
   if (fs::exists(plan.folder / "training.safetensors")) return load_tokenizer(plan.folder);
   std::string all;
   for (const std::string& text : texts.training) all += text;
-  return train_bpe(all, static_cast<std::int32_t>(plan.model.vocabulary),
+  return train_bpe(all, static_cast<std::int32_t>(plan.model.vocabulary - kept),
                    [&](double) { stop.check(); });
+}
+
+std::vector<std::int32_t> tokens_of(const std::vector<std::string>& texts,
+                                    const Tokenizer& tokenizer, const Stop& stop) {
+  std::vector<std::int32_t> ids;
+  for (const std::string& text : texts) {
+    for (const Token& token : tokenizer.encode(text)) ids.push_back(token.id);
+    stop.check();
+  }
+  return ids;
 }
 
 }  // namespace attnscope

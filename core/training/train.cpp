@@ -41,8 +41,7 @@ class Training {
     checkpoint_.name = plan.folder.filename().string();
     task_ = task(plan.task).make(plan, stop);
     checkpoint_.tokenizer = task_->tokenizer();
-    ModelConfig config = plan.model;
-    config.vocabulary = checkpoint_.tokenizer->vocabulary_size();
+    const ModelConfig config = task_->config(plan.model);
     checkpoint_.model = make_model(config, plan.seed);
     if (state) resume(*state);
     const std::set<std::string> constant = untrained_names(config);
@@ -134,8 +133,7 @@ class Training {
     double loss_sum = 0;
     for (Index p = 0; p < parts; ++p) {
       const auto sequence_number = static_cast<std::uint64_t>(step_ * plan_.batch + p * part);
-      Batch batch;  // ids and targets [part, L]
-      task_->batch(sequence_number, part, batch.ids, batch.targets);
+      Batch batch = task_->batch(sequence_number, part);
       batch.progress = static_cast<double>(step_) / static_cast<double>(plan_.steps);
       ForwardOptions options;
       options.stop = stop_;

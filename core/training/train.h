@@ -22,12 +22,12 @@ namespace attnscope {
 
 struct TrainingPlan {
   std::string task = "text";  // what is learned: tasks() in task.h
-  // model.vocabulary is how many tokens byte-pair encoding learns; 256: bytes. A text too short
-  // for that many gives fewer.
+  // Of texts, model.vocabulary is how many tokens byte-pair encoding learns; 256: bytes. A text too
+  // short for that many gives fewer.
   ModelConfig model;
-  std::vector<std::filesystem::path> text;      // training files
+  std::vector<std::filesystem::path> text;      // training files: texts, or pictures
   std::vector<std::filesystem::path> held_out;  // never trained on, byte-pair encoding included
-  double held_out_share = 0;     // of the end of each training file, held out as well
+  double held_out_share = 0;     // of the end of each text, or of the pictures, held out as well
   std::filesystem::path folder;  // checkpoint and log go here
   Index steps = 2000;
   Index batch = 12;       // sequences a step
@@ -58,7 +58,7 @@ Index sequence_length(const TrainingPlan& plan);  // tokens of a sequence
 struct Score {
   double loss = std::numeric_limits<double>::quiet_NaN();           // nats per token
   double bits_per_byte = std::numeric_limits<double>::quiet_NaN();  // of text
-  double accuracy = std::numeric_limits<double>::quiet_NaN();  // share of tokens, task "repeat"
+  double accuracy = std::numeric_limits<double>::quiet_NaN();       // share that is right
 };
 
 struct TrainingProgress {

@@ -15,7 +15,9 @@
 #include "core/base/strict_json.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/experiment/runner.h"
+#include "core/model/exits.h"
 #include "core/model/generate.h"
+#include "core/model/join.h"
 #include "core/tensor/safetensors.h"
 #include "core/tensor/storage.h"
 #include "core/training/optimiser.h"
@@ -77,6 +79,103 @@ BENCHMARK_CAPTURE(next_token, whole, false)
     ->Name("NextToken/whole")
     ->Arg(31)
     ->Arg(255)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
+// A model whose tokens leave behind layer `leave` of 12 with a threshold of 1/2: geometric exits
+// whose biases say so.
+Model exiting_model(Index leave) {
+  ModelConfig config;
+  config.vocabulary = 2048;
+  config.context = 512;
+  config.width = 512;
+  config.layers = 12;
+  config.heads = config.kv_heads = 8;
+  config.head_size = 64;
+  config.hidden = 1536;
+  config.groups = uniform_groups(config, default_variant(),
+                                 {"rope", default_values(encoding("rope").parameters)});
+  config.exits = Choice{"geometric", default_values(exit_rule("geometric").parameters)};
+  Model model = make_model(config, 1);
+  Tensor bias = Tensor::full({config.layers - 1}, -30);
+  if (leave < config.layers) bias[leave - 1] = 30;
+  model.weights["exit.b"] = Var(bias);
+  return model;
+}
+
+// A token of a continuation that leaves after `range` of 12 layers, with cached keys and values.
+// `of_all`: its time as a share of that without a threshold, one after the other in turns.
+void next_token_exits(benchmark::State& state) {
+  using Clock = std::chrono::steady_clock;
+  const Model model = exiting_model(state.range(0));
+  GeneratorOptions leaving;
+  leaving.exit = 0.5;
+  Generator with(model, leaving), without(model);
+  const std::vector<std::int32_t> before(255, 7);
+  with.step(before, {});
+  without.step(before, {});
+  std::chrono::duration<double> seconds_with{0}, seconds_without{0};
+  for (auto _ : state) {
+    Generator first = with, second = without;
+    const auto start = Clock::now();
+    benchmark::DoNotOptimize(first.step({7}, {}));
+    const auto middle = Clock::now();
+    benchmark::DoNotOptimize(second.step({7}, {}));
+    const auto end = Clock::now();
+    seconds_with += middle - start;
+    seconds_without += end - middle;
+    state.SetIterationTime(std::chrono::duration<double>(middle - start).count());
+    if (first.exit_layer() != state.range(0)) state.SkipWithError("left at another layer");
+  }
+  state.counters["of_all"] = seconds_with / seconds_without;
+}
+BENCHMARK(next_token_exits)
+    ->Name("NextToken/exits")
+    ->Arg(2)
+    ->Arg(6)
+    ->Arg(12)
+    ->Unit(benchmark::kMillisecond)
+    ->UseManualTime();
+
+// Forward and backward of `range` layers with a join. `peak_megabytes`: tensors alive at most
+// beyond weights and their gradients.
+void training_memory(benchmark::State& state, const std::string& join_id) {
+  ModelConfig config;
+  config.vocabulary = 256;
+  config.context = 256;
+  config.width = 128;
+  config.layers = state.range(0);
+  config.heads = config.kv_heads = 4;
+  config.head_size = 32;
+  config.hidden = 512;
+  config.groups = uniform_groups(config, default_variant(),
+                                 {"rope", default_values(encoding("rope").parameters)});
+  config.join = {join_id, default_values(join(join_id).parameters)};
+  Model model = make_model(config, 1);
+  for (auto& [name, weight] : model.weights) weight = Var::parameter(weight.value());
+  const Batch batch = next_token_batch(IntTensor::full({8, config.context}, 1));
+  const auto step = [&] {
+    ForwardOptions options;
+    options.training = true;
+    backward(run(model, batch, options).total_loss());
+  };
+  step();  // gradients are there from now on
+  const std::size_t before = storage_statistics().live_bytes;
+  reset_peak_storage();
+  for (auto _ : state) step();
+  state.counters["peak_megabytes"] =
+      static_cast<double>(storage_statistics().peak_bytes - before) / (1 << 20);
+}
+BENCHMARK_CAPTURE(training_memory, residual, "residual")
+    ->Name("TrainingMemory/residual")
+    ->Arg(2)
+    ->Arg(12)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(training_memory, reversible, "reversible")
+    ->Name("TrainingMemory/reversible")
+    ->Arg(2)
+    ->Arg(12)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 

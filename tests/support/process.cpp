@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,10 +49,12 @@ ProcessResult run_process(const std::string& program, const std::vector<std::str
   posix_spawn_file_actions_destroy(&actions);
   if (failure != 0) throw std::runtime_error(program + " cannot be started");
   int status = 0;
-  if (waitpid(child, &status, 0) != child) throw std::runtime_error("waitpid");
+  rusage used{};
+  if (wait4(child, &status, 0, &used) != child) throw std::runtime_error("wait4");
   return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
           .out = contents(out),
-          .err = contents(err)};
+          .err = contents(err),
+          .peak_kilobytes = used.ru_maxrss};
 }
 
 }  // namespace attnscope::testing

@@ -9,6 +9,7 @@ namespace attnscope::testing {
 struct ProcessResult {
   int status = -1;  // exit status; 128 + the signal's number when one ended it
   std::string out, err;
+  long peak_kilobytes = 0;  // of resident memory
 };
 
 // Runs `program` with `arguments`, without a shell, and waits for it.

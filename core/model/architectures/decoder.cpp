@@ -130,6 +130,9 @@ Output run_decoder(Pass& pass, const Batch& batch) {
   Output output;
   const Index rows = pass.options().last_logits ? 1 : batch.ids.dim(1);
   output.logits = reshape(piece.logits, {pass.batch(), rows, config.vocabulary});
+  if (exits && pass.options().exit) {
+    output.exits = exits->layers().reshaped(batch.ids.shape());
+  }
   if (!batch.targets.defined()) return output;
   if (exits) {
     exits->add_losses(batch.targets, output);

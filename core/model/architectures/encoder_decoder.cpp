@@ -42,6 +42,9 @@ Output run_encoder_decoder(Pass& pass, const Batch& batch) {
   if (exits) exits->record();
   Output output;
   output.logits = reshape(logits, {pass.batch(), batch.ids.dim(1), config.vocabulary});
+  if (exits && pass.options().exit) {
+    output.exits = exits->layers().reshaped(batch.ids.shape());
+  }
   if (!batch.targets.defined()) return output;
   if (exits) {
     exits->add_losses(batch.targets, output);

@@ -28,15 +28,28 @@ Var attention_of(Pass& pass, const Site& site, const Var& x2) {
   return pass.dropout(pass.self_attention(site, to_all ? pass.placed(site, x2) : x2));
 }
 
-// Over pieces of the positions one after another: what is held at a time shrinks with their number.
-Var feed_forward_of(Pass& pass, const Site& site, const Var& x1) {
-  const Index rows = x1.dim(0);
+// Rows of a piece of the positions.
+struct Piece {
+  Index first, count;
+};
+
+std::vector<Piece> pieces_of(const Pass& pass, Index rows) {
   const Index chunks = std::min(rows, pass.config().join.values.integer("chunks"));
-  if (chunks == 1) return pass.dropout(pass.feed_forward(site, x1));
-  std::vector<Var> parts;
+  std::vector<Piece> pieces;
   for (Index c = 0; c < chunks; ++c) {
     const Index first = rows * c / chunks, last = rows * (c + 1) / chunks;
-    parts.push_back(pass.feed_forward(site, slice(x1, 0, first, last - first)));
+    pieces.push_back({first, last - first});
+  }
+  return pieces;
+}
+
+// Over pieces of the positions one after another: what is held at a time shrinks with their number.
+Var feed_forward_of(Pass& pass, const Site& site, const Var& x1) {
+  const std::vector<Piece> pieces = pieces_of(pass, x1.dim(0));
+  if (pieces.size() == 1) return pass.dropout(pass.feed_forward(site, x1));
+  std::vector<Var> parts;
+  for (const Piece& piece : pieces) {
+    parts.push_back(pass.feed_forward(site, slice(x1, 0, piece.first, piece.count)));
   }
   pass.set_last_feed_forward_input(pass.norm(x1, site.prefix + "ffn_norm"));
   return pass.dropout(concat(parts, 0));
@@ -71,6 +84,27 @@ Tensor pulled_back(const Function& function, const Tensor& x, const Tensor& grad
   return of_input.defined() ? of_input : Tensor::zeros(x.shape());
 }
 
+// The same of the feed-forward, piece by piece, with a tape for one at a time. Dropping is linear
+// and draws the same every time, so that gradients pass it as values do.
+Tensor feed_forward_pulled_back(Pass& pass, const Site& site, const Tensor& x1,
+                                const Tensor& gradient, Tensor& fed) {
+  const std::uint64_t dropouts = pass.dropouts();
+  const Tensor kept = pass.dropout(Var(gradient)).value();
+  Tensor all(x1.shape()), of_input(x1.shape());
+  const Index width = x1.dim(1);
+  for (const Piece& piece : pieces_of(pass, x1.dim(0))) {
+    Tensor y;
+    const Tensor pulled =
+        pulled_back([&](const Var& in) { return pass.feed_forward(site, in); },
+                    x1.slice(piece.first, piece.count), kept.slice(piece.first, piece.count), y);
+    std::copy_n(y.data(), y.size(), all.data() + piece.first * width);
+    std::copy_n(pulled.data(), pulled.size(), of_input.data() + piece.first * width);
+  }
+  pass.set_dropouts(dropouts);
+  fed = pass.dropout(Var(all)).value();
+  return of_input;
+}
+
 Tensor plus(const Tensor& a, const Tensor& b) {
   return add(Var(a), Var(b)).value();
 }
@@ -93,8 +127,7 @@ struct Recomputation {
       const Site& site = stack.sites[n];
       pass.set_dropouts(dropouts[n] + (model.config.dropout > 0 && options.training ? 1 : 0));
       Tensor fed;
-      g1 = plus(g1, pulled_back([&](const Var& in) { return feed_forward_of(pass, site, in); }, x1,
-                                g2, fed));
+      g1 = plus(g1, feed_forward_pulled_back(pass, site, x1, g2, fed));
       x2 = minus(x2, fed);
       pass.set_dropouts(dropouts[n]);
       Tensor attended;

@@ -136,7 +136,7 @@ TEST_F(ModelCommands, TrainRefusesWhatItCannotUse) {
   expect_refusal(attnscope(arguments), "norm: expected one of \"layer\", \"rms\"");
   expect_refusal(attnscope({"train", "--text", path("absent.txt"), "-o", path("refused")}),
                  "absent.txt");
-  expect_refusal(attnscope({"train", "-o", path("refused")}), "text: expected at least one file");
+  expect_refusal(attnscope({"train", "-o", path("refused")}), "text: expected text files to train on");
   expect_refusal(attnscope({"train", "--preset", "nonesuch", "-o", path("refused")}), "--preset");
   EXPECT_FALSE(fs::exists(path("refused")));
 }
@@ -237,7 +237,7 @@ TEST_F(ModelCommands, NameTheFileThatIsOfNoUse) {
 TEST_F(ModelCommands, TrainRefusesUnknownTasks) {
   std::vector<std::string> arguments = training("refused", 5);
   arguments.insert(arguments.end(), {"--task", "nonesuch"});
-  expect_refusal(attnscope(arguments), "task: expected one of text, repeat");
+  expect_refusal(attnscope(arguments), "task: expected one of text, masked");
 }
 
 }  // namespace

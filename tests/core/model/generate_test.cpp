@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "core/base/error.h"
+#include "core/model/architecture.h"
+#include "core/model/exits.h"
 #include "core/model/weights.h"
 #include "tests/support/compare.h"
 
@@ -258,6 +262,163 @@ TEST(Generate, IsAsBeforeAfterAFailure) {
   EXPECT_THROW(generator.step({kIds[7]}, stop), Stopped);
   EXPECT_EQ(generator.tokens().size(), 7u);
   EXPECT_TRUE(close(generator.step({kIds[7]}, {}), whole(model, 8), 1e-5));
+}
+
+// One step of a model, by a whole pass over all that is there.
+Tensor at_once(const Model& model, const Batch& batch, const ForwardOptions& options = {}) {
+  const Tensor all = run(model, batch, options).logits.value();
+  const Index vocabulary = model.config.vocabulary, rows = all.size() / vocabulary;
+  return all.reshaped({rows, vocabulary}).slice(rows - 1, 1).reshaped({vocabulary});
+}
+
+IntTensor row_of(const std::vector<std::int32_t>& ids) {
+  return IntTensor::from({1, static_cast<Index>(ids.size())}, ids);
+}
+
+Choice architecture_choice(const std::string& id) {
+  return {id, default_values(architecture(id).parameters)};
+}
+
+// Every architecture that writes tokens.
+TEST(Generate, GoesOnInEveryArchitecture) {
+  int written = 0;
+  for (const Architecture& of : architectures()) {
+    if (of.reads == Reads::Trajectories) continue;
+    SCOPED_TRACE(of.id);
+    ModelConfig config = small_config(default_variant(), encoding_choice("rope"));
+    config.architecture = architecture_choice(of.id);
+    if (of.id == "rnn_attention") {
+      config.layers = config.heads = config.kv_heads = 1;
+      config.hidden = 0;
+      config.groups = uniform_groups(config, default_variant(), default_encoding());
+    }
+    const Model model = lively(config);
+    GeneratorOptions options;
+    Batch batch;
+    if (of.reads == Reads::SourceAndTarget) options.source = {5, 6, 7};
+    if (of.reads == Reads::SourceAndTarget) batch.source = row_of(options.source);
+    Generator generator(model, options);
+    for (const std::size_t step : {3, 1, 1}) {
+      const std::size_t before = generator.tokens().size();
+      const auto first = kIds.begin() + static_cast<std::ptrdiff_t>(before);
+      const Tensor logits = generator.step({first, first + static_cast<std::ptrdiff_t>(step)}, {});
+      batch.ids = row_of(generator.tokens());
+      EXPECT_TRUE(close(logits, at_once(model, batch), 1e-5));
+    }
+    ++written;
+  }
+  EXPECT_GE(written, 4);
+}
+
+// Segments are remembered, and only the present one is read again, beyond the context.
+TEST(Generate, ReadsOnlyThePresentSegment) {
+  for (const char* id : {"segment_memory", "compressive", "memorizing", "full"}) {
+    SCOPED_TRACE(id);
+    ModelConfig config = small_config(variant_choice(id), encoding_choice("none"));
+    config.segment = 4;
+    config.context = 4;
+    const Model model = lively(config);
+    Generator generator(model);
+    std::size_t count = 0;
+    for (const std::size_t step : {6, 1, 1, 1, 5, 1}) {
+      const auto first = kIds.begin() + static_cast<std::ptrdiff_t>(count);
+      count += step;
+      Trace trace;
+      const Tensor logits =
+          generator.step({first, kIds.begin() + static_cast<std::ptrdiff_t>(count)}, {}, &trace);
+      EXPECT_TRUE(close(logits, whole(model, count), 1e-5)) << count;
+      EXPECT_LE(trace.attention.at(0).queries(), 4);
+    }
+    EXPECT_EQ(generator.forgotten(), 0);
+    EXPECT_EQ(generator.tokens().size(), 15u);
+  }
+}
+
+ModelConfig with_exits(const Exits& rule, const char* variant = "full") {
+  ModelConfig config = small_config(variant_choice(variant), encoding_choice("rope"));
+  config.layers = 4;
+  config.groups = uniform_groups(config, variant_choice(variant), encoding_choice("rope"));
+  config.exits = Choice{rule.id, default_values(rule.parameters)};
+  return config;
+}
+
+// Tokens leave at different layers; what is skipped changes nothing, with a cache or without one.
+TEST(Generate, LeavesAsAWholePassDoes) {
+  for (const Exits& rule : exit_rules()) {
+    SCOPED_TRACE(rule.id);
+    const Model model = lively(with_exits(rule));
+    std::set<Index> layers;
+    for (const double threshold : {0.2, 0.5, 0.8}) {
+      GeneratorOptions options;
+      options.exit = threshold;
+      Generator generator(model, options);
+      EXPECT_EQ(generator.recomputes().empty(), rule.distribution_at != 0);
+      std::size_t count = 0;
+      for (const std::size_t step : {3, 1, 1, 1, 4, 1, 2, 1, 1}) {
+        const auto first = kIds.begin() + static_cast<std::ptrdiff_t>(count);
+        count += step;
+        const auto last = kIds.begin() + static_cast<std::ptrdiff_t>(count);
+        const Tensor logits = generator.step({first, last}, {});
+        Batch batch;
+        batch.ids = row_of({kIds.begin(), last});
+        ForwardOptions whole_pass;
+        Trace trace;  // a record shows all rows: nothing is skipped
+        whole_pass.trace = &trace;
+        whole_pass.exit = threshold;
+        EXPECT_TRUE(close(logits, at_once(model, batch, whole_pass), 1e-4)) << count;
+        const IntTensor& left = trace.counts.at("exit.layer");
+        EXPECT_EQ(generator.exit_layer(), left[left.size() - 1]);
+        layers.insert(generator.exit_layer());
+      }
+    }
+    EXPECT_TRUE(rule.distribution_at == 0 || layers.size() > 1);
+  }
+}
+
+// Rows in the middle that go on are computed, whatever their variant allows to leave out.
+TEST(Generate, SkipsRowsOfEveryVariant) {
+  int walked = 0;
+  for (const Variant& v : variants()) {
+    ModelConfig config = small_config(variant_choice(v.id), default_encoding());
+    config.layers = 4;
+    config.groups = uniform_groups(config, variant_choice(v.id), default_encoding());
+    config.exits = Choice{"geometric", default_values(exit_rule("geometric").parameters)};
+    if (!works(config)) continue;
+    SCOPED_TRACE(v.id);
+    const Model model = lively(config);
+    Batch batch;
+    batch.ids = row_of(kIds);
+    ForwardOptions skipping, recorded;
+    Trace trace;
+    skipping.exit = recorded.exit = 0.5;
+    recorded.trace = &trace;
+    try {
+      const Tensor all = run(model, batch, recorded).logits.value();
+      const Output skipped = run(model, batch, skipping);
+      EXPECT_TRUE(close(skipped.logits.value(), all, 1e-4));
+      const IntTensor& left = trace.counts.at("exit.layer");
+      EXPECT_TRUE(std::equal(left.begin(), left.end(), skipped.exits.begin()));
+      ++walked;
+    } catch (const InputError&) {  // a length that the variant cannot have
+    }
+  }
+  EXPECT_GT(walked, 15);
+}
+
+// The thresholds of tokens that come one by one fall along the context.
+TEST(Generate, ThresholdsFallAlongTheContext) {
+  ModelConfig config = with_exits(exit_rule("saturation"));
+  config.exits->values.set("decay", 4.0);
+  const Model model = lively(config);
+  GeneratorOptions options;
+  options.exit = 0.6;
+  Generator one_by_one(model, options), some(model, options);
+  for (const std::int32_t id : kIds) {
+    const Tensor logits = one_by_one.step({id}, {});
+    if (one_by_one.tokens().size() < kIds.size()) continue;
+    EXPECT_TRUE(close(some.step(kIds, {}), logits, 1e-4));
+  }
+  EXPECT_EQ(one_by_one.exit_layer(), some.exit_layer());
 }
 
 }  // namespace

@@ -39,6 +39,18 @@ TEST(Storage, CountsLiveBytes) {
   EXPECT_EQ(storage_statistics().live_bytes, before);
 }
 
+TEST(Storage, RemembersTheMostLiveBytes) {
+  reset_peak_storage();
+  const std::size_t before = storage_statistics().live_bytes;
+  EXPECT_EQ(storage_statistics().peak_bytes, before);
+  { const auto one = allocate_block(1'000'000), two = allocate_block(2'000'000); }
+  allocate_block(1'000'000);
+  const std::size_t peak = storage_statistics().peak_bytes - before;
+  EXPECT_TRUE(peak >= 3'000'000u && peak <= 3'200'000u) << peak;
+  reset_peak_storage();
+  EXPECT_EQ(storage_statistics().peak_bytes, storage_statistics().live_bytes);
+}
+
 TEST(Storage, KeepsNoMoreThanItsLimit) {
   release_cached_storage();
   EXPECT_EQ(storage_statistics().cached_bytes, 0u);

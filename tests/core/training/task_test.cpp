@@ -6,9 +6,12 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/base/strict_json.h"
 #include "core/training/evaluate.h"
 #include "tests/core/training/plans.h"
 #include "tests/support/compare.h"
+#include "tests/support/places.h"
 
 namespace attnscope {
 namespace {
@@ -65,6 +68,134 @@ TEST(Task, RefusesPlansThatDoNotSuit) {
   EXPECT_NE(refusal(plan).find("nonesuch"), std::string::npos);
 }
 
+// Every model with every task: either they suit one another, or the plan says why not.
+TEST(Task, RefusesModelsThatItCouldNotTrain) {
+  const TemporaryFolder folder;
+  int suiting = 0;
+  for (const TaskInfo& of_model : tasks()) {
+    const TrainingPlan good = testing::plan_of(of_model.id, folder.path());
+    EXPECT_EQ(refusal(good), "") << of_model.id;
+    for (const TaskInfo& other : tasks()) {
+      TrainingPlan plan = testing::plan_of(other.id, folder.path());
+      plan.model = good.model;
+      const bool suits = of_model.reads == other.reads && of_model.input == other.input &&
+                         of_model.hides == other.hides;
+      if (suits) ++suiting;
+      const std::string why = refusal(plan);
+      EXPECT_EQ(why.empty(), suits) << of_model.id << " for " << other.id << ": " << why;
+      EXPECT_TRUE(suits || why.starts_with("model.")) << why;
+    }
+  }
+  EXPECT_EQ(suiting, static_cast<int>(tasks().size()) + 2);  // text and repeat
+  TrainingPlan causal = testing::plan_of("masked", folder.path());
+  causal.model.architecture.values.set("mask", Index{3});
+  EXPECT_NE(refusal(causal).find("mask: expected the last id, 256"), std::string::npos);
+  TrainingPlan numbers = testing::plan_of("numbers", folder.path());
+  numbers.model.context = 6;
+  EXPECT_NE(refusal(numbers).find("at least 7 tokens"), std::string::npos) << refusal(numbers);
+  numbers.text = {"a.txt"};
+  EXPECT_NE(refusal(numbers).find("makes its numbers"), std::string::npos);
+  TrainingPlan image = testing::plan_of("image", folder.path());
+  image.sequence = 4;
+  EXPECT_NE(refusal(image).find("sequence: expected 0"), std::string::npos);
+  image.text.clear();
+  image.sequence = 0;
+  EXPECT_NE(refusal(image).find("expected pictures"), std::string::npos);
+}
+
+// Sequences are the same whatever was asked for before, within a step.
+TEST(Task, GivesTheSameSequencesInParts) {
+  const TemporaryFolder folder;
+  for (const TaskInfo& info : tasks()) {
+    SCOPED_TRACE(info.id);
+    TrainingPlan plan = testing::plan_of(info.id, folder.path());
+    const auto made = info.make(plan, {});
+    const Batch whole = made->batch(16, 8);
+    made->batch(40, 8);
+    const Batch part = made->batch(20, 4);
+    const auto last_half = [&](const IntTensor& all, const IntTensor& half) {
+      ASSERT_EQ(all.defined(), half.defined());
+      if (!all.defined() || all.shape()[1] != half.shape()[1]) return;  // padded to its own length
+      EXPECT_TRUE(std::equal(half.begin(), half.end(), all.begin() + all.size() / 2));
+    };
+    last_half(whole.ids, part.ids);
+    last_half(whole.source, part.source);
+    last_half(whole.targets, part.targets);
+    last_half(whole.actions, part.actions);
+    EXPECT_GT(std::ranges::count_if(whole.targets, [](std::int32_t t) { return t >= 0; }), 0);
+    plan.seed = 77;
+    const Batch other = info.make(plan, {})->batch(16, 8);
+    const IntTensor& a = whole.actions.defined() ? whole.actions : whole.ids;
+    const IntTensor& b = other.actions.defined() ? other.actions : other.ids;
+    EXPECT_FALSE(a.shape() == b.shape() && std::equal(a.begin(), a.end(), b.begin()));
+  }
+}
+
+// The plans of all tasks and the recurrent model's.
+std::vector<TrainingPlan> all_plans(const std::filesystem::path& folder) {
+  std::vector<TrainingPlan> plans;
+  for (const TaskInfo& info : tasks()) plans.push_back(testing::plan_of(info.id, folder));
+  plans.push_back(testing::recurrent_plan(folder));
+  return plans;
+}
+
+TEST(Task, TrainsAndGoesOnAsIfItHadNotBeenStopped) {
+  const TemporaryFolder folder;
+  for (TrainingPlan plan : all_plans(folder.path())) {
+    SCOPED_TRACE(plan.task + " " + plan.model.architecture.id);
+    plan.micro_batch = 4;
+    plan.folder = folder.path() / ("whole-" + plan.task + plan.model.architecture.id);
+    const TrainingResult whole = train(plan, {}, {});
+    EXPECT_TRUE(std::isfinite(whole.loss) && whole.loss > 0);
+    EXPECT_TRUE(std::isfinite(whole.held_out.loss) && whole.held_out.loss > 0);
+    plan.folder = folder.path() / ("parts-" + plan.task + plan.model.architecture.id);
+    const Stop stop;
+    EXPECT_THROW(train(
+                     plan,
+                     [&](const TrainingProgress& p) {
+                       if (p.step == 3) stop.request();
+                     },
+                     stop),
+                 Stopped);
+    const TrainingResult parts = train(plan, {}, {});
+    EXPECT_EQ(parts.loss, whole.loss);
+    EXPECT_EQ(parts.held_out.loss, whole.held_out.loss);
+    // What was saved opens, and is what was scored.
+    const Checkpoint saved = load_checkpoint(plan.folder.string());
+    EXPECT_EQ(saved.tokenizer == nullptr, plan.task == "image" || plan.task == "trajectory");
+    const Score again = task(plan.task).make(plan, {})->score(saved, true, {});
+    EXPECT_NEAR(again.loss, whole.held_out.loss, 1e-6);
+  }
+}
+
+TEST(Task, LearnsWhatItIsFor) {
+  const TemporaryFolder folder;
+  const auto loss_after = [&](TrainingPlan plan, Index steps) {
+    plan.steps = steps;
+    plan.folder = folder.path() / (plan.task + plan.model.architecture.id + std::to_string(steps));
+    return train(plan, {}, {}).held_out.loss;
+  };
+  for (const TrainingPlan& plan : all_plans(folder.path())) {
+    if (plan.task == "repeat" || plan.task == "text") continue;  // train_test.cpp
+    if (plan.task == "trajectory") continue;  // random actions stay random: see below
+    const double first = loss_after(plan, 1), later = loss_after(plan, 40);
+    EXPECT_LT(later, 0.8 * first) << plan.task << " " << plan.model.architecture.id;
+  }
+}
+
+// Asked for the highest return, the model acts better than the walks that it learned from.
+TEST(TrajectoryTask, LearnsToActFromRandomWalks) {
+  const TemporaryFolder folder;
+  const auto preset = testing::source_folder() / "assets" / "presets" / "trajectory.json";
+  TrainingPlan plan = training_plan_from_json(parse_json(read_file(preset), "preset"), "preset");
+  plan.folder = folder.path() / "walks";
+  plan.steps = 300;
+  plan.evaluate_every = 0;
+  const TrainingResult result = train(plan, {}, {});
+  EXPECT_LT(result.held_out.loss, std::log(4));
+  EXPECT_GT(result.held_out.accuracy, 0.5);  // of all cells; by chance below a fifth
+}
+
 TEST(TextTask, HoldsOutWhatThePlanSays) {
   const TemporaryFolder folder;
   TrainingPlan plan = tiny_plan(folder.path());
@@ -73,10 +204,9 @@ TEST(TextTask, HoldsOutWhatThePlanSays) {
   text += std::string(100, 'z');
   write_file(plan.text[0], text);
   const auto made = task("text").make(plan, {});
-  IntTensor inputs, targets;
-  made->batch(0, 100, inputs, targets);
-  for (const std::int32_t id : inputs) EXPECT_NE(id, 'z');
-  for (const std::int32_t id : targets) EXPECT_NE(id, 'z');
+  const Batch batch = made->batch(0, 100);
+  for (const std::int32_t id : batch.ids) EXPECT_NE(id, 'z');
+  for (const std::int32_t id : batch.targets) EXPECT_NE(id, 'z');
 }
 
 TEST(TextTask, ScoresTheHeldOutText) {
@@ -105,9 +235,8 @@ TEST(RepeatTask, TakesItsTokensFromText) {
   plan.model.vocabulary = 260;
   const auto made = task("repeat").make(plan, {});
   EXPECT_EQ(made->tokenizer()->vocabulary_size(), 260);
-  IntTensor inputs, targets;
-  made->batch(0, 100, inputs, targets);
-  EXPECT_GT(*std::max_element(inputs.begin(), inputs.end()), 255);
+  const Batch batch = made->batch(0, 100);
+  EXPECT_GT(*std::max_element(batch.ids.begin(), batch.ids.end()), 255);
 }
 
 TEST(RepeatTask, IsTrainedLikeAnyOther) {

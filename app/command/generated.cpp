@@ -1,0 +1,64 @@
+#include "app/command/generated.h"
+
+#include <cstdio>
+
+#include "core/base/error.h"
+
+namespace attnscope::command {
+
+namespace {
+
+// Whether a token stands for some text.
+bool has_text(const Checkpoint& checkpoint, std::int32_t id) {
+  return checkpoint.tokenizer && id < checkpoint.tokenizer->vocabulary_size() &&
+         !checkpoint.tokenizer->is_special(id);
+}
+
+}  // namespace
+
+void TokenPrinter::add(std::int32_t id) {
+  if (has_text(checkpoint_, id)) {
+    print(stream_.push(checkpoint_.tokenizer->bytes(id)));
+  } else if (!checkpoint_.tokenizer) {
+    print((begun_ ? " " : "") + std::to_string(id));
+    begun_ = true;
+    if (columns_ == 0 || ++count_ % columns_ != 0) return;
+    print("\n");
+    begun_ = false;
+  }
+}
+
+void TokenPrinter::finish() {
+  if (columns_ == 0 || begun_) print(stream_.finish() + "\n");
+}
+
+void TokenPrinter::print(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (std::fflush(stdout) != 0) throw WorkError("standard output cannot be written");
+}
+
+std::string text_of(const Checkpoint& checkpoint, const std::vector<std::int32_t>& ids) {
+  Utf8Stream stream;
+  std::string whole;
+  for (const std::int32_t id : ids) {
+    if (has_text(checkpoint, id)) whole += stream.push(checkpoint.tokenizer->bytes(id));
+  }
+  return whole + stream.finish();
+}
+
+Image pixels_image(const std::vector<std::int32_t>& ids, Index columns, Index levels) {
+  const auto count = static_cast<Index>(ids.size());
+  Image image;
+  image.width = static_cast<int>(columns);
+  image.height = static_cast<int>((count + columns - 1) / columns);
+  image.rgba.resize(static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height) *
+                    4);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const Index grey = levels > 1 ? ids[i] * 255 / (levels - 1) : 0;
+    for (std::size_t c = 0; c < 3; ++c) image.rgba[4 * i + c] = static_cast<std::uint8_t>(grey);
+    image.rgba[4 * i + 3] = 255;
+  }
+  return image;
+}
+
+}  // namespace attnscope::command

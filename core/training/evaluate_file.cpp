@@ -1,0 +1,151 @@
+// evaluate_file(): files of what models read.
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/input/input_file.h"
+#include "core/model/architecture.h"
+#include "core/model/input_kind.h"
+#include "core/training/evaluate.h"
+#include "core/training/pictures.h"
+
+namespace attnscope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Pair {
+  std::string source, target;
+};
+
+// Lines of a source, a tab and its target.
+std::vector<Pair> read_pairs(const fs::path& file) {
+  std::vector<Pair> pairs;
+  const std::string text = read_file(file);
+  std::string_view left = text;
+  for (Index number = 1; !left.empty(); ++number) {
+    const std::string_view line = left.substr(0, left.find('\n'));
+    left.remove_prefix(std::min(left.size(), line.size() + 1));
+    const auto tab = line.find('\t');
+    if (tab == std::string_view::npos || tab == 0 || tab + 1 == line.size()) {
+      throw InputError(file.string() + ": line " + std::to_string(number) +
+                       ": expected a source, a tab and its target, found \"" + std::string(line) +
+                       "\"");
+    }
+    pairs.push_back({std::string(line.substr(0, tab)), std::string(line.substr(tab + 1))});
+  }
+  if (pairs.empty()) {
+    throw InputError(file.string() + ": expected lines of a source, a tab and its target");
+  }
+  return pairs;
+}
+
+// With the tokenizer's own (BOS) or without.
+std::vector<std::int32_t> ids_of(const Tokenizer& tokenizer, const std::string& text,
+                                 bool specials) {
+  std::vector<std::int32_t> ids;
+  for (const Token& token : tokenizer.encode(text)) {
+    if (specials || !token.special) ids.push_back(token.id);
+  }
+  return ids;
+}
+
+IntTensor row(const std::vector<std::int32_t>& ids) {
+  return IntTensor::from({1, static_cast<Index>(ids.size())}, ids);
+}
+
+void count_exits(const Output& output, Evaluation& evaluation) {
+  for (const std::int32_t layer : output.exits) {
+    evaluation.layers += layer;
+    ++evaluation.passed;
+  }
+}
+
+Evaluation evaluate_pairs(const Checkpoint& checkpoint, const fs::path& file,
+                          const Reading& reading, const Stop& stop) {
+  if (!checkpoint.tokenizer) throw InputError(checkpoint.tokenizer_problem);
+  const Values& values = checkpoint.model.config.architecture.values;
+  const auto start = static_cast<std::int32_t>(values.integer("start"));
+  const std::int32_t end = checkpoint.end_tokens.empty() ? start : checkpoint.end_tokens.front();
+  ForwardOptions options;
+  options.stop = stop;
+  options.exit = reading.exit;
+  Evaluation all;
+  for (const Pair& pair : read_pairs(file)) {
+    std::vector<std::int32_t> targets = ids_of(*checkpoint.tokenizer, pair.target, false);
+    std::vector<std::int32_t> seen{start};
+    seen.insert(seen.end(), targets.begin(), targets.end());
+    targets.push_back(end);
+    Batch batch;
+    batch.source = row(ids_of(*checkpoint.tokenizer, pair.source, true));
+    batch.ids = row(seen);
+    const Output output = run(checkpoint.model, batch, options);
+    Tally line;
+    line.add(output.logits.value(), row(targets));
+    all.tally.add(line);
+    all.bytes += static_cast<double>(pair.target.size());
+    ++all.lines;
+    if (line.right() == line.counted()) ++all.whole;
+    count_exits(output, all);
+    stop.check();
+  }
+  return all;
+}
+
+Evaluation evaluate_picture(const Checkpoint& checkpoint, const fs::path& file,
+                            const Reading& reading, const Stop& stop) {
+  const ModelConfig& config = checkpoint.model.config;
+  const std::vector<std::int32_t> pixels = picture_ids(file, config);
+  Batch batch = picture_batch({&pixels}, config);
+  const IntTensor targets = batch.targets;
+  batch.targets = IntTensor();
+  ForwardOptions options;
+  options.stop = stop;
+  options.exit = reading.exit;
+  const Output output = run(checkpoint.model, batch, options);
+  Evaluation evaluation;
+  evaluation.tally.add(output.logits.value(), targets);
+  count_exits(output, evaluation);
+  return evaluation;
+}
+
+Evaluation evaluate_trajectory(const Checkpoint& checkpoint, const fs::path& file,
+                               const Stop& stop) {
+  const InputFile read = read_input_file(file);
+  if (!read.trajectory) {
+    throw InputError(file.string() + ": expected returns, states and actions, found pixels");
+  }
+  const TrajectoryInput& steps = *read.trajectory;
+  const Index count = steps.returns.dim(0);
+  Batch batch;
+  batch.returns = steps.returns.reshaped({1, count});
+  batch.states = steps.states.reshaped({1, count, steps.states.dim(1)});
+  batch.actions = steps.actions.reshaped({1, count});
+  ForwardOptions options;
+  options.stop = stop;
+  Evaluation evaluation;
+  evaluation.tally.add(run(checkpoint.model, batch, options).logits.value(), batch.actions);
+  return evaluation;
+}
+
+}  // namespace
+
+Evaluation evaluate_file(const Checkpoint& checkpoint, const fs::path& file, const Reading& reading,
+                         const Stop& stop) {
+  const ModelConfig& config = checkpoint.model.config;
+  const Reads reads = architecture(config.architecture.id).reads;
+  const bool is_text = reads == Reads::Tokens && input_kind(config.input.id).is_text;
+  if (!is_text && reading.length > 0) {
+    throw InputError("length: expected none, " + config.architecture.id +
+                     " reads no windows of a text here");
+  }
+  if (reads == Reads::SourceAndTarget) return evaluate_pairs(checkpoint, file, reading, stop);
+  if (reads == Reads::Trajectories) return evaluate_trajectory(checkpoint, file, stop);
+  if (!is_text) return evaluate_picture(checkpoint, file, reading, stop);
+  const std::string text = read_file(file);
+  if (text.empty()) throw InputError(file.string() + ": expected a text, found an empty file");
+  return evaluate_text(checkpoint, text, reading, stop);
+}
+
+}  // namespace attnscope

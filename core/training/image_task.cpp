@@ -1,0 +1,119 @@
+// Pictures, stretched to the model's size and levels of grey: predict each pixel from those before
+// it.
+#include <algorithm>
+#include <numeric>
+
+#include "core/base/error.h"
+#include "core/base/random.h"
+#include "core/training/pictures.h"
+#include "core/training/tally.h"
+#include "core/training/task.h"
+
+namespace attnscope {
+
+namespace {
+
+using Picture = std::vector<std::int32_t>;
+
+class ImageTask final : public Task {
+ public:
+  ImageTask(const TrainingPlan& plan, std::vector<Picture> training, std::vector<Picture> held_out)
+      : config_(plan.model),
+        seed_(plan.seed),
+        sampled_(static_cast<std::size_t>(plan.score_batches * plan.batch)),
+        training_(std::move(training)),
+        held_out_(std::move(held_out)) {}
+
+  // Every picture once in each epoch, in an order of its own.
+  Batch batch(std::uint64_t number, Index count) override {
+    std::vector<const Picture*> some;
+    for (Index b = 0; b < count; ++b) {
+      const std::uint64_t n = number + static_cast<std::uint64_t>(b);
+      if (n / training_.size() != epoch_) begin_epoch(n / training_.size());
+      some.push_back(&training_[order_[n % training_.size()]]);
+    }
+    return picture_batch(some, config_);
+  }
+
+  Score score(const Checkpoint& checkpoint, bool all, const Stop& stop) const override {
+    constexpr std::size_t kAtATime = 8;
+    const std::size_t count = all ? held_out_.size() : std::min(held_out_.size(), sampled_);
+    Tally tally;
+    for (std::size_t first = 0; first < count; first += kAtATime) {
+      std::vector<const Picture*> some;
+      for (std::size_t n = first; n < std::min(first + kAtATime, count); ++n) {
+        some.push_back(&held_out_[n]);
+      }
+      const Batch batch = picture_batch(some, config_);
+      ForwardOptions options;
+      options.stop = stop;
+      tally.add(forward(checkpoint.model, batch.ids, options).value(), batch.targets);
+      stop.check();
+    }
+    return tally.score();
+  }
+
+ private:
+  void begin_epoch(std::uint64_t epoch) {
+    epoch_ = epoch;
+    Random random(mixed_seed(seed_, epoch));
+    order_.resize(training_.size());
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    for (std::size_t i = order_.size(); i > 1; --i) {  // Fisher and Yates
+      std::swap(order_[i - 1], order_[random.below(i)]);
+    }
+  }
+
+  ModelConfig config_;
+  std::uint64_t seed_;
+  std::size_t sampled_;
+  std::vector<Picture> training_, held_out_;
+  std::uint64_t epoch_ = ~std::uint64_t{0};  // that order_ is of
+  std::vector<std::size_t> order_;
+};
+
+Index pixel_count(const TrainingPlan& plan) {
+  const Values& image = plan.model.input.values;
+  return image.integer("width") * image.integer("height");
+}
+
+void check_image(const TrainingPlan& plan) {
+  if (plan.model.context < pixel_count(plan)) {
+    throw InputError("model.context: expected at least the " + std::to_string(pixel_count(plan)) +
+                     " pixels of the image, found " + std::to_string(plan.model.context));
+  }
+}
+
+std::unique_ptr<Task> make_image(const TrainingPlan& plan, const Stop& stop) {
+  const auto read = [&](const std::vector<std::filesystem::path>& names) {
+    std::vector<Picture> pictures;
+    for (const auto& file : picture_files(names)) {
+      pictures.push_back(picture_ids(file, plan.model));
+      stop.check();
+    }
+    return pictures;
+  };
+  std::vector<Picture> training = read(plan.text), held_out = read(plan.held_out);
+  const auto kept =
+      training.size() -
+      static_cast<std::size_t>(static_cast<double>(training.size()) * plan.held_out_share);
+  held_out.insert(held_out.end(), training.begin() + static_cast<std::ptrdiff_t>(kept),
+                  training.end());
+  training.resize(kept);
+  if (training.empty()) throw InputError("text: expected pictures to train on, found none");
+  return std::make_unique<ImageTask>(plan, std::move(training), std::move(held_out));
+}
+
+}  // namespace
+
+TaskInfo image_task() {
+  return {.id = "image",
+          .summary = "the next pixel of pictures",
+          .input = "image",
+          .files = "pictures, or folders of them,",
+          .length = pixel_count,
+          .check = check_image,
+          .make = make_image};
+}
+
+}  // namespace attnscope

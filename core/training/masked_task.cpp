@@ -1,0 +1,111 @@
+// Text files, of which some tokens are hidden: fill them in from both sides. The mask is the last
+// id, beyond the tokens that are learned from the text.
+#include "core/base/error.h"
+#include "core/training/masking.h"
+#include "core/training/stream.h"
+#include "core/training/tally.h"
+#include "core/training/task.h"
+#include "core/training/texts.h"
+
+namespace attnscope {
+
+namespace {
+
+constexpr std::uint64_t kHidingSeed = 0x6d61736b;       // other draws than those of the order
+constexpr std::uint64_t kMaskedHeldOut = 0x6d68656c64;  // windows and masks of scores
+constexpr Index kMaskIds = 1;
+
+class MaskedTask final : public Task {
+ public:
+  MaskedTask(const TrainingPlan& plan, const Texts& texts,
+             std::shared_ptr<const Tokenizer> tokenizer, const Stop& stop)
+      : tokenizer_(std::move(tokenizer)),
+        config_(config(plan.model)),
+        seed_(mixed_seed(plan.seed, kHidingSeed)),
+        length_(sequence_length(plan)),
+        sampled_(plan.score_batches * plan.batch),
+        stream_(tokens_of(texts.training, *tokenizer_, stop), length_, plan.seed),
+        held_out_(tokens_of(texts.held_out, *tokenizer_, stop)) {}
+
+  std::shared_ptr<const Tokenizer> tokenizer() const override { return tokenizer_; }
+
+  ModelConfig config(const ModelConfig& planned) const override {
+    ModelConfig config = planned;
+    const Index texts = tokenizer_->vocabulary_size();
+    config.vocabulary = texts + kMaskIds;
+    config.architecture.values.set("mask", texts);
+    return config;
+  }
+
+  Batch batch(std::uint64_t number, Index count) override {
+    Batch batch;
+    IntTensor whole;
+    stream_.batch(number, count, whole, batch.targets);  // the next tokens are no targets here
+    batch.ids = IntTensor(whole.shape());
+    for (Index b = 0; b < count; ++b) {
+      Random random(mixed_seed(seed_, number + static_cast<std::uint64_t>(b)));
+      hide(whole.data() + b * length_, masking_of(config_), random, b, batch);
+    }
+    return batch;
+  }
+
+  Score score(const Checkpoint& checkpoint, bool all, const Stop& stop) const override {
+    const auto most = static_cast<Index>(held_out_.size()) - 1;
+    const Index length = std::min(length_, most);
+    if (length < 1) return {};
+    constexpr Index kAtATime = 8;
+    const Index windows = all ? std::max(sampled_, most / length) : sampled_;
+    Random random(kMaskedHeldOut);
+    Tally tally;
+    for (Index done = 0; done < windows; done += kAtATime) {
+      const Index count = std::min(kAtATime, windows - done);
+      IntTensor whole;
+      Batch batch;
+      random_windows(held_out_, count, length, random, whole, batch.targets);
+      batch.ids = IntTensor(whole.shape());
+      for (Index b = 0; b < count; ++b) {
+        hide(whole.data() + b * length, masking_of(config_), random, b, batch);
+      }
+      ForwardOptions options;
+      options.stop = stop;
+      tally.add(forward(checkpoint.model, batch.ids, options).value(), batch.targets);
+      stop.check();
+    }
+    return tally.score();
+  }
+
+ private:
+  std::shared_ptr<const Tokenizer> tokenizer_;
+  ModelConfig config_;
+  std::uint64_t seed_;
+  Index length_, sampled_;
+  TokenStream stream_;
+  std::vector<std::int32_t> held_out_;
+};
+
+void check_masked(const TrainingPlan& plan) {
+  const Masking masking = masking_of(plan.model);
+  if (masking.mask + kMaskIds == plan.model.vocabulary) return;
+  throw InputError("model.architecture.mask: expected the last id, " +
+                   std::to_string(plan.model.vocabulary - kMaskIds) +
+                   ", which is no token of the text, found " + std::to_string(masking.mask));
+}
+
+std::unique_ptr<Task> make_masked(const TrainingPlan& plan, const Stop& stop) {
+  const Texts texts = read_texts(plan);
+  auto tokenizer = make_tokenizer(plan, texts, stop, kMaskIds);
+  return std::make_unique<MaskedTask>(plan, texts, std::move(tokenizer), stop);
+}
+
+}  // namespace
+
+TaskInfo masked_task() {
+  return {.id = "masked",
+          .summary = "tokens of text files that are hidden, from both sides",
+          .hides = true,
+          .files = "text files",
+          .check = check_masked,
+          .make = make_masked};
+}
+
+}  // namespace attnscope

@@ -1,0 +1,181 @@
+// Numbers in German words: a source of digits, a target of letters, both as bytes. The id that a
+// target begins with ends it, too. A tenth of the numbers from 100 on is never trained on.
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/random.h"
+#include "core/training/number_words.h"
+#include "core/training/tally.h"
+#include "core/training/task.h"
+
+namespace attnscope {
+
+namespace {
+
+constexpr Index kByteIds = 256;
+constexpr Index kHeldOutFrom = 100, kHeldOutOneIn = 10;
+constexpr std::uint64_t kDigitsSeed = 0x646967697473;  // how long the numbers of a step are
+
+Index least_of(Index digits) {  // the least number of so many digits
+  Index least = 0;
+  for (Index d = 1; d < digits; ++d) least = std::max<Index>(10, 10 * least);
+  return least;
+}
+
+Index past_of(Index digits) {  // the first of more digits
+  return least_of(digits + 1);
+}
+
+Index longest_words(Index digits) {  // in bytes, of numbers of so many digits
+  constexpr Index kLongest[] = {7, 37, 737, 7737, 37737, 737737};
+  return static_cast<Index>(german_number(kLongest[digits - 1]).size());
+}
+
+// How many digits numbers may have whose words, with the end, fit `length` tokens; 0: none.
+Index digits_that_fit(Index length) {
+  Index digits = 0;
+  while (digits < kMostNumberDigits && longest_words(digits + 1) + 1 <= length) ++digits;
+  return digits;
+}
+
+bool is_held_out(Index number) {
+  return number >= kHeldOutFrom &&
+         mixed_seed(0, static_cast<std::uint64_t>(number)) % kHeldOutOneIn == 0;
+}
+
+// Numbers of equally many digits as sources and targets; shorter words end in what does not count.
+Batch batch_of(const std::vector<Index>& numbers, std::int32_t start) {
+  std::vector<std::string> words;
+  std::size_t longest = 0;
+  for (const Index number : numbers) {
+    words.push_back(german_number(number));
+    longest = std::max(longest, words.back().size());
+  }
+  const auto count = static_cast<Index>(numbers.size()), length = static_cast<Index>(longest) + 1;
+  const auto digits = static_cast<Index>(std::to_string(numbers.front()).size());
+  Batch batch;
+  batch.source = IntTensor({count, digits});
+  batch.ids = IntTensor::full({count, length}, start);
+  batch.targets = IntTensor::full({count, length}, -1);
+  const auto byte = [](char c) { return static_cast<std::int32_t>(static_cast<unsigned char>(c)); };
+  for (Index b = 0; b < count; ++b) {
+    const std::string source = std::to_string(numbers[static_cast<std::size_t>(b)]);
+    const std::string& target = words[static_cast<std::size_t>(b)];
+    std::ranges::transform(source, batch.source.data() + b * digits, byte);
+    std::ranges::transform(target, batch.ids.data() + b * length + 1, byte);
+    std::ranges::transform(target, batch.targets.data() + b * length, byte);
+    batch.targets(b, static_cast<Index>(target.size())) = start;
+  }
+  return batch;
+}
+
+class NumbersTask final : public Task {
+ public:
+  explicit NumbersTask(const TrainingPlan& plan)
+      : digits_(digits_that_fit(sequence_length(plan))),
+        step_(static_cast<std::uint64_t>(plan.batch)),
+        seed_(plan.seed) {
+    for (Index d = 1; d <= digits_; ++d) {
+      for (Index n = least_of(d); n < past_of(d); ++n) {
+        if (is_held_out(n)) held_out_.push_back(n);
+      }
+    }
+  }
+
+  std::shared_ptr<const Tokenizer> tokenizer() const override { return byte_tokenizer(); }
+
+  // All numbers of a step have equally many digits, longer ones more often: there is no padding
+  // that the encoder would have to see.
+  Batch batch(std::uint64_t number, Index count) override {
+    Random of_step(mixed_seed(mixed_seed(seed_, kDigitsSeed), number / step_));
+    const auto weights = static_cast<std::uint64_t>(digits_ * (digits_ + 1) / 2);
+    const auto drawn = static_cast<Index>(of_step.below(weights));
+    Index digits = 1;
+    while (digits * (digits + 1) / 2 <= drawn) ++digits;
+    std::vector<Index> numbers;
+    for (Index b = 0; b < count; ++b) {
+      Random random(mixed_seed(seed_, number + static_cast<std::uint64_t>(b)));
+      const Index least = least_of(digits);
+      const auto choices = static_cast<std::uint64_t>(past_of(digits) - least);
+      Index chosen = 0;
+      do {
+        chosen = least + static_cast<Index>(random.below(choices));
+      } while (is_held_out(chosen));
+      numbers.push_back(chosen);
+    }
+    return batch_of(numbers, kByteIds);
+  }
+
+  // Loss of each letter, and the share of numbers whose words are right in every letter: what
+  // writing the likeliest letters would give.
+  Score score(const Checkpoint& checkpoint, bool all, const Stop& stop) const override {
+    constexpr std::size_t kAtATime = 32, kSampledNumbers = 256;
+    const std::size_t stride =
+        all ? 1 : std::max<std::size_t>(1, held_out_.size() / kSampledNumbers);
+    Tally letters;
+    double numbers = 0, right = 0;
+    for (std::size_t at = 0; at < held_out_.size();) {
+      std::vector<Index> some;
+      const std::size_t digits = std::to_string(held_out_[at]).size();
+      while (at < held_out_.size() && some.size() < kAtATime &&
+             std::to_string(held_out_[at]).size() == digits) {
+        some.push_back(held_out_[at]);
+        at += stride;
+      }
+      const Batch batch = batch_of(some, kByteIds);
+      Batch unscored = batch;
+      unscored.targets = IntTensor();
+      ForwardOptions options;
+      options.stop = stop;
+      const Tensor logits = run(checkpoint.model, unscored, options).logits.value();
+      for (Index b = 0; b < logits.dim(0); ++b) {
+        Tally word;
+        word.add(logits.slice(b, 1), batch.targets.slice(b, 1));
+        if (word.right() == word.counted()) ++right;
+      }
+      letters.add(logits, batch.targets);
+      numbers += static_cast<double>(some.size());
+      stop.check();
+    }
+    Score score = letters.score();
+    if (numbers > 0) score.accuracy = right / numbers;
+    return score;
+  }
+
+ private:
+  Index digits_;
+  std::uint64_t step_;
+  std::uint64_t seed_;
+  std::vector<Index> held_out_;
+};
+
+void check_numbers(const TrainingPlan& plan) {
+  if (!plan.text.empty() || !plan.held_out.empty() || plan.held_out_share > 0) {
+    throw InputError("text: the task \"numbers\" makes its numbers, and holds some of them out");
+  }
+  const Index start = plan.model.architecture.values.integer("start");
+  if (plan.model.vocabulary != kByteIds + 1 || start != kByteIds) {
+    throw InputError("model.vocabulary: expected 257, bytes and the start and end 256, found " +
+                     std::to_string(plan.model.vocabulary) + " with the start " +
+                     std::to_string(start));
+  }
+  if (digits_that_fit(sequence_length(plan)) == 0) {
+    throw InputError("model.context: expected at least " + std::to_string(longest_words(1) + 1) +
+                     " tokens for a word, found " + std::to_string(sequence_length(plan)));
+  }
+}
+
+}  // namespace
+
+TaskInfo numbers_task() {
+  return {.id = "numbers",
+          .summary = "numbers in German words: 24 is vierundzwanzig",
+          .reads = Reads::SourceAndTarget,
+          .files = "",
+          .check = check_numbers,
+          .make = [](const TrainingPlan& plan, const Stop&) -> std::unique_ptr<Task> {
+            return std::make_unique<NumbersTask>(plan);
+          }};
+}
+
+}  // namespace attnscope

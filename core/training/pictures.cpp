@@ -1,0 +1,58 @@
+#include "core/training/pictures.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/input/picture.h"
+#include "core/model/input_kind.h"
+
+namespace attnscope {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> picture_files(const std::vector<fs::path>& names) {
+  std::vector<fs::path> files;
+  for (const fs::path& name : names) {
+    if (!fs::is_directory(name)) {
+      files.push_back(name);
+      continue;
+    }
+    const auto before = files.size();
+    for (const auto& entry : fs::directory_iterator(name)) {
+      const bool hidden = entry.path().filename().string().starts_with('.');
+      if (entry.is_regular_file() && !hidden) files.push_back(entry.path());
+    }
+    if (files.size() == before) {
+      throw InputError(name.string() + ": expected a folder with pictures, found it empty");
+    }
+    std::sort(files.begin() + static_cast<std::ptrdiff_t>(before), files.end());
+  }
+  return files;
+}
+
+std::vector<std::int32_t> picture_ids(const fs::path& file, const ModelConfig& config) {
+  const Values& image = config.input.values;
+  const IntTensor pixels = picture_pixels(file, image.integer("width"), image.integer("height"),
+                                          image.integer("levels"));
+  return {pixels.begin(), pixels.end()};
+}
+
+Batch picture_batch(const std::vector<const std::vector<std::int32_t>*>& pictures,
+                    const ModelConfig& config) {
+  const auto count = static_cast<Index>(pictures.size());
+  Batch all;
+  for (Index b = 0; b < count; ++b) {
+    const Batch one =
+        input_kind(config.input.id).batch(*pictures[static_cast<std::size_t>(b)], config);
+    const Index length = one.ids.dim(1);
+    if (b == 0) {
+      all.ids = IntTensor({count, length});
+      all.targets = IntTensor({count, length});
+    }
+    std::copy_n(one.ids.data(), length, all.ids.data() + b * length);
+    std::copy_n(one.targets.data(), length, all.targets.data() + b * length);
+  }
+  return all;
+}
+
+}  // namespace attnscope

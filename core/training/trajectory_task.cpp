@@ -1,0 +1,123 @@
+// Random walks on a grid, each step with the return that is still to come: asked for a high return,
+// the model is to take the shortest way, which hardly any walk took.
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/random.h"
+#include "core/training/tally.h"
+#include "core/training/task.h"
+#include "core/training/walks.h"
+
+namespace attnscope {
+
+namespace {
+
+constexpr std::uint64_t kWalksHeldOut = 0x77616c6b73;  // other walks than the training's
+constexpr Index kTokensPerStep = 3;
+
+// The share of cells from which the model, asked for the highest return, reaches the goal in the
+// fewest steps, always taking the likeliest action.
+double shortest_share(const Model& model, Index most_steps, const Stop& stop) {
+  double cells = 0, reached = 0;
+  for (Index distance = 1; distance <= Grid::kSide / 2 * 2; ++distance) {
+    if (distance > most_steps) break;
+    std::vector<std::vector<Index>> walks, actions;
+    for (Index cell = 0; cell < Grid::kCells; ++cell) {
+      if (Grid::distance(cell) == distance) walks.push_back({cell});
+    }
+    actions.resize(walks.size());
+    const std::vector<Index> asked(walks.size(), distance);
+    for (Index t = 0; t < distance; ++t) {
+      ForwardOptions options;
+      options.stop = stop;
+      const Tensor logits =
+          run(model, open_walks(walks, actions, asked), options).logits.value();  // [B, T, actions]
+      for (std::size_t b = 0; b < walks.size(); ++b) {
+        const float* last =
+            logits.data() + (static_cast<Index>(b) * logits.dim(1) + t) * Grid::kActions;
+        const Index action = std::max_element(last, last + Grid::kActions) - last;
+        actions[b].push_back(action);
+        walks[b].push_back(Grid::after(walks[b].back(), action));
+      }
+    }
+    for (const auto& walk : walks) {
+      ++cells;
+      if (walk.back() == Grid::kGoal) ++reached;
+    }
+  }
+  return reached / cells;
+}
+
+class TrajectoryTask final : public Task {
+ public:
+  explicit TrajectoryTask(const TrainingPlan& plan)
+      : seed_(plan.seed),
+        steps_(plan.model.architecture.values.integer("most_steps")),
+        sampled_(plan.score_batches * plan.batch) {}
+
+  Batch batch(std::uint64_t number, Index count) override {
+    return random_walks(seed_, number, count, steps_);
+  }
+
+  Score score(const Checkpoint& checkpoint, bool, const Stop& stop) const override {
+    constexpr Index kAtATime = 16;
+    Tally tally;
+    for (Index first = 0; first < sampled_; first += kAtATime) {
+      Batch batch =
+          random_walks(mixed_seed(seed_, kWalksHeldOut), static_cast<std::uint64_t>(first),
+                       std::min(kAtATime, sampled_ - first), steps_);
+      const IntTensor targets = batch.targets;
+      batch.targets = IntTensor();
+      ForwardOptions options;
+      options.stop = stop;
+      tally.add(run(checkpoint.model, batch, options).logits.value(), targets);
+      stop.check();
+    }
+    Score score = tally.score();
+    score.accuracy = shortest_share(checkpoint.model, steps_, stop);
+    return score;
+  }
+
+ private:
+  std::uint64_t seed_;
+  Index steps_, sampled_;
+};
+
+Index walk_tokens(const TrainingPlan& plan) {
+  return kTokensPerStep * plan.model.architecture.values.integer("most_steps");
+}
+
+void check_trajectory(const TrainingPlan& plan) {
+  if (!plan.text.empty() || !plan.held_out.empty() || plan.held_out_share > 0) {
+    throw InputError("text: the task \"trajectory\" draws its walks, and those that it holds out");
+  }
+  const Values& values = plan.model.architecture.values;
+  const auto expect = [&](const char* key, Index wanted) {
+    if (values.integer(key) == wanted) return;
+    throw InputError("model.architecture." + std::string(key) + ": expected " +
+                     std::to_string(wanted) + " for walks on a grid, found " +
+                     std::to_string(values.integer(key)));
+  };
+  expect("state_size", Grid::kStateSize);
+  expect("actions", Grid::kActions);
+  if (plan.model.context < walk_tokens(plan)) {
+    throw InputError("model.context: expected at least the " + std::to_string(walk_tokens(plan)) +
+                     " tokens of most_steps steps, found " + std::to_string(plan.model.context));
+  }
+}
+
+}  // namespace
+
+TaskInfo trajectory_task() {
+  return {.id = "trajectory",
+          .summary = "random walks on a grid, with the return still to come",
+          .reads = Reads::Trajectories,
+          .files = "",
+          .length = walk_tokens,
+          .check = check_trajectory,
+          .make = [](const TrainingPlan& plan, const Stop&) -> std::unique_ptr<Task> {
+            return std::make_unique<TrajectoryTask>(plan);
+          }};
+}
+
+}  // namespace attnscope

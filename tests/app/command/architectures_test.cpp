@@ -1,0 +1,206 @@
+// train, generate, evaluate and run with every kind of model, through the built program.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/checkpoint/checkpoint.h"
+#include "core/model/exits.h"
+#include "core/tensor/safetensors.h"
+#include "tests/core/training/plans.h"
+#include "tests/support/compare.h"
+#include "tests/support/places.h"
+#include "tests/support/process.h"
+
+namespace attnscope {
+namespace {
+
+using testing::ProcessResult;
+
+const std::string kProgram = testing::program_path();
+
+void expect_refusal(const ProcessResult& result, const std::string& words) {
+  EXPECT_EQ(result.status, 2) << result.err;
+  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+  EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
+  EXPECT_EQ(result.out, "");
+}
+
+class Architectures : public ::testing::Test {
+ protected:
+  std::string path(const std::string& name) const { return folder_.path() / name; }
+  // Trains by a plan of the tests and leaves the model in its folder.
+  std::string trained(TrainingPlan plan) const {
+    Json json = to_json(plan);
+    json["folder"] = path("model");
+    write_file(path("plan.json"), json.dump());
+    const ProcessResult result =
+        testing::run_process(kProgram, {"train", "--plan", path("plan.json"), "--quiet"});
+    EXPECT_EQ(result.status, 0) << result.err;
+    EXPECT_NE(result.out.find("held out loss"), std::string::npos) << result.out;
+    return path("model");
+  }
+  ProcessResult on_model(const std::string& command, std::vector<std::string> more) const {
+    std::vector<std::string> all = {command, "--model", path("model")};
+    all.insert(all.end(), more.begin(), more.end());
+    return testing::run_process(kProgram, all);
+  }
+  Json generated(std::vector<std::string> more) const {
+    more.insert(more.end(), {"--backend", "cpu", "-o", path("made.json")});
+    const ProcessResult result = on_model("generate", more);
+    EXPECT_EQ(result.status, 0) << result.err;
+    return Json::parse(read_file(path("made.json")));
+  }
+  void save(const ModelConfig& config) const {
+    Checkpoint checkpoint;
+    checkpoint.model = make_model(config, 1);
+    checkpoint.tokenizer = byte_tokenizer();
+    save_checkpoint(path("model"), checkpoint, false);
+  }
+
+  testing::TemporaryFolder folder_;
+};
+
+TEST_F(Architectures, SourcesHaveTargets) {
+  for (const TrainingPlan& plan :
+       {testing::plan_of("numbers", folder_.path()), testing::recurrent_plan(folder_.path())}) {
+    SCOPED_TRACE(plan.model.architecture.id);
+    std::filesystem::remove_all(path("model"));
+    trained(plan);
+    const Json object = generated({"--text", "24", "--temperature", "0", "--tokens", "5"});
+    EXPECT_EQ(object["source"], Json({50, 52}));
+    EXPECT_EQ(object["prompt"], Json({256}));
+    // What `run` finds the likeliest behind the target so far.
+    std::string target = "256";
+    for (const Json& id : object["ids"]) {
+      const ProcessResult run = on_model(
+          "run", {"--text", "24", "--target-ids", target, "--backend", "cpu", "-o", path("trace")});
+      ASSERT_EQ(run.status, 0) << run.err;
+      const Tensor logits = read_safetensors(path("trace")).tensors.at("logits").floats();
+      const Tensor last = logits.slice(logits.dim(0) - 1, 1);
+      EXPECT_EQ(id, std::max_element(last.begin(), last.end()) - last.begin());
+      target += "," + std::to_string(id.get<int>());
+    }
+    const Json with = generated({"--text", "24", "--target", "vier", "--tokens", "2"});
+    EXPECT_EQ(with["prompt"], Json({256, 'v', 'i', 'e', 'r'}));
+    write_file(path("pairs.txt"), "24\tvierundzwanzig\n");
+    const ProcessResult scored = on_model("evaluate", {path("pairs.txt"), "--task", "numbers"});
+    EXPECT_EQ(scored.status, 0) << scored.err;
+    EXPECT_NE(scored.out.find("whole lines"), std::string::npos) << scored.out;
+    EXPECT_NE(scored.out.find("numbers: loss"), std::string::npos) << scored.out;
+    expect_refusal(on_model("evaluate", {"--task", "trajectory"}), "model.architecture");
+    expect_refusal(on_model("evaluate", {"--task", "text"}), "--task");
+  }
+}
+
+TEST_F(Architectures, ImagesGoOnToTheirEnd) {
+  trained(testing::plan_of("image", folder_.path()));
+  const std::string picture = path("pictures/1.png");
+  const Json object = generated({"--input", picture});
+  EXPECT_EQ(object["prompt"], Json({2, 1, 0, 1, 0, 1, 0, 1, 0}));  // the start and half of it
+  EXPECT_EQ(object["ids"].size(), 8u);
+  EXPECT_EQ(object["ended_by"], "end");
+  for (const Json& id : object["ids"]) EXPECT_LT(id.get<int>(), 2);
+  const ProcessResult rows = on_model("generate", {"--input", picture, "--rows", "3"});
+  EXPECT_EQ(std::count(rows.out.begin(), rows.out.end(), '\n'), 1) << rows.out;
+  EXPECT_EQ(std::count(rows.out.begin(), rows.out.end(), ' '), 3) << rows.out;
+  EXPECT_EQ(generated({"--input", picture, "--rows", "0", "--tokens", "5"})["ids"].size(), 5u);
+  ASSERT_EQ(on_model("generate", {"--input", picture, "-o", path("made.png")}).status, 0);
+  // The picture that was made is one that the model reads: its first half is as it was.
+  const auto pixels = [&](const std::string& file) {
+    EXPECT_EQ(on_model("run", {"--input", file, "-o", path("trace"), "--losses"}).status, 0);
+    return read_safetensors(path("trace")).tensors.at("ids").integers();
+  };
+  const IntTensor before = pixels(picture), after = pixels(path("made.png"));
+  EXPECT_TRUE(std::equal(before.begin(), before.begin() + 9, after.begin()));
+  const ProcessResult scored = on_model("evaluate", {picture});
+  EXPECT_NE(scored.out.find("loss"), std::string::npos) << scored.err;
+  expect_refusal(on_model("generate", {"--input", picture, "--rows", "5"}), "rows");
+  expect_refusal(on_model("run", {"--input", path("text.txt"), "-o", path("t")}),
+                 "expected a picture");
+  ASSERT_EQ(testing::run_process(kProgram, {"render", "--model", path("model"), "--input", picture,
+                                            "-o", path("map.png")})
+                .status,
+            0);
+}
+
+TEST_F(Architectures, TrajectoriesHaveANextAction) {
+  trained(testing::plan_of("trajectory", folder_.path()));
+  const auto write = [&](std::int32_t last) {
+    SafetensorsFile file;
+    file.tensors.emplace("returns", stored(Tensor::from({2}, {-0.2f, -0.1f})));
+    file.tensors.emplace("states", stored(Tensor::from({2, 2}, {1, 0, 0.5f, 0})));
+    file.tensors.emplace("actions", stored(IntTensor::from({2}, {0, last})));
+    write_safetensors(path("walk.safetensors"), file);
+  };
+  write(-1);
+  const Json object = generated({"--input", path("walk.safetensors"), "--temperature", "0"});
+  ASSERT_EQ(object["ids"].size(), 1u);
+  ASSERT_EQ(on_model("run", {"--input", path("walk.safetensors"), "-o", path("trace")}).status, 0);
+  const Tensor logits = read_safetensors(path("trace")).tensors.at("logits").floats();
+  const Tensor last = logits.slice(1, 1);
+  EXPECT_EQ(object["ids"][0], std::max_element(last.begin(), last.end()) - last.begin());
+  write(3);
+  expect_refusal(on_model("generate", {"--input", path("walk.safetensors")}),
+                 "expected -1 at the last step");
+  const ProcessResult scored =
+      on_model("evaluate", {path("walk.safetensors"), "--task", "trajectory"});
+  EXPECT_NE(scored.out.find("trajectory: loss"), std::string::npos) << scored.err;
+}
+
+TEST_F(Architectures, MaskedModelsFillIn) {
+  trained(testing::plan_of("masked", folder_.path()));
+  write_file(path("some.txt"), std::string(400, 'a'));
+  const ProcessResult scored = on_model("evaluate", {path("some.txt")});
+  EXPECT_EQ(scored.status, 0) << scored.err;
+  EXPECT_NE(scored.out.find("some.txt: loss"), std::string::npos) << scored.out;
+  expect_refusal(on_model("generate", {"--text", "abc"}), "fills in what is hidden");
+}
+
+TEST_F(Architectures, TokensLeaveAtExits) {
+  ModelConfig config = testing::small_config({.context = 24, .layers = 4});
+  config.exits = Choice{"saturation", default_values(exit_rule("saturation").parameters)};
+  save(config);
+  const Json all = generated({"--text", "abc", "--tokens", "6", "--temperature", "0"});
+  EXPECT_EQ(generated({"--text", "abc", "--tokens", "6", "--temperature", "0", "--exit", "1"}),
+            all);
+  const ProcessResult early =
+      on_model("generate", {"--text", "abc", "--tokens", "6", "--exit", "0"});
+  EXPECT_NE(early.err.find("of 4 layers on average"), std::string::npos) << early.err;
+  write_file(path("some.txt"), std::string(100, 'a'));
+  const ProcessResult scored = on_model("evaluate", {"--exit", "0", path("some.txt")});
+  EXPECT_NE(scored.out.find("of 4 layers"), std::string::npos) << scored.out;
+  config.exits.reset();
+  save(config);
+  expect_refusal(on_model("generate", {"--text", "abc", "--exit", "0.5"}), "--exit");
+  expect_refusal(on_model("evaluate", {"--exit", "0.5", path("some.txt")}), "--exit");
+}
+
+// 65,536 tokens in segments take no more memory than 8,192.
+TEST_F(Architectures, LongTextsInSegmentsStream) {
+  ModelConfig config = testing::small_config({.context = 128});
+  config.segment = 128;
+  config.groups = uniform_groups(
+      config, {"segment_memory", default_values(variant("segment_memory").parameters)},
+      default_encoding());
+  save(config);
+  const auto peak = [&](std::size_t bytes) {
+    write_file(path("long.txt"), std::string(bytes, 'a'));
+    const ProcessResult result = on_model("evaluate", {path("long.txt")});
+    EXPECT_EQ(result.status, 0) << result.err;
+    return static_cast<double>(result.peak_kilobytes);
+  };
+  const double some = peak(8192), all = peak(65536);
+  RecordProperty("megabytes_8192", std::to_string(some / 1024));
+  RecordProperty("megabytes_65536", std::to_string(all / 1024));
+  EXPECT_GT(some, 1024);
+  EXPECT_LT(all, 1.3 * some) << some << " and " << all << " kilobytes";
+  // And goes on beyond its context, in segments, without forgetting.
+  const Json object = generated({"--text", std::string(200, 'a'), "--tokens", "100"});
+  EXPECT_EQ(object["ids"].size(), 100u);
+}
+
+}  // namespace
+}  // namespace attnscope

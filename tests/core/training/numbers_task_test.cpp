@@ -1,0 +1,92 @@
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "core/training/number_words.h"
+#include "tests/core/training/plans.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+std::string text_of(const IntTensor& ids, Index row) {
+  std::string text;
+  for (Index i = 0; i < ids.dim(1) && ids(row, i) < 256 && ids(row, i) >= 0; ++i) {
+    text += static_cast<char>(ids(row, i));
+  }
+  return text;
+}
+
+// Every sequence is a number and its words, and the longest words of a plan fit.
+TEST(NumbersTask, GivesNumbersAndTheirWords) {
+  const testing::TemporaryFolder folder;
+  TrainingPlan plan = testing::plan_of("numbers", folder.path());
+  plan.model.context = 55;  // five digits: siebenunddreißigtausendsiebenhundertsiebenunddreißig
+  const auto made = task("numbers").make(plan, {});
+  std::set<std::size_t> digits;
+  for (std::uint64_t step = 0; step < 60; ++step) {
+    const Batch batch = made->batch(step * 8, 8);
+    ASSERT_EQ(batch.ids.shape(), batch.targets.shape());
+    EXPECT_LE(batch.ids.dim(1), 55);
+    for (Index b = 0; b < 8; ++b) {
+      const std::string number = text_of(batch.source, b), words = text_of(batch.targets, b);
+      EXPECT_EQ(words, german_number(std::stol(number)));
+      EXPECT_EQ(static_cast<Index>(number.size()), batch.source.dim(1));  // no padding
+      digits.insert(number.size());
+      const auto end = static_cast<Index>(words.size());
+      EXPECT_EQ(batch.ids(b, Index{0}), 256);
+      EXPECT_EQ(batch.targets(b, end), 256);
+      for (Index i = 0; i < end; ++i) EXPECT_EQ(batch.ids(b, i + 1), batch.targets(b, i));
+      for (Index i = end + 1; i < batch.targets.dim(1); ++i) EXPECT_EQ(batch.targets(b, i), -1);
+    }
+  }
+  EXPECT_EQ(digits, (std::set<std::size_t>{1, 2, 3, 4, 5}));
+}
+
+// No words of numbers with so many digits are longer than those by which contexts are measured.
+TEST(NumbersTask, TheLongestWordsFitTheContext) {
+  const testing::TemporaryFolder folder;
+  for (const auto& [context, past] :
+       {std::pair<Index, Index>{7, 10}, {18, 100}, {31, 1000}, {44, 10000}, {55, 100000}}) {
+    std::size_t longest = 0;
+    for (Index n = 0; n < past; ++n) longest = std::max(longest, german_number(n).size());
+    EXPECT_EQ(static_cast<Index>(longest) + 1, context);
+    TrainingPlan plan = testing::plan_of("numbers", folder.path());
+    for (const Index spare : {0, 1}) {
+      plan.model.context = context - spare;
+      Index most = 0;
+      if (plan.model.context < 7) continue;
+      const auto made = task("numbers").make(plan, {});
+      for (std::uint64_t step = 0; step < 80; ++step) {
+        most = std::max(most, made->batch(step * 8, 8).source.dim(1));
+      }
+      EXPECT_EQ(most, static_cast<Index>(std::to_string(past - 1).size()) - spare) << context;
+    }
+  }
+}
+
+// What is scored is never trained on.
+TEST(NumbersTask, HoldsNumbersOut) {
+  const testing::TemporaryFolder folder;
+  TrainingPlan plan = testing::plan_of("numbers", folder.path());
+  plan.model.context = 31;  // three digits
+  const auto made = task("numbers").make(plan, {});
+  std::set<std::string> seen;
+  for (std::uint64_t step = 0; step < 4000; ++step) {
+    const Batch batch = made->batch(step * 8, 8);
+    for (Index b = 0; b < 8; ++b) seen.insert(text_of(batch.source, b));
+  }
+  Index left = 0;
+  for (Index n = 0; n < 1000; ++n) {
+    const bool trained = seen.contains(std::to_string(n));
+    if (n < 100) {
+      EXPECT_TRUE(trained) << n;
+    } else if (!trained) {
+      ++left;
+    }
+  }
+  EXPECT_TRUE(left > 60 && left < 130) << left;
+}
+
+}  // namespace
+}  // namespace attnscope
