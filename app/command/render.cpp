@@ -89,7 +89,7 @@ void run(const RenderOptions& options) {
   const Stop stop = stop_on_interrupt();
   const Traces traces = runner.run_both(experiment, reads_lens(experiment), stop);
   options.experiment.check_trace(*traces.trace);
-  options.view.check_cells(*traces.trace, experiment.view);
+  options.view.check_trace(*traces.trace, experiment.view);
   write(to_write, experiment, traces, runner, stop);
   for (const std::string& note : traces.trace->notes) {
     std::fprintf(stderr, "note: %s\n", note.c_str());

@@ -292,12 +292,11 @@ std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, Tr
   const Model chosen = chosen_model(checkpoint->model, experiment);
   const bool beyond = length > chosen.config.context && config.segment == 0;
   const Model model = beyond ? with_context(chosen, length) : chosen;
-  check(experiment.interventions,
-        {model.config.layers, model.config.heads, model.config.vocabulary, length});
+  check(experiment.interventions, model_extent(*checkpoint, model.config, experiment, length));
   replace_tokens(experiment.interventions, *checkpoint, tokens);
   ModelInput input = model_input(*checkpoint, experiment, std::move(tokens), training.losses);
   trace->tokens = std::move(input.tokens);
-  trace->key_tokens = std::move(input.key_tokens);
+  trace->streams = std::move(input.streams);
   const std::optional<Retrieval> retrieval = state_->retrieval(experiment, model.config);
   stop.check();
   Backend& backend = state_->backend(experiment.backend, *trace);

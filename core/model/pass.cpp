@@ -169,6 +169,7 @@ Var Pass::feed_forward(const Site& site, const Var& x) {
 
 Var Pass::block(const Site& site, const Var& x, const Var& source,
                 const std::vector<std::int32_t>& rows) {
+  active_rows_ = rows;
   const bool off = is_off(site.at.layer) && site.at.stack == Stack::Decoder;
   const auto of_rows = [&](const Var& all) { return rows.empty() ? all : some_rows(all, rows); };
   const Choice* placed = positions_in_layer(site);

@@ -48,6 +48,9 @@ std::string no_difference(const AttentionTap& a, const AttentionTap& b) {
     return "No difference to show: A has " + std::to_string(a.queries()) + " tokens, B has " +
            std::to_string(b.queries()) + ".";
   }
+  if (a.query_rows.stream != b.query_rows.stream || a.key_rows.stream != b.key_rows.stream) {
+    return "No difference to show: A and B join tokens of other sequences.";
+  }
   const Columns keys_a = columns_of(a), keys_b = columns_of(b);
   if (keys_a == keys_b) return "";
   return "No difference to show: the keys of A and B are not the same. A has " + key_words(keys_a) +
@@ -57,8 +60,7 @@ std::string no_difference(const AttentionTap& a, const AttentionTap& b) {
 Side side(const char* letter, Colour colour, const Trace& trace, const Found& found,
           const ViewSettings& view, ViewCache* cache) {
   const auto make = [&] { return found.tap->attention(found.head); };
-  const std::string name = std::string("weights of ") + letter + ", layer " +
-                           std::to_string(view.layer) + ", head " + std::to_string(view.head);
+  const std::string name = std::string("weights of ") + letter + ", " + place_words(trace, view);
   const Tensor weights =
       cache == nullptr ? make() : cache->matrix(found.tap->result.pattern, name, make);
   return {letter,     colour, &trace,  found.tap,
@@ -101,7 +103,7 @@ const Side& Sides::of(Show show) const {
 }
 
 std::string place_name(const Side& side) {
-  return "layer " + std::to_string(side.view.layer) + ", head " + std::to_string(side.view.head);
+  return place_words(*side.trace, side.view);
 }
 
 namespace {
@@ -142,7 +144,8 @@ std::string choice_words(const Info& info, const Choice& own, const Choice& othe
 
 std::string place_words(const Side& side, Words words) {
   if (words != Words::Fewest) return place_name(side);
-  return "L" + std::to_string(side.view.layer) + " H" + std::to_string(side.view.head);
+  return part_words(*side.trace, side.view) + "L" + std::to_string(side.view.layer) + " H" +
+         std::to_string(side.view.head);
 }
 
 // A label without the sign that stands for a space.
