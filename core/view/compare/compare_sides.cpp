@@ -142,10 +142,13 @@ std::string choice_words(const Info& info, const Choice& own, const Choice& othe
   return text;
 }
 
-std::string place_words(const Side& side, Words words) {
-  if (words != Words::Fewest) return place_name(side);
-  return part_words(*side.trace, side.view) + "L" + std::to_string(side.view.layer) + " H" +
-         std::to_string(side.view.head);
+// Without what the title says of both.
+std::string place_words(const Side& side, const Side& other, Words words) {
+  const std::string own = part_words(*side.trace, side.view);
+  const std::string part = own == part_words(*other.trace, other.view) ? "" : own;
+  const std::string layer = std::to_string(side.view.layer), head = std::to_string(side.view.head);
+  if (words != Words::Fewest) return part + "layer " + layer + ", head " + head;
+  return part + "L" + layer + " H" + head;
 }
 
 // A label without the sign that stands for a space.
@@ -196,7 +199,7 @@ std::vector<std::string> differences(const Side& side, const Side& other, Words 
           choice_words(encoding(a.encoding.id), a.encoding, b.encoding, words, "position: "));
     }
   }
-  add(place_words(side, words), place_words(other, words));
+  add(place_words(side, other, words), place_words(other, side, words));
   if (!same_tokens(*side.trace, *other.trace)) parts.push_back(text_words(side, other, words));
   return parts;
 }
@@ -207,7 +210,7 @@ std::vector<std::string> headings(const Side& side, const Side& other) {
   std::vector<std::string> list;
   for (const Words words : {Words::All, Words::Few, Words::Fewest}) {
     const std::vector<std::string> parts = differences(side, other, words);
-    std::string text = parts.empty() ? place_words(side, words) : parts.front();
+    std::string text = parts.empty() ? place_words(side, other, words) : parts.front();
     for (std::size_t n = 1; n < parts.size(); ++n) text += " · " + parts[n];
     list.push_back(text);
   }

@@ -297,8 +297,10 @@ class Interventional {
     // Deeper axes make smaller maps, and these may have deeper axes.
     for (double top = -1; top < left_.top;) {
       top = left_.top;
-      left_.top =
-          std::max(top, axis_depth_top(page_, left_.columns, std::max(width, em()), most));
+      for (const MatrixPlot* m : {&left_, &right_}) {
+        const double depth = axis_depth_top(page_, m->columns, std::max(width, em()), most);
+        left_.top = std::max(left_.top, depth);
+      }
       above = kHeading * em() + left_.top;
       around = rows * (above + below) + (stacked_ ? gap : 0);
       width = std::min(widest, (maps_.height - around) / rows * aspect());
