@@ -40,22 +40,20 @@ std::string section(const View& view) {
 // The head whose rows are sharpest in the mean: something to look at.
 void choose_head(const Trace& trace, ViewSettings& settings) {
   double best = 0;
-  for (Index layer = 0; layer < trace.layer_count(); ++layer) {
-    for (Index head = 0; head < trace.head_count(layer); ++head) {
-      Index in_group = 0;
-      const AttentionTap* tap = trace.find(layer, head, &in_group);
-      if (tap == nullptr || !tap->kept()) continue;  // looking at all of a huge map takes long
-      const Tensor weights = tap->attention(in_group);
-      double sum = 0;
-      for (Index i = 0; i < weights.dim(0); ++i) {
-        const float* row = weights.data() + i * weights.dim(1);
-        sum += *std::max_element(row, row + weights.dim(1));
-      }
-      if (sum <= best) continue;
-      best = sum;
-      settings.layer = layer;
-      settings.head = head;
+  for (const HeadRef& at : trace.heads(trace.part(settings.part))) {
+    Index in_group = 0;
+    const AttentionTap* tap = trace.find(at, &in_group);
+    if (!tap->kept()) continue;  // looking at all of a huge map takes long
+    const Tensor weights = tap->attention(in_group);
+    double sum = 0;
+    for (Index i = 0; i < weights.dim(0); ++i) {
+      const float* row = weights.data() + i * weights.dim(1);
+      sum += *std::max_element(row, row + weights.dim(1));
     }
+    if (sum <= best) continue;
+    best = sum;
+    settings.layer = at.layer;
+    settings.head = at.head;
   }
 }
 

@@ -166,7 +166,7 @@ class Run {
   // The one action that a trajectory leaves open: what follows it, only its world knows.
   void act(const Stop& stop) {
     const Tensor logits = action_logits(checkpoint_, model_, experiment_,
-                                        chosen_backend(backends(), experiment_.backend), stop);
+                                        chosen_backend(backends_, experiment_.backend), stop);
     Random random(options_.seed);
     result_.ids.push_back(sample(probabilities(logits, options_.sampling), random));
     result_.ended_by = "state";

@@ -145,6 +145,7 @@ ATTNSCOPE_OPTION(double);
 ATTNSCOPE_OPTION(std::optional<std::string>);
 ATTNSCOPE_OPTION(std::optional<std::filesystem::path>);
 ATTNSCOPE_OPTION(std::optional<int>);
+ATTNSCOPE_OPTION(std::optional<Index>);
 ATTNSCOPE_OPTION(std::optional<double>);
 ATTNSCOPE_OPTION(std::vector<std::string>);
 ATTNSCOPE_OPTION(std::vector<Index>);

@@ -85,7 +85,7 @@ void run(const RenderOptions& options) {
   const std::vector<std::string> names = findings_read(experiment);
   Traces traces = runner.observe(experiment, names, stop);
   options.experiment.check_trace(*traces.trace);
-  options.view.check_cells(*traces.trace, experiment.view);
+  options.view.check_trace(*traces.trace, experiment.view);
   traces.findings.add(find_beside(experiment, names, runner, print_progress("measuring"), stop));
   write(to_write, experiment, traces, runner, stop);
   for (const std::string& note : traces.trace->notes) {

@@ -10,6 +10,7 @@
 #include "core/base/json.h"
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
+#include "core/view/parts/describe.h"
 
 namespace attnscope::command {
 namespace {
@@ -32,6 +33,16 @@ void ViewOptions::add_to(Command command) {
                   ids(views()) + "; default: map");
   command.add("--layer", layer_, "Layer, counted from 0; default: 0");
   command.add("--head", head_, "Head, counted from 0; default: 0");
+  command.add("--stack", stack_,
+              "Of models that have both: encoder or decoder; default: decoder");
+  command.add("--kind", kind_,
+              "What the decoder's tokens look at: each other (self) or what the encoder read "
+              "(cross); default: self");
+  command.add("--step", step_,
+              "Of models that apply their layers again and again: which time, counted from 1; "
+              "default: 1");
+  command.add("--segment", segment_,
+              "Of models that read in segments: which of these, counted from 0; default: 0");
   command.add("--colour-map,--color-map", colour_map_, ids(colour_maps()) + "; default: viridis");
   command.flag("--normalise,--normalize", normalise_,
                "Colour range from what is visible instead of 0 to 1");
@@ -64,6 +75,10 @@ void ViewOptions::apply(ViewSettings& settings) const {
   }
   if (command_->given("--layer")) settings.layer = layer_;
   if (command_->given("--head")) settings.head = head_;
+  if (!stack_.empty()) settings.part.stack = stack_from_name(stack_, "--stack");
+  if (!kind_.empty()) settings.part.kind = kind_from_name(kind_, "--kind");
+  if (step_) settings.part.step = *step_;
+  if (segment_) settings.part.segment = *segment_;
   if (!colour_map_.empty()) settings.colour_map = colour_map_;
   colour_map(settings.colour_map);  // refuses what there is not
   if (normalise_) settings.normalise = true;
@@ -91,8 +106,14 @@ void ViewOptions::apply(ViewSettings& settings) const {
   settings.width = tile_[3];
 }
 
-void ViewOptions::check_cells(const Trace& trace, const ViewSettings& settings) const {
-  const AttentionTap* tap = trace.find(settings.layer, settings.head, nullptr);
+void ViewOptions::check_trace(const Trace& trace, const ViewSettings& settings) const {
+  if (!stack_.empty() || !kind_.empty() || step_ || segment_) {
+    if (const std::optional<NoPart> none = no_part(trace, settings.part)) {
+      throw InputError(std::string("--") + none->what + ": expected " + none->expected +
+                       ", found that this run has " + none->found);
+    }
+  }
+  const AttentionTap* tap = trace.find(head_ref(trace, settings));
   if (tap == nullptr) return;
   if (!pin_.empty() && (pin_[0] >= tap->queries() || pin_[1] >= tap->keys())) {
     throw InputError("--pin: expected a row below " + std::to_string(tap->queries()) +

@@ -10,18 +10,21 @@
 
 namespace attnscope::command {
 
-// --view, --layer, --head, --colour-map, --normalise, --tile, --pin, --statistics-file.
+// --view, --layer, --head, --stack, --kind, --step, --segment, --colour-map, --normalise, --tile, --pin, --statistics-file.
 class ViewOptions {
  public:
   void add_to(Command command);
   // Changes what the options name; the rest stays as the session has it. InputError.
   void apply(ViewSettings& settings) const;
-  // InputError where the tile or the pair asked for is no part of the map.
-  void check_cells(const Trace& trace, const ViewSettings& settings) const;
+  // InputError where the stack, kind, step or segment asked for is none of the run's, or the tile or
+  // the pair no part of the map.
+  void check_trace(const Trace& trace, const ViewSettings& settings) const;
 
  private:
   std::string view_, colour_map_;
   Index layer_ = 0, head_ = 0;
+  std::string stack_, kind_;
+  std::optional<Index> step_, segment_;
   bool normalise_ = false;
   std::vector<double> tile_;
   std::vector<Index> pin_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "core/model/config.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/token_axis.h"
 
 namespace attnscope::window {
 
@@ -58,6 +60,7 @@ Experiment State::pictured_experiment() const {
   const ViewSettings& of_b = other.view;
   result.view.layer = of_b.layer;
   result.view.head = of_b.head;
+  result.view.part = of_b.part;
   other.view = result.view;
   return other;
 }
@@ -72,26 +75,87 @@ ViewControls State::controls() const {
 const AttentionTap* State::tap(Index* head_in_group) const {
   Index ignored = 0;
   if (trace == nullptr) return nullptr;
-  return trace->find(experiment.view.layer, experiment.view.head,
+  return trace->find(head_ref(*trace, experiment.view),
                      head_in_group != nullptr ? head_in_group : &ignored);
 }
 
+State::Pointed State::pointed() const {
+  Pointed pointed;
+  const std::optional<Hit>& hit = view.hit;
+  if (!hit) return pointed;
+  pointed.trace = hit->of_reference ? reference() : trace;
+  if (pointed.trace == nullptr) return pointed;
+  const bool of_other = hit->of_reference && !experiment.others.empty();
+  const ViewSettings& seen = of_other ? experiment.others.front().view : experiment.view;
+  const PartChoice part = controls().part ? seen.part : PartChoice();
+  pointed.at = {hit->layer, hit->head, pointed.trace->part(part)};
+  pointed.tap = pointed.trace->find(pointed.at, &pointed.head);
+  return pointed;
+}
+
+State::PointedTokens State::pointed_tokens() const {
+  const Pointed at = pointed();
+  if (at.trace == nullptr) return {};
+  const Hit& hit = *view.hit;
+  if (!controls().part) return {"", "", hit.query, hit.key};  // rows are the tokens themselves
+  if (at.tap == nullptr) return {};
+  PointedTokens tokens{at.tap->query_rows.stream, at.tap->key_rows.stream};
+  if (hit.query >= 0 && hit.query < at.tap->queries()) {
+    tokens.query = at.trace->token_index(at.tap->query_rows, at.tap->queries(), hit.query);
+  }
+  if (hit.key >= 0 && hit.key < at.tap->keys()) {
+    tokens.key = key_token(*at.trace, *at.tap, hit.key);
+  }
+  return tokens;
+}
+
+TracePart State::part() const {
+  return edited_trace() != nullptr ? edited_trace()->part(edited().view.part) : TracePart();
+}
+
 Index State::layers() const {
-  return edited_trace() != nullptr ? edited_trace()->layer_count() : 0;
+  return edited_trace() != nullptr ? edited_trace()->layer_count(part()) : 0;
 }
 
 Index State::heads() const {
   if (layers() == 0) return 0;
-  return edited_trace()->head_count(std::clamp<Index>(edited().view.layer, 0, layers() - 1));
+  return edited_trace()->head_count(part(), std::clamp<Index>(edited().view.layer, 0, layers() - 1));
 }
 
 namespace {
 
+// The nearest of these, which are in order.
+void keep_among(std::optional<Index>& number, const std::vector<Index>& all) {
+  if (number && !all.empty()) number = std::clamp(*number, all.front(), all.back());
+}
+
+// A model without the stack or kind is looked at as it comes; of steps and segments there can be
+// fewer with another text.
+void keep_part_inside(PartChoice& part, const Trace& trace) {
+  if (!no_part(trace, part)) return;
+  if (!trace.has(trace.part({part.stack, part.kind}))) part.stack = {}, part.kind = {};
+  const TracePart first = trace.part({part.stack, part.kind});
+  const PartOffer offer = trace.offer(first);
+  if (trace.parts.step) {
+    keep_among(part.step, offer.steps);
+  } else {
+    part.step = {};
+  }
+  if (trace.parts.segment) {
+    keep_among(part.segment, offer.segments);
+  } else {
+    part.segment = {};
+  }
+}
+
 void keep_inside(ViewSettings& view, const Trace* trace) {
-  const Index layers = trace != nullptr ? trace->layer_count() : 0;
+  if (trace == nullptr || trace->attention.empty()) return;
+  keep_part_inside(view.part, *trace);
+  const TracePart part = trace->part(view.part);
+  const Index layers = trace->layer_count(part);
   if (layers == 0) return;
   view.layer = std::clamp<Index>(view.layer, 0, layers - 1);
-  const Index heads = trace->head_count(view.layer);
+  const Index heads = trace->head_count(part, view.layer);
   view.head = std::clamp<Index>(view.head, 0, std::max<Index>(heads - 1, 0));
 }
 
@@ -101,7 +165,7 @@ bool State::is_overlong() const {
   const Trace* ran = edited_trace();
   if (ran == nullptr) return false;
   // A target has its own words; the text is what the encoder reads.
-  const std::vector<TraceToken>& tokens = ran->key_tokens.empty() ? ran->tokens : ran->key_tokens;
+  const std::vector<TraceToken>& tokens = ran->tokens_read();
   if (tokens.empty()) return false;
   const Experiment& of = edits_other() && !shown.others.empty() ? shown.others.front() : shown;
   if (static_cast<Index>(tokens.size()) > ran->config->context) return true;
@@ -110,15 +174,35 @@ bool State::is_overlong() const {
   return first != tokens.end() && (first->begin > 0 || tokens.back().end < of.text.size());
 }
 
-void State::look_at(Index layer, Index head) {
-  ViewSettings& view = edited().view;
-  // Two runs are compared head by head; two heads of one run stay apart.
+namespace {
+
+// Two runs are compared head by head; two heads of one run stay apart.
+bool follows(const State& state) {
+  const Experiment& experiment = state.experiment;
+  if (state.edits_other() || experiment.others.empty()) return false;
   Experiment alone = experiment;
   alone.others.clear();
-  const bool together = !edits_other() && !experiment.others.empty() &&
-                        !same_run(alone, experiment.others.front()) &&
-                        experiment.others.front().view.layer == view.layer &&
-                        experiment.others.front().view.head == view.head;
+  const ViewSettings &a = experiment.view, &b = experiment.others.front().view;
+  return !same_run(alone, experiment.others.front()) && a.layer == b.layer && a.head == b.head &&
+         a.part == b.part;
+}
+
+}  // namespace
+
+void State::look_at(const PartChoice& part) {
+  const bool together = follows(*this);
+  ViewSettings& view = edited().view;
+  // Rows and columns are others.
+  view.row = view.column = view.height = view.width = 0;
+  view.pinned_query = view.pinned_key = -1;
+  view.part = part;
+  if (together) experiment.others.front().view.part = part;
+  keep_view_inside();
+}
+
+void State::look_at(Index layer, Index head) {
+  const bool together = follows(*this);
+  ViewSettings& view = edited().view;
   view.layer = layer;
   view.head = head;
   if (together) {

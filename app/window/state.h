@@ -193,10 +193,28 @@ struct State {
   // Has the edited experiment look at this layer and head. What the experiment is compared with
   // follows as long as both look at the same.
   void look_at(Index layer, Index head);
+  // Likewise at the attention of this stack, kind, step and segment.
+  void look_at(const PartChoice& part);
+  // What lies under the pointer, in its run.
+  struct Pointed {
+    std::shared_ptr<const Trace> trace;  // null: nothing does
+    HeadRef at;
+    const AttentionTap* tap = nullptr;  // null: no head
+    Index head = 0;                     // within its group
+  };
+  Pointed pointed() const;
+  // Which tokens of a run that is: of the query's and the key's stream, -1: none.
+  struct PointedTokens {
+    std::string query_stream, key_stream;
+    Index query = -1, key = -1;
+  };
+  PointedTokens pointed_tokens() const;
   // The attention that the view's layer and head point at; null without a trace.
   const AttentionTap* tap(Index* head_in_group = nullptr) const;
-  Index layers() const;  // of the edited experiment's model
+  Index layers() const;  // of the edited experiment's model, of the part that its view shows
   Index heads() const;   // of its view's layer
+  // Which part the view of the edited experiment shows; the usual one without a trace.
+  TracePart part() const;
   // The view's layer and head moved into what the trace has.
   void keep_view_inside();
 };

@@ -18,8 +18,16 @@ EncodingContext context_of(const EncodingUse& use) {
 
 }  // namespace
 
+Choice encoding_of(const AttentionTap& tap) {
+  Choice choice = tap.encoding;
+  if (encoding(choice.id).of_steps && tap.address.step > 0) {
+    choice.values.set("step", tap.address.step);
+  }
+  return choice;
+}
+
 EncodingUse encoding_use(const AttentionTap& tap, Index model) {
-  EncodingUse use{.encoding = tap.encoding,
+  EncodingUse use{.encoding = encoding_of(tap),
                   .weights = tap.encoding_weights,
                   .dimensions = {},
                   .causal = tap.causal};

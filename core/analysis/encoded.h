@@ -12,6 +12,8 @@ struct EncodingUse {
   Dimensions dimensions;
   bool causal = false;
 };
+// A tap's encoding, of those that take the step of a recurrence the tap's own step.
+Choice encoding_of(const AttentionTap& tap);
 // That of a tap; `model` is the width d.
 EncodingUse encoding_use(const AttentionTap& tap, Index model);
 

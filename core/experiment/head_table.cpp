@@ -12,32 +12,50 @@
 namespace attnscope {
 namespace {
 
-using Sums = std::map<std::pair<Index, Index>, HeadStatisticsSum>;  // by layer and head
+using Sums = std::map<HeadRef, HeadStatisticsSum>;
 
-std::vector<std::int32_t> known_ids(const Trace& trace) {
-  std::vector<std::int32_t> ids;
-  for (const TraceToken& token : trace.tokens) {
-    if (token.id < 0) return {};
-    ids.push_back(token.id);
-  }
-  // Keys that are other tokens than the queries cannot repeat them.
-  return trace.key_tokens.empty() ? ids : std::vector<std::int32_t>();
+// The key column that measures by distance count from, beyond all keys where there are none:
+// between tokens of two streams there is no distance.
+Index measured_from(const AttentionTap& tap) {
+  const bool one_stream = tap.query_rows.stream == tap.key_rows.stream;
+  const Index from = one_stream ? first_token_column(tap) : -1;
+  return from >= 0 ? from : tap.keys();
 }
 
-void add(const Trace& trace, Sums& sums) {
-  const std::vector<std::int32_t> ids = known_ids(trace);
+// Of a tap's queries; empty where not all are known.
+std::vector<std::int32_t> known_ids(const Trace& trace, const AttentionTap& tap) {
+  // Keys that are other tokens than the queries cannot repeat them.
+  if (tap.query_rows.stream != tap.key_rows.stream) return {};
+  const std::vector<TraceToken>& tokens = trace.tokens_of(tap.query_rows);
+  std::vector<std::int32_t> ids;
+  for (Index i = 0; i < tap.queries(); ++i) {
+    const Index at = trace.token_index(tap.query_rows, tap.queries(), i);
+    if (at < 0 || tokens[static_cast<std::size_t>(at)].id < 0) return {};
+    ids.push_back(tokens[static_cast<std::size_t>(at)].id);
+  }
+  return ids;
+}
+
+// Texts have as many segments as they are long: over several of them a head has one row.
+enum class Segments { Apart, Together };
+
+void add(const Trace& trace, Segments segments, Sums& sums,
+         const std::optional<TracePart>& only = std::nullopt) {
   for (const AttentionTap& tap : trace.attention) {
-    const Index tokens_from = first_token_column(tap);
+    if (only && part_of(tap.address) != *only) continue;
+    const std::vector<std::int32_t> ids = known_ids(trace, tap);
+    TracePart part = part_of(tap.address);
+    if (segments == Segments::Together) part.segment = 0;
     for (std::size_t n = 0; n < tap.heads.size(); ++n) {
-      sums[{tap.address.layer, tap.heads[n]}].add(tap.attention(static_cast<Index>(n)), ids,
-                                                  tokens_from >= 0 ? tokens_from : tap.keys());
+      sums[{tap.address.layer, tap.heads[n], part}].add(tap.attention(static_cast<Index>(n)), ids, measured_from(tap));
     }
   }
 }
 
 HeadTable table_of(const Sums& sums) {
   HeadTable table;
-  for (const auto& [at, sum] : sums) table.rows.push_back({at.first, at.second, sum.means()});
+  for (const auto& [at, sum] : sums) table.rows.push_back({at, sum.means()});
+  std::ranges::stable_sort(table.rows, {}, [](const HeadTable::Row& row) { return row.at.part; });
   return table;
 }
 
@@ -92,9 +110,10 @@ const std::vector<HeadMeasure>& head_measures() {
   return list;
 }
 
-const HeadStatistics* HeadTable::find(Index layer, Index head) const {
-  const auto row =
-      std::ranges::find_if(rows, [&](const Row& r) { return r.layer == layer && r.head == head; });
+const HeadStatistics* HeadTable::find(const HeadRef& at) const {
+  HeadRef row_at = at;
+  if (segments_together) row_at.part.segment = 0;
+  const auto row = std::ranges::find(rows, row_at, &Row::at);
   return row != rows.end() ? &row->statistics : nullptr;
 }
 
@@ -108,10 +127,15 @@ Index first_token_column(const AttentionTap& tap) {
   return -1;
 }
 
-HeadTable head_table(const Trace& trace) {
+HeadStatistics head_statistics(const Trace& trace, const AttentionTap& tap, Index head_in_group) {
+  return head_statistics(tap.attention(head_in_group), known_ids(trace, tap), measured_from(tap));
+}
+
+HeadTable head_table(const Trace& trace, const std::optional<TracePart>& only) {
   Sums sums;
-  add(trace, sums);
+  add(trace, Segments::Apart, sums, only);
   HeadTable table = table_of(sums);
+  table.parts = trace.parts;
   table.texts = 1;
   table.tokens = static_cast<Index>(trace.tokens.size());
   return table;
@@ -122,6 +146,7 @@ HeadTable head_table(const Experiment& experiment, const std::string& texts, Exp
   constexpr std::size_t kBytesOfToken = 16, kFirst = 4096;  // a token rarely has more
   Sums sums;
   Index count = 0, tokens = 0;
+  AddressParts parts;
   std::size_t most = kFirst;
   Experiment one = experiment;
   one.ids.clear();
@@ -139,7 +164,8 @@ HeadTable head_table(const Experiment& experiment, const std::string& texts, Exp
       at += used > 0 ? used : piece.size();
       if (progress) progress(begin + at, texts.size());
       if (trace->tokens.size() < 2) continue;
-      add(*trace, sums);
+      add(*trace, Segments::Together, sums);
+      parts = trace->parts;
       ++count;
       tokens += static_cast<Index>(trace->tokens.size());
     }
@@ -147,17 +173,31 @@ HeadTable head_table(const Experiment& experiment, const std::string& texts, Exp
   if (count == 0) throw InputError("statistics: expected texts of two tokens or more, found none");
   if (progress) progress(texts.size(), texts.size());
   HeadTable table = table_of(sums);
+  table.parts = parts;
+  table.parts.segment = false;
+  table.segments_together = true;
   table.texts = count;
   table.tokens = tokens;
   return table;
 }
 
 std::string to_csv(const HeadTable& table) {
-  std::string csv = "layer,head";
+  const AddressParts& parts = table.parts;
+  std::string csv;
+  if (parts.stack) csv += "stack,";
+  if (parts.kind) csv += "kind,";
+  if (parts.step) csv += "step,";
+  if (parts.segment) csv += "segment,";
+  csv += "layer,head";
   for (const HeadMeasure& measure : head_measures()) csv += "," + measure.id;
   csv += "\n";
   for (const HeadTable::Row& row : table.rows) {
-    csv += std::to_string(row.layer) + "," + std::to_string(row.head);
+    const TracePart& part = row.at.part;
+    if (parts.stack) csv += name_of(part.stack) + ",";
+    if (parts.kind) csv += name_of(part.kind) + ",";
+    if (parts.step) csv += std::to_string(part.step) + ",";
+    if (parts.segment) csv += std::to_string(part.segment) + ",";
+    csv += std::to_string(row.at.layer) + "," + std::to_string(row.at.head);
     for (const HeadMeasure& measure : head_measures()) {
       const double value = row.statistics.*measure.value;
       csv += ",";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,16 +26,21 @@ const std::vector<HeadMeasure>& head_measures();
 
 struct HeadTable {
   struct Row {
-    Index layer = 0, head = 0;
-    HeadStatistics statistics;
+    HeadRef at;
+    HeadStatistics statistics{};
   };
-  std::vector<Row> rows;                                      // by layer and head
-  Index texts = 0, tokens = 0;                                // that were measured
-  const HeadStatistics* find(Index layer, Index head) const;  // null when there is none
+  std::vector<Row> rows;            // by layer and head
+  AddressParts parts{};             // what of their places tells rows apart, beside these
+  bool segments_together = false;   // a row is over all segments: theirs are 0
+  Index texts = 0, tokens = 0;      // that were measured
+  const HeadStatistics* find(const HeadRef& at) const;  // null when there is none
 };
 
-// Of one run. Tokens that are not known (id -1) have no same-token and induction scores.
-HeadTable head_table(const Trace& trace);
+// Of one head of a run.
+HeadStatistics head_statistics(const Trace& trace, const AttentionTap& tap, Index head_in_group);
+
+// Of one run, all of it or one part. Tokens that are not known (id -1) have no same-token and induction scores.
+HeadTable head_table(const Trace& trace, const std::optional<TracePart>& only = std::nullopt);
 
 // Over a file's texts: blank lines part them, and what is longer than the model's context goes on
 // as a further text. Each is run as `experiment` says (its own text aside); those of a single token
@@ -43,7 +49,8 @@ using TextProgress = std::function<void(std::size_t done, std::size_t all)>;
 HeadTable head_table(const Experiment& experiment, const std::string& texts, ExperimentRun& run,
                      const TextProgress& progress, const Stop& stop);
 
-// "layer,head,entropy,distance,...": a line a head; what no row says is empty.
+// "layer,head,entropy,distance,...": a line a head; what no row says is empty. Before these stack,
+// kind, step and segment where the model has several.
 std::string to_csv(const HeadTable& table);
 
 // The key column of the text's first token: those before it are memory. -1: there is none.

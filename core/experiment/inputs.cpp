@@ -50,7 +50,7 @@ ModelInput source_and_target(const ModelConfig& config, const Checkpoint& checkp
   if (!losses) input.batch.targets = IntTensor();
   input.batch.source = row_of(ids_of(tokens));
   input.tokens = tokens_of(target, checkpoint);
-  input.key_tokens = std::move(tokens);
+  input.streams.push_back({kSourceStream, std::move(tokens)});
   return input;
 }
 
@@ -108,6 +108,18 @@ IntTensor masked_targets(const ModelConfig& config, const Experiment& experiment
 }
 
 }  // namespace
+
+ModelExtent model_extent(const Checkpoint& checkpoint, const ModelConfig& config,
+                         const Experiment& experiment, Index tokens) {
+  const Architecture& of = architecture(config.architecture.id);
+  ModelExtent extent{config.layers, config.heads, config.vocabulary, tokens};
+  extent.self_attention = of.has_self_attention;
+  extent.segments = config.segment > 0;
+  if (of.reads == Reads::SourceAndTarget && !experiment.interventions.empty()) {
+    extent.attended = static_cast<Index>(target_so_far(config, checkpoint, experiment).size());
+  }
+  return extent;
+}
 
 bool reads_tokens(const ModelConfig& config) {
   return architecture(config.architecture.id).reads != Reads::Trajectories;

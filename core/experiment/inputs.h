@@ -12,14 +12,18 @@ namespace attnscope {
 // What is read, and the tokens by which views call it.
 struct ModelInput {
   Batch batch;                         // of one sequence; targets where losses are wanted
-  std::vector<TraceToken> tokens;      // of the (decoder's) stack
-  std::vector<TraceToken> key_tokens;  // of the encoder; empty: there is none
+  std::vector<TraceToken> tokens;  // of the (decoder's) stack
+  std::vector<Stream> streams{};   // of the encoder, where there is one
 };
 
 // config: the model as chosen. tokens: those of the experiment's ids or text, as the model has room for; of a trajectory none.
 // InputError where the model needs something else than the experiment has.
 ModelInput model_input(const ModelConfig& config, const Checkpoint& checkpoint,
                        const Experiment& experiment, std::vector<TraceToken> tokens, bool losses);
+
+// What interventions can speak of; `tokens`: how many are read.
+ModelExtent model_extent(const Checkpoint& checkpoint, const ModelConfig& config,
+                         const Experiment& experiment, Index tokens);
 
 // Whether the model reads tokens at all, and not a file.
 bool reads_tokens(const ModelConfig& config);

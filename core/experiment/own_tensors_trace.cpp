@@ -174,7 +174,7 @@ Trace trace_of_tensors(const Experiment& experiment, Backend& backend, const Sto
   trace.model = std::filesystem::path(experiment.tensors.file).filename().string();
   trace.tokens = trace_tokens(own.tokens, own.queries());
   if (own.queries() != own.keys() || !own.key_tokens.empty()) {
-    trace.key_tokens = trace_tokens(own.key_tokens, own.keys());
+    trace.streams.push_back({"keys", trace_tokens(own.key_tokens, own.keys())});
   }
   const auto start = std::chrono::steady_clock::now();
   if (!experiment.interventions.empty()) {
@@ -191,6 +191,9 @@ Trace trace_of_tensors(const Experiment& experiment, Backend& backend, const Sto
     add_given(own, trace);
   }
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+  for (AttentionTap& tap : trace.attention) {
+    if (!trace.streams.empty()) tap.key_rows.stream = trace.streams.front().id;
+  }
   if (!trace.given) trace.milliseconds = time.count();
   trace.config =
       std::make_shared<const ModelConfig>(config_of(own, experiment.causal.value_or(false)));

@@ -254,13 +254,12 @@ std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, Tr
   const auto length = static_cast<Index>(tokens.size());
   const bool beyond = length > config.context && config.segment == 0;
   const Model model = beyond ? with_context(chosen, length) : chosen;
-  check(experiment.interventions,
-        {model.config.layers, model.config.heads, model.config.vocabulary, length});
+  check(experiment.interventions, model_extent(*checkpoint, model.config, experiment, length));
   replace_tokens(experiment.interventions, *checkpoint, tokens);
   ModelInput input =
       model_input(model.config, *checkpoint, experiment, std::move(tokens), training.losses);
   trace->tokens = std::move(input.tokens);
-  trace->key_tokens = std::move(input.key_tokens);
+  trace->streams = std::move(input.streams);
   std::optional<Retrieval> retrieval;
   if (experiment.retrieval) {
     retrieval.emplace(*experiment.retrieval, sources.contexts, model.config);

@@ -5,12 +5,14 @@
 #include <string>
 
 #include "core/base/parameter.h"
+#include "core/trace/trace.h"
 
 namespace attnscope {
 
 struct ViewSettings {
   std::string id = "map";  // of a view
   Index layer = 0, head = 0;
+  PartChoice part;  // of which stack and kind, in which step and segment
   std::string colour_map = "viridis";
   bool normalise = false;  // colour range from what is visible instead of 0..1
   // The visible part of a map, in cells; empty width: all of it.
@@ -23,5 +25,10 @@ struct ViewSettings {
   std::map<std::string, Values, std::less<>> options;
   bool operator==(const ViewSettings&) const = default;
 };
+
+// The head of this run that the settings look at.
+inline HeadRef head_ref(const Trace& trace, const ViewSettings& view) {
+  return {view.layer, view.head, trace.part(view.part)};
+}
 
 }  // namespace attnscope

@@ -3,7 +3,8 @@
 //   {"text": "Each row sums to 1.", "measure": "row_sum_error", "layer": 0, "head": 2,
 //    "most": 1e-5}
 //
-// "layer" and "head" are the step's unless they are given; "query" and "key" are token positions,
+// "layer" and "head" are the step's unless they are given, and are those of the stack, kind, step
+// and segment that the step looks at; "query" and "key" are token positions,
 // where the measure takes them. "other": true measures the run that the step compares with. At
 // least one of "least" and "most" must be given.
 #pragma once

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <map>
 
-#include "core/analysis/statistics.h"
 #include "core/base/error.h"
+#include "core/experiment/head_table.h"
 #include "core/lesson/measure.h"
 
 namespace attnscope {
@@ -121,9 +121,9 @@ double difference_where_allowed(const Traces& traces, const Claim& claim) {
 }
 
 HeadStatistics statistics(const Trace& trace, const Claim& claim) {
-  std::vector<std::int32_t> ids;
-  for (const TraceToken& token : trace.tokens) ids.push_back(token.id);
-  return head_statistics(weights_of(trace, claim), ids);
+  Index head = 0;
+  const AttentionTap& tap = tap_of(trace, claim, &head);
+  return head_statistics(trace, tap, head);
 }
 
 Measure of_head(const char* id, const char* help, double HeadStatistics::*member) {
@@ -144,7 +144,7 @@ std::vector<double> of_layer(const Trace& trace, const Claim& claim,
                              double HeadStatistics::*member) {
   std::vector<double> values;
   Claim one = claim;
-  for (one.head = 0; one.head < trace.head_count(claim.layer); ++one.head) {
+  for (one.head = 0; one.head < trace.head_count(part_of(trace, claim), claim.layer); ++one.head) {
     values.push_back(statistics(trace, one).*member);
   }
   return values;
@@ -165,10 +165,10 @@ double most_induction(const Traces& traces, const Claim& claim) {
 double maps_apart(const Traces& traces, const Claim& claim) {
   std::vector<Tensor> maps;
   Claim one = claim;
-  for (one.layer = 0; one.layer < traces.trace->layer_count(); ++one.layer) {
-    for (one.head = 0; one.head < traces.trace->head_count(one.layer); ++one.head) {
-      maps.push_back(weights_of(*traces.trace, one));
-    }
+  for (const HeadRef& at : traces.trace->heads(part_of(*traces.trace, claim))) {
+    one.layer = at.layer;
+    one.head = at.head;
+    maps.push_back(weights_of(*traces.trace, one));
   }
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t a = 0; a < maps.size(); ++a) {

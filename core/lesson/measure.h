@@ -10,6 +10,9 @@
 
 namespace attnscope {
 
+// What the claim counts layers and heads of: what the step looks at.
+TracePart part_of(const Trace& trace, const Claim& claim);
+
 // The tap of the claim's head, and where in it the head is; its attention.  [L_q, L_k]
 // InputError where the run has no such head.
 const AttentionTap& tap_of(const Trace& trace, const Claim& claim, Index* head_in_group = nullptr);

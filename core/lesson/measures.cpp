@@ -4,11 +4,16 @@
 
 namespace attnscope {
 
+TracePart part_of(const Trace& trace, const Claim& claim) {
+  return trace.part(claim.view.part);
+}
+
 const AttentionTap& tap_of(const Trace& trace, const Claim& claim, Index* head_in_group) {
-  const AttentionTap* tap = trace.find(claim.layer, claim.head, head_in_group);
+  const AttentionTap* tap = trace.find({claim.layer, claim.head, part_of(trace, claim)}, head_in_group);
   if (tap != nullptr) return *tap;
-  throw InputError("a claim is about layer " + std::to_string(claim.layer) + ", head " +
-                   std::to_string(claim.head) + ", which the run does not have");
+  const HeadRef at{claim.layer, claim.head, part_of(trace, claim)};
+  throw InputError("a claim is about " + place_words(trace.parts, at) +
+                   ", which the run does not have");
 }
 
 Tensor weights_of(const Trace& trace, const Claim& claim) {

@@ -25,10 +25,18 @@ double keys_of_query(const Traces& traces, const Claim& claim) {
   return static_cast<double>(pattern.row_count(std::min(head, pattern.heads() - 1), claim.query));
 }
 
-IntTensor reach_of(const Trace& trace) {
-  std::vector<std::vector<const Pattern*>> layers(static_cast<std::size_t>(trace.layer_count()));
-  for (const AttentionTap& tap : trace.attention) {
-    layers[static_cast<std::size_t>(tap.address.layer)].push_back(tap.result.pattern.get());
+IntTensor reach_of(const Trace& trace, const Claim& claim) {
+  const TracePart part = part_of(trace, claim);
+  if (part.kind == AttentionKind::Cross) {
+    throw InputError("a claim is about the reach of cross-attention, which ends after one layer");
+  }
+  std::vector<std::vector<const Pattern*>> layers;
+  for (const HeadRef& at : trace.layers_passed(part)) {
+    layers.emplace_back();
+    for (const AttentionTap& tap : trace.attention) {
+      if (tap.address.layer != at.layer || attnscope::part_of(tap.address) != at.part) continue;
+      layers.back().push_back(tap.result.pattern.get());
+    }
   }
   return reachability(layers);
 }
@@ -39,19 +47,19 @@ double layers_between(const IntTensor& reach, Index query, Index key) {
 }
 
 double layers_to_reach(const Traces& traces, const Claim& claim) {
-  const IntTensor reach = reach_of(*traces.trace);
+  const IntTensor reach = reach_of(*traces.trace, claim);
   need(claim.query, reach.dim(0), "query");
   need(claim.key, reach.dim(1), "key");
   return layers_between(reach, claim.query, claim.key);
 }
 
-double layers_to_reach_all(const Traces& traces, const Claim&) {
-  const IntTensor reach = reach_of(*traces.trace);
+double layers_to_reach_all(const Traces& traces, const Claim& claim) {
+  const IntTensor reach = reach_of(*traces.trace, claim);
   return largest(reach.shape(), [&](Index i, Index c) { return layers_between(reach, i, c); });
 }
 
-double layers_to_reach_earlier(const Traces& traces, const Claim&) {
-  const IntTensor reach = reach_of(*traces.trace);
+double layers_to_reach_earlier(const Traces& traces, const Claim& claim) {
+  const IntTensor reach = reach_of(*traces.trace, claim);
   return largest(reach.shape(),
                  [&](Index i, Index c) { return c <= i ? layers_between(reach, i, c) : 0.0; });
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 
+#include "core/analysis/encoded.h"
 #include "core/analysis/pair.h"
 #include "core/base/error.h"
 #include "core/lesson/measure.h"
@@ -16,7 +17,7 @@ namespace {
 // The vectors that the head's encoding adds to the input, in double precision's place: a table of
 // as many positions as there are tokens.  [L, d]
 Tensor position_vectors(const Trace& trace, const Claim& claim) {
-  const Choice& choice = tap_of(trace, claim).encoding;
+  const Choice choice = encoding_of(tap_of(trace, claim));
   const Encoding& chosen = encoding(choice.id);
   const bool learned = !std::ranges::all_of(chosen.weights, &WeightInfo::optional);
   if (!chosen.embed || learned) {
@@ -89,7 +90,9 @@ double bias_bend(const Traces& traces, const Claim& claim) {
 double biases_apart(const Traces& traces, const Claim& claim) {
   std::vector<double> biases;
   Claim one = claim;
-  for (one.head = 0; one.head < traces.trace->head_count(claim.layer); ++one.head) {
+  const Index heads =
+      traces.trace->head_count(part_of(*traces.trace, claim), claim.layer);
+  for (one.head = 0; one.head < heads; ++one.head) {
     biases.push_back(bias(*traces.trace, one, claim.query, claim.key));
   }
   std::ranges::sort(biases);
@@ -123,8 +126,9 @@ double content_difference(const Traces& traces, const Claim& claim) {
 double turn(const Trace& trace, const Claim& claim,
             const std::function<double(const std::vector<RotaryPair>&)>& which) {
   const Choice& choice = tap_of(trace, claim).encoding;
-  if (choice.id != "rope") throw InputError("a claim is about turning pairs, and none turn");
-  return which(rotary_pairs(choice.values, trace.config->head_size));
+  const Encoding& chosen = encoding(choice.id);
+  if (!chosen.planes) throw InputError("a claim is about turning pairs, and none turn");
+  return which(chosen.planes(choice.values, trace.config->head_size));
 }
 
 }  // namespace

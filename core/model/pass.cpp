@@ -168,6 +168,7 @@ Var Pass::feed_forward(const Site& site, const Var& x) {
 }
 
 Var Pass::block(const Site& site, const Var& x, const Var& source, const ActiveRows& rows) {
+  active_rows_ = rows.value_or(std::vector<std::int32_t>{});
   const bool off = is_off(site.at.layer) && site.at.stack == Stack::Decoder;
   const Choice* placed = positions_in_layer(site);
   const bool to_all = placed && adds_to_values(*placed);

@@ -126,6 +126,7 @@ class Pass {
                 const OperationResult& result, const Var& entered);
   Remembered& place_of(State& state, const Site& site, Index group) const;
   void add_cached(const Site& site, Index group, OperationInput& input);
+  std::pair<StreamRows, StreamRows> stream_rows(const Site& site) const;
   void keep(const Site& site, Index group, const HeadGroup& chosen, OperationInput input,
             OperationResult result);
   void add_quantities(const HeadGroup& group, const OperationResult& result);
@@ -151,6 +152,7 @@ class Pass {
   Var feed_forward_input_;
   Readout readout_;
   std::uint64_t dropouts_ = 0;
+  std::vector<std::int32_t> active_rows_;  // of the block that runs; empty: all
 };
 
 }  // namespace attnscope

@@ -1,6 +1,7 @@
 // Pass: the attention of a layer, head group by head group.
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 #include "core/attention/terms.h"
 #include "core/attention/variants/shared/assemble.h"
@@ -332,12 +333,24 @@ void Pass::add_quantities(const HeadGroup& group, const OperationResult& result)
   if (penalty > 0) add_loss("span", mean(spans->second), penalty);
 }
 
+// Whose tokens the queries and the keys are.
+std::pair<StreamRows, StreamRows> Pass::stream_rows(const Site& site) const {
+  const StreamRows source{kSourceStream, 0};
+  if (site.at.stack == Stack::Encoder) return {source, source};
+  const StreamRows own{"", first_position(site)};
+  if (site.at.kind == AttentionKind::Cross) {
+    return {{own.stream, own.first, active_rows_}, source};
+  }
+  return {own, {own.stream, options_.cache ? 0 : own.first}};  // keys that are cached, too
+}
+
 void Pass::keep(const Site& site, Index group, const HeadGroup& chosen, OperationInput input,
                 OperationResult result) {
   AttentionTap tap;
   tap.address = site.at;
   tap.address.group = group;
   if (options_.cache) tap.address.step = options_.cache->steps;
+  std::tie(tap.query_rows, tap.key_rows) = stream_rows(site);
   tap.heads.resize(static_cast<std::size_t>(chosen.heads));
   std::iota(tap.heads.begin(), tap.heads.end(), input.first_head);
   tap.variant = chosen.variant;

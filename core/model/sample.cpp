@@ -104,6 +104,12 @@ std::vector<double> probabilities(const Tensor& logits, const Sampling& sampling
   return weights;
 }
 
+std::int32_t sample_at(const std::vector<double>& probabilities, Index position,
+                       std::uint64_t seed) {
+  Random random(mixed_seed(seed, static_cast<std::uint64_t>(position)));
+  return sample(probabilities, random);
+}
+
 std::int32_t sample(const std::vector<double>& probabilities, Random& random) {
   const double sum = std::accumulate(probabilities.begin(), probabilities.end(), 0.0);
   const double point = random.uniform() * sum;

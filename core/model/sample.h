@@ -28,6 +28,15 @@ std::vector<double> probabilities(const Tensor& logits, const Sampling& sampling
 // A token by its probability.
 std::int32_t sample(const std::vector<double>& probabilities, Random& random);
 
+// How a text goes on by itself.
+struct Drawing {
+  Sampling sampling;
+  std::uint64_t seed = 0;
+};
+// The token that is drawn at this position: the same whenever all three are.
+std::int32_t sample_at(const std::vector<double>& probabilities, Index position,
+                       std::uint64_t seed);
+
 struct Candidate {
   std::int32_t id = 0;
   double probability = 0;

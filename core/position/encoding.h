@@ -19,6 +19,8 @@ struct EncodingContext {
   std::optional<float> scale;  // given by the user; otherwise the default holds
 };
 
+struct RotaryPair;  // core/position/rope.h
+
 struct Encoding : Info {
   bool of_steps = false;  // takes the step of a recurrence over depth, too: parameter "step"
   bool absolute = false;  // depends on i and j, not on i - j alone
@@ -32,6 +34,8 @@ struct Encoding : Info {
   std::function<Var(const Var& x, const std::vector<std::int32_t>& positions,
                     const EncodingContext&)>
       turned;
+  // The planes of a head of this size in which that turns, and how fast. Empty: in none.
+  std::function<std::vector<RotaryPair>(const Values&, Index head_size)> planes;
   // Fills in the part's ingredients (rotates q and k, adds tables). part.q, k, v, pos_q, pos_k,
   // pattern and scale are set. Empty for encodings of the input, and for none.
   std::function<void(Part& part, const EncodingContext&)> apply;

@@ -136,6 +136,7 @@ Encoding rope_encoding() {
   };
   e.turned = [](const Var& x, const std::vector<std::int32_t>& positions,
                 const EncodingContext& context) { return turned(x, positions, context.values); };
+  e.planes = rotary_pairs;
   e.apply = [](Part& part, const EncodingContext& context) {
     part.q = turned(part.q, part.pos_q, context.values);           // [B h, L_q, d_k]
     part.k = turned(part.k, key_positions(part), context.values);  // [B h_kv, L_k, d_k]

@@ -192,10 +192,20 @@ void check(const Interventions& interventions, const ModelExtent& extent) {
       throw InputError("intervene \"" + to_text(i) + "\": expected " + key + " below " +
                        std::to_string(count) + ", of " + what + ", found " + std::to_string(value));
     };
+    const auto need = [&](bool there, const char* what, const char* found) {
+      if (there) return;
+      throw InputError("intervene \"" + to_text(i) + "\": expected " + what + ", found " + found);
+    };
+    const bool of_pairs = i.kind == Kind::Forbid || i.kind == Kind::Force;
+    need(extent.self_attention || i.kind == Kind::Replace,
+         "a model whose decoder has self-attention", "one without");
+    need(!extent.segments || !of_pairs, "a model that reads its text at once",
+         "one that reads in segments");
+    const Index attended = extent.attended >= 0 ? extent.attended : extent.tokens;
     below("layer", i.layer, extent.layers, "the model's layers");
     below("head", i.head, extent.heads, "the layer's heads");
-    below("query", i.query, extent.tokens, "the tokens");
-    below("key", i.key, extent.tokens, "the tokens");
+    below("query", i.query, attended, "the tokens");
+    below("key", i.key, attended, "the tokens");
     below("position", i.position, extent.tokens, "the tokens");
     below("token", i.token, extent.vocabulary, "the vocabulary");
   }

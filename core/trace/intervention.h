@@ -8,6 +8,9 @@
 //   force key=0                    ... and so does every query that may see the key
 //   replace position=4 text= cat   another token in the place of one; token=312 by its number
 //
+// Layers, heads and pairs are those of the decoder's self-attention, in all steps where its layers
+// are applied again and again. Pairs of a text that is read in segments have no numbers.
+//
 // Forbidding and forcing hold for all layers and heads, or for those that layer= and head= name;
 // what is forbidden stays so when it is also forced. Positions count from 0 in the tokens that are
 // run; a text reaches to the end of the line and must be one token.
@@ -51,8 +54,11 @@ Json to_json(const Interventions& interventions);
 // What there is to intervene in.
 struct ModelExtent {
   Index layers = 0, heads = 0, vocabulary = 0, tokens = 0;
+  Index attended = -1;         // tokens of the decoder's self-attention; -1: `tokens`
+  bool self_attention = true;  // the decoder has one
+  bool segments = false;       // it reads in segments
 };
-// InputError where one speaks of a layer, head or position that there is not.
+// InputError where one speaks of a layer, head, pair or position that there is not.
 void check(const Interventions& interventions, const ModelExtent& extent);
 
 bool is_off(const Interventions& interventions, Index layer);

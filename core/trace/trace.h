@@ -8,15 +8,23 @@
 
 #include "core/attention/variant.h"
 #include "core/text/tokenizer.h"
-#include "core/trace/address.h"
+#include "core/trace/head_ref.h"
 
 namespace attnscope {
 
 struct ModelConfig;  // core/model/config.h
 
+// Which tokens the rows of a map are, or those of its columns that are tokens.
+struct StreamRows {
+  std::string stream{};  // Trace::streams; empty: Trace::tokens
+  Index first = -1;      // of the stream's tokens; -1: they are the last ones
+  std::vector<std::int32_t> chosen{};  // which, where they do not follow each other
+};
+
 // The attention of one head group.
 struct AttentionTap {
   Address address;
+  StreamRows query_rows{}, key_rows{};
   std::vector<Index> heads;  // the group's heads, numbered within the layer
   Choice variant, encoding;
   OperationResult result;      // batch 1; `part` holds q, k, v
@@ -43,6 +51,15 @@ struct TraceToken {
   bool special = false;
 };
 
+// What an encoder reads.
+inline constexpr const char* kSourceStream = "source";
+
+// Tokens that attention runs over beside those that a model predicts.
+struct Stream {
+  std::string id;  // kSourceStream, or "keys" of tensors of one's own
+  std::vector<TraceToken> tokens;
+};
+
 struct Trace {
   std::string model;  // its name
   // The checkpoint's, before a person's choices; never null once a run has filled it in ...
@@ -50,8 +67,8 @@ struct Trace {
   // ... and with the structure, but not the attention, that a person chose.
   std::shared_ptr<const ModelConfig> config;
   std::shared_ptr<const Tokenizer> tokenizer;  // null: there are only token ids
-  std::vector<TraceToken> tokens;
-  std::vector<TraceToken> key_tokens;   // of the keys, where these are others (L_q != L_k)
+  std::vector<TraceToken> tokens;       // of an encoder-decoder those of the target
+  std::vector<Stream> streams;          // others: L_q != L_k
   std::vector<AttentionTap> attention;  // by address
   Tensor logits;                        // [L, vocabulary]
   Tensor token_bits;  // [L] -log2 of the probability that the tokens before it gave each token; NaN
@@ -68,11 +85,25 @@ struct Trace {
   std::vector<std::string> notes;  // what a viewer must know: untrained weights, cut text,
                                    // fully masked rows, a GPU that could not be used
 
-  // The tap of a layer's head (numbered within the layer); null when there is none.
-  const AttentionTap* find(Index layer, Index head, Index* head_in_group,
-                           AttentionKind kind = AttentionKind::Self) const;
-  Index layer_count() const;
-  Index head_count(Index layer) const;
+  // The tap of a head; null when there is none.
+  const AttentionTap* find(const HeadRef& at, Index* head_in_group = nullptr) const;
+  // What is left open filled in. What is named stays so, also where there is no such part.
+  TracePart part(const PartChoice& choice) const;
+  bool has(const TracePart& part) const;
+  PartOffer offer(const TracePart& part) const;
+  // Of one part.
+  Index layer_count(const TracePart& part) const;
+  Index head_count(const TracePart& part, Index layer) const;
+  std::vector<HeadRef> heads(const TracePart& part) const;  // by layer and head
+  // Head 0 of each layer that states pass, one after the other: those of all steps.
+  std::vector<HeadRef> layers_passed(const TracePart& part) const;
+
+  // Those of the text: a source where there is one, else the tokens.
+  const std::vector<TraceToken>& tokens_read() const;
+  // All tokens of the stream. std::logic_error where there is no such stream.
+  const std::vector<TraceToken>& tokens_of(const StreamRows& rows) const;
+  // Which of them row `row` of `count` is; -1: none, they are not known.
+  Index token_index(const StreamRows& rows, Index count, Index row) const;
 };
 
 }  // namespace attnscope

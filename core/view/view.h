@@ -58,9 +58,14 @@ struct ViewInput {
   Stop stop{};  // of what takes long: maps that were not kept, where nothing computes them live
 };
 
+// Whose layers and heads the settings count.
+inline TracePart shown_part(const ViewInput& input) {
+  return input.trace.part(input.experiment.view.part);
+}
+
 // What lies under the pointer.
 struct Hit {
-  Index layer = 0, head = 0;
+  Index layer = 0, head = 0;   // of the settings' part, where ViewControls::part says so
   Index query = -1, key = -1;  // -1: no pair
   std::string shown{};         // what the picture shows there where that is not this head's weight
   bool of_reference = false;   // of the run beside it: ViewInput::reference
@@ -113,6 +118,7 @@ struct Animation {
 struct ViewControls {
   enum class Colours { None, Sequential, All };
   bool layer = true, head = true;
+  bool part = true;  // stack, kind, step and segment; else it is about the tokens and their layers
   Colours colours = Colours::All;  // the maps that make a difference
   bool normalise = true;
   std::vector<Parameter> parameters{};  // the view's, with sliders as long as it takes
@@ -139,6 +145,9 @@ struct View {
   // Takes away what has no effect as the view is set, on this trace (null: none yet). Empty: all
   // controls have one.
   std::function<void(const ViewSettings&, const Trace*, ViewControls&)> restrict_controls{};
+  // Whether the picture has the tap's pairs at other positions than the run had, or treats them
+  // otherwise. Empty: never.
+  std::function<bool(const ViewSettings&, const AttentionTap&)> departs_from_run{};
 
   bool reads(std::string_view finding) const;
   // Whether the run beside it is part of the picture. Other views show one run at a time, and the
@@ -156,7 +165,8 @@ ViewControls view_controls(const ViewSettings& settings, const Trace* trace);
 // place of the run while Shift is held.
 std::vector<std::string> findings_read(const Experiment& experiment);
 
-// What a picture of this trace is called: "default · Full · position: RoPE".
-std::string picture_title(const Trace& trace);
+// What a picture of this trace is called: "default · Full · position: RoPE", of all of it
+// or of one part.
+std::string picture_title(const Trace& trace, const std::optional<TracePart>& part = std::nullopt);
 
 }  // namespace attnscope

@@ -7,6 +7,26 @@
 
 namespace attnscope {
 
+PartChoice part_from_json(JsonObject& object) {
+  PartChoice part;
+  if (object.has("stack")) {
+    part.stack = stack_from_name(object.text("stack"), object.path_of("stack"));
+  }
+  if (object.has("kind")) {
+    part.kind = kind_from_name(object.text("kind"), object.path_of("kind"));
+  }
+  if (object.has("step")) part.step = object.integer("step", 0, kMostIndex);
+  if (object.has("segment")) part.segment = object.integer("segment", 0, kMostIndex);
+  return part;
+}
+
+void add_part(const PartChoice& part, Json& object) {
+  if (part.stack) object["stack"] = name_of(*part.stack);
+  if (part.kind) object["kind"] = name_of(*part.kind);
+  if (part.step) object["step"] = *part.step;
+  if (part.segment) object["segment"] = *part.segment;
+}
+
 ViewSettings view_settings_from_json(const Json& value, std::string_view path) {
   constexpr double kFar = 1e9;
   JsonObject object(value, path);
@@ -14,6 +34,7 @@ ViewSettings view_settings_from_json(const Json& value, std::string_view path) {
   view.id = object.text_or("type", view.id);
   view.layer = object.integer_or("layer", 0, 0, kMostIndex);
   view.head = object.integer_or("head", 0, 0, kMostIndex);
+  view.part = part_from_json(object);
   view.colour_map = object.text_or("colour_map", view.colour_map);
   static_cast<void>(attnscope::view(view.id));  // refuse what there is not
   static_cast<void>(attnscope::colour_map(view.colour_map));
@@ -47,6 +68,7 @@ Json to_json(const ViewSettings& view) {
                  {"column", view.column},
                  {"height", view.height},
                  {"width", view.width}};
+  add_part(view.part, object);
   if (view.pinned_query >= 0) object["pinned_query"] = view.pinned_query;
   if (view.pinned_key >= 0) object["pinned_key"] = view.pinned_key;
   if (!view.statistics_file.empty()) object["statistics_file"] = view.statistics_file;

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "core/base/json.h"
+#include "core/base/strict_json.h"
 #include "core/experiment/view_settings.h"
 
 namespace attnscope {
@@ -11,6 +12,9 @@ namespace attnscope {
 // Strict: InputErrors name the key and begin with `path`.
 ViewSettings view_settings_from_json(const Json& object, std::string_view path);
 Json to_json(const ViewSettings& view);
+// "stack", "kind", "step", "segment", each where it is named.
+PartChoice part_from_json(JsonObject& object);
+void add_part(const PartChoice& part, Json& object);
 
 // What the view's parameters are set to, complete.
 Values view_values(const ViewSettings& settings, std::string_view id);

@@ -43,6 +43,7 @@ void add_compare_actions(std::vector<Action>& list) {
                     b.view = a.view;  // what is looked at stays, but for layer and head
                     b.view.layer = of_b.layer;
                     b.view.head = of_b.head;
+                    b.view.part = of_b.part;
                     a.others.clear();
                     b.others = {std::move(a)};
                     s.experiment = std::move(b);

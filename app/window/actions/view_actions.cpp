@@ -40,7 +40,7 @@ void step_head(State& s, Index by) {
   Index layer = v.layer, head = v.head + by;
   if (head < 0 && layer > 0) {
     --layer;
-    head = s.edited_trace()->head_count(layer) - 1;
+    head = s.edited_trace()->head_count(s.part(), layer) - 1;
   } else if (head >= s.heads() && layer + 1 < s.layers()) {
     ++layer;
     head = 0;

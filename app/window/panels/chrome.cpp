@@ -8,6 +8,7 @@
 #include "app/window/actions/actions.h"
 #include "app/window/files.h"
 #include "core/figure/plain_text.h"
+#include "core/view/parts/describe.h"
 
 namespace attnscope::window {
 
@@ -201,9 +202,7 @@ void draw_status_line(Ui& ui, State& state) {
       hint(ui, "The time of the forward pass.");
     }
     dot(ui);
-    const std::size_t tokens = trace.tokens.size();
-    const std::string count = grouped(static_cast<long long>(tokens));
-    ImGui::TextUnformatted((count + (tokens == 1 ? " token" : " tokens")).c_str());
+    ImGui::TextUnformatted(token_count_words(trace).c_str());
     draw_pending(ui, state);
     draw_notes(ui, trace);
   } else {

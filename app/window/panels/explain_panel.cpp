@@ -11,6 +11,7 @@
 #include "app/window/widgets/selection.h"
 #include "core/analysis/pair.h"
 #include "core/analysis/row.h"
+#include "core/view/parts/describe.h"
 #include "core/view/parts/focus.h"
 #include "core/view/view.h"
 
@@ -76,12 +77,9 @@ const char* term_label(Term term) {
   return "";
 }
 
-void keep_weights(const std::shared_ptr<const Trace>& trace, const AttentionTap& tap,
-                  Index head_in_group, const Hit& hit, RowWeights& kept) {
-  if (kept.trace != trace || kept.layer != hit.layer || kept.head != hit.head ||
-      kept.query != hit.query) {
-    kept = {trace, hit.layer, hit.head, hit.query, tap.rows(head_in_group, hit.query, 1)};
-  }
+void keep_weights(const State::Pointed& pointed, Index query, RowWeights& kept) {
+  if (kept.trace == pointed.trace && kept.at == pointed.at && kept.query == query) return;
+  kept = {pointed.trace, pointed.at, query, pointed.tap->rows(pointed.head, query, 1)};
 }
 
 void draw_chips(Ui& ui, const std::string& query, const std::string& key) {
@@ -173,31 +171,26 @@ std::string run_name(const State& state, const Hit& hit) {
 }
 
 // Whether the picture turns the pair by other positions or settings than the run did.
-bool turns_otherwise(const State& state) {
+bool turns_otherwise(const State& state, const AttentionTap& tap) {
   const ViewSettings& settings = state.experiment.view;
-  if (settings.id != "rope") return false;
-  const auto encoding = effective_encoding(state);
-  if (!encoding || encoding->id != "rope") return true;
-  const Values values = view_values(settings, settings.id);
-  return std::ranges::any_of(view(settings.id).parameters, [&](const Parameter& p) {
-    return p.key != "reach" && !is_initial(p, values);
-  });
+  const View& shown = view(settings.id);
+  return shown.departs_from_run && shown.departs_from_run(settings, tap);
 }
 
 void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
   heading(ui, "Pair under the pointer", true);
   const std::optional<Hit>& hit = state.view.hit;
-  Index head = 0;
-  const auto trace = hit && hit->of_reference ? state.reference() : state.trace;
-  const AttentionTap* tap = hit && trace ? trace->find(hit->layer, hit->head, &head) : nullptr;
+  const State::Pointed pointed = state.pointed();
+  const std::shared_ptr<const Trace>& trace = pointed.trace;
+  const AttentionTap* tap = pointed.tap;
+  const Index head = pointed.head;
   if (tap == nullptr) {
     faint(ui,
           "Point at a cell of the picture to see which tokens it joins, and why its weight is "
           "what it is.");
     return;
   }
-  faint(ui, "Layer " + std::to_string(hit->layer) + ", head " + std::to_string(hit->head) +
-                run_name(state, *hit));
+  faint(ui, capitalised(place_words(trace->parts, pointed.at)) + run_name(state, *hit));
   const bool is_pair =
       hit->query >= 0 && hit->query < tap->queries() && hit->key >= 0 && hit->key < tap->keys();
   const bool is_query = hit->query >= 0 && hit->query < tap->queries() && hit->key < 0;
@@ -211,7 +204,7 @@ void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
     return;
   }
   try {
-    keep_weights(trace, *tap, head, *hit, kept);
+    keep_weights(pointed, hit->query, kept);
   } catch (const std::exception& e) {  // a lost device, or weights that were not kept
     faint(ui, e.what());
     return;
@@ -225,7 +218,7 @@ void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
   draw_chips(ui, query_label(*trace, *tap, hit->query), key_label(*trace, *tap, hit->key));
   fact(ui, "Query i, key j", std::to_string(hit->query) + ", " + std::to_string(hit->key),
        "Positions from 0.");
-  if (turns_otherwise(state)) {
+  if (turns_otherwise(state, *tap)) {
     faint(ui,
           "This is the tokens' own pair, at their own positions, as the model scores it. The "
           "picture has them at other positions or turns them otherwise: its score is another.");
@@ -352,6 +345,14 @@ void draw_explain_panel(Ui& ui, const State& state, RowWeights& weights) {
   if (state.trace != nullptr && state.trace->given) {
     heading(ui, "Attention");
     faint(ui, "As it stands in the file: which variant and encoding made it is not known.");
+    return;
+  }
+  // What is chosen is the decoder's self-attention.
+  const TracePart part = state.part();
+  const bool chosen_here = part.stack == Stack::Decoder && part.kind == AttentionKind::Self;
+  if (const AttentionTap* tap = state.tap(); tap != nullptr && !chosen_here) {
+    draw_info(ui, "Attention", variant(tap->variant.id));
+    draw_info(ui, "Position", encoding(tap->encoding.id));
     return;
   }
   if (const auto chosen = effective_variant(state)) {

@@ -11,7 +11,8 @@ namespace attnscope::window {
 // downloaded. Made by the program, filled by the panel.
 struct RowWeights {
   std::shared_ptr<const Trace> trace;
-  Index layer = -1, head = -1, query = -1;
+  HeadRef at{-1, -1};
+  Index query = -1;
   Tensor weights;  // [1, L_k]
 };
 

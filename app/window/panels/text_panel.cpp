@@ -98,7 +98,7 @@ void draw_tensor_file(Ui& ui, State& state) {
   const Trace* trace = state.edited_trace();
   if (trace != nullptr && same_run(state.shown, state.experiment) && state.layers() > 0) {
     const AttentionTap& tap = trace->attention.front();
-    faint(ui, layers_and_heads(*trace) + ", " +
+    faint(ui, layers_and_heads(*trace, trace->part({})) + ", " +
                   count(static_cast<std::size_t>(tap.queries()), "query", "queries") + " × " +
                   count(static_cast<std::size_t>(tap.keys()), "key", "keys"));
   }
@@ -135,11 +135,12 @@ void draw_text_panel(Ui& ui, State& state, const std::vector<std::string>& sampl
   if (both) draw_target(ui, state);
 }
 
-void draw_tokens(Ui& ui, State& state) {
-  if (state.edited_trace() == nullptr) return;
-  const std::vector<TraceToken>& tokens = state.edited_trace()->tokens;
+namespace {
+
+// `query`, `key`: the tokens that are pointed at, -1: none.
+void draw_stream(Ui& ui, const std::string& name, const std::vector<TraceToken>& tokens,
+                 Index query, Index key) {
   const Look& look = *ui.look;
-  const std::optional<Hit>& hit = state.view.hit;
   float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
   const std::size_t shown = std::min(tokens.size(), kMostChips);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(3), ui.px(4)});
@@ -161,15 +162,15 @@ void draw_tokens(Ui& ui, State& state) {
   }
   const bool scrolls = lines > kMostLines;
   if (scrolls) right -= bar;
-  ImGui::BeginChild("tokens", {0, line * static_cast<float>(std::min(lines, kMostLines))});
+  ImGui::BeginChild(name.c_str(), {0, line * static_cast<float>(std::min(lines, kMostLines))});
   for (std::size_t i = 0; i < shown; ++i) {
     const float next = ImGui::GetItemRectMax().x + ui.px(3) + width_of(i);
     if (i > 0 && next < right) ImGui::SameLine();
     const auto at = static_cast<Index>(i);
-    const bool is_query = hit && hit->query == at, is_key = hit && hit->key == at;
+    const bool is_query = query == at, is_key = key == at;
     const ImVec4& ground = is_query ? look.query : (is_key ? look.key : look.raised);
     chip(ui, tokens[i].label, ground, is_query || is_key ? look.on_accent : look.text);
-    mark(ui, "token." + std::to_string(i));
+    mark(ui, name + "." + std::to_string(i));
     token_hint(ui, tokens[i], i);
   }
   ImGui::EndChild();
@@ -178,6 +179,26 @@ void draw_tokens(Ui& ui, State& state) {
   if (tokens.size() > kMostChips) {
     faint(ui, "and " + std::to_string(tokens.size() - kMostChips) + " more");
   }
+}
+
+}  // namespace
+
+void draw_tokens(Ui& ui, State& state) {
+  if (state.edited_trace() == nullptr) return;
+  const Trace& trace = *state.edited_trace();
+  const State::PointedTokens at = state.pointed_tokens();
+  const auto draw = [&](const char* name, const std::string& stream,
+                        const std::vector<TraceToken>& tokens) {
+    draw_stream(ui, name, tokens, at.query_stream == stream ? at.query : -1,
+                at.key_stream == stream ? at.key : -1);
+  };
+  const bool several = trace.parts.kind && !trace.streams.empty();
+  if (several) {
+    faint(ui, "Source");
+    draw("source", kSourceStream, trace.tokens_of({kSourceStream}));
+    faint(ui, "Target");
+  }
+  draw("token", "", trace.tokens);
 }
 
 }  // namespace attnscope::window

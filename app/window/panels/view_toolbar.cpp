@@ -5,6 +5,7 @@
 
 #include "app/window/actions/actions.h"
 #include "app/window/files.h"
+#include "app/window/panels/part_chooser.h"
 #include "core/figure/colour_map.h"
 
 namespace attnscope::window {
@@ -229,6 +230,7 @@ void draw_toolbar(Ui& ui, State& state, ListTexts& texts) {
   draw_stepper(ui, "Head", head, state.heads(), action("head_back"), action("head_on"), state,
                head);
   if (layer != layer_now || head != head_now) state.look_at(layer, head);
+  draw_part_chooser(ui, state);
   const ViewControls controls = state.controls();
   draw_colours(ui, state, controls);
   draw_view_parameters(ui, state, controls, texts);

@@ -148,6 +148,7 @@ Architecture rnn_attention_architecture() {
       "(dot)";
   a.cost = "O(L·d²) step by step, and L·L_source pairs";
   a.reads = Reads::SourceAndTarget;
+  a.has_self_attention = false;
   a.parameters = {{.key = "score",
                    .symbol = "e",
                    .label = "Score",

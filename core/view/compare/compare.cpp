@@ -65,7 +65,12 @@ class Comparison {
 
   std::string title() const {
     const std::string &a = sides_.a.trace->model, &b = sides_.b.trace->model;
-    return (a == b ? a : a + " and " + b) + " · A against B";
+    std::string text = a == b ? a : a + " and " + b;
+    const TracePart part = part_of(sides_.a.tap->address);
+    const std::string words = part_words(sides_.a.trace->parts, part);
+    const bool same = words == part_words(sides_.b.trace->parts, part_of(sides_.b.tap->address));
+    if (same && !words.empty()) text += " · " + words;
+    return text + " · A against B";
   }
 
   std::string caption_text() const {

@@ -48,6 +48,9 @@ std::string no_difference(const AttentionTap& a, const AttentionTap& b) {
     return "No difference to show: A has " + std::to_string(a.queries()) + " tokens, B has " +
            std::to_string(b.queries()) + ".";
   }
+  if (a.query_rows.stream != b.query_rows.stream || a.key_rows.stream != b.key_rows.stream) {
+    return "No difference to show: A and B join tokens of other sequences.";
+  }
   const Columns keys_a = columns_of(a), keys_b = columns_of(b);
   if (keys_a == keys_b) return "";
   return "No difference to show: the keys of A and B are not the same. A has " + key_words(keys_a) +
@@ -57,8 +60,7 @@ std::string no_difference(const AttentionTap& a, const AttentionTap& b) {
 Side side(const char* letter, Colour colour, const Trace& trace, const Found& found,
           const ViewSettings& view, ViewCache* cache) {
   const auto make = [&] { return found.tap->attention(found.head); };
-  const std::string name = std::string("weights of ") + letter + ", layer " +
-                           std::to_string(view.layer) + ", head " + std::to_string(view.head);
+  const std::string name = std::string("weights of ") + letter + ", " + place_words(trace, view);
   const Tensor weights =
       cache == nullptr ? make() : cache->matrix(found.tap->result.pattern, name, make);
   return {letter,     colour, &trace,  found.tap,
@@ -101,7 +103,7 @@ const Side& Sides::of(Show show) const {
 }
 
 std::string place_name(const Side& side) {
-  return "layer " + std::to_string(side.view.layer) + ", head " + std::to_string(side.view.head);
+  return place_words(*side.trace, side.view);
 }
 
 namespace {
@@ -140,9 +142,13 @@ std::string choice_words(const Info& info, const Choice& own, const Choice& othe
   return text;
 }
 
-std::string place_words(const Side& side, Words words) {
-  if (words != Words::Fewest) return place_name(side);
-  return "L" + std::to_string(side.view.layer) + " H" + std::to_string(side.view.head);
+// Without what the title says of both.
+std::string place_words(const Side& side, const Side& other, Words words) {
+  const std::string own = part_words(*side.trace, side.view);
+  const std::string part = own == part_words(*other.trace, other.view) ? "" : own;
+  const std::string layer = std::to_string(side.view.layer), head = std::to_string(side.view.head);
+  if (words != Words::Fewest) return part + "layer " + layer + ", head " + head;
+  return part + "L" + layer + " H" + head;
 }
 
 // A label without the sign that stands for a space.
@@ -193,7 +199,7 @@ std::vector<std::string> differences(const Side& side, const Side& other, Words 
           choice_words(encoding(a.encoding.id), a.encoding, b.encoding, words, "position: "));
     }
   }
-  add(place_words(side, words), place_words(other, words));
+  add(place_words(side, other, words), place_words(other, side, words));
   if (!same_tokens(*side.trace, *other.trace)) parts.push_back(text_words(side, other, words));
   return parts;
 }
@@ -204,7 +210,7 @@ std::vector<std::string> headings(const Side& side, const Side& other) {
   std::vector<std::string> list;
   for (const Words words : {Words::All, Words::Few, Words::Fewest}) {
     const std::vector<std::string> parts = differences(side, other, words);
-    std::string text = parts.empty() ? place_words(side, words) : parts.front();
+    std::string text = parts.empty() ? place_words(side, other, words) : parts.front();
     for (std::size_t n = 1; n < parts.size(); ++n) text += " · " + parts[n];
     list.push_back(text);
   }

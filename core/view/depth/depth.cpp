@@ -423,7 +423,7 @@ View depth_view() {
        .initial = std::string("probability"),
        .choices = {"probability", "last guess"}}};
   view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
-    controls.layer = controls.head = false;
+    controls.layer = controls.head = controls.part = false;
     controls.colours = ViewControls::Colours::Sequential;
   };
   return view;

@@ -117,12 +117,12 @@ void add_choice(std::vector<MovingNumber>& list, const std::string& prefix, cons
 std::vector<MovingNumber> moving_numbers(const Experiment& experiment, const Trace& trace) {
   std::vector<MovingNumber> list;
   add_view(list, view(experiment.view.id));
-  add_place(list, "layer", "Layer", trace.layer_count(), &ViewSettings::layer);
-  const Index layer = experiment.view.layer;
-  if (layer < trace.layer_count()) {
-    add_place(list, "head", "Head", trace.head_count(layer), &ViewSettings::head);
+  const HeadRef at = head_ref(trace, experiment.view);
+  add_place(list, "layer", "Layer", trace.layer_count(at.part), &ViewSettings::layer);
+  if (at.layer < trace.layer_count(at.part)) {
+    add_place(list, "head", "Head", trace.head_count(at.part, at.layer), &ViewSettings::head);
   }
-  const AttentionTap* tap = trace.find(layer, experiment.view.head, nullptr);
+  const AttentionTap* tap = trace.find(at);
   if (tap != nullptr && !trace.given) {
     add_choice(list, "variant.", variant(tap->variant.id),
                shown_choice(*trace.config, kVariant, tap->variant));

@@ -120,7 +120,8 @@ std::vector<std::string> bar_titles(const ViewInput& input, bool own_scale) {
 
 // How the maps are to be read.
 std::string about(const ViewInput& input, bool own_scale) {
-  std::string text = layers_and_heads(input.trace) +
+  std::string text = capitalised(part_words(input.trace, input.experiment.view) +
+                  layers_and_heads(input.trace, shown_part(input))) +
                      "; each map shows how much a query (row) attends to a key (column)";
   if (own_scale)
     text += ", each on a scale of its own, where rows that see a single key do not count";
@@ -132,7 +133,7 @@ std::string about(const ViewInput& input, bool own_scale) {
 
 ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
-  std::vector<Thumbnail> list = thumbnails(input.trace);
+  std::vector<Thumbnail> list = thumbnails(input.trace, shown_part(input));
   if (list.empty()) {
     const Found found = find_tap(input);
     return page.message(found.headline, found.advice);
@@ -145,7 +146,7 @@ ViewLayout lay_out(const ViewInput& input) {
   }
   const bool own_scale = input.experiment.view.normalise;
   Box inside =
-      page.frame(picture_title(input.trace), caption(input.trace, about(input, own_scale)));
+      page.frame(part_title(input), caption(input.trace, about(input, own_scale)));
   const auto place = [&] {
     return order.measure != nullptr ? place_sorted(page, inside, list)
                                     : place_layers(page, inside, list);
@@ -195,10 +196,11 @@ ViewLayout lay_out(const ViewInput& input) {
 // All heads of a layer.  [h, L_q, L_k]
 ViewData::Matrix layer_data(const ViewInput& input, Index layer) {
   ViewData::Matrix matrix{"attention." + std::to_string(layer), {}, {}, {}, {"head"}};
-  const Index heads = input.trace.head_count(layer);
+  const TracePart part = shown_part(input);
+  const Index heads = input.trace.head_count(part, layer);
   for (Index head = 0; head < heads; ++head) {
     Index in_group = 0;
-    const AttentionTap* tap = input.trace.find(layer, head, &in_group);
+    const AttentionTap* tap = input.trace.find({layer, head, part}, &in_group);
     if (tap == nullptr) continue;
     const Tensor one = tap->attention(in_group);
     if (!matrix.values.defined()) {
@@ -219,7 +221,7 @@ ViewData::Matrix layer_data(const ViewInput& input, Index layer) {
 ViewData data(const ViewInput& input) {
   ViewData data;
   bool alike = true;
-  for (Index layer = 0; layer < input.trace.layer_count(); ++layer) {
+  for (Index layer = 0; layer < input.trace.layer_count(shown_part(input)); ++layer) {
     data.matrices.push_back(layer_data(input, layer));
     alike &= data.matrices.back().values.shape() == data.matrices.front().values.shape();
   }

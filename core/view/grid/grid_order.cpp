@@ -16,13 +16,15 @@ namespace {
 HeadTable table_of_run(const ViewInput& input) {
   const std::vector<HeadMeasure>& measures = head_measures();
   const auto width = static_cast<Index>(measures.size()) + 2;
+  const TracePart part = shown_part(input);
+  const std::string name = "head table " + part_words(input.trace.parts, part);
   const auto make = [&] {
-    const HeadTable table = head_table(input.trace);
+    const HeadTable table = head_table(input.trace, part);
     Tensor numbers({static_cast<Index>(table.rows.size()), width});
     for (Index i = 0; i < numbers.dim(0); ++i) {
       const HeadTable::Row& row = table.rows[static_cast<std::size_t>(i)];
-      numbers(i, 0) = static_cast<float>(row.layer);
-      numbers(i, 1) = static_cast<float>(row.head);
+      numbers(i, 0) = static_cast<float>(row.at.layer);
+      numbers(i, 1) = static_cast<float>(row.at.head);
       for (std::size_t m = 0; m < measures.size(); ++m) {
         numbers(i, static_cast<Index>(m) + 2) =
             static_cast<float>(row.statistics.*measures[m].value);
@@ -31,11 +33,12 @@ HeadTable table_of_run(const ViewInput& input) {
     return numbers;
   };
   const Tensor numbers = input.cache != nullptr
-                             ? input.cache->matrix(source_of(input.trace), "head table", make)
+                             ? input.cache->matrix(source_of(input.trace), name, make)
                              : make();
   HeadTable table;
   for (Index i = 0; i < numbers.dim(0); ++i) {
-    HeadTable::Row row{static_cast<Index>(numbers(i, 0)), static_cast<Index>(numbers(i, 1)), {}};
+    HeadTable::Row row{
+        {static_cast<Index>(numbers(i, 0)), static_cast<Index>(numbers(i, 1)), part}, {}};
     for (std::size_t m = 0; m < measures.size(); ++m) {
       row.statistics.*measures[m].value =
           static_cast<double>(numbers(i, static_cast<Index>(m) + 2));
@@ -52,16 +55,12 @@ bool passes(const Values& options, double measure) {
 
 }  // namespace
 
-std::vector<Thumbnail> thumbnails(const Trace& trace) {
+std::vector<Thumbnail> thumbnails(const Trace& trace, const TracePart& part) {
   std::vector<Thumbnail> list;
-  for (Index layer = 0; layer < trace.layer_count(); ++layer) {
-    for (Index head = 0; head < trace.head_count(layer); ++head) {
-      Index in_group = 0;
-      const AttentionTap* tap = trace.find(layer, head, &in_group);
-      if (tap != nullptr && tap->queries() > 0 && tap->keys() > 0) {
-        list.push_back({layer, head, tap, in_group});
-      }
-    }
+  for (const HeadRef& at : trace.heads(part)) {
+    Index in_group = 0;
+    const AttentionTap* tap = trace.find(at, &in_group);
+    if (tap->queries() > 0 && tap->keys() > 0) list.push_back({at.layer, at.head, tap, in_group});
   }
   return list;
 }
@@ -86,7 +85,7 @@ GridOrder ordered(const ViewInput& input, std::vector<Thumbnail>& list) {
   }
   const HeadTable table = of_file ? *over_texts : table_of_run(input);
   for (Thumbnail& thumbnail : list) {
-    const HeadStatistics* statistics = table.find(thumbnail.layer, thumbnail.head);
+    const HeadStatistics* statistics = table.find({thumbnail.layer, thumbnail.head, shown_part(input)});
     thumbnail.measure = statistics != nullptr ? statistics->*found->value
                                               : std::numeric_limits<double>::quiet_NaN();
   }

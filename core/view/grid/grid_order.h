@@ -16,8 +16,8 @@ struct Thumbnail {
   double measure = 0;  // what it is sorted by; NaN: unknown
 };
 
-// All heads that have a map.
-std::vector<Thumbnail> thumbnails(const Trace& trace);
+// All heads of the part that have a map.
+std::vector<Thumbnail> thumbnails(const Trace& trace, const TracePart& part);
 
 // Which heads are shown, in which order, and what is to be said of it.
 struct GridOrder {

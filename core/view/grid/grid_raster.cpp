@@ -37,9 +37,10 @@ void centre(const Page& page, const Box& space, GridRaster& raster) {
 GridRaster place_layers(const Page& page, const Box& inside, const std::vector<Thumbnail>& list) {
   GridRaster raster;
   const Trace& trace = page.input().trace;
-  for (Index layer = 0; layer < trace.layer_count(); ++layer) {
+  const TracePart part = shown_part(page.input());
+  for (Index layer = 0; layer < trace.layer_count(part); ++layer) {
     raster.rows.emplace_back();
-    for (Index head = 0; head < trace.head_count(layer); ++head) {
+    for (Index head = 0; head < trace.head_count(part, layer); ++head) {
       raster.rows.back().emplace_back(layer, head);
     }
   }

@@ -55,6 +55,15 @@ TokenName token_name(const Trace& trace) {
   return [&trace](std::int32_t id) { return trace.tokenizer ? token_label(trace, id) : ""; };
 }
 
+// Why what a person changes does not change this attention; empty where it does.
+std::string untouched(const AttentionTap& tap) {
+  const bool changes =
+      tap.address.stack == Stack::Decoder && tap.address.kind == AttentionKind::Self;
+  if (changes) return "";
+  return "Heads, layers and pairs can be changed in the decoder's self-attention, and this is " +
+         std::string(tap.address.stack == Stack::Encoder ? "the encoder's." : "cross-attention.");
+}
+
 class Interventional {
  public:
   explicit Interventional(const ViewInput& input)
@@ -73,6 +82,9 @@ class Interventional {
       return page_.message("Nothing to intervene in",
                            "The file holds attention alone, and no model that could be run again "
                            "with a change. Choose a model and a text.");
+    }
+    if (const std::string why = untouched(*after.tap); !why.empty()) {
+      return page_.message("Nothing to intervene in here", why);
     }
     if (runs_.pending) return page_.message(before.headline, before.advice);
     if (before.tap == nullptr)
@@ -94,7 +106,7 @@ class Interventional {
  private:
   double em() const { return page_.em(); }
 
-  Index position() const { return shown_position(settings_, after_); }
+  Index position() const { return shown_position(settings_, after_, *runs_.second_head.tap); }
 
   std::string caption_text() const {
     std::string changes;
@@ -102,17 +114,14 @@ class Interventional {
       changes += (changes.empty() ? "" : "; ") + describe(i, token_name(after_));
     }
     const std::string what = changes.empty() ? "nothing is changed." : changes + ".";
-    const auto place = [](const char* layer, const ViewSettings& view) {
-      return layer + std::to_string(view.layer) + ", head " + std::to_string(view.head);
-    };
+    const std::string own = place_words(after_, settings_);
     if (!runs_.compared) {
-      return caption(after_, place("Layer ", settings_) + ", before and after: " + what);
+      return caption(after_, capitalised(own) + ", before and after: " + what);
     }
-    const ViewSettings& b = runs_.first_view;
-    const bool same_head = b.layer == settings_.layer && b.head == settings_.head;
-    return caption(after_, place("Layer ", b) + ", in B (" + before_.model +
+    const std::string b = place_words(before_, runs_.first_view);
+    return caption(after_, capitalised(b) + ", in B (" + before_.model +
                                ", what is compared with: not the run before A's changes) and " +
-                               (same_head ? "" : place("layer ", settings_) + ", ") +
+                               (own == b ? "" : own + ", ") +
                                "in A: " + what);
   }
 
@@ -281,12 +290,22 @@ class Interventional {
     const auto keys = static_cast<double>(left_.columns.count());
     const double gap = kGap * em(), columns = stacked_ ? 1 : 2, rows = stacked_ ? 2 : 1;
     const double sides = stacked_ ? left_.left : left_.left + gap + right_.left;
-    double width = std::min((maps_.width - sides) / columns, keys * kLargestCell * em());
-    left_.top = right_.top = axis_depth_top(page_, left_.columns, std::max(width, em()), most);
+    const double widest = std::min((maps_.width - sides) / columns, keys * kLargestCell * em());
     const double below = 0.6 * em() + level_colour_bar_height(page_);
-    const double above = kHeading * em() + left_.top;
-    const double around = rows * (above + below) + (stacked_ ? gap : 0);
-    width = std::min(width, (maps_.height - around) / rows * aspect());
+    double width = widest, above = 0, around = 0;
+    left_.top = 0;
+    // Deeper axes make smaller maps, and these may have deeper axes.
+    for (double top = -1; top < left_.top;) {
+      top = left_.top;
+      for (const MatrixPlot* m : {&left_, &right_}) {
+        const double depth = axis_depth_top(page_, m->columns, std::max(width, em()), most);
+        left_.top = std::max(left_.top, depth);
+      }
+      above = kHeading * em() + left_.top;
+      around = rows * (above + below) + (stacked_ ? gap : 0);
+      width = std::min(widest, (maps_.height - around) / rows * aspect());
+    }
+    right_.top = left_.top;
     const double height = width / aspect();
     if (width < kLeastMap * em() || height <= 0) return false;
     const double x = maps_.x + (maps_.width - sides - columns * width) / 2;
@@ -426,8 +445,8 @@ class Interventional {
   }
 
   void draw_candidates() {
-    const Index at = settings_.pinned_query;
-    if (candidates_.width <= 0) return;
+    if (candidates_.width <= 0 || !can_replace(after_)) return;
+    const Index at = settings_.pinned_query < 0 ? -1 : position();
     if (at < 0) {
       page_.faint_text(
           {candidates_.x, candidates_.y + candidates_.height / 2},

@@ -73,7 +73,7 @@ bool allowed(const Trace& run, const Experiment& experiment, Index query, Index 
   if (is_changed(experiment, query, key)) return true;
   const ViewSettings& settings = experiment.view;
   Index head = 0;
-  const AttentionTap* tap = run.find(settings.layer, settings.head, &head);
+  const AttentionTap* tap = run.find(head_ref(run, settings), &head);
   if (tap == nullptr || query >= tap->queries() || key >= tap->keys()) return false;
   const Pattern& pattern = *tap->result.pattern;
   return pattern.allowed(pattern.heads() == 1 ? 0 : head, query, key);
@@ -107,6 +107,10 @@ bool begins_word(const Trace& trace, std::int32_t id, bool first) {
 
 }  // namespace
 
+bool can_replace(const Trace& trace) {
+  return trace.streams.empty();
+}
+
 std::vector<Handle> pair_handles(const ViewInput& input, const Trace& run, const MatrixPlot& left,
                                  const MatrixPlot& right) {
   std::vector<Handle> handles;
@@ -122,19 +126,21 @@ std::vector<Handle> pair_handles(const ViewInput& input, const Trace& run, const
              toggle(e, change);
            }});
     };
+    // Pairs have no name of their own in a text that is read in segments.
+    const bool whole = !run.parts.segment;
     // Only where the variant allows the pair is there something to forbid or to force, or to take
     // back.
     if (query >= 0 && key >= 0) {
-      if (allowed(run, input.experiment, query, key)) offer(m->plot, query, key);
+      if (whole && allowed(run, input.experiment, query, key)) offer(m->plot, query, key);
       continue;
     }
     const Box above{m->plot.x, m->plot.y - m->top, m->plot.width, m->top};
-    if (above.contains(p)) {
+    if (whole && above.contains(p)) {
       const auto column = pair_at(*m)({p.x, m->plot.y}).second;
       if (column >= 0) offer(above, -1, column);
     }
     const Box beside{m->plot.x - m->left, m->plot.y, m->left, m->plot.height};
-    if (m->row_labels && beside.contains(p)) {
+    if (m->row_labels && can_replace(run) && beside.contains(p)) {
       const auto row = pair_at(*m)({m->plot.x, p.y}).first;
       if (row >= 0) handles.push_back(selection(beside, row, settings.pinned_query == row));
     }

@@ -16,6 +16,8 @@ namespace attnscope {
 std::vector<Handle> pair_handles(const ViewInput& input, const Trace& run, const MatrixPlot& left,
                                  const MatrixPlot& right);
 
+// Whether the rows are tokens that were given: those that a decoder writes are not.
+bool can_replace(const Trace& trace);
 // Tokens to put in the place of the one at `position`: what the model expected there, or, for the
 // first, other tokens of the text; whole words before parts of words.
 std::vector<std::int32_t> replacements(const Trace& before, Index position);

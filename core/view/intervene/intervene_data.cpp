@@ -32,7 +32,7 @@ ViewData::Matrix weights_of(const ViewInput& input, const Trace& trace, const Fo
 // the runs foresee nothing, or not the same vocabulary.
 ViewData::Matrix next_token(const ViewInput& input, const TwoRuns& runs) {
   ViewData::Matrix matrix{"next token", {}, {}, {"token id", runs.first, runs.second}, {"token"}};
-  const Index position = shown_position(input.experiment.view, runs.after);
+  const Index position = shown_position(input.experiment.view, runs.after, *runs.second_head.tap);
   const std::vector<double> before = next_tokens(runs.before, position);
   const std::vector<double> after = next_tokens(runs.after, position);
   if (after.empty() || before.size() != after.size()) return matrix;

@@ -13,11 +13,14 @@ constexpr double kLeastCell = 0.5;  // em
 constexpr double kTop = 3.0;        // em: a title and the numbers of the heads
 constexpr double kLeft = 6.4;       // em: "layer 11" and its switch
 
+// What is switched off is of every step and segment: any of them has all heads.
+TracePart switched_part(const Trace& trace) {
+  return trace.part({Stack::Decoder, AttentionKind::Self});
+}
+
 Index most_heads(const Trace& trace) {
   Index heads = 0;
-  for (Index layer = 0; layer < trace.layer_count(); ++layer) {
-    heads = std::max(heads, trace.head_count(layer));
-  }
+  for (const HeadRef& at : trace.heads(switched_part(trace))) heads = std::max(heads, at.head + 1);
   return heads;
 }
 
@@ -53,7 +56,7 @@ BoardSize switch_board_size(const Page& page, const Trace& trace, double most_wi
                             double most_height) {
   const double em = page.em();
   const auto heads = static_cast<double>(std::max<Index>(1, most_heads(trace)));
-  const auto layers = static_cast<double>(std::max<Index>(1, trace.layer_count()));
+  const auto layers = static_cast<double>(std::max<Index>(1, trace.layer_count(switched_part(trace))));
   BoardSize size;
   size.cell =
       std::min({kCell * em, (most_width - kLeft * em) / heads, (most_height - kTop * em) / layers});
@@ -79,7 +82,8 @@ std::vector<Handle> draw_switch_board(Page& page, Point at, const BoardSize& siz
                     std::to_string(head), page.small(), Align::Middle);
   }
   const Index row_step = label_step(cell, 1.2 * em);
-  for (Index layer = 0; layer < trace.layer_count(); ++layer) {
+  const TracePart part = switched_part(trace);
+  for (Index layer = 0; layer < trace.layer_count(part); ++layer) {
     const double top = y + static_cast<double>(layer) * cell, middle = top + cell / 2;
     const bool layer_on = !is_off(changes, layer);
     const std::string name = "layer " + std::to_string(layer);
@@ -90,7 +94,7 @@ std::vector<Handle> draw_switch_board(Page& page, Point at, const BoardSize& siz
     handles.push_back({whole, help("all of " + name, layer_on), {}, [layer](Experiment& e) {
                          toggle(e, layer, -1);
                        }});
-    for (Index head = 0; head < trace.head_count(layer); ++head) {
+    for (Index head = 0; head < trace.head_count(part, layer); ++head) {
       const Box box{x + static_cast<double>(head) * cell, top, cell, cell};
       const bool on = !is_off(changes, layer, head);
       draw_switch(page, box, on, !layer_on);

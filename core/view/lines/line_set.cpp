@@ -15,9 +15,9 @@ constexpr std::size_t kMostLines = 2500;  // more are neither legible nor fast
 // The heads of the layer whose maps have the tap's shape.
 std::vector<Index> alike_heads(const ViewInput& input, const AttentionTap& tap) {
   std::vector<Index> heads;
-  const Index layer = input.experiment.view.layer;
-  for (Index head = 0; head < input.trace.head_count(layer); ++head) {
-    const AttentionTap* other = input.trace.find(layer, head, nullptr);
+  const HeadRef shown = head_ref(input.trace, input.experiment.view);
+  for (Index head = 0; head < input.trace.head_count(shown.part, shown.layer); ++head) {
+    const AttentionTap* other = input.trace.find({shown.layer, head, shown.part});
     if (other && other->queries() == tap.queries() && other->keys() == tap.keys()) {
       heads.push_back(head);
     }
@@ -70,7 +70,8 @@ LineSet line_set(const ViewInput& input, const AttentionTap& tap, const Values& 
   float largest = 1;
   for (const Index head : set.heads) {
     Index in_group = 0;
-    const AttentionTap* own = input.trace.find(input.experiment.view.layer, head, &in_group);
+    const AttentionTap* own =
+        input.trace.find({input.experiment.view.layer, head, shown_part(input)}, &in_group);
     const Tensor weights = own->attention(in_group);
     for (Index i = 0; i < weights.dim(0); ++i) {
       const float* row = weights.data() + i * weights.dim(1);

@@ -217,13 +217,14 @@ std::string place_name(const ViewInput& input, const LineSet& set) {
   for (std::size_t i = 0; i < set.heads.size(); ++i) {
     heads += (i > 0 ? ", " : "") + std::to_string(set.heads[i]);
   }
-  return "layer " + std::to_string(input.experiment.view.layer) + ", " + heads;
+  return part_words(input.trace, input.experiment.view) + "layer " +
+         std::to_string(input.experiment.view.layer) + ", " + heads;
 }
 
 }  // namespace
 
 std::string lines_title(const ViewInput& input, const LineSet& set) {
-  return picture_title(input.trace) + " · " + place_name(input, set);
+  return picture_title(input.trace, shown_part(input)) + " · " + place_name(input, set);
 }
 
 std::string lines_about(const ViewInput& input, const AttentionTap& tap, const LineSet& set,
@@ -249,7 +250,8 @@ ViewData data(const ViewInput& input) {
   ViewData numbers;
   for (const Index head : set.heads) {
     Index in_group = 0;
-    const AttentionTap* tap = input.trace.find(input.experiment.view.layer, head, &in_group);
+    const AttentionTap* tap =
+        input.trace.find({input.experiment.view.layer, head, shown_part(input)}, &in_group);
     numbers.matrices.push_back(head_weights(input, *tap, in_group, true));
     if (set.heads.size() > 1) {
       numbers.matrices.back().name = "attention of head " + std::to_string(head);

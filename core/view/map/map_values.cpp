@@ -24,11 +24,11 @@ struct HeadAt {
   Index head;  // within the group
 };
 
-std::vector<HeadAt> heads_of_layer(const Trace& trace, Index layer) {
+std::vector<HeadAt> heads_of_layer(const Trace& trace, const TracePart& part, Index layer) {
   std::vector<HeadAt> heads;
-  for (Index head = 0; head < trace.head_count(layer); ++head) {
+  for (Index head = 0; head < trace.head_count(part, layer); ++head) {
     Index in_group = 0;
-    if (const AttentionTap* tap = trace.find(layer, head, &in_group))
+    if (const AttentionTap* tap = trace.find({layer, head, part}, &in_group))
       heads.push_back({tap, in_group});
   }
   return heads;
@@ -36,16 +36,17 @@ std::vector<HeadAt> heads_of_layer(const Trace& trace, Index layer) {
 
 std::vector<HeadAt> averaged_heads(const Trace& trace, const ViewSettings& view,
                                    const std::string& source) {
-  if (source == kHeads) return heads_of_layer(trace, view.layer);
+  const TracePart part = trace.part(view.part);
+  if (source == kHeads) return heads_of_layer(trace, part, view.layer);
   std::vector<HeadAt> heads;
-  for (Index layer = 0; layer < trace.layer_count(); ++layer) {
+  for (Index layer = 0; layer < trace.layer_count(part); ++layer) {
     if (source == kAll) {
-      const std::vector<HeadAt> more = heads_of_layer(trace, layer);
+      const std::vector<HeadAt> more = heads_of_layer(trace, part, layer);
       heads.insert(heads.end(), more.begin(), more.end());
       continue;
     }
     Index in_group = 0;
-    if (const AttentionTap* tap = trace.find(layer, view.head, &in_group)) {
+    if (const AttentionTap* tap = trace.find({layer, view.head, part}, &in_group)) {
       heads.push_back({tap, in_group});
     }
   }
@@ -100,25 +101,56 @@ void set_mean(const ViewInput& input, const std::string& source, MapMatrix& matr
   matrix.values = cached(input, matrix.name, [&] { return mean(heads); });
   matrix.unit = "mean weight";
   const std::string count = std::to_string(heads.size());
+  const std::string of = part_words(input.trace, view);
   if (source == kHeads) {
     matrix.caption =
-        "Mean attention over the " + count + " heads of layer " + std::to_string(view.layer);
+        "Mean attention over the " + count + " heads of " + of + "layer " + std::to_string(view.layer);
   } else if (source == kLayers) {
     matrix.caption =
-        "Mean attention over head " + std::to_string(view.head) + " of " + count + " layers";
+        "Mean attention over " + of + "head " + std::to_string(view.head) + " of " + count + " layers";
   } else {
-    matrix.caption = "Mean attention over all " + count + " heads";
+    matrix.caption = "Mean attention over " + of + "all " + count + " heads";
   }
 }
 
+// The layers that what leaves this one went through, itself the last.
+std::vector<HeadRef> layers_up_to(const Trace& trace, const HeadRef& at) {
+  std::vector<HeadRef> list = trace.layers_passed(at.part);
+  std::erase_if(list, [&](const HeadRef& other) {
+    return other.part.step > at.part.step ||
+           (other.part.step == at.part.step && other.layer > at.layer);
+  });
+  return list;
+}
+
+// "steps 1 to 3, layer 0", "layers 0 to 2".
+std::string passed_words(const Trace& trace, const std::vector<HeadRef>& passed) {
+  const HeadRef &first = passed.front(), &last = passed.back();
+  TracePart part = last.part;
+  std::string words;
+  if (first.part.step != part.step) {
+    words = "steps " + std::to_string(first.part.step) + " to " + std::to_string(part.step) + ", ";
+    AddressParts parts = trace.parts;
+    parts.step = false;
+    const std::string others = part_words(parts, part);
+    if (!others.empty()) words = others + ", " + words;
+    return words + "layer " + std::to_string(last.layer);
+  }
+  words = part_words(trace.parts, part);
+  if (!words.empty()) words += ", ";
+  return words + (last.layer == 0 ? "layer 0" : "layers 0 to " + std::to_string(last.layer));
+}
+
 void set_rollout(const ViewInput& input, MapMatrix& matrix) {
-  const Index last = input.experiment.view.layer;
   std::vector<std::vector<HeadAt>> layers;
-  for (Index layer = 0; layer <= last; ++layer) {
-    layers.push_back(heads_of_layer(input.trace, layer));
+  const std::vector<HeadRef> passed =
+      layers_up_to(input.trace, head_ref(input.trace, input.experiment.view));
+  for (const HeadRef& at : passed) {
+    layers.push_back(heads_of_layer(input.trace, at.part, at.layer));
     const std::vector<HeadAt>& heads = layers.back();
     if (!all_whole(heads)) return refuse_long(matrix);
     const bool square = !heads.empty() && heads[0].tap->queries() == heads[0].tap->keys() &&
+                        heads[0].tap->query_rows.stream == heads[0].tap->key_rows.stream &&
                         heads[0].tap->queries() == layers[0][0].tap->queries();
     if (square && alike(heads)) continue;
     return refuse(matrix, "No rollout here",
@@ -132,8 +164,8 @@ void set_rollout(const ViewInput& input, MapMatrix& matrix) {
   });
   matrix.unit = "rollout";
   matrix.caption =
-      "Attention rollout (heads' mean and residual connection) from the input " +
-      (last == 0 ? std::string("through layer 0") : "through layers 0 to " + std::to_string(last));
+      "Attention rollout (heads' mean and residual connection) from the input through " +
+      passed_words(input.trace, passed);
 }
 
 void set_one_head(const ViewInput& input, const AttentionTap& tap, Index head, MapMatrix& matrix) {
@@ -145,8 +177,8 @@ void set_one_head(const ViewInput& input, const AttentionTap& tap, Index head, M
   } else if (matrix.whole) {
     matrix.values = tap.attention(head);
   }
-  matrix.caption = "Attention of layer " + std::to_string(view.layer) + ", head " +
-                   std::to_string(view.head) + ": " + describe(input.trace, tap);
+  matrix.caption =
+      "Attention of " + place_words(input.trace, view) + ": " + describe(input.trace, tap);
 }
 
 void hide_first(const ViewInput& input, const AttentionTap& tap, MapMatrix& matrix) {
@@ -266,8 +298,7 @@ MapMatrix map_matrix(const ViewInput& input, const AttentionTap& tap, Index head
   const ViewSettings& view = input.experiment.view;
   MapMatrix matrix;
   matrix.one_head = source == kHead;
-  matrix.name =
-      "map " + source + " " + std::to_string(view.layer) + " " + std::to_string(view.head);
+  matrix.name = "map " + source + " " + place_words(input.trace, view);
   if (matrix.one_head) {
     set_one_head(input, tap, head, matrix);
   } else if (source == kRollout) {

@@ -17,56 +17,10 @@
 
 namespace attnscope {
 
-NextSettings next_settings(const ViewSettings& view) {
+Drawing next_settings(const ViewSettings& view) {
   const Values values = view_values(view, "next");
   return {{values.real("temperature"), values.integer("top_k"), values.real("top_p")},
           static_cast<std::uint64_t>(values.integer("seed"))};
-}
-
-namespace {
-
-Tensor logits_at(const Trace& trace, Index position) {
-  if (!trace.logits.defined() || position < 0 || position >= trace.logits.dim(0)) {
-    throw InputError("next token: expected logits of position " + std::to_string(position) +
-                     ", found none");
-  }
-  return trace.logits.slice(position, 1).reshaped({trace.logits.dim(1)});
-}
-
-std::int32_t drawn(const std::vector<double>& distribution, Index position, std::uint64_t seed) {
-  Random random(mixed_seed(seed, static_cast<std::uint64_t>(position)));
-  return sample(distribution, random);
-}
-
-}  // namespace
-
-std::int32_t drawn_token(const Trace& trace, Index position, const NextSettings& settings) {
-  return drawn(probabilities(logits_at(trace, position), settings.sampling), position,
-               settings.seed);
-}
-
-bool shows_end(const Trace& trace, const Experiment& experiment) {
-  if (experiment.overlong == Overlong::Last || trace.tokens.empty()) return true;
-  if (!experiment.ids.empty()) return trace.tokens.size() == experiment.ids.size();
-  return trace.tokens.back().end >= experiment.text.size();
-}
-
-bool append_token(Experiment& experiment, const Trace& trace, std::int32_t id) {
-  const Tokenizer* tokenizer = trace.tokenizer.get();
-  const bool known = tokenizer != nullptr && id >= 0 && id < tokenizer->vocabulary_size();
-  if (known && tokenizer->is_special(id)) return false;
-  const std::string bytes = known ? tokenizer->bytes(id) : "";
-  if (experiment.ids.empty()) {
-    if (bytes.empty()) return false;
-    experiment.text += bytes;
-  } else {
-    experiment.ids.push_back(id);
-  }
-  const bool full = static_cast<Index>(trace.tokens.size()) >= trace.config->context;
-  if (full && experiment.overlong == Overlong::First) {
-    experiment.overlong = Overlong::Last;
-  }
-  return true;
 }
 
 namespace {
@@ -205,7 +159,7 @@ class Next {
     const Tensor logits = logits_at(trace_, position_);
     const std::vector<double> plain = probabilities(logits, {});
     const std::vector<double> used = is_plain() ? plain : probabilities(logits, settings_.sampling);
-    const std::int32_t next = drawn(used, position_, settings_.seed);
+    const std::int32_t next = sample_at(used, position_, settings_.seed);
     const std::int32_t own =
         position_ + 1 < length() ? trace_.tokens[static_cast<std::size_t>(position_ + 1)].id : -1;
     const std::string& label = trace_.tokens[static_cast<std::size_t>(position_)].label;
@@ -320,7 +274,7 @@ class Next {
   const ViewInput& input_;
   Page page_;
   const Trace& trace_;
-  NextSettings settings_;
+  Drawing settings_;
   Box text_, bars_;
   TokenFlow flow_;
   Index position_ = -1;
@@ -333,11 +287,11 @@ ViewData data(const ViewInput& input) {
   const Trace& trace = input.trace;
   const ViewSettings& view = input.experiment.view;
   const Index position = shown_position(view, trace);
-  const NextSettings settings = next_settings(view);
+  const Drawing settings = next_settings(view);
   const Tensor logits = logits_at(trace, position);
   const std::vector<double> plain = probabilities(logits, {});
   const std::vector<double> used = probabilities(logits, settings.sampling);
-  const std::int32_t next = drawn(used, position, settings.seed);
+  const std::int32_t next = sample_at(used, position, settings.seed);
   const std::vector<Candidate> tokens = likeliest(plain, static_cast<Index>(plain.size()));
   ViewData::Matrix distribution{"next token",
                                 Tensor({static_cast<Index>(tokens.size()), 4}),
@@ -405,7 +359,7 @@ View next_view() {
                       .slider_most = 99}};
   view.data = data;
   view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
-    controls.layer = controls.head = controls.normalise = false;
+    controls.layer = controls.head = controls.part = controls.normalise = false;
     controls.colours = ViewControls::Colours::None;
   };
   return view;

@@ -112,7 +112,16 @@ Chart place_chart(const Page& page, const Box& outer, ChartAxis x, ChartAxis y) 
   const double left = chart_left(page, y);
   const double right =
       x.numbers ? page.width_of(tick_text(x.most, x.most - x.least), page.small()) / 2 + 2 : 2;
-  return place_chart(page, outer, std::move(x), std::move(y), left, std::max(right, page.em()));
+  const double margin = std::max(right, page.em());
+  Chart chart = place_chart(page, outer, x, y, left, margin);
+  if (chart.empty() || !chart.y.numbers) return chart;
+  // A plot of this height may have numbers with more digits.
+  const auto numbers = [&](const Ticks& ticks) {
+    return std::min(widest(page, ticks), kMostNumber * page.em());
+  };
+  const double more = numbers(ticks_down(page, chart)) - numbers(ticks_of(y, 4));
+  if (!(more > 0)) return chart;
+  return place_chart(page, outer, std::move(x), std::move(y), left + more, margin);
 }
 
 Chart place_chart(const Page& page, const Box& outer, ChartAxis x, ChartAxis y, double left,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/analysis/encoded.h"
 #include "core/figure/plain_text.h"
 
 namespace attnscope {
@@ -38,20 +39,47 @@ std::string joined(const std::vector<std::string>& labels, const std::string& ma
   return std::to_string(different.size()) + " " + many;
 }
 
-// Notes are also shown after a colon, and so begin as it comes.
-std::string sentence(std::string note) {
-  if (note[0] >= 'a' && note[0] <= 'z') note[0] = static_cast<char>(note[0] - 'a' + 'A');
-  return note;
+// "self, cross": names; "1 to 4": numbers that follow each other.
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : " or ") + name;
+  return text;
+}
+template <class Value>
+std::string listed(const std::vector<Value>& values) {
+  std::vector<std::string> names;
+  for (const Value& value : values) names.push_back(name_of(value));
+  return listed(names);
+}
+std::string listed(const std::vector<Index>& numbers) {
+  if (numbers.size() == 1) return std::to_string(numbers.front());
+  return std::to_string(numbers.front()) + " to " + std::to_string(numbers.back());
 }
 
 }  // namespace
+
+std::string capitalised(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') {
+    text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  }
+  return text;
+}
+
+std::string place_words(const Trace& trace, const ViewSettings& view) {
+  return place_words(trace.parts, head_ref(trace, view));
+}
+
+std::string part_words(const Trace& trace, const ViewSettings& view) {
+  const std::string words = part_words(trace.parts, trace.part(view.part));
+  return words.empty() ? words : words + ", ";
+}
 
 std::string describe_variant(const AttentionTap& tap) {
   return describe(variant(tap.variant.id), tap.variant.values);
 }
 
 std::string describe_encoding(const AttentionTap& tap) {
-  return describe(encoding(tap.encoding.id), tap.encoding.values);
+  return describe(encoding(tap.encoding.id), encoding_of(tap).values);
 }
 
 std::string describe(const AttentionTap& tap) {
@@ -74,26 +102,68 @@ std::string token_label(const Trace& trace, std::int32_t id) {
   return std::string("#").append(std::to_string(id));
 }
 
-std::string layers_and_heads(const Trace& trace) {
-  const Index layers = trace.layer_count();
+std::string layers_and_heads(const Trace& trace, const TracePart& part) {
+  const Index layers = trace.layer_count(part);
   std::string text = std::to_string(layers) + (layers == 1 ? " layer" : " layers");
-  const Index heads = layers > 0 ? trace.head_count(0) : 0;
+  const Index heads = layers > 0 ? trace.head_count(part, 0) : 0;
   for (Index layer = 1; layer < layers; ++layer) {
-    if (trace.head_count(layer) != heads) return text;
+    if (trace.head_count(part, layer) != heads) return text;
   }
   return text + " of " + std::to_string(heads) + (heads == 1 ? " head" : " heads");
 }
 
-std::string caption(const Trace& trace, const std::string& about) {
+std::string token_count_words(const Trace& trace) {
   const auto count = static_cast<long long>(trace.tokens.size());
-  std::string text = about + " " + grouped(count) + (count == 1 ? " token." : " tokens.");
+  const std::string tokens = count == 1 ? " token" : " tokens";
+  if (!trace.parts.kind || trace.streams.empty()) return grouped(count) + tokens;
+  const Stream& other = trace.streams.front();
+  return grouped(static_cast<long long>(other.tokens.size())) + " " + other.id + " and " +
+         grouped(count) + " target" + tokens;
+}
+
+std::string caption(const Trace& trace, const std::string& about) {
+  std::string text = about + " " + token_count_words(trace) + ".";
   if (!trace.backend.empty()) text += " Computed by " + trace.backend + ".";
   for (const std::string& note : trace.notes) {
     if (note.empty()) continue;
-    text += " " + sentence(note);
+    text += " " + capitalised(note);
     if (note.back() != '.') text += ".";
   }
   return text;
+}
+
+std::optional<NoPart> no_part(const Trace& trace, const PartChoice& choice) {
+  if (trace.attention.empty()) return std::nullopt;
+  const auto is_in = [](const auto& list, const auto& value) {
+    return std::ranges::find(list, value) != list.end();
+  };
+  // What was named, one after the other, the rest as it comes.
+  PartChoice asked;
+  PartOffer offer = trace.offer(trace.part(asked));
+  if (choice.stack && !is_in(offer.stacks, *choice.stack)) {
+    return NoPart{"no " + name_of(*choice.stack), listed(offer.stacks), "stack"};
+  }
+  asked.stack = choice.stack;
+  offer = trace.offer(trace.part(asked));
+  if (choice.kind && !is_in(offer.kinds, *choice.kind)) {
+    const std::string where = choice.stack ? " in the " + name_of(*choice.stack) : "";
+    return NoPart{"no " + name_of(*choice.kind) + "-attention" + where, listed(offer.kinds),
+                  "kind"};
+  }
+  asked.kind = choice.kind;
+  offer = trace.offer(trace.part(asked));
+  if (choice.step && (!trace.parts.step || !is_in(offer.steps, *choice.step))) {
+    return NoPart{trace.parts.step ? "no step " + std::to_string(*choice.step) : "no steps",
+                  trace.parts.step ? listed(offer.steps) : "none", "step"};
+  }
+  asked.step = choice.step;
+  offer = trace.offer(trace.part(asked));
+  if (choice.segment && (!trace.parts.segment || !is_in(offer.segments, *choice.segment))) {
+    const bool any = trace.parts.segment;
+    return NoPart{any ? "no segment " + std::to_string(*choice.segment) : "no segments",
+                  any ? listed(offer.segments) : "none", "segment"};
+  }
+  return std::nullopt;
 }
 
 Found find_tap(const ViewInput& input) {
@@ -110,7 +180,13 @@ Found find_tap(const Trace& trace, const ViewSettings& view) {
                        : "This run kept no attention. Choose a model with attention layers.";
     return found;
   }
-  found.tap = trace.find(view.layer, view.head, &found.head);
+  if (const std::optional<NoPart> none = no_part(trace, view.part)) {
+    found.headline = "This run has " + none->found;
+    found.advice = "Expected as " + std::string(none->what) + ": " + none->expected + ".";
+    return found;
+  }
+  const HeadRef at = head_ref(trace, view);
+  found.tap = trace.find(at, &found.head);
   if (found.tap != nullptr && (found.tap->queries() < 1 || found.tap->keys() < 1)) {
     found.tap = nullptr;
     found.headline = "Nothing to attend to";
@@ -118,21 +194,28 @@ Found find_tap(const Trace& trace, const ViewSettings& view) {
   } else if (found.tap == nullptr) {
     found.headline =
         "No layer " + std::to_string(view.layer) + " with a head " + std::to_string(view.head);
-    found.advice = "The model has " + layers_and_heads(trace) +
+    const std::string of = part_words(trace.parts, at.part);
+    found.advice = (of.empty() ? "The model" : capitalised(of)) + " has " +
+                   layers_and_heads(trace, at.part) +
                    ", counted from 0. Choose another layer or head.";
   }
   return found;
 }
 
 std::string head_title(const ViewInput& input) {
-  const ViewSettings& view = input.experiment.view;
-  return picture_title(input.trace) + " · layer " + std::to_string(view.layer) + ", head " +
-         std::to_string(view.head);
+  return picture_title(input.trace, shown_part(input)) + " · " + place_words(input.trace, input.experiment.view);
 }
 
-std::string picture_title(const Trace& trace) {
+std::string part_title(const ViewInput& input) {
+  const Trace& trace = input.trace;
+  const std::string words = part_words(trace.parts, trace.part(input.experiment.view.part));
+  return picture_title(trace, shown_part(input)) + (words.empty() ? "" : " · " + words);
+}
+
+std::string picture_title(const Trace& trace, const std::optional<TracePart>& part) {
   std::vector<std::string> variants, encodings;
   for (const AttentionTap& tap : trace.attention) {
+    if (part && part_of(tap.address) != *part) continue;
     variants.push_back(variant(tap.variant.id).label);
     encodings.push_back(encoding(tap.encoding.id).label);
   }

@@ -1,6 +1,7 @@
 // What pictures say about the run they show.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,18 @@ inline constexpr const char* kAttentionAlone =
 // What every caption ends with: tokens, what ran where, notes. `about`: what this view shows.
 std::string caption(const Trace& trace, const std::string& about);
 
-// picture_title() with the layer and head that the settings look at.
+// "decoder, cross-attention, layer 2, head 1": what the settings look at.
+std::string place_words(const Trace& trace, const ViewSettings& view);
+// The same without layer and head, and with a comma behind it; empty where there is one part alone.
+std::string part_words(const Trace& trace, const ViewSettings& view);
+std::string capitalised(std::string text);
+
+// picture_title() with the layer and head that the settings look at; or with the part alone.
 std::string head_title(const ViewInput& input);
+std::string part_title(const ViewInput& input);
+
+// "7 tokens"; "9 source and 7 target tokens".
+std::string token_count_words(const Trace& trace);
 
 // Whether the tokens of both are called the same.
 bool same_tokens(const Trace& a, const Trace& b);
@@ -32,7 +43,14 @@ bool same_tokens(const Trace& a, const Trace& b);
 std::string token_label(const Trace& trace, std::int32_t id);
 
 // "4 layers of 4 heads", "4 layers".
-std::string layers_and_heads(const Trace& trace);
+std::string layers_and_heads(const Trace& trace, const TracePart& part);
+
+// Why the run has no such part, and what it has: "no cross-attention", "expected self".
+struct NoPart {
+  std::string found, expected;
+  const char* what = "";  // "kind": which of them there is not
+};
+std::optional<NoPart> no_part(const Trace& trace, const PartChoice& choice);
 
 // The tap that the settings ask for; otherwise the message to show instead.
 struct Found {

@@ -28,6 +28,13 @@ Index shown_position(const ViewSettings& settings, const Trace& trace) {
   return pinned ? settings.pinned_query : length - 1;
 }
 
+Index shown_position(const ViewSettings& settings, const Trace& trace, const AttentionTap& tap) {
+  const bool pinned = settings.pinned_query >= 0 && settings.pinned_query < tap.queries();
+  const Index row = pinned ? settings.pinned_query : tap.queries() - 1;
+  const Index at = trace.token_index(tap.query_rows, tap.queries(), row);
+  return at >= 0 ? at : static_cast<Index>(trace.tokens.size()) - 1;
+}
+
 Tensor attention_row(const AttentionTap& tap, Index head, Index query) {
   return tap.rows(head, query, 1).reshaped({tap.keys()});
 }

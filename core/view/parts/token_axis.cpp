@@ -25,19 +25,23 @@ std::string column_label(KeyKind kind, Index at, Index count) {
   return std::string(1, name_of(kind)[0]) + std::to_string(at);
 }
 
-// The labels of the last `count` tokens, or plain numbers where there are not that many.
-std::vector<std::string> token_labels(const std::vector<TraceToken>& tokens, Index count) {
+// The labels of `count` of a stream's tokens, or plain numbers where they are not known.
+std::vector<std::string> token_labels(const Trace& trace, const StreamRows& rows, Index count) {
+  const std::vector<TraceToken>& tokens = trace.tokens_of(rows);
   std::vector<std::string> labels;
-  const Index skipped = static_cast<Index>(tokens.size()) - count;
   for (Index i = 0; i < count; ++i) {
-    labels.push_back(skipped < 0 ? std::to_string(i)
-                                 : tokens[static_cast<std::size_t>(skipped + i)].label);
+    const Index at = trace.token_index(rows, count, i);
+    labels.push_back(at < 0 ? std::to_string(i) : tokens[static_cast<std::size_t>(at)].label);
   }
   return labels;
 }
 
-const std::vector<TraceToken>& key_tokens(const Trace& trace) {
-  return trace.key_tokens.empty() ? trace.tokens : trace.key_tokens;
+// "query (from)"; "query (from target)" of a model that reads a source and writes a target.
+std::vector<std::string> axis_titles(const Trace& trace, const char* what, const char* direction,
+                                     const StreamRows& rows) {
+  const bool several = trace.parts.stack || trace.parts.kind;
+  const std::string of = !several ? "" : rows.stream.empty() ? " target" : " " + rows.stream;
+  return {std::string(what) + " (" + direction + of + ")", what};
 }
 
 TokenAxis::Widest widest_of(const Page& page, const TokenAxis& axis) {
@@ -124,19 +128,21 @@ const char* name_of(KeyKind kind) {
 }
 
 TokenAxis query_axis(const Trace& trace, const AttentionTap& tap) {
-  return {{"query (from)", "query"}, token_labels(trace.tokens, tap.queries()), {}};
+  return {axis_titles(trace, "query", "from", tap.query_rows),
+          token_labels(trace, tap.query_rows, tap.queries()),
+          {}};
 }
 
 TokenAxis key_axis(const Trace& trace, const AttentionTap& tap) {
-  TokenAxis axis{{"key (to)", "key"}, {}, {}};
+  TokenAxis axis{axis_titles(trace, "key", "to", tap.key_rows), {}, {}};
   if (tap.result.columns.empty()) {
-    axis.labels = token_labels(key_tokens(trace), tap.keys());
+    axis.labels = token_labels(trace, tap.key_rows, tap.keys());
     return axis;
   }
   for (const auto& [kind, count] : tap.result.columns) {
     const Index first = axis.count();
     if (kind == KeyKind::Token) {
-      const std::vector<std::string> labels = token_labels(key_tokens(trace), count);
+      const std::vector<std::string> labels = token_labels(trace, tap.key_rows, count);
       axis.labels.insert(axis.labels.end(), labels.begin(), labels.end());
     } else {
       for (Index i = 0; i < count; ++i) axis.labels.push_back(column_label(kind, i, count));
@@ -144,6 +150,18 @@ TokenAxis key_axis(const Trace& trace, const AttentionTap& tap) {
     }
   }
   return axis;
+}
+
+Index key_token(const Trace& trace, const AttentionTap& tap, Index column) {
+  if (tap.result.columns.empty()) return trace.token_index(tap.key_rows, tap.keys(), column);
+  Index first = 0;
+  for (const auto& [kind, count] : tap.result.columns) {
+    if (column < first + count) {
+      return kind == KeyKind::Token ? trace.token_index(tap.key_rows, count, column - first) : -1;
+    }
+    first += count;
+  }
+  return -1;
 }
 
 TokenAxis measured(const Page& page, TokenAxis axis) {

@@ -178,8 +178,7 @@ ViewLayout lay_out(const ViewInput& input) {
   const ViewSettings& settings = input.experiment.view;
   const PatternCounts counts = pattern_counts(tap, found.head);
   const Box inside = page.frame(
-      head_title(input), caption(input.trace, "Pairs that layer " + std::to_string(settings.layer) +
-                                                  ", head " + std::to_string(settings.head) +
+      head_title(input), caption(input.trace, "Pairs that " + place_words(input.trace, settings) +
                                                   " may use, by the rule that admits "
                                                   "them: " +
                                                   describe(input.trace, tap) + "."));
@@ -216,8 +215,7 @@ ViewData data(const ViewInput& input) {
   const Pattern& pattern = *tap.result.pattern;
   if (options.choice("show") == "reach") {
     matrix.name = "reach";
-    matrix.values = reach_matrix(
-        input.trace, options.has("layers") ? options.integer("layers") : input.trace.layer_count());
+    matrix.values = reach_matrix(input.trace, shown_part(input), reach_layers(input));
   } else if (tap.result.mask.defined()) {
     matrix.values = masked_rules(pattern, tap.result.mask, found.head);
   } else {

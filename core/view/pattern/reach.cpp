@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "core/analysis/flow.h"
 #include "core/base/error.h"
@@ -134,26 +135,50 @@ double draw_curve(Page& page, const Box& box, const Curve& curve) {
 
 }  // namespace
 
-Tensor reach_matrix(const Trace& trace, Index layers) {
+namespace {
+
+// Each token of a sequence looks at tokens of the same.
+void check_square(const AttentionTap& tap, Index size) {
+  if (tap.query_rows.stream != tap.key_rows.stream) {
+    throw InputError("reach: expected attention of tokens to tokens of the same sequence, found "
+                     "cross-attention");
+  }
+  if (tap.queries() != size || tap.keys() != size) {
+    throw InputError("reach: expected as many keys as queries in every layer, " +
+                     std::to_string(size) + ", found " + std::to_string(tap.keys()));
+  }
+  if (size > kMostLength) {
+    throw InputError("reach: expected at most " + std::to_string(kMostLength) + " tokens, found " +
+                     std::to_string(size));
+  }
+}
+
+}  // namespace
+
+Index reach_layers(const ViewInput& input) {
+  const Values options = view_values(input.experiment.view, "pattern");
+  if (options.has("layers")) return options.integer("layers");
+  return static_cast<Index>(input.trace.layers_passed(shown_part(input)).size());
+}
+
+Tensor reach_matrix(const Trace& trace, const TracePart& part, Index layers) {
   std::vector<Pattern> of_masks;  // where a mask says more than the pattern
   of_masks.reserve(trace.attention.size());
-  std::vector<std::vector<const Pattern*>> of_layers(static_cast<std::size_t>(trace.layer_count()));
-  const Index size = trace.tokens.empty() ? 0 : static_cast<Index>(trace.tokens.size());
-  for (const AttentionTap& tap : trace.attention) {
-    if (tap.queries() != size || tap.keys() != size) {
-      throw InputError("reach: expected as many keys as queries in every layer, " +
-                       std::to_string(size) + ", found " + std::to_string(tap.keys()));
+  std::vector<std::vector<const Pattern*>> of_layers;
+  std::optional<Index> size;
+  for (const HeadRef& at : trace.layers_passed(part)) {
+    of_layers.emplace_back();
+    for (const AttentionTap& tap : trace.attention) {
+      if (tap.address.layer != at.layer || part_of(tap.address) != at.part) continue;
+      if (!size) size = tap.queries();
+      check_square(tap, *size);
+      const Pattern* pattern = tap.result.pattern.get();
+      if (tap.result.mask.defined()) {
+        of_masks.push_back(pattern_of(tap.result.mask));
+        pattern = &of_masks.back();
+      }
+      of_layers.back().push_back(pattern);
     }
-    if (size > kMostLength) {
-      throw InputError("reach: expected at most " + std::to_string(kMostLength) +
-                       " tokens, found " + std::to_string(size));
-    }
-    const Pattern* pattern = tap.result.pattern.get();
-    if (tap.result.mask.defined()) {
-      of_masks.push_back(pattern_of(tap.result.mask));
-      pattern = &of_masks.back();
-    }
-    of_layers[static_cast<std::size_t>(tap.address.layer)].push_back(pattern);
   }
   std::vector<std::vector<const Pattern*>> chain;
   for (Index layer = 0; layer < layers; ++layer) {
@@ -170,14 +195,14 @@ Tensor reach_matrix(const Trace& trace, Index layers) {
 
 ViewLayout lay_out_reach(Page& page, const AttentionTap& tap) {
   const ViewInput& input = page.input();
-  const Values options = view_values(input.experiment.view, "pattern");
-  const Index layers =
-      options.has("layers") ? options.integer("layers") : input.trace.layer_count();
-  const auto make = [&] { return reach_matrix(input.trace, layers); };
+  const TracePart part = shown_part(input);
+  const Index layers = reach_layers(input);
+  const std::string name =
+      "reach " + std::to_string(layers) + " " + part_words(input.trace.parts, part);
+  const auto make = [&] { return reach_matrix(input.trace, part, layers); };
   Tensor reach;
   try {
-    reach = input.cache != nullptr ? input.cache->matrix(source_of(input.trace),
-                                                         "reach " + std::to_string(layers), make)
+    reach = input.cache != nullptr ? input.cache->matrix(source_of(input.trace), name, make)
                                    : make();
   } catch (const InputError& e) {
     return page.message("No reach to show", e.what());
@@ -185,7 +210,7 @@ ViewLayout lay_out_reach(Page& page, const AttentionTap& tap) {
   const Curve curve = curve_of(reach, layers);
   const std::string count = std::to_string(layers) + (layers == 1 ? " layer" : " layers");
   const Box inside = page.frame(
-      picture_title(input.trace),
+      part_title(input),
       caption(input.trace,
               "After how many layers information of a key (column) first reaches a query (row), "
               "through the pairs that any head allows and the residual connection. After " +

@@ -224,10 +224,9 @@ ViewLayout lay_out(const ViewInput& input) {
   const PositionPanels shown = position_panels(input, *found.tap, found.head,
                                                view_values(settings, "position").integer("reach"));
   if (shown.panels.empty()) return page.message(shown.headline, shown.advice);
-  std::string about = e.label + ", layer " + std::to_string(settings.layer) + ", head " +
-                      std::to_string(settings.head) + ": " + describe(*found.tap) + ". " +
+  std::string about = e.label + ", " + place_words(input.trace, settings) + ": " + describe(*found.tap) + ". " +
                       e.equation + ".";
-  const Box inside = page.frame(picture_title(input.trace), caption(input.trace, about));
+  const Box inside = page.frame(part_title(input), caption(input.trace, about));
   const double em = page.em();
   const std::vector<Box> boxes = places(page, inside, shown.panels.size());
   if (boxes.front().height < kLeastPanel * em || inside.width < 10 * em) {

@@ -520,6 +520,13 @@ View rope_view() {
         .slider_most = 512}},
       Animation{"query", 0, 64, 12}};
   view.data = data;
+  view.departs_from_run = [](const ViewSettings& settings, const AttentionTap& tap) {
+    if (!encoding(tap.encoding.id).planes) return true;
+    const Values values = view_values(settings, kId);
+    Values as_run = default_values(attnscope::view(kId).parameters);
+    as_run.set("reach", values.integer("reach"));
+    return values != as_run;
+  };
   view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
     controls.colours = ViewControls::Colours::None;
     controls.normalise = false;

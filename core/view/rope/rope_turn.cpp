@@ -109,8 +109,7 @@ RopeTurn rope_turn(const ViewInput& input, const Values& view) {
       turn.key_name = vectors == "equal" ? turn.query_name : key_label(input.trace, *tap, pair.key);
       const ViewSettings& settings = input.experiment.view;
       turn.about = (vectors == "equal" ? "The query is its own key" : "Query and key of tokens") +
-                   std::string(" of layer ") + std::to_string(settings.layer) + ", head " +
-                   std::to_string(settings.head) + "." + turn.about;
+                   std::string(" of ") + place_words(input.trace, settings) + "." + turn.about;
     }
   }
   if (!of_tokens) turn.query = turn.key = unit_vector(turn);

@@ -156,8 +156,7 @@ std::vector<ScoreMap> score_maps(const ViewInput& input, const AttentionTap& tap
   };
   const auto cells = [&] { return stacked(all(), *pattern, head); };
   const ViewSettings& settings = input.experiment.view;
-  const std::string name =
-      "scores " + std::to_string(settings.layer) + " " + std::to_string(settings.head);
+  const std::string name = "scores " + place_words(input.trace, settings);
   ViewCache* cache = input.cache;
   const Tensor list = cache ? cache->matrix(pattern, name + " terms", kinds) : kinds();
   const Tensor maps = cache ? cache->matrix(pattern, name, cells) : cells();

@@ -54,8 +54,7 @@ void draw_terms(Page& page, const MapRaster& m, const std::vector<ScoreMap>& map
 
 std::string about(const ViewInput& input, const AttentionTap& tap) {
   const ViewSettings& settings = input.experiment.view;
-  return "Scores of layer " + std::to_string(settings.layer) + ", head " +
-         std::to_string(settings.head) +
+  return "Scores of " + place_words(input.trace, settings) +
          ", before the softmax, as the sum of their terms: " + describe(tap) +
          ". Pairs that are not allowed are left empty; ‖v‖ is the length of a "
          "key's value.";

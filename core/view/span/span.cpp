@@ -67,8 +67,7 @@ void draw_head(Page& page, const Box& inside, const AttentionTap& tap, Index hea
   const ViewSettings& settings = page.input().experiment.view;
   const std::vector<LegendEntry> entries{
       {span_colour(page.theme(), tap, head, s),
-       span_text(s) + ": layer " + std::to_string(settings.layer) + ", head " +
-           std::to_string(settings.head) + " keeps " +
+       span_text(s) + ": " + place_words(page.input().trace, settings) + " keeps " +
            fixed(100 * share_kept(page.input(), tap, head, s), 0) + " % of its weight"}};
   const Box line{inside.x, inside.y, inside.width, kLegend * page.em()};
   const double end = draw_legend(page, entries, line).front().right() + page.em();
@@ -120,8 +119,8 @@ Parts place_parts(const Page& page, const Box& inside, const AttentionTap& tap) 
 
 std::string about(const ViewInput& input, const AttentionTap& tap, const ShownSpan& s) {
   const ViewSettings& settings = input.experiment.view;
-  std::string text = "Layer " + std::to_string(settings.layer) + ", head " +
-                     std::to_string(settings.head) + ": " + describe(tap) + ". ";
+  std::string text =
+      capitalised(place_words(input.trace, settings)) + ": " + describe(tap) + ". ";
   if (s.own() && s.trained) {
     text += "The spans are the model's own.";
   } else if (s.own()) {
@@ -172,7 +171,10 @@ std::pair<std::string, std::string> refusal_of(const Trace& trace, const Attenti
                 "scores. Choose full attention or adaptive span."};
   }
   if (!tap.causal) {
-    return {"Spans look back", "A span measures how far back a head looks. Make attention causal."};
+    const bool could = part_of(tap.address) == trace.part({Stack::Decoder, AttentionKind::Self});
+    return {"Spans look back",
+            std::string("A span measures how far back a head looks. ") +
+                (could ? "Make attention causal." : "Choose the decoder's self-attention.")};
   }
   if (tap.queries() > kMostPairs / tap.keys()) {
     return {"Too many tokens for spans", "This view shows up to 2,048 tokens. Use a shorter text."};
@@ -188,7 +190,7 @@ struct BothMaps {
 BothMaps both_maps(const ViewInput& input, const Found& found, const ShownSpan& s) {
   const AttentionTap& tap = *found.tap;
   const ViewSettings& settings = input.experiment.view;
-  const std::string of = " " + std::to_string(settings.layer) + " " + std::to_string(settings.head);
+  const std::string of = " " + place_words(input.trace, settings);
   return {kept_for_run(input, tap, "no span" + of,
                        [&] { return attention_without_span(tap, found.head); }),
           kept_for(input, tap, "span" + of, s,

@@ -5,6 +5,7 @@
 
 #include "core/attention/span.h"
 #include "core/figure/plain_text.h"
+#include "core/view/parts/describe.h"
 #include "core/view/parts/legend.h"
 #include "core/view/parts/shapes.h"
 
@@ -44,16 +45,12 @@ bool has_span(const AttentionTap& tap) {
 }
 
 // All that look back.
-std::vector<HeadAt> heads_of(const Trace& trace) {
+std::vector<HeadAt> heads_of(const ViewInput& input) {
   std::vector<HeadAt> heads;
-  for (Index layer = 0; layer < trace.layer_count(); ++layer) {
-    for (Index head = 0; head < trace.head_count(layer); ++head) {
-      Index own = 0;
-      const AttentionTap* tap = trace.find(layer, head, &own);
-      if (tap != nullptr && tap->causal && tap->queries() > 0) {
-        heads.push_back({tap, own, layer, head});
-      }
-    }
+  for (const HeadRef& at : input.trace.heads(shown_part(input))) {
+    Index own = 0;
+    const AttentionTap* tap = input.trace.find(at, &own);
+    if (tap->causal && tap->queries() > 0) heads.push_back({tap, own, at.layer, at.head});
   }
   return heads;
 }
@@ -61,7 +58,7 @@ std::vector<HeadAt> heads_of(const Trace& trace) {
 // For each head of each layer its own span, or what the shown one keeps of its weight.
 std::vector<Bar> bars_of(const ViewInput& input, const AttentionTap& shown, const ShownSpan& s) {
   std::vector<Bar> bars;
-  std::vector<HeadAt> heads = heads_of(input.trace);
+  std::vector<HeadAt> heads = heads_of(input);
   if (s.own()) {
     std::erase_if(heads, [](const HeadAt& head) { return !has_span(*head.tap); });
     for (const HeadAt& head : heads) {
@@ -72,7 +69,7 @@ std::vector<Bar> bars_of(const ViewInput& input, const AttentionTap& shown, cons
   }
   if (heads.empty()) return bars;
   const Tensor distances =
-      kept_for_run(input, shown, "weights by distance", [&] { return distances_of(heads); });
+      kept_for_run(input, shown, part_words(input.trace, input.experiment.view) + "weights by distance", [&] { return distances_of(heads); });
   for (std::size_t n = 0; n < heads.size(); ++n) {
     const Tensor one = distances.slice(static_cast<Index>(n), 1).reshaped({distances.dim(1)});
     bars.push_back({heads[n].layer, heads[n].head, share_kept(one, s.span)});
@@ -81,8 +78,8 @@ std::vector<Bar> bars_of(const ViewInput& input, const AttentionTap& shown, cons
 }
 
 // z and R of each head, NaN where it has no span of its own and none is chosen, and what it keeps.
-ViewData::Matrix heads_table(const Trace& trace, const ShownSpan& s) {
-  const std::vector<HeadAt> heads = heads_of(trace);
+ViewData::Matrix heads_table(const ViewInput& input, const ShownSpan& s) {
+  const std::vector<HeadAt> heads = heads_of(input);
   ViewData::Matrix matrix{"heads",
                           Tensor({static_cast<Index>(heads.size()), 5}),
                           {},
@@ -120,7 +117,7 @@ Tensor kept_for(const ViewInput& input, const AttentionTap& tap, const std::stri
 
 double share_kept(const ViewInput& input, const AttentionTap& tap, Index head, const ShownSpan& s) {
   const ViewSettings& view = input.experiment.view;
-  const std::string of = " " + std::to_string(view.layer) + " " + std::to_string(view.head);
+  const std::string of = " " + place_words(input.trace, view);
   if (s.own()) {
     const Tensor share = kept_for(input, tap, "share kept" + of, s, [&] {
       return Tensor::full({1}, static_cast<float>(share_kept(tap, head, s.span)));
@@ -232,7 +229,7 @@ std::vector<ViewData::Matrix> span_numbers(const ViewInput& input, const Attenti
           static_cast<float>(span_mask(shown[n].first, shown[n].second, static_cast<double>(x)));
     }
   }
-  return {std::move(masks), heads_table(input.trace, s)};
+  return {std::move(masks), heads_table(input, s)};
 }
 
 }  // namespace attnscope

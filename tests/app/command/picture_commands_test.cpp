@@ -210,6 +210,52 @@ TEST_F(PictureCommands, TilesOfALongText) {
   expect_refusal(render(with({"--overlong", "some"}), "a.png"), "--overlong");
 }
 
+// Stacks, kinds, steps and segments, each only where a model has them.
+TEST_F(PictureCommands, WhichAttentionIsShown) {
+  const fs::path cases = testing::source_folder() / "tests" / "model-cases";
+  const auto draw = [&](const std::string& model, const std::vector<std::string>& more,
+                        const std::string& output) {
+    std::vector<std::string> arguments = {"render", "--model", cases / model, "--backend", "cpu",
+                                          "--ids",  "3,8,1,9,14,2", "-o", path(output)};
+    if (model.starts_with("encoder_decoder")) {
+      arguments.insert(arguments.end(), {"--target-ids", "0,5,7"});
+    }
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return attnscope(arguments);
+  };
+  const std::string both = "encoder_decoder-sinusoidal";
+  const auto table = [&](const std::string& model, const std::vector<std::string>& more) {
+    const ProcessResult result = draw(model, more, "part.csv");
+    EXPECT_EQ(result.status, 0) << result.err;
+    return read_file(path("part.csv"));
+  };
+  const std::string cross = table(both, {"--kind", "cross"});
+  EXPECT_NE(cross.find("#3,#8,#1,#9,#14,#2"), std::string::npos) << cross;
+  EXPECT_NE(cross.find("\n#0,"), std::string::npos) << cross;
+  const std::string encoder = table(both, {"--stack", "encoder", "--layer", "1"});
+  EXPECT_NE(encoder.find("\n#3,"), std::string::npos) << encoder;
+  EXPECT_NE(table("universal-fixed", {"--step", "2"}), table("universal-fixed", {"--step", "1"}));
+  const std::string segment = table("memory-segment", {"--segment", "1"});
+  EXPECT_NE(segment.find("#14,#2"), std::string::npos) << segment;
+  EXPECT_EQ(segment.find("\n#3,"), std::string::npos) << segment;
+  // The picture opens again where it was.
+  ASSERT_EQ(draw(both, {"--kind", "cross"}, "part.png").status, 0);
+  EXPECT_EQ(load_session(path("part.png")).view.part.kind, AttentionKind::Cross);
+
+  expect_refusal(draw("universal-fixed", {"--kind", "cross"}, "no.png"), "--kind");
+  expect_refusal(draw("universal-fixed", {"--step", "4"}, "no.png"), "1 to 3");
+  expect_refusal(draw("universal-fixed", {"--segment", "0"}, "no.png"), "--segment");
+  expect_refusal(draw("memory-segment", {"--segment", "2"}, "no.png"), "0 to 1");
+  expect_refusal(draw("memory-segment", {"--stack", "encoder"}, "no.png"), "--stack");
+  expect_refusal(draw(both, {"--stack", "encoder", "--kind", "cross"}, "no.png"), "--kind");
+  expect_refusal(draw(both, {"--stack", "both"}, "no.png"), "encoder or decoder");
+  expect_refusal(draw(both, {"--step", "1"}, "no.png"), "--step");
+  // Pairs of segments have no numbers, and what there is not cannot be switched off.
+  expect_refusal(draw("memory-segment", {"--intervene", "forbid key=0"}, "no.png"), "segments");
+  expect_refusal(draw(both, {"--intervene", "forbid query=3 key=0"}, "no.png"), "below 3");
+  EXPECT_FALSE(fs::exists(path("no.png")));
+}
+
 TEST_F(PictureCommands, RefusesWhatItCannotDraw) {
   const std::vector<std::string> text = {"--text", "the cat sat"};
   const auto with = [&](std::vector<std::string> more) {

@@ -48,6 +48,30 @@ class Window : public ::testing::Test {
   Display display_;
 };
 
+// Encoder, decoder and cross-attention, where a model has them.
+TEST_F(Window, ChoosesStackAndKind) {
+  Experiment both;
+  both.model =
+      testing::source_folder() / "tests" / "model-cases" / "encoder_decoder-sinusoidal";
+  both.ids = {3, 8, 1, 9, 14, 2};
+  both.target_ids = {0, 5, 7};
+  save_session(file("both.json"), both);
+  Program program(display_, folder_.path(),
+                  {file("both.json").string(), "--size", "1280x800", "--scale", "1"});
+  std::string picture = program.wait_for("a first picture", is_current)["picture"].text();
+  const auto choose = [&](const std::string& list, const std::string& entry) {
+    program.click("part." + list);
+    program.click("part." + list + "." + entry);
+    picture = new_picture(program, picture);
+    program.keep_screenshot("part-" + list);
+    return Json(program.wait_for("its report", is_current)["experiment"]["view"]);
+  };
+  EXPECT_EQ(choose("kind", "1")["kind"], "cross");
+  const Json view = choose("stack", "0");
+  EXPECT_EQ(view["stack"], "encoder");
+  EXPECT_FALSE(view.contains("kind"));
+}
+
 TEST_F(Window, FollowsTyping) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
   std::string picture = program.wait_for("a first picture", is_current)["picture"].text();

@@ -62,6 +62,87 @@ TEST(State, AHeadOfTheSameRunStaysWhereItWasPinned) {
   EXPECT_EQ(state.experiment.others.front().view.head, 0);
 }
 
+// A source of two tokens and a target of three; a segmented text of five.
+std::shared_ptr<const Trace> run_of_parts(bool segments) {
+  Trace trace;
+  trace.tokens.resize(segments ? 5 : 3);
+  trace.config = testing::config_of_context(8);
+  const auto add = [&](const Address& address, Index queries, Index keys) {
+    AttentionTap tap;
+    tap.address = address;
+    tap.heads = {0, 1};
+    tap.result.pattern = std::make_shared<const Pattern>(Pattern::all(queries, keys));
+    tap.query_rows.first = tap.key_rows.first = 0;
+    trace.attention.push_back(tap);
+    return &trace.attention.back();
+  };
+  if (segments) {
+    trace.parts.segment = true;
+    add({}, 3, 3);
+    AttentionTap* second = add({.segment = 1}, 2, 5);
+    second->query_rows.first = second->key_rows.first = 3;
+    second->result.columns = {{KeyKind::Memory, 3}, {KeyKind::Token, 2}};
+  } else {
+    trace.parts = {.stack = true, .kind = true};
+    trace.streams = {{kSourceStream, std::vector<TraceToken>(2)}};
+    add({.stack = Stack::Encoder, .layer = 1}, 2, 2)->query_rows.stream = kSourceStream;
+    add({}, 3, 3);
+    add({.kind = AttentionKind::Cross}, 3, 2)->key_rows.stream = kSourceStream;
+  }
+  return std::make_shared<const Trace>(trace);
+}
+
+TEST(State, LooksAtAPartOfTheRun) {
+  State state;
+  state.trace = run_of_parts(false);
+  state.experiment.view.pinned_query = 2;
+  state.experiment.view.head = 1;
+  state.look_at(PartChoice{.kind = AttentionKind::Cross});
+  EXPECT_EQ(state.part().kind, AttentionKind::Cross);
+  EXPECT_EQ(state.experiment.view.pinned_query, -1);  // a row of another map
+  EXPECT_EQ(state.tap(), &state.trace->attention[2]);
+  state.look_at(PartChoice{.stack = Stack::Encoder});
+  EXPECT_EQ(state.layers(), 2);
+  state.look_at(1, 0);
+  EXPECT_EQ(state.tap(), &state.trace->attention[0]);
+  state.look_at(PartChoice{});  // the decoder has one layer
+  EXPECT_EQ(state.experiment.view.layer, 0);
+  // Another model has no such attention.
+  state.look_at(PartChoice{.kind = AttentionKind::Cross});
+  state.trace = run_of_parts(true);
+  state.keep_view_inside();
+  EXPECT_EQ(state.experiment.view.part, PartChoice());
+  // A shorter text has fewer segments.
+  state.experiment.view.part.segment = 7;
+  state.keep_view_inside();
+  EXPECT_EQ(state.experiment.view.part.segment, 1);
+}
+
+TEST(State, ThePointerIsOnTokensOfTheirStreams) {
+  State state;
+  state.trace = run_of_parts(false);
+  state.look_at(PartChoice{.kind = AttentionKind::Cross});
+  state.view.hit = Hit{0, 1, 2, 1};
+  EXPECT_EQ(state.pointed().tap, &state.trace->attention[2]);
+  EXPECT_EQ(state.pointed().head, 1);
+  State::PointedTokens tokens = state.pointed_tokens();
+  EXPECT_EQ(tokens.query_stream, "");
+  EXPECT_EQ(tokens.query, 2);
+  EXPECT_EQ(tokens.key_stream, kSourceStream);
+  EXPECT_EQ(tokens.key, 1);
+  state.trace = run_of_parts(true);
+  state.look_at(PartChoice{.segment = 1});
+  state.view.hit = Hit{0, 0, 1, 4};
+  tokens = state.pointed_tokens();
+  EXPECT_EQ(tokens.query, 4);
+  EXPECT_EQ(tokens.key, 4);
+  state.view.hit = Hit{0, 0, 1, 2};  // a memory slot
+  EXPECT_EQ(state.pointed_tokens().key, -1);
+  state.experiment.view.id = "next";  // is about the tokens themselves
+  state.view.hit = Hit{0, 0, 4, -1};
+  EXPECT_EQ(state.pointed_tokens().query, 4);
+}
+
 // Tokens that a model goes on with belong to the text that it went on with.
 TEST(State, AnotherExperimentEndsTheWriting) {
   State state;

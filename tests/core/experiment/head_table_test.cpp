@@ -103,12 +103,12 @@ TEST_F(HeadTableTest, Stops) {
 
 TEST(HeadTable, CsvLeavesUnknownNumbersOut) {
   HeadTable table;
-  table.rows.push_back({1, 2, {1.5, 2, 0.25, 0.5, std::nan(""), std::nan("")}});
+  table.rows.push_back({{1, 2}, {1.5, 2, 0.25, 0.5, std::nan(""), std::nan("")}});
   EXPECT_EQ(to_csv(table),
             "layer,head,entropy,distance,first_token,previous_token,same_token,induction\n"
             "1,2,1.5,2,0.25,0.5,,\n");
-  EXPECT_EQ(table.find(1, 3), nullptr);
-  ASSERT_NE(table.find(1, 2), nullptr);
+  EXPECT_EQ(table.find({1, 3}), nullptr);
+  ASSERT_NE(table.find({1, 2}), nullptr);
 }
 
 }  // namespace

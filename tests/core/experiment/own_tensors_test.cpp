@@ -72,8 +72,8 @@ TEST_F(OwnTensorsTest, EveryRankBecomesLayersAndHeads) {
     const Tensor given = weights(c.shape);
     const Trace t = trace(save("rank.safetensors", {{"attention", given}}));
     EXPECT_TRUE(t.given);
-    ASSERT_EQ(t.layer_count(), c.layers);
-    ASSERT_EQ(t.head_count(0), c.heads);
+    ASSERT_EQ(t.layer_count({}), c.layers);
+    ASSERT_EQ(t.head_count({}, 0), c.heads);
     Index at = 0;
     for (const AttentionTap& tap : t.attention) {
       for (Index head = 0; head < c.heads; ++head) {
@@ -91,9 +91,9 @@ TEST_F(OwnTensorsTest, LayersMayBeArraysOfTheirOwn) {
     layers["attention." + std::to_string(n)] = weights({n == 10 ? 3 : 2, 4, 4});
   }
   const Trace t = trace(save("layers.safetensors", layers));
-  ASSERT_EQ(t.layer_count(), 11);
-  EXPECT_EQ(t.head_count(2), 2);  // by number, not by letters
-  EXPECT_EQ(t.head_count(10), 3);
+  ASSERT_EQ(t.layer_count({}), 11);
+  EXPECT_EQ(t.head_count({}, 2), 2);  // by number, not by letters
+  EXPECT_EQ(t.head_count({}, 10), 3);
 }
 
 TEST_F(OwnTensorsTest, GapsAndDoublesAmongLayersAreRefused) {
@@ -109,8 +109,8 @@ TEST_F(OwnTensorsTest, TokensComeFromTheFileOrFilesOfTheirOwn) {
                                 {{"tokens", R"(["Ġa", "b"])"}, {"key_tokens", R"(["x","y","x"])"}});
   const Trace t = trace(file);
   EXPECT_EQ(t.tokens[0].label, "␣a");
-  ASSERT_EQ(t.key_tokens.size(), 3u);
-  EXPECT_EQ(t.key_tokens[0].id, t.key_tokens[2].id);
+  ASSERT_EQ(t.streams.at(0).tokens.size(), 3u);
+  EXPECT_EQ(t.streams[0].tokens[0].id, t.streams[0].tokens[2].id);
   write_file(path("lines.txt"), "[CLS]\r\none two\n");
   write_file(path("words.txt"), "p q r");
   write_file(path("list.json"), R"(["u", "v"])");
@@ -129,7 +129,7 @@ TEST_F(OwnTensorsTest, WithoutTokensTheyAreNumbered) {
   ASSERT_EQ(t.tokens.size(), 3u);
   EXPECT_EQ(t.tokens[2].label, "2");
   EXPECT_EQ(t.tokens[2].id, -1);
-  EXPECT_EQ(t.key_tokens.size(), 4u);
+  EXPECT_EQ(t.streams.at(0).tokens.size(), 4u);
 }
 
 TEST_F(OwnTensorsTest, ThePatternIsWhatHasWeights) {
@@ -170,7 +170,7 @@ TEST_F(OwnTensorsTest, QueriesAndKeysAreAttendedTo) {
   experiment.causal = true;
   const Trace t = trace(save("qk.safetensors", {{"q", q}, {"k", k}}), experiment);
   EXPECT_FALSE(t.given);
-  ASSERT_EQ(t.layer_count(), 2);
+  ASSERT_EQ(t.layer_count({}), 2);
   for (Index layer = 0; layer < 2; ++layer) {
     for (Index head = 0; head < 4; ++head) {
       const Tensor got = t.attention[static_cast<std::size_t>(layer)].attention(head);
@@ -223,7 +223,7 @@ TEST_F(OwnTensorsTest, NpyHoldsOneArray) {
   const Tensor given = weights({2, 5, 5});
   write_npy(path("a.npy"), stored(given, DType::F32));
   const Trace t = trace(path("a.npy"));
-  EXPECT_EQ(t.head_count(0), 2);
+  EXPECT_EQ(t.head_count({}, 0), 2);
   write_npy(path("i.npy"), stored(IntTensor::full({3, 3}, 1)));
   expect_refusal({path("i.npy"), "", ""}, "expected floats");
 }

@@ -70,9 +70,9 @@ TEST_F(Run, RecordsTokensAttentionAndLogits) {
   EXPECT_EQ(trace->tokens[2].begin, 2u);
   EXPECT_EQ(trace->tokens[4].label, "⏎");
   EXPECT_EQ(trace->logits.shape(), (Shape{5, 256}));
-  EXPECT_EQ(trace->layer_count(), 2);
-  EXPECT_EQ(trace->head_count(1), 4);
-  const Tensor map = trace->find(1, 3, nullptr)->attention(3);
+  EXPECT_EQ(trace->layer_count({}), 2);
+  EXPECT_EQ(trace->head_count({}, 1), 4);
+  const Tensor map = trace->find({1, 3})->attention(3);
   for (Index i = 0; i < 5; ++i) {
     float sum = 0;
     for (Index j = 0; j < 5; ++j) sum += map(i, j);
@@ -140,7 +140,7 @@ TEST_F(Run, DerivesMapsThatAreTooLargeToKeep) {
   for (std::size_t i = 0; i < e.text.size(); ++i) e.text[i] = static_cast<char>('a' + i * 7 % 26);
   e.overlong = Overlong::All;
   const auto trace = run(e);
-  const AttentionTap& tap = *trace->find(1, 2, nullptr);
+  const AttentionTap& tap = *trace->find({1, 2});
   EXPECT_FALSE(tap.kept());
   ASSERT_NE(tap.result.tiles, nullptr);
   const Tensor rows = tap.rows(2, 4100, 3);
@@ -168,7 +168,7 @@ TEST_F(Run, AppliesThePersonsChoices) {
   e.variant->values.set("window", Index{1});
   e.causal = false;
   const auto trace = run(e);
-  const Tensor map = trace->find(0, 0, nullptr)->attention(0);
+  const Tensor map = trace->find({0, 0})->attention(0);
   EXPECT_GT(map(3, 4), 0);
   EXPECT_EQ(map(3, 5), 0);
   EXPECT_TRUE(notes_have(*trace, "trained with a causal mask"));

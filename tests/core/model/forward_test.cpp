@@ -141,12 +141,12 @@ void expect_as_reference(const ModelConfig& config) {
   const Reference expected = reference(model, kIds);
   EXPECT_EQ(logits.shape(), (Shape{1, 7, 13}));
   EXPECT_TRUE(close(trace.logits, testing::tensor_of(expected.logits)));
-  ASSERT_EQ(trace.layer_count(), config.layers);
+  ASSERT_EQ(trace.layer_count({}), config.layers);
   for (Index l = 0; l < config.layers; ++l) {
-    ASSERT_EQ(trace.head_count(l), config.heads);
+    ASSERT_EQ(trace.head_count({}, l), config.heads);
     for (Index h = 0; h < config.heads; ++h) {
       Index in_group = -1;
-      const AttentionTap* tap = trace.find(l, h, &in_group);
+      const AttentionTap* tap = trace.find({l, h}, &in_group);
       ASSERT_NE(tap, nullptr);
       const Rows& p = expected.attention[static_cast<std::size_t>(l)][static_cast<std::size_t>(h)];
       EXPECT_TRUE(close(tap->attention(in_group), testing::tensor_of(p))) << l << " " << h;
@@ -198,10 +198,10 @@ TEST(Forward, GroupsOfEqualHeadsAreAsOneGroup) {
   EXPECT_TRUE(close(two.logits, one.logits, 1e-6));
   EXPECT_EQ(two.attention.size(), 3u);
   Index in_group = -1;
-  EXPECT_EQ(two.find(0, 4, &in_group)->address.group, 1);
+  EXPECT_EQ(two.find({0, 4}, &in_group)->address.group, 1);
   EXPECT_EQ(in_group, 1);
-  EXPECT_TRUE(close(two.find(0, 4, &in_group)->attention(1),
-                    one.find(0, 4, &in_group)->attention(4), 1e-6));
+  EXPECT_TRUE(close(two.find({0, 4}, &in_group)->attention(1),
+                    one.find({0, 4}, &in_group)->attention(4), 1e-6));
 }
 
 TEST(Forward, DerivesAttentionThatWasNotKept) {

@@ -78,7 +78,7 @@ TEST(Interventions, AnOffLayerLeavesWhatEntersIt) {
   const Model model = lively(config_with(default_variant(), true));
   const Trace off = run(model, lines({"off layer=0"}));
   EXPECT_TRUE(testing::close(off.taps.at("layers.0.residual"), off.taps.at("embed"), 0));
-  EXPECT_EQ(off.layer_count(), 2);  // its attention can still be looked at
+  EXPECT_EQ(off.layer_count({}), 2);  // its attention can still be looked at
   // The same as a model of the other layer alone.
   ModelConfig one = config_with(default_variant(), true);
   one.layers = 1;

@@ -80,6 +80,32 @@ TEST(Intervention, SpeaksOfWhatThereIs) {
   EXPECT_NO_THROW(check({intervention_from_text("force query=4 key=0 layer=1 head=2")}, extent));
 }
 
+// What a person changes is the decoder's self-attention, and must not hit anything else.
+TEST(Intervention, PairsAreThoseOfTheDecodersOwnTokens) {
+  const auto refused = [](const char* line, const ModelExtent& extent) {
+    EXPECT_THROW(check({intervention_from_text(line)}, extent), InputError) << line;
+  };
+  const auto taken = [](const char* line, const ModelExtent& extent) {
+    EXPECT_NO_THROW(check({intervention_from_text(line)}, extent)) << line;
+  };
+  ModelExtent extent{.layers = 2, .heads = 3, .vocabulary = 10, .tokens = 5};
+  extent.attended = 2;  // an encoder-decoder reads five tokens and has written two
+  refused("forbid key=2", extent);
+  taken("forbid key=1", extent);
+  taken("replace position=4 token=1", extent);
+  extent.attended = -1;
+  extent.segments = true;
+  refused("forbid key=0", extent);
+  refused("force query=1 key=0", extent);
+  taken("off layer=1 head=0", extent);
+  taken("replace position=4 token=1", extent);
+  extent.segments = false;
+  extent.self_attention = false;
+  refused("off layer=0", extent);
+  refused("forbid key=0", extent);
+  taken("replace position=4 token=1", extent);
+}
+
 std::vector<Index> keys(const Pattern& pattern, Index head, Index query) {
   std::vector<Index> result;
   for (Index c = 0; c < pattern.keys(); ++c) {

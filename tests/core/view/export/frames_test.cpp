@@ -225,7 +225,7 @@ class TrainedLocal : public RunFrames {
     std::vector<Index> counts;
     for (Index head = 0; head < 4; ++head) {
       Index at = 0;
-      const Pattern& pattern = *frame.traces.trace->find(layer, head, &at)->result.pattern;
+      const Pattern& pattern = *frame.traces.trace->find({layer, head}, &at)->result.pattern;
       counts.push_back(pattern.row_count(std::min(at, pattern.heads() - 1), 6));
     }
     return counts;

@@ -131,7 +131,7 @@ TEST(Grid, SortsByWhatHeadsDo) {
       const HeadTable table = head_table(trace);
       double before = ascending ? -1e9 : 1e9;
       for (const auto& [layer, head] : heads) {
-        const double value = table.find(layer, head)->*measure.value;
+        const double value = table.find({layer, head})->*measure.value;
         if (std::isnan(value)) continue;
         EXPECT_TRUE(ascending ? value >= before - 1e-6 : value <= before + 1e-6) << measure.id;
         before = value;
@@ -263,7 +263,7 @@ DisplayList sorted_over_texts(const Trace& trace, const std::vector<double>& ent
   HeadTable table;
   for (const double entropy : entropies) {
     const auto n = static_cast<Index>(table.rows.size());
-    HeadTable::Row row{n / 2, n % 2, {}};
+    HeadTable::Row row{{n / 2, n % 2}, {}};
     row.statistics.entropy = entropy;
     table.rows.push_back(row);
   }

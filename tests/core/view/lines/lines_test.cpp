@@ -18,7 +18,7 @@ using testing::synthetic_trace;
 
 LineSet set_of(const Trace& trace, const ViewSettings& settings) {
   const testing::InputOf look(trace, settings);
-  const AttentionTap& tap = *trace.find(settings.layer, settings.head, nullptr);
+  const AttentionTap& tap = *trace.find({settings.layer, settings.head});
   return line_set(look.input, tap, view_values(settings, "lines"),
                   visible_span(0, 0, tap.queries()), visible_span(0, 0, tap.keys()));
 }

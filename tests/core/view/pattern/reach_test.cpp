@@ -20,7 +20,7 @@ Trace windows(Index layers, Index length, Index window) {
 }
 
 TEST(Reach, WindowsAddUpLayerByLayer) {
-  const Tensor reach = reach_matrix(windows(3, 20, 2), 3);
+  const Tensor reach = reach_matrix(windows(3, 20, 2), {}, 3);
   for (Index i = 0; i < 20; ++i) {
     for (Index j = 0; j < 20; ++j) {
       const Index needed = (std::abs(i - j) + 1) / 2;  // windows of two to each side
@@ -34,7 +34,7 @@ TEST(Reach, WindowsAddUpLayerByLayer) {
 }
 
 TEST(Reach, LayersRepeat) {
-  const Tensor once = reach_matrix(windows(2, 20, 2), 6), six = reach_matrix(windows(6, 20, 2), 6);
+  const Tensor once = reach_matrix(windows(2, 20, 2), {}, 6), six = reach_matrix(windows(6, 20, 2), {}, 6);
   for (Index i = 0; i < once.size(); ++i) {
     EXPECT_TRUE(once[i] == six[i] || (std::isnan(once[i]) && std::isnan(six[i])));
   }
@@ -44,14 +44,14 @@ TEST(Reach, AMaskCountsWhereThereIsOne) {
   Trace trace = testing::synthetic_trace(1, 1, 3);
   trace.attention[0].result.mask = ByteTensor::zeros({1, 3, 3});
   trace.attention[0].result.mask(Index{0}, Index{2}, Index{0}) = 1;
-  const Tensor reach = reach_matrix(trace, 1);
+  const Tensor reach = reach_matrix(trace, {}, 1);
   EXPECT_EQ(reach(2, 0), 1);
   EXPECT_TRUE(std::isnan(reach(2, 1)));
   EXPECT_EQ(reach(1, 1), 0);
 }
 
 TEST(Reach, OnlySquareLayers) {
-  EXPECT_THROW(reach_matrix(testing::synthetic_trace(Pattern::causal(4, 8, 4)), 1), InputError);
+  EXPECT_THROW(reach_matrix(testing::synthetic_trace(Pattern::causal(4, 8, 4)), {}, 1), InputError);
   testing::Look look;
   Values reach = default_values(view("pattern").parameters);
   reach.set("show", std::string("reach"));

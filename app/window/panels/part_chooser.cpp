@@ -1,0 +1,100 @@
+#include "app/window/panels/part_chooser.h"
+
+#include "core/view/parts/describe.h"
+
+namespace attnscope::window {
+
+namespace {
+
+// One of the lists: a choice in words and the part that it leads to.
+struct PartEntry {
+  std::string label;
+  PartChoice choice;
+};
+
+struct PartList {
+  const char* id;
+  const char* help;
+  std::vector<PartEntry> entries;
+  std::size_t now = 0;
+};
+
+template <class Value>
+PartList part_list(const char* id, const char* help, const std::vector<Value>& offered,
+                   const Value& now, const std::function<std::string(const Value&)>& label,
+                   const std::function<PartChoice(const Value&)>& choice) {
+  PartList list{id, help, {}, 0};
+  for (std::size_t n = 0; n < offered.size(); ++n) {
+    if (offered[n] == now) list.now = n;
+    list.entries.push_back({label(offered[n]), choice(offered[n])});
+  }
+  return list;
+}
+
+std::vector<PartList> part_lists(const State& state) {
+  const Trace& trace = *state.edited_trace();
+  const TracePart part = state.part();
+  const PartOffer offer = trace.offer(part);
+  const PartChoice& asked = state.edited().view.part;
+  const auto with = [asked](auto member, auto value) {
+    PartChoice choice = asked;
+    choice.*member = value;
+    return choice;
+  };
+  const auto number = [](const char* what) {
+    return [what](const Index& n) { return std::string(what) + " " + std::to_string(n); };
+  };
+  return {part_list<Stack>(
+              "stack", "Whose attention: the encoder's or the decoder's.", offer.stacks, part.stack,
+              [](const Stack& stack) { return capitalised(name_of(stack)); },
+              [](const Stack& stack) { return PartChoice{.stack = stack}; }),
+          part_list<AttentionKind>(
+              "kind", "What the decoder's tokens look at: each other, or what the encoder read.",
+              offer.kinds, part.kind,
+              [](const AttentionKind& kind) { return capitalised(name_of(kind)) + "-attention"; },
+              [with](const AttentionKind& kind) { return with(&PartChoice::kind, kind); }),
+          part_list<Index>(
+              "step", "Which time the layers are applied, counted from 1.", offer.steps, part.step,
+              number("Step"), [with](const Index& n) { return with(&PartChoice::step, n); }),
+          part_list<Index>("segment", "Which segment of the text, counted from 0.", offer.segments,
+                           part.segment, number("Segment"),
+                           [with](const Index& n) { return with(&PartChoice::segment, n); })};
+}
+
+void draw_part_list(Ui& ui, State& state, const PartList& list) {
+  const std::string& now = list.entries[list.now].label;
+  float widest = 0;
+  for (const PartEntry& entry : list.entries) {
+    widest = std::max(widest, ImGui::CalcTextSize(entry.label.c_str()).x);
+  }
+  const float width = widest + ImGui::GetFrameHeight() + ui.px(18);
+  const float right = ImGui::GetContentRegionMax().x + ImGui::GetWindowPos().x;
+  if (ImGui::GetItemRectMax().x + ui.px(14) + width <= right) ImGui::SameLine(0, ui.px(14));
+  ImGui::SetNextItemWidth(width);
+  const bool open = begin_combo(ui, (std::string("##part.") + list.id).c_str(), now);
+  mark(ui, std::string("part.") + list.id);
+  if (!open) {
+    hint(ui, list.help);
+    return;
+  }
+  std::optional<PartChoice> chosen;
+  for (std::size_t n = 0; n < list.entries.size(); ++n) {
+    if (list_row(ui, list.entries[n].label, n == list.now)) chosen = list.entries[n].choice;
+    mark(ui, std::string("part.") + list.id + "." + std::to_string(n));
+  }
+  ImGui::EndCombo();
+  if (chosen) state.look_at(*chosen);
+}
+
+}  // namespace
+
+void draw_part_chooser(Ui& ui, State& state) {
+  if (state.edited_trace() == nullptr || state.edited_trace()->attention.empty()) return;
+  ImGui::BeginDisabled(!state.controls().part);
+  for (const PartList& list : part_lists(state)) {
+    if (list.entries.size() > 1) draw_part_list(ui, state, list);
+  }
+  ImGui::EndDisabled();
+}
+
+}  // namespace attnscope::window

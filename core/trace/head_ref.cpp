@@ -1,0 +1,53 @@
+#include "core/trace/head_ref.h"
+
+#include "core/base/error.h"
+
+namespace attnscope {
+
+TracePart part_of(const Address& address) {
+  return {address.stack, address.kind, address.step, address.segment};
+}
+
+std::string name_of(Stack stack) {
+  return stack == Stack::Encoder ? "encoder" : "decoder";
+}
+
+std::string name_of(AttentionKind kind) {
+  return kind == AttentionKind::Cross ? "cross" : "self";
+}
+
+Stack stack_from_name(const std::string& name, const std::string& what) {
+  for (const Stack stack : {Stack::Encoder, Stack::Decoder}) {
+    if (name == name_of(stack)) return stack;
+  }
+  throw InputError(what + ": expected encoder or decoder, found \"" + name + "\"");
+}
+
+AttentionKind kind_from_name(const std::string& name, const std::string& what) {
+  for (const AttentionKind kind : {AttentionKind::Self, AttentionKind::Cross}) {
+    if (name == name_of(kind)) return kind;
+  }
+  throw InputError(what + ": expected self or cross, found \"" + name + "\"");
+}
+
+std::string part_words(const AddressParts& parts, const TracePart& part) {
+  std::string words;
+  const auto add = [&words](const std::string& word) {
+    if (!words.empty()) words += ", ";
+    words += word;
+  };
+  if (parts.stack) add(name_of(part.stack));
+  // An encoder has one kind alone.
+  if (parts.kind && part.stack == Stack::Decoder) add(name_of(part.kind) + "-attention");
+  if (parts.step) add("step " + std::to_string(part.step));
+  if (parts.segment) add("segment " + std::to_string(part.segment));
+  return words;
+}
+
+std::string place_words(const AddressParts& parts, const HeadRef& at) {
+  std::string words = part_words(parts, at.part);
+  if (!words.empty()) words += ", ";
+  return words + "layer " + std::to_string(at.layer) + ", head " + std::to_string(at.head);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,96 @@
+#include "core/experiment/next_token.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/text/tokenizer.h"
+#include "tests/support/small_config.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+using testing::synthetic_trace;
+
+TEST(Continuation, DrawsTheSameTokenAgain) {
+  const Trace trace = synthetic_trace(1, 1, 6);
+  Drawing settings;
+  std::set<std::int32_t> drawn;
+  for (settings.seed = 0; settings.seed < 40; ++settings.seed) {
+    const std::int32_t token = drawn_token(trace, 5, settings);
+    EXPECT_EQ(drawn_token(trace, 5, settings), token);
+    drawn.insert(token);
+  }
+  EXPECT_GT(drawn.size(), 3u);
+  settings.sampling.temperature = 0;
+  const float* row = trace.logits.data() + 5 * 13;
+  EXPECT_EQ(drawn_token(trace, 5, settings), std::max_element(row, row + 13) - row);
+  EXPECT_THROW(drawn_token(trace, 6, settings), InputError);
+  EXPECT_THROW(drawn_token(Trace(), 0, settings), InputError);
+}
+
+TEST(Continuation, GoesOnWithTheTextOrTheIds) {
+  Trace trace = synthetic_trace(1, 1, 3);
+  trace.tokenizer = byte_tokenizer();
+  Experiment experiment;
+  experiment.text = "abc";
+  EXPECT_TRUE(append_token(experiment, trace, 'd'));
+  EXPECT_EQ(experiment.text, "abcd");
+  EXPECT_EQ(experiment.overlong, Overlong::First);
+  trace.config = testing::config_of_context(3);  // is full
+  EXPECT_TRUE(append_token(experiment, trace, 'e'));
+  EXPECT_EQ(experiment.overlong, Overlong::Last);
+  EXPECT_FALSE(append_token(experiment, trace, 100000));  // no text
+  EXPECT_EQ(experiment.text, "abcde");
+  experiment.ids = {1, 2};
+  EXPECT_TRUE(append_token(experiment, trace, 3));
+  EXPECT_EQ(experiment.ids, (std::vector<std::int32_t>{1, 2, 3}));
+}
+
+TEST(Continuation, KnowsWhetherTheEndIsInSight) {
+  Trace trace = synthetic_trace(1, 1, 2);
+  trace.tokens.back().end = 2;
+  Experiment experiment;
+  experiment.text = "ab";
+  EXPECT_TRUE(shows_end(trace, experiment));
+  experiment.text = "abc";
+  EXPECT_FALSE(shows_end(trace, experiment));
+  experiment.overlong = Overlong::Last;
+  EXPECT_TRUE(shows_end(trace, experiment));
+}
+
+// What an encoder-decoder writes is its target; the text is what it reads.
+TEST(Continuation, AnEncoderDecoderGoesOnWithItsTarget) {
+  Trace trace = synthetic_trace(1, 1, 3);
+  trace.tokenizer = byte_tokenizer();
+  ModelConfig config;
+  config.architecture.id = "encoder_decoder";
+  config.context = 3;
+  trace.config = std::make_shared<const ModelConfig>(config);
+  Experiment experiment;
+  experiment.text = "source";
+  experiment.target = "a";
+  EXPECT_TRUE(shows_end(trace, experiment));
+  EXPECT_TRUE(append_token(experiment, trace, 'b'));
+  EXPECT_EQ(experiment.target, "ab");
+  EXPECT_EQ(experiment.text, "source");
+  EXPECT_EQ(experiment.overlong, Overlong::First);
+  experiment.target_ids = {1};
+  EXPECT_TRUE(append_token(experiment, trace, 'c'));
+  EXPECT_EQ(experiment.target_ids, (std::vector<std::int32_t>{1, 'c'}));
+}
+
+TEST(Continuation, WhatIsNoTextDoesNotGoOn) {
+  Trace trace = synthetic_trace(1, 1, 3);
+  trace.tokenizer = byte_tokenizer();
+  Experiment experiment;
+  experiment.input = "pixels.safetensors";
+  EXPECT_FALSE(append_token(experiment, trace, 'a'));
+  EXPECT_EQ(experiment.text, "");
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,137 @@
+#include "core/trace/head_ref.h"
+
+#include <gtest/gtest.h>
+
+#include "core/base/error.h"
+#include "core/trace/trace.h"
+
+namespace attnscope {
+namespace {
+
+TraceToken token(const std::string& label) {
+  TraceToken token;
+  token.label = label;
+  return token;
+}
+
+// A trace with a tap of two heads at each of these addresses.
+Trace trace_of(const std::vector<Address>& addresses) {
+  Trace trace;
+  for (const Address& address : addresses) {
+    AttentionTap tap;
+    tap.address = address;
+    tap.heads = {0, 1};
+    trace.attention.push_back(tap);
+  }
+  return trace;
+}
+
+// As an encoder-decoder writes it: two layers that read, one that writes and looks at them.
+Trace encoder_decoder() {
+  Trace trace = trace_of({{.stack = Stack::Encoder},
+                          {.stack = Stack::Encoder, .layer = 1},
+                          {},
+                          {.kind = AttentionKind::Cross}});
+  trace.parts = {.stack = true, .kind = true};
+  return trace;
+}
+
+TEST(HeadRef, WordsNameWhatTellsAModelsAttentionApart) {
+  const HeadRef cross{2, 1, {.kind = AttentionKind::Cross}};
+  EXPECT_EQ(place_words({.stack = true, .kind = true}, cross),
+            "decoder, cross-attention, layer 2, head 1");
+  EXPECT_EQ(place_words({.kind = true}, cross), "cross-attention, layer 2, head 1");
+  EXPECT_EQ(place_words({.stack = true, .kind = true}, {0, 1, {.stack = Stack::Encoder}}),
+            "encoder, layer 0, head 1");
+  EXPECT_EQ(place_words({.step = true}, {0, 0, {.step = 3}}), "step 3, layer 0, head 0");
+  EXPECT_EQ(part_words({.segment = true}, {.segment = 0}), "segment 0");
+  EXPECT_EQ(place_words({}, {4, 5}), "layer 4, head 5");
+  EXPECT_EQ(part_words({}, {}), "");
+}
+
+TEST(HeadRef, NamesAreReadBack) {
+  for (const Stack stack : {Stack::Encoder, Stack::Decoder}) {
+    EXPECT_EQ(stack_from_name(name_of(stack), "--stack"), stack);
+  }
+  for (const AttentionKind kind : {AttentionKind::Self, AttentionKind::Cross}) {
+    EXPECT_EQ(kind_from_name(name_of(kind), "--kind"), kind);
+  }
+  try {
+    kind_from_name("crossed", "--kind");
+    FAIL();
+  } catch (const InputError& e) {
+    EXPECT_STREQ(e.what(), "--kind: expected self or cross, found \"crossed\"");
+  }
+}
+
+TEST(Trace, AHeadOfOnePartIsNoneOfAnother) {
+  const Trace trace = encoder_decoder();
+  Index head = -1;
+  EXPECT_EQ(trace.find({0, 1}, &head), &trace.attention[2]);
+  EXPECT_EQ(head, 1);
+  EXPECT_EQ(trace.find({0, 1, {.kind = AttentionKind::Cross}}), &trace.attention[3]);
+  EXPECT_EQ(trace.find({1, 0, {.stack = Stack::Encoder}}), &trace.attention[1]);
+  EXPECT_EQ(trace.find({1, 0}), nullptr);  // the encoder alone has a second layer
+  EXPECT_EQ(trace.find({0, 2}), nullptr);
+  EXPECT_EQ(trace.find({0, 0, {.step = 1}}), nullptr);
+  EXPECT_EQ(trace.layer_count({.stack = Stack::Encoder}), 2);
+  EXPECT_EQ(trace.layer_count({}), 1);
+  EXPECT_EQ(trace.head_count({}, 0), 2);
+  EXPECT_EQ(trace.head_count({}, 1), 0);
+  const std::vector<HeadRef> heads = trace.heads({.stack = Stack::Encoder});
+  ASSERT_EQ(heads.size(), 4u);
+  EXPECT_EQ(heads[2], (HeadRef{1, 0, {.stack = Stack::Encoder}}));
+}
+
+TEST(Trace, WhatIsNotNamedIsTheFirstThereIs) {
+  const Trace both = encoder_decoder();
+  EXPECT_EQ(both.part({}), TracePart());
+  EXPECT_EQ(both.part({.kind = AttentionKind::Cross}), (TracePart{.kind = AttentionKind::Cross}));
+  EXPECT_EQ(both.part({.stack = Stack::Encoder}), (TracePart{.stack = Stack::Encoder}));
+  const Trace cross = trace_of({{.kind = AttentionKind::Cross}});  // recurrent, with attention
+  EXPECT_EQ(cross.part({}).kind, AttentionKind::Cross);
+  const Trace steps = trace_of({{.step = 2}, {.step = 1}, {.step = 1, .layer = 1}});
+  EXPECT_EQ(steps.part({}).step, 1);
+  EXPECT_EQ(steps.part({.step = 2}).step, 2);
+  // What is named and not there stays named.
+  EXPECT_EQ(steps.part({.step = 7}).step, 7);
+  EXPECT_FALSE(steps.has(steps.part({.step = 7})));
+  EXPECT_EQ(Trace().part({}), TracePart());
+}
+
+TEST(Trace, OffersWhatStandsBesideAPart) {
+  const PartOffer decoder = encoder_decoder().offer({});
+  EXPECT_EQ(decoder.stacks, (std::vector<Stack>{Stack::Encoder, Stack::Decoder}));
+  EXPECT_EQ(decoder.kinds, (std::vector<AttentionKind>{AttentionKind::Self, AttentionKind::Cross}));
+  EXPECT_EQ(decoder.steps, std::vector<Index>{0});
+  const PartOffer encoder = encoder_decoder().offer({.stack = Stack::Encoder});
+  EXPECT_EQ(encoder.kinds, std::vector<AttentionKind>{AttentionKind::Self});
+  const Trace segments = trace_of({{.segment = 2}, {.segment = 0}, {.segment = 1}});
+  EXPECT_EQ(segments.offer({}).segments, (std::vector<Index>{0, 1, 2}));
+}
+
+TEST(Trace, StatesPassTheLayersOfAllSteps) {
+  const Trace trace =
+      trace_of({{.step = 1}, {.step = 1, .layer = 1}, {.step = 2}, {.step = 2, .layer = 1}});
+  const std::vector<HeadRef> passed = trace.layers_passed({.step = 2});
+  ASSERT_EQ(passed.size(), 4u);
+  EXPECT_EQ(passed[1], (HeadRef{1, 0, {.step = 1}}));
+  EXPECT_EQ(passed[2], (HeadRef{0, 0, {.step = 2}}));
+}
+
+TEST(Trace, RowsAreTokensOfTheirStream) {
+  Trace trace;
+  trace.tokens = {token("a"), token("b"), token("c")};
+  trace.streams.push_back({kSourceStream, {token("x"), token("y")}});
+  EXPECT_EQ(trace.tokens_of({kSourceStream})[1].label, "y");
+  EXPECT_EQ(trace.tokens_of({}).size(), 3u);
+  EXPECT_THROW(trace.tokens_of({"keys"}), std::logic_error);
+  EXPECT_EQ(trace.token_index({"", 1}, 2, 0), 1);   // of a segment
+  EXPECT_EQ(trace.token_index({}, 2, 0), 1);        // the last two
+  EXPECT_EQ(trace.token_index({"", 2}, 2, 0), -1);  // there are not so many
+  EXPECT_EQ(trace.token_index({}, 4, 0), -1);
+  EXPECT_EQ(trace.token_index({"", 0, {0, 2}}, 2, 1), 2);  // those that have not left
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,211 @@
+// Views of runs that have more than one attention in a layer: stacks, kinds, steps, segments.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "core/base/error.h"
+#include "core/experiment/runner.h"
+#include "core/view/pattern/reach.h"
+#include "tests/support/places.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+using testing::Look;
+using testing::look_at;
+
+const std::vector<std::int32_t> kIds{5, 14, 12, 2, 9, 15, 4, 9, 16, 14, 14};
+const std::vector<std::int32_t> kTarget{1, 5, 2, 4};
+
+// A run of one of the models of tests/model-cases.
+std::shared_ptr<const Trace> run(const std::string& model, bool target = false) {
+  Experiment e;
+  e.model = testing::source_folder() / "tests" / "model-cases" / model;
+  e.ids = kIds;
+  if (target) e.target_ids = kTarget;
+  ExperimentRun runner(cpu_only());
+  return runner.run(e, Stop());
+}
+
+struct Case {
+  std::string model;
+  bool target = false;
+  std::size_t parts = 1;  // there are
+};
+const std::vector<Case> kCases{{"encoder_decoder-sinusoidal", true, 3},
+                               {"rnn_attention-additive", true, 1},
+                               {"universal-fixed", false, 3},
+                               {"memory-segment", false, 3},
+                               {"memory-compressive-mean", false, 3},
+                               {"memory-memorizing", false, 3},
+                               {"decoder-groups-ragged", false, 1}};
+
+std::set<TracePart> parts_of(const Trace& trace) {
+  std::set<TracePart> parts;
+  for (const AttentionTap& tap : trace.attention) parts.insert(part_of(tap.address));
+  return parts;
+}
+
+ViewSettings looking_at(const TracePart& part, Index layer = 0, Index head = 0) {
+  ViewSettings settings;
+  settings.part = {part.stack, part.kind};
+  if (part.step > 0) settings.part.step = part.step;  // they count from 1
+  if (part.segment > 0) settings.part.segment = part.segment;  // the first is the usual one
+  settings.layer = layer;
+  settings.head = head;
+  return settings;
+}
+
+bool says(const DisplayList& list, const std::string& text) {
+  for (const Text& shown : testing::texts(list)) {
+    if (shown.text.find(text) != std::string::npos) return true;
+  }
+  return false;
+}
+
+TEST(RunParts, EachViewOfEachHeadIsLegible) {
+  for (const Case& c : kCases) {
+    const std::shared_ptr<const Trace> trace = run(c.model, c.target);
+    const std::set<TracePart> parts = parts_of(*trace);
+    EXPECT_GE(parts.size(), c.parts) << c.model;
+    for (const TracePart& part : parts) {
+      for (const HeadRef& at : trace->heads(part)) {
+        for (const View& view : views()) {
+          for (const bool framed : {true, false}) {
+            Look look;
+            look.settings = looking_at(part, at.layer, at.head);
+            look.framed = framed;
+            look.pointer = Point{340, 350};
+            look.reference = trace.get();
+            const ViewLayout layout = look_at(*trace, view.id, look);
+            EXPECT_EQ(testing::fault(layout.list), "")
+                << view.id << " of " << c.model << ", " << place_words(trace->parts, at);
+          }
+        }
+      }
+    }
+  }
+}
+
+std::vector<std::string> labels(const std::vector<std::int32_t>& ids, std::size_t first,
+                                std::size_t count) {
+  std::vector<std::string> result;
+  for (std::size_t i = first; i < first + count; ++i) {
+    result.push_back("#" + std::to_string(ids[i]));
+  }
+  return result;
+}
+
+ViewData::Matrix map_of(const Trace& trace, const ViewSettings& settings) {
+  const testing::InputOf of(trace, settings);
+  return view("map").data(of.input).matrices.at(0);
+}
+
+TEST(RunParts, CrossAttentionHasTargetsDownAndSourcesAcross) {
+  const auto trace = run("encoder_decoder-sinusoidal", true);
+  const auto cross = map_of(*trace, looking_at({.kind = AttentionKind::Cross}));
+  EXPECT_EQ(cross.rows, labels(kTarget, 0, kTarget.size()));
+  EXPECT_EQ(cross.columns, labels(kIds, 0, kIds.size()));
+  const auto encoder = map_of(*trace, looking_at({.stack = Stack::Encoder}));
+  EXPECT_EQ(encoder.rows, labels(kIds, 0, kIds.size()));
+  EXPECT_EQ(encoder.columns, encoder.rows);
+  const auto decoder = map_of(*trace, ViewSettings());
+  EXPECT_EQ(decoder.rows, labels(kTarget, 0, kTarget.size()));
+  EXPECT_EQ(decoder.columns, decoder.rows);
+  EXPECT_NE(cross.values.shape(), decoder.values.shape());
+  Look look;
+  look.settings = looking_at({.kind = AttentionKind::Cross}, 1, 1);
+  const DisplayList list = look_at(*trace, "map", look).list;
+  EXPECT_TRUE(says(list, "key (to source)"));
+  EXPECT_TRUE(says(list, "query (from target)"));
+  EXPECT_TRUE(says(list, "cross-attention"));
+  EXPECT_TRUE(says(list, "11 source and 4 target tokens"));
+}
+
+// Each part's own numbers, and not those of the first tap that has such a head.
+TEST(RunParts, MapsAreThoseOfTheirTaps) {
+  for (const Case& c : kCases) {
+    const auto trace = run(c.model, c.target);
+    for (const TracePart& part : parts_of(*trace)) {
+      for (const HeadRef& at : trace->heads(part)) {
+        Index head = 0;
+        const AttentionTap* tap = trace->find(at, &head);
+        ASSERT_NE(tap, nullptr);
+        EXPECT_EQ(part_of(tap->address), part);
+        const Tensor own = tap->attention(head);
+        const auto shown = map_of(*trace, looking_at(part, at.layer, at.head));
+        ASSERT_EQ(shown.values.shape(), own.shape());
+        for (Index i = 0; i < own.size(); ++i) ASSERT_EQ(shown.values[i], own[i]);
+      }
+    }
+  }
+}
+
+TEST(RunParts, RowsOfASegmentAreItsTokens) {
+  const auto trace = run("memory-segment");  // four tokens each, five of memory
+  const auto second = map_of(*trace, looking_at({.segment = 1}));
+  EXPECT_EQ(second.rows, labels(kIds, 4, 4));
+  ASSERT_EQ(second.columns.size(), 8u);  // no more than there were to remember
+  EXPECT_EQ(second.columns[0], "−4");
+  EXPECT_EQ(std::vector<std::string>(second.columns.begin() + 4, second.columns.end()),
+            labels(kIds, 4, 4));
+  const auto last = map_of(*trace, looking_at({.segment = 2}));
+  EXPECT_EQ(last.rows, labels(kIds, 8, 3));
+  ASSERT_EQ(last.columns.size(), 8u);
+  EXPECT_EQ(last.columns[0], "−5");
+  Look look;
+  look.settings = looking_at({.segment = 2});
+  EXPECT_TRUE(says(look_at(*trace, "map", look).list, "memory"));
+}
+
+TEST(RunParts, WhatIsNotThereIsSaid) {
+  const auto trace = run("universal-fixed");
+  Look look;
+  look.settings.part.step = 99;
+  EXPECT_TRUE(says(look_at(*trace, "map", look).list, "no step 99"));
+  look.settings.part = {.kind = AttentionKind::Cross};
+  EXPECT_TRUE(says(look_at(*trace, "map", look).list, "no cross-attention"));
+}
+
+TEST(RunParts, InterventionsAreRefusedWhereTheyChangeNothing) {
+  const auto trace = run("encoder_decoder-sinusoidal", true);
+  for (const TracePart& part : {TracePart{.stack = Stack::Encoder},
+                                TracePart{.kind = AttentionKind::Cross}}) {
+    Look look;
+    look.settings = looking_at(part);
+    const ViewLayout layout = look_at(*trace, "intervene", look);
+    EXPECT_TRUE(says(layout.list, "Nothing to intervene in here"));
+    EXPECT_TRUE(layout.handles.empty());
+  }
+}
+
+// Through all steps up to the one that is shown; between two sequences there is no rollout.
+TEST(RunParts, RolloutPassesTheStepsBefore) {
+  ViewSettings settings = looking_at({.step = 1});
+  set_view_value(settings, "map", "source", std::string("rollout"));
+  const auto universal = run("universal-fixed");
+  const Tensor first = map_of(*universal, settings).values;
+  settings.part.step = 2;
+  const Tensor second = map_of(*universal, settings).values;
+  double apart = 0;
+  for (Index i = 0; i < first.size(); ++i) {
+    apart = std::max(apart, std::abs(static_cast<double>(first[i] - second[i])));
+  }
+  EXPECT_GT(apart, 1e-3);
+  for (Index i = 0; i < second.dim(0); ++i) {
+    double sum = 0;
+    for (Index j = 0; j < second.dim(1); ++j) sum += static_cast<double>(second(i, j));
+    EXPECT_TRUE(std::abs(sum - 1) <= 1e-5);
+  }
+  const auto both = run("encoder_decoder-sinusoidal", true);
+  settings.part = {.kind = AttentionKind::Cross};
+  EXPECT_THROW(map_of(*both, settings), InputError);
+  settings.part = {.stack = Stack::Encoder};
+  EXPECT_NO_THROW(map_of(*both, settings));
+  EXPECT_THROW(reach_matrix(*both, {.kind = AttentionKind::Cross}, 2), InputError);
+  EXPECT_EQ(reach_matrix(*both, {.stack = Stack::Encoder}, 2)(0, 10), 1);
+}
+
+}  // namespace
+}  // namespace attnscope
