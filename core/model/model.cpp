@@ -33,7 +33,8 @@ std::string cache_refusal(const ModelConfig& config, bool leaves) {
   if (!of.caches) return of.label + ": earlier tokens are computed anew";
   if (config.segment > 0) return "segments: what is remembered grows by whole segments";
   if (join(config.join.id).run_layers) return join(config.join.id).label + ": no keys are kept";
-  if (leaves && config.exits && exit_rule(config.exits->id).distribution_at == 0) {
+  const bool by_text = config.exits && exit_rule(config.exits->id).distribution_at == 0;
+  if (leaves && by_text && !of.has_encoder) {
     return exit_rule(config.exits->id).label + ": where all tokens leave hangs on all of them";
   }
   for (const auto& layer : config.groups) {

@@ -38,6 +38,7 @@ Model with_groups(const Model& model, const std::vector<std::vector<HeadGroup>>&
 // seen (generation), or what its layers remember of earlier segments.
 struct State {
   std::map<Address, Remembered> groups;  // by stack, layer and head group
+  Tensor encoded;                        // [B L_source, d] what an encoder made of the source
   Index length = 0;                      // tokens
   Index steps = 0;                       // passes
 };

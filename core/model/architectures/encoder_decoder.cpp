@@ -23,10 +23,19 @@ Var encoded(Pass& pass, const IntTensor& source) {
   return x;
 }
 
-Output run_encoder_decoder(Pass& pass, const Batch& batch) {
+// The source is read once where the target comes token by token.
+Var encoded_once(Pass& pass, const IntTensor& source) {
+  State* cache = pass.options().cache;
+  if (!cache) return encoded(pass, source);
+  if (!cache->encoded.defined()) cache->encoded = encoded(pass, source).value();
+  return cache->encoded;
+}
+
+Output run_both(Pass& pass, const Batch& batch) {
   const ModelConfig& config = pass.config();
-  const Var source = encoded(pass, batch.source);
-  Var x = pass.dropout(pass.embed(batch.ids, ""));  // [n, d]
+  const Var source = encoded_once(pass, batch.source);
+  const State* cache = pass.options().cache;
+  Var x = pass.dropout(pass.embed(batch.ids, "", cache ? cache->length : 0));  // [n, d]
   pass.tap("embed", x);
   LayerStack stack = layer_stack("", config.groups, {}, config.causal);
   stack.source = source;
@@ -55,6 +64,22 @@ Output run_encoder_decoder(Pass& pass, const Batch& batch) {
   return output;
 }
 
+Output run_encoder_decoder(Pass& pass, const Batch& batch) {
+  State* cache = pass.options().cache;
+  const State before = cache ? *cache : State{};
+  try {
+    Output output = run_both(pass, batch);
+    if (cache) {
+      cache->length += batch.ids.dim(1);
+      ++cache->steps;
+    }
+    return output;
+  } catch (...) {
+    if (cache) *cache = before;  // a pass that was stopped leaves it as it was
+    throw;
+  }
+}
+
 }  // namespace
 
 Architecture encoder_decoder_architecture() {
@@ -71,7 +96,7 @@ Architecture encoder_decoder_architecture() {
   a.source = "Vaswani et al., 2017, Attention is all you need, arXiv:1706.03762";
   a.cost = "N layers each, and L·L_source pairs of cross-attention";
   a.reads = Reads::SourceAndTarget;
-  a.has_encoder = a.has_exits = true;
+  a.has_encoder = a.has_exits = a.caches = true;
   a.parameters = {{.key = "encoder_layers",
                    .symbol = "",
                    .label = "Encoder layers",

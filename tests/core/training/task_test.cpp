@@ -8,6 +8,8 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/strict_json.h"
+#include "core/model/exits.h"
+#include "core/model/join.h"
 #include "core/training/evaluate.h"
 #include "tests/core/training/plans.h"
 #include "tests/support/compare.h"
@@ -165,6 +167,72 @@ TEST(Task, TrainsAndGoesOnAsIfItHadNotBeenStopped) {
     EXPECT_EQ(saved.tokenizer == nullptr, plan.task == "image" || plan.task == "trajectory");
     const Score again = task(plan.task).make(plan, {})->score(saved, true, {});
     EXPECT_NEAR(again.loss, whole.held_out.loss, 1e-6);
+  }
+}
+
+// What a config may choose beside its sizes.
+std::vector<std::pair<std::string, std::function<void(ModelConfig&)>>> choices() {
+  const auto values = [](const Info& info) { return default_values(info.parameters); };
+  const auto attends = [values](const char* id) {
+    return [id, values](ModelConfig& c) {
+      c.groups = uniform_groups(c, {id, values(variant(id))}, default_encoding());
+    };
+  };
+  return {{"universal",
+           [values](ModelConfig& c) {
+             c.architecture = {"universal", values(architecture("universal"))};
+             c.architecture.values.set("steps", Index{2});
+             c.architecture.values.set("halting", std::string("act"));
+           }},
+          {"gru",
+           [values](ModelConfig& c) {
+             c.join = {"gru", values(join("gru"))};
+           }},
+          {"reversible",
+           [values](ModelConfig& c) {
+             c.join = {"reversible", values(join("reversible"))};
+           }},
+          {"exits",
+           [values](ModelConfig& c) {
+             c.exits = Choice{"geometric", values(exit_rule("geometric"))};
+           }},
+          {"mixed exits",
+           [values](ModelConfig& c) {
+             c.exits = Choice{"multinomial", values(exit_rule("multinomial"))};
+             c.exits->values.set("training", std::string("mixed"));
+           }},
+          {"segments",
+           [attends](ModelConfig& c) {
+             c.segment = 8;
+             attends("compressive")(c);
+           }},
+          {"auxiliary", [](ModelConfig& c) { c.auxiliary = {.layers = true, .future = 2}; }},
+          {"centroids", attends("routing")}};
+}
+
+TEST(TextTask, TrainsWhateverAModelIsMadeOf) {
+  const TemporaryFolder folder;
+  for (const auto& [name, choose] : choices()) {
+    SCOPED_TRACE(name);
+    TrainingPlan plan = testing::plan_of("text", folder.path());
+    choose(plan.model);
+    plan.steps = 3;
+    plan.model.dropout = 0.1;
+    plan.folder = folder.path() / ("whole " + name);
+    const TrainingResult whole = train(plan, {}, {});
+    EXPECT_TRUE(std::isfinite(whole.loss) && std::isfinite(whole.held_out.bits_per_byte));
+    plan.folder = folder.path() / ("parts " + name);
+    const Stop stop;
+    EXPECT_THROW(train(
+                     plan,
+                     [&](const TrainingProgress& p) {
+                       if (p.step == 2) stop.request();
+                     },
+                     stop),
+                 Stopped);
+    const TrainingResult parts = train(plan, {}, {});
+    EXPECT_EQ(parts.loss, whole.loss);
+    EXPECT_EQ(parts.held_out.bits_per_byte, whole.held_out.bits_per_byte);
   }
 }
 
