@@ -27,6 +27,7 @@ struct Architecture : Info {
   bool has_encoder = false;  // of layers: "encoder_variant", "encoder_position" in its JSON
   bool has_exits = false;    // can have exits
   bool has_segments = false;
+  bool one_stack = false;  // all its layers are one stack that runs once: Join::run_layers may
   bool caches = false;  // keys and values of earlier tokens can be kept, attention allowing
   // Why a model cannot be so: "architecture: ..."; empty: it can.
   std::function<std::string(const ModelConfig&)> refusal;
