@@ -29,7 +29,9 @@ std::optional<Prediction> prediction(const Trace& trace) {
   Prediction result;
   result.sees_targets =
       std::any_of(trace.attention.begin(), trace.attention.end(), [](const AttentionTap& tap) {
-        return tap.address.stack == Stack::Decoder && tap.address.kind == AttentionKind::Self && !tap.causal;
+        const bool own_text =
+            tap.address.stack == Stack::Decoder && tap.address.kind == AttentionKind::Self;
+        return own_text && (!tap.causal || !tap.result.looks_ahead.empty());
       });
   double bits = 0, bytes = 0;
   for (Index i = 1; i < trace.token_bits.size(); ++i) {

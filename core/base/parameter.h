@@ -50,6 +50,7 @@ struct Parameter {
   double slider_least = 0, slider_most = 0;  // what a slider offers (Integer, Real)
   bool slider_logarithmic = false;           // steps of equal ratio: bases, temperatures
   std::vector<std::string> choices{};        // Choice: the first is the default
+  std::vector<std::string> choices_of_models{};  // those with a meaning in whole models alone
   std::vector<std::string> choice_labels{};  // what a window calls them; empty: as they are
 };
 

@@ -339,10 +339,27 @@ void add_floats(SafetensorsFile& out, const std::string& name, const Tensor& ten
   out.tensors.emplace(name, stored(tensor));
 }
 
+void refuse_choices_of_models(const Parameter& parameter, const Values& values,
+                              const std::string& path) {
+  const std::vector<std::string>& of_models = parameter.choices_of_models;
+  if (of_models.empty()) return;
+  const std::string& chosen = values.choice(parameter.key);
+  if (std::ranges::find(of_models, chosen) == of_models.end()) return;
+  std::string known;
+  for (const std::string& choice : parameter.choices) {
+    if (std::ranges::find(of_models, choice) != of_models.end()) continue;
+    known += (known.empty() ? "" : ", ") + choice;
+  }
+  throw InputError(path + parameter.key + ": expected one of " + known + ", found \"" + chosen +
+                   "\", which has a meaning in whole models alone");
+}
+
 // One operation has no segments and no layers.
 void refuse_of_models(const Info& info, const Values& values, const std::string& path) {
   for (const Parameter& parameter : info.parameters) {
-    if (!parameter.of_models || !values.has(parameter.key)) continue;
+    if (!values.has(parameter.key)) continue;
+    refuse_choices_of_models(parameter, values, path);
+    if (!parameter.of_models) continue;
     if (!parameter.optional && values.all().find(parameter.key)->second == parameter.initial) {
       continue;
     }

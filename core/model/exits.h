@@ -59,6 +59,13 @@ void add_exit_classifiers(WeightList& list);
 std::vector<Parameter> exit_parameters();
 std::vector<Parameter> oracle_parameters();
 Parameter decay_parameter();
+// exit.w and exit.b, of these shapes.
+std::vector<WeightInfo> exit_weights(Shape (*of_w)(const Dimensions&),
+                                     Shape (*of_b)(const Dimensions&));
+// A rule that an oracle teaches, but for its own words and weights.
+Exits oracle_exits();
+// Has a rule choose the layer once, by logits x W + b behind that layer (see distribution_at).
+void choose_once(Exits& rule, Index behind_layer);
 
 // The exits of one run through a stack.
 class ExitRun {

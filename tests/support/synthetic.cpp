@@ -35,7 +35,7 @@ void add_predictions(Trace& trace) {
 }  // namespace
 
 LogitLens synthetic_lens(const Trace& trace) {
-  const Index layers = std::max<Index>(trace.layer_count(), 1);
+  const Index layers = std::max<Index>(trace.layer_count(trace.part({})), 1);
   const Index length = static_cast<Index>(trace.tokens.size());
   LogitLens lens{IntTensor({layers, length}), Tensor({layers, length}), Tensor({layers, length}),
                  Tensor({layers, length}), Tensor({layers, length})};

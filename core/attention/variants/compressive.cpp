@@ -9,6 +9,7 @@
 #include "core/attention/variants/shared/row_memory.h"
 #include "core/attention/variants/shared/windows.h"
 #include "core/autodiff/operations_shape.h"
+#include "core/base/error.h"
 
 namespace attnscope {
 
@@ -66,21 +67,14 @@ Compressed most_used(const OperationInput& input, const Var& keys, const Var& va
   return result;
 }
 
-// Rows size J + 2 t in the place of rows size J + t, zeros beyond the end.  [N, size windows, e]
-Var every_second(const Var& x, Index size, Index windows) {
-  Tensor choice = Tensor::zeros({size * windows, x.dim(1)});
-  for (Index row = 0; row < choice.dim(0); ++row) {
-    const Index from = row / size * size + 2 * (row % size);
-    if (from < x.dim(1)) choice(row, from) = 1;
-  }
-  return combine_rows(Var(choice), x);
-}
-
 Compressed compressed(const OperationInput& input, const Var& keys, const Var& values,
                       Index memory) {
   const Values& parameters = input.variant.values;
   const Index rows = keys.dim(1);
   if (rows == 0) return {keys, values, {}};
+  if (has_function(parameters, "dilated")) {
+    throw InputError("function: dilated is of a model's rows; these are keys and values");
+  }
   const Index rate = parameters.integer("rate"), size = std::min(rate, rows);
   const Index count = window_count(rows, size);
   if (has_function(parameters, "most_used")) {
@@ -88,14 +82,11 @@ Compressed compressed(const OperationInput& input, const Var& keys, const Var& v
   }
   Compressed result;
   if (is_convolution(parameters)) {
-    const bool dilated = has_function(parameters, "dilated");
-    const Var seen_keys = dilated ? every_second(keys, size, count) : keys;
-    const Var seen_values = dilated ? every_second(values, size, count) : values;
     const auto cut = [&](const char* name) {
       return slice(weight(input.weights, name), 1, 0, size);  // [h_kv, size]
     };
-    result.keys = window_convolution(seen_keys, cut("comp.key"), input.kv_heads, size, count);
-    result.values = window_convolution(seen_values, cut("comp.value"), input.kv_heads, size, count);
+    result.keys = window_convolution(keys, cut("comp.key"), input.kv_heads, size, count);
+    result.values = window_convolution(values, cut("comp.value"), input.kv_heads, size, count);
   } else if (has_function(parameters, "max")) {
     result.keys = window_max(keys, size, count);
     result.values = window_max(values, size, count);
@@ -213,6 +204,7 @@ Variant compressive_variant() {
        .kind = Parameter::Kind::Choice,
        .initial = std::string("mean"),
        .choices = {"mean", "max", "convolution", "most_used", "dilated"},
+       .choices_of_models = {"dilated"},
        .choice_labels = {"mean", "greatest", "convolution", "most used", "dilated convolution"}},
       segments_parameter("memory", "M", "Memory",
                          "How many rows of earlier segments are kept as they are."),

@@ -201,6 +201,7 @@ Architecture decoder_architecture() {
     list.output();
   };
   a.run = run_decoder;
+  a.one_stack = true;
   a.parts = [](const ModelConfig& config) { return AddressParts{.segment = config.segment > 0}; };
   return a;
 }

@@ -176,7 +176,8 @@ Architecture rnn_attention_architecture() {
   a.adapt = adapt_to_rnn;
   a.add_weights = [](WeightList& list) {
     list.embedding();
-    list.of_model(architecture("rnn_attention"), list.config().architecture.values);
+    const Choice& own = list.config().architecture;
+    list.of_model(architecture(own.id), own.values);
     list.output();
   };
   a.run = run_rnn;

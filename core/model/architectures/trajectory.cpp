@@ -186,6 +186,7 @@ Architecture trajectory_architecture() {
     list.output();
   };
   a.run = run_trajectory;
+  a.one_stack = true;
   a.parts = [](const ModelConfig&) { return AddressParts{}; };
   return a;
 }

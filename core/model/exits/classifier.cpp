@@ -22,16 +22,11 @@ Exits classifier_exits() {
   e.cost = "O(L·d·n) up to the exit n";
   e.parameters = exit_parameters();
   e.parameters.push_back(decay_parameter());
-  e.weights = {{.name = "exit.w",
-                .help = "What of a state speaks for leaving.",
-                .shape = [](const Dimensions& n, const Values&) -> Shape {
-                  return {n.model, 1};
-                },
-                .initial = initial_normal(0.02)},
-               {.name = "exit.b",
-                .help = "Added to it.",
-                .shape = [](const Dimensions&, const Values&) -> Shape { return {1}; },
-                .initial = initial_zeros()}};
+  e.weights = exit_weights(
+      [](const Dimensions& n) -> Shape {
+        return {n.model, 1};
+      },
+      [](const Dimensions&) -> Shape { return {1}; });
   e.decays = e.imitates_last = true;
   e.confidence = [](const ExitView& at) { return sigmoid(classifier_logits(at.pass, at.after)); };
   return e;

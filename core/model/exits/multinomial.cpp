@@ -1,40 +1,16 @@
 // multinomial: each token chooses its layer behind the first. Elbayad et al., 2020.
-#include "core/autodiff/operations_elementwise.h"
-#include "core/autodiff/operations_linear.h"
-#include "core/autodiff/operations_reduce.h"
-#include "core/autodiff/operations_shape.h"
-#include "core/model/exit_oracle.h"
 #include "core/model/exits.h"
-#include "core/model/pass.h"
 
 namespace attnscope {
 
 Exits multinomial_exits() {
-  Exits e;
+  Exits e = oracle_exits();
   e.id = "multinomial";
   e.label = "By token, at once";
-  e.group = "Exits";
   e.equation = "q_t = softmax(x_t¹ W + b),   exit at arg maxₙ q_t(n)";
   e.summary =
       "Every token decides after the first layer, once and for all, how many layers it will pass.";
-  e.source = "Elbayad et al., 2020, Depth-adaptive transformer, arXiv:1910.10073";
-  e.cost = "O(L·d·n) up to the exit n";
-  e.parameters = exit_parameters();
-  for (Parameter& parameter : oracle_parameters()) e.parameters.push_back(std::move(parameter));
-  e.weights = {{.name = "exit.w",
-                .help = "What of a state speaks for leaving.",
-                .shape = [](const Dimensions& n, const Values&) -> Shape {
-                  return {n.model, n.layers};
-                },
-                .initial = initial_normal(0.02)},
-               {.name = "exit.b",
-                .help = "Added to it.",
-                .shape = [](const Dimensions& n, const Values&) -> Shape { return {n.layers}; },
-                .initial = initial_zeros()}};
-  e.distribution_at = 1;
-  e.distribution = [](Pass& pass, const Var& x) {
-    return add(matmul(x, pass.weight("exit.w")), pass.weight("exit.b"));  // [rows, N]
-  };
+  choose_once(e, 1);
   return e;
 }
 

@@ -1,5 +1,8 @@
-// Parameters that rules of exits share.
+// What rules of exits share: parameters, weights, and a choice that is made once.
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_linear.h"
 #include "core/model/exits.h"
+#include "core/model/pass.h"
 
 namespace attnscope {
 
@@ -68,6 +71,40 @@ Parameter decay_parameter() {
           .least = 0,
           .most = Parameter::kMostReal,
           .slider_most = 8};
+}
+
+std::vector<WeightInfo> exit_weights(Shape (*of_w)(const Dimensions&),
+                                     Shape (*of_b)(const Dimensions&)) {
+  return {{.name = "exit.w",
+           .help = "What of a state speaks for leaving.",
+           .shape = [of_w](const Dimensions& n, const Values&) { return of_w(n); },
+           .initial = initial_normal(0.02)},
+          {.name = "exit.b",
+           .help = "Added to it.",
+           .shape = [of_b](const Dimensions& n, const Values&) { return of_b(n); },
+           .initial = initial_zeros()}};
+}
+
+Exits oracle_exits() {
+  Exits e;
+  e.group = "Exits";
+  e.source = "Elbayad et al., 2020, Depth-adaptive transformer, arXiv:1910.10073";
+  e.cost = "O(L·d·n) up to the exit n";
+  e.parameters = exit_parameters();
+  for (Parameter& parameter : oracle_parameters()) e.parameters.push_back(std::move(parameter));
+  return e;
+}
+
+void choose_once(Exits& rule, Index behind_layer) {
+  rule.weights = exit_weights(
+      [](const Dimensions& n) -> Shape {
+        return {n.model, n.layers};
+      },
+      [](const Dimensions& n) -> Shape { return {n.layers}; });
+  rule.distribution_at = behind_layer;
+  rule.distribution = [](Pass& pass, const Var& x) {
+    return add(matmul(x, pass.weight("exit.w")), pass.weight("exit.b"));  // [rows, N]
+  };
 }
 
 }  // namespace attnscope

@@ -10,6 +10,7 @@
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
+#include "core/model/architecture.h"
 #include "core/model/join.h"
 #include "core/model/layer_stack.h"
 #include "core/model/pass.h"
@@ -200,10 +201,12 @@ std::string reversible_refusal(const ModelConfig& config) {
   if (config.hidden == 0) return expected + "needs a feed-forward; expected hidden above 0";
   if (config.segment > 0) return expected + "keeps no rows for segments; expected no segment";
   if (config.exits) return expected + "has no states to leave at; expected no exits";
-  if (config.architecture.id != "decoder" && config.architecture.id != "trajectory") {
-    return expected + "is for decoder and trajectory, found " + config.architecture.id;
+  if (architecture(config.architecture.id).one_stack) return "";
+  std::string known;
+  for (const Architecture& of : architectures()) {
+    if (of.one_stack) known += (known.empty() ? "" : " and ") + of.id;
   }
-  return "";
+  return expected + "is for " + known + ", found " + config.architecture.id;
 }
 
 }  // namespace

@@ -61,6 +61,10 @@ TEST(Prediction, SeesItsTargetsWhereAttentionLooksAhead) {
   // What reads another text may see all of it.
   EXPECT_FALSE(sees({.stack = Stack::Encoder}, false));
   EXPECT_FALSE(sees({.kind = AttentionKind::Cross}, false));
+  // Causal, and yet what a row sees hangs on later tokens.
+  EXPECT_FALSE(sees({}, true));
+  trace.attention[1].result.looks_ahead = "clusters are made of all tokens";
+  EXPECT_TRUE(prediction(trace)->sees_targets);
 }
 
 }  // namespace

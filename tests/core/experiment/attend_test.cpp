@@ -242,6 +242,16 @@ TEST(Attend, RefusesWeights) {
   EXPECT_EQ(refusal_of(with("pos.bias", stored(ByteTensor::zeros({1}))), kFull), "accepted");
 }
 
+TEST(Attend, RefusesAFunctionOfWholeModels) {
+  const std::string dilated =
+      R"({"variant": {"type": "compressive", "rate": 2, "function": "dilated"}})";
+  const std::string refusal = refusal_of(heads_form(), dilated);
+  EXPECT_NE(refusal.find("variant.function: expected one of mean, max, convolution, most_used, "
+                         "found \"dilated\""),
+            std::string::npos)
+      << refusal;
+}
+
 TEST(Attend, EmptyMemoriesAreFine) {
   SafetensorsFile file = heads_form();
   for (const char* name : {"mem.k", "old.k"}) file.tensors[name] = stored(Tensor({2, 0, 4}));

@@ -147,7 +147,7 @@ TEST(ViewData, EveryViewHasItsOwn) {
   experiment.view.head = 1;
   const auto csv_of = [&](const Trace& of, const std::string& id) {
     experiment.view.id = id;
-    return to_csv(view_data(of, experiment));
+    return to_csv(view_data(of, experiment, testing::found_in(of)));
   };
   const std::string map = csv_of(trace, "map"), map_of_model = csv_of(model, "map");
   for (const View& view : views()) {
