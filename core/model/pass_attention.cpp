@@ -106,9 +106,9 @@ Var Pass::attend(const Site& site, const Rows& rows) {
     input.layer_heads = config().heads;
     // Queries and keys come from what the values do; of cross-attention only the queries'.
     input.x = sequences(site.at.kind == AttentionKind::Cross ? rows.q : rows.v);  // [B, L_q, d]
-    input.q = heads_of(q, range.first, range.count);                     // [B h, L_q, d_k]
-    input.k = heads_of(k, range.first_key_head, range.key_heads);        // [B h_kv, L_k, d_k]
-    input.v = heads_of(v, range.first_key_head, range.key_heads);        // [B h_kv, L_k, d_k]
+    input.q = heads_of(q, range.first, range.count);                              // [B h, L_q, d_k]
+    input.k = heads_of(k, range.first_key_head, range.key_heads);  // [B h_kv, L_k, d_k]
+    input.v = heads_of(v, range.first_key_head, range.key_heads);  // [B h_kv, L_k, d_k]
     if (shares.q.defined()) {
       const auto parts = [&](const Var& all, const Var& place, Index first, Index count) {
         return Addends{

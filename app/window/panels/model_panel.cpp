@@ -74,7 +74,7 @@ const Entry* draw_list(Ui& ui, const std::vector<Entry>& entries, const std::str
 void draw_scope(Ui& ui, State& state) {
   const std::string layer = "Layer " + std::to_string(state.edited().view.layer);
   const std::string head = "Head " + std::to_string(state.edited().view.head);
-  const bool some = state.layers() > 0;
+  const bool some = state.layers() > 0 && state.shows_choices();
   if (!some) state.scope = ChoiceScope::All;
   heading(ui, "Choices for");
   const int clicked = segments(

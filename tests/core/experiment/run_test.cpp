@@ -200,7 +200,9 @@ TEST_F(Run, SaysThatWeightsAreUntrained) {
 
 TEST_F(Run, SaysThatPredictionsSeeTheirTargets) {
   Experiment e = experiment("abcd");
-  const auto said = [&] { return notes_have(*run(e), "the positions that predict a token see it"); };
+  const auto said = [&] {
+    return notes_have(*run(e), "the positions that predict a token see it");
+  };
   EXPECT_FALSE(said());
   e.causal = false;
   EXPECT_TRUE(said());
