@@ -111,12 +111,13 @@ void add_render(Command program) {
            "The picture to write: FILE.png, FILE.svg or FILE.pdf; or its numbers: FILE.csv, "
            "FILE.npy or FILE.safetensors")
       .required();
-  command.add("--animate", options->animate,
-              "KEY=FROM:TO: a moving picture (FILE.gif, or FILE-%03d.png for a picture of "
-              "each frame) in which a number runs from here to there: one of the view's, "
-              "layer, head, one of the variant's or the encoding's (variant.window=1:16, "
-              "position.base=100:10000), or tokens=0:10, the text as the model goes on "
-              "with it by the settings of the view next. The model runs for each frame");
+  command.add(
+      "--animate", options->animate,
+      "KEY=FROM:TO: a moving picture (FILE.gif, or FILE-%03d.png for a picture of "
+      "each frame) in which a number runs from here to there: one of the view's, "
+      "layer, head, step, segment, one of the variant's or the encoding's (variant.window=1:16, "
+      "position.base=100:10000), or tokens=0:10, the text as the model goes on "
+      "with it by the settings of the view next. The model runs for each frame");
   command.add("--frames", options->frames,
               "How many frames a moving picture has; default: one for each whole number, "
               "60 for what is no integer");

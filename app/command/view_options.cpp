@@ -33,8 +33,7 @@ void ViewOptions::add_to(Command command) {
                   ids(views()) + "; default: map");
   command.add("--layer", layer_, "Layer, counted from 0; default: 0");
   command.add("--head", head_, "Head, counted from 0; default: 0");
-  command.add("--stack", stack_,
-              "Of models that have both: encoder or decoder; default: decoder");
+  command.add("--stack", stack_, "Of models that have both: encoder or decoder; default: decoder");
   command.add("--kind", kind_,
               "What the decoder's tokens look at: each other (self) or what the encoder read "
               "(cross); default: self");

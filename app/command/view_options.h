@@ -10,14 +10,15 @@
 
 namespace attnscope::command {
 
-// --view, --layer, --head, --stack, --kind, --step, --segment, --colour-map, --normalise, --tile, --pin, --statistics-file.
+// --view, --layer, --head, --stack, --kind, --step, --segment, --colour-map, --normalise, --tile,
+// --pin, --statistics-file.
 class ViewOptions {
  public:
   void add_to(Command command);
   // Changes what the options name; the rest stays as the session has it. InputError.
   void apply(ViewSettings& settings) const;
-  // InputError where the stack, kind, step or segment asked for is none of the run's, or the tile or
-  // the pair no part of the map.
+  // InputError where the stack, kind, step or segment asked for is none of the run's, or the tile
+  // or the pair no part of the map.
   void check_trace(const Trace& trace, const ViewSettings& settings) const;
 
  private:

@@ -109,6 +109,11 @@ State::PointedTokens State::pointed_tokens() const {
   return tokens;
 }
 
+bool State::shows_choices() const {
+  const TracePart shown = part();
+  return shown.stack == Stack::Decoder && shown.kind == AttentionKind::Self;
+}
+
 TracePart State::part() const {
   return edited_trace() != nullptr ? edited_trace()->part(edited().view.part) : TracePart();
 }
@@ -119,7 +124,8 @@ Index State::layers() const {
 
 Index State::heads() const {
   if (layers() == 0) return 0;
-  return edited_trace()->head_count(part(), std::clamp<Index>(edited().view.layer, 0, layers() - 1));
+  return edited_trace()->head_count(part(),
+                                    std::clamp<Index>(edited().view.layer, 0, layers() - 1));
 }
 
 namespace {
@@ -163,12 +169,11 @@ void keep_inside(ViewSettings& view, const Trace* trace) {
 
 bool State::is_overlong() const {
   const Trace* ran = edited_trace();
-  if (ran == nullptr) return false;
-  // A target has its own words; the text is what the encoder reads.
-  const std::vector<TraceToken>& tokens = ran->tokens_read();
-  if (tokens.empty()) return false;
+  if (ran == nullptr || ran->text_tokens().empty()) return false;
+  const std::vector<TraceToken>& tokens = ran->text_tokens();
   const Experiment& of = edits_other() && !shown.others.empty() ? shown.others.front() : shown;
-  if (static_cast<Index>(tokens.size()) > ran->config->context) return true;
+  const bool at_once = ran->config->segment == 0;
+  if (at_once && static_cast<Index>(tokens.size()) > ran->config->context) return true;
   if (!of.ids.empty()) return tokens.size() < of.ids.size();
   const auto first = std::ranges::find(tokens, false, &TraceToken::special);
   return first != tokens.end() && (first->begin > 0 || tokens.back().end < of.text.size());

@@ -215,6 +215,8 @@ struct State {
   Index heads() const;   // of its view's layer
   // Which part the view of the edited experiment shows; the usual one without a trace.
   TracePart part() const;
+  // Whether that is the attention that variants and encodings are chosen for.
+  bool shows_choices() const;
   // The view's layer and head moved into what the trace has.
   void keep_view_inside();
 };

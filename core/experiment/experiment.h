@@ -59,7 +59,7 @@ struct Experiment {
   std::optional<RetrievalChoice> retrieval;  // what helps to predict: retrieval.h
   std::vector<Intervention> interventions;   // in the model, see there
   ViewSettings view;
-  // What to compare with: none or one. Of its own `view` only layer and head count, and its
+  // What to compare with: none or one. Of its own `view` only layer, head and part count, and its
   // `others` are empty.
   std::vector<Experiment> others;
   bool operator==(const Experiment&) const = default;

@@ -47,7 +47,8 @@ void add(const Trace& trace, Segments segments, Sums& sums,
     TracePart part = part_of(tap.address);
     if (segments == Segments::Together) part.segment = 0;
     for (std::size_t n = 0; n < tap.heads.size(); ++n) {
-      sums[{tap.address.layer, tap.heads[n], part}].add(tap.attention(static_cast<Index>(n)), ids, measured_from(tap));
+      sums[{tap.address.layer, tap.heads[n], part}].add(tap.attention(static_cast<Index>(n)), ids,
+                                                        measured_from(tap));
     }
   }
 }
@@ -160,7 +161,7 @@ HeadTable head_table(const Experiment& experiment, const std::string& texts, Exp
       one.text = piece;
       const auto trace = run.run(one, stop);
       most = kBytesOfToken * static_cast<std::size_t>(trace->config->context);
-      const std::size_t used = trace->tokens.back().end;
+      const std::size_t used = trace->text_tokens().back().end;
       at += used > 0 ? used : piece.size();
       if (progress) progress(begin + at, texts.size());
       if (trace->tokens.size() < 2) continue;

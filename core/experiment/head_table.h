@@ -29,17 +29,18 @@ struct HeadTable {
     HeadRef at;
     HeadStatistics statistics{};
   };
-  std::vector<Row> rows;            // by layer and head
-  AddressParts parts{};             // what of their places tells rows apart, beside these
-  bool segments_together = false;   // a row is over all segments: theirs are 0
-  Index texts = 0, tokens = 0;      // that were measured
+  std::vector<Row> rows;           // by layer and head
+  AddressParts parts{};            // what of their places tells rows apart, beside these
+  bool segments_together = false;  // a row is over all segments: theirs are 0
+  Index texts = 0, tokens = 0;     // that were measured
   const HeadStatistics* find(const HeadRef& at) const;  // null when there is none
 };
 
 // Of one head of a run.
 HeadStatistics head_statistics(const Trace& trace, const AttentionTap& tap, Index head_in_group);
 
-// Of one run, all of it or one part. Tokens that are not known (id -1) have no same-token and induction scores.
+// Of one run, all of it or one part. Tokens that are not known (id -1) have no same-token and
+// induction scores.
 HeadTable head_table(const Trace& trace, const std::optional<TracePart>& only = std::nullopt);
 
 // Over a file's texts: blank lines part them, and what is longer than the model's context goes on

@@ -11,7 +11,7 @@ namespace attnscope {
 
 // What is read, and the tokens by which views call it.
 struct ModelInput {
-  Batch batch;                         // of one sequence; targets where losses are wanted
+  Batch batch;                     // of one sequence; targets where losses are wanted
   std::vector<TraceToken> tokens;  // of the (decoder's) stack
   std::vector<Stream> streams{};   // of the encoder, where there is one
 };

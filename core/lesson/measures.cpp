@@ -9,7 +9,8 @@ TracePart part_of(const Trace& trace, const Claim& claim) {
 }
 
 const AttentionTap& tap_of(const Trace& trace, const Claim& claim, Index* head_in_group) {
-  const AttentionTap* tap = trace.find({claim.layer, claim.head, part_of(trace, claim)}, head_in_group);
+  const AttentionTap* tap =
+      trace.find({claim.layer, claim.head, part_of(trace, claim)}, head_in_group);
   if (tap != nullptr) return *tap;
   const HeadRef at{claim.layer, claim.head, part_of(trace, claim)};
   throw InputError("a claim is about " + place_words(trace.parts, at) +

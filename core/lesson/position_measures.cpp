@@ -90,8 +90,7 @@ double bias_bend(const Traces& traces, const Claim& claim) {
 double biases_apart(const Traces& traces, const Claim& claim) {
   std::vector<double> biases;
   Claim one = claim;
-  const Index heads =
-      traces.trace->head_count(part_of(*traces.trace, claim), claim.layer);
+  const Index heads = traces.trace->head_count(part_of(*traces.trace, claim), claim.layer);
   for (one.head = 0; one.head < heads; ++one.head) {
     biases.push_back(bias(*traces.trace, one, claim.query, claim.key));
   }

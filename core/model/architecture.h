@@ -29,7 +29,7 @@ struct Architecture : Info {
   bool has_segments = false;
   bool has_self_attention = true;  // in its decoder
   bool one_stack = false;  // all its layers are one stack that runs once: Join::run_layers may
-  bool caches = false;  // keys and values of earlier tokens can be kept, attention allowing
+  bool caches = false;     // keys and values of earlier tokens can be kept, attention allowing
   // Why a model cannot be so: "architecture: ..."; empty: it can.
   std::function<std::string(const ModelConfig&)> refusal;
   // What else a model of another architecture must be to be run as this one; empty: nothing.

@@ -6,6 +6,7 @@
 #include "core/autodiff/operations_reduce.h"
 #include "core/base/error.h"
 #include "core/model/linear.h"
+#include "core/model/site.h"
 #include "core/model/weights.h"
 #include "core/tensor/vector_math.h"
 
@@ -65,10 +66,46 @@ void read_row(const float* logits, Index vocabulary, std::int32_t final_guess, L
   lens.final_guess[at] = probability(logits[final_guess]);
 }
 
+// The state after each layer, of a recurrence over depth after each layer of each step.
+struct LayerState {
+  std::string tap;
+  Index step = 0;
+};
+std::vector<LayerState> layer_states(const Model& model, const Trace& trace) {
+  std::vector<LayerState> states;
+  if (!trace.parts.step) {
+    for (Index layer = 0; layer < model.config.layers; ++layer) {
+      states.push_back({layer_prefix(layer) + "residual"});
+    }
+    return states;
+  }
+  for (const HeadRef& at : trace.layers_passed(trace.part({}))) {
+    Site site{layer_prefix(at.layer), {}};
+    site.at.step = at.part.step;
+    states.push_back({tap_prefix(site) + "residual", at.part.step});
+  }
+  return states;
+}
+
+// Positions that had halted keep the state that they had.
+Tensor kept_where_halted(const Tensor& after, const Tensor& before, Index step,
+                         const Trace& trace) {
+  const auto steps = trace.counts.find("halting.steps");
+  if (steps == trace.counts.end()) return after;
+  Tensor state = after.copy();  // [L, d]
+  const Index width = state.dim(1);
+  for (Index i = 0; i < state.dim(0); ++i) {
+    if (step <= steps->second[i]) continue;
+    std::copy_n(before.data() + i * width, width, state.data() + i * width);
+  }
+  return state;
+}
+
 }  // namespace
 
 LogitLens logit_lens(const Model& model, const Trace& trace, const Stop& stop) {
-  const Index layers = model.config.layers, length = trace.logits.dim(0);
+  const std::vector<LayerState> states = layer_states(model, trace);
+  const Index layers = static_cast<Index>(states.size()), length = trace.logits.dim(0);
   const Index width = model.config.width, vocabulary = trace.logits.dim(1);
   LogitLens lens{IntTensor({layers, length}), Tensor({layers, length}), Tensor({layers, length}),
                  Tensor({layers, length}), Tensor({layers, length})};
@@ -77,9 +114,10 @@ LogitLens logit_lens(const Model& model, const Trace& trace, const Stop& stop) {
     const float* row = trace.logits.data() + i * vocabulary;
     final_guess.push_back(static_cast<std::int32_t>(std::max_element(row, row + vocabulary) - row));
   }
-  const Tensor* before = &tap(trace, "embed");
+  Tensor before = tap(trace, "embed");
   for (Index layer = 0; layer < layers; ++layer) {
-    const Tensor& state = tap(trace, layer_prefix(layer) + "residual");  // [L, d]
+    const LayerState& at = states[static_cast<std::size_t>(layer)];
+    const Tensor state = kept_where_halted(tap(trace, at.tap), before, at.step, trace);  // [L, d]
     for (Index first = 0; first < length; first += kRowsAtATime) {
       stop.check();
       const Index count = std::min(kRowsAtATime, length - first);
@@ -92,10 +130,10 @@ LogitLens logit_lens(const Model& model, const Trace& trace, const Stop& stop) {
         read_row(logits.data() + r * vocabulary, vocabulary,
                  final_guess[static_cast<std::size_t>(i)], lens, layer * length + i);
         lens.saturation(layer, i) =
-            static_cast<float>(cosine(state.data() + i * width, before->data() + i * width, width));
+            static_cast<float>(cosine(state.data() + i * width, before.data() + i * width, width));
       }
     }
-    before = &state;
+    before = state;
   }
   return lens;
 }

@@ -12,7 +12,8 @@
 
 namespace attnscope {
 
-// One number a layer and position: [layers, L].
+// One number a layer and position: [layers, L]. Of a recurrence over depth the layers of all steps,
+// one after the other.
 struct LogitLens {
   IntTensor guess;     // the likeliest next token
   Tensor probability;  // of the guess

@@ -46,11 +46,6 @@ Tensor AttentionTap::rows(Index head, Index first, Index count) const {
                    std::to_string(queries()) + " tokens and cannot be derived");
 }
 
-const std::vector<TraceToken>& Trace::tokens_read() const {
-  const auto source = std::ranges::find(streams, kSourceStream, &Stream::id);
-  return source == streams.end() ? tokens : source->tokens;
-}
-
 const AttentionTap* Trace::find(const HeadRef& at, Index* head_in_group) const {
   for (const AttentionTap& tap : attention) {
     if (tap.address.layer != at.layer || part_of(tap.address) != at.part) continue;
@@ -66,8 +61,8 @@ namespace {
 
 bool fits(const TracePart& part, const PartChoice& choice) {
   const auto is = [](const auto& named, const auto& own) { return !named || *named == own; };
-  return is(choice.stack, part.stack) && is(choice.kind, part.kind) &&
-         is(choice.step, part.step) && is(choice.segment, part.segment);
+  return is(choice.stack, part.stack) && is(choice.kind, part.kind) && is(choice.step, part.step) &&
+         is(choice.segment, part.segment);
 }
 
 // Whether a comes before b where nobody chooses.
@@ -97,8 +92,8 @@ TracePart Trace::part(const PartChoice& choice) const {
 }
 
 bool Trace::has(const TracePart& part) const {
-  return std::ranges::any_of(
-      attention, [&](const AttentionTap& tap) { return part_of(tap.address) == part; });
+  return std::ranges::any_of(attention,
+                             [&](const AttentionTap& tap) { return part_of(tap.address) == part; });
 }
 
 PartOffer Trace::offer(const TracePart& part) const {
@@ -150,6 +145,11 @@ std::vector<HeadRef> Trace::layers_passed(const TracePart& part) const {
     for (Index layer = 0; layer < layer_count(at); ++layer) list.push_back({layer, 0, at});
   }
   return list;
+}
+
+const std::vector<TraceToken>& Trace::text_tokens() const {
+  const auto source = std::ranges::find(streams, kSourceStream, &Stream::id);
+  return source != streams.end() ? source->tokens : tokens;
 }
 
 const std::vector<TraceToken>& Trace::tokens_of(const StreamRows& rows) const {

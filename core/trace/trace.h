@@ -16,8 +16,8 @@ struct ModelConfig;  // core/model/config.h
 
 // Which tokens the rows of a map are, or those of its columns that are tokens.
 struct StreamRows {
-  std::string stream{};  // Trace::streams; empty: Trace::tokens
-  Index first = -1;      // of the stream's tokens; -1: they are the last ones
+  std::string stream{};                // Trace::streams; empty: Trace::tokens
+  Index first = -1;                    // of the stream's tokens; -1: they are the last ones
   std::vector<std::int32_t> chosen{};  // which, where they do not follow each other
 };
 
@@ -67,23 +67,23 @@ struct Trace {
   // ... and with the structure, but not the attention, that a person chose.
   std::shared_ptr<const ModelConfig> config;
   std::shared_ptr<const Tokenizer> tokenizer;  // null: there are only token ids
-  std::vector<TraceToken> tokens;       // of an encoder-decoder those of the target
-  std::vector<Stream> streams;          // others: L_q != L_k
-  std::vector<AttentionTap> attention;  // by address
-  Tensor logits;                        // [L, vocabulary]
+  std::vector<TraceToken> tokens;              // of an encoder-decoder those of the target
+  std::vector<Stream> streams;                 // others: L_q != L_k
+  std::vector<AttentionTap> attention;         // by address
+  Tensor logits;                               // [L, vocabulary]
   Tensor token_bits;  // [L] -log2 of the probability that the tokens before it gave each token; NaN
                       // for the first; undefined without logits
   std::map<std::string, Tensor> taps;       // "embed", "layers.0.residual", "loss.total", ...
   std::map<std::string, IntTensor> counts;  // "halting.steps", "exit.layer", "retrieval.index"
   // What belongs to a layer and maybe a head group: "gate.attention" [L, d], "state" [h, ..].
   std::vector<Located<Tensor>> located;
-  AddressParts parts;              // of its addresses that have a meaning
-  std::string backend;             // what ran where: "CPU (2 threads, AVX-512)"
-  double milliseconds = 0;         // of the forward pass
+  AddressParts parts;                  // of its addresses that have a meaning
+  std::string backend;                 // what ran where: "CPU (2 threads, AVX-512)"
+  double milliseconds = 0;             // of the forward pass
   std::vector<std::string> untrained;  // weights that the checkpoint lacks: initial values
-  bool given = false;              // the attention comes from a file: nothing computed it
-  std::vector<std::string> notes;  // what a viewer must know: untrained weights, cut text,
-                                   // fully masked rows, a GPU that could not be used
+  bool given = false;                  // the attention comes from a file: nothing computed it
+  std::vector<std::string> notes;      // what a viewer must know: untrained weights, cut text,
+                                       // fully masked rows, a GPU that could not be used
 
   // The tap of a head; null when there is none.
   const AttentionTap* find(const HeadRef& at, Index* head_in_group = nullptr) const;
@@ -98,8 +98,8 @@ struct Trace {
   // Head 0 of each layer that states pass, one after the other: those of all steps.
   std::vector<HeadRef> layers_passed(const TracePart& part) const;
 
-  // Those of the text: a source where there is one, else the tokens.
-  const std::vector<TraceToken>& tokens_read() const;
+  // What the text became: what an encoder reads where there is one.
+  const std::vector<TraceToken>& text_tokens() const;
   // All tokens of the stream. std::logic_error where there is no such stream.
   const std::vector<TraceToken>& tokens_of(const StreamRows& rows) const;
   // Which of them row `row` of `count` is; -1: none, they are not known.

@@ -347,10 +347,7 @@ void draw_explain_panel(Ui& ui, const State& state, RowWeights& weights) {
     faint(ui, "As it stands in the file: which variant and encoding made it is not known.");
     return;
   }
-  // What is chosen is the decoder's self-attention.
-  const TracePart part = state.part();
-  const bool chosen_here = part.stack == Stack::Decoder && part.kind == AttentionKind::Self;
-  if (const AttentionTap* tap = state.tap(); tap != nullptr && !chosen_here) {
+  if (const AttentionTap* tap = state.tap(); tap != nullptr && !state.shows_choices()) {
     draw_info(ui, "Attention", variant(tap->variant.id));
     draw_info(ui, "Position", encoding(tap->encoding.id));
     return;

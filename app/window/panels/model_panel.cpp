@@ -42,7 +42,7 @@ void draw_models(Ui& ui, State& state, const ModelPanel& panel) {
 void draw_scope(Ui& ui, State& state) {
   const std::string layer = "Layer " + std::to_string(state.edited().view.layer);
   const std::string head = "Head " + std::to_string(state.edited().view.head);
-  const bool some = state.layers() > 0;
+  const bool some = state.layers() > 0 && state.shows_choices();
   if (!some) state.scope = ChoiceScope::All;
   heading(ui, "Choices for");
   const int clicked = segments(

@@ -53,9 +53,9 @@ std::vector<PartList> part_lists(const State& state) {
               offer.kinds, part.kind,
               [](const AttentionKind& kind) { return capitalised(name_of(kind)) + "-attention"; },
               [with](const AttentionKind& kind) { return with(&PartChoice::kind, kind); }),
-          part_list<Index>(
-              "step", "Which time the layers are applied, counted from 1.", offer.steps, part.step,
-              number("Step"), [with](const Index& n) { return with(&PartChoice::step, n); }),
+          part_list<Index>("step", "Which time the layers are applied, counted from 1.",
+                           offer.steps, part.step, number("Step"),
+                           [with](const Index& n) { return with(&PartChoice::step, n); }),
           part_list<Index>("segment", "Which segment of the text, counted from 0.", offer.segments,
                            part.segment, number("Segment"),
                            [with](const Index& n) { return with(&PartChoice::segment, n); })};

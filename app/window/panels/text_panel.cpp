@@ -52,7 +52,7 @@ void draw_counts(Ui& ui, const State& state) {
   std::string line = count(characters, "character", "characters");
   // Those of the run before stand until the next is there: what comes and goes is noise.
   if (state.edited_trace() != nullptr && state.error.empty()) {
-    line += ", " + count(state.edited_trace()->tokens.size(), "token", "tokens");
+    line += ", " + count(state.edited_trace()->text_tokens().size(), "token", "tokens");
   }
   faint(ui, line);
 }

@@ -103,6 +103,19 @@ class Depth {
                        rule() + ", after which cells are pale. " + summary() + ".");
   }
 
+  // By number; of a recurrence over depth "2·0", the first layer in the second step.
+  void set_layers(TokenAxis& axis) const {
+    axis.titles = {"guess of layer", "layer"};
+    const std::vector<HeadRef> passed = trace_.layers_passed(trace_.part({}));
+    const bool steps = trace_.parts.step && static_cast<Index>(passed.size()) == layers();
+    if (steps) axis.titles = {"guess of step·layer", "step·layer"};
+    for (Index n = 0; n < layers(); ++n) {
+      const HeadRef at = steps ? passed[static_cast<std::size_t>(n)] : HeadRef{n};
+      const std::string step = steps ? std::to_string(at.part.step) + "·" : "";
+      axis.labels.push_back(step + std::to_string(at.layer));
+    }
+  }
+
   bool place(const Box& inside) {
     flow_height_ = token_flow_height(page_, flow_tokens(), inside.width,
                                      std::max(kLeastFlow * em(), kMostFlow * inside.height));
@@ -111,9 +124,7 @@ class Depth {
     m.scale = input_.scale;
     for (const TraceToken& token : trace_.tokens) m.rows.labels.push_back(token.label);
     m.rows.titles = {"after this token", "after", ""};
-    for (Index layer = 0; layer < layers(); ++layer)
-      m.columns.labels.push_back(std::to_string(layer));
-    m.columns.titles = {"guess of layer", "layer"};
+    set_layers(m.columns);
     const double most = std::min(10 * em(), 0.2 * std::min(inside.width, inside.height));
     m.left = axis_depth_left(page_, m.rows, most);
     const double width = std::min(inside.width - m.left - colour_bar_width(page_),

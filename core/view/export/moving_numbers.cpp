@@ -45,6 +45,25 @@ void add_place(std::vector<MovingNumber>& list, const std::string& key, const st
                   }});
 }
 
+// The step or the segment, which follow each other.
+void add_part(std::vector<MovingNumber>& list, const std::string& key, const std::string& label,
+              const std::vector<Index>& offered, std::optional<Index> PartChoice::*place) {
+  if (offered.size() < 2) return;
+  Parameter p;
+  p.key = key;
+  p.label = label;
+  p.least = static_cast<double>(offered.front());
+  p.most = static_cast<double>(offered.back());
+  list.push_back({key, label, p, p.least, p.most, [place](Experiment& e, const Value& value) {
+                    for (Experiment& other : e.others) {
+                      if (other.view.part == e.view.part) {
+                        other.view.part.*place = std::get<Index>(value);
+                      }
+                    }
+                    e.view.part.*place = std::get<Index>(value);
+                  }});
+}
+
 bool is_among(const std::vector<Index>& numbers, Index number) {
   return numbers.empty() || std::ranges::find(numbers, number) != numbers.end();
 }
@@ -122,8 +141,13 @@ std::vector<MovingNumber> moving_numbers(const Experiment& experiment, const Tra
   if (at.layer < trace.layer_count(at.part)) {
     add_place(list, "head", "Head", trace.head_count(at.part, at.layer), &ViewSettings::head);
   }
+  const PartOffer offer = trace.offer(at.part);
+  add_part(list, "step", "Step", offer.steps, &PartChoice::step);
+  add_part(list, "segment", "Segment", offer.segments, &PartChoice::segment);
   const AttentionTap* tap = trace.find(at);
-  if (tap != nullptr && !trace.given) {
+  // What is chosen is the decoder's self-attention.
+  const bool chosen = at.part.stack == Stack::Decoder && at.part.kind == AttentionKind::Self;
+  if (tap != nullptr && chosen && !trace.given) {
     add_choice(list, "variant.", variant(tap->variant.id),
                shown_choice(*trace.config, kVariant, tap->variant));
     add_choice(list, "position.", encoding(tap->encoding.id),

@@ -12,7 +12,7 @@
 namespace attnscope {
 
 struct MovingNumber {
-  std::string key;          // "query", "layer", "variant.window", "position.base", "tokens"
+  std::string key;          // "query", "layer", "step", "variant.window", "position.base", "tokens"
   std::string label;        // "Window (Local)"
   Parameter parameter;      // what it may be
   double from = 0, to = 1;  // what is offered

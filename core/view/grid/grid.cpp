@@ -121,7 +121,7 @@ std::vector<std::string> bar_titles(const ViewInput& input, bool own_scale) {
 // How the maps are to be read.
 std::string about(const ViewInput& input, bool own_scale) {
   std::string text = capitalised(part_words(input.trace, input.experiment.view) +
-                  layers_and_heads(input.trace, shown_part(input))) +
+                                 layers_and_heads(input.trace, shown_part(input))) +
                      "; each map shows how much a query (row) attends to a key (column)";
   if (own_scale)
     text += ", each on a scale of its own, where rows that see a single key do not count";
@@ -145,8 +145,7 @@ ViewLayout lay_out(const ViewInput& input) {
                             order.measure->label + ". Widen the limits.");
   }
   const bool own_scale = input.experiment.view.normalise;
-  Box inside =
-      page.frame(part_title(input), caption(input.trace, about(input, own_scale)));
+  Box inside = page.frame(part_title(input), caption(input.trace, about(input, own_scale)));
   const auto place = [&] {
     return order.measure != nullptr ? place_sorted(page, inside, list)
                                     : place_layers(page, inside, list);

@@ -32,13 +32,12 @@ HeadTable table_of_run(const ViewInput& input) {
     }
     return numbers;
   };
-  const Tensor numbers = input.cache != nullptr
-                             ? input.cache->matrix(source_of(input.trace), name, make)
-                             : make();
+  const Tensor numbers =
+      input.cache != nullptr ? input.cache->matrix(source_of(input.trace), name, make) : make();
   HeadTable table;
   for (Index i = 0; i < numbers.dim(0); ++i) {
-    HeadTable::Row row{
-        {static_cast<Index>(numbers(i, 0)), static_cast<Index>(numbers(i, 1)), part}, {}};
+    HeadTable::Row row{{static_cast<Index>(numbers(i, 0)), static_cast<Index>(numbers(i, 1)), part},
+                       {}};
     for (std::size_t m = 0; m < measures.size(); ++m) {
       row.statistics.*measures[m].value =
           static_cast<double>(numbers(i, static_cast<Index>(m) + 2));
@@ -85,7 +84,8 @@ GridOrder ordered(const ViewInput& input, std::vector<Thumbnail>& list) {
   }
   const HeadTable table = of_file ? *over_texts : table_of_run(input);
   for (Thumbnail& thumbnail : list) {
-    const HeadStatistics* statistics = table.find({thumbnail.layer, thumbnail.head, shown_part(input)});
+    const HeadStatistics* statistics =
+        table.find({thumbnail.layer, thumbnail.head, shown_part(input)});
     thumbnail.measure = statistics != nullptr ? statistics->*found->value
                                               : std::numeric_limits<double>::quiet_NaN();
   }

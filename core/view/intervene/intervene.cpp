@@ -121,8 +121,7 @@ class Interventional {
     const std::string b = place_words(before_, runs_.first_view);
     return caption(after_, capitalised(b) + ", in B (" + before_.model +
                                ", what is compared with: not the run before A's changes) and " +
-                               (own == b ? "" : own + ", ") +
-                               "in A: " + what);
+                               (own == b ? "" : own + ", ") + "in A: " + what);
   }
 
   std::vector<Fact> facts() const {

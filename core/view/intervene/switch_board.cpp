@@ -56,7 +56,8 @@ BoardSize switch_board_size(const Page& page, const Trace& trace, double most_wi
                             double most_height) {
   const double em = page.em();
   const auto heads = static_cast<double>(std::max<Index>(1, most_heads(trace)));
-  const auto layers = static_cast<double>(std::max<Index>(1, trace.layer_count(switched_part(trace))));
+  const auto layers =
+      static_cast<double>(std::max<Index>(1, trace.layer_count(switched_part(trace))));
   BoardSize size;
   size.cell =
       std::min({kCell * em, (most_width - kLeft * em) / heads, (most_height - kTop * em) / layers});

@@ -181,8 +181,8 @@ double place_arcs(const Page& page, const Box& box, const LineSet& set, double s
 ViewLayout lay_out_arcs(const ViewInput& input, Page& page, const AttentionTap& tap,
                         const Values& values) {
   const auto& columns = tap.result.columns;
-  const bool one_text = tap.query_rows.stream == tap.key_rows.stream &&
-      tap.keys() >= tap.queries() &&
+  const bool one_text =
+      tap.query_rows.stream == tap.key_rows.stream && tap.keys() >= tap.queries() &&
       (columns.empty() ? tap.keys() == tap.queries() : columns.back().first == KeyKind::Token);
   if (!one_text) {
     return page.message("Arcs need keys that are tokens of the text",

@@ -131,7 +131,8 @@ std::vector<std::string> bar_titles(const ColourRange& range, const std::string&
 }
 
 std::string title_of(const ViewInput& input, const MapMatrix& shown) {
-  return shown.one_head ? head_title(input) : picture_title(input.trace, shown_part(input)) + " · " + shown.caption;
+  return shown.one_head ? head_title(input)
+                        : picture_title(input.trace, shown_part(input)) + " · " + shown.caption;
 }
 
 // What makes a map dark, and how to see it all the same; no words where it is not dark. Few rows

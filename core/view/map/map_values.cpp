@@ -103,11 +103,11 @@ void set_mean(const ViewInput& input, const std::string& source, MapMatrix& matr
   const std::string count = std::to_string(heads.size());
   const std::string of = part_words(input.trace, view);
   if (source == kHeads) {
-    matrix.caption =
-        "Mean attention over the " + count + " heads of " + of + "layer " + std::to_string(view.layer);
+    matrix.caption = "Mean attention over the " + count + " heads of " + of + "layer " +
+                     std::to_string(view.layer);
   } else if (source == kLayers) {
-    matrix.caption =
-        "Mean attention over " + of + "head " + std::to_string(view.head) + " of " + count + " layers";
+    matrix.caption = "Mean attention over " + of + "head " + std::to_string(view.head) + " of " +
+                     count + " layers";
   } else {
     matrix.caption = "Mean attention over " + of + "all " + count + " heads";
   }

@@ -203,7 +203,8 @@ Found find_tap(const Trace& trace, const ViewSettings& view) {
 }
 
 std::string head_title(const ViewInput& input) {
-  return picture_title(input.trace, shown_part(input)) + " · " + place_words(input.trace, input.experiment.view);
+  return picture_title(input.trace, shown_part(input)) + " · " +
+         place_words(input.trace, input.experiment.view);
 }
 
 std::string part_title(const ViewInput& input) {

@@ -140,8 +140,9 @@ namespace {
 // Each token of a sequence looks at tokens of the same.
 void check_square(const AttentionTap& tap, Index size) {
   if (tap.query_rows.stream != tap.key_rows.stream) {
-    throw InputError("reach: expected attention of tokens to tokens of the same sequence, found "
-                     "cross-attention");
+    throw InputError(
+        "reach: expected attention of tokens to tokens of the same sequence, found "
+        "cross-attention");
   }
   if (tap.queries() != size || tap.keys() != size) {
     throw InputError("reach: expected as many keys as queries in every layer, " +
@@ -202,8 +203,8 @@ ViewLayout lay_out_reach(Page& page, const AttentionTap& tap) {
   const auto make = [&] { return reach_matrix(input.trace, part, layers); };
   Tensor reach;
   try {
-    reach = input.cache != nullptr ? input.cache->matrix(source_of(input.trace), name, make)
-                                   : make();
+    reach =
+        input.cache != nullptr ? input.cache->matrix(source_of(input.trace), name, make) : make();
   } catch (const InputError& e) {
     return page.message("No reach to show", e.what());
   }

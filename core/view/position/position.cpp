@@ -224,8 +224,8 @@ ViewLayout lay_out(const ViewInput& input) {
   const PositionPanels shown = position_panels(input, *found.tap, found.head,
                                                view_values(settings, "position").integer("reach"));
   if (shown.panels.empty()) return page.message(shown.headline, shown.advice);
-  std::string about = e.label + ", " + place_words(input.trace, settings) + ": " + describe(*found.tap) + ". " +
-                      e.equation + ".";
+  std::string about = e.label + ", " + place_words(input.trace, settings) + ": " +
+                      describe(*found.tap) + ". " + e.equation + ".";
   const Box inside = page.frame(part_title(input), caption(input.trace, about));
   const double em = page.em();
   const std::vector<Box> boxes = places(page, inside, shown.panels.size());

@@ -119,8 +119,7 @@ Parts place_parts(const Page& page, const Box& inside, const AttentionTap& tap) 
 
 std::string about(const ViewInput& input, const AttentionTap& tap, const ShownSpan& s) {
   const ViewSettings& settings = input.experiment.view;
-  std::string text =
-      capitalised(place_words(input.trace, settings)) + ": " + describe(tap) + ". ";
+  std::string text = capitalised(place_words(input.trace, settings)) + ": " + describe(tap) + ". ";
   if (s.own() && s.trained) {
     text += "The spans are the model's own.";
   } else if (s.own()) {

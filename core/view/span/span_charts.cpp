@@ -68,8 +68,9 @@ std::vector<Bar> bars_of(const ViewInput& input, const AttentionTap& shown, cons
     return bars;
   }
   if (heads.empty()) return bars;
-  const Tensor distances =
-      kept_for_run(input, shown, part_words(input.trace, input.experiment.view) + "weights by distance", [&] { return distances_of(heads); });
+  const Tensor distances = kept_for_run(
+      input, shown, part_words(input.trace, input.experiment.view) + "weights by distance",
+      [&] { return distances_of(heads); });
   for (std::size_t n = 0; n < heads.size(); ++n) {
     const Tensor one = distances.slice(static_cast<Index>(n), 1).reshaped({distances.dim(1)});
     bars.push_back({heads[n].layer, heads[n].head, share_kept(one, s.span)});

@@ -325,8 +325,8 @@ void add_pointing(ViewLayout& layout, const MapPairAt& at, const Box& inside, co
 
 std::string about(const ViewInput& input, const AttentionTap& tap) {
   const ViewSettings& settings = input.experiment.view;
-  return "Where the score of one pair comes from, in " +
-         place_words(input.trace, settings) + ": " + describe(tap) + ".";
+  return "Where the score of one pair comes from, in " + place_words(input.trace, settings) + ": " +
+         describe(tap) + ".";
 }
 
 // Of the little map; 0: none.
@@ -403,8 +403,7 @@ ViewData data(const ViewInput& input) {
 }
 
 void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
-  const AttentionTap* tap =
-      trace != nullptr ? trace->find(head_ref(*trace, settings)) : nullptr;
+  const AttentionTap* tap = trace != nullptr ? trace->find(head_ref(*trace, settings)) : nullptr;
   if (tap == nullptr || !tap->result.part) return;
   // The first row of a causal map is 1 already.
   controls.normalise = !tap->causal;

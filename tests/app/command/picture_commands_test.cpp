@@ -215,8 +215,9 @@ TEST_F(PictureCommands, WhichAttentionIsShown) {
   const fs::path cases = testing::source_folder() / "tests" / "model-cases";
   const auto draw = [&](const std::string& model, const std::vector<std::string>& more,
                         const std::string& output) {
-    std::vector<std::string> arguments = {"render", "--model", cases / model, "--backend", "cpu",
-                                          "--ids",  "3,8,1,9,14,2", "-o", path(output)};
+    std::vector<std::string> arguments = {"render",       "--model", cases / model,
+                                          "--backend",    "cpu",     "--ids",
+                                          "3,8,1,9,14,2", "-o",      path(output)};
     if (model.starts_with("encoder_decoder")) {
       arguments.insert(arguments.end(), {"--target-ids", "0,5,7"});
     }

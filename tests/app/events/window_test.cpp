@@ -51,13 +51,12 @@ class Window : public ::testing::Test {
 // Encoder, decoder and cross-attention, where a model has them.
 TEST_F(Window, ChoosesStackAndKind) {
   Experiment both;
-  both.model =
-      testing::source_folder() / "tests" / "model-cases" / "encoder_decoder-sinusoidal";
+  both.model = testing::source_folder() / "tests" / "model-cases" / "encoder_decoder-sinusoidal";
   both.ids = {3, 8, 1, 9, 14, 2};
   both.target_ids = {0, 5, 7};
   save_session(file("both.json"), both);
   Program program(display_, folder_.path(),
-                  {file("both.json").string(), "--size", "1280x800", "--scale", "1"});
+                  {"--session", file("both.json").string(), "--size", "1280x800", "--scale", "1"});
   std::string picture = program.wait_for("a first picture", is_current)["picture"].text();
   const auto choose = [&](const std::string& list, const std::string& entry) {
     program.click("part." + list);

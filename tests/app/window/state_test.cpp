@@ -118,6 +118,19 @@ TEST(State, LooksAtAPartOfTheRun) {
   EXPECT_EQ(state.experiment.view.part.segment, 1);
 }
 
+// Two of three tokens that were given are the source; what was written says nothing about that.
+TEST(State, TheTextIsWhatTheEncoderReads) {
+  State state;
+  state.trace = run_of_parts(false);
+  state.shown.ids = {5, 6};
+  EXPECT_FALSE(state.is_overlong());
+  state.shown.ids = {5, 6, 7};
+  EXPECT_TRUE(state.is_overlong());
+  EXPECT_TRUE(state.shows_choices());
+  state.look_at(PartChoice{.stack = Stack::Encoder});
+  EXPECT_FALSE(state.shows_choices());
+}
+
 TEST(State, ThePointerIsOnTokensOfTheirStreams) {
   State state;
   state.trace = run_of_parts(false);

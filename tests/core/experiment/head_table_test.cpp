@@ -101,6 +101,39 @@ TEST_F(HeadTableTest, Stops) {
   EXPECT_THROW(head_table(experiment_, "abcd", run_, {}, stop), Stopped);
 }
 
+// A row for each head of each kind; between tokens of two sequences there is no distance.
+TEST(HeadTable, TellsStacksAndKindsApart) {
+  Trace trace;
+  trace.parts = {.stack = true, .kind = true};
+  trace.tokens.resize(2);
+  trace.streams = {{kSourceStream, std::vector<TraceToken>(3)}};
+  const auto add = [&](const Address& address, Index queries, Index keys) -> AttentionTap& {
+    AttentionTap tap;
+    tap.address = address;
+    tap.heads = {0};
+    tap.query_rows.first = tap.key_rows.first = 0;
+    tap.result.attention = Tensor::full({1, queries, keys}, 1 / static_cast<float>(keys));
+    tap.result.pattern = std::make_shared<const Pattern>(Pattern::all(queries, keys));
+    trace.attention.push_back(tap);
+    return trace.attention.back();
+  };
+  AttentionTap& encoder = add({.stack = Stack::Encoder}, 3, 3);
+  encoder.query_rows.stream = encoder.key_rows.stream = kSourceStream;
+  add({}, 2, 2);
+  add({.kind = AttentionKind::Cross}, 2, 3).key_rows.stream = kSourceStream;
+  const HeadTable table = head_table(trace);
+  ASSERT_EQ(table.rows.size(), 3u);
+  const HeadStatistics& cross = *table.find({0, 0, {.kind = AttentionKind::Cross}});
+  EXPECT_TRUE(std::abs(cross.entropy - std::log2(3)) <= 1e-6);
+  EXPECT_TRUE(std::isnan(cross.previous_token));
+  EXPECT_TRUE(std::abs(table.find({0, 0})->previous_token - 0.5) <= 1e-6);
+  const std::string csv = to_csv(table);
+  EXPECT_TRUE(csv.starts_with("stack,kind,layer,head,entropy")) << csv;
+  EXPECT_NE(csv.find("\nencoder,self,0,0,"), std::string::npos) << csv;
+  EXPECT_NE(csv.find("\ndecoder,cross,0,0,"), std::string::npos) << csv;
+  EXPECT_EQ(head_table(trace, TracePart{.stack = Stack::Encoder}).rows.size(), 1u);
+}
+
 TEST(HeadTable, CsvLeavesUnknownNumbersOut) {
   HeadTable table;
   table.rows.push_back({{1, 2}, {1.5, 2, 0.25, 0.5, std::nan(""), std::nan("")}});

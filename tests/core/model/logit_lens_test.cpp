@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/base/error.h"
+#include "core/model/architecture.h"
 #include "tests/core/model/reference.h"
 #include "tests/support/compare.h"
 
@@ -115,6 +116,32 @@ TEST(LogitLens, SaturationIsTheCosineOfNeighbouringStates) {
     b += std::pow(static_cast<double>(after(3, c)), 2);
   }
   EXPECT_NEAR(lens.saturation(0, 3), product / std::sqrt(a * b), 1e-5);
+}
+
+// The layers of a recurrence over depth are passed in every step.
+TEST(LogitLens, PassesTheLayersOfEveryStep) {
+  ModelConfig config = config_of(Norm::RmsNorm, false, true);
+  config.architecture = {"universal", default_values(architecture("universal").parameters)};
+  config.architecture.values.set("steps", Index{2});
+  const Model model = lively(config);
+  const Trace trace = run(model, 5);
+  const LogitLens lens = logit_lens(model, trace, Stop());
+  ASSERT_EQ(lens.guess.shape(), (Shape{6, 5}));
+  const Tensor& before = trace.taps.at("steps.1.layers.2.residual");
+  const Tensor& after = trace.taps.at("steps.2.layers.0.residual");
+  for (Index i = 0; i < 5; ++i) {
+    double ab = 0, aa = 0, bb = 0;
+    for (Index c = 0; c < 12; ++c) {
+      const auto a = static_cast<double>(before(i, c)), b = static_cast<double>(after(i, c));
+      ab += a * b;
+      aa += a * a;
+      bb += b * b;
+    }
+    EXPECT_TRUE(std::abs(static_cast<double>(lens.saturation(3, i)) - ab / std::sqrt(aa * bb)) <=
+                1e-5);
+    const float* row = trace.logits.data() + i * 17;
+    EXPECT_EQ(lens.guess(5, i), std::max_element(row, row + 17) - row);
+  }
 }
 
 TEST(LogitLens, NeedsTheStates) {

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/experiment/runner.h"
+#include "core/view/export/moving_numbers.h"
 #include "core/view/pattern/reach.h"
 #include "tests/support/places.h"
 #include "tests/support/synthetic.h"
@@ -33,13 +34,11 @@ struct Case {
   bool target = false;
   std::size_t parts = 1;  // there are
 };
-const std::vector<Case> kCases{{"encoder_decoder-sinusoidal", true, 3},
-                               {"rnn_attention-additive", true, 1},
-                               {"universal-fixed", false, 3},
-                               {"memory-segment", false, 3},
-                               {"memory-compressive-mean", false, 3},
-                               {"memory-memorizing", false, 3},
-                               {"decoder-groups-ragged", false, 1}};
+const std::vector<Case> kCases{
+    {"encoder_decoder-sinusoidal", true, 3}, {"rnn_attention-additive", true, 1},
+    {"universal-fixed", false, 3},           {"memory-segment", false, 3},
+    {"memory-compressive-mean", false, 3},   {"memory-memorizing", false, 3},
+    {"decoder-groups-ragged", false, 1}};
 
 std::set<TracePart> parts_of(const Trace& trace) {
   std::set<TracePart> parts;
@@ -50,7 +49,7 @@ std::set<TracePart> parts_of(const Trace& trace) {
 ViewSettings looking_at(const TracePart& part, Index layer = 0, Index head = 0) {
   ViewSettings settings;
   settings.part = {part.stack, part.kind};
-  if (part.step > 0) settings.part.step = part.step;  // they count from 1
+  if (part.step > 0) settings.part.step = part.step;           // they count from 1
   if (part.segment > 0) settings.part.segment = part.segment;  // the first is the usual one
   settings.layer = layer;
   settings.head = head;
@@ -159,6 +158,26 @@ TEST(RunParts, RowsOfASegmentAreItsTokens) {
   EXPECT_TRUE(says(look_at(*trace, "map", look).list, "memory"));
 }
 
+TEST(RunParts, StepsAndSegmentsCanRun) {
+  for (const auto& [model, key, most] :
+       {std::tuple{"universal-fixed", "step", 3.0}, std::tuple{"memory-segment", "segment", 2.0}}) {
+    const auto trace = run(model);
+    Experiment e;
+    const std::vector<MovingNumber> numbers = moving_numbers(e, *trace);
+    const auto found = std::ranges::find(numbers, key, &MovingNumber::key);
+    ASSERT_TRUE(found != numbers.end()) << model;
+    EXPECT_EQ(found->to, most);
+    found->set(e, Index{2});
+    EXPECT_EQ(key == std::string("step") ? e.view.part.step : e.view.part.segment, 2);
+  }
+  // A head of cross-attention has no variant to be chosen.
+  Experiment e;
+  e.view.part.kind = AttentionKind::Cross;
+  for (const MovingNumber& number : moving_numbers(e, *run("encoder_decoder-sinusoidal", true))) {
+    EXPECT_FALSE(number.key.starts_with("variant.") || number.key.starts_with("position."));
+  }
+}
+
 TEST(RunParts, WhatIsNotThereIsSaid) {
   const auto trace = run("universal-fixed");
   Look look;
@@ -170,8 +189,8 @@ TEST(RunParts, WhatIsNotThereIsSaid) {
 
 TEST(RunParts, InterventionsAreRefusedWhereTheyChangeNothing) {
   const auto trace = run("encoder_decoder-sinusoidal", true);
-  for (const TracePart& part : {TracePart{.stack = Stack::Encoder},
-                                TracePart{.kind = AttentionKind::Cross}}) {
+  for (const TracePart& part :
+       {TracePart{.stack = Stack::Encoder}, TracePart{.kind = AttentionKind::Cross}}) {
     Look look;
     look.settings = looking_at(part);
     const ViewLayout layout = look_at(*trace, "intervene", look);

@@ -34,7 +34,8 @@ TEST(Reach, WindowsAddUpLayerByLayer) {
 }
 
 TEST(Reach, LayersRepeat) {
-  const Tensor once = reach_matrix(windows(2, 20, 2), {}, 6), six = reach_matrix(windows(6, 20, 2), {}, 6);
+  const Tensor once = reach_matrix(windows(2, 20, 2), {}, 6),
+               six = reach_matrix(windows(6, 20, 2), {}, 6);
   for (Index i = 0; i < once.size(); ++i) {
     EXPECT_TRUE(once[i] == six[i] || (std::isnan(once[i]) && std::isnan(six[i])));
   }
