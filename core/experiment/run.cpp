@@ -12,6 +12,7 @@
 #include "core/experiment/own_tensors.h"
 #include "core/experiment/runner.h"
 #include "core/model/logit_lens.h"
+#include "core/model/memory.h"
 #include "core/model/weights.h"
 
 namespace attnscope {
@@ -100,7 +101,7 @@ void replace_tokens(const Interventions& interventions, const Checkpoint& checkp
 }
 
 bool fits_in_memory(const ModelConfig& config, Index length) {
-  return config.layers * config.heads * length <= kMostKeptAttention / length;
+  return config.layers * config.heads * length <= kMostKeptAttention / most_keys(config, length);
 }
 
 }  // namespace
