@@ -16,6 +16,7 @@
 #include "core/model/retrieval.h"
 #include "core/model/weights.h"
 #include "core/position/encoding.h"
+#include "core/training/task.h"
 #include "core/view/view.h"
 
 namespace attnscope::command {
@@ -170,6 +171,19 @@ Json lessons_json() {
   return array;
 }
 
+Json tasks_json() {
+  Json list = Json::array();
+  for (const TaskInfo& task : tasks()) {
+    list.push_back({{"id", task.id}, {"summary", task.summary}, {"files", task.files}});
+  }
+  return list;
+}
+
+void print_tasks(std::ostream& out) {
+  out << "Tasks of training (train --task)\n\n";
+  for (const TaskInfo& task : tasks()) out << "  " << task.id << " - " << task.summary << '\n';
+}
+
 void print_lessons(std::ostream& out) {
   out << "Lessons (attnscope lesson; in the window Help, Lessons)\n\n";
   for (const Lesson& lesson : bundled_lessons()) {
@@ -206,6 +220,7 @@ std::vector<Listing> listings() {
       listing("retrieval", "Retrieval (--retrieval)", mixers()),
       listing("variants", "Attention variants (variant.type)", variants()),
       listing("encodings", "Positional encodings (position.type)", encodings()),
+      {"tasks", tasks_json, print_tasks},
       {"views", views_json, print_views},
       {"lessons", lessons_json, print_lessons}};
 }

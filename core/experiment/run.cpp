@@ -11,6 +11,7 @@
 #include "core/experiment/notes.h"
 #include "core/experiment/own_tensors.h"
 #include "core/experiment/runner.h"
+#include "core/model/memory.h"
 #include "core/model/weights.h"
 
 namespace attnscope {
@@ -71,7 +72,7 @@ void replace_tokens(const Interventions& interventions, const Checkpoint& checkp
 }
 
 bool fits_in_memory(const ModelConfig& config, Index length) {
-  return config.layers * config.heads * length <= kMostKeptAttention / length;
+  return config.layers * config.heads * length <= kMostKeptAttention / most_keys(config, length);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "core/model/memory.h"
 
+#include <algorithm>
+
 #include "core/model/pass.h"
 
 namespace attnscope {
@@ -23,6 +25,24 @@ void record_memory(Pass& pass, const State& state) {
       recorder.values("memory" + place + ".values", remembered.values);
     }
   }
+}
+
+Index most_keys(const ModelConfig& config, Index length) {
+  if (config.segment == 0) return length;
+  Index most = 0;
+  for (const auto& layer : config.groups) {
+    for (const HeadGroup& group : layer) {
+      Index remembered = 0;
+      if (variant(group.variant.id).remember) {
+        for (const char* key : {"memory", "compressed"}) {
+          const Values& values = group.variant.values;
+          remembered += values.has(key) ? values.integer(key) : config.segment;
+        }
+      }
+      most = std::max(most, remembered);
+    }
+  }
+  return std::min(length, config.segment + most);
 }
 
 }  // namespace attnscope

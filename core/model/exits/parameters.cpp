@@ -65,7 +65,9 @@ Parameter decay_parameter() {
   return {.key = "decay",
           .symbol = "τ",
           .label = "Decay",
-          .help = "How fast the threshold falls along the text; 0: it stays.",
+          .help =
+              "How fast the threshold falls along the text, or, where its tokens come one by one, "
+              "along the context; 0: it stays.",
           .kind = Parameter::Kind::Real,
           .initial = 0.0,
           .least = 0,

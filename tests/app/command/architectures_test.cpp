@@ -178,6 +178,28 @@ TEST_F(Architectures, TokensLeaveAtExits) {
   expect_refusal(on_model("evaluate", {"--exit", "0.5", path("some.txt")}), "--exit");
 }
 
+// What follows is drawn from the mixture that `run` gives, with keys of earlier tokens kept.
+TEST_F(Architectures, NeighboursHelpToGoOn) {
+  save(testing::small_config({.context = 24, .layers = 2}));
+  ASSERT_EQ(on_model("datastore",
+                     {"--ids", "97,98,99,100,97,98,99,101,97,98,99,100", "-o", path("store")})
+                .status,
+            0);
+  const std::string retrieval = "knn,store=" + path("store") + ",k=2,lambda=0.9";
+  const Json made =
+      generated({"--text", "abc", "--retrieval", retrieval, "--tokens", "4", "--temperature", "0"});
+  std::string ids = "97,98,99";
+  for (const Json& id : made["ids"]) {
+    ASSERT_EQ(on_model("run", {"--ids", ids, "--retrieval", retrieval, "-o", path("t")}).status, 0);
+    const Tensor all = read_safetensors(path("t")).tensors.at("log_probabilities").floats();
+    const Tensor last = all.slice(all.dim(0) - 1, 1);
+    EXPECT_EQ(id, std::max_element(last.begin(), last.end()) - last.begin());
+    ids += "," + std::to_string(id.get<int>());
+  }
+  EXPECT_NE(generated({"--text", "abc", "--tokens", "4", "--temperature", "0"})["ids"],
+            made["ids"]);
+}
+
 // 65,536 tokens in segments take no more memory than 8,192.
 TEST_F(Architectures, LongTextsInSegmentsStream) {
   ModelConfig config = testing::small_config({.context = 128});

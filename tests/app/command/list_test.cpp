@@ -11,6 +11,7 @@
 #include "core/model/join.h"
 #include "core/model/retrieval.h"
 #include "core/position/encoding.h"
+#include "core/training/task.h"
 #include "core/view/view.h"
 #include "tests/support/places.h"
 #include "tests/support/process.h"
@@ -46,6 +47,10 @@ TEST(List, WritesTheRegistriesAsJson) {
   expect_all(listed["inputs"], input_kinds());
   expect_all(listed["retrieval"], mixers());
   EXPECT_FALSE(listed["models"].empty());
+  ASSERT_EQ(listed["tasks"].size(), tasks().size());
+  for (std::size_t n = 0; n < tasks().size(); ++n) {
+    EXPECT_EQ(listed["tasks"][n]["id"], tasks()[n].id);
+  }
   ASSERT_EQ(listed["views"].size(), views().size());
   for (std::size_t n = 0; n < views().size(); ++n) {
     EXPECT_EQ(listed["views"][n]["type"], views()[n].id);
