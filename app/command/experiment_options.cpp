@@ -224,9 +224,10 @@ void ExperimentOptions::add_all_but_overlong(Command command) {
               "What an encoder-decoder has written so far, as token numbers; of a masked model "
               "what each position is to be, -1: nothing");
   command.add("--target", target_, "The same as a text, behind the start");
-  command.add("--input", input_,
-              "A picture (PNG, JPEG, ...), or a file with the pixels of an image or with a trajectory "
-              "(safetensors)");
+  command.add(
+      "--input", input_,
+      "A picture (PNG, JPEG, ...), or a file with the pixels of an image or with a trajectory "
+      "(safetensors)");
   command.add("--exit", exit_,
               "Tokens leave at the first layer that is as sure as this, from 0 to 1; for models "
               "with exits");

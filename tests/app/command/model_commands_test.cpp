@@ -136,7 +136,8 @@ TEST_F(ModelCommands, TrainRefusesWhatItCannotUse) {
   expect_refusal(attnscope(arguments), "norm: expected one of \"layer\", \"rms\"");
   expect_refusal(attnscope({"train", "--text", path("absent.txt"), "-o", path("refused")}),
                  "absent.txt");
-  expect_refusal(attnscope({"train", "-o", path("refused")}), "text: expected text files to train on");
+  expect_refusal(attnscope({"train", "-o", path("refused")}),
+                 "text: expected text files to train on");
   expect_refusal(attnscope({"train", "--preset", "nonesuch", "-o", path("refused")}), "--preset");
   EXPECT_FALSE(fs::exists(path("refused")));
 }
