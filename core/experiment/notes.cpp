@@ -185,7 +185,9 @@ std::vector<std::string> notes_on_patterns(const Trace& trace) {
     const bool everything = pairs == heads * length * length;
     const bool everything_before =
         pairs == heads * length * (length + 1) / 2 && !pattern.allowed(0, 0, 1);
-    if (square && (everything || everything_before) && !trace.given &&
+    // In a first segment there is nothing to remember yet.
+    const bool remembers = trace.parts.segment && variant(tap.variant.id).remember;
+    if (square && (everything || everything_before) && !trace.given && !remembers &&
         tap.variant.id != default_variant().id) {
       without_effect.insert(variant(tap.variant.id).label);
     }

@@ -156,6 +156,10 @@ TEST(RunParts, RowsOfASegmentAreItsTokens) {
   Look look;
   look.settings = looking_at({.segment = 2});
   EXPECT_TRUE(says(look_at(*trace, "map", look).list, "memory"));
+  // The first segment's empty memory does not make it full attention.
+  for (const std::string& note : trace->notes) {
+    EXPECT_EQ(note.find("no pair is masked"), std::string::npos) << note;
+  }
 }
 
 TEST(RunParts, StepsAndSegmentsCanRun) {
