@@ -46,12 +46,12 @@ struct Parameter {
   Value initial{};  // the default; where required, what the window starts with
   // Hard limits (Integer, Real, and members of lists).
   double least = 0, most = kMostInteger;
-  bool least_excluded = false;               // Real: the limit itself is refused
-  double slider_least = 0, slider_most = 0;  // what a slider offers (Integer, Real)
-  bool slider_logarithmic = false;           // steps of equal ratio: bases, temperatures
-  std::vector<std::string> choices{};        // Choice: the first is the default
+  bool least_excluded = false;                   // Real: the limit itself is refused
+  double slider_least = 0, slider_most = 0;      // what a slider offers (Integer, Real)
+  bool slider_logarithmic = false;               // steps of equal ratio: bases, temperatures
+  std::vector<std::string> choices{};            // Choice: the first is the default
   std::vector<std::string> choices_of_models{};  // those with a meaning in whole models alone
-  std::vector<std::string> choice_labels{};  // what a window calls them; empty: as they are
+  std::vector<std::string> choice_labels{};      // what a window calls them; empty: as they are
 };
 
 // "an integer of at least 0", "one of first, second": for messages and help.

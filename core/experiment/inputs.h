@@ -16,8 +16,9 @@ struct ModelInput {
   std::vector<Stream> streams{};   // of the encoder, where there is one
 };
 
-// config: the model as chosen. tokens: those of the experiment's ids or text, as the model has room for; of a trajectory none.
-// InputError where the model needs something else than the experiment has.
+// config: the model as chosen. tokens: those of the experiment's ids or text, as the model has room
+// for; of a trajectory none. InputError where the model needs something else than the experiment
+// has.
 ModelInput model_input(const ModelConfig& config, const Checkpoint& checkpoint,
                        const Experiment& experiment, std::vector<TraceToken> tokens, bool losses);
 

@@ -21,7 +21,7 @@ struct Entry {
 struct ChoiceList {
   const char* title = "";
   bool heading = true;  // the title stands over the list as a heading, else as a label
-  std::string scope;  // "variant": begins the names of widgets
+  std::string scope;    // "variant": begins the names of widgets
   std::vector<Entry> entries;
   std::string preview;        // what holds now, in words
   const Info* now = nullptr;  // what holds now; null when heads differ or nothing has run
