@@ -224,5 +224,27 @@ TEST_F(Architectures, LongTextsInSegmentsStream) {
   EXPECT_EQ(object["ids"].size(), 100u);
 }
 
+// A model of one structure on the command line's word of another.
+TEST_F(Architectures, RunsWithAnotherStructure) {
+  save(testing::small_config({.layers = 2}));
+  const std::vector<std::vector<std::string>> others = {
+      {"--architecture", "universal,steps=2"},
+      {"--architecture", "encoder_decoder,encoder_layers=1,start=0", "--target", "ab"},
+      {"--join", "gru"},
+      {"--join", "reversible"},
+      {"--exits", "saturation", "--exit", "0.5"},
+      {"--segment", "3", "--variant", "segment_memory,memory=3"}};
+  for (const std::vector<std::string>& other : others) {
+    std::vector<std::string> arguments{"--text", "abcdef", "-o", path("other")};
+    arguments.insert(arguments.end(), other.begin(), other.end());
+    const ProcessResult result = on_model("run", arguments);
+    EXPECT_EQ(result.status, 0) << other[1] << result.err;
+    EXPECT_NE(result.err.find("the model was trained"), std::string::npos) << result.err;
+  }
+  const ProcessResult unknown = on_model("run", {"--text", "a", "--join", "sum", "-o", path("x")});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_NE(unknown.err.find("join.type: expected one of"), std::string::npos) << unknown.err;
+}
+
 }  // namespace
 }  // namespace attnscope

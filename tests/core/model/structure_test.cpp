@@ -1,0 +1,119 @@
+#include "core/model/structure.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/strict_json.h"
+#include "core/model/architecture.h"
+#include "core/model/exits.h"
+#include "core/model/join.h"
+#include "tests/support/compare.h"
+#include "tests/support/small_config.h"
+
+namespace attnscope {
+namespace {
+
+using testing::close;
+using testing::small_config;
+
+Batch some_batch() {
+  return next_token_batch(IntTensor::from({1, 6}, {3, 1, 4, 1, 5, 9}));
+}
+
+Tensor logits_of(const Model& model, const Batch& batch) {
+  return run(model, batch, {}).logits.value();
+}
+
+bool is_untrained(const Model& model, const std::string& name) {
+  return std::ranges::count(model.untrained, name) > 0;
+}
+
+TEST(Structure, NothingChosenIsTheModelItself) {
+  const Model model = make_model(small_config({.layers = 2}), 1);
+  const Model same = with_structure(model, {});
+  EXPECT_EQ(same.config, model.config);
+  EXPECT_TRUE(close(logits_of(same, some_batch()), logits_of(model, some_batch()), 0));
+}
+
+TEST(Structure, WeightsOfTheSameNameStay) {
+  const Model model = make_model(small_config({.layers = 2}), 1);
+  Structure structure;
+  structure.join = default_choice(join("gru"));
+  const Model gated = with_structure(model, structure);
+  EXPECT_EQ(gated.config.join.id, "gru");
+  for (const auto& [name, weight] : model.weights) {
+    ASSERT_TRUE(gated.weights.contains(name)) << name;
+    EXPECT_EQ(gated.weights.at(name).value().data(), weight.value().data()) << name;
+    EXPECT_FALSE(is_untrained(gated, name)) << name;
+  }
+  EXPECT_TRUE(is_untrained(gated, "layers.0.attn_join.b"));
+  EXPECT_GT(gated.weights.size(), model.weights.size());
+}
+
+// A recurrence over depth of one step is the decoder.
+TEST(Structure, OneStepOfTheSameLayersIsTheDecoder) {
+  const Model model = make_model(small_config({.layers = 2}), 1);
+  Structure structure;
+  structure.architecture = default_choice(architecture("universal"));
+  structure.architecture->values.set("steps", Index{1});
+  structure.architecture->values.set("halting", std::string("none"));
+  const Model once = with_structure(model, structure);
+  EXPECT_TRUE(close(logits_of(once, some_batch()), logits_of(model, some_batch())));
+  structure.architecture->values.set("steps", Index{3});
+  EXPECT_TRUE(testing::differs(logits_of(with_structure(model, structure), some_batch()),
+                               logits_of(model, some_batch()), 1e-4));
+}
+
+TEST(Structure, AnArchitectureMakesOfTheModelWhatItNeeds) {
+  const Model model = make_model(small_config({.layers = 2, .heads = 4}), 1);
+  for (const Architecture& of : architectures()) {
+    Structure structure;
+    structure.architecture = default_choice(of);
+    const Model other = with_structure(model, structure);
+    EXPECT_EQ(other.config.architecture.id, of.id);
+    EXPECT_NO_THROW(check(other.config, "other")) << of.id;
+  }
+}
+
+TEST(Structure, ExitsComeAndGo) {
+  const Model model = make_model(small_config({.layers = 2}), 1);
+  Structure structure;
+  structure.exits = default_choice(exit_rule("saturation"));
+  const Model leaves = with_structure(model, structure);
+  ASSERT_TRUE(leaves.config.exits.has_value());
+  structure.exits = no_exits();
+  EXPECT_EQ(with_structure(leaves, structure).config, model.config);
+}
+
+TEST(Structure, RefusesWhatCannotBe) {
+  const Model model = make_model(small_config({.layers = 1}), 1);
+  Structure structure;
+  structure.exits = default_choice(exit_rule("saturation"));
+  try {
+    with_structure(model, structure);
+    FAIL() << "one layer has no place to leave early";
+  } catch (const InputError& e) {
+    EXPECT_NE(std::string(e.what()).find("two layers"), std::string::npos) << e.what();
+  }
+}
+
+TEST(Structure, GoesThroughJson) {
+  Structure structure;
+  structure.architecture = default_choice(architecture("universal"));
+  structure.join = default_choice(join("gru"));
+  structure.exits = no_exits();
+  structure.segment = 8;
+  Json json = Json::object();
+  add_to_json(structure, json);
+  JsonObject members(json, "session");
+  EXPECT_EQ(structure_from_json(members), structure);
+  members.finish();
+  const Json wrong = {{"segment", -1}};
+  JsonObject refused(wrong, "");
+  EXPECT_THROW(structure_from_json(refused), InputError);
+}
+
+}  // namespace
+}  // namespace attnscope
