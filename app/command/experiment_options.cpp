@@ -81,7 +81,7 @@ void ChoiceOptions::add_to(Command command, const std::string& otherwise,
   command.add("--" + prefix + "exits", exits_,
               "Where tokens may leave: saturation ('attnscope list exits'), or none; default: " +
                   otherwise);
-  command.add("--" + prefix + "segment", segment_,
+  command.add("--" + prefix + "segment-length", segment_,
               "Tokens that are read at a time, those before them as layers remember them; 0: the "
               "whole text; default: " +
                   otherwise);
@@ -146,7 +146,7 @@ void ChoiceOptions::check_trace(const Trace& trace) const {
   const std::pair<const char*, bool> options[] = {{"--architecture", !architecture_.empty()},
                                                   {"--join", !join_.empty()},
                                                   {"--exits", !exits_.empty()},
-                                                  {"--segment", !segment_.empty()},
+                                                  {"--segment-length", !segment_.empty()},
                                                   {"--variant", !variant_.empty()},
                                                   {"--position", !encoding_.empty()},
                                                   {"--causal", causal_},
@@ -291,11 +291,19 @@ Experiment ExperimentOptions::experiment() const {
 
 namespace {
 // The options of what to compare with, and which of them starts anew.
-constexpr const char* kCompare[] = {
-    "--compare",          "--compare-text",         "--compare-model",     "--compare-variant",
-    "--compare-position", "--compare-causal",       "--compare-no-causal", "--compare-layer",
-    "--compare-head",     "--compare-architecture", "--compare-join",      "--compare-exits",
-    "--compare-segment"};
+constexpr const char* kCompare[] = {"--compare",
+                                    "--compare-text",
+                                    "--compare-model",
+                                    "--compare-variant",
+                                    "--compare-position",
+                                    "--compare-causal",
+                                    "--compare-no-causal",
+                                    "--compare-layer",
+                                    "--compare-head",
+                                    "--compare-architecture",
+                                    "--compare-join",
+                                    "--compare-exits",
+                                    "--compare-segment-length"};
 }  // namespace
 
 void CompareOptions::add_to(Command command) {

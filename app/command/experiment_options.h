@@ -25,7 +25,7 @@ std::vector<std::int32_t> ids_from_text(const std::string& text, const std::stri
 // "knn,store=FILE,k=8". InputError begins with "retrieval".
 RetrievalChoice retrieval_from_text(const std::string& text);
 
-// --architecture, --join, --exits, --segment, --variant, --position, --causal, --no-causal.
+// --architecture, --join, --exits, --segment-length, --variant, --position, --causal, --no-causal.
 class ChoiceOptions {
  public:
   // `otherwise` says in the help what holds where an option is not given.

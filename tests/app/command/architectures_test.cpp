@@ -233,7 +233,7 @@ TEST_F(Architectures, RunsWithAnotherStructure) {
       {"--join", "gru"},
       {"--join", "reversible"},
       {"--exits", "saturation", "--exit", "0.5"},
-      {"--segment", "3", "--variant", "segment_memory,memory=3"}};
+      {"--segment-length", "3", "--variant", "segment_memory,memory=3"}};
   for (const std::vector<std::string>& other : others) {
     std::vector<std::string> arguments{"--text", "abcdef", "-o", path("other")};
     arguments.insert(arguments.end(), other.begin(), other.end());

@@ -65,7 +65,11 @@ std::vector<Values> value_cases(const std::vector<Parameter>& parameters) {
   std::vector<Values> cases{default_values(parameters)};
   for (const Parameter& p : parameters) {
     std::vector<Value> others;
-    if (p.kind == Parameter::Kind::Choice) others.assign(p.choices.begin(), p.choices.end());
+    if (p.kind == Parameter::Kind::Choice) {
+      for (const std::string& choice : p.choices) {
+        if (std::ranges::count(p.choices_of_models, choice) == 0) others.emplace_back(choice);
+      }
+    }
     if (p.kind == Parameter::Kind::Flag) others = {true, false};
     for (const Value& other : others) {
       Values changed = cases.front();

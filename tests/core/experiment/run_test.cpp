@@ -230,10 +230,10 @@ TEST_F(Run, HasAModelInMemoryOnce) {
   const auto models = std::make_shared<ModelStore>();
   ExperimentRun one(cpu_only(), models), other(cpu_only(), models);
   const auto first = one.run(experiment("abc"), {}), second = other.run(experiment("ab"), {});
-  EXPECT_EQ(first->config, second->config);  // lies within the checkpoint
+  EXPECT_EQ(first->trained, second->trained);  // lies within the checkpoint
   EXPECT_EQ(models->reads(), 1);
   const std::shared_ptr<const Checkpoint> held = models->checkpoint(folder_.path().string());
-  EXPECT_EQ(&held->model.config, first->config.get());
+  EXPECT_EQ(&held->model.config, first->trained.get());
 }
 
 TEST_F(Run, RunsAModelThatIsInTrainingAsItIsByNow) {
