@@ -1,5 +1,7 @@
 #include "tests/core/attention/operation_cases.h"
 
+#include <algorithm>
+
 #include "core/base/json.h"
 #include "core/base/random.h"
 #include "tests/support/compare.h"
