@@ -1,5 +1,7 @@
 #include "tests/support/model_sweep.h"
 
+#include <ostream>
+
 #include "core/base/error.h"
 #include "core/model/architecture.h"
 #include "core/model/join.h"
@@ -108,10 +110,18 @@ std::vector<Manner> manners(const Variant& variant) {
 
 }  // namespace
 
+void PrintTo(const SweptPair& pair, std::ostream* out) {
+  *out << pair.name();
+}
+
 std::vector<SweptPair> swept_pairs() {
   std::vector<SweptPair> pairs;
   for (const Architecture& a : architectures()) {
-    for (const Join& j : joins()) pairs.push_back({a.id, j.id});
+    for (const Join& j : joins()) {
+      const SweptPair pair{a.id, j.id};
+      const Choice none = default_choice(encoding("none"));
+      if (possible_config(pair, default_variant(), none, true, false)) pairs.push_back(pair);
+    }
   }
   return pairs;
 }

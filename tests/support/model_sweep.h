@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,10 +18,12 @@ struct SweptModel {
   Batch batch;  // of one item, with targets
 };
 
-// The pairs of an architecture and a join: what a test is named by.
+// An architecture and a join that go together: what a test is named by.
 struct SweptPair {
   std::string architecture, join;
+  std::string name() const { return architecture + "_" + join; }
 };
+void PrintTo(const SweptPair& pair, std::ostream* out);
 std::vector<SweptPair> swept_pairs();
 
 // Calls `check` for each variant and encoding that the pair is not ruled out with, in each

@@ -27,13 +27,12 @@ TEST_P(GpuModelSweep, AgreesWithTheCpu) {
       ADD_FAILURE() << e.what();
     }
   });
-  EXPECT_EQ(swept > 0, gpu.dispatch_count() > 0) << "shaders ran for " << swept << " models";
+  EXPECT_GT(swept, 0);
+  EXPECT_GT(gpu.dispatch_count(), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, GpuModelSweep, ::testing::ValuesIn(testing::swept_pairs()),
-                         [](const auto& info) {
-                           return info.param.architecture + "_" + info.param.join;
-                         });
+                         [](const auto& info) { return info.param.name(); });
 
 }  // namespace
 }  // namespace attnscope
