@@ -1,26 +1,49 @@
 #include "core/analysis/prediction.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
+#include "core/base/parallel.h"
 #include "core/tensor/vector_math.h"
 
 namespace attnscope {
 
+namespace {
+
+// Sum of exp(row[v] - most), in as many sums as the processor adds at a time.
+double sum_of_powers(const float* row, Index count, float most) {
+  constexpr Index kSums = 16;
+  std::array<float, kSums> sums{};
+  Index v = 0;
+  for (; v + kSums <= count; v += kSums) {
+    for (Index s = 0; s < kSums; ++s) {
+      sums[static_cast<std::size_t>(s)] += vector_math::exp(row[v + s] - most);
+    }
+  }
+  double sum = 0;
+  for (const float s : sums) sum += static_cast<double>(s);
+  for (; v < count; ++v) sum += static_cast<double>(vector_math::exp(row[v] - most));
+  return sum;
+}
+
+}  // namespace
+
 Tensor token_bits(const Tensor& logits, const std::vector<std::int32_t>& ids) {
   const Index length = static_cast<Index>(ids.size()), vocabulary = logits.dim(1);
   Tensor bits = Tensor::full({length}, std::numeric_limits<float>::quiet_NaN());  // [L]
-  for (Index i = 1; i < length; ++i) {
-    const float* row = logits.data() + (i - 1) * vocabulary;
-    const float most = *std::max_element(row, row + vocabulary);
-    double sum = 0;
-    for (Index v = 0; v < vocabulary; ++v) {
-      sum += static_cast<double>(vector_math::exp(row[v] - most));
+  const Index grain = std::max<Index>(1, kGrain / vocabulary);
+  parallel_for(std::max<Index>(0, length - 1), grain, [&](Index first, Index last) {
+    for (Index i = first; i < last; ++i) {
+      const float* row = logits.data() + i * vocabulary;
+      const float most = *std::max_element(row, row + vocabulary);
+      const double sum = sum_of_powers(row, vocabulary, most);
+      const float own = row[ids[static_cast<std::size_t>(i + 1)]];
+      const double nats = std::log(sum) + static_cast<double>(most - own);
+      bits[i + 1] = static_cast<float>(nats / std::log(2.0));
     }
-    const float own = row[ids[static_cast<std::size_t>(i)]];
-    bits[i] = static_cast<float>((std::log(sum) + static_cast<double>(most - own)) / std::log(2.0));
-  }
+  });
   return bits;
 }
 

@@ -113,7 +113,7 @@ class Pass {
   struct Shares {
     Var q, k;
   };
-  Shares position_shares(const Site& site, const Rows& rows, const std::string& prefix) const;
+  Shares position_shares(const Site& site, const Rows& rows, const std::string& prefix);
   Var attend(const Site& site, const Rows& rows);
   Var group_attention(const Site& site, Index group, const HeadRange& range, OperationInput input,
                       const Var& entered);
@@ -153,6 +153,12 @@ class Pass {
   Readout readout_;
   std::uint64_t dropouts_ = 0;
   std::vector<std::int32_t> active_rows_;  // of the block that runs; empty: all
+  // What the encoding of a stack's input added, the same for all of its layers.
+  struct AddedPositions {
+    Index first = -1;  // the position of the first row
+    Tensor rows{};     // [n, d]
+  };
+  std::map<std::string, AddedPositions> added_positions_;
 };
 
 }  // namespace attnscope

@@ -67,15 +67,18 @@ Var Pass::heads_of(const Var& projection, Index first, Index count) const {
 }
 
 // For a record alone, where an encoding of the input was added once and norms have only scaled it.
-Pass::Shares Pass::position_shares(const Site& site, const Rows& rows,
-                                   const std::string& prefix) const {
+Pass::Shares Pass::position_shares(const Site& site, const Rows& rows, const std::string& prefix) {
   if (!recorder_.on() || options_.cache || site.at.kind == AttentionKind::Cross) return {};
   const Choice& chosen = site.groups->front().encoding;
   const bool once = encoding(chosen.id).embed && added_to_input(chosen) && site.at.step <= 1;
   if (!once || (!config().pre_norm && site.at.layer > 0)) return {};
-  const Tensor zeros = Tensor::zeros(rows.entered.shape());
-  Tensor place =
-      with_positions(Var(zeros), chosen, positions_weights(site), first_position(site)).value();
+  const Index first = first_position(site);
+  AddedPositions& added = added_positions_[positions_weights(site)];
+  if (added.first != first || added.rows.shape() != rows.entered.shape()) {
+    const Var zeros{Tensor::zeros(rows.entered.shape())};
+    added = {first, with_positions(zeros, chosen, positions_weights(site), first).value()};
+  }
+  Tensor place = added.rows;
   if (config().pre_norm) {
     place =
         normed_share(place, rows.entered.value(), weight(site.prefix + "attn_norm.weight").value(),
