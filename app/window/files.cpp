@@ -9,6 +9,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/experiment/own_tensors.h"
+#include "core/input/input_file.h"
 #include "core/view/session.h"
 
 namespace attnscope::window {
@@ -41,6 +42,7 @@ Experiment with_text(const std::filesystem::path& path, Experiment next) {
   next.text = read_file(path, kMostTextBytes);
   next.ids.clear();
   next.tensors = {};
+  next.input.clear();
   if (next.text.find('\0') != std::string::npos) {
     throw InputError(path.string() + ": not a text, a session, a picture or tensors");
   }
@@ -53,6 +55,8 @@ Experiment with_model(const std::filesystem::path& folder, Experiment next) {
   }
   next.model = folder.string();
   next.tensors = {};
+  next.structure = {};
+  next.exit.reset();
   next.variant.reset();
   next.encoding.reset();
   next.causal.reset();
@@ -66,6 +70,23 @@ Experiment with_tensors(const std::filesystem::path& path, Experiment next) {
   next.encoding.reset();
   next.causal.reset();
   show_all(next.view);
+  return next;
+}
+
+// Pixels or a trajectory, for models that read such.
+bool is_input(const std::filesystem::path& path) {
+  if (extension(path) != ".safetensors") return false;
+  try {
+    static_cast<void>(read_input_file(path));
+    return true;
+  } catch (const InputError&) {  // tensors of one's own say what is wrong with them
+    return false;
+  }
+}
+
+Experiment with_input(const std::filesystem::path& path, Experiment next) {
+  next.input = path.string();
+  next.tensors = {};
   return next;
 }
 
@@ -94,6 +115,7 @@ Experiment opened(const std::filesystem::path& path, const Experiment& now) {
   const std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
   if (std::filesystem::is_directory(whole)) return with_model(whole, now);
   if (is_session(whole)) return load_session(whole);
+  if (is_input(whole)) return with_input(whole, now);
   if (is_tensor_file(whole)) return with_tensors(whole, now);
   return with_text(whole, now);
 }

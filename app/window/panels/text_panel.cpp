@@ -109,11 +109,28 @@ void draw_tensor_file(Ui& ui, State& state) {
   hint(ui, "Close the file and show a model's attention again.");
 }
 
+// In place of the text: the file that the model reads.
+void draw_input_file(Ui& ui, State& state) {
+  heading(ui, "Input", true);
+  const std::filesystem::path file = state.edited().input;
+  paragraph(ui, on_screen(file.filename().string()));
+  hint(ui, file.string());
+  if (button(ui, "Back to the text", "input.close")) {
+    state.history.end_step();
+    state.edited().input.clear();
+  }
+  hint(ui, "Close the file and read the text again.");
+}
+
 }  // namespace
 
 void draw_text_panel(Ui& ui, State& state, const std::vector<std::string>& samples) {
   if (!state.edited().tensors.file.empty()) {
     draw_tensor_file(ui, state);
+    return;
+  }
+  if (!state.edited().input.empty()) {
+    draw_input_file(ui, state);
     return;
   }
   const Architecture* architecture = effective_architecture(state);

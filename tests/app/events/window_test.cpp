@@ -789,6 +789,27 @@ TEST_F(Window, OpensTensorsOfOnesOwn) {
   });
 }
 
+// What a model reads that is no text.
+TEST_F(Window, ReadsATrajectory) {
+  const std::filesystem::path folder =
+      testing::source_folder() / "tests" / "model-cases" / "trajectory";
+  Experiment experiment;
+  experiment.model = folder.string();
+  experiment.input = (folder / "input.safetensors").string();
+  save_session(file("session.json"), experiment);
+  Program program(display_, folder_.path(),
+                  {"open", file("session.json").string(), "--size", "1280x800", "--scale", "1"});
+  program.wait_for("its attention", [](const Report& r) {
+    return is_current(r) && r["experiment"].contains("input") && r["error"] == "";
+  });
+  program.rest_pointer();
+  program.keep_screenshot("trajectory");
+  program.click("input.close");
+  program.wait_for("a place for a text", [](const Report& r) {
+    return !r["experiment"].contains("input") && r["widgets"].contains("text");
+  });
+}
+
 TEST_F(Window, ComparesTwoSettings) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   std::string picture = program.wait_for("a first picture", is_current)["picture"].text();

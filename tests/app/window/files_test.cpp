@@ -91,6 +91,17 @@ TEST(Files, OpensTensorsInPlaceOfText) {
   EXPECT_EQ(state.experiment.tensors, TensorFiles());
 }
 
+TEST(Files, OpensWhatModelsReadThatIsNoText) {
+  const std::filesystem::path file =
+      testing::source_folder() / "tests" / "model-cases" / "trajectory" / "input.safetensors";
+  Experiment before;
+  before.text = "the cat";
+  const Experiment read = opened(file, before);
+  EXPECT_EQ(read.input, file.string());
+  EXPECT_TRUE(read.tensors.file.empty());
+  EXPECT_EQ(read.text, "the cat");
+}
+
 TEST(Files, AMissingFileAndAFolderWithoutModelAreSaid) {
   const testing::TemporaryFolder folder;
   State state;
