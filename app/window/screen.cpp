@@ -84,11 +84,19 @@ Image Screen::drawn_anew(ImDrawData& data, const ImVec4& ground) {
 
 int differing_pixels(const Image& a, const Image& b) {
   constexpr int kRounding = 2;  // levels: rasterisers interpolate from other corners
+  const std::size_t pixels = std::min(a.rgba.size(), b.rgba.size()) / 4;
+  const auto width = static_cast<std::size_t>(a.width);
+  const auto differs = [&](std::size_t pixel) {
+    const std::size_t at = 4 * pixel;
+    return pixel < pixels && !std::equal(&a.rgba[at], &a.rgba[at] + 3, &b.rgba[at],
+                                         [](int x, int y) { return std::abs(x - y) <= kRounding; });
+  };
   int count = 0;
-  for (std::size_t at = 0; at < std::min(a.rgba.size(), b.rgba.size()); at += 4) {
-    const bool same = std::equal(&a.rgba[at], &a.rgba[at] + 3, &b.rgba[at],
-                                 [](int x, int y) { return std::abs(x - y) <= kRounding; });
-    if (!same) ++count;
+  for (std::size_t pixel = 0; pixel < pixels; ++pixel) {
+    if (!differs(pixel)) continue;
+    const bool alone = !(pixel > 0 && differs(pixel - 1)) && !differs(pixel + 1) &&
+                       !(pixel >= width && differs(pixel - width)) && !differs(pixel + width);
+    if (!alone) ++count;
   }
   return count;
 }

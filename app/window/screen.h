@@ -37,7 +37,8 @@ class Screen {
   ImU32 ground_ = 0;
 };
 
-// How many pixels of two pictures of one size have other colours, by more than rounding.
+// How many pixels of two pictures of one size have other colours, by more than rounding. One alone
+// is not counted: it lies on an edge, on either side of which rasterisers may see it.
 int differing_pixels(const Image& a, const Image& b);
 
 }  // namespace attnscope::window
