@@ -1,11 +1,13 @@
 #include "tests/support/process.h"
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -55,6 +57,13 @@ ProcessResult run_process(const std::string& program, const std::vector<std::str
           .out = contents(out),
           .err = contents(err),
           .peak_kilobytes = used.ru_maxrss};
+}
+
+void expect_refusal(const ProcessResult& result, const std::string& words) {
+  EXPECT_EQ(result.status, 2) << result.err;
+  EXPECT_EQ(std::ranges::count(result.err, '\n'), 1) << result.err;
+  EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
+  EXPECT_EQ(result.out, "");
 }
 
 }  // namespace attnscope::testing

@@ -15,4 +15,7 @@ struct ProcessResult {
 // Runs `program` with `arguments`, without a shell, and waits for it.
 ProcessResult run_process(const std::string& program, const std::vector<std::string>& arguments);
 
+// Wrong use: exit status 2, nothing on stdout, and one line on stderr with these words.
+void expect_refusal(const ProcessResult& result, const std::string& words);
+
 }  // namespace attnscope::testing

@@ -17,16 +17,10 @@
 namespace attnscope {
 namespace {
 
+using testing::expect_refusal;
 using testing::ProcessResult;
 
 const std::string kProgram = testing::program_path();
-
-void expect_refusal(const ProcessResult& result, const std::string& words) {
-  EXPECT_EQ(result.status, 2) << result.err;
-  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-  EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
-  EXPECT_EQ(result.out, "");
-}
 
 class Architectures : public ::testing::Test {
  protected:

@@ -16,6 +16,7 @@
 namespace attnscope {
 namespace {
 
+using testing::expect_refusal;
 using testing::ProcessResult;
 namespace fs = std::filesystem;
 
@@ -23,12 +24,6 @@ const std::string kProgram = testing::program_path();
 
 ProcessResult attnscope(const std::vector<std::string>& arguments) {
   return testing::run_process(kProgram, arguments);
-}
-
-void expect_refusal(const ProcessResult& result, const std::string& words) {
-  EXPECT_EQ(result.status, 2) << result.err;
-  EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-  EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
 }
 
 // Trains a model of bytes once for all tests.

@@ -18,6 +18,7 @@
 namespace attnscope {
 namespace {
 
+using testing::expect_refusal;
 using testing::ProcessResult;
 namespace fs = std::filesystem;
 
@@ -45,12 +46,6 @@ class PictureCommands : public ::testing::Test {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return attnscope(arguments);
   }
-  static void expect_refusal(const ProcessResult& result, const std::string& words) {
-    EXPECT_EQ(result.status, 2) << result.err;
-    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-    EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
-  }
-
   static testing::TemporaryFolder* folder_;
 };
 testing::TemporaryFolder* PictureCommands::folder_ = nullptr;
