@@ -52,9 +52,9 @@ bool reads_more(const Experiment& one, const Experiment& other) {
 
 }  // namespace
 
-ImGuiSession::ImGuiSession(GLFWwindow* window) {
+ImGuiSession::ImGuiSession(GLFWwindow* window, ImFontAtlas& fonts) {
   IMGUI_CHECKVERSION();
-  ImGui::CreateContext();
+  ImGui::CreateContext(&fonts);
   ImGuiIO& io = ImGui::GetIO();
   io.IniFilename = nullptr;               // our own settings remember what is worth it
   io.ConfigInputTextCursorBlink = false;  // a blinking caret would keep the processor awake
@@ -83,12 +83,14 @@ App::App(const WindowOptions& options)
         saved_ = loaded.settings;
         state_.settings = with_options(loaded.settings, options);
         if (!loaded.notice.empty()) state_.say(loaded.notice);
+        begin_baking();
         return state_.settings;
       }()),
       input_(platform_.window()),
-      imgui_(platform_.window()),
+      imgui_(platform_.window(), baked()),
       painter_(platform_.can_compute()),
       screen_(Painter::drawing) {
+  ui_.fonts.watch();
   ui_.report = Report(options.report);
   state_.gpu = platform_.describe();
   panels_.samples = load_samples();
@@ -109,6 +111,20 @@ App::~App() {
   panels_ = {};
   state_.trace.reset();
   state_.findings = {};
+}
+
+// Drawing the glyphs and making a window take as long as each other, and neither needs the other,
+// but for the monitor's scale: where that is another than was thought, they are drawn again.
+void App::begin_baking() {
+#if IMGUI_VERSION_NUM < 19200
+  const double scale = state_.settings.scale > 0 ? state_.settings.scale : 1;
+  baking_ = std::async(std::launch::async, [this, scale] { ui_.fonts.load(atlas_, scale); });
+#endif
+}
+
+ImFontAtlas& App::baked() {
+  if (baking_.valid()) baking_.get();
+  return atlas_;
 }
 
 void App::start_experiment(const WindowOptions& options) {
@@ -231,19 +247,22 @@ void App::update_scale() {
       state_.settings.scale > 0 ? state_.settings.scale : platform_.monitor_scale();
   const double scale = state_.presenting ? std::min(kPresenting * chosen, kMostScale) : chosen;
   const Look& look = state_.settings.dark ? Look::dark_one() : Look::light();
-  const bool rescaled = scale != ui_.scale || ui_.fonts.body == nullptr;
-  if (rescaled) {
-    const bool first = ui_.fonts.body == nullptr;
-    ui_.scale = state_.scale = scale;
-    ui_.fonts.load(scale);
+  const bool first = ui_.look == nullptr;
+  const bool baked_anew = scale != ui_.fonts.scale() || ui_.fonts.lacking();
+  if (baked_anew) {
+    ui_.fonts.load(atlas_, scale);
 #if IMGUI_VERSION_NUM < 19200  // later the backend follows the atlas by itself
-    if (!first) ImGui_ImplOpenGL3_DestroyFontsTexture();
-    ImGui_ImplOpenGL3_CreateFontsTexture();
+    if (!first) {              // it makes the first texture with its first frame
+      ImGui_ImplOpenGL3_DestroyFontsTexture();
+      ImGui_ImplOpenGL3_CreateFontsTexture();
+    }
 #endif
     screen_.forget();
-    if (first && !ui_.fonts.notice().empty()) state_.say(ui_.fonts.notice());
+    panels_.picture.key = {};
   }
-  if (rescaled || ui_.look != &look) {
+  if (first && !ui_.fonts.notice().empty()) state_.say(ui_.fonts.notice());
+  ui_.scale = state_.scale = scale;
+  if (baked_anew || ui_.look != &look) {
     ui_.look = &look;
     apply(look, scale);
   }
@@ -267,7 +286,11 @@ void App::frame() {
   // An open dialog has the keys to itself.
   if (!state_.dialog_open()) run_shortcuts(state_, ui_.strokes, typing);
   ImGui::Render();
-  show_frame();
+  if (ui_.fonts.lacking()) {  // the next frame has what this one cannot write
+    settle_ = kSettleFrames;
+  } else {
+    show_frame();
+  }
   if (const std::string problem = painter_.end_frame(); !problem.empty()) state_.complain(problem);
   ++frames_;
   report_due_ = true;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <memory>
 #include <string>
 
@@ -23,7 +24,7 @@ namespace attnscope::window {
 // ImGui with its backends for GLFW and OpenGL, for as long as this lives.
 class ImGuiSession {
  public:
-  explicit ImGuiSession(GLFWwindow* window);
+  ImGuiSession(GLFWwindow* window, ImFontAtlas& fonts);
   ~ImGuiSession();
   ImGuiSession(const ImGuiSession&) = delete;
   ImGuiSession& operator=(const ImGuiSession&) = delete;
@@ -37,6 +38,8 @@ class App {
   void measure();  // instead of run(): prints how long frames take
 
  private:
+  void begin_baking();
+  ImFontAtlas& baked();
   void start_experiment(const WindowOptions& options);
   void wait();
   bool take_outcome();
@@ -57,10 +60,12 @@ class App {
   State state_;
   Settings saved_;  // as on disk
   Autosave autosave_;
+  ImFontAtlas atlas_;
+  Ui ui_;
+  std::future<void> baking_;  // of the fonts, while the window is made
   Platform platform_;
   InputQueue input_;
   ImGuiSession imgui_;
-  Ui ui_;
   Painter painter_;
   Screen screen_;
   Panels panels_;

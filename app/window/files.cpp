@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <cctype>
 #include <functional>
+#include <set>
 
 #include "app/window/actions/navigation.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/checkpoint/model_store.h"
 #include "core/experiment/own_tensors.h"
 #include "core/input/input_file.h"
+#include "core/model/input_kind.h"
 #include "core/view/session.h"
 
 namespace attnscope::window {
@@ -24,9 +27,20 @@ std::string extension(const std::filesystem::path& path) {
   return text;
 }
 
+bool is_picture(const std::filesystem::path& path) {
+  static const std::set<std::string> endings{".png", ".jpg", ".jpeg", ".bmp", ".gif",
+                                             ".tga", ".psd", ".pnm",  ".pgm", ".ppm"};
+  return endings.contains(extension(path));
+}
+
 // A session, or a picture that carries one: it replaces all that is set.
 bool is_session(const std::filesystem::path& path) {
-  return extension(path) == ".json" || extension(path) == ".png";
+  if (extension(path) != ".png") return extension(path) == ".json";
+  try {
+    return carries_session(path);
+  } catch (const InputError&) {  // load_session() says what is wrong
+    return true;
+  }
 }
 
 // Changes the experiment that the left panels edit, as a step of its own.
@@ -73,6 +87,17 @@ Experiment with_tensors(const std::filesystem::path& path, Experiment next) {
   return next;
 }
 
+// Contexts to retrieve from, in the place of those that there are.
+Experiment with_store(const std::filesystem::path& path, Experiment next) {
+  if (!is_store(path)) {
+    throw InputError(path.string() +
+                     ": expected keys, values and places, as attnscope datastore writes them");
+  }
+  const Choice kind = next.retrieval ? next.retrieval->mixer : default_choice(mixers().front());
+  next.retrieval = RetrievalChoice{kind, path.string()};
+  return next;
+}
+
 // Pixels or a trajectory, for models that read such.
 bool is_input(const std::filesystem::path& path) {
   if (extension(path) != ".safetensors") return false;
@@ -88,6 +113,16 @@ Experiment with_input(const std::filesystem::path& path, Experiment next) {
   next.input = path.string();
   next.tensors = {};
   return next;
+}
+
+// Any picture, for models that read pixels.
+Experiment with_picture(const std::filesystem::path& path, Experiment next) {
+  const std::shared_ptr<const Checkpoint> model = model_store()->checkpoint(next.model);
+  if (input_kind(model->model.config.input.id).is_text) {
+    throw InputError(path.string() + ": no experiment of attnscope is in this picture, and " +
+                     model->name + " reads no pixels; expected a model with the input image");
+  }
+  return with_input(path, std::move(next));
 }
 
 }  // namespace
@@ -115,6 +150,8 @@ Experiment opened(const std::filesystem::path& path, const Experiment& now) {
   const std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
   if (std::filesystem::is_directory(whole)) return with_model(whole, now);
   if (is_session(whole)) return load_session(whole);
+  if (is_picture(whole)) return with_picture(whole, now);
+  if (is_store(whole)) return with_store(whole, now);
   if (is_input(whole)) return with_input(whole, now);
   if (is_tensor_file(whole)) return with_tensors(whole, now);
   return with_text(whole, now);
@@ -132,6 +169,16 @@ bool open_path(State& state, const std::filesystem::path& path) {
       edit(state, [&](Experiment& e) { e = opened(path, e); });
     }
     if (extension(path) == ".json") state.session = path;
+    return true;
+  } catch (const std::exception& e) {
+    state.complain(e.what());
+    return false;
+  }
+}
+
+bool open_store(State& state, const std::filesystem::path& path) {
+  try {
+    edit(state, [&](Experiment& e) { e = with_store(path, e); });
     return true;
   } catch (const std::exception& e) {
     state.complain(e.what());
@@ -240,6 +287,9 @@ void accept_browsed(State& state) {
     case BrowsePurpose::OpenFile:
     case BrowsePurpose::OpenModel:
       done = open_path(state, path);
+      break;
+    case BrowsePurpose::OpenStore:
+      done = open_store(state, path);
       break;
     case BrowsePurpose::OpenTexts:
       state.experiment.view.statistics_file = path.string();

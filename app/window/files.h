@@ -12,10 +12,13 @@ namespace attnscope::window {
 // Whether the file is a lesson: it is started, not edited.
 bool is_lesson(const std::filesystem::path& path);
 // What to do after opening this, by what it is: a folder with a model, a session, a picture that
-// carries its experiment, tensors of one's own, or else a text. InputError where it is none.
+// carries its experiment, any other for a model of images, tensors of one's own, a store, or else a
+// text. InputError where it is none.
 Experiment opened(const std::filesystem::path& path, const Experiment& now);
 // The same in the window. Returns whether it could be used.
 bool open_path(State& state, const std::filesystem::path& path);
+// A store of contexts that the model is to retrieve from.
+bool open_store(State& state, const std::filesystem::path& path);
 // Writes the session and remembers the file for the next save.
 bool save_to(State& state, const std::filesystem::path& path);
 

@@ -33,7 +33,7 @@ struct Notice {
 };
 
 // What a file browser was opened for.
-enum class BrowsePurpose { OpenFile, OpenModel, OpenTexts, SaveSession, ExportPath };
+enum class BrowsePurpose { OpenFile, OpenModel, OpenStore, OpenTexts, SaveSession, ExportPath };
 
 struct FileEntry {
   std::string name;
@@ -122,6 +122,8 @@ struct State {
   Experiment experiment;       // edited by everything
   bool editing_other = false;  // the left panels edit what is compared with
   History history;
+
+  std::string store;  // of contexts, the last that was opened: also while nothing is retrieved
 
   ChoiceScope scope = ChoiceScope::All;  // for which heads a variant or encoding is chosen
 

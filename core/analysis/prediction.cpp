@@ -47,6 +47,11 @@ Tensor token_bits(const Tensor& logits, const std::vector<std::int32_t>& ids) {
   return bits;
 }
 
+const Tensor& predictions(const Trace& trace) {
+  const auto mixed = trace.taps.find("log_probabilities");  // their own softmax
+  return mixed != trace.taps.end() ? mixed->second : trace.logits;
+}
+
 std::optional<Prediction> prediction(const Trace& trace) {
   if (!trace.token_bits.defined() || trace.token_bits.size() < 2) return std::nullopt;
   Prediction result;

@@ -13,6 +13,10 @@ namespace attnscope {
 // first token, which nothing foresees.  logits: [L, vocabulary], ids: [L]; returns [L]
 Tensor token_bits(const Tensor& logits, const std::vector<std::int32_t>& ids);
 
+// What a run says comes after each position: of the mixture where contexts were retrieved, else the
+// model's own logits. Undefined where it predicts no tokens.  [L, vocabulary]
+const Tensor& predictions(const Trace& trace);
+
 // The mean over a run's foreseen tokens. Only of a causal model is it a feat: any other has seen
 // what it is asked for.
 struct Prediction {

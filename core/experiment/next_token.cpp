@@ -1,5 +1,6 @@
 #include "core/experiment/next_token.h"
 
+#include "core/analysis/prediction.h"
 #include "core/base/error.h"
 #include "core/model/architecture.h"
 
@@ -26,11 +27,12 @@ bool append(std::vector<std::int32_t>& ids, std::string& text, std::int32_t id,
 }  // namespace
 
 Tensor logits_at(const Trace& trace, Index position) {
-  if (!trace.logits.defined() || position < 0 || position >= trace.logits.dim(0)) {
+  const Tensor& all = predictions(trace);  // [L, vocabulary]
+  if (!all.defined() || position < 0 || position >= all.dim(0)) {
     throw InputError("next token: expected logits of position " + std::to_string(position) +
                      ", found none");
   }
-  return trace.logits.slice(position, 1).reshaped({trace.logits.dim(1)});
+  return all.slice(position, 1).reshaped({all.dim(1)});
 }
 
 std::int32_t drawn_token(const Trace& trace, Index position, const Drawing& drawing) {

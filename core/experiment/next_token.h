@@ -9,7 +9,8 @@
 
 namespace attnscope {
 
-// The logits after a position.  [vocabulary]  InputError where the trace has none.
+// The logits after a position, or the logarithms of the mixture with what was retrieved.
+// [vocabulary]  InputError where the trace has none.
 Tensor logits_at(const Trace& trace, Index position);
 
 // The token drawn to follow position `position`: the same whenever the logits there, the drawing

@@ -137,6 +137,13 @@ std::vector<std::string> notes_on_model(const Model& stored, const Model& used) 
   return notes;
 }
 
+std::string note_on_retrieval(const RetrievalChoice& choice, const Store& store) {
+  const Index count = choice.mixer.values.integer("k");
+  return "predictions are mixed with what followed the " +
+         (count == 1 ? "nearest" : std::to_string(count) + " nearest") + " of " +
+         std::to_string(store.keys.dim(0)) + " contexts: " + mixer(choice.mixer.id).label;
+}
+
 namespace {
 
 bool remembers(const Variant& variant) {

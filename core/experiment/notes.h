@@ -17,6 +17,9 @@ std::vector<std::string> notes_on_model(const Model& stored, const Model& used);
 // out.
 std::vector<std::string> notes_on_attention(const Trace& trace);
 
+// What the predictions are mixed with.
+std::string note_on_retrieval(const RetrievalChoice& choice, const Store& store);
+
 // Masks without effect at this length, rows in which nothing is allowed.
 std::vector<std::string> notes_on_patterns(const Trace& trace);
 

@@ -185,7 +185,8 @@ void run_forward(const Model& chosen, const ModelInput& input, const Retrieval* 
   trace.milliseconds = time.count();
   if (training.losses) record_losses(model, output, training.gradients, trace);
   if (input.batch.ids.defined()) {
-    trace.token_bits = token_bits(trace.logits, {input.batch.ids.begin(), input.batch.ids.end()});
+    trace.token_bits =
+        token_bits(predictions(trace), {input.batch.ids.begin(), input.batch.ids.end()});
   }
 }
 
@@ -273,6 +274,9 @@ std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, Tr
   trace->untrained = model.untrained;
   for (std::string& note : notes_on_model(checkpoint->model, model)) {
     trace->notes.push_back(std::move(note));
+  }
+  if (experiment.retrieval) {
+    trace->notes.push_back(note_on_retrieval(*experiment.retrieval, *sources.contexts));
   }
   for (std::string& note : notes_on_attention(*trace)) trace->notes.push_back(std::move(note));
   for (std::string& note : notes_on_patterns(*trace)) trace->notes.push_back(std::move(note));

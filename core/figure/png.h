@@ -11,8 +11,9 @@
 namespace attnscope {
 
 // Text that a picture carries, by keyword (1 to 79 printable ASCII characters), in UTF-8.
-// "Title" names the picture, "Experiment" holds the JSON that made it.
+// "Title" names the picture, kExperimentKeyword holds the JSON that made it.
 using PictureMetadata = std::map<std::string, std::string>;
+inline constexpr char kExperimentKeyword[] = "Experiment";
 
 // Fast rather than small: zlib level 1, no filters, which for a grid of maps takes a quarter of the
 // time of libpng's defaults; RGB where every pixel is opaque.

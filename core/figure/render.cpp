@@ -104,7 +104,7 @@ std::string encode_pdf(const DisplayList& list, const PictureMetadata& metadata)
   cairo_pdf_surface_set_metadata(surface.get(), CAIRO_PDF_METADATA_CREATE_DATE, "");
   for (const auto& [keyword, text] : metadata) {
     const auto field = keyword == "Title" ? CAIRO_PDF_METADATA_TITLE : CAIRO_PDF_METADATA_KEYWORDS;
-    if (keyword != "Title" && keyword != "Experiment") continue;
+    if (keyword != "Title" && keyword != kExperimentKeyword) continue;
     cairo_pdf_surface_set_metadata(surface.get(), field, plain_text(text).c_str());
   }
   const CairoPtr cairo(cairo_create(surface.get()), cairo_destroy);

@@ -1,4 +1,5 @@
 // Measures of what the model foresees.
+#include "core/analysis/prediction.h"
 #include "core/base/error.h"
 #include "core/lesson/measure.h"
 #include "core/model/logit_lens.h"
@@ -9,14 +10,15 @@ namespace {
 // The key's token among all that may come after the query, the likeliest first: 1, 2, ...
 double next_rank(const Traces& traces, const Claim& claim) {
   const Trace& trace = *traces.trace;
-  if (!trace.logits.defined()) throw InputError("a claim is about a prediction, and there is none");
-  need(claim.query, trace.logits.dim(0), "query");
+  const Tensor& logits = predictions(trace);  // [L, vocabulary]
+  if (!logits.defined()) throw InputError("a claim is about a prediction, and there is none");
+  need(claim.query, logits.dim(0), "query");
   need(claim.key, static_cast<Index>(trace.tokens.size()), "key");
   const std::int32_t id = trace.tokens[static_cast<std::size_t>(claim.key)].id;
-  const float own = trace.logits(claim.query, id);
+  const float own = logits(claim.query, id);
   Index rank = 1;
-  for (Index other = 0; other < trace.logits.dim(1); ++other) {
-    if (trace.logits(claim.query, other) > own) ++rank;
+  for (Index other = 0; other < logits.dim(1); ++other) {
+    if (logits(claim.query, other) > own) ++rank;
   }
   return static_cast<double>(rank);
 }

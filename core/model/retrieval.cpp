@@ -44,13 +44,18 @@ std::string retrieval_refusal(const ModelConfig& config) {
   return "";
 }
 
+std::string retrieval_refusal(const ModelConfig& config, const Mixer& mixer) {
+  std::string reason = retrieval_refusal(config);
+  if (reason.empty() && mixer.refusal) reason = mixer.refusal(config);
+  return reason;
+}
+
 Retrieval::Retrieval(const RetrievalChoice& choice, std::shared_ptr<const Store> store,
                      const ModelConfig& config)
     : choice_(choice.mixer), store_(std::move(store)) {
   const Mixer& of = mixer(choice_.id);
   check_values(of, choice_.values, "retrieval");
-  std::string reason = retrieval_refusal(config);
-  if (reason.empty() && of.refusal) reason = of.refusal(config);
+  const std::string reason = retrieval_refusal(config, of);
   if (!reason.empty()) throw InputError(reason);
   const Index count = store_->keys.dim(0), width = store_->keys.dim(1);
   if (width != config.width) {
@@ -95,10 +100,9 @@ void Retrieval::mix(Pass& pass, const Batch& batch, Output& output) const {
 }
 
 void add_retrieval_weights(WeightList& list) {
-  if (!retrieval_refusal(list.config()).empty()) return;
   for (const Mixer& of : mixers()) {
-    if (!of.refusal || of.refusal(list.config()).empty())
-      list.of_model(of, default_choice(of).values);
+    if (!retrieval_refusal(list.config(), of).empty()) continue;
+    list.of_model(of, default_choice(of).values);
   }
 }
 

@@ -30,6 +30,8 @@ struct Store {
 // the file's name.
 Store load_store(const std::filesystem::path& path);
 SafetensorsFile store_file(const Store& store, bool half);
+// Whether a file has tensors of these names, whatever is in them.
+bool is_store(const std::filesystem::path& path);
 
 // The nearest keys of each row.
 struct Neighbours {
@@ -76,6 +78,8 @@ struct RetrievalChoice {
 
 // Why a model can make no datastore and retrieve nothing; empty: it can.
 std::string retrieval_refusal(const ModelConfig& config);
+// Why it cannot have this mixer.
+std::string retrieval_refusal(const ModelConfig& config, const Mixer& mixer);
 
 class Retrieval {
  public:

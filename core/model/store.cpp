@@ -93,6 +93,17 @@ Store load_store(const std::filesystem::path& path) {
   return store;
 }
 
+bool is_store(const std::filesystem::path& path) {
+  if (path.extension() != ".safetensors") return false;
+  try {
+    const SafetensorsFile file = read_safetensors(path);
+    return file.tensors.contains("keys") && file.tensors.contains("values") &&
+           file.tensors.contains("places");
+  } catch (const InputError&) {  // whoever opens it as something else says what is wrong
+    return false;
+  }
+}
+
 SafetensorsFile store_file(const Store& store, bool half) {
   SafetensorsFile file;
   file.tensors.emplace("keys", half ? stored(store.keys, DType::F16) : stored(store.keys));

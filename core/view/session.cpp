@@ -233,15 +233,19 @@ Experiment experiment_in_file(const std::string& text, const std::string& name) 
 
 }  // namespace
 
+bool carries_session(const std::filesystem::path& picture) {
+  return read_png_metadata(picture).contains(kExperimentKeyword);
+}
+
 Experiment load_session(const std::filesystem::path& path) {
   const std::string name = path.string();
   const std::string bytes = read_file(path, kMostSessionBytes);
   if (!is_png(bytes)) return experiment_in_file(bytes, name);
   const PictureMetadata metadata = read_png_metadata(path);
-  const auto made_by = metadata.find("Experiment");
+  const auto made_by = metadata.find(kExperimentKeyword);
   if (made_by == metadata.end()) {
     throw InputError(name + ": expected a session or a picture made by attnscope, found a PNG " +
-                     "without the text \"Experiment\"");
+                     "without the text \"" + kExperimentKeyword + "\"");
   }
   return experiment_in_file(made_by->second, name);
 }

@@ -17,6 +17,8 @@ Experiment experiment_from_json(const Json& object, std::string_view path = "ses
 Json to_json(const Experiment& experiment);
 // A session file, or a picture (PNG) that carries the experiment that made it.
 Experiment load_session(const std::filesystem::path& path);
+// Whether a PNG carries an experiment. InputError where it is none, or damaged.
+bool carries_session(const std::filesystem::path& picture);
 void save_session(const std::filesystem::path& path, const Experiment& experiment);
 
 }  // namespace attnscope

@@ -25,6 +25,9 @@ Words words(BrowsePurpose purpose) {
     case BrowsePurpose::OpenModel:
       return {"Open model folder", "Use this folder",
               "A folder with config.json, model.safetensors and tokenizer files."};
+    case BrowsePurpose::OpenStore:
+      return {"Open store", "Use this store",
+              "Contexts with what followed them (.safetensors), as attnscope datastore writes."};
     case BrowsePurpose::OpenTexts:
       return {"Texts to measure heads over", "Measure", "A text file; blank lines part its texts."};
     case BrowsePurpose::SaveSession:

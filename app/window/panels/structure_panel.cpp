@@ -1,7 +1,9 @@
 #include "app/window/panels/structure_panel.h"
 
 #include <algorithm>
+#include <filesystem>
 
+#include "app/window/files.h"
 #include "app/window/panels/choice_panel.h"
 #include "app/window/widgets/structure_selection.h"
 #include "core/model/exits.h"
@@ -87,6 +89,29 @@ void draw_segment(Ui& ui, State& state, ListTexts& texts) {
   if (trained != nullptr && trained->segment == *chosen) chosen.reset();
 }
 
+void draw_retrieval(Ui& ui, State& state, ListTexts& texts) {
+  std::optional<RetrievalChoice>& retrieval = state.edited().retrieval;
+  if (retrieval) state.store = retrieval->store;
+  std::optional<Choice> chosen;
+  if (retrieval) chosen = retrieval->mixer;
+  draw_choice(ui, retrieval_list(state), chosen, texts);
+  if (!chosen) {
+    retrieval.reset();
+  } else {
+    retrieval = RetrievalChoice{*chosen, state.store};
+  }
+  const std::string name = std::filesystem::path(state.store).filename().string();
+  const std::string label = name.empty() ? "Open a store…" : "Store: " + name + "…";
+  const float width = ImGui::GetContentRegionAvail().x;
+  const float room = width - 2 * ImGui::GetStyle().FramePadding.x;
+  if (button(ui, fitted(on_screen(label), room).c_str(), "retrieval.store", false, width)) {
+    browse(state, BrowsePurpose::OpenStore);
+  }
+  hint(ui,
+       "A store holds contexts of texts with the token that followed each: attnscope datastore "
+       "writes one with the model that is to read it.");
+}
+
 }  // namespace
 
 void draw_structure_panel(Ui& ui, State& state, ListTexts& texts) {
@@ -100,13 +125,16 @@ void draw_structure_panel(Ui& ui, State& state, ListTexts& texts) {
                         ImGuiTreeNodeFlags_NoTreePushOnOpen | ImGuiTreeNodeFlags_SpanAvailWidth);
   ImGui::PopFont();
   mark(ui, "structure");
-  hint(ui, "How layers make the model: its architecture, how blocks join, early exits, segments.");
+  hint(ui,
+       "How layers make the model: its architecture, how blocks join, early exits, segments, "
+       "retrieval.");
   if (!open) return;
   Experiment& e = state.edited();
   if (!chosen.empty() && button(ui, "As the model was trained", "structure.clear")) {
     choose_architecture(e, std::nullopt);
     e.structure = {};
     e.exit.reset();
+    e.retrieval.reset();
   }
   std::optional<Choice> architecture = e.structure.architecture;
   draw_choice(ui, architecture_list(state), architecture, texts);
@@ -123,6 +151,7 @@ void draw_structure_panel(Ui& ui, State& state, ListTexts& texts) {
     e.exit = leaves ? std::optional(kUsualThreshold) : std::nullopt;
   }
   draw_segment(ui, state, texts);
+  draw_retrieval(ui, state, texts);
 }
 
 }  // namespace attnscope::window

@@ -12,6 +12,17 @@ namespace attnscope::window {
 
 namespace {
 
+// What the program itself says, and texts in western languages: baked at the start, for which all
+// of kRanges would take four times as long as the rest of it.
+constexpr ImWchar kCommonRanges[] = {
+    0x0020, 0x007E, 0x00A1, 0x017F,                  // Latin
+    0x02B0, 0x036F, 0x0370, 0x03FF,                  // modifiers and accents, Greek
+    0x1D2C, 0x1D6A, 0x2070, 0x209C, 0x2C7C, 0x2C7D,  // super- and subscripts
+    0x2010, 0x2027, 0x2030, 0x205E, 0x20A0, 0x20BF,  // punctuation, currencies
+    0x2100, 0x214F, 0x2190, 0x2313, 0x23CE, 0x23CF,  // letters of mathematics, arrows, operators
+    0x2400, 0x2426, 0x2580, 0x25FF,                  // control pictures, blocks and shapes
+    0x26A0, 0x26A0, 0x2713, 0x2718, 0xFFFD, 0xFFFD, 0};
+
 // Latin, Greek, Cyrillic, punctuation, super- and subscripts, arrows, mathematics, technical
 // symbols, control pictures, blocks and shapes. Scripts that need shaping are left out: unshaped
 // letters would be wrong.
@@ -24,6 +35,13 @@ constexpr double kTinySize = 10, kSmallSize = 12, kTitleSize = 17, kLargeSize = 
 struct FontFile {
   std::string path, family;
 };
+
+bool within(const ImWchar* ranges, char32_t character) {
+  for (; ranges[0] != 0; ranges += 2) {
+    if (character >= ranges[0] && character <= ranges[1]) return true;
+  }
+  return false;
+}
 
 // The file of DejaVu Sans, or of what the system gives in its place; no path when there is none.
 FontFile find_font(const char* style) {
@@ -49,15 +67,17 @@ FontFile find_font(const char* style) {
 
 }  // namespace
 
-void Fonts::load(double scale) {
-  ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+void Fonts::load(ImFontAtlas& atlas, double scale) {
   atlas.Clear();
+  scale_ = scale;
 #if IMGUI_VERSION_NUM >= 19200
   atlas.TexMinWidth = scale > 1.2 ? 4096 : 2048;
 #else
   atlas.TexDesiredWidth = scale > 1.2 ? 4096 : 2048;
 #endif
   baked_.clear();
+  all_ |= lacking_;
+  lacking_ = false;
   const FontFile regular_file = find_font("Book"), bold_file = find_font("Bold");
   notice_ = regular_file.family == "DejaVu Sans"
                 ? ""
@@ -71,7 +91,8 @@ void Fonts::load(double scale) {
     config.PixelSnapH = false;
     ImFont* font = nullptr;
     if (!path.empty()) {
-      font = atlas.AddFontFromFileTTF(path.c_str(), static_cast<float>(pixels), &config, kRanges);
+      font = atlas.AddFontFromFileTTF(path.c_str(), static_cast<float>(pixels), &config,
+                                      all_ ? kRanges : kCommonRanges);
     }
     if (font == nullptr) font = atlas.AddFontDefault();
     baked_.push_back({font, pixels, is_bold});
@@ -85,6 +106,19 @@ void Fonts::load(double scale) {
   bake(kLargeSize, true);
   bake(kSmallSize, true);
   tiny = bake(kTinySize, false);
+#if IMGUI_VERSION_NUM < 19200  // later glyphs are drawn when they are needed
+  unsigned char* pixels = nullptr;
+  int width = 0, height = 0;
+  atlas.GetTexDataAsRGBA32(&pixels, &width, &height);  // kept for whoever makes the texture
+#endif
+}
+
+void Fonts::miss(char32_t character) {
+  lacking_ |= !all_ && within(kRanges, character) && !is_common(character);
+}
+
+bool Fonts::is_common(char32_t character) {
+  return within(kCommonRanges, character);
 }
 
 ImFont* Fonts::nearest(double pixels, bool is_bold) const {
@@ -125,7 +159,9 @@ bool drawable(char32_t character) {
 #if IMGUI_VERSION_NUM >= 19200
   return font->IsGlyphInFont(static_cast<ImWchar>(character));
 #else
-  return font->FindGlyphNoFallback(static_cast<ImWchar>(character)) != nullptr;
+  if (font->FindGlyphNoFallback(static_cast<ImWchar>(character)) != nullptr) return true;
+  if (auto* fonts = static_cast<Fonts*>(ImGui::GetIO().UserData)) fonts->miss(character);
+  return false;
 #endif
 }
 

@@ -13,9 +13,18 @@ namespace attnscope::window {
 
 class Fonts {
  public:
-  // Fills ImGui's font atlas for this scale (pixels per unit). The atlas' texture is made by the
-  // caller. Without DejaVu another sans-serif font serves; `notice` then says so.
-  void load(double scale);
+  // Fills the atlas for this scale (pixels per unit), at first with common characters, with all
+  // once any other was asked for. Needs no ImGui context where ImGui is older than 1.92. The atlas'
+  // texture is made by the caller. Without DejaVu another sans-serif font serves; `notice` then
+  // says so.
+  void load(ImFontAtlas& atlas, double scale);
+  double scale() const { return scale_; }  // 0: nothing is loaded
+  // Has drawable() tell of what is missing; `this` must stay where it is.
+  void watch() { ImGui::GetIO().UserData = this; }
+  // Whether load() would bring characters that drawable() was asked for since.
+  bool lacking() const { return lacking_; }
+  void miss(char32_t character);
+  static bool is_common(char32_t character);
   const std::string& notice() const { return notice_; }
 
   ImFont* body = nullptr;  // kBodySize units
@@ -35,6 +44,8 @@ class Fonts {
   };
   std::vector<Baked> baked_;
   std::string notice_;
+  double scale_ = 0;
+  bool all_ = false, lacking_ = false;
 };
 
 inline constexpr double kBodySize = 14;  // units

@@ -108,6 +108,29 @@ ChoiceList exits_list(const State& state) {
   return list;
 }
 
+ChoiceList retrieval_list(const State& state) {
+  ChoiceList list;
+  list.title = "Retrieval";
+  list.heading = false;
+  list.scope = "retrieval";
+  list.entries.push_back({"", "None", "", "The model predicts by itself.", "", {}});
+  list.preview = list.entries.front().label;
+  const auto why_not = [&](const Mixer& mixer) -> std::string {
+    if (state.store.empty()) return "open a store of contexts first, with the button below";
+    if (state.edited_trace() == nullptr) return "";
+    return retrieval_refusal(*state.edited_trace()->config, mixer);
+  };
+  for (const Mixer& m : mixers()) {
+    list.entries.push_back(
+        {m.id, m.label, "", m.summary, why_not(m), default_values(m.parameters)});
+  }
+  if (const std::optional<RetrievalChoice>& chosen = state.edited().retrieval) {
+    list.now = &mixer(chosen->mixer.id);
+    list.preview = list.now->label;
+  }
+  return list;
+}
+
 std::string segment_refusal(const State& state, Index segment) {
   Structure structure = state.edited().structure;
   structure.segment = segment;
@@ -160,6 +183,7 @@ std::string describe_structure(const Experiment& experiment) {
   if (s.segment) {
     add(*s.segment == 0 ? "no segments" : "segments of " + std::to_string(*s.segment));
   }
+  if (experiment.retrieval) add(mixer(experiment.retrieval->mixer.id).label);
   return text;
 }
 

@@ -12,6 +12,8 @@ namespace attnscope::window {
 ChoiceList architecture_list(const State& state);
 ChoiceList join_list(const State& state);
 ChoiceList exits_list(const State& state);
+// With what is retrieved predictions can be mixed; it needs a store (State::store).
+ChoiceList retrieval_list(const State& state);
 
 // Why a text cannot be read in segments of so many tokens; empty: it can.
 std::string segment_refusal(const State& state, Index segment);

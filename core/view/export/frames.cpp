@@ -80,7 +80,7 @@ class Writer {
                     {{"Title", picture_title(*frame.traces.trace) + " · " +
                                    view(frame.experiment.view.id).label},
                      {"Software", "attnscope"},
-                     {"Experiment", to_json(frame.experiment).dump()}});
+                     {kExperimentKeyword, to_json(frame.experiment).dump()}});
     }
   }
 

@@ -82,7 +82,7 @@ void write_view(const std::filesystem::path& path, const Trace& trace, const Exp
   write_picture(path, lay_out_picture(trace, experiment, of_file, findings, stop), of_file.scale,
                 {{"Title", picture_title(trace) + " · " + view(experiment.view.id).label},
                  {"Software", "attnscope"},
-                 {"Experiment", to_json(experiment).dump()}});
+                 {kExperimentKeyword, to_json(experiment).dump()}});
 }
 
 }  // namespace attnscope

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/analysis/prediction.h"
 #include "core/base/strict_json.h"
 #include "core/model/sample.h"
 #include "core/view/parts/token_bars.h"
@@ -171,9 +172,9 @@ Handle replacement_handle(const Box& area, Index position, std::int32_t token) {
 }
 
 std::vector<double> next_tokens(const Trace& trace, Index position) {
-  if (!trace.logits.defined() || position < 0 || position >= trace.logits.dim(0)) return {};
-  const Index vocabulary = trace.logits.dim(1);
-  return probabilities(trace.logits.slice(position, 1).reshaped({vocabulary}), {});
+  const Tensor& all = predictions(trace);  // [L, vocabulary]
+  if (!all.defined() || position < 0 || position >= all.dim(0)) return {};
+  return probabilities(all.slice(position, 1).reshaped({all.dim(1)}), {});
 }
 
 }  // namespace attnscope

@@ -16,6 +16,7 @@
 #include "tests/app/events/small_model.h"
 #include "tests/support/compare.h"
 #include "tests/support/places.h"
+#include "tests/support/process.h"
 
 namespace attnscope::window {
 namespace {
@@ -491,6 +492,42 @@ TEST_F(Window, ChoosesTheStructure) {
   });
   program.rest_pointer();
   program.keep_screenshot("structure-exits");
+}
+
+// Contexts that the text itself has: what followed them is mixed with the model's prediction.
+TEST_F(Window, RetrievesFromAStore) {
+  const std::string store = file("store.safetensors").string();
+  write_file(file("text.txt"), "the cat sat on the mat and the cat sat on the hat");
+  const testing::ProcessResult made = testing::run_process(
+      testing::program_path(),
+      {"datastore", "--model", model().string(), "--text", file("text.txt").string(), "-o", store});
+  ASSERT_EQ(made.status, 0) << made.err;
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on"}));
+  program.wait_for("a first picture", is_current);
+  program.press("ctrl+o");
+  program.wait_for("the browser",
+                   [](const Report& r) { return r["widgets"].contains("browser.name"); });
+  program.wait_for_still_frames(std::chrono::milliseconds(300));
+  program.type(store);
+  program.press("Return");
+  const Report report = program.wait_for("retrieval", [](const Report& r) {
+    return is_current(r) && r["experiment"].contains("retrieval");
+  });
+  EXPECT_EQ(report["error"], "");
+  EXPECT_NE(report["notes"].dump().find("predictions are mixed"), std::string::npos);
+  program.click("structure");
+  program.click("retrieval.type");
+  program.click("retrieval.type.model");
+  program.wait_for("none", [](const Report& r) {
+    return is_current(r) && !r["experiment"].contains("retrieval");
+  });
+  program.click("retrieval.type");  // the store is still known
+  program.click("retrieval.type.knn");
+  program.wait_for("the mixture", [](const Report& r) {
+    return is_current(r) && r["experiment"].contains("retrieval");
+  });
+  program.rest_pointer();
+  program.keep_screenshot("structure-retrieval");
 }
 
 // A right click on a label pins its row alone; again it lets go of it.

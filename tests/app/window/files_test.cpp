@@ -44,7 +44,7 @@ TEST(Files, OpensAPictureThatCarriesItsExperiment) {
   stored.text = "from a picture";
   save_session(folder.path() / "s.json", stored);
   write_picture(folder.path() / "p.png", list, 1,
-                {{"Experiment", read_file(folder.path() / "s.json")}});
+                {{kExperimentKeyword, read_file(folder.path() / "s.json")}});
   State state;
   EXPECT_TRUE(open_path(state, folder.path() / "p.png"));
   EXPECT_EQ(state.experiment.text, "from a picture");
@@ -100,6 +100,48 @@ TEST(Files, OpensWhatModelsReadThatIsNoText) {
   EXPECT_EQ(read.input, file.string());
   EXPECT_TRUE(read.tensors.file.empty());
   EXPECT_EQ(read.text, "the cat");
+}
+
+// Any picture is pixels to a model that reads such; to others it says nothing.
+TEST(Files, OpensPicturesForModelsOfImages) {
+  const testing::TemporaryFolder folder;
+  DisplayList list;
+  list.width = list.height = 10;
+  write_picture(folder.path() / "p.png", list, 1, {});
+  State state;
+  state.experiment.text = "mine";
+  EXPECT_FALSE(open_path(state, folder.path() / "p.png"));
+  ASSERT_EQ(state.notices.size(), 1U);
+  EXPECT_NE(state.notices[0].text.find("default reads no pixels"), std::string::npos)
+      << state.notices[0].text;
+  state.experiment.model = (testing::source_folder() / "tests" / "model-cases" / "image").string();
+  EXPECT_TRUE(open_path(state, folder.path() / "p.png"));
+  EXPECT_EQ(state.experiment.input, folder.path() / "p.png");
+  EXPECT_EQ(state.experiment.text, "mine");  // for the way back
+}
+
+TEST(Files, OpensAStoreToRetrieveFrom) {
+  const testing::TemporaryFolder folder;
+  Store store{Tensor::zeros({2, 3}), IntTensor({2}), IntTensor({2, 2})};
+  std::ranges::fill(store.values, 0);
+  std::ranges::fill(store.places, 0);
+  write_safetensors(folder.path() / "s.safetensors", store_file(store, false));
+  State state;
+  state.experiment.text = "mine";
+  EXPECT_TRUE(open_path(state, folder.path() / "s.safetensors"));
+  ASSERT_TRUE(state.experiment.retrieval.has_value());
+  EXPECT_EQ(state.experiment.retrieval->mixer.id, mixers().front().id);
+  EXPECT_EQ(state.experiment.retrieval->store, folder.path() / "s.safetensors");
+  EXPECT_EQ(state.experiment.text, "mine");
+  // Another store: the parameters stay.
+  state.experiment.retrieval->mixer.values.set("k", Index{2});
+  write_safetensors(folder.path() / "t.safetensors", store_file(store, true));
+  EXPECT_TRUE(open_store(state, folder.path() / "t.safetensors"));
+  EXPECT_EQ(state.experiment.retrieval->store, folder.path() / "t.safetensors");
+  EXPECT_EQ(state.experiment.retrieval->mixer.values.integer("k"), 2);
+  write_npy(folder.path() / "a.npy", stored(Tensor::zeros({2, 2})));
+  EXPECT_FALSE(open_store(state, folder.path() / "a.npy"));
+  EXPECT_EQ(state.experiment.retrieval->store, folder.path() / "t.safetensors");
 }
 
 TEST(Files, AMissingFileAndAFolderWithoutModelAreSaid) {

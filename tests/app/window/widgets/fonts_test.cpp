@@ -1,0 +1,64 @@
+#include "app/window/widgets/fonts.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "app/window/utf8.h"
+#include "core/base/file.h"
+#include "tests/support/places.h"
+
+namespace attnscope::window {
+namespace {
+
+class FontsTest : public ::testing::Test {
+ protected:
+  FontsTest() {
+    fonts_.load(atlas_, 1);
+    ImGui::CreateContext(&atlas_);
+    fonts_.watch();
+  }
+  ~FontsTest() override { ImGui::DestroyContext(); }
+
+  ImFontAtlas atlas_;
+  Fonts fonts_;
+};
+
+// Russian text asks for the rest once; scripts that need shaping do not.
+TEST_F(FontsTest, BringsWhatATextNeeds) {
+  EXPECT_TRUE(drawable(U'é'));
+  EXPECT_EQ(on_screen("मानक"), "U+092E U+093E U+0928 U+0915");
+  EXPECT_FALSE(fonts_.lacking());
+  on_screen("Дом");
+  ASSERT_TRUE(fonts_.lacking());
+  fonts_.load(atlas_, 1);
+  EXPECT_FALSE(fonts_.lacking());
+  EXPECT_EQ(on_screen("Дом"), "Дом");
+  EXPECT_FALSE(fonts_.lacking());
+  fonts_.load(atlas_, 2);  // another scale
+  EXPECT_EQ(on_screen("Дом"), "Дом");
+}
+
+// The program's own words are there at the start.
+TEST(Fonts, WhatTheProgramSaysIsCommon) {
+  std::set<char32_t> uncommon;
+  for (const char* room : {"app", "core", "assets/lessons", "assets/samples"}) {
+    const std::filesystem::path folder = testing::source_folder() / room;
+    for (const auto& file : std::filesystem::recursive_directory_iterator(folder)) {
+      if (!file.is_regular_file()) continue;
+      const std::string text = read_file(file.path());
+      for (std::size_t at = 0; at < text.size();) {
+        const CodePoint c = code_point_at(text, at);
+        if (c.value >= ' ' && !Fonts::is_common(c.value)) uncommon.insert(c.value);
+        at += c.bytes;
+      }
+    }
+  }
+  std::string list;
+  for (const char32_t c : uncommon) list += std::to_string(static_cast<unsigned>(c)) + " ";
+  EXPECT_EQ(list, "");
+}
+
+}  // namespace
+}  // namespace attnscope::window
