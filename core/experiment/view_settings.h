@@ -1,4 +1,4 @@
-// What to look at: plain values that views give a meaning to (core/view/view_settings.h).
+// What to look at: plain values that views give a meaning to (core/view/view_values.h).
 #pragma once
 
 #include <map>

@@ -8,7 +8,7 @@
 #include "core/base/json.h"
 #include "core/base/strict_json.h"
 #include "core/figure/png.h"
-#include "core/view/view_settings.h"
+#include "core/view/view_values.h"
 
 namespace attnscope {
 

@@ -12,7 +12,7 @@
 #include "core/experiment/finding.h"
 #include "core/figure/display_list.h"
 #include "core/trace/trace.h"
-#include "core/view/view_settings.h"
+#include "core/view/view_values.h"
 
 namespace attnscope {
 

@@ -1,4 +1,4 @@
-#include "core/view/view_settings.h"
+#include "core/view/view_values.h"
 
 #include "core/base/json.h"
 #include "core/base/strict_json.h"

@@ -1,4 +1,4 @@
-#include "core/view/view_settings.h"
+#include "core/view/view_values.h"
 
 #include <gtest/gtest.h>
 
