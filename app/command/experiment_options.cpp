@@ -9,6 +9,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/strict_json.h"
+#include "core/experiment/company.h"
 #include "core/experiment/own_tensors.h"
 #include "core/model/architecture.h"
 #include "core/model/config.h"
@@ -48,17 +49,16 @@ std::vector<std::int32_t> ids_from_text(const std::string& text, const std::stri
 }
 
 Choice variant_from_text(const std::string& text) {
-  return variant_from_json(
-      choice_json(text, "variant",
-                  [](const std::string& id) { return attnscope::variant(id).parameters; }),
-      "variant");
+  const Json object = choice_json(
+      text, "variant", [](const std::string& id) { return attnscope::variant(id).parameters; });
+  return open_choice_from_json(attnscope::variant(type_of(object, "variant")), object, "variant");
 }
 
 Choice encoding_from_text(const std::string& text) {
-  return encoding_from_json(
-      choice_json(text, "position",
-                  [](const std::string& id) { return attnscope::encoding(id).parameters; }),
-      "position");
+  const Json object = choice_json(
+      text, "position", [](const std::string& id) { return attnscope::encoding(id).parameters; });
+  return open_choice_from_json(attnscope::encoding(type_of(object, "position")), object,
+                               "position");
 }
 
 namespace {
@@ -228,6 +228,8 @@ void ExperimentOptions::add_all_but_overlong(Command command) {
       "--input", input_,
       "A picture (PNG, JPEG, ...), or a file with the pixels of an image or with a trajectory "
       "(safetensors)");
+  command.add("--most-tokens", most_tokens_, "Only the first so many tokens of the text are read")
+      .from_to(Index{1}, Index{65536});
   command.add("--exit", exit_,
               "Tokens leave at the first layer that is as sure as this, from 0 to 1; for models "
               "with exits");
@@ -286,6 +288,8 @@ Experiment ExperimentOptions::experiment() const {
   if (!overlong_.empty()) {
     e.overlong = overlong_from_text(overlong_);
   }
+  if (most_tokens_ > 0) e.most_tokens = most_tokens_;
+  complete_choices(e);
   return e;
 }
 
@@ -345,6 +349,7 @@ void CompareOptions::apply(Experiment& experiment) const {
   if (const auto causal = choices_.causal()) other.causal = causal;
   if (command_->given("--compare-layer")) other.view.layer = layer_;
   if (command_->given("--compare-head")) other.view.head = head_;
+  complete_choices(other);
   experiment.others = {other};
 }
 

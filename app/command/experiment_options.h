@@ -14,7 +14,8 @@
 namespace attnscope::command {
 
 // "local,window=4,dilation=2", or JSON, {"type": "local", "window": 4}. A value that is a list is
-// JSON too: "longformer,window=4,global=[0,5]". InputError begins with "variant" or "position".
+// JSON too: "longformer,window=4,global=[0,5]". What has no default may be left out: see
+// complete_choices(). InputError begins with "variant" or "position".
 Choice variant_from_text(const std::string& text);
 Choice encoding_from_text(const std::string& text);
 
@@ -76,6 +77,7 @@ class ExperimentOptions {
   std::string session_, text_, text_file_, model_, backend_, overlong_;
   std::string ids_, target_ids_, target_, input_, retrieval_;
   double exit_ = 0;
+  Index most_tokens_ = 0;
   std::vector<std::string> groups_;
   std::vector<std::string> interventions_;
   ChoiceOptions choices_;

@@ -9,6 +9,7 @@
 #include "app/command/experiment_options.h"
 #include "app/command/html_page.h"
 #include "app/command/interrupt.h"
+#include "core/experiment/company.h"
 #include "core/experiment/runner.h"
 #include "core/figure/plain_text.h"
 #include "core/view/export/picture.h"
@@ -66,6 +67,7 @@ void run(const GalleryOptions& options) {
   experiment.variant = options.choices.variant();
   experiment.encoding = options.choices.encoding();
   experiment.causal = options.choices.causal();
+  complete_choices(experiment);
   ExperimentRun runner(backends());
   std::string sections;
   for (const View& view : views()) {

@@ -10,6 +10,8 @@
 #include "app/command/interrupt.h"
 #include "app/command/text_progress.h"
 #include "core/base/file.h"
+#include "core/checkpoint/model_store.h"
+#include "core/experiment/company.h"
 #include "core/experiment/head_table.h"
 #include "core/experiment/own_tensors.h"
 #include "core/experiment/runner.h"
@@ -28,6 +30,7 @@ HeadTable measure(const StatisticsOptions& options) {
   Experiment experiment;
   experiment.model = options.model;
   experiment.backend = backend_choice(options.backend);
+  experiment.structure = options.choices.structure({});
   experiment.variant = options.choices.variant();
   experiment.encoding = options.choices.encoding();
   experiment.causal = options.choices.causal();
@@ -35,9 +38,13 @@ HeadTable measure(const StatisticsOptions& options) {
   ExperimentRun runner(backends());
   const Stop stop = stop_on_interrupt();
   if (is_tensor_file(options.file)) {
+    complete_choices(experiment);
     const auto trace = runner.run(experiment, stop);
     options.choices.check_trace(*trace);
     return head_table(*trace);
+  }
+  if (has_open_choices(experiment)) {  // the same for texts of all lengths
+    complete_choices(experiment, model_store()->checkpoint(options.model)->model.config.context);
   }
   return head_table(experiment, read_file(options.file), runner, print_progress("measuring"), stop);
 }

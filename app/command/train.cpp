@@ -13,6 +13,7 @@
 #include "core/base/home.h"
 #include "core/base/json.h"
 #include "core/base/strict_json.h"
+#include "core/experiment/company.h"
 #include "core/figure/plain_text.h"
 #include "core/training/task.h"
 
@@ -107,6 +108,17 @@ Json read_plan(const TrainOptions& options) {
   return plan;
 }
 
+// How many tokens the model of a plan sees; 0: the plan does not say.
+Index read_at_once(const Json& model) {
+  for (const char* key : {"segment", "context"}) {
+    const Json* tokens = model.is_object() ? model.find(key) : nullptr;
+    if (tokens != nullptr && tokens->is_number() && tokens->get<double>() > 0) {
+      return static_cast<Index>(std::min(tokens->get<double>(), Parameter::kMostInteger));
+    }
+  }
+  return 0;
+}
+
 TrainingPlan make_plan(const TrainOptions& options) {
   Json plan = read_plan(options);
   for (std::size_t i = 0; i < std::size(kSettings); ++i) {
@@ -125,10 +137,12 @@ TrainingPlan make_plan(const TrainOptions& options) {
     structure.exits.reset();
   }
   add_to_json(structure, plan["model"]);
-  if (const auto variant = options.choices.variant()) plan["model"]["variant"] = to_json(*variant);
-  if (const auto encoding = options.choices.encoding()) {
-    plan["model"]["position"] = to_json(*encoding);
-  }
+  Experiment chosen;
+  chosen.variant = options.choices.variant();
+  chosen.encoding = options.choices.encoding();
+  complete_choices(chosen, read_at_once(plan["model"]));
+  if (chosen.variant) plan["model"]["variant"] = to_json(*chosen.variant);
+  if (chosen.encoding) plan["model"]["position"] = to_json(*chosen.encoding);
   if (const auto causal = options.choices.causal()) plan["model"]["causal"] = *causal;
   return training_plan_from_json(plan, "training plan");
 }

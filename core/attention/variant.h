@@ -126,6 +126,9 @@ struct Variant : Info {
   // New values of constant weights that training moves after a step, by what the step saw, with
   // the operation's input as evaluate() had it; or first values, where the weights lack them.
   std::function<NamedVars(const OperationInput&)> adapted;
+  // How many of so many tokens make a picture of it: lengths that cannot be cut into blocks or
+  // rows do not. Empty: all.
+  std::function<Index(Index length)> fitting;
   // S_i, for a variant that is a choice of keys and nothing else ...
   std::function<Pattern(const PatternInput&)> pattern;
   // ... otherwise the whole operation.

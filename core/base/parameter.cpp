@@ -259,8 +259,41 @@ Values default_values(const std::vector<Parameter>& parameters) {
   return values;
 }
 
-Values values_from_json(const std::vector<Parameter>& parameters, const Json& object,
-                        std::string_view path) {
+Values telling_values(const std::vector<Parameter>& parameters, Index length) {
+  Values values = default_values(parameters);
+  for (const Parameter& parameter : parameters) {
+    if (parameter.telling && length > 0) values.set(parameter.key, parameter.telling(length));
+  }
+  return values;
+}
+
+void complete(Values& values, const std::vector<Parameter>& parameters, Index length) {
+  const Values telling = telling_values(parameters, length);
+  for (const Parameter& parameter : parameters) {
+    if (!parameter.required || values.has(parameter.key)) continue;
+    values.set(parameter.key, telling.all().find(parameter.key)->second);
+  }
+}
+
+Index share_of(Index length, Index n) {
+  return std::max<Index>(1, (length + n / 2) / n);
+}
+
+Index root_of(Index length) {
+  return std::max<Index>(2, std::lround(std::sqrt(static_cast<double>(length))));
+}
+
+Index divisor_near(Index length, double wanted) {
+  Index nearest = 1;
+  const auto far = [&](Index divisor) { return std::abs(static_cast<double>(divisor) - wanted); };
+  for (Index divisor = 2; divisor <= length; ++divisor) {
+    if (length % divisor == 0 && far(divisor) < far(nearest)) nearest = divisor;
+  }
+  return nearest;
+}
+
+Values some_values_from_json(const std::vector<Parameter>& parameters, const Json& object,
+                             std::string_view path) {
   if (!object.is_object()) {
     throw InputError(std::string(path) + ": expected an object, found " + shortened(object));
   }
@@ -275,11 +308,18 @@ Values values_from_json(const std::vector<Parameter>& parameters, const Json& ob
   for (const Parameter& parameter : parameters) {
     if (const Json* found = object.find(parameter.key)) {
       values.set(parameter.key, value_from_json(parameter, *found, path));
-    } else if (parameter.required) {
-      refuse(parameter, path, {}, "nothing");
-    } else if (!parameter.optional) {
+    } else if (!parameter.optional && !parameter.required) {
       values.set(parameter.key, parameter.initial);
     }
+  }
+  return values;
+}
+
+Values values_from_json(const std::vector<Parameter>& parameters, const Json& object,
+                        std::string_view path) {
+  Values values = some_values_from_json(parameters, object, path);
+  for (const Parameter& parameter : parameters) {
+    if (parameter.required && !values.has(parameter.key)) refuse(parameter, path, {}, "nothing");
   }
   return values;
 }

@@ -4,6 +4,7 @@
 // sliders, command-line help, JSON checking and tests read it from there.
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <map>
 #include <string>
@@ -43,7 +44,9 @@ struct Parameter {
   // "width", "height": what it is where the tokens are pixels. A parameter of that very name must
   // be the image's.
   std::string of_image{};
-  Value initial{};  // the default; where required, what the window starts with
+  Value initial{};  // the default; where required, what is offered where nothing else is known
+  // What shows at once what it does, on a text of so many tokens; empty: `initial` does.
+  std::function<Value(Index length)> telling{};
   // Hard limits (Integer, Real, and members of lists).
   double least = 0, most = kMostInteger;
   bool least_excluded = false;                   // Real: the limit itself is refused
@@ -91,10 +94,24 @@ class Values {
 // The defaults; of required parameters their `initial`, so that a window can start from them.
 Values default_values(const std::vector<Parameter>& parameters);
 
+// What a person starts from who picks this by its name for a text of so many tokens (0: not known).
+Values telling_values(const std::vector<Parameter>& parameters, Index length);
+
 // InputError "variant.windw: no such key; expected one of type, window, dilation" and the like.
 // `object` may hold a "type" key, which is skipped. `path` ("variant") begins the messages.
 Values values_from_json(const std::vector<Parameter>& parameters, const Json& object,
                         std::string_view path);
+// The same, but what is required may be missing, until complete() puts in what suits a length.
+Values some_values_from_json(const std::vector<Parameter>& parameters, const Json& object,
+                             std::string_view path);
+void complete(Values& values, const std::vector<Parameter>& parameters, Index length);
+
+// For `telling`: an n-th of a length, at least 1; about its root, at least 2; of its divisors the
+// one nearest to another number, of two the smaller.
+Index share_of(Index length, Index n);
+Index root_of(Index length);
+Index divisor_near(Index length, double wanted);
+
 Json to_json(const Value& value);
 Json to_json(const Values& values);
 

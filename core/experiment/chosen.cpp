@@ -104,10 +104,10 @@ std::vector<std::vector<HeadGroup>> chosen_groups(const ModelConfig& stored,
   return groups;
 }
 
-Model chosen_model(const Model& stored, const Experiment& experiment) {
+Model chosen_model(const Model& stored, const Experiment& experiment, Index tokens) {
   const Model model = with_structure(stored, experiment.structure);
   return with_groups(model, chosen_groups(model.config, experiment),
-                     experiment.causal.value_or(model.config.causal));
+                     experiment.causal.value_or(model.config.causal), tokens);
 }
 
 std::string structure_refusal(const ModelConfig& stored, const Experiment& experiment) {

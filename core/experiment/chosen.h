@@ -15,8 +15,9 @@ namespace attnscope {
 std::vector<std::vector<HeadGroup>> chosen_groups(const ModelConfig& stored,
                                                   const Experiment& experiment);
 
-// The model with the structure and the groups. InputError where the combination cannot work.
-Model chosen_model(const Model& stored, const Experiment& experiment);
+// The model with the structure and the groups, for so many tokens (0: not known). InputError where
+// the combination cannot work.
+Model chosen_model(const Model& stored, const Experiment& experiment, Index tokens = 0);
 
 // Why a model of these sizes, before a person's choices, cannot be what the experiment asks for;
 // empty: it can.

@@ -55,6 +55,7 @@ struct Experiment {
   std::vector<GroupChoice> groups;  // beyond that, in this order: later ones win
   BackendChoice backend = BackendChoice::Auto;
   Overlong overlong = Overlong::First;
+  Index most_tokens = 0;                     // the first so many of the text are read; 0: all
   std::optional<double> exit;                // the threshold at which tokens leave: exits.h
   std::optional<RetrievalChoice> retrieval;  // what helps to predict: retrieval.h
   std::vector<Intervention> interventions;   // in the model, see there

@@ -107,7 +107,49 @@ IntTensor masked_targets(const ModelConfig& config, const Experiment& experiment
   return row_of(targets);
 }
 
+constexpr Index kMostTokens = 65536;  // of a text that is run beyond the context
+
+// Keeps what the model has room for, and says so.
+void cut(std::vector<TraceToken>& tokens, Index context, Overlong policy,
+         std::vector<std::string>& notes) {
+  const Index count = static_cast<Index>(tokens.size());
+  if (count <= context) return;
+  const Index room = policy == Overlong::All ? std::max(context, kMostTokens) : context;
+  if (count > room) {
+    if (policy == Overlong::Last) {
+      tokens.erase(tokens.begin(), tokens.end() - room);
+    } else {
+      tokens.resize(static_cast<std::size_t>(room));
+    }
+    notes.push_back("the text has " + std::to_string(count) + " tokens; the " +
+                    (policy == Overlong::Last ? "last " : "first ") + std::to_string(room) +
+                    " are used");
+  }
+  if (policy == Overlong::All) {
+    notes.push_back("the model was trained on " + std::to_string(context) +
+                    " tokens at a time; it never saw the positions beyond");
+  }
+}
+
 }  // namespace
+
+std::vector<TraceToken> tokens_to_read(const ModelConfig& config, const Checkpoint& checkpoint,
+                                       const Experiment& experiment,
+                                       std::vector<std::string>& notes) {
+  if (!reads_tokens(config)) return {};
+  Experiment given = experiment;
+  if (!experiment.input.empty()) given.ids = pixel_ids(config, experiment.input);
+  std::vector<TraceToken> tokens = chosen_tokens(checkpoint, given);
+  const Index count = static_cast<Index>(tokens.size()), most = experiment.most_tokens;
+  if (most > 0 && count > most) {
+    notes.push_back("the text has " + std::to_string(count) + " tokens; the first " +
+                    std::to_string(most) + " are used, as was asked for");
+    tokens.resize(static_cast<std::size_t>(most));
+  }
+  const bool in_segments = config.segment > 0;
+  cut(tokens, in_segments ? kMostTokens : config.context, experiment.overlong, notes);
+  return tokens;
+}
 
 ModelExtent model_extent(const Checkpoint& checkpoint, const ModelConfig& config,
                          const Experiment& experiment, Index tokens) {

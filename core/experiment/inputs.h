@@ -22,6 +22,12 @@ struct ModelInput {
 ModelInput model_input(const ModelConfig& config, const Checkpoint& checkpoint,
                        const Experiment& experiment, std::vector<TraceToken> tokens, bool losses);
 
+// The experiment's tokens, as many as the model has room for; of a trajectory none. What was left
+// out is said in `notes`.
+std::vector<TraceToken> tokens_to_read(const ModelConfig& config, const Checkpoint& checkpoint,
+                                       const Experiment& experiment,
+                                       std::vector<std::string>& notes);
+
 // What interventions can speak of; `tokens`: how many are read.
 ModelExtent model_extent(const Checkpoint& checkpoint, const ModelConfig& config,
                          const Experiment& experiment, Index tokens);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/model/model.h"
+#include "core/model/retrieval.h"
 #include "core/trace/trace.h"
 
 namespace attnscope {

@@ -20,29 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr Index kMostTokens = 65536;                  // of a text that is run beyond the context
 constexpr Index kMostKeptAttention = Index{1} << 27;  // numbers: 512 MiB
-
-// Keeps what the model has room for, and says so.
-void cut(std::vector<TraceToken>& tokens, Index context, Overlong policy, Trace& trace) {
-  const Index count = static_cast<Index>(tokens.size());
-  if (count <= context) return;
-  const Index room = policy == Overlong::All ? std::max(context, kMostTokens) : context;
-  if (count > room) {
-    if (policy == Overlong::Last) {
-      tokens.erase(tokens.begin(), tokens.end() - room);
-    } else {
-      tokens.resize(static_cast<std::size_t>(room));
-    }
-    trace.notes.push_back("the text has " + std::to_string(count) + " tokens; the " +
-                          (policy == Overlong::Last ? "last " : "first ") + std::to_string(room) +
-                          " are used");
-  }
-  if (policy == Overlong::All) {
-    trace.notes.push_back("the model was trained on " + std::to_string(context) +
-                          " tokens at a time; it never saw the positions beyond");
-  }
-}
 
 // The one token that a text is.
 std::int32_t token_of_text(const std::string& text, const Checkpoint& checkpoint) {
@@ -221,18 +199,6 @@ std::shared_ptr<const Trace> run_tensors(const Experiment& experiment, Backend& 
   return trace;
 }
 
-// The experiment's tokens, as many as the model has room for; of a trajectory none.
-std::vector<TraceToken> tokens_to_read(const ModelConfig& config, const Checkpoint& checkpoint,
-                                       const Experiment& experiment, Trace& trace) {
-  if (!reads_tokens(config)) return {};
-  Experiment given = experiment;
-  if (!experiment.input.empty()) given.ids = pixel_ids(config, experiment.input);
-  std::vector<TraceToken> tokens = chosen_tokens(checkpoint, given);
-  const bool in_segments = config.segment > 0;
-  cut(tokens, in_segments ? kMostTokens : config.context, experiment.overlong, trace);
-  return tokens;
-}
-
 }  // namespace
 
 std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, Training training,
@@ -250,10 +216,11 @@ std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, Tr
   trace->config = std::make_shared<const ModelConfig>(
       structured(checkpoint->model.config, experiment.structure));
   trace->tokenizer = checkpoint->tokenizer;
-  const Model chosen = chosen_model(checkpoint->model, experiment);
-  const ModelConfig& config = chosen.config;
-  std::vector<TraceToken> tokens = tokens_to_read(config, *checkpoint, experiment, *trace);
+  std::vector<TraceToken> tokens =
+      tokens_to_read(*trace->config, *checkpoint, experiment, trace->notes);
   const auto length = static_cast<Index>(tokens.size());
+  const Model chosen = chosen_model(checkpoint->model, experiment, length);
+  const ModelConfig& config = chosen.config;
   const bool beyond = length > config.context && config.segment == 0;
   const Model model = beyond ? with_context(chosen, length) : chosen;
   check(experiment.interventions, model_extent(*checkpoint, model.config, experiment, length));

@@ -29,10 +29,11 @@ Model make_model(const ModelConfig& config, std::uint64_t seed);
 
 // The same model with other head groups (a person's choice in place of the checkpoint's). Every
 // head keeps the weights that its variant and encoding had; those that it needs and the model
-// lacks get their initial values, the same however heads are grouped, and are named in
-// `untrained`. All other weights are shared. InputError when a combination cannot work.
+// lacks get values that show what they do (WeightInfo::shown) on so many tokens, 0: not known, or
+// their initial values, the same however heads are grouped, and are named in `untrained`. All other
+// weights are shared. InputError when a combination cannot work.
 Model with_groups(const Model& model, const std::vector<std::vector<HeadGroup>>& groups,
-                  bool causal);
+                  bool causal, Index tokens = 0);
 
 // What a model keeps from one pass to the next, by place: keys and values of the tokens it has
 // seen (generation), or what its layers remember of earlier segments.

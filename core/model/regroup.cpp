@@ -35,7 +35,7 @@ HeadAxis head_axis(const WeightInfo& weight, const Values& values, Dimensions di
 
 class Regrouping {
  public:
-  Regrouping(const Model& from, Model& to) : from_(from), to_(to) {}
+  Regrouping(const Model& from, Model& to, Index tokens) : from_(from), to_(to), tokens_(tokens) {}
 
   void run() {
     shared_weights();
@@ -169,7 +169,8 @@ class Regrouping {
     const Dimensions all = group_dimensions(c, {0, c.heads, 0, c.kv_heads});
     const Shape shape = axis.axis < 0 ? of_group : weight.shape(all, values);
     allowance_.take(info.id, weight.name, shape);
-    return Var(weight.initial(shape, all, values, seed));
+    if (!weight.shown) return Var(weight.initial(shape, all, values, seed));
+    return Var(weight.shown(shape, {all, tokens_, tokens_, c.causal}, values));
   }
 
   // Runs of neighbouring heads from the same tensor, joined.
@@ -200,19 +201,20 @@ class Regrouping {
 
   const Model& from_;
   Model& to_;
+  Index tokens_;  // that the model is to read, 0: not known
   Allowance allowance_;
 };
 
 }  // namespace
 
 Model with_groups(const Model& model, const std::vector<std::vector<HeadGroup>>& groups,
-                  bool causal) {
+                  bool causal, Index tokens) {
   Model result;
   result.config = model.config;
   result.config.groups = groups;
   result.config.causal = causal;
   check(result.config, "model");
-  Regrouping(model, result).run();
+  Regrouping(model, result, tokens).run();
   return result;
 }
 

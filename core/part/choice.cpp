@@ -22,6 +22,10 @@ Choice choice_from_json(const Info& info, const Json& object, std::string_view p
   return {info.id, values_from_json(info.parameters, object, path)};
 }
 
+Choice open_choice_from_json(const Info& info, const Json& object, std::string_view path) {
+  return {info.id, some_values_from_json(info.parameters, object, path)};
+}
+
 Json to_json(const Choice& choice) {
   Json object = to_json(choice.values);
   object["type"] = choice.id;

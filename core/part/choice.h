@@ -19,6 +19,8 @@ struct Choice {
 const std::string& type_of(const Json& object, std::string_view path);
 // The other members, as the Info says. "variant.window: expected ..."
 Choice choice_from_json(const Info& info, const Json& object, std::string_view path);
+// The same, but what has no default may be missing, until it is completed (company.h).
+Choice open_choice_from_json(const Info& info, const Json& object, std::string_view path);
 Json to_json(const Choice& choice);
 // With its defaults.
 Choice default_choice(const Info& info);

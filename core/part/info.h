@@ -51,6 +51,13 @@ constexpr Index kFreeModel = -1, kFreeContext = -2, kFreeQueries = -3, kFreeKeys
 // Everything free but what only a caller knows: heads, key and value sizes.
 Dimensions free_dimensions(Index heads, Index kv_heads, Index key, Index value);
 
+// What is known where a choice is judged; 0 where unknown.
+struct Situation {
+  Dimensions dimensions;
+  Index queries = 0, keys = 0;  // L_q, L_k of the operation
+  bool causal = false;          // by request or by definition
+};
+
 // A tensor that a variant or encoding needs beside q, k, v. In a checkpoint it is stored under the
 // layer's prefix and this name.
 struct WeightInfo {
@@ -61,6 +68,10 @@ struct WeightInfo {
   // without: the operation then draws its own from a seed parameter, or needs none.
   std::function<Tensor(const Shape&, const Dimensions&, const Values&, std::uint64_t seed)>
       initial{};
+  // What a person is shown who puts this into a trained model, where that says more of it than what
+  // training starts from; of a weight for one length the entries beyond the present one, the
+  // situation's keys (0: not known, then L_max), do not matter. Empty: `initial`.
+  std::function<Tensor(const Shape&, const Situation&, const Values&)> shown{};
   bool optional = false;  // a file may leave it out
   // Not trained: painted masks and graphs, drawn directions and rotations, given frequencies, what
   // was used how much, and centroids (training moves these by what it sees, not by gradients).
@@ -83,13 +94,6 @@ Initial initial_normal(double deviation);
 Initial initial_projection();  // normal, deviation 1 / sqrt(rows): for [.., rows, columns]
 
 using NamedVars = std::map<std::string, Var, std::less<>>;
-
-// What is known where a choice is judged; 0 where unknown.
-struct Situation {
-  Dimensions dimensions;
-  Index queries = 0, keys = 0;  // L_q, L_k of the operation
-  bool causal = false;          // by request or by definition
-};
 
 struct Info {
   std::string id;        // "local": in JSON, on the command line, in checkpoints

@@ -3,28 +3,13 @@
 
 #include "core/position/list.h"
 #include "core/position/offsets.h"
+#include "core/position/slopes.h"
 
 namespace attnscope {
 
 namespace {
 
 constexpr double kSteepest = 1e25;  // times any distance still a float
-
-// m_a = 2^(-8 (a + 1) / h) for a power of two; else the slopes of the power of two below, then
-// every other one of the power of two above.
-std::vector<double> default_slopes(Index heads) {
-  Index power = 1;
-  while (power * 2 <= heads) power *= 2;
-  std::vector<double> slopes;
-  for (Index a = 0; a < power; ++a) {
-    slopes.push_back(std::exp2(-8.0 * static_cast<double>(a + 1) / static_cast<double>(power)));
-  }
-  for (Index a = 0; a < heads - power; ++a) {
-    slopes.push_back(
-        std::exp2(-8.0 * static_cast<double>(2 * a + 1) / static_cast<double>(2 * power)));
-  }
-  return slopes;
-}
 
 }  // namespace
 

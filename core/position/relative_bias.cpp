@@ -1,6 +1,9 @@
 // relative_bias: a learned number for each distance and head.
+#include <cstdlib>
+
 #include "core/position/list.h"
 #include "core/position/offsets.h"
+#include "core/position/slopes.h"
 
 namespace attnscope {
 
@@ -23,7 +26,22 @@ Encoding relative_bias_encoding() {
                 .shape = [](const Dimensions& n, const Values& values) -> Shape {
                   return {n.heads, 2 * values.integer("clip") + 1};
                 },
-                .initial = initial_zeros()}};
+                .initial = initial_zeros(),
+                // As ALiBi: steep heads and flat ones.
+                .shown =
+                    [](const Shape& shape, const Situation&, const Values& values) {
+                      const Index clip = values.integer("clip");
+                      const std::vector<double> slopes = default_slopes(shape[0]);
+                      Tensor bias(shape);  // [h, 2 clip + 1]
+                      for (Index head = 0; head < shape[0]; ++head) {
+                        for (Index o = -clip; o <= clip; ++o) {
+                          bias(head, o + clip) =
+                              static_cast<float>(-slopes[static_cast<std::size_t>(head)] *
+                                                 static_cast<double>(std::abs(o)));
+                        }
+                      }
+                      return bias;
+                    }}};
   e.apply = [](Part& part, const EncodingContext& context) {
     part.bias = OffsetTable{weight(context.weights, "pos.bias"),
                             clipped_index(context.values.integer("clip")), Term::Bias};

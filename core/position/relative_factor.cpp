@@ -1,6 +1,9 @@
 // relative_factor: the content score multiplied by a number for each distance.
+#include <cmath>
+
 #include "core/position/list.h"
 #include "core/position/offsets.h"
+#include "core/position/slopes.h"
 
 namespace attnscope {
 
@@ -24,7 +27,20 @@ Encoding relative_factor_encoding() {
                 .shape = [](const Dimensions& n, const Values& values) -> Shape {
                   return {n.heads, values.integer("clip") + 1};
                 },
-                .initial = initial_ones()}};
+                .initial = initial_ones(),
+                // What the content says counts less with the distance, by head.
+                .shown =
+                    [](const Shape& shape, const Situation&, const Values&) {
+                      const std::vector<double> slopes = default_slopes(shape[0]);
+                      Tensor factor(shape);  // [h, clip + 1]
+                      for (Index head = 0; head < shape[0]; ++head) {
+                        for (Index o = 0; o < shape[1]; ++o) {
+                          factor(head, o) = static_cast<float>(std::exp(
+                              -slopes[static_cast<std::size_t>(head)] * static_cast<double>(o)));
+                        }
+                      }
+                      return factor;
+                    }}};
   e.apply = [](Part& part, const EncodingContext& context) {
     part.factor = OffsetTable{weight(context.weights, "pos.factor"),
                               distance_index(context.values.integer("clip")), Term::Factor};

@@ -1,8 +1,11 @@
 // t5: a learned number for each bucket of distances. Raffel et al., 2019.
+#include <algorithm>
+#include <cmath>
 
 #include "core/autodiff/operations_shape.h"
 #include "core/position/list.h"
 #include "core/position/offsets.h"
+#include "core/position/slopes.h"
 #include "core/position/t5_bucket.h"
 
 namespace attnscope {
@@ -29,6 +32,36 @@ std::string t5_objection(const Values& values, const Situation& at) {
            " exact distances, found " + std::to_string(most);
   }
   return {};
+}
+
+T5Buckets t5_buckets(const Values& values, bool causal) {
+  return {.count = values.integer("buckets"),
+          .max_distance = values.integer("max_distance"),
+          .bidirectional = is_bidirectional(values, causal)};
+}
+
+// Falls with the logarithm of the distance where a bucket begins, by head as steep as ALiBi.
+Tensor falling_bias(const Shape& shape, const Situation& at, const Values& values) {
+  constexpr double kPerDoubling = 4;
+  constexpr Index kFarthest = 65536;
+  const T5Buckets buckets = t5_buckets(values, at.causal);
+  std::vector<double> begins(static_cast<std::size_t>(shape[0]), -1);
+  for (Index distance = 0; distance <= std::min(buckets.max_distance, kFarthest); ++distance) {
+    for (const Index offset : {-distance, distance}) {
+      double& begin = begins[static_cast<std::size_t>(t5_bucket(buckets, offset))];
+      if (begin < 0) begin = static_cast<double>(distance);
+    }
+  }
+  const std::vector<double> slopes = default_slopes(shape[1]);
+  Tensor bias(shape);  // [buckets, h]
+  for (Index bucket = 0; bucket < shape[0]; ++bucket) {
+    const double far = std::log2(1 + std::max(0.0, begins[static_cast<std::size_t>(bucket)]));
+    for (Index head = 0; head < shape[1]; ++head) {
+      bias(bucket, head) =
+          static_cast<float>(-kPerDoubling * slopes[static_cast<std::size_t>(head)] * far);
+    }
+  }
+  return bias;
 }
 
 }  // namespace
@@ -76,12 +109,11 @@ Encoding t5_encoding() {
                 .shape = [](const Dimensions& n, const Values& values) -> Shape {
                   return {values.integer("buckets"), n.heads};
                 },
-                .initial = initial_zeros()}};
+                .initial = initial_zeros(),
+                .shown = falling_bias}};
   e.objection = t5_objection;
   e.apply = [](Part& part, const EncodingContext& context) {
-    const T5Buckets buckets{.count = context.values.integer("buckets"),
-                            .max_distance = context.values.integer("max_distance"),
-                            .bidirectional = is_bidirectional(context.values, context.causal)};
+    const T5Buckets buckets = t5_buckets(context.values, context.causal);
     const auto column = [&](Index offset) { return t5_bucket(buckets, -offset); };
     part.bias = OffsetTable{transpose(weight(context.weights, "pos.bias")),  // [h, buckets]
                             index_offsets(offset_range(part), column), Term::Bias};

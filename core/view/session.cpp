@@ -170,6 +170,7 @@ Experiment experiment_from_json(const Json& value, std::string_view path) {
   }
   if (object.has("backend")) e.backend = backend_choice(object.text("backend"));
   e.overlong = static_cast<Overlong>(object.choice_or("overlong", 0, kOverlong));
+  e.most_tokens = object.integer_or("most_tokens", 0, 0, kMostIndex);
   if (object.has("exit")) e.exit = object.number("exit", 0, 1);
   if (object.has("retrieval")) {
     e.retrieval = retrieval_from_json(object.any("retrieval"), object.path_of("retrieval"));
@@ -207,6 +208,7 @@ Json to_json(const Experiment& e) {
   if (!e.target_ids.empty()) object["target_ids"] = e.target_ids;
   if (!e.target.empty()) object["target"] = e.target;
   if (!e.input.empty()) object["input"] = e.input;
+  if (e.most_tokens > 0) object["most_tokens"] = e.most_tokens;
   if (e.exit) object["exit"] = *e.exit;
   if (e.retrieval) object["retrieval"] = to_json(*e.retrieval);
   add_to_json(e.structure, object);

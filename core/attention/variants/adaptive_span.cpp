@@ -78,46 +78,60 @@ Variant adaptive_span_variant() {
   v.cost = "O(L·(z + R)·d)";
   v.incremental = true;
   v.causal_by_definition = true;
-  v.parameters = {{.key = "span",
-                   .symbol = "S",
-                   .label = "Largest span",
-                   .help = "How far back any head may look.",
-                   .required = true,
-                   .initial = Index{32},
-                   .slider_most = 256},
-                  {.key = "ramp",
-                   .symbol = "R",
-                   .label = "Ramp",
-                   .help = "Over how many positions the weight fades to zero.",
-                   .kind = Parameter::Kind::Real,
-                   .required = true,
-                   .initial = 8.0,
-                   .least = 0,
-                   .most = Parameter::kMostReal,
-                   .least_excluded = true,
-                   .slider_least = 1,
-                   .slider_most = 64},
-                  {.key = "dynamic",
-                   .symbol = "",
-                   .label = "Dynamic",
-                   .help = "Whether each token chooses its spans, by what it says.",
-                   .kind = Parameter::Kind::Flag,
-                   .initial = false},
-                  {.key = "span_penalty",
-                   .symbol = "λ",
-                   .label = "Span penalty",
-                   .help = "What a token of span costs in training, added to the loss.",
-                   .kind = Parameter::Kind::Real,
-                   .initial = 0.0,
-                   .least = 0,
-                   .most = Parameter::kMostReal,
-                   .slider_most = 0.1}};
+  v.parameters = {
+      {.key = "span",
+       .symbol = "S",
+       .label = "Largest span",
+       .help = "How far back any head may look.",
+       .required = true,
+       .initial = Index{32},
+       .telling = [](Index length) -> Value { return 2 * share_of(length, 4); },
+       .slider_most = 256},
+      {.key = "ramp",
+       .symbol = "R",
+       .label = "Ramp",
+       .help = "Over how many positions the weight fades to zero.",
+       .kind = Parameter::Kind::Real,
+       .required = true,
+       .initial = 8.0,
+       .telling = [](Index length) -> Value { return static_cast<double>(share_of(length, 8)); },
+       .least = 0,
+       .most = Parameter::kMostReal,
+       .least_excluded = true,
+       .slider_least = 1,
+       .slider_most = 64},
+      {.key = "dynamic",
+       .symbol = "",
+       .label = "Dynamic",
+       .help = "Whether each token chooses its spans, by what it says.",
+       .kind = Parameter::Kind::Flag,
+       .initial = false},
+      {.key = "span_penalty",
+       .symbol = "λ",
+       .label = "Span penalty",
+       .help = "What a token of span costs in training, added to the loss.",
+       .kind = Parameter::Kind::Real,
+       .initial = 0.0,
+       .least = 0,
+       .most = Parameter::kMostReal,
+       .slider_most = 0.1}};
   v.weights = {{.name = "span.z",
                 .help = "The span of each head.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape { return {n.heads}; },
                 .initial =
                     [](const Shape& shape, const Dimensions&, const Values& values, std::uint64_t) {
                       return Tensor::full(shape, static_cast<float>(values.integer("span")) / 2);
+                    },
+                // From near to far, head by head.
+                .shown =
+                    [](const Shape& shape, const Situation&, const Values& values) {
+                      const auto span = static_cast<float>(values.integer("span"));
+                      Tensor z(shape);  // [h]
+                      for (Index head = 0; head < shape[0]; ++head) {
+                        z[head] =
+                            span * static_cast<float>(head + 1) / static_cast<float>(shape[0]);
+                      }
+                      return z;
                     },
                 .used = [](const Values& values) { return !is_dynamic(values); }},
                {.name = "span.v",

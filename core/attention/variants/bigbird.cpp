@@ -114,6 +114,7 @@ Variant bigbird_variant() {
        .help = "How many tokens one block has.",
        .required = true,
        .initial = Index{4},
+       .telling = [](Index length) -> Value { return share_of(length, 12); },
        .least = 1,
        .slider_least = 1,
        .slider_most = 32},

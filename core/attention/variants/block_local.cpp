@@ -24,6 +24,7 @@ Variant block_local_variant() {
                    .help = "How many tokens one block has.",
                    .required = true,
                    .initial = Index{8},
+                   .telling = [](Index length) -> Value { return share_of(length, 4); },
                    .least = 1,
                    .slider_least = 1,
                    .slider_most = 64}};

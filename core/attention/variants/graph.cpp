@@ -100,6 +100,15 @@ OperationResult evaluate_graph(const OperationInput& input, Backend& backend, co
   return run_part(std::move(part), backend, wanted, stop);
 }
 
+// Node 0 is the root, 2i + 1 and 2i + 2 hang below i; edges run both ways.
+Tensor binary_tree(const Shape& shape, const Situation&, const Values&) {
+  Tensor edges = Tensor::zeros(shape);  // [L, L]
+  for (Index child = 1; child < shape[0]; ++child) {
+    edges(child, (child - 1) / 2) = edges((child - 1) / 2, child) = 1;
+  }
+  return edges;
+}
+
 }  // namespace
 
 Variant graph_variant() {
@@ -144,6 +153,7 @@ Variant graph_variant() {
                   return {n.key_length(), n.key_length()};
                 },
                 .initial = initial_ones(),
+                .shown = binary_tree,
                 .constant = true,
                 .bytes = true},
                attention_vector("graph.src", "Scores the node that looks."),

@@ -105,6 +105,7 @@ Variant hopfield_variant() {
                    .optional = true,
                    .left_out = "the scale",
                    .initial = 1.0,
+                   .telling = [](Index) -> Value { return 1.0; },
                    .least = -std::numeric_limits<float>::max(),
                    .most = std::numeric_limits<float>::max(),
                    .slider_least = 0,

@@ -26,6 +26,7 @@ Variant image_1d_variant() {
                    .required = true,
                    .of_image = "width",
                    .initial = Index{8},
+                   .telling = [](Index length) -> Value { return share_of(length, 4); },
                    .least = 1,
                    .slider_least = 1,
                    .slider_most = 64},
@@ -35,6 +36,7 @@ Variant image_1d_variant() {
                    .help = "How many positions before the block its queries see as well.",
                    .required = true,
                    .initial = Index{4},
+                   .telling = [](Index length) -> Value { return share_of(length, 8); },
                    .slider_most = 64}};
   v.pattern = [](const PatternInput& in) {
     const Index block = in.values.integer("block"), memory = in.values.integer("memory");

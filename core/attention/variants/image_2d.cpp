@@ -1,5 +1,6 @@
 // image_2d: rectangular blocks of pixels with margins. Parmar et al., 2018.
 #include <algorithm>
+#include <cmath>
 
 #include "core/attention/variants/list.h"
 #include "core/attention/variants/shared/rows.h"
@@ -19,6 +20,16 @@ Parameter size(const char* key, const char* symbol, const char* label, const cha
           .least = 1,
           .slider_least = 1,
           .slider_most = 32};
+}
+
+// The sides of an image of so many pixels that is as square as may be, and not higher than wide.
+Index width_of(Index pixels) {
+  Index height = std::max<Index>(1, static_cast<Index>(std::sqrt(static_cast<double>(pixels))));
+  while (pixels % height != 0) --height;
+  return pixels / height;
+}
+Index height_of(Index pixels) {
+  return pixels / width_of(pixels);
 }
 
 Parameter margin(const char* key, const char* symbol, const char* label, const char* help) {
@@ -54,6 +65,17 @@ Variant image_2d_variant() {
                   margin("top", "t", "Margin above", "Rows seen above the block."),
                   margin("left", "l", "Margin left", "Columns seen to the left of the block."),
                   margin("right", "r", "Margin right", "Columns seen to the right of the block.")};
+  const auto tell = [&](std::size_t parameter, Index (*size)(Index length)) {
+    v.parameters[parameter].telling = [size](Index length) -> Value { return size(length); };
+  };
+  tell(0, width_of);
+  tell(1, height_of);
+  tell(2, [](Index length) { return share_of(height_of(length), 3); });
+  tell(3, [](Index length) { return share_of(width_of(length), 3); });
+  v.fitting = [](Index length) {
+    while (width_of(length) > 2 * height_of(length)) --length;
+    return length;
+  };
   v.parameters[0].of_image = "width";
   v.parameters[1].of_image = "height";
   v.objection = [](const Values& values, const Situation& at) -> std::string {

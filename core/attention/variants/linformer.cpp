@@ -1,4 +1,5 @@
 // linformer: keys and values projected to a fixed number of rows. Wang et al., 2020.
+#include <algorithm>
 #include <cmath>
 
 #include "core/attention/variants/list.h"
@@ -111,6 +112,20 @@ OperationResult evaluate_linformer(const OperationInput& input, Backend& backend
   return result;
 }
 
+// Each row the mean of a window of its own, all of a length.  [.., k, L]
+Tensor mean_pooling(const Shape& shape, Index length) {
+  Tensor pooling = Tensor::zeros(shape);
+  const Index rows = shape[shape.size() - 2], columns = shape.back();
+  for (Index row = 0; row < pooling.size() / columns; ++row) {
+    const Index begin = row % rows * length / rows;
+    const Index end = std::max(begin + 1, (row % rows + 1) * length / rows);
+    for (Index j = begin; j < std::min(end, columns); ++j) {
+      pooling[row * columns + j] = 1 / static_cast<float>(end - begin);
+    }
+  }
+  return pooling;
+}
+
 WeightInfo projection(const char* name, const char* help, bool of_values) {
   return {
       .name = name,
@@ -128,6 +143,14 @@ WeightInfo projection(const char* name, const char* help, bool of_values) {
             }
             const double deviation = 1 / std::sqrt(static_cast<double>(shape.back()));
             return initial_normal(deviation)(shape, n, values, seed);
+          },
+      .shown =
+          [](const Shape& shape, const Situation& at, const Values& values) {
+            if (has_projection(values, "convolution")) {
+              return Tensor::full(shape, 1.0f / static_cast<float>(shape[1]));
+            }
+            return mean_pooling(shape,
+                                at.keys > 0 ? std::min(at.keys, shape.back()) : shape.back());
           },
       .used =
           [of_values](const Values& values) {
@@ -161,6 +184,7 @@ Variant linformer_variant() {
                    .help = "How many keys and values remain.",
                    .required = true,
                    .initial = Index{8},
+                   .telling = [](Index length) -> Value { return share_of(length, 4); },
                    .least = 1,
                    .most = 1048576,
                    .slider_least = 1,

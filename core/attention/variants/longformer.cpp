@@ -26,7 +26,8 @@ Variant longformer_variant() {
                    .label = "Global positions",
                    .help = "Positions that see all and are seen by all.",
                    .kind = Parameter::Kind::Integers,
-                   .initial = std::vector<Index>{}}};
+                   .initial = std::vector<Index>{},
+                   .telling = [](Index) -> Value { return std::vector<Index>{0}; }}};
   v.objection = [](const Values& values, const Situation& at) -> std::string {
     for (const Index position : values.get<std::vector<Index>>("global")) {
       if (at.keys == 0 || position < at.keys) continue;

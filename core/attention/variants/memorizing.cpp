@@ -176,6 +176,7 @@ Variant memorizing_variant() {
        .help = "How many stored keys each query attends to; all while fewer are stored.",
        .required = true,
        .initial = Index{4},
+       .telling = [](Index length) -> Value { return share_of(length, 3); },
        .least = 1,
        .slider_least = 1,
        .slider_most = 64},

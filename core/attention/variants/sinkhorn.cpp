@@ -135,6 +135,9 @@ Variant sinkhorn_variant() {
                    .help = "How many tokens one block has; the length must be a multiple of it.",
                    .required = true,
                    .initial = Index{4},
+                   .telling = [](Index length) -> Value {
+                     return divisor_near(length, static_cast<double>(length) / 4);
+                   },
                    .least = 1,
                    .slider_least = 1,
                    .slider_most = 32},
@@ -154,6 +157,7 @@ Variant sinkhorn_variant() {
                    .help = "Divides the logits; lower is sharper.",
                    .kind = Parameter::Kind::Real,
                    .initial = 1.0,
+                   .telling = [](Index) -> Value { return 0.25; },
                    .least = 0,
                    .most = Parameter::kMostReal,
                    .least_excluded = true,
@@ -168,6 +172,7 @@ Variant sinkhorn_variant() {
                   return {n.heads, blocks, blocks};
                 },
                 .initial = initial_normal(1)}};
+  v.fitting = [](Index length) { return length < 8 ? length : length / 4 * 4; };
   v.objection = [](const Values& values, const Situation& at) -> std::string {
     const Index block = values.integer("block");
     if (at.keys == 0 || at.keys % block == 0) return {};

@@ -11,6 +11,7 @@ Parameter factorised_mode_parameter() {
               "or the other by head, or by layer.",
           .kind = Parameter::Kind::Choice,
           .initial = std::string("first"),
+          .telling = [](Index) -> Value { return std::string("merged"); },
           .choices = {"first", "second", "merged", "per_head", "interleaved"}};
 }
 
@@ -22,6 +23,7 @@ Parameter stride_parameter(const char* help) {
           .required = true,
           .of_image = "width",
           .initial = Index{8},
+          .telling = [](Index length) -> Value { return root_of(length); },
           .least = 1,
           .slider_least = 1,
           .slider_most = 64};

@@ -26,6 +26,7 @@ Parameter window_parameter() {
           .help = "How many keys on either side a query sees, counted in steps of the dilation.",
           .required = true,
           .initial = Index{4},
+          .telling = [](Index length) -> Value { return share_of(length, 8); },
           .slider_most = 64};
 }
 

@@ -1,0 +1,178 @@
+#include "core/experiment/company.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "core/checkpoint/model_store.h"
+#include "core/experiment/chosen.h"
+#include "core/experiment/inputs.h"
+#include "core/experiment/own_tensors.h"
+#include "core/model/architecture.h"
+
+namespace attnscope {
+
+namespace {
+
+constexpr Index kSegments = 4;  // into so many a text is cut for layers that remember
+
+// Something to set along, where a choice does not work without it.
+struct Step {
+  std::string words;
+  std::function<void(Experiment&)> set;
+};
+
+std::string why_not(const Experiment& experiment, const ModelConfig& stored, Index tokens) {
+  const std::string reason = structure_refusal(stored, experiment);
+  if (!reason.empty()) return reason;
+  ModelConfig config = structured(stored, experiment.structure);
+  config.groups = chosen_groups(config, experiment);
+  Index length = experiment.most_tokens > 0 ? std::min(tokens, experiment.most_tokens) : tokens;
+  if (config.segment > 0) length = std::min(length, config.segment);
+  for (const auto& layer : config.groups) {
+    const std::vector<HeadRange> ranges = head_ranges(config, layer);
+    for (std::size_t g = 0; g < layer.size(); ++g) {
+      const std::string of_length =
+          refusal(layer[g].variant, layer[g].encoding, experiment.causal.value_or(config.causal),
+                  group_dimensions(config, ranges[g]), length, length);
+      if (!of_length.empty()) return of_length;
+    }
+  }
+  return "";
+}
+
+// The fewest of the steps that make it work, the earlier ones first.
+Suited with_fewest(const Experiment& picked, const std::vector<Step>& steps,
+                   const ModelConfig& stored, Index tokens) {
+  std::vector<unsigned> sets;
+  for (unsigned set = 0; set < 1U << steps.size(); ++set) sets.push_back(set);
+  std::ranges::stable_sort(sets, {}, [](unsigned set) { return std::popcount(set); });
+  Suited result{picked, {}, ""};
+  for (const unsigned set : sets) {
+    Suited tried{picked, {}, ""};
+    for (std::size_t n = 0; n < steps.size(); ++n) {
+      if ((set >> n & 1U) == 0) continue;
+      steps[n].set(tried.experiment);
+      tried.along.push_back(steps[n].words);
+    }
+    tried.refusal = why_not(tried.experiment, stored, tokens);
+    if (tried.refusal.empty()) return tried;
+    if (set == 0) result.refusal = tried.refusal;
+  }
+  return result;
+}
+
+Step no_positions() {
+  return {"no positions", [](Experiment& e) {
+            e.encoding = default_encoding();
+            for (GroupChoice& group : e.groups) group.encoding.reset();
+          }};
+}
+
+Step full_attention() {
+  return {"full attention", [](Experiment& e) {
+            e.variant = default_variant();
+            for (GroupChoice& group : e.groups) group.variant.reset();
+          }};
+}
+
+Step direction(bool causal) {
+  return {causal ? "causal direction" : "both directions",
+          [causal](Experiment& e) { e.causal = causal; }};
+}
+
+bool is_causal(const Experiment& experiment, const ModelConfig& stored) {
+  return experiment.causal.value_or(stored.causal);
+}
+
+Suited led_by(std::vector<std::string> words, Suited rest) {
+  words.insert(words.end(), rest.along.begin(), rest.along.end());
+  rest.along = std::move(words);
+  return rest;
+}
+
+}  // namespace
+
+Suited with_variant(const Experiment& now, const ChooseFor& choose, const Variant& picked,
+                    const ModelConfig& stored, Index tokens) {
+  Experiment next = now;
+  std::vector<std::string> along;
+  Index length = tokens;
+  const Index fitting = picked.fitting && tokens > 0 ? picked.fitting(tokens) : tokens;
+  if (fitting != tokens) {
+    next.most_tokens = length = fitting;
+    along.push_back("the first " + std::to_string(fitting) + " of " + std::to_string(tokens) +
+                    " tokens");
+  }
+  const Index segment = next.structure.segment.value_or(stored.segment);
+  if (picked.remember && segment == 0 && tokens > 1) {
+    next.structure.segment = length = share_of(length, kSegments);
+    along.push_back("segments of " + std::to_string(length) + (length == 1 ? " token" : " tokens"));
+    next.view.part.segment = kSegments / 2;  // the first remembers nothing yet
+  } else if (segment > 0) {
+    length = std::min(length, segment);
+  }
+  choose(next, Choice{picked.id, telling_values(picked.parameters, length)});
+  const bool causal = is_causal(now, stored);
+  return led_by(std::move(along),
+                with_fewest(next, {no_positions(), direction(!causal)}, stored, tokens));
+}
+
+Suited with_encoding(const Experiment& now, const ChooseFor& choose, const Encoding& picked,
+                     const ModelConfig& stored, Index tokens) {
+  Experiment next = now;
+  choose(next, Choice{picked.id, telling_values(picked.parameters, tokens)});
+  return with_fewest(next, {full_attention(), direction(!is_causal(now, stored))}, stored, tokens);
+}
+
+Suited with_direction(const Experiment& now, bool causal, const ModelConfig& stored, Index tokens) {
+  Experiment next = now;
+  next.causal = causal;
+  return with_fewest(next, {full_attention(), no_positions()}, stored, tokens);
+}
+
+namespace {
+
+// All variants and encodings of an experiment.
+template <class Visit>
+void for_each_choice(Experiment& e, const Visit& visit) {
+  const auto both = [&](std::optional<Choice>& of_variant, std::optional<Choice>& of_encoding) {
+    if (of_variant) visit(variant(of_variant->id), *of_variant);
+    if (of_encoding) visit(encoding(of_encoding->id), *of_encoding);
+  };
+  both(e.variant, e.encoding);
+  for (GroupChoice& group : e.groups) both(group.variant, group.encoding);
+}
+
+}  // namespace
+
+bool has_open_choices(const Experiment& experiment) {
+  bool open = false;
+  Experiment copy = experiment;
+  for_each_choice(copy, [&](const Info& info, const Choice& choice) {
+    open |= std::ranges::any_of(info.parameters, [&](const Parameter& parameter) {
+      return parameter.required && !choice.values.has(parameter.key);
+    });
+  });
+  return open;
+}
+
+void complete_choices(Experiment& experiment, Index tokens) {
+  for_each_choice(experiment, [&](const Info& info, Choice& choice) {
+    complete(choice.values, info.parameters, tokens);
+  });
+}
+
+void complete_choices(Experiment& experiment) {
+  if (!has_open_choices(experiment)) return;
+  if (!experiment.tensors.file.empty()) {
+    return complete_choices(experiment, read_own_tensors(experiment.tensors).queries());
+  }
+  const std::shared_ptr<const Checkpoint> checkpoint = model_store()->checkpoint(experiment.model);
+  const ModelConfig config = structured(checkpoint->model.config, experiment.structure);
+  std::vector<std::string> notes;  // said when it runs
+  const std::vector<TraceToken> tokens = tokens_to_read(config, *checkpoint, experiment, notes);
+  const auto length = static_cast<Index>(tokens.size());
+  complete_choices(experiment, config.segment > 0 ? std::min(length, config.segment) : length);
+}
+
+}  // namespace attnscope
