@@ -176,18 +176,6 @@ TEST_F(Run, AppliesThePersonsChoices) {
   EXPECT_TRUE(notes_have(*trace, "trained with the attention \"Full\", not"));
 }
 
-TEST_F(Run, SaysThatTargetsAreSeenWithoutACausalMask) {
-  const std::string words = "the positions that predict a token see it";
-  Experiment e = experiment("abcdefgh");
-  EXPECT_FALSE(notes_have(*run(e), words));
-  e.causal = false;
-  EXPECT_TRUE(notes_have(*run(e), words));
-  EXPECT_TRUE(run(e)->token_bits.defined());
-  // What is causal by definition stays so.
-  e.variant = Choice{"strided", default_values(variant("strided").parameters)};
-  EXPECT_FALSE(notes_have(*run(e), words));
-}
-
 // A model that fills in what is hidden foretells no next token, and none that it sees.
 TEST_F(Run, OfAMaskedModelForetellsNoTokens) {
   Experiment e;

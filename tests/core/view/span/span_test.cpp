@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/base/json.h"
 #include "core/figure/plain_text.h"
 #include "core/view/span/span_effect.h"
 #include "tests/support/compare.h"
@@ -81,6 +82,23 @@ TEST(Span, IsTheModelsOwnOnlyWhereItWasTrained) {
   Look changed;
   changed.settings = settings_with("span", R"({"z": 6})");
   EXPECT_NE(words_of(trace, changed).find("no spans of its own"), std::string::npos);
+}
+
+// Ramp and largest span that a person chose are not those that z was trained with.
+TEST(Span, IsNotTheModelsOwnWithAnotherReachThanInItsTraining) {
+  Trace trace = run_model({.variant = kSpans});
+  const auto trained = std::make_shared<ModelConfig>(*trace.config);
+  trace.trained = trained;
+  EXPECT_NE(words_of(trace).find("the model's own"), std::string::npos) << words_of(trace);
+  for (const char* other : {R"({"type": "adaptive_span", "span": 9, "ramp": 3})",
+                            R"({"type": "adaptive_span", "span": 8, "ramp": 2})"}) {
+    trained->groups = uniform_groups(*trained, variant_from_json(Json::parse(other), "variant"),
+                                     default_encoding());
+    const std::string words = words_of(trace);
+    EXPECT_EQ(words.find("the model's own"), std::string::npos) << words;
+    EXPECT_EQ(words.find("untrained"), std::string::npos) << words;
+    EXPECT_NE(words.find("trained with another ramp"), std::string::npos) << words;
+  }
 }
 
 // The same weights with full attention and with spans, of which the second layer's inputs differ:
