@@ -127,6 +127,25 @@ TEST(Span, OfTheModelIsMeasuredAgainstAttentionWithoutIt) {
   EXPECT_TRUE(testing::close(wide, without, 1e-5));
 }
 
+// As the weights have it: z may lie beyond the largest span, here 8, where no key counts.
+TEST(Span, MasksEndAtTheLargestSpan) {
+  const Trace spans = run_model({.variant = kSpans}), full = run_model({});
+  const ViewSettings settings = settings_with("span", R"({"z": 10, "ramp": 4, "reach": 12})");
+  const auto masks = [&](const Trace& trace) {
+    const testing::InputOf of(trace, settings);
+    for (const ViewData::Matrix& matrix : view("span").data(of.input).matrices) {
+      if (matrix.name == "mask by distance") return matrix.values;
+    }
+    return Tensor();
+  };
+  const Tensor learned = masks(spans), put_on = masks(full);
+  ASSERT_EQ(learned.dim(1), 13);
+  for (Index x = 0; x <= 12; ++x) {
+    EXPECT_EQ(learned(0, x), x <= 8 ? 1 : 0) << x;
+    EXPECT_NEAR(put_on(0, x), mask(10, 4, x), 1e-6) << x;
+  }
+}
+
 TEST(Span, DynamicOnesAreTheQuerysOwn) {
   HeadSpan span{Tensor::from({1, 12}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}), 1, 12};
   const Trace trace = run_model({});
