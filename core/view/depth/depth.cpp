@@ -4,7 +4,6 @@
 
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
-#include "core/model/config.h"
 #include "core/view/depth/depth_data.h"
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/describe.h"
@@ -42,7 +41,7 @@ class Depth {
         page_(input),
         trace_(input.trace),
         lens_(input.findings.get(Findings::lens)),
-        fills_in_(trace_.config && fills_in(*trace_.config)) {}
+        fills_in_(fills_in_places(trace_)) {}
 
   ViewLayout lay_out() {
     if (trace_.tokens.empty() || trace_.attention.empty()) {

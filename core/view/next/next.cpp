@@ -7,7 +7,6 @@
 #include "core/analysis/row.h"
 #include "core/base/error.h"
 #include "core/figure/plain_text.h"
-#include "core/model/config.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/fact_table.h"
 #include "core/view/parts/focus.h"
@@ -40,7 +39,7 @@ class Next {
         page_(input),
         trace_(input.trace),
         settings_(next_settings(input.experiment.view)),
-        fills_in_(trace_.config && fills_in(*trace_.config)) {}
+        fills_in_(fills_in_places(trace_)) {}
 
   ViewLayout lay_out() {
     if (trace_.tokens.empty()) {
