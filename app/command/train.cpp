@@ -210,6 +210,7 @@ void train_command(const TrainOptions& options) {
   const std::string score = describe(result.held_out, 4);
   if (!score.empty()) std::printf(", held out %s", score.c_str());
   std::printf("\n");
+  for (const std::string& note : result.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
 }
 
 }  // namespace

@@ -78,7 +78,8 @@ double span_at(const Traces& traces, const Claim& claim) {
   }
   const double z = drawn.has("z") ? drawn.real("z") : own_span(*part, head).at(claim.query);
   const double ramp = drawn.has("ramp") ? drawn.real("ramp") : part->span_ramp;
-  return span_mask(z, ramp, static_cast<double>(claim.query - claim.key));
+  const double distance = static_cast<double>(claim.query - claim.key);
+  return learned && distance > part->span_most ? 0 : span_mask(z, ramp, distance);
 }
 
 }  // namespace

@@ -325,9 +325,9 @@ bool looks_ahead(const ModelConfig& config) {
   const auto ahead = [](const HeadGroup& group) {
     return !variant(group.variant.id).causal_by_definition;
   };
-  return !config.causal && std::ranges::any_of(config.groups, [&](const auto& layer) {
-    return std::ranges::any_of(layer, ahead);
-  });
+  return !config.causal && architecture(config.architecture.id).has_self_attention &&
+         std::ranges::any_of(config.groups,
+                             [&](const auto& layer) { return std::ranges::any_of(layer, ahead); });
 }
 
 void check(const ModelConfig& config, std::string_view path) {

@@ -1,5 +1,7 @@
 #include "core/model/model.h"
 
+#include <set>
+
 #include "core/base/error.h"
 #include "core/base/random.h"
 #include "core/model/architecture.h"
@@ -48,6 +50,22 @@ std::string cache_refusal(const ModelConfig& config, bool leaves) {
     }
   }
   return {};
+}
+
+std::vector<std::string> notes_on_looking_ahead(const Model& model) {
+  std::set<std::string> notes;
+  const auto& layers = model.config.groups;
+  for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+    for (std::size_t group = 0; group < layers[layer].size(); ++group) {
+      const Choice& chosen = layers[layer][group].variant;
+      const Variant& v = variant(chosen.id);
+      if (!v.looks_ahead || !(model.config.causal || v.causal_by_definition)) continue;
+      const std::string prefix = group_prefix(static_cast<Index>(layer), static_cast<Index>(group));
+      const std::string why = v.looks_ahead(chosen.values, weights_below(model.weights, prefix));
+      if (!why.empty()) notes.insert(v.label + " looks ahead: " + why);
+    }
+  }
+  return {notes.begin(), notes.end()};
 }
 
 }  // namespace attnscope

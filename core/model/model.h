@@ -49,6 +49,10 @@ struct State {
 // leaves: with an exit threshold.
 std::string cache_refusal(const ModelConfig& config, bool leaves = false);
 
+// "Routing looks ahead: ..." for each variant of a causal model whose rows hang on later tokens all
+// the same, with the weights that the model has: what it predicts it has, in part, seen.
+std::vector<std::string> notes_on_looking_ahead(const Model& model);
+
 // The same model for sequences of up to `context` tokens, more than it was trained on. Weights
 // whose shape follows from that get their initial values anew; InputError names one that was
 // trained.

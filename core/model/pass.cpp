@@ -31,12 +31,7 @@ const Var& Pass::weight(const std::string& name) const {
 }
 
 NamedVars Pass::weights_below(const std::string& prefix) const {
-  NamedVars result;
-  for (auto at = model_.weights.lower_bound(prefix);
-       at != model_.weights.end() && at->first.starts_with(prefix); ++at) {
-    result.emplace(at->first.substr(prefix.size()), at->second);
-  }
-  return result;
+  return attnscope::weights_below(model_.weights, prefix);
 }
 
 Var Pass::linear(const Var& x, const std::string& matrix, const std::string& bias) const {

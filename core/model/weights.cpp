@@ -177,6 +177,15 @@ std::string group_prefix(Index layer, Index group) {
   return layer_prefix(layer) + "groups." + std::to_string(group) + ".";
 }
 
+NamedVars weights_below(const NamedVars& weights, const std::string& prefix) {
+  NamedVars result;
+  for (auto at = weights.lower_bound(prefix); at != weights.end() && at->first.starts_with(prefix);
+       ++at) {
+    result.emplace(at->first.substr(prefix.size()), at->second);
+  }
+  return result;
+}
+
 std::vector<WeightSpec> weight_specs(const ModelConfig& config) {
   WeightList list(config);
   architecture(config.architecture.id).add_weights(list);

@@ -93,5 +93,7 @@ std::set<std::string> untrained_names(const ModelConfig& config);
 // "layers.3.groups.0."
 std::string group_prefix(Index layer, Index group);
 std::string layer_prefix(Index layer);  // "layers.3."
+// The weights whose names begin so, by what follows.
+NamedVars weights_below(const NamedVars& weights, const std::string& prefix);
 
 }  // namespace attnscope

@@ -72,7 +72,7 @@ struct Trace {
   std::vector<AttentionTap> attention;         // by address
   Tensor logits;                               // [L, vocabulary]
   Tensor token_bits;  // [L] -log2 of the probability that the tokens before it gave each token; NaN
-                      // for the first; undefined without logits
+                      // for the first; undefined without logits, or where these fill in tokens
   std::map<std::string, Tensor> taps;       // "embed", "layers.0.residual", "loss.total", ...
   std::map<std::string, IntTensor> counts;  // "halting.steps", "exit.layer", "retrieval.index"
   // What belongs to a layer and maybe a head group: "gate.attention" [L, d], "state" [h, ..].

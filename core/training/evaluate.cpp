@@ -136,15 +136,19 @@ double Evaluation::mean_layers() const {
   return passed > 0 ? layers / passed : kNone;
 }
 
+void check_predicts(const Checkpoint& checkpoint) {
+  const ModelConfig& config = checkpoint.model.config;
+  if (!looks_ahead(config) || fills_in(config)) return;
+  throw InputError("model: expected one with a causal mask, found " + checkpoint.name +
+                   ", which sees what it is to predict");
+}
+
 Evaluation evaluate_text(const Checkpoint& checkpoint, std::string_view text,
                          const Reading& reading, const Stop& stop) {
   const Model& model = checkpoint.model;
   if (!checkpoint.tokenizer) throw InputError(checkpoint.tokenizer_problem);
   if (text.empty()) throw InputError("bits per byte of an empty text");
-  if (looks_ahead(model.config) && !fills_in(model.config)) {
-    throw InputError("model: expected one with a causal mask, found " + checkpoint.name +
-                     ", which sees what it is to predict");
-  }
+  check_predicts(checkpoint);
   if (model.config.segment > 0 && reading.length > 0) {
     throw InputError("length: expected none with a model that reads in segments of " +
                      std::to_string(model.config.segment) + " tokens");

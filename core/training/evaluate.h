@@ -32,12 +32,16 @@ struct Evaluation {
   double mean_layers() const;
 };
 
+// InputError for a model that sees what it is to predict: one without a causal mask, unless it
+// fills in what is hidden from it.
+void check_predicts(const Checkpoint& checkpoint);
+
 // Windows of `length` tokens overlap by half, so that every token but the first ones is predicted
 // from at least half a window; the first token counts log2(vocabulary) unless the tokenizer puts a
 // special one before it. A model that reads in segments reads the text as one, segment by segment:
 // memory does not grow with it. One that fills in what is hidden gets tokens of the text hidden, as
 // in its training, from a seed; its text is not counted in bytes. InputError for an empty text or a
-// model without a tokenizer, or one that sees what it is to predict.
+// model without a tokenizer; all evaluations refuse what check_predicts() does.
 Evaluation evaluate_text(const Checkpoint& checkpoint, std::string_view text,
                          const Reading& reading, const Stop& stop);
 

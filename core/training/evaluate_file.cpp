@@ -133,6 +133,7 @@ Evaluation evaluate_trajectory(const Checkpoint& checkpoint, const fs::path& fil
 
 Evaluation evaluate_file(const Checkpoint& checkpoint, const fs::path& file, const Reading& reading,
                          const Stop& stop) {
+  check_predicts(checkpoint);
   const ModelConfig& config = checkpoint.model.config;
   const Reads reads = architecture(config.architecture.id).reads;
   const bool is_text = reads == Reads::Tokens && input_kind(config.input.id).is_text;

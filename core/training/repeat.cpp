@@ -41,6 +41,11 @@ void RepeatStream::batch(std::uint64_t number, Index count, IntTensor& inputs,
 }
 
 Score repeat_score(const Model& model, const RepeatStream& stream, Index count, const Stop& stop) {
+  if (looks_ahead(model.config)) {
+    throw InputError(
+        "model: expected one with a causal mask, found one that sees what it is to "
+        "predict");
+  }
   constexpr Index kAtATime = 16;
   Tally tally;
   for (Index first = 0; first < count; first += kAtATime) {

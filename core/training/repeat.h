@@ -32,6 +32,7 @@ class RepeatStream {
 };
 
 // Loss and accuracy (the likeliest token is the right one) over `count` sequences of that stream.
+// InputError for a model that sees the tokens to come.
 Score repeat_score(const Model& model, const RepeatStream& stream, Index count, const Stop& stop);
 
 }  // namespace attnscope

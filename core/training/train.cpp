@@ -63,6 +63,7 @@ TrainingResult train(const TrainingPlan& plan,
   trainer.save();
   result.held_out = trainer.score(true, stop);
   trainer.save_log();
+  result.notes = notes_on_looking_ahead(trainer.snapshot()->model);
   return result;
 }
 

@@ -71,6 +71,7 @@ struct TrainingProgress {
 struct TrainingResult {
   double loss = 0;  // of the last step, nats per token; NaN when all steps were done before
   Score held_out;   // of all that is held out
+  std::vector<std::string> notes;  // what one must know to trust them
 };
 
 // Resumes from the folder's training state where there is one; InputError when that is of another

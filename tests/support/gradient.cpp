@@ -86,6 +86,34 @@ double central_difference(float& number, float step, const std::function<double(
   return ::testing::AssertionSuccess();
 }
 
+::testing::AssertionResult same_gradient(const Tensor& got, const Tensor& expected,
+                                         double tolerance) {
+  if (!got.defined() || !expected.defined()) {
+    return ::testing::AssertionFailure() << "no gradient came";
+  }
+  if (got.shape() != expected.shape()) {
+    return ::testing::AssertionFailure()
+           << "shape " << to_string(got.shape()) << " instead of " << to_string(expected.shape());
+  }
+  double largest = 0;
+  for (const float g : expected) {
+    if (!std::isfinite(g)) return ::testing::AssertionFailure() << "NaN or infinity is expected";
+    largest = std::max(largest, std::abs(static_cast<double>(g)));
+  }
+  if (!(largest > 0)) {
+    return ::testing::AssertionFailure() << "the gradient is zero: nothing was tested";
+  }
+  for (Index i = 0; i < got.size(); ++i) {
+    const double off = std::abs(static_cast<double>(got[i]) - static_cast<double>(expected[i]));
+    if (!(off <= tolerance * largest)) {
+      return ::testing::AssertionFailure()
+             << "element " << i << " of " << to_string(got.shape()) << " is " << got[i]
+             << " instead of " << expected[i] << ", allowed difference " << tolerance * largest;
+    }
+  }
+  return ::testing::AssertionSuccess();
+}
+
 double projected(const Tensor& result, const Tensor& weights) {
   double total = 0;
   for (Index i = 0; i < result.size(); ++i) {

@@ -26,6 +26,11 @@ struct Differences {
                                            const std::function<double()>& f, double rounding,
                                            const Differences& how);
 
+// The same gradient computed in another way: no number farther off than `tolerance` times the
+// largest of `expected`, which must not be zero.
+::testing::AssertionResult same_gradient(const Tensor& got, const Tensor& expected,
+                                         double tolerance);
+
 // sum of result * weights in double precision: a scalar whose differences keep their digits.
 double projected(const Tensor& result, const Tensor& weights);
 

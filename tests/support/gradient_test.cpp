@@ -68,6 +68,25 @@ TEST_F(Gradient, RefusesNaNAndOtherShapes) {
   EXPECT_FALSE(check(gradient().reshaped({2, 2})));
 }
 
+TEST_F(Gradient, InAnotherWayIsComparedAtItsOwnSize) {
+  for (const float scale : {1e-6f, 1.0f, 1e6f}) {
+    const Tensor expected = Tensor::from({3}, {scale, -4 * scale, 0});
+    EXPECT_TRUE(same_gradient(expected.copy(), expected, 1e-3));
+    for (const float wrong : {0.01f * scale, std::numeric_limits<float>::quiet_NaN(),
+                              std::numeric_limits<float>::infinity()}) {
+      Tensor got = expected.copy();
+      got[2] = wrong;
+      EXPECT_FALSE(same_gradient(got, expected, 1e-3)) << scale << " " << wrong;
+      EXPECT_FALSE(same_gradient(expected, got, 1e-3)) << scale << " " << wrong;
+    }
+    EXPECT_FALSE(same_gradient(Tensor::zeros({3}), expected, 1e-3));
+    EXPECT_FALSE(same_gradient(expected.reshaped({1, 3}), expected, 1e-3));
+    EXPECT_FALSE(same_gradient(Tensor(), expected, 1e-3));
+  }
+  EXPECT_FALSE(same_gradient(Tensor::zeros({3}), Tensor::zeros({3}), 1e-3));
+  EXPECT_FALSE(same_gradient(Tensor(), Tensor(), 1e-3));
+}
+
 TEST_F(Gradient, TakesTheStepThatAgreesBest) {
   // |x - 0.999| has a kink that a large step crosses.
   Tensor x = Tensor::from({1}, {1});

@@ -13,6 +13,7 @@
 #include "core/analysis/row.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/focus.h"
+#include "core/view/parts/term_words.h"
 #include "core/view/view.h"
 
 namespace attnscope::window {
@@ -59,24 +60,6 @@ void bar(const Ui& ui, double share, const ImVec4& colour) {
   ImGui::Dummy({width, height});
 }
 
-const char* term_label(Term term) {
-  switch (term) {
-    case Term::Content:
-      return "content · content";
-    case Term::ContentPosition:
-      return "content · position";
-    case Term::PositionContent:
-      return "position · content";
-    case Term::PositionPosition:
-      return "position · position";
-    case Term::Bias:
-      return "+ position bias";
-    case Term::Factor:
-      return "× distance factor";
-  }
-  return "";
-}
-
 void keep_weights(const State::Pointed& pointed, Index query, RowWeights& kept) {
   if (kept.trace == pointed.trace && kept.at == pointed.at && kept.query == query) return;
   kept = {pointed.trace, pointed.at, query, pointed.tap->rows(pointed.head, query, 1)};
@@ -100,7 +83,7 @@ void draw_chips(Ui& ui, const std::string& query, const std::string& key) {
   hint(ui, key);
 }
 
-void draw_score(Ui& ui, const AttentionTap& tap, Index head, const Hit& hit) {
+void draw_score(Ui& ui, const Trace& trace, const AttentionTap& tap, Index head, const Hit& hit) {
   if (tap.result.part == nullptr) return;
   const auto pair = pair_score(*tap.result.part, head, hit.query, hit.key);
   if (!pair) return;
@@ -108,7 +91,10 @@ void draw_score(Ui& ui, const AttentionTap& tap, Index head, const Hit& hit) {
   fact(ui, "× scale", number(static_cast<double>(tap.result.part->scale)),
        "One over the square root of the head's size, unless the encoding says otherwise.");
   if (pair->terms.size() > 1) {
-    for (const auto& [term, value] : pair->terms) fact(ui, term_label(term), number(value));
+    const bool mixed = has_positions_in_content(trace, tap);
+    for (const auto& [term, value] : pair->terms) {
+      fact(ui, term_words(term, mixed).full, number(value));
+    }
   }
   fact(ui, "Score", number(pair->score), "What goes into the softmax.");
 }
@@ -224,7 +210,7 @@ void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
           "picture has them at other positions or turns them otherwise: its score is another.");
   }
   if (!hit->shown.empty()) fact(ui, "Shown", hit->shown, "What the picture shows at this place.");
-  draw_score(ui, *tap, head, *hit);
+  draw_score(ui, *trace, *tap, head, *hit);
   fact(ui, "Weight", number(weight), "The share of the query's attention: its row adds up to 1.");
   bar(ui, weight, ui.look->accent);
   draw_rule(ui, *tap, head, *hit);

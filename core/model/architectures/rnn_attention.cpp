@@ -160,17 +160,17 @@ Architecture rnn_attention_architecture() {
   a.weights = {
       cell_weight("encoder.rnn.w_ih", "From the input to gates and state.", 1, 3),
       cell_weight("encoder.rnn.w_hh", "From the state to gates and state.", 1, 3),
-      cell_weight("encoder.rnn.b_ih", "Added to the first.", 0, 3),
-      cell_weight("encoder.rnn.b_hh", "Added to the second.", 0, 3),
+      cell_weight("encoder.rnn.b_ih", "Added to what comes from the input.", 0, 3),
+      cell_weight("encoder.rnn.b_hh", "Added to what comes from the state.", 0, 3),
       cell_weight("decoder.rnn.w_ih", "From the input to gates and state.", 1, 3),
       cell_weight("decoder.rnn.w_hh", "From the state to gates and state.", 1, 3),
-      cell_weight("decoder.rnn.b_ih", "Added to the first.", 0, 3),
-      cell_weight("decoder.rnn.b_hh", "Added to the second.", 0, 3),
+      cell_weight("decoder.rnn.b_ih", "Added to what comes from the input.", 0, 3),
+      cell_weight("decoder.rnn.b_hh", "Added to what comes from the state.", 0, 3),
       cell_weight("attend.v", "Weighs what the additive score compares.", 0, 1, is_additive),
       cell_weight("attend.ws", "The decoder's state, for comparison.", 1, 1, is_additive),
       cell_weight("attend.wh", "The encoder's state, for comparison.", 1, 1, is_additive),
       cell_weight("combine.w", "Context and state together.", 2, 1, has_score),
-      cell_weight("combine.b", "Added to it.", 0, 1, has_score)};
+      cell_weight("combine.b", "Added to context and state together.", 0, 1, has_score)};
   a.weights[8].initial = initial_normal(0.1);  // a vector that is to weigh, not to shift
   a.refusal = rnn_refusal;
   a.adapt = adapt_to_rnn;

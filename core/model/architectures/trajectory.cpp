@@ -168,9 +168,9 @@ Architecture trajectory_architecture() {
                   count_parameter("actions", "Actions", "How many actions there are.", 4),
                   count_parameter("most_steps", "Most steps", "How long a trajectory may be.", 20)};
   a.weights = {token_weight("embed.return.w", "The vector of a return of 1.", "1"),
-               token_weight("embed.return.b", "Added to it.", ""),
+               token_weight("embed.return.b", "Added to the vector of the return.", ""),
                token_weight("embed.state.w", "The vector of each number of a state.", "state_size"),
-               token_weight("embed.state.b", "Added to their sum.", ""),
+               token_weight("embed.state.b", "Added to the vector of the state.", ""),
                token_weight("embed.action", "The vector of each action.", "actions"),
                token_weight("embed.time", "The vector of each step.", "most_steps")};
   a.refusal = trajectory_refusal;

@@ -203,7 +203,7 @@ Architecture universal_architecture() {
                 .initial = initial_normal(0.02),
                 .used = has_act},
                {.name = "halt.b",
-                .help = "Added to it.",
+                .help = "Added to what speaks for stopping.",
                 .shape = [](const Dimensions&, const Values&) -> Shape { return {1}; },
                 .initial = initial_ones(),
                 .used = has_act}};

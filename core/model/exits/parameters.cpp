@@ -82,7 +82,7 @@ std::vector<WeightInfo> exit_weights(Shape (*of_w)(const Dimensions&),
            .shape = [of_w](const Dimensions& n, const Values&) { return of_w(n); },
            .initial = initial_normal(0.02)},
           {.name = "exit.b",
-           .help = "Added to it.",
+           .help = "Added to what speaks for leaving.",
            .shape = [of_b](const Dimensions& n, const Values&) { return of_b(n); },
            .initial = initial_zeros()}};
 }

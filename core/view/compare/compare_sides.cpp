@@ -73,10 +73,11 @@ std::string bytes_text(std::size_t bytes) {
   return count < 1e9 ? fixed(count / 1e6, 1) + " MB" : fixed(count / 1e9, 2) + " GB";
 }
 
-// What a run takes of what full attention would.
+// What a run takes of what full attention would: not always its share of the pairs.
 std::string cost_share(double products, double full) {
   if (products == full || full == 0) return "";
-  return " (" + brief(100.0 * products / full, 2) + " %)";
+  const double share = 100.0 * products / full;
+  return " (cost " + (share >= 10 ? fixed(share, 0) : brief(share, 2)) + " %)";
 }
 
 // The rule that allows each pair; NaN: none does.  [L_q, L_k]

@@ -40,7 +40,8 @@ class Depth {
       : input_(input),
         page_(input),
         trace_(input.trace),
-        lens_(input.findings.get(Findings::lens)) {}
+        lens_(input.findings.get(Findings::lens)),
+        fills_in_(fills_in_places(trace_)) {}
 
   ViewLayout lay_out() {
     if (trace_.tokens.empty() || trace_.attention.empty()) {
@@ -58,9 +59,7 @@ class Depth {
     }
     const Values values = view_values(input_.experiment.view, "depth");
     by_probability_ = values.choice("colour") == "probability";
-    threshold_ = values.real("threshold");
-    measure_ = values.choice("measure");
-    exits_ = exit_layers(lens(), confidence_of(values), threshold_);
+    exits_ = shown_exits(input_, lens());
     const Box inside = page_.frame(trace_.model + " · what each layer would say", caption_text());
     if (!place(inside)) return no_space(page_);
     draw_summary();
@@ -77,7 +76,7 @@ class Depth {
   const LogitLens& lens() const { return *lens_; }
   Index layers() const { return lens().guess.dim(0); }
   Index length() const { return lens().guess.dim(1); }
-  Index exit_of(Index i) const { return exits_[static_cast<std::size_t>(i)]; }
+  Index exit_of(Index i) const { return exits_.layers[static_cast<std::size_t>(i)]; }
 
   // From the first layer to the last, in colours of even steps.
   Colour colour_of(Index layer) const {
@@ -87,20 +86,25 @@ class Depth {
     return colour_map("viridis").at(kFirst + share * (kLast - kFirst));
   }
 
-  std::string rule() const { return measure_ + " ≥ " + brief(threshold_, 3); }
+  const std::string& rule() const { return exits_.rule; }
 
+  // Of layers that were skipped nobody knows what they would have said.
   std::string summary() const {
-    const ExitSummary s = exit_summary(lens(), exits_);
+    const ExitSummary s = exit_summary(lens(), exits_.layers);
+    if (exits_.skipped) return percent(s.saved) + " of the layers were skipped";
     return percent(s.saved) + " of the layers could be saved; " + percent(s.agreement) +
            " of the tokens already have the last layer's guess";
   }
 
   std::string caption_text() const {
-    return caption(trace_,
-                   "The next token that each layer's state gives through the final norm and "
-                   "the output projection; bold: as the last layer; outlined: the first "
-                   "layer with " +
-                       rule() + ", after which cells are pale. " + summary() + ".");
+    const std::string exit =
+        exits_.skipped ? "the layer after which the token left (" + rule() +
+                             "): later ones were skipped and only pass its state on"
+                       : "the first layer with " + rule() + ", after which cells are pale";
+    return caption(trace_, std::string(fills_in_ ? "The token for each place" : "The next token") +
+                               " that each layer's state gives through the final norm and "
+                               "the output projection; bold: as the last layer; outlined: " +
+                               exit + ". " + summary() + ".");
   }
 
   // By number; of a recurrence over depth "2·0", the first layer in the second step.
@@ -124,6 +128,7 @@ class Depth {
     m.scale = input_.scale;
     for (const TraceToken& token : trace_.tokens) m.rows.labels.push_back(token.label);
     m.rows.titles = {"after this token", "after", ""};
+    if (fills_in_) m.rows.titles = {"in place of this token", "in place of", ""};
     set_layers(m.columns);
     const double most = std::min(10 * em(), 0.2 * std::min(inside.width, inside.height));
     m.left = axis_depth_left(page_, m.rows, most);
@@ -176,10 +181,19 @@ class Depth {
   }
 
   void draw_summary() {
-    const ExitSummary s = exit_summary(lens(), exits_);
+    const ExitSummary s = exit_summary(lens(), exits_.layers);
     const std::string saved = percent(s.saved), agree = percent(s.agreement);
+    const Point at{text_.x, text_.y + 0.6 * em()};
+    if (exits_.skipped) {
+      page_.text(at,
+                 page_.fitting({"Exit by " + rule() + ": " + summary() + ".",
+                                rule() + ": " + summary(), saved + " of layers skipped"},
+                               em(), text_.width),
+                 em());
+      return;
+    }
     page_.text(
-        {text_.x, text_.y + 0.6 * em()},
+        at,
         page_.fitting(
             {"Exit at " + rule() + ": " + summary() + ".", rule() + ": " + summary(),
              rule() + ": " + saved + " of layers could be saved, " + agree + " with the last guess",
@@ -197,7 +211,7 @@ class Depth {
                     static_cast<std::size_t>(std::max<Index>(rows.last, 1) - 1));
     std::vector<Swatch> swatches;
     for (Index layer = 0; layer < layers(); ++layer) {
-      const auto count = std::count(exits_.begin(), exits_.end(), layer);
+      const auto count = std::ranges::count(exits_.layers, layer);
       swatches.push_back(
           {colour_of(layer), std::to_string(layer) + " (" + std::to_string(count) + ")"});
     }
@@ -350,7 +364,7 @@ class Depth {
     if (i < 0 || layer < 0) return;
     const std::string guess = token_label(trace_, lens().guess(layer, i));
     const std::string text =
-        "layer " + std::to_string(layer) + " after “" +
+        "layer " + std::to_string(layer) + (fills_in_ ? " in place of “" : " after “") +
         trace_.tokens[static_cast<std::size_t>(i)].label + "”: “" + guess + "” " +
         fixed(100 * static_cast<double>(lens().probability(layer, i)), 1) + " %, margin " +
         fixed(static_cast<double>(lens().margin(layer, i)), 3) + ", the last layer's guess " +
@@ -388,10 +402,9 @@ class Depth {
   Page page_;
   const Trace& trace_;
   const std::shared_ptr<const LogitLens> lens_;  // null: not known (yet)
+  const bool fills_in_;                          // what is hidden, where others go on with the text
   bool by_probability_ = true;
-  double threshold_ = 0;
-  std::string measure_;
-  std::vector<Index> exits_;
+  ShownExits exits_;
   Box text_;  // summary, text and key
   double flow_height_ = 0;
   MatrixPlot matrix_;
@@ -433,8 +446,13 @@ View depth_view() {
        .kind = Parameter::Kind::Choice,
        .initial = std::string("probability"),
        .choices = {"probability", "last guess"}}};
-  view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
+  view.restrict_controls = [](const ViewSettings&, const Trace* trace, ViewControls& controls) {
     controls.layer = controls.head = controls.part = false;
+    if (trace != nullptr && skipped_layers(*trace)) {
+      for (const char* key : {"measure", "threshold"}) {
+        controls.idle[key] = "In this run tokens left where the model's own rule said so.";
+      }
+    }
     controls.colours = ViewControls::Colours::Sequential;
   };
   return view;

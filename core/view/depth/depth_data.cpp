@@ -1,6 +1,10 @@
 #include "core/view/depth/depth_data.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
+#include "core/figure/plain_text.h"
+#include "core/model/exits.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/range.h"
 
@@ -70,6 +74,26 @@ Confidence confidence_of(const Values& values) {
   return name == "probability" ? Confidence::Probability : Confidence::Saturation;
 }
 
+bool skipped_layers(const Trace& trace) {
+  return trace.counts.contains("exit.layer");
+}
+
+ShownExits shown_exits(const ViewInput& input, const LogitLens& lens) {
+  const Trace& trace = input.trace;
+  if (skipped_layers(trace)) {
+    ShownExits exits{{}, "the model's own rule", true};
+    for (const std::int32_t layer : trace.counts.at("exit.layer")) {
+      exits.layers.push_back(std::clamp<Index>(layer, 1, lens.guess.dim(0)) - 1);
+    }
+    if (trace.config && trace.config->exits) exits.rule = exit_rule(trace.config->exits->id).label;
+    return exits;
+  }
+  const Values values = view_values(input.experiment.view, "depth");
+  const double threshold = values.real("threshold");
+  return {exit_layers(lens, confidence_of(values), threshold),
+          values.choice("measure") + " ≥ " + brief(threshold, 3)};
+}
+
 ViewData depth_data(const ViewInput& input) {
   const Trace& trace = input.trace;
   const std::shared_ptr<const LogitLens> lens = input.findings.get(Findings::lens);
@@ -77,9 +101,8 @@ ViewData depth_data(const ViewInput& input) {
     throw InputError(
         "depth: what each layer would say is not known: expected a model's run on a text");
   }
-  const Values values = view_values(input.experiment.view, "depth");
-  const std::vector<Index> exits =
-      exit_layers(*lens, confidence_of(values), values.real("threshold"));
+  const ShownExits found = shown_exits(input, *lens);
+  const std::vector<Index>& exits = found.layers;
   const ExitSummary summary = exit_summary(*lens, exits);
   const Extent shown =
       positions_in_sight(input.experiment.view, static_cast<Index>(trace.tokens.size()));
@@ -87,7 +110,8 @@ ViewData depth_data(const ViewInput& input) {
       "shares",
       Tensor::from({2, 1},
                    {static_cast<float>(summary.saved), static_cast<float>(summary.agreement)}),
-      {"layers that could be saved", "tokens whose guess at the exit is the last layer's"},
+      {found.skipped ? "layers that were skipped" : "layers that could be saved",
+       "tokens whose guess at the exit is the last layer's"},
       {"share"},
       {"of"}};
   return {{guesses(trace, *lens, shown, exits), exits_of(trace, *lens, shown, exits),

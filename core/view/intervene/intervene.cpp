@@ -416,11 +416,15 @@ class Interventional {
       bars.bars.push_back({token_label(after_, id), before[at], after[at]});
     }
     const std::string& label = after_.tokens[static_cast<std::size_t>(position())].label;
-    page_.text({others_.bars.x, others_.bars.y + 0.6 * em()},
-               page_.fitting({"What comes after “" + label + "”", "After “" + label + "”",
-                              "Next token", "Next"},
-                             em(), others_.bars.width),
-               em());
+    page_.text(
+        {others_.bars.x, others_.bars.y + 0.6 * em()},
+        page_.fitting(fills_in_places(after_)
+                          ? std::vector<std::string>{"What fills the place of “" + label + "”",
+                                                     "In place of “" + label + "”", "This place"}
+                          : std::vector<std::string>{"What comes after “" + label + "”",
+                                                     "After “" + label + "”", "Next token", "Next"},
+                      em(), others_.bars.width),
+        em());
     const double title = kBarsTitle * em();
     const Box box{others_.bars.x, others_.bars.y + title, others_.bars.width,
                   others_.bars.height - title};

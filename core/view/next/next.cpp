@@ -7,7 +7,6 @@
 #include "core/analysis/row.h"
 #include "core/base/error.h"
 #include "core/figure/plain_text.h"
-#include "core/model/config.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/fact_table.h"
 #include "core/view/parts/focus.h"
@@ -39,7 +38,8 @@ class Next {
       : input_(input),
         page_(input),
         trace_(input.trace),
-        settings_(next_settings(input.experiment.view)) {}
+        settings_(next_settings(input.experiment.view)),
+        fills_in_(fills_in_places(trace_)) {}
 
   ViewLayout lay_out() {
     if (trace_.tokens.empty()) {
@@ -49,7 +49,8 @@ class Next {
     if (!trace_.logits.defined()) {
       return page_.message("No next token to show", no_prediction());
     }
-    const Box inside = page_.frame(trace_.model + " · what comes next", caption_text());
+    const char* what = fills_in_ ? " · what fills each place" : " · what comes next";
+    const Box inside = page_.frame(trace_.model + what, caption_text());
     place(inside);
     if (bars_.height < 4 * em() || bars_.width < 12 * em()) return no_space(page_);
     draw_text();
@@ -78,10 +79,13 @@ class Next {
   bool is_plain() const { return settings_.sampling == Sampling(); }
 
   std::string caption_text() const {
+    const char* what = fills_in_
+                           ? "The distribution of what stands at a place, whose own token the "
+                             "model sees unless it is hidden, sampled with "
+                           : "Each token in the colour of its surprise, and the "
+                             "distribution of the next one, sampled with ";
     return caption(trace_,
-                   "Each token in the colour of its surprise, and the distribution of the "
-                   "next one, sampled with " +
-                       sampling_text() + ", seed " + std::to_string(settings_.seed) + ".");
+                   what + sampling_text() + ", seed " + std::to_string(settings_.seed) + ".");
   }
 
   Colour colour_of_bits(double bits) const {
@@ -109,7 +113,8 @@ class Next {
     const double row = token_bar_height(page_, !is_plain());
     const double bars =
         kTitle * em() + static_cast<double>(input_.tight ? kUsualBars : kMostBars) * row;
-    const double above = flow + swatches_height(page_) + kGap * em();
+    const double key = trace_.token_bits.defined() ? swatches_height(page_) : 0;
+    const double above = flow + key + kGap * em();
     const double height = std::min(bars, inside.height - above - kTitle * em());
     const double y = inside.y + page_.spare_above(inside.height, above + height + kTitle * em());
     text_ = {inside.x, y, inside.width, flow};
@@ -125,11 +130,17 @@ class Next {
     flow_ = draw_token_flow(draft, text_, flow_tokens(), kept);
     position_ = position();
     flow_ = draw_token_flow(page_, text_, flow_tokens(), kept);
+    if (!trace_.token_bits.defined()) return;
     std::vector<Swatch> swatches;
     for (const int bits : {0, 2, 4, 8, 12}) {
       swatches.push_back({colour_of_bits(bits), std::to_string(bits)});
     }
     draw_swatches(page_, {text_.x, text_.bottom()}, text_.width, "surprise in bits", swatches);
+  }
+
+  // "After “the” (position 3)", or what fills its place.
+  std::string place_of(const std::string& label) const {
+    return (fills_in_ ? "In place of “" : "After “") + label + "”";
   }
 
   // The position whose next token is shown: the hovered one, the pinned one, else the last.
@@ -139,7 +150,9 @@ class Next {
     return shown_position(input_.experiment.view, trace_);
   }
 
-  bool at_end() const { return position_ == length() - 1 && shows_end(trace_, input_.experiment); }
+  bool at_end() const {
+    return !fills_in_ && position_ == length() - 1 && shows_end(trace_, input_.experiment);
+  }
 
   // "entropy 5.2 bits, as between 37 equal tokens; 12 of 2,048 are left".
   std::string summary(const std::vector<double>& distribution) const {
@@ -160,14 +173,15 @@ class Next {
     const std::vector<double> plain = probabilities(logits, {});
     const std::vector<double> used = is_plain() ? plain : probabilities(logits, settings_.sampling);
     const std::int32_t next = sample_at(used, position_, settings_.seed);
+    const Index shown = fills_in_ ? position_ : position_ + 1;
     const std::int32_t own =
-        position_ + 1 < length() ? trace_.tokens[static_cast<std::size_t>(position_ + 1)].id : -1;
+        shown < length() ? trace_.tokens[static_cast<std::size_t>(shown)].id : -1;
     const std::string& label = trace_.tokens[static_cast<std::size_t>(position_)].label;
     page_.text({bars_.x, bars_.y + 0.6 * em()},
-               page_.fitting({"After “" + label + "” (position " + std::to_string(position_) +
-                                  "): “" + token_label(trace_, next) + "” is drawn by seed " +
+               page_.fitting({place_of(label) + " (position " + std::to_string(position_) + "): “" +
+                                  token_label(trace_, next) + "” is drawn by seed " +
                                   std::to_string(settings_.seed),
-                              "After “" + label + "”", "Next token"},
+                              place_of(label), fills_in_ ? "This place" : "Next token"},
                              em(), bars_.width),
                em());
     TokenBars bars;
@@ -276,6 +290,7 @@ class Next {
   const Trace& trace_;
   Drawing settings_;
   Box text_, bars_;
+  const bool fills_in_;  // what is hidden, where others go on with the text
   TokenFlow flow_;
   Index position_ = -1;
   std::vector<Handle> handles_;

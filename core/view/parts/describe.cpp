@@ -4,6 +4,7 @@
 
 #include "core/analysis/encoded.h"
 #include "core/figure/plain_text.h"
+#include "core/model/config.h"
 
 namespace attnscope {
 namespace {
@@ -93,6 +94,10 @@ std::string describe(const Trace& trace, const AttentionTap& tap) {
 bool same_tokens(const Trace& a, const Trace& b) {
   return std::equal(a.tokens.begin(), a.tokens.end(), b.tokens.begin(), b.tokens.end(),
                     [](const TraceToken& x, const TraceToken& y) { return x.label == y.label; });
+}
+
+bool fills_in_places(const Trace& trace) {
+  return trace.config && fills_in(*trace.config);
 }
 
 std::string token_label(const Trace& trace, std::int32_t id) {

@@ -39,6 +39,9 @@ std::string token_count_words(const Trace& trace);
 // Whether the tokens of both are called the same.
 bool same_tokens(const Trace& a, const Trace& b);
 
+// Whether the model says what stands at a place, of a masked model, not what comes after it.
+bool fills_in_places(const Trace& trace);
+
 // How a token of the vocabulary is shown: "␣the"; "#17" where there is no tokenizer.
 std::string token_label(const Trace& trace, std::int32_t id);
 

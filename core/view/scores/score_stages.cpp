@@ -7,6 +7,7 @@
 #include "core/attention/terms.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/focus.h"
+#include "core/view/parts/term_words.h"
 
 namespace attnscope {
 namespace {
@@ -16,11 +17,7 @@ constexpr Index kMostPairs = Index{1} << 22;
 // In the list of a cached result, beside the numbers of Term.
 constexpr int kUnturned = -1, kTurning = -2, kSum = -3, kMixed = -4;
 
-struct Name {
-  const char *full, *brief;
-};
-
-Name name_of(int kind) {
+TermWords name_of(int kind) {
   switch (kind) {
     case kUnturned:
       return {"content, not turned", "content"};
@@ -29,25 +26,10 @@ Name name_of(int kind) {
     case kSum:
       return {"score", "score"};
     case kMixed:
-      return {"content with position", "c + p"};
+      return term_words(Term::Content, true);
     default:
-      break;
+      return term_words(static_cast<Term>(kind), false);
   }
-  switch (static_cast<Term>(kind)) {
-    case Term::Content:
-      return {"content · content", "content"};
-    case Term::ContentPosition:
-      return {"content · position", "c · p"};
-    case Term::PositionContent:
-      return {"position · content", "p · c"};
-    case Term::PositionPosition:
-      return {"position · position", "p · p"};
-    case Term::Bias:
-      return {"position bias", "bias"};
-    case Term::Factor:
-      return {"× distance factor", "× factor"};
-  }
-  return {"", ""};
 }
 
 struct Terms {
@@ -69,7 +51,7 @@ bool is_turned(const AttentionTap& tap, const Part& part) {
          tap.q_plain.data() != part.q.value().data();
 }
 
-Terms terms_of(const AttentionTap& tap, Index head) {
+Terms terms_of(const Trace& trace, const AttentionTap& tap, Index head) {
   const Part& whole = *tap.result.part;
   const Part part = single_head(whole, head);
   Terms result;
@@ -84,8 +66,7 @@ Terms terms_of(const AttentionTap& tap, Index head) {
     for (Index n = 0; n < change.size(); ++n) change[n] = content[n] - unturned[n];
     result = {{kUnturned, kTurning}, {unturned, change}};
   } else {
-    // An encoding of the input is in q and k, and nobody told it apart.
-    const bool mixed = encoding(tap.encoding.id).embed && part.split.empty();
+    const bool mixed = has_positions_in_content(trace, tap);
     for (const auto& [term, cells] : terms) {
       result.kinds.push_back(mixed && term == Term::Content ? kMixed : static_cast<int>(term));
       result.cells.push_back(cells);
@@ -144,7 +125,7 @@ std::vector<ScoreMap> score_maps(const ViewInput& input, const AttentionTap& tap
   const std::shared_ptr<const Pattern>& pattern = tap.result.pattern;
   std::optional<Terms> terms;
   const auto all = [&]() -> const Terms& {
-    if (!terms) terms = terms_of(tap, head);
+    if (!terms) terms = terms_of(input.trace, tap, head);
     return *terms;
   };
   const auto kinds = [&] {

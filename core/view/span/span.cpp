@@ -33,12 +33,28 @@ bool has_trained_spans(const Trace& trace, const AttentionTap& tap) {
                       [&](const std::string& name) { return name.starts_with(prefix); });
 }
 
+// Whether ramp and largest span are the checkpoint's, too, and not a person's choice.
+bool has_trained_reach(const Trace& trace, const AttentionTap& tap, Index head) {
+  const auto layer = static_cast<std::size_t>(tap.address.layer);
+  if (!trace.trained || layer >= trace.trained->groups.size()) return true;
+  Index after = 0;
+  for (const HeadGroup& group : trace.trained->groups[layer]) {
+    after += group.heads;
+    if (tap.heads[static_cast<std::size_t>(head)] >= after) continue;
+    const Values &now = tap.variant.values, &then = group.variant.values;
+    return group.variant.id == tap.variant.id && then.integer("span") == now.integer("span") &&
+           then.real("ramp") == now.real("ramp");
+  }
+  return true;
+}
+
 ShownSpan shown_span(const ViewInput& input, const AttentionTap& tap, Index head) {
   const Values values = view_values(input.experiment.view, kId);
   const Part& part = *tap.result.part;
   ShownSpan s;
   s.learned = part.normaliser == Normaliser::SpanSoftmax;
   s.trained = s.learned && has_trained_spans(input.trace, tap);
+  s.as_trained = !s.trained || has_trained_reach(input.trace, tap, head);
   s.changed = values.has("z") || values.has("ramp");
   s.span = s.learned ? own_span(part, head) : fixed_span(4, 4, static_cast<double>(tap.keys()));
   if (values.has("ramp")) s.span.ramp = values.real("ramp");
@@ -54,7 +70,11 @@ std::string span_text(const ShownSpan& s) {
 
 // Whose the span is, in words and in fewer.
 std::vector<std::string> whose_span(const ShownSpan& s) {
-  if (s.own() && s.trained) return {"the model's own", "the model's"};
+  if (s.own() && s.trained && s.as_trained) return {"the model's own", "the model's"};
+  if (s.own() && s.trained) {
+    return {"z is the model's, trained with another ramp or largest span",
+            "z was trained with others", "not as trained"};
+  }
   if (s.own()) return {"untrained: where spans begin", "untrained"};
   return {s.trained ? "chosen here, in place of the model's"
                     : "chosen here: the model has no spans of its own",
@@ -121,7 +141,9 @@ std::string about(const ViewInput& input, const AttentionTap& tap, const ShownSp
   const ViewSettings& settings = input.experiment.view;
   std::string text = capitalised(place_words(input.trace, settings)) + ": " + describe(tap) + ". ";
   if (s.own() && s.trained) {
-    text += "The spans are the model's own.";
+    text += s.as_trained ? "The spans are the model's own."
+                         : "The z are the model's, which was trained with another ramp or another "
+                           "largest span.";
   } else if (s.own()) {
     text += "The spans are untrained: where training would begin, and not what it would find.";
   } else if (s.trained) {
@@ -201,7 +223,9 @@ void draw_both(Page& page, const MapPairAt& at, const ShownSpan& s, const BothMa
   const ViewSettings& settings = input.experiment.view;
   const std::string colours =
       colour_map(settings.colour_map).diverging() ? "viridis" : settings.colour_map;
-  const std::string whose = !s.own() ? "with " : s.trained ? "the model's: " : "untrained: ";
+  const std::string whose = !s.own() || !s.as_trained ? "with "
+                            : s.trained               ? "the model's: "
+                                                      : "untrained: ";
   draw_maps(page, at.raster,
             {{{"attention without a span", "without a span", "without"}, maps.without},
              {{whose + span_text(s), span_text(s), "with"}, maps.with}},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/attention/span.h"
 #include "core/figure/plain_text.h"
@@ -12,9 +13,23 @@
 namespace attnscope {
 namespace {
 
-std::vector<Point> mask_curve(double z, double ramp, double far) {
+// Beyond the largest span a model's heads see nothing, whatever z is. A span that the view puts on
+// other attention has no largest.
+double most_of(const ShownSpan& s) {
+  return s.learned ? s.span.most : std::numeric_limits<double>::infinity();
+}
+
+double mask_at(double z, double ramp, double most, double distance) {
+  return distance > most ? 0 : span_mask(z, ramp, distance);
+}
+
+std::vector<Point> mask_curve(double z, double ramp, double most, double far) {
+  const double end = std::min(most, far);
   const auto m = [&](double x) { return Point{x, span_mask(z, ramp, x)}; };
-  return {m(0), m(std::clamp(z, 0.0, far)), m(std::clamp(z + ramp, 0.0, far)), m(far)};
+  std::vector<Point> curve{m(0), m(std::clamp(z, 0.0, end)), m(std::clamp(z + ramp, 0.0, end)),
+                           m(end)};
+  if (end < far) curve.insert(curve.end(), {{end, 0}, {far, 0}});
+  return curve;
 }
 
 struct Bar {
@@ -145,14 +160,15 @@ Chart draw_span_masks(Page& page, const Box& box, const AttentionTap& tap, Index
   if (chart.empty()) return chart;
   draw_chart(page, chart);
   const Part& part = *tap.result.part;
+  const double most = most_of(s);
   if (s.learned) {
     for (Index a = 0; a < part.heads; ++a) {
-      draw_curve(page, chart, mask_curve(own_span(part, a).mean(), part.span_ramp, far),
+      draw_curve(page, chart, mask_curve(own_span(part, a).mean(), part.span_ramp, most, far),
                  head_colour(tap.heads[static_cast<std::size_t>(a)]), 1.5);
     }
   }
-  draw_curve(page, chart, mask_curve(s.z, s.ramp, far), span_colour(page.theme(), tap, head, s),
-             3.5);
+  draw_curve(page, chart, mask_curve(s.z, s.ramp, most, far),
+             span_colour(page.theme(), tap, head, s), 3.5);
   page.add(Clip{chart.plot});
   const auto knob = [&](double x, double y) {
     if (x < 0 || x > far) return;
@@ -163,7 +179,7 @@ Chart draw_span_masks(Page& page, const Box& box, const AttentionTap& tap, Index
   knob(s.z + s.ramp, 0);
   page.add(Clip{});
   if (const std::optional<Point>& p = page.input().pointer; p && chart.plot.contains(*p)) {
-    const double x = std::round(chart.value_x(p->x)), m = span_mask(s.z, s.ramp, x);
+    const double x = std::round(chart.value_x(p->x)), m = mask_at(s.z, s.ramp, most, x);
     draw_value(page, chart, {x, m}, "distance " + fixed(x, 0) + ": " + brief(m));
   }
   return chart;
@@ -226,8 +242,8 @@ std::vector<ViewData::Matrix> span_numbers(const ViewInput& input, const Attenti
   for (Index x = 0; x <= far; ++x) masks.columns.push_back(std::to_string(x));
   for (std::size_t n = 0; n < shown.size(); ++n) {
     for (Index x = 0; x <= far; ++x) {
-      masks.values(static_cast<Index>(n), x) =
-          static_cast<float>(span_mask(shown[n].first, shown[n].second, static_cast<double>(x)));
+      masks.values(static_cast<Index>(n), x) = static_cast<float>(
+          mask_at(shown[n].first, shown[n].second, most_of(s), static_cast<double>(x)));
     }
   }
   return {std::move(masks), heads_table(input, s)};

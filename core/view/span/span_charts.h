@@ -15,6 +15,7 @@ struct ShownSpan {
   HeadSpan span;           // the same, z for each query
   bool learned = false;    // the heads have spans of their own
   bool trained = false;    // ... which the model was trained with
+  bool as_trained = true;  // ... with the ramp and the largest span of that training
   bool changed = false;    // the view's settings stand in place of those
   bool own() const { return learned && !changed; }
 };

@@ -185,6 +185,29 @@ TEST_F(ModelCommands, RunNotesWhatAViewerMustKnow) {
   EXPECT_NE(trace().metadata.at("notes").find("the first 32 are used"), std::string::npos);
 }
 
+TEST_F(ModelCommands, RunSaysThatALossSeesItsTargets) {
+  const std::string words = "note: without a causal mask the positions that predict a token see it";
+  const ProcessResult causal = attnscope(running({"--text", "the cat", "--losses"}));
+  const ProcessResult open = attnscope(running({"--text", "the cat", "--losses", "--no-causal"}));
+  EXPECT_EQ(causal.err.find(words), std::string::npos) << causal.err;
+  EXPECT_NE(open.err.find(words), std::string::npos) << open.err;
+}
+
+TEST_F(ModelCommands, TrainAndEvaluateSayWhatLooksAhead) {
+  std::vector<std::string> arguments = training("chunks", 1);
+  arguments.insert(arguments.end(), {"--variant", "lsh,buckets=4,rounds=1,chunk=4"});
+  const std::string words = "note: LSH (Reformer) looks ahead: ";
+  const ProcessResult trained = attnscope(arguments);
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  EXPECT_NE(trained.err.find(words), std::string::npos) << trained.err;
+  for (const char* model : {"chunks", "model"}) {
+    const ProcessResult result = attnscope({"evaluate", "--model", path(model), path("held.txt")});
+    ASSERT_EQ(result.status, 0) << result.err;
+    EXPECT_EQ(result.err.find(words) != std::string::npos, model == std::string("chunks"))
+        << result.err;
+  }
+}
+
 TEST_F(ModelCommands, EvaluatePrintsBitsPerByte) {
   const ProcessResult result = attnscope(
       {"evaluate", "--model", path("model"), "--ngram-text", path("text.txt"), path("held.txt")});

@@ -3,9 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "core/base/json.h"
+#include "core/model/architecture.h"
+#include "core/model/exits.h"
+#include "core/model/join.h"
+#include "core/model/weights.h"
 #include "tests/support/compare.h"
+#include "tests/support/small_config.h"
 
 namespace attnscope {
 namespace {
@@ -56,6 +62,62 @@ TEST(Notes, SayWhatLooksAhead) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_TRUE(found[0].starts_with("Routing looks ahead: ")) << found[0];
   EXPECT_EQ(notes({tap_of({{"type", "lsh"}, {"buckets", 4}, {"rounds", 1}})}), Notes{});
+}
+
+// Everything that a plain decoder may lack when another structure is chosen for it.
+std::vector<WeightSpec> weights_of_structures() {
+  std::vector<WeightSpec> all;
+  const ModelConfig plain = testing::small_config({.layers = 2});
+  const auto add = [&](const ModelConfig& config) {
+    for (WeightSpec& spec : weight_specs(config)) all.push_back(std::move(spec));
+  };
+  for (const Architecture& of : architectures()) {
+    ModelConfig config = plain;
+    config.architecture = {of.id, default_values(of.parameters)};
+    if (of.adapt) of.adapt(config);
+    for (const char* score : {"dot", "additive"}) {
+      if (of.id == "rnn_attention") config.architecture.values.set("score", std::string(score));
+      add(config);
+    }
+  }
+  for (const Join& of : joins()) {
+    ModelConfig config = plain;
+    config.join = {of.id, default_values(of.parameters)};
+    add(config);
+  }
+  for (const auto& of : exit_rules()) {
+    ModelConfig config = plain;
+    config.exits = Choice{of.id, default_values(of.parameters)};
+    config.exits->values.set("classifier", std::string("own"));
+    add(config);
+  }
+  return all;
+}
+
+// "the span of each head (span.z)": words that can be read without others around them.
+TEST(Notes, NameUntrainedWeightsInWordsWithTheirTensorsBehind) {
+  std::set<std::string> of_plain;
+  for (const WeightSpec& spec : weight_specs(testing::small_config({.layers = 2}))) {
+    of_plain.insert(spec.name);
+  }
+  int named = 0;
+  for (const WeightSpec& spec : weights_of_structures()) {
+    const bool shared = of_plain.contains(spec.name) || spec.name.find("embed.weight") == 0;
+    if (shared || spec.name == "output.weight") continue;
+    EXPECT_FALSE(spec.help.empty()) << spec.name;
+    for (const char* needs_others : {" it.", "the first.", "the second.", "their "}) {
+      EXPECT_EQ(spec.help.find(needs_others), std::string::npos) << spec.name << ": " << spec.help;
+    }
+    ++named;
+  }
+  EXPECT_GT(named, 40);
+  Model model = make_model(testing::small_config({}), 1);
+  ModelConfig gated = model.config;
+  gated.join = {"gru", default_values(join("gru").parameters)};
+  Model used = make_model(gated, 1);
+  used.untrained = {"layers.0.attn_join.b", "layers.0.ffn_join.b"};
+  const Notes found = notes_on_model(model, used);
+  EXPECT_EQ(found.front(), "untrained: how far the gate is shut (attn_join.b, ffn_join.b)");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "core/experiment/runner.h"
 #include "tests/core/experiment/models.h"
 #include "tests/support/compare.h"
+#include "tests/support/places.h"
 
 namespace attnscope {
 namespace {
@@ -173,6 +174,17 @@ TEST_F(Run, AppliesThePersonsChoices) {
   EXPECT_EQ(map(3, 5), 0);
   EXPECT_TRUE(notes_have(*trace, "trained with a causal mask"));
   EXPECT_TRUE(notes_have(*trace, "trained with the attention \"Full\", not"));
+}
+
+// A model that fills in what is hidden foretells no next token, and none that it sees.
+TEST_F(Run, OfAMaskedModelForetellsNoTokens) {
+  Experiment e;
+  e.model = testing::source_folder() / "tests" / "model-cases" / "decoder-masked";
+  e.ids = {4, 2, 3, 7};
+  const auto trace = run(e);
+  EXPECT_TRUE(trace->logits.defined());
+  EXPECT_FALSE(trace->token_bits.defined());
+  EXPECT_FALSE(notes_have(*trace, "see it"));
 }
 
 TEST_F(Run, SaysThatAMaskHasNoEffect) {

@@ -259,6 +259,7 @@ TEST(Measures, OfSpans) {
   claim.least = 0;
   claim.view = testing::settings_with("span", R"({"z": 4, "ramp": 4})");  // drawn over the map
   EXPECT_NEAR(check(claim, run_of("full", "none")).value, 0.75, 1e-6);
+  EXPECT_EQ(check(claim, one).value, 0);  // farther than the largest span of the model
 }
 
 TEST(Measures, OfContent) {

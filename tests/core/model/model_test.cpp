@@ -35,8 +35,8 @@ TEST(Model, IsTheSameForTheSameSeed) {
   const auto& wa = a.weights.find("layers.1.attn.wq")->second.value();
   const auto& wb = b.weights.find("layers.1.attn.wq")->second.value();
   const auto& wc = c.weights.find("layers.1.attn.wq")->second.value();
-  EXPECT_TRUE(std::equal(wa.begin(), wa.end(), wb.begin()));
-  EXPECT_FALSE(std::equal(wa.begin(), wa.end(), wc.begin()));
+  EXPECT_TRUE(testing::close(wa, wb, 0));
+  EXPECT_TRUE(testing::differs(wa, wc, 1e-3));
   const std::vector<WeightSpec> specs = weight_specs(a.config);
   EXPECT_EQ(static_cast<std::ptrdiff_t>(a.weights.size()),
             std::ranges::count_if(specs, [](const WeightSpec& s) { return bool(s.initial); }));
@@ -264,6 +264,39 @@ TEST(WeightSpecs, TellWhatIsNotTrained) {
   EXPECT_TRUE(constant("graph", "graph.adjacency"));
   EXPECT_FALSE(constant("rfa", "rfa.gate.w"));
   EXPECT_FALSE(constant("memorizing", "memorizing.gate"));
+}
+
+Choice with_values(const char* id, std::initializer_list<std::pair<const char*, Index>> numbers) {
+  Choice choice{id, default_values(variant(id).parameters)};
+  for (const auto& [key, number] : numbers) choice.values.set(key, number);
+  return choice;
+}
+
+TEST(NotesOnLookingAhead, NameWhatSeesTokensToComeInSpiteOfItsMask) {
+  const auto notes = [](const Choice& choice, bool causal, bool centroids = false) {
+    ModelConfig config = small_config();
+    config.causal = causal;
+    config.groups = uniform_groups(config, choice, default_encoding());
+    Model model = make_model(config, 1);
+    const Index heads = config.heads, size = config.head_size;
+    for (Index layer = 0; centroids && layer < config.layers; ++layer) {
+      model.weights["layers." + std::to_string(layer) + ".groups.0.routing.centroid"] =
+          Var(testing::random_tensor({heads, 2, size}, 3));
+    }
+    return notes_on_looking_ahead(model);
+  };
+  const Choice routing = with_values("routing", {{"clusters", 2}});
+  const Choice chunks = with_values("lsh", {{"buckets", 4}, {"rounds", 1}, {"chunk", 2}});
+  const Choice whole = with_values("lsh", {{"buckets", 4}, {"rounds", 1}});
+  ASSERT_EQ(notes(routing, true).size(), 1u);  // once, of all layers
+  EXPECT_TRUE(notes(routing, true)[0].starts_with("Routing looks ahead: "));
+  EXPECT_TRUE(notes(routing, true, true).empty());
+  EXPECT_TRUE(notes(routing, false).empty());  // there that is no news
+  ASSERT_EQ(notes(chunks, true).size(), 1u);
+  EXPECT_TRUE(notes(chunks, true)[0].starts_with("LSH (Reformer) looks ahead: "))
+      << notes(chunks, true)[0];
+  EXPECT_TRUE(notes(whole, true).empty());
+  EXPECT_TRUE(notes(default_variant(), true).empty());
 }
 
 }  // namespace

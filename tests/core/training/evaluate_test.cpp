@@ -143,9 +143,34 @@ TEST(EvaluateText, FillsInWhatIsHidden) {
   EXPECT_NEAR(evaluation.loss(), std::log(257), 0.5);  // fresh weights
   EXPECT_TRUE(std::isnan(evaluation.bits_per_byte()));
   EXPECT_EQ(evaluate_text(checkpoint, text, {}, {}).loss(), evaluation.loss());
+}
+
+TEST(Evaluate, RefusesModelsThatSeeWhatTheyAreToPredict) {
+  const testing::TemporaryFolder folder;
+  write_file(folder.path() / "pairs.txt", "24\tvierundzwanzig\n");
+  const auto refusal = [](const auto& evaluate) {
+    return testing::message_of<InputError>(evaluate);
+  };
+  const std::string words = "expected one with a causal mask";
   Checkpoint open = byte_model(16);
   open.model.config.causal = false;
-  EXPECT_THROW(evaluate_text(open, text, {}, {}), InputError);
+  EXPECT_NE(refusal([&] { evaluate_text(open, "abc", {}, {}); }).find(words), std::string::npos);
+  // The target is a text of its own, whatever the encoder may see.
+  for (const bool recurrent : {false, true}) {
+    Checkpoint pairs;
+    ModelConfig config = (recurrent ? testing::recurrent_plan(folder.path())
+                                    : testing::plan_of("numbers", folder.path()))
+                             .model;
+    config.causal = false;
+    pairs.model = make_model(config, 1);
+    pairs.tokenizer = byte_tokenizer();
+    const auto evaluate = [&] { evaluate_file(pairs, folder.path() / "pairs.txt", {}, {}); };
+    if (recurrent) {  // no attention of its own that could look ahead
+      EXPECT_NO_THROW(evaluate());
+    } else {
+      EXPECT_NE(refusal(evaluate).find(words), std::string::npos);
+    }
+  }
 }
 
 TEST(EvaluateFile, ReadsLinesOfSourcesAndTargets) {

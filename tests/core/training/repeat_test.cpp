@@ -55,6 +55,15 @@ TEST(RepeatStream, RefusesWhatCannotBeRepeated) {
   EXPECT_THROW(RepeatStream(0, 32, 1), InputError);
 }
 
+TEST(RepeatScore, IsRefusedWhereTheModelSeesWhatIsToCome) {
+  const testing::TemporaryFolder folder;
+  Model model = make_model(testing::tiny_plan(folder.path()).model, 3);
+  const RepeatStream stream(256, 24, 5);
+  EXPECT_NO_THROW(repeat_score(model, stream, 1, {}));
+  model.config.causal = false;
+  EXPECT_THROW(repeat_score(model, stream, 1, {}), InputError);
+}
+
 // Against the definition: a model whose predictions are taken one row at a time.
 TEST(RepeatScore, IsTheMeanOverTheTokensThatCount) {
   const testing::TemporaryFolder folder;

@@ -89,6 +89,12 @@ TEST(Task, RefusesModelsThatItCouldNotTrain) {
     }
   }
   EXPECT_EQ(suiting, static_cast<int>(tasks().size()) + 2);  // text and repeat
+  // Without a causal mask the next token is seen; what is hidden is not.
+  for (const char* task : {"text", "repeat", "numbers"}) {
+    TrainingPlan open = testing::plan_of(task, folder.path());
+    open.model.causal = false;
+    EXPECT_NE(refusal(open).find("sees its targets"), std::string::npos) << task;
+  }
   TrainingPlan causal = testing::plan_of("masked", folder.path());
   causal.model.architecture.values.set("mask", Index{3});
   EXPECT_NE(refusal(causal).find("mask: expected the last id, 256"), std::string::npos);

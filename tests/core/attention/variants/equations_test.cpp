@@ -739,6 +739,16 @@ TEST(Equations, MemorizingWithoutMemoryIsLocal) {
       for (Index c = 0; c < 16; ++c) sum += out.attention[row * 16 + c];
       EXPECT_NEAR(sum, 1, 1e-5);
     }
+    const Tensor& v = in.v.value();
+    for (Index a = 0; a < 2; ++a) {
+      for (Index i = 0; i < 16; ++i) {
+        for (Index n = 0; n < v.dim(2); ++n) {
+          double expected = 0;
+          for (Index j = 0; j <= i; ++j) expected += out.attention(a, i, j) * v(a, j, n);
+          EXPECT_NEAR(out.output.value()(a, i, n), expected, 1e-5);
+        }
+      }
+    }
   }
 }
 

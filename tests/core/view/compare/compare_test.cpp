@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/analysis/cost.h"
 #include "core/base/error.h"
+#include "core/figure/plain_text.h"
 #include "core/view/export/view_data.h"
 #include "core/view/view.h"
 #include "tests/support/synthetic.h"
@@ -296,6 +298,20 @@ TEST(Compare, FactsAreWhole) {
       }
     }
   }
+}
+
+// What sparse attention takes is a cost, of which the pairs are not always the share.
+TEST(Compare, PairsHaveTheirCostBesideThem) {
+  const Trace a = synthetic_trace(1, 2, 40),
+              b = synthetic_trace(testing::window_and_global(40, 3, 1));
+  Look look;
+  look.reference = &b;
+  look.height = 1000;
+  const DisplayList list = look_at(a, "compare", look).list;
+  EXPECT_TRUE(shows(list, "1,640"));  // of full attention: nothing to say
+  const double share = 100 * run_cost(b).products / run_cost(b).full;
+  ASSERT_GT(share, 10);
+  EXPECT_TRUE(shows(list, "(cost " + fixed(share, 0) + " %)")) << share;
 }
 
 std::vector<std::string> words_above(const Trace& a, const Trace& b, double width) {

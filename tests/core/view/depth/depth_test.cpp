@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/model/exits.h"
 #include "core/model/logit_lens.h"
 #include "core/view/view.h"
 #include "tests/support/synthetic.h"
@@ -35,6 +36,43 @@ TEST(Depth, SaysWhatIsSaved) {
   const std::string most = all_text(look_at(trace, "depth", with_threshold(0)).list);
   EXPECT_NE(most.find("75 % of the layers could be saved"), std::string::npos) << most;
   EXPECT_NE(most.find("0 (10)"), std::string::npos);  // all ten exit after the first layer
+}
+
+// What the run has skipped is no longer what could be saved, whatever the view's own rule says.
+TEST(Depth, SaysWhatWasSkipped) {
+  Trace trace = synthetic_trace(4, 2, 10);
+  EXPECT_TRUE(view_controls(with_threshold(0.3).settings, &trace).idle.empty());
+  auto config = std::make_shared<ModelConfig>(*trace.config);
+  config->exits = Choice{"saturation", default_values(exit_rule("saturation").parameters)};
+  trace.config = config;
+  IntTensor left = IntTensor::full({10}, 4);
+  for (Index i = 0; i < 5; ++i) left[i] = 2;
+  trace.counts["exit.layer"] = left;
+  for (const double threshold : {0.0, 1.0}) {
+    const std::string all = all_text(look_at(trace, "depth", with_threshold(threshold)).list);
+    EXPECT_NE(all.find("25 % of the layers were skipped"), std::string::npos) << all;
+    EXPECT_NE(all.find(exit_rule("saturation").label), std::string::npos) << all;
+    for (const char* words : {"could be saved", "already have", "margin"}) {
+      EXPECT_EQ(all.find(words), std::string::npos) << words << "\n" << all;
+    }
+    EXPECT_NE(all.find("1 (5)"), std::string::npos) << all;  // layers count from 0
+    EXPECT_NE(all.find("3 (5)"), std::string::npos) << all;
+  }
+  Look look = with_threshold(0);
+  look.settings.id = "depth";
+  EXPECT_TRUE(view_controls(look.settings, &trace).idle.contains("threshold"));
+}
+
+TEST(Depth, OfAMaskedModelIsWhatFillsEachPlace) {
+  Trace trace = synthetic_trace(4, 2, 10);
+  EXPECT_NE(all_text(look_at(trace, "depth").list).find("after this token"), std::string::npos);
+  auto config = std::make_shared<ModelConfig>(*trace.config);
+  config->architecture.values.set("masked", 0.2);
+  trace.config = config;
+  const std::string all = all_text(look_at(trace, "depth").list);
+  EXPECT_NE(all.find("in place of this token"), std::string::npos) << all;
+  EXPECT_NE(all.find("The token for each place"), std::string::npos) << all;
+  EXPECT_EQ(all.find("next token"), std::string::npos) << all;
 }
 
 TEST(Depth, ColoursTokensByTheirExit) {

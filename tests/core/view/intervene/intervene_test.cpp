@@ -181,6 +181,16 @@ TEST_F(Intervene, WhatComesNowIsAmongTheNextTokens) {
   }
 }
 
+TEST_F(Intervene, OfAMaskedModelShowsWhatFillsAPlace) {
+  auto config = std::make_shared<ModelConfig>(*trace_.config);
+  config->architecture.values.set("masked", 0.2);
+  trace_.config = config;
+  std::string all;
+  for (const Text& text : testing::texts(layout().list)) all += text.text + "\n";
+  EXPECT_NE(all.find("What fills the place of “"), std::string::npos) << all;
+  EXPECT_EQ(all.find("What comes after"), std::string::npos) << all;
+}
+
 TEST_F(Intervene, SelectingATokenMovesNothingAndMarksItsRow) {
   look_.width = 660;
   look_.height = 640;

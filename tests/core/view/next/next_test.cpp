@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/text/tokenizer.h"
+#include "tests/support/small_config.h"
 #include "tests/support/synthetic.h"
 
 namespace attnscope {
@@ -31,6 +32,26 @@ TEST(Next, ABarGoesOnWithItsToken) {
   EXPECT_EQ(pinned, 4);
   look.settings.pinned_query = 1;  // the past cannot be gone on with
   EXPECT_EQ(look_at(trace, "next", look).handles.size(), 4u);
+}
+
+// A model that fills in what is hidden says nothing of what follows.
+TEST(Next, OfAMaskedModelIsWhatFillsEachPlace) {
+  Trace trace = synthetic_trace(1, 1, 6);
+  auto config = std::make_shared<ModelConfig>(testing::small_config({}));
+  config->causal = false;
+  config->architecture.values.set("masked", 0.2);
+  trace.config = config;
+  trace.tokenizer = byte_tokenizer();
+  trace.token_bits = Tensor();
+  const ViewLayout layout = look_at(trace, "next");
+  std::string all;
+  for (const Text& text : testing::texts(layout.list)) all += text.text + "\n";
+  EXPECT_NE(all.find("what fills each place"), std::string::npos) << all;
+  EXPECT_NE(all.find("In place of “"), std::string::npos) << all;
+  for (const char* words : {"comes next", "After “", "surprise"}) {
+    EXPECT_EQ(all.find(words), std::string::npos) << words;
+  }
+  EXPECT_EQ(layout.handles.size(), 6u);  // tokens to keep, and none to go on with
 }
 
 TEST(Next, MarksTheDrawnAndTheTextsOwnToken) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/figure/colour_map.h"
+#include "tests/support/model_trace.h"
 #include "tests/support/picture.h"
 #include "tests/support/synthetic.h"
 
@@ -53,6 +54,26 @@ TEST(PatternView, LegendNamesRulesAndCounts) {
   EXPECT_TRUE(shows(list, "74 pairs"));
   EXPECT_TRUE(shows(list, "density 28.9 %"));
   EXPECT_TRUE(shows(list, "of 256 pairs"));
+}
+
+// All pairs are allowed in these; what they take is another matter.
+TEST(PatternView, CostsFollowTheMechanismAndNotTheMask) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"type": "full"})", "100 % of the cost of"},
+      {R"({"type": "linformer", "k": 3})", "25.0 % of the cost of"},               // k / L
+      {R"({"type": "memory_compressed", "stride": 4})", "25.0 % of the cost of"},  // 1 / stride
+      {R"({"type": "sinkhorn", "block": 2, "iterations": 3})", "33.3 % of the cost of"},  // 2b / L
+      // 2 L features of d multiply-adds with d + 1 sums each, by L^2 pairs of 2d.
+      {R"({"type": "linear"})", "75.0 % of the cost of"},
+  };
+  for (const auto& [variant, cost] : cases) {
+    const Trace trace =
+        testing::run_model({.variant = variant, .encoding = "none", .length = 12, .causal = false});
+    const DisplayList list = look_at(trace, "pattern").list;
+    EXPECT_TRUE(shows(list, "density 100 %")) << variant;
+    EXPECT_TRUE(shows(list, cost)) << variant;
+    EXPECT_TRUE(shows(list, "full attention")) << variant;
+  }
 }
 
 TEST(PatternView, ManyRulesAreCutShort) {

@@ -93,6 +93,39 @@ TEST(Scores, TermsMakeTheScoreAndTheScoreMakesTheWeight) {
   }
 }
 
+std::vector<std::string> names_of(const Trace& trace, const AttentionTap& tap) {
+  Experiment experiment;
+  const ViewInput input{.trace = trace,
+                        .experiment = experiment,
+                        .theme = Theme::light(),
+                        .measure = file_text_measure()};
+  std::vector<std::string> names;
+  for (const ScoreMap& map : score_maps(input, tap, 0)) names.push_back(map.name);
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+// Also in deeper layers: what the first has added stays in the residual stream.
+TEST(Scores, EncodingsOfTheInputHaveFourTerms) {
+  for (const char* encoding : {"sinusoidal", "learned"}) {
+    const Trace trace = run_model({.encoding = encoding});
+    for (const AttentionTap& tap : trace.attention) {
+      EXPECT_EQ(names_of(trace, tap), (Names{"content · content", "content · position",
+                                             "position · content", "position · position", "score"}))
+          << encoding << ", layer " << tap.address.layer;
+    }
+  }
+  const Trace none = run_model({.encoding = "none"});
+  EXPECT_EQ(names_of(none, none.attention[1]), (Names{"content · content", "score"}));
+}
+
+TEST(Scores, ContentThatHoldsPositionsSaysSo) {
+  const std::string learned = R"({"type": "learned", "every_layer": true})";
+  const Trace trace = run_model({.encoding = learned});
+  EXPECT_EQ(names_of(trace, trace.attention[1]), (Names{"content with position", "score"}));
+}
+
 TEST(Scores, TurningIsToldApart) {
   const Trace trace = run_model({});
   const std::vector<ScoreMap> maps = maps_of(trace, 1);

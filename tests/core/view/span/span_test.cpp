@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/base/json.h"
 #include "core/figure/plain_text.h"
 #include "core/view/span/span_effect.h"
 #include "tests/support/compare.h"
@@ -83,6 +84,23 @@ TEST(Span, IsTheModelsOwnOnlyWhereItWasTrained) {
   EXPECT_NE(words_of(trace, changed).find("no spans of its own"), std::string::npos);
 }
 
+// Ramp and largest span that a person chose are not those that z was trained with.
+TEST(Span, IsNotTheModelsOwnWithAnotherReachThanInItsTraining) {
+  Trace trace = run_model({.variant = kSpans});
+  const auto trained = std::make_shared<ModelConfig>(*trace.config);
+  trace.trained = trained;
+  EXPECT_NE(words_of(trace).find("the model's own"), std::string::npos) << words_of(trace);
+  for (const char* other : {R"({"type": "adaptive_span", "span": 9, "ramp": 3})",
+                            R"({"type": "adaptive_span", "span": 8, "ramp": 2})"}) {
+    trained->groups = uniform_groups(*trained, variant_from_json(Json::parse(other), "variant"),
+                                     default_encoding());
+    const std::string words = words_of(trace);
+    EXPECT_EQ(words.find("the model's own"), std::string::npos) << words;
+    EXPECT_EQ(words.find("untrained"), std::string::npos) << words;
+    EXPECT_NE(words.find("trained with another ramp"), std::string::npos) << words;
+  }
+}
+
 // The same weights with full attention and with spans, of which the second layer's inputs differ:
 // the first layer shows what a span of the model leaves of what there would be without it.
 TEST(Span, OfTheModelIsMeasuredAgainstAttentionWithoutIt) {
@@ -107,6 +125,25 @@ TEST(Span, OfTheModelIsMeasuredAgainstAttentionWithoutIt) {
   EXPECT_TRUE(std::abs(share_kept(tap, 1, fixed_span(12, 3, 12)) - 1) <= 1e-5);
   const Tensor wide = attention_with_span(tap, 1, fixed_span(12, 3, 12));
   EXPECT_TRUE(testing::close(wide, without, 1e-5));
+}
+
+// As the weights have it: z may lie beyond the largest span, here 8, where no key counts.
+TEST(Span, MasksEndAtTheLargestSpan) {
+  const Trace spans = run_model({.variant = kSpans}), full = run_model({});
+  const ViewSettings settings = settings_with("span", R"({"z": 10, "ramp": 4, "reach": 12})");
+  const auto masks = [&](const Trace& trace) {
+    const testing::InputOf of(trace, settings);
+    for (const ViewData::Matrix& matrix : view("span").data(of.input).matrices) {
+      if (matrix.name == "mask by distance") return matrix.values;
+    }
+    return Tensor();
+  };
+  const Tensor learned = masks(spans), put_on = masks(full);
+  ASSERT_EQ(learned.dim(1), 13);
+  for (Index x = 0; x <= 12; ++x) {
+    EXPECT_EQ(learned(0, x), x <= 8 ? 1 : 0) << x;
+    EXPECT_NEAR(put_on(0, x), mask(10, 4, x), 1e-6) << x;
+  }
 }
 
 TEST(Span, DynamicOnesAreTheQuerysOwn) {

@@ -12,6 +12,7 @@
 #include "core/autodiff/operations_reduce.h"
 #include "core/base/json.h"
 #include "tests/support/compare.h"
+#include "tests/support/gradient.h"
 
 namespace attnscope {
 namespace {
@@ -209,8 +210,8 @@ TEST(FeatureWeights, HaveTheGradientsOfPlainFeatures) {
     return std::pair(of_q.gradient(), of_k.gradient());
   };
   const auto near = gradients(30), far = gradients(200);
-  EXPECT_TRUE(close(far.first, near.first, 2e-5));
-  EXPECT_TRUE(close(far.second, near.second, 2e-5));
+  EXPECT_TRUE(testing::same_gradient(far.first, near.first, 2e-5));
+  EXPECT_TRUE(testing::same_gradient(far.second, near.second, 2e-5));
 }
 
 }  // namespace

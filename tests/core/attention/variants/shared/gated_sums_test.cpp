@@ -11,6 +11,7 @@
 #include "core/base/json.h"
 #include "tests/core/attention/operation_cases.h"
 #include "tests/support/compare.h"
+#include "tests/support/gradient.h"
 
 namespace attnscope {
 namespace {
@@ -172,13 +173,7 @@ TEST(GatedSums, GradientsGoThroughBlocks) {
   };
   const std::vector<Tensor> blocks = gradients({}), whole = gradients(kReport);
   for (std::size_t n = 0; n < wanted.size(); ++n) {
-    double largest = 0;
-    for (const float x : whole[n]) largest = std::max(largest, std::abs(static_cast<double>(x)));
-    ASSERT_GT(largest, 0) << n;
-    for (Index i = 0; i < whole[n].size(); ++i) {
-      const double difference = std::abs(static_cast<double>(blocks[n][i]) - whole[n][i]);
-      ASSERT_TRUE(difference <= 1e-3 * largest) << n << " " << i << ": " << difference;
-    }
+    EXPECT_TRUE(testing::same_gradient(blocks[n], whole[n], 1e-3)) << n;
   }
 }
 

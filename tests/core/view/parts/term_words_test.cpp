@@ -1,0 +1,64 @@
+#include "core/view/parts/term_words.h"
+
+#include <gtest/gtest.h>
+
+#include "core/experiment/runner.h"
+#include "tests/support/places.h"
+
+namespace attnscope {
+namespace {
+
+// Of each tap of a model of tests/model-cases.
+std::vector<bool> mixed(const char* model, Experiment e) {
+  e.model = testing::source_folder() / "tests" / "model-cases" / model;
+  ExperimentRun runner(cpu_only());
+  const auto trace = runner.run(e, Stop());
+  std::vector<bool> result;
+  for (const AttentionTap& tap : trace->attention) {
+    result.push_back(has_positions_in_content(*trace, tap));
+  }
+  return result;
+}
+
+using Mixed = std::vector<bool>;
+
+TEST(TermWords, PositionsAreInContentWhereNobodyToldThemApart) {
+  Experiment text;
+  text.ids = {4, 2, 3, 1};
+  EXPECT_EQ(mixed("decoder-rope", text), Mixed(2, false));
+  // After the first norm of a post-norm model they can no longer be told apart.
+  EXPECT_EQ(mixed("decoder-post-norm-biases", text), (Mixed{false, true, true}));
+  Experiment pixels;
+  pixels.ids = {2, 2, 2, 5, 0, 1, 4, 1, 1, 2, 3, 1};
+  EXPECT_EQ(mixed("image", pixels), Mixed(2, true));
+  Experiment walk;
+  walk.input =
+      testing::source_folder() / "tests" / "model-cases" / "trajectory" / "input.safetensors";
+  EXPECT_EQ(mixed("trajectory", walk), Mixed(2, true));
+}
+
+// Self-attention of both stacks tells them apart; in between nothing does.
+TEST(TermWords, CrossAttentionJoinsWhatHoldsPositions) {
+  Experiment e;
+  e.ids = {4, 2, 3, 7};
+  e.target_ids = {1, 5, 2};
+  std::size_t crossed = 0;
+  e.model = testing::source_folder() / "tests" / "model-cases" / "encoder_decoder-sinusoidal";
+  ExperimentRun runner(cpu_only());
+  const auto trace = runner.run(e, Stop());
+  for (const AttentionTap& tap : trace->attention) {
+    const bool cross = tap.address.kind == AttentionKind::Cross;
+    crossed += cross ? 1 : 0;
+    EXPECT_EQ(has_positions_in_content(*trace, tap), cross);
+  }
+  EXPECT_EQ(crossed, 2u);
+}
+
+TEST(TermWords, NameContentByWhatItIs) {
+  EXPECT_STREQ(term_words(Term::Content, false).full, "content · content");
+  EXPECT_STREQ(term_words(Term::Content, true).full, "content with position");
+  EXPECT_STREQ(term_words(Term::Bias, true).full, "position bias");
+}
+
+}  // namespace
+}  // namespace attnscope
