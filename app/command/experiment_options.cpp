@@ -167,7 +167,7 @@ RetrievalChoice retrieval_from_text(const std::string& text) {
   }
   const std::string store = object["store"].get<std::string>();
   object.erase("store");
-  return {choice_from_json(mixer(type_of(object, "retrieval")), object, "retrieval"), store};
+  return {choice_from_json(mixer, object, "retrieval"), store};
 }
 
 void TensorOptions::add_to(Command command) {
