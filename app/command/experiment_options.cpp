@@ -20,8 +20,6 @@ namespace attnscope::command {
 
 namespace {
 
-constexpr std::size_t kMostTextBytes = std::size_t{16} << 20;
-
 Overlong overlong_from_text(const std::string& text) {
   if (text == "first") return Overlong::First;
   if (text == "last") return Overlong::Last;
