@@ -181,6 +181,7 @@ Architecture decoder_architecture() {
                    .help = "How many of the tokens are masked in training; 0: the next token is "
                            "learned.",
                    .kind = Parameter::Kind::Real,
+                   .of_training = true,
                    .initial = 0.0,
                    .least = 0,
                    .most = 0.999,
@@ -191,6 +192,7 @@ Architecture decoder_architecture() {
                    .help = "The id that stands for a masked token.",
                    .optional = true,
                    .left_out = "none",
+                   .of_training = true,
                    .initial = Index{0},
                    .slider_most = 256}};
   a.refusal = decoder_refusal;

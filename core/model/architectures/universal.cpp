@@ -191,6 +191,7 @@ Architecture universal_architecture() {
                    .label = "Ponder cost",
                    .help = "Weight of the number of steps in what is trained.",
                    .kind = Parameter::Kind::Real,
+                   .of_training = true,
                    .initial = 0.01,
                    .least = 0,
                    .most = Parameter::kMostReal,
