@@ -21,8 +21,6 @@ namespace attnscope::command {
 
 namespace {
 
-constexpr std::size_t kMostTextBytes = std::size_t{16} << 20;
-
 Overlong overlong_from_text(const std::string& text) {
   if (text == "first") return Overlong::First;
   if (text == "last") return Overlong::Last;
@@ -167,7 +165,7 @@ RetrievalChoice retrieval_from_text(const std::string& text) {
   }
   const std::string store = object["store"].get<std::string>();
   object.erase("store");
-  return {choice_from_json(mixer(type_of(object, "retrieval")), object, "retrieval"), store};
+  return {choice_from_json(mixer, object, "retrieval"), store};
 }
 
 void TensorOptions::add_to(Command command) {

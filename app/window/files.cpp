@@ -19,8 +19,6 @@ namespace attnscope::window {
 
 namespace {
 
-constexpr std::size_t kMostTextBytes = 1 << 20;
-
 std::string extension(const std::filesystem::path& path) {
   std::string text = path.extension().string();
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));

@@ -7,12 +7,9 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/home.h"
+#include "core/experiment/experiment.h"
 
 namespace attnscope::window {
-
-namespace {
-constexpr std::size_t kMostBytes = 1 << 20;
-}
 
 std::vector<std::string> load_samples() {
   std::vector<std::filesystem::path> files;
@@ -26,7 +23,7 @@ std::vector<std::string> load_samples() {
   std::vector<std::string> texts;
   for (const std::filesystem::path& file : files) {
     try {
-      texts.push_back(read_file(file, kMostBytes));
+      texts.push_back(read_file(file, kMostTextBytes));
     } catch (const InputError&) {
       continue;  // removed since the folder was listed
     }

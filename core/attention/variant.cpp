@@ -72,11 +72,11 @@ bool is_incremental(const Variant& variant, const Values& values) {
 }
 
 Choice variant_from_json(const Json& object, std::string_view path) {
-  return choice_from_json(variant(type_of(object, path)), object, path);
+  return choice_from_json(variant, object, path);
 }
 
 Choice encoding_from_json(const Json& object, std::string_view path) {
-  return choice_from_json(encoding(type_of(object, path)), object, path);
+  return choice_from_json(encoding, object, path);
 }
 
 namespace {

@@ -41,6 +41,7 @@ struct Parameter {
   std::string left_out = "automatic";  // what holds without an optional one, in a word or two
   bool of_models = false;              // has a meaning in whole models alone
   bool of_segments = false;            // in those that read in segments
+  bool of_training = false;            // training alone reads it, and the losses that it would have
   // "width", "height": what it is where the tokens are pixels. A parameter of that very name must
   // be the image's.
   std::string of_image{};

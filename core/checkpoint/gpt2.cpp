@@ -16,15 +16,15 @@ ModelConfig read_gpt2_config(const Json& json, const std::string& path) {
   const Json known = without_nulls(json);
   JsonObject object(known, path);
   ModelConfig config;
-  config.vocabulary = object.integer("vocab_size", 1, kMostTokens);
-  config.context = object.integer("n_positions", 1, kMostTokens);
-  config.width = object.integer("n_embd", 1, kMostWidth);
+  config.vocabulary = object.integer("vocab_size", 1, kMostModelTokens);
+  config.context = object.integer("n_positions", 1, kMostModelTokens);
+  config.width = object.integer("n_embd", 1, kMostModelWidth);
   config.layers = object.integer("n_layer", 1, 1024);
   config.heads = object.integer("n_head", 1, 1024);
   config.kv_heads = config.heads;
   if (config.width % config.heads != 0) object.fail("n_embd", "a multiple of n_head");
   config.head_size = config.width / config.heads;
-  config.hidden = object.integer_or("n_inner", 4 * config.width, 1, 8 * kMostWidth);
+  config.hidden = object.integer_or("n_inner", 4 * config.width, 1, 8 * kMostModelWidth);
   config.norm = Norm::LayerNorm;
   config.norm_epsilon = object.number_or("layer_norm_epsilon", 1e-5, 0, 1);
   config.activation = object.has("activation_function")

@@ -10,10 +10,6 @@
 
 namespace attnscope {
 
-// What a config.json may ask for.
-inline constexpr Index kMostTokens = Index{1} << 22;
-inline constexpr Index kMostWidth = Index{1} << 16;
-
 // Members that are null mean the same as absent ones there.
 Json without_nulls(const Json& config);
 

@@ -46,9 +46,9 @@ ModelConfig read_llama_config(const Json& json, const std::string& path) {
   const Json known = without_nulls(json);
   JsonObject object(known, path);
   ModelConfig config;
-  config.vocabulary = object.integer("vocab_size", 1, kMostTokens);
-  config.context = object.integer_or("max_position_embeddings", 2048, 1, kMostTokens);
-  config.width = object.integer("hidden_size", 1, kMostWidth);
+  config.vocabulary = object.integer("vocab_size", 1, kMostModelTokens);
+  config.context = object.integer_or("max_position_embeddings", 2048, 1, kMostModelTokens);
+  config.width = object.integer("hidden_size", 1, kMostModelWidth);
   config.layers = object.integer("num_hidden_layers", 1, 1024);
   config.heads = object.integer("num_attention_heads", 1, 1024);
   config.kv_heads = object.integer_or("num_key_value_heads", config.heads, 1, 1024);
@@ -56,9 +56,9 @@ ModelConfig read_llama_config(const Json& json, const std::string& path) {
     object.fail("num_attention_heads",
                 "a multiple of num_key_value_heads " + std::to_string(config.kv_heads));
   }
-  config.head_size =
-      object.integer_or("head_dim", std::max<Index>(config.width / config.heads, 1), 1, kMostWidth);
-  config.hidden = object.integer("intermediate_size", 1, 8 * kMostWidth);
+  config.head_size = object.integer_or("head_dim", std::max<Index>(config.width / config.heads, 1),
+                                       1, kMostModelWidth);
+  config.hidden = object.integer("intermediate_size", 1, 8 * kMostModelWidth);
   config.norm = Norm::RmsNorm;
   config.norm_epsilon = object.number_or("rms_norm_eps", 1e-6, 0, 1);
   config.activation =

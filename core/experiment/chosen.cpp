@@ -9,8 +9,6 @@ namespace attnscope {
 
 namespace {
 
-constexpr std::size_t kMostTextBytes = std::size_t{1} << 20;
-
 // What a head does.
 struct HeadChoice {
   Choice variant, encoding;

@@ -37,8 +37,11 @@ struct TensorFiles {
   bool operator==(const TensorFiles&) const = default;
 };
 
+// What the text of an experiment may have.
+inline constexpr std::size_t kMostTextBytes = std::size_t{1} << 20;
+
 struct Experiment {
-  std::string text;               // any bytes
+  std::string text;               // any bytes, up to kMostTextBytes
   std::vector<std::int32_t> ids;  // token numbers in place of the text, where there are any
   TensorFiles tensors;            // in place of text and model, where there is a file
   // Of an encoder-decoder the target so far, of a masked model what each position is to be (-1:

@@ -13,9 +13,7 @@ namespace attnscope {
 
 namespace {
 
-// Beyond these a file is hostile or a mistake; they keep products of sizes far from overflow.
-constexpr Index kMostTokens = Index{1} << 22;
-constexpr Index kMostWidth = Index{1} << 16;
+// As kMostModelTokens and kMostModelWidth.
 constexpr Index kMostLayers = 1024;
 constexpr Index kMostHeads = 1024;
 
@@ -88,14 +86,6 @@ void read_groups(JsonObject& object, ModelConfig& config) {
   }
 }
 
-// One of a list of choices: {"type": ..}, whose entry `find` gives.
-template <class Find>
-Choice choice_in(JsonObject& object, const char* key, const Find& find) {
-  const std::string path = object.path_of(key);
-  const Json& value = object.any(key);
-  return choice_from_json(find(type_of(value, path)), value, path);
-}
-
 // Its object also says what an encoder of layers does.
 void read_architecture(JsonObject& object, ModelConfig& config) {
   const std::string path = object.path_of("architecture");
@@ -126,10 +116,10 @@ void read_auxiliary(JsonObject& object, ModelConfig& config) {
 // What is chosen of lists that have Infos.
 void read_choices(JsonObject& object, ModelConfig& config) {
   if (object.has("architecture")) read_architecture(object, config);
-  if (object.has("join")) config.join = choice_in(object, "join", join);
-  if (object.has("exits")) config.exits = choice_in(object, "exits", exit_rule);
-  if (object.has("input")) config.input = choice_in(object, "input", input_kind);
-  config.segment = object.has("segment") ? object.integer("segment", 1, kMostTokens) : 0;
+  config.join = choice_member(join, object, "join").value_or(config.join);
+  config.exits = choice_member(exit_rule, object, "exits");
+  config.input = choice_member(input_kind, object, "input").value_or(config.input);
+  config.segment = object.has("segment") ? object.integer("segment", 1, kMostModelTokens) : 0;
   if (object.has("auxiliary")) read_auxiliary(object, config);
 }
 
@@ -353,15 +343,15 @@ ModelConfig model_config_from_json(const Json& value, std::string_view path) {
   JsonObject object(value, path);
   ModelConfig config;
   object.ignore("model_type");
-  config.vocabulary = object.integer("vocabulary", 1, kMostTokens);
-  config.context = object.integer("context", 1, kMostTokens);
-  config.width = object.integer("width", 1, kMostWidth);
+  config.vocabulary = object.integer("vocabulary", 1, kMostModelTokens);
+  config.context = object.integer("context", 1, kMostModelTokens);
+  config.width = object.integer("width", 1, kMostModelWidth);
   config.layers = object.integer("layers", 1, kMostLayers);
   config.heads = object.integer("heads", 1, kMostHeads);
   config.kv_heads = object.integer_or("kv_heads", config.heads, 1, kMostHeads);
   config.head_size = object.integer_or("head_size", std::max<Index>(config.width / config.heads, 1),
-                                       1, kMostWidth);
-  config.hidden = object.integer("hidden", 0, 8 * kMostWidth);
+                                       1, kMostModelWidth);
+  config.hidden = object.integer("hidden", 0, 8 * kMostModelWidth);
   config.norm = static_cast<Norm>(object.choice_or("norm", 1, kNorms));
   config.norm_epsilon = object.number_or("norm_epsilon", config.norm_epsilon, 0, 1);
   config.pre_norm = object.flag_or("pre_norm", config.pre_norm);

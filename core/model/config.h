@@ -38,6 +38,10 @@ struct Auxiliary {
   bool operator==(const Auxiliary&) const = default;
 };
 
+// Beyond these a file is hostile or a mistake; they keep products of sizes far from overflow.
+inline constexpr Index kMostModelTokens = Index{1} << 22;  // of a vocabulary, a context, a segment
+inline constexpr Index kMostModelWidth = Index{1} << 16;
+
 struct ModelConfig {
   Index vocabulary = 0, context = 0;  // tokens; the longest sequence it was trained on
   Index width = 0;                    // d

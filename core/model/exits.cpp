@@ -11,6 +11,7 @@
 #include "core/base/random.h"
 #include "core/model/architecture.h"
 #include "core/model/exit_oracle.h"
+#include "core/model/losses.h"
 #include "core/model/pass.h"
 #include "core/model/rows.h"
 #include "core/model/weights.h"
@@ -349,12 +350,19 @@ Var ExitRun::imitation_loss(const IntTensor& targets) const {
   return scale(sum, counted > 0 ? 1.0f / static_cast<float>(counted) : 0.0f);
 }
 
-void ExitRun::add_losses(const IntTensor& targets, Output& output) {
+void ExitRun::add_losses(const IntTensor& targets, Output& output) const {
   output.losses.push_back(weighed_loss("language_model", language_model_loss(targets)));
   const bool trains_exits = rule_.distribution_at >= 0 || rule_.makes_distribution;
   if (!trains_exits && !rule_.imitates_last) return;
   const Var loss = trains_exits ? distribution_loss(targets) : imitation_loss(targets);
   output.losses.push_back(weighed_loss("exit", loss, values_.real("exit_weight")));
+}
+
+Output ExitRun::output(const Var& logits, const Batch& batch) const {
+  Output output = language_model_output(pass_, logits, {});
+  if (leaves_) output.exits = layers().reshaped({pass_.batch(), length_});
+  if (batch.targets.defined()) add_losses(batch.targets, output);
+  return output;
 }
 
 }  // namespace attnscope

@@ -76,10 +76,9 @@ class ExitRun {
   void follow(LayerStack& stack);
   // The last layer's logits, or with a threshold those of the exits.  [n, vocabulary]
   Var logits(const Var& last);
-  // The losses in place of the plain one; targets [B, L].
-  void add_losses(const IntTensor& targets, Output& output);
+  // With these logits, where tokens left, and the losses in place of the plain one.
+  Output output(const Var& logits, const Batch& batch) const;
   void record();
-  IntTensor layers() const;  // [rows] where each token left, from 1, with a threshold
 
  private:
   Var after_layer(Index n, const Var& before, const Var& after);
@@ -95,6 +94,8 @@ class ExitRun {
   Var distribution_loss(const IntTensor& targets) const;
   Var imitation_loss(const IntTensor& targets) const;
   Var language_model_loss(const IntTensor& targets) const;
+  void add_losses(const IntTensor& targets, Output& output) const;  // targets [B, L]
+  IntTensor layers() const;  // [rows] where each token left, from 1, with a threshold
 
   Pass& pass_;
   const ModelConfig& config_;

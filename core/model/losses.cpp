@@ -2,6 +2,7 @@
 
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_reduce.h"
+#include "core/autodiff/operations_shape.h"
 #include "core/model/architecture.h"
 #include "core/model/input_kind.h"
 #include "core/model/pass.h"
@@ -31,6 +32,17 @@ IntTensor later_targets(const IntTensor& targets, Index m) {
 
 Var language_model_loss(const Var& logits, const IntTensor& targets) {
   return cross_entropy(logits, targets.reshaped({targets.size()}));
+}
+
+Output language_model_output(const Pass& pass, const Var& logits, const Batch& batch) {
+  Output output;
+  const Index items = pass.batch();
+  output.logits = reshape(logits, {items, logits.dim(0) / items, logits.dim(1)});
+  if (batch.targets.defined()) {
+    output.losses.push_back(
+        weighed_loss("language_model", language_model_loss(logits, batch.targets)));
+  }
+  return output;
 }
 
 std::string auxiliary_refusal(const ModelConfig& config) {

@@ -16,6 +16,9 @@ struct ModelConfig;
 // logits: [n, vocabulary], targets: n of them.
 Var language_model_loss(const Var& logits, const IntTensor& targets);
 
+// The logits of all rows as those of the pass's items, and their loss where there are targets.
+Output language_model_output(const Pass& pass, const Var& logits, const Batch& batch);
+
 // Why a model cannot have its auxiliary losses: "auxiliary: ..."; empty: it can.
 std::string auxiliary_refusal(const ModelConfig& config);
 void add_auxiliary_weights(WeightList& list);

@@ -15,15 +15,6 @@ namespace attnscope {
 namespace {
 
 constexpr const char* kNone = "none";
-constexpr Index kMostSegment = Index{1} << 22;  // as in a model's config
-
-template <class Find>
-std::optional<Choice> chosen_in(JsonObject& object, const char* key, const Find& find) {
-  if (!object.has(key)) return std::nullopt;
-  const std::string path = object.path_of(key);
-  const Json& value = object.any(key);
-  return choice_from_json(find(type_of(value, path)), value, path);
-}
 
 // Of a fresh model, each weight by what is before it in the list.
 void add_fresh(const WeightSpec& spec, std::uint64_t number, Allowance& allowance, Model& model) {
@@ -84,16 +75,12 @@ Model with_structure(const Model& model, const Structure& structure) {
 
 Structure structure_from_json(JsonObject& object) {
   Structure structure;
-  structure.architecture = chosen_in(object, "architecture", architecture);
-  structure.join = chosen_in(object, "join", join);
-  if (object.has("exits")) {
-    const std::string path = object.path_of("exits");
-    const Json& value = object.any("exits");
-    structure.exits = type_of(value, path) == kNone
-                          ? no_exits()
-                          : choice_from_json(exit_rule(type_of(value, path)), value, path);
-  }
-  if (object.has("segment")) structure.segment = object.integer("segment", 0, kMostSegment);
+  structure.architecture = choice_member(architecture, object, "architecture");
+  structure.join = choice_member(join, object, "join");
+  const bool none =
+      object.has("exits") && type_of(object.any("exits"), object.path_of("exits")) == kNone;
+  structure.exits = none ? no_exits() : choice_member(exit_rule, object, "exits");
+  if (object.has("segment")) structure.segment = object.integer("segment", 0, kMostModelTokens);
   return structure;
 }
 

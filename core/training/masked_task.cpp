@@ -15,11 +15,11 @@ constexpr std::uint64_t kHidingSeed = 0x6d61736b;       // other draws than thos
 constexpr std::uint64_t kMaskedHeldOut = 0x6d68656c64;  // windows and masks of scores
 constexpr Index kMaskIds = 1;
 
-class MaskedTask final : public Task {
+class MaskedTask final : public TextualTask {
  public:
   MaskedTask(const TrainingPlan& plan, const Texts& texts,
              std::shared_ptr<const Tokenizer> tokenizer, const Stop& stop)
-      : tokenizer_(std::move(tokenizer)),
+      : TextualTask(std::move(tokenizer)),
         config_(config(plan.model)),
         seed_(mixed_seed(plan.seed, kHidingSeed)),
         length_(sequence_length(plan)),
@@ -27,13 +27,10 @@ class MaskedTask final : public Task {
         stream_(tokens_of(texts.training, *tokenizer_, stop), length_, plan.seed),
         held_out_(tokens_of(texts.held_out, *tokenizer_, stop)) {}
 
-  std::shared_ptr<const Tokenizer> tokenizer() const override { return tokenizer_; }
-
   ModelConfig config(const ModelConfig& planned) const override {
-    ModelConfig config = planned;
-    const Index texts = tokenizer_->vocabulary_size();
-    config.vocabulary = texts + kMaskIds;
-    config.architecture.values.set("mask", texts);
+    ModelConfig config = TextualTask::config(planned);
+    config.architecture.values.set("mask", config.vocabulary);
+    config.vocabulary += kMaskIds;
     return config;
   }
 
@@ -75,7 +72,6 @@ class MaskedTask final : public Task {
   }
 
  private:
-  std::shared_ptr<const Tokenizer> tokenizer_;
   ModelConfig config_;
   std::uint64_t seed_;
   Index length_, sampled_;

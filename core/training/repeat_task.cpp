@@ -14,21 +14,13 @@ constexpr Index kBytes = 256;
 constexpr Index kSampled = 256, kScored = 2048;     // sequences of a score on the way, at the end
 constexpr std::uint64_t kScoreSeed = 0x7265706561;  // other sequences than the training's
 
-class RepeatTask final : public Task {
+class RepeatTask final : public TextualTask {
  public:
   RepeatTask(const TrainingPlan& plan, std::shared_ptr<const Tokenizer> tokenizer)
-      : tokenizer_(std::move(tokenizer)),
+      : TextualTask(std::move(tokenizer)),
         training_(tokenizer_->vocabulary_size(), sequence_length(plan), plan.seed),
         held_out_(tokenizer_->vocabulary_size(), sequence_length(plan),
                   mixed_seed(plan.seed, kScoreSeed)) {}
-
-  std::shared_ptr<const Tokenizer> tokenizer() const override { return tokenizer_; }
-
-  ModelConfig config(const ModelConfig& planned) const override {
-    ModelConfig config = planned;
-    config.vocabulary = tokenizer_->vocabulary_size();
-    return config;
-  }
 
   Batch batch(std::uint64_t number, Index count) override {
     Batch batch;
@@ -41,7 +33,6 @@ class RepeatTask final : public Task {
   }
 
  private:
-  std::shared_ptr<const Tokenizer> tokenizer_;
   RepeatStream training_, held_out_;
 };
 

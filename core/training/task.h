@@ -29,6 +29,23 @@ class Task {
   virtual Score score(const Checkpoint& checkpoint, bool all, const Stop& stop) const = 0;
 };
 
+// One of texts: the model has as many tokens as the tokenizer.
+class TextualTask : public Task {
+ public:
+  std::shared_ptr<const Tokenizer> tokenizer() const final { return tokenizer_; }
+  ModelConfig config(const ModelConfig& planned) const override {
+    ModelConfig config = planned;
+    config.vocabulary = tokenizer_->vocabulary_size();
+    return config;
+  }
+
+ protected:
+  explicit TextualTask(std::shared_ptr<const Tokenizer> tokenizer)
+      : tokenizer_(std::move(tokenizer)) {}
+
+  std::shared_ptr<const Tokenizer> tokenizer_;
+};
+
 struct TaskInfo {
   std::string id;
   std::string summary;  // for help: what is learned

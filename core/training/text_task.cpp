@@ -18,26 +18,18 @@ namespace {
 constexpr std::size_t kSampledBytes = std::size_t{1} << 16;
 constexpr std::uint64_t kHeldOutSeed = 0x68656c642d6f7574;  // other sequences than the training's
 
-class TextTask final : public Task {
+class TextTask final : public TextualTask {
  public:
   TextTask(const TrainingPlan& plan, Texts texts, std::shared_ptr<const Tokenizer> tokenizer,
            const Stop& stop)
-      : texts_(std::move(texts)),
-        tokenizer_(std::move(tokenizer)),
+      : TextualTask(std::move(tokenizer)),
+        texts_(std::move(texts)),
         stream_(tokens_of(texts_.training, *tokenizer_, stop), sequence_length(plan), plan.seed),
         batch_(plan.batch),
         score_batches_(plan.score_batches),
         length_(sequence_length(plan)),
         held_out_(tokens_of(texts_.held_out, *tokenizer_, stop)) {
     texts_.training.clear();
-  }
-
-  std::shared_ptr<const Tokenizer> tokenizer() const override { return tokenizer_; }
-
-  ModelConfig config(const ModelConfig& planned) const override {
-    ModelConfig config = planned;
-    config.vocabulary = tokenizer_->vocabulary_size();
-    return config;
   }
 
   Batch batch(std::uint64_t number, Index count) override {
@@ -81,7 +73,6 @@ class TextTask final : public Task {
   }
 
   Texts texts_;
-  std::shared_ptr<const Tokenizer> tokenizer_;
   TokenStream stream_;
   Index batch_, score_batches_, length_;
   std::vector<std::int32_t> held_out_;  // all held-out texts, one after the other

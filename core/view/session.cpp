@@ -121,8 +121,7 @@ RetrievalChoice retrieval_from_json(const Json& value, const std::string& path) 
   }
   Json parameters = value;
   parameters.erase("store");
-  return {choice_from_json(mixer(type_of(parameters, path)), parameters, path),
-          value["store"].text()};
+  return {choice_from_json(mixer, parameters, path), value["store"].text()};
 }
 
 Json to_json(const RetrievalChoice& retrieval) {

@@ -60,7 +60,8 @@ void draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& choice, 
   Values values = choice ? choice->values : list.model_values;
   const bool refused = !choice && list.model_mixed;
   if (refused) return;
-  if (draw_parameters(ui, list.scope, list.now->parameters, list.refusal, values, texts)) {
+  const std::vector<Parameter> offered = offered_parameters(*list.now);
+  if (draw_parameters(ui, list.scope, offered, list.refusal, values, texts)) {
     choice = Choice{list.now->id, values};
   }
 }

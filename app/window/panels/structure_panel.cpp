@@ -24,7 +24,7 @@ const Parameter& segment_parameter() {
                                        "before them as their attention says.",
                                    .initial = Index{kUsualSegment},
                                    .least = 1,
-                                   .most = 1 << 22,
+                                   .most = kMostModelTokens,
                                    .slider_least = 1,
                                    .slider_most = 256};
   return parameter;

@@ -67,15 +67,14 @@ std::string why_not(const State& state, const Choice& variant, const Choice& enc
   return refusal(variant, encoding, causal, dimensions(state), length(state), length(state));
 }
 
+std::string behind_colon(const std::string& words) {
+  return words.empty() ? "" : ": " + words;
+}
+
 // No choice for these heads of their own.
 Entry empty_entry(const State& state, const std::string& otherwise) {
-  const std::string more = otherwise.empty() ? "" : ": " + otherwise;
-  if (state.scope == ChoiceScope::All) {
-    return {"", "As trained" + more,
-            "", "What the model was trained with; other choices run on the same weights.",
-            "", {}};
-  }
-  return {"", "As the other heads" + more,
+  if (state.scope == ChoiceScope::All) return as_trained(otherwise);
+  return {"", "As the other heads" + behind_colon(otherwise),
           "", "What holds where nothing is chosen for these heads.",
           "", {}};
 }
@@ -103,44 +102,50 @@ const Choice* otherwise(const State& state, Choice HeadGroup::*member,
   return trained != nullptr ? &(trained->*member) : nullptr;
 }
 
-// What is common to both lists. `inherited` holds where there is no `choice`.
-template <class List, class Refusal>
-ChoiceList make_list(const State& state, const List& infos, const std::optional<Choice>& choice,
-                     const Choice* inherited, bool differs, const Refusal& refusal_of) {
-  ChoiceList list;
-  list.model_mixed = differs;
-  std::string label;
-  const auto find = [&infos](const std::string& id) -> const Info* {
-    const auto found =
-        std::find_if(infos.begin(), infos.end(), [&](const Info& i) { return i.id == id; });
-    return found != infos.end() ? &*found : nullptr;
+}  // namespace
+
+Entry as_trained(const std::string& has) {
+  return {"", "As trained" + behind_colon(has),
+          "", "What the model was trained with; other choices run on the same weights.",
+          "", {}};
+}
+
+ChoiceList choice_list(const Offer& offer) {
+  const auto find = [&](const std::string& id) -> const Info* {
+    const auto found = std::ranges::find(offer.infos, id, &Info::id);
+    return found != offer.infos.end() ? *found : nullptr;
   };
-  if (inherited != nullptr) {
-    const Info* info = find(inherited->id);
-    label = differs ? "differs by head" : (info ? info->label : "");
-    list.model_values = inherited->values;
-    list.now = info;
+  ChoiceList list;
+  if (offer.inherited != nullptr) {
+    list.now = find(offer.inherited->id);
+    list.model_values = offer.inherited->values;
   }
-  list.entries.push_back(empty_entry(state, label));
+  list.entries.push_back(offer.without(list.now));
   list.preview = list.entries.front().label;
-  for (const Info& info : infos) {
-    Values start = default_values(info.parameters);
-    std::string why = refusal_of(Choice{info.id, start});
-    list.entries.push_back({info.id, info.label, info.group, info.summary, std::move(why), start});
+  for (const Info* info : offer.infos) {
+    const Values start = default_values(info->parameters);
+    list.entries.push_back({info->id, info->label, info->group, info->summary,
+                            offer.refusal(Choice{info->id, start}), start});
   }
-  if (choice) {
-    list.now = find(choice->id);
-    if (list.now != nullptr) list.preview = list.now->label;
+  if (offer.choice) {
+    list.now = find(offer.choice->id);
+    list.preview = list.now != nullptr ? list.now->label : offer.choice->id;
   }
   if (list.now != nullptr) {
-    list.refusal = [refusal_of, id = list.now->id](const Values& values) {
-      return refusal_of(Choice{id, values});
+    list.refusal = [refusal = offer.refusal, id = list.now->id](const Values& values) {
+      return refusal(Choice{id, values});
     };
   }
   return list;
 }
 
-}  // namespace
+std::vector<Parameter> offered_parameters(const Info& info) {
+  std::vector<Parameter> offered;
+  for (const Parameter& parameter : info.parameters) {
+    if (!parameter.of_training) offered.push_back(parameter);
+  }
+  return offered;
+}
 
 std::optional<Choice> effective_variant(const State& state) {
   if (const Choice* choice = last_variant(state.edited())) return *choice;
@@ -160,6 +165,17 @@ bool differs(const State& state, Choice HeadGroup::*member) {
   return state.scope == ChoiceScope::All && mixed(state, member);
 }
 
+// A list of the scope's heads. `differs`: the model's heads do.
+ChoiceList scoped_list(const State& state, Offer offer, bool differs) {
+  offer.without = [&](const Info* inherited) {
+    if (differs) return empty_entry(state, "differs by head");
+    return empty_entry(state, inherited != nullptr ? inherited->label : "");
+  };
+  ChoiceList list = choice_list(offer);
+  list.model_mixed = differs;
+  return list;
+}
+
 // Why an encoding cannot be chosen for some heads alone.
 std::string scope_refusal(const State& state, const Choice& choice,
                           const std::optional<Choice>& inherited) {
@@ -177,11 +193,13 @@ ChoiceList variant_list(const State& state) {
   Experiment without;
   const Choice* inherited =
       otherwise(state, &HeadGroup::variant, last_variant, choose_variant, without);
-  ChoiceList list =
-      make_list(state, variants(), scoped_variant(state.edited(), state.scope), inherited,
-                differs(state, &HeadGroup::variant), [&state, encoding](const Choice& c) {
-                  return why_not(state, c, encoding, effective_causal(state));
-                });
+  Offer offer{.infos = infos_of(variants()),
+              .inherited = inherited,
+              .choice = scoped_variant(state.edited(), state.scope)};
+  offer.refusal = [&state, encoding](const Choice& c) {
+    return why_not(state, c, encoding, effective_causal(state));
+  };
+  ChoiceList list = scoped_list(state, offer, differs(state, &HeadGroup::variant));
   list.title = "Attention";
   list.scope = "variant";
   return list;
@@ -192,14 +210,16 @@ ChoiceList encoding_list(const State& state) {
   Experiment without;
   const Choice* inherited =
       otherwise(state, &HeadGroup::encoding, last_encoding, choose_encoding, without);
-  ChoiceList list = make_list(
-      state, encodings(), scoped_encoding(state.edited(), state.scope), inherited,
-      differs(state, &HeadGroup::encoding),
-      [&state, variant,
-       otherwise = inherited ? std::optional(*inherited) : std::nullopt](const Choice& c) {
-        const std::string reason = scope_refusal(state, c, otherwise);
-        return reason.empty() ? why_not(state, variant, c, effective_causal(state)) : reason;
-      });
+  Offer offer{.infos = infos_of(encodings()),
+              .inherited = inherited,
+              .choice = scoped_encoding(state.edited(), state.scope)};
+  offer.refusal = [&state, variant,
+                   otherwise =
+                       inherited ? std::optional(*inherited) : std::nullopt](const Choice& c) {
+    const std::string reason = scope_refusal(state, c, otherwise);
+    return reason.empty() ? why_not(state, variant, c, effective_causal(state)) : reason;
+  };
+  ChoiceList list = scoped_list(state, offer, differs(state, &HeadGroup::encoding));
   list.title = "Position";
   list.scope = "position";
   return list;

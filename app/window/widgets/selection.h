@@ -32,6 +32,29 @@ struct ChoiceList {
   std::function<std::string(const Values&)> refusal;
 };
 
+// What a list is made of: one for variants, one for joins, ...
+struct Offer {
+  std::vector<const Info*> infos{};
+  const Choice* inherited = nullptr;  // what holds where nothing is chosen; null: none or not known
+  std::optional<Choice> choice{};
+  std::function<Entry(const Info* inherited)> without{};  // the entry of no choice
+  // Why something cannot be chosen with the rest as it is; empty: it can.
+  std::function<std::string(const Choice&)> refusal{};
+};
+ChoiceList choice_list(const Offer& offer);
+// The entry of no choice: what the model has, in words where that is known.
+Entry as_trained(const std::string& has);
+
+template <class List>
+std::vector<const Info*> infos_of(const List& list) {
+  std::vector<const Info*> infos;
+  for (const Info& info : list) infos.push_back(&info);
+  return infos;
+}
+
+// Those that a run reads: what training alone reads is for the command line and for checkpoints.
+std::vector<Parameter> offered_parameters(const Info& info);
+
 ChoiceList variant_list(const State& state);
 ChoiceList encoding_list(const State& state);
 

@@ -28,44 +28,16 @@ std::string why_not(const State& state, Member member, const Choice& choice) {
   return why_not(state, structure);
 }
 
-Entry as_trained(const std::string& label) {
-  return {"", "As trained" + (label.empty() ? "" : ": " + label),
-          "", "What the model was trained with; other choices run on the same weights.",
-          "", {}};
-}
-
 // `trained`: what the model has, null: nothing or not known.
 template <class Infos>
 ChoiceList make_list(const State& state, const Infos& infos, Member member, const Choice* trained,
                      const std::string& none) {
-  const auto find = [&](const std::string& id) -> const Info* {
-    for (const Info& info : infos) {
-      if (info.id == id) return &info;
-    }
-    return nullptr;
-  };
-  ChoiceList list;
+  Offer offer{
+      .infos = infos_of(infos), .inherited = trained, .choice = state.edited().structure.*member};
+  offer.without = [&](const Info* had) { return as_trained(had != nullptr ? had->label : none); };
+  offer.refusal = [&state, member](const Choice& choice) { return why_not(state, member, choice); };
+  ChoiceList list = choice_list(offer);
   list.heading = false;
-  if (trained != nullptr) {
-    list.now = find(trained->id);
-    list.model_values = trained->values;
-  }
-  list.entries.push_back(as_trained(list.now != nullptr ? list.now->label : none));
-  list.preview = list.entries.front().label;
-  for (const Info& info : infos) {
-    const Values start = default_values(info.parameters);
-    list.entries.push_back({info.id, info.label, info.group, info.summary,
-                            why_not(state, member, Choice{info.id, start}), start});
-  }
-  if (const std::optional<Choice>& choice = state.edited().structure.*member) {
-    list.now = find(choice->id);
-    list.preview = list.now != nullptr ? list.now->label : none;
-  }
-  if (list.now != nullptr) {
-    list.refusal = [&state, member, id = list.now->id](const Values& values) {
-      return why_not(state, member, Choice{id, values});
-    };
-  }
   return list;
 }
 

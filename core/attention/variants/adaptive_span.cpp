@@ -111,6 +111,7 @@ Variant adaptive_span_variant() {
        .label = "Span penalty",
        .help = "What a token of span costs in training, added to the loss.",
        .kind = Parameter::Kind::Real,
+       .of_training = true,
        .initial = 0.0,
        .least = 0,
        .most = Parameter::kMostReal,

@@ -263,6 +263,7 @@ Variant routing_variant() {
                    .label = "Decay",
                    .help = "How much of a centroid stays when a training step moves it.",
                    .kind = Parameter::Kind::Real,
+                   .of_training = true,
                    .initial = 0.999,
                    .least = 0,
                    .most = 1,

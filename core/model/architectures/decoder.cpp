@@ -127,20 +127,9 @@ Output run_decoder(Pass& pass, const Batch& batch) {
   }
   if (exits) exits->record();
   pass.set_readout(piece.readout);
-  Output output;
-  const Index rows = pass.options().last_logits ? 1 : batch.ids.dim(1);
-  output.logits = reshape(piece.logits, {pass.batch(), rows, config.vocabulary});
-  if (exits && pass.options().exit) {
-    output.exits = exits->layers().reshaped(batch.ids.shape());
-  }
-  if (!batch.targets.defined()) return output;
-  if (exits) {
-    exits->add_losses(batch.targets, output);
-  } else {
-    output.losses.push_back(
-        weighed_loss("language_model", language_model_loss(piece.logits, batch.targets)));
-    add_auxiliary_losses(pass, piece.states, batch, output);
-  }
+  if (exits) return exits->output(piece.logits, batch);
+  Output output = language_model_output(pass, piece.logits, batch);
+  if (batch.targets.defined()) add_auxiliary_losses(pass, piece.states, batch, output);
   return output;
 }
 
@@ -181,6 +170,7 @@ Architecture decoder_architecture() {
                    .help = "How many of the tokens are masked in training; 0: the next token is "
                            "learned.",
                    .kind = Parameter::Kind::Real,
+                   .of_training = true,
                    .initial = 0.0,
                    .least = 0,
                    .most = 0.999,
@@ -191,6 +181,7 @@ Architecture decoder_architecture() {
                    .help = "The id that stands for a masked token.",
                    .optional = true,
                    .left_out = "none",
+                   .of_training = true,
                    .initial = Index{0},
                    .slider_most = 256}};
   a.refusal = decoder_refusal;

@@ -49,19 +49,7 @@ Output run_both(Pass& pass, const Batch& batch) {
   const Var logits = exits ? exits->logits(x) : pass.logits(pass.end(x, ""));  // [n, vocabulary]
   pass.recorder().logits(logits.value(), 0);
   if (exits) exits->record();
-  Output output;
-  output.logits = reshape(logits, {pass.batch(), batch.ids.dim(1), config.vocabulary});
-  if (exits && pass.options().exit) {
-    output.exits = exits->layers().reshaped(batch.ids.shape());
-  }
-  if (!batch.targets.defined()) return output;
-  if (exits) {
-    exits->add_losses(batch.targets, output);
-  } else {
-    output.losses.push_back(
-        weighed_loss("language_model", language_model_loss(logits, batch.targets)));
-  }
-  return output;
+  return exits ? exits->output(logits, batch) : language_model_output(pass, logits, batch);
 }
 
 Output run_encoder_decoder(Pass& pass, const Batch& batch) {

@@ -72,13 +72,7 @@ Output run_rnn(Pass& pass, const Batch& batch) {
   pass.tap("final", rows);
   const Var logits = pass.logits(rows);
   pass.recorder().logits(logits.value(), 0);
-  Output output;
-  output.logits = reshape(logits, {items, o.dim(1), config.vocabulary});
-  if (batch.targets.defined()) {
-    output.losses.push_back(
-        weighed_loss("language_model", language_model_loss(logits, batch.targets)));
-  }
-  return output;
+  return language_model_output(pass, logits, batch);
 }
 
 std::string rnn_refusal(const ModelConfig& config) {

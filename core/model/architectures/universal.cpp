@@ -128,12 +128,8 @@ Output run_universal(Pass& pass, const Batch& batch) {
   pass.tap("final", x);
   const Var logits = pass.logits(x);
   pass.recorder().logits(logits.value(), 0);
-  Output output;
-  output.logits = reshape(logits, {pass.batch(), batch.ids.dim(1), config.vocabulary});
-  if (!batch.targets.defined()) return output;
-  output.losses.push_back(
-      weighed_loss("language_model", language_model_loss(logits, batch.targets)));
-  if (halts) {
+  Output output = language_model_output(pass, logits, batch);
+  if (halts && batch.targets.defined()) {
     output.losses.push_back(weighed_loss("ponder", halting.ponder(), values.real("ponder")));
   }
   return output;
@@ -191,6 +187,7 @@ Architecture universal_architecture() {
                    .label = "Ponder cost",
                    .help = "Weight of the number of steps in what is trained.",
                    .kind = Parameter::Kind::Real,
+                   .of_training = true,
                    .initial = 0.01,
                    .least = 0,
                    .most = Parameter::kMostReal,

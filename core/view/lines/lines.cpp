@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/error.h"
 #include "core/figure/plain_text.h"
 #include "core/view/export/view_data.h"
 #include "core/view/lines/arcs.h"
@@ -243,8 +242,7 @@ namespace {
 
 // The weights of each head whose lines are shown.
 ViewData data(const ViewInput& input) {
-  const Found found = find_tap(input);
-  if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
+  const Found found = needed_tap(input);
   const LineSet set =
       line_set(input, *found.tap, view_values(input.experiment.view, "lines"), {}, {});
   ViewData numbers;

@@ -271,8 +271,7 @@ ViewLayout lay_out(const ViewInput& input) {
 
 // The matrix that is seen.
 ViewData data(const ViewInput& input) {
-  const Found found = find_tap(input);
-  if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
+  const Found found = needed_tap(input);
   const MapMatrix shown = map_matrix(input, *found.tap, found.head);
   if (!shown.headline.empty()) throw InputError(shown.headline + ". " + shown.advice);
   if (!shown.whole) return {{head_weights(input, *found.tap, found.head, true)}};

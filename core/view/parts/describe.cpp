@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/analysis/encoded.h"
+#include "core/base/error.h"
 #include "core/figure/plain_text.h"
 #include "core/model/config.h"
 
@@ -173,6 +174,12 @@ std::optional<NoPart> no_part(const Trace& trace, const PartChoice& choice) {
 
 Found find_tap(const ViewInput& input) {
   return find_tap(input.trace, input.experiment.view);
+}
+
+Found needed_tap(const ViewInput& input) {
+  Found found = find_tap(input);
+  if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
+  return found;
 }
 
 Found find_tap(const Trace& trace, const ViewSettings& view) {

@@ -63,5 +63,7 @@ struct Found {
 };
 Found find_tap(const ViewInput& input);
 Found find_tap(const Trace& trace, const ViewSettings& view);
+// For numbers, which cannot stand beside a message: InputError with it.
+Found needed_tap(const ViewInput& input);
 
 }  // namespace attnscope

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/error.h"
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
 #include "core/view/parts/describe.h"
@@ -206,8 +205,7 @@ void show_sparse(Experiment& experiment) {
 
 // The number of the rule of each pair, NaN where none allows it; or the layers until it is reached.
 ViewData data(const ViewInput& input) {
-  const Found found = find_tap(input);
-  if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
+  const Found found = needed_tap(input);
   const AttentionTap& tap = *found.tap;
   const Values options = view_values(input.experiment.view, "pattern");
   ViewData::Matrix matrix{

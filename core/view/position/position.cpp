@@ -260,8 +260,7 @@ std::vector<std::string> numbered(double first, Index count) {
 }
 
 ViewData data(const ViewInput& input) {
-  const Found found = find_tap(input);
-  if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
+  const Found found = needed_tap(input);
   const PositionPanels shown =
       position_panels(input, *found.tap, found.head,
                       view_values(input.experiment.view, "position").integer("reach"));

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "core/base/error.h"
 #include "core/figure/plain_text.h"
 #include "core/view/parts/chart.h"
 #include "core/view/parts/describe.h"
@@ -430,8 +429,7 @@ ViewLayout lay_out(const ViewInput& input) {
 
 // The score by offset, and the vectors before and after they are turned.
 ViewData data(const ViewInput& input) {
-  const Found found = find_tap(input);
-  if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
+  const Found found = needed_tap(input);
   const Values values = view_values(input.experiment.view, kId);
   const RopeTurn turn = rope_turn(input, values);
   const std::vector<Point> curve = score_by_offset(turn, values.integer("reach"), 1);

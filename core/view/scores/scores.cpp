@@ -150,8 +150,7 @@ ViewLayout lay_out(const ViewInput& input) {
 }
 
 ViewData data(const ViewInput& input) {
-  const Found found = find_tap(input);
-  if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
+  const Found found = needed_tap(input);
   if (const NoScores none = why_no_scores(input.trace, *found.tap); !none.headline.empty()) {
     throw InputError(none.headline + ". " + none.advice);
   }

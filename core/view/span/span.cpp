@@ -275,8 +275,7 @@ ViewLayout lay_out(const ViewInput& input) {
 }
 
 ViewData data(const ViewInput& input) {
-  const Found found = find_tap(input);
-  if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
+  const Found found = needed_tap(input);
   const AttentionTap& tap = *found.tap;
   if (const auto [headline, advice] = refusal_of(input.trace, tap); !headline.empty()) {
     throw InputError(headline + ". " + advice);

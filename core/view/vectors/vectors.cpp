@@ -385,8 +385,7 @@ ViewLayout lay_out(const ViewInput& input) {
 }
 
 ViewData data(const ViewInput& input) {
-  const Found found = find_tap(input);
-  if (found.tap == nullptr) throw InputError(found.headline + ". " + found.advice);
+  const Found found = needed_tap(input);
   const AttentionTap& tap = *found.tap;
   if (const auto [headline, advice] = why_no_vectors(input.trace, tap); !headline.empty()) {
     throw InputError(headline + ". " + advice);

@@ -213,7 +213,8 @@ Case reversible_case() {
     for (std::size_t n = 0; n < names.size(); ++n) changed.weights[names[n]] = in[n];
     return forward(changed, IntTensor::from({1, 4}, {0, 1, 2, 4}), {});
   };
-  c.tolerance = 2e-2;
+  c.step = 2e-2f;  // narrower ones are rounded more, wider ones leave out more
+  c.tolerance = 5e-4;
   return c;
 }
 

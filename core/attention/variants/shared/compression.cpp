@@ -238,6 +238,7 @@ Parameter loss_weight_parameter(const char* key, const char* label, const char* 
           .help = help,
           .kind = Parameter::Kind::Real,
           .of_models = true,
+          .of_training = true,
           .initial = 0.0,
           .least = 0,
           .most = Parameter::kMostReal,

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "app/window/widgets/structure_selection.h"
 #include "core/attention/variant.h"
+#include "core/model/exits.h"
+#include "core/model/join.h"
 
 namespace attnscope::window {
 namespace {
@@ -34,6 +37,46 @@ TEST(Selection, ParametersAreRefusedAsTheRunWould) {
 TEST(Selection, NothingIsRefusedBeforeItIsKnownWhatHolds) {
   const State state;
   EXPECT_FALSE(variant_list(state).refusal);
+}
+
+std::vector<std::string> offered_keys(const Info& info) {
+  std::vector<std::string> keys;
+  for (const Parameter& parameter : offered_parameters(info)) keys.push_back(parameter.key);
+  return keys;
+}
+
+// What only training reads would push what a run reads out of sight.
+TEST(Selection, ParametersOfTrainingAloneAreNotOffered) {
+  using Keys = std::vector<std::string>;
+  EXPECT_EQ(offered_keys(architecture("decoder")), Keys{});
+  EXPECT_EQ(offered_keys(architecture("universal")), (Keys{"steps", "halting", "epsilon"}));
+  EXPECT_EQ(offered_keys(exit_rule("geometric")), Keys{"classifier"});
+  EXPECT_EQ(offered_keys(exit_rule("saturation")), (Keys{"classifier", "decay"}));
+  EXPECT_EQ(offered_keys(variant("adaptive_span")), (Keys{"span", "ramp", "dynamic"}));
+  // What is not offered is taken all the same, and stays where something else changes.
+  const Json asked = parse_json(R"({"type": "geometric", "oracle": "correctness"})", "exits");
+  EXPECT_EQ(choice_from_json(exit_rule, asked, "exits").values.choice("oracle"), "correctness");
+}
+
+// One list as the other: what the model has, what is chosen in its place, and what is no longer
+// there.
+TEST(Selection, ListsSayWhatHolds) {
+  State state;
+  const ChoiceList unknown = join_list(state);
+  EXPECT_EQ(unknown.preview, "As trained");
+  EXPECT_EQ(unknown.now, nullptr);
+  EXPECT_EQ(unknown.entries.size(), joins().size() + 1);
+  EXPECT_EQ(unknown.entries.front().id, "");
+
+  state.experiment.structure.join = default_choice(join("gru"));
+  EXPECT_EQ(join_list(state).preview, join("gru").label);
+  EXPECT_EQ(join_list(state).now, &join("gru"));
+  EXPECT_EQ(join_list(state).refusal(state.experiment.structure.join->values), "");
+
+  state.experiment.structure.exits = no_exits();
+  EXPECT_EQ(exits_list(state).preview, "none");
+  EXPECT_EQ(exits_list(state).now, nullptr);
+  EXPECT_FALSE(exits_list(state).refusal);
 }
 
 }  // namespace
