@@ -116,6 +116,14 @@ struct Wishes {
   std::optional<std::string> clipboard;
 };
 
+// What the last pick of a variant, encoding or direction set along with it (picking.h).
+struct SetAlong {
+  Experiment before, after{};
+  std::string words{};    // "no positions, both directions"
+  Index tokens = 0;       // of the whole text
+  bool of_other = false;  // of what is compared with
+};
+
 struct State {
   explicit State(Experiment start = {}) : experiment(start), history(std::move(start)) {}
 
@@ -123,6 +131,7 @@ struct State {
   bool editing_other = false;  // the left panels edit what is compared with
   History history;
 
+  std::optional<SetAlong> along;
   std::string store;  // of contexts, the last that was opened: also while nothing is retrieved
 
   ChoiceScope scope = ChoiceScope::All;  // for which heads a variant or encoding is chosen

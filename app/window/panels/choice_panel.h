@@ -9,7 +9,9 @@
 
 namespace attnscope::window {
 
+// What a person changed: which entry is chosen, or parameters of what holds.
+enum class Picked { Nothing, Entry, Parameters };
 // The list with the chosen one's parameters. An empty choice means what holds without one.
-void draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& choice, ListTexts& texts);
+Picked draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& choice, ListTexts& texts);
 
 }  // namespace attnscope::window

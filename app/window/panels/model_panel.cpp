@@ -6,6 +6,7 @@
 #include "app/window/actions/actions.h"
 #include "app/window/panels/choice_panel.h"
 #include "app/window/panels/structure_panel.h"
+#include "app/window/picking.h"
 #include "app/window/widgets/selection.h"
 
 namespace attnscope::window {
@@ -65,7 +66,7 @@ void draw_scope(Ui& ui, State& state) {
 }
 
 void draw_causal(Ui& ui, State& state) {
-  std::optional<bool>& causal = state.edited().causal;
+  const std::optional<bool>& causal = state.edited().causal;
   ImGui::TextUnformatted("Direction");
   const int chosen = !causal ? 0 : (*causal ? 1 : 2);
   const auto help = [](const std::string& refusal, const char* otherwise) {
@@ -80,8 +81,20 @@ void draw_causal(Ui& ui, State& state) {
                                 {"Causal", on.c_str(), "yes", not_causal.empty()},
                                 {"Both ways", off.c_str(), "no", not_both.empty()}},
                                chosen);
-  if (clicked == 0) causal.reset();
-  if (clicked > 0) causal = clicked == 1;
+  if (clicked == 0) pick_direction(state, std::nullopt);
+  if (clicked > 0) pick_direction(state, clicked == 1);
+}
+
+// What goes with the choice and was not there before, and a way back.
+void draw_set_along(Ui& ui, State& state) {
+  const std::string words = set_along(state);
+  if (words.empty()) return;
+  ImGui::Spacing();
+  ImGui::PushStyleColor(ImGuiCol_Text, ui.look->warning);
+  paragraph(ui, "Set along with it: " + words + ".");
+  ImGui::PopStyleColor();
+  if (button(ui, "Undo", "along.undo")) undo_set_along(state);
+  hint(ui, "Takes back the choice and what was set along with it.");
 }
 
 void draw_backend(Ui& ui, State& state) {
@@ -123,12 +136,17 @@ void draw_model_panel(Ui& ui, State& state, ModelPanel& panel) {
     state.scope = ChoiceScope::All;  // one choice for all heads
   }
   std::optional<Choice> variant = scoped_variant(e, state.scope);
-  draw_choice(ui, variant_list(state), variant, panel.lists);
-  choose_variant(e, state.scope, std::move(variant));
+  if (const Picked picked = draw_choice(ui, variant_list(state), variant, panel.lists);
+      picked != Picked::Nothing) {
+    pick_variant(state, std::move(variant), picked == Picked::Entry);
+  }
+  draw_set_along(ui, state);
   draw_causal(ui, state);
   std::optional<Choice> encoding = scoped_encoding(e, state.scope);
-  draw_choice(ui, encoding_list(state), encoding, panel.lists);
-  choose_encoding(e, state.scope, std::move(encoding));
+  if (const Picked picked = draw_choice(ui, encoding_list(state), encoding, panel.lists);
+      picked != Picked::Nothing) {
+    pick_encoding(state, std::move(encoding), picked == Picked::Entry);
+  }
   draw_backend(ui, state);
 }
 
