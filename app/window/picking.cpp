@@ -1,5 +1,6 @@
 #include "app/window/picking.h"
 
+#include <algorithm>
 #include <functional>
 
 #include "core/experiment/company.h"
@@ -83,16 +84,19 @@ Suited suited_encoding(const State& state, const Experiment& now, const Choice& 
               : with_encoding(now, heads(state), choice, config, tokens);
 }
 
-// `goes_on`: what was set along before still counts.
-void take(State& state, const Suited& suited, bool goes_on) {
+// `goes_on`: what was set along before still counts. `tokens`: of the whole text.
+void take(State& state, const Suited& suited, bool goes_on, Index tokens) {
   std::string words;
   for (const std::string& word : suited.along) words += (words.empty() ? "" : ", ") + word;
   const bool held = holds(state);
-  if (words.empty() && !(goes_on && held)) {
+  const std::optional<Choice> choice = scoped_variant(suited.experiment, state.scope);
+  const bool fits = choice && variant(choice->id).fitting;
+  if (words.empty() && !(goes_on && held) && !fits) {
     state.along.reset();
   } else {
     SetAlong along = held ? *state.along : SetAlong{.before = state.edited()};
-    along.tokens = token_count(state);
+    along.tokens = tokens;
+    along.scope = state.scope;
     along.of_other = state.edits_other();
     along.after = suited.experiment;
     if (!goes_on || !held) along.words.clear();
@@ -109,7 +113,7 @@ void take_alone(State& state, const std::optional<Choice>& choice,
                 void (*choose)(Experiment&, ChoiceScope, std::optional<Choice>)) {
   Experiment next = without_along(state);
   choose(next, state.scope, choice);
-  take(state, {std::move(next), {}, ""}, false);
+  take(state, {std::move(next), {}, ""}, false, token_count(state));
 }
 
 }  // namespace
@@ -117,22 +121,23 @@ void take_alone(State& state, const std::optional<Choice>& choice,
 void pick_variant(State& state, std::optional<Choice> choice, bool anew) {
   if (!choice || stored(state) == nullptr) return take_alone(state, choice, choose_variant);
   const Experiment now = anew ? without_along(state) : state.edited();
-  take(state, suited_variant(state, now, *choice, anew), !anew);
+  take(state, suited_variant(state, now, *choice, anew), !anew, token_count(state));
 }
 
 void pick_encoding(State& state, std::optional<Choice> choice, bool anew) {
   if (!choice || stored(state) == nullptr) return take_alone(state, choice, choose_encoding);
-  take(state, suited_encoding(state, state.edited(), *choice, anew), !anew);
+  take(state, suited_encoding(state, state.edited(), *choice, anew), !anew, token_count(state));
 }
 
 void pick_direction(State& state, std::optional<bool> causal) {
   if (causal && stored(state) != nullptr) {
     const Index tokens = token_count(state);
-    return take(state, with_direction(state.edited(), *causal, *stored(state), tokens), false);
+    return take(state, with_direction(state.edited(), *causal, *stored(state), tokens), false,
+                tokens);
   }
   Experiment next = state.edited();
   next.causal = causal;
-  take(state, {std::move(next), {}, ""}, false);
+  take(state, {std::move(next), {}, ""}, false, token_count(state));
 }
 
 std::string variant_refusal(const State& state, const Choice& choice, bool anew) {
@@ -150,6 +155,23 @@ std::string direction_refusal(const State& state, bool causal) {
 
 bool knows_company(const State& state) {
   return stored(state) != nullptr;
+}
+
+void follow_text(State& state) {
+  if (!holds(state) || state.scope != state.along->scope || stored(state) == nullptr) return;
+  const Experiment& edited = state.edited();
+  if (edited.text == state.along->after.text || !edited.ids.empty()) return;
+  const std::optional<Choice> choice = scoped_variant(edited, state.scope);
+  const std::shared_ptr<const Tokenizer> tokenizer = state.edited_trace()->tokenizer;
+  if (!choice || !variant(choice->id).fitting || tokenizer == nullptr) return;
+  const auto count = static_cast<Index>(tokenizer->encode(edited.text).size());
+  const Index tokens = std::min(count, stored(state)->context);
+  if (tokens == 0) return;
+  Experiment now = edited;
+  take_choices(now, state.along->before);
+  const Suited suited =
+      with_variant(now, heads(state), variant(choice->id), *stored(state), tokens);
+  take(state, suited, false, tokens);
 }
 
 std::string set_along(const State& state) {

@@ -24,6 +24,9 @@ std::string variant_refusal(const State& state, const Choice& choice, bool anew)
 std::string encoding_refusal(const State& state, const Choice& choice, bool anew);
 std::string direction_refusal(const State& state, bool causal);
 
+// Parameters that hang on the length, such as rows and columns, follow the text when it changes.
+void follow_text(State& state);
+
 // "no positions, both directions": what the last pick set along and still holds; empty: nothing.
 std::string set_along(const State& state);
 // Back to before that pick.

@@ -119,9 +119,10 @@ struct Wishes {
 // What the last pick of a variant, encoding or direction set along with it (picking.h).
 struct SetAlong {
   Experiment before, after{};
-  std::string words{};    // "no positions, both directions"
-  Index tokens = 0;       // of the whole text
-  bool of_other = false;  // of what is compared with
+  std::string words{};                   // "no positions, both directions"
+  Index tokens = 0;                      // of the whole text
+  ChoiceScope scope = ChoiceScope::All;  // for whose heads it was
+  bool of_other = false;                 // of what is compared with
 };
 
 struct State {

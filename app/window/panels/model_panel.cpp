@@ -8,6 +8,7 @@
 #include "app/window/panels/structure_panel.h"
 #include "app/window/picking.h"
 #include "app/window/widgets/selection.h"
+#include "core/checkpoint/checkpoint.h"
 
 namespace attnscope::window {
 
@@ -85,6 +86,38 @@ void draw_causal(Ui& ui, State& state) {
   if (clicked > 0) pick_direction(state, clicked == 1);
 }
 
+std::string chosen_id(const std::optional<Choice>& choice) {
+  return choice ? choice->id : "";
+}
+
+// Untrained weights show what a method computes, not what it learns: a model that was trained with
+// it may be at hand.
+void draw_trained_twin(Ui& ui, State& state, ModelPanel& panel, const std::string& id) {
+  const Trace* trace = state.edited_trace();
+  if (id.empty() || trace == nullptr || trace->untrained.empty()) return;
+  if (!panel.models_by_choice) {
+    panel.models_by_choice.emplace();
+    try {
+      panel.models_by_choice = bundled_models_by_choice();
+    } catch (const std::exception& e) {  // a broken folder among them
+      state.complain(e.what());
+    }
+  }
+  const auto found = panel.models_by_choice->find(id);
+  if (found == panel.models_by_choice->end() || found->second == state.edited().model) return;
+  ImGui::Spacing();
+  const std::string label = "Use " + found->second;
+  if (button(ui, label.c_str(), "twin." + id)) {
+    Experiment& e = state.edited();
+    e.model = found->second;
+    choose_variant(e, state.scope, std::nullopt);
+    choose_encoding(e, state.scope, std::nullopt);
+    e.causal.reset();
+    state.along.reset();
+  }
+  hint(ui, "Here some of its weights are untrained; this model was trained with it.");
+}
+
 // What goes with the choice and was not there before, and a way back.
 void draw_set_along(Ui& ui, State& state) {
   const std::string words = set_along(state);
@@ -141,12 +174,14 @@ void draw_model_panel(Ui& ui, State& state, ModelPanel& panel) {
     pick_variant(state, std::move(variant), picked == Picked::Entry);
   }
   draw_set_along(ui, state);
+  draw_trained_twin(ui, state, panel, chosen_id(scoped_variant(e, state.scope)));
   draw_causal(ui, state);
   std::optional<Choice> encoding = scoped_encoding(e, state.scope);
   if (const Picked picked = draw_choice(ui, encoding_list(state), encoding, panel.lists);
       picked != Picked::Nothing) {
     pick_encoding(state, std::move(encoding), picked == Picked::Entry);
   }
+  draw_trained_twin(ui, state, panel, chosen_id(scoped_encoding(e, state.scope)));
   draw_backend(ui, state);
 }
 

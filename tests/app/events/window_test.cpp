@@ -494,6 +494,30 @@ TEST_F(Window, ChoosesTheStructure) {
   program.keep_screenshot("structure-exits");
 }
 
+// What a variant needs is set along with it, said, and taken back.
+TEST_F(Window, PicksAVariantWithAllThatItNeeds) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the"}));
+  const Report first = program.wait_for("a first picture", is_current);
+  ASSERT_EQ(first["tokens"].get<int>(), 5);
+  program.click("variant.type");
+  program.click("variant.type.image_2d");  // width times height tokens
+  const Report picked = program.wait_for("the variant", [](const Report& r) {
+    return is_current(r) && r["tokens"].get<int>() == 4 && r["widgets"].contains("along.undo");
+  });
+  EXPECT_EQ(picked["error"], "");
+  EXPECT_EQ(picked["experiment"]["variant"]["width"].get<int>(), 2);
+  program.rest_pointer();
+  program.keep_screenshot("picked-image-2d");
+  program.click("along.undo");
+  const Report back = program.wait_for("all as it was", [](const Report& r) {
+    return is_current(r) && r["tokens"].get<int>() == 5 && !r["widgets"].contains("along.undo");
+  });
+  EXPECT_FALSE(back["experiment"].contains("variant"));
+  program.press("ctrl+z");  // also that can be taken back
+  program.wait_for("the variant again",
+                   [](const Report& r) { return is_current(r) && r["tokens"].get<int>() == 4; });
+}
+
 // Contexts that the text itself has: what followed them is mixed with the model's prediction.
 TEST_F(Window, RetrievesFromAStore) {
   const std::string store = file("store.safetensors").string();

@@ -74,6 +74,25 @@ TEST_F(PickingTest, OutlivesParametersOfTheChoice) {
   EXPECT_EQ(state_.experiment.encoding->id, "sinusoidal");
 }
 
+// Rows and columns are those of the text that is there.
+TEST_F(PickingTest, FollowsTheText) {
+  state_.experiment.text = "the old house stood by the sea and the cat";  // 10 tokens
+  run();
+  pick("image_2d");
+  EXPECT_EQ(set_along(state_), "the first 9 of 10 tokens");
+  state_.experiment.text = "the old house stood by the";
+  follow_text(state_);
+  EXPECT_EQ(set_along(state_), "");
+  EXPECT_EQ(state_.experiment.variant->values.integer("width"), 3);
+  EXPECT_EQ(state_.experiment.variant->values.integer("height"), 2);
+  run();
+  state_.experiment.text += " sea";
+  follow_text(state_);
+  EXPECT_EQ(set_along(state_), "the first 6 of 7 tokens");
+  run();
+  EXPECT_EQ(state_.trace->tokens.size(), 6u);
+}
+
 TEST_F(PickingTest, ParametersBringAlongWhatTheyNeed) {
   Choice additive = default_variant();
   additive.values.set("score", std::string("additive"));
