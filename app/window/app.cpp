@@ -195,6 +195,10 @@ bool App::take_outcome() {
   Runner::Outcome outcome;
   if (!runner_->poll(outcome)) return false;
   if (outcome.trace != nullptr) {
+    if (state_.text.changed && state_.trace != nullptr) {
+      state_.keep_pins(*state_.trace, *outcome.trace);
+      state_.text.changed = !same_run(outcome.experiment, state_.experiment);
+    }
     state_.trace = outcome.trace;
     state_.findings = outcome.findings;
     state_.shown = outcome.experiment;

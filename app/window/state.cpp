@@ -194,6 +194,21 @@ bool follows(const State& state) {
 
 }  // namespace
 
+void State::keep_pins(const Trace& before, const Trace& now) {
+  ViewSettings& view = experiment.view;
+  const auto is_another = [&](Index pinned) {
+    if (pinned < 0) return false;
+    const auto at = static_cast<std::size_t>(pinned);
+    // Beyond the tokens are rows and columns of other kinds.
+    if (at >= before.tokens.size()) return at < now.tokens.size();
+    return at >= now.tokens.size() || before.tokens[at].id != now.tokens[at].id ||
+           before.tokens[at].label != now.tokens[at].label;
+  };
+  if (is_another(view.pinned_query) || is_another(view.pinned_key)) {
+    view.pinned_query = view.pinned_key = -1;
+  }
+}
+
 void State::look_at(const PartChoice& part) {
   const bool together = follows(*this);
   ViewSettings& view = edited().view;

@@ -112,7 +112,7 @@ TEST_F(Window, FollowsTheVariantTheEncodingAndTheirParameters) {
   picture = new_picture(program, picture);
   program.keep_screenshot("local");
 
-  program.drag("variant.window", 0.5, 0.06);
+  program.drag("variant.window", 0.5, 0.0);
   report = program.wait_for("a narrower window", [&](const Report& r) {
     return is_current(r) && r["experiment"]["variant"]["window"] < window;
   });
@@ -437,13 +437,24 @@ TEST_F(Window, ListsAreChosenFromByKeys) {
   program.press("Home");
   program.wait_for("the first row",
                    [&](const Report& r) { return marks(r, "variant.type.model"); });
-  for (int row = 1; row <= 11; ++row) program.press("Down");
-  program.wait_for("the row after one that is refused", [&](const Report& r) {
-    return r["widgets"].contains("variant.type.image_2d") && marks(r, "variant.type.custom");
-  });
   program.press("Escape");
   report = program.wait_for("the list's end", closed);
   EXPECT_FALSE(report["experiment"].contains("variant"));
+  program.click("scope.head");  // encodings of the input are not for one head alone
+  program.click("position.type");
+  program.wait_for("the list",
+                   [&](const Report& r) { return r["widgets"].contains("position.type.none"); });
+  program.press("Home");
+  program.wait_for("the first row",
+                   [&](const Report& r) { return marks(r, "position.type.model"); });
+  program.press("Down");
+  program.press("Down");
+  program.wait_for("the row after those that are refused", [&](const Report& r) {
+    return r["widgets"].contains("position.type.sinusoidal") && marks(r, "position.type.rope");
+  });
+  program.press("Escape");
+  report = program.wait_for("the list's end", closed);
+  EXPECT_FALSE(report["experiment"].contains("groups"));
 
   program.press("2");
   program.click("grid.scale");
@@ -573,6 +584,10 @@ TEST_F(Window, PinsARowByItsLabel) {
   });
   program.keep_screenshot("pinned-row");
   program.xdotool("click 3");  // the map has moved meanwhile, the pointer has not
+  program.wait_for("no pin", [&](const Report& r) { return pins(r, "pinned_query") == -1; });
+  program.xdotool("click 3");
+  program.wait_for("a pinned row", [&](const Report& r) { return pins(r, "pinned_query") >= 0; });
+  program.press("Escape");
   program.wait_for("no pin", [&](const Report& r) { return pins(r, "pinned_query") == -1; });
 }
 
