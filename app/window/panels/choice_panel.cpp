@@ -41,8 +41,8 @@ const Entry* draw_list(Ui& ui, const std::vector<Entry>& entries, const std::str
 
 }  // namespace
 
-Picked draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& choice,
-                   ListTexts& texts) {
+Picked draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& choice, ListTexts& texts,
+                   const std::function<void()>& below) {
   if (list.heading) {
     heading(ui, list.title);
   } else {
@@ -57,6 +57,7 @@ Picked draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& choice
     }
     return Picked::Entry;  // `list` speaks of what was chosen before
   }
+  if (below) below();
   if (list.now == nullptr) return Picked::Nothing;
   // Moving a slider of what the model has makes it a choice of one's own.
   Values values = choice ? choice->values : list.model_values;

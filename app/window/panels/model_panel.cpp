@@ -108,12 +108,12 @@ void draw_trained_twin(Ui& ui, State& state, ModelPanel& panel, const std::strin
   ImGui::Spacing();
   const std::string label = "Use " + found->second;
   if (button(ui, label.c_str(), "twin." + id)) {
+    undo_set_along(state);
     Experiment& e = state.edited();
     e.model = found->second;
     choose_variant(e, state.scope, std::nullopt);
     choose_encoding(e, state.scope, std::nullopt);
     e.causal.reset();
-    state.along.reset();
   }
   hint(ui, "Here some of its weights are untrained; this model was trained with it.");
 }
@@ -169,19 +169,21 @@ void draw_model_panel(Ui& ui, State& state, ModelPanel& panel) {
     state.scope = ChoiceScope::All;  // one choice for all heads
   }
   std::optional<Choice> variant = scoped_variant(e, state.scope);
-  if (const Picked picked = draw_choice(ui, variant_list(state), variant, panel.lists);
-      picked != Picked::Nothing) {
-    pick_variant(state, std::move(variant), picked == Picked::Entry);
+  const Picked of_variant = draw_choice(ui, variant_list(state), variant, panel.lists, [&] {
+    draw_set_along(ui, state);
+    draw_trained_twin(ui, state, panel, chosen_id(scoped_variant(e, state.scope)));
+  });
+  if (of_variant != Picked::Nothing) {
+    pick_variant(state, std::move(variant), of_variant == Picked::Entry);
   }
-  draw_set_along(ui, state);
-  draw_trained_twin(ui, state, panel, chosen_id(scoped_variant(e, state.scope)));
   draw_causal(ui, state);
   std::optional<Choice> encoding = scoped_encoding(e, state.scope);
-  if (const Picked picked = draw_choice(ui, encoding_list(state), encoding, panel.lists);
-      picked != Picked::Nothing) {
-    pick_encoding(state, std::move(encoding), picked == Picked::Entry);
+  const Picked of_encoding = draw_choice(ui, encoding_list(state), encoding, panel.lists, [&] {
+    draw_trained_twin(ui, state, panel, chosen_id(scoped_encoding(e, state.scope)));
+  });
+  if (of_encoding != Picked::Nothing) {
+    pick_encoding(state, std::move(encoding), of_encoding == Picked::Entry);
   }
-  draw_trained_twin(ui, state, panel, chosen_id(scoped_encoding(e, state.scope)));
   draw_backend(ui, state);
 }
 

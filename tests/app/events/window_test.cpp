@@ -98,8 +98,8 @@ TEST_F(Window, FollowsTyping) {
 }
 
 TEST_F(Window, FollowsTheVariantTheEncodingAndTheirParameters) {
-  Program program(display_, folder_.path(),
-                  arguments({"--text", "the cat sat on the mat and the dog sat on the log"}));
+  const std::string sentence = "the cat sat on the mat and the dog sat on the log ";
+  Program program(display_, folder_.path(), arguments({"--text", sentence + sentence + sentence}));
   std::string picture = program.wait_for("a first picture", is_current)["picture"].text();
 
   program.click("variant.type");
@@ -112,7 +112,7 @@ TEST_F(Window, FollowsTheVariantTheEncodingAndTheirParameters) {
   picture = new_picture(program, picture);
   program.keep_screenshot("local");
 
-  program.drag("variant.window", 0.5, 0.0);
+  program.drag("variant.window", 0.5, 0.06);
   report = program.wait_for("a narrower window", [&](const Report& r) {
     return is_current(r) && r["experiment"]["variant"]["window"] < window;
   });
