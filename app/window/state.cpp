@@ -174,6 +174,7 @@ bool State::is_overlong() const {
   const Experiment& of = edits_other() && !shown.others.empty() ? shown.others.front() : shown;
   const bool at_once = ran->config->segment == 0;
   if (at_once && static_cast<Index>(tokens.size()) > ran->config->context) return true;
+  if (static_cast<Index>(tokens.size()) == of.most_tokens) return false;  // as was asked for
   if (!of.ids.empty()) return tokens.size() < of.ids.size();
   const auto first = std::ranges::find(tokens, false, &TraceToken::special);
   return first != tokens.end() && (first->begin > 0 || tokens.back().end < of.text.size());

@@ -106,7 +106,7 @@ void draw_trained_twin(Ui& ui, State& state, ModelPanel& panel, const std::strin
   const auto found = panel.models_by_choice->find(id);
   if (found == panel.models_by_choice->end() || found->second == state.edited().model) return;
   ImGui::Spacing();
-  const std::string label = "Use " + found->second;
+  const std::string label = "Use " + found->second + ", trained with it";
   if (button(ui, label.c_str(), "twin." + id)) {
     undo_set_along(state);
     Experiment& e = state.edited();
