@@ -25,8 +25,6 @@ constexpr double kChunkLine = 0.9;     // em
 constexpr double kMapTitles = 2.9;     // em above a map
 constexpr double kLeastSortedMap = 9;  // em
 constexpr double kLowPage = 40;        // em
-constexpr double kMapGap = 1;          // em
-constexpr double kBesideShare = 1.1;   // width to height of a place for maps beside each other
 
 const IntTensor& buckets_of(const AttentionTap& tap) {
   return tap.result.extra_counts.at("lsh.bucket");  // [n, h, L]
@@ -130,22 +128,10 @@ struct LshPlan {
   }
 };
 
-// The rest of a box below its first `height`.
-Box below(const Box& box, double height) {
-  return {box.x, box.y + height, box.width, std::max(0.0, box.height - height)};
-}
-
 // Two maps beside each other, or where the place is high below each other.
 void place_maps(const Page& page, const Box& box, const MechanismOf& of, LshPlan& plan) {
-  const double gap = kMapGap * page.em(), titles = kMapTitles * page.em();
-  plan.left = plan.right = box;
-  if (box.width >= kBesideShare * box.height) {
-    plan.left.width = plan.right.width = (box.width - gap) / 2;
-    plan.right.x = box.right() - plan.right.width;
-  } else {
-    plan.left.height = plan.right.height = (box.height - gap) / 2;
-    plan.right.y = box.bottom() - plan.right.height;
-  }
+  const double titles = kMapTitles * page.em();
+  std::tie(plan.left, plan.right) = split(page, box);
   const TokenAxis queries = query_axis(of.input.trace, of.tap);
   TokenAxis keys = key_axis(of.input.trace, of.tap);
   if (plan.low) keys.titles = {};
@@ -279,6 +265,7 @@ void draw_maps(Page& page, LshPlan& plan, const MechanismOf& of, Index lit) {
   const ColourRange range =
       draw_sorted_weights(page, of, plan.sorted_map, plan.round.order, plan.round.order,
                           "lsh " + std::to_string(plan.round.number));
+  outline_blocks(page, plan.sorted_map, plan.round.bucket, plan.round.bucket, plan.colours);
   draw_matrix_frame(page, plan.sorted_map, pooled);
   draw_colour_bar(page, plan.sorted_map.right, range, {"weight", ""});
 

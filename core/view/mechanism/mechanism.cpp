@@ -60,7 +60,8 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
 }  // namespace
 
 const std::vector<Mechanism>& mechanisms() {
-  static const std::vector<Mechanism> list{lsh_mechanism(), rules_mechanism()};
+  static const std::vector<Mechanism> list{lsh_mechanism(), routing_mechanism(),
+                                           sinkhorn_mechanism(), rules_mechanism()};
   return list;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "core/view/parts/range.h"
 
@@ -59,6 +60,25 @@ ColourRange draw_sorted_weights(Page& page, const MechanismOf& of, const MatrixP
   cells.colour_map = range.colour_map;
   page.add(std::move(cells));
   return range;
+}
+
+void outline_blocks(Page& page, const MatrixPlot& plot, const std::vector<Index>& rows,
+                    const std::vector<Index>& columns, const KindColours& colours) {
+  const double x = plot.plot.width / static_cast<double>(columns.size());
+  const double y = plot.plot.height / static_cast<double>(rows.size());
+  for (const Index kind : std::set<Index>(rows.begin(), rows.end())) {
+    // Sorted, a kind begins behind all that are smaller.
+    const auto smaller = [kind](Index other) { return other < kind; };
+    const auto first_row = static_cast<double>(std::ranges::count_if(rows, smaller));
+    const auto first_column = static_cast<double>(std::ranges::count_if(columns, smaller));
+    const auto height = static_cast<double>(std::ranges::count(rows, kind));
+    const auto width = static_cast<double>(std::ranges::count(columns, kind));
+    if (!(width > 0)) continue;
+    page.add(OutlinedBox{
+        {plot.plot.x + first_column * x, plot.plot.y + first_row * y, width * x, height * y},
+        colours(kind),
+        1.5});
+  }
 }
 
 Pair sorted_pair_at(const PairAt& at, const TokenOrder& rows, const TokenOrder& columns, Point p) {

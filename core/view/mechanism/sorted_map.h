@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/view/mechanism/mechanism.h"
+#include "core/view/mechanism/token_strip.h"
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/matrix_plot.h"
 
@@ -26,6 +27,10 @@ Tensor reordered(const Tensor& matrix, const TokenOrder& rows, const TokenOrder&
 ColourRange draw_sorted_weights(Page& page, const MechanismOf& of, const MatrixPlot& plot,
                                 const TokenOrder& rows, const TokenOrder& columns,
                                 const std::string& name);
+
+// Outlines where rows of a kind meet columns of the same one, in its colour; both are sorted by it.
+void outline_blocks(Page& page, const MatrixPlot& plot, const std::vector<Index>& rows,
+                    const std::vector<Index>& columns, const KindColours& colours);
 
 // The pair of the text at a point of a plot in these orders; -1 where there is none.
 Pair sorted_pair_at(const PairAt& at, const TokenOrder& rows, const TokenOrder& columns, Point p);

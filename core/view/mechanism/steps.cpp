@@ -10,7 +10,29 @@ namespace {
 constexpr double kStepLine = 2;        // em
 constexpr double kBeforeWords = 0.55;  // em between number and words
 
+constexpr double kBetweenParts = 1;  // em
+constexpr double kWideBox = 1.1;     // width to height
+
 }  // namespace
+
+Box below(const Box& box, double height) {
+  return {box.x, box.y + height, box.width, std::max(0.0, box.height - height)};
+}
+
+std::pair<Box, Box> split(const Page& page, const Box& box, double share) {
+  const double gap = kBetweenParts * page.em();
+  Box first = box, second = box;
+  if (box.width >= kWideBox * box.height) {
+    first.width = share * (box.width - gap);
+    second.width = box.width - gap - first.width;
+    second.x = box.right() - second.width;
+  } else {
+    first.height = share * (box.height - gap);
+    second.height = box.height - gap - first.height;
+    second.y = box.bottom() - second.height;
+  }
+  return {first, second};
+}
 
 double step_height(const Page& page) {
   return kStepLine * page.em();

@@ -124,6 +124,18 @@ TEST_F(Controls, OfVectorsThatNothingTurns) {
   expect_truth(reference_, of("vectors"));
 }
 
+TEST_F(Controls, OfMechanisms) {
+  expect_truth(model_, of("mechanism"), false);  // rules are the same in every head
+  const Trace hashed =
+      testing::run_model({.variant = R"({"type": "lsh", "buckets": 4, "rounds": 2})",
+                          .heads = 3,
+                          .kv_heads = 3,
+                          .causal = false});
+  expect_truth(hashed, of("mechanism"));
+  EXPECT_TRUE(view_controls(of("mechanism"), &model_).idle.contains("round"));
+  EXPECT_TRUE(view_controls(of("mechanism"), &hashed).idle.empty());
+}
+
 TEST_F(Controls, LimitsReachAsFarAsTheMeasure) {
   const auto most = [&](const char* sort) {
     const std::string json = std::string(R"({"sort": ")") + sort + R"("})";
