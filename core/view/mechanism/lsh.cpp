@@ -95,7 +95,9 @@ struct PairKinds {
 PairKinds pair_kinds(const MechanismOf& of, const Round& round) {
   const Index length = of.tap.queries();
   const Pattern& pattern = *of.tap.result.pattern;
-  Tensor rules = pattern_rules(pattern, of.head, {0, 0, length, length, 1, 1});
+  const Tensor rules = kept(of, "rules", [&] {
+    return pattern_rules(pattern, of.head, {0, 0, length, length, 1, 1});
+  });
   PairKinds kinds{Tensor::full({length, length}, NAN), Tensor::full({length, length}, NAN)};
   for (Index i = 0; i < length; ++i) {
     for (Index j = 0; j < length; ++j) {
@@ -129,7 +131,7 @@ struct LshPlan {
 };
 
 // Two maps beside each other, or where the place is high below each other.
-void place_maps(const Page& page, const Box& box, const MechanismOf& of, LshPlan& plan) {
+void place_lsh_maps(const Page& page, const Box& box, const MechanismOf& of, LshPlan& plan) {
   const double titles = kMapTitles * page.em();
   std::tie(plan.left, plan.right) = split(page, box);
   const TokenAxis queries = query_axis(of.input.trace, of.tap);
@@ -178,7 +180,7 @@ std::optional<LshPlan> plan_lsh(const Page& page, const Box& inside, const Mecha
     if (!(strip->cells.width > 0)) return {};
   }
   if (rest.height < (kLeastSortedMap + kMapTitles) * em) return {};
-  place_maps(page, rest, of, plan);
+  place_lsh_maps(page, rest, of, plan);
   if (!(plan.sorted_map.plot.width > 0) || !(plan.pairs.plot.width > 0)) return {};
   return plan;
 }

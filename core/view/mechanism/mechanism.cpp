@@ -59,9 +59,18 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
 
 }  // namespace
 
+Tensor kept(const MechanismOf& of, const std::string& name, const std::function<Tensor()>& make) {
+  if (of.input.cache == nullptr) return make();
+  // Another one for each run.
+  std::shared_ptr<const void> source = of.tap.result.part;
+  if (!source) source = of.tap.result.pattern;
+  return of.input.cache->matrix(source, name + " " + std::to_string(of.head), make);
+}
+
 const std::vector<Mechanism>& mechanisms() {
   static const std::vector<Mechanism> list{lsh_mechanism(), routing_mechanism(),
-                                           sinkhorn_mechanism(), rules_mechanism()};
+                                           sinkhorn_mechanism(), approximation_mechanism(),
+                                           rules_mechanism()};
   return list;
 }
 

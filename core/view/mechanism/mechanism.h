@@ -18,6 +18,10 @@ struct MechanismOf {
   Index head = 0;  // within the tap's group
 };
 
+// What is made from the head's numbers, kept in the window's cache where there is one. `name`: of
+// what is made, without the head.
+Tensor kept(const MechanismOf& of, const std::string& name, const std::function<Tensor()>& make);
+
 // What was drawn.
 struct MechanismLayout {
   double bottom = 0;      // where it ends

@@ -8,6 +8,7 @@ namespace attnscope {
 Mechanism lsh_mechanism();
 Mechanism routing_mechanism();
 Mechanism sinkhorn_mechanism();
+Mechanism approximation_mechanism();
 Mechanism rules_mechanism();  // fits any head: the last
 
 }  // namespace attnscope

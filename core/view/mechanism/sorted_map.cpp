@@ -48,12 +48,9 @@ Tensor reordered(const Tensor& matrix, const TokenOrder& rows, const TokenOrder&
 ColourRange draw_sorted_weights(Page& page, const MechanismOf& of, const MatrixPlot& plot,
                                 const TokenOrder& rows, const TokenOrder& columns,
                                 const std::string& name) {
-  const auto make = [&] { return reordered(of.tap.attention(of.head), rows, columns); };
   HeatMap cells = matrix_cells(plot);
-  cells.values = of.input.cache != nullptr
-                     ? of.input.cache->matrix(of.tap.result.pattern,
-                                              name + " " + std::to_string(of.head), make)
-                     : make();
+  cells.values =
+      kept(of, name, [&] { return reordered(of.tap.attention(of.head), rows, columns); });
   const ColourRange range = colour_range(of.input, cells, is_signed(of.tap, of.head));
   cells.least = range.least;
   cells.most = range.most;

@@ -36,6 +36,21 @@ void draw_numbers(Page& page, const TokenStrip& strip) {
   }
 }
 
+// Between neighbours of two kinds that share a colour.
+void draw_borders(Page& page, const TokenStrip& strip) {
+  const double height = strip.row_height();
+  for (Index row = 0; row < strip.kinds.dim(0); ++row) {
+    for (Index n = 1; n < strip.kinds.dim(1); ++n) {
+      const Index before = std::lround(strip.kinds(row, n - 1));
+      const Index kind = std::lround(strip.kinds(row, n));
+      if (before == kind || !(strip.colours(before) == strip.colours(kind))) continue;
+      const double x = (strip.centre(n - 1) + strip.centre(n)) / 2;
+      const double y = strip.cells.y + static_cast<double>(row) * height;
+      page.add(Line{{{x, y}, {x, y + height}}, page.theme().text, 2});
+    }
+  }
+}
+
 }  // namespace
 
 KindColours::KindColours(const Tensor& kinds) {
@@ -122,6 +137,7 @@ void draw_strip(Page& page, const TokenStrip& strip, Index lit) {
     const double x = strip.cells.x + static_cast<double>(n) * cell;
     page.add(Line{{{x, strip.cells.y}, {x, strip.cells.bottom()}}, page.theme().background, 1});
   }
+  draw_borders(page, strip);
   draw_numbers(page, strip);
   for (std::size_t row = 0; row < strip.names.size() && height >= 1.1 * page.small(); ++row) {
     page.faint_text({strip.cells.x - kNameGap * em / 2,

@@ -87,6 +87,9 @@ TEST(Mechanism, IsChosenByTheTrace) {
   EXPECT_EQ(mechanism_of(trace_of(variant("lsh"), 16).attention[0]).id, "lsh");
   EXPECT_EQ(mechanism_of(trace_of(variant("routing"), 16).attention[0]).id, "routing");
   EXPECT_EQ(mechanism_of(trace_of(variant("sinkhorn"), 16).attention[0]).id, "sinkhorn");
+  for (const char* id : {"performer", "rfa", "linear", "linformer"}) {
+    EXPECT_EQ(mechanism_of(trace_of(variant(id), 16).attention[0]).id, "approximation") << id;
+  }
   EXPECT_EQ(mechanism_of(trace_of(variant("bigbird"), 16).attention[0]).id, "rules");
   EXPECT_EQ(mechanism_of(testing::synthetic_trace(1, 1, 5).attention[0]).id, "rules");
   std::set<std::string> ids;
