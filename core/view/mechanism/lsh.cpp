@@ -94,22 +94,21 @@ struct PairKinds {
 };
 PairKinds pair_kinds(const MechanismOf& of, const Round& round) {
   const Index length = of.tap.queries();
-  const Pattern& pattern = *of.tap.result.pattern;
-  const Tensor rules = kept(of, "rules", [&] {
-    return pattern_rules(pattern, of.head, {0, 0, length, length, 1, 1});
-  });
-  PairKinds kinds{Tensor::full({length, length}, NAN), Tensor::full({length, length}, NAN)};
-  for (Index i = 0; i < length; ++i) {
-    for (Index j = 0; j < length; ++j) {
-      if (std::isnan(rules(i, j))) continue;
-      if (round.joins(i, j)) {
-        kinds.of_round(i, j) = static_cast<float>(round.bucket[static_cast<std::size_t>(i)]);
-      } else {
-        kinds.of_others(i, j) = 1;
+  const auto made = [&](bool of_round) {
+    Tensor kinds = pattern_rules(*of.tap.result.pattern, of.head, {0, 0, length, length, 1, 1});
+    for (Index i = 0; i < length; ++i) {
+      const auto bucket = static_cast<float>(round.bucket[static_cast<std::size_t>(i)]);
+      for (Index j = 0; j < length; ++j) {
+        float& kind = kinds(i, j);
+        if (std::isnan(kind)) continue;
+        kind = round.joins(i, j) != of_round ? NAN : of_round ? bucket : 1;
       }
     }
-  }
-  return kinds;
+    return kinds;
+  };
+  const std::string number = std::to_string(round.number);
+  return {kept(of, "pairs of round " + number, [&] { return made(true); }),
+          kept(of, "pairs beside round " + number, [&] { return made(false); })};
 }
 
 struct LshPlan {
@@ -146,9 +145,10 @@ void place_lsh_maps(const Page& page, const Box& box, const MechanismOf& of, Lsh
 std::optional<LshPlan> plan_lsh(const Page& page, const Box& inside, const MechanismOf& of) {
   const double em = page.em(), step = step_height(page);
   const Tensor rows = bucket_rows(of);
-  const KindColours colours(rows);
+  const Round round = round_of(of);
+  const KindColours colours(row_of(round.bucket, in_text_order(of.tap.queries())), rows);
   const TokenStrip none{{}, {}, {}, colours};
-  LshPlan plan{round_of(of), colours, none, none, none, {}, {}, {}, {}, {}, false};
+  LshPlan plan{round, colours, none, none, none, {}, {}, {}, {}, {}, false};
   plan.low = inside.height < kLowPage * em;
   TokenAxis tokens = query_axis(of.input.trace, of.tap);
   tokens.titles = {};

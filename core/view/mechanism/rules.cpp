@@ -86,18 +86,37 @@ std::string parameters_words(const MechanismOf& of) {
   return words.empty() ? "" : v.label + ":  " + words;
 }
 
+double lines_height(const Page& page, const std::vector<std::string>& lines) {
+  return static_cast<double>(lines.size()) * kLineHeight * page.small();
+}
+
+void draw_lines(Page& page, Point at, const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) {
+    page.faint_text({at.x, at.y + kLineHeight / 2 * page.small()}, line, page.small());
+    at.y += kLineHeight * page.small();
+  }
+}
+
 // Tokens whatever they are coloured by: places do not hang on that.
 std::vector<FlowToken> uncoloured(const Theme& theme, const std::vector<std::string>& labels) {
   return coloured(theme, labels, std::vector<int>(labels.size(), -1), -1);
 }
 
-// From the top: the text as keys of a query, the text as queries of a key, each below its sentence;
-// the legend, the parameters, and the map.
+// What the variant's own page says of it, in a few lines, where there is space for them.
+std::vector<std::string> summary_lines(const Page& page, const Box& inside, const MechanismOf& of) {
+  constexpr double kLeastHeight = 44;  // em
+  constexpr std::size_t kMostLines = 3;
+  if (of.input.trace.given || inside.height < kLeastHeight * page.em()) return {};
+  return page.wrapped(variant(of.tap.variant.id).summary, page.small(), inside.width, kMostLines);
+}
+
+// From the top: what the method is, the text as keys of a query, the text as queries of a key, each
+// below its sentence; the legend, the parameters, and the map.
 struct RulesPlan {
   std::vector<std::string> queries, keys;  // labels
   Pair kept{};                             // without the pointer; places hang on this pair
   Box row{}, column{}, legend{};
-  std::vector<std::string> parameters{};  // in lines
+  std::vector<std::string> summary{}, parameters{};  // in lines
   Box map_box{};
   MatrixPlot map{};
   TokenFlow row_flow{}, column_flow{};
@@ -121,7 +140,8 @@ std::optional<RulesPlan> plan_rules(const Page& page, const Box& inside, const M
     return Box{inside.x, y + step, inside.width,
                token_flow_height(page, tokens, inside.width, most)};
   };
-  plan.row = below(inside.y, plan.keys);
+  plan.summary = summary_lines(page, inside, of);
+  plan.row = below(inside.y + lines_height(page, plan.summary), plan.keys);
   plan.column = below(plan.row.bottom(), plan.queries);
   plan.legend = {inside.x, plan.column.bottom() + step, inside.width,
                  highest_legend(page, *of.tap.result.pattern, inside.width)};
@@ -187,16 +207,13 @@ MechanismLayout draw_rules(Page& page, const Box& inside, const MechanismOf& of)
   const Pair pair = pointer ? layout.pair_at(*pointer).value_or(plan->kept) : plan->kept;
   const std::vector<int> row = rules_of_query(of, pair.query), column = rules_of_key(of, pair.key);
   draw_texts(page, *plan, pair, row, column);
+  draw_lines(page, {inside.x, inside.y}, plan->summary);
   const double step = step_height(page);
   draw_step(page, {inside.x, plan->legend.y - step, inside.width, step}, 3,
             {"The same rules for every pair; the query's row and the key's column are outlined",
              "Every pair, the row and the column outlined", "Every pair"});
   draw_legend(page, legend_of(page.theme(), *of.tap.result.pattern, row, column), plan->legend);
-  double y = plan->legend.bottom();
-  for (const std::string& line : plan->parameters) {
-    page.faint_text({inside.x, y + kLineHeight / 2 * page.small()}, line, page.small());
-    y += kLineHeight * page.small();
-  }
+  draw_lines(page, {inside.x, plan->legend.bottom()}, plan->parameters);
   plan->map.pinned_row = pair.query;
   plan->map.pinned_column = pair.key;
   page.add(rule_cells(of.input, plan->map, of.tap, of.head));

@@ -19,7 +19,8 @@ constexpr double kStageTitle = 1.5;    // em
 constexpr double kStageEdge = 0.6;     // em: the colours of the blocks along a matrix
 constexpr double kStageGap = 1.5;      // em
 constexpr double kLeastStageSide = 4;  // em
-constexpr double kBlocksShare = 0.13;  // of the height: a strip with its labels
+constexpr double kLowSinkhorn = 40;    // em: no space for all labels
+constexpr double kBlocksShare = 0.15;  // of the height: a strip with its labels
 constexpr double kMovesShare = 0.05;   // of the height: the lines between the strips
 constexpr double kLeastBlockMap = 7;   // em
 constexpr double kLeastMove = 0.02;    // shares below this get no line
@@ -169,8 +170,10 @@ std::optional<SinkhornPlan> plan_sinkhorn(const Page& page, const Box& inside,
   const std::vector<std::string> names{"blocks", "sorted"};
   const double left = strip_left(page, names), high = kBlocksShare * inside.height;
   const auto strip_at = [&](double y) { return Box{rest.x + left, y, rest.width - left, high}; };
-  plan.text =
-      place_strip(page, strip_at(rest.y), tokens, {}, block_row(text_order, block), colours);
+  // The map's axes have the tokens in the order of the text, too.
+  const bool low = inside.height < kLowSinkhorn * em;
+  plan.text = place_strip(page, strip_at(rest.y), low ? TokenAxis() : tokens, {},
+                          block_row(text_order, block), colours);
   rest = below(rest, plan.text.bottom() - rest.y + kMovesShare * inside.height);
   plan.sorted = place_strip(page, strip_at(rest.y), reordered(tokens, moved), {},
                             block_row(moved.token, block), colours);
@@ -180,8 +183,10 @@ std::optional<SinkhornPlan> plan_sinkhorn(const Page& page, const Box& inside,
   if (rest.height < kLeastBlockMap * em) return {};
   plan.text.names = {names[0]};
   plan.sorted.names = {names[1]};
-  plan.map = place_matrix(page, rest, query_axis(of.input.trace, of.tap),
-                          key_axis(of.input.trace, of.tap), colour_bar_width(page));
+  TokenAxis keys = key_axis(of.input.trace, of.tap);
+  if (low) keys.titles = {};
+  plan.map = place_matrix(page, rest, query_axis(of.input.trace, of.tap), std::move(keys),
+                          colour_bar_width(page));
   if (!(plan.map.plot.width > 0)) return {};
   return plan;
 }
@@ -203,8 +208,10 @@ void draw_matrix_numbers(Page& page, const HeatMap& cells, const ColourRange& ra
   }
 }
 
-// A matrix with the colours of the blocks along its edges.
-void draw_stage(Page& page, const SinkhornPlan& plan, const Stage& stage, const Box& box) {
+// A matrix with the colours of the blocks along its edges; its title ends before `right`.
+void draw_stage(Page& page, const SinkhornPlan& plan, std::size_t at, double right) {
+  const Stage& stage = plan.stages[at];
+  const Box& box = plan.places[at];
   const double em = page.em(), edge = kStageEdge * em;
   const auto n = static_cast<double>(stage.values.dim(0));
   ColourRange range{0, 1, "viridis"};
@@ -215,7 +222,7 @@ void draw_stage(Page& page, const SinkhornPlan& plan, const Stage& stage, const 
     range = {-end, end, diverging_colours(page.theme())};
   }
   page.text({box.x, box.y - edge - kStageTitle / 2 * em},
-            page.ellipsised(stage.title, em, box.width), em);
+            page.ellipsised(stage.title, em, right - box.x), em);
   for (Index i = 0; i < stage.values.dim(0); ++i) {
     const double from = static_cast<double>(i) / n * box.width, side = box.width / n;
     page.add(FilledBox{{box.x - edge, box.y + from, edge * 0.8, side}, plan.colours(i)});
@@ -293,7 +300,9 @@ MechanismLayout draw_sinkhorn(Page& page, const Box& inside, const MechanismOf& 
   }
   draw_sinkhorn_words(page, *plan, of, lit.query);
   for (std::size_t n = 0; n < plan->stages.size(); ++n) {
-    draw_stage(page, *plan, plan->stages[n], plan->places[n]);
+    const bool last = n + 1 == plan->stages.size();
+    const double right = last ? inside.right() : plan->places[n + 1].x - 1.5 * page.em();
+    draw_stage(page, *plan, n, right);
   }
   draw_moves(page, *plan, lit.query / plan->block);
   draw_strip(page, plan->text, lit.query);

@@ -54,12 +54,22 @@ void draw_borders(Page& page, const TokenStrip& strip) {
 }  // namespace
 
 KindColours::KindColours(const Tensor& kinds) {
-  for (const float kind : kinds) ++places_[std::lround(kind)];
+  add(kinds);
+}
+
+KindColours::KindColours(const Tensor& first, const Tensor& second) {
+  add(first);
+  add(second);
+}
+
+void KindColours::add(const Tensor& kinds) {
+  std::map<Index, Index> counts;
+  for (const float kind : kinds) ++counts[std::lround(kind)];
   std::vector<std::pair<Index, Index>> by_count;  // [-count, kind]
-  for (const auto& [kind, count] : places_) by_count.emplace_back(-count, kind);
+  for (const auto& [kind, count] : counts) by_count.emplace_back(-count, kind);
   std::ranges::sort(by_count);
-  for (std::size_t n = 0; n < by_count.size(); ++n) {
-    places_[by_count[n].second] = static_cast<Index>(n);
+  for (const auto& [count, kind] : by_count) {
+    places_.emplace(kind, static_cast<Index>(places_.size()));
   }
 }
 

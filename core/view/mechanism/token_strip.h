@@ -14,11 +14,14 @@ namespace attnscope {
 class KindColours {
  public:
   explicit KindColours(const Tensor& kinds);
+  // Those of the first before those that only the second has.
+  KindColours(const Tensor& first, const Tensor& second);
   Colour operator()(Index kind) const;
   // What a categorical heat map takes; NaN stays.
   Tensor places(const Tensor& kinds) const;
 
  private:
+  void add(const Tensor& kinds);
   Index place(Index kind) const;
   std::map<Index, Index> places_;  // by kind, 0: the most frequent one
 };
