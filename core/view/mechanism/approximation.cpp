@@ -263,7 +263,10 @@ void draw_beside(Page& page, const ApproximationPlan& plan, const ColourRange& w
   const double wide = colour_bar_width(page), x = third.right() + plan.bars;
   const Box first = plan.raster.map(0);
   const double weights_x = plan.in_line() ? x : plan.raster.map(plan.raster.across - 1).right();
-  draw_colour_bar(page, {weights_x, first.y, wide, first.height}, weights, {"weight", ""});
+  const bool pooled = static_cast<double>(plan.of.exact.dim(1)) > first.width * page.input().scale;
+  std::vector<std::string> titles{"weight", ""};
+  if (pooled) titles = {"weight, each pixel its largest", "weight, pooled", "pooled"};
+  draw_colour_bar(page, {weights_x, first.y, wide, first.height}, weights, titles);
   draw_colour_bar(page, {plan.in_line() ? x + wide : x, third.y, wide, third.height}, apart,
                   {"difference of weights", "difference", ""});
 }

@@ -195,7 +195,11 @@ void draw_links(Page& page, const LshPlan& plan, Index lit) {
              translucent(plan.colours(plan.round.bucket[at]), opacity),
              thickness});
   };
-  for (Index i = 0; i < plan.text.kinds.dim(1); ++i) {
+  // As many as can be told apart.
+  constexpr double kBetween = 2;  // pixels
+  const auto all = static_cast<double>(plan.text.kinds.dim(1));
+  const auto step = static_cast<Index>(std::ceil(kBetween * all / plan.text.cells.width));
+  for (Index i = 0; i < plan.text.kinds.dim(1); i += step) {
     if (i != lit) draw_link(i, 0.55, 1.2);
   }
   if (lit >= 0) draw_link(lit, 1, 3.5);

@@ -49,12 +49,9 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
     controls.colours = ViewControls::Colours::None;
     controls.normalise = false;
   }
-  const std::vector<std::string>& used = mechanism.parameters;
-  for (const Parameter& p : controls.parameters) {
-    if (std::ranges::find(used, p.key) != used.end()) continue;
-    controls.idle[p.key] =
-        variant(tap->variant.id).label + " has nothing that “" + p.label + "” chooses.";
-  }
+  std::erase_if(controls.parameters, [&](const Parameter& p) {
+    return std::ranges::find(mechanism.parameters, p.key) == mechanism.parameters.end();
+  });
 }
 
 }  // namespace

@@ -36,9 +36,11 @@ void draw_numbers(Page& page, const TokenStrip& strip) {
   }
 }
 
-// Between neighbours of two kinds that share a colour.
+// Between neighbours of two kinds that share a colour, where cells can be told apart.
 void draw_borders(Page& page, const TokenStrip& strip) {
+  constexpr double kLeastCell = 4;  // pixels
   const double height = strip.row_height();
+  if (strip.cells.width < kLeastCell * static_cast<double>(strip.kinds.dim(1))) return;
   for (Index row = 0; row < strip.kinds.dim(0); ++row) {
     for (Index n = 1; n < strip.kinds.dim(1); ++n) {
       const Index before = std::lround(strip.kinds(row, n - 1));
