@@ -45,21 +45,21 @@ std::vector<FlowToken> coloured(const Theme& theme, const std::vector<std::strin
   return tokens;
 }
 
-// "window (keys 5, queries 9)", one for each rule that admits any of them.
-std::vector<LegendEntry> legend_of(const Theme& theme, const Pattern& pattern,
+// "window (keys 5, queries 9)": each rule of the head with what it admits in the row and column.
+std::vector<LegendEntry> legend_of(const Theme& theme, const MechanismOf& of,
                                    const std::vector<int>& row, const std::vector<int>& column) {
+  const std::vector<std::string>& rules = of.tap.result.pattern->rules();
+  const PatternCounts counts = pattern_counts(of.tap, of.head);
   std::vector<LegendEntry> entries;
-  for (std::size_t rule = 0; rule < std::max<std::size_t>(1, pattern.rules().size()); ++rule) {
+  for (std::size_t rule = 0; rule < counts.by_rule.size(); ++rule) {
+    if (counts.by_rule[rule] == 0) continue;
     const auto keys = std::ranges::count(row, static_cast<int>(rule));
     const auto queries = std::ranges::count(column, static_cast<int>(rule));
-    if (keys + queries == 0) continue;
-    const std::string name = rule < pattern.rules().size() ? pattern.rules()[rule] : "allowed";
+    const std::string name = rule < rules.size() ? rules[rule] : "allowed";
     entries.push_back({rule_colour(rule), name + " (keys " + std::to_string(keys) + ", queries " +
                                               std::to_string(queries) + ")"});
   }
-  if (std::ranges::count(row, -1) + std::ranges::count(column, -1) > 0) {
-    entries.push_back({not_allowed_colour(theme), "not allowed"});
-  }
+  if (counts.allowed < counts.all) entries.push_back({not_allowed_colour(theme), "not allowed"});
   return entries;
 }
 
@@ -212,7 +212,7 @@ MechanismLayout draw_rules(Page& page, const Box& inside, const MechanismOf& of)
   draw_step(page, {inside.x, plan->legend.y - step, inside.width, step}, 3,
             {"The same rules for every pair; the query's row and the key's column are outlined",
              "Every pair, the row and the column outlined", "Every pair"});
-  draw_legend(page, legend_of(page.theme(), *of.tap.result.pattern, row, column), plan->legend);
+  draw_legend(page, legend_of(page.theme(), of, row, column), plan->legend);
   draw_lines(page, {inside.x, plan->legend.bottom()}, plan->parameters);
   plan->map.pinned_row = pair.query;
   plan->map.pinned_column = pair.key;
