@@ -69,6 +69,7 @@ void print_wrapped(std::ostream& out, const std::string& text, std::size_t inden
 }
 
 std::string default_text(const Parameter& parameter) {
+  if (parameter.required && parameter.telling) return "required (--variant: by the length)";
   if (parameter.required) return "required";
   if (parameter.optional) return "optional, else " + parameter.left_out;
   return "default " + to_text(parameter.initial);

@@ -14,6 +14,7 @@
 #include "app/window/jobs/export_job.h"
 #include "app/window/jobs/generation.h"
 #include "app/window/jobs/play.h"
+#include "app/window/picking.h"
 #include "app/window/samples.h"
 #include "core/base/error.h"
 #include "core/base/json.h"
@@ -194,6 +195,10 @@ bool App::take_outcome() {
   Runner::Outcome outcome;
   if (!runner_->poll(outcome)) return false;
   if (outcome.trace != nullptr) {
+    if (state_.text.changed && state_.trace != nullptr) {
+      state_.keep_pins(*state_.trace, *outcome.trace);
+      state_.text.changed = !same_run(outcome.experiment, state_.experiment);
+    }
     state_.trace = outcome.trace;
     state_.findings = outcome.findings;
     state_.shown = outcome.experiment;
@@ -323,6 +328,7 @@ void App::after_frame() {
   }
   if (!wishes.cancel_finding.empty()) finding_jobs_.cancel(wishes.cancel_finding);
   if (wishes.close) glfwSetWindowShouldClose(platform_.window(), GLFW_TRUE);
+  follow_text(state_);
   state_.history.record(state_.experiment, state_.seconds);
   // A view that reads what the last request did not work out needs another one, too.
   const bool lacks_findings = has_requested_ && reads_more(state_.experiment, requested_);

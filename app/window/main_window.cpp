@@ -161,6 +161,12 @@ void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter) {
     highlight_pointer(ui);
     if (!state.dialog_open() && take_key(ui, "Escape")) state.presenting = false;
   }
+  ViewSettings& looks = state.experiment.view;
+  const bool pinned = looks.pinned_query >= 0 || looks.pinned_key >= 0;
+  const bool typing = ImGui::GetIO().WantTextInput || state.text.focused;
+  if (pinned && !typing && !state.dialog_open() && take_key(ui, "Escape")) {
+    looks.pinned_query = looks.pinned_key = -1;
+  }
 }
 
 }  // namespace attnscope::window

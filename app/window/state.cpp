@@ -174,6 +174,7 @@ bool State::is_overlong() const {
   const Experiment& of = edits_other() && !shown.others.empty() ? shown.others.front() : shown;
   const bool at_once = ran->config->segment == 0;
   if (at_once && static_cast<Index>(tokens.size()) > ran->config->context) return true;
+  if (static_cast<Index>(tokens.size()) == of.most_tokens) return false;  // as was asked for
   if (!of.ids.empty()) return tokens.size() < of.ids.size();
   const auto first = std::ranges::find(tokens, false, &TraceToken::special);
   return first != tokens.end() && (first->begin > 0 || tokens.back().end < of.text.size());
@@ -193,6 +194,21 @@ bool follows(const State& state) {
 }
 
 }  // namespace
+
+void State::keep_pins(const Trace& before, const Trace& now) {
+  ViewSettings& view = experiment.view;
+  const auto is_another = [&](Index pinned) {
+    if (pinned < 0) return false;
+    const auto at = static_cast<std::size_t>(pinned);
+    // Beyond the tokens are rows and columns of other kinds.
+    if (at >= before.tokens.size()) return at < now.tokens.size();
+    return at >= now.tokens.size() || before.tokens[at].id != now.tokens[at].id ||
+           before.tokens[at].label != now.tokens[at].label;
+  };
+  if (is_another(view.pinned_query) || is_another(view.pinned_key)) {
+    view.pinned_query = view.pinned_key = -1;
+  }
+}
 
 void State::look_at(const PartChoice& part) {
   const bool together = follows(*this);

@@ -86,6 +86,7 @@ struct TextPanel {
   bool follow_cursor = false;  // scroll to it in the next frame
   bool follow_end = false;     // likewise to the end of the text
   bool dragging = false;
+  bool changed = false;  // by hand, since the last run of what it says now
 };
 
 // What runs on by itself, see play.h.
@@ -116,6 +117,15 @@ struct Wishes {
   std::optional<std::string> clipboard;
 };
 
+// What the last pick of a variant, encoding or direction set along with it (picking.h).
+struct SetAlong {
+  Experiment before, after{};
+  std::string words{};                   // "no positions, both directions"
+  Index tokens = 0;                      // of the whole text
+  ChoiceScope scope = ChoiceScope::All;  // for whose heads it was
+  bool of_other = false;                 // of what is compared with
+};
+
 struct State {
   explicit State(Experiment start = {}) : experiment(start), history(std::move(start)) {}
 
@@ -123,6 +133,7 @@ struct State {
   bool editing_other = false;  // the left panels edit what is compared with
   History history;
 
+  std::optional<SetAlong> along;
   std::string store;  // of contexts, the last that was opened: also while nothing is retrieved
 
   ChoiceScope scope = ChoiceScope::All;  // for which heads a variant or encoding is chosen
@@ -213,6 +224,9 @@ struct State {
   PointedTokens pointed_tokens() const;
   // The attention that the view's layer and head point at; null without a trace.
   const AttentionTap* tap(Index* head_in_group = nullptr) const;
+  // Lets go of pins on rows and columns that are other tokens in the newer trace.
+  void keep_pins(const Trace& before, const Trace& now);
+
   Index layers() const;  // of the edited experiment's model, of the part that its view shows
   Index heads() const;   // of its view's layer
   // Which part the view of the edited experiment shows; the usual one without a trace.

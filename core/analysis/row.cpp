@@ -12,6 +12,7 @@ RowStatistics row_statistics(const float* weights, Index count, Index most) {
   for (Index j = 0; j < count; ++j) {
     const auto w = static_cast<double>(weights[j]);
     row.sum += w;
+    row.has_signs |= w < 0;
     if (w > 0) row.entropy -= w * std::log2(w);
   }
   row.effective = std::exp2(row.entropy);
@@ -20,11 +21,12 @@ RowStatistics row_statistics(const float* weights, Index count, Index most) {
   const auto kept = order.begin() + std::clamp<Index>(most, 1, count);
   // Among equals the lowest column comes first.
   std::partial_sort(order.begin(), kept, order.end(), [weights](Index a, Index b) {
-    return weights[a] != weights[b] ? weights[a] > weights[b] : a < b;
+    const float first = std::abs(weights[a]), second = std::abs(weights[b]);
+    return first != second ? first > second : a < b;
   });
   if (weights[order.front()] != 0) row.largest = order.front();
   for (auto at = order.begin(); at != kept && most > 0; ++at) {
-    if (weights[*at] > 0) row.strongest.push_back(*at);
+    if (weights[*at] != 0) row.strongest.push_back(*at);
   }
   return row;
 }

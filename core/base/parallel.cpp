@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "core/base/processors.h"
+
 namespace attnscope {
 namespace {
 
@@ -19,8 +21,7 @@ constexpr int kLooks = 300;
 constexpr std::chrono::microseconds kYielding{200};
 
 std::atomic<int>& threads() {
-  static std::atomic<int> count(
-      static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+  static std::atomic<int> count(usable_processors());
   return count;
 }
 

@@ -7,7 +7,7 @@
 
 namespace attnscope {
 
-int thread_count();            // what loops use; at first the machine's cores
+int thread_count();            // what loops use; at first all that the process may use
 void set_thread_count(int n);  // at least 1
 
 // Numbers of an elementwise operation that are worth a thread.

@@ -133,6 +133,29 @@ std::vector<std::string> bundled_models() {
   return names;
 }
 
+std::map<std::string, std::string, std::less<>> bundled_models_by_choice() {
+  // [variant, encoding]
+  const auto choices = [](const std::string& name) {
+    const Json config = read_json(models_folder() / name / "config.json");
+    return std::pair(type_of(config["variant"], "variant"),
+                     type_of(config["position"], "position"));
+  };
+  std::map<std::string, std::string, std::less<>> models;
+  const std::vector<std::string> names = bundled_models();
+  if (names.empty()) return models;
+  const auto usual = choices(names.front());
+  for (const std::string& name : names) {
+    const auto [variant, encoding] = choices(name);
+    // Another variant may need another encoding: then it is the variant that counts.
+    if (variant != usual.first) {
+      models.insert_or_assign(variant, name);
+    } else if (encoding != usual.second) {
+      models.insert_or_assign(encoding, name);
+    }
+  }
+  return models;
+}
+
 fs::path model_folder(const std::string& name_or_folder) {
   const std::vector<std::string> bundled = bundled_models();
   if (std::ranges::find(bundled, name_or_folder) != bundled.end()) {

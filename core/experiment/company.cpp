@@ -61,18 +61,12 @@ Suited with_fewest(const Experiment& picked, const std::vector<Step>& steps,
   return result;
 }
 
-Step no_positions() {
-  return {"no positions", [](Experiment& e) {
-            e.encoding = default_encoding();
-            for (GroupChoice& group : e.groups) group.encoding.reset();
-          }};
+Step no_positions(const ForHeads& heads) {
+  return {"no positions", [heads](Experiment& e) { heads.encoding(e, default_encoding()); }};
 }
 
-Step full_attention() {
-  return {"full attention", [](Experiment& e) {
-            e.variant = default_variant();
-            for (GroupChoice& group : e.groups) group.variant.reset();
-          }};
+Step full_attention(const ForHeads& heads) {
+  return {"full attention", [heads](Experiment& e) { heads.variant(e, default_variant()); }};
 }
 
 Step direction(bool causal) {
@@ -92,7 +86,18 @@ Suited led_by(std::vector<std::string> words, Suited rest) {
 
 }  // namespace
 
-Suited with_variant(const Experiment& now, const ChooseFor& choose, const Variant& picked,
+ForHeads for_all_heads() {
+  return {[](Experiment& e, std::optional<Choice> choice) {
+            e.variant = std::move(choice);
+            for (GroupChoice& group : e.groups) group.variant.reset();
+          },
+          [](Experiment& e, std::optional<Choice> choice) {
+            e.encoding = std::move(choice);
+            for (GroupChoice& group : e.groups) group.encoding.reset();
+          }};
+}
+
+Suited with_variant(const Experiment& now, const ForHeads& heads, const Variant& picked,
                     const ModelConfig& stored, Index tokens) {
   Experiment next = now;
   std::vector<std::string> along;
@@ -111,23 +116,37 @@ Suited with_variant(const Experiment& now, const ChooseFor& choose, const Varian
   } else if (segment > 0) {
     length = std::min(length, segment);
   }
-  choose(next, Choice{picked.id, telling_values(picked.parameters, length)});
-  const bool causal = is_causal(now, stored);
-  return led_by(std::move(along),
-                with_fewest(next, {no_positions(), direction(!causal)}, stored, tokens));
+  const Choice choice{picked.id, telling_values(picked.parameters, length)};
+  return led_by(std::move(along), with_variant(next, heads, choice, stored, tokens));
 }
 
-Suited with_encoding(const Experiment& now, const ChooseFor& choose, const Encoding& picked,
+Suited with_variant(const Experiment& now, const ForHeads& heads, const Choice& picked,
+                    const ModelConfig& stored, Index tokens) {
+  Experiment next = now;
+  heads.variant(next, picked);
+  const bool causal = is_causal(now, stored);
+  return with_fewest(next, {no_positions(heads), direction(!causal)}, stored, tokens);
+}
+
+Suited with_encoding(const Experiment& now, const ForHeads& heads, const Encoding& picked,
+                     const ModelConfig& stored, Index tokens) {
+  const Choice choice{picked.id, telling_values(picked.parameters, tokens)};
+  return with_encoding(now, heads, choice, stored, tokens);
+}
+
+Suited with_encoding(const Experiment& now, const ForHeads& heads, const Choice& picked,
                      const ModelConfig& stored, Index tokens) {
   Experiment next = now;
-  choose(next, Choice{picked.id, telling_values(picked.parameters, tokens)});
-  return with_fewest(next, {full_attention(), direction(!is_causal(now, stored))}, stored, tokens);
+  heads.encoding(next, picked);
+  const bool causal = is_causal(now, stored);
+  return with_fewest(next, {full_attention(heads), direction(!causal)}, stored, tokens);
 }
 
 Suited with_direction(const Experiment& now, bool causal, const ModelConfig& stored, Index tokens) {
   Experiment next = now;
   next.causal = causal;
-  return with_fewest(next, {full_attention(), no_positions()}, stored, tokens);
+  const ForHeads all = for_all_heads();
+  return with_fewest(next, {full_attention(all), no_positions(all)}, stored, tokens);
 }
 
 namespace {

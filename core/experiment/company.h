@@ -18,17 +18,25 @@ struct Suited {
   std::string refusal;             // why nothing of that helps; empty: it works
 };
 
-// Sets a choice for the heads that a person has in mind; nothing: as it was.
-using ChooseFor = std::function<void(Experiment&, std::optional<Choice>)>;
+// Set choices for the heads that a person has in mind; nothing: as it was.
+struct ForHeads {
+  std::function<void(Experiment&, std::optional<Choice>)> variant, encoding;
+};
+ForHeads for_all_heads();
 
-// A variant or encoding, with parameters that show what it does on so many tokens, in a model whose
-// checkpoint says `stored`. A variant may bring other positions, another direction, segments or
-// fewer tokens along; an encoding or a direction full attention.
-Suited with_variant(const Experiment& now, const ChooseFor& choose, const Variant& picked,
+// A variant or encoding, with parameters that show what it does on so many tokens (0: not known),
+// in a model whose checkpoint says `stored`. A variant may bring other positions, another
+// direction, segments or fewer tokens along; an encoding or a direction full attention.
+Suited with_variant(const Experiment& now, const ForHeads& heads, const Variant& picked,
                     const ModelConfig& stored, Index tokens);
-Suited with_encoding(const Experiment& now, const ChooseFor& choose, const Encoding& picked,
+Suited with_encoding(const Experiment& now, const ForHeads& heads, const Encoding& picked,
                      const ModelConfig& stored, Index tokens);
 Suited with_direction(const Experiment& now, bool causal, const ModelConfig& stored, Index tokens);
+// With the parameters as they are.
+Suited with_variant(const Experiment& now, const ForHeads& heads, const Choice& picked,
+                    const ModelConfig& stored, Index tokens);
+Suited with_encoding(const Experiment& now, const ForHeads& heads, const Choice& picked,
+                     const ModelConfig& stored, Index tokens);
 
 // Whether parameters without a default were left out; these take values that suit so many tokens
 // (0: not known).

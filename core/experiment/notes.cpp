@@ -194,8 +194,9 @@ std::vector<std::string> notes_on_patterns(const Trace& trace) {
         pairs == heads * length * (length + 1) / 2 && !pattern.allowed(0, 0, 1);
     // In a first segment there is nothing to remember yet.
     const bool remembers = trace.parts.segment && variant(tap.variant.id).remember;
-    if (square && (everything || everything_before) && !trace.given && !remembers &&
-        tap.variant.id != default_variant().id) {
+    const bool chooses = pattern.rules() != Pattern::all(1, 1).rules() &&
+                         pattern.rules() != Pattern::causal(1, 1).rules();
+    if (square && (everything || everything_before) && !trace.given && !remembers && chooses) {
       without_effect.insert(variant(tap.variant.id).label);
     }
   }

@@ -18,7 +18,7 @@ constexpr Gesture kGestures[] = {
     {"Double click", "shows the whole map"},
     {"Click on a small map", "opens it"},
     {"Click on a number", "types it"},
-    {"Right click on a cell", "pins its row and column; again, or beside the map, lets go"},
+    {"Right click on a cell", "pins its row and column; again, or Escape, lets go"},
     {"Right click on a label", "pins that row or column alone"},
     {"Right click on a control", "above the picture: brings its default back"},
     {"Drag a knob or curve", "moves positions in RoPE, spans in Span"},

@@ -6,9 +6,10 @@ namespace {
 
 // One entry of a list of things to choose. True when clicked.
 bool draw_entry(Ui& ui, const Entry& entry, bool chosen, std::string_view scope) {
-  const bool clicked = list_row(ui, on_screen(entry.label), chosen, entry.refusal.empty());
+  const std::string refusal = entry.refusal ? entry.refusal() : "";
+  const bool clicked = list_row(ui, on_screen(entry.label), chosen, refusal.empty());
   mark(ui, std::string(scope) + ".type." + (entry.id.empty() ? "model" : entry.id));
-  hint(ui, entry.refusal.empty() ? entry.summary : "Not here: " + entry.refusal);
+  hint(ui, refusal.empty() ? entry.summary : "Not here: " + refusal);
   return clicked;
 }
 
@@ -40,7 +41,8 @@ const Entry* draw_list(Ui& ui, const std::vector<Entry>& entries, const std::str
 
 }  // namespace
 
-void draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& choice, ListTexts& texts) {
+Picked draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& choice, ListTexts& texts,
+                   const std::function<void()>& below) {
   if (list.heading) {
     heading(ui, list.title);
   } else {
@@ -53,17 +55,20 @@ void draw_choice(Ui& ui, const ChoiceList& list, std::optional<Choice>& choice, 
     } else if (clicked->id != chosen) {
       choice = Choice{clicked->id, clicked->start};
     }
-    return;  // `list` speaks of what was chosen before
+    return Picked::Entry;  // `list` speaks of what was chosen before
   }
-  if (list.now == nullptr) return;
+  if (below) below();
+  if (list.now == nullptr) return Picked::Nothing;
   // Moving a slider of what the model has makes it a choice of one's own.
   Values values = choice ? choice->values : list.model_values;
   const bool refused = !choice && list.model_mixed;
-  if (refused) return;
+  if (refused) return Picked::Nothing;
   const std::vector<Parameter> offered = offered_parameters(*list.now);
   if (draw_parameters(ui, list.scope, offered, list.refusal, values, texts)) {
     choice = Choice{list.now->id, values};
+    return Picked::Parameters;
   }
+  return Picked::Nothing;
 }
 
 }  // namespace attnscope::window

@@ -85,6 +85,9 @@ void draw_chips(Ui& ui, const std::string& query, const std::string& key) {
 
 void draw_score(Ui& ui, const Trace& trace, const AttentionTap& tap, Index head, const Hit& hit) {
   if (tap.result.part == nullptr) return;
+  // Sums of features are no scores, and are scaled so that none is too large or too small.
+  const Variant& of = variant(tap.variant.id);
+  if (of.has_scores && !of.has_scores(tap.variant.values)) return;
   const auto pair = pair_score(*tap.result.part, head, hit.query, hit.key);
   if (!pair) return;
   fact(ui, "q · k", number(pair->product), "The product of the query's and the key's vectors.");
@@ -116,9 +119,14 @@ void draw_rule(Ui& ui, const AttentionTap& tap, Index head, const Hit& hit) {
 void draw_row(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor& weights) {
   const RowStatistics row = row_statistics(weights.data(), weights.dim(1), kStrongest);
   heading(ui, "Row of the query");
-  fact(ui, "Entropy", number(row.entropy) + (row.entropy == 1 ? " bit" : " bits"),
-       "How widely the query looks: 0 bits is one key, 3 bits as much as 8 keys alike.");
-  fact(ui, "As many as", number(row.effective) + " equal keys", "Two to the power of the entropy.");
+  if (row.has_signs) {
+    faint(ui, "Weights with signs are no shares of a whole: the row has no entropy.");
+  } else {
+    fact(ui, "Entropy", number(row.entropy) + (row.entropy == 1 ? " bit" : " bits"),
+         "How widely the query looks: 0 bits is one key, 3 bits as much as 8 keys alike.");
+    fact(ui, "As many as", number(row.effective) + " equal keys",
+         "Two to the power of the entropy.");
+  }
   if (row.largest < 0) {
     faint(ui, "This query may see no key: its row is empty.");
     return;
@@ -131,7 +139,7 @@ void draw_row(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor&
                        ImGui::CalcTextSize(amount.c_str()).x;
     fact(ui, fitted(on_screen(key), room).c_str(), amount, key.c_str());
     ImGui::PopFont();
-    bar(ui, weight, ui.look->key);
+    bar(ui, std::abs(weight), weight < 0 ? ui.look->query : ui.look->key);
   }
 }
 

@@ -6,7 +6,9 @@
 #include "app/window/actions/actions.h"
 #include "app/window/panels/choice_panel.h"
 #include "app/window/panels/structure_panel.h"
+#include "app/window/picking.h"
 #include "app/window/widgets/selection.h"
+#include "core/checkpoint/checkpoint.h"
 
 namespace attnscope::window {
 
@@ -65,7 +67,7 @@ void draw_scope(Ui& ui, State& state) {
 }
 
 void draw_causal(Ui& ui, State& state) {
-  std::optional<bool>& causal = state.edited().causal;
+  const std::optional<bool>& causal = state.edited().causal;
   ImGui::TextUnformatted("Direction");
   const int chosen = !causal ? 0 : (*causal ? 1 : 2);
   const auto help = [](const std::string& refusal, const char* otherwise) {
@@ -80,8 +82,52 @@ void draw_causal(Ui& ui, State& state) {
                                 {"Causal", on.c_str(), "yes", not_causal.empty()},
                                 {"Both ways", off.c_str(), "no", not_both.empty()}},
                                chosen);
-  if (clicked == 0) causal.reset();
-  if (clicked > 0) causal = clicked == 1;
+  if (clicked == 0) pick_direction(state, std::nullopt);
+  if (clicked > 0) pick_direction(state, clicked == 1);
+}
+
+std::string chosen_id(const std::optional<Choice>& choice) {
+  return choice ? choice->id : "";
+}
+
+// Untrained weights show what a method computes, not what it learns: a model that was trained with
+// it may be at hand.
+void draw_trained_twin(Ui& ui, State& state, ModelPanel& panel, const std::string& id) {
+  const Trace* trace = state.edited_trace();
+  if (id.empty() || trace == nullptr || trace->untrained.empty()) return;
+  if (!panel.models_by_choice) {
+    panel.models_by_choice.emplace();
+    try {
+      panel.models_by_choice = bundled_models_by_choice();
+    } catch (const std::exception& e) {  // a broken folder among them
+      state.complain(e.what());
+    }
+  }
+  const auto found = panel.models_by_choice->find(id);
+  if (found == panel.models_by_choice->end() || found->second == state.edited().model) return;
+  ImGui::Spacing();
+  const std::string label = "Use " + found->second + ", trained with it";
+  if (button(ui, label.c_str(), "twin." + id)) {
+    undo_set_along(state);
+    Experiment& e = state.edited();
+    e.model = found->second;
+    choose_variant(e, state.scope, std::nullopt);
+    choose_encoding(e, state.scope, std::nullopt);
+    e.causal.reset();
+  }
+  hint(ui, "Here some of its weights are untrained; this model was trained with it.");
+}
+
+// What goes with the choice and was not there before, and a way back.
+void draw_set_along(Ui& ui, State& state) {
+  const std::string words = set_along(state);
+  if (words.empty()) return;
+  ImGui::Spacing();
+  ImGui::PushStyleColor(ImGuiCol_Text, ui.look->warning);
+  paragraph(ui, "Set along with it: " + words + ".");
+  ImGui::PopStyleColor();
+  if (button(ui, "Undo", "along.undo")) undo_set_along(state);
+  hint(ui, "Takes back the choice and what was set along with it.");
 }
 
 void draw_backend(Ui& ui, State& state) {
@@ -123,12 +169,21 @@ void draw_model_panel(Ui& ui, State& state, ModelPanel& panel) {
     state.scope = ChoiceScope::All;  // one choice for all heads
   }
   std::optional<Choice> variant = scoped_variant(e, state.scope);
-  draw_choice(ui, variant_list(state), variant, panel.lists);
-  choose_variant(e, state.scope, std::move(variant));
+  const Picked of_variant = draw_choice(ui, variant_list(state), variant, panel.lists, [&] {
+    draw_set_along(ui, state);
+    draw_trained_twin(ui, state, panel, chosen_id(scoped_variant(e, state.scope)));
+  });
+  if (of_variant != Picked::Nothing) {
+    pick_variant(state, std::move(variant), of_variant == Picked::Entry);
+  }
   draw_causal(ui, state);
   std::optional<Choice> encoding = scoped_encoding(e, state.scope);
-  draw_choice(ui, encoding_list(state), encoding, panel.lists);
-  choose_encoding(e, state.scope, std::move(encoding));
+  const Picked of_encoding = draw_choice(ui, encoding_list(state), encoding, panel.lists, [&] {
+    draw_trained_twin(ui, state, panel, chosen_id(scoped_encoding(e, state.scope)));
+  });
+  if (of_encoding != Picked::Nothing) {
+    pick_encoding(state, std::move(encoding), of_encoding == Picked::Entry);
+  }
   draw_backend(ui, state);
 }
 

@@ -2,6 +2,8 @@
 // chooses, with the reason where something cannot be chosen.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,9 @@ namespace attnscope::window {
 // What the lists need beside the state; kept by the program.
 struct ModelPanel {
   std::vector<std::string> models;  // bundled ones
+  // Of those by what they were trained with that the default model was not; read when first asked
+  // for.
+  std::optional<std::map<std::string, std::string, std::less<>>> models_by_choice{};
   ListTexts lists;
 };
 

@@ -35,6 +35,7 @@ void draw_samples(Ui& ui, State& state, const std::vector<std::string>& samples)
       state.history.end_step();
       state.edited().text = samples[i];
       state.edited().ids.clear();
+      state.text.changed = true;
     }
     mark(ui, "sample." + std::to_string(i));
   }
@@ -146,6 +147,7 @@ void draw_text_panel(Ui& ui, State& state, const std::vector<std::string>& sampl
                        state.wishes)) {
     state.edited().text = state.text.edit.text();
     state.edited().ids.clear();
+    state.text.changed = true;
   }
   draw_counts(ui, state);
   draw_overlong(ui, state);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/window/picking.h"
 #include "core/model/config.h"
 
 namespace attnscope::window {
@@ -76,7 +77,7 @@ Entry empty_entry(const State& state, const std::string& otherwise) {
   if (state.scope == ChoiceScope::All) return as_trained(otherwise);
   return {"", "As the other heads" + behind_colon(otherwise),
           "", "What holds where nothing is chosen for these heads.",
-          "", {}};
+          {}, {}};
 }
 
 // What holds for the scope's heads where nothing is chosen for them; null when that is not known.
@@ -107,7 +108,7 @@ const Choice* otherwise(const State& state, Choice HeadGroup::*member,
 Entry as_trained(const std::string& has) {
   return {"", "As trained" + behind_colon(has),
           "", "What the model was trained with; other choices run on the same weights.",
-          "", {}};
+          {}, {}};
 }
 
 ChoiceList choice_list(const Offer& offer) {
@@ -123,9 +124,12 @@ ChoiceList choice_list(const Offer& offer) {
   list.entries.push_back(offer.without(list.now));
   list.preview = list.entries.front().label;
   for (const Info* info : offer.infos) {
-    const Values start = default_values(info->parameters);
+    const Values start = telling_values(info->parameters, offer.tokens);
     list.entries.push_back({info->id, info->label, info->group, info->summary,
-                            offer.refusal(Choice{info->id, start}), start});
+                            [refusal = offer.refusal, choice = Choice{info->id, start}] {
+                              return refusal(choice, true);
+                            },
+                            start});
   }
   if (offer.choice) {
     list.now = find(offer.choice->id);
@@ -133,7 +137,7 @@ ChoiceList choice_list(const Offer& offer) {
   }
   if (list.now != nullptr) {
     list.refusal = [refusal = offer.refusal, id = list.now->id](const Values& values) {
-      return refusal(Choice{id, values});
+      return refusal(Choice{id, values}, false);
     };
   }
   return list;
@@ -196,7 +200,9 @@ ChoiceList variant_list(const State& state) {
   Offer offer{.infos = infos_of(variants()),
               .inherited = inherited,
               .choice = scoped_variant(state.edited(), state.scope)};
-  offer.refusal = [&state, encoding](const Choice& c) {
+  offer.tokens = length(state);
+  offer.refusal = [&state, encoding](const Choice& c, bool anew) {
+    if (knows_company(state)) return variant_refusal(state, c, anew);
     return why_not(state, c, encoding, effective_causal(state));
   };
   ChoiceList list = scoped_list(state, offer, differs(state, &HeadGroup::variant));
@@ -213,11 +219,13 @@ ChoiceList encoding_list(const State& state) {
   Offer offer{.infos = infos_of(encodings()),
               .inherited = inherited,
               .choice = scoped_encoding(state.edited(), state.scope)};
-  offer.refusal = [&state, variant,
-                   otherwise =
-                       inherited ? std::optional(*inherited) : std::nullopt](const Choice& c) {
+  offer.tokens = length(state);
+  const std::optional<Choice> otherwise = inherited ? std::optional(*inherited) : std::nullopt;
+  offer.refusal = [&state, variant, otherwise](const Choice& c, bool anew) {
     const std::string reason = scope_refusal(state, c, otherwise);
-    return reason.empty() ? why_not(state, variant, c, effective_causal(state)) : reason;
+    if (!reason.empty()) return reason;
+    if (knows_company(state)) return encoding_refusal(state, c, anew);
+    return why_not(state, variant, c, effective_causal(state));
   };
   ChoiceList list = scoped_list(state, offer, differs(state, &HeadGroup::encoding));
   list.title = "Position";
@@ -226,6 +234,7 @@ ChoiceList encoding_list(const State& state) {
 }
 
 std::string causal_refusal(const State& state, bool causal) {
+  if (knows_company(state)) return direction_refusal(state, causal);
   return why_not(state, effective_variant(state).value_or(default_variant()),
                  effective_encoding(state).value_or(default_encoding()), causal);
 }

@@ -14,8 +14,10 @@ namespace attnscope::window {
 struct Entry {
   std::string id;  // empty: as the model was trained, or as what holds for more heads
   std::string label, group, summary;
-  std::string refusal;  // why it cannot be chosen with the rest as it is; empty: it can
-  Values start;         // the parameters it starts with
+  // Why it cannot be chosen with the rest as it is; "", or no function: it can. Asked only where
+  // the list is open.
+  std::function<std::string()> refusal;
+  Values start;  // the parameters it starts with
 };
 
 struct ChoiceList {
@@ -38,8 +40,10 @@ struct Offer {
   const Choice* inherited = nullptr;  // what holds where nothing is chosen; null: none or not known
   std::optional<Choice> choice{};
   std::function<Entry(const Info* inherited)> without{};  // the entry of no choice
-  // Why something cannot be chosen with the rest as it is; empty: it can.
-  std::function<std::string(const Choice&)> refusal{};
+  // Why something cannot be chosen, by its name or with other parameters, with the rest as it is;
+  // "": it can.
+  std::function<std::string(const Choice&, bool anew)> refusal{};
+  Index tokens = 0;  // of the text, for which parameters show what they do; 0: not known
 };
 ChoiceList choice_list(const Offer& offer);
 // The entry of no choice: what the model has, in words where that is known.

@@ -35,7 +35,9 @@ ChoiceList make_list(const State& state, const Infos& infos, Member member, cons
   Offer offer{
       .infos = infos_of(infos), .inherited = trained, .choice = state.edited().structure.*member};
   offer.without = [&](const Info* had) { return as_trained(had != nullptr ? had->label : none); };
-  offer.refusal = [&state, member](const Choice& choice) { return why_not(state, member, choice); };
+  offer.refusal = [&state, member](const Choice& choice, bool) {
+    return why_not(state, member, choice);
+  };
   ChoiceList list = choice_list(offer);
   list.heading = false;
   return list;
@@ -74,7 +76,7 @@ ChoiceList exits_list(const State& state) {
                               "None",
                               "",
                               "Every token goes through all layers.",
-                              why_not(state, &Structure::exits, no_exits()),
+                              [&state] { return why_not(state, &Structure::exits, no_exits()); },
                               {}});
   }
   return list;
@@ -85,16 +87,16 @@ ChoiceList retrieval_list(const State& state) {
   list.title = "Retrieval";
   list.heading = false;
   list.scope = "retrieval";
-  list.entries.push_back({"", "None", "", "The model predicts by itself.", "", {}});
+  list.entries.push_back({"", "None", "", "The model predicts by itself.", {}, {}});
   list.preview = list.entries.front().label;
-  const auto why_not = [&](const Mixer& mixer) -> std::string {
+  const auto why_not = [&state](const Mixer& mixer) -> std::string {
     if (state.store.empty()) return "open a store of contexts first, with the button below";
     if (state.edited_trace() == nullptr) return "";
     return retrieval_refusal(*state.edited_trace()->config, mixer);
   };
   for (const Mixer& m : mixers()) {
-    list.entries.push_back(
-        {m.id, m.label, "", m.summary, why_not(m), default_values(m.parameters)});
+    list.entries.push_back({m.id, m.label, "", m.summary, [why_not, &m] { return why_not(m); },
+                            default_values(m.parameters)});
   }
   if (const std::optional<RetrievalChoice>& chosen = state.edited().retrieval) {
     list.now = &mixer(chosen->mixer.id);

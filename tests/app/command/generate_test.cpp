@@ -193,7 +193,7 @@ TEST_F(Generate, GroupsAreRefusedInOneLine) {
                    words);
   };
   refused("heads=0", "expected a variant, a position or both");
-  refused("heads=0;variant=local", "window");
+  refused("heads=0;variant=local,window=-1", "window");
   refused("heads=4;variant=local,window=1",
           "groups[0].heads: expected numbers from 0 to 3, found 4");
   refused("layers=2;position=alibi", "groups[0].layers");

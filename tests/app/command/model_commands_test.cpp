@@ -9,6 +9,7 @@
 #include "core/base/file.h"
 #include "core/figure/png.h"
 #include "core/tensor/safetensors.h"
+#include "core/view/session.h"
 #include "tests/support/compare.h"
 #include "tests/support/places.h"
 #include "tests/support/process.h"
@@ -164,11 +165,30 @@ TEST_F(ModelCommands, RunTakesIdsVariantsAndEncodings) {
       0);
 }
 
+// What has no default suits the text, and a file made of it says what that was.
+TEST_F(ModelCommands, VariantsByTheirNameAloneSuitTheText) {
+  ASSERT_EQ(attnscope(running({"--ids", "5,6,7,8,9,10,11,12", "--variant", "block_local"})).status,
+            0);
+  const Tensor attention = trace().tensors.at("attention").floats();  // [N, h, 8, 8]
+  EXPECT_GT(attention(0, 0, 3, 2), 0);                                // blocks of two
+  EXPECT_EQ(attention(0, 0, 4, 3), 0);
+  ASSERT_EQ(attnscope({"render", "--ids", "5,6,7,8,9,10,11,12", "--model", path("model"),
+                       "--variant", "block_local", "-o", path("map.png")})
+                .status,
+            0);
+  EXPECT_EQ(load_session(path("map.png")).variant->values.integer("block"), 2);
+  ASSERT_EQ(
+      attnscope(running({"--ids", "5,6,7,8,9", "--variant", "image_2d", "--most-tokens", "4"}))
+          .status,
+      0);
+  EXPECT_EQ(trace().tensors.at("ids").integers().size(), 4);
+  expect_refusal(attnscope(running({"--ids", "5,6,7", "--most-tokens", "0"})), "--most-tokens");
+}
+
 TEST_F(ModelCommands, RunRefusesInOneLine) {
   expect_refusal(attnscope(running({"--text", "a", "--variant", "local,window=1,windw=1"})),
                  "windw");
   expect_refusal(attnscope(running({"--text", "a", "--variant", "local,window"})), "KEY=VALUE");
-  expect_refusal(attnscope(running({"--text", "a", "--variant", "local"})), "window");
   expect_refusal(attnscope(running({"--text", "a", "--position", "nonesuch"})), "nonesuch");
   expect_refusal(attnscope(running({"--ids", "1,999999"})), "999999");
   expect_refusal(attnscope(running({"--text", ""})), "empty");

@@ -98,8 +98,8 @@ TEST_F(Window, FollowsTyping) {
 }
 
 TEST_F(Window, FollowsTheVariantTheEncodingAndTheirParameters) {
-  Program program(display_, folder_.path(),
-                  arguments({"--text", "the cat sat on the mat and the dog sat on the log"}));
+  const std::string sentence = "the cat sat on the mat and the dog sat on the log ";
+  Program program(display_, folder_.path(), arguments({"--text", sentence + sentence + sentence}));
   std::string picture = program.wait_for("a first picture", is_current)["picture"].text();
 
   program.click("variant.type");
@@ -437,13 +437,24 @@ TEST_F(Window, ListsAreChosenFromByKeys) {
   program.press("Home");
   program.wait_for("the first row",
                    [&](const Report& r) { return marks(r, "variant.type.model"); });
-  for (int row = 1; row <= 11; ++row) program.press("Down");
-  program.wait_for("the row after one that is refused", [&](const Report& r) {
-    return r["widgets"].contains("variant.type.image_2d") && marks(r, "variant.type.custom");
-  });
   program.press("Escape");
   report = program.wait_for("the list's end", closed);
   EXPECT_FALSE(report["experiment"].contains("variant"));
+  program.click("scope.head");  // encodings of the input are not for one head alone
+  program.click("position.type");
+  program.wait_for("the list",
+                   [&](const Report& r) { return r["widgets"].contains("position.type.none"); });
+  program.press("Home");
+  program.wait_for("the first row",
+                   [&](const Report& r) { return marks(r, "position.type.model"); });
+  program.press("Down");
+  program.press("Down");
+  program.wait_for("the row after those that are refused", [&](const Report& r) {
+    return r["widgets"].contains("position.type.sinusoidal") && marks(r, "position.type.rope");
+  });
+  program.press("Escape");
+  report = program.wait_for("the list's end", closed);
+  EXPECT_FALSE(report["experiment"].contains("groups"));
 
   program.press("2");
   program.click("grid.scale");
@@ -492,6 +503,30 @@ TEST_F(Window, ChoosesTheStructure) {
   });
   program.rest_pointer();
   program.keep_screenshot("structure-exits");
+}
+
+// What a variant needs is set along with it, said, and taken back.
+TEST_F(Window, PicksAVariantWithAllThatItNeeds) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the"}));
+  const Report first = program.wait_for("a first picture", is_current);
+  ASSERT_EQ(first["tokens"].get<int>(), 5);
+  program.click("variant.type");
+  program.click("variant.type.image_2d");  // width times height tokens
+  const Report picked = program.wait_for("the variant", [](const Report& r) {
+    return is_current(r) && r["tokens"].get<int>() == 4 && r["widgets"].contains("along.undo");
+  });
+  EXPECT_EQ(picked["error"], "");
+  EXPECT_EQ(picked["experiment"]["variant"]["width"].get<int>(), 2);
+  program.rest_pointer();
+  program.keep_screenshot("picked-image-2d");
+  program.click("along.undo");
+  const Report back = program.wait_for("all as it was", [](const Report& r) {
+    return is_current(r) && r["tokens"].get<int>() == 5 && !r["widgets"].contains("along.undo");
+  });
+  EXPECT_FALSE(back["experiment"].contains("variant"));
+  program.press("ctrl+z");  // also that can be taken back
+  program.wait_for("the variant again",
+                   [](const Report& r) { return is_current(r) && r["tokens"].get<int>() == 4; });
 }
 
 // Contexts that the text itself has: what followed them is mixed with the model's prediction.
@@ -549,6 +584,10 @@ TEST_F(Window, PinsARowByItsLabel) {
   });
   program.keep_screenshot("pinned-row");
   program.xdotool("click 3");  // the map has moved meanwhile, the pointer has not
+  program.wait_for("no pin", [&](const Report& r) { return pins(r, "pinned_query") == -1; });
+  program.xdotool("click 3");
+  program.wait_for("a pinned row", [&](const Report& r) { return pins(r, "pinned_query") >= 0; });
+  program.press("Escape");
   program.wait_for("no pin", [&](const Report& r) { return pins(r, "pinned_query") == -1; });
 }
 

@@ -54,6 +54,35 @@ TEST(State, BothSidesFollowUntilTheyLookElsewhere) {
 }
 
 // The reference that was set to compare two heads of one run does not follow.
+// A pin is on a token, not on a place.
+TEST(State, PinsLetGoOfTokensThatAreOthersNow) {
+  const auto trace = [](const std::vector<std::string>& words) {
+    Trace made;
+    for (const std::string& word : words) {
+      TraceToken token;
+      token.label = word;
+      made.tokens.push_back(token);
+    }
+    return made;
+  };
+  const Trace before = trace({"the", "cat", "sat"});
+  State state;
+  const auto pin = [&](Index query, Index key) {
+    state.experiment.view.pinned_query = query;
+    state.experiment.view.pinned_key = key;
+  };
+  pin(2, 1);
+  state.keep_pins(before, trace({"the", "cat", "sat", "down"}));
+  EXPECT_EQ(state.experiment.view.pinned_query, 2);
+  EXPECT_EQ(state.experiment.view.pinned_key, 1);
+  state.keep_pins(before, trace({"the", "dog", "sat"}));
+  EXPECT_EQ(state.experiment.view.pinned_query, -1);
+  EXPECT_EQ(state.experiment.view.pinned_key, -1);
+  pin(2, -1);
+  state.keep_pins(before, trace({"the", "cat"}));
+  EXPECT_EQ(state.experiment.view.pinned_query, -1);
+}
+
 TEST(State, AHeadOfTheSameRunStaysWhereItWasPinned) {
   State state;
   state.experiment.others.emplace_back();

@@ -26,6 +26,16 @@ TEST(RowStatistics, OrdersTheStrongest) {
   EXPECT_NEAR(s.entropy, entropy, 1e-6);
 }
 
+// Weights that may be negative count by how far they are from 0.
+TEST(RowStatistics, OfWeightsWithSigns) {
+  const float row[] = {0.1F, -0.6F, 0, 0.3F};
+  const RowStatistics s = row_statistics(row, 4, 2);
+  EXPECT_TRUE(s.has_signs);
+  EXPECT_EQ(s.strongest, (std::vector<Index>{1, 3}));
+  EXPECT_EQ(s.largest, 1);
+  EXPECT_FALSE(row_statistics(row, 1, 2).has_signs);
+}
+
 TEST(RowStatistics, OfAnEmptyRow) {
   const float row[] = {0, 0, 0};
   const RowStatistics s = row_statistics(row, 3, 2);

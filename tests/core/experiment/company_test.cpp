@@ -28,13 +28,6 @@ Experiment reading(const std::string& text) {
   return e;
 }
 
-void choose_variant_for_all(Experiment& e, std::optional<Choice> choice) {
-  e.variant = std::move(choice);
-}
-void choose_encoding_for_all(Experiment& e, std::optional<Choice> choice) {
-  e.encoding = std::move(choice);
-}
-
 std::shared_ptr<const Trace> run(const Experiment& experiment) {
   ExperimentRun runner(cpu_only(), model_store());
   return runner.run(experiment, Stop());
@@ -55,8 +48,7 @@ TEST(Company, EveryVariantRunsOnTheDefaultModel) {
   for (const std::string text : {kShort, kLong, "sea"}) {
     const Index tokens = token_count(text);
     for (const Variant& v : variants()) {
-      const Suited suited =
-          with_variant(reading(text), choose_variant_for_all, v, stored(), tokens);
+      const Suited suited = with_variant(reading(text), for_all_heads(), v, stored(), tokens);
       ASSERT_EQ(suited.refusal, "") << v.id << " with " << tokens << " tokens";
       const auto trace = run(suited.experiment);
       ASSERT_FALSE(trace->attention.empty()) << v.id;
@@ -76,7 +68,7 @@ TEST(Company, PatternsLeaveKeysOut) {
   for (const Variant& v : variants()) {
     if (v.group != "Fixed patterns" && v.group != "Content-based patterns") continue;
     if (v.id == "sinkhorn") continue;  // a mixture of blocks: weights, not keys
-    const Suited suited = with_variant(reading(kLong), choose_variant_for_all, v, stored(), tokens);
+    const Suited suited = with_variant(reading(kLong), for_all_heads(), v, stored(), tokens);
     const auto trace = run(suited.experiment);
     const Pattern& pattern = *trace->attention.front().result.pattern;
     const Index heads = static_cast<Index>(trace->attention.front().heads.size());
@@ -90,8 +82,8 @@ TEST(Company, PatternsLeaveKeysOut) {
 
 TEST(Company, MemoriesAreRead) {
   for (const char* id : {"segment_memory", "compressive", "memorizing"}) {
-    const Suited suited = with_variant(reading(kLong), choose_variant_for_all, variant(id),
-                                       stored(), token_count(kLong));
+    const Suited suited =
+        with_variant(reading(kLong), for_all_heads(), variant(id), stored(), token_count(kLong));
     EXPECT_EQ(joined(suited.along), "segments of 9 tokens") << id;
     const auto trace = run(suited.experiment);
     for (const std::string& note : trace->notes) {
@@ -107,7 +99,7 @@ TEST(Company, SaysWhatWasSetAlong) {
   const Index tokens = token_count(kShort);
   const auto along = [&](const char* id) {
     return joined(
-        with_variant(reading(kShort), choose_variant_for_all, variant(id), stored(), tokens).along);
+        with_variant(reading(kShort), for_all_heads(), variant(id), stored(), tokens).along);
   };
   ASSERT_EQ(tokens, 13);
   EXPECT_EQ(along("local"), "");
@@ -122,10 +114,9 @@ TEST(Company, SaysWhatWasSetAlong) {
 TEST(Company, EncodingsAndDirectionsBringFullAttention) {
   const Index tokens = token_count(kShort);
   Experiment kernels =
-      with_variant(reading(kShort), choose_variant_for_all, variant("linformer"), stored(), tokens)
+      with_variant(reading(kShort), for_all_heads(), variant("linformer"), stored(), tokens)
           .experiment;
-  const Suited t5 =
-      with_encoding(kernels, choose_encoding_for_all, encoding("t5"), stored(), tokens);
+  const Suited t5 = with_encoding(kernels, for_all_heads(), encoding("t5"), stored(), tokens);
   EXPECT_EQ(t5.refusal, "");
   EXPECT_EQ(joined(t5.along), "full attention");
   EXPECT_EQ(t5.experiment.encoding->id, "t5");
@@ -137,8 +128,7 @@ TEST(Company, EncodingsAndDirectionsBringFullAttention) {
 TEST(Company, EveryEncodingRunsOnTheDefaultModel) {
   const Index tokens = token_count(kShort);
   for (const Encoding& e : encodings()) {
-    const Suited suited =
-        with_encoding(reading(kShort), choose_encoding_for_all, e, stored(), tokens);
+    const Suited suited = with_encoding(reading(kShort), for_all_heads(), e, stored(), tokens);
     ASSERT_EQ(suited.refusal, "") << e.id;
     EXPECT_EQ(run(suited.experiment)->attention.front().encoding.id, e.id);
   }

@@ -192,6 +192,8 @@ TEST_F(Run, SaysThatAMaskHasNoEffect) {
   e.variant = Choice{"local", default_values(variant("local").parameters)};
   e.variant->values.set("window", Index{50});
   EXPECT_TRUE(notes_have(*run(e), "no pair is masked at this length"));
+  e.variant = Choice{"linear", default_values(variant("linear").parameters)};  // never masks
+  EXPECT_FALSE(notes_have(*run(e), "no pair is masked at this length"));
 }
 
 TEST_F(Run, SaysThatWeightsAreUntrained) {

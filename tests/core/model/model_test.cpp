@@ -232,10 +232,49 @@ TEST(Model, NewHeadsOfAnEncodingAreUntrainedAndTheOthersAreNot) {
             (std::vector<std::string>{"layers.0.groups.0.pos.bias", "layers.1.groups.0.pos.bias"}));
   const Tensor& before = model.weights.at("layers.0.groups.0.pos.bias").value();
   const Tensor& after = all.weights.at("layers.0.groups.0.pos.bias").value();
+  const Model plain = mixed_model(default_variant(), default_encoding()).model;
+  const Model all_new = with_groups(plain, config.groups, true);
+  const Tensor& shown = all_new.weights.at("layers.0.groups.0.pos.bias").value();
   for (Index bucket = 0; bucket < before.dim(0); ++bucket) {
     for (Index head = 0; head < 6; ++head) {
-      EXPECT_EQ(after(bucket, head), head < 3 ? before(bucket, head) : 0) << bucket << head;
+      EXPECT_EQ(after(bucket, head), (head < 3 ? before : shown)(bucket, head)) << bucket << head;
     }
+  }
+}
+
+// What nobody trained shows what it is for; training starts from something else.
+TEST(Model, UntrainedWeightsShowWhatTheyDo) {
+  const Model plain = mixed_model(default_variant(), default_encoding()).model;
+  const auto shown = [&](const Choice& variant, const Choice& encoding, bool causal, Index tokens,
+                         const char* name) {
+    const auto groups = uniform_groups(plain.config, variant, encoding);
+    const Model model = with_groups(plain, groups, causal, tokens);
+    return model.weights.at(std::string("layers.0.groups.0.") + name).value();
+  };
+  const Tensor t5 =
+      shown(default_variant(), encoding_choice("t5"), true, 0, "pos.bias");  // [buckets, h]
+  EXPECT_EQ(t5(0, 0), 0);
+  for (Index bucket = 1; bucket < t5.dim(0); ++bucket) {
+    EXPECT_LT(t5(bucket, 0), t5(bucket - 1, 0)) << bucket;
+    EXPECT_LT(t5(bucket, 0), t5(bucket, t5.dim(1) - 1)) << bucket;  // heads differ
+  }
+  Choice linformer{"linformer", default_values(variant("linformer").parameters)};
+  linformer.values.set("k", Index{4});
+  const Tensor pooling = shown(linformer, default_encoding(), false, 8, "lin.e");  // [k, context]
+  for (Index row = 0; row < 4; ++row) {
+    for (Index j = 0; j < 8; ++j) EXPECT_EQ(pooling(row, j), j / 2 == row ? 0.5f : 0.0f);
+  }
+  const Choice custom{"custom", {}};
+  const Tensor mask = shown(custom, default_encoding(), true, 0, "pattern.mask");  // [L, L]
+  EXPECT_EQ(mask(9, 8), 1);
+  EXPECT_EQ(mask(9, 7), 1);
+  EXPECT_EQ(mask(9, 6), 0);
+  EXPECT_EQ(mask(9, 5), 1);
+
+  ModelConfig config = plain.config;
+  config.groups = uniform_groups(config, default_variant(), encoding_choice("t5"));
+  for (const float b : make_model(config, 1).weights.at("layers.0.groups.0.pos.bias").value()) {
+    EXPECT_EQ(b, 0);
   }
 }
 

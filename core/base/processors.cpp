@@ -1,0 +1,91 @@
+#include "core/base/processors.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+
+namespace attnscope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Empty where there is no such file. These files have no size: they are read to their end.
+std::string contents(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// A positive number at the beginning, else 0.
+double number(std::string_view text) {
+  double value = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && std::isfinite(value) && value > 0 ? value : 0;
+}
+
+double share(double quota, double period) {
+  return quota > 0 && period > 0 ? quota / period : 0;
+}
+
+double limit_in(const fs::path& group) {
+  const double second = processors_in_cpu_max(contents(group / "cpu.max"));
+  if (second > 0) return second;
+  return share(number(contents(group / "cpu.cfs_quota_us")),
+               number(contents(group / "cpu.cfs_period_us")));
+}
+
+int processors_of_affinity() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  // Fails on machines of more processors than the set has room for.
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+  return static_cast<int>(std::thread::hardware_concurrency());
+}
+
+}  // namespace
+
+double processors_in_cpu_max(std::string_view text) {
+  const std::size_t space = text.find(' ');
+  if (space == std::string_view::npos) return 0;
+  return share(number(text.substr(0, space)), number(text.substr(space + 1)));
+}
+
+double processors_of_group(std::string_view proc_self_cgroup, const fs::path& root) {
+  double least = 0;
+  const auto consider = [&least](double limit) {
+    if (limit > 0) least = least > 0 ? std::min(least, limit) : limit;
+  };
+  while (!proc_self_cgroup.empty()) {  // "0::/user.slice", "4:cpu,cpuacct:/job"
+    const std::string_view line = proc_self_cgroup.substr(0, proc_self_cgroup.find('\n'));
+    proc_self_cgroup.remove_prefix(std::min(proc_self_cgroup.size(), line.size() + 1));
+    const std::size_t first = line.find(':');
+    const std::size_t second = first == line.npos ? line.npos : line.find(':', first + 1);
+    if (second == line.npos) continue;
+    const std::string controllers =
+        "," + std::string(line.substr(first + 1, second - first - 1)) + ",";
+    const bool is_second_version = controllers == ",,";
+    if (!is_second_version && controllers.find(",cpu,") == std::string::npos) continue;
+    const fs::path top = is_second_version ? root : root / "cpu";
+    fs::path group(std::string(line.substr(second + 1)));
+    for (group = group.relative_path(); !group.empty(); group = group.parent_path()) {
+      consider(limit_in(top / group));
+    }
+    consider(limit_in(top));  // within a container its own group is the root
+  }
+  return least;
+}
+
+int usable_processors() {
+  const double limit = processors_of_group(contents("/proc/self/cgroup"), "/sys/fs/cgroup");
+  int count = std::max(1, processors_of_affinity());
+  if (limit > 0 && limit < count) count = std::max(1, static_cast<int>(std::ceil(limit)));
+  return count;
+}
+
+}  // namespace attnscope

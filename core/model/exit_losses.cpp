@@ -1,0 +1,121 @@
+// What models with exits learn from (SPEC-MODELS section 5): every layer's prediction, and what
+// teaches a rule where to leave.
+#include <algorithm>
+
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_linear.h"
+#include "core/autodiff/operations_reduce.h"
+#include "core/autodiff/operations_shape.h"
+#include "core/model/architecture.h"
+#include "core/model/exit_oracle.h"
+#include "core/model/exits.h"
+#include "core/model/losses.h"
+#include "core/model/pass.h"
+
+namespace attnscope {
+
+// The mean over the layers' losses, or that of the layers that were drawn.
+Var ExitRun::language_model_loss(const IntTensor& targets) const {
+  const IntTensor flat = targets.reshaped({rows_});
+  Var sum;
+  if (!mixed_) {
+    for (Index n = 1; n <= layers_; ++n) {
+      const Var loss = cross_entropy(out(n, states_[static_cast<std::size_t>(n)]), flat);
+      sum = sum.defined() ? add(sum, loss) : loss;
+    }
+    return scale(sum, 1.0f / static_cast<float>(layers_));
+  }
+  const Index counted = std::ranges::count_if(flat, [](std::int32_t t) { return t >= 0; });
+  for (Index n = 1; n <= layers_; ++n) {
+    IntTensor own = flat.copy();
+    Index count = 0;
+    for (Index row = 0; row < rows_; ++row) {
+      if (left_[static_cast<std::size_t>(row)] != n) own[row] = -1;
+      if (own[row] >= 0) ++count;
+    }
+    if (count == 0) continue;
+    const Var part = scale(cross_entropy(out(n, states_[static_cast<std::size_t>(n)]), own),
+                           static_cast<float>(count) / static_cast<float>(counted));
+    sum = sum.defined() ? add(sum, part) : part;
+  }
+  return sum.defined() ? sum : Var(Tensor::zeros({}));
+}
+
+Var ExitRun::distribution_loss(const IntTensor& targets) const {
+  OracleInput input{.targets = targets.reshaped({rows_}), .length = length_};
+  input.by_sequence = rule_.distribution_at == 0;
+  input.correctness = values_.choice("oracle") == "correctness";
+  input.lambda = values_.real("lambda");
+  input.sigma = values_.real("sigma");
+  for (Index n = 1; n <= layers_; ++n) {
+    const Var x(states_[static_cast<std::size_t>(n)].value());
+    input.logits.push_back(out(n, x).value());
+  }
+  const IntTensor best = oracle_layers(input);  // [rows], -1 where there is no target
+  if (!rule_.makes_distribution) {
+    if (distribution_.dim(0) == rows_) return cross_entropy(distribution_, best);
+    // One q for all tokens of a sequence.
+    IntTensor sequence_of({rows_});
+    for (Index row = 0; row < rows_; ++row) {
+      sequence_of[row] = static_cast<std::int32_t>(row / length_);
+    }
+    return cross_entropy(gather(distribution_, sequence_of), best);
+  }
+  // -log q(n) = -log X^n - sum over earlier m of log(1 - X^m), by softplus of the logits.
+  Var sum;
+  const Index counted = std::ranges::count_if(best, [](std::int32_t n) { return n >= 0; });
+  for (Index n = 1; n < layers_; ++n) {
+    const Var x(states_[static_cast<std::size_t>(n)].value());
+    const Var logit = chance_logits(pass_, n, x);  // [rows]
+    Tensor leaves = Tensor::zeros({rows_}), stays = Tensor::zeros({rows_});
+    for (Index row = 0; row < rows_; ++row) {
+      if (best[row] < 0) continue;
+      if (best[row] == n - 1) leaves[row] = 1;
+      if (best[row] > n - 1) stays[row] = 1;
+    }
+    const Var cost =
+        add(multiply(softplus(scale(logit, -1)), leaves), multiply(softplus(logit), stays));
+    sum = sum.defined() ? add(sum, attnscope::sum(cost)) : attnscope::sum(cost);
+  }
+  return scale(sum, counted > 0 ? 1.0f / static_cast<float>(counted) : 0.0f);
+}
+
+// Whether a layer's guess is the last one's, layers weighed by n / (sum of n), n below N.
+Var ExitRun::imitation_loss(const IntTensor& targets) const {
+  const auto guesses = [&](Index n) {
+    const Tensor logits = out(n, Var(states_[static_cast<std::size_t>(n)].value())).value();
+    return likeliest_rows(logits);
+  };
+  const std::vector<std::int32_t> last = guesses(layers_);
+  const IntTensor flat = targets.reshaped({rows_});
+  const Index counted = std::ranges::count_if(flat, [](std::int32_t t) { return t >= 0; });
+  Var sum;
+  for (Index n = 1; n < layers_; ++n) {
+    const std::vector<std::int32_t> guess = guesses(n);
+    const Var x(states_[static_cast<std::size_t>(n)].value());
+    const Var logit = classifier_logits(pass_, x);  // [rows]
+    Tensor same = Tensor::zeros({rows_}), other = Tensor::zeros({rows_});
+    for (Index row = 0; row < rows_; ++row) {
+      if (flat[row] < 0) continue;
+      const auto at = static_cast<std::size_t>(row);
+      (guess[at] == last[at] ? same : other)[row] = 1;
+    }
+    const Var cost = attnscope::sum(
+        add(multiply(softplus(scale(logit, -1)), same), multiply(softplus(logit), other)));
+    const double share =
+        2.0 * static_cast<double>(n) / static_cast<double>(layers_ * (layers_ - 1));
+    const Var weighed = scale(cost, static_cast<float>(share));
+    sum = sum.defined() ? add(sum, weighed) : weighed;
+  }
+  return scale(sum, counted > 0 ? 1.0f / static_cast<float>(counted) : 0.0f);
+}
+
+void ExitRun::add_losses(const IntTensor& targets, Output& output) const {
+  output.losses.push_back(weighed_loss("language_model", language_model_loss(targets)));
+  const bool trains_exits = rule_.distribution_at >= 0 || rule_.makes_distribution;
+  if (!trains_exits && !rule_.imitates_last) return;
+  const Var loss = trains_exits ? distribution_loss(targets) : imitation_loss(targets);
+  output.losses.push_back(weighed_loss("exit", loss, values_.real("exit_weight")));
+}
+
+}  // namespace attnscope
