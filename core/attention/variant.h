@@ -58,7 +58,7 @@ struct OperationResult {
   ByteTensor mask;                                 // set only where the pattern does not say it
   std::shared_ptr<const Pattern> pattern;          // S_i over the columns of `attention`
   std::shared_ptr<const Part> part;                // for tiles and terms; null for several parts
-  std::map<std::string, Tensor> extra;             // "exact", "implied", "state"
+  std::map<std::string, Tensor> extra;             // "exact", "implied", "sinkhorn.matching"
   std::map<std::string, IntTensor> extra_counts;   // "lsh.bucket", "hopfield.steps"
   std::vector<std::pair<KeyKind, Index>> columns;  // runs of column kinds; empty: all tokens
   NamedVars quantities;                            // what losses ask for, differentiable: "span.z"

@@ -18,5 +18,6 @@ View scores_view();
 View position_view();
 View vectors_view();
 View span_view();
+View mechanism_view();
 
 }  // namespace attnscope

@@ -57,17 +57,17 @@ Var shortened_rows(const OperationInput& input, const Var& x, const char* name) 
   return window_convolution(x, first_columns(input.weights, name, size), input.heads, size, count);
 }
 
-// What combines the values, F: [h or 1, k, L].
-Tensor value_matrix(const OperationInput& input, Index length) {
+// What mixes keys (`name`: "lin.e") or values, where the mode is linear: [h or 1, k, L].
+Tensor mixing_matrix(const OperationInput& input, Index length, const char* name) {
   const Values& values = input.variant.values;
   const Index count = rows_of(values), size = window_count(length, count);
   if (has_projection(values, "mean"))
     return mean_matrix(length, size, count).reshaped({1, count, length});
   if (has_projection(values, "projection")) {
-    const Tensor f = first_columns(input.weights, value_weight(values), length).value();
+    const Tensor f = first_columns(input.weights, name, length).value();
     return f.rank() == 3 ? f : f.reshaped({1, count, length});
   }
-  const Tensor f = first_columns(input.weights, "lin.f", size).value();
+  const Tensor f = first_columns(input.weights, name, size).value();
   Tensor matrix = Tensor::zeros({input.heads, count, length});
   for (Index a = 0; a < input.heads; ++a) {
     for (Index j = 0; j < length; ++j) matrix(a, j / size, j) = f(a, j % size);
@@ -77,7 +77,7 @@ Tensor value_matrix(const OperationInput& input, Index length) {
 
 // attention @ F.  [B h, L_q, L]
 Tensor implied_weights(const OperationInput& input, const Tensor& attention, Index length) {
-  const Tensor matrix = value_matrix(input, length);
+  const Tensor matrix = mixing_matrix(input, length, value_weight(input.variant.values));
   std::vector<Var> of_pairs;
   for (Index pair = 0; pair < attention.dim(0); ++pair) {
     const Index head = matrix.dim(0) == 1 ? 0 : pair % input.heads;
@@ -107,6 +107,7 @@ OperationResult evaluate_linformer(const OperationInput& input, Backend& backend
   OperationResult result = run_part(std::move(part), backend, wanted, stop);
   if (wanted.attention && !has_projection(values, "max")) {
     result.extra["implied"] = implied_weights(input, result.attention, length);
+    result.extra["linformer.projection"] = mixing_matrix(input, length, "lin.e");
   }
   result.columns = {{KeyKind::Projected, count}};
   return result;

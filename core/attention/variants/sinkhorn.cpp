@@ -14,15 +14,20 @@ namespace {
 
 constexpr float kSeen = 1e-6f;  // a smaller share of a block does not count as seen
 
-// Rounds of row and column normalisation in log space (Sinkhorn, 1964).  [h, n, n]
-Var matching(const OperationInput& input, Index blocks, const Stop& stop) {
-  const Values& values = input.variant.values;
+// Of the blocks that there are.  [h, n, n]
+Var used_logits(const OperationInput& input, Index blocks) {
   const Var& logits = weight(input.weights, "sinkhorn.logits");
   if (logits.dim(1) < blocks) {
     throw InputError("sinkhorn.logits: expected at least " + std::to_string(blocks) +
                      " blocks, found " + std::to_string(logits.dim(1)));
   }
-  Var log_p = slice(slice(logits, 1, 0, blocks), 2, 0, blocks);
+  return slice(slice(logits, 1, 0, blocks), 2, 0, blocks);
+}
+
+// Rounds of row and column normalisation in log space (Sinkhorn, 1964).  [h, n, n]
+Var matching(const OperationInput& input, Index blocks, const Stop& stop) {
+  const Values& values = input.variant.values;
+  Var log_p = used_logits(input, blocks);
   log_p = multiply(log_p, Tensor::full({1}, static_cast<float>(1 / values.real("temperature"))));
   for (Index n = 0; n < values.integer("iterations"); ++n) {
     stop.check();
@@ -104,6 +109,8 @@ OperationResult evaluate_sinkhorn(const OperationInput& input, Backend& backend,
   OperationResult result = run_part(std::move(part), backend, of_part, stop);
   if (of_part.attention) {
     result.attention = implied_weights(result.attention, p.value(), block);
+    result.extra["sinkhorn.logits"] = used_logits(input, p.dim(1)).value();
+    result.extra["sinkhorn.matching"] = p.value();
   }
   result.pattern = std::make_shared<const Pattern>(token_pattern(p.value(), length, block));
   result.part.reset();

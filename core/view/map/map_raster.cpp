@@ -36,19 +36,11 @@ void number(TokenAxis& axis) {
   for (std::size_t i = 0; i < axis.labels.size(); ++i) axis.labels[i] = std::to_string(i);
 }
 
-}  // namespace
-
-MapRaster place_maps(const Page& page, const Box& box, const AttentionTap& tap, Index count) {
-  const ViewSettings& settings = page.input().experiment.view;
+// Axes and what is in sight of them are given.
+MapRaster placed(const Page& page, const Box& box, MapRaster m, Index count) {
   const double em = page.em();
-  const bool zoomed = settings.width > 0 && settings.height > 0;
-  MapRaster m;
-  m.queries = query_axis(page.input().trace, tap);
-  m.keys = key_axis(page.input().trace, tap);
   m.queries.titles = m.keys.titles = {};
   m.left_end = box.x;
-  m.rows = visible_span(settings.row, zoomed ? settings.height : 0, tap.queries());
-  m.columns = visible_span(settings.column, zoomed ? settings.width : 0, tap.keys());
   m.gap = kMapGap * em;
   m.title = kMapTitle * em;
   const double most = std::min({kMostLabels * em, 0.2 * box.width, 0.25 * box.height});
@@ -60,7 +52,7 @@ MapRaster place_maps(const Page& page, const Box& box, const AttentionTap& tap, 
   m.queries = measured(page, std::move(m.queries));
   m.keys = measured(page, std::move(m.keys));
   const double aspect = std::clamp(
-      static_cast<double>(tap.keys()) / static_cast<double>(tap.queries()), 1 / 3.0, 3.0);
+      static_cast<double>(m.keys.count()) / static_cast<double>(m.queries.count()), 1 / 3.0, 3.0);
   const auto room = [&](double left) {
     return box.width - std::max(left, axis_titles_width(page)) - colour_bar_width(page);
   };
@@ -89,6 +81,29 @@ MapRaster place_maps(const Page& page, const Box& box, const AttentionTap& tap, 
   m.box = {box.x + m.left + std::max(0.0, (room(m.left) - all) / 2), box.y + m.top, all,
            rows * (m.height + m.title + m.gap) - m.gap};
   return m;
+}
+
+}  // namespace
+
+MapRaster place_maps(const Page& page, const Box& box, const AttentionTap& tap, Index count) {
+  const ViewSettings& settings = page.input().experiment.view;
+  const bool zoomed = settings.width > 0 && settings.height > 0;
+  MapRaster m;
+  m.queries = query_axis(page.input().trace, tap);
+  m.keys = key_axis(page.input().trace, tap);
+  m.rows = visible_span(settings.row, zoomed ? settings.height : 0, tap.queries());
+  m.columns = visible_span(settings.column, zoomed ? settings.width : 0, tap.keys());
+  return placed(page, box, std::move(m), count);
+}
+
+MapRaster place_maps(const Page& page, const Box& box, TokenAxis queries, TokenAxis keys,
+                     Index count) {
+  MapRaster m;
+  m.rows = visible_span(0, 0, queries.count());
+  m.columns = visible_span(0, 0, keys.count());
+  m.queries = std::move(queries);
+  m.keys = std::move(keys);
+  return placed(page, box, std::move(m), count);
 }
 
 void set_plot(ViewLayout& layout, const MapPairAt& at, const std::optional<Point>& pointer) {

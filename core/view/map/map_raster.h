@@ -34,6 +34,9 @@ struct MapRaster {
 
 // `count` maps of a tap's pairs, as large as they can be within `box`; no width: no space.
 MapRaster place_maps(const Page& page, const Box& box, const AttentionTap& tap, Index count);
+// The same of all pairs between these axes, whatever is zoomed elsewhere.
+MapRaster place_maps(const Page& page, const Box& box, TokenAxis queries, TokenAxis keys,
+                     Index count);
 
 // What lies at a point. Kept after the page is gone.
 struct MapPairAt {

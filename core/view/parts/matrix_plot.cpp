@@ -88,18 +88,16 @@ PairAt pair_at(const MatrixPlot& m) {
   return {m.plot, m.row, m.column, m.height, m.width, m.rows.count(), m.columns.count()};
 }
 
-MatrixPlot place_matrix(const Page& page, const Box& inside, const AttentionTap& tap,
-                        double right_width) {
+namespace {
+
+// Everything within `inside`, but for what is pinned.
+MatrixPlot placed(const Page& page, const Box& inside, TokenAxis row_axis, TokenAxis column_axis,
+                  const CellWindow& asked, double right_width) {
   MatrixPlot m;
   m.scale = page.input().scale;
-  const Trace& trace = page.input().trace;
-  m.rows = measured(page, query_axis(trace, tap));
-  m.columns = measured(page, key_axis(trace, tap));
-  set_visible(m, cell_window(page.input().experiment.view));
-
-  const ViewSettings& settings = page.input().experiment.view;
-  if (settings.pinned_query < m.rows.count()) m.pinned_row = settings.pinned_query;
-  if (settings.pinned_key < m.columns.count()) m.pinned_column = settings.pinned_key;
+  m.rows = measured(page, std::move(row_axis));
+  m.columns = measured(page, std::move(column_axis));
+  set_visible(m, asked);
 
   const double em = page.em();
   const auto rows = static_cast<double>(m.rows.count());
@@ -129,6 +127,24 @@ MatrixPlot place_matrix(const Page& page, const Box& inside, const AttentionTap&
     std::tie(m.hovered_row, m.hovered_column) = pair_at(m)(*page.input().pointer);
   }
   return m;
+}
+
+}  // namespace
+
+MatrixPlot place_matrix(const Page& page, const Box& inside, const AttentionTap& tap,
+                        double right_width) {
+  const Trace& trace = page.input().trace;
+  const ViewSettings& settings = page.input().experiment.view;
+  MatrixPlot m = placed(page, inside, query_axis(trace, tap), key_axis(trace, tap),
+                        cell_window(settings), right_width);
+  if (settings.pinned_query < m.rows.count()) m.pinned_row = settings.pinned_query;
+  if (settings.pinned_key < m.columns.count()) m.pinned_column = settings.pinned_key;
+  return m;
+}
+
+MatrixPlot place_matrix(const Page& page, const Box& inside, TokenAxis rows, TokenAxis columns,
+                        double right_width) {
+  return placed(page, inside, std::move(rows), std::move(columns), {}, right_width);
 }
 
 double MatrixPlot::bottom(const Page& page) const {

@@ -43,6 +43,9 @@ void set_visible(MatrixPlot& matrix, const CellWindow& asked);
 // square where that does not make the plot a thin strip.
 MatrixPlot place_matrix(const Page& page, const Box& inside, const AttentionTap& tap,
                         double right_width);
+// The same for all cells between these axes, whatever is zoomed or pinned elsewhere.
+MatrixPlot place_matrix(const Page& page, const Box& inside, TokenAxis rows, TokenAxis columns,
+                        double right_width);
 
 // The cell at a point of the plot, [query, key]; -1 where there is none. A few numbers that may be
 // kept after the page is gone.

@@ -297,10 +297,12 @@ LabelsAbove labels_above(const Page& page, const TokenAxis& axis, const AxisPlac
   const double em = page.em(), high = kLabelHeight * em;
   const Index step = label_step(place.cell(), high);
   std::vector<Index> cells = labelled(axis, place, step, high, marked);
-  const bool level = step == 1 && std::all_of(cells.begin(), cells.end(), [&](Index i) {
-                       const std::string& label = axis.labels[static_cast<std::size_t>(i)];
-                       return page.width_of(label, em) + kLevelGap * em <= place.cell();
-                     });
+  const auto fits = [&](Index i) {
+    const std::string& label = axis.labels[static_cast<std::size_t>(i)];
+    return page.width_of(label, em) + kLevelGap * em <= place.cell();
+  };
+  const bool level =
+      step == 1 && std::ranges::all_of(cells, fits) && (!visible(place, marked) || fits(marked));
   if (level || most > high + kLeastUpright * em) return {step, level, std::move(cells)};
   const double wide = label_width(page, axis, true, place.length) + kLevelGap * em;
   const Index wider = label_step(place.cell(), wide);

@@ -99,6 +99,15 @@ Tensor masked_rules(const Pattern& pattern, const ByteTensor& mask, Index head) 
   return cells;
 }
 
+int shown_rule(const AttentionTap& tap, Index head, Index query, Index key) {
+  const Pattern& pattern = *tap.result.pattern;
+  const int rule = pattern.rule(pattern_head(pattern, head), query, key);
+  const ByteTensor& mask = tap.result.mask;
+  if (!mask.defined()) return rule;
+  const bool allowed = mask[(head * tap.queries() + query) * tap.keys() + key] != 0;
+  return allowed ? std::max(rule, 0) : -1;
+}
+
 PatternCounts pattern_counts(const AttentionTap& tap, Index head) {
   const Pattern& pattern = *tap.result.pattern;
   const Index queries = pattern.queries(), keys = pattern.keys();

@@ -25,6 +25,10 @@ Tensor pattern_rules(const Pattern& pattern, Index head, const PatternWindow& wi
 // its rule 0.
 Tensor masked_rules(const Pattern& pattern, const ByteTensor& mask, Index head);
 
+// The number of the rule that admits one pair of a tap's head, by its mask where it has one; -1:
+// none does.
+int shown_rule(const AttentionTap& tap, Index head, Index query, Index key);
+
 struct PatternCounts {
   std::vector<Index> by_rule;
   Index allowed = 0;    // pairs of one head

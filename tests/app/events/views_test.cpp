@@ -128,6 +128,15 @@ void change_something(Program& program, const View& view) {
                      [](const Report& r) { return r["experiment"].contains("position"); });
     return;
   }
+  if (view.id == "mechanism") {  // a fixed pattern's is the same in every head: another pair
+    const Box picture(before["widgets"]["picture"]);
+    program.point_at((picture.left + picture.right) / 2, 0.3 * picture.top + 0.7 * picture.bottom);
+    program.xdotool("click 3");
+    program.wait_for("a pinned pair", [](const Report& r) {
+      return r["experiment"]["view"].contains("pinned_query");
+    });
+    return;
+  }
   for (const Parameter& p : view.parameters) {
     const std::string id = view.id + "." + p.key;
     if (p.optional || !before["widgets"].contains(id)) continue;

@@ -124,6 +124,21 @@ TEST_F(Controls, OfVectorsThatNothingTurns) {
   expect_truth(reference_, of("vectors"));
 }
 
+TEST_F(Controls, OfMechanisms) {
+  expect_truth(model_, of("mechanism"), false);  // rules are the same in every head
+  const Trace hashed =
+      testing::run_model({.variant = R"({"type": "lsh", "buckets": 4, "rounds": 2})",
+                          .heads = 3,
+                          .kv_heads = 3,
+                          .causal = false});
+  expect_truth(hashed, of("mechanism"));
+  // Rounds are of LSH alone, and change nothing elsewhere.
+  EXPECT_TRUE(view_controls(of("mechanism"), &model_).parameters.empty());
+  EXPECT_EQ(view_controls(of("mechanism"), &hashed).parameters.size(), 1u);
+  EXPECT_FALSE(differs(model_, of("mechanism"), of("mechanism", R"({"round": 2})")));
+  EXPECT_TRUE(differs(hashed, of("mechanism"), of("mechanism", R"({"round": 2})")));
+}
+
 TEST_F(Controls, LimitsReachAsFarAsTheMeasure) {
   const auto most = [&](const char* sort) {
     const std::string json = std::string(R"({"sort": ")") + sort + R"("})";

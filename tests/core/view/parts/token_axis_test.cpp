@@ -88,6 +88,22 @@ TEST(TokenAxis, LevelLabelsThinOutWhereCellsShrink) {
   EXPECT_GE(above, 2u);  // the axis's title, and a label at least
 }
 
+// The label under the pointer may be the only one that is wider than its cell.
+TEST(TokenAxis, AMarkedLabelLeavesItsNeighboursAlone) {
+  const Trace trace = testing::synthetic_trace(1, 1, 4);
+  testing::InputOf of(trace, {});
+  of.input.width = of.input.height = 400;
+  TokenAxis axis;
+  axis.labels = {"a", "b", "lighthouse", "keeper"};
+  for (Index marked = -1; marked < axis.count(); ++marked) {
+    for (double length = 60; length < 380; length += 20) {
+      Page page(of.input);
+      draw_axis_top(page, axis, {0, 4, 20, length}, 200, 120, marked);
+      EXPECT_EQ(testing::fault(page.take(300)), "") << marked << " of " << length;
+    }
+  }
+}
+
 TEST(TokenAxis, DepthsFitThePlotBetweenThem) {
   const Trace trace = testing::synthetic_trace(1, 1, 12);
   testing::InputOf of(trace, {});

@@ -1,0 +1,362 @@
+// LSH: hashing into buckets, sorting by them, attention within them (the Reformer's figure).
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/view/mechanism/mechanism_list.h"
+#include "core/view/mechanism/sorted_map.h"
+#include "core/view/mechanism/steps.h"
+#include "core/view/mechanism/token_strip.h"
+#include "core/view/parts/colour_bar.h"
+#include "core/view/parts/legend.h"
+#include "core/view/parts/matrix_plot.h"
+#include "core/view/pattern/pattern_cells.h"
+#include "core/view/pattern/rule_cells.h"
+
+namespace attnscope {
+namespace {
+
+constexpr Index kMostTokens = 2048;    // more pairs are too many to sort
+constexpr double kHashShare = 0.22;    // of the height: the strip of the rounds with its labels
+constexpr double kSortedShare = 0.2;   // the sorted one
+constexpr double kTextLine = 0.5;      // em: the text's colours again, where the lines begin
+constexpr double kLinesShare = 0.06;   // of the height: from there to the sorted tokens
+constexpr double kChunkLine = 0.9;     // em
+constexpr double kMapTitles = 2.9;     // em above a map
+constexpr double kLeastSortedMap = 9;  // em
+constexpr double kLowPage = 40;        // em
+
+const IntTensor& buckets_of(const AttentionTap& tap) {
+  return tap.result.extra_counts.at("lsh.bucket");  // [n, h, L]
+}
+
+bool shows_hashes(const AttentionTap& tap) {
+  const auto found = tap.result.extra_counts.find("lsh.bucket");
+  return found != tap.result.extra_counts.end() && found->second.dim(2) == tap.queries() &&
+         tap.queries() == tap.keys() && tap.queries() <= kMostTokens;
+}
+
+// One round of a head.
+struct Round {
+  Index number = 0, count = 0;  // counted from 0; of how many
+  Index chunk = 0;              // 0: none
+  std::vector<Index> bucket;    // of each token
+  TokenOrder order;
+  // Whether the round lets one token see another.
+  bool joins(Index query, Index key) const {
+    const auto q = static_cast<std::size_t>(query), k = static_cast<std::size_t>(key);
+    if (q == k || bucket[q] != bucket[k]) return false;
+    if (chunk == 0) return true;
+    const Index behind = order.place[q] / chunk - order.place[k] / chunk;
+    return behind == 0 || behind == 1;
+  }
+};
+
+Round round_of(const MechanismOf& of) {
+  const IntTensor& buckets = buckets_of(of.tap);
+  Round round;
+  round.count = buckets.dim(0);
+  const Index asked = view_values(of.input.experiment.view, "mechanism").integer("round");
+  round.number = std::clamp<Index>(asked - 1, 0, round.count - 1);
+  round.chunk = of.tap.variant.values.integer("chunk");
+  for (Index i = 0; i < buckets.dim(2); ++i) {
+    round.bucket.push_back(buckets[(round.number * buckets.dim(1) + of.head) * buckets.dim(2) + i]);
+  }
+  round.order = sorted_by(round.bucket);
+  return round;
+}
+
+// Of all rounds, the buckets of each token.  [n, L]
+Tensor bucket_rows(const MechanismOf& of) {
+  const IntTensor& buckets = buckets_of(of.tap);
+  Tensor rows({buckets.dim(0), buckets.dim(2)});
+  for (Index n = 0; n < rows.dim(0); ++n) {
+    for (Index i = 0; i < rows.dim(1); ++i) {
+      rows(n, i) = static_cast<float>(buckets[(n * buckets.dim(1) + of.head) * buckets.dim(2) + i]);
+    }
+  }
+  return rows;
+}
+
+Tensor row_of(const std::vector<Index>& numbers, const TokenOrder& order) {
+  Tensor row({1, static_cast<Index>(numbers.size())});
+  for (Index n = 0; n < row.size(); ++n) {
+    const auto at = static_cast<std::size_t>(order.token[static_cast<std::size_t>(n)]);
+    row[n] = static_cast<float>(numbers[at]);
+  }
+  return row;
+}
+
+// The bucket of pairs that the round joins, NaN for others; and 1 for pairs that are allowed for
+// another reason, else NaN.  [L, L] each
+struct PairKinds {
+  Tensor of_round, of_others;
+};
+PairKinds pair_kinds(const MechanismOf& of, const Round& round) {
+  const Index length = of.tap.queries();
+  const auto made = [&](bool of_round) {
+    Tensor kinds = pattern_rules(*of.tap.result.pattern, of.head, {0, 0, length, length, 1, 1});
+    for (Index i = 0; i < length; ++i) {
+      const auto bucket = static_cast<float>(round.bucket[static_cast<std::size_t>(i)]);
+      for (Index j = 0; j < length; ++j) {
+        float& kind = kinds(i, j);
+        if (std::isnan(kind)) continue;
+        kind = round.joins(i, j) != of_round ? NAN : of_round ? bucket : 1;
+      }
+    }
+    return kinds;
+  };
+  const std::string number = std::to_string(round.number);
+  return {kept(of, "pairs of round " + number, [&] { return made(true); }),
+          kept(of, "pairs beside round " + number, [&] { return made(false); })};
+}
+
+struct LshPlan {
+  Round round;
+  KindColours colours;
+  TokenStrip hashed, text, sorted;
+  Box steps[3];     // their sentences
+  Box left, right;  // the maps with their titles
+  MatrixPlot sorted_map, pairs;
+  bool low = false;  // the space for maps needs that of labels that stand elsewhere, too
+
+  // The token at a point, -1: none.
+  Index token_at(Point p) const {
+    if (const Index i = hashed.at(p); i >= 0) return i;
+    if (const Index i = text.at(p); i >= 0) return i;
+    if (const Index n = sorted.at(p); n >= 0) return round.order.token[static_cast<std::size_t>(n)];
+    return -1;
+  }
+};
+
+// Two maps beside each other, or where the place is high below each other.
+void place_lsh_maps(const Page& page, const Box& box, const MechanismOf& of, LshPlan& plan) {
+  const double titles = kMapTitles * page.em();
+  std::tie(plan.left, plan.right) = split(page, box);
+  const TokenAxis queries = query_axis(of.input.trace, of.tap);
+  TokenAxis keys = key_axis(of.input.trace, of.tap);
+  if (plan.low) keys.titles = {};
+  plan.sorted_map =
+      place_matrix(page, below(plan.left, titles), reordered(queries, plan.round.order),
+                   reordered(keys, plan.round.order), colour_bar_width(page));
+  plan.pairs = place_matrix(page, below(plan.right, titles), queries, keys, 0);
+}
+
+std::optional<LshPlan> plan_lsh(const Page& page, const Box& inside, const MechanismOf& of) {
+  const double em = page.em(), step = step_height(page);
+  const Tensor rows = bucket_rows(of);
+  const Round round = round_of(of);
+  const KindColours colours(row_of(round.bucket, in_text_order(of.tap.queries())), rows);
+  const TokenStrip none{{}, {}, {}, colours};
+  LshPlan plan{round, colours, none, none, none, {}, {}, {}, {}, {}, false};
+  plan.low = inside.height < kLowPage * em;
+  TokenAxis tokens = query_axis(of.input.trace, of.tap);
+  tokens.titles = {};
+  std::vector<std::string> names;
+  for (Index n = 0; n < plan.round.count; ++n) names.push_back("round " + std::to_string(n + 1));
+  const double left = strip_left(page, names);
+
+  Box rest = inside;
+  const auto next_step = [&](Box& at) {
+    at = {rest.x, rest.y, rest.width, step};
+    rest = below(rest, step);
+  };
+  next_step(plan.steps[0]);
+  plan.hashed = place_strip(page, {rest.x, rest.y, rest.width, kHashShare * inside.height}, tokens,
+                            names, rows, colours);
+  rest = below(rest, plan.hashed.bottom() - rest.y);
+  next_step(plan.steps[1]);
+  const Box line{rest.x + left, rest.y, rest.width - left, kTextLine * em};
+  plan.text = place_strip(page, line, {}, {},
+                          row_of(plan.round.bucket, in_text_order(of.tap.queries())), colours);
+  rest = below(rest, line.height + kLinesShare * inside.height);
+  const Box place{line.x, rest.y, line.width, kSortedShare * inside.height};
+  const TokenAxis in_order = plan.low ? TokenAxis() : reordered(tokens, plan.round.order);
+  plan.sorted =
+      place_strip(page, place, in_order, {}, row_of(plan.round.bucket, plan.round.order), colours);
+  rest = below(rest, plan.sorted.bottom() - rest.y + kChunkLine * em);
+  next_step(plan.steps[2]);
+  for (const TokenStrip* strip : {&plan.hashed, &plan.text, &plan.sorted}) {
+    if (!(strip->cells.width > 0)) return {};
+  }
+  if (rest.height < (kLeastSortedMap + kMapTitles) * em) return {};
+  place_lsh_maps(page, rest, of, plan);
+  if (!(plan.sorted_map.plot.width > 0) || !(plan.pairs.plot.width > 0)) return {};
+  return plan;
+}
+
+// From each token to its place among the sorted ones.
+void draw_links(Page& page, const LshPlan& plan, Index lit) {
+  const double from = plan.text.bottom(), to = plan.sorted.cells.y - plan.sorted.depth;
+  const auto draw_link = [&](Index i, double opacity, double thickness) {
+    const auto at = static_cast<std::size_t>(i);
+    page.add(
+        Line{{{plan.text.centre(i), from}, {plan.sorted.centre(plan.round.order.place[at]), to}},
+             translucent(plan.colours(plan.round.bucket[at]), opacity),
+             thickness});
+  };
+  // As many as can be told apart.
+  constexpr double kBetween = 2;  // pixels
+  const auto all = static_cast<double>(plan.text.kinds.dim(1));
+  const auto step = static_cast<Index>(std::ceil(kBetween * all / plan.text.cells.width));
+  for (Index i = 0; i < plan.text.kinds.dim(1); i += step) {
+    if (i != lit) draw_link(i, 0.55, 1.2);
+  }
+  if (lit >= 0) draw_link(lit, 1, 3.5);
+}
+
+// Below the sorted tokens, a line for each chunk.
+void draw_chunks(Page& page, const LshPlan& plan) {
+  if (plan.round.chunk == 0) return;
+  const Index length = plan.sorted.kinds.dim(1);
+  const double half = plan.sorted.cells.width / static_cast<double>(length) / 2;
+  const double y = plan.sorted.bottom() + kChunkLine / 2 * page.em();
+  const double inset = std::min(half / 2, 2.0);
+  for (Index first = 0; first < length; first += plan.round.chunk) {
+    const Index last = std::min(first + plan.round.chunk, length) - 1;
+    page.add(Line{{{plan.sorted.centre(first) - half + inset, y},
+                   {plan.sorted.centre(last) + half - inset, y}},
+                  page.theme().text,
+                  2});
+  }
+}
+
+void draw_sentences(Page& page, const LshPlan& plan, const MechanismOf& of, Index lit) {
+  const std::string which =
+      plan.round.count > 1 ? " of round " + std::to_string(plan.round.number + 1) : std::string();
+  draw_step(page, plan.steps[0], 1,
+            {"Hash: random directions drop every token into a bucket, a colour; similar vectors "
+             "tend to share one",
+             "Hash: similar vectors tend to share a bucket, a colour", "Hash into buckets"});
+  const std::string chunks = plan.round.chunk == 0
+                                 ? std::string()
+                                 : ", then cut into chunks of " + std::to_string(plan.round.chunk);
+  draw_step(page, plan.steps[1], 2,
+            {"Sort: the buckets" + which + " in line" + chunks +
+                 (chunks.empty() ? ", each in the order of the text"
+                                 : ": a token reaches its own chunk and the one before"),
+             "Sort by bucket" + which + chunks, "Sort by bucket"});
+  const Index seen =
+      of.tap.result.pattern->row_count(of.tap.result.pattern->heads() > 1 ? of.head : 0, lit);
+  const std::string count = std::to_string(seen) + " of " + std::to_string(of.tap.keys());
+  const std::string token =
+      "“" + query_label(of.input.trace, of.tap, lit) + "” (" + std::to_string(lit) + ")";
+  draw_step(
+      page, plan.steps[2], 3,
+      {"Attend: a token looks only at those that it shares a bucket with, " + token + " at " +
+           count + " tokens",
+       "Attend within the bucket: " + token + " sees " + count, "Attend: " + count, "Attend"});
+}
+
+// A title over a map. Returns the place of the line below it.
+Box draw_map_title(Page& page, const Box& box, const MatrixPlot& map,
+                   const std::vector<std::string>& titles) {
+  const double em = page.em(), most = box.right() - map.plot.x;
+  const bool narrow = most < page.width_of(titles.back(), em);
+  const double x = narrow ? box.x : map.plot.x;
+  page.text({x, box.y + 0.7 * em}, page.fitting(titles, em, box.right() - x), em);
+  return {x, box.y + 1.4 * em, box.right() - x, 1.5 * em};
+}
+
+void draw_maps(Page& page, LshPlan& plan, const MechanismOf& of, Index lit) {
+  const Index place = plan.round.order.place[static_cast<std::size_t>(lit)];
+  const std::vector<std::string> pooled{"more pairs than pixels", "pooled"};
+  const Box below_left = draw_map_title(page, plan.left, plan.sorted_map,
+                                        {"Weights, tokens sorted by bucket", "Weights, sorted"});
+  page.faint_text({below_left.x, below_left.y + below_left.height / 2},
+                  page.fitting({"a block of pairs for each bucket", "a block for each bucket", ""},
+                               page.small(), below_left.width),
+                  page.small());
+  plan.sorted_map.pinned_row = plan.sorted_map.pinned_column = place;
+  const ColourRange range =
+      draw_sorted_weights(page, of, plan.sorted_map, plan.round.order, plan.round.order,
+                          "lsh " + std::to_string(plan.round.number));
+  outline_blocks(page, plan.sorted_map, plan.round.bucket, plan.round.bucket, plan.colours);
+  draw_matrix_frame(page, plan.sorted_map, pooled);
+  draw_colour_bar(page, plan.sorted_map.right, range, {"weight", ""});
+
+  const Box below_right = draw_map_title(page, plan.right, plan.pairs,
+                                         {"Pairs, tokens as in the text", "Pairs, as in the text"});
+  const Theme& theme = page.theme();
+  const Colour other = blend(theme.background, theme.text, 0.5);
+  std::vector<LegendEntry> legend;
+  const PairKinds kinds = pair_kinds(of, plan.round);
+  const bool others = std::ranges::any_of(kinds.of_others, [](float x) { return !std::isnan(x); });
+  if (others) {
+    legend.push_back(
+        {other, plan.round.count > 1 ? "another round, or itself alone" : "itself alone"});
+  }
+  legend.push_back({not_allowed_colour(theme), "not allowed"});
+  draw_legend(page, legend, below_right);
+  plan.pairs.pinned_row = plan.pairs.pinned_column = lit;
+  page.add(FilledBox{plan.pairs.plot, not_allowed_colour(theme)});
+  HeatMap cells = matrix_cells(plan.pairs);
+  cells.colour_map = "grey";  // ink on paper: half of it is readable on any page
+  cells.most = 2;
+  cells.values = kinds.of_others;
+  page.add(cells);
+  constexpr double kLastBucket = 255;
+  cells.colour_map = "categories";
+  cells.most = kLastBucket;
+  cells.values = plan.colours.places(kinds.of_round);
+  page.add(std::move(cells));
+  draw_matrix_frame(page, plan.pairs, pooled);
+}
+
+MechanismLayout draw_lsh(Page& page, const Box& inside, const MechanismOf& of) {
+  std::optional<LshPlan> plan = plan_lsh(page, inside, of);
+  if (!plan) return {.no_space = true};
+  MechanismLayout layout;
+  layout.pair_at = [order = plan->round.order, sorted = pair_at(plan->sorted_map),
+                    text = pair_at(plan->pairs)](Point p) -> std::optional<Pair> {
+    Pair pair = sorted_pair_at(sorted, order, order, p);
+    if (pair.query < 0) std::tie(pair.query, pair.key) = text(p);
+    if (pair.query < 0 || pair.key < 0) return std::nullopt;
+    return pair;
+  };
+  Index lit = -1;
+  if (const std::optional<Point>& p = of.input.pointer) {
+    lit = plan->token_at(*p);
+    if (const auto pair = layout.pair_at(*p); lit < 0 && pair) lit = pair->query;
+  }
+  if (lit < 0) lit = focus_of(of.input, of.tap, of.head).query;
+  draw_sentences(page, *plan, of, lit);
+  draw_strip(page, plan->hashed, lit);
+  draw_links(page, *plan, lit);
+  draw_strip(page, plan->text, lit);
+  draw_strip(page, plan->sorted, plan->round.order.place[static_cast<std::size_t>(lit)]);
+  draw_chunks(page, *plan);
+  draw_maps(page, *plan, of, lit);
+  layout.bottom = std::max(plan->sorted_map.bottom(page), plan->pairs.bottom(page));
+  return layout;
+}
+
+// Buckets of each round, then the order of the shown one, and the weights in it.
+std::vector<ViewData::Matrix> lsh_numbers(const MechanismOf& of) {
+  const Round round = round_of(of);
+  const std::vector<std::string> labels = query_axis(of.input.trace, of.tap).labels;
+  std::vector<std::string> rounds, sorted;
+  for (Index n = 0; n < round.count; ++n) rounds.push_back("round " + std::to_string(n + 1));
+  for (const Index i : round.order.token) sorted.push_back(labels[static_cast<std::size_t>(i)]);
+  const std::string own = rounds[static_cast<std::size_t>(round.number)];
+  return {{"bucket", bucket_rows(of), rounds, labels, {"round"}},
+          {"place among the sorted",
+           row_of(round.order.place, in_text_order(of.tap.queries())),
+           {own},
+           labels,
+           {"round"}},
+          {"weight, sorted", reordered(of.tap.attention(of.head), round.order, round.order), sorted,
+           sorted}};
+}
+
+}  // namespace
+
+Mechanism lsh_mechanism() {
+  Mechanism m{"lsh", "which tokens meet in the buckets of a hash", shows_hashes, draw_lsh,
+              lsh_numbers};
+  m.parameters = {"round"};
+  m.weights = true;
+  return m;
+}
+
+}  // namespace attnscope

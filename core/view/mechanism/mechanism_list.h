@@ -1,0 +1,14 @@
+// The mechanisms, one file each. mechanism.cpp puts them in order.
+#pragma once
+
+#include "core/view/mechanism/mechanism.h"
+
+namespace attnscope {
+
+Mechanism lsh_mechanism();
+Mechanism routing_mechanism();
+Mechanism sinkhorn_mechanism();
+Mechanism approximation_mechanism();
+Mechanism rules_mechanism();  // fits any head: the last
+
+}  // namespace attnscope

@@ -1,0 +1,229 @@
+// Routing: queries and keys go to the nearest centroid and meet within its cluster.
+#include <algorithm>
+
+#include "core/view/mechanism/mechanism_list.h"
+#include "core/view/mechanism/sorted_map.h"
+#include "core/view/mechanism/steps.h"
+#include "core/view/mechanism/token_strip.h"
+#include "core/view/parts/chart.h"
+#include "core/view/parts/matrix_plot.h"
+
+namespace attnscope {
+namespace {
+
+constexpr Index kMostRouted = 2048;      // tokens: more pairs are too many to sort
+constexpr double kRoutedShare = 0.24;    // of the height: the strip with its labels
+constexpr double kLoadShare = 0.42;      // of the space below, for the bars
+constexpr double kLeastRoutedMap = 9;    // em
+constexpr double kLeastLoad = 6;         // em
+constexpr double kMostLoad = 26;         // em
+constexpr double kKeyOpacity = 0.5;      // of the bars of keys
+constexpr Index kMostClusterNames = 40;  // more get ticks
+
+bool shows_clusters(const AttentionTap& tap) {
+  const auto& counts = tap.result.extra_counts;
+  const auto query = counts.find("routing.query_cluster");  // [h, L]
+  const auto key = counts.find("routing.key_cluster");
+  return query != counts.end() && key != counts.end() && query->second.dim(1) == tap.queries() &&
+         key->second.dim(1) == tap.keys() && tap.queries() == tap.keys() &&
+         tap.queries() <= kMostRouted;
+}
+
+struct Routes {
+  std::vector<Index> query, key;  // cluster of each token
+  TokenOrder queries, keys;
+  Index clusters = 0;
+  bool shared() const { return query == key; }
+};
+
+Routes routes_of(const MechanismOf& of) {
+  Routes routes;
+  const auto& counts = of.tap.result.extra_counts;
+  const auto row = [&](const char* name) {
+    const IntTensor& clusters = counts.at(name);
+    std::vector<Index> result;
+    for (Index i = 0; i < clusters.dim(1); ++i) result.push_back(clusters(of.head, i));
+    return result;
+  };
+  routes.query = row("routing.query_cluster");
+  routes.key = row("routing.key_cluster");
+  routes.queries = sorted_by(routes.query);
+  routes.keys = sorted_by(routes.key);
+  routes.clusters = of.tap.variant.values.integer("clusters");
+  for (const std::vector<Index>* side : {&routes.query, &routes.key}) {
+    for (const Index c : *side) routes.clusters = std::max(routes.clusters, c + 1);
+  }
+  return routes;
+}
+
+std::vector<std::string> side_names(const Routes& routes) {
+  if (routes.shared()) return {"query = key"};
+  return {"query", "key"};
+}
+
+// Of queries and keys, or one row where these are the same.
+Tensor cluster_rows(const Routes& routes) {
+  const auto length = static_cast<Index>(routes.query.size());
+  Tensor rows({routes.shared() ? 1 : 2, length});
+  for (Index i = 0; i < length; ++i) {
+    rows(0, i) = static_cast<float>(routes.query[static_cast<std::size_t>(i)]);
+    if (!routes.shared()) {
+      rows(1, i) = static_cast<float>(routes.key[static_cast<std::size_t>(i)]);
+    }
+  }
+  return rows;
+}
+
+// How many of each side are in each cluster.  [1 or 2, c]
+Tensor loads(const Routes& routes) {
+  const Tensor rows = cluster_rows(routes);
+  Tensor result = Tensor::zeros({rows.dim(0), routes.clusters});
+  for (Index side = 0; side < rows.dim(0); ++side) {
+    for (Index i = 0; i < rows.dim(1); ++i) result(side, static_cast<Index>(rows(side, i))) += 1;
+  }
+  return result;
+}
+
+struct RoutingPlan {
+  Routes routes;
+  TokenStrip strip;
+  Box sentence, bars, attend;  // the last two begin with their sentences
+  MatrixPlot map;
+};
+
+std::optional<RoutingPlan> plan_routing(const Page& page, const Box& inside,
+                                        const MechanismOf& of) {
+  const double em = page.em(), step = step_height(page);
+  const Routes routes = routes_of(of);
+  const Tensor rows = cluster_rows(routes);
+  TokenAxis tokens = query_axis(of.input.trace, of.tap);
+  tokens.titles = {};
+  RoutingPlan plan{
+      routes,
+      place_strip(page, {inside.x, inside.y + step, inside.width, kRoutedShare * inside.height},
+                  tokens, side_names(routes), rows, KindColours(rows)),
+      {inside.x, inside.y, inside.width, step},
+      {},
+      {},
+      {}};
+  if (!(plan.strip.cells.width > 0)) return {};
+  const Box rest = below(inside, plan.strip.bottom() - inside.y + 0.5 * em);
+  std::tie(plan.bars, plan.attend) = split(page, rest, kLoadShare);
+  const Box map_box = below(plan.attend, step);
+  if (map_box.height < kLeastRoutedMap * em || plan.bars.height < step + kLeastLoad * em) return {};
+  plan.map = place_matrix(
+      page, map_box, reordered(query_axis(of.input.trace, of.tap), routes.queries),
+      reordered(key_axis(of.input.trace, of.tap), routes.keys), colour_bar_width(page));
+  if (!(plan.map.plot.width > 0)) return {};
+  return plan;
+}
+
+void draw_loads(Page& page, const RoutingPlan& plan) {
+  const Tensor load = loads(plan.routes);
+  const bool shared = plan.routes.shared();
+  Box box = draw_step(
+      page, plan.bars, 2,
+      {shared ? "Count: how many meet in each cluster"
+              : "Count: queries (left bars) and keys (pale) of each cluster",
+       shared ? "Count: the load of each cluster" : "Count: queries, keys (pale)", "Count"});
+  box.height = std::min(box.height, kMostLoad * page.em());
+  ChartAxis x{.least = -0.5,
+              .most = static_cast<double>(plan.routes.clusters) - 0.5,
+              .titles = {"cluster"},
+              .whole = true};
+  for (Index c = 0; c < plan.routes.clusters && plan.routes.clusters <= kMostClusterNames; ++c) {
+    x.names.emplace_back(static_cast<double>(c), std::to_string(c));
+  }
+  const float most = *std::max_element(load.begin(), load.end());
+  ChartAxis y = axis_of(0, static_cast<double>(most), true);
+  y.titles = {"tokens"};
+  y.whole = true;
+  const Chart chart = place_chart(page, box, std::move(x), std::move(y));
+  if (chart.empty()) return;
+  draw_chart(page, chart);
+  const auto sides = static_cast<double>(load.dim(0));
+  for (Index side = 0; side < load.dim(0); ++side) {
+    for (Index c = 0; c < load.dim(1); ++c) {
+      const double at =
+          static_cast<double>(c) - 0.4 + 0.8 * (static_cast<double>(side) + 0.5) / sides;
+      const Colour colour = plan.strip.colours(c);
+      draw_bar(page, chart, at, 0.8 / sides, static_cast<double>(load(side, c)),
+               side == 0 ? colour : translucent(colour, kKeyOpacity));
+    }
+  }
+}
+
+void draw_routed(Page& page, RoutingPlan& plan, const MechanismOf& of, Index lit) {
+  const Routes& routes = plan.routes;
+  const auto at = static_cast<std::size_t>(lit);
+  const Index cluster = routes.query[at];
+  const std::string keys = std::to_string(std::ranges::count(routes.key, cluster));
+  const Pattern& pattern = *of.tap.result.pattern;
+  const std::string seen =
+      std::to_string(pattern.row_count(pattern.heads() > 1 ? of.head : 0, lit));
+  const std::string name =
+      "“" + query_label(of.input.trace, of.tap, lit) + "” (" + std::to_string(lit) + ")";
+  draw_step(page, plan.attend, 3,
+            {"Attend within a cluster: " + name + " looks at " + seen + " of the " + keys +
+                 " keys in cluster " + std::to_string(cluster),
+             name + " sees " + seen + " keys of cluster " + std::to_string(cluster),
+             "Attend within a cluster", "Attend"});
+  plan.map.pinned_row = routes.queries.place[at];
+  plan.map.pinned_column = routes.keys.place[at];
+  const ColourRange range =
+      draw_sorted_weights(page, of, plan.map, routes.queries, routes.keys, "routing");
+  outline_blocks(page, plan.map, routes.query, routes.key, plan.strip.colours);
+  draw_matrix_frame(page, plan.map, {"more pairs than pixels", "pooled"});
+  draw_colour_bar(page, plan.map.right, range, {"weight, tokens sorted by cluster", "weight", ""});
+}
+
+MechanismLayout draw_routing(Page& page, const Box& inside, const MechanismOf& of) {
+  std::optional<RoutingPlan> plan = plan_routing(page, inside, of);
+  if (!plan) return {.no_space = true};
+  MechanismLayout layout;
+  layout.pair_at = [queries = plan->routes.queries, keys = plan->routes.keys,
+                    at = pair_at(plan->map)](Point p) -> std::optional<Pair> {
+    const Pair pair = sorted_pair_at(at, queries, keys, p);
+    if (pair.query < 0) return std::nullopt;
+    return pair;
+  };
+  Index lit = -1;
+  if (const std::optional<Point>& p = of.input.pointer) {
+    lit = plan->strip.at(*p);
+    if (const auto pair = layout.pair_at(*p); lit < 0 && pair) lit = pair->query;
+  }
+  if (lit < 0) lit = focus_of(of.input, of.tap, of.head).query;
+  draw_step(page, plan->sentence, 1,
+            {"Assign: every query and key goes to the nearest of " +
+                 std::to_string(plan->routes.clusters) + " centroids, a colour",
+             "Assign each token to the nearest centroid, a colour", "Assign to clusters"});
+  draw_strip(page, plan->strip, lit);
+  draw_loads(page, *plan);
+  draw_routed(page, *plan, of, lit);
+  layout.bottom = std::max(plan->map.bottom(page), plan->bars.bottom());
+  return layout;
+}
+
+// Clusters of the tokens, how many are in each, and the weights in their order.
+std::vector<ViewData::Matrix> routing_numbers(const MechanismOf& of) {
+  const Routes routes = routes_of(of);
+  const std::vector<std::string> labels = query_axis(of.input.trace, of.tap).labels;
+  std::vector<std::string> clusters;
+  for (Index c = 0; c < routes.clusters; ++c) clusters.push_back(std::to_string(c));
+  return {{"cluster", cluster_rows(routes), side_names(routes), labels, {"side"}},
+          {"tokens in each cluster", loads(routes), side_names(routes), clusters, {"side"}},
+          {"weight, sorted", reordered(of.tap.attention(of.head), routes.queries, routes.keys),
+           reordered(query_axis(of.input.trace, of.tap), routes.queries).labels,
+           reordered(key_axis(of.input.trace, of.tap), routes.keys).labels}};
+}
+
+}  // namespace
+
+Mechanism routing_mechanism() {
+  Mechanism m{"routing", "which tokens meet in the clusters of a few centroids", shows_clusters,
+              draw_routing, routing_numbers};
+  m.weights = true;
+  return m;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,343 @@
+// Sinkhorn: blocks of keys are scored, matched to places and sorted there.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/figure/colour_map.h"
+#include "core/figure/plain_text.h"
+#include "core/view/mechanism/mechanism_list.h"
+#include "core/view/mechanism/sorted_map.h"
+#include "core/view/mechanism/steps.h"
+#include "core/view/mechanism/token_strip.h"
+#include "core/view/parts/matrix_plot.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kStageShare = 0.22;   // of the height: the matrices with their titles
+constexpr double kStageTitle = 1.5;    // em
+constexpr double kStageEdge = 0.6;     // em: the colours of the blocks along a matrix
+constexpr double kStageGap = 1.5;      // em
+constexpr double kLeastStageSide = 4;  // em
+constexpr double kLowSinkhorn = 40;    // em: no space for all labels
+constexpr double kBlocksShare = 0.15;  // of the height: a strip with its labels
+constexpr double kMovesShare = 0.05;   // of the height: the lines between the strips
+constexpr double kLeastBlockMap = 7;   // em
+constexpr double kLeastMove = 0.02;    // shares below this get no line
+constexpr Index kMostSorted = 2048;    // tokens
+
+bool shows_matching(const AttentionTap& tap) {
+  const auto found = tap.result.extra.find("sinkhorn.logits");
+  return found != tap.result.extra.end() && tap.result.extra.contains("sinkhorn.matching") &&
+         tap.queries() == tap.keys() && tap.queries() % found->second.dim(1) == 0 &&
+         tap.queries() <= kMostSorted;
+}
+
+// One head's matrix of what is there for each.  [n, n]
+Tensor of_one_head(const Tensor& all, Index head) {
+  const Index n = all.dim(1);
+  Tensor one({n, n});
+  std::copy_n(all.data() + head * n * n, n * n, one.data());
+  return one;
+}
+
+// Logarithms of shares: each row, or each column, has the sum 1 then.
+void normalise(std::vector<double>& logs, Index n, bool columns) {
+  const Index along = columns ? n : 1, across = columns ? 1 : n;
+  for (Index line = 0; line < n; ++line) {
+    const auto at = [&](Index i) -> double& {
+      return logs[static_cast<std::size_t>(line * across + i * along)];
+    };
+    double most = at(0), sum = 0;
+    for (Index i = 1; i < n; ++i) most = std::max(most, at(i));
+    for (Index i = 0; i < n; ++i) sum += std::exp(at(i) - most);
+    for (Index i = 0; i < n; ++i) at(i) -= most + std::log(sum);
+  }
+}
+
+// What a matrix of blocks is like on the way from scores to the matching.
+struct Stage {
+  std::string name, title;
+  Tensor values;  // [n, n]: a row a place, a column a block of keys
+  bool scores = false;
+};
+
+std::vector<Stage> matching_stages(const MechanismOf& of) {
+  const Values& values = of.tap.variant.values;
+  const Tensor logits = of_one_head(of.tap.result.extra.at("sinkhorn.logits"), of.head);
+  const Index n = logits.dim(0), rounds = values.integer("iterations");
+  std::vector<double> logs;
+  for (const float x : logits) logs.push_back(static_cast<double>(x) / values.real("temperature"));
+  const auto shares = [&] {
+    Tensor result({n, n});
+    for (Index i = 0; i < result.size(); ++i) {
+      result[i] = static_cast<float>(std::exp(logs[static_cast<std::size_t>(i)]));
+    }
+    return result;
+  };
+  std::vector<Stage> stages{{"logits", "scores", logits, true}};
+  normalise(logs, n, false);
+  stages.push_back({"rows of round 1", "rows add up to 1", shares()});
+  normalise(logs, n, true);
+  stages.push_back(
+      {"columns of round 1", rounds == 1 ? "then columns" : "then columns do", shares()});
+  if (rounds > 1) {
+    stages.push_back({"matching", "after " + std::to_string(rounds) + " rounds",
+                      of_one_head(of.tap.result.extra.at("sinkhorn.matching"), of.head)});
+  }
+  return stages;
+}
+
+struct SinkhornPlan {
+  std::vector<Stage> stages;
+  std::vector<Box> places;  // of the stages' cells
+  Index block = 1;
+  std::vector<Index> best;  // of each place, the block that it gets most of
+  KindColours colours;
+  TokenStrip text, sorted;
+  std::array<Box, 3> sentences;
+  MatrixPlot map;
+  const Tensor& matching() const { return stages.back().values; }
+  // The token whose key comes to stand where token i does.
+  Index moved(Index i) const {
+    return best[static_cast<std::size_t>(i / block)] * block + i % block;
+  }
+};
+
+std::vector<Index> best_blocks(const Tensor& matching) {
+  std::vector<Index> best;
+  for (Index place = 0; place < matching.dim(0); ++place) {
+    const float* row = matching.data() + place * matching.dim(1);
+    best.push_back(std::max_element(row, row + matching.dim(1)) - row);
+  }
+  return best;
+}
+
+// The matrices beside each other, the last ones where not all have space.
+void place_stages(const Page& page, const Box& box, SinkhornPlan& plan) {
+  const double em = page.em(), edge = kStageEdge * em;
+  const auto side = [&] {
+    const auto count = static_cast<double>(plan.stages.size());
+    return std::min(box.height - kStageTitle * em - edge,
+                    (box.width + kStageGap * em) / count - kStageGap * em - edge);
+  };
+  while (plan.stages.size() > 2 && side() < kLeastStageSide * em) {
+    plan.stages.erase(plan.stages.begin() + 1);
+  }
+  const double most_gap = 4 * em;
+  const auto count = static_cast<double>(plan.stages.size());
+  const double spare = box.width - count * (side() + edge);
+  const double gap = count > 1 ? std::min(most_gap, spare / (count - 1)) : 0;
+  for (std::size_t n = 0; n < plan.stages.size(); ++n) {
+    plan.places.push_back({box.x + edge + static_cast<double>(n) * (side() + edge + gap),
+                           box.y + kStageTitle * em + edge, side(), side()});
+  }
+}
+
+Tensor block_row(const std::vector<Index>& tokens, Index block) {
+  Tensor row({1, static_cast<Index>(tokens.size())});
+  for (Index n = 0; n < row.size(); ++n) {
+    row[n] = static_cast<float>(tokens[static_cast<std::size_t>(n)] / block);
+  }
+  return row;
+}
+
+std::optional<SinkhornPlan> plan_sinkhorn(const Page& page, const Box& inside,
+                                          const MechanismOf& of) {
+  const double em = page.em(), step = step_height(page);
+  const Index length = of.tap.queries();
+  std::vector<Stage> stages = matching_stages(of);
+  const Index block = length / stages.front().values.dim(0);
+  const std::vector<Index> text_order = in_text_order(length).token;
+  const KindColours colours(block_row(text_order, block));
+  const TokenStrip none{{}, {}, {}, colours};
+  SinkhornPlan plan{std::move(stages), {}, block, {}, colours, none, none, {}, {}};
+  plan.best = best_blocks(plan.matching());
+  TokenOrder moved;
+  for (const Index i : text_order) moved.token.push_back(plan.moved(i));
+  Box rest = inside;
+  const auto next_sentence = [&](std::size_t n) {
+    plan.sentences[n] = {rest.x, rest.y, rest.width, step};
+    rest = below(rest, step);
+  };
+  next_sentence(0);
+  place_stages(page, {rest.x, rest.y, rest.width, kStageShare * inside.height}, plan);
+  if (plan.places.front().width < kLeastStageSide * em) return {};
+  rest = below(rest, plan.places.front().bottom() - rest.y + 0.4 * em);
+  next_sentence(1);
+  TokenAxis tokens = key_axis(of.input.trace, of.tap);
+  tokens.titles = {};
+  const std::vector<std::string> names{"blocks", "sorted"};
+  const double left = strip_left(page, names), high = kBlocksShare * inside.height;
+  const auto strip_at = [&](double y) { return Box{rest.x + left, y, rest.width - left, high}; };
+  // The map's axes have the tokens in the order of the text, too.
+  const bool low = inside.height < kLowSinkhorn * em;
+  plan.text = place_strip(page, strip_at(rest.y), low ? TokenAxis() : tokens, {},
+                          block_row(text_order, block), colours);
+  rest = below(rest, plan.text.bottom() - rest.y + kMovesShare * inside.height);
+  plan.sorted = place_strip(page, strip_at(rest.y), reordered(tokens, moved), {},
+                            block_row(moved.token, block), colours);
+  rest = below(rest, plan.sorted.bottom() - rest.y + 0.4 * em);
+  next_sentence(2);
+  if (!(plan.text.cells.width > 0) || !(plan.sorted.cells.width > 0)) return {};
+  if (rest.height < kLeastBlockMap * em) return {};
+  plan.text.names = {names[0]};
+  plan.sorted.names = {names[1]};
+  TokenAxis keys = key_axis(of.input.trace, of.tap);
+  if (low) keys.titles = {};
+  plan.map = place_matrix(page, rest, query_axis(of.input.trace, of.tap), std::move(keys),
+                          colour_bar_width(page));
+  if (!(plan.map.plot.width > 0)) return {};
+  return plan;
+}
+
+void draw_matrix_numbers(Page& page, const HeatMap& cells, const ColourRange& range, int digits) {
+  const double side = cells.box.width / cells.width, size = page.small();
+  if (side < page.width_of("0.00", size) + 0.3 * size) return;
+  const ColourMap& map = colour_map(range.colour_map);
+  for (Index i = 0; i < cells.values.dim(0); ++i) {
+    for (Index j = 0; j < cells.values.dim(1); ++j) {
+      const auto value = static_cast<double>(cells.values(i, j));
+      page.add(Text{{cells.box.x + (static_cast<double>(j) + 0.5) * side,
+                     cells.box.y + (static_cast<double>(i) + 0.5) * side},
+                    fixed(value, digits),
+                    ink_on(map.at(range.position(value))),
+                    size,
+                    Align::Middle});
+    }
+  }
+}
+
+// A matrix with the colours of the blocks along its edges; its title ends before `right`.
+void draw_stage(Page& page, const SinkhornPlan& plan, std::size_t at, double right) {
+  const Stage& stage = plan.stages[at];
+  const Box& box = plan.places[at];
+  const double em = page.em(), edge = kStageEdge * em;
+  const auto n = static_cast<double>(stage.values.dim(0));
+  ColourRange range{0, 1, "viridis"};
+  if (stage.scores) {
+    float most = 0;
+    for (const float x : stage.values) most = std::max(most, std::abs(x));
+    const double end = most > 0 ? static_cast<double>(most) : 1;
+    range = {-end, end, diverging_colours(page.theme())};
+  }
+  page.text({box.x, box.y - edge - kStageTitle / 2 * em},
+            page.ellipsised(stage.title, em, right - box.x), em);
+  for (Index i = 0; i < stage.values.dim(0); ++i) {
+    const double from = static_cast<double>(i) / n * box.width, side = box.width / n;
+    page.add(FilledBox{{box.x - edge, box.y + from, edge * 0.8, side}, plan.colours(i)});
+    page.add(FilledBox{{box.x + from, box.y - edge, side, edge * 0.8}, plan.colours(i)});
+  }
+  HeatMap cells;
+  cells.box = box;
+  cells.values = stage.values;
+  cells.height = cells.width = n;
+  cells.least = range.least;
+  cells.most = range.most;
+  cells.colour_map = range.colour_map;
+  page.add(cells);
+  draw_matrix_numbers(page, cells, range, stage.scores ? 1 : 2);
+  page.add(OutlinedBox{box, page.theme().line, 1});
+}
+
+// From each block to the places that get a share of it, the thicker the more.
+void draw_moves(Page& page, const SinkhornPlan& plan, Index lit_place) {
+  const Tensor& p = plan.matching();
+  const double from = plan.text.bottom(), to = plan.sorted.cells.y - plan.sorted.depth;
+  const auto middle = [&](const TokenStrip& strip, Index block) {
+    return (strip.centre(block * plan.block) + strip.centre((block + 1) * plan.block - 1)) / 2;
+  };
+  for (Index place = 0; place < p.dim(0); ++place) {
+    for (Index block = 0; block < p.dim(1); ++block) {
+      const auto share = static_cast<double>(p(place, block));
+      if (!(share >= kLeastMove)) continue;
+      page.add(Line{{{middle(plan.text, block), from}, {middle(plan.sorted, place), to}},
+                    translucent(plan.colours(block), 0.25 + 0.75 * share),
+                    1 + (place == lit_place ? 6 : 3) * share});
+    }
+  }
+}
+
+void draw_sinkhorn_words(Page& page, const SinkhornPlan& plan, const MechanismOf& of, Index lit) {
+  const Index place = lit / plan.block, best = plan.best[static_cast<std::size_t>(place)];
+  const std::string share =
+      fixed(100 * static_cast<double>(plan.matching()(place, best)), 0) + " %";
+  draw_step(page, plan.sentences[0], 1,
+            {"Match: how well each block of keys (across) fits each place (down); rows and columns "
+             "are made to add up to 1 in turn",
+             "Match blocks (across) to places (down): rows and columns add up to 1",
+             "Match blocks to places"});
+  draw_step(page, plan.sentences[1], 2,
+            {"Sort: each place gets the blocks by their shares; place " + std::to_string(place) +
+                 " gets " + share + " of block " + std::to_string(best),
+             "Sort: place " + std::to_string(place) + " gets " + share + " of block " +
+                 std::to_string(best),
+             "Sort the blocks"});
+  const std::string name =
+      "“" + query_label(of.input.trace, of.tap, lit) + "” (" + std::to_string(lit) + ")";
+  draw_step(page, plan.sentences[2], 3,
+            {"Attend: " + name + " looks at its own block, " + std::to_string(place) +
+                 ", and at what was sorted to its place",
+             name + " sees block " + std::to_string(place) + " and what is sorted there",
+             "Attend: own block and sorted one", "Attend"});
+}
+
+MechanismLayout draw_sinkhorn(Page& page, const Box& inside, const MechanismOf& of) {
+  std::optional<SinkhornPlan> plan = plan_sinkhorn(page, inside, of);
+  if (!plan) return {.no_space = true};
+  MechanismLayout layout;
+  layout.pair_at = [at = pair_at(plan->map)](Point p) -> std::optional<Pair> {
+    const auto [query, key] = at(p);
+    if (query < 0 || key < 0) return std::nullopt;
+    return Pair{query, key};
+  };
+  Pair lit = focus_of(of.input, of.tap, of.head);
+  if (const std::optional<Point>& p = of.input.pointer) {
+    lit = layout.pair_at(*p).value_or(lit);
+    for (const TokenStrip* strip : {&plan->text, &plan->sorted}) {
+      if (const Index at = strip->at(*p); at >= 0) lit.query = at;
+    }
+  }
+  draw_sinkhorn_words(page, *plan, of, lit.query);
+  for (std::size_t n = 0; n < plan->stages.size(); ++n) {
+    const bool last = n + 1 == plan->stages.size();
+    const double right = last ? inside.right() : plan->places[n + 1].x - 1.5 * page.em();
+    draw_stage(page, *plan, n, right);
+  }
+  draw_moves(page, *plan, lit.query / plan->block);
+  draw_strip(page, plan->text, lit.query);
+  draw_strip(page, plan->sorted, lit.query);
+  plan->map.pinned_row = lit.query;
+  plan->map.pinned_column = lit.key;
+  const TokenOrder order = in_text_order(of.tap.queries());
+  const ColourRange range = draw_sorted_weights(page, of, plan->map, order, order, "sinkhorn");
+  draw_matrix_frame(page, plan->map, {"more pairs than pixels", "pooled"});
+  draw_colour_bar(page, plan->map.right, range, {"weight", ""});
+  layout.bottom = plan->map.bottom(page);
+  return layout;
+}
+
+// The matrices of blocks in their order, then the weights.
+std::vector<ViewData::Matrix> sinkhorn_numbers(const MechanismOf& of) {
+  std::vector<ViewData::Matrix> matrices;
+  for (Stage& stage : matching_stages(of)) {
+    std::vector<std::string> labels;
+    for (Index n = 0; n < stage.values.dim(0); ++n) labels.push_back(std::to_string(n));
+    matrices.push_back({stage.name, std::move(stage.values), labels, labels, {"place"}});
+  }
+  matrices.push_back({"weight", of.tap.attention(of.head),
+                      query_axis(of.input.trace, of.tap).labels,
+                      key_axis(of.input.trace, of.tap).labels});
+  return matrices;
+}
+
+}  // namespace
+
+Mechanism sinkhorn_mechanism() {
+  Mechanism m{"sinkhorn", "which blocks of keys are sorted to which places", shows_matching,
+              draw_sinkhorn, sinkhorn_numbers};
+  m.weights = true;
+  return m;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,88 @@
+#include "core/view/mechanism/sorted_map.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "core/view/parts/range.h"
+
+namespace attnscope {
+
+TokenOrder in_text_order(Index count) {
+  TokenOrder order{std::vector<Index>(static_cast<std::size_t>(count)), {}};
+  std::iota(order.token.begin(), order.token.end(), 0);
+  order.place = order.token;
+  return order;
+}
+
+TokenOrder sorted_by(const std::vector<Index>& kinds) {
+  TokenOrder order = in_text_order(static_cast<Index>(kinds.size()));
+  std::ranges::stable_sort(order.token, {},
+                           [&](Index i) { return kinds[static_cast<std::size_t>(i)]; });
+  for (std::size_t n = 0; n < order.token.size(); ++n) {
+    order.place[static_cast<std::size_t>(order.token[n])] = static_cast<Index>(n);
+  }
+  return order;
+}
+
+TokenAxis reordered(const TokenAxis& axis, const TokenOrder& order) {
+  TokenAxis result;
+  if (!axis.titles.empty()) result.titles = {axis.titles.back() + ", sorted", axis.titles.back()};
+  for (const Index i : order.token) {
+    result.labels.push_back(axis.labels[static_cast<std::size_t>(i)]);
+  }
+  return result;
+}
+
+Tensor reordered(const Tensor& matrix, const TokenOrder& rows, const TokenOrder& columns) {
+  Tensor result(matrix.shape());
+  for (Index r = 0; r < matrix.dim(0); ++r) {
+    for (Index c = 0; c < matrix.dim(1); ++c) {
+      result(r, c) = matrix(rows.token[static_cast<std::size_t>(r)],
+                            columns.token[static_cast<std::size_t>(c)]);
+    }
+  }
+  return result;
+}
+
+ColourRange draw_sorted_weights(Page& page, const MechanismOf& of, const MatrixPlot& plot,
+                                const TokenOrder& rows, const TokenOrder& columns,
+                                const std::string& name) {
+  HeatMap cells = matrix_cells(plot);
+  cells.values =
+      kept(of, name, [&] { return reordered(of.tap.attention(of.head), rows, columns); });
+  const ColourRange range = colour_range(of.input, cells, is_signed(of.tap, of.head));
+  cells.least = range.least;
+  cells.most = range.most;
+  cells.colour_map = range.colour_map;
+  page.add(std::move(cells));
+  return range;
+}
+
+void outline_blocks(Page& page, const MatrixPlot& plot, const std::vector<Index>& rows,
+                    const std::vector<Index>& columns, const KindColours& colours) {
+  const double x = plot.plot.width / static_cast<double>(columns.size());
+  const double y = plot.plot.height / static_cast<double>(rows.size());
+  for (const Index kind : std::set<Index>(rows.begin(), rows.end())) {
+    // Sorted, a kind begins behind all that are smaller.
+    const auto smaller = [kind](Index other) { return other < kind; };
+    const auto first_row = static_cast<double>(std::ranges::count_if(rows, smaller));
+    const auto first_column = static_cast<double>(std::ranges::count_if(columns, smaller));
+    const auto height = static_cast<double>(std::ranges::count(rows, kind));
+    const auto width = static_cast<double>(std::ranges::count(columns, kind));
+    if (!(width > 0)) continue;
+    page.add(OutlinedBox{
+        {plot.plot.x + first_column * x, plot.plot.y + first_row * y, width * x, height * y},
+        colours(kind),
+        1.5});
+  }
+}
+
+Pair sorted_pair_at(const PairAt& at, const TokenOrder& rows, const TokenOrder& columns, Point p) {
+  const auto [row, column] = at(p);
+  if (row < 0 || column < 0) return {-1, -1};
+  return {rows.token[static_cast<std::size_t>(row)],
+          columns.token[static_cast<std::size_t>(column)]};
+}
+
+}  // namespace attnscope

@@ -1,0 +1,150 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/model_trace.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+using testing::Look;
+using testing::look_at;
+
+constexpr Index kLength = 14;
+
+Trace hashed(const char* more = "") {
+  return testing::run_model(
+      {.variant = std::string(R"({"type": "lsh", "buckets": 4, "rounds": 2)") + more + "}",
+       .length = kLength});
+}
+
+ViewSettings of_round(const char* json, Index head = 1) {
+  ViewSettings settings = testing::settings_with("mechanism", json);
+  settings.head = head;
+  return settings;
+}
+
+std::vector<HeatMap> maps(const DisplayList& list) {
+  std::vector<HeatMap> result;
+  for (const Item& item : list.items) {
+    if (const auto* map = std::get_if<HeatMap>(&item)) result.push_back(*map);
+  }
+  return result;
+}
+
+std::vector<ViewData::Matrix> numbers(const Trace& trace, const ViewSettings& settings) {
+  const testing::InputOf of(trace, settings);
+  return view("mechanism").data(of.input).matrices;
+}
+
+TEST(LshMechanism, NumbersAreThoseOfTheTrace) {
+  const Trace trace = hashed();
+  const AttentionTap& tap = trace.attention[0];
+  const IntTensor& bucket = tap.result.extra_counts.at("lsh.bucket");
+  const IntTensor& rank = tap.result.extra_counts.at("lsh.rank");
+  for (const Index round : {0, 1}) {
+    const auto matrices =
+        numbers(trace, of_round(round == 0 ? R"({"round": 1})" : R"({"round": 2})"));
+    ASSERT_EQ(matrices.size(), 3u);
+    ASSERT_EQ(matrices[0].values.shape(), (Shape{2, kLength}));
+    const Tensor weights = tap.attention(1);
+    for (Index i = 0; i < kLength; ++i) {
+      for (const Index n : {0, 1}) {
+        EXPECT_EQ(matrices[0].values(n, i), static_cast<float>(bucket(n, 1, i)));
+      }
+      EXPECT_EQ(matrices[1].values(0, i), static_cast<float>(rank(round, 1, i)));
+      for (Index j = 0; j < kLength; ++j) {
+        EXPECT_EQ(matrices[2].values(rank(round, 1, i), rank(round, 1, j)), weights(i, j));
+      }
+    }
+  }
+}
+
+// Colours tell buckets apart, and the pairs that are coloured or grey are those that are allowed.
+TEST(LshMechanism, PictureShowsBucketsAndPairs) {
+  for (const char* chunk : {"", R"(, "chunk": 3)"}) {
+    const Trace trace = hashed(chunk);
+    const AttentionTap& tap = trace.attention[0];
+    const IntTensor& bucket = tap.result.extra_counts.at("lsh.bucket");
+    const IntTensor& rank = tap.result.extra_counts.at("lsh.rank");
+    Look look;
+    look.width = 1000;
+    look.height = 900;
+    look.settings = of_round(R"({"round": 2})");
+    const std::vector<HeatMap> shown = maps(look_at(trace, "mechanism", look).list);
+    ASSERT_GE(shown.size(), 6u);  // rounds, text, sorted, weights, other pairs, pairs of the round
+    const Tensor &rounds = shown[0].values, &text = shown[1].values, &sorted = shown[2].values;
+    const Tensor &others = shown[shown.size() - 2].values, &own = shown.back().values;
+    for (Index i = 0; i < kLength; ++i) {
+      EXPECT_EQ(text(0, i), rounds(1, i));
+      EXPECT_EQ(sorted(0, rank(1, 1, i)), rounds(1, i));
+      for (Index j = 0; j < kLength; ++j) {
+        EXPECT_EQ(rounds(1, i) == rounds(1, j), bucket(1, 1, i) == bucket(1, 1, j));
+        const bool allowed = tap.result.pattern->allowed(1, i, j);
+        EXPECT_EQ(allowed, !std::isnan(own(i, j)) || others(i, j) == 1) << i << ", " << j;
+        if (std::isnan(own(i, j))) continue;
+        EXPECT_TRUE(std::isnan(others(i, j)));
+        EXPECT_EQ(own(i, j), rounds(1, i));
+        EXPECT_EQ(rounds(1, i), rounds(1, j));
+      }
+    }
+  }
+}
+
+TEST(LshMechanism, RoundsBeyondTheLastAreTheLast) {
+  const Trace trace = hashed();
+  const auto last = numbers(trace, of_round(R"({"round": 2})"));
+  const auto beyond = numbers(trace, of_round(R"({"round": 9})"));
+  for (Index i = 0; i < kLength; ++i) EXPECT_EQ(last[1].values(0, i), beyond[1].values(0, i));
+}
+
+// Each token can be pointed at in the strips, and is then named with what it sees.
+TEST(LshMechanism, PointingLightsAToken) {
+  const Trace trace = hashed();
+  const AttentionTap& tap = trace.attention[0];
+  Look look;
+  look.width = 1000;
+  look.height = 900;
+  look.settings = of_round("{}");
+  const Box strip = maps(look_at(trace, "mechanism", look).list)[0].box;
+  for (Index i = 0; i < kLength; ++i) {
+    const double share = (static_cast<double>(i) + 0.5) / kLength;
+    look.pointer = Point{strip.x + share * strip.width, strip.y + strip.height / 2};
+    const std::string expected = "(" + std::to_string(i) + ") at " +
+                                 std::to_string(tap.result.pattern->row_count(1, i)) + " of 14";
+    bool said = false;
+    for (const Text& text : testing::texts(look_at(trace, "mechanism", look).list)) {
+      said = said || text.text.find(expected) != std::string::npos;
+    }
+    EXPECT_TRUE(said) << expected;
+  }
+}
+
+TEST(LshMechanism, HitsArePairsOfTheText) {
+  const Trace trace = hashed();
+  Look look;
+  look.width = 1000;
+  look.height = 900;
+  look.settings = of_round("{}");
+  const ViewLayout layout = look_at(trace, "mechanism", look);
+  const std::vector<HeatMap> shown = maps(layout.list);
+  const HeatMap& sorted = shown[shown.size() - 4];  // before the colour bar
+  const HeatMap& text = shown.back();
+  const IntTensor& rank = trace.attention[0].result.extra_counts.at("lsh.rank");
+  const auto at = [&](const HeatMap& map, Index row, Index column) {
+    return Point{map.box.x + (static_cast<double>(column) + 0.5) * map.box.width / kLength,
+                 map.box.y + (static_cast<double>(row) + 0.5) * map.box.height / kLength};
+  };
+  for (const auto& [i, j] : {std::pair<Index, Index>{3, 8}, {13, 0}}) {
+    for (const Point p : {at(text, i, j), at(sorted, rank(0, 1, i), rank(0, 1, j))}) {
+      const std::optional<Hit> hit = layout.hit(p);
+      ASSERT_TRUE(hit.has_value());
+      EXPECT_EQ(hit->query, i);
+      EXPECT_EQ(hit->key, j);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,115 @@
+#include <gtest/gtest.h>
+
+#include "tests/support/model_trace.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+using testing::Look;
+using testing::look_at;
+
+constexpr Index kLength = 14;
+
+Trace routed(bool shared) {
+  return testing::run_model({.variant = std::string(R"({"type": "routing", "clusters": 3)") +
+                                        (shared ? R"(, "shared": true})" : "}"),
+                             .length = kLength});
+}
+
+ViewSettings of_head(Index head) {
+  ViewSettings settings = testing::settings_with("mechanism", "{}");
+  settings.head = head;
+  return settings;
+}
+
+TEST(RoutingMechanism, NumbersAreThoseOfTheTrace) {
+  for (const bool shared : {false, true}) {
+    const Trace trace = routed(shared);
+    const AttentionTap& tap = trace.attention[0];
+    const IntTensor& query = tap.result.extra_counts.at("routing.query_cluster");
+    const IntTensor& key = tap.result.extra_counts.at("routing.key_cluster");
+    const testing::InputOf of(trace, of_head(1));
+    const auto matrices = view("mechanism").data(of.input).matrices;
+    ASSERT_EQ(matrices.size(), 3u);
+    const Tensor &clusters = matrices[0].values, &loads = matrices[1].values;
+    ASSERT_EQ(clusters.shape(), (Shape{shared ? 1 : 2, kLength}));
+    ASSERT_EQ(loads.shape(), (Shape{shared ? 1 : 2, 3}));
+    float all = 0;
+    std::vector<Index> counted(3, 0);
+    for (Index i = 0; i < kLength; ++i) {
+      EXPECT_EQ(clusters(0, i), static_cast<float>(query(1, i)));
+      EXPECT_EQ(clusters(shared ? 0 : 1, i), static_cast<float>(key(1, i)));
+      ++counted[static_cast<std::size_t>(query(1, i))];
+    }
+    for (Index c = 0; c < 3; ++c) {
+      EXPECT_EQ(loads(0, c), static_cast<float>(counted[static_cast<std::size_t>(c)]));
+      all += loads(0, c);
+    }
+    EXPECT_EQ(all, static_cast<float>(kLength));
+    // Rows of the sorted map are those of the text: of each cluster, in the order of the text.
+    const Tensor weights = tap.attention(1);
+    Index row = 0;
+    for (Index c = 0; c < 3; ++c) {
+      for (Index i = 0; i < kLength; ++i) {
+        if (query(1, i) != c) continue;
+        Index column = 0;
+        for (Index d = 0; d < 3; ++d) {
+          for (Index j = 0; j < kLength; ++j) {
+            if (key(1, j) != d) continue;
+            EXPECT_EQ(matrices[2].values(row, column++), weights(i, j));
+          }
+        }
+        ++row;
+      }
+    }
+    EXPECT_EQ(row, kLength);
+  }
+}
+
+// Weights of the sorted map lie within the outlined blocks alone.
+TEST(RoutingMechanism, BlocksHoldAllWeights) {
+  const Trace trace = routed(false);
+  Look look;
+  look.width = 1000;
+  look.height = 800;
+  look.settings = of_head(0);
+  const DisplayList list = look_at(trace, "mechanism", look).list;
+  const HeatMap* map = nullptr;
+  std::vector<Box> blocks;
+  for (const Item& item : list.items) {
+    const auto* cells = std::get_if<HeatMap>(&item);
+    if (cells != nullptr && cells->values.dim(0) == kLength) map = cells;
+    const auto* outline = std::get_if<OutlinedBox>(&item);
+    if (map != nullptr && outline != nullptr) blocks.push_back(outline->box);
+  }
+  ASSERT_NE(map, nullptr);
+  for (Index i = 0; i < kLength; ++i) {
+    for (Index j = 0; j < kLength; ++j) {
+      if (map->values(i, j) == 0) continue;
+      const Point p{map->box.x + (static_cast<double>(j) + 0.5) / kLength * map->box.width,
+                    map->box.y + (static_cast<double>(i) + 0.5) / kLength * map->box.height};
+      EXPECT_TRUE(std::ranges::any_of(
+          blocks, [&](const Box& b) { return b.width < map->box.width && b.contains(p); }))
+          << i << ", " << j;
+    }
+  }
+}
+
+TEST(RoutingMechanism, NamesWhatIsPointedAt) {
+  const Trace trace = routed(true);
+  const IntTensor& query = trace.attention[0].result.extra_counts.at("routing.query_cluster");
+  Look look;
+  look.width = 1000;
+  look.height = 800;
+  look.settings = of_head(1);
+  look.settings.pinned_query = 5;
+  bool said = false;
+  for (const Text& text : testing::texts(look_at(trace, "mechanism", look).list)) {
+    said = said || text.text.ends_with("in cluster " + std::to_string(query(1, 5)));
+  }
+  EXPECT_TRUE(said);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,97 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/compare.h"
+#include "tests/support/model_trace.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+using testing::Look;
+using testing::look_at;
+
+Trace matched(int iterations) {
+  return testing::run_model({.variant = R"({"type": "sinkhorn", "block": 3, "temperature": 0.5,)"
+                                        R"( "iterations": )" +
+                                        std::to_string(iterations) + "}",
+                             .encoding = "none",
+                             .causal = false});
+}
+
+ViewSettings of_head(Index head) {
+  ViewSettings settings = testing::settings_with("mechanism", "{}");
+  settings.head = head;
+  return settings;
+}
+
+std::vector<ViewData::Matrix> numbers(const Trace& trace, Index head) {
+  const testing::InputOf of(trace, of_head(head));
+  return view("mechanism").data(of.input).matrices;
+}
+
+// Whether all rows, or all columns, add up to 1.
+bool adds_up(const Tensor& m, bool columns) {
+  for (Index i = 0; i < m.dim(0); ++i) {
+    double sum = 0;
+    for (Index j = 0; j < m.dim(0); ++j) sum += static_cast<double>(columns ? m(j, i) : m(i, j));
+    if (!(std::abs(sum - 1) <= 1e-5)) return false;
+  }
+  return true;
+}
+
+TEST(SinkhornMechanism, StagesAreThoseOfTheVariant) {
+  for (const Index head : {0, 1}) {
+    const Trace once = matched(1), often = matched(7);
+    const auto at = [&](const Trace& trace, const char* name, Index i, Index j) {
+      return trace.attention[0].result.extra.at(name)(head, i, j);
+    };
+    const auto first = numbers(once, head), all = numbers(often, head);
+    ASSERT_EQ(first.size(), 4u);  // logits, rows, columns, weights
+    ASSERT_EQ(all.size(), 5u);    // and the matching after all rounds
+    EXPECT_TRUE(adds_up(all[1].values, false));
+    EXPECT_TRUE(adds_up(all[2].values, true));
+    EXPECT_TRUE(adds_up(all[3].values, true));
+    for (Index i = 0; i < 4; ++i) {
+      for (Index j = 0; j < 4; ++j) {
+        EXPECT_EQ(all[0].values(i, j), at(often, "sinkhorn.logits", i, j));
+        EXPECT_EQ(all[3].values(i, j), at(often, "sinkhorn.matching", i, j));
+        // The same round by the variant and by the view; more rounds begin alike.
+        const auto found = static_cast<double>(first[2].values(i, j));
+        const auto expected = static_cast<double>(at(once, "sinkhorn.matching", i, j));
+        EXPECT_TRUE(std::abs(found - expected) <= 1e-5) << i << ", " << j;
+        EXPECT_EQ(first[2].values(i, j), all[2].values(i, j));
+      }
+    }
+    EXPECT_FALSE(testing::differs(all[4].values, often.attention[0].attention(head), 0));
+  }
+}
+
+// The block that a place is said to get most of, and its share.
+TEST(SinkhornMechanism, SaysWhatIsSortedWhere) {
+  const Trace trace = matched(7);
+  const Tensor& p = trace.attention[0].result.extra.at("sinkhorn.matching");
+  for (Index query = 0; query < 12; query += 2) {
+    Index best = 0;
+    for (Index block = 1; block < 4; ++block) {
+      if (p(1, query / 3, block) > p(1, query / 3, best)) best = block;
+    }
+    const long percent = std::lround(100 * static_cast<double>(p(1, query / 3, best)));
+    const std::string expected = "place " + std::to_string(query / 3) + " gets " +
+                                 std::to_string(percent) + " % of block " + std::to_string(best);
+    Look look;
+    look.width = 1000;
+    look.height = 900;
+    look.settings = of_head(1);
+    look.settings.pinned_query = query;
+    bool said = false;
+    for (const Text& text : testing::texts(look_at(trace, "mechanism", look).list)) {
+      said = said || text.text.ends_with(expected);
+    }
+    EXPECT_TRUE(said) << expected;
+  }
+}
+
+}  // namespace
+}  // namespace attnscope
