@@ -69,7 +69,6 @@ void print_wrapped(std::ostream& out, const std::string& text, std::size_t inden
 }
 
 std::string default_text(const Parameter& parameter) {
-  if (parameter.required && parameter.telling) return "required (--variant: by the length)";
   if (parameter.required) return "required";
   if (parameter.optional) return "optional, else " + parameter.left_out;
   return "default " + to_text(parameter.initial);
@@ -219,8 +218,13 @@ std::vector<Listing> listings() {
       listing("exits", "Rules of early exits (\"exits\")", exit_rules()),
       listing("inputs", "Inputs of decoders (\"input\")", input_kinds()),
       listing("retrieval", "Retrieval (--retrieval)", mixers()),
-      listing("variants", "Attention variants (variant.type)", variants()),
-      listing("encodings", "Positional encodings (position.type)", encodings()),
+      listing("variants",
+              "Attention variants (variant.type); what is required suits the text where --variant "
+              "leaves it out",
+              variants()),
+      listing("encodings",
+              "Positional encodings (position.type); what is required, likewise with --position",
+              encodings()),
       {"tasks", tasks_json, print_tasks},
       {"views", views_json, print_views},
       {"lessons", lessons_json, print_lessons}};

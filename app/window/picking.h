@@ -11,10 +11,10 @@ namespace attnscope::window {
 
 // For the heads that the choices are for (State::scope). What an earlier pick set along and nobody
 // changed since goes back to what it was; nothing picked: as the model, or the other heads.
+// `anew`: by its name, so that its parameters are those that show most; else as they are.
 void pick_variant(State& state, std::optional<Choice> choice, bool anew);
 void pick_encoding(State& state, std::optional<Choice> choice, bool anew);
 void pick_direction(State& state, std::optional<bool> causal);
-// `anew`: by its name, so that its parameters are those that show most; else as they are.
 
 // Whether it is known what goes with what: a model has run. Else refusals below may not be asked
 // for.

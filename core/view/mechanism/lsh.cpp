@@ -283,8 +283,7 @@ void draw_maps(Page& page, LshPlan& plan, const MechanismOf& of, Index lit) {
   const PairKinds kinds = pair_kinds(of, plan.round);
   const bool others = std::ranges::any_of(kinds.of_others, [](float x) { return !std::isnan(x); });
   if (others) {
-    legend.push_back(
-        {other, plan.round.count > 1 ? "another round, or itself alone" : "itself alone"});
+    legend.push_back({other, plan.round.count > 1 ? "another round, or self" : "itself alone"});
   }
   legend.push_back({not_allowed_colour(theme), "not allowed"});
   draw_legend(page, legend, below_right);
