@@ -59,6 +59,7 @@ ViewControls view_controls(const ViewSettings& settings, const Trace* trace) {
   const View& of = view(settings.id);
   ViewControls controls;
   controls.parameters = of.parameters;
+  controls.animation = of.animation;
   if (of.restrict_controls) of.restrict_controls(settings, trace, controls);
   return controls;
 }

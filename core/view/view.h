@@ -123,6 +123,7 @@ struct ViewControls {
   bool normalise = true;
   std::vector<Parameter> parameters{};  // the view's, with sliders as long as it takes
   std::map<std::string, std::string, std::less<>> idle{};  // why one changes nothing now, by key
+  std::optional<Animation> animation{};                    // the view's, as far as the trace goes
 };
 
 struct View {

@@ -141,7 +141,7 @@ void draw_view_parameters(Ui& ui, State& state, const ViewControls& controls, Li
   const View& v = view(settings.id);
   if (v.parameters.empty()) return;
   Values values = view_values(settings, v.id);
-  if (v.animation) {
+  if (controls.animation) {
     const Action& play = action("play");
     ImGui::BeginDisabled(!play.enabled(state));
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,

@@ -251,8 +251,10 @@ std::vector<ViewData::Matrix> rule_numbers(const MechanismOf& of) {
 }  // namespace
 
 Mechanism rules_mechanism() {
-  return {"rules", "the rules that let queries see keys", [](const AttentionTap&) { return true; },
-          draw_rules, rule_numbers};
+  Mechanism m{"rules", "the rules that let queries see keys",
+              [](const AttentionTap&) { return true; }, draw_rules, rule_numbers};
+  m.label = "Rules";
+  return m;
 }
 
 }  // namespace attnscope
