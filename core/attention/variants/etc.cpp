@@ -40,7 +40,10 @@ Pattern etc_pattern(const PatternInput& in) {
       members[static_cast<std::size_t>((*segments)[n])].push_back(global + static_cast<Index>(n));
     }
   }
-  return build_rows(in, 1, {"global to global", "global to long", "long to global", "long to long"},
+  return build_rows(in, 1,
+                    {"global to global", "global to long", "long to global",
+                     in.causal ? "long to long, " + std::to_string(radius) + " back"
+                               : "long to long ±" + std::to_string(radius)},
                     [&](PatternBuilder& rows, Index, Index i) {
                       if (i < global) {
                         rows.add(0, 0, global);

@@ -44,7 +44,7 @@ ViewLayout lay_out_mechanism(const ViewInput& input) {
       head_title(input),
       caption(input.trace, "How " + place_words(input.trace, settings) + " works, " +
                                mechanism.about + ": " + describe(input.trace, tap) + "."));
-  const MechanismLayout drawn = mechanism.draw(page, inside, {input, tap, found.head});
+  MechanismLayout drawn = mechanism.draw(page, inside, {input, tap, found.head});
   if (drawn.no_space) return no_space(page);
   ViewLayout layout;
   layout.hit = [pair_at = drawn.pair_at, layer = settings.layer,
@@ -53,6 +53,7 @@ ViewLayout lay_out_mechanism(const ViewInput& input) {
     if (!pair) return std::nullopt;
     return Hit{layer, head, pair->query, pair->key};
   };
+  layout.handles = std::move(drawn.handles);
   layout.list = page.take(drawn.bottom);
   return layout;
 }
