@@ -179,6 +179,26 @@ void draw_view_actions(Ui& ui, State& state) {
   ImGui::PopStyleVar();
 }
 
+// How far the picture is that is measured while one waits for it, and a way to give it up.
+void draw_errors_progress(Ui& ui, State& state) {
+  const auto found = state.finding.find(Findings::errors.id);
+  if (found == state.finding.end()) return;
+  const FindingState& errors = found->second;
+  if (errors.running) {
+    ImGui::SameLine(0, ui.px(16));
+    ImGui::ProgressBar(static_cast<float>(errors.share), {ui.px(90), 0});
+    ImGui::SameLine();
+    if (button(ui, "Cancel", "errors.cancel")) {
+      set_view_value(state.experiment.view, state.experiment.view.id, "picture",
+                     std::string("automatic"));
+    }
+    hint(ui, "Stop measuring, and show the usual picture.");
+  } else if (!errors.problem.empty()) {
+    ImGui::SameLine(0, ui.px(16));
+    ImGui::TextColored(ui.look->error, "%s", on_screen(errors.problem).c_str());
+  }
+}
+
 // Over which texts heads are measured, in the view that sorts by it.
 void draw_measured_texts(Ui& ui, State& state, const ViewControls& controls) {
   ViewSettings& settings = state.experiment.view;
@@ -236,6 +256,7 @@ void draw_toolbar(Ui& ui, State& state, ListTexts& texts) {
   draw_view_parameters(ui, state, controls, texts);
   draw_view_actions(ui, state);
   draw_measured_texts(ui, state, controls);
+  draw_errors_progress(ui, state);
 }
 
 }  // namespace attnscope::window

@@ -54,6 +54,7 @@ ViewLayout lay_out_mechanism(const ViewInput& input) {
     return Hit{layer, head, pair->query, pair->key};
   };
   layout.handles = std::move(drawn.handles);
+  layout.pending = drawn.pending;
   layout.list = page.take(drawn.bottom);
   return layout;
 }
@@ -138,7 +139,7 @@ Tensor kept(const MechanismOf& of, const std::string& name, const std::function<
 const std::vector<Mechanism>& mechanisms() {
   static const std::vector<Mechanism> list{
       lsh_mechanism(),           routing_mechanism(),    sinkhorn_mechanism(), settling_mechanism(),
-      approximation_mechanism(), recurrence_mechanism(), rules_mechanism()};
+      approximation_mechanism(), recurrence_mechanism(), errors_mechanism(),   rules_mechanism()};
   return list;
 }
 
@@ -181,6 +182,7 @@ View mechanism_view() {
                       .slider_least = 1,
                       .slider_most = 8}};
   view.animation = Animation{"token", 0, 64, 12};
+  view.findings = {Findings::errors.id};
   view.data = mechanism_data;
   view.example = show_hashing;
   view.restrict_controls = restrict_controls;

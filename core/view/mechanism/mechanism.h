@@ -29,6 +29,7 @@ struct MechanismLayout {
   // The pair at a point of the page; query or key may be -1. May outlive the input; empty: none
   // anywhere.
   std::function<std::optional<Pair>(Point)> pair_at{};
+  std::string pending{};          // see ViewLayout
   std::vector<Handle> handles{};  // what can be clicked
 };
 

@@ -8,8 +8,8 @@
 namespace attnscope {
 namespace {
 
-constexpr double kRow = 1.5;         // em
-constexpr double kMostLabels = 5.5;  // em
+constexpr double kRow = 1.5;              // em
+constexpr double kMostTokenLabels = 5.5;  // em
 
 // "0 … 0.12": how far the colours of a row run.
 std::string ends_of(const ColourRange& range) {
@@ -31,7 +31,7 @@ TokenLine place_token_line(const Page& page, const Box& box, TokenAxis tokens,
   // The same whatever the numbers are, so that nothing moves from token to token.
   const double ends = page.width_of("0 … 0.0001", page.small()) + em;
   const double width = box.width - line.left - ends;
-  line.top = axis_depth_top(page, line.tokens, width, kMostLabels * em);
+  line.top = axis_depth_top(page, line.tokens, width, kMostTokenLabels * em);
   line.cells = {box.x + line.left, box.y + line.top, width,
                 kRow * em * static_cast<double>(line.rows.size())};
   return line;

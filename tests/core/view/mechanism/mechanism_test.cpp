@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "core/analysis/error_study.h"
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "tests/support/compare.h"
@@ -35,7 +36,8 @@ std::vector<ViewSettings> pictures_of(const Trace& trace) {
   return all;
 }
 
-void expect_legible(const Trace& trace, const ViewSettings& settings, const std::string& what) {
+void expect_legible(const Trace& trace, const ViewSettings& settings, const std::string& what,
+                    const ErrorStudy* errors = nullptr) {
   for (const auto& [width, height, font] :
        {std::tuple{1100.0, 900.0, 13.0}, std::tuple{700.0, 600.0, 13.0},
         std::tuple{1600.0, 900.0, 20.0}, std::tuple{300.0, 1000.0, 16.0},
@@ -50,6 +52,7 @@ void expect_legible(const Trace& trace, const ViewSettings& settings, const std:
       look.framed = !pointer;
       look.pointer = pointer;
       look.settings = settings;
+      look.errors = errors;
       look.settings.head = 1;
       const ViewLayout layout = look_at(trace, "mechanism", look);
       EXPECT_EQ(testing::fault(layout.list), "") << what << ", " << width << " x " << height;
@@ -167,6 +170,33 @@ TEST(Mechanism, PlaysTokenByToken) {
   EXPECT_TRUE(testing::differs(state(R"({"token": 2})"), state(R"({"token": 3})"), 1e-4));
   EXPECT_TRUE(testing::close(state(R"({"token": 7})"), state("{}"), 0));
   EXPECT_TRUE(testing::close(state(R"({"token": 999})"), state("{}"), 0));  // a shorter text
+}
+
+// The errors are asked for where their picture is, and drawn when they are known.
+TEST(Mechanism, DrawsErrorsWhenTheyAreMeasured) {
+  for (const char* id : {"performer", "rfa", "linformer"}) {
+    const Trace trace = trace_of(variant(id), 16);
+    Look look;
+    look.width = 900;
+    look.settings = testing::settings_with("mechanism", R"({"picture": "errors"})");
+    EXPECT_EQ(look_at(trace, "mechanism", look).pending, "errors") << id;
+    const ErrorStudy study = error_study(
+        trace.attention[0], 1, 16, [](std::size_t, std::size_t) {}, Stop());
+    look.errors = &study;
+    EXPECT_EQ(look_at(trace, "mechanism", look).pending, "") << id;
+    expect_legible(trace, look.settings, id, &study);
+  }
+  Experiment asks;
+  asks.view = testing::settings_with("mechanism", R"({"picture": "errors"})");
+  EXPECT_TRUE(finding("errors").exists(asks));
+  Experiment other = asks;
+  other.view.head = 1;
+  EXPECT_FALSE(finding("errors").holds(asks, other));
+  other = asks;
+  other.view.colour_map = "grey";
+  EXPECT_TRUE(finding("errors").holds(asks, other));
+  asks.view = testing::settings_with("mechanism", "{}");
+  EXPECT_FALSE(finding("errors").exists(asks));
 }
 
 }  // namespace
