@@ -216,10 +216,12 @@ struct State {
     Index head = 0;                     // within its group
   };
   Pointed pointed() const;
-  // Which tokens of a run that is: of the query's and the key's stream, -1: none.
+  // Which tokens of a run that is: of the query's and the key's stream, -1: none; of words so many
+  // from there on.
   struct PointedTokens {
     std::string query_stream, key_stream;
     Index query = -1, key = -1;
+    Index queries = 1, keys = 1;
   };
   PointedTokens pointed_tokens() const;
   // The attention that the view's layer and head point at; null without a trace.

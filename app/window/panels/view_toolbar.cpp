@@ -117,22 +117,36 @@ void draw_colour_maps(Ui& ui, State& state, const ViewControls& controls) {
   }
 }
 
+// A box for what an action turns on and off.
+void draw_switch(Ui& ui, State& state, const char* label, const Action& a) {
+  const bool enabled = a.enabled(state);
+  ImGui::BeginDisabled(!enabled);
+  bool on = enabled && a.checked(state);
+  if (ImGui::Checkbox(label, &on)) a.run(state);
+  mark(ui, a.id);
+  ImGui::EndDisabled();
+  hint(ui, help_of(a, state) + key_of(a));
+}
+
 // Where they have an effect, at the right end of the line where there is room.
 void draw_colours(Ui& ui, State& state, const ViewControls& controls) {
   const bool chooses = controls.colours != ViewControls::Colours::None;
-  if (!chooses && !controls.normalise) return;
-  const float right = ui.px(110) + ImGui::CalcTextSize("Normalise").x + ImGui::GetFrameHeight() +
-                      3 * ImGui::GetStyle().ItemSpacing.x;
+  if (!chooses && !controls.normalise && !controls.words) return;
+  const auto width_of = [](const char* label) {
+    return ImGui::CalcTextSize(label).x + ImGui::GetFrameHeight() +
+           2 * ImGui::GetStyle().ItemSpacing.x;
+  };
+  const float right = (chooses ? ui.px(110) + ImGui::GetStyle().ItemSpacing.x : 0) +
+                      (controls.normalise ? width_of("Normalise") : 0) +
+                      (controls.words ? width_of("Words") : 0);
   const float at = ImGui::GetContentRegionMax().x - right;
   if (at > ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x + ui.px(14)) ImGui::SameLine(at);
+  if (controls.words) draw_switch(ui, state, "Words", action("words"));
+  if (controls.words && (chooses || controls.normalise)) ImGui::SameLine();
   if (chooses) draw_colour_maps(ui, state, controls);
   if (!controls.normalise) return;
   if (chooses) ImGui::SameLine();
-  const Action& normalise = action("normalise");
-  bool on = state.experiment.view.normalise;
-  if (ImGui::Checkbox("Normalise", &on)) normalise.run(state);
-  mark(ui, "normalise");
-  hint(ui, normalise.help + key_of(normalise));
+  draw_switch(ui, state, "Normalise", action("normalise"));
 }
 
 // What can be set in this view alone.
