@@ -96,6 +96,9 @@ struct Handle {
   // The pointer, pressed within `area`, is here now.
   std::function<void(Point, Experiment&)> drag{};
   std::function<void(Experiment&)> click{};
+  // Where the pointer was pressed within `area` and has been since, and the experiment as it was
+  // then: a stroke is drawn anew with each move, and is one step for undo.
+  std::function<void(const std::vector<Point>&, Experiment&)> stroke{};
 };
 
 struct ViewLayout {

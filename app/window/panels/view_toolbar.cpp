@@ -179,7 +179,7 @@ void draw_view_actions(Ui& ui, State& state) {
   // As low as the parameters beside them.
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(10), ui.px(3)});
   for (const Action& a : actions()) {
-    if (a.view != state.experiment.view.id) continue;
+    if (a.view != state.experiment.view.id || (a.offered && !a.offered(state))) continue;
     const float width = ImGui::CalcTextSize(a.label.c_str()).x + ui.px(24);
     if (!first) ImGui::SameLine(0, ui.px(8));
     if (!first && ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
