@@ -1,4 +1,5 @@
-// attnscope gallery: pictures of every view, light and dark, and a page that shows them.
+// attnscope gallery: pictures of every view, variant and encoding, light and dark, and pages that
+// show them.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -23,6 +24,7 @@ struct GalleryOptions {
   std::string model = "default";
   std::string text = "The fisherman mended the net, and then he put the net into the boat.";
   std::string backend = "auto";
+  double scale = PictureOptions().scale;
   ChoiceOptions choices;
 };
 
@@ -124,6 +126,7 @@ class Gallery {
   // PNG, light and dark, and whatever else is asked for.
   void draw(const std::string& id, Experiment shown, PictureOptions picture,
             const std::vector<std::string>& endings) {
+    picture.scale = options_.scale;
     const std::vector<std::string> names = findings_read(shown);
     Traces traces = runner_.observe(shown, names, stop_on_interrupt());
     make_folder(options_.folder);  // not before it is known that there is something to put there
@@ -168,13 +171,15 @@ void run(const GalleryOptions& options) {
 }  // namespace
 
 void add_gallery(Command program) {
-  Command command =
-      program.subcommand("gallery", "Draw every view, light and dark, with a page to look at them");
+  Command command = program.subcommand(
+      "gallery",
+      "Draw every view, variant and encoding, light and dark, with pages to look at them");
   const auto options = std::make_shared<GalleryOptions>();
   command.add("DIR", options->folder, "The folder for the pictures and index.html").required();
   command.add("-m,--model", options->model, "A bundled model's name or a folder").show_default();
   command.add("-t,--text", options->text, "The text to run on").show_default();
   options->choices.add_to(command);
+  command.add("--scale", options->scale, "Pixels per unit of the PNG files").show_default();
   command.add("--backend", options->backend, "auto, cpu or gpu").show_default();
   command.action([options] { run(*options); });
 }
