@@ -135,6 +135,7 @@ Variant rfa_variant() {
       "let each token decide how much of what came before is forgotten.";
   v.source = "Peng et al., 2021, Random feature attention, arXiv:2103.02143";
   v.cost = "O(L·D·d)";
+  v.growth = {.power = 1};
   v.incremental = true;
   v.cross = true;
   v.incremental_with = [](const Values& values) { return !has_gate(values); };

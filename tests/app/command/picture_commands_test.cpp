@@ -465,5 +465,31 @@ TEST_F(PictureCommands, Words) {
   EXPECT_NE(single.err.find("several tokens"), std::string::npos) << single.err;
 }
 
+TEST_F(PictureCommands, Cost) {
+  const auto cost = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"cost", "--heads", "1", "--head-size", "8"});
+    return attnscope(more);
+  };
+  const ProcessResult table =
+      cost({"--variant", "full,local,window=2,linear", "--lengths", "16..64"});
+  ASSERT_EQ(table.status, 0) << table.err;
+  EXPECT_TRUE(table.out.starts_with("variant,parameters,length,")) << table.out;
+  EXPECT_NE(table.out.find("local,\"window = 2, dilation = 1\",64,64,"), std::string::npos)
+      << table.out;
+  for (const char* name : {"cost.png", "cost.svg", "cost.pdf", "cost.csv"}) {
+    const ProcessResult drawn = cost({"--lengths", "16,40", "--variant", "strided", "-o",
+                                      path(name), "--quantity", "operations"});
+    ASSERT_EQ(drawn.status, 0) << drawn.err;
+    EXPECT_GT(fs::file_size(path(name)), 100u) << name;
+  }
+  EXPECT_NE(read_file(path("cost.svg")).find("Strided"), std::string::npos);
+  expect_refusal(cost({"--variant", "custom"}), "drawn by hand");
+  expect_refusal(cost({"--lengths", "64..16"}), "--lengths");
+  expect_refusal(cost({"--lengths", "64,32"}), "longer than the one before");
+  expect_refusal(cost({"--quantity", "money", "--lengths", "16,32"}), "time, operations or bytes");
+  expect_refusal(cost({"--variant", "fuul"}), "fuul");
+  expect_refusal(cost({"-o", path("cost.bmp")}), "bmp");
+}
+
 }  // namespace
 }  // namespace attnscope
