@@ -163,6 +163,9 @@ Variant graph_variant() {
   v.pattern = [](const PatternInput& in) {
     return painted_pattern(in, "graph.adjacency", "edge", true);
   };
+  v.weights_from = [](const Values& values) {
+    return has_graph_mode(values, "convolution") ? WeightsFrom::Degrees : WeightsFrom::Pairs;
+  };
   v.evaluate = evaluate_graph;
   return v;
 }

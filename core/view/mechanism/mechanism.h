@@ -30,6 +30,8 @@ struct MechanismLayout {
   // anywhere.
   std::function<std::optional<Pair>(Point)> pair_at{};
   std::vector<Handle> handles{};  // what can be clicked
+  std::string refusal{};          // why there is no picture; empty: there is
+  bool pending = false;           // ... but there will be
 };
 
 struct Mechanism {
@@ -46,5 +48,7 @@ struct Mechanism {
 
 const std::vector<Mechanism>& mechanisms();
 const Mechanism& mechanism_of(const AttentionTap& tap);
+// What the view's parameter "show" asks for: the above, or what is shown of any method.
+const Mechanism& shown_mechanism(const ViewSettings& settings, const AttentionTap& tap);
 
 }  // namespace attnscope

@@ -90,6 +90,9 @@ TEST(Mechanism, IsChosenByTheTrace) {
   for (const char* id : {"performer", "rfa", "linear", "linformer"}) {
     EXPECT_EQ(mechanism_of(trace_of(variant(id), 16).attention[0]).id, "approximation") << id;
   }
+  for (const char* id : {"synthesizer", "gmlp", "dynamic_convolution"}) {
+    EXPECT_EQ(mechanism_of(trace_of(variant(id), 16).attention[0]).id, "made") << id;
+  }
   EXPECT_EQ(mechanism_of(trace_of(variant("bigbird"), 16).attention[0]).id, "rules");
   EXPECT_EQ(mechanism_of(testing::synthetic_trace(1, 1, 5).attention[0]).id, "rules");
   std::set<std::string> ids;
