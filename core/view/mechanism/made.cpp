@@ -240,7 +240,7 @@ std::vector<ViewData::Matrix> made_numbers(const MechanismOf& of) {
 Mechanism made_mechanism() {
   Mechanism m{"made", "what weights are made from where no two tokens are compared", is_made,
               draw_made, made_numbers};
-  m.weights = true;
+  m.weights = m.to_largest = true;
   return m;
 }
 

@@ -56,8 +56,8 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
   const Mechanism& mechanism = shown_mechanism(settings, *tap);
   if (!mechanism.weights) {
     controls.colours = ViewControls::Colours::None;
-    controls.normalise = false;
   }
+  if (!mechanism.weights || mechanism.to_largest) controls.normalise = false;
   std::erase_if(controls.parameters, [&](const Parameter& p) {
     return p.key != "show" &&
            std::ranges::find(mechanism.parameters, p.key) == mechanism.parameters.end();

@@ -44,6 +44,7 @@ struct Mechanism {
   std::function<std::vector<ViewData::Matrix>(const MechanismOf&)> data;
   std::vector<std::string> parameters{};  // of the view, by key: those that change it
   bool weights = false;                   // some are shown, in the colours that were chosen
+  bool to_largest = false;                // ... which reach to the largest one always
 };
 
 const std::vector<Mechanism>& mechanisms();

@@ -107,7 +107,8 @@ std::vector<Handle> path_handles(const TokenColumns& columns, const Box& levels)
   return handles;
 }
 
-void draw_counts(Page& page, const PathPlan& plan, Pair pair, const std::string& query) {
+// Returns where it ends.
+double draw_counts(Page& page, const PathPlan& plan, Pair pair, const std::string& query) {
   Box box = draw_step(page, plan.left, 2,
                       {"How many tokens " + query + " has heard of",
                        "Tokens that the query has heard of", "Heard of"});
@@ -124,7 +125,7 @@ void draw_counts(Page& page, const PathPlan& plan, Pair pair, const std::string&
   y.titles = {"tokens heard of", "tokens"};
   y.whole = true;
   const Chart chart = place_chart(page, box, std::move(x), std::move(y));
-  if (chart.empty()) return;
+  if (chart.empty()) return plan.left.y;
   draw_chart(page, chart);
   draw_curve(page, chart, points, page.theme().accent, 2.5);
   for (const Point& p : points) {
@@ -132,6 +133,7 @@ void draw_counts(Page& page, const PathPlan& plan, Pair pair, const std::string&
     page.add(FilledBox{
         {chart.at_x(p.x) - r, chart.at_y(p.y) - r, 2 * r, 2 * r}, page.theme().accent, r});
   }
+  return box.bottom();
 }
 
 MechanismLayout draw_paths(Page& page, const Box& inside, const MechanismOf& of) {
@@ -165,9 +167,9 @@ MechanismLayout draw_paths(Page& page, const Box& inside, const MechanismOf& of)
   layout.handles = path_handles(plan->columns, plan->levels);
   layout.bottom = plan->levels.bottom();
   if (!(plan->reach.plot.width > 0)) return layout;
-  draw_counts(page, *plan, pair, name(pair.query));
+  const double counted = draw_counts(page, *plan, pair, name(pair.query));
   draw_reach_map(page, plan->right, plan->reach, of.input, plan->layers, 3, pair);
-  layout.bottom = std::max(plan->reach.bottom(page), plan->left.bottom());
+  layout.bottom = std::max(plan->reach.bottom(page), counted);
   return layout;
 }
 

@@ -298,7 +298,7 @@ Mechanism replaced_mechanism() {
   Mechanism m{"replaced", "what changes when one token is replaced",
               [](const AttentionTap&) { return true; }, draw_replaced, replaced_data};
   m.parameters = {"token", "by"};
-  m.weights = true;
+  m.weights = m.to_largest = true;
   return m;
 }
 
