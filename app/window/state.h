@@ -33,7 +33,16 @@ struct Notice {
 };
 
 // What a file browser was opened for.
-enum class BrowsePurpose { OpenFile, OpenModel, OpenStore, OpenTexts, SaveSession, ExportPath };
+enum class BrowsePurpose {
+  OpenFile,
+  OpenModel,
+  OpenStore,
+  OpenTexts,
+  OpenMask,
+  OpenEdges,
+  SaveSession,
+  ExportPath
+};
 
 struct FileEntry {
   std::string name;
@@ -104,6 +113,8 @@ struct ViewPanel {
   bool panning = false;
   int held_handle = -1;  // of the layout's handles, pressed and not yet released; -1: none
   bool handle_moved = false;
+  std::vector<Point> stroke;  // of the handle that is held: where the pointer has been
+  Experiment before_stroke;
   Playing play;
   bool shift = false;        // held, and not for typing
   bool actual_size = false;  // asked for; done where the plot's size is known
@@ -216,10 +227,12 @@ struct State {
     Index head = 0;                     // within its group
   };
   Pointed pointed() const;
-  // Which tokens of a run that is: of the query's and the key's stream, -1: none.
+  // Which tokens of a run that is: of the query's and the key's stream, -1: none; of words so many
+  // from there on.
   struct PointedTokens {
     std::string query_stream, key_stream;
     Index query = -1, key = -1;
+    Index queries = 1, keys = 1;
   };
   PointedTokens pointed_tokens() const;
   // The attention that the view's layer and head point at; null without a trace.

@@ -17,7 +17,7 @@ struct ReplacedToken {
   std::shared_ptr<const Trace> without, with;  // both computed in the same place
 };
 
-// What the view "mechanism" asks for by its parameters show=replaced, token and by; nothing: it
+// What the view "mechanism" asks for by its parameters picture=replaced, token and by; nothing: it
 // shows something else. A position left out is that of the pinned query, else the middle of the
 // text; a token left out is the one before in the vocabulary.
 struct ReplaceWish {

@@ -63,14 +63,21 @@ OperationResult evaluate_rfa(const OperationInput& given, Backend& backend, cons
   const Var k = unit_rows(keys);
   const Var w = rfa_matrix(input);
   const Features of_q = fourier_features(input.q, q, w, input.heads);
-  Features of_k = fourier_features(keys, k, w, input.heads);
+  const Features of_k = fourier_features(keys, k, w, input.heads);
+  Features that_count = of_k;  // as much as the gates let them
+  Var logits;                  // of the gates [B h, L]
   if (gated) {
-    GateExponents gates = gate_exponents(head_logits(input, "rfa.gate.w", "rfa.gate.b"));
-    of_k.exponents = gates.exponents;
-    of_k.exact_exponents = std::move(gates.exact);
+    logits = head_logits(input, "rfa.gate.w", "rfa.gate.b");
+    GateExponents gates = gate_exponents(logits);
+    that_count.exponents = gates.exponents;
+    that_count.exact_exponents = std::move(gates.exact);
   }
-  OperationResult result = gated ? run_gated(input, of_q, of_k, backend, wanted, stop)
+  OperationResult result = gated ? run_gated(input, of_q, that_count, backend, wanted, stop)
                                  : run_features(input, of_q, of_k, backend, wanted, stop);
+  if (is_reported(wanted)) {
+    add_features(result, of_q, of_k, input.heads);
+    if (gated) result.extra["rfa.gate"] = sigmoid(logits).value().slice(0, input.heads);
+  }
   if (wanted.attention) {
     const double sigma = input.variant.values.real("sigma");
     result.extra["exact"] = exact_attention(input, q, k, 1 / (sigma * sigma), backend, stop);

@@ -12,7 +12,7 @@ std::optional<ReplaceWish> replace_wish(const Experiment& experiment) {
   const auto options = experiment.view.options.find("mechanism");
   if (experiment.view.id != "mechanism" || options == experiment.view.options.end()) return {};
   const Values& values = options->second;
-  if (!values.has("show") || values.choice("show") != "replaced") return {};
+  if (!values.has("picture") || values.choice("picture") != "replaced") return {};
   ReplaceWish wish;
   if (values.has("token")) {
     wish.position = values.integer("token");

@@ -227,6 +227,7 @@ std::vector<ViewData::Matrix> convolution_numbers(const MechanismOf& of) {
 Mechanism convolution_mechanism() {
   Mechanism m{"convolution", "a kernel that slides along the text", is_kernel_of_distances,
               draw_convolution, convolution_numbers};
+  m.label = "Convolution";
   m.weights = true;
   return m;
 }

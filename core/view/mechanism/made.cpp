@@ -15,8 +15,8 @@
 namespace attnscope {
 namespace {
 
-constexpr double kLeastMade = 9;  // em: a map with its axes
-constexpr double kBeside = 38;    // em: a kernel stands beside the weights
+constexpr double kLeastMade = 9;      // em: a map with its axes
+constexpr double kKernelBeside = 38;  // em: a kernel stands beside the weights
 constexpr double kKernelColumn = 0.36;
 constexpr double kMadeShare =
     0.5;  // of the space below the chain, for what the weights are made of
@@ -125,7 +125,7 @@ std::optional<MadePlan> plan_made(const Page& page, const Box& inside, const Mec
   // Without a softmax what is made are the weights.
   plan.two = is_softmax(of.tap);
   std::tie(plan.left, plan.right) = split(page, rest, kMadeShare);
-  if (has_kernel(of.tap) && rest.width >= kBeside * em) {  // a narrow matrix
+  if (has_kernel(of.tap) && rest.width >= kKernelBeside * em) {  // a narrow matrix
     const double left = kKernelColumn * rest.width;
     plan.left = {rest.x, rest.y, left, rest.height};
     plan.right = {rest.x + left + em, rest.y, rest.width - left - em, rest.height};
@@ -142,7 +142,9 @@ std::optional<MadePlan> plan_made(const Page& page, const Box& inside, const Mec
   if (has_kernel(of.tap)) {
     columns = kernel_axis(of.tap, of.tap.result.part->logits.value().dim(2));
   }
-  plan.made = place_matrix(page, below(plan.left, step), rows, columns, colour_bar_width(page));
+  // Shares of a kernel need no bar of their own: their colours are explained by the weights'.
+  plan.made = place_matrix(page, below(plan.left, step), rows, columns,
+                           has_kernel(of.tap) ? 0 : colour_bar_width(page));
   if (!(plan.made.plot.width > 0)) return {};
   return plan;
 }
@@ -163,7 +165,7 @@ void draw_what_is_made(Page& page, MadePlan& plan, const MechanismOf& of, Index 
   if (kernel) {
     range.colour_map = of.input.experiment.view.colour_map;
     if (colour_map(range.colour_map).diverging()) range.colour_map = "viridis";
-    range.most = largest_visible(cells);
+    range.most = 1;
   } else {
     range.colour_map = diverging_colours(page.theme());
     range.most = std::max(1e-6, largest_visible(cells));
@@ -175,8 +177,9 @@ void draw_what_is_made(Page& page, MadePlan& plan, const MechanismOf& of, Index 
   page.add(std::move(cells));
   plan.made.pinned_row = query;
   draw_matrix_frame(page, plan.made, {"more numbers than pixels", "pooled"});
-  draw_colour_bar(page, plan.made.right, range,
-                  {kernel ? "share" : "number before the softmax", kernel ? "" : "number", ""});
+  if (!kernel) {
+    draw_colour_bar(page, plan.made.right, range, {"number before the softmax", "number", ""});
+  }
 }
 
 void draw_weights_made(Page& page, MadePlan& plan, const MechanismOf& of, Index query) {
@@ -190,7 +193,7 @@ void draw_weights_made(Page& page, MadePlan& plan, const MechanismOf& of, Index 
   cells.values = kept(of, "made weights", [&] { return of.tap.attention(of.head); });
   ColourRange range = colour_range(of.input, cells, is_signed(of.tap, of.head), true);
   // Weights that many keys share are small.
-  range.most = std::max(1e-6, largest_visible(cells));
+  if (!has_kernel(of.tap)) range.most = std::max(1e-6, largest_visible(cells));
   if (range.least < 0) range.least = -range.most;
   cells.least = range.least;
   cells.most = range.most;
@@ -240,6 +243,7 @@ std::vector<ViewData::Matrix> made_numbers(const MechanismOf& of) {
 Mechanism made_mechanism() {
   Mechanism m{"made", "what weights are made from where no two tokens are compared", is_made,
               draw_made, made_numbers};
+  m.label = "Made from";
   m.weights = m.to_largest = true;
   return m;
 }

@@ -26,6 +26,11 @@ constexpr const char* kNoPaths =
     "Paths lead from tokens to the same tokens: not through memory or cross-attention, and in up "
     "to 1,024 tokens.";
 
+bool has_paths(const AttentionTap& tap) {
+  return tap.queries() == tap.keys() && tap.result.columns.empty() &&
+         tap.query_rows.stream == tap.key_rows.stream && tap.queries() <= LayerChain::kMostLength;
+}
+
 struct PathPlan {
   LayerChain chain;
   Index layers = 1;
@@ -185,8 +190,11 @@ std::vector<ViewData::Matrix> path_numbers(const MechanismOf& of) {
 }  // namespace
 
 Mechanism paths_mechanism() {
-  return {"paths", "how information comes from token to token through its layers",
-          [](const AttentionTap&) { return true; }, draw_paths, path_numbers};
+  Mechanism m{"paths", "how information comes from token to token through its layers", has_paths,
+              draw_paths, path_numbers};
+  m.label = "Paths";
+  m.objection = [](const AttentionTap&) -> std::string { return kNoPaths; };
+  return m;
 }
 
 }  // namespace attnscope

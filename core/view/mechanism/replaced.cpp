@@ -23,8 +23,9 @@ constexpr double kTag = 1.6;                  // em: the line with the other tok
 constexpr double kBars = 6.5, kBarGap = 1;    // em
 constexpr double kLeastReplaced = 9;          // em
 constexpr double kNamedReplaced = 30;         // em: a lower one has numbers beside it
-constexpr double kQuiet = 100;                // what full bars stand for at least, of noise
-constexpr double kWithBars = 38;              // em: a narrower page has none
+constexpr const char* kOnItsWay = "The run with another token is being computed …";
+constexpr double kQuiet = 100;    // what full bars stand for at least, of noise
+constexpr double kWithBars = 38;  // em: a narrower page has none
 
 // The head in both runs.
 struct BothRuns {
@@ -38,7 +39,7 @@ BothRuns both_runs(const MechanismOf& of) {
   if (of.input.trace.given) {
     both.refusal = "The attention was given: there is no run to replace a token in.";
   } else if (both.runs == nullptr) {
-    both.refusal = "The run with another token is being computed.";
+    both.refusal = kOnItsWay;
   } else if (!both.runs->problem.empty()) {
     both.refusal = both.runs->problem;
   } else {
@@ -246,9 +247,16 @@ std::vector<Handle> token_handles(const Page& page, const ReplacedPlan& plan,
 
 MechanismLayout draw_replaced(Page& page, const Box& inside, const MechanismOf& of) {
   const BothRuns both = both_runs(of);
-  if (!both.refusal.empty()) {
-    return {.refusal = both.refusal, .pending = both.runs == nullptr && !of.input.trace.given};
+  if (both.refusal == kOnItsWay) {
+    const double em = page.em();
+    page.faint_text({inside.x, inside.y + em},
+                    page.fitting({kOnItsWay, "Computing …"}, em, inside.width), em);
+    MechanismLayout waiting;
+    waiting.bottom = inside.y + 2 * em;
+    waiting.pending = "run with another token";
+    return waiting;
   }
+  if (!both.refusal.empty()) return {.refusal = both.refusal};
   ReplacedChange change;
   try {
     change = kept_change(of, both);
@@ -278,6 +286,7 @@ MechanismLayout draw_replaced(Page& page, const Box& inside, const MechanismOf& 
 
 std::vector<ViewData::Matrix> replaced_data(const MechanismOf& of) {
   const BothRuns both = both_runs(of);
+  if (both.runs == nullptr && !of.input.trace.given) return {};  // not known yet
   if (!both.refusal.empty()) throw InputError(both.refusal);
   const ReplacedChange change = kept_change(of, both);
   const std::vector<std::string> queries = query_axis(of.input.trace, *both.without).labels;
@@ -297,6 +306,7 @@ std::vector<ViewData::Matrix> replaced_data(const MechanismOf& of) {
 Mechanism replaced_mechanism() {
   Mechanism m{"replaced", "what changes when one token is replaced",
               [](const AttentionTap&) { return true; }, draw_replaced, replaced_data};
+  m.label = "A token replaced";
   m.parameters = {"token", "by"};
   m.weights = m.to_largest = true;
   return m;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
 #include "core/view/mechanism/key_words.h"
 #include "core/view/mechanism/layer_figure.h"
@@ -116,6 +117,7 @@ struct RulesPlan {
   // Beside it, where there is space: after how many layers a query hears of a key.
   Box reach_sentence{}, reach_legend{};
   MatrixPlot reach_map{};
+  Box heads{};  // or, with their sentence, the patterns of all heads
 };
 
 // The rules that admit keys of a query, by name.
@@ -184,6 +186,55 @@ double place_lines(const Page& page, const Box& inside, double y, const Mechanis
   return plan.column.bottom() + 0.6 * em;
 }
 
+// Whether each head of the group has a pattern of its own, and they can be shown side by side.
+bool heads_differ(const MechanismOf& of) {
+  constexpr Index kMostPairs = Index{1} << 20;
+  const Pattern& pattern = *of.tap.result.pattern;
+  return pattern.heads() > 1 && !of.tap.result.mask.defined() &&
+         pattern.queries() <= kMostPairs / pattern.keys();
+}
+
+// The patterns of the group's heads, small, the shown one outlined. Returns where they end.
+double draw_heads_patterns(Page& page, const Box& box, const MechanismOf& of, int number) {
+  constexpr double kBetweenHeads = 0.8, kHeadName = 1.3, kSmallest = 3;  // em
+  const double em = page.em();
+  const Box inside =
+      draw_step(page, box, number,
+                {"Each head has a pattern of its own", "Each head has its own", "All heads"});
+  const Pattern& pattern = *of.tap.result.pattern;
+  const auto heads = static_cast<double>(pattern.heads());
+  double side = 0, columns = 1;  // as large as may be
+  for (double across = 1; across <= heads; ++across) {
+    const double down = std::ceil(heads / across);
+    const double fits = std::min((inside.width - (across - 1) * kBetweenHeads * em) / across,
+                                 inside.height / down - (kHeadName + kBetweenHeads) * em);
+    if (fits > side) std::tie(side, columns) = std::pair{fits, across};
+  }
+  if (side < kSmallest * em) return inside.y;
+  for (Index head = 0; head < pattern.heads(); ++head) {
+    const double column = std::fmod(static_cast<double>(head), columns);
+    const double row = std::floor(static_cast<double>(head) / columns);
+    const Box cell{inside.x + column * (side + kBetweenHeads * em),
+                   inside.y + row * (side + (kHeadName + kBetweenHeads) * em) + kHeadName * em,
+                   side, side};
+    const std::string name = std::to_string(of.tap.heads[static_cast<std::size_t>(head)]);
+    page.faint_text({cell.x, cell.y - kHeadName / 2 * em},
+                    page.fitting({"head " + name, name}, page.small(), side), page.small());
+    HeatMap map;
+    map.box = cell;
+    map.values = pattern_rules(pattern, head, {0, 0, pattern.queries(), pattern.keys(), 1, 1});
+    map.height = static_cast<double>(pattern.queries());
+    map.width = static_cast<double>(pattern.keys());
+    map.colour_map = kCategories;
+    map.most = 255;  // rule n gets colour n, see ColourMap::Kind
+    map.missing = not_allowed_colour(page.theme());
+    page.add(std::move(map));
+    page.add(OutlinedBox{cell, head == of.head ? page.theme().accent : page.theme().line,
+                         head == of.head ? 2.5 : 1.0});
+  }
+  return inside.y + std::ceil(heads / columns) * (side + (kHeadName + kBetweenHeads) * em);
+}
+
 // For two maps beside each other, or one.
 std::pair<Box, Box> halves(const Page& page, const Box& inside, bool two) {
   constexpr double kLeastHalf = 19, kBetween = 1.5;  // em
@@ -214,7 +265,8 @@ std::optional<RulesPlan> plan_rules(const Page& page, const Box& inside, const M
   }
   if (plan.chain) plan.layer_count = layers_to_show(of.input, *plan.chain);
   if (plan.layer_count < 2) plan.chain.reset();  // all is heard of at once
-  const auto [left, right] = halves(page, inside, plan.chain.has_value());
+  const bool differ = !plan.chain && heads_differ(of);
+  const auto [left, right] = halves(page, inside, plan.chain.has_value() || differ);
   const double legend =
       std::min(legend_height(page, legend_of(page.theme(), of), left.width), kMostLegend * em);
   const double of_map = step + legend + lines_height(page, plan.parameters);
@@ -239,7 +291,9 @@ std::optional<RulesPlan> plan_rules(const Page& page, const Box& inside, const M
   }
   plan.map = place_matrix(page, map_box, query, key, 0);
   if (!(plan.map.plot.width > 0)) return plan;
-  if (right.width > 0) {
+  if (right.width > 0 && differ) {
+    plan.heads = {right.x, top, right.width, map_box.bottom() - top};
+  } else if (right.width > 0) {
     plan.reach_sentence = {right.x, top, right.width, step};
     plan.reach_legend = {right.x, top + step, right.width, legend};
     plan.reach_map =
@@ -396,8 +450,8 @@ HeatMap cells_of_every_pair(const MechanismOf& of, const MatrixPlot& map) {
   return cells;
 }
 
-// The maps, both with the row and the column of the pair outlined.
-void draw_every_pair(Page& page, RulesPlan& plan, const MechanismOf& of, Pair pair) {
+// The maps, both with the row and the column of the pair outlined. Returns where they end.
+double draw_every_pair(Page& page, RulesPlan& plan, const MechanismOf& of, Pair pair) {
   const double step = step_height(page);
   int number = plan.layers.height > 0 ? 4 : 3;
   draw_step(
@@ -410,10 +464,15 @@ void draw_every_pair(Page& page, RulesPlan& plan, const MechanismOf& of, Pair pa
   plan.map.pinned_column = pair.key;
   page.add(cells_of_every_pair(of, plan.map));
   draw_matrix_frame(page, plan.map, {"more pairs than pixels", "pooled"});
-  if (!(plan.reach_map.plot.width > 0)) return;
+  const double bottom = plan.map.bottom(page);
+  if (plan.heads.width > 0) {
+    return std::max(bottom, draw_heads_patterns(page, plan.heads, of, number));
+  }
+  if (!(plan.reach_map.plot.width > 0)) return bottom;
   Box reach = plan.reach_sentence;
   reach.height += plan.reach_legend.height;
   draw_reach_map(page, reach, plan.reach_map, of.input, plan.layer_count, number, pair);
+  return std::max(bottom, plan.reach_map.bottom(page));
 }
 
 MechanismLayout draw_rules(Page& page, const Box& inside, const MechanismOf& of) {
@@ -431,8 +490,7 @@ MechanismLayout draw_rules(Page& page, const Box& inside, const MechanismOf& of)
   draw_information(page, *plan, of, pair);
   layout.bottom = std::max(plan->column.bottom(), plan->layers.bottom());
   if (!(plan->map.plot.width > 0)) return layout;
-  draw_every_pair(page, *plan, of, pair);
-  layout.bottom = plan->map.bottom(page);
+  layout.bottom = draw_every_pair(page, *plan, of, pair);
   return layout;
 }
 
@@ -465,8 +523,10 @@ std::vector<ViewData::Matrix> rule_numbers(const MechanismOf& of) {
 }  // namespace
 
 Mechanism rules_mechanism() {
-  return {"rules", "the rules that let queries see keys", [](const AttentionTap&) { return true; },
-          draw_rules, rule_numbers};
+  Mechanism m{"rules", "the rules that let queries see keys",
+              [](const AttentionTap&) { return true; }, draw_rules, rule_numbers};
+  m.label = "Rules";
+  return m;
 }
 
 }  // namespace attnscope

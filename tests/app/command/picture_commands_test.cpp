@@ -416,5 +416,28 @@ TEST_F(PictureCommands, StatisticsOfTextsAndTensors) {
   expect_refusal(attnscope({"statistics", path("missing.txt")}), "no such file");
 }
 
+// A byte model's words are in as many pieces as they have letters.
+TEST_F(PictureCommands, Words) {
+  ASSERT_EQ(render({"--text", "the cat sat", "--words"}, "words.csv").status, 0);
+  EXPECT_TRUE(read_file(path("words.csv")).starts_with("query,the,␣cat,␣sat\nthe,1,0,0\n"));
+  ASSERT_EQ(render({"--text", "the cat sat", "--words"}, "words.png").status, 0);
+  const Experiment kept = load_session(path("words.png"));
+  EXPECT_TRUE(kept.view.words);
+  expect_refusal(render({"--text", "the cat", "--words", "--view", "pattern"}, "no.png"),
+                 "--words");
+  expect_refusal(render({"--text", "!?", "--words"}, "no.png"), "several pieces");
+  write_file(path("texts.txt"), "the cat sat on the mat\n");
+  const ProcessResult table =
+      attnscope({"statistics", path("texts.txt"), "--model", path("model"), "--words"});
+  ASSERT_EQ(table.status, 0) << table.err;
+  EXPECT_TRUE(table.out.starts_with("layer,head,word_entropy,")) << table.out;
+  EXPECT_NE(table.err.find("over 6 words of 1 texts"), std::string::npos) << table.err;
+  write_file(path("single.txt"), "!?!\n");
+  const ProcessResult single =
+      attnscope({"statistics", path("single.txt"), "--model", path("model"), "--words"});
+  EXPECT_EQ(single.status, 2);
+  EXPECT_NE(single.err.find("several tokens"), std::string::npos) << single.err;
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -139,12 +139,12 @@ TEST_F(Controls, OfMechanisms) {
     return found;
   };
   using Keys = std::vector<std::string>;
-  EXPECT_EQ(keys(of("mechanism"), model_), Keys({"show"}));
-  EXPECT_EQ(keys(of("mechanism"), hashed), Keys({"show", "round"}));
+  EXPECT_EQ(keys(of("mechanism"), model_), Keys({"picture"}));
+  EXPECT_EQ(keys(of("mechanism"), hashed), Keys({"picture", "round"}));
   // Which token is replaced matters where one is.
-  EXPECT_EQ(keys(of("mechanism", R"({"show": "replaced"})"), hashed),
-            Keys({"show", "token", "by"}));
-  EXPECT_EQ(keys(of("mechanism", R"({"show": "paths"})"), hashed), Keys({"show"}));
+  EXPECT_EQ(keys(of("mechanism", R"({"picture": "replaced"})"), hashed),
+            Keys({"picture", "token", "by"}));
+  EXPECT_EQ(keys(of("mechanism", R"({"picture": "paths"})"), hashed), Keys({"picture"}));
   EXPECT_FALSE(differs(model_, of("mechanism"), of("mechanism", R"({"round": 2})")));
   EXPECT_TRUE(differs(hashed, of("mechanism"), of("mechanism", R"({"round": 2})")));
 }
