@@ -24,6 +24,7 @@ constexpr double kSlideNames = 5;      // em to the left of the tokens
 constexpr double kLeastLine = 0.02;    // weights below are not drawn
 constexpr double kKernelShare = 0.42;  // of the space below, for the table
 constexpr double kLeastKernelMap = 9;  // em
+constexpr double kNamedSlide = 30;     // em: a lower map has numbers beside it
 constexpr std::size_t kMostLines = 4000;
 
 bool all_zero(const Tensor& numbers) {
@@ -106,8 +107,12 @@ std::optional<SlidePlan> plan_slide(const Page& page, const Box& inside, const M
     distances.labels.push_back(signed_number(o));
   }
   plan.kernel = place_matrix(page, kernel_box, std::move(heads), std::move(distances), 0);
-  plan.map = place_matrix(page, map_box, query_axis(of.input.trace, of.tap),
-                          key_axis(of.input.trace, of.tap), colour_bar_width(page));
+  TokenAxis rows = query_axis(of.input.trace, of.tap), keys = key_axis(of.input.trace, of.tap);
+  if (map_box.height < kNamedSlide * em) {
+    rows = numbered(std::move(rows));
+    keys = numbered(std::move(keys));
+  }
+  plan.map = place_matrix(page, map_box, std::move(rows), std::move(keys), colour_bar_width(page));
   if (!(plan.map.plot.width > 0) || !(plan.kernel.plot.width > 0)) return {};
   return plan;
 }
@@ -185,6 +190,11 @@ MechanismLayout draw_convolution(Page& page, const Box& inside, const MechanismO
   };
   std::optional<Pair> hovered;
   if (of.input.pointer) hovered = layout.pair_at(*of.input.pointer);
+  const ViewSettings& settings = of.input.experiment.view;
+  // At the ends of the text heads have nothing to shift.
+  if (!hovered && settings.pinned_query < 0 && settings.pinned_key < 0) {
+    hovered = Pair{of.tap.queries() / 2, -1};
+  }
   const Pair pair = focus_of(of.input, of.tap, of.head, hovered);
   const std::string number = std::to_string(of.tap.heads[static_cast<std::size_t>(of.head)]);
   const std::string shift = shift_words(table, of.head);

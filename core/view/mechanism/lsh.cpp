@@ -25,7 +25,7 @@ constexpr double kLinesShare = 0.06;   // of the height: from there to the sorte
 constexpr double kChunkLine = 0.9;     // em
 constexpr double kMapTitles = 2.9;     // em above a map
 constexpr double kLeastSortedMap = 9;  // em
-constexpr double kLowPage = 40;        // em
+constexpr double kLowPage = 46;        // em
 
 const IntTensor& buckets_of(const AttentionTap& tap) {
   return tap.result.extra_counts.at("lsh.bucket");  // [n, h, L]

@@ -276,7 +276,7 @@ std::optional<RulesPlan> plan_rules(const Page& page, const Box& inside, const M
     if (spare >= least) {
       plan.layers_sentence = {inside.x, top, inside.width, step};
       plan.layers = {inside.x, top + step, inside.width,
-                     layers_height(page, plan.layer_count, std::min(0.5 * spare, spare - step))};
+                     layers_height(page, plan.layer_count, std::min(0.8 * spare, spare - step))};
       top = plan.layers.bottom() + 0.4 * em;
     }
   }
