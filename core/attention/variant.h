@@ -108,6 +108,14 @@ struct Growth {
   std::string text() const;  // "L·√L"
 };
 
+// What a row of weights is made from.
+enum class WeightsFrom {
+  Pairs,      // the query's token and those of the keys, compared
+  Token,      // the query's own token alone
+  Positions,  // where the query stands, whatever the text says
+  Degrees,    // the number of neighbours
+};
+
 struct Variant : Info {
   Growth growth;
   bool causal_by_definition = false;
@@ -126,6 +134,7 @@ struct Variant : Info {
   std::function<bool(const Values&)> takes_pairs;  // whether encodings of pairs have a meaning
   std::function<bool(const Values&)> has_terms;    // whether score terms can be told apart
   std::function<bool(const Values&)> has_scores;   // a softmax over the columns of `attention`
+  std::function<WeightsFrom(const Values&)> weights_from;  // empty: Pairs
   // What its head groups keep of a segment for those to come; empty: nothing.
   std::function<void(const SegmentRead&, Remembered&)> remember;
   // Whether that depends on the attention of the segment.

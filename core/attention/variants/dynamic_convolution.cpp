@@ -68,6 +68,7 @@ Variant dynamic_convolution_variant() {
         in, 1, {"kernel of " + std::to_string(width)},
         [=](PatternBuilder& rows, Index, Index i) { rows.add(0, i - back, i - back + width); });
   };
+  v.weights_from = [](const Values&) { return WeightsFrom::Token; };
   v.evaluate = evaluate_convolution;
   return v;
 }

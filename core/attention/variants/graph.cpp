@@ -270,6 +270,9 @@ Variant graph_variant() {
   v.pattern = edge_pattern;
   v.objection = graph_objection;
   v.read_text = edges_of_text;
+  v.weights_from = [](const Values& values) {
+    return has_graph_mode(values, "convolution") ? WeightsFrom::Degrees : WeightsFrom::Pairs;
+  };
   v.evaluate = evaluate_graph;
   return v;
 }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "core/figure/colour_map.h"
+#include "core/view/mechanism/steps.h"
 #include "core/view/parts/legend.h"
 #include "core/view/parts/shapes.h"
 #include "core/view/pattern/reach.h"
@@ -232,6 +234,48 @@ Index layers_to_show(const ViewInput& input, const LayerChain& chain) {
     if (!std::isnan(after)) longest = std::max(longest, static_cast<Index>(after));
   }
   return longest;
+}
+
+namespace {
+
+constexpr const char* kReachColours = "viridis";
+
+// One colour more than there are: the brightest is left out.
+Colour reach_colour(Index after, Index layers) {
+  return colour_map(kReachColours).at(static_cast<double>(after) / static_cast<double>(layers + 1));
+}
+
+std::vector<LegendEntry> reach_legend(const Theme& theme, Index layers) {
+  std::vector<LegendEntry> entries;
+  for (Index n = 0; n <= layers; ++n) {
+    entries.push_back({reach_colour(n, layers), n == 0 ? "itself" : std::to_string(n)});
+  }
+  entries.push_back({not_allowed_colour(theme), "never, or later"});
+  return entries;
+}
+
+}  // namespace
+
+double reach_legend_height(const Page& page, Index layers, double width) {
+  return legend_height(page, reach_legend(page.theme(), layers), width);
+}
+
+void draw_reach_map(Page& page, const Box& box, MatrixPlot& plot, const ViewInput& input,
+                    Index layers, int number, Pair pair) {
+  draw_step(page, box, number,
+            {"After how many layers a query hears of a key", "Layers until a query hears of a key",
+             "Layers until it is heard", "Layers"});
+  draw_legend(page, reach_legend(page.theme(), layers),
+              {box.x, box.y + step_height(page), box.width, box.height - step_height(page)});
+  HeatMap cells = matrix_cells(plot);
+  cells.values = kept_reach(input, layers);
+  cells.colour_map = kReachColours;
+  cells.most = static_cast<double>(layers + 1);
+  cells.missing = not_allowed_colour(page.theme());
+  page.add(std::move(cells));
+  plot.pinned_row = pair.query;
+  plot.pinned_column = pair.key;
+  draw_matrix_frame(page, plot, {"more pairs than pixels", "pooled"});
 }
 
 Index farthest_key(const LayerChain& chain, Index query, Index layers) {

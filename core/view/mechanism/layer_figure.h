@@ -4,6 +4,7 @@
 #include "core/view/mechanism/layer_path.h"
 #include "core/view/mechanism/mechanism.h"
 #include "core/view/mechanism/rule_line.h"
+#include "core/view/parts/matrix_plot.h"
 
 namespace attnscope {
 
@@ -30,6 +31,12 @@ Index shown_head(const MechanismOf& of);
 Tensor kept_reach(const ViewInput& input, Index layers);
 // How many layers to draw: until every token has heard of all that it will, or as many as suit.
 Index layers_to_show(const ViewInput& input, const LayerChain& chain);
+
+// The sentence and the legend along the top of `box`, and in the plot, whose places are set, the
+// number of layers until each query hears of each key.
+double reach_legend_height(const Page& page, Index layers, double width);
+void draw_reach_map(Page& page, const Box& box, MatrixPlot& plot, const ViewInput& input,
+                    Index layers, int number, Pair pair);
 
 // A pair that takes as many of so many layers as any other with this query: the farthest.
 Index farthest_key(const LayerChain& chain, Index query, Index layers);

@@ -5,7 +5,6 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kMostLength = 1024;
 constexpr Index kMostLayers = 4, kLeastLayers = 2;
 
 // Whether all rows of the tap's heads are the same by its pattern.

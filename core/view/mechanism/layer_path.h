@@ -14,8 +14,10 @@ namespace attnscope {
 // head counts, and what a token knows it keeps (the residual connection).
 class LayerChain {
  public:
+  static constexpr Index kMostLength = 1024;
   // Nothing where tokens do not look at the same tokens in every layer (memory, cross-attention),
-  // or there are more than 1024. Of several heads with the same right, `head` of a layer is named.
+  // or there are more than kMostLength. Of several heads with the same right, `head` of a layer is
+  // named.
   static std::optional<LayerChain> of(const Trace& trace, const TracePart& part, Index head);
 
   Index length() const { return length_; }

@@ -46,6 +46,7 @@ ViewLayout lay_out_mechanism(const ViewInput& input) {
                                mechanism.about + ": " + describe(input.trace, tap) + "."));
   MechanismLayout drawn = mechanism.draw(page, inside, {input, tap, found.head});
   if (drawn.no_space) return no_space(page);
+  if (!drawn.refusal.empty()) return Page(input).message("Nothing to show", drawn.refusal);
   ViewLayout layout;
   layout.hit = [pair_at = drawn.pair_at, layer = settings.layer,
                 head = settings.head](Point p) -> std::optional<Hit> {
@@ -91,6 +92,8 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
   const Mechanism* mechanism = chosen_mechanism(settings, *tap);
   if (mechanism == nullptr || !mechanism->weights) {
     controls.colours = ViewControls::Colours::None;
+    controls.normalise = false;
+  } else if (mechanism->to_largest) {
     controls.normalise = false;
   }
   const auto changes = [&](const std::string& key) {
@@ -138,8 +141,10 @@ Tensor kept(const MechanismOf& of, const std::string& name, const std::function<
 
 const std::vector<Mechanism>& mechanisms() {
   static const std::vector<Mechanism> list{
-      lsh_mechanism(),           routing_mechanism(),    sinkhorn_mechanism(), settling_mechanism(),
-      approximation_mechanism(), recurrence_mechanism(), errors_mechanism(),   rules_mechanism()};
+      lsh_mechanism(),      routing_mechanism(),       sinkhorn_mechanism(),
+      settling_mechanism(), approximation_mechanism(), recurrence_mechanism(),
+      errors_mechanism(),   made_mechanism(),          convolution_mechanism(),
+      rules_mechanism(),    paths_mechanism(),         replaced_mechanism()};
   return list;
 }
 
@@ -168,7 +173,8 @@ View mechanism_view() {
   view.parameters = {picture_parameter(),
                      {.key = "token",
                       .label = "Token",
-                      .help = "The token at which the method is shown; by default the pinned one.",
+                      .help = "The token at which the method is shown, or which is replaced; by "
+                              "default the pinned one.",
                       .optional = true,
                       .left_out = "pinned",
                       .initial = Index{0},
@@ -181,8 +187,16 @@ View mechanism_view() {
                       .most = 4096,
                       .slider_least = 1,
                       .slider_most = 8}};
+  view.parameters.push_back({.key = "by",
+                             .label = "By",
+                             .help = "The number of the token that takes the other's place; by "
+                                     "default the one before it in the vocabulary.",
+                             .optional = true,
+                             .left_out = "its neighbour",
+                             .initial = Index{0},
+                             .slider_most = 2047});
   view.animation = Animation{"token", 0, 64, 12};
-  view.findings = {Findings::errors.id};
+  view.findings = {Findings::errors.id, Findings::replaced.id};
   view.data = mechanism_data;
   view.example = show_hashing;
   view.restrict_controls = restrict_controls;

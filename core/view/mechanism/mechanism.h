@@ -31,6 +31,7 @@ struct MechanismLayout {
   std::function<std::optional<Pair>(Point)> pair_at{};
   std::string pending{};          // see ViewLayout
   std::vector<Handle> handles{};  // what can be clicked
+  std::string refusal{};          // why there is no picture; empty: there is
 };
 
 struct Mechanism {
@@ -43,6 +44,7 @@ struct Mechanism {
   std::function<std::vector<ViewData::Matrix>(const MechanismOf&)> data;
   std::vector<std::string> parameters{};  // of the view, by key: those that change it
   bool weights = false;                   // some are shown, in the colours that were chosen
+  bool to_largest = false;                // ... which reach to the largest one always
   std::string label{};                    // "Buckets": where pictures are chosen
   // Whether this is what tells most of it, where several fit. Empty: never.
   std::function<bool(const AttentionTap&)> leads{};

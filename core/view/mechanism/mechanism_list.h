@@ -12,6 +12,12 @@ Mechanism approximation_mechanism();
 Mechanism recurrence_mechanism();
 Mechanism settling_mechanism();
 Mechanism errors_mechanism();
+Mechanism made_mechanism();
+Mechanism convolution_mechanism();
 Mechanism rules_mechanism();  // fits any head: the last
+
+// Of any method, where a person asks for it.
+Mechanism paths_mechanism();
+Mechanism replaced_mechanism();
 
 }  // namespace attnscope

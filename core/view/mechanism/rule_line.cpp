@@ -56,6 +56,12 @@ void draw_columns(Page& page, const TokenColumns& columns, Index marked) {
                 columns.bottom(), columns.depth, marked);
 }
 
+TokenAxis numbered(TokenAxis axis) {
+  for (std::size_t n = 0; n < axis.labels.size(); ++n) axis.labels[n] = std::to_string(n);
+  axis.widest.reset();
+  return axis;
+}
+
 Box cells_at(const TokenColumns& columns, double y, double height) {
   return {columns.left, y, columns.width, height};
 }

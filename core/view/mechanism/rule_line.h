@@ -23,6 +23,9 @@ struct TokenColumns {
 TokenColumns place_columns(const Page& page, const Box& box, TokenAxis tokens, double most);
 void draw_columns(Page& page, const TokenColumns& columns, Index marked);
 
+// An axis by places alone, where the tokens' names stand above already and space is short.
+TokenAxis numbered(TokenAxis axis);
+
 // Where a row of cells goes below the labels.
 Box cells_at(const TokenColumns& columns, double y, double height);
 // The rule of each token, -1: none admits it.

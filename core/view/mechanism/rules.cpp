@@ -5,6 +5,7 @@
 
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
+#include "core/view/mechanism/key_words.h"
 #include "core/view/mechanism/layer_figure.h"
 #include "core/view/mechanism/mechanism_list.h"
 #include "core/view/mechanism/steps.h"
@@ -23,31 +24,43 @@ constexpr std::size_t kMostLanes = 4;
 constexpr double kGoodMap = 22;      // em: what layers above it leave
 constexpr double kNamedMap = 30;     // em: a lower one with its axes has numbers beside it
 constexpr double kMostLegend = 4.5;  // em
-constexpr const char* kReachColours = "viridis";
 
-// The rule of each pair of one row or column, -1 where none allows it.
+// The rule of one pair, or the kind of the key where one rule admits keys of several kinds.
+int rule_of_pair(const MechanismOf& of, const ColumnKinds& kinds, Index query, Index key) {
+  const int rule = shown_rule(of.tap, of.head, query, key);
+  return rule < 0 || kinds.kind.empty() ? rule : kinds.kind[static_cast<std::size_t>(key)];
+}
+
+// Of each pair of one row or column, -1 where nothing allows it.
 std::vector<int> rules_of_query(const MechanismOf& of, Index query) {
+  const ColumnKinds kinds = kinds_of(of.tap);
   std::vector<int> rules;
   for (Index key = 0; key < of.tap.keys(); ++key) {
-    rules.push_back(shown_rule(of.tap, of.head, query, key));
+    rules.push_back(rule_of_pair(of, kinds, query, key));
   }
   return rules;
 }
 std::vector<int> rules_of_key(const MechanismOf& of, Index key) {
+  const ColumnKinds kinds = kinds_of(of.tap);
   std::vector<int> rules;
   for (Index query = 0; query < of.tap.queries(); ++query) {
-    rules.push_back(shown_rule(of.tap, of.head, query, key));
+    rules.push_back(rule_of_pair(of, kinds, query, key));
   }
   return rules;
+}
+std::vector<std::string> rule_names(const AttentionTap& tap) {
+  const ColumnKinds kinds = kinds_of(tap);
+  return kinds.names.empty() ? tap.result.pattern->rules() : kinds.names;
 }
 
 // Each rule of the head that admits any pair.
 std::vector<LegendEntry> legend_of(const Theme& theme, const MechanismOf& of) {
-  const std::vector<std::string>& rules = of.tap.result.pattern->rules();
+  const std::vector<std::string> rules = rule_names(of.tap);
+  const bool by_kind = !kinds_of(of.tap).kind.empty();
   const PatternCounts counts = pattern_counts(of.tap, of.head);
   std::vector<LegendEntry> entries;
-  for (std::size_t rule = 0; rule < counts.by_rule.size(); ++rule) {
-    if (counts.by_rule[rule] == 0) continue;
+  for (std::size_t rule = 0; rule < std::max(rules.size(), counts.by_rule.size()); ++rule) {
+    if (!by_kind && counts.by_rule[rule] == 0) continue;
     entries.push_back({rule_colour(rule), rule < rules.size() ? rules[rule] : "allowed"});
   }
   if (counts.allowed < counts.all) entries.push_back({not_allowed_colour(theme), "not allowed"});
@@ -104,12 +117,13 @@ struct RulesPlan {
   // Beside it, where there is space: after how many layers a query hears of a key.
   Box reach_sentence{}, reach_legend{};
   MatrixPlot reach_map{};
+  Box heads{};  // or, with their sentence, the patterns of all heads
 };
 
 // The rules that admit keys of a query, by name.
 std::vector<std::pair<int, std::string>> lanes_of(const MechanismOf& of,
                                                   const std::vector<int>& row) {
-  const std::vector<std::string>& names = of.tap.result.pattern->rules();
+  const std::vector<std::string> names = rule_names(of.tap);
   std::vector<std::pair<int, std::string>> lanes;
   for (const int rule : std::set<int>(row.begin(), row.end())) {
     const auto n = static_cast<std::size_t>(rule);
@@ -121,6 +135,7 @@ std::vector<std::pair<int, std::string>> lanes_of(const MechanismOf& of,
 
 // As many as any query has, so that nothing moves with the pointer.
 std::size_t most_lanes(const MechanismOf& of) {
+  if (const ColumnKinds kinds = kinds_of(of.tap); !kinds.kind.empty()) return kinds.names.size();
   const Pattern& pattern = *of.tap.result.pattern;
   std::size_t most = 0;
   for (Index i = 0; i < pattern.queries(); ++i) {
@@ -150,7 +165,7 @@ double place_lines(const Page& page, const Box& inside, double y, const Mechanis
   const double width = inside.width - margins.left - margins.right;
   const double labels = kMostLabels * inside.height;
   const double lanes = static_cast<double>(most_lanes(of)) * lane_height(page);
-  TokenAxis keys = key_axis(of.input.trace, of.tap), queries = query_axis(of.input.trace, of.tap);
+  TokenAxis keys = worded_keys(of), queries = query_axis(of.input.trace, of.tap);
   plan.one_line = queries.labels == keys.labels && keys.bands.empty();
   keys.titles = queries.titles = {};
   plan.sentence = {inside.x, y, inside.width, step};
@@ -171,11 +186,53 @@ double place_lines(const Page& page, const Box& inside, double y, const Mechanis
   return plan.column.bottom() + 0.6 * em;
 }
 
-// By their places alone, where the tokens' names stand above already and space is short.
-TokenAxis numbered(TokenAxis axis) {
-  for (std::size_t n = 0; n < axis.labels.size(); ++n) axis.labels[n] = std::to_string(n);
-  axis.widest.reset();
-  return axis;
+// Whether each head of the group has a pattern of its own, and they can be shown side by side.
+bool heads_differ(const MechanismOf& of) {
+  constexpr Index kMostPairs = Index{1} << 20;
+  const Pattern& pattern = *of.tap.result.pattern;
+  return pattern.heads() > 1 && !of.tap.result.mask.defined() &&
+         pattern.queries() <= kMostPairs / pattern.keys();
+}
+
+// The patterns of the group's heads, small, the shown one outlined. Returns where they end.
+double draw_heads_patterns(Page& page, const Box& box, const MechanismOf& of, int number) {
+  constexpr double kBetweenHeads = 0.8, kHeadName = 1.3, kSmallest = 3;  // em
+  const double em = page.em();
+  const Box inside =
+      draw_step(page, box, number,
+                {"Each head has a pattern of its own", "Each head has its own", "All heads"});
+  const Pattern& pattern = *of.tap.result.pattern;
+  const auto heads = static_cast<double>(pattern.heads());
+  double side = 0, columns = 1;  // as large as may be
+  for (double across = 1; across <= heads; ++across) {
+    const double down = std::ceil(heads / across);
+    const double fits = std::min((inside.width - (across - 1) * kBetweenHeads * em) / across,
+                                 inside.height / down - (kHeadName + kBetweenHeads) * em);
+    if (fits > side) std::tie(side, columns) = std::pair{fits, across};
+  }
+  if (side < kSmallest * em) return inside.y;
+  for (Index head = 0; head < pattern.heads(); ++head) {
+    const double column = std::fmod(static_cast<double>(head), columns);
+    const double row = std::floor(static_cast<double>(head) / columns);
+    const Box cell{inside.x + column * (side + kBetweenHeads * em),
+                   inside.y + row * (side + (kHeadName + kBetweenHeads) * em) + kHeadName * em,
+                   side, side};
+    const std::string name = std::to_string(of.tap.heads[static_cast<std::size_t>(head)]);
+    page.faint_text({cell.x, cell.y - kHeadName / 2 * em},
+                    page.fitting({"head " + name, name}, page.small(), side), page.small());
+    HeatMap map;
+    map.box = cell;
+    map.values = pattern_rules(pattern, head, {0, 0, pattern.queries(), pattern.keys(), 1, 1});
+    map.height = static_cast<double>(pattern.queries());
+    map.width = static_cast<double>(pattern.keys());
+    map.colour_map = kCategories;
+    map.most = 255;  // rule n gets colour n, see ColourMap::Kind
+    map.missing = not_allowed_colour(page.theme());
+    page.add(std::move(map));
+    page.add(OutlinedBox{cell, head == of.head ? page.theme().accent : page.theme().line,
+                         head == of.head ? 2.5 : 1.0});
+  }
+  return inside.y + std::ceil(heads / columns) * (side + (kHeadName + kBetweenHeads) * em);
 }
 
 // For two maps beside each other, or one.
@@ -194,7 +251,7 @@ std::pair<Box, Box> halves(const Page& page, const Box& inside, bool two) {
 // Empty where there is no space.
 std::optional<RulesPlan> plan_rules(const Page& page, const Box& inside, const MechanismOf& of) {
   const double em = page.em(), step = step_height(page);
-  TokenAxis query = query_axis(of.input.trace, of.tap), key = key_axis(of.input.trace, of.tap);
+  TokenAxis query = query_axis(of.input.trace, of.tap), key = worded_keys(of);
   RulesPlan plan{query.labels, key.labels, pair_of_rules(of)};
   plan.summary = summary_lines(page, inside, of);
   const double lines_end =
@@ -208,7 +265,8 @@ std::optional<RulesPlan> plan_rules(const Page& page, const Box& inside, const M
   }
   if (plan.chain) plan.layer_count = layers_to_show(of.input, *plan.chain);
   if (plan.layer_count < 2) plan.chain.reset();  // all is heard of at once
-  const auto [left, right] = halves(page, inside, plan.chain.has_value());
+  const bool differ = !plan.chain && heads_differ(of);
+  const auto [left, right] = halves(page, inside, plan.chain.has_value() || differ);
   const double legend =
       std::min(legend_height(page, legend_of(page.theme(), of), left.width), kMostLegend * em);
   const double of_map = step + legend + lines_height(page, plan.parameters);
@@ -218,7 +276,7 @@ std::optional<RulesPlan> plan_rules(const Page& page, const Box& inside, const M
     if (spare >= least) {
       plan.layers_sentence = {inside.x, top, inside.width, step};
       plan.layers = {inside.x, top + step, inside.width,
-                     layers_height(page, plan.layer_count, std::min(0.5 * spare, spare - step))};
+                     layers_height(page, plan.layer_count, std::min(0.8 * spare, spare - step))};
       top = plan.layers.bottom() + 0.4 * em;
     }
   }
@@ -233,7 +291,9 @@ std::optional<RulesPlan> plan_rules(const Page& page, const Box& inside, const M
   }
   plan.map = place_matrix(page, map_box, query, key, 0);
   if (!(plan.map.plot.width > 0)) return plan;
-  if (right.width > 0) {
+  if (right.width > 0 && differ) {
+    plan.heads = {right.x, top, right.width, map_box.bottom() - top};
+  } else if (right.width > 0) {
     plan.reach_sentence = {right.x, top, right.width, step};
     plan.reach_legend = {right.x, top + step, right.width, legend};
     plan.reach_map =
@@ -263,6 +323,11 @@ std::string token_name(const std::vector<std::string>& labels, Index at) {
   return "“" + labels[static_cast<std::size_t>(at)] + "” (" + std::to_string(at) + ")";
 }
 
+// Whether there is space for what the query gives each key.
+bool writes_weights(const Page& page, const Box& cells, std::size_t count) {
+  return cells.width / static_cast<double>(count) >= page.width_of(".00", page.small()) + 3;
+}
+
 void draw_sentences(Page& page, const RulesPlan& plan, Pair pair, const std::vector<int>& row,
                     const std::vector<int>& column) {
   const auto share = [](const std::vector<int>& rules) {
@@ -273,11 +338,31 @@ void draw_sentences(Page& page, const RulesPlan& plan, Pair pair, const std::vec
                     key = token_name(plan.keys, pair.key);
   draw_step(
       page, plan.sentence, 1,
-      {"The query " + query + " may look at " + share(row) + " keys, each by a rule",
+      {"The query " + query + " may look at " + share(row) + " keys, each by a rule" +
+           (writes_weights(page, plan.row, row.size()) ? "; the numbers are its weights" : ""),
+       "The query " + query + " may look at " + share(row) + " keys, each by a rule",
        "The query " + query + " may look at " + share(row), query + " sees " + share(row), query});
   draw_step(page, plan.column_sentence, 2,
             {"The key " + key + " may be looked at by " + share(column) + " queries",
              "The key " + key + " is seen by " + share(column), key + ": " + share(column), key});
+}
+
+void write_weights(Page& page, const Box& cells, const std::vector<int>& rules,
+                   const Tensor& weights) {
+  if (!writes_weights(page, cells, rules.size())) return;
+  const double size = page.small(), cell = cells.width / static_cast<double>(rules.size());
+  for (std::size_t n = 0; n < rules.size(); ++n) {
+    const double weight = weights[static_cast<Index>(n)];
+    if (rules[n] < 0 || !(weight >= 0)) continue;
+    std::string text = fixed(weight, 2);
+    if (weight < 0.995) text.erase(0, 1);
+    if (weight >= 0.995) text = "1";
+    page.add(Text{{cells.x + (static_cast<double>(n) + 0.5) * cell, cells.y + cells.height / 2},
+                  text,
+                  ink_on(rule_colour(static_cast<std::size_t>(rules[n]))),
+                  size,
+                  Align::Middle});
+  }
 }
 
 // The names beside the lines, in the colours of query and key.
@@ -299,6 +384,7 @@ void draw_lines_of(Page& page, const Box& inside, const RulesPlan& plan, const M
   const Colour of_query = query_colour(page.theme()), of_key = key_colour(page.theme());
   draw_columns(page, plan.key_columns, pair.key);
   draw_rule_cells(page, plan.row, row);
+  write_weights(page, plan.row, row, attention_row(of.tap, of.head, pair.query));
   if (plan.one_line) outline_cell(page, plan.key_columns, plan.row, pair.query, of_query);
   if (pair.key != pair.query || !plan.one_line) {
     outline_cell(page, plan.key_columns, plan.row, pair.key, of_key);
@@ -351,33 +437,21 @@ void draw_information(Page& page, const RulesPlan& plan, const MechanismOf& of, 
   draw_layers(page, plan.key_columns, plan.layers, *plan.chain, heard, pair, plan.layers.x);
 }
 
-void draw_reach(Page& page, const RulesPlan& plan, const MechanismOf& of, int number) {
-  const Index layers = plan.layer_count;
-  draw_step(page, plan.reach_sentence, number,
-            {"After how many layers a query hears of a key", "Layers until a query hears of a key",
-             "Layers until it is heard", "Layers"});
-  const Tensor reach = kept_reach(of.input, layers);
-  HeatMap cells = matrix_cells(plan.reach_map);
-  cells.values = reach;
-  cells.colour_map = kReachColours;
-  cells.most = static_cast<double>(layers + 1);
-  cells.missing = not_allowed_colour(page.theme());
-  std::vector<LegendEntry> entries;
-  for (Index n = 0; n <= layers; ++n) {
-    const Colour colour =
-        colour_map(kReachColours).at(static_cast<double>(n) / static_cast<double>(layers + 1));
-    entries.push_back({colour, n == 0 ? "itself" : std::to_string(n)});
+HeatMap cells_of_every_pair(const MechanismOf& of, const MatrixPlot& map) {
+  HeatMap cells = rule_cells(of.input, map, of.tap, of.head);
+  const ColumnKinds kinds = kinds_of(of.tap);
+  if (kinds.kind.empty() || cells.values.dim(1) != of.tap.keys()) return cells;
+  Tensor values = cells.values.copy();
+  for (Index n = 0; n < values.size(); ++n) {
+    const auto column = static_cast<std::size_t>(n % of.tap.keys());
+    if (!std::isnan(values[n])) values[n] = static_cast<float>(kinds.kind[column]);
   }
-  if (std::ranges::any_of(reach, [](float after) { return std::isnan(after); })) {
-    entries.push_back({cells.missing, "not within " + std::to_string(layers)});
-  }
-  draw_legend(page, entries, plan.reach_legend);
-  page.add(std::move(cells));
-  draw_matrix_frame(page, plan.reach_map, {"more pairs than pixels", "pooled"});
+  cells.values = values;
+  return cells;
 }
 
-// The maps, both with the row and the column of the pair outlined.
-void draw_every_pair(Page& page, RulesPlan& plan, const MechanismOf& of, Pair pair) {
+// The maps, both with the row and the column of the pair outlined. Returns where they end.
+double draw_every_pair(Page& page, RulesPlan& plan, const MechanismOf& of, Pair pair) {
   const double step = step_height(page);
   int number = plan.layers.height > 0 ? 4 : 3;
   draw_step(
@@ -386,11 +460,19 @@ void draw_every_pair(Page& page, RulesPlan& plan, const MechanismOf& of, Pair pa
        "Every pair, the row and the column outlined", "Every pair, by its rule", "Every pair"});
   draw_legend(page, legend_of(page.theme(), of), plan.legend);
   draw_lines(page, {plan.legend.x, plan.legend.bottom()}, plan.parameters);
-  plan.map.pinned_row = plan.reach_map.pinned_row = pair.query;
-  plan.map.pinned_column = plan.reach_map.pinned_column = pair.key;
-  page.add(rule_cells(of.input, plan.map, of.tap, of.head));
+  plan.map.pinned_row = pair.query;
+  plan.map.pinned_column = pair.key;
+  page.add(cells_of_every_pair(of, plan.map));
   draw_matrix_frame(page, plan.map, {"more pairs than pixels", "pooled"});
-  if (plan.reach_map.plot.width > 0) draw_reach(page, plan, of, number);
+  const double bottom = plan.map.bottom(page);
+  if (plan.heads.width > 0) {
+    return std::max(bottom, draw_heads_patterns(page, plan.heads, of, number));
+  }
+  if (!(plan.reach_map.plot.width > 0)) return bottom;
+  Box reach = plan.reach_sentence;
+  reach.height += plan.reach_legend.height;
+  draw_reach_map(page, reach, plan.reach_map, of.input, plan.layer_count, number, pair);
+  return std::max(bottom, plan.reach_map.bottom(page));
 }
 
 MechanismLayout draw_rules(Page& page, const Box& inside, const MechanismOf& of) {
@@ -408,8 +490,7 @@ MechanismLayout draw_rules(Page& page, const Box& inside, const MechanismOf& of)
   draw_information(page, *plan, of, pair);
   layout.bottom = std::max(plan->column.bottom(), plan->layers.bottom());
   if (!(plan->map.plot.width > 0)) return layout;
-  draw_every_pair(page, *plan, of, pair);
-  layout.bottom = plan->map.bottom(page);
+  layout.bottom = draw_every_pair(page, *plan, of, pair);
   return layout;
 }
 

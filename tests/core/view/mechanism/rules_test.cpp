@@ -120,6 +120,27 @@ TEST(RulesMechanism, TellsHowInformationComesThroughLayers) {
   EXPECT_FALSE(says(full, "hears of a key"));
 }
 
+// Each head of these sees another block: all of them are shown beside the one.
+TEST(RulesMechanism, ShowsTheHeadsThatDiffer) {
+  const Trace trace = testing::run_model(
+      {.variant = R"({"type": "blockwise", "blocks": 2})", .length = 16, .causal = false});
+  const DisplayList list = look_at(trace, "mechanism").list;
+  EXPECT_TRUE(says(list, "Each head has a pattern of its own"));
+  const Pattern& pattern = *trace.attention[0].result.pattern;
+  Index maps = 0;
+  for (const Item& item : list.items) {
+    const auto* cells = std::get_if<HeatMap>(&item);
+    if (cells == nullptr || cells->values.dim(0) != 16) continue;
+    const Index head = maps++ == 0 ? 0 : maps - 2;  // the shown one, then all
+    for (Index i = 0; i < 16; ++i) {
+      for (Index j = 0; j < 16; ++j) {
+        EXPECT_EQ(!std::isnan(cells->values(i, j)), pattern.allowed(head, i, j));
+      }
+    }
+  }
+  EXPECT_EQ(maps, 3);
+}
+
 TEST(RulesMechanism, ThePointerChoosesThePair) {
   const Trace trace = testing::synthetic_trace(testing::window_and_global(16, 2, 1));
   Look look = looking_at(9, 4);
