@@ -10,7 +10,9 @@
 #include "core/base/json.h"
 #include "core/base/strict_json.h"
 #include "core/experiment/company.h"
+#include "core/experiment/drawn.h"
 #include "core/experiment/own_tensors.h"
+#include "core/input/drawn_file.h"
 #include "core/model/architecture.h"
 #include "core/model/config.h"
 #include "core/model/exits.h"
@@ -238,6 +240,15 @@ void ExperimentOptions::add_all_but_overlong(Command command) {
   text.excludes(file);
   command.add("-m,--model", model_, "A bundled model's name or a folder; default: default");
   choices_.add_to(command);
+  Option mask =
+      command.add("--mask", mask_,
+                  "A mask for the variant custom: FILE.npy (a matrix), a picture with a pixel a "
+                  "pair, white where it is allowed, a text with a line of 0 and 1 for each query, "
+                  "or .json with runs of keys");
+  Option edges = command.add("--edges", edges_,
+                             "Edges for the variant graph: a text with an edge a line, 0 1 or, one "
+                             "way, 0 -> 1; FILE.json with pairs; FILE.npy with a matrix");
+  mask.excludes(edges);
   command
       .add("--group", groups_,
            "A choice for some heads, beyond --variant and --position; as often as wanted: "
@@ -245,6 +256,23 @@ void ExperimentOptions::add_all_but_overlong(Command command) {
            "or heads: all of them")
       .one_each();
   command.add("--backend", backend_, "Where to compute: auto, cpu or gpu; default: auto");
+}
+
+void ExperimentOptions::take_drawn(Experiment& e) const {
+  const auto check = [&](const char* option, const char* id) {
+    if (!command_->given("--variant") || (e.variant && e.variant->id == id)) return;
+    throw InputError(std::string(option) + ": expected with the variant " + id + ", found " +
+                     e.variant->id);
+  };
+  if (!mask_.empty()) {
+    check("--mask", kCustomMask);
+    e.variant = drawn_mask(read_mask(mask_));
+  }
+  if (!edges_.empty()) {
+    check("--edges", kGraph);
+    const EdgeList list = read_edges(edges_);
+    e.variant = drawn_graph(list.edges, list.one_way, e.variant);
+  }
 }
 
 Experiment ExperimentOptions::experiment() const {
@@ -275,6 +303,7 @@ Experiment ExperimentOptions::experiment() const {
   if (!model_.empty()) e.model = model_;
   e.structure = choices_.structure(e.structure);
   if (const auto variant = choices_.variant()) e.variant = variant;
+  take_drawn(e);
   if (const auto encoding = choices_.encoding()) e.encoding = encoding;
   if (const auto causal = choices_.causal()) e.causal = causal;
   if (!groups_.empty()) e.groups.clear();

@@ -74,7 +74,10 @@ class ExperimentOptions {
   void check_trace(const Trace& trace) const { choices_.check_trace(trace); }
 
  private:
-  std::string session_, text_, text_file_, model_, backend_, overlong_;
+  // What a file of a mask or of edges says of the variant.
+  void take_drawn(Experiment& experiment) const;
+
+  std::string session_, text_, text_file_, model_, backend_, overlong_, mask_, edges_;
   std::string ids_, target_ids_, target_, input_, retrieval_;
   double exit_ = 0;
   Index most_tokens_ = 0;

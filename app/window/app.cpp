@@ -331,7 +331,8 @@ void App::after_frame() {
   if (!wishes.cancel_finding.empty()) finding_jobs_.cancel(wishes.cancel_finding);
   if (wishes.close) glfwSetWindowShouldClose(platform_.window(), GLFW_TRUE);
   follow_text(state_);
-  state_.history.record(state_.experiment, state_.seconds);
+  const bool in_stroke = state_.view.held_handle >= 0 && !state_.view.stroke.empty();
+  if (!in_stroke) state_.history.record(state_.experiment, state_.seconds);
   // A view that reads what the last request did not work out needs another one, too.
   const bool lacks_findings = has_requested_ && reads_more(state_.experiment, requested_);
   if (!has_requested_ || lacks_findings || !same_run(requested_, state_.experiment)) request_run();

@@ -6,12 +6,16 @@
 #include <set>
 
 #include "app/window/actions/navigation.h"
+#include "app/window/picking.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/checkpoint/model_store.h"
+#include "core/experiment/drawn.h"
 #include "core/experiment/own_tensors.h"
+#include "core/input/drawn_file.h"
 #include "core/input/input_file.h"
+#include "core/input/picture.h"
 #include "core/model/input_kind.h"
 #include "core/view/session.h"
 
@@ -23,12 +27,6 @@ std::string extension(const std::filesystem::path& path) {
   std::string text = path.extension().string();
   for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return text;
-}
-
-bool is_picture(const std::filesystem::path& path) {
-  static const std::set<std::string> endings{".png", ".jpg", ".jpeg", ".bmp", ".gif",
-                                             ".tga", ".psd", ".pnm",  ".pgm", ".ppm"};
-  return endings.contains(extension(path));
 }
 
 // A session, or a picture that carries one: it replaces all that is set.
@@ -148,7 +146,7 @@ Experiment opened(const std::filesystem::path& path, const Experiment& now) {
   const std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
   if (std::filesystem::is_directory(whole)) return with_model(whole, now);
   if (is_session(whole)) return load_session(whole);
-  if (is_picture(whole)) return with_picture(whole, now);
+  if (is_picture_file(whole)) return with_picture(whole, now);
   if (is_store(whole)) return with_store(whole, now);
   if (is_input(whole)) return with_input(whole, now);
   if (is_tensor_file(whole)) return with_tensors(whole, now);
@@ -172,6 +170,36 @@ bool open_path(State& state, const std::filesystem::path& path) {
     state.complain(e.what());
     return false;
   }
+}
+
+namespace {
+
+// Does what may refuse the file.
+bool tried(State& state, const std::function<void()>& take) {
+  try {
+    take();
+    return true;
+  } catch (const std::exception& e) {
+    state.complain(e.what());
+    return false;
+  }
+}
+
+}  // namespace
+
+bool open_mask(State& state, const std::filesystem::path& path) {
+  return tried(state, [&] {
+    pick_variant(state, drawn_mask(read_mask(path)), false);
+    state.experiment.view.id = "pattern";
+  });
+}
+
+bool open_edges(State& state, const std::filesystem::path& path) {
+  return tried(state, [&] {
+    const EdgeList list = read_edges(path);
+    pick_variant(state, drawn_graph(list.edges, list.one_way), false);
+    state.experiment.view.id = "graph";
+  });
 }
 
 bool open_store(State& state, const std::filesystem::path& path) {
@@ -288,6 +316,12 @@ void accept_browsed(State& state) {
       break;
     case BrowsePurpose::OpenStore:
       done = open_store(state, path);
+      break;
+    case BrowsePurpose::OpenMask:
+      done = open_mask(state, path);
+      break;
+    case BrowsePurpose::OpenEdges:
+      done = open_edges(state, path);
       break;
     case BrowsePurpose::OpenTexts:
       state.experiment.view.statistics_file = path.string();

@@ -18,6 +18,9 @@ Experiment opened(const std::filesystem::path& path, const Experiment& now);
 // The same in the window. Returns whether it could be used.
 bool open_path(State& state, const std::filesystem::path& path);
 // A store of contexts that the model is to retrieve from.
+// A mask or edges for the heads that choices are for, from a file (core/input/drawn_file.h).
+bool open_mask(State& state, const std::filesystem::path& path);
+bool open_edges(State& state, const std::filesystem::path& path);
 bool open_store(State& state, const std::filesystem::path& path);
 // Writes the session and remembers the file for the next save.
 bool save_to(State& state, const std::filesystem::path& path);

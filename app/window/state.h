@@ -34,7 +34,16 @@ struct Notice {
 };
 
 // What a file browser was opened for.
-enum class BrowsePurpose { OpenFile, OpenModel, OpenStore, OpenTexts, SaveSession, ExportPath };
+enum class BrowsePurpose {
+  OpenFile,
+  OpenModel,
+  OpenStore,
+  OpenTexts,
+  OpenMask,
+  OpenEdges,
+  SaveSession,
+  ExportPath
+};
 
 struct FileEntry {
   std::string name;
@@ -105,6 +114,8 @@ struct ViewPanel {
   bool panning = false;
   int held_handle = -1;  // of the layout's handles, pressed and not yet released; -1: none
   bool handle_moved = false;
+  std::vector<Point> stroke;  // of the handle that is held: where the pointer has been
+  Experiment before_stroke;
   Playing play;
   bool shift = false;        // held, and not for typing
   bool actual_size = false;  // asked for; done where the plot's size is known

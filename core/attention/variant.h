@@ -15,6 +15,8 @@
 
 namespace attnscope {
 
+struct TextShape;  // core/text/text_shape.h
+
 Choice default_variant();   // full, dot
 Choice default_encoding();  // none
 
@@ -137,6 +139,9 @@ struct Variant : Info {
   std::function<double(const CostInput&)> head_cost;
   // Sets parameters that follow from which tensors are there, where these decide. Empty: none do.
   std::function<void(Values&, const std::function<bool(const std::string&)>& holds)> settle;
+  // Sets parameters that follow from the text that is read: its sentences, its brackets. Empty:
+  // none do.
+  std::function<void(Values&, const TextShape&)> read_text;
   // New values of constant weights that training moves after a step, by what the step saw, with
   // the operation's input as evaluate() had it; or first values, where the weights lack them.
   std::function<NamedVars(const OperationInput&)> adapted;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/text/text_shape.h"
 
 namespace attnscope {
 
@@ -106,6 +107,21 @@ Model chosen_model(const Model& stored, const Experiment& experiment, Index toke
   const Model model = with_structure(stored, experiment.structure);
   return with_groups(model, chosen_groups(model.config, experiment),
                      experiment.causal.value_or(model.config.causal), tokens);
+}
+
+Experiment with_text_read(Experiment experiment, const std::vector<TraceToken>& tokens) {
+  std::vector<Choice*> readers;
+  const auto visit = [&](std::optional<Choice>& choice) {
+    if (choice && variant(choice->id).read_text) readers.push_back(&*choice);
+  };
+  visit(experiment.variant);
+  for (GroupChoice& group : experiment.groups) visit(group.variant);
+  if (readers.empty()) return experiment;
+  std::vector<std::string> bytes;
+  for (const TraceToken& token : tokens) bytes.push_back(token.special ? "" : token.bytes);
+  const TextShape shape = text_shape(bytes);
+  for (Choice* reader : readers) variant(reader->id).read_text(reader->values, shape);
+  return experiment;
 }
 
 std::string structure_refusal(const ModelConfig& stored, const Experiment& experiment) {

@@ -19,6 +19,9 @@ std::vector<std::vector<HeadGroup>> chosen_groups(const ModelConfig& stored,
 // the combination cannot work.
 Model chosen_model(const Model& stored, const Experiment& experiment, Index tokens = 0);
 
+// With what variants read from the text set in them: sentences, brackets (Variant::read_text).
+Experiment with_text_read(Experiment experiment, const std::vector<TraceToken>& tokens);
+
 // Why a model of these sizes, before a person's choices, cannot be what the experiment asks for;
 // empty: it can.
 std::string structure_refusal(const ModelConfig& stored, const Experiment& experiment);

@@ -191,6 +191,20 @@ void complete_choices(Experiment& experiment) {
   std::vector<std::string> notes;  // said when it runs
   const std::vector<TraceToken> tokens = tokens_to_read(config, *checkpoint, experiment, notes);
   const auto length = static_cast<Index>(tokens.size());
+  // What the text itself says of what was left out comes first.
+  Experiment read = with_text_read(experiment, tokens);
+  std::vector<Values> of_text;
+  for_each_choice(read, [&](const Info&, const Choice& c) { of_text.push_back(c.values); });
+  auto said = of_text.begin();
+  for_each_choice(experiment, [&](const Info& info, Choice& choice) {
+    for (const Parameter& parameter : info.parameters) {
+      if (!parameter.required || choice.values.has(parameter.key) || !said->has(parameter.key)) {
+        continue;
+      }
+      choice.values.set(parameter.key, said->all().find(parameter.key)->second);
+    }
+    ++said;
+  });
   complete_choices(experiment, config.segment > 0 ? std::min(length, config.segment) : length);
 }
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/base/error.h"
+#include "core/experiment/chosen.h"
 #include "core/experiment/notes.h"
 #include "core/experiment/own_tensors.h"
 
@@ -186,7 +187,7 @@ Trace trace_of_tensors(const Experiment& experiment, Backend& backend, const Sto
                      std::to_string(experiment.groups.size()));
   }
   if (own.attention.empty()) {
-    add_computed(own, experiment, backend, stop, trace);
+    add_computed(own, with_text_read(experiment, trace.tokens), backend, stop, trace);
   } else {
     add_given(own, trace);
   }

@@ -3,7 +3,9 @@
 #include <stb/stb_image.h>
 #include <stb/stb_image_resize.h>
 
+#include <cctype>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "core/base/error.h"
@@ -25,59 +27,75 @@ void check(const char* what, Index value, Index least, Index most) {
                    " to " + std::to_string(most) + ", found " + std::to_string(value));
 }
 
-struct Grey {
-  int width = 0, height = 0;
-  std::vector<stbi_uc> values;  // [height, width]
+struct Image {
+  int width = 0, height = 0, channels = 1;
+  std::vector<stbi_uc> values;  // [height, width, channels], without opacity
 };
 
-Grey decoded(const std::string& bytes, const std::string& name) {
+// What a file says of itself, without unpacking it.
+Image header_of(const std::string& bytes, const std::string& name) {
   const auto* data = reinterpret_cast<const stbi_uc*>(bytes.data());
   const int size = static_cast<int>(bytes.size());
-  const auto refused = [&](const std::string& what) {
-    return InputError(name + ": " + what + ": " + stbi_failure_reason());
-  };
-  Grey grey;
+  Image image;
   int channels = 0;
-  if (stbi_info_from_memory(data, size, &grey.width, &grey.height, &channels) == 0) {
-    throw refused("expected a picture (PNG, JPEG, BMP, GIF, TGA, PSD, PNM)");
+  if (stbi_info_from_memory(data, size, &image.width, &image.height, &channels) == 0) {
+    throw InputError(name + ": expected a picture (PNG, JPEG, BMP, GIF, TGA, PSD, PNM): " +
+                     stbi_failure_reason());
   }
-  const auto too_large = [&] {
-    return grey.width < 1 || grey.height < 1 || grey.width > kMostSide || grey.height > kMostSide ||
-           Index{grey.width} * grey.height > kMostPixels;
-  };
-  if (too_large()) {
+  const bool too_large = image.width < 1 || image.height < 1 || image.width > kMostSide ||
+                         image.height > kMostSide ||
+                         Index{image.width} * image.height > kMostPixels;
+  if (too_large) {
     throw InputError(name + ": expected at most " + std::to_string(kMostSide) +
                      " pixels a side and " + std::to_string(kMostPixels) + " in all, found " +
-                     std::to_string(grey.width) + " x " + std::to_string(grey.height));
+                     std::to_string(image.width) + " x " + std::to_string(image.height));
   }
+  return image;
+}
+
+// channels: 1 for grey, 3 for colours.
+Image decoded(const std::string& bytes, const std::string& name, int channels) {
+  Image image = header_of(bytes, name);
+  image.channels = channels;
   struct Free {
     void operator()(stbi_uc* pixels) const { stbi_image_free(pixels); }
   };
-  constexpr int kGreyAndOpacity = 2;
-  const std::unique_ptr<stbi_uc, Free> pixels(
-      stbi_load_from_memory(data, size, &grey.width, &grey.height, &channels, kGreyAndOpacity));
-  if (!pixels) throw refused("a damaged picture");
-  grey.values.resize(static_cast<std::size_t>(grey.width) * static_cast<std::size_t>(grey.height));
+  int stored = 0;
+  const std::unique_ptr<stbi_uc, Free> pixels(stbi_load_from_memory(
+      reinterpret_cast<const stbi_uc*>(bytes.data()), static_cast<int>(bytes.size()), &image.width,
+      &image.height, &stored, channels + 1));
+  if (!pixels) throw InputError(name + ": a damaged picture: " + stbi_failure_reason());
+  const std::size_t count =
+      static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height);
+  image.values.resize(count * static_cast<std::size_t>(channels));
   const stbi_uc* in = pixels.get();
-  for (stbi_uc& out : grey.values) {  // on white paper
-    const int value = in[0], opacity = in[1];
-    out = static_cast<stbi_uc>((value * opacity + kWhite * (255 - opacity) + 127) / 255);
-    in += kGreyAndOpacity;
+  stbi_uc* out = image.values.data();
+  for (std::size_t n = 0; n < count; ++n, in += channels + 1, out += channels) {
+    const int opacity = in[channels];
+    for (int c = 0; c < channels; ++c) {  // on white paper
+      out[c] = static_cast<stbi_uc>((in[c] * opacity + kWhite * (255 - opacity) + 127) / 255);
+    }
   }
-  return grey;
+  return image;
 }
 
-Grey resized(const Grey& from, int width, int height, const std::string& name) {
+Image resized(const Image& from, int width, int height, const std::string& name) {
   if (from.width == width && from.height == height) return from;
-  Grey to{width, height, {}};
-  to.values.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
+  Image to{width, height, from.channels, {}};
+  to.values.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(height) *
+                   static_cast<std::size_t>(from.channels));
   // A box: enlarged pixels stay what they are, and no filter overshoots.
   if (stbir_resize_uint8_generic(from.values.data(), from.width, from.height, 0, to.values.data(),
-                                 width, height, 0, 1, STBIR_ALPHA_CHANNEL_NONE, 0, STBIR_EDGE_CLAMP,
-                                 STBIR_FILTER_BOX, STBIR_COLORSPACE_LINEAR, nullptr) == 0) {
+                                 width, height, 0, from.channels, STBIR_ALPHA_CHANNEL_NONE, 0,
+                                 STBIR_EDGE_CLAMP, STBIR_FILTER_BOX, STBIR_COLORSPACE_LINEAR,
+                                 nullptr) == 0) {
     throw WorkError(name + ": stb_image_resize has no memory");
   }
   return to;
+}
+
+std::string read_picture(const std::filesystem::path& path) {
+  return read_file(path, kMostBytes);
 }
 
 }  // namespace
@@ -90,8 +108,8 @@ IntTensor parse_picture(const std::string& bytes, const std::string& name, Index
   if (bytes.size() > kMostBytes) {
     throw InputError(name + ": larger than " + std::to_string(kMostBytes) + " bytes");
   }
-  const Grey grey =
-      resized(decoded(bytes, name), static_cast<int>(width), static_cast<int>(height), name);
+  const Image grey =
+      resized(decoded(bytes, name, 1), static_cast<int>(width), static_cast<int>(height), name);
   IntTensor pixels({height, width});
   for (Index i = 0; i < pixels.size(); ++i) {
     const Index value = grey.values[static_cast<std::size_t>(i)];
@@ -103,6 +121,32 @@ IntTensor parse_picture(const std::string& bytes, const std::string& name, Index
 IntTensor picture_pixels(const std::filesystem::path& path, Index width, Index height,
                          Index levels) {
   return parse_picture(read_file(path, kMostBytes), path.string(), width, height, levels);
+}
+
+bool is_picture_file(const std::filesystem::path& path) {
+  static const std::set<std::string> endings{".png", ".jpg", ".jpeg", ".bmp", ".gif",
+                                             ".tga", ".psd", ".pnm",  ".pgm", ".ppm"};
+  std::string ending = path.extension().string();
+  for (char& c : ending) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return endings.contains(ending);
+}
+
+std::pair<Index, Index> picture_size(const std::filesystem::path& path) {
+  const Image image = header_of(read_picture(path), path.string());
+  return {image.width, image.height};
+}
+
+Tensor picture_colours(const std::filesystem::path& path, Index width, Index height) {
+  check("width", width, 1, kMostGrid);
+  check("height", height, 1, kMostGrid);
+  const std::string name = path.string();
+  const Image image = resized(decoded(read_picture(path), name, 3), static_cast<int>(width),
+                              static_cast<int>(height), name);
+  Tensor colours({height, width, 3});
+  for (Index i = 0; i < colours.size(); ++i) {
+    colours[i] = static_cast<float>(image.values[static_cast<std::size_t>(i)]) / kWhite;
+  }
+  return colours;
 }
 
 }  // namespace attnscope

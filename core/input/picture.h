@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include "core/tensor/tensor.h"
 
@@ -18,5 +19,15 @@ IntTensor picture_pixels(const std::filesystem::path& path, Index width, Index h
 // The same from a file's bytes; `name` begins the messages.
 IntTensor parse_picture(const std::string& bytes, const std::string& name, Index width,
                         Index height, Index levels);
+
+// Whether a file of this name is a picture, by its ending.
+bool is_picture_file(const std::filesystem::path& path);
+
+// [width, height] of a picture as it is stored. InputErrors as above.
+std::pair<Index, Index> picture_size(const std::filesystem::path& path);
+
+// The colours of a picture that is resized to width x height like the grey levels, on white, each
+// from 0 to 1.  [height, width, 3]
+Tensor picture_colours(const std::filesystem::path& path, Index width, Index height);
 
 }  // namespace attnscope

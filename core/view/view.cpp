@@ -70,6 +70,7 @@ ViewControls view_controls(const ViewSettings& settings, const Trace* trace) {
   const View& of = view(settings.id);
   ViewControls controls;
   controls.parameters = of.parameters;
+  controls.animation = of.animation;
   controls.words = of.merges_words;
   if (of.merges_words && trace != nullptr) controls.not_in_words = words_refusal(*trace);
   if (of.restrict_controls) of.restrict_controls(settings, trace, controls);

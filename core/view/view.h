@@ -96,6 +96,9 @@ struct Handle {
   // The pointer, pressed within `area`, is here now.
   std::function<void(Point, Experiment&)> drag{};
   std::function<void(Experiment&)> click{};
+  // Where the pointer was pressed within `area` and has been since, and the experiment as it was
+  // then: a stroke is drawn anew with each move, and is one step for undo.
+  std::function<void(const std::vector<Point>&, Experiment&)> stroke{};
 };
 
 struct ViewLayout {
@@ -146,6 +149,7 @@ struct ViewControls {
   std::string not_in_words{};           // ... and why not in this run; empty: they can
   std::vector<Parameter> parameters{};  // the view's, with sliders as long as it takes
   std::map<std::string, std::string, std::less<>> idle{};  // why one changes nothing now, by key
+  std::optional<Animation> animation{};                    // the view's, as far as the trace goes
 };
 
 struct View {

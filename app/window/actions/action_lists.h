@@ -13,6 +13,7 @@ inline bool has_trace(const State& s) {
 
 void add_file_actions(std::vector<Action>& list);
 void add_edit_actions(std::vector<Action>& list);
+void add_draw_actions(std::vector<Action>& list);
 void add_next_actions(std::vector<Action>& list);
 void add_intervene_actions(std::vector<Action>& list);
 void add_compare_actions(std::vector<Action>& list);

@@ -59,6 +59,7 @@ const std::vector<Action>& actions() {
     std::vector<Action> all;
     add_file_actions(all);
     add_edit_actions(all);
+    add_draw_actions(all);
     add_next_actions(all);
     add_intervene_actions(all);
     add_compare_actions(all);

@@ -39,6 +39,7 @@ struct Action {
   // Why it is not enabled, where that is not plain to see; empty: no words.
   std::function<std::string(const State&)> refusal{};
   std::string view{};  // the view that has it as a button, too; empty: none
+  std::function<bool(const State&)> offered{};  // whether it has it now; empty: always
 };
 
 const std::vector<Action>& actions();

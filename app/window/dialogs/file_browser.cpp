@@ -30,6 +30,13 @@ Words words(BrowsePurpose purpose) {
               "Contexts with what followed them (.safetensors), as attnscope datastore writes."};
     case BrowsePurpose::OpenTexts:
       return {"Texts to measure heads over", "Measure", "A text file; blank lines part its texts."};
+    case BrowsePurpose::OpenMask:
+      return {"Open mask", "Paint this",
+              "A matrix (.npy), a picture with a pixel a pair, white where it is allowed, or a "
+              "text with a line of 0 and 1 for each query."};
+    case BrowsePurpose::OpenEdges:
+      return {"Open edges", "Draw these",
+              "A text with an edge a line, 0 1 or 0 -> 1, pairs in .json, or a matrix (.npy)."};
     case BrowsePurpose::SaveSession:
       return {"Save session", "Save", "The text and all settings."};
     case BrowsePurpose::ExportPath:

@@ -106,6 +106,29 @@ int handle_at(const ViewLayout& layout, const std::optional<Point>& pointer) {
 // What the mouse is busy with: clicks leave panning and zooming free, drags do not.
 enum class HandleUse { None, Click, Drag };
 
+// Clicks and the wheel work beside a stroke that waits to be begun.
+HandleUse use_of(const Handle& handle) {
+  return handle.drag ? HandleUse::Drag : HandleUse::Click;
+}
+
+// The stroke so far, on the experiment as it was before.
+HandleUse draw_stroke(State& state, const Handle& handle, bool held) {
+  ViewPanel& panel = state.view;
+  if (!held) {
+    panel.held_handle = -1;
+    return HandleUse::Drag;
+  }
+  std::vector<Point>& path = panel.stroke;
+  const std::optional<Point>& p = panel.pointer;
+  const bool moved = p && (path.empty() || path.back().x != p->x || path.back().y != p->y);
+  if (!moved) return HandleUse::Drag;
+  path.push_back(*p);
+  Experiment next = panel.before_stroke;
+  handle.stroke(path, next);
+  state.experiment = std::move(next);
+  return HandleUse::Drag;
+}
+
 // Dragging and clicking of what the view offers for it.
 HandleUse use_handles(const Ui& ui, State& state, const ViewLayout& layout, bool hovered,
                       bool held) {
@@ -114,23 +137,27 @@ HandleUse use_handles(const Ui& ui, State& state, const ViewLayout& layout, bool
   if (panel.held_handle < 0 && under >= 0 && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
     panel.held_handle = under;
     panel.handle_moved = false;
+    panel.stroke.clear();
+    panel.before_stroke = state.experiment;
   }
   if (panel.held_handle >= static_cast<int>(layout.handles.size())) panel.held_handle = -1;
   if (panel.held_handle < 0) {
     if (under >= 0) {
-      ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+      if (!layout.handles[static_cast<std::size_t>(under)].stroke) {
+        ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+      }
       hint(ui, layout.handles[static_cast<std::size_t>(under)].help);
     }
     if (under < 0) return HandleUse::None;
-    return layout.handles[static_cast<std::size_t>(under)].drag ? HandleUse::Drag
-                                                                : HandleUse::Click;
+    return use_of(layout.handles[static_cast<std::size_t>(under)]);
   }
   const Handle& handle = layout.handles[static_cast<std::size_t>(panel.held_handle)];
+  if (handle.stroke) return draw_stroke(state, handle, held);
   panel.handle_moved |= ImGui::IsMouseDragging(ImGuiMouseButton_Left, kClickPixels);
   if (held && panel.handle_moved && handle.drag && panel.pointer) {
     handle.drag(*panel.pointer, state.experiment);
   }
-  const HandleUse use = handle.drag ? HandleUse::Drag : HandleUse::Click;
+  const HandleUse use = use_of(handle);
   if (!held) {
     if (!panel.handle_moved && handle.click) handle.click(state.experiment);
     panel.held_handle = -1;

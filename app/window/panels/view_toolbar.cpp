@@ -155,7 +155,7 @@ void draw_view_parameters(Ui& ui, State& state, const ViewControls& controls, Li
   const View& v = view(settings.id);
   if (v.parameters.empty()) return;
   Values values = view_values(settings, v.id);
-  if (v.animation) {
+  if (controls.animation) {
     const Action& play = action("play");
     ImGui::BeginDisabled(!play.enabled(state));
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
@@ -179,7 +179,7 @@ void draw_view_actions(Ui& ui, State& state) {
   // As low as the parameters beside them.
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(10), ui.px(3)});
   for (const Action& a : actions()) {
-    if (a.view != state.experiment.view.id) continue;
+    if (a.view != state.experiment.view.id || (a.offered && !a.offered(state))) continue;
     const float width = ImGui::CalcTextSize(a.label.c_str()).x + ui.px(24);
     if (!first) ImGui::SameLine(0, ui.px(8));
     if (!first && ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
@@ -191,6 +191,25 @@ void draw_view_actions(Ui& ui, State& state) {
     hint(ui, help_of(a, state) + key_of(a));
   }
   ImGui::PopStyleVar();
+}
+
+// How far a picture is that takes further runs, and a way to give it up.
+void draw_picture_progress(Ui& ui, State& state, const char* id) {
+  const auto found = state.finding.find(id);
+  if (found == state.finding.end()) return;
+  const FindingState& finding = found->second;
+  if (finding.running) {
+    ImGui::SameLine(0, ui.px(16));
+    ImGui::ProgressBar(static_cast<float>(finding.share), {ui.px(90), 0});
+    ImGui::SameLine();
+    if (button(ui, "Cancel", (std::string(id) + ".cancel").c_str())) {
+      set_view_value(state.experiment.view, "mechanism", "picture", std::string("automatic"));
+    }
+    hint(ui, "Stop, and show the usual picture.");
+  } else if (!finding.problem.empty()) {
+    ImGui::SameLine(0, ui.px(16));
+    ImGui::TextColored(ui.look->error, "%s", on_screen(finding.problem).c_str());
+  }
 }
 
 // Over which texts heads are measured, in the view that sorts by it.
@@ -250,6 +269,7 @@ void draw_toolbar(Ui& ui, State& state, ListTexts& texts) {
   draw_view_parameters(ui, state, controls, texts);
   draw_view_actions(ui, state);
   draw_measured_texts(ui, state, controls);
+  draw_picture_progress(ui, state, Findings::errors.id);
 }
 
 }  // namespace attnscope::window

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/attention/cpu/packed.h"
+#include "core/part/arrangement.h"
 #include "core/part/part.h"
 #include "core/tensor/row_kernels.h"
 
@@ -15,9 +16,9 @@ namespace attnscope::cpu {
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
 
 // Rows of queries that are computed together.
-inline constexpr Index block_rows = 64;
+inline constexpr Index block_rows = Arrangement::block_rows;
 // Consecutive rows of a block whose columns are looked at together, to leave out corners.
-inline constexpr Index group_rows = 8;
+inline constexpr Index group_rows = Arrangement::group_rows;
 // Columns of scores that are computed together.
 inline constexpr Index tile_columns = 128;
 

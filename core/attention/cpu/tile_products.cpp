@@ -17,8 +17,10 @@ void TileProducts::scores(const Tile& tile, const float* a, const Packed& packed
     const Index panels = (tile.width + panel_width - 1) / panel_width;
     panels_.resize(static_cast<std::size_t>(panels * panel_width * size));
     pack_rows(kernels_, rows, size, tile.columns, tile.width, panels_.data());
-    multiply_panels(kernels_, tile.rows, a, size, panels_.data(), size, 0, tile.width, s, s_row,
-                    add);
+    each_panel(tile, [&](Index x, Index count, Index row, Index n) {
+      multiply_panels(kernels_, n, a + row * size, size, panels_.data(), size, x, count,
+                      s + row * s_row + x, s_row, add);
+    });
   }
 }
 

@@ -35,9 +35,10 @@ Variant block_local_variant() {
                    .slider_most = 64}};
   v.pattern = [](const PatternInput& in) {
     const Index block = in.values.integer("block");
-    return build_rows(in, 1, {"block"}, [=](PatternBuilder& rows, Index, Index i) {
-      rows.add(0, i / block * block, (i / block + 1) * block);
-    });
+    return build_rows(in, 1, {"block of " + std::to_string(block)},
+                      [=](PatternBuilder& rows, Index, Index i) {
+                        rows.add(0, i / block * block, (i / block + 1) * block);
+                      });
   };
   return v;
 }

@@ -64,9 +64,9 @@ Variant dynamic_convolution_variant() {
                 .initial = initial_projection()}};
   v.pattern = [](const PatternInput& in) {
     const Index width = in.values.integer("width"), back = reach_back(width, in.causal);
-    return build_rows(in, 1, {"kernel"}, [=](PatternBuilder& rows, Index, Index i) {
-      rows.add(0, i - back, i - back + width);
-    });
+    return build_rows(
+        in, 1, {"kernel of " + std::to_string(width)},
+        [=](PatternBuilder& rows, Index, Index i) { rows.add(0, i - back, i - back + width); });
   };
   v.evaluate = evaluate_convolution;
   return v;

@@ -3,6 +3,8 @@
 
 #include "core/attention/variants/list.h"
 #include "core/attention/variants/shared/rows.h"
+#include "core/base/error.h"
+#include "core/text/text_shape.h"
 
 namespace attnscope {
 
@@ -13,7 +15,8 @@ std::string etc_objection(const Values& values, const Situation& at) {
   if (at.keys > 0 && global > at.keys) {
     return "global: expected at most the length " + std::to_string(at.keys) + found_text(global);
   }
-  if (!values.has("segments")) return {};
+  const bool replaced = values.choice("by") == "sentences";  // by what the text says
+  if (!values.has("segments") || (replaced && at.keys == 0)) return {};
   const auto& segments = values.get<std::vector<Index>>("segments");
   const auto found = static_cast<Index>(segments.size());
   if (at.keys > 0 && found != at.keys - global) {
@@ -30,6 +33,9 @@ std::string etc_objection(const Values& values, const Situation& at) {
 }
 
 Pattern etc_pattern(const PatternInput& in) {
+  if (in.values.choice("by") == "sentences" && !in.values.has("segments")) {
+    throw InputError("variant.by: sentences are read from a text, and there is none here");
+  }
   const Index global = in.values.integer("global"), radius = in.values.integer("radius");
   const Index keys = in.keys;
   const std::vector<Index>* segments =
@@ -40,7 +46,10 @@ Pattern etc_pattern(const PatternInput& in) {
       members[static_cast<std::size_t>((*segments)[n])].push_back(global + static_cast<Index>(n));
     }
   }
-  return build_rows(in, 1, {"global to global", "global to long", "long to global", "long to long"},
+  return build_rows(in, 1,
+                    {"global to global", "global to long", "long to global",
+                     in.causal ? "long to long, " + std::to_string(radius) + " back"
+                               : "long to long ±" + std::to_string(radius)},
                     [&](PatternBuilder& rows, Index, Index i) {
                       if (i < global) {
                         rows.add(0, 0, global);
@@ -57,6 +66,18 @@ Pattern etc_pattern(const PatternInput& in) {
                       }
                       rows.add(3, std::max(global, i - radius), i + radius + 1);
                     });
+}
+
+// Each sentence has a global token of its own; those beyond share the last.
+void segments_of_text(Values& values, const TextShape& shape) {
+  if (values.choice("by") != "sentences") return;
+  if (!values.has("global")) values.set("global", std::min(shape.sentences(), shape.tokens()));
+  const Index global = values.integer("global");
+  std::vector<Index> segments;
+  for (Index i = global; i < shape.tokens(); ++i) {
+    segments.push_back(std::min(shape.sentence[static_cast<std::size_t>(i)], global - 1));
+  }
+  if (global > 0) values.set("segments", segments);
 }
 
 }  // namespace
@@ -94,6 +115,16 @@ Variant etc_variant() {
                    .initial = Index{4},
                    .telling = [](Index length) -> Value { return share_of(length, 8); },
                    .slider_most = 64},
+                  {.key = "by",
+                   .symbol = "",
+                   .label = "Segments from",
+                   .help = "The list below, or the sentences of the text: each is tied to a global "
+                           "token of its own, those beyond their number to the last.",
+                   .kind = Parameter::Kind::Choice,
+                   .initial = std::string("list"),
+                   .choices = {"list", "sentences"},
+                   .choices_of_models = {"sentences"},
+                   .choice_labels = {"List", "Sentences"}},
                   {.key = "segments",
                    .symbol = "",
                    .label = "Segments",
@@ -103,6 +134,7 @@ Variant etc_variant() {
                    .initial = std::vector<Index>{}}};
   v.objection = etc_objection;
   v.pattern = etc_pattern;
+  v.read_text = segments_of_text;
   return v;
 }
 

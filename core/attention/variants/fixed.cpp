@@ -36,7 +36,9 @@ Variant fixed_variant() {
   v.pattern = [](const PatternInput& in) {
     const Index stride = in.values.integer("stride"), summary = in.values.integer("summary");
     return factorised_pattern(
-        in, {"block", "summary"},
+        in,
+        {"block of " + std::to_string(stride),
+         summary == 1 ? "last of a block" : "last " + std::to_string(summary) + " of a block"},
         [=](PatternBuilder& rows, int rule, Index i) {
           rows.add(rule, i / stride * stride, i + 1);
         },

@@ -1,5 +1,8 @@
 // graph: attention along the edges of a graph. Veličković et al., 2018; Kipf and Welling, 2017.
 #include <cmath>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "core/attention/variants/list.h"
 #include "core/attention/variants/shared/assemble.h"
@@ -7,12 +10,89 @@
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_shape.h"
+#include "core/base/error.h"
+#include "core/text/text_shape.h"
 
 namespace attnscope {
 
 namespace {
 
 constexpr float kLeak = 0.2f;
+
+using Edges = std::vector<std::vector<Index>>;
+
+bool is_from(const Values& values, const char* source) {
+  return values.choice("from") == source;
+}
+
+bool has_adjacency(const Values& values) {
+  return is_from(values, "matrix");
+}
+
+// The edges in a matrix, at any length: those to tokens that there are not are left out.
+Tensor adjacency_of(const PatternInput& in, Index nodes) {
+  Tensor matrix = Tensor::zeros({nodes, nodes});
+  if (is_from(in.values, "chain")) {
+    for (Index i = 0; i + 1 < nodes; ++i) matrix(i, i + 1) = matrix(i + 1, i) = 1;
+    return matrix;
+  }
+  if (!in.values.has("edges")) {
+    throw InputError("variant.from: brackets are read from a text, and there is none here");
+  }
+  for (const std::vector<Index>& edge : in.values.get<Edges>("edges")) {
+    if (edge[0] >= nodes || edge[1] >= nodes) continue;
+    matrix(edge[0], edge[1]) = 1;
+    if (!in.values.flag("one_way")) matrix(edge[1], edge[0]) = 1;
+  }
+  return matrix;
+}
+
+// S_i of any choice of edges.
+Pattern edge_pattern(const PatternInput& in) {
+  if (has_adjacency(in.values)) return painted_pattern(in, "graph.adjacency", "edge", true);
+  const NamedVars weights{{"graph.adjacency", Var(adjacency_of(in, in.keys))}};
+  return painted_pattern({.values = in.values,
+                          .weights = weights,
+                          .heads = in.heads,
+                          .queries = in.queries,
+                          .keys = in.keys,
+                          .first = in.first,
+                          .causal = in.causal},
+                         "graph.adjacency", "edge", true);
+}
+
+// A bracket is tied to what stands directly within it and to its counterpart, and what stands side
+// by side at one level is tied to each other.
+Edges bracket_edges(const TextShape& shape) {
+  std::set<std::pair<Index, Index>> edges(shape.brackets.begin(), shape.brackets.end());
+  std::map<Index, Index> last;  // at each level: the token before
+  for (Index i = 0; i < shape.tokens(); ++i) {
+    const Index level = shape.enclosing[static_cast<std::size_t>(i)];
+    if (level >= 0) edges.emplace(level, i);
+    const auto [before, first] = last.try_emplace(level, i);
+    if (!first) edges.emplace(std::exchange(before->second, i), i);
+  }
+  Edges result;
+  for (const auto& [i, j] : edges) result.push_back({i, j});
+  return result;
+}
+
+void edges_of_text(Values& values, const TextShape& shape) {
+  if (!is_from(values, "brackets")) return;
+  values.set("edges", bracket_edges(shape));
+  values.set("one_way", false);
+}
+
+std::string graph_objection(const Values& values, const Situation&) {
+  if (!is_from(values, "edges")) return {};
+  if (!values.has("edges")) return "edges: expected a list of pairs of tokens, found nothing";
+  for (const std::vector<Index>& edge : values.get<Edges>("edges")) {
+    if (edge.size() == 2) continue;
+    return "edges: expected pairs of tokens such as 0, 1; 1, 2, found " +
+           std::to_string(edge.size()) + " in one";
+  }
+  return {};
+}
 
 bool has_graph_mode(const Values& values, const char* mode) {
   return values.choice("mode") == mode;
@@ -51,13 +131,12 @@ Var additive_logits(const OperationInput& input) {
 // The degrees of all nodes, also of those before the first query.
 std::vector<double> degrees(const OperationInput& input) {
   const Index nodes = key_count(input);
-  const Pattern pattern = painted_pattern({.values = input.variant.values,
-                                           .weights = input.weights,
-                                           .heads = input.heads,
-                                           .queries = nodes,
-                                           .keys = nodes,
-                                           .causal = input.causal},
-                                          "graph.adjacency", "edge", true);
+  const Pattern pattern = edge_pattern({.values = input.variant.values,
+                                        .weights = input.weights,
+                                        .heads = input.heads,
+                                        .queries = nodes,
+                                        .keys = nodes,
+                                        .causal = input.causal});
   std::vector<double> result;
   for (Index i = 0; i < nodes; ++i) {
     result.push_back(static_cast<double>(pattern.row_count(0, i)));
@@ -147,7 +226,33 @@ Variant graph_variant() {
                "both nodes' degrees.",
        .kind = Parameter::Kind::Choice,
        .initial = std::string("row"),
-       .choices = {"row", "symmetric"}}};
+       .choices = {"row", "symmetric"}},
+      {.key = "from",
+       .symbol = "",
+       .label = "Edges",
+       .help = "A matrix as it was given (a binary tree where none was); a chain of neighbours; "
+               "what the brackets and quotation marks of the text enclose; or a list, which the "
+               "view Graph draws.",
+       .kind = Parameter::Kind::Choice,
+       .initial = std::string("matrix"),
+       .choices = {"matrix", "chain", "brackets", "edges"},
+       .choices_of_models = {"brackets", "edges"},
+       .choice_labels = {"Matrix", "Chain", "Brackets", "Drawn"}},
+      {.key = "edges",
+       .symbol = "",
+       .label = "List of edges",
+       .help = "Pairs of tokens, counted from 0: 0, 1; 1, 2. Edges to tokens that the text does "
+               "not have are left out.",
+       .kind = Parameter::Kind::IntegerLists,
+       .optional = true,
+       .left_out = "none",
+       .initial = Edges{{0, 1}, {1, 2}}},
+      {.key = "one_way",
+       .symbol = "",
+       .label = "One way",
+       .help = "Of a list: only the first token of an edge sees the second.",
+       .kind = Parameter::Kind::Flag,
+       .initial = false}};
   v.weights = {{.name = "graph.adjacency",
                 .help = "Edges of the graph: 1 in row i, column j for one from i to j.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape {
@@ -156,14 +261,15 @@ Variant graph_variant() {
                 .initial = initial_ones(),
                 .shown = binary_tree,
                 .constant = true,
-                .bytes = true},
+                .bytes = true,
+                .used = has_adjacency},
                attention_vector("graph.src", "Scores the node that looks."),
                attention_vector("graph.dst", "Scores the node that is looked at.")};
   v.takes_pairs = v.has_terms = [](const Values& values) { return has_graph_mode(values, "dot"); };
   v.has_scores = [](const Values& values) { return !has_graph_mode(values, "convolution"); };
-  v.pattern = [](const PatternInput& in) {
-    return painted_pattern(in, "graph.adjacency", "edge", true);
-  };
+  v.pattern = edge_pattern;
+  v.objection = graph_objection;
+  v.read_text = edges_of_text;
   v.evaluate = evaluate_graph;
   return v;
 }

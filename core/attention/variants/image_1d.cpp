@@ -46,11 +46,13 @@ Variant image_1d_variant() {
                    .slider_most = 64}};
   v.pattern = [](const PatternInput& in) {
     const Index block = in.values.integer("block"), memory = in.values.integer("memory");
-    return build_rows(in, 1, {"block", "memory"}, [=](PatternBuilder& rows, Index, Index i) {
-      const Index start = i / block * block;
-      rows.add(1, start - memory, start);
-      rows.add(0, start, start + block);
-    });
+    return build_rows(in, 1,
+                      {"block of " + std::to_string(block), std::to_string(memory) + " before it"},
+                      [=](PatternBuilder& rows, Index, Index i) {
+                        const Index start = i / block * block;
+                        rows.add(1, start - memory, start);
+                        rows.add(0, start, start + block);
+                      });
   };
   return v;
 }

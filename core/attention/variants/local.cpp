@@ -25,9 +25,9 @@ Variant local_variant() {
   v.parameters = {window_parameter(), dilation_parameter()};
   v.pattern = [](const PatternInput& in) {
     const Index window = in.values.integer("window"), dilation = in.values.integer("dilation");
-    return build_rows(in, 1, {"window"}, [=](PatternBuilder& rows, Index, Index i) {
-      add_window(rows, 0, i, window, dilation);
-    });
+    return build_rows(
+        in, 1, {window_rule(window, dilation, in.causal)},
+        [=](PatternBuilder& rows, Index, Index i) { add_window(rows, 0, i, window, dilation); });
   };
   return v;
 }

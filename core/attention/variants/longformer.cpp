@@ -44,7 +44,8 @@ Variant longformer_variant() {
     std::vector<Index> global = in.values.get<std::vector<Index>>("global");
     std::sort(global.begin(), global.end());
     const Index keys = in.keys;
-    return build_rows(in, 1, {"window", "global key", "global query"},
+    return build_rows(in, 1,
+                      {window_rule(window, dilation, in.causal), "global key", "global query"},
                       [=](PatternBuilder& rows, Index, Index i) {
                         add_window(rows, 0, i, window, dilation);
                         for (const Index j : global) rows.add_column(1, j);

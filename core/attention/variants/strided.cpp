@@ -5,20 +5,6 @@
 #include "core/attention/variants/shared/factorised.h"
 
 namespace attnscope {
-namespace {
-
-// "8th", "21st".
-std::string ordinal(Index n) {
-  const bool teens = n / 10 % 10 == 1;
-  const char* ending = teens || n % 10 == 0 || n % 10 > 3 ? "th"
-                                                          : (n % 10 == 1   ? "st"
-                                                             : n % 10 == 2 ? "nd"
-                                                                           : "rd");
-  return std::to_string(n) + ending;
-}
-
-}  // namespace
-
 Variant strided_variant() {
   Variant v;
   v.id = "strided";
@@ -41,7 +27,7 @@ Variant strided_variant() {
   v.pattern = [](const PatternInput& in) {
     const Index stride = in.values.integer("stride");
     return factorised_pattern(
-        in, {"recent", "every " + ordinal(stride)},
+        in, {std::to_string(stride) + " back", "every " + ordinal(stride)},
         [=](PatternBuilder& rows, int rule, Index i) {
           rows.add(rule, std::max<Index>(0, i - stride), i + 1);
         },

@@ -354,6 +354,7 @@ Mechanism lsh_mechanism() {
   Mechanism m{"lsh", "which tokens meet in the buckets of a hash", shows_hashes, draw_lsh,
               lsh_numbers};
   m.parameters = {"round"};
+  m.label = "Buckets";
   m.weights = true;
   return m;
 }

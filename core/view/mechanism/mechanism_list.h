@@ -9,6 +9,9 @@ Mechanism lsh_mechanism();
 Mechanism routing_mechanism();
 Mechanism sinkhorn_mechanism();
 Mechanism approximation_mechanism();
+Mechanism recurrence_mechanism();
+Mechanism settling_mechanism();
+Mechanism errors_mechanism();
 Mechanism rules_mechanism();  // fits any head: the last
 
 }  // namespace attnscope

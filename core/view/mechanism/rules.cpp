@@ -1,22 +1,29 @@
 // Patterns: which rule lets one query see which keys, and one key which queries.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
+#include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
+#include "core/view/mechanism/layer_figure.h"
 #include "core/view/mechanism/mechanism_list.h"
 #include "core/view/mechanism/steps.h"
 #include "core/view/parts/legend.h"
 #include "core/view/parts/matrix_plot.h"
-#include "core/view/parts/token_flow.h"
 #include "core/view/pattern/pattern_cells.h"
 #include "core/view/pattern/rule_cells.h"
 
 namespace attnscope {
 namespace {
 
-constexpr double kMostFlow = 0.17;   // of the height, for one text
-constexpr double kLeastRules = 9;    // em: the map with its axes
+constexpr double kMostLabels = 0.14;  // of the height, for the tokens above a line
+constexpr double kRuleRow = 1.5;      // em
+constexpr double kLeastRules = 9;     // em: the map with its axes
+constexpr std::size_t kMostLanes = 4;
+constexpr double kGoodMap = 22;      // em: what layers above it leave
+constexpr double kNamedMap = 30;     // em: a lower one with its axes has numbers beside it
 constexpr double kMostLegend = 4.5;  // em
+constexpr const char* kReachColours = "viridis";
 
 // The rule of each pair of one row or column, -1 where none allows it.
 std::vector<int> rules_of_query(const MechanismOf& of, Index query) {
@@ -34,42 +41,17 @@ std::vector<int> rules_of_key(const MechanismOf& of, Index key) {
   return rules;
 }
 
-std::vector<FlowToken> coloured(const Theme& theme, const std::vector<std::string>& labels,
-                                const std::vector<int>& rules, Index marked) {
-  std::vector<FlowToken> tokens;
-  for (std::size_t n = 0; n < labels.size(); ++n) {
-    const Colour ground =
-        rules[n] < 0 ? not_allowed_colour(theme) : rule_colour(static_cast<std::size_t>(rules[n]));
-    tokens.push_back({labels[n], ground, static_cast<Index>(n) == marked});
-  }
-  return tokens;
-}
-
-// "window (keys 5, queries 9)": each rule of the head with what it admits in the row and column.
-std::vector<LegendEntry> legend_of(const Theme& theme, const MechanismOf& of,
-                                   const std::vector<int>& row, const std::vector<int>& column) {
+// Each rule of the head that admits any pair.
+std::vector<LegendEntry> legend_of(const Theme& theme, const MechanismOf& of) {
   const std::vector<std::string>& rules = of.tap.result.pattern->rules();
   const PatternCounts counts = pattern_counts(of.tap, of.head);
   std::vector<LegendEntry> entries;
   for (std::size_t rule = 0; rule < counts.by_rule.size(); ++rule) {
     if (counts.by_rule[rule] == 0) continue;
-    const auto keys = std::ranges::count(row, static_cast<int>(rule));
-    const auto queries = std::ranges::count(column, static_cast<int>(rule));
-    const std::string name = rule < rules.size() ? rules[rule] : "allowed";
-    entries.push_back({rule_colour(rule), name + " (keys " + std::to_string(keys) + ", queries " +
-                                              std::to_string(queries) + ")"});
+    entries.push_back({rule_colour(rule), rule < rules.size() ? rules[rule] : "allowed"});
   }
   if (counts.allowed < counts.all) entries.push_back({not_allowed_colour(theme), "not allowed"});
   return entries;
-}
-
-// What the legend of any pair takes, so that the map does not move with the pointer.
-double highest_legend(const Page& page, const Pattern& pattern, double width) {
-  const std::string longest = " (keys " + std::to_string(pattern.keys()) + ", queries " +
-                              std::to_string(pattern.queries()) + ")";
-  std::vector<LegendEntry> entries{{{}, "not allowed"}};
-  for (const std::string& rule : pattern.rules()) entries.push_back({{}, rule + longest});
-  return std::min(legend_height(page, entries, width), kMostLegend * page.em());
 }
 
 // "Local window: Window w = 4, Dilation r = 1"; empty where nothing can be set.
@@ -97,11 +79,6 @@ void draw_lines(Page& page, Point at, const std::vector<std::string>& lines) {
   }
 }
 
-// Tokens whatever they are coloured by: places do not hang on that.
-std::vector<FlowToken> uncoloured(const Theme& theme, const std::vector<std::string>& labels) {
-  return coloured(theme, labels, std::vector<int>(labels.size(), -1), -1);
-}
-
 // What the variant's own page says of it, in a few lines, where there is space for them.
 std::vector<std::string> summary_lines(const Page& page, const Box& inside, const MechanismOf& of) {
   constexpr double kLeastHeight = 44;  // em
@@ -110,92 +87,310 @@ std::vector<std::string> summary_lines(const Page& page, const Box& inside, cons
   return page.wrapped(variant(of.tap.variant.id).summary, page.small(), inside.width, kMostLines);
 }
 
-// From the top: what the method is, the text as keys of a query, the text as queries of a key, each
-// below its sentence; the legend, the parameters, and the map.
+// From the top: what the method is; the tokens as a line, with what a query sees and by whom a key
+// is seen; the layers that information passes, where there is space for them; the legend, the
+// parameters, and the map.
 struct RulesPlan {
   std::vector<std::string> queries, keys;  // labels
   Pair kept{};                             // without the pointer; places hang on this pair
-  Box row{}, column{}, legend{};
   std::vector<std::string> summary{}, parameters{};  // in lines
-  Box map_box{};
+  Box sentence{}, row{}, column_sentence{}, column{}, layers_sentence{}, layers{}, legend{};
+  TokenColumns key_columns{}, query_columns{};  // the latter without labels where they are the same
+  bool one_line = false;                        // of tokens, for queries and keys
+  double lanes_top = 0;
+  std::optional<LayerChain> chain{};
+  Index layer_count = 0;
   MatrixPlot map{};
-  TokenFlow row_flow{}, column_flow{};
+  // Beside it, where there is space: after how many layers a query hears of a key.
+  Box reach_sentence{}, reach_legend{};
+  MatrixPlot reach_map{};
 };
 
-TokenFlow flow_of(const Page& page, const Box& box, const std::vector<std::string>& labels,
-                  Index kept) {
-  Page aside(page.input());
-  return draw_token_flow(aside, box, uncoloured(page.theme(), labels),
-                         static_cast<std::size_t>(kept));
+// The rules that admit keys of a query, by name.
+std::vector<std::pair<int, std::string>> lanes_of(const MechanismOf& of,
+                                                  const std::vector<int>& row) {
+  const std::vector<std::string>& names = of.tap.result.pattern->rules();
+  std::vector<std::pair<int, std::string>> lanes;
+  for (const int rule : std::set<int>(row.begin(), row.end())) {
+    const auto n = static_cast<std::size_t>(rule);
+    if (rule >= 0) lanes.emplace_back(rule, n < names.size() ? names[n] : "allowed");
+  }
+  if (lanes.size() > kMostLanes) lanes.resize(kMostLanes);
+  return lanes;
+}
+
+// As many as any query has, so that nothing moves with the pointer.
+std::size_t most_lanes(const MechanismOf& of) {
+  const Pattern& pattern = *of.tap.result.pattern;
+  std::size_t most = 0;
+  for (Index i = 0; i < pattern.queries(); ++i) {
+    std::set<std::int32_t> rules;
+    for (const Run& run : pattern.row(pattern.heads() > 1 ? of.head : 0, i)) rules.insert(run.rule);
+    most = std::max(most, rules.size());
+  }
+  return std::min(most, kMostLanes);
+}
+
+// The pair that the picture is about: what is pinned; else of a query in sight of both sides, where
+// it has two.
+Pair pair_of_rules(const MechanismOf& of) {
+  const ViewSettings& settings = of.input.experiment.view;
+  if (settings.pinned_query >= 0 || settings.pinned_key >= 0 || of.tap.causal ||
+      of.tap.queries() != of.tap.keys()) {
+    return focus_of(of.input, of.tap, of.head);
+  }
+  return focus_of(of.input, of.tap, of.head, Pair{(2 * of.tap.queries()) / 3, -1});
+}
+
+// The two lines of tokens, from `y` on; returns where they end.
+double place_lines(const Page& page, const Box& inside, double y, const MechanismOf& of,
+                   RulesPlan& plan) {
+  const double em = page.em(), step = step_height(page);
+  const LayerMargins margins = layer_margins(page, inside.width);
+  const double width = inside.width - margins.left - margins.right;
+  const double labels = kMostLabels * inside.height;
+  const double lanes = static_cast<double>(most_lanes(of)) * lane_height(page);
+  TokenAxis keys = key_axis(of.input.trace, of.tap), queries = query_axis(of.input.trace, of.tap);
+  plan.one_line = queries.labels == keys.labels && keys.bands.empty();
+  keys.titles = queries.titles = {};
+  plan.sentence = {inside.x, y, inside.width, step};
+  plan.key_columns =
+      place_columns(page, {inside.x + margins.left, y + step, width, 0}, std::move(keys), labels);
+  plan.row = cells_at(plan.key_columns, plan.key_columns.bottom(), kRuleRow * em);
+  plan.lanes_top = plan.row.bottom() + 0.15 * em;
+  y = plan.lanes_top + lanes + 0.3 * em;
+  plan.column_sentence = {inside.x, y, inside.width, step};
+  y += step;
+  plan.query_columns = plan.key_columns;
+  if (!plan.one_line) {
+    plan.query_columns =
+        place_columns(page, {inside.x + margins.left, y, width, 0}, std::move(queries), labels);
+    y = plan.query_columns.bottom();
+  }
+  plan.column = cells_at(plan.query_columns, y, kRuleRow * em);
+  return plan.column.bottom() + 0.6 * em;
+}
+
+// By their places alone, where the tokens' names stand above already and space is short.
+TokenAxis numbered(TokenAxis axis) {
+  for (std::size_t n = 0; n < axis.labels.size(); ++n) axis.labels[n] = std::to_string(n);
+  axis.widest.reset();
+  return axis;
+}
+
+// For two maps beside each other, or one.
+std::pair<Box, Box> halves(const Page& page, const Box& inside, bool two) {
+  constexpr double kLeastHalf = 19, kBetween = 1.5;  // em
+  Box left = inside, right{};
+  const double half = (inside.width - kBetween * page.em()) / 2;
+  if (!two || half < kLeastHalf * page.em()) return {left, right};
+  left.width = half;
+  right = inside;
+  right.x = inside.right() - half;
+  right.width = half;
+  return {left, right};
 }
 
 // Empty where there is no space.
 std::optional<RulesPlan> plan_rules(const Page& page, const Box& inside, const MechanismOf& of) {
-  const double em = page.em(), step = step_height(page), most = kMostFlow * inside.height;
-  const TokenAxis query = query_axis(of.input.trace, of.tap),
-                  key = key_axis(of.input.trace, of.tap);
-  RulesPlan plan{query.labels, key.labels, focus_of(of.input, of.tap, of.head)};
-  const auto below = [&](double y, const std::vector<std::string>& labels) {
-    const std::vector<FlowToken> tokens = uncoloured(page.theme(), labels);
-    return Box{inside.x, y + step, inside.width,
-               token_flow_height(page, tokens, inside.width, most)};
-  };
+  const double em = page.em(), step = step_height(page);
+  TokenAxis query = query_axis(of.input.trace, of.tap), key = key_axis(of.input.trace, of.tap);
+  RulesPlan plan{query.labels, key.labels, pair_of_rules(of)};
   plan.summary = summary_lines(page, inside, of);
-  plan.row = below(inside.y + lines_height(page, plan.summary), plan.keys);
-  plan.column = below(plan.row.bottom(), plan.queries);
-  plan.legend = {inside.x, plan.column.bottom() + step, inside.width,
-                 highest_legend(page, *of.tap.result.pattern, inside.width)};
+  const double lines_end =
+      place_lines(page, inside, inside.y + lines_height(page, plan.summary), of, plan);
   if (const std::string words = parameters_words(of); !words.empty()) {
     plan.parameters = page.wrapped(words, page.small(), inside.width, 2);
   }
-  const double top = plan.legend.bottom() +
-                     static_cast<double>(plan.parameters.size()) * kLineHeight * page.small();
-  plan.map_box = {inside.x, top, inside.width, inside.bottom() - top};
-  if (inside.width < kLeastRules * em || plan.map_box.height < kLeastRules * em) return {};
-  plan.map = place_matrix(page, plan.map_box, query, key, 0);
-  if (!(plan.map.plot.width > 0)) return {};
-  plan.row_flow = flow_of(page, plan.row, plan.keys, plan.kept.key);
-  plan.column_flow = flow_of(page, plan.column, plan.queries, plan.kept.query);
+  double top = lines_end;
+  if (plan.one_line) {
+    plan.chain = LayerChain::of(of.input.trace, shown_part(of.input), shown_head(of));
+  }
+  if (plan.chain) plan.layer_count = layers_to_show(of.input, *plan.chain);
+  if (plan.layer_count < 2) plan.chain.reset();  // all is heard of at once
+  const auto [left, right] = halves(page, inside, plan.chain.has_value());
+  const double legend =
+      std::min(legend_height(page, legend_of(page.theme(), of), left.width), kMostLegend * em);
+  const double of_map = step + legend + lines_height(page, plan.parameters);
+  if (plan.chain) {
+    const double least = step + least_layers_height(page, plan.layer_count);
+    const double spare = inside.bottom() - top - of_map - kGoodMap * em;
+    if (spare >= least) {
+      plan.layers_sentence = {inside.x, top, inside.width, step};
+      plan.layers = {inside.x, top + step, inside.width,
+                     layers_height(page, plan.layer_count, std::min(0.5 * spare, spare - step))};
+      top = plan.layers.bottom() + 0.4 * em;
+    }
+  }
+  plan.legend = {left.x, top + step, left.width, legend};
+  const double map_top = plan.legend.bottom() + lines_height(page, plan.parameters);
+  const Box map_box{left.x, map_top, left.width, inside.bottom() - map_top};
+  if (inside.width < kLeastRules * em || lines_end > inside.bottom()) return {};
+  if (map_box.height < kLeastRules * em) return plan;
+  if (plan.one_line && map_box.height < kNamedMap * em) {
+    query = numbered(std::move(query));
+    key = numbered(std::move(key));
+  }
+  plan.map = place_matrix(page, map_box, query, key, 0);
+  if (!(plan.map.plot.width > 0)) return plan;
+  if (right.width > 0) {
+    plan.reach_sentence = {right.x, top, right.width, step};
+    plan.reach_legend = {right.x, top + step, right.width, legend};
+    plan.reach_map =
+        place_matrix(page, {right.x, map_top, right.width, map_box.height}, query, key, 0);
+  }
   return plan;
 }
 
-// Of a token in one of the texts with the kept one of the other, or of the map.
+// Of a token in one of the lines with the kept one of the other, or of the map.
 std::function<std::optional<Pair>(Point)> pair_in(const RulesPlan& plan) {
-  return [row = plan.row_flow, column = plan.column_flow, kept = plan.kept,
-          map = pair_at(plan.map)](Point p) -> std::optional<Pair> {
-    if (const Index key = row.at(p); key >= 0) return Pair{kept.query, key};
-    if (const Index query = column.at(p); query >= 0) return Pair{query, kept.key};
-    const auto [query, key] = map(p);
-    if (query < 0 || key < 0) return std::nullopt;
-    return Pair{query, key};
-  };
+  return
+      [keys = plan.key_columns, queries = plan.query_columns, row = plan.row, column = plan.column,
+       kept = plan.kept, map = pair_at(plan.map)](Point p) -> std::optional<Pair> {
+        if (p.y >= keys.top && p.y < row.bottom()) {
+          if (const Index key = keys.at(p.x); key >= 0) return Pair{kept.query, key};
+        }
+        if (p.y >= column.y && p.y < column.bottom()) {
+          if (const Index query = queries.at(p.x); query >= 0) return Pair{query, kept.key};
+        }
+        const auto [query, key] = map(p);
+        if (query < 0 || key < 0) return std::nullopt;
+        return Pair{query, key};
+      };
 }
 
-// The two texts with what each is about.
-void draw_texts(Page& page, const RulesPlan& plan, Pair pair, const std::vector<int>& row,
-                const std::vector<int>& column) {
-  const auto name = [](const std::vector<std::string>& labels, Index at) {
-    return "“" + labels[static_cast<std::size_t>(at)] + "” (" + std::to_string(at) + ")";
-  };
+std::string token_name(const std::vector<std::string>& labels, Index at) {
+  return "“" + labels[static_cast<std::size_t>(at)] + "” (" + std::to_string(at) + ")";
+}
+
+void draw_sentences(Page& page, const RulesPlan& plan, Pair pair, const std::vector<int>& row,
+                    const std::vector<int>& column) {
   const auto share = [](const std::vector<int>& rules) {
     const auto allowed = std::ranges::count_if(rules, [](int rule) { return rule >= 0; });
     return std::to_string(allowed) + " of " + std::to_string(rules.size());
   };
-  const auto above = [&](const Box& text) {
-    return Box{text.x, text.y - step_height(page), text.width, step_height(page)};
-  };
-  const std::string query = name(plan.queries, pair.query), key = name(plan.keys, pair.key);
+  const std::string query = token_name(plan.queries, pair.query),
+                    key = token_name(plan.keys, pair.key);
   draw_step(
-      page, above(plan.row), 1,
+      page, plan.sentence, 1,
       {"The query " + query + " may look at " + share(row) + " keys, each by a rule",
        "The query " + query + " may look at " + share(row), query + " sees " + share(row), query});
-  draw_token_flow(page, plan.row, coloured(page.theme(), plan.keys, row, pair.key),
-                  static_cast<std::size_t>(plan.kept.key));
-  draw_step(page, above(plan.column), 2,
+  draw_step(page, plan.column_sentence, 2,
             {"The key " + key + " may be looked at by " + share(column) + " queries",
              "The key " + key + " is seen by " + share(column), key + ": " + share(column), key});
-  draw_token_flow(page, plan.column, coloured(page.theme(), plan.queries, column, pair.query),
-                  static_cast<std::size_t>(plan.kept.query));
+}
+
+// The names beside the lines, in the colours of query and key.
+void draw_line_name(Page& page, const Box& inside, const Box& cells, const std::string& text,
+                    Colour colour) {
+  const double most = cells.x - inside.x - 0.8 * page.em();
+  if (most < 3 * page.em()) return;
+  page.add(Text{{cells.x - 0.8 * page.em(), cells.y + cells.height / 2},
+                page.ellipsised(text, page.small(), most, true),
+                colour,
+                page.small(),
+                Align::End,
+                0,
+                true});
+}
+
+void draw_lines_of(Page& page, const Box& inside, const RulesPlan& plan, const MechanismOf& of,
+                   Pair pair, const std::vector<int>& row, const std::vector<int>& column) {
+  const Colour of_query = query_colour(page.theme()), of_key = key_colour(page.theme());
+  draw_columns(page, plan.key_columns, pair.key);
+  draw_rule_cells(page, plan.row, row);
+  if (plan.one_line) outline_cell(page, plan.key_columns, plan.row, pair.query, of_query);
+  if (pair.key != pair.query || !plan.one_line) {
+    outline_cell(page, plan.key_columns, plan.row, pair.key, of_key);
+  }
+  draw_line_name(page, inside, plan.row, "its keys", of_query);
+  draw_lanes(page, plan.key_columns, plan.lanes_top, row, lanes_of(of, row));
+  if (!plan.one_line) draw_columns(page, plan.query_columns, pair.query);
+  draw_rule_cells(page, plan.column, column);
+  if (plan.one_line && pair.key != pair.query) {
+    outline_cell(page, plan.query_columns, plan.column, pair.key, of_key);
+  }
+  outline_cell(page, plan.query_columns, plan.column, pair.query, of_query);
+  draw_line_name(page, inside, plan.column, "its queries", of_key);
+}
+
+// A click on a token keeps it.
+std::vector<Handle> handles_of(const RulesPlan& plan) {
+  constexpr Index kMost = 512;
+  std::vector<Handle> handles;
+  const auto add = [&](const TokenColumns& columns, const Box& area, bool query) {
+    if (columns.tokens.count() > kMost) return;
+    for (Index n = 0; n < columns.tokens.count(); ++n) {
+      const double x = columns.centre(n) - columns.cell() / 2;
+      handles.push_back(
+          {.area = {x, area.y, columns.cell(), area.height},
+           .help = query ? "Click: keep it as the query" : "Click: keep it as the key",
+           .click = [n, query](Experiment& e) {
+             Index& pinned = query ? e.view.pinned_query : e.view.pinned_key;
+             pinned = pinned == n ? -1 : n;
+           }});
+    }
+  };
+  const TokenColumns& keys = plan.key_columns;
+  add(keys, {keys.left, keys.top, keys.width, plan.row.bottom() - keys.top}, false);
+  add(plan.query_columns, plan.column, true);
+  return handles;
+}
+
+void draw_information(Page& page, const RulesPlan& plan, const MechanismOf& of, Pair pair) {
+  if (!plan.chain || !(plan.layers.height > 0)) return;
+  const ViewSettings& settings = of.input.experiment.view;
+  // A key that is seen at once tells nothing of the way.
+  const bool chosen = of.input.pointer || settings.pinned_key >= 0;
+  const bool tells = chosen && shown_rule(of.tap, of.head, pair.query, pair.key) < 0;
+  if (!tells) pair.key = farthest_key(*plan.chain, pair.query, plan.layer_count);
+  const Heard heard = heard_by(*plan.chain, pair.query, pair.key, plan.layer_count);
+  draw_step(
+      page, plan.layers_sentence, 3,
+      path_words(heard, token_name(plan.queries, pair.query), token_name(plan.keys, pair.key)));
+  draw_layers(page, plan.key_columns, plan.layers, *plan.chain, heard, pair, plan.layers.x);
+}
+
+void draw_reach(Page& page, const RulesPlan& plan, const MechanismOf& of, int number) {
+  const Index layers = plan.layer_count;
+  draw_step(page, plan.reach_sentence, number,
+            {"After how many layers a query hears of a key", "Layers until a query hears of a key",
+             "Layers until it is heard", "Layers"});
+  const Tensor reach = kept_reach(of.input, layers);
+  HeatMap cells = matrix_cells(plan.reach_map);
+  cells.values = reach;
+  cells.colour_map = kReachColours;
+  cells.most = static_cast<double>(layers + 1);
+  cells.missing = not_allowed_colour(page.theme());
+  std::vector<LegendEntry> entries;
+  for (Index n = 0; n <= layers; ++n) {
+    const Colour colour =
+        colour_map(kReachColours).at(static_cast<double>(n) / static_cast<double>(layers + 1));
+    entries.push_back({colour, n == 0 ? "itself" : std::to_string(n)});
+  }
+  if (std::ranges::any_of(reach, [](float after) { return std::isnan(after); })) {
+    entries.push_back({cells.missing, "not within " + std::to_string(layers)});
+  }
+  draw_legend(page, entries, plan.reach_legend);
+  page.add(std::move(cells));
+  draw_matrix_frame(page, plan.reach_map, {"more pairs than pixels", "pooled"});
+}
+
+// The maps, both with the row and the column of the pair outlined.
+void draw_every_pair(Page& page, RulesPlan& plan, const MechanismOf& of, Pair pair) {
+  const double step = step_height(page);
+  int number = plan.layers.height > 0 ? 4 : 3;
+  draw_step(
+      page, {plan.legend.x, plan.legend.y - step, plan.legend.width, step}, number++,
+      {"The same rules for every pair; the query's row and the key's column are outlined",
+       "Every pair, the row and the column outlined", "Every pair, by its rule", "Every pair"});
+  draw_legend(page, legend_of(page.theme(), of), plan.legend);
+  draw_lines(page, {plan.legend.x, plan.legend.bottom()}, plan.parameters);
+  plan.map.pinned_row = plan.reach_map.pinned_row = pair.query;
+  plan.map.pinned_column = plan.reach_map.pinned_column = pair.key;
+  page.add(rule_cells(of.input, plan.map, of.tap, of.head));
+  draw_matrix_frame(page, plan.map, {"more pairs than pixels", "pooled"});
+  if (plan.reach_map.plot.width > 0) draw_reach(page, plan, of, number);
 }
 
 MechanismLayout draw_rules(Page& page, const Box& inside, const MechanismOf& of) {
@@ -203,21 +398,17 @@ MechanismLayout draw_rules(Page& page, const Box& inside, const MechanismOf& of)
   if (!plan) return {.no_space = true};
   MechanismLayout layout;
   layout.pair_at = pair_in(*plan);
+  layout.handles = handles_of(*plan);
   const std::optional<Point>& pointer = of.input.pointer;
   const Pair pair = pointer ? layout.pair_at(*pointer).value_or(plan->kept) : plan->kept;
   const std::vector<int> row = rules_of_query(of, pair.query), column = rules_of_key(of, pair.key);
-  draw_texts(page, *plan, pair, row, column);
   draw_lines(page, {inside.x, inside.y}, plan->summary);
-  const double step = step_height(page);
-  draw_step(page, {inside.x, plan->legend.y - step, inside.width, step}, 3,
-            {"The same rules for every pair; the query's row and the key's column are outlined",
-             "Every pair, the row and the column outlined", "Every pair"});
-  draw_legend(page, legend_of(page.theme(), of, row, column), plan->legend);
-  draw_lines(page, {inside.x, plan->legend.bottom()}, plan->parameters);
-  plan->map.pinned_row = pair.query;
-  plan->map.pinned_column = pair.key;
-  page.add(rule_cells(of.input, plan->map, of.tap, of.head));
-  draw_matrix_frame(page, plan->map, {"more pairs than pixels", "pooled"});
+  draw_sentences(page, *plan, pair, row, column);
+  draw_lines_of(page, inside, *plan, of, pair, row, column);
+  draw_information(page, *plan, of, pair);
+  layout.bottom = std::max(plan->column.bottom(), plan->layers.bottom());
+  if (!(plan->map.plot.width > 0)) return layout;
+  draw_every_pair(page, *plan, of, pair);
   layout.bottom = plan->map.bottom(page);
   return layout;
 }
@@ -251,8 +442,10 @@ std::vector<ViewData::Matrix> rule_numbers(const MechanismOf& of) {
 }  // namespace
 
 Mechanism rules_mechanism() {
-  return {"rules", "the rules that let queries see keys", [](const AttentionTap&) { return true; },
-          draw_rules, rule_numbers};
+  Mechanism m{"rules", "the rules that let queries see keys",
+              [](const AttentionTap&) { return true; }, draw_rules, rule_numbers};
+  m.label = "Rules";
+  return m;
 }
 
 }  // namespace attnscope

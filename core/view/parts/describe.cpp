@@ -19,7 +19,10 @@ std::string describe(const Info& info, const Values& values) {
     if (!values.has(parameter.key)) continue;
     const auto entry = values.all().find(parameter.key);
     std::string value = to_text(entry->second);
-    if (value.size() > kMostValue) {
+    if (value.size() > kMostValue && parameter.kind == Parameter::Kind::IntegerLists) {
+      value = std::to_string(std::get<std::vector<std::vector<Index>>>(entry->second).size()) +
+              " lists";
+    } else if (value.size() > kMostValue) {
       value.resize(kMostValue);
       value += "…";
     }

@@ -5,6 +5,7 @@
 #include "core/figure/plain_text.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/matrix_plot.h"
+#include "core/view/pattern/paint.h"
 #include "core/view/pattern/pattern_cells.h"
 #include "core/view/pattern/reach.h"
 #include "core/view/pattern/rule_cells.h"
@@ -47,13 +48,19 @@ std::vector<LegendLine> legend(const Theme& theme, const Pattern& pattern,
   return lines;
 }
 
-std::vector<LegendLine> numbers(const PatternCounts& counts) {
+std::vector<LegendLine> numbers(const PatternCounts& counts, bool hides_later) {
   const std::string full = counts.causal ? "full causal attention" : "full attention";
-  return {{std::nullopt, grouped(counts.allowed) + (counts.allowed == 1 ? " pair" : " pairs")},
-          {std::nullopt, "density " + percent(counts.allowed, counts.all), true},
-          {std::nullopt, "of " + grouped(counts.all) + " pairs", true},
-          {std::nullopt, percent(counts.cost, counts.full) + " of the cost of", true},
-          {std::nullopt, full, true}};
+  std::vector<LegendLine> lines{
+      {std::nullopt, grouped(counts.allowed) + (counts.allowed == 1 ? " pair" : " pairs")},
+      {std::nullopt, "density " + percent(counts.allowed, counts.all), true},
+      {std::nullopt, "of " + grouped(counts.all) + " pairs", true},
+      {std::nullopt, percent(counts.cost, counts.full) + " of the cost of", true},
+      {std::nullopt, full, true}};
+  if (hides_later) {  // whoever paints there would wonder
+    lines.push_back({std::nullopt, "causal: later keys", true});
+    lines.push_back({std::nullopt, "stay hidden", true});
+  }
+  return lines;
 }
 
 double legend_width(const Page& page, const std::vector<LegendLine>& lines) {
@@ -143,7 +150,8 @@ ViewLayout lay_out(const ViewInput& input) {
                                                   "them: " +
                                                   describe(input.trace, tap) + "."));
   const std::vector<LegendLine> rules = legend(input.theme, *tap.result.pattern, counts);
-  std::vector<LegendLine> all = numbers(counts);
+  const std::vector<LegendLine> in_numbers = numbers(counts, is_painted(tap) && tap.causal);
+  std::vector<LegendLine> all = in_numbers;
   all.insert(all.end(), rules.begin(), rules.end());
   const auto [m, legend_box] = place(page, inside, tap, all);
   if (!(m.plot.width > 0)) return no_space(page);
@@ -151,8 +159,10 @@ ViewLayout lay_out(const ViewInput& input) {
   draw_matrix_frame(page, m,
                     {"more pairs than pixels: a pixel is coloured where any of its pairs is",
                      "more pairs than pixels", "pooled"});
-  const double legend_bottom = draw_legend(page, legend_box, rules, numbers(counts));
-  return matrix_layout(page, m, std::max(m.bottom(page), legend_bottom));
+  const double legend_bottom = draw_legend(page, legend_box, rules, in_numbers);
+  ViewLayout layout = matrix_layout(page, m, std::max(m.bottom(page), legend_bottom));
+  add_canvas(input, m, tap, found.head, layout);
+  return layout;
 }
 
 // A pattern worth a look where the model itself has only a full one.
@@ -203,10 +213,31 @@ std::vector<Parameter> parameters() {
            .least = 1,
            .most = 64,
            .slider_least = 1,
-           .slider_most = 24}};
+           .slider_most = 24},
+          {.key = "tool",
+           .label = "Draw",
+           .help = "What a drag over the picture does, where the variant is a painted mask: paint "
+                   "with a brush, a straight line or a rectangle, or move the picture.",
+           .kind = Kind::Choice,
+           .initial = std::string("brush"),
+           .choices = {"brush", "line", "rectangle", "look"},
+           .choice_labels = {"Brush", "Line", "Rectangle", "Nothing"}},
+          {.key = "paint",
+           .label = "Pairs are",
+           .help = "Whether painted pairs are allowed or forbidden.",
+           .kind = Kind::Choice,
+           .initial = std::string("allow"),
+           .choices = {"allow", "forbid"},
+           .choice_labels = {"Allowed", "Forbidden"}},
+          {.key = "symmetric",
+           .label = "Symmetric",
+           .help = "Paint the pair across the diagonal, too.",
+           .kind = Kind::Flag,
+           .initial = false}};
 }
 
-void restrict_controls(const ViewSettings& settings, const Trace*, ViewControls& controls) {
+void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
+  const AttentionTap* tap = trace != nullptr ? trace->find(head_ref(*trace, settings)) : nullptr;
   const bool reach = view_values(settings, "pattern").choice("show") == "reach";
   controls.normalise = false;
   if (reach) {
@@ -214,6 +245,13 @@ void restrict_controls(const ViewSettings& settings, const Trace*, ViewControls&
   } else {
     controls.colours = ViewControls::Colours::None;
     controls.idle["layers"] = "Only the reach counts layers: choose “reach” beside “Show”.";
+  }
+  if (reach || (tap != nullptr && !is_painted(*tap))) {
+    std::erase_if(controls.parameters, [](const Parameter& p) {
+      return p.key == "tool" || p.key == "paint" || p.key == "symmetric";
+    });
+  } else if (tap != nullptr) {  // in their place: there is no room for all
+    std::erase_if(controls.parameters, [](const Parameter& p) { return p.key == "layers"; });
   }
 }
 

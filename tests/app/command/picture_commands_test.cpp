@@ -298,8 +298,9 @@ TEST_F(PictureCommands, SayBeforeTheWorkThatNothingCanBeWritten) {
 }
 
 TEST_F(PictureCommands, Gallery) {
-  const ProcessResult result = attnscope({"gallery", path("gallery"), "--model", path("model"),
-                                          "--text", "the cat & the <mat>", "--backend", "cpu"});
+  const ProcessResult result =
+      attnscope({"gallery", path("gallery"), "--model", path("model"), "--scale", "1", "--text",
+                 "the cat & the <mat>", "--backend", "cpu"});
   ASSERT_EQ(result.status, 0) << result.err;
   const std::string page = read_file(path("gallery/index.html"));
   EXPECT_NE(page.find("the cat &amp; the &lt;mat&gt;"), std::string::npos);
@@ -309,6 +310,31 @@ TEST_F(PictureCommands, Gallery) {
       EXPECT_NE(page.find("\"" + view.id + ending + "\""), std::string::npos) << view.id << ending;
     }
   }
+  // Every method has a picture, or a reason why this model cannot show it.
+  const std::string of_variants = read_file(path("gallery/variants.html"));
+  for (const Variant& v : variants()) {
+    EXPECT_TRUE(fs::exists(path("gallery/variant-" + v.id + ".png"))) << v.id;
+    EXPECT_TRUE(fs::exists(path("gallery/variant-" + v.id + "-dark.png"))) << v.id;
+    EXPECT_NE(of_variants.find("\"variant-" + v.id + ".png\""), std::string::npos) << v.id;
+  }
+  const std::string of_encodings = read_file(path("gallery/encodings.html"));
+  for (const Encoding& e : encodings()) {
+    EXPECT_TRUE(fs::exists(path("gallery/position-" + e.id + ".png"))) << e.id;
+    EXPECT_NE(of_encodings.find("\"position-" + e.id + ".png\""), std::string::npos) << e.id;
+  }
+}
+
+// The page that people read first shows each of them once, from files that are there.
+TEST(Readme, ShowsEveryMethod) {
+  const fs::path source = testing::source_folder();
+  const std::string page = read_file(source / "README.md");
+  const auto shows = [&](const std::string& name) {
+    const std::string file = "assets/pictures/methods/" + name + ".png";
+    EXPECT_NE(page.find(file), std::string::npos) << name;
+    EXPECT_TRUE(fs::exists(source / file)) << file;
+  };
+  for (const Variant& v : variants()) shows("variant-" + v.id);
+  for (const Encoding& e : encodings()) shows("position-" + e.id);
 }
 
 TEST_F(PictureCommands, SizesInPixelsAndInches) {

@@ -132,9 +132,9 @@ TEST_F(Controls, OfMechanisms) {
                           .kv_heads = 3,
                           .causal = false});
   expect_truth(hashed, of("mechanism"));
-  // Rounds are of LSH alone, and change nothing elsewhere.
+  // Rounds are of LSH alone, and change nothing elsewhere; one picture is no choice.
   EXPECT_TRUE(view_controls(of("mechanism"), &model_).parameters.empty());
-  EXPECT_EQ(view_controls(of("mechanism"), &hashed).parameters.size(), 1u);
+  EXPECT_EQ(view_controls(of("mechanism"), &hashed).parameters.size(), 2u);
   EXPECT_FALSE(differs(model_, of("mechanism"), of("mechanism", R"({"round": 2})")));
   EXPECT_TRUE(differs(hashed, of("mechanism"), of("mechanism", R"({"round": 2})")));
 }

@@ -3,9 +3,12 @@
 
 #include <cmath>
 #include <functional>
+#include <set>
 
 #include "core/attention/variant.h"
+#include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/text/text_shape.h"
 
 namespace attnscope {
 namespace {
@@ -269,7 +272,7 @@ TEST(Patterns, BigBirdDrawsItsBlocks) {
 TEST(Patterns, Etc) {
   sweep("etc", [](Random& random, Index length) {
     const Index g = pick(random, 0, std::min<Index>(4, length)), w = pick(random, 0, 4);
-    Values values = with({{"global", g}, {"radius", w}});
+    Values values = with({{"global", g}, {"radius", w}, {"by", std::string("list")}});
     Integers segments;
     const bool has_segments = g > 0 && random.below(2) == 0;
     if (has_segments) {
@@ -311,7 +314,7 @@ TEST(Patterns, PaintedMasksAndGraphs) {
   Tensor edges = Tensor::zeros({4, 4});
   edges(0, 2) = 1;
   const NamedVars weights = {{"graph.adjacency", edges}};
-  const Values values = with({{"mode", std::string("dot")}});
+  const Values values = with({{"mode", std::string("dot")}, {"from", std::string("matrix")}});
   const Pattern pattern =
       variant("graph").pattern({.values = values, .weights = weights, .queries = 4, .keys = 4});
   for (Index i = 0; i < 4; ++i) {
@@ -319,6 +322,90 @@ TEST(Patterns, PaintedMasksAndGraphs) {
       EXPECT_EQ(pattern.allowed(0, i, j), i == j || (i == 0 && j == 2));
     }
   }
+}
+
+// The rule of `custom` with rows, at lengths below and above that of the mask.
+TEST(Patterns, PaintedRowsServeEveryLength) {
+  const Lists rows{{0, 1}, {0, 1, 2, 3}, {}, {1, 4}};
+  const Values values = with({{"rows", rows}});
+  const NamedVars none;
+  for (const Index length : {1, 2, 4, 7}) {
+    for (const bool causal : {false, true}) {
+      const Pattern pattern = variant("custom").pattern({.values = values,
+                                                         .weights = none,
+                                                         .heads = kHeads,
+                                                         .queries = length,
+                                                         .keys = length,
+                                                         .causal = causal});
+      for (Index i = 0; i < length; ++i) {
+        for (Index j = 0; j < length; ++j) {
+          bool painted = i >= 4 && i == j;
+          if (i < 4) {
+            const Integers& row = rows[static_cast<std::size_t>(i)];
+            for (std::size_t n = 0; n < row.size(); n += 2) {
+              painted |= j >= row[n] && j < row[n + 1];
+            }
+          }
+          EXPECT_EQ(pattern.allowed(0, i, j), painted && (!causal || j <= i)) << i << ", " << j;
+        }
+      }
+    }
+  }
+}
+
+Pattern graph_of(Values values, Index length) {
+  values.set("mode", std::string("dot"));
+  const NamedVars none;
+  return variant("graph").pattern(
+      {.values = values, .weights = none, .queries = length, .keys = length});
+}
+
+TEST(Patterns, GraphsOfListsChainsAndBrackets) {
+  const Lists edges{{0, 2}, {3, 1}, {4, 9}};
+  for (const bool one_way : {false, true}) {
+    const Pattern drawn =
+        graph_of(with({{"from", std::string("edges")}, {"edges", edges}, {"one_way", one_way}}), 5);
+    for (Index i = 0; i < 5; ++i) {
+      for (Index j = 0; j < 5; ++j) {
+        const bool there = (i == 0 && j == 2) || (i == 3 && j == 1);
+        const bool back = !one_way && ((i == 2 && j == 0) || (i == 1 && j == 3));
+        EXPECT_EQ(drawn.allowed(0, i, j), i == j || there || back) << i << ", " << j;
+      }
+    }
+  }
+  const Pattern chain = graph_of(with({{"from", std::string("chain")}}), 5);
+  for (Index i = 0; i < 5; ++i) {
+    for (Index j = 0; j < 5; ++j) EXPECT_EQ(chain.allowed(0, i, j), std::abs(i - j) <= 1);
+  }
+  Values brackets = with({{"from", std::string("brackets")}, {"one_way", true}});
+  EXPECT_THROW(graph_of(brackets, 5), InputError);  // without a text
+  variant("graph").read_text(brackets, text_shape({"a", "(", "b", "c", ")"}));
+  const Pattern read = graph_of(brackets, 5);
+  const std::set<std::pair<Index, Index>> expected{{0, 1}, {1, 2}, {1, 3}, {1, 4}, {2, 3}, {3, 4}};
+  for (Index i = 0; i < 5; ++i) {
+    for (Index j = 0; j < 5; ++j) {
+      const bool there = expected.contains({std::min(i, j), std::max(i, j)});
+      EXPECT_EQ(read.allowed(0, i, j), i == j || there) << i << ", " << j;
+    }
+  }
+}
+
+TEST(Patterns, SentencesAreSegmentsOfEtc) {
+  const TextShape shape = text_shape({"a", " b", " c", ".", " d", ".", " e"});
+  Values values = with({{"by", std::string("sentences")}, {"radius", Index{1}}});
+  const NamedVars none;
+  const auto pattern = [&] {
+    return variant("etc").pattern({.values = values, .weights = none, .queries = 7, .keys = 7});
+  };
+  EXPECT_THROW(pattern(), InputError);  // without a text
+  variant("etc").read_text(values, shape);
+  EXPECT_EQ(values.integer("global"), 3);
+  EXPECT_EQ(values.get<Integers>("segments"), (Integers{0, 1, 1, 2}));
+  EXPECT_TRUE(pattern().allowed(0, 4, 1));
+  EXPECT_FALSE(pattern().allowed(0, 4, 0));
+  values.set("global", Index{2});  // sentences beyond share the last
+  variant("etc").read_text(values, shape);
+  EXPECT_EQ(values.get<Integers>("segments"), (Integers{0, 0, 1, 1, 1}));
 }
 
 }  // namespace

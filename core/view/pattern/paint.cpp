@@ -1,0 +1,156 @@
+#include "core/view/pattern/paint.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/experiment/drawn.h"
+#include "core/part/mask_rows.h"
+#include "core/view/pattern/pattern_cells.h"
+
+namespace attnscope {
+
+namespace {
+
+// The cells between two, without gaps.
+void add_line(const Cell& from, const Cell& to, std::vector<Cell>& cells) {
+  const Index down = to.first - from.first, across = to.second - from.second;
+  const Index steps = std::max(std::abs(down), std::abs(across));
+  for (Index step = 0; step <= steps; ++step) {
+    const auto part = [&](Index way) {
+      if (steps == 0) return Index{0};
+      return static_cast<Index>(
+          std::lround(static_cast<double>(way * step) / static_cast<double>(steps)));
+    };
+    cells.emplace_back(from.first + part(down), from.second + part(across));
+  }
+}
+
+// What a stroke is painted with.
+struct Paint {
+  std::string tool;
+  bool allows = true, symmetric = false;
+};
+
+void apply(const Paint& paint, const std::vector<Cell>& path, ByteTensor& mask) {
+  const Index rows = mask.dim(0), columns = mask.dim(1);
+  const auto set = [&](Index i, Index j) {
+    if (i >= 0 && i < rows && j >= 0 && j < columns) mask(i, j) = paint.allows ? 1 : 0;
+  };
+  for (const auto& [i, j] : stroke_cells(paint.tool, path)) {
+    set(i, j);
+    if (paint.symmetric) set(j, i);
+  }
+}
+
+// What was painted, in full also where this text is shorter; tokens beyond see themselves.
+ByteTensor whole_mask(const MaskRows& rows, Index queries, Index keys) {
+  const auto painted = static_cast<Index>(rows.size());
+  Index width = keys;
+  for (const std::vector<Index>& row : rows) {
+    if (!row.empty()) width = std::min(std::max(width, row.back()), kMostPainted);
+  }
+  ByteTensor mask = mask_of(rows, std::min(std::max(queries, painted), kMostPainted), width);
+  for (Index i = painted; i < std::min(mask.dim(0), width); ++i) mask(i, i) = 1;
+  return mask;
+}
+
+// The cell at a point, also beyond the plot: what is painted there is at its edge.
+Cell nearest_cell(const PairAt& at, Point p) {
+  const auto inside = [](double value, double from, double extent) {
+    return std::clamp(value, from, from + std::max(0.0, extent - 1e-6));
+  };
+  const auto [i, j] =
+      at({inside(p.x, at.plot.x, at.plot.width), inside(p.y, at.plot.y, at.plot.height)});
+  return {i, j};
+}
+
+}  // namespace
+
+std::vector<Cell> stroke_cells(const std::string& tool, const std::vector<Cell>& path) {
+  std::vector<Cell> cells;
+  if (path.empty()) return cells;
+  if (tool == "rectangle") {
+    const auto [i0, i1] = std::minmax(path.front().first, path.back().first);
+    const auto [j0, j1] = std::minmax(path.front().second, path.back().second);
+    for (Index i = i0; i <= i1; ++i) {
+      for (Index j = j0; j <= j1; ++j) cells.emplace_back(i, j);
+    }
+  } else if (tool == "line") {
+    add_line(path.front(), path.back(), cells);
+  } else {
+    for (std::size_t n = 0; n < path.size(); ++n) add_line(path[n > 0 ? n - 1 : 0], path[n], cells);
+  }
+  return cells;
+}
+
+ByteTensor mask_of_head(const AttentionTap& tap, Index head) {
+  const Index queries = tap.queries(), keys = tap.keys();
+  if (queries > kMostPainted || keys > kMostPainted) {
+    throw InputError("mask: expected at most " + std::to_string(kMostPainted) +
+                     " tokens to paint on, found " + std::to_string(std::max(queries, keys)));
+  }
+  const Pattern& pattern = *tap.result.pattern;
+  ByteTensor mask = ByteTensor::zeros({queries, keys});
+  for (Index i = 0; i < queries; ++i) {
+    if (tap.result.mask.defined()) {
+      const std::uint8_t* allowed = tap.result.mask.data() + (head * queries + i) * keys;
+      std::copy(allowed, allowed + keys, mask.data() + i * keys);
+      continue;
+    }
+    for (const Run& run : pattern.row(pattern.heads() > 1 ? head : 0, i)) {
+      for (Index j = run.begin; j < run.end; j += run.step) mask(i, j) = 1;
+    }
+  }
+  return mask;
+}
+
+Choice custom_choice(const ByteTensor& mask) {
+  return drawn_mask(mask_rows(mask));
+}
+
+bool is_painted(const AttentionTap& tap) {
+  return tap.variant.id == kCustomMask;
+}
+
+ByteTensor changed_mask(const ByteTensor& mask, const std::string& how) {
+  ByteTensor changed = mask.copy();
+  if (how == "mirror") {
+    const Index size = std::min(mask.dim(0), mask.dim(1));
+    for (Index i = 0; i < size; ++i) {
+      for (Index j = 0; j < size; ++j) changed(i, j) = mask(i, j) | mask(j, i);
+    }
+    return changed;
+  }
+  for (std::uint8_t& allowed : changed) {
+    allowed = how == "invert" ? allowed == 0 : how == "allow";
+  }
+  return changed;
+}
+
+void add_canvas(const ViewInput& input, const MatrixPlot& matrix, const AttentionTap& tap,
+                Index head, ViewLayout& layout) {
+  const Values settings = view_values(input.experiment.view, "pattern");
+  const Paint paint{settings.choice("tool"), settings.choice("paint") == "allow",
+                    settings.flag("symmetric")};
+  const bool fits = tap.queries() <= kMostPainted && tap.keys() <= kMostPainted;
+  if (paint.tool == "look" || !is_painted(tap) || !fits) return;
+  // What is painted is the mask as it was asked for, before the direction hides later keys.
+  const ByteTensor in_force = mask_of_head(tap, head);
+  Handle canvas{matrix.plot, "", {}, {}};
+  canvas.stroke = [paint, in_force, at = pair_at(matrix)](const std::vector<Point>& points,
+                                                          Experiment& experiment) {
+    std::optional<Choice>& choice = governing_variant(experiment);
+    ByteTensor mask = in_force.copy();
+    if (choice && choice->id == kCustomMask && choice->values.has("rows")) {
+      mask = whole_mask(choice->values.get<MaskRows>("rows"), mask.dim(0), mask.dim(1));
+    }
+    std::vector<Cell> path;
+    for (const Point& p : points) path.push_back(nearest_cell(at, p));
+    apply(paint, path, mask);
+    choice = custom_choice(mask);
+  };
+  layout.handles.push_back(std::move(canvas));
+}
+
+}  // namespace attnscope

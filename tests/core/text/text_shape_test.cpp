@@ -1,0 +1,71 @@
+#include "core/text/text_shape.h"
+
+#include <gtest/gtest.h>
+
+namespace attnscope {
+namespace {
+
+using Numbers = std::vector<Index>;
+
+// A token a letter: what stands at a place of the text is token of that number.
+TextShape of_letters(const std::string& text) {
+  std::vector<std::string> tokens;
+  for (const char c : text) tokens.emplace_back(1, c);
+  return text_shape(tokens);
+}
+
+TEST(TextShape, SentencesEndAtStopsBeforeSpaces) {
+  const TextShape shape =
+      text_shape({"It", " rained", ".", " We", " stayed", "!", " 3", ".5", " l"});
+  EXPECT_EQ(shape.sentence, (Numbers{0, 0, 0, 1, 1, 1, 2, 2, 2}));
+  EXPECT_EQ(shape.sentences(), 3);
+}
+
+TEST(TextShape, ClosingMarksBelongToTheirSentence) {
+  const TextShape shape = text_shape({"“", "Go", "!", "”", " He", " went", "...", " Far"});
+  EXPECT_EQ(shape.sentence, (Numbers{0, 0, 0, 0, 1, 1, 1, 2}));
+}
+
+TEST(TextShape, TitlesAndInitialsEndNone) {
+  EXPECT_EQ(text_shape({"Mr", ".", " Dog", " met", " J", ".", " Cat", ".", " I"}).sentences(), 2);
+}
+
+TEST(TextShape, EmptyLinesAndWideStopsEndSentences) {
+  EXPECT_EQ(text_shape({"Title", "\n\n", "Text"}).sentences(), 2);
+  EXPECT_EQ(text_shape({"好。", "好"}).sentence, (Numbers{0, 1}));
+}
+
+TEST(TextShape, TokensWithoutTextFollowTheOneBefore) {
+  EXPECT_EQ(text_shape({"", "A b.", "", " C"}).sentence, (Numbers{0, 0, 0, 1}));
+  EXPECT_EQ(text_shape({}).sentences(), 0);
+}
+
+TEST(TextShape, BracketsEnclose) {
+  const TextShape shape = of_letters("a(b[c]d)e");
+  EXPECT_EQ(shape.enclosing, (Numbers{-1, -1, 1, 1, 3, 3, 1, 1, -1}));
+  ASSERT_EQ(shape.brackets.size(), 2u);
+  EXPECT_EQ(shape.brackets[0], std::pair(Index{1}, Index{7}));
+  EXPECT_EQ(shape.brackets[1], std::pair(Index{3}, Index{5}));
+}
+
+TEST(TextShape, QuotationMarksOpenAndClose) {
+  EXPECT_EQ(of_letters("\"a\"b").enclosing, (Numbers{-1, 0, 0, -1}));
+  EXPECT_EQ(text_shape({"“", "a", "”", "b"}).enclosing, (Numbers{-1, 0, 0, -1}));
+}
+
+TEST(TextShape, BracketsWithoutCounterpartAreOtherCharacters) {
+  EXPECT_TRUE(of_letters("a)b(c").brackets.empty());
+  EXPECT_EQ(of_letters("([)").enclosing, (Numbers{-1, 0, 0}));
+}
+
+TEST(TextShape, BytesThatAreNoTextDoNoHarm) {
+  for (int first = 0; first < 256; ++first) {
+    const std::string odd(1, static_cast<char>(first));
+    const TextShape shape = text_shape({odd, "(" + odd, odd + ")", odd});
+    EXPECT_EQ(shape.tokens(), 4);
+    for (const Index within : shape.enclosing) EXPECT_LT(within, 4);
+  }
+}
+
+}  // namespace
+}  // namespace attnscope

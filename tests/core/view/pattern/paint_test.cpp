@@ -1,0 +1,111 @@
+#include "core/view/pattern/paint.h"
+
+#include <gtest/gtest.h>
+
+#include "core/part/mask_rows.h"
+#include "tests/support/model_trace.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+using Cells = std::vector<Cell>;
+
+TEST(Paint, StrokesHaveNoGaps) {
+  EXPECT_EQ(stroke_cells("brush", {{0, 0}, {0, 3}, {2, 3}}),
+            (Cells{{0, 0}, {0, 0}, {0, 1}, {0, 2}, {0, 3}, {0, 3}, {1, 3}, {2, 3}}));
+  EXPECT_EQ(stroke_cells("line", {{3, 0}, {9, 9}, {0, 3}}),
+            (Cells{{3, 0}, {2, 1}, {1, 2}, {0, 3}}));
+  EXPECT_EQ(stroke_cells("rectangle", {{2, 1}, {9, 9}, {1, 2}}),
+            (Cells{{1, 1}, {1, 2}, {2, 1}, {2, 2}}));
+  EXPECT_TRUE(stroke_cells("brush", {}).empty());
+}
+
+TEST(Paint, WholeMasksChange) {
+  const ByteTensor mask = ByteTensor::from({2, 2}, {1, 1, 0, 0});
+  const auto changed = [&](const char* how) { return mask_rows(changed_mask(mask, how)); };
+  EXPECT_EQ(changed("invert"), (MaskRows{{}, {0, 2}}));
+  EXPECT_EQ(changed("mirror"), (MaskRows{{0, 2}, {0, 1}}));
+  EXPECT_EQ(changed("allow"), (MaskRows{{0, 2}, {0, 2}}));
+  EXPECT_EQ(changed("forbid"), (MaskRows{{}, {}}));
+  EXPECT_EQ(mask_rows(mask), (MaskRows{{0, 2}, {}}));  // as it was
+}
+
+TEST(Paint, MasksAreThePatternOfAHead) {
+  const Trace trace = testing::synthetic_trace(testing::window_and_global(9, 2, 1));
+  const AttentionTap& tap = trace.attention[0];
+  const ByteTensor mask = mask_of_head(tap, 0);
+  for (Index i = 0; i < 9; ++i) {
+    for (Index j = 0; j < 9; ++j) {
+      EXPECT_EQ(mask(i, j) != 0, tap.result.pattern->allowed(0, i, j));
+    }
+  }
+}
+
+// A view of a trace whose attention is a painted mask.
+struct Canvas {
+  explicit Canvas(const MaskRows& rows) {
+    trace = testing::synthetic_trace(testing::window_and_global(4, 1, 0));
+    trace.attention[0].variant = drawn_mask(rows);
+    experiment.variant = drawn_mask(rows);
+    experiment.view.id = "pattern";
+  }
+  void set(const char* key, Value value) {
+    set_view_value(experiment.view, "pattern", key, std::move(value));
+  }
+  // Along cells [row, column], by their middles.
+  MaskRows painted(const std::vector<Cell>& path) {
+    testing::Look look;
+    look.settings = experiment.view;
+    const ViewLayout layout = testing::look_at(trace, "pattern", look);
+    if (layout.handles.empty()) return {};
+    std::vector<Point> points;
+    for (const auto& [i, j] : path) {
+      points.push_back({layout.plot.x + (static_cast<double>(j) + 0.5) * layout.plot.width / 4,
+                        layout.plot.y + (static_cast<double>(i) + 0.5) * layout.plot.height / 4});
+    }
+    Experiment next = experiment;
+    layout.handles.back().stroke(points, next);
+    return next.variant->values.get<MaskRows>("rows");
+  }
+  Trace trace;
+  Experiment experiment;
+};
+
+TEST(Paint, StrokesChangeTheMaskOfTheExperiment) {
+  Canvas canvas({{0, 1}, {}, {}, {}});
+  EXPECT_EQ(canvas.painted({{1, 1}, {1, 3}}), (MaskRows{{0, 1}, {1, 4}, {}, {}}));
+  canvas.set("symmetric", true);
+  EXPECT_EQ(canvas.painted({{1, 2}}), (MaskRows{{0, 1}, {2, 3}, {1, 2}, {}}));
+  canvas.set("paint", std::string("forbid"));
+  EXPECT_EQ(canvas.painted({{0, 0}}), (MaskRows{{}, {}, {}, {}}));
+  canvas.set("tool", std::string("look"));
+  EXPECT_TRUE(canvas.painted({{0, 0}}).empty());
+}
+
+TEST(Paint, StrokesBeyondThePlotStayAtItsEdge) {
+  Canvas canvas({{}, {}, {}, {}});
+  EXPECT_EQ(canvas.painted({{3, 3}, {3, 40}, {40, 40}}), (MaskRows{{}, {}, {}, {3, 4}}));
+}
+
+TEST(Paint, AShorterTextKeepsTheRestOfTheMask) {
+  Canvas canvas({{}, {}, {}, {}, {5, 6}, {0, 6}});
+  EXPECT_EQ(canvas.painted({{0, 0}}), (MaskRows{{0, 1}, {}, {}, {}, {5, 6}, {0, 6}}));
+  Canvas longer({{}, {}});
+  EXPECT_EQ(longer.painted({{0, 0}}), (MaskRows{{0, 1}, {}, {2, 3}, {3, 4}}));
+}
+
+TEST(Paint, AChoiceForSomeHeadsIsPaintedOnAlone) {
+  Experiment experiment;
+  experiment.groups = {{{0}, {}, drawn_mask({{0, 1}}), std::nullopt},
+                       {{1}, {}, drawn_mask({{0, 2}}), std::nullopt},
+                       {{}, {1}, std::nullopt, default_encoding()}};
+  experiment.view.layer = 1;
+  experiment.view.head = 1;
+  EXPECT_EQ(&governing_variant(experiment), &experiment.groups[1].variant);
+  experiment.view.layer = 2;
+  EXPECT_EQ(&governing_variant(experiment), &experiment.variant);
+}
+
+}  // namespace
+}  // namespace attnscope
