@@ -25,7 +25,7 @@ TEST_F(WordsAndCost, WordsAreMergedPinnedAndZoomed) {
   const Report tokens = program.wait_for("a picture", [](const Report& r) {
     return r["has_trace"].get<bool>() && r.contains("picture");
   });
-  program.press("m");
+  program.press("j");
   const Report words = program.wait_for("words", [&](const Report& r) {
     return r["experiment"]["view"].contains("words") && r["picture"] != tokens["picture"];
   });
@@ -53,7 +53,7 @@ TEST_F(WordsAndCost, WordsAreMergedPinnedAndZoomed) {
 TEST_F(WordsAndCost, NothingToMergeLeavesTheKeyWithoutEffect) {
   Program program(display_, folder_.path(), arguments("!?!"));
   program.wait_for("a picture", [](const Report& r) { return r["has_trace"].get<bool>(); });
-  program.press("m");
+  program.press("j");
   program.press("n");
   const Report report = program.wait_for("normalise", [](const Report& r) {
     return r["experiment"]["view"]["normalise"].get<bool>();
