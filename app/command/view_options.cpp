@@ -65,7 +65,9 @@ void ViewOptions::add_to(Command command) {
       .numbers(4);
   command
       .add("--pin", pin_,
-           "A query and a key whose weights are shown beside a map: ROW,COLUMN; -1 for none")
+           "A query and a key, as tokens, whose weights (or those of their words) are shown beside "
+           "a "
+           "map: ROW,COLUMN; -1 for none")
       .numbers(2);
   command.add("--statistics-file", statistics_file_,
               "A file of texts over which a grid's heads are measured: --view "

@@ -221,7 +221,7 @@ DisplayList cost_picture(const CostCurves& curves, const CostLook& look, const T
            .points = guide_of(growth, kept_scores ? by_formula : found, least, most),
            .colour = faint,
            .thickness = 1.2,
-           .stroke = Stroke::Dotted,
+           .stroke = LineStroke::Dotted,
            .guides = true});
     }
     if (measured && formula) {
@@ -229,7 +229,7 @@ DisplayList cost_picture(const CostCurves& curves, const CostLook& look, const T
                               .points = by_formula,
                               .colour = colour,
                               .thickness = 1.5,
-                              .stroke = Stroke::Dashed});
+                              .stroke = LineStroke::Dashed});
     }
     chart.curves.push_back({.label = label_of(curves, n),
                             .points = found,

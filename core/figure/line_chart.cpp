@@ -30,7 +30,8 @@ class Scale {
  public:
   Scale() = default;
   // Of all curves' points; [0, 1] where there is none.
-  Scale(const LineChart& chart, double Point::*coordinate, double headroom, const ChartAxis& axis)
+  Scale(const LineChart& chart, double Point::*coordinate, double headroom,
+        const LineChartAxis& axis)
       : axis_(&axis) {
     double least = INFINITY, most = -INFINITY;
     for (const Curve& curve : chart.curves) {
@@ -97,7 +98,7 @@ class Scale {
     return ticks;
   }
 
-  const ChartAxis* axis_ = nullptr;
+  const LineChartAxis* axis_ = nullptr;
   double least_ = 0, most_ = 1;
 };
 
@@ -341,11 +342,11 @@ class Drawing {
       for (const Point& p : points) dot(p, curve.colour);
     }
     if (points.size() < 2) return;
-    if (curve.stroke == Stroke::Solid) {
+    if (curve.stroke == LineStroke::Solid) {
       add(Line{std::move(points), curve.colour, curve.thickness});
       return;
     }
-    const bool dashed = curve.stroke == Stroke::Dashed;
+    const bool dashed = curve.stroke == LineStroke::Dashed;
     for (std::vector<Point>& piece : dashes(points, dashed ? 8 : 1.5, dashed ? 5 : 3.5)) {
       if (piece.size() > 1) add(Line{std::move(piece), curve.colour, curve.thickness});
     }

@@ -9,7 +9,7 @@
 
 namespace attnscope {
 
-enum class Stroke { Solid, Dashed, Dotted };
+enum class LineStroke { Solid, Dashed, Dotted };
 
 struct Curve {
   std::string label;          // empty: it has no entry in the legend
@@ -17,11 +17,11 @@ struct Curve {
   Colour colour;
   double thickness = 1;
   bool dots = false;  // at every point
-  Stroke stroke = Stroke::Solid;
+  LineStroke stroke = LineStroke::Solid;
   bool guides = false;  // a guide for the eye: the axes do not reach farther for it
 };
 
-struct ChartAxis {
+struct LineChartAxis {
   bool logarithmic = false;                   // then of numbers above 0; others are left out
   double base = 10;                           // of which powers get ticks, on a logarithmic one
   std::function<std::string(double)> text{};  // of a tick; empty: the number
@@ -32,7 +32,7 @@ struct LineChart {
   std::string title, x_label, y_label;
   std::vector<Curve> curves;  // later ones over earlier ones
   double width = 760, height = 440;
-  ChartAxis x{}, y{};
+  LineChartAxis x{}, y{};
   bool labels_at_ends = false;  // beside the plot, where curves end, in place of a legend
   std::string note{};           // below it, in as many lines as it takes
 };

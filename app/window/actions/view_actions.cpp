@@ -143,7 +143,7 @@ void add_view_actions(std::vector<Action>& list) {
   add(
       "words", "Merge word pieces",
       "Merge the pieces of words: weights summed over the keys of a word, mean over its queries.",
-      {{"M"}}, [](State& s) { s.experiment.view.words = !s.experiment.view.words; },
+      {{"J"}}, [](State& s) { s.experiment.view.words = !s.experiment.view.words; },
       [](const State& s) {
         const ViewControls controls = s.controls();
         return has_trace(s) && controls.words && controls.not_in_words.empty();

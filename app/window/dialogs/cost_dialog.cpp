@@ -58,7 +58,7 @@ void draw_length(Ui& ui, const char* label, const char* id, Index& length) {
   ImGui::TextUnformatted(label);
   ImGui::SameLine(ui.px(44));
   ImGui::SetNextItemWidth(ui.px(90));
-  if (begin_combo(ui, "##length", grouped(length))) {
+  if (begin_combo(ui, "##length", grouped(length), ImGuiComboFlags_HeightLargest)) {
     for (Index n = kLeast; n <= kMost; n *= 2) {
       if (list_row(ui, grouped(n), n == length)) length = n;
       mark(ui, std::string(id) + "." + std::to_string(n));

@@ -247,7 +247,12 @@ void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
     if (!is_pair) return;
     const ViewSettings& view = state.experiment.view;
     const bool pinned = hit->query == view.pinned_query && hit->key == view.pinned_key;
-    heading(ui, pinned ? "The pinned pair of tokens" : "Strongest pair of their tokens");
+    const WordPairs& pairs = hit->words->of(*tap);
+    const bool single =
+        pairs.queries.size(hit->word_query) == 1 && pairs.keys.size(hit->word_key) == 1;
+    heading(ui, single   ? "Their tokens"
+                : pinned ? "The pinned pair of tokens"
+                         : "Strongest pair of their tokens");
   }
   if (is_key) {
     draw_token(ui, *trace, *tap, {}, *hit);

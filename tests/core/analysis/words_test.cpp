@@ -202,6 +202,29 @@ TEST(Words, RowsOfAPartOfTheText) {
   EXPECT_EQ(words->trace.token_index(merged.query_rows, 3, 2), 4);  // "Land"
 }
 
+// A model that reads a source and writes a target has words of both.
+TEST(Words, SourceAndTargetHaveWordsOfTheirOwn) {
+  Trace trace = worded_trace(Pattern::causal(8, 8));
+  trace.streams = {{kSourceStream, {}}};
+  for (const char* bytes : {"Le", " ma", "rin"}) {
+    TraceToken token;
+    token.id = 1;
+    token.bytes = bytes;
+    trace.streams[0].tokens.push_back(token);
+  }
+  AttentionTap cross = testing::synthetic_tap(0, 1, Pattern::all(8, 3));
+  cross.address.kind = AttentionKind::Cross;
+  cross.key_rows.stream = kSourceStream;
+  trace.attention.push_back(cross);
+  const auto words = in_words(trace);
+  EXPECT_EQ(words->pairs[1].queries.first, (std::vector<Index>{0, 1, 4, 5, 6, 8}));
+  EXPECT_EQ(words->pairs[1].keys.first, (std::vector<Index>{0, 1, 3}));
+  EXPECT_EQ(words->trace.tokens_of({kSourceStream})[1].label, "␣marin");
+  EXPECT_TRUE(
+      close(words->trace.attention[1].attention(0),
+            naive(cross.attention(0), kWords, {{0}, {1, 2}}, cross.result.pattern->mask(1))));
+}
+
 TEST(Words, RefusalsSayWhatThereIs) {
   Trace trace = worded_trace(Pattern::causal(8, 8));
   EXPECT_EQ(words_refusal(trace), "");

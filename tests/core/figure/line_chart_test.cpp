@@ -132,7 +132,7 @@ TEST(LineChart, LabelsAtEndsStayApart) {
   chart.labels_at_ends = true;
   chart.curves.push_back({"third", {{0, 1}, {20, 1.05}}, {7, 8, 9, 255}, 1, false});
   chart.curves.push_back(
-      {"guide", {{0, 1}, {20, 900}}, {9, 9, 9, 255}, 1, false, Stroke::Dotted, true});
+      {"guide", {{0, 1}, {20, 900}}, {9, 9, 9, 255}, 1, false, LineStroke::Dotted, true});
   chart.curves.back().label.clear();
   chart.note = "What it is";
   const DisplayList list = draw(chart, Theme::light());
