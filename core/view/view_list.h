@@ -19,5 +19,6 @@ View position_view();
 View vectors_view();
 View span_view();
 View mechanism_view();
+View image_view();
 
 }  // namespace attnscope
