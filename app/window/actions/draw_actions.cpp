@@ -5,6 +5,7 @@
 #include "app/window/picking.h"
 #include "core/base/error.h"
 #include "core/experiment/picture_tensors.h"
+#include "core/view/graph/graph_edges.h"
 #include "core/view/pattern/paint.h"
 
 namespace attnscope::window {
@@ -57,6 +58,75 @@ void switch_paint(State& s) {
   const bool allows = values.choice("paint") == "allow";
   values.set("paint", std::string(allows ? "forbid" : "allow"));
   set_view_values(s.experiment.view, "pattern", values);
+}
+
+bool draws_graph(const State& s) {
+  const AttentionTap* tap = drawn_on(s);
+  return tap != nullptr && is_graph(*tap) && tap->queries() == tap->keys();
+}
+
+void draw_edges_with_mouse(State& s) {
+  s.experiment.view.id = "graph";
+  set_view_value(s.experiment.view, "graph", "tool", std::string("edges"));
+}
+
+void draw_these_edges(State& s) {
+  Index head = 0;
+  const AttentionTap& tap = *drawn_on(s, &head);
+  const EdgeChoice now = edge_choice(tap, head);
+  pick_variant(s, drawn_graph(now.edges, now.one_way), false);
+  draw_edges_with_mouse(s);
+}
+
+// The variant with edges from elsewhere.
+void take_edges_from(State& s, const char* source) {
+  Choice choice = default_choice(variant(kGraph));
+  choice.values.set("from", std::string(source));
+  pick_variant(s, choice, false);
+  s.experiment.view.id = "graph";
+}
+
+void add_graph_actions(std::vector<Action>& list) {
+  const auto add = [&list](const char* id, const char* label, const char* help,
+                           std::function<void(State&)> run) {
+    list.push_back({id, label, help, Menu::Edit, {}, std::move(run), [](const State& s) {
+                      return drawn_on(s) != nullptr;
+                    }});
+    list.back().view = "graph";
+  };
+  add("graph_from", "Draw these edges",
+      "Make a graph of the shown head's pattern, to be drawn on: the variant becomes Graph.",
+      draw_these_edges);
+  list.back().offered = [](const State& s) { return !draws_graph(s); };
+  list.back().starts_group = true;
+  add("graph_chain", "Chain of tokens", "Tie each token to its neighbours.",
+      [](State& s) { take_edges_from(s, "chain"); });
+  add("graph_brackets", "Brackets of the text",
+      "Tie what brackets and quotation marks enclose, as the text has them.",
+      [](State& s) { take_edges_from(s, "brackets"); });
+  add("graph_clear", "Clear edges", "Take all edges away; tokens see themselves alone.",
+      [](State& s) {
+        std::optional<Choice>& choice = governing_variant(s.experiment);
+        choice = drawn_graph({}, false, choice);
+        draw_edges_with_mouse(s);
+      });
+  list.back().enabled = draws_graph;
+  list.back().refusal = [](const State& s) {
+    return draws_graph(s) ? "" : "Only with the variant Graph.";
+  };
+  add("graph_places", "Places as laid out", "Put tokens that were moved back to their places.",
+      [](State& s) {
+        Values values = view_values(s.experiment.view, "graph");
+        values.erase("moved");
+        set_view_values(s.experiment.view, "graph", values);
+      });
+  list.back().enabled = [](const State& s) {
+    return view_values(s.experiment.view, "graph").has("moved");
+  };
+  list.back().offered = list.back().enabled;
+  add("graph_open", "Open edges…",
+      "Take edges from a file: a text with two tokens a line, pairs in .json, or a matrix (.npy).",
+      [](State& s) { browse(s, BrowsePurpose::OpenEdges); });
 }
 
 bool has_picture(const State& s) {
@@ -165,6 +235,7 @@ void add_draw_actions(std::vector<Action>& list) {
   list.back().enabled = [](const State& s) { return drawn_on(s) != nullptr; };
   list.back().refusal = {};
   list.back().offered = {};
+  add_graph_actions(list);
   add_picture_actions(list);
 }
 
