@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fstream>
+#include <tuple>
 
 #include "app/command/choice_text.h"
 #include "app/command/group_text.h"
@@ -12,7 +14,10 @@
 #include "core/experiment/company.h"
 #include "core/experiment/drawn.h"
 #include "core/experiment/own_tensors.h"
+#include "core/experiment/picture_tensors.h"
+#include "core/figure/png.h"
 #include "core/input/drawn_file.h"
+#include "core/input/picture.h"
 #include "core/model/architecture.h"
 #include "core/model/config.h"
 #include "core/model/exits.h"
@@ -170,24 +175,62 @@ RetrievalChoice retrieval_from_text(const std::string& text) {
   return {choice_from_json(mixer, object, "retrieval"), store};
 }
 
+bool holds_tensors(const std::filesystem::path& file) {
+  if (is_tensor_file(file)) return true;
+  if (!is_picture_file(file)) return false;
+  std::ifstream bytes(file, std::ios::binary);
+  std::string first(8, ' ');
+  bytes.read(first.data(), static_cast<std::streamsize>(first.size()));
+  return !is_png(first) || !carries_session(file);
+}
+
+namespace {
+
+// "32x24", or "32" for the width alone.
+std::pair<Index, Index> grid_from_text(const std::string& text) {
+  std::pair<Index, Index> grid{0, 0};
+  const char *at = text.data(), *end = at + text.size();
+  const auto number = [&](Index& side) {
+    const auto [rest, error] = std::from_chars(at, end, side);
+    at = rest;
+    return error == std::errc() && side >= 1 && side <= kMostPixelSide;
+  };
+  bool right = number(grid.first);
+  if (right && at != end) right = *at++ == 'x' && number(grid.second);
+  if (right && at == end) return grid;
+  throw InputError("--grid: expected pixels across and down from 1 to " +
+                   std::to_string(kMostPixelSide) + ", such as 32x24, found \"" + text + "\"");
+}
+
+}  // namespace
+
 void TensorOptions::add_to(Command command) {
   command_ = command;
   command.add("--tokens", tokens_,
               "The tokens of a file of tensors: a JSON list, or a text with one a line");
   command.add("--key-tokens", key_tokens_,
               "The tokens of its keys, where these are others than the queries'");
+  command.add("--grid", grid_,
+              "Of a picture: the pixels it is resized to, 32x24 or 32 across, at most 64 a side; "
+              "default: 32 on the longer side");
 }
 
 void TensorOptions::apply(const std::string& file, Experiment& experiment) const {
   const auto whole = [](const std::string& path) {  // pictures and sessions may be opened elsewhere
     return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
   };
-  if (is_tensor_file(file)) {
+  if (holds_tensors(file)) {
     for (const char* name : {"--text", "--text-file", "--ids", "--model"}) {
       if (!command_->given(name)) continue;
       throw InputError(std::string(name) + ": expected without a file of tensors, found " + file);
     }
     experiment.tensors = {whole(file), "", ""};
+  }
+  if (!grid_.empty()) {
+    if (!is_picture_file(experiment.tensors.file)) {
+      throw InputError("--grid: expected with a picture (PNG, JPEG, ...)");
+    }
+    std::tie(experiment.tensors.width, experiment.tensors.height) = grid_from_text(grid_);
   }
   if (tokens_.empty() && key_tokens_.empty()) return;
   if (experiment.tensors.file.empty()) {
@@ -216,7 +259,8 @@ void ExperimentOptions::add_all_but_overlong(Command command) {
   command_ = command;
   command.add("session,--session", session_,
               "A session file, or a PNG made by attnscope, that says what to run; or "
-              "attention of your own: FILE.npy, FILE.npz or FILE.safetensors");
+              "attention of your own: FILE.npy, FILE.npz or FILE.safetensors; or a picture, whose "
+              "pixels attend to each other");
   Option text = command.add("-t,--text", text_, "The text to run on");
   Option file = command.add("--text-file", text_file_, "A file with the text to run on");
   Option ids = command.add("--ids", ids_, "Token numbers in place of a text: 1,2,3");
@@ -277,7 +321,7 @@ void ExperimentOptions::take_drawn(Experiment& e) const {
 
 Experiment ExperimentOptions::experiment() const {
   Experiment e;
-  if (!session_.empty() && !is_tensor_file(session_)) e = load_session(session_);
+  if (!session_.empty() && !holds_tensors(session_)) e = load_session(session_);
   tensors_.apply(session_, e);
   const bool new_text = command_->given("--text") || !text_file_.empty();
   if (new_text) {

@@ -47,7 +47,10 @@ class ChoiceOptions {
   bool causal_ = false, no_causal_ = false;
 };
 
-// --tokens, --key-tokens: what goes with a file of tensors.
+// --tokens, --key-tokens, --grid: what goes with a file of tensors or a picture.
+// Whether a file of this name is one of tensors, or a picture that carries no experiment.
+bool holds_tensors(const std::filesystem::path& file);
+
 class TensorOptions {
  public:
   void add_to(Command command);
@@ -56,7 +59,7 @@ class TensorOptions {
   void apply(const std::string& file, Experiment& experiment) const;
 
  private:
-  std::string tokens_, key_tokens_;
+  std::string tokens_, key_tokens_, grid_;
   std::optional<Command> command_;
 };
 

@@ -111,12 +111,14 @@ Experiment with_input(const std::filesystem::path& path, Experiment next) {
   return next;
 }
 
-// Any picture, for models that read pixels.
+// Any picture: for models that read pixels, else for its own sake.
 Experiment with_picture(const std::filesystem::path& path, Experiment next) {
   const std::shared_ptr<const Checkpoint> model = model_store()->checkpoint(next.model);
   if (input_kind(model->model.config.input.id).is_text) {
-    throw InputError(path.string() + ": no experiment of attnscope is in this picture, and " +
-                     model->name + " reads no pixels; expected a model with the input image");
+    Experiment of_picture = with_tensors(path, std::move(next));
+    of_picture.view.id = "image";
+    of_picture.view.pinned_query = of_picture.view.pinned_key = -1;
+    return of_picture;
   }
   return with_input(path, std::move(next));
 }

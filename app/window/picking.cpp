@@ -108,6 +108,16 @@ void take(State& state, const Suited& suited, bool goes_on, Index tokens) {
   take_choices(state.edited(), suited.experiment);
 }
 
+// Where there are tensors in place of a model, maybe of pixels.
+Values telling_of_tensors(const State& state, const Info& info) {
+  Values values = telling_values(info.parameters, token_count(state));
+  const Trace* trace = state.edited_trace();
+  if (trace != nullptr && trace->pixels) {
+    set_image_sizes(values, info.parameters, trace->pixels->width, trace->pixels->height, true);
+  }
+  return values;
+}
+
 // Where nothing is known of the model, or there is none: the choice alone.
 void take_alone(State& state, const std::optional<Choice>& choice,
                 void (*choose)(Experiment&, ChoiceScope, std::optional<Choice>)) {
@@ -119,7 +129,10 @@ void take_alone(State& state, const std::optional<Choice>& choice,
 }  // namespace
 
 void pick_variant(State& state, std::optional<Choice> choice, bool anew) {
-  if (!choice || stored(state) == nullptr) return take_alone(state, choice, choose_variant);
+  if (!choice || stored(state) == nullptr) {
+    if (choice && anew) choice->values = telling_of_tensors(state, variant(choice->id));
+    return take_alone(state, choice, choose_variant);
+  }
   const Experiment now = anew ? without_along(state) : state.edited();
   take(state, suited_variant(state, now, *choice, anew), !anew, token_count(state));
 }

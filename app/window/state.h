@@ -114,7 +114,8 @@ struct ViewPanel {
   bool panning = false;
   int held_handle = -1;  // of the layout's handles, pressed and not yet released; -1: none
   bool handle_moved = false;
-  std::vector<Point> stroke;  // of the handle that is held: where the pointer has been
+  std::vector<Point> stroke;      // of the handle that is held: where the pointer has been
+  decltype(Handle::stroke) draw;  // what it does, as the picture was when it was pressed
   Experiment before_stroke;
   Playing play;
   bool shift = false;        // held, and not for typing

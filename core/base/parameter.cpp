@@ -275,6 +275,14 @@ void complete(Values& values, const std::vector<Parameter>& parameters, Index le
   }
 }
 
+void set_image_sizes(Values& values, const std::vector<Parameter>& parameters, Index width,
+                     Index height, bool replace) {
+  for (const Parameter& parameter : parameters) {
+    if (parameter.of_image.empty() || (values.has(parameter.key) && !replace)) continue;
+    values.set(parameter.key, parameter.of_image == "height" ? height : width);
+  }
+}
+
 Index share_of(Index length, Index n) {
   return std::max<Index>(1, (length + n / 2) / n);
 }

@@ -107,6 +107,11 @@ Values some_values_from_json(const std::vector<Parameter>& parameters, const Jso
                              std::string_view path);
 void complete(Values& values, const std::vector<Parameter>& parameters, Index length);
 
+// Sets those that an image gives (Parameter::of_image), of which `replace` also those that are
+// there.
+void set_image_sizes(Values& values, const std::vector<Parameter>& parameters, Index width,
+                     Index height, bool replace);
+
 // For `telling`: an n-th of a length, at least 1; about its root, at least 2; of its divisors the
 // one nearest to another number, of two the smaller.
 Index share_of(Index length, Index n);

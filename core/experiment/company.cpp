@@ -7,7 +7,10 @@
 #include "core/experiment/chosen.h"
 #include "core/experiment/inputs.h"
 #include "core/experiment/own_tensors.h"
+#include "core/experiment/picture_tensors.h"
+#include "core/input/picture.h"
 #include "core/model/architecture.h"
+#include "core/model/input_kind.h"
 
 namespace attnscope {
 
@@ -116,7 +119,12 @@ Suited with_variant(const Experiment& now, const ForHeads& heads, const Variant&
   } else if (segment > 0) {
     length = std::min(length, segment);
   }
-  const Choice choice{picked.id, telling_values(picked.parameters, length)};
+  Choice choice{picked.id, telling_values(picked.parameters, length)};
+  const InputKind& input = input_kind(stored.input.id);
+  if (input.size_of) {
+    set_image_sizes(choice.values, picked.parameters, input.size_of(stored.input.values, "width"),
+                    input.size_of(stored.input.values, "height"), true);
+  }
   return led_by(std::move(along), with_variant(next, heads, choice, stored, tokens));
 }
 
@@ -184,6 +192,13 @@ void complete_choices(Experiment& experiment, Index tokens) {
 void complete_choices(Experiment& experiment) {
   if (!has_open_choices(experiment)) return;
   if (!experiment.tensors.file.empty()) {
+    if (is_picture_file(experiment.tensors.file)) {
+      const auto [width, height] = picture_grid(experiment.tensors);
+      for_each_choice(experiment, [&](const Info& info, Choice& choice) {
+        set_image_sizes(choice.values, info.parameters, width, height, false);
+      });
+      return complete_choices(experiment, width * height);
+    }
     return complete_choices(experiment, read_own_tensors(experiment.tensors).queries());
   }
   const std::shared_ptr<const Checkpoint> checkpoint = model_store()->checkpoint(experiment.model);

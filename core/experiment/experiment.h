@@ -30,10 +30,12 @@ struct GroupChoice {
   bool operator==(const GroupChoice&) const = default;
 };
 
-// Attention, or queries and keys, that another program wrote: see own_tensors.h.
+// Attention, or queries and keys, that another program wrote, or a picture whose pixels attend to
+// each other: see own_tensors.h.
 struct TensorFiles {
-  std::string file;                // .npy, .npz or .safetensors; empty: there are none
+  std::string file;                // .npy, .npz, .safetensors or a picture; empty: there is none
   std::string tokens, key_tokens;  // lists of tokens; empty: what `file` holds
+  Index width = 0, height = 0;  // of a picture: the pixels it is resized to; 0: see picture_grid()
   bool operator==(const TensorFiles&) const = default;
 };
 

@@ -204,6 +204,25 @@ std::vector<std::int32_t> pixel_ids(const ModelConfig& config, const std::string
   return {pixels.begin(), pixels.end()};
 }
 
+std::shared_ptr<const PixelGrid> pixels_of(const ModelConfig& config,
+                                           const std::vector<TraceToken>& tokens) {
+  if (!reads_tokens(config)) return nullptr;
+  const InputKind& kind = input_kind(config.input.id);
+  if (kind.is_text || !kind.columns) return nullptr;
+  const Values& image = config.input.values;
+  auto grid = std::make_shared<PixelGrid>();
+  grid->width = kind.columns(image);
+  grid->height = kind.most(image) / std::max<Index>(1, grid->width);
+  grid->keys_late = 1;
+  grid->colours = Tensor::full({grid->height, grid->width, 3}, 0.5f);  // what was not read yet
+  const auto brightest = static_cast<float>(kind.levels(image) - 1);
+  for (std::size_t n = 1; n < tokens.size() && grid->contains(static_cast<Index>(n) - 1); ++n) {
+    const float grey = static_cast<float>(tokens[n].id) / brightest;
+    for (Index c = 0; c < 3; ++c) grid->colours[3 * (static_cast<Index>(n) - 1) + c] = grey;
+  }
+  return grid;
+}
+
 ModelInput model_input(const ModelConfig& config, const Checkpoint& checkpoint,
                        const Experiment& experiment, std::vector<TraceToken> tokens, bool losses) {
   const Reads reads = architecture(config.architecture.id).reads;

@@ -35,6 +35,11 @@ ModelExtent model_extent(const Checkpoint& checkpoint, const ModelConfig& config
 // Whether the model reads tokens at all, and not a file.
 bool reads_tokens(const ModelConfig& config);
 
+// The image that a model of pixels reads; null where it is none, or not all of its tokens are
+// levels. tokens: as it sees them, the start first.
+std::shared_ptr<const PixelGrid> pixels_of(const ModelConfig& config,
+                                           const std::vector<TraceToken>& tokens);
+
 // What an encoder-decoder has written: the target's ids, or its start and text (maybe none).
 std::vector<std::int32_t> target_so_far(const ModelConfig& config, const Checkpoint& checkpoint,
                                         const Experiment& experiment);

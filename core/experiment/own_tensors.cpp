@@ -11,6 +11,8 @@
 #include "core/base/json.h"
 #include "core/base/strict_json.h"
 #include "core/base/zip.h"
+#include "core/experiment/picture_tensors.h"
+#include "core/input/picture.h"
 #include "core/tensor/npy.h"
 #include "core/tensor/safetensors.h"
 
@@ -345,6 +347,7 @@ Index OwnTensors::keys() const {
 }
 
 OwnTensors read_own_tensors(const TensorFiles& files) {
+  if (is_picture_file(files.file)) return picture_tensors(files);
   const Named named = read_named(files.file);
   OwnTensors own;
   own.attention = read_attention(named);

@@ -19,6 +19,9 @@
 
 namespace attnscope {
 
+// A picture (core/input/picture.h) stands for q, k and v that are made of its pixels:
+// picture_tensors.h.
+//
 // Whether a file of this name holds tensors, by its ending.
 bool is_tensor_file(const std::filesystem::path& path);
 
@@ -29,6 +32,7 @@ struct OwnTensors {
   std::vector<Tensor> q, k, v;    // per layer [h, L, d]; v may be empty
   std::map<std::string, Tensor> weights;
   std::vector<std::string> tokens, key_tokens;  // empty: not given
+  std::shared_ptr<const PixelGrid> pixels{};    // of a picture
   Index queries() const;
   Index keys() const;
 };

@@ -8,6 +8,7 @@
 #include "core/experiment/chosen.h"
 #include "core/experiment/notes.h"
 #include "core/experiment/own_tensors.h"
+#include "core/experiment/picture_tensors.h"
 
 namespace attnscope {
 namespace {
@@ -119,6 +120,28 @@ void check_values(const OwnTensors& own, const OperationInput& input) {
   throw InputError("v: missing: " + v.id + " needs values beside queries and keys");
 }
 
+// With a picture nobody gives weights: those that a variant or encoding needs show what it does.
+void add_lacking_weights(OperationInput& input, Trace& trace) {
+  Dimensions sizes = free_dimensions(input.heads, input.kv_heads, input.q.dim(2), input.v.dim(2));
+  sizes.queries = sizes.keys = sizes.context = input.q.dim(1);
+  sizes.model = input.q.dim(2);
+  sizes.inner = 0;
+  const auto add = [&](const Info& info, const Values& values) {
+    for (const WeightInfo& w : info.weights) {
+      const bool ours = info.uses(w, values) && !w.of_operation && !w.of_model && !w.state;
+      if (!ours || w.optional || input.weights.contains(w.name)) continue;
+      if (!w.shown && !w.initial) continue;  // refused by name
+      const Shape shape = w.shape(sizes, values);
+      input.weights.emplace(
+          w.name, w.shown ? w.shown(shape, {sizes, sizes.queries, sizes.keys, input.causal}, values)
+                          : w.initial(shape, sizes, values, 0));
+      trace.untrained.push_back(w.name);
+    }
+  };
+  add(variant(input.variant.id), input.variant.values);
+  add(encoding(input.encoding.id), input.encoding.values);
+}
+
 void add_computed(const OwnTensors& own, const Experiment& experiment, Backend& backend,
                   const Stop& stop, Trace& trace) {
   Index cells = 0;
@@ -136,6 +159,7 @@ void add_computed(const OwnTensors& own, const Experiment& experiment, Backend& 
     input.causal = experiment.causal.value_or(false);
     input.layer = static_cast<Index>(layer);
     check_values(own, input);
+    if (own.pixels) add_lacking_weights(input, trace);
     Wanted wanted;
     wanted.output = !own.v.empty();
     wanted.attention = cells <= kMostKeptAttention;
@@ -190,6 +214,15 @@ Trace trace_of_tensors(const Experiment& experiment, Backend& backend, const Sto
     add_computed(own, with_text_read(experiment, trace.tokens), backend, stop, trace);
   } else {
     add_given(own, trace);
+  }
+  if (own.pixels) {
+    trace.pixels = own.pixels;
+    trace.notes.push_back(picture_note());
+    std::string untrained;
+    for (const std::string& name : trace.untrained) {
+      untrained += (untrained.empty() ? "" : ", ") + name;
+    }
+    if (!untrained.empty()) trace.notes.push_back("untrained: " + untrained);
   }
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
   for (AttentionTap& tap : trace.attention) {

@@ -229,6 +229,7 @@ std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, Tr
       model_input(model.config, *checkpoint, experiment, std::move(tokens), training.losses);
   trace->tokens = std::move(input.tokens);
   trace->streams = std::move(input.streams);
+  trace->pixels = pixels_of(model.config, trace->tokens);
   std::optional<Retrieval> retrieval;
   if (experiment.retrieval) {
     retrieval.emplace(*experiment.retrieval, sources.contexts, model.config);

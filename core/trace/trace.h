@@ -60,6 +60,16 @@ struct Stream {
   std::vector<TraceToken> tokens;
 };
 
+// Where tokens are the pixels of an image, row by row.
+struct PixelGrid {
+  Index width = 0, height = 0;
+  Tensor colours;  // [height, width, 3], from 0 to 1
+  // Key c is pixel c - keys_late: models that predict pixels see each one step late, and pixel -1
+  // is where an image begins.
+  Index keys_late = 0;
+  bool contains(Index pixel) const { return pixel >= 0 && pixel < width * height; }
+};
+
 struct Trace {
   std::string model;  // its name
   // The checkpoint's, before a person's choices; never null once a run has filled it in ...
@@ -77,13 +87,14 @@ struct Trace {
   std::map<std::string, IntTensor> counts;  // "halting.steps", "exit.layer", "retrieval.index"
   // What belongs to a layer and maybe a head group: "gate.attention" [L, d], "state" [h, ..].
   std::vector<Located<Tensor>> located;
-  AddressParts parts;                  // of its addresses that have a meaning
-  std::string backend;                 // what ran where: "CPU (2 threads, AVX-512)"
-  double milliseconds = 0;             // of the forward pass
-  std::vector<std::string> untrained;  // weights that the checkpoint lacks: initial values
-  bool given = false;                  // the attention comes from a file: nothing computed it
-  std::vector<std::string> notes;      // what a viewer must know: untrained weights, cut text,
-                                       // fully masked rows, a GPU that could not be used
+  std::shared_ptr<const PixelGrid> pixels;  // null: the tokens are no pixels
+  AddressParts parts;                       // of its addresses that have a meaning
+  std::string backend;                      // what ran where: "CPU (2 threads, AVX-512)"
+  double milliseconds = 0;                  // of the forward pass
+  std::vector<std::string> untrained;       // weights that the checkpoint lacks: initial values
+  bool given = false;                       // the attention comes from a file: nothing computed it
+  std::vector<std::string> notes;           // what a viewer must know: untrained weights, cut text,
+                                            // fully masked rows, a GPU that could not be used
 
   // The tap of a head; null when there is none.
   const AttentionTap* find(const HeadRef& at, Index* head_in_group = nullptr) const;

@@ -7,6 +7,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/strict_json.h"
+#include "core/experiment/picture_tensors.h"
 #include "core/figure/png.h"
 #include "core/view/view_values.h"
 
@@ -62,6 +63,8 @@ TensorFiles tensors_from_json(const Json& value, const std::string& path) {
   files.file = object.text("file");
   files.tokens = object.text_or("tokens", "");
   files.key_tokens = object.text_or("key_tokens", "");
+  files.width = object.integer_or("width", 0, 0, kMostPixelSide);
+  files.height = object.integer_or("height", 0, 0, kMostPixelSide);
   object.finish();
   return files;
 }
@@ -70,6 +73,8 @@ Json to_json(const TensorFiles& files) {
   Json object = {{"file", files.file}};
   if (!files.tokens.empty()) object["tokens"] = files.tokens;
   if (!files.key_tokens.empty()) object["key_tokens"] = files.key_tokens;
+  if (files.width > 0) object["width"] = files.width;
+  if (files.height > 0) object["height"] = files.height;
   return object;
 }
 

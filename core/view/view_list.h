@@ -19,5 +19,7 @@ View position_view();
 View vectors_view();
 View span_view();
 View mechanism_view();
+View graph_view();
+View image_view();
 
 }  // namespace attnscope

@@ -9,6 +9,7 @@
 #include "app/window/widgets/structure_selection.h"
 #include "app/window/widgets/text_editor.h"
 #include "core/figure/plain_text.h"
+#include "core/input/picture.h"
 #include "core/view/parts/describe.h"
 
 namespace attnscope::window {
@@ -92,12 +93,15 @@ void token_hint(const Ui& ui, const TraceToken& token, std::size_t position) {
 
 // In place of the text: the file whose tensors are shown.
 void draw_tensor_file(Ui& ui, State& state) {
-  heading(ui, "Tensors", true);
   const std::filesystem::path file = state.edited().tensors.file;
+  heading(ui, is_picture_file(file) ? "Picture" : "Tensors", true);
   paragraph(ui, on_screen(file.filename().string()));
   hint(ui, file.string());
   const Trace* trace = state.edited_trace();
-  if (trace != nullptr && same_run(state.shown, state.experiment) && state.layers() > 0) {
+  if (trace != nullptr && trace->pixels) {
+    faint(ui, std::to_string(trace->pixels->width) + " × " + std::to_string(trace->pixels->height) +
+                  " pixels");
+  } else if (trace != nullptr && same_run(state.shown, state.experiment) && state.layers() > 0) {
     const AttentionTap& tap = trace->attention.front();
     faint(ui, layers_and_heads(*trace, trace->part({})) + ", " +
                   count(static_cast<std::size_t>(tap.queries()), "query", "queries") + " × " +

@@ -111,8 +111,8 @@ HandleUse use_of(const Handle& handle) {
   return handle.drag ? HandleUse::Drag : HandleUse::Click;
 }
 
-// The stroke so far, on the experiment as it was before.
-HandleUse draw_stroke(State& state, const Handle& handle, bool held) {
+// The stroke so far, on the experiment and the picture as they were before.
+HandleUse draw_stroke(State& state, bool held) {
   ViewPanel& panel = state.view;
   if (!held) {
     panel.held_handle = -1;
@@ -124,7 +124,7 @@ HandleUse draw_stroke(State& state, const Handle& handle, bool held) {
   if (!moved) return HandleUse::Drag;
   path.push_back(*p);
   Experiment next = panel.before_stroke;
-  handle.stroke(path, next);
+  panel.draw(path, next);
   state.experiment = std::move(next);
   return HandleUse::Drag;
 }
@@ -138,6 +138,7 @@ HandleUse use_handles(const Ui& ui, State& state, const ViewLayout& layout, bool
     panel.held_handle = under;
     panel.handle_moved = false;
     panel.stroke.clear();
+    panel.draw = layout.handles[static_cast<std::size_t>(under)].stroke;
     panel.before_stroke = state.experiment;
   }
   if (panel.held_handle >= static_cast<int>(layout.handles.size())) panel.held_handle = -1;
@@ -152,7 +153,7 @@ HandleUse use_handles(const Ui& ui, State& state, const ViewLayout& layout, bool
     return use_of(layout.handles[static_cast<std::size_t>(under)]);
   }
   const Handle& handle = layout.handles[static_cast<std::size_t>(panel.held_handle)];
-  if (handle.stroke) return draw_stroke(state, handle, held);
+  if (panel.draw) return draw_stroke(state, held);
   panel.handle_moved |= ImGui::IsMouseDragging(ImGuiMouseButton_Left, kClickPixels);
   if (held && panel.handle_moved && handle.drag && panel.pointer) {
     handle.drag(*panel.pointer, state.experiment);

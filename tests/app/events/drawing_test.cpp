@@ -83,5 +83,66 @@ TEST_F(Drawing, PaintsAMaskInOneStep) {
   });
 }
 
+TEST_F(Drawing, DrawsEdgesAndMovesTokens) {
+  Program program(display_, folder_.path(), arguments());
+  program.wait_for("a first picture", is_current);
+  program.click("view.graph");
+  program.click("graph_chain");
+  program.wait_for("a chain", [](const Report& r) {
+    return is_current(r) && variant(r)["type"] == "graph" && variant(r)["from"] == "chain";
+  });
+  drag(program, "handle.0", 0.5, 0.08, 0.5, 0.5);  // the first token, at the top of the circle
+  const Report moved = program.wait_for("a moved token", [](const Report& r) {
+    const Report& view = r["experiment"]["view"];
+    return is_current(r) && view.contains("options") && view["options"].contains("graph") &&
+           view["options"]["graph"].contains("moved");
+  });
+  EXPECT_EQ(moved["experiment"]["view"]["options"]["graph"]["moved"].size(), 1U);
+  program.keep_screenshot("graph-moved");
+  program.press("ctrl+z");
+  program.click("graph.tool");
+  program.click("graph.tool.edges");
+  drag(program, "handle.0", 0.5, 0.08, 0.5, 0.92);  // to the one at the bottom: a new edge
+  const Report drawn = program.wait_for("a drawn edge", [](const Report& r) {
+    return is_current(r) && variant(r)["from"] == "edges" && variant(r)["edges"].size() == 6;
+  });
+  program.keep_screenshot("graph-drawn");
+  drag(program, "handle.0", 0.5, 0.08, 0.5, 0.92);  // and away again
+  program.wait_for("no such edge", [](const Report& r) {
+    return is_current(r) && variant(r)["edges"].size() == 5;
+  });
+  program.press("ctrl+z");
+  program.wait_for("the edge again", [&](const Report& r) {
+    return is_current(r) && variant(r)["edges"] == variant(drawn)["edges"];
+  });
+}
+
+TEST_F(Drawing, ShowsAPicturesPixels) {
+  Program program(display_, folder_.path(), arguments());
+  program.wait_for("a first picture", is_current);
+  program.click("view.image");
+  program.click("picture_sample");
+  program.wait_for("a picture", [](const Report& r) {
+    return is_current(r) && r["experiment"]["tensors"]["width"] == 32;
+  });
+  const Report box = program.wait_for("rest")["widgets"]["picture"];
+  program.point_at(box[0].get<double>() + 0.15 * box[2].get<double>(),
+                   box[1].get<double>() + 0.5 * box[3].get<double>());
+  program.wait_for_still_frames(std::chrono::milliseconds(300));
+  program.keep_screenshot("image-pointed");
+  program.xdotool("click 3");
+  program.wait_for("a pinned pixel", [](const Report& r) {
+    return r["experiment"]["view"].contains("pinned_query");
+  });
+  program.click("grid_coarser");
+  program.wait_for("a coarser grid", [](const Report& r) {
+    return is_current(r) && r["experiment"]["tensors"]["width"] == 24 && variant(r)["stride"] == 24;
+  });
+  program.press("ctrl+z");
+  program.wait_for("the grid before", [](const Report& r) {
+    return is_current(r) && r["experiment"]["tensors"]["width"] == 32;
+  });
+}
+
 }  // namespace
 }  // namespace attnscope::window

@@ -102,7 +102,7 @@ TEST(Files, OpensWhatModelsReadThatIsNoText) {
   EXPECT_EQ(read.text, "the cat");
 }
 
-// Any picture is pixels to a model that reads such; to others it says nothing.
+// Any picture is pixels to a model that reads such; without one they attend to each other.
 TEST(Files, OpensPicturesForModelsOfImages) {
   const testing::TemporaryFolder folder;
   DisplayList list;
@@ -110,13 +110,19 @@ TEST(Files, OpensPicturesForModelsOfImages) {
   write_picture(folder.path() / "p.png", list, 1, {});
   State state;
   state.experiment.text = "mine";
-  EXPECT_FALSE(open_path(state, folder.path() / "p.png"));
+  EXPECT_TRUE(open_path(state, folder.path() / "p.png"));
+  EXPECT_EQ(state.experiment.tensors.file, folder.path() / "p.png");
+  EXPECT_EQ(state.experiment.view.id, "image");
+  EXPECT_EQ(state.experiment.text, "mine");
+  write_file(folder.path() / "q.jpg", "no picture");
+  EXPECT_FALSE(open_path(state, folder.path() / "q.jpg"));
   ASSERT_EQ(state.notices.size(), 1U);
-  EXPECT_NE(state.notices[0].text.find("default reads no pixels"), std::string::npos)
+  EXPECT_NE(state.notices[0].text.find("expected a picture"), std::string::npos)
       << state.notices[0].text;
   state.experiment.model = (testing::source_folder() / "tests" / "model-cases" / "image").string();
   EXPECT_TRUE(open_path(state, folder.path() / "p.png"));
   EXPECT_EQ(state.experiment.input, folder.path() / "p.png");
+  EXPECT_TRUE(state.experiment.tensors.file.empty());
   EXPECT_EQ(state.experiment.text, "mine");  // for the way back
 }
 

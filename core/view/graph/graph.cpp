@@ -1,0 +1,443 @@
+// Graph: tokens as nodes, the pairs that attend to each other as edges as thick as their weights,
+// to be moved and drawn by hand where the variant is a graph.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "core/base/error.h"
+#include "core/figure/plain_text.h"
+#include "core/view/graph/graph_edges.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/focus.h"
+#include "core/view/parts/legend.h"
+#include "core/view/parts/range.h"
+#include "core/view/parts/shapes.h"
+#include "core/view/parts/token_axis.h"
+#include "core/view/view_list.h"
+
+namespace attnscope {
+namespace {
+
+constexpr const char* kId = "graph";
+constexpr Index kMostNodes = 200;
+constexpr double kNode = 0.42;                       // em: radius
+constexpr double kThinnest = 0.06, kThickest = 0.5;  // em of an edge
+
+struct Node {
+  Point at;
+  std::string label;
+};
+
+struct Drawn {
+  const AttentionTap& tap;
+  Index head;
+  Box box;  // of the nodes' middles
+  std::vector<Node> nodes;
+  GraphEdges edges;
+  Tensor weights;              // [L_q, L_k]
+  double largest = 1;          // of the edges' weights
+  Index query = -1, key = -1;  // in focus
+  bool line = false;
+};
+
+// Where a person dragged nodes to: [node, x, y], in ten-thousandths of the box.
+using Places = std::vector<std::vector<Index>>;
+constexpr double kPlaceUnit = 10000;
+
+std::vector<Point> places_of(const Values& settings, const std::vector<Edge>& edges, Index nodes) {
+  std::vector<Point> places = node_places(settings.choice("layout"), nodes, edges);
+  if (!settings.has("moved")) return places;
+  for (const std::vector<Index>& place : settings.get<Places>("moved")) {
+    if (place.size() != 3 || place[0] >= nodes) continue;
+    places[static_cast<std::size_t>(place[0])] = {static_cast<double>(place[1]) / kPlaceUnit,
+                                                  static_cast<double>(place[2]) / kPlaceUnit};
+  }
+  return places;
+}
+
+// On a page, from the top left of a box, and back.
+Point on_page(const Box& box, Point p) {
+  return {box.x + p.x * box.width, box.y + p.y * box.height};
+}
+Point in_square(const Box& box, Point p) {
+  return {std::clamp((p.x - box.x) / box.width, 0.0, 1.0),
+          std::clamp((p.y - box.y) / box.height, 0.0, 1.0)};
+}
+
+Index node_at(const std::vector<Node>& nodes, Point p, double reach) {
+  Index nearest = -1;
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    const double apart = std::hypot(nodes[n].at.x - p.x, nodes[n].at.y - p.y);
+    if (apart > reach) continue;
+    reach = apart;
+    nearest = static_cast<Index>(n);
+  }
+  return nearest;
+}
+
+// From a query to its key: on a line an arc (looking back above, ahead below), else bent a little
+// where the way back is drawn beside it.
+Line edge_line(const Drawn& d, Index from, Index to, bool bent, Colour colour, double thickness) {
+  const Point a = d.nodes[static_cast<std::size_t>(from)].at;
+  const Point b = d.nodes[static_cast<std::size_t>(to)].at;
+  Line line{{}, colour, thickness};
+  if (d.line) {
+    const double radius = std::abs(a.x - b.x) / 2;
+    const double room = from > to ? a.y - d.box.y : d.box.bottom() - a.y;
+    const double flat = std::min(1.0, room / radius);
+    const double middle = (a.x + b.x) / 2, up = from > to ? -1 : 1;
+    for (int n = 0; n <= 32; ++n) {
+      const double angle = std::numbers::pi * n / 32;
+      line.points.push_back(
+          {middle + (a.x - middle) * std::cos(angle), a.y + up * radius * flat * std::sin(angle)});
+    }
+    return line;
+  }
+  if (!bent) {
+    line.points = {a, b};
+    return line;
+  }
+  const double bend = 0.09;
+  const Point control{(a.x + b.x) / 2 - bend * (b.y - a.y), (a.y + b.y) / 2 + bend * (b.x - a.x)};
+  for (int n = 0; n <= 16; ++n) {
+    const double t = n / 16.0, s = 1 - t;
+    line.points.push_back({s * s * a.x + 2 * s * t * control.x + t * t * b.x,
+                           s * s * a.y + 2 * s * t * control.y + t * t * b.y});
+  }
+  return line;
+}
+
+// A head at the end of a line, before the node there.
+void draw_arrow_head(Page& page, const Line& line, double radius) {
+  const Point end = line.points.back();
+  std::size_t n = line.points.size() - 1;
+  Point before = line.points[n];
+  while (n > 0 && std::hypot(before.x - end.x, before.y - end.y) < 2 * radius) {
+    before = line.points[--n];
+  }
+  const double angle = std::atan2(before.y - end.y, end.x - before.x);
+  const Point tip = on_circle(end, -radius, angle);
+  const double size = std::max(0.5 * page.em(), 2 * line.thickness), spread = 0.42;
+  const double back = angle + std::numbers::pi;
+  page.add(Line{{on_circle(tip, size, back - spread), tip, on_circle(tip, size, back + spread)},
+                line.colour,
+                std::max(1.2, line.thickness * 0.7)});
+}
+
+bool in_focus(const Drawn& d, Index from, Index to) {
+  if (d.query < 0 && d.key < 0) return true;
+  return (d.query < 0 || from == d.query) && (d.key < 0 || to == d.key);
+}
+
+// Of the shown head; with some light on dark pages, since the palette is made for paper.
+Colour edge_colour(const Page& page) {
+  const Colour colour = head_colour(page.input().experiment.view.head);
+  return page.theme().is_dark() ? blend(colour, {255, 255, 255, 255}, 0.3) : colour;
+}
+
+void draw_edges(Page& page, const Drawn& d) {
+  const double em = page.em();
+  const Colour strong = edge_colour(page);
+  const auto draw = [&](bool focused) {
+    for (const auto& [from, to] : d.edges.pairs) {
+      if (in_focus(d, from, to) != focused) continue;
+      const double share = std::abs(static_cast<double>(d.weights(from, to))) / d.largest;
+      Colour colour = blend(page.theme().line, strong, 0.15 + 0.85 * std::sqrt(share));
+      if (!focused) colour = translucent(page.theme().line, 0.35);
+      const bool both = std::ranges::find(d.edges.pairs, Edge(to, from)) != d.edges.pairs.end();
+      const Line line =
+          edge_line(d, from, to, both, colour, (kThinnest + (kThickest - kThinnest) * share) * em);
+      page.add(line);
+      if (focused && d.edges.pairs.size() <= 400) draw_arrow_head(page, line, kNode * em);
+    }
+  };
+  draw(false);
+  draw(true);
+}
+
+// Away from the edges at a node, else from the middle.
+Point label_direction(const Drawn& d, Index node) {
+  const Point at = d.nodes[static_cast<std::size_t>(node)].at;
+  Point away{0, 0};
+  Index count = 0;
+  const auto add = [&](Point from) {
+    const double far = std::max(1e-9, std::hypot(at.x - from.x, at.y - from.y));
+    away.x += (at.x - from.x) / far;
+    away.y += (at.y - from.y) / far;
+    ++count;
+  };
+  for (const auto& [from, to] : d.edges.pairs) {
+    if (from == node || to == node)
+      add(d.nodes[static_cast<std::size_t>(from == node ? to : from)].at);
+  }
+  add({d.box.x + d.box.width / 2, d.box.y + d.box.height / 2});
+  const double far = std::hypot(away.x, away.y);
+  if (far < 0.2 * static_cast<double>(count)) {  // between two: beside them
+    return {std::abs(away.y) > std::abs(away.x) ? 1.0 : 0.0,
+            std::abs(away.y) > std::abs(away.x) ? 0.0 : -1.0};
+  }
+  return {away.x / far, away.y / far};
+}
+
+void draw_nodes(Page& page, const Drawn& d) {
+  const double em = page.em(), radius = kNode * em;
+  const double cell = d.box.width / static_cast<double>(d.nodes.size());
+  for (std::size_t n = 0; n < d.nodes.size(); ++n) {
+    const Node& node = d.nodes[n];
+    const auto at = static_cast<Index>(n);
+    const bool marked = at == d.query || at == d.key;
+    const double self = std::abs(static_cast<double>(d.weights(at, at))) / d.largest;
+    Colour fill =
+        blend(page.theme().background, edge_colour(page), 0.12 + 0.88 * std::min(1.0, self));
+    page.add(disc(node.at, radius, fill));
+    const Colour rim = at == d.query ? query_colour(page.theme())
+                       : at == d.key ? key_colour(page.theme())
+                                     : page.theme().text;
+    page.add(circle(node.at, radius, rim, marked ? 2.5 : 1.2));
+    const double size = d.nodes.size() > 60 && !marked ? page.small() : em;
+    if (d.line) {  // below the arcs that look ahead, upright where it is narrow
+      const double below = d.box.bottom() + 1.1 * em;
+      const bool upright = cell < 3.2 * em;
+      page.add(Text{{node.at.x, below},
+                    page.ellipsised(node.label, size, 7 * em),
+                    page.theme().text,
+                    size,
+                    upright ? Align::End : Align::Middle,
+                    upright ? 90.0 : 0.0,
+                    marked});
+      continue;
+    }
+    const Point aside = label_direction(d, at);
+    const Align align = std::abs(aside.x) < 0.35 ? Align::Middle
+                        : aside.x > 0            ? Align::Start
+                                                 : Align::End;
+    const Point label{node.at.x + aside.x * (radius + 0.5 * em),
+                      node.at.y + aside.y * (radius + 0.9 * em)};
+    const double width = page.width_of(node.label, size, marked);
+    const double left = align == Align::Middle ? label.x - width / 2
+                        : align == Align::End  ? label.x - width
+                                               : label.x;
+    page.add(FilledBox{{left - 2, label.y - 0.6 * size, width + 4, 1.2 * size},
+                       translucent(page.theme().background, 0.8),
+                       0.2 * em});
+    page.add(Text{label, node.label, page.theme().text, size, align, 0, marked});
+  }
+}
+
+// How thick how much is, and what can be done.
+double draw_key(Page& page, const Drawn& d, const Box& box, const std::string& advice) {
+  const double em = page.em(), y = box.y + 0.8 * em;
+  double x = box.x;
+  for (const double share : {0.25, 1.0}) {
+    page.add(Line{{{x, y}, {x + 2 * em, y}},
+                  blend(page.theme().line, edge_colour(page), 0.15 + 0.85 * std::sqrt(share)),
+                  (kThinnest + (kThickest - kThinnest) * share) * em});
+    const std::string text = "weight " + brief(share * d.largest, 2);
+    page.text({x + 2.5 * em, y}, text, page.small());
+    x += 3.5 * em + page.width_of(text, page.small());
+  }
+  page.faint_text({x, y},
+                  page.fitting({"filled nodes: weight on itself.  " + advice, advice, ""},
+                               page.small(), box.right() - x),
+                  page.small());
+  return box.y + 1.6 * em;
+}
+
+void move_node(Experiment& experiment, Index node, Point to) {
+  Values values = view_values(experiment.view, kId);
+  Places moved;
+  if (values.has("moved")) moved = values.get<Places>("moved");
+  std::erase_if(moved, [&](const auto& place) { return place.size() != 3 || place[0] == node; });
+  const auto unit = [](double share) {
+    return static_cast<Index>(std::lround(share * kPlaceUnit));
+  };
+  moved.push_back({node, unit(to.x), unit(to.y)});
+  values.set("moved", moved);
+  set_view_values(experiment.view, kId, values);
+}
+
+// A stroke from node to node draws an edge, or takes it away; or a node is moved.
+void add_strokes(const ViewInput& input, const Drawn& d, const Box& area, double em,
+                 ViewLayout& layout) {
+  const Values settings = view_values(input.experiment.view, kId);
+  const std::string tool = settings.choice("tool");
+  const bool draws = tool == "edges" && is_graph(d.tap);
+  const bool moves = !draws && tool != "look" && !d.line;
+  if (!draws && !moves) return;
+  const double reach = 1.6 * em;
+  Handle handle{area, "", {}, {}};
+  handle.stroke = [draws, reach, nodes = d.nodes, box = d.box, choice = edge_choice(d.tap, d.head)](
+                      const std::vector<Point>& path, Experiment& experiment) {
+    const Index from = node_at(nodes, path.front(), reach);
+    if (from < 0) return;
+    if (!draws) return move_node(experiment, from, in_square(box, path.back()));
+    const Index to = node_at(nodes, path.back(), reach);
+    if (to < 0 || to == from) return;
+    std::optional<Choice>& of_head = governing_variant(experiment);
+    of_head =
+        drawn_graph(toggled(choice.edges, choice.one_way, {from, to}), choice.one_way, of_head);
+  };
+  layout.handles.push_back(std::move(handle));
+}
+
+std::string advice_of(const ViewInput& input, const Drawn& d) {
+  const std::string tool = view_values(input.experiment.view, kId).choice("tool");
+  if (tool == "edges" && is_graph(d.tap)) {
+    return "Drag from one token to another: an edge is drawn, or taken away.";
+  }
+  if (tool != "look" && !d.line) return "Drag a token to move it.";
+  return "";
+}
+
+Drawn drawn_of(const ViewInput& input, const Page& page, const Found& found, const Box& inside) {
+  const AttentionTap& tap = *found.tap;
+  const double em = page.em();
+  const Values settings = view_values(input.experiment.view, kId);
+  Drawn d{tap, found.head, {}, {}, edges_of(tap, found.head), tap.attention(found.head)};
+  d.line = settings.choice("layout") == "line";
+  const TokenAxis axis = query_axis(input.trace, tap);
+  double widest = 2 * em;
+  for (const std::string& label : axis.labels) widest = std::max(widest, page.width_of(label, em));
+  widest = std::min(widest, 0.2 * inside.width);
+  const double side = d.line ? 2 * em : widest + 1.5 * em;
+  const double labels = d.line ? 0 : 2.2 * em, below = d.line ? 7.5 * em : labels;
+  d.box = {inside.x + side, inside.y + labels + 0.5 * em, std::max(0.0, inside.width - 2 * side),
+           std::max(0.0, inside.height - labels - below - em)};
+  std::vector<Point> places = places_of(settings, d.edges.pairs, tap.queries());
+  const bool ahead =
+      std::ranges::any_of(d.edges.pairs, [](const Edge& e) { return e.second > e.first; });
+  for (std::size_t n = 0; n < places.size(); ++n) {
+    if (d.line && !ahead) places[n].y = 1;  // all arcs look back, above
+    d.nodes.push_back({on_page(d.box, places[n]), axis.labels[n]});
+  }
+  d.largest = 0;
+  for (const auto& [i, j] : d.edges.pairs) {
+    d.largest = std::max(d.largest, std::abs(static_cast<double>(d.weights(i, j))));
+  }
+  if (!(d.largest > 0)) d.largest = 1;
+  const ViewSettings& view = input.experiment.view;
+  d.query = view.pinned_query < tap.queries() ? view.pinned_query : -1;
+  d.key = view.pinned_key < tap.keys() ? view.pinned_key : -1;
+  const Index pointed = input.pointer ? node_at(d.nodes, *input.pointer, 1.6 * em) : -1;
+  if (pointed >= 0) (d.query >= 0 && d.query != pointed ? d.key : d.query) = pointed;
+  return d;
+}
+
+ViewLayout lay_out_graph(const ViewInput& input) {
+  Page page(input);
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) return page.message(found.headline, found.advice);
+  const AttentionTap& tap = *found.tap;
+  if (tap.queries() != tap.keys() || tap.query_rows.stream != tap.key_rows.stream) {
+    return page.message("No graph of the same tokens",
+                        "Queries and keys are different tokens here: choose self-attention and a "
+                        "variant whose keys are tokens.");
+  }
+  if (tap.queries() > kMostNodes) {
+    return page.message("Too many tokens for a graph",
+                        "Expected at most " + std::to_string(kMostNodes) + ", found " +
+                            grouped(tap.queries()) + ". Shorten the text.");
+  }
+  const Box inside = page.frame(
+      head_title(input),
+      caption(input.trace, "The pairs that " + place_words(input.trace, input.experiment.view) +
+                               " attends along, from query to key, as thick as their weights: " +
+                               describe(input.trace, tap) + "."));
+  const double em = page.em(), key_height = 1.8 * em;
+  Box above = inside;
+  above.height -= key_height;
+  const Drawn d = drawn_of(input, page, found, above);
+  if (d.box.width < 8 * em || d.box.height < 4 * em) return no_space(page);
+  draw_edges(page, d);
+  draw_nodes(page, d);
+  const double bottom = draw_key(page, d, {inside.x, above.bottom(), inside.width, key_height},
+                                 input.framed ? "" : advice_of(input, d));
+  ViewLayout layout;
+  add_strokes(input, d, above, em, layout);
+  const ViewSettings& view = input.experiment.view;
+  layout.hit = [nodes = d.nodes, reach = 1.6 * em, pinned = view.pinned_query, layer = view.layer,
+                head = view.head](Point p) -> std::optional<Hit> {
+    const Index node = node_at(nodes, p, reach);
+    if (node < 0) return std::nullopt;
+    const bool other = pinned >= 0 && pinned != node;
+    return Hit{layer, head, other ? pinned : node, other ? node : -1};
+  };
+  layout.list = page.take(bottom);
+  return layout;
+}
+
+// Edges and their weights.
+ViewData graph_data(const ViewInput& input) {
+  const Found found = needed_tap(input);
+  const AttentionTap& tap = *found.tap;
+  if (tap.queries() > kMostNodes) throw InputError("graph: too many tokens");
+  const GraphEdges edges = edges_of(tap, found.head);
+  const Tensor weights = tap.attention(found.head);
+  Tensor table({static_cast<Index>(edges.pairs.size()), 3});
+  for (Index n = 0; n < table.dim(0); ++n) {
+    const auto [i, j] = edges.pairs[static_cast<std::size_t>(n)];
+    table(n, 0) = static_cast<float>(i);
+    table(n, 1) = static_cast<float>(j);
+    table(n, 2) = weights(i, j);
+  }
+  return {{{"edges", table, {}, {"query", "key", "weight"}}}};
+}
+
+void show_chain(Experiment& experiment) {
+  if (experiment.variant) return;
+  experiment.variant = default_choice(variant(kGraph));
+  experiment.variant->values.set("from", std::string("chain"));
+  experiment.causal = false;
+}
+
+void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
+  controls.colours = ViewControls::Colours::None;
+  controls.normalise = false;
+  std::erase_if(controls.parameters, [](const Parameter& p) { return p.key == "moved"; });
+  const AttentionTap* tap = trace != nullptr ? trace->find(head_ref(*trace, settings)) : nullptr;
+  if (tap != nullptr && !is_graph(*tap)) {
+    controls.idle["tool"] = "Only of the variant Graph: “Draw these edges” makes one of this.";
+  }
+}
+
+std::vector<Parameter> parameters() {
+  using Kind = Parameter::Kind;
+  return {
+      {.key = "layout",
+       .label = "Layout",
+       .help = "Tokens on a circle, on a line, or where springs along the edges pull them.",
+       .kind = Kind::Choice,
+       .initial = std::string("circle"),
+       .choices = {"circle", "line", "springs"},
+       .choice_labels = {"Circle", "Line", "Springs"}},
+      {.key = "tool",
+       .label = "Drag",
+       .help = "What a drag does: from token to token it draws an edge or takes it away, or it "
+               "moves a token.",
+       .kind = Kind::Choice,
+       .initial = std::string("move"),
+       .choices = {"move", "edges", "look"},
+       .choice_labels = {"Moves", "Draws edges", "Nothing"}},
+      {.key = "moved",
+       .label = "Moved",
+       .help = "Tokens that were moved: token, across, down, in ten-thousandths of the picture.",
+       .kind = Kind::IntegerLists,
+       .optional = true,
+       .left_out = "none",
+       .initial = Places{},
+       .most = kPlaceUnit}};
+}
+
+}  // namespace
+
+View graph_view() {
+  View view{kId, "Graph", "Tokens as nodes, and edges as thick as the weights along them.", false,
+            lay_out_graph};
+  view.parameters = parameters();
+  view.data = graph_data;
+  view.example = show_chain;
+  view.restrict_controls = restrict_controls;
+  return view;
+}
+
+}  // namespace attnscope

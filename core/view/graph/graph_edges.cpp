@@ -1,0 +1,60 @@
+#include "core/view/graph/graph_edges.h"
+
+#include <algorithm>
+
+#include "core/view/pattern/pattern_cells.h"
+
+namespace attnscope {
+
+namespace {
+
+using Lists = std::vector<std::vector<Index>>;
+
+}  // namespace
+
+GraphEdges edges_of(const AttentionTap& tap, Index head) {
+  GraphEdges edges;
+  const Index tokens = std::min(tap.queries(), tap.keys());
+  for (Index i = 0; i < tokens; ++i) {
+    for (Index j = 0; j < tokens; ++j) {
+      if (i == j || shown_rule(tap, head, i, j) < 0) continue;
+      edges.pairs.emplace_back(i, j);
+      const bool both = shown_rule(tap, head, j, i) >= 0;
+      const bool hidden = tap.causal && i > j;  // the other way would look ahead
+      edges.one_way |= !both && !hidden;
+    }
+  }
+  return edges;
+}
+
+bool is_graph(const AttentionTap& tap) {
+  return tap.variant.id == kGraph;
+}
+
+EdgeChoice edge_choice(const AttentionTap& tap, Index head) {
+  const Values& values = tap.variant.values;
+  if (is_graph(tap) && values.choice("from") != "matrix" && values.has("edges")) {
+    return {values.get<Lists>("edges"), values.flag("one_way")};
+  }
+  const GraphEdges now = edges_of(tap, head);
+  EdgeChoice choice{{}, now.one_way};
+  for (const auto& [i, j] : now.pairs) {
+    const bool there = std::ranges::find(now.pairs, Edge(j, i)) != now.pairs.end();
+    if (now.one_way || i < j || !there) choice.edges.push_back({i, j});
+  }
+  return choice;
+}
+
+Lists toggled(const Lists& edges, bool one_way, const Edge& edge) {
+  const auto [i, j] = edge;
+  const auto is_it = [&](const std::vector<Index>& e) {
+    return (e[0] == i && e[1] == j) || (!one_way && e[0] == j && e[1] == i);
+  };
+  Lists changed;
+  std::ranges::copy_if(edges, std::back_inserter(changed),
+                       [&](const auto& e) { return !is_it(e); });
+  if (changed.size() == edges.size()) changed.push_back({i, j});
+  return changed;
+}
+
+}  // namespace attnscope

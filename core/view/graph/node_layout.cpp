@@ -1,0 +1,91 @@
+#include "core/view/graph/node_layout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace attnscope {
+
+namespace {
+
+std::vector<Point> on_a_circle(Index nodes) {
+  std::vector<Point> places;
+  for (Index n = 0; n < nodes; ++n) {
+    const double angle =  // from the top on, with the clock
+        2 * std::numbers::pi * static_cast<double>(n) / static_cast<double>(nodes);
+    places.push_back({0.5 + 0.5 * std::sin(angle), 0.5 - 0.5 * std::cos(angle)});
+  }
+  return places;
+}
+
+// To the square from 0 to 1, in both directions.
+void fill_square(std::vector<Point>& places) {
+  const auto stretch = [&](double Point::*axis) {
+    double least = places.front().*axis, most = least;
+    for (const Point& p : places) {
+      least = std::min(least, p.*axis);
+      most = std::max(most, p.*axis);
+    }
+    for (Point& p : places) {
+      p.*axis = most - least > 1e-9 ? (p.*axis - least) / (most - least) : 0.5;
+    }
+  };
+  stretch(&Point::x);
+  stretch(&Point::y);
+}
+
+std::vector<Point> by_springs(Index nodes, const std::vector<Edge>& edges) {
+  constexpr int kRounds = 200;
+  constexpr double kHottest = 0.1, kLeast = 1e-6;
+  std::vector<Point> places = on_a_circle(nodes);
+  const auto count = static_cast<std::size_t>(nodes);
+  const double natural = std::sqrt(1 / static_cast<double>(nodes));
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<Point> moves(count);
+    for (std::size_t a = 0; a < count; ++a) {
+      for (std::size_t b = a + 1; b < count; ++b) {
+        const double x = places[a].x - places[b].x, y = places[a].y - places[b].y;
+        const double apart = std::max(kLeast, std::hypot(x, y));
+        const double size = natural * natural / (apart * apart);
+        moves[a].x += x * size;
+        moves[a].y += y * size;
+        moves[b].x -= x * size;
+        moves[b].y -= y * size;
+      }
+    }
+    for (const auto& [from, to] : edges) {
+      const auto a = static_cast<std::size_t>(from), b = static_cast<std::size_t>(to);
+      const double x = places[a].x - places[b].x, y = places[a].y - places[b].y;
+      const double size = std::hypot(x, y) / natural;
+      moves[a].x -= x * size;
+      moves[a].y -= y * size;
+      moves[b].x += x * size;
+      moves[b].y += y * size;
+    }
+    const double heat = kHottest * (1 - static_cast<double>(round) / kRounds);
+    for (std::size_t n = 0; n < count; ++n) {
+      const double far = std::max(kLeast, std::hypot(moves[n].x, moves[n].y));
+      const double step = std::min(far, heat) / far;
+      places[n].x += moves[n].x * step;
+      places[n].y += moves[n].y * step;
+    }
+  }
+  fill_square(places);
+  return places;
+}
+
+}  // namespace
+
+std::vector<Point> node_places(const std::string& layout, Index nodes,
+                               const std::vector<Edge>& edges) {
+  if (nodes == 1) return {{0.5, 0.5}};
+  if (layout == "circle") return on_a_circle(nodes);
+  if (layout == "springs") return by_springs(nodes, edges);
+  std::vector<Point> places;
+  for (Index n = 0; n < nodes; ++n) {
+    places.push_back({(static_cast<double>(n) + 0.5) / static_cast<double>(nodes), 0.5});
+  }
+  return places;
+}
+
+}  // namespace attnscope

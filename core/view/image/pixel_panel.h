@@ -1,0 +1,34 @@
+// The pixels of an image as squares.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/view/parts/page.h"
+
+namespace attnscope {
+
+// Where an image is drawn.
+struct PixelPanel {
+  Box box;  // of all pixels
+  Index width = 0, height = 0;
+  double cell() const { return box.width / static_cast<double>(width); }
+  Box pixel(Index at) const;
+  Index at(Point p) const;  // the pixel there, -1: none
+};
+
+// As many panels as there are titles, beside each other or above each other, whichever leaves
+// pixels larger; below each `foot` pixels of the page are left. Empty: no space.
+std::vector<PixelPanel> place_panels(const Page& page, const Box& inside, const PixelGrid& grid,
+                                     std::size_t count, double foot);
+
+// Its title above it, and every pixel in the colour that `colour` gives.
+void draw_panel(Page& page, const PixelPanel& panel, const std::vector<std::string>& titles,
+                const std::function<Colour(Index pixel)>& colour);
+// Around one pixel.
+void draw_mark(Page& page, const PixelPanel& panel, Index pixel, Colour colour);
+
+Colour pixel_colour(const Tensor& colours, Index pixel);  // colours: [.., 3], from 0 to 1
+
+}  // namespace attnscope

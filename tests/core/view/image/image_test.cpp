@@ -1,0 +1,114 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/experiment/runner.h"
+#include "core/view/image/pixel_panel.h"
+#include "core/view/image/pixel_row.h"
+#include "core/view/view.h"
+#include "tests/support/places.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+Experiment example() {
+  Experiment e;
+  view("image").example(e);
+  e.tensors.width = e.tensors.height = 8;
+  e.variant->values.set("stride", Index{8});
+  return e;
+}
+
+std::shared_ptr<const Trace> run(const Experiment& experiment) {
+  ExperimentRun runner(cpu_only());
+  return runner.run(experiment, Stop());
+}
+
+// Sparse Transformer, strided: the pixels before it in a row's length, and those of its column.
+TEST(ImageView, RowsAreThoseOfThePattern) {
+  const auto trace = run(example());
+  const AttentionTap& tap = trace->attention[0];
+  const PixelRow row = pixel_row(*trace, tap, 1, 43);
+  Index allowed = 0;
+  for (Index pixel = 0; pixel < 64; ++pixel) {
+    const bool expected = pixel <= 43 && (43 - pixel < 9 || (43 - pixel) % 8 == 0);
+    EXPECT_EQ(!std::isnan(row.rules[pixel]), expected) << pixel;
+    EXPECT_EQ(tap.result.pattern->allowed(0, 43, pixel), expected) << pixel;
+    if (!expected) continue;
+    ++allowed;
+    EXPECT_EQ(row.weights[pixel], tap.attention(1)(43, pixel)) << pixel;
+    EXPECT_LE(row.weights[pixel], row.weights[row.strongest]);
+  }
+  EXPECT_EQ(row.allowed, allowed);
+  EXPECT_EQ(row.others, 0);
+}
+
+TEST(ImageView, ShowsThePixelUnderThePointerAndPinsIt) {
+  const auto trace = run(example());
+  testing::Look look;
+  const ViewLayout rest = testing::look_at(*trace, "image", look);
+  ASSERT_EQ(rest.refusal, "");
+  // Wherever a pixel is hit, it is the query; the pointer there shows it.
+  std::optional<Hit> hit;
+  Point at{};
+  for (at.y = 0; at.y < look.height && !hit; at.y += 3) {
+    for (at.x = 0; at.x < look.width && !hit; at.x += 3) hit = rest.hit(at);
+  }
+  ASSERT_TRUE(hit);
+  EXPECT_GE(hit->query, 0);
+  EXPECT_EQ(hit->key, -1);
+  look.settings.pinned_query = 20;
+  const ViewLayout pinned = testing::look_at(*trace, "image", look);
+  const auto on = pinned.hit({at.x, at.y});
+  ASSERT_TRUE(on);
+  EXPECT_EQ(on->query, 20);
+  EXPECT_GE(on->key, 0);
+}
+
+TEST(ImageView, IsFitToBeSeenAtAnySize) {
+  const auto trace = run(example());
+  for (const auto& [width, height] : {std::pair{1200.0, 700.0}, {700.0, 720.0}, {500.0, 1100.0}}) {
+    testing::Look look;
+    look.width = width;
+    look.height = height;
+    EXPECT_EQ(testing::fault(testing::look_at(*trace, "image", look).list), "") << width;
+  }
+}
+
+TEST(ImageView, TextsAreNoPixels) {
+  const Trace trace = testing::synthetic_trace(2, 2, 9);
+  EXPECT_TRUE(testing::look_at(trace, "image").refusal.starts_with("The tokens of this run"));
+}
+
+// Models of images see each pixel one step late.
+TEST(ImageView, ShowsModelsOfImages) {
+  Experiment e;
+  e.model = (testing::source_folder() / "tests" / "model-cases" / "image").string();
+  e.ids = {0, 1, 2, 3, 0, 1, 2, 3, 3, 2, 1, 0};
+  const auto trace = run(e);
+  ASSERT_TRUE(trace->pixels);
+  EXPECT_EQ(trace->pixels->keys_late, 1);
+  const AttentionTap& tap = trace->attention[0];
+  const PixelRow row = pixel_row(*trace, tap, 0, 4);
+  EXPECT_EQ(row.others, tap.result.pattern->allowed(0, 4, 0) ? 1 : 0);  // the start
+  for (Index pixel = 0; pixel < 4; ++pixel) {
+    const bool allowed = tap.result.pattern->allowed(0, 4, pixel + 1);
+    EXPECT_EQ(!std::isnan(row.rules[pixel]), allowed) << pixel;
+    EXPECT_EQ(key_of_pixel(*trace, tap, pixel), pixel + 1);
+  }
+  EXPECT_EQ(testing::look_at(*trace, "image").refusal, "");
+}
+
+TEST(PixelPanel, FindsPixelsByPlace) {
+  const PixelPanel panel{{10, 20, 40, 30}, 4, 3};
+  for (Index pixel = 0; pixel < 12; ++pixel) {
+    const Box box = panel.pixel(pixel);
+    EXPECT_EQ(panel.at({box.x + 0.1, box.y + 0.1}), pixel);
+    EXPECT_EQ(panel.at({box.right() - 0.1, box.bottom() - 0.1}), pixel);
+  }
+  EXPECT_EQ(panel.at({9, 25}), -1);
+}
+
+}  // namespace
+}  // namespace attnscope
