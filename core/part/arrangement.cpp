@@ -30,7 +30,6 @@ std::size_t at(Index n) {
 struct Piece {
   std::int32_t query, first_column;
   const Run *first, *last;
-  bool whole;  // all that the query sees
   Index pairs() const {
     Index count = 0;
     for (const Run* run = first; run != last; ++run) count += run->count();
@@ -67,6 +66,7 @@ class HeadArranger {
   Arrangement::Block block(const std::vector<Piece>& pieces, const Span& span);
   void mark(const std::vector<Piece>& pieces, const Span& span, Arrangement::Block& block);
   void leave_alone();
+  void count_turns();
 
   const Pattern& pattern_;
   const Index head_index_;
@@ -95,7 +95,11 @@ Arrangement::Head HeadArranger::arrange() {
     const Index end = std::min(row + Arrangement::block_rows, queries);
     result_.in_order.push_back(stays(row, end));
     if (result_.in_order.back()) continue;
-    for (Index i = row; i < end; ++i) result_.arranged.push_back(static_cast<std::int32_t>(i));
+    for (Index i = row; i < end; ++i) {
+      if (pattern_.row(head_index_, i).empty()) {
+        result_.empty.push_back(static_cast<std::int32_t>(i));
+      }
+    }
     if (stamp_.empty()) {
       stamp_.resize(at(pattern_.keys()));
       place_.resize(at(pattern_.keys()));
@@ -131,6 +135,7 @@ Arrangement::Head HeadArranger::arrange() {
   }
   std::erase_if(result_.layers, [](const auto& blocks) { return blocks.empty(); });
   leave_alone();
+  count_turns();
   return std::move(result_);
 }
 
@@ -185,8 +190,7 @@ std::vector<Piece> HeadArranger::whole_rows(Index row, Index end) const {
   for (Index i = row; i < end; ++i) {
     const Pattern::Row runs = pattern_.row(head_index_, i);
     if (runs.empty()) continue;
-    pieces.push_back(
-        {static_cast<std::int32_t>(i), runs.first->begin, runs.first, runs.last, true});
+    pieces.push_back({static_cast<std::int32_t>(i), runs.first->begin, runs.first, runs.last});
   }
   return pieces;
 }
@@ -207,12 +211,11 @@ void HeadArranger::divide(const std::vector<Piece>& rows) {
     for (std::size_t n = 0; n < named.size();) {
       const int name = named[n].first;
       Piece piece{row.query, named[n].second->begin, class_runs_.data() + class_runs_.size(),
-                  nullptr, false};
+                  nullptr};
       for (; n < named.size() && named[n].first == name; ++n) {
         class_runs_.push_back(*named[n].second);
       }
       piece.last = class_runs_.data() + class_runs_.size();
-      piece.whole = piece.last - piece.first == row.last - row.first;
       classes_[name].push_back(piece);
     }
   }
@@ -240,7 +243,7 @@ double HeadArranger::plan_sorted(const std::vector<Piece>& pieces, std::vector<S
     if (n >= least_rows) {
       const Index parts = (n + Arrangement::block_rows - 1) / Arrangement::block_rows;
       const Index end = from + n;
-      const Index step = (n + parts - 1) / parts;
+      const Index step = ((n + parts - 1) / parts + least_rows - 1) / least_rows * least_rows;
       for (Index first = from; first < end; first += step) {
         cost += plan_some(pieces, first, std::min(step, end - first), spans);
       }
@@ -390,17 +393,39 @@ void HeadArranger::mark(const std::vector<Piece>& pieces, const Span& span,
 void HeadArranger::leave_alone() {
   std::stable_sort(alone_.begin(), alone_.end(),
                    [](const Piece& a, const Piece& b) { return a.query < b.query; });
-  for (const Piece& piece : alone_) {
-    if (piece.whole) {
-      result_.alone.push_back({piece.query, -1, -1});
-      continue;
+  std::vector<std::int32_t>& columns = result_.columns;
+  for (std::size_t n = 0; n < alone_.size();) {
+    Arrangement::Alone row{alone_[n].query, 0, columns.size(), false};
+    for (; n < alone_.size() && alone_[n].query == row.query; ++n) {
+      for (const Run* run = alone_[n].first; run != alone_[n].last; ++run) {
+        for (std::int32_t c = run->begin; c < run->end; c += run->step) columns.push_back(c);
+      }
     }
-    if (result_.alone.empty() || result_.alone.back().query != piece.query) {
-      const auto begin = static_cast<std::int64_t>(result_.runs.size());
-      result_.alone.push_back({piece.query, begin, begin});
+    const auto begin = columns.begin() + static_cast<Index>(row.columns);
+    if (!std::is_sorted(begin, columns.end())) std::sort(begin, columns.end());
+    row.width = static_cast<std::int32_t>(columns.end() - begin);
+    result_.alone.push_back(row);
+  }
+}
+
+void HeadArranger::count_turns() {
+  result_.turns.resize(result_.queries.size(), 0);
+  std::vector<std::uint8_t*> last(at(pattern_.queries()), nullptr);
+  for (const auto& layer : result_.layers) {
+    for (const Arrangement::Block& block : layer) {
+      for (std::size_t n = block.queries; n < block.queries + at(block.rows); ++n) {
+        std::uint8_t*& before = last[at(result_.queries[n])];
+        if (before == nullptr) result_.turns[n] |= Arrangement::first_turn;
+        before = &result_.turns[n];
+      }
     }
-    result_.runs.insert(result_.runs.end(), piece.first, piece.last);
-    result_.alone.back().last = static_cast<std::int64_t>(result_.runs.size());
+  }
+  for (Arrangement::Alone& row : result_.alone) {
+    row.first = last[at(row.query)] == nullptr;
+    last[at(row.query)] = nullptr;
+  }
+  for (std::uint8_t* turn : last) {
+    if (turn != nullptr) *turn |= Arrangement::last_turn;
   }
 }
 
@@ -413,7 +438,22 @@ std::size_t Arrangement::layers() const {
 }
 
 bool Arrangement::all_in_order() const {
-  return std::ranges::all_of(heads, [](const Head& head) { return head.arranged.empty(); });
+  return std::ranges::all_of(heads, [](const Head& head) {
+    return std::ranges::all_of(head.in_order, [](std::uint8_t stays) { return stays != 0; });
+  });
+}
+
+bool Arrangement::has_intervals() const {
+  return std::ranges::any_of(heads, [](const Head& head) {
+    const auto is_interval = [&head](const Block& block) {
+      const std::int32_t* columns = head.columns.data() + block.columns;
+      return columns[block.width - 1] - columns[0] == block.width - 1;
+    };
+    return std::ranges::any_of(head.in_order, [](std::uint8_t stays) { return stays != 0; }) ||
+           std::ranges::any_of(head.layers, [&](const std::vector<Block>& layer) {
+             return std::ranges::any_of(layer, is_interval);
+           });
+  });
 }
 
 Arrangement arrange(const Pattern& pattern, const Stop& stop) {

@@ -34,23 +34,27 @@ struct Arrangement {
     std::int64_t words = -1;  // allowed pairs as bits, [rows, ceil(width / 64)]; -1: all are
   };
   struct Alone {  // what a query sees in no block
-    std::int32_t query = 0;
-    std::int64_t first = 0, last = 0;  // among `runs`; -1: the query's row of the pattern
+    std::int32_t query = 0, width = 0;
+    std::size_t columns = 0;  // [width], ascending
+    bool first = false;       // in no block either
   };
+  // A query may be in several layers; these say which of its turns a block is.
+  static constexpr std::uint8_t first_turn = 1, last_turn = 2;
 
   struct Head {
     // Of each block_rows queries that follow each other: whether their rows stay as they are, one
     // run or few, much the same for all.
     std::vector<std::uint8_t> in_order;
-    std::vector<std::int32_t> arranged;  // the other queries
+    // Of the others, those that see no key; the rest are in blocks, or alone, which comes last.
+    std::vector<std::int32_t> empty;
     // Blocks of a layer have no queries in common.
     std::vector<std::vector<Block>> layers;
     std::vector<Alone> alone;  // each query once
 
     std::vector<std::int32_t> queries, columns;
+    std::vector<std::uint8_t> turns;  // of each of `queries`
     std::vector<Extent> extents;
     std::vector<std::uint64_t> words;
-    std::vector<Run> runs;
 
     bool stays(Index block) const { return in_order[static_cast<std::size_t>(block)] != 0; }
     std::span<const Block> layer(std::size_t n) const {  // empty where others have more layers
@@ -64,6 +68,8 @@ struct Arrangement {
   }
   std::size_t layers() const;  // the most of a head
   bool all_in_order() const;
+  // Whether rows in order, or the columns of a block, are intervals of keys.
+  bool has_intervals() const;
 };
 
 Arrangement arrange(const Pattern& pattern, const Stop& stop);  // throws Stopped

@@ -207,7 +207,7 @@ void backward(const Prepared& prepared, const PartResult& result, const Tensor& 
     gradients.deliver();
     return;
   }
-  const std::shared_ptr<const Arrangement> arrangement = prepared.part.pattern->arrangement(stop);
+  const Arrangement* const arrangement = prepared.arrangement.get();
   const auto head = [&](Index pair) -> const Arrangement::Head& {
     return arrangement->of(pair % prepared.heads);
   };

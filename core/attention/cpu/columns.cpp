@@ -216,9 +216,8 @@ void ArrangedColumns::take_rows(Index pair, const std::int32_t* queries, Index r
 void ArrangedColumns::take(Index pair, const Arrangement::Head& head,
                            const Arrangement::Block& block) {
   take_rows(pair, head.queries.data() + block.queries, block.rows);
-  first_ = head.columns.data() + block.columns;
-  count_ = block.width;
-  one_interval_ = first_[count_ - 1] - first_[0] == count_ - 1;
+  turns_ = head.turns.data() + block.queries;
+  take_columns(head.columns.data() + block.columns, block.width);
   const Arrangement::Extent* extent = head.extents.data() + block.extents;
   for (Index r = 0; r < rows_; r += group_rows, ++extent) {
     extents_[static_cast<std::size_t>(r / group_rows)] = {extent->begin, extent->end};
@@ -230,24 +229,18 @@ void ArrangedColumns::take(Index pair, const Arrangement::Head& head,
 void ArrangedColumns::take(Index pair, const Arrangement::Head& head,
                            const Arrangement::Alone& row) {
   take_rows(pair, &row.query, 1);
-  own_.clear();
-  const auto add = [this](const Run* first, const Run* last) {
-    for (const Run* run = first; run != last; ++run) {
-      for (std::int32_t c = run->begin; c < run->end; c += run->step) own_.push_back(c);
-    }
-  };
-  if (row.first < 0) {
-    const Pattern::Row whole = prepared_.part.pattern->row(head_, row.query);
-    add(whole.first, whole.last);
-  } else {
-    add(head.runs.data() + row.first, head.runs.data() + row.last);
-  }
-  if (!std::is_sorted(own_.begin(), own_.end())) std::sort(own_.begin(), own_.end());
-  first_ = own_.data();
-  count_ = static_cast<Index>(own_.size());
-  one_interval_ = count_ > 0 && own_.back() - own_.front() == count_ - 1;
+  alone_turn_ = Arrangement::last_turn;
+  if (row.first) alone_turn_ |= Arrangement::first_turn;
+  turns_ = &alone_turn_;
+  take_columns(head.columns.data() + row.columns, row.width);
   extents_[0] = {0, count_};
   words_ = nullptr;
+}
+
+void ArrangedColumns::take_columns(const std::int32_t* columns, Index count) {
+  first_ = columns;
+  count_ = count;
+  one_interval_ = columns[count - 1] - columns[0] == count - 1;
 }
 
 void ArrangedColumns::hide(const Tile& tile, float* s, Index s_row, float value) {

@@ -148,14 +148,18 @@ class ArrangedColumns : public RowColumns {
   void take(Index pair, const Arrangement::Head& head, const Arrangement::Block& block);
   void take(Index pair, const Arrangement::Head& head, const Arrangement::Alone& row);
   void hide(const Tile& tile, float* s, Index s_row, float value) override;
+  bool is_first(Index r) const { return (turns_[r] & Arrangement::first_turn) != 0; }
+  bool is_last(Index r) const { return (turns_[r] & Arrangement::last_turn) != 0; }
 
  private:
   void take_rows(Index pair, const std::int32_t* queries, Index rows);
+  void take_columns(const std::int32_t* columns, Index count);
 
   const Prepared& prepared_;
   const std::uint64_t* words_ = nullptr;  // of the block; null: all pairs are allowed
   Index words_per_row_ = 0;
-  std::vector<std::int32_t> own_;  // columns of a row alone
+  const std::uint8_t* turns_ = nullptr;  // [rows_]
+  std::uint8_t alone_turn_ = 0;
 };
 
 }  // namespace attnscope::cpu

@@ -26,7 +26,7 @@ namespace {
 
 // Of all rows, between layers of blocks; their outputs so far are in the result.
 struct RowSums {
-  std::vector<float> most, sum;  // [B h L_q]
+  Tensor most, sum;  // [B h, L_q]
 };
 
 class ForwardRows {
@@ -59,8 +59,8 @@ class ForwardRows {
     use(arranged_);
     add_arranged(pair, stop);
   }
-  // All blocks of the query have been added.
-  void complete(Index pair, Index query);
+  // Of a query that sees no key.
+  void report_empty(Index pair, Index query);
 
   void finish() { plain_.finish(); }
 
@@ -82,6 +82,11 @@ class ForwardRows {
   bool is_softmax() const {
     return prepared_.part.normaliser == Normaliser::Softmax ||
            prepared_.part.normaliser == Normaliser::SpanSoftmax;
+  }
+
+  // What result.log_sum_exp has of a row.
+  float log_sum(float most, float sum) const {
+    return !is_softmax() ? sum : sum == 0 ? -infinity : most + std::log(sum);
   }
 
   const Prepared& prepared_;
@@ -128,25 +133,35 @@ void ForwardRows::add_arranged(Index pair, const Stop& stop) {
   most_.resize(static_cast<std::size_t>(rows.rows));
   sum_.resize(static_cast<std::size_t>(rows.rows));
   for (Index r = 0; r < rows.rows; ++r) {
-    most_[static_cast<std::size_t>(r)] = sums_.most[static_cast<std::size_t>(at(r))];
-    sum_[static_cast<std::size_t>(r)] = sums_.sum[static_cast<std::size_t>(at(r))];
-    std::copy_n(result_.output.data() + at(r) * size, size, output_.data() + r * size);
+    const auto n = static_cast<std::size_t>(r);
+    const bool first = arranged_.is_first(r);
+    most_[n] = first ? -infinity : sums_.most[at(r)];
+    sum_[n] = first ? 0 : sums_.sum[at(r)];
+    if (first) {
+      std::fill_n(output_.data() + r * prepared_.value_size, prepared_.value_size, 0.0F);
+    } else {
+      std::copy_n(result_.output.data() + at(r) * size, size, output_.data() + r * size);
+    }
   }
   add_columns(pair, rows.rows, stop);
   for (Index r = 0; r < rows.rows; ++r) {
-    sums_.most[static_cast<std::size_t>(at(r))] = most_[static_cast<std::size_t>(r)];
-    sums_.sum[static_cast<std::size_t>(at(r))] = sum_[static_cast<std::size_t>(r)];
-    std::copy_n(output_.data() + r * size, size, result_.output.data() + at(r) * size);
+    const auto n = static_cast<std::size_t>(r);
+    sums_.most[at(r)] = most_[n];
+    sums_.sum[at(r)] = sum_[n];
+    const bool divided = arranged_.is_last(r) && prepared_.part.normaliser != Normaliser::None;
+    const float factor = !divided ? 1 : sum_[n] == 0 ? 0 : 1 / sum_[n];
+    prepared_.kernels.scale_to(result_.output.data() + at(r) * size, output_.data() + r * size,
+                               size, factor);
+    if (arranged_.is_last(r) && result_.log_sum_exp.defined()) {
+      result_.log_sum_exp[at(r)] = log_sum(most_[n], sum_[n]);
+    }
   }
 }
 
-void ForwardRows::complete(Index pair, Index query) {
+void ForwardRows::report_empty(Index pair, Index query) {
   const Index row = pair * prepared_.queries + query, size = prepared_.value_size;
-  most_.assign(1, sums_.most[static_cast<std::size_t>(row)]);
-  sum_.assign(1, sums_.sum[static_cast<std::size_t>(row)]);
-  if (result_.log_sum_exp.defined()) report_sums(pair, query, 1);
-  if (!wanted_.output || prepared_.part.normaliser == Normaliser::None) return;
-  prepared_.kernels.scale(result_.output.data() + row * size, size, sum_[0] == 0 ? 0 : 1 / sum_[0]);
+  if (result_.log_sum_exp.defined()) result_.log_sum_exp[row] = log_sum(-infinity, 0);
+  if (wanted_.output) std::fill_n(result_.output.data() + row * size, size, 0.0F);
 }
 
 // Adds all columns to the sums of the rows.
@@ -271,7 +286,7 @@ void ForwardRows::report_attention(Index pair, Index row, Index rows) {
 void ForwardRows::report_sums(Index pair, Index row, Index rows) {
   float* to = result_.log_sum_exp.data() + pair * prepared_.queries + row;
   for (std::size_t r = 0; r < static_cast<std::size_t>(rows); ++r) {
-    to[r] = !is_softmax() ? sum_[r] : sum_[r] == 0 ? -infinity : most_[r] + std::log(sum_[r]);
+    to[r] = log_sum(most_[r], sum_[r]);
   }
 }
 
@@ -289,20 +304,11 @@ void each_item(Index count, const Prepared& prepared, const Wanted& wanted, Part
 // The rows that are not in order: layer after layer, the blocks of each at once.
 void add_arranged_rows(const Prepared& prepared, const Arrangement& arrangement,
                        const Wanted& wanted, PartResult& result, const Stop& stop) {
-  const Index queries = prepared.queries, size = prepared.value_size;
-  RowSums sums;
-  sums.most.assign(static_cast<std::size_t>(prepared.pairs * queries), -infinity);
-  sums.sum.assign(static_cast<std::size_t>(prepared.pairs * queries), 0.0F);
+  RowSums sums{Tensor({prepared.pairs, prepared.queries}),
+               Tensor({prepared.pairs, prepared.queries})};
   const auto head = [&](Index pair) -> const Arrangement::Head& {
     return arrangement.of(pair % prepared.heads);
   };
-  if (wanted.output) {
-    for (Index pair = 0; pair < prepared.pairs; ++pair) {
-      for (const Index i : head(pair).arranged) {
-        std::fill_n(result.output.data() + (pair * queries + i) * size, size, 0.0F);
-      }
-    }
-  }
   // f(rows, pair, n) for n in [0, count(pair)) of all pairs, `together` of them at a time.
   const auto run = [&](Index together, auto count, auto f) {
     struct Item {
@@ -336,9 +342,9 @@ void add_arranged_rows(const Prepared& prepared, const Arrangement& arrangement,
         rows.add(pair, head(pair), head(pair).alone[i], stop);
       });
   run(
-      block_rows, [&](Index pair) { return head(pair).arranged.size(); },
+      block_rows, [&](Index pair) { return head(pair).empty.size(); },
       [&](ForwardRows& rows, Index pair, std::size_t i) {
-        rows.complete(pair, head(pair).arranged[i]);
+        rows.report_empty(pair, head(pair).empty[i]);
       });
 }
 
@@ -360,7 +366,7 @@ PartResult forward(const Prepared& prepared, const Wanted& wanted, const Stop& s
   }
   // Whole maps are written in order.
   std::shared_ptr<const Arrangement> arrangement;
-  if (!wanted.attention && !wanted.scores) arrangement = prepared.part.pattern->arrangement(stop);
+  if (!wanted.attention && !wanted.scores) arrangement = prepared.arrangement;
   const bool careful = prepared.careful;
   const Index blocks = (queries + block_rows - 1) / block_rows;
   RowSums none;

@@ -42,11 +42,12 @@ class PerHead {
 };
 
 // What a prepared part is for, which says which matrices are packed: keys, unless each block of
-// rows of one pass needs but a few of them (then key_panels.h packs those); values for gradients.
+// rows of one pass needs but a few of them (then key_panels.h packs those), or none needs
+// neighbours; values for gradients.
 enum class Purpose { Pass, Tiles, Gradients };
 
 struct Prepared {
-  Prepared(const Part& part, Purpose purpose);
+  Prepared(const Part& part, Purpose purpose, const Stop& stop = {});  // throws Stopped
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;
 
@@ -100,6 +101,8 @@ struct Prepared {
   // Products that overflow float32 are computed in double precision and clamped to its range.
   // Slow, so that it is only switched on when the forward pass has met an infinite score.
   mutable std::atomic<bool> careful = false;
+
+  std::shared_ptr<const Arrangement> arrangement;  // of the pattern, but for tiles
 
   Packed packed_k, packed_v;     // or undefined, see Purpose
   std::vector<float> key_norms;  // the largest |k_j| of each head of packed_k, where plain()

@@ -63,9 +63,12 @@ const float* TileScores::scaled(const Tile& tile, const float* rows, Index size,
   const float scale = prepared_.part.scale;
   if (scale == 1 && tile.queries == nullptr) return rows + tile.row * size;
   resize_to(to, tile.rows * size);
-  for (Index r = 0; r < tile.rows; ++r) {
-    prepared_.kernels.scale_to(to.data() + r * size, rows + tile.query(r) * size, size, scale);
+  if (tile.queries != nullptr) {
+    prepared_.kernels.gather(rows, tile.queries, tile.rows, size, to.data());
+    if (scale != 1) prepared_.kernels.scale(to.data(), tile.rows * size, scale);
+    return to.data();
   }
+  prepared_.kernels.scale_to(to.data(), rows + tile.row * size, tile.rows * size, scale);
   return to.data();
 }
 
@@ -90,7 +93,7 @@ void TileScores::add_product(const Tile& tile, const float* q, const Packed& pac
 void TileScores::compute_product(const Tile& tile, float* s, Index s_row) {
   const Prepared& p = prepared_;
   const Part& part = p.part;
-  if (part.q.defined()) {
+  if (part.q.defined() && tile.first == 0) {  // the same for the block's other tiles
     scaled_q_ = scaled(tile, p.q(tile.pair, 0), p.key_size, scaled_q_numbers_);
   }
   if (p.has_product) {

@@ -29,7 +29,8 @@ class Tally {
       : pattern_(pattern),
         head_(head),
         counts_(at(pattern.queries() * pattern.keys()), 0),
-        of_layer_(at(pattern.queries()), -1) {}
+        of_layer_(at(pattern.queries()), -1),
+        closed_(at(pattern.queries()), false) {}
 
   void add(const Arrangement::Head& head) {
     for (Index i = 0; i < pattern_.queries(); ++i) {
@@ -44,16 +45,22 @@ class Tally {
     std::vector<std::int32_t> alone;
     for (const Arrangement::Alone& row : head.alone) {
       alone.push_back(row.query);
-      if (row.first < 0) {
-        const Pattern::Row whole = pattern_.row(head_, row.query);
-        add_runs(row.query, whole.first, whole.last);
-      } else {
-        add_runs(row.query, head.runs.data() + row.first, head.runs.data() + row.last);
+      EXPECT_EQ(row.first, of_layer_[at(row.query)] < 0);
+      closed_[at(row.query)] = true;
+      for (std::int32_t n = 0; n < row.width; ++n) {
+        ++counts_[at(row.query * pattern_.keys() + head.columns[row.columns + at(n)])];
       }
     }
     std::sort(alone.begin(), alone.end());
     EXPECT_EQ(std::adjacent_find(alone.begin(), alone.end()), alone.end());
-    for (const std::int32_t i : head.arranged) EXPECT_FALSE(head.stays(i / kBlock));
+    std::vector<std::int32_t> empty;
+    for (Index i = 0; i < pattern_.queries(); ++i) {
+      const bool elsewhere = !head.stays(i / kBlock);
+      EXPECT_EQ(closed_[at(i)], elsewhere && !pattern_.row(head_, i).empty()) << "query " << i;
+      if (elsewhere && pattern_.row(head_, i).empty())
+        empty.push_back(static_cast<std::int32_t>(i));
+    }
+    EXPECT_EQ(head.empty, empty);
   }
 
   void expect_once() const {
@@ -83,6 +90,10 @@ class Tally {
       const Index i = head.queries[block.queries + at(r)];
       ASSERT_FALSE(head.stays(i / kBlock));
       EXPECT_NE(of_layer_[at(i)], layer) << "two blocks of a layer have query " << i;
+      const std::uint8_t turns = head.turns[block.queries + at(r)];
+      EXPECT_EQ((turns & Arrangement::first_turn) != 0, of_layer_[at(i)] < 0);
+      EXPECT_FALSE(closed_[at(i)]) << "a turn after the last of query " << i;
+      if ((turns & Arrangement::last_turn) != 0) closed_[at(i)] = true;
       of_layer_[at(i)] = layer;
       const Arrangement::Extent& extent = head.extents[block.extents + at(r / kGroup)];
       for (Index x = 0; x < block.width; ++x) {
@@ -100,6 +111,7 @@ class Tally {
   const Index head_;
   std::vector<int> counts_;
   std::vector<int> of_layer_;  // the last layer that had the query
+  std::vector<bool> closed_;   // had its last turn
 };
 
 void expect_every_pair_once(const Pattern& pattern) {
@@ -170,8 +182,7 @@ TEST(Arrangement, SharedKeysMakeFullRectangles) {
     const Arrangement::Head& head = arrangement.of(0);
     Index alone = 0, stay = 0;
     for (const Arrangement::Alone& row : head.alone) {
-      if (row.first < 0) alone += pattern->row_count(0, row.query);
-      for (std::int64_t n = row.first; n < row.last; ++n) alone += head.runs[at(n)].count();
+      alone += row.width;
     }
     for (Index i = 0; i < pattern->queries(); ++i) {
       if (head.stays(i / kBlock)) stay += pattern->row_count(0, i);
@@ -189,8 +200,8 @@ TEST(Arrangement, ScatteredKeysStayWhereTheyAre) {
   const Arrangement arrangement = arrange(pattern, {});
   const Arrangement::Head& head = arrangement.of(0);
   EXPECT_EQ(static_cast<Index>(head.alone.size()), length);
-  EXPECT_TRUE(head.columns.empty());
-  EXPECT_TRUE(head.runs.empty());
+  EXPECT_EQ(static_cast<Index>(head.columns.size()), pattern.pair_count(1));
+  EXPECT_TRUE(head.words.empty());
 }
 
 TEST(Arrangement, IsMadeOnceAndShared) {
