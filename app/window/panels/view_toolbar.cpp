@@ -269,7 +269,9 @@ void draw_toolbar(Ui& ui, State& state, ListTexts& texts) {
   draw_view_parameters(ui, state, controls, texts);
   draw_view_actions(ui, state);
   draw_measured_texts(ui, state, controls);
-  draw_picture_progress(ui, state, Findings::errors.id);
+  for (const char* id : {Findings::errors.id, Findings::replaced.id}) {
+    draw_picture_progress(ui, state, id);
+  }
 }
 
 }  // namespace attnscope::window

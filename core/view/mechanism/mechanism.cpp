@@ -107,7 +107,7 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
   for (Parameter& p : controls.parameters) {
     if (p.key == "token") p.slider_most = static_cast<double>(tap->queries() - 1);
   }
-  if (!changes("token") || tap->queries() < 2) {
+  if (mechanism == nullptr || !mechanism->plays || tap->queries() < 2) {
     controls.animation.reset();
   } else {
     controls.animation->to = static_cast<double>(tap->queries() - 1);

@@ -48,6 +48,7 @@ struct Mechanism {
   std::string label{};                    // "Buckets": where pictures are chosen
   // Whether this is what tells most of it, where several fit. Empty: never.
   std::function<bool(const AttentionTap&)> leads{};
+  bool plays = false;  // "play" goes along the tokens
   // Why it does not fit, in a sentence. Empty: it tells of other methods.
   std::function<std::string(const AttentionTap&)> objection{};
 };

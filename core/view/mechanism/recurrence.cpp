@@ -239,6 +239,7 @@ Mechanism recurrence_mechanism() {
   Mechanism m{"recurrence", "by a state that each token is written into and read from", shows_state,
               draw_recurrence, recurrence_numbers};
   m.label = "State";
+  m.plays = true;
   m.parameters = {"token"};
   m.leads = [](const AttentionTap& tap) {
     return tap.variant.id == "linear" || tap.result.extra.contains("rfa.gate");

@@ -285,6 +285,7 @@ Mechanism settling_mechanism() {
   Mechanism m{"settling", "by letting each query settle among the keys", shows_settling,
               draw_settling, settling_numbers};
   m.label = "Settling";
+  m.plays = true;
   m.parameters = {"token"};
   m.weights = true;
   m.objection = no_settling;
