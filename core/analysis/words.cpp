@@ -1,6 +1,8 @@
 #include "core/analysis/words.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <stdexcept>
