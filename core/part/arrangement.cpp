@@ -1,6 +1,7 @@
 #include "core/part/arrangement.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "core/base/parallel.h"
@@ -43,6 +44,18 @@ struct Span {
   bool block;
 };
 
+struct Plan {
+  std::vector<Piece> pieces;
+  std::vector<Span> spans;
+  double cost = 0;
+  void add(const std::vector<Piece>& more, std::vector<Span> their_spans, double their_cost) {
+    for (Span& span : their_spans) span.first += static_cast<Index>(pieces.size());
+    spans.insert(spans.end(), their_spans.begin(), their_spans.end());
+    pieces.insert(pieces.end(), more.begin(), more.end());
+    cost += their_cost;
+  }
+};
+
 class HeadArranger {
  public:
   HeadArranger(const Pattern& pattern, Index head, const Stop& stop)
@@ -53,9 +66,8 @@ class HeadArranger {
  private:
   bool stays(Index row, Index end);
   bool single_runs_stay(Index row, Index end) const;
-  std::vector<Piece> whole_rows(Index row, Index end) const;
+  std::vector<Piece> whole_rows(Index row, Index end);
   void divide(const std::vector<Piece>& rows);
-  double plan(const std::vector<Piece>& pieces, std::vector<Span>& spans);
   double plan_sorted(const std::vector<Piece>& pieces, std::vector<Span>& spans);
   double plan_some(const std::vector<Piece>& pieces, Index first, Index count,
                    std::vector<Span>& spans);
@@ -86,49 +98,34 @@ class HeadArranger {
 
 Arrangement::Head HeadArranger::arrange() {
   const Index queries = pattern_.queries();
-  std::vector<Piece> poor;       // rows that make no good rectangle as they stand
-  std::vector<Piece> rows;       // the others
-  std::vector<Span> rows_spans;  // of these
-  double poor_cost = 0;          // of the former, as they stand
-  std::vector<Span> poor_spans, spans;
+  Plan good, poor;  // rows that make rectangles as they stand, and those that hardly do
+  std::vector<Span> spans;
   for (Index row = 0; row < queries && !stop_.requested(); row += Arrangement::block_rows) {
     const Index end = std::min(row + Arrangement::block_rows, queries);
     result_.in_order.push_back(stays(row, end));
     if (result_.in_order.back()) continue;
-    for (Index i = row; i < end; ++i) {
-      if (pattern_.row(head_index_, i).empty()) {
-        result_.empty.push_back(static_cast<std::int32_t>(i));
-      }
-    }
-    if (stamp_.empty()) {
-      stamp_.resize(at(pattern_.keys()));
-      place_.resize(at(pattern_.keys()));
-    }
-    const std::vector<Piece> here = whole_rows(row, end);
+    stamp_.resize(at(pattern_.keys()));
+    place_.resize(at(pattern_.keys()));
+    const std::vector<Piece> rows = whole_rows(row, end);
     Index pairs = 0;
-    for (const Piece& piece : here) pairs += piece.pairs();
+    for (const Piece& piece : rows) pairs += piece.pairs();
     spans.clear();
-    const double cost = plan_some(here, 0, static_cast<Index>(here.size()), spans);
-    const bool good = cost <= static_cast<double>(pairs) / good_fill + 2 * block_cost;
-    std::vector<Piece>& to = good ? rows : poor;
-    for (Span& span : spans) span.first += static_cast<Index>(to.size());
-    (good ? rows_spans : poor_spans)
-        .insert((good ? rows_spans : poor_spans).end(), spans.begin(), spans.end());
-    if (!good) poor_cost += cost;
-    to.insert(to.end(), here.begin(), here.end());
+    const double cost = plan_some(rows, 0, static_cast<Index>(rows.size()), spans);
+    const bool is_good = cost <= static_cast<double>(pairs) / good_fill + 2 * block_cost;
+    (is_good ? good : poor).add(rows, spans, cost);
   }
   std::vector<Arrangement::Block> layer;
-  commit(rows, rows_spans, layer);
-  divide(poor);
+  commit(good.pieces, good.spans, layer);
+  divide(poor.pieces);
   double divided_cost = 0;
-  std::map<int, std::vector<Span>> divided_spans;
-  for (auto& [name, pieces] : classes_) divided_cost += plan_sorted(pieces, divided_spans[name]);
-  if (poor_cost <= divided_cost) {
-    commit(poor, poor_spans, layer);
+  std::map<int, std::vector<Span>> divided;
+  for (const auto& [name, pieces] : classes_) divided_cost += plan_sorted(pieces, divided[name]);
+  if (poor.cost <= divided_cost) {
+    commit(poor.pieces, poor.spans, layer);
     result_.layers.push_back(std::move(layer));
   } else {
     for (const auto& [name, pieces] : classes_) {
-      commit(pieces, divided_spans[name], layer);
+      commit(pieces, divided[name], layer);
       result_.layers.push_back(std::move(layer));
       layer.clear();
     }
@@ -185,11 +182,15 @@ bool HeadArranger::single_runs_stay(Index row, Index end) const {
   return static_cast<double>(pairs) >= least_fill_of_single_runs * static_cast<double>(cells);
 }
 
-std::vector<Piece> HeadArranger::whole_rows(Index row, Index end) const {
+// The rows as they are; those without keys are noted.
+std::vector<Piece> HeadArranger::whole_rows(Index row, Index end) {
   std::vector<Piece> pieces;
   for (Index i = row; i < end; ++i) {
     const Pattern::Row runs = pattern_.row(head_index_, i);
-    if (runs.empty()) continue;
+    if (runs.empty()) {
+      result_.empty.push_back(static_cast<std::int32_t>(i));
+      continue;
+    }
     pieces.push_back({static_cast<std::int32_t>(i), runs.first->begin, runs.first, runs.last});
   }
   return pieces;
@@ -197,26 +198,30 @@ std::vector<Piece> HeadArranger::whole_rows(Index row, Index end) const {
 
 // Fills classes_: each with its queries' pieces, sorted by first column.
 void HeadArranger::divide(const std::vector<Piece>& rows) {
+  const auto name_of = [](const Run& run) {
+    return 2 * run.rule + (run.step == 1 && run.count() >= least_run ? 1 : 0);
+  };
   std::size_t runs = 0;
   for (const Piece& row : rows) runs += static_cast<std::size_t>(row.last - row.first);
   class_runs_.reserve(runs);  // pieces point into it
-  std::vector<std::pair<int, const Run*>> named;
+  std::vector<int> names;
   for (const Piece& row : rows) {
-    named.clear();
+    names.clear();
     for (const Run* run = row.first; run != row.last; ++run) {
-      named.emplace_back(2 * run->rule + (run->step == 1 && run->count() >= least_run), run);
+      const int name = name_of(*run);
+      if (std::find(names.rbegin(), names.rend(), name) == names.rend()) names.push_back(name);
     }
-    std::stable_sort(named.begin(), named.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (std::size_t n = 0; n < named.size();) {
-      const int name = named[n].first;
-      Piece piece{row.query, named[n].second->begin, class_runs_.data() + class_runs_.size(),
-                  nullptr};
-      for (; n < named.size() && named[n].first == name; ++n) {
-        class_runs_.push_back(*named[n].second);
-      }
-      piece.last = class_runs_.data() + class_runs_.size();
-      classes_[name].push_back(piece);
+    if (names.size() == 1) {
+      classes_[names[0]].push_back(row);
+      continue;
+    }
+    for (const int name : names) {
+      const std::size_t first = class_runs_.size();
+      std::copy_if(row.first, row.last, std::back_inserter(class_runs_),
+                   [&](const Run& run) { return name_of(run) == name; });
+      const Run* const begin = class_runs_.data() + first;
+      classes_[name].push_back(
+          {row.query, begin->begin, begin, class_runs_.data() + class_runs_.size()});
     }
   }
   for (auto& [name, pieces] : classes_) {

@@ -27,7 +27,7 @@ struct Arrangement {
   // Queries and keys of which most pairs are allowed. The members say where its numbers begin.
   struct Block {
     std::int32_t rows = 0, width = 0;
-    std::size_t queries = 0;  // [rows], ascending
+    std::size_t queries = 0;  // [rows]
     std::size_t columns = 0;  // [width], ascending
     // Of each group of rows, in [0, width): pairs outside are not allowed.
     std::size_t extents = 0;
