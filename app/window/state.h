@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "app/window/dialogs/cost_dialog.h"
 #include "app/window/history.h"
 #include "app/window/lesson.h"
 #include "app/window/scope.h"
@@ -168,6 +169,7 @@ struct State {
   ViewPanel view;
   FileBrowser browser;
   ExportDialog exporting;
+  CostDialog cost;
   Palette palette;
   LessonState lesson;
   int tour_stop = -1;       // of the first start's tour; -1: it is not on
@@ -179,7 +181,7 @@ struct State {
 
   bool dialog_open() const {
     return browser.open || exporting.open || palette.open || help_open || about_open ||
-           lesson.list_open;
+           lesson.list_open || cost.open;
   }
   // The experiment that was run, looked at as now: what the picture shows, and files get.
   Experiment shown_experiment() const;

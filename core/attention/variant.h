@@ -103,7 +103,21 @@ enum class WeightsFrom {
   Degrees,    // the number of neighbours
 };
 
+// How what a head takes grows with the length L, by the variant's paper: L^power, or with the
+// logarithm.
+struct Growth {
+  double power = 2;
+  bool logarithm = false;
+  // What parameters are at a length where the paper lets them follow it (a stride of √L), or has
+  // them much larger than `Parameter::initial`, which is made for short texts. Empty: none.
+  std::function<void(Values&, Index length)> sizes{};
+
+  double at(double length) const;
+  std::string text() const;  // "L·√L"
+};
+
 struct Variant : Info {
+  Growth growth;
   bool causal_by_definition = false;
   std::string causal_refusal;  // why `causal` cannot be; empty: it can
   // With `causal`, a row depends on the tokens up to its own and not on where the text ends, and is

@@ -193,23 +193,22 @@ void draw_view_actions(Ui& ui, State& state) {
   ImGui::PopStyleVar();
 }
 
-// How far the picture is that is measured while one waits for it, and a way to give it up.
-void draw_errors_progress(Ui& ui, State& state) {
-  const auto found = state.finding.find(Findings::errors.id);
+// How far a picture is that takes further runs, and a way to give it up.
+void draw_picture_progress(Ui& ui, State& state, const char* id) {
+  const auto found = state.finding.find(id);
   if (found == state.finding.end()) return;
-  const FindingState& errors = found->second;
-  if (errors.running) {
+  const FindingState& finding = found->second;
+  if (finding.running) {
     ImGui::SameLine(0, ui.px(16));
-    ImGui::ProgressBar(static_cast<float>(errors.share), {ui.px(90), 0});
+    ImGui::ProgressBar(static_cast<float>(finding.share), {ui.px(90), 0});
     ImGui::SameLine();
-    if (button(ui, "Cancel", "errors.cancel")) {
-      set_view_value(state.experiment.view, state.experiment.view.id, "picture",
-                     std::string("automatic"));
+    if (button(ui, "Cancel", (std::string(id) + ".cancel").c_str())) {
+      set_view_value(state.experiment.view, "mechanism", "picture", std::string("automatic"));
     }
-    hint(ui, "Stop measuring, and show the usual picture.");
-  } else if (!errors.problem.empty()) {
+    hint(ui, "Stop, and show the usual picture.");
+  } else if (!finding.problem.empty()) {
     ImGui::SameLine(0, ui.px(16));
-    ImGui::TextColored(ui.look->error, "%s", on_screen(errors.problem).c_str());
+    ImGui::TextColored(ui.look->error, "%s", on_screen(finding.problem).c_str());
   }
 }
 
@@ -270,7 +269,7 @@ void draw_toolbar(Ui& ui, State& state, ListTexts& texts) {
   draw_view_parameters(ui, state, controls, texts);
   draw_view_actions(ui, state);
   draw_measured_texts(ui, state, controls);
-  draw_errors_progress(ui, state);
+  draw_picture_progress(ui, state, Findings::errors.id);
 }
 
 }  // namespace attnscope::window

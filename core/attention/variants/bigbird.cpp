@@ -110,6 +110,9 @@ Variant bigbird_variant() {
       "few steps apart, at a cost that grows only linearly.";
   v.source = "Zaheer et al., 2020, Big Bird, arXiv:2007.14062";
   v.cost = "O(L·b·(w + g + r)·d)";
+  v.growth = {.power = 1, .sizes = [](Values& values, Index length) {
+                values.set("block", std::min<Index>(64, length));
+              }};
   v.parameters = {
       {.key = "block",
        .symbol = "b",

@@ -43,6 +43,7 @@ Variant dynamic_convolution_variant() {
       "seen, yet it rivals self-attention in translation at linear cost.";
   v.source = "Wu et al., 2019, Pay less attention, arXiv:1901.10430";
   v.cost = "O(L·w·d)";
+  v.growth = {.power = 1, .sizes = [](Values& values, Index) { values.set("width", Index{31}); }};
   v.incremental = true;
   v.needs = [](const Values&) { return Needs{.queries = false, .keys = false, .input = true}; };
   v.takes_pairs = v.has_terms = never;

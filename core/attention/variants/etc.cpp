@@ -94,6 +94,10 @@ Variant etc_variant() {
       "to the global token of its own sentence or paragraph, which builds structure in.";
   v.source = "Ainslie et al., 2020, ETC, arXiv:2004.08483";
   v.cost = "O(n_g·L·d + L·w·d)";
+  v.growth = {.power = 1, .sizes = [](Values& values, Index length) {
+                values.set("global", std::min<Index>(16, length));
+                values.set("radius", std::min<Index>(64, length));
+              }};
   v.incremental = true;
   v.parameters = {{.key = "global",
                    .symbol = "n_g",

@@ -15,6 +15,8 @@ Variant fixed_variant() {
       "last c positions of every block, which come to summarise their block for all that follow.";
   v.source = "Child et al., 2019, Sparse Transformers, arXiv:1904.10509";
   v.cost = "O(L·(l + c·L/l)·d)";
+  v.growth = {.power = 1.5,
+              .sizes = [](Values& values, Index length) { values.set("stride", root_of(length)); }};
   v.incremental = true;
   v.causal_by_definition = true;
   v.parameters = {stride_parameter("How many positions one block has."),

@@ -58,6 +58,15 @@ Variant image_2d_variant() {
       "it. With causal on, later pixels in reading order are hidden.";
   v.source = "Parmar et al., 2018, Image Transformer, arXiv:1802.05751";
   v.cost = "O(L·(top + block_h)·(left + block_w + right)·d)";
+  v.growth = {.power = 1, .sizes = [](Values& values, Index length) {
+                values.set("width", width_of(length));
+                values.set("height", height_of(length));
+                values.set("block_h", Index{8});
+                values.set("block_w", Index{8});
+                values.set("top", Index{4});
+                values.set("left", Index{4});
+                values.set("right", Index{4});
+              }};
   v.parameters = {size("width", "W", "Image width", "Pixels in a row; width times height is L.", 8),
                   size("height", "H", "Image height", "Rows; width times height is L.", 8),
                   size("block_h", "b_h", "Block height", "Rows of a query block.", 2),

@@ -43,6 +43,7 @@ Variant linear_variant() {
       "flatter than those of a softmax.";
   v.source = "Katharopoulos et al., 2020, Transformers are RNNs, arXiv:2006.16236";
   v.cost = "O(L·d²)";
+  v.growth = {.power = 1};
   v.incremental = true;
   v.cross = true;
   v.takes_turning = true;

@@ -18,6 +18,9 @@ Variant longformer_variant() {
       "distant tokens meet in two steps where there is no causal mask.";
   v.source = "Beltagy, Peters and Cohan, 2020, Longformer, arXiv:2004.05150";
   v.cost = "O(L·(w + g)·d), g global positions";
+  v.growth = {.power = 1, .sizes = [](Values& values, Index length) {
+                values.set("window", std::min<Index>(64, length));
+              }};
   v.incremental = true;
   v.parameters = {window_parameter(),
                   dilation_parameter(),

@@ -198,6 +198,7 @@ Variant performer_variant() {
       "directions lower the variance. The exact softmax is shown for comparison.";
   v.source = "Choromanski et al., 2020, Rethinking attention with Performers, arXiv:2009.14794";
   v.cost = "O(L·m·d)";
+  v.growth = {.power = 1};
   v.incremental = true;
   v.cross = true;
   v.takes_turning = true;

@@ -85,6 +85,14 @@ OperationResult evaluate_rfa(const OperationInput& given, Backend& backend, cons
   return result;
 }
 
+// Gates that differ from token to token by about as much as trained ones do.
+Tensor varied_gates(const Shape& shape, const Situation&, const Values& values) {
+  constexpr double kDeviation = 1.5;  // of the logits, of inputs of deviation 1
+  constexpr std::uint64_t kSeed = 1;
+  const double deviation = kDeviation / std::sqrt(static_cast<double>(shape.back()));
+  return initial_normal(deviation)(shape, Dimensions(), values, kSeed);
+}
+
 WeightInfo gate_weight(const char* name, const char* help, bool by_input, Initial initial) {
   return {.name = name,
           .help = help,
@@ -92,6 +100,7 @@ WeightInfo gate_weight(const char* name, const char* help, bool by_input, Initia
             return by_input ? Shape{n.heads, n.model} : Shape{n.heads};
           },
           .initial = std::move(initial),
+          .shown = by_input ? varied_gates : nullptr,
           .used = has_gate};
 }
 
@@ -126,6 +135,7 @@ Variant rfa_variant() {
       "let each token decide how much of what came before is forgotten.";
   v.source = "Peng et al., 2021, Random feature attention, arXiv:2103.02143";
   v.cost = "O(L·D·d)";
+  v.growth = {.power = 1};
   v.incremental = true;
   v.cross = true;
   v.incremental_with = [](const Values& values) { return !has_gate(values); };

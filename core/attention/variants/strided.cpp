@@ -18,6 +18,8 @@ Variant strided_variant() {
       "music.";
   v.source = "Child et al., 2019, Sparse Transformers, arXiv:1904.10509";
   v.cost = "O(L·(l + L/l)·d), O(L√L·d) for l = √L";
+  v.growth = {.power = 1.5,
+              .sizes = [](Values& values, Index length) { values.set("stride", root_of(length)); }};
   v.incremental = true;
   v.causal_by_definition = true;
   v.parameters = {stride_parameter("How far the first set reaches, and the step of the second."),

@@ -255,7 +255,7 @@ MechanismLayout draw_settling(Page& page, const Box& inside, const MechanismOf& 
                  std::to_string(plan->query) + ", " + word,
              "Queries take steps; here " + word, word});
   draw_token_line(page, plan->line, plan->query);
-  layout.bottom = plan->plane.bottom();
+  layout.bottom = std::max(plan->plane.bottom(), plan->energy.bottom());
   if (plan->of.keys.empty()) {
     page.text({plan->plane.x, plan->plane.y + page.em()}, "This query sees no key.", page.em());
     return layout;
