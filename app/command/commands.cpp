@@ -14,6 +14,7 @@ void add_commands(Command program) {
   add_train(program);
   add_evaluate(program);
   add_statistics(program);
+  add_cost(program);
   add_window(program);
 }
 

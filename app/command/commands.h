@@ -11,6 +11,7 @@ namespace attnscope::command {
 void add_commands(Command program);
 
 void add_attend(Command program);
+void add_cost(Command program);
 void add_datastore(Command program);
 void add_evaluate(Command program);
 void add_gallery(Command program);

@@ -1,4 +1,5 @@
-// attnscope gallery: pictures of every view, light and dark, and a page that shows them.
+// attnscope gallery: pictures of every view, variant and encoding, light and dark, and pages that
+// show them.
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -7,6 +8,7 @@
 #include "app/command/backends.h"
 #include "app/command/commands.h"
 #include "app/command/experiment_options.h"
+#include "app/command/gallery_methods.h"
 #include "app/command/html_page.h"
 #include "app/command/interrupt.h"
 #include "core/experiment/company.h"
@@ -22,20 +24,25 @@ struct GalleryOptions {
   std::string model = "default";
   std::string text = "The fisherman mended the net, and then he put the net into the boat.";
   std::string backend = "auto";
+  double scale = PictureOptions().scale;
   ChoiceOptions choices;
 };
 
-std::string image(const View& view, const std::string& file, const std::string& theme) {
-  return "<a href=\"" + file + "\"><img src=\"" + file + "\" alt=\"" + markup(view.label) +
-         " view, " + theme + " theme\"></a>\n";
+std::string image(const std::string& file, const std::string& alt) {
+  return "<a href=\"" + file + "\"><img src=\"" + file + "\" alt=\"" + markup(alt) + "\"></a>\n";
+}
+
+// A picture on light and dark ground, below its heading and words.
+std::string section(const std::string& id, const std::string& heading, const std::string& words) {
+  return "<section id=\"" + id + "\">\n<h2>" + markup(heading) + "</h2>\n<p>" + words +
+         "</p>\n<div class=\"pair\">\n" + image(id + ".png", heading + ", light theme") +
+         image(id + "-dark.png", heading + ", dark theme") + "</div>\n</section>\n";
 }
 
 std::string section(const View& view) {
-  return "<section id=\"" + view.id + "\">\n<h2>" + markup(view.label) + "</h2>\n<p>" +
-         markup(view.summary) + " Also as <a href=\"" + view.id + ".svg\">SVG</a> and <a href=\"" +
-         view.id + ".pdf\">PDF</a>.</p>\n<div class=\"pair\">\n" +
-         image(view, view.id + ".png", "light") + image(view, view.id + "-dark.png", "dark") +
-         "</div>\n</section>\n";
+  return section(view.id, view.label,
+                 markup(view.summary) + " Also as <a href=\"" + view.id +
+                     ".svg\">SVG</a> and <a href=\"" + view.id + ".pdf\">PDF</a>.");
 }
 
 // The head whose rows are sharpest in the mean: something to look at.
@@ -58,56 +65,121 @@ void choose_head(const Trace& trace, ViewSettings& settings) {
   }
 }
 
-void run(const GalleryOptions& options) {
-  Experiment experiment;
-  experiment.text = options.text;
-  experiment.model = options.model;
-  experiment.backend = backend_choice(options.backend);
-  experiment.structure = options.choices.structure({});
-  experiment.variant = options.choices.variant();
-  experiment.encoding = options.choices.encoding();
-  experiment.causal = options.choices.causal();
-  complete_choices(experiment);
-  ExperimentRun runner(backends());
-  std::string sections;
-  for (const View& view : views()) {
-    Experiment shown = experiment;
-    shown.view.id = view.id;
-    if (view.example) view.example(shown);
-    const Traces traces = runner.observe(shown, findings_read(shown), stop_on_interrupt());
-    make_folder(options.folder);  // not before it is known that there is something to put there
+class Gallery {
+ public:
+  explicit Gallery(const GalleryOptions& options) : options_(options), runner_(backends()) {
+    experiment_.text = options.text;
+    experiment_.model = options.model;
+    experiment_.backend = backend_choice(options.backend);
+    experiment_.structure = options.choices.structure({});
+    experiment_.variant = options.choices.variant();
+    experiment_.encoding = options.choices.encoding();
+    experiment_.causal = options.choices.causal();
+    complete_choices(experiment_);
+  }
+
+  std::string views_page() {
+    std::string sections;
+    for (const View& view : views()) {
+      Experiment shown = experiment_;
+      shown.view.id = view.id;
+      if (view.example) view.example(shown);
+      draw(view.id, shown, {}, {".svg", ".pdf"});
+      sections += section(view);
+    }
+    return sections;
+  }
+
+  // `kind`: "variant" or "position", with which the names of its pictures begin.
+  std::string methods_page(const std::vector<MethodPicture>& methods, const std::string& kind) {
+    std::string sections, group;
+    PictureOptions size;
+    size.width = 960;
+    size.height = 660;
+    for (const MethodPicture& method : methods) {
+      if (!method.id.starts_with(kind)) continue;
+      if (method.group != group) {
+        group = method.group;
+        sections += "<h2 class=\"group\">" + markup(group) + "</h2>\n";
+      }
+      if (!method.refusal.empty()) {
+        sections += "<section><h2>" + markup(method.label) +
+                    "</h2>\n<p>Not in this model: " + markup(method.refusal) + "</p></section>\n";
+        continue;
+      }
+      draw(method.id, method.experiment, size, {});
+      sections += section(method.id, method.label,
+                          markup(method.summary) + " <cite>" + markup(method.source) + "</cite>");
+    }
+    return sections;
+  }
+
+  std::vector<MethodPicture> methods() const {
+    Experiment plain = experiment_;
+    plain.variant.reset();
+    plain.encoding.reset();
+    plain.causal.reset();
+    return method_pictures(plain);
+  }
+
+ private:
+  // PNG, light and dark, and whatever else is asked for.
+  void draw(const std::string& id, Experiment shown, PictureOptions picture,
+            const std::vector<std::string>& endings) {
+    picture.scale = options_.scale;
+    const std::vector<std::string> names = findings_read(shown);
+    Traces traces = runner_.observe(shown, names, stop_on_interrupt());
+    make_folder(options_.folder);  // not before it is known that there is something to put there
     choose_head(*traces.trace, shown.view);
     for (Experiment& other : shown.others) {
       other.view.layer = shown.view.layer;
       other.view.head = shown.view.head;
     }
-    PictureOptions picture;
-    for (const char* extension : {".png", ".svg", ".pdf"}) {
-      write_view(options.folder / (view.id + extension), *traces.trace, shown, picture,
-                 traces.findings);
-    }
+    const auto write = [&](const std::string& ending) {
+      write_view(options_.folder / (id + ending), *traces.trace, shown, picture, traces.findings);
+    };
+    write(".png");
+    for (const std::string& ending : endings) write(ending);
     picture.dark = true;
-    write_view(options.folder / (view.id + "-dark.png"), *traces.trace, shown, picture,
-               traces.findings);
-    sections += section(view);
+    write("-dark.png");
   }
+  const GalleryOptions& options_;
+  ExperimentRun runner_;
+  Experiment experiment_;
+};
+
+void run(const GalleryOptions& options) {
+  Gallery gallery(options);
+  const std::string views = gallery.views_page();
+  const std::string text = "<blockquote><p>" + markup(options.text) + "</p></blockquote>\n";
+  const std::vector<MethodPicture> methods = gallery.methods();
+  write_html_page(options.folder / "variants.html", "What attention variants do",
+                  "<p>Every variant of attention, told by its mechanism.</p>\n" + text +
+                      gallery.methods_page(methods, "variant"));
+  write_html_page(
+      options.folder / "encodings.html", "What positional encodings do",
+      "<p>Every positional encoding.</p>\n" + text + gallery.methods_page(methods, "position"));
   write_html_page(options.folder / "index.html", "What a model attends to",
                   "<p>Every view of attnscope, drawn from one run of the model “" +
                       markup(options.model) +
-                      "”. Each PNG carries the experiment that made it.</p>\n<blockquote><p>" +
-                      markup(options.text) + "</p></blockquote>\n" + sections);
+                      "”. Each PNG carries the experiment that made it. Then every <a "
+                      "href=\"variants.html\">variant of attention</a> and every <a "
+                      "href=\"encodings.html\">positional encoding</a>, by its mechanism.</p>\n" +
+                      text + views);
 }
 
 }  // namespace
 
 void add_gallery(Command program) {
-  Command command =
-      program.subcommand("gallery", "Draw every view, light and dark, with a page to look at them");
+  Command command = program.subcommand(
+      "gallery",
+      "Draw every view, variant and encoding, light and dark, with pages to look at them");
   const auto options = std::make_shared<GalleryOptions>();
   command.add("DIR", options->folder, "The folder for the pictures and index.html").required();
   command.add("-m,--model", options->model, "A bundled model's name or a folder").show_default();
   command.add("-t,--text", options->text, "The text to run on").show_default();
   options->choices.add_to(command);
+  command.add("--scale", options->scale, "Pixels per unit of the PNG files").show_default();
   command.add("--backend", options->backend, "auto, cpu or gpu").show_default();
   command.action([options] { run(*options); });
 }

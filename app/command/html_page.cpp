@@ -27,6 +27,8 @@ section { margin: 0 0 2.5rem; }
 .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(340px, 1fr)); gap: 1rem; }
 img { display: block; width: 100%; height: auto; border: 1px solid var(--line);
   border-radius: 8px; }
+.group { margin: 3rem 0 1.5rem; font-size: 1.4rem; }
+cite { font-size: .85em; }
 a { color: inherit; }
 )";
 

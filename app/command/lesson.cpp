@@ -56,7 +56,10 @@ void run(const LessonOptions& options) {
   int failed = 0;
   for (std::size_t n = 0; n < lesson.steps.size(); ++n) {
     const LessonStep& step = lesson.steps[n];
-    const Traces traces = runner.observe(step.experiment, findings_read(step.experiment), stop);
+    const std::vector<std::string> names = findings_read(step.experiment);
+    Traces traces = runner.observe(step.experiment, names, stop);
+    traces.findings.add(find_beside(
+        step.experiment, names, runner, [](std::size_t, std::size_t) {}, stop));
     std::vector<ClaimCheck> checks;
     for (const Claim& claim : step.claims) {
       checks.push_back(check(claim, traces));

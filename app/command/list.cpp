@@ -105,7 +105,11 @@ void print_list(std::ostream& out, const char* title, const List& list) {
 template <class List>
 Json list_json(const List& list) {
   Json array = Json::array();
-  for (const auto& info : list) array.push_back(info_json(info));
+  for (const auto& info : list) {
+    Json object = info_json(info);
+    if constexpr (requires { info.growth; }) object["growth"] = info.growth.text();
+    array.push_back(std::move(object));
+  }
   return array;
 }
 
@@ -142,6 +146,7 @@ Json views_json() {
     Json object = {{"type", view.id},
                    {"label", view.label},
                    {"summary", view.summary},
+                   {"words", view.merges_words},
                    {"parameters", Json::array()}};
     for (const Parameter& parameter : view.parameters) {
       object["parameters"].push_back(parameter_json(parameter));
@@ -155,6 +160,7 @@ void print_views(std::ostream& out) {
   out << "Views (render --view)\n\n";
   for (const View& view : views()) {
     out << "  " << view.id << " - " << view.summary << '\n';
+    if (view.merges_words) print_wrapped(out, "--words: with word pieces merged into words", 6);
     print_parameters(out, view.parameters);
   }
 }

@@ -9,6 +9,8 @@
 #include "app/command/experiment_options.h"
 #include "app/command/interrupt.h"
 #include "app/command/text_progress.h"
+#include "core/analysis/words.h"
+#include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/checkpoint/model_store.h"
 #include "core/experiment/company.h"
@@ -24,6 +26,7 @@ struct StatisticsOptions {
   TensorOptions tensors;
   ChoiceOptions choices;
   std::string output;
+  bool words = false;
 };
 
 HeadTable measure(const StatisticsOptions& options) {
@@ -34,6 +37,7 @@ HeadTable measure(const StatisticsOptions& options) {
   experiment.variant = options.choices.variant();
   experiment.encoding = options.choices.encoding();
   experiment.causal = options.choices.causal();
+  experiment.view.words = options.words;
   options.tensors.apply(options.file, experiment);
   ExperimentRun runner(backends());
   const Stop stop = stop_on_interrupt();
@@ -41,7 +45,10 @@ HeadTable measure(const StatisticsOptions& options) {
     complete_choices(experiment);
     const auto trace = runner.run(experiment, stop);
     options.choices.check_trace(*trace);
-    return head_table(*trace);
+    if (!options.words) return head_table(*trace);
+    const std::string refusal = words_refusal(*trace);
+    if (!refusal.empty()) throw InputError("--words: " + refusal);
+    return head_table(in_words(*trace)->trace);
   }
   if (has_open_choices(experiment)) {  // the same for texts of all lengths
     complete_choices(experiment, model_store()->checkpoint(options.model)->model.config.context);
@@ -58,8 +65,8 @@ void run(const StatisticsOptions& options) {
   } else {
     write_file(options.output, to_csv(table));
   }
-  std::fprintf(stderr, "%zu heads over %td tokens of %td texts\n", table.rows.size(), table.tokens,
-               table.texts);
+  std::fprintf(stderr, "%zu heads over %td %s of %td texts\n", table.rows.size(), table.tokens,
+               table.words ? "words" : "tokens", table.texts);
 }
 
 }  // namespace
@@ -74,6 +81,9 @@ void add_statistics(Command program) {
       .add("FILE", options->file,
            "Texts, parted by blank lines; or tensors: FILE.npy, FILE.npz, FILE.safetensors")
       .required();
+  command.flag("--words", options->words,
+               "Measure between words: weights summed over the tokens of a key's word, mean over "
+               "those of a query's");
   command.add("-o,--output", options->output, "The CSV file to write; default: standard output");
   command.add("-m,--model", options->model, "A bundled model's name or a folder").show_default();
   options->choices.add_to(command);

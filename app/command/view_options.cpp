@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "app/command/choice_text.h"
+#include "core/analysis/words.h"
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/figure/colour_map.h"
@@ -20,6 +21,15 @@ template <class List>
 std::string ids(const List& list) {
   std::string text;
   for (const auto& entry : list) text += (text.empty() ? "" : ", ") + entry.id;
+  return text;
+}
+
+// Those that merge word pieces: "map, grid, lines".
+std::string word_views() {
+  std::string text;
+  for (const View& v : views()) {
+    if (v.merges_words) text += (text.empty() ? "" : ", ") + v.id;
+  }
   return text;
 }
 
@@ -45,13 +55,19 @@ void ViewOptions::add_to(Command command) {
   command.add("--colour-map,--color-map", colour_map_, ids(colour_maps()) + "; default: viridis");
   command.flag("--normalise,--normalize", normalise_,
                "Colour range from what is visible instead of 0 to 1");
+  command.flag("--words", words_,
+               "Merge word pieces into words (" + word_views() +
+                   "): weights summed over the keys of a word, mean over its queries");
   command
       .add("--tile,--part", tile_,
-           "The part of a map to show, in tokens: ROW,COL,HEIGHT,WIDTH, counted from 0")
+           "The part of a map to show, in tokens (also of words): ROW,COL,HEIGHT,WIDTH, counted "
+           "from 0")
       .numbers(4);
   command
       .add("--pin", pin_,
-           "A query and a key whose weights are shown beside a map: ROW,COLUMN; -1 for none")
+           "A query and a key, as tokens, whose weights (or those of their words) are shown beside "
+           "a "
+           "map: ROW,COLUMN; -1 for none")
       .numbers(2);
   command.add("--statistics-file", statistics_file_,
               "A file of texts over which a grid's heads are measured: --view "
@@ -81,6 +97,11 @@ void ViewOptions::apply(ViewSettings& settings) const {
   if (!colour_map_.empty()) settings.colour_map = colour_map_;
   colour_map(settings.colour_map);  // refuses what there is not
   if (normalise_) settings.normalise = true;
+  if (words_) settings.words = true;
+  if (words_ && !view(settings.id).merges_words) {
+    throw InputError("--words: expected a view that merges word pieces (" + word_views() +
+                     "), found " + settings.id);
+  }
   if (!statistics_file_.empty()) {
     settings.statistics_file =
         std::filesystem::absolute(statistics_file_).lexically_normal().string();
@@ -111,6 +132,10 @@ void ViewOptions::check_trace(const Trace& trace, const ViewSettings& settings) 
       throw InputError(std::string("--") + none->what + ": expected " + none->expected +
                        ", found that this run has " + none->found);
     }
+  }
+  if (words_) {
+    const std::string refusal = words_refusal(trace);
+    if (!refusal.empty()) throw InputError("--words: nothing can be merged: " + refusal);
   }
   const AttentionTap* tap = trace.find(head_ref(trace, settings));
   if (tap == nullptr) return;

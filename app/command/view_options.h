@@ -10,7 +10,8 @@
 
 namespace attnscope::command {
 
-// --view, --layer, --head, --stack, --kind, --step, --segment, --colour-map, --normalise, --tile,
+// --view, --layer, --head, --stack, --kind, --step, --segment, --colour-map, --normalise, --words,
+// --tile,
 // --pin, --statistics-file.
 class ViewOptions {
  public:
@@ -26,7 +27,7 @@ class ViewOptions {
   Index layer_ = 0, head_ = 0;
   std::string stack_, kind_;
   std::optional<Index> step_, segment_;
-  bool normalise_ = false;
+  bool normalise_ = false, words_ = false;
   std::vector<double> tile_;
   std::vector<Index> pin_;
   std::string statistics_file_;

@@ -108,6 +108,7 @@ App::~App() {
   runner_.reset();
   finding_jobs_.cancel();
   state_.exporting.job.reset();
+  state_.cost.job.reset();
   state_.exporting.backends = {};
   panels_ = {};
   state_.trace.reset();
@@ -169,7 +170,7 @@ double App::next_timer() const {
   };
   if (runner_->busy()) at_most(std::max(kBusyTick, kBusyShown - runner_->busy_seconds()));
   if (state_.view.play.on) at_most(state_.view.play.seconds + kPlayTick - glfwGetTime());
-  if (state_.exporting.job != nullptr) at_most(kBusyTick);
+  if (state_.exporting.job != nullptr || state_.cost.job != nullptr) at_most(kBusyTick);
   if (const auto due = autosave_.due()) at_most(*due - glfwGetTime());
   for (const Notice& n : state_.notices) {
     if (!n.error) at_most(n.until - glfwGetTime());
@@ -230,6 +231,7 @@ void App::run() {
     if (state_.busy_seconds > kBusyShown) settle_ = std::max(settle_, 1);
     if (state_.view.play.on || state_.exporting.job != nullptr) settle_ = std::max(settle_, 1);
     if (state_.exporting.job != nullptr && state_.exporting.job->over()) settle_ = kSettleFrames;
+    if (take_measured(state_.cost)) settle_ = kSettleFrames;
     report_due_ |= busy_changed;
     if (settle_ > 0) {
       --settle_;
@@ -383,6 +385,16 @@ void App::write_report() {
     facts["export_path"] = state_.exporting.path;
     facts["export_problem"] = state_.exporting.problem;
     facts["export_asks"] = !state_.exporting.replaced.empty();
+  }
+  if (state_.cost.open) {
+    Index points = 0;
+    for (const CostSeries& series : state_.cost.curves.series) {
+      points += static_cast<Index>(series.points.size());
+    }
+    facts["cost_points"] = points;
+    facts["cost_runs"] = state_.cost.job != nullptr;
+    facts["cost_problem"] = state_.cost.problem;
+    facts["cost_asks"] = !state_.cost.replaced.empty();
   }
   facts["notices"] = Json::array();
   for (const Notice& n : state_.notices) facts["notices"].push_back(n.text);

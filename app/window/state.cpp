@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/analysis/words.h"
 #include "core/model/config.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/token_axis.h"
@@ -100,12 +101,22 @@ State::PointedTokens State::pointed_tokens() const {
   if (!controls().part) return {"", "", hit.query, hit.key};  // rows are the tokens themselves
   if (at.tap == nullptr) return {};
   PointedTokens tokens{at.tap->query_rows.stream, at.tap->key_rows.stream};
-  if (hit.query >= 0 && hit.query < at.tap->queries()) {
-    tokens.query = at.trace->token_index(at.tap->query_rows, at.tap->queries(), hit.query);
+  Index query = hit.query, key = hit.key;
+  if (hit.words != nullptr) {  // all tokens of the word, from its first on
+    const WordPairs& pairs = hit.words->of(*at.tap);
+    if (const Index word = pairs.queries.of(query); word >= 0) {
+      query = pairs.queries.begin(word);
+      tokens.queries = pairs.queries.size(word);
+    }
+    if (const Index word = pairs.keys.of(key); word >= 0) {
+      key = pairs.keys.begin(word);
+      tokens.keys = pairs.keys.size(word);
+    }
   }
-  if (hit.key >= 0 && hit.key < at.tap->keys()) {
-    tokens.key = key_token(*at.trace, *at.tap, hit.key);
+  if (query >= 0 && query < at.tap->queries()) {
+    tokens.query = at.trace->token_index(at.tap->query_rows, at.tap->queries(), query);
   }
+  if (key >= 0 && key < at.tap->keys()) tokens.key = key_token(*at.trace, *at.tap, key);
   return tokens;
 }
 

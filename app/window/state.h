@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "app/window/dialogs/cost_dialog.h"
 #include "app/window/history.h"
 #include "app/window/lesson.h"
 #include "app/window/scope.h"
@@ -169,6 +170,7 @@ struct State {
   ViewPanel view;
   FileBrowser browser;
   ExportDialog exporting;
+  CostDialog cost;
   Palette palette;
   LessonState lesson;
   int tour_stop = -1;       // of the first start's tour; -1: it is not on
@@ -180,7 +182,7 @@ struct State {
 
   bool dialog_open() const {
     return browser.open || exporting.open || palette.open || help_open || about_open ||
-           lesson.list_open;
+           lesson.list_open || cost.open;
   }
   // The experiment that was run, looked at as now: what the picture shows, and files get.
   Experiment shown_experiment() const;
@@ -228,10 +230,12 @@ struct State {
     Index head = 0;                     // within its group
   };
   Pointed pointed() const;
-  // Which tokens of a run that is: of the query's and the key's stream, -1: none.
+  // Which tokens of a run that is: of the query's and the key's stream, -1: none; of words so many
+  // from there on.
   struct PointedTokens {
     std::string query_stream, key_stream;
     Index query = -1, key = -1;
+    Index queries = 1, keys = 1;
   };
   PointedTokens pointed_tokens() const;
   // The attention that the view's layer and head point at; null without a trace.

@@ -20,7 +20,7 @@ Var attention(const Part& part, Backend& backend, const Wanted& wanted, PartResu
   }
 
   check(part);
-  const auto prepared = std::make_shared<const cpu::Prepared>(part, cpu::Purpose::Gradients);
+  const auto prepared = std::make_shared<const cpu::Prepared>(part, cpu::Purpose::Gradients, stop);
   Wanted more = wanted;
   more.output = more.log_sum_exp = true;
   // The way back needs no more than the output and the log-sum-exp, whoever made them.

@@ -19,7 +19,7 @@ class CpuBackend : public Backend {
     check(part);
     Wanted more = wanted;
     more.log_sum_exp |= wanted.tiles;
-    PartResult result = cpu::forward(cpu::Prepared(part, cpu::Purpose::Pass), more, stop);
+    PartResult result = cpu::forward(cpu::Prepared(part, cpu::Purpose::Pass, stop), more, stop);
     if (wanted.tiles) result.tiles = cpu_tiles(part, result.log_sum_exp);
     return result;
   }

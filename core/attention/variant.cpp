@@ -1,6 +1,7 @@
 #include "core/attention/variant.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/attention/variants/list.h"
 #include "core/attention/variants/shared/assemble.h"
@@ -106,6 +107,16 @@ std::string combination_refusal(const Variant& variant, const Encoding& encoding
 }
 
 }  // namespace
+
+double Growth::at(double length) const {
+  return std::pow(length, power) * (logarithm ? std::log2(std::max(2.0, length)) : 1);
+}
+
+std::string Growth::text() const {
+  if (power == 2) return "L²";
+  if (power == 1.5) return "L·√L";
+  return logarithm ? "L·log L" : "L";
+}
 
 std::string refusal(const Choice& variant_choice, const Choice& encoding_choice, bool causal,
                     const Dimensions& dimensions, Index queries, Index keys) {

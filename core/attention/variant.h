@@ -95,7 +95,29 @@ struct CostInput {
   double pairs = 0;                    // that the head's pattern allows
 };
 
+// How what a head takes grows with the length L, by the variant's paper: L^power, or with the
+// logarithm.
+struct Growth {
+  double power = 2;
+  bool logarithm = false;
+  // What parameters are at a length where the paper lets them follow it (a stride of √L), or has
+  // them much larger than `Parameter::initial`, which is made for short texts. Empty: none.
+  std::function<void(Values&, Index length)> sizes{};
+
+  double at(double length) const;
+  std::string text() const;  // "L·√L"
+};
+
+// What a row of weights is made from.
+enum class WeightsFrom {
+  Pairs,      // the query's token and those of the keys, compared
+  Token,      // the query's own token alone
+  Positions,  // where the query stands, whatever the text says
+  Degrees,    // the number of neighbours
+};
+
 struct Variant : Info {
+  Growth growth;
   bool causal_by_definition = false;
   std::string causal_refusal;  // why `causal` cannot be; empty: it can
   // With `causal`, a row depends on the tokens up to its own and not on where the text ends, and is
@@ -112,6 +134,7 @@ struct Variant : Info {
   std::function<bool(const Values&)> takes_pairs;  // whether encodings of pairs have a meaning
   std::function<bool(const Values&)> has_terms;    // whether score terms can be told apart
   std::function<bool(const Values&)> has_scores;   // a softmax over the columns of `attention`
+  std::function<WeightsFrom(const Values&)> weights_from;  // empty: Pairs
   // What its head groups keep of a segment for those to come; empty: nothing.
   std::function<void(const SegmentRead&, Remembered&)> remember;
   // Whether that depends on the attention of the segment.

@@ -48,7 +48,7 @@ Findings reference_findings(std::shared_ptr<const Trace> reference) {
 
 const std::vector<Finding>& findings() {
   static const std::vector<Finding> list{lens_finding(), reference_finding(), heads_finding(),
-                                         maps_finding()};
+                                         maps_finding(), errors_finding(),    replaced_finding()};
   return list;
 }
 

@@ -19,11 +19,13 @@
 
 namespace attnscope {
 
-class ExperimentRun;  // core/experiment/runner.h
-class MapPyramid;     // core/attention/map_pyramid.h
-struct Checkpoint;    // core/checkpoint/checkpoint.h
-struct HeadTable;     // core/experiment/head_table.h
-struct LogitLens;     // core/model/logit_lens.h
+class ExperimentRun;   // core/experiment/runner.h
+class MapPyramid;      // core/attention/map_pyramid.h
+struct Checkpoint;     // core/checkpoint/checkpoint.h
+struct ErrorStudy;     // core/analysis/error_study.h
+struct HeadTable;      // core/experiment/head_table.h
+struct LogitLens;      // core/model/logit_lens.h
+struct ReplacedToken;  // core/experiment/replaced_token.h
 struct Traces;
 
 // A finding's id and its type: const, but for what is live.
@@ -39,6 +41,8 @@ class Findings {
   static constexpr FindingName<const LogitLens> lens{"lens"};
   static constexpr FindingName<const HeadTable> heads{"heads"};
   static constexpr FindingName<MapPyramid> maps{"maps"};
+  static constexpr FindingName<const ReplacedToken> replaced{"replaced"};
+  static constexpr FindingName<const ErrorStudy> errors{"errors"};
 
   // Null: not known (yet), or there is none.
   template <class T>
@@ -138,5 +142,10 @@ Finding reference_finding();
 Finding lens_finding();
 Finding heads_finding();
 Finding maps_finding();
+Finding replaced_finding();
+Finding errors_finding();
+
+// Of the view "mechanism": the picture that reads the errors.
+inline constexpr const char* kErrorsPicture = "errors";
 
 }  // namespace attnscope

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/analysis/words.h"
 #include "core/base/error.h"
 #include "core/experiment/runner.h"
 #include "core/figure/plain_text.h"
@@ -96,18 +97,19 @@ std::string_view beginning(std::string_view text, std::size_t most) {
 const std::vector<HeadMeasure>& head_measures() {
   static const std::vector<HeadMeasure> list{
       {"entropy", "entropy", "Mean entropy of the rows in bits: how widely the head looks.",
-       &HeadStatistics::entropy},
+       &HeadStatistics::entropy, "word_entropy", "entropy of words"},
       {"distance", "mean distance", "Mean distance of the weights in tokens.",
-       &HeadStatistics::distance},
+       &HeadStatistics::distance, "word_distance", "mean distance in words"},
       {"first_token", "share on the first token", "Mean weight on the first token.",
-       &HeadStatistics::first_token},
+       &HeadStatistics::first_token, "first_word", "share on the first word"},
       {"previous_token", "share on the previous token", "Mean weight on the token just before.",
-       &HeadStatistics::previous_token},
+       &HeadStatistics::previous_token, "previous_word", "share on the previous word"},
       {"same_token", "share on the same token",
-       "Mean weight on earlier occurrences of the query's token.", &HeadStatistics::same_token},
+       "Mean weight on earlier occurrences of the query's token.", &HeadStatistics::same_token,
+       "same_word", "share on the same word"},
       {"induction", "induction score",
        "Mean weight on tokens that followed earlier occurrences of the query's token.",
-       &HeadStatistics::induction}};
+       &HeadStatistics::induction, "word_induction", "induction score of words"}};
   return list;
 }
 
@@ -137,6 +139,7 @@ HeadTable head_table(const Trace& trace, const std::optional<TracePart>& only) {
   add(trace, Segments::Apart, sums, only);
   HeadTable table = table_of(sums);
   table.parts = trace.parts;
+  table.words = is_in_words(trace);
   table.texts = 1;
   table.tokens = static_cast<Index>(trace.tokens.size());
   return table;
@@ -149,6 +152,8 @@ HeadTable head_table(const Experiment& experiment, const std::string& texts, Exp
   Index count = 0, tokens = 0;
   AddressParts parts;
   std::size_t most = kFirst;
+  const bool in_words = experiment.view.words;
+  bool merged = false;  // any word of several tokens
   Experiment one = experiment;
   one.ids.clear();
   one.tensors = {};
@@ -165,18 +170,26 @@ HeadTable head_table(const Experiment& experiment, const std::string& texts, Exp
       at += used > 0 ? used : piece.size();
       if (progress) progress(begin + at, texts.size());
       if (trace->tokens.size() < 2) continue;
-      add(*trace, Segments::Together, sums);
+      std::shared_ptr<const WordTrace> words;
+      if (in_words) words = attnscope::in_words(*trace);
+      const Trace& measured = words != nullptr ? words->trace : *trace;
+      merged |= measured.tokens.size() < trace->tokens.size();
+      add(measured, Segments::Together, sums);
       parts = trace->parts;
       ++count;
-      tokens += static_cast<Index>(trace->tokens.size());
+      tokens += static_cast<Index>(measured.tokens.size());
     }
   }
   if (count == 0) throw InputError("statistics: expected texts of two tokens or more, found none");
+  if (in_words && !merged) {
+    throw InputError("words: expected texts with words of several tokens, found none");
+  }
   if (progress) progress(texts.size(), texts.size());
   HeadTable table = table_of(sums);
   table.parts = parts;
   table.parts.segment = false;
   table.segments_together = true;
+  table.words = in_words;
   table.texts = count;
   table.tokens = tokens;
   return table;
@@ -190,7 +203,9 @@ std::string to_csv(const HeadTable& table) {
   if (parts.step) csv += "step,";
   if (parts.segment) csv += "segment,";
   csv += "layer,head";
-  for (const HeadMeasure& measure : head_measures()) csv += "," + measure.id;
+  for (const HeadMeasure& measure : head_measures()) {
+    csv += "," + (table.words ? measure.word_id : measure.id);
+  }
   csv += "\n";
   for (const HeadTable::Row& row : table.rows) {
     const TracePart& part = row.at.part;

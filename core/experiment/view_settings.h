@@ -15,6 +15,7 @@ struct ViewSettings {
   PartChoice part;  // of which stack and kind, in which step and segment
   std::string colour_map = "viridis";
   bool normalise = false;  // colour range from what is visible instead of 0..1
+  bool words = false;  // word pieces are merged into words, in views that can (View::merges_words)
   // The visible part of a map, in cells; empty width: all of it.
   double row = 0, column = 0, height = 0, width = 0;
   Index pinned_query = -1, pinned_key = -1;  // stay highlighted when the pointer leaves; -1: none

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/figure/plain_text.h"
 #include "core/figure/render.h"
 #include "core/figure/ticks.h"
 
@@ -10,38 +11,96 @@ namespace attnscope {
 namespace {
 
 constexpr double kLeft = 66, kRight = 24, kTop = 48, kBottom = 58;  // around the plot
-constexpr double kTitleSize = 16, kLabelSize = 13, kTickSize = 12;
+constexpr double kTitleSize = 16, kLabelSize = 13, kTickSize = 12, kNoteSize = 12;
 constexpr double kTickDistance = 56;  // between ticks, about
 constexpr double kTick = 5, kGap = 7;
 constexpr double kHeadroom = 0.04;  // above and below the curves, of their range
 constexpr double kDot = 6;
 constexpr double kSample = 22, kLegendPad = 9;
+constexpr double kLeader = 14;  // from the end of a curve to its label
 
-struct Range {
-  double least = 0, most = 1;
-  double share(double value) const { return (value - least) / (most - least); }
-};
-
-bool finite(Point p) {
-  return std::isfinite(p.x) && std::isfinite(p.y);
+// Whether a point has a place on both axes.
+bool has_place(const LineChart& chart, Point p) {
+  return std::isfinite(p.x) && std::isfinite(p.y) && (p.x > 0 || !chart.x.logarithmic) &&
+         (p.y > 0 || !chart.y.logarithmic);
 }
 
-// Of all curves' points; [0, 1] where there is none.
-Range range_of(const std::vector<Curve>& curves, double Point::*coordinate, double headroom) {
-  Range range{INFINITY, -INFINITY};
-  for (const Curve& curve : curves) {
-    for (const Point& p : curve.points) {
-      if (!finite(p)) continue;
-      range.least = std::min(range.least, p.*coordinate);
-      range.most = std::max(range.most, p.*coordinate);
+// Numbers along an axis: as they are, or their logarithms.
+class Scale {
+ public:
+  Scale() = default;
+  // Of all curves' points; [0, 1] where there is none.
+  Scale(const LineChart& chart, double Point::*coordinate, double headroom,
+        const LineChartAxis& axis)
+      : axis_(&axis) {
+    double least = INFINITY, most = -INFINITY;
+    for (const Curve& curve : chart.curves) {
+      for (const Point& p : curve.points) {
+        if (curve.guides || !has_place(chart, p)) continue;
+        least = std::min(least, inner(p.*coordinate));
+        most = std::max(most, inner(p.*coordinate));
+      }
     }
+    if (axis.least < axis.most) {
+      least = std::min(least, inner(axis.least));
+      most = std::max(most, inner(axis.most));
+    }
+    if (!(least <= most)) return;
+    const double extent = most - least;
+    // Around a single value: some room, so that it lies in the middle.
+    const double more = extent > 0 ? headroom * extent : std::max(1.0, std::abs(most)) / 10;
+    least_ = least - more;
+    most_ = most + more;
   }
-  if (!(range.least <= range.most)) return {};
-  const double extent = range.most - range.least;
-  // Around a single value: some room, so that it lies in the middle.
-  const double more = extent > 0 ? headroom * extent : std::max(1.0, std::abs(range.most)) / 10;
-  return {range.least - more, range.most + more};
-}
+
+  double share(double value) const { return (inner(value) - least_) / (most_ - least_); }
+
+  struct Ticks {
+    std::vector<double> values;
+    double step;
+  };
+  Ticks ticks(int count) const {
+    if (logarithmic()) return {powers(count), 0};
+    Ticks ticks{round_ticks(least_, most_, std::max(2, count)), most_ - least_};
+    if (ticks.values.size() > 1) ticks.step = ticks.values[1] - ticks.values[0];
+    return ticks;
+  }
+  std::string text(double tick, double step) const {
+    if (axis_ != nullptr && axis_->text) return axis_->text(tick);
+    return logarithmic() ? brief(tick, 3) : tick_text(tick, step);
+  }
+
+ private:
+  bool logarithmic() const { return axis_ != nullptr && axis_->logarithmic; }
+  double inner(double value) const { return logarithmic() ? std::log(value) : value; }
+
+  // Powers of the base, every n-th where there are many; of ten with their double and fivefold
+  // where there are few.
+  std::vector<double> powers(int count) const {
+    constexpr double kSlack = 1e-9;
+    const double unit = std::log(axis_->base);
+    const auto first = static_cast<int>(std::ceil(least_ / unit - kSlack));
+    const auto last = static_cast<int>(std::floor(most_ / unit + kSlack));
+    const int step = std::max(1, (last - first) / std::max(1, count) + 1);
+    std::vector<double> ticks;
+    const auto add = [&](double value) {
+      const double at = std::log(value);
+      if (at >= least_ - kSlack && at <= most_ + kSlack) ticks.push_back(value);
+    };
+    const bool between = axis_->base == 10 && 3 * (last - first + 1) <= count;
+    for (int n = first - 1; n <= last; ++n) {
+      const double power = std::pow(axis_->base, n);
+      if (n >= first && (n - first) % step == 0) add(power);
+      if (!between) continue;
+      add(2 * power);
+      add(5 * power);
+    }
+    return ticks;
+  }
+
+  const LineChartAxis* axis_ = nullptr;
+  double least_ = 0, most_ = 1;
+};
 
 // In pixels, at most four points for each column of them (first, lowest, highest, last), so that a
 // curve of millions of points is drawn as fast and looks the same.
@@ -64,14 +123,65 @@ std::vector<Point> thinned(const std::vector<Point>& points) {
   return result;
 }
 
+// Pieces of a polyline, `on` pixels of it and `off` left out in turns.
+std::vector<std::vector<Point>> dashes(const std::vector<Point>& points, double on, double off) {
+  std::vector<std::vector<Point>> pieces;
+  double left = on;
+  bool draws = true;
+  if (!points.empty()) pieces.push_back({points.front()});
+  for (std::size_t i = 1; i < points.size(); ++i) {
+    Point at = points[i - 1];
+    double length = std::hypot(points[i].x - at.x, points[i].y - at.y);
+    while (length > left) {
+      at = {at.x + (points[i].x - at.x) * left / length,
+            at.y + (points[i].y - at.y) * left / length};
+      length -= left;
+      if (draws) pieces.back().push_back(at);
+      draws = !draws;
+      left = draws ? on : off;
+      if (draws) pieces.push_back({at});
+    }
+    left -= length;
+    if (draws) pieces.back().push_back(points[i]);
+  }
+  return pieces;
+}
+
+// Words in lines no wider than that.
+std::vector<std::string> wrapped(const std::string& text, const TextMeasure& measure, double size,
+                                 double width) {
+  std::vector<std::string> lines;
+  std::string line;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    const std::string longer = line.empty() ? word : line + " " + word;
+    if (!line.empty() && measure.width(longer, size) > width) {
+      lines.push_back(line);
+      line = word;
+    } else {
+      line = longer;
+    }
+    at = end + 1;
+  }
+  if (!line.empty()) lines.push_back(line);
+  return lines;
+}
+
 class Drawing {
  public:
-  Drawing(const LineChart& chart, const Theme& theme)
+  Drawing(const LineChart& chart, const Theme& theme, const TextMeasure& measure)
       : chart_(chart),
         theme_(theme),
-        plot_{kLeft, kTop, chart.width - kLeft - kRight, chart.height - kTop - kBottom},
-        x_(range_of(chart.curves, &Point::x, 0)),
-        y_(range_of(chart.curves, &Point::y, kHeadroom)) {
+        measure_(measure),
+        note_(wrapped(chart.note, measure, kNoteSize, chart.width - 2 * kRight)),
+        plot_{kLeft, kTop, chart.width - kLeft - right_of(chart), chart.height - kTop - kBottom},
+        x_(chart, &Point::x, 0, chart.x),
+        y_(chart, &Point::y, kHeadroom, chart.y) {
+    plot_.height -= note_height();
+    const double left = left_of_plot();
+    plot_.width -= left - plot_.x;
+    plot_.x = left;
     list_.width = chart.width;
     list_.height = chart.height;
     list_.background = theme.background;
@@ -81,9 +191,20 @@ class Drawing {
     x_axis();
     y_axis();
     add(OutlinedBox{plot_, theme_.line, 1});
-    for (const Curve& curve : chart_.curves) draw_curve(curve);
-    legend();
-    text({kLeft + plot_.width / 2, kTop / 2}, chart_.title, kTitleSize, Align::Middle, 0, true);
+    const Box with_dots{plot_.x - kDot, plot_.y - kDot, plot_.width + 2 * kDot,
+                        plot_.height + 2 * kDot};
+    for (const Curve& curve : chart_.curves) {
+      add(Clip{curve.guides ? plot_ : with_dots});
+      draw_curve(curve);
+      add(Clip{});
+    }
+    if (chart_.labels_at_ends) {
+      labels_at_ends();
+    } else {
+      legend();
+    }
+    draw_note();
+    text({plot_.x + plot_.width / 2, kTop / 2}, chart_.title, kTitleSize, Align::Middle, 0, true);
     return std::move(list_);
   }
 
@@ -107,30 +228,101 @@ class Drawing {
     add(Line{{from, to}, faint, 1});
   }
 
+  double note_height() const {
+    if (note_.empty()) return 0;
+    return (static_cast<double>(note_.size()) * kLineHeight + 0.5) * kNoteSize;
+  }
+
+  void draw_note() {
+    double y = chart_.height - note_height() + 0.5 * kLineHeight * kNoteSize - kGap / 2;
+    for (const std::string& line : note_) {
+      add(Text{{kRight, y}, line, theme_.faint_text, kNoteSize});
+      y += kLineHeight * kNoteSize;
+    }
+  }
+
+  // What stands to the right of the plot.
+  double right_of(const LineChart& chart) const {
+    if (!chart.labels_at_ends) return kRight;
+    double widest = 0;
+    for (const Curve& curve : chart.curves) {
+      widest = std::max(widest, measure_.width(curve.label, kLabelSize));
+    }
+    return kGap + kLeader + kGap + widest + kRight / 2;
+  }
+
+  // As near to where their curves end as they can be without overlapping.
+  void labels_at_ends() {
+    struct Label {
+      const Curve* curve;
+      double x, end, at;
+    };
+    std::vector<Label> labels;
+    for (const Curve& curve : chart_.curves) {
+      const auto last = std::find_if(curve.points.rbegin(), curve.points.rend(),
+                                     [&](Point p) { return is_drawn(p); });
+      if (curve.label.empty() || last == curve.points.rend()) continue;
+      labels.push_back({&curve, x_of(last->x), y_of(last->y), y_of(last->y)});
+    }
+    std::ranges::stable_sort(labels, {}, &Label::end);
+    const double line = kLineHeight * kLabelSize;
+    double least = plot_.y + line / 2;
+    for (Label& label : labels) {  // downwards, then back up from the bottom
+      label.at = std::max(label.at, least);
+      least = label.at + line;
+    }
+    double most = plot_.bottom() - line / 2;
+    for (auto label = labels.rbegin(); label != labels.rend(); ++label) {
+      label->at = std::min(label->at, most);
+      most = label->at - line;
+    }
+    const double x = plot_.right() + kGap;
+    for (const Label& label : labels) {
+      if (label.x < plot_.right() - kGap) {  // from where a curve ends before the others
+        Colour faint = label.curve->colour;
+        faint.a = 70;
+        add(Line{{{label.x, label.end}, {x, label.end}}, faint, 1});
+      }
+      add(Line{{{x, label.end}, {x + kLeader, label.at}}, label.curve->colour, 1});
+      text({x + kLeader + kGap, label.at}, label.curve->label, kLabelSize, Align::Start);
+    }
+  }
+
+  bool is_drawn(Point p) const { return has_place(chart_, p); }
+
   void x_axis() {
     const auto count = static_cast<int>(plot_.width / (1.6 * kTickDistance));
-    const std::vector<double> ticks = round_ticks(x_.least, x_.most, std::max(2, count));
-    const double step = ticks.size() > 1 ? ticks[1] - ticks[0] : x_.most - x_.least;
+    const auto [ticks, step] = x_.ticks(count);
     for (const double tick : ticks) {
       const double x = x_of(tick);
       grid_line({x, plot_.y}, {x, plot_.bottom()});
       add(Line{{{x, plot_.bottom()}, {x, plot_.bottom() + kTick}}, theme_.line, 1});
-      text({x, plot_.bottom() + kTick + kGap + kTickSize / 2}, tick_text(tick, step), kTickSize,
+      text({x, plot_.bottom() + kTick + kGap + kTickSize / 2}, x_.text(tick, step), kTickSize,
            Align::Middle);
     }
-    text({plot_.x + plot_.width / 2, chart_.height - kLabelSize}, chart_.x_label, kLabelSize,
-         Align::Middle);
+    text({plot_.x + plot_.width / 2, chart_.height - note_height() - kLabelSize}, chart_.x_label,
+         kLabelSize, Align::Middle);
+  }
+
+  Scale::Ticks y_ticks() const { return y_.ticks(static_cast<int>(plot_.height / kTickDistance)); }
+
+  // The name of the axis and the widest of its ticks beside each other.
+  double left_of_plot() const {
+    const auto [ticks, step] = y_ticks();
+    double widest = 0;
+    for (const double tick : ticks) {
+      widest = std::max(widest, measure_.width(y_.text(tick, step), kTickSize));
+    }
+    return std::max(kLeft, 2 * kLabelSize + kGap + widest + kGap + kTick);
   }
 
   void y_axis() {
-    const auto count = static_cast<int>(plot_.height / kTickDistance);
-    const std::vector<double> ticks = round_ticks(y_.least, y_.most, std::max(2, count));
-    const double step = ticks.size() > 1 ? ticks[1] - ticks[0] : y_.most - y_.least;
+    const auto [ticks, step] = y_ticks();
     for (const double tick : ticks) {
       const double y = y_of(tick);
       grid_line({plot_.x, y}, {plot_.right(), y});
       add(Line{{{plot_.x - kTick, y}, {plot_.x, y}}, theme_.line, 1});
-      text({plot_.x - kTick - kGap, y}, tick_text(tick, step), kTickSize, Align::End);
+      text({plot_.x - kTick - kGap, y}, y_.text(tick, step), kTickSize, Align::End);
     }
     text({kLabelSize + 2, plot_.y + plot_.height / 2}, chart_.y_label, kLabelSize, Align::Middle,
          90);
@@ -143,14 +335,20 @@ class Drawing {
   void draw_curve(const Curve& curve) {
     std::vector<Point> points;
     for (const Point& p : curve.points) {
-      if (finite(p)) points.push_back({x_of(p.x), y_of(p.y)});
+      if (is_drawn(p)) points.push_back({x_of(p.x), y_of(p.y)});
     }
     points = thinned(points);
     if (curve.dots || points.size() == 1) {
       for (const Point& p : points) dot(p, curve.colour);
     }
-    if (points.size() > 1) {
+    if (points.size() < 2) return;
+    if (curve.stroke == LineStroke::Solid) {
       add(Line{std::move(points), curve.colour, curve.thickness});
+      return;
+    }
+    const bool dashed = curve.stroke == LineStroke::Dashed;
+    for (std::vector<Point>& piece : dashes(points, dashed ? 8 : 1.5, dashed ? 5 : 3.5)) {
+      if (piece.size() > 1) add(Line{std::move(piece), curve.colour, curve.thickness});
     }
   }
 
@@ -158,16 +356,21 @@ class Drawing {
   void legend() {
     const double line = kLineHeight * kLabelSize;
     double widest = 0;
+    double entries = 0;
     for (const Curve& curve : chart_.curves) {
-      widest = std::max(widest, file_text_measure().width(curve.label, kLabelSize));
+      if (curve.label.empty()) continue;
+      ++entries;
+      widest = std::max(widest, measure_.width(curve.label, kLabelSize));
     }
+    if (entries == 0) return;
     const double width = 2 * kLegendPad + kSample + kGap + widest;
-    const double height = 2 * kLegendPad + line * static_cast<double>(chart_.curves.size());
+    const double height = 2 * kLegendPad + line * entries;
     const Box box{plot_.right() - width - kGap, plot_.y + kGap, width, height};
     add(FilledBox{box, theme_.background, 0});
     add(OutlinedBox{box, theme_.line, 1});
     double y = box.y + kLegendPad + line / 2;
     for (const Curve& curve : chart_.curves) {
+      if (curve.label.empty()) continue;
       const double x = box.x + kLegendPad;
       add(Line{{{x, y}, {x + kSample, y}}, curve.colour, curve.thickness});
       if (curve.dots) dot({x + kSample / 2, y}, curve.colour);
@@ -178,15 +381,21 @@ class Drawing {
 
   const LineChart& chart_;
   const Theme& theme_;
+  const TextMeasure& measure_;
+  std::vector<std::string> note_;  // its lines
   Box plot_;
-  Range x_, y_;
+  Scale x_, y_;
   DisplayList list_;
 };
 
 }  // namespace
 
 DisplayList draw(const LineChart& chart, const Theme& theme) {
-  return Drawing(chart, theme).draw();
+  return draw(chart, theme, file_text_measure());
+}
+
+DisplayList draw(const LineChart& chart, const Theme& theme, const TextMeasure& measure) {
+  return Drawing(chart, theme, measure).draw();
 }
 
 }  // namespace attnscope

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <mutex>
 #include <queue>
 
 #include "core/base/error.h"
+#include "core/part/arrangement.h"
 
 namespace attnscope {
 
@@ -92,6 +94,24 @@ ByteTensor Pattern::mask(Index heads) const {
     }
   }
   return mask;
+}
+
+struct Pattern::Arranged {
+  std::mutex mutex;
+  std::shared_ptr<const Arrangement> arrangement;
+};
+
+// Made without holding the lock: threads that make it wait for helpers, who may want it too.
+std::shared_ptr<const Arrangement> Pattern::arrangement(const Stop& stop) const {
+  const auto kept = [this] {
+    const std::scoped_lock lock(arranged_->mutex);
+    return arranged_->arrangement;
+  };
+  if (auto arrangement = kept()) return arrangement;
+  auto made = std::make_shared<const Arrangement>(arrange(*this, stop));
+  const std::scoped_lock lock(arranged_->mutex);
+  if (!arranged_->arrangement) arranged_->arrangement = std::move(made);
+  return arranged_->arrangement;
 }
 
 PatternBuilder::PatternBuilder(Index heads, Index queries, Index keys,
@@ -203,6 +223,7 @@ void PatternBuilder::merge_row() {
 
 Pattern PatternBuilder::finish() {
   assert(static_cast<Index>(pattern_.starts_.size()) == pattern_.heads_ * pattern_.queries_ + 1);
+  pattern_.arranged_ = std::make_shared<Pattern::Arranged>();
   return std::move(pattern_);
 }
 

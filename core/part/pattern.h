@@ -13,6 +13,9 @@
 
 namespace attnscope {
 
+struct Arrangement;
+class Stop;
+
 // Columns begin, begin + step, ... below end, admitted by rule number `rule`.
 struct Run {
   std::int32_t begin = 0, end = 0;
@@ -52,12 +55,18 @@ class Pattern {
   const std::vector<Run>& runs() const { return runs_; }
   const std::vector<std::int64_t>& starts() const { return starts_; }  // [heads * queries + 1]
 
+  // The rows in an order that suits kernels (arrangement.h), made when first asked for and shared
+  // by copies of the pattern. Throws Stopped.
+  std::shared_ptr<const Arrangement> arrangement(const Stop& stop) const;
+
  private:
   friend class PatternBuilder;
+  struct Arranged;
   Index heads_ = 1, queries_ = 0, keys_ = 0;
   std::vector<std::string> rules_;
   std::vector<Run> runs_;
   std::vector<std::int64_t> starts_;
+  std::shared_ptr<Arranged> arranged_;
 };
 
 // Rows in order: for each head, each query: add() runs in order of priority, then next_row().

@@ -4,6 +4,7 @@
 #include "core/position/list.h"
 #include "core/position/offsets.h"
 #include "core/position/projected_rows.h"
+#include "core/position/shown.h"
 
 namespace attnscope {
 
@@ -59,7 +60,8 @@ Encoding deberta_encoding() {
                 .shape = [](const Dimensions& n, const Values& values) -> Shape {
                   return {2 * values.integer("clip"), n.model};
                 },
-                .initial = initial_normal(0.02)},
+                .initial = initial_normal(0.02),
+                .shown = shown_offsets(1)},
                position_projection("pos.wq", "Projects relative positions for the key's side."),
                position_projection("pos.wk", "Projects relative positions for the query's side.")};
   e.apply = apply_deberta;

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/position/list.h"
 #include "core/position/offsets.h"
+#include "core/position/shown.h"
 
 namespace attnscope {
 
@@ -15,6 +16,7 @@ WeightInfo relative_vectors(const char* name, const char* help, Index Dimensions
             return {2 * values.integer("clip") + 1, n.*size};
           },
           .initial = initial_normal(0.02),
+          .shown = shown_offsets(0.5),
           .optional = true};
 }
 

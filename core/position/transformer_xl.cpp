@@ -11,13 +11,19 @@ namespace attnscope {
 
 namespace {
 
+constexpr std::uint64_t kShownSeed = 1;
+
 WeightInfo global_vector(const char* name, const char* help) {
   return {.name = name,
           .help = help,
           .shape = [](const Dimensions& n, const Values&) -> Shape {
             return {n.heads, n.key};
           },
-          .initial = initial_zeros()};
+          .initial = initial_zeros(),
+          .shown =
+              [](const Shape& shape, const Situation&, const Values& values) {
+                return initial_normal(1)(shape, Dimensions(), values, kShownSeed);
+              }};
 }
 
 void apply_transformer_xl(Part& part, const EncodingContext& context) {

@@ -3,6 +3,7 @@
 #include "core/position/offsets.h"
 #include "core/position/positions.h"
 #include "core/position/projected_rows.h"
+#include "core/position/shown.h"
 
 namespace attnscope {
 
@@ -40,9 +41,11 @@ Encoding untied_encoding() {
                 .shape = [](const Dimensions& n, const Values&) -> Shape {
                   return {n.context, n.model};
                 },
-                .initial = initial_normal(0.02)},
+                .initial = initial_normal(0.02),
+                .shown = shown_positions(1)},
                position_projection("pos.uq", "Projects the query's position."),
                position_projection("pos.uk", "Projects the key's position.")};
+  e.weights[1].shown = e.weights[2].shown = shown_identity();
   e.apply = apply_untied;
   return e;
 }

@@ -42,10 +42,17 @@ struct RowKernels {
   float (*exponentials)(float* x, Size n, float shift);
   float (*sum)(const float* x, Size n);
   float (*dot)(const float* x, const float* y, Size n);
-  // Rows of a matrix, picked by their numbers: s[x] = a . rows[picked[x]] (+= where `add`), and
-  // sum += sum_x p[x] rows[picked[x]]. Rows have `size` numbers and no gaps between them.
+  // Rows of a matrix, picked by their numbers: s[x] = a . rows[picked[x]] (+= where `add`),
+  // to[x] = rows[picked[x]], rows[picked[x]] += from[x], rows[picked[x]] += p[x] row, and
+  // sum += sum_x p[x] rows[picked[x]]. Rows have `size` numbers and no
+  // gaps between them.
   void (*dots)(const float* a, const float* rows, const std::int32_t* picked, Size count, Size size,
                float* s, bool add);
+  void (*gather)(const float* rows, const std::int32_t* picked, Size count, Size size, float* to);
+  void (*scatter)(float* rows, const std::int32_t* picked, Size count, Size size,
+                  const float* from);
+  void (*scatter_scaled)(float* rows, const std::int32_t* picked, Size count, Size size,
+                         const float* p, const float* row);
   void (*sum_rows)(const float* p, const float* rows, const std::int32_t* picked, Size count,
                    Size size, float* sum);
   void (*scale)(float* x, Size n, float factor);

@@ -53,6 +53,21 @@ CharacterClass class_of(std::int32_t code) {
   }
 }
 
+std::vector<std::size_t> cluster_starts(std::string_view text) {
+  std::vector<std::size_t> starts;
+  std::int32_t before = -1;
+  utf8proc_int32_t state = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const Character c = character_at(text, at);
+    const bool known = before >= 0 && c.code >= 0;
+    if (!known) state = 0;
+    if (!known || utf8proc_grapheme_break_stateful(before, c.code, &state)) starts.push_back(at);
+    before = c.code;
+    at += c.size;
+  }
+  return starts;
+}
+
 bool is_control(std::int32_t code) {
   switch (utf8proc_category(code)) {
     case UTF8PROC_CATEGORY_CC:

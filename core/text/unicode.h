@@ -1,8 +1,10 @@
 // Characters of UTF-8 text that may be broken.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace attnscope {
 
@@ -17,6 +19,11 @@ Character character_at(std::string_view text, std::size_t at);
 enum class CharacterClass { Letter, Number, Space, Other };
 // Unicode's L, N and White_Space; bytes that belong to no character are Other.
 CharacterClass class_of(std::int32_t code);
+
+// The bytes that a character as a reader knows it begins with, a letter with its accents or an
+// emoji of several parts (Unicode's grapheme clusters), in order. Bytes of no character are one
+// each.
+std::vector<std::size_t> cluster_starts(std::string_view text);
 
 bool is_control(std::int32_t code);  // Unicode's Cc, Cf, Zl, Zp and what is unassigned or private
 

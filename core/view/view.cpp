@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/analysis/words.h"
 #include "core/base/find_by_id.h"
 #include "core/view/view_list.h"
 
@@ -23,6 +24,16 @@ Tensor ViewCache::matrix(const std::shared_ptr<const void>& source,
     entry = {source, other, make()};
   }
   return entry.matrix;
+}
+
+std::shared_ptr<const WordTrace> ViewCache::words(const Trace& trace) {
+  constexpr std::size_t kMostRuns = 2;  // one, and the one beside it
+  const std::shared_ptr<const void> source = source_of(trace);
+  const auto known = std::ranges::find(merged_, source, &Merged::source);
+  if (known != merged_.end()) return known->words;
+  if (merged_.size() >= kMostRuns) merged_.erase(merged_.begin());
+  merged_.push_back({source, in_words(trace)});
+  return merged_.back().words;
 }
 
 std::shared_ptr<const void> source_of(const Trace& trace) {
@@ -60,6 +71,9 @@ ViewControls view_controls(const ViewSettings& settings, const Trace* trace) {
   const View& of = view(settings.id);
   ViewControls controls;
   controls.parameters = of.parameters;
+  controls.animation = of.animation;
+  controls.words = of.merges_words;
+  if (of.merges_words && trace != nullptr) controls.not_in_words = words_refusal(*trace);
   if (of.restrict_controls) of.restrict_controls(settings, trace, controls);
   return controls;
 }

@@ -16,6 +16,9 @@
 
 namespace attnscope {
 
+struct WordPairs;  // core/analysis/words.h
+struct WordTrace;
+
 // What views keep from one layout to the next, so that a picture that is laid out for each frame
 // costs little: hand the same cache to every layout of a window. Without one all is worked out
 // anew.
@@ -29,13 +32,20 @@ class ViewCache {
   // The same for what is made from two of them.
   Tensor matrix(const std::shared_ptr<const void>& source, const std::shared_ptr<const void>& other,
                 const std::string& name, const std::function<Tensor()>& make);
+  // The run with its word pieces merged (core/analysis/words.h), of the last few runs.
+  std::shared_ptr<const WordTrace> words(const Trace& trace);
 
  private:
   struct Entry {
     std::shared_ptr<const void> source, other;
     Tensor matrix;
   };
+  struct Merged {
+    std::shared_ptr<const void> source;
+    std::shared_ptr<const WordTrace> words;
+  };
   std::map<std::string, Entry> entries_;
+  std::vector<Merged> merged_;  // the newest last
 };
 
 // Stands for all of a trace's attention: another one for each run. Null where there is none.
@@ -56,6 +66,10 @@ struct ViewInput {
   Findings findings{};   // what of View::findings is known by now
   bool flipped = false;  // Shift is held: the reference stands in the place of the run
   Stop stop{};  // of what takes long: maps that were not kept, where nothing computes them live
+  // Where `trace` is one of words: which (its own), and the run whose pieces were merged. Else
+  // null.
+  const WordTrace* words = nullptr;
+  const Trace* pieces = nullptr;
 };
 
 // Whose layers and heads the settings count.
@@ -69,6 +83,10 @@ struct Hit {
   Index query = -1, key = -1;  // -1: no pair
   std::string shown{};         // what the picture shows there where that is not this head's weight
   bool of_reference = false;   // of the run beside it: ViewInput::reference
+  // Where the picture shows words: they, and which of their rows and columns it is; query and key
+  // are tokens among theirs. Null: it shows tokens.
+  std::shared_ptr<const WordTrace> words{};
+  Index word_query = -1, word_key = -1;
 };
 
 // A place in the picture that can be dragged or clicked. What it does may outlive the input.
@@ -91,6 +109,9 @@ struct ViewLayout {
   Index rows = 0, columns = 0;  // all there are; 0: the queries and keys of the view's head
   // Where those run: a map's rows run down and its columns across.
   bool rows_run_down = true, columns_run_across = true;
+  // The cells are of words, the settings' of tokens: which are a word's. Null: of tokens.
+  std::shared_ptr<const WordPairs> words{};
+  std::function<Hit(Hit)> of_words{};  // a hit on rows or columns of words, as one on their tokens
   std::function<std::optional<Hit>(Point)> hit;  // may outlive the input; never empty
   std::vector<Handle> handles{};  // later ones lie over earlier ones; drawn by `list`
   std::string pending;  // what is still being computed, so that the picture may change: "map 40 %
@@ -124,8 +145,11 @@ struct ViewControls {
   bool part = true;  // stack, kind, step and segment; else it is about the tokens and their layers
   Colours colours = Colours::All;  // the maps that make a difference
   bool normalise = true;
+  bool words = false;                   // whether word pieces can be merged here at all ...
+  std::string not_in_words{};           // ... and why not in this run; empty: they can
   std::vector<Parameter> parameters{};  // the view's, with sliders as long as it takes
   std::map<std::string, std::string, std::less<>> idle{};  // why one changes nothing now, by key
+  std::optional<Animation> animation{};                    // the view's, as far as the trace goes
 };
 
 struct View {
@@ -151,6 +175,8 @@ struct View {
   // Whether the picture has the tap's pairs at other positions than the run had, or treats them
   // otherwise. Empty: never.
   std::function<bool(const ViewSettings&, const AttentionTap&)> departs_from_run{};
+  // Whether ViewSettings::words has a meaning here: see worded().
+  bool merges_words = false;
 
   bool reads(std::string_view finding) const;
   // Whether the run beside it is part of the picture. Other views show one run at a time, and the

@@ -39,6 +39,7 @@ ViewSettings view_settings_from_json(const Json& value, std::string_view path) {
   static_cast<void>(attnscope::view(view.id));  // refuse what there is not
   static_cast<void>(attnscope::colour_map(view.colour_map));
   view.normalise = object.flag_or("normalise", false);
+  view.words = object.flag_or("words", false);
   view.row = object.number_or("row", 0, -kFar, kFar);
   view.column = object.number_or("column", 0, -kFar, kFar);
   view.height = object.number_or("height", 0, 0, kFar);
@@ -69,6 +70,7 @@ Json to_json(const ViewSettings& view) {
                  {"height", view.height},
                  {"width", view.width}};
   add_part(view.part, object);
+  if (view.words) object["words"] = true;
   if (view.pinned_query >= 0) object["pinned_query"] = view.pinned_query;
   if (view.pinned_key >= 0) object["pinned_key"] = view.pinned_key;
   if (!view.statistics_file.empty()) object["statistics_file"] = view.statistics_file;

@@ -11,8 +11,10 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <functional>
 
 #include "core/attention/attention_operation.h"
+#include "core/attention/variant.h"
 #include "core/autodiff/operations_reduce.h"
 #include "core/base/parallel.h"
 #include "core/base/random.h"
@@ -172,7 +174,7 @@ void Band(benchmark::State& state) {
   const Index length = state.range(0);
   run(state, make_part(1, 8, length, 64, band(length, 64)), {});
 }
-BENCHMARK(Band)->Arg(2048)->Arg(65536)->UseRealTime();
+BENCHMARK(Band)->Arg(2048)->Arg(4096)->Arg(65536)->UseRealTime();
 
 void Strided(benchmark::State& state) {
   const Index length = state.range(0);
@@ -185,6 +187,128 @@ void Scattered(benchmark::State& state) {
   run(state, make_part(1, 8, length, 64, scattered(length, 64)), {});
 }
 BENCHMARK(Scattered)->Arg(2048)->Arg(16384)->UseRealTime();
+
+// Keeps the part that a variant makes, and runs it.
+class Keeper : public Backend {
+ public:
+  std::string name() const override { return cpu_backend().name(); }
+  std::string refusal(const Part&, const Wanted&) const override { return {}; }
+  PartResult run(const Part& part, const Wanted& wanted, const Stop& stop) override {
+    kept = part;
+    return cpu_backend().run(part, wanted, stop);
+  }
+  Part kept;
+};
+
+Part variant_part(const char* type, Index length, bool causal) {
+  constexpr Index heads = 8, size = 64;
+  OperationInput input;
+  input.heads = input.kv_heads = heads;
+  input.q = random_tensor({heads, length, size}, 1);
+  input.k = random_tensor({heads, length, size}, 2);
+  input.v = random_tensor({heads, length, size}, 3);
+  input.variant = variant_from_json(Json::parse(type), "variant");
+  input.causal = causal;
+  Keeper keeper;
+  evaluate(input, keeper, {}, {});
+  keeper.kept.scale = 0.125F;
+  return keeper.kept;
+}
+
+// Sparse patterns against dense attention, whose turn it is after each of theirs: `of_dense` is the
+// time per allowed pair over that of a dense one, the best of each; `of_dense_cpu` compares
+// processor time, which holds on a machine with other work, too.
+struct Sparse {
+  const char* name;
+  std::function<Part()> make;
+};
+
+constexpr Index sparse_length = 8192;
+
+const std::vector<Sparse>& sparse_cases() {
+  const auto of = [](const char* type, bool causal = true) {
+    return [=] { return variant_part(type, sparse_length, causal); };
+  };
+  static const std::vector<Sparse> cases = {
+      {"strided", of(R"({"type": "strided", "stride": 128, "mode": "merged"})")},
+      {"strided_90", of(R"({"type": "strided", "stride": 90, "mode": "merged"})")},
+      {"fixed", of(R"({"type": "fixed", "stride": 128, "summary": 8, "mode": "merged"})")},
+      {"bigbird", of(R"({"type": "bigbird", "block": 64, "window_blocks": 3, "global_blocks": 2,
+                         "random_blocks": 3})",
+                     false)},
+      {"lsh", of(R"({"type": "lsh", "buckets": 64, "rounds": 2})")},
+      {"lsh_chunks", of(R"({"type": "lsh", "buckets": 64, "rounds": 2, "chunk": 64})", false)},
+      {"routing", of(R"({"type": "routing", "clusters": 64})")},
+      {"scattered",
+       [] { return make_part(1, 8, sparse_length, 64, scattered(sparse_length, 64)); }},
+  };
+  return cases;
+}
+
+// Of the clock and of the processors.
+struct Seconds {
+  double real = 1e9, cpu = 1e9;
+  void least(const Seconds& other) {
+    real = std::min(real, other.real);
+    cpu = std::min(cpu, other.cpu);
+  }
+};
+
+Seconds seconds_of(const std::function<void()>& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  const double cpu = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID);
+  work();
+  return {std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
+          cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu};
+}
+
+// `seconds` of a part's work, and of a dense one's.
+void compare(benchmark::State& state, const Part& part,
+             const std::function<Seconds(const Part&)>& seconds) {
+  constexpr Index length = 2048;
+  static const Part dense = make_part(1, 8, length, 64, Pattern::all(length, length), true);
+  Seconds least = seconds(part), least_dense = seconds(dense);
+  for (auto _ : state) {
+    const Seconds here = seconds(part);
+    state.SetIterationTime(here.real);
+    least.least(here);
+    least_dense.least(seconds(dense));
+  }
+  const double share = pairs_of(dense) / pairs_of(part);
+  state.counters["pairs"] = pairs_of(part);
+  state.counters["pair_ns"] = least.real / pairs_of(part) * 1e9;
+  state.counters["of_dense"] = least.real / least_dense.real * share;
+  state.counters["of_dense_cpu"] = least.cpu / least_dense.cpu * share;
+}
+
+void SparseForward(benchmark::State& state, const Sparse& sparse) {
+  compare(state, sparse.make(), [](const Part& part) {
+    return seconds_of([&] { benchmark::DoNotOptimize(cpu_backend().run(part, {}, {})); });
+  });
+}
+
+void SparseBackward(benchmark::State& state, const Sparse& sparse) {
+  Part part = sparse.make();
+  for (Var* var : {&part.q, &part.k, &part.v}) *var = Var::parameter(var->value());
+  compare(state, part, [](const Part& part) {
+    for (Var var : {part.q, part.k, part.v}) var.clear_gradient();
+    const Var total = sum(attention(part, cpu_backend(), {}, nullptr, {}));
+    return seconds_of([&] { backward(total); });
+  });
+}
+
+void register_sparse() {
+  for (const Sparse& sparse : sparse_cases()) {
+    const auto add = [&](const char* direction, auto* function) {
+      benchmark::RegisterBenchmark((std::string(direction) + "/" + sparse.name).c_str(), function,
+                                   sparse)
+          ->Unit(benchmark::kMillisecond)
+          ->UseManualTime();
+    };
+    add("SparseForward", SparseForward);
+    add("SparseBackward", SparseBackward);
+  }
+}
 
 void LogSumExp(benchmark::State& state) {
   const Index length = state.range(0);
@@ -249,6 +373,7 @@ int main(int argc, char** argv) {
   benchmark::AddCustomContext("sgemm", std::to_string(attnscope::sgemm_rates().all_threads / 1e9) +
                                            " Gflop/s, " + openblas_get_corename() + " kernels");
 #endif
+  attnscope::register_sparse();
   benchmark::RunSpecifiedBenchmarks();
   return 0;
 }

@@ -17,6 +17,7 @@
 #include "app/gpu/compute_backend.h"
 #include "app/gpu/heat_map_painter.h"
 #include "core/base/error.h"
+#include "core/base/random.h"
 #include "tests/support/compare.h"
 
 namespace attnscope {
@@ -57,6 +58,19 @@ Pattern strided(Index length) {
   PatternBuilder builder(1, length, length, {"stride"});
   for (Index i = 0; i < length; ++i) {
     builder.add(0, i % 64, length, 64);
+    builder.next_row();
+  }
+  return builder.finish();
+}
+
+// 64 keys anywhere.
+Pattern scattered(Index length) {
+  Random random(1);
+  PatternBuilder builder(1, length, length, {"random"});
+  for (Index i = 0; i < length; ++i) {
+    for (int n = 0; n < 64; ++n) {
+      builder.add_column(0, static_cast<Index>(random.below(static_cast<std::uint64_t>(length))));
+    }
     builder.next_row();
   }
   return builder.finish();
@@ -127,6 +141,11 @@ BENCHMARK_CAPTURE(run, dense_kept_on_gpu, all, kKept)
     ->UseRealTime();
 BENCHMARK_CAPTURE(run, causal, causal, kOutput)
     ->Arg(1024)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK_CAPTURE(run, scattered, scattered, kOutput)
+    ->Arg(2048)
+    ->Arg(8192)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 BENCHMARK_CAPTURE(run, band, band, kOutput)

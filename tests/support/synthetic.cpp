@@ -6,6 +6,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "core/analysis/error_study.h"
 #include "core/model/config.h"
 #include "tests/support/small_config.h"
 
@@ -163,6 +164,9 @@ ViewLayout look_at(const Trace& trace, std::string_view id, const Look& look) {
   }
   Findings found = found_in(trace, look.reference);
   if (!look.knows_lens) found.remove(Findings::lens.id);
+  if (look.errors != nullptr) {
+    found.set(Findings::errors, std::make_shared<const ErrorStudy>(*look.errors));
+  }
   if (look.heads != nullptr) {
     found.set(Findings::heads, std::make_shared<const HeadTable>(*look.heads));
   }

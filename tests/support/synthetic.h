@@ -45,7 +45,8 @@ struct Look {
   const Trace* reference = nullptr;  // what is compared with, where there is something
   Interventions interventions;
   bool flipped = false;
-  const HeadTable* heads = nullptr;  // what was measured over texts, where it was
+  const HeadTable* heads = nullptr;    // what was measured over texts, where it was
+  const ErrorStudy* errors = nullptr;  // of the shown head, where they were measured
   bool knows_lens = true;
 };
 ViewLayout look_at(const Trace& trace, std::string_view view, const Look& look = {});

@@ -82,6 +82,14 @@ void add_intervene_actions(std::vector<Action>& list) {
                   [](const State& s) { return !s.experiment.interventions.empty(); }});
   list.back().starts_group = true;
   list.back().view = "intervene";
+  list.push_back({"cost",
+                  "Cost against the length…",
+                  "Measure time, operations and memory of variants at growing lengths, beside the "
+                  "growth that their papers name.",
+                  Menu::Edit,
+                  {{"K"}},
+                  [](State& s) { s.cost.open = true; }});
+  list.back().view = "compare";
 }
 
 void add_next_actions(std::vector<Action>& list) {

@@ -140,6 +140,21 @@ void add_view_actions(std::vector<Action>& list) {
   needs(&ViewControls::normalise);
   list.back().starts_group = true;
   list.back().checked = [](const State& s) { return s.experiment.view.normalise; };
+  add(
+      "words", "Merge word pieces",
+      "Merge the pieces of words: weights summed over the keys of a word, mean over its queries.",
+      {{"J"}}, [](State& s) { s.experiment.view.words = !s.experiment.view.words; },
+      [](const State& s) {
+        const ViewControls controls = s.controls();
+        return has_trace(s) && controls.words && controls.not_in_words.empty();
+      });
+  list.back().checked = [](const State& s) { return s.experiment.view.words; };
+  list.back().refusal = [](const State& s) {
+    const ViewControls controls = s.controls();
+    if (!controls.words) return view(s.experiment.view.id).label + " shows tokens as they are.";
+    if (controls.not_in_words.empty()) return std::string();
+    return "Nothing to merge: " + controls.not_in_words + ".";
+  };
   add("colour_map", "Next colour map", "Change the colours of the heat maps.", {{"G"}},
       next_colour_map,
       [](const State& s) { return has_trace(s) && !offered_maps(s.controls()).empty(); });

@@ -1,9 +1,10 @@
 // What opens above the window: the file browser, the export dialog, the palette of commands, the
-// list of keys, what this program is, and the list of lessons. Each is called in every frame and
+// list of keys, what this program is, the list of lessons, and cost against the length. Each is called in every frame and
 // draws when open.
 #pragma once
 
 #include "app/window/state.h"
+#include "app/window/widgets/painter.h"
 #include "app/window/widgets/ui.h"
 
 namespace attnscope::window {
@@ -14,5 +15,6 @@ void draw_palette(Ui& ui, State& state);
 void draw_help(Ui& ui, State& state);
 void draw_about(Ui& ui, State& state);
 void draw_lesson_list(Ui& ui, State& state);
+void draw_cost_dialog(Ui& ui, State& state, Painter& painter);
 
 }  // namespace attnscope::window

@@ -7,13 +7,12 @@ namespace attnscope::window {
 
 namespace {
 
-const Animation& animation(const State& state) {
-  return *view(state.experiment.view.id).animation;
+std::optional<Animation> animation(const State& state) {
+  return view_controls(state.experiment.view, state.trace.get()).animation;
 }
 
 // The number as it is; where it is left to the view, or lies elsewhere, the beginning.
-double present(const State& state) {
-  const Animation& a = animation(state);
+double present(const State& state, const Animation& a) {
   const Values values = view_values(state.experiment.view, state.experiment.view.id);
   if (!values.has(a.key)) return a.from;
   const Value& value = values.all().find(a.key)->second;
@@ -26,7 +25,7 @@ double present(const State& state) {
 }  // namespace
 
 bool can_play(const State& state) {
-  return state.trace != nullptr && view(state.experiment.view.id).animation.has_value();
+  return state.trace != nullptr && animation(state).has_value();
 }
 
 void toggle_play(State& state) {
@@ -34,7 +33,7 @@ void toggle_play(State& state) {
   if (play.on) {
     play.on = false;
   } else if (can_play(state)) {
-    play = {true, state.experiment.view.id, present(state), state.seconds};
+    play = {true, state.experiment.view.id, present(state, *animation(state)), state.seconds};
   }
 }
 
@@ -45,7 +44,7 @@ void advance_play(State& state) {
     play.on = false;
     return;
   }
-  const Animation& a = animation(state);
+  const Animation a = *animation(state);
   const double passed = std::max(0.0, state.seconds - play.seconds);
   play.seconds = state.seconds;
   const double round = (play.value - a.from) / (a.to - a.from) + passed / a.seconds;

@@ -11,9 +11,11 @@
 #include "app/window/widgets/selection.h"
 #include "core/analysis/pair.h"
 #include "core/analysis/row.h"
+#include "core/figure/plain_text.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/focus.h"
 #include "core/view/parts/term_words.h"
+#include "core/view/parts/worded.h"
 #include "core/view/view.h"
 
 namespace attnscope::window {
@@ -60,7 +62,7 @@ void bar(const Ui& ui, double share, const ImVec4& colour) {
   ImGui::Dummy({width, height});
 }
 
-void keep_weights(const State::Pointed& pointed, Index query, RowWeights& kept) {
+void keep_weights(const State::Pointed& pointed, Index query, RowWeights::Row& kept) {
   if (kept.trace == pointed.trace && kept.at == pointed.at && kept.query == query) return;
   kept = {pointed.trace, pointed.at, query, pointed.tap->rows(pointed.head, query, 1)};
 }
@@ -118,13 +120,16 @@ void draw_rule(Ui& ui, const AttentionTap& tap, Index head, const Hit& hit) {
 
 void draw_row(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor& weights) {
   const RowStatistics row = row_statistics(weights.data(), weights.dim(1), kStrongest);
-  heading(ui, "Row of the query");
+  const bool words = is_in_words(trace);
+  heading(ui, words ? "Row of the word" : "Row of the query");
   if (row.has_signs) {
     faint(ui, "Weights with signs are no shares of a whole: the row has no entropy.");
   } else {
-    fact(ui, "Entropy", number(row.entropy) + (row.entropy == 1 ? " bit" : " bits"),
-         "How widely the query looks: 0 bits is one key, 3 bits as much as 8 keys alike.");
-    fact(ui, "As many as", number(row.effective) + " equal keys",
+    fact(ui, words ? "Entropy of words" : "Entropy",
+         number(row.entropy) + (row.entropy == 1 ? " bit" : " bits"),
+         words ? "How widely the word looks: 0 bits is one word, 3 bits as much as 8 words alike."
+               : "How widely the query looks: 0 bits is one key, 3 bits as much as 8 keys alike.");
+    fact(ui, "As many as", number(row.effective) + (words ? " equal words" : " equal keys"),
          "Two to the power of the entropy.");
   }
   if (row.largest < 0) {
@@ -154,6 +159,49 @@ void draw_token(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tenso
   fact(ui, is_query ? "Query i" : "Key j", std::to_string(is_query ? hit.query : hit.key),
        "Its position, from 0.");
   if (is_query) draw_row(ui, trace, tap, row);
+}
+
+// The run of words that the picture shows, in the place of that of their tokens.
+State::Pointed words_of(const State::Pointed& pointed, const Hit& hit) {
+  State::Pointed words{{hit.words, &hit.words->trace}, pointed.at};
+  words.tap = words.trace->find(words.at, &words.head);
+  return words;
+}
+
+// What is under the pointer as words, with the row of the query's. Their tokens come after it.
+void draw_words(Ui& ui, const State::Pointed& pointed, const Hit& hit, RowWeights::Row& kept) {
+  const State::Pointed words = words_of(pointed, hit);
+  const WordPairs& pairs = hit.words->of(*words.tap);
+  const bool query = hit.word_query >= 0, key = hit.word_key >= 0;
+  const std::string query_name = query ? query_label(*words.trace, *words.tap, hit.word_query) : "";
+  const std::string key_name = key ? key_label(*words.trace, *words.tap, hit.word_key) : "";
+  if (query && key) {
+    draw_chips(ui, query_name, key_name);
+  } else {
+    const std::string& name = query ? query_name : key_name;
+    chip(ui, name, query ? ui.look->query : ui.look->key, ui.look->on_accent);
+    hint(ui, name);
+  }
+  if (query) {
+    fact(ui, "Query's word", pieces_text(pairs.queries, hit.word_query),
+         "Its weights are the mean over these tokens.");
+  }
+  if (key) {
+    fact(ui, "Key's word", pieces_text(pairs.keys, hit.word_key),
+         "The weights on these tokens are added up.");
+  }
+  if (!query) return;
+  keep_weights(words, hit.word_query, kept);
+  if (key) {
+    const auto weight = static_cast<double>(kept.weights[hit.word_key]);
+    fact(ui, "Weight of words", number(weight),
+         "Summed over the tokens of the key's word, mean over those of the query's.");
+    bar(ui, weight, ui.look->accent);
+    // Of several heads together, or flow through layers.
+    const bool of_head = hit.shown.empty() || hit.shown == brief(weight, 4);
+    if (!of_head) fact(ui, "Shown", hit.shown, "What the picture shows at this place.");
+  }
+  draw_row(ui, *words.trace, *words.tap, kept.weights);
 }
 
 // Which of two runs a pair is of; nothing where there is one.
@@ -189,6 +237,23 @@ void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
       hit->query >= 0 && hit->query < tap->queries() && hit->key >= 0 && hit->key < tap->keys();
   const bool is_query = hit->query >= 0 && hit->query < tap->queries() && hit->key < 0;
   const bool is_key = hit->key >= 0 && hit->key < tap->keys() && hit->query < 0;
+  if (hit->words != nullptr && (is_key || is_query || is_pair)) {
+    try {
+      draw_words(ui, pointed, *hit, kept.word);
+    } catch (const std::exception& e) {
+      faint(ui, e.what());
+      return;
+    }
+    if (!is_pair) return;
+    const ViewSettings& view = state.experiment.view;
+    const bool pinned = hit->query == view.pinned_query && hit->key == view.pinned_key;
+    const WordPairs& pairs = hit->words->of(*tap);
+    const bool single =
+        pairs.queries.size(hit->word_query) == 1 && pairs.keys.size(hit->word_key) == 1;
+    heading(ui, single   ? "Their tokens"
+                : pinned ? "The pinned pair of tokens"
+                         : "Strongest pair of their tokens");
+  }
   if (is_key) {
     draw_token(ui, *trace, *tap, {}, *hit);
     return;
@@ -198,12 +263,12 @@ void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
     return;
   }
   try {
-    keep_weights(pointed, hit->query, kept);
+    keep_weights(pointed, hit->query, kept.token);
   } catch (const std::exception& e) {  // a lost device, or weights that were not kept
     faint(ui, e.what());
     return;
   }
-  const Tensor& weights = kept.weights;
+  const Tensor& weights = kept.token.weights;
   if (!is_pair) {
     draw_token(ui, *trace, *tap, weights, *hit);
     return;
@@ -217,12 +282,13 @@ void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
           "This is the tokens' own pair, at their own positions, as the model scores it. The "
           "picture has them at other positions or turns them otherwise: its score is another.");
   }
-  if (!hit->shown.empty()) fact(ui, "Shown", hit->shown, "What the picture shows at this place.");
+  const bool shown = !hit->shown.empty() && hit->words == nullptr;
+  if (shown) fact(ui, "Shown", hit->shown, "What the picture shows at this place.");
   draw_score(ui, *trace, *tap, head, *hit);
   fact(ui, "Weight", number(weight), "The share of the query's attention: its row adds up to 1.");
   bar(ui, weight, ui.look->accent);
   draw_rule(ui, *tap, head, *hit);
-  draw_row(ui, *trace, *tap, weights);
+  if (hit->words == nullptr) draw_row(ui, *trace, *tap, weights);
 }
 
 float widest_line(const std::string& text) {

@@ -8,12 +8,16 @@
 namespace attnscope::window {
 
 // The weights of the query under the pointer, kept because they may have to be derived or
-// downloaded. Made by the program, filled by the panel.
+// downloaded, and those of its word where the picture shows words. Made by the program, filled by
+// the panel.
 struct RowWeights {
-  std::shared_ptr<const Trace> trace;
-  HeadRef at{-1, -1};
-  Index query = -1;
-  Tensor weights;  // [1, L_k]
+  struct Row {
+    std::shared_ptr<const Trace> trace;
+    HeadRef at{-1, -1};
+    Index query = -1;
+    Tensor weights;  // [1, L_k]
+  };
+  Row token, word;
 };
 
 void draw_explain_panel(Ui& ui, const State& state, RowWeights& weights);

@@ -160,9 +160,14 @@ void draw_text_panel(Ui& ui, State& state, const std::vector<std::string>& sampl
 
 namespace {
 
-// `query`, `key`: the tokens that are pointed at, -1: none.
+// Tokens that are pointed at, [first, first + count); first -1: none.
+struct TokenRun {
+  Index first = -1, count = 0;
+  bool holds(Index token) const { return first >= 0 && token >= first && token < first + count; }
+};
+
 void draw_stream(Ui& ui, const std::string& name, const std::vector<TraceToken>& tokens,
-                 Index query, Index key) {
+                 const TokenRun& query, const TokenRun& key) {
   const Look& look = *ui.look;
   float right = ImGui::GetCursorScreenPos().x + ImGui::GetContentRegionAvail().x;
   const std::size_t shown = std::min(tokens.size(), kMostChips);
@@ -190,7 +195,7 @@ void draw_stream(Ui& ui, const std::string& name, const std::vector<TraceToken>&
     const float next = ImGui::GetItemRectMax().x + ui.px(3) + width_of(i);
     if (i > 0 && next < right) ImGui::SameLine();
     const auto at = static_cast<Index>(i);
-    const bool is_query = query == at, is_key = key == at;
+    const bool is_query = query.holds(at), is_key = key.holds(at);
     const ImVec4& ground = is_query ? look.query : (is_key ? look.key : look.raised);
     chip(ui, tokens[i].label, ground, is_query || is_key ? look.on_accent : look.text);
     mark(ui, name + "." + std::to_string(i));
@@ -212,8 +217,9 @@ void draw_tokens(Ui& ui, State& state) {
   const State::PointedTokens at = state.pointed_tokens();
   const auto draw = [&](const char* name, const std::string& stream,
                         const std::vector<TraceToken>& tokens) {
-    draw_stream(ui, name, tokens, at.query_stream == stream ? at.query : -1,
-                at.key_stream == stream ? at.key : -1);
+    draw_stream(ui, name, tokens,
+                at.query_stream == stream ? TokenRun{at.query, at.queries} : TokenRun(),
+                at.key_stream == stream ? TokenRun{at.key, at.keys} : TokenRun());
   };
   const bool several = trace.parts.kind && !trace.streams.empty();
   if (several) {

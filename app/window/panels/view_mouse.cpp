@@ -5,6 +5,7 @@
 
 #include "app/window/actions/actions.h"
 #include "app/window/actions/navigation.h"
+#include "core/analysis/words.h"
 
 namespace attnscope::window {
 
@@ -18,13 +19,40 @@ bool has_cells(const ViewLayout& layout) {
   return layout.width > 0 && layout.height > 0 && layout.plot.width > 0 && layout.plot.height > 0;
 }
 
+// Cells of words as cells of the tokens that settings are of.
+Cells of_tokens(const Cells& cells, const WordPairs& words) {
+  const double row = words.queries.to_rows(cells.row), column = words.keys.to_rows(cells.column);
+  return {row, column, words.queries.to_rows(cells.row + cells.height) - row,
+          words.keys.to_rows(cells.column + cells.width) - column};
+}
+
+// Rows and columns of the matrix that a layout shows cells of.
+Index row_count(const ViewLayout& layout, const AttentionTap& tap) {
+  if (layout.words) return layout.words->queries.count();
+  return layout.rows > 0 ? layout.rows : tap.queries();
+}
+Index column_count(const ViewLayout& layout, const AttentionTap& tap) {
+  if (layout.words) return layout.words->keys.count();
+  return layout.columns > 0 ? layout.columns : tap.keys();
+}
+
+// As show(), of what the layout has cells of.
+void show_cells(ViewSettings& view, const ViewLayout& layout, const Cells& seen, Index rows,
+                Index columns) {
+  show(view, seen, rows, columns);
+  const bool part = view.width > 0 && view.height > 0;
+  if (part && layout.words) {
+    show(view, of_tokens(seen, *layout.words), layout.words->queries.all(),
+         layout.words->keys.all());
+  }
+}
+
 // What the mouse does to a picture that shows cells of a matrix.
 void pan_and_zoom(State& state, const ViewLayout& layout, double scale, bool hovered, bool held) {
   const AttentionTap* tap = state.tap();
   if (tap == nullptr || !has_cells(layout)) return;
   const Cells seen{layout.row, layout.column, layout.height, layout.width};
-  const Index rows = layout.rows > 0 ? layout.rows : tap->queries();
-  const Index columns = layout.columns > 0 ? layout.columns : tap->keys();
+  const Index rows = row_count(layout, *tap), columns = column_count(layout, *tap);
   const ImGuiIO& io = ImGui::GetIO();
   ViewSettings& view = state.experiment.view;
   if (state.view.actual_size) {
@@ -33,7 +61,7 @@ void pan_and_zoom(State& state, const ViewLayout& layout, double scale, bool hov
     // Whole cells: what is cut at the edge would lose its label.
     cells = {std::round(cells.row), std::round(cells.column),
              std::max(std::floor(cells.height), 1.0), std::max(std::floor(cells.width), 1.0)};
-    show(view, cells, rows, columns);
+    show_cells(view, layout, cells, rows, columns);
     state.view.actual_size = false;
   }
   const std::optional<Point>& p = state.view.pointer;
@@ -43,16 +71,16 @@ void pan_and_zoom(State& state, const ViewLayout& layout, double scale, bool hov
     const double row = seen.row + seen.height * (layout.rows_run_down ? down : across);
     const double column = seen.column + seen.width * (layout.columns_run_across ? across : down);
     const double factor = std::pow(kWheelStep, static_cast<double>(io.MouseWheel));
-    show(view, zoomed(seen, factor, row, column, rows, columns), rows, columns);
+    show_cells(view, layout, zoomed(seen, factor, row, column, rows, columns), rows, columns);
   }
   if (held && ImGui::IsMouseDragging(ImGuiMouseButton_Left, kClickPixels)) {
     state.view.panning = true;
     const double down = -static_cast<double>(io.MouseDelta.y) / scale / layout.plot.height;
     const double across = -static_cast<double>(io.MouseDelta.x) / scale / layout.plot.width;
-    show(view,
-         panned(seen, seen.height * (layout.rows_run_down ? down : across),
-                seen.width * (layout.columns_run_across ? across : down), rows, columns),
-         rows, columns);
+    show_cells(view, layout,
+               panned(seen, seen.height * (layout.rows_run_down ? down : across),
+                      seen.width * (layout.columns_run_across ? across : down), rows, columns),
+               rows, columns);
   }
 }
 
@@ -144,11 +172,12 @@ std::optional<Hit> hit_at(const State& state, const ViewLayout& layout, Point p)
   const AttentionTap* tap = state.tap();
   // Other rows or columns than the queries and keys are not for pins.
   if (hit || tap == nullptr || state.shows_other()) return hit;
-  const auto label = label_at(layout, p, layout.rows > 0 ? 0 : tap->queries(),
-                              layout.columns > 0 ? 0 : tap->keys());
+  const auto label = label_at(layout, p, layout.rows > 0 ? 0 : row_count(layout, *tap),
+                              layout.columns > 0 ? 0 : column_count(layout, *tap));
   if (!label) return hit;
   const ViewSettings& view = state.experiment.view;
-  return Hit{view.layer, view.head, label->row, label->column};
+  const Hit of_label{view.layer, view.head, label->row, label->column};
+  return layout.of_words ? layout.of_words(of_label) : of_label;
 }
 
 // A click with the right button pins what is under the pointer, a pair or a row or column by its

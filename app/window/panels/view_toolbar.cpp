@@ -117,22 +117,36 @@ void draw_colour_maps(Ui& ui, State& state, const ViewControls& controls) {
   }
 }
 
+// A box for what an action turns on and off.
+void draw_switch(Ui& ui, State& state, const char* label, const Action& a) {
+  const bool enabled = a.enabled(state);
+  ImGui::BeginDisabled(!enabled);
+  bool on = enabled && a.checked(state);
+  if (ImGui::Checkbox(label, &on)) a.run(state);
+  mark(ui, a.id);
+  ImGui::EndDisabled();
+  hint(ui, help_of(a, state) + key_of(a));
+}
+
 // Where they have an effect, at the right end of the line where there is room.
 void draw_colours(Ui& ui, State& state, const ViewControls& controls) {
   const bool chooses = controls.colours != ViewControls::Colours::None;
-  if (!chooses && !controls.normalise) return;
-  const float right = ui.px(110) + ImGui::CalcTextSize("Normalise").x + ImGui::GetFrameHeight() +
-                      3 * ImGui::GetStyle().ItemSpacing.x;
+  if (!chooses && !controls.normalise && !controls.words) return;
+  const auto width_of = [](const char* label) {
+    return ImGui::CalcTextSize(label).x + ImGui::GetFrameHeight() +
+           2 * ImGui::GetStyle().ItemSpacing.x;
+  };
+  const float right = (chooses ? ui.px(110) + ImGui::GetStyle().ItemSpacing.x : 0) +
+                      (controls.normalise ? width_of("Normalise") : 0) +
+                      (controls.words ? width_of("Words") : 0);
   const float at = ImGui::GetContentRegionMax().x - right;
   if (at > ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x + ui.px(14)) ImGui::SameLine(at);
+  if (controls.words) draw_switch(ui, state, "Words", action("words"));
+  if (controls.words && (chooses || controls.normalise)) ImGui::SameLine();
   if (chooses) draw_colour_maps(ui, state, controls);
   if (!controls.normalise) return;
   if (chooses) ImGui::SameLine();
-  const Action& normalise = action("normalise");
-  bool on = state.experiment.view.normalise;
-  if (ImGui::Checkbox("Normalise", &on)) normalise.run(state);
-  mark(ui, "normalise");
-  hint(ui, normalise.help + key_of(normalise));
+  draw_switch(ui, state, "Normalise", action("normalise"));
 }
 
 // What can be set in this view alone.
@@ -141,7 +155,7 @@ void draw_view_parameters(Ui& ui, State& state, const ViewControls& controls, Li
   const View& v = view(settings.id);
   if (v.parameters.empty()) return;
   Values values = view_values(settings, v.id);
-  if (v.animation) {
+  if (controls.animation) {
     const Action& play = action("play");
     ImGui::BeginDisabled(!play.enabled(state));
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
@@ -177,6 +191,25 @@ void draw_view_actions(Ui& ui, State& state) {
     hint(ui, help_of(a, state) + key_of(a));
   }
   ImGui::PopStyleVar();
+}
+
+// How far a picture is that takes further runs, and a way to give it up.
+void draw_picture_progress(Ui& ui, State& state, const char* id) {
+  const auto found = state.finding.find(id);
+  if (found == state.finding.end()) return;
+  const FindingState& finding = found->second;
+  if (finding.running) {
+    ImGui::SameLine(0, ui.px(16));
+    ImGui::ProgressBar(static_cast<float>(finding.share), {ui.px(90), 0});
+    ImGui::SameLine();
+    if (button(ui, "Cancel", (std::string(id) + ".cancel").c_str())) {
+      set_view_value(state.experiment.view, "mechanism", "picture", std::string("automatic"));
+    }
+    hint(ui, "Stop, and show the usual picture.");
+  } else if (!finding.problem.empty()) {
+    ImGui::SameLine(0, ui.px(16));
+    ImGui::TextColored(ui.look->error, "%s", on_screen(finding.problem).c_str());
+  }
 }
 
 // Over which texts heads are measured, in the view that sorts by it.
@@ -236,6 +269,7 @@ void draw_toolbar(Ui& ui, State& state, ListTexts& texts) {
   draw_view_parameters(ui, state, controls, texts);
   draw_view_actions(ui, state);
   draw_measured_texts(ui, state, controls);
+  draw_picture_progress(ui, state, Findings::errors.id);
 }
 
 }  // namespace attnscope::window

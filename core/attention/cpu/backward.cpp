@@ -19,6 +19,19 @@ namespace {
 // on the number of threads: results would.
 constexpr Index least_work_items = 16;
 
+// A group of heads that share keys belongs to one work item, so that their sums do.
+struct Work {
+  Index groups, heads_per_group, slices;
+};
+
+Work divided(const Prepared& prepared) {
+  const Index groups = prepared.batch * prepared.kv_heads;
+  const Index blocks = (prepared.queries + block_rows - 1) / block_rows;
+  const Index slices =
+      std::clamp<Index>((least_work_items + groups - 1) / std::max<Index>(groups, 1), 1, blocks);
+  return {groups, prepared.heads / prepared.kv_heads, slices};
+}
+
 class BackwardRows {
  public:
   BackwardRows(const Prepared& prepared, const PartResult& result, const Tensor& d_output,
@@ -27,19 +40,35 @@ class BackwardRows {
         result_(result),
         d_output_(d_output),
         gradients_(gradients),
-        columns_(prepared),
-        scores_(prepared, columns_) {}
+        in_order_(prepared),
+        arranged_(prepared),
+        scores_(prepared) {}
 
   void run(Index pair, Index row, Index end, Index slice, const Stop& stop) {
+    use(in_order_);
     while (row < end && !stop.requested()) {
-      const Index rows = columns_.choose(pair, row, end - row);
-      run_block(pair, row, rows, slice, stop);
+      const Index rows = in_order_.choose(pair, row, end - row);
+      run_block(pair, slice, stop);
       row += rows;
     }
   }
 
+  // A block of an arrangement, or a row alone.
+  template <class Rows>
+  void run(Index pair, const Arrangement::Head& head, const Rows& rows, Index slice,
+           const Stop& stop) {
+    arranged_.take(pair, head, rows);
+    use(arranged_);
+    run_block(pair, slice, stop);
+  }
+
  private:
-  void run_block(Index pair, Index row, Index rows, Index slice, const Stop& stop);
+  void use(RowColumns& columns) {
+    columns_ = &columns;
+    scores_.set_columns(columns);
+  }
+  void run_block(Index pair, Index slice, const Stop& stop);
+  const float* rows_of(const Tile& rows, const Tensor& tensor, std::vector<float>& gathered) const;
   void weigh(const Tile& tile);
   void through_normaliser(const Tile& tile);
 
@@ -47,17 +76,35 @@ class BackwardRows {
   const PartResult& result_;
   const Tensor& d_output_;
   Gradients& gradients_;
-  BlockColumns columns_;
+  BlockColumns in_order_;
+  ArrangedColumns arranged_;
+  RowColumns* columns_ = nullptr;  // one of them
   TileScores scores_;
-  std::vector<float> p_, dp_;  // [rows, tile width]
-  std::vector<float> mean_;    // D of each row
+  std::vector<float> p_, dp_;                  // [rows, tile width]
+  std::vector<float> mean_;                    // D of each row
+  std::vector<float> output_, d_output_rows_;  // of rows that do not follow each other
 };
 
-void BackwardRows::run_block(Index pair, Index row, Index rows, Index slice, const Stop& stop) {
+// The block's rows of a tensor [B h, L_q, d_v].
+const float* BackwardRows::rows_of(const Tile& rows, const Tensor& tensor,
+                                   std::vector<float>& gathered) const {
   const Index size = prepared_.value_size;
-  const Index at = (pair * prepared_.queries + row) * size;
-  const float* d_output = d_output_.data() + at;
-  const float* output = result_.output.data() + at;
+  const float* of_pair = tensor.data() + rows.pair * prepared_.queries * size;
+  if (rows.queries == nullptr) return of_pair + rows.row * size;
+  gathered.resize(static_cast<std::size_t>(rows.rows * size));
+  for (Index r = 0; r < rows.rows; ++r) {
+    std::copy_n(of_pair + rows.query(r) * size, size, gathered.data() + r * size);
+  }
+  return gathered.data();
+}
+
+void BackwardRows::run_block(Index pair, Index slice, const Stop& stop) {
+  if (columns_->count() == 0) return;
+  const Index size = prepared_.value_size;
+  const Tile block = columns_->tile(0);
+  const Index rows = block.rows;
+  const float* d_output = rows_of(block, d_output_, d_output_rows_);
+  const float* output = rows_of(block, result_.output, output_);
   const Index kv = prepared_.key_head(pair);
   p_.resize(static_cast<std::size_t>(rows * tile_columns));
   dp_.resize(static_cast<std::size_t>(rows * tile_columns));
@@ -66,8 +113,8 @@ void BackwardRows::run_block(Index pair, Index row, Index rows, Index slice, con
     mean_[static_cast<std::size_t>(r)] =
         prepared_.kernels.dot(d_output + r * size, output + r * size, size);
   }
-  for (Index begin = 0; begin < columns_.count() && !stop.requested();) {
-    const Tile tile = columns_.tile(begin);
+  for (Index begin = 0; begin < columns_->count() && !stop.requested();) {
+    const Tile tile = columns_->tile(begin);
     const bool softmax = prepared_.part.normaliser == Normaliser::Softmax ||
                          prepared_.part.normaliser == Normaliser::SpanSoftmax;
     scores_.compute(tile, p_.data(), tile.width,
@@ -94,7 +141,7 @@ void BackwardRows::weigh(const Tile& tile) {
   for (Index r = 0; r < tile.rows && normaliser != Normaliser::None; ++r) {
     const Extent extent = tile.extent(r);
     float* p = p_.data() + r * tile.width + extent.begin;
-    const float sum = result_.log_sum_exp(tile.pair, tile.row + r);
+    const float sum = result_.log_sum_exp(tile.pair, tile.query(r));
     if (normaliser == Normaliser::FeatureRatio) {
       prepared_.kernels.scale(p, extent.end - extent.begin, sum == 0 ? 0 : 1 / sum);
     } else if (std::isinf(sum)) {
@@ -114,7 +161,7 @@ void BackwardRows::through_normaliser(const Tile& tile) {
     float* dp = dp_.data() + r * tile.width + extent.begin;
     const float mean = mean_[static_cast<std::size_t>(r)];
     if (normaliser == Normaliser::FeatureRatio) {
-      const float sum = result_.log_sum_exp(tile.pair, tile.row + r);
+      const float sum = result_.log_sum_exp(tile.pair, tile.query(r));
       const float factor = sum == 0 ? 0 : 1 / sum;
       for (Index x = 0; x < extent.end - extent.begin; ++x) dp[x] = factor * (dp[x] - mean);
     } else {
@@ -123,9 +170,30 @@ void BackwardRows::through_normaliser(const Tile& tile) {
     }
   }
   if (normaliser == Normaliser::None || normaliser == Normaliser::FeatureRatio) {
-    columns_.hide(tile, dp_.data(), tile.width, 0);
+    columns_->hide(tile, dp_.data(), tile.width, 0);
   }
   fill_outside(tile, dp_.data(), tile.width, 0);
+}
+
+// For each group of heads and slice of the items that each head has: f(rows, pair, item, slice).
+template <class Count, class F>
+void each_item(const Work& work, const Prepared& prepared, const PartResult& result,
+               const Tensor& d_output, Gradients& gradients, const Stop& stop, Count count, F f) {
+  parallel_for(work.groups * work.slices, 1, [&](Index first, Index last) {
+    BackwardRows rows(prepared, result, d_output, gradients);
+    for (Index n = first; n < last; ++n) {
+      const Index group = n / work.slices, slice = n % work.slices;
+      for (Index member = 0; member < work.heads_per_group; ++member) {
+        const Index pair = group * work.heads_per_group + member;
+        const Index items = static_cast<Index>(count(pair));
+        const Index per_slice = (items + work.slices - 1) / work.slices;
+        const Index end = std::min((slice + 1) * per_slice, items);
+        for (Index item = slice * per_slice; item < end && !stop.requested(); ++item) {
+          f(rows, pair, item, slice);
+        }
+      }
+    }
+  });
 }
 
 }  // namespace
@@ -139,28 +207,33 @@ void backward(const Prepared& prepared, const PartResult& result, const Tensor& 
     gradients.deliver();
     return;
   }
-  // A group of heads that share keys belongs to one work item, so that their sums do.
-  const Index groups = prepared.batch * prepared.kv_heads;
-  const Index heads_per_group = prepared.heads / prepared.kv_heads;
+  const Arrangement* const arrangement = prepared.arrangement.get();
+  const auto head = [&](Index pair) -> const Arrangement::Head& {
+    return arrangement->of(pair % prepared.heads);
+  };
+  const Work work = divided(prepared);
+  Gradients gradients(prepared, work.slices);
+  const auto run = [&](auto count, auto f) {
+    each_item(work, prepared, result, d_output, gradients, stop, count, f);
+  };
   const Index blocks = (prepared.queries + block_rows - 1) / block_rows;
-  const Index slices =
-      std::clamp<Index>((least_work_items + groups - 1) / std::max<Index>(groups, 1), 1, blocks);
-  const Index blocks_per_slice = (blocks + slices - 1) / slices;
-  Gradients gradients(prepared, slices);
-  parallel_for(groups * slices, 1, [&](Index first, Index last) {
-    BackwardRows rows(prepared, result, d_output, gradients);
-    for (Index n = first; n < last; ++n) {
-      const Index group = n / slices, slice = n % slices;
-      const Index begin = slice * blocks_per_slice * block_rows;
-      const Index end = std::min(begin + blocks_per_slice * block_rows, prepared.queries);
-      for (Index member = 0; member < heads_per_group; ++member) {
-        const Index pair = group * heads_per_group + member;
-        for (Index row = begin; row < end; row += block_rows) {
-          rows.run(pair, row, std::min(row + block_rows, end), slice, stop);
-        }
-      }
-    }
-  });
+  run([=](Index) { return blocks; },
+      [&](BackwardRows& rows, Index pair, Index block, Index slice) {
+        if (!head(pair).stays(block)) return;
+        const Index row = block * block_rows;
+        rows.run(pair, row, std::min(row + block_rows, prepared.queries), slice, stop);
+      });
+  for (std::size_t layer = 0; layer < arrangement->layers(); ++layer) {
+    run([&](Index pair) { return head(pair).layer(layer).size(); },
+        [&](BackwardRows& rows, Index pair, Index block, Index slice) {
+          const auto& of_layer = head(pair).layer(layer);
+          rows.run(pair, head(pair), of_layer[static_cast<std::size_t>(block)], slice, stop);
+        });
+  }
+  run([&](Index pair) { return head(pair).alone.size(); },
+      [&](BackwardRows& rows, Index pair, Index row, Index slice) {
+        rows.run(pair, head(pair), head(pair).alone[static_cast<std::size_t>(row)], slice, stop);
+      });
   stop.check();
   gradients.deliver();
 }

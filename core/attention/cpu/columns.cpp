@@ -1,6 +1,7 @@
 #include "core/attention/cpu/columns.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 namespace attnscope::cpu {
@@ -51,6 +52,7 @@ Index BlockColumns::choose(Index pair, Index row, Index most) {
     patience_ = least_rows;
   }
   pair_ = pair;
+  head_ = pair % prepared_.heads;
   row_ = row;
   // Few rows tell soonest that there is no rectangle.
   if (rows > least_rows && !unite(least_rows)) rows = 1;
@@ -127,6 +129,8 @@ bool BlockColumns::unite(Index rows) {
   }
   full_ = allowed == rows * width;
   one_interval_ = intervals_.size() <= 1;
+  first_ = columns_.data();
+  count_ = width;
   if (!one_interval_ && !full_) {
     place_.resize(static_cast<std::size_t>(prepared_.keys));
     for (std::size_t x = 0; x < columns_.size(); ++x) {
@@ -137,11 +141,11 @@ bool BlockColumns::unite(Index rows) {
 }
 
 // Tiles end where panels of packed keys end, so that contiguous ones need no second panel.
-Tile BlockColumns::tile(Index first) const {
-  const std::int32_t* begin = columns_.data() + first;
+Tile RowColumns::tile(Index first) const {
+  const std::int32_t* begin = first_ + first;
   const Index misaligned = one_interval_ ? *begin % panel_width : 0;
   const Index width = std::min(tile_columns - misaligned, count() - first);
-  Tile tile{pair_, pair_ % prepared_.heads, row_, rows_, begin, width, first, {}};
+  Tile tile{pair_, head_, row_, rows_, queries_, begin, width, first, {}};
   for (Index g = 0; g < tile.groups(); ++g) {
     const Extent& whole = extents_[static_cast<std::size_t>(g)];
     tile.extents[static_cast<std::size_t>(g)] = {std::clamp<Index>(whole.begin - first, 0, width),
@@ -196,6 +200,64 @@ void BlockColumns::hide_marked(const Tile& tile, Index r, float* line, float val
   }
   for (Index x = extent.begin; x < extent.end; ++x) {
     if (!marked_[static_cast<std::size_t>(x)]) line[x] = value;
+  }
+}
+
+void ArrangedColumns::take_rows(Index pair, const std::int32_t* queries, Index rows) {
+  pair_ = pair;
+  head_ = pair % prepared_.heads;
+  row_ = queries[0];
+  rows_ = rows;
+  queries_ = queries[rows - 1] - queries[0] == rows - 1 && std::is_sorted(queries, queries + rows)
+                 ? nullptr
+                 : queries;
+}
+
+void ArrangedColumns::take(Index pair, const Arrangement::Head& head,
+                           const Arrangement::Block& block) {
+  take_rows(pair, head.queries.data() + block.queries, block.rows);
+  turns_ = head.turns.data() + block.queries;
+  take_columns(head.columns.data() + block.columns, block.width);
+  const Arrangement::Extent* extent = head.extents.data() + block.extents;
+  for (Index r = 0; r < rows_; r += group_rows, ++extent) {
+    extents_[static_cast<std::size_t>(r / group_rows)] = {extent->begin, extent->end};
+  }
+  words_ = block.words < 0 ? nullptr : head.words.data() + block.words;
+  words_per_row_ = (count_ + 63) / 64;
+}
+
+void ArrangedColumns::take(Index pair, const Arrangement::Head& head,
+                           const Arrangement::Alone& row) {
+  take_rows(pair, &row.query, 1);
+  alone_turn_ = Arrangement::last_turn;
+  if (row.first) alone_turn_ |= Arrangement::first_turn;
+  turns_ = &alone_turn_;
+  take_columns(head.columns.data() + row.columns, row.width);
+  extents_[0] = {0, count_};
+  words_ = nullptr;
+}
+
+void ArrangedColumns::take_columns(const std::int32_t* columns, Index count) {
+  first_ = columns;
+  count_ = count;
+  one_interval_ = columns[count - 1] - columns[0] == count - 1;
+}
+
+void ArrangedColumns::hide(const Tile& tile, float* s, Index s_row, float value) {
+  if (words_ == nullptr) return;
+  constexpr Index bits = 64;
+  for (Index r = 0; r < tile.rows; ++r) {
+    const Extent extent = tile.extent(r);
+    const std::uint64_t* words = words_ + r * words_per_row_;
+    float* line = s + r * s_row;
+    for (Index x = extent.begin; x < extent.end;) {
+      const Index at = tile.first + x, within = at % bits;
+      const Index count = std::min(bits - within, extent.end - x);
+      std::uint64_t missing = ~words[at / bits] >> within;
+      if (count < bits) missing &= (std::uint64_t{1} << count) - 1;
+      for (; missing != 0; missing &= missing - 1) line[x + std::countr_zero(missing)] = value;
+      x += count;
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/attention/cpu/prepared.h"
+#include "core/part/arrangement.h"
 
 namespace attnscope::cpu {
 
@@ -14,15 +15,17 @@ struct Extent {
   bool operator==(const Extent&) const = default;
 };
 
-// A rectangle of scores: consecutive queries of one head, and some keys in ascending order. Only
-// the cells within the extents count: those outside are neither computed nor read.
+// A rectangle of scores: some queries of one head, and some keys in ascending order. Only the cells
+// within the extents count: those outside are neither computed nor read.
 struct Tile {
   Index pair = 0, head = 0;  // pair = batch entry * heads + head
   Index row = 0, rows = 0;
+  const std::int32_t* queries = nullptr;  // [rows]; null: row, row + 1, ...
   const std::int32_t* columns = nullptr;  // [width]
   Index width = 0;
   Index first = 0;                                      // of `columns` among the block's columns
   std::array<Extent, block_rows / group_rows> extents;  // of each group of rows, in [0, width)
+  Index query(Index r) const { return queries == nullptr ? row + r : queries[r]; }
   bool contiguous() const { return columns[width - 1] - columns[0] == width - 1; }
   Index groups() const { return (rows + group_rows - 1) / group_rows; }
   const Extent& extent(Index r) const { return extents[static_cast<std::size_t>(r / group_rows)]; }
@@ -49,11 +52,13 @@ void each_band(const Tile& tile, F f) {
   }
 }
 // f(first column, columns, first row, rows): all cells within the extents lie in one of these
-// rectangles, which end where panels of packed keys do.
+// rectangles, which end where panels of packed keys do: of all keys where the tile is contiguous,
+// of its own otherwise.
 template <class F>
 void each_panel(const Tile& tile, F f) {
+  const Index origin = tile.contiguous() ? tile.columns[0] : 0;
   const auto end_of_panel = [&](Index x) {
-    return std::min(tile.width, x + panel_width - (tile.columns[0] + x) % panel_width);
+    return std::min(tile.width, x + panel_width - (origin + x) % panel_width);
   };
   const auto rows_of = [&](Extent columns) {
     Extent rows{tile.rows, 0};
@@ -76,8 +81,33 @@ void each_panel(const Tile& tile, F f) {
 
 void fill_outside(const Tile& tile, float* s, Index s_row, float value);
 
-// The columns that a block of rows touches: the union of its rows' sets.
-class BlockColumns {
+// The columns that a block of rows touches, tile by tile, and which of its pairs are allowed.
+class RowColumns {
+ public:
+  virtual ~RowColumns() = default;
+
+  Index count() const { return count_; }
+  const std::int32_t* columns() const { return first_; }  // [count()]
+  Tile tile(Index first) const;                           // of at most tile_columns columns
+  // Of the rows' columns, in [0, count()).
+  const Extent& extent(Index r) const { return extents_[static_cast<std::size_t>(r / group_rows)]; }
+  // Where the columns have no gaps, the first one; -1 otherwise.
+  Index first_of_interval() const { return one_interval_ && count() > 0 ? first_[0] : -1; }
+  // Writes `value` to the cells within the tile's extents that are not allowed.
+  // s: [rows, width]
+  virtual void hide(const Tile& tile, float* s, Index s_row, float value) = 0;
+
+ protected:
+  Index pair_ = 0, head_ = 0, row_ = 0, rows_ = 0;
+  const std::int32_t* queries_ = nullptr;  // [rows_], see Tile
+  const std::int32_t* first_ = nullptr;
+  Index count_ = 0;
+  bool one_interval_ = false;  // the columns have no gaps
+  std::array<Extent, block_rows / group_rows> extents_;
+};
+
+// Rows that follow each other: the union of their sets, found when it is asked for.
+class BlockColumns : public RowColumns {
  public:
   explicit BlockColumns(const Prepared& prepared)
       : prepared_(prepared), last_column_(prepared.keys) {}
@@ -92,17 +122,7 @@ class BlockColumns {
     first_column_ = begin;
     last_column_ = end;
   }
-
-  Index count() const { return static_cast<Index>(columns_.size()); }
-  const std::vector<std::int32_t>& columns() const { return columns_; }
-  Tile tile(Index first) const;  // of at most tile_columns columns
-  // Of the rows' columns, in [0, count()).
-  const Extent& extent(Index r) const { return extents_[static_cast<std::size_t>(r / group_rows)]; }
-  // Where the columns have no gaps, the first one; -1 otherwise.
-  Index first_of_interval() const { return one_interval_ && count() > 0 ? columns_[0] : -1; }
-  // Writes `value` to the cells within the tile's extents that are not allowed.
-  // s: [rows, width]
-  void hide(const Tile& tile, float* s, Index s_row, float value);
+  void hide(const Tile& tile, float* s, Index s_row, float value) override;
 
  private:
   bool unite(Index rows);
@@ -112,16 +132,34 @@ class BlockColumns {
 
   const Prepared& prepared_;
   Index first_column_ = 0, last_column_;
-  Index pair_ = 0, row_ = 0, rows_ = 0;
-  Index alone_ = 0;            // rows since the last try to put some together
-  Index patience_ = 0;         // rows alone before the next try
-  bool full_ = false;          // all pairs of the block are allowed
-  bool one_interval_ = false;  // columns_ has no gaps
+  Index alone_ = 0;     // rows since the last try to put some together
+  Index patience_ = 0;  // rows alone before the next try
+  bool full_ = false;   // all pairs of the block are allowed
   std::vector<std::pair<std::int32_t, std::int32_t>> intervals_;
   std::vector<std::int32_t> columns_;
   std::vector<std::int32_t> place_;  // [L_k]: where a column is in columns_
-  std::array<Extent, block_rows / group_rows> extents_;
   std::vector<std::uint8_t> marked_;
+};
+
+// Rows that an arrangement of the pattern puts together, or a row alone.
+class ArrangedColumns : public RowColumns {
+ public:
+  explicit ArrangedColumns(const Prepared& prepared) : prepared_(prepared) {}
+  void take(Index pair, const Arrangement::Head& head, const Arrangement::Block& block);
+  void take(Index pair, const Arrangement::Head& head, const Arrangement::Alone& row);
+  void hide(const Tile& tile, float* s, Index s_row, float value) override;
+  bool is_first(Index r) const { return (turns_[r] & Arrangement::first_turn) != 0; }
+  bool is_last(Index r) const { return (turns_[r] & Arrangement::last_turn) != 0; }
+
+ private:
+  void take_rows(Index pair, const std::int32_t* queries, Index rows);
+  void take_columns(const std::int32_t* columns, Index count);
+
+  const Prepared& prepared_;
+  const std::uint64_t* words_ = nullptr;  // of the block; null: all pairs are allowed
+  Index words_per_row_ = 0;
+  const std::uint8_t* turns_ = nullptr;  // [rows_]
+  std::uint8_t alone_turn_ = 0;
 };
 
 }  // namespace attnscope::cpu

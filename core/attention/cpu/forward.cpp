@@ -5,6 +5,10 @@
 //   3. weighted sum of the values
 // A group is one tile, so that memory does not grow with L_k; or the whole block where
 // probabilities are asked for, so that they are final at once.
+//
+// Rows that share keys with rows far from them come in blocks of an arrangement (arrangement.h), a
+// layer of blocks after the other. A row may be in several: between them its sums are kept as they
+// are between the groups of a block.
 
 #include <algorithm>
 #include <cmath>
@@ -20,30 +24,54 @@ namespace attnscope::cpu {
 
 namespace {
 
+// Of all rows, between layers of blocks; their outputs so far are in the result.
+struct RowSums {
+  Tensor most, sum;  // [B h, L_q]
+};
+
 class ForwardRows {
  public:
-  ForwardRows(const Prepared& prepared, const Wanted& wanted, PartResult& result)
+  ForwardRows(const Prepared& prepared, const Wanted& wanted, PartResult& result, RowSums& sums)
       : prepared_(prepared),
         wanted_(wanted),
         result_(result),
-        columns_(prepared),
-        scores_(prepared, columns_),
+        sums_(sums),
+        in_order_(prepared),
+        arranged_(prepared),
+        scores_(prepared),
         plain_(prepared, wanted, result) {}
 
   // All rows [row, end) of one pair; the result holds them after finish().
   void run(Index pair, Index row, Index end, const Stop& stop) {
     row = plain_.run(pair, row, end, stop);
+    use(in_order_);
     while (row < end && !stop.requested()) {
-      const Index rows = columns_.choose(pair, row, end - row);
+      const Index rows = in_order_.choose(pair, row, end - row);
       run_block(pair, row, rows, stop);
       row += rows;
     }
   }
 
+  // What a block of an arrangement, or a row alone, adds to its queries.
+  template <class Rows>
+  void add(Index pair, const Arrangement::Head& head, const Rows& rows, const Stop& stop) {
+    arranged_.take(pair, head, rows);
+    use(arranged_);
+    add_arranged(pair, stop);
+  }
+  // Of a query that sees no key.
+  void report_empty(Index pair, Index query);
+
   void finish() { plain_.finish(); }
 
  private:
+  void use(RowColumns& columns) {
+    columns_ = &columns;
+    scores_.set_columns(columns);
+  }
   void run_block(Index pair, Index row, Index rows, const Stop& stop);
+  void add_arranged(Index pair, const Stop& stop);
+  void add_columns(Index pair, Index rows, const Stop& stop);
   void prepare_weights(Index pair, Index row, Index rows);
   void weigh(Index rows, Index begin, Index end, float* s);
   void normalise(Index rows);
@@ -56,10 +84,18 @@ class ForwardRows {
            prepared_.part.normaliser == Normaliser::SpanSoftmax;
   }
 
+  // What result.log_sum_exp has of a row.
+  float log_sum(float most, float sum) const {
+    return !is_softmax() ? sum : sum == 0 ? -infinity : most + std::log(sum);
+  }
+
   const Prepared& prepared_;
   const Wanted& wanted_;
   PartResult& result_;
-  BlockColumns columns_;
+  RowSums& sums_;
+  BlockColumns in_order_;
+  ArrangedColumns arranged_;
+  RowColumns* columns_ = nullptr;  // one of them
   TileScores scores_;
   PlainRows plain_;
   float* s_ = nullptr;     // scores, then weights of a group  [rows, group width]
@@ -71,19 +107,73 @@ class ForwardRows {
 };
 
 void ForwardRows::run_block(Index pair, Index row, Index rows, const Stop& stop) {
-  const Index count = columns_.count(), value_size = prepared_.value_size;
   prepare_weights(pair, row, rows);
-  output_.assign(static_cast<std::size_t>(rows * value_size), 0.0F);
+  output_.assign(static_cast<std::size_t>(rows * prepared_.value_size), 0.0F);
   most_.assign(static_cast<std::size_t>(rows), -infinity);
   sum_.assign(static_cast<std::size_t>(rows), 0.0F);
+  add_columns(pair, rows, stop);
+  if (stop.requested()) return;
+  normalise(rows);
+  if (wanted_.attention) report_attention(pair, row, rows);
+  if (result_.log_sum_exp.defined()) report_sums(pair, row, rows);
+  if (wanted_.output) {
+    std::copy(output_.begin(), output_.end(),
+              result_.output.data() + (pair * prepared_.queries + row) * prepared_.value_size);
+  }
+}
 
+void ForwardRows::add_arranged(Index pair, const Stop& stop) {
+  const Tile rows = columns_->tile(0);
+  const Index size = wanted_.output ? prepared_.value_size : 0;
+  const auto at = [&](Index r) { return pair * prepared_.queries + rows.query(r); };
+  s_row_ = tile_columns;
+  own_s_.resize(static_cast<std::size_t>(rows.rows * s_row_));
+  s_ = own_s_.data();
+  output_.resize(static_cast<std::size_t>(rows.rows * prepared_.value_size));
+  most_.resize(static_cast<std::size_t>(rows.rows));
+  sum_.resize(static_cast<std::size_t>(rows.rows));
+  for (Index r = 0; r < rows.rows; ++r) {
+    const auto n = static_cast<std::size_t>(r);
+    const bool first = arranged_.is_first(r);
+    most_[n] = first ? -infinity : sums_.most[at(r)];
+    sum_[n] = first ? 0 : sums_.sum[at(r)];
+    if (first) {
+      std::fill_n(output_.data() + r * prepared_.value_size, prepared_.value_size, 0.0F);
+    } else {
+      std::copy_n(result_.output.data() + at(r) * size, size, output_.data() + r * size);
+    }
+  }
+  add_columns(pair, rows.rows, stop);
+  for (Index r = 0; r < rows.rows; ++r) {
+    const auto n = static_cast<std::size_t>(r);
+    sums_.most[at(r)] = most_[n];
+    sums_.sum[at(r)] = sum_[n];
+    const bool divided = arranged_.is_last(r) && prepared_.part.normaliser != Normaliser::None;
+    const float factor = !divided ? 1 : sum_[n] == 0 ? 0 : 1 / sum_[n];
+    prepared_.kernels.scale_to(result_.output.data() + at(r) * size, output_.data() + r * size,
+                               size, factor);
+    if (arranged_.is_last(r) && result_.log_sum_exp.defined()) {
+      result_.log_sum_exp[at(r)] = log_sum(most_[n], sum_[n]);
+    }
+  }
+}
+
+void ForwardRows::report_empty(Index pair, Index query) {
+  const Index row = pair * prepared_.queries + query, size = prepared_.value_size;
+  if (result_.log_sum_exp.defined()) result_.log_sum_exp[row] = log_sum(-infinity, 0);
+  if (wanted_.output) std::fill_n(result_.output.data() + row * size, size, 0.0F);
+}
+
+// Adds all columns to the sums of the rows.
+void ForwardRows::add_columns(Index pair, Index rows, const Stop& stop) {
+  const Index count = columns_->count(), value_size = prepared_.value_size;
   const bool has_span = prepared_.part.normaliser == Normaliser::SpanSoftmax;
   const float hidden = is_softmax() ? -infinity : 0;
   for (Index begin = 0; begin < count;) {
     Index end = begin;
     do {
       if (stop.requested()) return;
-      const Tile tile = columns_.tile(end);
+      const Tile tile = columns_->tile(end);
       float* s = s_ + (end - begin);
       scores_.compute(tile, s, s_row_, hidden);
       if (has_span) scores_.hide_beyond_span(tile, s, s_row_, hidden);
@@ -93,7 +183,7 @@ void ForwardRows::run_block(Index pair, Index row, Index rows, const Stop& stop)
     } while (wanted_.attention && end < count);
     weigh(rows, begin, end, s_);
     for (Index at = begin; at < end && value_size > 0 && wanted_.output;) {
-      const Tile tile = columns_.tile(at);
+      const Tile tile = columns_->tile(at);
       const float* p = s_ + (at - begin);
       scores_.products().weighted_sum(tile, p, s_row_, prepared_.v(pair), value_size,
                                       output_.data());
@@ -102,25 +192,18 @@ void ForwardRows::run_block(Index pair, Index row, Index rows, const Stop& stop)
     }
     begin = end;
   }
-  normalise(rows);
-  if (wanted_.attention) report_attention(pair, row, rows);
-  if (result_.log_sum_exp.defined()) report_sums(pair, row, rows);
-  if (wanted_.output) {
-    std::copy(output_.begin(), output_.end(),
-              result_.output.data() + (pair * prepared_.queries + row) * value_size);
-  }
 }
 
 // Where the weights of a group go: straight to where they are asked for, when the columns lie
 // there without gaps.
 void ForwardRows::prepare_weights(Index pair, Index row, Index rows) {
-  in_place_ = wanted_.attention && columns_.first_of_interval() >= 0;
+  in_place_ = wanted_.attention && columns_->first_of_interval() >= 0;
   if (in_place_) {
     s_row_ = prepared_.keys;
     s_ = result_.attention.data() + (pair * prepared_.queries + row) * s_row_ +
-         columns_.first_of_interval();
+         columns_->first_of_interval();
   } else {
-    s_row_ = wanted_.attention ? columns_.count() : tile_columns;
+    s_row_ = wanted_.attention ? columns_->count() : tile_columns;
     own_s_.resize(static_cast<std::size_t>(rows * s_row_));
     s_ = own_s_.data();
   }
@@ -131,8 +214,8 @@ void ForwardRows::weigh(Index rows, Index begin, Index end, float* group) {
   const RowKernels& kernels = prepared_.kernels;
   if (prepared_.part.normaliser == Normaliser::None) return;
   for (Index r = 0; r < rows; ++r) {
-    const Index first = std::clamp(columns_.extent(r).begin, begin, end);
-    const Index width = std::clamp(columns_.extent(r).end, first, end) - first;
+    const Index first = std::clamp(columns_->extent(r).begin, begin, end);
+    const Index width = std::clamp(columns_->extent(r).end, first, end) - first;
     float* s = group + r * s_row_ + (first - begin);
     float& most = most_[static_cast<std::size_t>(r)];
     float& sum = sum_[static_cast<std::size_t>(r)];
@@ -169,7 +252,7 @@ void ForwardRows::normalise(Index rows) {
     prepared_.kernels.scale(output_.data() + r * prepared_.value_size, prepared_.value_size,
                             factor);
     if (!wanted_.attention) continue;
-    const Extent extent = columns_.extent(r);
+    const Extent extent = columns_->extent(r);
     prepared_.kernels.scale(s_ + r * s_row_ + extent.begin, extent.end - extent.begin, factor);
   }
 }
@@ -186,15 +269,15 @@ void ForwardRows::report_scores(const Tile& tile, const float* s) {
 void ForwardRows::report_attention(Index pair, Index row, Index rows) {
   for (Index r = 0; r < rows; ++r) {
     float* to = result_.attention.data() + (pair * prepared_.queries + row + r) * prepared_.keys;
-    const Extent extent = columns_.extent(r);
+    const Extent extent = columns_->extent(r);
     if (in_place_) {
-      const Index first = columns_.first_of_interval();
+      const Index first = columns_->first_of_interval();
       std::fill(to, to + first + extent.begin, 0.0F);
       std::fill(to + first + extent.end, to + prepared_.keys, 0.0F);
     } else {
       std::fill_n(to, prepared_.keys, 0.0F);
       for (Index x = extent.begin; x < extent.end; ++x) {
-        to[columns_.columns()[static_cast<std::size_t>(x)]] = s_[r * s_row_ + x];
+        to[columns_->columns()[x]] = s_[r * s_row_ + x];
       }
     }
   }
@@ -203,8 +286,66 @@ void ForwardRows::report_attention(Index pair, Index row, Index rows) {
 void ForwardRows::report_sums(Index pair, Index row, Index rows) {
   float* to = result_.log_sum_exp.data() + pair * prepared_.queries + row;
   for (std::size_t r = 0; r < static_cast<std::size_t>(rows); ++r) {
-    to[r] = !is_softmax() ? sum_[r] : sum_[r] == 0 ? -infinity : most_[r] + std::log(sum_[r]);
+    to[r] = log_sum(most_[r], sum_[r]);
   }
+}
+
+// Calls f(rows, item) for items [0, count), where a thread has rows of its own.
+template <class F>
+void each_item(Index count, const Prepared& prepared, const Wanted& wanted, PartResult& result,
+               RowSums& sums, const Stop& stop, F f) {
+  parallel_for(count, 1, [&](Index first, Index last) {
+    ForwardRows rows(prepared, wanted, result, sums);
+    for (Index n = first; n < last && !stop.requested(); ++n) f(rows, n);
+    rows.finish();
+  });
+}
+
+// The rows that are not in order: layer after layer, the blocks of each at once.
+void add_arranged_rows(const Prepared& prepared, const Arrangement& arrangement,
+                       const Wanted& wanted, PartResult& result, const Stop& stop) {
+  RowSums sums{Tensor({prepared.pairs, prepared.queries}),
+               Tensor({prepared.pairs, prepared.queries})};
+  const auto head = [&](Index pair) -> const Arrangement::Head& {
+    return arrangement.of(pair % prepared.heads);
+  };
+  // f(rows, pair, n) for n in [0, count(pair)) of all pairs, `together` of them at a time.
+  const auto run = [&](Index together, auto count, auto f) {
+    struct Item {
+      Index pair, first, last;
+    };
+    std::vector<Item> items;
+    for (Index pair = 0; pair < prepared.pairs; ++pair) {
+      const auto all = static_cast<Index>(count(pair));
+      for (Index first = 0; first < all; first += together) {
+        items.push_back({pair, first, std::min(first + together, all)});
+      }
+    }
+    each_item(static_cast<Index>(items.size()), prepared, wanted, result, sums, stop,
+              [&](ForwardRows& rows, Index n) {
+                const Item& item = items[static_cast<std::size_t>(n)];
+                for (Index i = item.first; i < item.last && !stop.requested(); ++i) {
+                  f(rows, item.pair, static_cast<std::size_t>(i));
+                }
+              });
+  };
+  for (std::size_t layer = 0; layer < arrangement.layers(); ++layer) {
+    run(
+        1, [&](Index pair) { return head(pair).layer(layer).size(); },
+        [&](ForwardRows& rows, Index pair, std::size_t i) {
+          rows.add(pair, head(pair), head(pair).layer(layer)[i], stop);
+        });
+  }
+  run(
+      block_rows, [&](Index pair) { return head(pair).alone.size(); },
+      [&](ForwardRows& rows, Index pair, std::size_t i) {
+        rows.add(pair, head(pair), head(pair).alone[i], stop);
+      });
+  run(
+      block_rows, [&](Index pair) { return head(pair).empty.size(); },
+      [&](ForwardRows& rows, Index pair, std::size_t i) {
+        rows.report_empty(pair, head(pair).empty[i]);
+      });
 }
 
 }  // namespace
@@ -223,16 +364,22 @@ PartResult forward(const Prepared& prepared, const Wanted& wanted, const Stop& s
     stop.check();
     return result;
   }
+  // Whole maps are written in order.
+  std::shared_ptr<const Arrangement> arrangement;
+  if (!wanted.attention && !wanted.scores) arrangement = prepared.arrangement;
   const bool careful = prepared.careful;
   const Index blocks = (queries + block_rows - 1) / block_rows;
-  parallel_for(pairs * blocks, 1, [&](Index first, Index last) {
-    ForwardRows rows(prepared, wanted, result);
-    for (Index n = first; n < last && !stop.requested(); ++n) {
-      const Index row = (blocks - 1 - n % blocks) * block_rows;  // causal: long rows first
-      rows.run(n / blocks, row, std::min(row + block_rows, queries), stop);
-    }
-    rows.finish();
+  RowSums none;
+  each_item(pairs * blocks, prepared, wanted, result, none, stop, [&](ForwardRows& rows, Index n) {
+    const Index pair = n / blocks;
+    const Index block = blocks - 1 - n % blocks;  // causal: long rows first
+    if (arrangement && !arrangement->of(pair % prepared.heads).stays(block)) return;
+    const Index row = block * block_rows;
+    rows.run(pair, row, std::min(row + block_rows, queries), stop);
   });
+  if (arrangement && !arrangement->all_in_order()) {
+    add_arranged_rows(prepared, *arrangement, wanted, result, stop);
+  }
   stop.check();
   if (prepared.careful != careful) return forward(prepared, wanted, stop);
   return result;

@@ -10,22 +10,22 @@ void TileOffsets::set(const Prepared& prepared, const Tile& tile) {
   made_ = false;
   rows_ = tile.rows;
   width_ = tile.width;
-  diagonal_ = prepared.consecutive && tile.contiguous();
+  diagonal_ = prepared.consecutive && tile.contiguous() && tile.queries == nullptr;
 }
 
 const PairLines<std::int32_t>& TileOffsets::offsets() {
   if (made_) return offsets_;
   made_ = true;
   offsets_.resize(rows_, width_, diagonal_);
-  const std::int32_t* pos_q = prepared_->pos_q.data() + tile_.row;
+  const std::int32_t* pos_q = prepared_->pos_q.data();
   const std::int32_t* pos_k = prepared_->key_positions(tile_.head);
   if (diagonal_) {
-    std::int32_t offset = pos_q[rows_ - 1] - pos_k[tile_.columns[0]];
+    std::int32_t offset = pos_q[tile_.row + rows_ - 1] - pos_k[tile_.columns[0]];
     for (std::int32_t& o : offsets_.numbers()) o = offset--;
   } else {
     for (Index r = 0; r < rows_; ++r) {
       std::int32_t* line = offsets_.row(r);
-      for (Index x = 0; x < width_; ++x) line[x] = pos_q[r] - pos_k[tile_.columns[x]];
+      for (Index x = 0; x < width_; ++x) line[x] = pos_q[tile_.query(r)] - pos_k[tile_.columns[x]];
     }
   }
   return offsets_;

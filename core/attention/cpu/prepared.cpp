@@ -68,7 +68,7 @@ bool touches_few_keys(const Pattern& pattern) {
 
 }  // namespace
 
-Prepared::Prepared(const Part& of, Purpose purpose)
+Prepared::Prepared(const Part& of, Purpose purpose, const Stop& stop)
     : part(of),
       kernels(row_kernels()),
       batch(of.batch),
@@ -86,7 +86,9 @@ Prepared::Prepared(const Part& of, Purpose purpose)
   if (p.q.defined()) key_size = p.q.dim(2);
   if (p.k.defined()) key_size = p.k.dim(2);
   if (p.v.defined()) value_size = p.v.dim(2);
-  if (p.v.defined() && purpose == Purpose::Gradients) {
+  if (purpose != Purpose::Tiles) arrangement = p.pattern->arrangement(stop);
+  const bool intervals = arrangement == nullptr || arrangement->has_intervals();
+  if (p.v.defined() && purpose == Purpose::Gradients && intervals) {
     packed_v = Packed(kernels, p.v.value().data(), p.v.dim(0), keys, value_size);
   }
   for (const ExtraProduct& e : p.products) {
@@ -100,7 +102,7 @@ Prepared::Prepared(const Part& of, Purpose purpose)
   if (p.bias) bias.push_back(prepare(*p.bias, heads));
   if (p.factor) factor.push_back(prepare(*p.factor, heads));
   const bool packs_by_block = purpose == Purpose::Pass && plain() && touches_few_keys(*p.pattern);
-  if (has_product && !packs_by_block) {
+  if (has_product && !packs_by_block && intervals) {
     packed_k = Packed(kernels, p.k.value().data(), p.k.dim(0), keys, key_size);
     if (plain()) key_norms = largest_norms(kernels, p.k.value());
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/attention/cpu/packed.h"
+#include "core/part/arrangement.h"
 #include "core/part/part.h"
 #include "core/tensor/row_kernels.h"
 
@@ -15,9 +16,9 @@ namespace attnscope::cpu {
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
 
 // Rows of queries that are computed together.
-inline constexpr Index block_rows = 64;
+inline constexpr Index block_rows = Arrangement::block_rows;
 // Consecutive rows of a block whose columns are looked at together, to leave out corners.
-inline constexpr Index group_rows = 8;
+inline constexpr Index group_rows = Arrangement::group_rows;
 // Columns of scores that are computed together.
 inline constexpr Index tile_columns = 128;
 
@@ -41,11 +42,12 @@ class PerHead {
 };
 
 // What a prepared part is for, which says which matrices are packed: keys, unless each block of
-// rows of one pass needs but a few of them (then key_panels.h packs those); values for gradients.
+// rows of one pass needs but a few of them (then key_panels.h packs those), or none needs
+// neighbours; values for gradients.
 enum class Purpose { Pass, Tiles, Gradients };
 
 struct Prepared {
-  Prepared(const Part& part, Purpose purpose);
+  Prepared(const Part& part, Purpose purpose, const Stop& stop = {});  // throws Stopped
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;
 
@@ -99,6 +101,8 @@ struct Prepared {
   // Products that overflow float32 are computed in double precision and clamped to its range.
   // Slow, so that it is only switched on when the forward pass has met an infinite score.
   mutable std::atomic<bool> careful = false;
+
+  std::shared_ptr<const Arrangement> arrangement;  // of the pattern, but for tiles
 
   Packed packed_k, packed_v;     // or undefined, see Purpose
   std::vector<float> key_norms;  // the largest |k_j| of each head of packed_k, where plain()

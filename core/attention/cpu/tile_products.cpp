@@ -14,11 +14,11 @@ void TileProducts::scores(const Tile& tile, const float* a, const Packed& packed
   } else if (tile.rows == 1) {
     kernels_.dots(a, rows, tile.columns, tile.width, size, s, add);
   } else {
-    const Index panels = (tile.width + panel_width - 1) / panel_width;
-    panels_.resize(static_cast<std::size_t>(panels * panel_width * size));
-    pack_rows(kernels_, rows, size, tile.columns, tile.width, panels_.data());
-    multiply_panels(kernels_, tile.rows, a, size, panels_.data(), size, 0, tile.width, s, s_row,
-                    add);
+    const float* panels = packed_rows(tile, rows, size);
+    each_panel(tile, [&](Index x, Index count, Index row, Index n) {
+      multiply_panels(kernels_, n, a + row * size, size, panels, size, x, count,
+                      s + row * s_row + x, s_row, add);
+    });
   }
 }
 
@@ -40,31 +40,60 @@ void TileProducts::weighted_sum(const Tile& tile, const float* p, Index p_row, c
 void TileProducts::spread(const Tile& tile, const float* p, Index p_row, const float* a, Index size,
                           float* rows) {
   if (tile.rows == 1) {
-    for (Index x = 0; x < tile.width; ++x) {
-      kernels_.add_scaled(rows + tile.columns[x] * size, a, size, p[x]);
-    }
+    kernels_.scatter_scaled(rows, tile.columns, tile.width, size, p, a);
   } else if (tile.contiguous()) {
     each_panel(tile, [&](Index x, Index count, Index row, Index n) {
       kernels_.multiply(count, size, n, p + row * p_row + x, 1, p_row, a + row * size, size,
                         rows + (tile.columns[0] + x) * size, size, true);
     });
   } else {
-    gathered_.resize(static_cast<std::size_t>(tile.width * size));
-    kernels_.multiply(tile.width, size, tile.rows, p, 1, p_row, a, size, gathered_.data(), size,
-                      false);
-    for (Index x = 0; x < tile.width; ++x) {
-      kernels_.add_scaled(rows + tile.columns[x] * size, gathered_.data() + x * size, size, 1);
-    }
+    sums_.resize(static_cast<std::size_t>(tile.width * size));
+    each_panel(tile, [&](Index x, Index count, Index row, Index n) {
+      kernels_.multiply(count, size, n, p + row * p_row + x, 1, p_row, a + row * size, size,
+                        sums_.data() + x * size, size, false);
+      kernels_.scatter(rows, tile.columns + x, count, size, sums_.data() + x * size);
+    });
   }
 }
 
 const float* TileProducts::picked(const Tile& tile, const float* rows, Index size) {
   if (tile.contiguous()) return rows + tile.columns[0] * size;
-  gathered_.resize(static_cast<std::size_t>(tile.width * size));
-  for (Index x = 0; x < tile.width; ++x) {
-    std::copy_n(rows + tile.columns[x] * size, size, gathered_.data() + x * size);
+  const auto [copy, done] = gathered_.find(tile, rows, size);
+  copy->numbers.resize(static_cast<std::size_t>(tile_columns * size));
+  kernels_.gather(rows, tile.columns + done, tile.width - done, size,
+                  copy->numbers.data() + done * size);
+  return copy->numbers.data();
+}
+
+const float* TileProducts::packed_rows(const Tile& tile, const float* rows, Index size) {
+  const auto [copy, found] = panels_.find(tile, rows, size);
+  // The last panel may lack some.
+  const Index done = found == tile.width ? found : found / panel_width * panel_width;
+  copy->numbers.resize(static_cast<std::size_t>(tile_columns * size));
+  pack_rows(kernels_, rows, size, tile.columns + done, tile.width - done,
+            copy->numbers.data() + done * size);
+  return copy->numbers.data();
+}
+
+std::pair<TileProducts::Copy*, Index> TileProducts::Copies::find(const Tile& tile,
+                                                                 const float* rows, Index size) {
+  Index matrix = std::find(matrices_.begin(), matrices_.end(), rows) - matrices_.begin();
+  if (matrix == matrices) {
+    matrix = next_;
+    next_ = (next_ + 1) % matrices;
+    matrices_[static_cast<std::size_t>(matrix)] = rows;
   }
-  return gathered_.data();
+  Copy& copy =
+      copies_[static_cast<std::size_t>(matrix * tiles + tile.first / tile_columns % tiles)];
+  if (copy.rows != rows || copy.size != size) copy.columns.clear();
+  copy.rows = rows;
+  copy.size = size;
+  const std::int32_t* const end = tile.columns + tile.width;
+  const auto most = std::min<Index>(tile.width, static_cast<Index>(copy.columns.size()));
+  const Index same =
+      std::mismatch(tile.columns, tile.columns + most, copy.columns.begin()).first - tile.columns;
+  if (same < tile.width) copy.columns.assign(tile.columns, end);
+  return {&copy, same};
 }
 
 }  // namespace attnscope::cpu

@@ -1,6 +1,8 @@
 // Products of a tile with the rows (keys, values) that belong to its columns.
 #pragma once
 
+#include <array>
+#include <utility>
 #include <vector>
 
 #include "core/attention/cpu/columns.h"
@@ -28,8 +30,30 @@ class TileProducts {
   const float* picked(const Tile& tile, const float* rows, Index size);
 
  private:
+  // Copies of picked rows. Blocks that follow each other often pick the same ones, or these first.
+  struct Copy {
+    const float* rows = nullptr;  // the matrix
+    Index size = 0;
+    std::vector<std::int32_t> columns;
+    std::vector<float> numbers;
+  };
+  class Copies {
+   public:
+    // Where copies of the tile's rows belong, and how many of them are there already.
+    std::pair<Copy*, Index> find(const Tile& tile, const float* rows, Index size);
+
+   private:
+    static constexpr Index matrices = 2, tiles = 4;  // kept of each
+    std::array<Copy, matrices * tiles> copies_;
+    std::array<const float*, matrices> matrices_{};
+    Index next_ = 0;
+  };
+
+  const float* packed_rows(const Tile& tile, const float* rows, Index size);
+
   const RowKernels& kernels_;
-  std::vector<float> panels_, gathered_;
+  Copies panels_, gathered_;
+  std::vector<float> sums_;
 };
 
 }  // namespace attnscope::cpu

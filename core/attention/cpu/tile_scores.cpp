@@ -53,17 +53,22 @@ void TileScores::compute(const Tile& tile, float* s, Index s_row, float hidden) 
       score = std::clamp(score, -largest, largest);
     });
   }
-  columns_.hide(tile, s, s_row, hidden);
+  columns_->hide(tile, s, s_row, hidden);
 }
 
-// Queries times the scale, so that scores need no pass of their own for it.
+// The tile's rows of a matrix [L_q, size], times the scale, so that scores need no pass of their
+// own for it.
 const float* TileScores::scaled(const Tile& tile, const float* rows, Index size,
                                 std::vector<float>& to) {
   const float scale = prepared_.part.scale;
-  if (scale == 1) return rows;
-  const Index count = tile.rows * size;
-  resize_to(to, count);
-  std::transform(rows, rows + count, to.begin(), [scale](float x) { return x * scale; });
+  if (scale == 1 && tile.queries == nullptr) return rows + tile.row * size;
+  resize_to(to, tile.rows * size);
+  if (tile.queries != nullptr) {
+    prepared_.kernels.gather(rows, tile.queries, tile.rows, size, to.data());
+    if (scale != 1) prepared_.kernels.scale(to.data(), tile.rows * size, scale);
+    return to.data();
+  }
+  prepared_.kernels.scale_to(to.data(), rows + tile.row * size, tile.rows * size, scale);
   return to.data();
 }
 
@@ -88,8 +93,8 @@ void TileScores::add_product(const Tile& tile, const float* q, const Packed& pac
 void TileScores::compute_product(const Tile& tile, float* s, Index s_row) {
   const Prepared& p = prepared_;
   const Part& part = p.part;
-  if (part.q.defined()) {
-    scaled_q_ = scaled(tile, p.q(tile.pair, tile.row), p.key_size, scaled_q_numbers_);
+  if (part.q.defined() && tile.first == 0) {  // the same for the block's other tiles
+    scaled_q_ = scaled(tile, p.q(tile.pair, 0), p.key_size, scaled_q_numbers_);
   }
   if (p.has_product) {
     add_product(tile, scaled_q_, p.packed_k, p.key_head(tile.pair), p.k(tile.pair), p.key_size, s,
@@ -106,7 +111,7 @@ void TileScores::compute_product(const Tile& tile, float* s, Index s_row) {
     for (Index r = 0; r < tile.rows; ++r) std::fill_n(s + r * s_row, tile.width, 0.0F);
   }
   for (const Prepared::Product& e : p.products) {
-    const float* q = scaled(tile, e.q.at(tile.pair) + tile.row * e.size, e.size, scaled_numbers_);
+    const float* q = scaled(tile, e.q.at(tile.pair), e.size, scaled_numbers_);
     add_product(tile, q, e.packed_k, e.k.index(tile.pair), e.k.at(tile.pair), e.size, s, s_row,
                 true);
   }
@@ -127,10 +132,10 @@ void TileScores::compute_product(const Tile& tile, float* s, Index s_row) {
 void TileScores::compute_additive(const Tile& tile, float* s, Index s_row) const {
   const Index a = prepared_.additive_size;
   const float* v = prepared_.part.additive_v.value().data() + tile.head * a;
-  const float* q = prepared_.additive_q.data() + (tile.pair * prepared_.queries + tile.row) * a;
+  const float* q = prepared_.additive_q.data() + tile.pair * prepared_.queries * a;
   const float* k = prepared_.additive_k.data() + tile.pair * prepared_.keys * a;
   each_pair(tile, [&](Index r, Index x) {
-    const float* from_q = q + r * a;
+    const float* from_q = q + tile.query(r) * a;
     const float* from_k = k + tile.columns[x] * a;
     float sum = 0;
     for (Index t = 0; t < a; ++t) sum += v[t] * std::tanh(from_q[t] + from_k[t]);
@@ -140,14 +145,16 @@ void TileScores::compute_additive(const Tile& tile, float* s, Index s_row) const
 
 void TileScores::compute_logits(const Tile& tile, float* s, Index s_row) {
   const Index columns = prepared_.part.logits.dim(2);
-  const float* logits = prepared_.logits.at(tile.pair) + tile.row * columns;
+  const float* logits = prepared_.logits.at(tile.pair);
   if (prepared_.part.logits_index) {
     const PairLines<std::int32_t>& bucket = offsets_.buckets(*prepared_.part.logits_index);
-    each_pair(tile,
-              [&](Index r, Index x) { s[r * s_row + x] = logits[r * columns + bucket.row(r)[x]]; });
+    each_pair(tile, [&](Index r, Index x) {
+      s[r * s_row + x] = logits[tile.query(r) * columns + bucket.row(r)[x]];
+    });
   } else {
-    each_pair(tile,
-              [&](Index r, Index x) { s[r * s_row + x] = logits[r * columns + tile.columns[x]]; });
+    each_pair(tile, [&](Index r, Index x) {
+      s[r * s_row + x] = logits[tile.query(r) * columns + tile.columns[x]];
+    });
   }
 }
 
@@ -189,7 +196,7 @@ void TileScores::add_key_rows(const Tile& tile, const Prepared::Rows& rows, floa
 
 void TileScores::hide_beyond_span(const Tile& tile, float* s, Index s_row, float hidden) {
   for (Index r = 0; r < tile.rows; ++r) {
-    const float z = span_of(prepared_, tile.pair, tile.row + r);
+    const float z = span_of(prepared_, tile.pair, tile.query(r));
     const std::int32_t* offset = offsets_.offsets().row(r);
     const Extent extent = tile.extent(r);
     for (Index x = extent.begin; x < extent.end; ++x) {
@@ -200,7 +207,7 @@ void TileScores::hide_beyond_span(const Tile& tile, float* s, Index s_row, float
 
 void TileScores::add_span(const Tile& tile, float* s, Index s_row) {
   for (Index r = 0; r < tile.rows; ++r) {
-    const float z = span_of(prepared_, tile.pair, tile.row + r);
+    const float z = span_of(prepared_, tile.pair, tile.query(r));
     const std::int32_t* offset = offsets_.offsets().row(r);
     const Extent extent = tile.extent(r);
     for (Index x = extent.begin; x < extent.end; ++x) {
@@ -301,12 +308,10 @@ void TileScores::product_backward(const Tile& tile, float* ds, Index ds_row, Gra
     const Prepared::Product& e = p.products[i];
     Gradients::Product& d = gradients.products[i];
     if (d.q.wanted()) {
-      add_scaled_sum(tile, ds, ds_row, e.k.at(tile.pair), e.size,
-                     d.q.at(0, tile.pair) + tile.row * e.size);
+      add_scaled_sum(tile, ds, ds_row, e.k.at(tile.pair), e.size, d.q.at(0, tile.pair));
     }
     if (d.k.wanted()) {
-      products_.spread(tile, ds, ds_row,
-                       scaled(tile, e.q.at(tile.pair) + tile.row * e.size, e.size, scaled_numbers_),
+      products_.spread(tile, ds, ds_row, scaled(tile, e.q.at(tile.pair), e.size, scaled_numbers_),
                        e.size, d.k.at(slice, tile.pair));
     }
   }
@@ -318,8 +323,7 @@ void TileScores::product_backward(const Tile& tile, float* ds, Index ds_row, Gra
     });
   }
   if (gradients.q.wanted()) {
-    add_scaled_sum(tile, ds, ds_row, p.k(tile.pair), p.key_size,
-                   gradients.q.at(0, tile.pair) + tile.row * p.key_size);
+    add_scaled_sum(tile, ds, ds_row, p.k(tile.pair), p.key_size, gradients.q.at(0, tile.pair));
   }
   if (gradients.k.wanted()) {
     products_.spread(tile, ds, ds_row, scaled_q_, p.key_size,
@@ -327,19 +331,22 @@ void TileScores::product_backward(const Tile& tile, float* ds, Index ds_row, Gra
   }
 }
 
-// sum += scale * ds rows.  sum: [tile.rows, size]
+// sum += scale * ds rows, in the tile's queries.  sum: [L_q, size]
 void TileScores::add_scaled_sum(const Tile& tile, const float* ds, Index ds_row, const float* rows,
                                 Index size, float* sum) {
   scaled_numbers_.assign(static_cast<std::size_t>(tile.rows * size), 0.0F);
   products_.weighted_sum(tile, ds, ds_row, rows, size, scaled_numbers_.data());
-  prepared_.kernels.add_scaled(sum, scaled_numbers_.data(), tile.rows * size, prepared_.part.scale);
+  for (Index r = 0; r < tile.rows; ++r) {
+    prepared_.kernels.add_scaled(sum + tile.query(r) * size, scaled_numbers_.data() + r * size,
+                                 size, prepared_.part.scale);
+  }
 }
 
 void TileScores::additive_backward(const Tile& tile, const float* ds, Index ds_row,
                                    Gradients& gradients, Index slice) {
   const Index a = prepared_.additive_size;
   const float* v = prepared_.part.additive_v.value().data() + tile.head * a;
-  const Index q_at = (tile.pair * prepared_.queries + tile.row) * a;
+  const Index q_at = tile.pair * prepared_.queries * a;
   const Index k_at = tile.pair * prepared_.keys * a;
   const float* q = prepared_.additive_q.data() + q_at;
   const float* k = prepared_.additive_k.data() + k_at;
@@ -349,11 +356,11 @@ void TileScores::additive_backward(const Tile& tile, const float* ds, Index ds_r
   each_pair(tile, [&](Index r, Index x) {
     const float d = ds[r * ds_row + x];
     if (d == 0) return;
-    const Index c = tile.columns[x] * a;
+    const Index i = tile.query(r) * a, c = tile.columns[x] * a;
     for (Index t = 0; t < a; ++t) {
-      const float u = std::tanh(q[r * a + t] + k[c + t]);
+      const float u = std::tanh(q[i + t] + k[c + t]);
       const float inside = d * v[t] * (1 - u * u);
-      d_q[r * a + t] += inside;
+      d_q[i + t] += inside;
       d_k[c + t] += inside;
       if (d_v != nullptr) d_v[t] += d * u;
     }
@@ -364,15 +371,15 @@ void TileScores::logits_backward(const Tile& tile, const float* ds, Index ds_row
                                  Gradients& gradients) {
   if (!gradients.logits.wanted()) return;
   const Index columns = prepared_.part.logits.dim(2);
-  float* d_logits = gradients.logits.at(0, tile.pair) + tile.row * columns;
+  float* d_logits = gradients.logits.at(0, tile.pair);
   if (prepared_.part.logits_index) {
     const PairLines<std::int32_t>& bucket = offsets_.buckets(*prepared_.part.logits_index);
     each_pair(tile, [&](Index r, Index x) {
-      d_logits[r * columns + bucket.row(r)[x]] += ds[r * ds_row + x];
+      d_logits[tile.query(r) * columns + bucket.row(r)[x]] += ds[r * ds_row + x];
     });
   } else {
     each_pair(tile, [&](Index r, Index x) {
-      d_logits[r * columns + tile.columns[x]] += ds[r * ds_row + x];
+      d_logits[tile.query(r) * columns + tile.columns[x]] += ds[r * ds_row + x];
     });
   }
 }
@@ -382,7 +389,7 @@ void TileScores::span_backward(const Tile& tile, const float* ds, Index ds_row,
                                Gradients& gradients, Index slice) {
   const double ramp = prepared_.part.span_ramp;
   for (Index r = 0; r < tile.rows; ++r) {
-    const float z = span_of(prepared_, tile.pair, tile.row + r);
+    const float z = span_of(prepared_, tile.pair, tile.query(r));
     const std::int32_t* offset = offsets_.offsets().row(r);
     double sum = 0;
     for (Index x = 0; x < tile.width; ++x) {
@@ -392,7 +399,7 @@ void TileScores::span_backward(const Tile& tile, const float* ds, Index ds_row,
     if (prepared_.part.span.rank() == 1) {
       *gradients.span.at(slice, tile.pair) += static_cast<float>(sum);
     } else {
-      gradients.span.at(0, tile.pair)[tile.row + r] += static_cast<float>(sum);
+      gradients.span.at(0, tile.pair)[tile.query(r)] += static_cast<float>(sum);
     }
   }
 }
@@ -421,9 +428,14 @@ void TileScores::query_rows_backward(const Tile& tile, const Prepared::Rows& row
   }
   if (gradients.q.wanted()) {
     prepared_.kernels.scale(by_bucket_.data(), tile.rows * n, prepared_.part.scale);
-    prepared_.kernels.multiply(tile.rows, size, n, by_bucket_.data(), n, 1,
-                               rows.rows.at(tile.pair) + least * size, size,
-                               gradients.q.at(0, tile.pair) + tile.row * size, size, true);
+    const float* from = rows.rows.at(tile.pair) + least * size;
+    float* d_q = gradients.q.at(0, tile.pair);
+    for (Index r = 0; r < tile.rows;) {  // rows that follow each other at once
+      const Index count = tile.queries == nullptr ? tile.rows : 1;
+      prepared_.kernels.multiply(count, size, n, by_bucket_.data() + r * n, n, 1, from, size,
+                                 d_q + tile.query(r) * size, size, true);
+      r += count;
+    }
   }
 }
 

@@ -16,8 +16,11 @@ float span_weight(const Prepared& prepared, Index pair, Index query, Index key);
 // Works on one tile at a time; a thread has one of its own.
 class TileScores {
  public:
-  TileScores(const Prepared& prepared, BlockColumns& columns)
-      : prepared_(prepared), columns_(columns), products_(prepared.kernels) {}
+  explicit TileScores(const Prepared& prepared)
+      : prepared_(prepared), products_(prepared.kernels) {}
+
+  // Whose tiles come next.
+  void set_columns(RowColumns& columns) { columns_ = &columns; }
 
   // s_ic of part.h; `hidden` where the pair is not allowed.  s: [tile.rows, tile.width], cells
   // outside of the extents undefined.
@@ -69,7 +72,7 @@ class TileScores {
                          Index ds_row, Gradients& gradients, Index slice, GradientSum& d_rows);
 
   const Prepared& prepared_;
-  BlockColumns& columns_;
+  RowColumns* columns_ = nullptr;
   TileProducts products_;
   TileOffsets offsets_;
   std::vector<float> by_bucket_;     // scratch: a number per row (or column) and bucket

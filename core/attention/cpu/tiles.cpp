@@ -24,10 +24,11 @@ class TileRows {
         sums_(sums),
         request_(request),
         columns_(prepared),
-        scores_(prepared, columns_),
+        scores_(prepared),
         s_(static_cast<std::size_t>(cpu::block_rows * cpu::tile_columns)),
         cells_(static_cast<std::size_t>(most), {prepared, request}) {
     columns_.restrict_to(request.column, request.column + request.width);
+    scores_.set_columns(columns_);
   }
 
   // Rows [first, last) of cells, at most `most`.

@@ -76,6 +76,10 @@ Variant adaptive_span_variant() {
       "token choose its span.";
   v.source = "Sukhbaatar et al., 2019, Adaptive attention span, arXiv:1905.07799";
   v.cost = "O(L·(z + R)·d)";
+  v.growth = {.power = 1, .sizes = [](Values& values, Index length) {
+                values.set("span", std::min<Index>(256, length));
+                values.set("ramp", 32.0);
+              }};
   v.incremental = true;
   v.causal_by_definition = true;
   v.parameters = {

@@ -72,14 +72,17 @@ Pattern bigbird_pattern(const PatternInput& in) {
   const Lists* given = in.values.has("random") ? &in.values.get<Lists>("random") : nullptr;
   Index drawn_for = -1;
   std::vector<Index> drawn;
-  return build_rows(in, 1, {"window", "global key", "global query", "random block"},
+  return build_rows(in, 1,
+                    {std::to_string(2 * reach + 1) + (reach == 0 ? " block of " : " blocks of ") +
+                         std::to_string(block),
+                     "random block", "global key", "global query"},
                     [&](PatternBuilder& rows, Index, Index i) {
                       const Index own = i / block;
                       const Index begin = std::max<Index>(0, own - reach),
                                   end = std::min(blocks, own + reach + 1);
                       rows.add(0, begin * block, end * block);
-                      rows.add(1, 0, global * block);
-                      if (own < global) rows.add(2, 0, blocks * block);
+                      rows.add(2, 0, global * block);
+                      if (own < global) rows.add(3, 0, blocks * block);
                       if (drawn_for != own) {
                         drawn_for = own;
                         drawn =
@@ -88,7 +91,7 @@ Pattern bigbird_pattern(const PatternInput& in) {
                                                 random_blocks,
                                                 mixed_seed(seed, static_cast<std::uint64_t>(own)));
                       }
-                      for (const Index b : drawn) rows.add(3, b * block, (b + 1) * block);
+                      for (const Index b : drawn) rows.add(1, b * block, (b + 1) * block);
                     });
 }
 
@@ -107,6 +110,9 @@ Variant bigbird_variant() {
       "few steps apart, at a cost that grows only linearly.";
   v.source = "Zaheer et al., 2020, Big Bird, arXiv:2007.14062";
   v.cost = "O(L·b·(w + g + r)·d)";
+  v.growth = {.power = 1, .sizes = [](Values& values, Index length) {
+                values.set("block", std::min<Index>(64, length));
+              }};
   v.parameters = {
       {.key = "block",
        .symbol = "b",

@@ -1,4 +1,6 @@
 // block_local: the sequence cut into blocks that see only themselves. Qiu et al., 2019.
+#include <algorithm>
+
 #include "core/attention/variants/list.h"
 #include "core/attention/variants/shared/rows.h"
 
@@ -17,6 +19,9 @@ Variant block_local_variant() {
       "small dense matrices, but nothing crosses a border between blocks.";
   v.source = "Qiu et al., 2019, Blockwise self-attention, arXiv:1911.02972";
   v.cost = "O(L·b·d)";
+  v.growth = {.power = 1, .sizes = [](Values& values, Index length) {
+                values.set("block", std::min<Index>(128, length));
+              }};
   v.incremental = true;
   v.parameters = {{.key = "block",
                    .symbol = "b",
@@ -30,9 +35,10 @@ Variant block_local_variant() {
                    .slider_most = 64}};
   v.pattern = [](const PatternInput& in) {
     const Index block = in.values.integer("block");
-    return build_rows(in, 1, {"block"}, [=](PatternBuilder& rows, Index, Index i) {
-      rows.add(0, i / block * block, (i / block + 1) * block);
-    });
+    return build_rows(in, 1, {"block of " + std::to_string(block)},
+                      [=](PatternBuilder& rows, Index, Index i) {
+                        rows.add(0, i / block * block, (i / block + 1) * block);
+                      });
   };
   return v;
 }

@@ -77,13 +77,14 @@ Variant blockwise_variant() {
         in.values.has("permutations") ? &in.values.get<Lists>("permutations") : nullptr;
     const bool of_group = given && static_cast<Index>(given->size()) == in.heads;
     const Index first = of_group ? 0 : in.first_head;
-    return build_rows(in, in.heads, {"block"}, [=](PatternBuilder& rows, Index head, Index i) {
-      const Index block = i / size;
-      const Index seen =
-          given ? (*given)[static_cast<std::size_t>(first + head)][static_cast<std::size_t>(block)]
-                : (block + first + head) % blocks;
-      rows.add(0, seen * size, (seen + 1) * size);
-    });
+    return build_rows(in, in.heads, {"block of " + std::to_string(size)},
+                      [=](PatternBuilder& rows, Index head, Index i) {
+                        const Index block = i / size;
+                        const Index seen = given ? (*given)[static_cast<std::size_t>(first + head)]
+                                                           [static_cast<std::size_t>(block)]
+                                                 : (block + first + head) % blocks;
+                        rows.add(0, seen * size, (seen + 1) * size);
+                      });
   };
   return v;
 }

@@ -43,6 +43,7 @@ Variant dynamic_convolution_variant() {
       "seen, yet it rivals self-attention in translation at linear cost.";
   v.source = "Wu et al., 2019, Pay less attention, arXiv:1901.10430";
   v.cost = "O(L·w·d)";
+  v.growth = {.power = 1, .sizes = [](Values& values, Index) { values.set("width", Index{31}); }};
   v.incremental = true;
   v.needs = [](const Values&) { return Needs{.queries = false, .keys = false, .input = true}; };
   v.takes_pairs = v.has_terms = never;
@@ -63,10 +64,11 @@ Variant dynamic_convolution_variant() {
                 .initial = initial_projection()}};
   v.pattern = [](const PatternInput& in) {
     const Index width = in.values.integer("width"), back = reach_back(width, in.causal);
-    return build_rows(in, 1, {"kernel"}, [=](PatternBuilder& rows, Index, Index i) {
-      rows.add(0, i - back, i - back + width);
-    });
+    return build_rows(
+        in, 1, {"kernel of " + std::to_string(width)},
+        [=](PatternBuilder& rows, Index, Index i) { rows.add(0, i - back, i - back + width); });
   };
+  v.weights_from = [](const Values&) { return WeightsFrom::Token; };
   v.evaluate = evaluate_convolution;
   return v;
 }

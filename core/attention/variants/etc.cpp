@@ -46,7 +46,10 @@ Pattern etc_pattern(const PatternInput& in) {
       members[static_cast<std::size_t>((*segments)[n])].push_back(global + static_cast<Index>(n));
     }
   }
-  return build_rows(in, 1, {"global to global", "global to long", "long to global", "long to long"},
+  return build_rows(in, 1,
+                    {"global to global", "global to long", "long to global",
+                     in.causal ? "long to long, " + std::to_string(radius) + " back"
+                               : "long to long ±" + std::to_string(radius)},
                     [&](PatternBuilder& rows, Index, Index i) {
                       if (i < global) {
                         rows.add(0, 0, global);
@@ -91,6 +94,10 @@ Variant etc_variant() {
       "to the global token of its own sentence or paragraph, which builds structure in.";
   v.source = "Ainslie et al., 2020, ETC, arXiv:2004.08483";
   v.cost = "O(n_g·L·d + L·w·d)";
+  v.growth = {.power = 1, .sizes = [](Values& values, Index length) {
+                values.set("global", std::min<Index>(16, length));
+                values.set("radius", std::min<Index>(64, length));
+              }};
   v.incremental = true;
   v.parameters = {{.key = "global",
                    .symbol = "n_g",

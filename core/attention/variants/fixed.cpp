@@ -15,6 +15,8 @@ Variant fixed_variant() {
       "last c positions of every block, which come to summarise their block for all that follow.";
   v.source = "Child et al., 2019, Sparse Transformers, arXiv:1904.10509";
   v.cost = "O(L·(l + c·L/l)·d)";
+  v.growth = {.power = 1.5,
+              .sizes = [](Values& values, Index length) { values.set("stride", root_of(length)); }};
   v.incremental = true;
   v.causal_by_definition = true;
   v.parameters = {stride_parameter("How many positions one block has."),
@@ -34,7 +36,9 @@ Variant fixed_variant() {
   v.pattern = [](const PatternInput& in) {
     const Index stride = in.values.integer("stride"), summary = in.values.integer("summary");
     return factorised_pattern(
-        in, {"block", "summary"},
+        in,
+        {"block of " + std::to_string(stride),
+         summary == 1 ? "last of a block" : "last " + std::to_string(summary) + " of a block"},
         [=](PatternBuilder& rows, int rule, Index i) {
           rows.add(rule, i / stride * stride, i + 1);
         },

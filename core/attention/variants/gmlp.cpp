@@ -78,6 +78,7 @@ Variant gmlp_variant() {
                   return {n.context, n.context};
                 },
                 .initial = initial_normal(0.1)}};
+  v.weights_from = [](const Values&) { return WeightsFrom::Positions; };
   v.evaluate = evaluate_gmlp;
   return v;
 }

@@ -209,6 +209,7 @@ Variant graph_variant() {
       "Veličković et al., 2018, Graph attention networks, arXiv:1710.10903; convolution: Kipf and "
       "Welling, 2017, arXiv:1609.02907";
   v.cost = "O(edges·d)";
+  v.growth = {.power = 1};
   v.incremental = true;
   v.parameters = {
       {.key = "mode",
@@ -269,6 +270,9 @@ Variant graph_variant() {
   v.pattern = edge_pattern;
   v.objection = graph_objection;
   v.read_text = edges_of_text;
+  v.weights_from = [](const Values& values) {
+    return has_graph_mode(values, "convolution") ? WeightsFrom::Degrees : WeightsFrom::Pairs;
+  };
   v.evaluate = evaluate_graph;
   return v;
 }

@@ -93,6 +93,7 @@ Variant hopfield_variant() {
                    .help = "How many steps a query may take at most.",
                    .required = true,
                    .initial = Index{3},
+                   .telling = [](Index) -> Value { return Index{8}; },
                    .least = 1,
                    .most = 10000,  // steps that change nothing must come to an end
                    .slider_least = 1,

@@ -1,4 +1,6 @@
 // image_1d: query blocks with memory blocks over a flattened image. Parmar et al., 2018.
+#include <algorithm>
+
 #include "core/attention/variants/list.h"
 #include "core/attention/variants/shared/rows.h"
 
@@ -18,6 +20,10 @@ Variant image_1d_variant() {
       "is how the Image Transformer draws pixel after pixel.";
   v.source = "Parmar et al., 2018, Image Transformer, arXiv:1802.05751";
   v.cost = "O(L·(b + m)·d)";
+  v.growth = {.power = 1, .sizes = [](Values& values, Index length) {
+                values.set("block", std::min<Index>(128, length));
+                values.set("memory", std::min<Index>(128, length));
+              }};
   v.incremental = true;
   v.parameters = {{.key = "block",
                    .symbol = "b",
@@ -40,11 +46,13 @@ Variant image_1d_variant() {
                    .slider_most = 64}};
   v.pattern = [](const PatternInput& in) {
     const Index block = in.values.integer("block"), memory = in.values.integer("memory");
-    return build_rows(in, 1, {"block", "memory"}, [=](PatternBuilder& rows, Index, Index i) {
-      const Index start = i / block * block;
-      rows.add(1, start - memory, start);
-      rows.add(0, start, start + block);
-    });
+    return build_rows(in, 1,
+                      {"block of " + std::to_string(block), std::to_string(memory) + " before it"},
+                      [=](PatternBuilder& rows, Index, Index i) {
+                        const Index start = i / block * block;
+                        rows.add(1, start - memory, start);
+                        rows.add(0, start, start + block);
+                      });
   };
   return v;
 }

@@ -58,6 +58,15 @@ Variant image_2d_variant() {
       "it. With causal on, later pixels in reading order are hidden.";
   v.source = "Parmar et al., 2018, Image Transformer, arXiv:1802.05751";
   v.cost = "O(L·(top + block_h)·(left + block_w + right)·d)";
+  v.growth = {.power = 1, .sizes = [](Values& values, Index length) {
+                values.set("width", width_of(length));
+                values.set("height", height_of(length));
+                values.set("block_h", Index{8});
+                values.set("block_w", Index{8});
+                values.set("top", Index{4});
+                values.set("left", Index{4});
+                values.set("right", Index{4});
+              }};
   v.parameters = {size("width", "W", "Image width", "Pixels in a row; width times height is L.", 8),
                   size("height", "H", "Image height", "Rows; width times height is L.", 8),
                   size("block_h", "b_h", "Block height", "Rows of a query block.", 2),
@@ -90,17 +99,19 @@ Variant image_2d_variant() {
     const Index width = value("width"), height = value("height");
     const Index block_h = value("block_h"), block_w = value("block_w");
     const Index top = value("top"), left = value("left"), right = value("right");
-    return build_rows(in, 1, {"block with margins"}, [=](PatternBuilder& rows, Index, Index i) {
-      const Index corner_row = i / width / block_h * block_h;
-      const Index corner_column = i % width / block_w * block_w;
-      const Index first_row = std::max<Index>(0, corner_row - top);
-      const Index end_row = std::min(height, corner_row + block_h);
-      const Index first_column = std::max<Index>(0, corner_column - left);
-      const Index end_column = std::min(width, corner_column + block_w + right);
-      for (Index row = first_row; row < end_row; ++row) {
-        rows.add(0, row * width + first_column, row * width + end_column);
-      }
-    });
+    return build_rows(
+        in, 1, {std::to_string(block_h) + " × " + std::to_string(block_w) + " block and margins"},
+        [=](PatternBuilder& rows, Index, Index i) {
+          const Index corner_row = i / width / block_h * block_h;
+          const Index corner_column = i % width / block_w * block_w;
+          const Index first_row = std::max<Index>(0, corner_row - top);
+          const Index end_row = std::min(height, corner_row + block_h);
+          const Index first_column = std::max<Index>(0, corner_column - left);
+          const Index end_column = std::min(width, corner_column + block_w + right);
+          for (Index row = first_row; row < end_row; ++row) {
+            rows.add(0, row * width + first_column, row * width + end_column);
+          }
+        });
   };
   return v;
 }

@@ -21,7 +21,10 @@ OperationResult evaluate_linear(const OperationInput& given, Backend& backend, c
                                 const Stop& stop) {
   const OperationInput input = with_turned(given);
   const Var k = repeat_heads(input.k, input.heads, input.kv_heads);
-  return run_features(input, elu_plus_one(input.q), elu_plus_one(k), backend, wanted, stop);
+  const Features of_q = elu_plus_one(input.q), of_k = elu_plus_one(k);
+  OperationResult result = run_features(input, of_q, of_k, backend, wanted, stop);
+  if (is_reported(wanted)) add_features(result, of_q, of_k, input.heads);
+  return result;
 }
 
 }  // namespace
@@ -40,6 +43,7 @@ Variant linear_variant() {
       "flatter than those of a softmax.";
   v.source = "Katharopoulos et al., 2020, Transformers are RNNs, arXiv:2006.16236";
   v.cost = "O(L·d²)";
+  v.growth = {.power = 1};
   v.incremental = true;
   v.cross = true;
   v.takes_turning = true;

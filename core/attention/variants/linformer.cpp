@@ -176,6 +176,9 @@ Variant linformer_variant() {
       "implied.";
   v.source = "Wang et al., 2020, Linformer, arXiv:2006.04768";
   v.cost = "O(L·k·d)";
+  v.growth = {.power = 1, .sizes = [](Values& values, Index length) {
+                values.set("k", std::min<Index>(128, length));
+              }};
   v.causal_refusal = "a projected key mixes positions before and after; expected false, found true";
   v.cross = true;
   v.takes_pairs = v.has_terms = never;

@@ -1,4 +1,6 @@
 // local: a window around each query. Child et al., 2019; Beltagy et al., 2020.
+#include <algorithm>
+
 #include "core/attention/variants/list.h"
 #include "core/attention/variants/shared/rows.h"
 
@@ -16,13 +18,16 @@ Variant local_variant() {
       "layers widen what a token can know step by step, as convolutions do.";
   v.source = "Beltagy, Peters and Cohan, 2020, Longformer, arXiv:2004.05150";
   v.cost = "O(L·w·d)";
+  v.growth = {.power = 1, .sizes = [](Values& values, Index length) {
+                values.set("window", std::min<Index>(64, length));
+              }};
   v.incremental = true;
   v.parameters = {window_parameter(), dilation_parameter()};
   v.pattern = [](const PatternInput& in) {
     const Index window = in.values.integer("window"), dilation = in.values.integer("dilation");
-    return build_rows(in, 1, {"window"}, [=](PatternBuilder& rows, Index, Index i) {
-      add_window(rows, 0, i, window, dilation);
-    });
+    return build_rows(
+        in, 1, {window_rule(window, dilation, in.causal)},
+        [=](PatternBuilder& rows, Index, Index i) { add_window(rows, 0, i, window, dilation); });
   };
   return v;
 }

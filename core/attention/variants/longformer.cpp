@@ -18,6 +18,9 @@ Variant longformer_variant() {
       "distant tokens meet in two steps where there is no causal mask.";
   v.source = "Beltagy, Peters and Cohan, 2020, Longformer, arXiv:2004.05150";
   v.cost = "O(L·(w + g)·d), g global positions";
+  v.growth = {.power = 1, .sizes = [](Values& values, Index length) {
+                values.set("window", std::min<Index>(64, length));
+              }};
   v.incremental = true;
   v.parameters = {window_parameter(),
                   dilation_parameter(),
@@ -41,7 +44,8 @@ Variant longformer_variant() {
     std::vector<Index> global = in.values.get<std::vector<Index>>("global");
     std::sort(global.begin(), global.end());
     const Index keys = in.keys;
-    return build_rows(in, 1, {"window", "global key", "global query"},
+    return build_rows(in, 1,
+                      {window_rule(window, dilation, in.causal), "global key", "global query"},
                       [=](PatternBuilder& rows, Index, Index i) {
                         add_window(rows, 0, i, window, dilation);
                         for (const Index j : global) rows.add_column(1, j);

@@ -148,6 +148,9 @@ Variant lsh_variant() {
       "and a position attends to itself only when there is nobody else.";
   v.source = "Kitaev, Kaiser and Levskaya, 2020, Reformer, arXiv:2001.04451";
   v.cost = "O(n·L·b·d_k) to hash, O(n·L·m·d) with chunks of m";
+  v.growth = {.power = 1, .logarithm = true, .sizes = [](Values& values, Index length) {
+                values.set("buckets", 2 * std::max<Index>(1, length / 128));
+              }};
   v.needs = [](const Values&) { return Needs{.keys = false}; };
   v.has_terms = never;
   v.parameters = {

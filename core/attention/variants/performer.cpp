@@ -174,8 +174,9 @@ OperationResult evaluate_performer(const OperationInput& given, Backend& backend
     made.factor = 1 / std::sqrt(static_cast<double>(w.dim(1)));
     return made;
   };
-  OperationResult result =
-      run_features(input, features(input.q, true), features(k, false), backend, wanted, stop);
+  const Features of_q = features(input.q, true), of_k = features(k, false);
+  OperationResult result = run_features(input, of_q, of_k, backend, wanted, stop);
+  if (is_reported(wanted)) add_features(result, of_q, of_k, input.heads);
   if (wanted.attention) {
     const auto size = static_cast<double>(input.q.dim(2));
     result.extra["exact"] = exact_attention(input, input.q, k, 1 / std::sqrt(size), backend, stop);
@@ -197,6 +198,7 @@ Variant performer_variant() {
       "directions lower the variance. The exact softmax is shown for comparison.";
   v.source = "Choromanski et al., 2020, Rethinking attention with Performers, arXiv:2009.14794";
   v.cost = "O(L·m·d)";
+  v.growth = {.power = 1};
   v.incremental = true;
   v.cross = true;
   v.takes_turning = true;

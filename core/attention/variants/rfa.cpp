@@ -63,19 +63,34 @@ OperationResult evaluate_rfa(const OperationInput& given, Backend& backend, cons
   const Var k = unit_rows(keys);
   const Var w = rfa_matrix(input);
   const Features of_q = fourier_features(input.q, q, w, input.heads);
-  Features of_k = fourier_features(keys, k, w, input.heads);
+  const Features of_k = fourier_features(keys, k, w, input.heads);
+  Features that_count = of_k;  // as much as the gates let them
+  Var logits;                  // of the gates [B h, L]
   if (gated) {
-    GateExponents gates = gate_exponents(head_logits(input, "rfa.gate.w", "rfa.gate.b"));
-    of_k.exponents = gates.exponents;
-    of_k.exact_exponents = std::move(gates.exact);
+    logits = head_logits(input, "rfa.gate.w", "rfa.gate.b");
+    GateExponents gates = gate_exponents(logits);
+    that_count.exponents = gates.exponents;
+    that_count.exact_exponents = std::move(gates.exact);
   }
-  OperationResult result = gated ? run_gated(input, of_q, of_k, backend, wanted, stop)
+  OperationResult result = gated ? run_gated(input, of_q, that_count, backend, wanted, stop)
                                  : run_features(input, of_q, of_k, backend, wanted, stop);
+  if (is_reported(wanted)) {
+    add_features(result, of_q, of_k, input.heads);
+    if (gated) result.extra["rfa.gate"] = sigmoid(logits).value().slice(0, input.heads);
+  }
   if (wanted.attention) {
     const double sigma = input.variant.values.real("sigma");
     result.extra["exact"] = exact_attention(input, q, k, 1 / (sigma * sigma), backend, stop);
   }
   return result;
+}
+
+// Gates that differ from token to token by about as much as trained ones do.
+Tensor varied_gates(const Shape& shape, const Situation&, const Values& values) {
+  constexpr double kDeviation = 1.5;  // of the logits, of inputs of deviation 1
+  constexpr std::uint64_t kSeed = 1;
+  const double deviation = kDeviation / std::sqrt(static_cast<double>(shape.back()));
+  return initial_normal(deviation)(shape, Dimensions(), values, kSeed);
 }
 
 WeightInfo gate_weight(const char* name, const char* help, bool by_input, Initial initial) {
@@ -85,6 +100,7 @@ WeightInfo gate_weight(const char* name, const char* help, bool by_input, Initia
             return by_input ? Shape{n.heads, n.model} : Shape{n.heads};
           },
           .initial = std::move(initial),
+          .shown = by_input ? varied_gates : nullptr,
           .used = has_gate};
 }
 
@@ -119,6 +135,7 @@ Variant rfa_variant() {
       "let each token decide how much of what came before is forgotten.";
   v.source = "Peng et al., 2021, Random feature attention, arXiv:2103.02143";
   v.cost = "O(L·D·d)";
+  v.growth = {.power = 1};
   v.incremental = true;
   v.cross = true;
   v.incremental_with = [](const Values& values) { return !has_gate(values); };

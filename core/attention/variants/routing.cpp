@@ -240,6 +240,9 @@ Variant routing_variant() {
       "they say and not by where they stand.";
   v.source = "Roy et al., 2020, Routing Transformer, arXiv:2003.05997";
   v.cost = "O(L·c·d + L²/c·d), O(L√L·d) for c = √L";
+  v.growth = {.power = 1.5, .sizes = [](Values& values, Index length) {
+                values.set("clusters", root_of(length));
+              }};
   v.parameters = {{.key = "clusters",
                    .symbol = "c",
                    .label = "Clusters",

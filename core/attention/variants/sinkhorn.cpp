@@ -134,6 +134,9 @@ Variant sinkhorn_variant() {
       "sorting sharp.";
   v.source = "Tay et al., 2020, Sparse Sinkhorn attention, arXiv:2002.11296";
   v.cost = "O(L·b·d + (L/b)²·b·d)";
+  v.growth = {.power = 1.5, .sizes = [](Values& values, Index length) {
+                values.set("block", divisor_near(length, std::sqrt(static_cast<double>(length))));
+              }};
   v.causal_refusal = "sinkhorn sorts blocks from the whole sequence; expected false, found true";
   v.takes_pairs = v.has_terms = v.has_scores = never;
   v.parameters = {{.key = "block",

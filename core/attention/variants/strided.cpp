@@ -5,20 +5,6 @@
 #include "core/attention/variants/shared/factorised.h"
 
 namespace attnscope {
-namespace {
-
-// "8th", "21st".
-std::string ordinal(Index n) {
-  const bool teens = n / 10 % 10 == 1;
-  const char* ending = teens || n % 10 == 0 || n % 10 > 3 ? "th"
-                                                          : (n % 10 == 1   ? "st"
-                                                             : n % 10 == 2 ? "nd"
-                                                                           : "rd");
-  return std::to_string(n) + ending;
-}
-
-}  // namespace
-
 Variant strided_variant() {
   Variant v;
   v.id = "strided";
@@ -32,6 +18,8 @@ Variant strided_variant() {
       "music.";
   v.source = "Child et al., 2019, Sparse Transformers, arXiv:1904.10509";
   v.cost = "O(L·(l + L/l)·d), O(L√L·d) for l = √L";
+  v.growth = {.power = 1.5,
+              .sizes = [](Values& values, Index length) { values.set("stride", root_of(length)); }};
   v.incremental = true;
   v.causal_by_definition = true;
   v.parameters = {stride_parameter("How far the first set reaches, and the step of the second."),
@@ -39,7 +27,7 @@ Variant strided_variant() {
   v.pattern = [](const PatternInput& in) {
     const Index stride = in.values.integer("stride");
     return factorised_pattern(
-        in, {"recent", "every " + ordinal(stride)},
+        in, {std::to_string(stride) + " back", "every " + ordinal(stride)},
         [=](PatternBuilder& rows, int rule, Index i) {
           rows.add(rule, std::max<Index>(0, i - stride), i + 1);
         },

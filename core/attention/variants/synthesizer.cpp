@@ -148,6 +148,9 @@ Variant synthesizer_variant() {
                 .initial = initial_normal(1),
                 .optional = true,
                 .used = is_random}};
+  v.weights_from = [](const Values& values) {
+    return is_dense(values) ? WeightsFrom::Token : WeightsFrom::Positions;
+  };
   v.evaluate = evaluate_synthesizer;
   return v;
 }

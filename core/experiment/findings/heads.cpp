@@ -20,7 +20,8 @@ bool same_measuring(const Experiment& a, const Experiment& b) {
   other.overlong = b.overlong;
   other.others = b.others;
   other.backend = b.backend;  // what heads do is the same everywhere
-  return same_run(other, b) && a.view.statistics_file == b.view.statistics_file;
+  return same_run(other, b) && a.view.statistics_file == b.view.statistics_file &&
+         a.view.words == b.view.words;
 }
 
 }  // namespace

@@ -15,13 +15,15 @@ bool is_number(const Parameter& p) {
   return p.kind == Parameter::Kind::Integer || p.kind == Parameter::Kind::Real;
 }
 
-void add_view(std::vector<MovingNumber>& list, const View& shown) {
-  for (const Parameter& p : shown.parameters) {
+void add_view(std::vector<MovingNumber>& list, const ViewSettings& settings, const Trace& trace) {
+  const ViewControls controls = view_controls(settings, &trace);
+  const std::optional<Animation>& played = controls.animation;
+  for (const Parameter& p : controls.parameters) {
     if (!is_number(p)) continue;
-    const bool plays = shown.animation && shown.animation->key == p.key;
-    list.push_back({p.key, p.label, p, plays ? shown.animation->from : p.slider_least,
-                    plays ? shown.animation->to : p.slider_most,
-                    [id = shown.id, key = p.key](Experiment& e, const Value& value) {
+    const bool plays = played && played->key == p.key;
+    list.push_back({p.key, p.label, p, plays ? played->from : p.slider_least,
+                    plays ? played->to : p.slider_most,
+                    [id = settings.id, key = p.key](Experiment& e, const Value& value) {
                       set_view_value(e.view, id, key, value);
                     }});
   }
@@ -135,7 +137,7 @@ void add_choice(std::vector<MovingNumber>& list, const std::string& prefix, cons
 
 std::vector<MovingNumber> moving_numbers(const Experiment& experiment, const Trace& trace) {
   std::vector<MovingNumber> list;
-  add_view(list, view(experiment.view.id));
+  add_view(list, experiment.view, trace);
   const HeadRef at = head_ref(trace, experiment.view);
   add_place(list, "layer", "Layer", trace.layer_count(at.part), &ViewSettings::layer);
   if (at.layer < trace.layer_count(at.part)) {

@@ -14,6 +14,7 @@
 #include "core/view/parts/describe.h"
 #include "core/view/parts/range.h"
 #include "core/view/parts/token_axis.h"
+#include "core/view/parts/worded.h"
 #include "core/view/session.h"
 
 namespace attnscope {
@@ -158,13 +159,15 @@ ViewData view_data(const Trace& trace, const Experiment& experiment, const Findi
                         .measure = file_text_measure(),
                         .findings = findings};
   if (!shown.data) throw InputError(shown.id + ": this view has no numbers to export");
-  ViewData data = shown.data(input);
-  const AttentionTap* tap = shown.zooms ? find_tap(input).tap : nullptr;
+  const WordedInput worded(shown, input);
+  const ViewInput& seen = worded.input();
+  ViewData data = shown.data(seen);
+  const AttentionTap* tap = shown.zooms ? find_tap(seen).tap : nullptr;
   for (ViewData::Matrix& matrix : data.matrices) {
     const bool numbers = matrix.values.rank() >= 2 && !matrix.values.empty();
     if (numbers && tap) {
-      keep_in_sight(matrix, trace, *tap,
-                    cells_in_sight(experiment.view, tap->queries(), tap->keys()));
+      keep_in_sight(matrix, seen.trace, *tap,
+                    cells_in_sight(seen.experiment.view, tap->queries(), tap->keys()));
     }
     if (!numbers || matrix.values.empty()) {
       throw InputError(shown.id + ": there are no numbers to export");

@@ -11,6 +11,7 @@
 #include "core/view/parts/describe.h"
 #include "core/view/parts/range.h"
 #include "core/view/parts/token_axis.h"
+#include "core/view/parts/worded.h"
 #include "core/view/view_list.h"
 
 namespace attnscope {
@@ -126,7 +127,8 @@ std::string about(const ViewInput& input, bool own_scale) {
   if (own_scale)
     text += ", each on a scale of its own, where rows that see a single key do not count";
   if (view_values(input.experiment.view, "grid").flag("hide_first")) {
-    text += "; the first token's column is hidden";
+    text += input.words != nullptr ? "; the first word's column is hidden"
+                                   : "; the first token's column is hidden";
   }
   return text + ".";
 }
@@ -140,9 +142,11 @@ ViewLayout lay_out(const ViewInput& input) {
   }
   const GridOrder order = ordered(input, list);
   if (list.empty()) {
-    return page.message("No head passes the filter",
-                        "None of the " + std::to_string(order.all) + " heads has such a " +
-                            order.measure->label + ". Widen the limits.");
+    return page.message(
+        "No head passes the filter",
+        "None of the " + std::to_string(order.all) + " heads has such a " +
+            (input.words != nullptr ? order.measure->word_label : order.measure->label) +
+            ". Widen the limits.");
   }
   const bool own_scale = input.experiment.view.normalise;
   Box inside = page.frame(part_title(input), caption(input.trace, about(input, own_scale)));
@@ -308,7 +312,7 @@ View grid_view() {
   view.parameters = parameters();
   view.data = data;
   view.restrict_controls = restrict_controls;
-  return view;
+  return worded(std::move(view));
 }
 
 }  // namespace attnscope

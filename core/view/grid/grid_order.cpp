@@ -35,6 +35,7 @@ HeadTable table_of_run(const ViewInput& input) {
   const Tensor numbers =
       input.cache != nullptr ? input.cache->matrix(source_of(input.trace), name, make) : make();
   HeadTable table;
+  table.words = input.words != nullptr;
   for (Index i = 0; i < numbers.dim(0); ++i) {
     HeadTable::Row row{{static_cast<Index>(numbers(i, 0)), static_cast<Index>(numbers(i, 1)), part},
                        {}};
@@ -98,10 +99,12 @@ GridOrder ordered(const ViewInput& input, std::vector<Thumbnail>& list) {
     return ascending ? a.measure < b.measure : a.measure > b.measure;
   });
   const std::string name = std::filesystem::path(file).filename().string();
-  order.over = of_file        ? name + " (" + grouped(table.tokens) + " tokens)"
+  order.over = of_file
+                   ? name + " (" + grouped(table.tokens) + (table.words ? " words)" : " tokens)")
                : file.empty() ? "this text"
                               : "this text; " + name + " is not measured yet";
-  const std::string by_what = "By " + found->label, first = ascending ? "lowest" : "highest";
+  const std::string& label = table.words ? found->word_label : found->label;
+  const std::string by_what = "By " + label, first = ascending ? "lowest" : "highest";
   std::string count;
   if (list.size() < order.all) {
     count = ": " + std::to_string(list.size()) + " of " + std::to_string(order.all) + " heads";

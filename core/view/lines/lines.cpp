@@ -9,6 +9,7 @@
 #include "core/view/parts/describe.h"
 #include "core/view/parts/shapes.h"
 #include "core/view/parts/token_axis.h"
+#include "core/view/parts/worded.h"
 #include "core/view/view_list.h"
 
 namespace attnscope {
@@ -304,7 +305,7 @@ View lines_view() {
               .slider_most = 0.5}}};
   view.restrict_controls = restrict_controls;
   view.data = data;
-  return view;
+  return worded(std::move(view));
 }
 
 }  // namespace attnscope

@@ -15,6 +15,7 @@
 #include "core/view/parts/matrix_plot.h"
 #include "core/view/parts/pinned.h"
 #include "core/view/parts/range.h"
+#include "core/view/parts/worded.h"
 #include "core/view/view_list.h"
 
 namespace attnscope {
@@ -296,7 +297,7 @@ View map_view() {
   view.findings = {Findings::maps.id};
   view.data = data;
   view.restrict_controls = restrict_controls;
-  return view;
+  return worded(std::move(view));
 }
 
 }  // namespace attnscope

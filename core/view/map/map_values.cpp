@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/analysis/flow.h"
+#include "core/analysis/words.h"
 #include "core/experiment/head_table.h"
 #include "core/figure/heat_map.h"
 #include "core/view/parts/describe.h"
@@ -168,6 +169,23 @@ void set_rollout(const ViewInput& input, MapMatrix& matrix) {
       passed_words(input.trace, passed);
 }
 
+// The words' rollout is that of their pieces, merged: its sums are of products.
+void set_rollout_of_words(const ViewInput& input, const AttentionTap& tap, MapMatrix& matrix) {
+  const ViewInput pieces{.trace = *input.pieces,
+                         .experiment = input.experiment,
+                         .theme = input.theme,
+                         .measure = input.measure,
+                         .cache = input.cache};
+  const std::string name = matrix.name;
+  matrix.name += " of pieces";
+  set_rollout(pieces, matrix);
+  matrix.name = name;
+  if (!matrix.headline.empty()) return;
+  const WordPairs& pairs = input.words->of(tap);
+  const Tensor of_pieces = matrix.values;
+  matrix.values = cached(input, name, [&] { return merged(of_pieces, pairs); });
+}
+
 void set_one_head(const ViewInput& input, const AttentionTap& tap, Index head, MapMatrix& matrix) {
   const ViewSettings& view = input.experiment.view;
   matrix.whole = is_whole(tap);
@@ -184,7 +202,8 @@ void set_one_head(const ViewInput& input, const AttentionTap& tap, Index head, M
 void hide_first(const ViewInput& input, const AttentionTap& tap, MapMatrix& matrix) {
   const Index column = first_token_column(tap);
   if (column < 0) return;
-  matrix.caption += "; the first token's column is hidden";
+  matrix.caption += input.words != nullptr ? "; the first word's column is hidden"
+                                           : "; the first token's column is hidden";
   if (!matrix.whole) return;  // where the cells in sight are known
   const Tensor whole = matrix.host();
   matrix.name += " without first";
@@ -301,6 +320,8 @@ MapMatrix map_matrix(const ViewInput& input, const AttentionTap& tap, Index head
   matrix.name = "map " + source + " " + place_words(input.trace, view);
   if (matrix.one_head) {
     set_one_head(input, tap, head, matrix);
+  } else if (source == kRollout && input.words != nullptr) {
+    set_rollout_of_words(input, tap, matrix);
   } else if (source == kRollout) {
     set_rollout(input, matrix);
   } else {

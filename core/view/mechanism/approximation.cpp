@@ -347,6 +347,7 @@ std::vector<ViewData::Matrix> approximation_numbers(const MechanismOf& of) {
 Mechanism approximation_mechanism() {
   Mechanism m{"approximation", "what it makes of keys, and how far its weights are from a softmax",
               shows_approximation, draw_approximation, approximation_numbers};
+  m.label = "Beside a softmax";
   m.weights = true;
   return m;
 }

@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "core/analysis/divergence.h"
-#include "core/analysis/encoded.h"
-#include "core/attention/single_head.h"
+#include "core/analysis/softmax_weights.h"
 #include "core/model/config.h"
 
 namespace attnscope {
@@ -23,20 +22,10 @@ Tensor plane(const Tensor& all, Index head) {
   return one;
 }
 
-// What a softmax over the same queries and keys gives: the variant's own account of it, or computed
-// here.  [L_q, L]
-Tensor softmax_weights(const MechanismOf& of) {
-  const AttentionTap& tap = of.tap;
-  if (holds(tap, "exact")) return plane(tap.result.extra.at("exact"), of.head);
+Tensor softmax_of(const MechanismOf& of) {
   return kept(of, "softmax", [&] {
     const Index width = of.input.trace.config ? of.input.trace.config->width : 0;
-    Part part = encoded_part(encoding_use(tap, width), tap.q_plain, tap.k_plain, {}, {});
-    if (tap.keys() == part.keys()) part.pattern = tap.result.pattern;
-    Wanted wanted;
-    wanted.output = false;
-    wanted.attention = true;
-    const Tensor weights = cpu_backend().run(single_head(part, of.head), wanted, {}).attention;
-    return weights.reshaped({weights.dim(1), weights.dim(2)});
+    return softmax_weights(of.tap, of.head, width);
   });
 }
 
@@ -93,7 +82,7 @@ bool has_negative(const Tensor& numbers) {
 }
 
 Approximation approximation_of(const MechanismOf& of) {
-  Approximation a{softmax_weights(of),
+  Approximation a{softmax_of(of),
                   implied_weights_of(of),
                   {},
                   mix_of(of),

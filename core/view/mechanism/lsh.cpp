@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/view/mechanism/mechanism_list.h"
+#include "core/view/mechanism/rule_line.h"
 #include "core/view/mechanism/sorted_map.h"
 #include "core/view/mechanism/steps.h"
 #include "core/view/mechanism/token_strip.h"
@@ -24,7 +25,7 @@ constexpr double kLinesShare = 0.06;   // of the height: from there to the sorte
 constexpr double kChunkLine = 0.9;     // em
 constexpr double kMapTitles = 2.9;     // em above a map
 constexpr double kLeastSortedMap = 9;  // em
-constexpr double kLowPage = 40;        // em
+constexpr double kLowPage = 46;        // em
 
 const IntTensor& buckets_of(const AttentionTap& tap) {
   return tap.result.extra_counts.at("lsh.bucket");  // [n, h, L]
@@ -133,12 +134,17 @@ struct LshPlan {
 void place_lsh_maps(const Page& page, const Box& box, const MechanismOf& of, LshPlan& plan) {
   const double titles = kMapTitles * page.em();
   std::tie(plan.left, plan.right) = split(page, box);
-  const TokenAxis queries = query_axis(of.input.trace, of.tap);
-  TokenAxis keys = key_axis(of.input.trace, of.tap);
+  TokenAxis queries = query_axis(of.input.trace, of.tap), keys = key_axis(of.input.trace, of.tap);
   if (plan.low) keys.titles = {};
-  plan.sorted_map =
-      place_matrix(page, below(plan.left, titles), reordered(queries, plan.round.order),
-                   reordered(keys, plan.round.order), colour_bar_width(page));
+  TokenAxis sorted_queries = reordered(queries, plan.round.order),
+            sorted_keys = reordered(keys, plan.round.order);
+  if (plan.low) {
+    for (TokenAxis* axis : {&queries, &keys, &sorted_queries, &sorted_keys}) {
+      *axis = numbered(std::move(*axis));
+    }
+  }
+  plan.sorted_map = place_matrix(page, below(plan.left, titles), sorted_queries, sorted_keys,
+                                 colour_bar_width(page));
   plan.pairs = place_matrix(page, below(plan.right, titles), queries, keys, 0);
 }
 
@@ -354,6 +360,7 @@ Mechanism lsh_mechanism() {
   Mechanism m{"lsh", "which tokens meet in the buckets of a hash", shows_hashes, draw_lsh,
               lsh_numbers};
   m.parameters = {"round"};
+  m.label = "Buckets";
   m.weights = true;
   return m;
 }

@@ -9,6 +9,15 @@ Mechanism lsh_mechanism();
 Mechanism routing_mechanism();
 Mechanism sinkhorn_mechanism();
 Mechanism approximation_mechanism();
+Mechanism recurrence_mechanism();
+Mechanism settling_mechanism();
+Mechanism errors_mechanism();
+Mechanism made_mechanism();
+Mechanism convolution_mechanism();
 Mechanism rules_mechanism();  // fits any head: the last
+
+// Of any method, where a person asks for it.
+Mechanism paths_mechanism();
+Mechanism replaced_mechanism();
 
 }  // namespace attnscope

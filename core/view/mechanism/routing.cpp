@@ -222,6 +222,7 @@ std::vector<ViewData::Matrix> routing_numbers(const MechanismOf& of) {
 Mechanism routing_mechanism() {
   Mechanism m{"routing", "which tokens meet in the clusters of a few centroids", shows_clusters,
               draw_routing, routing_numbers};
+  m.label = "Clusters";
   m.weights = true;
   return m;
 }

@@ -1,75 +1,70 @@
 // Patterns: which rule lets one query see which keys, and one key which queries.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
+#include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
+#include "core/view/mechanism/key_words.h"
+#include "core/view/mechanism/layer_figure.h"
 #include "core/view/mechanism/mechanism_list.h"
 #include "core/view/mechanism/steps.h"
 #include "core/view/parts/legend.h"
 #include "core/view/parts/matrix_plot.h"
-#include "core/view/parts/token_flow.h"
 #include "core/view/pattern/pattern_cells.h"
 #include "core/view/pattern/rule_cells.h"
 
 namespace attnscope {
 namespace {
 
-constexpr double kMostFlow = 0.17;   // of the height, for one text
-constexpr double kLeastRules = 9;    // em: the map with its axes
+constexpr double kMostLabels = 0.14;  // of the height, for the tokens above a line
+constexpr double kRuleRow = 1.5;      // em
+constexpr double kLeastRules = 9;     // em: the map with its axes
+constexpr std::size_t kMostLanes = 4;
+constexpr double kGoodMap = 22;      // em: what layers above it leave
+constexpr double kNamedMap = 30;     // em: a lower one with its axes has numbers beside it
 constexpr double kMostLegend = 4.5;  // em
 
-// The rule of each pair of one row or column, -1 where none allows it.
+// The rule of one pair, or the kind of the key where one rule admits keys of several kinds.
+int rule_of_pair(const MechanismOf& of, const ColumnKinds& kinds, Index query, Index key) {
+  const int rule = shown_rule(of.tap, of.head, query, key);
+  return rule < 0 || kinds.kind.empty() ? rule : kinds.kind[static_cast<std::size_t>(key)];
+}
+
+// Of each pair of one row or column, -1 where nothing allows it.
 std::vector<int> rules_of_query(const MechanismOf& of, Index query) {
+  const ColumnKinds kinds = kinds_of(of.tap);
   std::vector<int> rules;
   for (Index key = 0; key < of.tap.keys(); ++key) {
-    rules.push_back(shown_rule(of.tap, of.head, query, key));
+    rules.push_back(rule_of_pair(of, kinds, query, key));
   }
   return rules;
 }
 std::vector<int> rules_of_key(const MechanismOf& of, Index key) {
+  const ColumnKinds kinds = kinds_of(of.tap);
   std::vector<int> rules;
   for (Index query = 0; query < of.tap.queries(); ++query) {
-    rules.push_back(shown_rule(of.tap, of.head, query, key));
+    rules.push_back(rule_of_pair(of, kinds, query, key));
   }
   return rules;
 }
-
-std::vector<FlowToken> coloured(const Theme& theme, const std::vector<std::string>& labels,
-                                const std::vector<int>& rules, Index marked) {
-  std::vector<FlowToken> tokens;
-  for (std::size_t n = 0; n < labels.size(); ++n) {
-    const Colour ground =
-        rules[n] < 0 ? not_allowed_colour(theme) : rule_colour(static_cast<std::size_t>(rules[n]));
-    tokens.push_back({labels[n], ground, static_cast<Index>(n) == marked});
-  }
-  return tokens;
+std::vector<std::string> rule_names(const AttentionTap& tap) {
+  const ColumnKinds kinds = kinds_of(tap);
+  return kinds.names.empty() ? tap.result.pattern->rules() : kinds.names;
 }
 
-// "window (keys 5, queries 9)": each rule of the head with what it admits in the row and column.
-std::vector<LegendEntry> legend_of(const Theme& theme, const MechanismOf& of,
-                                   const std::vector<int>& row, const std::vector<int>& column) {
-  const std::vector<std::string>& rules = of.tap.result.pattern->rules();
+// Each rule of the head that admits any pair.
+std::vector<LegendEntry> legend_of(const Theme& theme, const MechanismOf& of) {
+  const std::vector<std::string> rules = rule_names(of.tap);
+  const bool by_kind = !kinds_of(of.tap).kind.empty();
   const PatternCounts counts = pattern_counts(of.tap, of.head);
   std::vector<LegendEntry> entries;
-  for (std::size_t rule = 0; rule < counts.by_rule.size(); ++rule) {
-    if (counts.by_rule[rule] == 0) continue;
-    const auto keys = std::ranges::count(row, static_cast<int>(rule));
-    const auto queries = std::ranges::count(column, static_cast<int>(rule));
-    const std::string name = rule < rules.size() ? rules[rule] : "allowed";
-    entries.push_back({rule_colour(rule), name + " (keys " + std::to_string(keys) + ", queries " +
-                                              std::to_string(queries) + ")"});
+  for (std::size_t rule = 0; rule < std::max(rules.size(), counts.by_rule.size()); ++rule) {
+    if (!by_kind && counts.by_rule[rule] == 0) continue;
+    entries.push_back({rule_colour(rule), rule < rules.size() ? rules[rule] : "allowed"});
   }
   if (counts.allowed < counts.all) entries.push_back({not_allowed_colour(theme), "not allowed"});
   return entries;
-}
-
-// What the legend of any pair takes, so that the map does not move with the pointer.
-double highest_legend(const Page& page, const Pattern& pattern, double width) {
-  const std::string longest = " (keys " + std::to_string(pattern.keys()) + ", queries " +
-                              std::to_string(pattern.queries()) + ")";
-  std::vector<LegendEntry> entries{{{}, "not allowed"}};
-  for (const std::string& rule : pattern.rules()) entries.push_back({{}, rule + longest});
-  return std::min(legend_height(page, entries, width), kMostLegend * page.em());
 }
 
 // "Local window: Window w = 4, Dilation r = 1"; empty where nothing can be set.
@@ -97,11 +92,6 @@ void draw_lines(Page& page, Point at, const std::vector<std::string>& lines) {
   }
 }
 
-// Tokens whatever they are coloured by: places do not hang on that.
-std::vector<FlowToken> uncoloured(const Theme& theme, const std::vector<std::string>& labels) {
-  return coloured(theme, labels, std::vector<int>(labels.size(), -1), -1);
-}
-
 // What the variant's own page says of it, in a few lines, where there is space for them.
 std::vector<std::string> summary_lines(const Page& page, const Box& inside, const MechanismOf& of) {
   constexpr double kLeastHeight = 44;  // em
@@ -110,92 +100,379 @@ std::vector<std::string> summary_lines(const Page& page, const Box& inside, cons
   return page.wrapped(variant(of.tap.variant.id).summary, page.small(), inside.width, kMostLines);
 }
 
-// From the top: what the method is, the text as keys of a query, the text as queries of a key, each
-// below its sentence; the legend, the parameters, and the map.
+// From the top: what the method is; the tokens as a line, with what a query sees and by whom a key
+// is seen; the layers that information passes, where there is space for them; the legend, the
+// parameters, and the map.
 struct RulesPlan {
   std::vector<std::string> queries, keys;  // labels
   Pair kept{};                             // without the pointer; places hang on this pair
-  Box row{}, column{}, legend{};
   std::vector<std::string> summary{}, parameters{};  // in lines
-  Box map_box{};
+  Box sentence{}, row{}, column_sentence{}, column{}, layers_sentence{}, layers{}, legend{};
+  TokenColumns key_columns{}, query_columns{};  // the latter without labels where they are the same
+  bool one_line = false;                        // of tokens, for queries and keys
+  double lanes_top = 0;
+  std::optional<LayerChain> chain{};
+  Index layer_count = 0;
   MatrixPlot map{};
-  TokenFlow row_flow{}, column_flow{};
+  // Beside it, where there is space: after how many layers a query hears of a key.
+  Box reach_sentence{}, reach_legend{};
+  MatrixPlot reach_map{};
+  Box heads{};  // or, with their sentence, the patterns of all heads
 };
 
-TokenFlow flow_of(const Page& page, const Box& box, const std::vector<std::string>& labels,
-                  Index kept) {
-  Page aside(page.input());
-  return draw_token_flow(aside, box, uncoloured(page.theme(), labels),
-                         static_cast<std::size_t>(kept));
+// The rules that admit keys of a query, by name.
+std::vector<std::pair<int, std::string>> lanes_of(const MechanismOf& of,
+                                                  const std::vector<int>& row) {
+  const std::vector<std::string> names = rule_names(of.tap);
+  std::vector<std::pair<int, std::string>> lanes;
+  for (const int rule : std::set<int>(row.begin(), row.end())) {
+    const auto n = static_cast<std::size_t>(rule);
+    if (rule >= 0) lanes.emplace_back(rule, n < names.size() ? names[n] : "allowed");
+  }
+  if (lanes.size() > kMostLanes) lanes.resize(kMostLanes);
+  return lanes;
+}
+
+// As many as any query has, so that nothing moves with the pointer.
+std::size_t most_lanes(const MechanismOf& of) {
+  if (const ColumnKinds kinds = kinds_of(of.tap); !kinds.kind.empty()) return kinds.names.size();
+  const Pattern& pattern = *of.tap.result.pattern;
+  std::size_t most = 0;
+  for (Index i = 0; i < pattern.queries(); ++i) {
+    std::set<std::int32_t> rules;
+    for (const Run& run : pattern.row(pattern.heads() > 1 ? of.head : 0, i)) rules.insert(run.rule);
+    most = std::max(most, rules.size());
+  }
+  return std::min(most, kMostLanes);
+}
+
+// The pair that the picture is about: what is pinned; else of a query in sight of both sides, where
+// it has two.
+Pair pair_of_rules(const MechanismOf& of) {
+  const ViewSettings& settings = of.input.experiment.view;
+  if (settings.pinned_query >= 0 || settings.pinned_key >= 0 || of.tap.causal ||
+      of.tap.queries() != of.tap.keys()) {
+    return focus_of(of.input, of.tap, of.head);
+  }
+  return focus_of(of.input, of.tap, of.head, Pair{(2 * of.tap.queries()) / 3, -1});
+}
+
+// The two lines of tokens, from `y` on; returns where they end.
+double place_lines(const Page& page, const Box& inside, double y, const MechanismOf& of,
+                   RulesPlan& plan) {
+  const double em = page.em(), step = step_height(page);
+  const LayerMargins margins = layer_margins(page, inside.width);
+  const double width = inside.width - margins.left - margins.right;
+  const double labels = kMostLabels * inside.height;
+  const double lanes = static_cast<double>(most_lanes(of)) * lane_height(page);
+  TokenAxis keys = worded_keys(of), queries = query_axis(of.input.trace, of.tap);
+  plan.one_line = queries.labels == keys.labels && keys.bands.empty();
+  keys.titles = queries.titles = {};
+  plan.sentence = {inside.x, y, inside.width, step};
+  plan.key_columns =
+      place_columns(page, {inside.x + margins.left, y + step, width, 0}, std::move(keys), labels);
+  plan.row = cells_at(plan.key_columns, plan.key_columns.bottom(), kRuleRow * em);
+  plan.lanes_top = plan.row.bottom() + 0.15 * em;
+  y = plan.lanes_top + lanes + 0.3 * em;
+  plan.column_sentence = {inside.x, y, inside.width, step};
+  y += step;
+  plan.query_columns = plan.key_columns;
+  if (!plan.one_line) {
+    plan.query_columns =
+        place_columns(page, {inside.x + margins.left, y, width, 0}, std::move(queries), labels);
+    y = plan.query_columns.bottom();
+  }
+  plan.column = cells_at(plan.query_columns, y, kRuleRow * em);
+  return plan.column.bottom() + 0.6 * em;
+}
+
+// Whether each head of the group has a pattern of its own, and they can be shown side by side.
+bool heads_differ(const MechanismOf& of) {
+  constexpr Index kMostPairs = Index{1} << 20;
+  const Pattern& pattern = *of.tap.result.pattern;
+  return pattern.heads() > 1 && !of.tap.result.mask.defined() &&
+         pattern.queries() <= kMostPairs / pattern.keys();
+}
+
+// The patterns of the group's heads, small, the shown one outlined. Returns where they end.
+double draw_heads_patterns(Page& page, const Box& box, const MechanismOf& of, int number) {
+  constexpr double kBetweenHeads = 0.8, kHeadName = 1.3, kSmallest = 3;  // em
+  const double em = page.em();
+  const Box inside =
+      draw_step(page, box, number,
+                {"Each head has a pattern of its own", "Each head has its own", "All heads"});
+  const Pattern& pattern = *of.tap.result.pattern;
+  const auto heads = static_cast<double>(pattern.heads());
+  double side = 0, columns = 1;  // as large as may be
+  for (double across = 1; across <= heads; ++across) {
+    const double down = std::ceil(heads / across);
+    const double fits = std::min((inside.width - (across - 1) * kBetweenHeads * em) / across,
+                                 inside.height / down - (kHeadName + kBetweenHeads) * em);
+    if (fits > side) std::tie(side, columns) = std::pair{fits, across};
+  }
+  if (side < kSmallest * em) return inside.y;
+  for (Index head = 0; head < pattern.heads(); ++head) {
+    const double column = std::fmod(static_cast<double>(head), columns);
+    const double row = std::floor(static_cast<double>(head) / columns);
+    const Box cell{inside.x + column * (side + kBetweenHeads * em),
+                   inside.y + row * (side + (kHeadName + kBetweenHeads) * em) + kHeadName * em,
+                   side, side};
+    const std::string name = std::to_string(of.tap.heads[static_cast<std::size_t>(head)]);
+    page.faint_text({cell.x, cell.y - kHeadName / 2 * em},
+                    page.fitting({"head " + name, name}, page.small(), side), page.small());
+    HeatMap map;
+    map.box = cell;
+    map.values = pattern_rules(pattern, head, {0, 0, pattern.queries(), pattern.keys(), 1, 1});
+    map.height = static_cast<double>(pattern.queries());
+    map.width = static_cast<double>(pattern.keys());
+    map.colour_map = kCategories;
+    map.most = 255;  // rule n gets colour n, see ColourMap::Kind
+    map.missing = not_allowed_colour(page.theme());
+    page.add(std::move(map));
+    page.add(OutlinedBox{cell, head == of.head ? page.theme().accent : page.theme().line,
+                         head == of.head ? 2.5 : 1.0});
+  }
+  return inside.y + std::ceil(heads / columns) * (side + (kHeadName + kBetweenHeads) * em);
+}
+
+// For two maps beside each other, or one.
+std::pair<Box, Box> halves(const Page& page, const Box& inside, bool two) {
+  constexpr double kLeastHalf = 19, kBetween = 1.5;  // em
+  Box left = inside, right{};
+  const double half = (inside.width - kBetween * page.em()) / 2;
+  if (!two || half < kLeastHalf * page.em()) return {left, right};
+  left.width = half;
+  right = inside;
+  right.x = inside.right() - half;
+  right.width = half;
+  return {left, right};
 }
 
 // Empty where there is no space.
 std::optional<RulesPlan> plan_rules(const Page& page, const Box& inside, const MechanismOf& of) {
-  const double em = page.em(), step = step_height(page), most = kMostFlow * inside.height;
-  const TokenAxis query = query_axis(of.input.trace, of.tap),
-                  key = key_axis(of.input.trace, of.tap);
-  RulesPlan plan{query.labels, key.labels, focus_of(of.input, of.tap, of.head)};
-  const auto below = [&](double y, const std::vector<std::string>& labels) {
-    const std::vector<FlowToken> tokens = uncoloured(page.theme(), labels);
-    return Box{inside.x, y + step, inside.width,
-               token_flow_height(page, tokens, inside.width, most)};
-  };
+  const double em = page.em(), step = step_height(page);
+  TokenAxis query = query_axis(of.input.trace, of.tap), key = worded_keys(of);
+  RulesPlan plan{query.labels, key.labels, pair_of_rules(of)};
   plan.summary = summary_lines(page, inside, of);
-  plan.row = below(inside.y + lines_height(page, plan.summary), plan.keys);
-  plan.column = below(plan.row.bottom(), plan.queries);
-  plan.legend = {inside.x, plan.column.bottom() + step, inside.width,
-                 highest_legend(page, *of.tap.result.pattern, inside.width)};
+  const double lines_end =
+      place_lines(page, inside, inside.y + lines_height(page, plan.summary), of, plan);
   if (const std::string words = parameters_words(of); !words.empty()) {
     plan.parameters = page.wrapped(words, page.small(), inside.width, 2);
   }
-  const double top = plan.legend.bottom() +
-                     static_cast<double>(plan.parameters.size()) * kLineHeight * page.small();
-  plan.map_box = {inside.x, top, inside.width, inside.bottom() - top};
-  if (inside.width < kLeastRules * em || plan.map_box.height < kLeastRules * em) return {};
-  plan.map = place_matrix(page, plan.map_box, query, key, 0);
-  if (!(plan.map.plot.width > 0)) return {};
-  plan.row_flow = flow_of(page, plan.row, plan.keys, plan.kept.key);
-  plan.column_flow = flow_of(page, plan.column, plan.queries, plan.kept.query);
+  double top = lines_end;
+  if (plan.one_line) {
+    plan.chain = LayerChain::of(of.input.trace, shown_part(of.input), shown_head(of));
+  }
+  if (plan.chain) plan.layer_count = layers_to_show(of.input, *plan.chain);
+  if (plan.layer_count < 2) plan.chain.reset();  // all is heard of at once
+  const bool differ = !plan.chain && heads_differ(of);
+  const auto [left, right] = halves(page, inside, plan.chain.has_value() || differ);
+  const double legend =
+      std::min(legend_height(page, legend_of(page.theme(), of), left.width), kMostLegend * em);
+  const double of_map = step + legend + lines_height(page, plan.parameters);
+  if (plan.chain) {
+    const double least = step + least_layers_height(page, plan.layer_count);
+    const double spare = inside.bottom() - top - of_map - kGoodMap * em;
+    if (spare >= least) {
+      plan.layers_sentence = {inside.x, top, inside.width, step};
+      plan.layers = {inside.x, top + step, inside.width,
+                     layers_height(page, plan.layer_count, std::min(0.8 * spare, spare - step))};
+      top = plan.layers.bottom() + 0.4 * em;
+    }
+  }
+  plan.legend = {left.x, top + step, left.width, legend};
+  const double map_top = plan.legend.bottom() + lines_height(page, plan.parameters);
+  const Box map_box{left.x, map_top, left.width, inside.bottom() - map_top};
+  if (inside.width < kLeastRules * em || lines_end > inside.bottom()) return {};
+  if (map_box.height < kLeastRules * em) return plan;
+  if (plan.one_line && map_box.height < kNamedMap * em) {
+    query = numbered(std::move(query));
+    key = numbered(std::move(key));
+  }
+  plan.map = place_matrix(page, map_box, query, key, 0);
+  if (!(plan.map.plot.width > 0)) return plan;
+  if (right.width > 0 && differ) {
+    plan.heads = {right.x, top, right.width, map_box.bottom() - top};
+  } else if (right.width > 0) {
+    plan.reach_sentence = {right.x, top, right.width, step};
+    plan.reach_legend = {right.x, top + step, right.width, legend};
+    plan.reach_map =
+        place_matrix(page, {right.x, map_top, right.width, map_box.height}, query, key, 0);
+  }
   return plan;
 }
 
-// Of a token in one of the texts with the kept one of the other, or of the map.
+// Of a token in one of the lines with the kept one of the other, or of the map.
 std::function<std::optional<Pair>(Point)> pair_in(const RulesPlan& plan) {
-  return [row = plan.row_flow, column = plan.column_flow, kept = plan.kept,
-          map = pair_at(plan.map)](Point p) -> std::optional<Pair> {
-    if (const Index key = row.at(p); key >= 0) return Pair{kept.query, key};
-    if (const Index query = column.at(p); query >= 0) return Pair{query, kept.key};
-    const auto [query, key] = map(p);
-    if (query < 0 || key < 0) return std::nullopt;
-    return Pair{query, key};
-  };
+  return
+      [keys = plan.key_columns, queries = plan.query_columns, row = plan.row, column = plan.column,
+       kept = plan.kept, map = pair_at(plan.map)](Point p) -> std::optional<Pair> {
+        if (p.y >= keys.top && p.y < row.bottom()) {
+          if (const Index key = keys.at(p.x); key >= 0) return Pair{kept.query, key};
+        }
+        if (p.y >= column.y && p.y < column.bottom()) {
+          if (const Index query = queries.at(p.x); query >= 0) return Pair{query, kept.key};
+        }
+        const auto [query, key] = map(p);
+        if (query < 0 || key < 0) return std::nullopt;
+        return Pair{query, key};
+      };
 }
 
-// The two texts with what each is about.
-void draw_texts(Page& page, const RulesPlan& plan, Pair pair, const std::vector<int>& row,
-                const std::vector<int>& column) {
-  const auto name = [](const std::vector<std::string>& labels, Index at) {
-    return "“" + labels[static_cast<std::size_t>(at)] + "” (" + std::to_string(at) + ")";
-  };
+std::string token_name(const std::vector<std::string>& labels, Index at) {
+  return "“" + labels[static_cast<std::size_t>(at)] + "” (" + std::to_string(at) + ")";
+}
+
+// Whether there is space for what the query gives each key.
+bool writes_weights(const Page& page, const Box& cells, std::size_t count) {
+  return cells.width / static_cast<double>(count) >= page.width_of(".00", page.small()) + 3;
+}
+
+void draw_sentences(Page& page, const RulesPlan& plan, Pair pair, const std::vector<int>& row,
+                    const std::vector<int>& column) {
   const auto share = [](const std::vector<int>& rules) {
     const auto allowed = std::ranges::count_if(rules, [](int rule) { return rule >= 0; });
     return std::to_string(allowed) + " of " + std::to_string(rules.size());
   };
-  const auto above = [&](const Box& text) {
-    return Box{text.x, text.y - step_height(page), text.width, step_height(page)};
-  };
-  const std::string query = name(plan.queries, pair.query), key = name(plan.keys, pair.key);
+  const std::string query = token_name(plan.queries, pair.query),
+                    key = token_name(plan.keys, pair.key);
   draw_step(
-      page, above(plan.row), 1,
-      {"The query " + query + " may look at " + share(row) + " keys, each by a rule",
+      page, plan.sentence, 1,
+      {"The query " + query + " may look at " + share(row) + " keys, each by a rule" +
+           (writes_weights(page, plan.row, row.size()) ? "; the numbers are its weights" : ""),
+       "The query " + query + " may look at " + share(row) + " keys, each by a rule",
        "The query " + query + " may look at " + share(row), query + " sees " + share(row), query});
-  draw_token_flow(page, plan.row, coloured(page.theme(), plan.keys, row, pair.key),
-                  static_cast<std::size_t>(plan.kept.key));
-  draw_step(page, above(plan.column), 2,
+  draw_step(page, plan.column_sentence, 2,
             {"The key " + key + " may be looked at by " + share(column) + " queries",
              "The key " + key + " is seen by " + share(column), key + ": " + share(column), key});
-  draw_token_flow(page, plan.column, coloured(page.theme(), plan.queries, column, pair.query),
-                  static_cast<std::size_t>(plan.kept.query));
+}
+
+void write_weights(Page& page, const Box& cells, const std::vector<int>& rules,
+                   const Tensor& weights) {
+  if (!writes_weights(page, cells, rules.size())) return;
+  const double size = page.small(), cell = cells.width / static_cast<double>(rules.size());
+  for (std::size_t n = 0; n < rules.size(); ++n) {
+    const double weight = weights[static_cast<Index>(n)];
+    if (rules[n] < 0 || !(weight >= 0)) continue;
+    std::string text = fixed(weight, 2);
+    if (weight < 0.995) text.erase(0, 1);
+    if (weight >= 0.995) text = "1";
+    page.add(Text{{cells.x + (static_cast<double>(n) + 0.5) * cell, cells.y + cells.height / 2},
+                  text,
+                  ink_on(rule_colour(static_cast<std::size_t>(rules[n]))),
+                  size,
+                  Align::Middle});
+  }
+}
+
+// The names beside the lines, in the colours of query and key.
+void draw_line_name(Page& page, const Box& inside, const Box& cells, const std::string& text,
+                    Colour colour) {
+  const double most = cells.x - inside.x - 0.8 * page.em();
+  if (most < 3 * page.em()) return;
+  page.add(Text{{cells.x - 0.8 * page.em(), cells.y + cells.height / 2},
+                page.ellipsised(text, page.small(), most, true),
+                colour,
+                page.small(),
+                Align::End,
+                0,
+                true});
+}
+
+void draw_lines_of(Page& page, const Box& inside, const RulesPlan& plan, const MechanismOf& of,
+                   Pair pair, const std::vector<int>& row, const std::vector<int>& column) {
+  const Colour of_query = query_colour(page.theme()), of_key = key_colour(page.theme());
+  draw_columns(page, plan.key_columns, pair.key);
+  draw_rule_cells(page, plan.row, row);
+  write_weights(page, plan.row, row, attention_row(of.tap, of.head, pair.query));
+  if (plan.one_line) outline_cell(page, plan.key_columns, plan.row, pair.query, of_query);
+  if (pair.key != pair.query || !plan.one_line) {
+    outline_cell(page, plan.key_columns, plan.row, pair.key, of_key);
+  }
+  draw_line_name(page, inside, plan.row, "its keys", of_query);
+  draw_lanes(page, plan.key_columns, plan.lanes_top, row, lanes_of(of, row));
+  if (!plan.one_line) draw_columns(page, plan.query_columns, pair.query);
+  draw_rule_cells(page, plan.column, column);
+  if (plan.one_line && pair.key != pair.query) {
+    outline_cell(page, plan.query_columns, plan.column, pair.key, of_key);
+  }
+  outline_cell(page, plan.query_columns, plan.column, pair.query, of_query);
+  draw_line_name(page, inside, plan.column, "its queries", of_key);
+}
+
+// A click on a token keeps it.
+std::vector<Handle> handles_of(const RulesPlan& plan) {
+  constexpr Index kMost = 512;
+  std::vector<Handle> handles;
+  const auto add = [&](const TokenColumns& columns, const Box& area, bool query) {
+    if (columns.tokens.count() > kMost) return;
+    for (Index n = 0; n < columns.tokens.count(); ++n) {
+      const double x = columns.centre(n) - columns.cell() / 2;
+      handles.push_back(
+          {.area = {x, area.y, columns.cell(), area.height},
+           .help = query ? "Click: keep it as the query" : "Click: keep it as the key",
+           .click = [n, query](Experiment& e) {
+             Index& pinned = query ? e.view.pinned_query : e.view.pinned_key;
+             pinned = pinned == n ? -1 : n;
+           }});
+    }
+  };
+  const TokenColumns& keys = plan.key_columns;
+  add(keys, {keys.left, keys.top, keys.width, plan.row.bottom() - keys.top}, false);
+  add(plan.query_columns, plan.column, true);
+  return handles;
+}
+
+void draw_information(Page& page, const RulesPlan& plan, const MechanismOf& of, Pair pair) {
+  if (!plan.chain || !(plan.layers.height > 0)) return;
+  const ViewSettings& settings = of.input.experiment.view;
+  // A key that is seen at once tells nothing of the way.
+  const bool chosen = of.input.pointer || settings.pinned_key >= 0;
+  const bool tells = chosen && shown_rule(of.tap, of.head, pair.query, pair.key) < 0;
+  if (!tells) pair.key = farthest_key(*plan.chain, pair.query, plan.layer_count);
+  const Heard heard = heard_by(*plan.chain, pair.query, pair.key, plan.layer_count);
+  draw_step(
+      page, plan.layers_sentence, 3,
+      path_words(heard, token_name(plan.queries, pair.query), token_name(plan.keys, pair.key)));
+  draw_layers(page, plan.key_columns, plan.layers, *plan.chain, heard, pair, plan.layers.x);
+}
+
+HeatMap cells_of_every_pair(const MechanismOf& of, const MatrixPlot& map) {
+  HeatMap cells = rule_cells(of.input, map, of.tap, of.head);
+  const ColumnKinds kinds = kinds_of(of.tap);
+  if (kinds.kind.empty() || cells.values.dim(1) != of.tap.keys()) return cells;
+  Tensor values = cells.values.copy();
+  for (Index n = 0; n < values.size(); ++n) {
+    const auto column = static_cast<std::size_t>(n % of.tap.keys());
+    if (!std::isnan(values[n])) values[n] = static_cast<float>(kinds.kind[column]);
+  }
+  cells.values = values;
+  return cells;
+}
+
+// The maps, both with the row and the column of the pair outlined. Returns where they end.
+double draw_every_pair(Page& page, RulesPlan& plan, const MechanismOf& of, Pair pair) {
+  const double step = step_height(page);
+  int number = plan.layers.height > 0 ? 4 : 3;
+  draw_step(
+      page, {plan.legend.x, plan.legend.y - step, plan.legend.width, step}, number++,
+      {"The same rules for every pair; the query's row and the key's column are outlined",
+       "Every pair, the row and the column outlined", "Every pair, by its rule", "Every pair"});
+  draw_legend(page, legend_of(page.theme(), of), plan.legend);
+  draw_lines(page, {plan.legend.x, plan.legend.bottom()}, plan.parameters);
+  plan.map.pinned_row = pair.query;
+  plan.map.pinned_column = pair.key;
+  page.add(cells_of_every_pair(of, plan.map));
+  draw_matrix_frame(page, plan.map, {"more pairs than pixels", "pooled"});
+  const double bottom = plan.map.bottom(page);
+  if (plan.heads.width > 0) {
+    return std::max(bottom, draw_heads_patterns(page, plan.heads, of, number));
+  }
+  if (!(plan.reach_map.plot.width > 0)) return bottom;
+  Box reach = plan.reach_sentence;
+  reach.height += plan.reach_legend.height;
+  draw_reach_map(page, reach, plan.reach_map, of.input, plan.layer_count, number, pair);
+  return std::max(bottom, plan.reach_map.bottom(page));
 }
 
 MechanismLayout draw_rules(Page& page, const Box& inside, const MechanismOf& of) {
@@ -203,22 +480,17 @@ MechanismLayout draw_rules(Page& page, const Box& inside, const MechanismOf& of)
   if (!plan) return {.no_space = true};
   MechanismLayout layout;
   layout.pair_at = pair_in(*plan);
+  layout.handles = handles_of(*plan);
   const std::optional<Point>& pointer = of.input.pointer;
   const Pair pair = pointer ? layout.pair_at(*pointer).value_or(plan->kept) : plan->kept;
   const std::vector<int> row = rules_of_query(of, pair.query), column = rules_of_key(of, pair.key);
-  draw_texts(page, *plan, pair, row, column);
   draw_lines(page, {inside.x, inside.y}, plan->summary);
-  const double step = step_height(page);
-  draw_step(page, {inside.x, plan->legend.y - step, inside.width, step}, 3,
-            {"The same rules for every pair; the query's row and the key's column are outlined",
-             "Every pair, the row and the column outlined", "Every pair"});
-  draw_legend(page, legend_of(page.theme(), of, row, column), plan->legend);
-  draw_lines(page, {inside.x, plan->legend.bottom()}, plan->parameters);
-  plan->map.pinned_row = pair.query;
-  plan->map.pinned_column = pair.key;
-  page.add(rule_cells(of.input, plan->map, of.tap, of.head));
-  draw_matrix_frame(page, plan->map, {"more pairs than pixels", "pooled"});
-  layout.bottom = plan->map.bottom(page);
+  draw_sentences(page, *plan, pair, row, column);
+  draw_lines_of(page, inside, *plan, of, pair, row, column);
+  draw_information(page, *plan, of, pair);
+  layout.bottom = std::max(plan->column.bottom(), plan->layers.bottom());
+  if (!(plan->map.plot.width > 0)) return layout;
+  layout.bottom = draw_every_pair(page, *plan, of, pair);
   return layout;
 }
 
@@ -251,8 +523,10 @@ std::vector<ViewData::Matrix> rule_numbers(const MechanismOf& of) {
 }  // namespace
 
 Mechanism rules_mechanism() {
-  return {"rules", "the rules that let queries see keys", [](const AttentionTap&) { return true; },
-          draw_rules, rule_numbers};
+  Mechanism m{"rules", "the rules that let queries see keys",
+              [](const AttentionTap&) { return true; }, draw_rules, rule_numbers};
+  m.label = "Rules";
+  return m;
 }
 
 }  // namespace attnscope

@@ -336,6 +336,7 @@ std::vector<ViewData::Matrix> sinkhorn_numbers(const MechanismOf& of) {
 Mechanism sinkhorn_mechanism() {
   Mechanism m{"sinkhorn", "which blocks of keys are sorted to which places", shows_matching,
               draw_sinkhorn, sinkhorn_numbers};
+  m.label = "Sorted blocks";
   m.weights = true;
   return m;
 }

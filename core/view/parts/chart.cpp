@@ -239,7 +239,7 @@ ChartAxis axis_of(double least, double most, bool with_zero) {
   }
   if (!(least < most)) {
     const double spread = std::max(1.0, std::abs(least)) / 2;
-    return {.least = least - (with_zero && least >= 0 ? 0 : spread),
+    return {.least = least - (with_zero && least > 0 ? 0 : spread),
             .most = most + spread,
             .titles = {}};
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/analysis/encoded.h"
+#include "core/analysis/words.h"
 #include "core/base/error.h"
 #include "core/figure/plain_text.h"
 #include "core/model/config.h"
@@ -123,7 +124,13 @@ std::string layers_and_heads(const Trace& trace, const TracePart& part) {
 
 std::string token_count_words(const Trace& trace) {
   const auto count = static_cast<long long>(trace.tokens.size());
-  const std::string tokens = count == 1 ? " token" : " tokens";
+  const bool words = is_in_words(trace);
+  const std::string what = words ? " word" : " token";
+  std::string tokens = count == 1 ? what : what + "s";
+  if (words) {
+    const IntTensor& starts = trace.counts.at(kWordStarts);
+    tokens += " of " + grouped(starts[starts.size() - 1]) + " tokens";
+  }
   if (!trace.parts.kind || trace.streams.empty()) return grouped(count) + tokens;
   const Stream& other = trace.streams.front();
   return grouped(static_cast<long long>(other.tokens.size())) + " " + other.id + " and " +
@@ -132,6 +139,10 @@ std::string token_count_words(const Trace& trace) {
 
 std::string caption(const Trace& trace, const std::string& about) {
   std::string text = about + " " + token_count_words(trace) + ".";
+  if (is_in_words(trace)) {
+    text +=
+        " Word pieces are merged: weights summed over the keys of a word, mean over its queries.";
+  }
   if (!trace.backend.empty()) text += " Computed by " + trace.backend + ".";
   for (const std::string& note : trace.notes) {
     if (note.empty()) continue;

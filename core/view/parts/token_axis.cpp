@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/analysis/words.h"
 #include "core/view/parts/legend.h"
 
 namespace attnscope {
@@ -41,7 +42,8 @@ std::vector<std::string> axis_titles(const Trace& trace, const char* what, const
                                      const StreamRows& rows) {
   const bool several = trace.parts.stack || trace.parts.kind;
   const std::string of = !several ? "" : rows.stream.empty() ? " target" : " " + rows.stream;
-  return {std::string(what) + " (" + direction + of + ")", what};
+  const std::string name = what + std::string(is_in_words(trace) ? " word" : "");
+  return {name + " (" + direction + of + ")", name, what};
 }
 
 TokenAxis::Widest widest_of(const Page& page, const TokenAxis& axis) {

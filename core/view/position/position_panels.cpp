@@ -265,7 +265,7 @@ PositionPanels position_panels(const ViewInput& input, const AttentionTap& tap, 
   result.reach = reach;
   if (!e.embed && !e.apply) {
     const auto far = static_cast<double>(reach);
-    PositionPanel panel = curve_panel("No encoding: what a distance adds to the score", kOffset,
+    PositionPanel panel = curve_panel("No encoding: a distance adds nothing to the score", kOffset,
                                       -far, far, "added to the score");
     panel.curves.emplace_back();
     for (Index offset = -reach; offset <= reach; ++offset) {

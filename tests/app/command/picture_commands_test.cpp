@@ -298,8 +298,9 @@ TEST_F(PictureCommands, SayBeforeTheWorkThatNothingCanBeWritten) {
 }
 
 TEST_F(PictureCommands, Gallery) {
-  const ProcessResult result = attnscope({"gallery", path("gallery"), "--model", path("model"),
-                                          "--text", "the cat & the <mat>", "--backend", "cpu"});
+  const ProcessResult result =
+      attnscope({"gallery", path("gallery"), "--model", path("model"), "--scale", "1", "--text",
+                 "the cat & the <mat>", "--backend", "cpu"});
   ASSERT_EQ(result.status, 0) << result.err;
   const std::string page = read_file(path("gallery/index.html"));
   EXPECT_NE(page.find("the cat &amp; the &lt;mat&gt;"), std::string::npos);
@@ -309,6 +310,31 @@ TEST_F(PictureCommands, Gallery) {
       EXPECT_NE(page.find("\"" + view.id + ending + "\""), std::string::npos) << view.id << ending;
     }
   }
+  // Every method has a picture, or a reason why this model cannot show it.
+  const std::string of_variants = read_file(path("gallery/variants.html"));
+  for (const Variant& v : variants()) {
+    EXPECT_TRUE(fs::exists(path("gallery/variant-" + v.id + ".png"))) << v.id;
+    EXPECT_TRUE(fs::exists(path("gallery/variant-" + v.id + "-dark.png"))) << v.id;
+    EXPECT_NE(of_variants.find("\"variant-" + v.id + ".png\""), std::string::npos) << v.id;
+  }
+  const std::string of_encodings = read_file(path("gallery/encodings.html"));
+  for (const Encoding& e : encodings()) {
+    EXPECT_TRUE(fs::exists(path("gallery/position-" + e.id + ".png"))) << e.id;
+    EXPECT_NE(of_encodings.find("\"position-" + e.id + ".png\""), std::string::npos) << e.id;
+  }
+}
+
+// The page that people read first shows each of them once, from files that are there.
+TEST(Readme, ShowsEveryMethod) {
+  const fs::path source = testing::source_folder();
+  const std::string page = read_file(source / "README.md");
+  const auto shows = [&](const std::string& name) {
+    const std::string file = "assets/pictures/methods/" + name + ".png";
+    EXPECT_NE(page.find(file), std::string::npos) << name;
+    EXPECT_TRUE(fs::exists(source / file)) << file;
+  };
+  for (const Variant& v : variants()) shows("variant-" + v.id);
+  for (const Encoding& e : encodings()) shows("position-" + e.id);
 }
 
 TEST_F(PictureCommands, SizesInPixelsAndInches) {
@@ -414,6 +440,55 @@ TEST_F(PictureCommands, StatisticsOfTextsAndTensors) {
             0);
   EXPECT_EQ(attnscope({"statistics", path("statistics.safetensors")}).status, 0);
   expect_refusal(attnscope({"statistics", path("missing.txt")}), "no such file");
+}
+
+// A byte model's words are in as many pieces as they have letters.
+TEST_F(PictureCommands, Words) {
+  ASSERT_EQ(render({"--text", "the cat sat", "--words"}, "words.csv").status, 0);
+  EXPECT_TRUE(read_file(path("words.csv")).starts_with("query,the,␣cat,␣sat\nthe,1,0,0\n"));
+  ASSERT_EQ(render({"--text", "the cat sat", "--words"}, "words.png").status, 0);
+  const Experiment kept = load_session(path("words.png"));
+  EXPECT_TRUE(kept.view.words);
+  expect_refusal(render({"--text", "the cat", "--words", "--view", "pattern"}, "no.png"),
+                 "--words");
+  expect_refusal(render({"--text", "!?", "--words"}, "no.png"), "several pieces");
+  write_file(path("texts.txt"), "the cat sat on the mat\n");
+  const ProcessResult table =
+      attnscope({"statistics", path("texts.txt"), "--model", path("model"), "--words"});
+  ASSERT_EQ(table.status, 0) << table.err;
+  EXPECT_TRUE(table.out.starts_with("layer,head,word_entropy,")) << table.out;
+  EXPECT_NE(table.err.find("over 6 words of 1 texts"), std::string::npos) << table.err;
+  write_file(path("single.txt"), "!?!\n");
+  const ProcessResult single =
+      attnscope({"statistics", path("single.txt"), "--model", path("model"), "--words"});
+  EXPECT_EQ(single.status, 2);
+  EXPECT_NE(single.err.find("several tokens"), std::string::npos) << single.err;
+}
+
+TEST_F(PictureCommands, Cost) {
+  const auto cost = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"cost", "--heads", "1", "--head-size", "8"});
+    return attnscope(more);
+  };
+  const ProcessResult table =
+      cost({"--variant", "full,local,window=2,linear", "--lengths", "16..64"});
+  ASSERT_EQ(table.status, 0) << table.err;
+  EXPECT_TRUE(table.out.starts_with("variant,parameters,length,")) << table.out;
+  EXPECT_NE(table.out.find("local,\"window = 2, dilation = 1\",64,64,"), std::string::npos)
+      << table.out;
+  for (const char* name : {"cost.png", "cost.svg", "cost.pdf", "cost.csv"}) {
+    const ProcessResult drawn = cost({"--lengths", "16,40", "--variant", "strided", "-o",
+                                      path(name), "--quantity", "operations"});
+    ASSERT_EQ(drawn.status, 0) << drawn.err;
+    EXPECT_GT(fs::file_size(path(name)), 100u) << name;
+  }
+  EXPECT_NE(read_file(path("cost.svg")).find("Strided"), std::string::npos);
+  expect_refusal(cost({"--variant", "custom"}), "drawn by hand");
+  expect_refusal(cost({"--lengths", "64..16"}), "--lengths");
+  expect_refusal(cost({"--lengths", "64,32"}), "longer than the one before");
+  expect_refusal(cost({"--quantity", "money", "--lengths", "16,32"}), "time, operations or bytes");
+  expect_refusal(cost({"--variant", "fuul"}), "fuul");
+  expect_refusal(cost({"-o", path("cost.bmp")}), "bmp");
 }
 
 }  // namespace

@@ -136,6 +136,26 @@ void expect_chunks(const Pattern& pattern, Index batch, Index heads, std::int64_
   EXPECT_EQ(static_cast<Index>(seen.size()), batch * heads * pattern.queries());
 }
 
+// What goes to the device is a list of runs and pairs, never a map of queries and keys.
+TEST(PatternLayout, SizesFollowThePairs) {
+  for (const Index length : {1024, 8192}) {
+    PatternBuilder builder(1, length, length, {"recent", "stride"});
+    for (Index i = 0; i < length; ++i) {
+      builder.add(0, i - 8, i + 1);
+      builder.add(1, i % 512, i + 1, 512);
+      builder.next_row();
+    }
+    const Pattern pattern = builder.finish();
+    const PatternLayout layout(pattern);
+    EXPECT_FALSE(layout.tiles());
+    EXPECT_EQ(layout.scores(), pattern.pair_count(1));
+    const std::size_t numbers = 3 * layout.runs().size() + layout.starts().size() +
+                                layout.offsets().size() + 4 * layout.segments().size() +
+                                layout.segment_starts().size();
+    EXPECT_LT(static_cast<Index>(numbers), 2 * pattern.pair_count(1)) << length;
+  }
+}
+
 TEST(PatternLayout, ChunksGoThroughAllRowsOnce) {
   for (const std::int64_t most : {1, 100, 1000, 5000, 1 << 20}) {
     expect_chunks(band(37, 9), 2, 3, most);

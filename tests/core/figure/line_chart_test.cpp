@@ -82,7 +82,8 @@ TEST(LineChart, KeepsExtremesOfManyPoints) {
   LineChart chart = sample();
   std::vector<Point>& points = chart.curves[0].points;
   points.clear();
-  for (int i = 0; i < 200000; ++i) points.push_back({static_cast<double>(i), i == 77777 ? 9.0 : 1.0});
+  for (int i = 0; i < 200000; ++i)
+    points.push_back({static_cast<double>(i), i == 77777 ? 9.0 : 1.0});
   const std::vector<Line> lines = lines_in(draw(chart, Theme::light()), {1, 2, 3, 255});
   EXPECT_LT(lines[0].points.size(), 4u * 800);
   const auto by_y = [](Point a, Point b) { return a.y < b.y; };
@@ -101,6 +102,54 @@ TEST(LineChart, DrawsOnePointAndNone) {
   chart.curves[0].points.clear();
   const Image image = render_image(draw(chart, Theme::dark()), 1);
   EXPECT_EQ(image.width, static_cast<int>(chart.width));
+}
+
+// On logarithmic axes equal ratios are equal distances, and a power is a straight line.
+TEST(LineChart, LogarithmicAxes) {
+  LineChart chart;
+  chart.x = {.logarithmic = true, .base = 2};
+  chart.y = {.logarithmic = true};
+  const Colour colour{1, 2, 3, 255};
+  chart.curves.push_back({.label = "square",
+                          .points = {{0, 7}, {4, 16}, {8, 64}, {16, 256}, {32, -1}},
+                          .colour = colour,
+                          .thickness = 1});
+  const DisplayList list = draw(chart, Theme::light());
+  const std::vector<Point> points = lines_in(list, colour)[0].points;
+  ASSERT_EQ(points.size(), 3u);  // none at 0 or below it
+  EXPECT_NEAR(points[1].x - points[0].x, points[2].x - points[1].x, 1e-9);
+  EXPECT_NEAR(points[1].y - points[0].y, points[2].y - points[1].y, 1e-9);
+  std::vector<std::string> texts;
+  for (const Text& text : all<Text>(list)) texts.push_back(text.text);
+  for (const char* tick : {"4", "8", "16", "20", "100"}) {
+    EXPECT_NE(std::find(texts.begin(), texts.end(), tick), texts.end()) << tick;
+  }
+}
+
+// Beside the plot, in the order of the curves' ends, and none over another.
+TEST(LineChart, LabelsAtEndsStayApart) {
+  LineChart chart = sample();
+  chart.labels_at_ends = true;
+  chart.curves.push_back({"third", {{0, 1}, {20, 1.05}}, {7, 8, 9, 255}, 1, false});
+  chart.curves.push_back(
+      {"guide", {{0, 1}, {20, 900}}, {9, 9, 9, 255}, 1, false, LineStroke::Dotted, true});
+  chart.curves.back().label.clear();
+  chart.note = "What it is";
+  const DisplayList list = draw(chart, Theme::light());
+  const Box plot = all<OutlinedBox>(list).front().box;
+  std::vector<double> heights;
+  for (const Text& text : all<Text>(list)) {
+    if (text.text != "first" && text.text != "second" && text.text != "third") continue;
+    EXPECT_GT(text.at.x, plot.right());
+    EXPECT_LE(text.at.x + file_text_measure().width(text.text, text.size), list.width);
+    heights.push_back(text.at.y);
+  }
+  ASSERT_EQ(heights.size(), 3u);
+  std::sort(heights.begin(), heights.end());
+  EXPECT_GE(heights[1] - heights[0], 13);
+  EXPECT_GE(heights[2] - heights[1], 13);
+  const std::vector<Line> dots = lines_in(list, {9, 9, 9, 255});
+  EXPECT_GT(dots.size(), 10u);  // a dotted line is many
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ TEST(BundledLessons, CoverTheArticles) {
   std::set<std::string> ids;
   for (const Lesson& lesson : bundled_lessons()) ids.insert(lesson.id);
   for (const char* id : {"self-attention", "heads", "order", "sinusoids", "rope", "alibi", "sparse",
-                         "adaptive", "induction"}) {
+                         "adaptive", "induction", "convolution"}) {
     EXPECT_TRUE(ids.contains(id)) << id;
   }
 }
@@ -98,7 +98,9 @@ TEST(BundledLessons, ClaimsHoldOnTheBundledModels) {
   for (const Lesson& lesson : bundled_lessons()) {
     for (const LessonStep& step : lesson.steps) {
       SCOPED_TRACE(lesson.id + ": " + step.title);
-      const Traces traces = run.observe(step.experiment, findings_read(step.experiment), Stop());
+      const std::vector<std::string> names = findings_read(step.experiment);
+      Traces traces = run.observe(step.experiment, names, Stop());
+      traces.findings.add(find_beside(step.experiment, names, run, {}, {}));
       for (const Claim& claim : step.claims) {
         const ClaimCheck checked = check(claim, traces);
         EXPECT_TRUE(checked.holds) << claim.text << ' ' << measured_text(claim, checked);

@@ -62,7 +62,7 @@ TEST_P(RowKernelsTest, MultipliesMatricesOfAllSizes) {
 TEST_P(RowKernelsTest, PicksRowsByTheirNumbers) {
   constexpr Index rows = 50;
   for (const Index size : {1, 5, 16, 33, 64, 100}) {
-    for (const Index count : {0, 1, 3, 4, 11}) {
+    for (const Index count : {0, 1, 3, 4, 11, 16, 37}) {
       const auto a = numbers(size, 1), matrix = numbers(rows * size, 2), p = numbers(count, 3);
       std::vector<std::int32_t> picked;
       for (Index x = 0; x < count; ++x) picked.push_back(static_cast<std::int32_t>(x * 13 % rows));
@@ -89,6 +89,36 @@ TEST_P(RowKernelsTest, PicksRowsByTheirNumbers) {
               static_cast<double>(p[x]) * matrix[static_cast<std::size_t>(picked[x] * size) + t];
         }
         ASSERT_TRUE(std::abs(sum[t] - expected) <= 4e-5) << size << " " << t;
+      }
+    }
+  }
+}
+
+TEST_P(RowKernelsTest, GathersAndScattersRows) {
+  constexpr Index rows = 50;
+  for (const Index size : {1, 5, 16, 33, 64, 100}) {
+    for (const Index count : {0, 1, 9, 37}) {
+      const auto row = numbers(size, 1), matrix = numbers(rows * size, 2), p = numbers(count, 3);
+      std::vector<std::int32_t> picked;
+      for (Index x = 0; x < count; ++x) picked.push_back(static_cast<std::int32_t>(x * 13 % rows));
+      std::vector<float> gathered(static_cast<std::size_t>(count * size));
+      kernels().gather(matrix.data(), picked.data(), count, size, gathered.data());
+      auto sums = matrix, scaled_sums = matrix;
+      kernels().scatter(sums.data(), picked.data(), count, size, gathered.data());
+      kernels().scatter_scaled(scaled_sums.data(), picked.data(), count, size, p.data(),
+                               row.data());
+      auto expected_sums = matrix, expected_scaled = matrix;
+      for (std::size_t x = 0; x < picked.size(); ++x) {
+        for (std::size_t t = 0; t < row.size(); ++t) {
+          const std::size_t at = static_cast<std::size_t>(picked[x]) * row.size() + t;
+          ASSERT_EQ(gathered[x * row.size() + t], matrix[at]) << size << " " << x;
+          expected_sums[at] += matrix[at];
+          expected_scaled[at] += p[x] * row[t];
+        }
+      }
+      for (std::size_t at = 0; at < matrix.size(); ++at) {
+        ASSERT_TRUE(std::abs(sums[at] - expected_sums[at]) <= 1e-6F) << size << " " << at;
+        ASSERT_TRUE(std::abs(scaled_sums[at] - expected_scaled[at]) <= 1e-6F) << size << " " << at;
       }
     }
   }

@@ -133,8 +133,18 @@ TEST_F(Controls, OfMechanisms) {
                           .causal = false});
   expect_truth(hashed, of("mechanism"));
   // Rounds are of LSH alone, and change nothing elsewhere.
-  EXPECT_TRUE(view_controls(of("mechanism"), &model_).parameters.empty());
-  EXPECT_EQ(view_controls(of("mechanism"), &hashed).parameters.size(), 1u);
+  const auto keys = [](const ViewSettings& settings, const Trace& trace) {
+    std::vector<std::string> found;
+    for (const Parameter& p : view_controls(settings, &trace).parameters) found.push_back(p.key);
+    return found;
+  };
+  using Keys = std::vector<std::string>;
+  EXPECT_EQ(keys(of("mechanism"), model_), Keys({"picture"}));
+  EXPECT_EQ(keys(of("mechanism"), hashed), Keys({"picture", "round"}));
+  // Which token is replaced matters where one is.
+  EXPECT_EQ(keys(of("mechanism", R"({"picture": "replaced"})"), hashed),
+            Keys({"picture", "token", "by"}));
+  EXPECT_EQ(keys(of("mechanism", R"({"picture": "paths"})"), hashed), Keys({"picture"}));
   EXPECT_FALSE(differs(model_, of("mechanism"), of("mechanism", R"({"round": 2})")));
   EXPECT_TRUE(differs(hashed, of("mechanism"), of("mechanism", R"({"round": 2})")));
 }

@@ -1,11 +1,58 @@
 // What a recurrent reading of features carries along (Katharopoulos et al., 2020, section 3.4).
 #include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
 
 #include "core/attention/variants/shared/scaled_rows.h"
 #include "core/base/parallel.h"
 
 namespace attnscope {
+
+namespace {
+
+constexpr Index kMostFeatures = Index{1} << 22;  // numbers of a side: pictures show far fewer
+constexpr double kAsTheyAre = 30;                // exponents up to here leave room for sums
+
+// φ, divided by what its largest exponent gives where that is far from 1: of each row, or of a
+// head's.  [heads, rows, size]
+Tensor levelled(const Features& features, Index heads, bool by_row) {
+  const ScaledRows of(features);
+  Tensor result({heads, of.rows, of.size});
+  for (Index head = 0; head < heads; ++head) {
+    const Index first = head * of.rows;
+    const auto largest = [&](Index begin, Index count) {
+      double most = of.exponent(begin, 0);
+      for (Index row = begin; row < begin + count; ++row) {
+        for (Index t = 0; t < of.size; ++t) most = std::max(most, of.exponent(row, t));
+      }
+      return std::abs(most) <= kAsTheyAre ? 0 : most;
+    };
+    const double of_head = by_row ? 0 : largest(first, of.rows);
+    for (Index row = first; row < first + of.rows; ++row) {
+      const double base = by_row ? largest(row, 1) : of_head;
+      for (Index t = 0; t < of.size; ++t) {
+        result[row * of.size + t] = static_cast<float>(features.factor * of.mantissa(row, t) *
+                                                       std::exp(of.exponent(row, t) - base));
+      }
+    }
+  }
+  return result;
+}
+
+bool is_finite(const Tensor& numbers) {
+  return std::all_of(numbers.begin(), numbers.end(), [](float x) { return std::isfinite(x); });
+}
+
+}  // namespace
+
+void add_features(OperationResult& result, const Features& q, const Features& k, Index heads) {
+  const Index rows = std::max(q.plain.dim(1), k.plain.dim(1));
+  if (heads * rows * k.plain.dim(2) > kMostFeatures) return;
+  const Tensor queries = levelled(q, heads, true), keys = levelled(k, heads, false);
+  if (!is_finite(queries) || !is_finite(keys)) return;
+  result.extra["features.q"] = queries;
+  result.extra["features.k"] = keys;
+}
 
 void add_state(OperationResult& result, const OperationInput& input, const Features& k) {
   const ScaledRows rows(k);

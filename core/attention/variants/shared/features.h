@@ -36,6 +36,11 @@ bool is_reported(const Wanted& wanted);
 // item of a batch; a remark in its place where that is beyond float32.  [h, D, d_v]
 void add_state(OperationResult& result, const OperationInput& input, const Features& k);
 
+// Adds the features themselves, as "features.q" and "features.k" [h, L, D], of the first item of a
+// batch; up to factors of a query, and one of all of a head's keys, where they are very large or
+// small (these cancel in the ratio). Where there are few enough to be read, and float32 holds them.
+void add_features(OperationResult& result, const Features& q, const Features& k, Index heads);
+
 // Whether sums of feature products, where log_sum_exp has them, and the output kept their digits.
 bool in_range(const OperationResult& result);
 

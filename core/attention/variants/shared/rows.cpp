@@ -19,6 +19,21 @@ void add_window(PatternBuilder& builder, int rule, Index i, Index window, Index 
   builder.add(rule, i - window * dilation, i + window * dilation + 1, dilation);
 }
 
+std::string window_rule(Index window, Index dilation, bool causal) {
+  const std::string reach = std::to_string(window * dilation);
+  const std::string sides = causal ? reach + " back" : "±" + reach;
+  return (dilation == 1 ? "window " : "every " + ordinal(dilation) + ", ") + sides;
+}
+
+std::string ordinal(Index n) {
+  const bool teens = n / 10 % 10 == 1;
+  const char* ending = teens || n % 10 == 0 || n % 10 > 3 ? "th"
+                                                          : (n % 10 == 1   ? "st"
+                                                             : n % 10 == 2 ? "nd"
+                                                                           : "rd");
+  return std::to_string(n) + ending;
+}
+
 Parameter window_parameter() {
   return {.key = "window",
           .symbol = "w",

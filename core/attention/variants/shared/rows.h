@@ -18,6 +18,11 @@ Pattern build_rows(const PatternInput& input, Index heads, std::vector<std::stri
 // |i - j| <= window * dilation and (i - j) mod dilation = 0.
 void add_window(PatternBuilder& builder, int rule, Index i, Index window, Index dilation);
 
+// What that rule is called: "window ±4"; with dilation "every 2nd, ±8"; where no later key is seen
+// "4 back".
+std::string window_rule(Index window, Index dilation, bool causal);
+std::string ordinal(Index n);  // "8th", "21st"
+
 // Parameters that several variants have.
 Parameter window_parameter();
 Parameter dilation_parameter();

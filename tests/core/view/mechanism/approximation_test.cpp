@@ -22,7 +22,7 @@ Trace run(const std::string& variant, bool causal = true, const char* encoding =
 }
 
 std::vector<ViewData::Matrix> numbers(const Trace& trace, Index head) {
-  ViewSettings settings = testing::settings_with("mechanism", "{}");
+  ViewSettings settings = testing::settings_with("mechanism", R"({"picture": "approximation"})");
   settings.head = head;
   const testing::InputOf of(trace, settings);
   return view("mechanism").data(of.input).matrices;

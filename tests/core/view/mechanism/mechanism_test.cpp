@@ -5,7 +5,10 @@
 
 #include <set>
 
+#include "core/analysis/error_study.h"
+#include "core/base/error.h"
 #include "core/base/json.h"
+#include "tests/support/compare.h"
 #include "tests/support/model_trace.h"
 #include "tests/support/synthetic.h"
 
@@ -23,31 +26,51 @@ Trace trace_of(const Variant& v, Index length) {
                              .causal = v.causal_refusal.empty()});
 }
 
+// The settings of the pictures that there are of a head.
+std::vector<ViewSettings> pictures_of(const Trace& trace) {
+  std::vector<ViewSettings> all;
+  for (const Mechanism& m : mechanisms()) {
+    if (!m.fits(trace.attention[0])) continue;
+    all.push_back(testing::settings_with("mechanism", R"({"picture": ")" + m.id + R"("})"));
+  }
+  return all;
+}
+
+void expect_legible(const Trace& trace, const ViewSettings& settings, const std::string& what,
+                    const ErrorStudy* errors = nullptr) {
+  for (const auto& [width, height, font] :
+       {std::tuple{1100.0, 900.0, 13.0}, std::tuple{700.0, 600.0, 13.0},
+        std::tuple{1600.0, 900.0, 20.0}, std::tuple{300.0, 1000.0, 16.0},
+        std::tuple{250.0, 200.0, 13.0}}) {
+    for (const std::optional<Point> pointer :
+         {std::optional<Point>(), std::optional<Point>({width / 3, height / 5}),
+          std::optional<Point>({width / 3, 0.8 * height})}) {
+      Look look;
+      look.width = width;
+      look.height = height;
+      look.font_size = font;
+      look.framed = !pointer;
+      look.pointer = pointer;
+      look.settings = settings;
+      look.errors = errors;
+      look.settings.head = 1;
+      const ViewLayout layout = look_at(trace, "mechanism", look);
+      EXPECT_EQ(testing::fault(layout.list), "") << what << ", " << width << " x " << height;
+      if (width > 1000) {
+        EXPECT_EQ(layout.refusal, "") << what;
+      }
+    }
+  }
+}
+
 TEST(Mechanism, OfEveryVariantIsLegible) {
   for (const Variant& v : variants()) {
     for (const Index length : {4, 16, 144}) {
       const Trace trace = trace_of(v, length);
-      for (const auto& [width, height, font] :
-           {std::tuple{1100.0, 900.0, 13.0}, std::tuple{700.0, 600.0, 13.0},
-            std::tuple{1600.0, 900.0, 20.0}, std::tuple{300.0, 1000.0, 16.0},
-            std::tuple{250.0, 200.0, 13.0}}) {
-        for (const std::optional<Point> pointer :
-             {std::optional<Point>(), std::optional<Point>({width / 3, height / 5}),
-              std::optional<Point>({width / 3, 0.8 * height})}) {
-          Look look;
-          look.width = width;
-          look.height = height;
-          look.font_size = font;
-          look.framed = !pointer;
-          look.pointer = pointer;
-          look.settings.head = 1;
-          const ViewLayout layout = look_at(trace, "mechanism", look);
-          EXPECT_EQ(testing::fault(layout.list), "")
-              << v.id << " of " << length << ", " << width << " x " << height;
-          if (width > 1000) {
-            EXPECT_EQ(layout.refusal, "") << v.id << " of " << length;
-          }
-        }
+      for (const ViewSettings& settings : pictures_of(trace)) {
+        expect_legible(trace, settings,
+                       v.id + " of " + std::to_string(length) + ", " +
+                           view_values(settings, "mechanism").choice("picture"));
       }
     }
   }
@@ -72,35 +95,112 @@ TEST(Mechanism, ACacheChangesNothing) {
 TEST(Mechanism, NumbersHaveNamesOfTheirOwn) {
   for (const Variant& v : variants()) {
     const Trace trace = trace_of(v, 16);
-    const testing::InputOf of(trace, testing::settings_with("mechanism", "{}"));
-    std::set<std::string> names;
-    for (const ViewData::Matrix& m : view("mechanism").data(of.input).matrices) {
-      EXPECT_TRUE(names.insert(m.name).second) << v.id << " " << m.name;
-      EXPECT_EQ(static_cast<Index>(m.rows.size()), m.values.dim(-2)) << v.id << " " << m.name;
-      EXPECT_EQ(static_cast<Index>(m.columns.size()), m.values.dim(-1)) << v.id << " " << m.name;
+    for (const ViewSettings& settings : pictures_of(trace)) {
+      const testing::InputOf of(trace, settings);
+      std::set<std::string> names;
+      for (const ViewData::Matrix& m : view("mechanism").data(of.input).matrices) {
+        EXPECT_TRUE(names.insert(m.name).second) << v.id << " " << m.name;
+        for (const auto& [labels, axis] : {std::pair{&m.rows, -2}, {&m.columns, -1}}) {
+          if (labels->empty()) continue;  // numbered
+          EXPECT_EQ(static_cast<Index>(labels->size()), m.values.dim(axis)) << v.id << m.name;
+        }
+      }
     }
   }
 }
 
-// The first that fits, and the rules fit any.
+// One that leads, else the first that fits, and the rules fit any.
 TEST(Mechanism, IsChosenByTheTrace) {
   EXPECT_EQ(mechanism_of(trace_of(variant("lsh"), 16).attention[0]).id, "lsh");
   EXPECT_EQ(mechanism_of(trace_of(variant("routing"), 16).attention[0]).id, "routing");
   EXPECT_EQ(mechanism_of(trace_of(variant("sinkhorn"), 16).attention[0]).id, "sinkhorn");
-  for (const char* id : {"performer", "rfa", "linear", "linformer"}) {
+  for (const char* id : {"performer", "rfa", "linformer"}) {
     EXPECT_EQ(mechanism_of(trace_of(variant(id), 16).attention[0]).id, "approximation") << id;
+  }
+  EXPECT_EQ(mechanism_of(trace_of(variant("linear"), 16).attention[0]).id, "recurrence");
+  EXPECT_EQ(mechanism_of(trace_of(variant("hopfield"), 16).attention[0]).id, "settling");
+  for (const char* id : {"synthesizer", "gmlp", "dynamic_convolution"}) {
+    EXPECT_EQ(mechanism_of(trace_of(variant(id), 16).attention[0]).id, "made") << id;
   }
   EXPECT_EQ(mechanism_of(trace_of(variant("bigbird"), 16).attention[0]).id, "rules");
   EXPECT_EQ(mechanism_of(testing::synthetic_trace(1, 1, 5).attention[0]).id, "rules");
   std::set<std::string> ids;
   for (const Mechanism& m : mechanisms()) {
     EXPECT_TRUE(ids.insert(m.id).second);
+    EXPECT_NE(m.label, "") << m.id;
     for (const std::string& key : m.parameters) {
       const auto& all = view("mechanism").parameters;
       EXPECT_NE(std::ranges::find(all, key, &Parameter::key), all.end()) << m.id << " " << key;
     }
   }
-  EXPECT_EQ(mechanisms().back().id, "rules");
+}
+
+// A picture that does not fit is refused in words, and not offered.
+TEST(Mechanism, RefusesPicturesOfOtherMethods) {
+  const Trace trace = trace_of(variant("full"), 8);
+  Look look;
+  look.settings = testing::settings_with("mechanism", R"({"picture": "recurrence"})");
+  const ViewLayout layout = look_at(trace, "mechanism", look);
+  EXPECT_NE(layout.refusal.find("State"), std::string::npos) << layout.refusal;
+  const testing::InputOf of(trace, look.settings);
+  EXPECT_THROW(view("mechanism").data(of.input), InputError);
+  const auto offered = [&](const Trace& t, const ViewSettings& settings) {
+    for (const Parameter& p : view_controls(settings, &t).parameters) {
+      if (p.key == "picture") return p.choices;
+    }
+    return std::vector<std::string>();
+  };
+  ViewSettings settings = testing::settings_with("mechanism", "{}");
+  EXPECT_EQ(offered(trace, settings),
+            (std::vector<std::string>{"automatic", "rules", "paths", "replaced"}));
+  EXPECT_EQ(offered(trace_of(variant("linear"), 8), settings),
+            (std::vector<std::string>{"automatic", "approximation", "recurrence", "rules", "paths",
+                                      "replaced"}));
+}
+
+// The token steps as far as the text goes, where a picture is of tokens.
+TEST(Mechanism, PlaysTokenByToken) {
+  const Trace linear = trace_of(variant("linear"), 8), full = trace_of(variant("full"), 8);
+  ViewSettings settings = testing::settings_with("mechanism", "{}");
+  const auto animation = view_controls(settings, &linear).animation;
+  ASSERT_TRUE(animation);
+  EXPECT_EQ(animation->key, "token");
+  EXPECT_EQ(animation->to, 7);
+  EXPECT_FALSE(view_controls(settings, &full).animation);
+  const auto state = [&](const char* json) {
+    const testing::InputOf of(linear, testing::settings_with("mechanism", json));
+    return view("mechanism").data(of.input).matrices[0].values;
+  };
+  EXPECT_TRUE(testing::differs(state(R"({"token": 2})"), state(R"({"token": 3})"), 1e-4));
+  EXPECT_TRUE(testing::close(state(R"({"token": 7})"), state("{}"), 0));
+  EXPECT_TRUE(testing::close(state(R"({"token": 999})"), state("{}"), 0));  // a shorter text
+}
+
+// The errors are asked for where their picture is, and drawn when they are known.
+TEST(Mechanism, DrawsErrorsWhenTheyAreMeasured) {
+  for (const char* id : {"performer", "rfa", "linformer"}) {
+    const Trace trace = trace_of(variant(id), 16);
+    Look look;
+    look.width = 900;
+    look.settings = testing::settings_with("mechanism", R"({"picture": "errors"})");
+    EXPECT_EQ(look_at(trace, "mechanism", look).pending, "errors") << id;
+    const ErrorStudy study = error_study(
+        trace.attention[0], 1, 16, [](std::size_t, std::size_t) {}, Stop());
+    look.errors = &study;
+    EXPECT_EQ(look_at(trace, "mechanism", look).pending, "") << id;
+    expect_legible(trace, look.settings, id, &study);
+  }
+  Experiment asks;
+  asks.view = testing::settings_with("mechanism", R"({"picture": "errors"})");
+  EXPECT_TRUE(finding("errors").exists(asks));
+  Experiment other = asks;
+  other.view.head = 1;
+  EXPECT_FALSE(finding("errors").holds(asks, other));
+  other = asks;
+  other.view.colour_map = "grey";
+  EXPECT_TRUE(finding("errors").holds(asks, other));
+  asks.view = testing::settings_with("mechanism", "{}");
+  EXPECT_FALSE(finding("errors").exists(asks));
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
-#include "core/view/pattern/rule_cells.h"
 #include "tests/support/model_trace.h"
 #include "tests/support/synthetic.h"
 
@@ -26,16 +26,14 @@ bool says(const DisplayList& list, const std::string& part) {
   return false;
 }
 
-// The grounds of tokens, in the order in which they are drawn: of a text those with this height.
-std::vector<Colour> token_grounds(const DisplayList& list, std::size_t count) {
-  std::vector<Colour> colours;
-  for (std::size_t n = 0; n + 1 < list.items.size(); ++n) {
-    const auto* box = std::get_if<FilledBox>(&list.items[n]);
-    if (box == nullptr || std::abs(box->box.height - 1.45 * 13) > 1e-9) continue;
-    colours.push_back(box->colour);
+// The cells of the two lines of tokens: keys, then queries.
+std::vector<Tensor> lines_of(const DisplayList& list) {
+  std::vector<Tensor> lines;
+  for (const Item& item : list.items) {
+    const auto* cells = std::get_if<HeatMap>(&item);
+    if (cells != nullptr && cells->values.dim(0) == 1) lines.push_back(cells->values);
   }
-  EXPECT_EQ(colours.size(), count);
-  return colours;
+  return lines;
 }
 
 TEST(RulesMechanism, TokensHaveTheColoursOfTheRules) {
@@ -43,15 +41,15 @@ TEST(RulesMechanism, TokensHaveTheColoursOfTheRules) {
   const Trace trace = testing::synthetic_trace(testing::window_and_global(length, 2, 1));
   const Pattern& pattern = *trace.attention[0].result.pattern;
   for (const auto& [query, key] : {std::pair<Index, Index>{9, 4}, {0, 15}, {15, 0}}) {
-    const DisplayList list = look_at(trace, "mechanism", looking_at(query, key)).list;
-    const std::vector<Colour> grounds = token_grounds(list, static_cast<std::size_t>(2 * length));
+    const std::vector<Tensor> lines =
+        lines_of(look_at(trace, "mechanism", looking_at(query, key)).list);
+    ASSERT_EQ(lines.size(), 2u);
+    const auto same = [](float found, int rule) {
+      return rule < 0 ? std::isnan(found) : found == static_cast<float>(rule);
+    };
     for (Index n = 0; n < length; ++n) {
-      const auto expected = [&](int rule) {
-        return rule < 0 ? not_allowed_colour(Theme::light())
-                        : rule_colour(static_cast<std::size_t>(rule));
-      };
-      EXPECT_EQ(grounds[static_cast<std::size_t>(n)], expected(pattern.rule(0, query, n)));
-      EXPECT_EQ(grounds[static_cast<std::size_t>(length + n)], expected(pattern.rule(0, n, key)));
+      EXPECT_TRUE(same(lines[0][n], pattern.rule(0, query, n))) << query << " " << n;
+      EXPECT_TRUE(same(lines[1][n], pattern.rule(0, n, key))) << n << " " << key;
     }
   }
 }
@@ -62,14 +60,85 @@ TEST(RulesMechanism, CountsAndNamesTheRules) {
   const DisplayList list = look_at(trace, "mechanism", looking_at(9, 4)).list;
   EXPECT_TRUE(says(list, "6 of 16 keys"));
   EXPECT_TRUE(says(list, "6 of 16 queries"));
-  EXPECT_TRUE(says(list, "window (keys 5, queries 5)"));
-  EXPECT_TRUE(says(list, "global (keys 1, queries 1)"));
+  EXPECT_TRUE(says(list, "window"));
+  EXPECT_TRUE(says(list, "global"));
   EXPECT_TRUE(says(list, "not allowed"));
 }
 
 TEST(RulesMechanism, SaysWhatTheParametersAre) {
   const Trace trace = testing::run_model({.variant = R"({"type": "local", "window": 3})"});
   EXPECT_TRUE(says(look_at(trace, "mechanism").list, "Window w = 3"));
+}
+
+// What a rule admits is bracketed below the query's keys, with its parameters.
+TEST(RulesMechanism, BracketsSayTheParameters) {
+  const std::map<std::string, std::vector<std::string>> expected{
+      {R"({"type": "local", "window": 3})", {"window 3 back"}},
+      {R"({"type": "local", "window": 3, "dilation": 2})", {"every 2nd, 6 back"}},
+      {R"({"type": "strided", "stride": 4, "mode": "merged"})", {"4 back", "every 4th"}},
+      {R"({"type": "fixed", "stride": 4, "summary": 1, "mode": "merged"})",
+       {"block of 4", "last of a block"}},
+      {R"({"type": "block_local", "block": 5})", {"block of 5"}},
+      {R"({"type": "longformer", "window": 2, "global": [0]})", {"window 2 back", "global key"}},
+      {R"({"type": "bigbird", "block": 2, "window_blocks": 3, "global_blocks": 1,
+           "random_blocks": 1})",
+       {"3 blocks of 2", "random block", "global key"}}};
+  for (const auto& [variant, words] : expected) {
+    const Trace trace = testing::run_model({.variant = variant, .length = 24});
+    const DisplayList list = look_at(trace, "mechanism").list;
+    for (const std::string& word : words) EXPECT_TRUE(says(list, word)) << variant << " " << word;
+  }
+  const Trace both = testing::run_model(
+      {.variant = R"({"type": "local", "window": 3})", .length = 24, .causal = false});
+  EXPECT_TRUE(says(look_at(both, "mechanism").list, "window ±3"));
+}
+
+TEST(RulesMechanism, AClickKeepsAToken) {
+  const Trace trace = testing::synthetic_trace(testing::window_and_global(16, 2, 1));
+  const ViewLayout layout = look_at(trace, "mechanism", looking_at(9, 4));
+  ASSERT_EQ(layout.handles.size(), 32u);
+  Experiment e;
+  layout.handles[3].click(e);
+  layout.handles[16 + 7].click(e);
+  EXPECT_EQ(e.view.pinned_key, 3);
+  EXPECT_EQ(e.view.pinned_query, 7);
+  layout.handles[3].click(e);
+  EXPECT_EQ(e.view.pinned_key, -1);
+}
+
+// Two maps beside each other: the rules, and after how many layers a key is heard of.
+TEST(RulesMechanism, TellsHowInformationComesThroughLayers) {
+  const Trace trace = testing::run_model(
+      {.variant = R"({"type": "strided", "stride": 4, "mode": "merged"})", .length = 16});
+  Look look;
+  look.height = 1000;
+  const DisplayList list = look_at(trace, "mechanism", look).list;
+  EXPECT_TRUE(says(list, "in 2 steps: 4 back, then every 4th"));
+  EXPECT_TRUE(says(list, "hears of a key"));
+  // Nothing to tell where all is seen at once.
+  const DisplayList full = look_at(testing::run_model({.length = 16}), "mechanism", look).list;
+  EXPECT_FALSE(says(full, "hears of a key"));
+}
+
+// Each head of these sees another block: all of them are shown beside the one.
+TEST(RulesMechanism, ShowsTheHeadsThatDiffer) {
+  const Trace trace = testing::run_model(
+      {.variant = R"({"type": "blockwise", "blocks": 2})", .length = 16, .causal = false});
+  const DisplayList list = look_at(trace, "mechanism").list;
+  EXPECT_TRUE(says(list, "Each head has a pattern of its own"));
+  const Pattern& pattern = *trace.attention[0].result.pattern;
+  Index maps = 0;
+  for (const Item& item : list.items) {
+    const auto* cells = std::get_if<HeatMap>(&item);
+    if (cells == nullptr || cells->values.dim(0) != 16) continue;
+    const Index head = maps++ == 0 ? 0 : maps - 2;  // the shown one, then all
+    for (Index i = 0; i < 16; ++i) {
+      for (Index j = 0; j < 16; ++j) {
+        EXPECT_EQ(!std::isnan(cells->values(i, j)), pattern.allowed(head, i, j));
+      }
+    }
+  }
+  EXPECT_EQ(maps, 3);
 }
 
 TEST(RulesMechanism, ThePointerChoosesThePair) {

@@ -1,0 +1,64 @@
+#include "app/command/gallery_methods.h"
+
+#include "app/command/backends.h"
+#include "app/command/interrupt.h"
+#include "core/checkpoint/checkpoint.h"
+#include "core/experiment/company.h"
+#include "core/experiment/runner.h"
+
+namespace attnscope::command {
+namespace {
+
+class Methods {
+ public:
+  explicit Methods(const Experiment& now) : now_(now) {
+    if (now.model == Experiment().model) trained_ = bundled_models_by_choice();
+    const std::shared_ptr<const Trace> trace =
+        ExperimentRun(cpu_only()).run(now_, stop_on_interrupt());
+    stored_ = trace->trained;
+    tokens_ = static_cast<Index>(trace->tokens.size());
+  }
+
+  MethodPicture of(const Variant& v) const {
+    return made(v, "variant-", "mechanism",
+                [&] { return with_variant(now_, for_all_heads(), v, *stored_, tokens_); });
+  }
+
+  MethodPicture of(const Encoding& e) const {
+    return made(e, "position-", "position",
+                [&] { return with_encoding(now_, for_all_heads(), e, *stored_, tokens_); });
+  }
+
+ private:
+  MethodPicture made(const Info& info, const char* prefix, const char* view,
+                     const std::function<Suited()>& suited) const {
+    MethodPicture picture{prefix + info.id, info.label, info.group, info.summary,
+                          info.source,      now_,       {}};
+    if (const auto model = trained_.find(info.id); model != trained_.end()) {
+      picture.experiment.model = model->second;
+    } else {
+      const Suited result = suited();
+      picture.experiment = result.experiment;
+      picture.refusal = result.refusal;
+    }
+    picture.experiment.view.id = view;
+    return picture;
+  }
+
+  const Experiment& now_;
+  std::map<std::string, std::string, std::less<>> trained_;
+  std::shared_ptr<const ModelConfig> stored_;
+  Index tokens_ = 0;
+};
+
+}  // namespace
+
+std::vector<MethodPicture> method_pictures(const Experiment& now) {
+  const Methods methods(now);
+  std::vector<MethodPicture> pictures;
+  for (const Variant& v : variants()) pictures.push_back(methods.of(v));
+  for (const Encoding& e : encodings()) pictures.push_back(methods.of(e));
+  return pictures;
+}
+
+}  // namespace attnscope::command

@@ -1,0 +1,278 @@
+#include "app/window/dialogs/cost_dialog.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/window/dialogs/dialogs.h"
+#include "app/window/jobs/cost_job.h"
+#include "app/window/widgets/painter.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/figure/plain_text.h"
+#include "core/figure/render.h"
+
+namespace attnscope::window {
+
+namespace {
+
+constexpr double kWidth = 1160, kHeight = 700, kLeft = 236;  // units
+constexpr double kPictureScale = 2;                          // pixels per unit of a PNG
+
+bool is_chosen(const CostDialog& dialog, const std::string& id) {
+  return std::ranges::find(dialog.variants, id) != dialog.variants.end();
+}
+
+// Variants under their groups' headings, to be ticked.
+void draw_variants(Ui& ui, CostDialog& dialog) {
+  ImGui::BeginChild("variants", {0, -ui.px(142)});
+  std::string group;
+  for (const Variant& v : variants()) {
+    if (v.group != group) {
+      group = v.group;
+      ImGui::Spacing();
+      ImGui::PushFont(ui.fonts.small);
+      ImGui::TextDisabled("%s", group.c_str());
+      ImGui::PopFont();
+    }
+    const std::string refusal = cost_refusal(v);
+    ImGui::BeginDisabled(!refusal.empty());
+    bool on = is_chosen(dialog, v.id);
+    if (ImGui::Checkbox((v.label + "##" + v.id).c_str(), &on)) {
+      if (on) {
+        dialog.variants.push_back(v.id);
+      } else {
+        std::erase(dialog.variants, v.id);
+      }
+    }
+    mark(ui, "cost.variant." + v.id);
+    ImGui::EndDisabled();
+    hint(ui, refusal.empty() ? v.summary + "\nGrows as " + v.growth.text() + "." : refusal);
+  }
+  ImGui::EndChild();
+}
+
+void draw_length(Ui& ui, const char* label, const char* id, Index& length) {
+  constexpr Index kLeast = 16, kMost = Index{1} << 17;
+  ImGui::PushID(id);
+  ImGui::BeginGroup();
+  ImGui::TextUnformatted(label);
+  ImGui::SameLine(ui.px(44));
+  ImGui::SetNextItemWidth(ui.px(90));
+  if (begin_combo(ui, "##length", grouped(length), ImGuiComboFlags_HeightLargest)) {
+    for (Index n = kLeast; n <= kMost; n *= 2) {
+      if (list_row(ui, grouped(n), n == length)) length = n;
+      mark(ui, std::string(id) + "." + std::to_string(n));
+    }
+    ImGui::EndCombo();
+  } else {
+    mark(ui, id);
+  }
+  ImGui::EndGroup();
+  ImGui::PopID();
+}
+
+void draw_request(Ui& ui, CostDialog& dialog) {
+  draw_variants(ui, dialog);
+  draw_length(ui, "From", "cost.first", dialog.first);
+  draw_length(ui, "to", "cost.last", dialog.last);
+  hint(ui, "Lengths in tokens, each twice the one before.");
+  ImGui::Checkbox("Causal", &dialog.causal);
+  mark(ui, "cost.causal");
+  hint(ui, "No query sees later keys, where a variant can that.");
+  ImGui::Dummy({0, ui.px(2)});
+  if (dialog.job != nullptr && !dialog.job->over()) {
+    if (button(ui, "Stop", "cost.stop", false, -1)) dialog.job->cancel();
+    hint(ui, "Leaves off; what has been measured stays.");
+    return;
+  }
+  ImGui::BeginDisabled(dialog.variants.empty());
+  if (button(ui, "Measure", "cost.start", true, -1)) start_measuring(dialog);
+  ImGui::EndDisabled();
+  hint(ui, dialog.variants.empty()
+               ? "Choose at least one variant."
+               : "Runs in the background: time and memory on this machine's processor. Lengths "
+                 "that would take longer than 5 seconds are left out.");
+}
+
+// What of the numbers is shown. True when it changed.
+bool draw_look(Ui& ui, CostDialog& dialog) {
+  CostLook& look = dialog.look;
+  const CostLook before = look;
+  ImGui::PushID("look");
+  ImGui::BeginChild("quantities", {ui.px(300), ImGui::GetFrameHeight()});
+  const int clicked = segments(ui, "cost.quantity",
+                               {{"Time", "Seconds of one operation.", "time"},
+                                {"Operations", "Multiply-adds, counted.", "operations"},
+                                {"Memory", "Bytes of one operation.", "bytes"}},
+                               static_cast<int>(look.quantity));
+  if (clicked >= 0) look.quantity = static_cast<CostQuantity>(clicked);
+  ImGui::EndChild();
+  const bool counted = look.quantity == CostQuantity::Operations;
+  ImGui::BeginDisabled(counted);
+  ImGui::SameLine(0, ui.px(16));
+  ImGui::Checkbox("Measured", &look.measured);
+  mark(ui, "cost.measured");
+  hint(ui, counted ? "Operations are counted." : "What was measured here.");
+  ImGui::SameLine();
+  ImGui::Checkbox("By formula", &look.formula);
+  mark(ui, "cost.formula");
+  hint(ui, counted ? "Operations are counted."
+                   : "Time that the operations would take at the speed of full attention; bytes of "
+                     "inputs, output and a number for each score.");
+  ImGui::EndDisabled();
+  ImGui::SameLine();
+  ImGui::Checkbox("Papers' growth", &look.guides);
+  mark(ui, "cost.guides");
+  hint(ui, "Dotted lines that grow as the variants' papers say, through the longest length.");
+  ImGui::PopID();
+  if (!look.measured && !look.formula) look.measured = true;
+  return look.quantity != before.quantity || look.measured != before.measured ||
+         look.formula != before.formula || look.guides != before.guides;
+}
+
+void draw_picture(Ui& ui, CostDialog& dialog, Painter& painter, float height) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 size(ImGui::GetContentRegionAvail().x, height);
+  ImGui::InvisibleButton("cost.picture", size);
+  mark(ui, "cost.picture");
+  const bool any = std::ranges::any_of(
+      dialog.curves.series, [](const CostSeries& series) { return !series.points.empty(); });
+  if (!any) {
+    const std::string words = dialog.job != nullptr && !dialog.job->over()
+                                  ? "The first lengths are being measured."
+                                  : "Tick variants on the left, then press Measure: their time, "
+                                    "operations and memory appear here, length by length.";
+    const float width = ui.px(380);
+    const ImVec2 extent = ImGui::CalcTextSize(words.c_str(), nullptr, false, width);
+    ImGui::GetWindowDrawList()->AddText(
+        ImGui::GetFont(), ImGui::GetFontSize(),
+        {at.x + (size.x - extent.x) / 2, at.y + (size.y - extent.y) / 2}, packed(ui.look->faint),
+        words.c_str(), nullptr, width);
+    return;
+  }
+  CostLook look = dialog.look;
+  look.width = static_cast<double>(size.x) / ui.scale;
+  look.height = static_cast<double>(size.y) / ui.scale;
+  const ScreenMeasure measure(ui.fonts, ui.scale);
+  dialog.picture = cost_picture(dialog.curves, look, ui.look->theme(), measure);
+  painter.paint(dialog.picture, *ImGui::GetWindowDrawList(), at, ui.scale, ui.fonts);
+}
+
+void draw_save(Ui& ui, State& state, CostDialog& dialog) {
+  ImGui::BeginDisabled(dialog.curves.series.empty());
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextUnformatted("File");
+  ImGui::SameLine();
+  ImGui::SetNextItemWidth(ui.px(300));
+  if (text_field(ui, "##path", dialog.path, "cost.path", "cost.png")) dialog.replaced.clear();
+  hint(ui, "PNG, SVG or PDF; or CSV with all numbers.");
+  ImGui::SameLine();
+  const bool replaces = !dialog.path.empty() && dialog.replaced == dialog.path;
+  if (button(ui, replaces ? "Replace" : "Save", "cost.save", false, ui.px(100))) {
+    const std::string notice = save_cost(dialog, ui.look->dark);
+    if (!notice.empty()) state.say(notice);
+  }
+  ImGui::EndDisabled();
+  const std::string words = replaces ? "This file exists. Click again." : dialog.problem;
+  if (!words.empty()) {
+    ImGui::SameLine();
+    ImGui::TextColored(replaces ? ui.look->warning : ui.look->error, "%s",
+                       on_screen(words).c_str());
+  }
+}
+
+}  // namespace
+
+CostRequest cost_request(const CostDialog& dialog) {
+  CostRequest request;
+  for (const Variant& v : variants()) {  // in the list's order, whatever the clicks' was
+    if (is_chosen(dialog, v.id)) {
+      request.variants.push_back({{v.id, default_values(v.parameters)}, true});
+    }
+  }
+  request.lengths =
+      doubling_lengths(std::min(dialog.first, dialog.last), std::max(dialog.first, dialog.last));
+  request.causal = dialog.causal;
+  return request;
+}
+
+void start_measuring(CostDialog& dialog) {
+  dialog.problem.clear();
+  dialog.job.reset();
+  dialog.version = 0;
+  dialog.curves = {};
+  dialog.job = std::make_shared<CostJob>(cost_request(dialog));
+}
+
+bool take_measured(CostDialog& dialog) {
+  if (dialog.job == nullptr) return false;
+  const bool over = dialog.job->over(), more = dialog.job->version() != dialog.version;
+  if (more) {
+    dialog.version = dialog.job->version();
+    dialog.curves = dialog.job->curves();
+  }
+  if (over) {
+    dialog.problem = dialog.job->problem();
+    dialog.job.reset();
+  }
+  return more || over;
+}
+
+std::string save_cost(CostDialog& dialog, bool dark) {
+  dialog.problem.clear();
+  try {
+    const std::filesystem::path path = dialog.path;
+    const bool table = path.extension() == ".csv";
+    if (!table) check_picture_name(path);
+    const bool asked = dialog.replaced == dialog.path;
+    dialog.replaced.clear();
+    if (!asked && std::filesystem::exists(path)) {
+      dialog.replaced = dialog.path;
+      return "";
+    }
+    if (table) {
+      write_file(path, to_csv(dialog.curves));
+    } else {
+      CostLook look = dialog.look;
+      look.width = CostLook().width;
+      look.height = CostLook().height;
+      const Theme& theme = dark ? Theme::dark() : Theme::light();
+      write_picture(path, cost_picture(dialog.curves, look, theme, file_text_measure()),
+                    kPictureScale, {{"Title", "attention against the length"}});
+    }
+    return "Wrote " + std::filesystem::absolute(path).string() + ".";
+  } catch (const std::exception& e) {
+    dialog.problem = e.what();
+    return "";
+  }
+}
+
+void draw_cost_dialog(Ui& ui, State& state, Painter& painter) {
+  CostDialog& dialog = state.cost;
+  take_measured(dialog);
+  if (dialog.open && dialog.variants.empty()) {
+    for (const CostVariant& one : usual_cost_variants()) dialog.variants.push_back(one.choice.id);
+  }
+  if (!begin_dialog(ui, "Cost against the length", dialog.open, kWidth, kHeight)) return;
+  ImGui::BeginChild("request", {ui.px(kLeft), 0});
+  draw_request(ui, dialog);
+  ImGui::EndChild();
+  ImGui::SameLine(0, ui.px(18));
+  ImGui::BeginChild("result", {0, 0});
+  draw_look(ui, dialog);
+  const bool running = dialog.job != nullptr && !dialog.job->over();
+  const float below = ImGui::GetFrameHeight() + ui.px(12);
+  const float bar = ui.px(14);
+  draw_picture(ui, dialog, painter, ImGui::GetContentRegionAvail().y - below - bar);
+  if (running) {
+    ImGui::ProgressBar(static_cast<float>(dialog.job->share()), {-1, ui.px(6)}, "");
+    mark(ui, "cost.progress");
+  } else {
+    ImGui::Dummy({0, ui.px(6)});
+  }
+  draw_save(ui, state, dialog);
+  ImGui::EndChild();
+  end_dialog();
+}
+
+}  // namespace attnscope::window

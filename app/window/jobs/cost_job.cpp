@@ -1,0 +1,41 @@
+#include "app/window/jobs/cost_job.h"
+
+#include <GLFW/glfw3.h>
+
+#include <utility>
+
+namespace attnscope::window {
+
+CostJob::CostJob(CostRequest request) {
+  thread_ = std::thread([this, request = std::move(request)] {
+    const auto take = [this](CostCurves curves) {
+      const std::scoped_lock lock(mutex_);
+      curves_ = std::move(curves);
+      ++version_;
+    };
+    try {
+      const auto progress = [&](const CostCurves& so_far, double share) {
+        take(so_far);
+        share_ = share;
+        glfwPostEmptyEvent();
+      };
+      take(cost_curves(request, progress, stop_));
+    } catch (const std::exception& e) {
+      problem_ = e.what();
+    }
+    over_ = true;
+    glfwPostEmptyEvent();
+  });
+}
+
+CostJob::~CostJob() {
+  cancel();
+  thread_.join();
+}
+
+CostCurves CostJob::curves() const {
+  const std::scoped_lock lock(mutex_);
+  return curves_;
+}
+
+}  // namespace attnscope::window

@@ -1,0 +1,399 @@
+#include "core/analysis/cost_curve.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "core/analysis/cost.h"
+#include "core/base/error.h"
+#include "core/base/random.h"
+#include "core/figure/plain_text.h"
+#include "core/tensor/storage.h"
+
+namespace attnscope {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr Index kMostLength = Index{1} << 20;
+
+// The parameters at a length: what a person gave, else what the paper has, else what is offered.
+Values values_at(const CostVariant& asked, Index length) {
+  const Variant& v = variant(asked.choice.id);
+  Values sizes;
+  if (v.growth.sizes) v.growth.sizes(sizes, length);
+  Values values = asked.by_name ? default_values(v.parameters) : asked.choice.values;
+  for (const Parameter& parameter : v.parameters) {
+    const bool open = asked.by_name || !values.has(parameter.key);
+    if (!open) continue;
+    if (const auto size = sizes.all().find(parameter.key); size != sizes.all().end()) {
+      values.set(parameter.key, size->second);
+    } else if (parameter.telling && !parameter.required && asked.by_name) {
+      values.set(parameter.key, parameter.telling(length));  // both sets of a factorised pattern
+    } else if (parameter.required && !values.has(parameter.key)) {
+      values.set(parameter.key, parameter.initial);
+    }
+  }
+  return values;
+}
+
+Dimensions dimensions_at(const CostRequest& request, Index length) {
+  Dimensions d;
+  d.model = request.heads * request.head_size;
+  d.heads = d.kv_heads = request.heads;
+  d.key = d.value = request.head_size;
+  d.context = d.queries = d.keys = length;
+  return d;
+}
+
+Tensor random_numbers(const Shape& shape, std::uint64_t seed) {
+  Random random(seed);
+  Tensor t(shape);
+  for (float& x : t) x = static_cast<float>(random.normal());
+  return t;
+}
+
+// What goes into one operation, or why it cannot be made.
+struct Prepared {
+  OperationInput input;
+  std::size_t bytes = 0;
+  std::string refusal;
+};
+
+std::size_t bytes_of(const Shape& shape) {
+  return static_cast<std::size_t>(element_count(shape)) * sizeof(float);
+}
+
+std::string too_large(std::size_t bytes) {
+  constexpr double kGiB = 1024.0 * 1024 * 1024;
+  return "would need " + brief(static_cast<double>(bytes) / kGiB, 2) + " GiB of input";
+}
+
+Prepared prepare(const CostRequest& request, const Variant& v, const Values& values, Index length) {
+  Prepared p;
+  const Dimensions d = dimensions_at(request, length);
+  const bool causal = request.causal && v.causal_refusal.empty();
+  p.refusal = refusal({v.id, values}, default_encoding(), causal, d, length, length);
+  if (!p.refusal.empty()) return p;
+  OperationInput& in = p.input;
+  in.heads = in.kv_heads = in.layer_heads = request.heads;
+  in.variant = {v.id, values};
+  in.causal = causal;
+  const Needs of = needs(v, values);
+  const Shape rows{request.heads, length, request.head_size}, x{1, length, d.model};
+  p.bytes = 3 * bytes_of(rows) + (of.input ? bytes_of(x) : 0);
+  const Situation at{d, length, length, causal || v.causal_by_definition};
+  for (const WeightInfo& weight : v.weights) {
+    if (!v.uses(weight, values) || (!weight.initial && !weight.shown)) continue;
+    p.bytes += bytes_of(weight.shape(d, values));
+  }
+  if (p.bytes > request.most_bytes) {
+    p.refusal = too_large(p.bytes);
+    return p;
+  }
+  in.q = random_numbers(rows, 1);
+  in.k = random_numbers(rows, 2);
+  in.v = random_numbers(rows, 3);
+  if (of.input) in.x = in.y = random_numbers(x, 4);
+  for (std::size_t n = 0; n < v.weights.size(); ++n) {
+    const WeightInfo& weight = v.weights[n];
+    if (!v.uses(weight, values) || (!weight.initial && !weight.shown)) continue;
+    const Shape shape = weight.shape(d, values);
+    const bool as_shown = weight.shown && (weight.constant || !weight.initial);
+    in.weights.emplace(weight.name, Var(as_shown ? weight.shown(shape, at, values)
+                                                 : weight.initial(shape, d, values, 5 + n)));
+  }
+  return p;
+}
+
+// The pattern alone where that says all; nothing where the operation must be carried out.
+std::optional<OperationResult> counted_alone(const CostRequest& request, const Variant& v,
+                                             const Prepared& p, Index length) {
+  if (!v.pattern || v.evaluate || v.head_cost) return std::nullopt;
+  OperationResult result;
+  result.pattern = std::make_shared<const Pattern>(
+      v.pattern({.values = p.input.variant.values,
+                 .weights = p.input.weights,
+                 .heads = request.heads,
+                 .queries = length,
+                 .keys = length,
+                 .causal = p.input.causal || v.causal_by_definition}));
+  return result;
+}
+
+void count(const CostRequest& request, const Prepared& p, const OperationResult& result,
+           CostPoint& point) {
+  AttentionTap tap;
+  tap.variant = p.input.variant;
+  tap.result = result;
+  tap.q_plain = p.input.q.value();
+  tap.k_plain = p.input.k.value();
+  tap.heads.resize(static_cast<std::size_t>(request.heads));
+  double products = 0;
+  for (Index head = 0; head < request.heads; ++head) products += head_cost(tap, head).products;
+  const auto size = static_cast<double>(request.head_size);
+  const auto rows = static_cast<double>(request.heads * point.tokens);
+  point.operations = products * 2 * size;
+  point.bytes = (4 * rows * size + products) * sizeof(float);
+}
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double median(std::vector<double> numbers) {
+  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
+  std::nth_element(numbers.begin(), middle, numbers.end());
+  return *middle;
+}
+
+// The median of warm runs: enough for short ones, few of long ones.
+double warm_seconds(const OperationInput& input, double first, const Stop& stop) {
+  constexpr double kTogether = 0.25;  // seconds
+  constexpr int kLeastRuns = 3, kMostRuns = 15;
+  const int wanted = std::clamp(static_cast<int>(kTogether / std::max(first, 1e-6)), 0, kMostRuns);
+  // Of what takes seconds, one more.
+  const int runs = first > 1 ? 1 : std::max(kLeastRuns, wanted);
+  std::vector<double> seconds;
+  for (int n = 0; n < runs; ++n) {
+    const Clock::time_point start = Clock::now();
+    static_cast<void>(evaluate(input, cpu_backend(), {}, stop));
+    seconds.push_back(seconds_since(start));
+  }
+  return median(seconds);
+}
+
+std::size_t bytes_of(const Pattern& pattern) {
+  return pattern.runs().size() * sizeof(Run) + pattern.starts().size() * sizeof(std::int64_t);
+}
+
+// Carries out the operation, once to count, again and again to measure.
+void run(const CostRequest& request, const Prepared& p, const Stop& stop, CostPoint& point,
+         double& first) {
+  reset_peak_storage();
+  const std::size_t before = storage_statistics().live_bytes;
+  const Clock::time_point start = Clock::now();
+  OperationResult result = evaluate(p.input, cpu_backend(), {}, stop);
+  first = seconds_since(start);
+  const std::size_t peak = storage_statistics().peak_bytes - before;
+  count(request, p, result, point);
+  if (!request.measured) return;
+  point.peak_bytes = static_cast<double>(peak + p.bytes + bytes_of(*result.pattern));
+  result = {};
+  point.seconds = warm_seconds(p.input, first, stop);
+}
+
+// How long the next length would take, by the last two that were reached and by the paper; 0 where
+// nothing is known.
+class Expected {
+ public:
+  double seconds(const Growth& growth, Index length) const {
+    if (known_.empty()) return 0;
+    const auto& [last, took] = known_.back();
+    const double ratio = growth.at(static_cast<double>(length)) / growth.at(last);
+    double power = 0;
+    if (known_.size() > 1) {
+      const auto& [before, then] = known_[known_.size() - 2];
+      power = std::log(took / then) / std::log(last / before);
+    }
+    return took * std::max(ratio, std::pow(static_cast<double>(length) / last, power));
+  }
+  void add(Index length, double seconds) {
+    known_.emplace_back(static_cast<double>(length), std::max(seconds, 1e-6));
+  }
+
+ private:
+  std::vector<std::pair<double, double>> known_;
+};
+
+CostPoint point_at(const CostRequest& request, const CostVariant& asked, Index length,
+                   Expected& expected, const Stop& stop) {
+  const Variant& v = variant(asked.choice.id);
+  CostPoint point;
+  point.length = length;
+  point.tokens = v.fitting && asked.by_name ? v.fitting(length) : length;
+  point.values = values_at(asked, point.tokens);
+  const double seconds = expected.seconds(v.growth, point.tokens);
+  const bool counts_alone = !request.measured && v.pattern && !v.evaluate && !v.head_cost;
+  if (!counts_alone && seconds > request.most_seconds) {
+    point.missing = "would take about " + brief(seconds, 2) + " s";
+    return point;
+  }
+  const Prepared p = prepare(request, v, point.values, point.tokens);
+  if (!p.refusal.empty()) {
+    point.missing = p.refusal;
+    return point;
+  }
+  stop.check();
+  if (!request.measured) {
+    if (const auto counted = counted_alone(request, v, p, point.tokens)) {
+      count(request, p, *counted, point);
+      return point;
+    }
+  }
+  double first = 0;
+  run(request, p, stop, point, first);
+  expected.add(point.tokens, std::isfinite(point.seconds) ? point.seconds : first);
+  return point;
+}
+
+// Of full attention, where the kernels are warm and the matrices no longer small: the best of a
+// few, since whatever else runs on the machine only adds to it.
+constexpr Index kLengthOfSpeed = 1024;
+
+double measured_speed(const CostRequest& request, const Stop& stop) {
+  constexpr int kTimes = 2;
+  CostRequest full = request;
+  full.causal = false;
+  double best = std::numeric_limits<double>::infinity();
+  for (int n = 0; n < kTimes; ++n) {
+    Expected expected;
+    const CostPoint point = point_at(full, {default_variant()}, kLengthOfSpeed, expected, stop);
+    best = std::min(best, point.seconds / point.operations);
+  }
+  return best;
+}
+
+// What is measured of full attention later may be better.
+void improve_speed(const CostVariant& asked, const CostPoint& point, double& speed) {
+  const bool counts = asked.choice == default_variant() && point.tokens >= kLengthOfSpeed;
+  if (counts && point.seconds < speed * point.operations) speed = point.seconds / point.operations;
+}
+
+void check(const CostRequest& request) {
+  if (request.variants.empty()) throw InputError("variant: expected at least one, found none");
+  if (request.lengths.empty()) throw InputError("lengths: expected at least one, found none");
+  if (request.heads < 1 || request.head_size < 1) {
+    throw InputError("heads: expected at least one, of at least one number");
+  }
+  for (const Index length : request.lengths) {
+    if (length >= 1 && length <= kMostLength) continue;
+    throw InputError("lengths: expected from 1 to " + grouped(kMostLength) + " tokens, found " +
+                     std::to_string(length));
+  }
+  if (!std::ranges::is_sorted(request.lengths, std::ranges::less_equal{})) {
+    throw InputError("lengths: expected each longer than the one before");
+  }
+  for (const CostVariant& one : request.variants) {
+    const std::string refusal = cost_refusal(variant(one.choice.id));
+    if (!refusal.empty()) throw InputError("variant " + refusal);
+  }
+}
+
+// Where no length at all will do, the last reason is of use to whoever asked.
+void check_reached(const CostCurves& curves) {
+  for (const CostSeries& series : curves.series) {
+    const bool any = std::ranges::any_of(
+        series.points, [](const CostPoint& point) { return point.missing.empty(); });
+    if (any || series.points.empty()) continue;
+    throw InputError(series.variant.choice.id + " at " +
+                     std::to_string(series.points.back().length) +
+                     " tokens: " + series.points.back().missing);
+  }
+}
+
+std::string csv_number(double number) {
+  return std::isfinite(number) ? brief(number, 8) : "";
+}
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string result = "\"";
+  for (const char c : text) result += c == '"' ? "\"\"" : std::string(1, c);
+  return result + "\"";
+}
+
+}  // namespace
+
+double seconds_by_formula(const CostCurves& curves, const CostPoint& point) {
+  return point.operations * curves.seconds_of_operation;
+}
+
+std::string cost_refusal(const Variant& v) {
+  if (v.remember) return v.id + ": what it remembers is of segments before, and not of the length";
+  const bool drawn = std::ranges::any_of(
+      v.weights, [](const WeightInfo& weight) { return weight.bytes && weight.constant; });
+  if (drawn) return v.id + ": its pairs are drawn by hand, and not a matter of the length";
+  return {};
+}
+
+std::vector<CostVariant> usual_cost_variants() {
+  std::vector<CostVariant> list;
+  for (const char* id : {"full", "local", "strided", "lsh", "linformer", "linear"}) {
+    list.push_back({{id, default_values(variant(id).parameters)}, true});
+  }
+  return list;
+}
+
+std::vector<Index> doubling_lengths(Index first, Index last) {
+  std::vector<Index> lengths;
+  if (first < 1 || last < first || last > kMostLength) return lengths;
+  for (Index length = first; length < last; length *= 2) lengths.push_back(length);
+  lengths.push_back(last);
+  return lengths;
+}
+
+CostCurves cost_curves(const CostRequest& request, const CostProgress& progress, const Stop& stop) {
+  check(request);
+  CostCurves curves{.request = request, .series = {}, .backend = cpu_backend().name()};
+  std::vector<Expected> expected(request.variants.size());
+  for (const CostVariant& one : request.variants) {
+    const Variant& v = variant(one.choice.id);
+    const bool causal = (request.causal && v.causal_refusal.empty()) || v.causal_by_definition;
+    curves.series.push_back({one, v.label, causal});
+  }
+  // Long ones weigh more: what is done is told by length.
+  const double all = std::accumulate(request.lengths.begin(), request.lengths.end(), 0.0) *
+                     static_cast<double>(request.variants.size());
+  double done = 0;
+  try {
+    if (request.measured) curves.seconds_of_operation = measured_speed(request, stop);
+    for (const Index length : request.lengths) {
+      for (std::size_t n = 0; n < curves.series.size(); ++n) {
+        stop.check();
+        CostSeries& series = curves.series[n];
+        series.points.push_back(point_at(request, series.variant, length, expected[n], stop));
+        improve_speed(series.variant, series.points.back(), curves.seconds_of_operation);
+        done += static_cast<double>(length);
+        if (progress) progress(curves, done / all);
+      }
+    }
+  } catch (const Stopped&) {
+    curves.stopped = true;
+  }
+  if (!curves.stopped) check_reached(curves);
+  return curves;
+}
+
+std::string parameters_text(const Variant& v, const Values& values) {
+  std::string text;
+  for (const Parameter& parameter : v.parameters) {
+    const auto entry = values.all().find(parameter.key);
+    if (entry == values.all().end()) continue;
+    text += (text.empty() ? "" : ", ") + parameter.key + " = " + to_text(entry->second);
+  }
+  return text;
+}
+
+std::string to_csv(const CostCurves& curves) {
+  std::string csv =
+      "variant,parameters,length,tokens,operations,bytes,seconds,seconds_by_formula,peak_bytes,"
+      "growth,note\n";
+  for (const CostSeries& series : curves.series) {
+    const Variant& v = variant(series.variant.choice.id);
+    for (const CostPoint& point : series.points) {
+      csv += v.id + "," + quoted(parameters_text(v, point.values)) + "," +
+             std::to_string(point.length) + "," + std::to_string(point.tokens);
+      for (const double number : {point.operations, point.bytes, point.seconds,
+                                  seconds_by_formula(curves, point), point.peak_bytes}) {
+        csv += "," + csv_number(number);
+      }
+      csv += "," + v.growth.text() + "," + quoted(point.missing) + "\n";
+    }
+  }
+  return csv;
+}
+
+}  // namespace attnscope

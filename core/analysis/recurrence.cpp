@@ -1,0 +1,90 @@
+#include "core/analysis/recurrence.h"
+
+#include <stdexcept>
+
+#include "core/analysis/matrices.h"
+
+namespace attnscope {
+namespace {
+
+// A head's rows of [h, L, n].
+Tensor rows_of(const Tensor& all, Index head) {
+  return all.slice(all.dim(0) == 1 ? 0 : head, 1).reshaped({all.dim(1), all.dim(2)});
+}
+
+Eigen::VectorXd row_of(const Tensor& rows, Index t) {
+  Eigen::VectorXd row(rows.dim(1));
+  for (Index i = 0; i < rows.dim(1); ++i) row[i] = static_cast<double>(rows(t, i));
+  return row;
+}
+
+}  // namespace
+
+std::string no_recurrence(const AttentionTap& tap) {
+  const auto& extra = tap.result.extra;
+  const auto keys = extra.find("features.k");
+  if (keys == extra.end()) {
+    return extra.contains("state") ? "There are too many features to be read one by one."
+                                   : "This method makes no features of queries and keys.";
+  }
+  const Part* part = tap.result.part.get();
+  if (part == nullptr || !part->v.defined()) return "The values were not kept.";
+  if (!tap.causal) {
+    return "Every query reads the sum over all keys; a state that grows token by token needs "
+           "causal order.";
+  }
+  if (tap.queries() != tap.keys() || keys->second.dim(1) != tap.keys()) {
+    return "Queries and keys are not the same tokens.";
+  }
+  return {};
+}
+
+Recurrence recurrence_of(const AttentionTap& tap, Index head) {
+  if (!no_recurrence(tap).empty()) throw std::logic_error("this head has no recurrence");
+  const auto& extra = tap.result.extra;
+  const Tensor& v = tap.result.part->v.value();
+  const Index heads = extra.at("features.k").dim(0);
+  Recurrence result{rows_of(extra.at("features.q"), head),
+                    rows_of(extra.at("features.k"), head),
+                    rows_of(v, head * v.dim(0) / heads),
+                    {}};
+  if (const auto gates = extra.find("rfa.gate"); gates != extra.end()) {
+    for (Index t = 0; t < result.length(); ++t) {
+      result.gates.push_back(static_cast<double>(gates->second(head, t)));
+    }
+  }
+  return result;
+}
+
+RecurrentStep recurrent_step(const Recurrence& of, Index t) {
+  const Index features = of.k.dim(1), size = of.v.dim(1);
+  RecurrentStep step;
+  step.counts.assign(static_cast<std::size_t>(t) + 1, 1);
+  RowMatrix before = RowMatrix::Zero(features, size), added = before;
+  Eigen::VectorXd z = Eigen::VectorXd::Zero(features);
+  double kept = 1;  // of what token j added, at token t
+  for (Index j = t; j >= 0; --j) {
+    const auto at = static_cast<std::size_t>(j);
+    const double count = of.gates.empty() ? 1 : kept * (1 - of.gates[at]);
+    if (!of.gates.empty()) kept *= of.gates[at];
+    step.counts[at] = count;
+    const Eigen::VectorXd key = count * row_of(of.k, j);
+    (j == t ? added : before).noalias() += key * row_of(of.v, j).transpose();
+    z += key;
+  }
+  const RowMatrix after = before + added;
+  const Eigen::VectorXd query = row_of(of.q, t);
+  const double sum = query.dot(z);
+  step.before = tensor_of(before);
+  step.added = tensor_of(added);
+  step.after = tensor_of(after);
+  step.z = tensor_of(z.transpose()).reshaped({features});
+  step.output = tensor_of(query.transpose() * after / sum).reshaped({size});
+  for (Index j = 0; j <= t; ++j) {
+    step.weights.push_back(step.counts[static_cast<std::size_t>(j)] * query.dot(row_of(of.k, j)) /
+                           sum);
+  }
+  return step;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,111 @@
+#include "core/analysis/settling.h"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "core/analysis/matrices.h"
+
+namespace attnscope {
+namespace {
+
+// Row `row` of head `pair` of [h, L, d].
+Eigen::RowVectorXd row_at(const Tensor& all, Index pair, Index row) {
+  Eigen::RowVectorXd result(all.dim(2));
+  for (Index i = 0; i < all.dim(2); ++i) result[i] = static_cast<double>(all(pair, row, i));
+  return result;
+}
+
+}  // namespace
+
+std::string no_settling(const AttentionTap& tap) {
+  if (!tap.result.extra_counts.contains("hopfield.steps")) {
+    return "The queries of this method take no steps.";
+  }
+  if (!tap.q_plain.defined() || !tap.k_plain.defined() || tap.q_plain.dim(1) != tap.queries() ||
+      tap.k_plain.dim(1) != tap.keys() || tap.result.part == nullptr) {
+    return "Queries and keys were not kept.";
+  }
+  return {};
+}
+
+Settling settling_of(const AttentionTap& tap, Index head, Index query) {
+  if (!no_settling(tap).empty()) throw std::logic_error("this head has no path");
+  Settling result;
+  result.beta = static_cast<double>(tap.result.part->scale);
+  const Pattern& pattern = *tap.result.pattern;
+  for (const Run& run : pattern.row(pattern.heads() > 1 ? head : 0, query)) {
+    for (Index j = run.begin; j < run.end; j += run.step) result.keys.push_back(j);
+  }
+  const Index count = static_cast<Index>(result.keys.size()), size = tap.q_plain.dim(2);
+  const Index kv = head * tap.k_plain.dim(0) / tap.q_plain.dim(0);
+  RowMatrix patterns(count, size);
+  for (Index n = 0; n < count; ++n) {
+    patterns.row(n) = row_at(tap.k_plain, kv, result.keys[static_cast<std::size_t>(n)]);
+  }
+  const Index steps = count > 0 ? tap.result.extra_counts.at("hopfield.steps")(head, query) : 0;
+  RowMatrix states(steps + 1, size);
+  states.row(0) = row_at(tap.q_plain, head, query);
+  result.weights = Tensor::zeros({steps, tap.keys()});
+  for (Index t = 0; t <= steps && count > 0; ++t) {
+    const Eigen::VectorXd scores = result.beta * patterns * states.row(t).transpose();
+    const double most = scores.maxCoeff();
+    const Eigen::VectorXd powers = (scores.array() - most).exp();
+    if (result.beta > 0) {
+      result.energy.push_back(states.row(t).squaredNorm() / 2 -
+                              (most + std::log(powers.sum())) / result.beta);
+    }
+    if (t == steps) break;
+    const Eigen::VectorXd weights = powers / powers.sum();
+    states.row(t + 1) = weights.transpose() * patterns;
+    for (Index n = 0; n < count; ++n) {
+      result.weights(t, result.keys[static_cast<std::size_t>(n)]) = static_cast<float>(weights[n]);
+    }
+    Index best = 0;
+    weights.maxCoeff(&best);
+    result.nearest = result.keys[static_cast<std::size_t>(best)];
+  }
+  result.patterns = tensor_of(patterns);
+  result.states = tensor_of(states);
+  return result;
+}
+
+Plane::Plane(const Tensor& rows) {
+  const RowMatrix all = matrix_of(rows);
+  const Eigen::RowVectorXd mean = all.colwise().mean();
+  const RowMatrix centred = all.rowwise() - mean;
+  const Eigen::MatrixXd covariance = centred.transpose() * centred;
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(covariance);
+  const Index size = rows.dim(1);
+  const auto direction = [&](Index n) {  // the n-th largest; its largest entry is above 0
+    Eigen::VectorXd result = Eigen::VectorXd::Zero(size);
+    if (n < size) result = solver.eigenvectors().col(size - 1 - n);
+    Index most = 0;
+    result.cwiseAbs().maxCoeff(&most);
+    if (result[most] < 0) result = -result;
+    return std::vector<double>(result.begin(), result.end());
+  };
+  mean_.assign(mean.begin(), mean.end());
+  first_ = direction(0);
+  second_ = direction(1);
+  const double sum = solver.eigenvalues().sum();
+  const double two = solver.eigenvalues().tail(std::min<Index>(2, size)).sum();
+  share_ = sum > 0 ? std::clamp(two / sum, 0.0, 1.0) : 1;
+}
+
+std::vector<std::pair<double, double>> Plane::places(const Tensor& rows) const {
+  std::vector<std::pair<double, double>> result;
+  for (Index row = 0; row < rows.dim(0); ++row) {
+    double x = 0, y = 0;
+    for (std::size_t i = 0; i < mean_.size(); ++i) {
+      const double from = static_cast<double>(rows(row, static_cast<Index>(i))) - mean_[i];
+      x += from * first_[i];
+      y += from * second_[i];
+    }
+    result.emplace_back(x, y);
+  }
+  return result;
+}
+
+}  // namespace attnscope

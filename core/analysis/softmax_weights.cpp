@@ -1,0 +1,22 @@
+#include "core/analysis/softmax_weights.h"
+
+#include "core/analysis/encoded.h"
+#include "core/attention/single_head.h"
+
+namespace attnscope {
+
+Tensor softmax_weights(const AttentionTap& tap, Index head, Index model) {
+  if (const auto exact = tap.result.extra.find("exact"); exact != tap.result.extra.end()) {
+    const Tensor& all = exact->second;
+    return all.slice(all.dim(0) == 1 ? 0 : head, 1).reshaped({all.dim(1), all.dim(2)});
+  }
+  Part part = encoded_part(encoding_use(tap, model), tap.q_plain, tap.k_plain, {}, {});
+  if (tap.keys() == part.keys()) part.pattern = tap.result.pattern;
+  Wanted wanted;
+  wanted.output = false;
+  wanted.attention = true;
+  const Tensor weights = cpu_backend().run(single_head(part, head), wanted, {}).attention;
+  return weights.reshaped({weights.dim(1), weights.dim(2)});
+}
+
+}  // namespace attnscope

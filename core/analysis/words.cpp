@@ -1,0 +1,452 @@
+#include "core/analysis/words.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <stdexcept>
+
+#include "core/base/parallel.h"
+#include "core/text/words.h"
+
+namespace attnscope {
+
+Index WordGroups::of(Index row) const {
+  if (row < 0 || row >= all()) return -1;
+  return std::ranges::upper_bound(first, row) - first.begin() - 1;
+}
+
+double WordGroups::to_words(double rows) const {
+  const Index word =
+      of(static_cast<Index>(std::clamp(rows, 0.0, static_cast<double>(all()) - 0.5)));
+  if (word < 0) return rows;
+  return static_cast<double>(word) +
+         (rows - static_cast<double>(begin(word))) / static_cast<double>(size(word));
+}
+
+double WordGroups::to_rows(double words) const {
+  const double last = static_cast<double>(count()) - 1;
+  if (last < 0) return words;
+  const auto word = static_cast<Index>(std::clamp(words, 0.0, last));
+  return static_cast<double>(begin(word)) +
+         (words - static_cast<double>(word)) * static_cast<double>(size(word));
+}
+
+namespace {
+
+// How tokens of own tensors say where words begin.
+enum class Marks { None, Spaces, Continued };
+
+constexpr const char* kSpaceMarks[] = {"Ġ", "▁"};
+constexpr const char* kContinued = "##";
+
+Marks marks_of(const std::vector<TraceToken>& tokens) {
+  const auto any = [&](const auto& has) { return std::ranges::any_of(tokens, has); };
+  if (any([](const TraceToken& t) { return t.bytes.starts_with(kContinued); })) {
+    return Marks::Continued;
+  }
+  const bool spaces = any([](const TraceToken& t) {
+    return t.bytes.starts_with(' ') || t.bytes.starts_with(kSpaceMarks[0]) ||
+           t.bytes.starts_with(kSpaceMarks[1]);
+  });
+  return spaces ? Marks::Spaces : Marks::None;
+}
+
+// What a token stands for, without the marks of those that come with tensors.
+std::string text_of(const TraceToken& token, Marks marks) {
+  for (const char* mark : kSpaceMarks) {
+    if (marks == Marks::Spaces && token.bytes.starts_with(mark)) {
+      return " " + token.bytes.substr(std::string(mark).size());
+    }
+  }
+  const bool continued = marks == Marks::Continued && token.bytes.starts_with(kContinued);
+  return continued ? token.bytes.substr(std::string(kContinued).size()) : token.bytes;
+}
+
+bool has_texts(const std::vector<TraceToken>& tokens) {
+  return std::ranges::any_of(tokens, [](const TraceToken& t) { return !t.bytes.empty(); });
+}
+
+// For each token whether a word begins with it.
+std::vector<bool> begins(const Trace& trace, const std::vector<TraceToken>& tokens) {
+  const Marks marks = trace.tokenizer ? Marks::None : marks_of(tokens);
+  std::vector<bool> begins(tokens.size(), true);
+  if (trace.tokenizer == nullptr && marks == Marks::None) return begins;
+  if (marks == Marks::Continued) {
+    for (std::size_t n = 1; n < tokens.size(); ++n) {
+      begins[n] = !tokens[n].bytes.starts_with(kContinued);
+    }
+    return begins;
+  }
+  std::vector<WordPiece> pieces;
+  for (const TraceToken& token : tokens) pieces.push_back({text_of(token, marks), token.special});
+  return begins_word(pieces);
+}
+
+// The words of a stream of tokens.
+struct Words {
+  std::vector<TraceToken> tokens;
+  std::vector<Index> of;  // [tokens of the run] the word of each
+};
+
+Words words_of(const Trace& trace, const std::vector<TraceToken>& tokens) {
+  const Marks marks = trace.tokenizer ? Marks::None : marks_of(tokens);
+  const std::vector<bool> begins_at = begins(trace, tokens);
+  Words words;
+  for (std::size_t n = 0; n < tokens.size(); ++n) {
+    const TraceToken& token = tokens[n];
+    if (begins_at[n] || words.tokens.empty()) {
+      words.tokens.push_back(token);
+      words.tokens.back().bytes = text_of(token, marks);
+    } else {
+      TraceToken& word = words.tokens.back();
+      word.bytes += text_of(token, marks);
+      word.label = visible(word.bytes);
+      word.end = token.end;
+    }
+    words.of.push_back(static_cast<Index>(words.tokens.size()) - 1);
+  }
+  return words;
+}
+
+// Equal texts get equal ids, whether or not a space stands before them. What is not known stays so.
+void number(std::vector<TraceToken>& words, std::map<std::string, std::int32_t>& ids) {
+  for (TraceToken& word : words) {
+    if (word.id < 0) continue;
+    const std::size_t text = std::min(word.bytes.find_first_not_of(' '), word.bytes.size());
+    const std::string name = word.bytes.empty() ? word.label : word.bytes.substr(text);
+    word.id = ids.emplace(name, static_cast<std::int32_t>(ids.size())).first->second;
+  }
+}
+
+// The rows of a tap (or a run of its columns), whose words are those of `words`.
+struct Grouped {
+  std::vector<Index> sizes;
+  StreamRows rows;
+};
+
+Grouped group(const Trace& trace, const StreamRows& rows, Index count, const Words& words) {
+  Grouped grouped;
+  grouped.rows.stream = rows.stream;
+  Index before = -1;  // the word of the row before
+  Index token_before = -1;
+  for (Index row = 0; row < count; ++row) {
+    const Index token = trace.token_index(rows, count, row);
+    const Index word = token < 0 ? -1 : words.of[static_cast<std::size_t>(token)];
+    // Rows that do not follow each other in the text are no word, even if they are of one.
+    if (word >= 0 && word == before && token == token_before + 1) {
+      ++grouped.sizes.back();
+    } else {
+      grouped.sizes.push_back(1);
+      grouped.rows.chosen.push_back(word < 0 ? std::numeric_limits<std::int32_t>::max()
+                                             : static_cast<std::int32_t>(word));
+    }
+    before = word;
+    token_before = token;
+  }
+  return grouped;
+}
+
+WordGroups groups_of(const std::vector<Index>& sizes) {
+  WordGroups groups{{0}};
+  for (const Index size : sizes) groups.first.push_back(groups.first.back() + size);
+  return groups;
+}
+
+// A pair of words is allowed where one of its pieces is.
+Pattern merged(const Pattern& pattern, const WordPairs& pairs) {
+  PatternBuilder builder(pattern.heads(), pairs.queries.count(), pairs.keys.count(),
+                         pattern.rules());
+  for (Index head = 0; head < pattern.heads(); ++head) {
+    for (Index word = 0; word < pairs.queries.count(); ++word) {
+      for (Index row = pairs.queries.begin(word); row < pairs.queries.end(word); ++row) {
+        for (const Run& run : pattern.row(head, row)) {
+          if (run.count() <= 0) continue;
+          if (run.step == 1) {
+            builder.add(run.rule, pairs.keys.of(run.begin), pairs.keys.of(run.end - 1) + 1);
+            continue;
+          }
+          for (Index c = run.begin; c < run.end; c += run.step) {
+            builder.add_column(run.rule, pairs.keys.of(c));
+          }
+        }
+      }
+      builder.next_row();
+    }
+  }
+  return builder.finish();
+}
+
+ByteTensor merged(const ByteTensor& mask, const WordPairs& pairs) {
+  const Index heads = mask.size() / (pairs.queries.all() * pairs.keys.all());
+  ByteTensor words = ByteTensor::zeros({heads, pairs.queries.count(), pairs.keys.count()});
+  for (Index n = 0; n < mask.size(); ++n) {
+    if (mask[n] == 0) continue;
+    const Index row = n / pairs.keys.all();
+    words(row / pairs.queries.all(), pairs.queries.of(row % pairs.queries.all()),
+          pairs.keys.of(n % pairs.keys.all())) = 1;
+  }
+  return words;
+}
+
+// Queries that may see a key, [heads, L_q]; empty: all may.
+std::vector<bool> seeing(const Pattern& pattern, Index heads) {
+  std::vector<bool> sees;
+  bool all = true;
+  for (Index head = 0; head < heads; ++head) {
+    for (Index i = 0; i < pattern.queries(); ++i) {
+      sees.push_back(!pattern.row(pattern.heads() == 1 ? 0 : head, i).empty());
+      all &= sees.back();
+    }
+  }
+  return all ? std::vector<bool>() : sees;
+}
+
+// Adds the rows of one word. rows: [count, L_k], of which the first counts as `counts` says.
+void add_word(const float* rows, Index count, const WordGroups& keys,
+              const std::function<bool(Index)>& counts, std::vector<double>& sums, float* to) {
+  std::ranges::fill(sums, 0.0);
+  Index counted = 0;
+  for (Index r = 0; r < count; ++r) {
+    if (!counts(r)) continue;
+    ++counted;
+    const float* row = rows + r * keys.all();
+    for (Index w = 0; w < keys.count(); ++w) {
+      double sum = 0;
+      for (Index c = keys.begin(w); c < keys.end(w); ++c) sum += static_cast<double>(row[c]);
+      sums[static_cast<std::size_t>(w)] += sum;
+    }
+  }
+  const double share = counted > 0 ? 1 / static_cast<double>(counted) : 0;
+  for (Index w = 0; w < keys.count(); ++w) {
+    to[w] = static_cast<float>(sums[static_cast<std::size_t>(w)] * share);
+  }
+}
+
+// Words of a map that was not kept, merged where somebody looks.
+class WordTiles : public AttentionTiles {
+ public:
+  WordTiles(std::shared_ptr<const AttentionTiles> tiles, WordPairs pairs, std::vector<bool> sees,
+            Index heads)
+      : tiles_(std::move(tiles)), pairs_(std::move(pairs)), sees_(std::move(sees)), heads_(heads) {}
+
+  std::string note() const override { return tiles_->note(); }
+
+  Tensor tile(const TileRequest& request, const Stop& stop) const override {
+    check(request, heads_, pairs_.queries.count(), pairs_.keys.count());
+    Tensor cells = Tensor::zeros({request.cell_rows(), request.cell_columns()});
+    if (cells.empty()) return cells;
+    for (Index n = 0; n < cells.dim(0); ++n) {
+      const Index first = request.row + n * request.step;
+      const Index end = std::min(first + request.step, request.row + request.height);
+      float* row = cells.data() + n * cells.dim(1);
+      if (request.sampled) {
+        pool(request, (first + end) / 2, (first + end) / 2 + 1, stop, row);
+      } else {
+        pool(request, first, end, stop, row);
+      }
+    }
+    return cells;
+  }
+
+ private:
+  // Words [first, end) into one row of cells.
+  void pool(const TileRequest& request, Index first, Index end, const Stop& stop,
+            float* cells) const {
+    constexpr Index kMostWeights = Index{1} << 22;  // that are there at once: 16 MiB
+    const Index column = pairs_.keys.begin(request.column);
+    const Index width = pairs_.keys.end(request.column + request.width - 1) - column;
+    WordGroups keys{{}};
+    for (Index w = request.column; w <= request.column + request.width; ++w) {
+      keys.first.push_back(pairs_.keys.first[static_cast<std::size_t>(w)] - column);
+    }
+    std::vector<double> sums(static_cast<std::size_t>(request.width));
+    std::vector<float> word(sums.size());
+    const Index all = end - first;
+    for (Index w = first; w < end;) {
+      Index last = w + 1;  // as many words as fit
+      const Index top = pairs_.queries.begin(w);
+      while (last < end && (pairs_.queries.end(last) - top) * width <= kMostWeights) ++last;
+      const Tensor rows = tiles_->tile({.head = request.head,
+                                        .row = top,
+                                        .column = column,
+                                        .height = pairs_.queries.end(last - 1) - top,
+                                        .width = width},
+                                       stop);
+      for (; w < last; ++w) {
+        const Index begin = pairs_.queries.begin(w);
+        add_word(
+            rows.data() + (begin - top) * width, pairs_.queries.size(w), keys,
+            [&](Index r) { return sees(request.head, begin + r); }, sums, word.data());
+        add_cells(request, word, all, cells);
+      }
+    }
+  }
+
+  bool sees(Index head, Index row) const {
+    return sees_.empty() || sees_[static_cast<std::size_t>(head * pairs_.queries.all() + row)];
+  }
+
+  // One of `words` rows of a cell.
+  static void add_cells(const TileRequest& request, const std::vector<float>& word, Index words,
+                        float* cells) {
+    for (Index c = 0; c < request.width; ++c) {
+      float& cell = cells[c / request.step];
+      const float weight = word[static_cast<std::size_t>(c)];
+      if (request.pooling == Pooling::Mean) {
+        const Index columns =
+            std::min(request.step, request.width - c / request.step * request.step);
+        cell += weight / static_cast<float>(words * columns);
+      } else if (std::abs(weight) > std::abs(cell) || (weight > 0 && weight == -cell)) {
+        cell = weight;
+      }
+    }
+  }
+
+  const std::shared_ptr<const AttentionTiles> tiles_;
+  const WordPairs pairs_;
+  const std::vector<bool> sees_;  // [heads, L_q]; empty: all
+  const Index heads_;
+};
+
+}  // namespace
+
+Tensor merged(const Tensor& weights, const WordPairs& pairs, const std::vector<bool>& counts) {
+  const Index rows = pairs.queries.all(), columns = pairs.keys.all();
+  const Index words = pairs.queries.count(), blocks = weights.size() / (rows * columns);
+  Shape shape = weights.shape();
+  shape[shape.size() - 2] = words;
+  shape[shape.size() - 1] = pairs.keys.count();
+  Tensor result(shape);
+  parallel_for(blocks * words, 1 + kGrain / columns, [&](Index first, Index last) {
+    std::vector<double> sums(static_cast<std::size_t>(pairs.keys.count()));
+    for (Index n = first; n < last; ++n) {
+      const Index from = n / words * rows + pairs.queries.begin(n % words);
+      add_word(
+          weights.data() + from * columns, pairs.queries.size(n % words), pairs.keys,
+          [&](Index r) { return counts.empty() || counts[static_cast<std::size_t>(from + r)]; },
+          sums, result.data() + n * pairs.keys.count());
+    }
+  });
+  return result;
+}
+
+namespace {
+
+class Merger {
+ public:
+  explicit Merger(const Trace& trace) : trace_(trace) {
+    words_.emplace("", words_of(trace, trace.tokens));
+    for (const Stream& stream : trace.streams) {
+      words_.emplace(stream.id, words_of(trace, stream.tokens));
+    }
+  }
+
+  std::shared_ptr<const WordTrace> merge() {
+    auto result = std::make_shared<WordTrace>();
+    Trace& words = result->trace;
+    words = trace_;
+    words.logits = words.token_bits = {};
+    words.taps.clear();
+    words.counts.clear();
+    words.located.clear();
+    const std::vector<Index>& of = words_.at("").of;
+    IntTensor starts({static_cast<Index>(words_.at("").tokens.size()) + 1});
+    starts[starts.size() - 1] = static_cast<std::int32_t>(of.size());
+    for (std::size_t n = of.size(); n-- > 0;) starts[of[n]] = static_cast<std::int32_t>(n);
+    words.counts[kWordStarts] = starts;
+    std::map<std::string, std::int32_t> ids;
+    words.tokens = words_.at("").tokens;
+    number(words.tokens, ids);
+    for (Stream& stream : words.streams) {
+      stream.tokens = words_.at(stream.id).tokens;
+      number(stream.tokens, ids);
+    }
+    for (AttentionTap& tap : words.attention) {
+      result->pairs.push_back(pairs_of(tap));
+      merge(tap, result->pairs.back());
+    }
+    return result;
+  }
+
+ private:
+  // Of a tap of the run; its rows and columns become words.
+  WordPairs pairs_of(AttentionTap& tap) const {
+    Grouped queries =
+        group(trace_, tap.query_rows, tap.queries(), words_.at(tap.query_rows.stream));
+    std::vector<Index> sizes;
+    StreamRows keys;
+    if (tap.result.columns.empty()) {
+      const Grouped all = group(trace_, tap.key_rows, tap.keys(), words_.at(tap.key_rows.stream));
+      sizes = all.sizes;
+      keys = all.rows;
+    }
+    for (auto& [kind, count] : tap.result.columns) {
+      if (kind != KeyKind::Token) {
+        sizes.insert(sizes.end(), static_cast<std::size_t>(count), 1);
+        continue;
+      }
+      const Grouped tokens = group(trace_, tap.key_rows, count, words_.at(tap.key_rows.stream));
+      sizes.insert(sizes.end(), tokens.sizes.begin(), tokens.sizes.end());
+      count = static_cast<Index>(tokens.sizes.size());
+      keys = tokens.rows;
+    }
+    tap.query_rows = std::move(queries.rows);
+    tap.key_rows = std::move(keys);
+    return {groups_of(queries.sizes), groups_of(sizes)};
+  }
+
+  static void merge(AttentionTap& tap, const WordPairs& pairs) {
+    const auto heads = static_cast<Index>(tap.heads.size());
+    OperationResult result;
+    const OperationResult& run = tap.result;
+    const std::vector<bool> sees = seeing(*run.pattern, heads);
+    if (run.attention.defined()) {
+      result.attention = merged(run.attention, pairs, sees);
+    } else if (run.device) {
+      result.attention = merged(run.device->download(), pairs, sees);
+    } else if (run.tiles) {
+      result.tiles = std::make_shared<WordTiles>(run.tiles, pairs, sees, heads);
+    }
+    if (run.mask.defined()) result.mask = merged(run.mask, pairs);
+    result.pattern = std::make_shared<const Pattern>(merged(*run.pattern, pairs));
+    // A copy: source_of() tells runs apart by it.
+    if (run.part) result.part = std::make_shared<const Part>(*run.part);
+    result.columns = run.columns;
+    result.remarks = run.remarks;
+    tap.result = std::move(result);
+    tap.q_plain = tap.k_plain = {};
+  }
+
+  const Trace& trace_;
+  std::map<std::string, Words> words_;  // by stream; "": Trace::tokens
+};
+
+}  // namespace
+
+const WordPairs& WordTrace::of(const AttentionTap& tap) const {
+  const auto found = std::ranges::find(trace.attention, tap.address, &AttentionTap::address);
+  if (found == trace.attention.end()) throw std::logic_error("no words of this attention");
+  return pairs[static_cast<std::size_t>(found - trace.attention.begin())];
+}
+
+std::string words_refusal(const Trace& trace) {
+  if (trace.attention.empty()) return "there is no attention";
+  std::vector<const std::vector<TraceToken>*> streams{&trace.tokens};
+  for (const Stream& stream : trace.streams) streams.push_back(&stream.tokens);
+  bool texts = false, marked = false;
+  for (const std::vector<TraceToken>* tokens : streams) {
+    texts |= has_texts(*tokens) && (tokens->empty() || tokens->front().id >= 0);
+    marked |= trace.tokenizer != nullptr || marks_of(*tokens) != Marks::None;
+    const std::vector<bool> all = begins(trace, *tokens);
+    if (std::ranges::find(all, false) != all.end()) return "";
+  }
+  if (!texts) return "its tokens are no pieces of a text";
+  if (!marked) return "its tokens do not say where words begin (\"Ġ\", \"▁\" or \"##\" would)";
+  return "no word of this text is in several pieces";
+}
+
+std::shared_ptr<const WordTrace> in_words(const Trace& trace) {
+  return Merger(trace).merge();
+}
+
+}  // namespace attnscope

@@ -1,0 +1,471 @@
+#include "core/part/arrangement.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/base/parallel.h"
+
+namespace attnscope {
+
+namespace {
+
+// What kernels take, in units of a cell of a rectangle: for each column, which is gathered; for
+// each rectangle; for each pair of a row alone, and for the row.
+constexpr double column_cost = 8, block_cost = 400, lone_pair_cost = 6, lone_row_cost = 60;
+// From this share of allowed pairs on, no better rectangle is looked for.
+constexpr double good_fill = 0.75;
+// Fewer rows are no rectangle, and fewer neighbours no run.
+constexpr Index least_rows = 8, least_run = 8;
+// Rows as a pattern has them may have so many runs, for kernels to look at them each time.
+constexpr Index most_runs_in_order = 2;
+constexpr double least_fill_in_order = 0.6, least_fill_of_single_runs = 0.3;
+// Extents are rounded to whole vectors.
+constexpr std::int32_t extent_step = 16;
+
+std::size_t at(Index n) {
+  return static_cast<std::size_t>(n);
+}
+
+// Runs of one query that are arranged together.
+struct Piece {
+  std::int32_t query, first_column;
+  const Run *first, *last;
+  Index pairs() const {
+    Index count = 0;
+    for (const Run* run = first; run != last; ++run) count += run->count();
+    return count;
+  }
+};
+
+// Pieces [first, first + count) of a list make a block, or stay alone.
+struct Span {
+  Index first, count;
+  bool block;
+};
+
+class HeadArranger {
+ public:
+  HeadArranger(const Pattern& pattern, Index head, const Stop& stop)
+      : pattern_(pattern), head_index_(head), stop_(stop) {}
+
+  Arrangement::Head arrange();
+
+ private:
+  bool stays(Index row, Index end);
+  bool single_runs_stay(Index row, Index end) const;
+  std::vector<Piece> whole_rows(Index row, Index end) const;
+  void divide(const std::vector<Piece>& rows);
+  double plan(const std::vector<Piece>& pieces, std::vector<Span>& spans);
+  double plan_sorted(const std::vector<Piece>& pieces, std::vector<Span>& spans);
+  double plan_some(const std::vector<Piece>& pieces, Index first, Index count,
+                   std::vector<Span>& spans);
+  bool unite(const std::vector<Piece>& pieces, Index first, Index count);
+  double cells(const std::vector<Piece>& pieces, Index first, Index count);
+  void commit(const std::vector<Piece>& pieces, const std::vector<Span>& spans,
+              std::vector<Arrangement::Block>& layer);
+  Arrangement::Block block(const std::vector<Piece>& pieces, const Span& span);
+  void mark(const std::vector<Piece>& pieces, const Span& span, Arrangement::Block& block);
+  void leave_alone();
+  void count_turns();
+
+  const Pattern& pattern_;
+  const Index head_index_;
+  const Stop& stop_;
+  Arrangement::Head result_;
+  // The union of some pieces.
+  std::vector<std::int32_t> columns_;
+  Index pairs_ = 0;
+  std::vector<std::int32_t> stamp_, place_;  // [L_k]
+  std::int32_t stamps_ = 0;
+  std::vector<Arrangement::Extent> extents_;
+  std::vector<Piece> alone_;
+  // Pieces by class: twice the rule, and one more for runs of neighbours.
+  std::map<int, std::vector<Piece>> classes_;
+  std::vector<Run> class_runs_;
+};
+
+Arrangement::Head HeadArranger::arrange() {
+  const Index queries = pattern_.queries();
+  std::vector<Piece> poor;       // rows that make no good rectangle as they stand
+  std::vector<Piece> rows;       // the others
+  std::vector<Span> rows_spans;  // of these
+  double poor_cost = 0;          // of the former, as they stand
+  std::vector<Span> poor_spans, spans;
+  for (Index row = 0; row < queries && !stop_.requested(); row += Arrangement::block_rows) {
+    const Index end = std::min(row + Arrangement::block_rows, queries);
+    result_.in_order.push_back(stays(row, end));
+    if (result_.in_order.back()) continue;
+    for (Index i = row; i < end; ++i) {
+      if (pattern_.row(head_index_, i).empty()) {
+        result_.empty.push_back(static_cast<std::int32_t>(i));
+      }
+    }
+    if (stamp_.empty()) {
+      stamp_.resize(at(pattern_.keys()));
+      place_.resize(at(pattern_.keys()));
+    }
+    const std::vector<Piece> here = whole_rows(row, end);
+    Index pairs = 0;
+    for (const Piece& piece : here) pairs += piece.pairs();
+    spans.clear();
+    const double cost = plan_some(here, 0, static_cast<Index>(here.size()), spans);
+    const bool good = cost <= static_cast<double>(pairs) / good_fill + 2 * block_cost;
+    std::vector<Piece>& to = good ? rows : poor;
+    for (Span& span : spans) span.first += static_cast<Index>(to.size());
+    (good ? rows_spans : poor_spans)
+        .insert((good ? rows_spans : poor_spans).end(), spans.begin(), spans.end());
+    if (!good) poor_cost += cost;
+    to.insert(to.end(), here.begin(), here.end());
+  }
+  std::vector<Arrangement::Block> layer;
+  commit(rows, rows_spans, layer);
+  divide(poor);
+  double divided_cost = 0;
+  std::map<int, std::vector<Span>> divided_spans;
+  for (auto& [name, pieces] : classes_) divided_cost += plan_sorted(pieces, divided_spans[name]);
+  if (poor_cost <= divided_cost) {
+    commit(poor, poor_spans, layer);
+    result_.layers.push_back(std::move(layer));
+  } else {
+    for (const auto& [name, pieces] : classes_) {
+      commit(pieces, divided_spans[name], layer);
+      result_.layers.push_back(std::move(layer));
+      layer.clear();
+    }
+  }
+  std::erase_if(result_.layers, [](const auto& blocks) { return blocks.empty(); });
+  leave_alone();
+  count_turns();
+  return std::move(result_);
+}
+
+bool HeadArranger::stays(Index row, Index end) {
+  Index runs = 0, pairs = 0;
+  bool single = true;
+  std::vector<std::pair<std::int32_t, std::int32_t>> intervals;
+  for (Index i = row; i < end; ++i) {
+    const Pattern::Row of_row = pattern_.row(head_index_, i);
+    const Index here = of_row.end() - of_row.begin();
+    single &= here <= 1;
+    runs += here;
+    if (runs > most_runs_in_order * Arrangement::block_rows) return false;
+    for (const Run& run : of_row) {
+      if (run.step != 1) return false;
+      intervals.emplace_back(run.begin, run.end);
+      pairs += run.count();
+    }
+  }
+  if (single) return single_runs_stay(row, end);
+  std::sort(intervals.begin(), intervals.end());
+  std::int32_t done = 0;
+  Index width = 0;
+  for (const auto& [first, last] : intervals) {
+    if (last <= done) continue;
+    width += last - std::max(first, done);
+    done = last;
+  }
+  return static_cast<double>(pairs) >=
+         least_fill_in_order * static_cast<double>((end - row) * width);
+}
+
+bool HeadArranger::single_runs_stay(Index row, Index end) const {
+  Index pairs = 0, cells = 0;
+  for (Index i = row; i < end; i += Arrangement::group_rows) {
+    Index first = pattern_.keys(), last = 0;
+    const Index group_end = std::min(i + Arrangement::group_rows, end);
+    for (Index r = i; r < group_end; ++r) {
+      for (const Run& run : pattern_.row(head_index_, r)) {
+        first = std::min<Index>(first, run.begin);
+        last = std::max<Index>(last, run.end);
+        pairs += run.count();
+      }
+    }
+    if (first < last) cells += (group_end - i) * (last - first);
+  }
+  return static_cast<double>(pairs) >= least_fill_of_single_runs * static_cast<double>(cells);
+}
+
+std::vector<Piece> HeadArranger::whole_rows(Index row, Index end) const {
+  std::vector<Piece> pieces;
+  for (Index i = row; i < end; ++i) {
+    const Pattern::Row runs = pattern_.row(head_index_, i);
+    if (runs.empty()) continue;
+    pieces.push_back({static_cast<std::int32_t>(i), runs.first->begin, runs.first, runs.last});
+  }
+  return pieces;
+}
+
+// Fills classes_: each with its queries' pieces, sorted by first column.
+void HeadArranger::divide(const std::vector<Piece>& rows) {
+  std::size_t runs = 0;
+  for (const Piece& row : rows) runs += static_cast<std::size_t>(row.last - row.first);
+  class_runs_.reserve(runs);  // pieces point into it
+  std::vector<std::pair<int, const Run*>> named;
+  for (const Piece& row : rows) {
+    named.clear();
+    for (const Run* run = row.first; run != row.last; ++run) {
+      named.emplace_back(2 * run->rule + (run->step == 1 && run->count() >= least_run), run);
+    }
+    std::stable_sort(named.begin(), named.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (std::size_t n = 0; n < named.size();) {
+      const int name = named[n].first;
+      Piece piece{row.query, named[n].second->begin, class_runs_.data() + class_runs_.size(),
+                  nullptr};
+      for (; n < named.size() && named[n].first == name; ++n) {
+        class_runs_.push_back(*named[n].second);
+      }
+      piece.last = class_runs_.data() + class_runs_.size();
+      classes_[name].push_back(piece);
+    }
+  }
+  for (auto& [name, pieces] : classes_) {
+    std::stable_sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
+      return a.first_column < b.first_column;
+    });
+  }
+}
+
+// Divides a sorted list into blocks: where pieces begin with the same column, and where this
+// changes slowly. Returns the cost.
+double HeadArranger::plan_sorted(const std::vector<Piece>& pieces, std::vector<Span>& spans) {
+  const auto count = static_cast<Index>(pieces.size());
+  const auto alike = [&](Index from) {
+    Index n = 1;
+    while (from + n < count && pieces[at(from + n)].first_column == pieces[at(from)].first_column) {
+      ++n;
+    }
+    return n;
+  };
+  double cost = 0;
+  for (Index from = 0; from < count && !stop_.requested();) {
+    Index n = alike(from);
+    if (n >= least_rows) {
+      const Index parts = (n + Arrangement::block_rows - 1) / Arrangement::block_rows;
+      const Index end = from + n;
+      const Index step = ((n + parts - 1) / parts + least_rows - 1) / least_rows * least_rows;
+      for (Index first = from; first < end; first += step) {
+        cost += plan_some(pieces, first, std::min(step, end - first), spans);
+      }
+      from = end;
+      continue;
+    }
+    while (n < Arrangement::block_rows && from + n < count) {
+      const Index next = alike(from + n);
+      if (next >= least_rows) break;
+      n = std::min(n + next, Arrangement::block_rows);
+    }
+    cost += plan_some(pieces, from, n, spans);
+    from += n;
+  }
+  return cost;
+}
+
+// The cheapest way for at most block_rows pieces: a block, halves of it, or alone.
+double HeadArranger::plan_some(const std::vector<Piece>& pieces, Index first, Index count,
+                               std::vector<Span>& spans) {
+  if (count == 0) return 0;
+  const bool shared = unite(pieces, first, count);
+  const double alone =
+      lone_pair_cost * static_cast<double>(pairs_) + lone_row_cost * static_cast<double>(count);
+  if (!shared) {
+    spans.push_back({first, count, false});
+    return alone;
+  }
+  const auto pairs = static_cast<double>(pairs_);
+  const double used = cells(pieces, first, count);
+  const double block = used + column_cost * static_cast<double>(columns_.size()) + block_cost;
+  if (count <= least_rows || pairs >= good_fill * used) {
+    spans.push_back({first, count, block < alone});
+    return std::min(block, alone);
+  }
+  const std::size_t before = spans.size();
+  const Index half = (count / 2 + least_rows - 1) / least_rows * least_rows;
+  const double halves =
+      plan_some(pieces, first, half, spans) + plan_some(pieces, first + half, count - half, spans);
+  if (halves < std::min(block, alone)) return halves;
+  spans.resize(before);
+  spans.push_back({first, count, block < alone});
+  return std::min(block, alone);
+}
+
+// Fills columns_, sorted, and pairs_. False where few columns belong to two rows or more; columns_
+// is then of no use.
+bool HeadArranger::unite(const std::vector<Piece>& pieces, Index first, Index count) {
+  columns_.clear();
+  pairs_ = 0;
+  ++stamps_;
+  for (Index n = first; n < first + count; ++n) {
+    const Piece& piece = pieces[at(n)];
+    const Piece* before = n > first ? &pieces[at(n - 1)] : nullptr;
+    for (const Run* run = piece.first; run != piece.last; ++run) {
+      pairs_ += run->count();
+      if (before != nullptr && run - piece.first < before->last - before->first) {
+        const Run& same = before->first[run - piece.first];
+        if (same.begin == run->begin && same.end == run->end && same.step == run->step) continue;
+      }
+      for (std::int32_t c = run->begin; c < run->end; c += run->step) {
+        std::int32_t& stamp = stamp_[at(c)];
+        if (stamp == stamps_) continue;
+        stamp = stamps_;
+        columns_.push_back(c);
+      }
+    }
+  }
+  if (2 * static_cast<Index>(columns_.size()) > pairs_) return false;
+  std::sort(columns_.begin(), columns_.end());
+  return true;
+}
+
+// Fills extents_ and place_ for the united pieces. Returns how many cells they hold.
+double HeadArranger::cells(const std::vector<Piece>& pieces, Index first, Index count) {
+  const auto width = static_cast<std::int32_t>(columns_.size());
+  for (std::int32_t x = 0; x < width; ++x) place_[at(columns_[at(x)])] = x;
+  extents_.clear();
+  double sum = 0;
+  for (Index n = first; n < first + count; n += Arrangement::group_rows) {
+    const Index end = std::min(n + Arrangement::group_rows, first + count);
+    Arrangement::Extent extent{width, 0};
+    for (Index r = n; r < end; ++r) {
+      const Piece& piece = pieces[at(r)];
+      extent.begin = std::min(extent.begin, place_[at(piece.first->begin)]);
+      for (const Run* run = piece.first; run != piece.last; ++run) {
+        const std::int32_t last = run->begin + (run->end - 1 - run->begin) / run->step * run->step;
+        extent.end = std::max(extent.end, place_[at(last)] + 1);
+      }
+    }
+    extent.begin = extent.begin / extent_step * extent_step;
+    extent.end = std::min((extent.end + extent_step - 1) / extent_step * extent_step, width);
+    sum += static_cast<double>((end - n) * (extent.end - extent.begin));
+    extents_.push_back(extent);
+  }
+  return sum;
+}
+
+void HeadArranger::commit(const std::vector<Piece>& pieces, const std::vector<Span>& spans,
+                          std::vector<Arrangement::Block>& layer) {
+  for (const Span& span : spans) {
+    if (stop_.requested()) return;
+    if (span.block) {
+      layer.push_back(block(pieces, span));
+    } else {
+      alone_.insert(alone_.end(), pieces.begin() + span.first,
+                    pieces.begin() + span.first + span.count);
+    }
+  }
+}
+
+Arrangement::Block HeadArranger::block(const std::vector<Piece>& pieces, const Span& span) {
+  unite(pieces, span.first, span.count);
+  cells(pieces, span.first, span.count);
+  Arrangement::Block block;
+  block.rows = static_cast<std::int32_t>(span.count);
+  block.width = static_cast<std::int32_t>(columns_.size());
+  block.queries = result_.queries.size();
+  block.columns = result_.columns.size();
+  block.extents = result_.extents.size();
+  for (Index n = span.first; n < span.first + span.count; ++n) {
+    result_.queries.push_back(pieces[at(n)].query);
+  }
+  result_.columns.insert(result_.columns.end(), columns_.begin(), columns_.end());
+  result_.extents.insert(result_.extents.end(), extents_.begin(), extents_.end());
+  if (pairs_ != span.count * block.width) mark(pieces, span, block);
+  return block;
+}
+
+void HeadArranger::mark(const std::vector<Piece>& pieces, const Span& span,
+                        Arrangement::Block& block) {
+  const std::size_t words = (static_cast<std::size_t>(block.width) + 63) / 64;
+  block.words = static_cast<std::int64_t>(result_.words.size());
+  result_.words.resize(result_.words.size() + words * at(span.count), 0);
+  std::uint64_t* line = result_.words.data() + block.words;
+  for (Index n = span.first; n < span.first + span.count; ++n, line += words) {
+    for (const Run* run = pieces[at(n)].first; run != pieces[at(n)].last; ++run) {
+      for (std::int32_t c = run->begin; c < run->end; c += run->step) {
+        const auto x = static_cast<std::uint32_t>(place_[at(c)]);
+        line[x / 64] |= std::uint64_t{1} << (x % 64);
+      }
+    }
+  }
+}
+
+// A query's pieces that are alone become one row.
+void HeadArranger::leave_alone() {
+  std::stable_sort(alone_.begin(), alone_.end(),
+                   [](const Piece& a, const Piece& b) { return a.query < b.query; });
+  std::vector<std::int32_t>& columns = result_.columns;
+  for (std::size_t n = 0; n < alone_.size();) {
+    Arrangement::Alone row{alone_[n].query, 0, columns.size(), false};
+    for (; n < alone_.size() && alone_[n].query == row.query; ++n) {
+      for (const Run* run = alone_[n].first; run != alone_[n].last; ++run) {
+        for (std::int32_t c = run->begin; c < run->end; c += run->step) columns.push_back(c);
+      }
+    }
+    const auto begin = columns.begin() + static_cast<Index>(row.columns);
+    if (!std::is_sorted(begin, columns.end())) std::sort(begin, columns.end());
+    row.width = static_cast<std::int32_t>(columns.end() - begin);
+    result_.alone.push_back(row);
+  }
+}
+
+void HeadArranger::count_turns() {
+  result_.turns.resize(result_.queries.size(), 0);
+  std::vector<std::uint8_t*> last(at(pattern_.queries()), nullptr);
+  for (const auto& layer : result_.layers) {
+    for (const Arrangement::Block& block : layer) {
+      for (std::size_t n = block.queries; n < block.queries + at(block.rows); ++n) {
+        std::uint8_t*& before = last[at(result_.queries[n])];
+        if (before == nullptr) result_.turns[n] |= Arrangement::first_turn;
+        before = &result_.turns[n];
+      }
+    }
+  }
+  for (Arrangement::Alone& row : result_.alone) {
+    row.first = last[at(row.query)] == nullptr;
+    last[at(row.query)] = nullptr;
+  }
+  for (std::uint8_t* turn : last) {
+    if (turn != nullptr) *turn |= Arrangement::last_turn;
+  }
+}
+
+}  // namespace
+
+std::size_t Arrangement::layers() const {
+  std::size_t most = 0;
+  for (const Head& head : heads) most = std::max(most, head.layers.size());
+  return most;
+}
+
+bool Arrangement::all_in_order() const {
+  return std::ranges::all_of(heads, [](const Head& head) {
+    return std::ranges::all_of(head.in_order, [](std::uint8_t stays) { return stays != 0; });
+  });
+}
+
+bool Arrangement::has_intervals() const {
+  return std::ranges::any_of(heads, [](const Head& head) {
+    const auto is_interval = [&head](const Block& block) {
+      const std::int32_t* columns = head.columns.data() + block.columns;
+      return columns[block.width - 1] - columns[0] == block.width - 1;
+    };
+    return std::ranges::any_of(head.in_order, [](std::uint8_t stays) { return stays != 0; }) ||
+           std::ranges::any_of(head.layers, [&](const std::vector<Block>& layer) {
+             return std::ranges::any_of(layer, is_interval);
+           });
+  });
+}
+
+Arrangement arrange(const Pattern& pattern, const Stop& stop) {
+  Arrangement arrangement;
+  arrangement.heads.resize(at(pattern.heads()));
+  parallel_for(pattern.heads(), 1, [&](Index first, Index last) {
+    for (Index head = first; head < last && !stop.requested(); ++head) {
+      arrangement.heads[at(head)] = HeadArranger(pattern, head, stop).arrange();
+    }
+  });
+  stop.check();
+  return arrangement;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,119 @@
+#include "core/text/words.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "core/text/unicode.h"
+
+namespace attnscope {
+namespace {
+
+// Letters of scripts that put no spaces between words.
+bool is_unspaced(std::int32_t c) {
+  const auto within = [c](std::int32_t first, std::int32_t last) {
+    return c >= first && c <= last;
+  };
+  return within(0x0e00, 0x0eff) ||  // Thai, Lao
+         within(0x1000, 0x109f) ||  // Myanmar
+         within(0x1780, 0x17ff) ||  // Khmer
+         within(0x3040, 0x30ff) ||  // Hiragana, Katakana
+         within(0x3400, 0x9fff) ||  // Chinese characters
+         within(0xf900, 0xfaff) ||  // ... and their compatible forms
+         within(0xff66, 0xff9f) ||  // halfwidth Katakana
+         within(0x20000, 0x3ffff);  // rarer Chinese characters
+}
+
+// What a character, with the accents that go with it, is to the words around it.
+enum class Kind { Space, Letter, Number, Connector, Apostrophe, Point, Other };
+
+Kind kind_of(std::int32_t code) {
+  constexpr std::int32_t kCurly = 0x2019;
+  if (code == ' ') return Kind::Space;
+  if (code == '_') return Kind::Connector;
+  if (code == '\'' || code == kCurly) return Kind::Apostrophe;
+  if (code == '.' || code == ',') return Kind::Point;
+  switch (class_of(code)) {
+    case CharacterClass::Letter:
+      return is_unspaced(code) ? Kind::Other : Kind::Letter;
+    case CharacterClass::Number:
+      return Kind::Number;
+    default:
+      return Kind::Other;
+  }
+}
+
+bool is_of_words(Kind kind) {
+  return kind == Kind::Letter || kind == Kind::Number || kind == Kind::Connector;
+}
+
+// A text that holds no special tokens, by characters as readers know them.
+class Text {
+ public:
+  explicit Text(std::string_view bytes) : starts_(cluster_starts(bytes)) {
+    for (const std::size_t at : starts_) kinds_.push_back(kind_of(character_at(bytes, at).code));
+    // Line ends and tabs are spaces to Unicode, but belong to no word.
+    for (std::size_t n = 0; n < starts_.size(); ++n) {
+      spaces_.push_back(class_of(character_at(bytes, starts_[n]).code) == CharacterClass::Space);
+    }
+  }
+
+  // Whether what begins at this byte, which is not the first, goes on with the word before it.
+  bool goes_on(std::size_t byte) const {
+    const auto found = std::ranges::lower_bound(starts_, byte);
+    if (found == starts_.end() || *found != byte) return true;  // within a character
+    const auto at = found - starts_.begin();
+    const Kind before = kind(at - 1), after = kind(at);
+    if (spaces_[static_cast<std::size_t>(at)]) return false;
+    if (before == Kind::Space) return true;
+    if (is_of_words(before) && is_of_words(after)) return true;
+    return is_between(at, Kind::Apostrophe, Kind::Letter) ||
+           is_between(at, Kind::Point, Kind::Number);
+  }
+
+ private:
+  Kind kind(std::ptrdiff_t at) const {
+    const bool inside = at >= 0 && at < static_cast<std::ptrdiff_t>(kinds_.size());
+    return inside ? kinds_[static_cast<std::size_t>(at)] : Kind::Other;
+  }
+  // Whether the place before `at` is next to a mark that stands between two of these.
+  bool is_between(std::ptrdiff_t at, Kind mark, Kind around) const {
+    const auto stands_at = [&](std::ptrdiff_t n) {
+      return kind(n) == mark && kind(n - 1) == around && kind(n + 1) == around;
+    };
+    return stands_at(at) || stands_at(at - 1);
+  }
+
+  std::vector<std::size_t> starts_;
+  std::vector<Kind> kinds_;
+  std::vector<bool> spaces_;
+};
+
+}  // namespace
+
+std::vector<bool> begins_word(const std::vector<WordPiece>& pieces) {
+  std::vector<bool> begins(pieces.size(), true);
+  for (std::size_t first = 0; first < pieces.size();) {
+    const auto stands_alone = [&](std::size_t n) {
+      return pieces[n].special || pieces[n].bytes.empty();
+    };
+    if (stands_alone(first)) {
+      ++first;
+      continue;
+    }
+    std::size_t last = first;
+    std::string bytes;
+    while (last < pieces.size() && !stands_alone(last)) bytes += pieces[last++].bytes;
+    const Text text(bytes);
+    std::size_t at = 0;
+    for (std::size_t n = first; n < last; ++n) {
+      if (at > 0) begins[n] = !text.goes_on(at);
+      at += pieces[n].bytes.size();
+    }
+    first = last;
+  }
+  return begins;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,245 @@
+// Attention as a convolution: without products of queries and keys, and with a bias for each
+// distance, a head's weights are a kernel that slides along the text. Cordonnier, Loukas and
+// Jaggi, 2020, arXiv:1911.03584.
+#include <algorithm>
+#include <cmath>
+
+#include "core/figure/colour_map.h"
+#include "core/figure/plain_text.h"
+#include "core/view/mechanism/mechanism_list.h"
+#include "core/view/mechanism/rule_line.h"
+#include "core/view/mechanism/sorted_map.h"
+#include "core/view/mechanism/steps.h"
+#include "core/view/parts/legend.h"
+#include "core/view/parts/matrix_plot.h"
+#include "core/view/parts/shapes.h"
+
+namespace attnscope {
+namespace {
+
+constexpr Index kMostReach = 8;        // distances to either side in the kernel's table
+constexpr double kSlideHeight = 5.5;   // em, from the keys to the queries
+constexpr double kSlideLabels = 0.14;  // of the height, for the tokens
+constexpr double kSlideNames = 5;      // em to the left of the tokens
+constexpr double kLeastLine = 0.02;    // weights below are not drawn
+constexpr double kKernelShare = 0.42;  // of the space below, for the table
+constexpr double kLeastKernelMap = 9;  // em
+constexpr double kNamedSlide = 30;     // em: a lower map has numbers beside it
+constexpr std::size_t kMostLines = 4000;
+
+bool all_zero(const Tensor& numbers) {
+  return std::ranges::all_of(numbers, [](float x) { return x == 0; });
+}
+
+bool is_kernel_of_distances(const AttentionTap& tap) {
+  const Part* part = tap.result.part.get();
+  if (part == nullptr || part->source != Source::Product || !part->bias ||
+      part->normaliser != Normaliser::Softmax || tap.queries() != tap.keys() ||
+      !tap.result.columns.empty() || !part->products.empty() || part->query_rows ||
+      !part->key_rows.empty() || !part->scaled_biases.empty() || part->factor) {
+    return false;
+  }
+  return !part->q.defined() || !part->k.defined() || all_zero(part->q.value()) ||
+         all_zero(part->k.value());
+}
+
+// How far to either side distances have numbers of their own.
+Index reach_of(const AttentionTap& tap) {
+  const Index columns = tap.result.part->bias->table.value().dim(1);
+  return std::min({kMostReach, std::max<Index>(1, columns / 2), tap.keys() - 1});
+}
+
+// The weights of a query in the middle by distance.  [heads of the group, 2 reach + 1]
+Tensor kernels(const MechanismOf& of) {
+  const Index reach = reach_of(of.tap), middle = of.tap.queries() / 2;
+  const auto heads = static_cast<Index>(of.tap.heads.size());
+  Tensor table = Tensor::zeros({heads, 2 * reach + 1});
+  for (Index a = 0; a < heads; ++a) {
+    const Tensor row = attention_row(of.tap, a, middle);
+    for (Index o = -reach; o <= reach; ++o) {
+      const Index key = middle + o;
+      if (key >= 0 && key < of.tap.keys()) table(a, o + reach) = row[key];
+    }
+  }
+  return table;
+}
+
+std::string signed_number(Index o) {
+  return (o < 0 ? "−" : o > 0 ? "+" : "") + std::to_string(std::abs(o));
+}
+
+// "what stands 2 before it"; empty where a kernel has no single place.
+std::string shift_words(const Tensor& table, Index head) {
+  const Index reach = table.dim(1) / 2;
+  constexpr float kAll = 0.99F;
+  for (Index o = -reach; o <= reach; ++o) {
+    if (table(head, o + reach) < kAll) continue;
+    if (o == 0) return "itself";
+    return "what stands " + std::to_string(std::abs(o)) + (o < 0 ? " before it" : " behind it");
+  }
+  return {};
+}
+
+struct SlidePlan {
+  Box sentence, slide, left, right;  // the last two begin with their sentences
+  TokenColumns columns;
+  MatrixPlot kernel, map;
+};
+
+std::optional<SlidePlan> plan_slide(const Page& page, const Box& inside, const MechanismOf& of,
+                                    const Tensor& table) {
+  const double em = page.em(), step = step_height(page);
+  SlidePlan plan;
+  plan.sentence = {inside.x, inside.y, inside.width, step};
+  TokenAxis tokens = key_axis(of.input.trace, of.tap);
+  tokens.titles = {};
+  plan.columns = place_columns(
+      page, {inside.x + kSlideNames * em, inside.y + step, inside.width - kSlideNames * em, 0},
+      tokens, kSlideLabels * inside.height);
+  plan.slide = {plan.columns.left, plan.columns.bottom(), plan.columns.width, kSlideHeight * em};
+  const Box rest = below(inside, plan.slide.bottom() - inside.y + 0.8 * em);
+  std::tie(plan.left, plan.right) = split(page, rest, kKernelShare);
+  const Box map_box = below(plan.right, step), kernel_box = below(plan.left, step);
+  if (map_box.height < kLeastKernelMap * em || kernel_box.height < kLeastKernelMap * em) return {};
+  TokenAxis heads{{"head"}, {}, {}}, distances{{"distance of the key", "distance"}, {}, {}};
+  for (const Index head : of.tap.heads) heads.labels.push_back(std::to_string(head));
+  for (Index o = -(table.dim(1) / 2); o <= table.dim(1) / 2; ++o) {
+    distances.labels.push_back(signed_number(o));
+  }
+  plan.kernel = place_matrix(page, kernel_box, std::move(heads), std::move(distances), 0);
+  TokenAxis rows = query_axis(of.input.trace, of.tap), keys = key_axis(of.input.trace, of.tap);
+  if (map_box.height < kNamedSlide * em) {
+    rows = numbered(std::move(rows));
+    keys = numbered(std::move(keys));
+  }
+  plan.map = place_matrix(page, map_box, std::move(rows), std::move(keys), colour_bar_width(page));
+  if (!(plan.map.plot.width > 0) || !(plan.kernel.plot.width > 0)) return {};
+  return plan;
+}
+
+// Lines from the keys above to the queries below, as strong as the weights.
+void draw_slide(Page& page, const SlidePlan& plan, const Tensor& weights, Pair pair) {
+  const double em = page.em();
+  const double top = plan.slide.y + 0.7 * em, bottom = plan.slide.bottom() - 0.7 * em;
+  std::vector<Line> lines;
+  for (Index i = 0; i < weights.dim(0); ++i) {
+    for (Index j = 0; j < weights.dim(1); ++j) {
+      const double weight = weights(i, j);
+      if (!(weight >= kLeastLine)) continue;
+      const bool marked = i == pair.query;
+      const Colour colour = marked ? query_colour(page.theme()) : page.theme().text;
+      lines.push_back({{{plan.columns.centre(j), top}, {plan.columns.centre(i), bottom}},
+                       translucent(colour, std::min(1.0, 0.08 + 0.72 * weight)),
+                       marked ? 3.0 : 1.5});
+    }
+  }
+  if (lines.size() <= kMostLines) {
+    for (Line& line : lines) page.add(std::move(line));
+  }
+  const double radius = std::min(0.36 * em, 0.4 * plan.columns.cell());
+  for (Index n = 0; n < plan.columns.tokens.count(); ++n) {
+    page.add(disc({plan.columns.centre(n), top}, radius, key_colour(page.theme())));
+    page.add(disc({plan.columns.centre(n), bottom}, radius, query_colour(page.theme())));
+  }
+  draw_columns(page, plan.columns, pair.key);
+  const double right = plan.columns.left - 0.8 * em;
+  page.add(Text{{right, top}, "keys", key_colour(page.theme()), page.small(), Align::End});
+  page.add(Text{{right, bottom}, "queries", query_colour(page.theme()), page.small(), Align::End});
+}
+
+void draw_kernels(Page& page, SlidePlan& plan, const MechanismOf& of, const Tensor& table) {
+  draw_step(
+      page, plan.left, 2,
+      {"The kernel of each head: its weight by distance", "The kernel of each head", "Kernels"});
+  HeatMap cells = matrix_cells(plan.kernel);
+  cells.values = table;
+  cells.colour_map = of.input.experiment.view.colour_map;
+  if (colour_map(cells.colour_map).diverging()) cells.colour_map = "viridis";
+  page.add(cells);
+  const double width = plan.kernel.plot.width / plan.kernel.width;
+  const double height = plan.kernel.plot.height / plan.kernel.height;
+  const double size = page.small();
+  for (Index a = 0; a < table.dim(0) && height > 1.2 * size && width > 2 * size; ++a) {
+    for (Index c = 0; c < table.dim(1); ++c) {
+      const double value = table(a, c);
+      page.add(Text{{plan.kernel.plot.x + (static_cast<double>(c) + 0.5) * width,
+                     plan.kernel.plot.y + (static_cast<double>(a) + 0.5) * height},
+                    value < 5e-4 ? "0" : brief(value, 2),
+                    ink_on(colour_map(cells.colour_map).at(value)),
+                    size,
+                    Align::Middle});
+    }
+  }
+  plan.kernel.pinned_row = of.head;
+  draw_matrix_frame(page, plan.kernel, {});
+}
+
+MechanismLayout draw_convolution(Page& page, const Box& inside, const MechanismOf& of) {
+  const Tensor table = kept(of, "kernels", [&] { return kernels(of); });
+  std::optional<SlidePlan> plan = plan_slide(page, inside, of, table);
+  if (!plan) return {.no_space = true};
+  MechanismLayout layout;
+  layout.pair_at = [at = pair_at(plan->map), columns = plan->columns,
+                    slide = plan->slide](Point p) -> std::optional<Pair> {
+    const auto [query, key] = at(p);
+    if (query >= 0 && key >= 0) return Pair{query, key};
+    if (p.y >= slide.y + slide.height / 2 && p.y < slide.bottom()) {
+      if (const Index n = columns.at(p.x); n >= 0) return Pair{n, -1};
+    }
+    return std::nullopt;
+  };
+  std::optional<Pair> hovered;
+  if (of.input.pointer) hovered = layout.pair_at(*of.input.pointer);
+  const ViewSettings& settings = of.input.experiment.view;
+  // At the ends of the text heads have nothing to shift.
+  if (!hovered && settings.pinned_query < 0 && settings.pinned_key < 0) {
+    hovered = Pair{of.tap.queries() / 2, -1};
+  }
+  const Pair pair = focus_of(of.input, of.tap, of.head, hovered);
+  const std::string number = std::to_string(of.tap.heads[static_cast<std::size_t>(of.head)]);
+  const std::string shift = shift_words(table, of.head);
+  draw_step(page, plan->sentence, 1,
+            {shift.empty() ? "Nothing is compared: head " + number +
+                                 " weighs keys by their distance alone, along the whole text"
+                           : "Nothing is compared: in head " + number + " every token gets " +
+                                 shift + ", a shift of the text",
+             shift.empty() ? "Weights by distance alone" : "Every token gets " + shift, "A shift"});
+  draw_slide(page, *plan, of.tap.attention(of.head), pair);
+  draw_kernels(page, *plan, of, table);
+  draw_step(
+      page, plan->right, 3,
+      {"The weights of head " + number + ": the kernel in every row", "The weights", "Weights"});
+  plan->map.pinned_row = pair.query;
+  plan->map.pinned_column = pair.key;
+  const ColourRange range =
+      draw_sorted_weights(page, of, plan->map, in_text_order(of.tap.queries()),
+                          in_text_order(of.tap.keys()), "slid weights");
+  draw_matrix_frame(page, plan->map, {"more pairs than pixels", "pooled"});
+  draw_colour_bar(page, plan->map.right, range, {"weight", ""});
+  layout.bottom = std::max(plan->map.bottom(page), plan->kernel.bottom(page));
+  return layout;
+}
+
+std::vector<ViewData::Matrix> convolution_numbers(const MechanismOf& of) {
+  const Tensor table = kernels(of);
+  std::vector<std::string> heads, distances;
+  for (const Index head : of.tap.heads) heads.push_back(std::to_string(head));
+  for (Index o = -(table.dim(1) / 2); o <= table.dim(1) / 2; ++o) {
+    distances.push_back(std::to_string(o));
+  }
+  return {{"kernel", table, heads, distances, {"head"}},
+          {"weight", of.tap.attention(of.head), query_axis(of.input.trace, of.tap).labels,
+           key_axis(of.input.trace, of.tap).labels}};
+}
+
+}  // namespace
+
+Mechanism convolution_mechanism() {
+  Mechanism m{"convolution", "a kernel that slides along the text", is_kernel_of_distances,
+              draw_convolution, convolution_numbers};
+  m.label = "Convolution";
+  m.weights = true;
+  return m;
+}
+
+}  // namespace attnscope

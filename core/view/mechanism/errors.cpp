@@ -1,0 +1,217 @@
+// How far a head's weights are from a softmax's, by how many features or rows they are made of.
+#include <algorithm>
+#include <cmath>
+
+#include "core/analysis/error_study.h"
+#include "core/figure/plain_text.h"
+#include "core/view/mechanism/mechanism_list.h"
+#include "core/view/mechanism/steps.h"
+#include "core/view/parts/chart.h"
+#include "core/view/parts/legend.h"
+#include "core/view/parts/shapes.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kErrorsShare = 0.58;    // of the width
+constexpr double kLeastErrorChart = 10;  // em, both ways
+constexpr double kMostError = 2;         // the axis ends here at most
+constexpr double kCurvesApart = 0.06;    // of a step between sizes: curves beside each other
+constexpr double kMostRanks = 64;        // on the axis of the singular values
+
+bool shows_errors(const AttentionTap& tap) {
+  return no_error_study(tap).empty();
+}
+
+std::string percent(double share) {
+  return brief(100 * share, 3) + " %";
+}
+
+ChartAxis sizes_axis(const ErrorStudy& study) {
+  ChartAxis x;
+  x.least = -0.3;
+  x.most = static_cast<double>(study.sizes.size()) - 0.7;
+  x.titles = {study.size};
+  for (std::size_t n = 0; n < study.sizes.size(); ++n) {
+    x.names.emplace_back(static_cast<double>(n), std::to_string(study.sizes[n]));
+  }
+  return x;
+}
+
+// Where a size lies between those that were measured.
+double place_of_size(const ErrorStudy& study, Index size) {
+  return std::log2(static_cast<double>(size) / static_cast<double>(study.sizes.front()));
+}
+
+double axis_end(const ErrorStudy& study) {
+  double most = 0;
+  for (const ErrorCurve& curve : study.curves) {
+    for (const ErrorSpread& error : curve.errors) {
+      if (std::isfinite(error.median)) most = std::max(most, error.median);
+    }
+  }
+  return std::min(kMostError, 1.1 * most);
+}
+
+void draw_spread(Page& page, const Chart& chart, double x, const ErrorSpread& error,
+                 Colour colour) {
+  if (!std::isfinite(error.median)) return;
+  page.add(Clip{chart.plot});
+  const double at = chart.at_x(x);
+  if (error.most > error.least) {
+    page.add(Line{{{at, chart.at_y(error.least)}, {at, chart.at_y(std::min(error.most, 1e3))}},
+                  translucent(colour, 0.55),
+                  2});
+  }
+  page.add(disc({at, chart.at_y(error.median)}, 0.3 * page.em(), colour));
+  page.add(Clip{});
+}
+
+std::vector<LegendEntry> curve_names(const ErrorStudy& study) {
+  std::vector<LegendEntry> names;
+  for (std::size_t n = 0; n < study.curves.size(); ++n) {
+    const ErrorCurve& curve = study.curves[n];
+    names.push_back(
+        {head_colour(static_cast<Index>(n)), curve.label + (curve.own ? " (this head)" : "")});
+  }
+  return names;
+}
+
+std::vector<std::string> errors_words(const ErrorStudy& study) {
+  const std::string seeds = std::to_string(study.seeds);
+  if (!std::ranges::any_of(study.curves, &ErrorCurve::drawn)) {
+    return {"Mix down to fewer rows or more: means of windows beside the best that there could be",
+            "Fewer rows or more, beside the best that there is", "Errors by rows", "Errors"};
+  }
+  return {"Estimate again with fewer or more: points are medians of " + seeds +
+              " draws, lines reach from the best to the worst",
+          "Estimate again: medians of " + seeds + " draws, best to worst",
+          "Errors, medians of " + seeds, "Errors"};
+}
+
+void draw_errors_chart(Page& page, const Box& outer, const ErrorStudy& study) {
+  const double em = page.em();
+  Box box = draw_step(page, outer, 1, errors_words(study));
+  const std::vector<LegendEntry> names = curve_names(study);
+  const double legend = legend_height(page, names, box.width);
+  draw_legend(page, names, {box.x, box.y + 0.3 * em, box.width, legend});
+  box = below(box, legend + 0.6 * em);
+  ChartAxis y = axis_of(0, axis_end(study), true);
+  y.titles = {"error: 0 as a softmax, 1 as if there were no weights", "error of the weights",
+              "error"};
+  const Chart chart = place_chart(page, box, sizes_axis(study), std::move(y));
+  if (chart.empty()) return;
+  draw_chart(page, chart);
+  const double own = place_of_size(study, study.own_size);
+  if (own > chart.x.least && own < chart.x.most) {
+    const double at = chart.at_x(own);
+    page.add(Line{{{at, chart.plot.y}, {at, chart.plot.bottom()}}, page.theme().accent, 1});
+    page.tag({at, chart.plot.y + em}, "this head: " + std::to_string(study.own_size), chart.plot);
+  }
+  for (std::size_t n = 0; n < study.curves.size(); ++n) {
+    const ErrorCurve& curve = study.curves[n];
+    const Colour colour = head_colour(static_cast<Index>(n));
+    const double beside =
+        kCurvesApart * (static_cast<double>(n) - static_cast<double>(study.curves.size() - 1) / 2);
+    std::vector<Point> points;
+    for (std::size_t i = 0; i < curve.errors.size(); ++i) {
+      points.push_back({static_cast<double>(i) + beside, curve.errors[i].median});
+    }
+    draw_curve(page, chart, points, colour, curve.own ? 3 : 1.5);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      draw_spread(page, chart, points[i].x, curve.errors[i], colour);
+    }
+  }
+}
+
+void draw_singular(Page& page, const Box& outer, const ErrorStudy& study) {
+  const bool rows = study.size.starts_with("rows");
+  const auto count = static_cast<Index>(study.singular.size());
+  const Index marked = std::min(count, rows ? study.own_size : std::max<Index>(1, count / 4));
+  const std::string kept = percent(study.kept(marked)), of = std::to_string(marked);
+  const Box box = draw_step(page, outer, 2,
+                            {"How low is its rank? " + of + " of " + std::to_string(count) +
+                                 " singular values hold " + kept + " of the softmax's map",
+                             of + " of " + std::to_string(count) + " singular values hold " + kept,
+                             of + " hold " + kept, "Rank"});
+  ChartAxis x = axis_of(0, std::min(kMostRanks, static_cast<double>(count)), true);
+  x.titles = {"singular values of the softmax's map, largest first", "singular values"};
+  x.whole = true;
+  ChartAxis y = axis_of(0, 1, true);
+  y.titles = {"share that the first ones hold", "share"};
+  const Chart chart = place_chart(page, box, std::move(x), std::move(y));
+  if (chart.empty()) return;
+  draw_chart(page, chart);
+  std::vector<Point> points;
+  for (Index rank = 0; rank <= std::min(count, static_cast<Index>(chart.x.most)); ++rank) {
+    points.push_back({static_cast<double>(rank), study.kept(rank)});
+  }
+  draw_curve(page, chart, points, page.theme().accent, 2);
+  if (static_cast<double>(marked) <= chart.x.most) {
+    draw_value(page, chart, {static_cast<double>(marked), study.kept(marked)}, kept);
+  }
+}
+
+MechanismLayout draw_errors(Page& page, const Box& inside, const MechanismOf& of) {
+  const double em = page.em();
+  const std::shared_ptr<const ErrorStudy> study = of.input.findings.get(Findings::errors);
+  MechanismLayout layout;
+  layout.bottom = inside.bottom();
+  if (study == nullptr) {
+    page.text(
+        {inside.x, inside.y + em},
+        page.fitting({"The head is estimated again with other numbers of features and seeds …",
+                      "Estimating …"},
+                     em, inside.width),
+        em);
+    layout.bottom = inside.y + 2 * em;
+    layout.pending = "errors";
+    return layout;
+  }
+  const auto [errors, singular] = split(page, inside, kErrorsShare);
+  const double least = kLeastErrorChart * em;
+  if (std::min(errors.width, singular.width) < least ||
+      std::min(errors.height, singular.height) < least) {
+    return {.no_space = true};
+  }
+  draw_errors_chart(page, errors, *study);
+  draw_singular(page, singular, *study);
+  return layout;
+}
+
+std::vector<ViewData::Matrix> error_numbers(const MechanismOf& of) {
+  const std::shared_ptr<const ErrorStudy> study = of.input.findings.get(Findings::errors);
+  if (study == nullptr) return {};
+  std::vector<std::string> sizes;
+  for (const Index size : study->sizes) sizes.push_back(std::to_string(size));
+  std::vector<ViewData::Matrix> matrices;
+  for (const ErrorCurve& curve : study->curves) {
+    Tensor numbers({3, static_cast<Index>(sizes.size())});
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const ErrorSpread& error = curve.errors[i];
+      const auto column = static_cast<Index>(i);
+      numbers(0, column) = static_cast<float>(error.least);
+      numbers(1, column) = static_cast<float>(error.median);
+      numbers(2, column) = static_cast<float>(error.most);
+    }
+    matrices.push_back(
+        {"error, " + curve.label, numbers, {"least", "median", "most"}, sizes, {"of the draws"}});
+  }
+  Tensor singular({1, static_cast<Index>(study->singular.size())});
+  std::ranges::transform(study->singular, singular.data(),
+                         [](double x) { return static_cast<float>(x); });
+  matrices.push_back({"singular values", singular, {"softmax"}, {}, {"weights of"}});
+  return matrices;
+}
+
+}  // namespace
+
+Mechanism errors_mechanism() {
+  Mechanism m{kErrorsPicture, "by estimates that come closer the more they are made of",
+              shows_errors, draw_errors, error_numbers};
+  m.label = "Errors by size";
+  m.objection = no_error_study;
+  return m;
+}
+
+}  // namespace attnscope

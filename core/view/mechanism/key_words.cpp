@@ -1,0 +1,64 @@
+#include "core/view/mechanism/key_words.h"
+
+#include <algorithm>
+
+namespace attnscope {
+namespace {
+
+// The tokens [first, last) in a row; empty where they are not all there.
+std::string joined(const Trace& trace, Index first, Index last) {
+  const auto count = static_cast<Index>(trace.tokens.size());
+  if (first < 0 || first >= last || last > count) return {};
+  std::string words;
+  for (Index n = first; n < last; ++n) words += trace.tokens[static_cast<std::size_t>(n)].label;
+  return words;
+}
+
+Index parameter_or(const AttentionTap& tap, const char* key, Index otherwise) {
+  return tap.variant.values.has(key) ? tap.variant.values.integer(key) : otherwise;
+}
+
+}  // namespace
+
+TokenAxis worded_keys(const MechanismOf& of) {
+  TokenAxis axis = key_axis(of.input.trace, of.tap);
+  const Trace& trace = of.input.trace;
+  const Index start = trace.token_index(of.tap.query_rows, of.tap.queries(), 0);
+  if (start < 0) return axis;
+  Index column = 0;
+  for (const auto& [kind, count] : of.tap.result.columns) {
+    for (Index n = 0; n < count; ++n, ++column) {
+      std::string words;
+      if (kind == KeyKind::Memory) {  // before the first query, the last one right before it
+        words = joined(trace, start - count + n, start - count + n + 1);
+      } else if (kind == KeyKind::Compressed && of.tap.variant.values.has("rate")) {
+        const Index last = start + key_position(of.tap, of.head, column) + 1;
+        words = joined(trace, last - parameter_or(of.tap, "rate", 1), last);
+      } else if (kind == KeyKind::Projected && of.tap.variant.values.has("stride")) {
+        const Index stride = parameter_or(of.tap, "stride", 1);
+        const auto all = static_cast<Index>(trace.tokens.size());
+        words = joined(trace, n * stride, std::min(all, (n + 1) * stride));
+      }
+      if (!words.empty()) axis.labels[static_cast<std::size_t>(column)] = words;
+    }
+  }
+  axis.widest.reset();
+  return axis;
+}
+
+ColumnKinds kinds_of(const AttentionTap& tap) {
+  ColumnKinds kinds;
+  const auto& columns = tap.result.columns;
+  const auto filled =
+      std::ranges::count_if(columns, [](const auto& run) { return run.second > 0; });
+  if (filled < 2 || tap.result.pattern->rules().size() != 1) return kinds;
+  for (const auto& [kind, count] : columns) {
+    if (count == 0) continue;
+    const auto number = static_cast<int>(kinds.names.size());
+    kinds.names.emplace_back(kind == KeyKind::Token ? "this segment" : name_of(kind));
+    kinds.kind.insert(kinds.kind.end(), static_cast<std::size_t>(count), number);
+  }
+  return kinds;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,297 @@
+#include "core/view/mechanism/layer_figure.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "core/figure/colour_map.h"
+#include "core/view/mechanism/steps.h"
+#include "core/view/parts/legend.h"
+#include "core/view/parts/shapes.h"
+#include "core/view/pattern/reach.h"
+#include "core/view/pattern/rule_cells.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kLeastLayer = 2.1, kMostLayer = 5;  // em, from row to row
+constexpr double kLeftMargin = 8, kRightMargin = 9;  // em
+constexpr double kNarrow = 40;                       // em: no space for margins
+constexpr double kLevelEnds = 0.8;                   // em above the first and below the last row
+constexpr std::size_t kMostEdges = 3000;
+constexpr double kFaintEdge = 0.3, kBetweenEdge = 0.75;  // opacity
+
+std::size_t at(Index n) {
+  return static_cast<std::size_t>(n);
+}
+
+Index count_of(const Heard::Tokens& tokens) {
+  return static_cast<Index>(std::ranges::count(tokens, char{1}));
+}
+
+// Heights of the rows: the input at the bottom.
+struct Levels {
+  double bottom = 0, step = 0;
+  double y(Index level) const { return bottom - static_cast<double>(level) * step; }
+};
+Levels levels_in(const Page& page, const Box& box, Index layers) {
+  const double ends = kLevelEnds * page.em();
+  return {box.bottom() - ends, (box.height - 2 * ends) / static_cast<double>(layers)};
+}
+
+struct Edge {
+  Index level, query, key;  // from `key` at this level to the next
+  int rule;
+  bool between;
+};
+
+std::vector<Edge> edges_of(const LayerChain& chain, const Heard& heard) {
+  std::vector<Edge> edges;
+  const auto layers = static_cast<Index>(heard.cone.size()) - 1;
+  for (Index level = layers - 1; level >= 0; --level) {
+    for (Index i = 0; i < chain.length(); ++i) {
+      if (!heard.cone[at(level) + 1][at(i)]) continue;
+      Heard::Tokens seen(at(chain.length()), 0);  // by any head
+      chain.sights(level, i, [&](const LayerChain::Sight& s) {
+        if (seen[at(s.key)]) return;
+        seen[at(s.key)] = 1;
+        const bool between =
+            heard.between[at(level) + 1][at(i)] && heard.between[at(level)][at(s.key)];
+        edges.push_back({level, i, s.key, s.rule, between});
+      });
+    }
+  }
+  return edges;
+}
+
+void draw_edges(Page& page, const TokenColumns& columns, const Levels& levels,
+                const std::vector<Edge>& edges, bool between) {
+  const auto shown = std::ranges::count(edges, between, &Edge::between);
+  if (static_cast<std::size_t>(shown) > kMostEdges) return;
+  for (const Edge& e : edges) {
+    if (e.between != between) continue;
+    const Colour colour = translucent(rule_colour(at(e.rule)), between ? kBetweenEdge : kFaintEdge);
+    page.add(Line{{{columns.centre(e.key), levels.y(e.level)},
+                   {columns.centre(e.query), levels.y(e.level + 1)}},
+                  colour,
+                  between ? 1.25 : 1});
+  }
+}
+
+// The tokens of a row: those that the query hears of are filled.
+void draw_level(Page& page, const TokenColumns& columns, double y, const Heard::Tokens& heard,
+                const Heard::Tokens& between) {
+  const double em = page.em(), radius = std::min(0.36 * em, 0.36 * columns.cell());
+  const Colour quiet = blend(page.theme().background, page.theme().line, 0.8);
+  const Colour known = blend(page.theme().background, page.theme().faint_text, 0.75);
+  constexpr double kLeastDisc = 1.6;  // pixels
+  if (radius < kLeastDisc) {
+    for (Index n = 0; n < columns.tokens.count(); ++n) {
+      if (!heard[at(n)]) continue;
+      page.add(FilledBox{{columns.centre(n) - columns.cell() / 2, y - 0.2 * em,
+                          std::max(1.0, columns.cell()), 0.4 * em},
+                         between[at(n)] ? page.theme().text : known});
+    }
+    return;
+  }
+  for (Index n = 0; n < columns.tokens.count(); ++n) {
+    const Point centre{columns.centre(n), y};
+    if (heard[at(n)]) {
+      page.add(disc(centre, radius, between[at(n)] ? page.theme().text : known));
+    } else {
+      page.add(disc(centre, 0.5 * radius, quiet));
+    }
+  }
+}
+
+void draw_path(Page& page, const TokenColumns& columns, const Levels& levels, const Heard& heard,
+               Pair pair) {
+  const double radius = std::max(3.0, std::min(0.45 * page.em(), 0.45 * columns.cell()));
+  for (std::size_t level = 0; level < heard.path.size(); ++level) {
+    const Hop& hop = heard.path[level];
+    const Colour colour =
+        hop.rule < 0 ? page.theme().faint_text : rule_colour(static_cast<std::size_t>(hop.rule));
+    page.add(Line{{{columns.centre(hop.key), levels.y(static_cast<Index>(level))},
+                   {columns.centre(hop.query), levels.y(static_cast<Index>(level) + 1)}},
+                  colour,
+                  4});
+  }
+  for (std::size_t level = 1; level < heard.path.size(); ++level) {
+    page.add(disc({columns.centre(heard.path[level].key), levels.y(static_cast<Index>(level))},
+                  radius, page.theme().text));
+  }
+  const auto top = static_cast<Index>(heard.cone.size()) - 1;
+  page.add(disc({columns.centre(pair.key), levels.y(0)}, 1.2 * radius, key_colour(page.theme())));
+  page.add(
+      disc({columns.centre(pair.query), levels.y(top)}, 1.2 * radius, query_colour(page.theme())));
+}
+
+// "hears of 9 of 19" beside the rows, the rule of each hop between them.
+void draw_margins(Page& page, const TokenColumns& columns, const Levels& levels,
+                  const LayerChain& chain, const Heard& heard, double left_end) {
+  const double em = page.em(), size = page.small();
+  const double right = columns.left + columns.width + 0.8 * em;
+  const double most_left = columns.left - 0.8 * em - left_end;
+  const auto layers = static_cast<Index>(heard.cone.size()) - 1;
+  for (Index level = 0; level <= layers; ++level) {
+    const double y = levels.y(level);
+    const std::string number = std::to_string((level - 1) % chain.layers());
+    if (most_left > 3 * em) {
+      page.faint_text({columns.left - 0.8 * em, y},
+                      page.fitting(level == 0 ? std::vector<std::string>{"the tokens", "input"}
+                                              : std::vector<std::string>{"after layer " + number,
+                                                                         "layer " + number},
+                                   size, most_left),
+                      size, Align::End);
+    }
+    const double most = page.input().width - right;
+    if (most < 4 * em) continue;
+    const Index count = count_of(heard.cone[at(level)]);
+    const std::string of = std::to_string(count) + " of " + std::to_string(chain.length());
+    page.text({right, y},
+              level == layers ? page.fitting({"the query", "query"}, size, most)
+                              : page.fitting({"hears " + of, of}, size, most),
+              size);
+    if (level == layers || heard.path.empty() || levels.step < 2 * 1.25 * size) continue;
+    const Hop& hop = heard.path[at(level)];
+    if (hop.rule < 0) continue;
+    const double middle = y - levels.step / 2, side = 0.7 * em;
+    page.add(
+        FilledBox{{right, middle - side / 2, side, side}, rule_colour(at(hop.rule)), 0.15 * em});
+    page.faint_text({right + 1.1 * em, middle}, page.ellipsised(hop.name, size, most - 1.1 * em),
+                    size);
+  }
+}
+
+}  // namespace
+
+LayerMargins layer_margins(const Page& page, double width) {
+  const double em = page.em();
+  if (width < kNarrow * em) return {0, 0};
+  return {kLeftMargin * em, kRightMargin * em};
+}
+
+double least_layers_height(const Page& page, Index layers) {
+  return (2 * kLevelEnds + kLeastLayer * static_cast<double>(layers)) * page.em();
+}
+
+double layers_height(const Page& page, Index layers, double spare) {
+  const double most = (2 * kLevelEnds + kMostLayer * static_cast<double>(layers)) * page.em();
+  return std::clamp(spare, least_layers_height(page, layers), most);
+}
+
+void draw_layers(Page& page, const TokenColumns& columns, const Box& box, const LayerChain& chain,
+                 const Heard& heard, Pair pair, double left_end) {
+  const auto layers = static_cast<Index>(heard.cone.size()) - 1;
+  const Levels levels = levels_in(page, box, layers);
+  const std::vector<Edge> edges = edges_of(chain, heard);
+  draw_edges(page, columns, levels, edges, false);
+  draw_edges(page, columns, levels, edges, true);
+  for (Index level = 0; level <= layers; ++level) {
+    draw_level(page, columns, levels.y(level), heard.cone[at(level)], heard.between[at(level)]);
+  }
+  draw_path(page, columns, levels, heard, pair);
+  draw_margins(page, columns, levels, chain, heard, left_end);
+}
+
+std::vector<std::string> path_words(const Heard& heard, const std::string& query,
+                                    const std::string& key) {
+  const auto layers = std::to_string(heard.cone.size() - 1);
+  if (heard.path.empty()) {
+    return {key + " does not reach " + query + " through " + layers + " layers",
+            "no way from " + key + " to " + query, "no way"};
+  }
+  std::string rules;
+  Index hops = 0;
+  for (const Hop& hop : heard.path) {
+    if (hop.rule < 0) continue;
+    rules += (hops == 0 ? "" : ", then ") + hop.name;
+    ++hops;
+  }
+  if (hops == 0) return {"Each token keeps what it knows: " + query + " is its own key", "itself"};
+  const std::string steps = hops == 1 ? "one step" : std::to_string(hops) + " steps";
+  return {"From " + key + " to " + query + " in " + steps + ": " + rules,
+          "From " + key + " to " + query + " in " + steps, key + " to " + query, steps};
+}
+
+Index shown_head(const MechanismOf& of) {
+  return of.tap.heads[static_cast<std::size_t>(of.head)];
+}
+
+Tensor kept_reach(const ViewInput& input, Index layers) {
+  const TracePart part = shown_part(input);
+  const auto make = [&] { return reach_matrix(input.trace, part, layers); };
+  if (input.cache == nullptr) return make();
+  const std::string name =
+      "reach " + std::to_string(layers) + " " + part_words(input.trace.parts, part);
+  return input.cache->matrix(source_of(input.trace), name, make);
+}
+
+Index layers_to_show(const ViewInput& input, const LayerChain& chain) {
+  const Tensor reach = kept_reach(input, chain.shown_layers());
+  Index longest = 1;
+  for (const float after : reach) {
+    if (!std::isnan(after)) longest = std::max(longest, static_cast<Index>(after));
+  }
+  return longest;
+}
+
+namespace {
+
+constexpr const char* kReachColours = "viridis";
+
+// One colour more than there are: the brightest is left out.
+Colour reach_colour(Index after, Index layers) {
+  return colour_map(kReachColours).at(static_cast<double>(after) / static_cast<double>(layers + 1));
+}
+
+std::vector<LegendEntry> reach_legend(const Theme& theme, Index layers) {
+  std::vector<LegendEntry> entries;
+  for (Index n = 0; n <= layers; ++n) {
+    entries.push_back({reach_colour(n, layers), n == 0 ? "itself" : std::to_string(n)});
+  }
+  entries.push_back({not_allowed_colour(theme), "never, or later"});
+  return entries;
+}
+
+}  // namespace
+
+double reach_legend_height(const Page& page, Index layers, double width) {
+  return legend_height(page, reach_legend(page.theme(), layers), width);
+}
+
+void draw_reach_map(Page& page, const Box& box, MatrixPlot& plot, const ViewInput& input,
+                    Index layers, int number, Pair pair) {
+  draw_step(page, box, number,
+            {"After how many layers a query hears of a key", "Layers until a query hears of a key",
+             "Layers until it is heard", "Layers"});
+  draw_legend(page, reach_legend(page.theme(), layers),
+              {box.x, box.y + step_height(page), box.width, box.height - step_height(page)});
+  HeatMap cells = matrix_cells(plot);
+  cells.values = kept_reach(input, layers);
+  cells.colour_map = kReachColours;
+  cells.most = static_cast<double>(layers + 1);
+  cells.missing = not_allowed_colour(page.theme());
+  page.add(std::move(cells));
+  plot.pinned_row = pair.query;
+  plot.pinned_column = pair.key;
+  draw_matrix_frame(page, plot, {"more pairs than pixels", "pooled"});
+}
+
+Index farthest_key(const LayerChain& chain, Index query, Index layers) {
+  Index farthest = query;
+  for (Index n = 1; n <= layers; ++n) {
+    const Heard heard = heard_by(chain, query, query, n);
+    const Heard fewer = heard_by(chain, query, query, n - 1);
+    Index key = query;
+    for (Index j = 0; j < chain.length(); ++j) {
+      if (!heard.cone[0][at(j)] || fewer.cone[0][at(j)]) continue;
+      if (std::abs(j - query) > std::abs(key - query)) key = j;
+    }
+    if (key == query) break;
+    farthest = key;
+  }
+  return farthest;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,200 @@
+// How information comes from a key to a query through several layers, for any method: the layers
+// one above the other, how many tokens a query hears of, and after how many layers.
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/figure/colour_map.h"
+#include "core/view/mechanism/layer_figure.h"
+#include "core/view/mechanism/mechanism_list.h"
+#include "core/view/mechanism/steps.h"
+#include "core/view/parts/chart.h"
+#include "core/view/parts/legend.h"
+#include "core/view/parts/matrix_plot.h"
+#include "core/view/pattern/rule_cells.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kPathLabels = 0.14;  // of the height, for the tokens
+constexpr double kPathShare = 0.5;    // of the height, for the layers at most
+constexpr double kLeastReachMap = 8;  // em
+constexpr Index kMostCounted = 10;    // layers of the curve
+constexpr double kSideBySide = 38;    // em
+constexpr double kMostCurve = 22;     // em: height
+constexpr const char* kNoPaths =
+    "Paths lead from tokens to the same tokens: not through memory or cross-attention, and in up "
+    "to 1,024 tokens.";
+
+bool has_paths(const AttentionTap& tap) {
+  return tap.queries() == tap.keys() && tap.result.columns.empty() &&
+         tap.query_rows.stream == tap.key_rows.stream && tap.queries() <= LayerChain::kMostLength;
+}
+
+struct PathPlan {
+  LayerChain chain;
+  Index layers = 1;
+  Pair kept{};
+  TokenColumns columns{};
+  Box sentence{}, levels{}, left{}, right{};  // the last two begin with their sentences
+  MatrixPlot reach{};
+};
+
+// The pair that is pinned; else one that takes as many layers as any with this query.
+Pair path_pair(const MechanismOf& of, const LayerChain& chain, Index layers) {
+  const ViewSettings& settings = of.input.experiment.view;
+  const auto inside = [&](Index n) { return n >= 0 && n < chain.length(); };
+  Pair pair{chain.length() - 1, -1};
+  if (!of.tap.causal) pair.query = 2 * chain.length() / 3;
+  if (inside(settings.pinned_query)) pair.query = settings.pinned_query;
+  pair.key =
+      inside(settings.pinned_key) ? settings.pinned_key : farthest_key(chain, pair.query, layers);
+  return pair;
+}
+
+std::optional<PathPlan> plan_paths(const Page& page, const Box& inside, const MechanismOf& of,
+                                   LayerChain chain) {
+  const double em = page.em(), step = step_height(page);
+  PathPlan plan{std::move(chain)};
+  plan.layers = layers_to_show(of.input, plan.chain);
+  plan.kept = path_pair(of, plan.chain, plan.layers);
+  plan.sentence = {inside.x, inside.y, inside.width, step};
+  const LayerMargins margins = layer_margins(page, inside.width);
+  TokenAxis tokens = query_axis(of.input.trace, of.tap);
+  tokens.titles = {};
+  plan.columns = place_columns(
+      page,
+      {inside.x + margins.left, inside.y + step, inside.width - margins.left - margins.right, 0},
+      tokens, kPathLabels * inside.height);
+  const double top = plan.columns.bottom();
+  const double spare = kPathShare * inside.height - (top - inside.y);
+  plan.levels = {inside.x, top, inside.width, layers_height(page, plan.layers, spare)};
+  if (plan.levels.bottom() > inside.bottom()) return {};
+  const Box rest = below(inside, plan.levels.bottom() - inside.y + 0.6 * em);
+  if (rest.height < step + kLeastReachMap * em) return plan;
+  std::tie(plan.left, plan.right) = split(page, rest);
+  if (rest.width >= kSideBySide * em) {
+    plan.left = plan.right = rest;
+    plan.left.width = plan.right.width = (rest.width - em) / 2;
+    plan.right.x = rest.right() - plan.right.width;
+  }
+  const double legend = reach_legend_height(page, plan.layers, plan.right.width);
+  Box map_box = below(plan.right, step + legend);
+  if (map_box.height < kLeastReachMap * em) {
+    plan.left = plan.right = {};
+    return plan;
+  }
+  TokenAxis rows = query_axis(of.input.trace, of.tap), keys = key_axis(of.input.trace, of.tap);
+  if (map_box.height < 30 * em) {
+    rows = numbered(std::move(rows));
+    keys = numbered(std::move(keys));
+  }
+  plan.reach = place_matrix(page, map_box, std::move(rows), std::move(keys), 0);
+  return plan;
+}
+
+// A click on a token: its query above, its key below.
+std::vector<Handle> path_handles(const TokenColumns& columns, const Box& levels) {
+  constexpr Index kMost = 512;
+  std::vector<Handle> handles;
+  for (Index n = 0; n < columns.tokens.count() && columns.tokens.count() <= kMost; ++n) {
+    const double x = columns.centre(n) - columns.cell() / 2;
+    const double upper = levels.y + 0.3 * levels.height - columns.top;
+    handles.push_back(
+        {.area = {x, columns.top, columns.cell(), upper},
+         .help = "Click: keep it as the query",
+         .click = [n](Experiment& e) { e.view.pinned_query = e.view.pinned_query == n ? -1 : n; }});
+    handles.push_back(
+        {.area = {x, levels.bottom() - 0.3 * levels.height, columns.cell(), 0.3 * levels.height},
+         .help = "Click: keep it as the key",
+         .click = [n](Experiment& e) { e.view.pinned_key = e.view.pinned_key == n ? -1 : n; }});
+  }
+  return handles;
+}
+
+// Returns where it ends.
+double draw_counts(Page& page, const PathPlan& plan, Pair pair, const std::string& query) {
+  Box box = draw_step(page, plan.left, 2,
+                      {"How many tokens " + query + " has heard of",
+                       "Tokens that the query has heard of", "Heard of"});
+  box.height = std::min(box.height, kMostCurve * page.em());
+  std::vector<Point> points;
+  for (Index n = 0; n <= kMostCounted; ++n) {
+    const Heard heard = heard_by(plan.chain, pair.query, pair.query, n);
+    points.push_back(
+        {static_cast<double>(n), static_cast<double>(std::ranges::count(heard.cone[0], char{1}))});
+  }
+  ChartAxis x{
+      .least = 0, .most = static_cast<double>(kMostCounted), .titles = {"layers"}, .whole = true};
+  ChartAxis y = axis_of(0, static_cast<double>(plan.chain.length()), true);
+  y.titles = {"tokens heard of", "tokens"};
+  y.whole = true;
+  const Chart chart = place_chart(page, box, std::move(x), std::move(y));
+  if (chart.empty()) return plan.left.y;
+  draw_chart(page, chart);
+  draw_curve(page, chart, points, page.theme().accent, 2.5);
+  for (const Point& p : points) {
+    const double r = 0.25 * page.em();
+    page.add(FilledBox{
+        {chart.at_x(p.x) - r, chart.at_y(p.y) - r, 2 * r, 2 * r}, page.theme().accent, r});
+  }
+  return box.bottom();
+}
+
+MechanismLayout draw_paths(Page& page, const Box& inside, const MechanismOf& of) {
+  std::optional<LayerChain> chain =
+      LayerChain::of(of.input.trace, shown_part(of.input), shown_head(of));
+  if (!chain) return {.refusal = kNoPaths};
+  std::optional<PathPlan> plan = plan_paths(page, inside, of, std::move(*chain));
+  if (!plan) return {.no_space = true};
+  MechanismLayout layout;
+  layout.pair_at = [columns = plan->columns, levels = plan->levels, kept = plan->kept,
+                    at = pair_at(plan->reach)](Point p) -> std::optional<Pair> {
+    const Index token = columns.at(p.x);
+    const bool above = p.y < levels.y + 0.3 * levels.height;
+    if (token >= 0 && p.y >= columns.top && above) return Pair{token, kept.key};
+    const bool low = p.y >= levels.bottom() - 0.3 * levels.height && p.y < levels.bottom();
+    if (token >= 0 && low) return Pair{kept.query, token};
+    const auto [query, key] = at(p);
+    if (query < 0 || key < 0) return std::nullopt;
+    return Pair{query, key};
+  };
+  const std::optional<Point>& pointer = of.input.pointer;
+  const Pair pair = pointer ? layout.pair_at(*pointer).value_or(plan->kept) : plan->kept;
+  const std::vector<std::string> labels = query_axis(of.input.trace, of.tap).labels;
+  const auto name = [&](Index n) {
+    return "“" + labels[static_cast<std::size_t>(n)] + "” (" + std::to_string(n) + ")";
+  };
+  const Heard heard = heard_by(plan->chain, pair.query, pair.key, plan->layers);
+  draw_step(page, plan->sentence, 1, path_words(heard, name(pair.query), name(pair.key)));
+  draw_columns(page, plan->columns, pair.key);
+  draw_layers(page, plan->columns, plan->levels, plan->chain, heard, pair, inside.x);
+  layout.handles = path_handles(plan->columns, plan->levels);
+  layout.bottom = plan->levels.bottom();
+  if (!(plan->reach.plot.width > 0)) return layout;
+  const double counted = draw_counts(page, *plan, pair, name(pair.query));
+  draw_reach_map(page, plan->right, plan->reach, of.input, plan->layers, 3, pair);
+  layout.bottom = std::max(plan->reach.bottom(page), counted);
+  return layout;
+}
+
+std::vector<ViewData::Matrix> path_numbers(const MechanismOf& of) {
+  const std::optional<LayerChain> chain =
+      LayerChain::of(of.input.trace, shown_part(of.input), shown_head(of));
+  if (!chain) throw InputError(kNoPaths);
+  const std::vector<std::string> labels = query_axis(of.input.trace, of.tap).labels;
+  return {
+      {"layers until it is heard", kept_reach(of.input, chain->shown_layers()), labels, labels}};
+}
+
+}  // namespace
+
+Mechanism paths_mechanism() {
+  Mechanism m{"paths", "how information comes from token to token through its layers", has_paths,
+              draw_paths, path_numbers};
+  m.label = "Paths";
+  m.objection = [](const AttentionTap&) -> std::string { return kNoPaths; };
+  return m;
+}
+
+}  // namespace attnscope

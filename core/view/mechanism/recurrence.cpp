@@ -1,0 +1,250 @@
+// Attention by features as a recurrent network: token after token is written into a matrix, and
+// read from it.
+#include "core/analysis/recurrence.h"
+
+#include <algorithm>
+
+#include "core/figure/plain_text.h"
+#include "core/view/mechanism/mechanism_list.h"
+#include "core/view/mechanism/panel.h"
+#include "core/view/mechanism/steps.h"
+#include "core/view/mechanism/token_line.h"
+
+namespace attnscope {
+namespace {
+
+constexpr Index kMostRead = 2048;         // tokens: their line is too long to be read
+constexpr double kColumn = 1.1;           // em: a vector beside a matrix
+constexpr double kBeside = 0.45;          // em
+constexpr double kSign = 2.4;             // em: "+", "=" with air
+constexpr double kTitle = 1.5;            // em: the line above a matrix
+constexpr double kNote = 1.7;             // em
+constexpr double kLeastMatrixWidth = 5;   // em
+constexpr double kLeastMatrixHeight = 5;  // em
+constexpr double kMostMatrixHeight = 36;  // em
+
+struct RecurrencePlan {
+  Recurrence of;
+  RecurrentStep step;
+  Index t = 0;
+  ColourRange states, keys, queries, values;
+  TokenLine line;
+  Box sentence, write, read;
+  Box before, added, after;
+  Box note;
+};
+
+bool shows_state(const AttentionTap& tap) {
+  return no_recurrence(tap).empty() && tap.queries() <= kMostRead;
+}
+
+Tensor padded(const std::vector<double>& numbers, Index length) {
+  Tensor result = Tensor::full({length}, std::numeric_limits<float>::quiet_NaN());
+  std::ranges::transform(numbers, result.data(), [](double x) { return static_cast<float>(x); });
+  return result;
+}
+
+std::vector<TokenRow> rows_of(const Page& page, const RecurrencePlan& plan) {
+  std::vector<TokenRow> rows;
+  const Index length = plan.of.length();
+  if (!plan.of.gates.empty()) {
+    const ColourRange shares{0, 1, range_of_numbers(page, Tensor({0})).colour_map};
+    const Tensor counts = padded(plan.step.counts, length);
+    rows.push_back({"gate", padded(plan.of.gates, length), shares});
+    rows.push_back({"counts", counts, range_of_numbers(page, counts)});
+  }
+  const Tensor weights = padded(plan.step.weights, length);
+  rows.push_back({"weight", weights, range_of_numbers(page, weights)});
+  return rows;
+}
+
+void set_step(const Page& page, RecurrencePlan& plan, Index t) {
+  plan.t = t;
+  plan.step = recurrent_step(plan.of, t);
+  plan.line.rows = rows_of(page, plan);
+}
+
+// before + [φ(k) added] = [φ(q) after z], the vectors of values and outputs above and below.
+bool place_matrices(const Page& page, const Box& box, RecurrencePlan& plan) {
+  const double em = page.em(), column = (kColumn + kBeside) * em;
+  const double bar = colour_bar_width(page);
+  const double taken = 2 * kSign * em + 3 * column + bar;
+  const double width = (box.width - taken) / 3;
+  const double top = step_height(page) + (kTitle + kColumn + kBeside) * em;
+  const double foot = (kColumn + kBeside + kNote) * em;
+  const double height = std::min(box.height - top - foot, kMostMatrixHeight * em);
+  if (width < kLeastMatrixWidth * em || height < kLeastMatrixHeight * em) return false;
+  const double y = box.y + top;
+  plan.before = {box.x, y, width, height};
+  plan.added = {plan.before.right() + kSign * em + column, y, width, height};
+  plan.after = {plan.added.right() + kSign * em + column, y, width, height};
+  plan.write = {box.x, box.y, plan.added.right() - box.x, step_height(page)};
+  const double read = plan.added.right() + kSign * em;
+  plan.read = {read, box.y, box.right() - read, step_height(page)};
+  plan.note = {box.x, y + height + (kColumn + kBeside) * em, box.width, kNote * em};
+  return true;
+}
+
+std::optional<RecurrencePlan> plan_recurrence(const Page& page, const Box& inside,
+                                              const MechanismOf& of) {
+  RecurrencePlan plan;
+  plan.of = recurrence_of(of.tap, of.head);
+  set_step(page, plan, chosen_token(of));
+  plan.sentence = {inside.x, inside.y, inside.width, step_height(page)};
+  plan.line = place_token_line(page, below(inside, step_height(page)),
+                               query_axis(of.input.trace, of.tap), plan.line.rows);
+  const double line_end = plan.line.bottom();
+  if (!place_matrices(page, below(inside, line_end - inside.y + 0.8 * page.em()), plan)) return {};
+  const Index last = plan.of.length() - 1;
+  plan.states = range_of_numbers(page, recurrent_step(plan.of, last).after);
+  plan.keys = range_of_numbers(page, plan.of.k);
+  plan.queries = range_of_numbers(page, plan.of.q);
+  plan.values = range_of_numbers(page, plan.of.v);
+  return plan;
+}
+
+void draw_line(Page& page, const RecurrencePlan& plan, const std::string& word) {
+  const std::string at = "token " + std::to_string(plan.t) + ", " + word;
+  draw_step(page, plan.sentence, 1,
+            {"Go along the text token by token; here at " + at, "At " + at, word});
+  draw_token_line(page, plan.line, plan.t);
+}
+
+// A vector with its name, standing left of a matrix, or lying above or below it.
+void draw_standing(Page& page, const Box& matrix, bool left, const Tensor& numbers,
+                   const ColourRange& range, const std::string& name) {
+  const double em = page.em(), wide = kColumn * em, gap = kBeside * em;
+  const Box box{left ? matrix.x - gap - wide : matrix.right() + gap, matrix.y, wide, matrix.height};
+  draw_panel(page, box, numbers.reshaped({numbers.size(), 1}), range);
+  page.text({box.x + wide / 2, box.y - 0.6 * em}, name, page.small(), Align::Middle);
+}
+
+void draw_lying(Page& page, const Box& matrix, bool above, const Tensor& numbers,
+                const ColourRange& range, const std::string& name) {
+  const double em = page.em(), high = kColumn * em, gap = kBeside * em;
+  const Box box{matrix.x, above ? matrix.y - gap - high : matrix.bottom() + gap, matrix.width,
+                high};
+  draw_panel(page, box, numbers, range);
+  const double middle = box.y + high / 2;
+  if (above) {  // on the left a standing vector's name is near
+    page.text({box.right() + 0.4 * em, middle}, name, page.small());
+  } else {
+    page.text({box.x - 0.4 * em, middle}, name, page.small(), Align::End);
+  }
+}
+
+Tensor row_at(const Tensor& rows, Index t) {
+  return rows.slice(t, 1).reshaped({rows.dim(1)});
+}
+
+void draw_matrices(Page& page, const RecurrencePlan& plan, const std::string& word) {
+  const double em = page.em();
+  const bool gated = !plan.of.gates.empty();
+  const std::string gate =
+      gated ? brief(plan.of.gates[static_cast<std::size_t>(plan.t)], 2) : std::string();
+  draw_step(page, plan.write, 2,
+            gated
+                ? std::vector<std::string>{"Write: " + gate + " of the state stays, and " + word +
+                                               " adds the product of its key and value",
+                                           "Write: keep " + gate + ", add key times value", "Write"}
+                : std::vector<std::string>{"Write: " + word +
+                                               " adds the product of its key's features and "
+                                               "its value to the state",
+                                           "Write: add key times value to the state",
+                                           "Write to the state", "Write"});
+  draw_step(page, plan.read, 3,
+            {"Read: its query's features pick rows of the state", "Read with the query", "Read"});
+  const double titles = plan.before.y - (kColumn + kBeside + 0.5 * kTitle) * em;
+  const auto title = [&](const Box& box, const std::vector<std::string>& candidates) {
+    page.faint_text({box.x + box.width / 2, titles},
+                    page.fitting(candidates, page.small(), box.width), page.small(), Align::Middle);
+  };
+  title(plan.before, {gated ? "g · state before" : "state before", "before"});
+  title(plan.added, {gated ? "(1 − g) φ(k) ⊗ v" : "added: φ(k) ⊗ v", "added"});
+  title(plan.after, {"state now", "now"});
+  draw_panel(page, plan.before, plan.step.before, plan.states);
+  draw_panel(page, plan.added, plan.step.added, plan.states);
+  draw_panel(page, plan.after, plan.step.after, plan.states);
+  draw_standing(page, plan.added, true, row_at(plan.of.k, plan.t), plan.keys, "φ(k)");
+  draw_lying(page, plan.added, true, row_at(plan.of.v, plan.t), plan.values, "v");
+  draw_standing(page, plan.after, true, row_at(plan.of.q, plan.t), plan.queries, "φ(q)");
+  draw_standing(page, plan.after, false, plan.step.z, range_of_numbers(page, plan.step.z), "z");
+  draw_lying(page, plan.after, false, plan.step.output, plan.values, "output");
+  const double middle = plan.before.y + plan.before.height / 2;
+  const double sign = kSign * em / 2;
+  page.add(
+      Text{{plan.before.right() + sign, middle}, "+", page.theme().text, 1.6 * em, Align::Middle});
+  page.add(
+      Text{{plan.added.right() + sign, middle}, "=", page.theme().text, 1.6 * em, Align::Middle});
+  draw_colour_bar(page,
+                  {plan.after.right() + (kColumn + kBeside) * em, plan.after.y,
+                   colour_bar_width(page), plan.after.height},
+                  plan.states, {"state", ""});
+}
+
+void draw_size(Page& page, const RecurrencePlan& plan) {
+  const std::string rows = std::to_string(plan.of.k.dim(1)),
+                    columns = std::to_string(plan.of.v.dim(1));
+  const std::string size = "The state is " + rows + " features × " + columns + " values";
+  page.faint_text(
+      {plan.note.x, plan.note.y + plan.note.height / 2},
+      page.fitting(
+          {size + ", however many tokens came before; no weight of a pair is ever computed",
+           size + ", however long the text is", size},
+          page.small(), plan.added.right() - plan.note.x - 3 * page.em()),
+      page.small());
+}
+
+MechanismLayout draw_recurrence(Page& page, const Box& inside, const MechanismOf& of) {
+  std::optional<RecurrencePlan> plan = plan_recurrence(page, inside, of);
+  if (!plan) return {.no_space = true};
+  MechanismLayout layout;
+  layout.pair_at = token_at(plan->line);
+  if (of.input.pointer) {
+    if (const auto pair = layout.pair_at(*of.input.pointer)) set_step(page, *plan, pair->query);
+  }
+  const std::string word = "“" + query_label(of.input.trace, of.tap, plan->t) + "”";
+  draw_line(page, *plan, word);
+  draw_matrices(page, *plan, word);
+  draw_size(page, *plan);
+  layout.bottom = plan->note.bottom();
+  return layout;
+}
+
+std::vector<ViewData::Matrix> recurrence_numbers(const MechanismOf& of) {
+  const Recurrence r = recurrence_of(of.tap, of.head);
+  const Index t = chosen_token(of);
+  const RecurrentStep step = recurrent_step(r, t);
+  const std::vector<std::string> tokens = query_axis(of.input.trace, of.tap).labels;
+  const auto line = [&](const std::string& name, const Tensor& numbers,
+                        std::vector<std::string> columns) {
+    return ViewData::Matrix{
+        name, numbers.reshaped({1, numbers.size()}), {name}, std::move(columns), {"row"}};
+  };
+  std::vector<ViewData::Matrix> matrices{{"state", step.after, {}, {}},
+                                         {"added", step.added, {}, {}},
+                                         line("z", step.z, {}),
+                                         line("output", step.output, {}),
+                                         line("weight", padded(step.weights, r.length()), tokens)};
+  if (!r.gates.empty()) {
+    matrices.push_back(line("gate", padded(r.gates, r.length()), tokens));
+    matrices.push_back(line("counts", padded(step.counts, r.length()), tokens));
+  }
+  return matrices;
+}
+
+}  // namespace
+
+Mechanism recurrence_mechanism() {
+  Mechanism m{"recurrence", "by a state that each token is written into and read from", shows_state,
+              draw_recurrence, recurrence_numbers};
+  m.label = "State";
+  m.parameters = {"token"};
+  m.leads = [](const AttentionTap& tap) {
+    return tap.variant.id == "linear" || tap.result.extra.contains("rfa.gate");
+  };
+  m.objection = no_recurrence;
+  return m;
+}
+
+}  // namespace attnscope

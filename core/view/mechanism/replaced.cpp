@@ -1,0 +1,315 @@
+// One token replaced by another, really run: which rows of weights and which outputs change.
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/experiment/replaced_token.h"
+#include "core/figure/colour_map.h"
+#include "core/view/mechanism/mechanism_list.h"
+#include "core/view/mechanism/replaced_numbers.h"
+#include "core/view/mechanism/rule_line.h"
+#include "core/view/mechanism/steps.h"
+#include "core/view/parts/colour_bar.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/matrix_plot.h"
+#include "core/view/parts/row_bars.h"
+#include "core/view/pattern/rule_cells.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kMostReplacedLabels = 0.14;  // of the height, for the tokens
+constexpr double kCellRow = 1.5;              // em
+constexpr double kTag = 1.6;                  // em: the line with the other token
+constexpr double kBars = 6.5, kBarGap = 1;    // em
+constexpr double kLeastReplaced = 9;          // em
+constexpr double kNamedReplaced = 30;         // em: a lower one has numbers beside it
+constexpr const char* kOnItsWay = "The run with another token is being computed …";
+constexpr double kQuiet = 100;    // what full bars stand for at least, of noise
+constexpr double kWithBars = 38;  // em: a narrower page has none
+
+// The head in both runs.
+struct BothRuns {
+  const ReplacedToken* runs = nullptr;
+  const AttentionTap *without = nullptr, *with = nullptr;
+  std::string refusal{};
+};
+BothRuns both_runs(const MechanismOf& of) {
+  BothRuns both;
+  both.runs = of.input.findings.get(Findings::replaced).get();
+  if (of.input.trace.given) {
+    both.refusal = "The attention was given: there is no run to replace a token in.";
+  } else if (both.runs == nullptr) {
+    both.refusal = kOnItsWay;
+  } else if (!both.runs->problem.empty()) {
+    both.refusal = both.runs->problem;
+  } else {
+    const HeadRef at = head_ref(of.input.trace, of.input.experiment.view);
+    both.without = both.runs->without->find(at);
+    both.with = both.runs->with->find(at);
+    if (both.without == nullptr || both.with == nullptr) {
+      both.refusal = "The run with another token has no such head.";
+    }
+  }
+  return both;
+}
+
+// change_of(), kept as one matrix: the weights, and beside them rows, outputs and who sees.
+ReplacedChange kept_change(const MechanismOf& of, const BothRuns& both) {
+  const Trace& trace = *both.runs->without;
+  const auto make = [&] {
+    const ReplacedChange change =
+        change_of(trace, *both.without, *both.with, of.head, both.runs->position);
+    const Index rows = change.weights.dim(0), keys = change.weights.dim(1);
+    Tensor all({rows + 1, keys + 3});
+    for (Index i = 0; i < rows; ++i) {
+      for (Index j = 0; j < keys; ++j) all(i, j) = change.weights(i, j);
+      const auto n = static_cast<std::size_t>(i);
+      all(i, keys) = static_cast<float>(change.rows[n]);
+      all(i, keys + 1) = static_cast<float>(change.outputs[n]);
+      all(i, keys + 2) = change.sees[n] ? 1.0f : 0.0f;
+    }
+    all(rows, 0) = static_cast<float>(change.row);
+    all(rows, 1) = static_cast<float>(change.column);
+    return all;
+  };
+  const ViewSettings& settings = of.input.experiment.view;
+  const std::string name = "replaced " + place_words(trace, settings);
+  const Tensor all =
+      of.input.cache == nullptr
+          ? make()
+          : of.input.cache->matrix(source_of(trace), source_of(*both.runs->with), name, make);
+  const Index rows = all.dim(0) - 1, keys = all.dim(1) - 3;
+  ReplacedChange change;
+  change.row = static_cast<Index>(all(rows, 0));
+  change.column = static_cast<Index>(all(rows, 1));
+  change.weights = Tensor({rows, keys});
+  for (Index i = 0; i < rows; ++i) {
+    for (Index j = 0; j < keys; ++j) change.weights(i, j) = all(i, j);
+    change.rows.push_back(all(i, keys));
+    change.outputs.push_back(all(i, keys + 1));
+    change.sees.push_back(all(i, keys + 2) != 0);
+  }
+  return change;
+}
+
+std::string quoted(const std::string& label) {
+  return "“" + label + "”";
+}
+
+struct ReplacedPlan {
+  TokenColumns columns;
+  Box sentence, cells, words_sentence, map_sentence;
+  double tag_y = 0;
+  std::vector<std::string> words;  // in lines
+  double words_top = 0;
+  MatrixPlot map;
+  bool bars = false;
+};
+
+TokenAxis all_tokens(const Trace& trace) {
+  TokenAxis axis;
+  for (const TraceToken& token : trace.tokens) axis.labels.push_back(token.label);
+  return axis;
+}
+
+std::optional<ReplacedPlan> plan_replaced(const Page& page, const Box& inside,
+                                          const MechanismOf& of, const BothRuns& both,
+                                          const ReplacedChange& change) {
+  const double em = page.em(), step = step_height(page);
+  ReplacedPlan plan;
+  plan.sentence = {inside.x, inside.y, inside.width, step};
+  plan.columns =
+      place_columns(page, {inside.x, inside.y + step, inside.width, 0},
+                    all_tokens(*both.runs->without), kMostReplacedLabels * inside.height);
+  plan.cells = cells_at(plan.columns, plan.columns.bottom(), kCellRow * em);
+  plan.tag_y = plan.cells.bottom() + kTag / 2 * em + 0.3 * em;
+  plan.words_sentence = {inside.x, plan.cells.bottom() + (kTag + 0.8) * em, inside.width, step};
+  plan.words_top = plan.words_sentence.bottom();
+  for (const std::string& words : change_words(change, of.input.experiment.view.layer)) {
+    for (std::string& line : page.wrapped(words, em, inside.width)) {
+      plan.words.push_back(std::move(line));
+    }
+  }
+  const double top =
+      plan.words_top + static_cast<double>(plan.words.size()) * kLineHeight * em + 0.4 * em;
+  plan.map_sentence = {inside.x, top, inside.width, step};
+  plan.bars = inside.width >= kWithBars * em;
+  // The bars' titles and numbers stand above and below.
+  Box map_box = below({inside.x, top, inside.width, inside.bottom() - top}, step + 0.6 * em);
+  map_box.height -= 0.8 * em;
+  if (map_box.height < kLeastReplaced * em || inside.width < kLeastReplaced * em) return {};
+  TokenAxis rows = query_axis(of.input.trace, *both.without),
+            keys = key_axis(of.input.trace, *both.without);
+  if (map_box.height < kNamedReplaced * em && rows.labels == keys.labels) {
+    rows = numbered(std::move(rows));
+    keys = numbered(std::move(keys));
+  }
+  const double right = (plan.bars ? 2 * (kBars + kBarGap) * em : 0) + colour_bar_width(page);
+  plan.map = place_matrix(page, map_box, std::move(rows), std::move(keys), right);
+  if (!(plan.map.plot.width > 0)) return {};
+  return plan;
+}
+
+void draw_text_line(Page& page, const ReplacedPlan& plan, const ReplacedToken& runs) {
+  const double em = page.em();
+  const auto at = static_cast<std::size_t>(runs.position);
+  const std::string before = quoted(runs.without->tokens[at].label),
+                    after = quoted(runs.with->tokens[at].label);
+  const std::string number = std::to_string(runs.position);
+  draw_step(
+      page, plan.sentence, 1,
+      {"Replace: " + before + " (" + number + ") becomes " + after + ", all other tokens stay" +
+           (page.input().framed ? "" : "; click a token to replace that one"),
+       "Replace: " + before + " (" + number + ") becomes " + after + ", all others stay",
+       before + " becomes " + after, after});
+  draw_columns(page, plan.columns, runs.position);
+  std::vector<int> none(runs.without->tokens.size(), -1);
+  draw_rule_cells(page, plan.cells, none);
+  const double cell = plan.columns.cell(), x = plan.columns.centre(runs.position);
+  const double width = std::max(cell, 3.0);
+  page.add(FilledBox{{x - width / 2, plan.cells.y, width, plan.cells.height}, page.theme().accent});
+  const std::string label = runs.with->tokens[at].label;
+  const double wide = page.width_of(label, em) + 0.8 * em;
+  const double left =
+      std::clamp(x - wide / 2, plan.columns.left,
+                 std::max(plan.columns.left, plan.columns.left + plan.columns.width - wide));
+  page.add(FilledBox{
+      {left, plan.tag_y - kTag / 2 * em, wide, kTag * em}, page.theme().accent, 0.25 * em});
+  page.add(
+      Text{{left + wide / 2, plan.tag_y}, label, ink_on(page.theme().accent), em, Align::Middle});
+}
+
+// The largest change, for the end of the colours; 1 where there is none.
+double largest(const Tensor& weights) {
+  double most = 0;
+  for (const float w : weights) {
+    if (w > most) most = w;
+  }
+  return most > kLeastChange ? most : 1;
+}
+
+void draw_map(Page& page, ReplacedPlan& plan, const MechanismOf& of, const ReplacedChange& change) {
+  const double em = page.em();
+  draw_step(page, plan.map_sentence, 3,
+            {"How much each weight changes, and each query's row and output",
+             "How much each weight changes", "Change"});
+  const std::string& chosen = of.input.experiment.view.colour_map;
+  const ColourRange range{.least = 0,
+                          .most = largest(change.weights),
+                          .colour_map = colour_map(chosen).diverging() ? "viridis" : chosen};
+  HeatMap cells = matrix_cells(plan.map);
+  cells.values = change.weights;
+  cells.most = range.most;
+  cells.colour_map = range.colour_map;
+  cells.missing = not_allowed_colour(page.theme());
+  page.add(std::move(cells));
+  plan.map.pinned_row = change.row;
+  plan.map.pinned_column = change.column;
+  draw_matrix_frame(page, plan.map, {});
+  Box right = plan.map.right;
+  right.x += kBarGap * em;
+  if (plan.bars) {
+    const auto bars = [&](const std::vector<double>& values, std::vector<std::string> titles,
+                          double least) {
+      draw_row_bars(page, {right.x, right.y, kBars * em, right.height}, plan.map,
+                    {values, std::move(titles), least});
+      right.x += (kBars + kBarGap) * em;
+    };
+    bars(change.rows, {"of the row", "row"}, kQuiet * kLeastChange);
+    bars(change.outputs, {"of the output", "output"}, kQuiet * kLeastOutputChange);
+  }
+  right.width = colour_bar_width(page);
+  right.x -= kBarGap * em;
+  draw_colour_bar(page, right, range, {"change of the weight", "change"});
+}
+
+std::vector<Handle> token_handles(const Page& page, const ReplacedPlan& plan,
+                                  const ReplacedToken& runs) {
+  constexpr Index kMost = 512;
+  std::vector<Handle> handles;
+  const TokenColumns& columns = plan.columns;
+  if (columns.tokens.count() > kMost) return handles;
+  for (Index n = 0; n < columns.tokens.count(); ++n) {
+    handles.push_back(
+        {.area = {columns.centre(n) - columns.cell() / 2, columns.top, columns.cell(),
+                  plan.cells.bottom() - columns.top},
+         .help = "Click: replace this token",
+         .click = [n](Experiment& e) { set_view_value(e.view, "mechanism", "token", n); }});
+  }
+  const Index vocabulary = runs.with->config->vocabulary;
+  const Index next = vocabulary > 0 ? (runs.after + 1) % vocabulary : runs.after;
+  handles.push_back(
+      {.area = {columns.left, plan.cells.bottom(), columns.width, (kTag + 0.3) * page.em()},
+       .help = "Click: the next token of the vocabulary in its place",
+       .click = [next](Experiment& e) { set_view_value(e.view, "mechanism", "by", next); }});
+  return handles;
+}
+
+MechanismLayout draw_replaced(Page& page, const Box& inside, const MechanismOf& of) {
+  const BothRuns both = both_runs(of);
+  if (both.refusal == kOnItsWay) {
+    const double em = page.em();
+    page.faint_text({inside.x, inside.y + em},
+                    page.fitting({kOnItsWay, "Computing …"}, em, inside.width), em);
+    MechanismLayout waiting;
+    waiting.bottom = inside.y + 2 * em;
+    waiting.pending = "run with another token";
+    return waiting;
+  }
+  if (!both.refusal.empty()) return {.refusal = both.refusal};
+  ReplacedChange change;
+  try {
+    change = kept_change(of, both);
+  } catch (const InputError& e) {
+    return {.refusal = e.what()};
+  }
+  std::optional<ReplacedPlan> plan = plan_replaced(page, inside, of, both, change);
+  if (!plan) return {.no_space = true};
+  draw_text_line(page, *plan, *both.runs);
+  draw_step(page, plan->words_sentence, 2, {"What that changes here", "Changes"});
+  double y = plan->words_top + kLineHeight / 2 * page.em();
+  for (const std::string& line : plan->words) {
+    page.text({inside.x, y}, line, page.em());
+    y += kLineHeight * page.em();
+  }
+  draw_map(page, *plan, of, change);
+  MechanismLayout layout;
+  layout.pair_at = [at = pair_at(plan->map)](Point p) -> std::optional<Pair> {
+    const auto [query, key] = at(p);
+    if (query < 0 || key < 0) return std::nullopt;
+    return Pair{query, key};
+  };
+  layout.handles = token_handles(page, *plan, *both.runs);
+  layout.bottom = plan->map.bottom(page) + (plan->bars ? 1.8 * page.em() : 0);
+  return layout;
+}
+
+std::vector<ViewData::Matrix> replaced_data(const MechanismOf& of) {
+  const BothRuns both = both_runs(of);
+  if (both.runs == nullptr && !of.input.trace.given) return {};  // not known yet
+  if (!both.refusal.empty()) throw InputError(both.refusal);
+  const ReplacedChange change = kept_change(of, both);
+  const std::vector<std::string> queries = query_axis(of.input.trace, *both.without).labels;
+  const auto row = [](const std::vector<double>& values) {
+    Tensor numbers({1, static_cast<Index>(values.size())});
+    std::ranges::copy(values, numbers.begin());
+    return numbers;
+  };
+  return {{"change of the weights", change.weights, queries,
+           key_axis(of.input.trace, *both.without).labels},
+          {"change of each row", row(change.rows), {"row"}, queries},
+          {"change of each output", row(change.outputs), {"output"}, queries}};
+}
+
+}  // namespace
+
+Mechanism replaced_mechanism() {
+  Mechanism m{"replaced", "what changes when one token is replaced",
+              [](const AttentionTap&) { return true; }, draw_replaced, replaced_data};
+  m.label = "A token replaced";
+  m.parameters = {"token", "by"};
+  m.weights = m.to_largest = true;
+  return m;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,145 @@
+#include "core/view/mechanism/rule_line.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/figure/colour_map.h"
+#include "core/view/pattern/rule_cells.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kLane = 1.3;           // em
+constexpr double kTooth = 0.4;          // em: of a bracket
+constexpr double kBesideBracket = 0.5;  // em before its name
+constexpr double kSeparated = 0.5;      // em: narrower cells have no lines between them
+constexpr double kWidestColumn = 6;     // em
+
+// Neighbouring tokens that one rule admits, [first, last).
+struct Stretch {
+  Index first, last;
+};
+std::vector<Stretch> stretches_of(const std::vector<int>& rules, int rule) {
+  std::vector<Stretch> found;
+  for (Index n = 0; n < static_cast<Index>(rules.size()); ++n) {
+    if (rules[static_cast<std::size_t>(n)] != rule) continue;
+    if (!found.empty() && found.back().last == n) {
+      ++found.back().last;
+    } else {
+      found.push_back({n, n + 1});
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+Index TokenColumns::at(double x) const {
+  if (x < left || x >= left + width) return -1;
+  return std::min(tokens.count() - 1, static_cast<Index>((x - left) / cell()));
+}
+
+TokenColumns place_columns(const Page& page, const Box& box, TokenAxis tokens, double most) {
+  TokenColumns columns;
+  columns.tokens = measured(page, std::move(tokens));
+  columns.left = box.x;
+  columns.top = box.y;
+  columns.width =
+      std::min(box.width, static_cast<double>(columns.tokens.count()) * kWidestColumn * page.em());
+  columns.depth = axis_depth_top(page, columns.tokens, columns.width, most);
+  return columns;
+}
+
+void draw_columns(Page& page, const TokenColumns& columns, Index marked) {
+  draw_axis_top(page, columns.tokens,
+                {0, static_cast<double>(columns.tokens.count()), columns.left, columns.width},
+                columns.bottom(), columns.depth, marked);
+}
+
+TokenAxis numbered(TokenAxis axis) {
+  for (std::size_t n = 0; n < axis.labels.size(); ++n) axis.labels[n] = std::to_string(n);
+  axis.widest.reset();
+  return axis;
+}
+
+Box cells_at(const TokenColumns& columns, double y, double height) {
+  return {columns.left, y, columns.width, height};
+}
+
+void draw_rule_cells(Page& page, const Box& cells, const std::vector<int>& rules) {
+  constexpr double kLastCategory = 255;  // rule n gets colour n, see ColourMap::Kind
+  const auto count = static_cast<Index>(rules.size());
+  HeatMap map;
+  map.box = cells;
+  map.values = Tensor({1, count});
+  for (Index n = 0; n < count; ++n) {
+    const int rule = rules[static_cast<std::size_t>(n)];
+    map.values[n] = rule < 0 ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(rule);
+  }
+  map.height = 1;
+  map.width = static_cast<double>(count);
+  map.colour_map = kCategories;
+  map.most = kLastCategory;
+  map.missing = not_allowed_colour(page.theme());
+  page.add(std::move(map));
+  const double cell = cells.width / static_cast<double>(count);
+  for (Index n = 1; n < count && cell >= kSeparated * page.em(); ++n) {
+    const double x = cells.x + static_cast<double>(n) * cell;
+    page.add(Line{{{x, cells.y}, {x, cells.bottom()}}, page.theme().background, 1});
+  }
+}
+
+void outline_cell(Page& page, const TokenColumns& columns, const Box& cells, Index token,
+                  Colour colour) {
+  const double width = std::max(columns.cell(), 3.0);
+  page.add(OutlinedBox{
+      {columns.centre(token) - width / 2, cells.y - 1, width, cells.height + 2}, colour, 2.5});
+}
+
+double lane_height(const Page& page) {
+  return kLane * page.em();
+}
+
+namespace {
+
+// Beside the bracket where there is space, else in the middle of it.
+void draw_lane_name(Page& page, const TokenColumns& columns, double from, double to, double y,
+                    const std::string& name) {
+  const double em = page.em(), size = page.small(), gap = kBesideBracket * em;
+  const double end = columns.left + columns.width;
+  const std::string shown = page.ellipsised(name, size, columns.width);
+  const double wide = page.width_of(shown, size);
+  if (to + gap + wide <= end) return page.text({to + gap, y}, shown, size);
+  if (from - gap - wide >= columns.left) return page.text({from - gap, y}, shown, size, Align::End);
+  const double middle = std::clamp((from + to) / 2, columns.left + wide / 2,
+                                   std::max(end - wide / 2, columns.left + wide / 2));
+  page.add(FilledBox{{middle - wide / 2 - gap / 2, y - 0.55 * size, wide + gap, 1.1 * size},
+                     page.theme().background});
+  page.text({middle, y}, shown, size, Align::Middle);
+}
+
+}  // namespace
+
+void draw_lanes(Page& page, const TokenColumns& columns, double y, const std::vector<int>& rules,
+                const std::vector<std::pair<int, std::string>>& lanes) {
+  const double em = page.em(), tooth = kTooth * em, half = columns.cell() / 2;
+  const double inset = std::min(1.5, 0.2 * columns.cell());
+  for (const auto& [rule, name] : lanes) {
+    const double line = y + lane_height(page) / 2;
+    y += lane_height(page);
+    const std::vector<Stretch> stretches = stretches_of(rules, rule);
+    if (stretches.empty()) continue;
+    const Colour colour = rule_colour(static_cast<std::size_t>(rule));
+    const double from = columns.centre(stretches.front().first) - half + inset;
+    const double to = columns.centre(stretches.back().last - 1) + half - inset;
+    page.add(Line{{{from, line}, {to, line}}, translucent(colour, 0.45), 1.5});
+    for (const Stretch& s : stretches) {
+      const double a = columns.centre(s.first) - half + inset;
+      const double b = columns.centre(s.last - 1) + half - inset;
+      page.add(Line{{{a, line - tooth}, {a, line}, {b, line}, {b, line - tooth}}, colour, 2});
+    }
+    draw_lane_name(page, columns, from, to, line, name);
+  }
+}
+
+}  // namespace attnscope

@@ -1,0 +1,294 @@
+// Hopfield: a query settles among the keys, step by step, and its energy falls.
+#include "core/analysis/settling.h"
+
+#include <algorithm>
+
+#include "core/figure/plain_text.h"
+#include "core/view/mechanism/mechanism_list.h"
+#include "core/view/mechanism/panel.h"
+#include "core/view/mechanism/steps.h"
+#include "core/view/mechanism/token_line.h"
+#include "core/view/parts/chart.h"
+#include "core/view/parts/matrix_plot.h"
+#include "core/view/parts/shapes.h"
+
+namespace attnscope {
+namespace {
+
+constexpr Index kMostSettling = 2048;  // tokens
+constexpr double kLeastPart = 9;       // em
+constexpr double kPlaneShare = 0.5;    // of the width
+constexpr double kWeightsShare = 0.5;  // of the height beside the plane
+constexpr double kMostStepRow = 2;     // em
+constexpr double kPlaneAir = 0.08;     // of the range
+
+bool shows_settling(const AttentionTap& tap) {
+  return no_settling(tap).empty() && tap.queries() <= kMostSettling && tap.keys() <= kMostSettling;
+}
+
+struct SettlingPlan {
+  Settling of;
+  Index query = 0;
+  TokenLine line;
+  Box sentence, plane, weights, energy;  // the last three begin with their sentences
+};
+
+// How many steps each query takes.  [L]
+Tensor step_counts(const MechanismOf& of) {
+  const IntTensor& steps = of.tap.result.extra_counts.at("hopfield.steps");
+  Tensor result({of.tap.queries()});
+  for (Index i = 0; i < result.size(); ++i) result[i] = static_cast<float>(steps(of.head, i));
+  return result;
+}
+
+std::optional<SettlingPlan> plan_settling(const Page& page, const Box& inside,
+                                          const MechanismOf& of) {
+  const double em = page.em(), step = step_height(page);
+  SettlingPlan plan;
+  plan.query = chosen_token(of);
+  plan.sentence = {inside.x, inside.y, inside.width, step};
+  const Tensor counts = step_counts(of);
+  plan.line = place_token_line(page, below(inside, step), query_axis(of.input.trace, of.tap),
+                               {{"steps", counts, range_of_numbers(page, counts)}});
+  const Box rest = below(inside, plan.line.bottom() - inside.y + 0.8 * em);
+  Box beside;
+  std::tie(plan.plane, beside) = split(page, rest, kPlaneShare);
+  plan.weights = {beside.x, beside.y, beside.width, kWeightsShare * beside.height};
+  plan.energy = below(beside, plan.weights.height + 0.5 * em);
+  if (plan.plane.width < kLeastPart * em || plan.plane.height < step + kLeastPart * em) return {};
+  if (plan.weights.height < step + kLeastPart * em) return {};
+  return plan;
+}
+
+// A rectangle of numbers that holds all points, as wide for its height as the box.
+Chart place_plane(const Box& box, const std::vector<std::pair<double, double>>& points) {
+  double left = 0, right = 0, low = 0, high = 0;
+  for (const auto& [x, y] : points) {
+    left = std::min(left, x);
+    right = std::max(right, x);
+    low = std::min(low, y);
+    high = std::max(high, y);
+  }
+  const double air = 1 + 2 * kPlaneAir;
+  double unit = std::max(air * (right - left) / box.width, air * (high - low) / box.height);
+  if (!(unit > 0)) unit = 1 / box.width;
+  const double x = (left + right) / 2, y = (low + high) / 2;
+  const double half_width = unit * box.width / 2, half_height = unit * box.height / 2;
+  Chart chart;
+  chart.plot = box;
+  chart.x.least = x - half_width;
+  chart.x.most = x + half_width;
+  chart.y.least = y - half_height;
+  chart.y.most = y + half_height;
+  return chart;
+}
+
+// Labels where they leave earlier ones alone.
+class PlaneLabels {
+ public:
+  PlaneLabels(Page& page, const Box& box) : page_(page), box_(box) {}
+  void add(Point at, const std::string& text, bool bold, Colour colour) {
+    const double size = bold ? page_.em() : page_.small();
+    const double width = page_.width_of(text, size, bold), gap = 0.55 * page_.em();
+    for (const bool right : {true, false}) {
+      const Box box{right ? at.x + gap : at.x - gap - width, at.y - 0.65 * size, width, 1.3 * size};
+      if (box.x < box_.x || box.right() > box_.right() || box.y < box_.y ||
+          box.bottom() > box_.bottom()) {
+        continue;
+      }
+      if (std::ranges::any_of(taken_, [&](const Box& other) {
+            return box.x < other.right() && other.x < box.right() && box.y < other.bottom() &&
+                   other.y < box.bottom();
+          })) {
+        continue;
+      }
+      taken_.push_back(box);
+      page_.add(Text{{box.x, at.y}, text, colour, size, Align::Start, 0, bold});
+      return;
+    }
+  }
+  void keep_free(Point at, double radius) {
+    taken_.push_back({at.x - radius, at.y - radius, 2 * radius, 2 * radius});
+  }
+
+ private:
+  Page& page_;
+  Box box_;
+  std::vector<Box> taken_;
+};
+
+// Keys by what the last step weighs them, the largest first; places in Settling::keys.
+std::vector<std::size_t> by_weight(const Settling& of) {
+  std::vector<std::size_t> order(of.keys.size());
+  for (std::size_t n = 0; n < order.size(); ++n) order[n] = n;
+  std::ranges::stable_sort(order, std::greater(),
+                           [&](std::size_t n) { return of.weights(of.steps() - 1, of.keys[n]); });
+  return order;
+}
+
+void draw_plane(Page& page, const SettlingPlan& plan, const MechanismOf& of,
+                const std::string& word) {
+  const double em = page.em();
+  const Settling& s = plan.of;
+  const Box box =
+      draw_step(page, plan.plane, 2,
+                {"Move: " + word +
+                     " starts at its query q and moves to the mean of "
+                     "the keys that it weighs",
+                 "Move: " + word + " moves from q towards keys", "Move towards keys", "Move"});
+  const Plane plane(s.patterns);
+  const auto keys = plane.places(s.patterns), path = plane.places(s.states);
+  std::vector<std::pair<double, double>> all = keys;
+  all.insert(all.end(), path.begin(), path.end());
+  const Box inner{box.x, box.y, box.width, box.height - 1.6 * em};
+  const Chart chart = place_plane(inner, all);
+  const auto at = [&](const std::pair<double, double>& p) {
+    return Point{chart.at_x(p.first), chart.at_y(p.second)};
+  };
+  page.add(OutlinedBox{inner, page.theme().line, 1});
+  PlaneLabels labels(page, inner);
+  for (std::size_t n = 0; n < keys.size(); ++n) {
+    page.add(disc(at(keys[n]), 0.28 * em, page.theme().faint_text));
+  }
+  std::vector<Point> line;
+  for (const auto& p : path) line.push_back(at(p));
+  page.add(Line{line, page.theme().accent, 2});
+  for (std::size_t t = 0; t < line.size(); ++t) {
+    const bool end = t == 0 || t + 1 == line.size();
+    page.add(disc(line[t], (end ? 0.42 : 0.25) * em, page.theme().accent));
+    labels.keep_free(line[t], 0.3 * em);
+  }
+  labels.add(line.front(), "q", true, page.theme().accent);
+  const std::string last = std::to_string(s.steps());
+  labels.add(line.back(), s.steps() == 1 ? "after 1 step" : "after " + last + " steps", true,
+             page.theme().accent);
+  for (const std::size_t n : by_weight(s)) {
+    labels.add(at(keys[n]), key_label(of.input.trace, of.tap, s.keys[n]), false, page.theme().text);
+  }
+  const std::string share = brief(100 * plane.share(), 2) + " %";
+  page.faint_text(
+      {box.x, box.bottom() - 0.6 * em},
+      page.fitting({"keys along the two directions in which they differ most: " + share +
+                        " of what sets them apart",
+                    "the two main directions of the keys, " + share, "two directions of " + share},
+                   page.small(), box.width),
+      page.small());
+}
+
+std::vector<std::string> weights_words(const SettlingPlan& plan, const MechanismOf& of) {
+  const Settling& s = plan.of;
+  const std::string key = "“" + key_label(of.input.trace, of.tap, s.nearest) + "”";
+  const double weight = static_cast<double>(s.weights(s.steps() - 1, s.nearest));
+  const std::string share = brief(100 * weight, 2) + " %";
+  const char* end = weight > 0.5 ? "settles on " : "stays between keys, most at ";
+  return {std::string("Weigh: ") + end + key + " with " + share + " of the weight",
+          end + key + ", " + share, "Weigh " + key, "Weigh"};
+}
+
+// A row a step, a column a key.
+void draw_weights(Page& page, const SettlingPlan& plan, const MechanismOf& of) {
+  const double em = page.em();
+  const Settling& s = plan.of;
+  const Box box = draw_step(page, plan.weights, 3, weights_words(plan, of));
+  TokenAxis keys = key_axis(of.input.trace, of.tap);
+  keys.titles = {};
+  const std::string title = "step";
+  const double left = page.width_of(title, page.small()) + em, bar = colour_bar_width(page);
+  const double width = box.width - left - bar;
+  const double top = axis_depth_top(page, keys, width, std::min(5.5 * em, 0.5 * box.height));
+  const auto rows = static_cast<double>(s.steps());
+  const double height = std::min(box.height - top, kMostStepRow * em * rows);
+  const Box cells{box.x + left, box.y + top, width, height};
+  const ColourRange range = range_of_numbers(page, s.weights);
+  draw_axis_top(page, keys, {0, static_cast<double>(keys.count()), cells.x, cells.width}, cells.y,
+                top, s.nearest);
+  draw_panel(page, cells, s.weights, range);
+  const Index every = label_step(height / rows, page.small() * kLineHeight);
+  for (Index t = 0; t < s.steps(); t += every) {
+    const double y = cells.y + (static_cast<double>(t) + 0.5) * height / rows;
+    page.text({cells.x - 0.5 * em, y}, (t == 0 ? "step " : "") + std::to_string(t + 1),
+              page.small(), Align::End);
+  }
+  draw_colour_bar(page, {cells.right(), cells.y, bar, std::max(height, 5 * em)}, range,
+                  {"weight", ""});
+}
+
+void draw_energy(Page& page, const SettlingPlan& plan) {
+  const Settling& s = plan.of;
+  const bool falls = !s.energy.empty();
+  const Box box = draw_step(
+      page, plan.energy, 4,
+      {falls ? "Fall: no step raises the energy of the state" : "With β ≤ 0 there is no energy",
+       falls ? "Its energy falls" : "No energy", "Energy"});
+  if (!falls) return;
+  const auto [least, most] = std::ranges::minmax(s.energy);
+  ChartAxis x = axis_of(0, static_cast<double>(s.steps()), true);
+  x.titles = {"steps made"};
+  x.whole = true;
+  ChartAxis y = axis_of(least, most, false);
+  y.titles = {"energy", ""};
+  const Chart chart = place_chart(page, box, std::move(x), std::move(y));
+  if (chart.empty()) return;
+  draw_chart(page, chart);
+  std::vector<Point> points;
+  for (std::size_t t = 0; t < s.energy.size(); ++t) {
+    points.push_back({static_cast<double>(t), s.energy[t]});
+  }
+  draw_curve(page, chart, points, page.theme().accent, 2);
+  for (const Point& p : points) {
+    page.add(disc({chart.at_x(p.x), chart.at_y(p.y)}, 0.28 * page.em(), page.theme().accent));
+  }
+}
+
+MechanismLayout draw_settling(Page& page, const Box& inside, const MechanismOf& of) {
+  std::optional<SettlingPlan> plan = plan_settling(page, inside, of);
+  if (!plan) return {.no_space = true};
+  MechanismLayout layout;
+  layout.pair_at = token_at(plan->line);
+  if (of.input.pointer) {
+    if (const auto pair = layout.pair_at(*of.input.pointer)) plan->query = pair->query;
+  }
+  plan->of = settling_of(of.tap, of.head, plan->query);
+  const std::string word = "“" + query_label(of.input.trace, of.tap, plan->query) + "”";
+  draw_step(page, plan->sentence, 1,
+            {"Every query takes steps until it stays where it is; here token " +
+                 std::to_string(plan->query) + ", " + word,
+             "Queries take steps; here " + word, word});
+  draw_token_line(page, plan->line, plan->query);
+  layout.bottom = std::max(plan->plane.bottom(), plan->energy.bottom());
+  if (plan->of.keys.empty()) {
+    page.text({plan->plane.x, plan->plane.y + page.em()}, "This query sees no key.", page.em());
+    return layout;
+  }
+  draw_plane(page, *plan, of, word);
+  draw_weights(page, *plan, of);
+  draw_energy(page, *plan);
+  return layout;
+}
+
+std::vector<ViewData::Matrix> settling_numbers(const MechanismOf& of) {
+  const Settling s = settling_of(of.tap, of.head, chosen_token(of));
+  std::vector<ViewData::Matrix> matrices{
+      {"weight at each step", s.weights, {}, key_axis(of.input.trace, of.tap).labels, {"step"}},
+      {"state", s.states, {}, {}, {"step"}}};
+  if (!s.energy.empty()) {
+    Tensor energy({1, static_cast<Index>(s.energy.size())});
+    std::ranges::transform(s.energy, energy.data(), [](double x) { return static_cast<float>(x); });
+    matrices.push_back({"energy", energy, {"energy"}, {}, {"number"}});
+  }
+  return matrices;
+}
+
+}  // namespace
+
+Mechanism settling_mechanism() {
+  Mechanism m{"settling", "by letting each query settle among the keys", shows_settling,
+              draw_settling, settling_numbers};
+  m.label = "Settling";
+  m.parameters = {"token"};
+  m.weights = true;
+  m.objection = no_settling;
+  return m;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,80 @@
+#include "core/view/mechanism/token_line.h"
+
+#include <algorithm>
+
+#include "core/figure/plain_text.h"
+#include "core/view/mechanism/panel.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kRow = 1.5;              // em
+constexpr double kMostTokenLabels = 5.5;  // em
+
+// "0 … 0.12": how far the colours of a row run.
+std::string ends_of(const ColourRange& range) {
+  return (range.least < 0 ? "±" : brief(range.least, 2) + " … ") + brief(range.most, 2);
+}
+
+}  // namespace
+
+TokenLine place_token_line(const Page& page, const Box& box, TokenAxis tokens,
+                           std::vector<TokenRow> rows) {
+  const double em = page.em();
+  TokenLine line{std::move(tokens), std::move(rows)};
+  line.tokens.titles = {};
+  double names = 0;
+  for (const TokenRow& row : line.rows) {
+    names = std::max(names, page.width_of(row.name, page.small()));
+  }
+  line.left = names + em;
+  // The same whatever the numbers are, so that nothing moves from token to token.
+  const double ends = page.width_of("0 … 0.0001", page.small()) + em;
+  const double width = box.width - line.left - ends;
+  line.top = axis_depth_top(page, line.tokens, width, kMostTokenLabels * em);
+  line.cells = {box.x + line.left, box.y + line.top, width,
+                kRow * em * static_cast<double>(line.rows.size())};
+  return line;
+}
+
+void draw_token_line(Page& page, const TokenLine& line, Index chosen) {
+  const double em = page.em(), high = kRow * em;
+  const auto count = static_cast<double>(line.tokens.count());
+  draw_axis_top(page, line.tokens, {0, count, line.cells.x, line.cells.width}, line.cells.y,
+                line.top, chosen);
+  Box row{line.cells.x, line.cells.y, line.cells.width, high};
+  for (const TokenRow& r : line.rows) {
+    const double middle = row.y + high / 2;
+    page.text({row.x - 0.5 * em, middle}, r.name, page.small(), Align::End);
+    draw_panel(page, row, r.numbers, r.range);
+    page.faint_text({row.right() + 0.5 * em, middle}, ends_of(r.range), page.small());
+    row.y += high;
+  }
+  const double cell = line.cells.width / count;
+  page.add(OutlinedBox{
+      {line.cells.x + static_cast<double>(chosen) * cell, line.cells.y, cell, line.cells.height},
+      page.theme().accent,
+      2});
+}
+
+std::function<std::optional<Pair>(Point)> token_at(const TokenLine& line) {
+  // Labels above, too: they are easier to hit than a row.
+  Box box = line.cells;
+  box.y -= line.top;
+  box.height += line.top;
+  return [box, count = line.tokens.count()](Point p) -> std::optional<Pair> {
+    if (!box.contains(p)) return std::nullopt;
+    const auto at = static_cast<Index>((p.x - box.x) / box.width * static_cast<double>(count));
+    return Pair{at, at};
+  };
+}
+
+Index chosen_token(const MechanismOf& of) {
+  const Values values = view_values(of.input.experiment.view, "mechanism");
+  const Index last = of.tap.queries() - 1;
+  if (values.has("token")) return std::min(values.integer("token"), last);
+  const Index pinned = of.input.experiment.view.pinned_query;
+  return pinned >= 0 && pinned <= last ? pinned : last;
+}
+
+}  // namespace attnscope

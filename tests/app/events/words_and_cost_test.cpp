@@ -1,0 +1,82 @@
+// Words in place of word pieces, and the dialog of costs, in the window itself.
+#include <gtest/gtest.h>
+
+#include "tests/app/events/desktop.h"
+#include "tests/app/events/small_model.h"
+#include "tests/support/compare.h"
+
+namespace attnscope::window {
+namespace {
+
+using Report = Program::Report;
+
+class WordsAndCost : public ::testing::Test {
+ protected:
+  WordsAndCost() : display_(1280, 800) { save_small_model(folder_.path() / "model"); }
+  std::vector<std::string> arguments(const std::string& text) const {
+    return {"--model", (folder_.path() / "model").string(), "--size", "1280x800", "--text", text};
+  }
+  testing::TemporaryFolder folder_;
+  Display display_;
+};
+
+TEST_F(WordsAndCost, WordsAreMergedPinnedAndZoomed) {
+  Program program(display_, folder_.path(), arguments("our hat was not on their mat"));
+  const Report tokens = program.wait_for("a picture", [](const Report& r) {
+    return r["has_trace"].get<bool>() && r.contains("picture");
+  });
+  program.press("j");
+  const Report words = program.wait_for("words", [&](const Report& r) {
+    return r["experiment"]["view"].contains("words") && r["picture"] != tokens["picture"];
+  });
+  // Somewhere in the map: the pin is of tokens, and turning words off keeps it.
+  const Report& place = words["widgets"]["picture"];
+  program.point_at(place[0].get<double>() + place[2].get<double>() * 0.5,
+                   place[1].get<double>() + place[3].get<double>() * 0.6);
+  program.xdotool("click 3");
+  const Report pinned = program.wait_for(
+      "a pin", [](const Report& r) { return r["experiment"]["view"].contains("pinned_query"); });
+  EXPECT_LT(pinned["experiment"]["view"]["pinned_query"].get<int>(), 22);
+  program.xdotool("click 4");
+  program.wait_for("zoom", [](const Report& r) {
+    const double height = r["experiment"]["view"]["height"].get<double>();
+    return height > 0 && height < 22;
+  });
+  program.click("words");
+  program.wait_for("tokens again", [&](const Report& r) {
+    const Report& view = r["experiment"]["view"];
+    return !view.contains("words") &&
+           view["pinned_query"] == pinned["experiment"]["view"]["pinned_query"];
+  });
+}
+
+TEST_F(WordsAndCost, NothingToMergeLeavesTheKeyWithoutEffect) {
+  Program program(display_, folder_.path(), arguments("!?!"));
+  program.wait_for("a picture", [](const Report& r) { return r["has_trace"].get<bool>(); });
+  program.press("j");
+  program.press("n");
+  const Report report = program.wait_for("normalise", [](const Report& r) {
+    return r["experiment"]["view"]["normalise"].get<bool>();
+  });
+  EXPECT_FALSE(report["experiment"]["view"].contains("words"));
+}
+
+TEST_F(WordsAndCost, CurvesComeWhileTheyAreMeasured) {
+  Program program(display_, folder_.path(), arguments("the cat sat"));
+  program.wait_for("a picture", [](const Report& r) { return r["has_trace"].get<bool>(); });
+  program.press("k");
+  program.wait_for("the dialog", [](const Report& r) { return r.contains("cost_points"); });
+  program.click("cost.last");
+  program.click("cost.last.512");
+  program.click("cost.start");
+  program.wait_for("curves", [](const Report& r) {
+    return r.contains("cost_points") && r["cost_points"] == 18 && !r["cost_runs"].get<bool>();
+  });
+  program.keep_screenshot("cost");
+  program.click("cost.quantity.operations");
+  program.press("Escape");
+  program.wait_for("closed", [](const Report& r) { return !r.contains("cost_points"); });
+}
+
+}  // namespace
+}  // namespace attnscope::window

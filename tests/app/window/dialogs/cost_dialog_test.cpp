@@ -1,0 +1,81 @@
+#include "app/window/dialogs/cost_dialog.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "app/window/jobs/cost_job.h"
+#include "core/base/file.h"
+#include "tests/support/compare.h"
+
+namespace attnscope::window {
+namespace {
+
+CostDialog small() {
+  CostDialog dialog;
+  dialog.variants = {"linear", "full"};
+  dialog.first = 64;
+  dialog.last = 16;
+  return dialog;
+}
+
+void wait(CostDialog& dialog) {
+  while (dialog.job != nullptr) {
+    take_measured(dialog);
+    std::this_thread::yield();
+  }
+}
+
+TEST(CostDialog, AsksInTheListsOrderFromShortToLong) {
+  const CostRequest request = cost_request(small());
+  ASSERT_EQ(request.variants.size(), 2u);
+  EXPECT_EQ(request.variants[0].choice.id, "full");
+  EXPECT_TRUE(request.variants[0].by_name);
+  EXPECT_EQ(request.lengths, (std::vector<Index>{16, 32, 64}));
+  EXPECT_TRUE(request.measured);
+}
+
+TEST(CostDialog, MeasuresInTheBackground) {
+  CostDialog dialog = small();
+  start_measuring(dialog);
+  ASSERT_NE(dialog.job, nullptr);
+  wait(dialog);
+  EXPECT_EQ(dialog.problem, "");
+  ASSERT_EQ(dialog.curves.series.size(), 2u);
+  EXPECT_EQ(dialog.curves.series[1].points.size(), 3u);
+  EXPECT_TRUE(dialog.curves.series[1].points[2].seconds > 0);
+}
+
+TEST(CostDialog, StopKeepsWhatThereIs) {
+  CostDialog dialog = small();
+  dialog.last = 1 << 13;
+  start_measuring(dialog);
+  while (dialog.curves.series.empty()) take_measured(dialog);
+  dialog.job->cancel();
+  wait(dialog);
+  EXPECT_EQ(dialog.problem, "");
+  EXPECT_TRUE(dialog.curves.stopped);
+  EXPECT_FALSE(dialog.curves.series[0].points.empty());
+}
+
+TEST(CostDialog, SavesAndAsksBeforeItReplaces) {
+  const testing::TemporaryFolder folder;
+  CostDialog dialog = small();
+  start_measuring(dialog);
+  wait(dialog);
+  for (const char* name : {"cost.csv", "cost.png", "cost.svg"}) {
+    dialog.path = folder.path() / name;
+    EXPECT_TRUE(save_cost(dialog, false).starts_with("Wrote ")) << dialog.problem;
+    EXPECT_GT(std::filesystem::file_size(dialog.path), 100u);
+    EXPECT_EQ(save_cost(dialog, true), "");
+    EXPECT_EQ(dialog.replaced, dialog.path);
+    EXPECT_TRUE(save_cost(dialog, true).starts_with("Wrote "));
+  }
+  EXPECT_TRUE(read_file(folder.path() / "cost.csv").starts_with("variant,parameters,"));
+  dialog.path = folder.path() / "cost.bmp";
+  EXPECT_EQ(save_cost(dialog, false), "");
+  EXPECT_NE(dialog.problem.find("bmp"), std::string::npos) << dialog.problem;
+}
+
+}  // namespace
+}  // namespace attnscope::window

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""Time of attention: attention_benchmark against the same in PyTorch, in turns.
+
+    tests/benchmark/compare_attention.py [--benchmark build/tests/benchmark/attention_benchmark]
+                                         [--rounds 5] [--threads N]
+
+Needs PyTorch 2 (`pip install torch`). Eight heads of 64, float32, without gradients, with as many
+threads as the process may use, or N:
+
+    dense with probabilities    softmax(q k^T / 8) and its product with v; both results are kept
+    streamed                    scaled_dot_product_attention, which keeps no probabilities
+    a band of +-64              the same with a mask of L x L, which is what PyTorch has for it
+
+Runs take turns, so that whatever else the machine does hits all of them; a time is the least over
+all rounds. Prints each by the clock and as processor time, and how many times as fast attnscope is.
+Where other work keeps the processors busy, processor time with one thread (--threads 1) is what to
+go by: threads of PyTorch that wait for each other count as busy.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HEADS, SIZE = 8, 64
+SECONDS = 0.5  # of a round of PyTorch
+
+# Name, filter of the benchmark, length, goal.
+CASES = [
+    ("dense with probabilities", "DenseWithProbabilities/{}/real_time", 1024, 3),
+    ("dense with probabilities", "DenseWithProbabilities/{}/real_time", 2048, 3),
+    ("streamed", "DenseStreamed/{}/real_time", 1024, 1.2),
+    ("streamed", "DenseStreamed/{}/real_time", 2048, 1.2),
+    ("streamed", "DenseStreamed/{}/real_time", 4096, 1.2),
+    ("a band of +-64", "Band/{}/real_time", 4096, 50),
+]
+
+
+def torch_run(name, length, threads):
+    """Milliseconds of each call, by the clock and of the processors."""
+    import torch
+    from torch.nn import functional
+
+    torch.set_num_threads(threads)
+    torch.manual_seed(1)
+    q, k, v = (torch.randn(1, HEADS, length, SIZE) for _ in range(3))
+    mask = None
+    if name.startswith("a band"):
+        place = torch.arange(length)
+        mask = (place[:, None] - place[None, :]).abs() <= 64
+
+    def call():
+        if name.startswith("dense"):
+            weights = torch.softmax(q @ k.transpose(-2, -1) * SIZE ** -0.5, dim=-1)
+            return weights, weights @ v
+        return functional.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+
+    times = []
+    with torch.inference_mode():
+        call()
+        while len(times) < 3 or sum(clock for clock, _ in times) < 1e3 * SECONDS:
+            begin, processors = time.perf_counter(), time.process_time()
+            call()
+            times.append((1e3 * (time.perf_counter() - begin),
+                          1e3 * (time.process_time() - processors)))
+    return times
+
+
+def least(times):
+    return tuple(min(column) for column in zip(*times))
+
+
+def in_torch(name, length, threads):
+    """In a process of its own: the number of threads is settled when it starts."""
+    environment = dict(os.environ, OMP_NUM_THREADS=str(threads), MKL_NUM_THREADS=str(threads))
+    output = subprocess.run([sys.executable, __file__, "--torch", name, "--length", str(length),
+                             "--threads", str(threads)],
+                            check=True, stdout=subprocess.PIPE, env=environment).stdout
+    return least(json.loads(output))
+
+
+def in_attnscope(program, name):
+    """Milliseconds by the clock and of the processors, the least of several repetitions."""
+    output = subprocess.run([program, f"--benchmark_filter=^{name}$", "--benchmark_min_time=0.1",
+                             "--benchmark_repetitions=3", "--benchmark_format=json"],
+                            check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    runs = [run for run in json.loads(output)["benchmarks"] if run["run_type"] == "iteration"]
+    if not runs:
+        sys.exit(f"{program} has no benchmark {name}")
+    unit = {"ns": 1e-6, "us": 1e-3, "ms": 1}
+    times = [(run["real_time"] * unit[run["time_unit"]], run) for run in runs]
+    return least((ms, ms * run["pair_cpu_ns"] / run["pair_ns"]) for ms, run in times)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--benchmark", default=str(ROOT / "build" / "tests" / "benchmark" /
+                                                   "attention_benchmark"))
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--torch", help=argparse.SUPPRESS)
+    parser.add_argument("--length", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.torch:
+        json.dump(torch_run(options.torch, options.length, options.threads), sys.stdout)
+        return
+    import torch
+
+    if options.threads != len(os.sched_getaffinity(0)):
+        # attnscope uses what the process may.
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:options.threads])
+    ours = [[] for _ in CASES]
+    theirs = [[] for _ in CASES]
+    for done in range(options.rounds):
+        for n, (name, benchmark, length, _) in enumerate(CASES):
+            ours[n].append(in_attnscope(options.benchmark, benchmark.format(length)))
+            theirs[n].append(in_torch(name, length, options.threads))
+        print(f"round {done + 1} of {options.rounds}", file=sys.stderr)
+    print(f"ms, least of {options.rounds} rounds, {options.threads} threads; "
+          f"PyTorch {torch.__version__}")
+    print(f"{'':26s} {'tokens':>6s}  {'by the clock':^36s}  {'processor time':^36s}")
+    print(f"{'':33s}" + 2 * f"  {'attnscope':>10s} {'PyTorch':>10s} {'as fast':>13s}")
+    for n, (name, _, length, goal) in enumerate(CASES):
+        columns = "".join(f"  {a:10.2f} {b:10.2f} {b / a:7.2f} times"
+                          for a, b in zip(least(ours[n]), least(theirs[n])))
+        print(f"{name:26s} {length:6d}{columns}  wanted: {goal}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,191 @@
+// Costs against lengths: counts against counts by hand, growth against the papers', what is left
+// out and said, stopping.
+#include "core/analysis/cost_curve.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/analysis/cost_picture.h"
+#include "core/base/error.h"
+#include "core/figure/render.h"
+
+namespace attnscope {
+namespace {
+
+CostRequest small(const std::vector<CostVariant>& variants, const std::vector<Index>& lengths) {
+  CostRequest request;
+  request.variants = variants;
+  request.lengths = lengths;
+  request.heads = 2;
+  request.head_size = 8;
+  request.measured = false;
+  return request;
+}
+
+CostVariant named(const std::string& id) {
+  return {{id, default_values(variant(id).parameters)}, true};
+}
+
+CostCurves curves_of(const CostRequest& request) {
+  return cost_curves(request, {}, Stop());
+}
+
+TEST(CostCurve, CountsPairsOfFullAndLocal) {
+  CostVariant local = named("local");
+  local.by_name = false;
+  local.choice.values.set("window", Index{3});
+  const CostCurves curves = curves_of(small({named("full"), local}, {10, 40}));
+  ASSERT_EQ(curves.series.size(), 2u);
+  for (const std::size_t n : {0u, 1u}) {
+    const auto length = static_cast<double>(curves.series[0].points[n].tokens);
+    // A multiply-add for each number of a score and of a weighted value, of two heads.
+    EXPECT_DOUBLE_EQ(curves.series[0].points[n].operations, 2 * length * length * 16);
+    double pairs = 0;  // windows of 7 that the ends cut
+    for (int i = 0; i < length; ++i) {
+      for (int j = 0; j < length; ++j) pairs += std::abs(i - j) <= 3 ? 1 : 0;
+    }
+    EXPECT_DOUBLE_EQ(curves.series[1].points[n].operations, 2 * pairs * 16);
+    EXPECT_DOUBLE_EQ(curves.series[1].points[n].bytes, 4 * (2 * length * 4 * 8 + 2 * pairs));
+  }
+  CostRequest causal = small({named("full")}, {10});
+  causal.causal = true;
+  EXPECT_DOUBLE_EQ(curves_of(causal).series[0].points[0].operations, 2 * 55 * 16);
+}
+
+// Counting without carrying the operation out gives the same as counting what was carried out.
+TEST(CostCurve, CountsAreThoseOfTheOperation) {
+  std::vector<CostVariant> all;
+  for (const Variant& v : variants()) {
+    if (cost_refusal(v).empty()) all.push_back(named(v.id));
+  }
+  ASSERT_GT(all.size(), 20u);
+  CostRequest request = small(all, {64, 144});
+  const CostCurves counted = curves_of(request);
+  request.measured = true;
+  const CostCurves measured = curves_of(request);
+  for (std::size_t n = 0; n < all.size(); ++n) {
+    const std::string& id = all[n].choice.id;
+    for (std::size_t p = 0; p < 2; ++p) {
+      const CostPoint &a = counted.series[n].points[p], &b = measured.series[n].points[p];
+      EXPECT_EQ(a.missing, "") << id;
+      EXPECT_TRUE(a.operations > 0) << id;
+      EXPECT_TRUE(a.operations == b.operations) << id;
+      EXPECT_TRUE(std::isnan(a.seconds)) << id;
+      EXPECT_TRUE(b.seconds > 0) << id;
+      EXPECT_TRUE(b.peak_bytes > 0) << id;
+    }
+  }
+  EXPECT_TRUE(measured.seconds_of_operation > 0);
+}
+
+// With the parameters that Growth::sizes gives, operations grow as Growth says.
+TEST(CostCurve, OperationsGrowAsThePaperSays) {
+  constexpr double kTolerance = 0.25;  // of the exponent: ends of windows, rows of blocks
+  const std::vector<Index> lengths{1024, 4096};
+  for (const Variant& v : variants()) {
+    if (!cost_refusal(v).empty()) continue;
+    CostRequest request = small({named(v.id)}, lengths);
+    request.heads = 1;
+    request.head_size = 32;
+    const CostCurves curves = curves_of(request);
+    const CostPoint &first = curves.series[0].points[0], &last = curves.series[0].points[1];
+    ASSERT_EQ(last.missing, "") << v.id;
+    const auto from = static_cast<double>(first.tokens), to = static_cast<double>(last.tokens);
+    const double found = std::log(last.operations / first.operations) / std::log(to / from);
+    const double expected = std::log(v.growth.at(to) / v.growth.at(from)) / std::log(to / from);
+    EXPECT_TRUE(std::abs(found - expected) <= kTolerance)
+        << v.id << ": " << found << " against " << expected << ", " << v.growth.text();
+  }
+}
+
+TEST(CostCurve, WhatIsLeftOutIsSaid) {
+  CostRequest request = small({named("full"), named("image_2d")}, {60, 128});
+  const CostCurves curves = curves_of(request);
+  EXPECT_EQ(curves.series[1].points[0].tokens, variant("image_2d").fitting(60));
+  request = small({named("full")}, {64, 4096});
+  request.most_bytes = 1 << 16;
+  EXPECT_NE(curves_of(request).series[0].points[1].missing.find("GiB of input"), std::string::npos);
+  request = small({named("full")}, {64, 512});
+  request.measured = true;
+  request.most_seconds = 1e-9;
+  const CostPoint slow = curves_of(request).series[0].points[1];
+  EXPECT_NE(slow.missing.find("would take about"), std::string::npos) << slow.missing;
+  EXPECT_TRUE(std::isnan(slow.seconds));
+}
+
+TEST(CostCurve, RefusesWhatHasNoMeaning) {
+  EXPECT_THROW(curves_of(small({}, {64})), InputError);
+  EXPECT_THROW(curves_of(small({named("full")}, {})), InputError);
+  EXPECT_THROW(curves_of(small({named("full")}, {64, 32})), InputError);
+  EXPECT_THROW(curves_of(small({named("full")}, {0})), InputError);
+  EXPECT_THROW(curves_of(small({named("custom")}, {64})), InputError);
+  EXPECT_THROW(curves_of(small({named("segment_memory")}, {64})), InputError);
+  CostVariant image = named("image_2d");  // 8 x 8 at all lengths
+  image.by_name = false;
+  EXPECT_THROW(curves_of(small({image}, {60})), InputError);
+}
+
+TEST(CostCurve, StopsWithWhatThereIs) {
+  const Stop stop;
+  CostRequest request = small({named("full"), named("local")}, {32, 64, 128});
+  int points = 0;
+  double last = 0;
+  const CostCurves curves = cost_curves(
+      request,
+      [&](const CostCurves&, double share) {
+        EXPECT_GT(share, last);
+        last = share;
+        if (++points == 3) stop.request();
+      },
+      stop);
+  EXPECT_TRUE(curves.stopped);
+  EXPECT_EQ(curves.series[0].points.size(), 2u);
+  EXPECT_EQ(curves.series[1].points.size(), 1u);
+}
+
+TEST(CostCurve, Lengths) {
+  EXPECT_EQ(doubling_lengths(128, 512), (std::vector<Index>{128, 256, 512}));
+  EXPECT_EQ(doubling_lengths(100, 500), (std::vector<Index>{100, 200, 400, 500}));
+  EXPECT_EQ(doubling_lengths(64, 64), (std::vector<Index>{64}));
+  EXPECT_TRUE(doubling_lengths(64, 32).empty());
+}
+
+TEST(CostCurve, TableAndPictureSayAll) {
+  CostRequest request = small({named("full"), named("strided")}, {64, 256});
+  request.measured = true;
+  CostCurves curves = curves_of(request);
+  const std::string csv = to_csv(curves);
+  EXPECT_TRUE(csv.starts_with("variant,parameters,length,tokens,operations,bytes,seconds,"));
+  EXPECT_NE(csv.find("strided,\"stride = 16, mode = merged\",256,256,"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",L·√L,"), std::string::npos);
+  const auto texts = [&](const CostLook& look) {
+    std::string all;
+    const DisplayList list = cost_picture(curves, look, Theme::light(), file_text_measure());
+    for (const Item& item : list.items) {
+      if (const Text* text = std::get_if<Text>(&item)) all += text->text + "\n";
+    }
+    return all;
+  };
+  const std::string time = texts({});
+  for (const char* part : {"Full  L²", "Strided  L·√L", "64\n", "256\n", "CPU", "median"}) {
+    EXPECT_NE(time.find(part), std::string::npos) << part << "\n" << time;
+  }
+  EXPECT_NE(texts({.quantity = CostQuantity::Operations}).find("Counted"), std::string::npos);
+  EXPECT_NE(texts({.quantity = CostQuantity::Bytes, .formula = true}).find("Dashed"),
+            std::string::npos);
+  curves.series[0].points[1].missing = "would take about 9 s";
+  EXPECT_NE(texts({}).find("Left out: Full from 256 on"), std::string::npos);
+}
+
+TEST(CostCurve, NumbersInUnits) {
+  EXPECT_EQ(cost_text(CostQuantity::Time, 0.0015), "1.5 ms");
+  EXPECT_EQ(cost_text(CostQuantity::Time, 12), "12 s");
+  EXPECT_EQ(cost_text(CostQuantity::Operations, 2e9), "2 G");
+  EXPECT_EQ(cost_text(CostQuantity::Bytes, 3 * 1024 * 1024), "3 MiB");
+  EXPECT_EQ(cost_quantity("bytes"), CostQuantity::Bytes);
+  EXPECT_THROW(cost_quantity("money"), InputError);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,124 @@
+#include "core/analysis/error_study.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/analysis/softmax_weights.h"
+#include "tests/support/compare.h"
+#include "tests/support/model_trace.h"
+
+namespace attnscope {
+namespace {
+
+constexpr Index kLength = 24, kWidth = 16;
+
+Trace trace_of(const std::string& variant, bool causal = true, const char* encoding = "none") {
+  return testing::run_model(
+      {.variant = variant, .encoding = encoding, .length = kLength, .causal = causal});
+}
+
+ErrorStudy study_of(const Trace& trace, Index head = 0) {
+  return error_study(
+      trace.attention[0], head, kWidth, [](std::size_t, std::size_t) {}, Stop());
+}
+
+double error_of(const Tensor& exact, const Tensor& weights) {
+  double apart = 0, all = 0;
+  for (Index i = 0; i < exact.size(); ++i) {
+    const auto of = static_cast<double>(exact[i]);
+    apart += (of - static_cast<double>(weights[i])) * (of - static_cast<double>(weights[i]));
+    all += of * of;
+  }
+  return std::sqrt(apart / all);
+}
+
+// The head's own error, from its trace, lies within the spread at its size: seed 0 is among them.
+TEST(ErrorStudy, HoldsTheErrorOfTheHeadItself) {
+  for (const auto& [variant, encoding] :
+       {std::pair{R"({"type": "performer", "features": 32})", "rope"},
+        {R"({"type": "performer", "features": 64, "kind": "trig"})", "none"},
+        {R"({"type": "performer", "features": 16, "orthogonal": false})", "learned"},
+        {R"({"type": "rfa", "features": 32})", "rope"},
+        {R"({"type": "rfa", "features": 32, "sigma": 2})", "none"}}) {
+    const Trace trace = trace_of(variant, true, encoding);
+    const AttentionTap& tap = trace.attention[0];
+    for (const Index head : {0, 1}) {
+      const double own = error_of(softmax_weights(tap, head, kWidth), tap.attention(head));
+      const ErrorStudy study = study_of(trace, head);
+      EXPECT_EQ(study.own_size, tap.variant.values.integer("features"));
+      const auto at = std::ranges::find(study.sizes, study.own_size) - study.sizes.begin();
+      const auto curve = std::ranges::find(study.curves, true, &ErrorCurve::own);
+      ASSERT_NE(curve, study.curves.end()) << variant;
+      const ErrorSpread& spread = curve->errors[static_cast<std::size_t>(at)];
+      EXPECT_TRUE(own >= spread.least - 1e-5 && own <= spread.most + 1e-5)
+          << variant << " " << encoding << " " << head << ": " << own << " in " << spread.least
+          << " .. " << spread.most;
+    }
+  }
+}
+
+// What the paper found: more features come closer, positive ones closer than sines and cosines.
+TEST(ErrorStudy, PerformersComeCloserWithFeatures) {
+  const ErrorStudy study = study_of(trace_of(R"({"type": "performer", "features": 32})"));
+  ASSERT_EQ(study.curves.size(), 4u);
+  const auto last = study.sizes.size() - 1;
+  for (const ErrorCurve& curve : study.curves) {
+    ASSERT_EQ(curve.errors.size(), study.sizes.size());
+    EXPECT_TRUE(curve.errors[last].median < curve.errors[0].median) << curve.label;
+    for (const ErrorSpread& error : curve.errors) {
+      EXPECT_TRUE(error.least <= error.median && error.median <= error.most) << curve.label;
+    }
+  }
+  EXPECT_TRUE(study.curves[0].errors[last].median < 0.3);
+}
+
+// Errors of means of windows as a naive sum has them, and none below the best of that rank.
+TEST(ErrorStudy, LinformerIsNoBetterThanTheBestOfItsRank) {
+  const Trace trace = trace_of(R"({"type": "linformer", "k": 4, "mode": "mean"})", false);
+  const AttentionTap& tap = trace.attention[0];
+  const ErrorStudy study = study_of(trace, 1);
+  ASSERT_EQ(study.curves.size(), 2u);
+  EXPECT_EQ(study.sizes, (std::vector<Index>{1, 2, 4, 8, 16}));
+  const Tensor& implied = tap.result.extra.at("implied");
+  const double own = error_of(softmax_weights(tap, 1, kWidth),
+                              implied.slice(1, 1).reshaped({implied.dim(1), implied.dim(2)}));
+  EXPECT_TRUE(std::abs(study.curves[0].errors[2].median - own) <= 1e-5);
+  for (std::size_t n = 0; n < study.sizes.size(); ++n) {
+    EXPECT_TRUE(study.curves[1].errors[n].median <= study.curves[0].errors[n].median + 1e-6);
+    if (n > 0) {
+      EXPECT_TRUE(study.curves[1].errors[n].median <= study.curves[1].errors[n - 1].median);
+    }
+  }
+}
+
+// The squares of the singular values add up to those of the weights.
+TEST(ErrorStudy, SingularValuesHoldTheWholeMap) {
+  const Trace trace = trace_of(R"({"type": "performer", "features": 8})");
+  const ErrorStudy study = study_of(trace);
+  ASSERT_EQ(study.singular.size(), static_cast<std::size_t>(kLength));
+  double squares = 0, weights = 0;
+  for (const double value : study.singular) squares += value * value;
+  for (const float w : softmax_weights(trace.attention[0], 0, kWidth)) {
+    weights += static_cast<double>(w) * static_cast<double>(w);
+  }
+  EXPECT_TRUE(std::abs(squares - weights) <= 1e-4 * weights);
+  EXPECT_EQ(study.kept(0), 0);
+  EXPECT_TRUE(std::abs(study.kept(kLength) - 1) <= 1e-12);
+  EXPECT_TRUE(std::abs(study.kept(1) - study.singular[0] * study.singular[0] / squares) <= 1e-9);
+}
+
+TEST(ErrorStudy, StopsAndSaysWhyThereIsNone) {
+  const Trace trace = trace_of(R"({"type": "performer", "features": 8})");
+  Stop stop;
+  stop.request();
+  EXPECT_THROW(error_study(
+                   trace.attention[0], 0, kWidth, [](std::size_t, std::size_t) {}, stop),
+               Stopped);
+  const Trace full = trace_of("full");
+  EXPECT_NE(no_error_study(full.attention[0]), "");
+  EXPECT_THROW(study_of(full), std::logic_error);
+}
+
+}  // namespace
+}  // namespace attnscope

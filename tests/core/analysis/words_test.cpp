@@ -1,0 +1,262 @@
+// Weights between words against sums written from their definition.
+#include "core/analysis/words.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/compare.h"
+#include "tests/support/model_trace.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+using testing::close;
+using testing::differs;
+
+const std::vector<std::string> kTokens = {"The", " sa", "il", "or", " sings", ".", " La", "nd"};
+
+void name(Trace& trace, const std::vector<std::string>& tokens) {
+  trace.tokenizer = byte_tokenizer();
+  for (std::size_t n = 0; n < trace.tokens.size(); ++n) {
+    trace.tokens[n].bytes = tokens[n % tokens.size()];
+    trace.tokens[n].label = visible(trace.tokens[n].bytes);
+    trace.tokens[n].id = static_cast<std::int32_t>(n);
+  }
+}
+
+Trace worded_trace(Pattern pattern) {
+  Trace trace = testing::synthetic_trace(std::move(pattern));
+  name(trace, kTokens);
+  return trace;
+}
+
+// Of one head, for each pair of words: the sum over the key's columns, the mean over those of the
+// query's rows that see anything.
+Tensor naive(const Tensor& weights, const std::vector<std::vector<Index>>& queries,
+             const std::vector<std::vector<Index>>& keys, const ByteTensor& mask) {
+  Tensor words({static_cast<Index>(queries.size()), static_cast<Index>(keys.size())});
+  for (std::size_t a = 0; a < queries.size(); ++a) {
+    for (std::size_t b = 0; b < keys.size(); ++b) {
+      double sum = 0;
+      int rows = 0;
+      for (const Index i : queries[a]) {
+        bool sees = false;
+        for (Index c = 0; c < weights.dim(1); ++c) sees |= mask(0, i, c) != 0;
+        if (!sees) continue;
+        ++rows;
+        for (const Index c : keys[b]) sum += static_cast<double>(weights(i, c));
+      }
+      words(static_cast<Index>(a), static_cast<Index>(b)) =
+          static_cast<float>(rows > 0 ? sum / rows : 0);
+    }
+  }
+  return words;
+}
+
+const std::vector<std::vector<Index>> kWords = {{0}, {1, 2, 3}, {4}, {5}, {6, 7}};
+
+TEST(Words, SumOverKeysMeanOverQueries) {
+  const Trace trace = worded_trace(Pattern::causal(8, 8));
+  const auto words = in_words(trace);
+  const AttentionTap &tap = trace.attention[0], &merged = words->trace.attention[0];
+  EXPECT_EQ(words->of(tap).queries.first, (std::vector<Index>{0, 1, 4, 5, 6, 8}));
+  EXPECT_EQ(words->of(tap).keys.first, (std::vector<Index>{0, 1, 4, 5, 6, 8}));
+  for (Index head = 0; head < static_cast<Index>(tap.heads.size()); ++head) {
+    const Tensor expected = naive(tap.attention(head), kWords, kWords, tap.result.pattern->mask(1));
+    EXPECT_TRUE(close(merged.attention(head), expected));
+    EXPECT_TRUE(differs(merged.attention(head), Tensor::full({5, 5}, 0.2F), 1e-3));
+    for (Index row = 0; row < 5; ++row) {  // rows still add up to 1
+      double sum = 0;
+      for (Index c = 0; c < 5; ++c) sum += static_cast<double>(merged.attention(head)(row, c));
+      EXPECT_TRUE(std::abs(sum - 1) <= 1e-5) << row;
+    }
+  }
+}
+
+TEST(Words, PairsAreAllowedWhereAPieceIs) {
+  const Trace trace = worded_trace(testing::window_and_global(8, 1, 1));
+  const auto words = in_words(trace);
+  const Pattern &pattern = *trace.attention[0].result.pattern,
+                &merged = *words->trace.attention[0].result.pattern;
+  ASSERT_EQ(merged.queries(), 5);
+  for (Index a = 0; a < 5; ++a) {
+    for (Index b = 0; b < 5; ++b) {
+      bool any = false;
+      for (const Index i : kWords[static_cast<std::size_t>(a)]) {
+        for (const Index c : kWords[static_cast<std::size_t>(b)]) any |= pattern.allowed(0, i, c);
+      }
+      EXPECT_EQ(merged.allowed(0, a, b), any) << a << " " << b;
+    }
+  }
+  EXPECT_EQ(merged.rules(), pattern.rules());
+  EXPECT_FALSE(merged.allowed(0, 4, 1));
+}
+
+TEST(Words, RowsThatSeeNothingAreLeftOutOfTheMean) {
+  PatternBuilder builder(1, 8, 8, {"window"});
+  for (Index i = 0; i < 8; ++i) {
+    if (i != 2) builder.add(0, 0, i + 1);
+    builder.next_row();
+  }
+  const Trace trace = worded_trace(builder.finish());
+  const AttentionTap& tap = trace.attention[0];
+  const Tensor merged = in_words(trace)->trace.attention[0].attention(0);
+  EXPECT_TRUE(close(merged, naive(tap.attention(0), kWords, kWords, tap.result.pattern->mask(1))));
+  double sum = 0;
+  for (Index c = 0; c < 5; ++c) sum += static_cast<double>(merged(1, c));
+  EXPECT_TRUE(std::abs(sum - 1) <= 1e-5) << sum;
+}
+
+TEST(Words, MemoryStaysApart) {
+  const Trace trace = worded_trace(Pattern::causal(8, 11, 3));
+  const auto words = in_words(trace);
+  const AttentionTap& merged = words->trace.attention[0];
+  EXPECT_EQ(words->pairs[0].keys.first, (std::vector<Index>{0, 1, 2, 3, 4, 7, 8, 9, 11}));
+  ASSERT_EQ(merged.result.columns.size(), 2u);
+  EXPECT_EQ(merged.result.columns[0], (std::pair<KeyKind, Index>{KeyKind::Memory, 3}));
+  EXPECT_EQ(merged.result.columns[1], (std::pair<KeyKind, Index>{KeyKind::Token, 5}));
+  const std::vector<std::vector<Index>> keys = {{0}, {1}, {2}, {3}, {4, 5, 6}, {7}, {8}, {9, 10}};
+  const AttentionTap& tap = trace.attention[0];
+  EXPECT_TRUE(close(merged.attention(0),
+                    naive(tap.attention(0), kWords, keys, tap.result.pattern->mask(1))));
+}
+
+// What was not kept is merged where somebody looks, at any resolution.
+TEST(Words, TilesAreThoseOfTheWholeMap) {
+  Trace trace = testing::run_model({.length = 70, .causal = true});
+  name(trace, kTokens);
+  Trace derived = trace;
+  for (AttentionTap& tap : derived.attention) {
+    ASSERT_TRUE(tap.result.part != nullptr && tap.result.log_sum_exp.defined());
+    tap.result.tiles = cpu_tiles(*tap.result.part, tap.result.log_sum_exp);
+    tap.result.attention = {};
+    tap.result.device = nullptr;
+  }
+  const auto kept = in_words(trace), tiled = in_words(derived);
+  const AttentionTap& tap = tiled->trace.attention[1];
+  ASSERT_FALSE(tap.kept());
+  const Tensor whole = kept->trace.attention[1].attention(1);
+  EXPECT_TRUE(close(tap.attention(1), whole));
+  const Index words = whole.dim(0);
+  for (const Pooling pooling : {Pooling::Max, Pooling::Mean}) {
+    const TileRequest request{.head = 1,
+                              .row = 5,
+                              .column = 3,
+                              .height = words - 7,
+                              .width = words - 3,
+                              .step = 4,
+                              .pooling = pooling};
+    const Tensor tile = tap.result.tiles->tile(request, Stop());
+    Tensor expected = Tensor::zeros({request.cell_rows(), request.cell_columns()});
+    for (Index r = 0; r < expected.dim(0); ++r) {
+      for (Index c = 0; c < expected.dim(1); ++c) {
+        double sum = 0, largest = 0;
+        Index count = 0;
+        for (Index i = 5 + 4 * r; i < std::min<Index>(9 + 4 * r, words - 2); ++i) {
+          for (Index j = 3 + 4 * c; j < std::min<Index>(7 + 4 * c, words); ++j) {
+            sum += static_cast<double>(whole(i, j));
+            largest = std::max(largest, static_cast<double>(whole(i, j)));
+            ++count;
+          }
+        }
+        const double value = pooling == Pooling::Max ? largest : sum / static_cast<double>(count);
+        expected(r, c) = static_cast<float>(value);
+      }
+    }
+    EXPECT_TRUE(close(tile, expected));
+  }
+}
+
+TEST(Words, TokensAreWords) {
+  Trace trace = worded_trace(Pattern::causal(8, 8));
+  trace.tokens[0].begin = 0;
+  for (std::size_t n = 1; n < 8; ++n) trace.tokens[n].begin = trace.tokens[n - 1].end = 10 * n;
+  trace.tokens[7].end = 80;
+  trace.tokens[6].bytes = " the", trace.tokens[7].bytes = " The";
+  const Trace words = in_words(trace)->trace;
+  ASSERT_EQ(words.tokens.size(), 6u);
+  EXPECT_EQ(words.tokens[1].label, "␣sailor");
+  EXPECT_EQ(words.tokens[1].begin, 10u);
+  EXPECT_EQ(words.tokens[1].end, 40u);
+  EXPECT_EQ(words.tokens[0].id, words.tokens[5].id);  // "The", wherever it stands
+  EXPECT_NE(words.tokens[4].id, words.tokens[5].id);
+  EXPECT_TRUE(is_in_words(words));
+  EXPECT_FALSE(is_in_words(trace));
+  EXPECT_FALSE(words.logits.defined());
+}
+
+// A part of the text, as segments are, and rows that leave some out.
+TEST(Words, RowsOfAPartOfTheText) {
+  Trace trace = worded_trace(Pattern::causal(8, 8));
+  AttentionTap tap = testing::synthetic_tap(0, 1, Pattern::causal(4, 4));
+  tap.query_rows.first = tap.key_rows.first = 2;
+  trace.attention = {tap};
+  EXPECT_EQ(in_words(trace)->pairs[0].queries.first, (std::vector<Index>{0, 2, 3, 4}));
+  tap.query_rows = {.chosen = {1, 3, 6, 7}};
+  trace.attention = {tap};
+  const auto words = in_words(trace);
+  EXPECT_EQ(words->pairs[0].queries.first, (std::vector<Index>{0, 1, 2, 4}));
+  const AttentionTap& merged = words->trace.attention[0];
+  EXPECT_EQ(words->trace.token_index(merged.query_rows, 3, 2), 4);  // "Land"
+}
+
+// A model that reads a source and writes a target has words of both.
+TEST(Words, SourceAndTargetHaveWordsOfTheirOwn) {
+  Trace trace = worded_trace(Pattern::causal(8, 8));
+  trace.streams = {{kSourceStream, {}}};
+  for (const char* bytes : {"Le", " ma", "rin"}) {
+    TraceToken token;
+    token.id = 1;
+    token.bytes = bytes;
+    trace.streams[0].tokens.push_back(token);
+  }
+  AttentionTap cross = testing::synthetic_tap(0, 1, Pattern::all(8, 3));
+  cross.address.kind = AttentionKind::Cross;
+  cross.key_rows.stream = kSourceStream;
+  trace.attention.push_back(cross);
+  const auto words = in_words(trace);
+  EXPECT_EQ(words->pairs[1].queries.first, (std::vector<Index>{0, 1, 4, 5, 6, 8}));
+  EXPECT_EQ(words->pairs[1].keys.first, (std::vector<Index>{0, 1, 3}));
+  EXPECT_EQ(words->trace.tokens_of({kSourceStream})[1].label, "␣marin");
+  EXPECT_TRUE(
+      close(words->trace.attention[1].attention(0),
+            naive(cross.attention(0), kWords, {{0}, {1, 2}}, cross.result.pattern->mask(1))));
+}
+
+TEST(Words, RefusalsSayWhatThereIs) {
+  Trace trace = worded_trace(Pattern::causal(8, 8));
+  EXPECT_EQ(words_refusal(trace), "");
+  name(trace, {" a", " b"});
+  EXPECT_EQ(words_refusal(trace), "no word of this text is in several pieces");
+  trace.tokenizer = nullptr;  // a list of words, or pieces, that came with tensors
+  name(trace, {"The", "sail"});
+  trace.tokenizer = nullptr;
+  EXPECT_NE(words_refusal(trace).find("do not say where words begin"), std::string::npos);
+  name(trace, {"The", "sail", "##or"});
+  trace.tokenizer = nullptr;
+  EXPECT_EQ(words_refusal(trace), "");
+  EXPECT_EQ(in_words(trace)->trace.tokens[1].label, "sailor");
+  name(trace, {"ĠThe", "Ġsail", "or"});
+  trace.tokenizer = nullptr;
+  EXPECT_EQ(words_refusal(trace), "");
+  EXPECT_EQ(in_words(trace)->trace.tokens[1].label, "␣sailor");
+  for (TraceToken& token : trace.tokens) token.bytes.clear();
+  EXPECT_EQ(words_refusal(trace), "its tokens are no pieces of a text");
+}
+
+TEST(Words, PlacesBetweenTokensAndWords) {
+  const WordGroups groups{{0, 1, 4, 5, 8}};
+  EXPECT_EQ(groups.of(-1), -1);
+  EXPECT_EQ(groups.of(3), 1);
+  EXPECT_EQ(groups.of(8), -1);
+  EXPECT_DOUBLE_EQ(groups.to_words(2.5), 1.5);
+  EXPECT_DOUBLE_EQ(groups.to_words(8), 4);
+  for (double at = 0; at <= 8; at += 0.25) {
+    EXPECT_NEAR(groups.to_rows(groups.to_words(at)), at, 1e-12);
+  }
+}
+
+}  // namespace
+}  // namespace attnscope

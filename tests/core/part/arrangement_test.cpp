@@ -1,0 +1,224 @@
+#include "core/part/arrangement.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/base/random.h"
+#include "tests/core/part/pattern_cases.h"
+
+namespace attnscope {
+namespace {
+
+using testing::any_pattern;
+using testing::built_pattern;
+using testing::hashed_pattern;
+using testing::scattered_pattern;
+using testing::strided_pattern;
+
+constexpr Index kBlock = Arrangement::block_rows, kGroup = Arrangement::group_rows;
+
+std::size_t at(Index n) {
+  return static_cast<std::size_t>(n);
+}
+
+// Counts how often each pair comes up, and looks at what the header promises.
+class Tally {
+ public:
+  Tally(const Pattern& pattern, Index head)
+      : pattern_(pattern),
+        head_(head),
+        counts_(at(pattern.queries() * pattern.keys()), 0),
+        of_layer_(at(pattern.queries()), -1),
+        closed_(at(pattern.queries()), false) {}
+
+  void add(const Arrangement::Head& head) {
+    for (Index i = 0; i < pattern_.queries(); ++i) {
+      if (head.stays(i / kBlock))
+        add_runs(i, pattern_.row(head_, i).first, pattern_.row(head_, i).last);
+    }
+    for (std::size_t layer = 0; layer < head.layers.size(); ++layer) {
+      for (const Arrangement::Block& block : head.layer(layer)) {
+        add_block(head, block, static_cast<int>(layer));
+      }
+    }
+    std::vector<std::int32_t> alone;
+    for (const Arrangement::Alone& row : head.alone) {
+      alone.push_back(row.query);
+      EXPECT_EQ(row.first, of_layer_[at(row.query)] < 0);
+      closed_[at(row.query)] = true;
+      for (std::int32_t n = 0; n < row.width; ++n) {
+        ++counts_[at(row.query * pattern_.keys() + head.columns[row.columns + at(n)])];
+      }
+    }
+    std::sort(alone.begin(), alone.end());
+    EXPECT_EQ(std::adjacent_find(alone.begin(), alone.end()), alone.end());
+    std::vector<std::int32_t> empty;
+    for (Index i = 0; i < pattern_.queries(); ++i) {
+      const bool elsewhere = !head.stays(i / kBlock);
+      EXPECT_EQ(closed_[at(i)], elsewhere && !pattern_.row(head_, i).empty()) << "query " << i;
+      if (elsewhere && pattern_.row(head_, i).empty())
+        empty.push_back(static_cast<std::int32_t>(i));
+    }
+    EXPECT_EQ(head.empty, empty);
+  }
+
+  void expect_once() const {
+    for (Index i = 0; i < pattern_.queries(); ++i) {
+      for (Index c = 0; c < pattern_.keys(); ++c) {
+        ASSERT_EQ(counts_[at(i * pattern_.keys() + c)], pattern_.allowed(head_, i, c) ? 1 : 0)
+            << "query " << i << ", key " << c;
+      }
+    }
+  }
+
+ private:
+  void add_runs(Index i, const Run* first, const Run* last) {
+    for (const Run* run = first; run != last; ++run) {
+      for (std::int32_t c = run->begin; c < run->end; c += run->step) {
+        ++counts_[at(i * pattern_.keys() + c)];
+      }
+    }
+  }
+
+  void add_block(const Arrangement::Head& head, const Arrangement::Block& block, int layer) {
+    ASSERT_LE(block.rows, kBlock);
+    const std::int32_t* columns = head.columns.data() + block.columns;
+    ASSERT_TRUE(std::is_sorted(columns, columns + block.width));
+    const Index words = (block.width + 63) / 64;
+    for (Index r = 0; r < block.rows; ++r) {
+      const Index i = head.queries[block.queries + at(r)];
+      ASSERT_FALSE(head.stays(i / kBlock));
+      EXPECT_NE(of_layer_[at(i)], layer) << "two blocks of a layer have query " << i;
+      const std::uint8_t turns = head.turns[block.queries + at(r)];
+      EXPECT_EQ((turns & Arrangement::first_turn) != 0, of_layer_[at(i)] < 0);
+      EXPECT_FALSE(closed_[at(i)]) << "a turn after the last of query " << i;
+      if ((turns & Arrangement::last_turn) != 0) closed_[at(i)] = true;
+      of_layer_[at(i)] = layer;
+      const Arrangement::Extent& extent = head.extents[block.extents + at(r / kGroup)];
+      for (Index x = 0; x < block.width; ++x) {
+        const bool allowed =
+            block.words < 0 ||
+            (head.words[at(block.words + r * words + x / 64)] >> (x % 64) & 1) != 0;
+        const bool within = x >= extent.begin && x < extent.end;
+        EXPECT_TRUE(within || block.words < 0 || !allowed);
+        if (allowed && within) ++counts_[at(i * pattern_.keys() + columns[x])];
+      }
+    }
+  }
+
+  const Pattern& pattern_;
+  const Index head_;
+  std::vector<int> counts_;
+  std::vector<int> of_layer_;  // the last layer that had the query
+  std::vector<bool> closed_;   // had its last turn
+};
+
+void expect_every_pair_once(const Pattern& pattern) {
+  const Arrangement arrangement = arrange(pattern, {});
+  ASSERT_EQ(static_cast<Index>(arrangement.heads.size()), pattern.heads());
+  for (Index head = 0; head < pattern.heads(); ++head) {
+    Tally tally(pattern, head);
+    tally.add(arrangement.of(head));
+    tally.expect_once();
+  }
+}
+
+// Those that kernels compute.
+Index cells_of_blocks(const Arrangement::Head& head) {
+  Index cells = 0;
+  for (const auto& layer : head.layers) {
+    for (const Arrangement::Block& block : layer) {
+      for (Index r = 0; r < block.rows; ++r) {
+        const Arrangement::Extent& extent = head.extents[block.extents + at(r / kGroup)];
+        cells += extent.end - extent.begin;
+      }
+    }
+  }
+  return cells;
+}
+
+TEST(Arrangement, EveryPairComesOnce) {
+  expect_every_pair_once(Pattern::all(70, 33));
+  expect_every_pair_once(Pattern::causal(130, 130));
+  expect_every_pair_once(strided_pattern(300, 300, 16, 20));
+  expect_every_pair_once(strided_pattern(300, 300, 7, 0));
+  expect_every_pair_once(strided_pattern(1, 1, 7, 3));
+  expect_every_pair_once(hashed_pattern(2, 400, 400, 4));
+  expect_every_pair_once(built_pattern(1, 5, 0, 1, [](PatternBuilder&, Index, Index) {}));
+  expect_every_pair_once(built_pattern(1, 200, 200, 1, [](PatternBuilder&, Index, Index) {}));
+  // More queries that begin alike than a block has, and not a multiple.
+  expect_every_pair_once(strided_pattern(1000, 1000, 7, 0));
+}
+
+TEST(Arrangement, EveryPairComesOnceWhateverThePattern) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    const Index heads = 1 + static_cast<Index>(random.below(3));
+    const Index queries = 1 + static_cast<Index>(random.below(300));
+    const Index keys = 1 + static_cast<Index>(random.below(300));
+    expect_every_pair_once(any_pattern(heads, queries, keys, seed));
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(Arrangement, RunsMuchTheSameStayInOrder) {
+  EXPECT_TRUE(arrange(Pattern::all(200, 100), {}).all_in_order());
+  EXPECT_TRUE(arrange(Pattern::causal(200, 200), {}).all_in_order());
+  EXPECT_TRUE(arrange(built_pattern(
+                          1, 300, 300, 1,
+                          [](PatternBuilder& rows, Index, Index i) { rows.add(0, i - 3, i + 4); }),
+                      {})
+                  .all_in_order());
+}
+
+// The structure is found: rectangles hold all pairs, and hold little else.
+TEST(Arrangement, SharedKeysMakeFullRectangles) {
+  const Pattern by_stride = strided_pattern(2048, 2048, 32, 32),
+                by_bucket = hashed_pattern(1, 1024, 1024, 16);
+  for (const Pattern* pattern : {&by_stride, &by_bucket}) {
+    const Arrangement arrangement = arrange(*pattern, {});
+    const Arrangement::Head& head = arrangement.of(0);
+    Index alone = 0, stay = 0;
+    for (const Arrangement::Alone& row : head.alone) {
+      alone += row.width;
+    }
+    for (Index i = 0; i < pattern->queries(); ++i) {
+      if (head.stays(i / kBlock)) stay += pattern->row_count(0, i);
+    }
+    const Index pairs = pattern->pair_count(1) - stay;
+    EXPECT_LT(alone, pairs / 20);
+    EXPECT_LT(cells_of_blocks(head), 3 * pairs / 2);
+  }
+}
+
+// Memory follows the pairs that there are.
+TEST(Arrangement, ScatteredKeysStayWhereTheyAre) {
+  const Index length = 4096;
+  const Pattern pattern = scattered_pattern(1, length, length, 16);
+  const Arrangement arrangement = arrange(pattern, {});
+  const Arrangement::Head& head = arrangement.of(0);
+  EXPECT_EQ(static_cast<Index>(head.alone.size()), length);
+  EXPECT_EQ(static_cast<Index>(head.columns.size()), pattern.pair_count(1));
+  EXPECT_TRUE(head.words.empty());
+}
+
+TEST(Arrangement, IsMadeOnceAndShared) {
+  const Pattern pattern = strided_pattern(300, 300, 16, 20);
+  const Pattern copy = pattern;
+  const auto first = pattern.arrangement({});
+  EXPECT_EQ(first, pattern.arrangement({}));
+  EXPECT_EQ(first, copy.arrangement({}));
+}
+
+TEST(Arrangement, Stops) {
+  const Pattern pattern = strided_pattern(300, 300, 16, 20);
+  const Stop stop;
+  stop.request();
+  EXPECT_THROW(pattern.arrangement(stop), Stopped);
+  EXPECT_NO_THROW(pattern.arrangement({}));
+}
+
+}  // namespace
+}  // namespace attnscope

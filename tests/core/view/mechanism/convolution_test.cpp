@@ -1,0 +1,87 @@
+// The bundled model whose heads are shifts, against a convolution written out.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/checkpoint/model_store.h"
+#include "core/experiment/runner.h"
+#include "core/view/mechanism/mechanism.h"
+#include "tests/support/model_trace.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+class Convolution : public ::testing::Test {
+ protected:
+  Convolution() {
+    experiment_.model = "convolution";
+    experiment_.text = "The old sailor gave the girl his lamp because she was afraid.";
+    trace_ = run_.run(experiment_, {});
+  }
+  const AttentionTap& tap() const { return trace_->attention.front(); }
+  Experiment experiment_;
+  ExperimentRun run_{cpu_only()};
+  std::shared_ptr<const Trace> trace_;
+};
+
+TEST_F(Convolution, EachHeadIsAShift) {
+  const Index length = tap().queries();
+  ASSERT_EQ(tap().heads.size(), 5u);
+  for (Index head = 0; head < 5; ++head) {
+    const Tensor weights = tap().attention(head);
+    for (Index i = 0; i < length; ++i) {
+      const Index from = i + head - 2;
+      for (Index j = 0; j < length; ++j) {
+        const bool there = from >= 0 && from < length;
+        const double expected = there ? (j == from ? 1.0 : 0.0) : 1.0 / static_cast<double>(length);
+        EXPECT_NEAR(weights(i, j), expected, 1e-6) << head << " " << i << " " << j;
+      }
+    }
+  }
+}
+
+// y_i = sum over the kernel of v_{i + o}, head by head: values of other places, nothing else.
+TEST_F(Convolution, OutputsAreShiftedValues) {
+  const Tensor& out = tap().result.output.value();  // [h, L, d_v]
+  const Tensor& values = tap().result.part->v.value();
+  for (Index head = 0; head < 5; ++head) {
+    for (Index i = 2; i + 2 < tap().queries(); ++i) {
+      for (Index c = 0; c < out.dim(2); ++c) {
+        EXPECT_NEAR(out(head, i, c), values(head, i + head - 2, c), 1e-5);
+      }
+    }
+  }
+}
+
+TEST_F(Convolution, HasAPictureOfItsOwn) {
+  EXPECT_EQ(mechanism_of(tap()).id, "convolution");
+  testing::Look look;
+  look.settings.head = 1;
+  bool said = false;
+  const ViewLayout layout = testing::look_at(*trace_, "mechanism", look);
+  EXPECT_EQ(testing::fault(layout.list), "");
+  for (const Text& text : testing::texts(layout.list)) {
+    said |= text.text.find("every token gets what stands 1 before it") != std::string::npos;
+  }
+  EXPECT_TRUE(said);
+  const testing::InputOf of(*trace_, experiment_.view);
+  const Tensor kernel = mechanism_of(tap()).data({of.input, tap(), 0}).front().values;
+  ASSERT_EQ(kernel.shape(), (Shape{5, 7}));  // distances −3 to 3
+  for (Index head = 0; head < 5; ++head) {
+    for (Index c = 0; c < 7; ++c) EXPECT_NEAR(kernel(head, c), c == head + 1 ? 1 : 0, 1e-6);
+  }
+}
+
+// Products of queries and keys are something else.
+TEST_F(Convolution, IsOfWeightsByDistanceAlone) {
+  EXPECT_NE(
+      mechanism_of(
+          testing::run_model({.encoding = R"({"type": "relative_bias", "clip": 3})"}).attention[0])
+          .id,
+      "convolution");
+  EXPECT_NE(mechanism_of(testing::run_model({.encoding = "alibi"}).attention[0]).id, "convolution");
+}
+
+}  // namespace
+}  // namespace attnscope

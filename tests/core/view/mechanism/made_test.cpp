@@ -1,0 +1,80 @@
+// Weights made from a token or a place, against what they are made of.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/view/mechanism/mechanism.h"
+#include "tests/support/model_trace.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+Trace trace_of(const char* variant, bool causal = true) {
+  return testing::run_model(
+      {.variant = variant, .encoding = "none", .length = 12, .causal = causal});
+}
+std::vector<ViewData::Matrix> numbers_of(const Trace& trace, Index head) {
+  const testing::InputOf of(trace, {});
+  const AttentionTap& tap = trace.attention[0];
+  return mechanism_of(tap).data({of.input, tap, head});
+}
+bool says(const Trace& trace, const std::string& words) {
+  for (const Text& text : testing::texts(testing::look_at(trace, "mechanism").list)) {
+    if (text.text.find(words) != std::string::npos) return true;
+  }
+  return false;
+}
+
+// The weight of a key is what the kernel has at its distance; at the ends the kernel is cut, and
+// what is left is scaled to 1.
+TEST(MadeMechanism, AKernelLiesAlongTheText) {
+  for (const bool causal : {true, false}) {
+    const Trace trace = trace_of(R"({"type": "dynamic_convolution", "width": 4})", causal);
+    for (const Index head : {0, 1}) {
+      const auto numbers = numbers_of(trace, head);
+      ASSERT_EQ(numbers[0].values.shape(), (Shape{12, 4}));
+      const Index first = causal ? -3 : -2;
+      EXPECT_EQ(numbers[0].columns[0], causal ? "−3" : "−2");
+      const Tensor weights = trace.attention[0].attention(head);
+      for (Index i = 0; i < 12; ++i) {
+        double sum = 0;
+        for (Index c = 0; c < 4; ++c) {
+          const Index key = i + first + c;
+          if (key >= 0 && key < 12) sum += numbers[0].values(i, c);
+        }
+        for (Index c = 0; c < 4; ++c) {
+          const Index key = i + first + c;
+          if (key < 0 || key >= 12) continue;
+          EXPECT_NEAR(weights(i, key), numbers[0].values(i, c) / sum, 1e-6) << i << " " << c;
+        }
+      }
+    }
+    EXPECT_TRUE(says(trace, "made from its own token"));
+    EXPECT_TRUE(says(trace, "Laid along the text"));
+  }
+}
+
+// Without a mask the softmax of the numbers is the weights.
+TEST(MadeMechanism, ARowOfNumbersBecomesWeights) {
+  for (const char* variant :
+       {R"({"type": "synthesizer"})", R"({"type": "synthesizer", "mode": "random"})"}) {
+    const Trace trace = trace_of(variant, false);
+    const auto numbers = numbers_of(trace, 1);
+    const Tensor weights = trace.attention[0].attention(1);
+    for (Index i = 0; i < 12; ++i) {
+      double sum = 0;
+      for (Index j = 0; j < 12; ++j) sum += std::exp(static_cast<double>(numbers[0].values(i, j)));
+      for (Index j = 0; j < 12; ++j) {
+        EXPECT_NEAR(weights(i, j), std::exp(static_cast<double>(numbers[0].values(i, j))) / sum,
+                    1e-6);
+      }
+    }
+  }
+  EXPECT_TRUE(says(trace_of(R"({"type": "synthesizer"})"), "made from its own token"));
+  EXPECT_TRUE(says(trace_of(R"({"type": "synthesizer", "mode": "random"})"), "the place alone"));
+  EXPECT_TRUE(says(trace_of(R"({"type": "gmlp"})"), "the place alone"));
+}
+
+}  // namespace
+}  // namespace attnscope

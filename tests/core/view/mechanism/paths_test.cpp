@@ -1,0 +1,54 @@
+#include <gtest/gtest.h>
+
+#include "core/view/mechanism/mechanism.h"
+#include "tests/support/model_trace.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+testing::Look paths() {
+  testing::Look look;
+  look.settings = testing::settings_with("mechanism", R"({"picture": "paths"})");
+  return look;
+}
+bool says(const ViewLayout& layout, const std::string& words) {
+  for (const Text& text : testing::texts(layout.list)) {
+    if (text.text.find(words) != std::string::npos) return true;
+  }
+  return false;
+}
+
+TEST(PathsMechanism, JoinsAPairThroughTheLayers) {
+  const Trace trace = testing::run_model(
+      {.variant = R"({"type": "strided", "stride": 4, "mode": "merged"})", .length = 16});
+  testing::Look look = paths();
+  const ViewLayout farthest = testing::look_at(trace, "mechanism", look);
+  EXPECT_TRUE(says(farthest, "in 2 steps: 4 back, then every 4th"));
+  EXPECT_TRUE(says(farthest, "hears 16 of 16"));
+  look.settings.pinned_query = 9;
+  look.settings.pinned_key = 7;
+  EXPECT_TRUE(says(testing::look_at(trace, "mechanism", look), "in one step: 4 back"));
+  look.settings.pinned_key = 12;
+  EXPECT_TRUE(says(testing::look_at(trace, "mechanism", look), "does not reach"));
+}
+
+TEST(PathsMechanism, AClickKeepsQueryOrKey) {
+  const Trace trace = testing::run_model({.variant = R"({"type": "local", "window": 2})"});
+  const ViewLayout layout = testing::look_at(trace, "mechanism", paths());
+  ASSERT_EQ(layout.handles.size(), 24u);
+  Experiment e;
+  layout.handles[2 * 5].click(e);
+  layout.handles[2 * 3 + 1].click(e);
+  EXPECT_EQ(e.view.pinned_query, 5);
+  EXPECT_EQ(e.view.pinned_key, 3);
+}
+
+TEST(PathsMechanism, DoesNotLeadThroughMemory) {
+  const Trace trace = testing::synthetic_trace(Pattern::causal(8, 11, 3));
+  EXPECT_NE(testing::look_at(trace, "mechanism", paths()).refusal.find("memory"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,203 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/experiment/replaced_token.h"
+#include "core/experiment/runner.h"
+#include "core/view/mechanism/replaced_numbers.h"
+#include "tests/core/experiment/models.h"
+#include "tests/support/compare.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+constexpr Index kReplaced = 4;
+const std::string kText = "abcabcabca";  // 10 tokens
+
+class Replaced : public ::testing::Test {
+ protected:
+  Replaced() {
+    testing::save_byte_model(folder_.path() / "model", 2, 16, 24);
+    experiment_.model = (folder_.path() / "model").string();
+    experiment_.text = kText;
+    experiment_.view = settings(R"({"picture": "replaced", "token": 4, "by": 120})");
+  }
+  static ViewSettings settings(const std::string& json) {
+    ViewSettings view;
+    view.id = "mechanism";
+    set_view_values(
+        view, "mechanism",
+        values_from_json(attnscope::view("mechanism").parameters, Json::parse(json), "view"));
+    return view;
+  }
+  void choose(const std::string& json) {
+    experiment_.variant = variant_from_json(Json::parse(json), "variant");
+    experiment_.encoding = default_encoding();
+  }
+  std::shared_ptr<const ReplacedToken> runs() {
+    return find_beside(experiment_, {"replaced"}, run_, {}, {}).get(Findings::replaced);
+  }
+  ReplacedChange change(const ReplacedToken& runs, Index layer = 0) {
+    const HeadRef at{layer, 0, runs.without->part({})};
+    Index head = 0;
+    const AttentionTap* without = runs.without->find(at, &head);
+    return change_of(*runs.without, *without, *runs.with->find(at), head, runs.position);
+  }
+  // Which rows change, "0000100000".
+  static std::string rows(const std::vector<double>& values, double least) {
+    std::string text;
+    for (const double value : values) text += value > least ? '1' : '0';
+    return text;
+  }
+  testing::TemporaryFolder folder_;
+  Experiment experiment_;
+  ExperimentRun run_{cpu_only()};
+};
+
+TEST_F(Replaced, IsARunOfItsOwn) {
+  const auto both = runs();
+  ASSERT_NE(both, nullptr);
+  EXPECT_EQ(both->problem, "");
+  EXPECT_EQ(both->position, kReplaced);
+  EXPECT_EQ(both->after, 120);
+  ASSERT_EQ(both->with->tokens.size(), both->without->tokens.size());
+  for (std::size_t n = 0; n < both->with->tokens.size(); ++n) {
+    const std::int32_t id = both->without->tokens[n].id;
+    EXPECT_EQ(both->with->tokens[n].id, n == kReplaced ? 120 : id);
+  }
+  EXPECT_TRUE(experiment_.interventions.empty());
+}
+
+TEST_F(Replaced, TakesThePinnedQueryAndTheNeighbour) {
+  experiment_.view = settings(R"({"picture": "replaced"})");
+  experiment_.view.pinned_query = 6;
+  const auto both = runs();
+  EXPECT_EQ(both->position, 6);
+  EXPECT_EQ(both->after, both->before - 1);
+  experiment_.view = settings(R"({"picture": "replaced", "token": 99})");
+  EXPECT_EQ(runs()->position, 9);  // the last
+}
+
+TEST_F(Replaced, IsMadeWhereItIsAskedFor) {
+  const Finding& one = finding("replaced");
+  EXPECT_TRUE(one.exists(experiment_));
+  Experiment other = experiment_;
+  EXPECT_TRUE(one.holds(experiment_, other));
+  other.view.layer = 1;
+  EXPECT_TRUE(one.holds(experiment_, other));
+  other.view = settings(R"({"picture": "replaced", "token": 5, "by": 120})");
+  EXPECT_FALSE(one.holds(experiment_, other));
+  other.view = settings(R"({"token": 5})");
+  EXPECT_FALSE(one.exists(other));
+  other.view = experiment_.view;
+  other.text += "b";
+  EXPECT_FALSE(one.holds(experiment_, other));
+}
+
+TEST_F(Replaced, SaysWhatCannotBe) {
+  experiment_.view = settings(R"({"picture": "replaced", "by": 100000})");
+  const auto both = runs();
+  EXPECT_NE(both->problem.find("100000"), std::string::npos) << both->problem;
+}
+
+// The numbers are those of the two runs.
+TEST_F(Replaced, ChangesAreDifferences) {
+  const auto both = runs();
+  const ReplacedChange found = change(*both, 1);
+  const HeadRef at{1, 0, both->without->part({})};
+  const AttentionTap &a = *both->without->find(at), &b = *both->with->find(at);
+  const Tensor before = a.attention(0), after = b.attention(0);
+  for (Index i = 0; i < 10; ++i) {
+    double sum = 0;
+    for (Index j = 0; j < 10; ++j) {
+      const double apart = std::abs(static_cast<double>(before(i, j)) - after(i, j));
+      sum += apart;
+      if (j > i) {
+        EXPECT_TRUE(std::isnan(found.weights(i, j)));
+      } else {
+        EXPECT_NEAR(found.weights(i, j), apart, 1e-7);
+      }
+    }
+    EXPECT_NEAR(found.rows[static_cast<std::size_t>(i)], sum / 2, 1e-7);
+    double change = 0, was = 0;
+    const Tensor &o = a.result.output.value(), &p = b.result.output.value();
+    for (Index c = 0; c < o.dim(2); ++c) {
+      change += std::pow(static_cast<double>(o(0, i, c)) - p(0, i, c), 2);
+      was += std::pow(static_cast<double>(o(0, i, c)), 2);
+    }
+    EXPECT_NEAR(found.outputs[static_cast<std::size_t>(i)], std::sqrt(change / was), 1e-6);
+  }
+  EXPECT_EQ(found.row, kReplaced);
+  EXPECT_EQ(found.column, kReplaced);
+}
+
+// What is said of each method, from its equation: which rows are made from which tokens.
+TEST_F(Replaced, TellsWhatWeightsAreMadeFrom) {
+  struct Case {
+    std::string variant, weights, outputs, words;
+  };
+  for (const Case& c : {
+           Case{R"({"type": "full"})", "0000111111", "0000111111",
+                "6 rows of 10 change: row 4, as its query is another, and 5 that compare"},
+           Case{R"({"type": "local", "window": 2})", "0000111000", "0000111000",
+                "3 rows of 10 change: row 4, as its query is another, and 2 that compare"},
+           Case{R"({"type": "synthesizer"})", "0000100000", "0000111111", "Row 4 alone changes"},
+           Case{R"({"type": "synthesizer", "mode": "random"})", "0000000000", "0000111111",
+                "No weight changes"},
+           Case{R"({"type": "gmlp"})", "0000000000", "0000111111", "No weight changes"},
+           Case{R"({"type": "dynamic_convolution", "width": 3})", "0000100000", "0000111000",
+                "Row 4 alone changes"},
+       }) {
+    choose(c.variant);
+    const auto both = runs();
+    ASSERT_EQ(both->problem, "");
+    const ReplacedChange found = change(*both);
+    EXPECT_EQ(rows(found.rows, kLeastChange), c.weights) << c.variant;
+    if (c.variant.find("gmlp") == std::string::npos) {  // fresh weights mix hardly anything
+      EXPECT_EQ(rows(found.outputs, kLeastOutputChange), c.outputs) << c.variant;
+    }
+    EXPECT_EQ(change_words(found, 0).front().rfind(c.words, 0), 0u)
+        << c.variant << ": " << change_words(found, 0).front();
+    EXPECT_EQ(change_words(found, 1).size(), 3u);
+  }
+}
+
+TEST_F(Replaced, PictureSaysIt) {
+  choose(R"({"type": "synthesizer"})");
+  const auto trace = run_.run(experiment_, {});
+  const testing::InputOf of(*trace, experiment_.view);
+  ViewInput input{.trace = of.input.trace,
+                  .experiment = of.input.experiment,
+                  .width = 800,
+                  .height = 800,
+                  .theme = of.input.theme,
+                  .measure = of.input.measure};
+  const ViewLayout waiting = view("mechanism").lay_out(input);
+  EXPECT_NE(waiting.pending, "");
+  input.findings = find_beside(experiment_, {"replaced"}, run_, {}, {});
+  ViewCache cache;
+  input.cache = &cache;
+  for (int n = 0; n < 2; ++n) {
+    const ViewLayout layout = view("mechanism").lay_out(input);
+    EXPECT_EQ(layout.refusal, "");
+    EXPECT_EQ(testing::fault(layout.list), "");
+    bool said = false;
+    for (const Text& text : testing::texts(layout.list)) {
+      said |= text.text.find("Row 4 alone changes") != std::string::npos;
+    }
+    EXPECT_TRUE(said);
+    ASSERT_EQ(layout.handles.size(), 11u);
+    Experiment e;
+    layout.handles[2].click(e);
+    layout.handles[10].click(e);
+    const Values values = view_values(e.view, "mechanism");
+    EXPECT_EQ(values.integer("token"), 2);
+    EXPECT_EQ(values.integer("by"), 121);
+  }
+  EXPECT_EQ(view("mechanism").data(input).matrices.size(), 3u);
+}
+
+}  // namespace
+}  // namespace attnscope
