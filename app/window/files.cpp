@@ -79,6 +79,8 @@ Experiment with_tensors(const std::filesystem::path& path, Experiment next) {
   next.variant.reset();
   next.encoding.reset();
   next.causal.reset();
+  next.groups.clear();  // of a model
+  next.interventions.clear();
   show_all(next.view);
   return next;
 }

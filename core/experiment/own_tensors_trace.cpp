@@ -122,6 +122,11 @@ void check_values(const OwnTensors& own, const OperationInput& input) {
 
 // With a picture nobody gives weights: those that a variant or encoding needs show what it does.
 void add_lacking_weights(OperationInput& input, Trace& trace) {
+  const Variant& v = variant(input.variant.id);
+  if (needs(v, input.variant.values).input) {
+    throw InputError("variant.type: " + v.id +
+                     " makes its weights of a model's input, which a picture lacks");
+  }
   Dimensions sizes = free_dimensions(input.heads, input.kv_heads, input.q.dim(2), input.v.dim(2));
   sizes.queries = sizes.keys = sizes.context = input.q.dim(1);
   sizes.model = input.q.dim(2);
@@ -138,7 +143,7 @@ void add_lacking_weights(OperationInput& input, Trace& trace) {
       trace.untrained.push_back(w.name);
     }
   };
-  add(variant(input.variant.id), input.variant.values);
+  add(v, input.variant.values);
   add(encoding(input.encoding.id), input.encoding.values);
 }
 

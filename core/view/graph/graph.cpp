@@ -38,6 +38,7 @@ struct Drawn {
   double largest = 1;          // of the edges' weights
   Index query = -1, key = -1;  // in focus
   bool line = false;
+  double bottom = 0;  // labels end above it
 };
 
 // Where a person dragged nodes to: [node, x, y], in ten-thousandths of the box.
@@ -179,9 +180,75 @@ Point label_direction(const Drawn& d, Index node) {
   return {away.x / far, away.y / far};
 }
 
-void draw_nodes(Page& page, const Drawn& d) {
+// A label, and the box that it covers.
+struct NodeLabel {
+  Text text;
+  Box box;
+};
+
+NodeLabel label_of(const Page& page, const Drawn& d, Index at) {
+  const Node& node = d.nodes[static_cast<std::size_t>(at)];
   const double em = page.em(), radius = kNode * em;
+  const bool marked = at == d.query || at == d.key;
+  const double size = d.nodes.size() > 60 && !marked ? page.small() : em;
   const double cell = d.box.width / static_cast<double>(d.nodes.size());
+  const std::string label = page.ellipsised(node.label, size, d.line ? 6 * em : 10 * em, marked);
+  const double width = page.width_of(label, size, marked), half = 0.65 * size;
+  if (d.line) {  // below the arcs that look ahead, upright where it is narrow
+    const bool upright = cell < 3.2 * em;
+    const Point below{node.at.x, d.box.bottom() + 1.1 * em};
+    const Text text{below,
+                    label,
+                    page.theme().text,
+                    size,
+                    upright ? Align::End : Align::Middle,
+                    upright ? 90.0 : 0.0,
+                    marked};
+    if (upright) return {text, {below.x - half, below.y - 2, 2 * half, width + 4}};
+    return {text, {below.x - width / 2, below.y - half, width, 2 * half}};
+  }
+  const Point aside = label_direction(d, at);
+  const Align align = std::abs(aside.x) < 0.35 ? Align::Middle
+                      : aside.x > 0            ? Align::Start
+                                               : Align::End;
+  const Point place{node.at.x + aside.x * (radius + 0.5 * em),
+                    node.at.y + aside.y * (radius + 0.9 * em)};
+  const double left = place.x - (align == Align::Middle ? width / 2
+                                 : align == Align::End  ? width
+                                                        : 0);
+  return {{place, label, page.theme().text, size, align, 0, marked},
+          {left - 2, place.y - half, width + 4, 2 * half}};
+}
+
+// Those that have room, the marked ones first.
+void draw_labels(Page& page, const Drawn& d) {
+  std::vector<Box> taken;
+  const auto draw = [&](Index at) {
+    const NodeLabel label = label_of(page, d, at);
+    const Box& box = label.box;
+    const bool outside =
+        box.x < 0 || box.y < 0 || box.right() > page.input().width || box.bottom() > d.bottom;
+    const bool covered = std::ranges::any_of(taken, [&](const Box& other) {
+      return box.x < other.right() && other.x < box.right() && box.y < other.bottom() &&
+             other.y < box.bottom();
+    });
+    if (outside || covered) return;
+    taken.push_back(box);
+    if (!d.line) {
+      page.add(FilledBox{box, translucent(page.theme().background, 0.8), 0.2 * page.em()});
+    }
+    page.add(label.text);
+  };
+  for (const Index marked : {d.query, d.key}) {
+    if (marked >= 0) draw(marked);
+  }
+  for (Index at = 0; at < static_cast<Index>(d.nodes.size()); ++at) {
+    if (at != d.query && at != d.key) draw(at);
+  }
+}
+
+void draw_nodes(Page& page, const Drawn& d) {
+  const double radius = kNode * page.em();
   for (std::size_t n = 0; n < d.nodes.size(); ++n) {
     const Node& node = d.nodes[n];
     const auto at = static_cast<Index>(n);
@@ -194,34 +261,8 @@ void draw_nodes(Page& page, const Drawn& d) {
                        : at == d.key ? key_colour(page.theme())
                                      : page.theme().text;
     page.add(circle(node.at, radius, rim, marked ? 2.5 : 1.2));
-    const double size = d.nodes.size() > 60 && !marked ? page.small() : em;
-    if (d.line) {  // below the arcs that look ahead, upright where it is narrow
-      const double below = d.box.bottom() + 1.1 * em;
-      const bool upright = cell < 3.2 * em;
-      page.add(Text{{node.at.x, below},
-                    page.ellipsised(node.label, size, 7 * em),
-                    page.theme().text,
-                    size,
-                    upright ? Align::End : Align::Middle,
-                    upright ? 90.0 : 0.0,
-                    marked});
-      continue;
-    }
-    const Point aside = label_direction(d, at);
-    const Align align = std::abs(aside.x) < 0.35 ? Align::Middle
-                        : aside.x > 0            ? Align::Start
-                                                 : Align::End;
-    const Point label{node.at.x + aside.x * (radius + 0.5 * em),
-                      node.at.y + aside.y * (radius + 0.9 * em)};
-    const double width = page.width_of(node.label, size, marked);
-    const double left = align == Align::Middle ? label.x - width / 2
-                        : align == Align::End  ? label.x - width
-                                               : label.x;
-    page.add(FilledBox{{left - 2, label.y - 0.6 * size, width + 4, 1.2 * size},
-                       translucent(page.theme().background, 0.8),
-                       0.2 * em});
-    page.add(Text{label, node.label, page.theme().text, size, align, 0, marked});
   }
+  draw_labels(page, d);
 }
 
 // How thick how much is, and what can be done.
@@ -229,13 +270,15 @@ double draw_key(Page& page, const Drawn& d, const Box& box, const std::string& a
   const double em = page.em(), y = box.y + 0.8 * em;
   double x = box.x;
   for (const double share : {0.25, 1.0}) {
+    const std::string text = "weight " + brief(share * d.largest, 2);
+    if (x + 3 * em + page.width_of(text, page.small()) > box.right()) break;
     page.add(Line{{{x, y}, {x + 2 * em, y}},
                   blend(page.theme().line, edge_colour(page), 0.15 + 0.85 * std::sqrt(share)),
                   (kThinnest + (kThickest - kThinnest) * share) * em});
-    const std::string text = "weight " + brief(share * d.largest, 2);
     page.text({x + 2.5 * em, y}, text, page.small());
     x += 3.5 * em + page.width_of(text, page.small());
   }
+  if (x > box.right() - 3 * em) return box.y + 1.6 * em;
   page.faint_text({x, y},
                   page.fitting({"filled nodes: weight on itself.  " + advice, advice, ""},
                                page.small(), box.right() - x),
@@ -295,6 +338,7 @@ Drawn drawn_of(const ViewInput& input, const Page& page, const Found& found, con
   const Values settings = view_values(input.experiment.view, kId);
   Drawn d{tap, found.head, {}, {}, edges_of(tap, found.head), tap.attention(found.head)};
   d.line = settings.choice("layout") == "line";
+  d.bottom = inside.bottom();
   const TokenAxis axis = query_axis(input.trace, tap);
   double widest = 2 * em;
   for (const std::string& label : axis.labels) widest = std::max(widest, page.width_of(label, em));

@@ -242,6 +242,8 @@ void show_picture(Experiment& experiment) {
   const bool has_other = !experiment.tensors.file.empty() && experiment.tensors.file != sample;
   if (has_other || !experiment.input.empty()) return;
   experiment.tensors.file = sample;
+  experiment.groups.clear();  // of a model
+  experiment.interventions.clear();
   experiment.view.head = 1;
   if (experiment.variant) return;
   const Variant& strided = variant("strided");

@@ -28,27 +28,32 @@ Index PixelPanel::at(Point p) const {
 std::vector<PixelPanel> place_panels(const Page& page, const Box& inside, const PixelGrid& grid,
                                      std::size_t count, double foot) {
   const double em = page.em(), title = kTitle * em, gap = kGap * em;
-  const auto n = static_cast<double>(count);
   const auto columns = static_cast<double>(grid.width), rows = static_cast<double>(grid.height);
-  const auto cell = [&](double across, double down) {  // panels in a line, and in a stack
-    const double width = (inside.width - (across - 1) * gap) / across;
-    const double height = (inside.height - (down - 1) * gap) / down - title - foot;
+  const auto lines_of = [&](std::size_t across) { return (count + across - 1) / across; };
+  const auto cell = [&](std::size_t across) {
+    const auto n = static_cast<double>(across), m = static_cast<double>(lines_of(across));
+    const double width = (inside.width - (n - 1) * gap) / n;
+    const double height = (inside.height - (m - 1) * gap) / m - title - foot;
     return std::floor(std::min(width / columns, height / rows));
   };
-  const bool beside = cell(n, 1) >= cell(1, n);
-  const double side = beside ? cell(n, 1) : cell(1, n);
+  std::size_t across = count;
+  for (std::size_t fewer = count - 1; fewer > 0; --fewer) {
+    if (cell(fewer) > cell(across)) across = fewer;
+  }
+  const double side = cell(across);
   if (!(side >= kLeastCell)) return {};
   const double width = side * columns, height = side * rows;
-  const double step_x = beside ? width + gap : 0, step_y = beside ? 0 : title + height + foot + gap;
-  const double all_wide = beside ? n * width + (n - 1) * gap : width;
-  const double all_high = title + height + foot + (n - 1) * step_y;
-  double x = std::round(inside.x + (inside.width - all_wide) / 2);
-  double y = std::round(inside.y + page.spare_above(inside.height, all_high) + title);
+  const double step_x = width + gap, step_y = title + height + foot + gap;
+  const double all_wide = static_cast<double>(across) * step_x - gap;
+  const double all_high = static_cast<double>(lines_of(across)) * step_y - gap;
+  const double left = std::round(inside.x + (inside.width - all_wide) / 2);
+  const double top = std::round(inside.y + page.spare_above(inside.height, all_high) + title);
   std::vector<PixelPanel> panels;
   for (std::size_t i = 0; i < count; ++i) {
-    panels.push_back({{x, y, width, height}, grid.width, grid.height});
-    x += step_x;
-    y += step_y;
+    panels.push_back({{left + static_cast<double>(i % across) * step_x,
+                       top + static_cast<double>(i / across) * step_y, width, height},
+                      grid.width,
+                      grid.height});
   }
   return panels;
 }

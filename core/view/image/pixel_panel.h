@@ -18,8 +18,8 @@ struct PixelPanel {
   Index at(Point p) const;  // the pixel there, -1: none
 };
 
-// As many panels as there are titles, beside each other or above each other, whichever leaves
-// pixels larger; below each `foot` pixels of the page are left. Empty: no space.
+// So many panels in as many lines as leave pixels largest; below each `foot` pixels of the page are
+// left. Empty: no space.
 std::vector<PixelPanel> place_panels(const Page& page, const Box& inside, const PixelGrid& grid,
                                      std::size_t count, double foot);
 

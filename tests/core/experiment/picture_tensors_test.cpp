@@ -117,7 +117,8 @@ TEST_F(PictureTensors, WhatCannotBeReadIsRefused) {
   EXPECT_NE(refusal({file, "", "", 65, 1}).find("expected at most 64"), std::string::npos);
   EXPECT_NE(refusal({file, "tokens.txt", ""}).find("tokens: expected none"), std::string::npos);
   write_file(folder_.path() / "b.jpg", std::string("\xFF\xD8\xFF garbage"));
-  EXPECT_TRUE(refusal({folder_.path() / "b.jpg", "", ""}).starts_with((folder_.path() / "b.jpg").string()));
+  EXPECT_TRUE(
+      refusal({folder_.path() / "b.jpg", "", ""}).starts_with((folder_.path() / "b.jpg").string()));
   std::string cut = read_file(file);
   cut.resize(cut.size() / 2);
   write_file(folder_.path() / "c.png", cut);
@@ -144,6 +145,15 @@ TEST_F(PictureTensors, EveryPatternRunsAndFollowsTheGrid) {
   experiment.variant = open_choice_from_json(variant("strided"), Json({{"type", "strided"}}), "");
   complete_choices(experiment);
   EXPECT_EQ(experiment.variant->values.integer("stride"), 8);
+}
+
+TEST_F(PictureTensors, WhatReadsAModelsInputIsRefused) {
+  Experiment experiment;
+  experiment.tensors = {save("a.png", 4, 4), "", "", 4, 4};
+  for (const char* id : {"synthesizer", "dynamic_convolution"}) {
+    experiment.variant = default_choice(variant(id));
+    EXPECT_THROW(trace_of_tensors(experiment, cpu_backend(), {}), InputError) << id;
+  }
 }
 
 TEST_F(PictureTensors, SessionsKeepTheGrid) {

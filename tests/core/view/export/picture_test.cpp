@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/experiment/runner.h"
 #include "core/view/session.h"
 #include "tests/support/compare.h"
 #include "tests/support/model_trace.h"
@@ -36,6 +37,12 @@ Experiment example(const View& view) {
 // A trace that the view has something to show of: one made by hand, or of a small model, which has
 // q, k and v.
 Trace trace_for(const View& view) {
+  if (view.id == "image") {
+    ExperimentRun runner(cpu_only());
+    Trace pixels = *runner.run(example(view), Stop());
+    pixels.model = "synthetic";
+    return pixels;
+  }
   const Trace by_hand = testing::synthetic_trace(2, 2, 9);
   const Experiment experiment = example(view);
   const ViewInput input{.trace = by_hand,

@@ -1,0 +1,108 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/view/graph/graph_edges.h"
+#include "core/view/view.h"
+#include "tests/support/model_trace.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+using Lists = std::vector<std::vector<Index>>;
+
+TEST(NodeLayout, KeepsNodesApartWithinTheSquare) {
+  const std::vector<Edge> edges{{0, 1}, {1, 2}, {2, 3}, {0, 4}};
+  for (const char* layout : {"line", "circle", "springs"}) {
+    for (const Index nodes : {1, 2, 5, 30}) {
+      std::vector<Edge> fitting;
+      for (const Edge& e : edges) {
+        if (std::max(e.first, e.second) < nodes) fitting.push_back(e);
+      }
+      const std::vector<Point> places = node_places(layout, nodes, fitting);
+      ASSERT_EQ(places.size(), static_cast<std::size_t>(nodes));
+      for (std::size_t a = 0; a < places.size(); ++a) {
+        EXPECT_TRUE(places[a].x >= 0 && places[a].x <= 1 && places[a].y >= 0 && places[a].y <= 1);
+        for (std::size_t b = 0; b < a; ++b) {
+          EXPECT_GT(std::hypot(places[a].x - places[b].x, places[a].y - places[b].y), 1e-3)
+              << layout << " " << a << ", " << b;
+        }
+      }
+    }
+  }
+}
+
+TEST(NodeLayout, SpringsPullNeighboursTogether) {
+  std::vector<Edge> chain;
+  for (Index n = 0; n + 1 < 12; ++n) chain.emplace_back(n, n + 1);
+  const std::vector<Point> places = node_places("springs", 12, chain);
+  const auto apart = [&](std::size_t a, std::size_t b) {
+    return std::hypot(places[a].x - places[b].x, places[a].y - places[b].y);
+  };
+  for (std::size_t n = 0; n + 1 < 12; ++n) EXPECT_LT(apart(n, n + 1), apart(0, 11));
+}
+
+TEST(GraphEdges, AreToggled) {
+  const Lists edges{{0, 1}, {2, 1}};
+  EXPECT_EQ(toggled(edges, false, {1, 2}), (Lists{{0, 1}}));
+  EXPECT_EQ(toggled(edges, true, {1, 2}), (Lists{{0, 1}, {2, 1}, {1, 2}}));
+  EXPECT_EQ(toggled(edges, true, {2, 1}), (Lists{{0, 1}}));
+  EXPECT_EQ(toggled(edges, false, {0, 2}), (Lists{{0, 1}, {2, 1}, {0, 2}}));
+}
+
+// Of a causal pattern both directions: half of each edge is hidden by the direction alone.
+TEST(GraphEdges, StandForThePatternInForce) {
+  testing::ModelTrace causal{.variant = R"({"type": "graph", "from": "chain"})", .length = 5};
+  for (const bool is_causal : {true, false}) {
+    causal.causal = is_causal;
+    const Trace trace = testing::run_model(causal);
+    const AttentionTap& tap = trace.attention[0];
+    const EdgeChoice choice = edge_choice(tap, 0);
+    EXPECT_FALSE(choice.one_way);
+    ASSERT_EQ(choice.edges.size(), 4u);
+    for (const auto& e : choice.edges) EXPECT_EQ(std::abs(e[0] - e[1]), 1);
+    EXPECT_EQ(edges_of(tap, 0).pairs.size(), is_causal ? 4u : 8u);
+  }
+}
+
+TEST(GraphView, DrawsEdgesAndMovesNodes) {
+  testing::ModelTrace chain{.variant = R"({"type": "graph", "from": "chain"})", .length = 5};
+  const Trace trace = testing::run_model(chain);
+  testing::Look look;
+  look.framed = false;
+  for (const char* layout : {"circle", "line", "springs"}) {
+    look.settings = testing::settings_with(
+        "graph", std::string(R"({"layout": ")") + layout + R"(", "tool": "edges"})");
+    const ViewLayout layout_now = testing::look_at(trace, "graph", look);
+    ASSERT_EQ(layout_now.handles.size(), 1u) << layout;
+    // Where nodes are is known from what is hit there.
+    std::vector<std::optional<Point>> nodes(5);
+    for (double y = 0; y < look.height; y += 4) {
+      for (double x = 0; x < look.width; x += 4) {
+        const auto hit = layout_now.hit({x, y});
+        if (hit) nodes[static_cast<std::size_t>(hit->query)] = Point{x, y};
+      }
+    }
+    ASSERT_TRUE(nodes[0] && nodes[3]) << layout;
+    Experiment experiment;
+    layout_now.handles[0].stroke({*nodes[0], *nodes[3]}, experiment);
+    ASSERT_TRUE(experiment.variant) << layout;
+    EXPECT_EQ(experiment.variant->values.get<Lists>("edges").size(), 5u);
+    Experiment untouched;
+    layout_now.handles[0].stroke({*nodes[0], *nodes[0]}, untouched);
+    EXPECT_EQ(untouched, Experiment());
+  }
+}
+
+TEST(GraphView, IsFitToBeSeen) {
+  testing::ModelTrace chain{.variant = R"({"type": "graph", "from": "chain"})", .length = 9};
+  const Trace trace = testing::run_model(chain);
+  testing::Look look;
+  EXPECT_EQ(testing::look_at(trace, "graph", look).refusal, "");
+  chain.length = 250;
+  EXPECT_TRUE(testing::look_at(testing::run_model(chain), "graph").refusal.starts_with("Too many"));
+}
+
+}  // namespace
+}  // namespace attnscope
