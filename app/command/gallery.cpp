@@ -95,7 +95,7 @@ class Gallery {
     std::string sections, group;
     PictureOptions size;
     size.width = 960;
-    size.height = 660;
+    size.height = 820;
     for (const MethodPicture& method : methods) {
       if (!method.id.starts_with(kind)) continue;
       if (method.group != group) {

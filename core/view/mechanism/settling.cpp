@@ -2,8 +2,8 @@
 #include "core/analysis/settling.h"
 
 #include <algorithm>
+#include <cmath>
 
-#include "core/figure/plain_text.h"
 #include "core/view/mechanism/mechanism_list.h"
 #include "core/view/mechanism/panel.h"
 #include "core/view/mechanism/steps.h"
@@ -165,7 +165,7 @@ void draw_plane(Page& page, const SettlingPlan& plan, const MechanismOf& of,
   for (const std::size_t n : by_weight(s)) {
     labels.add(at(keys[n]), key_label(of.input.trace, of.tap, s.keys[n]), false, page.theme().text);
   }
-  const std::string share = brief(100 * plane.share(), 2) + " %";
+  const std::string share = std::to_string(std::lround(100 * plane.share())) + " %";
   page.faint_text(
       {box.x, box.bottom() - 0.6 * em},
       page.fitting({"keys along the two directions in which they differ most: " + share +
@@ -179,7 +179,7 @@ std::vector<std::string> weights_words(const SettlingPlan& plan, const Mechanism
   const Settling& s = plan.of;
   const std::string key = "“" + key_label(of.input.trace, of.tap, s.nearest) + "”";
   const double weight = static_cast<double>(s.weights(s.steps() - 1, s.nearest));
-  const std::string share = brief(100 * weight, 2) + " %";
+  const std::string share = std::to_string(std::lround(100 * weight)) + " %";
   const char* end = weight > 0.5 ? "settles on " : "stays between keys, most at ";
   return {std::string("Weigh: ") + end + key + " with " + share + " of the weight",
           end + key + ", " + share, "Weigh " + key, "Weigh"};

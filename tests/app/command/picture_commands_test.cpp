@@ -50,13 +50,26 @@ class PictureCommands : public ::testing::Test {
 };
 testing::TemporaryFolder* PictureCommands::folder_ = nullptr;
 
+// What a view needs beside a text.
+std::vector<std::string> arguments_for(const View& view, const std::string& model) {
+  if (view.id == "image")
+    return {(testing::source_folder() / "assets/pictures/hills.png").string()};
+  std::vector<std::string> arguments{"--model", model, "--text", "the cat sat"};
+  if (view.id == "compare") arguments.insert(arguments.end(), {"--compare-position", "alibi"});
+  return arguments;
+}
+
+ProcessResult draw_view(const View& view, const std::string& model, const std::string& output) {
+  std::vector<std::string> arguments{"render", "--view", view.id, "--backend", "cpu", "-o", output};
+  for (const std::string& argument : arguments_for(view, model)) arguments.push_back(argument);
+  return testing::run_process(kProgram, arguments);
+}
+
 TEST_F(PictureCommands, EveryView) {
   for (const View& view : views()) {
     for (const char* extension : {".png", ".svg", ".pdf"}) {
       const std::string name = view.id + extension;
-      std::vector<std::string> arguments{"--text", "the cat sat", "--view", view.id};
-      if (view.id == "compare") arguments.insert(arguments.end(), {"--compare-position", "alibi"});
-      const ProcessResult result = render(arguments, name);
+      const ProcessResult result = draw_view(view, path("model"), path(name));
       ASSERT_EQ(result.status, 0) << result.err;
       EXPECT_GT(fs::file_size(path(name)), 1000u);
     }
@@ -274,10 +287,19 @@ TEST_F(PictureCommands, RefusesWhatItCannotDraw) {
   expect_refusal(render(with({"--view", "rope", "--animate", "query=0:4"}), "a-%d-%d.png"),
                  "one number in the name");
   expect_refusal(render({}, "a.png"), "--text");
+  expect_refusal(render({"--text", "the cat sat", "--view", "image"}, "a.png"), "no pixels");
+  EXPECT_FALSE(fs::exists(path("a.png")));
+}
+
+// A picture that no experiment made is one of pixels.
+TEST_F(PictureCommands, ForeignPicturesArePixels) {
   const Image blank{1, 1, {0, 0, 0, 255}};
   write_file(path("foreign.png"), encode_png(blank, {}));
-  expect_refusal(attnscope({"render", path("foreign.png"), "-o", path("a.png")}), "Experiment");
-  EXPECT_FALSE(fs::exists(path("a.png")));
+  const ProcessResult result =
+      attnscope({"render", path("foreign.png"), "--view", "image", "-o", path("pixels.png")});
+  EXPECT_EQ(result.status, 0) << result.err;
+  write_file(path("foreign.png"), "\x89PNG\r\n\x1a\n and no more");
+  expect_refusal(attnscope({"render", path("foreign.png"), "-o", path("b.png")}), "foreign.png");
 }
 
 TEST_F(PictureCommands, SayBeforeTheWorkThatNothingCanBeWritten) {
@@ -365,12 +387,11 @@ TEST_F(PictureCommands, NumbersInFiles) {
     if (!view.data) continue;
     for (const char* extension : {".csv", ".npy", ".safetensors"}) {
       const std::string name = view.id + extension;
-      std::vector<std::string> arguments{"--text", "the cat sat", "--view", view.id};
-      if (view.id == "compare") {
-        expect_refusal(render(arguments, name), "Nothing to compare with");  // as for a picture
-        arguments.insert(arguments.end(), {"--compare-position", "alibi"});
+      if (view.id == "compare") {  // as for a picture
+        expect_refusal(render({"--text", "the cat sat", "--view", "compare"}, name),
+                       "Nothing to compare with");
       }
-      const ProcessResult result = render(arguments, name);
+      const ProcessResult result = draw_view(view, path("model"), path(name));
       if (result.status == 2) {  // a .npy file holds one array
         EXPECT_STREQ(extension, ".npy") << result.err;
         expect_refusal(result, "holds one array");

@@ -111,6 +111,8 @@ TEST(Generate, CachesEveryModeOfAVariant) {
       for (const std::string& mode : parameter.choices) {
         Choice choice = variant_choice(v.id);
         choice.values.set(parameter.key, mode);
+        // What follows from a text is not known while one is being written.
+        if (mode == "sentences" || mode == "brackets") continue;
         const ModelConfig config = small_config(choice, default_encoding());
         if (!works(config)) continue;
         SCOPED_TRACE(v.id + " " + mode);
