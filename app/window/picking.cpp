@@ -135,6 +135,11 @@ void pick_variant(State& state, std::optional<Choice> choice, bool anew) {
   }
   const Experiment now = anew ? without_along(state) : state.edited();
   take(state, suited_variant(state, now, *choice, anew), !anew, token_count(state));
+  // Another method is met by its own picture.
+  auto& options = state.edited().view.options;
+  if (const auto chosen = options.find("mechanism"); anew && chosen != options.end()) {
+    chosen->second.erase("picture");
+  }
 }
 
 void pick_encoding(State& state, std::optional<Choice> choice, bool anew) {

@@ -201,6 +201,8 @@ class Expected {
     return took * std::max(ratio, std::pow(static_cast<double>(length) / last, power));
   }
   void add(Index length, double seconds) {
+    // Lengths that a variant fits to the same number of tokens say nothing of growth.
+    if (!known_.empty() && known_.back().first == static_cast<double>(length)) known_.pop_back();
     known_.emplace_back(static_cast<double>(length), std::max(seconds, 1e-6));
   }
 

@@ -120,6 +120,8 @@ struct Variant : Info {
   Growth growth;
   bool causal_by_definition = false;
   std::string causal_refusal;  // why `causal` cannot be; empty: it can
+  // Causal order hides its idea: global tokens gather what comes after them.
+  bool shown_both_ways = false;
   // With `causal`, a row depends on the tokens up to its own and not on where the text ends, and is
   // computed from its own query and input and the keys and values so far: these can be cached.
   bool incremental = false;

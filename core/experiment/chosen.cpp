@@ -109,7 +109,8 @@ Model chosen_model(const Model& stored, const Experiment& experiment, Index toke
                      experiment.causal.value_or(model.config.causal), tokens);
 }
 
-Experiment with_text_read(Experiment experiment, const std::vector<TraceToken>& tokens) {
+Experiment with_text_read(Experiment experiment, const std::vector<TraceToken>& tokens,
+                          Index segment) {
   std::vector<Choice*> readers;
   const auto visit = [&](std::optional<Choice>& choice) {
     if (choice && variant(choice->id).read_text) readers.push_back(&*choice);
@@ -120,7 +121,16 @@ Experiment with_text_read(Experiment experiment, const std::vector<TraceToken>& 
   std::vector<std::string> bytes;
   for (const TraceToken& token : tokens) bytes.push_back(token.special ? "" : token.bytes);
   const TextShape shape = text_shape(bytes);
-  for (Choice* reader : readers) variant(reader->id).read_text(reader->values, shape);
+  for (Choice* reader : readers) {
+    const Values before = reader->values;
+    variant(reader->id).read_text(reader->values, shape);
+    if (segment > 0 && !(reader->values == before)) {
+      throw InputError("variant " + reader->id +
+                       ": the brackets or sentences of a text are those of all of it; expected "
+                       "segment length 0, found " +
+                       std::to_string(segment));
+    }
+  }
   return experiment;
 }
 

@@ -20,7 +20,10 @@ std::vector<std::vector<HeadGroup>> chosen_groups(const ModelConfig& stored,
 Model chosen_model(const Model& stored, const Experiment& experiment, Index tokens = 0);
 
 // With what variants read from the text set in them: sentences, brackets (Variant::read_text).
-Experiment with_text_read(Experiment experiment, const std::vector<TraceToken>& tokens);
+// InputError where there is such a variant and the model reads in segments of so many tokens: each
+// would need its own.
+Experiment with_text_read(Experiment experiment, const std::vector<TraceToken>& tokens,
+                          Index segment = 0);
 
 // Why a model of these sizes, before a person's choices, cannot be what the experiment asks for;
 // empty: it can.

@@ -119,6 +119,14 @@ Suited with_variant(const Experiment& now, const ForHeads& heads, const Variant&
   } else if (segment > 0) {
     length = std::min(length, segment);
   }
+  if (picked.shown_both_ways && is_causal(next, stored)) {
+    Experiment both = next;
+    direction(false).set(both);
+    if (why_not(both, stored, tokens).empty()) {
+      next = both;
+      along.push_back(direction(false).words);
+    }
+  }
   Choice choice{picked.id, telling_values(picked.parameters, length)};
   const InputKind& input = input_kind(stored.input.id);
   if (input.size_of) {

@@ -143,7 +143,7 @@ std::vector<TraceToken> tokens_to_read(const ModelConfig& config, const Checkpoi
   const Index count = static_cast<Index>(tokens.size()), most = experiment.most_tokens;
   if (most > 0 && count > most) {
     notes.push_back("the text has " + std::to_string(count) + " tokens; the first " +
-                    std::to_string(most) + " are used, as was asked for");
+                    std::to_string(most) + " are used");
     tokens.resize(static_cast<std::size_t>(most));
   }
   const bool in_segments = config.segment > 0;

@@ -219,7 +219,8 @@ std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, Tr
   std::vector<TraceToken> tokens =
       tokens_to_read(*trace->config, *checkpoint, experiment, trace->notes);
   const auto length = static_cast<Index>(tokens.size());
-  const Model chosen = chosen_model(checkpoint->model, with_text_read(experiment, tokens), length);
+  const Model chosen = chosen_model(
+      checkpoint->model, with_text_read(experiment, tokens, trace->config->segment), length);
   const ModelConfig& config = chosen.config;
   const bool beyond = length > config.context && config.segment == 0;
   const Model model = beyond ? with_context(chosen, length) : chosen;

@@ -238,6 +238,7 @@ EdgeList read_edges(const std::filesystem::path& path) {
       for (Index j = list.one_way ? 0 : i + 1; j < size; ++j) {
         if (i != j && matrix(i, j) != 0) list.edges.push_back({i, j});
       }
+      if (list.edges.size() > kMostEdges) break;  // refused below
     }
     return checked(std::move(list), name);
   }

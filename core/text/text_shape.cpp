@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <optional>
 #include <string_view>
 
 namespace attnscope {
@@ -114,21 +116,48 @@ std::string_view counterpart(std::string_view c) {
   return {};
 }
 
+// What is open, and quickly which of it a character closes.
+class OpenBrackets {
+ public:
+  void open(std::size_t character, std::string_view closer) {
+    by_closer_[closer].push_back({open_.size(), character});
+    open_.push_back(character);
+  }
+  // The innermost that this closes; what was opened within it has no counterpart. Empty: none.
+  std::optional<std::size_t> close(std::string_view closer) {
+    const auto found = by_closer_.find(closer);
+    if (found == by_closer_.end()) return std::nullopt;
+    std::vector<Place>& places = found->second;
+    const auto is_gone = [&](const Place& p) {
+      return p.depth >= open_.size() || open_[p.depth] != p.character;
+    };
+    while (!places.empty() && is_gone(places.back())) places.pop_back();
+    if (places.empty()) return std::nullopt;
+    const Place place = places.back();
+    places.pop_back();
+    open_.resize(place.depth);
+    return place.character;
+  }
+
+ private:
+  struct Place {
+    std::size_t depth, character;
+  };
+  std::vector<std::size_t> open_;  // characters, the outermost first
+  std::map<std::string_view, std::vector<Place>> by_closer_;
+};
+
 // Characters that open and close the same thing, by the first.
 std::vector<std::pair<std::size_t, std::size_t>> matching(
     const std::vector<PlacedCharacter>& text) {
-  std::vector<std::size_t> open;
+  OpenBrackets open;
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
   for (std::size_t n = 0; n < text.size(); ++n) {
-    const std::string_view c = text[n].bytes;
-    const auto opener = std::ranges::find_if(open.rbegin(), open.rend(), [&](std::size_t at) {
-      return counterpart(text[at].bytes) == c;
-    });
-    if (opener != open.rend()) {
+    const std::string_view closer = counterpart(text[n].bytes);
+    if (const auto opener = open.close(text[n].bytes)) {
       pairs.emplace_back(*opener, n);
-      open.erase(opener.base() - 1, open.end());  // what was opened within it has no counterpart
-    } else if (!counterpart(c).empty()) {
-      open.push_back(n);
+    } else if (!closer.empty()) {
+      open.open(n, closer);
     }
   }
   std::ranges::sort(pairs);

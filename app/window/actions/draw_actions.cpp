@@ -43,13 +43,15 @@ void paint_on_this(State& s) {
   const AttentionTap& tap = *drawn_on(s, &head);
   pick_variant(s, custom_choice(mask_of_head(tap, head)), false);
   show_pattern(s);
-  s.say("The pattern of " + variant(tap.variant.id).label + " is a mask now: paint on it.");
+  s.say("The pattern of " + variant(tap.variant.id).label + " is a mask now: paint on it." +
+        (tap.causal ? " Later keys stay hidden while the direction is causal." : ""));
 }
 
 void change_mask(State& s, const char* how) {
   Index head = 0;
   const AttentionTap& tap = *drawn_on(s, &head);
-  governing_variant(s.experiment) = custom_choice(changed_mask(mask_of_head(tap, head), how));
+  std::optional<Choice>& choice = governing_variant(s.experiment);
+  choice = custom_choice(changed_mask(mask_asked_for(choice, mask_of_head(tap, head)), how));
   show_pattern(s);
 }
 
@@ -97,6 +99,10 @@ void add_graph_actions(std::vector<Action>& list) {
   add("graph_from", "Draw these edges",
       "Make a graph of the shown head's pattern, to be drawn on: the variant becomes Graph.",
       draw_these_edges);
+  list.back().enabled = [](const State& s) {
+    const AttentionTap* tap = drawn_on(s);
+    return tap != nullptr && tap->queries() <= kMostNodes && tap->keys() <= kMostNodes;
+  };
   list.back().offered = [](const State& s) { return !draws_graph(s); };
   list.back().starts_group = true;
   add("graph_chain", "Chain of tokens", "Tie each token to its neighbours.",

@@ -106,7 +106,7 @@ void draw_trained_twin(Ui& ui, State& state, ModelPanel& panel, const std::strin
   const auto found = panel.models_by_choice->find(id);
   if (found == panel.models_by_choice->end() || found->second == state.edited().model) return;
   ImGui::Spacing();
-  const std::string label = "Use " + found->second + ", trained with it";
+  const std::string label = "Use " + found->second;
   if (button(ui, label.c_str(), "twin." + id)) {
     undo_set_along(state);
     Experiment& e = state.edited();
@@ -115,7 +115,7 @@ void draw_trained_twin(Ui& ui, State& state, ModelPanel& panel, const std::strin
     choose_encoding(e, state.scope, std::nullopt);
     e.causal.reset();
   }
-  hint(ui, "Here some of its weights are untrained; this model was trained with it.");
+  hint(ui, "Here some of its weights are untrained; this model was trained with them.");
 }
 
 // What goes with the choice and was not there before, and a way back.

@@ -113,6 +113,7 @@ Variant bigbird_variant() {
   v.growth = {.power = 1, .sizes = [](Values& values, Index length) {
                 values.set("block", std::min<Index>(64, length));
               }};
+  v.shown_both_ways = true;
   v.parameters = {
       {.key = "block",
        .symbol = "b",

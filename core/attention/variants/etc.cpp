@@ -16,6 +16,7 @@ std::string etc_objection(const Values& values, const Situation& at) {
     return "global: expected at most the length " + std::to_string(at.keys) + found_text(global);
   }
   const bool replaced = values.choice("by") == "sentences";  // by what the text says
+  if (replaced && global < 1) return "global: expected at least 1 with by=sentences, found 0";
   if (!values.has("segments") || (replaced && at.keys == 0)) return {};
   const auto& segments = values.get<std::vector<Index>>("segments");
   const auto found = static_cast<Index>(segments.size());
@@ -99,6 +100,7 @@ Variant etc_variant() {
                 values.set("radius", std::min<Index>(64, length));
               }};
   v.incremental = true;
+  v.shown_both_ways = true;
   v.parameters = {{.key = "global",
                    .symbol = "n_g",
                    .label = "Global tokens",

@@ -1,4 +1,5 @@
 // graph: attention along the edges of a graph. Veličković et al., 2018; Kipf and Welling, 2017.
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
@@ -29,36 +30,39 @@ bool has_adjacency(const Values& values) {
   return is_from(values, "matrix");
 }
 
-// The edges in a matrix, at any length: those to tokens that there are not are left out.
-Tensor adjacency_of(const PatternInput& in, Index nodes) {
-  Tensor matrix = Tensor::zeros({nodes, nodes});
+// Whom each node is tied to, ascending, at any length: edges to tokens that there are not are left
+// out.
+std::vector<std::vector<Index>> neighbours_of(const PatternInput& in, Index nodes) {
+  std::vector<std::vector<Index>> neighbours(static_cast<std::size_t>(nodes));
+  const auto tie = [&](Index i, Index j) { neighbours[static_cast<std::size_t>(i)].push_back(j); };
   if (is_from(in.values, "chain")) {
-    for (Index i = 0; i + 1 < nodes; ++i) matrix(i, i + 1) = matrix(i + 1, i) = 1;
-    return matrix;
+    for (Index i = 0; i + 1 < nodes; ++i) tie(i, i + 1), tie(i + 1, i);
+  } else if (!in.values.has("edges")) {
+    throw InputError(
+        "variant.from: brackets are found where a whole text is run, which is not the case here; "
+        "expected chain or edges");
+  } else {
+    for (const std::vector<Index>& edge : in.values.get<Edges>("edges")) {
+      if (edge[0] >= nodes || edge[1] >= nodes) continue;
+      tie(edge[0], edge[1]);
+      if (!in.values.flag("one_way")) tie(edge[1], edge[0]);
+    }
   }
-  if (!in.values.has("edges")) {
-    throw InputError("variant.from: brackets are read from a text, and there is none here");
+  for (std::vector<Index>& row : neighbours) {
+    std::ranges::sort(row);
+    row.erase(std::ranges::unique(row).begin(), row.end());
   }
-  for (const std::vector<Index>& edge : in.values.get<Edges>("edges")) {
-    if (edge[0] >= nodes || edge[1] >= nodes) continue;
-    matrix(edge[0], edge[1]) = 1;
-    if (!in.values.flag("one_way")) matrix(edge[1], edge[0]) = 1;
-  }
-  return matrix;
+  return neighbours;
 }
 
 // S_i of any choice of edges.
 Pattern edge_pattern(const PatternInput& in) {
   if (has_adjacency(in.values)) return painted_pattern(in, "graph.adjacency", "edge", true);
-  const NamedVars weights{{"graph.adjacency", Var(adjacency_of(in, in.keys))}};
-  return painted_pattern({.values = in.values,
-                          .weights = weights,
-                          .heads = in.heads,
-                          .queries = in.queries,
-                          .keys = in.keys,
-                          .first = in.first,
-                          .causal = in.causal},
-                         "graph.adjacency", "edge", true);
+  const auto neighbours = neighbours_of(in, in.keys);
+  return build_rows(in, 1, {"edge", "itself"}, [&](PatternBuilder& builder, Index, Index i) {
+    for (const Index j : neighbours[static_cast<std::size_t>(i)]) builder.add_column(0, j);
+    builder.add_column(1, i);
+  });
 }
 
 // A bracket is tied to what stands directly within it and to its counterpart, and what stands side
@@ -84,8 +88,10 @@ void edges_of_text(Values& values, const TextShape& shape) {
 }
 
 std::string graph_objection(const Values& values, const Situation&) {
-  if (!is_from(values, "edges")) return {};
-  if (!values.has("edges")) return "edges: expected a list of pairs of tokens, found nothing";
+  if (!values.has("edges")) {
+    return is_from(values, "edges") ? "edges: expected a list of pairs of tokens, found nothing"
+                                    : "";
+  }
   for (const std::vector<Index>& edge : values.get<Edges>("edges")) {
     if (edge.size() == 2) continue;
     return "edges: expected pairs of tokens such as 0, 1; 1, 2, found " +

@@ -22,6 +22,7 @@ Variant longformer_variant() {
                 values.set("window", std::min<Index>(64, length));
               }};
   v.incremental = true;
+  v.shown_both_ways = true;
   v.parameters = {window_parameter(),
                   dilation_parameter(),
                   {.key = "global",

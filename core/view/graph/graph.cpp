@@ -19,7 +19,6 @@ namespace attnscope {
 namespace {
 
 constexpr const char* kId = "graph";
-constexpr Index kMostNodes = 200;
 constexpr double kNode = 0.42;                       // em: radius
 constexpr double kThinnest = 0.06, kThickest = 0.5;  // em of an edge
 
@@ -145,7 +144,7 @@ void draw_edges(Page& page, const Drawn& d) {
       const double share = std::abs(static_cast<double>(d.weights(from, to))) / d.largest;
       Colour colour = blend(page.theme().line, strong, 0.15 + 0.85 * std::sqrt(share));
       if (!focused) colour = translucent(page.theme().line, 0.35);
-      const bool both = std::ranges::find(d.edges.pairs, Edge(to, from)) != d.edges.pairs.end();
+      const bool both = std::ranges::binary_search(d.edges.pairs, Edge(to, from));
       const Line line =
           edge_line(d, from, to, both, colour, (kThinnest + (kThickest - kThinnest) * share) * em);
       page.add(line);

@@ -39,7 +39,7 @@ EdgeChoice edge_choice(const AttentionTap& tap, Index head) {
   const GraphEdges now = edges_of(tap, head);
   EdgeChoice choice{{}, now.one_way};
   for (const auto& [i, j] : now.pairs) {
-    const bool there = std::ranges::find(now.pairs, Edge(j, i)) != now.pairs.end();
+    const bool there = std::ranges::binary_search(now.pairs, Edge(j, i));
     if (now.one_way || i < j || !there) choice.edges.push_back({i, j});
   }
   return choice;

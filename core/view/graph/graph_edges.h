@@ -11,10 +11,13 @@ namespace attnscope {
 
 // Pairs of different tokens that a pattern allows.
 struct GraphEdges {
-  std::vector<Edge> pairs;  // by row
+  std::vector<Edge> pairs;  // ascending
   bool one_way = false;     // some pair is allowed in one direction alone, where both could be
 };
 GraphEdges edges_of(const AttentionTap& tap, Index head);
+
+// More tokens are too many to be told apart, and their edges to be drawn.
+inline constexpr Index kMostNodes = 200;
 
 // Whether the head attends along drawn or drawable edges: the variant `graph`.
 bool is_graph(const AttentionTap& tap);

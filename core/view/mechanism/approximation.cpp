@@ -197,19 +197,17 @@ void draw_compared(Page& page, const MapRaster& m, Index n, const NamedCells& ma
 
 // Of the weights of both maps, which share it.
 ColourRange weights_range_of(const MechanismOf& of, const Approximation& a) {
-  const bool with_signs = has_negative(a.implied);
-  ColourRange range;
   double most = 0;
   for (const Tensor* map : {&a.exact, &a.implied}) {
-    HeatMap cells;
-    cells.values = *map;
-    cells.height = static_cast<double>(map->dim(0));
-    cells.width = static_cast<double>(map->dim(1));
-    range = colour_range(of.input, cells, with_signs);
-    most = std::max(most, range.most);
+    for (const float x : *map) {
+      if (std::isfinite(x)) most = std::max(most, std::abs(static_cast<double>(x)));
+    }
   }
+  if (!(most > 0)) most = 1;
+  const bool with_signs = has_negative(a.implied);
+  ColourRange range = colour_range(of.input, {}, with_signs, true);
   range.most = most;
-  if (with_signs) range.least = -most;
+  range.least = with_signs ? -most : 0;
   return range;
 }
 
@@ -348,7 +346,7 @@ Mechanism approximation_mechanism() {
   Mechanism m{"approximation", "what it makes of keys, and how far its weights are from a softmax",
               shows_approximation, draw_approximation, approximation_numbers};
   m.label = "Beside a softmax";
-  m.weights = true;
+  m.weights = m.to_largest = true;
   return m;
 }
 

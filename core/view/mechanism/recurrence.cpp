@@ -160,10 +160,12 @@ void draw_matrices(Page& page, const RecurrencePlan& plan, const std::string& wo
                     page.fitting(candidates, page.small(), box.width), page.small(), Align::Middle);
   };
   title(plan.before, {gated ? "g · state before" : "state before", "before"});
-  title(plan.added, {gated ? "(1 − g) φ(k) ⊗ v" : "added: φ(k) ⊗ v", "added"});
+  const std::string to = ", to ±" + brief(range_of_numbers(page, plan.step.added).most, 2);
+  title(plan.added, {(gated ? "(1 − g) φ(k) ⊗ v" : "added: φ(k) ⊗ v") + to, "added" + to, "added"});
   title(plan.after, {"state now", "now"});
   draw_panel(page, plan.before, plan.step.before, plan.states);
-  draw_panel(page, plan.added, plan.step.added, plan.states);
+  const ColourRange added = range_of_numbers(page, plan.step.added);
+  draw_panel(page, plan.added, plan.step.added, added);
   draw_panel(page, plan.after, plan.step.after, plan.states);
   draw_standing(page, plan.added, true, row_at(plan.of.k, plan.t), plan.keys, "φ(k)");
   draw_lying(page, plan.added, true, row_at(plan.of.v, plan.t), plan.values, "v");
@@ -189,7 +191,8 @@ void draw_size(Page& page, const RecurrencePlan& plan) {
   page.faint_text(
       {plan.note.x, plan.note.y + plan.note.height / 2},
       page.fitting(
-          {size + ", however many tokens came before; no weight of a pair is ever computed",
+          {size + ", however many tokens came before; z, the sum of all φ(k), divides what is read",
+           size + ", however long the text is; z, the sum of all φ(k), divides",
            size + ", however long the text is", size},
           page.small(), plan.added.right() - plan.note.x - 3 * page.em()),
       page.small());

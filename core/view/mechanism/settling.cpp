@@ -20,6 +20,7 @@ constexpr double kLeastPart = 9;       // em
 constexpr double kPlaneShare = 0.5;    // of the width
 constexpr double kWeightsShare = 0.5;  // of the height beside the plane
 constexpr double kMostStepRow = 2;     // em
+constexpr double kSettled = 0.5;       // of the weight: it is at this key
 constexpr double kPlaneAir = 0.08;     // of the range
 
 bool shows_settling(const AttentionTap& tap) {
@@ -160,8 +161,10 @@ void draw_plane(Page& page, const SettlingPlan& plan, const MechanismOf& of,
   }
   labels.add(line.front(), "q", true, page.theme().accent);
   const std::string last = std::to_string(s.steps());
-  labels.add(line.back(), s.steps() == 1 ? "after 1 step" : "after " + last + " steps", true,
-             page.theme().accent);
+  const bool settles = static_cast<double>(s.weights(s.steps() - 1, s.nearest)) > kSettled;
+  const std::string key = key_label(of.input.trace, of.tap, s.nearest);
+  const std::string after = s.steps() == 1 ? "after 1 step" : "after " + last + " steps";
+  labels.add(line.back(), after + (settles ? ", at “" + key + "”" : ""), true, page.theme().accent);
   for (const std::size_t n : by_weight(s)) {
     labels.add(at(keys[n]), key_label(of.input.trace, of.tap, s.keys[n]), false, page.theme().text);
   }
@@ -180,7 +183,7 @@ std::vector<std::string> weights_words(const SettlingPlan& plan, const Mechanism
   const std::string key = "“" + key_label(of.input.trace, of.tap, s.nearest) + "”";
   const double weight = static_cast<double>(s.weights(s.steps() - 1, s.nearest));
   const std::string share = std::to_string(std::lround(100 * weight)) + " %";
-  const char* end = weight > 0.5 ? "settles on " : "stays between keys, most at ";
+  const char* end = weight > kSettled ? "settles on " : "stays between keys, most at ";
   return {std::string("Weigh: ") + end + key + " with " + share + " of the weight",
           end + key + ", " + share, "Weigh " + key, "Weigh"};
 }
@@ -251,7 +254,7 @@ MechanismLayout draw_settling(Page& page, const Box& inside, const MechanismOf& 
   plan->of = settling_of(of.tap, of.head, plan->query);
   const std::string word = "“" + query_label(of.input.trace, of.tap, plan->query) + "”";
   draw_step(page, plan->sentence, 1,
-            {"Every query takes steps until it stays where it is; here token " +
+            {"Every query takes steps until it stays, at most as many as are set; here token " +
                  std::to_string(plan->query) + ", " + word,
              "Queries take steps; here " + word, word});
   draw_token_line(page, plan->line, plan->query);

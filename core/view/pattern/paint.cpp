@@ -128,6 +128,11 @@ ByteTensor changed_mask(const ByteTensor& mask, const std::string& how) {
   return changed;
 }
 
+ByteTensor mask_asked_for(const std::optional<Choice>& choice, const ByteTensor& in_force) {
+  if (!choice || choice->id != kCustomMask || !choice->values.has("rows")) return in_force.copy();
+  return whole_mask(choice->values.get<MaskRows>("rows"), in_force.dim(0), in_force.dim(1));
+}
+
 void add_canvas(const ViewInput& input, const MatrixPlot& matrix, const AttentionTap& tap,
                 Index head, ViewLayout& layout) {
   const Values settings = view_values(input.experiment.view, "pattern");
@@ -135,16 +140,12 @@ void add_canvas(const ViewInput& input, const MatrixPlot& matrix, const Attentio
                     settings.flag("symmetric")};
   const bool fits = tap.queries() <= kMostPainted && tap.keys() <= kMostPainted;
   if (paint.tool == "look" || !is_painted(tap) || !fits) return;
-  // What is painted is the mask as it was asked for, before the direction hides later keys.
   const ByteTensor in_force = mask_of_head(tap, head);
   Handle canvas{matrix.plot, "", {}, {}};
   canvas.stroke = [paint, in_force, at = pair_at(matrix)](const std::vector<Point>& points,
                                                           Experiment& experiment) {
     std::optional<Choice>& choice = governing_variant(experiment);
-    ByteTensor mask = in_force.copy();
-    if (choice && choice->id == kCustomMask && choice->values.has("rows")) {
-      mask = whole_mask(choice->values.get<MaskRows>("rows"), mask.dim(0), mask.dim(1));
-    }
+    ByteTensor mask = mask_asked_for(choice, in_force);
     std::vector<Cell> path;
     for (const Point& p : points) path.push_back(nearest_cell(at, p));
     apply(paint, path, mask);

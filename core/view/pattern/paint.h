@@ -23,6 +23,10 @@ std::vector<Cell> stroke_cells(const std::string& tool, const std::vector<Cell>&
 inline constexpr Index kMostPainted = 4096;
 ByteTensor mask_of_head(const AttentionTap& tap, Index head_in_group);
 
+// The mask as it was painted, before the direction hides later keys and a shorter text what lies
+// beyond it; of other variants `in_force`, the pattern that there is.
+ByteTensor mask_asked_for(const std::optional<Choice>& choice, const ByteTensor& in_force);
+
 // A mask as the variant.
 Choice custom_choice(const ByteTensor& mask);
 
