@@ -28,14 +28,14 @@ struct RowKernels {
   // panel[t * panel_width + x] = rows[x][t] for x < count; 0 for the panel's other columns.
   void (*pack)(const float* const* rows, Size count, Size size, float* panel);
 
-  // Powers of two of scores, which never leave the registers. For rows r < m and the columns x of
-  // `panels` panels of k lines each:
+  // Powers of two of scores, which never leave the registers. For rows r < m and columns x in
+  // [begin, end), multiples of sum_lanes, of panels of k lines each:
   //   p[r][x] = 2^(a_r . column x - shift[r]) for first[r] <= x < last[r], 0 for the others,
   //   sums[r * sum_lanes + l] += those of them that fall to lane l.
   // shift: whole numbers; no exponent may leave [-126, 126].
-  void (*powers)(Size m, Size panels, Size k, const float* a, Size a_row, const float* panel,
-                 const float* shift, const std::int32_t* first, const std::int32_t* last, float* p,
-                 Size p_row, float* sums);
+  void (*powers)(Size m, Size begin, Size end, Size k, const float* a, Size a_row,
+                 const float* panels, const float* shift, const std::int32_t* first,
+                 const std::int32_t* last, float* p, Size p_row, float* sums);
 
   float (*maximum)(const float* x, Size n);  // -infinity for n = 0, infinity with a NaN
   // x = exp(x - shift), where x <= shift or x = -infinity; returns the sum.

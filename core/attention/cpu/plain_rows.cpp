@@ -12,12 +12,29 @@ constexpr double log2_e = 1.4426950408889634;
 constexpr double ln_2 = 0.6931471805599453;
 // 2^-62 times 2^-62 is the smallest that comes up, and still a normal number.
 constexpr float largest_shift = 62;
-// Keys at a time: panels of keys and their values stay in the nearest cache for all rows.
-constexpr Index keys_together = 2 * panel_width;
+// Keys at a time: their panels and values stay in the second cache for all rows. Fewer would write
+// and read the rows' outputs more often.
+constexpr Index fewest_keys = 2 * panel_width, most_keys = 8 * panel_width;
+constexpr Index key_numbers_together = Index{1} << 15;
 // Rectangles with fewer pairs than this share are for the general pass.
 constexpr double least_plain_fill = 0.3;
 // Numbers of weights that stay in the second cache, with those that are being written.
 constexpr Index weights_together = Index{1} << 16;
+
+Index keys_of_size(Index numbers) {
+  const Index fitting = key_numbers_together / std::max<Index>(numbers, 1);
+  return std::clamp(fitting / panel_width * panel_width, fewest_keys, most_keys);
+}
+
+// Asks for the rows of a group, which begins with row r, to come into the second cache; none where
+// `rows` is null. The first cache takes too few requests at once: the processor would wait.
+// Inlined: GCC drops calls of functions that do nothing else, as if that had no effect.
+[[gnu::always_inline]] inline void fetch(const float* rows, Index r, Index size) {
+  constexpr Index line = 16;
+  if (rows == nullptr) return;
+  rows += r * size;
+  for (Index n = 0; n < group_rows * size; n += line) __builtin_prefetch(rows + n, 0, 2);
+}
 
 }  // namespace
 
@@ -26,18 +43,19 @@ PlainRows::PlainRows(const Prepared& prepared, const Wanted& wanted, PartResult&
       wanted_(wanted),
       result_(result),
       applies_(prepared.plain() && !wanted.scores && prepared.part.v.defined()),
+      keys_together_(keys_of_size(prepared.key_size + prepared.value_size)),
       writer_(prepared.kernels, result.attention),
       panels_(prepared) {
   if (!applies_) return;
   scaled_q_ = Tensor({block_rows, prepared.key_size});
   output_ = Tensor({block_rows, prepared.value_size});
   sums_ = Tensor({block_rows, sum_lanes});
-  block_.p_row = keys_together;
+  block_.p_row = keys_together_;
   if (wanted.attention) {
     const Index fitting = weights_together / std::max<Index>(prepared.keys, 1);
     rows_together_ = std::clamp(fitting / group_rows * group_rows, 2 * group_rows, block_rows);
   } else {
-    block_.p = Tensor({group_rows, keys_together});
+    block_.p = Tensor({group_rows, keys_together_});
   }
 }
 
@@ -62,6 +80,7 @@ bool PlainRows::run_together(Index row, Index end, const Stop& stop) {
   if (!panels_.load(prepared_.key_head(pair_), first_panel, past_panel)) return false;
   if (!scale_queries()) return false;
   block_.first_key = first_panel * panel_width;
+  find_next();
   if (wanted_.attention) {
     block_.first_row = pair_ * prepared_.queries + row;
     block_.rows = rows_;
@@ -70,11 +89,10 @@ bool PlainRows::run_together(Index row, Index end, const Stop& stop) {
     if (!block_.p.defined() || block_.p.size() < size) block_.p = Tensor({size});
   }
   std::fill(sums_.begin(), sums_.end(), 0.0F);
-  std::fill(output_.begin(), output_.end(), 0.0F);
-  writer_.plan((all.end - block_.first_key + keys_together - 1) / keys_together);
-  for (Index key = block_.first_key; key < all.end; key += keys_together) {
+  writer_.plan((all.end - block_.first_key + keys_together_ - 1) / keys_together_);
+  for (Index key = block_.first_key; key < all.end; key += keys_together_) {
     if (stop.requested()) return true;
-    add_keys(key, key + keys_together);
+    add_keys(key, key + keys_together_);
     writer_.advance();
   }
   report();
@@ -157,16 +175,34 @@ void PlainRows::add_keys(Index begin, Index end) {
     }
     float* p = block_.p.data();  // nobody needs those of other groups, unless they are asked for
     if (wanted_.attention) p += r * block_.p_row + (key - block_.first_key);
-    prepared_.kernels.powers(rows, (key_end - key + panel_width - 1) / panel_width, size,
+    const Index used = std::max(key, group.begin);
+    const bool is_first = used == group.begin;
+    if (is_first) {  // the next block's, a share at a time
+      fetch(next_q_, r, size);
+      fetch(next_k_, r, size);
+    }
+    prepared_.kernels.powers(rows, (used - key) / sum_lanes * sum_lanes,
+                             (key_end - key + sum_lanes - 1) / sum_lanes * sum_lanes, size,
                              scaled_q_.data() + r * size, size, panels_.panel(key / panel_width),
                              shift_.data() + r, first.data(), last.data(), p, block_.p_row,
                              sums_.data() + r * sum_lanes);
     if (!wanted_.output || value_size == 0) continue;
-    const Index used = std::max(key, group.begin);
+    if (is_first) fetch(next_v_, r, value_size);
     prepared_.kernels.multiply(rows, value_size, key_end - used, p + (used - key), block_.p_row, 1,
                                prepared_.v(pair_) + used * value_size, value_size,
-                               output_.data() + r * value_size, value_size, true);
+                               output_.data() + r * value_size, value_size, !is_first);
   }
+}
+
+// What the next block, which is the one before (forward.cpp), needs beyond what this one does.
+// Where each needs but a few keys, memory is read all the time, and most of it would come late.
+void PlainRows::find_next() {
+  next_q_ = next_k_ = next_v_ = nullptr;
+  const Index key = block_.first_key - block_rows;
+  if (prepared_.packed_k.defined() || row_ < block_rows || key < 0) return;
+  next_q_ = prepared_.q(pair_, row_ - block_rows);
+  next_k_ = prepared_.k(pair_) + key * prepared_.key_size;
+  next_v_ = prepared_.v(pair_) + key * prepared_.value_size;
 }
 
 void PlainRows::report() {
@@ -178,6 +214,7 @@ void PlainRows::report() {
     const float sum = prepared_.kernels.sum(sums_.data() + r * sum_lanes, sum_lanes);
     block_.factor[n] = sum == 0 ? 0 : 1 / sum;
     if (wanted_.output) {
+      if (sum == 0) std::fill_n(output_.data() + r * value_size, value_size, 0.0F);
       scale_to(result_.output.data() + (at + r) * value_size, output_.data() + r * value_size,
                value_size, block_.factor[n]);
     }

@@ -35,6 +35,7 @@ class PlainRows {
   Group all_keys();
   bool scale_queries();
   void add_keys(Index begin, Index end);
+  void find_next();
   void report();
 
   Group& group_of(Index r) { return groups_[static_cast<std::size_t>(r / group_rows)]; }
@@ -43,8 +44,11 @@ class PlainRows {
   const Wanted& wanted_;
   PartResult& result_;
   const bool applies_;
+  const Index keys_together_;
   Index rows_together_ = block_rows;
   Index pair_ = 0, row_ = 0, rows_ = 0;
+  // Rows that the next block needs and this one does not, in the order of its own rows; or null.
+  const float *next_q_ = nullptr, *next_k_ = nullptr, *next_v_ = nullptr;
   WeightBlock block_;  // p: of a group and some keys, or all of it where attention is wanted
   WeightWriter writer_;
   KeyPanels panels_;

@@ -126,7 +126,13 @@ TEST_P(RowKernelsTest, GathersAndScattersRows) {
 
 TEST_P(RowKernelsTest, PowersOfProducts) {
   constexpr Index size = 13, panels = 3, width = panels * panel_width;
-  for (const Index m : {1, 3, 4, 7, 8}) {
+  struct Case {
+    Index m, begin, end;
+  };
+  for (const auto& [m, begin, end] :
+       {Case{1, 0, width}, Case{3, 0, width}, Case{4, 0, width}, Case{7, 0, width},
+        Case{8, 0, width}, Case{8, 16, 80}, Case{7, 32, 48}, Case{8, 48, 96}, Case{3, 0, 16},
+        Case{8, 32, 32}}) {
     const auto a = numbers(m * size, 1), columns = numbers(width * size, 2);
     std::vector<float> packed(columns.size());
     for (Index panel = 0; panel < panels; ++panel) {
@@ -146,14 +152,14 @@ TEST_P(RowKernelsTest, PowersOfProducts) {
     constexpr Index row = width + 5;
     auto p = numbers(m * row, 3), sums = numbers(m * sum_lanes, 4);
     const auto p_before = p, sums_before = sums;
-    kernels().powers(m, panels, size, a.data(), size, packed.data(), shift.data(), first.data(),
+    kernels().powers(m, begin, end, size, a.data(), size, packed.data(), shift.data(), first.data(),
                      last.data(), p.data(), row, sums.data());
     for (Index r = 0; r < m; ++r) {
       const auto n = static_cast<std::size_t>(r);
       double expected_sum = 0, sum = 0;
       for (Index x = 0; x < row; ++x) {
         const auto at = static_cast<std::size_t>(r * row + x);
-        if (x >= width) {
+        if (x < begin || x >= end) {
           ASSERT_EQ(p[at], p_before[at]);
           continue;
         }
@@ -182,8 +188,8 @@ TEST_P(RowKernelsTest, PowersReachTheLimits) {
     std::vector<float> a{exponent}, panel(panel_width, 1.0F), p(panel_width), sums(sum_lanes);
     const float shift = 0;
     const std::int32_t first = 0, last = 1;
-    kernels().powers(1, 1, 1, a.data(), 1, panel.data(), &shift, &first, &last, p.data(),
-                     panel_width, sums.data());
+    kernels().powers(1, 0, panel_width, 1, a.data(), 1, panel.data(), &shift, &first, &last,
+                     p.data(), panel_width, sums.data());
     EXPECT_EQ(p[0], std::exp2(exponent));
     EXPECT_EQ(p[1], 0);
   }
