@@ -187,5 +187,16 @@ TEST(CostCurve, NumbersInUnits) {
   EXPECT_THROW(cost_quantity("money"), InputError);
 }
 
+// Neighbouring lengths that are fitted to the same number of tokens say nothing of growth.
+TEST(CostCurve, LengthsThatFitAlikeLeaveLaterOnesIn) {
+  CostRequest request = small({named("sinkhorn")}, {16, 17, 18, 32, 64});
+  request.measured = true;
+  const CostCurves curves = curves_of(request);
+  ASSERT_EQ(curves.series[0].points.size(), 5u);
+  for (const CostPoint& point : curves.series[0].points) {
+    EXPECT_TRUE(point.seconds > 0) << point.length << point.missing;
+  }
+}
+
 }  // namespace
 }  // namespace attnscope

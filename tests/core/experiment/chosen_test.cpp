@@ -107,5 +107,19 @@ TEST(Chosen, RefusesWhatCannotWork) {
   EXPECT_EQ(chosen_model(model, e).config.groups[1].size(), 3u);
 }
 
+// Brackets and sentences are those of a whole text, which a model that reads in segments never has.
+TEST(Chosen, TextsAreReadWhole) {
+  std::vector<TraceToken> tokens(4);
+  const char* bytes[] = {"a", "(", "b", ")"};
+  for (std::size_t n = 0; n < tokens.size(); ++n) tokens[n].bytes = bytes[n];
+  Experiment experiment;
+  experiment.variant = Choice{"graph", default_values(variant("graph").parameters)};
+  experiment.variant->values.set("from", std::string("brackets"));
+  EXPECT_TRUE(with_text_read(experiment, tokens).variant->values.has("edges"));
+  EXPECT_THROW(with_text_read(experiment, tokens, 2), InputError);
+  experiment.variant->values.set("from", std::string("chain"));
+  EXPECT_EQ(with_text_read(experiment, tokens, 2).variant, experiment.variant);
+}
+
 }  // namespace
 }  // namespace attnscope

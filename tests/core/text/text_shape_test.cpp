@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "core/base/random.h"
+
 namespace attnscope {
 namespace {
 
@@ -64,6 +68,37 @@ TEST(TextShape, BytesThatAreNoTextDoNoHarm) {
     const TextShape shape = text_shape({odd, "(" + odd, odd + ")", odd});
     EXPECT_EQ(shape.tokens(), 4);
     for (const Index within : shape.enclosing) EXPECT_LT(within, 4);
+  }
+}
+
+// The pairs that a stack of all open characters gives, looked through for each that closes.
+TEST(TextShape, BracketsAreThoseOfAStack) {
+  const std::string letters = "()[]{}\"a";
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    Random random(seed);
+    std::string text;
+    for (int n = 0; n < 40; ++n) text += letters[random.bits() % letters.size()];
+    const auto closer = [](char c) {
+      return c == '(' ? ')' : c == '[' ? ']' : c == '{' ? '}' : c == '"' ? '"' : ' ';
+    };
+    std::vector<Index> open;
+    std::vector<std::pair<Index, Index>> expected;
+    for (Index n = 0; n < static_cast<Index>(text.size()); ++n) {
+      const char c = text[static_cast<std::size_t>(n)];
+      auto at = static_cast<Index>(open.size()) - 1;
+      const auto opened = [&](Index i) {
+        return text[static_cast<std::size_t>(open[static_cast<std::size_t>(i)])];
+      };
+      while (at >= 0 && closer(opened(at)) != c) --at;
+      if (at >= 0) {
+        expected.emplace_back(open[static_cast<std::size_t>(at)], n);
+        open.resize(static_cast<std::size_t>(at));
+      } else if (closer(c) != ' ') {
+        open.push_back(n);
+      }
+    }
+    std::ranges::sort(expected);
+    EXPECT_EQ(of_letters(text).brackets, expected) << text;
   }
 }
 

@@ -377,6 +377,13 @@ TEST(Patterns, GraphsOfListsChainsAndBrackets) {
   for (Index i = 0; i < 5; ++i) {
     for (Index j = 0; j < 5; ++j) EXPECT_EQ(chain.allowed(0, i, j), std::abs(i - j) <= 1);
   }
+  // Edges are pairs wherever they are to come from, since what replaces them may be missing.
+  for (const char* source : {"edges", "brackets", "chain"}) {
+    for (const Lists& broken : {Lists{{}}, Lists{{0}}, Lists{{0, 1}, {1, 2, 3}}}) {
+      const Values values = with({{"from", std::string(source)}, {"edges", broken}});
+      EXPECT_NE(variant("graph").objection(values, {}), "") << source;
+    }
+  }
   Values brackets = with({{"from", std::string("brackets")}, {"one_way", true}});
   EXPECT_THROW(graph_of(brackets, 5), InputError);  // without a text
   variant("graph").read_text(brackets, text_shape({"a", "(", "b", "c", ")"}));

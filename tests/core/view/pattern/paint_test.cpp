@@ -107,5 +107,15 @@ TEST(Paint, AChoiceForSomeHeadsIsPaintedOnAlone) {
   EXPECT_EQ(&governing_variant(experiment), &experiment.variant);
 }
 
+// What a shorter text or causal order hides is not lost when all of a mask is changed.
+TEST(Paint, MasksAreChangedAsTheyWerePainted) {
+  const ByteTensor in_force = ByteTensor::from({2, 2}, {1, 0, 0, 1});
+  Choice custom{"custom", default_values(variant("custom").parameters)};
+  custom.values.set("rows", MaskRows{{1, 2}, {}, {0, 1}});
+  EXPECT_EQ(mask_rows(mask_asked_for(custom, in_force)), (MaskRows{{1, 2}, {}, {0, 1}}));
+  EXPECT_EQ(mask_rows(mask_asked_for(std::nullopt, in_force)), (MaskRows{{0, 1}, {1, 2}}));
+  EXPECT_EQ(mask_rows(mask_asked_for(default_variant(), in_force)), (MaskRows{{0, 1}, {1, 2}}));
+}
+
 }  // namespace
 }  // namespace attnscope
