@@ -55,6 +55,7 @@ void draw_length(Ui& ui, const char* label, const char* id, Index& length) {
   constexpr Index kLeast = 16, kMost = Index{1} << 17;
   ImGui::PushID(id);
   ImGui::BeginGroup();
+  ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(label);
   ImGui::SameLine(ui.px(44));
   ImGui::SetNextItemWidth(ui.px(90));

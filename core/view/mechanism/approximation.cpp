@@ -9,6 +9,7 @@
 #include "core/view/map/map_raster.h"
 #include "core/view/mechanism/approximation_numbers.h"
 #include "core/view/mechanism/mechanism_list.h"
+#include "core/view/mechanism/panel.h"
 #include "core/view/mechanism/steps.h"
 #include "core/view/parts/matrix_plot.h"
 #include "core/view/parts/range.h"
@@ -132,25 +133,15 @@ void draw_mix(Page& page, const ApproximationPlan& plan, const MechanismOf& of, 
   }
   const Box& box = plan.mix_cells;
   const ColourRange range = range_of_mix(of, page.theme(), mix.values);
-  const Scaled numbers = scaled(mix.values, range);
-  HeatMap cells;
-  cells.box = box;
-  cells.values = numbers.numbers;
-  cells.height = static_cast<double>(mix.values.dim(0));
-  cells.width = static_cast<double>(mix.values.dim(1));
-  cells.least = numbers.least;
-  cells.most = numbers.most;
-  cells.colour_map = range.colour_map;
-  page.add(cells);
-  const double cell = box.width / cells.width;
+  draw_panel(page, box, mix.values, range);
+  const auto height = static_cast<double>(mix.values.dim(0));
+  const auto width = static_cast<double>(mix.values.dim(1));
+  const double cell = box.width / width;
   page.add(OutlinedBox{{box.x + static_cast<double>(lit_key) * cell, box.y, cell, box.height},
                        page.theme().accent,
                        2});
-  page.add(OutlinedBox{box, page.theme().line, 1});
-  draw_axis_left(page, plan.mix_rows, {0, cells.height, box.y, box.height}, box.x, plan.mix_left,
-                 -1);
-  draw_axis_top(page, plan.mix_columns, {0, cells.width, box.x, box.width}, box.y, plan.mix_top,
-                lit_key);
+  draw_axis_left(page, plan.mix_rows, {0, height, box.y, box.height}, box.x, plan.mix_left, -1);
+  draw_axis_top(page, plan.mix_columns, {0, width, box.x, box.width}, box.y, plan.mix_top, lit_key);
   draw_colour_bar(page, {box.right(), box.y, colour_bar_width(page), box.height}, range,
                   {mix.slots ? "share" : "feature", ""});
 }
