@@ -81,7 +81,7 @@ void draw_allowed(Page& page, const Drawn& d) {
   for (std::size_t rule = 0; rule < d.row.by_rule.size(); ++rule) {
     if (d.row.by_rule[rule] == 0) continue;
     const std::string name = rule < rules.size() ? rules[rule] : "allowed";
-    entries.push_back({rule_colour(rule), name + " " + grouped(d.row.by_rule[rule])});
+    entries.push_back({rule_colour(rule), name + ": " + grouped(d.row.by_rule[rule]) + " px"});
   }
   const double em = page.em();
   const Box foot{panel.box.x, panel.box.bottom() + 0.7 * em, panel.box.width, 3 * em};
