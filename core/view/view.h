@@ -177,6 +177,11 @@ struct View {
   std::function<bool(const ViewSettings&, const AttentionTap&)> departs_from_run{};
   // Whether ViewSettings::words has a meaning here: see worded().
   bool merges_words = false;
+  std::string group{};  // "Attention": beside which others it stands in bar and menu
+  // Why it has nothing to say about this run, in one sentence for tooltips; "": it has. The bar of
+  // views leaves it out then, the menu and the palette show it with the reason. Empty: it always
+  // has.
+  std::function<std::string(const Trace&)> objection{};
 
   bool reads(std::string_view finding) const;
   // Whether the run beside it is part of the picture. Other views show one run at a time, and the

@@ -303,6 +303,7 @@ View compare_view() {
       controls.normalise = false;
     }
   };
+  view.group = "Model";
   return view;
 }
 

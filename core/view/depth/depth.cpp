@@ -455,6 +455,7 @@ View depth_view() {
     }
     controls.colours = ViewControls::Colours::Sequential;
   };
+  view.group = "Depth";
   return view;
 }
 

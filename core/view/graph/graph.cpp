@@ -480,6 +480,7 @@ View graph_view() {
   view.data = graph_data;
   view.example = show_chain;
   view.restrict_controls = restrict_controls;
+  view.group = "Method";
   return view;
 }
 

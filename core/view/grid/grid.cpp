@@ -312,6 +312,7 @@ View grid_view() {
   view.parameters = parameters();
   view.data = data;
   view.restrict_controls = restrict_controls;
+  view.group = "Attention";
   return worded(std::move(view));
 }
 

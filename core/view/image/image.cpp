@@ -265,6 +265,7 @@ View image_view() {
   view.data = image_data;
   view.example = show_picture;
   view.restrict_controls = restrict_controls;
+  view.group = "Tasks";
   return view;
 }
 

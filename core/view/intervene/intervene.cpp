@@ -556,6 +556,7 @@ View intervene_view() {
   view.example = show_example;
   view.data = intervene_data;
   view.findings = {Findings::reference.id, Findings::maps.id};
+  view.group = "Model";
   return view;
 }
 

@@ -305,6 +305,7 @@ View lines_view() {
               .slider_most = 0.5}}};
   view.restrict_controls = restrict_controls;
   view.data = data;
+  view.group = "Attention";
   return worded(std::move(view));
 }
 

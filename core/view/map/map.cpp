@@ -297,6 +297,7 @@ View map_view() {
   view.findings = {Findings::maps.id};
   view.data = data;
   view.restrict_controls = restrict_controls;
+  view.group = "Attention";
   return worded(std::move(view));
 }
 

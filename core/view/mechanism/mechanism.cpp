@@ -200,6 +200,7 @@ View mechanism_view() {
   view.data = mechanism_data;
   view.example = show_hashing;
   view.restrict_controls = restrict_controls;
+  view.group = "Method";
   return view;
 }
 

@@ -377,6 +377,7 @@ View next_view() {
     controls.layer = controls.head = controls.part = controls.normalise = false;
     controls.colours = ViewControls::Colours::None;
   };
+  view.group = "Model";
   return view;
 }
 

@@ -264,6 +264,7 @@ View pattern_view() {
   view.data = data;
   view.example = show_sparse;
   view.restrict_controls = restrict_controls;
+  view.group = "Attention";
   return view;
 }
 

@@ -309,6 +309,7 @@ View position_view() {
     controls.colours = ViewControls::Colours::None;
     controls.normalise = false;
   };
+  view.group = "Method";
   return view;
 }
 

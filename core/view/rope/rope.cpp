@@ -529,6 +529,7 @@ View rope_view() {
     controls.colours = ViewControls::Colours::None;
     controls.normalise = false;
   };
+  view.group = "Method";
   return view;
 }
 

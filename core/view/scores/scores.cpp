@@ -182,6 +182,7 @@ View scores_view() {
     controls.colours = ViewControls::Colours::None;
     controls.normalise = false;
   };
+  view.group = "Attention";
   return view;
 }
 

@@ -343,6 +343,7 @@ View span_view() {
     controls.colours = ViewControls::Colours::Sequential;
     controls.normalise = false;
   };
+  view.group = "Depth";
   return view;
 }
 

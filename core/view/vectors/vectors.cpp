@@ -428,6 +428,7 @@ View vectors_view() {
   view.findings = {Findings::maps.id};
   view.data = data;
   view.restrict_controls = restrict_controls;
+  view.group = "Attention";
   return view;
 }
 
