@@ -44,8 +44,9 @@ std::shared_ptr<const Checkpoint> ModelStore::checkpoint(const std::string& name
 }
 
 std::shared_ptr<const Store> ModelStore::contexts(const std::string& file) {
-  return contexts_.get(canonical_name(file), edition_of("", {file}),
-                       [&] { return load_store(file); });
+  const std::string path = store_path(file).string();
+  return contexts_.get(canonical_name(path), edition_of("", {path}),
+                       [&] { return load_store(path); });
 }
 
 void ModelStore::give(const std::string& name, std::shared_ptr<const Checkpoint> checkpoint) {

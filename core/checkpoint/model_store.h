@@ -25,7 +25,7 @@ class ModelStore {
   // there.
   std::shared_ptr<const Checkpoint> checkpoint(const std::string& name_or_folder);
 
-  // As load_store().
+  // As load_store() of a bundled store or a file.
   std::shared_ptr<const Store> contexts(const std::string& file);
 
   // A model that lies in no folder under a name of its own, such as one that is being trained

@@ -76,7 +76,7 @@ Continuation continuation(const Checkpoint& checkpoint, const ModelConfig& confi
 
 std::optional<Retrieval> chosen_retrieval(const Experiment& experiment, const ModelConfig& config) {
   if (!experiment.retrieval) return std::nullopt;
-  auto store = std::make_shared<const Store>(load_store(experiment.retrieval->store));
+  auto store = std::make_shared<const Store>(load_store(store_path(experiment.retrieval->store)));
   return Retrieval(*experiment.retrieval, std::move(store), config);
 }
 

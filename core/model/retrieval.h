@@ -30,6 +30,9 @@ struct Store {
 // the file's name.
 Store load_store(const std::filesystem::path& path);
 SafetensorsFile store_file(const Store& store, bool half);
+// Where a store lies: a bundled one (assets/stores/NAME.safetensors) where there is one of this
+// name, else the file that is named.
+std::filesystem::path store_path(const std::string& name);
 // Whether a file has tensors of these names, whatever is in them.
 bool is_store(const std::filesystem::path& path);
 

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/base/home.h"
 #include "core/base/parallel.h"
 #include "core/model/retrieval.h"
 
@@ -91,6 +92,15 @@ Store load_store(const std::filesystem::path& path) {
     if (!std::isfinite(x)) throw InputError(name + ": keys: expected finite numbers");
   }
   return store;
+}
+
+std::filesystem::path store_path(const std::string& name) {
+  std::filesystem::path bundled = home_folder() / "assets" / "stores" / (name + ".safetensors");
+  std::error_code ignored;
+  if (name.find('/') == std::string::npos && std::filesystem::exists(bundled, ignored)) {
+    return bundled;
+  }
+  return name;
 }
 
 bool is_store(const std::filesystem::path& path) {

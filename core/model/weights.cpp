@@ -74,8 +74,13 @@ void WeightList::of(const Info& info, const Values& values, const Dimensions& di
   for (const WeightInfo& weight : info.weights) {
     if (!info.uses(weight, values) || weight.state || weight.of_operation) continue;
     const Shape shape = weight.shape(dimensions, values);
-    WeightSpec spec{prefix + weight.name, shape,      {}, weight.optional, info.id,
-                    weight.constant,      weight.help};
+    WeightSpec spec{.name = prefix + weight.name,
+                    .shape = shape,
+                    .optional = weight.optional,
+                    .owner = info.id,
+                    .constant = weight.constant,
+                    .most = weight.most ? weight.most(values) : 0,
+                    .help = weight.help};
     if (weight.initial) {
       spec.initial = [initial = weight.initial, shape, dimensions, values](std::uint64_t seed) {
         return initial(shape, dimensions, values, seed);
@@ -215,6 +220,14 @@ std::set<std::string> untrained_names(const ModelConfig& config) {
     if (spec.constant) names.insert(spec.name);
   }
   return names;
+}
+
+std::map<std::string, double> most_of_weights(const ModelConfig& config) {
+  std::map<std::string, double> most;
+  for (const WeightSpec& spec : weight_specs(config)) {
+    if (spec.most > 0) most.emplace(spec.name, spec.most);
+  }
+  return most;
 }
 
 }  // namespace attnscope

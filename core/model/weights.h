@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -37,6 +38,7 @@ struct WeightSpec {
   bool optional = false;
   std::string owner{};  // the id of what asks for it (a variant, an architecture); empty: the block
   bool constant = false;  // not trained, see WeightInfo
+  double most = 0;        // what it is at most and moves in shares of; 0: see WeightInfo::most
   std::string help{};     // what its Info says of it: "The span of each head."
 };
 
@@ -89,6 +91,8 @@ class WeightList {
 
 // The names of weights that training leaves as they are: drawn features, masks, graphs.
 std::set<std::string> untrained_names(const ModelConfig& config);
+// What those are at most that training keeps from 0 to that (WeightInfo::most), by name.
+std::map<std::string, double> most_of_weights(const ModelConfig& config);
 
 // "layers.3.groups.0."
 std::string group_prefix(Index layer, Index group);

@@ -76,6 +76,9 @@ struct WeightInfo {
   // Not trained: painted masks and graphs, drawn directions and rotations, given frequencies, what
   // was used how much, and centroids (training moves these by what it sees, not by gradients).
   bool constant = false;
+  // Training keeps it from 0 to this, and moves it in shares of this, as it moves weights that are
+  // about 1: spans of hundreds of tokens. Empty: as all others.
+  std::function<double(const Values&)> most{};
   // Comes with the call and not from a checkpoint: memories of what was before. A file must hold
   // it whatever `optional` says; an operation goes without where its caller has none.
   bool state = false;

@@ -39,6 +39,7 @@ struct Piece {
   const float* gradient;
   float *value, *first, *second;  // the parameter and its moments
   float keep;                     // of the value
+  float most;                     // of the value, and the length of a step of 1; 0: any, and 1
 };
 
 struct Move {
@@ -50,12 +51,15 @@ void move(const Piece& piece, const Move& m) {
   float *const value = piece.value, *const first = piece.first, *const second = piece.second;
   const float keep = piece.keep;
   const auto [beta1, beta2, shrink, rate, epsilon] = m;
+  const float unit = piece.most > 0 ? rate * piece.most : rate;
   for (Index i = 0; i < piece.size; ++i) {
     const float g = gradient[i] * shrink;
     first[i] = beta1 * first[i] + (1 - beta1) * g;
     second[i] = beta2 * second[i] + (1 - beta2) * g * g;
-    value[i] = keep * value[i] - rate * first[i] / (std::sqrt(second[i]) + epsilon);
+    value[i] = keep * value[i] - unit * first[i] / (std::sqrt(second[i]) + epsilon);
   }
+  if (!(piece.most > 0)) return;
+  for (Index i = 0; i < piece.size; ++i) value[i] = std::clamp(value[i], 0.0F, piece.most);
 }
 
 }  // namespace
@@ -79,10 +83,12 @@ double AdamW::step(NamedVars& parameters, double rate) {
       moments.second = Tensor::zeros(gradient.shape());
     }
     const double decay = parameter.rank() >= 2 ? rate * settings_.weight_decay : 0;
+    const auto known = most_.find(name);
+    const auto most = known != most_.end() ? static_cast<float>(known->second) : 0.0F;
     for (Index at = 0; at < gradient.size(); at += kPiece) {
       pieces.push_back({std::min(kPiece, gradient.size() - at), gradient.data() + at,
                         parameter.mutable_value().data() + at, moments.first.data() + at,
-                        moments.second.data() + at, 1 - static_cast<float>(decay)});
+                        moments.second.data() + at, 1 - static_cast<float>(decay), most});
     }
   }
   const auto for_pieces = [&](const auto& body) {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 #include "core/part/info.h"
 
@@ -21,6 +22,8 @@ struct AdamSettings {
 class AdamW {
  public:
   explicit AdamW(const AdamSettings& settings) : settings_(settings) {}
+  // Parameters that stay from 0 to a number and move in shares of it, by name.
+  void set_most(std::map<std::string, double> most) { most_ = std::move(most); }
 
   // Moves every parameter that got a gradient and clears the gradients. Returns the gradient's
   // length before clipping; when that is no finite number, nothing is moved.
@@ -37,6 +40,7 @@ class AdamW {
 
  private:
   AdamSettings settings_;
+  std::map<std::string, double> most_;
   std::map<std::string, Moments> moments_;
   Index steps_ = 0;
 };

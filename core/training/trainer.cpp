@@ -24,6 +24,7 @@ Trainer::Trainer(const TrainingPlan& plan, const Stop& stop)
   checkpoint_.tokenizer = task_->tokenizer();
   const ModelConfig config = task_->config(plan_.model);
   checkpoint_.model = make_model(config, plan_.seed);
+  optimiser_.set_most(most_of_weights(config));
   if (state) resume(*state);
   const std::set<std::string> constant = untrained_names(config);
   for (const auto& [name, weight] : checkpoint_.model.weights) {

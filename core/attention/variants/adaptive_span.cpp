@@ -138,6 +138,10 @@ Variant adaptive_span_variant() {
                       }
                       return z;
                     },
+                .most =
+                    [](const Values& values) {
+                      return static_cast<double>(values.integer("span"));
+                    },
                 .used = [](const Values& values) { return !is_dynamic(values); }},
                {.name = "span.v",
                 .help = "Dynamic spans: what of the input makes a head look far.",

@@ -61,6 +61,28 @@ TEST(AdamW, LeavesGainsUndecayedAndUnusedWeightsAlone) {
   EXPECT_EQ(parameters.find("unused")->second.value()[0], 3);
 }
 
+// What is bounded moves as if it were counted in shares of its bound, and stays within it.
+TEST(AdamW, MovesBoundedParametersInSharesOfTheirBound) {
+  constexpr double kMost = 200;
+  AdamW bounded({0.9, 0.95, 1e-8, 0, 0}), free({0.9, 0.95, 1e-8, 0, 0});
+  bounded.set_most({{"z", kMost}});
+  NamedVars z{{"z", Var::parameter(Tensor::from({3}, {100, 199, 3}))}};
+  NamedVars share{{"z", Var::parameter(Tensor::from({3}, {0.5F, 0.995F, 0.015F}))}};
+  const float gradients[] = {0.3F, -2, 0.01F};
+  for (int n = 0; n < 3; ++n) {
+    for (auto* parameters : {&z, &share}) {
+      const Tensor weights = Tensor::from({3}, {gradients[0], gradients[1], gradients[2]});
+      backward(sum(multiply(parameters->at("z"), Var(weights))));
+    }
+    bounded.step(z, 0.01);
+    free.step(share, 0.01);
+  }
+  const Tensor& found = z.at("z").value();
+  EXPECT_NEAR(found[0], kMost * share.at("z").value()[0], 1e-3);
+  EXPECT_EQ(found[1], kMost);  // and not beyond
+  EXPECT_EQ(found[2], 0);
+}
+
 TEST(AdamW, DoesNotMoveAlongNoNumber) {
   AdamW optimiser({});
   NamedVars parameters;
