@@ -19,9 +19,9 @@ struct JoinWords {
   const char* short_title;
 };
 constexpr JoinWords kJoins[] = {
-    {"gate.attention", "attention", "z where attention joins the state", "attention"},
-    {"gate.cross", "cross", "z where cross-attention joins the state", "cross"},
-    {"gate.feed_forward", "feed_forward", "z where the feed-forward joins the state",
+    {"gate.attention", "attention", "z, where attention joins the state", "attention"},
+    {"gate.cross", "cross", "z, where cross-attention joins the state", "cross"},
+    {"gate.feed_forward", "feed_forward", "z, where the feed-forward joins the state",
      "feed-forward"}};
 
 // Mean, deviation, least and most of each row of z [L, d], into row `to` of the set's.
@@ -93,7 +93,7 @@ GateSet memory_gates(const Trace& trace) {
     }
   }
   GateSet set{"memory",
-              "g between what was looked up and the segment",
+              "g, between what was looked up and the segment",
               "memory",
               "0: the segment alone",
               "1: what was looked up alone",
@@ -152,7 +152,7 @@ std::vector<GateSet> gates_of(const Trace& trace, Stack stack) {
   const auto retrieval = trace.taps.find("retrieval.gate");
   if (retrieval != trace.taps.end()) {
     sets.push_back({"retrieval",
-                    "g between what followed nearest contexts and the model",
+                    "g, between what followed the nearest contexts and the model",
                     "retrieval",
                     "0: what was retrieved alone",
                     "1: the model's own state alone",

@@ -69,6 +69,7 @@ class Gates {
       : input_(input), page_(page), sets_(std::move(sets)), tokens_(tokens_of(input)) {}
 
   ViewLayout lay_out(const Box& inside) {
+    up_.most = largest();
     if (!place(inside)) return no_space(page_);
     draw_summary(inside);
     for (std::size_t n = 0; n < sets_.size(); ++n) draw_set(n);
@@ -77,6 +78,18 @@ class Gates {
   }
 
  private:
+  // What the chart must have space for.
+  double largest() const {
+    double most = 0;
+    for (const GateSet& set : sets_) {
+      for (Index n = 0; n < set.mean.size(); ++n) {
+        const float high = set.mean[n] + (set.deviation.defined() ? set.deviation[n] : 0);
+        if (!std::isnan(high)) most = std::max(most, static_cast<double>(high));
+      }
+    }
+    return most > 0 ? std::min(1.05 * most, 1.0) : 1;
+  }
+
   double em() const { return page_.em(); }
   Index length() const { return static_cast<Index>(tokens_.size()); }
   static Index rows_of(const GateSet& set) { return static_cast<Index>(set.rows.size()); }
@@ -177,19 +190,32 @@ class Gates {
     return found == sets_[n].rows.end() ? 0 : found - sets_[n].rows.begin();
   }
 
+  // Where a gate opens farthest, where there is a difference: ", at “?” in layer 0 up to 0.15".
+  std::string widest(const GateSet& set) const {
+    Index row = -1, token = -1;
+    float least = 2, most = -1;
+    for (Index r = 0; r < rows_of(set); ++r) {
+      for (Index i = 0; i < length(); ++i) {
+        const float value = set.mean(r, i);
+        if (std::isnan(value)) continue;
+        least = std::min(least, value);
+        if (value <= most) continue;
+        most = value;
+        row = r;
+        token = i;
+      }
+    }
+    if (row < 0 || most - least < 0.005F) return "";
+    const std::string place = set.rows[static_cast<std::size_t>(row)].label();
+    return ", at “" + tokens_[static_cast<std::size_t>(token)].label + "”" +
+           (place.empty() ? "" : " in " + place) + " " + number(static_cast<double>(most));
+  }
+
   void draw_summary(const Box& inside) {
     std::string all, few;
     for (const GateSet& set : sets_) {
-      Index widest = 0;
-      for (Index row = 1; row < rows_of(set); ++row) {
-        if (set.row_mean(row) > set.row_mean(widest)) widest = row;
-      }
       const std::string mean = number(set.all_mean());
-      all += (all.empty() ? "" : "; ") + set.short_title + " " + mean;
-      if (rows_of(set) > 1) {
-        all += " (widest " + set.rows[static_cast<std::size_t>(widest)].label() + ": " +
-               number(set.row_mean(widest)) + ")";
-      }
+      all += (all.empty() ? "" : "; ") + set.short_title + " " + mean + widest(set);
       few += (few.empty() ? "" : ", ") + set.short_title + " " + mean;
     }
     page_.text({inside.x, y_ + 0.7 * em()},
@@ -203,13 +229,18 @@ class Gates {
     ColourRange range;
     range.colour_map = input_.experiment.view.colour_map;
     if (colour_map(range.colour_map).diverging()) range.colour_map = "viridis";
-    if (input_.experiment.view.normalise) {
-      float most = 0;
-      for (const GateSet& set : sets_) {
-        for (const float value : set.mean) most = std::max(most, std::isnan(value) ? 0 : value);
+    range.most = 0;
+    range.least = 1;
+    for (const GateSet& set : sets_) {
+      for (const float value : set.mean) {
+        if (std::isnan(value)) continue;
+        range.most = std::max(range.most, static_cast<double>(value));
+        range.least = std::min(range.least, static_cast<double>(value));
       }
-      range.most = most > 0 ? static_cast<double>(most) : 1;
     }
+    if (!(range.most > 0)) range.most = 1;
+    const bool apart = range.most - range.least > 1e-3;
+    if (!input_.experiment.view.normalise || !apart) range.least = 0;
     return range;
   }
 
@@ -219,19 +250,23 @@ class Gates {
     const ColourRange colours = range();
     const double title = m.plot.y - m.top - (kTitle - 0.6) * em();
     const double width = m.left + m.plot.width + (bars_ > 0 ? bars_ : 0);
-    const std::string whole = capitalised(set.title);
     page_.add(Text{{m.plot.x - m.left, title},
-                   page_.fitting({whole + " (" + set.closed + "; " + set.open + ")", whole,
-                                  capitalised(set.short_title)},
-                                 em(), width / 1.08),
+                   page_.fitting({set.title, set.short_title}, em(), width / 1.08),
                    page_.theme().text,
                    em(),
                    Align::Start,
                    0,
                    true});
+    if (bars_ > 0) {
+      page_.faint_text({m.plot.x - m.left, m.plot.bottom() + 0.9 * em()},
+                       page_.fitting({set.closed + " · " + set.open, set.open}, page_.small(),
+                                     m.left + m.plot.width),
+                       page_.small());
+    }
     HeatMap cells = matrix_cells(m);
     cells.values = set.mean;
     cells.missing = blend(page_.theme().background, page_.theme().line, 0.35);
+    cells.least = colours.least;
     cells.most = colours.most;
     cells.colour_map = colours.colour_map;
     page_.add(cells);
@@ -239,9 +274,12 @@ class Gates {
     draw_frame(m);
     if (bars_ > 0) {
       RowBars bars;
-      for (Index row = 0; row < rows_of(set); ++row) bars.values.push_back(set.row_mean(row));
+      for (Index row = 0; row < rows_of(set); ++row) {
+        bars.values.push_back(set.row_mean(row));
+        bars.numbers.push_back(number(bars.values.back()));
+      }
       bars.titles = {"mean"};
-      bars.least_range = 1;
+      bars.least_range = colours.most;
       MatrixPlot by_rows = m;
       draw_row_bars(page_,
                     {m.plot.right() + 0.7 * em(), m.plot.y, bars_ - 0.7 * em(), m.plot.height},
@@ -277,7 +315,7 @@ class Gates {
       if (m.hovered_column >= 0) return m.hovered_column;
     }
     if (input_.pointer && !chart_.empty() && chart_.plot.contains(*input_.pointer)) {
-      const double at = std::floor(chart_.value_x(input_.pointer->x));
+      const double at = std::round(chart_.value_x(input_.pointer->x));
       if (at >= 0 && at < static_cast<double>(length())) return static_cast<Index>(at);
     }
     return -1;
@@ -334,7 +372,10 @@ class Gates {
     const double top = bottom_ + kLine * em() + legend;
     chart_ =
         place_chart(page_, {x, top, m.left + m.plot.width, chart_height_ - kLine * em() - legend},
-                    {.least = m.column, .most = m.column + m.width, .titles = {}, .numbers = false},
+                    {.least = m.column - 0.5,
+                     .most = m.column + m.width - 0.5,
+                     .titles = {"token number", ""},
+                     .whole = true},
                     up_, m.left, 0);
     if (chart_.empty()) return;
     draw_chart(page_, chart_);
@@ -352,7 +393,7 @@ class Gates {
     page_.add(Clip{chart_.plot});
     for (Index i = 0; i < length(); ++i) {
       const auto mean = static_cast<double>(set.mean(row, i));
-      const double at = static_cast<double>(i) + 0.5;
+      const auto at = static_cast<double>(i);
       points.push_back({at, mean});
       if (!set.deviation.defined() || std::isnan(mean)) continue;
       const auto deviation = static_cast<double>(set.deviation(row, i));
@@ -473,7 +514,7 @@ class Gates {
   Page& page_;
   const std::vector<GateSet> sets_;
   const std::vector<TraceToken>& tokens_;
-  const ChartAxis up_{.least = 0, .most = 1, .titles = {"gate", ""}};
+  ChartAxis up_{.least = 0, .most = 1, .titles = {"gate", ""}};
   std::vector<MatrixPlot> maps_;
   std::vector<PairAt> pairs_;
   Chart chart_;
@@ -533,11 +574,14 @@ ViewData gates_data(const ViewInput& input) {
 // GTrXL trained to recall; without it the default model with gated joins.
 void show_example(Experiment& experiment) {
   constexpr const char* kModel = "recall-gated";
+  constexpr const char* kText = "!k407128830915522?k12!q5503?q";
   experiment.tensors = {};
   experiment.interventions.clear();
   const std::vector<std::string> bundled = bundled_models();
   if (std::ranges::find(bundled, kModel) != bundled.end()) {
     experiment.model = kModel;
+    experiment.text = kText;
+    experiment.ids.clear();
     experiment.variant.reset();
     experiment.encoding.reset();
     experiment.groups.clear();

@@ -16,11 +16,11 @@ namespace {
 
 constexpr const char* kId = "memory";
 constexpr double kGap = 0.7;          // em between panels
-constexpr double kWords = 0.2;        // of the height, for the words at most
-constexpr double kRange = 0.32;       // likewise for range and cost
-constexpr double kLeastWeights = 15;  // em
+constexpr double kWords = 0.13;       // of the height, for the words at most
+constexpr double kRange = 0.27;       // likewise for range and cost
+constexpr double kLeastWeights = 21;  // em
 constexpr double kBeside = 40;        // em: cost goes beside the range
-constexpr double kCost = 0.36;        // of the width
+constexpr double kCost = 0.4;         // of the width
 constexpr Index kMostPairs = Index{1} << 22;
 
 // Why there is nothing to remember; headline and advice.
@@ -124,7 +124,38 @@ class Memory {
                      em, rest.width),
                  em);
     }
-    return 1.7 * em;
+    return 1.7 * em + draw_strongest({at.x, at.y + 1.5 * em}, rest);
+  }
+
+  // The strongest look beyond the segment, which is what a memory is for.
+  double draw_strongest(Point at, const Box& rest) {
+    const double em = page_.em();
+    const Index own = shown_.runs.back().first;
+    if (!shown_.remembers() || own == 0 || rest.height < 20 * em) return 0;
+    // Of the pinned query, where there is one.
+    const Index pinned = input_.experiment.view.pinned_query;
+    const bool one = pinned >= 0 && pinned < shown_.tap.queries();
+    Index query = one ? pinned : 0, key = 0;
+    for (Index i = query; i < (one ? pinned + 1 : shown_.tap.queries()); ++i) {
+      for (Index c = 0; c < own; ++c) {
+        if (shown_.weights(i, c) > shown_.weights(query, key)) {
+          query = i;
+          key = c;
+        }
+      }
+    }
+    const auto token = static_cast<std::size_t>(own + query);
+    const std::string pair = "“" + shown_.words[token] + "” looks at “" +
+                             shown_.words[static_cast<std::size_t>(key)] + "”";
+    const std::string weight =
+        ": " + percent(static_cast<double>(shown_.weights(query, key))) + " of its weight";
+    const std::string place = " (" + place_of_slot(shown_, key) + ")";
+    page_.faint_text(at,
+                     page_.fitting({"The strongest look back: " + pair + place + weight + ".",
+                                    pair + place + weight + ".", pair + weight, pair},
+                                   em, rest.width),
+                     em);
+    return 1.5 * em;
   }
 
   Index column_under_pointer() const {
@@ -174,7 +205,7 @@ class Memory {
     const double most = shared ? kRange * rest.height : 0.9 * rest.height;
     double height = std::min(std::max(range_height(page_, shown_), 10 * em), most);
     if (!shared) height = beside ? most : most / 2;
-    if (shared && (height < 6.5 * em || rest.height - height < kLeastWeights * em)) return 0;
+    if (shared && (height < 7.5 * em || rest.height - height < kLeastWeights * em)) return 0;
     if (height < 6 * em) return 0;
     Box range{rest.x, rest.y, rest.width, height}, cost = range;
     if (beside) {
@@ -255,6 +286,10 @@ std::pair<std::string, std::string> refusal_of(const Trace& trace, const Attenti
     return {"Too many tokens in a segment",
             "This view shows segments and memories of up to 2,048 tokens together. Shorten the "
             "segments."};
+  }
+  if (slot_count(tap, KeyKind::Token) != tap.queries()) {
+    return {"This head does not attend to single tokens",
+            variant(tap.variant.id).label + " makes other columns of them. Choose another head."};
   }
   return refusal_of(trace);
 }
@@ -344,27 +379,47 @@ ViewData memory_data(const ViewInput& input) {
            cost_table(shown)}};
 }
 
-// The bundled model with a compressed memory; without one the default model, read in segments with
-// such a memory, as far as a text is long enough.
+// Long enough for a memory that grows old.
+constexpr const char* kStory =
+    "There was once an old lighthouse keeper whose name was Martin. Every evening he climbed the "
+    "steps of the tower, and every evening he lit the great lamp for the ships. He had a daughter, "
+    "and her name was Ellen. One winter the sea was so wild that no boat could land, and there was "
+    "no oil left for the lamp. \"What shall we do?\" said Ellen. \"The ships will come all the "
+    "same.\" The old man said nothing. He went down to the shore and looked at the waves for a "
+    "long "
+    "time. Then he went back to the house, and he took the chairs and the table, and he carried "
+    "them up to the top of the tower. All night long he made a fire of them, and the ships saw the "
+    "light and were safe. In the morning the wind was still. The captain of the first ship came "
+    "ashore and asked for the keeper of the lighthouse. \"His name is Martin,\" said Ellen, \"and "
+    "he "
+    "is asleep.\"";
+
+// The bundled model with a compressed memory; without one the default model, read in short segments
+// with such a memory.
 void show_example(Experiment& experiment) {
   constexpr const char* kModel = "memory-compressive";
   experiment.tensors = {};
   experiment.interventions.clear();
   experiment.groups.clear();
-  experiment.view.part.segment = 2;
   const std::vector<std::string> bundled = bundled_models();
   if (std::ranges::find(bundled, kModel) != bundled.end()) {
     experiment.model = kModel;
+    experiment.text = kStory;
+    experiment.ids.clear();
     experiment.variant.reset();
     experiment.encoding.reset();
     experiment.structure = {};
+    experiment.view.part.segment = 3;
     return;
   }
   experiment.structure.segment = 4;
   Choice compressive{"compressive", default_values(variant("compressive").parameters)};
+  compressive.values.set("rate", Index{2});
+  compressive.values.set("memory", Index{2});
   experiment.variant = std::move(compressive);
   experiment.encoding = Choice{"rope", default_values(encoding("rope").parameters)};
   experiment.causal = true;
+  experiment.view.part.segment = 1;
 }
 
 }  // namespace

@@ -118,7 +118,7 @@ void draw_token_numbers(Page& page, const TokenLine& line, double y, double bott
 
 double range_height(const Page& page, const ShownMemory& shown) {
   const auto layers = static_cast<double>(shown.trace.layer_count({.segment = shown.segment}));
-  return panel_title_height(page) + (2 * kRow + 0.3 + layers * kRow + kAxis) * page.em();
+  return panel_title_height(page) + (2 * kRow + 0.3 + layers * kRow + kAxis + 0.6) * page.em();
 }
 
 RangePanel draw_range(Page& page, const Box& box, const ShownMemory& shown,
@@ -194,29 +194,30 @@ void draw_cost(Page& page, const Box& box, const ShownMemory& shown) {
       {of_all, "all at once: " + grouped(std::llround(pairs_of_all(length))), false, true},
       {of_segments, "in segments: " + grouped(std::llround(own)), false, true}};
   const double y = box.y + panel_title_height(page);
-  const double legend = legend_height(page, entries, box.width);
-  draw_legend(page, entries, {box.x, y, box.width, legend});
   const CostCurves curves = cost_curves(shown);
-  const Chart chart = place_chart(page, {box.x, y + legend, box.width, box.bottom() - y - legend},
-                                  {.least = 0,
-                                   .most = static_cast<double>(curves.far),
-                                   .titles = {"tokens of text", "tokens"},
-                                   .whole = true},
-                                  {.least = 0,
-                                   .most = 1.05 * curves.all.back().y,
-                                   .titles = {curves.unit_name + "products q·k", "products", ""}});
+  const Chart chart =
+      place_chart(page, {box.x, y, box.width, box.bottom() - y},
+                  {.least = 0,
+                   .most = static_cast<double>(curves.far),
+                   .titles = {"tokens of text (line: this text)", "tokens of text", "tokens"},
+                   .whole = true},
+                  {.least = 0,
+                   .most = 1.05 * curves.all.back().y,
+                   .titles = {curves.unit_name + "products q·k", "products", ""}});
   if (chart.empty()) return;
   draw_chart(page, chart);
-  draw_curve(page, chart, curves.all, of_all, 2);
+  draw_curve(page, chart, curves.all, translucent(of_all, 0.6), 4);
   draw_curve(page, chart, curves.segments, of_segments, 2.5);
+  // Early texts cost little: there is space above the curves.
+  const double legend_width = std::min(chart.plot.width - em, 15 * em);
+  const double legend =
+      std::min(legend_height(page, entries, legend_width), 0.6 * chart.plot.height);
+  draw_legend(page, entries,
+              {chart.plot.x + 0.5 * em, chart.plot.y + 0.3 * em, legend_width, legend});
   const double x = chart.at_x(static_cast<double>(length));
-  page.add(
-      Line{{{x, chart.plot.y}, {x, chart.plot.bottom()}}, translucent(page.theme().text, 0.5), 1});
-  const std::string mark = "this text";
-  if (chart.plot.height > 3 * em &&
-      x + page.width_of(mark, page.small()) + em < chart.plot.right()) {
-    page.faint_text({x + 0.3 * em, chart.plot.bottom() - 0.8 * em}, mark, page.small());
-  }
+  page.add(Line{{{x, chart.plot.y + 0.3 * em + legend}, {x, chart.plot.bottom()}},
+                translucent(page.theme().text, 0.5),
+                1});
   if (const std::optional<Point>& p = page.input().pointer; p && chart.plot.contains(*p)) {
     const double at = std::round(chart.value_x(p->x));
     const auto tokens = static_cast<Index>(at);

@@ -11,8 +11,8 @@
 namespace attnscope {
 namespace {
 
-constexpr double kChart = 0.34;       // of the height, for the mean by slot
-constexpr double kLeastChart = 6.5;   // em
+constexpr double kChart = 0.3;       // of the height, for the mean by slot
+constexpr double kLeastChart = 6;     // em
 constexpr double kMostChart = 12;     // em
 constexpr double kLeastPlot = 4;      // em
 constexpr double kLargestRow = 1.9;   // em
@@ -54,12 +54,13 @@ bool place(const Page& page, const Box& box, const ShownMemory& shown, double be
     return PlotSize{std::clamp(box.width - left - bar, 0.0, columns * kLargestColumn * em),
                     std::clamp(box.height - depths.top - below, 0.0, rows * kLargestRow * em)};
   };
-  const double most = std::min(9 * em, 0.3 * box.height);
+  const double most = std::min(6.5 * em, 0.2 * box.height);
   const AxisDepths depths = settled_depths(page, m.rows, m.columns, {most, most}, plot);
   const PlotSize size = plot(depths);
   m.left = std::max(depths.left, least_left);
   m.top = depths.top;
-  if (size.width < kLeastPlot * em || size.height < kLeastPlot * em) return false;
+  const double least = std::min(kLeastPlot, 1.2 * rows) * em;
+  if (size.width < kLeastPlot * em || size.height < least) return false;
   const double x = box.x + (box.width - m.left - size.width - bar) / 2;
   m.plot = {x + m.left, box.y + m.top, size.width, size.height};
   m.right = {m.plot.right(), m.plot.y, bar, m.plot.height};

@@ -121,10 +121,11 @@ std::string percent(double share, int decimals) {
 
 std::string share_words(const ShownMemory& shown) {
   std::string words;
-  for (const auto& [kind, share] : shown.share) {
-    if (kind == KeyKind::Token) continue;
-    words += percent(share) + (words.empty() ? " of the weight goes to " : " to ") +
-             (kind == KeyKind::Compressed ? "compressed slots" : slot_name(kind)) + ", ";
+  for (const SlotRun& run : shown.runs) {
+    if (run.kind == KeyKind::Token) continue;
+    words += percent(shown.share.at(run.kind)) +
+             (words.empty() ? " of the weight goes to " : " to ") +
+             (run.kind == KeyKind::Compressed ? "compressed slots" : slot_name(run.kind)) + ", ";
   }
   return words + percent(shown.share.at(KeyKind::Token)) + " to its own segment";
 }

@@ -26,6 +26,7 @@ constexpr double kLargestRow = 1.9;                         // em
 constexpr double kLargestColumn = 6;                        // em
 constexpr double kBars = 9;                                 // em, for the ponder cost
 constexpr double kLeastBars = 4;                            // em
+constexpr double kLeastBeside = 30;                         // em: narrower pictures have no bars
 constexpr double kLeastPlot = 4;                            // em
 constexpr double kLine = 1.5;                               // em, of a line of text
 constexpr double kNumberHeight = 1.05, kNumberWidth = 2.6;  // em: cells this large have numbers
@@ -105,7 +106,7 @@ class Steps {
     const double most = std::min(10 * em(), 0.25 * std::min(inside.width, inside.height));
     const double bar = colour_bar_width(page_);
     bars_ = std::min(kBars * em(), 0.3 * inside.width);
-    if (bars_ < kLeastBars * em()) bars_ = 0;
+    if (bars_ < kLeastBars * em() || inside.width < kLeastBeside * em()) bars_ = 0;
     const double space = inside.height - above - kLine * em();
     const ViewSettings& view = input_.experiment.view;
     const auto all = static_cast<double>(record_.most);
@@ -163,7 +164,10 @@ class Steps {
       hardest = "; “" + label(at) + "” takes " + std::to_string(most) + ", others as few as " +
                 std::to_string(least);
     } else {
-      hardest = "; all tokens take " + std::to_string(least);
+      const auto& r = record_.remainder;
+      const auto at = std::ranges::max_element(r) - r.begin();
+      hardest = "; all tokens take " + std::to_string(least) + ", “" + label(at) +
+                "” with the largest remainder, " + fixed(r[static_cast<std::size_t>(at)], 2);
     }
     const std::string few = mean + " steps a token of at most " + all;
     page_.text({text_.x, text_.y + 0.6 * em()},
@@ -260,7 +264,11 @@ class Steps {
   void draw_ponder() {
     if (bars_ == 0) return;
     RowBars bars;
-    for (Index i = 0; i < record_.length(); ++i) bars.values.push_back(record_.ponder(i));
+    for (Index i = 0; i < record_.length(); ++i) {
+      bars.values.push_back(record_.ponder(i));
+      bars.numbers.push_back(std::to_string(last_step(i)) + " + " +
+                             fixed(record_.remainder[static_cast<std::size_t>(i)], 2));
+    }
     bars.titles = {"ponder cost N + R", "ponder cost", "N + R"};
     bars.least_range = static_cast<double>(record_.most + 1);
     draw_row_bars(page_, ponder_, matrix_, bars);
@@ -272,16 +280,19 @@ class Steps {
     if (m.hovered_row >= 0) {
       const Index i = m.hovered_row;
       const double r = record_.remainder[static_cast<std::size_t>(i)];
-      std::string words = "“" + label(i) + "” ";
-      words += record_.stopped(i) ? "stops after step " : "is stopped by the last step, ";
-      words += std::to_string(last_step(i)) + ": remainder " + fixed(r, 2) + ", ponder cost " +
-               fixed(record_.ponder(i), 2);
+      const std::string stop =
+          record_.stopped(i) ? "stops after step " : "is stopped by the last step, ";
+      const std::string words = "“" + label(i) + "” " + stop + std::to_string(last_step(i));
+      const std::string cost = "ponder cost " + fixed(record_.ponder(i), 2);
+      const std::string whole = words + ": remainder " + fixed(r, 2) + ", " + cost;
+      candidates = {whole, words + ": " + cost, words};
       if (m.hovered_column >= 0 && m.hovered_column < last_step(i)) {
-        const float h = record_.probability(i, m.hovered_column);
-        words += " · step " + std::to_string(m.hovered_column + 1) + ": stops with probability " +
-                 fixed(static_cast<double>(h), 3);
+        const auto h = static_cast<double>(record_.probability(i, m.hovered_column));
+        const std::string step = "step " + std::to_string(m.hovered_column + 1);
+        candidates = {whole + " · " + step + ": stops with probability " + fixed(h, 3),
+                      words + ": " + cost + " · " + step + ": " + fixed(h, 3),
+                      words + " · " + step + ": " + fixed(h, 3), words};
       }
-      candidates = {words};
     } else if (!input_.framed) {
       const bool outlined = cell(0, 1).height >= kOutlined;
       const std::string stop = outlined ? "outlined: stops here" : "line: where it stops";
@@ -362,13 +373,16 @@ ViewData steps_data(const ViewInput& input) {
 
 // A model that was trained to halt; without one the default model's layers, applied in steps.
 void show_example(Experiment& experiment) {
-  constexpr const char* kModel = "universal";
+  constexpr const char* kModel = "brackets";
+  constexpr const char* kText = "([{<({[<>]})>}])([]{<>})";
   experiment.tensors = {};
   experiment.interventions.clear();
   experiment.groups.clear();
   const std::vector<std::string> bundled = bundled_models();
   if (std::ranges::find(bundled, kModel) != bundled.end()) {
     experiment.model = kModel;
+    experiment.text = kText;
+    experiment.ids.clear();
     experiment.variant.reset();
     experiment.encoding.reset();
     experiment.structure = {};
