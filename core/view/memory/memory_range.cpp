@@ -211,7 +211,7 @@ void draw_cost(Page& page, const Box& box, const ShownMemory& shown) {
   // Early texts cost little: there is space above the curves.
   const double legend_width = std::min(chart.plot.width - em, 15 * em);
   const double legend =
-      std::min(legend_height(page, entries, legend_width), 0.6 * chart.plot.height);
+      std::min(legend_height(page, entries, legend_width), 0.95 * chart.plot.height);
   draw_legend(page, entries,
               {chart.plot.x + 0.5 * em, chart.plot.y + 0.3 * em, legend_width, legend});
   const double x = chart.at_x(static_cast<double>(length));

@@ -11,7 +11,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double kChart = 0.3;       // of the height, for the mean by slot
+constexpr double kChart = 0.3;        // of the height, for the mean by slot
 constexpr double kLeastChart = 6;     // em
 constexpr double kMostChart = 12;     // em
 constexpr double kLeastPlot = 4;      // em
@@ -42,7 +42,9 @@ bool place(const Page& page, const Box& box, const ShownMemory& shown, double be
   const ViewInput& input = page.input();
   const double em = page.em();
   m.scale = input.scale;
-  m.rows = measured(page, query_axis(shown.trace, shown.tap));
+  TokenAxis queries = query_axis(shown.trace, shown.tap);
+  queries.titles.emplace_back();  // of a few rows: none
+  m.rows = measured(page, std::move(queries));
   m.columns = measured(page, columns_of(shown));
   set_visible(m, cell_window(input.experiment.view));
   const double bar = colour_bar_width(page);
@@ -94,7 +96,7 @@ void draw_map(Page& page, const ShownMemory& shown, const MatrixPlot& m) {
   }
   page.add(Clip{});
   draw_matrix_frame(page, m, {});
-  draw_colour_bar(page, m.right, range, {"attention weight", "weight"});
+  draw_colour_bar(page, m.right, range, {"attention weight", "weight", ""});
 }
 
 void draw_mean(Page& page, const Chart& chart, const ShownMemory& shown, Index marked) {
