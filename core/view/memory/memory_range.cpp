@@ -10,7 +10,8 @@
 namespace attnscope {
 namespace {
 
-constexpr double kRow = 1.35;       // em, of a layer's bar at most
+constexpr double kRow = 1.35;       // em, of a layer's bar
+constexpr double kMostRow = 2.6;    // em, where there is space
 constexpr double kLeastRow = 0.35;  // em
 constexpr double kAxis = 1.5;       // em, for the numbers below
 constexpr double kBarGap = 0.12;    // of a row, between bars
@@ -138,8 +139,10 @@ RangePanel draw_range(Page& page, const Box& box, const ShownMemory& shown,
                        static_cast<double>(shown.trace.tokens.size())};
   const double y = box.y + panel_title_height(page);
   const double space = box.bottom() - y - (kAxis + 0.3) * em;
-  const double strip = std::min(kRow * em, space / 4);
-  const double row = std::min(kRow * em, (space - 2 * strip) / static_cast<double>(oldest.size()));
+  const auto layer_count = static_cast<double>(oldest.size());
+  const double strip =
+      std::min(kMostRow * em, std::max(space / (layer_count + 2), std::min(kRow * em, space / 4)));
+  const double row = std::min(kMostRow * em, (space - 2 * strip) / layer_count);
   RangePanel panel;
   if (row < kLeastRow * em || line.width < 8 * em) return panel;
   const double layers = y + 2 * strip + 0.3 * em;
@@ -161,7 +164,7 @@ struct CostCurves {
   std::vector<Point> all, segments;
   Index far = 1;
   double unit = 1;
-  std::string unit_name;
+  std::vector<std::string> titles;  // of the products' axis, each with its unit
 };
 
 CostCurves cost_curves(const ShownMemory& shown) {
@@ -171,7 +174,12 @@ CostCurves cost_curves(const ShownMemory& shown) {
   curves.far = 2 * std::max(length, segment);
   const double most = pairs_of_all(curves.far);
   curves.unit = most >= 2e6 ? 1e6 : most >= 2e4 ? 1e3 : 1;
-  curves.unit_name = most >= 2e6 ? "million " : most >= 2e4 ? "thousand " : "";
+  curves.titles = {"products q·k", "products", ""};
+  if (curves.unit > 1) {
+    const bool millions = curves.unit > 1e3;
+    const std::string name = millions ? "million" : "thousand";
+    curves.titles = {name + " products q·k", name + " products", millions ? "millions" : "× 1000"};
+  }
   const Index step = std::max<Index>(1, curves.far / kMostPoints);
   for (Index at = 0; at <= curves.far; at += step) {
     const auto x = static_cast<double>(at);
@@ -201,9 +209,7 @@ void draw_cost(Page& page, const Box& box, const ShownMemory& shown) {
                    .most = static_cast<double>(curves.far),
                    .titles = {"tokens of text (line: this text)", "tokens of text", "tokens"},
                    .whole = true},
-                  {.least = 0,
-                   .most = 1.05 * curves.all.back().y,
-                   .titles = {curves.unit_name + "products q·k", "products", ""}});
+                  {.least = 0, .most = 1.05 * curves.all.back().y, .titles = curves.titles});
   if (chart.empty()) return;
   draw_chart(page, chart);
   draw_curve(page, chart, curves.all, translucent(of_all, 0.6), 4);

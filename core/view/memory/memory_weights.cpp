@@ -1,6 +1,7 @@
 // The shown head's weights over what it remembers and its segment, and their mean by slot.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
@@ -133,10 +134,10 @@ std::vector<std::pair<double, std::string>> part_names(const Page& page, const S
     if (!(to > from)) continue;
     const double width = (to - from) / m.width * m.plot.width - page.em();
     const std::string name = slot_name(run.kind);
-    const auto share = shown.share.find(run.kind);
-    names.emplace_back(
-        (from + to) / 2,
-        page.fitting({name + ": " + percent(share->second), name, ""}, page.small(), width));
+    const auto first = shown.slots.mean.begin() + run.first;
+    const double share = std::accumulate(first, first + run.count, 0.0);  // of the same heads
+    names.emplace_back((from + to) / 2,
+                       page.fitting({name + ": " + percent(share), name, ""}, page.small(), width));
   }
   return names;
 }
