@@ -1,8 +1,19 @@
 #include "core/attention/remembered.h"
 
+#include <algorithm>
+
 #include "core/autodiff/operations_shape.h"
 
 namespace attnscope {
+
+std::vector<RowSource> sources_of(const Remembered& remembered, Index first) {
+  const auto compressed = remembered.compressed_from.begin();
+  std::vector<RowSource> sources(
+      compressed, compressed + static_cast<std::ptrdiff_t>(remembered.compressed_count()));
+  const Index kept = std::max(remembered.row_count(), remembered.stored_count());
+  for (Index at = first - kept; at < first; ++at) sources.push_back({at});
+  return sources;
+}
 
 void recall(const Remembered& remembered, Index first, const Projection& project,
             NamedVars& weights) {

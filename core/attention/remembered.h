@@ -13,10 +13,18 @@
 
 namespace attnscope {
 
+// The rows of the text, by position, that a remembered row was made of.
+struct RowSource {
+  Index first = 0, count = 1, step = 1;
+  Index last() const { return first + (count - 1) * step; }
+  bool operator==(const RowSource&) const = default;
+};
+
 struct Remembered {
   Tensor rows;        // [B, m, d] that entered the layer; the last one before the segment to come
   Tensor compressed;  // [B, c, d]
   std::vector<std::int32_t> compressed_positions;  // [B c]
+  std::vector<RowSource> compressed_from;          // [B c]
   Tensor keys, values;                             // [B h_kv, m, d_k] stored as they were
   // Of each of `rows`: attention that it got, summed over heads and queries [B m], and the number
   // of segments that saw it [m].
@@ -46,6 +54,10 @@ struct SegmentRead {
   // Takes the terms of losses: "auto_encoding".
   std::function<void(const std::string& name, const Var& value)> add_loss{};
 };
+
+// What the columns before those of the segment hold, oldest first, of the first sequence:
+// compressed rows, then rows or stored keys. first: the position of the segment to come.
+std::vector<RowSource> sources_of(const Remembered& remembered, Index first);
 
 // The weights by which a variant finds what is remembered: "mem.k", "mem.v", and of compressed rows
 // "compressed.k", "compressed.v", "compressed.position", relative to position `first`.

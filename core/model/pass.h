@@ -128,7 +128,7 @@ class Pass {
   void add_cached(const Site& site, Index group, OperationInput& input);
   std::pair<StreamRows, StreamRows> stream_rows(const Site& site) const;
   void keep(const Site& site, Index group, const HeadGroup& chosen, OperationInput input,
-            OperationResult result);
+            OperationResult result, std::vector<RowSource> remembered = {});
   void add_quantities(const HeadGroup& group, const OperationResult& result);
   Wanted wanted(const HeadGroup& group) const;
   Var without_off_heads(const Var& x, const Site& site, Index first_head, Index heads) const;

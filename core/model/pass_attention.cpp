@@ -189,6 +189,11 @@ Var Pass::group_attention(const Site& site, Index group, const HeadRange& range,
       options_.adapted->insert_or_assign(weights_prefix(site, group) + name, value.value());
     }
   }
+  std::vector<RowSource> sources;  // before the segment itself is remembered
+  if (memory_ && recorder_.on() && site.at.kind == AttentionKind::Self &&
+      site.at.stack == Stack::Decoder && variant(chosen.variant.id).remember) {
+    sources = sources_of(place_of(*memory_, of_group, group), memory_->length);
+  }
   OperationResult result = evaluated(site, input, wanted(chosen));
   if (memory_ && site.at.kind == AttentionKind::Self) {
     remember(of_group, range, input, result, entered);
@@ -196,7 +201,9 @@ Var Pass::group_attention(const Site& site, Index group, const HeadRange& range,
   add_quantities(chosen, result);
   const Var output = without_off_heads(merge_heads(result.output, chosen.heads), site,
                                        input.first_head, chosen.heads);
-  if (recorder_.on()) keep(site, group, chosen, std::move(input), std::move(result));
+  if (recorder_.on()) {
+    keep(site, group, chosen, std::move(input), std::move(result), std::move(sources));
+  }
   return output;
 }
 
@@ -348,8 +355,9 @@ std::pair<StreamRows, StreamRows> Pass::stream_rows(const Site& site) const {
 }
 
 void Pass::keep(const Site& site, Index group, const HeadGroup& chosen, OperationInput input,
-                OperationResult result) {
+                OperationResult result, std::vector<RowSource> remembered) {
   AttentionTap tap;
+  tap.remembered = std::move(remembered);
   tap.address = site.at;
   tap.address.group = group;
   if (options_.cache) tap.address.step = options_.cache->steps;

@@ -31,6 +31,8 @@ struct AttentionTap {
   Tensor q_plain, k_plain;     // before rotation: [h, L, d_k], [h_kv, L, d_k]
   NamedVars encoding_weights;  // what the encoding used: "pos.bias"; shared with the model
   bool causal = false;         // by request or by definition
+  // What the columns before the segment's own hold of the text that was read before, in order.
+  std::vector<RowSource> remembered{};
 
   Index queries() const { return result.pattern->queries(); }
   Index keys() const { return result.pattern->keys(); }

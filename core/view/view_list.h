@@ -21,5 +21,8 @@ View span_view();
 View mechanism_view();
 View graph_view();
 View image_view();
+View memory_view();
+View steps_view();
+View gates_view();
 
 }  // namespace attnscope

@@ -138,6 +138,7 @@ OperationResult memorizing_item(const OperationInput& given, Backend& backend, c
   result.pattern =
       std::make_shared<const Pattern>(retrieved_pattern(input, chosen, top, memory, length));
   result.part.reset();
+  result.quantities["memorizing.gate"] = gate;
   result.columns = {{KeyKind::Memory, memory}, {KeyKind::Token, length}};
   return result;
 }

@@ -1,5 +1,6 @@
 #include "core/view/parts/focus.h"
 
+#include "core/analysis/memory_use.h"
 #include "core/analysis/row.h"
 #include "core/view/parts/token_axis.h"
 
@@ -44,7 +45,16 @@ std::string query_label(const Trace& trace, const AttentionTap& tap, Index query
 }
 
 std::string key_label(const Trace& trace, const AttentionTap& tap, Index key) {
-  return key_axis(trace, tap).labels[static_cast<std::size_t>(key)];
+  std::string label = key_axis(trace, tap).labels[static_cast<std::size_t>(key)];
+  const bool of_text = key_token(trace, tap, key) >= 0;
+  const RowSource source = of_text ? RowSource{-1} : column_source(trace, tap, key);
+  if (source.first < 0) return label;
+  // What a slot of memory holds.
+  label += " ";
+  for (Index at = source.first; at <= source.last(); at += source.step) {
+    label += trace.tokens[static_cast<std::size_t>(at)].label;
+  }
+  return label;
 }
 
 Index query_position(const AttentionTap& tap, Index query) {

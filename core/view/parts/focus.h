@@ -23,7 +23,8 @@ Index shown_position(const ViewSettings& settings, const Trace& trace, const Att
 // The weights of one row, without the work for the others where they must be derived.  [L_k]
 Tensor attention_row(const AttentionTap& tap, Index head, Index query);
 
-// "␣boat": the token at a query's row, or what else a key column stands for.
+// "␣boat": the token at a query's row, or what else a key column stands for: "−3 ␣boat" of a row
+// that is remembered.
 std::string query_label(const Trace& trace, const AttentionTap& tap, Index query);
 std::string key_label(const Trace& trace, const AttentionTap& tap, Index key);
 

@@ -41,6 +41,11 @@ void draw_row_bars(Page& page, const Box& box, const MatrixPlot& m, const RowBar
   // Where nothing finite is apart the infinite rows need no scale.
   if (longest > 0 || !infinite) longest = std::max(longest, bars.least_range);
   const double row_height = box.height / m.height;
+  double widest = 0;
+  for (const std::string& text : bars.numbers) widest = std::max(widest, page.width_of(text, size));
+  const bool numbered =
+      !bars.numbers.empty() && row_height >= 1.05 * size && box.width > widest + 2 * em;
+  const double full = numbered ? box.width - widest - 0.8 * em : box.width;
   const auto step = static_cast<Index>(std::max(1.0, std::ceil(1 / (row_height * m.scale))));
   // Between rows that can be told apart.
   constexpr double kLeastRow = 3;  // pixels
@@ -52,7 +57,7 @@ void draw_row_bars(Page& page, const Box& box, const MatrixPlot& m, const RowBar
     const double value =
         *std::max_element(bars.values.begin() + i, bars.values.begin() + end, less);
     if (std::isnan(value) || value == 0) continue;
-    const double length = std::isinf(value) ? box.width : value / longest * box.width;
+    const double length = std::isinf(value) ? full : value / longest * full;
     const double top = box.y + (static_cast<double>(i) - m.row) * row_height;
     const bool hovered = m.hovered_row >= i && m.hovered_row < end;
     const Colour colour = std::isinf(value) || hovered
@@ -60,12 +65,17 @@ void draw_row_bars(Page& page, const Box& box, const MatrixPlot& m, const RowBar
                               : blend(page.theme().background, page.theme().text, 0.55);
     const double height = row_height * static_cast<double>(end - i) - 2 * gap;
     page.add(FilledBox{{box.x, top + gap, length, height}, colour, 0});
+    if (numbered) {
+      page.text({box.x + length + 0.4 * em, top + row_height / 2},
+                bars.numbers[static_cast<std::size_t>(i)], size);
+    }
     if (std::isinf(value) && row_height > 1.1 * em) {
       page.add(Text{{box.x + 0.4 * em, top + row_height / 2}, "∞", ink_on(colour), em});
     }
   }
   page.add(Clip{});
   page.faint_text({box.x, box.y - 0.8 * em}, page.fitting(bars.titles, size, box.width), size);
+  if (numbered) return;
   const bool hovers = m.hovered_row >= 0 && m.hovered_row < count;
   const std::string foot = hovers ? number(bars.values[static_cast<std::size_t>(m.hovered_row)])
                                   : range_of(longest, infinite);

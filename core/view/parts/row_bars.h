@@ -12,6 +12,7 @@ struct RowBars {
   std::vector<double> values;       // one a row, at least 0; infinity: a full bar; NaN: none
   std::vector<std::string> titles;  // above the bars, the first that fits
   double least_range = 0;           // full bars stand for this at least: noise is not drawn large
+  std::vector<std::string> numbers{};  // one a row, behind its bar where rows are high enough
 };
 
 // Bars from the left edge of `box`, which is as high as the plot; the longest finite one of the

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "core/base/file.h"
 #include "core/experiment/experiment.h"
@@ -55,7 +56,14 @@ std::vector<std::string> arguments_for(const View& view, const std::string& mode
   if (view.id == "image")
     return {(testing::source_folder() / "assets/pictures/hills.png").string()};
   std::vector<std::string> arguments{"--model", model, "--text", "the cat sat"};
-  if (view.id == "compare") arguments.insert(arguments.end(), {"--compare-position", "alibi"});
+  const std::map<std::string, std::vector<std::string>> more{
+      {"compare", {"--compare-position", "alibi"}},
+      {"memory", {"--variant", "segment_memory", "--segment-length", "4", "--segment", "1"}},
+      {"steps", {"--architecture", "universal,steps=3,halting=act"}},
+      {"gates", {"--join", "gru"}}};
+  if (const auto found = more.find(view.id); found != more.end()) {
+    arguments.insert(arguments.end(), found->second.begin(), found->second.end());
+  }
   return arguments;
 }
 
@@ -288,6 +296,10 @@ TEST_F(PictureCommands, RefusesWhatItCannotDraw) {
                  "one number in the name");
   expect_refusal(render({}, "a.png"), "--text");
   expect_refusal(render({"--text", "the cat sat", "--view", "image"}, "a.png"), "no pixels");
+  expect_refusal(render({"--text", "the cat sat", "--view", "memory"}, "a.png"), "at once");
+  expect_refusal(render({"--text", "the cat sat", "--view", "steps"}, "a.png"), "no steps");
+  expect_refusal(render({"--text", "the cat sat", "--view", "gates"}, "a.png"), "no gates");
+  expect_refusal(render({"--text", "the cat sat", "--view", "gates"}, "a.csv"), "no gates");
   EXPECT_FALSE(fs::exists(path("a.png")));
 }
 

@@ -8,6 +8,7 @@
 #include "core/lesson/claim.h"
 #include "core/model/config.h"
 #include "core/model/logit_lens.h"
+#include "tests/support/case_run.h"
 #include "tests/support/model_trace.h"
 
 namespace attnscope {
@@ -294,6 +295,64 @@ TEST(Measures, RefuseWhatIsNotThere) {
   claim.head = 0;
   claim.measure = "induction";
   EXPECT_FALSE(check(claim, {trace_of({5, 6, 7}, kWeights), nullptr}).holds);
+}
+
+double measured_at(const std::string& id, const std::shared_ptr<const Trace>& trace, Index layer,
+                   Index head, Index segment, Index query = -1) {
+  Claim claim;
+  claim.measure = id;
+  claim.layer = layer;
+  claim.head = head;
+  claim.view.part.segment = segment;
+  claim.query = query;
+  claim.least = 0;
+  return check(claim, {trace, nullptr}).value;
+}
+
+TEST(Measures, OfMemory) {
+  const Ids ids{5, 14, 12, 2, 9, 15, 4, 9, 16, 14, 14, 3, 1, 8, 8, 10, 7, 2};
+  const auto trace = testing::run_case("memory-compressive-mean", ids);
+  const AttentionTap* tap = trace->find({1, 1, {.segment = 4}});
+  ASSERT_NE(tap, nullptr);
+  const Tensor weights = tap->attention(1);  // 2 compressed, 4 of memory, 2 of the segment
+  ASSERT_EQ(weights.shape(), (Shape{2, 8}));
+  double compressed = 0, memory = 0;
+  for (Index i = 0; i < 2; ++i) {
+    for (Index c = 0; c < 6; ++c) {
+      (c < 2 ? compressed : memory) += static_cast<double>(weights(i, c)) / 2;
+    }
+  }
+  EXPECT_NEAR(measured_at("compressed_share", trace, 1, 1, 4), compressed, 1e-6);
+  EXPECT_NEAR(measured_at("memory_share", trace, 1, 1, 4), memory, 1e-6);
+  EXPECT_EQ(measured_at("heard_back", trace, 0, 0, 4), 17 - 8);  // the oldest window
+  EXPECT_LT(measured_at("segment_cost", trace, 0, 0, 4), 1);
+  EXPECT_THROW(measured_at("mean_steps", trace, 0, 0, 0), InputError);
+  EXPECT_THROW(measured_at("attention_gate", trace, 0, 0, 0), InputError);
+}
+
+TEST(Measures, OfStepsAndGates) {
+  const Ids ids{5, 14, 12, 2, 9, 15, 4, 9};
+  const auto steps = testing::run_case("universal-act", ids);
+  const IntTensor& taken = steps->counts.at("halting.steps");
+  EXPECT_EQ(measured_at("steps_taken", steps, 0, 0, 0, 3), taken[3]);
+  double sum = 0, ponder = 0;
+  for (Index i = 0; i < 8; ++i) {
+    sum += taken[i];
+    ponder += taken[i] + static_cast<double>(steps->taps.at("halting.remainder")[i]);
+  }
+  EXPECT_NEAR(measured_at("mean_steps", steps, 0, 0, 0), sum / 8, 1e-9);
+  EXPECT_NEAR(measured_at("ponder_cost", steps, 0, 0, 0), ponder / 8, 1e-6);
+  const auto gated = testing::run_case("join-gru", ids);
+  for (const Located<Tensor>& tap : gated->located) {
+    double mean = 0;
+    for (const float z : tap.values) mean += static_cast<double>(z);
+    mean /= static_cast<double>(tap.values.size());
+    EXPECT_NEAR(measured_at(tap.name.substr(5) + "_gate", gated, tap.address.layer, 0, 0), mean,
+                1e-6);
+  }
+  const auto memory = testing::run_case("memory-memorizing", ids);
+  EXPECT_NEAR(measured_at("memory_gate", memory, 1, 0, 1),
+              measured_at("memory_share", memory, 1, 0, 1), 1e-5);
 }
 
 }  // namespace

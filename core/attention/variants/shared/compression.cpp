@@ -19,6 +19,7 @@ namespace {
 struct Compression {
   Var rows;                             // [B, n, d]
   std::vector<std::int32_t> positions;  // [B n]
+  std::vector<RowSource> from;          // [B n]
 };
 
 // Row `tap` of every window of x [B, w rate, d]; windows whose row lies beyond the end have zeros.
@@ -75,10 +76,17 @@ Compression most_used(const SegmentRead& read, const Remembered& remembered, con
       std::copy_n(x.data() + (b * rows + row) * width, width,
                   chosen.data() + (b * kept + n) * width);
       result.positions.push_back(static_cast<std::int32_t>(first + row));
+      result.from.push_back({first + row});
     }
   }
   result.rows = chosen;
   return result;
+}
+
+// What the window at row `at` of `rows`, the first of which stands at position `first`, is made of.
+RowSource window_source(Index first, Index at, Index rows, Index rate, bool dilated) {
+  if (!dilated) return {first + at, rate};
+  return {first + at, std::min(rate, (rows - at + 1) / 2), 2};
 }
 
 // `count` rows x [B, count, d] from position `first` on, whole windows.
@@ -88,14 +96,16 @@ Compression compression_of(const SegmentRead& read, const Remembered& remembered
   const std::string function = read.values.choice("function");
   if (function == "most_used") return most_used(read, remembered, x, windows, first);
   Compression result;
-  if (function == "convolution" || function == "dilated") {
-    result.rows = convolved(x, windows, function == "dilated" ? 2 : 1, read.weights);
+  const bool dilated = function == "dilated";
+  if (function == "convolution" || dilated) {
+    result.rows = convolved(x, windows, dilated ? 2 : 1, read.weights);
   } else {
     result.rows = function == "max" ? window_max(x, rate, windows) : window_mean(x, rate, windows);
   }
   for (Index b = 0; b < read.batch; ++b) {
     for (Index w = 0; w < windows; ++w) {
       result.positions.push_back(static_cast<std::int32_t>(first + (w + 1) * rate - 1));
+      result.from.push_back(window_source(first, w * rate, x.dim(1), rate, dilated));
     }
   }
   return result;
@@ -164,15 +174,19 @@ void keep_compressed(Remembered& remembered, const Compression& more, Index batc
   const Index before = remembered.compressed_count(), added = more.rows.dim(1);
   const Index kept = std::min(most, before + added), dropped = before + added - kept;
   std::vector<std::int32_t> positions;
+  std::vector<RowSource> from;
   for (Index b = 0; b < batch; ++b) {
     for (Index n = dropped; n < before + added; ++n) {
-      positions.push_back(
-          n < before ? remembered.compressed_positions[static_cast<std::size_t>(b * before + n)]
-                     : more.positions[static_cast<std::size_t>(b * added + n - before)]);
+      const auto known = static_cast<std::size_t>(b * before + n);
+      const auto fresh = static_cast<std::size_t>(b * added + n - before);
+      positions.push_back(n < before ? remembered.compressed_positions[known]
+                                     : more.positions[fresh]);
+      from.push_back(n < before ? remembered.compressed_from[known] : more.from[fresh]);
     }
   }
   remembered.compressed = last_rows(rows_behind(remembered.compressed, more.rows.value()), kept);
   remembered.compressed_positions = std::move(positions);
+  remembered.compressed_from = std::move(from);
 }
 
 }  // namespace

@@ -1,0 +1,174 @@
+#include "core/analysis/gates.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "core/analysis/memory_use.h"
+
+namespace attnscope {
+namespace {
+
+constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+
+struct JoinWords {
+  const char* tap;
+  const char* id;
+  const char* title;
+  const char* short_title;
+};
+constexpr JoinWords kJoins[] = {
+    {"gate.attention", "attention", "z, where attention joins the state", "attention"},
+    {"gate.cross", "cross", "z, where cross-attention joins the state", "cross"},
+    {"gate.feed_forward", "feed_forward", "z, where the feed-forward joins the state",
+     "feed-forward"}};
+
+// Mean, deviation, least and most of each row of z [L, d], into row `to` of the set's.
+void add_statistics(const Tensor& z, Index to, GateSet& set) {
+  const Index width = z.dim(1);
+  set.components = width;
+  for (Index i = 0; i < z.dim(0); ++i) {
+    const float* row = z.data() + i * width;
+    double sum = 0, squares = 0;
+    for (Index n = 0; n < width; ++n) {
+      sum += static_cast<double>(row[n]);
+      squares += static_cast<double>(row[n]) * static_cast<double>(row[n]);
+    }
+    const double mean = sum / static_cast<double>(width);
+    const double variance = squares / static_cast<double>(width) - mean * mean;
+    set.mean(to, i) = static_cast<float>(mean);
+    set.deviation(to, i) = static_cast<float>(std::sqrt(std::max(variance, 0.0)));
+    set.least(to, i) = *std::min_element(row, row + width);
+    set.most(to, i) = *std::max_element(row, row + width);
+  }
+}
+
+std::vector<GateSet> joins_of(const Trace& trace, Stack stack) {
+  std::vector<GateSet> sets;
+  for (const JoinWords& words : kJoins) {
+    std::vector<const Located<Tensor>*> taps;
+    for (const Located<Tensor>& tap : trace.located) {
+      if (tap.name == words.tap && tap.address.stack == stack) taps.push_back(&tap);
+    }
+    if (taps.empty()) continue;
+    std::ranges::stable_sort(taps, {}, [](const auto* tap) { return tap->address; });
+    const Shape shape{static_cast<Index>(taps.size()), taps.front()->values.dim(0)};
+    GateSet set{words.id,
+                words.title,
+                words.short_title,
+                "0: the state passes as it was",
+                "1: what the block gave replaces it",
+                {},
+                Tensor(shape),
+                Tensor(shape),
+                Tensor(shape),
+                Tensor(shape)};
+    for (const Located<Tensor>* tap : taps) {
+      add_statistics(tap->values, static_cast<Index>(set.rows.size()), set);
+      set.rows.push_back({tap->address.layer, -1, trace.parts.step ? tap->address.step : -1});
+    }
+    sets.push_back(std::move(set));
+  }
+  return sets;
+}
+
+// g of each head that mixes a memory with its segment, token by token; none where nothing was
+// stored yet.
+GateSet memory_gates(const Trace& trace) {
+  std::map<std::pair<Index, Index>, std::vector<float>> rows;  // by layer and head
+  const auto length = static_cast<Index>(trace.tokens.size());
+  for (const AttentionTap& tap : trace.attention) {
+    const auto gate = tap.result.quantities.find("memorizing.gate");
+    if (gate == tap.result.quantities.end()) continue;
+    const bool stored = slot_count(tap, KeyKind::Memory) > 0;
+    for (std::size_t a = 0; a < tap.heads.size(); ++a) {
+      std::vector<float>& row = rows[{tap.address.layer, tap.heads[a]}];
+      row.resize(trace.tokens.size(), kNone);
+      for (Index i = 0; i < tap.queries(); ++i) {
+        const Index at = trace.token_index(tap.query_rows, tap.queries(), i);
+        if (at < 0 || !stored) continue;
+        row[static_cast<std::size_t>(at)] = gate->second.value()[static_cast<Index>(a)];
+      }
+    }
+  }
+  GateSet set{"memory",
+              "g, between what was looked up and the segment",
+              "memory",
+              "0: the segment alone",
+              "1: what was looked up alone",
+              {},
+              Tensor({static_cast<Index>(rows.size()), length})};
+  float* to = set.mean.data();
+  for (const auto& [at, row] : rows) {
+    set.rows.push_back({at.first, at.second, -1});
+    to = std::copy(row.begin(), row.end(), to);
+  }
+  return set;
+}
+
+}  // namespace
+
+std::string GateSet::Row::label() const {
+  std::string text;
+  const auto add = [&text](const char* what, Index number) {
+    if (number >= 0) text += (text.empty() ? "" : ", ") + (what + std::to_string(number));
+  };
+  add("step ", step);
+  add("layer ", layer);
+  add("head ", head);
+  return text;
+}
+
+namespace {
+
+double mean_of(const float* first, const float* last) {
+  double sum = 0;
+  Index count = 0;
+  for (; first != last; ++first) {
+    if (std::isnan(*first)) continue;
+    sum += static_cast<double>(*first);
+    ++count;
+  }
+  return count > 0 ? sum / static_cast<double>(count) : std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace
+
+double GateSet::row_mean(Index row) const {
+  const float* first = mean.data() + row * mean.dim(1);
+  return mean_of(first, first + mean.dim(1));
+}
+
+double GateSet::all_mean() const {
+  return mean_of(mean.data(), mean.data() + mean.size());
+}
+
+std::vector<GateSet> gates_of(const Trace& trace, Stack stack) {
+  std::vector<GateSet> sets = joins_of(trace, stack);
+  if (stack != Stack::Decoder) return sets;
+  GateSet memory = memory_gates(trace);
+  if (!memory.rows.empty()) sets.push_back(std::move(memory));
+  const auto retrieval = trace.taps.find("retrieval.gate");
+  if (retrieval != trace.taps.end()) {
+    sets.push_back({"retrieval",
+                    "g, between what followed the nearest contexts and the model",
+                    "retrieval",
+                    "0: what was retrieved alone",
+                    "1: the model's own state alone",
+                    {{}},
+                    retrieval->second.reshaped({1, retrieval->second.size()})});
+  }
+  return sets;
+}
+
+bool has_gates(const Trace& trace) {
+  return trace.taps.contains("retrieval.gate") ||
+         std::ranges::any_of(trace.located,
+                             [](const auto& tap) { return tap.name.starts_with("gate."); }) ||
+         std::ranges::any_of(trace.attention, [](const auto& tap) {
+           return tap.result.quantities.contains("memorizing.gate");
+         });
+}
+
+}  // namespace attnscope

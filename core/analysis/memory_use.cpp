@@ -1,0 +1,165 @@
+#include "core/analysis/memory_use.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace attnscope {
+namespace {
+
+// The values of a parameter that sizes a memory; a segment where it is left out, 0 where there is
+// no such parameter.
+Index size_of(const Choice& chosen, const char* key, Index segment) {
+  const std::vector<Parameter>& parameters = variant(chosen.id).parameters;
+  if (std::ranges::find(parameters, key, &Parameter::key) == parameters.end()) return 0;
+  return chosen.values.has(key) ? chosen.values.integer(key) : segment;
+}
+
+}  // namespace
+
+std::vector<SlotRun> slot_runs(const AttentionTap& tap) {
+  if (tap.result.columns.empty()) return {{KeyKind::Token, 0, tap.keys()}};
+  std::vector<SlotRun> runs;
+  Index first = 0;
+  for (const auto& [kind, count] : tap.result.columns) {
+    if (count > 0) runs.push_back({kind, first, count});
+    first += count;
+  }
+  return runs;
+}
+
+Index slot_count(const AttentionTap& tap, KeyKind kind) {
+  Index count = 0;
+  for (const SlotRun& run : slot_runs(tap)) count += run.kind == kind ? run.count : 0;
+  return count;
+}
+
+RowSource column_source(const Trace& trace, const AttentionTap& tap, Index column) {
+  const Index own = slot_count(tap, KeyKind::Token), before = tap.keys() - own;
+  if (column >= before) return {trace.token_index(tap.key_rows, own, column - before)};
+  const auto known = static_cast<Index>(tap.remembered.size());
+  if (known != before) return {-1};  // a memory that is not of this text
+  return tap.remembered[static_cast<std::size_t>(column)];
+}
+
+bool reads_in_segments(const Trace& trace) {
+  return trace.parts.segment && trace.config && trace.config->segment > 0;
+}
+
+bool remembers(const Trace& trace) {
+  return reads_in_segments(trace) && std::ranges::any_of(trace.attention, [](const auto& tap) {
+           return static_cast<bool>(variant(tap.variant.id).remember);
+         });
+}
+
+double share_of(const TapHead& head, KeyKind kind) {
+  const Tensor weights = head.tap->attention(head.head);  // [L_q, L_k]
+  double sum = 0;
+  for (const SlotRun& run : slot_runs(*head.tap)) {
+    if (run.kind != kind) continue;
+    for (Index i = 0; i < weights.dim(0); ++i) {
+      for (Index c = run.first; c < run.first + run.count; ++c) {
+        sum += static_cast<double>(weights(i, c));
+      }
+    }
+  }
+  return sum / static_cast<double>(weights.dim(0));
+}
+
+SlotWeights slot_weights(const std::vector<TapHead>& heads) {
+  const auto keys = static_cast<std::size_t>(heads.front().tap->keys());
+  std::vector<double> sum(keys), squares(keys);
+  double rows = 0;
+  for (const TapHead& head : heads) {
+    const Tensor weights = head.tap->attention(head.head);  // [L_q, L_k]
+    rows += static_cast<double>(weights.dim(0));
+    const float* weight = weights.data();
+    for (Index i = 0; i < weights.dim(0); ++i) {
+      for (std::size_t c = 0; c < keys; ++c, ++weight) {
+        const auto value = static_cast<double>(*weight);
+        sum[c] += value;
+        squares[c] += value * value;
+      }
+    }
+  }
+  SlotWeights result{std::move(sum), std::move(squares)};
+  for (std::size_t c = 0; c < keys; ++c) {
+    double &mean = result.mean[c], &deviation = result.deviation[c];
+    mean /= rows;
+    deviation = std::sqrt(std::max(deviation / rows - mean * mean, 0.0));
+  }
+  return result;
+}
+
+namespace {
+
+// The oldest token that each query of the tap may hear of, given those of the layer below.
+void hear(const Trace& trace, const AttentionTap& tap, const std::vector<Index>& below,
+          std::vector<Index>& here) {
+  const auto known = [&](const RowSource& source) {
+    Index oldest = static_cast<Index>(below.size());
+    for (Index at = source.first; source.first >= 0 && at <= source.last(); at += source.step) {
+      oldest = std::min(oldest, below[static_cast<std::size_t>(at)]);
+    }
+    return oldest;
+  };
+  std::vector<Index> columns;
+  for (Index c = 0; c < tap.keys(); ++c) {
+    columns.push_back(known(column_source(trace, tap, c)));
+  }
+  const Pattern& pattern = *tap.result.pattern;
+  for (Index i = 0; i < tap.queries(); ++i) {
+    Index& oldest =
+        here[static_cast<std::size_t>(trace.token_index(tap.query_rows, tap.queries(), i))];
+    for (Index a = 0; a < pattern.heads(); ++a) {
+      for (const Run& run : pattern.row(a, i)) {
+        for (Index c = run.begin; c < run.end; c += run.step) {
+          oldest = std::min(oldest, columns[static_cast<std::size_t>(c)]);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Index> oldest_heard(const Trace& trace, Index segment) {
+  std::vector<Index> heard(trace.tokens.size()), oldest;
+  std::iota(heard.begin(), heard.end(), Index{0});
+  const TracePart part{.segment = segment};
+  Index last = -1;  // token of the segment
+  for (Index layer = 0; layer < trace.layer_count(part); ++layer) {
+    std::vector<Index> here = heard;
+    for (const AttentionTap& tap : trace.attention) {
+      const Address& at = tap.address;
+      if (at.layer != layer || at.segment > segment) continue;
+      hear(trace, tap, heard, here);
+      if (at.segment == segment) {
+        last = trace.token_index(tap.query_rows, tap.queries(), tap.queries() - 1);
+      }
+    }
+    heard = std::move(here);
+    oldest.push_back(heard[static_cast<std::size_t>(last)]);
+  }
+  return oldest;
+}
+
+double pairs_in_segments(const Choice& chosen, Index segment, Index length) {
+  const Index memory = size_of(chosen, "memory", segment);
+  const Index compressed = size_of(chosen, "compressed", segment);
+  const Index rate = compressed > 0 ? chosen.values.integer("rate") : 1;
+  double pairs = 0;
+  Index rows = 0, made = 0;  // remembered as they were; compressed
+  for (Index first = 0; first < length; first += segment) {
+    const Index count = std::min(segment, length - first);
+    pairs += pairs_of_all(count) + static_cast<double>(count * (rows + made));
+    rows += count;
+    const Index old = std::max<Index>(rows - memory, 0);
+    const Index windows = compressed > 0 ? old / rate : 0;
+    made = std::min(made + windows, compressed);
+    rows -= compressed > 0 ? windows * rate : old;
+  }
+  return pairs;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,464 @@
+// Memory: what a model that reads in segments remembers, how much it looks there, how far back that
+// reaches and what it costs. Transformer-XL (Dai et al., 2019), Compressive Transformer (Rae et
+// al., 2019), Memorizing Transformer (Wu et al., 2022).
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/checkpoint/checkpoint.h"
+#include "core/figure/colour_map.h"
+#include "core/view/memory/memory_panels.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/legend.h"
+#include "core/view/view_list.h"
+
+namespace attnscope {
+namespace {
+
+constexpr const char* kId = "memory";
+constexpr double kGap = 0.7;          // em between panels
+constexpr double kWords = 0.13;       // of the height, for the words at most
+constexpr double kRange = 0.27;       // likewise for range and cost
+constexpr double kLeastWeights = 21;  // em
+constexpr double kBeside = 40;        // em: cost goes beside the range
+constexpr double kCost = 0.4;         // of the width
+constexpr Index kMostPairs = Index{1} << 22;
+
+// Why there is nothing to remember; headline and advice.
+std::pair<std::string, std::string> refusal_of(const Trace& trace) {
+  const char* advice =
+      "Choose a model that was trained with a memory, or the variant Segment memory, Compressive "
+      "memory or Memorizing and a segment length shorter than the text.";
+  if (trace.given) return {"Nothing is remembered", kAttentionAlone};
+  if (!reads_in_segments(trace)) return {"This model reads its text at once", advice};
+  if (!remembers(trace)) {
+    return {"No layer remembers earlier segments",
+            "Each segment is read by itself. Choose the variant Segment memory, Compressive memory "
+            "or Memorizing."};
+  }
+  return {};
+}
+
+std::string objection(const Trace& trace) {
+  const std::string headline = refusal_of(trace).first;
+  return headline.empty() ? "" : headline + ".";
+}
+
+std::string about(const ViewInput& input, const AttentionTap& tap) {
+  return capitalised(place_words(input.trace, input.experiment.view)) + ": " + describe(tap) +
+         ". What earlier segments left as memory is attended to beside the segment itself; slots "
+         "run from oldest to newest. A layer hears what the layer below heard of all that it "
+         "attends to, so that each layer reaches further back.";
+}
+
+std::string counted(Index count, const char* one, const char* several) {
+  return std::to_string(count) + " " + (count == 1 ? one : several);
+}
+
+// "8 compressed slots of 24 tokens, 16 of memory".
+std::string held_words(const ShownMemory& shown) {
+  Index compressed = 0, of_tokens = 0, memory = 0;
+  for (std::size_t c = 0; c < shown.sources.size(); ++c) {
+    const KeyKind kind = shown.kind_of(static_cast<Index>(c));
+    if (kind == KeyKind::Memory) ++memory;
+    if (kind != KeyKind::Compressed) continue;
+    ++compressed;
+    of_tokens += shown.sources[c].count;
+  }
+  std::string words;
+  if (compressed > 0) {
+    words = counted(compressed, "compressed slot", "compressed slots") + " made of " +
+            counted(of_tokens, "token", "tokens") + " and ";
+  }
+  return words + counted(memory, "token", "tokens") + " of memory";
+}
+
+class Memory {
+ public:
+  Memory(const ViewInput& input, Page& page, const Found& found)
+      : input_(input), page_(page), shown_(shown_memory(input, *found.tap, found.head)) {}
+
+  ViewLayout lay_out(const Box& inside) {
+    const std::string show = view_values(input_.experiment.view, kId).choice("show");
+    const bool all = show == "all";
+    Box rest = inside;
+    cut(rest, draw_summary(rest), 0);
+    if (all || show == "words") cut(rest, draw_words(rest, all ? kWords : 0.6), kGap);
+    if (all || show == "range") cut(rest, draw_reach(rest, all), kGap);
+    if ((all || show == "attention") && rest.height >= 8 * page_.em()) {
+      panels_ = draw_weights(page_, rest, shown_);
+      if (panels_.bottom > 0) cut(rest, panels_.bottom - rest.y, 0);
+    }
+    if (rest.y <= inside.y + 2.5 * page_.em()) return no_space(page_);
+    return finish(rest.y);
+  }
+
+ private:
+  void cut(Box& rest, double height, double gap) {
+    if (!(height > 0)) return;
+    const double all = std::min(height + gap * page_.em(), rest.height);
+    rest.y += all;
+    rest.height -= all;
+  }
+
+  double draw_summary(const Box& rest) {
+    const double em = page_.em();
+    const Point at{rest.x, rest.y + 0.7 * em};
+    if (shown_.remembers()) {
+      const std::string whose = "Segment " + std::to_string(shown_.segment) + " has ";
+      page_.text(at,
+                 page_.fitting({whose + held_words(shown_) + ": " + share_words(shown_) + ".",
+                                capitalised(share_words(shown_)) + ".", share_words(shown_)},
+                               em, rest.width),
+                 em);
+    } else if (shown_.segment == 0) {
+      page_.text(at,
+                 page_.fitting({"Segment 0 comes first and has nothing to remember: click a later "
+                                "one, or choose it beside Layer and Head.",
+                                "Segment 0 comes first: choose a later one.", "nothing remembered"},
+                               em, rest.width),
+                 em);
+    } else {
+      page_.text(at,
+                 page_.fitting(
+                     {"This layer remembers nothing: choose another.", "nothing remembered here"},
+                     em, rest.width),
+                 em);
+    }
+    return 1.7 * em + draw_strongest({at.x, at.y + 1.5 * em}, rest);
+  }
+
+  // The strongest look beyond the segment, which is what a memory is for.
+  double draw_strongest(Point at, const Box& rest) {
+    const double em = page_.em();
+    const Index own = shown_.runs.back().first;
+    if (!shown_.remembers() || own == 0 || rest.height < 20 * em) return 0;
+    // Of the pinned query, where there is one.
+    const Index pinned = input_.experiment.view.pinned_query;
+    const bool one = pinned >= 0 && pinned < shown_.tap.queries();
+    Index query = one ? pinned : 0, key = 0;
+    for (Index i = query; i < (one ? pinned + 1 : shown_.tap.queries()); ++i) {
+      for (Index c = 0; c < own; ++c) {
+        if (shown_.weights(i, c) > shown_.weights(query, key)) {
+          query = i;
+          key = c;
+        }
+      }
+    }
+    const auto token = static_cast<std::size_t>(own + query);
+    const std::string pair = "“" + shown_.words[token] + "” looks at “" +
+                             shown_.words[static_cast<std::size_t>(key)] + "”";
+    const std::string weight =
+        ": " + percent(static_cast<double>(shown_.weights(query, key))) + " of its weight";
+    const std::string place = " (" + place_of_slot(shown_, key) + ")";
+    page_.faint_text(at,
+                     page_.fitting({"The strongest look back: " + pair + place + weight + ".",
+                                    pair + place + weight + ".", pair + weight, pair},
+                                   em, rest.width),
+                     em);
+    return 1.5 * em;
+  }
+
+  Index column_under_pointer() const {
+    if (input_.pointer && words_.first + words_.boxes.size() > 0) {
+      const Index item = words_.at(*input_.pointer);
+      if (item >= 0) return items_.columns[static_cast<std::size_t>(item)];
+    }
+    return -1;
+  }
+
+  // The words that slots hold, with a key to the colours.
+  double draw_words(const Box& rest, double share) {
+    const double em = page_.em(), title = panel_title_height(page_);
+    const Index pinned = input_.experiment.view.pinned_key;
+    items_ = slot_words(shown_, page_.theme(), pinned);
+    const double most = std::max(share * rest.height, 2 * em);
+    const double flow = token_flow_height(page_, items_.items, rest.width, most);
+    const double height = title + flow + swatches_height(page_);
+    if (height > 0.6 * rest.height) return 0;
+    draw_panel_title(
+        page_, rest,
+        {"What segment " + std::to_string(shown_.segment) + " has in sight, oldest to newest",
+         "What is in sight", "In sight"});
+    const Box box{rest.x, rest.y + title, rest.width, flow};
+    std::size_t kept = 0;  // what is pinned stays in sight
+    for (std::size_t n = 0; n < items_.columns.size(); ++n) {
+      if (pinned >= 0 && items_.columns[n] == pinned) kept = n;
+    }
+    words_ = draw_token_flow(page_, box, items_.items, kept);
+    std::vector<Swatch> swatches;
+    for (const SlotRun& run : shown_.runs) {
+      const bool compressed = run.kind == KeyKind::Compressed;
+      swatches.push_back({slot_colour(run.kind), std::string(slot_name(run.kind)) + " (" +
+                                                     std::to_string(run.count) +
+                                                     (compressed ? " slots, a box each)" : ")")});
+    }
+    if (std::ranges::count(items_.columns, -1) > 0) {
+      swatches.push_back({blend(page_.theme().line, page_.theme().background, 0.75), "not kept"});
+    }
+    draw_swatches(page_, {rest.x, rest.y + title + flow}, rest.width, "", swatches);
+    return height;
+  }
+
+  double draw_reach(const Box& rest, bool shared) {
+    const double em = page_.em();
+    const bool beside = rest.width >= kBeside * em;
+    const double most = shared ? kRange * rest.height : 0.9 * rest.height;
+    double height = std::min(std::max(range_height(page_, shown_), 10 * em), most);
+    if (!shared) height = beside ? most : most / 2;
+    if (shared && (height < 7.5 * em || rest.height - height < kLeastWeights * em)) return 0;
+    if (height < 6 * em) return 0;
+    Box range{rest.x, rest.y, rest.width, height}, cost = range;
+    if (beside) {
+      cost.width = kCost * rest.width;
+      range.width = rest.width - cost.width - 1.5 * em;
+      cost.x = range.right() + 1.5 * em;
+    } else {
+      cost.y = range.bottom() + kGap * em;
+    }
+    range_ = draw_range(page_, range, shown_, oldest());
+    if (beside || !shared) draw_cost(page_, cost, shown_);
+    return (beside || shared ? range : cost).bottom() - rest.y;
+  }
+
+  std::vector<Index> oldest() const {
+    const auto make = [&] {
+      const std::vector<Index> tokens = oldest_heard(shown_.trace, shown_.segment);
+      Tensor kept({static_cast<Index>(tokens.size())});
+      std::ranges::transform(tokens, kept.begin(), [](Index t) { return static_cast<float>(t); });
+      return kept;
+    };
+    const Tensor kept =
+        input_.cache == nullptr
+            ? make()
+            : input_.cache->matrix(source_of(shown_.trace),
+                                   "oldest heard of " + std::to_string(shown_.segment), make);
+    std::vector<Index> tokens;
+    for (const float token : kept) tokens.push_back(static_cast<Index>(token));
+    return tokens;
+  }
+
+  void add_handles(ViewLayout& layout) const {
+    for (std::size_t s = 0; s < range_.segments.size(); ++s) {
+      layout.handles.push_back({.area = range_.segments[s],
+                                .help = "Show segment " + std::to_string(s) + ".",
+                                .click = [s](Experiment& e) {
+                                  e.view.part.segment = static_cast<Index>(s);
+                                  e.view.pinned_query = e.view.pinned_key = -1;
+                                }});
+    }
+  }
+
+  ViewLayout finish(double bottom) {
+    const ViewSettings& settings = input_.experiment.view;
+    ViewLayout layout;
+    if (panels_.map.plot.width > 0) {
+      layout = matrix_layout(page_, panels_.map, bottom);
+    } else {
+      layout.list = page_.take(bottom);
+    }
+    const auto hit_map =
+        panels_.map.plot.width > 0 ? layout.hit : [](Point) { return std::optional<Hit>(); };
+    layout.hit = [hit_map, words = words_, columns = items_.columns, panels = panels_,
+                  layer = settings.layer, head = settings.head](Point p) -> std::optional<Hit> {
+      if (const auto pair = hit_map(p)) return pair;
+      Index column = panels.column_at(p);
+      const Index item = words.at(p);
+      if (item >= 0) column = columns[static_cast<std::size_t>(item)];
+      if (column < 0) return std::nullopt;
+      return Hit{layer, head, -1, column};
+    };
+    add_handles(layout);
+    return layout;
+  }
+
+  const ViewInput& input_;
+  Page& page_;
+  const ShownMemory shown_;
+  SlotWords items_;
+  TokenFlow words_;
+  RangePanel range_;
+  WeightPanels panels_;
+};
+
+// Also where the whole map would be too large.
+std::pair<std::string, std::string> refusal_of(const Trace& trace, const AttentionTap& tap) {
+  if (tap.queries() > kMostPairs / std::max<Index>(tap.keys(), 1)) {
+    return {"Too many tokens in a segment",
+            "This view shows segments and memories of up to 2,048 tokens together. Shorten the "
+            "segments."};
+  }
+  if (slot_count(tap, KeyKind::Token) != tap.queries()) {
+    return {"This head does not attend to single tokens",
+            variant(tap.variant.id).label + " makes other columns of them. Choose another head."};
+  }
+  return refusal_of(trace);
+}
+
+ViewLayout lay_out_memory(const ViewInput& input) {
+  Page page(input);
+  if (!input.trace.tokens.empty()) {
+    if (const auto [headline, advice] = refusal_of(input.trace); !headline.empty()) {
+      return page.message(headline, advice);
+    }
+  }
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) return page.message(found.headline, found.advice);
+  if (const auto [headline, advice] = refusal_of(input.trace, *found.tap); !headline.empty()) {
+    return page.message(headline, advice);
+  }
+  const Box inside = page.frame(head_title(input), caption(input.trace, about(input, *found.tap)));
+  return Memory(input, page, found).lay_out(inside);
+}
+
+ViewData::Matrix slots_table(const ShownMemory& shown) {
+  ViewData::Matrix table{"slots", {}, {}, {"mean", "deviation", "first token", "last token"}};
+  const auto count = static_cast<Index>(shown.words.size());
+  table.values = Tensor({count, 4});
+  for (Index c = 0; c < count; ++c) {
+    const auto n = static_cast<std::size_t>(c);
+    table.rows.push_back(std::string(slot_name(shown.kind_of(c))) + " " + shown.words[n]);
+    table.values(c, 0) = static_cast<float>(shown.slots.mean[n]);
+    table.values(c, 1) = static_cast<float>(shown.slots.deviation[n]);
+    table.values(c, 2) = static_cast<float>(shown.sources[n].first);
+    table.values(c, 3) =
+        static_cast<float>(shown.sources[n].first < 0 ? -1 : shown.sources[n].last());
+  }
+  return table;
+}
+
+ViewData::Matrix shares_table(const ShownMemory& shown) {
+  ViewData::Matrix table{
+      "shares", Tensor({static_cast<Index>(shown.share.size()), 1}), {}, {"share"}};
+  for (const auto& [kind, share] : shown.share) {
+    table.values[static_cast<Index>(table.rows.size())] = static_cast<float>(share);
+    table.rows.emplace_back(slot_name(kind));
+  }
+  return table;
+}
+
+ViewData::Matrix reach_table(const ShownMemory& shown) {
+  const std::vector<Index> oldest = oldest_heard(shown.trace, shown.segment);
+  ViewData::Matrix table{
+      "range", Tensor({static_cast<Index>(oldest.size()), 2}), {}, {"oldest token", "tokens back"}};
+  for (const Index token : oldest) {
+    const auto layer = static_cast<Index>(table.rows.size());
+    table.values(layer, 0) = static_cast<float>(token);
+    table.values(layer, 1) = static_cast<float>(shown.last_token() - token);
+    table.rows.push_back("layer " + std::to_string(layer));
+  }
+  return table;
+}
+
+ViewData::Matrix cost_table(const ShownMemory& shown) {
+  constexpr Index kLengths = 8;
+  const auto length = static_cast<Index>(shown.trace.tokens.size());
+  ViewData::Matrix table{"cost", Tensor({kLengths, 2}), {}, {"in segments", "all at once"}};
+  for (Index n = 0; n < kLengths; ++n) {
+    const Index tokens = std::max<Index>(1, (n + 1) * length / 4);  // to twice the text
+    table.values(n, 0) = static_cast<float>(
+        pairs_in_segments(shown.tap.variant, shown.trace.config->segment, tokens));
+    table.values(n, 1) = static_cast<float>(pairs_of_all(tokens));
+    table.rows.push_back(std::to_string(tokens) + " tokens");
+  }
+  return table;
+}
+
+ViewData memory_data(const ViewInput& input) {
+  if (const auto [headline, advice] = refusal_of(input.trace); !headline.empty()) {
+    throw InputError(headline + ". " + advice);
+  }
+  const Found found = needed_tap(input);
+  if (const auto [headline, advice] = refusal_of(input.trace, *found.tap); !headline.empty()) {
+    throw InputError(headline + ". " + advice);
+  }
+  const ShownMemory shown = shown_memory(input, *found.tap, found.head);
+  return {{{"attention", shown.weights, query_axis(input.trace, *found.tap).labels, shown.words},
+           slots_table(shown),
+           shares_table(shown),
+           reach_table(shown),
+           cost_table(shown)}};
+}
+
+// Long enough for a memory that grows old.
+constexpr const char* kStory =
+    "There was once an old lighthouse keeper whose name was Martin. Every evening he climbed the "
+    "steps of the tower, and every evening he lit the great lamp for the ships. He had a daughter, "
+    "and her name was Ellen. One winter the sea was so wild that no boat could land, and there was "
+    "no oil left for the lamp. \"What shall we do?\" said Ellen. \"The ships will come all the "
+    "same.\" The old man said nothing. He went down to the shore and looked at the waves for a "
+    "long "
+    "time. Then he went back to the house, and he took the chairs and the table, and he carried "
+    "them up to the top of the tower. All night long he made a fire of them, and the ships saw the "
+    "light and were safe. In the morning the wind was still. The captain of the first ship came "
+    "ashore and asked for the keeper of the lighthouse. \"His name is Martin,\" said Ellen, \"and "
+    "he "
+    "is asleep.\"";
+
+// The bundled model with a compressed memory; without one the default model, read in short segments
+// with such a memory.
+void show_example(Experiment& experiment) {
+  constexpr const char* kModel = "memory-compressive";
+  experiment.tensors = {};
+  experiment.interventions.clear();
+  experiment.groups.clear();
+  const std::vector<std::string> bundled = bundled_models();
+  if (std::ranges::find(bundled, kModel) != bundled.end()) {
+    experiment.model = kModel;
+    experiment.text = kStory;
+    experiment.ids.clear();
+    experiment.variant.reset();
+    experiment.encoding.reset();
+    experiment.structure = {};
+    experiment.view.part.segment = 3;
+    return;
+  }
+  experiment.structure.segment = 4;
+  Choice compressive{"compressive", default_values(variant("compressive").parameters)};
+  compressive.values.set("rate", Index{2});
+  compressive.values.set("memory", Index{2});
+  experiment.variant = std::move(compressive);
+  experiment.encoding = Choice{"rope", default_values(encoding("rope").parameters)};
+  experiment.causal = true;
+  experiment.view.part.segment = 1;
+}
+
+}  // namespace
+
+View memory_view() {
+  View view{kId, "Memory",
+            "What earlier segments left in memory, how much a head looks there, how far back that "
+            "reaches, and what it costs.",
+            true, lay_out_memory};
+  view.parameters = {
+      {.key = "show",
+       .label = "Show",
+       .help = "All panels, or one of them large: the words in sight, range and cost, or the "
+               "attention with its mean by slot.",
+       .kind = Parameter::Kind::Choice,
+       .initial = std::string("all"),
+       .choices = {"all", "words", "range", "attention"},
+       .choice_labels = {"everything", "words in sight", "range and cost", "attention by slot"}},
+      {.key = "over",
+       .label = "Mean over",
+       .help = "Whose weights are averaged by slot: this head's, those of its layer, or of all "
+               "heads that have these slots.",
+       .kind = Parameter::Kind::Choice,
+       .initial = std::string("head"),
+       .choices = {"head", "layer", "model"},
+       .choice_labels = {"this head", "its layer", "the whole model"}}};
+  view.data = memory_data;
+  view.example = show_example;
+  view.objection = objection;
+  view.restrict_controls = [](const ViewSettings& settings, const Trace*, ViewControls& controls) {
+    controls.normalise = false;  // they always are
+    const std::string show = view_values(settings, kId).choice("show");
+    if (show == "words" || show == "range") {
+      controls.idle["over"] = "There is no mean by slot in this picture.";
+      controls.colours = ViewControls::Colours::None;
+    }
+  };
+  view.group = "Memory";
+  return view;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,237 @@
+// How far back each layer hears, and what reading in segments costs.
+#include <algorithm>
+#include <cmath>
+
+#include "core/figure/plain_text.h"
+#include "core/figure/ticks.h"
+#include "core/view/memory/memory_panels.h"
+#include "core/view/parts/legend.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kRow = 1.35;       // em, of a layer's bar
+constexpr double kMostRow = 2.6;    // em, where there is space
+constexpr double kLeastRow = 0.35;  // em
+constexpr double kAxis = 1.5;       // em, for the numbers below
+constexpr double kBarGap = 0.12;    // of a row, between bars
+
+// From token indices to pixels.
+struct TokenLine {
+  double x = 0, width = 0, count = 1;
+  double at(Index token) const { return x + static_cast<double>(token) / count * width; }
+  Box box(Index first, Index last, double y, double height) const {
+    return {at(first), y, std::max(at(last + 1) - at(first), 1.0), height};
+  }
+};
+
+// First token and number of tokens of each segment.
+std::vector<std::pair<Index, Index>> segments_of(const Trace& trace) {
+  const auto length = static_cast<Index>(trace.tokens.size());
+  std::vector<std::pair<Index, Index>> segments;
+  for (Index first = 0; first < length; first += trace.config->segment) {
+    segments.emplace_back(first, std::min(trace.config->segment, length - first));
+  }
+  return segments;
+}
+
+void draw_segments(Page& page, const TokenLine& line, double y, double height,
+                   const ShownMemory& shown, RangePanel& panel) {
+  const auto segments = segments_of(shown.trace);
+  for (std::size_t s = 0; s < segments.size(); ++s) {
+    const auto [first, count] = segments[s];
+    const Box box = line.box(first, first + count - 1, y, height);
+    const bool now = static_cast<Index>(s) == shown.segment;
+    const bool later = static_cast<Index>(s) > shown.segment;
+    const Colour ground = now     ? slot_colour(KeyKind::Token)
+                          : later ? page.theme().background
+                                  : blend(page.theme().background, page.theme().line, 0.6);
+    page.add(FilledBox{box, ground});
+    page.add(OutlinedBox{box, page.theme().line, 1});
+    const std::string label = page.fitting({"segment " + std::to_string(s), std::to_string(s), ""},
+                                           page.small(), box.width - 0.4 * page.em());
+    page.add(Text{{box.x + box.width / 2, box.y + box.height / 2},
+                  label,
+                  later ? page.theme().faint_text : ink_on(ground),
+                  page.small(),
+                  Align::Middle,
+                  0,
+                  now});
+    panel.segments.push_back(box);
+  }
+}
+
+// The rows that slots hold, each in the colour of its kind.
+void draw_held(Page& page, const TokenLine& line, double y, double height,
+               const ShownMemory& shown) {
+  for (std::size_t c = 0; c < shown.sources.size(); ++c) {
+    const RowSource& source = shown.sources[c];
+    if (source.first < 0) continue;
+    const KeyKind kind = shown.kind_of(static_cast<Index>(c));
+    const Box whole = line.box(source.first, source.last(), y, height);
+    const double gap = kind == KeyKind::Compressed && whole.width > 3 ? 1 : 0;
+    for (Index at = source.first; at <= source.last(); at += source.step) {
+      const Index last = source.step == 1 ? source.last() : at;
+      const Box box = line.box(at, last, y, height);
+      page.add(
+          FilledBox{{box.x, box.y, std::max(box.width - gap, 1.0), box.height}, slot_colour(kind)});
+      if (source.step == 1) break;
+    }
+  }
+}
+
+void draw_layers(Page& page, const TokenLine& line, double y, double row, const ShownMemory& shown,
+                 const std::vector<Index>& oldest, double left) {
+  const double em = page.em();
+  const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(1.1 * page.small() / row)));
+  for (std::size_t n = 0; n < oldest.size(); ++n) {
+    const double top = y + static_cast<double>(n) * row;
+    const Box bar =
+        line.box(oldest[n], shown.last_token(), top + kBarGap * row, row * (1 - 2 * kBarGap));
+    const bool marked = static_cast<Index>(n) == shown.tap.address.layer;
+    page.add(FilledBox{bar, translucent(page.theme().accent, marked ? 0.75 : 0.4)});
+    if (n % every != 0) continue;
+    page.faint_text({left - 0.5 * em, top + row / 2}, "layer " + std::to_string(n), page.small(),
+                    Align::End);
+    const Index back = shown.last_token() - oldest[n];
+    const std::string text = std::to_string(back) + " back";
+    const double width = page.width_of(text, page.small());
+    if (row < 1.1 * page.small()) continue;
+    const bool inside = bar.width > width + em;
+    if (!inside && bar.x - 0.4 * em - width < line.x) continue;
+    const Point at{inside ? bar.x + 0.4 * em : bar.x - 0.4 * em, bar.y + bar.height / 2};
+    page.text(at, text, page.small(), inside ? Align::Start : Align::End);
+  }
+}
+
+void draw_token_numbers(Page& page, const TokenLine& line, double y, double bottom) {
+  const double em = page.em();
+  const int count = std::max(2, static_cast<int>(line.width / (5 * em)));
+  for (const double tick : round_ticks(0, line.count, count)) {
+    if (tick != std::floor(tick)) continue;
+    const double x = line.x + tick / line.count * line.width;
+    page.add(Line{{{x, y}, {x, bottom}}, translucent(page.theme().line, 0.35), 1});
+    page.faint_text({x, bottom + 0.75 * em}, fixed(tick, 0), page.small(), Align::Middle);
+  }
+}
+
+}  // namespace
+
+double range_height(const Page& page, const ShownMemory& shown) {
+  const auto layers = static_cast<double>(shown.trace.layer_count({.segment = shown.segment}));
+  return panel_title_height(page) + (2 * kRow + 0.3 + layers * kRow + kAxis + 0.6) * page.em();
+}
+
+RangePanel draw_range(Page& page, const Box& box, const ShownMemory& shown,
+                      const std::vector<Index>& oldest) {
+  const double em = page.em();
+  draw_panel_title(page, box,
+                   {"How far back the last token of segment " + std::to_string(shown.segment) +
+                        " hears, layer by layer",
+                    "How far back each layer hears", "Range"});
+  const std::string held = "held";
+  double label = page.width_of(held, page.small());
+  for (const std::size_t n : {std::size_t{0}, oldest.size() - 1}) {
+    label = std::max(label, page.width_of("layer " + std::to_string(n), page.small()));
+  }
+  const double left = box.x + label + 0.6 * em;
+  const TokenLine line{left, box.right() - left - 1.2 * em,
+                       static_cast<double>(shown.trace.tokens.size())};
+  const double y = box.y + panel_title_height(page);
+  const double space = box.bottom() - y - (kAxis + 0.3) * em;
+  const auto layer_count = static_cast<double>(oldest.size());
+  const double strip =
+      std::min(kMostRow * em, std::max(space / (layer_count + 2), std::min(kRow * em, space / 4)));
+  const double row = std::min(kMostRow * em, (space - 2 * strip) / layer_count);
+  RangePanel panel;
+  if (row < kLeastRow * em || line.width < 8 * em) return panel;
+  const double layers = y + 2 * strip + 0.3 * em;
+  const double bottom = layers + row * static_cast<double>(oldest.size());
+  draw_token_numbers(page, line, y + strip, bottom);
+  draw_segments(page, line, y, strip, shown, panel);
+  draw_held(page, line, y + strip + 0.15 * em, strip - 0.15 * em, shown);
+  page.faint_text({left - 0.5 * em, y + 1.5 * strip}, held, page.small(), Align::End);
+  draw_layers(page, line, layers, row, shown, oldest, left);
+  panel.strip = {line.x, y, line.width, strip};
+  return panel;
+}
+
+namespace {
+
+constexpr Index kMostPoints = 96;  // of a curve
+
+struct CostCurves {
+  std::vector<Point> all, segments;
+  Index far = 1;
+  double unit = 1;
+  std::vector<std::string> titles;  // of the products' axis, each with its unit
+};
+
+CostCurves cost_curves(const ShownMemory& shown) {
+  const auto length = static_cast<Index>(shown.trace.tokens.size());
+  const Index segment = shown.trace.config->segment;
+  CostCurves curves;
+  curves.far = 2 * std::max(length, segment);
+  const double most = pairs_of_all(curves.far);
+  curves.unit = most >= 2e6 ? 1e6 : most >= 2e4 ? 1e3 : 1;
+  curves.titles = {"products q·k", "products", ""};
+  if (curves.unit > 1) {
+    const bool millions = curves.unit > 1e3;
+    const std::string name = millions ? "million" : "thousand";
+    curves.titles = {name + " products q·k", name + " products", millions ? "millions" : "× 1000"};
+  }
+  const Index step = std::max<Index>(1, curves.far / kMostPoints);
+  for (Index at = 0; at <= curves.far; at += step) {
+    const auto x = static_cast<double>(at);
+    curves.all.push_back({x, pairs_of_all(at) / curves.unit});
+    curves.segments.push_back({x, pairs_in_segments(shown.tap.variant, segment, at) / curves.unit});
+  }
+  return curves;
+}
+
+}  // namespace
+
+void draw_cost(Page& page, const Box& box, const ShownMemory& shown) {
+  const double em = page.em();
+  draw_panel_title(page, box,
+                   {"What that costs one head as the text grows", "Cost against length", "Cost"});
+  const auto length = static_cast<Index>(shown.trace.tokens.size());
+  const double own = pairs_in_segments(shown.tap.variant, shown.trace.config->segment, length);
+  const Colour of_all = page.theme().faint_text, of_segments = page.theme().accent;
+  const std::vector<LegendEntry> entries{
+      {of_all, "all at once: " + grouped(std::llround(pairs_of_all(length))), false, true},
+      {of_segments, "in segments: " + grouped(std::llround(own)), false, true}};
+  const double y = box.y + panel_title_height(page);
+  const CostCurves curves = cost_curves(shown);
+  const Chart chart =
+      place_chart(page, {box.x, y, box.width, box.bottom() - y},
+                  {.least = 0,
+                   .most = static_cast<double>(curves.far),
+                   .titles = {"tokens of text (line: this text)", "tokens of text", "tokens"},
+                   .whole = true},
+                  {.least = 0, .most = 1.05 * curves.all.back().y, .titles = curves.titles});
+  if (chart.empty()) return;
+  draw_chart(page, chart);
+  draw_curve(page, chart, curves.all, translucent(of_all, 0.6), 4);
+  draw_curve(page, chart, curves.segments, of_segments, 2.5);
+  // Early texts cost little: there is space above the curves.
+  const double legend_width = std::min(chart.plot.width - em, 15 * em);
+  const double legend =
+      std::min(legend_height(page, entries, legend_width), 0.95 * chart.plot.height);
+  draw_legend(page, entries,
+              {chart.plot.x + 0.5 * em, chart.plot.y + 0.3 * em, legend_width, legend});
+  const double x = chart.at_x(static_cast<double>(length));
+  page.add(Line{{{x, chart.plot.y + 0.3 * em + legend}, {x, chart.plot.bottom()}},
+                translucent(page.theme().text, 0.5),
+                1});
+  if (const std::optional<Point>& p = page.input().pointer; p && chart.plot.contains(*p)) {
+    const double at = std::round(chart.value_x(p->x));
+    const auto tokens = static_cast<Index>(at);
+    const double pairs = pairs_in_segments(shown.tap.variant, shown.trace.config->segment, tokens);
+    draw_value(page, chart, {at, pairs / curves.unit},
+               grouped(tokens) + " tokens: " + grouped(std::llround(pairs)) + " of " +
+                   grouped(std::llround(pairs_of_all(tokens))));
+  }
+}
+
+}  // namespace attnscope

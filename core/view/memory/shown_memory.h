@@ -1,0 +1,50 @@
+// What the Memory view shows of a run: one segment, what it remembers, and one head's weights.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/analysis/memory_use.h"
+#include "core/view/parts/page.h"
+
+namespace attnscope {
+
+struct ShownMemory {
+  const Trace& trace;
+  const AttentionTap& tap;
+  Index head = 0;  // within the tap
+  Index segment = 0;
+  std::vector<SlotRun> runs{};
+  std::vector<RowSource> sources{};  // of each column
+  std::vector<std::string> words{};  // likewise: "␣boat", of compressed slots "␣the␣old␣man"
+  std::map<KeyKind, double> share{};  // of the head's weight, by kind of column
+  Tensor weights{};                   // [L_q, L_k]
+  SlotWeights slots{};                // [L_k]
+  std::string averaged{};             // over what slots are: "this head", "all 8 heads of layer 1"
+  bool remembers() const { return runs.size() > 1 || runs.front().kind != KeyKind::Token; }
+  KeyKind kind_of(Index column) const;
+  Index first_token() const { return sources[own_column()].first; }  // of the segment
+  Index last_token() const { return sources.back().first; }
+  Index own_count() const { return static_cast<Index>(sources.size() - own_column()); }
+
+ private:
+  std::size_t own_column() const;
+};
+
+ShownMemory shown_memory(const ViewInput& input, const AttentionTap& tap, Index head);
+
+// "memory", "compressed", "segment": what runs of columns are called here, and their colour.
+const char* slot_name(KeyKind kind);
+Colour slot_colour(KeyKind kind);
+
+// How far back of the segment's first token, where the text says so: "12 tokens before", in words.
+std::string place_of_slot(const ShownMemory& shown, Index column);
+
+// "31 % of the weight goes to memory, 12 % to compressed slots, 57 % to its own segment".
+std::string share_words(const ShownMemory& shown);
+
+// "segment 3 of 5, layer 1, head 0".
+std::string percent(double share, int decimals = 0);
+
+}  // namespace attnscope

@@ -1,0 +1,414 @@
+// Steps: how often a Universal Transformer applies its layers to each token, and why it stops there
+// (Dehghani et al., 2018, section 2.2; Graves, 2016).
+#include <algorithm>
+#include <cmath>
+
+#include "core/analysis/halting.h"
+#include "core/base/error.h"
+#include "core/checkpoint/checkpoint.h"
+#include "core/figure/colour_map.h"
+#include "core/figure/plain_text.h"
+#include "core/model/architecture.h"
+#include "core/view/parts/colour_bar.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/matrix_plot.h"
+#include "core/view/parts/range.h"
+#include "core/view/parts/row_bars.h"
+#include "core/view/parts/token_flow.h"
+#include "core/view/view_list.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kMostFlow = 0.2;                           // of the height, for the text
+constexpr double kLeastFlow = 1.8;                          // em: a line of it
+constexpr double kLargestRow = 1.9;                         // em
+constexpr double kLargestColumn = 6;                        // em
+constexpr double kBars = 9;                                 // em, for the ponder cost
+constexpr double kLeastBars = 4;                            // em
+constexpr double kLeastBeside = 30;                         // em: narrower pictures have no bars
+constexpr double kLeastPlot = 4;                            // em
+constexpr double kLine = 1.5;                               // em, of a line of text
+constexpr double kNumberHeight = 1.05, kNumberWidth = 2.6;  // em: cells this large have numbers
+constexpr double kOutlined = 7;  // pixels: the height of cells whose last step is outlined
+
+// Why there is nothing to show; headline and advice.
+std::pair<std::string, std::string> refusal_of(const Trace& trace) {
+  if (trace.given || !has_steps(trace)) {
+    return {"This model has no steps",
+            "Its layers each act once. Choose a Universal Transformer, whose layers act again and "
+            "again on every token."};
+  }
+  if (!halts(trace)) {
+    return {"Every token takes all steps",
+            "This model makes the same number of steps for every token. Set the architecture's "
+            "Halting to act, or choose a model that was trained with it: then each token decides "
+            "when it is done."};
+  }
+  return {};
+}
+
+std::string objection(const Trace& trace) {
+  const std::string headline = refusal_of(trace).first;
+  return headline.empty() ? "" : headline + ".";
+}
+
+class Steps {
+ public:
+  Steps(const ViewInput& input, Page& page)
+      : input_(input), page_(page), trace_(input.trace), record_(halting_of(trace_)) {}
+
+  ViewLayout lay_out(const Box& inside) {
+    if (!place(inside)) return no_space(page_);
+    draw_summary();
+    draw_text();
+    draw_cells();
+    draw_ponder();
+    draw_below();
+    return finish();
+  }
+
+  static std::string about() {
+    return "How often the model's layers act on each token (adaptive computation time). Each cell "
+           "is the probability to stop after that step; a token stops at the outlined cell, when "
+           "its probabilities sum to 1 within ε, and later steps leave its state as it is. The "
+           "remainder R is what was missing of 1 before the last step. The ponder cost, which "
+           "training keeps low, is the number of steps N plus R";
+  }
+
+ private:
+  double em() const { return page_.em(); }
+  Index last_step(Index i) const { return record_.steps[static_cast<std::size_t>(i)]; }
+  const std::string& label(Index i) const {
+    return trace_.tokens[static_cast<std::size_t>(i)].label;
+  }
+
+  Colour colour_of(Index steps) const {
+    constexpr double kFirst = 0.95, kLast = 0.12;  // of the map: few steps are bright
+    const double share =
+        record_.most > 1 ? static_cast<double>(steps - 1) / static_cast<double>(record_.most - 1)
+                         : 0;
+    return colour_map("viridis").at(kFirst + share * (kLast - kFirst));
+  }
+
+  bool place(const Box& inside) {
+    flow_height_ = token_flow_height(page_, flow_tokens(), inside.width,
+                                     std::max(kLeastFlow * em(), kMostFlow * inside.height));
+    const double above = kLine * em() + flow_height_ + swatches_height(page_) + 0.6 * em();
+    MatrixPlot& m = matrix_;
+    m.scale = input_.scale;
+    for (const TraceToken& token : trace_.tokens) m.rows.labels.push_back(token.label);
+    m.rows.titles = {"token", ""};
+    m.columns.titles = {"after step", "step"};
+    for (Index t = 1; t <= record_.most; ++t) m.columns.labels.push_back(std::to_string(t));
+    m.rows = measured(page_, std::move(m.rows));
+    m.columns = measured(page_, std::move(m.columns));
+    const double most = std::min(10 * em(), 0.25 * std::min(inside.width, inside.height));
+    const double bar = colour_bar_width(page_);
+    bars_ = std::min(kBars * em(), 0.3 * inside.width);
+    if (bars_ < kLeastBars * em() || inside.width < kLeastBeside * em()) bars_ = 0;
+    const double space = inside.height - above - kLine * em();
+    const ViewSettings& view = input_.experiment.view;
+    const auto all = static_cast<double>(record_.most);
+    set_visible(m, {view.row, 0, view.height, view.height > 0 ? all : 0});
+    const auto plot = [&](const AxisDepths& depths) {
+      const double width = inside.width - depths.left - bar - bars_ - 1.5 * em();
+      return PlotSize{std::clamp(width, 0.0, all * kLargestColumn * em()),
+                      std::clamp(space - depths.top, 0.0, m.height * kLargestRow * em())};
+    };
+    const AxisDepths depths = settled_depths(page_, m.rows, m.columns, {most, most}, plot);
+    const PlotSize size = plot(depths);
+    m.left = depths.left;
+    m.top = depths.top;
+    const double least = std::min(kLeastPlot, 1.2 * m.height) * em();
+    if (size.width < kLeastPlot * em() || size.height < least) return false;
+    const double y =
+        inside.y + page_.spare_above(inside.height, above + m.top + size.height + kLine * em());
+    text_ = {inside.x, y, inside.width, above};
+    const double width = m.left + size.width + 1.5 * em() + bars_ + bar;
+    m.plot = {inside.x + (inside.width - width) / 2 + m.left, y + above + m.top, size.width,
+              size.height};
+    ponder_ = {m.plot.right() + 0.7 * em(), m.plot.y, bars_, size.height};
+    m.right = {ponder_.right() + 0.8 * em(), m.plot.y, bar, size.height};
+    if (view.pinned_query < m.rows.count()) m.pinned_row = view.pinned_query;
+    if (input_.pointer) point_at(*input_.pointer);
+    return true;
+  }
+
+  // At a cell, or at the bar beside a row.
+  void point_at(Point p) {
+    MatrixPlot& m = matrix_;
+    std::tie(m.hovered_row, m.hovered_column) = pair_at(m)(p);
+    if (ponder_.contains(p)) {
+      m.hovered_row = pair_at(m)({m.plot.x + 1, p.y}).first;
+    }
+  }
+
+  std::vector<FlowToken> flow_tokens() const {
+    std::vector<FlowToken> tokens;
+    for (Index i = 0; i < record_.length(); ++i) {
+      tokens.push_back(
+          {label(i), colour_of(last_step(i)),
+           i == (matrix_.hovered_row >= 0 ? matrix_.hovered_row : matrix_.pinned_row)});
+    }
+    return tokens;
+  }
+
+  void draw_summary() {
+    const auto [least, most] = std::ranges::minmax(record_.steps);
+    const std::string mean = fixed(record_.mean_steps(), 1), all = std::to_string(record_.most);
+    const std::string cost = "ponder cost " + fixed(record_.ponder(), 2) + " a token";
+    std::string hardest;
+    if (most > least) {
+      const auto at = std::ranges::max_element(record_.steps) - record_.steps.begin();
+      hardest = "; “" + label(at) + "” takes " + std::to_string(most) + ", others as few as " +
+                std::to_string(least);
+    } else {
+      const auto& r = record_.remainder;
+      const auto at = std::ranges::max_element(r) - r.begin();
+      hardest = "; all tokens take " + std::to_string(least) + ", “" + label(at) +
+                "” with the largest remainder, " + fixed(r[static_cast<std::size_t>(at)], 2);
+    }
+    const std::string few = mean + " steps a token of at most " + all;
+    page_.text({text_.x, text_.y + 0.6 * em()},
+               page_.fitting({"The text takes " + few + hardest + ": " + cost + ".",
+                              "The text takes " + few + ": " + cost + ".", few + ": " + cost, few},
+                             em(), text_.width),
+               em());
+  }
+
+  void draw_text() {
+    const double y = text_.y + kLine * em();
+    const Extent rows = extent_in_sight(matrix_.row, matrix_.height, record_.length());
+    flow_ = draw_token_flow(page_, {text_.x, y, text_.width, flow_height_}, flow_tokens(),
+                            static_cast<std::size_t>(std::max<Index>(rows.last, 1) - 1));
+    std::vector<Swatch> swatches;
+    for (Index t = 1; t <= record_.most; ++t) {
+      const auto count = std::ranges::count(record_.steps, t);
+      swatches.push_back({colour_of(t), std::to_string(t) + " (" + std::to_string(count) + ")"});
+    }
+    draw_swatches(page_, {text_.x, y + flow_height_}, text_.width, "steps (tokens)", swatches);
+  }
+
+  Box cell(Index row, Index step) const {
+    const MatrixPlot& m = matrix_;
+    const double width = m.plot.width / m.width, height = m.plot.height / m.height;
+    return {m.plot.x + (static_cast<double>(step - 1) - m.column) * width,
+            m.plot.y + (static_cast<double>(row) - m.row) * height, width, height};
+  }
+
+  void draw_cells() {
+    const MatrixPlot& m = matrix_;
+    HeatMap cells = matrix_cells(m);
+    cells.values = record_.probability;
+    cells.missing = blend(page_.theme().background, page_.theme().line, 0.35);
+    ColourRange range;
+    range.colour_map = input_.experiment.view.colour_map;
+    if (colour_map(range.colour_map).diverging()) range.colour_map = "viridis";
+    cells.most = range.most;
+    cells.colour_map = range.colour_map;
+    page_.add(cells);
+    draw_stops();
+    draw_numbers(range);
+    draw_matrix_frame(page_, m, {});
+    draw_colour_bar(page_, m.right, range, {"probability to stop", "to stop", ""});
+  }
+
+  // The cell after which a token goes on no more, or where cells are too small the line behind it.
+  void draw_stops() {
+    const auto [first, last] = extent_in_sight(matrix_.row, matrix_.height, record_.length());
+    const Colour accent = page_.theme().accent;
+    page_.add(Clip{matrix_.plot});
+    for (Index i = first; i < last; ++i) {
+      const Box box = cell(i, last_step(i));
+      if (box.height >= kOutlined) {
+        const double thickness = box.height >= 2 * kOutlined ? 2 : 1;
+        page_.add(OutlinedBox{{box.x + thickness / 2, box.y + thickness / 2, box.width - thickness,
+                               box.height - thickness},
+                              accent,
+                              thickness});
+      } else {
+        page_.add(Line{{{box.right() - 1, box.y}, {box.right() - 1, box.bottom()}}, accent, 2});
+      }
+    }
+    page_.add(Clip{});
+  }
+
+  bool has_numbers() const {
+    const Box one = cell(0, 1);
+    return one.height >= kNumberHeight * em() && one.width >= kNumberWidth * em();
+  }
+
+  void draw_numbers(const ColourRange& range) {
+    if (!has_numbers()) return;
+    const ColourMap& colours = colour_map(range.colour_map);
+    const auto [first, last] = extent_in_sight(matrix_.row, matrix_.height, record_.length());
+    page_.add(Clip{matrix_.plot});
+    for (Index i = first; i < last; ++i) {
+      for (Index t = 1; t <= last_step(i); ++t) {
+        const Box box = cell(i, t);
+        const auto h = static_cast<double>(record_.probability(i, t - 1));
+        const bool stop = t == last_step(i);
+        page_.add(Text{{box.x + box.width / 2, box.y + box.height / 2},
+                       fixed(h, 2),
+                       ink_on(colours.at(h)),
+                       page_.small(),
+                       Align::Middle,
+                       0,
+                       stop});
+      }
+    }
+    page_.add(Clip{});
+  }
+
+  void draw_ponder() {
+    if (bars_ == 0) return;
+    RowBars bars;
+    for (Index i = 0; i < record_.length(); ++i) {
+      bars.values.push_back(record_.ponder(i));
+      bars.numbers.push_back(std::to_string(last_step(i)) + " + " +
+                             fixed(record_.remainder[static_cast<std::size_t>(i)], 2));
+    }
+    bars.titles = {"ponder cost N + R", "ponder cost", "N + R"};
+    bars.least_range = static_cast<double>(record_.most + 1);
+    draw_row_bars(page_, ponder_, matrix_, bars);
+  }
+
+  void draw_below() {
+    const MatrixPlot& m = matrix_;
+    std::vector<std::string> candidates;
+    if (m.hovered_row >= 0) {
+      const Index i = m.hovered_row;
+      const double r = record_.remainder[static_cast<std::size_t>(i)];
+      const std::string stop =
+          record_.stopped(i) ? "stops after step " : "is stopped by the last step, ";
+      const std::string words = "“" + label(i) + "” " + stop + std::to_string(last_step(i));
+      const std::string cost = "ponder cost " + fixed(record_.ponder(i), 2);
+      const std::string whole = words + ": remainder " + fixed(r, 2) + ", " + cost;
+      candidates = {whole, words + ": " + cost, words};
+      if (m.hovered_column >= 0 && m.hovered_column < last_step(i)) {
+        const auto h = static_cast<double>(record_.probability(i, m.hovered_column));
+        const std::string step = "step " + std::to_string(m.hovered_column + 1);
+        candidates = {whole + " · " + step + ": stops with probability " + fixed(h, 3),
+                      words + ": " + cost + " · " + step + ": " + fixed(h, 3),
+                      words + " · " + step + ": " + fixed(h, 3), words};
+      }
+    } else if (!input_.framed) {
+      const bool outlined = cell(0, 1).height >= kOutlined;
+      const std::string stop = outlined ? "outlined: stops here" : "line: where it stops";
+      candidates = {stop + " · grey: the state stays as it is", stop};
+    }
+    if (candidates.empty()) return;
+    // The bars' own number stands at their foot.
+    const double width = m.left + m.plot.width;
+    page_.faint_text({m.plot.x - m.left, m.plot.bottom() + 0.9 * em()},
+                     page_.fitting(candidates, page_.small(), width), page_.small());
+  }
+
+  ViewLayout finish() {
+    const MatrixPlot& m = matrix_;
+    ViewLayout layout = matrix_layout(page_, m, m.plot.bottom() + kLine * em());
+    layout.rows = record_.length();
+    layout.columns = record_.most;
+    const ViewSettings& view = input_.experiment.view;
+    layout.hit = [at = pair_at(m), ponder = ponder_, plot = m.plot, flow = flow_,
+                  layer = view.layer, head = view.head](Point p) -> std::optional<Hit> {
+      Index row = at(p).first;
+      if (ponder.contains(p)) row = at({plot.x + 1, p.y}).first;
+      if (flow.at(p) >= 0) row = flow.at(p);
+      return row < 0 ? std::nullopt : std::optional(Hit{layer, head, row, -1});
+    };
+    return layout;
+  }
+
+  const ViewInput& input_;
+  Page& page_;
+  const Trace& trace_;
+  const HaltingRecord record_;
+  Box text_;  // summary, text and key
+  Box ponder_;
+  double flow_height_ = 0, bars_ = 0;
+  TokenFlow flow_;
+  MatrixPlot matrix_;
+};
+
+ViewLayout lay_out_steps(const ViewInput& input) {
+  Page page(input);
+  if (input.trace.tokens.empty() || input.trace.attention.empty()) {
+    const Found found = find_tap(input);
+    return page.message(found.headline.empty() ? "Nothing to show" : found.headline, found.advice);
+  }
+  if (const auto [headline, advice] = refusal_of(input.trace); !headline.empty()) {
+    return page.message(headline, advice);
+  }
+  const HaltingRecord record = halting_of(input.trace);
+  const std::string cost = ": " + fixed(record.ponder(), 2) + " a token here.";
+  const Box inside = page.frame(input.trace.model + " · steps of each token",
+                                caption(input.trace, Steps::about() + cost));
+  return Steps(input, page).lay_out(inside);
+}
+
+ViewData steps_data(const ViewInput& input) {
+  if (const auto [headline, advice] = refusal_of(input.trace); !headline.empty()) {
+    throw InputError(headline + ". " + advice);
+  }
+  const HaltingRecord record = halting_of(input.trace);
+  std::vector<std::string> tokens, steps;
+  for (const TraceToken& token : input.trace.tokens) tokens.push_back(token.label);
+  for (Index t = 1; t <= record.most; ++t) steps.push_back("step " + std::to_string(t));
+  Tensor totals({record.length(), 3});
+  for (Index i = 0; i < record.length(); ++i) {
+    const auto n = static_cast<std::size_t>(i);
+    totals(i, 0) = static_cast<float>(record.steps[n]);
+    totals(i, 1) = static_cast<float>(record.remainder[n]);
+    totals(i, 2) = static_cast<float>(record.ponder(i));
+  }
+  Tensor text({1, 2});
+  text[0] = static_cast<float>(record.mean_steps());
+  text[1] = static_cast<float>(record.ponder());
+  return {{{"halting", record.probability, tokens, steps},
+           {"tokens", totals, tokens, {"steps", "remainder", "ponder cost"}},
+           {"text", text, {"mean"}, {"steps", "ponder cost"}}}};
+}
+
+// A model that was trained to halt; without one the default model's layers, applied in steps.
+void show_example(Experiment& experiment) {
+  constexpr const char* kModel = "brackets";
+  constexpr const char* kText = "([{<({[<>]})>}])([]{<>})";
+  experiment.tensors = {};
+  experiment.interventions.clear();
+  experiment.groups.clear();
+  const std::vector<std::string> bundled = bundled_models();
+  if (std::ranges::find(bundled, kModel) != bundled.end()) {
+    experiment.model = kModel;
+    experiment.text = kText;
+    experiment.ids.clear();
+    experiment.variant.reset();
+    experiment.encoding.reset();
+    experiment.structure = {};
+    return;
+  }
+  Values values = default_values(architecture("universal").parameters);
+  values.set("halting", std::string("act"));
+  experiment.structure.architecture = Choice{"universal", std::move(values)};
+}
+
+}  // namespace
+
+View steps_view() {
+  View view{"steps", "Steps",
+            "How many steps a Universal Transformer takes for each token, and what makes it stop.",
+            true, lay_out_steps};
+  view.data = steps_data;
+  view.example = show_example;
+  view.objection = objection;
+  view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
+    controls.layer = controls.head = controls.part = false;
+    controls.colours = ViewControls::Colours::Sequential;
+    controls.normalise = false;
+  };
+  view.group = "Depth";
+  return view;
+}
+
+}  // namespace attnscope

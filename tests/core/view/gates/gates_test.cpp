@@ -1,0 +1,124 @@
+#include "core/analysis/gates.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/analysis/memory_use.h"
+#include "core/base/error.h"
+#include "tests/support/case_run.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+using testing::Look;
+using testing::look_at;
+
+const std::vector<std::int32_t> kIds{5, 14, 12, 2, 9, 15, 4, 9, 16, 14, 14};
+
+std::string all_text(const DisplayList& list) {
+  std::string all;
+  for (const Text& text : testing::texts(list)) all += text.text + "\n";
+  return all;
+}
+
+TEST(Gates, OfJoinsAreMeansOverComponents) {
+  const auto trace = testing::run_case("join-gru", kIds);
+  const std::vector<GateSet> sets = gates_of(*trace, Stack::Decoder);
+  ASSERT_EQ(sets.size(), 2u);
+  for (const GateSet& set : sets) {
+    for (std::size_t row = 0; row < set.rows.size(); ++row) {
+      const auto tap = std::ranges::find_if(trace->located, [&](const Located<Tensor>& located) {
+        return located.name == "gate." + set.id && located.address.layer == set.rows[row].layer;
+      });
+      ASSERT_TRUE(tap != trace->located.end());
+      for (Index i = 0; i < 11; ++i) {
+        double mean = 0, variance = 0, least = 1, most = 0;
+        const auto width = static_cast<double>(tap->values.dim(1));
+        for (Index n = 0; n < tap->values.dim(1); ++n) {
+          const auto z = static_cast<double>(tap->values(i, n));
+          mean += z / width;
+          least = std::min(least, z);
+          most = std::max(most, z);
+        }
+        for (Index n = 0; n < tap->values.dim(1); ++n) {
+          const double apart = static_cast<double>(tap->values(i, n)) - mean;
+          variance += apart * apart / width;
+        }
+        const auto r = static_cast<Index>(row);
+        EXPECT_NEAR(static_cast<double>(set.mean(r, i)), mean, 1e-6);
+        EXPECT_NEAR(static_cast<double>(set.deviation(r, i)), std::sqrt(variance), 1e-6);
+        EXPECT_NEAR(static_cast<double>(set.least(r, i)), least, 1e-7);
+        EXPECT_NEAR(static_cast<double>(set.most(r, i)), most, 1e-7);
+      }
+    }
+  }
+}
+
+// g is what the weights on the memory sum to.
+TEST(Gates, OfAMemoryAreTheShareOfItsWeight) {
+  const auto trace = testing::run_case("memory-memorizing", kIds);
+  const std::vector<GateSet> sets = gates_of(*trace, Stack::Decoder);
+  ASSERT_EQ(sets.size(), 1u);
+  int compared = 0;
+  for (std::size_t row = 0; row < sets[0].rows.size(); ++row) {
+    const GateSet::Row& of = sets[0].rows[row];
+    for (Index segment = 0; segment < 3; ++segment) {
+      Index head = 0;
+      const AttentionTap* tap = trace->find({of.layer, of.head, {.segment = segment}}, &head);
+      ASSERT_NE(tap, nullptr);
+      const auto g = sets[0].mean(static_cast<Index>(row), 4 * segment);
+      if (slot_count(*tap, KeyKind::Memory) == 0) {
+        EXPECT_TRUE(std::isnan(g));
+        continue;
+      }
+      EXPECT_NEAR(static_cast<double>(g), share_of({tap, head}, KeyKind::Memory), 1e-5);
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 2);
+}
+
+TEST(Gates, SayWhatTheyAre) {
+  const auto gru = testing::run_case("join-gru", kIds);
+  Look look;
+  look.width = 1100;
+  const std::string all = all_text(look_at(*gru, "gates", look).list);
+  EXPECT_NE(all.find("z, where attention joins the state"), std::string::npos) << all;
+  EXPECT_NE(all.find("0: the state passes as it was"), std::string::npos) << all;
+  const auto memory = testing::run_case("memory-memorizing", kIds);
+  EXPECT_NE(all_text(look_at(*memory, "gates", look).list).find("1: what was looked up alone"),
+            std::string::npos);
+  Trace spalm = testing::synthetic_trace(2, 2, 9);
+  spalm.taps["retrieval.gate"] = Tensor::full({9}, 0.25F);
+  const std::string own = all_text(look_at(spalm, "gates", look).list);
+  EXPECT_NE(own.find("retrieval 0.25"), std::string::npos) << own;
+  EXPECT_NE(own.find("1: the model's own state alone"), std::string::npos) << own;
+}
+
+TEST(Gates, AClickOnARowLooksThere) {
+  const auto trace = testing::run_case("join-gru", kIds);
+  const ViewLayout layout = look_at(*trace, "gates");
+  const std::vector<GateSet> sets = gates_of(*trace, Stack::Decoder);
+  ASSERT_EQ(layout.handles.size(), sets[0].rows.size() + sets[1].rows.size());
+  Experiment e;
+  layout.handles.back().click(e);
+  EXPECT_EQ(e.view.layer, sets[1].rows.back().layer);
+  const auto hit = layout.hit({layout.plot.right() - 2, layout.plot.bottom() - 2});
+  ASSERT_TRUE(hit);
+  EXPECT_EQ(hit->layer, sets[1].rows.back().layer);
+  EXPECT_EQ(hit->query, 10);
+}
+
+TEST(Gates, WithoutAnySayWhatToDo) {
+  const Trace plain = testing::synthetic_trace(2, 2, 9);
+  EXPECT_NE(look_at(plain, "gates").refusal, "");
+  EXPECT_EQ(view("gates").objection(plain), "This run has no gates.");
+  const testing::InputOf of(plain, {});
+  EXPECT_THROW(view("gates").data(of.input), InputError);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,275 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "core/analysis/memory_use.h"
+#include "core/base/error.h"
+#include "core/view/parts/focus.h"
+#include "tests/support/case_run.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+using testing::Look;
+using testing::look_at;
+
+const std::vector<std::int32_t> kIds{5, 14, 12, 2, 9, 15, 4, 9, 16, 14, 14, 3, 1, 8, 8, 10, 7, 2};
+const std::vector<std::string> kModels{"memory-segment", "memory-compressive-mean",
+                                       "memory-compressive-most_used", "memory-memorizing"};
+
+std::string all_text(const DisplayList& list) {
+  std::string all;
+  for (const Text& text : testing::texts(list)) all += text.text + "\n";
+  return all;
+}
+
+Look of_segment(Index segment, const std::string& show = "all") {
+  Look look;
+  look.settings.id = "memory";
+  look.settings.part.segment = segment;
+  set_view_value(look.settings, "memory", "show", show);
+  return look;
+}
+
+// What is remembered before a segment, by the rule of the paper and no code of the model: windows
+// that became one, and rows.
+struct Naive {
+  std::vector<std::vector<Index>> compressed;
+  std::vector<Index> memory;
+};
+Naive naive_memory(Index segment, Index before, Index most, Index most_compressed, Index rate) {
+  Naive state;
+  for (Index first = 0; first < before; first += segment) {
+    for (Index at = first; at < first + segment; ++at) state.memory.push_back(at);
+    while (rate > 0 && static_cast<Index>(state.memory.size()) - most >= rate) {
+      state.compressed.emplace_back(state.memory.begin(), state.memory.begin() + rate);
+      state.memory.erase(state.memory.begin(), state.memory.begin() + rate);
+    }
+    while (rate == 0 && static_cast<Index>(state.memory.size()) > most) {
+      state.memory.erase(state.memory.begin());
+    }
+  }
+  while (static_cast<Index>(state.compressed.size()) > most_compressed) {
+    state.compressed.erase(state.compressed.begin());
+  }
+  return state;
+}
+
+TEST(Memory, ColumnsKnowTheTokensTheyWereMadeOf) {
+  // segment 4, memory 3, compressed 2, rate 2; the other: segment 4, memory 5.
+  for (const auto& [model, memory, compressed, rate] :
+       {std::tuple<std::string, Index, Index, Index>{"memory-compressive-mean", 3, 2, 2},
+        {"memory-segment", 5, 0, 0}}) {
+    const auto trace = testing::run_case(model, kIds);
+    for (const AttentionTap& tap : trace->attention) {
+      const Index first = 4 * tap.address.segment;
+      const Naive expected = naive_memory(4, first, memory, compressed, rate);
+      Index column = 0;
+      for (const std::vector<Index>& window : expected.compressed) {
+        const RowSource source = column_source(*trace, tap, column++);
+        EXPECT_EQ(source, (RowSource{window.front(), rate})) << model;
+      }
+      for (const Index at : expected.memory) {
+        EXPECT_EQ(column_source(*trace, tap, column++), RowSource{at}) << model;
+      }
+      EXPECT_EQ(column + tap.queries(), tap.keys()) << model;
+      for (Index i = 0; column < tap.keys(); ++i) {
+        EXPECT_EQ(column_source(*trace, tap, column++), RowSource{first + i}) << model;
+      }
+    }
+  }
+}
+
+// Of the most used only rows that are as old as the window's are kept, each by itself.
+TEST(Memory, MostUsedRowsAreSingleTokens) {
+  const auto trace = testing::run_case("memory-compressive-most_used", kIds);
+  Index compressed = 0;
+  for (const AttentionTap& tap : trace->attention) {
+    const Index count = slot_count(tap, KeyKind::Compressed);
+    for (Index c = 0; c < count; ++c, ++compressed) {
+      const RowSource source = column_source(*trace, tap, c);
+      EXPECT_EQ(source.count, 1);
+      EXPECT_EQ(source.first - 4 * tap.address.segment, key_position(tap, 0, c));
+    }
+  }
+  EXPECT_GT(compressed, 0);
+}
+
+TEST(Memory, MeanAndDeviationBySlot) {
+  for (const std::string& model : kModels) {
+    const auto trace = testing::run_case(model, kIds);
+    const AttentionTap* tap = trace->find({1, 1, {.segment = 3}});
+    ASSERT_NE(tap, nullptr);
+    for (const std::vector<TapHead>& heads :
+         {std::vector<TapHead>{{tap, 1}}, std::vector<TapHead>{{tap, 0}, {tap, 1}}}) {
+      const SlotWeights slots = slot_weights(heads);
+      for (Index c = 0; c < tap->keys(); ++c) {
+        std::vector<double> weights;
+        for (const TapHead& head : heads) {
+          const Tensor all = tap->attention(head.head);
+          for (Index i = 0; i < tap->queries(); ++i) {
+            weights.push_back(static_cast<double>(all(i, c)));
+          }
+        }
+        double mean = 0, variance = 0;
+        for (const double w : weights) mean += w / static_cast<double>(weights.size());
+        for (const double w : weights) {
+          variance += (w - mean) * (w - mean) / static_cast<double>(weights.size());
+        }
+        EXPECT_NEAR(slots.mean[static_cast<std::size_t>(c)], mean, 1e-9);
+        EXPECT_NEAR(slots.deviation[static_cast<std::size_t>(c)], std::sqrt(variance), 1e-6);
+      }
+    }
+    double sum = 0;
+    for (const KeyKind kind : {KeyKind::Compressed, KeyKind::Memory, KeyKind::Token}) {
+      sum += share_of({tap, 1}, kind);
+    }
+    EXPECT_NEAR(sum, 1, 1e-5) << model;
+  }
+}
+
+// By walking from token to token down the layers.
+Index naive_oldest(const Trace& trace, Index layer, Index token) {
+  if (layer < 0) return token;
+  Index oldest = token;
+  std::set<Index> seen;
+  for (const AttentionTap& tap : trace.attention) {
+    if (tap.address.layer != layer || tap.address.segment != token / 4) continue;
+    for (Index a = 0; a < static_cast<Index>(tap.heads.size()); ++a) {
+      for (Index c = 0; c < tap.keys(); ++c) {
+        if (!tap.result.pattern->allowed(a, token % 4, c)) continue;
+        const RowSource source = column_source(trace, tap, c);
+        for (Index at = source.first; at <= source.last(); at += source.step) {
+          if (seen.insert(at).second) {
+            oldest = std::min(oldest, naive_oldest(trace, layer - 1, at));
+          }
+        }
+      }
+    }
+  }
+  return oldest;
+}
+
+TEST(Memory, LayersHearFurtherAndFurtherBack) {
+  for (const std::string& model : kModels) {
+    const auto trace = testing::run_case(model, kIds);
+    for (Index segment = 0; segment < 5; ++segment) {
+      const std::vector<Index> oldest = oldest_heard(*trace, segment);
+      ASSERT_EQ(oldest.size(), 2u);
+      const Index last = std::min<Index>(4 * segment + 3, 17);
+      for (Index layer = 0; layer < 2; ++layer) {
+        EXPECT_EQ(oldest[static_cast<std::size_t>(layer)], naive_oldest(*trace, layer, last))
+            << model << ", segment " << segment << ", layer " << layer;
+      }
+    }
+  }
+  // Five rows of memory: five tokens further with each layer.
+  const auto trace = testing::run_case("memory-segment", kIds);
+  EXPECT_EQ(oldest_heard(*trace, 3), (std::vector<Index>{7, 0}));
+}
+
+TEST(Memory, CostIsThatOfTheColumnsThatTheRunHad) {
+  for (const std::string& model : kModels) {
+    const auto trace = testing::run_case(model, kIds);
+    double pairs = 0;
+    for (const AttentionTap& tap : trace->attention) {
+      if (tap.address.layer != 0) continue;
+      const Index own = slot_count(tap, KeyKind::Token);
+      for (Index i = 0; i < tap.queries(); ++i) {
+        pairs += static_cast<double>(tap.keys() - own + i + 1);
+      }
+    }
+    EXPECT_EQ(pairs_in_segments(trace->attention[0].variant, 4, 18), pairs) << model;
+  }
+  EXPECT_EQ(pairs_of_all(18), 171);
+}
+
+TEST(Memory, SaysWhatEachSlotHolds) {
+  const auto trace = testing::run_case("memory-compressive-mean", kIds);
+  const std::string all = all_text(look_at(*trace, "memory", of_segment(4, "words")).list);
+  // Before token 16: memory 3 and what fills no window, two windows of two before it.
+  EXPECT_NE(all.find("8 forgotten\n#16#14\n#14#3\n#1\n#8\n#8\n#10\n#7\n#2\n"), std::string::npos)
+      << all;
+  EXPECT_NE(all.find("compressed (2 slots, a box each)"), std::string::npos) << all;
+  EXPECT_NE(all.find("memory (4)"), std::string::npos) << all;
+}
+
+TEST(Memory, SaysHowMuchWeightGoesWhere) {
+  const auto trace = testing::run_case("memory-compressive-mean", kIds);
+  Look look = of_segment(4);
+  look.width = 1400;
+  look.height = 1000;
+  look.settings.layer = look.settings.head = 1;
+  const AttentionTap* tap = trace->find({1, 1, {.segment = 4}});
+  const auto percent = [&](KeyKind kind) {
+    return std::to_string(std::lround(100 * share_of({tap, 1}, kind))) + " % ";
+  };
+  const ViewLayout layout = look_at(*trace, "memory", look);
+  const std::string all = all_text(layout.list);
+  const std::string words =
+      "Segment 4 has 2 compressed slots made of 4 tokens and 4 tokens of "
+      "memory: " +
+      percent(KeyKind::Compressed) + "of the weight goes to compressed slots, " +
+      percent(KeyKind::Memory) + "to memory, " + percent(KeyKind::Token) + "to its own segment.";
+  EXPECT_NE(all.find(words), std::string::npos) << words << "\n" << all;
+  EXPECT_NE(all.find("in segments: "), std::string::npos) << all;
+  // Borders between the parts are named.
+  for (const char* part : {"\ncompressed\n", "\nmemory\n", "\nsegment\n"}) {
+    EXPECT_NE(all.find(part), std::string::npos) << part << all;
+  }
+}
+
+TEST(Memory, PointsAtPairsAndSlots) {
+  const auto trace = testing::run_case("memory-segment", kIds);
+  const ViewLayout layout = look_at(*trace, "memory", of_segment(3));
+  const Box plot = layout.plot;
+  const auto pair = layout.hit({plot.right() - 2, plot.bottom() - 2});
+  ASSERT_TRUE(pair);
+  EXPECT_EQ(pair->query, 3);
+  EXPECT_EQ(pair->key, 8);
+  // The same columns stand below it.
+  const auto slot = layout.hit({plot.x + 2, plot.bottom() + 70});
+  ASSERT_TRUE(slot);
+  EXPECT_EQ(slot->query, -1);
+  EXPECT_EQ(slot->key, 0);
+}
+
+TEST(Memory, AClickOnASegmentShowsIt) {
+  const auto trace = testing::run_case("memory-segment", kIds);
+  const ViewLayout layout = look_at(*trace, "memory", of_segment(0, "range"));
+  EXPECT_NE(all_text(layout.list).find("comes first"), std::string::npos);
+  ASSERT_EQ(layout.handles.size(), 5u);
+  Experiment e;
+  e.view.pinned_key = 3;
+  layout.handles[2].click(e);
+  EXPECT_EQ(e.view.part.segment, 2);
+  EXPECT_EQ(e.view.pinned_key, -1);
+}
+
+TEST(Memory, SaysWhatIsMissing) {
+  const Trace trace = testing::synthetic_trace(2, 2, 9);
+  EXPECT_NE(look_at(trace, "memory").refusal, "");
+  EXPECT_NE(view("memory").objection(trace), "");
+  EXPECT_EQ(view("memory").objection(*testing::run_case("memory-segment", kIds)), "");
+  const testing::InputOf of(trace, {});
+  EXPECT_THROW(view("memory").data(of.input), InputError);
+}
+
+TEST(Memory, DataHasWhatIsDrawn) {
+  const auto trace = testing::run_case("memory-compressive-mean", kIds);
+  const testing::InputOf of(*trace, of_segment(4).settings);
+  const ViewData data = view("memory").data(of.input);
+  ASSERT_EQ(data.matrices.size(), 5u);
+  EXPECT_EQ(data.matrices[0].columns.front(), "#16#14");
+  EXPECT_EQ(data.matrices[1].rows.front(), "compressed #16#14");
+  EXPECT_EQ(data.matrices[1].values(0, 2), 8);
+  EXPECT_EQ(data.matrices[1].values(0, 3), 9);
+  float sum = 0;
+  for (Index c = 0; c < data.matrices[1].values.dim(0); ++c) sum += data.matrices[1].values(c, 0);
+  EXPECT_NEAR(sum, 1, 1e-5);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,108 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/analysis/halting.h"
+#include "core/base/error.h"
+#include "tests/support/case_run.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+using testing::Look;
+using testing::look_at;
+
+const std::vector<std::int32_t> kIds{5, 14, 12, 2, 9, 15, 4, 9, 16, 14, 14};
+
+std::string all_text(const DisplayList& list) {
+  std::string all;
+  for (const Text& text : testing::texts(list)) all += text.text + "\n";
+  return all;
+}
+
+// N, R and the ponder cost anew from the probabilities, by the equations.
+TEST(Steps, AreThoseOfTheEquations) {
+  for (const char* model : {"universal-act", "universal-act-all-halt-at-once"}) {
+    const auto trace = testing::run_case(model, kIds);
+    const HaltingRecord record = halting_of(*trace);
+    double ponder = 0;
+    for (Index i = 0; i < record.length(); ++i) {
+      double before = 0;
+      Index n = 0;
+      for (Index t = 0; t < record.most; ++t) {
+        const auto h = static_cast<double>(record.probability(i, t));
+        n = t + 1;
+        if (before + h >= 1 - record.epsilon || n == record.most) break;
+        before += h;
+      }
+      const auto at = static_cast<std::size_t>(i);
+      EXPECT_EQ(record.steps[at], n) << model << ", token " << i;
+      EXPECT_NEAR(record.remainder[at], 1 - before, 1e-5);
+      ponder += (static_cast<double>(n) + 1 - before) / static_cast<double>(record.length());
+      for (Index t = n; t < record.most; ++t) EXPECT_TRUE(std::isnan(record.probability(i, t)));
+    }
+    EXPECT_NEAR(record.ponder(), ponder, 1e-5);
+  }
+}
+
+TEST(Steps, SayWhereEachTokenStops) {
+  const auto trace = testing::run_case("universal-act", kIds);
+  const HaltingRecord record = halting_of(*trace);
+  const ViewLayout layout = look_at(*trace, "steps");
+  const std::string all = all_text(layout.list);
+  for (Index t = 1; t <= record.most; ++t) {
+    const std::string swatch =
+        std::to_string(t) + " (" + std::to_string(std::ranges::count(record.steps, t)) + ")";
+    EXPECT_NE(all.find(swatch), std::string::npos) << swatch << all;
+  }
+  int outlined = 0;
+  for (const Item& item : layout.list.items) {
+    const auto* box = std::get_if<OutlinedBox>(&item);
+    outlined += box && box->colour == Theme::light().accent ? 1 : 0;
+  }
+  EXPECT_EQ(outlined, record.length());
+}
+
+TEST(Steps, PointAtTokens) {
+  const auto trace = testing::run_case("universal-act", kIds);
+  Look look;
+  look.framed = false;
+  const Box plot = look_at(*trace, "steps", look).plot;
+  look.pointer = Point{plot.x + 3, plot.bottom() - 3};
+  const ViewLayout layout = look_at(*trace, "steps", look);
+  const auto hit = layout.hit(*look.pointer);
+  ASSERT_TRUE(hit);
+  EXPECT_EQ(hit->query, 10);
+  EXPECT_EQ(hit->key, -1);
+  const std::string all = all_text(layout.list);
+  EXPECT_NE(all.find("“#14” "), std::string::npos) << all;
+  EXPECT_NE(all.find("ponder cost " /* in words */), std::string::npos) << all;
+}
+
+TEST(Steps, WithoutHaltingSayWhatToDo) {
+  const auto fixed = testing::run_case("universal-fixed", kIds);
+  const ViewLayout layout = look_at(*fixed, "steps");
+  EXPECT_NE(layout.refusal, "");
+  EXPECT_NE(all_text(layout.list).find("Halting"), std::string::npos) << all_text(layout.list);
+  EXPECT_EQ(view("steps").objection(*fixed), "Every token takes all steps.");
+  const Trace plain = testing::synthetic_trace(2, 2, 9);
+  EXPECT_EQ(view("steps").objection(plain), "This model has no steps.");
+  const testing::InputOf of(plain, {});
+  EXPECT_THROW(view("steps").data(of.input), InputError);
+}
+
+TEST(Steps, DataHasProbabilitiesAndCosts) {
+  const auto trace = testing::run_case("universal-act", kIds);
+  const HaltingRecord record = halting_of(*trace);
+  const testing::InputOf of(*trace, {});
+  const ViewData data = view("steps").data(of.input);
+  ASSERT_EQ(data.matrices.size(), 3u);
+  EXPECT_EQ(data.matrices[0].values.shape(), (Shape{11, record.most}));
+  for (Index i = 0; i < 11; ++i) {
+    EXPECT_NEAR(static_cast<double>(data.matrices[1].values(i, 2)), record.ponder(i), 1e-5);
+  }
+}
+
+}  // namespace
+}  // namespace attnscope
