@@ -21,5 +21,7 @@ View span_view();
 View mechanism_view();
 View graph_view();
 View image_view();
+View alignment_view();
+View trajectory_view();
 
 }  // namespace attnscope
