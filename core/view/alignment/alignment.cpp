@@ -93,7 +93,8 @@ class Alignment {
     return "What the model writes from the source, " + how +
            ", and how much of its attention to the source each letter gives to each of its tokens "
            "(" +
-           alignment_of(written_, input_.experiment.view) + ").";
+           alignment_of(written_, input_.experiment.view) +
+           "). Cases are the pairs of letters that look at different tokens most.";
   }
 
   std::string source_text() const {
@@ -114,9 +115,7 @@ class Alignment {
     }
     const std::string share = fixed(100 * crossed, 0) + " %";
     const std::string where =
-        ": where two letters look at different places, the later one looks "
-        "further left in " +
-        share + " of cases.";
+        ": of two letters the later one looks further left in " + share + " of cases.";
     if (crossed >= 0.5) return "The lines cross" + where;
     return (crossed < 0.1 ? "The target follows the source from left to right"
                           : "Mostly from left to right") +
@@ -537,11 +536,21 @@ ViewData alignment_data(const ViewInput& input) {
            {"target", letters, labels, {"token id", "probability", "given"}}}};
 }
 
-void restrict_controls(const ViewSettings& settings, const Trace*, ViewControls& controls) {
+void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
   const bool one = view_values(settings, "alignment").choice("of") == "head";
   controls.layer = controls.head = one;
   controls.part = controls.normalise = false;
   controls.colours = ViewControls::Colours::Sequential;
+  if (trace == nullptr || trace->streams.empty() || !reads_source(*trace)) return;
+  // How long the target becomes is not known here: about so long, with a rest at the end.
+  constexpr Index kLettersOfDigit = 10;
+  const auto sources = static_cast<Index>(trace->streams.front().tokens.size());
+  const Index most = std::min(trace->config->context, 1 + kLettersOfDigit * sources);
+  for (Parameter& p : controls.parameters) {
+    if (p.key == "step") p.slider_most = static_cast<double>(most);
+  }
+  controls.animation =
+      Animation{"step", 1, static_cast<double>(most), 0.5 * static_cast<double>(most)};
 }
 
 // Twenty-four, whose digits German says the other way round.

@@ -22,8 +22,9 @@
 namespace attnscope {
 namespace {
 
-constexpr double kAside = 0.82;  // how far pixels that are not allowed fade
-constexpr double kTint = 0.55;   // how much of a rule's colour allowed ones take
+constexpr double kAside = 0.82;     // how far pixels that are not allowed fade
+constexpr double kTint = 0.55;      // how much of a rule's colour allowed ones take
+constexpr double kFaintTint = 0.3;  // where the image is to be recognised by it
 
 struct Drawn {
   const ViewInput& input;
@@ -31,6 +32,7 @@ struct Drawn {
   Index head;
   const PixelGrid& grid;
   std::vector<PixelPanel> panels;
+  Box chart{};  // of the next pixel's chances, where a model makes pixels
   PixelRow row{};
   Index key = -1;  // the pixel whose weight is said; -1: none
   // Of a model that makes pixels: none is there yet from this one on.
@@ -87,7 +89,7 @@ void draw_allowed(Page& page, const Drawn& d) {
         const Colour own = pixel_colour(d.grid.colours, pixel);
         const float rule = d.row.rules[pixel];
         if (std::isnan(rule)) return blend(own, ground, kAside);
-        return blend(own, rule_colour(static_cast<std::size_t>(rule)), kTint);
+        return blend(own, rule_colour(static_cast<std::size_t>(rule)), made ? kFaintTint : kTint);
       });
   draw_mark(page, panel, d.row.query, d.input.theme.accent);
   std::vector<LegendEntry> entries;
@@ -204,7 +206,7 @@ std::string draw_made(Page& page, const Drawn& d) {
   } else {
     draw_completion(page, d, *completion);
   }
-  draw_next_pixel(page, d.panels[3], next_pixel(d.input, d.row.query));
+  draw_next_pixel(page, d.chart, d.grid, next_pixel(d.input, d.row.query));
   return pending;
 }
 
@@ -280,12 +282,14 @@ ViewLayout lay_out_image(const ViewInput& input) {
   const double foot = std::max(3.5 * em, level_colour_bar_height(page) + 0.8 * em);
   Box below = inside;
   below.height -= line;
-  Drawn d{input, tap, found.head, *input.trace.pixels,
-          place_panels(page, below, *input.trace.pixels,
-                       makes    ? 4
-                       : output ? 3
-                                : 2,
-                       foot)};
+  Drawn d{input, tap, found.head, *input.trace.pixels, {}};
+  if (makes) {
+    PanelsAndChart placed = place_with_chart(page, below, d.grid, foot);
+    d.panels = std::move(placed.panels);
+    d.chart = placed.chart;
+  } else {
+    d.panels = place_panels(page, below, d.grid, output ? 3 : 2, foot);
+  }
   if (d.panels.empty()) return no_space(page);
   const Index pointed = pixel_at(d.panels, input.pointer);
   d.row = pixel_row(input.trace, tap, found.head, chosen_query(input, tap, pointed));
@@ -299,7 +303,7 @@ ViewLayout lay_out_image(const ViewInput& input) {
   std::string pending;
   if (output) draw_output(page, d, *output);
   if (makes) pending = draw_made(page, d);
-  double bottom = 0;
+  double bottom = makes ? d.chart.bottom() + foot : 0;
   for (const PixelPanel& panel : d.panels) bottom = std::max(bottom, panel.box.bottom() + foot);
   page.text({inside.x + inside.width / 2, bottom + line / 2},
             page.fitting(words_of(d), em, inside.width), em, Align::Middle);
@@ -341,7 +345,13 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
   if (!completion_wish(settings).draws) {
     controls.idle["seed"] = "The likeliest level is always taken: nothing is drawn.";
   }
-  if (!makes) controls.idle.clear();
+  if (!makes) {
+    controls.idle.clear();
+    return;
+  }
+  for (Parameter& p : controls.parameters) {
+    if (p.key == "rows") p.slider_most = static_cast<double>(trace->pixels->height - 1);
+  }
 }
 
 std::vector<Parameter> image_parameters() {

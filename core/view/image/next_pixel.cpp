@@ -43,14 +43,11 @@ NextPixel next_pixel(const ViewInput& input, Index pixel) {
   return next;
 }
 
-void draw_next_pixel(Page& page, const PixelPanel& panel, const NextPixel& next) {
+void draw_next_pixel(Page& page, const Box& panel, const PixelGrid& grid, const NextPixel& next) {
   const double em = page.em();
-  PixelGrid grid;
-  grid.width = panel.width;
-  grid.height = panel.height;
-  page.text({panel.box.x, panel.box.y - 0.75 * em},
+  page.text({panel.x, panel.y - 0.75 * em},
             page.fitting({"The next pixel: " + pixel_words(grid, next.pixel), "The next pixel", ""},
-                         em, panel.box.width),
+                         em, panel.width),
             em);
   const auto levels = static_cast<double>(next.chances.size());
   const double most = *std::ranges::max_element(next.chances);
@@ -58,7 +55,7 @@ void draw_next_pixel(Page& page, const PixelPanel& panel, const NextPixel& next)
   x.whole = true;
   ChartAxis y = axis_of(0, most, true);
   y.titles = {"probability", ""};
-  Box box = panel.box;
+  Box box = panel;
   box.height += 1.6 * em;  // numbers and title of the axis lie in the panel's foot
   const Chart chart = place_chart(page, box, x, y);
   if (chart.empty()) return;
@@ -77,8 +74,8 @@ void draw_next_pixel(Page& page, const PixelPanel& panel, const NextPixel& next)
            text + " (line)";
   }
   page.faint_text(
-      {panel.box.x, box.bottom() + 0.9 * em},
-      page.fitting({text, "true " + std::to_string(next.own), ""}, page.small(), panel.box.width),
+      {panel.x, box.bottom() + 0.9 * em},
+      page.fitting({text, "true " + std::to_string(next.own), ""}, page.small(), panel.width),
       page.small());
 }
 

@@ -17,7 +17,7 @@ struct NextPixel {
 // Of the pixel that this row of the logits foretells.
 NextPixel next_pixel(const ViewInput& input, Index pixel);
 
-// As bars from dark to bright, where a panel would be.
-void draw_next_pixel(Page& page, const PixelPanel& panel, const NextPixel& next);
+// As bars from dark to bright; title above the box, axis and words in the foot below it.
+void draw_next_pixel(Page& page, const Box& box, const PixelGrid& grid, const NextPixel& next);
 
 }  // namespace attnscope

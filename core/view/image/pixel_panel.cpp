@@ -10,6 +10,7 @@ namespace {
 constexpr double kTitle = 1.7, kGap = 1.6;  // em
 constexpr double kLeastCell = 2;            // pixels
 constexpr double kLeastSmall = 8;           // em, beside a large panel
+constexpr double kLeastSmallCell = 1.2;     // pixels there
 constexpr double kWorthIt = 1.25;           // times as large, for one that is
 constexpr double kWholeFrom = 8;            // pixels: larger ones end at whole pixels
 
@@ -40,7 +41,7 @@ std::vector<PixelPanel> beside_large(const Page& page, const Box& inside, const 
   const double em = page.em(), title = kTitle * em, gap = kGap * em;
   const auto columns = static_cast<double>(grid.width), rows = static_cast<double>(grid.height);
   const double small = whole_pixels(((inside.height - gap) / 2 - title - foot) / rows);
-  if (!(small >= kLeastCell) || small * columns < kLeastSmall * em) return {};
+  if (!(small >= kLeastSmallCell) || small * columns < kLeastSmall * em) return {};
   const double large = whole_pixels(std::min((inside.height - title - foot) / rows,
                                              (inside.width - gap - small * columns) / columns));
   if (!(large > kWorthIt * small)) return {};
@@ -99,6 +100,38 @@ std::vector<PixelPanel> place_panels(const Page& page, const Box& inside, const 
   std::vector<PixelPanel> large = beside_large(page, inside, grid, foot);
   const bool larger = !large.empty() && large[1].cell() > kWorthIt * alike[1].cell();
   return larger ? large : alike;
+}
+
+PanelsAndChart place_with_chart(const Page& page, const Box& inside, const PixelGrid& grid,
+                                double foot) {
+  PanelsAndChart alike{beside_each_other(page, inside, grid, 4, foot), {}};
+  if (alike.panels.empty()) return alike;
+  alike.chart = alike.panels.back().box;
+  alike.panels.pop_back();
+  const double em = page.em(), title = kTitle * em, gap = kGap * em;
+  const auto columns = static_cast<double>(grid.width), rows = static_cast<double>(grid.height);
+  const double least = std::min(((inside.height - gap) / 2 - title - foot) / rows,
+                                (inside.width - 2 * gap) / (4 * columns));
+  const double small = whole_pixels(least);
+  if (!(small >= kLeastSmallCell) || small * columns < kLeastSmall * em) return alike;
+  const double beside = 2 * small * columns + gap;
+  const double large = whole_pixels(
+      std::min((inside.height - title - foot) / rows, (inside.width - gap - beside) / columns));
+  if (large < kWorthIt * alike.panels[0].cell()) return alike;
+  const double all_high = std::max(title + large * rows, 2 * (title + small * rows) + foot + gap);
+  const double left = std::round(inside.x + (inside.width - large * columns - gap - beside) / 2);
+  const double top = std::round(inside.y + page.spare_above(inside.height, all_high + foot));
+  const auto panel = [&](double x, double side) {
+    return PixelPanel{{x, top + title, side * columns, side * rows}, grid.width, grid.height};
+  };
+  const double right = left + large * columns + gap;
+  PanelsAndChart placed;
+  placed.panels = {panel(right, small), panel(left, large),
+                   panel(right + small * columns + gap, small)};
+  const double chart_top = top + 2 * title + small * rows + foot + gap;
+  placed.chart = {right, chart_top, beside,
+                  std::max(small * rows, top + title + large * rows - chart_top)};
+  return placed;
 }
 
 void draw_panel(Page& page, const PixelPanel& panel, const std::vector<std::string>& titles,

@@ -24,6 +24,14 @@ struct PixelPanel {
 std::vector<PixelPanel> place_panels(const Page& page, const Box& inside, const PixelGrid& grid,
                                      std::size_t count, double foot);
 
+// Three panels, and the place of a chart of the same height or more beside or below them.
+struct PanelsAndChart {
+  std::vector<PixelPanel> panels;
+  Box chart;
+};
+PanelsAndChart place_with_chart(const Page& page, const Box& inside, const PixelGrid& grid,
+                                double foot);
+
 // Its title above it, and every pixel in the colour that `colour` gives.
 void draw_panel(Page& page, const PixelPanel& panel, const std::vector<std::string>& titles,
                 const std::function<Colour(Index pixel)>& colour);

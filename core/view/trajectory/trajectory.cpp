@@ -32,6 +32,7 @@ constexpr double kLeastChart = 15;  // em, its width
 constexpr double kMostChart = 40;   // em
 constexpr double kMostRow = 1.5;    // em, of a step's attention
 constexpr double kLeastRow = 0.7;   // em
+constexpr double kWords = 2;        // em, below the attention: clear of the colour bar's numbers
 constexpr Index kPerStep = 3;       // return, state, action
 constexpr const char* kKinds[] = {"R", "s", "a"};
 
@@ -40,16 +41,6 @@ constexpr const char* kNoTrajectory = "This model does not act: it reads no traj
 bool acts(const Trace& trace) {
   return trace.config != nullptr &&
          architecture(trace.config->architecture.id).reads == Reads::Trajectories;
-}
-
-// The walk that the settings ask for.
-const Rollout& chosen(const Rollouts& rollouts, const ViewSettings& view) {
-  const Values values = view_values(view, "trajectory");
-  Index start = std::clamp<Index>(values.integer("start"), 0, Grid::kCells - 1);
-  if (start == Grid::kGoal) start = 0;
-  const Index shortest = std::min(Grid::distance(start), rollouts.most_steps);
-  const Index asked = values.has("asked") ? values.integer("asked") : shortest;
-  return *rollouts.find(start, std::clamp<Index>(asked, 1, rollouts.most_steps));
 }
 
 std::string steps_words(Index steps) {
@@ -63,7 +54,7 @@ std::string return_words(double value) {
 class Trajectory {
  public:
   Trajectory(const ViewInput& input, const Rollouts& rollouts)
-      : input_(input), page_(input), rollouts_(rollouts), walk_(chosen(rollouts, settings())) {
+      : input_(input), page_(input), rollouts_(rollouts), walk_(shown_walk(rollouts, settings())) {
     const Values values = view_values(settings(), "trajectory");
     steps_ = values.has("step") ? std::clamp<Index>(values.integer("step"), 0, walk_.steps())
                                 : walk_.steps();
@@ -133,7 +124,7 @@ class Trajectory {
     double height = inside.height - words;
     if (inside.width < kLeastGrid * em() || height < (kLeastGrid + kTitle) * em()) return false;
     const auto rows = static_cast<double>(walk_.steps());
-    const double around = (kTitle + 1.4 + kLine) * em();  // title, labels, words
+    const double around = (kTitle + 1.4 + kWords) * em();  // title, labels, words
     double row = 0;
     const double beside = 17 * em();  // what grid and chart are to have at least
     if (height >= beside + around + rows * kLeastRow * em() + kGap * em() &&
@@ -172,7 +163,7 @@ class Trajectory {
     matrix_ = {inside.x + (inside.width - labels - bar - cells) / 2 + labels,
                bottom_ + kGap * em() + (kTitle + 1.4) * em(), cells, rows * row};
     bar_ = bar;
-    bottom_ = matrix_.bottom() + kLine * em();
+    bottom_ = matrix_.bottom() + kWords * em();
     return true;
   }
 
@@ -385,7 +376,7 @@ class Trajectory {
     const std::string text = "Before step " + std::to_string(row_ + 1) + " the head gives " +
                              weight + " of its attention to " + token_words(key) +
                              (key == most ? ", more than to any other." : ".");
-    page_.text({words_.x + words_.width / 2, matrix_.bottom() + kLine / 2 * em()},
+    page_.text({words_.x + words_.width / 2, matrix_.bottom() + (kWords - kLine / 2) * em()},
                page_.fitting({text, weight + " to " + token_words(key)}, em(), words_.width), em(),
                Align::Middle);
   }
@@ -463,7 +454,7 @@ ViewData trajectory_data(const ViewInput& input) {
   for (Index asked = 1; asked <= rollouts->most_steps; ++asked) {
     returns.columns.push_back("asked " + return_words(static_cast<double>(Grid::return_of(asked))));
   }
-  const Rollout& walk = chosen(*rollouts, input.experiment.view);
+  const Rollout& walk = shown_walk(*rollouts, input.experiment.view);
   ViewData::Matrix steps{"walk",
                          Tensor({walk.steps(), 4 + Grid::kActions}),
                          {},
@@ -482,9 +473,15 @@ ViewData trajectory_data(const ViewInput& input) {
   return {{std::move(returns), std::move(steps)}};
 }
 
-void restrict_controls(const ViewSettings&, const Trace*, ViewControls& controls) {
+void restrict_controls(const ViewSettings&, const Trace* trace, ViewControls& controls) {
   controls.part = controls.normalise = false;
   controls.colours = ViewControls::Colours::Sequential;
+  if (trace == nullptr || !acts(*trace)) return;
+  const auto most = static_cast<double>(trace->config->architecture.values.integer("most_steps"));
+  for (Parameter& p : controls.parameters) {
+    if (p.key != "start") p.slider_most = most;
+  }
+  controls.animation = Animation{"step", 0, most, 0.75 * most};
 }
 
 void show_paths(Experiment& experiment) {

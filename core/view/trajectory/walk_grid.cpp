@@ -33,6 +33,15 @@ void draw_step(Page& page, const WalkGrid& grid, const Rollout& walk, Index step
 
 }  // namespace
 
+const Rollout& shown_walk(const Rollouts& rollouts, const ViewSettings& view) {
+  const Values values = view_values(view, "trajectory");
+  Index start = std::clamp<Index>(values.integer("start"), 0, Grid::kCells - 1);
+  if (start == Grid::kGoal) start = 0;
+  const Index shortest = std::min(Grid::distance(start), rollouts.most_steps);
+  const Index asked = values.has("asked") ? values.integer("asked") : shortest;
+  return *rollouts.find(start, std::clamp<Index>(asked, 1, rollouts.most_steps));
+}
+
 Box WalkGrid::of(Index at) const {
   const double side = cell();
   return {box.x + static_cast<double>(at % Grid::kSide) * side,

@@ -9,6 +9,9 @@
 
 namespace attnscope {
 
+// The walk that the settings of the view "trajectory" ask for.
+const Rollout& shown_walk(const Rollouts& rollouts, const ViewSettings& view);
+
 struct WalkGrid {
   Box box;  // of all cells, square
   double cell() const { return box.width / static_cast<double>(Grid::kSide); }

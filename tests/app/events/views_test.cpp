@@ -171,6 +171,11 @@ void change_something(Program& program, const View& view) {
                    [&](const Report& r) { return r["experiment"]["view"]["head"] != head; });
 }
 
+// Of a text there is nothing to change, export or restore: the tests of tasks have models for them.
+bool needs_its_model(const View& view) {
+  return view.id == "alignment" || view.id == "trajectory";
+}
+
 class Tour : public Views {
  protected:
   void save_as(Program& program, const std::string& shortcut, const std::string& field,
@@ -192,6 +197,7 @@ TEST_P(Tour, OfEveryView) {
   {
     Program program(display_, folder_.path(), arguments({"--text", kText}));
     for (const View& view : views()) {
+      if (needs_its_model(view)) continue;
       program.wait_for_still_frames(std::chrono::milliseconds(300));
       const Report before = open_view(program, view.id);
       change_something(program, view);
@@ -206,6 +212,7 @@ TEST_P(Tour, OfEveryView) {
     EXPECT_EQ(program.wait_for_end(), 0);
   }
   for (const View& view : views()) {
+    if (needs_its_model(view)) continue;
     const std::string rendered = file(view.id + "-rendered.png");
     const std::string command = testing::program_path() + " render --session " +
                                 file(view.id + ".json") + " -o " + rendered;
@@ -214,6 +221,7 @@ TEST_P(Tour, OfEveryView) {
     EXPECT_TRUE(read_file(rendered) == read_file(file(view.id + ".png"))) << view.id;
   }
   for (const View& view : views()) {
+    if (needs_its_model(view)) continue;
     Program program(display_, folder_.path(), arguments({"--session", file(view.id + ".json")}));
     program.wait_for("view " + view.id, [&](const Report& r) { return shows(r, view.id); });
     program.rest_pointer();
