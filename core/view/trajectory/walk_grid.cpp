@@ -68,13 +68,14 @@ void draw_walk(Page& page, const WalkGrid& grid, const Rollout& walk, Index step
     page.add(FilledBox{box, ground});
     page.add(OutlinedBox{box, theme.line, 1});
   }
+  // In the corner, clear of the ways.
   const auto name = [&](Index cell, const char* text, Colour ground) {
     const Box box = grid.of(cell);
-    page.add(Text{{box.x + box.width / 2, box.bottom() - 0.75 * size},
-                  page.ellipsised(text, size, box.width),
+    page.add(Text{{box.x + 0.3 * size, box.y + 0.75 * size},
+                  page.ellipsised(text, size, box.width - 0.3 * size),
                   ink_on(ground),
                   size,
-                  Align::Middle});
+                  Align::Start});
   };
   name(Grid::kGoal, "goal", blend(theme.background, second_colour(), 0.75));
   name(walk.start, "start", theme.background);
