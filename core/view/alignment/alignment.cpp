@@ -24,11 +24,11 @@ constexpr double kLine = 1.5;          // em, of words
 constexpr double kBox = 1.8;           // em, of a letter's box
 constexpr double kGap = 0.8;           // em between parts
 constexpr double kTitle = 1.6;         // em
-constexpr double kMostCell = 3.2;      // em, of a letter's column
+constexpr double kMostCell = 3.6;      // em, of a letter's column
 constexpr double kLeastCell = 0.45;    // em: below that nothing is told apart
-constexpr double kMostRibbons = 13;    // em, their height
+constexpr double kMostRibbons = 18;    // em, their height
 constexpr double kLeastRibbons = 3;    // em
-constexpr double kMostRow = 1.9;       // em, of a row of the matrix
+constexpr double kMostRow = 2.6;       // em, of a row of the matrix
 constexpr float kLeastWeight = 0.02f;  // of a ribbon that is drawn
 constexpr Index kCandidates = 6;
 
