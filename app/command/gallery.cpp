@@ -84,8 +84,14 @@ class Gallery {
       Experiment shown = experiment_;
       shown.view.id = view.id;
       if (view.example) view.example(shown);
-      draw(view.id, shown, {}, {".svg", ".pdf"});
-      sections += section(view);
+      try {
+        draw(view.id, shown, {}, {".svg", ".pdf"});
+        sections += section(view);
+      } catch (const InputError& e) {  // it needs a model that is not bundled
+        if (!view.objection) throw;
+        sections += "<section><h2>" + markup(view.label) +
+                    "</h2>\n<p>Not in this gallery: " + markup(e.what()) + "</p></section>\n";
+      }
     }
     return sections;
   }
@@ -128,7 +134,9 @@ class Gallery {
             const std::vector<std::string>& endings) {
     picture.scale = options_.scale;
     const std::vector<std::string> names = findings_read(shown);
-    Traces traces = runner_.observe(shown, names, stop_on_interrupt());
+    const Stop stop = stop_on_interrupt();
+    Traces traces = runner_.observe(shown, names, stop);
+    traces.findings.add(find_beside(shown, names, runner_, {}, stop));
     make_folder(options_.folder);  // not before it is known that there is something to put there
     choose_head(*traces.trace, shown.view);
     for (Experiment& other : shown.others) {

@@ -2,6 +2,7 @@
 #include "core/model/generate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -23,6 +24,7 @@
 #include "core/experiment/notes.h"
 #include "core/figure/plain_text.h"
 #include "core/figure/png.h"
+#include "core/model/beam.h"
 #include "core/model/input_kind.h"
 #include "core/model/sample.h"
 
@@ -30,7 +32,7 @@ namespace attnscope::command {
 
 namespace {
 
-constexpr Index kMostTokens = 1'000'000;
+constexpr Index kMostTokens = 1'000'000, kMostBeams = 1024;
 
 struct GenerateOptions {
   ExperimentOptions experiment;
@@ -39,6 +41,7 @@ struct GenerateOptions {
   Index rows = -1;  // of a picture; -1: half
   Sampling sampling{.temperature = 0.8};
   std::uint64_t seed = 0;
+  Index beams = 0;  // 0: tokens are drawn
   std::string beyond = "slide";
   bool ignore_end = false;
   std::filesystem::path output;
@@ -81,6 +84,7 @@ class Run {
   void generate(const Stop& stop) {
     for (const std::string& text : notes_on_model(checkpoint_.model, model_)) note(text);
     if (acts_) return act(stop);
+    if (options_.beams > 0) return search(stop);
     GeneratorOptions how;
     how.backend = &chosen_backend(backends_, experiment_.backend);
     how.kept = from_.kept;
@@ -115,16 +119,22 @@ class Run {
                             {{"Title", "Continued by " + checkpoint_.name}}));
       return;
     }
-    const Json object = {{"model", checkpoint_.name},
-                         {"source", from_.source},
-                         {"prompt", result_.prompt},
-                         {"ids", result_.ids},
-                         {"text", text_of(checkpoint_, result_.ids)},
-                         {"ended_by", result_.ended_by},
-                         {"temperature", options_.sampling.temperature},
-                         {"top_k", options_.sampling.top_k},
-                         {"top_p", options_.sampling.top_p},
-                         {"seed", options_.seed}};
+    Json object = {{"model", checkpoint_.name},
+                   {"source", from_.source},
+                   {"prompt", result_.prompt},
+                   {"ids", result_.ids},
+                   {"text", text_of(checkpoint_, result_.ids)},
+                   {"ended_by", result_.ended_by},
+                   {"temperature", options_.sampling.temperature},
+                   {"top_k", options_.sampling.top_k},
+                   {"top_p", options_.sampling.top_p},
+                   {"seed", options_.seed}};
+    for (const Beam& beam : beams_) {
+      object["beams"].push_back({{"ids", beam.ids},
+                                 {"text", text_of(checkpoint_, beam.ids)},
+                                 {"log_probability", beam.log_probability},
+                                 {"ended", beam.ended}});
+    }
     write_file(options_.output, object.dump(2) + "\n");
   }
 
@@ -145,6 +155,7 @@ class Run {
 
   void check_options() const {
     check(options_.sampling);
+    check_beams();
     if (options_.tokens < 1 || options_.tokens > kMostTokens) {
       throw InputError("--tokens: expected a number from 1 to " + std::to_string(kMostTokens) +
                        ", found " + std::to_string(options_.tokens));
@@ -161,6 +172,49 @@ class Run {
     if (experiment_.exit && !model_.config.exits) {
       throw InputError("--exit: expected a model with exits, found " + checkpoint_.name);
     }
+  }
+
+  // The likeliest whole rather than likely tokens. The text is not cut: its context is its end.
+  void search(const Stop& stop) {
+    const Index left = model_.config.context - static_cast<Index>(from_.prompt.size());
+    const bool segments = model_.config.segment > 0;
+    BeamOptions how;
+    how.width = options_.beams;
+    how.most = from_.room >= 0 ? from_.room : segments ? options_.tokens : left + 1;
+    how.most = std::min(how.most, options_.tokens);
+    if (how.most < 1) throw InputError("--beams: the context of the model is full");
+    if (!options_.ignore_end) how.ends = from_.ends;
+    how.source = from_.source;
+    how.exit = experiment_.exit;
+    how.backend = &chosen_backend(backends_, experiment_.backend);
+    const BeamSearch found = beam_search(model_, from_.prompt, how, stop);
+    beams_ = found.steps.back();
+    result_.ids = found.best().ids;
+    const bool all = static_cast<Index>(result_.ids.size()) == options_.tokens;
+    result_.ended_by = found.best().ended ? "end" : all ? "tokens" : "context";
+    TokenPrinter printer(checkpoint_, 0, 0);
+    for (const std::int32_t id : result_.ids) printer.add(id);
+    printer.finish();
+    for (const Beam& beam : beams_) {
+      note("probability " + brief(std::exp(beam.log_probability), 3) + ": " +
+           text_of(checkpoint_, beam.ids) + (beam.ended ? "" : " …"));
+    }
+  }
+
+  // Why tokens cannot be searched for with beams.
+  void check_beams() const {
+    if (options_.beams < 0 || options_.beams > kMostBeams) {
+      throw InputError("--beams: expected a number from 1 to " + std::to_string(kMostBeams) +
+                       ", found " + std::to_string(options_.beams));
+    }
+    if (options_.beams == 0) return;
+    const auto refuse = [](const std::string& found) {
+      throw InputError("--beams: expected with a model that writes text or a target, found " +
+                       found);
+    };
+    if (acts_) refuse("one that acts");
+    if (!input_kind(model_.config.input.id).is_text) refuse("one of images");
+    if (experiment_.retrieval) refuse("--retrieval");
   }
 
   // The one action that a trajectory leaves open: what follows it, only its world knows.
@@ -242,7 +296,8 @@ class Run {
   Continuation from_;
   std::optional<Retrieval> retrieval_;
   Result result_;
-  double layers_ = 0;  // made for the tokens, with exits
+  std::vector<Beam> beams_;  // of a search
+  double layers_ = 0;        // made for the tokens, with exits
   bool noted_ = false;
 };
 
@@ -281,6 +336,10 @@ void add_generate(Command program) {
   command.add("--top-p", options->sampling.top_p,
               "Only the likeliest tokens that together have this probability; default: 1");
   command.add("--seed", options->seed, "The same seed gives the same continuation; default: 0");
+  command.add("--beams", options->beams,
+              "Beam search in place of drawing: so many beginnings are kept from token to token, "
+              "and the likeliest whole is written (1: always the likeliest token); what the others "
+              "became is said on standard error");
   command.add("--beyond", options->beyond,
               "When the model's context is full: slide (the default) forgets the older half "
               "of the text, stop ends");

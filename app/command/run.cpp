@@ -10,6 +10,7 @@
 #include "core/base/file.h"
 #include "core/experiment/runner.h"
 #include "core/experiment/trace_file.h"
+#include "core/model/config.h"
 
 namespace attnscope::command {
 
@@ -20,6 +21,15 @@ struct RunOptions {
   bool losses = false, gradients = false;
   std::filesystem::path output;
 };
+
+// Pictures may begin where a target does, with its start alone; numbers for other programs are of
+// a target that somebody has named.
+void check_target(const Experiment& experiment, const Trace& trace) {
+  const bool named = !experiment.target_ids.empty() || !experiment.target.empty();
+  if (named || trace.streams.empty() || !experiment.tensors.file.empty()) return;
+  throw InputError("target ids: expected those that " + trace.config->architecture.id +
+                   " has given so far (--target-ids, --target), found none");
+}
 
 void run(const RunOptions& options) {
   const Experiment experiment = options.experiment.experiment();
@@ -34,6 +44,7 @@ void run(const RunOptions& options) {
   const auto trace =
       runner.run(experiment, {options.losses, options.gradients}, stop_on_interrupt());
   options.experiment.check_trace(*trace);
+  check_target(experiment, *trace);
   write_safetensors(options.output, trace_file(*trace));
   if (const std::string note = attention_left_out(*trace); !note.empty()) {
     std::fprintf(stderr, "note: %s\n", note.c_str());

@@ -47,8 +47,10 @@ Findings reference_findings(std::shared_ptr<const Trace> reference) {
 }
 
 const std::vector<Finding>& findings() {
-  static const std::vector<Finding> list{lens_finding(), reference_finding(), heads_finding(),
-                                         maps_finding(), errors_finding(),    replaced_finding()};
+  static const std::vector<Finding> list{
+      lens_finding(),    reference_finding(), heads_finding(),
+      maps_finding(),    errors_finding(),    replaced_finding(),
+      written_finding(), rollouts_finding(),  completion_finding()};
   return list;
 }
 

@@ -22,11 +22,14 @@ namespace attnscope {
 class ExperimentRun;   // core/experiment/runner.h
 class MapPyramid;      // core/attention/map_pyramid.h
 struct Checkpoint;     // core/checkpoint/checkpoint.h
+struct Completion;     // core/experiment/completion.h
 struct ErrorStudy;     // core/analysis/error_study.h
 struct HeadTable;      // core/experiment/head_table.h
 struct LogitLens;      // core/model/logit_lens.h
 struct ReplacedToken;  // core/experiment/replaced_token.h
+struct Rollouts;       // core/experiment/rollouts.h
 struct Traces;
+struct WrittenTarget;  // core/experiment/written.h
 
 // A finding's id and its type: const, but for what is live.
 template <class T>
@@ -43,6 +46,9 @@ class Findings {
   static constexpr FindingName<MapPyramid> maps{"maps"};
   static constexpr FindingName<const ReplacedToken> replaced{"replaced"};
   static constexpr FindingName<const ErrorStudy> errors{"errors"};
+  static constexpr FindingName<const WrittenTarget> written{"written"};
+  static constexpr FindingName<const Rollouts> rollouts{"rollouts"};
+  static constexpr FindingName<const Completion> completion{"completion"};
 
   // Null: not known (yet), or there is none.
   template <class T>
@@ -144,6 +150,9 @@ Finding heads_finding();
 Finding maps_finding();
 Finding replaced_finding();
 Finding errors_finding();
+Finding written_finding();
+Finding rollouts_finding();
+Finding completion_finding();
 
 // Of the view "mechanism": the picture that reads the errors.
 inline constexpr const char* kErrorsPicture = "errors";

@@ -37,10 +37,6 @@ std::vector<TraceToken> tokens_of(const std::vector<std::int32_t>& ids,
 ModelInput source_and_target(const ModelConfig& config, const Checkpoint& checkpoint,
                              const Experiment& experiment, std::vector<TraceToken> tokens,
                              bool losses) {
-  if (experiment.target_ids.empty() && experiment.target.empty()) {
-    throw InputError("target ids: expected those that " + config.architecture.id +
-                     " has given so far (--target-ids, --target), found none");
-  }
   const std::vector<std::int32_t> target = target_so_far(config, checkpoint, experiment);
   if (*std::ranges::min_element(target) < 0) {
     throw InputError("target ids: expected token numbers from 0 on, found a negative one");

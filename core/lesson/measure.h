@@ -41,5 +41,6 @@ std::vector<Measure> pattern_measures();
 std::vector<Measure> position_measures();
 std::vector<Measure> prediction_measures();
 std::vector<Measure> memory_measures();
+std::vector<Measure> task_measures();
 
 }  // namespace attnscope

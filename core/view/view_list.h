@@ -24,5 +24,7 @@ View image_view();
 View memory_view();
 View steps_view();
 View gates_view();
+View alignment_view();
+View trajectory_view();
 
 }  // namespace attnscope

@@ -5,9 +5,11 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/experiment/completion.h"
 #include "core/experiment/picture_tensors.h"
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
+#include "core/view/image/next_pixel.h"
 #include "core/view/image/pixel_panel.h"
 #include "core/view/image/pixel_row.h"
 #include "core/view/parts/describe.h"
@@ -20,8 +22,9 @@
 namespace attnscope {
 namespace {
 
-constexpr double kAside = 0.82;  // how far pixels that are not allowed fade
-constexpr double kTint = 0.55;   // how much of a rule's colour allowed ones take
+constexpr double kAside = 0.82;     // how far pixels that are not allowed fade
+constexpr double kTint = 0.55;      // how much of a rule's colour allowed ones take
+constexpr double kFaintTint = 0.3;  // where the image is to be recognised by it
 
 struct Drawn {
   const ViewInput& input;
@@ -29,9 +32,17 @@ struct Drawn {
   Index head;
   const PixelGrid& grid;
   std::vector<PixelPanel> panels;
+  Box chart{};  // of the next pixel's chances, where a model makes pixels
   PixelRow row{};
   Index key = -1;  // the pixel whose weight is said; -1: none
+  // Of a model that makes pixels: none is there yet from this one on.
+  bool hidden(Index pixel) const { return grid.keys_late > 0 && pixel >= row.query; }
 };
+
+// Of a pixel that has not come yet.
+Colour unseen(const Theme& theme) {
+  return blend(theme.background, theme.line, 0.35);
+}
 
 // The colours that its weights make of the pixels, where they are those of a picture.
 std::optional<Tensor> output_colours(const Trace& trace, const AttentionTap& tap, Index head) {
@@ -68,13 +79,18 @@ Index chosen_query(const ViewInput& input, const AttentionTap& tap, Index pointe
 void draw_allowed(Page& page, const Drawn& d) {
   const PixelPanel& panel = d.panels[0];
   const Colour ground = d.input.theme.background;
-  draw_panel(page, panel, {"What this pixel may attend to", "It may attend to", ""},
-             [&](Index pixel) {
-               const Colour own = pixel_colour(d.grid.colours, pixel);
-               const float rule = d.row.rules[pixel];
-               if (std::isnan(rule)) return blend(own, ground, kAside);
-               return blend(own, rule_colour(static_cast<std::size_t>(rule)), kTint);
-             });
+  const bool made = d.grid.keys_late > 0;
+  draw_panel(
+      page, panel,
+      {made ? "The pixels so far, and those it may attend to" : "What this pixel may attend to",
+       made ? "The pixels so far" : "It may attend to", ""},
+      [&](Index pixel) {
+        if (d.hidden(pixel)) return unseen(d.input.theme);
+        const Colour own = pixel_colour(d.grid.colours, pixel);
+        const float rule = d.row.rules[pixel];
+        if (std::isnan(rule)) return blend(own, ground, kAside);
+        return blend(own, rule_colour(static_cast<std::size_t>(rule)), made ? kFaintTint : kTint);
+      });
   draw_mark(page, panel, d.row.query, d.input.theme.accent);
   std::vector<LegendEntry> entries;
   const std::vector<std::string>& rules = d.tap.result.pattern->rules();
@@ -102,6 +118,7 @@ void draw_weights(Page& page, const Drawn& d) {
   const PixelPanel& panel = d.panels[1];
   const Colour ground = d.input.theme.background;
   draw_panel(page, panel, {"Where its weight goes", "Its weights", ""}, [&](Index pixel) {
+    if (d.hidden(pixel)) return unseen(d.input.theme);
     return blend(pixel_colour(d.grid.colours, pixel), ground, kAside);
   });
   const ColourRange range = range_of(d);
@@ -134,6 +151,63 @@ void draw_output(Page& page, const Drawn& d, const Tensor& colours) {
                                 "colours mixed by weight", "mixed by weight"},
                                page.small(), panel.box.width),
                   page.small());
+}
+
+// The rows that were given, and those that the model has made of them.
+void draw_completion(Page& page, const Drawn& d, const Completion& completion) {
+  const PixelPanel& panel = d.panels[2];
+  const auto brightest = static_cast<double>(std::max<Index>(1, completion.levels - 1));
+  draw_panel(page, panel, {"Completed by the model", "Completed", ""}, [&](Index pixel) {
+    const double grey =
+        static_cast<double>(completion.ids[static_cast<std::size_t>(pixel)]) / brightest;
+    const auto byte = static_cast<std::uint8_t>(std::lround(255 * std::clamp(grey, 0.0, 1.0)));
+    return Colour{byte, byte, byte, 255};
+  });
+  const double em = page.em();
+  const Index rows = completion.given / panel.width;
+  const double y = panel.box.y + static_cast<double>(rows) * panel.cell();
+  page.add(Line{{{panel.box.x, y}, {panel.box.right(), y}}, d.input.theme.accent, 3});
+  const double error = completion.mean_error();
+  const std::string off = std::isnan(error)
+                              ? ""
+                              : "; off by " + fixed(error, 1) + " of " +
+                                    std::to_string(completion.levels) + " levels on average";
+  const std::string given = "above the line given, below it made";
+  page.faint_text(
+      {panel.box.x, panel.box.bottom() + 1.3 * em},
+      page.fitting({given + off, given, "below the line: made", ""}, page.small(), panel.box.width),
+      page.small());
+}
+
+// In the place of a picture that is not there (yet).
+void draw_absent(Page& page, const PixelPanel& panel, const std::string& text) {
+  const double em = page.em();
+  page.text({panel.box.x, panel.box.y - 0.75 * em},
+            page.fitting({"Completed by the model", "Completed", ""}, em, panel.box.width), em);
+  page.add(OutlinedBox{panel.box, page.theme().line, 1});
+  double y = panel.box.y + em;
+  for (const std::string& line : page.wrapped(text, page.small(), panel.box.width - em, 6)) {
+    if (y + em > panel.box.bottom()) break;
+    page.faint_text({panel.box.x + 0.5 * em, y}, line, page.small());
+    y += kLineHeight * page.small();
+  }
+}
+
+// What a model of images makes of it: the image completed, and the chances of the next pixel.
+std::string draw_made(Page& page, const Drawn& d) {
+  std::string pending;
+  const auto completion = d.input.findings.get(Findings::completion);
+  if (completion == nullptr) {
+    draw_absent(page, d.panels[2], "The model is completing the image …");
+    pending = "the completed image";
+  } else if (!completion->problem.empty() || completion->ids.empty()) {
+    draw_absent(page, d.panels[2],
+                completion->problem.empty() ? "Nothing to complete." : completion->problem);
+  } else {
+    draw_completion(page, d, *completion);
+  }
+  draw_next_pixel(page, d.chart, d.grid, next_pixel(d.input, d.row.query));
+  return pending;
 }
 
 // What is to be said of the row, in words and in fewer.
@@ -179,6 +253,12 @@ std::function<std::optional<Hit>(Point)> hits(const Drawn& d) {
 }
 
 std::string about(const ViewInput& input, const AttentionTap& tap) {
+  if (input.trace.pixels->keys_late > 0) {
+    return "What one pixel of an image that is made pixel by pixel may attend to, and its weights, "
+           "in " +
+           place_words(input.trace, input.experiment.view) + ": " + describe(input.trace, tap) +
+           "; the chances of that pixel, and the image as the model completes it.";
+  }
   return "What one pixel of an image may attend to, and its weights, in " +
          place_words(input.trace, input.experiment.view) + ": " + describe(input.trace, tap) + ".";
 }
@@ -188,19 +268,28 @@ ViewLayout lay_out_image(const ViewInput& input) {
   const Found found = find_tap(input);
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   if (!input.trace.pixels) {
-    return page.message("The tokens of this run are no pixels",
-                        "Open a picture (PNG, JPEG …), or drop it onto the window: its pixels "
-                        "attend to each other here. Or choose a model of images.");
+    return page.message(
+        "The tokens of this run are no pixels",
+        "Open a picture (PNG, JPEG …), drop one onto the window, or take “Sample "
+        "picture” (above, or in the File menu): its pixels attend to each other here. "
+        "Or choose a model of images.");
   }
   const AttentionTap& tap = *found.tap;
   const Box inside = page.frame(head_title(input), caption(input.trace, about(input, tap)));
   const std::optional<Tensor> output = output_colours(input.trace, tap, found.head);
+  const bool makes = input.trace.pixels->keys_late > 0 && input.trace.logits.defined();
   const double em = page.em(), line = 1.8 * em;
   const double foot = std::max(3.5 * em, level_colour_bar_height(page) + 0.8 * em);
   Box below = inside;
   below.height -= line;
-  Drawn d{input, tap, found.head, *input.trace.pixels,
-          place_panels(page, below, *input.trace.pixels, output ? 3 : 2, foot)};
+  Drawn d{input, tap, found.head, *input.trace.pixels, {}};
+  if (makes) {
+    PanelsAndChart placed = place_with_chart(page, below, d.grid, foot);
+    d.panels = std::move(placed.panels);
+    d.chart = placed.chart;
+  } else {
+    d.panels = place_panels(page, below, d.grid, output ? 3 : 2, foot);
+  }
   if (d.panels.empty()) return no_space(page);
   const Index pointed = pixel_at(d.panels, input.pointer);
   d.row = pixel_row(input.trace, tap, found.head, chosen_query(input, tap, pointed));
@@ -211,11 +300,15 @@ ViewLayout lay_out_image(const ViewInput& input) {
   }
   draw_allowed(page, d);
   draw_weights(page, d);
+  std::string pending;
   if (output) draw_output(page, d, *output);
-  const double bottom = d.panels.back().box.bottom() + foot;
+  if (makes) pending = draw_made(page, d);
+  double bottom = makes ? d.chart.bottom() + foot : 0;
+  for (const PixelPanel& panel : d.panels) bottom = std::max(bottom, panel.box.bottom() + foot);
   page.text({inside.x + inside.width / 2, bottom + line / 2},
             page.fitting(words_of(d), em, inside.width), em, Align::Middle);
   ViewLayout layout;
+  layout.pending = pending;
   layout.hit = hits(d);
   layout.list = page.take(bottom + line);
   return layout;
@@ -229,11 +322,60 @@ ViewData image_data(const ViewInput& input) {
   const PixelRow row = pixel_row(input.trace, *found.tap, found.head, query);
   std::vector<std::string> rows;
   for (Index r = 0; r < input.trace.pixels->height; ++r) rows.push_back("row " + std::to_string(r));
-  return {{{"weight", row.weights, rows, {}}, {"rule", row.rules, rows, {}}}};
+  ViewData data{{{"weight", row.weights, rows, {}}, {"rule", row.rules, rows, {}}}};
+  if (input.trace.pixels->keys_late == 0 || !input.trace.logits.defined()) return data;
+  const NextPixel next = next_pixel(input, query);
+  Tensor chances({static_cast<Index>(next.chances.size()), 1});
+  std::ranges::transform(next.chances, chances.begin(),
+                         [](double p) { return static_cast<float>(p); });
+  data.matrices.push_back({"next pixel", chances, {}, {"probability"}});
+  const auto completion = input.findings.get(Findings::completion);
+  if (completion == nullptr || completion->ids.empty()) return data;
+  Tensor completed({completion->height, completion->width});
+  std::ranges::transform(completion->ids, completed.begin(),
+                         [](std::int32_t level) { return static_cast<float>(level); });
+  data.matrices.push_back({"completed", completed, rows, {}});
+  return data;
 }
 
-void restrict_controls(const ViewSettings&, const Trace*, ViewControls& controls) {
+void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
   controls.normalise = false;  // they always are
+  const bool makes = trace != nullptr && trace->pixels && trace->pixels->keys_late > 0;
+  if (trace != nullptr && !makes) controls.parameters.clear();  // no model to complete anything
+  if (!completion_wish(settings).draws) {
+    controls.idle["seed"] = "The likeliest level is always taken: nothing is drawn.";
+  }
+  if (!makes) {
+    controls.idle.clear();
+    return;
+  }
+  for (Parameter& p : controls.parameters) {
+    if (p.key == "rows") p.slider_most = static_cast<double>(trace->pixels->height - 1);
+  }
+}
+
+std::vector<Parameter> image_parameters() {
+  return {{.key = "rows",
+           .label = "Rows given",
+           .help = "How many rows a model of images gets before it completes the image by itself.",
+           .optional = true,
+           .left_out = "half",
+           .initial = Index{4},
+           .least = 0,
+           .slider_least = 0,
+           .slider_most = 8},
+          {.key = "completed",
+           .label = "Completed by",
+           .help = "The likeliest level of each pixel, or one drawn by its chance.",
+           .kind = Parameter::Kind::Choice,
+           .initial = std::string("likeliest"),
+           .choices = {"likeliest", "drawn"}},
+          {.key = "seed",
+           .label = "Seed",
+           .help = "The same seed draws the same image again.",
+           .initial = Index{1},
+           .slider_least = 0,
+           .slider_most = 99}};
 }
 
 // A picture, and a pattern that was made for images.
@@ -260,12 +402,18 @@ void show_picture(Experiment& experiment) {
 
 View image_view() {
   View view{"image", "Image",
-            "What a pixel may attend to and where its weight goes, on the image itself.", false,
-            lay_out_image};
+            "What a pixel may attend to and where its weight goes, on the image itself; the next "
+            "pixel, and the image as a model completes it.",
+            false, lay_out_image};
+  view.parameters = image_parameters();
+  view.findings = {Findings::completion.id};
   view.data = image_data;
   view.example = show_picture;
   view.restrict_controls = restrict_controls;
   view.group = "Tasks";
+  view.objection = [](const Trace& trace) -> std::string {
+    return trace.pixels ? "" : "The tokens of this run are no pixels.";
+  };
   return view;
 }
 

@@ -9,6 +9,10 @@ namespace {
 
 constexpr double kTitle = 1.7, kGap = 1.6;  // em
 constexpr double kLeastCell = 2;            // pixels
+constexpr double kLeastSmall = 8;           // em, beside a large panel
+constexpr double kLeastSmallCell = 1.2;     // pixels there
+constexpr double kWorthIt = 1.25;           // times as large, for one that is
+constexpr double kWholeFrom = 8;            // pixels: larger ones end at whole pixels
 
 }  // namespace
 
@@ -25,8 +29,37 @@ Index PixelPanel::at(Point p) const {
   return std::min(row, height - 1) * width + std::min(column, width - 1);
 }
 
-std::vector<PixelPanel> place_panels(const Page& page, const Box& inside, const PixelGrid& grid,
-                                     std::size_t count, double foot) {
+namespace {
+
+double whole_pixels(double side) {
+  return side >= kWholeFrom ? std::floor(side) : side;
+}
+
+// Three panels, the second large, the others above each other beside it. Empty: no space.
+std::vector<PixelPanel> beside_large(const Page& page, const Box& inside, const PixelGrid& grid,
+                                     double foot) {
+  const double em = page.em(), title = kTitle * em, gap = kGap * em;
+  const auto columns = static_cast<double>(grid.width), rows = static_cast<double>(grid.height);
+  const double small = whole_pixels(((inside.height - gap) / 2 - title - foot) / rows);
+  if (!(small >= kLeastSmallCell) || small * columns < kLeastSmall * em) return {};
+  const double large = whole_pixels(std::min((inside.height - title - foot) / rows,
+                                             (inside.width - gap - small * columns) / columns));
+  if (!(large > kWorthIt * small)) return {};
+  const double all_wide = (large + small) * columns + gap;
+  const double all_high = title + large * rows + foot;
+  const double left = std::round(inside.x + (inside.width - all_wide) / 2);
+  const double used = std::max(all_high, 2 * (title + small * rows + foot) + gap);
+  const double top = std::round(inside.y + page.spare_above(inside.height, used));
+  const auto panel = [&](double x, double y, double side) {
+    return PixelPanel{{x, y + title, side * columns, side * rows}, grid.width, grid.height};
+  };
+  const double right = left + large * columns + gap;
+  return {panel(right, top, small), panel(left, top, large),
+          panel(right, top + title + small * rows + foot + gap, small)};
+}
+
+std::vector<PixelPanel> beside_each_other(const Page& page, const Box& inside,
+                                          const PixelGrid& grid, std::size_t count, double foot) {
   const double em = page.em(), title = kTitle * em, gap = kGap * em;
   const auto columns = static_cast<double>(grid.width), rows = static_cast<double>(grid.height);
   const auto lines_of = [&](std::size_t across) { return (count + across - 1) / across; };
@@ -34,7 +67,7 @@ std::vector<PixelPanel> place_panels(const Page& page, const Box& inside, const 
     const auto n = static_cast<double>(across), m = static_cast<double>(lines_of(across));
     const double width = (inside.width - (n - 1) * gap) / n;
     const double height = (inside.height - (m - 1) * gap) / m - title - foot;
-    return std::floor(std::min(width / columns, height / rows));
+    return whole_pixels(std::min(width / columns, height / rows));
   };
   std::size_t across = count;
   for (std::size_t fewer = count - 1; fewer > 0; --fewer) {
@@ -56,6 +89,49 @@ std::vector<PixelPanel> place_panels(const Page& page, const Box& inside, const 
                       grid.height});
   }
   return panels;
+}
+
+}  // namespace
+
+std::vector<PixelPanel> place_panels(const Page& page, const Box& inside, const PixelGrid& grid,
+                                     std::size_t count, double foot) {
+  std::vector<PixelPanel> alike = beside_each_other(page, inside, grid, count, foot);
+  if (count != 3 || alike.empty()) return alike;
+  std::vector<PixelPanel> large = beside_large(page, inside, grid, foot);
+  const bool larger = !large.empty() && large[1].cell() > kWorthIt * alike[1].cell();
+  return larger ? large : alike;
+}
+
+PanelsAndChart place_with_chart(const Page& page, const Box& inside, const PixelGrid& grid,
+                                double foot) {
+  PanelsAndChart alike{beside_each_other(page, inside, grid, 4, foot), {}};
+  if (alike.panels.empty()) return alike;
+  alike.chart = alike.panels.back().box;
+  alike.panels.pop_back();
+  const double em = page.em(), title = kTitle * em, gap = kGap * em;
+  const auto columns = static_cast<double>(grid.width), rows = static_cast<double>(grid.height);
+  const double least = std::min(((inside.height - gap) / 2 - title - foot) / rows,
+                                (inside.width - 2 * gap) / (4 * columns));
+  const double small = whole_pixels(least);
+  if (!(small >= kLeastSmallCell) || small * columns < kLeastSmall * em) return alike;
+  const double beside = 2 * small * columns + gap;
+  const double large = whole_pixels(
+      std::min((inside.height - title - foot) / rows, (inside.width - gap - beside) / columns));
+  if (large < kWorthIt * alike.panels[0].cell()) return alike;
+  const double all_high = std::max(title + large * rows, 2 * (title + small * rows) + foot + gap);
+  const double left = std::round(inside.x + (inside.width - large * columns - gap - beside) / 2);
+  const double top = std::round(inside.y + page.spare_above(inside.height, all_high + foot));
+  const auto panel = [&](double x, double side) {
+    return PixelPanel{{x, top + title, side * columns, side * rows}, grid.width, grid.height};
+  };
+  const double right = left + large * columns + gap;
+  PanelsAndChart placed;
+  placed.panels = {panel(right, small), panel(left, large),
+                   panel(right + small * columns + gap, small)};
+  const double chart_top = top + 2 * title + small * rows + foot + gap;
+  placed.chart = {right, chart_top, beside,
+                  std::max(small * rows, top + title + large * rows - chart_top)};
+  return placed;
 }
 
 void draw_panel(Page& page, const PixelPanel& panel, const std::vector<std::string>& titles,

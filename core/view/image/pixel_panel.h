@@ -18,10 +18,19 @@ struct PixelPanel {
   Index at(Point p) const;  // the pixel there, -1: none
 };
 
-// So many panels in as many lines as leave pixels largest; below each `foot` pixels of the page are
-// left. Empty: no space.
+// So many panels in as many lines as leave pixels largest, or, of three, the second large with the
+// others beside it, where it gains much by that; below each `foot` pixels of the page are left.
+// Empty: no space.
 std::vector<PixelPanel> place_panels(const Page& page, const Box& inside, const PixelGrid& grid,
                                      std::size_t count, double foot);
+
+// Three panels, and the place of a chart of the same height or more beside or below them.
+struct PanelsAndChart {
+  std::vector<PixelPanel> panels;
+  Box chart;
+};
+PanelsAndChart place_with_chart(const Page& page, const Box& inside, const PixelGrid& grid,
+                                double foot);
 
 // Its title above it, and every pixel in the colour that `colour` gives.
 void draw_panel(Page& page, const PixelPanel& panel, const std::vector<std::string>& titles,

@@ -77,6 +77,14 @@ TEST_F(Architectures, SourcesHaveTargets) {
       EXPECT_EQ(id, std::max_element(last.begin(), last.end()) - last.begin());
       target += "," + std::to_string(id.get<int>());
     }
+    // Of one beam the same; of several the likeliest comes first.
+    const Json one = generated({"--text", "24", "--beams", "1", "--tokens", "5"});
+    EXPECT_EQ(one["ids"], object["ids"]);
+    const Json four = generated({"--text", "24", "--beams", "4", "--tokens", "5"});
+    ASSERT_EQ(four["beams"].size(), 4u);
+    EXPECT_EQ(four["ids"], four["beams"][0]["ids"]);
+    EXPECT_GE(four["beams"][0]["log_probability"], four["beams"][3]["log_probability"]);
+    expect_refusal(on_model("generate", {"--text", "24", "--beams", "-1"}), "--beams");
     const Json with = generated({"--text", "24", "--target", "vier", "--tokens", "2"});
     EXPECT_EQ(with["prompt"], Json({256, 'v', 'i', 'e', 'r'}));
     write_file(path("pairs.txt"), "24\tvierundzwanzig\n");

@@ -11,6 +11,7 @@
 #include "core/view/session.h"
 #include "core/view/view.h"
 #include "tests/core/experiment/models.h"
+#include "tests/core/experiment/tasks.h"
 #include "tests/support/compare.h"
 #include "tests/support/picture.h"
 #include "tests/support/places.h"
@@ -30,6 +31,7 @@ class PictureCommands : public ::testing::Test {
   static void SetUpTestSuite() {
     folder_ = new testing::TemporaryFolder;
     testing::save_byte_model(path("model"), 2, 32, 64);
+    testing::save_walker(path("walker"));
   }
   static void TearDownTestSuite() {
     delete folder_;
@@ -55,6 +57,13 @@ testing::TemporaryFolder* PictureCommands::folder_ = nullptr;
 std::vector<std::string> arguments_for(const View& view, const std::string& model) {
   if (view.id == "image")
     return {(testing::source_folder() / "assets/pictures/hills.png").string()};
+  if (view.id == "alignment") {
+    return {"--model", testing::model_case("rnn_attention-dot"), "--ids", "5,14,12,2"};
+  }
+  if (view.id == "trajectory") {
+    return {"--model", fs::path(model).parent_path() / "walker", "--input",
+            (testing::source_folder() / "assets/samples/walk.safetensors").string()};
+  }
   std::vector<std::string> arguments{"--model", model, "--text", "the cat sat"};
   const std::map<std::string, std::vector<std::string>> more{
       {"compare", {"--compare-position", "alibi"}},
@@ -339,6 +348,11 @@ TEST_F(PictureCommands, Gallery) {
   const std::string page = read_file(path("gallery/index.html"));
   EXPECT_NE(page.find("the cat &amp; the &lt;mat&gt;"), std::string::npos);
   for (const View& view : views()) {
+    if (!fs::exists(path("gallery/" + view.id + ".png"))) {  // of a model that is not bundled
+      EXPECT_TRUE(view.id == "alignment" || view.id == "trajectory") << view.id;
+      EXPECT_NE(page.find(view.label), std::string::npos);
+      continue;
+    }
     for (const std::string ending : {".png", "-dark.png", ".svg", ".pdf"}) {
       EXPECT_TRUE(fs::exists(path("gallery/" + view.id + ending))) << view.id << ending;
       EXPECT_NE(page.find("\"" + view.id + ending + "\""), std::string::npos) << view.id << ending;

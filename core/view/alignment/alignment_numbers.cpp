@@ -1,0 +1,96 @@
+#include "core/view/alignment/alignment_numbers.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/model/config.h"
+#include "core/view/parts/describe.h"
+
+namespace attnscope {
+
+namespace {
+
+const TracePart kCross{Stack::Decoder, AttentionKind::Cross};
+
+// The heads that the settings ask for.
+std::vector<HeadRef> heads_of(const Trace& trace, const ViewSettings& view) {
+  const std::string of = view_values(view, "alignment").choice("of");
+  if (of == "head") return {{view.layer, view.head, kCross}};
+  std::vector<HeadRef> heads = trace.heads(kCross);
+  if (of == "last") {
+    std::erase_if(heads, [last = trace.layer_count(kCross) - 1](const HeadRef& at) {
+      return at.layer != last;
+    });
+  }
+  return heads;
+}
+
+std::vector<double> chances_at(const WrittenTarget& written, Index row) {
+  const Tensor& logits = written.trace->logits;  // [rows, vocabulary]
+  return probabilities(logits.slice(row, 1).reshaped({logits.dim(1)}), {});
+}
+
+}  // namespace
+
+Tensor alignment_weights(const WrittenTarget& written, const ViewSettings& view) {
+  const Trace& trace = *written.trace;
+  const std::vector<HeadRef> heads = heads_of(trace, view);
+  Tensor mean;
+  for (const HeadRef& at : heads) {
+    Index in_group = 0;
+    const AttentionTap* tap = trace.find(at, &in_group);
+    if (tap == nullptr) {
+      throw InputError("no layer " + std::to_string(at.layer) + " with a head " +
+                       std::to_string(at.head) + " in the cross-attention, which has " +
+                       layers_and_heads(trace, kCross) + ", counted from 0");
+    }
+    const Tensor weights = tap->attention(in_group);  // [rows, L_source]
+    if (!mean.defined()) mean = Tensor::zeros(weights.shape());
+    for (Index n = 0; n < weights.size(); ++n) {
+      mean[n] += weights[n] / static_cast<float>(heads.size());
+    }
+  }
+  if (!mean.defined()) throw InputError("the model has no attention from target to source");
+  return mean;
+}
+
+std::string alignment_of(const WrittenTarget& written, const ViewSettings& view) {
+  const Trace& trace = *written.trace;
+  const std::vector<HeadRef> heads = heads_of(trace, view);
+  const std::string of = view_values(view, "alignment").choice("of");
+  if (heads.size() == 1) {
+    return trace.layer_count(kCross) == 1 && trace.head_count(kCross, 0) == 1
+               ? "the one attention that it has"
+               : "layer " + std::to_string(heads[0].layer) + ", head " +
+                     std::to_string(heads[0].head);
+  }
+  return "mean over the " + std::to_string(heads.size()) + " heads of " +
+         (of == "last" ? "the last layer" : "all layers");
+}
+
+std::vector<double> written_chances(const WrittenTarget& written) {
+  std::vector<double> chances;
+  for (Index row = 0; row < written.rows(); ++row) {
+    const auto id = static_cast<std::size_t>(written.ids[static_cast<std::size_t>(row)]);
+    chances.push_back(chances_at(written, row).at(id));
+  }
+  return chances;
+}
+
+std::vector<Candidate> candidates_at(const WrittenTarget& written, Index row, Index count) {
+  return likeliest(chances_at(written, row), count);
+}
+
+std::string candidate_label(const WrittenTarget& written, std::int32_t id) {
+  const ModelConfig& config = *written.trace->config;
+  if (id == static_cast<std::int32_t>(config.architecture.values.integer("start"))) {
+    return "■ (end)";
+  }
+  return token_label(*written.trace, id);
+}
+
+Index letters_of(const WrittenTarget& written) {
+  return written.rows() - (written.ended ? 1 : 0);
+}
+
+}  // namespace attnscope

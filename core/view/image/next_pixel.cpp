@@ -1,0 +1,82 @@
+#include "core/view/image/next_pixel.h"
+
+#include <algorithm>
+
+#include "core/experiment/completion.h"
+#include "core/figure/plain_text.h"
+#include "core/model/config.h"
+#include "core/model/input_kind.h"
+#include "core/model/sample.h"
+#include "core/view/image/pixel_row.h"
+#include "core/view/parts/chart.h"
+#include "core/view/parts/fact_table.h"
+
+namespace attnscope {
+
+namespace {
+
+// The image's own level there: the next token that was read, or the file's.
+Index own_level(const ViewInput& input, Index pixel) {
+  const auto seen = static_cast<std::size_t>(pixel) + 1;  // behind the start
+  if (seen < input.trace.tokens.size()) return input.trace.tokens[seen].id;
+  const auto completion = input.findings.get(Findings::completion);
+  const auto at = static_cast<std::size_t>(pixel);
+  return completion != nullptr && at < completion->whole.size() ? completion->whole[at] : -1;
+}
+
+}  // namespace
+
+NextPixel next_pixel(const ViewInput& input, Index pixel) {
+  const ModelConfig& config = *input.trace.config;
+  const Index levels = input_kind(config.input.id).levels(config.input.values);
+  const Tensor& logits = input.trace.logits;  // [L, vocabulary]
+  NextPixel next;
+  next.pixel = pixel;
+  // Without the start, which never comes within an image.
+  next.chances =
+      probabilities(logits.slice(pixel, 1).reshaped({logits.dim(1)}).slice(0, levels), {});
+  for (Index level = 0; level < levels; ++level) {
+    next.expected += static_cast<double>(level) * next.chances[static_cast<std::size_t>(level)];
+  }
+  next.likeliest = std::ranges::max_element(next.chances) - next.chances.begin();
+  next.own = own_level(input, pixel);
+  return next;
+}
+
+void draw_next_pixel(Page& page, const Box& panel, const PixelGrid& grid, const NextPixel& next) {
+  const double em = page.em();
+  page.text({panel.x, panel.y - 0.75 * em},
+            page.fitting({"The next pixel: " + pixel_words(grid, next.pixel), "The next pixel", ""},
+                         em, panel.width),
+            em);
+  const auto levels = static_cast<double>(next.chances.size());
+  const double most = *std::ranges::max_element(next.chances);
+  ChartAxis x{-0.5, levels - 0.5, {"level, from black to white", "level"}};
+  x.whole = true;
+  ChartAxis y = axis_of(0, most, true);
+  y.titles = {"probability", ""};
+  Box box = panel;
+  box.height += 1.6 * em;  // numbers and title of the axis lie in the panel's foot
+  const Chart chart = place_chart(page, box, x, y);
+  if (chart.empty()) return;
+  draw_chart(page, chart);
+  for (std::size_t level = 0; level < next.chances.size(); ++level) {
+    const bool own = static_cast<Index>(level) == next.own;
+    draw_bar(page, chart, static_cast<double>(level), 0.8, next.chances[level],
+             own ? page.theme().accent : first_colour());
+  }
+  const double at = chart.at_x(next.expected);
+  page.add(Line{{{at, chart.plot.y}, {at, chart.plot.bottom()}}, second_colour(), 2});
+  std::string text = "expected " + fixed(next.expected, 1);
+  if (next.own >= 0) {
+    text = "true " + std::to_string(next.own) + " (" +
+           fixed(100 * next.chances[static_cast<std::size_t>(next.own)], 0) + " %, filled), " +
+           text + " (line)";
+  }
+  page.faint_text(
+      {panel.x, box.bottom() + 0.9 * em},
+      page.fitting({text, "true " + std::to_string(next.own), ""}, page.small(), panel.width),
+      page.small());
+}
+
+}  // namespace attnscope

@@ -1,0 +1,108 @@
+#include "core/view/trajectory/walk_grid.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/view/parts/fact_table.h"
+#include "core/view/parts/shapes.h"
+
+namespace attnscope {
+
+namespace {
+
+// Ways that run over each other lie beside each other.
+Point place_of(const WalkGrid& grid, Index cell, Index step) {
+  const Box box = grid.of(cell);
+  const double aside = 0.07 * grid.cell() * static_cast<double>(step % 3 - 1);
+  return {box.x + box.width / 2 + aside, box.y + box.height / 2 + aside};
+}
+
+// From cell to cell; against the border and back where the step leads out of the grid.
+void draw_step(Page& page, const WalkGrid& grid, const Rollout& walk, Index step, Colour colour,
+               double thickness) {
+  const auto t = static_cast<std::size_t>(step);
+  const Point from = place_of(grid, walk.cells[t], step);
+  Point to = place_of(grid, walk.cells[t + 1], step);
+  if (walk.cells[t] == walk.cells[t + 1]) {
+    constexpr double kAcross[] = {0, 1, 0, -1}, kDown[] = {-1, 0, 1, 0};
+    const auto a = static_cast<std::size_t>(walk.actions[t]);
+    to = {from.x + 0.42 * kAcross[a] * grid.cell(), from.y + 0.42 * kDown[a] * grid.cell()};
+  }
+  for (Line& line : arrow(from, to, colour, thickness)) page.add(std::move(line));
+}
+
+}  // namespace
+
+const Rollout& shown_walk(const Rollouts& rollouts, const ViewSettings& view) {
+  const Values values = view_values(view, "trajectory");
+  Index start = std::clamp<Index>(values.integer("start"), 0, Grid::kCells - 1);
+  if (start == Grid::kGoal) start = 0;
+  const Index shortest = std::min(Grid::distance(start), rollouts.most_steps);
+  const Index asked = values.has("asked") ? values.integer("asked") : shortest;
+  return *rollouts.find(start, std::clamp<Index>(asked, 1, rollouts.most_steps));
+}
+
+Box WalkGrid::of(Index at) const {
+  const double side = cell();
+  return {box.x + static_cast<double>(at % Grid::kSide) * side,
+          box.y + static_cast<double>(at / Grid::kSide) * side, side, side};
+}
+
+Index WalkGrid::at(Point p) const {
+  if (!box.contains(p)) return -1;
+  const auto index = [&](double pixel, double from) {
+    return std::min(static_cast<Index>((pixel - from) / cell()), Grid::kSide - 1);
+  };
+  return index(p.y, box.y) * Grid::kSide + index(p.x, box.x);
+}
+
+void draw_walk(Page& page, const WalkGrid& grid, const Rollout& walk, Index steps,
+               const std::vector<bool>& solved) {
+  const Theme& theme = page.theme();
+  const double em = page.em(), size = std::min(em, 0.26 * grid.cell());
+  for (Index cell = 0; cell < Grid::kCells; ++cell) {
+    const Box box = grid.of(cell);
+    Colour ground = theme.background;
+    if (solved[static_cast<std::size_t>(cell)]) ground = blend(ground, first_colour(), 0.22);
+    if (cell == Grid::kGoal) ground = blend(theme.background, second_colour(), 0.75);
+    page.add(FilledBox{box, ground});
+    page.add(OutlinedBox{box, theme.line, 1});
+  }
+  // In the corner, clear of the ways.
+  const auto name = [&](Index cell, const char* text, Colour ground) {
+    const Box box = grid.of(cell);
+    page.add(Text{{box.x + 0.3 * size, box.y + 0.75 * size},
+                  page.ellipsised(text, size, box.width - 0.3 * size),
+                  ink_on(ground),
+                  size,
+                  Align::Start});
+  };
+  name(Grid::kGoal, "goal", blend(theme.background, second_colour(), 0.75));
+  name(walk.start, "start", theme.background);
+  page.add(OutlinedBox{grid.of(walk.start), theme.text, 2});
+  const double thickness = std::clamp(0.05 * grid.cell(), 1.5, 4.0);
+  for (Index t = 0; t < steps; ++t) {
+    const bool last = t + 1 == steps;
+    draw_step(page, grid, walk, t, last ? theme.accent : blend(theme.background, theme.text, 0.7),
+              last ? 1.3 * thickness : thickness);
+  }
+  page.add(disc(place_of(grid, walk.cells[static_cast<std::size_t>(steps)], steps),
+                std::max(3.0, 0.09 * grid.cell()), theme.accent));
+}
+
+std::string cell_words(Index cell) {
+  return "row " + std::to_string(cell / Grid::kSide) + ", column " +
+         std::to_string(cell % Grid::kSide);
+}
+
+const char* action_name(Index action) {
+  constexpr const char* kNames[] = {"up", "right", "down", "left"};
+  return kNames[action];
+}
+
+const char* action_arrow(Index action) {
+  constexpr const char* kArrows[] = {"↑", "→", "↓", "←"};
+  return kArrows[action];
+}
+
+}  // namespace attnscope

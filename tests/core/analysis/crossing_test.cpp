@@ -1,0 +1,36 @@
+#include "core/analysis/crossing.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace attnscope {
+namespace {
+
+// Rows that look at one source token each.
+Tensor looking_at(const std::vector<Index>& keys, Index sources) {
+  Tensor weights = Tensor::full({static_cast<Index>(keys.size()), sources}, 0.1f);
+  for (std::size_t row = 0; row < keys.size(); ++row) {
+    if (keys[row] >= 0) weights(static_cast<Index>(row), keys[row]) = 0.8f;
+  }
+  return weights;
+}
+
+TEST(Crossing, IsTheShareOfPairsInReverse) {
+  EXPECT_EQ(crossing(looking_at({0, 1, 2}, 3), 3), 0);
+  EXPECT_EQ(crossing(looking_at({2, 1, 0}, 3), 3), 1);
+  EXPECT_EQ(crossing(looking_at({1, 1, 0, 0}, 2), 4), 1);
+  // Of (0, 2), (0, 1), (2, 1) the last is in reverse.
+  EXPECT_NEAR(crossing(looking_at({0, 2, 1}, 3), 3), 1.0 / 3, 1e-12);
+  EXPECT_EQ(crossing(looking_at({0, 1, 0}, 2), 2), 0);  // of the first two rows alone
+}
+
+TEST(Crossing, IsNoNumberWhereAllLookAtOnePlace) {
+  EXPECT_TRUE(std::isnan(crossing(looking_at({1, 1}, 2), 2)));
+  const Tensor nothing = Tensor::zeros({2, 2});
+  EXPECT_EQ(strongest_sources(nothing), (std::vector<Index>{-1, -1}));
+  EXPECT_TRUE(std::isnan(crossing(nothing, 2)));
+}
+
+}  // namespace
+}  // namespace attnscope

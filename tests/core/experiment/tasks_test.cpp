@@ -1,0 +1,212 @@
+// What models write, where they walk and what they complete, against the same by hand.
+#include "tests/core/experiment/tasks.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/experiment/completion.h"
+#include "core/experiment/rollouts.h"
+#include "core/experiment/written.h"
+#include "core/model/input_kind.h"
+#include "core/view/view_values.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+using testing::Looked;
+
+double log_softmax(const Tensor& logits, Index row, std::int32_t id) {
+  double sum = 0;
+  for (Index n = 0; n < logits.dim(1); ++n) sum += std::exp(double{logits(row, n)});
+  return double{logits(row, id)} - std::log(sum);
+}
+
+TEST(Written, IsWhatTheTraceSays) {
+  for (const char* model : {"encoder_decoder-sinusoidal", "rnn_attention-dot"}) {
+    const Looked looked(testing::writing(model));
+    const auto written = looked.findings.get(Findings::written);
+    ASSERT_NE(written, nullptr);
+    ASSERT_EQ(written->problem, "");
+    ASSERT_GT(written->rows(), 0);
+    EXPECT_EQ(written->given, 0);
+    EXPECT_EQ(written->trace->logits.dim(0), written->rows());
+    double sum = 0;
+    for (Index row = 0; row < written->rows(); ++row) {
+      const std::int32_t id = written->ids[static_cast<std::size_t>(row)];
+      const float* begin = written->trace->logits.data() + row * written->trace->logits.dim(1);
+      EXPECT_EQ(std::max_element(begin, begin + written->trace->logits.dim(1)) - begin, id);
+      sum += log_softmax(written->trace->logits, row, id);
+    }
+    EXPECT_NEAR(written->search.best().log_probability, sum, 1e-3);
+    EXPECT_EQ(written_labels(*written).size(), written->ids.size());
+  }
+}
+
+TEST(Written, GoesOnBehindWhatIsGiven) {
+  Experiment e = testing::writing("encoder_decoder-sinusoidal");
+  e.target_ids = {1, 5, 2};
+  const Looked looked(e);
+  const auto written = looked.findings.get(Findings::written);
+  ASSERT_NE(written, nullptr);
+  EXPECT_EQ(written->given, 2);
+  ASSERT_GT(written->rows(), 2);
+  EXPECT_EQ(written->ids[0], 5);
+  EXPECT_EQ(written->ids[1], 2);
+  EXPECT_EQ(static_cast<Index>(written->search.steps.size()), written->rows() - 2);
+}
+
+TEST(Written, OfABeamIsAsLikelyAtLeast) {
+  Experiment e = testing::writing("encoder_decoder-sinusoidal");
+  const double one =
+      Looked(e).findings.get(Findings::written)->search.steps.front().front().log_probability;
+  set_view_value(e.view, "alignment", "beams", Index{3});
+  EXPECT_EQ(beams_wished(e), 3);
+  const auto three = Looked(e).findings.get(Findings::written);
+  EXPECT_EQ(three->search.steps.front().size(), 3u);
+  EXPECT_NEAR(three->search.steps.front().front().log_probability, one, 1e-6);
+  const Finding& of = finding("written");
+  EXPECT_FALSE(of.holds(e, testing::writing("encoder_decoder-sinusoidal")));
+  e.view.layer = 1;
+  Experiment same = e;
+  same.view.layer = 0;
+  EXPECT_TRUE(of.holds(e, same));
+}
+
+TEST(Written, CharactersOfSeveralBytesAreSaidOnce) {
+  WrittenTarget written;
+  auto trace = std::make_shared<Trace>();
+  trace->tokenizer = byte_tokenizer();
+  written.trace = trace;
+  for (const char c : std::string("fünf")) {
+    written.ids.push_back(static_cast<unsigned char>(c));
+  }
+  written.ids.push_back(256);
+  written.ended = true;
+  EXPECT_EQ(written_labels(written), (std::vector<std::string>{"f", "ü₁", "ü₂", "n", "f", "■"}));
+  EXPECT_EQ(written_text(written), "fünf");
+}
+
+class Walks : public ::testing::Test {
+ protected:
+  Walks() { testing::save_walker(folder_.path() / "walker"); }
+  testing::TemporaryFolder folder_;
+};
+
+TEST_F(Walks, FollowTheLikeliestAction) {
+  const Looked looked(testing::walking(folder_.path() / "walker"));
+  const auto rollouts = looked.findings.get(Findings::rollouts);
+  ASSERT_NE(rollouts, nullptr);
+  ASSERT_EQ(rollouts->problem, "");
+  EXPECT_EQ(rollouts->most_steps, 8);
+  ASSERT_EQ(rollouts->all.size(), 24u * 8u);
+  const auto checkpoint = model_store()->checkpoint((folder_.path() / "walker").string());
+  for (const Rollout* walk : {rollouts->find(0, 4), rollouts->find(24, 1), rollouts->find(11, 8)}) {
+    ASSERT_NE(walk, nullptr);
+    std::vector<Index> cells{walk->start}, actions;
+    for (Index t = 0; t < walk->steps(); ++t) {
+      const Tensor logits =
+          run(checkpoint->model, open_walks({cells}, {actions}, {walk->asked}), {}).logits.value();
+      const float* last = logits.data() + t * Grid::kActions;
+      const Index action = std::max_element(last, last + Grid::kActions) - last;
+      EXPECT_EQ(walk->actions[static_cast<std::size_t>(t)], action);
+      double sum = 0;
+      for (Index a = 0; a < Grid::kActions; ++a) sum += double{walk->chances(t, a)};
+      EXPECT_NEAR(sum, 1.0, 1e-6);
+      actions.push_back(action);
+      cells.push_back(Grid::after(cells.back(), action));
+    }
+    EXPECT_EQ(walk->cells, cells);
+    EXPECT_EQ(walk->reached, cells.back() == Grid::kGoal);
+    EXPECT_TRUE(walk->reached || walk->steps() == 8);
+    ASSERT_EQ(walk->attention.size(), 2u);
+    const Index length = 3 * walk->steps() - 1;
+    EXPECT_EQ(walk->attention[1].shape(), (Shape{2, length, length}));
+    for (Index query = 0; query < length; ++query) {
+      double row = 0;
+      for (Index key = 0; key <= query; ++key) row += double{walk->attention[1](1, query, key)};
+      EXPECT_NEAR(row, 1.0, 1e-5);
+    }
+  }
+  EXPECT_EQ(rollouts->find(Grid::kGoal, 1), nullptr);
+}
+
+TEST(Rollouts, CountWhatWasAchieved) {
+  Rollouts rollouts;
+  rollouts.most_steps = 3;
+  const auto add = [&](Index start, Index asked, std::vector<Index> cells, bool reached) {
+    Rollout walk;
+    walk.start = start;
+    walk.asked = asked;
+    walk.actions.resize(cells.size() - 1);
+    walk.cells = std::move(cells);
+    walk.reached = reached;
+    rollouts.all.push_back(walk);
+  };
+  add(7, 1, {7, 12}, true);             // above the goal, at once
+  add(7, 2, {7, 2, 7, 12}, true);       // a step late
+  add(17, 1, {17, 22, 22, 22}, false);  // below it, never
+  EXPECT_NEAR(rollouts.find(7, 2)->achieved(), -0.3, 1e-6);
+  EXPECT_NEAR(rollouts.find(17, 1)->achieved(), -0.4, 1e-6);
+  EXPECT_NEAR(rollouts.mean_achieved(1), (-0.1 - 0.4) / 2, 1e-6);
+  EXPECT_EQ(rollouts.shortest().reached, 1);
+  EXPECT_EQ(rollouts.shortest().of, 2);
+  EXPECT_EQ(rollouts.kept_their_word(2).reached, 0);
+  EXPECT_EQ(rollouts.kept_their_word(2).of, 1);
+}
+
+TEST(Completion, GoesOnPixelByPixel) {
+  Experiment e = testing::completing();
+  const Looked looked(e);
+  const auto completion = looked.findings.get(Findings::completion);
+  ASSERT_NE(completion, nullptr);
+  ASSERT_EQ(completion->problem, "");
+  EXPECT_EQ(completion->width, 3);
+  EXPECT_EQ(completion->height, 4);
+  EXPECT_EQ(completion->given, 6);
+  ASSERT_EQ(completion->ids.size(), 12u);
+  EXPECT_TRUE(std::equal(e.ids.begin(), e.ids.begin() + 6, completion->ids.begin()));
+  // Each pixel is the likeliest behind those before it, whatever comes later.
+  const auto checkpoint = model_store()->checkpoint(e.model);
+  Batch batch = input_kind("image").batch(completion->ids, checkpoint->model.config);
+  batch.targets = IntTensor();
+  const Tensor logits = run(checkpoint->model, batch, {}).logits.value();
+  for (Index pixel = 6; pixel < 12; ++pixel) {
+    const float* row = logits.data() + pixel * logits.dim(2);
+    EXPECT_EQ(std::max_element(row, row + 6) - row,
+              completion->ids[static_cast<std::size_t>(pixel)]);
+    double sum = 0;
+    for (Index level = 0; level < 6; ++level) sum += double{completion->chances(pixel, level)};
+    EXPECT_NEAR(sum, 1.0, 1e-6);
+  }
+  double error = 0;
+  for (std::size_t n = 6; n < 12; ++n) error += std::abs(completion->ids[n] - e.ids[n]);
+  EXPECT_NEAR(completion->mean_error(), error / 6, 1e-9);
+}
+
+TEST(Completion, IsDrawnBySeed) {
+  Experiment e = testing::completing();
+  set_view_value(e.view, "image", "completed", std::string("drawn"));
+  set_view_value(e.view, "image", "rows", Index{1});
+  const auto once = Looked(e).findings.get(Findings::completion);
+  EXPECT_EQ(once->given, 3);
+  EXPECT_EQ(Looked(e).findings.get(Findings::completion)->ids, once->ids);
+  const Experiment before = e;
+  set_view_value(e.view, "image", "seed", Index{5});
+  EXPECT_FALSE(finding("completion").holds(before, e));
+}
+
+// A text is no image, and a picture without a model has nobody to complete it.
+TEST(Completion, IsOfModelsOfImagesAlone) {
+  Experiment e = testing::writing("decoder-rope");
+  e.view.id = "image";
+  const Looked looked(e);
+  EXPECT_TRUE(looked.findings.get(Findings::completion)->ids.empty());
+  e.tensors.file = "hills.png";
+  EXPECT_FALSE(finding("completion").exists(e));
+}
+
+}  // namespace
+}  // namespace attnscope

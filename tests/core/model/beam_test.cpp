@@ -1,0 +1,144 @@
+// Beam search against all that could be written.
+#include "core/model/beam.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/checkpoint/checkpoint.h"
+#include "tests/support/compare.h"
+#include "tests/support/places.h"
+
+namespace attnscope {
+namespace {
+
+const std::vector<std::int32_t> kSource{5, 14, 12, 2};
+constexpr std::int32_t kEnd = 3;
+
+Checkpoint small(const std::string& name) {
+  return load_checkpoint((testing::source_folder() / "tests" / "model-cases" / name).string());
+}
+
+std::vector<double> log_softmax(const Model& model, const std::vector<std::int32_t>& ids) {
+  Batch batch;
+  batch.ids = IntTensor::from({1, static_cast<Index>(ids.size())}, ids);
+  batch.source = IntTensor::from({1, static_cast<Index>(kSource.size())}, kSource);
+  const Tensor logits = run(model, batch, {}).logits.value();
+  const Index vocabulary = logits.dim(2), row = (logits.dim(1) - 1) * vocabulary;
+  double sum = 0;
+  std::vector<double> result;
+  for (Index id = 0; id < vocabulary; ++id) sum += std::exp(double{logits[row + id]});
+  for (Index id = 0; id < vocabulary; ++id) {
+    result.push_back(double{logits[row + id]} - std::log(sum));
+  }
+  return result;
+}
+
+// All continuations of up to `most` ids, each until its end.
+void write_all(const Model& model, const std::vector<std::int32_t>& prompt, const Beam& so_far,
+               std::size_t most, std::vector<Beam>& all) {
+  if (so_far.ended || so_far.ids.size() == most) {
+    all.push_back(so_far);
+    return;
+  }
+  std::vector<std::int32_t> ids = prompt;
+  ids.insert(ids.end(), so_far.ids.begin(), so_far.ids.end());
+  const std::vector<double> next = log_softmax(model, ids);
+  for (std::size_t id = 0; id < next.size(); ++id) {
+    Beam longer = so_far;
+    longer.ids.push_back(static_cast<std::int32_t>(id));
+    longer.log_probability += next[id];
+    longer.ended = longer.ids.back() == kEnd;
+    write_all(model, prompt, longer, most, all);
+  }
+}
+
+TEST(BeamSearch, FindsTheBestOfAllWhereNoBeamIsDropped) {
+  for (const char* name : {"encoder_decoder-sinusoidal", "rnn_attention-additive"}) {
+    const Checkpoint checkpoint = small(name);
+    const std::vector<std::int32_t> prompt{1};
+    std::vector<Beam> all;
+    write_all(checkpoint.model, prompt, {}, 2, all);
+    std::ranges::stable_sort(
+        all, [](const Beam& a, const Beam& b) { return a.log_probability > b.log_probability; });
+    BeamOptions options;
+    options.width = 100000;
+    options.most = 2;
+    options.ends = {kEnd};
+    options.source = kSource;
+    const BeamSearch found = beam_search(checkpoint.model, prompt, options, {});
+    const std::vector<Beam>& beams = found.steps.back();
+    if (found.steps.size() == 2) {
+      ASSERT_EQ(beams.size(), all.size()) << name;
+    }
+    for (std::size_t n = 0; n < std::min<std::size_t>(beams.size(), 5); ++n) {
+      if (found.steps.size() < 2 && n > 0) break;  // it ended at once: nothing can beat that
+      EXPECT_EQ(beams[n].ids, all[n].ids) << name << " " << n;
+      EXPECT_NEAR(beams[n].log_probability, all[n].log_probability, 1e-4) << name;
+    }
+  }
+}
+
+TEST(BeamSearch, OfOneIsGreedy) {
+  const Checkpoint checkpoint = small("encoder_decoder-sinusoidal");
+  BeamOptions options;
+  options.most = 6;
+  options.source = kSource;
+  const BeamSearch found = beam_search(checkpoint.model, {1}, options, {});
+  ASSERT_EQ(found.best().ids.size(), 6u);
+  std::vector<std::int32_t> ids{1};
+  double sum = 0;
+  for (const std::int32_t written : found.best().ids) {
+    const std::vector<double> next = log_softmax(checkpoint.model, ids);
+    const auto best = std::ranges::max_element(next) - next.begin();
+    EXPECT_EQ(written, best);
+    sum += next[static_cast<std::size_t>(best)];
+    ids.push_back(written);
+  }
+  EXPECT_NEAR(found.best().log_probability, sum, 1e-4);
+}
+
+// More beams never find less.
+TEST(BeamSearch, KeepsSoManyTheLikeliestFirst) {
+  const Checkpoint checkpoint = small("encoder_decoder-sinusoidal");
+  double before = -1e9;
+  for (const Index width : {1, 3, 50}) {
+    BeamOptions options;
+    options.width = width;
+    options.most = 3;
+    options.source = kSource;
+    const BeamSearch found = beam_search(checkpoint.model, {1}, options, {});
+    for (std::size_t step = 0; step < found.steps.size(); ++step) {
+      const std::vector<Beam>& beams = found.steps[step];
+      EXPECT_LE(static_cast<Index>(beams.size()), width);
+      EXPECT_TRUE(std::ranges::is_sorted(beams, [](const Beam& a, const Beam& b) {
+        return a.log_probability > b.log_probability;
+      }));
+      const Index at = found.best_at(step);
+      ASSERT_LT(at, static_cast<Index>(beams.size()));
+      EXPECT_TRUE(std::equal(beams[static_cast<std::size_t>(at)].ids.begin(),
+                             beams[static_cast<std::size_t>(at)].ids.end(),
+                             found.best().ids.begin()));
+    }
+    EXPECT_GE(found.best().log_probability, before - 1e-6);
+    before = found.best().log_probability;
+  }
+}
+
+TEST(BeamSearch, RefusesWhatIsNoSearch) {
+  const Checkpoint checkpoint = small("encoder_decoder-sinusoidal");
+  BeamOptions options;
+  options.source = kSource;
+  EXPECT_THROW(beam_search(checkpoint.model, {}, options, {}), InputError);
+  options.width = 0;
+  EXPECT_THROW(beam_search(checkpoint.model, {1}, options, {}), InputError);
+  options.width = 1;
+  Stop stop;
+  stop.request();
+  EXPECT_THROW(beam_search(checkpoint.model, {1}, options, stop), Stopped);
+}
+
+}  // namespace
+}  // namespace attnscope

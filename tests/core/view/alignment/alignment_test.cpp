@@ -1,0 +1,109 @@
+#include <gtest/gtest.h>
+
+#include "core/analysis/crossing.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/figure/plain_text.h"
+#include "core/lesson/claim.h"
+#include "core/view/alignment/alignment_numbers.h"
+#include "core/view/export/picture.h"
+#include "tests/core/experiment/tasks.h"
+#include "tests/core/view/pictured.h"
+
+namespace attnscope {
+namespace {
+
+using testing::Looked;
+using testing::pictured;
+using testing::says;
+
+TEST(Alignment, IsLegibleAtAnySizeAndStep) {
+  for (const char* model : {"encoder_decoder-sinusoidal", "rnn_attention-additive"}) {
+    for (const char* options : {"{}", R"({"step": 2, "beams": 3})", R"({"of": "all"})",
+                                R"({"of": "head", "step": 40})"}) {
+      Experiment e = testing::writing(model);
+      set_view_values(e.view, "alignment",
+                      values_from_json(view("alignment").parameters, Json::parse(options), ""));
+      testing::expect_legible(Looked(e), std::string(model) + options);
+    }
+  }
+}
+
+// The picture's numbers are the run's.
+TEST(Alignment, SaysWhereTheLetterLooks) {
+  const Looked looked(testing::writing("encoder_decoder-sinusoidal"));
+  const auto written = looked.findings.get(Findings::written);
+  const Tensor weights = alignment_weights(*written, looked.experiment.view);
+  const TracePart cross{Stack::Decoder, AttentionKind::Cross};
+  Index h0 = 0, h1 = 0;
+  const Tensor a = written->trace->find({1, 0, cross}, &h0)->attention(h0);
+  const Tensor b = written->trace->find({1, 1, cross}, &h1)->attention(h1);
+  for (Index row = 0; row < weights.dim(0); ++row) {
+    for (Index key = 0; key < weights.dim(1); ++key) {
+      EXPECT_NEAR(weights(row, key), (a(row, key) + b(row, key)) / 2, 1e-6);
+    }
+  }
+  const std::vector<double> chances = written_chances(*written);
+  const auto least = std::ranges::min_element(chances) - chances.begin();
+  const ViewLayout layout = pictured(looked);
+  EXPECT_TRUE(says(layout.list, "letter " + std::to_string(least + 1) + " (the least sure)"));
+  const auto most =
+      static_cast<std::size_t>(strongest_sources(weights)[static_cast<std::size_t>(least)]);
+  const std::string label = written->trace->streams.front().tokens[most].label;
+  EXPECT_TRUE(says(layout.list, "looks at “" + label + "” " +
+                                    fixed(weights(least, static_cast<Index>(most)), 2)));
+  Claim claim;
+  claim.measure = "alignment";
+  claim.view = looked.experiment.view;
+  claim.query = least;
+  claim.key = static_cast<Index>(most);
+  claim.least = 0;
+  Traces traces(looked.trace);
+  traces.findings = looked.findings;
+  EXPECT_NEAR(check(claim, traces).value, weights(least, claim.key), 1e-6);
+  claim.measure = "crossing";
+  EXPECT_EQ(check(claim, traces).value, crossing(weights, letters_of(*written)));
+  claim.measure = "number_right";
+  EXPECT_THROW(check(claim, traces), InputError);  // the source is no number
+}
+
+TEST(Alignment, WritesAsFarAsTheStep) {
+  Experiment e = testing::writing("encoder_decoder-sinusoidal");
+  const Looked looked(e);
+  const ViewLayout all = pictured(looked);
+  ASSERT_FALSE(all.handles.empty());
+  Experiment clicked = e;
+  all.handles[2].click(clicked);
+  EXPECT_EQ(view_values(clicked.view, "alignment").integer("step"), 3);
+  Looked third = looked;
+  third.experiment = clicked;
+  EXPECT_TRUE(says(pictured(third).list, "letter 3, looks at"));
+  EXPECT_FALSE(all.hit({100, 100}).has_value());  // its rows are not the run's
+}
+
+TEST(Alignment, SaysWhyThereIsNone) {
+  const Looked text(testing::writing("decoder-rope"));
+  EXPECT_TRUE(pictured(text).refusal.starts_with("No source"));
+  EXPECT_NE(view("alignment").objection(*text.trace), "");
+  Looked waiting(testing::writing("rnn_attention-dot"));
+  EXPECT_EQ(view("alignment").objection(*waiting.trace), "");
+  waiting.findings = {};
+  EXPECT_NE(pictured(waiting).pending, "");
+  Experiment e = testing::writing("encoder_decoder-sinusoidal");
+  set_view_value(e.view, "alignment", "of", std::string("head"));
+  e.view.layer = 7;
+  EXPECT_NE(pictured(Looked(e)).refusal.find("No layer 7"), std::string::npos);
+}
+
+TEST(Alignment, HasItsNumbersAndFiles) {
+  const Looked looked(testing::writing("encoder_decoder-sinusoidal"));
+  testing::TemporaryFolder folder;
+  for (const char* ending : {".png", ".svg", ".pdf", ".csv", ".safetensors"}) {
+    const auto file = folder.path() / (std::string("alignment") + ending);
+    write_view(file, *looked.trace, looked.experiment, {}, looked.findings);
+    EXPECT_GT(std::filesystem::file_size(file), 100u);
+  }
+}
+
+}  // namespace
+}  // namespace attnscope

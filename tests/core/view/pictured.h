@@ -1,0 +1,56 @@
+// Pictures of views that read findings, and what is written in them.
+#pragma once
+
+#include "core/figure/render.h"
+#include "tests/core/experiment/tasks.h"
+#include "tests/support/compare.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope::testing {
+
+struct Space {
+  double width = 760, height = 640, font_size = 13;
+  bool dark = false, framed = true;
+  std::optional<Point> pointer{};
+};
+
+inline ViewLayout pictured(const Looked& looked, const Space& space = {}) {
+  return view(looked.experiment.view.id)
+      .lay_out({.trace = *looked.trace,
+                .experiment = looked.experiment,
+                .width = space.width,
+                .height = space.height,
+                .font_size = space.font_size,
+                .theme = space.dark ? Theme::dark() : Theme::light(),
+                .measure = file_text_measure(),
+                .framed = space.framed,
+                .pointer = space.pointer,
+                .findings = looked.findings});
+}
+
+inline bool says(const DisplayList& list, const std::string& text) {
+  for (const Text& shown : texts(list)) {
+    if (shown.text.find(text) != std::string::npos) return true;
+  }
+  return false;
+}
+
+inline void expect_legible(const Looked& looked, const std::string& what) {
+  for (const bool framed : {true, false}) {
+    for (const Space& space :
+         {Space{}, Space{.width = 1300, .height = 800}, Space{.width = 1200, .height = 300},
+          Space{.width = 420, .height = 700}, Space{.width = 300, .height = 260},
+          Space{.width = 120, .height = 90}, Space{.width = 900, .height = 640, .font_size = 22}}) {
+      Space now = space;
+      now.framed = framed;
+      now.dark = framed;
+      EXPECT_EQ(fault(pictured(looked, now).list), "")
+          << what << " " << now.width << " x " << now.height;
+      now.pointer = Point{now.width / 2, 0.6 * now.height};
+      EXPECT_EQ(fault(pictured(looked, now).list), "")
+          << what << " " << now.width << " x " << now.height << ", pointed at";
+    }
+  }
+}
+
+}  // namespace attnscope::testing
