@@ -19,10 +19,13 @@
 
 namespace attnscope {
 
-class ExperimentRun;   // core/experiment/runner.h
-class MapPyramid;      // core/attention/map_pyramid.h
-struct Checkpoint;     // core/checkpoint/checkpoint.h
-struct ErrorStudy;     // core/analysis/error_study.h
+class ExperimentRun;  // core/experiment/runner.h
+class MapPyramid;     // core/attention/map_pyramid.h
+struct Checkpoint;    // core/checkpoint/checkpoint.h
+struct ErrorStudy;    // core/analysis/error_study.h
+struct ExitStudy;     // core/experiment/exit_study.h
+struct ExitWork;
+struct FoundContexts;  // core/experiment/found_contexts.h
 struct HeadTable;      // core/experiment/head_table.h
 struct LogitLens;      // core/model/logit_lens.h
 struct ReplacedToken;  // core/experiment/replaced_token.h
@@ -43,6 +46,9 @@ class Findings {
   static constexpr FindingName<MapPyramid> maps{"maps"};
   static constexpr FindingName<const ReplacedToken> replaced{"replaced"};
   static constexpr FindingName<const ErrorStudy> errors{"errors"};
+  static constexpr FindingName<const ExitStudy> exits{"exits"};
+  static constexpr FindingName<const ExitWork> exit_work{"exit_work"};
+  static constexpr FindingName<const FoundContexts> contexts{"contexts"};
 
   // Null: not known (yet), or there is none.
   template <class T>
@@ -144,6 +150,9 @@ Finding heads_finding();
 Finding maps_finding();
 Finding replaced_finding();
 Finding errors_finding();
+Finding exits_finding();
+Finding exit_work_finding();
+Finding contexts_finding();
 
 // Of the view "mechanism": the picture that reads the errors.
 inline constexpr const char* kErrorsPicture = "errors";

@@ -190,6 +190,9 @@ Var Pass::group_attention(const Site& site, Index group, const HeadRange& range,
     }
   }
   OperationResult result = evaluated(site, input, wanted(chosen));
+  if (options_.work && result.pattern) {  // scores and sums of values
+    count(batch_ * result.pattern->pair_count(chosen.heads) * 2 * config().head_size);
+  }
   if (memory_ && site.at.kind == AttentionKind::Self) {
     remember(of_group, range, input, result, entered);
   }
