@@ -40,5 +40,6 @@ std::vector<Measure> map_measures();
 std::vector<Measure> pattern_measures();
 std::vector<Measure> position_measures();
 std::vector<Measure> prediction_measures();
+std::vector<Measure> depth_measures();
 
 }  // namespace attnscope
