@@ -292,9 +292,12 @@ class ExitPicture {
     const Colour accent = page_.theme().accent;
     page_.add(Line{{{chart.plot.x, y}, {chart.plot.right(), y}}, accent, 2});
     const std::string text = (setting_.decay > 0 ? "T at this token = " : "T = ") + brief(t, 3);
-    page_.tag({chart.plot.right() - 0.3 * em() - page_.width_of(text, em(), true) - 2 * em(),
-               y - 0.8 * em()},
-              text, chart.plot);
+    const bool covered = input_.pointer && chart.plot.contains(*input_.pointer);
+    if (!covered) {  // the numbers of a layer stand there
+      page_.tag({chart.plot.right() - 0.3 * em() - page_.width_of(text, em(), true) - 2 * em(),
+                 y - 0.8 * em()},
+                text, chart.plot);
+    }
     const Box area{chart.plot.x, y - 0.6 * em(), chart.plot.width, 1.2 * em()};
     // T of which this token's threshold is made.
     const double fallen = setting_.decay > 0

@@ -124,13 +124,13 @@ class FetchedPicture {
     page_.text({sentence_.x, sentence_.y + 0.6 * em()},
                page_.fitting({capitalised(text), capitalised(place_text())}, em(), sentence_.width),
                em());
-    page_.faint_text({sentence_.x, sentence_.y + 0.6 * em() + kLineOfText * em()},
-                     page_.fitting({"Notice: a head finds what is like its query however far back "
-                                    "it was read, here names and turns of phrase. Click a token "
-                                    "below.",
-                                    "Click a token below to see what it fetched."},
-                                   page_.small(), sentence_.width),
-                     page_.small());
+    page_.faint_text(
+        {sentence_.x, sentence_.y + 0.6 * em() + kLineOfText * em()},
+        page_.fitting({"Notice: a head finds what is like its query, however far back it was "
+                       "read. Click a token below to see what it fetched.",
+                       "Click a token below to see what it fetched."},
+                      page_.small(), sentence_.width),
+        page_.small());
   }
 
   double x_of(Index token) const {
