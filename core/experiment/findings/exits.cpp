@@ -105,7 +105,7 @@ double bits_of(const Tensor& logits, const IntTensor& targets) {
 // else disturbed.
 ExitWork work_of(const Experiment& all, const Experiment& early, ExperimentRun& run,
                  const FindingProgress& progress, const Stop& stop) {
-  constexpr int kFewest = 3, kMost = 9;
+  constexpr int kFewest = 5, kMost = 15;
   constexpr double kEnough = 250;  // milliseconds for both together
   ExitWork work;
   ExperimentRun::Bare of_all, of_early;

@@ -23,11 +23,12 @@ constexpr double kMostExitFlow = 0.22;  // of the height, for the text
 constexpr double kLeastExitFlow = 1.8;  // em
 constexpr double kGap = 0.7;            // em between parts
 constexpr double kLeastChart = 7.5;     // em
-constexpr double kGoodCharts = 15;      // em: two above each other
+constexpr double kGoodCharts = 14;      // em: two above each other
 constexpr double kMostCharts = 24;      // em
-constexpr double kThreeAcross = 66;     // em
+constexpr double kThreeAcross = 42;     // em
 constexpr double kMostTable = 46;       // em wide
 constexpr Index kMostCurves = 400;      // of tokens, behind the chosen one's
+constexpr double kWideLegend = 24;      // em: for what a layer costs the oracle
 constexpr double kBar = 0.4;            // of the space of a layer, each of two
 
 std::string share_text(double share) {
@@ -237,7 +238,11 @@ class ExitPicture {
           : "Notice: where a layer is surer than it is right, the curve leads tokens to leave too "
             "early; a threshold keeps them.";
     page_.faint_text({text_.x, y + 0.75 * em() + kSentence * em()},
-                     page_.fitting({notice, notice.substr(8)}, page_.small(), text_.width),
+                     page_.fitting({notice, notice.substr(8),
+                                    q ? "q learns to follow q*, the layer that an oracle who knows "
+                                        "the text would take."
+                                      : "Surer than right: tokens leave too early."},
+                                   page_.small(), text_.width),
                      page_.small());
   }
 
@@ -334,13 +339,14 @@ class ExitPicture {
     draw_shares_of(-1, all_, one_.width > 0);
   }
 
-  std::vector<LegendEntry> share_names() const {
+  // Shorter where there is little space.
+  std::vector<LegendEntry> share_names(double width) const {
     if (!study().distribution.defined()) {
       return {{first_colour(), "how sure"}, {second_colour(), "guess is the last layer's"}};
     }
     std::vector<LegendEntry> names{{first_colour(), "q, the classifier's"}};
     if (study().has_oracle) {
-      const double lambda = study().rule.values.real("lambda");
+      const double lambda = width > kWideLegend * em() ? study().rule.values.real("lambda") : 0;
       names.push_back(
           {second_colour(),
            "q*, the oracle's" +
@@ -351,7 +357,7 @@ class ExitPicture {
 
   // Bars of both by layer: of a token, or of all.
   void draw_shares_of(Index token, Box box, bool below_another) {
-    const std::vector<LegendEntry> names = share_names();
+    const std::vector<LegendEntry> names = share_names(box.width);
     if (!below_another || box.y == one_.y) {
       const double height = legend_height(page_, names, box.width);
       draw_legend(page_, names, {box.x, box.y, box.width, height});

@@ -41,8 +41,9 @@ std::vector<Box> draw_context_rows(Page& page, const Box& box, const ContextTabl
     has_after |= !row.after.empty();
   }
   value = std::min(value, kMostValue * box.width);
-  const double bar = 2.2 * em, numbers = first + second + bar + 3 * gap;
+  const double bar = box.width > 26 * em ? 2.2 * em : 0, numbers = first + second + bar + 3 * gap;
   const double words = box.width - value - numbers - gap;
+  if (words < 3 * em) return {};
   const double before = has_after && words > 18 * em ? 0.65 * words : words;
   const double after = words - before;
   const double value_x = box.x + before + gap;

@@ -75,7 +75,7 @@ class FetchedPicture {
     const double wanted =
         static_cast<double>(found_.keys.size() + 1) * context_row_height(page_) + 0.1;
     const double table = std::min({rest - arcs, kMostFetched * em(), std::max(wanted, 2 * em())});
-    if (rest - arcs < kLeastFetched * em() || inside.width < 24 * em()) return false;
+    if (rest - arcs < kLeastFetched * em() || inside.width < 18 * em()) return false;
     const double all = sentences + flow + arcs + (kStrip + 1.6) * em() + table;
     double y = inside.y + page_.spare_above(inside.height, all);
     sentence_ = {inside.x, y, inside.width, sentences};

@@ -110,7 +110,7 @@ class NeighboursPicture {
       tables = inside.height - above;
     }
     tables = std::min(tables, kMostTable * em());
-    if (tables < kLeastTable * em() || inside.width < 24 * em()) return false;
+    if (tables < kLeastTable * em() || inside.width < 18 * em()) return false;
     const double all = above + tables + (chart > 0 ? chart + kPartGap * em() : 0);
     const double y = inside.y + page_.spare_above(inside.height, all);
     text_ = {inside.x, y, inside.width, above};

@@ -37,11 +37,11 @@ Experiment example(const View& view) {
 // A trace that the view has something to show of: one made by hand, or of a small model, which has
 // q, k and v.
 Trace trace_for(const View& view) {
-  if (view.id == "image") {
+  if (view.id == "image" || view.id == "retrieval") {
     ExperimentRun runner(cpu_only());
-    Trace pixels = *runner.run(example(view), Stop());
-    pixels.model = "synthetic";
-    return pixels;
+    Trace trace = *runner.run(example(view), Stop());
+    trace.model = "synthetic";
+    return trace;
   }
   const Trace by_hand = testing::synthetic_trace(2, 2, 9);
   const Experiment experiment = example(view);
