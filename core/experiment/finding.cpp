@@ -48,9 +48,9 @@ Findings reference_findings(std::shared_ptr<const Trace> reference) {
 
 const std::vector<Finding>& findings() {
   static const std::vector<Finding> list{
-      lens_finding(),    reference_finding(), heads_finding(),
-      maps_finding(),    errors_finding(),    replaced_finding(),
-      written_finding(), rollouts_finding(),  completion_finding()};
+      lens_finding(),       reference_finding(), heads_finding(),     maps_finding(),
+      errors_finding(),     replaced_finding(),  written_finding(),   rollouts_finding(),
+      completion_finding(), exits_finding(),     exit_work_finding(), contexts_finding()};
   return list;
 }
 

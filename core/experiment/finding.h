@@ -24,6 +24,9 @@ class MapPyramid;      // core/attention/map_pyramid.h
 struct Checkpoint;     // core/checkpoint/checkpoint.h
 struct Completion;     // core/experiment/completion.h
 struct ErrorStudy;     // core/analysis/error_study.h
+struct ExitStudy;     // core/experiment/exit_study.h
+struct ExitWork;
+struct FoundContexts;  // core/experiment/found_contexts.h
 struct HeadTable;      // core/experiment/head_table.h
 struct LogitLens;      // core/model/logit_lens.h
 struct ReplacedToken;  // core/experiment/replaced_token.h
@@ -49,6 +52,9 @@ class Findings {
   static constexpr FindingName<const WrittenTarget> written{"written"};
   static constexpr FindingName<const Rollouts> rollouts{"rollouts"};
   static constexpr FindingName<const Completion> completion{"completion"};
+  static constexpr FindingName<const ExitStudy> exits{"exits"};
+  static constexpr FindingName<const ExitWork> exit_work{"exit_work"};
+  static constexpr FindingName<const FoundContexts> contexts{"contexts"};
 
   // Null: not known (yet), or there is none.
   template <class T>
@@ -153,6 +159,9 @@ Finding errors_finding();
 Finding written_finding();
 Finding rollouts_finding();
 Finding completion_finding();
+Finding exits_finding();
+Finding exit_work_finding();
+Finding contexts_finding();
 
 // Of the view "mechanism": the picture that reads the errors.
 inline constexpr const char* kErrorsPicture = "errors";

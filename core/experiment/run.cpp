@@ -201,6 +201,42 @@ std::shared_ptr<const Trace> run_tensors(const Experiment& experiment, Backend& 
 
 }  // namespace
 
+namespace {
+
+// A model as the experiment wants it, and what it is given. Notes and names go into the trace.
+struct Prepared {
+  Model model;
+  ModelInput input;
+  std::optional<Retrieval> retrieval;
+};
+
+Prepared prepared(const Experiment& experiment, const std::shared_ptr<const Checkpoint>& checkpoint,
+                  const std::shared_ptr<const Store>& contexts, bool losses, Trace& trace) {
+  trace.model = checkpoint->name;
+  trace.trained = {checkpoint, &checkpoint->model.config};
+  trace.config = std::make_shared<const ModelConfig>(
+      structured(checkpoint->model.config, experiment.structure));
+  trace.tokenizer = checkpoint->tokenizer;
+  std::vector<TraceToken> tokens =
+      tokens_to_read(*trace.config, *checkpoint, experiment, trace.notes);
+  const auto length = static_cast<Index>(tokens.size());
+  Prepared result{
+      .model = chosen_model(checkpoint->model,
+                            with_text_read(experiment, tokens, trace.config->segment), length),
+      .input = {},
+      .retrieval = {}};
+  const bool beyond = length > result.model.config.context && result.model.config.segment == 0;
+  if (beyond) result.model = with_context(result.model, length);
+  const ModelConfig& config = result.model.config;
+  check(experiment.interventions, model_extent(*checkpoint, config, experiment, length));
+  replace_tokens(experiment.interventions, *checkpoint, tokens);
+  result.input = model_input(config, *checkpoint, experiment, std::move(tokens), losses);
+  if (experiment.retrieval) result.retrieval.emplace(*experiment.retrieval, contexts, config);
+  return result;
+}
+
+}  // namespace
+
 std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, Training training,
                                                 const Stop& stop) {
   auto trace = std::make_shared<Trace>();
@@ -211,34 +247,15 @@ std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, Tr
   const State::Sources sources = state_->sources_of(experiment);
   const std::shared_ptr<const Checkpoint>& checkpoint = sources.checkpoint;
   stop.check();
-  trace->model = checkpoint->name;
-  trace->trained = {checkpoint, &checkpoint->model.config};
-  trace->config = std::make_shared<const ModelConfig>(
-      structured(checkpoint->model.config, experiment.structure));
-  trace->tokenizer = checkpoint->tokenizer;
-  std::vector<TraceToken> tokens =
-      tokens_to_read(*trace->config, *checkpoint, experiment, trace->notes);
-  const auto length = static_cast<Index>(tokens.size());
-  const Model chosen = chosen_model(
-      checkpoint->model, with_text_read(experiment, tokens, trace->config->segment), length);
-  const ModelConfig& config = chosen.config;
-  const bool beyond = length > config.context && config.segment == 0;
-  const Model model = beyond ? with_context(chosen, length) : chosen;
-  check(experiment.interventions, model_extent(*checkpoint, model.config, experiment, length));
-  replace_tokens(experiment.interventions, *checkpoint, tokens);
-  ModelInput input =
-      model_input(model.config, *checkpoint, experiment, std::move(tokens), training.losses);
-  trace->tokens = std::move(input.tokens);
-  trace->streams = std::move(input.streams);
+  Prepared what = prepared(experiment, checkpoint, sources.contexts, training.losses, *trace);
+  const Model& model = what.model;
+  trace->tokens = std::move(what.input.tokens);
+  trace->streams = std::move(what.input.streams);
   trace->pixels = pixels_of(model.config, trace->tokens);
-  std::optional<Retrieval> retrieval;
-  if (experiment.retrieval) {
-    retrieval.emplace(*experiment.retrieval, sources.contexts, model.config);
-  }
   stop.check();
   Backend& backend = state_->backend(experiment.backend, *trace);
-  run_forward(model, input, retrieval ? &*retrieval : nullptr, backend, experiment, training, stop,
-              *trace);
+  run_forward(model, what.input, what.retrieval ? &*what.retrieval : nullptr, backend, experiment,
+              training, stop, *trace);
   note_fallbacks(experiment.backend, *trace);
   trace->untrained = model.untrained;
   for (std::string& note : notes_on_model(checkpoint->model, model)) {
@@ -250,6 +267,32 @@ std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, Tr
   for (std::string& note : notes_on_attention(*trace)) trace->notes.push_back(std::move(note));
   for (std::string& note : notes_on_patterns(*trace)) trace->notes.push_back(std::move(note));
   return trace;
+}
+
+ExperimentRun::Bare ExperimentRun::run_bare(const Experiment& experiment, const Stop& stop) {
+  const State::Sources sources = state_->sources_of(experiment);
+  Trace names;  // nothing of the pass is recorded
+  const Prepared what = prepared(experiment, sources.checkpoint, sources.contexts, false, names);
+  Bare result;
+  ForwardOptions options;
+  options.stop = stop;
+  options.interventions = &experiment.interventions;
+  options.exit = experiment.exit;
+  options.retrieval = what.retrieval ? &*what.retrieval : nullptr;
+  options.work = &result.work;
+  const auto start = std::chrono::steady_clock::now();
+  result.output = attnscope::run(what.model, what.input.batch, options);
+  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+  result.milliseconds = time.count();
+  return result;
+}
+
+std::shared_ptr<const Checkpoint> ExperimentRun::checkpoint(const Experiment& experiment) const {
+  return state_->models->checkpoint(experiment.model);
+}
+
+std::shared_ptr<const Store> ExperimentRun::contexts(const Experiment& experiment) const {
+  return state_->sources_of(experiment).contexts;
 }
 
 namespace {

@@ -36,6 +36,17 @@ class ExperimentRun {
   };
   std::shared_ptr<const Trace> run(const Experiment& experiment, Training training,
                                    const Stop& stop);
+  // The same without a record, on the CPU: what it gave, how long it took and what was done. Tokens
+  // that leave early are not computed further. Not of tensors.
+  struct Bare {
+    Output output;
+    double milliseconds = 0;
+    Work work;
+  };
+  Bare run_bare(const Experiment& experiment, const Stop& stop);
+  // What the experiment's model was stored as, and the contexts it retrieves from (null: none).
+  std::shared_ptr<const Checkpoint> checkpoint(const Experiment& experiment) const;
+  std::shared_ptr<const Store> contexts(const Experiment& experiment) const;
   // With what is worked out with a run, of the findings of these names.
   Traces observe(const Experiment& experiment, const std::vector<std::string>& names,
                  const Stop& stop);

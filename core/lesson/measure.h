@@ -42,5 +42,6 @@ std::vector<Measure> position_measures();
 std::vector<Measure> prediction_measures();
 std::vector<Measure> memory_measures();
 std::vector<Measure> task_measures();
+std::vector<Measure> depth_measures();
 
 }  // namespace attnscope

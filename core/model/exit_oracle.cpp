@@ -83,10 +83,12 @@ std::vector<std::int32_t> likeliest_rows(const Tensor& logits) {
 Var chance_logits(Pass& pass, Index n, const Var& x) {
   const Var w = slice(pass.weight("exit.w"), 0, n - 1, 1);  // [1, d]
   const Var b = slice(pass.weight("exit.b"), 0, n - 1, 1);  // [1]
+  pass.count(x.value().size());
   return add(row_numbers(matmul_transposed(x, w)), b);
 }
 
 Var classifier_logits(Pass& pass, const Var& x) {
+  pass.count(x.value().size());
   return add(row_numbers(matmul(x, pass.weight("exit.w"))), pass.weight("exit.b"));
 }
 

@@ -22,18 +22,22 @@ const Tensor& tap(const Trace& trace, const std::string& name) {
   return found->second;
 }
 
-// Final norm and output projection, as the model's own end.  x: [n, d], returns [n, vocabulary]
-Var read_out(const Model& model, const Tensor& x, const Stop& stop) {
+// Final norm and output projection, as the model's own end; where layers predict by classifiers of
+// their own (exits), theirs. layer: from 0.  x: [n, d], returns [n, vocabulary]
+Var read_out(const Model& model, Index layer, const Tensor& x, const Stop& stop) {
   const ModelConfig& config = model.config;
   const auto weight = [&](const std::string& name) { return model.weights.find(name)->second; };
+  const bool own = config.exits && config.exits->values.choice("classifier") == "own";
+  const std::string exit = "exits." + std::to_string(layer + 1) + ".";
   Var state = x;
   if (config.pre_norm) {
-    const Var gain = weight("final_norm.weight");
+    const std::string norm = own ? exit + "norm" : "final_norm";
+    const Var gain = weight(norm + ".weight");
     state = config.norm == Norm::RmsNorm
                 ? rms_norm(state, gain, config.norm_epsilon)
-                : layer_norm(state, gain, weight("final_norm.bias"), config.norm_epsilon);
+                : layer_norm(state, gain, weight(norm + ".bias"), config.norm_epsilon);
   }
-  return output_logits(model, state, stop);
+  return own ? linear(model, state, exit + "weight", "", stop) : output_logits(model, state, stop);
 }
 
 double cosine(const float* a, const float* b, Index count) {
@@ -124,7 +128,7 @@ LogitLens logit_lens(const Model& model, const Trace& trace, const Stop& stop) {
       // The last layer's are the run's own.
       const Tensor logits = layer + 1 == layers
                                 ? trace.logits.slice(first, count)
-                                : read_out(model, state.slice(first, count), stop).value();
+                                : read_out(model, layer, state.slice(first, count), stop).value();
       for (Index r = 0; r < count; ++r) {
         const Index i = first + r;
         read_row(logits.data() + r * vocabulary, vocabulary,
@@ -136,6 +140,11 @@ LogitLens logit_lens(const Model& model, const Trace& trace, const Stop& stop) {
     before = state;
   }
   return lens;
+}
+
+Tensor layer_logits(const Model& model, const Trace& trace, Index layer, const Stop& stop) {
+  if (layer + 1 == model.config.layers) return trace.logits;
+  return read_out(model, layer, tap(trace, layer_prefix(layer) + "residual"), stop).value();
 }
 
 std::vector<Index> exit_layers(const LogitLens& lens, Confidence measure, double threshold) {

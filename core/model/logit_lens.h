@@ -1,5 +1,6 @@
 // What each layer would say if it were the last: its state through the final norm and the output
-// projection (the logit lens: nostalgebraist, 2020), and how sure it is of that, by the measures
+// projection (the logit lens: nostalgebraist, 2020), or through the classifier that it was trained
+// with (exits with "own" classifiers), and how sure it is of that, by the measures
 // that confident adaptive language modeling exits by (CALM: Schuster et al., 2022,
 // arXiv:2207.07061).
 #pragma once
@@ -21,6 +22,10 @@ struct LogitLens {
   Tensor final_guess;  // the probability of what the last layer guesses
   Tensor saturation;   // the cosine of the layer's state and the one before it (the embedding's)
 };
+
+// What one layer's state gives, from 0, from the taps of a run in which no token left early; not of
+// a recurrence over depth.  [L, vocabulary]
+Tensor layer_logits(const Model& model, const Trace& trace, Index layer, const Stop& stop);
 
 // From the taps of a run of this model. WorkError where the trace lacks them. The logits of all
 // layers never exist at the same time: memory is that of one layer's for a few positions.

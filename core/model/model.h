@@ -60,6 +60,12 @@ Model with_context(const Model& model, Index context);
 
 class Retrieval;  // core/model/retrieval.h
 
+// What a pass does, counted as it goes: multiplications with an addition each, in products with
+// weight matrices and in attention (scores and sums of values, over the pairs of its pattern).
+struct Work {
+  double multiply_adds = 0;
+};
+
 struct ForwardOptions {
   Backend* backend = nullptr;  // null: the CPU
   Stop stop;
@@ -78,6 +84,7 @@ struct ForwardOptions {
   const Retrieval* retrieval = nullptr;
   std::uint64_t dropout_seed = 0;  // of all that training draws
   bool training = false;
+  Work* work = nullptr;  // counted into
   // Gets new values of weights that training moves without gradients (centroids), by name.
   std::map<std::string, Tensor>* adapted = nullptr;
 };

@@ -35,7 +35,13 @@ NamedVars Pass::weights_below(const std::string& prefix) const {
 }
 
 Var Pass::linear(const Var& x, const std::string& matrix, const std::string& bias) const {
-  return attnscope::linear(model_, x, matrix, bias, options_.stop);
+  const Var y = attnscope::linear(model_, x, matrix, bias, options_.stop);
+  count(x.value().size() * y.dim(1));
+  return y;
+}
+
+void Pass::count(Index multiply_adds) const {
+  if (options_.work) options_.work->multiply_adds += static_cast<double>(multiply_adds);
 }
 
 Var Pass::norm(const Var& x, const std::string& name) const {
@@ -193,6 +199,7 @@ Var Pass::end(const Var& x, const std::string& stack) {
 }
 
 Var Pass::logits(const Var& x) const {
+  count(x.value().size() * config().vocabulary);
   return output_logits(model_, x, options_.stop);
 }
 

@@ -34,6 +34,8 @@ class Pass {
 
   // x w + b by the names of the weights; b may be missing.  [n, in] -> [n, out]
   Var linear(const Var& x, const std::string& matrix, const std::string& bias) const;
+  // Counts what was done (ForwardOptions::work).
+  void count(Index multiply_adds) const;
   Var norm(const Var& x, const std::string& name) const;
   Var dropout(const Var& x);
   // [n, d] -> [B, L, d]

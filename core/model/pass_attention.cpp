@@ -195,6 +195,9 @@ Var Pass::group_attention(const Site& site, Index group, const HeadRange& range,
     sources = sources_of(place_of(*memory_, of_group, group), memory_->length);
   }
   OperationResult result = evaluated(site, input, wanted(chosen));
+  if (options_.work && result.pattern) {  // scores and sums of values
+    count(batch_ * result.pattern->pair_count(chosen.heads) * 2 * config().head_size);
+  }
   if (memory_ && site.at.kind == AttentionKind::Self) {
     remember(of_group, range, input, result, entered);
   }

@@ -45,11 +45,11 @@ std::shared_ptr<const void> source_of(const Trace& trace) {
 
 const std::vector<View>& views() {
   static const std::vector<View> list{
-      map_view(),       grid_view(),     pattern_view(), lines_view(),     scores_view(),
-      vectors_view(),   position_view(), rope_view(),    span_view(),      mechanism_view(),
-      graph_view(),     depth_view(),    next_view(),    intervene_view(), compare_view(),
-      image_view(),     memory_view(),   steps_view(),   gates_view(),     alignment_view(),
-      trajectory_view()};
+      map_view(),        grid_view(),     pattern_view(), lines_view(),     scores_view(),
+      vectors_view(),    position_view(), rope_view(),    span_view(),      mechanism_view(),
+      graph_view(),      depth_view(),    next_view(),    intervene_view(), compare_view(),
+      image_view(),      memory_view(),   steps_view(),   gates_view(),     alignment_view(),
+      trajectory_view(), retrieval_view()};
   return list;
 }
 

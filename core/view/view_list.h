@@ -26,5 +26,6 @@ View steps_view();
 View gates_view();
 View alignment_view();
 View trajectory_view();
+View retrieval_view();
 
 }  // namespace attnscope

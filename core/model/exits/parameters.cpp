@@ -110,6 +110,7 @@ void choose_once(Exits& rule, Index behind_layer) {
       [](const Dimensions& n) -> Shape { return {n.layers}; });
   rule.distribution_at = behind_layer;
   rule.distribution = [](Pass& pass, const Var& x) {
+    pass.count(x.value().size() * pass.config().layers);
     return add(matmul(x, pass.weight("exit.w")), pass.weight("exit.b"));  // [rows, N]
   };
 }

@@ -4,7 +4,9 @@
 
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
+#include "core/model/exits.h"
 #include "core/view/depth/depth_data.h"
+#include "core/view/depth/exit_picture.h"
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/matrix_plot.h"
@@ -411,16 +413,62 @@ class Depth {
   Index last_rows_ = 0;  // so many, and not those before; 0: all, or what was asked for
 };
 
+// What has no effect here: of exits what the lens is set by, and the other way round.
+void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
+  controls.layer = controls.head = controls.part = false;
+  controls.colours = ViewControls::Colours::Sequential;
+  if (trace == nullptr) return;
+  const auto leave_out = [&](std::initializer_list<const char*> keys) {
+    std::erase_if(controls.parameters,
+                  [&](const Parameter& p) { return std::ranges::find(keys, p.key) != keys.end(); });
+  };
+  const bool has_exits = trace->config && trace->config->exits;
+  if (!has_exits) leave_out({"show", "decay"});
+  if (shows_exits(settings, *trace)) {
+    leave_out({"measure", "colour"});
+    controls.colours = ViewControls::Colours::None;
+    controls.normalise = false;
+    const Exits& rule = exit_rule(trace->config->exits->id);
+    if (!rule.confidence) controls.idle["threshold"] = rule.label + ": no threshold decides.";
+    if (!rule.decays) controls.idle["decay"] = rule.label + ": the threshold does not fall.";
+    if (skipped_layers(*trace) && rule.confidence) {
+      controls.idle["threshold"] =
+          "In this run tokens leave at the threshold set beside the model. Drag the line, or set "
+          "it there.";
+    }
+    return;
+  }
+  if (has_exits) leave_out({"decay"});
+  if (!skipped_layers(*trace)) return;
+  for (const char* key : {"measure", "threshold"}) {
+    controls.idle[key] = "In this run tokens left where the model's own rule said so.";
+  }
+}
+
 }  // namespace
 
 View depth_view() {
   View view{
       "depth", "Depth",
-      "What each layer would say if it were the last, and where a confident model could stop.",
-      true, [](const ViewInput& input) { return Depth(input).lay_out(); }};
-  view.findings = {Findings::lens.id};
-  view.data = depth_data;
+      "What each layer would say if it were the last, and where a confident model could stop; of a "
+      "model with exits where its tokens leave, and what that saves.",
+      true, [](const ViewInput& input) {
+        if (shows_exits(input.experiment.view, input.trace)) return lay_out_exits(input);
+        return Depth(input).lay_out();
+      }};
+  view.findings = {Findings::lens.id, Findings::exits.id, Findings::exit_work.id};
+  view.data = [](const ViewInput& input) {
+    if (shows_exits(input.experiment.view, input.trace)) return exits_data(input);
+    return depth_data(input);
+  };
   view.parameters = {
+      {.key = "show",
+       .label = "Show",
+       .help = "Of a model with exits: where its tokens leave and what that saves, or what each "
+               "layer says.",
+       .kind = Parameter::Kind::Choice,
+       .initial = std::string("exits"),
+       .choices = {"exits", "layers"}},
       {.key = "measure",
        .label = "Sure by",
        .help = "How sure a layer is: by the margin between its two likeliest tokens, by the "
@@ -439,6 +487,18 @@ View depth_view() {
        .most = 1,
        .slider_least = 0,
        .slider_most = 1},
+      {.key = "decay",
+       .symbol = "τ",
+       .label = "Decay",
+       .help = "How fast the threshold of a model's exits falls along the text; 0: it stays.",
+       .kind = Parameter::Kind::Real,
+       .optional = true,
+       .left_out = "the model's",
+       .initial = 0.0,
+       .least = 0,
+       .most = Parameter::kMostReal,
+       .slider_least = 0,
+       .slider_most = 8},
       {.key = "colour",
        .label = "Colour by",
        .help = "The probability of each layer's own guess, or the one that it gives to the guess "
@@ -446,15 +506,7 @@ View depth_view() {
        .kind = Parameter::Kind::Choice,
        .initial = std::string("probability"),
        .choices = {"probability", "last guess"}}};
-  view.restrict_controls = [](const ViewSettings&, const Trace* trace, ViewControls& controls) {
-    controls.layer = controls.head = controls.part = false;
-    if (trace != nullptr && skipped_layers(*trace)) {
-      for (const char* key : {"measure", "threshold"}) {
-        controls.idle[key] = "In this run tokens left where the model's own rule said so.";
-      }
-    }
-    controls.colours = ViewControls::Colours::Sequential;
-  };
+  view.restrict_controls = restrict_controls;
   view.group = "Depth";
   return view;
 }

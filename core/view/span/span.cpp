@@ -10,6 +10,7 @@
 #include "core/view/parts/describe.h"
 #include "core/view/parts/focus.h"
 #include "core/view/parts/legend.h"
+#include "core/view/parts/token_flow.h"
 #include "core/view/span/span_charts.h"
 #include "core/view/view_list.h"
 
@@ -141,7 +142,8 @@ std::string about(const ViewInput& input, const AttentionTap& tap, const ShownSp
   const ViewSettings& settings = input.experiment.view;
   std::string text = capitalised(place_words(input.trace, settings)) + ": " + describe(tap) + ". ";
   if (s.own() && s.trained) {
-    text += s.as_trained ? "The spans are the model's own."
+    text += s.as_trained ? "The spans are the model's own: how far to look back was learned, and "
+                           "looking far cost something."
                          : "The z are the model's, which was trained with another ramp or another "
                            "largest span.";
   } else if (s.own()) {
@@ -233,6 +235,57 @@ void draw_both(Page& page, const MapPairAt& at, const ShownSpan& s, const BothMa
             input.pointer ? at(*input.pointer) : std::optional<Pair>());
 }
 
+// The text of dynamic spans, each token in the colour of its span.
+struct SpanText {
+  std::vector<FlowToken> tokens;
+  Box box{};  // no height: there is none
+  TokenFlow flow{};
+};
+
+SpanText place_span_text(const Page& page, const Box& inside, const AttentionTap& tap,
+                         const ShownSpan& s) {
+  constexpr double kMostSpanText = 0.16;  // of the height
+  constexpr double kLeastRest = 16;       // em, for all else
+  SpanText text;
+  if (!is_dynamic(s)) return text;
+  const Trace& trace = page.input().trace;
+  for (Index i = 0; i < tap.queries(); ++i) {
+    text.tokens.push_back({query_label(trace, tap, i), colour_of_span(s, s.span.at(i))});
+  }
+  const double em = page.em();
+  const double height = token_flow_height(page, text.tokens, inside.width,
+                                          std::max(1.8 * em, kMostSpanText * inside.height));
+  if (inside.height - height - swatches_height(page) < kLeastRest * em) return text;
+  text.box = {inside.x, inside.y + kLegend * em, inside.width, height};
+  return text;
+}
+
+void draw_span_text(Page& page, const ShownSpan& s, SpanText& text, Index pinned) {
+  if (!(text.box.height > 0)) return;
+  const auto kept = static_cast<std::size_t>(
+      std::clamp<Index>(pinned, 0, static_cast<Index>(text.tokens.size()) - 1));
+  text.flow = draw_token_flow(page, text.box, text.tokens, kept);
+  double least = s.span.at(0), most = least;
+  for (const float z : s.span.z) {
+    least = std::min(least, static_cast<double>(z));
+    most = std::max(most, static_cast<double>(z));
+  }
+  std::vector<Swatch> swatches;
+  for (const double share : {0.0, 0.5, 1.0}) {
+    const double z = least + share * (most - least);
+    swatches.push_back({colour_of_span(s, z), decimal(z, 1)});
+  }
+  draw_swatches(page, {text.box.x, text.box.bottom()}, text.box.width,
+                "how far this head looks back from each token", swatches);
+}
+
+// The distances that are drawn: at least as far as asked for, and as the model's spans reach.
+double drawn_reach(const ViewInput& input, const ShownSpan& s) {
+  const auto asked = static_cast<double>(view_values(input.experiment.view, kId).integer("reach"));
+  if (!s.own() || s.z + s.ramp <= asked) return asked;
+  return std::ceil(1.05 * std::min(s.z + s.ramp, std::max(asked, s.span.most)));
+}
+
 ViewLayout lay_out(const ViewInput& input) {
   Page page(input);
   const Found found = find_tap(input);
@@ -243,16 +296,30 @@ ViewLayout lay_out(const ViewInput& input) {
   }
   const ShownSpan s = shown_span(input, tap, found.head);
   const Box inside = page.frame(head_title(input), caption(input.trace, about(input, tap, s)));
-  const Parts parts = place_parts(page, inside, tap);
+  SpanText text = place_span_text(page, inside, tap, s);
+  Box rest = inside;
+  if (text.box.height > 0) {
+    rest.y += text.box.height + swatches_height(page);
+    rest.height -= text.box.height + swatches_height(page);
+  }
+  const Parts parts = place_parts(page, rest, tap);
   if (!(parts.curves.width > 0)) return no_space(page);
   draw_head(page, inside, tap, found.head, s);
-  const double far = static_cast<double>(view_values(input.experiment.view, kId).integer("reach"));
-  const Chart chart = draw_span_masks(page, parts.curves, tap, found.head, s, far);
-  if (chart.empty()) return no_space(page);
-  if (parts.bars.width > 0) draw_span_bars(page, parts.bars, input, tap, s);
+  draw_span_text(page, s, text, input.experiment.view.pinned_query);
+  ViewLayout layout;
+  if (is_dynamic(s)) {
+    const Index hovered = input.pointer ? text.flow.at(*input.pointer) : -1;
+    const Index marked = hovered >= 0 ? hovered : input.experiment.view.pinned_query;
+    draw_span_course(page, parts.curves, tap, found.head, s, marked);
+  } else {
+    const Chart chart =
+        draw_span_masks(page, parts.curves, tap, found.head, s, drawn_reach(input, s));
+    if (chart.empty()) return no_space(page);
+    add_handles(layout, page.em(), chart, s);
+  }
+  if (parts.bars.width > 0) draw_span_bars(page, parts.bars, input, tap, s, layout.handles);
   const bool has_maps = parts.maps.width > 0;
   const MapPairAt at{parts.maps, has_maps ? 2 : 0};
-  ViewLayout layout;
   layout.hit = [](Point) { return std::optional<Hit>(); };
   if (has_maps) {
     const BothMaps maps = both_maps(input, found, s);
@@ -269,7 +336,6 @@ ViewLayout lay_out(const ViewInput& input) {
         page.small());
     bottom += kNote * page.em();
   }
-  add_handles(layout, page.em(), chart, s);
   layout.list = page.take(bottom);
   return layout;
 }
@@ -331,7 +397,7 @@ View span_view() {
         .slider_most = 64},
        {.key = "reach",
         .label = "Reach",
-        .help = "The largest distance that is drawn.",
+        .help = "The largest distance that is drawn; learned spans are drawn as far as they reach.",
         .initial = Index{32},
         .least = 2,
         .most = 4096,

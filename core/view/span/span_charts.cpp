@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/attention/span.h"
+#include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/legend.h"
@@ -185,15 +186,49 @@ Chart draw_span_masks(Page& page, const Box& box, const AttentionTap& tap, Index
   return chart;
 }
 
+namespace {
+
+// What a text of this length leaves of spans: beyond its first token nothing can be seen.
+void draw_text_end(Page& page, const Chart& chart, const std::vector<Bar>& bars, Index length) {
+  const auto end = static_cast<double>(length - 1);
+  if (!(end < chart.y.most)) return;
+  const auto beyond = std::ranges::count_if(bars, [&](const Bar& b) { return b.value > end; });
+  const double y = chart.at_y(end);
+  page.add(FilledBox{{chart.plot.x, chart.plot.y, chart.plot.width, y - chart.plot.y},
+                     translucent(page.theme().background, 0.6)});
+  page.add(Line{{{chart.plot.x, y}, {chart.plot.right(), y}}, page.theme().accent, 1.5});
+  const std::string where = "this text ends here";
+  const std::string count = beyond == 0 ? "none" : std::to_string(beyond);
+  const std::string cut =
+      where + ": it cuts off " + count + " of " + std::to_string(bars.size()) + " spans";
+  const double size = page.small(), room = chart.plot.width - 0.6 * page.em();
+  const bool above = y - chart.plot.y > 1.6 * page.em();
+  page.text({chart.plot.right() - 0.3 * page.em(), y + (above ? -0.8 : 0.8) * page.em()},
+            page.fitting({cut, where, "text"}, size, room), size, Align::End);
+}
+
+// z above a bar, where it is wide enough.
+void draw_bar_number(Page& page, const Chart& chart, double x, double value) {
+  const std::string text = fixed(value, 0);
+  const double size = page.small(), width = chart.at_x(1) - chart.at_x(0);
+  const double y = chart.at_y(value) - 0.65 * size;
+  if (page.width_of(text, size) > 0.98 * width || y - 0.6 * size < chart.plot.y) return;
+  page.text({chart.at_x(x), y}, text, size, Align::Middle);
+}
+
+}  // namespace
+
 void draw_span_bars(Page& page, const Box& box, const ViewInput& input, const AttentionTap& tap,
-                    const ShownSpan& s) {
+                    const ShownSpan& s, std::vector<Handle>& handles) {
   const std::vector<Bar> bars = bars_of(input, tap, s);
   const bool spans = s.own();
-  double most = 1;
+  double most = spans ? s.span.most : 1;
   for (const Bar& bar : bars) most = std::max(most, bar.value);
-  ChartAxis up{.least = 0,
-               .most = 1.05 * most,
-               .titles = {spans ? "span z" : "share of weight kept", spans ? "z" : "kept"}};
+  ChartAxis up{
+      .least = 0,
+      .most = 1.05 * most,
+      .titles = {spans ? "span z, of at most " + brief(s.span.most) : "share of weight kept",
+                 spans ? "z" : "kept"}};
   // A gap of one bar between layers.
   const auto x_of = [](std::size_t n, Index layer) {
     return static_cast<double>(n) + static_cast<double>(layer);
@@ -217,6 +252,19 @@ void draw_span_bars(Page& page, const Box& box, const ViewInput& input, const At
     const bool marked = bar.layer == settings.layer && bar.head == settings.head;
     draw_bar(page, chart, x_of(n, bar.layer), 0.8, bar.value,
              marked ? page.theme().text : translucent(head_colour(bar.head), 0.8));
+    const double x = chart.at_x(x_of(n, bar.layer)), half = (chart.at_x(0.5) - chart.at_x(0));
+    handles.push_back({.area = {x - half, chart.plot.y, 2 * half, chart.plot.height},
+                       .help = "Show this head.",
+                       .click = [layer = bar.layer, head = bar.head](Experiment& e) {
+                         e.view.layer = layer;
+                         e.view.head = head;
+                       }});
+  }
+  if (spans) {
+    draw_text_end(page, chart, bars, tap.queries());
+    for (std::size_t n = 0; n < bars.size(); ++n) {
+      draw_bar_number(page, chart, x_of(n, bars[n].layer), bars[n].value);
+    }
   }
   const std::optional<Point>& p = input.pointer;
   for (std::size_t n = 0; p && chart.plot.contains(*p) && n < bars.size(); ++n) {
@@ -224,8 +272,55 @@ void draw_span_bars(Page& page, const Box& box, const ViewInput& input, const At
     if (std::abs(chart.value_x(p->x) - x) > 0.5) continue;
     draw_value(page, chart, {x, bars[n].value},
                "layer " + std::to_string(bars[n].layer) + ", head " + std::to_string(bars[n].head) +
-                   ": " + brief(bars[n].value));
+                   (spans ? ": looks back " + decimal(bars[n].value, 1) + " tokens"
+                          : ": keeps " + fixed(100 * bars[n].value, 0) + " % of its weight"));
   }
+}
+
+bool is_dynamic(const ShownSpan& s) {
+  return s.own() && s.span.z.rank() > 1;
+}
+
+Colour colour_of_span(const ShownSpan& s, double z) {
+  const auto [least, most] = std::minmax_element(s.span.z.begin(), s.span.z.end());
+  const double from = static_cast<double>(*least), range = static_cast<double>(*most) - from;
+  constexpr double kLeast = 0.08, kMost = 0.95;  // of the map
+  const double share = range > 0 ? std::clamp((z - from) / range, 0.0, 1.0) : 0.5;
+  return colour_map("viridis").at(kLeast + (kMost - kLeast) * share);
+}
+
+void draw_span_course(Page& page, const Box& box, const AttentionTap& tap, Index head,
+                      const ShownSpan& s, Index marked) {
+  const Part& part = *tap.result.part;
+  double most = 1;
+  std::vector<std::vector<Point>> curves;
+  for (Index a = 0; a < part.heads; ++a) {
+    const HeadSpan span = own_span(part, a);
+    std::vector<Point>& curve = curves.emplace_back();
+    for (Index i = 0; i < tap.queries(); ++i) {
+      curve.push_back({static_cast<double>(i), span.at(i)});
+      most = std::max(most, span.at(i));
+    }
+  }
+  const double last = std::max(1.0, static_cast<double>(tap.queries() - 1));
+  const Chart chart = place_chart(
+      page, box, {.least = 0, .most = last, .titles = {"token", "token"}, .whole = true},
+      {.least = 0, .most = 1.06 * most, .titles = {"span z of each token", "z"}});
+  if (chart.empty()) return;
+  draw_chart(page, chart);
+  for (Index a = 0; a < part.heads; ++a) {
+    if (a == head) continue;
+    draw_curve(page, chart, curves[static_cast<std::size_t>(a)],
+               translucent(head_colour(tap.heads[static_cast<std::size_t>(a)]), 0.5), 1.2);
+  }
+  draw_curve(page, chart, curves[static_cast<std::size_t>(head)],
+             head_colour(tap.heads[static_cast<std::size_t>(head)]), 3);
+  const std::optional<Point>& p = page.input().pointer;
+  if (p && chart.plot.contains(*p)) marked = std::lround(chart.value_x(p->x));
+  if (marked < 0 || marked >= tap.queries()) return;
+  const double z = s.span.at(marked);
+  draw_value(page, chart, {static_cast<double>(marked), z},
+             "token " + std::to_string(marked) + " looks back " + decimal(z, 1) + " tokens");
 }
 
 std::vector<ViewData::Matrix> span_numbers(const ViewInput& input, const AttentionTap& tap,
@@ -246,7 +341,20 @@ std::vector<ViewData::Matrix> span_numbers(const ViewInput& input, const Attenti
           mask_at(shown[n].first, shown[n].second, most_of(s), static_cast<double>(x)));
     }
   }
-  return {std::move(masks), heads_table(input, s)};
+  std::vector<ViewData::Matrix> all{std::move(masks), heads_table(input, s)};
+  if (!is_dynamic(s)) return all;
+  ViewData::Matrix course{"z by token", Tensor({part.heads, tap.queries()}), {}, {}, {}};
+  for (const TraceToken& token : input.trace.tokens) course.columns.push_back(token.label);
+  if (static_cast<Index>(course.columns.size()) != tap.queries()) course.columns.clear();
+  for (Index a = 0; a < part.heads; ++a) {
+    const HeadSpan span = own_span(part, a);
+    course.rows.push_back("head " + std::to_string(tap.heads[static_cast<std::size_t>(a)]));
+    for (Index i = 0; i < tap.queries(); ++i) {
+      course.values(a, i) = static_cast<float>(span.at(i));
+    }
+  }
+  all.push_back(std::move(course));
+  return all;
 }
 
 }  // namespace attnscope

@@ -36,12 +36,23 @@ Colour span_colour(const Theme& theme, const AttentionTap& tap, Index head, cons
 // that have some. An empty chart: no space.
 Chart draw_span_masks(Page& page, const Box& box, const AttentionTap& tap, Index head,
                       const ShownSpan& s, double far);
-// For each head of each layer its own span, or what the shown one keeps of its weight.
+// For each head of each layer its own span, in the frame of the largest that it could be and with
+// where the text ends, or what the shown one keeps of its weight. A click chooses the head.
 void draw_span_bars(Page& page, const Box& box, const ViewInput& input, const AttentionTap& tap,
-                    const ShownSpan& s);
+                    const ShownSpan& s, std::vector<Handle>& handles);
+
+// Whether each query has a span of its own.
+bool is_dynamic(const ShownSpan& s);
+// Of dynamic spans: z over the text, of the shown head and, behind it, of the group's others;
+// `marked`: a query that is pointed at, or -1.
+void draw_span_course(Page& page, const Box& box, const AttentionTap& tap, Index head,
+                      const ShownSpan& s, Index marked);
+// The colour of a z, from the shortest to the longest of the shown head.
+Colour colour_of_span(const ShownSpan& s, double z);
 
 // The numbers of both: m_z by distance, of the shown span and of the heads' own; z, R and the share
-// of weight kept, a row for each head (NaN where a head has no span of its own).
+// of weight kept, a row for each head (NaN where a head has no span of its own); of dynamic spans z
+// by head and token.
 std::vector<ViewData::Matrix> span_numbers(const ViewInput& input, const AttentionTap& tap,
                                            const ShownSpan& s, Index far);
 

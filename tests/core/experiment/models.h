@@ -25,4 +25,17 @@ inline void save_byte_model(const std::filesystem::path& folder, Index layers, I
   save_checkpoint(folder, checkpoint, false);
 }
 
+// The same of any configuration, with weights that are not small: what layers say differs.
+inline void save_lively_model(const std::filesystem::path& folder, const ModelConfig& config) {
+  Checkpoint checkpoint;
+  checkpoint.model = make_model(config, 1);
+  for (auto& [name, weight] : checkpoint.model.weights) {
+    Tensor values = weight.value().copy();
+    for (float& x : values) x *= name.ends_with("norm.weight") ? 1.0F : 6.0F;
+    weight = Var(values);
+  }
+  checkpoint.tokenizer = train_bpe("bytes", 256);
+  save_checkpoint(folder, checkpoint, false);
+}
+
 }  // namespace attnscope::testing

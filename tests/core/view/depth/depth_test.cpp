@@ -17,6 +17,7 @@ using testing::synthetic_trace;
 Look with_threshold(double threshold) {
   Look look;
   Values values = view_values(look.settings, "depth");
+  values.set("show", std::string("layers"));
   values.set("threshold", threshold);
   set_view_values(look.settings, "depth", values);
   return look;

@@ -46,9 +46,9 @@ Trace trace_for(const View& view) {
   if (view.objection ? !view.objection(testing::synthetic_trace(2, 2, 9)).empty()
                      : view.id == "image") {
     ExperimentRun runner(cpu_only());
-    Trace pixels = *runner.run(example(view), Stop());
-    pixels.model = "synthetic";
-    return pixels;
+    Trace trace = *runner.run(example(view), Stop());
+    trace.model = "synthetic";
+    return trace;
   }
   const Trace by_hand = testing::synthetic_trace(2, 2, 9);
   const Experiment experiment = example(view);

@@ -171,7 +171,7 @@ TEST(Span, DraggingSetsSpanAndRamp) {
   Look look;
   look.settings = settings_with("span", R"({"z": 6, "ramp": 4})");
   const ViewLayout layout = look_at(trace, "span", look);
-  ASSERT_EQ(layout.handles.size(), 2u);
+  ASSERT_EQ(layout.handles.size(), 2u + 4);  // and a bar for each head
   Experiment experiment;
   experiment.view = look.settings;
   const auto middle = [](const Box& b) { return Point{b.x + b.width / 2, b.y + b.height / 2}; };
@@ -206,7 +206,7 @@ TEST(Span, CurveAndBarsStayLongerThanMaps) {
   const ViewLayout lower = look_at(trace, "span", look);
   EXPECT_TRUE(says(lower, "m_z"));
   EXPECT_TRUE(says(lower, "Maps of the attention: make the window larger"));
-  EXPECT_EQ(lower.handles.size(), 2u);
+  EXPECT_EQ(lower.handles.size(), 2u + 4);  // and a bar for each head
 }
 
 TEST(Span, NumbersOfWhatIsPointedAt) {
@@ -219,7 +219,7 @@ TEST(Span, NumbersOfWhatIsPointedAt) {
   for (double x = 5; x < look.width; x += 5) {
     look.pointer = Point{x, 150};
     const ViewLayout layout = look_at(trace, "span", look);
-    bar = bar || says(layout, "layer 1, head 1: " + brief(kept));
+    bar = bar || says(layout, "layer 1, head 1: keeps " + fixed(100 * kept, 0) + " %");
     curve = curve || says(layout, "distance 5: 0.5");
   }
   EXPECT_TRUE(bar);
@@ -231,6 +231,56 @@ TEST(Span, SaysWhereThereCanBeNone) {
             std::string::npos);
   EXPECT_NE(look_at(testing::synthetic_trace(1, 1, 4), "span").refusal.find("No softmax"),
             std::string::npos);
+}
+
+// Where each token has a span of its own the picture shows them over the text.
+TEST(Span, OfEachTokenWhereItIsDynamic) {
+  const Trace trace = run_model(
+      {.variant = R"({"type": "adaptive_span", "span": 40, "ramp": 3, "dynamic": true})"});
+  const Tensor z = trace.attention[0].result.part->span.value();  // [h, L]
+  ASSERT_EQ(z.rank(), 2);
+  const std::string words = words_of(trace);
+  EXPECT_NE(words.find("looks back from each token"), std::string::npos) << words;
+  EXPECT_NE(words.find("span z of each token"), std::string::npos) << words;
+  const testing::InputOf of(trace, ViewSettings());
+  bool found = false;
+  for (const ViewData::Matrix& matrix : view("span").data(of.input).matrices) {
+    if (matrix.name != "z by token") continue;
+    found = true;
+    EXPECT_TRUE(testing::close(matrix.values, z, 0));
+  }
+  EXPECT_TRUE(found);
+  // A span of one's own is the same for all tokens.
+  Look changed;
+  changed.settings = settings_with("span", R"({"z": 6})");
+  EXPECT_EQ(words_of(trace, changed).find("from each token"), std::string::npos);
+}
+
+TEST(Span, SaysWhatTheTextCutsOff) {
+  const Trace trace = run_model({.variant = R"({"type": "adaptive_span", "span": 40, "ramp": 3})"});
+  Index beyond = 0, all = 0;
+  for (const AttentionTap& tap : trace.attention) {
+    for (Index head = 0; head < 2; ++head, ++all) {
+      if (own_span(*tap.result.part, head).mean() > 11) ++beyond;
+    }
+  }
+  ASSERT_GT(beyond, 0);
+  const std::string words = words_of(trace);
+  EXPECT_NE(words.find("this text ends here: it cuts off " + std::to_string(beyond) + " of " +
+                       std::to_string(all)),
+            std::string::npos)
+      << words;
+  EXPECT_NE(words.find("of at most 40"), std::string::npos) << words;
+  // A click on a bar shows its head.
+  const ViewLayout layout = look_at(trace, "span");
+  Experiment experiment;
+  std::vector<std::pair<Index, Index>> heads;
+  for (const Handle& handle : layout.handles) {
+    if (!handle.click) continue;
+    handle.click(experiment);
+    heads.emplace_back(experiment.view.layer, experiment.view.head);
+  }
+  EXPECT_EQ(heads, (std::vector<std::pair<Index, Index>>{{0, 0}, {0, 1}, {1, 0}, {1, 1}}));
 }
 
 }  // namespace

@@ -1,0 +1,486 @@
+#include "core/view/depth/exit_picture.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/figure/colour_map.h"
+#include "core/figure/plain_text.h"
+#include "core/model/exits.h"
+#include "core/view/parts/chart.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/fact_table.h"
+#include "core/view/parts/focus.h"
+#include "core/view/parts/legend.h"
+#include "core/view/parts/shapes.h"
+#include "core/view/parts/token_flow.h"
+
+namespace attnscope {
+namespace {
+
+constexpr const char* kDepth = "depth";
+constexpr double kSentence = 1.5;       // em, of a line
+constexpr double kMostExitFlow = 0.22;  // of the height, for the text
+constexpr double kLeastExitFlow = 1.8;  // em
+constexpr double kGap = 0.7;            // em between parts
+constexpr double kLeastChart = 7.5;     // em
+constexpr double kGoodCharts = 14;      // em: two above each other
+constexpr double kMostCharts = 24;      // em
+constexpr double kThreeAcross = 42;     // em
+constexpr double kMostTable = 46;       // em wide
+constexpr Index kMostCurves = 400;      // of tokens, behind the chosen one's
+constexpr double kWideLegend = 24;      // em: for what a layer costs the oracle
+constexpr double kBar = 0.4;            // of the space of a layer, each of two
+
+std::string share_text(double share) {
+  return fixed(100 * share, 0) + " %";
+}
+
+std::string millions(double count) {
+  if (count >= 1e9) return brief(count / 1e9, 4) + " billion";
+  return brief(count / 1e6, 3) + " million";
+}
+
+// "−24 %" of what it was.
+std::string change(double before, double after) {
+  const double share = after / before - 1;
+  return (share < 0 ? "−" : "+") + fixed(100 * std::abs(share), 0) + " %";
+}
+
+class ExitPicture {
+ public:
+  explicit ExitPicture(const ViewInput& input)
+      : input_(input),
+        page_(input),
+        trace_(input.trace),
+        known_(input.findings.get(Findings::exits)) {}
+
+  ViewLayout lay_out() {
+    if (trace_.tokens.empty()) return page_.message("Nothing to show", "Type a text.");
+    if (!known_ || known_->length() != static_cast<Index>(trace_.tokens.size())) {
+      ViewLayout layout = page_.message("One moment", "Where tokens leave is being worked out.");
+      layout.pending = "exits";
+      return layout;
+    }
+    setting_ = exit_setting(input_, study());
+    exits_ = token_exits(input_, study());
+    const Box inside = page_.frame(trace_.model + " · where tokens leave", caption_text());
+    if (!place(inside)) return no_space(page_);
+    draw_text();
+    draw_token_words();
+    draw_confidences();
+    draw_shares();
+    draw_work();
+    return finish();
+  }
+
+ private:
+  double em() const { return page_.em(); }
+  const ExitStudy& study() const { return *known_; }
+  Index layers() const { return study().layers(); }
+  Index length() const { return study().length(); }
+  const Exits& rule() const { return exit_rule(study().rule.id); }
+  Index left(Index i) const { return exits_.layers[static_cast<std::size_t>(i)]; }
+  const std::string& label(Index i) const {
+    return trace_.tokens[static_cast<std::size_t>(i)].label;
+  }
+
+  Colour colour_of(Index layer) const {
+    constexpr double kFirst = 0.95, kLast = 0.12;  // of the map: early exits are bright
+    const double share = static_cast<double>(layer) / static_cast<double>(layers() - 1);
+    return colour_map("viridis").at(kFirst + share * (kLast - kFirst));
+  }
+
+  double mean_passed() const {
+    double sum = 0;
+    for (const Index layer : exits_.layers) sum += static_cast<double>(layer + 1);
+    return sum / static_cast<double>(length());
+  }
+
+  std::string when_text() const {
+    if (!study().has_threshold()) {
+      return rule().distribution_at == 0
+                 ? "All tokens leave at one layer, the likeliest by q, chosen before the first"
+                 : "Each token leaves at the layer that is likeliest by q, chosen after the first";
+    }
+    return "A token leaves after the first layer that is at least T = " +
+           brief(setting_.threshold, 3) + " sure" +
+           (setting_.decay > 0 ? ", T falling along the text by τ = " + brief(setting_.decay, 3)
+                               : "");
+  }
+
+  std::string passed_text() const {
+    return "tokens pass " + decimal(mean_passed(), 1) + " of " + std::to_string(layers()) +
+           " layers in the mean" + (exits_.work ? "" : ", by what was recorded");
+  }
+
+  std::string caption_text() const {
+    std::string text = rule().label + ": " + when_text() + "; " + passed_text() + ". ";
+    text += rule().source + ". ";
+    if (exits_.work) {
+      text +=
+          "Work was measured: the model ran both ways, without a record, the least time of "
+          "several runs in turns; multiply-adds are counted as they are done.";
+    }
+    return caption(trace_, text);
+  }
+
+  bool place(const Box& inside) {
+    flow_height_ =
+        token_flow_height(page_, flow_tokens(-1), inside.width,
+                          std::max(kLeastExitFlow * em(), kMostExitFlow * inside.height));
+    const double above =
+        kSentence * em() + flow_height_ + swatches_height(page_) + 2 * kSentence * em();
+    double table = fact_table_height(page_, 5) + kSentence * em() + kGap * em();
+    double charts = inside.height - above - table;
+    if (charts < kLeastChart * em()) {
+      table = least_fact_table_height(page_, 5) + kSentence * em() + kGap * em();
+      charts = inside.height - above - table;
+    }
+    has_work_ = charts >= kLeastChart * em();
+    if (!has_work_) {
+      table = 0;
+      charts = inside.height - above;
+    }
+    charts = std::min(charts, kMostCharts * em());
+    if (charts < kLeastChart * em() || inside.width < 24 * em()) return false;
+    const double all = above + charts + table;
+    const double y = inside.y + page_.spare_above(inside.height, all);
+    text_ = {inside.x, y, inside.width, above};
+    const Box charts_box{inside.x, y + above, inside.width, charts};
+    place_charts(charts_box);
+    work_ = {inside.x, charts_box.bottom() + kGap * em(), std::min(inside.width, kMostTable * em()),
+             table - kGap * em()};
+    bottom_ = has_work_ ? work_.bottom() : charts_box.bottom();
+    return true;
+  }
+
+  void place_charts(const Box& box) {
+    const double gap = em();
+    if (box.width >= kThreeAcross * em()) {
+      const double width = (box.width - 2 * gap) / 3;
+      curves_ = {box.x, box.y, width, box.height};
+      one_ = {box.x + width + gap, box.y, width, box.height};
+      all_ = {box.x + 2 * (width + gap), box.y, width, box.height};
+      return;
+    }
+    const double width = (box.width - gap) / 2, right = box.x + width + gap;
+    curves_ = {box.x, box.y, width, box.height};
+    all_ = {right, box.y, width, box.height};
+    if (box.height < kGoodCharts * em()) return;
+    one_ = {right, box.y, width, box.height / 2};
+    all_ = {right, box.y + box.height / 2, width, box.height / 2};
+  }
+
+  std::vector<FlowToken> flow_tokens(Index marked) const {
+    std::vector<FlowToken> tokens;
+    for (Index i = 0; i < length(); ++i) {
+      tokens.push_back({label(i), colour_of(left(i)), i == marked});
+    }
+    return tokens;
+  }
+
+  // The hovered token, the pinned one, else the last that has a next one.
+  Index chosen(const TokenFlow& flow) const {
+    const Index hovered = input_.pointer ? flow.at(*input_.pointer) : -1;
+    if (hovered >= 0) return hovered;
+    const Index pinned = input_.experiment.view.pinned_query;
+    if (pinned >= 0 && pinned < length()) return pinned;
+    return std::max<Index>(0, length() - 2);
+  }
+
+  void draw_text() {
+    page_.text({text_.x, text_.y + 0.6 * em()},
+               page_.fitting({when_text() + "; " + passed_text() + ".", when_text() + ".",
+                              rule().label + ": " + passed_text(), passed_text()},
+                             em(), text_.width),
+               em());
+    const Box box{text_.x, text_.y + kSentence * em(), text_.width, flow_height_};
+    const Index kept = std::max<Index>(
+        0, std::min(input_.experiment.view.pinned_query < 0 ? length() - 1
+                                                            : input_.experiment.view.pinned_query,
+                    length() - 1));
+    Page draft(input_);
+    flow_ = draw_token_flow(draft, box, flow_tokens(-1), static_cast<std::size_t>(kept));
+    token_ = chosen(flow_);
+    draw_token_flow(page_, box, flow_tokens(token_), static_cast<std::size_t>(kept));
+    std::vector<Swatch> swatches;
+    for (Index n = 0; n < layers(); ++n) {
+      swatches.push_back(
+          {colour_of(n),
+           std::to_string(n) + " (" + std::to_string(std::ranges::count(exits_.layers, n)) + ")"});
+    }
+    draw_swatches(page_, {text_.x, box.bottom()}, text_.width, "leaves after layer (tokens)",
+                  swatches);
+  }
+
+  std::string guess_words(Index layer) const {
+    return "“" + token_label(trace_, study().guess(layer, token_)) + "” (" +
+           share_text(static_cast<double>(study().probability(layer, token_))) + ")";
+  }
+
+  // What happens to the outlined token, in words.
+  void draw_token_words() {
+    const double y = text_.y + kSentence * em() + flow_height_ + swatches_height(page_);
+    const Index at = left(token_), last = layers() - 1;
+    const std::string who = "“" + label(token_) + "” leaves after layer " + std::to_string(at) +
+                            " and says " + guess_words(at);
+    std::string rest = at < last ? "; the last layer would say " + guess_words(last) : "";
+    if (token_ + 1 < length()) rest += "; the text has “" + label(token_ + 1) + "”";
+    const std::string then =
+        token_ + 1 < length() ? "; the text has “" + label(token_ + 1) + "”" : "";
+    page_.text({text_.x, y + 0.75 * em()},
+               page_.fitting({who + rest + ".", who + then, who}, em(), text_.width), em());
+    const bool q = study().distribution.defined();
+    const std::string notice =
+        q ? "Notice: q learns to follow q*, the layer that an oracle who knows the text would "
+            "take; "
+            "where q is left of it, tokens leave too early."
+          : "Notice: where a layer is surer than it is right, the curve leads tokens to leave too "
+            "early; a threshold keeps them.";
+    page_.faint_text({text_.x, y + 0.75 * em() + kSentence * em()},
+                     page_.fitting({notice, notice.substr(8),
+                                    q ? "q learns to follow q*, the layer that an oracle who knows "
+                                        "the text would take."
+                                      : "Surer than right: tokens leave too early."},
+                                   page_.small(), text_.width),
+                     page_.small());
+  }
+
+  ChartAxis layer_axis() const {
+    ChartAxis x{.least = -0.5, .most = static_cast<double>(layers()) - 0.5, .titles = {"layer"}};
+    for (Index n = 0; n < layers(); ++n) {
+      x.names.emplace_back(static_cast<double>(n), std::to_string(n));
+    }
+    return x;
+  }
+
+  // How sure, by layer: all tokens behind, the chosen one in front.
+  void draw_confidences() {
+    const bool sure = study().has_threshold();
+    const Tensor& q = study().distribution;
+    const auto value = [&](Index n, Index i) {
+      return static_cast<double>(sure ? study().confidence(n, i) : q(i, n));
+    };
+    double least = 0;
+    for (Index i = 0; i < length(); ++i) {
+      for (Index n = 0; n < layers(); ++n) least = std::min(least, value(n, i));
+    }
+    ChartAxis y{.least = least - 0.03, .most = 1.05, .titles = {}};
+    y.titles = !sure ? std::vector<std::string>{"q, share of each layer", "q"}
+               : rule().makes_distribution
+                   ? std::vector<std::string>{"how sure: chance to leave here", "how sure"}
+                   : std::vector<std::string>{"how sure: " + rule().label, "how sure"};
+    const Chart chart = place_chart(page_, curves_, layer_axis(), std::move(y));
+    if (chart.empty()) return;
+    draw_chart(page_, chart);
+    const auto curve = [&](Index i) {
+      std::vector<Point> points;
+      for (Index n = 0; n < layers(); ++n) points.push_back({static_cast<double>(n), value(n, i)});
+      return points;
+    };
+    const double opacity = length() > 60 ? 0.25 : 0.45;
+    for (Index i = std::max<Index>(0, length() - kMostCurves); i < length(); ++i) {
+      draw_curve(page_, chart, curve(i), translucent(colour_of(left(i)), opacity), 1.2);
+    }
+    const std::vector<Point> own = curve(token_);
+    draw_curve(page_, chart, own, page_.theme().text, 3);
+    for (const Point& p : own) {
+      page_.add(disc({chart.at_x(p.x), chart.at_y(p.y)}, 0.28 * em(), page_.theme().text));
+    }
+    if (sure) draw_threshold(chart);
+    draw_hovered(chart, [&](Index n) { return value(n, token_); });
+  }
+
+  void draw_threshold(const Chart& chart) {
+    const double t = study().threshold_of(token_, setting_.threshold, setting_.decay);
+    const double y = chart.at_y(t);
+    const Colour accent = page_.theme().accent;
+    page_.add(Line{{{chart.plot.x, y}, {chart.plot.right(), y}}, accent, 2});
+    const std::string text = (setting_.decay > 0 ? "T at this token = " : "T = ") + brief(t, 3);
+    const bool covered = input_.pointer && chart.plot.contains(*input_.pointer);
+    if (!covered) {  // the numbers of a layer stand there
+      page_.tag({chart.plot.right() - 0.3 * em() - page_.width_of(text, em(), true) - 2 * em(),
+                 y - 0.8 * em()},
+                text, chart.plot);
+    }
+    const Box area{chart.plot.x, y - 0.6 * em(), chart.plot.width, 1.2 * em()};
+    // T of which this token's threshold is made.
+    const double fallen = setting_.decay > 0
+                              ? 0.1 * std::exp(-setting_.decay * static_cast<double>(token_) /
+                                               static_cast<double>(length()))
+                              : 0;
+    const double share = setting_.decay > 0 ? 0.9 : 1;
+    handles_.push_back({.area = area,
+                        .help = "Drag to let tokens leave earlier or later.",
+                        .drag = [chart, fallen, share](Point p, Experiment& e) {
+                          const double wanted = (chart.value_y(p.y) - fallen) / share;
+                          const double value = std::clamp(std::round(100 * wanted) / 100, 0.0, 1.0);
+                          if (e.exit) {
+                            e.exit = value;
+                          } else {
+                            set_view_value(e.view, kDepth, "threshold", value);
+                          }
+                        }});
+  }
+
+  // The layer under the pointer, in words.
+  template <class Value>
+  void draw_hovered(const Chart& chart, const Value& value) {
+    if (!input_.pointer || !chart.plot.contains(*input_.pointer)) return;
+    const auto n = static_cast<Index>(std::lround(chart.value_x(input_.pointer->x)));
+    if (n < 0 || n >= layers()) return;
+    draw_value(
+        page_, chart, {static_cast<double>(n), value(n)},
+        "layer " + std::to_string(n) + ": " + fixed(value(n), 2) + ", says " + guess_words(n));
+  }
+
+  void draw_shares() {
+    if (one_.width > 0) draw_shares_of(token_, one_, false);
+    draw_shares_of(-1, all_, one_.width > 0);
+  }
+
+  // Shorter where there is little space.
+  std::vector<LegendEntry> share_names(double width) const {
+    if (!study().distribution.defined()) {
+      return {{first_colour(), "how sure"}, {second_colour(), "guess is the last layer's"}};
+    }
+    std::vector<LegendEntry> names{{first_colour(), "q, the classifier's"}};
+    if (study().has_oracle) {
+      const double lambda = width > kWideLegend * em() ? study().rule.values.real("lambda") : 0;
+      names.push_back(
+          {second_colour(),
+           "q*, the oracle's" +
+               (lambda > 0 ? " (a layer costs " + brief(lambda, 2) + ")" : std::string())});
+    }
+    return names;
+  }
+
+  // Bars of both by layer: of a token, or of all.
+  void draw_shares_of(Index token, Box box, bool below_another) {
+    const std::vector<LegendEntry> names = share_names(box.width);
+    if (!below_another || box.y == one_.y) {
+      const double height = legend_height(page_, names, box.width);
+      draw_legend(page_, names, {box.x, box.y, box.width, height});
+      box.y += height;
+      box.height -= height;
+    }
+    const Tensor shares = exit_shares(study(), token);
+    const auto most = static_cast<double>(*std::max_element(shares.begin(), shares.end()));
+    ChartAxis y{.least = 0, .most = std::max(0.05, 1.08 * most), .titles = {}};
+    y.titles = token < 0 ? std::vector<std::string>{"mean of all tokens", "all tokens"}
+                         : std::vector<std::string>{"this token"};
+    const Chart chart = place_chart(page_, box, layer_axis(), std::move(y));
+    if (chart.empty()) return;
+    draw_chart(page_, chart);
+    for (Index n = 0; n < layers(); ++n) {
+      const auto x = static_cast<double>(n);
+      draw_bar(page_, chart, x - kBar / 2, kBar, static_cast<double>(shares(0, n)), first_colour());
+      draw_bar(page_, chart, x + kBar / 2, kBar, static_cast<double>(shares(1, n)),
+               second_colour());
+    }
+    if (!input_.pointer || !chart.plot.contains(*input_.pointer)) return;
+    const auto n = static_cast<Index>(std::lround(chart.value_x(input_.pointer->x)));
+    if (n < 0 || n >= layers()) return;
+    const bool q = study().distribution.defined();
+    draw_value(page_, chart,
+               {static_cast<double>(n), static_cast<double>(std::max(shares(0, n), shares(1, n)))},
+               "layer " + std::to_string(n) + (q ? ": q " : ": sure ") +
+                   fixed(static_cast<double>(shares(0, n)), 2) + (q ? ", q* " : ", agrees ") +
+                   fixed(static_cast<double>(shares(1, n)), 2));
+  }
+
+  void draw_work() {
+    if (!has_work_) return;
+    const Index moved = changed_by_running();
+    std::string head = "Measured on this text, run both ways";
+    if (!exits_.work) head = "The model runs both ways, to be measured …";
+    std::vector<std::string> heads{head};
+    if (exits_.work && moved > 0) {
+      heads.insert(heads.begin(), head + ": " + std::to_string(moved) +
+                                      (moved == 1 ? " token leaves" : " tokens leave") +
+                                      " elsewhere than its states with all layers say");
+    }
+    page_.text({work_.x, work_.y + 0.6 * em()}, page_.fitting(heads, em(), text_.width), em());
+    const Box box{work_.x, work_.y + kSentence * em(), work_.width,
+                  work_.height - kSentence * em()};
+    draw_fact_table(page_, box, "all layers",
+                    study().has_threshold() ? "T = " + brief(setting_.threshold, 3) : "leaving",
+                    facts());
+  }
+
+  // Those whose exit differs from what the run with all layers says.
+  Index changed_by_running() const {
+    const std::vector<Index> recorded = study().leaves_at(setting_.threshold, setting_.decay);
+    Index count = 0;
+    for (Index i = 0; i < length(); ++i) {
+      if (recorded[static_cast<std::size_t>(i)] != left(i)) ++count;
+    }
+    return count;
+  }
+
+  std::vector<Fact> facts() const {
+    const std::string passed =
+        decimal(mean_passed(), 2) + "  " + change(static_cast<double>(layers()), mean_passed());
+    if (!exits_.work) {
+      return {{"Layers a token passes", std::to_string(layers()), passed},
+              {"Multiply-adds", "…", "…"},
+              {"Time of the run", "…", "…"},
+              {"Guess is the last layer's", "100 %", "…"},
+              {"Bits a token of the text", "…", "…"}};
+    }
+    const ExitWork& w = *exits_.work;
+    const auto bits = [](double x) { return std::isnan(x) ? "–" : fixed(x, 2); };
+    return {{"Layers a token passes", std::to_string(layers()), passed},
+            {"Multiply-adds", millions(w.all.multiply_adds),
+             millions(w.early.multiply_adds) + "  " +
+                 change(w.all.multiply_adds, w.early.multiply_adds)},
+            {"Time of the run", fixed(w.all.milliseconds, 2) + " ms",
+             fixed(w.early.milliseconds, 2) + " ms  " +
+                 change(w.all.milliseconds, w.early.milliseconds)},
+            {"Guess is the last layer's", "100 %", share_text(w.agreement())},
+            {"Bits a token of the text", bits(w.all.bits), bits(w.early.bits)}};
+  }
+
+  ViewLayout finish() {
+    ViewLayout layout;
+    layout.hit = [flow = flow_, layer = input_.experiment.view.layer,
+                  head = input_.experiment.view.head](Point p) -> std::optional<Hit> {
+      const Index at = flow.at(p);
+      if (at < 0) return std::nullopt;
+      return Hit{layer, head, at, -1};
+    };
+    for (std::size_t n = 0; n < flow_.boxes.size(); ++n) {
+      const auto at = static_cast<Index>(flow_.first + n);
+      const bool pinned = input_.experiment.view.pinned_query == at;
+      handles_.push_back({flow_.boxes[n],
+                          pinned ? "Let go of this token." : "Keep this token.",
+                          {},
+                          [at, pinned](Experiment& e) { e.view.pinned_query = pinned ? -1 : at; }});
+    }
+    layout.handles = std::move(handles_);
+    if (!exits_.work) layout.pending = "time with and without exits";
+    layout.list = page_.take(bottom_);
+    return layout;
+  }
+
+  const ViewInput& input_;
+  Page page_;
+  const Trace& trace_;
+  const std::shared_ptr<const ExitStudy> known_;  // null: not known (yet)
+  ExitSetting setting_;
+  TokenExits exits_;
+  Box text_, curves_, one_, all_, work_;
+  bool has_work_ = true;
+  double flow_height_ = 0, bottom_ = 0;
+  TokenFlow flow_;
+  Index token_ = 0;
+  std::vector<Handle> handles_;
+};
+
+}  // namespace
+
+ViewLayout lay_out_exits(const ViewInput& input) {
+  return ExitPicture(input).lay_out();
+}
+
+}  // namespace attnscope

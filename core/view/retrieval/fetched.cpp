@@ -1,0 +1,272 @@
+// What a head of memorizing attention fetched for a token, over the document.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <set>
+
+#include "core/figure/plain_text.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/legend.h"
+#include "core/view/parts/token_flow.h"
+#include "core/view/retrieval/context_rows.h"
+#include "core/view/retrieval/retrieval_numbers.h"
+#include "core/view/retrieval/retrieval_pictures.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kLineOfText = 1.5;               // em
+constexpr double kLeastArcs = 4;                  // em
+constexpr double kMostArcs = 12;                  // em
+constexpr double kStrip = 1.1;                    // em: the document
+constexpr double kLeastFetched = 6;               // em, of the table
+constexpr double kMostFetched = 22;               // em
+constexpr double kMostDocument = 0.26;            // of the height
+constexpr double kThickest = 5, kThinnest = 0.8;  // pixels, of arcs
+constexpr Index kFetchedBefore = 10, kFetchedAfter = 6;
+
+class FetchedPicture {
+ public:
+  explicit FetchedPicture(const ViewInput& input)
+      : input_(input), page_(input), trace_(input.trace) {}
+
+  ViewLayout lay_out() {
+    const ViewSettings& view = input_.experiment.view;
+    found_ = fetched_by(trace_, view.layer, view.head, retrieving_token(input_, false));
+    if (found_.tap == nullptr) {
+      return page_.message("Nothing is looked up here",
+                           "No head searches a memory for this token.");
+    }
+    const Box inside =
+        page_.frame(trace_.model + " · what was fetched · " + place_text(), caption_text());
+    if (!place(inside)) return no_space(page_);
+    draw_text();
+    draw_sentence();
+    draw_document();
+    draw_rows();
+    return finish();
+  }
+
+ private:
+  double em() const { return page_.em(); }
+  Index length() const { return static_cast<Index>(trace_.tokens.size()); }
+  Colour colour() const {
+    return head_colour(found_.tap->heads[static_cast<std::size_t>(found_.head)]);
+  }
+
+  std::string place_text() const {
+    return "layer " + std::to_string(found_.tap->address.layer) + ", head " +
+           std::to_string(found_.tap->heads[static_cast<std::size_t>(found_.head)]);
+  }
+
+  std::string caption_text() const {
+    return caption(trace_,
+                   "Memorizing attention (Wu et al., 2022): keys and values of earlier segments "
+                   "are stored, and each query fetches those that are most like it. Arcs are as "
+                   "thick as their weight; bands are segments, which are read one by one.");
+  }
+
+  bool place(const Box& inside) {
+    const double flow = token_flow_height(page_, flow_tokens(), inside.width,
+                                          std::max(1.8 * em(), kMostDocument * inside.height));
+    const double sentences = 2 * kLineOfText * em();
+    const double rest = inside.height - flow - sentences - (kStrip + 1.6) * em();
+    const double arcs = std::clamp(0.35 * rest, kLeastArcs * em(), kMostArcs * em());
+    const double wanted =
+        static_cast<double>(found_.keys.size() + 1) * context_row_height(page_) + 0.1;
+    const double table = std::min({rest - arcs, kMostFetched * em(), std::max(wanted, 2 * em())});
+    if (rest - arcs < kLeastFetched * em() || inside.width < 18 * em()) return false;
+    const double all = sentences + flow + arcs + (kStrip + 1.6) * em() + table;
+    double y = inside.y + page_.spare_above(inside.height, all);
+    sentence_ = {inside.x, y, inside.width, sentences};
+    arcs_ = {inside.x, y + sentences, inside.width, arcs};
+    strip_ = {inside.x, arcs_.bottom(), inside.width, kStrip * em()};
+    y = strip_.bottom() + 1.6 * em();
+    flow_box_ = {inside.x, y, inside.width, flow};
+    table_ = {inside.x, y + flow, inside.width, table};
+    return true;
+  }
+
+  // Fetched tokens in the colour of the head, by weight.
+  std::vector<FlowToken> flow_tokens() const {
+    const Colour plain = blend(page_.theme().background, page_.theme().line, 0.35);
+    std::vector<FlowToken> tokens;
+    for (Index i = 0; i < length(); ++i) {
+      tokens.push_back(
+          {trace_.tokens[static_cast<std::size_t>(i)].label, plain, i == found_.token});
+    }
+    const double most = found_.keys.empty() ? 1 : std::max(found_.keys.front().weight, 1e-12);
+    for (const Fetched::Key& key : found_.keys) {
+      if (key.token < 0) continue;
+      tokens[static_cast<std::size_t>(key.token)].ground =
+          blend(plain, colour(), 0.25 + 0.7 * key.weight / most);
+    }
+    return tokens;
+  }
+
+  void draw_text() {
+    // The fetched token of most weight stays in sight, else the one that fetches.
+    const bool known = !found_.keys.empty() && found_.keys.front().token >= 0;
+    const Index kept = known ? found_.keys.front().token : found_.token;
+    flow_ = draw_token_flow(page_, flow_box_, flow_tokens(), static_cast<std::size_t>(kept));
+  }
+
+  void draw_sentence() {
+    const std::string& label = trace_.tokens[static_cast<std::size_t>(found_.token)].label;
+    std::string text =
+        place_text() + ": “" + label + "” (token " + std::to_string(found_.token) + ")";
+    if (found_.stored == 0) {
+      text += " has nothing to fetch from: nothing was read before its segment.";
+    } else {
+      text += " fetched " + std::to_string(found_.keys.size()) + " of " + grouped(found_.stored) +
+              " stored tokens; they get " + fixed(100 * found_.share, 0) + " % of its attention.";
+    }
+    page_.text({sentence_.x, sentence_.y + 0.6 * em()},
+               page_.fitting({capitalised(text), capitalised(place_text())}, em(), sentence_.width),
+               em());
+    page_.faint_text(
+        {sentence_.x, sentence_.y + 0.6 * em() + kLineOfText * em()},
+        page_.fitting({"Notice: a head finds what is like its query, however far back it was "
+                       "read. Click a token below to see what it fetched.",
+                       "Click a token below to see what it fetched."},
+                      page_.small(), sentence_.width),
+        page_.small());
+  }
+
+  double x_of(Index token) const {
+    return strip_.x +
+           (static_cast<double>(token) + 0.5) / static_cast<double>(length()) * strip_.width;
+  }
+
+  // The segments that the layer read, by the rows of its taps.
+  std::vector<Index> segment_starts() const {
+    std::set<Index> starts;
+    for (const AttentionTap& tap : trace_.attention) {
+      if (tap.address.layer != found_.tap->address.layer) continue;
+      starts.insert(std::max<Index>(0, trace_.token_index(tap.query_rows, tap.queries(), 0)));
+    }
+    return {starts.begin(), starts.end()};
+  }
+
+  void draw_document() {
+    const Theme& theme = page_.theme();
+    const std::vector<Index> starts = segment_starts();
+    for (std::size_t n = 0; n < starts.size(); ++n) {
+      const Index end = n + 1 < starts.size() ? starts[n + 1] : length();
+      const double half = 0.5 * strip_.width / static_cast<double>(length());
+      const double x = x_of(starts[n]) - half, right = x_of(end) - half;
+      page_.add(FilledBox{{x, strip_.y, right - x, strip_.height},
+                          blend(theme.background, theme.line, n % 2 == 0 ? 0.35 : 0.7)});
+      const std::string name = "segment " + std::to_string(n);
+      const double middle = strip_.bottom() + 0.75 * em();
+      const std::string shown = page_.fitting({name, std::to_string(n)}, page_.small(), right - x);
+      if (page_.width_of(shown, page_.small()) <= right - x) {
+        page_.faint_text({(x + right) / 2, middle}, shown, page_.small(), Align::Middle);
+      }
+    }
+    const double most = found_.keys.empty() ? 1 : std::max(found_.keys.front().weight, 1e-12);
+    page_.add(Clip{Box{arcs_.x, arcs_.y, arcs_.width, arcs_.height + strip_.height}});
+    for (auto key = found_.keys.rbegin(); key != found_.keys.rend(); ++key) {
+      if (key->token < 0) continue;
+      draw_arc(x_of(found_.token), x_of(key->token), key->weight / most);
+      const double width = std::max(2.0, strip_.width / static_cast<double>(length()));
+      page_.add(
+          FilledBox{{x_of(key->token) - width / 2, strip_.y, width, strip_.height}, colour()});
+    }
+    const double width = std::max(2.5, strip_.width / static_cast<double>(length()));
+    page_.add(
+        FilledBox{{x_of(found_.token) - width / 2, strip_.y, width, strip_.height}, theme.text});
+    page_.add(Clip{});
+  }
+
+  // Half an ellipse above the document.
+  void draw_arc(double from, double to, double share) {
+    constexpr int kSteps = 48;
+    const double middle = (from + to) / 2, across = std::abs(from - to) / 2;
+    const double up = (0.15 + 0.8 * 2 * across / arcs_.width) * arcs_.height;
+    std::vector<Point> points;
+    for (int n = 0; n <= kSteps; ++n) {
+      const double angle = std::numbers::pi * n / kSteps;
+      points.push_back({middle + across * std::cos(angle), strip_.y - up * std::sin(angle)});
+    }
+    page_.add(Line{points, translucent(colour(), 0.35 + 0.6 * share),
+                   kThinnest + (kThickest - kThinnest) * share});
+  }
+
+  std::string words(Index first, Index end) const {
+    std::string text;
+    for (Index i = std::max<Index>(0, first); i < std::min(end, length()); ++i) {
+      text += trace_.tokens[static_cast<std::size_t>(i)].label;
+    }
+    return with_spaces(std::move(text));
+  }
+
+  void draw_rows() {
+    ContextTable table;
+    table.before_title = {"what was fetched: words before", "words before", "before"};
+    table.value_title = {"the token", "token"};
+    table.first_title = "tokens back";
+    table.second_title = "weight";
+    const double most = found_.keys.empty() ? 1 : std::max(found_.keys.front().weight, 1e-12);
+    for (const Fetched::Key& key : found_.keys) {
+      ContextRow row;
+      row.value = fetched_label(trace_, found_, key);
+      if (key.token >= 0) {
+        row.before = words(key.token - kFetchedBefore, key.token);
+        row.after = words(key.token + 1, key.token + 1 + kFetchedAfter);
+        row.first = grouped(found_.token - key.token);
+      } else {
+        row.before = "not of this text";
+        row.first = "–";
+      }
+      row.ground = blend(blend(page_.theme().background, page_.theme().line, 0.35), colour(),
+                         0.25 + 0.7 * key.weight / most);
+      row.second = fixed(100 * key.weight, 1) + " %";
+      row.share = key.weight / most;
+      table.rows.push_back(std::move(row));
+    }
+    draw_context_rows(page_, table_, table);
+  }
+
+  ViewLayout finish() {
+    ViewLayout layout;
+    layout.hit = [flow = flow_, layer = found_.tap->address.layer,
+                  head = input_.experiment.view.head](Point p) -> std::optional<Hit> {
+      const Index at = flow.at(p);
+      if (at < 0) return std::nullopt;
+      return Hit{layer, head, at, -1};
+    };
+    for (std::size_t n = 0; n < flow_.boxes.size(); ++n) {
+      layout.handles.push_back({.area = flow_.boxes[n],
+                                .help = "Show what this token fetched.",
+                                .click = [at = static_cast<Index>(flow_.first + n)](Experiment& e) {
+                                  set_view_value(e.view, "retrieval", "token", at);
+                                }});
+    }
+    layout.handles.push_back(
+        {.area = strip_,
+         .help = "Drag along the document to see what each token fetched.",
+         .drag = [strip = strip_, length = length()](Point p, Experiment& e) {
+           const double share = std::clamp((p.x - strip.x) / strip.width, 0.0, 1.0);
+           const auto at = static_cast<Index>(share * static_cast<double>(length));
+           set_view_value(e.view, "retrieval", "token", std::min(at, length - 1));
+         }});
+    layout.list = page_.take(table_.bottom());
+    return layout;
+  }
+
+  const ViewInput& input_;
+  Page page_;
+  const Trace& trace_;
+  Fetched found_;
+  Box sentence_, arcs_, strip_, flow_box_, table_;
+  TokenFlow flow_;
+};
+
+}  // namespace
+
+ViewLayout lay_out_fetched(const ViewInput& input) {
+  return FetchedPicture(input).lay_out();
+}
+
+}  // namespace attnscope

@@ -1,0 +1,436 @@
+// What followed the contexts nearest to the present one, beside what the model says.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/figure/colour_map.h"
+#include "core/figure/plain_text.h"
+#include "core/view/parts/chart.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/legend.h"
+#include "core/view/parts/token_flow.h"
+#include "core/view/retrieval/context_rows.h"
+#include "core/view/retrieval/retrieval_numbers.h"
+#include "core/view/retrieval/retrieval_pictures.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kSentenceLine = 1.5;  // em
+constexpr double kMostText = 0.2;      // of the height
+constexpr double kLeastText = 1.8;     // em
+constexpr double kPartGap = 0.8;       // em
+constexpr double kLeastTable = 6;      // em
+constexpr double kMostTable = 20;      // em
+constexpr double kBitsChart = 8.5;     // em
+constexpr double kLeastBitsChart = 7;  // em
+constexpr double kTableShare = 0.6;    // of the width, where bars stand beside
+constexpr double kBesideWidth = 38;    // em, at least for that
+constexpr double kThreeBars = 2.1;     // em, a token's
+constexpr double kMostGain = 4;        // bits, of the strongest colour
+constexpr Index kWordsBefore = 12, kWordsAfter = 3;
+constexpr std::size_t kMostRows = 64;
+
+std::string percents(double share) {
+  if (share > 0 && share < 0.001) return "< 0.1 %";
+  return (share >= 0.0995 ? fixed(100 * share, 0) : brief(100 * share, 2)) + " %";
+}
+
+class NeighboursPicture {
+ public:
+  explicit NeighboursPicture(const ViewInput& input)
+      : input_(input),
+        page_(input),
+        trace_(input.trace),
+        known_(input.findings.get(Findings::contexts)) {}
+
+  ViewLayout lay_out() {
+    if (!known_ || known_->neighbours.index.dim(0) != trace_.logits.dim(0)) {
+      ViewLayout layout = page_.message("One moment", "The nearest contexts are being fetched.");
+      layout.pending = "contexts";
+      return layout;
+    }
+    setting_ = mix_setting(input_, *known_);
+    bits_ = retrieval_bits(input_, *known_, setting_);
+    const Box inside = page_.frame(trace_.model + " · what was looked up", caption_text());
+    if (!place(inside)) return no_space(page_);
+    draw_text();
+    row_ = mixed_row(trace_, *known_, setting_, token_);
+    draw_sentences();
+    draw_table();
+    draw_next();
+    draw_bits();
+    return finish();
+  }
+
+ private:
+  double em() const { return page_.em(); }
+  Index length() const { return static_cast<Index>(trace_.tokens.size()); }
+  const std::string& label(Index i) const {
+    return trace_.tokens[static_cast<std::size_t>(i)].label;
+  }
+  // The text's own next token; -1 at its end.
+  std::int32_t own() const {
+    return token_ + 1 < length() ? trace_.tokens[static_cast<std::size_t>(token_ + 1)].id : -1;
+  }
+  Colour model_colour() const { return head_colour(0); }
+  Colour store_colour() const { return head_colour(1); }
+  Colour mixed_colour() const { return head_colour(2); }
+
+  std::string how_text() const {
+    if (setting_.gated) return "a learned gate lets in what followed them";
+    return "mixed with λ = " + brief(setting_.lambda, 3) +
+           ", τ = " + brief(setting_.temperature, 3);
+  }
+
+  std::string caption_text() const {
+    return caption(trace_, std::to_string(setting_.k) + " contexts of " +
+                               grouped(known_->store->keys.dim(0)) +
+                               " stored are taken, the "
+                               "nearest by squared distance of what the last feed-forward sees; " +
+                               how_text() +
+                               ". Words before a context are those of the stored "
+                               "text.");
+  }
+
+  bool place(const Box& inside) {
+    const double flow = token_flow_height(page_, flow_tokens(-1), inside.width,
+                                          std::max(kLeastText * em(), kMostText * inside.height));
+    const double above =
+        kSentenceLine * em() + flow + swatches_height(page_) + 2 * kSentenceLine * em();
+    const bool beside = inside.width >= kBesideWidth * em();
+    double chart = kBitsChart * em();
+    double tables = inside.height - above - chart - kPartGap * em();
+    if (tables < kLeastTable * em()) {
+      chart = length() > 2 ? kLeastBitsChart * em() : 0;
+      tables = inside.height - above - chart - kPartGap * em();
+    }
+    if (tables < kLeastTable * em()) {
+      chart = 0;
+      tables = inside.height - above;
+    }
+    tables = std::min(tables, kMostTable * em());
+    if (tables < kLeastTable * em() || inside.width < 18 * em()) return false;
+    const double all = above + tables + (chart > 0 ? chart + kPartGap * em() : 0);
+    const double y = inside.y + page_.spare_above(inside.height, all);
+    text_ = {inside.x, y, inside.width, above};
+    flow_box_ = {inside.x, y + kSentenceLine * em(), inside.width, flow};
+    const double width = beside ? kTableShare * (inside.width - em()) : inside.width;
+    table_ = {inside.x, y + above, width, tables};
+    if (beside) {
+      next_ = {inside.x + width + em(), y + above, inside.width - width - em(), tables};
+    } else {
+      table_.height = next_.height = tables / 2;
+      next_ = {inside.x, y + above + tables / 2, inside.width, tables / 2};
+    }
+    chart_ = {inside.x, y + above + tables + kPartGap * em(), inside.width, chart};
+    bottom_ = chart > 0 ? chart_.bottom() : y + above + tables;
+    return true;
+  }
+
+  // Bits that retrieval saves (blue) or costs (orange).
+  Colour colour_of_gain(double gain) const {
+    const double strength = std::min(std::abs(gain) / kMostGain, 1.0);
+    return blend(blend(page_.theme().background, page_.theme().line, 0.4),
+                 gain > 0 ? model_colour() : store_colour(), 0.9 * strength);
+  }
+
+  double gain(Index i) const { return i == 0 ? 0 : static_cast<double>(bits_(0, i) - bits_(1, i)); }
+
+  std::vector<FlowToken> flow_tokens(Index marked) const {
+    std::vector<FlowToken> tokens;
+    for (Index i = 0; i < length(); ++i) {
+      tokens.push_back({label(i), colour_of_gain(gain(i)), i == marked});
+    }
+    return tokens;
+  }
+
+  void draw_text() {
+    const double model = mean_bits(bits_, 0), both = mean_bits(bits_, 1);
+    const std::string change = fixed(model, 2) + " → " + fixed(both, 2) + " bits a token";
+    if (length() > 1) {
+      page_.text(
+          {text_.x, text_.y + 0.6 * em()},
+          page_.fitting({"What was looked up in a store of " + grouped(known_->store->keys.dim(0)) +
+                             " contexts, " + how_text() + ": " + change + " over this text.",
+                         "Looked up in " + grouped(known_->store->keys.dim(0)) + " contexts, " +
+                             how_text() + ": " + change,
+                         capitalised(how_text()) + ": " + change, change},
+                        em(), text_.width),
+          em());
+    }
+    const auto kept = static_cast<std::size_t>(retrieving_token(input_, true));
+    Page draft(input_);
+    flow_ = draw_token_flow(draft, flow_box_, flow_tokens(-1), kept);
+    const Index hovered = input_.pointer ? flow_.at(*input_.pointer) : -1;
+    token_ = hovered >= 0 ? hovered : static_cast<Index>(kept);
+    draw_token_flow(page_, flow_box_, flow_tokens(token_), kept);
+    std::vector<Swatch> swatches;
+    for (const double bits : {4.0, 2.0, 0.0, -2.0, -4.0}) {
+      swatches.push_back({colour_of_gain(bits), bits > 0   ? "saves " + brief(bits)
+                                                : bits < 0 ? "costs " + brief(-bits)
+                                                           : "no difference"});
+    }
+    draw_swatches(page_, {text_.x, flow_box_.bottom()}, text_.width,
+                  "bits that retrieval saves when the token comes", swatches);
+  }
+
+  void draw_sentences() {
+    double y = flow_box_.bottom() + swatches_height(page_) + 0.75 * em();
+    std::string text = "After “" + label(token_) + "”";
+    std::string brief_text = text;
+    if (own() >= 0) {
+      const auto at = static_cast<std::size_t>(own());
+      const auto hits = hits_of_own();
+      text += " the text goes on with “" + token_label(trace_, own()) + "”: the model gave it " +
+              percents(row_.model[at]) + ", with retrieval " + percents(row_.mixed[at]) + "; " +
+              std::to_string(hits) + " of " + std::to_string(setting_.k) +
+              " neighbours went on so, too.";
+      brief_text += " comes “" + token_label(trace_, own()) + "”: " + percents(row_.model[at]) +
+                    " → " + percents(row_.mixed[at]) + " with retrieval; " + std::to_string(hits) +
+                    " of " + std::to_string(setting_.k) + " neighbours agree";
+    } else {
+      text += " the text ends.";
+    }
+    page_.text(
+        {text_.x, y},
+        page_.fitting({text, brief_text, "After “" + label(token_) + "”"}, em(), text_.width),
+        em());
+    y += kSentenceLine * em();
+    const std::string gate =
+        setting_.gated && !has_trained_gate() ? "This model has no trained gate: g = 0.5 "
+                                                "everywhere, half of the state is replaced by "
+                                                "what followed the neighbours."
+        : setting_.gated
+            ? "The gate g = " + fixed(row_.gate, 2) +
+                  ": so much of the state stays the "
+                  "model's own, the rest comes from what followed the neighbours."
+            : "Notice: contexts that go on alike lie near each other; the nearer, the more "
+              "what followed them counts.";
+    page_.faint_text({text_.x, y}, page_.fitting({gate}, page_.small(), text_.width),
+                     page_.small());
+  }
+
+  // Weights of the gate that are all 0 leave it in the middle.
+  bool has_trained_gate() const {
+    const Tensor& gate = trace_.taps.at("retrieval.gate");
+    return std::ranges::any_of(gate, [](float g) { return g != 0.5F; });
+  }
+
+  Index hits_of_own() const {
+    Index hits = 0;
+    for (Index n = 0; n < setting_.k; ++n) {
+      if (known_->store->values[known_->neighbours.index(token_, n)] == own()) ++hits;
+    }
+    return hits;
+  }
+
+  // Neighbours in the order of the store's search; those that went on as the text does stand out.
+  void draw_table() {
+    ContextTable table;
+    table.before_title = {"nearest contexts: words before", "words before", "before"};
+    table.value_title = {"what followed", "then"};
+    table.first_title = "distance²";
+    table.second_title = setting_.gated ? "weight" : "share";
+    const double most = *std::ranges::max_element(row_.neighbours);
+    for (Index n = 0; n < setting_.k && table.rows.size() < kMostRows; ++n) {
+      const Index at = known_->neighbours.index(token_, n);
+      const ContextWords words = context_words(*known_->store, at, kWordsBefore, kWordsAfter);
+      ContextRow row;
+      row.before = words_of_labels(trace_, words.before);
+      if (words.before.empty()) {
+        row.before =
+            "text " + std::to_string(words.text) + ", position " + std::to_string(words.position);
+      }
+      row.value = token_label(trace_, words.value);
+      row.after = words_of_labels(trace_, words.after);
+      row.ground = words.value == own() ? mixed_colour()
+                                        : blend(page_.theme().background, page_.theme().line, 0.6);
+      row.first = brief(static_cast<double>(known_->neighbours.distance(token_, n)), 3);
+      row.share = row_.neighbours[static_cast<std::size_t>(n)];
+      row.second = percents(row.share);
+      row.share /= std::max(most, 1e-12);
+      table.rows.push_back(std::move(row));
+    }
+    const std::vector<Box> boxes = draw_context_rows(page_, table_, table);
+    for (std::size_t n = 0; n < boxes.size(); ++n) {
+      const Index at = known_->neighbours.index(token_, static_cast<Index>(n));
+      const ContextWords words = context_words(*known_->store, at, 40, 12);
+      const std::string help = words_of_labels(trace_, words.before) + " → " +
+                               with_spaces(token_label(trace_, words.value)) +
+                               words_of_labels(trace_, words.after);
+      handles_.push_back({.area = boxes[n],
+                          .help = "Text " + std::to_string(words.text) + ", position " +
+                                  std::to_string(words.position) + ": " + help});
+    }
+  }
+
+  // The likeliest tokens by all three, the text's own among them.
+  std::vector<std::int32_t> tokens_to_show(std::size_t rows) const {
+    std::vector<std::int32_t> ids(row_.mixed.size());
+    std::iota(ids.begin(), ids.end(), 0);
+    const auto likelier = [&](std::int32_t a, std::int32_t b) {
+      const double x = row_.mixed[static_cast<std::size_t>(a)];
+      const double y = row_.mixed[static_cast<std::size_t>(b)];
+      return x > y || (x == y && a < b);
+    };
+    rows = std::min(rows, ids.size());
+    std::partial_sort(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(rows), ids.end(),
+                      likelier);
+    ids.resize(rows);
+    if (own() >= 0 && rows > 0 && std::ranges::find(ids, own()) == ids.end()) ids.back() = own();
+    return ids;
+  }
+
+  std::vector<LegendEntry> names() const {
+    return {{model_colour(), "model"},
+            {store_colour(), setting_.gated ? "neighbours (weight)" : "neighbours"},
+            {mixed_colour(), "both"}};
+  }
+
+  void draw_next() {
+    const double legend = legend_height(page_, names(), next_.width);
+    draw_legend(page_, names(), {next_.x, next_.y, next_.width, legend});
+    const double row = kThreeBars * em(), top = next_.y + legend + 0.2 * em();
+    const auto rows = static_cast<std::size_t>(std::max(0.0, (next_.bottom() - top) / row));
+    const std::vector<std::int32_t> ids = tokens_to_show(rows);
+    double most = 1e-9, labels = 0;
+    for (const std::int32_t id : ids) {
+      const auto at = static_cast<std::size_t>(id);
+      most = std::max({most, row_.model[at], row_.store[at], row_.mixed[at]});
+      labels = std::max(labels, page_.width_of(token_label(trace_, id), em(), id == own()));
+    }
+    labels = std::min(labels, 0.36 * next_.width);
+    const double left = next_.x + labels + 0.5 * em();
+    const double numbers = page_.width_of("< 0.1 %", page_.small()) + 0.4 * em();
+    const double width = next_.right() - numbers - left;
+    if (width < 2 * em()) return;
+    double y = top;
+    for (const std::int32_t id : ids) {
+      const auto at = static_cast<std::size_t>(id);
+      const double middle = y + row / 2;
+      page_.add(Text{{left - 0.5 * em(), middle},
+                     page_.ellipsised(token_label(trace_, id), em(), labels, id == own()),
+                     page_.theme().text,
+                     em(),
+                     Align::End,
+                     0,
+                     id == own()});
+      const double thick = 0.27 * row;
+      double bar = y + 0.1 * row;
+      for (const auto& [colour, p] : {std::pair{model_colour(), row_.model[at]},
+                                      {store_colour(), row_.store[at]},
+                                      {mixed_colour(), row_.mixed[at]}}) {
+        page_.add(FilledBox{{left, bar, p / most * width, thick}, colour});
+        bar += thick;
+      }
+      page_.faint_text({next_.right(), middle}, percents(row_.mixed[at]), page_.small(),
+                       Align::End);
+      handles_.push_back({.area = {next_.x, y, next_.width, row},
+                          .help = "“" + token_label(trace_, id) + "”: model " +
+                                  percents(row_.model[at]) + ", neighbours " +
+                                  percents(row_.store[at]) + ", both " + percents(row_.mixed[at]) +
+                                  (id == own() ? ". The text's own." : ".")});
+      y += row;
+    }
+  }
+
+  // Bits of each token without and with, or how much a gate keeps.
+  void draw_bits() {
+    if (chart_.height < kLeastBitsChart * em() || length() < 3) return;
+    const auto last = static_cast<double>(length() - 1);
+    double least = 0, most = 0;
+    for (Index i = 1; i < length(); ++i) {
+      least = std::min(least, gain(i));
+      most = std::max(most, gain(i));
+    }
+    Box box = chart_;
+    if (setting_.gated) box.width = (chart_.width - em()) / 2;
+    ChartAxis y = axis_of(least, std::max(most, 0.1), true);
+    y.titles = {"bits saved", "bits"};
+    const Chart chart = place_chart(
+        page_, box,
+        {.least = 0.4, .most = last + 0.6, .titles = {"token of the text", "token"}, .whole = true},
+        std::move(y));
+    if (chart.empty()) return;
+    draw_chart(page_, chart);
+    for (Index i = 1; i < length(); ++i) {
+      const bool marked = i == token_ + 1;
+      draw_bar(page_, chart, static_cast<double>(i), 0.8, gain(i),
+               marked        ? page_.theme().text
+               : gain(i) > 0 ? model_colour()
+                             : store_colour());
+    }
+    draw_hovered_bits(chart);
+    if (setting_.gated) draw_gates({box.right() + em(), box.y, box.width, box.height});
+  }
+
+  void draw_hovered_bits(const Chart& chart) {
+    if (!input_.pointer || !chart.plot.contains(*input_.pointer)) return;
+    const auto i = static_cast<Index>(std::lround(chart.value_x(input_.pointer->x)));
+    if (i < 1 || i >= length()) return;
+    draw_value(page_, chart, {static_cast<double>(i), gain(i)},
+               "“" + label(i) + "”: " + fixed(static_cast<double>(bits_(0, i)), 2) +
+                   " bits alone, " + fixed(static_cast<double>(bits_(1, i)), 2) +
+                   " with retrieval");
+  }
+
+  void draw_gates(const Box& box) {
+    const Tensor& gate = trace_.taps.at("retrieval.gate");
+    const auto last = static_cast<double>(length() - 1);
+    const Chart chart = place_chart(
+        page_, box,
+        {.least = 0, .most = last, .titles = {"token of the text", "token"}, .whole = true},
+        {.least = 0, .most = 1.03, .titles = {"gate g: share of its own", "gate g"}});
+    if (chart.empty()) return;
+    draw_chart(page_, chart);
+    std::vector<Point> points;
+    for (Index i = 0; i < length(); ++i) {
+      points.push_back({static_cast<double>(i), static_cast<double>(gate[i])});
+    }
+    draw_curve(page_, chart, points, mixed_colour(), 2);
+    draw_value(page_, chart, points[static_cast<std::size_t>(token_)],
+               "g = " + fixed(points[static_cast<std::size_t>(token_)].y, 2));
+  }
+
+  ViewLayout finish() {
+    ViewLayout layout;
+    layout.hit = [flow = flow_, layer = input_.experiment.view.layer,
+                  head = input_.experiment.view.head](Point p) -> std::optional<Hit> {
+      const Index at = flow.at(p);
+      if (at < 0) return std::nullopt;
+      return Hit{layer, head, at, -1};
+    };
+    for (std::size_t n = 0; n < flow_.boxes.size(); ++n) {
+      handles_.push_back({.area = flow_.boxes[n],
+                          .help = "Show what was looked up after this token.",
+                          .click = [at = static_cast<Index>(flow_.first + n)](Experiment& e) {
+                            set_view_value(e.view, "retrieval", "token", at);
+                          }});
+    }
+    layout.handles = std::move(handles_);
+    layout.list = page_.take(bottom_);
+    return layout;
+  }
+
+  const ViewInput& input_;
+  Page page_;
+  const Trace& trace_;
+  const std::shared_ptr<const FoundContexts> known_;  // null: not known (yet)
+  MixSetting setting_;
+  Tensor bits_;  // [2, L] alone, with retrieval
+  MixedRow row_;
+  Box text_, flow_box_, table_, next_, chart_;
+  double bottom_ = 0;
+  TokenFlow flow_;
+  Index token_ = 0;
+  std::vector<Handle> handles_;
+};
+
+}  // namespace
+
+ViewLayout lay_out_neighbours(const ViewInput& input) {
+  return NeighboursPicture(input).lay_out();
+}
+
+}  // namespace attnscope

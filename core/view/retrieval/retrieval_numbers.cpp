@@ -1,0 +1,303 @@
+#include "core/view/retrieval/retrieval_numbers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "core/autodiff/operations_reduce.h"
+#include "core/base/error.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/focus.h"
+
+namespace attnscope {
+namespace {
+
+constexpr const char* kRetrieval = "retrieval";
+constexpr const char* kRetrievedRule = "retrieved";  // of memorizing's pattern
+
+// Shares of the first k neighbours of a row: by distance, or of a gate by the model's logits of
+// what followed them, which are the products of its final state with their vectors.
+std::vector<double> neighbour_shares(const Trace& trace, const FoundContexts& found,
+                                     const MixSetting& setting, Index token) {
+  std::vector<double> scores;
+  for (Index n = 0; n < setting.k; ++n) {
+    const std::int32_t value = found.store->values[found.neighbours.index(token, n)];
+    scores.push_back(setting.gated ? static_cast<double>(trace.logits(token, value))
+                                   : -static_cast<double>(found.neighbours.distance(token, n)) /
+                                         setting.temperature);
+  }
+  const double most = *std::ranges::max_element(scores);
+  double sum = 0;
+  for (double& score : scores) sum += score = std::exp(score - most);
+  for (double& score : scores) score /= sum;
+  return scores;
+}
+
+// log p of each token by the model alone.  [L, vocabulary]
+Tensor model_logs(const ViewInput& input) {
+  const auto make = [&] { return model_log_probabilities(input.trace); };
+  const auto source = source_of(input.trace);
+  if (input.cache == nullptr || source == nullptr) return make();
+  return input.cache->matrix(source, "log p of the model", make);
+}
+
+}  // namespace
+
+MixSetting mix_setting(const ViewInput& input, const FoundContexts& found) {
+  MixSetting setting;
+  setting.gated = input.trace.taps.contains("retrieval.gate");
+  if (input.experiment.retrieval) {
+    const Values& run = input.experiment.retrieval->mixer.values;
+    if (run.has("k")) setting.k = run.integer("k");
+    if (run.has("lambda")) setting.lambda = run.real("lambda");
+    if (run.has("temperature")) setting.temperature = run.real("temperature");
+  }
+  const Values values = view_values(input.experiment.view, kRetrieval);
+  if (values.has("k") && !setting.gated) setting.k = values.integer("k");
+  if (values.has("lambda")) setting.lambda = values.real("lambda");
+  if (values.has("temperature")) setting.temperature = values.real("temperature");
+  setting.k = std::clamp<Index>(setting.k, 1, found.neighbours.index.dim(1));
+  return setting;
+}
+
+MixedRow mixed_row(const Trace& trace, const FoundContexts& found, const MixSetting& setting,
+                   Index token) {
+  const Index vocabulary = trace.logits.dim(1);
+  const auto size = static_cast<std::size_t>(vocabulary);
+  MixedRow row{neighbour_shares(trace, found, setting, token), {}, {}, {}};
+  row.store.assign(size, 0.0);
+  for (Index n = 0; n < setting.k; ++n) {
+    const std::int32_t value = found.store->values[found.neighbours.index(token, n)];
+    row.store[static_cast<std::size_t>(value)] += row.neighbours[static_cast<std::size_t>(n)];
+  }
+  double most = -std::numeric_limits<double>::infinity(), sum = 0;
+  for (Index y = 0; y < vocabulary; ++y) {
+    most = std::max(most, static_cast<double>(trace.logits(token, y)));
+  }
+  for (Index y = 0; y < vocabulary; ++y) {
+    row.model.push_back(std::exp(static_cast<double>(trace.logits(token, y)) - most));
+    sum += row.model.back();
+  }
+  for (double& p : row.model) p /= sum;
+  for (std::size_t y = 0; y < size; ++y) {
+    row.mixed.push_back(setting.gated
+                            ? std::exp(static_cast<double>(
+                                  trace.taps.at("log_probabilities")(token, static_cast<Index>(y))))
+                            : setting.lambda * row.store[y] + (1 - setting.lambda) * row.model[y]);
+  }
+  if (setting.gated) row.gate = static_cast<double>(trace.taps.at("retrieval.gate")[token]);
+  return row;
+}
+
+Tensor model_log_probabilities(const Trace& trace) {
+  return log_softmax(Var(trace.logits)).value();
+}
+
+Tensor retrieval_bits(const ViewInput& input, const FoundContexts& found,
+                      const MixSetting& setting) {
+  const Trace& trace = input.trace;
+  const auto length = static_cast<Index>(trace.tokens.size());
+  Tensor bits = Tensor::full({2, length}, std::numeric_limits<float>::quiet_NaN());
+  const Tensor logs = model_logs(input);
+  for (Index i = 1; i < length; ++i) {
+    const std::int32_t id = trace.tokens[static_cast<std::size_t>(i)].id;
+    const auto plain = static_cast<double>(logs(i - 1, id));
+    double mixed = 0;
+    if (setting.gated) {
+      mixed = static_cast<double>(trace.taps.at("log_probabilities")(i - 1, id));
+    } else {
+      const std::vector<double> shares = neighbour_shares(trace, found, setting, i - 1);
+      double hit = 0;
+      for (Index n = 0; n < setting.k; ++n) {
+        const std::int32_t value = found.store->values[found.neighbours.index(i - 1, n)];
+        if (value == id) hit += shares[static_cast<std::size_t>(n)];
+      }
+      mixed = hit > 0 ? std::log(setting.lambda * hit + (1 - setting.lambda) * std::exp(plain))
+                      : plain + std::log1p(-setting.lambda);
+    }
+    bits(0, i) = static_cast<float>(-plain / std::log(2.0));
+    bits(1, i) = static_cast<float>(-mixed / std::log(2.0));
+  }
+  return bits;
+}
+
+double mean_bits(const Tensor& bits, Index row) {
+  double sum = 0;
+  for (Index i = 1; i < bits.dim(1); ++i) sum += static_cast<double>(bits(row, i));
+  return sum / static_cast<double>(bits.dim(1) - 1);
+}
+
+std::string with_spaces(std::string text) {
+  const std::string mark = "␣";
+  for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + 1)) {
+    text.replace(at, mark.size(), " ");
+  }
+  return text;
+}
+
+std::string words_of_labels(const Trace& trace, const std::vector<std::int32_t>& ids) {
+  std::string text;
+  for (const std::int32_t id : ids) text += token_label(trace, id);
+  return with_spaces(std::move(text));
+}
+
+std::string fetched_label(const Trace& trace, const Fetched& found, const Fetched::Key& key) {
+  if (key.token >= 0) return trace.tokens[static_cast<std::size_t>(key.token)].label;
+  return key_label(trace, *found.tap, key.column);
+}
+
+bool looks_up(const AttentionTap& tap) {
+  const std::vector<std::string>& rules = tap.result.pattern->rules();
+  return std::ranges::find(rules, kRetrievedRule) != rules.end();
+}
+
+bool retrieves(const Trace& trace) {
+  return trace.counts.contains("retrieval.index") && trace.logits.defined();
+}
+
+Fetched fetched_by(const Trace& trace, Index layer, Index head, Index token) {
+  Fetched found;
+  // The wanted layer first, then the others in order.
+  for (const bool own_layer : {true, false}) {
+    for (const AttentionTap& tap : trace.attention) {
+      if (!looks_up(tap) || (own_layer && tap.address.layer != layer)) continue;
+      for (Index row = 0; row < tap.queries() && found.tap == nullptr; ++row) {
+        if (trace.token_index(tap.query_rows, tap.queries(), row) != token) continue;
+        found.tap = &tap;
+        found.row = row;
+      }
+    }
+    if (found.tap != nullptr) break;
+  }
+  if (found.tap == nullptr) return found;
+  const AttentionTap& tap = *found.tap;
+  const auto own = std::ranges::find(tap.heads, head);
+  found.head = own == tap.heads.end() ? 0 : own - tap.heads.begin();
+  found.token = token;
+  const Tensor weights = attention_row(tap, found.head, found.row);
+  for (const auto& [kind, count] : tap.result.columns) {
+    if (kind == KeyKind::Memory) found.stored += count;
+  }
+  const Index first = trace.token_index(tap.query_rows, tap.queries(), 0);
+  const Index of_pattern = tap.result.pattern->heads() > 1 ? found.head : 0;
+  for (Index c = 0; c < found.stored; ++c) {
+    if (!tap.result.pattern->allowed(of_pattern, found.row, c)) continue;
+    // Models that read in segments store the positions just before this one.
+    const bool of_text = trace.config && trace.config->segment > 0;
+    const Index at = first - found.stored + c;
+    found.keys.push_back({of_text && at >= 0 ? at : -1, c, static_cast<double>(weights[c])});
+    found.share += static_cast<double>(weights[c]);
+  }
+  std::ranges::stable_sort(found.keys, std::ranges::greater{}, &Fetched::Key::weight);
+  return found;
+}
+
+Index retrieving_token(const ViewInput& input, bool with_next) {
+  const auto length = static_cast<Index>(input.trace.tokens.size());
+  const Values values = view_values(input.experiment.view, kRetrieval);
+  const Index last = std::max<Index>(0, length - (with_next ? 2 : 1));
+  if (values.has("token")) return std::min(values.integer("token"), length - 1);
+  const Index pinned = with_next ? input.experiment.view.pinned_query : -1;
+  return pinned >= 0 && pinned < length ? pinned : last;
+}
+
+namespace {
+
+ViewData::Matrix neighbours_table(const Trace& trace, const FoundContexts& found,
+                                  const MixedRow& row, Index token) {
+  ViewData::Matrix table{
+      "neighbours",
+      Tensor({static_cast<Index>(row.neighbours.size()), 6}),
+      {},
+      {"row of the store", "text", "position", "squared distance", "id that followed", "share"},
+      {"context"}};
+  for (Index n = 0; n < table.values.dim(0); ++n) {
+    const Index at = found.neighbours.index(token, n);
+    const ContextWords words = context_words(*found.store, at, 8, 0);
+    table.rows.push_back(words_of_labels(trace, words.before));
+    const double numbers[] = {static_cast<double>(at),
+                              static_cast<double>(words.text),
+                              static_cast<double>(words.position),
+                              static_cast<double>(found.neighbours.distance(token, n)),
+                              static_cast<double>(words.value),
+                              row.neighbours[static_cast<std::size_t>(n)]};
+    std::transform(std::begin(numbers), std::end(numbers), table.values.data() + 6 * n,
+                   [](double x) { return static_cast<float>(x); });
+  }
+  return table;
+}
+
+ViewData::Matrix next_table(const Trace& trace, const MixedRow& row) {
+  std::vector<std::int32_t> ids(row.mixed.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  std::ranges::stable_sort(ids, std::ranges::greater{}, [&](std::int32_t id) {
+    return row.mixed[static_cast<std::size_t>(id)];
+  });
+  ViewData::Matrix table{"next token",
+                         Tensor({static_cast<Index>(ids.size()), 4}),
+                         {},
+                         {"token id", "model", "neighbours", "both"},
+                         {"token"}};
+  for (std::size_t n = 0; n < ids.size(); ++n) {
+    const auto id = static_cast<std::size_t>(ids[n]);
+    const auto at = static_cast<Index>(n);
+    table.rows.push_back(token_label(trace, ids[n]));
+    table.values(at, 0) = static_cast<float>(ids[n]);
+    table.values(at, 1) = static_cast<float>(row.model[id]);
+    table.values(at, 2) = static_cast<float>(row.store[id]);
+    table.values(at, 3) = static_cast<float>(row.mixed[id]);
+  }
+  return table;
+}
+
+ViewData fetched_data(const ViewInput& input) {
+  const ViewSettings& view = input.experiment.view;
+  const Fetched found =
+      fetched_by(input.trace, view.layer, view.head, retrieving_token(input, false));
+  ViewData::Matrix table{"fetched",
+                         Tensor({static_cast<Index>(found.keys.size()), 3}),
+                         {},
+                         {"token position", "weight", "tokens back"},
+                         {"token"}};
+  for (std::size_t n = 0; n < found.keys.size(); ++n) {
+    const Fetched::Key& key = found.keys[n];
+    const auto row = static_cast<Index>(n);
+    table.rows.push_back(fetched_label(input.trace, found, key));
+    table.values(row, 0) = key.token < 0 ? NAN : static_cast<float>(key.token);
+    table.values(row, 1) = static_cast<float>(key.weight);
+    table.values(row, 2) = key.token < 0 ? NAN : static_cast<float>(found.token - key.token);
+  }
+  return {{std::move(table)}};
+}
+
+}  // namespace
+
+ViewData retrieval_data(const ViewInput& input) {
+  const Trace& trace = input.trace;
+  if (!retrieves(trace)) {
+    if (std::ranges::any_of(trace.attention, looks_up)) return fetched_data(input);
+    throw InputError("retrieval: this run retrieves nothing; expected --retrieval, or memorizing");
+  }
+  const std::shared_ptr<const FoundContexts> found = input.findings.get(Findings::contexts);
+  if (!found) throw InputError("retrieval: the contexts that were found are not known");
+  const Index token = retrieving_token(input, true);
+  const MixSetting setting = mix_setting(input, *found);
+  const MixedRow row = mixed_row(trace, *found, setting, token);
+  const Tensor bits = retrieval_bits(input, *found, setting);
+  ViewData::Matrix of_text{"bits",
+                           Tensor({bits.dim(1), setting.gated ? 3 : 2}),
+                           {},
+                           {"model", "with retrieval"},
+                           {"token"}};
+  if (setting.gated) of_text.columns.emplace_back("gate");
+  for (Index i = 0; i < bits.dim(1); ++i) {
+    of_text.rows.push_back(trace.tokens[static_cast<std::size_t>(i)].label);
+    for (Index c = 0; c < 2; ++c) of_text.values(i, c) = bits(c, i);
+    if (setting.gated) of_text.values(i, 2) = trace.taps.at("retrieval.gate")[i];
+  }
+  return {
+      {neighbours_table(trace, *found, row, token), next_table(trace, row), std::move(of_text)}};
+}
+
+}  // namespace attnscope

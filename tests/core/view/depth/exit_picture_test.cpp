@@ -1,0 +1,308 @@
+#include "core/view/depth/exit_picture.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/experiment/runner.h"
+#include "core/figure/render.h"
+#include "core/lesson/claim.h"
+#include "core/model/exits.h"
+#include "core/model/logit_lens.h"
+#include "tests/core/experiment/models.h"
+#include "tests/support/compare.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+constexpr Index kLayers = 3, kLength = 12, kWidth = 16, kHidden = 24, kVocabulary = 256;
+
+class ExitsOfAModel : public ::testing::Test {
+ protected:
+  void save(const std::string& rule, const std::function<void(Values&)>& set = {}) {
+    ModelConfig config = testing::small_config(
+        {.context = 24, .layers = kLayers, .heads = 2, .head_size = 8, .hidden = kHidden});
+    config.exits = Choice{rule, default_values(exit_rule(rule).parameters)};
+    if (set) set(config.exits->values);
+    testing::save_lively_model(folder_.path() / rule, config);
+    experiment_.model = (folder_.path() / rule).string();
+    experiment_.text = "abracadabra!";
+    experiment_.view.id = "depth";
+  }
+  void find(double threshold, std::optional<double> decay = std::nullopt) {
+    set_view_value(experiment_.view, "depth", "threshold", threshold);
+    if (decay) set_view_value(experiment_.view, "depth", "decay", *decay);
+    traces_ = run_.observe(experiment_, {"lens"}, {});
+    traces_.findings.add(find_beside(experiment_, {"exits", "exit_work"}, run_, {}, {}));
+    study_ = traces_.findings.get(Findings::exits);
+    work_ = traces_.findings.get(Findings::exit_work);
+    ASSERT_NE(study_, nullptr);
+    ASSERT_NE(work_, nullptr);
+  }
+  ViewLayout look(double width = 720, double height = 800, double font = 13, bool framed = true) {
+    const ViewInput input{.trace = *traces_.trace,
+                          .experiment = experiment_,
+                          .width = width,
+                          .height = height,
+                          .font_size = font,
+                          .theme = Theme::light(),
+                          .measure = file_text_measure(),
+                          .framed = framed,
+                          .pointer = pointer_,
+                          .findings = traces_.findings};
+    return view("depth").lay_out(input);
+  }
+  std::string words() {
+    std::string all;
+    for (const Text& text : testing::texts(look().list)) all += text.text + "\n";
+    return all;
+  }
+  Tensor weight(const std::string& name) {
+    return run_.checkpoint(experiment_)->model.weights.at(name).value();
+  }
+  // What layer n (from 1) says of a token, by its equations: log p of each id.
+  std::vector<double> says(Index n, Index token) {
+    const Tensor x = traces_.trace->taps.at("layers." + std::to_string(n - 1) + ".residual");
+    const bool own =
+        traces_.trace->config->exits->values.choice("classifier") == "own" && n < kLayers;
+    const Tensor gain =
+        weight(own ? "exits." + std::to_string(n) + ".norm.weight" : "final_norm.weight");
+    double squares = 0;
+    for (Index c = 0; c < kWidth; ++c) squares += std::pow(static_cast<double>(x(token, c)), 2);
+    const double scale = 1 / std::sqrt(squares / kWidth + traces_.trace->config->norm_epsilon);
+    std::vector<double> logits(kVocabulary, 0.0);
+    const Tensor out = weight(own ? "exits." + std::to_string(n) + ".weight" : "embed.weight");
+    for (Index y = 0; y < kVocabulary; ++y) {
+      for (Index c = 0; c < kWidth; ++c) {
+        const double state =
+            static_cast<double>(x(token, c)) * scale * static_cast<double>(gain[c]);
+        logits[static_cast<std::size_t>(y)] +=
+            state * static_cast<double>(own ? out(c, y) : out(y, c));
+      }
+    }
+    double sum = 0;
+    for (const double l : logits) sum += std::exp(l);
+    for (double& l : logits) l -= std::log(sum);
+    return logits;
+  }
+  std::int32_t next(Index token) {
+    return traces_.trace->tokens[static_cast<std::size_t>(token + 1)].id;
+  }
+
+  testing::TemporaryFolder folder_;
+  Experiment experiment_;
+  ExperimentRun run_{cpu_only()};
+  Traces traces_;
+  std::shared_ptr<const ExitStudy> study_;
+  std::shared_ptr<const ExitWork> work_;
+  std::optional<Point> pointer_;
+};
+
+TEST_F(ExitsOfAModel, ConfidenceDistributionAndOracleAreThoseOfTheEquations) {
+  save("geometric", [](Values& v) {
+    v.set("classifier", std::string("own"));
+    v.set("lambda", 0.3);
+  });
+  find(0.5);
+  const Tensor w = weight("exit.w"), b = weight("exit.b");
+  for (Index i = 0; i < kLength; ++i) {
+    double rest = 1, best = -INFINITY;
+    Index oracle = -1;
+    for (Index n = 1; n <= kLayers; ++n) {
+      const Tensor x = traces_.trace->taps.at("layers." + std::to_string(n - 1) + ".residual");
+      double logit = n < kLayers ? static_cast<double>(b[n - 1]) : INFINITY;
+      for (Index c = 0; n < kLayers && c < kWidth; ++c) {
+        logit += static_cast<double>(x(i, c)) * static_cast<double>(w(n - 1, c));
+      }
+      const double sure = 1 / (1 + std::exp(-logit));
+      EXPECT_TRUE(std::abs(static_cast<double>(study_->confidence(n - 1, i)) - sure) <= 1e-5);
+      EXPECT_TRUE(std::abs(static_cast<double>(study_->distribution(i, n - 1)) - rest * sure) <=
+                  1e-5);
+      rest *= 1 - sure;
+      const std::vector<double> said = says(n, i);
+      const auto guess = std::ranges::max_element(said) - said.begin();
+      EXPECT_EQ(study_->guess(n - 1, i), guess) << n << ", " << i;
+      EXPECT_TRUE(std::abs(static_cast<double>(study_->probability(n - 1, i)) -
+                           std::exp(said[static_cast<std::size_t>(guess)])) <= 1e-4);
+      if (i + 1 == kLength) continue;
+      const double worth =
+          said[static_cast<std::size_t>(next(i))] - 0.3 * static_cast<double>(n - 1);
+      if (worth > best) {
+        best = worth;
+        oracle = n - 1;
+      }
+    }
+    EXPECT_EQ(study_->oracle[static_cast<std::size_t>(i)], oracle) << i;
+  }
+  // What the lens says of layers with classifiers of their own is theirs.
+  const auto lens = traces_.findings.get(Findings::lens);
+  for (Index n = 0; n < study_->guess.size(); ++n) EXPECT_EQ(lens->guess[n], study_->guess[n]);
+  const Tensor shares = exit_shares(*study_, -1);
+  double q = 0, of_oracle = 0;
+  for (Index i = 0; i + 1 < kLength; ++i) {
+    q += static_cast<double>(study_->distribution(i, 1)) / (kLength - 1);
+    of_oracle += study_->oracle[static_cast<std::size_t>(i)] == 1 ? 1.0 / (kLength - 1) : 0;
+  }
+  EXPECT_TRUE(std::abs(static_cast<double>(shares(0, 1)) - q) <= 1e-6);
+  EXPECT_TRUE(std::abs(static_cast<double>(shares(1, 1)) - of_oracle) <= 1e-6);
+}
+
+// One layer's products with weights and its attention, and the end of the model.
+constexpr double kOfLayer = kLength * (4.0 * kWidth * kWidth + 3 * kWidth * kHidden) +
+                            kLength * (kLength + 1) / 2 * 2 * 8 * 2;  // pairs, d_k, 2 heads
+constexpr double kOfEnd = static_cast<double>(kLength) * kWidth * kVocabulary;
+
+TEST_F(ExitsOfAModel, WorkIsCountedAsItIsDone) {
+  save("geometric");
+  find(0);  // all leave after the first layer
+  EXPECT_EQ(work_->all.multiply_adds, kLayers * kOfLayer + kOfEnd);
+  EXPECT_EQ(work_->early.multiply_adds, kOfLayer + kOfEnd + kLength * kWidth);
+  EXPECT_EQ(work_->mean_layers(), 1);
+  for (const Index left : work_->left) EXPECT_EQ(left, 0);
+  EXPECT_GT(work_->all.milliseconds, 0);
+  find(1);  // nobody is that sure
+  EXPECT_EQ(work_->mean_layers(), kLayers);
+  EXPECT_EQ(work_->agreement(), 1);
+  EXPECT_TRUE(std::abs(work_->early.bits - work_->all.bits) <= 1e-6);
+  double bits = 0;
+  for (Index i = 0; i + 1 < kLength; ++i) {
+    bits -= says(kLayers, i)[static_cast<std::size_t>(next(i))] / std::log(2.0) / (kLength - 1);
+  }
+  EXPECT_TRUE(std::abs(work_->all.bits - bits) <= 1e-4);
+}
+
+// The runs that are measured are those that leave, with the view's decay.
+TEST_F(ExitsOfAModel, LeaveWhereARunWithTheThresholdDoes) {
+  save("response");
+  for (const double decay : {0.0, 5.0}) {
+    find(0.2, decay);
+    Experiment early = experiment_;
+    early.exit = 0.2;
+    Choice rule{"response", default_values(exit_rule("response").parameters)};
+    rule.values.set("decay", decay);
+    early.structure.exits = rule;
+    const auto trace = run_.run(early, {});
+    for (Index i = 0; i < kLength; ++i) {
+      EXPECT_EQ(work_->left[static_cast<std::size_t>(i)], trace->counts.at("exit.layer")[i] - 1);
+    }
+    // Those before which nobody has left leave as was recorded.
+    const std::vector<Index> recorded = study_->leaves_at(0.2, decay);
+    EXPECT_EQ(work_->left.front(), recorded.front());
+    const double t = 0.9 * 0.2 + 0.1 * std::exp(-5.0 * 3 / kLength);
+    const double at_three = study_->threshold_of(3, 0.2, decay);
+    EXPECT_TRUE(std::abs(at_three - (decay > 0 ? t : 0.2)) <= 1e-12);
+    Index first = 0;
+    while (first + 1 < kLayers && static_cast<double>(study_->confidence(first, 3)) <
+                                      study_->threshold_of(3, 0.2, decay)) {
+      ++first;
+    }
+    EXPECT_EQ(recorded[3], first);
+  }
+}
+
+TEST_F(ExitsOfAModel, ThePictureSaysWhatIsSaved) {
+  save("geometric");
+  find(0);
+  const std::string all = words();
+  for (const char* part : {"T = 0", "tokens pass 1 of 3 layers in the mean", "leaves after layer 0",
+                           "Multiply-adds", "−67 %", "q*, the oracle's", "0 (12)"}) {
+    EXPECT_NE(all.find(part), std::string::npos) << part << "\n" << all;
+  }
+  EXPECT_EQ(look().pending, "");
+  traces_.findings.remove("exit_work");  // another threshold is being measured
+  EXPECT_NE(words().find("by what was recorded"), std::string::npos);
+  EXPECT_NE(look().pending, "");
+  traces_.findings.remove("exits");
+  EXPECT_NE(words().find("One moment"), std::string::npos);
+}
+
+TEST_F(ExitsOfAModel, TheThresholdIsDraggedInThePicture) {
+  save("geometric");
+  find(0.4);
+  for (const bool leaves : {false, true}) {
+    if (leaves) experiment_.exit = 0.4;
+    const ViewLayout layout = look();
+    const auto handle = std::ranges::find_if(layout.handles, [](const Handle& h) {
+      return h.help.starts_with("Drag to let tokens leave");
+    });
+    ASSERT_NE(handle, layout.handles.end());
+    Experiment dragged = experiment_;
+    const Box& area = handle->area;
+    handle->drag({area.x + 1, area.y + area.height / 2 - 30}, dragged);
+    const double now =
+        leaves ? *dragged.exit : view_values(dragged.view, "depth").real("threshold");
+    EXPECT_GT(now, 0.4);
+    EXPECT_LT(now, 0.9);
+    EXPECT_EQ(leaves, experiment_.exit != dragged.exit);
+  }
+}
+
+TEST_F(ExitsOfAModel, EveryRuleHasAPictureAtEverySize) {
+  for (const Exits& rule : exit_rules()) {
+    save(rule.id);
+    find(0.3);
+    EXPECT_FALSE(exits_data({.trace = *traces_.trace,
+                             .experiment = experiment_,
+                             .theme = Theme::light(),
+                             .measure = file_text_measure(),
+                             .findings = traces_.findings})
+                     .matrices.empty());
+    for (const auto& [width, height, font] : {std::tuple{700.0, 720.0, 13.0},
+                                              {1600.0, 900.0, 13.0},
+                                              {640.0, 560.0, 15.0},
+                                              {320.0, 260.0, 13.0},
+                                              {1280.0, 800.0, 26.0},
+                                              {120.0, 90.0, 13.0}}) {
+      for (const bool framed : {true, false}) {
+        for (const double at : {-1.0, 0.3, 0.7}) {
+          pointer_.reset();
+          if (at > 0) pointer_ = Point{at * width, 0.5 * height};
+          EXPECT_EQ(testing::fault(look(width, height, font, framed).list), "")
+              << rule.id << " " << width << " x " << height << ", " << font;
+        }
+      }
+    }
+  }
+}
+
+TEST_F(ExitsOfAModel, LeaveTheLayersToBeSeenToo) {
+  save("geometric");
+  find(0.3);
+  set_view_value(experiment_.view, "depth", "show", std::string("layers"));
+  EXPECT_NE(words().find("could be saved"), std::string::npos) << words();
+  const ViewControls controls = view_controls(experiment_.view, traces_.trace.get());
+  EXPECT_FALSE(std::ranges::any_of(controls.parameters,
+                                   [](const Parameter& p) { return p.key == "decay"; }));
+}
+
+TEST_F(ExitsOfAModel, MeasuresAreThoseOfThePicture) {
+  save("geometric");
+  find(0);
+  const auto measured = [&](const char* id) {
+    Claim claim;
+    claim.measure = id;
+    claim.least = 0;
+    return check(claim, traces_).value;
+  };
+  EXPECT_EQ(measured("layers_passed"), 1);
+  EXPECT_EQ(measured("exit_agreement"), work_->agreement());
+  EXPECT_TRUE(std::abs(measured("work_saved") -
+                       (1 - work_->early.multiply_adds / work_->all.multiply_adds)) <= 1e-12);
+  EXPECT_EQ(measured("exit_bits"), work_->early.bits - work_->all.bits);
+  double hits = 0;
+  for (Index i = 0; i + 1 < kLength; ++i) {
+    Index best = 0;
+    for (Index n = 1; n < kLayers; ++n) {
+      if (study_->distribution(i, n) > study_->distribution(i, best)) best = n;
+    }
+    hits += best == study_->oracle[static_cast<std::size_t>(i)] ? 1 : 0;
+  }
+  EXPECT_TRUE(std::abs(measured("oracle_agreement") - hits / (kLength - 1)) <= 1e-12);
+  traces_.findings.remove("exit_work");
+  EXPECT_THROW(measured("work_saved"), InputError);
+}
+
+}  // namespace
+}  // namespace attnscope

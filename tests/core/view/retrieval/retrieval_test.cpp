@@ -1,0 +1,283 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/experiment/datastore.h"
+#include "core/experiment/runner.h"
+#include "core/figure/render.h"
+#include "core/lesson/claim.h"
+#include "core/view/retrieval/retrieval_numbers.h"
+#include "tests/core/experiment/models.h"
+#include "tests/support/compare.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+const std::string kStored = "the cat sat on the mat and the dog sat on the log";
+const std::string kText = "the cat sat on the rug";
+constexpr Index kLength = 22;
+
+class RetrievalView : public ::testing::Test {
+ protected:
+  RetrievalView() {
+    testing::save_lively_model(folder_.path() / "model",
+                               testing::small_config({.context = 64, .layers = 2, .hidden = 24}));
+    experiment_.model = (folder_.path() / "model").string();
+    experiment_.text = kText;
+    experiment_.view.id = "retrieval";
+    const auto checkpoint = run_.checkpoint(experiment_);
+    std::vector<std::vector<std::int32_t>> texts;
+    for (const std::string& text : {kStored, std::string("a cat")}) {
+      texts.emplace_back();
+      for (const Token& token : checkpoint->tokenizer->encode(text))
+        texts.back().push_back(token.id);
+    }
+    store_ = make_store(checkpoint->model, texts, cpu_backend(), {}, {});
+    write_safetensors(folder_.path() / "store.safetensors", store_file(store_, false));
+  }
+  void retrieve(const std::string& id, Index k, double lambda = 0.25, double temperature = 1) {
+    RetrievalChoice choice{{id, default_values(mixer(id).parameters)},
+                           (folder_.path() / "store.safetensors").string()};
+    choice.mixer.values.set("k", k);
+    if (choice.mixer.values.has("lambda")) {
+      choice.mixer.values.set("lambda", lambda);
+      choice.mixer.values.set("temperature", temperature);
+    }
+    experiment_.retrieval = choice;
+    traces_ = run_.observe(experiment_, {}, {});
+    traces_.findings.add(find_beside(experiment_, {"contexts"}, run_, {}, {}));
+    found_ = traces_.findings.get(Findings::contexts);
+  }
+  void remember(Index segment) {
+    experiment_.retrieval.reset();
+    const Variant& memorizing = variant("memorizing");
+    experiment_.variant = Choice{memorizing.id, default_values(memorizing.parameters)};
+    experiment_.variant->values.set("top", Index{3});
+    experiment_.variant->values.set("memory", Index{10});
+    experiment_.structure.segment = segment;
+    traces_ = run_.observe(experiment_, {}, {});
+  }
+  ViewInput input(double width = 720, double height = 800, double font = 13, bool framed = true) {
+    return {.trace = *traces_.trace,
+            .experiment = experiment_,
+            .width = width,
+            .height = height,
+            .font_size = font,
+            .theme = Theme::light(),
+            .measure = file_text_measure(),
+            .framed = framed,
+            .pointer = pointer_,
+            .findings = traces_.findings};
+  }
+  std::string words() {
+    std::string all;
+    const ViewInput in = input(1200, 900);
+    for (const Text& text : testing::texts(view("retrieval").lay_out(in).list)) {
+      all += text.text + "\n";
+    }
+    return all;
+  }
+  void expect_no_fault() {
+    for (const auto& [width, height, font] : {std::tuple{700.0, 720.0, 13.0},
+                                              {1600.0, 900.0, 13.0},
+                                              {640.0, 560.0, 15.0},
+                                              {320.0, 260.0, 13.0},
+                                              {1280.0, 800.0, 26.0},
+                                              {300.0, 1000.0, 16.0}}) {
+      for (const bool framed : {true, false}) {
+        for (const double at : {-1.0, 0.3, 0.9}) {
+          pointer_.reset();
+          if (at > 0) pointer_ = Point{0.5 * width, at * height};
+          EXPECT_EQ(
+              testing::fault(view("retrieval").lay_out(input(width, height, font, framed)).list),
+              "")
+              << width << " x " << height << ", " << font;
+        }
+      }
+    }
+  }
+  double measured(const char* id, Index query = -1) {
+    Claim claim;
+    claim.measure = id;
+    claim.query = query;
+    claim.least = 0;
+    return check(claim, traces_).value;
+  }
+
+  testing::TemporaryFolder folder_;
+  Experiment experiment_;
+  ExperimentRun run_{cpu_only()};
+  Store store_;
+  Traces traces_;
+  std::shared_ptr<const FoundContexts> found_;
+  std::optional<Point> pointer_;
+};
+
+// What the sliders show is what a run with these numbers gives.
+TEST_F(RetrievalView, MixesAsAnotherRunWould) {
+  retrieve("knn", 4);
+  ASSERT_NE(found_, nullptr);
+  EXPECT_EQ(found_->neighbours.index.dim(1), 48 + 4);  // all that there are
+  const Traces before = traces_;
+  const Experiment as_run = experiment_;
+  for (const auto& [k, lambda, temperature] :
+       {std::tuple{Index{4}, 0.25, 1.0}, {Index{1}, 0.9, 3.0}, {Index{30}, 0.5, 40.0}}) {
+    retrieve("knn", k, lambda, temperature);
+    const Tensor real = traces_.trace->taps.at("log_probabilities");
+    traces_ = before;
+    experiment_ = as_run;
+    set_view_value(experiment_.view, "retrieval", "k", k);
+    set_view_value(experiment_.view, "retrieval", "lambda", lambda);
+    set_view_value(experiment_.view, "retrieval", "temperature", temperature);
+    const ViewInput in = input();
+    const MixSetting setting = mix_setting(in, *found_);
+    EXPECT_EQ(setting.k, k);
+    for (const Index token : {Index{0}, Index{7}, kLength - 1}) {
+      const MixedRow row = mixed_row(*traces_.trace, *found_, setting, token);
+      double sum = 0;
+      for (Index y = 0; y < 256; ++y) {
+        const double p = row.mixed[static_cast<std::size_t>(y)];
+        sum += p;
+        EXPECT_TRUE(std::abs(p - std::exp(static_cast<double>(real(token, y)))) <= 1e-5);
+      }
+      EXPECT_TRUE(std::abs(sum - 1) <= 1e-6);
+    }
+    const Tensor bits = retrieval_bits(in, *found_, setting);
+    for (Index i = 1; i < kLength; ++i) {
+      const std::int32_t id = traces_.trace->tokens[static_cast<std::size_t>(i)].id;
+      EXPECT_TRUE(std::abs(static_cast<double>(bits(1, i)) +
+                           static_cast<double>(real(i - 1, id)) / std::log(2.0)) <= 1e-3);
+    }
+  }
+}
+
+// p_kNN by its equation, from the stored keys themselves.
+TEST_F(RetrievalView, SharesFallWithDistance) {
+  retrieve("knn", 3, 0.5, 2);
+  const ViewInput in = input();
+  const MixedRow row = mixed_row(*traces_.trace, *found_, mix_setting(in, *found_), 9);
+  double sum = 0;
+  for (Index n = 0; n < 3; ++n) {
+    sum += std::exp(-static_cast<double>(found_->neighbours.distance(9, n)) / 2);
+  }
+  for (Index n = 0; n < 3; ++n) {
+    const double share =
+        std::exp(-static_cast<double>(found_->neighbours.distance(9, n)) / 2) / sum;
+    EXPECT_TRUE(std::abs(row.neighbours[static_cast<std::size_t>(n)] - share) <= 1e-9);
+  }
+}
+
+TEST_F(RetrievalView, ContextsAreTheWordsOfTheStoredText) {
+  const auto text_of = [](const std::vector<std::int32_t>& ids) {
+    return std::string(ids.begin(), ids.end());
+  };
+  const ContextWords words = context_words(store_, 10, 6, 4);
+  EXPECT_EQ(words.position, 10);
+  EXPECT_EQ(text_of(words.before), kStored.substr(5, 6));
+  EXPECT_EQ(words.value, kStored[11]);
+  EXPECT_EQ(text_of(words.after), kStored.substr(12, 4));
+  const ContextWords first = context_words(store_, 48, 6, 40);  // of the second text
+  EXPECT_EQ(first.text, 1);
+  EXPECT_TRUE(first.before.empty());
+  EXPECT_EQ(first.value, ' ');
+  EXPECT_EQ(text_of(first.after), "cat");
+  // In another order there are no words to be had, only places.
+  Store mixed = store_;
+  mixed.places(9, 1) = 40;
+  EXPECT_TRUE(context_words(mixed, 10, 6, 4).before.empty());
+}
+
+TEST_F(RetrievalView, SaysWhatWasFoundAndWhatItChanges) {
+  retrieve("knn", 4);
+  set_view_value(experiment_.view, "retrieval", "token", Index{10});  // "the cat sat" -> " "
+  const std::string all = words();
+  for (const char* part : {"52 contexts", "λ = 0.25", "he cat sat", "bits a token", "neighbours",
+                           "model", "both", "After “t”"}) {
+    EXPECT_NE(all.find(part), std::string::npos) << part << "\n" << all;
+  }
+  expect_no_fault();
+  EXPECT_EQ(view("retrieval").objection(*traces_.trace), "");
+  const Tensor bits = retrieval_bits(input(), *found_, mix_setting(input(), *found_));
+  EXPECT_TRUE(std::abs(measured("retrieval_gain") - (mean_bits(bits, 0) - mean_bits(bits, 1))) <=
+              1e-4);
+  const ViewData data = retrieval_data(input());
+  ASSERT_EQ(data.matrices.size(), 3U);
+  EXPECT_EQ(data.matrices[0].values.dim(0), 4);
+  EXPECT_TRUE(data.matrices[1].values(0, 3) >= data.matrices[1].values(1, 3));
+  traces_.findings.remove("contexts");
+  EXPECT_NE(words().find("One moment"), std::string::npos);
+  EXPECT_THROW(retrieval_data(input()), InputError);
+}
+
+TEST_F(RetrievalView, OfAGateIsTheRunsOwn) {
+  retrieve("spalm", 4);
+  const ViewInput in = input();
+  const MixSetting setting = mix_setting(in, *found_);
+  EXPECT_TRUE(setting.gated);
+  const MixedRow row = mixed_row(*traces_.trace, *found_, setting, 5);
+  EXPECT_EQ(row.gate, 0.5);  // no weights of its own
+  // Weights are the softmax of the products of the values' vectors with the final state.
+  const auto& weights = run_.checkpoint(experiment_)->model.weights;
+  const Tensor embedding = weights.at("embed.weight").value();
+  const Tensor r = traces_.trace->taps.at("final");
+  std::vector<double> scores;
+  double sum = 0;
+  for (Index n = 0; n < 4; ++n) {
+    const std::int32_t value = store_.values[found_->neighbours.index(5, n)];
+    double product = 0;
+    for (Index c = 0; c < r.dim(1); ++c) {
+      product += static_cast<double>(embedding(value, c)) * static_cast<double>(r(5, c));
+    }
+    scores.push_back(std::exp(product));
+    sum += scores.back();
+  }
+  for (std::size_t n = 0; n < 4; ++n) {
+    EXPECT_TRUE(std::abs(row.neighbours[n] - scores[n] / sum) <= 1e-4);
+  }
+  EXPECT_NE(words().find("no trained gate"), std::string::npos) << words();
+  const ViewControls controls = view_controls(experiment_.view, traces_.trace.get());
+  EXPECT_TRUE(controls.idle.contains("k") && controls.idle.contains("lambda"));
+  expect_no_fault();
+}
+
+// Arcs of memorizing attention: the weights of the memory's columns, by the tokens they were.
+TEST_F(RetrievalView, FetchedTokensAreThoseOfEarlierSegments) {
+  remember(6);
+  const Trace& trace = *traces_.trace;
+  const Fetched found = fetched_by(trace, 1, 1, 20);  // in the segment of tokens 18 to 21
+  ASSERT_NE(found.tap, nullptr);
+  EXPECT_EQ(found.tap->address.segment, 3);
+  EXPECT_EQ(found.tap->address.layer, 1);
+  EXPECT_EQ(found.row, 2);
+  EXPECT_EQ(found.stored, 10);
+  ASSERT_EQ(found.keys.size(), 3U);
+  const Tensor weights = found.tap->attention(1);
+  double share = 0, before = 1;
+  for (const Fetched::Key& key : found.keys) {
+    EXPECT_EQ(key.token, 8 + key.column);  // the ten before token 18
+    EXPECT_EQ(key.weight, static_cast<double>(weights(2, key.column)));
+    EXPECT_LE(key.weight, before);
+    before = key.weight;
+    share += key.weight;
+  }
+  EXPECT_TRUE(std::abs(found.share - share) <= 1e-12);
+  EXPECT_TRUE(std::abs(measured("fetched_share", 20) - fetched_by(trace, 0, 0, 20).share) <= 1e-12);
+  EXPECT_EQ(fetched_by(trace, 0, 0, 2).stored, 0);  // nothing was read before
+  EXPECT_NE(words().find("fetched 3 of 10 stored tokens"), std::string::npos) << words();
+  expect_no_fault();
+  EXPECT_EQ(retrieval_data(input()).matrices.front().values.dim(0), 3);
+}
+
+TEST_F(RetrievalView, SaysWhyThereIsNothing) {
+  experiment_.retrieval.reset();
+  traces_ = run_.observe(experiment_, {}, {});
+  EXPECT_NE(view("retrieval").objection(*traces_.trace), "");
+  EXPECT_NE(words().find("attnscope datastore"), std::string::npos);
+  EXPECT_THROW(retrieval_data(input()), InputError);
+  EXPECT_THROW(measured("retrieval_gain"), InputError);
+}
+
+}  // namespace
+}  // namespace attnscope
