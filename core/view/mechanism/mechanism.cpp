@@ -141,10 +141,10 @@ Tensor kept(const MechanismOf& of, const std::string& name, const std::function<
 
 const std::vector<Mechanism>& mechanisms() {
   static const std::vector<Mechanism> list{
-      lsh_mechanism(),      routing_mechanism(),       sinkhorn_mechanism(),
-      settling_mechanism(), approximation_mechanism(), recurrence_mechanism(),
-      errors_mechanism(),   made_mechanism(),          convolution_mechanism(),
-      rules_mechanism(),    paths_mechanism(),         replaced_mechanism()};
+      lsh_mechanism(),           routing_mechanism(),    sinkhorn_mechanism(), settling_mechanism(),
+      approximation_mechanism(), recurrence_mechanism(), errors_mechanism(),   made_mechanism(),
+      convolution_mechanism(),   edges_mechanism(),      rules_mechanism(),    paths_mechanism(),
+      replaced_mechanism()};
   return list;
 }
 
