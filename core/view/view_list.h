@@ -21,5 +21,6 @@ View span_view();
 View mechanism_view();
 View graph_view();
 View image_view();
+View architecture_view();
 
 }  // namespace attnscope

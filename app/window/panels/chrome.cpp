@@ -186,10 +186,13 @@ void draw_menu_bar(Ui& ui, State& state) {
       if (a.menu != menu) continue;
       if (a.starts_group) ImGui::Separator();
       const std::string key = a.shortcuts.empty() ? "" : to_string(a.shortcuts.front());
-      if (ImGui::MenuItem(a.label.c_str(), key.c_str(), a.checked && a.checked(state),
-                          a.enabled(state))) {
-        a.run(state);
-      }
+      // What can be chosen, but has nothing to say now: its help tells why.
+      const bool faint_label = a.enabled(state) && a.refusal && !a.refusal(state).empty();
+      if (faint_label) ImGui::PushStyleColor(ImGuiCol_Text, ui.look->faint);
+      const bool chosen = ImGui::MenuItem(a.label.c_str(), key.c_str(),
+                                          a.checked && a.checked(state), a.enabled(state));
+      if (faint_label) ImGui::PopStyleColor();
+      if (chosen) a.run(state);
       mark(ui, "menu." + a.id);
       hint(ui, help_of(a, state));
     }

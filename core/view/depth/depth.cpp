@@ -456,6 +456,10 @@ View depth_view() {
     controls.colours = ViewControls::Colours::Sequential;
   };
   view.group = "Depth";
+  view.objection = [](const Trace& trace) {
+    return trace.given ? "The attention was read from a file: there are no layers to ask."
+                       : objection_without_attention(trace);
+  };
   return view;
 }
 

@@ -440,6 +440,14 @@ ViewData graph_data(const ViewInput& input) {
   return {{{"edges", table, {}, {"query", "key", "weight"}}}};
 }
 
+std::string why_no_graph(const AttentionTap& tap) {
+  if (tap.queries() != tap.keys() || tap.query_rows.stream != tap.key_rows.stream) {
+    return "Queries and keys are different tokens here.";
+  }
+  if (tap.queries() <= kMostNodes) return "";
+  return "A graph shows up to " + std::to_string(kMostNodes) + " tokens.";
+}
+
 void show_chain(Experiment& experiment) {
   if (experiment.variant) return;
   experiment.variant = default_choice(variant(kGraph));
@@ -497,6 +505,7 @@ View graph_view() {
   view.example = show_chain;
   view.restrict_controls = restrict_controls;
   view.group = "Method";
+  view.objection = [](const Trace& trace) { return objection_to_all(trace, why_no_graph); };
   return view;
 }
 

@@ -266,6 +266,9 @@ View image_view() {
   view.example = show_picture;
   view.restrict_controls = restrict_controls;
   view.group = "Tasks";
+  view.objection = [](const Trace& trace) {
+    return trace.pixels ? "" : "The tokens of this run are no pixels.";
+  };
   return view;
 }
 

@@ -201,6 +201,7 @@ View mechanism_view() {
   view.example = show_hashing;
   view.restrict_controls = restrict_controls;
   view.group = "Method";
+  view.objection = objection_without_attention;
   return view;
 }
 
