@@ -66,24 +66,47 @@ void draw_divider(Ui& ui, double width) {
   ImGui::SameLine(0, 0);
 }
 
-// As wide as they like, or as narrow as one line takes; else in two.
+float label_width(const Ui& ui, const State& state, const View& v) {
+  ImGui::PushFont(v.id == state.experiment.view.id ? ui.fonts.bold : ui.fonts.body);
+  const float width = ImGui::CalcTextSize(v.label.c_str()).x;
+  ImGui::PopFont();
+  return width;
+}
+
+// As wide as they like, or as narrow as one line takes; else in two, where a line begins with a
+// group.
 void draw_tabs(Ui& ui, State& state) {
   constexpr double kLeastPadding = 2.5, kTwoLines = 6, kMostPadding = 11;  // units
   constexpr double kDivider = 5;
   const std::vector<const View*> shown = views_on_bar(state);
+  std::vector<float> groups;  // their labels' widths
+  std::vector<int> members;
   float spare = ImGui::GetContentRegionAvail().x - ui.px(1);
   for (std::size_t n = 0; n < shown.size(); ++n) {
-    ImGui::PushFont(shown[n]->id == state.experiment.view.id ? ui.fonts.bold : ui.fonts.body);
-    spare -= ImGui::CalcTextSize(shown[n]->label.c_str()).x;
-    ImGui::PopFont();
-    if (begins_group(shown, n)) spare -= ui.px(kDivider);
+    if (n == 0 || begins_group(shown, n)) {
+      groups.push_back(0);
+      members.push_back(0);
+    }
+    groups.back() += label_width(ui, state, *shown[n]);
+    ++members.back();
   }
+  for (const float width : groups) spare -= width;
+  spare -= ui.px(kDivider) * static_cast<float>(groups.size() - 1);
   const double fitting =
       static_cast<double>(spare / ui.px(1)) / 2 / static_cast<double>(shown.size());
   const double padding = fitting < kLeastPadding ? kTwoLines : std::min(fitting, kMostPadding);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
+  std::size_t group = 0;
   for (std::size_t n = 0; n < shown.size(); ++n) {
-    if (begins_group(shown, n)) draw_divider(ui, kDivider);
+    if (begins_group(shown, n)) {
+      ++group;
+      const float width = groups[group] + 2 * ui.px(padding) * static_cast<float>(members[group]);
+      if (ImGui::GetContentRegionAvail().x < width + ui.px(kDivider)) {
+        ImGui::NewLine();
+      } else {
+        draw_divider(ui, kDivider);
+      }
+    }
     draw_tab(ui, state, *shown[n], padding);
     ImGui::SameLine(0, 0);
   }
