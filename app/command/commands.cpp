@@ -13,6 +13,7 @@ void add_commands(Command program) {
   add_lesson(program);
   add_train(program);
   add_evaluate(program);
+  add_calibrate(program);
   add_statistics(program);
   add_cost(program);
   add_window(program);

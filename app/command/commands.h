@@ -13,6 +13,7 @@ void add_commands(Command program);
 void add_attend(Command program);
 void add_cost(Command program);
 void add_datastore(Command program);
+void add_calibrate(Command program);
 void add_evaluate(Command program);
 void add_gallery(Command program);
 void add_generate(Command program);

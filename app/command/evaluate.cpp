@@ -94,8 +94,8 @@ void evaluate_repeat(const Checkpoint& checkpoint, const EvaluateOptions& option
                      const Stop& stop) {
   const ModelConfig& config = checkpoint.model.config;
   const Index length = options.length > 0 ? options.length : config.context;
-  const RepeatStream stream(config.vocabulary, length, kRepeatSeed);
-  const Score score = repeat_score(checkpoint.model, stream, kRepeatSequences, stop);
+  const DrawnSequences sequences = repeated_sequences(config.vocabulary, length, kRepeatSeed);
+  const Score score = score_of(checkpoint.model, sequences, kRepeatSequences, stop);
   std::printf("repeated tokens: accuracy %.4f, loss %.4f (%td sequences of %td tokens)\n",
               score.accuracy, score.loss, kRepeatSequences, length);
 }
@@ -131,7 +131,7 @@ void add_evaluate(Command program) {
   const auto options = std::make_shared<EvaluateOptions>();
   command.add("files", options->files,
               "What the model reads: text files, lines of a source, a tab and its target, "
-              "pictures, or trajectories (safetensors)");
+              "pictures or tables of them (CSV), or trajectories (safetensors)");
   command.add("-m,--model", options->model, "A bundled model's name or a folder");
   command
       .add("--length", options->length,
@@ -142,7 +142,7 @@ void add_evaluate(Command program) {
            "Tokens leave at the first layer that is as sure as this; for models with exits")
       .from_to(0.0, 1.0);
   command.add("--task", options->task,
-              "What a task of `train` makes and holds out: numbers, trajectory");
+              "What a task of `train` makes and holds out: recall, brackets, numbers, trajectory");
   command.flag("--repeat", options->repeat,
                "Random tokens of which the end repeats what came before: loss (nats per token) "
                "and accuracy where they are repeated");

@@ -169,6 +169,14 @@ void ChoiceOptions::check_trace(const Trace& trace) const {
   }
 }
 
+Choice exits_from_text(const std::string& text) {
+  Json object = {{"exits", choice_json(text, "exits", exit_rule_parameters)}};
+  JsonObject members(object, "");
+  const Structure given = structure_from_json(members);
+  members.finish();
+  return *given.exits;
+}
+
 RetrievalChoice retrieval_from_text(const std::string& text) {
   Json object =
       choice_json(text, "retrieval", [](const std::string& id) { return mixer(id).parameters; });

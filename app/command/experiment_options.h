@@ -26,6 +26,9 @@ std::optional<std::vector<std::int32_t>> numbers_from_text(const std::string& te
 std::vector<std::int32_t> ids_from_text(const std::string& text, const std::string& option,
                                         std::int32_t least);
 
+// "saturation,decay=2". InputError begins with "exits".
+Choice exits_from_text(const std::string& text);
+
 // "knn,store=FILE,k=8". InputError begins with "retrieval".
 RetrievalChoice retrieval_from_text(const std::string& text);
 

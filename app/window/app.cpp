@@ -109,6 +109,7 @@ App::~App() {
   finding_jobs_.cancel();
   state_.exporting.job.reset();
   state_.cost.job.reset();
+  state_.calibration.job.reset();
   state_.exporting.backends = {};
   panels_ = {};
   state_.trace.reset();
@@ -170,7 +171,10 @@ double App::next_timer() const {
   };
   if (runner_->busy()) at_most(std::max(kBusyTick, kBusyShown - runner_->busy_seconds()));
   if (state_.view.play.on) at_most(state_.view.play.seconds + kPlayTick - glfwGetTime());
-  if (state_.exporting.job != nullptr || state_.cost.job != nullptr) at_most(kBusyTick);
+  if (state_.exporting.job != nullptr || state_.cost.job != nullptr ||
+      state_.calibration.job != nullptr) {
+    at_most(kBusyTick);
+  }
   if (const auto due = autosave_.due()) at_most(*due - glfwGetTime());
   for (const Notice& n : state_.notices) {
     if (!n.error) at_most(n.until - glfwGetTime());
@@ -232,6 +236,7 @@ void App::run() {
     if (state_.view.play.on || state_.exporting.job != nullptr) settle_ = std::max(settle_, 1);
     if (state_.exporting.job != nullptr && state_.exporting.job->over()) settle_ = kSettleFrames;
     if (take_measured(state_.cost)) settle_ = kSettleFrames;
+    if (take_calibrated(state_.calibration)) settle_ = kSettleFrames;
     report_due_ |= busy_changed;
     if (settle_ > 0) {
       --settle_;
@@ -395,6 +400,12 @@ void App::write_report() {
     facts["cost_runs"] = state_.cost.job != nullptr;
     facts["cost_problem"] = state_.cost.problem;
     facts["cost_asks"] = !state_.cost.replaced.empty();
+  }
+  if (state_.calibration.open) {
+    facts["calibration_runs"] = state_.calibration.job != nullptr;
+    facts["calibration_problem"] = state_.calibration.problem;
+    facts["calibration_points"] =
+        state_.calibration.calibration ? state_.calibration.calibration->points.size() : 0;
   }
   facts["notices"] = Json::array();
   for (const Notice& n : state_.notices) facts["notices"].push_back(n.text);

@@ -330,6 +330,10 @@ void accept_browsed(State& state) {
     case BrowsePurpose::OpenTexts:
       state.experiment.view.statistics_file = path.string();
       break;
+    case BrowsePurpose::CalibrationText:
+      (state.calibration.picks_other ? state.calibration.other : state.calibration.text) =
+          path.string();
+      break;
     case BrowsePurpose::SaveSession:
       done = save_to(state, path);
       break;

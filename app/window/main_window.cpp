@@ -157,6 +157,7 @@ void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter) {
   draw_about(ui, state);
   draw_lesson_list(ui, state);
   draw_cost_dialog(ui, state, painter);
+  draw_calibration_dialog(ui, state, panels.calibration, painter);
   draw_tour(ui, state, panels.places);
   if (state.presenting) {
     highlight_pointer(ui);

@@ -20,6 +20,7 @@ struct Panels {
   RowWeights weights;
   LessonChecks lesson;
   Places places;
+  ListTexts calibration;
   std::string view;  // that was shown in the last frame
 };
 

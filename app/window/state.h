@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "app/window/dialogs/calibration_dialog.h"
 #include "app/window/dialogs/cost_dialog.h"
 #include "app/window/history.h"
 #include "app/window/lesson.h"
@@ -41,6 +42,7 @@ enum class BrowsePurpose {
   OpenTexts,
   OpenMask,
   OpenEdges,
+  CalibrationText,
   SaveSession,
   ExportPath
 };
@@ -171,6 +173,7 @@ struct State {
   FileBrowser browser;
   ExportDialog exporting;
   CostDialog cost;
+  CalibrationDialog calibration;
   Palette palette;
   LessonState lesson;
   int tour_stop = -1;       // of the first start's tour; -1: it is not on
@@ -182,7 +185,7 @@ struct State {
 
   bool dialog_open() const {
     return browser.open || exporting.open || palette.open || help_open || about_open ||
-           lesson.list_open || cost.open;
+           lesson.list_open || cost.open || calibration.open;
   }
   // The experiment that was run, looked at as now: what the picture shows, and files get.
   Experiment shown_experiment() const;

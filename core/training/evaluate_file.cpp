@@ -93,20 +93,22 @@ Evaluation evaluate_pairs(const Checkpoint& checkpoint, const fs::path& file,
   return all;
 }
 
-Evaluation evaluate_picture(const Checkpoint& checkpoint, const fs::path& file,
-                            const Reading& reading, const Stop& stop) {
+Evaluation evaluate_pictures(const Checkpoint& checkpoint, const fs::path& file,
+                             const Reading& reading, const Stop& stop) {
   const ModelConfig& config = checkpoint.model.config;
-  const std::vector<std::int32_t> pixels = picture_ids(file, config);
-  Batch batch = picture_batch({&pixels}, config);
-  const IntTensor targets = batch.targets;
-  batch.targets = IntTensor();
   ForwardOptions options;
   options.stop = stop;
   options.exit = reading.exit;
-  const Output output = run(checkpoint.model, batch, options);
   Evaluation evaluation;
-  evaluation.tally.add(output.logits.value(), targets);
-  count_exits(output, evaluation);
+  for (const std::vector<std::int32_t>& pixels : picture_ids(file, config)) {
+    Batch batch = picture_batch({&pixels}, config);
+    const IntTensor targets = batch.targets;
+    batch.targets = IntTensor();
+    const Output output = run(checkpoint.model, batch, options);
+    evaluation.tally.add(output.logits.value(), targets);
+    count_exits(output, evaluation);
+    stop.check();
+  }
   return evaluation;
 }
 
@@ -143,7 +145,7 @@ Evaluation evaluate_file(const Checkpoint& checkpoint, const fs::path& file, con
   }
   if (reads == Reads::SourceAndTarget) return evaluate_pairs(checkpoint, file, reading, stop);
   if (reads == Reads::Trajectories) return evaluate_trajectory(checkpoint, file, stop);
-  if (!is_text) return evaluate_picture(checkpoint, file, reading, stop);
+  if (!is_text) return evaluate_pictures(checkpoint, file, reading, stop);
   const std::string text = read_file(file);
   if (text.empty()) throw InputError(file.string() + ": expected a text, found an empty file");
   return evaluate_text(checkpoint, text, reading, stop);

@@ -88,7 +88,7 @@ std::unique_ptr<Task> make_image(const TrainingPlan& plan, const Stop& stop) {
   const auto read = [&](const std::vector<std::filesystem::path>& names) {
     std::vector<Picture> pictures;
     for (const auto& file : picture_files(names)) {
-      pictures.push_back(picture_ids(file, plan.model));
+      for (Picture& picture : picture_ids(file, plan.model)) pictures.push_back(std::move(picture));
       stop.check();
     }
     return pictures;
@@ -110,7 +110,7 @@ TaskInfo image_task() {
   return {.id = "image",
           .summary = "the next pixel of pictures",
           .input = "image",
-          .files = "pictures, or folders of them,",
+          .files = "pictures, folders of them, or tables (CSV),",
           .length = pixel_count,
           .check = check_image,
           .make = make_image};

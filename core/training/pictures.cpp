@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/input/picture.h"
+#include "core/input/picture_table.h"
 #include "core/model/input_kind.h"
 
 namespace attnscope {
@@ -30,11 +31,14 @@ std::vector<fs::path> picture_files(const std::vector<fs::path>& names) {
   return files;
 }
 
-std::vector<std::int32_t> picture_ids(const fs::path& file, const ModelConfig& config) {
+std::vector<std::vector<std::int32_t>> picture_ids(const fs::path& file,
+                                                   const ModelConfig& config) {
   const Values& image = config.input.values;
-  const IntTensor pixels = picture_pixels(file, image.integer("width"), image.integer("height"),
-                                          image.integer("levels"));
-  return {pixels.begin(), pixels.end()};
+  const Index width = image.integer("width"), height = image.integer("height");
+  const Index levels = image.integer("levels");
+  if (is_picture_table(file)) return read_picture_table(file, width * height, levels);
+  const IntTensor pixels = picture_pixels(file, width, height, levels);
+  return {{pixels.begin(), pixels.end()}};
 }
 
 Batch picture_batch(const std::vector<const std::vector<std::int32_t>*>& pictures,

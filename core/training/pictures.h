@@ -13,8 +13,10 @@ namespace attnscope {
 // has none.
 std::vector<std::filesystem::path> picture_files(const std::vector<std::filesystem::path>& names);
 
-// A picture's pixels as the model's levels, row by row. [height * width]
-std::vector<std::int32_t> picture_ids(const std::filesystem::path& file, const ModelConfig& config);
+// The pictures of a file as the model's levels, row by row: the one that it is, or all of a table
+// (core/input/picture_table.h). Each [height * width]
+std::vector<std::vector<std::int32_t>> picture_ids(const std::filesystem::path& file,
+                                                   const ModelConfig& config);
 
 // Some pictures of `config`'s size, each [height * width], in one batch.
 Batch picture_batch(const std::vector<const std::vector<std::int32_t>*>& pictures,

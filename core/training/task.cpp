@@ -15,8 +15,9 @@ std::string words(Reads reads) {
 }  // namespace
 
 const std::vector<TaskInfo>& tasks() {
-  static const std::vector<TaskInfo> list{text_task(),    masked_task(), repeat_task(),
-                                          numbers_task(), image_task(),  trajectory_task()};
+  static const std::vector<TaskInfo> list{text_task(),   masked_task(),    repeat_task(),
+                                          recall_task(), brackets_task(),  numbers_task(),
+                                          image_task(),  trajectory_task()};
   return list;
 }
 

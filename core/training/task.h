@@ -65,6 +65,8 @@ const TaskInfo& task(std::string_view id);  // InputError "task: expected one of
 TaskInfo text_task();        // the next token of text files
 TaskInfo masked_task();      // hidden tokens of text files
 TaskInfo repeat_task();      // random tokens that are repeated
+TaskInfo recall_task();      // letters after a delay
+TaskInfo brackets_task();    // nested brackets
 TaskInfo numbers_task();     // numbers in words
 TaskInfo image_task();       // the next pixel of pictures
 TaskInfo trajectory_task();  // actions that lead to a return

@@ -90,6 +90,14 @@ void add_intervene_actions(std::vector<Action>& list) {
                   {{"K"}},
                   [](State& s) { s.cost.open = true; }});
   list.back().view = "compare";
+  list.push_back({"calibrate",
+                  "Calibrate the exit threshold…",
+                  "Choose the threshold at which tokens leave early by a text, so that what is "
+                  "lost stays within what is tolerated.",
+                  Menu::Edit,
+                  {},
+                  [](State& s) { s.calibration.open = true; }});
+  list.back().view = "depth";
 }
 
 void add_next_actions(std::vector<Action>& list) {

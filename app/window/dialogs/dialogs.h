@@ -1,8 +1,9 @@
 // What opens above the window: the file browser, the export dialog, the palette of commands, the
-// list of keys, what this program is, the list of lessons, and cost against the length. Each is called in every frame and
-// draws when open.
+// list of keys, what this program is, the list of lessons, cost against the length, and the
+// calibration of exits. Each is called in every frame and draws when open.
 #pragma once
 
+#include "app/window/panels/parameter_panel.h"
 #include "app/window/state.h"
 #include "app/window/widgets/painter.h"
 #include "app/window/widgets/ui.h"
@@ -16,5 +17,6 @@ void draw_help(Ui& ui, State& state);
 void draw_about(Ui& ui, State& state);
 void draw_lesson_list(Ui& ui, State& state);
 void draw_cost_dialog(Ui& ui, State& state, Painter& painter);
+void draw_calibration_dialog(Ui& ui, State& state, ListTexts& texts, Painter& painter);
 
 }  // namespace attnscope::window

@@ -37,6 +37,9 @@ Words words(BrowsePurpose purpose) {
     case BrowsePurpose::OpenEdges:
       return {"Open edges", "Draw these",
               "A text with an edge a line, 0 1 or 0 -> 1, pairs in .json, or a matrix (.npy)."};
+    case BrowsePurpose::CalibrationText:
+      return {"Text to calibrate on", "Use this text",
+              "A text file that the model was not trained on."};
     case BrowsePurpose::SaveSession:
       return {"Save session", "Save", "The text and all settings."};
     case BrowsePurpose::ExportPath:

@@ -146,6 +146,8 @@ void draw_structure_panel(Ui& ui, State& state, ListTexts& texts) {
   if (leaves) {
     draw_optional(ui, threshold_parameter(), "exit", "All layers", "Leave early", "", e.exit,
                   texts);
+    if (button(ui, "Calibrate…", "exit.calibrate")) state.calibration.open = true;
+    hint(ui, "Choose the threshold by a text: what is lost stays within what is tolerated.");
   }
   if (exits.has_value() != e.structure.exits.has_value()) {  // to be seen at once
     e.exit = leaves ? std::optional(kUsualThreshold) : std::nullopt;

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 namespace attnscope::window {
 
-void save_small_model(const std::filesystem::path& folder);
+void save_small_model(const std::filesystem::path& folder, const std::string& exits = "");
 
 }  // namespace attnscope::window

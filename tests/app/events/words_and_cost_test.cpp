@@ -1,6 +1,7 @@
 // Words in place of word pieces, and the dialog of costs, in the window itself.
 #include <gtest/gtest.h>
 
+#include "core/base/file.h"
 #include "tests/app/events/desktop.h"
 #include "tests/app/events/small_model.h"
 #include "tests/support/compare.h"
@@ -76,6 +77,28 @@ TEST_F(WordsAndCost, CurvesComeWhileTheyAreMeasured) {
   program.click("cost.quantity.operations");
   program.press("Escape");
   program.wait_for("closed", [](const Report& r) { return !r.contains("cost_points"); });
+}
+
+TEST_F(WordsAndCost, AThresholdIsCalibratedAndUsed) {
+  std::string text;
+  for (int n = 0; n < 4000; ++n) text += static_cast<char>('a' + (n * n + n / 5) % 26);
+  write_file(folder_.path() / "text.txt", text);
+  save_small_model(folder_.path() / "model", "response");
+  Program program(display_, folder_.path(), arguments("the cat sat"));
+  program.wait_for("a picture", [](const Report& r) { return r["has_trace"].get<bool>(); });
+  program.click("structure");
+  program.click("exit.calibrate");
+  program.wait_for("the dialog", [](const Report& r) { return r.contains("calibration_points"); });
+  program.click("calibrate.text");
+  program.type((folder_.path() / "text.txt").string());
+  program.click("calibrate.start");
+  program.wait_for("thresholds", [](const Report& r) {
+    return r.contains("calibration_points") && r["calibration_points"] == 20 &&
+           !r["calibration_runs"].get<bool>();
+  });
+  program.keep_screenshot("calibration");
+  program.click("calibrate.use");
+  program.wait_for("a threshold", [](const Report& r) { return r["experiment"].contains("exit"); });
 }
 
 }  // namespace

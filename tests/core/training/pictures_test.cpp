@@ -16,9 +16,9 @@ TEST(Pictures, AreReadFromFilesAndFolders) {
   ASSERT_EQ(files.size(), 11u);
   EXPECT_EQ(files[1].filename(), "1.png");
   EXPECT_EQ(files[10].filename(), "3.png");
-  const std::vector<std::int32_t> even = picture_ids(files[0], config);
+  const std::vector<std::int32_t> even = picture_ids(files[0], config).at(0);
   EXPECT_EQ(even, (std::vector<std::int32_t>{0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1}));
-  const std::vector<std::int32_t> odd = picture_ids(files[1], config);
+  const std::vector<std::int32_t> odd = picture_ids(files[1], config).at(0);
   const Batch batch = picture_batch({&even, &odd}, config);
   ASSERT_EQ(batch.ids.shape(), (Shape{2, 16}));
   EXPECT_EQ(batch.ids(Index{1}, Index{0}), 2);  // the start, then all pixels but the last
@@ -27,6 +27,17 @@ TEST(Pictures, AreReadFromFilesAndFolders) {
   std::filesystem::create_directory(folder.path() / "empty");
   EXPECT_THROW(picture_files({folder.path() / "empty"}), InputError);
   EXPECT_THROW(picture_ids(folder.path() / "text.txt", config), InputError);
+}
+
+TEST(Pictures, OfATableAreAllRead) {
+  const testing::TemporaryFolder folder;
+  const ModelConfig config = testing::plan_of("image", folder.path()).model;
+  const std::string line = "0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,7\n";
+  write_file(folder.path() / "table.csv", line + line);
+  const auto pictures = picture_ids(folder.path() / "table.csv", config);
+  ASSERT_EQ(pictures.size(), 2u);
+  EXPECT_EQ(pictures[1],
+            (std::vector<std::int32_t>{0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1}));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "core/training/repeat.h"
+#include "core/training/drawn_sequences.h"
 
 #include <gtest/gtest.h>
 
@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/training/repeat.h"
 #include "tests/core/training/plans.h"
 #include "tests/support/compare.h"
 
@@ -14,10 +15,10 @@ namespace {
 
 // What counts says again what stands one period before, and the second half counts but for the one
 // token that nothing foretells.
-TEST(RepeatStream, RepeatsASegmentOfRandomLength) {
+TEST(RepeatedSequences, RepeatsASegmentOfRandomLength) {
   const Index vocabulary = 1000;
   for (const Index length : {8, 9, 40, 128}) {
-    const RepeatStream stream(vocabulary, length, 1);
+    const DrawnSequences stream = repeated_sequences(vocabulary, length, 1);
     IntTensor inputs, targets;
     stream.batch(0, 300, inputs, targets);
     ASSERT_EQ(inputs.shape(), (Shape{300, length}));
@@ -40,8 +41,9 @@ TEST(RepeatStream, RepeatsASegmentOfRandomLength) {
   }
 }
 
-TEST(RepeatStream, DoesNotDependOnWhatWasAskedBefore) {
-  const RepeatStream stream(256, 32, 7), other(256, 32, 8);
+TEST(RepeatedSequences, DoesNotDependOnWhatWasAskedBefore) {
+  const DrawnSequences stream = repeated_sequences(256, 32, 7);
+  const DrawnSequences other = repeated_sequences(256, 32, 8);
   IntTensor whole, part, targets;
   stream.batch(0, 20, whole, targets);
   stream.batch(15, 2, part, targets);
@@ -50,27 +52,27 @@ TEST(RepeatStream, DoesNotDependOnWhatWasAskedBefore) {
   EXPECT_FALSE(std::equal(part.begin(), part.end(), whole.begin()));
 }
 
-TEST(RepeatStream, RefusesWhatCannotBeRepeated) {
-  EXPECT_THROW(RepeatStream(256, 7, 1), InputError);
-  EXPECT_THROW(RepeatStream(0, 32, 1), InputError);
+TEST(RepeatedSequences, RefusesWhatCannotBeRepeated) {
+  EXPECT_THROW(repeated_sequences(256, 7, 1), InputError);
+  EXPECT_THROW(repeated_sequences(0, 32, 1), InputError);
 }
 
-TEST(RepeatScore, IsRefusedWhereTheModelSeesWhatIsToCome) {
+TEST(ScoreOfDrawn, IsRefusedWhereTheModelSeesWhatIsToCome) {
   const testing::TemporaryFolder folder;
   Model model = make_model(testing::tiny_plan(folder.path()).model, 3);
-  const RepeatStream stream(256, 24, 5);
-  EXPECT_NO_THROW(repeat_score(model, stream, 1, {}));
+  const DrawnSequences stream = repeated_sequences(256, 24, 5);
+  EXPECT_NO_THROW(score_of(model, stream, 1, {}));
   model.config.causal = false;
-  EXPECT_THROW(repeat_score(model, stream, 1, {}), InputError);
+  EXPECT_THROW(score_of(model, stream, 1, {}), InputError);
 }
 
 // Against the definition: a model whose predictions are taken one row at a time.
-TEST(RepeatScore, IsTheMeanOverTheTokensThatCount) {
+TEST(ScoreOfDrawn, IsTheMeanOverTheTokensThatCount) {
   const testing::TemporaryFolder folder;
   ModelConfig config = testing::tiny_plan(folder.path()).model;
   config.vocabulary = 5;  // small enough for some right guesses
   const Model model = make_model(config, 3);
-  const RepeatStream stream(config.vocabulary, 24, 5);
+  const DrawnSequences stream = repeated_sequences(config.vocabulary, 24, 5);
   const Index count = 40;
   IntTensor inputs, targets;
   stream.batch(0, count, inputs, targets);
@@ -89,7 +91,7 @@ TEST(RepeatScore, IsTheMeanOverTheTokensThatCount) {
     right += best == targets[row] ? 1 : 0;
     ++counted;
   }
-  const Score score = repeat_score(model, stream, count, {});
+  const Score score = score_of(model, stream, count, {});
   EXPECT_NEAR(score.loss, loss / counted, 1e-5);
   EXPECT_NEAR(score.accuracy, right / counted, 1e-9);
   EXPECT_GT(score.accuracy, 0);

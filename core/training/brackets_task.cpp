@@ -1,0 +1,53 @@
+// Nested brackets of four kinds: which one closes is said by the last that is still open, and the
+// deeper they are nested, the more has to be passed over on the way back to it. What adaptive
+// computation time has easy and hard items in (Dehghani et al., 2018, Universal transformers,
+// arXiv:1807.03819; Graves, 2016, arXiv:1603.08983).
+#include <string_view>
+#include <vector>
+
+#include "core/training/drawn_task.h"
+
+namespace attnscope {
+
+namespace {
+
+constexpr std::string_view kOpening = "([{<", kClosing = ")]}>";
+
+// Brackets that open and close at random, some sequences flat and some deep. Only closing brackets
+// count: which one it must be.
+void draw_brackets(Random& random, std::span<std::int32_t> inputs,
+                   std::span<std::int32_t> targets) {
+  const std::uint64_t opens = 35 + random.below(31);  // of 100
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i <= inputs.size(); ++i) {  // the last is a target alone
+    std::int32_t token = 0;
+    const bool closes = !open.empty() && random.below(100) >= opens;
+    if (closes) {
+      token = kClosing[open.back()];
+      open.pop_back();
+    } else {
+      open.push_back(random.below(kOpening.size()));
+      token = kOpening[open.back()];
+    }
+    if (closes && i > 0) targets[i - 1] = token;
+    if (i < inputs.size()) inputs[i] = token;
+  }
+}
+
+}  // namespace
+
+TaskInfo brackets_task() {
+  return {.id = "brackets",
+          .summary = "nested brackets, and which of four kinds must close: ([]{<>",
+          .files = "",
+          .check = [](const TrainingPlan& plan) { check_drawn_bytes(plan, 8); },
+          .make =
+              [](const TrainingPlan& plan, const Stop&) {
+                return drawn_task(byte_tokenizer(), plan.seed,
+                                  [length = sequence_length(plan)](std::uint64_t seed) {
+                                    return DrawnSequences(length, seed, draw_brackets);
+                                  });
+              }};
+}
+
+}  // namespace attnscope

@@ -1,0 +1,223 @@
+#include "core/training/calibrate.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/analysis/risk_bound.h"
+#include "core/base/error.h"
+#include "core/model/exits.h"
+#include "core/training/evaluate.h"
+
+namespace attnscope {
+
+namespace {
+
+// Tokens that a window reads, and those that they are to predict.
+struct CalibrationWindow {
+  IntTensor ids, targets;               // [1, L]
+  std::vector<std::int32_t> guesses{};  // of the full model, [L]
+};
+
+std::vector<CalibrationWindow> windows_of(const Checkpoint& checkpoint, std::string_view text,
+                                          const CalibrationRequest& request) {
+  std::vector<std::int32_t> tokens;
+  for (const Token& token : checkpoint.tokenizer->encode(text)) tokens.push_back(token.id);
+  const Index length = request.length > 0 ? request.length : checkpoint.model.config.context;
+  const Index there = (static_cast<Index>(tokens.size()) - 1) / length;
+  if (there < 2) {
+    throw InputError("text: expected at least " + std::to_string(2 * length + 1) +
+                     " tokens, two windows, found " + std::to_string(tokens.size()));
+  }
+  const Index count = std::min(there, request.most_windows);
+  std::vector<CalibrationWindow> windows;
+  for (Index w = 0; w < count; ++w) {
+    const auto first = tokens.begin() + w * there / count * length;
+    windows.push_back({IntTensor::from({1, length}, {first, first + length}),
+                       IntTensor::from({1, length}, {first + 1, first + length + 1})});
+  }
+  return windows;
+}
+
+std::vector<std::int32_t> likeliest(const Tensor& logits) {
+  const Index vocabulary = logits.dim(-1), rows = logits.size() / vocabulary;
+  std::vector<std::int32_t> best;
+  for (Index r = 0; r < rows; ++r) {
+    const float* row = logits.data() + r * vocabulary;
+    best.push_back(static_cast<std::int32_t>(std::max_element(row, row + vocabulary) - row));
+  }
+  return best;
+}
+
+Output run_window(const Model& model, const CalibrationWindow& window,
+                  std::optional<double> threshold, const Stop& stop) {
+  Batch batch;
+  batch.ids = window.ids;
+  ForwardOptions options;
+  options.stop = stop;
+  options.exit = threshold;
+  Output output = run(model, batch, options);
+  stop.check();
+  return output;
+}
+
+// The full model's guesses, which windows keep, and its loss.
+double read_in_full(const Model& model, std::vector<CalibrationWindow>& windows, const Stop& stop) {
+  Tally tally;
+  for (CalibrationWindow& window : windows) {
+    const Output output = run_window(model, window, std::nullopt, stop);
+    window.guesses = likeliest(output.logits.value());
+    tally.add(output.logits.value(), window.targets);
+  }
+  return tally.score().loss;
+}
+
+// Adds what happens at the effect's threshold; risks: of each window.
+ExitEffect effect_of(const Model& model, const std::vector<CalibrationWindow>& windows,
+                     double threshold, const Stop& stop) {
+  ExitEffect effect{.threshold = threshold};
+  Tally tally;
+  double tokens = 0;
+  for (const CalibrationWindow& window : windows) {
+    const Output output = run_window(model, window, threshold, stop);
+    tally.add(output.logits.value(), window.targets);
+    const std::vector<std::int32_t> guesses = likeliest(output.logits.value());
+    for (std::size_t i = 0; i < guesses.size(); ++i) {
+      if (guesses[i] != window.guesses[i]) ++effect.differs;
+      ++tokens;
+    }
+    for (const std::int32_t layer : output.exits) effect.layers += layer;
+  }
+  effect.loss = tally.score().loss;
+  effect.differs /= tokens;  // the mean over windows, which are equally long
+  effect.layers /= tokens;
+  return effect;
+}
+
+void check_request(const CalibrationRequest& request) {
+  const auto expect = [](bool holds, const char* words) {
+    if (!holds) throw InputError(words);
+  };
+  const bool tests = request.method == CalibrationMethod::LearnThenTest;
+  expect(request.tolerance > 0 && (!tests || request.tolerance < 1),
+         "tolerance: expected a number greater than 0, and below 1 where it is a share");
+  expect(request.level > 0 && request.level < 1,
+         "level: expected a number greater than 0 and below 1");
+  expect(request.most_windows >= 2, "windows: expected at least 2");
+  expect(!request.thresholds.empty() && std::ranges::is_sorted(request.thresholds, std::greater()),
+         "thresholds: expected falling numbers");
+}
+
+// Thresholds are tested one after the other, each at the whole level, until one cannot be accepted:
+// so the chance that any of those accepted is above the tolerance is at most the level.
+void accept_tested(Calibration& calibration) {
+  bool accepts = true;
+  for (CalibrationPoint& point : calibration.points) {
+    point.p =
+        hoeffding_bentkus(point.effect.differs, calibration.windows, calibration.request.tolerance);
+    accepts = accepts && point.p <= calibration.request.level;
+    point.accepted = accepts;
+    if (accepts) calibration.threshold = point.effect.threshold;
+  }
+}
+
+void accept_searched(Calibration& calibration) {
+  double fewest = std::numeric_limits<double>::infinity();
+  for (CalibrationPoint& point : calibration.points) {
+    point.accepted = point.effect.loss <= calibration.full_loss + calibration.request.tolerance;
+    if (!point.accepted || !(point.effect.layers < fewest)) continue;
+    fewest = point.effect.layers;
+    calibration.threshold = point.effect.threshold;
+  }
+}
+
+}  // namespace
+
+CalibrationMethod calibration_method(std::string_view name) {
+  if (name == "test") return CalibrationMethod::LearnThenTest;
+  if (name == "grid") return CalibrationMethod::GridSearch;
+  throw InputError("--method: expected one of test, grid, found \"" + std::string(name) + "\"");
+}
+
+std::string name_of(CalibrationMethod method) {
+  return method == CalibrationMethod::LearnThenTest ? "test" : "grid";
+}
+
+CalibrationMethod usual_method(const ModelConfig& config) {
+  const bool adaptive = config.exits && exit_rule(config.exits->id).makes_distribution;
+  return adaptive ? CalibrationMethod::GridSearch : CalibrationMethod::LearnThenTest;
+}
+
+std::vector<double> CalibrationRequest::falling_thresholds(Index steps) {
+  std::vector<double> thresholds;
+  for (Index n = steps; n > 0; --n) {
+    thresholds.push_back(static_cast<double>(n) / static_cast<double>(steps));
+  }
+  return thresholds;
+}
+
+const CalibrationPoint* Calibration::chosen() const {
+  if (!threshold) return nullptr;
+  const auto found = std::ranges::find(
+      points, *threshold, [](const CalibrationPoint& p) { return p.effect.threshold; });
+  return found == points.end() ? nullptr : &*found;
+}
+
+std::string calibration_refusal(const Checkpoint& checkpoint) {
+  const ModelConfig& config = checkpoint.model.config;
+  if (!config.exits) {
+    return "exits: expected a model whose tokens may leave early, found none in " +
+           checkpoint.name + " (\"attnscope list exits\" names the rules)";
+  }
+  const Exits& rule = exit_rule(config.exits->id);
+  if (rule.distribution_at >= 0) {
+    return "exits: expected a rule with a threshold, found " + rule.id +
+           ", whose tokens leave at the likeliest layer";
+  }
+  if (architecture(config.architecture.id).reads != Reads::Tokens) {
+    return "model: expected one that reads one text, found " + config.architecture.id;
+  }
+  return checkpoint.tokenizer ? "" : checkpoint.tokenizer_problem;
+}
+
+Calibration calibrate(const Checkpoint& checkpoint, std::string_view text, std::string_view other,
+                      const CalibrationRequest& request, const CalibrationProgress& progress,
+                      const Stop& stop) {
+  const std::string refusal = calibration_refusal(checkpoint);
+  if (!refusal.empty()) throw InputError(refusal);
+  check_predicts(checkpoint);
+  check_request(request);
+  const Model& model = checkpoint.model;
+  std::vector<CalibrationWindow> windows = windows_of(checkpoint, text, request);
+  std::vector<CalibrationWindow> others;
+  if (!other.empty()) others = windows_of(checkpoint, other, request);
+  Calibration calibration{.request = request,
+                          .model = checkpoint.name,
+                          .rule = model.config.exits->id,
+                          .layers = model.config.layers,
+                          .windows = static_cast<Index>(windows.size())};
+  calibration.tokens = calibration.windows * windows.front().ids.size();
+  calibration.full_loss = read_in_full(model, windows, stop);
+  const auto steps = static_cast<double>(request.thresholds.size() + (others.empty() ? 1 : 3));
+  const auto report = [&](double done) {
+    if (progress) progress(calibration, done / steps);
+  };
+  report(1);
+  for (const double threshold : request.thresholds) {
+    calibration.points.push_back({effect_of(model, windows, threshold, stop)});
+    report(1 + static_cast<double>(calibration.points.size()));
+  }
+  if (request.method == CalibrationMethod::LearnThenTest) {
+    accept_tested(calibration);
+  } else {
+    accept_searched(calibration);
+  }
+  if (!others.empty() && calibration.threshold) {
+    calibration.other_windows = static_cast<Index>(others.size());
+    calibration.other_full_loss = read_in_full(model, others, stop);
+    calibration.other = effect_of(model, others, *calibration.threshold, stop);
+  }
+  report(steps);
+  return calibration;
+}
+
+}  // namespace attnscope

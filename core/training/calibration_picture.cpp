@@ -1,0 +1,65 @@
+#include "core/training/calibration_picture.h"
+
+#include <algorithm>
+
+#include "core/figure/colour_map.h"
+#include "core/figure/line_chart.h"
+#include "core/figure/plain_text.h"
+
+namespace attnscope {
+
+DisplayList calibration_picture(const Calibration& calibration, double width, double height,
+                                const Theme& theme, const TextMeasure& measure) {
+  const CalibrationRequest& request = calibration.request;
+  const bool tests = request.method == CalibrationMethod::LearnThenTest;
+  const ColourMap& colours = colour_map(kCategories);
+  LineChart chart;
+  chart.title = "Leaving early: what it costs and what it saves";
+  chart.x_label = "threshold: how sure a layer must be for a token to leave";
+  chart.y_label = tests ? "share" : "nats per token, share of layers";
+  chart.width = width;
+  chart.height = height;
+  chart.x.least = 0;
+  chart.x.most = 1;
+  chart.y.least = 0;
+  chart.y.most = 1;
+  Curve cost{.label = tests ? "other guesses" : "loss above the full model's",
+             .points = {},
+             .colour = colours.colours[1],
+             .thickness = 2.2,
+             .dots = true};
+  Curve saved{.label = "layers left out",
+              .points = {},
+              .colour = colours.colours[0],
+              .thickness = 2.2,
+              .dots = true};
+  for (const CalibrationPoint& point : calibration.points) {
+    const ExitEffect& effect = point.effect;
+    const double costs = tests ? effect.differs : effect.loss - calibration.full_loss;
+    cost.points.push_back({effect.threshold, costs});
+    saved.points.push_back(
+        {effect.threshold, 1 - effect.layers / static_cast<double>(calibration.layers)});
+  }
+  // Thresholds fall, and curves rise along x.
+  std::ranges::reverse(cost.points);
+  std::ranges::reverse(saved.points);
+  chart.curves = {{.label = "tolerance",
+                   .points = {{0, request.tolerance}, {1, request.tolerance}},
+                   .colour = theme.faint_text,
+                   .thickness = 1.5,
+                   .stroke = LineStroke::Dashed},
+                  cost,
+                  saved};
+  if (calibration.threshold) {
+    const double at = *calibration.threshold;
+    chart.curves.push_back({.label = "the threshold that was chosen",
+                            .points = {{at, 0}, {at, 1}},
+                            .colour = theme.accent,
+                            .thickness = 2,
+                            .stroke = LineStroke::Dotted});
+  }
+  chart.note = summary(calibration);
+  return draw(chart, theme, measure);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,70 @@
+// A calibration in words and numbers.
+#include <cmath>
+#include <sstream>
+
+#include "core/figure/plain_text.h"
+#include "core/training/calibrate.h"
+
+namespace attnscope {
+
+namespace {
+
+std::string percents(double share) {
+  return brief(100 * share, 3) + " %";
+}
+
+std::string effect_text(const ExitEffect& effect, double full_loss, Index layers) {
+  return percents(effect.differs) + " of the tokens get another guess, the loss is " +
+         fixed(effect.loss - full_loss, 3) + " nats per token above the full model's, and " +
+         fixed(effect.layers, 2) + " of " + std::to_string(layers) + " layers are made";
+}
+
+// Fewer promise nothing, even where nothing differs: (1 - tolerance)^n must be within the level.
+Index windows_needed(const CalibrationRequest& request) {
+  return static_cast<Index>(std::ceil(std::log(request.level) / std::log1p(-request.tolerance)));
+}
+
+}  // namespace
+
+std::string to_csv(const Calibration& calibration) {
+  std::ostringstream csv;
+  csv << "threshold,differs,p,loss,layers,accepted\n";
+  for (const CalibrationPoint& point : calibration.points) {
+    csv << point.effect.threshold << ',' << point.effect.differs << ',';
+    if (!std::isnan(point.p)) csv << point.p;
+    csv << ',' << point.effect.loss << ',' << point.effect.layers << ',' << (point.accepted ? 1 : 0)
+        << '\n';
+  }
+  return csv.str();
+}
+
+std::string summary(const Calibration& calibration) {
+  const CalibrationRequest& request = calibration.request;
+  const bool tests = request.method == CalibrationMethod::LearnThenTest;
+  const std::string tolerated = tests ? percents(request.tolerance) + " other guesses"
+                                      : fixed(request.tolerance, 3) + " nats per token more";
+  const CalibrationPoint* chosen = calibration.chosen();
+  if (chosen == nullptr) {
+    const Index needed = tests ? windows_needed(request) : 0;
+    if (calibration.windows < needed) {
+      return std::to_string(calibration.windows) + " windows are too few to promise anything: at " +
+             "least " + std::to_string(needed) + " are needed, of a longer text.";
+    }
+    return "No threshold keeps within " + tolerated + (tests ? " for sure" : "") + ".";
+  }
+  std::string text = "Threshold " + fixed(chosen->effect.threshold, 2) + ": " +
+                     effect_text(chosen->effect, calibration.full_loss, calibration.layers);
+  if (tests) {
+    text += "; with a chance of at least " + percents(1 - request.level) + " no more than " +
+            percents(request.tolerance) + " will differ (p = " + brief(chosen->p, 2) + ", " +
+            std::to_string(calibration.windows) + " windows)";
+  }
+  text += ".";
+  if (calibration.other) {
+    text += " On other text: " +
+            effect_text(*calibration.other, calibration.other_full_loss, calibration.layers) + ".";
+  }
+  return text;
+}
+
+}  // namespace attnscope

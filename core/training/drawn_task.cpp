@@ -1,0 +1,65 @@
+#include "core/training/drawn_task.h"
+
+#include "core/base/error.h"
+
+namespace attnscope {
+
+namespace {
+
+constexpr Index kSampled = 256, kScored = 2048;     // sequences of a score on the way, at the end
+constexpr std::uint64_t kScoreSeed = 0x7265706561;  // other sequences than the training's
+
+class DrawnTask final : public TextualTask {
+ public:
+  DrawnTask(std::shared_ptr<const Tokenizer> tokenizer, DrawnSequences training,
+            DrawnSequences held_out)
+      : TextualTask(std::move(tokenizer)),
+        training_(std::move(training)),
+        held_out_(std::move(held_out)) {}
+
+  Batch batch(std::uint64_t number, Index count) override {
+    Batch batch;
+    training_.batch(number, count, batch.ids, batch.targets);
+    return batch;
+  }
+
+  Score score(const Checkpoint& checkpoint, bool all, const Stop& stop) const override {
+    return score_of(checkpoint.model, held_out_, all ? kScored : kSampled, stop);
+  }
+
+ private:
+  DrawnSequences training_, held_out_;
+};
+
+}  // namespace
+
+std::unique_ptr<Task> drawn_task(std::shared_ptr<const Tokenizer> tokenizer, std::uint64_t seed,
+                                 const SequencesOf& sequences) {
+  return std::make_unique<DrawnTask>(std::move(tokenizer), sequences(seed),
+                                     sequences(mixed_seed(seed, kScoreSeed)));
+}
+
+void check_drawn(const TrainingPlan& plan) {
+  if (!plan.held_out.empty() || plan.held_out_share > 0) {
+    throw InputError("held_out: the task \"" + plan.task +
+                     "\" draws the sequences that it holds out");
+  }
+}
+
+void check_drawn_bytes(const TrainingPlan& plan, Index least_length) {
+  check_drawn(plan);
+  if (!plan.text.empty()) {
+    throw InputError("text: the task \"" + plan.task + "\" draws its sequences");
+  }
+  if (plan.model.vocabulary != kByteTokens) {
+    throw InputError("model.vocabulary: expected " + std::to_string(kByteTokens) +
+                     ", bytes, found " + std::to_string(plan.model.vocabulary));
+  }
+  if (sequence_length(plan) < least_length) {
+    throw InputError("model.context: expected at least " + std::to_string(least_length) +
+                     " tokens for the task \"" + plan.task + "\", found " +
+                     std::to_string(sequence_length(plan)));
+  }
+}
+
+}  // namespace attnscope

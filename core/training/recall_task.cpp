@@ -1,0 +1,55 @@
+// Recall after a delay: "!k" says a letter, digits that mean nothing follow, and after "?" the
+// letter is to be said again. What a memory across segments is for, and what a gated block is
+// steadier at (Parisotto et al., 2019, Stabilizing transformers for reinforcement learning,
+// arXiv:1910.06764).
+#include "core/training/drawn_task.h"
+
+namespace attnscope {
+
+namespace {
+
+std::int32_t letter(Random& random) {
+  return static_cast<std::int32_t>('a' + random.below(26));
+}
+
+std::int32_t digit(Random& random) {
+  return static_cast<std::int32_t>('0' + random.below(10));
+}
+
+// One recall after the other, each after a delay of up to half of the sequence. Only the letters
+// after "?" count.
+void draw_recalls(Random& random, std::span<std::int32_t> inputs, std::span<std::int32_t> targets) {
+  const std::size_t length = inputs.size();
+  std::size_t at = 0;
+  const auto put = [&](std::int32_t token) {
+    if (at < length) inputs[at++] = token;
+  };
+  while (at < length) {
+    const std::int32_t said = letter(random);
+    put('!');
+    put(said);
+    for (std::uint64_t left = 1 + random.below(length / 2); left > 0; --left) put(digit(random));
+    if (at < length) targets[at] = said;
+    put('?');
+    put(said);
+    for (std::uint64_t left = random.below(4); left > 0; --left) put(digit(random));
+  }
+}
+
+}  // namespace
+
+TaskInfo recall_task() {
+  return {.id = "recall",
+          .summary = "a letter that is said again after a delay: !k4071?k",
+          .files = "",
+          .check = [](const TrainingPlan& plan) { check_drawn_bytes(plan, 16); },
+          .make =
+              [](const TrainingPlan& plan, const Stop&) {
+                return drawn_task(byte_tokenizer(), plan.seed,
+                                  [length = sequence_length(plan)](std::uint64_t seed) {
+                                    return DrawnSequences(length, seed, draw_recalls);
+                                  });
+              }};
+}
+
+}  // namespace attnscope

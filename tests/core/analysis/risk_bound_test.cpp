@@ -1,0 +1,72 @@
+#include "core/analysis/risk_bound.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include "core/base/random.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+// P(Bin(n, p) <= most) by adding one trial after the other.
+double binomial(Index most, Index n, double p) {
+  std::vector<double> chance(static_cast<std::size_t>(n) + 1);
+  chance[0] = 1;
+  for (Index trial = 0; trial < n; ++trial) {
+    for (std::size_t k = chance.size() - 1; k > 0; --k) {
+      chance[k] = chance[k] * (1 - p) + chance[k - 1] * p;
+    }
+    chance[0] *= 1 - p;
+  }
+  double sum = 0;
+  for (Index k = 0; k <= std::min(most, n); ++k) sum += chance[static_cast<std::size_t>(k)];
+  return sum;
+}
+
+TEST(RiskBound, IsTheSmallerOfBothInequalities) {
+  for (const Index n : {1, 5, 40, 300}) {
+    for (const double tolerance : {0.05, 0.3, 0.9}) {
+      for (Index hits = 0; hits <= n; hits += std::max<Index>(1, n / 7)) {
+        const double mean = static_cast<double>(hits) / static_cast<double>(n);
+        const double a = std::min(mean, tolerance);
+        double h = (1 - a) * std::log((1 - a) / (1 - tolerance));
+        if (a > 0) h += a * std::log(a / tolerance);
+        const double expected = std::min({1.0, std::exp(-static_cast<double>(n) * h),
+                                          std::numbers::e * binomial(hits, n, tolerance)});
+        const double found = hoeffding_bentkus(mean, n, tolerance);
+        EXPECT_TRUE(std::abs(found - expected) <= 1e-9 * expected + 1e-300)
+            << n << " " << tolerance << " " << hits << ": " << found << " " << expected;
+      }
+    }
+  }
+}
+
+// A risk that is above the tolerance is accepted no more often than the level says.
+TEST(RiskBound, HoldsWhereTheRiskIsJustTooHigh) {
+  constexpr double kTolerance = 0.2, kLevel = 0.1;
+  constexpr int kTrials = 4000;
+  constexpr Index kCount = 50;
+  Random random(7);
+  int accepted = 0;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    double sum = 0;
+    for (Index n = 0; n < kCount; ++n) sum += random.below(1000) < 200 ? 1 : 0;
+    if (hoeffding_bentkus(sum / kCount, kCount, kTolerance) <= kLevel) ++accepted;
+  }
+  EXPECT_TRUE(accepted <= kLevel * kTrials) << accepted;
+  EXPECT_TRUE(accepted > 0);
+}
+
+TEST(RiskBound, PromisesNothingWithoutASample) {
+  EXPECT_EQ(hoeffding_bentkus(0, 0, 0.1), 1);
+  EXPECT_EQ(hoeffding_bentkus(std::nan(""), 100, 0.1), 1);
+  EXPECT_EQ(hoeffding_bentkus(0.5, 100, 0), 1);
+  EXPECT_EQ(hoeffding_bentkus(0.5, 100, 0.1), 1);
+}
+
+}  // namespace
+}  // namespace attnscope
