@@ -73,18 +73,19 @@ std::vector<CostVariant> variants_of(const std::vector<std::string>& texts) {
 // "128..8192", each twice the one before, or "100,300,900".
 std::vector<Index> lengths_of(const std::string& text) {
   const std::size_t dots = text.find("..");
-  const std::vector<std::int32_t> ends =
-      dots == std::string::npos
-          ? ids_from_text(text, "--lengths", 1)
-          : ids_from_text(text.substr(0, dots) + "," + text.substr(dots + 2), "--lengths", 1);
-  if (dots == std::string::npos) return {ends.begin(), ends.end()};
-  const std::vector<Index> lengths =
-      ends.size() == 2 ? doubling_lengths(ends[0], ends[1]) : std::vector<Index>();
-  if (lengths.empty()) {
-    throw InputError("--lengths: expected FIRST..LAST or a list of numbers, found \"" + text +
-                     "\"");
+  const bool range = dots != std::string::npos;
+  std::string listed = text;
+  if (range) listed.replace(dots, 2, ",");
+  const std::optional<std::vector<std::int32_t>> numbers = numbers_from_text(listed, 1);
+  if (numbers && !range) return {numbers->begin(), numbers->end()};
+  if (numbers && numbers->size() == 2) {
+    const std::vector<Index> lengths = doubling_lengths((*numbers)[0], (*numbers)[1]);
+    if (!lengths.empty()) return lengths;
   }
-  return lengths;
+  throw InputError(
+      "--lengths: expected tokens from 1 on, FIRST..LAST with the smaller first or a list such as "
+      "100,300,900, found \"" +
+      text + "\"");
 }
 
 bool is_picture(const std::filesystem::path& path) {

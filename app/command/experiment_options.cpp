@@ -37,19 +37,24 @@ Overlong overlong_from_text(const std::string& text) {
 
 }  // namespace
 
-std::vector<std::int32_t> ids_from_text(const std::string& text, const std::string& option,
-                                        std::int32_t least) {
+std::optional<std::vector<std::int32_t>> numbers_from_text(const std::string& text,
+                                                           std::int32_t least) {
   std::vector<std::int32_t> ids;
   const char *at = text.data(), *end = at + text.size();
   while (true) {
     std::int32_t id = 0;
     const auto [rest, error] = std::from_chars(at, end, id);
     const bool decimal = rest == at + 1 || *at != '0';
-    if (error != std::errc() || !decimal || id < least || (rest != end && *rest != ',')) break;
+    if (error != std::errc() || !decimal || id < least || (rest != end && *rest != ',')) return {};
     ids.push_back(id);
     if (rest == end) return ids;
     at = rest + 1;
   }
+}
+
+std::vector<std::int32_t> ids_from_text(const std::string& text, const std::string& option,
+                                        std::int32_t least) {
+  if (auto ids = numbers_from_text(text, least)) return *ids;
   throw InputError(option + ": expected token numbers such as 1,2,3, found \"" + text + "\"");
 }
 

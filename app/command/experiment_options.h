@@ -19,7 +19,10 @@ namespace attnscope::command {
 Choice variant_from_text(const std::string& text);
 Choice encoding_from_text(const std::string& text);
 
-// "1,2,3"; no number is below `least`. InputError begins with the option's name.
+// "1,2,3"; no number is below `least`. Nothing where it is anything else.
+std::optional<std::vector<std::int32_t>> numbers_from_text(const std::string& text,
+                                                           std::int32_t least);
+// Likewise of tokens. InputError begins with the option's name.
 std::vector<std::int32_t> ids_from_text(const std::string& text, const std::string& option,
                                         std::int32_t least);
 

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -189,6 +190,31 @@ bool Command::has_subcommand_given() const {
   return !app_->get_subcommands().empty();
 }
 
+namespace {
+
+// What refuses a combination names the keys of a model's file; on the command line the option that
+// helps is said as well, where the command has it.
+std::string option_that_helps(const CLI::App& program, const std::string& refusal) {
+  struct Help {
+    const char *key, *expected, *option, *whole;
+  };
+  constexpr std::array kHelps{
+      Help{"causal: ", "expected false", "--no-causal", "--no-causal"},
+      Help{"position.type: ", "expected none", "--position", "--position none"}};
+  for (const CLI::App* command : program.get_subcommands()) {
+    for (const Help& help : kHelps) {
+      if (refusal.find(help.key) != std::string::npos &&
+          refusal.find(help.expected) != std::string::npos &&
+          command->get_option_no_throw(help.option) != nullptr) {
+        return std::string(" (") + help.whole + ")";
+      }
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
 CommandLine::CommandLine(const std::string& name, const std::string& help,
                          const std::string& footer)
     : app_(std::make_unique<CLI::App>(help, name)) {
@@ -201,6 +227,8 @@ void CommandLine::run(int argc, char** argv) {
   refuse_bad_values(*app_);
   try {
     app_->parse(argc, argv);
+  } catch (const InputError& e) {
+    throw InputError(e.what() + option_that_helps(*app_, e.what()));
   } catch (const CLI::CallForHelp& e) {
     app_->exit(e);
   } catch (const CLI::ParseError& e) {

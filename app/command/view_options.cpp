@@ -139,6 +139,12 @@ void ViewOptions::check_trace(const Trace& trace, const ViewSettings& settings) 
   }
   const AttentionTap* tap = trace.find(head_ref(trace, settings));
   if (tap == nullptr) return;
+  const Values values = view_values(settings, settings.id);
+  if (!view_.empty() && values.has("token") && values.integer("token") >= tap->queries()) {
+    throw InputError("--view: token: expected one of the run's, 0 to " +
+                     std::to_string(tap->queries() - 1) + ", found " +
+                     std::to_string(values.integer("token")));
+  }
   if (!pin_.empty() && (pin_[0] >= tap->queries() || pin_[1] >= tap->keys())) {
     throw InputError("--pin: expected a row below " + std::to_string(tap->queries()) +
                      " and a column below " + std::to_string(tap->keys()) + ", found " +

@@ -18,8 +18,8 @@ class ViewOptions {
   void add_to(Command command);
   // Changes what the options name; the rest stays as the session has it. InputError.
   void apply(ViewSettings& settings) const;
-  // InputError where the stack, kind, step or segment asked for is none of the run's, or the tile
-  // or the pair no part of the map.
+  // InputError where the stack, kind, step or segment asked for is none of the run's, the tile or
+  // the pair no part of the map, or a token none of the text.
   void check_trace(const Trace& trace, const ViewSettings& settings) const;
 
  private:

@@ -1,9 +1,12 @@
 #include "app/window/history.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "core/base/json.h"
 #include "core/view/session.h"
+#include "core/view/view.h"
 
 namespace attnscope::window {
 
@@ -12,7 +15,22 @@ namespace {
 constexpr double kJoinSeconds = 1;
 constexpr std::size_t kMostSteps = 500;
 
+// What a drag does in a view is a choice of the hand, not of the experiment.
+void hold_tools_of(ViewSettings& view, const ViewSettings& other) {
+  constexpr std::array kTools{"tool", "paint", "symmetric"};
+  for (const View& v : views()) {
+    if (!view.options.contains(v.id) && !other.options.contains(v.id)) continue;
+    Values values = view_values(view, v.id);
+    const Values others = view_values(other, v.id);
+    for (const char* tool : kTools) {
+      if (values.has(tool) && others.has(tool)) values.set(tool, others.all().at(tool));
+    }
+    set_view_values(view, v.id, values);
+  }
+}
+
 void look_as(ViewSettings& view, const ViewSettings& other) {
+  hold_tools_of(view, other);
   view.row = other.row;
   view.column = other.column;
   view.height = other.height;

@@ -10,8 +10,8 @@
 namespace attnscope::window {
 
 // Where two experiments differ, as JSON pointers into their session form ("/text",
-// "/view/options/map/from"). Panning and zooming count as no difference: they are carried along
-// with the next step but make none.
+// "/view/options/map/from"). Panning, zooming and the choice of a tool count as no difference: they
+// are carried along with the next step but make none.
 std::set<std::string> changed_places(const Experiment& a, const Experiment& b);
 
 class History {

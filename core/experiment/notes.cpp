@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "core/figure/plain_text.h"
 #include "core/model/architecture.h"
 #include "core/model/exits.h"
 #include "core/model/join.h"
@@ -177,11 +178,12 @@ std::vector<std::string> notes_on_attention(const Trace& trace) {
 
 std::vector<std::string> notes_on_patterns(const Trace& trace) {
   std::set<std::string> without_effect;
-  Index empty_rows = 0;
+  Index empty_rows = 0, rows = 0;  // of all heads and layers
   for (const AttentionTap& tap : trace.attention) {
     if (!tap.result.pattern) continue;
     const Pattern& pattern = *tap.result.pattern;
     const Index heads = static_cast<Index>(tap.heads.size());
+    rows += heads * pattern.queries();
     for (Index head = 0; head < pattern.heads(); ++head) {
       for (Index i = 0; i < pattern.queries(); ++i) {
         if (pattern.row(head, i).empty()) empty_rows += pattern.heads() == 1 ? heads : 1;
@@ -206,8 +208,9 @@ std::vector<std::string> notes_on_patterns(const Trace& trace) {
                     variant(default_variant().id).label);
   }
   if (empty_rows > 0) {
-    notes.push_back("no key is allowed in " + std::to_string(empty_rows) +
-                    (empty_rows == 1 ? " row, which is all zero" : " rows, which are all zero"));
+    notes.push_back("no key is allowed in " + grouped(empty_rows) + " of " + grouped(rows) +
+                    " rows (queries × heads × layers): " +
+                    (empty_rows == 1 ? "it is" : "they are") + " all zero");
   }
   return notes;
 }

@@ -44,12 +44,16 @@ std::shared_ptr<const void> source_of(const Trace& trace) {
 }
 
 const std::vector<View>& views() {
+  // By group, each beginning on a line of its own; the first six have the keys 1 to 6.
+  // clang-format off
   static const std::vector<View> list{
-      map_view(),        grid_view(),     pattern_view(), lines_view(),     scores_view(),
-      vectors_view(),    position_view(), rope_view(),    span_view(),      mechanism_view(),
-      graph_view(),      depth_view(),    next_view(),    intervene_view(), compare_view(),
-      image_view(),      memory_view(),   steps_view(),   gates_view(),     alignment_view(),
-      trajectory_view(), retrieval_view()};
+      map_view(), grid_view(), pattern_view(), lines_view(), scores_view(), vectors_view(),
+      position_view(), rope_view(), mechanism_view(), graph_view(),
+      span_view(), steps_view(), depth_view(),
+      memory_view(), gates_view(), retrieval_view(),
+      alignment_view(), trajectory_view(), image_view(),
+      next_view(), intervene_view(), compare_view(), architecture_view()};
+  // clang-format on
   return list;
 }
 

@@ -27,5 +27,6 @@ View gates_view();
 View alignment_view();
 View trajectory_view();
 View retrieval_view();
+View architecture_view();
 
 }  // namespace attnscope

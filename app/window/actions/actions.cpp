@@ -84,6 +84,11 @@ std::string help_of(const Action& action, const State& state) {
   return action.help + (why.empty() ? "" : "\n" + why);
 }
 
+std::string objection_of(const View& view, const State& state) {
+  if (!view.objection || state.trace == nullptr || state.trace->tokens.empty()) return "";
+  return view.objection(*state.pictured_trace());
+}
+
 std::vector<const ColourMap*> offered_maps(const ViewControls& controls) {
   using Colours = ViewControls::Colours;
   std::vector<const ColourMap*> maps;

@@ -48,6 +48,9 @@ const Action& action(std::string_view id);  // must be there
 // Its help, and why it cannot be chosen now.
 std::string help_of(const Action& action, const State& state);
 
+// Why a view has nothing to say about the run that is shown; empty: it has, or nothing ran yet.
+std::string objection_of(const View& view, const State& state);
+
 // The colour maps that make a difference in a view with these controls.
 std::vector<const ColourMap*> offered_maps(const ViewControls& controls);
 // The one that it shows where `chosen` is chosen.

@@ -75,6 +75,8 @@ void add_view_choices(std::vector<Action>& list) {
                     [id = v.id](State& s) { s.experiment.view.id = id; },
                     [](const State&) { return true; },
                     [id = v.id](const State& s) { return s.experiment.view.id == id; }});
+    list.back().starts_group = i > 0 && views()[i - 1].group != v.group;
+    list.back().refusal = [&v](const State& s) { return objection_of(v, s); };
   }
 }
 

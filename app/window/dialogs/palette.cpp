@@ -24,6 +24,13 @@ bool draw_row(Ui& ui, const State& state, const Action& a, bool enabled, bool ch
   const float label = ImGui::CalcTextSize(a.label.c_str()).x;
   const std::string menu(to_string(a.menu));
   draw.AddText({least.x + label + ui.px(18), y}, packed(ui.look->faint, alpha), menu.c_str());
+  const std::string reason = enabled && a.refusal ? a.refusal(state) : "";
+  if (!reason.empty()) {
+    const float left = least.x + label + ImGui::CalcTextSize(menu.c_str()).x + ui.px(36);
+    draw.PushClipRect({left, least.y}, {most.x - ui.px(30), most.y}, true);
+    draw.AddText({left, y}, packed(ui.look->faint, alpha), on_screen(reason).c_str());
+    draw.PopClipRect();
+  }
   if (!a.shortcuts.empty()) {
     const std::string key = to_string(a.shortcuts.front());
     const float width = ImGui::CalcTextSize(key.c_str()).x;

@@ -53,16 +53,39 @@ void draw_busy(Ui& ui, State& state) {
   dot(ui);
 }
 
+// As many of the notes as the line has room for, and how many there are beside; a single one too
+// long for it ends in an ellipsis.
+std::string notes_that_fit(const std::vector<std::string>& notes, float room) {
+  const auto width = [](const std::string& text) {
+    return ImGui::CalcTextSize(on_screen(text).c_str()).x;
+  };
+  const std::size_t count = notes.size();
+  for (std::size_t shown = count; shown > 0; --shown) {
+    std::string line = "⚠ ";
+    if (shown < count) line += std::to_string(count) + " notes: ";
+    for (std::size_t n = 0; n < shown; ++n) line += (n > 0 ? "; " : "") + notes[n];
+    if (shown < count) line += "; …";
+    if (width(line) <= room) return line;
+  }
+  const std::string head = count > 1 ? "⚠ " + std::to_string(count) + " notes: " : "⚠ ";
+  std::string first = notes.front();
+  while (!first.empty() && width(head + first + "…") > room) {
+    do {  // whole characters
+      first.pop_back();
+    } while (!first.empty() && (static_cast<unsigned char>(first.back()) & 0xC0U) == 0x80U);
+    if (!first.empty() && static_cast<unsigned char>(first.back()) >= 0xC0U) first.pop_back();
+  }
+  return head + first + "…";
+}
+
 void draw_notes(Ui& ui, const Trace& trace) {
   if (trace.notes.empty()) return;
-  std::string line, all;
-  for (const std::string& note : trace.notes) {
-    line += (line.empty() ? "" : "; ") + note;
-    all += (all.empty() ? "" : "\n") + note;
-  }
+  std::string all;
+  for (const std::string& note : trace.notes) all += (all.empty() ? "" : "\n") + note;
   dot(ui);
   ImGui::PushStyleColor(ImGuiCol_Text, ui.look->warning);
-  ImGui::TextUnformatted(on_screen("⚠ " + line).c_str());
+  const float room = ImGui::GetContentRegionAvail().x - ui.px(14);
+  ImGui::TextUnformatted(on_screen(notes_that_fit(trace.notes, room)).c_str());
   ImGui::PopStyleColor();
   mark(ui, "notes");
   hint(ui, all);
@@ -163,10 +186,13 @@ void draw_menu_bar(Ui& ui, State& state) {
       if (a.menu != menu) continue;
       if (a.starts_group) ImGui::Separator();
       const std::string key = a.shortcuts.empty() ? "" : to_string(a.shortcuts.front());
-      if (ImGui::MenuItem(a.label.c_str(), key.c_str(), a.checked && a.checked(state),
-                          a.enabled(state))) {
-        a.run(state);
-      }
+      // What can be chosen, but has nothing to say now: its help tells why.
+      const bool faint_label = a.enabled(state) && a.refusal && !a.refusal(state).empty();
+      if (faint_label) ImGui::PushStyleColor(ImGuiCol_Text, ui.look->faint);
+      const bool chosen = ImGui::MenuItem(a.label.c_str(), key.c_str(),
+                                          a.checked && a.checked(state), a.enabled(state));
+      if (faint_label) ImGui::PopStyleColor();
+      if (chosen) a.run(state);
       mark(ui, "menu." + a.id);
       hint(ui, help_of(a, state));
     }

@@ -1,6 +1,7 @@
 #include "app/window/panels/view_toolbar.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "app/window/actions/actions.h"
@@ -42,21 +43,71 @@ void draw_tab(Ui& ui, State& state, const View& view, double padding) {
   hint(ui, view.summary + key_of(open));
 }
 
-// As wide as they like, or as narrow as one line takes; else in two.
-void draw_tabs(Ui& ui, State& state) {
-  constexpr double kLeastPadding = 3.5, kTwoLines = 6, kMostPadding = 11;  // units
-  float spare = ImGui::GetContentRegionAvail().x - ui.px(1);
+// Those that have something to say about the run, and the one that is looked through.
+std::vector<const View*> views_on_bar(const State& state) {
+  std::vector<const View*> shown;
   for (const View& v : views()) {
-    ImGui::PushFont(v.id == state.experiment.view.id ? ui.fonts.bold : ui.fonts.body);
-    spare -= ImGui::CalcTextSize(v.label.c_str()).x;
-    ImGui::PopFont();
+    if (v.id == state.experiment.view.id || objection_of(v, state).empty()) shown.push_back(&v);
   }
+  return shown;
+}
+
+bool begins_group(const std::vector<const View*>& shown, std::size_t n) {
+  return n > 0 && shown[n - 1]->group != shown[n]->group;
+}
+
+// A thin line between two groups.
+void draw_divider(Ui& ui, double width) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float high = ImGui::GetFontSize() + ui.px(13), x = std::floor(at.x + ui.px(width) / 2);
+  ImGui::GetWindowDrawList()->AddRectFilled(
+      {x, at.y + ui.px(7)}, {x + ui.px(1), at.y + high - ui.px(6)}, packed(ui.look->line));
+  ImGui::Dummy({ui.px(width), high});
+  ImGui::SameLine(0, 0);
+}
+
+float label_width(const Ui& ui, const State& state, const View& v) {
+  ImGui::PushFont(v.id == state.experiment.view.id ? ui.fonts.bold : ui.fonts.body);
+  const float width = ImGui::CalcTextSize(v.label.c_str()).x;
+  ImGui::PopFont();
+  return width;
+}
+
+// As wide as they like, or as narrow as one line takes; else in two, where a line begins with a
+// group.
+void draw_tabs(Ui& ui, State& state) {
+  constexpr double kLeastPadding = 2.5, kTwoLines = 6, kMostPadding = 11;  // units
+  constexpr double kDivider = 5;
+  const std::vector<const View*> shown = views_on_bar(state);
+  std::vector<float> groups;  // their labels' widths
+  std::vector<int> members;
+  float spare = ImGui::GetContentRegionAvail().x - ui.px(1);
+  for (std::size_t n = 0; n < shown.size(); ++n) {
+    if (n == 0 || begins_group(shown, n)) {
+      groups.push_back(0);
+      members.push_back(0);
+    }
+    groups.back() += label_width(ui, state, *shown[n]);
+    ++members.back();
+  }
+  for (const float width : groups) spare -= width;
+  spare -= ui.px(kDivider) * static_cast<float>(groups.size() - 1);
   const double fitting =
-      static_cast<double>(spare / ui.px(1)) / 2 / static_cast<double>(views().size());
+      static_cast<double>(spare / ui.px(1)) / 2 / static_cast<double>(shown.size());
   const double padding = fitting < kLeastPadding ? kTwoLines : std::min(fitting, kMostPadding);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
-  for (const View& v : views()) {
-    draw_tab(ui, state, v, padding);
+  std::size_t group = 0;
+  for (std::size_t n = 0; n < shown.size(); ++n) {
+    if (begins_group(shown, n)) {
+      ++group;
+      const float width = groups[group] + 2 * ui.px(padding) * static_cast<float>(members[group]);
+      if (ImGui::GetContentRegionAvail().x < width + ui.px(kDivider)) {
+        ImGui::NewLine();
+      } else {
+        draw_divider(ui, kDivider);
+      }
+    }
+    draw_tab(ui, state, *shown[n], padding);
     ImGui::SameLine(0, 0);
   }
   ImGui::NewLine();

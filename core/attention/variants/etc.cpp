@@ -35,7 +35,9 @@ std::string etc_objection(const Values& values, const Situation& at) {
 
 Pattern etc_pattern(const PatternInput& in) {
   if (in.values.choice("by") == "sentences" && !in.values.has("segments")) {
-    throw InputError("variant.by: sentences are read from a text, and there is none here");
+    throw InputError(
+        "variant.by: the sentences of a text are found where all of it is run at once; generating, "
+        "evaluating and training take it piece by piece; expected list, found sentences");
   }
   const Index global = in.values.integer("global"), radius = in.values.integer("radius");
   const Index keys = in.keys;

@@ -39,8 +39,9 @@ std::vector<std::vector<Index>> neighbours_of(const PatternInput& in, Index node
     for (Index i = 0; i + 1 < nodes; ++i) tie(i, i + 1), tie(i + 1, i);
   } else if (!in.values.has("edges")) {
     throw InputError(
-        "variant.from: brackets are found where a whole text is run, which is not the case here; "
-        "expected chain or edges");
+        "variant.from: the brackets of a text are found where all of it is run at once; "
+        "generating, "
+        "evaluating and training take it piece by piece; expected chain or edges, found brackets");
   } else {
     for (const std::vector<Index>& edge : in.values.get<Edges>("edges")) {
       if (edge[0] >= nodes || edge[1] >= nodes) continue;

@@ -508,6 +508,10 @@ View depth_view() {
        .choices = {"probability", "last guess"}}};
   view.restrict_controls = restrict_controls;
   view.group = "Depth";
+  view.objection = [](const Trace& trace) {
+    return trace.given ? "The attention was read from a file: there are no layers to ask."
+                       : objection_without_attention(trace);
+  };
   return view;
 }
 

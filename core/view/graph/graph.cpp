@@ -1,6 +1,7 @@
 // Graph: tokens as nodes, the pairs that attend to each other as edges as thick as their weights,
 // to be moved and drawn by hand where the variant is a graph.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -40,15 +41,25 @@ struct Drawn {
   double bottom = 0;  // labels end above it
 };
 
-// Where a person dragged nodes to: [node, x, y], in ten-thousandths of the box.
+// Where a person dragged nodes to: [node, x, y, layout], in ten-thousandths of the box; the last
+// numbers the layout's choices. Without it the place is of all of them.
 using Places = std::vector<std::vector<Index>>;
 constexpr double kPlaceUnit = 10000;
+constexpr std::array kLayouts{"circle", "line", "springs"};
+
+Index layout_number(const Values& settings) {
+  return std::ranges::find(kLayouts, settings.choice("layout")) - kLayouts.begin();
+}
+
+bool is_of_layout(const std::vector<Index>& place, Index layout) {
+  return place.size() == 3 || (place.size() == 4 && place[3] == layout);
+}
 
 std::vector<Point> places_of(const Values& settings, const std::vector<Edge>& edges, Index nodes) {
   std::vector<Point> places = node_places(settings.choice("layout"), nodes, edges);
   if (!settings.has("moved")) return places;
   for (const std::vector<Index>& place : settings.get<Places>("moved")) {
-    if (place.size() != 3 || place[0] >= nodes) continue;
+    if (!is_of_layout(place, layout_number(settings)) || place[0] >= nodes) continue;
     places[static_cast<std::size_t>(place[0])] = {static_cast<double>(place[1]) / kPlaceUnit,
                                                   static_cast<double>(place[2]) / kPlaceUnit};
   }
@@ -289,11 +300,14 @@ void move_node(Experiment& experiment, Index node, Point to) {
   Values values = view_values(experiment.view, kId);
   Places moved;
   if (values.has("moved")) moved = values.get<Places>("moved");
-  std::erase_if(moved, [&](const auto& place) { return place.size() != 3 || place[0] == node; });
+  const Index layout = layout_number(values);
+  std::erase_if(moved, [&](const auto& place) {
+    return place.size() < 3 || (place[0] == node && is_of_layout(place, layout));
+  });
   const auto unit = [](double share) {
     return static_cast<Index>(std::lround(share * kPlaceUnit));
   };
-  moved.push_back({node, unit(to.x), unit(to.y)});
+  moved.push_back({node, unit(to.x), unit(to.y), layout});
   values.set("moved", moved);
   set_view_values(experiment.view, kId, values);
 }
@@ -426,6 +440,14 @@ ViewData graph_data(const ViewInput& input) {
   return {{{"edges", table, {}, {"query", "key", "weight"}}}};
 }
 
+std::string why_no_graph(const AttentionTap& tap) {
+  if (tap.queries() != tap.keys() || tap.query_rows.stream != tap.key_rows.stream) {
+    return "Queries and keys are different tokens here.";
+  }
+  if (tap.queries() <= kMostNodes) return "";
+  return "A graph shows up to " + std::to_string(kMostNodes) + " tokens.";
+}
+
 void show_chain(Experiment& experiment) {
   if (experiment.variant) return;
   experiment.variant = default_choice(variant(kGraph));
@@ -451,7 +473,7 @@ std::vector<Parameter> parameters() {
        .help = "Tokens on a circle, on a line, or where springs along the edges pull them.",
        .kind = Kind::Choice,
        .initial = std::string("circle"),
-       .choices = {"circle", "line", "springs"},
+       .choices = {kLayouts.begin(), kLayouts.end()},
        .choice_labels = {"Circle", "Line", "Springs"}},
       {.key = "tool",
        .label = "Drag",
@@ -463,7 +485,9 @@ std::vector<Parameter> parameters() {
        .choice_labels = {"Moves", "Draws edges", "Nothing"}},
       {.key = "moved",
        .label = "Moved",
-       .help = "Tokens that were moved: token, across, down, in ten-thousandths of the picture.",
+       .help =
+           "Tokens that were moved: token, across, down, in ten-thousandths of the picture; and "
+           "in which layout: 0 circle, 1 line, 2 springs.",
        .kind = Kind::IntegerLists,
        .optional = true,
        .left_out = "none",
@@ -481,6 +505,7 @@ View graph_view() {
   view.example = show_chain;
   view.restrict_controls = restrict_controls;
   view.group = "Method";
+  view.objection = [](const Trace& trace) { return objection_to_all(trace, why_no_graph); };
   return view;
 }
 

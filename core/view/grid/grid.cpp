@@ -313,6 +313,7 @@ View grid_view() {
   view.data = data;
   view.restrict_controls = restrict_controls;
   view.group = "Attention";
+  view.objection = objection_without_attention;
   return worded(std::move(view));
 }
 

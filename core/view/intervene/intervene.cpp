@@ -557,6 +557,10 @@ View intervene_view() {
   view.data = intervene_data;
   view.findings = {Findings::reference.id, Findings::maps.id};
   view.group = "Model";
+  view.objection = [](const Trace& trace) {
+    if (trace.given) return std::string("The attention was read from a file: no model can be run.");
+    return objection_to_all(trace, [](const AttentionTap& tap) { return untouched(tap); });
+  };
   return view;
 }
 

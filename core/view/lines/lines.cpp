@@ -306,6 +306,7 @@ View lines_view() {
   view.restrict_controls = restrict_controls;
   view.data = data;
   view.group = "Attention";
+  view.objection = objection_without_attention;
   return worded(std::move(view));
 }
 

@@ -298,6 +298,7 @@ View map_view() {
   view.data = data;
   view.restrict_controls = restrict_controls;
   view.group = "Attention";
+  view.objection = objection_without_attention;
   return worded(std::move(view));
 }
 

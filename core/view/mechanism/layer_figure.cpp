@@ -39,14 +39,14 @@ Levels levels_in(const Page& page, const Box& box, Index layers) {
   return {box.bottom() - ends, (box.height - 2 * ends) / static_cast<double>(layers)};
 }
 
-struct Edge {
+struct LayerLine {
   Index level, query, key;  // from `key` at this level to the next
   int rule;
   bool between;
 };
 
-std::vector<Edge> edges_of(const LayerChain& chain, const Heard& heard) {
-  std::vector<Edge> edges;
+std::vector<LayerLine> edges_of(const LayerChain& chain, const Heard& heard) {
+  std::vector<LayerLine> edges;
   const auto layers = static_cast<Index>(heard.cone.size()) - 1;
   for (Index level = layers - 1; level >= 0; --level) {
     for (Index i = 0; i < chain.length(); ++i) {
@@ -64,11 +64,11 @@ std::vector<Edge> edges_of(const LayerChain& chain, const Heard& heard) {
   return edges;
 }
 
-void draw_edges(Page& page, const TokenColumns& columns, const Levels& levels,
-                const std::vector<Edge>& edges, bool between) {
-  const auto shown = std::ranges::count(edges, between, &Edge::between);
+void draw_layer_lines(Page& page, const TokenColumns& columns, const Levels& levels,
+                      const std::vector<LayerLine>& edges, bool between) {
+  const auto shown = std::ranges::count(edges, between, &LayerLine::between);
   if (static_cast<std::size_t>(shown) > kMostEdges) return;
-  for (const Edge& e : edges) {
+  for (const LayerLine& e : edges) {
     if (e.between != between) continue;
     const Colour colour = translucent(rule_colour(at(e.rule)), between ? kBetweenEdge : kFaintEdge);
     page.add(Line{{{columns.centre(e.key), levels.y(e.level)},
@@ -184,9 +184,9 @@ void draw_layers(Page& page, const TokenColumns& columns, const Box& box, const 
                  const Heard& heard, Pair pair, double left_end) {
   const auto layers = static_cast<Index>(heard.cone.size()) - 1;
   const Levels levels = levels_in(page, box, layers);
-  const std::vector<Edge> edges = edges_of(chain, heard);
-  draw_edges(page, columns, levels, edges, false);
-  draw_edges(page, columns, levels, edges, true);
+  const std::vector<LayerLine> edges = edges_of(chain, heard);
+  draw_layer_lines(page, columns, levels, edges, false);
+  draw_layer_lines(page, columns, levels, edges, true);
   for (Index level = 0; level <= layers; ++level) {
     draw_level(page, columns, levels.y(level), heard.cone[at(level)], heard.between[at(level)]);
   }

@@ -141,10 +141,10 @@ Tensor kept(const MechanismOf& of, const std::string& name, const std::function<
 
 const std::vector<Mechanism>& mechanisms() {
   static const std::vector<Mechanism> list{
-      lsh_mechanism(),      routing_mechanism(),       sinkhorn_mechanism(),
-      settling_mechanism(), approximation_mechanism(), recurrence_mechanism(),
-      errors_mechanism(),   made_mechanism(),          convolution_mechanism(),
-      rules_mechanism(),    paths_mechanism(),         replaced_mechanism()};
+      lsh_mechanism(),           routing_mechanism(),    sinkhorn_mechanism(), settling_mechanism(),
+      approximation_mechanism(), recurrence_mechanism(), errors_mechanism(),   made_mechanism(),
+      convolution_mechanism(),   edges_mechanism(),      rules_mechanism(),    paths_mechanism(),
+      replaced_mechanism()};
   return list;
 }
 
@@ -201,6 +201,7 @@ View mechanism_view() {
   view.example = show_hashing;
   view.restrict_controls = restrict_controls;
   view.group = "Method";
+  view.objection = objection_without_attention;
   return view;
 }
 

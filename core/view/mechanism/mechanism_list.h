@@ -14,6 +14,7 @@ Mechanism settling_mechanism();
 Mechanism errors_mechanism();
 Mechanism made_mechanism();
 Mechanism convolution_mechanism();
+Mechanism edges_mechanism();
 Mechanism rules_mechanism();  // fits any head: the last
 
 // Of any method, where a person asks for it.

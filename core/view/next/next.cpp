@@ -378,6 +378,9 @@ View next_view() {
     controls.colours = ViewControls::Colours::None;
   };
   view.group = "Model";
+  view.objection = [](const Trace& trace) {
+    return trace.logits.defined() ? "" : "This run predicts no tokens.";
+  };
   return view;
 }
 

@@ -64,6 +64,10 @@ std::string listed(const std::vector<Index>& numbers) {
 
 }  // namespace
 
+std::string as_sentence(std::string headline) {
+  return headline.empty() ? headline : std::move(headline) + ".";
+}
+
 std::string capitalised(std::string text) {
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') {
     text[0] = static_cast<char>(text[0] - 'a' + 'A');
@@ -188,6 +192,20 @@ std::optional<NoPart> no_part(const Trace& trace, const PartChoice& choice) {
 
 Found find_tap(const ViewInput& input) {
   return find_tap(input.trace, input.experiment.view);
+}
+
+std::string objection_to_all(const Trace& trace,
+                             const std::function<std::string(const AttentionTap&)>& why) {
+  std::string objection = "This run has no attention.";
+  for (const AttentionTap& tap : trace.attention) {
+    objection = why(tap);
+    if (objection.empty()) break;
+  }
+  return objection;
+}
+
+std::string objection_without_attention(const Trace& trace) {
+  return objection_to_all(trace, [](const AttentionTap&) { return ""; });
 }
 
 Found needed_tap(const ViewInput& input) {

@@ -1,6 +1,7 @@
 // What pictures say about the run they show.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,7 @@ std::string place_words(const Trace& trace, const ViewSettings& view);
 // The same without layer and head, and with a comma behind it; empty where there is one part alone.
 std::string part_words(const Trace& trace, const ViewSettings& view);
 std::string capitalised(std::string text);
+std::string as_sentence(std::string headline);  // with a full stop where it is not empty
 
 // picture_title() with the layer and head that the settings look at; or with the part alone.
 std::string head_title(const ViewInput& input);
@@ -63,6 +65,11 @@ struct Found {
 };
 Found find_tap(const ViewInput& input);
 Found find_tap(const Trace& trace, const ViewSettings& view);
+// For View::objection, of views of heads: what `why` says of the run's last head group where it
+// has something against each of them; empty where it has nothing against one.
+std::string objection_to_all(const Trace& trace,
+                             const std::function<std::string(const AttentionTap&)>& why);
+std::string objection_without_attention(const Trace& trace);
 // For numbers, which cannot stand beside a message: InputError with it.
 Found needed_tap(const ViewInput& input);
 

@@ -265,6 +265,7 @@ View pattern_view() {
   view.example = show_sparse;
   view.restrict_controls = restrict_controls;
   view.group = "Attention";
+  view.objection = objection_without_attention;
   return view;
 }
 

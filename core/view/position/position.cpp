@@ -310,6 +310,10 @@ View position_view() {
     controls.normalise = false;
   };
   view.group = "Method";
+  view.objection = [](const Trace& trace) {
+    return trace.given ? "The attention was read from a file: its encoding is not known."
+                       : objection_without_attention(trace);
+  };
   return view;
 }
 

@@ -530,6 +530,11 @@ View rope_view() {
     controls.normalise = false;
   };
   view.group = "Method";
+  view.objection = [](const Trace& trace) {
+    return objection_to_all(trace, [](const AttentionTap& tap) {
+      return tap.encoding.id == "rope" ? "" : "No head of this run has rotary positions.";
+    });
+  };
   return view;
 }
 

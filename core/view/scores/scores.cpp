@@ -183,6 +183,11 @@ View scores_view() {
     controls.normalise = false;
   };
   view.group = "Attention";
+  view.objection = [](const Trace& trace) {
+    return objection_to_all(trace, [&](const AttentionTap& tap) {
+      return as_sentence(why_no_scores(trace, tap).headline);
+    });
+  };
   return view;
 }
 

@@ -410,6 +410,10 @@ View span_view() {
     controls.normalise = false;
   };
   view.group = "Depth";
+  view.objection = [](const Trace& trace) {
+    return objection_to_all(
+        trace, [&](const AttentionTap& tap) { return as_sentence(refusal_of(trace, tap).first); });
+  };
   return view;
 }
 

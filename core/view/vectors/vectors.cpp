@@ -429,6 +429,11 @@ View vectors_view() {
   view.data = data;
   view.restrict_controls = restrict_controls;
   view.group = "Attention";
+  view.objection = [](const Trace& trace) {
+    return objection_to_all(trace, [&](const AttentionTap& tap) {
+      return as_sentence(why_no_vectors(trace, tap).first);
+    });
+  };
   return view;
 }
 

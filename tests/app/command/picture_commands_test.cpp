@@ -512,6 +512,18 @@ TEST_F(PictureCommands, Words) {
   EXPECT_NE(single.err.find("several tokens"), std::string::npos) << single.err;
 }
 
+// What does not go together is refused with the option that helps, where the command has it.
+TEST_F(PictureCommands, RefusalsNameTheOption) {
+  const auto render = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"render", "--text", "the cat sat", "-o", path("refused.png")});
+    return attnscope(more);
+  };
+  expect_refusal(render({"--variant", "linformer"}), "(--no-causal)");
+  expect_refusal(render({"--variant", "hopfield"}), "(--position none)");
+  expect_refusal(render({"--view", "mechanism,token=999"}), "--view: token: expected one of");
+  EXPECT_EQ(render({"--variant", "hopfield", "--position", "none"}).status, 0);
+}
+
 TEST_F(PictureCommands, Cost) {
   const auto cost = [](std::vector<std::string> more) {
     more.insert(more.begin(), {"cost", "--heads", "1", "--head-size", "8"});
@@ -532,6 +544,7 @@ TEST_F(PictureCommands, Cost) {
   EXPECT_NE(read_file(path("cost.svg")).find("Strided"), std::string::npos);
   expect_refusal(cost({"--variant", "custom"}), "drawn by hand");
   expect_refusal(cost({"--lengths", "64..16"}), "--lengths");
+  expect_refusal(cost({"--lengths", "0..5"}), "from 1 on, FIRST..LAST");
   expect_refusal(cost({"--lengths", "64,32"}), "longer than the one before");
   expect_refusal(cost({"--quantity", "money", "--lengths", "16,32"}), "time, operations or bytes");
   expect_refusal(cost({"--variant", "fuul"}), "fuul");

@@ -139,6 +139,16 @@ void Program::click(const std::string& widget) {
   xdotool(move_to(box[0] + box[2] / 2, box[1] + box[3] / 2) + "click 1");
 }
 
+void Program::open_view(const std::string& id) {
+  const Report report = wait_for("the bar of views");
+  if (!report["widgets"].contains("view." + id)) {
+    click("menu.View");
+    click("menu.view." + id);
+    return;
+  }
+  click("view." + id);
+}
+
 void Program::drag(const std::string& widget, double from, double to) {
   const Report report =
       wait_for("widget " + widget, [&](const Report& r) { return r["widgets"].contains(widget); });

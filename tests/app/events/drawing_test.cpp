@@ -120,7 +120,7 @@ TEST_F(Drawing, DrawsEdgesAndMovesTokens) {
 TEST_F(Drawing, ShowsAPicturesPixels) {
   Program program(display_, folder_.path(), arguments());
   program.wait_for("a first picture", is_current);
-  program.click("view.image");
+  program.open_view("image");
   program.click("picture_sample");
   program.wait_for("a picture", [](const Report& r) {
     return is_current(r) && r["experiment"]["tensors"]["width"] == 32;

@@ -726,7 +726,7 @@ double second_row(const std::string& csv) {
 TEST_F(Window, PlaysAndIsDragged) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   program.wait_for("a first picture", is_current);
-  program.click("view.rope");
+  program.open_view("rope");
   program.wait_for("the RoPE view", [](const Report& r) {
     return is_current(r) && r["experiment"]["view"]["type"] == "rope";
   });
@@ -852,7 +852,7 @@ TEST_F(Window, OpensTensorsOfOnesOwn) {
   });
   program.keep_screenshot("tensors");
   for (const char* view : {"grid", "lines", "depth", "next", "intervene", "scores", "span"}) {
-    program.click(std::string("view.") + view);
+    program.open_view(view);
     program.wait_for(view, [&](const Report& r) {
       return is_current(r) && r["experiment"]["view"]["type"] == view && r["error"] == "";
     });

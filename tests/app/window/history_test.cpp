@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/view/view_values.h"
+
 namespace attnscope::window {
 namespace {
 
@@ -54,6 +56,23 @@ TEST(History, ANewEditForgetsWhatWasUndone) {
   history.record(with_text("c"), 5);
   EXPECT_FALSE(history.can_redo());
   EXPECT_EQ(history.undo().text, "a");
+}
+
+// What a drag does is no part of what is undone; the next step carries it along.
+TEST(History, ChoosingAToolMakesNoStep) {
+  History history(with_text("a"));
+  Experiment e = with_text("a");
+  set_view_value(e.view, "graph", "tool", std::string("edges"));
+  set_view_value(e.view, "pattern", "tool", std::string("rectangle"));
+  history.record(e, 0);
+  EXPECT_FALSE(history.can_undo());
+  e.text = "b";
+  history.record(e, 5);
+  EXPECT_EQ(history.undo().text, "a");
+  EXPECT_EQ(view_values(history.redo().view, "graph").choice("tool"), "edges");
+  set_view_value(e.view, "graph", "layout", std::string("springs"));  // this is one
+  history.record(e, 10);
+  EXPECT_EQ(view_values(history.undo().view, "graph").choice("layout"), "circle");
 }
 
 TEST(History, PanningMakesNoStep) {

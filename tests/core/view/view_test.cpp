@@ -48,6 +48,45 @@ std::vector<std::pair<std::string, Trace>> traces() {
   return list;
 }
 
+// A view that has nothing to say about a run says the same in its picture. RoPE draws turning
+// vectors whatever the run has.
+TEST(Views, ObjectWhereTheirPicturesRefuse) {
+  const auto objection = [](const char* id, const Trace& trace) {
+    const View& of = view(id);
+    return of.objection ? of.objection(trace) : "";
+  };
+  Trace file = testing::synthetic_trace(1, 2, 7);
+  file.given = true;
+  file.logits = Tensor();
+  const Trace model = testing::run_model({.length = 7});
+  const Trace made = testing::run_model(
+      {.variant = R"({"type": "synthesizer"})", .encoding = "learned", .length = 7});
+  const Trace long_text = testing::run_model({.length = 220});
+  Trace none = testing::run_model({.length = 7});
+  none.attention.clear();
+  for (const Trace* trace :
+       std::initializer_list<const Trace*>{&file, &model, &made, &long_text, &none}) {
+    for (const View& v : views()) {
+      if (!v.objection || v.objection(*trace).empty() || v.id == "rope") continue;
+      EXPECT_TRUE(v.objection(*trace).ends_with(".")) << v.objection(*trace);
+      EXPECT_NE(look_at(*trace, v.id, Look()).refusal, "") << v.id;
+    }
+  }
+  for (const char* id : {"map", "scores", "vectors", "position", "rope", "mechanism", "graph",
+                         "span", "depth", "next", "intervene", "architecture"}) {
+    EXPECT_EQ(objection(id, model), "") << id;
+  }
+  for (const char* id : {"scores", "vectors", "span", "depth", "next", "intervene", "architecture",
+                         "position", "image", "rope"}) {
+    EXPECT_NE(objection(id, file), "") << id;
+  }
+  for (const char* id : {"scores", "vectors", "rope"}) EXPECT_NE(objection(id, made), "") << id;
+  EXPECT_NE(objection("graph", long_text), "");
+  EXPECT_NE(objection("map", none), "");
+  EXPECT_NE(objection("image", model), "");
+  for (const View& v : views()) EXPECT_NE(v.group, "") << v.id;
+}
+
 TEST(Views, NothingOverlapsOrLeavesThePage) {
   const Trace other = testing::synthetic_trace(1, 2, 11);
   for (const auto& [name, trace] : traces()) {

@@ -95,6 +95,44 @@ TEST(GraphView, DrawsEdgesAndMovesNodes) {
   }
 }
 
+// A token that was moved on the circle stands where springs pull it among the springs.
+TEST(GraphView, NodesAreMovedInOneLayout) {
+  const Trace trace =
+      testing::run_model({.variant = R"({"type": "graph", "from": "chain"})", .length = 5});
+  const auto node_two = [&](const ViewSettings& settings) {
+    testing::Look look;
+    look.framed = false;
+    look.settings = settings;
+    const ViewLayout layout = testing::look_at(trace, "graph", look);
+    for (double y = 0; y < look.height; y += 3) {
+      for (double x = 0; x < look.width; x += 3) {
+        const auto hit = layout.hit({x, y});
+        if (hit && hit->query == 2) return Point{x, y};
+      }
+    }
+    return Point{-1, -1};
+  };
+  Experiment experiment;
+  experiment.view = testing::settings_with("graph", R"({"layout": "circle"})");
+  const Point before = node_two(experiment.view);
+  testing::Look look;
+  look.framed = false;
+  look.settings = experiment.view;
+  testing::look_at(trace, "graph", look).handles[0].stroke({before, {350, 360}}, experiment);
+  const Point after = node_two(experiment.view);
+  EXPECT_GT(std::hypot(after.x - before.x, after.y - before.y), 50);
+  for (const char* layout : {"line", "springs"}) {
+    set_view_value(experiment.view, "graph", "layout", std::string(layout));
+    const Point there = node_two(experiment.view);
+    const Point unmoved =
+        node_two(testing::settings_with("graph", std::string(R"({"layout": ")") + layout + "\"}"));
+    EXPECT_NEAR(there.x, unmoved.x, 1e-9) << layout;
+    EXPECT_NEAR(there.y, unmoved.y, 1e-9) << layout;
+  }
+  set_view_value(experiment.view, "graph", "layout", std::string("circle"));
+  EXPECT_NEAR(node_two(experiment.view).x, after.x, 1e-9);
+}
+
 TEST(GraphView, IsFitToBeSeen) {
   testing::ModelTrace chain{.variant = R"({"type": "graph", "from": "chain"})", .length = 9};
   const Trace trace = testing::run_model(chain);

@@ -1,0 +1,126 @@
+// Architecture: the model of the run as the figure of an article, drawn from its config; each box
+// opens the view that shows that part.
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/model/config.h"
+#include "core/view/architecture/diagram_drawing.h"
+#include "core/view/architecture/diagram_words.h"
+#include "core/view/parts/describe.h"
+#include "core/view/view_list.h"
+
+namespace attnscope {
+namespace {
+
+constexpr const char* kId = "architecture";
+constexpr const char* kNoModel = "The attention was read from a file: there is no model to draw.";
+
+std::string architecture_objection(const Trace& trace) {
+  const bool there = trace.config && trace.config->width > 0 && !trace.config->groups.empty();
+  return there && !trace.given ? "" : kNoModel;
+}
+
+// The view that shows a part; where that is not there, the next best; null: none.
+const View* view_of(const DiagramPart& part) {
+  const auto find = [](const std::string& id) -> const View* {
+    const auto at = std::ranges::find(views(), id, &View::id);
+    return at == views().end() ? nullptr : &*at;
+  };
+  if (const View* own = find(part.view)) return own;
+  return part.view == "alignment" ? find("map") : nullptr;
+}
+
+Handle handle_of(const DiagramPart& part, const Box& box) {
+  const View* target = view_of(part);
+  std::string help = part.help;
+  if (part.parameters > 0) help += "\n" + parameters_words(part.parameters) + " parameters.";
+  if (target != nullptr) help += "\nClick: " + target->label;
+  Handle handle{.area = box, .help = help};
+  if (target == nullptr && !part.aim) return handle;
+  handle.click = [aim = part.aim, id = target != nullptr ? target->id : ""](Experiment& e) {
+    if (aim) aim(e);
+    if (!id.empty()) e.view.id = id;
+  };
+  return handle;
+}
+
+ViewLayout lay_out_architecture(const ViewInput& input) {
+  Page page(input);
+  const std::string objection = architecture_objection(input.trace);
+  if (!objection.empty()) {
+    return page.message("No model to draw", objection + " Choose a model and a text.");
+  }
+  const Diagram diagram = model_diagram(input.trace, input.experiment);
+  const std::string all = parameters_words(diagram.parameters) + " parameters";
+  const Box inside = page.frame(
+      picture_title(input.trace),
+      caption(input.trace, "The model as it ran, from what it reads (below) to what it predicts: " +
+                               all + "; how many a box has stands at its top right."));
+  Box figure = inside;
+  if (!input.framed) {
+    const double line = 1.6 * page.em();
+    page.faint_text(
+        {inside.x, inside.y + line / 2},
+        page.fitting({all + "; how many of them a box has stands at its top right. A click "
+                            "on a box opens what shows it.",
+                      all + ". A click on a box opens what shows it.", all},
+                     page.small(), inside.width),
+        page.small());
+    figure.y += line;
+    figure.height -= line;
+  }
+  const std::optional<Placement> placement = place_diagram(page, figure, diagram);
+  if (!placement) return no_space(page);
+  draw_diagram(page, diagram, *placement);
+  ViewLayout layout;
+  layout.hit = [](Point) -> std::optional<Hit> { return std::nullopt; };
+  for (const PlacedPart& part : placed_parts(diagram, *placement)) {
+    if (!part.part->help.empty()) layout.handles.push_back(handle_of(*part.part, part.box));
+  }
+  layout.list = page.take(placement->bottom);
+  return layout;
+}
+
+// How many parameters each box has, once for layers that are alike.
+ViewData architecture_data(const ViewInput& input) {
+  const std::string objection = architecture_objection(input.trace);
+  if (!objection.empty()) throw InputError("architecture: " + objection);
+  const Diagram diagram = model_diagram(input.trace, input.experiment);
+  std::vector<std::string> names;
+  std::vector<float> counts;
+  for (const DiagramColumn& column : diagram.columns) {
+    for (const DiagramRow& row : column.rows) {
+      const auto add = [&](const DiagramPart& part) {
+        if (part.parameters == 0) return;
+        names.push_back((column.title.empty() ? "" : column.title + ": ") + part.title);
+        counts.push_back(static_cast<float>(part.parameters));
+      };
+      std::ranges::for_each(row.parts, add);
+      if (row.left) add(*row.left);
+      if (row.right) add(*row.right);
+    }
+  }
+  names.push_back("all");
+  counts.push_back(static_cast<float>(diagram.parameters));
+  Tensor values({static_cast<Index>(counts.size()), 1});
+  std::ranges::copy(counts, values.begin());
+  return {{{"parameters", values, names, {"parameters"}, {"part"}}}};
+}
+
+}  // namespace
+
+View architecture_view() {
+  View view{kId, "Architecture",
+            "The model as a figure: what it is made of, how large, and where each part is shown.",
+            false, lay_out_architecture};
+  view.data = architecture_data;
+  view.group = "Model";
+  view.objection = architecture_objection;
+  view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
+    controls.colours = ViewControls::Colours::None;
+    controls.normalise = false;
+  };
+  return view;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,235 @@
+#include "core/view/architecture/placement.h"
+
+#include <algorithm>
+
+namespace attnscope {
+namespace {
+
+using Kind = DiagramPart::Kind;
+using M = DiagramMeasures;
+
+// In units.
+constexpr double kWidths[] = {17, 22, 28};  // of so many parts side by side
+constexpr double kBetweenParts = 0.7;
+constexpr double kAsideWidth = 11;   // of a part beside the others
+constexpr double kLabelWidth = 6.5;  // "layers 0–11"
+constexpr double kLoopWidth = 7.5;   // "up to T = 6 times", in two lines
+constexpr double kGateWidth = 12;
+constexpr double kColumnGap = 3.2;
+constexpr double kTitleHeight = 2;
+
+constexpr double kLeastUnit = 0.6, kMostUnit = 1.25;  // em
+
+double height_of(const DiagramPart& part) {
+  const auto notes = static_cast<double>(part.notes.size());
+  switch (part.kind) {
+    case Kind::Sum:
+      return 2 * M::circle;
+    case Kind::Words:
+      return 1.4 + M::note_line * notes;
+    case Kind::Norm:
+    case Kind::Position:
+      return 1.65;
+    default:
+      return 2.0 + M::note_line * notes;
+  }
+}
+
+double height_of(const DiagramRow& row) {
+  double height = 0;
+  for (const DiagramPart& part : row.parts) height = std::max(height, height_of(part));
+  for (const auto& side : {row.left, row.right}) {
+    if (side) height = std::max(height, 0.55 * height_of(*side));  // it may overlap the gaps
+  }
+  return height;
+}
+
+struct ColumnSize {
+  double boxes = 0;               // width of the widest row of those that repeat
+  double left = 0, right = 0;     // beside the boxes
+  std::vector<double> bottoms{};  // of rows, above the column's foot
+  std::vector<double> heights{};
+  double height = 0;
+  double width() const { return left + boxes + right; }
+};
+
+double width_of_parts(std::size_t count) {
+  return kWidths[std::min<std::size_t>(count, 3) - 1];
+}
+
+bool is_framed(const DiagramColumn& column, std::size_t r) {
+  return std::ranges::any_of(column.frames,
+                             [r](const DiagramFrame& f) { return r >= f.first && r <= f.last; });
+}
+
+ColumnSize measure(const DiagramColumn& column) {
+  ColumnSize size;
+  std::size_t most = 1, most_inside = 1;
+  bool left = false, right = false, streams = false, loops = false;
+  for (std::size_t r = 0; r < column.rows.size(); ++r) {
+    const DiagramRow& row = column.rows[r];
+    most = std::max(most, row.parts.size());
+    if (is_framed(column, r)) most_inside = std::max(most_inside, row.parts.size());
+    left |= row.left.has_value();
+    right |= row.right.has_value();
+  }
+  for (const DiagramFrame& frame : column.frames) {
+    streams |= frame.streams;
+    loops |= frame.loops;
+  }
+  size.boxes = width_of_parts(most_inside);
+  const double margin_left = streams ? M::frame_streams : M::frame_left;
+  const double margin_right = streams ? M::frame_streams : M::frame_right;
+  size.left = margin_left +
+              std::max(left ? M::aside + kAsideWidth : 0.0, loops ? M::aside + kLoopWidth : 0.0);
+  size.right = margin_right + std::max(right ? M::aside + kAsideWidth : 0.0,
+                                       column.frames.empty() ? 0.0 : M::aside / 2 + kLabelWidth);
+  const double wider = (width_of_parts(most) - size.boxes) / 2;  // of rows before and behind
+  size.left = std::max(size.left, wider);
+  size.right = std::max(size.right, wider);
+  double y = column.title.empty() ? 0 : kTitleHeight;
+  for (std::size_t r = 0; r < column.rows.size(); ++r) {
+    const auto begins = [&](const DiagramFrame& f) { return f.first == r; };
+    const auto ended = [&](const DiagramFrame& f) { return r > 0 && f.last == r - 1; };
+    double gap = r == 0 ? 0 : M::gap;
+    const bool begin = std::ranges::any_of(column.frames, begins);
+    const bool end = std::ranges::any_of(column.frames, ended);
+    if (begin || end) gap = M::between;
+    if (begin) gap += M::frame_below;
+    if (end) gap += M::frame_above;
+    y += gap;
+    size.bottoms.push_back(y);
+    size.heights.push_back(height_of(column.rows[r]));
+    y += size.heights.back();
+  }
+  size.height = y;
+  return size;
+}
+
+class Placer {
+ public:
+  Placer(const Diagram& diagram, const std::vector<ColumnSize>& sizes, double unit, double foot)
+      : diagram_(diagram), sizes_(sizes), unit_(unit), foot_(foot) {}
+
+  PlacedColumn place(std::size_t n, double x) const {
+    const DiagramColumn& column = diagram_.columns[n];
+    const ColumnSize& size = sizes_[n];
+    PlacedColumn placed;
+    placed.left = x + size.left * unit_;
+    placed.right = placed.left + size.boxes * unit_;
+    placed.centre = (placed.left + placed.right) / 2;
+    placed.title = {placed.centre, foot_ - 0.5 * unit_};
+    for (std::size_t r = 0; r < column.rows.size(); ++r) place_row(column, size, r, placed);
+    for (const DiagramFrame& frame : column.frames) placed.frames.push_back(around(placed, frame));
+    for (std::size_t r = 0; r < column.rows.size(); ++r) place_aside(column, r, placed);
+    return placed;
+  }
+
+ private:
+  double width_of(const DiagramPart& part, double whole) const {
+    switch (part.kind) {
+      case Kind::Sum:
+        return 2 * M::circle * unit_;
+      case Kind::Gate:
+        return kGateWidth * unit_;
+      default:
+        return whole;
+    }
+  }
+
+  void place_row(const DiagramColumn& column, const ColumnSize& size, std::size_t r,
+                 PlacedColumn& placed) const {
+    const DiagramRow& row = column.rows[r];
+    const double bottom = foot_ - size.bottoms[r] * unit_, height = size.heights[r] * unit_;
+    const auto count = static_cast<double>(row.parts.size());
+    const double whole = width_of_parts(row.parts.size()) * unit_;
+    const double each = (whole - (count - 1) * kBetweenParts * unit_) / count;
+    std::vector<Box> boxes;
+    double x = placed.centre - whole / 2;
+    for (const DiagramPart& part : row.parts) {
+      const double wide = width_of(part, each), high = height_of(part) * unit_;
+      double middle = x + each / 2;
+      if (row.stream == 0) middle = placed.left - M::skip * unit_;
+      if (row.stream == 1) middle = placed.right + M::skip * unit_;
+      boxes.push_back({middle - wide / 2, bottom - (height + high) / 2, wide, high});
+      x += each + kBetweenParts * unit_;
+    }
+    placed.parts.push_back(std::move(boxes));
+  }
+
+  Box around(const PlacedColumn& placed, const DiagramFrame& frame) const {
+    const double left = frame.streams ? M::frame_streams : M::frame_left;
+    const double right = frame.streams ? M::frame_streams : M::frame_right;
+    const double top = placed.parts[frame.last].front().y - M::frame_above * unit_;
+    const double bottom = placed.parts[frame.first].front().bottom() + M::frame_below * unit_;
+    const double x = placed.left - left * unit_;
+    return {x, top, placed.right + right * unit_ - x, bottom - top};
+  }
+
+  void place_aside(const DiagramColumn& column, std::size_t r, PlacedColumn& placed) const {
+    const DiagramRow& row = column.rows[r];
+    const Box& main = placed.parts[r].front();
+    const bool streams = std::ranges::any_of(column.frames, &DiagramFrame::streams);
+    const double left = streams ? M::frame_streams : M::frame_left;
+    const double right = streams ? M::frame_streams : M::frame_right;
+    const auto box = [&](const DiagramPart& part, double x) {
+      const double high = height_of(part) * unit_;
+      return Box{x, main.y + main.height / 2 - high / 2, kAsideWidth * unit_, high};
+    };
+    placed.left_parts.push_back(
+        row.left ? box(*row.left, placed.left - (left + M::aside + kAsideWidth) * unit_) : Box());
+    placed.right_parts.push_back(
+        row.right ? box(*row.right, placed.right + (right + M::aside) * unit_) : Box());
+  }
+
+  const Diagram& diagram_;
+  const std::vector<ColumnSize>& sizes_;
+  double unit_, foot_;
+};
+
+// What stands beside the last row may be higher than it.
+double overhang(const DiagramColumn& column) {
+  double over = 0;
+  for (const DiagramRow* row : {&column.rows.front(), &column.rows.back()}) {
+    for (const auto& side : {row->left, row->right}) {
+      if (side) over = std::max(over, (height_of(*side) - height_of(*row)) / 2);
+    }
+  }
+  return std::max(0.0, over);
+}
+
+}  // namespace
+
+std::optional<Placement> place_diagram(const Page& page, const Box& inside,
+                                       const Diagram& diagram) {
+  std::vector<ColumnSize> sizes;
+  double width = 0, height = 0, over = 0;
+  for (const DiagramColumn& column : diagram.columns) {
+    sizes.push_back(measure(column));
+    width += sizes.back().width() + (sizes.size() > 1 ? kColumnGap : 0.0);
+    height = std::max(height, sizes.back().height);
+    over = std::max(over, overhang(column));
+  }
+  height += over;
+  const double em = page.em();
+  const double fits = std::min(inside.width / width, inside.height / height);
+  if (!(fits >= kLeastUnit * em)) return std::nullopt;
+  Placement placement;
+  placement.unit = std::min(fits, kMostUnit * em);
+  const double above = page.spare_above(inside.height, height * placement.unit);
+  placement.bottom = inside.y + above + height * placement.unit;
+  double x = inside.x + (inside.width - width * placement.unit) / 2;
+  if (sizes.size() == 1) {  // its boxes in the middle, as far as there is space
+    const double shift = (sizes[0].right - sizes[0].left) * placement.unit / 2;
+    const double room = x - inside.x;
+    x += std::clamp(shift, -room, room);
+  }
+  const Placer placer(diagram, sizes, placement.unit, placement.bottom);
+  for (std::size_t n = 0; n < sizes.size(); ++n) {
+    placement.columns.push_back(placer.place(n, x));
+    x += (sizes[n].width() + kColumnGap) * placement.unit;
+  }
+  return placement;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,275 @@
+// The graph whose edges tokens attend along: nodes in a row with an arc for each edge, what one
+// node sees, and how far news travel along the edges with each layer.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "core/figure/plain_text.h"
+#include "core/view/graph/graph_edges.h"
+#include "core/view/mechanism/layer_figure.h"
+#include "core/view/mechanism/mechanism_list.h"
+#include "core/view/mechanism/rule_line.h"
+#include "core/view/mechanism/sorted_map.h"
+#include "core/view/mechanism/steps.h"
+#include "core/view/parts/legend.h"
+#include "core/view/parts/matrix_plot.h"
+#include "core/view/parts/shapes.h"
+#include "core/view/pattern/pattern_cells.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kLabelShare = 0.14;   // of the height, for the tokens
+constexpr double kArcShare = 0.3;      // of the height, for the longest arc at most
+constexpr double kLeastArcs = 5;       // em
+constexpr double kMostArcs = 16;       // em
+constexpr double kLeastEdgesMap = 9;   // em
+constexpr double kNamedEdgesMap = 30;  // em: a lower map has numbers beside it
+constexpr double kMapShare = 0.54;     // of the width: a colour bar stands beside the weights
+constexpr std::size_t kMostArcLines = 4000;
+
+// Node 0 is the root, 2i + 1 and 2i + 2 hang below i; a causal one looks to its parent alone.
+bool is_binary_tree(const AttentionTap& tap, const GraphEdges& edges) {
+  std::vector<Edge> tree;
+  for (Index child = 1; child < tap.queries(); ++child) {
+    tree.emplace_back(child, (child - 1) / 2);
+    if (!tap.causal) tree.emplace_back((child - 1) / 2, child);
+  }
+  std::ranges::sort(tree);
+  return tap.queries() > 2 && edges.pairs == tree;
+}
+
+// What graph it is: in a sentence, and in a word or two.
+struct GraphWords {
+  std::string whole, brief;
+};
+
+GraphWords graph_words(const AttentionTap& tap, const GraphEdges& edges) {
+  const std::string from = tap.variant.values.choice("from");
+  if (from == "chain") {
+    return {"a chain, in which each token is tied to its neighbours", "a chain"};
+  }
+  if (from == "brackets") {
+    return {"what the brackets and quotation marks of the text enclose", "brackets of the text"};
+  }
+  if (is_binary_tree(tap, edges)) {
+    return {"a binary tree: below token i hang the tokens 2i + 1 and 2i + 2", "a binary tree"};
+  }
+  const Index pairs = tap.queries() * (tap.queries() - 1) / (tap.causal ? 2 : 1);
+  if (static_cast<Index>(edges.pairs.size()) == pairs) {
+    return {"a complete graph, in which each token is tied to every other", "a complete graph"};
+  }
+  if (from == "edges") return {"a list of edges, as it was drawn", "drawn edges"};
+  return {"a matrix that says which tokens are tied", "a matrix of edges"};
+}
+
+struct EdgesPlan {
+  Box sentence{}, arcs{}, left{}, right{};  // the last two begin with their sentences
+  double room = 0;                          // of the longest arc that could be
+  TokenColumns columns{};
+  std::optional<LayerChain> chain{};
+  Index layers = 1;
+  MatrixPlot map{}, reach{};  // the latter is empty where there are no paths
+};
+
+// How far an arc hangs down: deeper the farther it leads, so that nested ones do not touch.
+double arc_depth(const TokenColumns& columns, double room, const Edge& edge) {
+  const double radius = std::abs(columns.centre(edge.second) - columns.centre(edge.first)) / 2;
+  return std::min(radius, room * std::sqrt(2 * radius / columns.width));
+}
+
+std::optional<EdgesPlan> plan_edges(const Page& page, const Box& inside, const MechanismOf& of,
+                                    const GraphEdges& edges) {
+  const double em = page.em(), step = step_height(page);
+  EdgesPlan plan;
+  plan.sentence = {inside.x, inside.y, inside.width, step};
+  TokenAxis tokens = query_axis(of.input.trace, of.tap);
+  tokens.titles = {};
+  plan.columns = place_columns(page, {inside.x, inside.y + step, inside.width, 0}, tokens,
+                               kLabelShare * inside.height);
+  plan.room = std::clamp(kArcShare * inside.height, kLeastArcs * em, kMostArcs * em);
+  double deepest = 0;
+  for (const Edge& edge : edges.pairs) {
+    deepest = std::max(deepest, arc_depth(plan.columns, plan.room, edge));
+  }
+  plan.arcs = {plan.columns.left, plan.columns.bottom(), plan.columns.width, deepest + 1.4 * em};
+  const Box rest = below(inside, plan.arcs.bottom() - inside.y + 0.8 * em);
+  plan.chain = LayerChain::of(of.input.trace, shown_part(of.input), shown_head(of));
+  if (plan.chain) {
+    plan.layers = layers_to_show(of.input, *plan.chain);
+    std::tie(plan.left, plan.right) = split(page, rest, kMapShare);
+  } else {
+    plan.left = rest;
+  }
+  const auto axes = [&](double height) {
+    std::pair<TokenAxis, TokenAxis> both{query_axis(of.input.trace, of.tap),
+                                         key_axis(of.input.trace, of.tap)};
+    if (height >= kNamedEdgesMap * em) return both;
+    return std::pair(numbered(std::move(both.first)), numbered(std::move(both.second)));
+  };
+  const Box map_box = below(plan.left, step);
+  if (map_box.height < kLeastEdgesMap * em) return {};
+  auto [rows, columns] = axes(map_box.height);
+  plan.map = place_matrix(page, map_box, rows, columns, colour_bar_width(page));
+  if (!(plan.map.plot.width > 0)) return {};
+  if (!plan.chain) return plan;
+  const double legend = reach_legend_height(page, plan.layers, plan.right.width);
+  const Box reach_box = below(plan.right, step + legend);
+  if (reach_box.height >= kLeastEdgesMap * em) {
+    plan.reach = place_matrix(page, reach_box, rows, columns, 0);
+  }
+  return plan;
+}
+
+// Half an ellipse that hangs below the line of nodes.
+Line arc_between(const EdgesPlan& plan, const Edge& edge, double y, Colour colour,
+                 double thickness) {
+  const double a = plan.columns.centre(edge.second), b = plan.columns.centre(edge.first);
+  const double depth = arc_depth(plan.columns, plan.room, edge);
+  Line line{{}, colour, thickness};
+  for (int n = 0; n <= 32; ++n) {
+    const double angle = std::numbers::pi * n / 32;
+    line.points.push_back(
+        {(a + b) / 2 + (a - b) / 2 * std::cos(angle), y + depth * std::sin(angle)});
+  }
+  return line;
+}
+
+void draw_graph_arcs(Page& page, const EdgesPlan& plan, const GraphEdges& edges, Index query) {
+  const double em = page.em(), y = plan.arcs.y + 0.6 * em;
+  const bool many = edges.pairs.size() > kMostArcLines;
+  std::vector<char> seen(static_cast<std::size_t>(plan.columns.tokens.count()), 0);
+  for (const auto& [from, to] : edges.pairs) {
+    if (from == query) seen[static_cast<std::size_t>(to)] = 1;
+    const bool back = std::ranges::binary_search(edges.pairs, Edge(to, from));
+    if (many || from == query || to == query || (back && from < to)) continue;
+    page.add(arc_between(plan, {from, to}, y, translucent(page.theme().text, 0.4), 1.3));
+  }
+  for (const auto& edge : edges.pairs) {
+    const bool back = std::ranges::binary_search(edges.pairs, Edge(edge.second, edge.first));
+    if (edge.first == query) {
+      page.add(arc_between(plan, edge, y, query_colour(page.theme()), 0.24 * em));
+    } else if (edge.second == query && !back && !many) {  // it is seen there, and sees nothing
+      page.add(arc_between(plan, edge, y, translucent(page.theme().text, 0.4), 1.3));
+    }
+  }
+  const double radius = std::min(0.4 * em, 0.42 * plan.columns.cell());
+  for (Index n = 0; n < plan.columns.tokens.count(); ++n) {
+    const Colour fill = n == query ? query_colour(page.theme())
+                        : seen[static_cast<std::size_t>(n)] != 0
+                            ? key_colour(page.theme())
+                            : blend(page.theme().background, page.theme().text, 0.55);
+    page.add(disc({plan.columns.centre(n), y}, radius, fill));
+  }
+}
+
+Index neighbours(const GraphEdges& edges, Index node) {
+  return std::ranges::count(edges.pairs, node, &Edge::first);
+}
+
+std::vector<std::string> seen_words(const MechanismOf& of, const GraphEdges& edges, Index query) {
+  const std::string name = "“" + query_label(of.input.trace, of.tap, query) + "”";
+  const Index count = neighbours(edges, query);
+  const std::string sees = count == 0
+                               ? " sees itself alone"
+                               : " sees itself and " + std::to_string(count) +
+                                     (count == 1 ? " token tied to it" : " tokens tied to it");
+  const auto [whole, brief] = graph_words(of.tap, edges);
+  return {"Tokens attend along the edges of " + whole + ". " + name + sees,
+          "Along the edges of " + brief + ": " + name + sees, name + sees + ": " + brief,
+          "Edges: " + brief, brief};
+}
+
+// What weighs the edges.
+std::string weight_words(const AttentionTap& tap) {
+  const std::string mode = tap.variant.values.choice("mode");
+  if (mode == "additive") return "by the additive score of both ends";
+  if (mode != "convolution") return "by the product of query and key";
+  return tap.variant.values.choice("normalise") == "symmetric"
+             ? "one over the root of both ends' numbers of edges"
+             : "all alike, one over the number of edges";
+}
+
+std::vector<Handle> edges_handles(const EdgesPlan& plan) {
+  constexpr Index kMost = 512;
+  std::vector<Handle> handles;
+  for (Index n = 0; n < plan.columns.tokens.count() && plan.columns.tokens.count() <= kMost; ++n) {
+    const double x = plan.columns.centre(n) - plan.columns.cell() / 2;
+    handles.push_back(
+        {.area = {x, plan.columns.top, plan.columns.cell(), plan.arcs.y - plan.columns.top + 16},
+         .help = "Click: keep it as the query",
+         .click = [n](Experiment& e) { e.view.pinned_query = e.view.pinned_query == n ? -1 : n; }});
+  }
+  return handles;
+}
+
+MechanismLayout draw_graph_mechanism(Page& page, const Box& inside, const MechanismOf& of) {
+  const GraphEdges edges = edges_of(of.tap, of.head);
+  std::optional<EdgesPlan> plan = plan_edges(page, inside, of, edges);
+  if (!plan) return {.no_space = true};
+  MechanismLayout layout;
+  layout.pair_at = [at = pair_at(plan->map), reach = pair_at(plan->reach), columns = plan->columns,
+                    arcs = plan->arcs](Point p) -> std::optional<Pair> {
+    for (const PairAt& map : {at, reach}) {
+      if (const auto [query, key] = map(p); query >= 0 && key >= 0) return Pair{query, key};
+    }
+    const Index token = columns.at(p.x);
+    if (token < 0 || p.y < columns.top || p.y >= arcs.bottom()) return std::nullopt;
+    return Pair{token, token};
+  };
+  // A node in the middle has neighbours on both sides.
+  const ViewSettings& settings = of.input.experiment.view;
+  std::optional<Pair> hovered;
+  if (of.input.pointer) hovered = layout.pair_at(*of.input.pointer);
+  if (!hovered && settings.pinned_query < 0) hovered = Pair{of.tap.queries() / 3, -1};
+  const Pair pair = focus_of(of.input, of.tap, of.head, hovered);
+  draw_step(page, plan->sentence, 1, seen_words(of, edges, pair.query));
+  draw_columns(page, plan->columns, pair.key);
+  draw_graph_arcs(page, *plan, edges, pair.query);
+  draw_step(
+      page, plan->left, 2,
+      {"The weights of its edges: " + weight_words(of.tap), "The weights of its edges", "Weights"});
+  plan->map.pinned_row = pair.query;
+  plan->map.pinned_column = pair.key;
+  const ColourRange range =
+      draw_sorted_weights(page, of, plan->map, in_text_order(of.tap.queries()),
+                          in_text_order(of.tap.keys()), "edge weights");
+  draw_matrix_frame(page, plan->map, {"more pairs than pixels", "pooled"});
+  draw_colour_bar(page, plan->map.right, range, {"weight", ""});
+  layout.bottom = plan->map.bottom(page);
+  layout.handles = edges_handles(*plan);
+  if (!(plan->reach.plot.width > 0)) return layout;
+  draw_reach_map(page, plan->right, plan->reach, of.input, plan->layers, 3, pair);
+  layout.bottom = std::max(layout.bottom, plan->reach.bottom(page));
+  return layout;
+}
+
+std::vector<ViewData::Matrix> edge_numbers(const MechanismOf& of) {
+  const GraphEdges edges = edges_of(of.tap, of.head);
+  const Tensor weights = of.tap.attention(of.head);
+  Tensor table({static_cast<Index>(edges.pairs.size()), 3});
+  for (Index n = 0; n < table.dim(0); ++n) {
+    const auto [query, key] = edges.pairs[static_cast<std::size_t>(n)];
+    table(n, 0) = static_cast<float>(query);
+    table(n, 1) = static_cast<float>(key);
+    table(n, 2) = weights(query, key);
+  }
+  return {{"edges", table, {}, {"query", "key", "weight"}}};
+}
+
+bool is_small_graph(const AttentionTap& tap) {
+  return is_graph(tap) && tap.queries() == tap.keys() && tap.queries() <= kMostNodes &&
+         tap.query_rows.stream == tap.key_rows.stream;
+}
+
+}  // namespace
+
+Mechanism edges_mechanism() {
+  Mechanism m{"edges", "a graph whose edges tokens attend along", is_small_graph,
+              draw_graph_mechanism, edge_numbers};
+  m.label = "Edges";
+  m.weights = true;
+  return m;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,266 @@
+// The figure of a model names its parts, and is fit to be seen.
+#include "core/model/architecture.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "core/base/json.h"
+#include "core/model/exits.h"
+#include "core/model/input_kind.h"
+#include "core/model/join.h"
+#include "core/model/model.h"
+#include "core/model/structure.h"
+#include "core/model/weights.h"
+#include "core/view/architecture/diagram_drawing.h"
+#include "tests/support/small_config.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+// What a figure is drawn from, without a run: the config and the tokens.
+Trace trace_of(const std::function<void(ModelConfig&)>& change, Index layers = 3) {
+  ModelConfig config = testing::small_config({.layers = layers, .heads = 4});
+  change(config);
+  Trace trace;
+  trace.model = "small";
+  trace.config = std::make_shared<const ModelConfig>(config);
+  const Architecture& a = architecture(config.architecture.id);
+  if (a.parts) trace.parts = a.parts(config);
+  trace.tokens = testing::synthetic_tokens(6);
+  if (a.has_encoder || !a.has_self_attention) {
+    trace.streams.push_back({kSourceStream, testing::synthetic_tokens(4)});
+  }
+  return trace;
+}
+
+ModelConfig with_architecture(ModelConfig config, const char* json) {
+  Structure structure;
+  structure.architecture = choice_from_json(architecture, Json::parse(json), "architecture");
+  return structured(config, structure);
+}
+
+ViewLayout figure(const Trace& trace, const ViewSettings& settings = {}, double width = 900) {
+  testing::Look look;
+  look.settings = settings;
+  look.width = width;
+  look.height = 900;
+  return testing::look_at(trace, "architecture", look);
+}
+
+bool says(const ViewLayout& layout, const std::string& words) {
+  const std::vector<Text> all = testing::texts(layout.list);
+  return std::ranges::any_of(
+      all, [&](const Text& t) { return t.text.find(words) != std::string::npos; });
+}
+
+bool has_view(const std::string& id) {
+  return std::ranges::find(views(), id, &View::id) != views().end();
+}
+
+void expect_figure(const Trace& trace, const std::vector<std::string>& names) {
+  for (const double width : {700.0, 1000.0}) {
+    const ViewLayout layout = figure(trace, {}, width);
+    ASSERT_EQ(layout.refusal, "");
+    EXPECT_EQ(testing::fault(layout.list), "");
+    for (const std::string& name : names) EXPECT_TRUE(says(layout, name)) << name;
+    for (const Handle& handle : layout.handles) EXPECT_NE(handle.help, "");
+  }
+}
+
+// Boxes neither overlap nor leave the page.
+void expect_apart(const Trace& trace) {
+  testing::Look look;
+  const testing::InputOf of(trace, ViewSettings());
+  Page page(of.input);
+  const Diagram diagram = model_diagram(trace, of.experiment);
+  const Box inside{0, 0, 1400, 1600};
+  const std::optional<Placement> placement = place_diagram(page, inside, diagram);
+  ASSERT_TRUE(placement);
+  const std::vector<PlacedPart> parts = placed_parts(diagram, *placement);
+  for (std::size_t a = 0; a < parts.size(); ++a) {
+    const Box& x = parts[a].box;
+    EXPECT_TRUE(x.x >= 0 && x.y >= 0 && x.right() <= 1400 && x.bottom() <= 1600)
+        << parts[a].part->title;
+    for (std::size_t b = 0; b < a; ++b) {
+      const Box& y = parts[b].box;
+      const bool apart =
+          x.right() <= y.x || y.right() <= x.x || x.bottom() <= y.y || y.bottom() <= x.y;
+      EXPECT_TRUE(apart) << parts[a].part->title << " and " << parts[b].part->title;
+    }
+  }
+}
+
+TEST(ArchitectureView, NamesThePartsOfADecoder) {
+  const Trace trace = trace_of([](ModelConfig&) {});
+  expect_figure(trace, {"Token embedding", "256 → 32", "Self-attention", "4 heads of 8", "Full",
+                        "RoPE", "Feed-forward", "32 → 16 → 32", "RMS norm", "Linear",
+                        "tied to the embedding", "× 3", "layers 0–2", "Next token"});
+  expect_apart(trace);
+}
+
+TEST(ArchitectureView, NamesThePartsOfEveryArchitecture) {
+  struct Case {
+    const char* json;
+    std::vector<std::string> names;
+  };
+  const std::vector<Case> cases = {
+      {R"({"type": "encoder_decoder", "encoder_layers": 2, "start": 0})",
+       {"Encoder", "Decoder", "Cross-attention", "keys from the encoder", "Source"}},
+      {R"({"type": "universal", "steps": 6, "halting": "act"})",
+       {"up to T = 6", "times", "Halting", "until Σh ≥ 1 − ε"}},
+      {R"({"type": "universal", "steps": 2})", {"T = 2"}},
+      {R"({"type": "rnn_attention", "score": "additive", "start": 0})",
+       {"Recurrent cell", "Attention", "additive score", "Combine", "Encoder"}},
+      {R"({"type": "rnn_attention", "score": "none", "start": 0})", {"Recurrent cell", "Linear"}},
+      {R"({"type": "trajectory", "state_size": 2, "actions": 4, "most_steps": 8})",
+       {"Return to go", "State", "Action", "+ time", "Actions", "Action to take"}}};
+  std::vector<std::string> seen{"decoder"};
+  for (const Case& c : cases) {
+    const Trace trace =
+        trace_of([&](ModelConfig& config) { config = with_architecture(config, c.json); });
+    SCOPED_TRACE(c.json);
+    expect_figure(trace, c.names);
+    expect_apart(trace);
+    seen.push_back(trace.config->architecture.id);
+  }
+  for (const Architecture& a : architectures()) {
+    EXPECT_NE(std::ranges::find(seen, a.id), seen.end()) << a.id;
+  }
+}
+
+TEST(ArchitectureView, NamesJoinsAndExits) {
+  for (const Join& j : joins()) {
+    const Trace trace = trace_of([&](ModelConfig& config) {
+      config.join = {j.id, default_values(j.parameters)};
+    });
+    SCOPED_TRACE(j.id);
+    expect_figure(trace, j.id == "gru" ? std::vector<std::string>{"Gated (GRU)"}
+                                       : std::vector<std::string>{"Self-attention"});
+    expect_apart(trace);
+  }
+  for (const Exits& e : exit_rules()) {
+    const Trace trace = trace_of([&](ModelConfig& config) {
+      config.exits = Choice{e.id, default_values(e.parameters)};
+    });
+    SCOPED_TRACE(e.id);
+    expect_figure(trace, {"Early exit"});
+    EXPECT_TRUE(says(figure(trace), e.label.substr(0, 8))) << e.label;
+    expect_apart(trace);
+  }
+}
+
+TEST(ArchitectureView, NamesMemoryInputAndPlacesOfNorms) {
+  const auto layered = [](const char* variant_json) {
+    return [=](ModelConfig& config) {
+      config.segment = 8;
+      config.groups = uniform_groups(
+          config, variant_from_json(Json::parse(variant_json), "variant"), default_encoding());
+    };
+  };
+  for (const Variant& v : variants()) {
+    if (!v.remember) continue;
+    const Trace trace = trace_of([&](ModelConfig& config) {
+      config.segment = 8;
+      config.groups =
+          uniform_groups(config, {v.id, default_values(v.parameters)}, default_encoding());
+    });
+    SCOPED_TRACE(v.id);
+    expect_figure(trace, {"Memory", "segments of 8"});
+    expect_apart(trace);
+  }
+  EXPECT_FALSE(says(figure(trace_of(layered(R"({"type": "full"})"))), "Memory"));
+  const Trace image = trace_of([](ModelConfig& config) {
+    config.input = choice_from_json(
+        input_kind, Json::parse(R"({"type": "image", "width": 8, "height": 8, "levels": 4})"),
+        "input");
+    config.vocabulary = 5;
+  });
+  expect_figure(image, {"Pixels so far", "8 × 8 of 4 levels", "+ row and column", "Next pixel"});
+  const Trace post = trace_of([](ModelConfig& config) {
+    config.pre_norm = false;
+    config.norm = Norm::LayerNorm;
+  });
+  expect_figure(post, {"Layer norm"});
+  expect_apart(post);
+}
+
+// Layers that are alike are drawn once; others can be clicked, and head groups stand side by side.
+TEST(ArchitectureView, DrawsTheChosenLayerInFull) {
+  const Trace trace = trace_of(
+      [](ModelConfig& config) {
+        const Choice local =
+            variant_from_json(Json::parse(R"({"type": "local", "window": 2})"), "variant");
+        config.groups[2] = {{1, local, default_encoding()}, {3, default_variant(), {}}};
+        config.groups[2][1].encoding = default_encoding();
+      },
+      5);
+  ViewSettings settings;
+  settings.layer = 4;
+  const ViewLayout layout = figure(trace, settings);
+  EXPECT_TRUE(says(layout, "layers 3–4"));
+  EXPECT_TRUE(says(layout, "shown: 4"));
+  EXPECT_TRUE(says(layout, "Layer 2"));
+  EXPECT_TRUE(says(layout, "Layers 0–1"));
+  settings.layer = 2;
+  const ViewLayout groups = figure(trace, settings);
+  EXPECT_EQ(testing::fault(groups.list), "");
+  EXPECT_TRUE(says(groups, "Head 0"));
+  EXPECT_TRUE(says(groups, "Heads 1–3"));
+  EXPECT_TRUE(says(groups, "Local window"));
+  Index clicked = -1;
+  for (const Handle& handle : layout.handles) {
+    if (handle.help.find("a click draws them") == std::string::npos) continue;
+    Experiment experiment;
+    experiment.view.id = "architecture";
+    handle.click(experiment);
+    EXPECT_EQ(experiment.view.id, "architecture");
+    clicked = std::max(clicked, experiment.view.layer);
+  }
+  EXPECT_EQ(clicked, 2);
+}
+
+TEST(ArchitectureView, BoxesOpenTheirViews) {
+  const Trace trace = trace_of([](ModelConfig& config) {
+    config.join = {"gru", default_values(join("gru").parameters)};
+    config.exits = Choice{"response", default_values(exit_rule("response").parameters)};
+  });
+  ViewSettings settings;
+  settings.layer = 1;
+  std::set<std::string> opened;
+  for (const Handle& handle : figure(trace, settings).handles) {
+    if (!handle.click) continue;
+    Experiment experiment;
+    handle.click(experiment);
+    EXPECT_TRUE(has_view(experiment.view.id)) << experiment.view.id;
+    opened.insert(experiment.view.id);
+  }
+  for (const char* id : {"map", "next", "depth"}) EXPECT_TRUE(opened.contains(id)) << id;
+  EXPECT_EQ(opened.contains("gates"), has_view("gates"));
+}
+
+TEST(ArchitectureView, CountsParameters) {
+  const Trace trace = trace_of([](ModelConfig&) {});
+  const testing::InputOf of(trace, ViewSettings());
+  const ViewData data = view("architecture").data(of.input);
+  const Tensor& counts = data.matrices[0].values;
+  const std::vector<std::string>& names = data.matrices[0].rows;
+  double once = 0, layer = 0;
+  for (std::size_t n = 0; n + 1 < names.size(); ++n) {
+    const bool outside = names[n] == "Token embedding" || n + 2 == names.size();
+    (outside ? once : layer) += static_cast<double>(counts[static_cast<Index>(n)]);
+  }
+  EXPECT_EQ(once + 3 * layer, static_cast<double>(parameter_count(*trace.config)));
+  EXPECT_EQ(counts[counts.size() - 1], static_cast<float>(parameter_count(*trace.config)));
+}
+
+TEST(ArchitectureView, NeedsAModel) {
+  const Trace given = testing::synthetic_trace(1, 1, 5);
+  EXPECT_NE(view("architecture").objection(given), "");
+  EXPECT_NE(figure(given).refusal, "");
+}
+
+}  // namespace
+}  // namespace attnscope

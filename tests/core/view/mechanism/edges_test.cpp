@@ -1,0 +1,61 @@
+// The graph that tokens attend along.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/view/mechanism/mechanism.h"
+#include "tests/support/model_trace.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+bool says(const ViewLayout& layout, const std::string& words) {
+  const std::vector<Text> all = testing::texts(layout.list);
+  return std::ranges::any_of(
+      all, [&](const Text& t) { return t.text.find(words) != std::string::npos; });
+}
+
+ViewLayout picture(const std::string& variant, Index length, bool causal, Index query = 5) {
+  const Trace trace = testing::run_model({.variant = variant, .length = length, .causal = causal});
+  EXPECT_EQ(mechanism_of(trace.attention[0]).id, "edges");
+  testing::Look look;
+  look.width = 1000;
+  look.settings.pinned_query = query;
+  const ViewLayout layout = testing::look_at(trace, "mechanism", look);
+  EXPECT_EQ(layout.refusal, "");
+  EXPECT_EQ(testing::fault(layout.list), "");
+  return layout;
+}
+
+// Token 5 hangs below 2; below it hang 11 and 12.
+TEST(EdgesMechanism, NamesTheTreeAndCountsItsEdges) {
+  const std::string tree = R"({"type": "graph", "from": "edges", "edges": [[0, 1], [0, 2], [1, 3],
+      [1, 4], [2, 5], [2, 6], [3, 7], [3, 8], [4, 9], [4, 10], [5, 11], [5, 12], [6, 13], [6, 14]]})";
+  EXPECT_TRUE(says(picture(tree, 15, false), "binary tree"));
+  EXPECT_TRUE(says(picture(tree, 15, false), "and 3 tokens tied to it"));
+  EXPECT_TRUE(says(picture(tree, 15, true), "and 1 token tied to it"));
+  EXPECT_FALSE(says(picture(tree, 16, false), "binary tree"));  // token 15 has no edge
+  EXPECT_TRUE(says(picture(R"({"type": "graph"})", 9, false), "a complete graph"));
+  EXPECT_TRUE(says(picture(R"({"type": "graph", "from": "chain"})", 9, false), "a chain"));
+  EXPECT_TRUE(says(picture(R"({"type": "graph", "from": "edges", "edges": [[0, 1]]})", 9, false),
+                   "sees itself alone"));
+}
+
+TEST(EdgesMechanism, ItsNumbersAreTheEdges) {
+  const Trace trace = testing::run_model(
+      {.variant = R"({"type": "graph", "from": "chain"})", .length = 6, .causal = false});
+  const AttentionTap& tap = trace.attention[0];
+  const testing::InputOf of(trace, ViewSettings());
+  const Tensor edges = mechanism_of(tap).data({of.input, tap, 1}).front().values;
+  ASSERT_EQ(edges.shape(), (Shape{10, 3}));
+  const Tensor weights = tap.attention(1);
+  for (Index n = 0; n < 10; ++n) {
+    const auto i = static_cast<Index>(edges(n, 0)), j = static_cast<Index>(edges(n, 1));
+    EXPECT_EQ(std::abs(i - j), 1);
+    EXPECT_FLOAT_EQ(edges(n, 2), weights(i, j));
+  }
+}
+
+}  // namespace
+}  // namespace attnscope
