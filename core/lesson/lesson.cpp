@@ -38,6 +38,15 @@ LessonStep step_from_json(const Json& value, const Json& session, const std::str
   return step;
 }
 
+// Files that a step reads are named from the lesson's folder on.
+void find_files(Experiment& experiment, const fs::path& folder) {
+  for (std::string* file : {&experiment.input, &experiment.tensors.file}) {
+    if (!file->empty() && fs::path(*file).is_relative()) {
+      *file = (folder / *file).lexically_normal().string();
+    }
+  }
+}
+
 // "03-rope.json" -> "rope": the digits order the files.
 std::string id_of(const fs::path& path) {
   std::string name = path.stem().string();
@@ -68,6 +77,7 @@ Lesson load_lesson(const fs::path& path) {
     lesson.steps.push_back(
         step_from_json(steps[i], session, object.path_of("steps") + "[" + std::to_string(i) + "]"));
   }
+  for (LessonStep& step : lesson.steps) find_files(step.experiment, path.parent_path());
   object.finish();
   return lesson;
 }

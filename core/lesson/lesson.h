@@ -5,7 +5,8 @@
 //    "steps": [{"title": .., "text": .., "notes": .., "session": {..}, "claims": [..]}, ..]}
 //
 // A step's "session" is a JSON merge patch (RFC 7396) on the lesson's, which is one as session
-// files have it. "notes" are the speaker's. Claims: claim.h.
+// files have it; files that it reads are named from the lesson's folder on. "notes" are the
+// speaker's. Claims: claim.h.
 #pragma once
 
 #include <filesystem>

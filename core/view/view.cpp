@@ -51,8 +51,9 @@ const std::vector<View>& views() {
       position_view(), rope_view(), mechanism_view(), graph_view(),
       span_view(), steps_view(), depth_view(),
       memory_view(), gates_view(), retrieval_view(),
-      alignment_view(), trajectory_view(), image_view(),
-      next_view(), intervene_view(), compare_view(), architecture_view()};
+      alignment_view(), trajectory_view(),
+      next_view(), intervene_view(), compare_view(), architecture_view(),
+      image_view()};
   // clang-format on
   return list;
 }

@@ -5,7 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
-#include "tests/support/places.h"
+#include "tests/support/compare.h"
 
 namespace attnscope {
 namespace {
