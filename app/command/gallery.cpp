@@ -11,6 +11,7 @@
 #include "app/command/gallery_methods.h"
 #include "app/command/html_page.h"
 #include "app/command/interrupt.h"
+#include "core/checkpoint/model_store.h"
 #include "core/experiment/company.h"
 #include "core/experiment/runner.h"
 #include "core/figure/plain_text.h"
@@ -87,7 +88,7 @@ class Gallery {
       try {
         draw(view.id, shown, {}, {".svg", ".pdf"});
         sections += section(view);
-      } catch (const InputError& e) {  // it needs a model that is not bundled
+      } catch (const InputError& e) {  // of this model it has nothing to show
         if (!view.objection) throw;
         sections += "<section><h2>" + markup(view.label) +
                     "</h2>\n<p>Not in this gallery: " + markup(e.what()) + "</p></section>\n";
@@ -157,6 +158,7 @@ class Gallery {
 };
 
 void run(const GalleryOptions& options) {
+  model_store()->checkpoint(options.model);  // or refuses, before anything is drawn
   Gallery gallery(options);
   const std::string views = gallery.views_page();
   const std::string text = "<blockquote><p>" + markup(options.text) + "</p></blockquote>\n";

@@ -64,6 +64,9 @@ std::vector<std::string> arguments_for(const View& view, const std::string& mode
     return {"--model", fs::path(model).parent_path() / "walker", "--input",
             (testing::source_folder() / "assets/samples/walk.safetensors").string()};
   }
+  if (view.id == "retrieval") {
+    return {"--model", "twin-rope", "--text", "the cat sat", "--retrieval", "knn,store=lighthouse"};
+  }
   std::vector<std::string> arguments{"--model", model, "--text", "the cat sat"};
   const std::map<std::string, std::vector<std::string>> more{
       {"compare", {"--compare-position", "alibi"}},

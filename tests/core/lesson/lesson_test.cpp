@@ -71,7 +71,8 @@ TEST(BundledLessons, CoverTheArticles) {
   std::set<std::string> ids;
   for (const Lesson& lesson : bundled_lessons()) ids.insert(lesson.id);
   for (const char* id : {"self-attention", "heads", "order", "sinusoids", "rope", "alibi", "sparse",
-                         "adaptive", "induction", "convolution"}) {
+                         "adaptive", "induction", "convolution", "alignment", "memory", "retrieval",
+                         "halting", "exits", "trajectories", "images", "efficient"}) {
     EXPECT_TRUE(ids.contains(id)) << id;
   }
 }
