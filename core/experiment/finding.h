@@ -19,11 +19,11 @@
 
 namespace attnscope {
 
-class ExperimentRun;   // core/experiment/runner.h
-class MapPyramid;      // core/attention/map_pyramid.h
-struct Checkpoint;     // core/checkpoint/checkpoint.h
-struct Completion;     // core/experiment/completion.h
-struct ErrorStudy;     // core/analysis/error_study.h
+class ExperimentRun;  // core/experiment/runner.h
+class MapPyramid;     // core/attention/map_pyramid.h
+struct Checkpoint;    // core/checkpoint/checkpoint.h
+struct Completion;    // core/experiment/completion.h
+struct ErrorStudy;    // core/analysis/error_study.h
 struct ExitStudy;     // core/experiment/exit_study.h
 struct ExitWork;
 struct FoundContexts;  // core/experiment/found_contexts.h
