@@ -124,11 +124,13 @@ class Run {
                    {"prompt", result_.prompt},
                    {"ids", result_.ids},
                    {"text", text_of(checkpoint_, result_.ids)},
-                   {"ended_by", result_.ended_by},
-                   {"temperature", options_.sampling.temperature},
-                   {"top_k", options_.sampling.top_k},
-                   {"top_p", options_.sampling.top_p},
-                   {"seed", options_.seed}};
+                   {"ended_by", result_.ended_by}};
+    if (beams_.empty()) {
+      object["temperature"] = options_.sampling.temperature;
+      object["top_k"] = options_.sampling.top_k;
+      object["top_p"] = options_.sampling.top_p;
+      object["seed"] = options_.seed;
+    }
     for (const Beam& beam : beams_) {
       object["beams"].push_back({{"ids", beam.ids},
                                  {"text", text_of(checkpoint_, beam.ids)},

@@ -109,8 +109,9 @@ void hear(const Trace& trace, const AttentionTap& tap, const std::vector<Index>&
   }
   const Pattern& pattern = *tap.result.pattern;
   for (Index i = 0; i < tap.queries(); ++i) {
-    Index& oldest =
-        here[static_cast<std::size_t>(trace.token_index(tap.query_rows, tap.queries(), i))];
+    const Index token = trace.token_index(tap.query_rows, tap.queries(), i);
+    if (token < 0) continue;
+    Index& oldest = here[static_cast<std::size_t>(token)];
     for (Index a = 0; a < pattern.heads(); ++a) {
       for (const Run& run : pattern.row(a, i)) {
         for (Index c = run.begin; c < run.end; c += run.step) {
@@ -139,7 +140,7 @@ std::vector<Index> oldest_heard(const Trace& trace, Index segment) {
       }
     }
     heard = std::move(here);
-    oldest.push_back(heard[static_cast<std::size_t>(last)]);
+    oldest.push_back(last < 0 ? 0 : heard[static_cast<std::size_t>(last)]);
   }
   return oldest;
 }

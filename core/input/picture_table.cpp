@@ -75,8 +75,13 @@ std::vector<std::vector<std::int32_t>> read_picture_table(const std::filesystem:
       }
       picture.push_back(static_cast<std::int32_t>(level));
     }
+    if (line.find(',') != std::string_view::npos) {
+      throw InputError(path.string() + ", line " + std::to_string(number) + ": expected " +
+                       std::to_string(pixels) + " levels and at most a label, found more");
+    }
     pictures.push_back(std::move(picture));
   }
+  if (pictures.empty()) throw InputError(path.string() + ": expected pictures, found none");
   return pictures;
 }
 

@@ -1,5 +1,5 @@
 // Tables of small pictures, as collections of digits are published: CSV, plain or gzip, a picture a
-// line, its pixels row by row; what follows them (a label) is left out.
+// line, its pixels row by row; a label behind them is left out.
 #pragma once
 
 #include <cstdint>

@@ -19,10 +19,12 @@ struct Longer {
 // The logarithms of the softmax of a row.  [vocabulary]
 std::vector<double> log_probabilities(const float* logits, Index vocabulary) {
   const double most = static_cast<double>(*std::max_element(logits, logits + vocabulary));
-  if (!std::isfinite(most)) throw WorkError("the model's logits are no finite numbers");
   double sum = 0;
   for (Index id = 0; id < vocabulary; ++id) {
     sum += std::exp(static_cast<double>(logits[id]) - most);
+  }
+  if (!std::isfinite(most) || !std::isfinite(sum)) {
+    throw WorkError("the model's logits are no finite numbers");
   }
   std::vector<double> result(static_cast<std::size_t>(vocabulary));
   for (Index id = 0; id < vocabulary; ++id) {
@@ -49,18 +51,19 @@ class Search {
         open.push_back(n);
       }
     }
-    const Tensor logits = next_logits(beams, open);  // [open, vocabulary]
-    for (std::size_t row = 0; row < open.size(); ++row) {
-      const std::vector<double> next =
-          log_probabilities(logits.data() + static_cast<Index>(row) * vocabulary, vocabulary);
-      for (Index id = 0; id < vocabulary; ++id) {
-        const double p = next[static_cast<std::size_t>(id)];
-        if (!std::isfinite(p)) continue;  // impossible
-        all.push_back(
-            {open[row], static_cast<std::int32_t>(id), beams[open[row]].log_probability + p});
-      }
+    // So many at a time that the logits of all their positions take no more than 256 MiB.
+    const auto length = static_cast<Index>(prompt_.size() + beams[open.front()].ids.size());
+    const auto some = static_cast<std::size_t>(
+        std::max<Index>(1, (Index{1} << 26) / std::max<Index>(1, length * vocabulary)));
+    for (std::size_t first = 0; first < open.size(); first += some) {
+      const std::size_t last = std::min(first + some, open.size());
+      add_longer(beams,
+                 {open.begin() + static_cast<std::ptrdiff_t>(first),
+                  open.begin() + static_cast<std::ptrdiff_t>(last)},
+                 all);
+      all = best_of(std::move(all));
     }
-    return written_out(beams, best_of(std::move(all)));
+    return written_out(beams, std::move(all));
   }
 
  private:
@@ -90,6 +93,23 @@ class Search {
       result.push_back(std::move(beam));
     }
     return result;
+  }
+
+  // With every id that may follow these.
+  void add_longer(const std::vector<Beam>& beams, const std::vector<std::size_t>& open,
+                  std::vector<Longer>& all) const {
+    const Index vocabulary = model_.config.vocabulary;
+    const Tensor logits = next_logits(beams, open);  // [open, vocabulary]
+    for (std::size_t row = 0; row < open.size(); ++row) {
+      const std::vector<double> next =
+          log_probabilities(logits.data() + static_cast<Index>(row) * vocabulary, vocabulary);
+      for (Index id = 0; id < vocabulary; ++id) {
+        const double p = next[static_cast<std::size_t>(id)];
+        if (!std::isfinite(p)) continue;  // impossible
+        all.push_back(
+            {open[row], static_cast<std::int32_t>(id), beams[open[row]].log_probability + p});
+      }
+    }
   }
 
   Tensor next_logits(const std::vector<Beam>& beams, const std::vector<std::size_t>& open) const {

@@ -102,6 +102,7 @@ void check_request(const CalibrationRequest& request) {
          "tolerance: expected a number greater than 0, and below 1 where it is a share");
   expect(request.level > 0 && request.level < 1,
          "level: expected a number greater than 0 and below 1");
+  expect(request.length >= 0, "length: expected a number of tokens from 1");
   expect(request.most_windows >= 2, "windows: expected at least 2");
   expect(!request.thresholds.empty() && std::ranges::is_sorted(request.thresholds, std::greater()),
          "thresholds: expected falling numbers");
@@ -115,7 +116,7 @@ void accept_tested(Calibration& calibration) {
     point.p =
         hoeffding_bentkus(point.effect.differs, calibration.windows, calibration.request.tolerance);
     accepts = accepts && point.p <= calibration.request.level;
-    point.accepted = accepts;
+    point.accepted = accepts = accepts && std::isfinite(point.effect.loss);
     if (accepts) calibration.threshold = point.effect.threshold;
   }
 }
@@ -197,6 +198,9 @@ Calibration calibrate(const Checkpoint& checkpoint, std::string_view text, std::
                           .windows = static_cast<Index>(windows.size())};
   calibration.tokens = calibration.windows * windows.front().ids.size();
   calibration.full_loss = read_in_full(model, windows, stop);
+  if (!std::isfinite(calibration.full_loss)) {
+    throw WorkError("the model's logits are no finite numbers");
+  }
   const auto steps = static_cast<double>(request.thresholds.size() + (others.empty() ? 1 : 3));
   const auto report = [&](double done) {
     if (progress) progress(calibration, done / steps);

@@ -16,10 +16,18 @@ namespace attnscope {
 namespace {
 
 // Why this model does not act on the grid; empty: it does.
+// Longer ways are not walked from everywhere: their attention would not fit into memory.
+constexpr Index kMostRolledOut = 64;
+
 std::string rollout_refusal(const ModelConfig& config) {
   const Values& values = config.architecture.values;
   const bool grid = values.integer("state_size") == Grid::kStateSize &&
                     values.integer("actions") == Grid::kActions;
+  if (grid && values.integer("most_steps") > kMostRolledOut) {
+    return "ways of up to " + std::to_string(values.integer("most_steps")) +
+           " steps are too long to be walked from every cell: at most " +
+           std::to_string(kMostRolledOut) + " can be";
+  }
   if (grid) return "";
   return "the model acts in another world than the grid of " + std::to_string(Grid::kSide) +
          " by " + std::to_string(Grid::kSide) + " cells: expected states of " +

@@ -292,12 +292,9 @@ class DiagramMaker {
   std::optional<DiagramPart> memory(const LayerRun& run) const {
     for (const HeadGroup& group : run.groups) {
       const Variant& v = variant(group.variant.id);
-      if (!v.remember) continue;
+      if (!v.remember || config_.segment == 0) continue;
       DiagramPart p{Kind::Memory, "Memory"};
-      p.notes = {v.label};
-      if (config_.segment > 0) {
-        p.notes.push_back("segments of " + grouped(config_.segment));
-      }
+      p.notes = {v.label, "segments of " + grouped(config_.segment)};
       p.help = first_sentence(v.summary);
       p.view = "memory";
       return p;

@@ -24,7 +24,8 @@ TokenExits token_exits(const ViewInput& input, const ExitStudy& study) {
   TokenExits exits{study.leaves_at(setting.threshold, setting.decay)};
   const std::shared_ptr<const ExitWork> work = input.findings.get(Findings::exit_work);
   if (!work || static_cast<Index>(work->left.size()) != study.length()) return exits;
-  if (study.has_threshold() && work->threshold != setting.threshold) return exits;
+  const bool same = work->threshold == setting.threshold && work->decay == setting.decay;
+  if (study.has_threshold() && !same) return exits;
   exits.layers = work->left;
   exits.work = work;
   return exits;

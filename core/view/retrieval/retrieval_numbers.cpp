@@ -158,10 +158,13 @@ bool retrieves(const Trace& trace) {
 
 Fetched fetched_by(const Trace& trace, Index layer, Index head, Index token) {
   Fetched found;
-  // The wanted layer first, then the others in order.
-  for (const bool own_layer : {true, false}) {
+  const auto has_head = [&](const AttentionTap& tap) {
+    return tap.address.layer == layer && std::ranges::find(tap.heads, head) != tap.heads.end();
+  };
+  // The wanted head first, then the others in order.
+  for (const bool own_head : {true, false}) {
     for (const AttentionTap& tap : trace.attention) {
-      if (!looks_up(tap) || (own_layer && tap.address.layer != layer)) continue;
+      if (!looks_up(tap) || (own_head && !has_head(tap))) continue;
       for (Index row = 0; row < tap.queries() && found.tap == nullptr; ++row) {
         if (trace.token_index(tap.query_rows, tap.queries(), row) != token) continue;
         found.tap = &tap;

@@ -113,10 +113,9 @@ class Trajectory {
     return text + (walk_.steps() < walk_.asked ? ", sooner than asked." : ", later than asked.");
   }
 
-  std::string notice() const {
+  std::string solved_words() const {
     const Rollouts::Share share = rollouts_.shortest();
-    return "Asked for the shortest way it takes it from " + std::to_string(share.reached) + " of " +
-           std::to_string(share.of) + " cells (tinted).";
+    return std::to_string(share.reached) + " of " + std::to_string(share.of) + " cells (tinted).";
   }
 
   bool place(const Box& inside) {
@@ -194,8 +193,10 @@ class Trajectory {
                    0,
                    true});
     page_.text({middle, words_.y + 1.5 * kLine * em()},
-               page_.fitting({notice(), notice().substr(11)}, em(), words_.width), em(),
-               Align::Middle);
+               page_.fitting({"Asked for the shortest way it takes it from " + solved_words(),
+                              "The shortest way from " + solved_words()},
+                             em(), words_.width),
+               em(), Align::Middle);
   }
 
   void draw_grid() {

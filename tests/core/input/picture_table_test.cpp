@@ -43,7 +43,8 @@ TEST_F(PictureTable, HasAPictureALineAndLeavesLabelsOut) {
   EXPECT_EQ(read_picture_table(written("a.csv", "0,1,2,0,7\n2,2,2,2,1\n"), 4, 3), expected);
   EXPECT_EQ(read_picture_table(written("b.csv", "0,1,2,0\r\n\n2,2,2,2"), 4, 3), expected);
   EXPECT_EQ(read_picture_table(packed("c.csv.gz", "0,1,2,0,7\n2,2,2,2,1\n"), 4, 3), expected);
-  EXPECT_TRUE(read_picture_table(written("empty.csv", ""), 4, 3).empty());
+  EXPECT_NE(refusal(written("empty.csv", "")).find("found none"), std::string::npos);
+  EXPECT_NE(refusal(written("wide.csv", "0,1,2,0,1,1\n")).find("found more"), std::string::npos);
 }
 
 TEST_F(PictureTable, SaysWhereALineIsWrong) {
