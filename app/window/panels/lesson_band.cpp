@@ -22,7 +22,7 @@ void measure_claims(const State& state, const LessonStep& step, LessonChecks& ke
   const bool current = state.trace != nullptr && same_run(state.shown, state.experiment);
   const auto trace = current ? state.trace : nullptr;
   Traces traces(trace);
-  if (current) traces.findings = state.findings;
+  if (current) traces.findings = state.findings.with(state.beside);
   if (kept.step == &step && kept.trace == trace && kept.findings == traces.findings) return;
   kept = {trace, traces.findings, &step, {}};
   for (const Claim& claim : step.claims) {

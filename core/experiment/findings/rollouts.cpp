@@ -129,7 +129,11 @@ Rollouts rollouts_of(const Experiment& experiment, const FindingProgress& progre
                      const Stop& stop) {
   const std::shared_ptr<const Checkpoint> checkpoint = model_store()->checkpoint(experiment.model);
   const Model model = chosen_model(checkpoint->model, experiment);
-  if (architecture(model.config.architecture.id).reads != Reads::Trajectories) return {};
+  if (architecture(model.config.architecture.id).reads != Reads::Trajectories) {
+    Rollouts none;  // another model than the shown run's
+    none.problem = "the chosen model does not act";
+    return none;
+  }
   try {
     if (!experiment.interventions.empty()) {
       throw InputError(

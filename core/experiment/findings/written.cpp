@@ -48,7 +48,10 @@ WrittenTarget write(Experiment experiment, ExperimentRun& run, const FindingProg
   WrittenTarget written;
   const std::shared_ptr<const Checkpoint> checkpoint = model_store()->checkpoint(experiment.model);
   const Model model = chosen_model(checkpoint->model, experiment);
-  if (architecture(model.config.architecture.id).reads != Reads::SourceAndTarget) return written;
+  if (architecture(model.config.architecture.id).reads != Reads::SourceAndTarget) {
+    written.problem = "the chosen model reads no source";  // another one than the shown run's
+    return written;
+  }
   try {
     if (!experiment.interventions.empty()) {
       throw InputError(

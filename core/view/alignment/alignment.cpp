@@ -504,7 +504,7 @@ ViewLayout lay_out_alignment(const ViewInput& input) {
     layout.pending = "the target that the model writes";
     return layout;
   }
-  if (!written->problem.empty()) {
+  if (!written->problem.empty() || written->trace == nullptr) {
     return Page(input).message("Nothing was written", capitalised(written->problem) + ".");
   }
   try {

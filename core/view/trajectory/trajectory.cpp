@@ -433,7 +433,7 @@ ViewLayout lay_out_trajectory(const ViewInput& input) {
     layout.pending = "ways from all cells";
     return layout;
   }
-  if (!rollouts->problem.empty()) {
+  if (!rollouts->problem.empty() || rollouts->all.empty()) {
     return Page(input).message("No ways to show", capitalised(rollouts->problem) + ".");
   }
   return Trajectory(input, *rollouts).lay_out();
