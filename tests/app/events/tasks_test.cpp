@@ -67,6 +67,26 @@ TEST_F(Tasks, WaysAreWalkedFromTheCellThatIsClicked) {
   EXPECT_EQ(program.wait_for_end(), 0);
 }
 
+// What the shown run's model did is no more, and the chosen one can do nothing with its input.
+TEST_F(Tasks, AnotherModelLeavesNoPictureOfWhatItHasNot) {
+  testing::save_walker(folder_.path() / "walker");
+  const std::pair<std::string, Experiment> tasks[] = {
+      {"trajectory", testing::walking(folder_.path() / "walker")},
+      {"alignment", testing::writing("rnn_attention-dot")}};
+  for (const auto& [view, experiment] : tasks) {
+    Program program(display_, folder_.path(), arguments(experiment));
+    at_rest(program, view);
+    program.click("model");
+    program.click("model.brackets");
+    program.wait_for("the other model",
+                     [](const Report& r) { return r["experiment"]["model"] == "brackets"; });
+    program.rest_pointer();
+    program.wait_for_still_frames(std::chrono::milliseconds(500));
+    program.press("ctrl+q");
+    EXPECT_EQ(program.wait_for_end(), 0) << view;
+  }
+}
+
 TEST_F(Tasks, ImagesAreCompleted) {
   Program program(display_, folder_.path(), arguments(testing::completing()));
   at_rest(program, "image");
