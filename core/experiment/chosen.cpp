@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/base/error.h"
+#include "core/model/id_label.h"
 #include "core/text/text_shape.h"
 
 namespace attnscope {
@@ -157,7 +158,7 @@ TraceToken trace_token(std::int32_t id, const Checkpoint& checkpoint) {
     token.label = visible(token.bytes);
     token.special = checkpoint.tokenizer->is_special(id);
   } else {
-    token.label = std::string("#").append(std::to_string(id));
+    token.label = id_label(&checkpoint.model.config, id);
   }
   return token;
 }

@@ -198,40 +198,46 @@ std::optional<ExitWish> exit_wish(const Experiment& experiment) {
   return wish;
 }
 
+namespace {
+
+bool asks_for_exits(const Experiment& e) {
+  return exit_wish(e) && e.tensors.file.empty();
+}
+
+// All layers are made whatever the threshold.
+bool same_but_for_exit(const Experiment& before, const Experiment& now) {
+  Experiment one = before;
+  one.exit = now.exit;
+  one.others = now.others;
+  return same_run(one, now);
+}
+
+}  // namespace
+
 Finding exits_finding() {
   return {.id = Findings::exits.id,
           .summary = "How sure a model with exits is behind each layer, and the oracle's choice.",
-          .exists = [](const Experiment& e) { return exit_wish(e) && e.tensors.file.empty(); },
-          .holds =
-              [](const Experiment& before, const Experiment& now) {
-                Experiment one = before;
-                one.exit = now.exit;
-                one.others = now.others;
-                return same_run(one, now);
-              },
-          .beside_runs =
-              [](const Experiment& experiment, ExperimentRun& run, const FindingProgress&,
-                 const Stop& stop, Findings& results) {
-                const std::optional<Experiment> all = with_all_layers(experiment, run);
-                if (!all) return;
-                const std::shared_ptr<const Trace> trace = run.run(*all, stop);
-                const Model model = chosen_model(run.checkpoint(*all)->model, *all,
-                                                 static_cast<Index>(trace->tokens.size()));
-                results.set(Findings::exits,
-                            std::make_shared<const ExitStudy>(study_of(model, *trace, stop)));
-              }};
+          .exists = asks_for_exits,
+          .holds = same_but_for_exit,
+          .beside_runs = [](const Experiment& experiment, ExperimentRun& run,
+                            const FindingProgress&, const Stop& stop, Findings& results) {
+            const std::optional<Experiment> all = with_all_layers(experiment, run);
+            if (!all) return;
+            const std::shared_ptr<const Trace> trace = run.run(*all, stop);
+            const Model model = chosen_model(run.checkpoint(*all)->model, *all,
+                                             static_cast<Index>(trace->tokens.size()));
+            results.set(Findings::exits,
+                        std::make_shared<const ExitStudy>(study_of(model, *trace, stop)));
+          }};
 }
 
 Finding exit_work_finding() {
   return {.id = Findings::exit_work.id,
           .summary = "What leaving early really saves: two runs, measured.",
-          .exists = [](const Experiment& e) { return exit_wish(e) && e.tensors.file.empty(); },
+          .exists = asks_for_exits,
           .holds =
               [](const Experiment& before, const Experiment& now) {
-                Experiment one = before;
-                one.exit = now.exit;
-                one.others = now.others;
-                return same_run(one, now) && exit_wish(before) == exit_wish(now);
+                return same_but_for_exit(before, now) && exit_wish(before) == exit_wish(now);
               },
           .beside_runs =
               [](const Experiment& experiment, ExperimentRun& run, const FindingProgress& progress,

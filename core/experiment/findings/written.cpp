@@ -10,6 +10,7 @@
 #include "core/experiment/finding.h"
 #include "core/experiment/runner.h"
 #include "core/model/architecture.h"
+#include "core/model/id_label.h"
 #include "core/text/utf8_stream.h"
 
 namespace attnscope {
@@ -22,8 +23,6 @@ Index beams_wished(const Experiment& experiment) {
 }
 
 namespace {
-
-constexpr const char* kEnd = "■";
 
 std::string bytes_of(const WrittenTarget& written, std::int32_t id) {
   const Tokenizer* tokenizer = written.trace ? written.trace->tokenizer.get() : nullptr;
@@ -96,12 +95,12 @@ std::vector<std::string> written_labels(const WrittenTarget& written) {
   for (std::size_t n = 0; n < written.ids.size(); ++n) {
     const std::int32_t id = written.ids[n];
     if (is_end(written, n)) {
-      labels.push_back(kEnd);
+      labels.push_back(kBoundary);
       continue;
     }
     const std::string bytes = bytes_of(written, id);
     if (bytes.empty()) {
-      labels.push_back("#" + std::to_string(id));
+      labels.push_back(id_label(written.trace ? written.trace->config.get() : nullptr, id));
       continue;
     }
     const std::string text = characters.push(bytes);
@@ -131,7 +130,7 @@ std::string beam_text(const WrittenTarget& written, const Beam& beam) {
   }
   for (std::size_t n = 0; n < beam.ids.size(); ++n) {
     const bool end = beam.ended && n + 1 == beam.ids.size();
-    text += end ? kEnd : bytes_of(written, beam.ids[n]);
+    text += end ? kBoundary : bytes_of(written, beam.ids[n]);
   }
   return text;
 }

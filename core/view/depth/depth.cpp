@@ -56,6 +56,7 @@ class Depth {
                            "These tensors hold attention alone: what layers would say comes from a "
                            "model's states. Choose a model and a text.");
     }
+    if (!predicts_each(trace_)) return page_.message("No tokens to guess", kSaysActions);
     if (!lens_) {
       return page_.message("One moment", "What the layers would say is being worked out.");
     }
@@ -508,9 +509,10 @@ View depth_view() {
        .choices = {"probability", "last guess"}}};
   view.restrict_controls = restrict_controls;
   view.group = "Depth";
-  view.objection = [](const Trace& trace) {
-    return trace.given ? "The attention was read from a file: there are no layers to ask."
-                       : objection_without_attention(trace);
+  view.objection = [](const Trace& trace) -> std::string {
+    if (trace.given) return "The attention was read from a file: there are no layers to ask.";
+    if (!predicts_each(trace)) return kSaysActions;
+    return objection_without_attention(trace);
   };
   return view;
 }

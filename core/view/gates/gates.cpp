@@ -14,6 +14,7 @@
 #include "core/view/parts/chart.h"
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/describe.h"
+#include "core/view/parts/example.h"
 #include "core/view/parts/legend.h"
 #include "core/view/parts/matrix_plot.h"
 #include "core/view/parts/row_bars.h"
@@ -571,24 +572,8 @@ ViewData gates_data(const ViewInput& input) {
   return data;
 }
 
-// GTrXL trained to recall; without it the default model with gated joins.
 void show_example(Experiment& experiment) {
-  constexpr const char* kModel = "recall-gated";
-  constexpr const char* kText = "!k407128830915522?k12!q5503?q";
-  experiment.tensors = {};
-  experiment.interventions.clear();
-  const std::vector<std::string> bundled = bundled_models();
-  if (std::ranges::find(bundled, kModel) != bundled.end()) {
-    experiment.model = kModel;
-    experiment.text = kText;
-    experiment.ids.clear();
-    experiment.variant.reset();
-    experiment.encoding.reset();
-    experiment.groups.clear();
-    experiment.structure = {};
-    return;
-  }
-  experiment.structure.join = Choice{"gru", default_values(join("gru").parameters)};
+  if (use_bundled(experiment, "recall-gated")) experiment.text = "!k407128830915522?k12!q5503?q";
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "core/figure/colour_map.h"
 #include "core/view/memory/memory_panels.h"
 #include "core/view/parts/describe.h"
+#include "core/view/parts/example.h"
 #include "core/view/parts/legend.h"
 #include "core/view/view_list.h"
 
@@ -394,32 +395,10 @@ constexpr const char* kStory =
     "he "
     "is asleep.\"";
 
-// The bundled model with a compressed memory; without one the default model, read in short segments
-// with such a memory.
 void show_example(Experiment& experiment) {
-  constexpr const char* kModel = "memory-compressive";
-  experiment.tensors = {};
-  experiment.interventions.clear();
-  experiment.groups.clear();
-  const std::vector<std::string> bundled = bundled_models();
-  if (std::ranges::find(bundled, kModel) != bundled.end()) {
-    experiment.model = kModel;
-    experiment.text = kStory;
-    experiment.ids.clear();
-    experiment.variant.reset();
-    experiment.encoding.reset();
-    experiment.structure = {};
-    experiment.view.part.segment = 3;
-    return;
-  }
-  experiment.structure.segment = 4;
-  Choice compressive{"compressive", default_values(variant("compressive").parameters)};
-  compressive.values.set("rate", Index{2});
-  compressive.values.set("memory", Index{2});
-  experiment.variant = std::move(compressive);
-  experiment.encoding = Choice{"rope", default_values(encoding("rope").parameters)};
-  experiment.causal = true;
-  experiment.view.part.segment = 1;
+  if (!use_bundled(experiment, "memory-compressive")) return;
+  experiment.text = kStory;
+  experiment.view.part.segment = 3;
 }
 
 }  // namespace

@@ -49,6 +49,7 @@ class Next {
     if (!trace_.logits.defined()) {
       return page_.message("No next token to show", no_prediction());
     }
+    if (!predicts_each(trace_)) return page_.message("No next token to show", kSaysActions);
     const char* what = fills_in_ ? " · what fills each place" : " · what comes next";
     const Box inside = page_.frame(trace_.model + what, caption_text());
     place(inside);
@@ -379,7 +380,8 @@ View next_view() {
   };
   view.group = "Model";
   view.objection = [](const Trace& trace) {
-    return trace.logits.defined() ? "" : "This run predicts no tokens.";
+    if (!trace.logits.defined()) return "This run predicts no tokens.";
+    return predicts_each(trace) ? "" : kSaysActions;
   };
   return view;
 }

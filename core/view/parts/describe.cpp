@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/figure/plain_text.h"
 #include "core/model/config.h"
+#include "core/model/id_label.h"
 
 namespace attnscope {
 namespace {
@@ -105,6 +106,10 @@ bool same_tokens(const Trace& a, const Trace& b) {
                     [](const TraceToken& x, const TraceToken& y) { return x.label == y.label; });
 }
 
+bool predicts_each(const Trace& trace) {
+  return !trace.logits.defined() || trace.logits.dim(0) == static_cast<Index>(trace.tokens.size());
+}
+
 bool fills_in_places(const Trace& trace) {
   return trace.config && fills_in(*trace.config);
 }
@@ -113,7 +118,7 @@ std::string token_label(const Trace& trace, std::int32_t id) {
   if (trace.tokenizer && id >= 0 && id < trace.tokenizer->vocabulary_size()) {
     return visible(trace.tokenizer->bytes(id));
   }
-  return std::string("#").append(std::to_string(id));
+  return id_label(trace.config.get(), id);
 }
 
 std::string layers_and_heads(const Trace& trace, const TracePart& part) {

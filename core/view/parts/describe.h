@@ -43,6 +43,10 @@ bool same_tokens(const Trace& a, const Trace& b);
 
 // Whether the model says what stands at a place, of a masked model, not what comes after it.
 bool fills_in_places(const Trace& trace);
+// Whether what is predicted is a token after each one: not the actions of a model that acts.
+bool predicts_each(const Trace& trace);
+inline constexpr const char* kSaysActions =
+    "This model says actions, not tokens: Trajectory shows them.";
 
 // How a token of the vocabulary is shown: "␣the"; "#17" where there is no tokenizer.
 std::string token_label(const Trace& trace, std::int32_t id);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/checkpoint/checkpoint.h"
+#include "core/view/parts/example.h"
 #include "core/view/parts/page.h"
 #include "core/view/retrieval/retrieval_numbers.h"
 #include "core/view/retrieval/retrieval_pictures.h"
@@ -29,18 +30,14 @@ ViewLayout lay_out(const ViewInput& input) {
                       "what was read before.");
 }
 
-// Heads that search a memory: of the bundled model where there is one, else of segments.
+// A story that the model never read, looked up in the bundled store.
 void example(Experiment& experiment) {
-  constexpr const char* kModel = "memorizing";
-  constexpr Index kSegment = 16;
-  const std::vector<std::string> bundled = bundled_models();
-  if (std::ranges::find(bundled, kModel) != bundled.end()) {
-    experiment.model = kModel;
-    return;
-  }
-  const Variant& memorizing = variant("memorizing");
-  experiment.variant = Choice{memorizing.id, default_values(memorizing.parameters)};
-  experiment.structure.segment = kSegment;
+  if (!use_bundled(experiment, "twin-rope")) return;
+  experiment.text = "On the first of June Marta took the silver key from its nail";
+  Values values = default_values(mixer("knn").parameters);
+  values.set("lambda", 0.5);
+  values.set("temperature", 10.0);
+  experiment.retrieval = RetrievalChoice{{"knn", std::move(values)}, "lighthouse"};
 }
 
 Parameter mixed_by(const char* key, const char* symbol, const char* label, const char* help,

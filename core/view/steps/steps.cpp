@@ -11,6 +11,7 @@
 #include "core/model/architecture.h"
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/describe.h"
+#include "core/view/parts/example.h"
 #include "core/view/parts/matrix_plot.h"
 #include "core/view/parts/range.h"
 #include "core/view/parts/row_bars.h"
@@ -371,26 +372,8 @@ ViewData steps_data(const ViewInput& input) {
            {"text", text, {"mean"}, {"steps", "ponder cost"}}}};
 }
 
-// A model that was trained to halt; without one the default model's layers, applied in steps.
 void show_example(Experiment& experiment) {
-  constexpr const char* kModel = "brackets";
-  constexpr const char* kText = "([{<({[<>]})>}])([]{<>})";
-  experiment.tensors = {};
-  experiment.interventions.clear();
-  experiment.groups.clear();
-  const std::vector<std::string> bundled = bundled_models();
-  if (std::ranges::find(bundled, kModel) != bundled.end()) {
-    experiment.model = kModel;
-    experiment.text = kText;
-    experiment.ids.clear();
-    experiment.variant.reset();
-    experiment.encoding.reset();
-    experiment.structure = {};
-    return;
-  }
-  Values values = default_values(architecture("universal").parameters);
-  values.set("halting", std::string("act"));
-  experiment.structure.architecture = Choice{"universal", std::move(values)};
+  if (use_bundled(experiment, "brackets")) experiment.text = "((((((((((()))))))))))";
 }
 
 }  // namespace

@@ -259,7 +259,7 @@ TEST_F(PictureCommands, WhichAttentionIsShown) {
     return read_file(path("part.csv"));
   };
   const std::string cross = table(both, {"--kind", "cross"});
-  EXPECT_NE(cross.find("#3,#8,#1,#9,#14,#2"), std::string::npos) << cross;
+  EXPECT_NE(cross.find("#3,#8,■,#9,#14,#2"), std::string::npos) << cross;
   EXPECT_NE(cross.find("\n#0,"), std::string::npos) << cross;
   const std::string encoder = table(both, {"--stack", "encoder", "--layer", "1"});
   EXPECT_NE(encoder.find("\n#3,"), std::string::npos) << encoder;

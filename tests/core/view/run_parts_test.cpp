@@ -19,6 +19,7 @@ using testing::look_at;
 
 const std::vector<std::int32_t> kIds{5, 14, 12, 2, 9, 15, 4, 9, 16, 14, 14};
 const std::vector<std::int32_t> kTarget{1, 5, 2, 4};
+constexpr std::int32_t kStart = 1;  // of their targets
 
 // A run of one of the models of tests/model-cases.
 std::shared_ptr<const Trace> run(const std::string& model, bool target = false) {
@@ -88,11 +89,12 @@ TEST(RunParts, EachViewOfEachHeadIsLegible) {
   }
 }
 
+// `start`: the id with which a target begins.
 std::vector<std::string> labels(const std::vector<std::int32_t>& ids, std::size_t first,
-                                std::size_t count) {
+                                std::size_t count, std::int32_t start = -1) {
   std::vector<std::string> result;
   for (std::size_t i = first; i < first + count; ++i) {
-    result.push_back("#" + std::to_string(ids[i]));
+    result.push_back(ids[i] == start ? "■" : "#" + std::to_string(ids[i]));
   }
   return result;
 }
@@ -105,13 +107,13 @@ ViewData::Matrix map_of(const Trace& trace, const ViewSettings& settings) {
 TEST(RunParts, CrossAttentionHasTargetsDownAndSourcesAcross) {
   const auto trace = run("encoder_decoder-sinusoidal", true);
   const auto cross = map_of(*trace, looking_at({.kind = AttentionKind::Cross}));
-  EXPECT_EQ(cross.rows, labels(kTarget, 0, kTarget.size()));
-  EXPECT_EQ(cross.columns, labels(kIds, 0, kIds.size()));
+  EXPECT_EQ(cross.rows, labels(kTarget, 0, kTarget.size(), kStart));
+  EXPECT_EQ(cross.columns, labels(kIds, 0, kIds.size(), kStart));
   const auto encoder = map_of(*trace, looking_at({.stack = Stack::Encoder}));
-  EXPECT_EQ(encoder.rows, labels(kIds, 0, kIds.size()));
+  EXPECT_EQ(encoder.rows, labels(kIds, 0, kIds.size(), kStart));
   EXPECT_EQ(encoder.columns, encoder.rows);
   const auto decoder = map_of(*trace, ViewSettings());
-  EXPECT_EQ(decoder.rows, labels(kTarget, 0, kTarget.size()));
+  EXPECT_EQ(decoder.rows, labels(kTarget, 0, kTarget.size(), kStart));
   EXPECT_EQ(decoder.columns, decoder.rows);
   EXPECT_NE(cross.values.shape(), decoder.values.shape());
   Look look;

@@ -39,16 +39,30 @@ bool has_models_of_its_own(const View& view) {
   return view.id == "alignment" || view.id == "trajectory";
 }
 
-// A trace that the view has something to show of: one made by hand, or of a small model, which has
-// q, k and v.
-Trace trace_for(const View& view) {
+struct Shown {
+  Trace trace;
+  Findings found;
+
+  Findings findings() const {
+    Findings all = testing::found_in(trace, &trace);
+    all.add(found);
+    return all;
+  }
+};
+
+// What the view has something to show of: a trace made by hand, or of a small model, which has q, k
+// and v.
+Shown shown_by(const View& view) {
   // By what nothing made by hand has: pixels, segments, steps, gates.
   if (view.objection ? !view.objection(testing::synthetic_trace(2, 2, 9)).empty()
                      : view.id == "image") {
     ExperimentRun runner(cpu_only());
-    Trace trace = *runner.run(example(view), Stop());
-    trace.model = "synthetic";
-    return trace;
+    const Experiment seen = example(view);
+    Traces traces = runner.observe(seen, view.findings, Stop());
+    Shown shown{*traces.trace, traces.findings};
+    shown.found.add(find_beside(seen, view.findings, runner, {}, Stop()));
+    shown.trace.model = "synthetic";
+    return shown;
   }
   const Trace by_hand = testing::synthetic_trace(2, 2, 9);
   const Experiment experiment = example(view);
@@ -59,14 +73,14 @@ Trace trace_for(const View& view) {
                         .theme = Theme::light(),
                         .measure = file_text_measure(),
                         .findings = testing::found_in(by_hand, &by_hand)};
-  return view.lay_out(input).refusal.empty() ? by_hand : testing::run_model({.length = 9});
+  return {view.lay_out(input).refusal.empty() ? by_hand : testing::run_model({.length = 9}), {}};
 }
 
 TEST(Picture, EveryViewInEveryFormatAndTheme) {
   testing::TemporaryFolder folder;
   for (const View& view : views()) {
     if (has_models_of_its_own(view)) continue;
-    const Trace trace = trace_for(view);
+    const Shown shown = shown_by(view);
     for (const bool dark : {false, true}) {
       PictureOptions options;
       options.dark = dark;
@@ -74,8 +88,7 @@ TEST(Picture, EveryViewInEveryFormatAndTheme) {
         return folder.path() / (view.id + extension);
       };
       for (const char* extension : {".png", ".svg", ".pdf"}) {
-        write_view(path(extension), trace, example(view), options,
-                   testing::found_in(trace, &trace));
+        write_view(path(extension), shown.trace, example(view), options, shown.findings());
       }
       const Image image = testing::decode_png(read_file(path(".png")));
       EXPECT_EQ(image.width, 1440);
@@ -104,15 +117,13 @@ TEST(Picture, GivenSizesAreKept) {
   options.height = 555;
   for (const View& view : views()) {
     if (has_models_of_its_own(view)) continue;
-    const Trace trace = trace_for(view);
-    const DisplayList list =
-        lay_out_picture(trace, example(view), options, testing::found_in(trace, &trace));
+    const Shown shown = shown_by(view);
+    const DisplayList list = lay_out_picture(shown.trace, example(view), options, shown.findings());
     EXPECT_EQ(list.width, 333);
     EXPECT_EQ(list.height, 555);
     options.height = 0;
-    EXPECT_LE(
-        lay_out_picture(trace, example(view), options, testing::found_in(trace, &trace)).height,
-        66 * 13);
+    EXPECT_LE(lay_out_picture(shown.trace, example(view), options, shown.findings()).height,
+              66 * 13);
     options.height = 555;
   }
 }

@@ -1,0 +1,21 @@
+#include "core/model/id_label.h"
+
+#include "core/model/input_kind.h"
+
+namespace attnscope {
+
+std::string id_label(const ModelConfig* config, std::int32_t id) {
+  std::string number = std::to_string(id);
+  if (config != nullptr && !input_kind(config->input.id).is_text && id >= 0) {
+    return id == config->input.values.integer("levels") ? kBoundary : number;
+  }
+  const auto is = [&](const char* key) {
+    const Values& values = config->architecture.values;
+    return values.has(key) && values.integer(key) == id;
+  };
+  if (config != nullptr && is("start")) return kBoundary;
+  if (config != nullptr && is("mask")) return "[mask]";
+  return "#" + number;
+}
+
+}  // namespace attnscope
