@@ -573,7 +573,7 @@ ViewData gates_data(const ViewInput& input) {
 }
 
 void show_example(Experiment& experiment) {
-  if (use_bundled(experiment, "recall-gated")) experiment.text = "!k407128830915522?k12!q5503?q";
+  use_bundled(experiment, "recall-gated");
 }
 
 }  // namespace

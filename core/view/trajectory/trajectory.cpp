@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "core/base/home.h"
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
 #include "core/model/architecture.h"
@@ -486,8 +485,7 @@ void restrict_controls(const ViewSettings&, const Trace* trace, ViewControls& co
 }
 
 void show_paths(Experiment& experiment) {
-  if (!use_bundled(experiment, "paths")) return;
-  experiment.input = (home_folder() / "assets" / "samples" / "walk.safetensors").string();
+  use_bundled(experiment, "paths");
 }
 
 std::vector<Parameter> trajectory_parameters() {

@@ -8,6 +8,7 @@
 #include "core/view/session.h"
 #include "tests/app/events/desktop.h"
 #include "tests/support/compare.h"
+#include "tests/support/places.h"
 
 namespace attnscope::window {
 namespace {
@@ -84,6 +85,62 @@ TEST_F(Tasks, AnotherModelLeavesNoPictureOfWhatItHasNot) {
     program.wait_for_still_frames(std::chrono::milliseconds(500));
     program.press("ctrl+q");
     EXPECT_EQ(program.wait_for_end(), 0) << view;
+  }
+}
+
+// What fits a model is set along with it, and going back brings back the text.
+TEST_F(Tasks, AModelOpensOnSomethingToSee) {
+  Experiment text;
+  text.text = "my own words";
+  Program program(display_, folder_.path(), arguments(text));
+  at_rest(program, "map");
+  program.click("model");
+  program.rest_pointer();
+  program.wait_for("the list",
+                   [](const Report& r) { return r["widgets"].contains("model.digits"); });
+  program.keep_screenshot("opening-models");
+  program.click("model.digits");
+  const Report digits = at_rest(program, "image");
+  EXPECT_EQ(digits["error"], "");
+  EXPECT_TRUE(digits["widgets"].contains("opened.undo"));
+  program.keep_screenshot("opening-digits");
+  program.click("model");
+  program.click("model.brackets");
+  at_rest(program, "steps");
+  program.click("samples");
+  program.wait_for("samples", [](const Report& r) { return r["widgets"].contains("sample.flat"); });
+  program.keep_screenshot("opening-samples");
+  program.click("sample.flat");
+  program.wait_for("the sample", [](const Report& r) {
+    return r["experiment"]["text"] == "()[]{}<>()[]{}<>()[]{}<>" && r["current"].get<bool>();
+  });
+  program.click("model");
+  program.click("model.default");
+  const Report back = at_rest(program, "map");
+  EXPECT_EQ(back["experiment"]["text"], "my own words");
+  EXPECT_EQ(back["error"], "");
+  program.press("ctrl+q");
+  EXPECT_EQ(program.wait_for_end(), 0);
+}
+
+// What the options name is there from the start.
+TEST_F(Tasks, TheCommandLineChoosesInputAndView) {
+  const std::string digit = (testing::source_folder() / "assets/samples/digit.png").string();
+  for (const std::vector<std::string>& start :
+       {std::vector<std::string>{"window", digit}, std::vector<std::string>{"--input", digit},
+        std::vector<std::string>{"--model", "digits"}}) {
+    const testing::TemporaryFolder folder;
+    std::vector<std::string> all = start;
+    for (const char* more : {"--layer", "2", "--head", "1", "--size", "1280x800", "--no-tour"}) {
+      all.emplace_back(more);
+    }
+    Program program(display_, folder.path(), all);
+    const Report r = at_rest(program, "image");
+    EXPECT_EQ(r["experiment"]["model"], "digits") << start[0];
+    EXPECT_EQ(r["experiment"]["view"]["layer"], 2) << start[0];
+    EXPECT_EQ(r["error"], "") << start[0];
+    program.press("ctrl+q");
+    EXPECT_EQ(program.wait_for_end(), 0);
   }
 }
 
