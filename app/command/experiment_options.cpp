@@ -347,10 +347,8 @@ bool ExperimentOptions::has_nothing_to_read() const {
 
 void ExperimentOptions::say_sample(const Experiment& experiment) const {
   if (!reads_sample()) return;
-  const auto sample = std::ranges::find_if(samples(), [&](const Sample& s) {
-    return s.text == experiment.text && s.input == experiment.input;
-  });
-  if (sample == samples().end()) return;
+  const Sample* sample = sample_read(experiment);
+  if (sample == nullptr) return;
   std::fprintf(stderr, "note: nothing to read was given; this is the sample “%s”\n",
                sample->title.c_str());
 }

@@ -83,6 +83,19 @@ std::vector<const Sample*> samples_for(const ModelCard& card) {
   return found;
 }
 
+const Sample* sample_read(const Experiment& experiment) {
+  const auto found = std::ranges::find_if(samples(), [&](const Sample& sample) {
+    return sample.text == experiment.text && sample.input == experiment.input;
+  });
+  const bool other = found == samples().end() || !experiment.ids.empty();
+  return other ? nullptr : &*found;
+}
+
+bool wants_another(const ModelCard& card, const Sample& read) {
+  if (!card.sample.empty()) return card.sample != read.id;
+  return wants_long(card) && !read.is_long;
+}
+
 bool suits(std::string_view task, const std::string& text) {
   const auto letters = std::ranges::find(kLetters, task, &Letters::task);
   return letters != kLetters.end() && !text.empty() &&

@@ -32,6 +32,11 @@ const std::vector<Sample>& samples();
 std::string reading_task(const ModelCard& card);
 // What such a model reads, what shows it best first.
 std::vector<const Sample*> samples_for(const ModelCard& card);
+// The sample that is read; null: something else.
+const Sample* sample_read(const Experiment& experiment);
+// Whether such a model shows little of itself on a sample that was chosen for another, as a model
+// that remembers does on a text of one segment.
+bool wants_another(const ModelCard& card, const Sample& read);
 // Whether a text that was written for something else says something to models of the task.
 bool suits(std::string_view task, const std::string& text);
 

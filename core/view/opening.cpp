@@ -86,25 +86,40 @@ void as_trained(Experiment& e) {
   view.pinned_query = view.pinned_key = -1;
 }
 
+// A sample, where it says most.
+void read_at_best(Experiment& e, const ModelCard& card, const Sample& sample) {
+  read_sample(e, sample);
+  ViewSettings& view = e.view;
+  view.layer = card.layer;
+  view.head = card.head;
+  view.row = view.column = view.height = view.width = 0;
+  view.pinned_query = view.pinned_key = -1;
+  if (card.config && card.config->segment > 0) view.part.segment = sample.segment;
+}
+
+// Of what the model reads as the one before did only samples give way: not a person's own words.
+void read_more_telling(OpenedModel& opened, const ModelCard& card) {
+  const Sample* read = sample_read(opened.experiment);
+  const std::vector<const Sample*> offered = samples_for(card);
+  if (read == nullptr || offered.empty() || !wants_another(card, *read)) return;
+  read_at_best(opened.experiment, card, *offered.front());
+  opened.along.push_back("the sample “" + offered.front()->title + "”");
+}
+
 // What the model is to read in place of what another one did.
 void read_other(OpenedModel& opened, const ModelCard& card, const ReadBefore& before) {
   Experiment& e = opened.experiment;
   as_trained(e);
   const std::string task = reading_task(card);
   const std::vector<const Sample*> offered = samples_for(card);
-  Index segment = 1;  // the first remembers nothing yet
   if (const auto found = before.find(task); found != before.end()) {
     read_as(e, found->second);
     e.view.id = found->second.view.id;
     opened.along.push_back(e.text.empty() ? "what was read before" : "the text from before");
   } else if (!offered.empty() && !(e.input.empty() && suits(task, e.text))) {
-    read_sample(e, *offered.front());
-    segment = offered.front()->segment;
+    read_at_best(e, card, *offered.front());
     opened.along.push_back("the sample “" + offered.front()->title + "”");
   }
-  e.view.layer = card.layer;
-  e.view.head = card.head;
-  if (card.config && card.config->segment > 0) e.view.part.segment = segment;
 }
 
 void look_through_own(OpenedModel& opened, const std::string& view_before,
@@ -145,7 +160,11 @@ OpenedModel with_model(const Experiment& now, const std::string& model, const Re
     } catch (const InputError&) {  // moved since: nothing is known of what it read
     }
     opened.reads_other = reading_task(card) != reading_task(card_before) || !now.has_input();
-    if (opened.reads_other) read_other(opened, card, before);
+    if (opened.reads_other) {
+      read_other(opened, card, before);
+    } else if (model != now.model) {
+      read_more_telling(opened, card);
+    }
     look_through_own(opened, now.view.id, card_before, card);
   } catch (const InputError&) {  // its run says what is wrong
   }

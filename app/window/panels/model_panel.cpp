@@ -9,7 +9,10 @@
 #include "app/window/panels/structure_panel.h"
 #include "app/window/picking.h"
 #include "app/window/widgets/selection.h"
+#include "app/window/widgets/structure_selection.h"
 #include "core/checkpoint/checkpoint.h"
+#include "core/model/architecture.h"
+#include "core/view/parts/describe.h"
 
 namespace attnscope::window {
 
@@ -168,6 +171,20 @@ void draw_backend(Ui& ui, State& state) {
   if (clicked >= 0) state.edited().backend = kChoices[clicked];
 }
 
+// Where layers of self-attention are none there is no variant to choose for them.
+bool draw_own_attention(Ui& ui, State& state) {
+  const Architecture* architecture = effective_architecture(state);
+  if (architecture == nullptr || architecture->has_self_attention) return false;
+  state.scope = ChoiceScope::All;
+  heading(ui, "Attention");
+  const AttentionTap* tap = state.edited_trace() != nullptr ? state.tap() : nullptr;
+  if (tap != nullptr) paragraph(ui, on_screen(describe_variant(*tap)));
+  faint(ui,
+        "From each token of the target to the source, as the architecture has it (Structure). Variants, "
+        "directions and positions are choices for layers of self-attention, of which it has none.");
+  return true;
+}
+
 }  // namespace
 
 void draw_edited_switch(Ui& ui, State& state) {
@@ -187,6 +204,7 @@ void draw_model_panel(Ui& ui, State& state, ModelPanel& panel) {
     draw_models(ui, state, panel);
     draw_along(ui, state, opened_along(state), "opened.undo", undo_opened);
     draw_structure_panel(ui, state, panel.lists);
+    if (draw_own_attention(ui, state)) return draw_backend(ui, state);
     draw_scope(ui, state);
   } else if (state.trace == nullptr || state.trace->given) {
     return;  // there is nothing to compute, and so nothing to choose

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "core/base/file.h"
 #include "core/view/session.h"
 #include "tests/app/events/desktop.h"
@@ -41,6 +43,8 @@ TEST_F(Tasks, AlignmentIsWrittenAndPlayed) {
   Program program(display_, folder_.path(), arguments(testing::writing("rnn_attention-dot")));
   const Report all = at_rest(program, "alignment");
   program.keep_screenshot("task-alignment");
+  // It has no layers of self-attention to choose a variant for.
+  EXPECT_FALSE(all["widgets"].contains("variant.type"));
   program.click("handle.1");
   program.wait_for("a step", [](const Report& r) {
     return r["experiment"]["view"]["options"]["alignment"]["step"] == 2;
@@ -88,11 +92,28 @@ TEST_F(Tasks, AnotherModelLeavesNoPictureOfWhatItHasNot) {
   }
 }
 
+// The bar of views stands in one line, with each view or the group that it is folded into.
+void expect_one_line(const Report& report) {
+  std::set<double> lines;
+  for (const auto& [id, box] : report["widgets"].items()) {
+    if (id.starts_with("view.") || id.starts_with("group.")) lines.insert(box[1].get<double>());
+  }
+  EXPECT_EQ(lines.size(), 1U);
+  EXPECT_TRUE(report["widgets"].contains("group.Method"));
+}
+
 // What fits a model is set along with it, and going back brings back the text.
 TEST_F(Tasks, AModelOpensOnSomethingToSee) {
   Experiment text;
   text.text = "my own words";
   Program program(display_, folder_.path(), arguments(text));
+  expect_one_line(at_rest(program, "map"));
+  program.click("group.Method");
+  program.wait_for("its views", [](const Report& r) { return r["widgets"].contains("view.rope"); });
+  program.keep_screenshot("opening-group");
+  program.click("view.rope");
+  at_rest(program, "rope");
+  program.open_view("map");
   at_rest(program, "map");
   program.click("model");
   program.rest_pointer();
@@ -101,6 +122,7 @@ TEST_F(Tasks, AModelOpensOnSomethingToSee) {
   program.keep_screenshot("opening-models");
   program.click("model.digits");
   const Report digits = at_rest(program, "image");
+  expect_one_line(digits);
   EXPECT_EQ(digits["error"], "");
   EXPECT_TRUE(digits["widgets"].contains("opened.undo"));
   program.keep_screenshot("opening-digits");

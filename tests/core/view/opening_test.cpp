@@ -85,6 +85,22 @@ TEST(Opening, WhatSuitsStaysAndSoDoesAViewThatWasChosen) {
   EXPECT_THROW(static_cast<void>(opened_model("no/such/model")), InputError);
 }
 
+// Where the text is one's own it stays; a short sample says nothing of a memory.
+TEST(Opening, SamplesGiveWayToMoreTellingOnes) {
+  Experiment e;
+  read_sample(e, samples().front());
+  EXPECT_TRUE(with_model(e, "twin-rope").along.empty());
+  const OpenedModel memory = with_model(e, "memory-xl");
+  EXPECT_FALSE(memory.reads_other);
+  EXPECT_EQ(sample_read(memory.experiment)->id, "lighthouse");
+  EXPECT_EQ(memory.experiment.view.part.segment, 3);
+  const OpenedModel induction = with_model(memory.experiment, "induction");
+  EXPECT_EQ(sample_read(induction.experiment)->id, "repetition");
+  EXPECT_EQ(induction.experiment.view.layer, 1);
+  e.text += " And so on.";
+  EXPECT_EQ(with_model(e, "memory-xl").experiment.text, e.text);
+}
+
 // Trained classifiers of exits are sure early; the threshold goes with the model.
 TEST(Opening, SureExitsHaveTheirThresholdUntilItIsMoved) {
   const Experiment calm = opened_model("exits-calm");
