@@ -16,6 +16,7 @@
 #include "app/window/jobs/play.h"
 #include "app/window/opening.h"
 #include "app/window/picking.h"
+#include "app/window/surprise.h"
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/checkpoint/card.h"
@@ -143,6 +144,9 @@ void App::start_experiment(const WindowOptions& options) {
     } catch (const std::exception&) {
       state_.say("The last session could not be read; this is a new one.");
     }
+  } else {
+    state_.opens_striking = !options.open && !options.text && !options.model && !options.input &&
+                            options.lesson.empty();
   }
   if (options.model) {
     state_.experiment = with_model(state_.experiment, *options.model).experiment;
@@ -159,7 +163,11 @@ void App::start_experiment(const WindowOptions& options) {
     if (!options.tokens.empty()) state_.experiment.tensors.tokens = options.tokens;
     if (!options.key_tokens.empty()) state_.experiment.tensors.key_tokens = options.key_tokens;
   }
-  if (options.look) options.look(state_.experiment.view);
+  if (options.look) {
+    const ViewSettings before = state_.experiment.view;
+    options.look(state_.experiment.view);
+    state_.opens_striking &= state_.experiment.view == before;  // it was said where to look
+  }
   if (begins_tour(options, state_.settings.tour_done)) state_.tour_stop = 0;
   state_.history = History(state_.experiment);
   state_.text.edit.assign(state_.experiment.text);
@@ -215,6 +223,7 @@ bool App::take_outcome() {
     state_.keep_view_inside();
     settle_view(state_);
     if (state_.generating) go_on(state_);
+    if (state_.opens_striking) open_striking(state_);
   } else {
     state_.error = outcome.error;
     state_.generating = false;

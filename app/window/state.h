@@ -19,6 +19,7 @@
 #include "core/experiment/experiment.h"
 #include "core/experiment/finding.h"
 #include "core/experiment/samples.h"
+#include "core/experiment/striking.h"
 #include "core/trace/trace.h"
 #include "core/view/export/frames.h"
 #include "core/view/export/picture.h"
@@ -144,6 +145,13 @@ struct SetAlong {
   bool of_other = false;                 // of what is compared with
 };
 
+// What "Surprise me" has found in a run.
+struct Surprises {
+  std::shared_ptr<const Trace> of;
+  std::vector<StrikingPair> pairs;
+  std::size_t next = 0;
+};
+
 struct State {
   explicit State(Experiment start = {}) : experiment(start), history(std::move(start)) {}
 
@@ -157,6 +165,8 @@ struct State {
   std::optional<SetAlong> opened;
   ReadBefore read_before;
   bool view_settled = true;
+  Surprises surprises;
+  bool opens_striking = false;  // what the first run shows is chosen by what happens in it
   std::string store;  // of contexts, the last that was opened: also while nothing is retrieved
 
   ChoiceScope scope = ChoiceScope::All;  // for which heads a variant or encoding is chosen

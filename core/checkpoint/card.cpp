@@ -54,7 +54,8 @@ std::string implied_task(const ModelConfig& config) {
   const Reads reads = architecture(config.architecture.id).reads;
   if (reads == Reads::Trajectories) return "trajectory";
   if (!input_kind(config.input.id).is_text) return "image";
-  return reads == Reads::SourceAndTarget ? "numbers" : kText;
+  if (reads == Reads::SourceAndTarget) return "numbers";
+  return fills_in(config) ? "masked" : kText;
 }
 
 ModelCard model_card(const std::string& name_or_folder) {

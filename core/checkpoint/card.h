@@ -31,7 +31,7 @@ void save_card(const std::filesystem::path& folder, const std::string& task,
                const ModelConfig& config);
 
 // What a model of this config is trained on, as far as that says it: "trajectory", "image",
-// "numbers" where it has source and target, else "text".
+// "numbers" where it has source and target, "masked" where it fills in, else "text".
 std::string implied_task(const ModelConfig& config);
 
 // "2.2 million, children's books, RoPE"

@@ -67,7 +67,7 @@ const std::vector<Sample>& samples() {
 }
 
 std::string reading_task(const ModelCard& card) {
-  return card.task == "masked" || card.task == "repeat" ? "text" : card.task;
+  return card.task == "repeat" ? "text" : card.task;
 }
 
 std::vector<const Sample*> samples_for(const ModelCard& card) {

@@ -27,8 +27,8 @@ struct Sample {
 // In the order of lists; empty where the folder is not there. InputError where the list is broken.
 const std::vector<Sample>& samples();
 
-// The task whose samples a model reads: as it was trained, where what is hidden from or repeated to
-// a model is text as well.
+// The task whose samples a model reads: as it was trained, where what is repeated to a model is text
+// as well.
 std::string reading_task(const ModelCard& card);
 // What such a model reads, what shows it best first.
 std::vector<const Sample*> samples_for(const ModelCard& card);

@@ -41,6 +41,7 @@ constexpr OwnView kOwnViews[] = {
     {"trajectory", [](const ModelConfig& c) { return reads(c) == Reads::Trajectories; }},
     {"alignment", [](const ModelConfig& c) { return reads(c) == Reads::SourceAndTarget; }},
     {"image", [](const ModelConfig& c) { return !input_kind(c.input.id).is_text; }},
+    {"next", fills_in},
     {"steps", halts},
     {"gates", [](const ModelConfig& c) { return c.join.id == "gru"; }},
     {"depth", [](const ModelConfig& c) { return c.exits.has_value(); }},
