@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "core/experiment/finding.h"
@@ -32,6 +33,15 @@ class ViewCache {
   // The same for what is made from two of them.
   Tensor matrix(const std::shared_ptr<const void>& source, const std::shared_ptr<const void>& other,
                 const std::string& name, const std::function<Tensor()>& make);
+  // The same for numbers that are more than a matrix.
+  template <class Make>
+  auto numbers(const std::shared_ptr<const void>& source, const std::string& name,
+               const Make& make) {
+    using Numbers = std::invoke_result_t<const Make&>;
+    return std::static_pointer_cast<const Numbers>(object(source, name, [&] {
+      return std::shared_ptr<const void>(std::make_shared<const Numbers>(make()));
+    }));
+  }
   // The run with its word pieces merged (core/analysis/words.h), of the last few runs.
   std::shared_ptr<const WordTrace> words(const Trace& trace);
 
@@ -39,11 +49,16 @@ class ViewCache {
   struct Entry {
     std::shared_ptr<const void> source, other;
     Tensor matrix;
+    std::shared_ptr<const void> object{};  // null: it is a matrix
   };
   struct Merged {
     std::shared_ptr<const void> source;
     std::shared_ptr<const WordTrace> words;
   };
+  Entry& entry(const std::string& name);
+  std::shared_ptr<const void> object(const std::shared_ptr<const void>& source,
+                                     const std::string& name,
+                                     const std::function<std::shared_ptr<const void>()>& make);
   std::map<std::string, Entry> entries_;
   std::vector<Merged> merged_;  // the newest last
 };

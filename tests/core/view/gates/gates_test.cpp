@@ -13,16 +13,10 @@
 namespace attnscope {
 namespace {
 
+using testing::all_text;
+using testing::kIds;
 using testing::Look;
 using testing::look_at;
-
-const std::vector<std::int32_t> kIds{5, 14, 12, 2, 9, 15, 4, 9, 16, 14, 14};
-
-std::string all_text(const DisplayList& list) {
-  std::string all;
-  for (const Text& text : testing::texts(list)) all += text.text + "\n";
-  return all;
-}
 
 TEST(Gates, OfJoinsAreMeansOverComponents) {
   const auto trace = testing::run_case("join-gru", kIds);

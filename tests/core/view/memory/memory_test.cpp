@@ -12,18 +12,13 @@
 namespace attnscope {
 namespace {
 
+using testing::all_text;
 using testing::Look;
 using testing::look_at;
 
 const std::vector<std::int32_t> kIds{5, 14, 12, 2, 9, 15, 4, 9, 16, 14, 14, 3, 1, 8, 8, 10, 7, 2};
 const std::vector<std::string> kModels{"memory-segment", "memory-compressive-mean",
                                        "memory-compressive-most_used", "memory-memorizing"};
-
-std::string all_text(const DisplayList& list) {
-  std::string all;
-  for (const Text& text : testing::texts(list)) all += text.text + "\n";
-  return all;
-}
 
 Look of_segment(Index segment, const std::string& show = "all") {
   Look look;
