@@ -34,8 +34,9 @@ ColourRange gate_range(const ViewSettings& view, const GateSets& sets) {
 
 void draw_words(Page& page, const GateSet& set, const MatrixPlot& m, double bars) {
   const double em = page.em(), x = m.plot.x - m.left;
+  const std::string note = set.untrained ? " (untrained)" : "";
   page.add(Text{{x, m.plot.y - m.top - (GateMeasures::title - 0.6) * em},
-                page.fitting({set.title, set.short_title}, em,
+                page.fitting({set.title + note, set.short_title + note}, em,
                              (m.left + m.plot.width + bars) / 1.08),  // bold is wider
                 page.theme().text,
                 em,

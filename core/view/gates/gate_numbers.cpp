@@ -71,8 +71,8 @@ std::string gate_number(double value) {
 std::string about_gates(const GateSets& sets) {
   std::string words;
   for (const GateSet& set : sets) {
-    words +=
-        (words.empty() ? "Gates: " : "; ") + set.title + " (" + set.closed + ", " + set.open + ")";
+    words += (words.empty() ? "Gates: " : "; ") + set.title + " (" + set.closed + ", " + set.open +
+             (set.untrained ? "; untrained, so in the middle everywhere" : "") + ")";
   }
   return words + ".";
 }
@@ -82,8 +82,9 @@ std::vector<std::string> gates_summary(const GateSets& sets,
   std::string all, few;
   for (const GateSet& set : sets) {
     const std::string mean = gate_number(set.all_mean());
-    all += (all.empty() ? "" : "; ") + set.short_title + " " + mean + widest(set, tokens);
-    few += (few.empty() ? "" : ", ") + set.short_title + " " + mean;
+    const std::string note = set.untrained ? " (untrained)" : "";
+    all += (all.empty() ? "" : "; ") + set.short_title + " " + mean + note + widest(set, tokens);
+    few += (few.empty() ? "" : ", ") + set.short_title + " " + mean + note;
   }
   return {"How far the gates are open on average: " + all + ".", "Gates on average: " + few + ".",
           few};
