@@ -85,6 +85,12 @@ std::vector<std::string> findings_read(const Experiment& experiment) {
   return names;
 }
 
+ViewSettings begun(ViewSettings settings, const Trace& trace) {
+  const View& of = view(settings.id);
+  if (of.begins_with) of.begins_with(trace, settings.part);
+  return settings;
+}
+
 ViewControls view_controls(const ViewSettings& settings, const Trace* trace) {
   const View& of = view(settings.id);
   ViewControls controls;

@@ -192,6 +192,9 @@ struct View {
   std::function<bool(const ViewSettings&, const AttentionTap&)> departs_from_run{};
   // Whether ViewSettings::words has a meaning here: see worded().
   bool merges_words = false;
+  // Names the part of the run that it begins with, where nobody has named one and the first is not
+  // what there is to see. Empty: the first is.
+  std::function<void(const Trace&, PartChoice&)> begins_with{};
   std::string group{};  // "Attention": beside which others it stands in bar and menu
   // Why it has nothing to say about this run, in one sentence for tooltips; "": it has. The bar of
   // views leaves it out then, the menu and the palette show it with the reason. Empty: it always
@@ -209,6 +212,9 @@ const View& view(std::string_view id);  // InputError
 
 // The controls of the view that the settings name.
 ViewControls view_controls(const ViewSettings& settings, const Trace* trace);
+
+// The settings with the part that their view begins with, where they leave that open.
+ViewSettings begun(ViewSettings settings, const Trace& trace);
 
 // What the view that the experiment looks through reads, and the run beside it, which takes the
 // place of the run while Shift is held.

@@ -18,10 +18,10 @@ namespace {
 constexpr const char* kId = "memory";
 constexpr double kGap = 0.7;          // em between panels
 constexpr double kWords = 0.13;       // of the height, for the words at most
-constexpr double kRange = 0.27;       // likewise for range and cost
-constexpr double kLeastWeights = 21;  // em
+constexpr double kRange = 0.34;       // likewise for range and cost
+constexpr double kLeastWeights = 19;  // em
 constexpr double kBeside = 40;        // em: cost goes beside the range
-constexpr double kCost = 0.4;         // of the width
+constexpr double kCost = 0.42;        // of the width
 constexpr Index kMostPairs = Index{1} << 22;
 
 // Why there is nothing to remember.
@@ -202,11 +202,11 @@ class Memory {
   double draw_reach(const Box& rest, bool shared) {
     const double em = page_.em();
     const bool beside = rest.width >= kBeside * em;
-    const double most = shared ? kRange * rest.height : 0.9 * rest.height;
+    const double most = shared ? std::min(kRange * rest.height, rest.height - kLeastWeights * em)
+                               : 0.9 * rest.height;
     double height = std::min(std::max(range_height(page_, shown_), 10 * em), most);
     if (!shared) height = beside ? most : most / 2;
-    if (shared && (height < 7.5 * em || rest.height - height < kLeastWeights * em)) return 0;
-    if (height < 6 * em) return 0;
+    if (height < (shared ? 7.5 : 6) * em) return 0;
     Box range{rest.x, rest.y, rest.width, height}, cost = range;
     if (beside) {
       cost.width = kCost * rest.width;
@@ -371,6 +371,14 @@ ViewData memory_data(const ViewInput& input) {
            cost_table(shown)}};
 }
 
+// The last segment, which has the most behind it; the first remembers nothing yet.
+void begin_with_memory(const Trace& trace, PartChoice& part) {
+  if (part.segment || !remembers(trace)) return;
+  Index last = 0;
+  for (const AttentionTap& tap : trace.attention) last = std::max(last, tap.address.segment);
+  part.segment = last;
+}
+
 // Long enough for a memory that grows old.
 constexpr const char* kStory =
     "There was once an old lighthouse keeper whose name was Martin. Every evening he climbed the "
@@ -389,7 +397,6 @@ constexpr const char* kStory =
 void show_example(Experiment& experiment) {
   if (!use_bundled(experiment, "memory-compressive")) return;
   experiment.text = kStory;
-  experiment.view.part.segment = 3;
 }
 
 }  // namespace
@@ -419,6 +426,7 @@ View memory_view() {
   view.data = memory_data;
   view.example = show_example;
   view.objection = objection;
+  view.begins_with = begin_with_memory;
   view.restrict_controls = [](const ViewSettings& settings, const Trace*, ViewControls& controls) {
     controls.normalise = false;  // they always are
     const std::string show = view_values(settings, kId).choice("show");
