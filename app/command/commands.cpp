@@ -15,6 +15,7 @@ void add_commands(Command program) {
   add_evaluate(program);
   add_calibrate(program);
   add_statistics(program);
+  add_pairs(program);
   add_cost(program);
   add_window(program);
 }

@@ -16,8 +16,10 @@
 #include "app/command/interrupt.h"
 #include "app/command/text_progress.h"
 #include "app/command/view_options.h"
+#include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/experiment/runner.h"
+#include "core/experiment/striking.h"
 #include "core/view/export/frames.h"
 
 namespace attnscope::command {
@@ -32,6 +34,7 @@ struct RenderOptions {
   std::string animate;  // "query=0:64"; empty: one picture
   std::optional<int> frames;
   std::optional<double> seconds;
+  Index striking = 0;  // which of the striking pairs is looked at, counted from 1; 0: as they say
 };
 
 // What can be said about the files before anything runs.
@@ -72,6 +75,19 @@ void write(const Target& target, const Experiment& experiment, const Traces& tra
   write_frames(target.output, frames, target.picture, progress, stop);
 }
 
+// Says which pair it is on stderr, as the window says it in its status line.
+void look_at_striking(Index which, ExperimentRun& runner, const Stop& stop,
+                      Experiment& experiment) {
+  const auto trace = runner.run(experiment, stop);
+  const std::vector<StrikingPair> pairs = striking_pairs(*trace, static_cast<std::size_t>(which));
+  if (pairs.size() < static_cast<std::size_t>(which)) {
+    throw InputError("--striking: expected one of the run's " + std::to_string(pairs.size()) +
+                     " pairs, found " + std::to_string(which));
+  }
+  point_at(pairs.back(), trace->parts, experiment.view);
+  std::fprintf(stderr, "note: %s\n", sentence(pairs.back()).c_str());
+}
+
 void run(const RenderOptions& options) {
   const Target to_write = target(options);
   Experiment experiment = options.experiment.experiment();
@@ -82,6 +98,7 @@ void run(const RenderOptions& options) {
   check_writable(options.output);
   ExperimentRun runner(backends());
   const Stop stop = stop_on_interrupt();
+  if (options.striking > 0) look_at_striking(options.striking, runner, stop, experiment);
   const std::vector<std::string> names = findings_read(experiment);
   Traces traces = runner.observe(experiment, names, stop);
   options.experiment.check_trace(*traces.trace);
@@ -111,6 +128,12 @@ void add_render(Command program) {
            "The picture to write: FILE.png, FILE.svg or FILE.pdf; or its numbers: FILE.csv, "
            "FILE.npy or FILE.safetensors")
       .required();
+  command
+      .add(
+          "--striking", options->striking,
+          "Look at the head and pin the pair of words that is the most striking of the run (1), or "
+          "the next (2, ...): those that 'attnscope pairs' lists")
+      .from_to(Index{1}, Index{1000});
   command.add(
       "--animate", options->animate,
       "KEY=FROM:TO: a moving picture (FILE.gif, or FILE-%03d.png for a picture of "

@@ -16,6 +16,7 @@
 #include "app/window/jobs/play.h"
 #include "app/window/picking.h"
 #include "app/window/samples.h"
+#include "app/window/surprise.h"
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/checkpoint/checkpoint.h"
@@ -144,6 +145,9 @@ void App::start_experiment(const WindowOptions& options) {
     } catch (const std::exception&) {
       state_.say("The last session could not be read; this is a new one.");
     }
+  } else {
+    state_.opens_striking =
+        !options.open && !options.text && !options.model && options.lesson.empty();
   }
   if (options.text) {
     state_.experiment.text = *options.text;
@@ -210,6 +214,7 @@ bool App::take_outcome() {
     state_.error.clear();
     state_.keep_view_inside();
     if (state_.generating) go_on(state_);
+    if (state_.opens_striking) open_striking(state_);
   } else {
     state_.error = outcome.error;
     state_.generating = false;

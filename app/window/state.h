@@ -18,6 +18,7 @@
 #include "app/window/widgets/text_edit.h"
 #include "core/experiment/experiment.h"
 #include "core/experiment/finding.h"
+#include "core/experiment/striking.h"
 #include "core/trace/trace.h"
 #include "core/view/export/frames.h"
 #include "core/view/export/picture.h"
@@ -141,6 +142,13 @@ struct SetAlong {
   bool of_other = false;                 // of what is compared with
 };
 
+// What "Surprise me" has found in a run.
+struct Surprises {
+  std::shared_ptr<const Trace> of;
+  std::vector<StrikingPair> pairs;
+  std::size_t next = 0;
+};
+
 struct State {
   explicit State(Experiment start = {}) : experiment(start), history(std::move(start)) {}
 
@@ -149,6 +157,8 @@ struct State {
   History history;
 
   std::optional<SetAlong> along;
+  Surprises surprises;
+  bool opens_striking = false;  // what the first run shows is chosen by what happens in it
   std::string store;  // of contexts, the last that was opened: also while nothing is retrieved
 
   ChoiceScope scope = ChoiceScope::All;  // for which heads a variant or encoding is chosen

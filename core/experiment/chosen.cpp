@@ -165,6 +165,20 @@ TraceToken trace_token(std::int32_t id, const Checkpoint& checkpoint) {
 
 namespace {
 
+// Where the text says that a model is to fill in what is hidden: "[mask]", with the space before,
+// which belongs to the hidden word. Tokenizers that know the mask find it by themselves.
+std::vector<std::pair<std::size_t, std::size_t>> hidden_places(const std::string& text,
+                                                               const Checkpoint& checkpoint) {
+  if (mask_id(checkpoint.model.config) < checkpoint.tokenizer->vocabulary_size()) return {};
+  const std::string mask = kMask;
+  std::vector<std::pair<std::size_t, std::size_t>> places;
+  for (std::size_t at = text.find(mask); at != std::string::npos;
+       at = text.find(mask, at + mask.size())) {
+    places.emplace_back(at > 0 && text[at - 1] == ' ' ? at - 1 : at, at + mask.size());
+  }
+  return places;
+}
+
 std::vector<TraceToken> tokens_of_text(const std::string& text, const Checkpoint& checkpoint) {
   if (!checkpoint.tokenizer) {
     throw InputError("text cannot be used with model " + checkpoint.name + ": " +
@@ -175,10 +189,23 @@ std::vector<TraceToken> tokens_of_text(const std::string& text, const Checkpoint
                      std::to_string(text.size()));
   }
   std::vector<TraceToken> tokens;
-  for (const Token& token : checkpoint.tokenizer->encode(text)) {
-    const std::string bytes = checkpoint.tokenizer->bytes(token.id);
-    tokens.push_back({token.id, bytes, visible(bytes), token.begin, token.end, token.special});
+  const auto encode = [&](std::size_t begin, std::size_t end) {
+    for (const Token& token : checkpoint.tokenizer->encode(text.substr(begin, end - begin))) {
+      const std::string bytes = checkpoint.tokenizer->bytes(token.id);
+      tokens.push_back(
+          {token.id, bytes, visible(bytes), begin + token.begin, begin + token.end, token.special});
+    }
+  };
+  std::size_t read = 0;
+  for (const auto& [begin, end] : hidden_places(text, checkpoint)) {
+    encode(read, begin);
+    tokens.push_back(trace_token(mask_id(checkpoint.model.config), checkpoint));
+    tokens.back().begin = begin;
+    tokens.back().end = end;
+    tokens.back().special = true;
+    read = end;
   }
+  if (read < text.size() || read == 0) encode(read, text.size());
   return tokens;
 }
 

@@ -193,6 +193,12 @@ bool fills_in(const ModelConfig& config) {
   return values.has("masked") && values.real("masked") > 0;
 }
 
+std::int32_t mask_id(const ModelConfig& config) {
+  const Values& values = config.architecture.values;
+  return fills_in(config) && values.has("mask") ? static_cast<std::int32_t>(values.integer("mask"))
+                                                : -1;
+}
+
 bool in_every_layer(const Choice& encoding) {
   return encoding.values.has("every_layer") && encoding.values.flag("every_layer");
 }

@@ -105,6 +105,8 @@ bool added_to_input(const Choice& encoding);
 bool looks_ahead(const ModelConfig& config);
 // Whether it learns to fill in tokens that are masked instead.
 bool fills_in(const ModelConfig& config);
+// The id that hides a token of such a model; -1: it is no such model.
+std::int32_t mask_id(const ModelConfig& config);
 
 // InputError when sizes do not fit one another or a combination of variant and encoding cannot
 // work; the message begins with `path`.

@@ -14,7 +14,7 @@ std::string id_label(const ModelConfig* config, std::int32_t id) {
     return values.has(key) && values.integer(key) == id;
   };
   if (config != nullptr && is("start")) return kBoundary;
-  if (config != nullptr && is("mask")) return "[mask]";
+  if (config != nullptr && is("mask")) return kMask;
   return "#" + number;
 }
 

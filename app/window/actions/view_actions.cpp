@@ -4,6 +4,7 @@
 #include "app/window/actions/action_lists.h"
 #include "app/window/actions/navigation.h"
 #include "app/window/jobs/play.h"
+#include "app/window/surprise.h"
 #include "core/figure/colour_map.h"
 
 namespace attnscope::window {
@@ -119,6 +120,10 @@ void add_view_actions(std::vector<Action>& list) {
       "head_on", "Next head", "Show the head after this one, across layers.", {{"."}},
       [](State& s) { step_head(s, 1); }, has_trace);
   needs(&ViewControls::head);
+  add("surprise", "Surprise me",
+      "Go to the next head and pair of words in which something memorable happens.", {{"U"}},
+      surprise, [](const State& s) { return surprise_refusal(s).empty(); });
+  list.back().refusal = surprise_refusal;
   add(
       "fit", "Fit", "Show the whole matrix.", {{"F"}},
       [](State& s) { show_all(s.experiment.view); }, has_trace);

@@ -1,7 +1,10 @@
 #include "core/view/parts/focus.h"
 
+#include <algorithm>
+
 #include "core/analysis/memory_use.h"
 #include "core/analysis/row.h"
+#include "core/model/config.h"
 #include "core/view/parts/token_axis.h"
 
 namespace attnscope {
@@ -26,7 +29,11 @@ Pair focus_of(const ViewInput& input, const AttentionTap& tap, Index head,
 Index shown_position(const ViewSettings& settings, const Trace& trace) {
   const auto length = static_cast<Index>(trace.tokens.size());
   const bool pinned = settings.pinned_query >= 0 && settings.pinned_query < length;
-  return pinned ? settings.pinned_query : length - 1;
+  if (pinned) return settings.pinned_query;
+  const auto hidden = std::ranges::find_if(trace.tokens, [&](const TraceToken& token) {
+    return trace.config && token.id >= 0 && token.id == mask_id(*trace.config);
+  });
+  return hidden != trace.tokens.end() ? hidden - trace.tokens.begin() : length - 1;
 }
 
 Index shown_position(const ViewSettings& settings, const Trace& trace, const AttentionTap& tap) {

@@ -14,8 +14,8 @@ struct Pair {
 Pair focus_of(const ViewInput& input, const AttentionTap& tap, Index head,
               const std::optional<Pair>& hovered = std::nullopt);
 
-// Where a single query is shown, and what comes after it: the pinned one, else the last. Of the
-// trace's tokens.
+// Where a single query is shown, and what comes after it: the pinned one, else the first that is to
+// be filled in, else the last. Of the trace's tokens.
 Index shown_position(const ViewSettings& settings, const Trace& trace);
 // The same where what is pinned is a row of the tap.
 Index shown_position(const ViewSettings& settings, const Trace& trace, const AttentionTap& tap);

@@ -492,6 +492,34 @@ TEST_F(PictureCommands, StatisticsOfTextsAndTensors) {
   expect_refusal(attnscope({"statistics", path("missing.txt")}), "no such file");
 }
 
+// What 'pairs' lists is what 'render --striking' looks at.
+TEST_F(PictureCommands, StrikingPairs) {
+  const ProcessResult listed = attnscope(
+      {"pairs", "--model", path("model"), "--text", "the cat saw the dog", "--most", "3"});
+  ASSERT_EQ(listed.status, 0) << listed.err;
+  EXPECT_TRUE(listed.out.starts_with("layer,head,query,key,query_word,key_word,words,weight,"));
+  ASSERT_EQ(std::count(listed.out.begin(), listed.out.end(), '\n'), 1 + 3);
+  const std::string second =
+      listed.out.substr(listed.out.find('\n', listed.out.find('\n') + 1) + 1);
+  Index layer = 0, head = 0, query = 0, key = 0;
+  ASSERT_EQ(std::sscanf(second.c_str(), "%td,%td,%td,%td", &layer, &head, &query, &key), 4);
+  const auto drawn = [&](const std::vector<std::string>& more, const char* name) {
+    std::vector<std::string> all{"--text", "the cat saw the dog"};
+    all.insert(all.end(), more.begin(), more.end());
+    const ProcessResult result = render(all, name);
+    EXPECT_EQ(result.status, 0) << result.err;
+    return read_file(path(name));
+  };
+  EXPECT_EQ(drawn({"--striking", "2"}, "striking.csv"),
+            drawn({"--layer", std::to_string(layer), "--head", std::to_string(head), "--pin",
+                   std::to_string(query) + "," + std::to_string(key)},
+                  "named.csv"));
+  expect_refusal(render({"--text", "the cat saw the dog", "--striking", "900"}, "no.png"),
+                 "--striking");
+  expect_refusal(attnscope({"pairs", "--model", path("model"), "--text", "a", "--most", "0"}),
+                 "--most");
+}
+
 // A byte model's words are in as many pieces as they have letters.
 TEST_F(PictureCommands, Words) {
   ASSERT_EQ(render({"--text", "the cat sat", "--words"}, "words.csv").status, 0);

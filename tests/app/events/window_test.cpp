@@ -1054,6 +1054,26 @@ TEST_F(Window, ClosesAndComesBackAsItWas) {
   EXPECT_FALSE(report["widgets"].contains("autosave.restore"));
 }
 
+// The first start points at something; a key goes on to the next.
+TEST_F(Window, OpensOnWhatIsWorthPointingAt) {
+  Program program(display_, folder_.path(), {"--size", "1280x800", "--scale", "1", "--no-tour"});
+  const auto pinned = [](const Report& r) {
+    return is_current(r) && r["experiment"]["view"].contains("pinned_key");
+  };
+  const Json first = Json(program.wait_for("a pinned pair", pinned)["experiment"]["view"]);
+  program.keep_screenshot("first-start");
+  program.press("ctrl+z");  // nothing that a person did
+  program.press("u");
+  const Json next = Json(program.wait_for("another pair", [&](const Report& r) {
+    return pinned(r) && Json(r["experiment"]["view"]) != first;
+  })["experiment"]["view"]);
+  EXPECT_EQ(next["type"], "map");
+  program.keep_screenshot("surprise");
+  program.press("ctrl+z");
+  program.wait_for("the first again",
+                   [&](const Report& r) { return Json(r["experiment"]["view"]) == first; });
+}
+
 TEST_F(Window, OffersWhatAKillLeftBehind) {
   {
     Program program(display_, folder_.path(), arguments({"--text", "the cat"}));

@@ -187,6 +187,30 @@ TEST_F(Run, OfAMaskedModelForetellsNoTokens) {
   EXPECT_FALSE(notes_have(*trace, "see it"));
 }
 
+// The space before it belongs to the word that is hidden.
+TEST_F(Run, OfAMaskedModelReadsWhatATextHides) {
+  ModelConfig config = testing::small_config({.vocabulary = 257, .context = 16});
+  config.causal = false;
+  config.architecture.values.set("masked", 0.2);
+  config.architecture.values.set("mask", Index{256});
+  testing::save_lively_model(folder_.path() / "masked", config);
+  Experiment e;
+  e.model = (folder_.path() / "masked").string();
+  e.text = "ab [mask] c";
+  const auto trace = run(e);
+  std::vector<std::int32_t> ids;
+  for (const TraceToken& token : trace->tokens) ids.push_back(token.id);
+  EXPECT_EQ(ids, (std::vector<std::int32_t>{'a', 'b', 256, ' ', 'c'}));
+  EXPECT_EQ(trace->tokens[2].label, "[mask]");
+  EXPECT_EQ(trace->tokens[2].begin, 2u);
+  EXPECT_EQ(trace->tokens[2].end, 9u);
+  EXPECT_EQ(trace->tokens[3].begin, 9u);
+  e.text = "[mask]";
+  EXPECT_EQ(run(e)->tokens.size(), 1u);
+  e.model = experiment("x").model;
+  EXPECT_EQ(run(e)->tokens.size(), 6u);  // other models read it as it stands
+}
+
 TEST_F(Run, SaysThatAMaskHasNoEffect) {
   Experiment e = experiment("abcd");
   e.variant = Choice{"local", default_values(variant("local").parameters)};

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/text/tokenizer.h"
+#include "core/view/parts/focus.h"
 #include "tests/support/small_config.h"
 #include "tests/support/synthetic.h"
 
@@ -52,6 +53,11 @@ TEST(Next, OfAMaskedModelIsWhatFillsEachPlace) {
     EXPECT_EQ(all.find(words), std::string::npos) << words;
   }
   EXPECT_EQ(layout.handles.size(), 6u);  // tokens to keep, and none to go on with
+  config->architecture.values.set("mask", Index{trace.tokens[2].id});  // the first that is hidden
+  EXPECT_EQ(shown_position(ViewSettings(), trace), 2);
+  ViewSettings pinned;
+  pinned.pinned_query = 4;
+  EXPECT_EQ(shown_position(pinned, trace), 4);
 }
 
 TEST(Next, MarksTheDrawnAndTheTextsOwnToken) {

@@ -1,0 +1,79 @@
+// attnscope pairs: the pairs of words in a run that are worth pointing at, as CSV.
+#include <cstdio>
+#include <memory>
+
+#include "app/command/backends.h"
+#include "app/command/commands.h"
+#include "app/command/experiment_options.h"
+#include "app/command/interrupt.h"
+#include "core/base/file.h"
+#include "core/experiment/runner.h"
+#include "core/experiment/striking.h"
+#include "core/figure/plain_text.h"
+#include "core/view/export/view_data.h"
+
+namespace attnscope::command {
+namespace {
+
+struct PairsOptions {
+  ExperimentOptions experiment;
+  Index most = 10;
+  std::string output;
+};
+
+std::string to_csv(const std::vector<StrikingPair>& pairs, const AddressParts& parts) {
+  std::string csv;
+  if (parts.stack) csv += "stack,";
+  if (parts.step) csv += "step,";
+  if (parts.segment) csv += "segment,";
+  csv += "layer,head,query,key,query_word,key_word,words,weight,score,habit\n";
+  for (const StrikingPair& pair : pairs) {
+    const TracePart& part = pair.at.part;
+    if (parts.stack) csv += name_of(part.stack) + ",";
+    if (parts.step) csv += std::to_string(part.step) + ",";
+    if (parts.segment) csv += std::to_string(part.segment) + ",";
+    for (const Index number : {pair.at.layer, pair.at.head, pair.query, pair.key}) {
+      csv += std::to_string(number) + ",";
+    }
+    csv += csv_field(pair.query_word) + "," + csv_field(pair.key_word) + "," +
+           std::to_string(pair.words) + "," + brief(pair.weight, 6) + "," + brief(pair.score, 6) +
+           "," + name_of(pair.habit) + "\n";
+  }
+  return csv;
+}
+
+void run(const PairsOptions& options) {
+  const Experiment experiment = options.experiment.experiment();
+  const bool to_screen = options.output.empty() || options.output == "-";
+  if (!to_screen) check_writable(options.output);
+  ExperimentRun runner(backends());
+  const auto trace = runner.run(experiment, stop_on_interrupt());
+  options.experiment.check_trace(*trace);
+  const std::vector<StrikingPair> pairs =
+      striking_pairs(*trace, static_cast<std::size_t>(options.most));
+  const std::string csv = to_csv(pairs, trace->parts);
+  if (to_screen) {
+    std::fputs(csv.c_str(), stdout);
+  } else {
+    write_file(options.output, csv);
+  }
+  for (const std::string& note : trace->notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+}
+
+}  // namespace
+
+void add_pairs(Command program) {
+  Command command = program.subcommand(
+      "pairs",
+      "List the pairs of words that are worth pointing at: weight times the logarithm of the "
+      "distance, over all heads");
+  const auto options = std::make_shared<PairsOptions>();
+  options->experiment.add_to(command);
+  command.add("--most", options->most, "How many to list")
+      .show_default()
+      .from_to(Index{1}, Index{1000});
+  command.add("-o,--output", options->output, "The CSV file to write; default: standard output");
+  command.action([options] { run(*options); });
+}
+
+}  // namespace attnscope::command

@@ -1,0 +1,20 @@
+// "Surprise me": goes to the next pair of words in which something memorable happens, and says what
+// (core/experiment/striking.h).
+#pragma once
+
+#include <string>
+
+#include "app/window/state.h"
+
+namespace attnscope::window {
+
+// Why there is nothing to be surprised by; empty: there is.
+std::string surprise_refusal(const State& state);
+
+// Through the run's pairs, then from the first again. A view that shows no pairs gives way to Map.
+void surprise(State& state);
+
+// Has the first run open on the most striking pair, where it has one: no step to undo.
+void open_striking(State& state);
+
+}  // namespace attnscope::window
