@@ -9,6 +9,7 @@
 #include "core/lesson/claim.h"
 #include "core/model/config.h"
 #include "core/model/logit_lens.h"
+#include "core/view/view_values.h"
 #include "tests/support/case_run.h"
 #include "tests/support/model_trace.h"
 
@@ -195,6 +196,32 @@ TEST(Measures, OfReachInBothDirections) {
   auto both = std::make_shared<Trace>(*one.trace);
   both->attention.front().result.pattern = std::make_shared<const Pattern>(Pattern::all(3, 3));
   EXPECT_EQ(measured("layers_to_reach_all", {both, nullptr}), 1);
+}
+
+// Pixels attend in one layer; in two of them the strided factorisation joins all that come before.
+TEST(Measures, OfAPicturesReachInAsManyLayersAsTheStepShows) {
+  Experiment e;
+  e.tensors = {(testing::source_folder() / "assets" / "samples" / "digit.png").string(), "", "", 32,
+               32};
+  e.variant = Choice{"strided", default_values(variant("strided").parameters)};
+  e.variant->values.set("stride", Index{32});
+  e.variant->values.set("mode", std::string("merged"));
+  ExperimentRun run(cpu_only());
+  const Traces picture{run.run(e, {}), nullptr};
+  Claim claim;
+  claim.measure = "layers_to_reach_earlier";
+  claim.least = 0;
+  EXPECT_EQ(check(claim, picture).value, INFINITY);
+  Values shown = view_values(claim.view, "pattern");
+  shown.set("layers", Index{2});
+  set_view_values(claim.view, "pattern", shown);
+  EXPECT_EQ(check(claim, picture).value, 2);
+  claim.measure = "layers_to_reach";
+  claim.query = 1023;
+  claim.key = 0;
+  EXPECT_EQ(check(claim, picture).value, 2);
+  std::swap(claim.query, claim.key);
+  EXPECT_EQ(check(claim, picture).value, INFINITY);
 }
 
 TEST(Measures, OfWhatIsForeseen) {
