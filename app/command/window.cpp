@@ -66,6 +66,7 @@ void open_window(const Command& program, Given& given) {
   };
   ViewSettings checked;
   given.options.look(checked);  // refuses what there is not before a window opens
+  if (checked == ViewSettings()) given.options.look = {};
   open_window(program, given.options);
 }
 

@@ -145,8 +145,7 @@ void App::start_experiment(const WindowOptions& options) {
       state_.say("The last session could not be read; this is a new one.");
     }
   } else {
-    state_.opens_striking = !options.open && !options.text && !options.model && !options.input &&
-                            options.lesson.empty();
+    state_.opens_striking = !options.asks_for_something();
   }
   if (options.model) {
     state_.experiment = with_model(state_.experiment, *options.model).experiment;
@@ -163,11 +162,7 @@ void App::start_experiment(const WindowOptions& options) {
     if (!options.tokens.empty()) state_.experiment.tensors.tokens = options.tokens;
     if (!options.key_tokens.empty()) state_.experiment.tensors.key_tokens = options.key_tokens;
   }
-  if (options.look) {
-    const ViewSettings before = state_.experiment.view;
-    options.look(state_.experiment.view);
-    state_.opens_striking &= state_.experiment.view == before;  // it was said where to look
-  }
+  if (options.look) options.look(state_.experiment.view);
   if (begins_tour(options, state_.settings.tour_done)) state_.tour_stop = 0;
   state_.history = History(state_.experiment);
   state_.text.edit.assign(state_.experiment.text);

@@ -168,6 +168,7 @@ void keep_part_inside(PartChoice& part, const Trace& trace) {
 void keep_inside(ViewSettings& view, const Trace* trace) {
   if (trace == nullptr || trace->attention.empty()) return;
   keep_part_inside(view.part, *trace);
+  view = begun(std::move(view), *trace);
   const TracePart part = trace->part(view.part);
   const Index layers = trace->layer_count(part);
   if (layers == 0) return;

@@ -160,13 +160,13 @@ struct State {
   History history;
 
   std::optional<SetAlong> along;
+  Surprises surprises;
+  bool opens_striking = false;  // what the first run shows is chosen by what happens in it
   // Of models: what the last choice of one set along (opening.h), what those before read, and
   // whether the view has something to say about it, or has given way.
   std::optional<SetAlong> opened;
   ReadBefore read_before;
   bool view_settled = true;
-  Surprises surprises;
-  bool opens_striking = false;  // what the first run shows is chosen by what happens in it
   std::string store;  // of contexts, the last that was opened: also while nothing is retrieved
 
   ChoiceScope scope = ChoiceScope::All;  // for which heads a variant or encoding is chosen

@@ -27,6 +27,11 @@ struct WindowOptions {
   std::optional<bool> tour;      // whether the tour begins; otherwise at the first start
   bool measure = false;          // print how long frames take, and end
   std::filesystem::path report;  // where to say what is shown (report.h); empty: nowhere
+
+  // Whether they say what is to be seen.
+  bool asks_for_something() const {
+    return session || open || text || model || input || target || look || !lesson.empty();
+  }
 };
 
 // Whether a start with these options begins with the tour. It speaks of a text of one's own: by

@@ -158,8 +158,15 @@ std::vector<GateSet> gates_of(const Trace& trace, Stack stack) {
                     "1: the model's own state alone",
                     {{}},
                     retrieval->second.reshaped({1, retrieval->second.size()})});
+    sets.back().untrained = retrieval_gate_is_untrained(trace);
   }
   return sets;
+}
+
+bool retrieval_gate_is_untrained(const Trace& trace) {
+  const auto gate = trace.taps.find("retrieval.gate");
+  return gate != trace.taps.end() &&
+         std::ranges::all_of(gate->second, [](float g) { return g == 0.5F; });
 }
 
 bool has_gates(const Trace& trace) {

@@ -23,6 +23,7 @@ struct GateSet {
   Tensor mean;
   Tensor deviation{}, least{}, most{};  // over components; undefined: one number a token
   Index components = 1;
+  bool untrained = false;  // its weights are 0, which leaves it in the middle everywhere
 
   double row_mean(Index row) const;  // over tokens that have a gate; NaN: none has
   double all_mean() const;           // the same over all rows
@@ -32,5 +33,7 @@ struct GateSet {
 // (Yogatama et al., 2021): those that the run has, of the stack's tokens. Empty: none.
 std::vector<GateSet> gates_of(const Trace& trace, Stack stack);
 bool has_gates(const Trace& trace);
+// Of retrieval's (SPALM), where there is one: all in the middle.
+bool retrieval_gate_is_untrained(const Trace& trace);
 
 }  // namespace attnscope

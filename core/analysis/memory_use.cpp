@@ -1,6 +1,7 @@
 #include "core/analysis/memory_use.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -93,6 +94,39 @@ SlotWeights slot_weights(const std::vector<TapHead>& heads) {
 
 namespace {
 
+// The least of any neighbours among these numbers: rows of a pattern are runs of hundreds of
+// columns, and there are as many rows.
+class LeastOfRun {
+ public:
+  explicit LeastOfRun(std::vector<Index> numbers) : levels_{std::move(numbers)} {
+    for (std::size_t wide = 1; 2 * wide <= levels_[0].size(); wide *= 2) {
+      const std::vector<Index>& below = levels_.back();  // each of `wide` neighbours
+      std::vector<Index> level;
+      for (std::size_t n = 0; n + 2 * wide <= levels_[0].size(); ++n) {
+        level.push_back(std::min(below[n], below[n + wide]));
+      }
+      levels_.push_back(std::move(level));
+    }
+  }
+  Index of(const Run& run) const {
+    if (run.step != 1) {
+      Index least = levels_[0][static_cast<std::size_t>(run.begin)];
+      for (Index c = run.begin; c < run.end; c += run.step) {
+        least = std::min(least, levels_[0][static_cast<std::size_t>(c)]);
+      }
+      return least;
+    }
+    const auto first = static_cast<std::size_t>(run.begin);
+    const auto count = static_cast<std::size_t>(run.end - run.begin);
+    const std::size_t level = static_cast<std::size_t>(std::bit_width(count)) - 1;
+    const std::size_t wide = std::size_t{1} << level;
+    return std::min(levels_[level][first], levels_[level][first + count - wide]);
+  }
+
+ private:
+  std::vector<std::vector<Index>> levels_;  // of 1, 2, 4, .. neighbours from here on
+};
+
 // The oldest token that each query of the tap may hear of, given those of the layer below.
 void hear(const Trace& trace, const AttentionTap& tap, const std::vector<Index>& below,
           std::vector<Index>& here) {
@@ -107,6 +141,7 @@ void hear(const Trace& trace, const AttentionTap& tap, const std::vector<Index>&
   for (Index c = 0; c < tap.keys(); ++c) {
     columns.push_back(known(column_source(trace, tap, c)));
   }
+  const LeastOfRun least(std::move(columns));
   const Pattern& pattern = *tap.result.pattern;
   for (Index i = 0; i < tap.queries(); ++i) {
     const Index token = trace.token_index(tap.query_rows, tap.queries(), i);
@@ -114,9 +149,7 @@ void hear(const Trace& trace, const AttentionTap& tap, const std::vector<Index>&
     Index& oldest = here[static_cast<std::size_t>(token)];
     for (Index a = 0; a < pattern.heads(); ++a) {
       for (const Run& run : pattern.row(a, i)) {
-        for (Index c = run.begin; c < run.end; c += run.step) {
-          oldest = std::min(oldest, columns[static_cast<std::size_t>(c)]);
-        }
+        if (run.begin < run.end) oldest = std::min(oldest, least.of(run));
       }
     }
   }

@@ -34,7 +34,7 @@ void save_card(const std::filesystem::path& folder, const std::string& task,
 // "numbers" where it has source and target, "masked" where it fills in, else "text".
 std::string implied_task(const ModelConfig& config);
 
-// "2.2 million, children's books, RoPE"
+// "5.1 million, children's books, whole words, RoPE"
 std::string subtitle(const ModelCard& card);
 
 // The bundled models by group, groups and models in the order of lists.

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/analysis/flow.h"
 #include "core/attention/span.h"
 #include "core/base/error.h"
 #include "core/lesson/measure.h"
+#include "core/view/pattern/reach.h"
 #include "core/view/span/span_effect.h"
 #include "core/view/view.h"
 
@@ -25,41 +25,39 @@ double keys_of_query(const Traces& traces, const Claim& claim) {
   return static_cast<double>(pattern.row_count(std::min(head, pattern.heads() - 1), claim.query));
 }
 
-IntTensor reach_of(const Trace& trace, const Claim& claim) {
+// As the picture of the reach has it: through the run's layers, or through as many as the step's
+// view says, from the first again. A picture's pixels attend in one layer: what they hear in two is
+// asked for with the pattern's "layers".
+Tensor reach_of(const Trace& trace, const Claim& claim) {
   const TracePart part = part_of(trace, claim);
   if (part.kind == AttentionKind::Cross) {
     throw InputError("a claim is about the reach of cross-attention, which ends after one layer");
   }
-  std::vector<std::vector<const Pattern*>> layers;
-  for (const HeadRef& at : trace.layers_passed(part)) {
-    layers.emplace_back();
-    for (const AttentionTap& tap : trace.attention) {
-      if (tap.address.layer != at.layer || attnscope::part_of(tap.address) != at.part) continue;
-      layers.back().push_back(tap.result.pattern.get());
-    }
-  }
-  return reachability(layers);
+  const Values drawn = view_values(claim.view, "pattern");
+  return reach_matrix(trace, part,
+                      drawn.has("layers") ? drawn.integer("layers")
+                                          : static_cast<Index>(trace.layers_passed(part).size()));
 }
 
-double layers_between(const IntTensor& reach, Index query, Index key) {
-  const std::int32_t count = reach(query, key);
-  return count < 0 ? INFINITY : static_cast<double>(count);
+double layers_between(const Tensor& reach, Index query, Index key) {
+  const float count = reach(query, key);
+  return std::isnan(count) ? INFINITY : static_cast<double>(count);
 }
 
 double layers_to_reach(const Traces& traces, const Claim& claim) {
-  const IntTensor reach = reach_of(*traces.trace, claim);
+  const Tensor reach = reach_of(*traces.trace, claim);
   need(claim.query, reach.dim(0), "query");
   need(claim.key, reach.dim(1), "key");
   return layers_between(reach, claim.query, claim.key);
 }
 
 double layers_to_reach_all(const Traces& traces, const Claim& claim) {
-  const IntTensor reach = reach_of(*traces.trace, claim);
+  const Tensor reach = reach_of(*traces.trace, claim);
   return largest(reach.shape(), [&](Index i, Index c) { return layers_between(reach, i, c); });
 }
 
 double layers_to_reach_earlier(const Traces& traces, const Claim& claim) {
-  const IntTensor reach = reach_of(*traces.trace, claim);
+  const Tensor reach = reach_of(*traces.trace, claim);
   return largest(reach.shape(),
                  [&](Index i, Index c) { return c <= i ? layers_between(reach, i, c) : 0.0; });
 }

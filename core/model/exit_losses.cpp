@@ -49,7 +49,7 @@ Var ExitRun::distribution_loss(const IntTensor& targets) const {
   input.sigma = values_.real("sigma");
   for (Index n = 1; n <= layers_; ++n) {
     const Var x(states_[static_cast<std::size_t>(n)].value());
-    input.logits.push_back(out(n, x).value());
+    input.add_layer(out(n, x).value());
   }
   const IntTensor best = oracle_layers(input);  // [rows], -1 where there is no target
   if (!rule_.makes_distribution) {

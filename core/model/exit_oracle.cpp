@@ -13,26 +13,6 @@ namespace attnscope {
 
 namespace {
 
-// Scores of the layers, [N][rows]; 0 where there is no target.
-std::vector<std::vector<double>> layer_scores(const OracleInput& input) {
-  std::vector<std::vector<double>> scores;
-  const Index rows = input.targets.size();
-  for (const Tensor& logits : input.logits) {
-    const std::vector<std::int32_t> guesses = likeliest_rows(logits);
-    const Tensor likelihoods = log_softmax(Var(logits)).value();
-    std::vector<double> of_layer(static_cast<std::size_t>(rows), 0.0);
-    for (Index row = 0; row < rows; ++row) {
-      const std::int32_t target = input.targets[row];
-      if (target < 0) continue;
-      const auto at = static_cast<std::size_t>(row);
-      of_layer[at] = input.correctness ? (guesses[at] == target ? 1.0 : 0.0)
-                                       : static_cast<double>(likelihoods(row, target));
-    }
-    scores.push_back(std::move(of_layer));
-  }
-  return scores;
-}
-
 // What a row's decision hangs on: the scores of its sequence, weighed by their distance.
 double combined(const OracleInput& input, const std::vector<double>& scores, Index row) {
   if (!input.by_sequence && input.sigma == 0) return scores[static_cast<std::size_t>(row)];
@@ -52,15 +32,29 @@ Var row_numbers(const Var& product) {
 
 }  // namespace
 
+void OracleInput::add_layer(const Tensor& logits) {
+  const std::vector<std::int32_t> guesses = likeliest_rows(logits);
+  const Tensor likelihoods = correctness ? Tensor() : log_softmax(Var(logits)).value();
+  std::vector<double> of_layer(static_cast<std::size_t>(targets.size()), 0.0);
+  for (Index row = 0; row < targets.size(); ++row) {
+    const std::int32_t target = targets[row];
+    if (target < 0) continue;
+    const auto at = static_cast<std::size_t>(row);
+    of_layer[at] = correctness ? (guesses[at] == target ? 1.0 : 0.0)
+                               : static_cast<double>(likelihoods(row, target));
+  }
+  scores.push_back(std::move(of_layer));
+}
+
 IntTensor oracle_layers(const OracleInput& input) {
-  const std::vector<std::vector<double>> scores = layer_scores(input);
   IntTensor best(input.targets.shape());
   for (Index row = 0; row < best.size(); ++row) {
     best[row] = -1;
     if (input.targets[row] < 0) continue;
     double most = -INFINITY;
-    for (std::size_t n = 0; n < scores.size(); ++n) {
-      const double worth = combined(input, scores[n], row) - input.lambda * static_cast<double>(n);
+    for (std::size_t n = 0; n < input.scores.size(); ++n) {
+      const double worth =
+          combined(input, input.scores[n], row) - input.lambda * static_cast<double>(n);
       if (worth > most) {
         most = worth;
         best[row] = static_cast<std::int32_t>(n);

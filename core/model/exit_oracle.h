@@ -11,13 +11,16 @@ namespace attnscope {
 class Pass;
 
 struct OracleInput {
-  std::vector<Tensor> logits{};  // of each layer, [rows, vocabulary]
-  IntTensor targets;             // [rows], -1: none
-  Index length = 0;              // rows of a sequence
-  bool by_sequence = false;      // one layer for all tokens of a sequence
-  bool correctness = false;      // score 1 where the target is the likeliest, not its likelihood
-  double lambda = 0;             // what a layer costs
+  IntTensor targets;         // [rows], -1: none
+  Index length = 0;          // rows of a sequence
+  bool by_sequence = false;  // one layer for all tokens of a sequence
+  bool correctness = false;  // score 1 where the target is the likeliest, not its likelihood
+  double lambda = 0;         // what a layer costs
   double sigma = 0;  // over how many neighbours scores are smoothed: their distance²; 0: none
+  std::vector<std::vector<double>> scores{};  // of the layers so far, [N][rows]; 0 without a target
+
+  // The next layer by its logits [rows, vocabulary], of which one number a row is kept.
+  void add_layer(const Tensor& logits);
 };
 
 // arg max over n of score^n - lambda n, from 0; -1 where there is no target.  [rows]

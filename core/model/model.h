@@ -60,8 +60,10 @@ Model with_context(const Model& model, Index context);
 
 class Retrieval;  // core/model/retrieval.h
 
-// What a pass does, counted as it goes: multiplications with an addition each, in products with
-// weight matrices and in attention (scores and sums of values, over the pairs of its pattern).
+// What a pass does, counted as it goes: multiplications with an addition each, in products with the
+// matrices of attention, feed-forward, exits and output, and in attention itself (scores and sums
+// of values, over the pairs of its pattern). Not in it: norms and activations, gates of joins,
+// halting, recurrent cells, mixers, and what encodings and variants do with weights of their own.
 struct Work {
   double multiply_adds = 0;
 };

@@ -18,10 +18,38 @@ struct CalibrationWindow {
   std::vector<std::int32_t> guesses{};  // of the full model, [L]
 };
 
+// Where a stretch of the text may end that begins here: before the space that begins a word, at
+// which tokenizers cut a text anyway.
+std::size_t end_of_stretch(std::string_view text, std::size_t first) {
+  constexpr std::size_t kStretch = std::size_t{1} << 16;  // bytes
+  const auto space = [](char c) { return c == ' ' || c == '\n'; };
+  for (std::size_t at = first + kStretch; at + 1 < text.size(); ++at) {
+    if (space(text[at]) && !space(text[at - 1]) && !space(text[at + 1])) return at;
+  }
+  return text.size();
+}
+
+// In stretches, so that whoever stops this need not wait for all of a long text. What the tokenizer
+// puts in by itself stands at the text's ends alone.
+std::vector<std::int32_t> ids_of_text(const Tokenizer& tokenizer, std::string_view text,
+                                      const Stop& stop) {
+  std::vector<std::int32_t> ids;
+  for (std::size_t first = 0, end = 0; end < text.size(); first = end) {
+    stop.check();
+    end = end_of_stretch(text, first);
+    const std::vector<Token> tokens = tokenizer.encode(text.substr(first, end - first));
+    for (const Token& token : tokens) {
+      const bool inner = token.special && (token.begin > 0 ? end < text.size() : first > 0);
+      if (!inner) ids.push_back(token.id);
+    }
+  }
+  stop.check();
+  return ids;
+}
+
 std::vector<CalibrationWindow> windows_of(const Checkpoint& checkpoint, std::string_view text,
-                                          const CalibrationRequest& request) {
-  std::vector<std::int32_t> tokens;
-  for (const Token& token : checkpoint.tokenizer->encode(text)) tokens.push_back(token.id);
+                                          const CalibrationRequest& request, const Stop& stop) {
+  const std::vector<std::int32_t> tokens = ids_of_text(*checkpoint.tokenizer, text, stop);
   const Index length = request.length > 0 ? request.length : checkpoint.model.config.context;
   const Index there = (static_cast<Index>(tokens.size()) - 1) / length;
   if (there < 2) {
@@ -163,21 +191,32 @@ const CalibrationPoint* Calibration::chosen() const {
   return found == points.end() ? nullptr : &*found;
 }
 
-std::string calibration_refusal(const Checkpoint& checkpoint) {
-  const ModelConfig& config = checkpoint.model.config;
+std::string calibration_refusal(const ModelConfig& config) {
   if (!config.exits) {
-    return "exits: expected a model whose tokens may leave early, found none in " +
-           checkpoint.name + " (\"attnscope list exits\" names the rules)";
+    return "the model's tokens do not leave early: choose exits, or a model that was trained with "
+           "them";
   }
   const Exits& rule = exit_rule(config.exits->id);
   if (rule.distribution_at >= 0) {
-    return "exits: expected a rule with a threshold, found " + rule.id +
-           ", whose tokens leave at the likeliest layer";
+    return "with the exits \"" + rule.label +
+           "\" tokens leave at the likeliest layer: there is no threshold to choose";
   }
-  if (architecture(config.architecture.id).reads != Reads::Tokens) {
-    return "model: expected one that reads one text, found " + config.architecture.id;
-  }
+  const Architecture& shape = architecture(config.architecture.id);
+  if (shape.reads == Reads::Tokens) return "";
+  return "thresholds are chosen by a text, and \"" + shape.label + "\" reads more than one text";
+}
+
+std::string calibration_refusal(const Checkpoint& checkpoint) {
+  const std::string refusal = calibration_refusal(checkpoint.model.config);
+  if (!refusal.empty()) return checkpoint.name + ": " + refusal;
   return checkpoint.tokenizer ? "" : checkpoint.tokenizer_problem;
+}
+
+Index count_windows(const Checkpoint& checkpoint, std::string_view text,
+                    const CalibrationRequest& request, const Stop& stop) {
+  const std::string refusal = calibration_refusal(checkpoint);
+  if (!refusal.empty()) throw InputError(refusal);
+  return static_cast<Index>(windows_of(checkpoint, text, request, stop).size());
 }
 
 Calibration calibrate(const Checkpoint& checkpoint, std::string_view text, std::string_view other,
@@ -188,9 +227,9 @@ Calibration calibrate(const Checkpoint& checkpoint, std::string_view text, std::
   check_predicts(checkpoint);
   check_request(request);
   const Model& model = checkpoint.model;
-  std::vector<CalibrationWindow> windows = windows_of(checkpoint, text, request);
+  std::vector<CalibrationWindow> windows = windows_of(checkpoint, text, request, stop);
   std::vector<CalibrationWindow> others;
-  if (!other.empty()) others = windows_of(checkpoint, other, request);
+  if (!other.empty()) others = windows_of(checkpoint, other, request, stop);
   Calibration calibration{.request = request,
                           .model = checkpoint.name,
                           .rule = model.config.exits->id,

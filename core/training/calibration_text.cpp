@@ -19,12 +19,16 @@ std::string effect_text(const ExitEffect& effect, double full_loss, Index layers
          fixed(effect.layers, 2) + " of " + std::to_string(layers) + " layers are made";
 }
 
-// Fewer promise nothing, even where nothing differs: (1 - tolerance)^n must be within the level.
-Index windows_needed(const CalibrationRequest& request) {
-  return static_cast<Index>(std::ceil(std::log(request.level) / std::log1p(-request.tolerance)));
-}
-
 }  // namespace
+
+// Fewer promise nothing, even where nothing differs: (1 - tolerance)^n must be within the level.
+std::string too_few_windows(Index windows, const CalibrationRequest& request) {
+  if (request.method != CalibrationMethod::LearnThenTest) return "";  // promises nothing anyway
+  const double needed = std::ceil(std::log(request.level) / std::log1p(-request.tolerance));
+  if (!(static_cast<double>(windows) < needed)) return "";
+  return std::to_string(windows) + " windows are too few to promise anything: at least " +
+         fixed(needed, 0) + " are needed, of a longer text.";
+}
 
 std::string to_csv(const Calibration& calibration) {
   std::ostringstream csv;
@@ -45,11 +49,8 @@ std::string summary(const Calibration& calibration) {
                                       : fixed(request.tolerance, 3) + " nats per token more";
   const CalibrationPoint* chosen = calibration.chosen();
   if (chosen == nullptr) {
-    const Index needed = tests ? windows_needed(request) : 0;
-    if (calibration.windows < needed) {
-      return std::to_string(calibration.windows) + " windows are too few to promise anything: at " +
-             "least " + std::to_string(needed) + " are needed, of a longer text.";
-    }
+    const std::string too_few = too_few_windows(calibration.windows, request);
+    if (!too_few.empty()) return too_few;
     return "No threshold keeps within " + tolerated + (tests ? " for sure" : "") + ".";
   }
   std::string text = "Threshold " + fixed(chosen->effect.threshold, 2) + ": " +

@@ -16,14 +16,26 @@ Tensor ViewCache::matrix(const std::shared_ptr<const void>& source, const std::s
 Tensor ViewCache::matrix(const std::shared_ptr<const void>& source,
                          const std::shared_ptr<const void>& other, const std::string& name,
                          const std::function<Tensor()>& make) {
+  Entry& known = entry(name);
+  if (known.source != source || known.other != other || !known.matrix.defined()) {
+    known = {source, other, make()};
+  }
+  return known.matrix;
+}
+
+std::shared_ptr<const void> ViewCache::object(
+    const std::shared_ptr<const void>& source, const std::string& name,
+    const std::function<std::shared_ptr<const void>()>& make) {
+  Entry& known = entry(name);
+  if (known.source != source || known.object == nullptr) known = {source, nullptr, {}, make()};
+  return known.object;
+}
+
+ViewCache::Entry& ViewCache::entry(const std::string& name) {
   // A window shows a handful of matrices; whoever steps through many heads starts afresh.
   constexpr std::size_t kMostEntries = 8;
   if (entries_.size() > kMostEntries) entries_.clear();
-  Entry& entry = entries_[name];
-  if (entry.source != source || entry.other != other || !entry.matrix.defined()) {
-    entry = {source, other, make()};
-  }
-  return entry.matrix;
+  return entries_[name];
 }
 
 std::shared_ptr<const WordTrace> ViewCache::words(const Trace& trace) {
@@ -71,6 +83,12 @@ std::vector<std::string> findings_read(const Experiment& experiment) {
   std::vector<std::string> names = of.findings;
   if (!of.shows_reference()) names.push_back(Findings::reference.id);
   return names;
+}
+
+ViewSettings begun(ViewSettings settings, const Trace& trace) {
+  const View& of = view(settings.id);
+  if (of.begins_with) of.begins_with(trace, settings.part);
+  return settings;
 }
 
 ViewControls view_controls(const ViewSettings& settings, const Trace* trace) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "core/experiment/finding.h"
@@ -32,6 +33,15 @@ class ViewCache {
   // The same for what is made from two of them.
   Tensor matrix(const std::shared_ptr<const void>& source, const std::shared_ptr<const void>& other,
                 const std::string& name, const std::function<Tensor()>& make);
+  // The same for numbers that are more than a matrix.
+  template <class Make>
+  auto numbers(const std::shared_ptr<const void>& source, const std::string& name,
+               const Make& make) {
+    using Numbers = std::invoke_result_t<const Make&>;
+    return std::static_pointer_cast<const Numbers>(object(source, name, [&] {
+      return std::shared_ptr<const void>(std::make_shared<const Numbers>(make()));
+    }));
+  }
   // The run with its word pieces merged (core/analysis/words.h), of the last few runs.
   std::shared_ptr<const WordTrace> words(const Trace& trace);
 
@@ -39,11 +49,16 @@ class ViewCache {
   struct Entry {
     std::shared_ptr<const void> source, other;
     Tensor matrix;
+    std::shared_ptr<const void> object{};  // null: it is a matrix
   };
   struct Merged {
     std::shared_ptr<const void> source;
     std::shared_ptr<const WordTrace> words;
   };
+  Entry& entry(const std::string& name);
+  std::shared_ptr<const void> object(const std::shared_ptr<const void>& source,
+                                     const std::string& name,
+                                     const std::function<std::shared_ptr<const void>()>& make);
   std::map<std::string, Entry> entries_;
   std::vector<Merged> merged_;  // the newest last
 };
@@ -177,6 +192,9 @@ struct View {
   std::function<bool(const ViewSettings&, const AttentionTap&)> departs_from_run{};
   // Whether ViewSettings::words has a meaning here: see worded().
   bool merges_words = false;
+  // Names the part of the run that it begins with, where nobody has named one and the first is not
+  // what there is to see. Empty: the first is.
+  std::function<void(const Trace&, PartChoice&)> begins_with{};
   std::string group{};  // "Attention": beside which others it stands in bar and menu
   // Why it has nothing to say about this run, in one sentence for tooltips; "": it has. The bar of
   // views leaves it out then, the menu and the palette show it with the reason. Empty: it always
@@ -194,6 +212,9 @@ const View& view(std::string_view id);  // InputError
 
 // The controls of the view that the settings name.
 ViewControls view_controls(const ViewSettings& settings, const Trace* trace);
+
+// The settings with the part that their view begins with, where they leave that open.
+ViewSettings begun(ViewSettings settings, const Trace& trace);
 
 // What the view that the experiment looks through reads, and the run beside it, which takes the
 // place of the run while Shift is held.

@@ -216,6 +216,24 @@ std::vector<Text> texts(const DisplayList& list) {
   return result;
 }
 
+std::string all_text(const DisplayList& list) {
+  std::string all;
+  for (const Text& text : texts(list)) all += text.text + "\n";
+  return all;
+}
+
+bool says(const DisplayList& list, const std::string& words) {
+  return std::ranges::any_of(
+      texts(list), [&](const Text& text) { return text.text.find(words) != std::string::npos; });
+}
+
+int marked_boxes(const DisplayList& list, const Theme& theme) {
+  return static_cast<int>(std::ranges::count_if(list.items, [&](const Item& item) {
+    const auto* box = std::get_if<OutlinedBox>(&item);
+    return box != nullptr && box->colour == theme.accent;
+  }));
+}
+
 namespace {
 
 std::string describe(const Box& b) {

@@ -62,6 +62,10 @@ struct InputOf {
 // The box that a text covers on the page, as its painter sets it.
 Box extent(const Text& text);
 std::vector<Text> texts(const DisplayList& list);
+std::string all_text(const DisplayList& list);                 // a line each
+bool says(const DisplayList& list, const std::string& words);  // in one of its texts
+// How many boxes have an outline in the colour of what is marked.
+int marked_boxes(const DisplayList& list, const Theme& theme = Theme::light());
 
 // Why this list is not fit to be seen: texts that overlap, anything that leaves the page; empty
 // when all is well.

@@ -1,14 +1,18 @@
 #include "app/window/dialogs/calibration_dialog.h"
 
+#include <algorithm>
+#include <fstream>
+
 #include "app/window/dialogs/dialogs.h"
 #include "app/window/files.h"
 #include "app/window/jobs/calibration_job.h"
 #include "app/window/panels/parameter_panel.h"
 #include "app/window/widgets/painter.h"
-#include "app/window/widgets/structure_selection.h"
+#include "core/checkpoint/model_store.h"
 #include "core/figure/plain_text.h"
-#include "core/model/exits.h"
+#include "core/model/structure.h"
 #include "core/training/calibration_picture.h"
+#include "core/view/parts/describe.h"
 
 namespace attnscope::window {
 
@@ -23,7 +27,7 @@ void draw_file(Ui& ui, State& state, const char* label, const std::string& id, b
   ImGui::TextUnformatted(label);
   ImGui::PushID(id.c_str());
   ImGui::SetNextItemWidth(-ui.px(92));
-  text_field(ui, "##path", path, "calibrate." + id, other ? "none" : "a text file");
+  text_field(ui, "##path", path, "calibrate." + id, other ? "none" : "the window's text");
   hint(ui, help);
   ImGui::SameLine();
   if (button(ui, "Browse…", "calibrate." + id + ".browse", false, -1)) {
@@ -58,15 +62,82 @@ const std::vector<Parameter>& numbers_of(CalibrationMethod method) {
   return method == CalibrationMethod::LearnThenTest ? tested : searched;
 }
 
-CalibrationMethod usual(const State& state) {
-  const Choice* exits = effective_exits(state);
-  const bool adaptive = exits != nullptr && exit_rule(exits->id).makes_distribution;
-  return adaptive ? CalibrationMethod::GridSearch : CalibrationMethod::LearnThenTest;
+// The shown model's, with what a person chose for it; nothing before the first run.
+std::optional<ModelConfig> config_of(const State& state) {
+  const Trace* trace = state.edited_trace();
+  if (trace == nullptr || trace->trained == nullptr) return std::nullopt;
+  try {
+    return structured(*trace->trained, state.edited().structure);
+  } catch (const InputError&) {
+    return std::nullopt;  // the run says why
+  }
+}
+
+CalibrationRequest request_of(const State& state) {
+  const CalibrationDialog& dialog = state.calibration;
+  CalibrationRequest request;
+  const std::optional<ModelConfig> config = config_of(state);
+  if (config) request.method = usual_method(*config);
+  if (dialog.method) request.method = *dialog.method;
+  request.tolerance = dialog.tolerance;
+  request.level = dialog.level;
+  return request;
+}
+
+// As much of a text as is read to say how many windows there are.
+constexpr std::size_t kCounted = std::size_t{1} << 17;  // bytes: some 1/20 s
+
+std::string beginning_of(const State& state, bool& more) {
+  const CalibrationDialog& dialog = state.calibration;
+  std::string text = state.edited().text;
+  if (!dialog.text.empty()) {
+    std::ifstream file(dialog.text, std::ios::binary);
+    if (!file) throw InputError("There is no such file.");
+    text.resize(kCounted + 1);
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  }
+  more = text.size() > kCounted;
+  if (more) text.resize(kCounted);
+  return text;
+}
+
+// Anew where model or text are others than last time.
+const CalibrationDialog::Counted& counted(State& state) {
+  CalibrationDialog::Counted& known = state.calibration.counted;
+  const std::string& file = state.calibration.text;
+  const std::string of = state.edited().model + "\n" + (file.empty() ? state.edited().text : file);
+  if (known.of == of) return known;
+  known = {.of = of};
+  try {
+    const std::string text = beginning_of(state, known.more);
+    Checkpoint checkpoint = *model_store()->checkpoint(state.edited().model);
+    checkpoint.model = with_structure(checkpoint.model, state.edited().structure);
+    known.windows = count_windows(checkpoint, text, request_of(state), {});
+  } catch (const InputError& e) {
+    known.problem = capitalised(e.what());
+  }
+  return known;
+}
+
+// What there is to calibrate on, before anything is started.
+void draw_windows(Ui& ui, State& state) {
+  const CalibrationDialog::Counted& known = counted(state);
+  if (!known.problem.empty()) {
+    faint(ui, known.problem);
+    return;
+  }
+  const std::string too_few = known.more ? "" : too_few_windows(known.windows, request_of(state));
+  const std::optional<ModelConfig> config = config_of(state);
+  const std::string length = config ? " of " + std::to_string(config->context) + " tokens" : "";
+  faint(ui, !too_few.empty() ? too_few
+                             : (known.more ? "More than " : "") + std::to_string(known.windows) +
+                                   " windows" + length + " to choose by.");
 }
 
 void draw_method(Ui& ui, State& state, ListTexts& texts) {
   CalibrationDialog& dialog = state.calibration;
-  const CalibrationMethod method = dialog.method.value_or(usual(state));
+  const CalibrationMethod method = request_of(state).method;
   ImGui::TextUnformatted("Method");
   const int clicked =
       segments(ui, "calibrate.method",
@@ -92,12 +163,20 @@ void draw_method(Ui& ui, State& state, ListTexts& texts) {
   }
 }
 
+// Why the shown model's threshold cannot be calibrated; empty: it can.
+std::string refusal_of(const State& state) {
+  const std::optional<ModelConfig> config = config_of(state);
+  return config ? as_sentence(capitalised(calibration_refusal(*config)))
+                : "There is no model here yet.";
+}
+
 void draw_request(Ui& ui, State& state, ListTexts& texts) {
   CalibrationDialog& dialog = state.calibration;
-  const std::string refusal = calibration_refusal(state);
+  const std::string refusal = refusal_of(state);
   draw_file(ui, state, "Text to choose by", "text", false,
             "A text file that the model was not trained on; it is read in windows of the model's "
-            "context.");
+            "context. Without one it is the text in the window.");
+  if (refusal.empty()) draw_windows(ui, state);
   ImGui::Spacing();
   draw_file(ui, state, "Other text", "other", true,
             "What the chosen threshold does there is said beside: nothing is chosen by it.");
@@ -108,12 +187,12 @@ void draw_request(Ui& ui, State& state, ListTexts& texts) {
     if (button(ui, "Stop", "calibrate.stop", false, -1)) dialog.job->cancel();
     return;
   }
-  const bool ready = refusal.empty() && !dialog.text.empty();
+  const bool ready = refusal.empty() && dialog.counted.problem.empty();
   ImGui::BeginDisabled(!ready);
   if (button(ui, "Calibrate", "calibrate.start", true, -1)) start_calibrating(state);
   ImGui::EndDisabled();
   hint(ui, ready ? "Runs in the background: the text with all layers, then at each threshold."
-                 : (refusal.empty() ? "Choose a text first." : refusal));
+                 : (refusal.empty() ? dialog.counted.problem : refusal));
   if (!refusal.empty()) {
     ImGui::Spacing();
     faint(ui, refusal);
@@ -164,19 +243,6 @@ void draw_result(Ui& ui, State& state, Painter& painter) {
 
 }  // namespace
 
-std::string calibration_refusal(const State& state) {
-  const Choice* exits = effective_exits(state);
-  if (exits == nullptr) {
-    return "The shown model's tokens do not leave early. Choose exits under Structure, or a model "
-           "that was trained with them.";
-  }
-  if (exit_rule(exits->id).distribution_at >= 0) {
-    return "With the rule “" + exit_rule(exits->id).label +
-           "” tokens leave at the likeliest layer: there is no threshold to choose.";
-  }
-  return "";
-}
-
 void start_calibrating(State& state) {
   CalibrationDialog& dialog = state.calibration;
   dialog.problem.clear();
@@ -187,10 +253,9 @@ void start_calibrating(State& state) {
                        .structure = state.edited().structure,
                        .text = dialog.text,
                        .other = dialog.other,
+                       .own_text = state.edited().text,
                        .method = dialog.method,
-                       .request = {}};
-  task.request.tolerance = dialog.tolerance;
-  task.request.level = dialog.level;
+                       .request = request_of(state)};
   dialog.job = std::make_shared<CalibrationJob>(std::move(task));
 }
 
@@ -219,6 +284,10 @@ void use_calibrated(State& state) {
 void draw_calibration_dialog(Ui& ui, State& state, ListTexts& texts, Painter& painter) {
   CalibrationDialog& dialog = state.calibration;
   take_calibrated(dialog);
+  if (dialog.open && !dialog.asked) {  // a text that heads were measured over is at hand
+    dialog.asked = true;
+    if (dialog.text.empty()) dialog.text = state.edited().view.statistics_file;
+  }
   // While the browser picks a file, it has the stage.
   const bool picking =
       state.browser.open && state.browser.purpose == BrowsePurpose::CalibrationText;

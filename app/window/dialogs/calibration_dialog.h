@@ -15,7 +15,8 @@ struct State;
 
 struct CalibrationDialog {
   bool open = false;
-  std::string text, other;                  // files
+  std::string text, other;                  // files; no text: the window's own
+  bool asked = false;                       // whether `text` was looked for once
   bool picks_other = false;                 // the browser is open for the other text
   std::optional<CalibrationMethod> method;  // none: what the rule was published with
   double tolerance = 0.1, level = 0.05;
@@ -24,10 +25,15 @@ struct CalibrationDialog {
   std::optional<Calibration> calibration;  // newest that there is
   DisplayList picture;                     // of it; must stay until the frame is drawn
   std::string problem;
+  // What there is to calibrate on.
+  struct Counted {
+    std::string of{};       // model and text
+    Index windows = 0;      // of at most what was read
+    bool more = false;      // there is more text than was counted
+    std::string problem{};  // why there is nothing
+  } counted;
 };
 
-// Why the shown model's threshold cannot be calibrated; empty: it can.
-std::string calibration_refusal(const State& state);
 // Starts a calibration, in the place of one that runs.
 void start_calibrating(State& state);
 // Takes what the job has by now. True when there is something new.

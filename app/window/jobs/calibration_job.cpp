@@ -33,7 +33,7 @@ void CalibrationJob::run(const CalibrationTask& task) {
   checkpoint.model = with_structure(checkpoint.model, task.structure);
   CalibrationRequest request = task.request;
   request.method = task.method.value_or(usual_method(checkpoint.model.config));
-  const std::string text = read_file(task.text);
+  const std::string text = task.text.empty() ? task.own_text : read_file(task.text);
   const std::string other = task.other.empty() ? "" : read_file(task.other);
   const auto take = [this](Calibration found, double share) {
     const std::scoped_lock lock(mutex_);

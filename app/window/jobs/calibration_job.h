@@ -18,6 +18,7 @@ struct CalibrationTask {
   std::string model;
   Structure structure;                      // that a person chose for it
   std::filesystem::path text, other;        // `other` may be empty
+  std::string own_text;                     // in the place of `text` where that is empty
   std::optional<CalibrationMethod> method;  // none: what the rule was published with
   CalibrationRequest request;               // but for the method
 };

@@ -42,16 +42,14 @@ IntTensor next_ids(const std::vector<TraceToken>& tokens) {
   return next;
 }
 
-// Which layer should have predicted, by the words of the rule that was trained.
-std::vector<Index> oracle_of(const Choice& rule, std::vector<Tensor> logits,
-                             const IntTensor& targets) {
-  OracleInput input{.logits = std::move(logits), .targets = targets, .length = targets.size()};
+// Which layer should have predicted, by the words of the rule that was trained; without layers yet.
+OracleInput oracle_of(const Choice& rule, const IntTensor& targets) {
+  OracleInput input{.targets = targets, .length = targets.size()};
   input.by_sequence = exit_rule(rule.id).distribution_at == 0;
   input.correctness = rule.values.choice("oracle") == "correctness";
   input.lambda = rule.values.real("lambda");
   input.sigma = rule.values.real("sigma");
-  const IntTensor best = oracle_layers(input);
-  return {best.begin(), best.end()};
+  return input;
 }
 
 ExitStudy study_of(const Model& model, const Trace& trace, const Stop& stop) {
@@ -68,7 +66,8 @@ ExitStudy study_of(const Model& model, const Trace& trace, const Stop& stop) {
   study.guess = IntTensor({layers, length});
   study.probability = Tensor({layers, length});
   study.has_oracle = rule.distribution_at >= 0 || rule.makes_distribution;
-  std::vector<Tensor> logits;
+  OracleInput oracle;
+  if (study.has_oracle) oracle = oracle_of(study.rule, next_ids(trace.tokens));
   for (Index n = 0; n < layers; ++n) {
     stop.check();
     const Tensor of_layer = layer_logits(model, trace, n, stop);  // [L, vocabulary]
@@ -79,10 +78,11 @@ ExitStudy study_of(const Model& model, const Trace& trace, const Stop& stop) {
       study.guess(n, i) = guess;
       study.probability(n, i) = std::exp(logs(i, guess));
     }
-    if (study.has_oracle) logits.push_back(of_layer);
+    if (study.has_oracle) oracle.add_layer(of_layer);
   }
   if (study.has_oracle) {
-    study.oracle = oracle_of(study.rule, std::move(logits), next_ids(trace.tokens));
+    const IntTensor best = oracle_layers(oracle);
+    study.oracle.assign(best.begin(), best.end());
   }
   return study;
 }

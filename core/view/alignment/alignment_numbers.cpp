@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "core/analysis/crossing.h"
 #include "core/base/error.h"
+#include "core/model/architecture.h"
 #include "core/model/config.h"
 #include "core/view/parts/describe.h"
+#include "core/view/parts/kept.h"
 
 namespace attnscope {
 
@@ -91,6 +94,45 @@ std::string candidate_label(const WrittenTarget& written, std::int32_t id) {
 
 Index letters_of(const WrittenTarget& written) {
   return written.rows() - (written.ended ? 1 : 0);
+}
+
+std::shared_ptr<const AlignmentNumbers> alignment_numbers(
+    const ViewInput& input, const std::shared_ptr<const WrittenTarget>& written) {
+  const ViewSettings& view = input.experiment.view;
+  std::string name = "alignment, " + view_values(view, "alignment").choice("of");
+  name += " " + std::to_string(view.layer) + " " + std::to_string(view.head);
+  return kept(input, written, name, [&] {
+    AlignmentNumbers numbers{.weights = alignment_weights(*written, view)};
+    numbers.strongest = strongest_sources(numbers.weights);
+    numbers.chances = written_chances(*written);
+    numbers.labels = written_labels(*written);
+    for (const TraceToken& token : written->trace->streams.front().tokens) {
+      numbers.source.push_back(token.label);
+    }
+    return numbers;
+  });
+}
+
+bool reads_source(const Trace& trace) {
+  return trace.config != nullptr &&
+         architecture(trace.config->architecture.id).reads == Reads::SourceAndTarget;
+}
+
+ViewData alignment_data(const ViewInput& input) {
+  if (!reads_source(input.trace)) throw InputError(kNoSource);
+  const auto written = input.findings.get(Findings::written);
+  if (written == nullptr) throw InputError("alignment: the target is not written yet");
+  if (!written->problem.empty()) throw InputError(written->problem);
+  const auto numbers = alignment_numbers(input, written);
+  Tensor letters({written->rows(), 3});
+  for (Index row = 0; row < written->rows(); ++row) {
+    const auto at = static_cast<std::size_t>(row);
+    letters(row, 0) = static_cast<float>(written->ids[at]);
+    letters(row, 1) = static_cast<float>(numbers->chances[at]);
+    letters(row, 2) = row < written->given ? 1 : 0;
+  }
+  return {{{"alignment", numbers->weights, numbers->labels, numbers->source},
+           {"target", letters, numbers->labels, {"token id", "probability", "given"}}}};
 }
 
 }  // namespace attnscope

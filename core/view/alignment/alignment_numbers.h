@@ -26,4 +26,24 @@ std::string candidate_label(const WrittenTarget& written, std::int32_t id);
 // Rows that are letters, without the end.
 Index letters_of(const WrittenTarget& written);
 
+// All that the picture needs of a target for as long as its settings stay.
+struct AlignmentNumbers {
+  Tensor weights{};                             // [rows, L_source]
+  std::vector<Index> strongest{};               // [rows] the source token that gets the most
+  std::vector<double> chances{};                // [rows]
+  std::vector<std::string> labels{}, source{};  // of rows, of source tokens
+  Index rows() const { return weights.dim(0); }
+  Index sources() const { return weights.dim(1); }
+};
+std::shared_ptr<const AlignmentNumbers> alignment_numbers(
+    const ViewInput& input, const std::shared_ptr<const WrittenTarget>& written);
+
+// Whether the model reads a source and writes a target.
+bool reads_source(const Trace& trace);
+inline constexpr const char* kNoSource =
+    "This model reads no source whose words it could write anew.";
+
+// Weights, and what could have come at each letter.
+ViewData alignment_data(const ViewInput& input);
+
 }  // namespace attnscope

@@ -50,8 +50,8 @@ ViewLayout lay_out_architecture(const ViewInput& input) {
   if (!objection.empty()) {
     return page.message("No model to draw", objection + " Choose a model and a text.");
   }
-  const Diagram diagram = model_diagram(input.trace, input.experiment);
-  const std::string all = parameters_words(diagram.parameters) + " parameters";
+  Diagram whole = model_diagram(input.trace, input.experiment);
+  const std::string all = parameters_words(whole.parameters) + " parameters";
   const Box inside = page.frame(
       picture_title(input.trace),
       caption(input.trace, "The model as it ran, from what it reads (below) to what it predicts: " +
@@ -69,15 +69,16 @@ ViewLayout lay_out_architecture(const ViewInput& input) {
     figure.y += line;
     figure.height -= line;
   }
-  const std::optional<Placement> placement = place_diagram(page, figure, diagram);
-  if (!placement) return no_space(page);
-  draw_diagram(page, diagram, *placement);
+  const std::optional<PlacedDiagram> placed = place_diagram(page, figure, std::move(whole));
+  if (!placed) return no_space(page);
+  const auto& [diagram, placement] = *placed;
+  draw_diagram(page, diagram, placement);
   ViewLayout layout;
   layout.hit = [](Point) -> std::optional<Hit> { return std::nullopt; };
-  for (const PlacedPart& part : placed_parts(diagram, *placement)) {
+  for (const PlacedPart& part : placed_parts(diagram, placement)) {
     if (!part.part->help.empty()) layout.handles.push_back(handle_of(*part.part, part.box));
   }
-  layout.list = page.take(placement->bottom);
+  layout.list = page.take(placement.bottom);
   return layout;
 }
 

@@ -52,7 +52,11 @@ double middle_y(const Box& box) {
 class Drawing {
  public:
   Drawing(Page& page, const Diagram& diagram, const Placement& placement)
-      : page_(page), diagram_(diagram), placement_(placement), u_(placement.unit) {}
+      : page_(page),
+        diagram_(diagram),
+        placement_(placement),
+        m_(placement.measures),
+        u_(placement.unit) {}
 
   void draw() {
     for (std::size_t n = 0; n < diagram_.columns.size(); ++n) {
@@ -104,7 +108,7 @@ class Drawing {
     double y = middle_y(box) - 0.6 * static_cast<double>(frame.labels.size() - 1) * u_;
     const double x = box.right() + M::aside / 2 * u_;
     for (std::size_t n = 0; n < frame.labels.size(); ++n) {
-      const double size = n > 0 ? M::note * u_ : frame.labels.size() > 1 ? 1.5 * u_ : u_;
+      const double size = n > 0 ? m_.note * u_ : frame.labels.size() > 1 ? 1.5 * u_ : u_;
       const Colour colour = n == 0 ? theme.text : n == 2 ? theme.accent : theme.faint_text;
       page_.add(Text{{x, y}, frame.labels[n], colour, size, Align::Start, 0, n == 0});
       y += (n == 0 ? 1.5 : M::note_line + 0.1) * u_;
@@ -139,7 +143,7 @@ class Drawing {
       }
       return;
     }
-    const double half = to.front().bottom() + M::gap / 2 * u_;
+    const double half = to.front().bottom() + m_.gap / 2 * u_;
     if (from.size() == 1) {
       const Point start{placed.centre, from[0].y};
       for (const Box& box : to) {
@@ -148,7 +152,7 @@ class Drawing {
       return;
     }
     for (const Box& box : from) {
-      const double x = middle_x(box), bus = box.y - M::gap / 2 * u_;
+      const double x = middle_x(box), bus = box.y - m_.gap / 2 * u_;
       arrow_along({{x, box.y}, {x, bus}, {placed.centre, bus}, {placed.centre, to[0].bottom()}});
     }
   }
@@ -159,7 +163,7 @@ class Drawing {
     const Box& main = placed.parts[r].front();
     if (row.skips >= 0) {
       const Box& around = placed.parts[static_cast<std::size_t>(row.skips)].front();
-      const double from = around.bottom() + M::gap / 2 * u_;
+      const double from = around.bottom() + m_.gap / 2 * u_;
       const double x = placed.left - M::skip * u_;
       arrow_along(
           {{placed.centre, from}, {x, from}, {x, middle_y(main)}, {main.x, middle_y(main)}});
@@ -207,7 +211,7 @@ class Drawing {
         source = x;
         fresh = true;
       } else if (fresh) {
-        const double y = box.bottom() + M::gap / 2 * u_;
+        const double y = box.bottom() + m_.gap / 2 * u_;
         arrow_along({{source, y}, {centre, y}, {centre, box.bottom()}});
         fresh = false;
       } else {
@@ -233,7 +237,7 @@ class Drawing {
     page_.add(Text{{right, middle_y(box) + 0.6 * u_},
                    frame.loop.substr(space + 1),
                    page_.theme().faint_text,
-                   M::note * u_,
+                   m_.note * u_,
                    Align::End});
   }
 
@@ -335,7 +339,7 @@ class Drawing {
         Text{{centre(name, title, bold), y}, name, theme.text, title, Align::Middle, 0, bold});
     y += 0.58 * title + M::note_line / 2 * u_;
     for (const std::string& note : part.notes) {
-      const double size = M::note * u_;
+      const double size = m_.note * u_;
       const std::string text = page_.ellipsised(note, size, width);
       page_.add(Text{
           {x + width / 2, y},
@@ -350,6 +354,7 @@ class Drawing {
   Page& page_;
   const Diagram& diagram_;
   const Placement& placement_;
+  const M& m_;
   double u_;
 };
 

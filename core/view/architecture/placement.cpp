@@ -9,18 +9,18 @@ using Kind = DiagramPart::Kind;
 using M = DiagramMeasures;
 
 // In units.
-constexpr double kWidths[] = {17, 22, 28};  // of so many parts side by side
+constexpr double kWidths[] = {22, 28};  // of two parts side by side, of more
 constexpr double kBetweenParts = 0.7;
-constexpr double kAsideWidth = 11;   // of a part beside the others
-constexpr double kLabelWidth = 6.5;  // "layers 0–11"
-constexpr double kLoopWidth = 7.5;   // "up to T = 6 times", in two lines
+constexpr double kAsideWidth = 11;  // of a part beside the others
+constexpr double kLoopWidth = 7.5;  // "up to T = 6 times", in two lines
 constexpr double kGateWidth = 12;
-constexpr double kColumnGap = 3.2;
+constexpr double kThumbnailWidth = 4;
 constexpr double kTitleHeight = 2;
 
 constexpr double kLeastUnit = 0.6, kMostUnit = 1.25;  // em
+constexpr double kLeastNote = 0.7;                    // em
 
-double height_of(const DiagramPart& part) {
+double height_of(const DiagramPart& part, const M& m) {
   const auto notes = static_cast<double>(part.notes.size());
   switch (part.kind) {
     case Kind::Sum:
@@ -29,17 +29,17 @@ double height_of(const DiagramPart& part) {
       return 1.4 + M::note_line * notes;
     case Kind::Norm:
     case Kind::Position:
-      return 1.65;
+      return m.norm;
     default:
       return 2.0 + M::note_line * notes;
   }
 }
 
-double height_of(const DiagramRow& row) {
+double height_of(const DiagramRow& row, const M& m) {
   double height = 0;
-  for (const DiagramPart& part : row.parts) height = std::max(height, height_of(part));
+  for (const DiagramPart& part : row.parts) height = std::max(height, height_of(part, m));
   for (const auto& side : {row.left, row.right}) {
-    if (side) height = std::max(height, 0.55 * height_of(*side));  // it may overlap the gaps
+    if (side) height = std::max(height, 0.55 * height_of(*side, m));  // it may overlap the gaps
   }
   return height;
 }
@@ -53,8 +53,8 @@ struct ColumnSize {
   double width() const { return left + boxes + right; }
 };
 
-double width_of_parts(std::size_t count) {
-  return kWidths[std::min<std::size_t>(count, 3) - 1];
+double width_of_parts(std::size_t count, const M& m) {
+  return count == 1 ? m.part : kWidths[std::min<std::size_t>(count, 3) - 2];
 }
 
 bool is_framed(const DiagramColumn& column, std::size_t r) {
@@ -62,7 +62,7 @@ bool is_framed(const DiagramColumn& column, std::size_t r) {
                              [r](const DiagramFrame& f) { return r >= f.first && r <= f.last; });
 }
 
-ColumnSize measure(const DiagramColumn& column) {
+ColumnSize measure(const DiagramColumn& column, const M& m) {
   ColumnSize size;
   std::size_t most = 1, most_inside = 1;
   bool left = false, right = false, streams = false, loops = false;
@@ -77,29 +77,29 @@ ColumnSize measure(const DiagramColumn& column) {
     streams |= frame.streams;
     loops |= frame.loops;
   }
-  size.boxes = width_of_parts(most_inside);
+  size.boxes = width_of_parts(most_inside, m);
   const double margin_left = streams ? M::frame_streams : M::frame_left;
   const double margin_right = streams ? M::frame_streams : M::frame_right;
   size.left = margin_left +
               std::max(left ? M::aside + kAsideWidth : 0.0, loops ? M::aside + kLoopWidth : 0.0);
   size.right = margin_right + std::max(right ? M::aside + kAsideWidth : 0.0,
-                                       column.frames.empty() ? 0.0 : M::aside / 2 + kLabelWidth);
-  const double wider = (width_of_parts(most) - size.boxes) / 2;  // of rows before and behind
+                                       column.frames.empty() ? 0.0 : M::aside / 2 + m.label);
+  const double wider = (width_of_parts(most, m) - size.boxes) / 2;  // of rows before and behind
   size.left = std::max(size.left, wider);
   size.right = std::max(size.right, wider);
   double y = column.title.empty() ? 0 : kTitleHeight;
   for (std::size_t r = 0; r < column.rows.size(); ++r) {
     const auto begins = [&](const DiagramFrame& f) { return f.first == r; };
     const auto ended = [&](const DiagramFrame& f) { return r > 0 && f.last == r - 1; };
-    double gap = r == 0 ? 0 : M::gap;
+    double gap = r == 0 ? 0 : m.gap;
     const bool begin = std::ranges::any_of(column.frames, begins);
     const bool end = std::ranges::any_of(column.frames, ended);
-    if (begin || end) gap = M::between;
-    if (begin) gap += M::frame_below;
-    if (end) gap += M::frame_above;
+    if (begin || end) gap = m.between;
+    if (begin) gap += m.frame_below;
+    if (end) gap += m.frame_above;
     y += gap;
     size.bottoms.push_back(y);
-    size.heights.push_back(height_of(column.rows[r]));
+    size.heights.push_back(height_of(column.rows[r], m));
     y += size.heights.back();
   }
   size.height = y;
@@ -108,8 +108,12 @@ ColumnSize measure(const DiagramColumn& column) {
 
 class Placer {
  public:
-  Placer(const Diagram& diagram, const std::vector<ColumnSize>& sizes, double unit, double foot)
-      : diagram_(diagram), sizes_(sizes), unit_(unit), foot_(foot) {}
+  Placer(const Diagram& diagram, const std::vector<ColumnSize>& sizes, const Placement& placement)
+      : diagram_(diagram),
+        sizes_(sizes),
+        m_(placement.measures),
+        unit_(placement.unit),
+        foot_(placement.bottom) {}
 
   PlacedColumn place(std::size_t n, double x) const {
     const DiagramColumn& column = diagram_.columns[n];
@@ -142,12 +146,12 @@ class Placer {
     const DiagramRow& row = column.rows[r];
     const double bottom = foot_ - size.bottoms[r] * unit_, height = size.heights[r] * unit_;
     const auto count = static_cast<double>(row.parts.size());
-    const double whole = width_of_parts(row.parts.size()) * unit_;
+    const double whole = width_of_parts(row.parts.size(), m_) * unit_;
     const double each = (whole - (count - 1) * kBetweenParts * unit_) / count;
     std::vector<Box> boxes;
     double x = placed.centre - whole / 2;
     for (const DiagramPart& part : row.parts) {
-      const double wide = width_of(part, each), high = height_of(part) * unit_;
+      const double wide = width_of(part, each), high = height_of(part, m_) * unit_;
       double middle = x + each / 2;
       if (row.stream == 0) middle = placed.left - M::skip * unit_;
       if (row.stream == 1) middle = placed.right + M::skip * unit_;
@@ -160,8 +164,8 @@ class Placer {
   Box around(const PlacedColumn& placed, const DiagramFrame& frame) const {
     const double left = frame.streams ? M::frame_streams : M::frame_left;
     const double right = frame.streams ? M::frame_streams : M::frame_right;
-    const double top = placed.parts[frame.last].front().y - M::frame_above * unit_;
-    const double bottom = placed.parts[frame.first].front().bottom() + M::frame_below * unit_;
+    const double top = placed.parts[frame.last].front().y - m_.frame_above * unit_;
+    const double bottom = placed.parts[frame.first].front().bottom() + m_.frame_below * unit_;
     const double x = placed.left - left * unit_;
     return {x, top, placed.right + right * unit_ - x, bottom - top};
   }
@@ -173,7 +177,7 @@ class Placer {
     const double left = streams ? M::frame_streams : M::frame_left;
     const double right = streams ? M::frame_streams : M::frame_right;
     const auto box = [&](const DiagramPart& part, double x) {
-      const double high = height_of(part) * unit_;
+      const double high = height_of(part, m_) * unit_;
       return Box{x, main.y + main.height / 2 - high / 2, kAsideWidth * unit_, high};
     };
     placed.left_parts.push_back(
@@ -184,15 +188,16 @@ class Placer {
 
   const Diagram& diagram_;
   const std::vector<ColumnSize>& sizes_;
+  const M& m_;
   double unit_, foot_;
 };
 
 // What stands beside the last row may be higher than it.
-double overhang(const DiagramColumn& column) {
+double overhang(const DiagramColumn& column, const M& m) {
   double over = 0;
   for (const DiagramRow* row : {&column.rows.front(), &column.rows.back()}) {
     for (const auto& side : {row->left, row->right}) {
-      if (side) over = std::max(over, (height_of(*side) - height_of(*row)) / 2);
+      if (side) over = std::max(over, (height_of(*side, m) - height_of(*row, m)) / 2);
     }
   }
   return std::max(0.0, over);
@@ -200,21 +205,24 @@ double overhang(const DiagramColumn& column) {
 
 }  // namespace
 
-std::optional<Placement> place_diagram(const Page& page, const Box& inside,
-                                       const Diagram& diagram) {
+namespace {
+
+std::optional<Placement> placed_with(const Page& page, const Box& inside, const Diagram& diagram,
+                                     const M& measures) {
   std::vector<ColumnSize> sizes;
   double width = 0, height = 0, over = 0;
   for (const DiagramColumn& column : diagram.columns) {
-    sizes.push_back(measure(column));
-    width += sizes.back().width() + (sizes.size() > 1 ? kColumnGap : 0.0);
+    sizes.push_back(measure(column, measures));
+    width += sizes.back().width() + (sizes.size() > 1 ? measures.columns : 0.0);
     height = std::max(height, sizes.back().height);
-    over = std::max(over, overhang(column));
+    over = std::max(over, overhang(column, measures));
   }
   height += over;
   const double em = page.em();
   const double fits = std::min(inside.width / width, inside.height / height);
   if (!(fits >= kLeastUnit * em)) return std::nullopt;
   Placement placement;
+  placement.measures = measures;
   placement.unit = std::min(fits, kMostUnit * em);
   const double above = page.spare_above(inside.height, height * placement.unit);
   placement.bottom = inside.y + above + height * placement.unit;
@@ -224,12 +232,52 @@ std::optional<Placement> place_diagram(const Page& page, const Box& inside,
     const double room = x - inside.x;
     x += std::clamp(shift, -room, room);
   }
-  const Placer placer(diagram, sizes, placement.unit, placement.bottom);
+  const Placer placer(diagram, sizes, placement);
   for (std::size_t n = 0; n < sizes.size(); ++n) {
     placement.columns.push_back(placer.place(n, x));
-    x += (sizes[n].width() + kColumnGap) * placement.unit;
+    x += (sizes[n].width() + measures.columns) * placement.unit;
   }
   return placement;
+}
+
+// The notes of a box in one line, as many as fit; or none.
+void keep_notes(const Page& page, Diagram& diagram, bool any) {
+  const M close = M::close();
+  const auto of = [&](DiagramPart& part) {
+    if (part.notes.empty()) return;
+    const double taken = part.tap != nullptr ? kThumbnailWidth : 0.7;
+    const double width = (close.part - taken) / close.note * page.em();  // of letters as the page's
+    std::string all = part.notes.front();
+    for (std::size_t n = 1; n < part.notes.size(); ++n) {
+      const std::string more = all + " · " + part.notes[n];
+      if (page.width_of(more, page.em()) <= width) all = more;
+    }
+    part.notes.clear();
+    if (any || part.kind == Kind::Words) part.notes = {all};
+  };
+  for (DiagramColumn& column : diagram.columns) {
+    for (DiagramRow& row : column.rows) {
+      std::ranges::for_each(row.parts, of);
+      if (row.left) of(*row.left);
+      if (row.right) of(*row.right);
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<PlacedDiagram> place_diagram(const Page& page, const Box& inside, Diagram diagram) {
+  const auto legible = [&](const std::optional<Placement>& placed) {
+    return placed && placed->unit * placed->measures.note >= kLeastNote * page.em();
+  };
+  std::optional<Placement> placed = placed_with(page, inside, diagram, {});
+  for (const bool any : {true, false}) {
+    if (legible(placed)) break;
+    keep_notes(page, diagram, any);
+    placed = placed_with(page, inside, diagram, M::close());
+  }
+  if (!placed) return std::nullopt;
+  return PlacedDiagram{std::move(diagram), *std::move(placed)};
 }
 
 }  // namespace attnscope

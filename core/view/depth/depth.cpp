@@ -11,6 +11,7 @@
 #include "core/view/parts/describe.h"
 #include "core/view/parts/matrix_plot.h"
 #include "core/view/parts/range.h"
+#include "core/view/parts/refusal.h"
 #include "core/view/parts/token_flow.h"
 #include "core/view/view_list.h"
 
@@ -27,7 +28,6 @@ constexpr double kWordHeight = 1.05;   // em: cells at least this high have thei
 constexpr double kWordLine = 1.2;      // of its size, that a guess takes
 constexpr double kFewestRows = 4;      // that are worth leaving out all others
 constexpr double kNoteLine = 1.2;      // em, of the line that says so
-constexpr double kOutlined = 9;        // pixels: the height of cells whose exit is outlined
 constexpr double kLeastPaled = 3;      // pixels: of cells whose exit is shown at all
 constexpr double kPaled = 0.6;      // how much of the page shows through what comes after an exit
 constexpr double kLeastWord = 2.5;  // em, and this wide
@@ -46,11 +46,7 @@ class Depth {
         fills_in_(fills_in_places(trace_)) {}
 
   ViewLayout lay_out() {
-    if (trace_.tokens.empty() || trace_.attention.empty()) {
-      const Found found = find_tap(input_);
-      return page_.message(found.headline.empty() ? "Nothing to show" : found.headline,
-                           found.advice);
-    }
+    if (const Refusal nothing = nothing_ran(input_)) return nothing.message(page_);
     if (trace_.given) {
       return page_.message("No model to ask",
                            "These tensors hold attention alone: what layers would say comes from a "
@@ -249,27 +245,13 @@ class Depth {
                                                    "of the last guess"});
   }
 
-  Box cell(Index row, Index layer) const {
-    const MatrixPlot& m = matrix_;
-    const double width = m.plot.width / m.width, height = m.plot.height / m.height;
-    return {m.plot.x + (static_cast<double>(layer) - m.column) * width,
-            m.plot.y + (static_cast<double>(row) - m.row) * height, width, height};
-  }
-
-  std::pair<Index, Index> visible_rows() const {
-    const MatrixPlot& m = matrix_;
-    const auto first = static_cast<Index>(std::max(0.0, std::floor(m.row)));
-    const auto last = static_cast<Index>(std::ceil(m.row + m.height));
-    return {first, std::min(last, length())};
-  }
+  Box cell(Index row, Index layer) const { return matrix_.cell(row, layer); }
+  Extent visible_rows() const { return extent_in_sight(matrix_.row, matrix_.height, length()); }
 
   bool has_words() const {
     const Box one = cell(0, 0);
     return one.height >= kWordHeight * em() && one.width >= kLeastWord * em();
   }
-
-  // Whether exits are outlined: the outline is thin beside the cell.
-  bool outlined() const { return cell(0, 0).height >= kOutlined; }
 
   void draw_words(const Tensor& shown, const ColourRange& range) {
     if (!has_words()) return;
@@ -297,14 +279,11 @@ class Depth {
     page_.add(Clip{});
   }
 
-  // Outlines where each token exits, thinner in smaller cells; where they would fill those, a line
-  // where they end. What comes after pales.
+  // Marks where each token exits. What comes after pales.
   void draw_exits() {
     const auto [first, last] = visible_rows();
     const double height = cell(0, 0).height;
     if (height < kLeastPaled) return;
-    const Colour accent = page_.theme().accent;
-    const double thickness = std::min(2.0, std::ceil(height / kOutlined));
     page_.add(Clip{matrix_.plot});
     for (Index i = first; i < last; ++i) {
       const Box box = cell(i, exit_of(i));
@@ -313,14 +292,7 @@ class Depth {
         page_.add(FilledBox{{box.right(), box.y, after, box.height},
                             translucent(page_.theme().background, kPaled)});
       }
-      if (outlined()) {
-        page_.add(OutlinedBox{{box.x + thickness / 2, box.y + thickness / 2, box.width - thickness,
-                               box.height - thickness},
-                              accent,
-                              thickness});
-      } else {
-        page_.add(Line{{{box.right() - 1, box.y}, {box.right() - 1, box.bottom()}}, accent, 2});
-      }
+      draw_last_cell(page_, box);
     }
     page_.add(Clip{});
   }
@@ -330,7 +302,8 @@ class Depth {
     if (matrix_.hovered_row >= 0) return;
     std::vector<std::string> candidates;
     if (cell(0, 0).height >= kLeastPaled) {
-      const std::string exit = outlined() ? "outlined: exits here" : "line: where it exits";
+      const std::string exit =
+          outlines_last(cell(0, 0)) ? "outlined: exits here" : "line: where it exits";
       candidates = {exit + " · pale: after the exit", exit};
     }
     if (input_.framed) candidates.clear();

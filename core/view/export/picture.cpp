@@ -33,9 +33,11 @@ DisplayList lay_out_picture(const Trace& trace, const Experiment& experiment,
   check("font size", options.font_size, kLeastFont, kMostFont);
   check("scale", options.scale, kLeastScale, kMostScale);
   const bool tight = options.height == 0;
+  Experiment looking = experiment;
+  looking.view = begun(experiment.view, trace);
   ViewLayout layout = view(experiment.view.id)
                           .lay_out({.trace = trace,
-                                    .experiment = experiment,
+                                    .experiment = looking,
                                     .width = options.width,
                                     .height = tight ? std::max(kMostHeight * options.width,
                                                                kMostColumn * options.font_size)

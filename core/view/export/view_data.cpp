@@ -153,8 +153,10 @@ ViewData::Matrix head_weights(const ViewInput& input, const AttentionTap& tap, I
 
 ViewData view_data(const Trace& trace, const Experiment& experiment, const Findings& findings) {
   const View& shown = view(experiment.view.id);
+  Experiment looking = experiment;
+  looking.view = begun(experiment.view, trace);
   const ViewInput input{.trace = trace,
-                        .experiment = experiment,
+                        .experiment = looking,
                         .theme = Theme::light(),
                         .measure = file_text_measure(),
                         .findings = findings};

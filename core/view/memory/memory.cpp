@@ -3,13 +3,13 @@
 // al., 2019), Memorizing Transformer (Wu et al., 2022).
 #include <algorithm>
 
-#include "core/base/error.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/figure/colour_map.h"
 #include "core/view/memory/memory_panels.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/example.h"
 #include "core/view/parts/legend.h"
+#include "core/view/parts/refusal.h"
 #include "core/view/view_list.h"
 
 namespace attnscope {
@@ -18,14 +18,14 @@ namespace {
 constexpr const char* kId = "memory";
 constexpr double kGap = 0.7;          // em between panels
 constexpr double kWords = 0.13;       // of the height, for the words at most
-constexpr double kRange = 0.27;       // likewise for range and cost
-constexpr double kLeastWeights = 21;  // em
+constexpr double kRange = 0.34;       // likewise for range and cost
+constexpr double kLeastWeights = 19;  // em
 constexpr double kBeside = 40;        // em: cost goes beside the range
-constexpr double kCost = 0.4;         // of the width
+constexpr double kCost = 0.42;        // of the width
 constexpr Index kMostPairs = Index{1} << 22;
 
-// Why there is nothing to remember; headline and advice.
-std::pair<std::string, std::string> refusal_of(const Trace& trace) {
+// Why there is nothing to remember.
+Refusal refusal_of(const Trace& trace) {
   const char* advice =
       "Choose a model that was trained with a memory, or the variant Segment memory, Compressive "
       "memory or Memorizing and a segment length shorter than the text.";
@@ -40,8 +40,7 @@ std::pair<std::string, std::string> refusal_of(const Trace& trace) {
 }
 
 std::string objection(const Trace& trace) {
-  const std::string headline = refusal_of(trace).first;
-  return headline.empty() ? "" : headline + ".";
+  return refusal_of(trace).sentence();
 }
 
 std::string about(const ViewInput& input, const AttentionTap& tap) {
@@ -203,11 +202,11 @@ class Memory {
   double draw_reach(const Box& rest, bool shared) {
     const double em = page_.em();
     const bool beside = rest.width >= kBeside * em;
-    const double most = shared ? kRange * rest.height : 0.9 * rest.height;
+    const double most = shared ? std::min(kRange * rest.height, rest.height - kLeastWeights * em)
+                               : 0.9 * rest.height;
     double height = std::min(std::max(range_height(page_, shown_), 10 * em), most);
     if (!shared) height = beside ? most : most / 2;
-    if (shared && (height < 7.5 * em || rest.height - height < kLeastWeights * em)) return 0;
-    if (height < 6 * em) return 0;
+    if (height < (shared ? 7.5 : 6) * em) return 0;
     Box range{rest.x, rest.y, rest.width, height}, cost = range;
     if (beside) {
       cost.width = kCost * rest.width;
@@ -282,7 +281,7 @@ class Memory {
 };
 
 // Also where the whole map would be too large.
-std::pair<std::string, std::string> refusal_of(const Trace& trace, const AttentionTap& tap) {
+Refusal refusal_of(const Trace& trace, const AttentionTap& tap) {
   if (tap.queries() > kMostPairs / std::max<Index>(tap.keys(), 1)) {
     return {"Too many tokens in a segment",
             "This view shows segments and memories of up to 2,048 tokens together. Shorten the "
@@ -298,15 +297,11 @@ std::pair<std::string, std::string> refusal_of(const Trace& trace, const Attenti
 ViewLayout lay_out_memory(const ViewInput& input) {
   Page page(input);
   if (!input.trace.tokens.empty()) {
-    if (const auto [headline, advice] = refusal_of(input.trace); !headline.empty()) {
-      return page.message(headline, advice);
-    }
+    if (const Refusal refusal = refusal_of(input.trace)) return refusal.message(page);
   }
   const Found found = find_tap(input);
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
-  if (const auto [headline, advice] = refusal_of(input.trace, *found.tap); !headline.empty()) {
-    return page.message(headline, advice);
-  }
+  if (const Refusal refusal = refusal_of(input.trace, *found.tap)) return refusal.message(page);
   const Box inside = page.frame(head_title(input), caption(input.trace, about(input, *found.tap)));
   return Memory(input, page, found).lay_out(inside);
 }
@@ -365,19 +360,23 @@ ViewData::Matrix cost_table(const ShownMemory& shown) {
 }
 
 ViewData memory_data(const ViewInput& input) {
-  if (const auto [headline, advice] = refusal_of(input.trace); !headline.empty()) {
-    throw InputError(headline + ". " + advice);
-  }
+  refusal_of(input.trace).raise_for_numbers();
   const Found found = needed_tap(input);
-  if (const auto [headline, advice] = refusal_of(input.trace, *found.tap); !headline.empty()) {
-    throw InputError(headline + ". " + advice);
-  }
+  refusal_of(input.trace, *found.tap).raise_for_numbers();
   const ShownMemory shown = shown_memory(input, *found.tap, found.head);
   return {{{"attention", shown.weights, query_axis(input.trace, *found.tap).labels, shown.words},
            slots_table(shown),
            shares_table(shown),
            reach_table(shown),
            cost_table(shown)}};
+}
+
+// The last segment, which has the most behind it; the first remembers nothing yet.
+void begin_with_memory(const Trace& trace, PartChoice& part) {
+  if (part.segment || !remembers(trace)) return;
+  Index last = 0;
+  for (const AttentionTap& tap : trace.attention) last = std::max(last, tap.address.segment);
+  part.segment = last;
 }
 
 void show_example(Experiment& experiment) {
@@ -411,6 +410,7 @@ View memory_view() {
   view.data = memory_data;
   view.example = show_example;
   view.objection = objection;
+  view.begins_with = begin_with_memory;
   view.restrict_controls = [](const ViewSettings& settings, const Trace*, ViewControls& controls) {
     controls.normalise = false;  // they always are
     const std::string show = view_values(settings, kId).choice("show");

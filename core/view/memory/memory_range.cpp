@@ -164,6 +164,7 @@ struct CostCurves {
   std::vector<Point> all, segments;
   Index far = 1;
   double unit = 1;
+  std::string unit_name;            // "thousand "
   std::vector<std::string> titles;  // of the products' axis, each with its unit
 };
 
@@ -178,6 +179,7 @@ CostCurves cost_curves(const ShownMemory& shown) {
   if (curves.unit > 1) {
     const bool millions = curves.unit > 1e3;
     const std::string name = millions ? "million" : "thousand";
+    curves.unit_name = name + " ";
     curves.titles = {name + " products q·k", name + " products", millions ? "millions" : "× 1000"};
   }
   const Index step = std::max<Index>(1, curves.far / kMostPoints);
@@ -192,38 +194,49 @@ CostCurves cost_curves(const ShownMemory& shown) {
 }  // namespace
 
 void draw_cost(Page& page, const Box& box, const ShownMemory& shown) {
+  constexpr double kTitled = 14;  // em: charts this high have a title below their numbers
   const double em = page.em();
-  draw_panel_title(page, box,
-                   {"What that costs one head as the text grows", "Cost against length", "Cost"});
+  const CostCurves curves = cost_curves(shown);
+  draw_panel_title(
+      page, box,
+      {"What that costs one head as the text grows: " + curves.unit_name + "products q·k by tokens",
+       "Cost of a head: " + curves.unit_name + "products by tokens",
+       "Cost: " + curves.unit_name + "products by tokens", "Cost against length", "Cost"});
   const auto length = static_cast<Index>(shown.trace.tokens.size());
   const double own = pairs_in_segments(shown.tap.variant, shown.trace.config->segment, length);
   const Colour of_all = page.theme().faint_text, of_segments = page.theme().accent;
-  const std::vector<LegendEntry> entries{
-      {of_all, "all at once: " + grouped(std::llround(pairs_of_all(length))), false, true},
-      {of_segments, "in segments: " + grouped(std::llround(own)), false, true}};
-  const double y = box.y + panel_title_height(page);
-  const CostCurves curves = cost_curves(shown);
-  const Chart chart =
-      place_chart(page, {box.x, y, box.width, box.bottom() - y},
-                  {.least = 0,
-                   .most = static_cast<double>(curves.far),
-                   .titles = {"tokens of text (line: this text)", "tokens of text", "tokens"},
-                   .whole = true},
-                  {.least = 0, .most = 1.05 * curves.all.back().y, .titles = curves.titles});
+  const std::string all_at_once = grouped(std::llround(pairs_of_all(length)));
+  const std::string in_segments = grouped(std::llround(own));
+  const auto entries_of = [&](const std::string& at_once, const std::string& segments) {
+    return std::vector<LegendEntry>{{of_all, at_once + all_at_once, false, true},
+                                    {of_segments, segments + in_segments, false, true}};
+  };
+  std::vector<LegendEntry> entries = entries_of("this text at once: ", "in segments: ");
+  const double line = legend_height(page, {entries.front()}, box.width);
+  if (legend_height(page, entries, box.width) > line) {
+    entries = entries_of("at once: ", "segments: ");
+  }
+  // Above the chart, where no curve runs through it.
+  const double legend = legend_height(page, entries, box.width);
+  double y = box.y + panel_title_height(page);
+  draw_legend(page, entries, {box.x, y, box.width, legend});
+  y += legend;
+  ChartAxis tokens{
+      .least = 0, .most = static_cast<double>(curves.far), .titles = {}, .whole = true};
+  ChartAxis products{.least = 0, .most = 1.05 * curves.all.back().y, .titles = {}};
+  if (box.height >= kTitled * em) {
+    tokens.titles = {"tokens of text (line: this text)", "tokens of text", "tokens"};
+    products.titles = curves.titles;
+  }
+  const Chart chart = place_chart(page, {box.x, y, box.width, box.bottom() - y}, std::move(tokens),
+                                  std::move(products));
   if (chart.empty()) return;
   draw_chart(page, chart);
   draw_curve(page, chart, curves.all, translucent(of_all, 0.6), 4);
   draw_curve(page, chart, curves.segments, of_segments, 2.5);
-  // Early texts cost little: there is space above the curves.
-  const double legend_width = std::min(chart.plot.width - em, 15 * em);
-  const double legend =
-      std::min(legend_height(page, entries, legend_width), 0.95 * chart.plot.height);
-  draw_legend(page, entries,
-              {chart.plot.x + 0.5 * em, chart.plot.y + 0.3 * em, legend_width, legend});
   const double x = chart.at_x(static_cast<double>(length));
-  page.add(Line{{{x, chart.plot.y + 0.3 * em + legend}, {x, chart.plot.bottom()}},
-                translucent(page.theme().text, 0.5),
-                1});
+  page.add(
+      Line{{{x, chart.plot.y}, {x, chart.plot.bottom()}}, translucent(page.theme().text, 0.5), 1});
   if (const std::optional<Point>& p = page.input().pointer; p && chart.plot.contains(*p)) {
     const double at = std::round(chart.value_x(p->x));
     const auto tokens = static_cast<Index>(at);

@@ -151,6 +151,31 @@ double MatrixPlot::bottom(const Page& page) const {
   return plot.bottom() + (pooled() ? kNoteHeight * page.em() : 0);
 }
 
+Box MatrixPlot::cell(Index at_row, Index at_column) const {
+  const double wide = plot.width / width, high = plot.height / height;
+  return {plot.x + (static_cast<double>(at_column) - column) * wide,
+          plot.y + (static_cast<double>(at_row) - row) * high, wide, high};
+}
+
+bool outlines_last(const Box& cell) {
+  constexpr double kLeast = 9;  // pixels
+  return cell.height >= kLeast;
+}
+
+void draw_last_cell(Page& page, const Box& cell) {
+  constexpr double kLeastThick = 14;  // pixels
+  const Colour accent = page.theme().accent;
+  if (!outlines_last(cell)) {
+    page.add(Line{{{cell.right() - 1, cell.y}, {cell.right() - 1, cell.bottom()}}, accent, 2});
+    return;
+  }
+  const double thickness = cell.height >= kLeastThick ? 2 : 1;
+  page.add(OutlinedBox{{cell.x + thickness / 2, cell.y + thickness / 2, cell.width - thickness,
+                        cell.height - thickness},
+                       accent,
+                       thickness});
+}
+
 void draw_matrix_frame(Page& page, const MatrixPlot& m,
                        const std::vector<std::string>& pooling_note) {
   page.add(Clip{m.plot});

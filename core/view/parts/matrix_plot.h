@@ -34,6 +34,7 @@ struct MatrixPlot {
 
   bool pooled() const { return width > plot.width * scale || height > plot.height * scale; }
   double bottom(const Page& page) const;  // where plot and note end
+  Box cell(Index row, Index column) const;
 };
 
 // Brings what is asked for to where at least a part of the matrix is in sight.
@@ -69,6 +70,11 @@ std::function<std::optional<Hit>(Point)> hits_of(std::vector<HitMatrix> matrices
 // there are more cells than pixels the first of the notes that fits.
 void draw_matrix_frame(Page& page, const MatrixPlot& matrix,
                        const std::vector<std::string>& pooling_note);
+
+// Marks a cell as the last of its row that counts: outlined from within, thinner where cells are
+// low; where an outline would fill them, by a line at its end.
+void draw_last_cell(Page& page, const Box& cell);
+bool outlines_last(const Box& cell);
 
 // Box and visible part of the heat map that shows the cells.
 HeatMap matrix_cells(const MatrixPlot& matrix);

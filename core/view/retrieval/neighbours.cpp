@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/analysis/gates.h"
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
 #include "core/view/parts/chart.h"
@@ -42,7 +43,8 @@ class NeighboursPicture {
       : input_(input),
         page_(input),
         trace_(input.trace),
-        known_(input.findings.get(Findings::contexts)) {}
+        known_(input.findings.get(Findings::contexts)),
+        untrained_(retrieval_gate_is_untrained(input.trace)) {}
 
   ViewLayout lay_out() {
     if (!known_ || known_->neighbours.index.dim(0) != trace_.logits.dim(0)) {
@@ -78,6 +80,10 @@ class NeighboursPicture {
   Colour mixed_colour() const { return head_colour(2); }
 
   std::string how_text() const {
+    if (setting_.gated && untrained_) {
+      return "the gate that is to let in what followed them is untrained: half of the state is "
+             "theirs";
+    }
     if (setting_.gated) return "a learned gate lets in what followed them";
     return "mixed with λ = " + brief(setting_.lambda, 3) +
            ", τ = " + brief(setting_.temperature, 3);
@@ -198,9 +204,9 @@ class NeighboursPicture {
         em());
     y += kSentenceLine * em();
     const std::string gate =
-        setting_.gated && !has_trained_gate() ? "This model has no trained gate: g = 0.5 "
-                                                "everywhere, half of the state is replaced by "
-                                                "what followed the neighbours."
+        setting_.gated && untrained_ ? "This model has no trained gate: g = 0.5 "
+                                       "everywhere, half of the state is replaced by "
+                                       "what followed the neighbours."
         : setting_.gated
             ? "The gate g = " + fixed(row_.gate, 2) +
                   ": so much of the state stays the "
@@ -209,12 +215,6 @@ class NeighboursPicture {
               "what followed them counts.";
     page_.faint_text({text_.x, y}, page_.fitting({gate}, page_.small(), text_.width),
                      page_.small());
-  }
-
-  // Weights of the gate that are all 0 leave it in the middle.
-  bool has_trained_gate() const {
-    const Tensor& gate = trace_.taps.at("retrieval.gate");
-    return std::ranges::any_of(gate, [](float g) { return g != 0.5F; });
   }
 
   Index hits_of_own() const {
@@ -417,6 +417,7 @@ class NeighboursPicture {
   Page page_;
   const Trace& trace_;
   const std::shared_ptr<const FoundContexts> known_;  // null: not known (yet)
+  const bool untrained_;                              // the gate, where there is one
   MixSetting setting_;
   Tensor bits_;  // [2, L] alone, with retrieval
   MixedRow row_;

@@ -96,7 +96,7 @@ Tensor stacked(const Terms& terms, const Pattern& pattern, Index head) {
 
 }  // namespace
 
-NoScores why_no_scores(const Trace& trace, const AttentionTap& tap) {
+Refusal why_no_scores(const Trace& trace, const AttentionTap& tap) {
   if (trace.given) {
     return {"No queries and keys in this file", kAttentionAlone};
   }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/view/view.h"
+#include "core/view/parts/refusal.h"
 
 namespace attnscope {
 
@@ -17,11 +17,8 @@ struct ScoreMap {
   bool is_factor = false;  // multiplies what comes before instead of being added
 };
 
-// Why there are no terms to show; empty where there are.
-struct NoScores {
-  std::string headline, advice;
-};
-NoScores why_no_scores(const Trace& trace, const AttentionTap& tap);
+// Why there are no terms to show.
+Refusal why_no_scores(const Trace& trace, const AttentionTap& tap);
 
 // The terms apart, in the order of SPEC section 3, and their sum at the end. Where an encoding
 // turns q and k, so that content and position share one product, the terms are that product as it

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/error.h"
 #include "core/figure/colour_map.h"
 #include "core/view/map/map_raster.h"
 #include "core/view/parts/colour_bar.h"
@@ -104,9 +103,7 @@ ViewLayout lay_out(const ViewInput& input) {
   const Found found = find_tap(input);
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   const AttentionTap& tap = *found.tap;
-  if (const NoScores none = why_no_scores(input.trace, tap); !none.headline.empty()) {
-    return page.message(none.headline, none.advice);
-  }
+  if (const Refusal none = why_no_scores(input.trace, tap)) return none.message(page);
   const ViewSettings& settings = input.experiment.view;
   const std::string show = view_values(settings, "scores").choice("show");
   const std::vector<ScoreMap> maps = score_maps(input, tap, found.head);
@@ -151,9 +148,7 @@ ViewLayout lay_out(const ViewInput& input) {
 
 ViewData data(const ViewInput& input) {
   const Found found = needed_tap(input);
-  if (const NoScores none = why_no_scores(input.trace, *found.tap); !none.headline.empty()) {
-    throw InputError(none.headline + ". " + none.advice);
-  }
+  why_no_scores(input.trace, *found.tap).raise_for_numbers();
   ViewData numbers;
   for (const ScoreMap& map : score_maps(input, *found.tap, found.head)) {
     numbers.matrices.push_back({map.name, map.cells, query_axis(input.trace, *found.tap).labels,
@@ -184,9 +179,8 @@ View scores_view() {
   };
   view.group = "Attention";
   view.objection = [](const Trace& trace) {
-    return objection_to_all(trace, [&](const AttentionTap& tap) {
-      return as_sentence(why_no_scores(trace, tap).headline);
-    });
+    return objection_to_all(
+        trace, [&](const AttentionTap& tap) { return why_no_scores(trace, tap).sentence(); });
   };
   return view;
 }

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/error.h"
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
 #include "core/model/weights.h"
@@ -10,6 +9,7 @@
 #include "core/view/parts/describe.h"
 #include "core/view/parts/focus.h"
 #include "core/view/parts/legend.h"
+#include "core/view/parts/refusal.h"
 #include "core/view/parts/token_flow.h"
 #include "core/view/span/span_charts.h"
 #include "core/view/view_list.h"
@@ -179,8 +179,8 @@ void add_handles(ViewLayout& layout, double em, const Chart& chart, const ShownS
        .drag = [value](Point p, Experiment& e) { set_view_value(e.view, kId, "z", value(p)); }});
 }
 
-// Why there is no span to show; headline and advice.
-std::pair<std::string, std::string> refusal_of(const Trace& trace, const AttentionTap& tap) {
+// Why there is no span to show.
+Refusal refusal_of(const Trace& trace, const AttentionTap& tap) {
   if (trace.given) {
     return {"No softmax to put a span on", kAttentionAlone};
   }
@@ -291,9 +291,7 @@ ViewLayout lay_out(const ViewInput& input) {
   const Found found = find_tap(input);
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   const AttentionTap& tap = *found.tap;
-  if (const auto [headline, advice] = refusal_of(input.trace, tap); !headline.empty()) {
-    return page.message(headline, advice);
-  }
+  if (const Refusal refusal = refusal_of(input.trace, tap)) return refusal.message(page);
   const ShownSpan s = shown_span(input, tap, found.head);
   const Box inside = page.frame(head_title(input), caption(input.trace, about(input, tap, s)));
   SpanText text = place_span_text(page, inside, tap, s);
@@ -343,9 +341,7 @@ ViewLayout lay_out(const ViewInput& input) {
 ViewData data(const ViewInput& input) {
   const Found found = needed_tap(input);
   const AttentionTap& tap = *found.tap;
-  if (const auto [headline, advice] = refusal_of(input.trace, tap); !headline.empty()) {
-    throw InputError(headline + ". " + advice);
-  }
+  refusal_of(input.trace, tap).raise_for_numbers();
   const ShownSpan s = shown_span(input, tap, found.head);
   const std::vector<std::string> rows = query_axis(input.trace, tap).labels;
   const std::vector<std::string> columns = key_axis(input.trace, tap).labels;
@@ -412,7 +408,7 @@ View span_view() {
   view.group = "Depth";
   view.objection = [](const Trace& trace) {
     return objection_to_all(
-        trace, [&](const AttentionTap& tap) { return as_sentence(refusal_of(trace, tap).first); });
+        trace, [&](const AttentionTap& tap) { return refusal_of(trace, tap).sentence(); });
   };
   return view;
 }

@@ -1,10 +1,8 @@
 // Steps: how often a Universal Transformer applies its layers to each token, and why it stops there
 // (Dehghani et al., 2018, section 2.2; Graves, 2016).
 #include <algorithm>
-#include <cmath>
 
 #include "core/analysis/halting.h"
-#include "core/base/error.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
@@ -12,8 +10,10 @@
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/example.h"
+#include "core/view/parts/kept.h"
 #include "core/view/parts/matrix_plot.h"
 #include "core/view/parts/range.h"
+#include "core/view/parts/refusal.h"
 #include "core/view/parts/row_bars.h"
 #include "core/view/parts/token_flow.h"
 #include "core/view/view_list.h"
@@ -31,10 +31,9 @@ constexpr double kLeastBeside = 30;                         // em: narrower pict
 constexpr double kLeastPlot = 4;                            // em
 constexpr double kLine = 1.5;                               // em, of a line of text
 constexpr double kNumberHeight = 1.05, kNumberWidth = 2.6;  // em: cells this large have numbers
-constexpr double kOutlined = 7;  // pixels: the height of cells whose last step is outlined
 
-// Why there is nothing to show; headline and advice.
-std::pair<std::string, std::string> refusal_of(const Trace& trace) {
+// Why there is nothing to show.
+Refusal refusal_of(const Trace& trace) {
   if (trace.given || !has_steps(trace)) {
     return {"This model has no steps",
             "Its layers each act once. Choose a Universal Transformer, whose layers act again and "
@@ -50,14 +49,13 @@ std::pair<std::string, std::string> refusal_of(const Trace& trace) {
 }
 
 std::string objection(const Trace& trace) {
-  const std::string headline = refusal_of(trace).first;
-  return headline.empty() ? "" : headline + ".";
+  return refusal_of(trace).sentence();
 }
 
 class Steps {
  public:
-  Steps(const ViewInput& input, Page& page)
-      : input_(input), page_(page), trace_(input.trace), record_(halting_of(trace_)) {}
+  Steps(const ViewInput& input, Page& page, const HaltingRecord& record)
+      : input_(input), page_(page), trace_(input.trace), record_(record) {}
 
   ViewLayout lay_out(const Box& inside) {
     if (!place(inside)) return no_space(page_);
@@ -191,12 +189,7 @@ class Steps {
     draw_swatches(page_, {text_.x, y + flow_height_}, text_.width, "steps (tokens)", swatches);
   }
 
-  Box cell(Index row, Index step) const {
-    const MatrixPlot& m = matrix_;
-    const double width = m.plot.width / m.width, height = m.plot.height / m.height;
-    return {m.plot.x + (static_cast<double>(step - 1) - m.column) * width,
-            m.plot.y + (static_cast<double>(row) - m.row) * height, width, height};
-  }
+  Box cell(Index row, Index step) const { return matrix_.cell(row, step - 1); }
 
   void draw_cells() {
     const MatrixPlot& m = matrix_;
@@ -215,23 +208,10 @@ class Steps {
     draw_colour_bar(page_, m.right, range, {"probability to stop", "to stop", ""});
   }
 
-  // The cell after which a token goes on no more, or where cells are too small the line behind it.
   void draw_stops() {
     const auto [first, last] = extent_in_sight(matrix_.row, matrix_.height, record_.length());
-    const Colour accent = page_.theme().accent;
     page_.add(Clip{matrix_.plot});
-    for (Index i = first; i < last; ++i) {
-      const Box box = cell(i, last_step(i));
-      if (box.height >= kOutlined) {
-        const double thickness = box.height >= 2 * kOutlined ? 2 : 1;
-        page_.add(OutlinedBox{{box.x + thickness / 2, box.y + thickness / 2, box.width - thickness,
-                               box.height - thickness},
-                              accent,
-                              thickness});
-      } else {
-        page_.add(Line{{{box.right() - 1, box.y}, {box.right() - 1, box.bottom()}}, accent, 2});
-      }
-    }
+    for (Index i = first; i < last; ++i) draw_last_cell(page_, cell(i, last_step(i)));
     page_.add(Clip{});
   }
 
@@ -295,8 +275,8 @@ class Steps {
                       words + " · " + step + ": " + fixed(h, 3), words};
       }
     } else if (!input_.framed) {
-      const bool outlined = cell(0, 1).height >= kOutlined;
-      const std::string stop = outlined ? "outlined: stops here" : "line: where it stops";
+      const std::string stop =
+          outlines_last(cell(0, 1)) ? "outlined: stops here" : "line: where it stops";
       candidates = {stop + " · grey: the state stays as it is", stop};
     }
     if (candidates.empty()) return;
@@ -325,7 +305,7 @@ class Steps {
   const ViewInput& input_;
   Page& page_;
   const Trace& trace_;
-  const HaltingRecord record_;
+  const HaltingRecord& record_;
   Box text_;  // summary, text and key
   Box ponder_;
   double flow_height_ = 0, bars_ = 0;
@@ -335,24 +315,18 @@ class Steps {
 
 ViewLayout lay_out_steps(const ViewInput& input) {
   Page page(input);
-  if (input.trace.tokens.empty() || input.trace.attention.empty()) {
-    const Found found = find_tap(input);
-    return page.message(found.headline.empty() ? "Nothing to show" : found.headline, found.advice);
-  }
-  if (const auto [headline, advice] = refusal_of(input.trace); !headline.empty()) {
-    return page.message(headline, advice);
-  }
-  const HaltingRecord record = halting_of(input.trace);
-  const std::string cost = ": " + fixed(record.ponder(), 2) + " a token here.";
+  if (const Refusal nothing = nothing_ran(input)) return nothing.message(page);
+  if (const Refusal refusal = refusal_of(input.trace)) return refusal.message(page);
+  const auto record =
+      kept(input, source_of(input.trace), "halting", [&] { return halting_of(input.trace); });
+  const std::string cost = ": " + fixed(record->ponder(), 2) + " a token here.";
   const Box inside = page.frame(input.trace.model + " · steps of each token",
                                 caption(input.trace, Steps::about() + cost));
-  return Steps(input, page).lay_out(inside);
+  return Steps(input, page, *record).lay_out(inside);
 }
 
 ViewData steps_data(const ViewInput& input) {
-  if (const auto [headline, advice] = refusal_of(input.trace); !headline.empty()) {
-    throw InputError(headline + ". " + advice);
-  }
+  refusal_of(input.trace).raise_for_numbers();
   const HaltingRecord record = halting_of(input.trace);
   std::vector<std::string> tokens, steps;
   for (const TraceToken& token : input.trace.tokens) tokens.push_back(token.label);

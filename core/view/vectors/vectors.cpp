@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "core/analysis/pair.h"
-#include "core/base/error.h"
 #include "core/figure/plain_text.h"
 #include "core/view/map/map_raster.h"
 #include "core/view/parts/chart.h"
@@ -11,6 +10,7 @@
 #include "core/view/parts/focus.h"
 #include "core/view/parts/legend.h"
 #include "core/view/parts/range.h"
+#include "core/view/parts/refusal.h"
 #include "core/view/parts/shapes.h"
 #include "core/view/view_list.h"
 
@@ -53,8 +53,8 @@ PairVectors pair_vectors(const Tensor& q, const Tensor& k, Index heads, Index he
   return v;
 }
 
-// Why there is no product to show; headline and advice, empty where there is.
-std::pair<std::string, std::string> why_no_vectors(const Trace& trace, const AttentionTap& tap) {
+// Why there is no product to show.
+Refusal why_no_vectors(const Trace& trace, const AttentionTap& tap) {
   if (trace.given) {
     return {"No queries and keys in this file", kAttentionAlone};
   }
@@ -344,9 +344,7 @@ ViewLayout lay_out(const ViewInput& input) {
   const Found found = find_tap(input);
   if (found.tap == nullptr) return page.message(found.headline, found.advice);
   const AttentionTap& tap = *found.tap;
-  if (const auto [headline, advice] = why_no_vectors(input.trace, tap); !headline.empty()) {
-    return page.message(headline, advice);
-  }
+  if (const Refusal none = why_no_vectors(input.trace, tap)) return none.message(page);
   const Box inside = page.frame(head_title(input), caption(input.trace, about(input, tap)));
   const double em = page.em();
   const double side = map_side(inside, em);
@@ -387,9 +385,7 @@ ViewLayout lay_out(const ViewInput& input) {
 ViewData data(const ViewInput& input) {
   const Found found = needed_tap(input);
   const AttentionTap& tap = *found.tap;
-  if (const auto [headline, advice] = why_no_vectors(input.trace, tap); !headline.empty()) {
-    throw InputError(headline + ". " + advice);
-  }
+  why_no_vectors(input.trace, tap).raise_for_numbers();
   const PairVectors v = shown_pair(input, found, std::nullopt).vectors;
   const auto d = static_cast<Index>(v.query.size());
   ViewData::Matrix matrix{"vectors", Tensor({4, d}), {"q", "k", "q × k", "sum so far"}, {}};
@@ -430,9 +426,8 @@ View vectors_view() {
   view.restrict_controls = restrict_controls;
   view.group = "Attention";
   view.objection = [](const Trace& trace) {
-    return objection_to_all(trace, [&](const AttentionTap& tap) {
-      return as_sentence(why_no_vectors(trace, tap).first);
-    });
+    return objection_to_all(
+        trace, [&](const AttentionTap& tap) { return why_no_vectors(trace, tap).sentence(); });
   };
   return view;
 }

@@ -298,7 +298,7 @@ TEST_F(Window, GoesThroughALesson) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat"}));
   program.wait_for("a first picture", is_current);
   program.press("l");
-  program.click("lesson.self-attention");
+  program.click("lesson.rope");
   const auto step_is = [&](int step) {
     return program.wait_for("step " + std::to_string(step), [&](const Report& r) {
       return is_current(r) && r.contains("lesson_step") && r["lesson_step"] == step;

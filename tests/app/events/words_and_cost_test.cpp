@@ -89,7 +89,7 @@ TEST_F(WordsAndCost, AThresholdIsCalibratedAndUsed) {
   program.click("structure");
   program.click("exit.calibrate");
   program.wait_for("the dialog", [](const Report& r) { return r.contains("calibration_points"); });
-  program.click("calibrate.text");
+  program.click("calibrate.text");  // empty: the text in the window
   program.type((folder_.path() / "text.txt").string());
   program.click("calibrate.start");
   program.wait_for("thresholds", [](const Report& r) {

@@ -31,8 +31,8 @@ TEST(Card, EveryBundledModelSaysWhatItIs) {
 }
 
 TEST(Card, CountsParametersAndNamesTheMethod) {
-  EXPECT_EQ(subtitle(model_card("default")), "2.2 million, children's books, RoPE");
-  EXPECT_EQ(subtitle(model_card("twin-none")), "0.8 million, children's books, no positions");
+  EXPECT_EQ(subtitle(model_card("default")), "5.1 million, children's books, whole words, RoPE");
+  EXPECT_EQ(subtitle(model_card("twin-alibi")), "0.8 million, children's books, ALiBi");
   EXPECT_EQ(subtitle(model_card("brackets")), "58 thousand, nested brackets, halts by itself");
 }
 

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/analysis/pair.h"
 #include "core/base/error.h"
 #include "core/lesson/claim.h"
 #include "core/model/config.h"
 #include "core/model/logit_lens.h"
+#include "core/view/view_values.h"
 #include "tests/support/case_run.h"
 #include "tests/support/model_trace.h"
 
@@ -196,6 +198,32 @@ TEST(Measures, OfReachInBothDirections) {
   EXPECT_EQ(measured("layers_to_reach_all", {both, nullptr}), 1);
 }
 
+// Pixels attend in one layer; in two of them the strided factorisation joins all that come before.
+TEST(Measures, OfAPicturesReachInAsManyLayersAsTheStepShows) {
+  Experiment e;
+  e.tensors = {(testing::source_folder() / "assets" / "samples" / "digit.png").string(), "", "", 32,
+               32};
+  e.variant = Choice{"strided", default_values(variant("strided").parameters)};
+  e.variant->values.set("stride", Index{32});
+  e.variant->values.set("mode", std::string("merged"));
+  ExperimentRun run(cpu_only());
+  const Traces picture{run.run(e, {}), nullptr};
+  Claim claim;
+  claim.measure = "layers_to_reach_earlier";
+  claim.least = 0;
+  EXPECT_EQ(check(claim, picture).value, INFINITY);
+  Values shown = view_values(claim.view, "pattern");
+  shown.set("layers", Index{2});
+  set_view_values(claim.view, "pattern", shown);
+  EXPECT_EQ(check(claim, picture).value, 2);
+  claim.measure = "layers_to_reach";
+  claim.query = 1023;
+  claim.key = 0;
+  EXPECT_EQ(check(claim, picture).value, 2);
+  std::swap(claim.query, claim.key);
+  EXPECT_EQ(check(claim, picture).value, INFINITY);
+}
+
 TEST(Measures, OfWhatIsForeseen) {
   auto trace = std::make_shared<Trace>(*trace_of({2, 0, 1}, kWeights));
   EXPECT_THROW(measured("next_rank", {trace, nullptr}, 0, 1), InputError);
@@ -209,6 +237,18 @@ TEST(Measures, OfWhatIsForeseen) {
   EXPECT_EQ(measured("foreseen", one, 1), 0.5);
   EXPECT_EQ(measured("foreseen", one, 2), 0);
   EXPECT_THROW(measured("foreseen", one, 0), InputError);
+}
+
+TEST(Measures, OfWhatTokensCost) {
+  auto trace = std::make_shared<Trace>(*trace_of({2, 0, 1}, kWeights));
+  EXPECT_THROW(measured("bits", {trace, nullptr}, 1), InputError);
+  trace->token_bits = Tensor::full({3}, std::nanf(""));
+  trace->token_bits[1] = 3;
+  trace->token_bits[2] = 6;
+  EXPECT_EQ(measured("bits", {trace, nullptr}, 1), 4.5);
+  EXPECT_EQ(measured("bits", {trace, nullptr}, 2), 6);
+  EXPECT_THROW(measured("bits", {trace, nullptr}, 0), InputError);  // which nothing foretells
+  EXPECT_THROW(measured("bits", {trace, nullptr}, 3), InputError);
 }
 
 TEST(Measures, OfGuessesThatStay) {
@@ -238,6 +278,26 @@ TEST(Measures, OfBiases) {
   EXPECT_NEAR(measured("biases_apart", one, 9, 1), 8 * (1.0 / 16 - 1.0 / 256), 1e-6);
   EXPECT_GT(measured("bias_bend", run_of("full", "t5")), 1e-3);
   EXPECT_THROW(measured("bias", run_of("full", "rope"), 9, 1), InputError);
+}
+
+TEST(Measures, OfFactorsAndTermsOfPositions) {
+  const Traces factors = run_of("full", "distance_aware");
+  EXPECT_EQ(measured("factor", factors, 5, 5), 1);  // no distance
+  EXPECT_GT(measured("factor", factors, 9, 1), 0);
+  EXPECT_THROW(measured("factor", run_of("full", "rope"), 9, 1), InputError);
+
+  const Traces four = run_of("full", "transformer_xl");
+  const AttentionTap& tap = four.trace->attention.front();
+  double all = 0, content = 0;
+  for (Index key = 0; key <= 6; ++key) {
+    const std::optional<PairScore> score = pair_score(*tap.result.part, 0, 6, key);
+    for (const auto& [term, value] : score->terms) {
+      all += std::abs(value);
+      if (term == Term::Content) content += std::abs(value);
+    }
+  }
+  EXPECT_NEAR(measured("position_share", four, 6), 1 - content / all, 1e-9);
+  EXPECT_THROW(measured("position_share", run_of("full", "rope"), 6), InputError);
 }
 
 TEST(Measures, OfTurns) {

@@ -154,6 +154,61 @@ TEST(Calibrate, RefusesWhatHasNoThreshold) {
   }
 }
 
+// Whoever stops it waits for a stretch of the text, not for all of it; in stretches it has the same
+// tokens.
+TEST(Calibrate, StopsWhileTheTextIsTokenised) {
+  struct Counting : Tokenizer {
+    std::string kind() const override { return bytes_->kind(); }
+    std::int32_t vocabulary_size() const override { return bytes_->vocabulary_size(); }
+    std::vector<Token> encode(std::string_view text) const override {
+      ++calls;
+      if (stops) stop.request();
+      std::vector<Token> tokens = bytes_->encode(text);
+      tokens.insert(tokens.begin(), {0, 0, 0, true});
+      tokens.push_back({0, text.size(), text.size(), true});
+      return tokens;
+    }
+    std::string bytes(std::int32_t id) const override { return bytes_->bytes(id); }
+    bool is_special(std::int32_t) const override { return false; }
+    void save(const std::filesystem::path&) const override {}
+    mutable int calls = 0;
+    bool stops = false;
+    Stop stop;
+    std::shared_ptr<const Tokenizer> bytes_ = byte_tokenizer();
+  };
+  const auto tokenizer = std::make_shared<Counting>();
+  Checkpoint checkpoint = small_checkpoint("response");
+  checkpoint.tokenizer = tokenizer;
+  std::string text;
+  while (text.size() < 400000) text += "some words of a line\n";
+  CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
+  request.length = 100;
+  request.most_windows = 1 << 20;
+  const auto tokens = static_cast<Index>(text.size()) + 2;  // with one at each end
+  EXPECT_EQ(count_windows(checkpoint, text, request, {}), (tokens - 1) / request.length);
+  EXPECT_GT(tokenizer->calls, 3);
+  tokenizer->calls = 0;
+  tokenizer->stops = true;
+  EXPECT_THROW(calibrate(checkpoint, text, "", request, {}, tokenizer->stop), Stopped);
+  EXPECT_EQ(tokenizer->calls, 1);
+}
+
+TEST(Calibrate, SaysBeforehandWhereThereAreTooFewWindows) {
+  CalibrationRequest request = request_of(CalibrationMethod::LearnThenTest);
+  request.tolerance = 0.1;
+  request.level = 0.05;  // 0.9^28 is above it, 0.9^29 within
+  EXPECT_NE(too_few_windows(28, request), "");
+  EXPECT_EQ(too_few_windows(29, request), "");
+  request.method = CalibrationMethod::GridSearch;
+  EXPECT_EQ(too_few_windows(2, request), "");
+  const Checkpoint checkpoint = small_checkpoint("response");
+  request.length = 16;
+  EXPECT_EQ(count_windows(checkpoint, some_text('A'), request, {}), 399 / 16);
+  EXPECT_THROW(count_windows(checkpoint, "short", request, {}), InputError);
+  EXPECT_NE(calibration_refusal(small_checkpoint("multinomial").model.config), "");
+  EXPECT_EQ(calibration_refusal(checkpoint.model.config), "");
+}
+
 TEST(Calibrate, WritesALineAThreshold) {
   const Calibration found = calibrate(small_checkpoint("response"), some_text('A'), "",
                                       request_of(CalibrationMethod::LearnThenTest), {}, {});

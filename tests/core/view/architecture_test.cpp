@@ -70,20 +70,23 @@ void expect_figure(const Trace& trace, const std::vector<std::string>& names) {
   }
 }
 
-// Boxes neither overlap nor leave the page.
-void expect_apart(const Trace& trace) {
-  testing::Look look;
+// Boxes neither overlap nor leave the page, and notes can be read.
+void expect_apart(const Trace& trace, const Box& inside) {
   const testing::InputOf of(trace, ViewSettings());
   Page page(of.input);
-  const Diagram diagram = model_diagram(trace, of.experiment);
-  const Box inside{0, 0, 1400, 1600};
-  const std::optional<Placement> placement = place_diagram(page, inside, diagram);
-  ASSERT_TRUE(placement);
-  const std::vector<PlacedPart> parts = placed_parts(diagram, *placement);
+  const auto placed = place_diagram(page, inside, model_diagram(trace, of.experiment));
+  ASSERT_TRUE(placed);
+  const std::vector<PlacedPart> parts = placed_parts(placed->diagram, placed->placement);
+  const double note = placed->placement.unit * placed->placement.measures.note;
   for (std::size_t a = 0; a < parts.size(); ++a) {
     const Box& x = parts[a].box;
-    EXPECT_TRUE(x.x >= 0 && x.y >= 0 && x.right() <= 1400 && x.bottom() <= 1600)
+    constexpr double kRounded = 1e-9;
+    EXPECT_TRUE(x.x >= -kRounded && x.y >= -kRounded && x.right() <= inside.width + kRounded &&
+                x.bottom() <= inside.height + kRounded)
         << parts[a].part->title;
+    const bool words = parts[a].part->kind == DiagramPart::Kind::Words;
+    EXPECT_TRUE(words || parts[a].part->notes.empty() || note >= 0.7 * page.em())
+        << parts[a].part->title << ": " << note;
     for (std::size_t b = 0; b < a; ++b) {
       const Box& y = parts[b].box;
       const bool apart =
@@ -91,6 +94,32 @@ void expect_apart(const Trace& trace) {
       EXPECT_TRUE(apart) << parts[a].part->title << " and " << parts[b].part->title;
     }
   }
+}
+void expect_apart(const Trace& trace) {
+  for (const Box& inside : {Box{0, 0, 1400, 1600}, Box{0, 0, 640, 590}}) {
+    expect_apart(trace, inside);
+  }
+}
+
+// A window of 1280 x 800 leaves so much; less has titles alone.
+TEST(ArchitectureView, AnEncoderAndADecoderHaveNotesInASmallWindow) {
+  const Trace trace = trace_of([](ModelConfig& config) {
+    config = with_architecture(config,
+                               R"({"type": "encoder_decoder", "encoder_layers": 2, "start": 0})");
+  });
+  testing::Look look;
+  look.framed = false;
+  look.width = 640;
+  look.height = 600;
+  const auto small = testing::look_at(trace, "architecture", look);
+  for (const char* words : {"4 heads of 8 · Full", "32 → 16 → 32", "256 → 32"}) {
+    EXPECT_TRUE(says(small, words)) << words << testing::all_text(small.list);
+  }
+  look.height = 400;
+  const auto lower = testing::look_at(trace, "architecture", look);
+  EXPECT_EQ(lower.refusal, "");
+  EXPECT_TRUE(says(lower, "Cross-attention"));
+  EXPECT_FALSE(says(lower, "32 → 16 → 32"));
 }
 
 TEST(ArchitectureView, NamesThePartsOfADecoder) {

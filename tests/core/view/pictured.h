@@ -28,13 +28,6 @@ inline ViewLayout pictured(const Looked& looked, const Space& space = {}) {
                 .findings = looked.findings});
 }
 
-inline bool says(const DisplayList& list, const std::string& text) {
-  for (const Text& shown : texts(list)) {
-    if (shown.text.find(text) != std::string::npos) return true;
-  }
-  return false;
-}
-
 inline void expect_legible(const Looked& looked, const std::string& what) {
   for (const bool framed : {true, false}) {
     for (const Space& space :

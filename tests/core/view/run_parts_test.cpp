@@ -7,28 +7,23 @@
 #include "core/experiment/runner.h"
 #include "core/view/export/moving_numbers.h"
 #include "core/view/pattern/reach.h"
+#include "tests/support/case_run.h"
 #include "tests/support/compare.h"
-#include "tests/support/places.h"
 #include "tests/support/synthetic.h"
 
 namespace attnscope {
 namespace {
 
+using testing::kIds;
 using testing::Look;
 using testing::look_at;
 
-const std::vector<std::int32_t> kIds{5, 14, 12, 2, 9, 15, 4, 9, 16, 14, 14};
 const std::vector<std::int32_t> kTarget{1, 5, 2, 4};
 constexpr std::int32_t kStart = 1;  // of their targets
 
 // A run of one of the models of tests/model-cases.
 std::shared_ptr<const Trace> run(const std::string& model, bool target = false) {
-  Experiment e;
-  e.model = testing::source_folder() / "tests" / "model-cases" / model;
-  e.ids = kIds;
-  if (target) e.target_ids = kTarget;
-  ExperimentRun runner(cpu_only());
-  return runner.run(e, Stop());
+  return testing::run_case(model, kIds, target ? kTarget : std::vector<std::int32_t>{});
 }
 
 struct Case {

@@ -10,6 +10,7 @@
 namespace attnscope {
 namespace {
 
+using testing::all_text;
 using testing::Look;
 using testing::look_at;
 using testing::synthetic_trace;
@@ -21,12 +22,6 @@ Look with_threshold(double threshold) {
   values.set("threshold", threshold);
   set_view_values(look.settings, "depth", values);
   return look;
-}
-
-std::string all_text(const DisplayList& list) {
-  std::string all;
-  for (const Text& text : testing::texts(list)) all += text.text + "\n";
-  return all;
 }
 
 TEST(Depth, SaysWhatIsSaved) {
@@ -96,15 +91,6 @@ TEST(Depth, ColoursTokensByTheirExit) {
   }
 }
 
-int outlines(const DisplayList& list) {
-  int count = 0;
-  for (const Item& item : list.items) {
-    const auto* box = std::get_if<OutlinedBox>(&item);
-    if (box && box->colour == Theme::light().accent) ++count;
-  }
-  return count;
-}
-
 TEST(Depth, SaysWhatMarksMean) {
   const Trace trace = synthetic_trace(4, 2, 19);
   Look look;
@@ -112,7 +98,7 @@ TEST(Depth, SaysWhatMarksMean) {
   const ViewLayout large = look_at(trace, "depth", look);
   EXPECT_NE(all_text(large.list).find("bold: the last layer's guess"), std::string::npos);
   EXPECT_NE(all_text(large.list).find("outlined: exits here"), std::string::npos);
-  EXPECT_EQ(outlines(large.list), 19);
+  EXPECT_EQ(testing::marked_boxes(large.list), 19);
   look.width = 455;
   look.height = 290;          // a window of 1920 x 1080 at scale 2 leaves as much
   look.settings.height = 19;  // all of them
@@ -120,7 +106,7 @@ TEST(Depth, SaysWhatMarksMean) {
   const ViewLayout small = look_at(trace, "depth", look);
   EXPECT_NE(all_text(small.list).find("line: where it exits"), std::string::npos);
   EXPECT_NE(all_text(small.list).find("zoom in for the guesses"), std::string::npos);
-  EXPECT_EQ(outlines(small.list), 0);  // they would fill the cells
+  EXPECT_EQ(testing::marked_boxes(small.list), 0);  // they would fill the cells
   EXPECT_NE(all_text(small.list).find("margin ≥ 0.3"), std::string::npos);
 }
 

@@ -54,11 +54,7 @@ class ExitsOfAModel : public ::testing::Test {
                           .findings = traces_.findings};
     return view("depth").lay_out(input);
   }
-  std::string words() {
-    std::string all;
-    for (const Text& text : testing::texts(look().list)) all += text.text + "\n";
-    return all;
-  }
+  std::string words() { return testing::all_text(look().list); }
   Tensor weight(const std::string& name) {
     return run_.checkpoint(experiment_)->model.weights.at(name).value();
   }

@@ -13,16 +13,10 @@
 namespace attnscope {
 namespace {
 
+using testing::all_text;
+using testing::kIds;
 using testing::Look;
 using testing::look_at;
-
-const std::vector<std::int32_t> kIds{5, 14, 12, 2, 9, 15, 4, 9, 16, 14, 14};
-
-std::string all_text(const DisplayList& list) {
-  std::string all;
-  for (const Text& text : testing::texts(list)) all += text.text + "\n";
-  return all;
-}
 
 TEST(Gates, OfJoinsAreMeansOverComponents) {
   const auto trace = testing::run_case("join-gru", kIds);
@@ -96,6 +90,11 @@ TEST(Gates, SayWhatTheyAre) {
   const std::string own = all_text(look_at(spalm, "gates", look).list);
   EXPECT_NE(own.find("retrieval 0.25"), std::string::npos) << own;
   EXPECT_NE(own.find("1: the model's own state alone"), std::string::npos) << own;
+  EXPECT_EQ(own.find("untrained"), std::string::npos) << own;
+  spalm.taps["retrieval.gate"] = Tensor::full({9}, 0.5F);
+  const std::string middle = all_text(look_at(spalm, "gates", look).list);
+  EXPECT_NE(middle.find("retrieval 0.50 (untrained)"), std::string::npos) << middle;
+  EXPECT_NE(middle.find("untrained, so in the middle everywhere"), std::string::npos) << middle;
 }
 
 TEST(Gates, AClickOnARowLooksThere) {

@@ -185,8 +185,7 @@ TEST_F(Intervene, OfAMaskedModelShowsWhatFillsAPlace) {
   auto config = std::make_shared<ModelConfig>(*trace_.config);
   config->architecture.values.set("masked", 0.2);
   trace_.config = config;
-  std::string all;
-  for (const Text& text : testing::texts(layout().list)) all += text.text + "\n";
+  const std::string all = testing::all_text(layout().list);
   EXPECT_NE(all.find("What fills the place of “"), std::string::npos) << all;
   EXPECT_EQ(all.find("What comes after"), std::string::npos) << all;
 }
@@ -212,11 +211,7 @@ TEST_F(Intervene, SelectingATokenMovesNothingAndMarksItsRow) {
 
 TEST_F(Intervene, WhatIsComparedWithIsNotCalledBefore) {
   const Trace other = synthetic_trace(2, 3, 9);
-  const auto all_text = [&] {
-    std::string all;
-    for (const Text& text : testing::texts(layout().list)) all += text.text + "\n";
-    return all;
-  };
+  const auto all_text = [&] { return testing::all_text(layout().list); };
   look_.reference = &other;
   EXPECT_NE(all_text().find("B is the run compared with, not this one before"), std::string::npos);
   look_.framed = true;
@@ -236,11 +231,7 @@ TEST_F(Intervene, EachOfTheComparedHasItsOwnHead) {
   ViewSettings of_b;
   of_b.layer = 1;
   of_b.head = 2;
-  const auto all_text = [&] {
-    std::string all;
-    for (const Text& text : testing::texts(compared(of_b).list)) all += text.text + " ";
-    return all;
-  };
+  const auto all_text = [&] { return testing::all_text(compared(of_b).list); };
   EXPECT_NE(all_text().find("Layer 1, head 2, in B (synthetic"), std::string::npos) << all_text();
   EXPECT_NE(all_text().find("and layer 0, head 1, in A:"), std::string::npos) << all_text();
   const ViewLayout shown = compared(of_b);

@@ -20,10 +20,7 @@ std::vector<ViewData::Matrix> numbers_of(const Trace& trace, Index head) {
   return mechanism_of(tap).data({of.input, tap, head});
 }
 bool says(const Trace& trace, const std::string& words) {
-  for (const Text& text : testing::texts(testing::look_at(trace, "mechanism").list)) {
-    if (text.text.find(words) != std::string::npos) return true;
-  }
-  return false;
+  return testing::says(testing::look_at(trace, "mechanism").list, words);
 }
 
 // The weight of a key is what the kernel has at its distance; at the ends the kernel is cut, and

@@ -12,25 +12,20 @@ testing::Look paths() {
   look.settings = testing::settings_with("mechanism", R"({"picture": "paths"})");
   return look;
 }
-bool says(const ViewLayout& layout, const std::string& words) {
-  for (const Text& text : testing::texts(layout.list)) {
-    if (text.text.find(words) != std::string::npos) return true;
-  }
-  return false;
-}
 
 TEST(PathsMechanism, JoinsAPairThroughTheLayers) {
   const Trace trace = testing::run_model(
       {.variant = R"({"type": "strided", "stride": 4, "mode": "merged"})", .length = 16});
   testing::Look look = paths();
   const ViewLayout farthest = testing::look_at(trace, "mechanism", look);
-  EXPECT_TRUE(says(farthest, "in 2 steps: 4 back, then every 4th"));
-  EXPECT_TRUE(says(farthest, "hears 16 of 16"));
+  EXPECT_TRUE(testing::says(farthest.list, "in 2 steps: 4 back, then every 4th"));
+  EXPECT_TRUE(testing::says(farthest.list, "hears 16 of 16"));
   look.settings.pinned_query = 9;
   look.settings.pinned_key = 7;
-  EXPECT_TRUE(says(testing::look_at(trace, "mechanism", look), "in one step: 4 back"));
+  EXPECT_TRUE(
+      testing::says(testing::look_at(trace, "mechanism", look).list, "in one step: 4 back"));
   look.settings.pinned_key = 12;
-  EXPECT_TRUE(says(testing::look_at(trace, "mechanism", look), "does not reach"));
+  EXPECT_TRUE(testing::says(testing::look_at(trace, "mechanism", look).list, "does not reach"));
 }
 
 TEST(PathsMechanism, AClickKeepsQueryOrKey) {

@@ -11,19 +11,13 @@ namespace {
 
 using testing::Look;
 using testing::look_at;
+using testing::says;
 
 Look looking_at(Index query, Index key) {
   Look look;
   look.settings.pinned_query = query;
   look.settings.pinned_key = key;
   return look;
-}
-
-bool says(const DisplayList& list, const std::string& part) {
-  for (const Text& text : testing::texts(list)) {
-    if (text.text.find(part) != std::string::npos) return true;
-  }
-  return false;
 }
 
 // The cells of the two lines of tokens: keys, then queries.

@@ -5,6 +5,7 @@
 
 #include "core/analysis/memory_use.h"
 #include "core/base/error.h"
+#include "core/view/export/picture.h"
 #include "core/view/parts/focus.h"
 #include "tests/support/case_run.h"
 #include "tests/support/synthetic.h"
@@ -12,18 +13,13 @@
 namespace attnscope {
 namespace {
 
+using testing::all_text;
 using testing::Look;
 using testing::look_at;
 
 const std::vector<std::int32_t> kIds{5, 14, 12, 2, 9, 15, 4, 9, 16, 14, 14, 3, 1, 8, 8, 10, 7, 2};
 const std::vector<std::string> kModels{"memory-segment", "memory-compressive-mean",
                                        "memory-compressive-most_used", "memory-memorizing"};
-
-std::string all_text(const DisplayList& list) {
-  std::string all;
-  for (const Text& text : testing::texts(list)) all += text.text + "\n";
-  return all;
-}
 
 Look of_segment(Index segment, const std::string& show = "all") {
   Look look;
@@ -150,6 +146,26 @@ Index naive_oldest(const Trace& trace, Index layer, Index token) {
     }
   }
   return oldest;
+}
+
+TEST(Memory, BeginsWithTheLastSegment) {
+  const auto trace = testing::run_case("memory-segment", kIds);
+  ViewSettings settings;
+  settings.id = "memory";
+  EXPECT_EQ(begun(settings, *trace).part.segment, 4);  // 18 tokens in fours
+  settings.part.segment = 0;                           // chosen
+  EXPECT_EQ(begun(settings, *trace).part.segment, 0);
+  settings.part.segment = {};
+  settings.id = "map";
+  EXPECT_EQ(begun(settings, *trace).part.segment, std::nullopt);
+  settings.id = "memory";
+  const auto plain = testing::run_case("decoder-groups-ragged", kIds);
+  EXPECT_EQ(begun(settings, *plain).part.segment, std::nullopt);
+  // In files, too.
+  Experiment e;
+  e.view.id = "memory";
+  const std::string all = all_text(lay_out_picture(*trace, e, {}));
+  EXPECT_NE(all.find("Segment 4 has"), std::string::npos) << all;
 }
 
 TEST(Memory, LayersHearFurtherAndFurtherBack) {

@@ -72,12 +72,7 @@ class RetrievalView : public ::testing::Test {
             .findings = traces_.findings};
   }
   std::string words() {
-    std::string all;
-    const ViewInput in = input(1200, 900);
-    for (const Text& text : testing::texts(view("retrieval").lay_out(in).list)) {
-      all += text.text + "\n";
-    }
-    return all;
+    return testing::all_text(view("retrieval").lay_out(input(1200, 900)).list);
   }
   void expect_no_fault() {
     for (const auto& [width, height, font] : {std::tuple{700.0, 720.0, 13.0},

@@ -151,12 +151,6 @@ TEST(Scores, SaysWhereThereAreNoTerms) {
 }
 
 // All that is written; a line each.
-std::string all_text(const ViewLayout& layout) {
-  std::string all;
-  for (const Text& text : testing::texts(layout.list)) all += text.text + "\n";
-  return all;
-}
-
 // Maps, without the strip of colours beside them.
 std::vector<HeatMap> maps_in(const ViewLayout& layout, Index keys) {
   std::vector<HeatMap> maps;
@@ -175,11 +169,12 @@ TEST(Scores, PartsGetSmallerBeforeTheyVanish) {
   look.height = 290;  // a window of 1920 x 1080 at scale 2 leaves as much
   const ViewLayout low = look_at(trace, "scores", look);
   EXPECT_EQ(maps_in(low, 19).size(), 3u);
-  EXPECT_NE(all_text(low).find("The row of the query"), std::string::npos);
+  EXPECT_NE(testing::all_text(low.list).find("The row of the query"), std::string::npos);
   look.height = 140;
   const ViewLayout lower = look_at(trace, "scores", look);
   EXPECT_EQ(maps_in(lower, 19).size(), 3u);
-  EXPECT_NE(all_text(lower).find("Row of the query: make the window larger"), std::string::npos);
+  EXPECT_NE(testing::all_text(lower.list).find("Row of the query: make the window larger"),
+            std::string::npos);
 }
 
 TEST(Scores, NumbersOfAKeyThatIsPointedAt) {
@@ -199,7 +194,8 @@ TEST(Scores, NumbersOfAKeyThatIsPointedAt) {
     pointed.insert(hit->key);
     const double number = score[static_cast<std::size_t>(hit->key)];
     const std::string expected = std::isfinite(number) ? brief(number) : "not allowed";
-    EXPECT_NE(all_text(layout).find("\n" + expected + "\n"), std::string::npos) << hit->key;
+    EXPECT_NE(testing::all_text(layout.list).find("\n" + expected + "\n"), std::string::npos)
+        << hit->key;
   }
   EXPECT_EQ(pointed.size(), 12u);
 }

@@ -10,16 +10,10 @@
 namespace attnscope {
 namespace {
 
+using testing::all_text;
+using testing::kIds;
 using testing::Look;
 using testing::look_at;
-
-const std::vector<std::int32_t> kIds{5, 14, 12, 2, 9, 15, 4, 9, 16, 14, 14};
-
-std::string all_text(const DisplayList& list) {
-  std::string all;
-  for (const Text& text : testing::texts(list)) all += text.text + "\n";
-  return all;
-}
 
 // N, R and the ponder cost anew from the probabilities, by the equations.
 TEST(Steps, AreThoseOfTheEquations) {
@@ -56,12 +50,7 @@ TEST(Steps, SayWhereEachTokenStops) {
         std::to_string(t) + " (" + std::to_string(std::ranges::count(record.steps, t)) + ")";
     EXPECT_NE(all.find(swatch), std::string::npos) << swatch << all;
   }
-  int outlined = 0;
-  for (const Item& item : layout.list.items) {
-    const auto* box = std::get_if<OutlinedBox>(&item);
-    outlined += box && box->colour == Theme::light().accent ? 1 : 0;
-  }
-  EXPECT_EQ(outlined, record.length());
+  EXPECT_EQ(testing::marked_boxes(layout.list), record.length());
 }
 
 TEST(Steps, PointAtTokens) {

@@ -1,0 +1,155 @@
+#include "core/view/alignment/alignment_places.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/view/parts/colour_bar.h"
+#include "core/view/parts/token_bars.h"
+
+namespace attnscope {
+namespace {
+
+using M = AlignmentMeasures;
+
+constexpr double kBox = 1.8;         // em, of a letter's box
+constexpr double kGap = 0.8;         // em between parts
+constexpr double kMostCell = 3.6;    // em, of a letter's column
+constexpr double kLeastCell = 0.45;  // em: below that nothing is told apart
+constexpr double kMostRibbons = 18;  // em, their height
+constexpr double kLeastRibbons = 3;  // em
+constexpr double kMostRow = 2.6;     // em, of a row of the matrix
+
+double widest_source(const Page& page, const AlignmentNumbers& numbers) {
+  double widest = 0;
+  for (const std::string& label : numbers.source) {
+    widest = std::max(widest, page.width_of(label, page.em()));
+  }
+  return std::min(widest, 8 * page.em());
+}
+
+struct AlignmentHeights {
+  double words = 0, ribbons = 0, matrix = 0, table = 0, all = 0;
+};
+
+// The ribbons come first, then the table, then the matrix.
+std::optional<AlignmentHeights> choose_heights(const Page& page, double height, double sources,
+                                               std::size_t notice_lines) {
+  const double em = page.em();
+  AlignmentHeights h;
+  h.words = (1.25 + static_cast<double>(notice_lines)) * M::line * em;
+  double left = height - h.words - 2 * kBox * em - kGap * em;
+  if (left < kLeastRibbons * em) return std::nullopt;
+  const double table =
+      M::title * em + static_cast<double>(M::candidates) * token_bar_height(page, false);
+  if (left >= kLeastRibbons * em + table + kGap * em) {
+    h.table = table;
+    left -= table + kGap * em;
+  }
+  if (left >= kLeastRibbons * em + sources * 0.9 * em + 2 * kGap * em) {
+    h.matrix = std::min(sources * kMostRow * em, left - kLeastRibbons * em - 2 * kGap * em);
+    left -= h.matrix + kGap * em;
+  }
+  h.ribbons = std::min(left, kMostRibbons * em);
+  h.all = h.words + 2 * kBox * em + h.ribbons + h.matrix + (h.matrix > 0 ? kGap * em : 0) +
+          h.table + (h.table > 0 ? kGap * em : 0);
+  return h;
+}
+
+// As the settings say.
+AlignmentFocus focus_of_settings(const ViewInput& input, const AlignmentNumbers& numbers) {
+  AlignmentFocus focus{.shown = numbers.rows()};
+  const Values values = view_values(input.experiment.view, "alignment");
+  if (values.has("step")) {
+    focus.stepped = true;
+    focus.shown = std::clamp<Index>(values.integer("step"), 1, numbers.rows());
+    focus.row = focus.shown - 1;
+  } else {
+    focus.row = std::ranges::min_element(numbers.chances) - numbers.chances.begin();
+    focus.least_sure = true;
+  }
+  return focus;
+}
+
+}  // namespace
+
+bool AlignmentFocus::has(Index of_row, Index of_key) const {
+  if (pointed) return of_row == row && (key < 0 || of_key == key);
+  if (key >= 0) return of_key == key;
+  return !stepped || of_row == row;
+}
+
+double AlignmentPlaces::target_x(Index row) const {
+  return target.x + (static_cast<double>(row) + 0.5) * cell;
+}
+
+double AlignmentPlaces::source_x(Index key) const {
+  const double first = source.x + (source.width - static_cast<double>(sources) * source_cell) / 2;
+  return first + (static_cast<double>(key) + 0.5) * source_cell;
+}
+
+std::optional<AlignmentPlaces> place_alignment(const Page& page, const Box& inside,
+                                               const AlignmentNumbers& numbers,
+                                               const std::string& notice) {
+  const double em = page.em();
+  AlignmentPlaces p;
+  p.sources = numbers.sources();
+  const double labels = std::max(4.5 * em, widest_source(page, numbers) + 0.8 * em);
+  p.bar = page.input().height > 22 * em && inside.width > 30 * em ? colour_bar_width(page) + em : 0;
+  const double wide = inside.width - labels - p.bar;
+  p.cell = std::min(kMostCell * em, wide / static_cast<double>(numbers.rows()));
+  if (p.cell < kLeastCell * em) return std::nullopt;
+  p.notice_lines = page.wrapped(notice, em, inside.width, 2).size();
+  const auto sources = static_cast<double>(p.sources);
+  const auto h = choose_heights(page, inside.height, sources, p.notice_lines);
+  if (!h) return std::nullopt;
+  const double width = p.cell * static_cast<double>(numbers.rows());
+  p.source_cell = std::min(3.0 * em, width / sources);
+  const double x = inside.x + labels + std::max(0.0, (wide - width) / 2);
+  p.labels_left = x - labels;
+  p.top = inside.y + page.spare_above(inside.height, h->all);
+  double y = p.top + h->words;
+  p.source = {x, y, width, kBox * em};
+  p.ribbons = {x, p.source.bottom(), width, h->ribbons};
+  p.target = {x, p.ribbons.bottom(), width, kBox * em};
+  y = p.target.bottom() + kGap * em;
+  if (h->matrix > 0) {
+    p.matrix = {x, y, width, h->matrix};
+    y += h->matrix + kGap * em;
+  }
+  if (h->table > 0) {
+    p.candidates = {inside.x, y, inside.width, h->table};
+    y += h->table;
+  }
+  p.bottom = y;
+  return p;
+}
+
+AlignmentFocus alignment_focus(const ViewInput& input, const AlignmentNumbers& numbers,
+                               const AlignmentPlaces& places) {
+  AlignmentFocus focus = focus_of_settings(input, numbers);
+  if (!input.pointer) return focus;
+  const Point p = *input.pointer;
+  const Box &target = places.target, &matrix = places.matrix;
+  const bool in_matrix = matrix.height > 0 && matrix.contains(p);
+  const bool over_rows = (p.y >= target.y && p.y < target.bottom()) || in_matrix;
+  if (over_rows && p.x >= target.x && p.x < target.right()) {
+    const auto row = static_cast<Index>((p.x - target.x) / places.cell);
+    if (row >= focus.shown) return focus;
+    focus.row = row;
+    focus.pointed = true;
+    focus.least_sure = false;
+    const auto sources = static_cast<double>(places.sources);
+    if (in_matrix) {
+      focus.key = std::min(static_cast<Index>((p.y - matrix.y) / matrix.height * sources),
+                           places.sources - 1);
+    }
+    return focus;
+  }
+  if (p.y < places.source.y || p.y >= places.source.bottom()) return focus;
+  for (Index key = 0; key < places.sources; ++key) {
+    if (std::abs(p.x - places.source_x(key)) < places.source_cell / 2) focus.key = key;
+  }
+  return focus;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,111 @@
+// What a model reads, in its figure.
+#include "core/figure/plain_text.h"
+#include "core/model/input_kind.h"
+#include "core/view/architecture/diagram_source.h"
+#include "core/view/architecture/diagram_words.h"
+
+namespace attnscope {
+namespace {
+
+void add_trajectory(const DiagramSource& source, DiagramColumn& column) {
+  const Values& values = source.config.architecture.values;
+  const auto words = [](const char* title) {
+    return DiagramPart{DiagramPart::Kind::Words, title, {}, "What was done so far, step by step."};
+  };
+  column.rows.push_back({.parts = {words("Return to go"), words("State"), words("Action")}});
+  const auto embed = [&](const char* title, Index size, const std::string& help,
+                         const char* weight) {
+    DiagramPart p{DiagramPart::Kind::Embedding, title};
+    p.notes = {std::to_string(size) + " → " + std::to_string(source.config.width)};
+    p.help = help;
+    p.view = "trajectory";
+    p.parameters = source.count(weight);
+    return p;
+  };
+  column.rows.push_back(
+      {.parts = {
+           embed("Linear", 1, "The return that is still asked for, as a vector.", "embed.return."),
+           embed("Linear", values.integer("state_size"), "The numbers of a state, as a vector.",
+                 "embed.state."),
+           embed("Embedding", values.integer("actions"), "Each action has a vector.",
+                 "embed.action")}});
+  DiagramPart time{DiagramPart::Kind::Position, "+ time;  R₁ s₁ a₁ R₂ s₂ a₂ …"};
+  time.help = "All three of a step get the vector of that step, and stand one after the other.";
+  time.view = "trajectory";
+  time.parameters = source.count("embed.time");
+  column.rows.push_back(row_of(time));
+}
+
+}  // namespace
+
+DiagramPart token_part(const DiagramSource& source, const std::string& what,
+                       const std::vector<TraceToken>& tokens) {
+  DiagramPart p{DiagramPart::Kind::Words, what};
+  std::string text;
+  for (const TraceToken& token : tokens) text += (text.empty() ? "" : " ") + token.label;
+  if (!text.empty() && !source.trace.pixels) p.notes = {text};
+  p.help = "What the model reads.";
+  return p;
+}
+
+DiagramPart embedding_part(const DiagramSource& source, const std::string& title,
+                           const std::string& help) {
+  DiagramPart p{DiagramPart::Kind::Embedding, title};
+  p.notes = {grouped(source.config.vocabulary) + " → " + std::to_string(source.config.width)};
+  p.help = help;
+  p.view = "next";
+  p.parameters = source.count("embed.weight");
+  return p;
+}
+
+std::optional<DiagramPart> position_part(const DiagramSource& source,
+                                         const std::vector<LayerRun>& runs,
+                                         const std::string& prefix) {
+  std::vector<std::vector<HeadGroup>> groups;
+  for (const LayerRun& run : runs) groups.push_back(run.groups);
+  if (groups.empty() || groups[0].empty()) return std::nullopt;
+  const Choice& first = groups[0][0].encoding;
+  const Encoding& placed = encoding(first.id);
+  if (!placed.embed) return std::nullopt;
+  DiagramPart p{DiagramPart::Kind::Position, "+ " + placed.label};
+  p.help = first_sentence(placed.summary);
+  p.view = "position";
+  for (const WeightInfo& weight : placed.weights)
+    p.parameters += source.count(prefix + weight.name);
+  return p;
+}
+
+void add_input(const DiagramSource& source, const std::vector<LayerRun>& runs,
+               DiagramColumn& column) {
+  if (source.architecture.reads == Reads::Trajectories) return add_trajectory(source, column);
+  const bool pixels = source.config.input.id != "text";
+  const bool target = source.architecture.has_encoder;
+  if (pixels) {
+    const Values& image = source.config.input.values;
+    DiagramPart p{DiagramPart::Kind::Words, "Pixels so far"};
+    p.notes = {std::to_string(image.integer("width")) + " × " +
+               std::to_string(image.integer("height")) + " of " +
+               std::to_string(image.integer("levels")) + " levels"};
+    p.help = first_sentence(input_kind(source.config.input.id).summary);
+    p.view = "image";
+    column.rows.push_back(row_of(p));
+  } else {
+    column.rows.push_back(
+        row_of(token_part(source, target ? "Target so far" : "Tokens", source.trace.tokens)));
+  }
+  column.rows.push_back(row_of(
+      embedding_part(source, pixels ? "Level embedding" : "Token embedding",
+                     "Each token becomes a vector of " + std::to_string(source.config.width) +
+                         " numbers, its row of a table.")));
+  if (pixels) {
+    DiagramPart p{DiagramPart::Kind::Position, "+ row and column"};
+    p.help = "Adds a vector for the row and one for the column of the pixel that comes next.";
+    p.view = "image";
+    p.parameters = source.count("embed.row") + source.count("embed.column");
+    column.rows.push_back(row_of(p));
+  }
+  if (const auto placed = position_part(source, runs, "embed."))
+    column.rows.push_back(row_of(*placed));
+}
+
+}  // namespace attnscope

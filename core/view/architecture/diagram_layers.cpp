@@ -1,0 +1,321 @@
+// A model's layers, in its figure: blocks with their joins, and how often they are repeated.
+#include <algorithm>
+
+#include "core/figure/plain_text.h"
+#include "core/model/exits.h"
+#include "core/model/join.h"
+#include "core/model/weights.h"
+#include "core/view/architecture/diagram_source.h"
+#include "core/view/architecture/diagram_words.h"
+#include "core/view/parts/describe.h"
+
+namespace attnscope {
+namespace {
+
+using Kind = DiagramPart::Kind;
+
+// The head groups of a layer as they ran.
+std::vector<HeadGroup> groups_of(const DiagramSource& source, Stack stack, Index layer,
+                                 const std::vector<HeadGroup>& otherwise) {
+  std::vector<HeadGroup> groups;
+  const bool both = source.architecture.has_encoder;
+  const AttentionTap* before = nullptr;
+  for (const AttentionTap& tap : source.trace.attention) {
+    if (tap.address.layer != layer || tap.address.kind != AttentionKind::Self) continue;
+    if (both && tap.address.stack != stack) continue;
+    if (before && (tap.address.step != before->address.step ||
+                   tap.address.segment != before->address.segment)) {
+      break;  // the same again
+    }
+    groups.push_back({static_cast<Index>(tap.heads.size()), tap.variant, tap.encoding});
+    before = &tap;
+  }
+  return groups.empty() ? otherwise : groups;
+}
+
+class Layers {
+ public:
+  explicit Layers(const DiagramSource& source) : source_(source) {}
+
+  void add_to(DiagramColumn& column, const std::vector<LayerRun>& runs, Stack stack) const {
+    constexpr std::size_t kMostRuns = 4;  // those farther from the chosen one are put together
+    const bool here = !source_.architecture.has_encoder || source_.part.stack == stack;
+    const Index shown = here ? source_.experiment.view.layer : 0;
+    std::size_t chosen = 0;
+    for (std::size_t n = 0; n < runs.size(); ++n) {
+      if (shown >= runs[n].first && shown <= runs[n].last) chosen = n;
+    }
+    const auto others = [&](std::size_t first, std::size_t last) {
+      if (first > last || last >= runs.size()) return;
+      if (last - first + 1 < kMostRuns) {
+        for (std::size_t n = first; n <= last; ++n) {
+          column.rows.push_back(row_of(other_layers(runs[n], stack, source_.trace.parts.stack)));
+        }
+        return;
+      }
+      DiagramPart p = other_layers(runs[first], stack, source_.trace.parts.stack);
+      p.title = capitalised(layers_words(runs[first].first, runs[last].last));
+      p.notes = {"each with attention of its own"};
+      column.rows.push_back(row_of(p));
+    };
+    if (chosen > 0) others(0, chosen - 1);
+    add_run(column, runs[chosen], stack, here ? shown : -1);
+    others(chosen + 1, runs.size() - 1);
+  }
+
+ private:
+  const AttentionTap* tap_of(Stack stack, AttentionKind kind, Index layer, Index first_head) const {
+    for (const AttentionTap& tap : source_.trace.attention) {
+      const Address& at = tap.address;
+      if (at.layer != layer || at.kind != kind || tap.heads.empty()) continue;
+      if (source_.architecture.has_encoder && at.stack != stack) continue;
+      if (source_.trace.parts.step && at.step != source_.part.step) continue;
+      if (source_.trace.parts.segment && at.segment != source_.part.segment) continue;
+      if (first_head >= 0 && tap.heads.front() != first_head) continue;
+      return &tap;
+    }
+    return nullptr;
+  }
+
+  // What a click on attention looks at.
+  std::function<void(Experiment&)> aim_at(Stack stack, AttentionKind kind, Index layer,
+                                          Index head) const {
+    const bool stacks = source_.trace.parts.stack, kinds = source_.trace.parts.kind;
+    return [=](Experiment& e) {
+      if (stacks) e.view.part.stack = stack;
+      if (kinds && stack == Stack::Decoder) e.view.part.kind = kind;
+      e.view.layer = layer;
+      if (head >= 0) e.view.head = head;
+    };
+  }
+
+  DiagramPart joint(const std::string& weights) const {
+    const Join& j = join(source_.config.join.id);
+    const bool gates = !j.weights.empty();
+    DiagramPart p{gates ? Kind::Gate : Kind::Sum, gates ? j.label : "+"};
+    p.help = first_sentence(j.summary);
+    p.view = gates ? "gates" : "depth";
+    p.parameters = gates ? source_.count(weights) : 0;
+    return p;
+  }
+
+  DiagramPart attention(const HeadGroup& group, Index first_head, bool alone, Stack stack,
+                        Index layer) const {
+    const Variant& v = variant(group.variant.id);
+    const Encoding& e = encoding(group.encoding.id);
+    DiagramPart p{Kind::Attention, alone ? "Self-attention" : heads_words(first_head, group.heads)};
+    if (alone) {
+      p.notes.push_back(std::to_string(group.heads) + " heads of " +
+                        std::to_string(source_.config.head_size) + shared_keys());
+    }
+    const bool placed = e.embed != nullptr || e.id == default_encoding().id;
+    p.notes.push_back(v.label);
+    if (!placed) p.notes.push_back(e.label);
+    p.help = first_sentence(v.summary);
+    p.view = group.variant.id == "adaptive_span" ? "span" : "map";
+    p.aim = aim_at(stack, AttentionKind::Self, layer, first_head);
+    p.tap = tap_of(stack, AttentionKind::Self, layer, first_head);
+    return p;
+  }
+
+  std::string shared_keys() const {
+    if (source_.config.kv_heads == source_.config.heads || source_.config.kv_heads == 0) return "";
+    return ", " + std::to_string(source_.config.kv_heads) + " of keys";
+  }
+
+  DiagramRow self_attention(const LayerRun& run, Stack stack, Index layer,
+                            const std::string& prefix) const {
+    constexpr std::size_t kMostGroups = 3;
+    DiagramRow r;
+    Index first = 0;
+    for (const HeadGroup& group : run.groups) {
+      if (r.parts.size() == kMostGroups - 1 && run.groups.size() > kMostGroups) {
+        DiagramPart rest{Kind::Attention, heads_words(first, source_.config.heads - first)};
+        rest.notes = {std::to_string(run.groups.size() - r.parts.size()) + " groups more"};
+        rest.help = "Head groups with variants of their own.";
+        rest.view = "grid";
+        r.parts.push_back(rest);
+        break;
+      }
+      r.parts.push_back(attention(group, first, run.groups.size() == 1, stack, layer));
+      first += group.heads;
+    }
+    if (!r.parts.empty()) {
+      r.parts.front().parameters =
+          source_.count(prefix + "attn.") + source_.count(prefix + "groups.");
+    }
+    r.left = memory(run);
+    return r;
+  }
+
+  // What the layer remembers of earlier segments, or keeps beside the text.
+  std::optional<DiagramPart> memory(const LayerRun& run) const {
+    for (const HeadGroup& group : run.groups) {
+      const Variant& v = variant(group.variant.id);
+      if (!v.remember || source_.config.segment == 0) continue;
+      DiagramPart p{Kind::Memory, "Memory"};
+      p.notes = {v.label, "segments of " + grouped(source_.config.segment)};
+      p.help = first_sentence(v.summary);
+      p.view = "memory";
+      return p;
+    }
+    return std::nullopt;
+  }
+
+  DiagramPart feed_forward(const std::string& prefix, Stack stack, Index layer) const {
+    const std::string d = std::to_string(source_.config.width);
+    DiagramPart p{Kind::FeedForward, "Feed-forward"};
+    p.notes = {d + " → " + std::to_string(source_.config.hidden) + " → " + d,
+               activation_words(source_.config.activation, source_.config.gated)};
+    p.help = source_.config.gated
+                 ? "Each token by itself: two projections, one of which gates the other, and back."
+                 : "Each token by itself: widened, bent by the activation, and narrowed again.";
+    p.view = "depth";
+    p.aim = aim_at(stack, AttentionKind::Self, layer, -1);
+    p.parameters = source_.count(prefix + "ffn.");
+    return p;
+  }
+
+  DiagramPart cross_attention(const std::string& prefix, Index layer) const {
+    DiagramPart p{Kind::Attention, "Cross-attention"};
+    p.notes = {std::to_string(source_.config.heads) + " heads of " +
+                   std::to_string(source_.config.head_size) + shared_keys(),
+               "keys from the encoder"};
+    p.help =
+        "Queries of the target look at keys and values of what the encoder made of the source.";
+    p.view = "alignment";
+    p.aim = aim_at(Stack::Decoder, AttentionKind::Cross, layer, -1);
+    p.tap = tap_of(Stack::Decoder, AttentionKind::Cross, layer, -1);
+    p.parameters = source_.count(prefix + "cross.");
+    return p;
+  }
+
+  // A block with its join; before it or behind it the norm.
+  void add_block(DiagramColumn& column, DiagramRow block, const std::string& weights,
+                 const std::string& join_weights, int stream) const {
+    const int enters = static_cast<int>(column.rows.size());
+    if (source_.config.pre_norm) column.rows.push_back(row_of(norm_part(source_, weights)));
+    column.rows.push_back(std::move(block));
+    DiagramRow joins = row_of(joint(join_weights));
+    joins.skips = stream < 0 ? enters : -1;
+    joins.stream = stream;
+    column.rows.push_back(joins);
+    if (!source_.config.pre_norm) column.rows.push_back(row_of(norm_part(source_, weights)));
+  }
+
+  static DiagramPart other_layers(const LayerRun& run, Stack stack, bool stacks) {
+    DiagramPart p{Kind::Layers, capitalised(layers_words(run.first, run.last))};
+    std::vector<std::string> labels;
+    for (const HeadGroup& group : run.groups) {
+      const std::string& label = variant(group.variant.id).label;
+      if (std::ranges::find(labels, label) == labels.end()) labels.push_back(label);
+    }
+    std::string all;
+    for (const std::string& label : labels) all += (all.empty() ? "" : ", ") + label;
+    p.notes = {all, "otherwise alike"};
+    p.help = "Layers whose heads attend otherwise; a click draws them in full.";
+    p.aim = [layer = run.first, stack, stacks](Experiment& e) {
+      e.view.layer = layer;
+      if (stacks) e.view.part.stack = stack;
+    };
+    return p;
+  }
+
+  void add_run(DiagramColumn& column, const LayerRun& run, Stack stack, Index shown) const {
+    const bool encoder = stack == Stack::Encoder && source_.architecture.has_encoder;
+    const bool inside = shown >= run.first && shown <= run.last;
+    const Index layer = inside ? shown : run.first;
+    const std::string prefix = (encoder ? "encoder." : "") + layer_prefix(layer);
+    const bool streams = join(source_.config.join.id).run_layers != nullptr;
+    DiagramFrame frame;
+    frame.first = column.rows.size();
+    add_block(column, self_attention(run, stack, layer, prefix), prefix + "attn_norm",
+              prefix + "attn_join.", streams ? 0 : -1);
+    if (source_.architecture.has_encoder && !encoder) {
+      add_block(column, row_of(cross_attention(prefix, layer)), prefix + "cross_norm",
+                prefix + "cross_join.", -1);
+    }
+    if (source_.config.hidden > 0) {
+      add_block(column, row_of(feed_forward(prefix, stack, layer)), prefix + "ffn_norm",
+                prefix + "ffn_join.", streams ? 1 : -1);
+    }
+    frame.last = column.rows.size() - 1;
+    frame.chosen = inside;
+    frame.streams = streams;
+    const Index times = run.last - run.first + 1;
+    if (times > 1) frame.labels.push_back("× " + std::to_string(times));
+    frame.labels.push_back(layers_words(run.first, run.last));
+    if (inside && times > 1) frame.labels.push_back("shown: " + std::to_string(shown));
+    if (!encoder) add_recurrence(frame, column);
+    if (!encoder && source_.config.exits) column.rows[frame.last].right = exit_part();
+    column.frames.push_back(frame);
+  }
+
+  // Over depth: the same layers again.
+  void add_recurrence(DiagramFrame& frame, DiagramColumn& column) const {
+    const Values& values = source_.config.architecture.values;
+    if (source_.config.architecture.id != "universal") return;
+    const bool halts = values.choice("halting") == "act";
+    frame.loops = true;
+    frame.loop = (halts ? "up to T = " : "T = ") + std::to_string(values.integer("steps")) +
+                 (values.integer("steps") == 1 ? " time" : " times");
+    if (!halts) return;
+    DiagramPart p{Kind::Exit, "Halting"};
+    p.notes = {"h = σ(x·w + b)", "until Σh ≥ 1 − ε"};
+    p.help =
+        "Says after each step how likely a token stops; one whose chances add up to 1 stays "
+        "as it is.";
+    p.view = "steps";
+    p.parameters = source_.count("halt.");
+    column.rows[frame.last].right = p;
+  }
+
+  DiagramPart exit_part() const {
+    const Exits& rule = exit_rule(source_.config.exits->id);
+    DiagramPart p{Kind::Exit, "Early exit"};
+    p.notes = {rule.label};
+    const Values& values = source_.config.exits->values;
+    if (values.has("classifier")) {
+      p.notes.push_back(values.choice("classifier") + " predictions");
+    }
+    p.help = first_sentence(rule.summary);
+    p.view = "depth";
+    p.parameters = source_.count("exit");
+    return p;
+  }
+
+  const DiagramSource& source_;
+};
+
+}  // namespace
+
+std::vector<LayerRun> layer_runs(const DiagramSource& source, Stack stack,
+                                 const std::vector<std::vector<HeadGroup>>& stored) {
+  std::vector<LayerRun> runs;
+  for (Index layer = 0; layer < static_cast<Index>(stored.size()); ++layer) {
+    std::vector<HeadGroup> groups =
+        groups_of(source, stack, layer, stored[static_cast<std::size_t>(layer)]);
+    if (!runs.empty() && runs.back().groups == groups) {
+      runs.back().last = layer;
+    } else {
+      runs.push_back({layer, layer, std::move(groups)});
+    }
+  }
+  return runs;
+}
+
+DiagramPart norm_part(const DiagramSource& source, const std::string& weights) {
+  const bool rms = source.config.norm == Norm::RmsNorm;
+  DiagramPart p{Kind::Norm, rms ? "RMS norm" : "Layer norm"};
+  p.help = rms ? "Scales each token's vector to length √d, then each number by a weight."
+               : "Takes mean 0 and deviation 1 of each token's vector, then a weight and a bias.";
+  p.parameters = source.count(weights);
+  return p;
+}
+
+void add_layers(const DiagramSource& source, const std::vector<LayerRun>& runs, Stack stack,
+                DiagramColumn& column) {
+  Layers(source).add_to(column, runs, stack);
+}
+
+}  // namespace attnscope

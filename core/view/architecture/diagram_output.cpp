@@ -1,0 +1,67 @@
+// What a model predicts, in its figure.
+#include <algorithm>
+#include <cmath>
+
+#include "core/figure/plain_text.h"
+#include "core/model/retrieval.h"
+#include "core/view/architecture/diagram_source.h"
+#include "core/view/architecture/diagram_words.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/focus.h"
+
+namespace attnscope {
+namespace {
+
+// What comes most likely behind the token that is looked at.
+std::vector<std::string> prediction(const DiagramSource& source) {
+  const auto tokens = static_cast<Index>(source.trace.tokens.size());
+  if (!source.trace.logits.defined() || tokens == 0 || source.trace.logits.dim(0) != tokens)
+    return {};
+  const Index at = shown_position(source.experiment.view, source.trace);
+  const Index size = source.trace.logits.dim(1);
+  const float* row = source.trace.logits.data() + at * size;
+  const auto best = static_cast<Index>(std::max_element(row, row + size) - row);
+  double sum = 0;
+  for (Index n = 0; n < size; ++n) sum += std::exp(static_cast<double>(row[n] - row[best]));
+  const std::string& before = source.trace.tokens[static_cast<std::size_t>(at)].label;
+  const std::string where = fills_in_places(source.trace) ? "at “" : "after “";
+  return {where + before + "”: " + token_label(source.trace, static_cast<std::int32_t>(best)) +
+          "  " + fixed(100 / sum, 0) + " %"};
+}
+
+DiagramPart retrieval_part(const DiagramSource& source) {
+  const Mixer& m = mixer(source.experiment.retrieval->mixer.id);
+  DiagramPart p{DiagramPart::Kind::Memory, "Retrieval"};
+  p.notes = {m.label};
+  p.help = first_sentence(m.summary);
+  p.view = "retrieval";
+  p.parameters = source.count("spalm");
+  return p;
+}
+
+}  // namespace
+
+void add_output(const DiagramSource& source, DiagramColumn& column) {
+  if (source.config.pre_norm) column.rows.push_back(row_of(norm_part(source, "final_norm")));
+  const bool acts = source.architecture.reads == Reads::Trajectories;
+  DiagramPart p{DiagramPart::Kind::Output, acts ? "Actions" : "Linear"};
+  p.notes = {std::to_string(source.config.width) + " → " + grouped(source.config.vocabulary) +
+             (source.config.tied_output ? ", tied to the embedding" : "")};
+  p.help = acts ? "From the row of each state, how much speaks for each action."
+                : "How much speaks for each token of the vocabulary: the logits.";
+  p.view = acts ? "trajectory" : "next";
+  p.parameters = source.config.tied_output ? 0 : source.count("output.");
+  column.rows.push_back(row_of(p));
+  DiagramPart end{DiagramPart::Kind::Words, acts ? "Action to take"
+                                            : fills_in_places(source.trace)
+                                                ? "What fills each place"
+                                            : source.config.input.id != "text" ? "Next pixel"
+                                                                               : "Next token"};
+  end.help = "Softmax makes probabilities of the logits.";
+  if (!acts && source.config.input.id == "text") end.notes = prediction(source);
+  end.view = source.config.input.id != "text" ? "image" : p.view;
+  column.rows.push_back(row_of(end));
+  if (source.experiment.retrieval) column.rows.back().left = retrieval_part(source);
+}
+
+}  // namespace attnscope

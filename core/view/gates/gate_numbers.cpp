@@ -1,0 +1,125 @@
+#include "core/view/gates/gate_numbers.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/figure/plain_text.h"
+#include "core/view/parts/kept.h"
+
+namespace attnscope {
+namespace {
+
+Stack gate_stack(const ViewInput& input) {
+  return shown_part(input).stack;
+}
+
+// Where a gate opens farthest, where there is a difference: ", at “?” in layer 0 up to 0.15".
+std::string widest(const GateSet& set, const std::vector<TraceToken>& tokens) {
+  Index row = -1, token = -1;
+  float least = 2, most = -1;
+  for (Index r = 0; r < gate_rows(set); ++r) {
+    for (Index i = 0; i < set.mean.dim(1); ++i) {
+      const float value = set.mean(r, i);
+      if (std::isnan(value)) continue;
+      least = std::min(least, value);
+      if (value <= most) continue;
+      most = value;
+      row = r;
+      token = i;
+    }
+  }
+  if (row < 0 || most - least < 0.005F) return "";
+  const std::string place = set.rows[static_cast<std::size_t>(row)].label();
+  return ", at “" + tokens[static_cast<std::size_t>(token)].label + "”" +
+         (place.empty() ? "" : " in " + place) + " " + gate_number(static_cast<double>(most));
+}
+
+}  // namespace
+
+Refusal gates_refusal(const Trace& trace) {
+  if (!trace.given && has_gates(trace)) return {};
+  return {
+      "This run has no gates",
+      "Gates are in models with the gated join (GTrXL: Join, Gated), in the variant Memorizing, "
+      "and in retrieval by SPALM. Choose one of them."};
+}
+
+Refusal gates_refusal(const GateSets& sets) {
+  return sets.empty() ? Refusal{"No gates here", "Choose the decoder."} : Refusal{};
+}
+
+std::shared_ptr<const GateSets> shown_gates(const ViewInput& input) {
+  const Stack stack = gate_stack(input);
+  return kept(input, source_of(input.trace),
+              stack == Stack::Encoder ? "gates of the encoder" : "gates",
+              [&] { return gates_of(input.trace, stack); });
+}
+
+const std::vector<TraceToken>& gate_tokens(const ViewInput& input) {
+  return gate_stack(input) == Stack::Encoder ? input.trace.tokens_of({kSourceStream, 0})
+                                             : input.trace.tokens;
+}
+
+Index gate_rows(const GateSet& set) {
+  return static_cast<Index>(set.rows.size());
+}
+
+std::string gate_number(double value) {
+  return std::isnan(value) ? "none" : fixed(value, 2);
+}
+
+std::string about_gates(const GateSets& sets) {
+  std::string words;
+  for (const GateSet& set : sets) {
+    words += (words.empty() ? "Gates: " : "; ") + set.title + " (" + set.closed + ", " + set.open +
+             (set.untrained ? "; untrained, so in the middle everywhere" : "") + ")";
+  }
+  return words + ".";
+}
+
+std::vector<std::string> gates_summary(const GateSets& sets,
+                                       const std::vector<TraceToken>& tokens) {
+  std::string all, few;
+  for (const GateSet& set : sets) {
+    const std::string mean = gate_number(set.all_mean());
+    const std::string note = set.untrained ? " (untrained)" : "";
+    all += (all.empty() ? "" : "; ") + set.short_title + " " + mean + note + widest(set, tokens);
+    few += (few.empty() ? "" : ", ") + set.short_title + " " + mean + note;
+  }
+  return {"How far the gates are open on average: " + all + ".", "Gates on average: " + few + ".",
+          few};
+}
+
+std::string gate_words(const GateSet& set, Index row, Index token) {
+  const std::string place = set.rows[static_cast<std::size_t>(row)].label();
+  const std::string words = set.short_title + (place.empty() ? " " : ", " + place + ", ");
+  const auto mean = static_cast<double>(set.mean(row, token));
+  if (std::isnan(mean)) return words + "no gate";
+  if (!set.deviation.defined()) return words + gate_number(mean);
+  const auto of = [&](const Tensor& numbers) {
+    return gate_number(static_cast<double>(numbers(row, token)));
+  };
+  return words + gate_number(mean) + " ± " + of(set.deviation) + " (" + of(set.least) + " to " +
+         of(set.most) + ")";
+}
+
+ViewData gates_data(const ViewInput& input) {
+  gates_refusal(input.trace).raise_for_numbers();
+  const auto sets = shown_gates(input);
+  gates_refusal(*sets).raise_for_numbers();
+  std::vector<std::string> tokens;
+  for (const TraceToken& token : gate_tokens(input)) tokens.push_back(token.label);
+  ViewData data;
+  for (const GateSet& set : *sets) {
+    std::vector<std::string> rows;
+    for (const GateSet::Row& row : set.rows) rows.push_back(row.label());
+    data.matrices.push_back({set.id + " mean", set.mean, rows, tokens});
+    if (!set.deviation.defined()) continue;
+    data.matrices.push_back({set.id + " deviation", set.deviation, rows, tokens});
+    data.matrices.push_back({set.id + " least", set.least, rows, tokens});
+    data.matrices.push_back({set.id + " most", set.most, rows, tokens});
+  }
+  return data;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,208 @@
+#include "core/view/gates/gate_places.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/view/parts/colour_bar.h"
+#include "core/view/parts/describe.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kBarsHead = 1.4;     // em above a map: the title of its bars
+constexpr double kFoot = 1.6;         // em below a map: its bars' range
+constexpr double kLargestRow = 2.6;   // em
+constexpr double kLeastRow = 0.45;    // em
+constexpr double kLargestColumn = 7;  // em
+constexpr double kLeastPlot = 4;      // em
+constexpr double kBars = 6.5;         // em
+constexpr double kChart = 0.32;       // of the height, for the shown row token by token
+constexpr double kLeastChart = 7;     // em
+constexpr double kMostChart = 15;     // em
+
+// What the chart must have space for.
+double largest_gate(const GateSets& sets) {
+  double most = 0;
+  for (const GateSet& set : sets) {
+    for (Index n = 0; n < set.mean.size(); ++n) {
+      const float high = set.mean[n] + (set.deviation.defined() ? set.deviation[n] : 0);
+      if (!std::isnan(high)) most = std::max(most, static_cast<double>(high));
+    }
+  }
+  return most > 0 ? std::min(1.05 * most, 1.0) : 1;
+}
+
+TokenAxis row_axis(const GateSet& set) {
+  TokenAxis axis;
+  for (const GateSet::Row& row : set.rows) axis.labels.push_back(row.label());
+  return axis;
+}
+
+// The token that is pinned, by the rows of the shown segment.
+Index pinned_token(const ViewInput& input) {
+  const ViewSettings& view = input.experiment.view;
+  const Found found = find_tap(input.trace, view);
+  if (found.tap == nullptr || view.pinned_query < 0) return -1;
+  if (view.pinned_query >= found.tap->queries()) return -1;
+  return input.trace.token_index(found.tap->query_rows, found.tap->queries(), view.pinned_query);
+}
+
+class GatePlacer {
+ public:
+  GatePlacer(const Page& page, GatePlaces& places) : page_(page), places_(places) {}
+
+  bool place(const Box& inside) {
+    columns_ = {{"token", ""}, {}, {}};
+    for (const TraceToken& token : places_.tokens) columns_.labels.push_back(token.label);
+    columns_ = measured(page_, std::move(columns_));
+    Index rows = 0;
+    left_ = chart_left(page_, places_.up);
+    for (const GateSet& set : places_.sets) {
+      rows += gate_rows(set);
+      left_ = std::max(left_, axis_depth_left(page_, row_axis(set), 12 * em()));
+    }
+    const bool has_bars = inside.width > 36 * em();
+    places_.bars = has_bars ? kBars * em() : 0;
+    bar_ = colour_bar_width(page_);
+    width_ = std::min(inside.width - left_ - bar_ - places_.bars - (has_bars ? 0.7 * em() : 0),
+                      static_cast<double>(places_.length()) * kLargestColumn * em());
+    if (width_ < kLeastPlot * em()) return false;
+    top_ = axis_depth_top(page_, columns_, width_, std::min(9 * em(), 0.22 * inside.height));
+    const auto count = static_cast<double>(places_.sets.size());
+    foot_ = has_bars ? kFoot * em() : 0.5 * em();
+    const double around = GateMeasures::line * em() + top_ +
+                          count * (GateMeasures::title * em() + foot_) +
+                          (has_bars ? (count - 1) * kBarsHead * em() : 0);
+    if (!choose_heights(inside.height, around, static_cast<double>(rows))) return false;
+    const double height = around + row_ * static_cast<double>(rows) + places_.chart_height +
+                          GateMeasures::line * em();
+    places_.top = inside.y + page_.spare_above(inside.height, height);
+    place_maps(inside.x + (inside.width - left_ - width_ - places_.bars - bar_) / 2 + left_);
+    return true;
+  }
+
+ private:
+  double em() const { return page_.em(); }
+
+  // Of rows and the chart, without which there may be space.
+  bool choose_heights(double height, double around, double rows) {
+    const double all = height - around - GateMeasures::line * em();
+    places_.chart_height = std::clamp(kChart * height, kLeastChart * em(), kMostChart * em());
+    double left = all - places_.chart_height;
+    if (left < rows * em()) {
+      places_.chart_height = 0;
+      left = all;
+    }
+    row_ = std::min(left / rows, kLargestRow * em());
+    return row_ >= kLeastRow * em();
+  }
+
+  void place_maps(double x) {
+    const ViewInput& input = page_.input();
+    const ViewSettings& view = input.experiment.view;
+    const Index pinned = pinned_token(input);
+    double y = places_.top + GateMeasures::line * em();
+    for (std::size_t n = 0; n < places_.sets.size(); ++n) {
+      const GateSet& set = places_.sets[n];
+      const auto rows = static_cast<double>(gate_rows(set));
+      if (n > 0 && places_.bars > 0) y += kBarsHead * em();
+      MatrixPlot m;
+      m.scale = input.scale;
+      m.rows = measured(page_, row_axis(set));
+      m.left = left_;
+      m.columns = columns_;
+      set_visible(m, {0, view.column, rows, view.width});
+      m.top = n == 0 ? top_ : 0;
+      if (n > 0) m.columns = {};
+      m.plot = {x, y + GateMeasures::title * em() + m.top, width_, row_ * rows};
+      const double gap = places_.bars > 0 ? places_.bars + 0.7 * em() : 0;
+      m.right = {x + width_ + gap, m.plot.y, bar_, m.plot.height};
+      m.pinned_column = pinned;
+      PairAt at = pair_at(m);
+      at.columns = places_.length();
+      if (input.pointer) std::tie(m.hovered_row, m.hovered_column) = at(*input.pointer);
+      places_.pairs.push_back(at);
+      y = m.plot.bottom() + foot_;
+      places_.maps.push_back(std::move(m));
+    }
+    places_.bottom = y;
+  }
+
+  const Page& page_;
+  GatePlaces& places_;
+  TokenAxis columns_;
+  double left_ = 0, width_ = 0, top_ = 0, foot_ = 0, bar_ = 0, row_ = 0;
+};
+
+}  // namespace
+
+Index GatePlaces::shown_row(const ViewInput& input, std::size_t set) const {
+  if (maps[set].hovered_row >= 0) return maps[set].hovered_row;
+  const ViewSettings& view = input.experiment.view;
+  const TracePart part = shown_part(input);
+  const std::vector<GateSet::Row>& rows = sets[set].rows;
+  const auto found = std::ranges::find_if(rows, [&](const GateSet::Row& row) {
+    return row.layer == view.layer && (row.head < 0 || row.head == view.head) &&
+           (row.step < 0 || row.step == part.step);
+  });
+  return found == rows.end() ? 0 : found - rows.begin();
+}
+
+std::optional<GatePlaces> place_gates(const Page& page, const Box& inside, const GateSets& sets,
+                                      const std::vector<TraceToken>& tokens) {
+  GatePlaces places{.sets = sets, .tokens = tokens};
+  places.up = {.least = 0, .most = largest_gate(sets), .titles = {"gate", ""}};
+  if (!GatePlacer(page, places).place(inside)) return std::nullopt;
+  return places;
+}
+
+std::function<std::optional<Hit>(Point)> gate_hits(const ViewInput& input,
+                                                   const GatePlaces& places) {
+  const ViewSettings& view = input.experiment.view;
+  const Found found = find_tap(input.trace, view);
+  std::vector<Index> rows(places.tokens.size(), -1);
+  if (found.tap != nullptr) {
+    for (Index i = 0; i < found.tap->queries(); ++i) {
+      const Index at = input.trace.token_index(found.tap->query_rows, found.tap->queries(), i);
+      if (at >= 0 && at < places.length()) rows[static_cast<std::size_t>(at)] = i;
+    }
+  }
+  std::vector<std::vector<GateSet::Row>> of_sets;
+  for (const GateSet& set : places.sets) of_sets.push_back(set.rows);
+  return [pairs = places.pairs, rows, of_sets, layer = view.layer,
+          head = view.head](Point p) -> std::optional<Hit> {
+    for (std::size_t n = 0; n < pairs.size(); ++n) {
+      const auto [row, token] = pairs[n](p);
+      if (row < 0 || token < 0) continue;
+      const GateSet::Row& of = of_sets[n][static_cast<std::size_t>(row)];
+      const Index query = rows[static_cast<std::size_t>(token)];
+      if (query < 0) return std::nullopt;
+      return Hit{of.layer >= 0 ? of.layer : layer, of.head >= 0 ? of.head : head, query, -1};
+    }
+    return std::nullopt;
+  };
+}
+
+std::vector<Handle> gate_handles(const GatePlaces& places) {
+  std::vector<Handle> handles;
+  for (std::size_t n = 0; n < places.sets.size(); ++n) {
+    const MatrixPlot& m = places.maps[n];
+    const std::vector<GateSet::Row>& rows = places.sets[n].rows;
+    const double high = m.plot.height / static_cast<double>(rows.size());
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      const GateSet::Row& of = rows[r];
+      if (of.layer < 0) continue;
+      handles.push_back(
+          {.area = {m.plot.x - m.left, m.plot.y + static_cast<double>(r) * high, m.left, high},
+           .help = "Show " + of.label() + " below, and in other views.",
+           .click = [of](Experiment& e) {
+             e.view.layer = of.layer;
+             if (of.head >= 0) e.view.head = of.head;
+             if (of.step >= 0) e.view.part.step = of.step;
+           }});
+    }
+  }
+  return handles;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,107 @@
+// At which of its tokens a head looks before each step.
+#include <algorithm>
+
+#include "core/figure/plain_text.h"
+#include "core/view/parts/colour_bar.h"
+#include "core/view/parts/legend.h"
+#include "core/view/trajectory/walk_panels.h"
+
+namespace attnscope {
+namespace {
+
+constexpr const char* kKinds[] = {"R", "s", "a"};
+
+// Above the columns their tokens, beside the rows their steps.
+void draw_labels(Page& page, const WalkPicture& picture, double wide, double high) {
+  const Box& box = picture.places.attention;
+  const double em = page.em(), small = page.small();
+  const bool every = wide >= 1.7 * small;
+  for (Index token = 0; token < picture.shown.tokens(); ++token) {
+    const std::string label = std::string(kKinds[token % kTokensOfStep]) +
+                              (every ? std::to_string(token / kTokensOfStep + 1) : "");
+    if (page.width_of(label, small) > wide) break;
+    page.add(
+        Text{{box.x + (static_cast<double>(token) + 0.5) * wide, box.y - 0.7 * em},
+             label,
+             token == picture.focus.key ? page.theme().accent : head_colour(token % kTokensOfStep),
+             small,
+             Align::Middle});
+  }
+  const Rollout& walk = picture.shown.walk;
+  for (Index t = 0; t < walk.steps() && high >= 1.05 * small; ++t) {
+    page.add(Text{{box.x - 0.5 * em, box.y + (static_cast<double>(t) + 0.5) * high},
+                  "step " + std::to_string(t + 1) + " " +
+                      action_arrow(walk.actions[static_cast<std::size_t>(t)]),
+                  t == picture.focus.row ? page.theme().accent : page.theme().text,
+                  small,
+                  Align::End});
+  }
+}
+
+void draw_most(Page& page, const WalkPicture& picture, const Tensor& weights) {
+  const Index row = picture.focus.row;
+  Index most = 0;
+  for (Index key = 1; key <= kTokensOfStep * row + 1; ++key) {
+    if (weights(row, key) > weights(row, most)) most = key;
+  }
+  const Index key = picture.focus.key >= 0 ? picture.focus.key : most;
+  const std::string weight = fixed(static_cast<double>(weights(row, key)), 2);
+  const std::string token = token_words(picture.shown.walk, key);
+  const std::string text = "Before step " + std::to_string(row + 1) + " the head gives " + weight +
+                           " of its attention to " + token +
+                           (key == most ? ", more than to any other." : ".");
+  const double y = picture.places.attention.bottom() +
+                   (WalkMeasures::words - WalkMeasures::line / 2) * page.em();
+  const Box& words = picture.places.words;
+  page.text({words.x + words.width / 2, y},
+            page.fitting({text, weight + " to " + token}, page.em(), words.width), page.em(),
+            Align::Middle);
+}
+
+}  // namespace
+
+void draw_decisions(Page& page, const WalkPicture& picture) {
+  const ViewSettings& view = page.input().experiment.view;
+  const Box &box = picture.places.attention, &words = picture.places.words;
+  const Tensor weights = decisions_of(picture.shown, view);
+  const double em = page.em(), title = box.y - (1.4 + WalkMeasures::title / 2) * em;
+  const std::string layer = "layer " + std::to_string(view.layer);
+  const std::string head = "head " + std::to_string(view.head);
+  if (!weights.defined()) {
+    page.faint_text(
+        {words.x, title},
+        page.ellipsised("The model has no " + layer + " with a " + head + ".", em, words.width),
+        em);
+    return;
+  }
+  page.text({words.x + words.width / 2, title},
+            page.fitting({"What " + layer + ", " + head +
+                              " looks at before each step: return asked for (R), cell (s), action "
+                              "(a)",
+                          "What the head looks at before each step", "Attention"},
+                         em, words.width),
+            em, Align::Middle);
+  ColourRange range;
+  range.colour_map = view.colour_map;
+  HeatMap cells;
+  cells.box = box;
+  cells.values = weights;
+  cells.height = static_cast<double>(weights.dim(0));
+  cells.width = static_cast<double>(weights.dim(1));
+  cells.colour_map = range.colour_map;
+  const double high = box.height / cells.height, wide = box.width / cells.width;
+  page.add(std::move(cells));
+  page.add(OutlinedBox{box, page.theme().line, 1});
+  draw_labels(page, picture, wide, high);
+  page.add(
+      OutlinedBox{{box.x, box.y + static_cast<double>(picture.focus.row) * high, box.width, high},
+                  page.theme().accent,
+                  2});
+  if (picture.places.bar > 0 && box.height > 5 * em) {
+    draw_colour_bar(page, {box.right() + 0.8 * em, box.y, picture.places.bar - em, box.height},
+                    range, {"weight", ""});
+  }
+  draw_most(page, picture, weights);
+}
+
+}  // namespace attnscope

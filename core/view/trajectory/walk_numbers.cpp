@@ -1,0 +1,138 @@
+#include "core/view/trajectory/walk_numbers.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/figure/plain_text.h"
+#include "core/model/architecture.h"
+#include "core/view/parts/describe.h"
+
+namespace attnscope {
+namespace {
+
+std::string steps_words(Index steps) {
+  return std::to_string(steps) + (steps == 1 ? " step" : " steps");
+}
+
+ViewData::Matrix returns_table(const Rollouts& rollouts) {
+  Tensor achieved = Tensor::full({Grid::kCells, rollouts.most_steps}, NAN);
+  for (const Rollout& walk : rollouts.all) {
+    achieved(walk.start, walk.asked - 1) = static_cast<float>(walk.achieved());
+  }
+  ViewData::Matrix returns{"return achieved", achieved, {}, {}, {}};
+  for (Index cell = 0; cell < Grid::kCells; ++cell) {
+    returns.rows.push_back("from " + cell_words(cell));
+  }
+  for (Index asked = 1; asked <= rollouts.most_steps; ++asked) {
+    returns.columns.push_back("asked " + return_words(static_cast<double>(Grid::return_of(asked))));
+  }
+  return returns;
+}
+
+ViewData::Matrix walk_table(const Rollout& walk) {
+  ViewData::Matrix steps{"walk",
+                         Tensor({walk.steps(), 4 + Grid::kActions}),
+                         {},
+                         {"row", "column", "return asked", "action"}};
+  for (Index a = 0; a < Grid::kActions; ++a) {
+    steps.columns.push_back(std::string("p of ") + action_name(a));
+  }
+  for (Index t = 0; t < walk.steps(); ++t) {
+    const auto at = static_cast<std::size_t>(t);
+    steps.rows.push_back("step " + std::to_string(t + 1));
+    steps.values(t, 0) = static_cast<float>(walk.cells[at] / Grid::kSide);
+    steps.values(t, 1) = static_cast<float>(walk.cells[at] % Grid::kSide);
+    steps.values(t, 2) = Grid::return_of(std::max<Index>(walk.asked - t, 0));
+    steps.values(t, 3) = static_cast<float>(walk.actions[at]);
+    for (Index a = 0; a < Grid::kActions; ++a) steps.values(t, 4 + a) = walk.chances(t, a);
+  }
+  return steps;
+}
+
+}  // namespace
+
+double ShownWalk::still_asked(Index step) const {
+  return static_cast<double>(Grid::return_of(std::max<Index>(walk.asked - step, 0)));
+}
+
+ShownWalk shown_steps(const Rollouts& rollouts, const ViewSettings& view) {
+  const Rollout& walk = shown_walk(rollouts, view);
+  const Values values = view_values(view, "trajectory");
+  const Index steps = values.has("step")
+                          ? std::clamp<Index>(values.integer("step"), 0, walk.steps())
+                          : walk.steps();
+  return {rollouts, walk, steps};
+}
+
+Tensor decisions_of(const ShownWalk& shown, const ViewSettings& view) {
+  const Rollout& walk = shown.walk;
+  if (view.layer >= static_cast<Index>(walk.attention.size())) return {};
+  const Tensor& layer = walk.attention[static_cast<std::size_t>(view.layer)];
+  if (view.head >= layer.dim(0)) return {};
+  Tensor rows({walk.steps(), shown.tokens()});
+  for (Index t = 0; t < walk.steps(); ++t) {
+    const Index query = kTokensOfStep * t + 1;
+    for (Index key = 0; key < shown.tokens(); ++key) {
+      rows(t, key) = key <= query ? layer(view.head, query, key) : NAN;
+    }
+  }
+  return rows;
+}
+
+std::string about_walks(const Trace& trace, const Rollouts& rollouts) {
+  std::string text =
+      "The model acts by itself on a grid of 5 by 5 cells, of which it has seen random walks "
+      "alone: the return that is asked for and the cell go in, the likeliest of four actions "
+      "comes out, step by step until the goal is reached or " +
+      steps_words(rollouts.most_steps) + " are done. A step costs 0.1. Rolled out from all " +
+      std::to_string(Grid::kCells - 1) + " cells for all returns.";
+  for (const std::string& note : trace.notes) {
+    text += " " + capitalised(note) + (note.ends_with('.') ? "" : ".");
+  }
+  return text;
+}
+
+std::string happened_words(const Rollout& walk) {
+  std::string text = "Asked for " + return_words(walk.asked_return()) + " (" +
+                     steps_words(walk.asked) + "), the model ";
+  if (!walk.reached) {
+    return text + "has not reached the goal after " + steps_words(walk.steps()) + ": return " +
+           return_words(walk.achieved()) + ".";
+  }
+  const Index shortest = Grid::distance(walk.start);
+  text += "reaches the goal after " + std::to_string(walk.steps()) + ": return " +
+          return_words(walk.achieved());
+  if (walk.steps() == walk.asked) return text + ", as asked.";
+  if (walk.asked < shortest) {
+    return text + ". No way is shorter than " + std::to_string(shortest) + ".";
+  }
+  return text + (walk.steps() < walk.asked ? ", sooner than asked." : ", later than asked.");
+}
+
+std::string token_words(const Rollout& walk, Index token) {
+  const Index t = token / kTokensOfStep;
+  const std::string step = " of step " + std::to_string(t + 1);
+  if (token % kTokensOfStep == 0) return "the return asked for" + step;
+  if (token % kTokensOfStep == 1) return "the cell" + step;
+  return "the action" + step + " (" + action_name(walk.actions[static_cast<std::size_t>(t)]) + ")";
+}
+
+std::string return_words(double value) {
+  return fixed(value, 1);
+}
+
+bool acts(const Trace& trace) {
+  return trace.config != nullptr &&
+         architecture(trace.config->architecture.id).reads == Reads::Trajectories;
+}
+
+ViewData trajectory_data(const ViewInput& input) {
+  if (!acts(input.trace)) throw InputError(kNoTrajectory);
+  const auto rollouts = input.findings.get(Findings::rollouts);
+  if (rollouts == nullptr) throw InputError("trajectory: the ways are not walked yet");
+  if (!rollouts->problem.empty()) throw InputError(rollouts->problem);
+  return {{returns_table(*rollouts), walk_table(shown_walk(*rollouts, input.experiment.view))}};
+}
+
+}  // namespace attnscope
