@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <fstream>
 #include <tuple>
 
@@ -15,6 +16,7 @@
 #include "core/experiment/drawn.h"
 #include "core/experiment/own_tensors.h"
 #include "core/experiment/picture_tensors.h"
+#include "core/experiment/samples.h"
 #include "core/figure/png.h"
 #include "core/input/drawn_file.h"
 #include "core/input/picture.h"
@@ -22,6 +24,7 @@
 #include "core/model/config.h"
 #include "core/model/exits.h"
 #include "core/model/join.h"
+#include "core/view/opening.h"
 #include "core/view/session.h"
 
 namespace attnscope::command {
@@ -295,7 +298,12 @@ void ExperimentOptions::add_all_but_overlong(Command command) {
               "spalm,store=FILE,k=8");
   ids.excludes(text).excludes(file);
   text.excludes(file);
-  command.add("-m,--model", model_, "A bundled model's name or a folder; default: default");
+  command.add("-m,--model", model_,
+              std::string("A bundled model's name or a folder ('attnscope list models'); default: "
+                          "default") +
+                  (samples_ ? ". Without anything to read: a sample for it, in the view that shows "
+                              "it best"
+                            : ""));
   choices_.add_to(command);
   Option mask =
       command.add("--mask", mask_,
@@ -332,6 +340,19 @@ void ExperimentOptions::take_drawn(Experiment& e) const {
   }
 }
 
+bool ExperimentOptions::has_nothing_to_read() const {
+  return session_.empty() && !command_->given("--text") && text_file_.empty() && ids_.empty() &&
+         input_.empty();
+}
+
+void ExperimentOptions::say_sample(const Experiment& experiment) const {
+  if (!reads_sample()) return;
+  const Sample* sample = sample_read(experiment);
+  if (sample == nullptr) return;
+  std::fprintf(stderr, "note: nothing to read was given; this is the sample “%s”\n",
+               sample->title.c_str());
+}
+
 Experiment ExperimentOptions::experiment() const {
   Experiment e;
   if (!session_.empty() && !holds_tensors(session_)) e = load_session(session_);
@@ -346,8 +367,11 @@ Experiment ExperimentOptions::experiment() const {
     e.ids = ids_from_text(ids_, "--ids", 0);
     e.tensors = {};
   }
-  if (session_.empty() && !new_text && ids_.empty() && input_.empty()) {
-    throw InputError("expected a session file, --text, --text-file, --ids or --input");
+  if (reads_sample()) {
+    e = opened_model(model_);
+  } else if (has_nothing_to_read()) {
+    throw InputError(std::string("expected a session file, --text, --text-file, --ids or --input") +
+                     (samples_ ? ", or --model alone for a sample that it reads" : ""));
   }
   if (!target_ids_.empty()) e.target_ids = ids_from_text(target_ids_, "--target-ids", -1);
   if (!target_.empty()) e.target = target_;

@@ -80,14 +80,21 @@ class ExperimentOptions {
   // there is nothing to run.
   Experiment experiment() const;
   bool intervenes() const { return !interventions_.empty(); }
+  // Whether the model is all that is given, to a command that offers it: then the experiment is
+  // what it opens on (core/view/opening.h). say_sample() notes what that is on stderr.
+  void offer_samples() { samples_ = true; }
+  bool reads_sample() const { return samples_ && has_nothing_to_read() && !model_.empty(); }
+  void say_sample(const Experiment& experiment) const;
   void check_trace(const Trace& trace) const { choices_.check_trace(trace); }
 
  private:
+  bool has_nothing_to_read() const;
   // What a file of a mask or of edges says of the variant.
   void take_drawn(Experiment& experiment) const;
 
   std::string session_, text_, text_file_, model_, backend_, overlong_, mask_, edges_;
   std::string ids_, target_ids_, target_, input_, retrieval_;
+  bool samples_ = false;
   double exit_ = 0;
   Index most_tokens_ = 0;
   std::vector<std::string> groups_;

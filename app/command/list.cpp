@@ -7,6 +7,7 @@
 #include "app/command/commands.h"
 #include "core/attention/variant.h"
 #include "core/base/json.h"
+#include "core/checkpoint/card.h"
 #include "core/checkpoint/model_store.h"
 #include "core/lesson/lesson.h"
 #include "core/model/architecture.h"
@@ -119,6 +120,10 @@ Json model_json(const std::string& name) {
   const Checkpoint& checkpoint = *held;
   Json object = to_json(checkpoint.model.config);
   object["name"] = name;
+  const ModelCard card = model_card(name);
+  object["group"] = card.group;
+  object["subtitle"] = subtitle(card);
+  object["task"] = card.task;
   object["parameters"] = parameter_count(checkpoint.model.config);
   if (checkpoint.tokenizer) object["tokenizer"] = checkpoint.tokenizer->kind();
   return object;
@@ -132,11 +137,15 @@ Json models_json() {
 
 void print_models(std::ostream& out) {
   out << "Models (--model; a folder with a checkpoint will do as well)\n\n";
-  for (const std::string& name : bundled_models()) {
-    const ModelConfig config = model_store()->checkpoint(name)->model.config;
-    out << "  " << name << " - " << config.layers << " layers of " << config.heads
-        << " heads, width " << config.width << ", context " << config.context << ", "
-        << config.vocabulary << " tokens, " << parameter_count(config) << " parameters\n";
+  for (const ModelGroup& group : bundled_groups()) {
+    out << " " << group.title << '\n';
+    for (const ModelGroup::Entry& model : group.models) {
+      const ModelConfig config = *model_card(model.name).config;
+      out << "  " << model.name << " - " << model.subtitle << '\n'
+          << "      " << config.layers << " layers of " << config.heads << " heads, width "
+          << config.width << ", context " << config.context << ", " << config.vocabulary
+          << " tokens, " << parameter_count(config) << " parameters\n";
+    }
   }
 }
 

@@ -21,6 +21,7 @@
 #include "core/experiment/runner.h"
 #include "core/experiment/striking.h"
 #include "core/view/export/frames.h"
+#include "core/view/parts/describe.h"
 
 namespace attnscope::command {
 namespace {
@@ -103,8 +104,13 @@ void run(const RenderOptions& options) {
   Traces traces = runner.observe(experiment, names, stop);
   options.experiment.check_trace(*traces.trace);
   options.view.check_trace(*traces.trace, experiment.view);
+  // A sample of a bundled model may have fewer segments in another.
+  if (options.experiment.reads_sample() && no_part(*traces.trace, experiment.view.part)) {
+    experiment.view.part = {};
+  }
   traces.findings.add(find_beside(experiment, names, runner, print_progress("measuring"), stop));
   write(to_write, experiment, traces, runner, stop);
+  options.experiment.say_sample(experiment);
   for (const std::string& note : traces.trace->notes) {
     std::fprintf(stderr, "note: %s\n", note.c_str());
   }
@@ -119,6 +125,7 @@ void run(const RenderOptions& options) {
 void add_render(Command program) {
   Command command = program.subcommand("render", "Draw a view of a run into a PNG, SVG or PDF");
   const auto options = std::make_shared<RenderOptions>();
+  options->experiment.offer_samples();
   options->experiment.add_to(command);
   options->view.add_to(command);
   options->compare.add_to(command);

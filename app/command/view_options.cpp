@@ -40,7 +40,8 @@ void ViewOptions::add_to(Command command) {
   command.add("--view", view_,
               "What to show, with its parameters: map, rope,base=500 ('attnscope list views' "
               "names them): " +
-                  ids(views()) + "; default: map");
+                  ids(views()) +
+                  "; default: map, and of a model with nothing given to read its own");
   command.add("--layer", layer_, "Layer, counted from 0; default: 0");
   command.add("--head", head_, "Head, counted from 0; default: 0");
   command.add("--stack", stack_, "Of models that have both: encoder or decoder; default: decoder");

@@ -7,7 +7,9 @@
 
 #include "app/command/commands.h"
 #include "app/command/experiment_options.h"
+#include "app/command/view_options.h"
 #include "core/base/error.h"
+#include "core/base/file.h"
 
 namespace attnscope::command {
 
@@ -30,7 +32,7 @@ void open_window(const Command& program, const window::WindowOptions& options) {
   } catch (const window::NoDisplay& e) {
     std::string commands;
     for (const std::string& name : program.subcommands()) {
-      if (name == "open") continue;
+      if (name == "open" || name == "window") continue;
       commands += (commands.empty() ? "" : ", ") + name;
     }
     throw WorkError(std::string(e.what()) + "; these commands need no display: " + commands);
@@ -39,7 +41,9 @@ void open_window(const Command& program, const window::WindowOptions& options) {
 
 struct Given {
   window::WindowOptions options;
-  std::string size, theme;
+  std::string size, theme, text_file;
+  std::optional<std::filesystem::path> input;
+  std::vector<std::shared_ptr<ViewOptions>> views;  // one of each command: a later one wins
 };
 
 // What both ways to open a window understand.
@@ -55,7 +59,54 @@ void add_look(Command command, Given& given) {
 void open_window(const Command& program, Given& given) {
   if (!given.size.empty()) parse_size(given.size, given.options);
   if (!given.theme.empty()) given.options.dark = given.theme == "dark";
+  if (!given.text_file.empty()) given.options.text = read_file(given.text_file, kMostTextBytes);
+  if (given.input) given.options.input = std::filesystem::absolute(*given.input);
+  given.options.look = [views = given.views](ViewSettings& settings) {
+    for (const auto& view : views) view->apply(settings);
+  };
+  ViewSettings checked;
+  given.options.look(checked);  // refuses what there is not before a window opens
   open_window(program, given.options);
+}
+
+// What it shows, and how it begins, without a file or beside one.
+void add_start(Command command, const std::shared_ptr<Given>& given) {
+  command.add("--session", given->options.session, "Session file to open");
+  Option text = command.add("--text", given->options.text, "Text to start with");
+  Option file = command.add("--text-file", given->text_file, "A file with the text to start with");
+  command.add("--target", given->options.target,
+              "What a model that reads source and target has written so far");
+  Option input = command.add(
+      "--input", given->input,
+      "A picture, or a file with pixels or a trajectory (safetensors), to be read by the model or, "
+      "where it reads no such, by a bundled one that does");
+  text.excludes(file).excludes(input);
+  file.excludes(input);
+  command.add("--model", given->options.model,
+              "Bundled model ('attnscope list models') or folder to start with, with a sample "
+              "for it where there is nothing that it reads, in the view that shows it best");
+  given->views.push_back(std::make_shared<ViewOptions>());
+  given->views.back()->add_to(command);
+  add_look(command, *given);
+  command.add("--lesson", given->options.lesson,
+              "Lesson to start with ('attnscope list lessons' names them), or a file");
+  // Not bound to the option: a flag that is not given would be written there as false.
+  command.flag(
+      "--tour", [given] { given->options.tour = true; },
+      "Begin with the tour; by default until it was seen");
+  command.flag(
+      "--no-tour", [given] { given->options.tour = false; }, "Begin without the tour");
+}
+
+// The window by its name, with a file where one is given.
+void add_named(Command program, const std::shared_ptr<Given>& given) {
+  Command command = program.subcommand(
+      "window", "Open the window, as without a command, with what the options or a file say");
+  command.add("FILE", given->options.open,
+              "What to open: a picture, a session, a lesson, a text, tensors, pixels or a "
+              "trajectory, or a model's folder");
+  add_start(command, given);
+  command.action([program, given] { open_window(program, *given); });
 }
 
 // Options of the window may stand before `open` or after it.
@@ -70,6 +121,8 @@ void add_open(Command program, const std::shared_ptr<Given>& given) {
            "lesson, a text or a model's folder")
       .required();
   tensors->add_to(command);
+  given->views.push_back(std::make_shared<ViewOptions>());
+  given->views.back()->add_to(command);
   add_look(command, *given);
   command.action([program, given, tensors] {
     Experiment named;
@@ -85,18 +138,8 @@ void add_open(Command program, const std::shared_ptr<Given>& given) {
 void add_window(Command program) {
   const auto given = std::make_shared<Given>();
   add_open(program, given);
-  program.add("--session", given->options.session, "Session file to open");
-  program.add("--text", given->options.text, "Text to start with");
-  program.add("--model", given->options.model, "Bundled model or folder to start with");
-  add_look(program, *given);
-  program.add("--lesson", given->options.lesson,
-              "Lesson to start with ('attnscope list lessons' names them), or a file");
-  // Not bound to the option: a flag that is not given would be written there as false.
-  program.flag(
-      "--tour", [given] { given->options.tour = true; },
-      "Begin with the tour; by default until it was seen");
-  program.flag(
-      "--no-tour", [given] { given->options.tour = false; }, "Begin without the tour");
+  add_start(program, given);
+  add_named(program, given);
   program.flag("--measure", given->options.measure,
                "Print how long frames take in each view, while nothing runs, during runs and while "
                "panning, and end");

@@ -14,12 +14,12 @@
 #include "app/window/jobs/export_job.h"
 #include "app/window/jobs/generation.h"
 #include "app/window/jobs/play.h"
+#include "app/window/opening.h"
 #include "app/window/picking.h"
-#include "app/window/samples.h"
 #include "app/window/surprise.h"
 #include "core/base/error.h"
 #include "core/base/json.h"
-#include "core/checkpoint/checkpoint.h"
+#include "core/checkpoint/card.h"
 #include "core/experiment/head_table.h"
 #include "core/view/session.h"
 
@@ -95,8 +95,7 @@ App::App(const WindowOptions& options)
   ui_.fonts.watch();
   ui_.report = Report(options.report);
   state_.gpu = platform_.describe();
-  panels_.samples = load_samples();
-  panels_.model.models = bundled_models();
+  panels_.model.models = bundled_groups();
   panels_.picture.live = live_findings([] { glfwPostEmptyEvent(); });
   start_experiment(options);
   state_.exporting.backends = gpu_backends([this] { return platform_.compute_context(); });
@@ -133,7 +132,7 @@ ImFontAtlas& App::baked() {
 
 void App::start_experiment(const WindowOptions& options) {
   if (const auto file = autosave_.abandoned()) state_.abandoned = *file;
-  if (!panels_.samples.empty()) state_.experiment.text = panels_.samples.front();
+  if (!samples().empty()) read_sample(state_.experiment, samples().front());
   const std::filesystem::path last = folder_ / "last-session.json";
   std::error_code none;
   if (options.session) {
@@ -146,20 +145,24 @@ void App::start_experiment(const WindowOptions& options) {
       state_.say("The last session could not be read; this is a new one.");
     }
   } else {
-    state_.opens_striking =
-        !options.open && !options.text && !options.model && options.lesson.empty();
+    state_.opens_striking = !options.asks_for_something();
   }
-  if (options.text) {
-    state_.experiment.text = *options.text;
-    state_.experiment.ids.clear();
+  if (options.model) {
+    state_.experiment = with_model(state_.experiment, *options.model).experiment;
   }
-  if (options.model) state_.experiment.model = *options.model;
+  if (options.text) state_.experiment = reading_text(*options.text, state_.experiment);
+  if (options.input) state_.experiment = opened(*options.input, state_.experiment);
+  if (options.target) {
+    state_.experiment.target = *options.target;
+    state_.experiment.target_ids.clear();
+  }
   const bool opens_lesson = options.open && is_lesson(*options.open);
   if (options.open && !opens_lesson) {
     state_.experiment = opened(*options.open, state_.experiment);
     if (!options.tokens.empty()) state_.experiment.tensors.tokens = options.tokens;
     if (!options.key_tokens.empty()) state_.experiment.tensors.key_tokens = options.key_tokens;
   }
+  if (options.look) options.look(state_.experiment.view);
   if (begins_tour(options, state_.settings.tour_done)) state_.tour_stop = 0;
   state_.history = History(state_.experiment);
   state_.text.edit.assign(state_.experiment.text);
@@ -213,6 +216,7 @@ bool App::take_outcome() {
     state_.shown = outcome.experiment;
     state_.error.clear();
     state_.keep_view_inside();
+    settle_view(state_);
     if (state_.generating) go_on(state_);
     if (state_.opens_striking) open_striking(state_);
   } else {

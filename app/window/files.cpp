@@ -6,17 +6,16 @@
 #include <set>
 
 #include "app/window/actions/navigation.h"
+#include "app/window/opening.h"
 #include "app/window/picking.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
-#include "core/checkpoint/model_store.h"
 #include "core/experiment/drawn.h"
 #include "core/experiment/own_tensors.h"
 #include "core/input/drawn_file.h"
 #include "core/input/input_file.h"
 #include "core/input/picture.h"
-#include "core/model/input_kind.h"
 #include "core/view/session.h"
 
 namespace attnscope::window {
@@ -48,29 +47,35 @@ void edit(State& state, const std::function<void(Experiment&)>& change) {
   state.editing_other = of_other;
 }
 
-Experiment with_text(const std::filesystem::path& path, Experiment next) {
-  next.text = read_file(path, kMostTextBytes);
-  next.ids.clear();
-  next.tensors = {};
-  next.input.clear();
-  if (next.text.find('\0') != std::string::npos) {
+Experiment with_text(const std::filesystem::path& path, const Experiment& now) {
+  const std::string text = read_file(path, kMostTextBytes);
+  if (text.find('\0') != std::string::npos) {
     throw InputError(path.string() + ": not a text, a session, a picture or tensors");
   }
-  return next;
+  return reading_text(text, now);
 }
 
-Experiment with_model(const std::filesystem::path& folder, Experiment next) {
-  if (!std::filesystem::exists(folder / "config.json")) {
+// What was chosen in place of what another model has.
+void forget_choices(Experiment& e) {
+  e.tensors = {};
+  e.structure = {};
+  e.exit.reset();
+  e.variant.reset();
+  e.encoding.reset();
+  e.causal.reset();
+}
+
+bool is_model(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  return std::filesystem::exists(folder / "config.json", ignored);
+}
+
+Experiment with_folder(const std::filesystem::path& folder, Experiment next) {
+  if (!is_model(folder)) {
     throw InputError(folder.string() + ": no model here (config.json is missing)");
   }
-  next.model = folder.string();
-  next.tensors = {};
-  next.structure = {};
-  next.exit.reset();
-  next.variant.reset();
-  next.encoding.reset();
-  next.causal.reset();
-  return next;
+  forget_choices(next);
+  return with_model(next, folder.string()).experiment;
 }
 
 Experiment with_tensors(const std::filesystem::path& path, Experiment next) {
@@ -107,16 +112,26 @@ bool is_input(const std::filesystem::path& path) {
   }
 }
 
+// By the model that is chosen, or else by a bundled one that reads such. The text stays for the way
+// back.
 Experiment with_input(const std::filesystem::path& path, Experiment next) {
+  const std::string model = reader_of(path, next.model);
+  if (!model.empty()) {
+    const std::string text = next.text;
+    const std::vector<std::int32_t> ids = next.ids;
+    next = with_model(next, model).experiment;
+    next.text = text;
+    next.ids = ids;
+  }
   next.input = path.string();
   next.tensors = {};
   return next;
 }
 
-// Any picture: for models that read pixels, else for its own sake.
+// Any picture: for models that read pixels, a bundled one where it is of the very size that this
+// reads; else for its own sake.
 Experiment with_picture(const std::filesystem::path& path, Experiment next) {
-  const std::shared_ptr<const Checkpoint> model = model_store()->checkpoint(next.model);
-  if (input_kind(model->model.config.input.id).is_text) {
+  if (reader_of(path, next.model).empty()) {
     Experiment of_picture = with_tensors(path, std::move(next));
     of_picture.view.id = "image";
     of_picture.view.pinned_query = of_picture.view.pinned_key = -1;
@@ -148,7 +163,7 @@ void set_experiment(State& state, const Experiment& experiment) {
 
 Experiment opened(const std::filesystem::path& path, const Experiment& now) {
   const std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
-  if (std::filesystem::is_directory(whole)) return with_model(whole, now);
+  if (std::filesystem::is_directory(whole)) return with_folder(whole, now);
   if (is_session(whole)) return load_session(whole);
   if (is_picture_file(whole)) return with_picture(whole, now);
   if (is_store(whole)) return with_store(whole, now);
@@ -165,7 +180,11 @@ bool open_path(State& state, const std::filesystem::path& path) {
     }
     if (is_session(path)) {
       set_experiment(state, opened(path, state.experiment));
+    } else if (is_model(path)) {
+      choose_model(state, std::filesystem::absolute(path).lexically_normal().string());
+      forget_choices(state.edited());
     } else {
+      remember_reading(state);
       edit(state, [&](Experiment& e) { e = opened(path, e); });
     }
     if (extension(path) == ".json") state.session = path;

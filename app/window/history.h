@@ -21,6 +21,8 @@ class History {
   // Takes note of an edit. Typing in one field and moving one slider is a single step as long as
   // it goes on: text or a number in one place, changed again within a second.
   void record(const Experiment& now, double seconds);
+  // The newest step ends here: what the program itself adds to what a person did.
+  void amend(const Experiment& now) { now_ = now; }
   bool can_undo() const { return !past_.empty(); }
   bool can_redo() const { return !future_.empty(); }
   const Experiment& undo();  // the experiment before the last step

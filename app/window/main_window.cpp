@@ -30,7 +30,7 @@ void draw_left(Ui& ui, State& state, Panels& panels, float width, float height) 
   const ImVec2 at = ImGui::GetCursorScreenPos();
   begin_panel(ui, "left", width, height);
   draw_edited_switch(ui, state);
-  draw_text_panel(ui, state, panels.samples);
+  draw_text_panel(ui, state);
   draw_tokens(ui, state);
   draw_intervention_panel(ui, state);
   const float below = ImGui::GetCursorScreenPos().y;

@@ -14,7 +14,6 @@ namespace attnscope::window {
 
 // What panels keep between frames that is no part of the state: caches and lists.
 struct Panels {
-  std::vector<std::string> samples;
   ModelPanel model;
   Picture picture;
   RowWeights weights;

@@ -119,8 +119,8 @@ void App::measure() {
   glfwSwapInterval(0);
   state_.tour_stop = -1;
   std::string text;
-  while (text.size() < kBytes)
-    text += panels_.samples.empty() ? "words " : panels_.samples.back() + " ";
+  const auto story = std::ranges::find(samples(), true, &Sample::is_long);
+  while (text.size() < kBytes) text += story == samples().end() ? "words " : story->text + " ";
   const auto move = [&](int n) { move_pointer(platform_.window(), n); };
   const auto pan = [&](Index cells) {
     return [&, cells](int n) { pan_and_zoom(state_.experiment.view, cells, n); };

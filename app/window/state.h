@@ -18,10 +18,12 @@
 #include "app/window/widgets/text_edit.h"
 #include "core/experiment/experiment.h"
 #include "core/experiment/finding.h"
+#include "core/experiment/samples.h"
 #include "core/experiment/striking.h"
 #include "core/trace/trace.h"
 #include "core/view/export/frames.h"
 #include "core/view/export/picture.h"
+#include "core/view/opening.h"
 #include "core/view/view.h"
 
 namespace attnscope::window {
@@ -133,7 +135,8 @@ struct Wishes {
   std::optional<std::string> clipboard;
 };
 
-// What the last pick of a variant, encoding or direction set along with it (picking.h).
+// What the last pick of a variant, encoding or direction set along with it (picking.h), or of a
+// model (opening.h).
 struct SetAlong {
   Experiment before, after{};
   std::string words{};                   // "no positions, both directions"
@@ -159,6 +162,11 @@ struct State {
   std::optional<SetAlong> along;
   Surprises surprises;
   bool opens_striking = false;  // what the first run shows is chosen by what happens in it
+  // Of models: what the last choice of one set along (opening.h), what those before read, and
+  // whether the view has something to say about it, or has given way.
+  std::optional<SetAlong> opened;
+  ReadBefore read_before;
+  bool view_settled = true;
   std::string store;  // of contexts, the last that was opened: also while nothing is retrieved
 
   ChoiceScope scope = ChoiceScope::All;  // for which heads a variant or encoding is chosen

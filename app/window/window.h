@@ -3,10 +3,12 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 
 #include "core/base/error.h"
+#include "core/experiment/view_settings.h"
 
 namespace attnscope::window {
 
@@ -15,6 +17,9 @@ struct WindowOptions {
   std::optional<std::filesystem::path> open;     // anything: see opened() in files.h
   std::string tokens, key_tokens;                // of `open`, where it holds tensors
   std::optional<std::string> text, model;        // in place of what the session says
+  std::optional<std::filesystem::path> input;    // a picture, pixels or a trajectory to be read
+  std::optional<std::string> target;             // of a model that reads source and target
+  std::function<void(ViewSettings&)> look;       // what of the view is chosen; empty: nothing
   int width = 0, height = 0;                     // of the window; 0: as it was last
   double scale = 0;                              // 0: as the settings or the monitor say
   std::optional<bool> dark;
@@ -22,6 +27,11 @@ struct WindowOptions {
   std::optional<bool> tour;      // whether the tour begins; otherwise at the first start
   bool measure = false;          // print how long frames take, and end
   std::filesystem::path report;  // where to say what is shown (report.h); empty: nowhere
+
+  // Whether they say what is to be seen.
+  bool asks_for_something() const {
+    return session || open || text || model || input || target || look || !lesson.empty();
+  }
 };
 
 // Whether a start with these options begins with the tour. It speaks of a text of one's own: by

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <optional>
 
 #include "core/analysis/encoded.h"
 #include "core/analysis/pair.h"
@@ -64,17 +65,53 @@ double position_similarity(const Traces& traces, const Claim& claim) {
   return similarity(vectors, claim.query, claim.key);
 }
 
-// What the encoding adds to the score of a pair, beside the scale.
-double bias(const Trace& trace, const Claim& claim, Index query, Index key) {
+// One of the terms of a pair's score; nothing where the encoding has no such term.
+std::optional<double> term_of(const Trace& trace, const Claim& claim, Index query, Index key,
+                              Term term) {
   Index head = 0;
   const AttentionTap& tap = tap_of(trace, claim, &head);
   need(query, tap.queries(), "query");
   need(key, tap.keys(), "key");
   const auto score =
       tap.result.part ? pair_score(*tap.result.part, head, query, key) : std::nullopt;
-  const bool there = score && score->terms.contains(Term::Bias);
-  if (!there) throw InputError("a claim is about a bias, and the run has none");
-  return score->terms.at(Term::Bias) + 0.0;  // no -0
+  if (!score || !score->terms.contains(term)) return std::nullopt;
+  return score->terms.at(term) + 0.0;  // no -0
+}
+
+// What the encoding adds to the score of a pair, beside the scale.
+double bias(const Trace& trace, const Claim& claim, Index query, Index key) {
+  const std::optional<double> value = term_of(trace, claim, query, key, Term::Bias);
+  if (!value) throw InputError("a claim is about a bias, and the run has none");
+  return *value;
+}
+
+double factor(const Traces& traces, const Claim& claim) {
+  const std::optional<double> value =
+      term_of(*traces.trace, claim, claim.query, claim.key, Term::Factor);
+  if (!value) throw InputError("a claim is about a factor, and the run has none");
+  return *value;
+}
+
+// Of what the terms of the query's scores amount to, regardless of sign.
+double position_share(const Traces& traces, const Claim& claim) {
+  Index head = 0;
+  const AttentionTap& tap = tap_of(*traces.trace, claim, &head);
+  need(claim.query, tap.queries(), "query");
+  double all = 0, of_positions = 0;
+  for (const Run& run : tap.result.pattern->row(0, claim.query)) {
+    for (Index key = run.begin; key < run.end; key += run.step) {
+      const auto score =
+          tap.result.part ? pair_score(*tap.result.part, head, claim.query, key) : std::nullopt;
+      if (!score || !score->terms.contains(Term::PositionPosition)) {
+        throw InputError("a claim is about terms of positions, and the run has none");
+      }
+      for (const auto& [term, value] : score->terms) {
+        all += std::abs(value);
+        if (term != Term::Content) of_positions += std::abs(value);
+      }
+    }
+  }
+  return of_positions / all;
 }
 
 double bias_bend(const Traces& traces, const Claim& claim) {
@@ -143,6 +180,11 @@ std::vector<Measure> position_measures() {
        false, false, closest_positions},
       {"bias", "what the encoding adds to the score of the pair", true, true, false,
        [](const Traces& t, const Claim& c) { return bias(*t.trace, c, c.query, c.key); }},
+      {"factor", "what the encoding multiplies the score of the pair by", true, true, false,
+       factor},
+      {"position_share",
+       "how much of what the query's scores are made of has to do with positions, from 0 to 1",
+       true, false, false, position_share},
       {"bias_bend",
        "how far the bias by distance is from a straight line, at most, from one step "
        "to the next",

@@ -37,6 +37,20 @@ double foreseen(const Traces& traces, const Claim& claim) {
   return static_cast<double>(count) / static_cast<double>(length - claim.query);
 }
 
+// What the tokens from the query on cost, in the mean.
+double bits(const Traces& traces, const Claim& claim) {
+  const Trace& trace = *traces.trace;
+  if (!trace.token_bits.defined()) {
+    throw InputError("a claim is about what tokens cost, and nothing foretells them");
+  }
+  need(claim.query - 1, trace.token_bits.dim(0) - 1, "token before");
+  double sum = 0;
+  for (Index i = claim.query; i < trace.token_bits.dim(0); ++i) {
+    sum += static_cast<double>(trace.token_bits[i]);
+  }
+  return sum / static_cast<double>(trace.token_bits.dim(0) - claim.query);
+}
+
 // The share of positions whose guess is the last layer's from the claim's layer on.
 double settled(const Traces& traces, const Claim& claim) {
   const std::shared_ptr<const LogitLens> lens = traces.findings.get(Findings::lens);
@@ -63,6 +77,8 @@ std::vector<Measure> prediction_measures() {
        true, true, false, next_rank},
       {"foreseen", "share of the tokens from the query on that the model thought the likeliest",
        true, false, false, foreseen},
+      {"bits", "bits that a token from the query on costs: -log2 of its probability, their mean",
+       true, false, false, bits},
       {"settled", "share of tokens whose guess is the last layer's from this layer on", false,
        false, false, settled},
   };

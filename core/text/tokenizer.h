@@ -45,7 +45,8 @@ const std::vector<std::string>& tokenizer_file_names();
 std::shared_ptr<const Tokenizer> byte_tokenizer();
 
 // How a token looks in a label: spaces as "␣" where leading or trailing, line ends as "⏎",
-// tabs as "⇥", bytes that are no whole UTF-8 character as "\xE4", controls as "\x07". Never empty.
+// tabs as "⇥", bytes that are no whole UTF-8 character as "0xE4", controls as "0x07".
+// Never empty.
 std::string visible(std::string_view bytes);
 
 }  // namespace attnscope

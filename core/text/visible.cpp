@@ -13,11 +13,13 @@ std::string numbered(const char* format, int number) {
   return text;
 }
 
+constexpr const char* kBetweenNumbers = " ";
+
 std::string visible_character(std::string_view bytes, const Character& c) {
-  if (c.code < 0) return numbered("\\x%02X", static_cast<unsigned char>(bytes[0]));
+  if (c.code < 0) return numbered("0x%02X", static_cast<unsigned char>(bytes[0]));
   if (c.code == '\n') return "⏎";
   if (c.code == '\t') return "⇥";
-  if (is_control(c.code)) return numbered(c.code < 0x80 ? "\\x%02X" : "\\u%04X", c.code);
+  if (is_control(c.code)) return numbered(c.code < 0x80 ? "0x%02X" : "U+%04X", c.code);
   return std::string(bytes);
 }
 
@@ -29,8 +31,12 @@ std::string visible(std::string_view bytes) {
   const std::size_t last = bytes.find_last_not_of(' ');
   const std::size_t word_end = last == std::string_view::npos ? 0 : last + 1;
   std::string text;
+  bool after_number = false;  // bytes in a row stand apart
   for (std::size_t at = 0; at < bytes.size();) {
     const Character c = character_at(bytes, at);
+    const bool is_number = c.code < 0 || (is_control(c.code) && c.code != '\n' && c.code != '\t');
+    if (is_number && after_number) text += kBetweenNumbers;
+    after_number = is_number;
     if (c.code == ' ' && (at < word || at >= word_end)) {
       text += "␣";
     } else {

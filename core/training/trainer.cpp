@@ -9,6 +9,7 @@
 #include "core/autodiff/operations_reduce.h"
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/checkpoint/card.h"
 #include "core/model/weights.h"
 
 namespace attnscope {
@@ -143,6 +144,7 @@ void Trainer::save() {
   refresh_checkpoint();
   std::filesystem::create_directories(plan_.folder);
   save_checkpoint(plan_.folder, checkpoint_, plan_.half);
+  save_card(plan_.folder, plan_.task, checkpoint_.model.config);
   log_.save();
   save_state(plan_, {step_, checkpoint_.model.weights, optimiser_.moments(), optimiser_.steps()});
   saved_step_ = step_;

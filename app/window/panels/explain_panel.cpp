@@ -389,9 +389,10 @@ void draw_equation(const Ui& ui, const std::string& equation) {
   ImGui::Dummy({width, end.y - at.y});
 }
 
-void draw_info(Ui& ui, const char* title, const Info& info) {
+// `label`: in place of the info's, with what of it holds.
+void draw_info(Ui& ui, const char* title, const Info& info, const std::string& label = "") {
   heading(ui, title);
-  ImGui::TextUnformatted(info.label.c_str());
+  paragraph(ui, label.empty() ? info.label : label);
   if (!info.equation.empty()) draw_equation(ui, info.equation);
   paragraph(ui, info.summary);
   if (!info.cost.empty()) faint(ui, "Cost: " + info.cost);
@@ -408,7 +409,7 @@ void draw_explain_panel(Ui& ui, const State& state, RowWeights& weights) {
     return;
   }
   if (const AttentionTap* tap = state.tap(); tap != nullptr && !state.shows_choices()) {
-    draw_info(ui, "Attention", variant(tap->variant.id));
+    draw_info(ui, "Attention", variant(tap->variant.id), on_screen(describe_variant(*tap)));
     draw_info(ui, "Position", encoding(tap->encoding.id));
     return;
   }

@@ -4,11 +4,15 @@
 #include <filesystem>
 
 #include "app/window/actions/actions.h"
+#include "app/window/opening.h"
 #include "app/window/panels/choice_panel.h"
 #include "app/window/panels/structure_panel.h"
 #include "app/window/picking.h"
 #include "app/window/widgets/selection.h"
+#include "app/window/widgets/structure_selection.h"
 #include "core/checkpoint/checkpoint.h"
+#include "core/model/architecture.h"
+#include "core/view/parts/describe.h"
 
 namespace attnscope::window {
 
@@ -19,20 +23,39 @@ std::string model_label(const std::string& model) {
   return name.empty() ? model : name;
 }
 
+constexpr double kNameWidth = 190;  // units
+
+std::string words_of(const std::vector<ModelGroup>& groups, const std::string& model) {
+  for (const ModelGroup& group : groups) {
+    const auto found = std::ranges::find(group.models, model, &ModelGroup::Entry::name);
+    if (found != group.models.end()) return found->subtitle;
+  }
+  return "";
+}
+
 void draw_models(Ui& ui, State& state, const ModelPanel& panel) {
   heading(ui, "Model");
   ImGui::SetNextItemWidth(-1);
-  const bool open = begin_combo(ui, "##model", on_screen(model_label(state.edited().model)));
+  const std::string now = state.edited().model;
+  const bool open =
+      begin_combo(ui, "##model", on_screen(model_label(now)), ImGuiComboFlags_HeightLargest);
   mark(ui, "model");
   if (!open) {
     hint(ui, "The model whose attention is shown.");
+    if (const std::string words = words_of(panel.models, now); !words.empty()) faint(ui, words);
     return;
   }
-  for (const std::string& name : panel.models) {
-    if (list_row(ui, on_screen(name), name == state.edited().model)) {
-      state.edited().model = name;
+  for (const ModelGroup& group : panel.models) {
+    ImGui::PushFont(ui.fonts.small);
+    ImGui::TextDisabled("%s", group.title.c_str());
+    ImGui::PopFont();
+    for (const ModelGroup::Entry& model : group.models) {
+      if (list_row(ui, on_screen(model.name), model.name == now, true,
+                   {model.subtitle, kNameWidth})) {
+        choose_model(state, model.name);
+      }
+      mark(ui, "model." + model.name);
     }
-    mark(ui, "model." + name);
   }
   ImGui::Separator();
   if (list_row(ui, action("open_model").label, false)) action("open_model").run(state);
@@ -119,15 +142,19 @@ void draw_trained_twin(Ui& ui, State& state, ModelPanel& panel, const std::strin
 }
 
 // What goes with the choice and was not there before, and a way back.
-void draw_set_along(Ui& ui, State& state) {
-  const std::string words = set_along(state);
+void draw_along(Ui& ui, State& state, const std::string& words, const char* id,
+                void (*undo)(State&)) {
   if (words.empty()) return;
   ImGui::Spacing();
   ImGui::PushStyleColor(ImGuiCol_Text, ui.look->warning);
   paragraph(ui, "Set along with it: " + words + ".");
   ImGui::PopStyleColor();
-  if (button(ui, "Undo", "along.undo")) undo_set_along(state);
+  if (button(ui, "Undo", id)) undo(state);
   hint(ui, "Takes back the choice and what was set along with it.");
+}
+
+void draw_set_along(Ui& ui, State& state) {
+  draw_along(ui, state, set_along(state), "along.undo", undo_set_along);
 }
 
 void draw_backend(Ui& ui, State& state) {
@@ -142,6 +169,20 @@ void draw_backend(Ui& ui, State& state) {
        {"GPU", "OpenGL compute shaders; refused with a reason where they cannot run.", "gpu"}},
       static_cast<int>(at - std::begin(kChoices)));
   if (clicked >= 0) state.edited().backend = kChoices[clicked];
+}
+
+// Where layers of self-attention are none there is no variant to choose for them.
+bool draw_own_attention(Ui& ui, State& state) {
+  const Architecture* architecture = effective_architecture(state);
+  if (architecture == nullptr || architecture->has_self_attention) return false;
+  state.scope = ChoiceScope::All;
+  heading(ui, "Attention");
+  const AttentionTap* tap = state.edited_trace() != nullptr ? state.tap() : nullptr;
+  if (tap != nullptr) paragraph(ui, on_screen(describe_variant(*tap)));
+  faint(ui,
+        "From each token of the target to the source, as the architecture has it (Structure). Variants, "
+        "directions and positions are choices for layers of self-attention, of which it has none.");
+  return true;
 }
 
 }  // namespace
@@ -161,7 +202,9 @@ void draw_model_panel(Ui& ui, State& state, ModelPanel& panel) {
   Experiment& e = state.edited();
   if (e.tensors.file.empty()) {
     draw_models(ui, state, panel);
+    draw_along(ui, state, opened_along(state), "opened.undo", undo_opened);
     draw_structure_panel(ui, state, panel.lists);
+    if (draw_own_attention(ui, state)) return draw_backend(ui, state);
     draw_scope(ui, state);
   } else if (state.trace == nullptr || state.trace->given) {
     return;  // there is nothing to compute, and so nothing to choose

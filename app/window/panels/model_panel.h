@@ -10,12 +10,13 @@
 #include "app/window/panels/parameter_panel.h"
 #include "app/window/state.h"
 #include "app/window/widgets/ui.h"
+#include "core/checkpoint/card.h"
 
 namespace attnscope::window {
 
 // What the lists need beside the state; kept by the program.
 struct ModelPanel {
-  std::vector<std::string> models;  // bundled ones
+  std::vector<ModelGroup> models;  // bundled ones
   // Of those by what they were trained with that the default model was not; read when first asked
   // for.
   std::optional<std::map<std::string, std::string, std::less<>>> models_by_choice{};

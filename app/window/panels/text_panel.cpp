@@ -4,10 +4,11 @@
 #include <cmath>
 #include <filesystem>
 
-#include "app/window/samples.h"
+#include "app/window/opening.h"
 #include "app/window/utf8.h"
 #include "app/window/widgets/structure_selection.h"
 #include "app/window/widgets/text_editor.h"
+#include "core/base/error.h"
 #include "core/figure/plain_text.h"
 #include "core/input/picture.h"
 #include "core/view/parts/describe.h"
@@ -17,28 +18,35 @@ namespace attnscope::window {
 namespace {
 
 constexpr double kEditorLines = 6;
-constexpr std::size_t kHeadline = 44;
+constexpr double kSampleTitle = 116;  // units of width
 // More chips than this say nothing; the map has the labels too.
 constexpr std::size_t kMostChips = 400;
 constexpr int kMostLines = 6;  // of chips
 
-void draw_samples(Ui& ui, State& state, const std::vector<std::string>& samples) {
-  if (samples.empty()) return;
+// What the chosen model reads, what shows it best first.
+void draw_samples(Ui& ui, State& state) {
+  ModelCard card;
+  try {
+    card = model_card(state.edited().model);
+  } catch (const InputError&) {  // its run says what is wrong
+    return;
+  }
+  const std::vector<const Sample*> offered = samples_for(card);
+  if (offered.empty()) return;
   const float width = ImGui::CalcTextSize("Samples").x + ui.px(18);
   ImGui::SameLine(ImGui::GetContentRegionMax().x - width);
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(9), ui.px(2)});
   if (button(ui, "Samples", "samples", false, width)) ImGui::OpenPopup("samples");
   ImGui::PopStyleVar();
-  hint(ui, "Texts to start from.");
-  if (!ImGui::BeginPopup("samples")) return;
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    if (ImGui::Selectable(on_screen(headline(samples[i], kHeadline)).c_str())) {
-      state.history.end_step();
-      state.edited().text = samples[i];
-      state.edited().ids.clear();
-      state.text.changed = true;
+  hint(ui, "Something to start from that this model reads, each with what it shows.");
+  if (!begin_list(ui, "samples")) return;
+  const Experiment& now = state.edited();
+  for (const Sample* sample : offered) {
+    const bool held = now.text == sample->text && now.input == sample->input;
+    if (list_row(ui, sample->title, held, true, {sample->shows, kSampleTitle})) {
+      choose_sample(state, *sample);
     }
-    mark(ui, "sample." + std::to_string(i));
+    mark(ui, "sample." + sample->id);
   }
   ImGui::EndPopup();
 }
@@ -117,19 +125,17 @@ void draw_tensor_file(Ui& ui, State& state) {
 // In place of the text: the file that the model reads.
 void draw_input_file(Ui& ui, State& state) {
   heading(ui, "Input", true);
+  draw_samples(ui, state);
   const std::filesystem::path file = state.edited().input;
   paragraph(ui, on_screen(file.filename().string()));
   hint(ui, file.string());
-  if (button(ui, "Back to the text", "input.close")) {
-    state.history.end_step();
-    state.edited().input.clear();
-  }
-  hint(ui, "Close the file and read the text again.");
+  if (button(ui, "Back to the text", "input.close")) back_to_text(state);
+  hint(ui, "Close the file and read the text again, by the model that read it.");
 }
 
 }  // namespace
 
-void draw_text_panel(Ui& ui, State& state, const std::vector<std::string>& samples) {
+void draw_text_panel(Ui& ui, State& state) {
   if (!state.edited().tensors.file.empty()) {
     draw_tensor_file(ui, state);
     return;
@@ -141,7 +147,7 @@ void draw_text_panel(Ui& ui, State& state, const std::vector<std::string>& sampl
   const Architecture* architecture = effective_architecture(state);
   const bool both = architecture != nullptr && architecture->reads == Reads::SourceAndTarget;
   heading(ui, both ? "Source" : "Text", true);
-  draw_samples(ui, state, samples);
+  draw_samples(ui, state);
   const float height =
       static_cast<float>(kEditorLines) * ImGui::GetTextLineHeight() * 1.25F + ui.px(14);
   if (state.text.edit.text() != state.edited().text) {

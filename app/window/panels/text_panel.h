@@ -9,7 +9,7 @@
 
 namespace attnscope::window {
 
-void draw_text_panel(Ui& ui, State& state, const std::vector<std::string>& samples);
+void draw_text_panel(Ui& ui, State& state);
 void draw_tokens(Ui& ui, State& state);
 
 }  // namespace attnscope::window

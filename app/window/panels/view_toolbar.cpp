@@ -14,33 +14,89 @@ namespace attnscope::window {
 namespace {
 
 constexpr double kNarrow = 600;  // units: a window in which controls are smaller
+constexpr double kDivider = 5, kHintWidth = 364;
+constexpr const char* kFoldedSign = " ▾";
 
 std::string key_of(const Action& a) {
   return a.shortcuts.empty() ? "" : "  (" + to_string(a.shortcuts.front()) + ")";
 }
 
-// `padding`: units left and right of the label.
-void draw_tab(Ui& ui, State& state, const View& view, double padding) {
-  const Action& open = action("view." + view.id);
-  const bool chosen = state.experiment.view.id == view.id;
+// Below the line of tabs, so that none is covered.
+void hint_below(const Ui& ui, const std::string& text) {
+  if (!ui.hints || !ImGui::IsItemHovered()) return;
+  const float right = ImGui::GetIO().DisplaySize.x - ui.px(kHintWidth);
+  const float x = std::max(0.0F, std::min(ImGui::GetItemRectMin().x, right));
+  ImGui::SetNextWindowPos({x, ImGui::GetItemRectMax().y + ui.px(4)});
+  hint(ui, text);
+}
+
+// True when it is clicked. `padding`: units left and right of the label.
+bool draw_label(Ui& ui, const std::string& label, const std::string& id, bool chosen,
+                double padding) {
   ImGui::PushFont(chosen ? ui.fonts.bold : ui.fonts.body);
-  const ImVec2 extent = ImGui::CalcTextSize(view.label.c_str());
+  const ImVec2 extent = ImGui::CalcTextSize(label.c_str());
   const ImVec2 size(extent.x + 2 * ui.px(padding), extent.y + ui.px(13));
   if (ImGui::GetContentRegionAvail().x < size.x) ImGui::NewLine();  // as many lines as it takes
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  if (ImGui::InvisibleButton(open.id.c_str(), size)) open.run(state);
-  mark(ui, open.id);
+  const bool clicked = ImGui::InvisibleButton(id.c_str(), size);
+  mark(ui, id);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const bool hovered = ImGui::IsItemHovered();
   const ImVec4& colour = chosen ? ui.look->accent : (hovered ? ui.look->text : ui.look->faint);
-  draw.AddText({at.x + ui.px(padding), at.y + ui.px(6)}, packed(colour), view.label.c_str());
+  draw.AddText({at.x + ui.px(padding), at.y + ui.px(6)}, packed(colour), label.c_str());
   if (chosen) {
     draw.AddRectFilled({at.x + ui.px(padding - 3), at.y + size.y - ui.px(3)},
                        {at.x + size.x - ui.px(padding - 3), at.y + size.y}, packed(ui.look->accent),
                        ui.px(1.5));
   }
   ImGui::PopFont();
-  hint(ui, view.summary + key_of(open));
+  return clicked;
+}
+
+// Neighbours on the bar that belong together: a tab each, or, where the line is too short, one for
+// all that drops down a list.
+struct TabGroup {
+  std::vector<const View*> views;
+  const View* chosen = nullptr;  // the one that is looked through; null: none of these
+  bool folded = false;
+
+  // "Method ▾", or the view in it that is looked through.
+  std::string label() const {
+    return (chosen != nullptr ? chosen->label : views.front()->group) + kFoldedSign;
+  }
+  std::size_t tabs() const { return folded ? 1 : views.size(); }
+};
+
+void draw_tab(Ui& ui, State& state, const View& view, double padding) {
+  const Action& open = action("view." + view.id);
+  const bool chosen = state.experiment.view.id == view.id;
+  if (draw_label(ui, view.label, open.id, chosen, padding)) open.run(state);
+  hint_below(ui, view.summary + key_of(open));
+}
+
+void draw_folded(Ui& ui, State& state, const TabGroup& group, double padding) {
+  const std::string& name = group.views.front()->group;
+  ImGui::PushID(name.c_str());
+  if (draw_label(ui, group.label(), "group." + name, group.chosen != nullptr, padding)) {
+    ImGui::OpenPopup("views");
+  }
+  const ImVec2 below(ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4));
+  std::string all;
+  for (const View* v : group.views) all += (all.empty() ? "" : ", ") + v->label;
+  hint_below(ui, name + ": " + all);
+  if (ImGui::IsPopupOpen("views")) ImGui::SetNextWindowPos(below);
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(6)});
+  if (begin_list(ui, "views")) {
+    for (const View* v : group.views) {
+      const Action& open = action("view." + v->id);
+      if (list_row(ui, v->label + key_of(open), v == group.chosen)) open.run(state);
+      mark(ui, open.id);
+      hint(ui, v->summary);
+    }
+    ImGui::EndPopup();
+  }
+  ImGui::PopStyleVar();
+  ImGui::PopID();
 }
 
 // Those that have something to say about the run, and the one that is looked through.
@@ -52,8 +108,14 @@ std::vector<const View*> views_on_bar(const State& state) {
   return shown;
 }
 
-bool begins_group(const std::vector<const View*>& shown, std::size_t n) {
-  return n > 0 && shown[n - 1]->group != shown[n]->group;
+std::vector<TabGroup> groups_on_bar(const State& state) {
+  std::vector<TabGroup> groups;
+  for (const View* v : views_on_bar(state)) {
+    if (groups.empty() || groups.back().views.front()->group != v->group) groups.emplace_back();
+    groups.back().views.push_back(v);
+    if (v->id == state.experiment.view.id) groups.back().chosen = v;
+  }
+  return groups;
 }
 
 // A thin line between two groups.
@@ -66,49 +128,71 @@ void draw_divider(Ui& ui, double width) {
   ImGui::SameLine(0, 0);
 }
 
-float label_width(const Ui& ui, const State& state, const View& v) {
-  ImGui::PushFont(v.id == state.experiment.view.id ? ui.fonts.bold : ui.fonts.body);
-  const float width = ImGui::CalcTextSize(v.label.c_str()).x;
+float label_width(const Ui& ui, const std::string& label, bool chosen) {
+  ImGui::PushFont(chosen ? ui.fonts.bold : ui.fonts.body);
+  const float width = ImGui::CalcTextSize(label.c_str()).x;
   ImGui::PopFont();
   return width;
 }
 
-// As wide as they like, or as narrow as one line takes; else in two, where a line begins with a
-// group.
-void draw_tabs(Ui& ui, State& state) {
-  constexpr double kLeastPadding = 2.5, kTwoLines = 6, kMostPadding = 11;  // units
-  constexpr double kDivider = 5;
-  const std::vector<const View*> shown = views_on_bar(state);
-  std::vector<float> groups;  // their labels' widths
-  std::vector<int> members;
-  float spare = ImGui::GetContentRegionAvail().x - ui.px(1);
-  for (std::size_t n = 0; n < shown.size(); ++n) {
-    if (n == 0 || begins_group(shown, n)) {
-      groups.push_back(0);
-      members.push_back(0);
-    }
-    groups.back() += label_width(ui, state, *shown[n]);
-    ++members.back();
+// Of its labels, without what stands around them.
+float width_of(const Ui& ui, const TabGroup& group) {
+  if (group.folded) return label_width(ui, group.label(), group.chosen != nullptr);
+  float width = 0;
+  for (const View* v : group.views) width += label_width(ui, v->label, v == group.chosen);
+  return width;
+}
+
+// Units left and right of each label with which all is one line; may be less than nothing.
+double fitting_padding(const Ui& ui, const std::vector<TabGroup>& groups, float room) {
+  std::size_t tabs = 0;
+  room -= ui.px(kDivider) * static_cast<float>(groups.size() - 1);
+  for (const TabGroup& group : groups) {
+    room -= width_of(ui, group);
+    tabs += group.tabs();
   }
-  for (const float width : groups) spare -= width;
-  spare -= ui.px(kDivider) * static_cast<float>(groups.size() - 1);
-  const double fitting =
-      static_cast<double>(spare / ui.px(1)) / 2 / static_cast<double>(shown.size());
+  return static_cast<double>(room / ui.px(1)) / 2 / static_cast<double>(tabs);
+}
+
+// Those that are folded first where a line is too short; the others stay.
+constexpr const char* kFolding[] = {"Method", "Depth", "Memory", "Model"};
+
+// In one line: as wide as they like, as narrow as they can be, or with groups folded; where even
+// that is too long in two, of which the second begins with a group.
+void draw_tabs(Ui& ui, State& state) {
+  constexpr double kLeastPadding = 3.5, kTwoLines = 6, kMostPadding = 11;  // units
+  std::vector<TabGroup> groups = groups_on_bar(state);
+  const float room = ImGui::GetContentRegionAvail().x - ui.px(1);
+  double fitting = fitting_padding(ui, groups, room);
+  for (const char* name : kFolding) {
+    if (fitting >= kLeastPadding) break;
+    for (TabGroup& group : groups) {
+      group.folded |= group.views.front()->group == name && group.views.size() > 1;
+    }
+    fitting = fitting_padding(ui, groups, room);
+  }
   const double padding = fitting < kLeastPadding ? kTwoLines : std::min(fitting, kMostPadding);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
-  std::size_t group = 0;
-  for (std::size_t n = 0; n < shown.size(); ++n) {
-    if (begins_group(shown, n)) {
-      ++group;
-      const float width = groups[group] + 2 * ui.px(padding) * static_cast<float>(members[group]);
+  for (std::size_t n = 0; n < groups.size(); ++n) {
+    const TabGroup& group = groups[n];
+    if (n > 0) {
+      const float width =
+          width_of(ui, group) + 2 * ui.px(padding) * static_cast<float>(group.tabs());
       if (ImGui::GetContentRegionAvail().x < width + ui.px(kDivider)) {
         ImGui::NewLine();
       } else {
         draw_divider(ui, kDivider);
       }
     }
-    draw_tab(ui, state, *shown[n], padding);
-    ImGui::SameLine(0, 0);
+    if (group.folded) {
+      draw_folded(ui, state, group, padding);
+      ImGui::SameLine(0, 0);
+      continue;
+    }
+    for (const View* v : group.views) {
+      draw_tab(ui, state, *v, padding);
+      ImGui::SameLine(0, 0);
+    }
   }
   ImGui::NewLine();
   ImGui::PopStyleVar();

@@ -177,7 +177,7 @@ std::string on_screen(std::string_view text) {
     at += c.bytes;
     bool codes = false;
     if (c.value == 0xFFFD && c.bytes == 1) {
-      std::snprintf(code.data(), code.size(), "\\x%02X", static_cast<unsigned char>(bytes[0]));
+      std::snprintf(code.data(), code.size(), "0x%02X", static_cast<unsigned char>(bytes[0]));
       shown += code.data();
     } else if (drawable(c.value)) {
       shown += bytes;

@@ -236,7 +236,30 @@ bool begin_list(Ui& ui, const char* id) {
   return true;
 }
 
-bool list_row(Ui& ui, const std::string& label, bool holds, bool enabled) {
+namespace {
+
+// Over the row that was drawn last, which is made as wide.
+float note_width(const Ui& ui, const RowNote& note) {
+  if (note.text.empty()) return 0;
+  ImGui::PushFont(ui.fonts.small);
+  const float width = ui.px(note.at) + ImGui::CalcTextSize(on_screen(note.text).c_str()).x;
+  ImGui::PopFont();
+  return width;
+}
+
+void draw_note(const Ui& ui, const RowNote& note) {
+  if (note.text.empty()) return;
+  const ImVec2 least = ImGui::GetItemRectMin(), most = ImGui::GetItemRectMax();
+  ImGui::PushFont(ui.fonts.small);
+  const float down = (most.y - least.y - ImGui::GetFontSize()) / 2;
+  ImGui::GetWindowDrawList()->AddText({least.x + ui.px(note.at), least.y + down},
+                                      packed(ui.look->faint), on_screen(note.text).c_str());
+  ImGui::PopFont();
+}
+
+}  // namespace
+
+bool list_row(Ui& ui, const std::string& label, bool holds, bool enabled, const RowNote& note) {
   OpenList& list = ui.list;
   const int row = static_cast<int>(list.enabled.size());
   list.enabled.push_back(enabled);
@@ -248,7 +271,9 @@ bool list_row(Ui& ui, const std::string& label, bool holds, bool enabled) {
   ImGui::PushStyleColor(ImGuiCol_HeaderHovered, marked ? ui.look->hovered : none);
   if (holds) ImGui::PushStyleColor(ImGuiCol_Text, ui.look->accent);
   ImGui::BeginDisabled(!enabled);
-  bool chosen = ImGui::Selectable(label.c_str(), marked);
+  const ImVec2 wide(std::max(note_width(ui, note), ImGui::GetContentRegionAvail().x), 0);
+  bool chosen = ImGui::Selectable(label.c_str(), marked, 0, note.text.empty() ? ImVec2() : wide);
+  draw_note(ui, note);
   ImGui::EndDisabled();
   ImGui::PopStyleColor(holds ? 3 : 2);
   const ImVec2 moved = ImGui::GetIO().MouseDelta;

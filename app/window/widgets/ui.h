@@ -79,8 +79,14 @@ void refill_field();
 // keys. Pair with ImGui::EndCombo() or ImGui::EndPopup() when true.
 bool begin_combo(Ui& ui, const char* id, const std::string& preview, ImGuiComboFlags flags = 0);
 bool begin_list(Ui& ui, const char* id);
-// True when it is chosen now; `holds`: it was before.
-bool list_row(Ui& ui, const std::string& label, bool holds, bool enabled = true);
+// True when it is chosen now; `holds`: it was before. `note`: what is said of it beside the label,
+// in small letters, behind so many units.
+struct RowNote {
+  std::string text{};
+  double at = 0;
+};
+bool list_row(Ui& ui, const std::string& label, bool holds, bool enabled = true,
+              const RowNote& note = {});
 
 // Escape closes the menu, list of choices or the like that is open, before anything else gets it.
 void close_popup_on_escape(Ui& ui);

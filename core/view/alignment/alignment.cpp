@@ -118,10 +118,8 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
       Animation{"step", 1, static_cast<double>(most), 0.5 * static_cast<double>(most)};
 }
 
-// Twenty-four, whose digits German says the other way round.
 void show_numbers(Experiment& experiment) {
-  if (!use_bundled(experiment, "numbers")) return;
-  experiment.text = "24";
+  use_bundled(experiment, "numbers");
 }
 
 std::vector<Parameter> alignment_parameters() {

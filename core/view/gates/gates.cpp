@@ -102,7 +102,7 @@ ViewLayout lay_out_gates(const ViewInput& input) {
 }
 
 void show_example(Experiment& experiment) {
-  if (use_bundled(experiment, "recall-gated")) experiment.text = "!k407128830915522?k12!q5503?q";
+  use_bundled(experiment, "recall-gated");
 }
 
 }  // namespace

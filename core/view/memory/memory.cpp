@@ -385,24 +385,8 @@ void begin_with_memory(const Trace& trace, PartChoice& part) {
   part.segment = last;
 }
 
-// Long enough for a memory that grows old.
-constexpr const char* kStory =
-    "There was once an old lighthouse keeper whose name was Martin. Every evening he climbed the "
-    "steps of the tower, and every evening he lit the great lamp for the ships. He had a daughter, "
-    "and her name was Ellen. One winter the sea was so wild that no boat could land, and there was "
-    "no oil left for the lamp. \"What shall we do?\" said Ellen. \"The ships will come all the "
-    "same.\" The old man said nothing. He went down to the shore and looked at the waves for a "
-    "long "
-    "time. Then he went back to the house, and he took the chairs and the table, and he carried "
-    "them up to the top of the tower. All night long he made a fire of them, and the ships saw the "
-    "light and were safe. In the morning the wind was still. The captain of the first ship came "
-    "ashore and asked for the keeper of the lighthouse. \"His name is Martin,\" said Ellen, \"and "
-    "he "
-    "is asleep.\"";
-
 void show_example(Experiment& experiment) {
-  if (!use_bundled(experiment, "memory-compressive")) return;
-  experiment.text = kStory;
+  use_bundled(experiment, "memory-compressive");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "core/analysis/row.h"
 #include "core/base/error.h"
 #include "core/figure/plain_text.h"
+#include "core/model/config.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/fact_table.h"
 #include "core/view/parts/focus.h"
@@ -75,6 +76,13 @@ class Next {
     if (s.top_k > 0) text += ", top-k " + std::to_string(s.top_k);
     if (s.top_p < 1) text += ", top-p " + brief(s.top_p, 3);
     return text;
+  }
+
+  // What the text itself has there; -1: nothing, it ends or hides it.
+  std::int32_t own_token(Index at) const {
+    if (at >= length()) return -1;
+    const std::int32_t id = trace_.tokens[static_cast<std::size_t>(at)].id;
+    return trace_.config && id == mask_id(*trace_.config) ? -1 : id;
   }
 
   bool is_plain() const { return settings_.sampling == Sampling(); }
@@ -175,8 +183,7 @@ class Next {
     const std::vector<double> used = is_plain() ? plain : probabilities(logits, settings_.sampling);
     const std::int32_t next = sample_at(used, position_, settings_.seed);
     const Index shown = fills_in_ ? position_ : position_ + 1;
-    const std::int32_t own =
-        shown < length() ? trace_.tokens[static_cast<std::size_t>(shown)].id : -1;
+    const std::int32_t own = own_token(shown);
     const std::string& label = trace_.tokens[static_cast<std::size_t>(position_)].label;
     page_.text({bars_.x, bars_.y + 0.6 * em()},
                page_.fitting({place_of(label) + " (position " + std::to_string(position_) + "): “" +

@@ -7,8 +7,9 @@
 
 namespace attnscope {
 
-// The experiment with the bundled model of this name, as it was trained, and nothing to read yet;
-// what is looked at, and how, stays. False, and nothing is changed, where there is no such model.
+// The experiment with the bundled model of this name, as it was trained, and what it opens on to
+// read (core/view/opening.h); the view, and how it looks, stays. False, and nothing is changed,
+// where there is no such model.
 bool use_bundled(Experiment& experiment, const std::string& model);
 
 }  // namespace attnscope

@@ -347,7 +347,7 @@ ViewData steps_data(const ViewInput& input) {
 }
 
 void show_example(Experiment& experiment) {
-  if (use_bundled(experiment, "brackets")) experiment.text = "((((((((((()))))))))))";
+  use_bundled(experiment, "brackets");
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/home.h"
 #include "core/model/config.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/example.h"
@@ -118,8 +117,7 @@ void restrict_controls(const ViewSettings&, const Trace* trace, ViewControls& co
 }
 
 void show_paths(Experiment& experiment) {
-  if (!use_bundled(experiment, "paths")) return;
-  experiment.input = (home_folder() / "assets" / "samples" / "walk.safetensors").string();
+  use_bundled(experiment, "paths");
 }
 
 std::vector<Parameter> trajectory_parameters() {

@@ -306,7 +306,6 @@ TEST_F(PictureCommands, RefusesWhatItCannotDraw) {
   expect_refusal(render(with({"--colour-map", ""}), "a.png"), "--colour-map");
   expect_refusal(render(with({"--view", "rope", "--animate", "query=0:4"}), "a-%d-%d.png"),
                  "one number in the name");
-  expect_refusal(render({}, "a.png"), "--text");
   expect_refusal(render({"--text", "the cat sat", "--view", "image"}, "a.png"), "no pixels");
   expect_refusal(render({"--text", "the cat sat", "--view", "memory"}, "a.png"), "at once");
   expect_refusal(render({"--text", "the cat sat", "--view", "steps"}, "a.png"), "no steps");
@@ -580,6 +579,26 @@ TEST_F(PictureCommands, Cost) {
   expect_refusal(cost({"--quantity", "money", "--lengths", "16,32"}), "time, operations or bytes");
   expect_refusal(cost({"--variant", "fuul"}), "fuul");
   expect_refusal(cost({"-o", path("cost.bmp")}), "bmp");
+}
+
+// A model alone is looked at as it opens: its sample, in its own view.
+TEST_F(PictureCommands, AModelAloneBringsItsSampleAndView) {
+  for (const char* model : {"digits", "paths", "numbers", "brackets"}) {
+    const ProcessResult drawn = attnscope({"render", "--model", model, "-o", path("opened.svg")});
+    EXPECT_EQ(drawn.status, 0) << drawn.err;
+    EXPECT_NE(drawn.err.find("note: nothing to read was given; this is the sample"),
+              std::string::npos)
+        << drawn.err;
+  }
+  // Options change what they name.
+  EXPECT_EQ(attnscope({"render", "--model", "memory-xl", "--view", "map", "--segment", "1", "-o",
+                       path("opened.svg")})
+                .status,
+            0);
+  expect_refusal(
+      attnscope({"render", "--model", "memory-xl", "--segment", "99", "-o", path("opened.svg")}),
+      "--segment");
+  expect_refusal(attnscope({"render", "-o", path("opened.svg")}), "or --model alone");
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ TEST_F(Drawing, PaintsAMaskInOneStep) {
 TEST_F(Drawing, DrawsEdgesAndMovesTokens) {
   Program program(display_, folder_.path(), arguments());
   program.wait_for("a first picture", is_current);
-  program.click("view.graph");
+  program.open_view("graph");
   program.click("graph_chain");
   program.wait_for("a chain", [](const Report& r) {
     return is_current(r) && variant(r)["type"] == "graph" && variant(r)["from"] == "chain";

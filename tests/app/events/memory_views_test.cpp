@@ -44,7 +44,7 @@ TEST_F(MemoryViews, AClickOnTheTimeLineShowsAnotherSegment) {
     return is_current(r) && r["experiment"]["view"]["segment"] == 1;
   });
   // Map shows the same.
-  program.click("view.map");
+  program.open_view("map");
   program.wait_for("the map of segment 1", [](const Report& r) {
     return is_current(r) && r["experiment"]["view"]["type"] == "map" &&
            r["experiment"]["view"]["segment"] == 1;

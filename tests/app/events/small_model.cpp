@@ -10,10 +10,10 @@ namespace attnscope::window {
 void save_small_model(const std::filesystem::path& folder, const std::string& exits) {
   const auto tokenizer = train_bpe("the cat sat on the mat and the dog sat on the log", 280);
   ModelConfig config = testing::small_config({.vocabulary = tokenizer->vocabulary_size(),
-                                                    .context = 64,
-                                                    .layers = 2,
-                                                    .head_size = 16,
-                                                    .hidden = 64});
+                                              .context = 64,
+                                              .layers = 2,
+                                              .head_size = 16,
+                                              .hidden = 64});
   if (!exits.empty()) {
     config.exits = Choice{exits, default_values(exit_rule(exits).parameters)};
   }

@@ -4,10 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "core/base/file.h"
 #include "core/view/session.h"
 #include "tests/app/events/desktop.h"
 #include "tests/support/compare.h"
+#include "tests/support/places.h"
 
 namespace attnscope::window {
 namespace {
@@ -40,6 +43,8 @@ TEST_F(Tasks, AlignmentIsWrittenAndPlayed) {
   Program program(display_, folder_.path(), arguments(testing::writing("rnn_attention-dot")));
   const Report all = at_rest(program, "alignment");
   program.keep_screenshot("task-alignment");
+  // It has no layers of self-attention to choose a variant for.
+  EXPECT_FALSE(all["widgets"].contains("variant.type"));
   program.click("handle.1");
   program.wait_for("a step", [](const Report& r) {
     return r["experiment"]["view"]["options"]["alignment"]["step"] == 2;
@@ -84,6 +89,80 @@ TEST_F(Tasks, AnotherModelLeavesNoPictureOfWhatItHasNot) {
     program.wait_for_still_frames(std::chrono::milliseconds(500));
     program.press("ctrl+q");
     EXPECT_EQ(program.wait_for_end(), 0) << view;
+  }
+}
+
+// The bar of views stands in one line, with each view or the group that it is folded into.
+void expect_one_line(const Report& report) {
+  std::set<double> lines;
+  for (const auto& [id, box] : report["widgets"].items()) {
+    if (id.starts_with("view.") || id.starts_with("group.")) lines.insert(box[1].get<double>());
+  }
+  EXPECT_EQ(lines.size(), 1U);
+  EXPECT_TRUE(report["widgets"].contains("group.Method"));
+}
+
+// What fits a model is set along with it, and going back brings back the text.
+TEST_F(Tasks, AModelOpensOnSomethingToSee) {
+  Experiment text;
+  text.text = "my own words";
+  Program program(display_, folder_.path(), arguments(text));
+  expect_one_line(at_rest(program, "map"));
+  program.click("group.Method");
+  program.wait_for("its views", [](const Report& r) { return r["widgets"].contains("view.rope"); });
+  program.keep_screenshot("opening-group");
+  program.click("view.rope");
+  at_rest(program, "rope");
+  program.open_view("map");
+  at_rest(program, "map");
+  program.click("model");
+  program.rest_pointer();
+  program.wait_for("the list",
+                   [](const Report& r) { return r["widgets"].contains("model.digits"); });
+  program.keep_screenshot("opening-models");
+  program.click("model.digits");
+  const Report digits = at_rest(program, "image");
+  expect_one_line(digits);
+  EXPECT_EQ(digits["error"], "");
+  EXPECT_TRUE(digits["widgets"].contains("opened.undo"));
+  program.keep_screenshot("opening-digits");
+  program.click("model");
+  program.click("model.brackets");
+  at_rest(program, "steps");
+  program.click("samples");
+  program.wait_for("samples", [](const Report& r) { return r["widgets"].contains("sample.flat"); });
+  program.keep_screenshot("opening-samples");
+  program.click("sample.flat");
+  program.wait_for("the sample", [](const Report& r) {
+    return r["experiment"]["text"] == "()[]{}<>()[]{}<>()[]{}<>" && r["current"].get<bool>();
+  });
+  program.click("model");
+  program.click("model.default");
+  const Report back = at_rest(program, "map");
+  EXPECT_EQ(back["experiment"]["text"], "my own words");
+  EXPECT_EQ(back["error"], "");
+  program.press("ctrl+q");
+  EXPECT_EQ(program.wait_for_end(), 0);
+}
+
+// What the options name is there from the start.
+TEST_F(Tasks, TheCommandLineChoosesInputAndView) {
+  const std::string digit = (testing::source_folder() / "assets/samples/digit.png").string();
+  for (const std::vector<std::string>& start :
+       {std::vector<std::string>{"window", digit}, std::vector<std::string>{"--input", digit},
+        std::vector<std::string>{"--model", "digits"}}) {
+    const testing::TemporaryFolder folder;
+    std::vector<std::string> all = start;
+    for (const char* more : {"--layer", "2", "--head", "1", "--size", "1280x800", "--no-tour"}) {
+      all.emplace_back(more);
+    }
+    Program program(display_, folder.path(), all);
+    const Report r = at_rest(program, "image");
+    EXPECT_EQ(r["experiment"]["model"], "digits") << start[0];
+    EXPECT_EQ(r["experiment"]["view"]["layer"], 2) << start[0];
+    EXPECT_EQ(r["error"], "") << start[0];
+    program.press("ctrl+q");
+    EXPECT_EQ(program.wait_for_end(), 0);
   }
 }
 

@@ -185,7 +185,7 @@ TEST_F(Window, ChangesViewsByKeysAndClicks) {
   view_is("grid");
   program.press("3");
   view_is("pattern");
-  program.click("view.map");
+  program.open_view("map");
   view_is("map");
   program.press("period");
   program.wait_for("the second head",
@@ -298,7 +298,7 @@ TEST_F(Window, GoesThroughALesson) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat"}));
   program.wait_for("a first picture", is_current);
   program.press("l");
-  program.click("lesson.self-attention");
+  program.click("lesson.rope");
   const auto step_is = [&](int step) {
     return program.wait_for("step " + std::to_string(step), [&](const Report& r) {
       return is_current(r) && r.contains("lesson_step") && r["lesson_step"] == step;
@@ -919,7 +919,7 @@ TEST_F(Window, ComparesTwoSettings) {
   program.keep_screenshot("compare-shift");
   program.xdotool("keyup shift");
   EXPECT_EQ(new_picture(program, of_b), of_a);
-  program.click("view.compare");
+  program.open_view("compare");
 
   program.click("edited.b");
   program.click("position.type");
@@ -949,7 +949,7 @@ TEST_F(Window, ComparesTwoSettings) {
 TEST_F(Window, Intervenes) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   program.wait_for("a first picture", is_current);
-  program.click("view.intervene");
+  program.open_view("intervene");
   program.click("handle.0");  // the switch of the first layer
   program.wait_for("a layer that is off", [](const Report& r) {
     return is_current(r) && r["experiment"].contains("interventions") &&
@@ -978,7 +978,7 @@ TEST_F(Window, Intervenes) {
 TEST_F(Window, ShowsWhatTheLayersWouldSay) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
   std::string picture = program.wait_for("a first picture", is_current)["picture"].text();
-  program.click("view.depth");
+  program.open_view("depth");
   program.wait_for("the layers' guesses",
                    [](const Report& r) { return is_current(r) && r["has_lens"].get<bool>(); });
   picture = new_picture(program, picture);
@@ -1000,7 +1000,7 @@ std::string text_of(const Report& r) {
 TEST_F(Window, GoesOnWithTheText) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat"}));
   program.wait_for("a first picture", is_current);
-  program.click("view.next");
+  program.open_view("next");
   program.press("s");
   const std::string one = text_of(program.wait_for(
       "another token", [](const Report& r) { return is_current(r) && text_of(r).size() > 7; }));

@@ -12,7 +12,7 @@ namespace {
 class PickingTest : public ::testing::Test {
  protected:
   PickingTest() {
-    state_.experiment.text = "the old house stood by the sea and nobody knew why it";
+    state_.experiment.text = "the old house stood by the sea and nobody knew why it was";
     run();
   }
   void run() {

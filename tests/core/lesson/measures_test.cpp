@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/analysis/pair.h"
 #include "core/base/error.h"
 #include "core/lesson/claim.h"
 #include "core/model/config.h"
@@ -238,6 +239,18 @@ TEST(Measures, OfWhatIsForeseen) {
   EXPECT_THROW(measured("foreseen", one, 0), InputError);
 }
 
+TEST(Measures, OfWhatTokensCost) {
+  auto trace = std::make_shared<Trace>(*trace_of({2, 0, 1}, kWeights));
+  EXPECT_THROW(measured("bits", {trace, nullptr}, 1), InputError);
+  trace->token_bits = Tensor::full({3}, std::nanf(""));
+  trace->token_bits[1] = 3;
+  trace->token_bits[2] = 6;
+  EXPECT_EQ(measured("bits", {trace, nullptr}, 1), 4.5);
+  EXPECT_EQ(measured("bits", {trace, nullptr}, 2), 6);
+  EXPECT_THROW(measured("bits", {trace, nullptr}, 0), InputError);  // which nothing foretells
+  EXPECT_THROW(measured("bits", {trace, nullptr}, 3), InputError);
+}
+
 TEST(Measures, OfGuessesThatStay) {
   auto trace = std::make_shared<Trace>(*trace_of({2, 0, 1}, kWeights));
   EXPECT_THROW(measured("settled", {trace, nullptr}), InputError);
@@ -265,6 +278,26 @@ TEST(Measures, OfBiases) {
   EXPECT_NEAR(measured("biases_apart", one, 9, 1), 8 * (1.0 / 16 - 1.0 / 256), 1e-6);
   EXPECT_GT(measured("bias_bend", run_of("full", "t5")), 1e-3);
   EXPECT_THROW(measured("bias", run_of("full", "rope"), 9, 1), InputError);
+}
+
+TEST(Measures, OfFactorsAndTermsOfPositions) {
+  const Traces factors = run_of("full", "distance_aware");
+  EXPECT_EQ(measured("factor", factors, 5, 5), 1);  // no distance
+  EXPECT_GT(measured("factor", factors, 9, 1), 0);
+  EXPECT_THROW(measured("factor", run_of("full", "rope"), 9, 1), InputError);
+
+  const Traces four = run_of("full", "transformer_xl");
+  const AttentionTap& tap = four.trace->attention.front();
+  double all = 0, content = 0;
+  for (Index key = 0; key <= 6; ++key) {
+    const std::optional<PairScore> score = pair_score(*tap.result.part, 0, 6, key);
+    for (const auto& [term, value] : score->terms) {
+      all += std::abs(value);
+      if (term == Term::Content) content += std::abs(value);
+    }
+  }
+  EXPECT_NEAR(measured("position_share", four, 6), 1 - content / all, 1e-9);
+  EXPECT_THROW(measured("position_share", run_of("full", "rope"), 6), InputError);
 }
 
 TEST(Measures, OfTurns) {

@@ -11,15 +11,15 @@ TEST(Visible, ShowsWhatCannotBeSeen) {
   EXPECT_EQ(visible("  a b "), "␣␣a b␣");
   EXPECT_EQ(visible("   "), "␣␣␣");
   EXPECT_EQ(visible("\n"), "⏎");
-  EXPECT_EQ(visible("\t\r\n"), "⇥\\x0D⏎");
-  EXPECT_EQ(visible("\x07"), "\\x07");
-  EXPECT_EQ(visible(std::string_view("\0", 1)), "\\x00");
-  EXPECT_EQ(visible("\x7f"), "\\x7F");
-  EXPECT_EQ(visible("\xe4"), "\\xE4");
-  EXPECT_EQ(visible("\xe4\xb8"), "\\xE4\\xB8");
+  EXPECT_EQ(visible("\t\r\n"), "⇥0x0D⏎");
+  EXPECT_EQ(visible("\x07"), "0x07");
+  EXPECT_EQ(visible(std::string_view("\0", 1)), "0x00");
+  EXPECT_EQ(visible("\x7f"), "0x7F");
+  EXPECT_EQ(visible("\xe4"), "0xE4");
+  EXPECT_EQ(visible("\xe4\xb8"), "0xE4 0xB8");
   EXPECT_EQ(visible("中é"), "中é");
-  EXPECT_EQ(visible("a\u200bb"), "a\\u200Bb");
-  EXPECT_EQ(visible("\xed\xa0\x80"), "\\xED\\xA0\\x80");  // a surrogate
+  EXPECT_EQ(visible("a\u200bb"), "aU+200Bb");
+  EXPECT_EQ(visible("\xed\xa0\x80"), "0xED 0xA0 0x80");  // a surrogate
   EXPECT_EQ(visible(""), "∅");
 }
 

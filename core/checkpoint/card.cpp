@@ -1,0 +1,107 @@
+#include "core/checkpoint/card.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/strict_json.h"
+#include "core/checkpoint/checkpoint.h"
+#include "core/figure/plain_text.h"
+#include "core/model/architecture.h"
+#include "core/model/input_kind.h"
+#include "core/model/weights.h"
+#include "core/position/encoding.h"
+
+namespace attnscope {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kCard = "card.json";
+constexpr const char* kText = "text";  // the task of most models
+constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+
+// In the order in which lists have them; others come after.
+const std::vector<std::string> kGroups = {"Text", "Memory and depth", "Tasks", "Twins"};
+
+Json read(const fs::path& file) {
+  return parse_json(read_file(file, kMostBytes), file.string());
+}
+
+// "2.2 million", "58 thousand".
+std::string rounded(Index parameters) {
+  constexpr double kThousand = 1e3, kMillion = 1e6, kBillion = 1e9;
+  const auto count = static_cast<double>(parameters);
+  if (count >= kBillion) return brief(count / kBillion, 2) + " billion";
+  if (count >= kMillion / 10) return brief(count / kMillion, count < kMillion ? 1 : 2) + " million";
+  return brief(count / kThousand, 2) + " thousand";
+}
+
+// What its attention has that is worth a word: the variant where it is not full attention, else
+// the positions. "RoPE" of "RoPE, rotary".
+std::string method(const ModelConfig& config) {
+  const HeadGroup& group = config.groups.front().front();
+  if (group.variant.id != default_variant().id) return variant(group.variant.id).label;
+  if (group.encoding.id == default_encoding().id) return "no positions";
+  const std::string label = encoding(group.encoding.id).label;
+  return label.substr(0, label.find(','));
+}
+
+}  // namespace
+
+std::string implied_task(const ModelConfig& config) {
+  const Reads reads = architecture(config.architecture.id).reads;
+  if (reads == Reads::Trajectories) return "trajectory";
+  if (!input_kind(config.input.id).is_text) return "image";
+  return reads == Reads::SourceAndTarget ? "numbers" : kText;
+}
+
+ModelCard model_card(const std::string& name_or_folder) {
+  const fs::path folder = model_folder(name_or_folder);
+  const fs::path config_file = folder / "config.json";
+  const Json config = read(config_file);
+  ModelCard card;
+  if (JsonObject(config, config_file.string()).text("model_type") == "attnscope") {
+    card.config = model_config_from_json(config, config_file.string());
+  }
+  card.task = card.config ? implied_task(*card.config) : kText;
+  if (!fs::exists(folder / kCard)) return card;
+  const Json written = read(folder / kCard);
+  JsonObject object(written, (folder / kCard).string());
+  card.group = object.text_or("group", "");
+  card.summary = object.text_or("summary", "");
+  card.task = object.text_or("task", card.task);
+  card.sample = object.text_or("sample", "");
+  card.layer = object.integer_or("layer", 0, 0, kMostIndex);
+  card.head = object.integer_or("head", 0, 0, kMostIndex);
+  object.finish();
+  return card;
+}
+
+void save_card(const fs::path& folder, const std::string& task, const ModelConfig& config) {
+  if (task == implied_task(config) || fs::exists(folder / kCard)) return;
+  write_file(folder / kCard, Json{{"task", task}}.dump(2) + "\n");
+}
+
+std::string subtitle(const ModelCard& card) {
+  if (!card.config) return card.summary;
+  std::string text = rounded(parameter_count(*card.config));
+  if (!card.summary.empty()) text += ", " + card.summary;
+  return card.task == kText ? text + ", " + method(*card.config) : text;
+}
+
+std::vector<ModelGroup> bundled_groups() {
+  std::vector<ModelGroup> groups;
+  for (const std::string& title : kGroups) groups.push_back({title, {}});
+  for (const std::string& name : bundled_models()) {
+    const ModelCard card = model_card(name);
+    auto group = std::ranges::find(groups, card.group, &ModelGroup::title);
+    if (group == groups.end()) group = groups.insert(groups.end(), {card.group, {}});
+    group->models.push_back({name, subtitle(card)});
+  }
+  std::erase_if(groups, [](const ModelGroup& group) { return group.models.empty(); });
+  return groups;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,65 @@
+#include "core/experiment/samples.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/training/task.h"
+#include "tests/support/places.h"
+
+namespace attnscope {
+namespace {
+
+TEST(Samples, ListAllFilesThatThereAre) {
+  const std::filesystem::path folder = testing::source_folder() / "assets" / "samples";
+  std::set<std::string> listed{"samples.json"}, there;
+  for (const Json& entry : Json::parse(read_file(folder / "samples.json", 1 << 20))) {
+    for (const char* key : {"file", "input"}) {
+      if (entry.contains(key)) listed.insert(entry[key].text());
+    }
+  }
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    there.insert(file.path().filename().string());
+  }
+  EXPECT_EQ(listed, there);
+}
+
+TEST(Samples, SayWhatTheyShowToModelsOfATask) {
+  std::set<std::string> ids, tasks;
+  for (const Sample& sample : samples()) {
+    EXPECT_TRUE(ids.insert(sample.id).second) << sample.id;
+    EXPECT_NO_THROW(static_cast<void>(task(sample.task))) << sample.id;
+    EXPECT_FALSE(sample.title.empty() || sample.shows.empty()) << sample.id;
+    EXPECT_LT(sample.shows.size(), 90U) << sample.id;  // a line of the list
+    EXPECT_NE(sample.text.empty(), sample.input.empty()) << sample.id;
+    tasks.insert(sample.task);
+  }
+  for (const TaskInfo& task : attnscope::tasks()) {
+    ModelCard card;
+    card.task = task.id;
+    EXPECT_TRUE(tasks.contains(reading_task(card))) << task.id;
+  }
+}
+
+TEST(Samples, ThoseForAModelComeWithItsOwnFirst) {
+  const auto first = [](const char* model) { return samples_for(model_card(model)).front()->id; };
+  EXPECT_EQ(first("default"), "pronoun");
+  EXPECT_EQ(first("induction"), "repetition");
+  EXPECT_EQ(first("span"), "lamp");  // long enough for one
+  EXPECT_EQ(first("memory-compressive"), "lighthouse");
+  EXPECT_EQ(first("numbers"), "twenty-four");
+  for (const Sample* sample : samples_for(model_card("brackets"))) {
+    EXPECT_EQ(sample->task, "brackets");
+    EXPECT_TRUE(suits("brackets", sample->text));
+  }
+  EXPECT_FALSE(suits("brackets", "(a)"));
+  EXPECT_FALSE(suits("brackets", ""));
+  EXPECT_FALSE(suits("text", "the cat"));
+  EXPECT_TRUE(suits("numbers", "1066"));
+}
+
+}  // namespace
+}  // namespace attnscope
