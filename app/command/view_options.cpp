@@ -52,7 +52,8 @@ void ViewOptions::add_to(Command command) {
               "Of models that apply their layers again and again: which time, counted from 1; "
               "default: 1");
   command.add("--segment", segment_,
-              "Of models that read in segments: which of these, counted from 0; default: 0");
+              "Of models that read in segments: which of these, counted from 0; default: 0, "
+              "of the view memory the last");
   command.add("--colour-map,--color-map", colour_map_, ids(colour_maps()) + "; default: viridis");
   command.flag("--normalise,--normalize", normalise_,
                "Colour range from what is visible instead of 0 to 1");

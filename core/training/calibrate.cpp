@@ -47,11 +47,19 @@ std::vector<std::int32_t> ids_of_text(const Tokenizer& tokenizer, std::string_vi
   return ids;
 }
 
+// Tokens of a window; and how many of them there are with a token to predict behind each.
+Index window_length(const Checkpoint& checkpoint, const CalibrationRequest& request) {
+  return request.length > 0 ? request.length : checkpoint.model.config.context;
+}
+Index windows_among(std::size_t tokens, Index length) {
+  return std::max<Index>(static_cast<Index>(tokens) - 1, 0) / length;
+}
+
 std::vector<CalibrationWindow> windows_of(const Checkpoint& checkpoint, std::string_view text,
                                           const CalibrationRequest& request, const Stop& stop) {
   const std::vector<std::int32_t> tokens = ids_of_text(*checkpoint.tokenizer, text, stop);
-  const Index length = request.length > 0 ? request.length : checkpoint.model.config.context;
-  const Index there = (static_cast<Index>(tokens.size()) - 1) / length;
+  const Index length = window_length(checkpoint, request);
+  const Index there = windows_among(tokens.size(), length);
   if (there < 2) {
     throw InputError("text: expected at least " + std::to_string(2 * length + 1) +
                      " tokens, two windows, found " + std::to_string(tokens.size()));
@@ -216,7 +224,8 @@ Index count_windows(const Checkpoint& checkpoint, std::string_view text,
                     const CalibrationRequest& request, const Stop& stop) {
   const std::string refusal = calibration_refusal(checkpoint);
   if (!refusal.empty()) throw InputError(refusal);
-  return static_cast<Index>(windows_of(checkpoint, text, request, stop).size());
+  const std::size_t tokens = ids_of_text(*checkpoint.tokenizer, text, stop).size();
+  return std::min(windows_among(tokens, window_length(checkpoint, request)), request.most_windows);
 }
 
 Calibration calibrate(const Checkpoint& checkpoint, std::string_view text, std::string_view other,

@@ -76,10 +76,11 @@ using CalibrationProgress = std::function<void(const Calibration&, double share)
 std::string calibration_refusal(const Checkpoint& checkpoint);
 std::string calibration_refusal(const ModelConfig& config);  // where there are no weights yet
 
-// How many windows there are in a text: at most what the request asks for. InputError: not two.
+// How many windows of a text would be read; calibrate() needs two. InputError where
+// calibration_refusal() says so.
 Index count_windows(const Checkpoint& checkpoint, std::string_view text,
                     const CalibrationRequest& request, const Stop& stop);
-// "7 windows are too few to promise anything: ..."; empty: they may do.
+// "7 windows are too few to promise anything: ..."; empty: they may do for this request.
 std::string too_few_windows(Index windows, const CalibrationRequest& request);
 
 // `other`: a text that nothing was chosen by; empty: none. Windows stand side by side and count as

@@ -1,4 +1,5 @@
 // A calibration in words and numbers.
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -23,11 +24,15 @@ std::string effect_text(const ExitEffect& effect, double full_loss, Index layers
 
 // Fewer promise nothing, even where nothing differs: (1 - tolerance)^n must be within the level.
 std::string too_few_windows(Index windows, const CalibrationRequest& request) {
-  if (request.method != CalibrationMethod::LearnThenTest) return "";  // promises nothing anyway
-  const double needed = std::ceil(std::log(request.level) / std::log1p(-request.tolerance));
+  const bool promises = request.method == CalibrationMethod::LearnThenTest;
+  double needed = 2;
+  if (promises) {
+    needed = std::max(needed, std::ceil(std::log(request.level) / std::log1p(-request.tolerance)));
+  }
   if (!(static_cast<double>(windows) < needed)) return "";
-  return std::to_string(windows) + " windows are too few to promise anything: at least " +
-         fixed(needed, 0) + " are needed, of a longer text.";
+  return std::to_string(windows) + (windows == 1 ? " window is" : " windows are") + " too few" +
+         (promises ? " to promise anything" : "") + ": at least " + fixed(needed, 0) +
+         " are needed, of a longer text.";
 }
 
 std::string to_csv(const Calibration& calibration) {

@@ -187,12 +187,15 @@ void draw_request(Ui& ui, State& state, ListTexts& texts) {
     if (button(ui, "Stop", "calibrate.stop", false, -1)) dialog.job->cancel();
     return;
   }
-  const bool ready = refusal.empty() && dialog.counted.problem.empty();
+  const CalibrationDialog::Counted& known = dialog.counted;
+  const bool ready = refusal.empty() && known.problem.empty() && known.windows >= 2;
   ImGui::BeginDisabled(!ready);
   if (button(ui, "Calibrate", "calibrate.start", true, -1)) start_calibrating(state);
   ImGui::EndDisabled();
   hint(ui, ready ? "Runs in the background: the text with all layers, then at each threshold."
-                 : (refusal.empty() ? dialog.counted.problem : refusal));
+           : !refusal.empty()       ? refusal
+           : !known.problem.empty() ? known.problem
+                                    : "Choose a longer text.");
   if (!refusal.empty()) {
     ImGui::Spacing();
     faint(ui, refusal);

@@ -285,13 +285,20 @@ class Drawing {
     if (part.loops) draw_own_loop(box);
     const std::string count = part.parameters > 0 ? parameters_words(part.parameters) : "";
     const double taken = count.empty() ? 0 : page_.width_of(count, 0.72 * u_) + 0.4 * u_;
-    const bool roomy = right - left - margins - taken > 5 * u_;
+    // Not at the cost of the title.
+    const bool roomy = right - left - margins - taken >
+                       std::max(5 * u_, page_.width_of(part.title, title_size(part), true));
     if (!count.empty() && roomy) {
       page_.faint_text({right, box.y + 0.75 * u_}, count, 0.72 * u_, Align::End);
     }
     // In the middle of the box where that leaves room beside it.
     draw_words(part, box, left + margins, right - left - margins, roomy ? taken : 0);
   }
+
+  static bool is_plain(const DiagramPart& part) {
+    return part.kind == Kind::Norm || part.kind == Kind::Position;
+  }
+  double title_size(const DiagramPart& part) const { return (is_plain(part) ? 0.9 : 1.0) * u_; }
 
   // The weights of the shown head, as large as the box is high. Returns the width it takes.
   double draw_thumbnail(const DiagramPart& part, const Box& box, double left) {
@@ -325,8 +332,8 @@ class Drawing {
   // Centred in [x, x + width], off what stands at its right end.
   void draw_words(const DiagramPart& part, const Box& box, double x, double width, double taken) {
     const Theme& theme = page_.theme();
-    const bool plain = part.kind == Kind::Norm || part.kind == Kind::Position;
-    const double title = (plain ? 0.9 : 1.0) * u_;
+    const bool plain = is_plain(part);
+    const double title = title_size(part);
     const bool bold = !plain && part.kind != Kind::Words;
     const double high = 1.15 * title + M::note_line * u_ * static_cast<double>(part.notes.size());
     double y = middle_y(box) - high / 2 + 0.58 * title;

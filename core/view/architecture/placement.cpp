@@ -18,7 +18,8 @@ constexpr double kThumbnailWidth = 4;
 constexpr double kTitleHeight = 2;
 
 constexpr double kLeastUnit = 0.6, kMostUnit = 1.25;  // em
-constexpr double kLeastNote = 0.7;                    // em
+constexpr double kSmallNote = 0.72;                   // em: in one line notes are larger than this
+constexpr double kLeastNote = 0.65;                   // em
 
 double height_of(const DiagramPart& part, const M& m) {
   const auto notes = static_cast<double>(part.notes.size());
@@ -248,6 +249,10 @@ void keep_notes(const Page& page, Diagram& diagram, bool any) {
     const double taken = part.tap != nullptr ? kThumbnailWidth : 0.7;
     const double width = (close.part - taken) / close.note * page.em();  // of letters as the page's
     std::string all = part.notes.front();
+    const std::size_t comma = all.find(", ");  // of sizes what is said of them
+    if (part.kind != Kind::Words && page.width_of(all, page.em()) > width) {
+      all.resize(std::min(comma, all.size()));
+    }
     for (std::size_t n = 1; n < part.notes.size(); ++n) {
       const std::string more = all + " · " + part.notes[n];
       if (page.width_of(more, page.em()) <= width) all = more;
@@ -267,12 +272,12 @@ void keep_notes(const Page& page, Diagram& diagram, bool any) {
 }  // namespace
 
 std::optional<PlacedDiagram> place_diagram(const Page& page, const Box& inside, Diagram diagram) {
-  const auto legible = [&](const std::optional<Placement>& placed) {
-    return placed && placed->unit * placed->measures.note >= kLeastNote * page.em();
+  const auto legible = [&](const std::optional<Placement>& placed, double least) {
+    return placed && placed->unit * placed->measures.note >= least * page.em();
   };
   std::optional<Placement> placed = placed_with(page, inside, diagram, {});
   for (const bool any : {true, false}) {
-    if (legible(placed)) break;
+    if (legible(placed, any ? kSmallNote : kLeastNote)) break;
     keep_notes(page, diagram, any);
     placed = placed_with(page, inside, diagram, M::close());
   }

@@ -16,12 +16,13 @@ namespace attnscope {
 namespace {
 
 constexpr const char* kId = "memory";
-constexpr double kGap = 0.7;          // em between panels
-constexpr double kWords = 0.13;       // of the height, for the words at most
-constexpr double kRange = 0.34;       // likewise for range and cost
-constexpr double kLeastWeights = 19;  // em
-constexpr double kBeside = 40;        // em: cost goes beside the range
-constexpr double kCost = 0.42;        // of the width
+constexpr double kGap = 0.7;               // em between panels
+constexpr double kWords = 0.13;            // of the height, for the words at most
+constexpr double kRange = 0.34;            // likewise for range and cost
+constexpr double kLeastWeights = 19;       // em
+constexpr double kWeightsWithMean = 24.5;  // em: with the mean by slot below the map
+constexpr double kBeside = 40;             // em: cost goes beside the range
+constexpr double kCost = 0.42;             // of the width
 constexpr Index kMostPairs = Index{1} << 22;
 
 // Why there is nothing to remember.
@@ -202,11 +203,16 @@ class Memory {
   double draw_reach(const Box& rest, bool shared) {
     const double em = page_.em();
     const bool beside = rest.width >= kBeside * em;
-    const double most = shared ? std::min(kRange * rest.height, rest.height - kLeastWeights * em)
-                               : 0.9 * rest.height;
+    const double least = (shared ? 7.5 : 6) * em;
+    double most = 0.9 * rest.height;
+    if (shared) {
+      const double with_mean = rest.height - kWeightsWithMean * em;
+      most = std::min(kRange * rest.height,
+                      with_mean >= least ? with_mean : rest.height - kLeastWeights * em);
+    }
     double height = std::min(std::max(range_height(page_, shown_), 10 * em), most);
     if (!shared) height = beside ? most : most / 2;
-    if (height < (shared ? 7.5 : 6) * em) return 0;
+    if (height < least) return 0;
     Box range{rest.x, rest.y, rest.width, height}, cost = range;
     if (beside) {
       cost.width = kCost * rest.width;

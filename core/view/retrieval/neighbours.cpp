@@ -81,8 +81,7 @@ class NeighboursPicture {
 
   std::string how_text() const {
     if (setting_.gated && untrained_) {
-      return "the gate that is to let in what followed them is untrained: half of the state is "
-             "theirs";
+      return "half of the state is what followed them (the gate is untrained)";
     }
     if (setting_.gated) return "a learned gate lets in what followed them";
     return "mixed with λ = " + brief(setting_.lambda, 3) +

@@ -85,7 +85,7 @@ void expect_apart(const Trace& trace, const Box& inside) {
                 x.bottom() <= inside.height + kRounded)
         << parts[a].part->title;
     const bool words = parts[a].part->kind == DiagramPart::Kind::Words;
-    EXPECT_TRUE(words || parts[a].part->notes.empty() || note >= 0.7 * page.em())
+    EXPECT_TRUE(words || parts[a].part->notes.empty() || note >= 0.65 * page.em())
         << parts[a].part->title << ": " << note;
     for (std::size_t b = 0; b < a; ++b) {
       const Box& y = parts[b].box;

@@ -5,7 +5,7 @@
 #include "core/base/file.h"
 #include "core/figure/plain_text.h"
 #include "core/lesson/claim.h"
-#include "core/view/alignment/alignment_numbers.h"
+#include "core/view/alignment/alignment_words.h"
 #include "core/view/export/picture.h"
 #include "tests/core/experiment/tasks.h"
 #include "tests/core/view/pictured.h"
@@ -27,6 +27,23 @@ TEST(Alignment, IsLegibleAtAnySizeAndStep) {
       testing::expect_legible(Looked(e), std::string(model) + options);
     }
   }
+}
+
+// The sentence is about the letters that are there.
+TEST(Alignment, SaysOfWhatIsWrittenSoFarWhetherLinesCross) {
+  Tensor weights = Tensor::zeros({4, 3});
+  for (const auto& [row, key] : {std::pair{0, 0}, {1, 2}, {2, 1}, {3, 0}}) weights(row, key) = 1;
+  const AlignmentNumbers numbers{.weights = weights};
+  WrittenTarget written;
+  written.ids = {5, 6, 7, 8};
+  EXPECT_EQ(crossing_words(written, numbers, 1), "");
+  EXPECT_TRUE(crossing_words(written, numbers, 2)
+                  .ends_with("from left to right so far: of two letters the later one looks "
+                             "further left in 0 % of "
+                             "cases."));
+  EXPECT_TRUE(crossing_words(written, numbers, 3).starts_with("Mostly from left to right so far"));
+  const std::string all = crossing_words(written, numbers, 4);
+  EXPECT_TRUE(all.starts_with("The lines cross: ")) << all;
 }
 
 // The picture's numbers are the run's.
