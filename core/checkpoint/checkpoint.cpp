@@ -9,6 +9,7 @@
 #include "core/base/home.h"
 #include "core/base/json.h"
 #include "core/base/strict_json.h"
+#include "core/checkpoint/card.h"
 #include "core/checkpoint/format.h"
 #include "core/tensor/safetensors.h"
 
@@ -145,6 +146,8 @@ std::map<std::string, std::string, std::less<>> bundled_models_by_choice() {
   if (names.empty()) return models;
   const auto usual = choices(names.front());
   for (const std::string& name : names) {
+    if (model_card(name).task != "text")
+      continue;  // others cannot read what the default model does
     const auto [variant, encoding] = choices(name);
     // Another variant may need another encoding: then it is the variant that counts.
     if (variant != usual.first) {

@@ -34,8 +34,8 @@ void save_checkpoint(const std::filesystem::path& folder, const Checkpoint& chec
 
 // Folders of assets/models, beside the program's sources or as installed; "default" first.
 std::vector<std::string> bundled_models();
-// Of what is not in the default model the bundled ones that were trained with it: by the id of a
-// variant or encoding.
+// Of what is not in the default model the bundled ones that were trained with it, and read texts as
+// it does: by the id of a variant or encoding.
 std::map<std::string, std::string, std::less<>> bundled_models_by_choice();
 
 }  // namespace attnscope

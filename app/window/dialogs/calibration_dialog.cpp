@@ -176,7 +176,14 @@ void draw_request(Ui& ui, State& state, ListTexts& texts) {
   draw_file(ui, state, "Text to choose by", "text", false,
             "A text file that the model was not trained on; it is read in windows of the model's "
             "context. Without one it is the text in the window.");
-  if (refusal.empty()) draw_windows(ui, state);
+  if (refusal.empty()) {
+    const float top = ImGui::GetCursorPosY();
+    draw_windows(ui, state);
+    // As much for one line as for three: what stands below must not move while somebody types.
+    constexpr float kLines = 3;
+    ImGui::SetCursorPosY(
+        std::max(ImGui::GetCursorPosY(), top + kLines * ImGui::GetTextLineHeightWithSpacing()));
+  }
   ImGui::Spacing();
   draw_file(ui, state, "Other text", "other", true,
             "What the chosen threshold does there is said beside: nothing is chosen by it.");

@@ -13,7 +13,7 @@ namespace attnscope {
 namespace {
 
 constexpr const char* kShort =  // 13 tokens: a prime number
-    "the old house stood by the sea and nobody knew why it";
+    "the old house stood by the sea and nobody knew why it was";
 constexpr const char* kLong =
     "The old house stood by the sea and nobody knew why it was empty. The cat sat on the wall and "
     "looked at the sea. Nobody knew the cat.";
@@ -86,7 +86,7 @@ TEST(Company, MemoriesAreRead) {
   for (const char* id : {"segment_memory", "compressive", "memorizing"}) {
     const Suited suited =
         with_variant(reading(kLong), for_all_heads(), variant(id), stored(), token_count(kLong));
-    EXPECT_EQ(joined(suited.along), "segments of 9 tokens") << id;
+    EXPECT_EQ(joined(suited.along), "segments of 8 tokens") << id;
     const auto trace = run(suited.experiment);
     for (const std::string& note : trace->notes) {
       EXPECT_EQ(note.find("the memory is empty"), std::string::npos) << id << ": " << note;
