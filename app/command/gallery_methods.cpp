@@ -2,6 +2,7 @@
 
 #include "app/command/backends.h"
 #include "app/command/interrupt.h"
+#include "core/checkpoint/card.h"
 #include "core/checkpoint/checkpoint.h"
 #include "core/experiment/company.h"
 #include "core/experiment/runner.h"
@@ -9,10 +10,18 @@
 namespace attnscope::command {
 namespace {
 
+// Models that differ from others by one choice alone: those that remember or halt are shown by
+// views of their own, on longer texts than a gallery has.
+std::map<std::string, std::string, std::less<>> twins() {
+  auto models = bundled_models_by_choice();
+  std::erase_if(models, [](const auto& entry) { return model_card(entry.second).group != kTwins; });
+  return models;
+}
+
 class Methods {
  public:
   explicit Methods(const Experiment& now) : now_(now) {
-    if (now.model == Experiment().model) trained_ = bundled_models_by_choice();
+    if (now.model == Experiment().model) trained_ = twins();
     const std::shared_ptr<const Trace> trace =
         ExperimentRun(cpu_only()).run(now_, stop_on_interrupt());
     stored_ = trace->trained;

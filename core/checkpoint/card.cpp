@@ -23,7 +23,7 @@ constexpr const char* kText = "text";  // the task of most models
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 
 // In the order in which lists have them; others come after.
-const std::vector<std::string> kGroups = {"Text", "Memory and depth", "Tasks", "Twins"};
+const std::vector<std::string> kGroups = {"Text", "Memory and depth", "Tasks", kTwins};
 
 Json read(const fs::path& file) {
   return parse_json(read_file(file, kMostBytes), file.string());

@@ -17,9 +17,11 @@ struct ModelCard {
   std::string summary;  // what it reads or does, in a few words: "children's books"
   std::string task;     // what it was trained on: an id of core/training/task.h
   std::string sample;   // which sample shows it best (core/experiment/samples.h); empty: the first
-  Index layer = 0, head = 0;  // where it is seen best
+  Index layer = 0, head = 0;          // where it is seen best
   std::optional<ModelConfig> config;  // of attnscope's own layout; others are read as texts are
 };
+
+inline constexpr const char* kTwins = "Twins";  // the group of models that differ by one choice
 
 // A bundled model's name or a folder. InputError as of load_checkpoint(), as far as config.json and
 // card.json tell.

@@ -7,6 +7,7 @@
 #include "core/model/allowance.h"
 #include "core/model/model.h"
 #include "core/model/weights.h"
+#include "core/position/shown.h"
 
 namespace attnscope {
 
@@ -84,10 +85,26 @@ class Regrouping {
         if (is_untrained(spec.name)) to_.untrained.push_back(spec.name);
       } else if (spec.initial && !(same && had == from_.weights.end() && spec.optional)) {
         allowance_.take(spec.owner, spec.name, spec.shape);
-        to_.weights.emplace(spec.name, Var(spec.initial(mixed_seed(0, number))));
+        const Shown* shown = of_encoding ? shown_of(*after, spec.name) : nullptr;
+        to_.weights.emplace(spec.name, Var(shown ? (*shown)(spec.shape, situation(), after->values)
+                                                 : spec.initial(mixed_seed(0, number))));
         to_.untrained.push_back(spec.name);
       }
     }
+  }
+
+  // What stands for an untrained weight of an encoding of the input; null: its initial value.
+  static const Shown* shown_of(const Choice& choice, const std::string& name) {
+    for (const WeightInfo& weight : encoding(choice.id).weights) {
+      if (name.ends_with("." + weight.name) && weight.shown) return &weight.shown;
+    }
+    return nullptr;
+  }
+
+  // Of all heads of the model.
+  Situation situation() const {
+    const ModelConfig& c = to_.config;
+    return {group_dimensions(c, {0, c.heads, 0, c.kv_heads}), tokens_, tokens_, c.causal};
   }
 
   void group_weights(Index layer, std::size_t group, Kind kind, const Info& info) {
@@ -165,12 +182,12 @@ class Regrouping {
   // The initial values for all heads of the layer, of which a group takes its own.
   Var initial_of_layer(const Info& info, const WeightInfo& weight, const Values& values,
                        const HeadAxis& axis, const Shape& of_group, std::uint64_t seed) {
-    const ModelConfig& c = to_.config;
-    const Dimensions all = group_dimensions(c, {0, c.heads, 0, c.kv_heads});
+    const Situation all_heads = situation();
+    const Dimensions& all = all_heads.dimensions;
     const Shape shape = axis.axis < 0 ? of_group : weight.shape(all, values);
     allowance_.take(info.id, weight.name, shape);
     if (!weight.shown) return Var(weight.initial(shape, all, values, seed));
-    return Var(weight.shown(shape, {all, tokens_, tokens_, c.causal}, values));
+    return Var(weight.shown(shape, all_heads, values));
   }
 
   // Runs of neighbouring heads from the same tensor, joined.

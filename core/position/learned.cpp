@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/position/list.h"
 #include "core/position/positions.h"
+#include "core/position/shown.h"
 
 namespace attnscope {
 
@@ -28,7 +29,9 @@ Encoding learned_encoding() {
                 .shape = [](const Dimensions& n, const Values&) -> Shape {
                   return {n.context, n.model};
                 },
-                .initial = initial_normal(0.02)}};
+                .initial = initial_normal(0.02),
+                // About as long as the vectors of tokens that a model has learned.
+                .shown = shown_positions(0.1)}};
   e.embed = [](const Var& x, const std::vector<std::int32_t>& positions,
                const EncodingContext& context) {
     return add(x, rows_of_positions(weight(context.weights, "pos.embedding"), positions));
