@@ -140,7 +140,7 @@ void print_models(std::ostream& out) {
   for (const ModelGroup& group : bundled_groups()) {
     out << " " << group.title << '\n';
     for (const ModelGroup::Entry& model : group.models) {
-      const ModelConfig config = *model_card(model.name).config;
+      const ModelConfig config = model_store()->checkpoint(model.name)->model.config;
       out << "  " << model.name << " - " << model.subtitle << '\n'
           << "      " << config.layers << " layers of " << config.heads << " heads, width "
           << config.width << ", context " << config.context << ", " << config.vocabulary

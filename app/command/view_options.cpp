@@ -128,7 +128,8 @@ void ViewOptions::apply(ViewSettings& settings) const {
   settings.width = tile_[3];
 }
 
-void ViewOptions::check_trace(const Trace& trace, const ViewSettings& settings) const {
+void ViewOptions::check_trace(const Trace& trace, const ViewSettings& chosen) const {
+  const ViewSettings settings = begun(chosen, trace);
   if (!stack_.empty() || !kind_.empty() || step_ || segment_) {
     if (const std::optional<NoPart> none = no_part(trace, settings.part)) {
       throw InputError(std::string("--") + none->what + ": expected " + none->expected +

@@ -163,6 +163,7 @@ void App::start_experiment(const WindowOptions& options) {
     if (!options.key_tokens.empty()) state_.experiment.tensors.key_tokens = options.key_tokens;
   }
   if (options.look) options.look(state_.experiment.view);
+  state_.view_settled = false;
   if (begins_tour(options, state_.settings.tour_done)) state_.tour_stop = 0;
   state_.history = History(state_.experiment);
   state_.text.edit.assign(state_.experiment.text);
@@ -206,6 +207,9 @@ void App::wait() {
 bool App::take_outcome() {
   Runner::Outcome outcome;
   if (!runner_->poll(outcome)) return false;
+  // Of a first start, unless somebody was faster.
+  const bool first = std::exchange(state_.opens_striking, false) &&
+                     same_run(outcome.experiment, state_.experiment) && !state_.history.can_undo();
   if (outcome.trace != nullptr) {
     if (state_.text.changed && state_.trace != nullptr) {
       state_.keep_pins(*state_.trace, *outcome.trace);
@@ -218,7 +222,7 @@ bool App::take_outcome() {
     state_.keep_view_inside();
     settle_view(state_);
     if (state_.generating) go_on(state_);
-    if (state_.opens_striking) open_striking(state_);
+    if (first) open_striking(state_);
   } else {
     state_.error = outcome.error;
     state_.generating = false;
@@ -298,6 +302,8 @@ void App::frame() {
   ui_.report.begin_frame();
   state_.text.drawn = false;
   for (const std::string& path : input_.take_dropped_files()) open_path(state_, path);
+  if (state_.experiment.view.id != view_shown_) state_.keep_view_inside();  // as it begins
+  view_shown_ = state_.experiment.view.id;
   painter_.begin_frame();
   ImGui::PushFont(ui_.fonts.body);
   draw_main_window(ui_, state_, panels_, painter_);

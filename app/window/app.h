@@ -68,6 +68,7 @@ class App {
   ImGuiSession imgui_;
   Painter painter_;
   Screen screen_;
+  std::string view_shown_;  // by the last frame
   Panels panels_;
   std::unique_ptr<Runner> runner_;
   FindingJobs finding_jobs_;

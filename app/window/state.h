@@ -16,6 +16,7 @@
 #include "app/window/scope.h"
 #include "app/window/settings.h"
 #include "app/window/widgets/text_edit.h"
+#include "core/checkpoint/card.h"
 #include "core/experiment/experiment.h"
 #include "core/experiment/finding.h"
 #include "core/experiment/samples.h"
@@ -93,6 +94,12 @@ struct Palette {
   int chosen = 0;
 };
 
+// What a model's folder says of it, read when it was chosen.
+struct KnownCard {
+  std::string model;
+  std::optional<ModelCard> card;  // nothing: it cannot be read
+};
+
 struct TextPanel {
   TextEdit edit;
   bool focused = false;
@@ -102,6 +109,7 @@ struct TextPanel {
   bool follow_end = false;     // likewise to the end of the text
   bool dragging = false;
   bool changed = false;  // by hand, since the last run of what it says now
+  std::optional<KnownCard> card;
 };
 
 // What runs on by itself, see play.h.
@@ -147,7 +155,7 @@ struct SetAlong {
 
 // What "Surprise me" has found in a run.
 struct Surprises {
-  std::shared_ptr<const Trace> of;
+  std::weak_ptr<const Trace> of;
   std::vector<StrikingPair> pairs;
   std::size_t next = 0;
 };

@@ -1,5 +1,6 @@
 #include "app/window/surprise.h"
 
+#include "core/base/error.h"
 #include "core/view/view.h"
 
 namespace attnscope::window {
@@ -11,8 +12,12 @@ constexpr std::size_t kMostSurprises = 24;
 // Those of the run that is shown, looked for once.
 Surprises& surprises_of(State& state) {
   Surprises& found = state.surprises;
-  if (found.of != state.trace) {
-    found = {state.trace, striking_pairs(*state.trace, kMostSurprises), 0};
+  if (found.of.lock() == state.trace) return found;
+  found = {state.trace, {}, 0};
+  try {
+    found.pairs = striking_pairs(*state.trace, kMostSurprises);
+  } catch (const InputError& e) {  // weights that were not kept
+    state.complain(e.what());
   }
   return found;
 }
@@ -21,7 +26,9 @@ void show_next(State& state, Surprises& found) {
   const StrikingPair& pair = found.pairs[found.next];
   found.next = (found.next + 1) % found.pairs.size();
   point_at(pair, state.trace->parts, state.experiment.view);
-  if (!view(state.experiment.view.id).zooms) state.experiment.view.id = "map";
+  // Where a pair can be seen.
+  const std::string& now = state.experiment.view.id;
+  if (now != "lines" && now != "scores" && now != "vectors") state.experiment.view.id = "map";
   state.say("Notice: " + sentence(pair) + " (" + place_words(state.trace->parts, pair.at) + ").");
 }
 
@@ -42,7 +49,6 @@ void surprise(State& state) {
 }
 
 void open_striking(State& state) {
-  state.opens_striking = false;
   if (!surprise_refusal(state).empty() || surprises_of(state).pairs.empty()) return;
   show_next(state, state.surprises);
   state.history = History(state.experiment);

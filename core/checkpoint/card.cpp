@@ -29,6 +29,16 @@ Json read(const fs::path& file) {
   return parse_json(read_file(file, kMostBytes), file.string());
 }
 
+std::string task_of(const Json& card, const ModelConfig& config) {
+  return card.contains("task") && card["task"].is_string() ? card["task"].get<std::string>()
+                                                           : implied_task(config);
+}
+
+bool has_card(const fs::path& folder) {
+  std::error_code unknown;  // then reading it says why
+  return fs::exists(folder / kCard, unknown) || unknown;
+}
+
 // "2.2 million", "58 thousand".
 std::string rounded(Index parameters) {
   constexpr double kThousand = 1e3, kMillion = 1e6, kBillion = 1e9;
@@ -67,7 +77,7 @@ ModelCard model_card(const std::string& name_or_folder) {
     card.config = model_config_from_json(config, config_file.string());
   }
   card.task = card.config ? implied_task(*card.config) : kText;
-  if (!fs::exists(folder / kCard)) return card;
+  if (!has_card(folder)) return card;
   const Json written = read(folder / kCard);
   JsonObject object(written, (folder / kCard).string());
   card.group = object.text_or("group", "");
@@ -81,8 +91,15 @@ ModelCard model_card(const std::string& name_or_folder) {
 }
 
 void save_card(const fs::path& folder, const std::string& task, const ModelConfig& config) {
-  if (task == implied_task(config) || fs::exists(folder / kCard)) return;
-  write_file(folder / kCard, Json{{"task", task}}.dump(2) + "\n");
+  const bool implied = task == implied_task(config);
+  if (!has_card(folder)) {
+    if (!implied) write_file(folder / kCard, Json{{"task", task}}.dump(2) + "\n");
+    return;
+  }
+  Json card = read(folder / kCard);  // of what was trained there before
+  if (!card.is_object() || task_of(card, config) == task) return;
+  card["task"] = task;
+  write_file(folder / kCard, card.dump(2) + "\n");
 }
 
 std::string subtitle(const ModelCard& card) {
@@ -96,10 +113,15 @@ std::vector<ModelGroup> bundled_groups() {
   std::vector<ModelGroup> groups;
   for (const std::string& title : kGroups) groups.push_back({title, {}});
   for (const std::string& name : bundled_models()) {
-    const ModelCard card = model_card(name);
+    ModelCard card;
+    try {
+      card = model_card(name);
+    } catch (const InputError&) {  // choosing it says what is wrong
+      card.group = "Cannot be read";
+    }
     auto group = std::ranges::find(groups, card.group, &ModelGroup::title);
     if (group == groups.end()) group = groups.insert(groups.end(), {card.group, {}});
-    group->models.push_back({name, subtitle(card)});
+    group->models.push_back({name, card.config ? subtitle(card) : card.summary});
   }
   std::erase_if(groups, [](const ModelGroup& group) { return group.models.empty(); });
   return groups;

@@ -27,8 +27,8 @@ inline constexpr const char* kTwins = "Twins";  // the group of models that diff
 // card.json tell.
 ModelCard model_card(const std::string& name_or_folder);
 
-// Into the folder of a model that was trained on this task, where its config does not imply it and
-// no card is there yet.
+// Into the folder of a model that was trained on this task, where its config does not imply it. Of
+// a card that is there already the task is what changes.
 void save_card(const std::filesystem::path& folder, const std::string& task,
                const ModelConfig& config);
 

@@ -189,8 +189,14 @@ std::vector<TraceToken> tokens_of_text(const std::string& text, const Checkpoint
                      std::to_string(text.size()));
   }
   std::vector<TraceToken> tokens;
+  // What a tokenizer sets before and behind a text stands at the ends of the whole one alone.
   const auto encode = [&](std::size_t begin, std::size_t end) {
-    for (const Token& token : checkpoint.tokenizer->encode(text.substr(begin, end - begin))) {
+    std::vector<Token> all = checkpoint.tokenizer->encode(text.substr(begin, end - begin));
+    if (end < text.size()) {
+      while (!all.empty() && all.back().special) all.pop_back();
+    }
+    const auto first = begin == 0 ? all.begin() : std::ranges::find(all, false, &Token::special);
+    for (const Token& token : std::ranges::subrange(first, all.end())) {
       const std::string bytes = checkpoint.tokenizer->bytes(token.id);
       tokens.push_back(
           {token.id, bytes, visible(bytes), begin + token.begin, begin + token.end, token.special});

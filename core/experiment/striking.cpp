@@ -8,11 +8,13 @@
 #include "core/analysis/words.h"
 #include "core/base/error.h"
 #include "core/figure/plain_text.h"
+#include "core/trace/key_token.h"
 
 namespace attnscope {
 namespace {
 
 constexpr std::size_t kMostOfHead = 8;  // that are compared with those of other heads
+constexpr double kLiked = 2;            // what habits are worth that have a name
 constexpr Index kFirstRefused = 0;      // the word at which heads rest
 
 // Whether there is more to it than punctuation. What stands for no text counts.
@@ -85,9 +87,10 @@ class Search {
     const Tensor weights = tap.attention(head);  // [words, keys]
     std::vector<Index> key_words;                // of each column; -1: none of the text
     for (Index c = 0; c < weights.dim(1); ++c) {
-      const Index at = trace_.token_index(tap.key_rows, weights.dim(1), c);
+      const Index at = key_token(trace_, tap, c);
       key_words.push_back(at > kFirstRefused && says_something(word(at)) ? at : -1);
     }
+    const std::vector<double> usual = usual_weights(tap, weights);
     std::vector<StrikingPair> best;
     for (Index row = 0; row < weights.dim(0); ++row) {
       const Index query = trace_.token_index(tap.query_rows, weights.dim(0), row);
@@ -97,13 +100,35 @@ class Search {
         const auto weight = static_cast<double>(weights(row, c));
         if (key < 0 || key == query || !(weight > 0)) continue;
         const Index words = query - key;
-        const double score = weight * std::log1p(static_cast<double>(std::abs(words))) *
-                             worth(query) * worth(key) * liking(query, key);
-        if (best.size() == kMostOfHead && score <= best.back().score) continue;
-        insert({{}, row, c, words, weight, score}, query, key, best);
+        const double more = weight - usual[static_cast<std::size_t>(c)] / 2;
+        const double unliked =
+            more * std::log1p(static_cast<double>(std::abs(words))) * worth(query) * worth(key);
+        const double enough = best.size() == kMostOfHead ? best.back().score : 0;
+        if (!(kLiked * unliked > enough)) continue;  // what habit it is takes longer to say
+        const double score = unliked * liking(query, key);
+        if (score > enough) insert({{}, row, c, words, weight, score}, query, key, best);
       }
     }
     return best;
+  }
+
+  // What a key gets from the queries that may see it, their mean: some are looked at by all.
+  static std::vector<double> usual_weights(const AttentionTap& tap, const Tensor& weights) {
+    std::vector<double> sums(static_cast<std::size_t>(weights.dim(1)), 0);
+    std::vector<Index> counts(sums.size(), 0);
+    const Index late = weights.dim(1) - weights.dim(0);  // of the first query behind the first key
+    for (Index row = 0; row < weights.dim(0); ++row) {
+      for (Index c = 0; c < weights.dim(1); ++c) {
+        const auto weight = static_cast<double>(weights(row, c));
+        if ((tap.causal && c > row + late) || !(weight >= 0)) continue;
+        sums[static_cast<std::size_t>(c)] += weight;
+        ++counts[static_cast<std::size_t>(c)];
+      }
+    }
+    for (std::size_t c = 0; c < sums.size(); ++c) {
+      if (counts[c] > 0) sums[c] /= static_cast<double>(counts[c]);
+    }
+    return sums;
   }
 
   void insert(StrikingPair pair, Index query, Index key, std::vector<StrikingPair>& best) const {
@@ -120,7 +145,6 @@ class Search {
     return predicted_ ? surprise_[static_cast<std::size_t>(word)] : 1;
   }
   double liking(Index query, Index key) const {
-    constexpr double kLiked = 1.5;
     const Habit shown = habit(query, key);
     return shown == Habit::GoesOn || shown == Habit::Pronoun ? kLiked : 1;
   }
@@ -183,7 +207,8 @@ std::string striking_refusal(const Trace& trace) {
   if (std::ranges::none_of(trace.attention, is_within_text)) {
     return "No attention of this run is between words of one text.";
   }
-  if (static_cast<Index>(trace.text_tokens().size()) > kMostStrikingTokens) {
+  const std::size_t length = std::max(trace.text_tokens().size(), trace.tokens.size());
+  if (static_cast<Index>(length) > kMostStrikingTokens) {
     return "This text has more than " + grouped(kMostStrikingTokens) +
            " tokens: too many to look through.";
   }

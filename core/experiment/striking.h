@@ -30,15 +30,16 @@ struct StrikingPair {
 };
 
 // Of longer runs only so many tokens are not too much to look through.
-inline constexpr Index kMostStrikingTokens = 2048;
+inline constexpr Index kMostStrikingTokens = 1024;
 
 // Why there are none to find, in one sentence; empty: there may be.
 std::string striking_refusal(const Trace& trace);
 
 // At most `most`, the most striking first. The score of a pair (query q, key k) is
-//   a_qk ln(1 + |words|) ln(1 + bits_q) ln(1 + bits_k) habit,
-// where bits_w is what the word cost the model that reads it, -log2 of its probability: words that
-// anybody could guess ("of", "the") say little (1 where nothing is predicted), and habit is 1.5
+//   (a_qk - mean_i a_ik / 2) ln(1 + |words|) ln(1 + bits_q) ln(1 + bits_k) habit,
+// where the mean is over the queries that may see the key: at some keys all look, whatever they
+// are; bits_w is what the word cost the model that reads it, -log2 of its probability: words that
+// anybody could guess ("of", "the") say little (1 where nothing is predicted), and habit is 2
 // where the query's word goes on or is a pronoun, else 1. It counts half for each pair before it
 // that is of the same head, that has the same query, and that has the same key: what comes next
 // shows another habit. Of self-attention within the text; weights below 0 are none. Left out are

@@ -1,11 +1,12 @@
 // The measures that claims may name, in one list.
 #include "core/base/error.h"
 #include "core/lesson/measure.h"
+#include "core/view/view.h"
 
 namespace attnscope {
 
 TracePart part_of(const Trace& trace, const Claim& claim) {
-  return trace.part(claim.view.part);
+  return trace.part(begun(claim.view, trace).part);
 }
 
 const AttentionTap& tap_of(const Trace& trace, const Claim& claim, Index* head_in_group) {

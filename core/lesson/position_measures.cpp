@@ -98,7 +98,8 @@ double position_share(const Traces& traces, const Claim& claim) {
   const AttentionTap& tap = tap_of(*traces.trace, claim, &head);
   need(claim.query, tap.queries(), "query");
   double all = 0, of_positions = 0;
-  for (const Run& run : tap.result.pattern->row(0, claim.query)) {
+  const Pattern& pattern = *tap.result.pattern;
+  for (const Run& run : pattern.row(pattern.heads() > 1 ? head : 0, claim.query)) {
     for (Index key = run.begin; key < run.end; key += run.step) {
       const auto score =
           tap.result.part ? pair_score(*tap.result.part, head, claim.query, key) : std::nullopt;

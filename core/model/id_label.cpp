@@ -14,7 +14,7 @@ std::string id_label(const ModelConfig* config, std::int32_t id) {
     return values.has(key) && values.integer(key) == id;
   };
   if (config != nullptr && is("start")) return kBoundary;
-  if (config != nullptr && is("mask")) return kMask;
+  if (config != nullptr && id >= 0 && id == mask_id(*config)) return kMask;
   return "#" + number;
 }
 

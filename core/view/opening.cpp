@@ -117,6 +117,7 @@ void read_other(OpenedModel& opened, const ModelCard& card, const ReadBefore& be
     read_as(e, found->second);
     e.view.id = found->second.view.id;
     opened.along.push_back(e.text.empty() ? "what was read before" : "the text from before");
+    read_more_telling(opened, card);
   } else if (!offered.empty() && !(e.input.empty() && suits(task, e.text))) {
     read_at_best(e, card, *offered.front());
     opened.along.push_back("the sample “" + offered.front()->title + "”");
@@ -128,7 +129,7 @@ void look_through_own(OpenedModel& opened, const std::string& view_before,
   ViewSettings& view = opened.experiment.view;
   const std::string own = own_view(card);
   const bool nobody_chose = view.id == kFirstView || view.id == own_view(card_before);
-  if (!own.empty() && nobody_chose) view.id = own;
+  if (nobody_chose) view.id = own.empty() ? kFirstView : own;
   if (view.id != view_before) {
     opened.along.push_back("the view " + attnscope::view(view.id).label);
   }

@@ -107,8 +107,8 @@ const CalibrationDialog::Counted& counted(State& state) {
   CalibrationDialog::Counted& known = state.calibration.counted;
   const std::string& file = state.calibration.text;
   const std::string of = state.edited().model + "\n" + (file.empty() ? state.edited().text : file);
-  if (known.of == of) return known;
-  known = {.of = of};
+  if (known.of == of && known.structure == state.edited().structure) return known;
+  known = {.of = of, .structure = state.edited().structure};
   try {
     const std::string text = beginning_of(state, known.more);
     Checkpoint checkpoint = *model_store()->checkpoint(state.edited().model);

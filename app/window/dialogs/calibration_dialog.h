@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/figure/display_list.h"
+#include "core/model/structure.h"
 #include "core/training/calibrate.h"
 
 namespace attnscope::window {
@@ -28,6 +29,7 @@ struct CalibrationDialog {
   // What there is to calibrate on.
   struct Counted {
     std::string of{};       // model and text
+    Structure structure{};  // with which they are counted
     Index windows = 0;      // of at most what was read
     bool more = false;      // there is more text than was counted
     std::string problem{};  // why there is nothing

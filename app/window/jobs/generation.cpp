@@ -1,11 +1,13 @@
 #include "app/window/jobs/generation.h"
 
 #include "core/view/next/next.h"
+#include "core/view/parts/describe.h"
 
 namespace attnscope::window {
 
 bool can_go_on(const State& state) {
-  return state.trace != nullptr && state.trace->logits.defined() && !state.trace->tokens.empty();
+  return state.trace != nullptr && state.trace->logits.defined() && !state.trace->tokens.empty() &&
+         !fills_in_places(*state.trace);
 }
 
 void go_on(State& state) {

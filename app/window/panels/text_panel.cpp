@@ -25,13 +25,16 @@ constexpr int kMostLines = 6;  // of chips
 
 // What the chosen model reads, what shows it best first.
 void draw_samples(Ui& ui, State& state) {
-  ModelCard card;
-  try {
-    card = model_card(state.edited().model);
-  } catch (const InputError&) {  // its run says what is wrong
-    return;
+  std::optional<KnownCard>& known = state.text.card;
+  if (!known || known->model != state.edited().model) {
+    known = {state.edited().model, std::nullopt};
+    try {
+      known->card = model_card(known->model);
+    } catch (const std::exception&) {  // its run says what is wrong
+    }
   }
-  const std::vector<const Sample*> offered = samples_for(card);
+  if (!known->card) return;
+  const std::vector<const Sample*> offered = samples_for(*known->card);
   if (offered.empty()) return;
   const float width = ImGui::CalcTextSize("Samples").x + ui.px(18);
   ImGui::SameLine(ImGui::GetContentRegionMax().x - width);

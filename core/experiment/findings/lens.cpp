@@ -1,6 +1,7 @@
 // The logit lens: what every layer would say if it were the last.
 #include "core/checkpoint/checkpoint.h"
 #include "core/experiment/finding.h"
+#include "core/model/architecture.h"
 #include "core/model/logit_lens.h"
 
 namespace attnscope {
@@ -13,6 +14,8 @@ Finding lens_finding() {
           .holds = [](const Experiment&, const Experiment&) { return true; },
           .with_run =
               [](const RunToRead& run, Findings& results) {
+                const ModelConfig& config = run.checkpoint->model.config;
+                if (!architecture(config.architecture.id).has_self_attention) return;
                 results.set(Findings::lens, std::make_shared<const LogitLens>(logit_lens(
                                                 run.checkpoint->model, *run.trace, run.stop)));
               }};

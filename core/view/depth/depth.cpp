@@ -4,6 +4,7 @@
 
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
+#include "core/model/architecture.h"
 #include "core/model/exits.h"
 #include "core/view/depth/depth_data.h"
 #include "core/view/depth/exit_picture.h"
@@ -17,6 +18,14 @@
 
 namespace attnscope {
 namespace {
+
+constexpr const char* kSaysNoLayers =
+    "This model is no stack of layers, each of which could say what comes next.";
+
+// Recurrent networks have none that the model's output could read.
+bool has_layers(const Trace& trace) {
+  return !trace.config || architecture(trace.config->architecture.id).has_self_attention;
+}
 
 constexpr double kMostFlow = 0.16;     // of the height, for the text
 constexpr double kLeastFlow = 1.8;     // em: a line of it
@@ -53,6 +62,7 @@ class Depth {
                            "model's states. Choose a model and a text.");
     }
     if (!predicts_each(trace_)) return page_.message("No tokens to guess", kSaysActions);
+    if (!has_layers(trace_)) return page_.message("No layers to ask", kSaysNoLayers);
     if (!lens_) {
       return page_.message("One moment", "What the layers would say is being worked out.");
     }
@@ -485,6 +495,7 @@ View depth_view() {
   view.objection = [](const Trace& trace) -> std::string {
     if (trace.given) return "The attention was read from a file: there are no layers to ask.";
     if (!predicts_each(trace)) return kSaysActions;
+    if (!has_layers(trace)) return kSaysNoLayers;
     return objection_without_attention(trace);
   };
   return view;

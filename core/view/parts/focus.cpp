@@ -26,18 +26,28 @@ Pair focus_of(const ViewInput& input, const AttentionTap& tap, Index head,
   return pair;
 }
 
-Index shown_position(const ViewSettings& settings, const Trace& trace) {
-  const auto length = static_cast<Index>(trace.tokens.size());
-  const bool pinned = settings.pinned_query >= 0 && settings.pinned_query < length;
-  if (pinned) return settings.pinned_query;
+namespace {
+
+// The first token that is to be filled in; -1: there is none.
+Index first_hidden(const Trace& trace) {
   const auto hidden = std::ranges::find_if(trace.tokens, [&](const TraceToken& token) {
     return trace.config && token.id >= 0 && token.id == mask_id(*trace.config);
   });
-  return hidden != trace.tokens.end() ? hidden - trace.tokens.begin() : length - 1;
+  return hidden != trace.tokens.end() ? hidden - trace.tokens.begin() : -1;
+}
+
+}  // namespace
+
+Index shown_position(const ViewSettings& settings, const Trace& trace) {
+  const auto length = static_cast<Index>(trace.tokens.size());
+  if (settings.pinned_query >= 0 && settings.pinned_query < length) return settings.pinned_query;
+  const Index hidden = first_hidden(trace);
+  return hidden >= 0 ? hidden : length - 1;
 }
 
 Index shown_position(const ViewSettings& settings, const Trace& trace, const AttentionTap& tap) {
   const bool pinned = settings.pinned_query >= 0 && settings.pinned_query < tap.queries();
+  if (!pinned && first_hidden(trace) >= 0) return first_hidden(trace);
   const Index row = pinned ? settings.pinned_query : tap.queries() - 1;
   const Index at = trace.token_index(tap.query_rows, tap.queries(), row);
   return at >= 0 ? at : static_cast<Index>(trace.tokens.size()) - 1;

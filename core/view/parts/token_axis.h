@@ -6,14 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "core/trace/key_token.h"
 #include "core/view/parts/page.h"
 
 namespace attnscope {
 
 const char* name_of(KeyKind kind);  // "memory", "tokens"
-
-// Which token of its stream a key column is, or -1: it is none, or not known.
-Index key_token(const Trace& trace, const AttentionTap& tap, Index column);
 
 // A run of columns that are no tokens, or a memory's: shown as a band beside the labels.
 struct ColumnBand {

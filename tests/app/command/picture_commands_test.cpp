@@ -491,6 +491,17 @@ TEST_F(PictureCommands, StatisticsOfTextsAndTensors) {
   expect_refusal(attnscope({"statistics", path("missing.txt")}), "no such file");
 }
 
+// What a view has nothing to say about has no numbers either.
+TEST_F(PictureCommands, DepthOfWhatHasNoLayersToAsk) {
+  for (const char* name : {"depth.csv", "depth.png"}) {
+    expect_refusal(attnscope({"render", "--model", "paths", "--view", "depth", "-o", path(name)}),
+                   "actions");
+    expect_refusal(attnscope({"render", "--model", "numbers-dot", "--text", "24", "--view", "depth",
+                              "-o", path(name)}),
+                   "depth");
+  }
+}
+
 // What 'pairs' lists is what 'render --striking' looks at.
 TEST_F(PictureCommands, StrikingPairs) {
   const ProcessResult listed = attnscope(

@@ -46,11 +46,13 @@ TEST(Card, TheConfigSaysTheTaskOfModelsWithoutCard) {
   write_file(folder.path() / "config.json",
              read_file(model_folder("brackets") / "config.json", 1 << 20));
   EXPECT_EQ(model_card(folder.path().string()).task, "text");
-  // Training says what the config does not, and never twice.
+  // Training says what the config does not; what was trained there last holds.
   save_card(folder.path(), "brackets", *bundled.config);
   EXPECT_EQ(model_card(folder.path().string()).task, "brackets");
-  save_card(folder.path(), "recall", *bundled.config);
-  EXPECT_EQ(model_card(folder.path().string()).task, "brackets");
+  write_file(folder.path() / "card.json", R"({"task": "brackets", "summary": "mine"})");
+  save_card(folder.path(), "text", *bundled.config);
+  EXPECT_EQ(model_card(folder.path().string()).task, "text");
+  EXPECT_EQ(model_card(folder.path().string()).summary, "mine");
 }
 
 TEST(Card, RefusesWhatItDoesNotKnow) {
