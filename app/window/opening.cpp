@@ -1,6 +1,7 @@
 #include "app/window/opening.h"
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 
 namespace attnscope::window {
 
@@ -12,12 +13,6 @@ bool still_holds(const State& state) {
   const Experiment &now = state.edited(), &then = state.opened->after;
   return now.model == then.model && now.text == then.text && now.ids == then.ids &&
          now.target == then.target && now.input == then.input && now.tensors == then.tensors;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : ", ") + word;
-  return all;
 }
 
 // Of the edited model; of one that cannot be read nothing.

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/joined.h"
 #include "core/base/json.h"
 #include "core/base/strict_json.h"
 
@@ -18,12 +19,6 @@ std::string number_text(double number) {
   char buffer[32];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, number);
   return std::string(buffer, end.ptr);
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
 }
 
 // " of at least 0", " from 1 to 5", " greater than 0" or nothing. Limits that nobody meets are left

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "core/base/joined.h"
 #include "core/figure/plain_text.h"
 #include "core/model/architecture.h"
 #include "core/model/exits.h"
@@ -14,6 +15,8 @@
 namespace attnscope {
 
 namespace {
+
+constexpr const char* kBetween = "; ";  // names in a note, which may have commas
 
 // "encoder.layers.3.groups.0.pos.bias" is "pos.bias" to a reader.
 std::string short_name(std::string name) {
@@ -65,12 +68,6 @@ std::set<std::string> names(const ModelConfig& config,
   return result;
 }
 
-std::string joined(const std::set<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : "; ") + word;
-  return text;
-}
-
 const std::string& variant_label(const HeadGroup& group) {
   return variant(group.variant.id).label;
 }
@@ -84,12 +81,12 @@ void note_change(const std::set<std::string>& stored, const std::set<std::string
   std::set<std::string> others;
   std::ranges::set_difference(used, stored, std::inserter(others, others.end()));
   if (std::ranges::includes(used, stored)) {
-    notes.push_back("some heads have the " + what + " \"" + joined(others) +
-                    "\"; the model was trained with \"" + joined(stored) + "\"");
+    notes.push_back("some heads have the " + what + " \"" + joined(others, kBetween) +
+                    "\"; the model was trained with \"" + joined(stored, kBetween) + "\"");
     return;
   }
-  notes.push_back("the model was trained with the " + what + " \"" + joined(stored) + "\", not \"" +
-                  joined(used) + "\"");
+  notes.push_back("the model was trained with the " + what + " \"" + joined(stored, kBetween) +
+                  "\", not \"" + joined(used, kBetween) + "\"");
 }
 
 // "the model was trained as Decoder, not as Universal Transformer"
@@ -119,7 +116,7 @@ void note_structure(const ModelConfig& stored, const ModelConfig& used,
 std::vector<std::string> notes_on_model(const Model& stored, const Model& used) {
   std::vector<std::string> notes;
   if (!used.untrained.empty()) {
-    notes.push_back("untrained: " + joined(untrained_weights(used)));
+    notes.push_back("untrained: " + joined(untrained_weights(used), kBetween));
   }
   note_structure(stored.config, used.config, notes);
   note_change(names(stored.config, variant_label), names(used.config, variant_label), "attention",
@@ -204,7 +201,8 @@ std::vector<std::string> notes_on_patterns(const Trace& trace) {
   }
   std::vector<std::string> notes;
   if (!without_effect.empty()) {
-    notes.push_back(joined(without_effect) + ": no pair is masked at this length, as with " +
+    notes.push_back(joined(without_effect, kBetween) +
+                    ": no pair is masked at this length, as with " +
                     variant(default_variant().id).label);
   }
   if (empty_rows > 0) {
