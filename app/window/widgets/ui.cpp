@@ -225,7 +225,10 @@ void begin_rows(Ui& ui) {
 }  // namespace
 
 bool begin_combo(Ui& ui, const char* id, const std::string& preview, ImGuiComboFlags flags) {
-  if (!ImGui::BeginCombo(id, preview.c_str(), flags)) return false;
+  // The arrow takes a square at the end.
+  const float room =
+      ImGui::CalcItemWidth() - ImGui::GetFrameHeight() - ImGui::GetStyle().FramePadding.x;
+  if (!ImGui::BeginCombo(id, fitted(preview, room).c_str(), flags)) return false;
   begin_rows(ui);
   return true;
 }
