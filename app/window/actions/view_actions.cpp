@@ -66,6 +66,14 @@ void next_colour_map(State& s) {
   s.say("Colours: " + next.label);
 }
 
+void next_colour_end(State& s) {
+  const std::vector<ColourEndChoice> choices = s.controls().colour_ends;
+  const ColourEndChoice* now = colour_end_of(choices, s.experiment.view.colour_end);
+  const ColourEndChoice& next = now == &choices.back() ? choices.front() : now[1];
+  s.experiment.view.colour_end = next.end;
+  s.say("Colours " + next.label);
+}
+
 void add_view_choices(std::vector<Action>& list) {
   constexpr std::size_t kMostKeys = 9;
   for (std::size_t i = 0; i < views().size(); ++i) {
@@ -140,13 +148,14 @@ void add_view_actions(std::vector<Action>& list) {
   add("play", "Play", "Let the view's number run on by itself, or stop it.", {{" "}}, toggle_play,
       can_play);
   list.back().checked = [](const State& s) { return s.view.play.on; };
-  add(
-      "normalise", "Normalise colours", "Stretch the colours over the range that is visible.",
-      {{"N"}}, [](State& s) { s.experiment.view.normalise = !s.experiment.view.normalise; },
-      has_trace);
-  needs(&ViewControls::normalise);
+  add("colour_end", "Next end of the colours",
+      "Let the colours end at a high percentile of what is in sight, at the largest, or at 1.",
+      {{"N"}}, next_colour_end,
+      [](const State& s) { return has_trace(s) && s.controls().colour_ends.size() > 1; });
   list.back().starts_group = true;
-  list.back().checked = [](const State& s) { return s.experiment.view.normalise; };
+  list.back().refusal = [](const State& s) {
+    return s.controls().colour_ends.size() > 1 ? "" : no_effect(s);
+  };
   add(
       "words", "Merge word pieces",
       "Merge the pieces of words: weights summed over the keys of a word, mean over its queries.",
@@ -169,10 +178,10 @@ void add_view_actions(std::vector<Action>& list) {
     return offered_maps(s.controls()).empty() ? no_effect(s) : "";
   };
   add(
-      "reset_view", "Reset view", "Whole matrix, colours from 0 to 1, first colour map.", {{"R"}},
+      "reset_view", "Reset view", "Whole matrix, usual colours.", {{"R"}},
       [](State& s) {
         show_all(s.experiment.view);
-        s.experiment.view.normalise = false;
+        s.experiment.view.colour_end = ViewSettings().colour_end;
         s.experiment.view.colour_map = ViewSettings().colour_map;
       },
       has_trace);

@@ -37,6 +37,14 @@ void add_look_actions(std::vector<Action>& list) {
                   [](State& s) { s.settings.panels = !s.settings.panels; },
                   [](const State&) { return true; },
                   [](const State& s) { return s.settings.panels; }});
+  list.push_back({"reading",
+                  "What you see here",
+                  "Say on the right how the view is to be read, and what its terms mean.",
+                  Menu::Look,
+                  {},
+                  [](State& s) { s.settings.reading = !s.settings.reading; },
+                  [](const State&) { return true; },
+                  [](const State& s) { return s.settings.reading; }});
   list.push_back({"full_screen",
                   "Full screen",
                   "Use the whole screen, or a window again.",

@@ -63,7 +63,7 @@ TEST(Actions, EveryKeyOfTheConventionsIsThere) {
     return std::string();
   };
   EXPECT_EQ(runs(character(U'f')), "fit");
-  EXPECT_EQ(runs(character(U'n')), "normalise");
+  EXPECT_EQ(runs(character(U'n')), "colour_end");
   EXPECT_EQ(runs(character(U'R')), "reset_view");
   EXPECT_EQ(runs(character(U'[')), "layer_back");
   EXPECT_EQ(runs(character(U']')), "layer_on");
@@ -99,7 +99,7 @@ TEST(Actions, AreNotRunWhenTheyCannotWork) {
   std::vector<Stroke> strokes = {key("e", true), character(U'n')};
   run_shortcuts(state, strokes, false);
   EXPECT_FALSE(state.exporting.open);  // there is no picture
-  EXPECT_FALSE(state.experiment.view.normalise);
+  EXPECT_EQ(state.experiment.view.colour_end, ViewSettings().colour_end);
 }
 
 TEST(Actions, TakenStrokesAreLeftAlone) {
@@ -144,12 +144,12 @@ TEST(Shortcuts, AreWrittenAsPeopleReadThem) {
 TEST(Actions, WithoutEffectInTheViewAreOff) {
   State state;
   state.trace = std::make_shared<const Trace>();
-  for (const char* id : {"colour_map", "normalise", "head_on"}) {
+  for (const char* id : {"colour_map", "colour_end", "head_on"}) {
     EXPECT_TRUE(action(id).enabled(state)) << id;
     EXPECT_EQ(help_of(action(id), state), action(id).help) << id;
   }
   state.experiment.view.id = "next";
-  for (const char* id : {"colour_map", "normalise", "head_on", "layer_on"}) {
+  for (const char* id : {"colour_map", "colour_end", "head_on", "layer_on"}) {
     EXPECT_FALSE(action(id).enabled(state)) << id;
     EXPECT_NE(help_of(action(id), state).find("No effect in Next"), std::string::npos) << id;
   }
