@@ -1,66 +1,52 @@
-// The maximum of each row's scores and the sum that normalises it, a row an invocation: x counts
-// rows, z heads. Softmax: sum of exp(score - maximum), weighted where there is a span; feature
-// ratio: the sum of the scores. The sum of an empty row is 0.
+// The maximum of each row's scores and the sum that normalises it, over this tile and earlier ones;
+// a row an invocation: x counts rows, z copies. Softmax: sum of exp(score - maximum), weighted
+// where there is a span; feature ratio: the sum of the scores. The sum of an empty row is 0.
 #include "attention.glsl"
 #include "span.glsl"
 
 layout(local_size_x = 64) in;
 
 layout(std430, binding = 3) readonly buffer Scores { float scores[]; };
-layout(std430, binding = 4) writeonly buffer RowSums { vec2 row_sums[]; };
+layout(std430, binding = 4) buffer RowSums { vec4 row_sums[]; };  // see weight.glsl
 
-const uint BLOCK = 64u;        // sums of blocks are summed, so that rounding errors stay small
-const float NONE = -3.4028e38;  // of an empty row: below any score
-// Pairs beyond the span have weight 0, whatever their scores.
-#if NORMALISER == SPAN_SOFTMAX
-#define COUNTS (span_weight(head, i, c) > 0.0)
-#else
-#define COUNTS true
-#endif
+const int BLOCK = 64;  // sums of blocks are summed, so that rounding errors stay small
+const int FIRST_TURN = 1, LAST_TURN = 2;
 
 void main() {
-  int head = head_first + int(gl_GlobalInvocationID.z);
-  int i = row_first + int(gl_GlobalInvocationID.x);
-  if (i >= row_end) return;
-  int row = pattern_row(head, i);
-  int first = integers[starts + row], end = integers[starts + row + 1];
-#ifdef TILES
-  int tile = tile_of(head, i);
-  uint base = tile_base(head, tile) + uint((i % TILE) * tile_width(tile) - tile_first(tile));
-#define SCORE scores[base + uint(c)]
+  Tile t;
+  int n = int(gl_GlobalInvocationID.x), r = n % HEIGHT;
+  if (!find_tile(n / HEIGHT, int(gl_GlobalInvocationID.z), t) || r >= t.rows) return;
+  int i = query(t, r), turn = turns(t, r), to = t.head * queries + i;
+  bool first = (turn & FIRST_TURN) != 0;
+#if NORMALISER == NO_NORMALISER
+  row_sums[to] = vec4(0.0, 0.0, first ? 0.0 : 1.0, 1.0);
 #else
-  uint base = row_base(head, row);
-#define SCORE scores[base + n]
-#endif
-
-  float maximum = NONE;
-  uint n = 0u;
+  vec4 before = first ? vec4(HIDDEN, 0.0, 0.0, 0.0) : row_sums[to];
+  ivec2 cells = extent(t, r);
+  uint line = t.base + uint(r * t.stride);
+  float maximum = before.x, earlier = first ? 0.0 : 1.0;
 #if NORMALISER != FEATURE_RATIO
-  for (int r = first; r < end; ++r) {
-    ivec3 run = run_at(r);
-    for (int c = run.x; c < run.y; c += run.z) {
-      if (COUNTS) maximum = max(maximum, SCORE);
-      ++n;
-    }
-  }
-  n = 0u;
+  for (int x = cells.x; x < cells.y; ++x) maximum = max(maximum, scores[line + uint(x)]);
+  if (!first) earlier = exp(before.x - maximum);
 #endif
-  float sum = 0.0, block = 0.0;
-  for (int r = first; r < end; ++r) {
-    ivec3 run = run_at(r);
-    for (int c = run.x; c < run.y; c += run.z) {
-#if NORMALISER == SPAN_SOFTMAX
-      if (COUNTS) block += span_weight(head, i, c) * exp(SCORE - maximum);
-#elif NORMALISER == SOFTMAX
-      block += exp(SCORE - maximum);
+  float sum = earlier * before.y;
+  for (int from = cells.x; from < cells.y; from += BLOCK) {
+    float block = 0.0;
+    for (int x = from; x < min(from + BLOCK, cells.y); ++x) {
+      float score = scores[line + uint(x)];
+#if NORMALISER == FEATURE_RATIO
+      block += score;
 #else
-      block += SCORE;
+      float e = score <= HIDDEN ? 0.0 : exp(score - maximum);
+#if NORMALISER == SPAN_SOFTMAX
+      e *= span_weight(t.head, i, column(t, x));
 #endif
-      if (++n % BLOCK == 0u) {
-        sum += block;
-        block = 0.0;
-      }
+      block += e;
+#endif
     }
+    sum += block;
   }
-  row_sums[head * queries + i] = vec2(maximum, sum + block);
+  float factor = (turn & LAST_TURN) == 0 ? 1.0 : sum == 0.0 ? 0.0 : 1.0 / sum;
+  row_sums[to] = vec4(maximum, sum, earlier * factor, factor);
+#endif
 }

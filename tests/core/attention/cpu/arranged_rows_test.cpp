@@ -14,7 +14,7 @@
 #include "core/base/parallel.h"
 #include "core/part/arrangement.h"
 #include "tests/core/attention/reference.h"
-#include "tests/core/part/pattern_cases.h"
+#include "tests/support/pattern_cases.h"
 #include "tests/support/compare.h"
 #include "tests/support/gradient.h"
 
