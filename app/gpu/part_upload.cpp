@@ -297,7 +297,7 @@ std::string upload_refusal(const Part& part, std::int64_t most_bytes) {
                                 1 + 2 * (part.queries() + part.keys());
 
   for (const std::string& reason : {
-           check("queries", pairs * part.queries() * std::max(key_floats, value_floats)),
+           check("queries", pairs * part.queries() * std::max({key_floats, value_floats, kVec4})),
            check("keys", key_pairs * part.keys() * key_floats),
            check("values", kv_pairs * part.keys() * value_floats),
            check("tables", numbers),

@@ -272,6 +272,9 @@ TEST(ComputeBackend, RefusesBuffersBeyondTheLimit) {
   EXPECT_EQ(upload_refusal(part, std::int64_t{128} << 20), "");
   const std::string reason = upload_refusal(part, 4000);
   EXPECT_NE(reason.find("expected at most 1000 numbers"), std::string::npos) << reason;
+  EXPECT_EQ(integers_refusal(1000, 4000), "");
+  EXPECT_EQ(integers_refusal(1001, 4000),
+            "GPU: pattern: expected at most 1000 numbers in a buffer, found 1001");
 }
 
 TEST(ComputeBackend, AttentionOutlivesItsBackend) {
