@@ -1,6 +1,6 @@
-// The maximum of each row's scores and the sum that normalises it, over this tile and earlier ones;
-// a row an invocation: x counts rows, z copies. Softmax: sum of exp(score - maximum), weighted
-// where there is a span; feature ratio: the sum of the scores. The sum of an empty row is 0.
+// The maximum of each row's scores and the sum that normalises it, over this tile and earlier ones:
+// x counts lanes of rows, z copies. Softmax: sum of exp(score - maximum), weighted where there is a
+// span; feature ratio: the sum of the scores. The sum of an empty row is 0.
 #include "attention.glsl"
 #include "span.glsl"
 
@@ -12,27 +12,58 @@ layout(std430, binding = 4) buffer RowSums { vec4 row_sums[]; };  // see weight.
 const int BLOCK = 64;  // sums of blocks are summed, so that rounding errors stay small
 const int FIRST_TURN = 1, LAST_TURN = 2;
 
+#if SHARED_MEMORY == 1
+const int LANES = 8;  // invocations of a row, so that neighbours read neighbours
+shared float of_lanes[64];
+#define OVER_LANES(value, combined)                             \
+  {                                                             \
+    int id = int(gl_LocalInvocationID.x);                       \
+    int first_lane = id / LANES * LANES;                        \
+    barrier();                                                  \
+    of_lanes[id] = value;                                       \
+    barrier();                                                  \
+    value = of_lanes[first_lane];                               \
+    for (int n = first_lane + 1; n < first_lane + LANES; ++n) { \
+      float other = of_lanes[n];                                \
+      value = combined;                                         \
+    }                                                           \
+  }
+#else
+const int LANES = 1;
+#define OVER_LANES(value, combined)
+#endif
+
 void main() {
+  int n = int(gl_GlobalInvocationID.x) / LANES, lane = int(gl_GlobalInvocationID.x) % LANES;
+  int r = n % HEIGHT, i = 0, turn = FIRST_TURN, to = 0;
+  ivec2 cells = ivec2(0);
+  uint line = 0u;
   Tile t;
-  int n = int(gl_GlobalInvocationID.x), r = n % HEIGHT;
-  if (!find_tile(n / HEIGHT, int(gl_GlobalInvocationID.z), t) || r >= t.rows) return;
-  int i = query(t, r), turn = turns(t, r), to = t.head * queries + i;
+  bool is_row = find_tile(n / HEIGHT, int(gl_GlobalInvocationID.z), t) && r < t.rows;
+  if (is_row) {
+    i = query(t, r);
+    turn = turns(t, r);
+    to = t.head * queries + i;
+    cells = extent(t, r);
+    line = t.base + uint(r * t.stride);
+  }
   bool first = (turn & FIRST_TURN) != 0;
 #if NORMALISER == NO_NORMALISER
-  row_sums[to] = vec4(0.0, 0.0, first ? 0.0 : 1.0, 1.0);
+  if (is_row && lane == 0) row_sums[to] = vec4(0.0, 0.0, first ? 0.0 : 1.0, 1.0);
 #else
   vec4 before = first ? vec4(HIDDEN, 0.0, 0.0, 0.0) : row_sums[to];
-  ivec2 cells = extent(t, r);
-  uint line = t.base + uint(r * t.stride);
   float maximum = before.x, earlier = first ? 0.0 : 1.0;
 #if NORMALISER != FEATURE_RATIO
-  for (int x = cells.x; x < cells.y; ++x) maximum = max(maximum, scores[line + uint(x)]);
+  for (int x = cells.x + lane; x < cells.y; x += LANES) {
+    maximum = max(maximum, scores[line + uint(x)]);
+  }
+  OVER_LANES(maximum, max(maximum, other))
   if (!first) earlier = exp(before.x - maximum);
 #endif
-  float sum = earlier * before.y;
-  for (int from = cells.x; from < cells.y; from += BLOCK) {
+  float sum = 0.0;
+  for (int from = cells.x + lane; from < cells.y; from += BLOCK * LANES) {
     float block = 0.0;
-    for (int x = from; x < min(from + BLOCK, cells.y); ++x) {
+    for (int x = from; x < min(from + BLOCK * LANES, cells.y); x += LANES) {
       float score = scores[line + uint(x)];
 #if NORMALISER == FEATURE_RATIO
       block += score;
@@ -46,7 +77,9 @@ void main() {
     }
     sum += block;
   }
+  OVER_LANES(sum, sum + other)
+  sum += earlier * before.y;
   float factor = (turn & LAST_TURN) == 0 ? 1.0 : sum == 0.0 ? 0.0 : 1.0 / sum;
-  row_sums[to] = vec4(maximum, sum, earlier * factor, factor);
+  if (is_row && lane == 0) row_sums[to] = vec4(maximum, sum, earlier * factor, factor);
 #endif
 }

@@ -21,25 +21,25 @@ shared vec4 k_slice[SLICE][COLUMNS];
 float sums[HEIGHT];
 
 // The rows of Q begin at q_first, those of K at k_first. All invocations of the group come here.
-#define ADD_PRODUCTS(Q, q_first, K, k_first, width)                      \
-  for (int from = 0; from < (width); from += SLICE) {                    \
-    int id = int(gl_LocalInvocationID.x);                                \
-    for (int n = id; n < HEIGHT * SLICE; n += COLUMNS) {                 \
-      int e = from + n % SLICE;                                          \
-      int row = (q_first) + i_of[n / SLICE] * (width);                   \
+#define ADD_PRODUCTS(Q, q_first, K, k_first, width)                         \
+  for (int from = 0; from < (width); from += SLICE) {                       \
+    int id = int(gl_LocalInvocationID.x);                                   \
+    for (int n = id; n < HEIGHT * SLICE; n += COLUMNS) {                    \
+      int e = from + n % SLICE;                                             \
+      int row = (q_first) + i_of[n / SLICE] * (width);                      \
       q_slice[n / SLICE][n % SLICE] = e < (width) ? Q[row + e] : vec4(0.0); \
-    }                                                                    \
-    for (int n = id; n < COLUMNS * SLICE; n += COLUMNS) {                \
-      int e = from + n % SLICE;                                          \
-      int row = (k_first) + c_of[n / SLICE] * (width);                   \
+    }                                                                       \
+    for (int n = id; n < COLUMNS * SLICE; n += COLUMNS) {                   \
+      int e = from + n % SLICE;                                             \
+      int row = (k_first) + c_of[n / SLICE] * (width);                      \
       k_slice[n % SLICE][n / SLICE] = e < (width) ? K[row + e] : vec4(0.0); \
-    }                                                                    \
-    barrier();                                                           \
-    for (int e = 0; e < SLICE; ++e) {                                    \
-      vec4 k = k_slice[e][id];                                           \
-      for (int r = 0; r < HEIGHT; ++r) sums[r] += dot(q_slice[r][e], k); \
-    }                                                                    \
-    barrier();                                                           \
+    }                                                                       \
+    barrier();                                                              \
+    for (int e = 0; e < SLICE; ++e) {                                       \
+      vec4 k = k_slice[e][id];                                              \
+      for (int r = 0; r < HEIGHT; ++r) sums[r] += dot(q_slice[r][e], k);    \
+    }                                                                       \
+    barrier();                                                              \
   }
 
 void main() {

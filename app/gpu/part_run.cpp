@@ -22,6 +22,7 @@ enum Binding : GLuint { kRows = 0, kOtherRows = 1, kVectors = 2, kScores = 3, kR
 constexpr GLuint kIntegers = 5, kNumbers = 6;
 constexpr float kHidden = -3.4028e38F;  // a score that stands for none, see shaders/attention.glsl
 constexpr Index kRowSumNumbers = 4;     // see shaders/weight.glsl
+constexpr Index kLanes = 8;             // see shaders/row_sums.comp
 
 GLuint groups(Index items, Index group) {
   return static_cast<GLuint>((items + group - 1) / group);
@@ -129,8 +130,9 @@ class PartRun {
     device_.scores.bind(kScores);
     device_.row_sums.bind(kRowSums);
     if (passes.sums) {
-      const Index height = layout_.lists()[chunk.list].height;
-      dispatch("row_sums.comp", groups(chunk.tiles * height, 64), 1, chunk.copies);
+      const Index lanes = shared_memory_ ? kLanes : 1;
+      const Index rows = chunk.tiles * layout_.lists()[chunk.list].height;
+      dispatch("row_sums.comp", groups(rows * lanes, 64), 1, chunk.copies);
     }
     if (passes.maps || passes.output) {
       if (passes.maps && texture_) {
