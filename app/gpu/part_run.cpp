@@ -231,10 +231,10 @@ class PartRun {
     device_.scores.download(staging_.data(), chunk.cells * chunk.copies);
     const TileLayout::Tile* const tiles = first_tile(chunk);
     for (Index copy = 0; copy < chunk.copies; ++copy) {
-      const float* const of_copy = staging_.data() + copy * chunk.cells - tiles->base;
+      const float* const of_copy = staging_.data() + copy * chunk.cells;
       const Index head = (chunk.copy + copy) * copy_step();
       for (const TileLayout::Tile* t = tiles; t != tiles + chunk.tiles; ++t) {
-        fetch(*t, of_copy + t->base,
+        fetch(*t, of_copy + (t->base - tiles->base),
               map.data() + (head + t->head) * part_.queries() * part_.keys());
       }
     }
