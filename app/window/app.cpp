@@ -191,7 +191,7 @@ double App::next_timer() const {
 }
 
 void App::wait() {
-  if (settle_ > 0 || input_.pending()) {
+  if (settle_ > 0 || input_.pending() || fade_.on()) {
     glfwPollEvents();
     return;
   }
@@ -244,6 +244,7 @@ void App::run() {
                     [&](const Notice& n) { return !n.error && state_.seconds > n.until; });
     if (finding_jobs_.update(state_)) settle_ = kSettleFrames;
     if (take_outcome() || input_.pending() || notice_over) settle_ = kSettleFrames;
+    if (fade_.on()) settle_ = std::max(settle_, 1);
     if (panels_.picture.stale()) settle_ = std::max(settle_, 1);
     if (state_.busy_seconds > kBusyShown) settle_ = std::max(settle_, 1);
     if (state_.view.play.on || state_.exporting.job != nullptr) settle_ = std::max(settle_, 1);
@@ -266,16 +267,49 @@ void App::run() {
   close();
 }
 
+// From one picture to the next.
+void App::update_fade() {
+  Before& before = panels_.picture.before;
+  const PixelBox& box = panels_.picture.box;
+  const bool allowed = may_fade(state_) && box.width > 0;
+  if (fade_.begins(turned_to(state_), state_.seconds, allowed)) {
+    const ImVec2 scale = ImGui::GetIO().DisplayFramebufferScale;
+    const auto pixels = [](int length, float by) {
+      return static_cast<int>(static_cast<float>(length) * by);
+    };
+    before.box = box;
+    before.texture = screen_.keep({pixels(box.x, scale.x), pixels(box.y, scale.y),
+                                   pixels(box.width, scale.x), pixels(box.height, scale.y)});
+  }
+  if (before.share > 0 && screen_size_ != platform_.place()) fade_.end();
+  screen_size_ = platform_.place();
+  const bool current = state_.trace != nullptr && same_run(state_.shown, state_.experiment);
+  before.share = static_cast<float>(fade_.share(state_.seconds, current));
+}
+
+// Into the lecture with all of the screen, and back to the window where it was one.
+void App::update_stage() {
+  if (std::exchange(on_stage_, state_.presenting) == state_.presenting) return;
+  if (on_stage_) {
+    stage_filled_ = !platform_.is_full_screen();
+    if (stage_filled_) platform_.toggle_full_screen();
+  } else if (stage_filled_ && platform_.is_full_screen()) {
+    platform_.toggle_full_screen();
+  }
+  input_.redraw();
+}
+
 void App::update_scale() {
-  constexpr double kPresenting = 1.5;
   const double chosen =
       state_.settings.scale > 0 ? state_.settings.scale : platform_.monitor_scale();
-  const double scale = state_.presenting ? std::min(kPresenting * chosen, kMostScale) : chosen;
+  const double scale =
+      state_.presenting ? stage_scale(platform_.place().height, state_.stage_zoom) : chosen;
   const Look& look = state_.settings.dark ? Look::dark_one() : Look::light();
   const bool first = ui_.look == nullptr;
-  const bool baked_anew = scale != ui_.fonts.scale() || ui_.fonts.lacking();
+  const bool baked_anew = scale != ui_.fonts.scale() || ui_.fonts.lacking() ||
+                          state_.presenting != ui_.fonts.has_lecture();
   if (baked_anew) {
-    ui_.fonts.load(atlas_, scale);
+    ui_.fonts.load(atlas_, scale, state_.presenting);
 #if IMGUI_VERSION_NUM < 19200  // later the backend follows the atlas by itself
     if (!first) {              // it makes the first texture with its first frame
       ImGui_ImplOpenGL3_DestroyFontsTexture();
@@ -294,6 +328,7 @@ void App::update_scale() {
 }
 
 void App::frame() {
+  update_fade();
   update_scale();
   ImGui_ImplOpenGL3_NewFrame();
   ImGui_ImplGlfw_NewFrame();
@@ -341,6 +376,7 @@ void App::after_frame() {
   const Wishes wishes = std::exchange(state_.wishes, {});
   if (wishes.clipboard) glfwSetClipboardString(platform_.window(), wishes.clipboard->c_str());
   if (wishes.full_screen) platform_.toggle_full_screen();
+  update_stage();
   if (wishes.cancel_run) {
     runner_->cancel();
     state_.generating = false;
@@ -394,9 +430,16 @@ void App::write_report() {
     facts["has_lens"] = state_.findings.has(Findings::lens.id);
     facts["current"] = same_run(state_.shown, state_.experiment);
   }
-  if (state_.lesson.lesson != nullptr) facts["lesson_step"] = state_.lesson.step;
+  if (state_.lesson.lesson != nullptr) {
+    facts["lesson"] = state_.lesson.lesson->id;
+    facts["lesson_step"] = state_.lesson.step;
+    if (ui_.fonts.has_lecture()) facts["lecture_text"] = kLeastLectureSize * ui_.scale;
+    facts["lesson_more_below"] = state_.lesson.words.more_below;
+  }
   facts["tour_stop"] = state_.tour_stop;
   facts["presenting"] = state_.presenting;
+  facts["black"] = state_.black;
+  facts["scale"] = ui_.scale;
   if (const auto heads = state_.beside.get(Findings::heads)) {
     facts["measured_texts"] = heads->texts;
   }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "app/window/fade.h"
 #include "app/window/input.h"
 #include "app/window/jobs/autosave.h"
 #include "app/window/jobs/finding_job.h"
@@ -45,6 +46,8 @@ class App {
   bool take_outcome();
   void frame();
   void update_scale();
+  void update_fade();
+  void update_stage();  // full screen with it
   void show_frame();
   void after_frame();  // wishes, history, requests
   void request_run();
@@ -68,12 +71,15 @@ class App {
   ImGuiSession imgui_;
   Painter painter_;
   Screen screen_;
+  Fade fade_;
+  ScreenBox screen_size_;   // where the window was in the last frame
   std::string view_shown_;  // by the last frame
   Panels panels_;
   std::unique_ptr<Runner> runner_;
   FindingJobs finding_jobs_;
   Experiment requested_;  // what the runner was last asked for
   bool has_requested_ = false;
+  bool on_stage_ = false, stage_filled_ = false;  // entered; it made the window fill the screen
   int settle_ = 0;  // frames still to draw until ImGui has come to rest
   std::uint64_t frames_ = 0;
   int stale_pixels_ = 0;  // that drawing only what changed left wrong; counted for tests

@@ -124,6 +124,23 @@ void highlight_pointer(const Ui& ui) {
   draw.AddCircle(io.MousePos, ui.px(20), packed(ui.look->accent), 0, ui.px(2.5));
 }
 
+// What lies over everything on stage. Escape ends what is black first.
+void draw_stage(Ui& ui, State& state) {
+  if (state.black) {
+    const ImGuiViewport& screen = *ImGui::GetMainViewport();
+    ImGui::GetForegroundDrawList()->AddRectFilled(
+        screen.Pos, {screen.Pos.x + screen.Size.x, screen.Pos.y + screen.Size.y}, IM_COL32_BLACK);
+  } else {
+    highlight_pointer(ui);
+  }
+  if (state.dialog_open() || !take_key(ui, "Escape")) return;
+  if (state.black) {
+    state.black = false;
+  } else {
+    set_presenting(state, false);
+  }
+}
+
 }  // namespace
 
 void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter) {
@@ -141,12 +158,14 @@ void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter) {
   // The frame was cleared in its colour.
   ImGui::Begin("##main", nullptr, kFixed | ImGuiWindowFlags_NoBackground);
   ImGui::PopStyleVar(3);
-  const float foot = ui.px(kStatusHeight);
+  const float foot = state.presenting ? 0 : ui.px(kStatusHeight);
   const float height = std::max(ImGui::GetContentRegionAvail().y - foot, ui.px(60));
   const ImVec2 top = ImGui::GetCursorScreenPos();
   draw_columns(ui, state, panels, painter, height);
-  ImGui::SetCursorScreenPos({top.x, top.y + height});
-  draw_foot(ui, state);
+  if (!state.presenting) {
+    ImGui::SetCursorScreenPos({top.x, top.y + height});
+    draw_foot(ui, state);
+  }
   ImGui::End();
 
   draw_notices(ui, state);
@@ -159,10 +178,7 @@ void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter) {
   draw_cost_dialog(ui, state, painter);
   draw_calibration_dialog(ui, state, panels.calibration, painter);
   draw_tour(ui, state, panels.places);
-  if (state.presenting) {
-    highlight_pointer(ui);
-    if (!state.dialog_open() && take_key(ui, "Escape")) state.presenting = false;
-  }
+  if (state.presenting) draw_stage(ui, state);
   ViewSettings& looks = state.experiment.view;
   const bool pinned = looks.pinned_query >= 0 || looks.pinned_key >= 0;
   const bool typing = ImGui::GetIO().WantTextInput || state.text.focused;

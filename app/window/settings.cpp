@@ -45,6 +45,7 @@ Settings settings_from_json(const Json& object) {
   read(object, "left_width", s.left_width, kLeastPanel, kMostPanel);
   read(object, "right_width", s.right_width, kLeastPanel, kMostPanel);
   read(object, "panels", s.panels);
+  read(object, "reduced_motion", s.reduced_motion);
   read(object, "tour_done", s.tour_done);
   if (const Json* found = object.find("folder")) {
     if (!found->is_string()) throw InputError("folder: expected a text");
@@ -90,6 +91,7 @@ void save_settings(const std::filesystem::path& file, const Settings& s) {
                        {"left_width", s.left_width},
                        {"right_width", s.right_width},
                        {"panels", s.panels},
+                       {"reduced_motion", s.reduced_motion},
                        {"tour_done", s.tour_done},
                        {"folder", s.folder}};
   write_file(file, object.dump(2, Json::BadUtf8::Replace) + "\n");

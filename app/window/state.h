@@ -203,7 +203,9 @@ struct State {
   Palette palette;
   LessonState lesson;
   int tour_stop = -1;       // of the first start's tour; -1: it is not on
-  bool presenting = false;  // large type, panels hidden, the pointer high-lighted
+  bool presenting = false;  // on stage: large type, the whole screen, no panels
+  bool black = false;       // on stage: nothing is shown
+  double stage_zoom = 1;    // of its type, over what its height asks for
   bool help_open = false, about_open = false;
   std::filesystem::path session;    // the file that Ctrl+S writes; empty: asks
   std::filesystem::path abandoned;  // an autosave that a crashed program left
@@ -259,6 +261,7 @@ struct State {
     Index head = 0;                     // within its group
   };
   Pointed pointed() const;
+  Pointed pointed_at(const Hit& hit) const;  // the same of any place of the picture
   // Which tokens of a run that is: of the query's and the key's stream, -1: none; of words so many
   // from there on.
   struct PointedTokens {
