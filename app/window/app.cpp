@@ -54,27 +54,6 @@ bool reads_more(const Experiment& one, const Experiment& other) {
 
 }  // namespace
 
-ImGuiSession::ImGuiSession(GLFWwindow* window, ImFontAtlas& fonts) {
-  IMGUI_CHECKVERSION();
-  ImGui::CreateContext(&fonts);
-  ImGuiIO& io = ImGui::GetIO();
-  io.IniFilename = nullptr;               // our own settings remember what is worth it
-  io.ConfigInputTextCursorBlink = false;  // a blinking caret would keep the processor awake
-  io.ConfigWindowsMoveFromTitleBarOnly = true;
-#if IMGUI_VERSION_NUM >= 18700
-  io.ConfigInputTrickleEventQueue =
-      false;  // the InputQueue gives each frame what it can tell apart
-#endif
-  ImGui_ImplGlfw_InitForOpenGL(window, false);  // events come through the InputQueue
-  ImGui_ImplOpenGL3_Init("#version 330");
-}
-
-ImGuiSession::~ImGuiSession() {
-  ImGui_ImplOpenGL3_Shutdown();
-  ImGui_ImplGlfw_Shutdown();
-  ImGui::DestroyContext();
-}
-
 App::App(const WindowOptions& options)
     : options_(options),
       folder_(configuration_folder()),
@@ -105,6 +84,7 @@ App::App(const WindowOptions& options)
 
 // What may hold textures goes while there is a context to free them in.
 App::~App() {
+  speaker_.reset();
   runner_.reset();
   finding_jobs_.cancel();
   state_.exporting.job.reset();
@@ -183,6 +163,8 @@ double App::next_timer() const {
       state_.calibration.job != nullptr) {
     at_most(kBusyTick);
   }
+  if (speaker_ != nullptr) at_most(speaker_drawn_ + 1 - (state_.seconds - state_.lesson.began));
+  if (const double due = panels_.steps->due(state_); due >= 0) at_most(due);
   if (const auto due = autosave_.due()) at_most(*due - glfwGetTime());
   for (const Notice& n : state_.notices) {
     if (!n.error) at_most(n.until - glfwGetTime());
@@ -191,7 +173,8 @@ double App::next_timer() const {
 }
 
 void App::wait() {
-  if (settle_ > 0 || input_.pending() || fade_.on()) {
+  const bool speaker = speaker_ != nullptr && speaker_->pending();
+  if (settle_ > 0 || input_.pending() || fade_.on() || speaker) {
     glfwPollEvents();
     return;
   }
@@ -243,6 +226,7 @@ void App::run() {
         std::any_of(state_.notices.begin(), state_.notices.end(),
                     [&](const Notice& n) { return !n.error && state_.seconds > n.until; });
     if (finding_jobs_.update(state_)) settle_ = kSettleFrames;
+    if (panels_.steps->update(state_)) settle_ = kSettleFrames;
     if (take_outcome() || input_.pending() || notice_over) settle_ = kSettleFrames;
     if (fade_.on()) settle_ = std::max(settle_, 1);
     if (panels_.picture.stale()) settle_ = std::max(settle_, 1);
@@ -252,12 +236,15 @@ void App::run() {
     if (take_measured(state_.cost)) settle_ = kSettleFrames;
     if (take_calibrated(state_.calibration)) settle_ = kSettleFrames;
     report_due_ |= busy_changed;
-    if (settle_ > 0) {
+    const bool draws = settle_ > 0;
+    if (draws) {
       --settle_;
       advance_play(state_);
       frame();
       after_frame();
     }
+    update_speaker();
+    draw_speaker(draws);
     const std::string problem = autosave_.keep(state_.own_experiment(), state_.seconds);
     if (!problem.empty()) {
       state_.complain(problem);
@@ -265,6 +252,35 @@ void App::run() {
     }
   }
   close();
+}
+
+void App::update_speaker() {
+  LessonState& lesson = state_.lesson;
+  if (speaker_ != nullptr && speaker_->closed()) lesson.notes = false;
+  const bool wanted = lesson.notes && lesson.lesson != nullptr;
+  if (wanted == (speaker_ != nullptr)) return;
+  settle_ = kSettleFrames;  // with a tick for it, or without
+  if (!wanted) {
+    speaker_.reset();
+    return;
+  }
+  try {
+    speaker_ = std::make_unique<SpeakerWindow>(platform_, options_.report);
+  } catch (const WorkError& e) {
+    lesson.notes = false;
+    state_.complain(e.what());
+  }
+}
+
+// Where something changed, or the clock has gone on.
+void App::draw_speaker(bool anew) {
+  if (speaker_ == nullptr) return;
+  const double elapsed = std::floor(state_.seconds - state_.lesson.began);
+  const bool pending = speaker_->pending();
+  if (!anew && !pending && elapsed == speaker_drawn_) return;
+  speaker_drawn_ = elapsed;
+  speaker_->frame(state_, *panels_.steps);
+  if (pending) settle_ = kSettleFrames;  // what was done there is seen here
 }
 
 // From one picture to the next.
@@ -293,6 +309,10 @@ void App::update_stage() {
   if (on_stage_) {
     stage_filled_ = !platform_.is_full_screen();
     if (stage_filled_) platform_.toggle_full_screen();
+    // As presentation programs do where the speaker has a monitor.
+    if (state_.lesson.lesson != nullptr && platform_.monitors().size() > 1) {
+      state_.lesson.notes = true;
+    }
   } else if (stage_filled_ && platform_.is_full_screen()) {
     platform_.toggle_full_screen();
   }
@@ -434,11 +454,17 @@ void App::write_report() {
     facts["lesson"] = state_.lesson.lesson->id;
     facts["lesson_step"] = state_.lesson.step;
     if (ui_.fonts.has_lecture()) facts["lecture_text"] = kLeastLectureSize * ui_.scale;
+    std::size_t pictures = 0;
+    for (std::size_t i = 0; i < state_.lesson.lesson->steps.size(); ++i) {
+      if (panels_.steps->texture(i) != 0) ++pictures;
+    }
+    facts["lesson_pictures"] = pictures;
     facts["lesson_more_below"] = state_.lesson.words.more_below;
   }
   facts["tour_stop"] = state_.tour_stop;
   facts["presenting"] = state_.presenting;
   facts["black"] = state_.black;
+  facts["speaker"] = speaker_ != nullptr;
   facts["scale"] = ui_.scale;
   if (const auto heads = state_.beside.get(Findings::heads)) {
     facts["measured_texts"] = heads->texts;

@@ -42,6 +42,7 @@ void start_lesson(State& state, const Lesson& lesson) {
 void leave_lesson(State& state) {
   if (state.lesson.lesson == nullptr) return;
   state.lesson.lesson.reset();
+  state.lesson.notes = false;
   set_experiment(state, state.lesson.before);
   state.say("Your own text and settings are back.");
 }
@@ -96,6 +97,14 @@ void set_presenting(State& state, bool on) {
   state.black = false;
   if (!on || std::exchange(state.lesson.staged, true)) return;
   state.lesson.began = state.seconds;
+}
+
+void leave_stage(State& state) {
+  if (state.black) {
+    state.black = false;
+  } else {
+    set_presenting(state, false);
+  }
 }
 
 }  // namespace attnscope::window

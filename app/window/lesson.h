@@ -51,5 +51,7 @@ bool has_step_before(const State& state);
 
 // In front of an audience, or not any more. The speaker's clock begins with the first time.
 void set_presenting(State& state, bool on);
+// What Escape does there: light first where it is black.
+void leave_stage(State& state);
 
 }  // namespace attnscope::window

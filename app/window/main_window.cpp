@@ -57,7 +57,7 @@ void draw_middle(Ui& ui, State& state, Panels& panels, Painter& painter, float w
   if (lesson.height > 0) {
     const ImVec2 corner = lesson.beside ? ImVec2(end.x, at.y) : ImVec2(at.x, end.y);
     ImGui::SetCursorScreenPos(corner);
-    draw_lesson_band(ui, state, panels.lesson, lesson);
+    draw_lesson_band(ui, state, panels.lesson, *panels.steps, lesson);
     const ImVec2 line =
         lesson.beside ? ImVec2(end.x + ui.px(1), end.y) : ImVec2(end.x, end.y + ui.px(1));
     ImGui::GetWindowDrawList()->AddRectFilled(corner, line, packed(ui.look->line));
@@ -133,12 +133,7 @@ void draw_stage(Ui& ui, State& state) {
   } else {
     highlight_pointer(ui);
   }
-  if (state.dialog_open() || !take_key(ui, "Escape")) return;
-  if (state.black) {
-    state.black = false;
-  } else {
-    set_presenting(state, false);
-  }
+  if (!state.dialog_open() && take_key(ui, "Escape")) leave_stage(state);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "app/window/actions/actions.h"
+#include "app/window/panels/step_strip.h"
 
 namespace attnscope::window {
 
@@ -16,18 +17,29 @@ constexpr std::array<double, 4> kClaimsShares = {0.28, 0.36, 0.46, 0.56};
 // window has room for that.
 constexpr float kMostBelow = 1.0F / 3, kMostOnStage = 0.45F, kBeside = 0.45F, kWide = 1.2F;
 
+// On stage they have a line of their own.
+constexpr double kStripHeight = 36, kStripOnStage = 46, kLeastTitle = 60;  // units
+
+const char* label_of_next(const State& state) {
+  const LessonState& now = state.lesson;
+  if (state.presenting && now.words.more_below) return "More ▾";
+  const bool last = now.step + 1 == now.lesson->steps.size();
+  return last && lesson_after(state) != nullptr ? "Next lesson ›" : "Next ›";
+}
+
 void draw_turning(Ui& ui, State& state) {
   const LessonState& now = state.lesson;
-  const bool last = now.step + 1 == now.lesson->steps.size();
-  const Lesson* next = last ? lesson_after(state) : nullptr;
+  const std::string next = label_of_next(state);
+  const bool leads_on = next == "Next lesson ›";
   for (const char* id : {"lesson_back", "lesson_on"}) {
     const Action& a = action(id);
     const bool on = a.id == "lesson_on";
-    const char* label = !on ? "‹ Back" : next != nullptr ? "Next lesson ›" : "Next ›";
+    const double width = on && leads_on ? 110 : 84;
     ImGui::BeginDisabled(!a.enabled(state));
-    if (button(ui, label, a.id, on, ui.px(next != nullptr && on ? 110 : 84))) a.run(state);
+    if (button(ui, on ? next.c_str() : "‹ Back", a.id, on, ui.px(width))) a.run(state);
     ImGui::EndDisabled();
-    const std::string what = on && next != nullptr ? "The next lesson: " + next->title : a.help;
+    const std::string what =
+        on && leads_on ? "The next lesson: " + lesson_after(state)->title : a.help;
     hint(ui, what + "  (" + to_string(a.shortcuts.front()) + ")");
     ImGui::SameLine();
   }
@@ -126,6 +138,43 @@ void draw_column(Ui& ui, State& state, const LessonStep& step, const LessonCheck
   ImGui::EndChild();
 }
 
+// What the words leave: small pictures of all steps, and the buttons.
+float foot_height(const Ui& ui, const State& state, float width) {
+  const float gap = ImGui::GetStyle().ItemSpacing.y;
+  if (!state.presenting) return ui.px(kStripHeight) + gap;
+  const ImVec2 size = step_picture_size(ui, state, width, ui.px(kStripOnStage));
+  return size.y + gap + ImGui::GetFrameHeightWithSpacing();
+}
+
+void draw_foot_on_stage(Ui& ui, State& state, const StepPictures& pictures) {
+  const float width = ImGui::GetContentRegionAvail().x;
+  draw_step_strip(ui, state, pictures, step_picture_size(ui, state, width, ui.px(kStripOnStage)));
+  if (state.lesson.lesson == nullptr) return;
+  draw_turning(ui, state);
+  ImGui::SameLine(0, ui.px(16));
+  draw_title(ui, *state.lesson.lesson);
+}
+
+// In one line: buttons in the middle of the pictures' height.
+void draw_foot_below(Ui& ui, State& state, const StepPictures& pictures) {
+  const std::shared_ptr<const Lesson> kept = state.lesson.lesson;  // a click on Leave lets go of it
+  const float top = ImGui::GetCursorPosY();
+  const float high = ui.px(kStripHeight);
+  ImGui::SetCursorPosY(top + (high - ImGui::GetFrameHeight()) / 2);
+  draw_turning(ui, state);
+  ImGui::SameLine(0, ui.px(16));
+  draw_options(ui, state);
+  if (state.lesson.lesson == nullptr) return;
+  ImGui::SameLine(0, ui.px(16));
+  const ImVec2 size = step_picture_size(ui, state, ImGui::GetContentRegionAvail().x, high);
+  ImGui::SetCursorPosY(top + (high - size.y) / 2);
+  draw_step_strip(ui, state, pictures, size);
+  ImGui::SameLine(0, ui.px(16));
+  if (ImGui::GetContentRegionAvail().x < ui.px(kLeastTitle)) return;
+  ImGui::SetCursorPosY(top + (high - ImGui::GetFrameHeight()) / 2);
+  draw_title(ui, *kept);
+}
+
 }  // namespace
 
 LessonPlace lesson_place(const Ui& ui, const State& state, float width, float height) {
@@ -134,11 +183,12 @@ LessonPlace lesson_place(const Ui& ui, const State& state, float width, float he
   if (state.presenting) return {false, width, kMostOnStage * height};
   const LessonStep& step = state.lesson.lesson->steps[state.lesson.step];
   const float needed = divided(ui, window_type(ui), step, width - 2 * ui.px(kPadding)).height +
-                       ImGui::GetFrameHeightWithSpacing() + 2 * ui.px(kDepth) + ui.px(6);
+                       foot_height(ui, state, width) + 2 * ui.px(kDepth) + ui.px(6);
   return {false, width, std::min(needed, kMostBelow * height)};
 }
 
-void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, const LessonPlace& place) {
+void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, const StepPictures& pictures,
+                      const LessonPlace& place) {
   // Kept: a click on Leave lets go of it.
   const std::shared_ptr<const Lesson> kept = state.lesson.lesson;
   const LessonStep& step = kept->steps[state.lesson.step];
@@ -150,20 +200,18 @@ void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, const LessonPl
   ImGui::PopStyleColor();
   ImGui::PopStyleVar();
   ImGui::PushID(&step);  // each step scrolls for itself
-  const float foot = ImGui::GetFrameHeightWithSpacing();
+  const float foot = foot_height(ui, state, ImGui::GetContentRegionAvail().x);
   if (state.presenting) {
     draw_column(ui, state, step, checks, foot);
   } else {
     draw_below(ui, state, step, checks, foot);
   }
   ImGui::PopID();
-  draw_turning(ui, state);
-  ImGui::SameLine(0, ui.px(16));
-  if (!state.presenting) {
-    draw_options(ui, state);
-    ImGui::SameLine(0, ui.px(16));
+  if (state.presenting) {
+    draw_foot_on_stage(ui, state, pictures);
+  } else {
+    draw_foot_below(ui, state, pictures);
   }
-  draw_title(ui, *kept);
   ImGui::EndChild();
   mark(ui, "lesson");
 }

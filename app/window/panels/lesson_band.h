@@ -1,6 +1,7 @@
 // A lesson's words in a band below or beside the picture, with what its claims come to.
 #pragma once
 
+#include "app/window/jobs/step_pictures.h"
 #include "app/window/panels/lesson_words.h"
 #include "app/window/state.h"
 #include "app/window/widgets/ui.h"
@@ -15,6 +16,7 @@ struct LessonPlace {
 };
 LessonPlace lesson_place(const Ui& ui, const State& state, float width, float height);
 
-void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, const LessonPlace& place);
+void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, const StepPictures& pictures,
+                      const LessonPlace& place);
 
 }  // namespace attnscope::window

@@ -214,5 +214,82 @@ TEST_F(Lecture, FadesIntoThePictureItself) {
   }
 }
 
+// The words for xdotool to click a widget of the speaker's window.
+std::string click_on(const Report& speaker, const std::string& widget) {
+  const auto middle = [&](std::size_t axis) {
+    return std::to_string(static_cast<int>(speaker["place"][axis].get<double>() +
+                                           side(speaker, widget, axis) +
+                                           side(speaker, widget, axis + 2) / 2));
+  };
+  return "mousemove " + middle(0) + " " + middle(1) + " click 1";
+}
+
+// Notes, next step and clock in a window of its own; what is done there happens on stage.
+TEST_F(Lecture, TheSpeakerHasAWindow) {
+  Program program(display_, folder_.path(), arguments({"--lesson", "self-attention"}));
+  EXPECT_FALSE(wait_for_step(program, "self-attention", 0)["speaker"].get<bool>());
+  program.press("F5");
+  program.wait_for("the stage", [](const Report& r) { return r["window"][0] == kWidth; });
+  program.press("ctrl+m");
+  program.wait_for("the second window", [](const Report& r) { return r["speaker"].get<bool>(); });
+  const auto speaks = [&](const std::string& what) {
+    return program.wait_for_speaker(what, [&](const Report& r) { return r["says"] == what; });
+  };
+  const std::vector<LessonStep>& steps = find_lesson("self-attention").steps;
+  const Report first = speaks(steps[0].notes);
+  for (const char* shown : {"speaker.elapsed", "speaker.time", "speaker.next", "lesson.step.4"}) {
+    EXPECT_TRUE(first["widgets"].contains(shown)) << shown;
+  }
+  // Nothing lies outside of it.
+  for (const auto& [id, box] : first["widgets"].items()) {
+    EXPECT_GE(box[0].get<double>(), 0) << id;
+    EXPECT_LE(box[0].get<double>() + box[2].get<double>(), first["window"][0].get<double>()) << id;
+    EXPECT_LE(box[1].get<double>() + box[3].get<double>(), first["window"][1].get<double>()) << id;
+  }
+  program.press("Next");
+  wait_for_step(program, "self-attention", 1);
+  const Report second = speaks(steps[1].notes);
+  program.wait_for("all pictures", [](const Report& r) { return r["lesson_pictures"] == 4; });
+  program.keep_screenshot("speaker", true);
+  program.xdotool(click_on(second, "speaker.lesson_on"));
+  program.wait_for_speaker("the third notes",
+                           [&](const Report& r) { return r["says"] == steps[2].notes; });
+  program.xdotool(click_on(second, "speaker.black"));
+  program.wait_for_speaker("black", [](const Report& r) { return r["black"].get<bool>(); });
+  program.xdotool(click_on(second, "lesson.step.1"));
+  speaks(steps[0].notes);
+  // The clock goes on by itself, and begins anew.
+  const double since = first["elapsed"].get<double>();
+  const Report later = program.wait_for_speaker(
+      "three seconds", [&](const Report& r) { return r["elapsed"].get<double>() >= since + 3; });
+  program.xdotool(click_on(later, "speaker.lesson_clock"));
+  program.wait_for_speaker("a new beginning", [&](const Report& r) {
+    return r["elapsed"].get<double>() < later["elapsed"].get<double>();
+  });
+  program.press("ctrl+m");
+  program.rest_pointer();
+  program.wait_for("the window's end", [](const Report& r) { return !r["speaker"].get<bool>(); });
+  program.press("ctrl+q");
+  EXPECT_EQ(program.wait_for_end(), 0);
+}
+
+// Each step's own picture, made while nothing else happens; a click on one goes there.
+TEST_F(Lecture, StepsHavePictures) {
+  Program program(display_, folder_.path(), arguments({"--lesson", "induction"}));
+  wait_for_step(program, "induction", 0);
+  const Report report =
+      program.wait_for("all pictures", [](const Report& r) { return r["lesson_pictures"] == 6; });
+  EXPECT_GE(side(report, "lesson.step.6", 3), 20);
+  program.click("lesson.step.5");
+  program.rest_pointer();
+  wait_for_step(program, "induction", 4);
+  program.keep_screenshot("lesson-strip");
+  program.press("ctrl+d");  // the dark ones are others
+  program.wait_for("dark pictures", [](const Report& r) { return r["lesson_pictures"] != 6; });
+  program.wait_for("all dark pictures", [](const Report& r) { return r["lesson_pictures"] == 6; });
+  program.press("Next");  // while they are made again is no reason to wait
+  wait_for_step(program, "induction", 5);
+}
+
 }  // namespace
 }  // namespace attnscope::window
