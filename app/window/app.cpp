@@ -149,6 +149,7 @@ void App::start_experiment(const WindowOptions& options) {
   state_.text.edit.assign(state_.experiment.text);
   if (!options.lesson.empty()) start_lesson(state_, find_lesson(options.lesson));
   if (opens_lesson) start_lesson(state_, load_lesson(*options.open));
+  if (options.present) set_presenting(state_, true);
 }
 
 double App::next_timer() const {
@@ -307,15 +308,26 @@ void App::update_fade() {
 void App::update_stage() {
   if (std::exchange(on_stage_, state_.presenting) == state_.presenting) return;
   if (on_stage_) {
+    const bool lecture = state_.lesson.lesson != nullptr;
+    const std::vector<ScreenBox> monitors = platform_.monitors();
+    state_.monitors = monitors.size();
     stage_filled_ = !platform_.is_full_screen();
-    if (stage_filled_) platform_.toggle_full_screen();
+    if (stage_filled_) platform_.fill(stage_monitor(platform_.place(), monitors, lecture));
     // As presentation programs do where the speaker has a monitor.
-    if (state_.lesson.lesson != nullptr && platform_.monitors().size() > 1) {
-      state_.lesson.notes = true;
-    }
+    if (lecture && monitors.size() > 1) state_.lesson.notes = true;
   } else if (stage_filled_ && platform_.is_full_screen()) {
     platform_.toggle_full_screen();
   }
+  input_.redraw();
+}
+
+// The stage on the other monitor; the speaker's window makes room for it.
+void App::swap_screens() {
+  const std::vector<ScreenBox> monitors = platform_.monitors();
+  const std::optional<std::size_t> here = monitor_of(platform_.place(), monitors);
+  if (!here || !platform_.is_full_screen()) return;
+  platform_.fill((*here + 1) % monitors.size());
+  speaker_.reset();  // comes back at its new place
   input_.redraw();
 }
 
@@ -396,6 +408,7 @@ void App::after_frame() {
   const Wishes wishes = std::exchange(state_.wishes, {});
   if (wishes.clipboard) glfwSetClipboardString(platform_.window(), wishes.clipboard->c_str());
   if (wishes.full_screen) platform_.toggle_full_screen();
+  if (wishes.swap_screens) swap_screens();
   update_stage();
   if (wishes.cancel_run) {
     runner_->cancel();
@@ -510,7 +523,7 @@ void App::close() {
 }
 
 bool begins_tour(const WindowOptions& options, bool tour_done) {
-  const bool plain = !options.open && options.lesson.empty();
+  const bool plain = !options.open && options.lesson.empty() && !options.present;
   return options.tour.value_or(plain && !tour_done);
 }
 

@@ -42,6 +42,7 @@ class App {
   void update_fade();
   void update_speaker();  // the window for notes: there while they are asked for
   void draw_speaker(bool anew);
+  void swap_screens();
   void update_stage();  // full screen with it
   void show_frame();
   void after_frame();  // wishes, history, requests

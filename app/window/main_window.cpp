@@ -1,6 +1,9 @@
 #include "app/window/main_window.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string>
 #include <utility>
 
 #include "app/window/dialogs/dialogs.h"
@@ -124,6 +127,26 @@ void highlight_pointer(const Ui& ui) {
   draw.AddCircle(io.MousePos, ui.px(20), packed(ui.look->accent), 0, ui.px(2.5));
 }
 
+// In a corner of the stage, which has no status line: that something runs, or could not.
+void draw_stage_sign(Ui& ui, const State& state) {
+  const bool runs = state.busy_seconds > kBusyShown;
+  if (!runs && state.error.empty()) return;
+  std::array<char, 32> seconds;
+  std::snprintf(seconds.data(), seconds.size(), "Running, %.1f s", state.busy_seconds);
+  const ImGuiViewport& screen = *ImGui::GetMainViewport();
+  const std::string shown =
+      fitted(on_screen(runs ? seconds.data() : state.error), 0.9F * screen.Size.x);
+  const ImVec2 extent = ImGui::CalcTextSize(shown.c_str()), padding(ui.px(10), ui.px(6));
+  const float margin = ui.px(12);
+  const ImVec2 least(margin, screen.Size.y - margin - extent.y - 2 * padding.y);
+  const ImVec2 most(least.x + extent.x + 2 * padding.x, screen.Size.y - margin);
+  ImDrawList& draw = *ImGui::GetForegroundDrawList();
+  draw.AddRectFilled(least, most, packed(ui.look->raised), ui.px(6));
+  draw.AddText({least.x + padding.x, least.y + padding.y},
+               packed(runs ? ui.look->text : ui.look->error), shown.c_str());
+  ui.report.box("stage.sign", {least.x, least.y, most.x - least.x, most.y - least.y});
+}
+
 // What lies over everything on stage. Escape ends what is black first.
 void draw_stage(Ui& ui, State& state) {
   if (state.black) {
@@ -131,6 +154,7 @@ void draw_stage(Ui& ui, State& state) {
     ImGui::GetForegroundDrawList()->AddRectFilled(
         screen.Pos, {screen.Pos.x + screen.Size.x, screen.Pos.y + screen.Size.y}, IM_COL32_BLACK);
   } else {
+    draw_stage_sign(ui, state);
     highlight_pointer(ui);
   }
   if (!state.dialog_open() && take_key(ui, "Escape")) leave_stage(state);

@@ -119,15 +119,16 @@ void Platform::toggle_full_screen() {
                          windowed_.height, GLFW_DONT_CARE);
     return;
   }
+  fill(monitor_of(place(), monitors()));
+}
+
+void Platform::fill(std::optional<std::size_t> monitor) {
   int count = 0;
   GLFWmonitor** all = glfwGetMonitors(&count);
-  const ScreenBox now = place();
-  const std::optional<std::size_t> here = monitor_of(now, monitors());
-  if (!here) return;
-  windowed_ = now;
-  GLFWmonitor* monitor = all[*here];
-  const GLFWvidmode* mode = glfwGetVideoMode(monitor);
-  glfwSetWindowMonitor(window_, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
+  if (!monitor || *monitor >= static_cast<std::size_t>(count)) return;
+  if (!is_full_screen()) windowed_ = place();
+  const GLFWvidmode* mode = glfwGetVideoMode(all[*monitor]);
+  glfwSetWindowMonitor(window_, all[*monitor], 0, 0, mode->width, mode->height, mode->refreshRate);
 }
 
 ScreenBox Platform::place() const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,9 +32,10 @@ class Platform {
 
   double monitor_scale() const;  // pixels per unit that the monitor asks for
   bool is_full_screen() const;
-  void toggle_full_screen();                // of the monitor that shows most of the window
-  ScreenBox place() const;                  // of the window
-  std::vector<ScreenBox> monitors() const;  // what windows may cover of each
+  void toggle_full_screen();                      // of the monitor that shows most of the window
+  void fill(std::optional<std::size_t> monitor);  // also from another; without one, nothing
+  ScreenBox place() const;                        // of the window
+  std::vector<ScreenBox> monitors() const;        // what windows may cover of each
   // A window that shares the first one's OpenGL objects; destroyed by the caller, before this.
   // WorkError when there is none to be had.
   GLFWwindow* open_second(const char* title, const ScreenBox& box) const;

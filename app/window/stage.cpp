@@ -34,6 +34,12 @@ std::optional<std::size_t> monitor_of(const ScreenBox& window,
   return best;
 }
 
+std::optional<std::size_t> stage_monitor(const ScreenBox& window,
+                                         const std::vector<ScreenBox>& monitors, bool lecture) {
+  const std::optional<std::size_t> here = monitor_of(window, monitors);
+  return lecture && here == 0U && monitors.size() > 1 ? 1 : here;
+}
+
 SpeakerPlace speaker_place(const ScreenBox& stage, const std::vector<ScreenBox>& monitors) {
   constexpr double kShare = 0.5;  // of a monitor that is the stage's, too
   const std::optional<std::size_t> of_stage = monitor_of(stage, monitors);

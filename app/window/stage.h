@@ -1,6 +1,7 @@
 // In front of an audience: how large everything is, and which screen is whose. No drawing here.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -21,6 +22,11 @@ struct ScreenBox {
 // Of the monitors the one that shows most of the window; without any, nothing.
 std::optional<std::size_t> monitor_of(const ScreenBox& window,
                                       const std::vector<ScreenBox>& monitors);
+
+// Which monitor the stage fills, the first of which is the desktop's: where the window is, but for
+// a lecture rather another than the desktop's, as presentation programs have it.
+std::optional<std::size_t> stage_monitor(const ScreenBox& window,
+                                         const std::vector<ScreenBox>& monitors, bool lecture);
 
 // Where the speaker's window goes: over a monitor that is not the stage's, else into the lower
 // right of the only one.

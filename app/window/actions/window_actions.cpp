@@ -39,6 +39,17 @@ void add_look_actions(std::vector<Action>& list) {
                   [](State& s) { s.black = !s.black; },
                   [](const State& s) { return s.presenting; },
                   [](const State& s) { return s.black; }});
+  list.push_back({"swap_screens",
+                  "Swap screens",
+                  "The stage on the monitor of the speaker's window, and the reverse.",
+                  Menu::Look,
+                  {},
+                  [](State& s) { s.wishes.swap_screens = true; },
+                  [](const State& s) { return s.presenting && s.monitors > 1; }});
+  list.back().refusal = [](const State& s) {
+    if (!s.presenting) return "There is no stage: F5 enters it.";
+    return s.monitors > 1 ? "" : "There is one monitor.";
+  };
   list.push_back({"panels",
                   "Side panels",
                   "Show or hide everything but the picture.",

@@ -31,7 +31,8 @@ void action_button(Ui& ui, State& state, const char* id, const char* label, bool
   ImGui::BeginDisabled(!a.enabled(state));
   if (button(ui, label, std::string("speaker.") + id, primary)) a.run(state);
   ImGui::EndDisabled();
-  hint(ui, a.help + "  (" + to_string(a.shortcuts.front()) + ")");
+  const std::string key = a.shortcuts.empty() ? "" : "  (" + to_string(a.shortcuts.front()) + ")";
+  hint(ui, help_of(a, state) + key);
 }
 
 // The clock, and the buttons that a clicker has.
@@ -59,6 +60,10 @@ void draw_head(Ui& ui, State& state) {
   action_button(ui, state, "lesson_on", state.lesson.words.more_below ? "More ▾" : "Next ›", true);
   beside(8);
   action_button(ui, state, "black", state.black ? "Light" : "Black", false);
+  if (state.monitors > 1) {
+    beside(8);
+    action_button(ui, state, "swap_screens", "Swap screens", false);
+  }
   beside(16);
   ImGui::AlignTextToFramePadding();
   const LessonState& now = state.lesson;
@@ -80,7 +85,7 @@ void draw_notes(Ui& ui, const LessonStep& step, ImVec2 size) {
   ImFont* font = ui.fonts.body;
   for (const Fonts::Lecture& lecture : ui.fonts.lecture) {
     font = lecture.text;
-    const float high = font->CalcTextSizeA(font->FontSize, FLT_MAX, room.x, notes.c_str()).y;
+    const float high = font->CalcTextSizeA(baked_size(font), FLT_MAX, room.x, notes.c_str()).y;
     if (high <= room.y) break;
   }
   ImGui::PushFont(font);
@@ -184,7 +189,7 @@ void draw_speaker_panel(Ui& ui, State& state, const StepPictures& pictures, bool
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const ImVec2 strip = step_picture_size(ui, state, room.x, ui.px(kStripHigh));
   const float gap = ImGui::GetStyle().ItemSpacing.y;
-  const float status = ui.fonts.small->FontSize + 2 * gap;
+  const float status = baked_size(ui.fonts.small) + 2 * gap;
   const float middle = std::max(room.y - strip.y - status - 3 * gap, ui.px(60));
   const float next = kNextShare * room.x;
   draw_notes(ui, step, {room.x - next - ui.px(kMargin), middle});

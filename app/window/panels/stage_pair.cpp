@@ -31,7 +31,7 @@ class PairLine {
   ImVec2 extent(const PairWords& pair) const {
     const float chips = chip_width(pair.query) + chip_width(pair.key);
     return {chips + width(kArrow) + width(pair.amount) + 3 * ui_.px(kPairGap),
-            font_->FontSize + 2 * ui_.px(kPairPadding) / 2};
+            baked_size(font_) + 2 * ui_.px(kPairPadding) / 2};
   }
 
   void draw(ImDrawList& draw, ImVec2 at, const PairWords& pair) const {
@@ -45,7 +45,7 @@ class PairLine {
   static constexpr const char* kArrow = "→";
 
   float width(const std::string& text) const {
-    return font_->CalcTextSizeA(font_->FontSize, FLT_MAX, 0, text.c_str()).x;
+    return font_->CalcTextSizeA(baked_size(font_), FLT_MAX, 0, text.c_str()).x;
   }
   std::string label(const std::string& text) const {
     ImGui::PushFont(font_);
@@ -58,16 +58,16 @@ class PairLine {
   }
   void draw_chip(ImDrawList& draw, ImVec2& at, const std::string& text,
                  const ImVec4& ground) const {
-    const float wide = chip_width(text), high = font_->FontSize + ui_.px(kPairPadding);
+    const float wide = chip_width(text), high = baked_size(font_) + ui_.px(kPairPadding);
     draw.AddRectFilled(at, {at.x + wide, at.y + high}, packed(ground), ui_.px(6));
-    draw.AddText(font_, font_->FontSize,
+    draw.AddText(font_, baked_size(font_),
                  {at.x + ui_.px(kPairPadding), at.y + ui_.px(kPairPadding) / 2},
                  packed(ui_.look->on_accent), label(text).c_str());
     at.x += wide + ui_.px(kPairGap);
   }
   void draw_text(ImDrawList& draw, ImVec2& at, const std::string& text,
                  const ImVec4& colour) const {
-    draw.AddText(font_, font_->FontSize, {at.x, at.y + ui_.px(kPairPadding) / 2}, packed(colour),
+    draw.AddText(font_, baked_size(font_), {at.x, at.y + ui_.px(kPairPadding) / 2}, packed(colour),
                  text.c_str());
     at.x += width(text) + ui_.px(kPairGap);
   }

@@ -146,6 +146,14 @@ ImFont* Fonts::nearest(double pixels, bool is_bold) const {
 }
 
 // ImGui moved the measures of glyphs out of ImFont in version 1.92.
+float baked_size(const ImFont* font) {
+#if IMGUI_VERSION_NUM >= 19200
+  return font->LegacySize;
+#else
+  return font->FontSize;
+#endif
+}
+
 float ascent(ImFont* font, float size) {
 #if IMGUI_VERSION_NUM >= 19200
   return font->GetFontBaked(size)->Ascent;

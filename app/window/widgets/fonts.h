@@ -59,6 +59,7 @@ class Fonts {
 inline constexpr double kBodySize = 14;  // units
 inline constexpr double kLeastLectureSize = 18;
 
+float baked_size(const ImFont* font);                         // pixels
 float ascent(ImFont* font, float size);                       // from the top of a line, pixels
 float advance(ImFont* font, float size, char32_t character);  // pixels
 

@@ -79,6 +79,16 @@ TEST_F(Lecture, IsGivenByAClicker) {
   });
 }
 
+TEST_F(Lecture, BeginsOnStage) {
+  Program program(display_, folder_.path(), arguments({"--lesson", "rope", "--present"}));
+  program.wait_for("the stage", [](const Report& r) {
+    return is_current(r) && r["presenting"].get<bool>() && r["window"][0] == kWidth &&
+           r["lesson"] == "rope";
+  });
+  program.press("Escape");
+  program.wait_for("the window", [](const Report& r) { return r["window"][0] == 1280.0; });
+}
+
 TEST_F(Lecture, AWindowThatFillsTheScreenGoesOnDoingSo) {
   Program program(display_, folder_.path(), arguments({"--lesson", "rope"}));
   wait_for_step(program, "rope", 0);

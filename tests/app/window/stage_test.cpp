@@ -29,6 +29,17 @@ TEST(Stage, FillsTheMonitorThatShowsMostOfIt) {
   EXPECT_FALSE(monitor_of({0, 0, 10, 10}, {}).has_value());
 }
 
+TEST(Stage, ALectureLeavesTheDesktopToTheSpeaker) {
+  const std::vector<ScreenBox> monitors = {{0, 0, 1920, 1080}, {1920, 0, 1280, 800}};
+  const ScreenBox on_first{10, 10, 800, 600}, on_second{2000, 10, 800, 600};
+  EXPECT_EQ(stage_monitor(on_first, monitors, true), 1U);
+  EXPECT_EQ(stage_monitor(on_second, monitors, true), 1U);
+  EXPECT_EQ(stage_monitor(on_first, monitors, false), 0U);
+  EXPECT_EQ(stage_monitor(on_second, monitors, false), 1U);
+  EXPECT_EQ(stage_monitor(on_first, {monitors[0]}, true), 0U);
+  EXPECT_FALSE(stage_monitor(on_first, {}, true).has_value());
+}
+
 TEST(Stage, TheSpeakerHasTheOtherMonitor) {
   const ScreenBox wall{0, 0, 1920, 1080}, desk{1920, 0, 1280, 800};
   EXPECT_EQ(speaker_place(wall, {wall, desk}).box, desk);
