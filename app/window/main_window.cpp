@@ -47,7 +47,7 @@ void draw_middle(Ui& ui, State& state, Panels& panels, Painter& painter, float w
                  float height) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   panels.places.picture = {at.x, at.y, at.x + width, at.y + height};
-  const LessonPlace lesson = lesson_place(ui, state, width, height);
+  const LessonPlace lesson = lesson_place(ui, state, panels.lesson, width, height);
   // Of the picture; the lesson begins where it ends.
   const ImVec2 end(at.x + width - (lesson.beside ? lesson.width : 0),
                    at.y + height - (lesson.beside ? 0 : lesson.height));

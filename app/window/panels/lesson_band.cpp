@@ -65,13 +65,14 @@ struct Division {
 };
 
 // Words and claims side by side in this width.
-Division divided(const Ui& ui, const LessonType& type, const LessonStep& step, float inside) {
+Division divided(const Ui& ui, const LessonType& type, const LessonStep& step,
+                 const LessonChecks& checks, float inside) {
   if (step.claims.empty()) return {inside, 0, words_height(type, step, inside)};
   Division best;
   for (const double share : kClaimsShares) {
     const float beside = inside * static_cast<float>(share), claims = beside - ui.px(kPadding);
-    const float height =
-        std::max(claims_height(ui, type, step, claims), words_height(type, step, inside - beside));
+    const float height = std::max(claims_height(ui, type, step, checks, claims),
+                                  words_height(type, step, inside - beside));
     if (best.height == 0 || height < best.height) best = {inside - beside, claims, height};
   }
   return best;
@@ -111,7 +112,7 @@ void draw_below(Ui& ui, State& state, const LessonStep& step, const LessonChecks
   const float all = ImGui::GetContentRegionAvail().x;
   const float above = ImGui::GetContentRegionAvail().y - foot;
   const LessonType type = window_type(ui);
-  const Division parts = divided(ui, type, step, all);
+  const Division parts = divided(ui, type, step, checks, all);
   ImGui::BeginChild("words", {parts.words, above});
   draw_words(ui, type, step);
   scroll_words(ui, state.lesson.words);
@@ -127,7 +128,7 @@ void draw_below(Ui& ui, State& state, const LessonStep& step, const LessonChecks
 void draw_column(Ui& ui, State& state, const LessonStep& step, const LessonChecks& checks,
                  float foot) {
   const ImVec2 room = ImGui::GetContentRegionAvail();
-  const LessonType type = lecture_type(ui, step, room.x, room.y - foot);
+  const LessonType type = lecture_type(ui, step, checks, room.x, room.y - foot);
   ImGui::BeginChild("words", {0, room.y - foot});
   draw_words(ui, type, step);
   if (!step.claims.empty()) {
@@ -177,13 +178,15 @@ void draw_foot_below(Ui& ui, State& state, const StepPictures& pictures) {
 
 }  // namespace
 
-LessonPlace lesson_place(const Ui& ui, const State& state, float width, float height) {
+LessonPlace lesson_place(const Ui& ui, const State& state, const LessonChecks& checks, float width,
+                         float height) {
   if (state.lesson.lesson == nullptr) return {};
   if (state.presenting && width >= kWide * height) return {true, kBeside * width, height};
   if (state.presenting) return {false, width, kMostOnStage * height};
   const LessonStep& step = state.lesson.lesson->steps[state.lesson.step];
-  const float needed = divided(ui, window_type(ui), step, width - 2 * ui.px(kPadding)).height +
-                       foot_height(ui, state, width) + 2 * ui.px(kDepth) + ui.px(6);
+  const float needed =
+      divided(ui, window_type(ui), step, checks, width - 2 * ui.px(kPadding)).height +
+      foot_height(ui, state, width) + 2 * ui.px(kDepth) + ui.px(6);
   return {false, width, std::min(needed, kMostBelow * height)};
 }
 

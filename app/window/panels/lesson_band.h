@@ -14,7 +14,8 @@ struct LessonPlace {
   bool beside = false;
   float width = 0, height = 0;  // pixels; 0: there is no lesson
 };
-LessonPlace lesson_place(const Ui& ui, const State& state, float width, float height);
+LessonPlace lesson_place(const Ui& ui, const State& state, const LessonChecks& checks, float width,
+                         float height);
 
 void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, const StepPictures& pictures,
                       const LessonPlace& place);

@@ -1,5 +1,6 @@
 #include "app/window/panels/lesson_words.h"
 
+#include <algorithm>
 #include <sstream>
 #include <utility>
 
@@ -39,16 +40,25 @@ float flow(const std::vector<Coloured>& parts, float width, ImDrawList* draw) {
   return y + line;
 }
 
+// What stands behind a claim; where that is not known yet, as much as it may be.
+std::string measured_words(const Claim& claim, const std::optional<ClaimCheck>& checked,
+                           bool brief) {
+  constexpr std::size_t kUsual = 7;  // "0.00123"
+  const ClaimCheck limit{claim.least.value_or(claim.most.value_or(0)), false};
+  std::string measured = measured_text(claim, checked.value_or(limit));
+  const std::string vanishing = measured_text(claim, {0, true});
+  const bool fails = checked && !checked->holds;
+  if (brief && !fails) measured.resize(std::min(measured.find(" ("), measured.size()));
+  if (!checked && measured.size() < kUsual) measured.resize(kUsual, '0');
+  return !checked && vanishing.size() > measured.size() ? vanishing : measured;
+}
+
 // A claim with its number; one that is not known yet takes up as much space.
 std::vector<Coloured> claim_words(const Ui& ui, const Claim& claim,
                                   const std::optional<ClaimCheck>& checked, bool brief) {
   ImVec4 faint = ui.look->faint;
   if (!checked) faint.w = 0;
-  const ClaimCheck limit{claim.least.value_or(claim.most.value_or(0)), false};
-  std::string measured = measured_text(claim, checked.value_or(limit));
-  const bool fails = checked && !checked->holds;
-  if (brief && !fails) measured.resize(std::min(measured.find(" ("), measured.size()));
-  return {{claim.text, ui.look->text}, {std::move(measured), faint}};
+  return {{claim.text, ui.look->text}, {measured_words(claim, checked, brief), faint}};
 }
 
 float text_height(ImFont* font, const std::string& text, float width) {
@@ -83,12 +93,13 @@ LessonType window_type(const Ui& ui) {
   return {ui.fonts.title, ui.fonts.body, ui.fonts.small, ui.fonts.small};
 }
 
-LessonType lecture_type(const Ui& ui, const LessonStep& step, float width, float height) {
+LessonType lecture_type(const Ui& ui, const LessonStep& step, const LessonChecks& checks,
+                        float width, float height) {
   LessonType type = window_type(ui);
   for (const Fonts::Lecture& size : ui.fonts.lecture) {
     type = {size.title, size.text, size.text, ui.fonts.body, true};
     float needed = words_height(type, step, width);
-    if (!step.claims.empty()) needed += claims_height(ui, type, step, width);
+    if (!step.claims.empty()) needed += claims_height(ui, type, step, checks, width);
     if (needed <= height) break;
   }
   return type;
@@ -98,13 +109,19 @@ float words_height(const LessonType& type, const LessonStep& step, float width) 
   return text_height(type.title, step.title, width) + text_height(type.text, step.text, width);
 }
 
-float claims_height(const Ui& ui, const LessonType& type, const LessonStep& step, float width) {
+float claims_height(const Ui& ui, const LessonType& type, const LessonStep& step,
+                    const LessonChecks& checks, float width) {
   const float gap = ImGui::GetStyle().ItemSpacing.y;
   float height = ui.px(kBeforeClaims) + text_height(type.aside, "M", width);
   ImGui::PushFont(type.claims);
   const float room = width - kClaimMark * ImGui::GetFontSize();
-  for (const Claim& claim : step.claims) {
-    height += flow(claim_words(ui, claim, {}, type.brief), room, nullptr) + gap;
+  for (std::size_t i = 0; i < step.claims.size(); ++i) {
+    // Not less when the number comes, so that nothing jumps.
+    const auto high = [&](const std::optional<ClaimCheck>& checked) {
+      return flow(claim_words(ui, step.claims[i], checked, type.brief), room, nullptr);
+    };
+    const bool known = checks.step == &step && i < checks.checks.size() && checks.checks[i];
+    height += std::max(high({}), known ? high(checks.checks[i]) : 0) + gap;
   }
   ImGui::PopFont();
   return height;

@@ -29,11 +29,13 @@ struct LessonType {
 };
 LessonType window_type(const Ui& ui);
 // On stage: the largest that fits a column, else the smallest.
-LessonType lecture_type(const Ui& ui, const LessonStep& step, float width, float height);
+LessonType lecture_type(const Ui& ui, const LessonStep& step, const LessonChecks& checks,
+                        float width, float height);
 
 // In pixels, in a column so wide.
 float words_height(const LessonType& type, const LessonStep& step, float width);
-float claims_height(const Ui& ui, const LessonType& type, const LessonStep& step, float width);
+float claims_height(const Ui& ui, const LessonType& type, const LessonStep& step,
+                    const LessonChecks& checks, float width);
 
 void draw_words(Ui& ui, const LessonType& type, const LessonStep& step);
 void draw_claims(Ui& ui, const LessonType& type, const LessonStep& step, const LessonChecks& kept);

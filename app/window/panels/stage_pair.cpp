@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kPairPadding = 8, kPairGap = 9;     // of a chip; between what stands side by side
 constexpr double kFromPointer = 22, kFromCell = 10;  // from what it is about
+constexpr float kMostOfPlot = 1.4F;                  // of the cells' width for what stays there
 constexpr float kMostChip = 0.34F;                   // of the width there is
 constexpr int kPairDigits = 3;
 
@@ -151,10 +152,14 @@ void draw_stage_pair(Ui& ui, const State& state, const ViewLayout& layout, ImVec
   const ImVec2 extent = line.extent(*words);
   const float around = ui.px(kPairPadding);
   const ImVec2 size(extent.x + 2 * around, extent.y + 2 * around);
-  // To the right and above, where later tokens have nothing to look at; else below.
+  // What stays must not hide more than it tells.
+  if (is_pinned && size.x > kMostOfPlot * ui.px(layout.plot.width)) return;
+  // To the right and above, where later tokens have nothing to look at, but not on the labels; else
+  // below.
   const float right = origin.x + size_of_all.x - size.x;
+  const float top = origin.y + (layout.width > 0 ? ui.px(layout.plot.y) : 0);
   ImVec2 corner(std::max(origin.x, std::min(at.x + away, right)), at.y - away - size.y);
-  if (corner.y < origin.y) corner.y = at.y + away;
+  if (corner.y < top) corner.y = corner.x > at.x ? top : at.y + away;
   const ImVec2 end(corner.x + size.x, corner.y + size.y);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   draw.AddRectFilled(corner, end, packed(ui.look->panel), ui.px(8));
