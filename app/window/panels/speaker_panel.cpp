@@ -73,7 +73,7 @@ void draw_head(Ui& ui, State& state) {
   ImGui::TextColored(ui.look->faint, "%s", shown.c_str());
 }
 
-// In the largest letters in which they fit.
+// In the largest letters in which they fit; below them what is on stage.
 void draw_notes(Ui& ui, const LessonStep& step, ImVec2 size) {
   ImGui::BeginChild("notes", size);
   ImGui::PushFont(ui.fonts.title);
@@ -81,7 +81,9 @@ void draw_notes(Ui& ui, const LessonStep& step, ImVec2 size) {
   ImGui::PopFont();
   const std::string notes =
       on_screen(step.notes.empty() ? "There are no notes for this step." : step.notes);
-  const ImVec2 room = ImGui::GetContentRegionAvail();
+  ImVec2 room = ImGui::GetContentRegionAvail();
+  room.y -= 3 * ImGui::GetTextLineHeightWithSpacing() +
+            ImGui::CalcTextSize(on_screen(step.text).c_str(), nullptr, false, room.x).y;
   ImFont* font = ui.fonts.body;
   for (const Fonts::Lecture& lecture : ui.fonts.lecture) {
     font = lecture.text;
@@ -94,6 +96,11 @@ void draw_notes(Ui& ui, const LessonStep& step, ImVec2 size) {
   if (step.notes.empty()) ImGui::PopStyleColor();
   ImGui::PopFont();
   mark(ui, "speaker.notes");
+  ImGui::Dummy({0, ui.px(10)});
+  ImGui::TextColored(ui.look->faint, "The audience reads");
+  ImGui::PushStyleColor(ImGuiCol_Text, ui.look->faint);
+  paragraph(ui, step.text);
+  ImGui::PopStyleColor();
   ImGui::EndChild();
 }
 
