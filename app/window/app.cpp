@@ -314,9 +314,11 @@ void App::update_stage() {
     stage_filled_ = !platform_.is_full_screen();
     if (stage_filled_) platform_.fill(stage_monitor(platform_.place(), monitors, lecture));
     // As presentation programs do where the speaker has a monitor.
-    if (lecture && monitors.size() > 1) state_.lesson.notes = true;
-  } else if (stage_filled_ && platform_.is_full_screen()) {
-    platform_.toggle_full_screen();
+    stage_opened_notes_ = lecture && monitors.size() > 1 && !state_.lesson.notes;
+    state_.lesson.notes |= stage_opened_notes_;
+  } else {
+    if (stage_filled_ && platform_.is_full_screen()) platform_.toggle_full_screen();
+    if (std::exchange(stage_opened_notes_, false)) state_.lesson.notes = false;
   }
   input_.redraw();
 }

@@ -78,6 +78,7 @@ class App {
   Experiment requested_;  // what the runner was last asked for
   bool has_requested_ = false;
   bool on_stage_ = false, stage_filled_ = false;  // entered; it made the window fill the screen
+  bool stage_opened_notes_ = false;
   int settle_ = 0;  // frames still to draw until ImGui has come to rest
   std::uint64_t frames_ = 0;
   int stale_pixels_ = 0;  // that drawing only what changed left wrong; counted for tests

@@ -268,6 +268,13 @@ TEST_F(Lecture, TheSpeakerHasAWindow) {
   program.wait_for_speaker("black", [](const Report& r) { return r["black"].get<bool>(); });
   program.xdotool(click_on(second, "lesson.step.1"));
   speaks(steps[0].notes);
+  // Its keys are those of the stage.
+  program.xdotool("search --name Speaker windowfocus --sync key Next");
+  speaks(steps[1].notes);
+  program.xdotool("key b");
+  program.wait_for_speaker("black by a key",
+                           [](const Report& r) { return r["black"].get<bool>(); });
+  program.xdotool("key b");
   // The clock goes on by itself, and begins anew.
   const double since = first["elapsed"].get<double>();
   const Report later = program.wait_for_speaker(
