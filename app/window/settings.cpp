@@ -46,6 +46,7 @@ Settings settings_from_json(const Json& object) {
   read(object, "right_width", s.right_width, kLeastPanel, kMostPanel);
   read(object, "panels", s.panels);
   read(object, "reading", s.reading);
+  read(object, "reduced_motion", s.reduced_motion);
   read(object, "tour_done", s.tour_done);
   if (const Json* found = object.find("folder")) {
     if (!found->is_string()) throw InputError("folder: expected a text");
@@ -92,6 +93,7 @@ void save_settings(const std::filesystem::path& file, const Settings& s) {
                        {"right_width", s.right_width},
                        {"panels", s.panels},
                        {"reading", s.reading},
+                       {"reduced_motion", s.reduced_motion},
                        {"tour_done", s.tour_done},
                        {"folder", s.folder}};
   write_file(file, object.dump(2, Json::BadUtf8::Replace) + "\n");

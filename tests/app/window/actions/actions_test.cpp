@@ -45,12 +45,51 @@ TEST(Actions, NoKeyStrokeRunsTwo) {
     for (const bool control : {false, true}) strokes.push_back(key(name, control));
   }
   for (const Stroke& stroke : strokes) {
-    int count = 0;
+    int count = 0, on_stage = 0;
     for (const Action& a : actions()) {
-      for (const Shortcut& s : a.shortcuts) count += s.matches(stroke) ? 1 : 0;
+      for (const Shortcut& s : a.shortcuts) {
+        if (s.matches(stroke)) ++(s.on_stage ? on_stage : count);
+      }
     }
     EXPECT_LE(count, 1) << stroke.key << static_cast<int>(stroke.character);
+    EXPECT_LE(on_stage, 1) << stroke.key << static_cast<int>(stroke.character);
   }
+}
+
+// As presentation programs have it; elsewhere the key has another meaning.
+TEST(Actions, OnStageBIsBlack) {
+  State state;
+  const auto strike = [&] {
+    std::vector<Stroke> strokes = {character(U'b')};
+    run_shortcuts(state, strokes, false);
+    EXPECT_TRUE(strokes.front().taken);
+  };
+  strike();
+  EXPECT_FALSE(state.black);
+  set_presenting(state, true);
+  strike();
+  EXPECT_TRUE(state.black);
+  EXPECT_TRUE(state.experiment.others.empty());
+  strike();
+  EXPECT_FALSE(state.black);
+  strike();
+  set_presenting(state, false);
+  EXPECT_FALSE(state.black);
+}
+
+TEST(Actions, TypeOnStageIsSizedForItself) {
+  State state;
+  state.scale = 2;
+  set_presenting(state, true);
+  action("larger").run(state);
+  EXPECT_GT(state.stage_zoom, 1);
+  EXPECT_EQ(state.settings.scale, 0);
+  action("normal_size").run(state);
+  EXPECT_EQ(state.stage_zoom, 1);
+  set_presenting(state, false);
+  action("smaller").run(state);
+  EXPECT_EQ(state.stage_zoom, 1);
+  EXPECT_LT(state.settings.scale, 2);
 }
 
 TEST(Actions, EveryKeyOfTheConventionsIsThere) {
