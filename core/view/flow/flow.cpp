@@ -100,7 +100,10 @@ void draw_narration(FlowPen& pen, const Box& box, FlowStage stage, const FlowSto
   if (stage != FlowStage::Whole) {
     title = std::to_string(static_cast<int>(stage)) + "  " +
             (stage == FlowStage::Vectors ? "Queries, keys, values" : flow_title(stage));
-  } else if (!page.input().framed) {
+  }
+  // What can be done in a window alone.
+  if (!page.input().framed && stage == FlowStage::Tokens) text += " Click on another to follow it.";
+  if (!page.input().framed && stage == FlowStage::Whole) {
     text += " Space plays it step by step, ← and → go by hand; a click on a panel opens it.";
   }
   // Two lines, in smaller letters where there is much to say.

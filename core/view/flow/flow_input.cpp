@@ -11,7 +11,8 @@ namespace attnscope {
 namespace {
 
 // The weights of the query on the tokens of its own text, where keys are these.  [L] or undefined
-Tensor weights_on_text(const FlowStory& s, Index length) {
+Tensor weights_on_text(const FlowPen& pen, const FlowStory& s, Index length) {
+  if (pen.is_ahead(FlowStage::Softmax)) return {};  // not yet
   Tensor on_text = Tensor::zeros({length});
   const Tensor& weights = s.numbers.sum.weights;
   for (Index column = 0; column < weights.size(); ++column) {
@@ -81,14 +82,16 @@ void draw_tokens(FlowPen& pen, const FlowStory& s, const FlowPlaces& p, FlowTarg
   const Box& b = p.tokens.box;
   Box text{b.x + 0.6 * u, b.y + 2.1 * u, b.width - 1.2 * u, b.height - 2.1 * u};
   if (same) {
-    draw_text(pen, text, {queries, weights_on_text(s, length), s.numbers.token}, targets.tokens);
+    draw_text(pen, text, {queries, weights_on_text(pen, s, length), s.numbers.token},
+              targets.tokens);
     return;
   }
   text.height /= 2;
   draw_text(pen, text, {queries, {}, s.numbers.token}, targets.tokens);
   text.y += text.height;
   std::vector<FlowTargets::Row> others;
-  draw_text(pen, text, {keys, weights_on_text(s, static_cast<Index>(keys.size())), -1}, others);
+  draw_text(pen, text, {keys, weights_on_text(pen, s, static_cast<Index>(keys.size())), -1},
+            others);
 }
 
 void draw_embedding(FlowPen& pen, const FlowStory& s, const FlowPlaces& p) {

@@ -48,7 +48,7 @@ std::string tokens_sentence(const FlowStory& s) {
   return reads + counted(count, s.trace.pixels ? "pixel" : "token") + ". We follow " +
          quoted(s.numbers.label) +
          (s.numbers.token >= 0 ? ", number " + std::to_string(s.numbers.token) : std::string()) +
-         ", on its way to what comes next. Click on another one to follow that.";
+         ", on its way to what comes next.";
 }
 
 std::string embedding_sentence(const FlowStory& s) {
