@@ -220,8 +220,10 @@ std::vector<const AttentionTap*> groups_beside(const Trace& trace, const Attenti
   return groups;
 }
 
-FlowHeads heads_of(const Trace& trace, const Experiment& experiment, const AttentionTap& tap,
-                   Index query) {
+}  // namespace
+
+FlowHeads flow_heads(const Trace& trace, const Interventions& interventions,
+                     const AttentionTap& tap, Index query) {
   FlowHeads heads;
   std::vector<Tensor> outputs;
   const bool changed =
@@ -231,8 +233,7 @@ FlowHeads heads_of(const Trace& trace, const Experiment& experiment, const Atten
     const Tensor& all = group->result.output.value();
     for (std::size_t n = 0; n < group->heads.size(); ++n) {
       outputs.push_back(head_row(all, static_cast<Index>(n), all.dim(0), query));
-      heads.off.push_back(changed &&
-                          is_off(experiment.interventions, tap.address.layer, group->heads[n]));
+      heads.off.push_back(changed && is_off(interventions, tap.address.layer, group->heads[n]));
       if (outputs.back().size() != outputs.front().size()) return heads;
     }
   }
@@ -259,6 +260,8 @@ FlowHeads heads_of(const Trace& trace, const Experiment& experiment, const Atten
   if (largest(none) > 0) heads.bias = none;
   return heads;
 }
+
+namespace {
 
 // --- The token's vector ------------------------------------------------------------------------
 
@@ -400,6 +403,10 @@ std::vector<FlowChance> chances_of(const Trace& trace, const AttentionTap& tap, 
 
 }  // namespace
 
+std::optional<FlowLayer> flow_layer(const Trace& trace, const HeadRef& at, Index token) {
+  return layer_of(trace, states_of(trace, {}, at.part, token), at, token);
+}
+
 FlowNumbers flow_numbers(const Trace& trace, const Findings& findings, const Experiment& experiment,
                          const AttentionTap& tap, Index head, Index keys) {
   FlowNumbers flow;
@@ -407,7 +414,7 @@ FlowNumbers flow_numbers(const Trace& trace, const Findings& findings, const Exp
   flow.token = trace.token_index(tap.query_rows, tap.queries(), flow.query);
   flow.label = query_label(trace, tap, flow.query);
   flow.sum = flow_sum(trace, tap, head, flow.query, keys, experiment.view.pinned_key);
-  flow.heads = heads_of(trace, experiment, tap, flow.query);
+  flow.heads = flow_heads(trace, experiment.interventions, tap, flow.query);
   const HeadRef at = head_ref(trace, experiment.view);
   flow.states = states_of(trace, findings, at.part, flow.token);
   flow.layer = layer_of(trace, flow.states, at, flow.token);

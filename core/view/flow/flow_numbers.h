@@ -99,4 +99,9 @@ FlowNumbers flow_numbers(const Trace& trace, const Findings& findings, const Exp
 FlowSum flow_sum(const Trace& trace, const AttentionTap& tap, Index head_in_group, Index query,
                  Index keys, Index also = -1);
 
+// The heads alone; some may be switched off. The layer alone, of one token of the stream.
+FlowHeads flow_heads(const Trace& trace, const Interventions& interventions,
+                     const AttentionTap& tap, Index query);
+std::optional<FlowLayer> flow_layer(const Trace& trace, const HeadRef& at, Index token);
+
 }  // namespace attnscope

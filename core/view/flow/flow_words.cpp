@@ -212,12 +212,17 @@ std::string next_sentence(const FlowStory& s) {
 
 std::string whole_sentence(const FlowStory& s) {
   const FlowSum& sum = s.numbers.sum;
-  std::string text = "How " + quoted(s.numbers.label) + " is worked on, by way of " + head_name(s);
-  if (!sum.keys.empty()) {
-    text += ", where it looks most at " + strongest(s) + " (" +
+  std::string text = quoted(s.numbers.label) + " on its way through the model: in " + head_name(s);
+  if (sum.keys.empty()) {
+    text += " it looks nowhere";
+  } else {
+    text += " it looks most at " + strongest(s) + " (" +
             weight_words(sum.keys.front().weight, weights_are_shares(sum)) + ")";
   }
-  return text + ".";
+  if (s.numbers.chances.empty()) return text + ".";
+  const FlowChance& best = s.numbers.chances.front();
+  return text + "; " + (fills_in_places(s.trace) ? "here stands" : "next comes") + " most likely " +
+         quoted(best.label) + " (" + weight_words(best.chance, true) + ").";
 }
 
 }  // namespace
