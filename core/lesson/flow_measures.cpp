@@ -76,7 +76,7 @@ double attention_update(const Traces& traces, const Claim& claim) {
   const AttentionTap& tap = tap_of(trace, claim);
   need(claim.query, tap.queries(), "query");
   const Index token = trace.token_index(tap.query_rows, tap.queries(), claim.query);
-  const auto layer = flow_layer(trace, {claim.layer, claim.head, part_of(trace, claim)}, token);
+  const auto layer = flow_layer(trace, {}, {claim.layer, claim.head, part_of(trace, claim)}, token);
   if (!layer || layer->terms.empty()) {
     throw InputError("a claim is about what attention adds, and there is nothing to add it to");
   }

@@ -151,8 +151,14 @@ void add_panels(ViewLayout& layout, const FlowPlaces& places, const FlowStory& s
 
 // The row of the tap whose query a token is; -1: none.
 Index row_of_token(const Trace& trace, const AttentionTap& tap, Index token) {
+  const auto is = [&](Index row) {
+    return trace.token_index(tap.query_rows, tap.queries(), row) == token;
+  };
+  // Mostly they follow each other.
+  const Index guess = token - trace.token_index(tap.query_rows, tap.queries(), 0);
+  if (guess >= 0 && guess < tap.queries() && is(guess)) return guess;
   for (Index row = 0; row < tap.queries(); ++row) {
-    if (trace.token_index(tap.query_rows, tap.queries(), row) == token) return row;
+    if (is(row)) return row;
   }
   return -1;
 }

@@ -160,6 +160,8 @@ class LayerPanels {
         return "through a gate";
       case FlowLayer::Join::Copied:
         return "copied";
+      case FlowLayer::Join::Off:
+        return "switched off";
       case FlowLayer::Join::Sum:
         break;
     }

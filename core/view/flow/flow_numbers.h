@@ -56,6 +56,7 @@ struct FlowLayer {
     Normed,  // every sum is normed before the next
     Gated,   // gates decide how much of each passes
     Copied,  // the token has left before: `after` is `before`
+    Off,     // a person has switched the layer off: likewise
   };
   Join join = Join::Sum;
   FlowTerm before;
@@ -102,6 +103,7 @@ FlowSum flow_sum(const Trace& trace, const AttentionTap& tap, Index head_in_grou
 // The heads alone; some may be switched off. The layer alone, of one token of the stream.
 FlowHeads flow_heads(const Trace& trace, const Interventions& interventions,
                      const AttentionTap& tap, Index query);
-std::optional<FlowLayer> flow_layer(const Trace& trace, const HeadRef& at, Index token);
+std::optional<FlowLayer> flow_layer(const Trace& trace, const Interventions& interventions,
+                                    const HeadRef& at, Index token);
 
 }  // namespace attnscope

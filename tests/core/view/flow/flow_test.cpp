@@ -196,6 +196,41 @@ TEST(FlowView, AHeadThatIsOffAddsNothing) {
   EXPECT_TRUE(close(flow.heads.joined, row(trace->taps.at("layers.0.attention"), flow.token)));
 }
 
+TEST(FlowView, ALayerThatIsOffIsPassed) {
+  Experiment e = looking_by_flow();
+  e.model = testing::model_case("decoder-rope");
+  e.ids = kIds;
+  e.interventions = {intervention_from_text("off layer=0")};
+  ExperimentRun runner(cpu_only());
+  const auto trace = runner.run(e, Stop());
+  const FlowNumbers flow = numbers_of(*trace, e);
+  ASSERT_TRUE(flow.layer);
+  EXPECT_EQ(flow.layer->join, FlowLayer::Join::Off);
+  EXPECT_TRUE(flow.layer->terms.empty());
+  EXPECT_TRUE(close(flow.layer->after, flow.layer->before.values));
+}
+
+// A halted token's vector stays, whatever the record has of later steps.
+TEST(FlowView, AHaltedTokenStaysAsItIs) {
+  const auto trace = testing::run_case("universal-act", kIds);
+  const IntTensor& steps = trace->counts.at("halting.steps");
+  Experiment e = looking_by_flow();
+  bool halted = false;
+  for (Index i = 0; i < steps.size(); ++i) {
+    e.view.pinned_query = i;
+    const FlowNumbers flow = numbers_of(*trace, e);
+    for (std::size_t n = 1; n < flow.states.size(); ++n) {
+      const bool over = flow.states[n].at->part.step > steps[i];
+      EXPECT_EQ(flow.states[n].copied, over);
+      if (over) {
+        EXPECT_TRUE(close(flow.states[n].values, flow.states[n - 1].values));
+      }
+      halted |= over;
+    }
+  }
+  EXPECT_TRUE(halted);
+}
+
 struct Passed {
   const char* model;
   FlowLayer::Join join;
