@@ -22,9 +22,7 @@ struct Settings {
   // Of the side panels, in units of scale 1.
   double left_width = 300, right_width = 290;
   bool panels = true;
-  bool reading = true;     // whether the right panel says what is seen in the view
-  bool tour_done = false;  // whether the tour of the first start was seen or left
-  std::string folder;      // where the file browser was last
+  bool reading = true;          // whether the right panel says what is seen in the view
   bool reduced_motion = false;  // pictures change at once
   bool tour_done = false;       // whether the tour of the first start was seen or left
   std::string folder;           // where the file browser was last

@@ -148,6 +148,12 @@ void add_view_actions(std::vector<Action>& list) {
   add("play", "Play", "Let the view's number run on by itself, or stop it.", {{" "}}, toggle_play,
       can_play);
   list.back().checked = [](const State& s) { return s.view.play.on; };
+  add(
+      "step_back", "Step back", "Take the number that plays back by one.", {{"Left"}},
+      [](State& s) { step_by(s, -1); }, can_step);
+  add(
+      "step_on", "Step on", "Take the number that plays on by one.", {{"Right"}},
+      [](State& s) { step_by(s, 1); }, can_step);
   add("colour_end", "Next end of the colours",
       "Let the colours end at a high percentile of what is in sight, at the largest, or at 1.",
       {{"N"}}, next_colour_end,

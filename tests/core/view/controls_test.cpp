@@ -99,7 +99,7 @@ TEST_F(Controls, OfAModel) {
         of("grid", R"({"sort": "distance"})"), of("grid"), of("pattern", R"({"show": "reach"})"),
         of("lines"), of("lines", R"({"all": true})"), of("lines", R"({"heads": [0, 2]})"),
         of("lines", R"({"style": "arcs"})"), of("scores"), of("vectors"), of("rope"), of("span"),
-        of("intervene")}) {
+        of("intervene"), of("flow")}) {
     const Values values = view_values(settings, settings.id);
     SCOPED_TRACE(settings.id + " " + to_json(values).dump());
     expect_truth(model_, settings);
