@@ -168,6 +168,7 @@ void ViewOptions::check_trace(const Trace& trace, const ViewSettings& chosen) co
 }
 
 void PictureSizeOptions::add_to(Command command) {
+  command_ = command;
   command.add("--width", options_.width, "Width in units of 1/96 inch").show_default();
   command.add("--height", options_.height,
               "Height in the same units; default: as high as the content");
@@ -185,6 +186,34 @@ void PictureSizeOptions::add_to(Command command) {
   command.flag("--transparent", options_.transparent, "Nothing behind the picture");
 }
 
+void PictureSizeOptions::add_parts_to(Command command) {
+  std::vector<std::string> presets;
+  std::string summaries;
+  for (const PicturePreset& preset : picture_presets()) {
+    presets.push_back(preset.id);
+    summaries += (summaries.empty() ? "" : " ") + preset.id + ": " + preset.summary;
+  }
+  command.add("--for", preset_, "What the picture is for; other options win. " + summaries)
+      .one_of(presets);
+  FigureParts& parts = options_.parts;
+  const Option title =
+      command.add("--title", parts.title_text, "A title in the place of the picture's own");
+  const Option caption =
+      command.add("--caption", parts.caption_text, "A caption in the place of the picture's own");
+  command.flag(
+      "--no-title", [&parts] { parts.title = false; }, "Leave the title out");
+  command.flag(
+      "--no-caption", [&parts] { parts.caption = false; }, "Leave the caption out");
+  command.option("--no-title").excludes(title);
+  command.option("--no-caption").excludes(caption);
+  command.flag(
+      "--no-tokens", [&parts] { parts.tokens = false; },
+      "Leave out the tokens along the sides of maps");
+  command.flag(
+      "--no-colour-bar,--no-color-bar", [&parts] { parts.colour_bar = false; },
+      "Leave out the key from colours to numbers");
+}
+
 namespace {
 
 // "6.5x4", or "6.5": no height.
@@ -199,6 +228,19 @@ std::pair<double, double> size_of(const std::string& text, const std::string& op
 
 }  // namespace
 
+// Where an option is given, that is what holds.
+void PictureSizeOptions::begin_with(const PicturePreset& preset, PictureOptions& options) const {
+  apply(preset, options);
+  const auto given = [&](const char* name) { return command_ && command_->given(name); };
+  if (given("--width")) options.width = options_.width;
+  if (given("--height")) options.height = options_.height;
+  if (given("--scale")) options.scale = options_.scale;
+  if (given("--font-size")) options.font_size = options_.font_size;
+  FigureParts& parts = options.parts;
+  parts.title = options_.parts.title && (preset.title || !parts.title_text.empty());
+  parts.caption = options_.parts.caption && (preset.caption || !parts.caption_text.empty());
+}
+
 PictureOptions PictureSizeOptions::options() const {
   if (theme_ != "light" && theme_ != "dark") {
     throw InputError("--theme: expected light or dark, found \"" + theme_ + "\"");
@@ -208,6 +250,7 @@ PictureOptions PictureSizeOptions::options() const {
   }
   PictureOptions options = options_;
   options.dark = theme_ == "dark";
+  if (!preset_.empty()) begin_with(picture_preset(preset_), options);
   if (dots_ > 0) options.set_dots_per_inch(dots_);
   if (!pixels_.empty()) {
     const auto [width, height] = size_of(pixels_, "--pixels");

@@ -7,6 +7,7 @@
 #include "app/command/options.h"
 #include "core/experiment/experiment.h"
 #include "core/view/export/picture.h"
+#include "core/view/export/picture_preset.h"
 
 namespace attnscope::command {
 
@@ -38,12 +39,17 @@ class ViewOptions {
 class PictureSizeOptions {
  public:
   void add_to(Command command);
+  // --for, --title, --caption, --no-title, --no-caption, --no-tokens, --no-colour-bar: of views.
+  void add_parts_to(Command command);
   PictureOptions options() const;  // InputError
 
  private:
+  void begin_with(const PicturePreset& preset, PictureOptions& options) const;
+
   PictureOptions options_;
-  std::string theme_ = "light", pixels_, inches_;
+  std::string theme_ = "light", pixels_, inches_, preset_;
   double dots_ = 0;
+  std::optional<Command> command_;
 };
 
 }  // namespace attnscope::command

@@ -75,6 +75,9 @@ App::App(const WindowOptions& options)
   ui_.report = Report(options.report);
   state_.gpu = platform_.describe();
   panels_.model.models = bundled_groups();
+  if (ModelGroup downloaded = downloaded_group(); !downloaded.models.empty()) {
+    panels_.model.models.push_back(std::move(downloaded));
+  }
   panels_.picture.live = live_findings([] { glfwPostEmptyEvent(); });
   start_experiment(options);
   state_.exporting.backends = gpu_backends([this] { return platform_.compute_context(); });
@@ -88,6 +91,8 @@ App::~App() {
   runner_.reset();
   finding_jobs_.cancel();
   state_.exporting.job.reset();
+  state_.surprises.job.reset();
+  state_.opening.clear();
   state_.cost.job.reset();
   state_.calibration.job.reset();
   state_.exporting.backends = {};
@@ -111,6 +116,7 @@ ImFontAtlas& App::baked() {
 }
 
 void App::start_experiment(const WindowOptions& options) {
+  bool fresh = false;
   if (const auto file = autosave_.abandoned()) state_.abandoned = *file;
   if (!samples().empty()) read_sample(state_.experiment, samples().front());
   const std::filesystem::path last = folder_ / "last-session.json";
@@ -125,7 +131,7 @@ void App::start_experiment(const WindowOptions& options) {
       state_.say("The last session could not be read; this is a new one.");
     }
   } else {
-    state_.opens_striking = !options.asks_for_something();
+    fresh = !options.asks_for_something();
   }
   if (options.model) {
     state_.experiment = with_model(state_.experiment, *options.model).experiment;
@@ -139,12 +145,15 @@ void App::start_experiment(const WindowOptions& options) {
   const bool opens_lesson = options.open && is_lesson(*options.open);
   if (options.open && !opens_lesson) {
     state_.experiment = opened(*options.open, state_.experiment);
+    state_.settings.add_recent(
+        std::filesystem::absolute(*options.open).lexically_normal().string());
     if (!options.tokens.empty()) state_.experiment.tensors.tokens = options.tokens;
     if (!options.key_tokens.empty()) state_.experiment.tensors.key_tokens = options.key_tokens;
   }
   if (options.look) options.look(state_.experiment.view);
   state_.view_settled = false;
   if (begins_tour(options, state_.settings.tour_done)) state_.tour_stop = 0;
+  if (fresh) state_.fresh = state_.experiment;
   state_.history = History(state_.experiment);
   state_.text.edit.assign(state_.experiment.text);
   if (!options.lesson.empty()) start_lesson(state_, find_lesson(options.lesson));
@@ -161,11 +170,13 @@ double App::next_timer() const {
   if (runner_->busy()) at_most(std::max(kBusyTick, kBusyShown - runner_->busy_seconds()));
   if (state_.view.play.on) at_most(state_.view.play.seconds + kPlayTick - glfwGetTime());
   if (state_.exporting.job != nullptr || state_.cost.job != nullptr ||
-      state_.calibration.job != nullptr) {
+      state_.calibration.job != nullptr || state_.surprises.job != nullptr ||
+      !state_.opening.empty()) {
     at_most(kBusyTick);
   }
   if (speaker_ != nullptr) at_most(speaker_drawn_ + 1 - (state_.seconds - state_.lesson.began));
   if (const double due = panels_.steps->due(state_); due >= 0) at_most(due);
+  if (ui_.hinting.wait > 0) at_most(drawn_at_ + ui_.hinting.wait - glfwGetTime());
   if (const auto due = autosave_.due()) at_most(*due - glfwGetTime());
   for (const Notice& n : state_.notices) {
     if (!n.error) at_most(n.until - glfwGetTime());
@@ -191,17 +202,29 @@ void App::wait() {
 bool App::take_outcome() {
   Runner::Outcome outcome;
   if (!runner_->poll(outcome)) return false;
-  // Of a first start, unless somebody was faster.
-  const bool first = std::exchange(state_.opens_striking, false) &&
-                     same_run(outcome.experiment, state_.experiment) && !state_.history.can_undo();
+  if (outcome.preview_of > 0) {
+    // Pins and settings wait for the whole.
+    if (state_.generating) return false;
+    state_.trace = outcome.trace;
+    state_.findings = outcome.findings;
+    state_.shown = outcome.experiment;
+    state_.preview_of = outcome.preview_of;
+    state_.error.clear();
+    report_due_ = true;
+    return true;
+  }
+  const bool first = state_.fresh && *state_.fresh == state_.experiment &&
+                     same_run(outcome.experiment, state_.experiment);
+  state_.fresh.reset();
   if (outcome.trace != nullptr) {
     if (state_.text.changed && state_.trace != nullptr) {
-      state_.keep_pins(*state_.trace, *outcome.trace);
+      if (state_.preview_of == 0) state_.keep_pins(*state_.trace, *outcome.trace);
       state_.text.changed = !same_run(outcome.experiment, state_.experiment);
     }
     state_.trace = outcome.trace;
     state_.findings = outcome.findings;
     state_.shown = outcome.experiment;
+    state_.preview_of = 0;
     state_.error.clear();
     state_.keep_view_inside();
     settle_view(state_);
@@ -222,7 +245,10 @@ void App::run() {
     state_.seconds = glfwGetTime();
     const bool was_busy = state_.busy_seconds > 0;
     state_.busy_seconds = runner_->busy() ? std::max(runner_->busy_seconds(), 1e-3) : 0;
+    state_.progress = runner_->progress();
     const bool busy_changed = was_busy != (state_.busy_seconds > 0);
+    const bool hint_due = ui_.hinting.wait > 0 && state_.seconds >= drawn_at_ + ui_.hinting.wait;
+    if (hint_due) settle_ = kSettleFrames;  // a window is hidden in its first frame
     const bool notice_over =
         std::any_of(state_.notices.begin(), state_.notices.end(),
                     [&](const Notice& n) { return !n.error && state_.seconds > n.until; });
@@ -236,6 +262,9 @@ void App::run() {
     if (state_.exporting.job != nullptr && state_.exporting.job->over()) settle_ = kSettleFrames;
     if (take_measured(state_.cost)) settle_ = kSettleFrames;
     if (take_calibrated(state_.calibration)) settle_ = kSettleFrames;
+    if (take_surprises(state_)) settle_ = kSettleFrames;
+    if (take_opened(state_)) settle_ = kSettleFrames;
+    if (state_.surprises.job != nullptr || is_opening(state_)) settle_ = std::max(settle_, 1);
     report_due_ |= busy_changed;
     const bool draws = settle_ > 0;
     if (draws) {
@@ -367,6 +396,8 @@ void App::frame() {
   ImGui_ImplOpenGL3_NewFrame();
   ImGui_ImplGlfw_NewFrame();
   ui_.strokes = input_.feed();
+  ui_.hinting.wait = -1;
+  drawn_at_ = glfwGetTime();
   ImGui::NewFrame();
   ui_.report.begin_frame();
   state_.text.drawn = false;
@@ -457,6 +488,8 @@ void App::write_report() {
                 {"error", state_.error},
                 {"experiment", to_json(state_.experiment)},
                 {"pending", state_.view.pending},
+                {"progress", state_.progress.what},
+                {"preview_of", state_.preview_of},
                 {"has_trace", state_.trace != nullptr}};
   if (state_.trace != nullptr) {
     facts["tokens"] = state_.trace->tokens.size();

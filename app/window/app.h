@@ -81,6 +81,7 @@ class App {
   bool stage_opened_notes_ = false;
   int settle_ = 0;  // frames still to draw until ImGui has come to rest
   std::uint64_t frames_ = 0;
+  double drawn_at_ = 0;   // seconds of the window's clock when the last frame began
   int stale_pixels_ = 0;  // that drawing only what changed left wrong; counted for tests
   bool report_due_ = true;
 };

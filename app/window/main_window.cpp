@@ -189,7 +189,7 @@ void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter) {
 
   draw_notices(ui, state);
   draw_file_browser(ui, state);
-  draw_export_dialog(ui, state);
+  draw_export_dialog(ui, state, painter);
   draw_palette(ui, state);
   draw_help(ui, state);
   draw_about(ui, state);

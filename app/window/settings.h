@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace attnscope::window {
 
@@ -22,10 +23,13 @@ struct Settings {
   // Of the side panels, in units of scale 1.
   double left_width = 300, right_width = 290;
   bool panels = true;
-  bool reading = true;          // whether the right panel says what is seen in the view
-  bool reduced_motion = false;  // pictures change at once
-  bool tour_done = false;       // whether the tour of the first start was seen or left
-  std::string folder;           // where the file browser was last
+  bool reading = true;              // whether the right panel says what is seen in the view
+  bool reduced_motion = false;      // pictures change at once
+  bool tour_done = false;           // whether the tour of the first start was seen or left
+  std::string folder;               // where the file browser was last
+  std::string export_folder;        // where the last picture went
+  std::vector<std::string> recent;  // files and folders that were opened or saved, the newest first
+  void add_recent(const std::string& path);
   bool operator==(const Settings&) const = default;
 };
 

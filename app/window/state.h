@@ -16,6 +16,7 @@
 #include "app/window/scope.h"
 #include "app/window/settings.h"
 #include "app/window/widgets/text_edit.h"
+#include "core/base/progress.h"
 #include "core/checkpoint/card.h"
 #include "core/experiment/experiment.h"
 #include "core/experiment/finding.h"
@@ -30,6 +31,8 @@
 namespace attnscope::window {
 
 class ExportJob;
+class OpenJob;
+class SurpriseJob;
 
 // A line above the status line. Errors stay until they are closed.
 struct Notice {
@@ -67,6 +70,17 @@ struct FileBrowser {
   bool arrows = false;             // the name was chosen by them: into sight with it
 };
 
+// The picture as it will be, kept as long as nothing of it changes.
+struct ExportPreview {
+  std::shared_ptr<const Trace> of;
+  Experiment experiment;
+  PictureOptions options;
+  Findings findings;
+  DisplayList list;
+  std::string problem;  // why there is none
+  bool whole = true;    // all of it is in sight; else it is as large as in print
+};
+
 struct ExportDialog {
   bool open = false;
   std::string path = "attention.png";
@@ -76,6 +90,7 @@ struct ExportDialog {
   FrameOptions frames;       // of a moving picture
   BackendProvider backends;  // of its runs; none: the CPU
   bool focus_name = false;   // the name gets the keys in the next frame
+  ExportPreview preview;
   std::string problem;
   std::string replaced;            // the existing file that was asked about
   std::shared_ptr<ExportJob> job;  // that writes one at the moment
@@ -158,6 +173,8 @@ struct Surprises {
   std::weak_ptr<const Trace> of;
   std::vector<StrikingPair> pairs;
   std::size_t next = 0;
+  std::shared_ptr<SurpriseJob> job;  // that looks for them; null: none does
+  bool opens = false;                // what it finds is where a fresh start opens
 };
 
 struct State {
@@ -169,7 +186,9 @@ struct State {
 
   std::optional<SetAlong> along;
   Surprises surprises;
-  bool opens_striking = false;  // what the first run shows is chosen by what happens in it
+  // What was begun afresh: what its first run shows is chosen by what happens in it, unless
+  // somebody is faster.
+  std::optional<Experiment> fresh;
   // Of models: what the last choice of one set along (opening.h), what those before read, and
   // whether the view has something to say about it, or has given way.
   std::optional<SetAlong> opened;
@@ -186,7 +205,9 @@ struct State {
   std::map<std::string, FindingState> finding;  // how far those have come, by name
   std::string error;                            // why the newest run gave none; empty when it did
   double busy_seconds = 0;                      // of the run that goes on; 0: none
-  bool generating = false;                      // another token is drawn whenever a run is done
+  Progress::Now progress;                       // of that run
+  Index preview_of = 0;  // the trace has the first of so many tokens, and the run goes on; 0: all
+  bool generating = false;  // another token is drawn whenever a run is done
 
   Settings settings;
   double scale = 1;    // pixels per unit that holds at the moment
@@ -196,6 +217,7 @@ struct State {
 
   TextPanel text;
   ViewPanel view;
+  std::vector<std::shared_ptr<OpenJob>> opening;  // large files that are read; the last is wanted
   FileBrowser browser;
   ExportDialog exporting;
   CostDialog cost;

@@ -66,6 +66,15 @@ class ViewCache {
 // Stands for all of a trace's attention: another one for each run. Null where there is none.
 std::shared_ptr<const void> source_of(const Trace& trace);
 
+// What stands around the content of a picture in a file, and may be left out or said otherwise.
+struct FigureParts {
+  bool title = true, caption = true;
+  bool tokens = true;                        // the labels along the sides of matrices
+  bool colour_bar = true;                    // the key from colours to numbers
+  std::string title_text{}, caption_text{};  // in the place of the picture's own; empty: these
+  bool operator==(const FigureParts&) const = default;
+};
+
 struct ViewInput {
   const Trace& trace;
   const Experiment& experiment;  // what was run, and view: what to look at
@@ -73,8 +82,9 @@ struct ViewInput {
   double font_size = 13;
   const Theme& theme;
   const TextMeasure& measure;
-  bool framed = true;  // with title and caption (files); the window has its own
-  bool tight = false;  // framed: the picture ends where its content does, above `height`
+  bool framed = true;   // with title and caption (files); the window has its own
+  bool tight = false;   // framed: the picture ends where its content does, above `height`
+  FigureParts parts{};  // framed: those there are
   std::optional<Point> pointer{};  // where the mouse is, for cross-hairs
   ViewCache* cache = nullptr;
   double scale = 1;      // pixels per unit, for what depends on how much can be told apart

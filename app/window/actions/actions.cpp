@@ -61,12 +61,13 @@ const std::vector<Action>& actions() {
     add_edit_actions(all);
     add_draw_actions(all);
     add_next_actions(all);
-    add_intervene_actions(all);
     add_compare_actions(all);
+    add_intervene_actions(all);
     add_view_actions(all);
     add_look_actions(all);
     add_lesson_actions(all);
     add_help_actions(all);
+    add_quit_action(all);  // the last of its menu
     return all;
   }();
   return list;

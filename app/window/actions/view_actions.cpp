@@ -74,13 +74,17 @@ void next_colour_end(State& s) {
   s.say("Colours " + next.label);
 }
 
+// 1 to 9, then these with Ctrl, then with Ctrl and Shift; there are no more keys than that.
+std::vector<Shortcut> keys_of_view(std::size_t number) {
+  constexpr std::size_t kDigits = 9;
+  if (number >= 3 * kDigits) return {};
+  return {{std::to_string(number % kDigits + 1), number >= kDigits, number >= 2 * kDigits}};
+}
+
 void add_view_choices(std::vector<Action>& list) {
-  constexpr std::size_t kMostKeys = 9;
   for (std::size_t i = 0; i < views().size(); ++i) {
     const View& v = views()[i];
-    std::vector<Shortcut> keys;
-    if (i < kMostKeys) keys.push_back({std::to_string(i + 1)});
-    list.push_back({"view." + v.id, v.label, v.summary, Menu::View, keys,
+    list.push_back({"view." + v.id, v.label, v.summary, Menu::View, keys_of_view(i),
                     [id = v.id](State& s) { s.experiment.view.id = id; },
                     [](const State&) { return true; },
                     [id = v.id](const State& s) { return s.experiment.view.id == id; }});

@@ -34,6 +34,10 @@ bool draw_parameters(Ui& ui, const std::string& scope, const std::vector<Paramet
 // Why parameters change nothing as things are, by key.
 using IdleReasons = std::map<std::string, std::string, std::less<>>;
 
+// How long a strip of them is that has all the space it likes.
+float parameter_strip_width(const Ui& ui, const std::vector<Parameter>& parameters,
+                            const Values& values);
+
 // The same side by side, in as many lines as it takes: for what belongs to a view. What is idle
 // cannot be changed, and says why.
 bool draw_parameter_strip(Ui& ui, const std::string& scope,

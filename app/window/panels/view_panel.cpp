@@ -9,6 +9,7 @@
 #include "app/window/panels/view_mouse.h"
 #include "app/window/panels/view_toolbar.h"
 #include "core/base/error.h"
+#include "core/figure/plain_text.h"
 #include "core/view/parts/no_space.h"
 
 namespace attnscope::window {
@@ -37,6 +38,25 @@ void draw_message(Ui& ui, ImVec2 at, ImVec2 size, const std::string& title,
   draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(),
                {at.x + (size.x - std::min(extent.x, width)) / 2, y}, packed(ui.look->faint),
                shown.c_str(), nullptr, width);
+}
+
+// Of a run that takes long: how much of it is done, as a line along the picture's upper edge, and
+// what stands there until then.
+void draw_run(Ui& ui, const State& state, ImVec2 at, ImVec2 size) {
+  if (state.busy_seconds <= kBusyShown) return;
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const float share = std::clamp(static_cast<float>(state.progress.share), 0.0F, 1.0F);
+  draw.AddRectFilled(at, {at.x + size.x, at.y + ui.px(3)}, packed(ui.look->line));
+  draw.AddRectFilled(at, {at.x + size.x * share, at.y + ui.px(3)}, packed(ui.look->accent));
+  if (state.preview_of == 0) return;
+  const std::string words = on_screen(
+      "Preview: the first " + grouped(static_cast<long long>(state.trace->text_tokens().size())) +
+      " of " + grouped(state.preview_of) + " tokens");
+  const ImVec2 extent = ImGui::CalcTextSize(words.c_str());
+  const ImVec2 corner(at.x + size.x - extent.x - ui.px(16), at.y + ui.px(3));
+  draw.AddRectFilled(corner, {at.x + size.x, corner.y + extent.y + ui.px(8)},
+                     packed(ui.look->raised), ui.px(4));
+  draw.AddText({corner.x + ui.px(8), corner.y + ui.px(4)}, packed(ui.look->accent), words.c_str());
 }
 
 void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::Key& key) {
@@ -128,7 +148,11 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
     } else if (!state.experiment.has_input()) {
       draw_message(ui, at, size, "Type a text", "Its attention appears here.");
     } else {
-      draw_message(ui, at, size, "One moment", "The first run is on its way.");
+      const bool takes_long = state.busy_seconds > kBusyShown && !state.progress.what.empty();
+      draw_message(ui, at, size, "One moment",
+                   takes_long ? "The first run is on its way: " + state.progress.what + "."
+                              : "The first run is on its way.");
+      draw_run(ui, state, at, size);
     }
     return;
   }
@@ -171,6 +195,7 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
   }
   painter.paint(picture.layout.list, *ImGui::GetWindowDrawList(), origin, ui.scale, ui.fonts);
   report_handles(ui, picture.layout, origin);
+  draw_run(ui, state, at, size);
   use_mouse(ui, state, picture.layout, view(state.experiment.view.id));
   draw_before(picture.before, at, size);
   if (state.presenting) draw_stage_pair(ui, state, picture.layout, origin, picture.pairs);

@@ -84,7 +84,16 @@ class Comparison {
     std::string text = caption(*a.trace, about(a)) + " " + caption(*b.trace, about(b));
     if (!sides_.has_difference()) return text + " " + sides_.no_difference;
     if (!sides_.same_tokens) text += " The tokens of A and B differ.";
-    return text;
+    return text + how_measured();
+  }
+
+  // What the table's numbers are.
+  std::string how_measured() const {
+    const Index runs = std::min(sides_.a.trace->warm_runs, sides_.b.trace->warm_runs);
+    return std::string(runs > 0 ? " Times are medians of at least " + std::to_string(runs) +
+                                      " runs after a first one; bytes"
+                                : " Bytes") +
+           " are those of queries, keys, values and output, and a number for each pair.";
   }
 
   // The pair under the pointer is marked in all maps that have it.

@@ -228,12 +228,14 @@ std::vector<Tick> ticks_of(const ColourRange& range, int count) {
 }
 
 double colour_bar_width(const Page& page) {
+  if (!page.has_colour_bar()) return 0;
   const double numbers = page.width_of("0.0000", page.small());
   return (kGapWidth + kBarWidth + kBarNumberGap + kTitleWidth) * page.em() + numbers;
 }
 
 void draw_colour_bar(Page& page, const Box& box, const ColourRange& range,
                      const std::vector<std::string>& titles) {
+  if (!page.has_colour_bar()) return;
   const double em = page.em();
   const Box bar{box.x + kGapWidth * em, box.y, kBarWidth * em, box.height};
   draw_colours(page, bar, range.colour_map, false);
@@ -267,11 +269,13 @@ constexpr double kLevelDistance = 4.2;  // em from number to number, at least
 }  // namespace
 
 double level_colour_bar_height(const Page& page) {
+  if (!page.has_colour_bar()) return 0;
   return (kLevelBar + 2 * kLevelLine) * page.em();
 }
 
 void draw_level_colour_bar(Page& page, Point at, double width, const ColourRange& range,
                            const std::vector<std::string>& titles) {
+  if (!page.has_colour_bar()) return;
   const double em = page.em(), size = page.small();
   const Box bar{at.x, at.y, width, kLevelBar * em};
   draw_colours(page, bar, range.colour_map, true);

@@ -41,8 +41,9 @@ TEST(Actions, NoKeyStrokeRunsTwo) {
   for (char c = 'a'; c <= 'z'; ++c) {
     for (const bool shift : {false, true}) strokes.push_back(key(std::string(1, c), true, shift));
   }
-  for (const char* name : {"Tab", "F1", "F11", "0", "=", "-", "+"}) {
+  for (const char* name : {"Tab", "F1", "F11", "0", "1", "9", "=", "-", "+"}) {
     for (const bool control : {false, true}) strokes.push_back(key(name, control));
+    strokes.push_back(key(name, true, true));
   }
   for (const Stroke& stroke : strokes) {
     int count = 0, on_stage = 0;
@@ -90,6 +91,12 @@ TEST(Actions, TypeOnStageIsSizedForItself) {
   action("smaller").run(state);
   EXPECT_EQ(state.stage_zoom, 1);
   EXPECT_LT(state.settings.scale, 2);
+}
+
+TEST(Actions, EveryViewHasAKey) {
+  for (const View& v : views()) EXPECT_FALSE(action("view." + v.id).shortcuts.empty()) << v.id;
+  EXPECT_EQ(to_string(action("view." + views()[9].id).shortcuts.front()), "Ctrl+1");
+  EXPECT_EQ(to_string(action("view." + views()[18].id).shortcuts.front()), "Ctrl+Shift+1");
 }
 
 TEST(Actions, EveryKeyOfTheConventionsIsThere) {
