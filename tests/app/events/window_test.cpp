@@ -754,6 +754,33 @@ TEST_F(Window, ExportsWhatItShows) {
   EXPECT_NE(export_to("after.svg").find("<svg"), std::string::npos);
 }
 
+// A .npy file holds one array: where a view has several tables it cannot be chosen.
+TEST_F(Window, OffersNpyForOneArrayAlone) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
+  program.wait_for("a first picture", is_current);
+  const auto path_after = [&](const std::string& format) {
+    program.press("ctrl+e");
+    program.wait_for("the dialog",
+                     [](const Report& r) { return r["widgets"].contains("export.format.npy"); });
+    program.click("export.format.csv");
+    program.wait_for("a table", [](const Report& r) {
+      return r["export_path"].get<std::string>().ends_with(".csv");
+    });
+    program.click("export.format." + format);
+    const Report report = program.wait_for("what the click did");
+    program.press("Escape");
+    program.wait_for("the dialog's end",
+                     [](const Report& r) { return !r["widgets"].contains("export.path"); });
+    return std::filesystem::path(report["export_path"].get<std::string>()).extension().string();
+  };
+  EXPECT_EQ(path_after("npy"), ".npy");  // the map
+  program.press("8");
+  program.wait_for("RoPE", [](const Report& r) {
+    return is_current(r) && r["experiment"]["view"]["type"] == "rope";
+  });
+  EXPECT_EQ(path_after("npy"), ".csv");
+}
+
 // GIFs and numbered pictures, of what the view plays and of what the model does.
 TEST_F(Window, ExportsMovingPictures) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
