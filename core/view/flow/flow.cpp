@@ -5,6 +5,7 @@
 #include "core/figure/plain_text.h"
 #include "core/view/flow/flow_drawing.h"
 #include "core/view/parts/describe.h"
+#include "core/view/parts/example.h"
 #include "core/view/parts/kept.h"
 #include "core/view/parts/refusal.h"
 #include "core/view/view_list.h"
@@ -54,6 +55,12 @@ FlowShape shape_of(const FlowNumbers& numbers) {
   shape.keys = static_cast<Index>(numbers.sum.keys.size());
   shape.extra_rows = flow_extra_rows(numbers.sum);
   shape.compares = numbers.sum.key_vectors.defined();
+  constexpr std::size_t kUsualChances = 6;
+  const FlowHeads& heads = numbers.heads;
+  const Index sums = heads.bias.defined() ? 2 : 1;
+  shape.low_rows = std::max({heads.adds.defined() ? heads.adds.dim(0) + sums : Index{0},
+                             static_cast<Index>(numbers.states.size()),
+                             static_cast<Index>(std::min(numbers.chances.size(), kUsualChances))});
   if (numbers.layer) {
     const auto& terms = numbers.layer->terms;
     const auto fed = std::ranges::count(terms, "feed-forward", &FlowTerm::name);
@@ -374,6 +381,9 @@ View flow_view() {
   view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
     controls.colours = ViewControls::Colours::None;
     controls.normalise = false;
+  };
+  view.example = [](Experiment& experiment) {
+    if (!experiment.tensors.file.empty()) use_bundled(experiment, "default");
   };
   view.group = "Model";
   view.objection = [](const Trace& trace) {

@@ -224,7 +224,9 @@ std::string next_sentence(const FlowStory& s) {
 
 std::string whole_sentence(const FlowStory& s) {
   const FlowSum& sum = s.numbers.sum;
-  std::string text = quoted(s.numbers.label) + " on its way through the model: in " + head_name(s);
+  const bool alone = s.numbers.states.empty() && s.numbers.chances.empty();
+  std::string text = quoted(s.numbers.label) +
+                     (alone ? ": in " : " on its way through the model: in ") + head_name(s);
   if (sum.keys.empty()) {
     text += " it looks nowhere";
   } else {
@@ -403,9 +405,11 @@ const View* view_of_stage(FlowStage stage, const Trace& trace) {
 
 std::string weight_words(double weight, bool is_share) {
   if (!is_share) return fixed(weight, 3);
+  constexpr const char* kPercent = "\u00a0%";  // a line does not end before it
   const double percent = 100 * weight;
-  if (percent >= 9.95) return fixed(percent, 0) + " %";
-  return percent < 0.05 && percent > 0 ? "< 0.1 %" : fixed(percent, 1) + " %";
+  if (percent >= 9.95) return fixed(percent, 0) + kPercent;
+  const bool traces = percent < 0.05 && percent > 0;
+  return (traces ? "< 0.1" : fixed(percent, 1)) + kPercent;
 }
 
 bool weights_are_shares(const FlowSum& sum) {
