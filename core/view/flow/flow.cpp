@@ -7,6 +7,7 @@
 #include "core/view/parts/describe.h"
 #include "core/view/parts/example.h"
 #include "core/view/parts/kept.h"
+#include "core/view/parts/reading.h"
 #include "core/view/parts/refusal.h"
 #include "core/view/view_list.h"
 
@@ -380,12 +381,19 @@ View flow_view() {
   view.data = flow_data;
   view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
     controls.colours = ViewControls::Colours::None;
-    controls.normalise = false;
+    controls.colour_ends.clear();
   };
   view.example = [](Experiment& experiment) {
     if (!experiment.tensors.file.empty()) use_bundled(experiment, "default");
   };
   view.group = "Model";
+  view.reading = reads_as(
+      "One token on its way to the next: its embedding, what it asks for (q), what the others "
+      "offer "
+      "(k, v), how much it takes of each, and what that adds up to, layer by layer, until the "
+      "chances of the next token.",
+      {{"Residual", "what a layer computes is added to what came in, never put in its place."},
+       {"v", "what a token hands over to those that look at it."}});
   view.objection = [](const Trace& trace) {
     return objection_to_all(
         trace, [&](const AttentionTap& tap) { return why_no_flow(trace, tap).sentence(); });
