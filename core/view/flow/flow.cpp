@@ -389,11 +389,12 @@ View flow_view() {
   view.group = "Model";
   view.reading = reads_as(
       "One token on its way to the next: its embedding, what it asks for (q), what the others "
-      "offer "
-      "(k, v), how much it takes of each, and what that adds up to, layer by layer, until the "
-      "chances of the next token.",
-      {{"Residual", "what a layer computes is added to what came in, never put in its place."},
-       {"v", "what a token hands over to those that look at it."}});
+      "offer (k, v), how much it takes of each, and what that adds up to, layer by layer, until "
+      "the chances of the next token. Space tells it step by step.",
+      {{"v", "what a token hands over to those that look at it."},
+       {"Softmax", "makes shares of scores: none below 0, all together 100 %."},
+       {"W_o", "the matrix that makes one vector of what all heads say."},
+       {"Residual", "what a layer computes is added to what came in, never put in its place."}});
   view.objection = [](const Trace& trace) {
     return objection_to_all(
         trace, [&](const AttentionTap& tap) { return why_no_flow(trace, tap).sentence(); });
