@@ -89,15 +89,27 @@ Placed placed(const Page& page, const Box& inside, const Found& found) {
   return result;
 }
 
-// The lines of a text whose first begins `indent` farther to the right.
-std::vector<std::string> narrated(const Page& page, const std::string& text, double size,
-                                  double width, double indent) {
-  std::vector<std::string> lines = page.wrapped(text, size, width - indent);
-  if (lines.size() < 2 || indent == 0) return lines;
-  lines.resize(1);
-  for (const std::string& more : page.wrapped(text.substr(lines[0].size()), size, width)) {
-    lines.push_back(more);
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at)) {
+    text.replace(at, from.size(), to);
+    at += to.size();
   }
+  return text;
+}
+
+// The lines of a text whose first begins `indent` farther to the right. No line ends before "%".
+std::vector<std::string> narrated(const Page& page, const std::string& words, double size,
+                                  double width, double indent) {
+  constexpr const char *kApart = " %", *kTogether = "·%";
+  const std::string text = replaced(words, kApart, kTogether);
+  std::vector<std::string> lines = page.wrapped(text, size, width - indent);
+  if (lines.size() > 1 && indent > 0) {
+    lines.resize(1);
+    for (const std::string& more : page.wrapped(text.substr(lines[0].size()), size, width)) {
+      lines.push_back(more);
+    }
+  }
+  for (std::string& line : lines) line = replaced(line, kTogether, kApart);
   return lines;
 }
 

@@ -405,11 +405,9 @@ const View* view_of_stage(FlowStage stage, const Trace& trace) {
 
 std::string weight_words(double weight, bool is_share) {
   if (!is_share) return fixed(weight, 3);
-  constexpr const char* kPercent = "\u00a0%";  // a line does not end before it
   const double percent = 100 * weight;
-  if (percent >= 9.95) return fixed(percent, 0) + kPercent;
-  const bool traces = percent < 0.05 && percent > 0;
-  return (traces ? "< 0.1" : fixed(percent, 1)) + kPercent;
+  if (percent >= 9.95) return fixed(percent, 0) + " %";
+  return percent < 0.05 && percent > 0 ? "< 0.1 %" : fixed(percent, 1) + " %";
 }
 
 bool weights_are_shares(const FlowSum& sum) {
