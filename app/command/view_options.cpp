@@ -55,8 +55,11 @@ void ViewOptions::add_to(Command command) {
               "Of models that read in segments: which of these, counted from 0; default: 0, "
               "of the view memory the last");
   command.add("--colour-map,--color-map", colour_map_, ids(colour_maps()) + "; default: viridis");
-  command.flag("--normalise,--normalize", normalise_,
-               "Colour range from what is visible instead of 0 to 1");
+  command.add(
+      "--colours,--colors", colour_end_,
+      "Where the colours of weights end: percentile (one in a hundred of the pairs in sight "
+      "goes beyond), largest (in sight), one; default: percentile");
+  command.flag("--normalise,--normalize", normalise_, "The same as --colours largest");
   command.flag("--words", words_,
                "Merge word pieces into words (" + word_views() +
                    "): weights summed over the keys of a word, mean over its queries");
@@ -98,7 +101,8 @@ void ViewOptions::apply(ViewSettings& settings) const {
   if (segment_) settings.part.segment = *segment_;
   if (!colour_map_.empty()) settings.colour_map = colour_map_;
   colour_map(settings.colour_map);  // refuses what there is not
-  if (normalise_) settings.normalise = true;
+  if (normalise_) settings.colour_end = ColourEnd::Largest;
+  if (!colour_end_.empty()) settings.colour_end = colour_end_from_name(colour_end_, "--colours");
   if (words_) settings.words = true;
   if (words_ && !view(settings.id).merges_words) {
     throw InputError("--words: expected a view that merges word pieces (" + word_views() +

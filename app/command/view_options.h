@@ -11,7 +11,7 @@
 
 namespace attnscope::command {
 
-// --view, --layer, --head, --stack, --kind, --step, --segment, --colour-map, --normalise, --words,
+// --view, --layer, --head, --stack, --kind, --step, --segment, --colour-map, --colours, --words,
 // --tile,
 // --pin, --statistics-file.
 class ViewOptions {
@@ -24,7 +24,7 @@ class ViewOptions {
   void check_trace(const Trace& trace, const ViewSettings& settings) const;
 
  private:
-  std::string view_, colour_map_;
+  std::string view_, colour_map_, colour_end_;
   Index layer_ = 0, head_ = 0;
   std::string stack_, kind_;
   std::optional<Index> step_, segment_;

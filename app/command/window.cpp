@@ -93,6 +93,9 @@ void add_start(Command command, const std::shared_ptr<Given>& given) {
   add_look(command, *given);
   command.add("--lesson", given->options.lesson,
               "Lesson to start with ('attnscope list lessons' names them), or a file");
+  command.flag(
+      "--present", [given] { given->options.present = true; },
+      "Begin on stage, as F5 does: the whole screen, large type, no panels");
   // Not bound to the option: a flag that is not given would be written there as false.
   command.flag(
       "--tour", [given] { given->options.tour = true; },

@@ -53,6 +53,8 @@ Settings settings_from_json(const Json& object) {
   read(object, "left_width", s.left_width, kLeastPanel, kMostPanel);
   read(object, "right_width", s.right_width, kLeastPanel, kMostPanel);
   read(object, "panels", s.panels);
+  read(object, "reading", s.reading);
+  read(object, "reduced_motion", s.reduced_motion);
   read(object, "tour_done", s.tour_done);
   read(object, "folder", s.folder);
   read(object, "export_folder", s.export_folder);
@@ -109,6 +111,8 @@ void save_settings(const std::filesystem::path& file, const Settings& s) {
                        {"left_width", s.left_width},
                        {"right_width", s.right_width},
                        {"panels", s.panels},
+                       {"reading", s.reading},
+                       {"reduced_motion", s.reduced_motion},
                        {"tour_done", s.tour_done},
                        {"folder", s.folder},
                        {"export_folder", s.export_folder},

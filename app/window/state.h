@@ -153,7 +153,7 @@ struct ViewPanel {
 
 // What actions and panels ask of the program; done and cleared after each frame.
 struct Wishes {
-  bool close = false, full_screen = false, cancel_run = false;
+  bool close = false, full_screen = false, swap_screens = false, cancel_run = false;
   std::string cancel_finding;  // the name of one that is made beside runs
   std::optional<std::string> clipboard;
 };
@@ -224,8 +224,11 @@ struct State {
   CalibrationDialog calibration;
   Palette palette;
   LessonState lesson;
-  int tour_stop = -1;       // of the first start's tour; -1: it is not on
-  bool presenting = false;  // large type, panels hidden, the pointer high-lighted
+  int tour_stop = -1;        // of the first start's tour; -1: it is not on
+  bool presenting = false;   // on stage: large type, the whole screen, no panels
+  bool black = false;        // on stage: nothing is shown
+  std::size_t monitors = 1;  // when the stage was entered
+  double stage_zoom = 1;     // of its type, over what its height asks for
   bool help_open = false, about_open = false;
   std::filesystem::path session;    // the file that Ctrl+S writes; empty: asks
   std::filesystem::path abandoned;  // an autosave that a crashed program left
@@ -281,6 +284,7 @@ struct State {
     Index head = 0;                     // within its group
   };
   Pointed pointed() const;
+  Pointed pointed_at(const Hit& hit) const;  // the same of any place of the picture
   // Which tokens of a run that is: of the query's and the key's stream, -1: none; of words so many
   // from there on.
   struct PointedTokens {

@@ -282,6 +282,7 @@ std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, Tr
   if (experiment.retrieval) {
     trace->notes.push_back(note_on_retrieval(*experiment.retrieval, *sources.contexts));
   }
+  if (const std::string note = note_on_bytes(*trace); !note.empty()) trace->notes.push_back(note);
   for (std::string& note : notes_on_attention(*trace)) trace->notes.push_back(std::move(note));
   for (std::string& note : notes_on_patterns(*trace)) trace->notes.push_back(std::move(note));
   return trace;

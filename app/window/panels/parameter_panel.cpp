@@ -367,15 +367,42 @@ bool draw_parameter_strip(Ui& ui, const std::string& scope,
   return changed;
 }
 
+namespace {
+
+// What most people never touch: all behind the first few that are as they were.
+std::vector<const Parameter*> further(const std::vector<Parameter>& parameters,
+                                      const Values& values) {
+  constexpr std::size_t kFirst = 3, kFewest = 2;
+  std::vector<const Parameter*> list;
+  for (std::size_t n = kFirst; n < parameters.size(); ++n) {
+    if (is_initial(parameters[n], values)) list.push_back(&parameters[n]);
+  }
+  return list.size() < kFewest ? std::vector<const Parameter*>() : list;
+}
+
+}  // namespace
+
 bool draw_parameters(Ui& ui, const std::string& scope, const std::vector<Parameter>& parameters,
                      const ValuesRefusal& refusal, Values& values, ListTexts& texts) {
   bool changed = false;
+  const std::vector<const Parameter*> folded = further(parameters, values);
+  const bool unfolded = texts.unfolded.contains(scope);
   for (const Parameter& p : parameters) {
+    if (!unfolded && std::ranges::find(folded, &p) != folded.end()) continue;
     const std::string id = scope + "." + p.key;
     ImGui::PushID(id.c_str());
     changed |= draw_parameter(ui, p, values, id, refusal, texts);
     ImGui::PopID();
   }
+  if (folded.empty()) return changed;
+  std::string names;
+  for (const Parameter* p : folded) names += (names.empty() ? "" : ", ") + p->label;
+  const std::string label = unfolded ? "Fewer parameters" : std::to_string(folded.size()) + " more";
+  if (button(ui, label.c_str(), scope + ".more")) {
+    if (unfolded) texts.unfolded.erase(scope);
+    if (!unfolded) texts.unfolded.insert(scope);
+  }
+  hint(ui, unfolded ? "Hide what is seldom changed: " + names : names);
   return changed;
 }
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct ListTexts {
   };
   std::map<std::string, Entry> by_id;
   std::string opened{};  // of a parameter that is just given: its field gets the keyboard
+  std::set<std::string> unfolded{};  // scopes whose further parameters are shown
 };
 
 // Why values cannot be; empty: they can.

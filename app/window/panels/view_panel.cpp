@@ -1,19 +1,25 @@
 #include "app/window/panels/view_panel.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "app/window/panels/view_mouse.h"
 #include "app/window/panels/view_toolbar.h"
 #include "core/base/error.h"
 #include "core/figure/plain_text.h"
+#include "core/view/parts/no_space.h"
 
 namespace attnscope::window {
 
 namespace {
 
 constexpr double kPlotMargin = 12;  // units around the picture
+// On stage letters are large as they are, and the cells need the room: the first size that leaves
+// any.
+constexpr std::array<double, 4> kStageLabelSizes = {12, 10.5, 9, 7.5};
 
 // A message in the middle of the picture's place: what to do, or what went wrong.
 void draw_message(Ui& ui, ImVec2 at, ImVec2 size, const std::string& title,
@@ -78,7 +84,13 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
   const std::shared_ptr<MapPyramid> maps = picture.maps();
   if (maps != nullptr) maps->begin();
   try {
-    picture.layout = view(key.view.id).lay_out(input);
+    const View& shown = view(key.view.id);
+    if (!state.presenting) picture.layout = shown.lay_out(input);
+    for (std::size_t i = 0; state.presenting && i < kStageLabelSizes.size(); ++i) {
+      input.font_size = kStageLabelSizes[i];
+      picture.layout = shown.lay_out(input);
+      if (!lacks_space(picture.layout.refusal)) break;
+    }
   } catch (const std::exception& e) {
     picture.layout = {};
     picture.problem = e.what();
@@ -102,6 +114,19 @@ void report_handles(Ui& ui, const ViewLayout& layout, ImVec2 origin) {
   }
 }
 
+// What is left of the picture of before, over the new one's place.
+void draw_before(const Before& before, ImVec2 at, ImVec2 size) {
+  if (!(before.share > 0)) return;
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const PixelBox& box = before.box;
+  const ImVec2 least(static_cast<float>(box.x), static_cast<float>(box.y));
+  const ImVec2 most(static_cast<float>(box.x + box.width), static_cast<float>(box.y + box.height));
+  draw.PushClipRect(at, {at.x + size.x, at.y + size.y}, true);
+  draw.AddImage(reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(before.texture)), least,
+                most, {0, 1}, {1, 0}, packed({1, 1, 1, before.share}));
+  draw.PopClipRect();
+}
+
 }  // namespace
 
 void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
@@ -109,7 +134,10 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
   if (state.panels_shown()) draw_toolbar(ui, state, picture.texts);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size = ImGui::GetContentRegionAvail();
+  picture.box = {};
   if (size.x < 1 || size.y < 1) return;
+  picture.box = {static_cast<int>(at.x), static_cast<int>(at.y), static_cast<int>(size.x),
+                 static_cast<int>(size.y)};
   ImGui::InvisibleButton("picture", size);
   mark(ui, "picture");
   state.view.pending.clear();
@@ -169,6 +197,8 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
   report_handles(ui, picture.layout, origin);
   draw_run(ui, state, at, size);
   use_mouse(ui, state, picture.layout, view(state.experiment.view.id));
+  draw_before(picture.before, at, size);
+  if (state.presenting) draw_stage_pair(ui, state, picture.layout, origin, picture.pairs);
 }
 
 }  // namespace attnscope::window

@@ -7,7 +7,11 @@
 #include "app/window/actions/actions.h"
 #include "app/window/files.h"
 #include "app/window/panels/part_chooser.h"
+#include "core/analysis/head_name.h"
+#include "core/experiment/head_table.h"
 #include "core/figure/colour_map.h"
+#include "core/view/parts/range.h"
+#include "core/view/view_values.h"
 
 namespace attnscope::window {
 
@@ -191,10 +195,26 @@ void draw_tabs(Ui& ui, State& state) {
   ImGui::Dummy({0, ui.px(2)});
 }
 
+// What a head does, beside its number in the list; of maps that are small enough to be measured
+// whenever the list is drawn.
+RowNote head_note(const State& state, Index layer, Index head) {
+  constexpr Index kMostWeights = Index{1} << 18;
+  constexpr double kNoteAt = 64;  // units
+  const Trace* trace = state.edited_trace();
+  Index in_group = 0;
+  const AttentionTap* tap =
+      trace != nullptr ? trace->find({layer, head, state.part()}, &in_group) : nullptr;
+  const bool small = tap != nullptr && tap->kept() && tap->result.device == nullptr &&
+                     tap->queries() * tap->keys() <= kMostWeights;
+  if (!small || is_signed(*tap, in_group)) return {};
+  return {head_name(head_statistics(*trace, *tap, in_group)).badge, kNoteAt};
+}
+
 // "‹ Layer 2 ›": arrows run actions, the middle drops down a list. Numbers from 0, as on the
 // command line.
 void draw_stepper(Ui& ui, const char* what, Index now, Index count, const Action& back,
-                  const Action& on, State& state, Index& chosen) {
+                  const Action& on, State& state, Index& chosen,
+                  const std::function<RowNote(Index)>& note = {}) {
   const std::string refusal = on.refusal(state);
   ImGui::PushID(what);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(2), ImGui::GetStyle().ItemSpacing.y});
@@ -223,7 +243,7 @@ void draw_stepper(Ui& ui, const char* what, Index now, Index count, const Action
   if (begin_list(ui, "list")) {
     for (Index i = 0; i < count; ++i) {
       const std::string entry = std::string(what) + " " + std::to_string(i);
-      if (list_row(ui, entry, i == now)) chosen = i;
+      if (list_row(ui, entry, i == now, true, note ? note(i) : RowNote())) chosen = i;
       mark(ui, std::string(what) + "." + std::to_string(i));
     }
     ImGui::EndPopup();
@@ -248,6 +268,25 @@ void draw_colour_maps(Ui& ui, State& state, const ViewControls& controls) {
   }
 }
 
+constexpr double kColourEndWidth = 104;
+
+void draw_colour_ends(Ui& ui, State& state, const std::vector<ColourEndChoice>& choices) {
+  const ColourEndChoice& now = *colour_end_of(choices, state.experiment.view.colour_end);
+  ImGui::SetNextItemWidth(ui.px(kColourEndWidth));
+  const bool open = begin_combo(ui, "##colour_end", now.label);
+  mark(ui, "colour_end");
+  if (!open) hint(ui, now.help + key_of(action("colour_end")));
+  if (!open) return;
+  for (const ColourEndChoice& choice : choices) {
+    if (list_row(ui, choice.label, &choice == &now)) {
+      state.experiment.view.colour_end = choice.end;
+    }
+    hint(ui, choice.help);
+    mark(ui, "colour_end." + name_of(choice.end));
+  }
+  ImGui::EndCombo();
+}
+
 // A box for what an action turns on and off.
 void draw_switch(Ui& ui, State& state, const char* label, const Action& a) {
   const bool enabled = a.enabled(state);
@@ -260,29 +299,28 @@ void draw_switch(Ui& ui, State& state, const char* label, const Action& a) {
 }
 
 float colours_width(const Ui& ui, const ViewControls& controls) {
-  const auto width_of = [](const char* label) {
-    return ImGui::CalcTextSize(label).x + ImGui::GetFrameHeight() +
-           2 * ImGui::GetStyle().ItemSpacing.x;
-  };
   const bool chooses = controls.colours != ViewControls::Colours::None;
-  return (chooses ? ui.px(110) + ImGui::GetStyle().ItemSpacing.x : 0) +
-         (controls.normalise ? width_of("Normalise") : 0) +
-         (controls.words ? width_of("Words") : 0);
+  const bool ends = controls.colour_ends.size() > 1;
+  const float spacing = ImGui::GetStyle().ItemSpacing.x;
+  return (chooses ? ui.px(110) + spacing : 0) + (ends ? ui.px(kColourEndWidth) + spacing : 0) +
+         (controls.words ? ImGui::CalcTextSize("Words").x + ImGui::GetFrameHeight() + 2 * spacing
+                         : 0);
 }
 
 // Where they have an effect, at the right end of the line where there is room.
 void draw_colours(Ui& ui, State& state, const ViewControls& controls) {
   const bool chooses = controls.colours != ViewControls::Colours::None;
-  if (!chooses && !controls.normalise && !controls.words) return;
+  const bool ends = controls.colour_ends.size() > 1;
+  if (!chooses && !ends && !controls.words) return;
   const float right = colours_width(ui, controls);
   const float at = ImGui::GetContentRegionMax().x - right;
   if (at > ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x + ui.px(14)) ImGui::SameLine(at);
   if (controls.words) draw_switch(ui, state, "Words", action("words"));
-  if (controls.words && (chooses || controls.normalise)) ImGui::SameLine();
+  if (controls.words && (chooses || ends)) ImGui::SameLine();
   if (chooses) draw_colour_maps(ui, state, controls);
-  if (!controls.normalise) return;
+  if (!ends) return;
   if (chooses) ImGui::SameLine();
-  draw_switch(ui, state, "Normalise", action("normalise"));
+  draw_colour_ends(ui, state, controls.colour_ends);
 }
 
 constexpr double kPlayWidth = 64;
@@ -448,8 +486,8 @@ void draw_toolbar(Ui& ui, State& state, ListTexts& texts) {
   draw_stepper(ui, "Layer", layer, state.layers(), action("layer_back"), action("layer_on"), state,
                layer);
   ImGui::SameLine(0, ui.px(14));
-  draw_stepper(ui, "Head", head, state.heads(), action("head_back"), action("head_on"), state,
-               head);
+  draw_stepper(ui, "Head", head, state.heads(), action("head_back"), action("head_on"), state, head,
+               [&](Index i) { return head_note(state, layer_now, i); });
   if (layer != layer_now || head != head_now) state.look_at(layer, head);
   draw_part_chooser(ui, state);
   const ViewControls controls = state.controls();

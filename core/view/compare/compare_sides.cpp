@@ -7,10 +7,10 @@
 #include "core/analysis/cost.h"
 #include "core/figure/plain_text.h"
 #include "core/view/parts/describe.h"
+#include "core/view/parts/pattern_cells.h"
 #include "core/view/parts/prediction_words.h"
 #include "core/view/parts/range.h"
 #include "core/view/parts/token_axis.h"
-#include "core/view/pattern/pattern_cells.h"
 
 namespace attnscope {
 namespace {

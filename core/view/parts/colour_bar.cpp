@@ -184,9 +184,9 @@ Scaled scaled(const Tensor& numbers, const ColourRange& range) {
   return {positions, -1, 1};
 }
 
-std::vector<Tick> ticks_of(const ColourRange& range, int count) {
-  if (range.scale == ColourRange::Scale::Log) return log_ticks(range, count);
-  if (range.scale == ColourRange::Scale::Rank) return rank_ticks(range, count);
+namespace {
+
+std::vector<Tick> linear_ticks(const ColourRange& range, int count) {
   const std::vector<double> numbers = round_ticks(range.least, range.most, count);
   const double step = numbers.size() > 1 ? numbers[1] - numbers[0] : range.most - range.least;
   std::vector<Tick> ticks;
@@ -204,6 +204,26 @@ std::vector<Tick> ticks_of(const ColourRange& range, int count) {
     if (ticks.front().position < 0.5 / std::max(1, count)) ticks.erase(ticks.begin());
     ticks.insert(ticks.begin(), {0, brief(range.least, 2)});
   }
+  return ticks;
+}
+
+// Where numbers go on beyond the colours, the ends say so: "≥ 0.22".
+void name_ends(const ColourRange& range, int count, std::vector<Tick>& ticks) {
+  const double near = 0.9 / std::max(1, count);
+  while (ticks.size() > 1 && ticks.back().position > 1 - near) ticks.pop_back();
+  ticks.push_back({1, "≥ " + short_text(range.most)});
+  if (!(range.least < 0)) return;
+  while (ticks.size() > 1 && ticks.front().position < near) ticks.erase(ticks.begin());
+  ticks.insert(ticks.begin(), {0, "≤ −" + short_text(range.most)});
+}
+
+}  // namespace
+
+std::vector<Tick> ticks_of(const ColourRange& range, int count) {
+  if (range.scale == ColourRange::Scale::Rank) return rank_ticks(range, count);
+  const bool log = range.scale == ColourRange::Scale::Log;
+  std::vector<Tick> ticks = log ? log_ticks(range, count) : linear_ticks(range, count);
+  if (range.passed && range.most > 0) name_ends(range, count, ticks);
   return ticks;
 }
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "core/view/parts/no_space.h"
+
 namespace attnscope {
 namespace {
 
@@ -240,7 +242,7 @@ ViewLayout Page::message(const std::string& headline, const std::string& advice)
 }
 
 ViewLayout no_space(Page& page) {
-  return page.message("No space for the picture", "Make it larger, or the text smaller.");
+  return page.message(kNoSpace, "Make it larger, or the text smaller.");
 }
 
 Colour blend(Colour a, Colour b, double share) {

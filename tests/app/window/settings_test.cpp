@@ -22,6 +22,7 @@ TEST(Settings, ComeBackAsTheyWere) {
   s.scale = 1.5;
   s.left_width = 350;
   s.panels = false;
+  s.reduced_motion = true;
   s.folder = "/tmp/ä \"quoted\"";
   s.add_recent("/a");
   s.add_recent("/b \"quoted\"");

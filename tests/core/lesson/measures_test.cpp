@@ -340,6 +340,50 @@ TEST(Measures, OfSinusoids) {
   EXPECT_NEAR(measured("closest_positions", one), expected, 1e-6);  // one step apart
 }
 
+// What is added up: shares of a sum are one together.
+TEST(Measures, OfSumsOfValuesAndHeads) {
+  const Traces run{
+      std::make_shared<const Trace>(testing::run_model({.length = 9, .heads = 3, .kv_heads = 3})),
+      nullptr};
+  EXPECT_LE(measured("sum_error", run, 8), 1e-4);
+  double values = 0;
+  for (Index key = 0; key < 9; ++key) values += measured("value_share", run, 8, key);
+  EXPECT_NEAR(values, 1, 1e-4);
+  EXPECT_EQ(measured("value_share", run, 3, 8), 0);  // not allowed
+  double heads = 0;
+  Claim claim;
+  claim.measure = "head_share";
+  claim.query = 8;
+  claim.least = 0;
+  for (claim.head = 0; claim.head < 3; ++claim.head) heads += check(claim, run).value;
+  EXPECT_NEAR(heads, 1, 1e-4);
+  // |what attention adds| / |what was there|, from the taps.
+  const auto length = [&](const char* tap) {
+    double sum = 0;
+    const Tensor& rows = run.trace->taps.at(tap);
+    for (Index n = 0; n < rows.dim(1); ++n) sum += std::pow(static_cast<double>(rows(8, n)), 2);
+    return std::sqrt(sum);
+  };
+  EXPECT_NEAR(measured("attention_update", run, 8), length("layers.0.attention") / length("embed"),
+              1e-5);
+  // By the products themselves.
+  const AttentionTap& tap = run.trace->attention[0];
+  double most = -INFINITY, sum = 0;
+  for (Index key = 0; key < 9; ++key) {
+    most = std::max(most, pair_score(*tap.result.part, 0, 8, key)->product);
+  }
+  for (Index key = 0; key < 9; ++key) {
+    sum += std::exp(pair_score(*tap.result.part, 0, 8, key)->product - most);
+  }
+  EXPECT_NEAR(measured("unscaled_weight", run, 8), 1 / sum, 1e-9);
+  EXPECT_GT(measured("unscaled_weight", run, 8),
+            static_cast<double>(tap.result.attention(0, 8, 0)));
+  const Traces map{trace_of({5, 6, 5}, kWeights), nullptr};
+  for (const char* id : {"sum_error", "attention_update", "unscaled_weight", "head_share"}) {
+    EXPECT_THROW(measured(id, map, 1), InputError) << id;
+  }
+}
+
 TEST(Measures, RefuseWhatIsNotThere) {
   const Traces one{trace_of({5, 6, 5}, kWeights), nullptr};
   EXPECT_THROW(measured("weight", one, 3, 0), InputError);
