@@ -390,9 +390,9 @@ void draw_export_dialog(Ui& ui, State& state, Painter& painter) {
   bool open =
       dialog.open && !(state.browser.open && state.browser.purpose == BrowsePurpose::ExportPath);
   const bool was_open = open;
-  const bool pictured = !is_data_name(dialog.path);
   const float screen = ImGui::GetMainViewport()->WorkSize.x;
-  const bool beside = pictured && screen >= ui.px(kSettings + kLeastPreview + 60);
+  // Also of numbers, which are the picture's: the dialog stays as it is while a name is typed.
+  const bool beside = screen >= ui.px(kSettings + kLeastPreview + 60);
   const double preview =
       beside ? std::min(kMostPreview, static_cast<double>(screen / ui.px(1)) - kSettings - 60) : 0;
   if (!begin_dialog(ui, "Export", open, kSettings + preview)) {

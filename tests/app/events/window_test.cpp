@@ -923,7 +923,7 @@ TEST_F(Window, ComparesTwoSettings) {
            r["experiment"]["compare"].contains("position") &&
            r["experiment"]["compare"]["position"]["type"] == "alibi";
   });
-  program.click("compare_swap");
+  program.command("compare_swap");
   program.wait_for("A and B in each other's place", [](const Report& r) {
     return is_current(r) && r["experiment"]["position"]["type"] == "alibi" &&
            r["experiment"]["compare"]["position"]["type"] == "none";
@@ -932,7 +932,7 @@ TEST_F(Window, ComparesTwoSettings) {
   program.wait_for("the next head in B, which is edited", [](const Report& r) {
     return r["experiment"]["compare"]["view"]["head"] == 1 && r["experiment"]["view"]["head"] == 0;
   });
-  program.click("compare_stop");
+  program.command("compare_stop");
   program.wait_for("the end of the comparison",
                    [](const Report& r) { return !r["experiment"].contains("compare"); });
   program.press("ctrl+z");
@@ -963,7 +963,7 @@ TEST_F(Window, Intervenes) {
   program.wait_for("both again", [](const Report& r) {
     return is_current(r) && r["experiment"]["interventions"].size() == 2;
   });
-  program.click("intervene_reset");
+  program.command("intervene_reset");
   program.wait_for("the model as it was", [](const Report& r) {
     return is_current(r) && !r["experiment"].contains("interventions");
   });
