@@ -43,5 +43,6 @@ std::vector<Measure> prediction_measures();
 std::vector<Measure> memory_measures();
 std::vector<Measure> task_measures();
 std::vector<Measure> depth_measures();
+std::vector<Measure> vector_measures();
 
 }  // namespace attnscope

@@ -35,7 +35,7 @@ const std::vector<Measure>& measures() {
     std::vector<Measure> all;
     for (const auto& some :
          {map_measures(), pattern_measures(), position_measures(), prediction_measures(),
-          memory_measures(), task_measures(), depth_measures()}) {
+          memory_measures(), task_measures(), depth_measures(), vector_measures()}) {
       all.insert(all.end(), some.begin(), some.end());
     }
     return all;
