@@ -110,6 +110,7 @@ RunCost run_cost(const Trace& trace) {
     bytes.add(tap.result);
     bytes.add(tap.q_plain);
     bytes.add(tap.k_plain);
+    bytes.add(tap.v_plain);
     if (!tap.result.pattern) continue;
     const Index heads = static_cast<Index>(tap.heads.size());
     cost.pairs += tap.result.pattern->pair_count(heads);

@@ -416,7 +416,8 @@ class Merger {
     result.columns = run.columns;
     result.remarks = run.remarks;
     tap.result = std::move(result);
-    tap.q_plain = tap.k_plain = {};
+    tap.q_plain = tap.k_plain = tap.v_plain = {};
+    tap.joined = {};
   }
 
   const Trace& trace_;

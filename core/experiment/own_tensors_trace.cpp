@@ -174,6 +174,7 @@ void add_computed(const OwnTensors& own, const Experiment& experiment, Backend& 
     tap.encoding = input.encoding;
     tap.q_plain = own.q[layer];
     tap.k_plain = own.k[layer];
+    if (!own.v.empty()) tap.v_plain = own.v[layer];
     tap.result = evaluate(input, backend, wanted, stop);
     trace.attention.push_back(std::move(tap));
   }

@@ -129,6 +129,7 @@ class Pass {
   Remembered& place_of(State& state, const Site& site, Index group) const;
   void add_cached(const Site& site, Index group, OperationInput& input);
   std::pair<StreamRows, StreamRows> stream_rows(const Site& site) const;
+  std::function<Tensor(const Tensor&)> output_projection(const Site& site) const;
   void keep(const Site& site, Index group, const HeadGroup& chosen, OperationInput input,
             OperationResult result, std::vector<RowSource> remembered = {});
   void add_quantities(const HeadGroup& group, const OperationResult& result);

@@ -27,6 +27,16 @@ std::string weights_prefix(const Site& site, Index group) {
   return site.prefix + "groups." + std::to_string(group) + ".";
 }
 
+// The values as they are; where several parts are put together those of stored rows first, as the
+// columns of the weights are.  [h_kv, columns, d_v]
+Tensor values_of_columns(const OperationInput& input, const OperationResult& result) {
+  const Var* stored = result.part ? nullptr : find_weight(input.weights, "mem.v");
+  const bool together = stored != nullptr && input.v.defined() && stored->rank() == 3 &&
+                        stored->dim(0) == input.v.dim(0) && stored->dim(2) == input.v.dim(2);
+  if (!together) return input.v.value();
+  return concat({Var(stored->value()), Var(input.v.value())}, 1).value();
+}
+
 // What a person changes is changed in the decoder's self-attention.
 bool takes_interventions(const Site& site) {
   return site.at.stack == Stack::Decoder && site.at.kind == AttentionKind::Self;
@@ -357,6 +367,22 @@ std::pair<StreamRows, StreamRows> Pass::stream_rows(const Site& site) const {
   return {own, {own.stream, options_.cache ? 0 : own.first}};  // keys that are cached, too
 }
 
+// Of the weights alone, so that a record outlives its pass.
+std::function<Tensor(const Tensor&)> Pass::output_projection(const Site& site) const {
+  const std::string prefix = attention_prefix(site);
+  const Var bias = has(prefix + "bo") ? Var(weight(prefix + "bo").value()) : Var();
+  const auto narrow = model_.narrow.find(prefix + "wo");
+  if (narrow != model_.narrow.end()) {
+    return [matrix = narrow->second, bias](const Tensor& rows) {
+      return attnscope::linear(Var(rows), matrix, bias, {}).value();
+    };
+  }
+  if (!has(prefix + "wo")) return {};  // recurrent networks
+  return [matrix = Var(weight(prefix + "wo").value()), bias](const Tensor& rows) {
+    return attnscope::linear(Var(rows), matrix, bias, {}).value();
+  };
+}
+
 void Pass::keep(const Site& site, Index group, const HeadGroup& chosen, OperationInput input,
                 OperationResult result, std::vector<RowSource> remembered) {
   AttentionTap tap;
@@ -371,6 +397,8 @@ void Pass::keep(const Site& site, Index group, const HeadGroup& chosen, Operatio
   tap.encoding = chosen.encoding;
   tap.q_plain = input.q.value();
   tap.k_plain = input.k.value();
+  tap.v_plain = values_of_columns(input, result);
+  tap.joined = output_projection(site);
   const Encoding& position = encoding(chosen.encoding.id);
   const NamedVars weights =
       weights_below(position.embed ? positions_weights(site) : weights_prefix(site, group));

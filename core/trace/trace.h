@@ -1,6 +1,7 @@
 // What happened in a run: an immutable record, made of taps with addresses. Views only read it.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -29,6 +30,10 @@ struct AttentionTap {
   Choice variant, encoding;
   OperationResult result;      // batch 1; `part` holds q, k, v
   Tensor q_plain, k_plain;     // before rotation: [h, L, d_k], [h_kv, L, d_k]
+  Tensor v_plain;              // as they entered the operation: [h_kv, L, d_v]; may be undefined
+  // How the model puts its heads together: all heads of the layer, one after the other, times the
+  // output projection, with its bias. Shared with the model.  [n, h d_v] -> [n, d]; empty: not so
+  std::function<Tensor(const Tensor&)> joined{};
   NamedVars encoding_weights;  // what the encoding used: "pos.bias"; shared with the model
   bool causal = false;         // by request or by definition
   // What the columns before the segment's own hold of the text that was read before, in order.

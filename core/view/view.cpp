@@ -64,7 +64,7 @@ const std::vector<View>& views() {
       span_view(), steps_view(), depth_view(),
       memory_view(), gates_view(), retrieval_view(),
       alignment_view(), trajectory_view(),
-      next_view(), intervene_view(), compare_view(), architecture_view(),
+      flow_view(), next_view(), intervene_view(), compare_view(), architecture_view(),
       image_view()};
   // clang-format on
   return list;

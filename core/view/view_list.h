@@ -28,5 +28,6 @@ View alignment_view();
 View trajectory_view();
 View retrieval_view();
 View architecture_view();
+View flow_view();
 
 }  // namespace attnscope

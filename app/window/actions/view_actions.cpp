@@ -141,6 +141,12 @@ void add_view_actions(std::vector<Action>& list) {
       can_play);
   list.back().checked = [](const State& s) { return s.view.play.on; };
   add(
+      "step_back", "Step back", "Take the number that plays back by one.", {{"Left"}},
+      [](State& s) { step_by(s, -1); }, can_step);
+  add(
+      "step_on", "Step on", "Take the number that plays on by one.", {{"Right"}},
+      [](State& s) { step_by(s, 1); }, can_step);
+  add(
       "normalise", "Normalise colours", "Stretch the colours over the range that is visible.",
       {{"N"}}, [](State& s) { s.experiment.view.normalise = !s.experiment.view.normalise; },
       has_trace);

@@ -22,6 +22,11 @@ double present(const State& state, const Animation& a) {
   return now >= std::min(a.from, a.to) && now <= std::max(a.from, a.to) ? now : a.from;
 }
 
+// Of the view that is shown; must be there.
+const Parameter& parameter_of(const State& state, const Animation& a) {
+  return *std::ranges::find(view(state.experiment.view.id).parameters, a.key, &Parameter::key);
+}
+
 }  // namespace
 
 bool can_play(const State& state) {
@@ -37,6 +42,20 @@ void toggle_play(State& state) {
   }
 }
 
+bool can_step(const State& state) {
+  if (!can_play(state)) return false;
+  return parameter_of(state, *animation(state)).kind == Parameter::Kind::Integer;
+}
+
+void step_by(State& state, int steps) {
+  if (!can_step(state)) return;
+  state.view.play.on = false;
+  const Animation a = *animation(state);
+  const double next = std::clamp(present(state, a) + steps, a.from, a.to);
+  set_view_value(state.experiment.view, state.experiment.view.id, a.key,
+                 static_cast<Index>(std::llround(next)));
+}
+
 void advance_play(State& state) {
   Playing& play = state.view.play;
   if (!play.on) return;
@@ -49,12 +68,9 @@ void advance_play(State& state) {
   play.seconds = state.seconds;
   const double round = (play.value - a.from) / (a.to - a.from) + passed / a.seconds;
   play.value = a.from + (round - std::floor(round)) * (a.to - a.from);
-  for (const Parameter& p : view(play.view).parameters) {
-    if (p.key != a.key) continue;
-    const bool whole = p.kind == Parameter::Kind::Integer;
-    set_view_value(state.experiment.view, play.view, a.key,
-                   whole ? Value(static_cast<Index>(std::llround(play.value))) : Value(play.value));
-  }
+  const bool whole = parameter_of(state, a).kind == Parameter::Kind::Integer;
+  set_view_value(state.experiment.view, play.view, a.key,
+                 whole ? Value(static_cast<Index>(std::llround(play.value))) : Value(play.value));
 }
 
 }  // namespace attnscope::window

@@ -43,6 +43,36 @@ TEST(Play, MovesTheNumberAndStartsOver) {
   EXPECT_NEAR(query(state), animation.from + (animation.to - animation.from) / 4, 1e-9);
 }
 
+// Step by step, to either end and no farther; what plays stops.
+TEST(Play, StepsByHand) {
+  State state = state_of("flow");
+  const auto step = [&] { return view_values(state.experiment.view, "flow").integer("step"); };
+  const auto last = static_cast<Index>(view("flow").animation->to);
+  ASSERT_TRUE(can_step(state));
+  EXPECT_EQ(step(), last);
+  step_by(state, 1);
+  EXPECT_EQ(step(), last);
+  step_by(state, -2);
+  EXPECT_EQ(step(), last - 2);
+  toggle_play(state);
+  step_by(state, 1);
+  EXPECT_FALSE(state.view.play.on);
+  EXPECT_EQ(step(), last - 1);
+  step_by(state, -100);
+  EXPECT_EQ(step(), 1);
+  state.experiment.view.id = "span";  // glides
+  EXPECT_FALSE(can_step(state));
+}
+
+// Played from the whole it begins with the first step.
+TEST(Play, FlowBeginsAtTheFirstStep) {
+  State state = state_of("flow");
+  state.seconds = 10;
+  toggle_play(state);
+  advance_play(state);
+  EXPECT_EQ(view_values(state.experiment.view, "flow").integer("step"), 1);
+}
+
 TEST(Play, StopsWithItsView) {
   State state = state_of("rope");
   toggle_play(state);

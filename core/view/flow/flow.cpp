@@ -1,0 +1,380 @@
+// Flow: one token on its way through the model, by one head, stage by stage: what it looks for,
+// what it gets, and what comes of it.
+#include <algorithm>
+
+#include "core/figure/plain_text.h"
+#include "core/view/flow/flow_drawing.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/kept.h"
+#include "core/view/parts/refusal.h"
+#include "core/view/view_list.h"
+
+namespace attnscope {
+namespace {
+
+constexpr const char* kFlow = "flow";
+constexpr double kSecondsPerStep = 3;
+constexpr double kNarrationSize = 1.16;  // units
+
+// Why there is nothing to follow.
+Refusal why_no_flow(const Trace& trace, const AttentionTap& tap) {
+  if (trace.given) return {"No values in this file", kAttentionAlone};
+  if (!tap.result.output.defined()) {
+    return {"No values were kept",
+            "This run keeps weights, but not what they are put on. Give a file with q, k and v, or "
+            "choose a model and a text."};
+  }
+  return {};
+}
+
+FlowStage stage_of(const ViewSettings& settings) {
+  return static_cast<FlowStage>(view_values(settings, kFlow).integer("step"));
+}
+
+FlowNumbers numbers_of(const ViewInput& input, const Found& found, Index keys) {
+  return flow_numbers(input.trace, input.findings, input.experiment, *found.tap, found.head, keys);
+}
+
+std::shared_ptr<const FlowNumbers> kept_numbers(const ViewInput& input, const Found& found,
+                                                Index keys) {
+  const ViewSettings& view = input.experiment.view;
+  const TracePart part = input.trace.part(view.part);
+  std::string name = kFlow;
+  for (const Index n :
+       {view.layer, view.head, static_cast<Index>(part.stack), static_cast<Index>(part.kind),
+        part.step, part.segment, view.pinned_query, view.pinned_key, keys,
+        static_cast<Index>(input.findings.get(Findings::lens) != nullptr)}) {
+    name += " " + std::to_string(n);
+  }
+  return kept(input, source_of(input.trace), name, [&] { return numbers_of(input, found, keys); });
+}
+
+FlowShape shape_of(const FlowNumbers& numbers) {
+  FlowShape shape;
+  shape.keys = static_cast<Index>(numbers.sum.keys.size());
+  shape.extra_rows = flow_extra_rows(numbers.sum);
+  shape.compares = numbers.sum.key_vectors.defined();
+  if (numbers.layer) {
+    const auto& terms = numbers.layer->terms;
+    const auto fed = std::ranges::count(terms, "feed-forward", &FlowTerm::name);
+    shape.residual_rows = 1 + static_cast<Index>(terms.size()) - fed;
+  }
+  return shape;
+}
+
+// The numbers with as many keys as there is space for, and the places.
+struct Placed {
+  std::shared_ptr<const FlowNumbers> numbers;
+  std::optional<FlowPlaces> places;
+};
+Placed placed(const Page& page, const Box& inside, const Found& found) {
+  const ViewInput& input = page.input();
+  const Index wanted = view_values(input.experiment.view, kFlow).integer("keys");
+  Placed result{kept_numbers(input, found, wanted), std::nullopt};
+  FlowShape shape = shape_of(*result.numbers);
+  result.places = place_flow(page, inside, shape);
+  if (!result.places || result.places->shown >= shape.keys) return result;
+  // Those that have no row are one row together.
+  if (result.numbers->sum.others == 0) ++shape.extra_rows;
+  result.places = place_flow(page, inside, shape);
+  result.numbers = kept_numbers(input, found, result.places->shown);
+  return result;
+}
+
+// The lines of a text whose first begins `indent` farther to the right.
+std::vector<std::string> narrated(const Page& page, const std::string& text, double size,
+                                  double width, double indent) {
+  std::vector<std::string> lines = page.wrapped(text, size, width - indent);
+  if (lines.size() < 2 || indent == 0) return lines;
+  lines.resize(1);
+  for (const std::string& more : page.wrapped(text.substr(lines[0].size()), size, width)) {
+    lines.push_back(more);
+  }
+  return lines;
+}
+
+void draw_narration(FlowPen& pen, const Box& box, FlowStage stage, const FlowStory& story) {
+  const Page& page = pen.page();
+  const double u = pen.unit();
+  std::string title, text = flow_sentence(stage, story);
+  if (stage != FlowStage::Whole) {
+    title = std::to_string(static_cast<int>(stage)) + "  " +
+            (stage == FlowStage::Vectors ? "Queries, keys, values" : flow_title(stage));
+  }
+  // What can be done in a window alone.
+  if (!page.input().framed && stage == FlowStage::Tokens) text += " Click on another to follow it.";
+  if (!page.input().framed && stage == FlowStage::Whole) {
+    text += " Space plays it step by step, ← and → go by hand; a click on a panel opens it.";
+  }
+  // Two lines, in smaller letters where there is much to say.
+  constexpr std::size_t kLines = 2;
+  std::vector<std::string> lines;
+  double size = 0, indent = 0;
+  for (const double factor : {kNarrationSize, 1.06, 0.97, 0.88}) {
+    size = factor * u;
+    indent = title.empty() ? 0 : page.width_of(title, size, true) + 0.8 * u;
+    lines = narrated(page, text, size, box.width, indent);
+    if (lines.size() <= kLines) break;
+  }
+  const double line = 1.38 * kNarrationSize * u, y = box.y + line / 2;
+  pen.words({box.x, y}, title, size, box.width, Align::Start, pen.theme().accent, true);
+  for (std::size_t n = 0; n < std::min(lines.size(), kLines); ++n) {
+    const bool cut = n + 1 == kLines && lines.size() > kLines;
+    const double x = n == 0 ? box.x + indent : box.x;
+    pen.words({x, y + static_cast<double>(n) * line},
+              cut ? lines[n] + " " + lines[n + 1] : lines[n], size, box.right() - x, Align::Start,
+              pen.theme().text);
+  }
+}
+
+// --- What can be clicked and pointed at --------------------------------------------------------
+
+std::string panel_help(FlowStage stage, const FlowStory& story, const View* target) {
+  std::string help = flow_sentence(stage, story);
+  if (target != nullptr) help += "\nClick: " + target->label;
+  return help;
+}
+
+void add_panels(ViewLayout& layout, const FlowPlaces& places, const FlowStory& story) {
+  for (const FlowPanel* panel : places.all()) {
+    const View* target = view_of_stage(panel->stage, story.trace);
+    Handle handle{.area = panel->box, .help = panel_help(panel->stage, story, target)};
+    if (target != nullptr) {
+      handle.click = [id = target->id, query = story.numbers.query](Experiment& e) {
+        e.view.id = id;
+        if (e.view.pinned_query < 0) e.view.pinned_query = query;
+      };
+    }
+    layout.handles.push_back(std::move(handle));
+  }
+}
+
+// The row of the tap whose query a token is; -1: none.
+Index row_of_token(const Trace& trace, const AttentionTap& tap, Index token) {
+  for (Index row = 0; row < tap.queries(); ++row) {
+    if (trace.token_index(tap.query_rows, tap.queries(), row) == token) return row;
+  }
+  return -1;
+}
+
+void add_rows(ViewLayout& layout, const FlowTargets& targets, const FlowStory& story) {
+  for (const auto& [box, token] : targets.tokens) {
+    const Index row = row_of_token(story.trace, story.tap, token);
+    if (row < 0) continue;
+    layout.handles.push_back({.area = box,
+                              .help = "Click to follow this token.",
+                              .click = [row](Experiment& e) { e.view.pinned_query = row; }});
+  }
+  for (const auto& [box, head] : targets.heads) {
+    layout.handles.push_back({.area = box,
+                              .help = "Click to go by way of this head.",
+                              .click = [head](Experiment& e) { e.view.head = head; }});
+  }
+  for (const auto& [box, n] : targets.states) {
+    const FlowState& state = story.numbers.states[static_cast<std::size_t>(n)];
+    if (!state.at) continue;
+    layout.handles.push_back(
+        {.area = box,
+         .help = "Click to look into this layer.",
+         .click = [at = *state.at, kind = story.tap.address.kind](Experiment& e) {
+           e.view.layer = at.layer;
+           if (kind == AttentionKind::Self && at.part.step > 0) {
+             e.view.part.step = at.part.step;
+           }
+         }});
+  }
+}
+
+std::function<std::optional<Hit>(Point)> hits(const FlowTargets& targets, const FlowStory& story) {
+  std::vector<std::pair<Box, Hit>> all;
+  const ViewSettings& view = story.experiment.view;
+  for (const auto& [box, column] : targets.keys) {
+    all.emplace_back(box, Hit{view.layer, view.head, story.numbers.query, column});
+  }
+  return [all](Point p) -> std::optional<Hit> {
+    for (const auto& [box, hit] : all) {
+      if (box.contains(p)) return hit;
+    }
+    return std::nullopt;
+  };
+}
+
+ViewLayout lay_out_flow(const ViewInput& input) {
+  Page page(input);
+  if (const Refusal nothing = nothing_ran(input)) return nothing.message(page);
+  const Found found = find_tap(input);
+  if (found.tap == nullptr) return page.message(found.headline, found.advice);
+  if (const Refusal refusal = why_no_flow(input.trace, *found.tap)) return refusal.message(page);
+  const Box inside = page.frame(
+      head_title(input),
+      caption(input.trace, "A token on its way to the next one, by way of " +
+                               place_words(input.trace, input.experiment.view) + ": " +
+                               describe(input.trace, *found.tap) +
+                               ". Strips are vectors: blue below zero, red above, each panel on "
+                               "a scale of its own, of the layers each vector."));
+  const auto [numbers, space] = placed(page, inside, found);
+  if (!space) return no_space(page);
+  const FlowPlaces& places = *space;
+  const FlowStory story{input.trace, input.experiment, *found.tap, *numbers};
+  const FlowStage stage = stage_of(input.experiment.view);
+  FlowPen pen(page, places.unit, stage);
+  FlowTargets targets;
+  draw_flow_input(pen, story, places, targets);
+  draw_flow_head(pen, story, places, targets);
+  draw_flow_layers(pen, story, places, targets);
+  for (const FlowPanel* panel : places.all()) pen.veil(*panel);
+  draw_narration(pen, places.narration, stage, story);
+  pen.mark_components(inside);
+  ViewLayout layout;
+  layout.hit = hits(targets, story);
+  add_panels(layout, places, story);
+  add_rows(layout, targets, story);
+  layout.list = page.take(places.bottom);
+  return layout;
+}
+
+// --- Numbers -----------------------------------------------------------------------------------
+
+ViewData::Matrix rows_matrix(const std::string& name, const std::vector<FlowTerm>& rows) {
+  ViewData::Matrix matrix{name, {}, {}, {}, {"vector"}};
+  Index width = 0;
+  for (const FlowTerm& row : rows) width = std::max(width, row.values.size());
+  matrix.values = Tensor::zeros({static_cast<Index>(rows.size()), width});
+  for (std::size_t n = 0; n < rows.size(); ++n) {
+    matrix.rows.push_back(rows[n].name);
+    std::copy_n(rows[n].values.data(), rows[n].values.size(),
+                matrix.values.data() + static_cast<Index>(n) * width);
+  }
+  return matrix;
+}
+
+Tensor row_of(const Tensor& rows, Index n) {
+  return rows.slice(n, 1).reshaped({rows.dim(1)});
+}
+
+void add_sum(ViewData& data, const FlowSum& sum) {
+  ViewData::Matrix weights{"weights",
+                           Tensor::full({static_cast<Index>(sum.keys.size()), 3}, NAN),
+                           {},
+                           {"key column", "score", "weight"},
+                           {"key"}};
+  std::vector<FlowTerm> keys, values, weighted;
+  if (sum.query.defined()) keys.push_back({"query", sum.query});
+  for (std::size_t n = 0; n < sum.keys.size(); ++n) {
+    const FlowKey& key = sum.keys[n];
+    const auto row = static_cast<Index>(n);
+    weights.rows.push_back(key.label);
+    weights.values(row, 0) = static_cast<float>(key.column);
+    if (key.score) weights.values(row, 1) = static_cast<float>(*key.score);
+    weights.values(row, 2) = static_cast<float>(key.weight);
+    if (sum.key_vectors.defined()) keys.push_back({key.label, row_of(sum.key_vectors, row)});
+    if (!sum.adds_values) continue;
+    values.push_back({key.label, row_of(sum.values, row)});
+    weighted.push_back({key.label, row_of(sum.weighted, row)});
+  }
+  if (sum.others > 0 && sum.others_sum.defined()) {
+    weighted.push_back({"the other " + std::to_string(sum.others), sum.others_sum});
+  }
+  if (sum.places.defined()) weighted.push_back({"distances", sum.places});
+  if (sum.sum.defined()) weighted.push_back({"sum", sum.sum});
+  weighted.push_back({"head", sum.output});
+  if (!weights.rows.empty()) data.matrices.push_back(std::move(weights));
+  if (!keys.empty()) data.matrices.push_back(rows_matrix("query and keys", keys));
+  if (!values.empty()) data.matrices.push_back(rows_matrix("values", values));
+  data.matrices.push_back(rows_matrix("weighted values", weighted));
+}
+
+void add_layers(ViewData& data, const FlowNumbers& flow) {
+  if (flow.heads.adds.defined()) {
+    std::vector<FlowTerm> rows;
+    for (Index a = 0; a < flow.heads.adds.dim(0); ++a) {
+      rows.push_back({"head " + std::to_string(a), row_of(flow.heads.adds, a)});
+    }
+    if (flow.heads.bias.defined()) rows.push_back({"bias", flow.heads.bias});
+    rows.push_back({"sum", flow.heads.joined});
+    data.matrices.push_back(rows_matrix("heads", rows));
+  }
+  if (flow.layer) {
+    std::vector<FlowTerm> rows{flow.layer->before};
+    rows.insert(rows.end(), flow.layer->terms.begin(), flow.layer->terms.end());
+    rows.push_back({"after", flow.layer->after});
+    data.matrices.push_back(rows_matrix("residual", rows));
+  }
+  if (!flow.states.empty()) {
+    std::vector<FlowTerm> rows;
+    for (const FlowState& state : flow.states) rows.push_back({state.label, state.values});
+    data.matrices.push_back(rows_matrix("layers", rows));
+  }
+  if (flow.chances.empty()) return;
+  ViewData::Matrix next{"next token",
+                        Tensor({static_cast<Index>(flow.chances.size()), 1}),
+                        {},
+                        {"probability"},
+                        {"token"}};
+  for (std::size_t n = 0; n < flow.chances.size(); ++n) {
+    next.rows.push_back(flow.chances[n].label);
+    next.values[static_cast<Index>(n)] = static_cast<float>(flow.chances[n].chance);
+  }
+  data.matrices.push_back(std::move(next));
+}
+
+ViewData flow_data(const ViewInput& input) {
+  const Found found = needed_tap(input);
+  why_no_flow(input.trace, *found.tap).raise_for_numbers();
+  const Index keys = view_values(input.experiment.view, kFlow).integer("keys");
+  const FlowNumbers flow = numbers_of(input, found, keys);
+  ViewData data;
+  add_sum(data, flow.sum);
+  add_layers(data, flow);
+  return data;
+}
+
+std::vector<Parameter> flow_parameters() {
+  return {{.key = "step",
+           .label = "Step",
+           .help = "The stage that is looked at: 1 tokens, 2 embedding, 3 queries, keys and "
+                   "values, 4 scores, 5 softmax, 6 weighted values, 7 heads joined, 8 residual, 9 "
+                   "feed-forward, 10 layers, 11 next token; 12 is the whole.",
+           .initial = kFlowSteps,
+           .least = 1,
+           .most = static_cast<double>(kFlowSteps),
+           .slider_least = 1,
+           .slider_most = static_cast<double>(kFlowSteps)},
+          {.key = "keys",
+           .label = "Keys",
+           .help = "So many keys, those of the largest weights, have a line of their own where "
+                   "there is space; the others are one line together.",
+           .initial = Index{6},
+           .least = 1,
+           .most = 64,
+           .slider_least = 1,
+           .slider_most = 12}};
+}
+
+}  // namespace
+
+View flow_view() {
+  View view{kFlow,
+            "Flow",
+            "The whole at a glance: from tokens by queries, keys, values, heads and layers to the "
+            "next token, step by step.",
+            false,
+            lay_out_flow,
+            flow_parameters()};
+  view.animation = Animation{"step", 1, static_cast<double>(kFlowSteps),
+                             kSecondsPerStep * static_cast<double>(kFlowSteps)};
+  view.findings = {Findings::lens.id};
+  view.data = flow_data;
+  view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
+    controls.colours = ViewControls::Colours::None;
+    controls.normalise = false;
+  };
+  view.group = "Model";
+  view.objection = [](const Trace& trace) {
+    return objection_to_all(
+        trace, [&](const AttentionTap& tap) { return why_no_flow(trace, tap).sentence(); });
+  };
+  return view;
+}
+
+}  // namespace attnscope

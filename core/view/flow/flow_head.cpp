@@ -1,0 +1,253 @@
+// Flow: one head, from the query to what it says: out_i = Σ_j a_ij v_j, a line a key.
+#include <algorithm>
+#include <cmath>
+
+#include "core/figure/plain_text.h"
+#include "core/trace/key_token.h"
+#include "core/view/flow/flow_drawing.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kPad = 0.55;    // units between a panel's edge and what is in it
+constexpr double kStrip = 0.66;  // of a row
+constexpr double kLetters = 0.95;
+
+class HeadPanels {
+ public:
+  HeadPanels(FlowPen& pen, const FlowStory& story, const FlowPlaces& places, FlowTargets& targets)
+      : pen_(pen),
+        s_(story),
+        sum_(story.numbers.sum),
+        p_(places),
+        u_(places.unit),
+        targets_(targets),
+        shares_(weights_are_shares(sum_)) {
+    for (const FlowKey& key : sum_.keys) most_ = std::max(most_, std::abs(key.weight));
+    most_ = std::max(most_, std::abs(sum_.others_weight));
+    const auto number = [&](double weight, bool bold) {
+      numbers_ = std::max(numbers_,
+                          pen_.page().width_of(weight_words(weight, shares_), kLetters * u_, bold));
+    };
+    for (const FlowKey& key : sum_.keys) number(key.weight, true);
+    number(sum_.others_weight, false);
+    value_range_ = flow_range({&sum_.values, &sum_.output});
+    sum_range_ = flow_range({&sum_.weighted, &sum_.output, &sum_.sum});
+    query_range_ = flow_range({&sum_.query});
+    key_range_ = flow_range({&sum_.key_vectors});
+  }
+
+  void draw() {
+    draw_panels();
+    draw_formulas();
+    for (Index n = 0; n < static_cast<Index>(sum_.keys.size()); ++n) draw_key(n);
+    draw_missing();
+    draw_sums();
+  }
+
+ private:
+  const Theme& theme() const { return pen_.theme(); }
+  static double left(const FlowPanel& p) { return p.box.x; }
+  double inner(const FlowPanel& p) const { return p.box.width - 2 * kPad * u_; }
+  // Of a strip in a panel, at this row.
+  Box strip_box(const FlowPanel& p, double y, double from = 0) const {
+    const double high = kStrip * p_.row;
+    return {p.box.x + kPad * u_ + from, y - high / 2, inner(p) - from, high};
+  }
+  static Tensor row_of(const Tensor& rows, Index n) {
+    return rows.slice(n, 1).reshaped({rows.dim(1)});
+  }
+  bool has_scores() const {
+    return std::ranges::any_of(sum_.keys, [](const FlowKey& k) { return k.score.has_value(); });
+  }
+  bool compares() const { return sum_.key_vectors.defined(); }
+  std::string asks() const { return "“" + s_.numbers.label + "”"; }
+
+  void draw_panels() {
+    const std::string why = why_no_pair_scores(s_.tap, sum_);
+    pen_.panel(p_.keys, compares() ? flow_title(FlowStage::Vectors) : "Keys");
+    pen_.panel(p_.scores, flow_title(FlowStage::Scores));
+    const Part* part = s_.tap.result.part.get();
+    const bool soft = part == nullptr || part->normaliser == Normaliser::Softmax ||
+                      part->normaliser == Normaliser::SpanSoftmax;
+    pen_.panel(p_.softmax, soft ? flow_title(FlowStage::Softmax) : "Weights");
+    pen_.panel(p_.values, kFlowValues);
+    pen_.panel(p_.weighted, flow_title(FlowStage::Weighted));
+    const std::string nothing = flow_sentence(FlowStage::Scores, s_);
+    if (!has_scores()) {
+      const Box& b = p_.scores.box;
+      pen_.message({b.x + kPad * u_, p_.first_y - p_.row / 2, b.width - 2 * kPad * u_,
+                    b.bottom() - p_.first_y},
+                   why.empty() ? nothing : why);
+    }
+  }
+
+  void faint(const FlowPanel& p, double y, const std::string& text, Align align = Align::Middle) {
+    const double x = align == Align::Middle ? p.box.x + p.box.width / 2
+                     : align == Align::End  ? p.box.right() - kPad * u_
+                                            : p.box.x + kPad * u_;
+    pen_.words({x, y}, text, pen_.small(), inner(p), align, theme().faint_text);
+  }
+
+  void draw_formulas() {
+    const double y = p_.formula_y;
+    if (compares()) {
+      pen_.words({p_.keys.box.x + kPad * u_, y}, "query " + asks(), kLetters * u_,
+                 p_.words - (kPad + 0.3) * u_, Align::Start, theme().accent, true);
+      pen_.strip(strip_box(p_.keys, y, p_.words - kPad * u_), sum_.query, query_range_,
+                 FlowSpace::Query, "query of " + s_.numbers.label, true);
+    } else {
+      pen_.words({p_.keys.box.x + kPad * u_, y}, asks() + " looks at", kLetters * u_,
+                 inner(p_.keys), Align::Start, theme().accent, true);
+    }
+    if (has_scores()) faint(p_.scores, y, score_formula(s_.tap));
+    faint(p_.softmax, y, weight_formula(s_.tap));
+    faint(p_.values, y, "v");
+    faint(p_.weighted, y, "weight × value");
+  }
+
+  Colour of_the_sum(Colour ink) const {
+    return pen_.is_ahead(FlowStage::Weighted) ? blend(theme().background, ink, 0.15) : ink;
+  }
+
+  void between(const FlowPanel& a, const FlowPanel& b, double y, const std::string& sign) {
+    pen_.words({(a.box.right() + b.box.x) / 2, y}, sign, u_, 2 * u_, Align::Middle,
+               of_the_sum(theme().faint_text));
+  }
+
+  void draw_weight(double y, double weight, bool strong) {
+    const Box& b = p_.softmax.box;
+    const double numbers = numbers_ + 0.4 * u_;
+    const double room = std::max(0.0, inner(p_.softmax) - numbers);
+    const double length = most_ > 0 ? std::abs(weight) / most_ * room : 0;
+    const Colour colour = weight < 0 ? Colour{40, 116, 200, 255} : theme().accent;
+    pen_.page().add(
+        FilledBox{{b.x + kPad * u_, y - 0.28 * p_.row, std::max(length, 1.0), 0.56 * p_.row},
+                  strong ? colour : blend(theme().background, colour, 0.6)});
+    pen_.words({b.right() - kPad * u_, y}, weight_words(weight, shares_), kLetters * u_, numbers,
+               Align::End, theme().text, strong);
+  }
+
+  void draw_key(Index n) {
+    const FlowKey& key = sum_.keys[static_cast<std::size_t>(n)];
+    const double y = p_.row_y(n);
+    const bool pinned = key.column == s_.experiment.view.pinned_key;
+    const Colour ink = pinned ? theme().accent : theme().text;
+    const double words = compares() ? p_.words - (kPad + 0.3) * u_ : inner(p_.keys);
+    const double taken = pen_.words({p_.keys.box.x + kPad * u_, y}, key.label, kLetters * u_, words,
+                                    Align::Start, ink, pinned || n == 0);
+    draw_place(key, {p_.keys.box.x + (kPad + 0.5) * u_ + taken, y}, words - taken - 0.5 * u_);
+    if (compares()) {
+      pen_.strip(strip_box(p_.keys, y, p_.words - kPad * u_), row_of(sum_.key_vectors, n),
+                 key_range_, FlowSpace::Query, "key of " + key.label);
+    }
+    if (key.score) {
+      pen_.words({p_.scores.box.right() - kPad * u_, y}, fixed(*key.score, 2), kLetters * u_,
+                 inner(p_.scores), Align::End, theme().text, n == 0);
+    }
+    draw_weight(y, key.weight, n == 0 || pinned);
+    if (sum_.adds_values) {
+      between(p_.softmax, p_.values, y, "×");
+      pen_.strip(strip_box(p_.values, y), row_of(sum_.values, n), value_range_, FlowSpace::Value,
+                 "value of " + key.label);
+      between(p_.values, p_.weighted, y, "=");
+      pen_.strip(strip_box(p_.weighted, y), row_of(sum_.weighted, n), sum_range_, FlowSpace::Value,
+                 weight_words(key.weight, shares_) + " of " + key.label);
+    }
+    const Box& first = p_.keys.box;
+    targets_.keys.push_back(
+        {{first.x, y - p_.row / 2, p_.weighted.box.right() - first.x, p_.row}, key.column});
+  }
+
+  // Which of the tokens it is, since many are called the same.
+  void draw_place(const FlowKey& key, Point at, double most) {
+    const Index token = key_token(s_.trace, s_.tap, key.column);
+    const std::string text = std::to_string(token);
+    if (token < 0 || pen_.page().width_of(text, pen_.small()) > most) return;
+    pen_.words(at, text, pen_.small(), most, Align::Start, theme().faint_text);
+  }
+
+  // In the place of values and what is made of them.
+  void draw_missing() {
+    if (sum_.adds_values) return;
+    const Box& b = p_.values.box;
+    pen_.message(
+        {b.x + kPad * u_, p_.first_y - p_.row / 2, inner(p_.values), b.bottom() - p_.first_y},
+        flow_sentence(FlowStage::Weighted, s_));
+  }
+
+  // A line that is no key's.
+  void draw_line(double y, const std::string& name, const Tensor& values, bool marked) {
+    const Colour ink = of_the_sum(marked ? theme().accent : theme().faint_text);
+    if (sum_.adds_values) {
+      pen_.words({p_.values.box.right() - kPad * u_, y}, name, kLetters * u_, inner(p_.values),
+                 Align::End, ink, marked);
+    }
+    pen_.strip(strip_box(p_.weighted, y), values, sum_range_, FlowSpace::Value, name, marked);
+  }
+
+  void draw_sums() {
+    Index n = static_cast<Index>(sum_.keys.size());
+    if (sum_.others > 0) {
+      const double y = p_.row_y(n++);
+      const std::string count = grouped(sum_.others);
+      pen_.words({p_.keys.box.x + kPad * u_, y},
+                 pen_.page().fitting(
+                     {"the other " + count + " together", "the other " + count, count + " others"},
+                     kLetters * u_, inner(p_.keys)),
+                 kLetters * u_, inner(p_.keys), Align::Start, theme().faint_text);
+      draw_weight(y, sum_.others_weight, false);
+      if (sum_.others_sum.defined()) {
+        pen_.strip(strip_box(p_.weighted, y), sum_.others_sum, sum_range_, FlowSpace::Value,
+                   "the other " + count);
+      }
+    }
+    if (sum_.places.defined()) draw_line(p_.row_y(n++), "+ distances", sum_.places, false);
+    const double y = p_.row_y(n++) + 0.12 * u_;
+    const Box& w = p_.weighted.box;
+    pen_.page().add(
+        Line{{{w.x + kPad * u_, y - p_.row / 2}, {w.right() - kPad * u_, y - p_.row / 2}},
+             theme().text,
+             1.2});
+    const std::string says = "head " + std::to_string(s_.experiment.view.head);
+    if (!sum_.adds_values) return draw_line(y, says, sum_.output, true);
+    if (sum_.is_output) return draw_line(y, "sum: " + says, sum_.output, true);
+    draw_line(y, "sum", sum_.sum, false);
+    draw_line(p_.row_y(n) + 0.12 * u_, "→ " + says, sum_.output, true);
+  }
+
+  FlowPen& pen_;
+  const FlowStory& s_;
+  const FlowSum& sum_;
+  const FlowPlaces& p_;
+  const double u_;
+  FlowTargets& targets_;
+  const bool shares_;
+  double most_ = 0, numbers_ = 0, value_range_ = 1, sum_range_ = 1, query_range_ = 1,
+         key_range_ = 1;
+};
+
+}  // namespace
+
+Index flow_extra_rows(const FlowSum& sum) {
+  Index rows = 1;  // the sum
+  if (sum.others > 0) ++rows;
+  if (sum.places.defined()) ++rows;
+  if (sum.adds_values && !sum.is_output) ++rows;
+  return rows;
+}
+
+void draw_flow_head(FlowPen& pen, const FlowStory& story, const FlowPlaces& places,
+                    FlowTargets& targets) {
+  HeadPanels(pen, story, places, targets).draw();
+  const double u = places.unit, gap = 0.15 * u;
+  const Box &from = places.embedding.box, &to = places.keys.box;
+  const double middle = (from.bottom() + to.y) / 2, x = to.x + 3 * u;
+  pen.arrow_along({{from.x + from.width / 2, from.bottom() + gap},
+                   {from.x + from.width / 2, middle},
+                   {x, middle},
+                   {x, to.y - gap}},
+                  FlowStage::Vectors);
+}
+
+}  // namespace attnscope

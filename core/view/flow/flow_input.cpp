@@ -1,0 +1,133 @@
+// Flow: the tokens, and the vector that one of them begins with.
+#include <algorithm>
+#include <cmath>
+
+#include "core/figure/plain_text.h"
+#include "core/trace/key_token.h"
+#include "core/view/flow/flow_drawing.h"
+#include "core/view/parts/line_breaks.h"
+
+namespace attnscope {
+namespace {
+
+// The weights of the query on the tokens of its own text, where keys are these.  [L] or undefined
+Tensor weights_on_text(const FlowPen& pen, const FlowStory& s, Index length) {
+  if (pen.is_ahead(FlowStage::Softmax)) return {};  // not yet
+  Tensor on_text = Tensor::zeros({length});
+  const Tensor& weights = s.numbers.sum.weights;
+  for (Index column = 0; column < weights.size(); ++column) {
+    if (weights[column] == 0) continue;
+    const Index token = key_token(s.trace, s.tap, column);
+    if (token >= 0 && token < length) on_text[token] = std::abs(weights[column]);
+  }
+  return on_text;
+}
+
+struct FlowText {
+  const std::vector<TraceToken>& tokens;
+  Tensor weights;     // shades; undefined: none
+  Index chosen = -1;  // outlined
+};
+
+// As many tokens about the chosen one as fit into the lines of the box.
+void draw_text(FlowPen& pen, const Box& box, const FlowText& text,
+               std::vector<FlowTargets::Row>& to) {
+  const double u = pen.unit(), size = 0.95 * u, line = 1.5 * u;
+  const auto count = static_cast<Index>(text.tokens.size());
+  const Index kept = std::max<Index>(0, text.chosen);
+  // The chosen token is in sight, with more before it than after.
+  constexpr Index kMostShown = 160;
+  Index first = std::max<Index>(0, kept + 1 - kMostShown);
+  const Index last = std::min(count, kept + kMostShown);
+  std::vector<double> widths;
+  for (Index i = first; i < last; ++i) {
+    const std::string& label = text.tokens[static_cast<std::size_t>(i)].label;
+    widths.push_back(std::min(box.width, pen.page().width_of(label, size) + 0.6 * u));
+  }
+  const auto fits = [&](const Box& b) { return b.bottom() <= box.height + 0.5; };
+  std::vector<Box> boxes;
+  for (;; ++first, widths.erase(widths.begin())) {
+    boxes = broken_into_lines(widths, {box.width, 0.2 * u, line, 1.35 * u});
+    const auto at = static_cast<std::size_t>(kept - first);
+    const std::size_t after = std::min(at + 2, boxes.size() - 1);
+    if (first == kept || fits(boxes[after])) break;
+  }
+  for (std::size_t n = 0; n < boxes.size() && fits(boxes[n]); ++n) {
+    const Index i = first + static_cast<Index>(n);
+    Box b = boxes[n];
+    b.x += box.x;
+    b.y += box.y;
+    const Theme& theme = pen.theme();
+    double share = 0;
+    if (text.weights.defined()) share = std::clamp(static_cast<double>(text.weights[i]), 0.0, 1.0);
+    const Colour ground =
+        blend(blend(theme.background, theme.line, 0.3), theme.accent, 0.75 * share);
+    pen.page().add(FilledBox{b, ground, 0.25 * u});
+    if (i == text.chosen) pen.page().add(OutlinedBox{b, theme.text, std::max(1.8, 0.13 * u)});
+    pen.words({b.x + b.width / 2, b.y + b.height / 2},
+              text.tokens[static_cast<std::size_t>(i)].label, size, b.width - 0.3 * u,
+              Align::Middle, ink_on(ground), i == text.chosen);
+    to.push_back({b, i});
+  }
+}
+
+void draw_tokens(FlowPen& pen, const FlowStory& s, const FlowPlaces& p, FlowTargets& targets) {
+  const double u = pen.unit();
+  const std::vector<TraceToken>& queries = s.trace.tokens_of(s.tap.query_rows);
+  const std::vector<TraceToken>& keys = s.trace.tokens_of(s.tap.key_rows);
+  const bool same = s.tap.query_rows.stream == s.tap.key_rows.stream;
+  const auto length = static_cast<Index>(queries.size());
+  pen.panel(p.tokens, s.trace.pixels ? "Pixels" : flow_title(FlowStage::Tokens),
+            {same ? "" : "above what asks, below what is asked"});
+  const Box& b = p.tokens.box;
+  Box text{b.x + 0.6 * u, b.y + 2.1 * u, b.width - 1.2 * u, b.height - 2.1 * u};
+  if (same) {
+    draw_text(pen, text, {queries, weights_on_text(pen, s, length), s.numbers.token},
+              targets.tokens);
+    return;
+  }
+  text.height /= 2;
+  draw_text(pen, text, {queries, {}, s.numbers.token}, targets.tokens);
+  text.y += text.height;
+  std::vector<FlowTargets::Row> others;
+  draw_text(pen, text, {keys, weights_on_text(pen, s, static_cast<Index>(keys.size())), -1},
+            others);
+}
+
+void draw_embedding(FlowPen& pen, const FlowStory& s, const FlowPlaces& p) {
+  const double u = pen.unit();
+  const Box& b = p.embedding.box;
+  const Box inside{b.x + 0.6 * u, b.y + 2.1 * u, b.width - 1.2 * u, b.height - 2.5 * u};
+  if (s.numbers.states.empty()) {
+    pen.panel(p.embedding, flow_title(FlowStage::Embedding));
+    pen.message(inside, flow_sentence(FlowStage::Embedding, s));
+    return;
+  }
+  const Tensor& x = s.numbers.states.front().values;
+  pen.panel(p.embedding, flow_title(FlowStage::Embedding),
+            {grouped(x.size()) + " numbers: blue below zero, red above",
+             "blue below zero, red above", "blue < 0 < red"});
+  const double range = flow_range({&x});
+  const std::string name = "embedding of " + s.numbers.label;
+  pen.strip({inside.x, inside.y + 0.15 * u, inside.width, 1.5 * u}, x, range, FlowSpace::Model,
+            name);
+  std::string first;
+  for (Index n = 0; n < std::min<Index>(x.size(), 40); ++n) {
+    first += (n == 0 ? "" : "  ") + fixed(static_cast<double>(x[n]), 2);
+  }
+  pen.words({inside.x, inside.y + 2.25 * u}, first, pen.small(), inside.width, Align::Start,
+            pen.theme().faint_text);
+}
+
+}  // namespace
+
+void draw_flow_input(FlowPen& pen, const FlowStory& story, const FlowPlaces& places,
+                     FlowTargets& targets) {
+  draw_tokens(pen, story, places, targets);
+  draw_embedding(pen, story, places);
+  const Box &from = places.tokens.box, &to = places.embedding.box;
+  const double y = from.y + from.height / 2, gap = 0.15 * pen.unit();
+  pen.arrow_along({{from.right() + gap, y}, {to.x - gap, y}}, FlowStage::Embedding);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,395 @@
+// Flow: the heads put together, the residual stream, layer after layer, and what comes next.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "core/figure/plain_text.h"
+#include "core/view/flow/flow_drawing.h"
+#include "core/view/parts/describe.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kInset = 0.55, kHeadLine = 2.2;       // units: beside and above what is in a panel
+constexpr double kLeastLine = 1.15, kMostLine = 1.95;  // units: from row to row
+constexpr double kStripShare = 0.66;
+constexpr double kSize = 0.95;
+
+class LayerPanels {
+ public:
+  LayerPanels(FlowPen& pen, const FlowStory& story, const FlowPlaces& places, FlowTargets& targets)
+      : pen_(pen), s_(story), n_(story.numbers), p_(places), u_(places.unit), targets_(targets) {}
+
+  void draw() {
+    draw_heads();
+    draw_residual();
+    draw_states();
+    draw_next();
+    connect();
+  }
+
+ private:
+  const Theme& theme() const { return pen_.theme(); }
+  Box inside(const FlowPanel& p) const {
+    return {p.box.x + kInset * u_, p.box.y + kHeadLine * u_, p.box.width - 2 * kInset * u_,
+            p.box.height - (kHeadLine + 0.4) * u_};
+  }
+  // The height of so many rows, and how many fit.
+  double line_of(const Box& box, Index rows) const {
+    return std::clamp(box.height / static_cast<double>(std::max<Index>(1, rows)), kLeastLine * u_,
+                      kMostLine * u_);
+  }
+  Index fit(const Box& box) const {
+    return std::max<Index>(1, static_cast<Index>(box.height / (kLeastLine * u_) + 1e-6));
+  }
+  Box strip_at(double x, double width, double y, double line) const {
+    const double high = kStripShare * line;
+    return {x, y - high / 2, width, high};
+  }
+
+  // --- 7: the heads ---------------------------------------------------------------------------
+
+  static Tensor row_of(const Tensor& rows, Index n) {
+    return rows.slice(n, 1).reshaped({rows.dim(1)});
+  }
+
+  void draw_heads() {
+    const FlowHeads& heads = n_.heads;
+    pen_.panel(p_.heads, flow_title(FlowStage::Heads),
+               heads.adds.defined() && heads.adds.dim(0) > 1
+                   ? std::vector<std::string>{"what each says → adds", "says → adds"}
+                   : std::vector<std::string>{});
+    const Box b = inside(p_.heads);
+    if (!heads.adds.defined()) return pen_.message(b, flow_sentence(FlowStage::Heads, s_));
+    const Index count = heads.adds.dim(0);
+    const Index below = 1 + (heads.bias.defined() ? 1 : 0);
+    const Index chosen = s_.experiment.view.head;
+    const std::vector<Index> rows = shown_heads(heads.adds, chosen, fit(b) - below);
+    const auto hidden = count - static_cast<Index>(rows.size());
+    const double line = line_of(b, std::min(count, static_cast<Index>(rows.size()) + 1) + below);
+    const double names = 3.9 * u_, says = 0.26 * (b.width - names), arrow = 1.1 * u_;
+    const double adds_x = b.x + names + says + arrow, adds = b.right() - adds_x;
+    const double out_range = flow_range({&heads.outputs});
+    const double range = flow_range({&heads.adds, &heads.joined});
+    double y = b.y + line / 2;
+    for (const Index a : rows) {
+      draw_head(a, {b.x, y - line / 2, b.width, line}, {names, says, adds_x, adds},
+                {out_range, range});
+      y += line;
+    }
+    if (hidden > 0) {
+      pen_.words({b.x, y}, "the other " + std::to_string(hidden), kSize * u_, names + says,
+                 Align::Start, theme().faint_text);
+      pen_.strip(strip_at(adds_x, adds, y, line), rest_of(heads.adds, rows), range,
+                 FlowSpace::Model, "the other heads");
+      y += line;
+    }
+    if (heads.bias.defined()) {
+      name_row(b.x, y, "bias", names, false);
+      pen_.strip(strip_at(adds_x, adds, y, line), heads.bias, range, FlowSpace::Model,
+                 "bias of W_o");
+      y += line;
+    }
+    pen_.page().add(
+        Line{{{adds_x, y - line / 2}, {adds_x + adds, y - line / 2}}, theme().text, 1.2});
+    name_row(b.x, y, "sum", names + says, true);
+    pen_.strip(strip_at(adds_x, adds, y, line), heads.joined, range, FlowSpace::Model, "all heads",
+               true);
+  }
+
+  struct HeadColumns {
+    double names, says, adds_x, adds;
+  };
+  struct HeadRanges {
+    double says, adds;
+  };
+  void draw_head(Index a, const Box& row, const HeadColumns& at, const HeadRanges& ranges) {
+    const FlowHeads& heads = n_.heads;
+    const double y = row.y + row.height / 2;
+    const bool chosen = a == s_.experiment.view.head;
+    const bool off = heads.off[static_cast<std::size_t>(a)];
+    const std::string name = "head " + std::to_string(a);
+    name_row(row.x, y, off ? name + " off" : name, at.names - 0.2 * u_, chosen);
+    pen_.strip(strip_at(row.x + at.names, at.says, y, row.height), row_of(heads.outputs, a),
+               ranges.says, FlowSpace::Value, "what " + name + " says", chosen);
+    pen_.words({at.adds_x - 0.55 * u_, y}, "→", 0.9 * u_, u_, Align::Middle, theme().faint_text);
+    pen_.strip(strip_at(at.adds_x, at.adds, y, row.height), row_of(heads.adds, a), ranges.adds,
+               FlowSpace::Model, "what " + name + " adds", chosen);
+    targets_.heads.push_back({row, a});
+  }
+
+  // The chosen one and those that add most, in their order; a row is left for the others.
+  static std::vector<Index> shown_heads(const Tensor& adds, Index chosen, Index most) {
+    std::vector<Index> heads;
+    for (Index a = 0; a < adds.dim(0); ++a) heads.push_back(a);
+    if (adds.dim(0) <= most) return heads;
+    const auto length = [&](Index a) {
+      double sum = a == chosen ? INFINITY : 0;
+      for (Index n = 0; n < adds.dim(1); ++n) {
+        sum += static_cast<double>(adds(a, n)) * static_cast<double>(adds(a, n));
+      }
+      return sum;
+    };
+    std::ranges::stable_sort(heads, std::greater<>(), length);
+    heads.resize(static_cast<std::size_t>(std::max<Index>(1, most - 1)));
+    std::ranges::sort(heads);
+    return heads;
+  }
+  // Of those that have no row.
+  static Tensor rest_of(const Tensor& adds, const std::vector<Index>& rows) {
+    Tensor rest = Tensor::zeros({adds.dim(1)});
+    for (Index a = 0; a < adds.dim(0); ++a) {
+      if (std::ranges::find(rows, a) != rows.end()) continue;
+      for (Index n = 0; n < rest.size(); ++n) rest[n] += adds(a, n);
+    }
+    return rest;
+  }
+
+  void name_row(double x, double y, const std::string& name, double most, bool strong) {
+    pen_.words({x, y}, name, kSize * u_, most, Align::Start, strong ? theme().accent : theme().text,
+               strong);
+  }
+
+  // --- 8 and 9: the layer ---------------------------------------------------------------------
+
+  std::string join_note() const {
+    switch (n_.layer->join) {
+      case FlowLayer::Join::Normed:
+        return "then normed";
+      case FlowLayer::Join::Gated:
+        return "through a gate";
+      case FlowLayer::Join::Copied:
+        return "copied";
+      case FlowLayer::Join::Sum:
+        break;
+    }
+    return "";
+  }
+
+  void draw_residual() {
+    pen_.panel(p_.residual, flow_title(FlowStage::Residual), {n_.layer ? join_note() : ""});
+    const bool works = n_.layer && std::ranges::any_of(n_.layer->terms, is_feed_forward);
+    pen_.panel(p_.feed_forward, flow_title(FlowStage::FeedForward),
+               {n_.layer && works ? join_note() : ""});
+    if (!n_.layer) {
+      pen_.message(inside(p_.residual), flow_sentence(FlowStage::Residual, s_));
+      pen_.message(inside(p_.feed_forward), flow_sentence(FlowStage::FeedForward, s_));
+      return;
+    }
+    const FlowLayer& layer = *n_.layer;
+    std::vector<const Tensor*> all{&layer.before.values, &layer.after};
+    for (const FlowTerm& term : layer.terms) all.push_back(&term.values);
+    const double range = flow_range(all);
+    std::vector<const FlowTerm*> above{&layer.before}, below;
+    for (const FlowTerm& term : layer.terms) {
+      (is_feed_forward(term) ? below : above).push_back(&term);
+    }
+    draw_terms(p_.residual, above, range, nullptr);
+    draw_terms(p_.feed_forward, below, range, &layer.after);
+  }
+  static bool is_feed_forward(const FlowTerm& term) { return term.name == "feed-forward"; }
+
+  void draw_terms(const FlowPanel& panel, const std::vector<const FlowTerm*>& terms, double range,
+                  const Tensor* after) {
+    const Box b = inside(panel);
+    const double line = line_of(b, static_cast<Index>(terms.size()) + (after != nullptr ? 1 : 0));
+    const double names = term_names(b.width);
+    double y = b.y + line / 2;
+    const auto row = [&](const std::string& name, const Tensor& values, bool strong) {
+      name_row(b.x, y, name, names - 0.3 * u_, strong);
+      pen_.strip(strip_at(b.x + names, b.width - names, y, line), values, range, FlowSpace::Model,
+                 name, strong);
+      y += line;
+    };
+    for (const FlowTerm* term : terms) {
+      const bool first = term == &n_.layer->before;
+      row((first ? "" : "+ ") + term->name, term->values, false);
+    }
+    if (after != nullptr) row(after_name(), *after, true);
+  }
+
+  std::string after_name() const {
+    const Index chosen = chosen_state();
+    return "= " + (chosen < 0 ? "after" : n_.states[static_cast<std::size_t>(chosen)].label);
+  }
+  // The same in both panels, so that their strips stand below each other.
+  double term_names(double width) const {
+    double names = pen_.page().width_of(after_name(), kSize * u_, true);
+    for (const FlowTerm& term : n_.layer->terms) {
+      names = std::max(names, pen_.page().width_of("+ " + term.name, kSize * u_));
+    }
+    return std::min(names + 0.6 * u_, 0.64 * width);
+  }
+
+  // --- 10: the layers -------------------------------------------------------------------------
+
+  Index chosen_state() const {
+    const HeadRef at = head_ref(s_.trace, s_.experiment.view);
+    const auto found = std::ranges::find_if(n_.states, [&](const FlowState& state) {
+      return state.at && state.at->layer == at.layer && state.at->part.step == at.part.step;
+    });
+    return found == n_.states.end() ? -1 : found - n_.states.begin();
+  }
+
+  void draw_states() {
+    const bool guesses = !n_.states.empty() && !n_.states.back().guess.empty();
+    pen_.panel(p_.layers, flow_title(FlowStage::Layers), {guesses ? "would say" : ""});
+    const Box b = inside(p_.layers);
+    if (n_.states.empty()) {
+      return pen_.message(b, flow_sentence(FlowStage::Layers, s_));
+    }
+    const Index chosen = chosen_state();
+    const std::vector<Index> rows = flow_rows(static_cast<Index>(n_.states.size()), chosen, fit(b));
+    const double line = line_of(b, static_cast<Index>(rows.size()));
+    double names = 0;
+    for (const FlowState& state : n_.states) {
+      names = std::max(names, pen_.page().width_of(state.label, kSize * u_));
+    }
+    names = std::min(names + 0.5 * u_, 0.46 * b.width);
+    const double words = guesses ? 0.39 * b.width : 0;
+    double y = b.y + line / 2;
+    for (const Index n : rows) {
+      if (n < 0) {
+        pen_.words({b.x, y}, "…", kSize * u_, names, Align::Start, theme().faint_text);
+      } else {
+        const FlowState& state = n_.states[static_cast<std::size_t>(n)];
+        name_row(b.x, y, state.label, names - 0.2 * u_, n == chosen);
+        pen_.strip(strip_at(b.x + names, b.width - names - words, y, line), state.values,
+                   flow_range({&state.values}), FlowSpace::Model, state.label, n == chosen);
+        if (state.copied) {
+          pen_.words({b.right(), y}, "copied", pen_.small(), words - 0.4 * u_, Align::End,
+                     theme().faint_text);
+        } else {
+          draw_guess(state, b.right(), y, words - 0.4 * u_);
+        }
+        targets_.states.push_back({{b.x, y - line / 2, b.width, line}, n});
+      }
+      y += line;
+    }
+  }
+
+  void draw_guess(const FlowState& state, double right, double y, double most) {
+    if (state.guess.empty() || most < u_) return;
+    const std::string chance = weight_words(state.chance, true);
+    const double number = pen_.page().width_of(chance, pen_.small()) + 0.3 * u_;
+    const bool both = most - number > 1.1 * u_;
+    if (both) {
+      pen_.words({right, y}, chance, pen_.small(), number, Align::End, theme().faint_text);
+    }
+    pen_.words({right - (both ? number : 0), y}, state.guess, kSize * u_,
+               most - (both ? number : 0), Align::End, theme().text);
+  }
+
+  // --- 11: the next token ---------------------------------------------------------------------
+
+  void draw_next() {
+    pen_.panel(p_.next, next_title());
+    const Box b = inside(p_.next);
+    if (n_.chances.empty()) return pen_.message(b, flow_sentence(FlowStage::Next, s_));
+    const Index rows = std::min(worth_showing(), fit(b));
+    const double line = line_of(b, rows);
+    const double most = n_.chances.front().chance;
+    double names = 0;
+    for (Index n = 0; n < rows; ++n) {
+      names = std::max(names, pen_.page().width_of(n_.chances[static_cast<std::size_t>(n)].label,
+                                                   kSize * u_, n == 0));
+    }
+    names = std::min(names + 0.4 * u_, 0.5 * b.width);
+    const double numbers =
+        pen_.page().width_of(weight_words(most, true), pen_.small(), true) + 0.5 * u_;
+    const double room = std::max(2.0, b.width - names - numbers);
+    double y = b.y + line / 2;
+    const Colour colour = pen_.hue(FlowStage::Next);
+    for (Index n = 0; n < rows; ++n) {
+      const FlowChance& chance = n_.chances[static_cast<std::size_t>(n)];
+      pen_.words({b.x, y}, chance.label, kSize * u_, names - 0.3 * u_, Align::Start, theme().text,
+                 n == 0);
+      const double length = most > 0 ? chance.chance / most * room : 0;
+      pen_.page().add(FilledBox{{b.x + names, y - 0.28 * line, std::max(1.0, length), 0.56 * line},
+                                n == 0 ? colour : blend(theme().background, colour, 0.55)});
+      pen_.words({b.right(), y}, weight_words(chance.chance, true), pen_.small(), numbers,
+                 Align::End, theme().text, n == 0);
+      y += line;
+    }
+  }
+
+  // Without what is next to impossible; three at least.
+  Index worth_showing() const {
+    constexpr double kLeastChance = 0.0005;
+    Index count = 0;
+    for (const FlowChance& chance : n_.chances) {
+      if (chance.chance >= kLeastChance || count < 3) ++count;
+    }
+    return count;
+  }
+
+  std::string next_title() const {
+    if (!predicts_each(s_.trace)) return "Next action";
+    if (fills_in_places(s_.trace)) return "This place";
+    if (s_.tap.address.stack == Stack::Encoder) return "To the decoder";
+    if (s_.trace.pixels) return "Next pixel";
+    return flow_title(FlowStage::Next);
+  }
+
+  void connect() {
+    const double gap = 0.15 * u_;
+    // What the head says goes to its row among the heads.
+    const Box &from = p_.weighted.box, &to = p_.heads.box;
+    const double middle = (from.bottom() + to.y) / 2;
+    const double out = from.x + from.width / 2, in = to.x + 5 * u_;
+    pen_.arrow_along({{out, from.bottom() + gap}, {out, middle}, {in, middle}, {in, to.y - gap}},
+                     FlowStage::Heads);
+    const auto across = [&](const Box& a, const FlowPanel& b) {
+      const double y = b.box.y + 1.1 * u_;
+      pen_.arrow_along({{a.right() + gap, y}, {b.box.x - gap, y}}, b.stage);
+    };
+    across(p_.heads.box, p_.residual);
+    const Box &above = p_.residual.box, &below = p_.feed_forward.box;
+    const double x = above.x + above.width / 2;
+    pen_.arrow_along({{x, above.bottom() + 0.5}, {x, below.y - 0.5}}, FlowStage::FeedForward);
+    const double y = below.y + below.height / 2;
+    pen_.arrow_along({{below.right() + gap, y}, {p_.layers.box.x - gap, y}}, FlowStage::Layers);
+    across(p_.layers.box, p_.next);
+  }
+
+  FlowPen& pen_;
+  const FlowStory& s_;
+  const FlowNumbers& n_;
+  const FlowPlaces& p_;
+  const double u_;
+  FlowTargets& targets_;
+};
+
+}  // namespace
+
+std::vector<Index> flow_rows(Index count, Index chosen, Index most) {
+  std::vector<Index> rows;
+  if (count <= most) {
+    for (Index n = 0; n < count; ++n) rows.push_back(n);
+    return rows;
+  }
+  chosen = std::clamp<Index>(chosen, 0, count - 1);
+  // The first, the last, a line for what is left out on either side, the rest about the chosen one;
+  // of very few only those.
+  constexpr Index kAround = 4;
+  const Index about = most > kAround ? most - kAround : std::max<Index>(1, most);
+  const Index first = std::clamp<Index>(chosen - about / 2, 0, count - about);
+  const Index last = first + about;
+  if (most <= kAround) {
+    for (Index n = first; n < last; ++n) rows.push_back(n);
+    return rows;
+  }
+  if (first > 0) rows.push_back(0);
+  if (first > 1) rows.push_back(-1);
+  for (Index n = first; n < last; ++n) rows.push_back(n);
+  if (last < count - 1) rows.push_back(-1);
+  if (last < count) rows.push_back(count - 1);
+  return rows;
+}
+
+void draw_flow_layers(FlowPen& pen, const FlowStory& story, const FlowPlaces& places,
+                      FlowTargets& targets) {
+  LayerPanels(pen, story, places, targets).draw();
+}
+
+}  // namespace attnscope

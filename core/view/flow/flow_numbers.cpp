@@ -1,0 +1,418 @@
+#include "core/view/flow/flow_numbers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/analysis/pair.h"
+#include "core/analysis/prediction.h"
+#include "core/analysis/row.h"
+#include "core/experiment/next_token.h"
+#include "core/figure/plain_text.h"
+#include "core/model/config.h"
+#include "core/model/join.h"
+#include "core/model/logit_lens.h"
+#include "core/model/sample.h"
+#include "core/model/site.h"
+#include "core/model/weights.h"
+#include "core/view/parts/describe.h"
+#include "core/view/parts/focus.h"
+#include "core/view/parts/token_axis.h"
+#include "core/view/trajectory/walk_grid.h"
+
+namespace attnscope {
+namespace {
+
+// Of float32 sums of some hundred numbers, as a share of the largest of them.
+constexpr double kRounding = 2e-4;
+constexpr Index kMostChances = 12;
+
+Tensor zeros_like_row(Index size) {
+  return Tensor::zeros({size});
+}
+
+double largest(const Tensor& x) {
+  double most = 0;
+  for (const float v : x) most = std::max(most, std::abs(static_cast<double>(v)));
+  return most;
+}
+
+// The largest difference, as a share of the larger of the two.
+double apart(const Tensor& a, const Tensor& b) {
+  double most = 0;
+  for (Index n = 0; n < a.size(); ++n) {
+    const double difference = static_cast<double>(a[n]) - static_cast<double>(b[n]);
+    if (std::isnan(difference)) return INFINITY;
+    most = std::max(most, std::abs(difference));
+  }
+  return most / std::max(1e-12, std::max(largest(a), largest(b)));
+}
+
+void add_to(Tensor& sum, const Tensor& more, double share = 1) {
+  for (Index n = 0; n < sum.size(); ++n) {
+    sum[n] = static_cast<float>(static_cast<double>(sum[n]) + share * static_cast<double>(more[n]));
+  }
+}
+
+// Row `row` of the last two axes, of the head's own or the group of heads that shares it.
+Tensor head_row(const Tensor& x, Index head, Index heads, Index row) {
+  const Index own = head / std::max<Index>(1, heads / x.dim(0));
+  const float* from = x.data() + (own * x.dim(1) + row) * x.dim(2);
+  return Tensor::from({x.dim(2)}, std::vector<float>(from, from + x.dim(2)));
+}
+
+Tensor stacked_rows(const std::vector<Tensor>& rows) {
+  if (rows.empty()) return {};
+  Tensor all({static_cast<Index>(rows.size()), rows.front().size()});
+  float* to = all.data();
+  for (const Tensor& row : rows) to = std::copy_n(row.data(), row.size(), to);
+  return all;
+}
+
+// --- One head ----------------------------------------------------------------------------------
+
+// Whether q and k themselves are compared, pair by pair.
+bool compares_pairs(const Part& part) {
+  const bool both = part.source == Source::Product || part.source == Source::Additive;
+  return both && part.q.defined() && part.k.defined() &&
+         part.normaliser != Normaliser::FeatureRatio;
+}
+
+// s_ij where a softmax, or nothing, is taken of it.
+std::optional<double> score_of(const AttentionTap& tap, Index head, Index query, Index key,
+                               double weight) {
+  const Part* part = tap.result.part.get();
+  if (part == nullptr || part->normaliser == Normaliser::FeatureRatio) return std::nullopt;
+  if (part->normaliser == Normaliser::None) return std::nullopt;  // the weight says it
+  if (part->source == Source::Product && part->q.defined() && part->k.defined()) {
+    const auto score = pair_score(*part, head, query, key);
+    return score ? std::optional(score->score) : std::nullopt;
+  }
+  // a = exp(s - lse)
+  const Tensor& lse = tap.result.log_sum_exp;
+  if (part->normaliser != Normaliser::Softmax || !lse.defined() || !(weight > 0)) {
+    return std::nullopt;
+  }
+  return std::log(weight) + static_cast<double>(lse[head * tap.queries() + query]);
+}
+
+// The values that the columns of the weights have; undefined where these are no single rows.
+const Tensor& column_values(const AttentionTap& tap) {
+  static const Tensor kNone;
+  const Part* part = tap.result.part.get();
+  const Tensor& values = part != nullptr && part->v.defined() ? part->v.value() : tap.v_plain;
+  return values.defined() && values.rank() == 3 && values.dim(1) == tap.keys() ? values : kNone;
+}
+
+// Σ_j a_ij rows[index(pos_i - pos_j)].
+Tensor place_values(const AttentionTap& tap, Index head, Index query, const Tensor& weights) {
+  const Part* part = tap.result.part.get();
+  if (part == nullptr || !part->value_rows) return {};
+  const RelativeRows& table = *part->value_rows;
+  const Tensor& rows = table.rows.value();
+  Tensor sum = zeros_like_row(rows.dim(2));
+  const Index own = rows.dim(0) == 1 ? 0 : head;
+  for (Index c = 0; c < weights.size(); ++c) {
+    if (weights[c] == 0) continue;
+    const Index offset = query_position(tap, query) - key_position(tap, head, c);
+    const float* row = rows.data() + (own * rows.dim(1) + (*table.index)(offset)) * rows.dim(2);
+    for (Index n = 0; n < sum.size(); ++n) sum[n] += weights[c] * row[n];
+  }
+  return sum;
+}
+
+void add_values(FlowSum& sum, const AttentionTap& tap, Index head, Index query,
+                const Tensor& weights) {
+  const Tensor& values = column_values(tap);
+  if (!values.defined() || values.dim(2) != sum.output.size()) return;
+  const auto heads = static_cast<Index>(tap.heads.size());
+  sum.adds_values = true;
+  std::vector<Tensor> plain, weighted;
+  sum.sum = zeros_like_row(sum.output.size());
+  std::vector<bool> shown(static_cast<std::size_t>(weights.size()));
+  for (const FlowKey& key : sum.keys) {
+    shown[static_cast<std::size_t>(key.column)] = true;
+    plain.push_back(head_row(values, head, heads, key.column));
+    weighted.push_back(zeros_like_row(sum.output.size()));
+    add_to(weighted.back(), plain.back(), key.weight);
+    add_to(sum.sum, weighted.back());
+  }
+  std::vector<double> rest(static_cast<std::size_t>(sum.output.size()));
+  for (Index c = 0; c < weights.size(); ++c) {
+    if (shown[static_cast<std::size_t>(c)] || weights[c] == 0) continue;
+    const Index own = head / std::max<Index>(1, heads / values.dim(0));
+    const float* row = values.data() + (own * values.dim(1) + c) * values.dim(2);
+    for (std::size_t n = 0; n < rest.size(); ++n) {
+      rest[n] += static_cast<double>(weights[c]) * static_cast<double>(row[n]);
+    }
+  }
+  sum.others_sum = Tensor({sum.output.size()});
+  std::ranges::transform(rest, sum.others_sum.begin(),
+                         [](double v) { return static_cast<float>(v); });
+  sum.values = stacked_rows(plain);
+  sum.weighted = stacked_rows(weighted);
+  sum.places = place_values(tap, head, query, weights);
+  add_to(sum.sum, sum.others_sum);
+  if (sum.places.defined()) add_to(sum.sum, sum.places);
+  sum.is_output = apart(sum.sum, sum.output) <= kRounding;
+}
+
+}  // namespace
+
+FlowSum flow_sum(const Trace& trace, const AttentionTap& tap, Index head, Index query, Index keys,
+                 Index also) {
+  FlowSum sum;
+  const Tensor weights = sum.weights = attention_row(tap, head, query);
+  const auto heads = static_cast<Index>(tap.heads.size());
+  const Part* part = tap.result.part.get();
+  const bool compares = part != nullptr && compares_pairs(*part);
+  const RowStatistics row = row_statistics(weights.data(), weights.size(), keys);
+  std::vector<Index> columns = row.strongest;
+  const bool allowed = also >= 0 && also < weights.size() && weights[also] != 0;
+  if (allowed && std::ranges::find(columns, also) == columns.end()) columns.back() = also;
+  std::vector<Tensor> vectors;
+  double all = 0;
+  for (const float w : weights) {
+    all += static_cast<double>(w);
+    if (w != 0) ++sum.others;
+  }
+  for (const Index column : columns) {
+    FlowKey key{column, key_label(trace, tap, column), static_cast<double>(weights[column])};
+    key.score = score_of(tap, head, query, column, key.weight);
+    if (compares) vectors.push_back(head_row(part->k.value(), head, heads, column));
+    all -= key.weight;
+    --sum.others;
+    sum.keys.push_back(std::move(key));
+  }
+  sum.others_weight = sum.others > 0 ? all : 0;
+  sum.key_vectors = stacked_rows(vectors);
+  if (compares) sum.query = head_row(part->q.value(), head, heads, query);
+  sum.output = head_row(tap.result.output.value(), head, heads, query);
+  add_values(sum, tap, head, query, weights);
+  return sum;
+}
+
+Index flow_query(const ViewSettings& settings, const Trace& trace, const AttentionTap& tap) {
+  if (settings.pinned_query >= 0 && settings.pinned_query < tap.queries()) {
+    return settings.pinned_query;
+  }
+  const Index token = shown_position(settings, trace, tap);
+  for (Index row = 0; row < tap.queries(); ++row) {
+    const bool own = tap.query_rows.stream.empty();
+    if (own && trace.token_index(tap.query_rows, tap.queries(), row) == token) return row;
+  }
+  return tap.queries() - 1;
+}
+
+namespace {
+
+// --- The heads of the layer --------------------------------------------------------------------
+
+// The taps of all head groups of the layer, in order.
+std::vector<const AttentionTap*> groups_beside(const Trace& trace, const AttentionTap& tap) {
+  std::vector<const AttentionTap*> groups;
+  for (const AttentionTap& other : trace.attention) {
+    Address at = other.address;
+    at.group = tap.address.group;
+    if (at == tap.address) groups.push_back(&other);
+  }
+  std::ranges::sort(groups, {}, [](const AttentionTap* t) { return t->address.group; });
+  return groups;
+}
+
+FlowHeads heads_of(const Trace& trace, const Experiment& experiment, const AttentionTap& tap,
+                   Index query) {
+  FlowHeads heads;
+  std::vector<Tensor> outputs;
+  const bool changed =
+      tap.address.stack == Stack::Decoder && tap.address.kind == AttentionKind::Self;
+  for (const AttentionTap* group : groups_beside(trace, tap)) {
+    if (!group->result.output.defined()) return heads;
+    const Tensor& all = group->result.output.value();
+    for (std::size_t n = 0; n < group->heads.size(); ++n) {
+      outputs.push_back(head_row(all, static_cast<Index>(n), all.dim(0), query));
+      heads.off.push_back(changed &&
+                          is_off(experiment.interventions, tap.address.layer, group->heads[n]));
+      if (outputs.back().size() != outputs.front().size()) return heads;
+    }
+  }
+  heads.outputs = stacked_rows(outputs);
+  if (!tap.joined) return heads;
+  // Each head alone, none, and all of them.
+  const Index count = heads.outputs.dim(0), size = heads.outputs.dim(1);
+  Tensor rows = Tensor::zeros({count + 2, count * size});
+  for (Index a = 0; a < count; ++a) {
+    if (heads.off[static_cast<std::size_t>(a)]) continue;
+    for (const Index row : {a, count + 1}) {
+      std::copy_n(heads.outputs.data() + a * size, size,
+                  rows.data() + row * count * size + a * size);
+    }
+  }
+  const Tensor joined = tap.joined(rows);  // [count + 2, d]
+  const Tensor none = joined.slice(count, 1).reshaped({joined.dim(1)});
+  heads.adds = joined.slice(0, count).copy();
+  for (Index a = 0; a < count; ++a) {
+    Tensor one = heads.adds.slice(a, 1).reshaped({joined.dim(1)});
+    add_to(one, none, -1);
+  }
+  heads.joined = joined.slice(count + 1, 1).reshaped({joined.dim(1)});
+  if (largest(none) > 0) heads.bias = none;
+  return heads;
+}
+
+// --- The token's vector ------------------------------------------------------------------------
+
+std::string layer_tap(const HeadRef& at) {
+  Site site{(at.part.stack == Stack::Encoder ? "encoder." : "") + layer_prefix(at.layer), {}};
+  site.at.step = at.part.step;
+  return tap_prefix(site);
+}
+
+// A row of a tap; undefined where the run kept none.
+Tensor tap_row(const Trace& trace, const std::string& name, Index row) {
+  const auto found = trace.taps.find(name);
+  if (found == trace.taps.end() || found->second.rank() != 2) return {};
+  const Tensor& rows = found->second;
+  if (row < 0 || row >= rows.dim(0)) return {};
+  return rows.slice(row, 1).reshaped({rows.dim(1)});
+}
+
+std::string embedding_tap(const TracePart& part) {
+  return part.stack == Stack::Encoder ? "encoder.embed" : "embed";
+}
+
+// Its layer has no cross-attention of its own in the list: self-attention's layers count.
+std::vector<HeadRef> layers_of(const Trace& trace, TracePart part) {
+  part.kind = AttentionKind::Self;
+  return trace.layers_passed(part);
+}
+
+std::string layer_name(const Trace& trace, const HeadRef& at) {
+  std::string name = "layer " + std::to_string(at.layer);
+  if (!trace.parts.step) return name;
+  const bool one = trace.layer_count(at.part) == 1;
+  return "step " + std::to_string(at.part.step) + (one ? "" : ", " + name);
+}
+
+// Whether the token has left before this layer runs.
+bool has_left(const Trace& trace, const HeadRef& at, Index token) {
+  if (at.part.stack == Stack::Encoder) return false;
+  const auto stopped = [&](const char* name, Index now) {
+    const auto found = trace.counts.find(name);
+    return found != trace.counts.end() && token < found->second.size() &&
+           found->second[token] < now;
+  };
+  return stopped("exit.layer", at.layer + 1) || stopped("halting.steps", at.part.step);
+}
+
+std::vector<FlowState> states_of(const Trace& trace, const Findings& findings,
+                                 const TracePart& part, Index token) {
+  std::vector<FlowState> states;
+  const Tensor embedding = tap_row(trace, embedding_tap(part), token);
+  if (!embedding.defined()) return states;
+  states.push_back({"embedding", std::nullopt, embedding});
+  const auto lens = findings.get(Findings::lens);
+  const bool read = lens && part.stack == Stack::Decoder && predicts_each(trace);
+  const std::vector<HeadRef> layers = layers_of(trace, part);
+  for (std::size_t n = 0; n < layers.size(); ++n) {
+    FlowState state{layer_name(trace, layers[n]), layers[n],
+                    tap_row(trace, layer_tap(layers[n]) + "residual", token)};
+    if (!state.values.defined()) return {};
+    const auto row = static_cast<Index>(n);
+    if (read && row < lens->guess.dim(0) && token < lens->guess.dim(1)) {
+      state.guess = token_label(trace, lens->guess(row, token));
+      state.chance = static_cast<double>(lens->probability(row, token));
+    }
+    state.copied = has_left(trace, layers[n], token);
+    states.push_back(std::move(state));
+  }
+  return states;
+}
+
+FlowLayer::Join join_of(const Trace& trace) {
+  const Join& join = attnscope::join(trace.config->join.id);
+  if (!trace.config->pre_norm) return FlowLayer::Join::Normed;
+  return join.weights.empty() ? FlowLayer::Join::Sum : FlowLayer::Join::Gated;
+}
+
+std::optional<FlowLayer> layer_of(const Trace& trace, const std::vector<FlowState>& states,
+                                  const HeadRef& head, Index token) {
+  const auto here = std::ranges::find_if(states, [&](const FlowState& s) {
+    return s.at && s.at->layer == head.layer && s.at->part.step == head.part.step;
+  });
+  if (here == states.end() || here == states.begin() || !trace.config) return std::nullopt;
+  FlowLayer layer;
+  const FlowState& before = *(here - 1);
+  layer.before = {before.label, before.values};
+  layer.after = here->values;
+  const std::string at = layer_tap(*here->at);
+  const bool crosses = trace.taps.contains(at + "cross");
+  for (const auto& [tap, name] : {std::pair{"attention", crosses ? "self-attention" : "attention"},
+                                  {"cross", "cross-attention"},
+                                  {"feed_forward", "feed-forward"}}) {
+    const Tensor values = tap_row(trace, at + tap, token);
+    if (values.defined()) layer.terms.push_back({name, values});
+  }
+  layer.join = join_of(trace);
+  if (here->copied) {  // what its layers would have added was not used
+    layer.join = FlowLayer::Join::Copied;
+    layer.terms.clear();
+  }
+  if (layer.join != FlowLayer::Join::Sum) return layer;
+  Tensor rest = layer.after.copy();
+  add_to(rest, layer.before.values, -1);
+  for (const FlowTerm& term : layer.terms) add_to(rest, term.values, -1);
+  if (largest(rest) > kRounding * std::max(largest(layer.after), largest(layer.before.values))) {
+    const bool streams = static_cast<bool>(attnscope::join(trace.config->join.id).run_layers);
+    layer.terms.push_back({streams ? "the other stream" : "positions", rest});
+  }
+  return layer;
+}
+
+// A model that acts says what to do at the states of a walk: the second of each step's three
+// tokens.
+std::vector<FlowChance> action_chances(const Trace& trace, Index token) {
+  constexpr Index kTokensPerStep = 3, kState = 1;
+  const Index step = token / kTokensPerStep;
+  if (token % kTokensPerStep != kState || step >= trace.logits.dim(0)) return {};
+  std::vector<FlowChance> chances;
+  const Index actions = trace.logits.dim(1);
+  for (const Candidate& c :
+       likeliest(probabilities(logits_at(trace, step), {}), std::min(actions, kMostChances))) {
+    const bool of_grid = actions == Grid::kActions;
+    chances.push_back(
+        {of_grid ? action_name(c.id) : "action " + std::to_string(c.id), c.probability});
+  }
+  return chances;
+}
+
+std::vector<FlowChance> chances_of(const Trace& trace, const AttentionTap& tap, Index token) {
+  const Tensor& all = predictions(trace);
+  if (tap.address.stack != Stack::Decoder || !all.defined() || token < 0) return {};
+  if (!predicts_each(trace)) return action_chances(trace, token);
+  if (token >= all.dim(0)) return {};
+  std::vector<FlowChance> chances;
+  for (const Candidate& c : likeliest(probabilities(logits_at(trace, token), {}), kMostChances)) {
+    chances.push_back({token_label(trace, c.id), c.probability});
+  }
+  return chances;
+}
+
+}  // namespace
+
+FlowNumbers flow_numbers(const Trace& trace, const Findings& findings, const Experiment& experiment,
+                         const AttentionTap& tap, Index head, Index keys) {
+  FlowNumbers flow;
+  flow.query = flow_query(experiment.view, trace, tap);
+  flow.token = trace.token_index(tap.query_rows, tap.queries(), flow.query);
+  flow.label = query_label(trace, tap, flow.query);
+  flow.sum = flow_sum(trace, tap, head, flow.query, keys, experiment.view.pinned_key);
+  flow.heads = heads_of(trace, experiment, tap, flow.query);
+  const HeadRef at = head_ref(trace, experiment.view);
+  flow.states = states_of(trace, findings, at.part, flow.token);
+  flow.layer = layer_of(trace, flow.states, at, flow.token);
+  flow.chances = chances_of(trace, tap, flow.token);
+  return flow;
+}
+
+}  // namespace attnscope

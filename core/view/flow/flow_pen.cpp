@@ -1,0 +1,195 @@
+#include "core/view/flow/flow_pen.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/figure/colour_map.h"
+#include "core/figure/plain_text.h"
+#include "core/view/parts/shapes.h"
+
+namespace attnscope {
+namespace {
+
+// Of the numbers so many do not reach the ends of the colours; of many fewer do, since a pixel
+// shows the largest of those that it stands for.
+constexpr double kWithin = 0.985, kWithinMany = 0.998;
+constexpr Index kMany = 100;
+constexpr double kRadius = 0.45;  // units
+constexpr double kBadge = 0.72;
+constexpr double kLeastTitle = 0.8;
+constexpr double kVeilBefore = 0.5, kVeilAfter = 0.86;
+constexpr double kNumberAcross = 2.7, kNumberDown = 1.15;  // of the small letters: cells this large
+
+}  // namespace
+
+double flow_range(const std::vector<const Tensor*>& of) {
+  std::vector<float> magnitudes;
+  for (const Tensor* tensor : of) {
+    if (!tensor->defined()) continue;
+    for (const float v : *tensor) {
+      if (std::isfinite(v)) magnitudes.push_back(std::abs(v));
+    }
+  }
+  if (magnitudes.empty()) return 1;
+  const double share = of.front()->size() > kMany ? kWithinMany : kWithin;
+  const auto at = magnitudes.begin() +
+                  static_cast<std::ptrdiff_t>(share * static_cast<double>(magnitudes.size() - 1));
+  std::ranges::nth_element(magnitudes, at);
+  return *at > 0 ? static_cast<double>(*at) : 1;
+}
+
+Colour FlowPen::hue(FlowStage stage) const {
+  switch (stage) {
+    case FlowStage::Embedding:
+      return {208, 86, 130};
+    case FlowStage::Vectors:
+    case FlowStage::Scores:
+    case FlowStage::Softmax:
+    case FlowStage::Weighted:
+    case FlowStage::Heads:
+      return {214, 104, 16};
+    case FlowStage::FeedForward:
+      return {40, 116, 200};
+    case FlowStage::Layers:
+      return {120, 100, 210};
+    case FlowStage::Next:
+      return {40, 150, 90};
+    default:
+      return {104, 114, 128};
+  }
+}
+
+void FlowPen::panel(const FlowPanel& panel, const std::string& title,
+                    const std::vector<std::string>& notes) {
+  const Box& b = panel.box;
+  const std::optional<Point>& pointer = page_.input().pointer;
+  const bool hovered = pointer && b.contains(*pointer);
+  const double edge = hovered ? 1.6 : 1;
+  const Colour line = hovered ? hue(panel.stage) : blend(theme().background, theme().line, 0.7);
+  page_.add(FilledBox{b, line, kRadius * unit_});
+  page_.add(FilledBox{{b.x + edge, b.y + edge, b.width - 2 * edge, b.height - 2 * edge},
+                      blend(theme().background, theme().text, 0.025),
+                      kRadius * unit_ - edge});
+  const double y = b.y + 1.12 * unit_, x = b.x + 1.25 * unit_;
+  page_.add(disc({x, y}, kBadge * unit_, hue(panel.stage)));
+  page_.add(Text{{x, y},
+                 std::to_string(static_cast<int>(panel.stage)),
+                 {255, 255, 255, 255},
+                 0.86 * unit_,
+                 Align::Middle,
+                 0,
+                 true});
+  const double left = x + 1.05 * unit_, right = b.right() - 0.4 * unit_;
+  const double whole = page_.width_of(title, unit_, true);
+  const double size = unit_ * std::clamp((right - left) / whole, kLeastTitle, 1.0);
+  const double taken =
+      words({left, y}, title, size, right - left, Align::Start, theme().text, true);
+  for (const std::string& note : notes) {
+    if (note.empty() || left + taken + unit_ + page_.width_of(note, small()) > right) continue;
+    return page_.faint_text({right, y}, note, small(), Align::End);
+  }
+}
+
+void FlowPen::veil(const FlowPanel& panel) {
+  if (now_ == FlowStage::Whole) return;
+  const Box& b = panel.box;
+  if (panel.stage == now_) {
+    // Four lines, since an outline has no round corners: they stand within the frame.
+    const double thick = std::max(2.0, 0.16 * unit_);
+    page_.add(OutlinedBox{{b.x + thick / 2, b.y + thick / 2, b.width - thick, b.height - thick},
+                          hue(panel.stage),
+                          thick});
+    return;
+  }
+  const double veil = panel.stage < now_ ? kVeilBefore : kVeilAfter;
+  // A pixel beyond the frame, which may lie between pixels.
+  page_.add(FilledBox{
+      {b.x - 1, b.y - 1, b.width + 2, b.height + 2}, translucent(theme().background, veil), 0});
+}
+
+double FlowPen::words(Point at, const std::string& text, double size, double most, Align align,
+                      Colour colour, bool bold) {
+  const std::string shown = page_.ellipsised(text, size, most, bold);
+  if (shown.empty()) return 0;
+  page_.add(Text{at, shown, colour, size, align, 0, bold});
+  return page_.width_of(shown, size, bold);
+}
+
+void FlowPen::message(const Box& box, const std::string& text) {
+  const double size = 0.88 * unit_, line = kLineHeight * size;
+  const auto most = static_cast<std::size_t>(std::max(1.0, std::floor(box.height / line)));
+  double y = box.y + line / 2;
+  for (const std::string& one : page_.wrapped(text, size, box.width, most)) {
+    page_.faint_text({box.x, y}, one, size);
+    y += line;
+  }
+}
+
+void FlowPen::arrow_along(std::vector<Point> points, FlowStage to_stage) {
+  const Colour ink = blend(theme().background, theme().text, to_stage <= now_ ? 0.45 : 0.12);
+  const double thick = std::max(1.3, 0.11 * unit_), head = 0.5 * unit_;
+  const Point to = points.back(), from = points[points.size() - 2];
+  const double far = std::max(1e-9, std::hypot(to.x - from.x, to.y - from.y));
+  const Point back{to.x - (to.x - from.x) / far * head, to.y - (to.y - from.y) / far * head};
+  const Point side{(to.y - from.y) / far * head * 0.55, (to.x - from.x) / far * head * 0.55};
+  page_.add(Line{std::move(points), ink, thick});
+  page_.add(Line{
+      {{back.x + side.x, back.y - side.y}, to, {back.x - side.x, back.y + side.y}}, ink, thick});
+}
+
+void FlowPen::strip(const Box& box, const Tensor& values, double range, FlowSpace space,
+                    const std::string& name, bool marked) {
+  if (!values.defined() || !(box.width > 2) || !(box.height > 1)) return;
+  HeatMap map;
+  map.box = box;
+  map.values = values.reshaped({1, values.size()});
+  map.width = static_cast<double>(values.size());
+  map.height = 1;
+  map.least = -range;
+  map.most = range;
+  map.colour_map = diverging_colours(theme());
+  strips_.push_back({box, values, space, name});
+  page_.add(map);
+  page_.add(OutlinedBox{box, marked ? theme().accent : theme().line, marked ? 2.0 : 1.0});
+  numbers(strips_.back(), map);
+}
+
+void FlowPen::numbers(const Strip& strip, const HeatMap& map) {
+  const double cell = strip.box.width / static_cast<double>(strip.values.size());
+  const double size = std::min(small(), strip.box.height / kNumberDown);
+  if (cell < kNumberAcross * size || size < 0.6 * small()) return;
+  const ColourMap& colours = colour_map(map.colour_map);
+  for (Index n = 0; n < strip.values.size(); ++n) {
+    const auto v = static_cast<double>(strip.values[n]);
+    page_.add(Text{
+        {strip.box.x + (static_cast<double>(n) + 0.5) * cell, strip.box.y + strip.box.height / 2},
+        fixed(v, 2),
+        ink_on(colours.at((v - map.least) / (map.most - map.least))),
+        size,
+        Align::Middle});
+  }
+}
+
+void FlowPen::mark_components(const Box& within) {
+  const std::optional<Point>& pointer = page_.input().pointer;
+  if (!pointer) return;
+  const auto at =
+      std::ranges::find_if(strips_, [&](const Strip& s) { return s.box.contains(*pointer); });
+  if (at == strips_.end()) return;
+  const double share = (pointer->x - at->box.x) / at->box.width;
+  const auto n = std::min(at->values.size() - 1,
+                          static_cast<Index>(share * static_cast<double>(at->values.size())));
+  for (const Strip& s : strips_) {
+    if (s.space != at->space || n >= s.values.size()) continue;
+    const double cell = s.box.width / static_cast<double>(s.values.size());
+    const double x = s.box.x + static_cast<double>(n) * cell;
+    page_.add(OutlinedBox{
+        {x - 0.5, s.box.y - 1, std::max(2.0, cell) + 1, s.box.height + 2}, theme().text, 1.2});
+  }
+  page_.tag(*pointer,
+            at->name + ", component " + std::to_string(n) + ": " +
+                fixed(static_cast<double>(at->values[n]), 3),
+            within);
+}
+
+}  // namespace attnscope

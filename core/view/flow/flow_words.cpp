@@ -1,0 +1,403 @@
+#include "core/view/flow/flow_words.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/figure/plain_text.h"
+#include "core/model/architecture.h"
+#include "core/model/config.h"
+#include "core/model/join.h"
+#include "core/view/parts/describe.h"
+
+namespace attnscope {
+namespace {
+
+constexpr double kShareSlack = 1e-3;
+
+std::string quoted(const std::string& text) {
+  return "“" + text + "”";
+}
+
+std::string counted(Index count, const std::string& one) {
+  return grouped(count) + " " + one + (count == 1 ? "" : "s");
+}
+
+std::string head_name(const FlowStory& s) {
+  const ViewSettings& view = s.experiment.view;
+  return "head " + std::to_string(view.head) + " of layer " + std::to_string(view.layer);
+}
+
+bool is_recurrent(const FlowStory& s) {
+  const ModelConfig* config = s.trace.config.get();
+  return s.numbers.states.empty() && config != nullptr && config->width > 0 &&
+         !architecture(config->architecture.id).has_self_attention;
+}
+
+bool is_shares_of_features(const AttentionTap& tap) {
+  const Part* part = tap.result.part.get();
+  return part != nullptr && part->normaliser == Normaliser::FeatureRatio;
+}
+
+std::string strongest(const FlowStory& s) {
+  return s.numbers.sum.keys.empty() ? "" : quoted(s.numbers.sum.keys.front().label);
+}
+
+std::string tokens_sentence(const FlowStory& s) {
+  const auto count = static_cast<Index>(s.trace.tokens_of(s.tap.query_rows).size());
+  const std::string reads = s.trace.pixels ? "The picture is " : "The text is cut into ";
+  return reads + counted(count, s.trace.pixels ? "pixel" : "token") + ". We follow " +
+         quoted(s.numbers.label) +
+         (s.numbers.token >= 0 ? ", number " + std::to_string(s.numbers.token) : std::string()) +
+         ", on its way to what comes next.";
+}
+
+std::string embedding_sentence(const FlowStory& s) {
+  if (s.numbers.states.empty()) {
+    return is_recurrent(s)
+               ? "A recurrent network reads its vector; its state is what asks and what is asked."
+               : "These tensors stand alone: no model made them of tokens.";
+  }
+  const Encoding& encoding = attnscope::encoding(s.tap.encoding.id);
+  std::string text = "A token is a number in a list. It becomes a vector of " +
+                     grouped(s.numbers.states.front().values.size()) +
+                     " numbers that training has found. ";
+  if (encoding.embed) return text + "Where it stands is added to it (" + encoding.label + ").";
+  if (s.tap.encoding.id == default_encoding().id) return text + "Where it stands is said nowhere.";
+  return text + "Where it stands comes in later, by " + encoding.label + ".";
+}
+
+std::string vectors_sentence(const FlowStory& s) {
+  const std::string why = why_no_pair_scores(s.tap, s.numbers.sum);
+  if (!s.numbers.sum.query.defined()) {
+    return why.empty() ? "The token's state is compared with those it looks at, which are what it "
+                         "gets as well."
+                       : why + " Each still has a value: what it has to give.";
+  }
+  return "Each token makes three vectors: a query (what am I looking for?), a key (what am I?) and "
+         "a value (what have I to give?). In " +
+         head_name(s) + " they have " + std::to_string(s.numbers.sum.query.size()) + " numbers.";
+}
+
+std::string scores_sentence(const FlowStory& s) {
+  const FlowSum& sum = s.numbers.sum;
+  const std::string why = why_no_pair_scores(s.tap, sum);
+  if (!why.empty()) return why;
+  if (sum.keys.empty()) return "This row may look nowhere: every pair is masked.";
+  const FlowKey& best = sum.keys.front();
+  return "How well does a key answer the query? Their numbers are multiplied one by one and added "
+         "up: " +
+         quoted(best.label) + " scores " + (best.score ? fixed(*best.score, 2) : "–") +
+         (sum.keys.size() > 1 && sum.keys.back().score
+              ? ", " + quoted(sum.keys.back().label) + " " + fixed(*sum.keys.back().score, 2)
+              : "") +
+         ".";
+}
+
+std::string softmax_sentence(const FlowStory& s) {
+  const FlowSum& sum = s.numbers.sum;
+  if (sum.keys.empty()) return "There is nothing to share out.";
+  const std::string best =
+      strongest(s) + " gets " + weight_words(sum.keys.front().weight, weights_are_shares(sum));
+  if (is_shares_of_features(s.tap)) {
+    return "No softmax: features of query and key are multiplied, and each product is divided by "
+           "the sum of all. " +
+           best + ".";
+  }
+  if (!weights_are_shares(sum)) return "These weights are no shares of one. " + best + ".";
+  if (!sum.keys.front().score) return "The weights are shares that add up to 100 %. " + best + ".";
+  return "The softmax makes shares of the scores, which add up to 100 %; small differences in "
+         "score become large ones. " +
+         best + ".";
+}
+
+std::string weighted_sentence(const FlowStory& s) {
+  const FlowSum& sum = s.numbers.sum;
+  if (sum.keys.empty()) return "Nothing is looked at, so the head says nothing.";
+  if (!sum.adds_values) {
+    return variant(s.tap.variant.id).label +
+           " does not add up single values by these weights; its output is what the head says.";
+  }
+  if (!sum.is_output) {
+    return "Each value counts as much as its weight, and all are added up. " + after_the_sum(s.tap);
+  }
+  return "Each value counts as much as its weight: strong ones keep their colour, weak ones fade. "
+         "Added up they are what the head tells " +
+         quoted(s.numbers.label) + ".";
+}
+
+std::string heads_sentence(const FlowStory& s) {
+  const FlowHeads& heads = s.numbers.heads;
+  if (is_recurrent(s)) {
+    return "There is one head. What it says is the context c: what the source has to tell this "
+           "step.";
+  }
+  if (!heads.adds.defined() && heads.outputs.defined() && heads.outputs.dim(0) > 1) {
+    return "These heads stand alone: there is no matrix W_o that puts them together.";
+  }
+  if (!heads.adds.defined()) {
+    return "One attention alone: what it says goes on as it is.";
+  }
+  const Index count = heads.adds.dim(0);
+  if (count == 1)
+    return "There is one head. The matrix W_o turns what it says into the model's width.";
+  return "All " + std::to_string(count) +
+         " heads have looked in their own way. W_o turns what each " + "says into " +
+         grouped(heads.adds.dim(1)) + " numbers, and all of it is added up.";
+}
+
+std::string residual_sentence(const FlowStory& s) {
+  if (is_recurrent(s)) {
+    return "No residual: context c and the decoder's state s together become tanh([c ; s] W + b).";
+  }
+  if (!s.numbers.layer) return "There is no vector that the answer would be added to.";
+  switch (s.numbers.layer->join) {
+    case FlowLayer::Join::Normed:
+      return "The heads' answer is added to the vector the token had, and the sum is brought back "
+             "to a standard length (norm).";
+    case FlowLayer::Join::Gated:
+      return "Gates decide, number by number, how much of the heads' answer takes the place of "
+             "what the token had.";
+    case FlowLayer::Join::Copied:
+      return "The token has left before this layer: its vector is copied, and the answer is not "
+             "used.";
+    case FlowLayer::Join::Sum:
+      break;
+  }
+  return "The heads' answer is added to the vector the token had before: nothing is overwritten, "
+         "something is added.";
+}
+
+std::string feed_forward_sentence(const FlowStory& s) {
+  if (is_recurrent(s)) return "There is no feed-forward: the recurrent cells do that work.";
+  if (!s.numbers.layer) return "There is no feed-forward around this attention.";
+  const Index hidden = s.trace.config ? s.trace.config->hidden : 0;
+  if (hidden == 0) return "This model has no feed-forward: its layers are attention alone.";
+  return "Then a small network works on each token alone, by way of " + grouped(hidden) +
+         " numbers. Its answer is added, too: that is the vector after the layer.";
+}
+
+std::string layers_sentence(const FlowStory& s) {
+  const std::vector<FlowState>& states = s.numbers.states;
+  if (states.empty()) return "There is one attention, and no layers to pass.";
+  const auto count = static_cast<Index>(states.size()) - 1;
+  std::string text = count == 1 ? "This model has one layer."
+                                : "The same happens again in each of " +
+                                      counted(count, s.trace.parts.step ? "pass" : "layer") + ".";
+  if (s.trace.parts.step && count != 1) {
+    text = "The same layers work on the vector again and again, " + std::to_string(count) +
+           " times here.";
+  }
+  if (states.back().guess.empty()) return text + " The vector changes a little each time.";
+  return text + " Beside each vector: what the model would say if it ended there.";
+}
+
+std::string next_sentence(const FlowStory& s) {
+  if (s.numbers.chances.empty()) {
+    if (s.tap.address.stack == Stack::Encoder) {
+      return "The encoder's last vectors become keys and values, which every layer of the decoder "
+             "looks at.";
+    }
+    if (predicts_each(s.trace)) return "Nothing is predicted here.";
+    return "This model says actions, and says them at states (s): click on one.";
+  }
+  const FlowChance& best = s.numbers.chances.front();
+  const std::string what = fills_in_places(s.trace) ? "stands at this place" : "comes next";
+  const char* what_all = s.trace.pixels           ? "level of grey"
+                         : predicts_each(s.trace) ? "token the model knows"
+                                                  : "action";
+  return "The last vector is compared with that of every " + std::string(what_all) + ": " +
+         quoted(best.label) + " is likeliest to be what " + what + ", " +
+         weight_words(best.chance, true) + ".";
+}
+
+std::string whole_sentence(const FlowStory& s) {
+  const FlowSum& sum = s.numbers.sum;
+  std::string text = "How " + quoted(s.numbers.label) + " is worked on, by way of " + head_name(s);
+  if (!sum.keys.empty()) {
+    text += ", where it looks most at " + strongest(s) + " (" +
+            weight_words(sum.keys.front().weight, weights_are_shares(sum)) + ")";
+  }
+  return text + ".";
+}
+
+}  // namespace
+
+std::string flow_title(FlowStage stage) {
+  switch (stage) {
+    case FlowStage::Tokens:
+      return "Tokens";
+    case FlowStage::Embedding:
+      return "Embedding";
+    case FlowStage::Vectors:
+      return "Query and keys";
+    case FlowStage::Scores:
+      return "Scores";
+    case FlowStage::Softmax:
+      return "Softmax";
+    case FlowStage::Weighted:
+      return "Weighted values";
+    case FlowStage::Heads:
+      return "Heads joined";
+    case FlowStage::Residual:
+      return "Residual";
+    case FlowStage::FeedForward:
+      return "Feed-forward";
+    case FlowStage::Layers:
+      return "Layers";
+    case FlowStage::Next:
+      return "Next token";
+    case FlowStage::Whole:
+      break;
+  }
+  return "The whole";
+}
+
+std::string flow_sentence(FlowStage stage, const FlowStory& story) {
+  switch (stage) {
+    case FlowStage::Tokens:
+      return tokens_sentence(story);
+    case FlowStage::Embedding:
+      return embedding_sentence(story);
+    case FlowStage::Vectors:
+      return vectors_sentence(story);
+    case FlowStage::Scores:
+      return scores_sentence(story);
+    case FlowStage::Softmax:
+      return softmax_sentence(story);
+    case FlowStage::Weighted:
+      return weighted_sentence(story);
+    case FlowStage::Heads:
+      return heads_sentence(story);
+    case FlowStage::Residual:
+      return residual_sentence(story);
+    case FlowStage::FeedForward:
+      return feed_forward_sentence(story);
+    case FlowStage::Layers:
+      return layers_sentence(story);
+    case FlowStage::Next:
+      return next_sentence(story);
+    case FlowStage::Whole:
+      break;
+  }
+  return whole_sentence(story);
+}
+
+std::string why_no_pair_scores(const AttentionTap& tap, const FlowSum& sum) {
+  if (sum.keys.empty() || sum.key_vectors.defined()) return "";
+  const Variant& v = variant(tap.variant.id);
+  if (is_shares_of_features(tap)) {
+    return v.label +
+           " forms no scores of pairs: features of query and key are multiplied, and all "
+           "keys are summed into one state.";
+  }
+  const WeightsFrom from = v.weights_from ? v.weights_from(tap.variant.values) : WeightsFrom::Pairs;
+  switch (from) {
+    case WeightsFrom::Token:
+      return v.label +
+             ": no query meets a key; each token says by itself how much it takes from "
+             "where.";
+    case WeightsFrom::Positions:
+      return v.label +
+             ": no query meets a key; how much is taken from where was learned for "
+             "places, whatever the text says.";
+    case WeightsFrom::Degrees:
+      return v.label + ": no query meets a key; all neighbours count alike.";
+    case WeightsFrom::Pairs:
+      break;
+  }
+  return v.label + " puts its weights together from several parts; Mechanism shows how.";
+}
+
+std::string score_formula(const AttentionTap& tap) {
+  const Part* part = tap.result.part.get();
+  if (part == nullptr) return "";
+  if (part->source == Source::Additive) return "v·tanh(q + k)";
+  if (part->source == Source::Logits) {
+    const Variant& v = variant(tap.variant.id);
+    const bool learned =
+        v.weights_from && v.weights_from(tap.variant.values) == WeightsFrom::Positions;
+    return learned ? "learned" : "said by the token";
+  }
+  if (part->source != Source::Product || !part->q.defined()) return "";
+  const Index size = part->q.dim(2);
+  const double scale = static_cast<double>(part->scale);
+  const bool usual = std::abs(scale * std::sqrt(static_cast<double>(size)) - 1) < 1e-4;
+  if (usual) return "q·k / √" + std::to_string(size);
+  return scale == 1 ? "q·k" : "q·k · " + brief(scale, 2);
+}
+
+std::string weight_formula(const AttentionTap& tap) {
+  const Part* part = tap.result.part.get();
+  if (part == nullptr) return "";
+  switch (part->normaliser) {
+    case Normaliser::Softmax:
+      return "eˢ / Σ eˢ";
+    case Normaliser::SpanSoftmax:
+      return "m·eˢ / Σ m·eˢ";
+    case Normaliser::FeatureRatio:
+      return "φ(q)·φ(k) / Σ";
+    case Normaliser::None:
+      break;
+  }
+  return "as it is";
+}
+
+std::string after_the_sum(const AttentionTap& tap) {
+  const Variant& v = variant(tap.variant.id);
+  return v.label + " does more with it: " + v.equation;
+}
+
+const View* view_of_stage(FlowStage stage, const Trace& trace) {
+  const auto ids = [&]() -> std::vector<const char*> {
+    switch (stage) {
+      case FlowStage::Tokens:
+        return {"lines", "map"};
+      case FlowStage::Embedding:
+        return {"position", "architecture"};
+      case FlowStage::Vectors:
+        return {"vectors", "mechanism"};
+      case FlowStage::Scores:
+        return {"scores", "mechanism"};
+      case FlowStage::Softmax:
+        return {"map"};
+      case FlowStage::Weighted:
+        return {"lines", "map"};
+      case FlowStage::Heads:
+        return {"grid"};
+      case FlowStage::Residual:
+        return {"gates", "architecture"};
+      case FlowStage::FeedForward:
+        return {"architecture"};
+      case FlowStage::Layers:
+        return {"steps", "depth", "architecture"};
+      case FlowStage::Next:
+        return {"next", "trajectory"};
+      case FlowStage::Whole:
+        break;
+    }
+    return {};
+  }();
+  for (const char* id : ids) {
+    const View& v = view(id);
+    if (!v.objection || v.objection(trace).empty()) return &v;
+  }
+  return nullptr;
+}
+
+std::string weight_words(double weight, bool is_share) {
+  if (!is_share) return fixed(weight, 3);
+  const double percent = 100 * weight;
+  if (percent >= 9.95) return fixed(percent, 0) + " %";
+  return percent < 0.05 && percent > 0 ? "< 0.1 %" : fixed(percent, 1) + " %";
+}
+
+bool weights_are_shares(const FlowSum& sum) {
+  double all = sum.others_weight;
+  for (const FlowKey& key : sum.keys) {
+    if (key.weight < 0) return false;
+    all += key.weight;
+  }
+  return sum.keys.empty() || std::abs(all - 1) <= kShareSlack;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,60 @@
+// The view Flow under real X events: stepped through, played, and left by a click on a panel.
+#include <gtest/gtest.h>
+
+#include "tests/app/events/desktop.h"
+#include "tests/app/events/small_model.h"
+#include "tests/support/compare.h"
+
+namespace attnscope::window {
+namespace {
+
+using Report = Program::Report;
+
+bool shows(const Report& r, const std::string& view) {
+  return r["has_trace"].get<bool>() && r["current"].get<bool>() &&
+         r["experiment"]["view"]["type"] == view;
+}
+
+// 12, the whole, where nothing is said.
+int step_of(const Report& r) {
+  const Report& view = r["experiment"]["view"];
+  if (!view.contains("options") || !view["options"].contains("flow")) return 12;
+  const Report& flow = view["options"]["flow"];
+  return flow.contains("step") ? flow["step"].get<int>() : 12;
+}
+
+TEST(FlowWindow, StepsPlaysAndLeadsOn) {
+  const Display display(1280, 800);
+  const testing::TemporaryFolder folder;
+  save_small_model(folder.path() / "model");
+  Program program(display, folder.path(),
+                  {"--model", (folder.path() / "model").string(), "--size", "1280x800", "--scale",
+                   "1", "--text", "the cat sat on the mat", "--view", "flow"});
+  const Report whole =
+      program.wait_for("the whole", [](const Report& r) { return shows(r, "flow"); });
+  EXPECT_EQ(step_of(whole), 12);
+  program.rest_pointer();
+  program.wait_for("a pointer at rest");
+  program.keep_screenshot("flow");
+  program.press("Left");
+  program.wait_for("the step before", [](const Report& r) { return step_of(r) == 11; });
+  program.press("Right");
+  program.wait_for("the whole again", [](const Report& r) { return step_of(r) == 12; });
+  // Played from the whole it begins anew.
+  program.press("space");
+  program.wait_for("the first steps", [](const Report& r) { return step_of(r) <= 2; });
+  program.press("space");
+  program.wait_for_still_frames(std::chrono::milliseconds(300));
+  program.press("ctrl+z");
+  program.wait_for("what was before", [](const Report& r) { return step_of(r) == 12; });
+  // The panel of scores.
+  program.click("handle.3");
+  const Report scores =
+      program.wait_for("its view", [](const Report& r) { return shows(r, "scores"); });
+  EXPECT_TRUE(scores["experiment"]["view"].contains("pinned_query"));
+  program.press("ctrl+z");
+  program.wait_for("the view before", [](const Report& r) { return shows(r, "flow"); });
+}
+
+}  // namespace
+}  // namespace attnscope::window
