@@ -5,6 +5,7 @@ layout(location = 1) uniform sampler2D colours;  // 256 x 1
 layout(location = 2) uniform ivec2 corner;       // upper left, in framebuffer pixels from below
 layout(location = 3) uniform vec2 range;         // least, most
 layout(location = 4) uniform vec4 missing;       // colour of NaN
+layout(location = 5) uniform bool hollow;        // draws NaN alone
 
 layout(location = 0) out vec4 colour;
 
@@ -16,6 +17,7 @@ void main() {
     colour = missing;
     return;
   }
+  if (hollow) discard;
   float extent = range.y - range.x;
   float share = extent > 0.0 ? clamp((number - range.x) / extent, 0.0, 1.0) : 0.0;
   colour = texelFetch(colours, ivec2(int(floor(share * 255.0 + 0.5)), 0), 0);

@@ -1,45 +1,58 @@
-// What outputs_tiles computes, the way graphics processors like it: a work group takes 8 rows and
-// eight vec4s of values, and brings the weights and values of eight keys at a time into shared
-// memory. x counts groups of vec4s, y tiles of rows, z heads.
+// What outputs_tiles computes, the way graphics processors like it: a work group takes a tile and
+// eight vec4s of values; where the tile has several rows, the weights and values of eight keys at a
+// time come into shared memory. x counts groups of vec4s, y tiles, z copies.
 #include "attention.glsl"
 
 layout(local_size_x = 8, local_size_y = 8) in;
 
 layout(std430, binding = 0) readonly buffer Values { vec4 values[]; };
-layout(std430, binding = 1) writeonly buffer Outputs { vec4 outputs[]; };
+layout(std430, binding = 1) buffer Outputs { vec4 outputs[]; };
 layout(std430, binding = 2) readonly buffer Vectors { vec4 vectors[]; };
 layout(std430, binding = 3) readonly buffer Weights { float weights[]; };
+layout(std430, binding = 4) readonly buffer RowSums { vec4 row_sums[]; };
 
-shared vec4 v_slice[TILE][TILE];  // of key, vec4
+#if HEIGHT == 1
+shared vec4 sums[TILE][TILE];
+#else
+shared vec4 v_slice[TILE][TILE];   // of key, vec4
 shared float w_slice[TILE][TILE];  // of row, key
+#endif
 
 void main() {
-  int head = head_first + int(gl_GlobalInvocationID.z);
-  int i0 = row_first + TILE * int(gl_WorkGroupID.y);
-  if (i0 >= row_end) return;  // the whole group
+  Tile t;  // the whole group's
+  if (!find_tile(int(gl_WorkGroupID.y), int(gl_WorkGroupID.z), t)) return;
   int x = int(gl_LocalInvocationID.x), y = int(gl_LocalInvocationID.y);
   int e = TILE * int(gl_WorkGroupID.x) + x;
-  int tile = tile_of(head, i0), width = tile_width(tile), first = tile_first(tile);
-  uint base = tile_base(head, tile);
 
   vec4 sum = vec4(0.0);
-  for (int column = 0; column < width; column += TILE) {
-    int c = min(first + column + y, keys - 1);  // past the end weights are 0
-    v_slice[y][x] = e < value_width ? values[(kv_head(head) * keys + c) * value_width + e]
-                                    : vec4(0.0);
-    w_slice[y][x] = column + x < width ? weights[base + uint(y * width + column + x)] : 0.0;
+#if HEIGHT == 1  // its keys are nobody else's: every eighth is this invocation's
+  for (int n = y; n < t.stride && e < value_width; n += TILE) {
+    int v_row = (kv_head(t.head) * keys + column(t, n)) * value_width;
+    sum += weights[t.base + uint(n)] * values[v_row + e];
+  }
+  sums[y][x] = sum;
+  barrier();
+  for (int n = 1; n < TILE && y == 0; ++n) sum += sums[n][x];
+#else
+  for (int from = 0; from < t.stride; from += TILE) {
+    int v_row = (kv_head(t.head) * keys + column(t, from + y)) * value_width;  // past the end
+    v_slice[y][x] = e < value_width ? values[v_row + e] : vec4(0.0);           // weights are 0
+    w_slice[y][x] = weights[t.base + uint(y * t.stride + from + x)];
     barrier();
     for (int n = 0; n < TILE; ++n) sum += w_slice[y][n] * v_slice[n][x];
     barrier();
   }
-  int i = i0 + y;
-  if (i >= row_end || e >= value_width) return;
+#endif
+  if (y >= t.rows || e >= value_width) return;
+  int i = query(t, y);
 #ifdef VALUE_TABLE
-  for (int column = 0; column < width; ++column) {
-    int c = min(first + column, keys - 1);
-    float w = weights[base + uint(y * width + column)];
-    sum += w * vectors[table_row(VALUE_TABLE, head, offset_of(head, i, c)) + e];
+  for (int n = 0; n < t.width; ++n) {
+    float w = weights[t.base + uint(y * t.stride + n)];
+    sum += w * vectors[table_row(VALUE_TABLE, t.head, offset_of(t.head, i, column(t, n))) + e];
   }
 #endif
-  outputs[(head * queries + i) * value_width + e] = sum;
+  int row = t.head * queries + i;
+  float earlier = row_sums[row].z;
+  if (earlier != 0.0) sum += earlier * outputs[row * value_width + e];
+  outputs[row * value_width + e] = sum;
 }

@@ -66,7 +66,7 @@ float finish_score(float products, int head, int i, int c) {
   score += table_value(BIAS_TABLE, head, offset);
 #endif
 #if NORMALISER == SPAN_SOFTMAX
-  if (span_weight(head, i, c) == 0.0) return 0.0;  // as good as not allowed
+  if (span_weight(head, i, c) == 0.0) return HIDDEN;  // as good as not allowed
 #endif
   return score;
 }

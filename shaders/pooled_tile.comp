@@ -49,7 +49,12 @@ float weight_of(int head, int i, int c) {
 #else
   float score = products(head, i, c) * product_scale;
 #endif
-  return weight(score, head, i, c);
+  return weight(score, row_sums[head * queries + i], head, i, c);
+}
+
+// A run of the pattern: columns x, x + z, ... below y.
+ivec3 run_at(int r) {
+  return ivec3(integers[runs + 3 * r], integers[runs + 3 * r + 1], integers[runs + 3 * r + 2]);
 }
 
 void main() {
@@ -65,7 +70,7 @@ void main() {
   }
   float most = 0.0, sum = 0.0;
   for (int i = i0; i < i_end; ++i) {
-    int row = pattern_row(head, i);
+    int row = pattern_heads == 1 ? i : (head % heads) * queries + i;
     for (int r = integers[starts + row]; r < integers[starts + row + 1]; ++r) {
       ivec3 run = run_at(r);
       if (run.x >= c_end) break;  // runs are sorted by where they begin

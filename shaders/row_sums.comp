@@ -1,66 +1,85 @@
-// The maximum of each row's scores and the sum that normalises it, a row an invocation: x counts
-// rows, z heads. Softmax: sum of exp(score - maximum), weighted where there is a span; feature
-// ratio: the sum of the scores. The sum of an empty row is 0.
+// The maximum of each row's scores and the sum that normalises it, over this tile and earlier ones:
+// x counts lanes of rows, z copies. Softmax: sum of exp(score - maximum), weighted where there is a
+// span; feature ratio: the sum of the scores. The sum of an empty row is 0.
 #include "attention.glsl"
 #include "span.glsl"
 
 layout(local_size_x = 64) in;
 
 layout(std430, binding = 3) readonly buffer Scores { float scores[]; };
-layout(std430, binding = 4) writeonly buffer RowSums { vec2 row_sums[]; };
+layout(std430, binding = 4) buffer RowSums { vec4 row_sums[]; };  // see weight.glsl
 
-const uint BLOCK = 64u;        // sums of blocks are summed, so that rounding errors stay small
-const float NONE = -3.4028e38;  // of an empty row: below any score
-// Pairs beyond the span have weight 0, whatever their scores.
-#if NORMALISER == SPAN_SOFTMAX
-#define COUNTS (span_weight(head, i, c) > 0.0)
+const int BLOCK = 64;  // sums of blocks are summed, so that rounding errors stay small
+const int FIRST_TURN = 1, LAST_TURN = 2;
+
+#if SHARED_MEMORY == 1
+const int LANES = 8;  // invocations of a row, so that neighbours read neighbours
+shared float of_lanes[64];
+#define OVER_LANES(value, combined)                             \
+  {                                                             \
+    int id = int(gl_LocalInvocationID.x);                       \
+    int first_lane = id / LANES * LANES;                        \
+    barrier();                                                  \
+    of_lanes[id] = value;                                       \
+    barrier();                                                  \
+    value = of_lanes[first_lane];                               \
+    for (int n = first_lane + 1; n < first_lane + LANES; ++n) { \
+      float other = of_lanes[n];                                \
+      value = combined;                                         \
+    }                                                           \
+  }
 #else
-#define COUNTS true
+const int LANES = 1;
+#define OVER_LANES(value, combined)
 #endif
 
 void main() {
-  int head = head_first + int(gl_GlobalInvocationID.z);
-  int i = row_first + int(gl_GlobalInvocationID.x);
-  if (i >= row_end) return;
-  int row = pattern_row(head, i);
-  int first = integers[starts + row], end = integers[starts + row + 1];
-#ifdef TILES
-  int tile = tile_of(head, i);
-  uint base = tile_base(head, tile) + uint((i % TILE) * tile_width(tile) - tile_first(tile));
-#define SCORE scores[base + uint(c)]
+  int n = int(gl_GlobalInvocationID.x) / LANES, lane = int(gl_GlobalInvocationID.x) % LANES;
+  int r = n % HEIGHT, i = 0, turn = FIRST_TURN, to = 0;
+  ivec2 cells = ivec2(0);
+  uint line = 0u;
+  Tile t;
+  bool is_row = find_tile(n / HEIGHT, int(gl_GlobalInvocationID.z), t) && r < t.rows;
+  if (is_row) {
+    i = query(t, r);
+    turn = turns(t, r);
+    to = t.head * queries + i;
+    cells = extent(t, r);
+    line = t.base + uint(r * t.stride);
+  }
+  bool first = (turn & FIRST_TURN) != 0;
+#if NORMALISER == NO_NORMALISER
+  if (is_row && lane == 0) row_sums[to] = vec4(0.0, 0.0, first ? 0.0 : 1.0, 1.0);
 #else
-  uint base = row_base(head, row);
-#define SCORE scores[base + n]
-#endif
-
-  float maximum = NONE;
-  uint n = 0u;
+  vec4 before = first ? vec4(HIDDEN, 0.0, 0.0, 0.0) : row_sums[to];
+  float maximum = before.x, earlier = first ? 0.0 : 1.0;
 #if NORMALISER != FEATURE_RATIO
-  for (int r = first; r < end; ++r) {
-    ivec3 run = run_at(r);
-    for (int c = run.x; c < run.y; c += run.z) {
-      if (COUNTS) maximum = max(maximum, SCORE);
-      ++n;
-    }
+  for (int x = cells.x + lane; x < cells.y; x += LANES) {
+    maximum = max(maximum, scores[line + uint(x)]);
   }
-  n = 0u;
+  OVER_LANES(maximum, max(maximum, other))
+  if (!first) earlier = exp(before.x - maximum);
 #endif
-  float sum = 0.0, block = 0.0;
-  for (int r = first; r < end; ++r) {
-    ivec3 run = run_at(r);
-    for (int c = run.x; c < run.y; c += run.z) {
-#if NORMALISER == SPAN_SOFTMAX
-      if (COUNTS) block += span_weight(head, i, c) * exp(SCORE - maximum);
-#elif NORMALISER == SOFTMAX
-      block += exp(SCORE - maximum);
+  float sum = 0.0;
+  for (int from = cells.x + lane; from < cells.y; from += BLOCK * LANES) {
+    float block = 0.0;
+    for (int x = from; x < min(from + BLOCK * LANES, cells.y); x += LANES) {
+      float score = scores[line + uint(x)];
+#if NORMALISER == FEATURE_RATIO
+      block += score;
 #else
-      block += SCORE;
+      float e = score <= HIDDEN ? 0.0 : exp(score - maximum);
+#if NORMALISER == SPAN_SOFTMAX
+      e *= span_weight(t.head, i, column(t, x));
 #endif
-      if (++n % BLOCK == 0u) {
-        sum += block;
-        block = 0.0;
-      }
+      block += e;
+#endif
     }
+    sum += block;
   }
-  row_sums[head * queries + i] = vec2(maximum, sum + block);
+  OVER_LANES(sum, sum + other)
+  sum += earlier * before.y;
+  float factor = (turn & LAST_TURN) == 0 ? 1.0 : sum == 0.0 ? 0.0 : 1.0 / sum;
+  if (is_row && lane == 0) row_sums[to] = vec4(maximum, sum, earlier * factor, factor);
+#endif
 }

@@ -1,5 +1,5 @@
-// Products of queries and keys, 8 x 8 pairs an invocation: x counts tiles of columns, y tiles of
-// rows, z heads. They are the scores where no other ingredient follows (see terms_tiles).
+// Products of queries and keys, HEIGHT x 8 cells an invocation: x counts eights of cells, y tiles, z
+// copies. They are the scores where no other ingredient follows (see terms_tiles).
 #include "attention.glsl"
 
 layout(local_size_x = 8, local_size_y = 8) in;
@@ -9,14 +9,14 @@ layout(std430, binding = 1) readonly buffer Keys { vec4 keys_of[]; };
 layout(std430, binding = 2) readonly buffer Vectors { vec4 vectors[]; };
 layout(std430, binding = 3) writeonly buffer Scores { vec4 scores[]; };
 
-// Row r of the block in two halves: columns 0..3 and 4..7.
-vec4 low[TILE], high[TILE];
+// Of each row in two halves: cells 0..3 and 4..7.
+vec4 low[HEIGHT], high[HEIGHT];
 
 #define ADD_PRODUCTS(Q, q_row, K, k_row, width)                                \
   for (int e = 0; e < (width); ++e) {                                          \
     vec4 k[TILE];                                                              \
     for (int n = 0; n < TILE; ++n) k[n] = K[(k_row)[n] + e];                   \
-    for (int r = 0; r < TILE; ++r) {                                           \
+    for (int r = 0; r < HEIGHT; ++r) {                                         \
       vec4 q = Q[(q_row)[r] + e];                                              \
       low[r] += vec4(dot(q, k[0]), dot(q, k[1]), dot(q, k[2]), dot(q, k[3]));  \
       high[r] += vec4(dot(q, k[4]), dot(q, k[5]), dot(q, k[6]), dot(q, k[7])); \
@@ -24,30 +24,26 @@ vec4 low[TILE], high[TILE];
   }
 
 void main() {
-  int head = head_first + int(gl_GlobalInvocationID.z);
-  int i0 = row_first + TILE * int(gl_GlobalInvocationID.y);
-  int column = TILE * int(gl_GlobalInvocationID.x);
-  if (i0 >= row_end) return;
-  int tile = tile_of(head, i0), width = tile_width(tile);
-  if (column >= width) return;
+  Tile t;
+  if (!find_tile(int(gl_GlobalInvocationID.y), int(gl_GlobalInvocationID.z), t)) return;
+  int x0 = TILE * int(gl_GlobalInvocationID.x);
+  if (x0 >= t.stride) return;
 
-  // Rows and columns past the end repeat the last: their scores are never read.
-  int i[TILE], c[TILE];
-  for (int n = 0; n < TILE; ++n) {
-    i[n] = min(i0 + n, queries - 1);
-    c[n] = min(tile_first(tile) + column + n, keys - 1);
-    low[n] = vec4(0.0);
-    high[n] = vec4(0.0);
+  // Rows and cells past the end repeat the last.
+  int i[HEIGHT], c[TILE];
+  for (int r = 0; r < HEIGHT; ++r) {
+    i[r] = query(t, r);
+    low[r] = vec4(0.0);
+    high[r] = vec4(0.0);
   }
-  int q_row[TILE], k_row[TILE];
+  for (int n = 0; n < TILE; ++n) c[n] = column(t, x0 + n);
+  int q_row[HEIGHT], k_row[TILE];
 #ifdef CONTENT
-  for (int n = 0; n < TILE; ++n) {
-    q_row[n] = (head * queries + i[n]) * key_width;
-    k_row[n] = (kv_head(head) * keys + c[n]) * key_width;
-  }
+  for (int r = 0; r < HEIGHT; ++r) q_row[r] = (t.head * queries + i[r]) * key_width;
+  for (int n = 0; n < TILE; ++n) k_row[n] = (kv_head(t.head) * keys + c[n]) * key_width;
   ADD_PRODUCTS(queries_of, q_row, keys_of, k_row, key_width)
 #ifdef RELU
-  for (int r = 0; r < TILE; ++r) {
+  for (int r = 0; r < HEIGHT; ++r) {
     low[r] = max(low[r], vec4(0.0));
     high[r] = max(high[r], vec4(0.0));
   }
@@ -55,19 +51,26 @@ void main() {
 #endif
 #if PRODUCTS > 0
   for (int p = 0; p < PRODUCTS; ++p) {
-    int extra_head = head % product[p].w;
-    for (int n = 0; n < TILE; ++n) {
-      q_row[n] = product[p].x + (extra_head * queries + i[n]) * product[p].z;
-      k_row[n] = product[p].y + (extra_head * keys + c[n]) * product[p].z;
-    }
-    ADD_PRODUCTS(vectors, q_row, vectors, k_row, product[p].z)
+    int extra_head = t.head % product[p].w, q_first = extra_head * queries;
+    int k_first = extra_head * keys, width = product[p].z;
+    for (int r = 0; r < HEIGHT; ++r) q_row[r] = product[p].x + (q_first + i[r]) * width;
+    for (int n = 0; n < TILE; ++n) k_row[n] = product[p].y + (k_first + c[n]) * width;
+    ADD_PRODUCTS(vectors, q_row, vectors, k_row, width)
   }
 #endif
 
-  uint to = (tile_base(head, tile) + uint(column)) / 4u;
-  for (int r = 0; r < TILE; ++r) {
-    scores[to] = low[r] * product_scale;
-    scores[to + 1u] = high[r] * product_scale;
-    to += uint(width) / 4u;
+  uint to = (t.base + uint(x0)) / 4u;
+  for (int r = 0; r < HEIGHT; ++r) {
+    low[r] *= product_scale;
+    high[r] *= product_scale;
+#ifndef TERMS
+    uint bits = allowed(t, r, x0);
+    uvec4 of_low = bits & uvec4(1u, 2u, 4u, 8u), of_high = bits & uvec4(16u, 32u, 64u, 128u);
+    low[r] = mix(vec4(HIDDEN), low[r], notEqual(of_low, uvec4(0u)));
+    high[r] = mix(vec4(HIDDEN), high[r], notEqual(of_high, uvec4(0u)));
+#endif
+    scores[to] = low[r];
+    scores[to + 1u] = high[r];
+    to += uint(t.stride) / 4u;
   }
 }

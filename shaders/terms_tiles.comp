@@ -1,5 +1,6 @@
-// Products into scores in place, 8 x 8 pairs an invocation: x counts tiles of columns, y tiles of
-// rows, z heads. One loop, so that compilers do not write all ingredients out 64 times.
+// Products into scores in place, HEIGHT x CELLS cells an invocation: x counts groups of cells, y
+// tiles, z copies. Loops whose ends are looked up, so that compilers do not write all ingredients
+// out 64 times.
 #include "attention.glsl"
 
 layout(local_size_x = 8, local_size_y = 8) in;
@@ -12,22 +13,24 @@ layout(std430, binding = 3) buffer Scores { float scores[]; };
 #include "pair_score.glsl"
 
 void main() {
-  int head = head_first + int(gl_GlobalInvocationID.z);
-  int i0 = row_first + TILE * int(gl_GlobalInvocationID.y);
-  int column = TILE * int(gl_GlobalInvocationID.x);
-  if (i0 >= row_end) return;
-  int tile = tile_of(head, i0), width = tile_width(tile), c0 = tile_first(tile) + column;
-  if (column >= width) return;
-  uint base = tile_base(head, tile) + uint(column);
-  for (int n = 0; n < TILE * TILE; ++n) {
-    int i = i0 + n / TILE, c = c0 + n % TILE;
-    if (i >= row_end || c >= keys) continue;
-    uint at = base + uint((n / TILE) * width + n % TILE);
+  Tile t;
+  if (!find_tile(int(gl_GlobalInvocationID.y), int(gl_GlobalInvocationID.z), t)) return;
+  int x0 = CELLS * int(gl_GlobalInvocationID.x), x_end = min(x0 + CELLS, t.stride);
+  for (int r = 0; r < t.rows; ++r) {
+    int i = query(t, r);
+    uint bits = allowed(t, r, x0);
+    for (int x = x0; x < x_end; ++x) {
+      uint at = t.base + uint(r * t.stride + x);
+      float score = HIDDEN;
+      if ((bits >> (x - x0) & 1u) == 1u) {
 #if defined(CONTENT) || PRODUCTS > 0
-    float products = scores[at];
+        float products = scores[at];
 #else
-    float products = 0.0;
+        float products = 0.0;
 #endif
-    scores[at] = finish_score(products, head, i, c);
+        score = finish_score(products, t.head, i, column(t, x));
+      }
+      scores[at] = score;
+    }
   }
 }

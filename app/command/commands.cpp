@@ -18,6 +18,7 @@ void add_commands(Command program) {
   add_pairs(program);
   add_cost(program);
   add_window(program);
+  add_manual(program);
 }
 
 }  // namespace attnscope::command

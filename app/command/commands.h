@@ -19,6 +19,7 @@ void add_gallery(Command program);
 void add_generate(Command program);
 void add_lesson(Command program);
 void add_list(Command program);
+void add_manual(Command program);  // and `completion`: last, since they tell of all
 void add_pairs(Command program);
 void add_render(Command program);
 void add_run(Command program);

@@ -298,12 +298,13 @@ void ExperimentOptions::add_all_but_overlong(Command command) {
               "spalm,store=FILE,k=8");
   ids.excludes(text).excludes(file);
   text.excludes(file);
-  command.add("-m,--model", model_,
-              std::string("A bundled model's name or a folder ('attnscope list models'); default: "
-                          "default") +
-                  (samples_ ? ". Without anything to read: a sample for it, in the view that shows "
-                              "it best"
-                            : ""));
+  command.add(
+      "-m,--model", model_,
+      std::string("A bundled model's name ('attnscope list models'), a folder, or org/name of one "
+                  "that the Hugging Face libraries have downloaded; default: default") +
+          (samples_ ? ". Without anything to read: a sample for it, in the view that shows "
+                      "it best"
+                    : ""));
   choices_.add_to(command);
   Option mask =
       command.add("--mask", mask_,

@@ -147,6 +147,11 @@ void print_models(std::ostream& out) {
           << " tokens, " << parameter_count(config) << " parameters\n";
     }
   }
+  const ModelGroup downloaded = downloaded_group();
+  if (!downloaded.models.empty()) out << " " << downloaded.title << '\n';
+  for (const ModelGroup::Entry& model : downloaded.models) {
+    out << "  " << model.name << " - " << model.subtitle << '\n';
+  }
 }
 
 Json views_json() {

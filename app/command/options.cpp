@@ -192,6 +192,50 @@ bool Command::has_subcommand_given() const {
 
 namespace {
 
+// "TEXT:{light,dark}": what validators say of a value stands behind its type.
+OptionWords words_of(const CLI::Option& option, std::vector<std::string> names) {
+  OptionWords words;
+  words.names = std::move(names);
+  words.help = option.get_description();
+  words.required = option.get_required();
+  if (option.get_expected_max() == 0 || option.get_type_size_max() == 0) return words;
+  const std::string type = option.get_type_name();
+  words.value = type.substr(0, type.find(':'));
+  const std::size_t open = type.find('{'), close = type.find('}');
+  if (open == std::string::npos || close == std::string::npos) return words;
+  for (std::size_t at = open + 1; at < close;) {
+    const std::size_t end = std::min(type.find(',', at), close);
+    words.choices.push_back(type.substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
+CommandWords words_of(const CLI::App& app) {
+  CommandWords words{app.get_name(), app.get_description(), {}, {}};
+  for (const CLI::Option* option : app.get_options()) {
+    std::vector<std::string> names;
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    // Some may be given either way.
+    if (option->get_positional())
+      words.options.push_back(words_of(*option, {option->get_name(true)}));
+    if (!names.empty()) words.options.push_back(words_of(*option, names));
+  }
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    words.commands.push_back(words_of(*command));
+  }
+  return words;
+}
+
+}  // namespace
+
+CommandWords Command::words() const {
+  return words_of(*app_);
+}
+
+namespace {
+
 // What refuses a combination names the keys of a model's file; on the command line the option that
 // helps is said as well, where the command has it.
 std::string option_that_helps(const CLI::App& program, const std::string& refusal) {
@@ -219,6 +263,7 @@ CommandLine::CommandLine(const std::string& name, const std::string& help,
                          const std::string& footer)
     : app_(std::make_unique<CLI::App>(help, name)) {
   app_->footer(footer);
+  app_->set_version_flag("--version", name + " " ATTNSCOPE_VERSION, "Print the version and exit");
 }
 
 CommandLine::~CommandLine() = default;
@@ -229,7 +274,7 @@ void CommandLine::run(int argc, char** argv) {
     app_->parse(argc, argv);
   } catch (const InputError& e) {
     throw InputError(e.what() + option_that_helps(*app_, e.what()));
-  } catch (const CLI::CallForHelp& e) {
+  } catch (const CLI::Success& e) {  // help or the version
     app_->exit(e);
   } catch (const CLI::ParseError& e) {
     throw InputError(e.what());

@@ -39,6 +39,22 @@ class Option {
   CLI::Option* option_;
 };
 
+// What is said of an option ...
+struct OptionWords {
+  std::vector<std::string> names;  // "-o", "--output"; of what stands without a name: "session"
+  std::string value;               // "TEXT"; empty: a flag
+  std::string help;
+  std::vector<std::string> choices;  // the words that it takes, where these are all
+  bool required = false;
+  bool named() const { return names.front().starts_with('-'); }
+};
+// ... and of a command, for pages and completions that are made from it.
+struct CommandWords {
+  std::string name, help;
+  std::vector<OptionWords> options;
+  std::vector<CommandWords> commands;
+};
+
 // A subcommand, or the program itself. Copies are the same command.
 class Command {
  public:
@@ -60,6 +76,7 @@ class Command {
   Option option(const std::string& name) const;
   std::vector<std::string> subcommands() const;  // all, by name
   bool has_subcommand_given() const;
+  CommandWords words() const;
 
  private:
   CLI::App* app_;

@@ -130,6 +130,7 @@ void add_render(Command program) {
   options->view.add_to(command);
   options->compare.add_to(command);
   options->size.add_to(command);
+  options->size.add_parts_to(command);
   command
       .add("-o,--output", options->output,
            "The picture to write: FILE.png, FILE.svg or FILE.pdf; or its numbers: FILE.csv, "

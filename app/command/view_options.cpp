@@ -55,8 +55,11 @@ void ViewOptions::add_to(Command command) {
               "Of models that read in segments: which of these, counted from 0; default: 0, "
               "of the view memory the last");
   command.add("--colour-map,--color-map", colour_map_, ids(colour_maps()) + "; default: viridis");
-  command.flag("--normalise,--normalize", normalise_,
-               "Colour range from what is visible instead of 0 to 1");
+  command.add(
+      "--colours,--colors", colour_end_,
+      "Where the colours of weights end: percentile (one in a hundred of the pairs in sight "
+      "goes beyond), largest (in sight), one; default: percentile");
+  command.flag("--normalise,--normalize", normalise_, "The same as --colours largest");
   command.flag("--words", words_,
                "Merge word pieces into words (" + word_views() +
                    "): weights summed over the keys of a word, mean over its queries");
@@ -98,7 +101,8 @@ void ViewOptions::apply(ViewSettings& settings) const {
   if (segment_) settings.part.segment = *segment_;
   if (!colour_map_.empty()) settings.colour_map = colour_map_;
   colour_map(settings.colour_map);  // refuses what there is not
-  if (normalise_) settings.normalise = true;
+  if (normalise_) settings.colour_end = ColourEnd::Largest;
+  if (!colour_end_.empty()) settings.colour_end = colour_end_from_name(colour_end_, "--colours");
   if (words_) settings.words = true;
   if (words_ && !view(settings.id).merges_words) {
     throw InputError("--words: expected a view that merges word pieces (" + word_views() +
@@ -164,6 +168,7 @@ void ViewOptions::check_trace(const Trace& trace, const ViewSettings& chosen) co
 }
 
 void PictureSizeOptions::add_to(Command command) {
+  command_ = command;
   command.add("--width", options_.width, "Width in units of 1/96 inch").show_default();
   command.add("--height", options_.height,
               "Height in the same units; default: as high as the content");
@@ -181,6 +186,34 @@ void PictureSizeOptions::add_to(Command command) {
   command.flag("--transparent", options_.transparent, "Nothing behind the picture");
 }
 
+void PictureSizeOptions::add_parts_to(Command command) {
+  std::vector<std::string> presets;
+  std::string summaries;
+  for (const PicturePreset& preset : picture_presets()) {
+    presets.push_back(preset.id);
+    summaries += (summaries.empty() ? "" : " ") + preset.id + ": " + preset.summary;
+  }
+  command.add("--for", preset_, "What the picture is for; other options win. " + summaries)
+      .one_of(presets);
+  FigureParts& parts = options_.parts;
+  const Option title =
+      command.add("--title", parts.title_text, "A title in the place of the picture's own");
+  const Option caption =
+      command.add("--caption", parts.caption_text, "A caption in the place of the picture's own");
+  command.flag(
+      "--no-title", [&parts] { parts.title = false; }, "Leave the title out");
+  command.flag(
+      "--no-caption", [&parts] { parts.caption = false; }, "Leave the caption out");
+  command.option("--no-title").excludes(title);
+  command.option("--no-caption").excludes(caption);
+  command.flag(
+      "--no-tokens", [&parts] { parts.tokens = false; },
+      "Leave out the tokens along the sides of maps");
+  command.flag(
+      "--no-colour-bar,--no-color-bar", [&parts] { parts.colour_bar = false; },
+      "Leave out the key from colours to numbers");
+}
+
 namespace {
 
 // "6.5x4", or "6.5": no height.
@@ -195,6 +228,19 @@ std::pair<double, double> size_of(const std::string& text, const std::string& op
 
 }  // namespace
 
+// Where an option is given, that is what holds.
+void PictureSizeOptions::begin_with(const PicturePreset& preset, PictureOptions& options) const {
+  apply(preset, options);
+  const auto given = [&](const char* name) { return command_ && command_->given(name); };
+  if (given("--width")) options.width = options_.width;
+  if (given("--height")) options.height = options_.height;
+  if (given("--scale")) options.scale = options_.scale;
+  if (given("--font-size")) options.font_size = options_.font_size;
+  FigureParts& parts = options.parts;
+  parts.title = options_.parts.title && (preset.title || !parts.title_text.empty());
+  parts.caption = options_.parts.caption && (preset.caption || !parts.caption_text.empty());
+}
+
 PictureOptions PictureSizeOptions::options() const {
   if (theme_ != "light" && theme_ != "dark") {
     throw InputError("--theme: expected light or dark, found \"" + theme_ + "\"");
@@ -204,6 +250,7 @@ PictureOptions PictureSizeOptions::options() const {
   }
   PictureOptions options = options_;
   options.dark = theme_ == "dark";
+  if (!preset_.empty()) begin_with(picture_preset(preset_), options);
   if (dots_ > 0) options.set_dots_per_inch(dots_);
   if (!pixels_.empty()) {
     const auto [width, height] = size_of(pixels_, "--pixels");

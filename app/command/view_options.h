@@ -7,10 +7,11 @@
 #include "app/command/options.h"
 #include "core/experiment/experiment.h"
 #include "core/view/export/picture.h"
+#include "core/view/export/picture_preset.h"
 
 namespace attnscope::command {
 
-// --view, --layer, --head, --stack, --kind, --step, --segment, --colour-map, --normalise, --words,
+// --view, --layer, --head, --stack, --kind, --step, --segment, --colour-map, --colours, --words,
 // --tile,
 // --pin, --statistics-file.
 class ViewOptions {
@@ -23,7 +24,7 @@ class ViewOptions {
   void check_trace(const Trace& trace, const ViewSettings& settings) const;
 
  private:
-  std::string view_, colour_map_;
+  std::string view_, colour_map_, colour_end_;
   Index layer_ = 0, head_ = 0;
   std::string stack_, kind_;
   std::optional<Index> step_, segment_;
@@ -38,12 +39,17 @@ class ViewOptions {
 class PictureSizeOptions {
  public:
   void add_to(Command command);
+  // --for, --title, --caption, --no-title, --no-caption, --no-tokens, --no-colour-bar: of views.
+  void add_parts_to(Command command);
   PictureOptions options() const;  // InputError
 
  private:
+  void begin_with(const PicturePreset& preset, PictureOptions& options) const;
+
   PictureOptions options_;
-  std::string theme_ = "light", pixels_, inches_;
+  std::string theme_ = "light", pixels_, inches_, preset_;
   double dots_ = 0;
+  std::optional<Command> command_;
 };
 
 }  // namespace attnscope::command

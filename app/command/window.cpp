@@ -83,14 +83,19 @@ void add_start(Command command, const std::shared_ptr<Given>& given) {
       "where it reads no such, by a bundled one that does");
   text.excludes(file).excludes(input);
   file.excludes(input);
-  command.add("--model", given->options.model,
-              "Bundled model ('attnscope list models') or folder to start with, with a sample "
-              "for it where there is nothing that it reads, in the view that shows it best");
+  command.add(
+      "--model", given->options.model,
+      "Bundled model ('attnscope list models'), folder, or org/name of one that the Hugging "
+      "Face libraries have downloaded to start with, with a sample for it where there is nothing "
+      "that it reads, in the view that shows it best");
   given->views.push_back(std::make_shared<ViewOptions>());
   given->views.back()->add_to(command);
   add_look(command, *given);
   command.add("--lesson", given->options.lesson,
               "Lesson to start with ('attnscope list lessons' names them), or a file");
+  command.flag(
+      "--present", [given] { given->options.present = true; },
+      "Begin on stage, as F5 does: the whole screen, large type, no panels");
   // Not bound to the option: a flag that is not given would be written there as false.
   command.flag(
       "--tour", [given] { given->options.tour = true; },

@@ -22,4 +22,30 @@ Tensor GlAttention::download() const {
   return result;
 }
 
+Tensor GlAttention::rows(Index plane, Index first, Index every, Index count) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (downloaded_.defined()) return rows_of(downloaded_, plane, first, every, count);
+  }
+  const Index columns = shape_.back();
+  Tensor result({count, columns});
+  thread_->run_soon([&] {
+    GLuint framebuffer = 0;
+    glGenFramebuffers(1, &framebuffer);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer);
+    glFramebufferTextureLayer(GL_READ_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, texture_, 0,
+                              static_cast<GLint>(plane));
+    glReadBuffer(GL_COLOR_ATTACHMENT0);
+    glPixelStorei(GL_PACK_ALIGNMENT, 4);
+    for (Index n = 0; n < count; ++n) {
+      glReadPixels(0, static_cast<GLint>(first + n * every), static_cast<GLsizei>(columns), 1,
+                   GL_RED, GL_FLOAT, result.data() + n * columns);
+    }
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
+    glDeleteFramebuffers(1, &framebuffer);
+    check_gl("reading rows of attention");
+  });
+  return result;
+}
+
 }  // namespace attnscope

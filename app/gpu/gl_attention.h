@@ -24,6 +24,7 @@ class GlAttention : public DeviceTensor {
   Shape shape() const override { return shape_; }
   // From any thread, with or without a context. WorkError when the device fails.
   Tensor download() const override;
+  Tensor rows(Index plane, Index first, Index every, Index count) const override;
 
   // GL_TEXTURE_2D_ARRAY: texel (c, i) of layer [B h]. Lives as long as this object; deleting it is
   // this object's business.

@@ -29,16 +29,17 @@ enum Binding : GLuint {
   kCells = 7
 };
 
-// The sums as shaders/weight.glsl divides by them.  [B h, L_q, 2]
+// As shaders/weight.glsl reads them: what is subtracted from scores, and what exponentials are
+// multiplied by.  [B h, L_q, 4]
 Tensor row_sums(const Part& part, const Tensor& log_sum_exp) {
   const Index rows = part.batch * part.heads * part.queries();
-  Tensor sums = Tensor::zeros({rows, 2});
+  Tensor sums = Tensor::zeros({rows, 4});
   for (Index r = 0; r < rows && log_sum_exp.defined(); ++r) {
     if (part.normaliser == Normaliser::FeatureRatio) {
-      sums(r, 1) = log_sum_exp[r];
+      sums(r, 3) = log_sum_exp[r] == 0 ? 0 : 1 / log_sum_exp[r];
     } else if (!std::isinf(log_sum_exp[r])) {
       sums(r, 0) = log_sum_exp[r];
-      sums(r, 1) = 1;
+      sums(r, 3) = 1;
     }
   }
   return sums;
@@ -52,8 +53,8 @@ struct Area {
 // What lies on the device. For the GL thread only.
 class UploadedMaps {
  public:
-  UploadedMaps(const Part& part, const Tensor& log_sum_exp)
-      : layout_(*part.pattern), upload_(part, layout_) {
+  UploadedMaps(const Part& part, const Tensor& log_sum_exp) : upload_(part) {
+    upload_.add_runs(*part.pattern);
     queries_.upload(upload_.queries);
     keys_.upload(upload_.keys);
     numbers_.upload(upload_.numbers.data(), upload_.numbers.size());
@@ -140,7 +141,6 @@ class UploadedMaps {
     ++device.dispatches;
   }
 
-  PatternLayout layout_;
   PartUpload upload_;
   Buffer queries_, keys_, numbers_, integers_, row_sums_, cells_;
 };

@@ -23,8 +23,8 @@ namespace {
 
 // Uniform locations and texture units of the shaders.
 constexpr GLint kFirstSampler = 0, kSecondSampler = 1;
-constexpr GLint kPlane = 2, kByMagnitude = 3;           // heat_map_numbers.frag
-constexpr GLint kCorner = 2, kRange = 3, kMissing = 4;  // heat_map.frag
+constexpr GLint kPlane = 2, kByMagnitude = 3;                        // heat_map_numbers.frag
+constexpr GLint kCorner = 2, kRange = 3, kMissing = 4, kHollow = 5;  // heat_map.frag
 
 constexpr Index kMostUploaded = Index{1} << 20;  // numbers of the host in a texture
 
@@ -284,6 +284,7 @@ void HeatMapPainter::draw(const HeatMap& map, const PixelBox& box, const PixelBo
               static_cast<float>(map.missing.g) / 255.0F,
               static_cast<float>(map.missing.b) / 255.0F,
               static_cast<float>(map.missing.a) / 255.0F);
+  glUniform1i(kHollow, map.hollow ? 1 : 0);
   glDrawArrays(GL_TRIANGLES, 0, 3);
   check_gl("drawing a heat map");
 }

@@ -7,6 +7,7 @@
 
 #include "app/gpu/gl_attention.h"
 #include "app/gpu/part_upload.h"
+#include "core/base/error.h"
 
 namespace attnscope {
 namespace {
@@ -19,6 +20,9 @@ constexpr double kFirstWork = 5e6;       // multiplications of a chunk while not
 // Binding points, as in the shaders.
 enum Binding : GLuint { kRows = 0, kOtherRows = 1, kVectors = 2, kScores = 3, kRowSums = 4 };
 constexpr GLuint kIntegers = 5, kNumbers = 6;
+constexpr float kHidden = -3.4028e38F;  // a score that stands for none, see shaders/attention.glsl
+constexpr Index kRowSumNumbers = 4;     // see shaders/weight.glsl
+constexpr Index kLanes = 8;             // see shaders/row_sums.comp
 
 GLuint groups(Index items, Index group) {
   return static_cast<GLuint>((items + group - 1) / group);
@@ -32,10 +36,11 @@ class PartRun {
         part_(part),
         wanted_(wanted),
         stop_(stop),
-        layout_(*part.pattern),
-        upload_(part, layout_),
+        layout_(*part.pattern, stop),
+        upload_(part),
         pairs_(part.batch * part.heads),
         shared_memory_(device.shared_memory) {
+    upload_.add_tiles(layout_);
     upload_.defines["SHARED_MEMORY"] = shared_memory_ ? 1 : 0;  // measured apart
   }
 
@@ -43,23 +48,17 @@ class PartRun {
     upload();
     if (wanted_.device_attention) {
       texture_ = std::make_unique<AttentionTexture>(pairs_, part_.queries(), part_.keys());
-      upload_.defines["KEEP_ATTENTION"] = 1;
     }
     const Shape map{pairs_, part_.queries(), part_.keys()};  // [B h, L_q, L_k]
     if (wanted_.attention) result.attention = Tensor::zeros(map);
     if (wanted_.scores) result.scores = Tensor::zeros(map);
-    for (Index head = 0, row = 0; head < pairs_;) {
-      const Chunk chunk =
-          next_chunk(layout_, part_.batch, part_.heads, head, row, scores_of_next_chunk());
-      compute(chunk, result);
-      row += chunk.rows;
-      if (row == part_.queries()) {
-        row = 0;
-        head += chunk.heads;
-      }
-      device_.thread.serve();
-      stop_.check();
-    }
+    // Weights are final at once where each row is in one tile, else when all tiles are through.
+    const bool maps = wanted_.attention || wanted_.device_attention;
+    const bool apart = maps && layout_.has_several_turns();
+    over_chunks(
+        {.sums = true, .scores = wanted_.scores, .maps = maps && !apart, .output = wants_output()},
+        result);
+    if (apart) over_chunks({.maps = true}, result);
     if (wanted_.output && part_.v.defined()) result.output = download_output();
     if (wanted_.log_sum_exp && part_.normaliser != Normaliser::None) {
       result.log_sum_exp = download_log_sum_exp();
@@ -73,14 +72,32 @@ class PartRun {
   }
 
  private:
+  struct Passes {
+    bool sums = false, scores = false, maps = false, output = false;
+  };
+
+  void over_chunks(const Passes& passes, PartResult& result) {
+    if (passes.maps && texture_) upload_.defines["KEEP_ATTENTION"] = 1;
+    const Index copies = layout_.heads() == 1 ? pairs_ : part_.batch;
+    for (Place place; place.list < layout_.lists().size();) {
+      upload_.defines["HEIGHT"] = static_cast<int>(layout_.lists()[place.list].height);
+      compute(next_chunk(layout_, copies, cells_of_next_chunk(), place), passes, result);
+      device_.thread.serve();
+      stop_.check();
+    }
+  }
+
   void upload() {
+    const auto integers = static_cast<std::int64_t>(upload_.integers.size());
+    const std::string reason = integers_refusal(integers, device_.limits.buffer_bytes);
+    if (!reason.empty()) throw WorkError(reason);
     device_.queries.upload(upload_.queries);
     device_.keys.upload(upload_.keys);
     device_.values.upload(upload_.values);
     device_.numbers.upload(upload_.numbers.data(), upload_.numbers.size());
     device_.integers.upload(upload_.integers.data(), upload_.integers.size());
     constexpr std::int64_t bytes = sizeof(float);
-    device_.row_sums.reserve(pairs_ * part_.queries() * 2 * bytes);
+    device_.row_sums.reserve(pairs_ * part_.queries() * kRowSumNumbers * bytes);
     if (wants_output()) {
       device_.outputs.reserve(pairs_ * part_.queries() * padded_value_width(part_) * 4 * bytes);
     }
@@ -88,55 +105,52 @@ class PartRun {
   }
 
   bool wants_output() const { return wanted_.output && part_.v.defined(); }
-  bool wants_weights() const {
-    return wants_output() || wanted_.attention || wanted_.device_attention;
-  }
 
   // Multiplications for a score and its share of the output.
-  double work_of_a_score() const {
+  double work_of_a_cell() const {
     return 4.0 * static_cast<double>(padded_key_width(part_) + padded_value_width(part_)) + 16;
   }
 
-  std::int64_t scores_of_next_chunk() const {
+  std::int64_t cells_of_next_chunk() const {
     const auto measured = device_.work_per_second.find(upload_.defines);
     const double work =
         measured == device_.work_per_second.end() ? kFirstWork : measured->second * kChunkSeconds;
-    return std::clamp<std::int64_t>(static_cast<std::int64_t>(work / work_of_a_score()), 1,
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(work / work_of_a_cell()), 1,
                                     device_.most_scores);
   }
 
-  void compute(const Chunk& chunk, PartResult& result) {
+  void compute(const Chunk& chunk, const Passes& passes, PartResult& result) {
     const bool warm = device_.work_per_second.contains(upload_.defines);
-    device_.scores.reserve(chunk.scores * static_cast<std::int64_t>(sizeof(float)));
+    const std::int64_t cells = chunk.cells * chunk.copies;
+    device_.scores.reserve(cells * static_cast<std::int64_t>(sizeof(float)));
     set_sizes(chunk);
     const auto start = Clock::now();
     score_pass(chunk);
-    if (wanted_.scores) fetch(chunk, result.scores);
-    if (part_.normaliser != Normaliser::None) {
-      device_.scores.bind(kScores);
-      device_.row_sums.bind(kRowSums);
-      dispatch("row_sums.comp", groups(chunk.rows, 64), 1, chunk.heads);
+    if (passes.scores) fetch(chunk, result.scores);
+    device_.scores.bind(kScores);
+    device_.row_sums.bind(kRowSums);
+    if (passes.sums) {
+      const Index lanes = shared_memory_ ? kLanes : 1;
+      const Index rows = chunk.tiles * layout_.lists()[chunk.list].height;
+      dispatch("row_sums.comp", groups(rows * lanes, 64), 1, chunk.copies);
     }
-    if (wants_weights()) {
-      if (texture_) {
+    if (passes.maps || passes.output) {
+      if (passes.maps && texture_) {
         glBindImageTexture(0, texture_->name(), 0, GL_TRUE, 0, GL_WRITE_ONLY, GL_R32F);
       }
-      device_.scores.bind(kScores);
-      device_.row_sums.bind(kRowSums);
-      over_scores(layout_.tiles() ? "weights_tiles.comp" : "weights_rows.comp", chunk);
-      if (wanted_.attention) fetch(chunk, result.attention);
+      over_cells("weights_tiles.comp", chunk, shared_memory_ ? 1 : TileLayout::tile);
+      if (passes.maps && wanted_.attention) fetch(chunk, result.attention);
     }
-    if (wants_output()) output_pass(chunk);
+    if (passes.output) output_pass(chunk);
     glFinish();
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    measure(chunk, seconds, warm);
+    measure(cells, seconds, warm);
     check_gl("computing attention");
   }
 
   // The first chunk may have compiled shaders and says nothing about speed; it stays small.
-  void measure(const Chunk& chunk, double seconds, bool warm) {
-    const double work =
-        static_cast<double>(std::max<std::int64_t>(chunk.scores, 1)) * work_of_a_score();
+  void measure(std::int64_t cells, double seconds, bool warm) {
+    const double work = static_cast<double>(std::max<std::int64_t>(cells, 1)) * work_of_a_cell();
     const double first = kFirstWork / kChunkSeconds;
     double& rate = device_.work_per_second[upload_.defines];
     if (!warm) {
@@ -147,20 +161,15 @@ class PartRun {
   }
 
   void set_sizes(const Chunk& chunk) {
+    const TileLayout::List& list = layout_.lists()[chunk.list];
+    const auto narrow = [](Index n) { return static_cast<std::int32_t>(n); };
     Sizes& s = upload_.sizes;
-    s.head_first = static_cast<std::int32_t>(chunk.head);
-    s.row_first = static_cast<std::int32_t>(chunk.row);
-    s.row_end = static_cast<std::int32_t>(chunk.row + chunk.rows);
-    s.origin = static_cast<std::uint32_t>(chunk.origin);
-    s.head_stride = layout_.pattern_heads() == 1 ? static_cast<std::uint32_t>(layout_.scores()) : 0;
-    if (!layout_.tiles()) {
-      const std::size_t first = pattern_row(chunk.head, chunk.row);
-      const Index last_head =
-          layout_.pattern_heads() == 1 ? chunk.head : chunk.head + chunk.heads - 1;
-      const std::size_t last = pattern_row(last_head, chunk.row + chunk.rows - 1);
-      s.segment_first = layout_.segment_starts()[first];
-      s.segment_end = layout_.segment_starts()[last + 1];
-    }
+    s.tile_first = narrow(list.first + chunk.tile);
+    s.tile_end = narrow(list.first + chunk.tile + chunk.tiles);
+    s.head_first = narrow(chunk.copy * copy_step());
+    s.head_step = narrow(copy_step());
+    s.origin = static_cast<std::uint32_t>(first_tile(chunk)->base);
+    s.copy_stride = static_cast<std::uint32_t>(chunk.cells);
     device_.sizes.upload(&s, 1);
     device_.sizes.bind(0, GL_UNIFORM_BUFFER);
     device_.integers.bind(kIntegers);
@@ -168,71 +177,44 @@ class PartRun {
     device_.numbers.bind(kVectors);
   }
 
-  std::size_t pattern_row(Index head, Index row) const {
-    const Index a = layout_.pattern_heads() == 1 ? 0 : head % part_.heads;
-    return static_cast<std::size_t>(a * part_.queries() + row);
+  Index copy_step() const { return layout_.heads() == 1 ? 1 : part_.heads; }
+  const TileLayout::Tile* first_tile(const Chunk& chunk) const {
+    return layout_.tiles().data() + layout_.lists()[chunk.list].first + chunk.tile;
   }
 
   void score_pass(const Chunk& chunk) {
     device_.queries.bind(kRows);
     device_.keys.bind(kOtherRows);
     device_.scores.bind(kScores);
-    if (!layout_.tiles()) {
-      over_scores("scores_rows.comp", chunk);
-      return;
-    }
     const Defines& d = upload_.defines;
     if (d.contains("CONTENT") || d.at("PRODUCTS") > 0) {
       if (shared_memory_) {
-        dispatch("scores_shared.comp", groups(widest_tile(chunk), 64),
-                 groups(chunk.rows, PatternLayout::tile), chunk.heads);
+        dispatch("scores_shared.comp", groups(chunk.widest, 64), static_cast<GLuint>(chunk.tiles),
+                 chunk.copies);
       } else {
-        over_scores("scores_tiles.comp", chunk);
+        over_cells("scores_tiles.comp", chunk, TileLayout::tile);
       }
     }
-    if (d.contains("TERMS")) over_scores("terms_tiles.comp", chunk);
+    if (d.contains("TERMS")) {
+      over_cells("terms_tiles.comp", chunk, shared_memory_ ? 1 : TileLayout::tile);
+    }
   }
 
   void output_pass(const Chunk& chunk) {
     device_.values.bind(kRows);
     device_.outputs.bind(kOtherRows);
-    device_.scores.bind(kScores);
     const Index eights = padded_value_width(part_) / 2;
-    if (layout_.tiles() && shared_memory_) {
-      dispatch("outputs_shared.comp", groups(2 * eights, 8),
-               groups(chunk.rows, PatternLayout::tile), chunk.heads);
-    } else if (layout_.tiles()) {
-      dispatch("outputs_tiles.comp", groups(eights, 8), groups(chunk.rows, 8 * PatternLayout::tile),
-               chunk.heads);
+    if (shared_memory_) {
+      dispatch("outputs_shared.comp", groups(2 * eights, 8), static_cast<GLuint>(chunk.tiles),
+               chunk.copies);
     } else {
-      dispatch("outputs_rows.comp", groups(chunk.rows, 64), static_cast<GLuint>(eights),
-               chunk.heads);
+      dispatch("outputs_tiles.comp", groups(eights, 8), groups(chunk.tiles, 8), chunk.copies);
     }
   }
 
-  Index widest_tile(const Chunk& chunk) const {
-    Index widest = 0;
-    for (Index h = 0; h < chunk.heads; ++h) {
-      const Index a = layout_.pattern_heads() == 1 ? 0 : (chunk.head + h) % part_.heads;
-      const std::size_t end = layout_.offset_index(a, chunk.row + chunk.rows);
-      for (std::size_t t = layout_.offset_index(a, chunk.row); t < end; ++t) {
-        widest = std::max<Index>(widest, layout_.tile_columns()[t].width);
-      }
-      if (layout_.pattern_heads() == 1) break;
-    }
-    return widest;
-  }
-
-  // A pass over all scores of the chunk, by tiles or by segments.
-  void over_scores(const char* file, const Chunk& chunk) {
-    if (layout_.tiles()) {
-      dispatch(file, groups(widest_tile(chunk), 8 * PatternLayout::tile),
-               groups(chunk.rows, 8 * PatternLayout::tile), chunk.heads);
-    } else {
-      const Sizes& s = upload_.sizes;
-      dispatch(file, groups(s.segment_end - s.segment_first, 64), 1,
-               layout_.pattern_heads() == 1 ? chunk.heads : 1);
-    }
+  // A pass whose invocations take `cells` of each row of a tile.
+  void over_cells(const char* file, const Chunk& chunk, Index cells) {
+    dispatch(file, groups(chunk.widest, 8 * cells), groups(chunk.tiles, 8), chunk.copies);
   }
 
   void dispatch(const char* file, GLuint x, GLuint y, Index z) {
@@ -245,31 +227,29 @@ class PartRun {
 
   // Spreads the chunk's scores (or weights) over the map's rows.
   void fetch(const Chunk& chunk, Tensor& map) {
-    staging_.resize(static_cast<std::size_t>(chunk.scores));
-    device_.scores.download(staging_.data(), chunk.scores);
-    for (Index h = chunk.head; h < chunk.head + chunk.heads; ++h) {
-      const std::int64_t head_at =
-          layout_.pattern_heads() == 1 ? (h - chunk.head) * layout_.scores() : 0;
-      for (Index i = chunk.row; i < chunk.row + chunk.rows; ++i) {
-        const std::size_t row = pattern_row(h, i);
-        const Index a = layout_.pattern_heads() == 1 ? 0 : h % part_.heads;
-        const std::size_t step =
-            layout_.offset_index(a, i / layout_.row_step() * layout_.row_step());
-        std::int64_t at = head_at + layout_.offsets()[step] - chunk.origin;
-        std::int32_t first = 0;
-        if (layout_.tiles()) {
-          const auto columns = layout_.tile_columns()[step];
-          at += i % PatternLayout::tile * columns.width;
-          first = columns.first;
-        }
-        float* to = map.data() + (h * part_.queries() + i) * part_.keys();
-        for (auto r = layout_.starts()[row]; r < layout_.starts()[row + 1]; ++r) {
-          const BareRun& run = layout_.runs()[static_cast<std::size_t>(r)];
-          for (Index c = run.begin; c < run.end; c += run.step) {
-            const std::int64_t from = layout_.tiles() ? at + c - first : at++;
-            to[c] = staging_[static_cast<std::size_t>(from)];
-          }
-        }
+    staging_.resize(static_cast<std::size_t>(chunk.cells * chunk.copies));
+    device_.scores.download(staging_.data(), chunk.cells * chunk.copies);
+    const TileLayout::Tile* const tiles = first_tile(chunk);
+    for (Index copy = 0; copy < chunk.copies; ++copy) {
+      const float* const of_copy = staging_.data() + copy * chunk.cells;
+      const Index head = (chunk.copy + copy) * copy_step();
+      for (const TileLayout::Tile* t = tiles; t != tiles + chunk.tiles; ++t) {
+        fetch(*t, of_copy + (t->base - tiles->base),
+              map.data() + (head + t->head) * part_.queries() * part_.keys());
+      }
+    }
+  }
+
+  void fetch(const TileLayout::Tile& t, const float* from, float* map) const {
+    const std::int32_t* const columns = layout_.columns().data() + t.columns;
+    const bool softmax =
+        part_.normaliser == Normaliser::Softmax || part_.normaliser == Normaliser::SpanSoftmax;
+    const float hidden = softmax ? kHidden : -std::numeric_limits<float>::infinity();
+    for (Index r = 0; r < t.rows; ++r, from += t.stride()) {
+      const TileLayout::Row& row = layout_.rows()[static_cast<std::size_t>(t.row + r)];
+      float* const to = map + row.query * part_.keys();
+      for (Index x = row.begin; x < row.end; ++x) {
+        if (layout_.allows(row, x)) to[columns[x]] = from[x] <= hidden ? 0 : from[x];
       }
     }
   }
@@ -293,13 +273,13 @@ class PartRun {
   // The logarithm is taken here, in double: the shaders' is not exact to the last bits.
   Tensor download_log_sum_exp() const {
     const Index rows = pairs_ * part_.queries();
-    std::vector<float> sums(static_cast<std::size_t>(2 * rows));
-    device_.row_sums.download(sums.data(), 2 * rows);
+    std::vector<float> sums(static_cast<std::size_t>(kRowSumNumbers * rows));
+    device_.row_sums.download(sums.data(), kRowSumNumbers * rows);
     Tensor result({pairs_, part_.queries()});  // [B h, L_q]
     const bool ratio = part_.normaliser == Normaliser::FeatureRatio;
     for (Index r = 0; r < rows; ++r) {
-      const double maximum = sums[static_cast<std::size_t>(2 * r)];
-      const double sum = sums[static_cast<std::size_t>(2 * r + 1)];
+      const double maximum = sums[static_cast<std::size_t>(kRowSumNumbers * r)];
+      const double sum = sums[static_cast<std::size_t>(kRowSumNumbers * r + 1)];
       const double of_softmax =
           sum > 0 ? maximum + std::log(sum) : -std::numeric_limits<double>::infinity();
       result[r] = static_cast<float>(ratio ? sum : of_softmax);
@@ -311,7 +291,7 @@ class PartRun {
   const Part& part_;
   const Wanted& wanted_;
   const Stop& stop_;
-  PatternLayout layout_;
+  TileLayout layout_;
   PartUpload upload_;
   Index pairs_;  // B h
   bool shared_memory_;

@@ -7,7 +7,8 @@
 namespace attnscope {
 namespace {
 
-constexpr Index kVec4 = 4;  // floats
+constexpr Index kVec4 = 4;               // floats
+constexpr std::int32_t kRowNumbers = 5;  // of a row of a tile, as in shaders/attention.glsl
 
 Index width_of(Index floats) {
   return (floats + kVec4 - 1) / kVec4;
@@ -102,36 +103,6 @@ class Packer {
   int tables_ = 0, products_ = 0;
 };
 
-void pack_pattern(const PatternLayout& layout, PartUpload& to, Packer& pack) {
-  Sizes& s = to.sizes;
-  s.pattern_heads = narrow(layout.pattern_heads());
-  s.starts = pack.integers(layout.starts());
-  std::vector<std::int32_t> list;
-  const auto flush = [&] {
-    const std::int32_t at = pack.integers(list);
-    list.clear();
-    return at;
-  };
-  list.reserve(3 * layout.runs().size());
-  for (const BareRun& run : layout.runs()) {
-    list.insert(list.end(), {run.begin, run.end, run.step});
-  }
-  s.runs = flush();
-  for (const std::int64_t n : layout.offsets()) {
-    list.push_back(static_cast<std::int32_t>(static_cast<std::uint32_t>(n)));
-  }
-  s.offsets = flush();
-  for (const auto& columns : layout.tile_columns()) {
-    list.insert(list.end(), {columns.first, columns.width});
-  }
-  s.tiles = flush();
-  for (const auto& segment : layout.segments()) {
-    list.insert(list.end(),
-                {segment.row, segment.run, segment.skip, static_cast<std::int32_t>(segment.at)});
-  }
-  s.segments = flush();
-}
-
 std::vector<std::int32_t> positions(const std::vector<std::int32_t>& given, Index count) {
   if (!given.empty()) return given;
   std::vector<std::int32_t> consecutive(static_cast<std::size_t>(count));
@@ -199,7 +170,40 @@ Index padded_value_width(const Part& part) {
   return part.v.defined() ? 2 * ((part.v.dim(2) + 2 * kVec4 - 1) / (2 * kVec4)) : 0;
 }
 
-PartUpload::PartUpload(const Part& part, const PatternLayout& layout) {
+void PartUpload::add_tiles(const TileLayout& layout) {
+  Packer pack(*this);
+  std::vector<std::int32_t> list;
+  const auto flush = [&] {
+    const std::int32_t at = pack.integers(list);
+    list.clear();
+    return at;
+  };
+  for (const TileLayout::Row& row : layout.rows()) {
+    list.insert(list.end(), {row.query, row.begin, row.end, row.words, row.turns});
+  }
+  const std::int32_t rows = flush();
+  for (const TileLayout::Tile& t : layout.tiles()) {
+    const auto base = static_cast<std::int32_t>(static_cast<std::uint32_t>(t.base));
+    list.insert(list.end(), {t.columns, t.width, t.head, t.rows, rows + kRowNumbers * t.row, base});
+  }
+  sizes.tiles = flush();
+  sizes.columns = pack.integers(layout.columns());
+  for (const std::uint32_t word : layout.words()) list.push_back(static_cast<std::int32_t>(word));
+  sizes.words = flush();
+}
+
+void PartUpload::add_runs(const Pattern& pattern) {
+  Packer pack(*this);
+  std::vector<std::int32_t> list;
+  for (const std::int64_t start : pattern.starts()) list.push_back(narrow(start));
+  sizes.starts = pack.integers(list);
+  list.clear();
+  for (const Run& run : pattern.runs()) list.insert(list.end(), {run.begin, run.end, run.step});
+  sizes.runs = pack.integers(list);
+  sizes.pattern_heads = narrow(pattern.heads());
+}
+
+PartUpload::PartUpload(const Part& part) {
   Packer pack(*this);
   sizes.heads = narrow(part.heads);
   sizes.kv_heads = narrow(part.kv_heads());
@@ -209,7 +213,6 @@ PartUpload::PartUpload(const Part& part, const PatternLayout& layout) {
   sizes.value_width = narrow(padded_value_width(part));
   sizes.scale = part.scale;
 
-  pack_pattern(layout, *this, pack);
   sizes.pos_q = pack.integers(positions(part.pos_q, part.queries()));
   sizes.pos_k = pack.integers(positions(part.pos_k, part.keys()));
   sizes.pos_k_stride =
@@ -217,13 +220,11 @@ PartUpload::PartUpload(const Part& part, const PatternLayout& layout) {
 
   defines["MOST_TABLES"] = kMostTables;
   defines["MOST_PRODUCTS"] = kMostProducts;
-  defines["SEGMENT"] = static_cast<int>(PatternLayout::segment);
   defines["SOFTMAX"] = static_cast<int>(Normaliser::Softmax);
   defines["SPAN_SOFTMAX"] = static_cast<int>(Normaliser::SpanSoftmax);
   defines["FEATURE_RATIO"] = static_cast<int>(Normaliser::FeatureRatio);
   defines["NO_NORMALISER"] = static_cast<int>(Normaliser::None);
   defines["NORMALISER"] = static_cast<int>(part.normaliser);
-  if (layout.tiles()) defines["TILES"] = 1;
 
   pack_scores(part, *this, pack);
   if (part.normaliser == Normaliser::SpanSoftmax) {
@@ -247,14 +248,26 @@ PartUpload::PartUpload(const Part& part, const PatternLayout& layout) {
   if (part.v.defined()) values = padded(part.v.value(), padded_value_width(part));
 }
 
-std::string upload_refusal(const Part& part, std::int64_t most_bytes) {
+namespace {
+
+std::string buffer_refusal(const char* what, std::int64_t numbers, std::int64_t most_bytes) {
   constexpr std::int64_t bytes = sizeof(float);
-  const auto check = [&](const char* what, std::int64_t numbers) -> std::string {
-    const std::int64_t most =
-        std::min<std::int64_t>(most_bytes / bytes, std::numeric_limits<std::int32_t>::max());
-    if (numbers <= most) return {};
-    return std::string("GPU: ") + what + ": expected at most " + std::to_string(most) +
-           " numbers in a buffer, found " + std::to_string(numbers);
+  const std::int64_t most =
+      std::min<std::int64_t>(most_bytes / bytes, std::numeric_limits<std::int32_t>::max());
+  if (numbers <= most) return {};
+  return std::string("GPU: ") + what + ": expected at most " + std::to_string(most) +
+         " numbers in a buffer, found " + std::to_string(numbers);
+}
+
+}  // namespace
+
+std::string integers_refusal(std::int64_t count, std::int64_t most_bytes) {
+  return buffer_refusal("pattern", count, most_bytes);
+}
+
+std::string upload_refusal(const Part& part, std::int64_t most_bytes) {
+  const auto check = [&](const char* what, std::int64_t numbers) {
+    return buffer_refusal(what, numbers, most_bytes);
   };
   const Index pairs = part.batch * part.heads, kv_pairs = part.batch * part.kv_heads();
   const Index key_pairs = part.source == Source::Additive ? pairs : kv_pairs;
@@ -278,20 +291,18 @@ std::string upload_refusal(const Part& part, std::int64_t most_bytes) {
   add(part.logits);
   add(part.span);
 
-  // Runs (begin, end, step), where rows begin, segments (4 numbers each, at least one pair).
+  // Runs (begin, end, step), where rows begin, positions.
   const auto rows = static_cast<std::int64_t>(part.pattern->heads()) * part.queries();
-  const std::int64_t pattern_pairs = part.pattern->pair_count(1);
-  const std::int64_t integers = 3 * static_cast<std::int64_t>(part.pattern->runs().size()) +
-                                4 * rows + 4 * (pattern_pairs / PatternLayout::segment + rows) +
-                                2 * (part.queries() + part.keys());
+  const std::int64_t integers = 3 * static_cast<std::int64_t>(part.pattern->runs().size()) + rows +
+                                1 + 2 * (part.queries() + part.keys());
 
   for (const std::string& reason : {
-           check("queries", pairs * part.queries() * std::max(key_floats, value_floats)),
+           check("queries", pairs * part.queries() * std::max({key_floats, value_floats, kVec4})),
            check("keys", key_pairs * part.keys() * key_floats),
            check("values", kv_pairs * part.keys() * value_floats),
            check("tables", numbers),
            check("pattern", integers),
-           check("a row's scores", PatternLayout::tile * (part.keys() + PatternLayout::tile)),
+           check("a row's scores", TileLayout::tile * (part.keys() + TileLayout::tile)),
        }) {
     if (!reason.empty()) return reason;
   }

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "app/gpu/pattern_layout.h"
 #include "app/gpu/shader.h"
+#include "app/gpu/tile_layout.h"
 #include "core/part/part.h"
 
 namespace attnscope {
@@ -20,15 +20,15 @@ inline constexpr int kMostProducts = 8;
 struct Sizes {
   using Quad = std::array<std::int32_t, 4>;
   std::int32_t heads, kv_heads, queries, keys;
-  std::int32_t key_width, value_width, head_first, row_first;
-  std::int32_t row_end, pattern_heads;
-  std::uint32_t origin, head_stride;
-  std::int32_t segment_first, segment_end, starts, runs;
-  std::int32_t offsets, tiles, segments, pos_q;
+  std::int32_t key_width, value_width, tile_first, tile_end;
+  std::int32_t head_first, head_step;
+  std::uint32_t origin, copy_stride;
+  std::int32_t tiles, columns, words, starts;
+  std::int32_t runs, pattern_heads, spare, pos_q;
   std::int32_t pos_k, pos_k_stride, additive_v, logits;
   std::int32_t logits_heads, logits_width, span, span_rows;
   float span_ramp, scale, product_scale;
-  std::int32_t spare;
+  std::int32_t spare2;
   std::array<Quad, 2 * kMostTables> table;
   std::array<Quad, kMostProducts> product;
 };
@@ -41,12 +41,18 @@ struct PartUpload {
   Sizes sizes{};  // all but the chunk
   Defines defines;
 
-  PartUpload(const Part& part, const PatternLayout& layout);
+  explicit PartUpload(const Part& part);
+  // Either for the passes over tiles, or for a look at any pair (pooled_tile.comp).
+  void add_tiles(const TileLayout& layout);
+  void add_runs(const Pattern& pattern);
 };
 
-// Why a device whose buffers hold `most_bytes` cannot take this part; empty when it can. Quick:
-// computes sizes only.
+// Why a device whose buffers hold `most_bytes` cannot take this part; empty when it can, but for
+// what the tiles take. Quick: computes sizes only.
 std::string upload_refusal(const Part& part, std::int64_t most_bytes);
+
+// The same of what is in `integers`.
+std::string integers_refusal(std::int64_t count, std::int64_t most_bytes);
 
 Index padded_key_width(const Part& part);    // vec4s of a row of q and k
 Index padded_value_width(const Part& part);  // of v; even, 0 without v

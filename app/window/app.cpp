@@ -54,27 +54,6 @@ bool reads_more(const Experiment& one, const Experiment& other) {
 
 }  // namespace
 
-ImGuiSession::ImGuiSession(GLFWwindow* window, ImFontAtlas& fonts) {
-  IMGUI_CHECKVERSION();
-  ImGui::CreateContext(&fonts);
-  ImGuiIO& io = ImGui::GetIO();
-  io.IniFilename = nullptr;               // our own settings remember what is worth it
-  io.ConfigInputTextCursorBlink = false;  // a blinking caret would keep the processor awake
-  io.ConfigWindowsMoveFromTitleBarOnly = true;
-#if IMGUI_VERSION_NUM >= 18700
-  io.ConfigInputTrickleEventQueue =
-      false;  // the InputQueue gives each frame what it can tell apart
-#endif
-  ImGui_ImplGlfw_InitForOpenGL(window, false);  // events come through the InputQueue
-  ImGui_ImplOpenGL3_Init("#version 330");
-}
-
-ImGuiSession::~ImGuiSession() {
-  ImGui_ImplOpenGL3_Shutdown();
-  ImGui_ImplGlfw_Shutdown();
-  ImGui::DestroyContext();
-}
-
 App::App(const WindowOptions& options)
     : options_(options),
       folder_(configuration_folder()),
@@ -96,6 +75,9 @@ App::App(const WindowOptions& options)
   ui_.report = Report(options.report);
   state_.gpu = platform_.describe();
   panels_.model.models = bundled_groups();
+  if (ModelGroup downloaded = downloaded_group(); !downloaded.models.empty()) {
+    panels_.model.models.push_back(std::move(downloaded));
+  }
   panels_.picture.live = live_findings([] { glfwPostEmptyEvent(); });
   start_experiment(options);
   state_.exporting.backends = gpu_backends([this] { return platform_.compute_context(); });
@@ -105,9 +87,12 @@ App::App(const WindowOptions& options)
 
 // What may hold textures goes while there is a context to free them in.
 App::~App() {
+  speaker_.reset();
   runner_.reset();
   finding_jobs_.cancel();
   state_.exporting.job.reset();
+  state_.surprises.job.reset();
+  state_.opening.clear();
   state_.cost.job.reset();
   state_.calibration.job.reset();
   state_.exporting.backends = {};
@@ -131,6 +116,7 @@ ImFontAtlas& App::baked() {
 }
 
 void App::start_experiment(const WindowOptions& options) {
+  bool fresh = false;
   if (const auto file = autosave_.abandoned()) state_.abandoned = *file;
   if (!samples().empty()) read_sample(state_.experiment, samples().front());
   const std::filesystem::path last = folder_ / "last-session.json";
@@ -145,7 +131,7 @@ void App::start_experiment(const WindowOptions& options) {
       state_.say("The last session could not be read; this is a new one.");
     }
   } else {
-    state_.opens_striking = !options.asks_for_something();
+    fresh = !options.asks_for_something();
   }
   if (options.model) {
     state_.experiment = with_model(state_.experiment, *options.model).experiment;
@@ -159,16 +145,20 @@ void App::start_experiment(const WindowOptions& options) {
   const bool opens_lesson = options.open && is_lesson(*options.open);
   if (options.open && !opens_lesson) {
     state_.experiment = opened(*options.open, state_.experiment);
+    state_.settings.add_recent(
+        std::filesystem::absolute(*options.open).lexically_normal().string());
     if (!options.tokens.empty()) state_.experiment.tensors.tokens = options.tokens;
     if (!options.key_tokens.empty()) state_.experiment.tensors.key_tokens = options.key_tokens;
   }
   if (options.look) options.look(state_.experiment.view);
   state_.view_settled = false;
   if (begins_tour(options, state_.settings.tour_done)) state_.tour_stop = 0;
+  if (fresh) state_.fresh = state_.experiment;
   state_.history = History(state_.experiment);
   state_.text.edit.assign(state_.experiment.text);
   if (!options.lesson.empty()) start_lesson(state_, find_lesson(options.lesson));
   if (opens_lesson) start_lesson(state_, load_lesson(*options.open));
+  if (options.present) set_presenting(state_, true);
 }
 
 double App::next_timer() const {
@@ -180,9 +170,13 @@ double App::next_timer() const {
   if (runner_->busy()) at_most(std::max(kBusyTick, kBusyShown - runner_->busy_seconds()));
   if (state_.view.play.on) at_most(state_.view.play.seconds + kPlayTick - glfwGetTime());
   if (state_.exporting.job != nullptr || state_.cost.job != nullptr ||
-      state_.calibration.job != nullptr) {
+      state_.calibration.job != nullptr || state_.surprises.job != nullptr ||
+      !state_.opening.empty()) {
     at_most(kBusyTick);
   }
+  if (speaker_ != nullptr) at_most(speaker_drawn_ + 1 - (state_.seconds - state_.lesson.began));
+  if (const double due = panels_.steps->due(state_); due >= 0) at_most(due);
+  if (ui_.hinting.wait > 0) at_most(drawn_at_ + ui_.hinting.wait - glfwGetTime());
   if (const auto due = autosave_.due()) at_most(*due - glfwGetTime());
   for (const Notice& n : state_.notices) {
     if (!n.error) at_most(n.until - glfwGetTime());
@@ -191,7 +185,8 @@ double App::next_timer() const {
 }
 
 void App::wait() {
-  if (settle_ > 0 || input_.pending()) {
+  const bool speaker = speaker_ != nullptr && speaker_->pending();
+  if (settle_ > 0 || input_.pending() || fade_.on() || speaker) {
     glfwPollEvents();
     return;
   }
@@ -207,17 +202,29 @@ void App::wait() {
 bool App::take_outcome() {
   Runner::Outcome outcome;
   if (!runner_->poll(outcome)) return false;
-  // Of a first start, unless somebody was faster.
-  const bool first = std::exchange(state_.opens_striking, false) &&
-                     same_run(outcome.experiment, state_.experiment) && !state_.history.can_undo();
+  if (outcome.preview_of > 0) {
+    // Pins and settings wait for the whole.
+    if (state_.generating) return false;
+    state_.trace = outcome.trace;
+    state_.findings = outcome.findings;
+    state_.shown = outcome.experiment;
+    state_.preview_of = outcome.preview_of;
+    state_.error.clear();
+    report_due_ = true;
+    return true;
+  }
+  const bool first = state_.fresh && *state_.fresh == state_.experiment &&
+                     same_run(outcome.experiment, state_.experiment);
+  state_.fresh.reset();
   if (outcome.trace != nullptr) {
     if (state_.text.changed && state_.trace != nullptr) {
-      state_.keep_pins(*state_.trace, *outcome.trace);
+      if (state_.preview_of == 0) state_.keep_pins(*state_.trace, *outcome.trace);
       state_.text.changed = !same_run(outcome.experiment, state_.experiment);
     }
     state_.trace = outcome.trace;
     state_.findings = outcome.findings;
     state_.shown = outcome.experiment;
+    state_.preview_of = 0;
     state_.error.clear();
     state_.keep_view_inside();
     settle_view(state_);
@@ -238,25 +245,36 @@ void App::run() {
     state_.seconds = glfwGetTime();
     const bool was_busy = state_.busy_seconds > 0;
     state_.busy_seconds = runner_->busy() ? std::max(runner_->busy_seconds(), 1e-3) : 0;
+    state_.progress = runner_->progress();
     const bool busy_changed = was_busy != (state_.busy_seconds > 0);
+    const bool hint_due = ui_.hinting.wait > 0 && state_.seconds >= drawn_at_ + ui_.hinting.wait;
+    if (hint_due) settle_ = kSettleFrames;  // a window is hidden in its first frame
     const bool notice_over =
         std::any_of(state_.notices.begin(), state_.notices.end(),
                     [&](const Notice& n) { return !n.error && state_.seconds > n.until; });
     if (finding_jobs_.update(state_)) settle_ = kSettleFrames;
+    if (panels_.steps->update(state_)) settle_ = kSettleFrames;
     if (take_outcome() || input_.pending() || notice_over) settle_ = kSettleFrames;
+    if (fade_.on()) settle_ = std::max(settle_, 1);
     if (panels_.picture.stale()) settle_ = std::max(settle_, 1);
     if (state_.busy_seconds > kBusyShown) settle_ = std::max(settle_, 1);
     if (state_.view.play.on || state_.exporting.job != nullptr) settle_ = std::max(settle_, 1);
     if (state_.exporting.job != nullptr && state_.exporting.job->over()) settle_ = kSettleFrames;
     if (take_measured(state_.cost)) settle_ = kSettleFrames;
     if (take_calibrated(state_.calibration)) settle_ = kSettleFrames;
+    if (take_surprises(state_)) settle_ = kSettleFrames;
+    if (take_opened(state_)) settle_ = kSettleFrames;
+    if (state_.surprises.job != nullptr || is_opening(state_)) settle_ = std::max(settle_, 1);
     report_due_ |= busy_changed;
-    if (settle_ > 0) {
+    const bool draws = settle_ > 0;
+    if (draws) {
       --settle_;
       advance_play(state_);
       frame();
       after_frame();
     }
+    update_speaker();
+    draw_speaker(draws);
     const std::string problem = autosave_.keep(state_.own_experiment(), state_.seconds);
     if (!problem.empty()) {
       state_.complain(problem);
@@ -266,16 +284,95 @@ void App::run() {
   close();
 }
 
+void App::update_speaker() {
+  LessonState& lesson = state_.lesson;
+  if (speaker_ != nullptr && speaker_->closed()) lesson.notes = false;
+  const bool wanted = lesson.notes && lesson.lesson != nullptr;
+  if (wanted == (speaker_ != nullptr)) return;
+  settle_ = kSettleFrames;  // with a tick for it, or without
+  if (!wanted) {
+    speaker_.reset();
+    return;
+  }
+  try {
+    speaker_ = std::make_unique<SpeakerWindow>(platform_, options_.report);
+  } catch (const WorkError& e) {
+    lesson.notes = false;
+    state_.complain(e.what());
+  }
+}
+
+// Where something changed, or the clock has gone on.
+void App::draw_speaker(bool anew) {
+  if (speaker_ == nullptr) return;
+  const double elapsed = std::floor(state_.seconds - state_.lesson.began);
+  const bool pending = speaker_->pending();
+  if (!anew && !pending && elapsed == speaker_drawn_) return;
+  speaker_drawn_ = elapsed;
+  speaker_->frame(state_, *panels_.steps);
+  if (pending) settle_ = kSettleFrames;  // what was done there is seen here
+}
+
+// From one picture to the next.
+void App::update_fade() {
+  Before& before = panels_.picture.before;
+  const PixelBox& box = panels_.picture.box;
+  const bool allowed = may_fade(state_) && box.width > 0;
+  if (fade_.begins(turned_to(state_), state_.seconds, allowed)) {
+    const ImVec2 scale = ImGui::GetIO().DisplayFramebufferScale;
+    const auto pixels = [](int length, float by) {
+      return static_cast<int>(static_cast<float>(length) * by);
+    };
+    before.box = box;
+    before.texture = screen_.keep({pixels(box.x, scale.x), pixels(box.y, scale.y),
+                                   pixels(box.width, scale.x), pixels(box.height, scale.y)});
+  }
+  if (before.share > 0 && screen_size_ != platform_.place()) fade_.end();
+  screen_size_ = platform_.place();
+  const bool current = state_.trace != nullptr && same_run(state_.shown, state_.experiment);
+  before.share = static_cast<float>(fade_.share(state_.seconds, current));
+}
+
+// Into the lecture with all of the screen, and back to the window where it was one.
+void App::update_stage() {
+  if (std::exchange(on_stage_, state_.presenting) == state_.presenting) return;
+  if (on_stage_) {
+    const bool lecture = state_.lesson.lesson != nullptr;
+    const std::vector<ScreenBox> monitors = platform_.monitors();
+    state_.monitors = monitors.size();
+    stage_filled_ = !platform_.is_full_screen();
+    if (stage_filled_) platform_.fill(stage_monitor(platform_.place(), monitors, lecture));
+    // As presentation programs do where the speaker has a monitor.
+    stage_opened_notes_ = lecture && monitors.size() > 1 && !state_.lesson.notes;
+    state_.lesson.notes |= stage_opened_notes_;
+  } else {
+    if (stage_filled_ && platform_.is_full_screen()) platform_.toggle_full_screen();
+    if (std::exchange(stage_opened_notes_, false)) state_.lesson.notes = false;
+  }
+  input_.redraw();
+}
+
+// The stage on the other monitor; the speaker's window makes room for it.
+void App::swap_screens() {
+  const std::vector<ScreenBox> monitors = platform_.monitors();
+  const std::optional<std::size_t> here = monitor_of(platform_.place(), monitors);
+  if (!here || !platform_.is_full_screen()) return;
+  platform_.fill((*here + 1) % monitors.size());
+  speaker_.reset();  // comes back at its new place
+  input_.redraw();
+}
+
 void App::update_scale() {
-  constexpr double kPresenting = 1.5;
   const double chosen =
       state_.settings.scale > 0 ? state_.settings.scale : platform_.monitor_scale();
-  const double scale = state_.presenting ? std::min(kPresenting * chosen, kMostScale) : chosen;
+  const double scale =
+      state_.presenting ? stage_scale(platform_.place().height, state_.stage_zoom) : chosen;
   const Look& look = state_.settings.dark ? Look::dark_one() : Look::light();
   const bool first = ui_.look == nullptr;
-  const bool baked_anew = scale != ui_.fonts.scale() || ui_.fonts.lacking();
+  const bool baked_anew = scale != ui_.fonts.scale() || ui_.fonts.lacking() ||
+                          state_.presenting != ui_.fonts.has_lecture();
   if (baked_anew) {
-    ui_.fonts.load(atlas_, scale);
+    ui_.fonts.load(atlas_, scale, state_.presenting);
 #if IMGUI_VERSION_NUM < 19200  // later the backend follows the atlas by itself
     if (!first) {              // it makes the first texture with its first frame
       ImGui_ImplOpenGL3_DestroyFontsTexture();
@@ -294,10 +391,13 @@ void App::update_scale() {
 }
 
 void App::frame() {
+  update_fade();
   update_scale();
   ImGui_ImplOpenGL3_NewFrame();
   ImGui_ImplGlfw_NewFrame();
   ui_.strokes = input_.feed();
+  ui_.hinting.wait = -1;
+  drawn_at_ = glfwGetTime();
   ImGui::NewFrame();
   ui_.report.begin_frame();
   state_.text.drawn = false;
@@ -341,6 +441,8 @@ void App::after_frame() {
   const Wishes wishes = std::exchange(state_.wishes, {});
   if (wishes.clipboard) glfwSetClipboardString(platform_.window(), wishes.clipboard->c_str());
   if (wishes.full_screen) platform_.toggle_full_screen();
+  if (wishes.swap_screens) swap_screens();
+  update_stage();
   if (wishes.cancel_run) {
     runner_->cancel();
     state_.generating = false;
@@ -386,6 +488,8 @@ void App::write_report() {
                 {"error", state_.error},
                 {"experiment", to_json(state_.experiment)},
                 {"pending", state_.view.pending},
+                {"progress", state_.progress.what},
+                {"preview_of", state_.preview_of},
                 {"has_trace", state_.trace != nullptr}};
   if (state_.trace != nullptr) {
     facts["tokens"] = state_.trace->tokens.size();
@@ -394,9 +498,22 @@ void App::write_report() {
     facts["has_lens"] = state_.findings.has(Findings::lens.id);
     facts["current"] = same_run(state_.shown, state_.experiment);
   }
-  if (state_.lesson.lesson != nullptr) facts["lesson_step"] = state_.lesson.step;
+  if (state_.lesson.lesson != nullptr) {
+    facts["lesson"] = state_.lesson.lesson->id;
+    facts["lesson_step"] = state_.lesson.step;
+    if (ui_.fonts.has_lecture()) facts["lecture_text"] = kLeastLectureSize * ui_.scale;
+    std::size_t pictures = 0;
+    for (std::size_t i = 0; i < state_.lesson.lesson->steps.size(); ++i) {
+      if (panels_.steps->texture(i) != 0) ++pictures;
+    }
+    facts["lesson_pictures"] = pictures;
+    facts["lesson_more_below"] = state_.lesson.words.more_below;
+  }
   facts["tour_stop"] = state_.tour_stop;
   facts["presenting"] = state_.presenting;
+  facts["black"] = state_.black;
+  facts["speaker"] = speaker_ != nullptr;
+  facts["scale"] = ui_.scale;
   if (const auto heads = state_.beside.get(Findings::heads)) {
     facts["measured_texts"] = heads->texts;
   }
@@ -441,7 +558,7 @@ void App::close() {
 }
 
 bool begins_tour(const WindowOptions& options, bool tour_done) {
-  const bool plain = !options.open && options.lesson.empty();
+  const bool plain = !options.open && options.lesson.empty() && !options.present;
   return options.tour.value_or(plain && !tour_done);
 }
 

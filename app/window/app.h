@@ -8,27 +8,21 @@
 #include <memory>
 #include <string>
 
+#include "app/window/fade.h"
+#include "app/window/imgui_session.h"
 #include "app/window/input.h"
 #include "app/window/jobs/autosave.h"
 #include "app/window/jobs/finding_job.h"
 #include "app/window/main_window.h"
 #include "app/window/platform.h"
 #include "app/window/screen.h"
+#include "app/window/speaker.h"
 #include "app/window/state.h"
 #include "app/window/widgets/ui.h"
 #include "app/window/window.h"
 #include "core/experiment/runner.h"
 
 namespace attnscope::window {
-
-// ImGui with its backends for GLFW and OpenGL, for as long as this lives.
-class ImGuiSession {
- public:
-  ImGuiSession(GLFWwindow* window, ImFontAtlas& fonts);
-  ~ImGuiSession();
-  ImGuiSession(const ImGuiSession&) = delete;
-  ImGuiSession& operator=(const ImGuiSession&) = delete;
-};
 
 class App {
  public:
@@ -45,6 +39,11 @@ class App {
   bool take_outcome();
   void frame();
   void update_scale();
+  void update_fade();
+  void update_speaker();  // the window for notes: there while they are asked for
+  void draw_speaker(bool anew);
+  void swap_screens();
+  void update_stage();  // full screen with it
   void show_frame();
   void after_frame();  // wishes, history, requests
   void request_run();
@@ -68,14 +67,21 @@ class App {
   ImGuiSession imgui_;
   Painter painter_;
   Screen screen_;
-  std::string view_shown_;  // by the last frame
+  Fade fade_;
+  ScreenBox screen_size_;  // where the window was in the last frame
+  std::unique_ptr<SpeakerWindow> speaker_;
+  double speaker_drawn_ = 0;  // when: seconds of its clock
+  std::string view_shown_;    // by the last frame
   Panels panels_;
   std::unique_ptr<Runner> runner_;
   FindingJobs finding_jobs_;
   Experiment requested_;  // what the runner was last asked for
   bool has_requested_ = false;
+  bool on_stage_ = false, stage_filled_ = false;  // entered; it made the window fill the screen
+  bool stage_opened_notes_ = false;
   int settle_ = 0;  // frames still to draw until ImGui has come to rest
   std::uint64_t frames_ = 0;
+  double drawn_at_ = 0;   // seconds of the window's clock when the last frame began
   int stale_pixels_ = 0;  // that drawing only what changed left wrong; counted for tests
   bool report_due_ = true;
 };

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "app/window/actions/navigation.h"
+#include "app/window/jobs/open_job.h"
 #include "app/window/opening.h"
 #include "app/window/picking.h"
 #include "core/base/error.h"
@@ -47,12 +48,14 @@ void edit(State& state, const std::function<void(Experiment&)>& change) {
   state.editing_other = of_other;
 }
 
-Experiment with_text(const std::filesystem::path& path, const Experiment& now) {
+using Change = std::function<Experiment(Experiment)>;
+
+Change read_text(const std::filesystem::path& path) {
   const std::string text = read_file(path, kMostTextBytes);
   if (text.find('\0') != std::string::npos) {
     throw InputError(path.string() + ": not a text, a session, a picture or tensors");
   }
-  return reading_text(text, now);
+  return [text](const Experiment& now) { return reading_text(text, now); };
 }
 
 // What was chosen in place of what another model has.
@@ -80,7 +83,6 @@ Experiment with_folder(const std::filesystem::path& folder, Experiment next) {
 
 Experiment with_tensors(const std::filesystem::path& path, Experiment next) {
   next.tensors = {path.string(), "", ""};
-  static_cast<void>(read_own_tensors(next.tensors));  // refuses what cannot be shown
   next.variant.reset();
   next.encoding.reset();
   next.causal.reset();
@@ -88,6 +90,12 @@ Experiment with_tensors(const std::filesystem::path& path, Experiment next) {
   next.interventions.clear();
   show_all(next.view);
   return next;
+}
+
+// Refuses what cannot be shown.
+Change read_tensors(const std::filesystem::path& path) {
+  static_cast<void>(read_own_tensors({path.string(), "", ""}));
+  return [path](Experiment now) { return with_tensors(path, std::move(now)); };
 }
 
 // Contexts to retrieve from, in the place of those that there are.
@@ -132,6 +140,7 @@ Experiment with_input(const std::filesystem::path& path, Experiment next) {
 // reads; else for its own sake.
 Experiment with_picture(const std::filesystem::path& path, Experiment next) {
   if (reader_of(path, next.model).empty()) {
+    static_cast<void>(read_own_tensors({path.string(), "", ""}));  // refuses what cannot be shown
     Experiment of_picture = with_tensors(path, std::move(next));
     of_picture.view.id = "image";
     of_picture.view.pinned_query = of_picture.view.pinned_key = -1;
@@ -161,38 +170,95 @@ void set_experiment(State& state, const Experiment& experiment) {
   state.text.edit.assign(experiment.text);
 }
 
-Experiment opened(const std::filesystem::path& path, const Experiment& now) {
+ReadFile read_to_open(const std::filesystem::path& path) {
   const std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
-  if (std::filesystem::is_directory(whole)) return with_folder(whole, now);
-  if (is_session(whole)) return load_session(whole);
-  if (is_picture_file(whole)) return with_picture(whole, now);
-  if (is_store(whole)) return with_store(whole, now);
-  if (is_input(whole)) return with_input(whole, now);
-  if (is_tensor_file(whole)) return with_tensors(whole, now);
-  return with_text(whole, now);
+  const auto by = [&whole](auto with) {
+    return [whole, with](Experiment now) { return with(whole, std::move(now)); };
+  };
+  if (std::filesystem::is_directory(whole)) return {by(with_folder)};
+  if (is_session(whole)) {
+    return {[session = load_session(whole)](const Experiment&) { return session; }, true};
+  }
+  if (is_picture_file(whole)) return {by(with_picture)};
+  if (is_store(whole)) return {by(with_store)};
+  if (is_input(whole)) return {by(with_input)};
+  if (is_tensor_file(whole)) return {read_tensors(whole)};
+  return {read_text(whole)};
 }
+
+Experiment opened(const std::filesystem::path& path, const Experiment& now) {
+  return read_to_open(path).change(now);
+}
+
+namespace {
+
+constexpr std::uintmax_t kLargeFile = std::uintmax_t{8} << 20;  // bytes: reading it can be noticed
+
+void remember_recent(State& state, const std::filesystem::path& path) {
+  state.settings.add_recent(std::filesystem::absolute(path).lexically_normal().string());
+}
+
+void take_in(State& state, const std::filesystem::path& path, const ReadFile& file) {
+  if (file.session) {
+    set_experiment(state, file.change(state.experiment));
+  } else {
+    remember_reading(state);
+    edit(state, [&](Experiment& e) { e = file.change(e); });
+  }
+  if (extension(path) == ".json") state.session = path;
+  remember_recent(state, path);
+}
+
+bool is_large(const std::filesystem::path& path) {
+  std::error_code failed;
+  if (std::filesystem::is_directory(path, failed)) return false;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, failed);
+  return !failed && bytes >= kLargeFile;
+}
+
+}  // namespace
 
 bool open_path(State& state, const std::filesystem::path& path) {
   try {
+    for (const auto& job : state.opening) job->drop();  // another one is wanted
     if (is_lesson(path)) {
       start_lesson(state, load_lesson(path));
-      return true;
-    }
-    if (is_session(path)) {
-      set_experiment(state, opened(path, state.experiment));
+      remember_recent(state, path);
     } else if (is_model(path)) {
       choose_model(state, std::filesystem::absolute(path).lexically_normal().string());
       forget_choices(state.edited());
+      remember_recent(state, path);
+    } else if (is_large(path)) {
+      state.opening.push_back(std::make_shared<OpenJob>(path));
     } else {
-      remember_reading(state);
-      edit(state, [&](Experiment& e) { e = opened(path, e); });
+      take_in(state, path, read_to_open(path));
     }
-    if (extension(path) == ".json") state.session = path;
     return true;
   } catch (const std::exception& e) {
     state.complain(e.what());
     return false;
   }
+}
+
+bool is_opening(const State& state) {
+  return !state.opening.empty() && !state.opening.back()->dropped();
+}
+
+bool take_opened(State& state) {
+  bool changed = false;
+  for (const auto& job : state.opening) {
+    if (!job->over()) continue;
+    changed = true;
+    if (job->dropped()) continue;
+    try {
+      if (!job->problem().empty()) throw InputError(job->problem());
+      take_in(state, job->path(), job->file());
+    } catch (const std::exception& e) {
+      state.complain(e.what());
+    }
+  }
+  std::erase_if(state.opening, [](const auto& job) { return job->over(); });
+  return changed;
 }
 
 namespace {
@@ -239,6 +305,7 @@ bool save_to(State& state, const std::filesystem::path& path) {
   try {
     save_session(path, state.experiment);
     state.session = path;
+    remember_recent(state, path);
     state.say("Saved " + path.filename().string() + ".");
     return true;
   } catch (const std::exception& e) {

@@ -1,6 +1,9 @@
 #include "app/window/main_window.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string>
 #include <utility>
 
 #include "app/window/dialogs/dialogs.h"
@@ -44,7 +47,7 @@ void draw_middle(Ui& ui, State& state, Panels& panels, Painter& painter, float w
                  float height) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   panels.places.picture = {at.x, at.y, at.x + width, at.y + height};
-  const LessonPlace lesson = lesson_place(ui, state, width, height);
+  const LessonPlace lesson = lesson_place(ui, state, panels.lesson, width, height);
   // Of the picture; the lesson begins where it ends.
   const ImVec2 end(at.x + width - (lesson.beside ? lesson.width : 0),
                    at.y + height - (lesson.beside ? 0 : lesson.height));
@@ -57,7 +60,7 @@ void draw_middle(Ui& ui, State& state, Panels& panels, Painter& painter, float w
   if (lesson.height > 0) {
     const ImVec2 corner = lesson.beside ? ImVec2(end.x, at.y) : ImVec2(at.x, end.y);
     ImGui::SetCursorScreenPos(corner);
-    draw_lesson_band(ui, state, panels.lesson, lesson);
+    draw_lesson_band(ui, state, panels.lesson, *panels.steps, lesson);
     const ImVec2 line =
         lesson.beside ? ImVec2(end.x + ui.px(1), end.y) : ImVec2(end.x, end.y + ui.px(1));
     ImGui::GetWindowDrawList()->AddRectFilled(corner, line, packed(ui.look->line));
@@ -124,6 +127,39 @@ void highlight_pointer(const Ui& ui) {
   draw.AddCircle(io.MousePos, ui.px(20), packed(ui.look->accent), 0, ui.px(2.5));
 }
 
+// In a corner of the stage, which has no status line: that something runs, or could not.
+void draw_stage_sign(Ui& ui, const State& state) {
+  const bool runs = state.busy_seconds > kBusyShown;
+  if (!runs && state.error.empty()) return;
+  std::array<char, 32> seconds;
+  std::snprintf(seconds.data(), seconds.size(), "Running, %.1f s", state.busy_seconds);
+  const ImGuiViewport& screen = *ImGui::GetMainViewport();
+  const std::string shown =
+      fitted(on_screen(runs ? seconds.data() : state.error), 0.9F * screen.Size.x);
+  const ImVec2 extent = ImGui::CalcTextSize(shown.c_str()), padding(ui.px(10), ui.px(6));
+  const float margin = ui.px(12);
+  const ImVec2 least(margin, screen.Size.y - margin - extent.y - 2 * padding.y);
+  const ImVec2 most(least.x + extent.x + 2 * padding.x, screen.Size.y - margin);
+  ImDrawList& draw = *ImGui::GetForegroundDrawList();
+  draw.AddRectFilled(least, most, packed(ui.look->raised), ui.px(6));
+  draw.AddText({least.x + padding.x, least.y + padding.y},
+               packed(runs ? ui.look->text : ui.look->error), shown.c_str());
+  ui.report.box("stage.sign", {least.x, least.y, most.x - least.x, most.y - least.y});
+}
+
+// What lies over everything on stage. Escape ends what is black first.
+void draw_stage(Ui& ui, State& state) {
+  if (state.black) {
+    const ImGuiViewport& screen = *ImGui::GetMainViewport();
+    ImGui::GetForegroundDrawList()->AddRectFilled(
+        screen.Pos, {screen.Pos.x + screen.Size.x, screen.Pos.y + screen.Size.y}, IM_COL32_BLACK);
+  } else {
+    draw_stage_sign(ui, state);
+    highlight_pointer(ui);
+  }
+  if (!state.dialog_open() && take_key(ui, "Escape")) leave_stage(state);
+}
+
 }  // namespace
 
 void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter) {
@@ -141,17 +177,19 @@ void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter) {
   // The frame was cleared in its colour.
   ImGui::Begin("##main", nullptr, kFixed | ImGuiWindowFlags_NoBackground);
   ImGui::PopStyleVar(3);
-  const float foot = ui.px(kStatusHeight);
+  const float foot = state.presenting ? 0 : ui.px(kStatusHeight);
   const float height = std::max(ImGui::GetContentRegionAvail().y - foot, ui.px(60));
   const ImVec2 top = ImGui::GetCursorScreenPos();
   draw_columns(ui, state, panels, painter, height);
-  ImGui::SetCursorScreenPos({top.x, top.y + height});
-  draw_foot(ui, state);
+  if (!state.presenting) {
+    ImGui::SetCursorScreenPos({top.x, top.y + height});
+    draw_foot(ui, state);
+  }
   ImGui::End();
 
   draw_notices(ui, state);
   draw_file_browser(ui, state);
-  draw_export_dialog(ui, state);
+  draw_export_dialog(ui, state, painter);
   draw_palette(ui, state);
   draw_help(ui, state);
   draw_about(ui, state);
@@ -159,10 +197,7 @@ void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter) {
   draw_cost_dialog(ui, state, painter);
   draw_calibration_dialog(ui, state, panels.calibration, painter);
   draw_tour(ui, state, panels.places);
-  if (state.presenting) {
-    highlight_pointer(ui);
-    if (!state.dialog_open() && take_key(ui, "Escape")) state.presenting = false;
-  }
+  if (state.presenting) draw_stage(ui, state);
   ViewSettings& looks = state.experiment.view;
   const bool pinned = looks.pinned_query >= 0 || looks.pinned_key >= 0;
   const bool typing = ImGui::GetIO().WantTextInput || state.text.focused;

@@ -1,7 +1,11 @@
 // How the panels share the window.
 #pragma once
 
+#include <memory>
+#include <string>
+
 #include "app/window/dialogs/tour.h"
+#include "app/window/jobs/step_pictures.h"
 #include "app/window/panels/explain_panel.h"
 #include "app/window/panels/lesson_band.h"
 #include "app/window/panels/model_panel.h"
@@ -21,6 +25,7 @@ struct Panels {
   Places places;
   ListTexts calibration;
   std::string view;  // that was shown in the last frame
+  std::unique_ptr<StepPictures> steps = std::make_unique<StepPictures>();
 };
 
 void draw_main_window(Ui& ui, State& state, Panels& panels, Painter& painter);

@@ -118,6 +118,7 @@ std::string App::frame_times(const std::function<void(int)>& change) {
 void App::measure() {
   glfwSwapInterval(0);
   state_.tour_stop = -1;
+  state_.settings.reduced_motion = true;
   std::string text;
   const auto story = std::ranges::find(samples(), true, &Sample::is_long);
   while (text.size() < kBytes) text += story == samples().end() ? "words " : story->text + " ";

@@ -42,6 +42,8 @@ GLFWwindow* create(int major, int minor, int width, int height, bool visible, GL
   glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
   glfwWindowHint(GLFW_VISIBLE, visible ? GLFW_TRUE : GLFW_FALSE);
   glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_FALSE);
+  // The stage stays when the speaker's window is clicked.
+  glfwWindowHint(GLFW_AUTO_ICONIFY, GLFW_FALSE);
   glfwWindowHintString(GLFW_X11_CLASS_NAME, "attnscope");
   return glfwCreateWindow(width, height, "attnscope", nullptr, share);
 }
@@ -107,18 +109,57 @@ double Platform::monitor_scale() const {
   return std::clamp(static_cast<double>(std::max(x, y)), 0.5, 4.0);
 }
 
+bool Platform::is_full_screen() const {
+  return glfwGetWindowMonitor(window_) != nullptr;
+}
+
 void Platform::toggle_full_screen() {
-  if (glfwGetWindowMonitor(window_) != nullptr) {
-    glfwSetWindowMonitor(window_, nullptr, windowed_[0], windowed_[1], windowed_[2], windowed_[3],
-                         GLFW_DONT_CARE);
+  if (is_full_screen()) {
+    glfwSetWindowMonitor(window_, nullptr, windowed_.x, windowed_.y, windowed_.width,
+                         windowed_.height, GLFW_DONT_CARE);
     return;
   }
-  GLFWmonitor* monitor = glfwGetPrimaryMonitor();
-  if (monitor == nullptr) return;
-  glfwGetWindowPos(window_, &windowed_[0], &windowed_[1]);
-  glfwGetWindowSize(window_, &windowed_[2], &windowed_[3]);
-  const GLFWvidmode* mode = glfwGetVideoMode(monitor);
-  glfwSetWindowMonitor(window_, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
+  fill(monitor_of(place(), monitors()));
+}
+
+void Platform::fill(std::optional<std::size_t> monitor) {
+  int count = 0;
+  GLFWmonitor** all = glfwGetMonitors(&count);
+  if (!monitor || *monitor >= static_cast<std::size_t>(count)) return;
+  if (!is_full_screen()) windowed_ = place();
+  const GLFWvidmode* mode = glfwGetVideoMode(all[*monitor]);
+  glfwSetWindowMonitor(window_, all[*monitor], 0, 0, mode->width, mode->height, mode->refreshRate);
+}
+
+ScreenBox Platform::place() const {
+  ScreenBox box;
+  glfwGetWindowPos(window_, &box.x, &box.y);
+  glfwGetWindowSize(window_, &box.width, &box.height);
+  return box;
+}
+
+std::vector<ScreenBox> Platform::monitors() const {
+  int count = 0;
+  GLFWmonitor** all = glfwGetMonitors(&count);
+  std::vector<ScreenBox> boxes(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    ScreenBox& box = boxes[i];
+    glfwGetMonitorWorkarea(all[i], &box.x, &box.y, &box.width, &box.height);
+  }
+  return boxes;
+}
+
+GLFWwindow* Platform::open_second(const char* title, const ScreenBox& box) const {
+  glfwWindowHint(GLFW_FOCUS_ON_SHOW, GLFW_FALSE);  // the stage keeps the keys
+  const bool newer = compute_ != nullptr;
+  GLFWwindow* second = create(newer ? 4 : 3, 3, box.width, box.height, false, window_);
+  glfwWindowHint(GLFW_FOCUS_ON_SHOW, GLFW_TRUE);
+  if (second == nullptr) throw WorkError("no second window can be opened: " + last_error());
+  glfwSetWindowTitle(second, title);
+  glfwSetWindowPos(second, box.x, box.y);
+  glfwSetWindowSizeLimits(second, 320, 240, GLFW_DONT_CARE, GLFW_DONT_CARE);
+  glfwShowWindow(second);
+  return second;
 }
 
 void Platform::remember(Settings& settings) const {

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "app/gpu/context.h"
 #include "app/window/settings.h"
+#include "app/window/stage.h"
 
 struct GLFWwindow;
 
@@ -28,14 +31,21 @@ class Platform {
   std::string describe() const;  // what draws: "llvmpipe (LLVM 15.0.6, 256 bits)"
 
   double monitor_scale() const;  // pixels per unit that the monitor asks for
-  void toggle_full_screen();
+  bool is_full_screen() const;
+  void toggle_full_screen();                      // of the monitor that shows most of the window
+  void fill(std::optional<std::size_t> monitor);  // also from another; without one, nothing
+  ScreenBox place() const;                        // of the window
+  std::vector<ScreenBox> monitors() const;        // what windows may cover of each
+  // A window that shares the first one's OpenGL objects; destroyed by the caller, before this.
+  // WorkError when there is none to be had.
+  GLFWwindow* open_second(const char* title, const ScreenBox& box) const;
   void remember(Settings& settings) const;  // where the window is
 
  private:
   GLFWwindow* window_ = nullptr;
   GLFWwindow* compute_ = nullptr;
-  std::string no_compute_;          // why there is no compute context
-  int windowed_[4] = {0, 0, 0, 0};  // x, y, width, height before full screen
+  std::string no_compute_;  // why there is no compute context
+  ScreenBox windowed_;      // before full screen
 };
 
 }  // namespace attnscope::window

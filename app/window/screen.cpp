@@ -27,6 +27,7 @@ void clear(const PixelBox& box, int height, const ImVec4& colour) {
 Screen::~Screen() {
   glDeleteFramebuffers(1, &framebuffer_);
   glDeleteRenderbuffers(1, &colours_);
+  glDeleteTextures(1, &kept_);
 }
 
 void Screen::resize(int width, int height) {
@@ -71,6 +72,22 @@ Image Screen::picture() const {
   Image image = read_framebuffer(width_, height_);
   glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
   return image;
+}
+
+unsigned int Screen::keep(const PixelBox& box) {
+  if (kept_ == 0) glGenTextures(1, &kept_);
+  glBindTexture(GL_TEXTURE_2D, kept_);
+  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
+  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
+  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
+  glBindFramebuffer(GL_READ_FRAMEBUFFER, framebuffer_);
+  glCopyTexImage2D(GL_TEXTURE_2D, 0, GL_RGB8, box.x, height_ - box.y - box.height, box.width,
+                   box.height, 0);
+  glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
+  glBindTexture(GL_TEXTURE_2D, 0);
+  check_gl("keeping a picture");
+  return kept_;
 }
 
 Image Screen::drawn_anew(ImDrawData& data, const ImVec4& ground) {

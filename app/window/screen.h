@@ -24,6 +24,9 @@ class Screen {
   void forget() { damage_.forget(); }
 
   Image picture() const;  // what was shown last
+  // A part of that in a texture, the same at each call, which the frame shown last must not have
+  // drawn: rows from below, as OpenGL has them.
+  unsigned int keep(const PixelBox& box);
 
   // All of `data` as it would look drawn from nothing. Before show(), for tests.
   Image drawn_anew(ImDrawData& data, const ImVec4& ground);
@@ -32,7 +35,7 @@ class Screen {
   void resize(int width, int height);
 
   Damage damage_;
-  unsigned int framebuffer_ = 0, colours_ = 0;  // OpenGL names
+  unsigned int framebuffer_ = 0, colours_ = 0, kept_ = 0;  // OpenGL names
   int width_ = 0, height_ = 0;
   ImU32 ground_ = 0;
 };

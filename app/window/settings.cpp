@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kMostSettings = 1 << 16;
 constexpr int kMostPixels = 32768;
+constexpr std::size_t kMostRecent = 10;
 
 // `object[key]` within its limits; a missing key keeps what is there, a wrong type throws.
 template <class T>
@@ -31,6 +32,13 @@ void read(const Json& object, const char* key, bool& value) {
   }
 }
 
+void read(const Json& object, const char* key, std::string& value) {
+  if (const Json* found = object.find(key)) {
+    if (!found->is_string()) throw InputError(std::string(key) + ": expected a text");
+    value = found->get<std::string>();
+  }
+}
+
 Settings settings_from_json(const Json& object) {
   if (!object.is_object()) throw InputError("expected an object");
   Settings s;
@@ -45,15 +53,28 @@ Settings settings_from_json(const Json& object) {
   read(object, "left_width", s.left_width, kLeastPanel, kMostPanel);
   read(object, "right_width", s.right_width, kLeastPanel, kMostPanel);
   read(object, "panels", s.panels);
+  read(object, "reading", s.reading);
+  read(object, "reduced_motion", s.reduced_motion);
   read(object, "tour_done", s.tour_done);
-  if (const Json* found = object.find("folder")) {
-    if (!found->is_string()) throw InputError("folder: expected a text");
-    s.folder = found->get<std::string>();
+  read(object, "folder", s.folder);
+  read(object, "export_folder", s.export_folder);
+  if (const Json* found = object.find("recent")) {
+    if (!found->is_array()) throw InputError("recent: expected a list of texts");
+    for (const Json& path : *found) {
+      if (!path.is_string()) throw InputError("recent: expected a list of texts");
+      if (s.recent.size() < kMostRecent) s.recent.push_back(path.get<std::string>());
+    }
   }
   return s;
 }
 
 }  // namespace
+
+void Settings::add_recent(const std::string& path) {
+  std::erase(recent, path);
+  recent.insert(recent.begin(), path);
+  if (recent.size() > kMostRecent) recent.pop_back();
+}
 
 std::filesystem::path configuration_folder() {
   if (const char* folder = std::getenv("XDG_CONFIG_HOME"); folder && *folder == '/') {
@@ -90,8 +111,12 @@ void save_settings(const std::filesystem::path& file, const Settings& s) {
                        {"left_width", s.left_width},
                        {"right_width", s.right_width},
                        {"panels", s.panels},
+                       {"reading", s.reading},
+                       {"reduced_motion", s.reduced_motion},
                        {"tour_done", s.tour_done},
-                       {"folder", s.folder}};
+                       {"folder", s.folder},
+                       {"export_folder", s.export_folder},
+                       {"recent", s.recent}};
   write_file(file, object.dump(2, Json::BadUtf8::Replace) + "\n");
 }
 

@@ -4,10 +4,13 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace attnscope::window {
 
-inline constexpr double kLeastScale = 0.5, kMostScale = 4;    // of everything drawn
+inline constexpr double kLeastScale = 0.5, kMostScale = 4;  // of everything drawn
+inline constexpr double kMostStageScale = 8;                // on stage, of a large wall
+inline constexpr double kLeastStageZoom = 0.75, kMostStageZoom = 1.5;
 inline constexpr double kLeastPanel = 220, kMostPanel = 640;  // units: a side panel's width
 inline constexpr double kBusyShown = 0.5;                     // seconds until a run is called long
 
@@ -20,8 +23,13 @@ struct Settings {
   // Of the side panels, in units of scale 1.
   double left_width = 300, right_width = 290;
   bool panels = true;
-  bool tour_done = false;  // whether the tour of the first start was seen or left
-  std::string folder;      // where the file browser was last
+  bool reading = true;              // whether the right panel says what is seen in the view
+  bool reduced_motion = false;      // pictures change at once
+  bool tour_done = false;           // whether the tour of the first start was seen or left
+  std::string folder;               // where the file browser was last
+  std::string export_folder;        // where the last picture went
+  std::vector<std::string> recent;  // files and folders that were opened or saved, the newest first
+  void add_recent(const std::string& path);
   bool operator==(const Settings&) const = default;
 };
 

@@ -81,15 +81,17 @@ const AttentionTap* State::tap(Index* head_in_group) const {
 }
 
 State::Pointed State::pointed() const {
+  return view.hit ? pointed_at(*view.hit) : Pointed();
+}
+
+State::Pointed State::pointed_at(const Hit& hit) const {
   Pointed pointed;
-  const std::optional<Hit>& hit = view.hit;
-  if (!hit) return pointed;
-  pointed.trace = hit->of_reference ? reference() : trace;
+  pointed.trace = hit.of_reference ? reference() : trace;
   if (pointed.trace == nullptr) return pointed;
-  const bool of_other = hit->of_reference && !experiment.others.empty();
+  const bool of_other = hit.of_reference && !experiment.others.empty();
   const ViewSettings& seen = of_other ? experiment.others.front().view : experiment.view;
   const PartChoice part = controls().part ? seen.part : PartChoice();
-  pointed.at = {hit->layer, hit->head, pointed.trace->part(part)};
+  pointed.at = {hit.layer, hit.head, pointed.trace->part(part)};
   pointed.tap = pointed.trace->find(pointed.at, &pointed.head);
   return pointed;
 }

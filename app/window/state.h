@@ -16,6 +16,7 @@
 #include "app/window/scope.h"
 #include "app/window/settings.h"
 #include "app/window/widgets/text_edit.h"
+#include "core/base/progress.h"
 #include "core/checkpoint/card.h"
 #include "core/experiment/experiment.h"
 #include "core/experiment/finding.h"
@@ -30,6 +31,8 @@
 namespace attnscope::window {
 
 class ExportJob;
+class OpenJob;
+class SurpriseJob;
 
 // A line above the status line. Errors stay until they are closed.
 struct Notice {
@@ -67,6 +70,17 @@ struct FileBrowser {
   bool arrows = false;             // the name was chosen by them: into sight with it
 };
 
+// The picture as it will be, kept as long as nothing of it changes.
+struct ExportPreview {
+  std::shared_ptr<const Trace> of;
+  Experiment experiment;
+  PictureOptions options;
+  Findings findings;
+  DisplayList list;
+  std::string problem;  // why there is none
+  bool whole = true;    // all of it is in sight; else it is as large as in print
+};
+
 struct ExportDialog {
   bool open = false;
   std::string path = "attention.png";
@@ -76,6 +90,7 @@ struct ExportDialog {
   FrameOptions frames;       // of a moving picture
   BackendProvider backends;  // of its runs; none: the CPU
   bool focus_name = false;   // the name gets the keys in the next frame
+  ExportPreview preview;
   std::string problem;
   std::string replaced;            // the existing file that was asked about
   std::shared_ptr<ExportJob> job;  // that writes one at the moment
@@ -138,7 +153,7 @@ struct ViewPanel {
 
 // What actions and panels ask of the program; done and cleared after each frame.
 struct Wishes {
-  bool close = false, full_screen = false, cancel_run = false;
+  bool close = false, full_screen = false, swap_screens = false, cancel_run = false;
   std::string cancel_finding;  // the name of one that is made beside runs
   std::optional<std::string> clipboard;
 };
@@ -158,6 +173,8 @@ struct Surprises {
   std::weak_ptr<const Trace> of;
   std::vector<StrikingPair> pairs;
   std::size_t next = 0;
+  std::shared_ptr<SurpriseJob> job;  // that looks for them; null: none does
+  bool opens = false;                // what it finds is where a fresh start opens
 };
 
 struct State {
@@ -169,7 +186,9 @@ struct State {
 
   std::optional<SetAlong> along;
   Surprises surprises;
-  bool opens_striking = false;  // what the first run shows is chosen by what happens in it
+  // What was begun afresh: what its first run shows is chosen by what happens in it, unless
+  // somebody is faster.
+  std::optional<Experiment> fresh;
   // Of models: what the last choice of one set along (opening.h), what those before read, and
   // whether the view has something to say about it, or has given way.
   std::optional<SetAlong> opened;
@@ -186,7 +205,9 @@ struct State {
   std::map<std::string, FindingState> finding;  // how far those have come, by name
   std::string error;                            // why the newest run gave none; empty when it did
   double busy_seconds = 0;                      // of the run that goes on; 0: none
-  bool generating = false;                      // another token is drawn whenever a run is done
+  Progress::Now progress;                       // of that run
+  Index preview_of = 0;  // the trace has the first of so many tokens, and the run goes on; 0: all
+  bool generating = false;  // another token is drawn whenever a run is done
 
   Settings settings;
   double scale = 1;    // pixels per unit that holds at the moment
@@ -196,14 +217,18 @@ struct State {
 
   TextPanel text;
   ViewPanel view;
+  std::vector<std::shared_ptr<OpenJob>> opening;  // large files that are read; the last is wanted
   FileBrowser browser;
   ExportDialog exporting;
   CostDialog cost;
   CalibrationDialog calibration;
   Palette palette;
   LessonState lesson;
-  int tour_stop = -1;       // of the first start's tour; -1: it is not on
-  bool presenting = false;  // large type, panels hidden, the pointer high-lighted
+  int tour_stop = -1;        // of the first start's tour; -1: it is not on
+  bool presenting = false;   // on stage: large type, the whole screen, no panels
+  bool black = false;        // on stage: nothing is shown
+  std::size_t monitors = 1;  // when the stage was entered
+  double stage_zoom = 1;     // of its type, over what its height asks for
   bool help_open = false, about_open = false;
   std::filesystem::path session;    // the file that Ctrl+S writes; empty: asks
   std::filesystem::path abandoned;  // an autosave that a crashed program left
@@ -259,6 +284,7 @@ struct State {
     Index head = 0;                     // within its group
   };
   Pointed pointed() const;
+  Pointed pointed_at(const Hit& hit) const;  // the same of any place of the picture
   // Which tokens of a run that is: of the query's and the key's stream, -1: none; of words so many
   // from there on.
   struct PointedTokens {

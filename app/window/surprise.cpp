@@ -1,5 +1,6 @@
 #include "app/window/surprise.h"
 
+#include "app/window/jobs/surprise_job.h"
 #include "core/base/error.h"
 #include "core/view/view.h"
 
@@ -8,21 +9,14 @@ namespace attnscope::window {
 namespace {
 
 constexpr std::size_t kMostSurprises = 24;
+constexpr double kBlink = 0.05;  // seconds
 
-// Those of the run that is shown, looked for once.
-Surprises& surprises_of(State& state) {
+void show_next(State& state) {
   Surprises& found = state.surprises;
-  if (found.of.lock() == state.trace) return found;
-  found = {state.trace, {}, 0};
-  try {
-    found.pairs = striking_pairs(*state.trace, kMostSurprises);
-  } catch (const InputError& e) {  // weights that were not kept
-    state.complain(e.what());
+  if (found.pairs.empty()) {
+    if (!found.opens) state.say("No word of this run looks at another one.");
+    return;
   }
-  return found;
-}
-
-void show_next(State& state, Surprises& found) {
   const StrikingPair& pair = found.pairs[found.next];
   found.next = (found.next + 1) % found.pairs.size();
   point_at(pair, state.trace->parts, state.experiment.view);
@@ -30,6 +24,27 @@ void show_next(State& state, Surprises& found) {
   const std::string& now = state.experiment.view.id;
   if (now != "lines" && now != "scores" && now != "vectors") state.experiment.view.id = "map";
   state.say("Notice: " + sentence(pair) + " (" + place_words(state.trace->parts, pair.at) + ").");
+  if (!found.opens) return;
+  if (state.history.can_undo()) {
+    state.history.amend(state.experiment);
+  } else {
+    state.history = History(state.experiment);
+  }
+}
+
+// Those of the run that is shown, looked for once.
+void look(State& state, bool opens) {
+  Surprises& found = state.surprises;
+  if (found.job != nullptr && found.job->of() == state.trace) return;
+  if (found.job == nullptr && found.of.lock() == state.trace) {
+    found.opens = opens;
+    show_next(state);
+    return;
+  }
+  found = {};
+  found.opens = opens;
+  found.job = std::make_shared<SurpriseJob>(state.trace, kMostSurprises);
+  if (found.job->wait(kBlink)) take_surprises(state);
 }
 
 }  // namespace
@@ -40,18 +55,31 @@ std::string surprise_refusal(const State& state) {
 }
 
 void surprise(State& state) {
-  Surprises& found = surprises_of(state);
-  if (found.pairs.empty()) {
-    state.say("No word of this run looks at another one.");
-    return;
-  }
-  show_next(state, found);
+  look(state, false);
 }
 
 void open_striking(State& state) {
-  if (!surprise_refusal(state).empty() || surprises_of(state).pairs.empty()) return;
-  show_next(state, state.surprises);
-  state.history = History(state.experiment);
+  if (surprise_refusal(state).empty()) look(state, true);
+}
+
+bool take_surprises(State& state) {
+  Surprises& found = state.surprises;
+  if (found.job == nullptr) return false;
+  const bool other_run = found.job->of() != state.trace;
+  if (other_run) found.job->cancel();
+  if (!found.job->over()) return false;
+  const std::shared_ptr<SurpriseJob> job = std::move(found.job);
+  found.job.reset();
+  if (other_run || job->cancelled()) return true;
+  if (!job->problem().empty()) {  // weights that were not kept
+    if (!found.opens) state.complain(job->problem());
+    return true;
+  }
+  found.of = job->of();
+  found.pairs = job->take();
+  found.next = 0;
+  show_next(state);
+  return true;
 }
 
 }  // namespace attnscope::window

@@ -24,6 +24,7 @@ struct WindowOptions {
   double scale = 0;                              // 0: as the settings or the monitor say
   std::optional<bool> dark;
   std::string lesson;            // to start with: an id or a file; empty: none
+  bool present = false;          // begin on stage
   std::optional<bool> tour;      // whether the tour begins; otherwise at the first start
   bool measure = false;          // print how long frames take, and end
   std::filesystem::path report;  // where to say what is shown (report.h); empty: nowhere

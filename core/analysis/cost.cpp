@@ -103,6 +103,23 @@ HeadCost head_cost(const AttentionTap& tap, Index head) {
   return cost;
 }
 
+namespace {
+
+// Of queries, keys, values and output.
+double row_numbers(const AttentionTap& tap) {
+  const Tensor output = tap.result.output.defined() ? tap.result.output.value() : Tensor();
+  double numbers = 0;
+  for (const Tensor& rows : {tap.q_plain, tap.k_plain, output}) {
+    if (rows.defined()) numbers += static_cast<double>(rows.size());
+  }
+  if (tap.k_plain.defined() && output.defined()) {  // values are as many as keys
+    numbers += static_cast<double>(tap.k_plain.dim(0) * tap.k_plain.dim(1) * output.dim(2));
+  }
+  return numbers;
+}
+
+}  // namespace
+
 RunCost run_cost(const Trace& trace) {
   RunCost cost;
   Bytes bytes;
@@ -119,9 +136,11 @@ RunCost run_cost(const Trace& trace) {
       cost.products += of_head.products;
       cost.full += of_head.full;
     }
+    cost.attention_bytes += sizeof(float) * row_numbers(tap);
   }
   for (const auto& [name, tensor] : trace.taps) bytes.add(tensor);
   bytes.add(trace.logits);
+  cost.attention_bytes += sizeof(float) * cost.products;
   cost.bytes = bytes.sum();
   return cost;
 }

@@ -18,6 +18,9 @@ struct RunCost {
   Index pairs = 0;                // of query and key that are allowed, over all layers and heads
   double products = 0, full = 0;  // see HeadCost
   std::size_t bytes = 0;  // of all numbers that the run keeps: activations, q, k, attention, logits
+  // What attention itself needs, over all layers and heads: queries, keys, values and output, and a
+  // number for each of `products`. What is kept beyond that is there to be looked at.
+  double attention_bytes = 0;
 };
 RunCost run_cost(const Trace& trace);
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/attention/tiles.h"
+#include "core/base/progress.h"
 #include "core/base/stop.h"
 #include "core/part/part.h"
 #include "core/tensor/device_tensor.h"
@@ -19,7 +20,8 @@ struct Wanted {
   bool device_attention = false;  // kept where it was computed, if that is a GPU
   bool scores = false;
   bool log_sum_exp = false;
-  bool tiles = false;  // a way to derive any of it later, in place of `attention`
+  bool tiles = false;            // a way to derive any of it later, in place of `attention`
+  Progress* progress = nullptr;  // is told how much is done
 };
 
 struct PartResult {

@@ -19,7 +19,9 @@ class CpuBackend : public Backend {
     check(part);
     Wanted more = wanted;
     more.log_sum_exp |= wanted.tiles;
-    PartResult result = cpu::forward(cpu::Prepared(part, cpu::Purpose::Pass, stop), more, stop);
+    const bool maps = wanted.attention || wanted.scores;
+    const cpu::Purpose purpose = maps ? cpu::Purpose::Maps : cpu::Purpose::Pass;
+    PartResult result = cpu::forward(cpu::Prepared(part, purpose, stop), more, stop);
     if (wanted.tiles) result.tiles = cpu_tiles(part, result.log_sum_exp);
     return result;
   }

@@ -106,7 +106,7 @@ ByteTensor allowed_pairs(const Part& part) {
     std::copy(of_pattern.begin(), of_pattern.end(), mask.data() + b * of_pattern.size());
   }
   if (part.normaliser != Normaliser::SpanSoftmax) return mask;
-  const cpu::Prepared prepared(without_scores(part), cpu::Purpose::Pass);
+  const cpu::Prepared prepared(without_scores(part), cpu::Purpose::Tiles);
   for (Index pair = 0; pair < part.batch * heads; ++pair) {
     for (Index i = 0; i < queries; ++i) {
       for (Index c = 0; c < keys; ++c) {

@@ -5,7 +5,8 @@
 
 namespace attnscope {
 
-// The folder that holds assets/ and shaders/: $ATTNSCOPE_HOME, else as configured at build time.
+// The folder that holds assets/ and shaders/: $ATTNSCOPE_HOME; of an installed program
+// share/attnscope beside the bin/ that it is in; else as configured at build time.
 std::filesystem::path home_folder();
 
 }  // namespace attnscope

@@ -6,6 +6,8 @@
 #include "core/base/file.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/checkpoint.h"
+#include "core/checkpoint/format.h"
+#include "core/checkpoint/hub.h"
 #include "core/figure/plain_text.h"
 #include "core/model/architecture.h"
 #include "core/model/input_kind.h"
@@ -125,6 +127,23 @@ std::vector<ModelGroup> bundled_groups() {
   }
   std::erase_if(groups, [](const ModelGroup& group) { return group.models.empty(); });
   return groups;
+}
+
+ModelGroup downloaded_group() {
+  ModelGroup group{"Hugging Face cache", {}};
+  for (const std::string& name : hub_models()) {
+    try {
+      const fs::path file = *hub_folder(name) / "config.json";
+      const Json config = read(file);
+      const std::string type = JsonObject(config, file.string()).text("model_type");
+      if (std::ranges::find(checkpoint_formats(), type, &CheckpointFormat::model_type) !=
+          checkpoint_formats().end()) {
+        group.models.push_back({name, "downloaded, " + type});
+      }
+    } catch (const InputError&) {  // no layout of ours
+    }
+  }
+  return group;
 }
 
 }  // namespace attnscope

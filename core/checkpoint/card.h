@@ -48,5 +48,8 @@ struct ModelGroup {
   std::vector<Entry> models;
 };
 std::vector<ModelGroup> bundled_groups();
+// Those in the cache of the Hugging Face libraries that are of a layout which is read; no models
+// where there are none.
+ModelGroup downloaded_group();
 
 }  // namespace attnscope

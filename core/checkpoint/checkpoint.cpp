@@ -11,6 +11,7 @@
 #include "core/base/strict_json.h"
 #include "core/checkpoint/card.h"
 #include "core/checkpoint/format.h"
+#include "core/checkpoint/hub.h"
 #include "core/tensor/safetensors.h"
 
 namespace attnscope {
@@ -165,11 +166,14 @@ fs::path model_folder(const std::string& name_or_folder) {
     return models_folder() / name_or_folder;
   }
   if (fs::is_directory(name_or_folder)) return name_or_folder;
+  if (const auto downloaded = hub_folder(name_or_folder)) return *downloaded;
   std::string names;
   for (const std::string& name : bundled) names += (names.empty() ? "" : ", ") + name;
-  throw InputError("model: expected a folder or a bundled model (" +
-                   (names.empty() ? "there are none" : names) + "), found \"" + name_or_folder +
-                   "\"");
+  const bool could_be = is_hub_name(name_or_folder);
+  throw InputError(
+      "model: expected a folder, a bundled model (" + (names.empty() ? "there are none" : names) +
+      ") or one in the cache of the Hugging Face libraries, found \"" + name_or_folder + "\"" +
+      (could_be ? " (" + not_in_hub(name_or_folder) + ")" : ""));
 }
 
 Checkpoint load_checkpoint(const std::string& name_or_folder) {
@@ -177,7 +181,9 @@ Checkpoint load_checkpoint(const std::string& name_or_folder) {
   const fs::path config_path = folder / "config.json";
   const Json config = read_json(config_path);
   Checkpoint checkpoint;
-  checkpoint.name = fs::weakly_canonical(folder).filename().string();
+  const bool is_path = fs::is_directory(name_or_folder) || !is_hub_name(name_or_folder);
+  // Of one from a cache the folder is called by its commit.
+  checkpoint.name = is_path ? fs::weakly_canonical(folder).filename().string() : name_or_folder;
   checkpoint.model =
       format_of(config, config_path.string()).load(config, read_tensors(folder), folder);
   checkpoint.end_tokens = end_tokens(config, checkpoint.model, config_path.string());

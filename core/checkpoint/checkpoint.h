@@ -23,9 +23,10 @@ struct Checkpoint {
   std::vector<std::int32_t> end_tokens;        // with which the model ends a text: eos_token_id
 };
 
-// A bundled model's name ("default") or a folder. InputError names what is missing or misshapen.
+// A bundled model's name ("default"), a folder, or the name of one that the Hugging Face libraries
+// have downloaded (hub.h). InputError names what is missing or misshapen.
 Checkpoint load_checkpoint(const std::string& name_or_folder);
-// The folder that a bundled model's name or a path stands for. InputError when there is none.
+// The folder that such a name or a path stands for. InputError when there is none.
 std::filesystem::path model_folder(const std::string& name_or_folder);
 
 // config.json, model.safetensors (weights as F32 or F16) and the tokenizer, into `folder`, which

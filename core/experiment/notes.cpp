@@ -156,6 +156,24 @@ bool has_memory(const OperationResult& result) {
 
 }  // namespace
 
+std::string note_on_bytes(const Trace& trace) {
+  constexpr double kMost = 0.4;  // of the tokens
+  constexpr Index kFewest = 8;   // a name or two are no foreign text
+  constexpr std::int32_t kOfBytes =
+      2 * 256;  // a vocabulary of little more than bytes is of no language
+  if (!trace.tokenizer || trace.tokenizer->vocabulary_size() < kOfBytes) return "";
+  const std::vector<TraceToken>& tokens = trace.text_tokens();
+  Index bytes = 0;
+  for (const TraceToken& token : tokens) {
+    const bool ascii = token.bytes.size() == 1 && static_cast<unsigned char>(token.bytes[0]) < 0x80;
+    if (token.bytes.size() == 1 && !ascii) ++bytes;
+  }
+  const auto all = static_cast<double>(tokens.size());
+  if (bytes < kFewest || static_cast<double>(bytes) < kMost * all) return "";
+  return "most of this text falls apart into single bytes: the model's vocabulary is of another "
+         "language, and what it knows is too";
+}
+
 std::vector<std::string> notes_on_attention(const Trace& trace) {
   std::set<std::string> notes, without_memory, with_memory;
   for (const AttentionTap& tap : trace.attention) {

@@ -14,6 +14,10 @@ namespace attnscope {
 // ..., not ..." where a person chose something else than the checkpoint.
 std::vector<std::string> notes_on_model(const Model& stored, const Model& used);
 
+// Where a text falls apart into bytes that are no letters, since the vocabulary was made of other
+// languages; empty: it does not.
+std::string note_on_bytes(const Trace& trace);
+
 // Rows that hang on later tokens in spite of a causal mask, memories that are empty, what was left
 // out.
 std::vector<std::string> notes_on_attention(const Trace& trace);

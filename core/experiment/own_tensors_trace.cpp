@@ -1,5 +1,6 @@
 // The trace of tensors of one's own: what stands in for the tokens, patterns and notes of a run.
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <numeric>
@@ -9,6 +10,7 @@
 #include "core/experiment/notes.h"
 #include "core/experiment/own_tensors.h"
 #include "core/experiment/picture_tensors.h"
+#include "core/text/byte_alphabet.h"
 
 namespace attnscope {
 namespace {
@@ -16,17 +18,48 @@ namespace {
 constexpr Index kMostKeptAttention = Index{1} << 27;  // numbers that are computed: 512 MiB
 constexpr double kRowSlack = 0.02;  // half precision rounds rows of thousands of weights this far
 
-// Tokens of byte-level BPE and SentencePiece mark a space before them in ways of their own.
-std::string label_of(const std::string& token) {
-  for (const char* space : {"Ġ", "▁"}) {
-    const std::string mark(space);
-    if (token.starts_with(mark)) return visible(" " + token.substr(mark.size()));
+// The byte that "<0xE4>" stands for, as SentencePiece writes bytes without a token; -1: it is none.
+int named_byte(const std::string& token) {
+  constexpr std::size_t kLength = 6;
+  if (token.size() != kLength || !token.starts_with("<0x") || token.back() != '>') return -1;
+  int byte = 0;
+  const char* digits = token.data() + 3;
+  const auto [end, error] = std::from_chars(digits, digits + 2, byte, 16);
+  return error == std::errc() && end == digits + 2 ? byte : -1;
+}
+
+bool contains(const std::vector<std::string>& tokens, std::string_view part) {
+  return std::ranges::any_of(
+      tokens, [&](const std::string& t) { return t.find(part) != std::string::npos; });
+}
+
+// The texts that lists of tokens stand for, where they are written in the ways of vocabularies:
+// byte-level BPE's stand-ins for bytes ("Ġthe", "Ã©"), SentencePiece's space and bytes ("▁the",
+// "<0xE4>"). Special tokens stay as they are.
+std::vector<std::string> decoded(std::vector<std::string> tokens) {
+  if (contains(tokens, "Ġ") || contains(tokens, "Ċ")) {
+    for (std::string& token : tokens) {
+      if (const auto bytes = from_byte_alphabet(token)) token = *bytes;
+    }
+    return tokens;
   }
-  return visible(token);
+  const bool spaces = contains(tokens, "▁");
+  for (std::string& token : tokens) {
+    if (const int byte = named_byte(token); byte >= 0) {
+      token = std::string(1, static_cast<char>(byte));
+    } else if (spaces) {
+      constexpr std::string_view kSpace = "▁";
+      for (std::size_t at = 0; (at = token.find(kSpace, at)) != std::string::npos; ++at) {
+        token.replace(at, kSpace.size(), " ");
+      }
+    }
+  }
+  return tokens;
 }
 
 // Equal texts get equal ids; without texts, tokens are unknown (-1) and called by their number.
-std::vector<TraceToken> trace_tokens(const std::vector<std::string>& texts, Index count) {
+std::vector<TraceToken> trace_tokens(const std::vector<std::string>& written, Index count) {
+  const std::vector<std::string> texts = decoded(written);
   std::vector<TraceToken> tokens;
   std::map<std::string, std::int32_t> ids;
   for (Index i = 0; i < count; ++i) {
@@ -36,7 +69,7 @@ std::vector<TraceToken> trace_tokens(const std::vector<std::string>& texts, Inde
       token.bytes = token.label = std::to_string(i);
     } else {
       token.bytes = texts[static_cast<std::size_t>(i)];
-      token.label = label_of(token.bytes);
+      token.label = visible(token.bytes);
       token.id = ids.emplace(token.bytes, static_cast<std::int32_t>(ids.size())).first->second;
     }
     tokens.push_back(std::move(token));
@@ -206,6 +239,12 @@ Trace trace_of_tensors(const Experiment& experiment, Backend& backend, const Sto
   trace.tokens = trace_tokens(own.tokens, own.queries());
   if (own.queries() != own.keys() || !own.key_tokens.empty()) {
     trace.streams.push_back({"keys", trace_tokens(own.key_tokens, own.keys())});
+  }
+  if (own.queries() != own.keys() && own.key_tokens.empty() && !own.pixels) {
+    trace.notes.push_back(
+        std::to_string(own.queries()) + " queries and " + std::to_string(own.keys()) +
+        " keys without key_tokens: columns are numbered as they are stored, also where they are a "
+        "band beside the diagonal");
   }
   const auto start = std::chrono::steady_clock::now();
   if (!experiment.interventions.empty()) {

@@ -83,6 +83,12 @@ struct ExperimentRun::State {
   BackendProvider backends;
   std::shared_ptr<ModelStore> models;
   std::vector<Kept> kept{};  // of the last request
+  std::shared_ptr<Progress> progress{};
+
+  // What is done from now on, that has no share of the whole or comes after all of it.
+  void enter(const std::string& what, double share) const {
+    if (progress != nullptr) progress->enter(what, share, share);
+  }
 
   Sources sources_of(const Experiment& experiment) const {
     Sources sources;
@@ -110,6 +116,10 @@ ExperimentRun::ExperimentRun(BackendProvider backends, std::shared_ptr<ModelStor
     : state_(std::make_unique<State>(State{std::move(backends), std::move(models)})) {}
 
 ExperimentRun::~ExperimentRun() = default;
+
+void ExperimentRun::tell(std::shared_ptr<Progress> progress) {
+  state_->progress = std::move(progress);
+}
 
 namespace {
 
@@ -145,7 +155,7 @@ void record_losses(const Model& model, const Output& output, bool gradients, Tra
 // Fills in the taps.
 void run_forward(const Model& chosen, const ModelInput& input, const Retrieval* retrieval,
                  Backend& backend, const Experiment& experiment, ExperimentRun::Training training,
-                 const Stop& stop, Trace& trace) {
+                 const Stop& stop, Progress* progress, Trace& trace) {
   const Index length = static_cast<Index>(trace.tokens.size());
   const Model model = training.gradients ? with_parameters(chosen) : chosen;
   ForwardOptions options;
@@ -156,6 +166,7 @@ void run_forward(const Model& chosen, const ModelInput& input, const Retrieval* 
   options.keep_attention = fits_in_memory(model.config, length);
   options.exit = experiment.exit;
   options.retrieval = retrieval;
+  options.progress = progress;
   const auto start = std::chrono::steady_clock::now();
   const Output output = attnscope::run(model, input.batch, options);
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
@@ -241,21 +252,28 @@ std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, Tr
                                                 const Stop& stop) {
   auto trace = std::make_shared<Trace>();
   if (!experiment.tensors.file.empty()) {
+    state_->enter("reading the file", 0);
     Backend& backend = state_->backend(experiment.backend, *trace);
     return run_tensors(experiment, backend, trace->notes, stop);
   }
+  state_->enter("reading the model", 0);
   const State::Sources sources = state_->sources_of(experiment);
   const std::shared_ptr<const Checkpoint>& checkpoint = sources.checkpoint;
   stop.check();
+  state_->enter("cutting the text into tokens", 0);
   Prepared what = prepared(experiment, checkpoint, sources.contexts, training.losses, *trace);
   const Model& model = what.model;
   trace->tokens = std::move(what.input.tokens);
   trace->streams = std::move(what.input.streams);
   trace->pixels = pixels_of(model.config, trace->tokens);
   stop.check();
+  if (state_->progress != nullptr) {
+    state_->progress->set_tokens(static_cast<long long>(trace->text_tokens().size()));
+  }
   Backend& backend = state_->backend(experiment.backend, *trace);
   run_forward(model, what.input, what.retrieval ? &*what.retrieval : nullptr, backend, experiment,
-              training, stop, *trace);
+              training, stop, state_->progress.get(), *trace);
+  state_->enter("taking stock", 1);
   note_fallbacks(experiment.backend, *trace);
   trace->untrained = model.untrained;
   for (std::string& note : notes_on_model(checkpoint->model, model)) {
@@ -264,6 +282,7 @@ std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, Tr
   if (experiment.retrieval) {
     trace->notes.push_back(note_on_retrieval(*experiment.retrieval, *sources.contexts));
   }
+  if (const std::string note = note_on_bytes(*trace); !note.empty()) trace->notes.push_back(note);
   for (std::string& note : notes_on_attention(*trace)) trace->notes.push_back(std::move(note));
   for (std::string& note : notes_on_patterns(*trace)) trace->notes.push_back(std::move(note));
   return trace;
@@ -297,17 +316,28 @@ std::shared_ptr<const Store> ExperimentRun::contexts(const Experiment& experimen
 
 namespace {
 
-// Times are compared, too. One short run says little: the first finds caches cold.
+// Times are compared, too: the median of runs after a first one, which finds caches cold. Of what
+// takes long that one must do.
 std::shared_ptr<const Trace> run_for_time(ExperimentRun& run, const Experiment& experiment,
                                           const Stop& stop) {
-  constexpr int kRepeats = 3;
-  constexpr double kShort = 20;  // milliseconds
-  std::shared_ptr<const Trace> best = run.run(experiment, stop);
-  for (int n = 1; n < kRepeats && best->milliseconds < kShort; ++n) {
-    const std::shared_ptr<const Trace> again = run.run(experiment, stop);
-    if (again->milliseconds < best->milliseconds) best = again;
+  constexpr double kTogether = 250;  // milliseconds
+  constexpr Index kLeast = 3, kMost = 9;
+  const std::shared_ptr<const Trace> first = run.run(experiment, stop);
+  if (kLeast * first->milliseconds > kTogether) return first;
+  const auto wanted = static_cast<Index>(kTogether / std::max(first->milliseconds, 1e-3));
+  std::vector<double> times;
+  std::shared_ptr<const Trace> last;
+  for (Index n = 0; n < std::clamp(wanted, kLeast, kMost); ++n) {
+    last.reset();
+    last = run.run(experiment, stop);
+    times.push_back(last->milliseconds);
   }
-  return best;
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  auto timed = std::make_shared<Trace>(*last);
+  timed->milliseconds = *middle;
+  timed->warm_runs = static_cast<Index>(times.size());
+  return timed;
 }
 
 // What was found that still holds, and what of `names` is not known yet.
@@ -353,6 +383,7 @@ Traces ExperimentRun::observe(const Experiment& experiment, const std::vector<st
           return observed(other, of_other);
         };
         const RunToRead run{whole, kept.trace, kept.sources.checkpoint.get(), beside, stop};
+        if (!wanted.empty()) state_->enter("reading the layers", 1);
         kept.findings = found_in(run, wanted, kept.findings, kept.experiment);
         Traces traces(kept.trace);
         traces.findings = kept.findings;

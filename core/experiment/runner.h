@@ -3,9 +3,11 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/base/progress.h"
 #include "core/checkpoint/model_store.h"
 #include "core/experiment/finding.h"
 #include "core/trace/trace.h"
@@ -28,6 +30,8 @@ class ExperimentRun {
   explicit ExperimentRun(BackendProvider backends,
                          std::shared_ptr<ModelStore> models = model_store());
   ~ExperimentRun();
+  // Tells it from now on how far each run has come; null: nobody.
+  void tell(std::shared_ptr<Progress> progress);
   std::shared_ptr<const Trace> run(const Experiment& experiment, const Stop& stop);
   // With the losses of the model ("loss.total" among the taps), and their gradients
   // ("gradient.WEIGHT") for every weight that is trained.
@@ -56,11 +60,21 @@ class ExperimentRun {
   std::unique_ptr<State> state_;
 };
 
+// Runs that take longer than so many seconds are preceded by a preview ...
+inline constexpr double kPreviewAfter = 0.4;
+// ... of so many of their tokens, the first ones; 0: of none, since too few would be left out. Each
+// of a causal model's first rows is as it will be.
+Index preview_tokens(Index tokens);
+// The run of them alone. Nothing where that would not show what is looked at, or other tokens.
+std::optional<Experiment> preview_of(const Experiment& experiment, Index tokens);
+
 // The same on a worker thread of its own.
 class Runner {
  public:
   struct Outcome {
     Experiment experiment;
+    Index preview_of =
+        0;  // of so many tokens it has the first ones, and the run goes on; 0: is whole
     std::shared_ptr<const Trace> trace;  // null: `error` says why
     Findings findings;                   // see Traces
     std::string error;
@@ -74,8 +88,9 @@ class Runner {
   void request(const Experiment& experiment, std::vector<std::string> names = {});
   void cancel();
   bool busy() const;
-  double busy_seconds() const;  // since the running request started
-  bool poll(Outcome& outcome);  // the newest finished one, once; never waits
+  double busy_seconds() const;     // since the running request started
+  Progress::Now progress() const;  // of that request
+  bool poll(Outcome& outcome);     // the newest finished one, once; never waits
 
  private:
   struct State;

@@ -62,11 +62,12 @@ class Search {
   Search(const Trace& trace, const WordTrace& words)
       : words_(words), trace_(words.trace), surprise_(surprise(trace, words)) {}
 
-  void look_through(const AttentionTap& tap) {
+  void look_through(const AttentionTap& tap, const Stop& stop) {
     tokens_ = &trace_.tokens_of(tap.query_rows);
     predicted_ = tap.query_rows.stream.empty() && surprise_.size() == tokens_->size();
     const WordPairs& pieces = words_.of(tap);
     for (std::size_t n = 0; n < tap.heads.size(); ++n) {
+      stop.check();
       const HeadRef at{tap.address.layer, tap.heads[n], part_of(tap.address)};
       std::vector<StrikingPair> best = of_head(tap, static_cast<Index>(n));
       for (StrikingPair& pair : best) {
@@ -215,13 +216,19 @@ std::string striking_refusal(const Trace& trace) {
   return "";
 }
 
-std::vector<StrikingPair> striking_pairs(const Trace& trace, std::size_t most) {
+std::vector<StrikingPair> striking_pairs(const Trace& trace, std::size_t most, const Stop& stop,
+                                         Progress* progress) {
   const std::string refusal = striking_refusal(trace);
   if (!refusal.empty()) throw InputError(refusal);
   const std::shared_ptr<const WordTrace> words = in_words(trace);
   Search search(trace, *words);
-  for (const AttentionTap& tap : words->trace.attention) {
-    if (is_within_text(tap)) search.look_through(tap);
+  const std::vector<AttentionTap>& taps = words->trace.attention;
+  if (progress != nullptr) progress->enter("looking for pairs of words", 0, 1);
+  for (std::size_t n = 0; n < taps.size(); ++n) {
+    if (is_within_text(taps[n])) search.look_through(taps[n], stop);
+    if (progress != nullptr) {
+      progress->reach(static_cast<double>(n + 1) / static_cast<double>(taps.size()));
+    }
   }
   return in_turn(search.found(), most);
 }

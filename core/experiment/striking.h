@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/progress.h"
+#include "core/base/stop.h"
 #include "core/experiment/view_settings.h"
 #include "core/trace/trace.h"
 
@@ -45,7 +47,8 @@ std::string striking_refusal(const Trace& trace);
 // shows another habit. Of self-attention within the text; weights below 0 are none. Left out are
 // words and themselves, punctuation, and the first word, at which heads rest that have nothing to
 // look at. InputError: see striking_refusal().
-std::vector<StrikingPair> striking_pairs(const Trace& trace, std::size_t most);
+std::vector<StrikingPair> striking_pairs(const Trace& trace, std::size_t most,
+                                         const Stop& stop = {}, Progress* progress = nullptr);
 
 // Looks at the head and pins the pair, all of the map in sight.
 void point_at(const StrikingPair& pair, const AddressParts& parts, ViewSettings& settings);

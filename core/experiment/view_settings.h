@@ -9,12 +9,16 @@
 
 namespace attnscope {
 
+// Where colours end, in views of weights: at the number that one pair in a hundred of those in
+// sight passes, at the largest in sight, or at 1.
+enum class ColourEnd { Percentile, Largest, One };
+
 struct ViewSettings {
   std::string id = "map";  // of a view
   Index layer = 0, head = 0;
   PartChoice part;  // of which stack and kind, in which step and segment
   std::string colour_map = "viridis";
-  bool normalise = false;  // colour range from what is visible instead of 0..1
+  ColourEnd colour_end = ColourEnd::Percentile;
   bool words = false;  // word pieces are merged into words, in views that can (View::merges_words)
   // The visible part of a map, in cells; empty width: all of it.
   double row = 0, column = 0, height = 0, width = 0;

@@ -78,6 +78,7 @@ struct HeatMap {
   std::string colour_map = "viridis";  // see colour_map.h
   Colour missing{0, 0, 0, 0};          // of NaN cells; by default what lies below shows through
   bool max_pooled = true;              // when there are more cells than pixels
+  bool hollow = false;                 // draws what is missing alone: numbers are clear
 };
 // Pushes a clipping rectangle for the items that follow, or (no box) pops it.
 struct Clip {

@@ -104,7 +104,8 @@ Image rasterise(const HeatMap& map, int width, int height) {
     for (Index i = begin; i < end; ++i) {
       const double value = pixels[i];
       const double share = range > 0 ? (value - map.least) / range : 0;
-      const Colour c = std::isnan(value) ? map.missing : colours.at(share);
+      const Colour filled = map.hollow ? Colour{0, 0, 0, 0} : colours.at(share);
+      const Colour c = std::isnan(value) ? map.missing : filled;
       std::uint8_t* out = image.rgba.data() + 4 * i;
       out[0] = c.r;
       out[1] = c.g;

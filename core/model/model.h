@@ -86,7 +86,8 @@ struct ForwardOptions {
   const Retrieval* retrieval = nullptr;
   std::uint64_t dropout_seed = 0;  // of all that training draws
   bool training = false;
-  Work* work = nullptr;  // counted into
+  Work* work = nullptr;          // counted into
+  Progress* progress = nullptr;  // is told which layer is computed
   // Gets new values of weights that training moves without gradients (centroids), by name.
   std::map<std::string, Tensor>* adapted = nullptr;
 };

@@ -221,6 +221,10 @@ void Pass::tap(const std::string& name, const Var& x, Index segment) {
   if (recorder_.on()) recorder_.rows(name, x.value(), segment);
 }
 
+void Pass::enter(std::string words, double from, double to) {
+  stage_ = {std::move(words), from, to};
+}
+
 void Pass::add_loss(const std::string& name, const Var& value, double weight) {
   const auto known = std::ranges::find(losses_, name, &Loss::name);
   if (known == losses_.end()) {

@@ -72,6 +72,9 @@ class Pass {
   Var logits(const Var& x) const;  // [n, d] -> [n, vocabulary]
 
   void tap(const std::string& name, const Var& x, Index segment = 0);
+  // What of the whole run the next layers are, for who waits (ForwardOptions::progress): "segment 3
+  // of 40, ", from 0 to 1. To begin with they are all of it.
+  void enter(std::string words, double from, double to);
   // Adds to the loss of this name.
   void add_loss(const std::string& name, const Var& value, double weight);
   std::vector<Loss> take_losses() { return std::move(losses_); }
@@ -117,6 +120,7 @@ class Pass {
   };
   Shares position_shares(const Site& site, const Rows& rows, const std::string& prefix);
   Var attend(const Site& site, const Rows& rows);
+  void tell_layer(const Site& site, Index group, Index groups) const;
   Var group_attention(const Site& site, Index group, const HeadRange& range, OperationInput input,
                       const Var& entered);
   OperationResult evaluated(const Site& site, const OperationInput& input, const Wanted& wanted);
@@ -155,6 +159,11 @@ class Pass {
   Var feed_forward_input_;
   Readout readout_;
   std::uint64_t dropouts_ = 0;
+  struct Stage {
+    std::string words{};
+    double from = 0, to = 1;
+  };
+  Stage stage_{};
   std::vector<std::int32_t> active_rows_;  // of the block that runs; empty: all
   // What the encoding of a stack's input added, the same for all of its layers.
   struct AddedPositions {

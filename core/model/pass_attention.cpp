@@ -132,6 +132,24 @@ void Pass::cache_keys(const Site& site, const Var& x) {
   }
 }
 
+// Attention is what takes long: the groups of a layer share its part of the whole.
+void Pass::tell_layer(const Site& site, Index group, Index groups) const {
+  if (options_.progress == nullptr) return;
+  const bool encodes = site.at.stack == Stack::Encoder;
+  const auto layers =
+      static_cast<Index>(encodes ? encoder_groups(config()).size() : config().groups.size());
+  const auto share = [&](Index done) {
+    const double of_layer = static_cast<double>(done) / static_cast<double>(groups);
+    const bool second = site.at.kind == AttentionKind::Cross;  // self-attention came before
+    const double layer =
+        static_cast<double>(site.at.layer) + (second ? 0.5 + of_layer / 2 : of_layer);
+    return stage_.from + (stage_.to - stage_.from) * layer / static_cast<double>(layers);
+  };
+  options_.progress->enter(
+      stage_.words + "layer " + std::to_string(site.at.layer + 1) + " of " + std::to_string(layers),
+      share(group), share(group + 1));
+}
+
 Var Pass::attend(const Site& site, const Rows& rows) {
   const std::string prefix = attention_prefix(site);
   const Var q = projection(rows.q, prefix, "q");  // [B, L_q, h d_k]
@@ -140,8 +158,10 @@ Var Pass::attend(const Site& site, const Rows& rows) {
   const Index queries = rows.q.dim(0) / batch_;
   const Shares shares = position_shares(site, rows, prefix);
   std::vector<Var> outputs;  // [B, L_q, heads of the group * d_k] each
-  for (const HeadRange& range : head_ranges(config(), *site.groups)) {
+  const std::vector<HeadRange> ranges = head_ranges(config(), *site.groups);
+  for (const HeadRange& range : ranges) {
     const auto group = static_cast<Index>(outputs.size());
+    tell_layer(site, group, static_cast<Index>(ranges.size()));
     OperationInput input;
     input.batch = batch_;
     input.heads = range.count;
@@ -222,6 +242,7 @@ Var Pass::group_attention(const Site& site, Index group, const HeadRange& range,
 
 Wanted Pass::wanted(const HeadGroup& group) const {
   Wanted wanted;
+  wanted.progress = options_.progress;
   if (recorder_.on()) {
     const bool on_host = &backend_ == &cpu_backend();
     wanted.attention = options_.keep_attention && on_host;

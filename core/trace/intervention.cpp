@@ -122,22 +122,31 @@ std::string to_text(const Intervention& i) {
   return text + (i.token >= 0 ? " token=" + std::to_string(i.token) : " text=" + i.text);
 }
 
-std::string describe(const Intervention& i, const TokenName& name) {
+namespace {
+
+template <class Name, class Number>
+std::string named(const Name& name, Number number, const std::string& otherwise) {
+  const std::string found = name ? name(number) : std::string();
+  return found.empty() ? otherwise + " " + std::to_string(number) : found;
+}
+
+}  // namespace
+
+std::string describe(const Intervention& i, const InterventionNames& names) {
   std::string where;
   if (i.head >= 0) where += "head " + std::to_string(i.head) + " of ";
   where += i.layer >= 0 ? "layer " + std::to_string(i.layer) : std::string("all layers");
-  const std::string who = i.query >= 0 ? "query " + std::to_string(i.query) : "every query";
-  const std::string key = "key " + std::to_string(i.key);
+  const std::string who = i.query >= 0 ? named(names.query, i.query, "query") : "every query";
   switch (i.kind) {
     case Kind::Off:
       return where + " is off";
     case Kind::Forbid:
-      return (i.query >= 0 ? who + " does not see " : "no query sees ") + key + " in " + where;
+      return who + " ↛ " + named(names.key, i.key, "key") + " in " + where;
     case Kind::Force:
-      return who + " sees only " + key + " in " + where;
+      return who + " → " + named(names.key, i.key, "key") + " alone in " + where;
     case Kind::Replace: {
-      const std::string by = i.token < 0 ? i.text : (name ? name(i.token) : "");
-      return "token " + std::to_string(i.position) + " is replaced by " +
+      const std::string by = i.token < 0 ? i.text : names.token ? names.token(i.token) : "";
+      return named(names.position, i.position, "token") + " is replaced by " +
              (by.empty() ? "number " + std::to_string(i.token) : "“" + by + "”");
     }
   }

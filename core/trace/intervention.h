@@ -42,10 +42,14 @@ using Interventions = std::vector<Intervention>;
 // The lines above. InputError "intervene: expected off, forbid, force or replace, found \"...\"".
 Intervention intervention_from_text(std::string_view line);
 std::string to_text(const Intervention& intervention);
-// In words: "head 1 of layer 2 is off", "query 5 does not see key 3".
-// A replaced token is called by its name, or, where that is empty, by its number.
-using TokenName = std::function<std::string(std::int32_t)>;
-std::string describe(const Intervention& intervention, const TokenName& name = {});
+// What things are called; where a name is missing or empty, they are called by their number.
+struct InterventionNames {
+  std::function<std::string(std::int32_t)> token{};  // of the vocabulary
+  std::function<std::string(Index)> query{}, key{};  // rows and columns of the maps
+  std::function<std::string(Index)> position{};      // tokens of the text
+};
+// In words: "head 1 of layer 2 is off", "␣she ↛ ␣because in all layers" (who does not see what).
+std::string describe(const Intervention& intervention, const InterventionNames& names = {});
 
 // A list of {"type": "forbid", "key": 0, ...}; strict, InputErrors begin with `path`.
 Interventions interventions_from_json(const Json& list, std::string_view path);

@@ -97,7 +97,8 @@ struct Trace {
   std::shared_ptr<const PixelGrid> pixels;  // null: the tokens are no pixels
   AddressParts parts;                       // of its addresses that have a meaning
   std::string backend;                      // what ran where: "CPU (2 threads, AVX-512)"
-  double milliseconds = 0;                  // of the forward pass
+  double milliseconds = 0;                  // of the forward pass, or ...
+  Index warm_runs = 0;                      // ... their median over so many; 0: of the one that was
   std::vector<std::string> untrained;       // weights that the checkpoint lacks: initial values
   bool given = false;                       // the attention comes from a file: nothing computed it
   std::vector<std::string> notes;           // what a viewer must know: untrained weights, cut text,

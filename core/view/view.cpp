@@ -91,6 +91,26 @@ ViewSettings begun(ViewSettings settings, const Trace& trace) {
   return settings;
 }
 
+std::vector<ColourEndChoice> weight_ends() {
+  return {{ColourEnd::Percentile, "to 99 %",
+           "Colours end where one in a hundred of the pairs in sight goes beyond: small weights "
+           "show."},
+          {ColourEnd::Largest, "to the largest",
+           "Colours end at the largest weight in sight, but for rows that see a single key."},
+          {ColourEnd::One, "to 1", "Colours end at 1, the whole of a query's attention."}};
+}
+
+std::vector<ColourEndChoice> stretched_ends() {
+  return {{ColourEnd::One, "whole range", "Colours span the whole range."},
+          {ColourEnd::Largest, "stretched", "Colours span the numbers that are there."}};
+}
+
+const ColourEndChoice* colour_end_of(const std::vector<ColourEndChoice>& choices, ColourEnd end) {
+  const auto found = std::ranges::find(choices, end, &ColourEndChoice::end);
+  if (found != choices.end()) return &*found;
+  return choices.empty() ? nullptr : &choices.front();
+}
+
 ViewControls view_controls(const ViewSettings& settings, const Trace* trace) {
   const View& of = view(settings.id);
   ViewControls controls;

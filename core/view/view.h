@@ -66,6 +66,15 @@ class ViewCache {
 // Stands for all of a trace's attention: another one for each run. Null where there is none.
 std::shared_ptr<const void> source_of(const Trace& trace);
 
+// What stands around the content of a picture in a file, and may be left out or said otherwise.
+struct FigureParts {
+  bool title = true, caption = true;
+  bool tokens = true;                        // the labels along the sides of matrices
+  bool colour_bar = true;                    // the key from colours to numbers
+  std::string title_text{}, caption_text{};  // in the place of the picture's own; empty: these
+  bool operator==(const FigureParts&) const = default;
+};
+
 struct ViewInput {
   const Trace& trace;
   const Experiment& experiment;  // what was run, and view: what to look at
@@ -73,8 +82,9 @@ struct ViewInput {
   double font_size = 13;
   const Theme& theme;
   const TextMeasure& measure;
-  bool framed = true;  // with title and caption (files); the window has its own
-  bool tight = false;  // framed: the picture ends where its content does, above `height`
+  bool framed = true;   // with title and caption (files); the window has its own
+  bool tight = false;   // framed: the picture ends where its content does, above `height`
+  FigureParts parts{};  // framed: those there are
   std::optional<Point> pointer{};  // where the mouse is, for cross-hairs
   ViewCache* cache = nullptr;
   double scale = 1;      // pixels per unit, for what depends on how much can be told apart
@@ -153,18 +163,40 @@ struct Animation {
   double seconds = 8;
 };
 
+// Where colours can end, in words: "to 99 %", and for a tooltip.
+struct ColourEndChoice {
+  ColourEnd end;
+  std::string label, help;
+};
+std::vector<ColourEndChoice> weight_ends();     // all, of attention weights
+std::vector<ColourEndChoice> stretched_ends();  // the whole range, or that of what is in sight
+// The one that the settings have; the first where they have another. None: null.
+const ColourEndChoice* colour_end_of(const std::vector<ColourEndChoice>& choices, ColourEnd end);
+
 // Which controls change what a view shows, as it is set now.
 struct ViewControls {
   enum class Colours { None, Sequential, All };
   bool layer = true, head = true;
   bool part = true;  // stack, kind, step and segment; else it is about the tokens and their layers
   Colours colours = Colours::All;  // the maps that make a difference
-  bool normalise = true;
+  // Where colours can end, as a person chooses; fewer than two: where they do is settled.
+  std::vector<ColourEndChoice> colour_ends = weight_ends();
   bool words = false;                   // whether word pieces can be merged here at all ...
   std::string not_in_words{};           // ... and why not in this run; empty: they can
   std::vector<Parameter> parameters{};  // the view's, with sliders as long as it takes
   std::map<std::string, std::string, std::less<>> idle{};  // why one changes nothing now, by key
   std::optional<Animation> animation{};                    // the view's, as far as the trace goes
+};
+
+// A word of the picture, and what it means.
+struct ViewTerm {
+  std::string name, meaning;
+};
+// How a picture is to be read by somebody who has not seen one: a few short sentences, then the
+// terms that stand in it.
+struct ViewReading {
+  std::string text;
+  std::vector<ViewTerm> terms{};
 };
 
 struct View {
@@ -200,6 +232,9 @@ struct View {
   // views leaves it out then, the menu and the palette show it with the reason. Empty: it always
   // has.
   std::function<std::string(const Trace&)> objection{};
+
+  // What is seen here, as the view is set, on this trace (null: none yet). Never empty.
+  std::function<ViewReading(const ViewSettings&, const Trace*)> reading{};
 
   bool reads(std::string_view finding) const;
   // Whether the run beside it is part of the picture. Other views show one run at a time, and the

@@ -1,5 +1,10 @@
 #include "core/view/view_values.h"
 
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/strict_json.h"
 #include "core/figure/colour_map.h"
@@ -27,6 +32,27 @@ void add_part(const PartChoice& part, Json& object) {
   if (part.segment) object["segment"] = *part.segment;
 }
 
+namespace {
+
+constexpr std::array<std::pair<ColourEnd, std::string_view>, 3> kColourEnds{
+    {{ColourEnd::Percentile, "percentile"},
+     {ColourEnd::Largest, "largest"},
+     {ColourEnd::One, "one"}}};
+
+}  // namespace
+
+std::string name_of(ColourEnd end) {
+  return std::string(std::ranges::find(kColourEnds, end, [](auto& e) { return e.first; })->second);
+}
+
+ColourEnd colour_end_from_name(std::string_view name, std::string_view path) {
+  for (const auto& [end, id] : kColourEnds) {
+    if (id == name) return end;
+  }
+  throw InputError(std::string(path) + ": expected percentile, largest or one, found \"" +
+                   std::string(name) + "\"");
+}
+
 ViewSettings view_settings_from_json(const Json& value, std::string_view path) {
   constexpr double kFar = 1e9;
   JsonObject object(value, path);
@@ -38,7 +64,13 @@ ViewSettings view_settings_from_json(const Json& value, std::string_view path) {
   view.colour_map = object.text_or("colour_map", view.colour_map);
   static_cast<void>(attnscope::view(view.id));  // refuse what there is not
   static_cast<void>(attnscope::colour_map(view.colour_map));
-  view.normalise = object.flag_or("normalise", false);
+  // As it was written before there were several ends.
+  if (object.has("normalise")) {
+    view.colour_end = object.flag_or("normalise", false) ? ColourEnd::Largest : ColourEnd::One;
+  }
+  if (object.has("colours")) {
+    view.colour_end = colour_end_from_name(object.text("colours"), object.path_of("colours"));
+  }
   view.words = object.flag_or("words", false);
   view.row = object.number_or("row", 0, -kFar, kFar);
   view.column = object.number_or("column", 0, -kFar, kFar);
@@ -64,7 +96,7 @@ Json to_json(const ViewSettings& view) {
                  {"layer", view.layer},
                  {"head", view.head},
                  {"colour_map", view.colour_map},
-                 {"normalise", view.normalise},
+                 {"colours", name_of(view.colour_end)},
                  {"row", view.row},
                  {"column", view.column},
                  {"height", view.height},

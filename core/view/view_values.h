@@ -16,6 +16,10 @@ Json to_json(const ViewSettings& view);
 PartChoice part_from_json(JsonObject& object);
 void add_part(const PartChoice& part, Json& object);
 
+// "percentile", "largest", "one".
+std::string name_of(ColourEnd end);
+ColourEnd colour_end_from_name(std::string_view name, std::string_view path);  // InputError
+
 // What the view's parameters are set to, complete.
 Values view_values(const ViewSettings& settings, std::string_view id);
 void set_view_values(ViewSettings& settings, std::string_view id, const Values& values);

@@ -11,13 +11,11 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
-#include <functional>
 
 #include "core/attention/attention_operation.h"
-#include "core/attention/variant.h"
 #include "core/autodiff/operations_reduce.h"
 #include "core/base/parallel.h"
-#include "core/base/random.h"
+#include "tests/benchmark/sparse.h"
 #include "tests/support/compare.h"
 
 #ifdef ATTNSCOPE_OPENBLAS
@@ -29,12 +27,6 @@ namespace {
 
 using benchmark::Counter;
 using testing::random_tensor;
-
-double cpu_seconds(clockid_t clock) {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 #ifdef ATTNSCOPE_OPENBLAS
 double now() {
@@ -97,59 +89,6 @@ void measure(benchmark::State& state, double pairs, double flops, const Work& wo
 #endif
 }
 
-Part make_part(Index batch, Index heads, Index length, Index size, Pattern pattern,
-               bool parameters = false) {
-  Part part;
-  part.batch = batch;
-  part.heads = heads;
-  const auto var = [&](std::uint64_t seed) {
-    const Tensor numbers = random_tensor({batch * heads, length, size}, seed);
-    return parameters ? Var::parameter(numbers) : Var(numbers);
-  };
-  part.q = var(1);
-  part.k = var(2);
-  part.v = var(3);
-  part.scale = 0.125F;
-  part.pattern = std::make_shared<const Pattern>(std::move(pattern));
-  return part;
-}
-
-Pattern band(Index length, Index window) {
-  PatternBuilder builder(1, length, length, {"window"});
-  for (Index i = 0; i < length; ++i) {
-    builder.add(0, i - window, i + window + 1);
-    builder.next_row();
-  }
-  return builder.finish();
-}
-
-// Columns `step` apart: rows without neighbours.
-Pattern strided(Index length, Index step) {
-  PatternBuilder builder(1, length, length, {"stride"});
-  for (Index i = 0; i < length; ++i) {
-    builder.add(0, i % step, length, step);
-    builder.next_row();
-  }
-  return builder.finish();
-}
-
-// `count` keys anywhere.
-Pattern scattered(Index length, Index count) {
-  Random random(1);
-  PatternBuilder builder(1, length, length, {"random"});
-  for (Index i = 0; i < length; ++i) {
-    for (Index n = 0; n < count; ++n) {
-      builder.add_column(0, static_cast<Index>(random.below(static_cast<std::uint64_t>(length))));
-    }
-    builder.next_row();
-  }
-  return builder.finish();
-}
-
-double pairs_of(const Part& part) {
-  return static_cast<double>(part.batch * part.pattern->pair_count(part.heads));
-}
-
 void run(benchmark::State& state, const Part& part, const Wanted& wanted) {
   measure(state, pairs_of(part), 4 * pairs_of(part) * static_cast<double>(part.q.dim(2)),
           [&] { benchmark::DoNotOptimize(cpu_backend().run(part, wanted, {})); });
@@ -188,101 +127,8 @@ void Scattered(benchmark::State& state) {
 }
 BENCHMARK(Scattered)->Arg(2048)->Arg(16384)->UseRealTime();
 
-// Keeps the part that a variant makes, and runs it.
-class Keeper : public Backend {
- public:
-  std::string name() const override { return cpu_backend().name(); }
-  std::string refusal(const Part&, const Wanted&) const override { return {}; }
-  PartResult run(const Part& part, const Wanted& wanted, const Stop& stop) override {
-    kept = part;
-    return cpu_backend().run(part, wanted, stop);
-  }
-  Part kept;
-};
-
-Part variant_part(const char* type, Index length, bool causal) {
-  constexpr Index heads = 8, size = 64;
-  OperationInput input;
-  input.heads = input.kv_heads = heads;
-  input.q = random_tensor({heads, length, size}, 1);
-  input.k = random_tensor({heads, length, size}, 2);
-  input.v = random_tensor({heads, length, size}, 3);
-  input.variant = variant_from_json(Json::parse(type), "variant");
-  input.causal = causal;
-  Keeper keeper;
-  evaluate(input, keeper, {}, {});
-  keeper.kept.scale = 0.125F;
-  return keeper.kept;
-}
-
-// Sparse patterns against dense attention, whose turn it is after each of theirs: `of_dense` is the
-// time per allowed pair over that of a dense one, the best of each; `of_dense_cpu` compares
-// processor time, which holds on a machine with other work, too.
-struct Sparse {
-  const char* name;
-  std::function<Part()> make;
-};
-
-constexpr Index sparse_length = 8192;
-
-const std::vector<Sparse>& sparse_cases() {
-  const auto of = [](const char* type, bool causal = true) {
-    return [=] { return variant_part(type, sparse_length, causal); };
-  };
-  static const std::vector<Sparse> cases = {
-      {"strided", of(R"({"type": "strided", "stride": 128, "mode": "merged"})")},
-      {"strided_90", of(R"({"type": "strided", "stride": 90, "mode": "merged"})")},
-      {"fixed", of(R"({"type": "fixed", "stride": 128, "summary": 8, "mode": "merged"})")},
-      {"bigbird", of(R"({"type": "bigbird", "block": 64, "window_blocks": 3, "global_blocks": 2,
-                         "random_blocks": 3})",
-                     false)},
-      {"lsh", of(R"({"type": "lsh", "buckets": 64, "rounds": 2})")},
-      {"lsh_chunks", of(R"({"type": "lsh", "buckets": 64, "rounds": 2, "chunk": 64})", false)},
-      {"routing", of(R"({"type": "routing", "clusters": 64})")},
-      {"scattered",
-       [] { return make_part(1, 8, sparse_length, 64, scattered(sparse_length, 64)); }},
-  };
-  return cases;
-}
-
-// Of the clock and of the processors.
-struct Seconds {
-  double real = 1e9, cpu = 1e9;
-  void least(const Seconds& other) {
-    real = std::min(real, other.real);
-    cpu = std::min(cpu, other.cpu);
-  }
-};
-
-Seconds seconds_of(const std::function<void()>& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  const double cpu = cpu_seconds(CLOCK_PROCESS_CPUTIME_ID);
-  work();
-  return {std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
-          cpu_seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu};
-}
-
-// `seconds` of a part's work, and of a dense one's.
-void compare(benchmark::State& state, const Part& part,
-             const std::function<Seconds(const Part&)>& seconds) {
-  constexpr Index length = 2048;
-  static const Part dense = make_part(1, 8, length, 64, Pattern::all(length, length), true);
-  Seconds least = seconds(part), least_dense = seconds(dense);
-  for (auto _ : state) {
-    const Seconds here = seconds(part);
-    state.SetIterationTime(here.real);
-    least.least(here);
-    least_dense.least(seconds(dense));
-  }
-  const double share = pairs_of(dense) / pairs_of(part);
-  state.counters["pairs"] = pairs_of(part);
-  state.counters["pair_ns"] = least.real / pairs_of(part) * 1e9;
-  state.counters["of_dense"] = least.real / least_dense.real * share;
-  state.counters["of_dense_cpu"] = least.cpu / least_dense.cpu * share;
-}
-
 void SparseForward(benchmark::State& state, const Sparse& sparse) {
-  compare(state, sparse.make(), [](const Part& part) {
+  compare_with_dense(state, sparse.make(), 2048, [](const Part& part) {
     return seconds_of([&] { benchmark::DoNotOptimize(cpu_backend().run(part, {}, {})); });
   });
 }
@@ -290,7 +136,7 @@ void SparseForward(benchmark::State& state, const Sparse& sparse) {
 void SparseBackward(benchmark::State& state, const Sparse& sparse) {
   Part part = sparse.make();
   for (Var* var : {&part.q, &part.k, &part.v}) *var = Var::parameter(var->value());
-  compare(state, part, [](const Part& part) {
+  compare_with_dense(state, part, 2048, [](const Part& part) {
     for (Var var : {part.q, part.k, part.v}) var.clear_gradient();
     const Var total = sum(attention(part, cpu_backend(), {}, nullptr, {}));
     return seconds_of([&] { backward(total); });

@@ -3,7 +3,7 @@
 // `flops` counts multiplications and additions of the matrix products alone (4 d per allowed pair);
 // `of_cpu` is that rate over the CPU backend's for the same part. Heat maps: `cells` drawn a
 // second, on the whole map pooled into 512 x 512 pixels. Tiles: `of_cpu` is the CPU's time over the
-// GPU's.
+// GPU's. Sparse patterns are compared with dense attention on the GPU itself.
 #include <benchmark/benchmark.h>
 #include <epoxy/gl.h>
 
@@ -13,11 +13,12 @@
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <string>
 
 #include "app/gpu/compute_backend.h"
 #include "app/gpu/heat_map_painter.h"
 #include "core/base/error.h"
-#include "core/base/random.h"
+#include "tests/benchmark/sparse.h"
 #include "tests/support/compare.h"
 
 namespace attnscope {
@@ -31,49 +32,6 @@ constexpr Index kHeads = 8, kHeadSize = 64;
 ComputeBackend& gpu() {
   static const auto backend = std::make_unique<ComputeBackend>(make_headless_context());
   return *backend;
-}
-
-Part make_part(Index length, Pattern pattern) {
-  Part part;
-  part.heads = kHeads;
-  part.q = random_tensor({kHeads, length, kHeadSize}, 1);
-  part.k = random_tensor({kHeads, length, kHeadSize}, 2);
-  part.v = random_tensor({kHeads, length, kHeadSize}, 3);
-  part.scale = 0.125F;
-  part.pattern = std::make_shared<const Pattern>(std::move(pattern));
-  return part;
-}
-
-Pattern band(Index length) {
-  PatternBuilder builder(1, length, length, {"window"});
-  for (Index i = 0; i < length; ++i) {
-    builder.add(0, i - 64, i + 65);
-    builder.next_row();
-  }
-  return builder.finish();
-}
-
-// Columns 64 apart: rows without neighbours.
-Pattern strided(Index length) {
-  PatternBuilder builder(1, length, length, {"stride"});
-  for (Index i = 0; i < length; ++i) {
-    builder.add(0, i % 64, length, 64);
-    builder.next_row();
-  }
-  return builder.finish();
-}
-
-// 64 keys anywhere.
-Pattern scattered(Index length) {
-  Random random(1);
-  PatternBuilder builder(1, length, length, {"random"});
-  for (Index i = 0; i < length; ++i) {
-    for (int n = 0; n < 64; ++n) {
-      builder.add_column(0, static_cast<Index>(random.below(static_cast<std::uint64_t>(length))));
-    }
-    builder.next_row();
-  }
-  return builder.finish();
 }
 
 double best_cpu_seconds(const Part& part, const Wanted& wanted) {
@@ -93,7 +51,7 @@ void run(benchmark::State& state, Pattern (*pattern)(Index), Wanted wanted,
          Shaders shaders = Shaders::Registers) {
   const Index length = state.range(0);
   gpu().use_shared_memory(shaders == Shaders::SharedMemory);
-  const Part part = make_part(length, pattern(length));
+  const Part part = make_part(1, kHeads, length, kHeadSize, pattern(length));
   const std::string reason = gpu().refusal(part, wanted);
   if (!reason.empty()) {
     state.SkipWithError(reason.c_str());
@@ -114,6 +72,9 @@ Pattern all(Index length) {
 }
 Pattern causal(Index length) {
   return Pattern::causal(length, length);
+}
+Pattern narrow_band(Index length) {
+  return band(length, 64);
 }
 
 constexpr Wanted kOutput{.output = true};
@@ -143,26 +104,36 @@ BENCHMARK_CAPTURE(run, causal, causal, kOutput)
     ->Arg(1024)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
-BENCHMARK_CAPTURE(run, scattered, scattered, kOutput)
-    ->Arg(2048)
-    ->Arg(8192)
-    ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
-BENCHMARK_CAPTURE(run, band, band, kOutput)
+BENCHMARK_CAPTURE(run, band, narrow_band, kOutput)
     ->Arg(2048)
     ->Arg(16384)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
-BENCHMARK_CAPTURE(run, strided, strided, kOutput)
-    ->Arg(2048)
-    ->Arg(8192)
-    ->Unit(benchmark::kMillisecond)
-    ->UseRealTime();
+// Patterns of 8,192 tokens beside dense attention on the same shaders, see sparse.h.
+void sparse(benchmark::State& state, const Sparse& sparse, Shaders shaders) {
+  gpu().use_shared_memory(shaders == Shaders::SharedMemory);
+  compare_with_dense(state, sparse.make(), 1024, [](const Part& part) {
+    return seconds_of([&] { benchmark::DoNotOptimize(gpu().run(part, kOutput, {})); });
+  });
+}
+
+void register_sparse() {
+  for (const Sparse& of : sparse_cases()) {
+    const auto add = [&](const char* name, Shaders shaders) {
+      benchmark::RegisterBenchmark((std::string(name) + "/" + of.name).c_str(), sparse, of, shaders)
+          ->Unit(benchmark::kMillisecond)
+          ->UseManualTime()
+          ->Iterations(3);
+    };
+    add("sparse", Shaders::Registers);
+    add("sparse_shared_memory", Shaders::SharedMemory);
+  }
+}
 
 // 512 x 512 cells of `step` x `step` pairs of a map that is not kept.
 void tile(benchmark::State& state) {
   constexpr Index length = 4096, cells = 512;
-  const Part part = make_part(length, causal(length));
+  const Part part = make_part(1, kHeads, length, kHeadSize, causal(length));
   const TileRequest request{.head = 3,
                             .row = length - cells * state.range(0),
                             .height = cells * state.range(0),
@@ -233,6 +204,7 @@ int main(int argc, char** argv) {
   try {
     std::printf("GPU: %s\nCPU: %s\n", attnscope::gpu().name().c_str(),
                 attnscope::cpu_backend().name().c_str());
+    attnscope::register_sparse();
     benchmark::RunSpecifiedBenchmarks();
   } catch (const attnscope::WorkError& e) {
     std::fprintf(stderr, "%s\n", e.what());

@@ -21,5 +21,6 @@ void add_view_actions(std::vector<Action>& list);
 void add_look_actions(std::vector<Action>& list);
 void add_lesson_actions(std::vector<Action>& list);
 void add_help_actions(std::vector<Action>& list);
+void add_quit_action(std::vector<Action>& list);
 
 }  // namespace attnscope::window

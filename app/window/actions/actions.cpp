@@ -35,7 +35,7 @@ bool Shortcut::matches(const Stroke& stroke) const {
 
 std::string to_string(const Shortcut& shortcut) {
   return std::string(shortcut.control ? "Ctrl+" : "") + (shortcut.shift ? "Shift+" : "") +
-         (shortcut.key == " " ? "Space" : shortcut.key);
+         (shortcut.key == " " ? "Space" : shortcut.key) + (shortcut.on_stage ? " on stage" : "");
 }
 
 std::string_view to_string(Menu menu) {
@@ -61,12 +61,13 @@ const std::vector<Action>& actions() {
     add_edit_actions(all);
     add_draw_actions(all);
     add_next_actions(all);
-    add_intervene_actions(all);
     add_compare_actions(all);
+    add_intervene_actions(all);
     add_view_actions(all);
     add_look_actions(all);
     add_lesson_actions(all);
     add_help_actions(all);
+    add_quit_action(all);  // the last of its menu
     return all;
   }();
   return list;
@@ -106,18 +107,23 @@ const ColourMap& shown_map(const ViewControls& controls, std::string_view chosen
 }
 
 void run_shortcuts(State& state, std::vector<Stroke>& strokes, bool typing) {
+  const auto asks_for = [&](const Stroke& stroke, const Action& a, bool on_stage) {
+    return std::ranges::any_of(a.shortcuts, [&](const Shortcut& s) {
+      const bool function_key = s.key.size() > 1 && s.key[0] == 'F';
+      return s.on_stage == on_stage && s.matches(stroke) && (s.control || function_key || !typing);
+    });
+  };
+  const auto asked_by = [&](const Stroke& stroke, bool on_stage) {
+    return std::ranges::find_if(actions(),
+                                [&](const Action& a) { return asks_for(stroke, a, on_stage); });
+  };
   for (Stroke& stroke : strokes) {
     if (stroke.taken) continue;
-    for (const Action& a : actions()) {
-      const auto hit = std::find_if(a.shortcuts.begin(), a.shortcuts.end(), [&](const Shortcut& s) {
-        const bool function_key = s.key.size() > 1 && s.key[0] == 'F';
-        return s.matches(stroke) && (s.control || function_key || !typing);
-      });
-      if (hit == a.shortcuts.end()) continue;
-      if (a.enabled(state)) a.run(state);
-      stroke.taken = true;
-      break;
-    }
+    auto asked = state.presenting ? asked_by(stroke, true) : actions().end();
+    if (asked == actions().end()) asked = asked_by(stroke, false);
+    if (asked == actions().end()) continue;
+    if (asked->enabled(state)) asked->run(state);
+    stroke.taken = true;
   }
 }
 

@@ -17,6 +17,7 @@ namespace attnscope::window {
 struct Shortcut {
   std::string key;  // "S", "[", "Tab", "F11"; empty: none
   bool control = false, shift = false;
+  bool on_stage = false;  // means this while presenting alone, and there before anything else
   bool matches(const Stroke& stroke) const;
   bool operator==(const Shortcut&) const = default;
 };

@@ -1,6 +1,7 @@
 // The commands of the menus File and Edit.
 #include "app/window/actions/action_lists.h"
 #include "app/window/files.h"
+#include "app/window/surprise.h"
 #include "app/window/utf8.h"
 #include "core/view/export/view_data.h"
 
@@ -13,6 +14,29 @@ void restore(State& s, const Experiment& experiment) {
   s.experiment = experiment;
   s.text.edit.assign(s.edited().text);
   s.text.follow_cursor = true;
+}
+
+// A name alone is put where the last picture went.
+void begin_in_last_folder(State& s) {
+  std::error_code failed;
+  const std::filesystem::path path(s.exporting.path);
+  const std::filesystem::path folder(s.settings.export_folder);
+  if (path.has_parent_path() || folder.empty()) return;
+  if (std::filesystem::is_directory(folder, failed)) s.exporting.path = (folder / path).string();
+}
+
+void start_afresh(State& s) {
+  if (s.lesson.lesson != nullptr) leave_lesson(s);
+  Experiment fresh;
+  if (!samples().empty()) read_sample(fresh, samples().front());
+  set_experiment(s, fresh);
+  s.fresh = fresh;
+  s.session.clear();
+  s.scope = ChoiceScope::All;
+  if (s.trace != nullptr && same_run(s.shown, fresh)) {  // it is there already
+    s.fresh.reset();
+    open_striking(s);
+  }
 }
 
 void copy_data(State& s) {
@@ -40,6 +64,14 @@ void add_file_actions(std::vector<Action>& list) {
                   Menu::File,
                   {},
                   [](State& s) { browse(s, BrowsePurpose::OpenModel); }});
+  list.push_back(
+      {"afresh",
+       "Start afresh",
+       "The first sample and the default model again, where something memorable happens, "
+       "as at the first start; Ctrl+Z takes it back.",
+       Menu::File,
+       {{"N", true}},
+       start_afresh});
   list.push_back({"save",
                   "Save session",
                   "Write the text and all settings to a file.",
@@ -69,6 +101,7 @@ void add_file_actions(std::vector<Action>& list) {
        [](State& s) {
          s.exporting.open = true;
          s.exporting.problem.clear();
+         begin_in_last_folder(s);
          if (!s.exporting.themed) s.exporting.picture.dark = s.settings.dark;
        },
        has_trace});
@@ -80,6 +113,9 @@ void add_file_actions(std::vector<Action>& list) {
                   {{"C", true}},
                   copy_data,
                   has_trace});
+}
+
+void add_quit_action(std::vector<Action>& list) {
   list.push_back({"quit",
                   "Quit",
                   "Close the window; the session is kept for the next start.",

@@ -66,13 +66,25 @@ void next_colour_map(State& s) {
   s.say("Colours: " + next.label);
 }
 
+void next_colour_end(State& s) {
+  const std::vector<ColourEndChoice> choices = s.controls().colour_ends;
+  const ColourEndChoice* now = colour_end_of(choices, s.experiment.view.colour_end);
+  const ColourEndChoice& next = now == &choices.back() ? choices.front() : now[1];
+  s.experiment.view.colour_end = next.end;
+  s.say("Colours " + next.label);
+}
+
+// 1 to 9, then these with Ctrl, then with Ctrl and Shift; there are no more keys than that.
+std::vector<Shortcut> keys_of_view(std::size_t number) {
+  constexpr std::size_t kDigits = 9;
+  if (number >= 3 * kDigits) return {};
+  return {{std::to_string(number % kDigits + 1), number >= kDigits, number >= 2 * kDigits}};
+}
+
 void add_view_choices(std::vector<Action>& list) {
-  constexpr std::size_t kMostKeys = 9;
   for (std::size_t i = 0; i < views().size(); ++i) {
     const View& v = views()[i];
-    std::vector<Shortcut> keys;
-    if (i < kMostKeys) keys.push_back({std::to_string(i + 1)});
-    list.push_back({"view." + v.id, v.label, v.summary, Menu::View, keys,
+    list.push_back({"view." + v.id, v.label, v.summary, Menu::View, keys_of_view(i),
                     [id = v.id](State& s) { s.experiment.view.id = id; },
                     [](const State&) { return true; },
                     [id = v.id](const State& s) { return s.experiment.view.id == id; }});
@@ -146,13 +158,14 @@ void add_view_actions(std::vector<Action>& list) {
   add(
       "step_on", "Step on", "Take the number that plays on by one.", {{"Right"}},
       [](State& s) { step_by(s, 1); }, can_step);
-  add(
-      "normalise", "Normalise colours", "Stretch the colours over the range that is visible.",
-      {{"N"}}, [](State& s) { s.experiment.view.normalise = !s.experiment.view.normalise; },
-      has_trace);
-  needs(&ViewControls::normalise);
+  add("colour_end", "Next end of the colours",
+      "Let the colours end at a high percentile of what is in sight, at the largest, or at 1.",
+      {{"N"}}, next_colour_end,
+      [](const State& s) { return has_trace(s) && s.controls().colour_ends.size() > 1; });
   list.back().starts_group = true;
-  list.back().checked = [](const State& s) { return s.experiment.view.normalise; };
+  list.back().refusal = [](const State& s) {
+    return s.controls().colour_ends.size() > 1 ? "" : no_effect(s);
+  };
   add(
       "words", "Merge word pieces",
       "Merge the pieces of words: weights summed over the keys of a word, mean over its queries.",
@@ -175,10 +188,10 @@ void add_view_actions(std::vector<Action>& list) {
     return offered_maps(s.controls()).empty() ? no_effect(s) : "";
   };
   add(
-      "reset_view", "Reset view", "Whole matrix, colours from 0 to 1, first colour map.", {{"R"}},
+      "reset_view", "Reset view", "Whole matrix, usual colours.", {{"R"}},
       [](State& s) {
         show_all(s.experiment.view);
-        s.experiment.view.normalise = false;
+        s.experiment.view.colour_end = ViewSettings().colour_end;
         s.experiment.view.colour_map = ViewSettings().colour_map;
       },
       has_trace);

@@ -1,4 +1,4 @@
-// The commands of the menus Window and Help: looks, lessons, help.
+// The commands of the menu Window, and of the menu Help but for lessons.
 #include <algorithm>
 
 #include "app/window/actions/action_lists.h"
@@ -10,12 +10,13 @@ namespace {
 
 constexpr double kScaleStep = 1.1;
 
-void set_scale(State& s, double scale) {
-  s.settings.scale = std::clamp(scale, kLeastScale, kMostScale);
-}
-
-bool has_lesson(const State& s) {
-  return s.lesson.lesson != nullptr;
+// On stage it is the stage's that changes.
+void change_scale(State& s, double factor) {
+  if (s.presenting) {
+    s.stage_zoom = std::clamp(s.stage_zoom * factor, kLeastStageZoom, kMostStageZoom);
+  } else {
+    s.settings.scale = std::clamp(s.scale * factor, kLeastScale, kMostScale);
+  }
 }
 
 }  // namespace
@@ -23,12 +24,32 @@ bool has_lesson(const State& s) {
 void add_look_actions(std::vector<Action>& list) {
   list.push_back({"present",
                   "Presentation",
-                  "Large type, panels hidden, the pointer high-lighted; Escape ends it.",
+                  "The whole screen, large type, no panels, the pointer high-lighted; Escape ends "
+                  "it.",
                   Menu::Look,
-                  {{"F5"}},
-                  [](State& s) { s.presenting = !s.presenting; },
+                  {{"F5"}, {"F5", false, true}},
+                  [](State& s) { set_presenting(s, !s.presenting); },
                   [](const State&) { return true; },
                   [](const State& s) { return s.presenting; }});
+  list.push_back({"black",
+                  "Black screen",
+                  "Nothing to look at but the speaker, until the same key or the next step.",
+                  Menu::Look,
+                  {{"B", false, false, true}},
+                  [](State& s) { s.black = !s.black; },
+                  [](const State& s) { return s.presenting; },
+                  [](const State& s) { return s.black; }});
+  list.push_back({"swap_screens",
+                  "Swap screens",
+                  "The stage on the monitor of the speaker's window, and the reverse.",
+                  Menu::Look,
+                  {},
+                  [](State& s) { s.wishes.swap_screens = true; },
+                  [](const State& s) { return s.presenting && s.monitors > 1; }});
+  list.back().refusal = [](const State& s) {
+    if (!s.presenting) return "There is no stage: F5 enters it.";
+    return s.monitors > 1 ? "" : "There is one monitor.";
+  };
   list.push_back({"panels",
                   "Side panels",
                   "Show or hide everything but the picture.",
@@ -37,6 +58,14 @@ void add_look_actions(std::vector<Action>& list) {
                   [](State& s) { s.settings.panels = !s.settings.panels; },
                   [](const State&) { return true; },
                   [](const State& s) { return s.settings.panels; }});
+  list.push_back({"reading",
+                  "What you see here",
+                  "Say on the right how the view is to be read, and what its terms mean.",
+                  Menu::Look,
+                  {},
+                  [](State& s) { s.settings.reading = !s.settings.reading; },
+                  [](const State&) { return true; },
+                  [](const State& s) { return s.settings.reading; }});
   list.push_back({"full_screen",
                   "Full screen",
                   "Use the whole screen, or a window again.",
@@ -56,63 +85,43 @@ void add_look_actions(std::vector<Action>& list) {
                   "Make everything larger, for the last row.",
                   Menu::Look,
                   {{"+", true}, {"=", true}},
-                  [](State& s) { set_scale(s, s.scale * kScaleStep); },
-                  [](const State& s) { return s.scale < kMostScale; }});
+                  [](State& s) { change_scale(s, kScaleStep); },
+                  [](const State& s) {
+                    return s.presenting ? s.stage_zoom < kMostStageZoom : s.scale < kMostScale;
+                  }});
   list.back().starts_group = true;
   list.push_back({"smaller",
                   "Smaller",
                   "Make everything smaller.",
                   Menu::Look,
                   {{"-", true}},
-                  [](State& s) { set_scale(s, s.scale / kScaleStep); },
-                  [](const State& s) { return s.scale > kLeastScale; }});
-  list.push_back({"normal_size",
-                  "Normal size",
-                  "As large as the monitor asks for.",
-                  Menu::Look,
-                  {{"0", true, true}},
-                  [](State& s) { s.settings.scale = 0; },
-                  [](const State& s) { return s.settings.scale != 0; }});
-}
-
-void add_lesson_actions(std::vector<Action>& list) {
-  list.push_back({"lessons",
-                  "Lessons…",
-                  "Choose a lesson: steps with words, pictures and measured claims.",
-                  Menu::Help,
-                  {{"L"}},
-                  [](State& s) { s.lesson.list_open = true; }});
-  list.push_back({"lesson_on",
-                  "Next step",
-                  "The lesson's next step.",
-                  Menu::Help,
-                  {{"Page Down"}},
-                  [](State& s) { show_step(s, s.lesson.step + 1); },
+                  [](State& s) { change_scale(s, 1 / kScaleStep); },
                   [](const State& s) {
-                    return has_lesson(s) && s.lesson.step + 1 < s.lesson.lesson->steps.size();
+                    return s.presenting ? s.stage_zoom > kLeastStageZoom : s.scale > kLeastScale;
                   }});
-  list.push_back({"lesson_back",
-                  "Step before",
-                  "The lesson's step before this one.",
-                  Menu::Help,
-                  {{"Page Up"}},
-                  [](State& s) { show_step(s, s.lesson.step - 1); },
-                  [](const State& s) { return has_lesson(s) && s.lesson.step > 0; }});
-  list.push_back({"lesson_notes",
-                  "Speaker's notes",
-                  "Show what the speaker may say.",
-                  Menu::Help,
-                  {{"M", true}},
-                  [](State& s) { s.lesson.notes = !s.lesson.notes; },
-                  has_lesson,
-                  [](const State& s) { return s.lesson.notes; }});
-  list.push_back({"lesson_leave",
-                  "Leave the lesson",
-                  "Go back to your own text and settings.",
-                  Menu::Help,
+  list.push_back(
+      {"normal_size",
+       "Normal size",
+       "As large as the monitor, or on stage its height, asks for.",
+       Menu::Look,
+       {{"0", true, true}},
+       [](State& s) {
+         if (s.presenting) {
+           s.stage_zoom = 1;
+         } else {
+           s.settings.scale = 0;
+         }
+       },
+       [](const State& s) { return s.presenting ? s.stage_zoom != 1 : s.settings.scale != 0; }});
+  list.push_back({"reduced_motion",
+                  "Reduced motion",
+                  "Pictures change at once; nothing fades.",
+                  Menu::Look,
                   {},
-                  leave_lesson,
-                  has_lesson});
+                  [](State& s) { s.settings.reduced_motion = !s.settings.reduced_motion; },
+                  [](const State&) { return true; },
+                  [](const State& s) { return s.settings.reduced_motion; }});
+  list.back().starts_group = true;
 }
 
 void add_help_actions(std::vector<Action>& list) {
@@ -126,7 +135,7 @@ void add_help_actions(std::vector<Action>& list) {
   list.push_back(
       {"tour", "Tour of the window", "The five places to know.", Menu::Help, {}, [](State& s) {
          s.settings.panels = true;
-         s.presenting = false;
+         set_presenting(s, false);
          s.tour_stop = 0;
        }});
   list.push_back(

@@ -11,7 +11,7 @@
 namespace attnscope::window {
 
 void draw_file_browser(Ui& ui, State& state);
-void draw_export_dialog(Ui& ui, State& state);
+void draw_export_dialog(Ui& ui, State& state, Painter& painter);
 void draw_palette(Ui& ui, State& state);
 void draw_help(Ui& ui, State& state);
 void draw_about(Ui& ui, State& state);

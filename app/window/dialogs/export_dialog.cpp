@@ -5,12 +5,14 @@
 #include <iterator>
 
 #include "app/window/dialogs/dialogs.h"
+#include "app/window/dialogs/export_preview.h"
 #include "app/window/files.h"
 #include "app/window/jobs/export_frames.h"
 #include "app/window/jobs/export_job.h"
 #include "core/base/error.h"
 #include "core/figure/plain_text.h"
 #include "core/view/export/picture.h"
+#include "core/view/export/picture_preset.h"
 #include "core/view/export/view_data.h"
 
 namespace attnscope::window {
@@ -23,8 +25,9 @@ constexpr int kPixels = 0, kGif = 6, kNumbered = 7;   // of kEndings
 constexpr const char* kNumber = "-%03d";              // of a frame, behind the name
 constexpr double kLeastSide = 100, kMostSide = 8000;  // units
 constexpr double kLeastPixels = 0.25, kMostPixels = 8;
-constexpr double kLeastFont = 5, kMostFont = 64;                 // units
-constexpr double kPoint = 72.0 / PictureOptions::kUnitsPerInch;  // points of a unit
+constexpr double kLeastFont = 5, kMostFont = 64;                            // units
+constexpr double kSettings = 540, kLeastPreview = 260, kMostPreview = 760;  // units
+constexpr double kPoint = 72.0 / PictureOptions::kUnitsPerInch;             // points of a unit
 
 bool is_moving(int format) {
   return format == kGif || format == kNumbered;
@@ -76,6 +79,55 @@ void draw_path(Ui& ui, State& state) {
                 {"Frames", "A PNG of each frame of a moving picture, numbered.", "frames"}},
                format_of(dialog.path));
   if (clicked >= 0) dialog.path = renamed(dialog.path, clicked);
+  std::error_code ignored;
+  const std::filesystem::path folder = std::filesystem::absolute(dialog.path, ignored);
+  faint(ui, "In " + folder.parent_path().lexically_normal().string());
+  mark(ui, "export.folder");
+}
+
+// What the picture is for; none where it has sizes of its own.
+void draw_presets(Ui& ui, ExportDialog& dialog) {
+  ImGui::TextUnformatted("For");
+  std::vector<Segment> choices;
+  int chosen = -1;
+  for (const PicturePreset& preset : picture_presets()) {
+    if (holds(preset, dialog.picture)) chosen = static_cast<int>(choices.size());
+    choices.push_back({preset.label.c_str(), preset.summary.c_str(), preset.id.c_str()});
+  }
+  const int clicked = segments(ui, "export.for", choices, chosen);
+  if (clicked < 0) return;
+  apply(picture_presets()[static_cast<std::size_t>(clicked)], dialog.picture);
+  dialog.inches = true;
+}
+
+// A text that is drawn, the picture's own where none is typed, or left out.
+void draw_words(Ui& ui, const char* label, const std::string& id, bool& drawn, std::string& text,
+                const char* own) {
+  ImGui::PushID(id.c_str());
+  ImGui::Checkbox(label, &drawn);
+  mark(ui, id);
+  ImGui::SameLine(ui.px(96));
+  ImGui::BeginDisabled(!drawn);
+  ImGui::SetNextItemWidth(-1);
+  text_field(ui, "##words", text, id + ".text", own);
+  ImGui::EndDisabled();
+  ImGui::PopID();
+}
+
+void draw_parts(Ui& ui, ExportDialog& dialog) {
+  FigureParts& parts = dialog.picture.parts;
+  ImGui::TextUnformatted("Parts");
+  draw_words(ui, "Title", "export.title", parts.title, parts.title_text,
+             "as the picture calls itself");
+  draw_words(ui, "Caption", "export.caption", parts.caption, parts.caption_text,
+             "what it shows, and how it was made");
+  ImGui::Checkbox("Tokens", &parts.tokens);
+  mark(ui, "export.tokens");
+  hint(ui, "The tokens along the sides of maps.");
+  ImGui::SameLine(0, ui.px(20));
+  ImGui::Checkbox("Colour bar", &parts.colour_bar);
+  mark(ui, "export.colour_bar");
+  hint(ui, "The key from colours to numbers: where several maps have the same, one is enough.");
 }
 
 void draw_theme(Ui& ui, ExportDialog& dialog) {
@@ -183,6 +235,7 @@ void take_job(State& state) {
     std::error_code ignored;
     const std::filesystem::path written = std::filesystem::absolute(dialog.job->path(), ignored);
     const bool several = is_numbered(written);
+    state.settings.export_folder = written.parent_path().string();
     state.say("Wrote " + numbered(written, 0).string() + (several ? " and those after it." : "."));
     dialog.open = false;
   } else if (!dialog.problem.empty() && !dialog.open) {
@@ -273,22 +326,14 @@ void accept(State& state) {
   dialog.focus_name = true;
 }
 
-}  // namespace
-
-void draw_export_dialog(Ui& ui, State& state) {
-  take_job(state);
+// All but the preview.
+void draw_settings(Ui& ui, State& state) {
   ExportDialog& dialog = state.exporting;
-  // While the browser picks the file, it has the stage.
-  bool open =
-      dialog.open && !(state.browser.open && state.browser.purpose == BrowsePurpose::ExportPath);
-  const bool was_open = open;
-  if (!begin_dialog(ui, "Export", open, 540)) {
-    if (was_open) dialog.open = false;
-    return;
-  }
   draw_path(ui, state);
   const int format = format_of(dialog.path);
   if (!is_data_name(dialog.path)) {
+    draw_presets(ui, dialog);
+    draw_parts(ui, dialog);
     draw_theme(ui, dialog);
     draw_size(ui, dialog, format == kPixels || is_moving(format));
   }
@@ -305,16 +350,41 @@ void draw_export_dialog(Ui& ui, State& state) {
                                              : "This file exists. Click again to replace it.");
   }
   ImGui::Dummy({0, ui.px(4)});
-  if (draw_job(ui, state)) {
-    end_dialog();
-    return;
-  }
+  if (draw_job(ui, state)) return;
   const bool enter = take_key(ui, "Enter");
   if (button(ui, replaces ? "Replace" : "Export", "export.accept", true, ui.px(140)) || enter) {
     accept(state);
   }
   ImGui::SameLine();
   if (button(ui, "Cancel", "export.cancel", false, ui.px(100))) dialog.open = false;
+}
+
+}  // namespace
+
+void draw_export_dialog(Ui& ui, State& state, Painter& painter) {
+  take_job(state);
+  ExportDialog& dialog = state.exporting;
+  // While the browser picks the file, it has the stage.
+  bool open =
+      dialog.open && !(state.browser.open && state.browser.purpose == BrowsePurpose::ExportPath);
+  const bool was_open = open;
+  const bool pictured = !is_data_name(dialog.path);
+  const float screen = ImGui::GetMainViewport()->WorkSize.x;
+  const bool beside = pictured && screen >= ui.px(kSettings + kLeastPreview + 60);
+  const double preview =
+      beside ? std::min(kMostPreview, static_cast<double>(screen / ui.px(1)) - kSettings - 60) : 0;
+  if (!begin_dialog(ui, "Export", open, kSettings + preview)) {
+    if (was_open) dialog.open = false;
+    return;
+  }
+  if (beside) {
+    const float height = std::min(ui.px(640), ImGui::GetMainViewport()->WorkSize.y - ui.px(110));
+    draw_export_preview(ui, state, painter, ui.px(preview), height);
+    ImGui::SameLine(0, ui.px(16));
+    ImGui::BeginChild("settings", {0, height});
+  }
+  draw_settings(ui, state);
+  if (beside) ImGui::EndChild();
   if (!open) dialog.open = false;
   end_dialog();
 }

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <initializer_list>
+
 #include "app/window/actions/actions.h"
 #include "app/window/dialogs/dialogs.h"
 
@@ -35,13 +38,29 @@ void draw_line(Ui& ui, const std::string& keys, const std::string& effect, float
   ImGui::PopTextWrapPos();
 }
 
+std::string keys_of(const Action& a) {
+  std::string keys;
+  for (const Shortcut& s : a.shortcuts) keys += (keys.empty() ? "" : "  ") + to_string(s);
+  return keys;
+}
+
+// Where what keys do begins: behind so many units, or on stage, which is narrow, behind the longest
+// of these menus.
+float key_column(const Ui& ui, std::initializer_list<Menu> menus) {
+  constexpr double kRoomy = 320, kBehind = 34;  // counted from the border
+  if (ImGui::GetContentRegionAvail().x >= ui.px(kRoomy)) return ui.px(kKeyColumn);
+  float widest = 0;
+  for (const Action& a : actions()) {
+    if (std::ranges::find(menus, a.menu) == menus.end()) continue;
+    widest = std::max(widest, ImGui::CalcTextSize(keys_of(a).c_str()).x);
+  }
+  return std::min(widest + ui.px(kBehind), ui.px(kKeyColumn));
+}
+
 void draw_menu_keys(Ui& ui, Menu menu, float column, bool first) {
   heading(ui, std::string(to_string(menu)).c_str(), first);
   for (const Action& a : actions()) {
-    if (a.menu != menu || a.shortcuts.empty()) continue;
-    std::string keys;
-    for (const Shortcut& s : a.shortcuts) keys += (keys.empty() ? "" : "  ") + to_string(s);
-    draw_line(ui, keys, a.label, column);
+    if (a.menu == menu && !a.shortcuts.empty()) draw_line(ui, keys_of(a), a.label, column);
   }
 }
 
@@ -51,15 +70,16 @@ void draw_help(Ui& ui, State& state) {
   if (!begin_dialog(ui, "Keys and gestures", state.help_open, 1080, 700)) return;
   if (ImGui::BeginTable("keys", 3)) {
     ImGui::TableNextColumn();
-    draw_menu_keys(ui, Menu::View, ui.px(kKeyColumn), true);
+    draw_menu_keys(ui, Menu::View, key_column(ui, {Menu::View}), true);
     ImGui::TableNextColumn();
+    const float middle = key_column(ui, {Menu::File, Menu::Edit, Menu::Look});
     for (const Menu menu : {Menu::File, Menu::Edit, Menu::Look}) {
-      draw_menu_keys(ui, menu, ui.px(kKeyColumn), menu == Menu::File);
+      draw_menu_keys(ui, menu, middle, menu == Menu::File);
     }
     ImGui::TableNextColumn();
     heading(ui, "Mouse", true);
     for (const Gesture& g : kGestures) draw_line(ui, g.gesture, g.effect, ui.px(kGestureColumn));
-    draw_menu_keys(ui, Menu::Help, ui.px(kKeyColumn), false);
+    draw_menu_keys(ui, Menu::Help, key_column(ui, {Menu::Help}), false);
     ImGui::EndTable();
   }
   end_dialog();

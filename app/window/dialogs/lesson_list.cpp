@@ -25,13 +25,7 @@ bool choose_by_keys(Ui& ui, LessonState& now, bool appearing) {
 void draw_lesson_list(Ui& ui, State& state) {
   if (!begin_dialog(ui, "Lessons", state.lesson.list_open, 620, 560)) return;
   LessonState& now = state.lesson;
-  if (now.all.empty() && now.problem.empty()) {
-    try {
-      now.all = bundled_lessons();
-    } catch (const std::exception& e) {
-      now.problem = e.what();
-    }
-  }
+  read_lessons(now);
   if (!now.problem.empty()) paragraph(ui, now.problem);
   const bool moved = choose_by_keys(ui, now, ImGui::IsWindowAppearing());
   const bool enter = take_key(ui, "Enter");

@@ -9,7 +9,7 @@ bool draw_entry(Ui& ui, const Entry& entry, bool chosen, std::string_view scope)
   const std::string refusal = entry.refusal ? entry.refusal() : "";
   const bool clicked = list_row(ui, on_screen(entry.label), chosen, refusal.empty());
   mark(ui, std::string(scope) + ".type." + (entry.id.empty() ? "model" : entry.id));
-  hint(ui, refusal.empty() ? entry.summary : "Not here: " + refusal);
+  hint(ui, refusal.empty() ? entry.summary : entry.summary + "\n\nNot here: " + refusal);
   return clicked;
 }
 

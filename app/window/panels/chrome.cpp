@@ -7,6 +7,8 @@
 
 #include "app/window/actions/actions.h"
 #include "app/window/files.h"
+#include "app/window/jobs/open_job.h"
+#include "app/window/jobs/surprise_job.h"
 #include "core/figure/plain_text.h"
 #include "core/view/parts/describe.h"
 
@@ -27,7 +29,17 @@ void dot(const Ui& ui) {
   ImGui::SameLine();
 }
 
-void draw_busy(Ui& ui, State& state) {
+// "Running: layer 3 of 4, 12.3 s, about 5 s left"
+std::string run_words(const State& state) {
+  std::array<char, 32> seconds;
+  std::snprintf(seconds.data(), seconds.size(), ", %.1f s", state.busy_seconds);
+  const Progress::Now& now = state.progress;
+  std::string words = "Running" + (now.what.empty() ? "" : ": " + now.what) + seconds.data();
+  if (now.seconds_left >= 0) words += ", " + time_left_words(now.seconds_left);
+  return words;
+}
+
+void draw_spinner(Ui& ui, const State& state) {
   constexpr int kSpokes = 8;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float side = ImGui::GetTextLineHeight(), radius = side * 0.36F;
@@ -41,16 +53,42 @@ void draw_busy(Ui& ui, State& state) {
         ui.px(1.6), packed(ui.look->accent, 1.0F - 0.11F * static_cast<float>(age)));
   }
   ImGui::Dummy({side, side});
-  mark(ui, "busy");
   ImGui::SameLine();
-  std::array<char, 32> text;
-  std::snprintf(text.data(), text.size(), "Running, %.1f s", state.busy_seconds);
-  ImGui::TextUnformatted(text.data());
+}
+
+// True when it is clicked.
+bool draw_cancel(Ui& ui, const char* id) {
   ImGui::SameLine();
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(8), 0});
-  if (button(ui, "Cancel", "cancel")) action("cancel").run(state);
+  const bool clicked = button(ui, "Cancel", id);
   ImGui::PopStyleVar();
   dot(ui);
+  return clicked;
+}
+
+void draw_busy(Ui& ui, State& state) {
+  draw_spinner(ui, state);
+  mark(ui, "busy");
+  ImGui::TextUnformatted(on_screen(run_words(state)).c_str());
+  hint(ui, "What the run does now, since when, and how long the rest would take at the same pace.");
+  if (draw_cancel(ui, "cancel")) action("cancel").run(state);
+}
+
+// What goes on beside runs.
+void draw_jobs(Ui& ui, State& state) {
+  if (is_opening(state)) {
+    const auto& job = state.opening.back();
+    draw_spinner(ui, state);
+    ImGui::TextUnformatted(on_screen("Reading " + job->path().filename().string()).c_str());
+    mark(ui, "opening");
+    if (draw_cancel(ui, "opening.cancel")) job->drop();
+  }
+  if (const auto job = state.surprises.job) {
+    draw_spinner(ui, state);
+    ImGui::Text("Looking for pairs, %.0f %%", 100 * job->share());
+    mark(ui, "surprising");
+    if (draw_cancel(ui, "surprising.cancel")) job->cancel();
+  }
 }
 
 // As many of the notes as the line has room for, and how many there are beside; a single one too
@@ -175,6 +213,45 @@ void draw_abandoned(Ui& ui, State& state) {
 
 }  // namespace
 
+namespace {
+
+// "lamp.json", or with the folder in which it lies where two have that name.
+std::vector<std::string> short_names(const std::vector<std::string>& paths) {
+  std::vector<std::string> names;
+  for (const std::string& path : paths) {
+    names.push_back(std::filesystem::path(path).filename().string());
+  }
+  std::vector<std::string> result = names;
+  for (std::size_t n = 0; n < names.size(); ++n) {
+    if (std::ranges::count(names, names[n]) < 2) continue;
+    result[n] += "  in " + std::filesystem::path(paths[n]).parent_path().filename().string();
+  }
+  return result;
+}
+
+void draw_recent_files(Ui& ui, State& state) {
+  const std::vector<std::string> recent = state.settings.recent;
+  const bool open = ImGui::BeginMenu("Open recent", !recent.empty());
+  mark(ui, "menu.recent");
+  if (!open) {
+    if (recent.empty()) hint(ui, "Nothing was opened or saved yet.");
+    return;
+  }
+  const std::vector<std::string> names = short_names(recent);
+  for (std::size_t n = 0; n < recent.size(); ++n) {
+    const bool chosen = ImGui::MenuItem((on_screen(names[n]) + "##" + recent[n]).c_str());
+    mark(ui, "menu.recent." + std::to_string(n));
+    hint(ui, recent[n]);
+    if (chosen && !open_path(state, recent[n])) std::erase(state.settings.recent, recent[n]);
+  }
+  ImGui::Separator();
+  if (ImGui::MenuItem("Forget these")) state.settings.recent.clear();
+  mark(ui, "menu.recent.forget");
+  ImGui::EndMenu();
+}
+
+}  // namespace
+
 void draw_menu_bar(Ui& ui, State& state) {
   if (!ImGui::BeginMainMenuBar()) return;
   for (const Menu menu : kMenus) {
@@ -195,6 +272,7 @@ void draw_menu_bar(Ui& ui, State& state) {
       if (chosen) a.run(state);
       mark(ui, "menu." + a.id);
       hint(ui, help_of(a, state));
+      if (a.id == "open_model") draw_recent_files(ui, state);
     }
     ImGui::EndMenu();
   }
@@ -204,6 +282,7 @@ void draw_menu_bar(Ui& ui, State& state) {
 void draw_status_line(Ui& ui, State& state) {
   ImGui::PushFont(ui.fonts.small);
   if (state.busy_seconds > kBusyShown) draw_busy(ui, state);
+  draw_jobs(ui, state);
   if (!state.error.empty()) {
     ImGui::PushStyleColor(ImGuiCol_Text, ui.look->error);
     ImGui::TextUnformatted(on_screen(state.error).c_str());

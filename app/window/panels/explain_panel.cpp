@@ -7,11 +7,15 @@
 #include <string_view>
 #include <vector>
 
+#include "app/window/actions/actions.h"
 #include "app/window/widgets/parameter_edit.h"
 #include "app/window/widgets/selection.h"
+#include "core/analysis/head_name.h"
 #include "core/analysis/pair.h"
 #include "core/analysis/row.h"
+#include "core/experiment/head_table.h"
 #include "core/figure/plain_text.h"
+#include "core/view/map/map_values.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/focus.h"
 #include "core/view/parts/term_words.h"
@@ -118,6 +122,15 @@ void draw_rule(Ui& ui, const AttentionTap& tap, Index head, const Hit& hit) {
   faint(ui, after ? "The key comes after the query." : "No rule of the variant admits this pair.");
 }
 
+// What full bars stand for: those of a row are told apart however widely it looks.
+double largest_of(const Tensor& row) {
+  double largest = 0;
+  for (const float weight : row) {
+    if (std::isfinite(weight)) largest = std::max(largest, std::abs(static_cast<double>(weight)));
+  }
+  return largest > 0 ? largest : 1;
+}
+
 void draw_row(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor& weights) {
   const RowStatistics row = row_statistics(weights.data(), weights.dim(1), kStrongest);
   const bool words = is_in_words(trace);
@@ -136,6 +149,7 @@ void draw_row(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor&
     faint(ui, "This query may see no key: its row is empty.");
     return;
   }
+  const double longest = largest_of(weights);
   for (const Index j : row.strongest) {
     const auto weight = static_cast<double>(weights[j]);
     ImGui::PushFont(ui.fonts.small);
@@ -144,7 +158,7 @@ void draw_row(Ui& ui, const Trace& trace, const AttentionTap& tap, const Tensor&
                        ImGui::CalcTextSize(amount.c_str()).x;
     fact(ui, fitted(on_screen(key), room).c_str(), amount, key.c_str());
     ImGui::PopFont();
-    bar(ui, std::abs(weight), weight < 0 ? ui.look->query : ui.look->key);
+    bar(ui, std::abs(weight) / longest, weight < 0 ? ui.look->query : ui.look->key);
   }
 }
 
@@ -196,7 +210,7 @@ void draw_words(Ui& ui, const State::Pointed& pointed, const Hit& hit, RowWeight
     const auto weight = static_cast<double>(kept.weights[hit.word_key]);
     fact(ui, "Weight of words", number(weight),
          "Summed over the tokens of the key's word, mean over those of the query's.");
-    bar(ui, weight, ui.look->accent);
+    bar(ui, weight / largest_of(kept.weights), ui.look->accent);
     // Of several heads together, or flow through layers.
     const bool of_head = hit.shown.empty() || hit.shown == brief(weight, 4);
     if (!of_head) fact(ui, "Shown", hit.shown, "What the picture shows at this place.");
@@ -219,8 +233,52 @@ bool turns_otherwise(const State& state, const AttentionTap& tap) {
   return shown.departs_from_run && shown.departs_from_run(settings, tap);
 }
 
+// How the view is to be read; a click on the heading folds it away, and back.
+void draw_reading(Ui& ui, State& state) {
+  const View& shown = view(state.experiment.view.id);
+  const Action& fold = action("reading");
+  ImGui::BeginGroup();
+  heading(ui, "What you see here", true);
+  ImGui::SameLine();
+  faint(ui, state.settings.reading ? "hide" : "show");
+  ImGui::EndGroup();
+  mark(ui, "reading");
+  if (ImGui::IsItemClicked()) fold.run(state);
+  if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+  hint(ui, fold.help);
+  if (!state.settings.reading) return;
+  const ViewReading reading = shown.reading(state.experiment.view, state.trace.get());
+  paragraph(ui, on_screen(reading.text));
+  for (const ViewTerm& term : reading.terms) {
+    faint(ui, on_screen(term.name + ": " + term.meaning));
+  }
+}
+
+// A head as a whole: what it does, in words and numbers.
+void draw_head(Ui& ui, const State::Pointed& pointed, RowWeights::Head& kept) {
+  if (!is_whole(*pointed.tap)) {
+    faint(ui, "The map of a text this long is not kept whole. Click to open it as a map.");
+    return;
+  }
+  if (is_signed(*pointed.tap, pointed.head)) {
+    faint(ui, "Weights with signs are no shares of a whole. Click to open it as a map.");
+    return;
+  }
+  if (kept.trace != pointed.trace || kept.at != pointed.at) {
+    kept = {pointed.trace, pointed.at, head_statistics(*pointed.trace, *pointed.tap, pointed.head)};
+  }
+  paragraph(ui, capitalised(head_name(kept.statistics).words) + ".");
+  const bool words = is_in_words(*pointed.trace);
+  for (const HeadMeasure& measure : head_measures()) {
+    const double value = kept.statistics.*measure.value;
+    fact(ui, capitalised(words ? measure.word_label : measure.label).c_str(),
+         std::isnan(value) ? "–" : number(value), measure.help.c_str());
+  }
+  faint(ui, "Click to open it as a map.");
+}
+
 void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
-  heading(ui, "Pair under the pointer", true);
+  heading(ui, "Pair under the pointer");
   const std::optional<Hit>& hit = state.view.hit;
   const State::Pointed pointed = state.pointed();
   const std::shared_ptr<const Trace>& trace = pointed.trace;
@@ -259,7 +317,7 @@ void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
     return;
   }
   if (!is_pair && !is_query) {
-    if (hit->query < 0) faint(ui, "Click to open it as a map.");
+    if (hit->query < 0) draw_head(ui, pointed, kept.head);
     return;
   }
   try {
@@ -286,7 +344,7 @@ void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
   if (shown) fact(ui, "Shown", hit->shown, "What the picture shows at this place.");
   draw_score(ui, *trace, *tap, head, *hit);
   fact(ui, "Weight", number(weight), "The share of the query's attention: its row adds up to 1.");
-  bar(ui, weight, ui.look->accent);
+  bar(ui, std::abs(weight) / largest_of(weights), ui.look->accent);
   draw_rule(ui, *tap, head, *hit);
   if (hit->words == nullptr) draw_row(ui, *trace, *tap, weights);
 }
@@ -401,7 +459,8 @@ void draw_info(Ui& ui, const char* title, const Info& info, const std::string& l
 
 }  // namespace
 
-void draw_explain_panel(Ui& ui, const State& state, RowWeights& weights) {
+void draw_explain_panel(Ui& ui, State& state, RowWeights& weights) {
+  draw_reading(ui, state);
   draw_pair(ui, state, weights);
   if (state.trace != nullptr && state.trace->given) {
     heading(ui, "Attention");

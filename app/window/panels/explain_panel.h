@@ -4,6 +4,7 @@
 
 #include "app/window/state.h"
 #include "app/window/widgets/ui.h"
+#include "core/analysis/statistics.h"
 
 namespace attnscope::window {
 
@@ -18,8 +19,14 @@ struct RowWeights {
     Tensor weights;  // [1, L_k]
   };
   Row token, word;
+  struct Head {
+    std::shared_ptr<const Trace> trace;
+    HeadRef at{-1, -1};
+    HeadStatistics statistics;
+  };
+  Head head;
 };
 
-void draw_explain_panel(Ui& ui, const State& state, RowWeights& weights);
+void draw_explain_panel(Ui& ui, State& state, RowWeights& weights);
 
 }  // namespace attnscope::window

@@ -8,9 +8,8 @@ void draw_intervention_panel(Ui& ui, State& state) {
   Interventions& list = state.edited().interventions;
   if (list.empty()) return;
   const Trace* trace = state.edited_trace();
-  const auto name = [trace](std::int32_t id) {
-    return trace != nullptr && trace->tokenizer ? token_label(*trace, id) : std::string();
-  };
+  const InterventionNames names =
+      trace != nullptr ? intervention_names(*trace, state.tap()) : InterventionNames();
   heading(ui, "Interventions");
   std::size_t taken_back = list.size();
   for (std::size_t n = 0; n < list.size(); ++n) {
@@ -20,7 +19,7 @@ void draw_intervention_panel(Ui& ui, State& state) {
     hint(ui, "Take this back.");
     ImGui::SameLine();
     ImGui::AlignTextToFramePadding();
-    paragraph(ui, describe(list[n], name));
+    paragraph(ui, on_screen(describe(list[n], names)));
     ImGui::PopID();
   }
   if (taken_back < list.size()) list.erase(list.begin() + static_cast<std::ptrdiff_t>(taken_back));

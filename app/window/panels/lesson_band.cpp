@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <sstream>
 
 #include "app/window/actions/actions.h"
+#include "app/window/panels/step_strip.h"
 
 namespace attnscope::window {
 
@@ -13,38 +13,34 @@ namespace {
 constexpr double kPadding = 18, kDepth = 12;  // units: left and right, above and below
 // Of the band's width for claims: what makes the band least high.
 constexpr std::array<double, 4> kClaimsShares = {0.28, 0.36, 0.46, 0.56};
-// Of the height, of the width beside the picture, and how wide a window has room for that.
-constexpr float kMostBelow = 1.0F / 3, kBeside = 0.34F, kWide = 1.4F;
-constexpr double kMark = 22;  // units: "✓" and its gap
+// Of the height, also on stage; of the width beside the picture, which is square; and how wide a
+// window has room for that.
+constexpr float kMostBelow = 1.0F / 3, kMostOnStage = 0.45F, kBeside = 0.45F, kWide = 1.2F;
 
-void measure_claims(const State& state, const LessonStep& step, LessonChecks& kept) {
-  // The run of the step before says nothing about this one.
-  const bool current = state.trace != nullptr && same_run(state.shown, state.experiment);
-  const auto trace = current ? state.trace : nullptr;
-  Traces traces(trace);
-  if (current) traces.findings = state.findings.with(state.beside);
-  if (kept.step == &step && kept.trace == trace && kept.findings == traces.findings) return;
-  kept = {trace, traces.findings, &step, {}};
-  for (const Claim& claim : step.claims) {
-    kept.checks.emplace_back();
-    if (trace == nullptr) continue;
-    try {
-      kept.checks.back() = check(claim, traces);
-    } catch (const std::exception&) {
-      continue;  // the person went elsewhere: another model, another text
-    }
-  }
+// On stage they have a line of their own.
+constexpr double kStripHeight = 36, kStripOnStage = 46, kLeastTitle = 60;  // units
+
+const char* label_of_next(const State& state) {
+  const LessonState& now = state.lesson;
+  if (state.presenting && now.words.more_below) return "More ▾";
+  const bool last = now.step + 1 == now.lesson->steps.size();
+  return last && lesson_after(state) != nullptr ? "Next lesson ›" : "Next ›";
 }
 
 void draw_turning(Ui& ui, State& state) {
   const LessonState& now = state.lesson;
+  const std::string next = label_of_next(state);
+  const bool leads_on = next == "Next lesson ›";
   for (const char* id : {"lesson_back", "lesson_on"}) {
     const Action& a = action(id);
     const bool on = a.id == "lesson_on";
+    const double width = on && leads_on ? 110 : 84;
     ImGui::BeginDisabled(!a.enabled(state));
-    if (button(ui, on ? "Next ›" : "‹ Back", a.id, on, ui.px(84))) a.run(state);
+    if (button(ui, on ? next.c_str() : "‹ Back", a.id, on, ui.px(width))) a.run(state);
     ImGui::EndDisabled();
-    hint(ui, a.help + "  (" + to_string(a.shortcuts.front()) + ")");
+    const std::string what =
+        on && leads_on ? "The next lesson: " + lesson_after(state)->title : a.help;
+    hint(ui, what + "  (" + to_string(a.shortcuts.front()) + ")");
     ImGui::SameLine();
   }
   ImGui::AlignTextToFramePadding();
@@ -63,108 +59,26 @@ void draw_options(Ui& ui, State& state) {
   hint(ui, action("lesson_leave").help);
 }
 
-struct Coloured {
-  std::string text;
-  ImVec4 colour;
-};
-
-// Words one after the other in lines of this width. They part at spaces alone: ImGui's own lines
-// part at the point of a number, too. Draws them where there is something to draw on.
-float flow(const std::vector<Coloured>& parts, float width, ImDrawList* draw) {
-  const ImVec2 origin = ImGui::GetCursorScreenPos();
-  const float line = ImGui::GetTextLineHeight(), space = ImGui::CalcTextSize(" ").x;
-  float x = 0, y = 0;
-  for (const Coloured& part : parts) {
-    std::istringstream words(part.text);
-    for (std::string word; words >> word;) {
-      const std::string shown = on_screen(word);
-      const float wide = ImGui::CalcTextSize(shown.c_str()).x;
-      if (x > 0 && x + wide > width) {
-        x = 0;
-        y += line;
-      }
-      if (draw != nullptr) {
-        draw->AddText({origin.x + x, origin.y + y}, packed(part.colour), shown.c_str());
-      }
-      x += wide + space;
-    }
-  }
-  return y + line;
-}
-
-// A claim with its number; one that is not known yet takes up as much space.
-std::vector<Coloured> claim_words(const Ui& ui, const Claim& claim,
-                                  const std::optional<ClaimCheck>& checked) {
-  ImVec4 faint = ui.look->faint;
-  if (!checked) faint.w = 0;
-  const ClaimCheck limit{claim.least.value_or(claim.most.value_or(0)), false};
-  return {{claim.text, ui.look->text}, {measured_text(claim, checked.value_or(limit)), faint}};
-}
-
-void draw_claims(Ui& ui, const LessonStep& step, const LessonChecks& kept) {
-  ImGui::PushFont(ui.fonts.small);
-  ImGui::TextColored(ui.look->faint, "Measured in this run");
-  for (std::size_t i = 0; i < step.claims.size(); ++i) {
-    const std::optional<ClaimCheck>& checked = kept.checks[i];
-    const ImVec4& colour = !checked         ? ui.look->faint
-                           : checked->holds ? ui.look->accent
-                                            : ui.look->warning;
-    ImGui::TextColored(colour, "%s", !checked ? "–" : (checked->holds ? "✓" : "✗"));
-    ImGui::SameLine(ui.px(kMark));
-    const float width = ImGui::GetContentRegionAvail().x;
-    const float height =
-        flow(claim_words(ui, step.claims[i], checked), width, ImGui::GetWindowDrawList());
-    ImGui::Dummy({width, height});
-  }
-  ImGui::PopFont();
-}
-
-float text_height(const ImFont* font, const std::string& text, float width) {
-  ImGui::PushFont(const_cast<ImFont*>(font));
-  const float height = ImGui::CalcTextSize(on_screen(text).c_str(), nullptr, false, width).y;
-  ImGui::PopFont();
-  return height + ImGui::GetStyle().ItemSpacing.y;
-}
-
-std::string notes_text(const State& state, const LessonStep& step) {
-  if (!state.lesson.notes) return "";
-  return step.notes.empty() ? "There are no notes for this step." : "Notes: " + step.notes;
-}
-
 struct Division {
   float words = 0, claims = 0;  // widths; claims 0: there are none
   float height = 0;             // of both
 };
 
-float claims_height(const Ui& ui, const LessonStep& step, float width) {
-  ImGui::PushFont(ui.fonts.small);
-  const float gap = ImGui::GetStyle().ItemSpacing.y;
-  float height = ImGui::GetTextLineHeight() + gap;
-  for (const Claim& claim : step.claims) {
-    height += flow(claim_words(ui, claim, {}), width - ui.px(kMark), nullptr) + gap;
-  }
-  ImGui::PopFont();
-  return height;
-}
-
 // Words and claims side by side in this width.
-Division divided(const Ui& ui, const State& state, const LessonStep& step, float inside) {
-  const std::string notes = notes_text(state, step);
-  const auto words_height = [&](float words) {
-    return text_height(ui.fonts.title, step.title, words) +
-           text_height(ui.fonts.body, step.text, words) +
-           (notes.empty() ? 0 : text_height(ui.fonts.small, notes, words));
-  };
-  if (step.claims.empty()) return {inside, 0, words_height(inside)};
+Division divided(const Ui& ui, const LessonType& type, const LessonStep& step,
+                 const LessonChecks& checks, float inside) {
+  if (step.claims.empty()) return {inside, 0, words_height(type, step, inside)};
   Division best;
   for (const double share : kClaimsShares) {
     const float beside = inside * static_cast<float>(share), claims = beside - ui.px(kPadding);
-    const float height = std::max(claims_height(ui, step, claims), words_height(inside - beside));
+    const float height = std::max(claims_height(ui, type, step, checks, claims),
+                                  words_height(type, step, inside - beside));
     if (best.height == 0 || height < best.height) best = {inside - beside, claims, height};
   }
   return best;
 }
 
+// What the lesson is called, at the end of the line.
 void draw_title(const Ui& ui, const Lesson& lesson) {
   const std::string whole = on_screen(lesson.title);
   const std::string title = fitted(whole, ImGui::GetContentRegionAvail().x);
@@ -173,52 +87,111 @@ void draw_title(const Ui& ui, const Lesson& lesson) {
   if (title != whole) hint(ui, lesson.title);
 }
 
-void draw_words(Ui& ui, const State& state, const LessonStep& step) {
-  ImGui::PushFont(ui.fonts.title);
-  paragraph(ui, step.title);
-  ImGui::PopFont();
-  paragraph(ui, step.text);
-  mark(ui, "lesson.text");
-  const std::string notes = notes_text(state, step);
-  if (notes.empty()) return;
-  faint(ui, notes);
-  mark(ui, "lesson.notes_text");
+// Within the words: whether some of them are out of sight, and to the next where that was asked
+// for. A step that is turned to begins at its beginning.
+void scroll_words(Ui& ui, LessonWords& words) {
+  constexpr float kPage = 0.8F, kNothing = 2;  // of the height; pixels
+  if (ImGui::IsWindowAppearing()) ImGui::SetScrollY(0);
+  if (std::exchange(words.turn_page, false)) {
+    ImGui::SetScrollY(ImGui::GetScrollY() + kPage * ImGui::GetWindowHeight());
+  }
+  words.more_below = ImGui::GetScrollMaxY() - ImGui::GetScrollY() > kNothing;
+  if (!words.more_below) return;
+  const char* sign = "▾";
+  const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
+  const ImVec2 extent = ImGui::CalcTextSize(sign);
+  const ImVec2 corner(at.x + (size.x - extent.x) / 2, at.y + size.y - extent.y);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.AddRectFilled({at.x, corner.y}, {at.x + size.x, at.y + size.y},
+                     packed(ui.look->panel, 0.9F));
+  draw.AddText(corner, packed(ui.look->accent), sign);
 }
 
-void draw_below(Ui& ui, const State& state, const LessonStep& step, const LessonChecks& checks) {
-  const Division parts = divided(ui, state, step, ImGui::GetContentRegionAvail().x);
-  const float above = ImGui::GetContentRegionAvail().y - ImGui::GetFrameHeightWithSpacing();
+void draw_below(Ui& ui, State& state, const LessonStep& step, const LessonChecks& checks,
+                float foot) {
+  const float all = ImGui::GetContentRegionAvail().x;
+  const float above = ImGui::GetContentRegionAvail().y - foot;
+  const LessonType type = window_type(ui);
+  const Division parts = divided(ui, type, step, checks, all);
   ImGui::BeginChild("words", {parts.words, above});
-  draw_words(ui, state, step);
+  draw_words(ui, type, step);
+  scroll_words(ui, state.lesson.words);
   ImGui::EndChild();
   if (parts.claims <= 0) return;
   ImGui::SameLine(0, ui.px(kPadding));
   ImGui::BeginChild("claims", {parts.claims, above});
-  draw_claims(ui, step, checks);
+  draw_claims(ui, type, step, checks);
   ImGui::EndChild();
 }
 
-void draw_beside(Ui& ui, const State& state, const LessonStep& step, const LessonChecks& checks) {
-  faint(ui, state.lesson.lesson->title);
-  ImGui::BeginChild("words", {0, -2 * ImGui::GetFrameHeightWithSpacing()});
-  draw_words(ui, state, step);
-  ImGui::Dummy({0, ui.px(kDepth)});
-  if (!step.claims.empty()) draw_claims(ui, step, checks);
+// On stage: one below the other.
+void draw_column(Ui& ui, State& state, const LessonStep& step, const LessonChecks& checks,
+                 float foot) {
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const LessonType type = lecture_type(ui, step, checks, room.x, room.y - foot);
+  ImGui::BeginChild("words", {0, room.y - foot});
+  draw_words(ui, type, step);
+  if (!step.claims.empty()) {
+    ImGui::Dummy({0, ui.px(kDepth) - ImGui::GetStyle().ItemSpacing.y});
+    draw_claims(ui, type, step, checks);
+  }
+  scroll_words(ui, state.lesson.words);
   ImGui::EndChild();
+}
+
+// What the words leave: small pictures of all steps, and the buttons.
+float foot_height(const Ui& ui, const State& state, float width) {
+  const float gap = ImGui::GetStyle().ItemSpacing.y;
+  if (!state.presenting) return ui.px(kStripHeight) + gap;
+  const ImVec2 size = step_picture_size(ui, state, width, ui.px(kStripOnStage));
+  return size.y + gap + ImGui::GetFrameHeightWithSpacing();
+}
+
+void draw_foot_on_stage(Ui& ui, State& state, const StepPictures& pictures) {
+  const float width = ImGui::GetContentRegionAvail().x;
+  draw_step_strip(ui, state, pictures, step_picture_size(ui, state, width, ui.px(kStripOnStage)));
+  if (state.lesson.lesson == nullptr) return;
+  draw_turning(ui, state);
+  ImGui::SameLine(0, ui.px(16));
+  draw_title(ui, *state.lesson.lesson);
+}
+
+// In one line: buttons in the middle of the pictures' height.
+void draw_foot_below(Ui& ui, State& state, const StepPictures& pictures) {
+  const std::shared_ptr<const Lesson> kept = state.lesson.lesson;  // a click on Leave lets go of it
+  const float top = ImGui::GetCursorPosY();
+  const float high = ui.px(kStripHeight);
+  ImGui::SetCursorPosY(top + (high - ImGui::GetFrameHeight()) / 2);
+  draw_turning(ui, state);
+  ImGui::SameLine(0, ui.px(16));
+  draw_options(ui, state);
+  if (state.lesson.lesson == nullptr) return;
+  ImGui::SameLine(0, ui.px(16));
+  const ImVec2 size = step_picture_size(ui, state, ImGui::GetContentRegionAvail().x, high);
+  ImGui::SetCursorPosY(top + (high - size.y) / 2);
+  draw_step_strip(ui, state, pictures, size);
+  ImGui::SameLine(0, ui.px(16));
+  if (ImGui::GetContentRegionAvail().x < ui.px(kLeastTitle)) return;
+  ImGui::SetCursorPosY(top + (high - ImGui::GetFrameHeight()) / 2);
+  draw_title(ui, *kept);
 }
 
 }  // namespace
 
-LessonPlace lesson_place(const Ui& ui, const State& state, float width, float height) {
+LessonPlace lesson_place(const Ui& ui, const State& state, const LessonChecks& checks, float width,
+                         float height) {
   if (state.lesson.lesson == nullptr) return {};
   if (state.presenting && width >= kWide * height) return {true, kBeside * width, height};
+  if (state.presenting) return {false, width, kMostOnStage * height};
   const LessonStep& step = state.lesson.lesson->steps[state.lesson.step];
-  const float needed = divided(ui, state, step, width - 2 * ui.px(kPadding)).height +
-                       ImGui::GetFrameHeightWithSpacing() + 2 * ui.px(kDepth) + ui.px(6);
+  const float needed =
+      divided(ui, window_type(ui), step, checks, width - 2 * ui.px(kPadding)).height +
+      foot_height(ui, state, width) + 2 * ui.px(kDepth) + ui.px(6);
   return {false, width, std::min(needed, kMostBelow * height)};
 }
 
-void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, const LessonPlace& place) {
+void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, const StepPictures& pictures,
+                      const LessonPlace& place) {
   // Kept: a click on Leave lets go of it.
   const std::shared_ptr<const Lesson> kept = state.lesson.lesson;
   const LessonStep& step = kept->steps[state.lesson.step];
@@ -230,18 +203,17 @@ void draw_lesson_band(Ui& ui, State& state, LessonChecks& checks, const LessonPl
   ImGui::PopStyleColor();
   ImGui::PopStyleVar();
   ImGui::PushID(&step);  // each step scrolls for itself
-  if (place.beside) {
-    draw_beside(ui, state, step, checks);
+  const float foot = foot_height(ui, state, ImGui::GetContentRegionAvail().x);
+  if (state.presenting) {
+    draw_column(ui, state, step, checks, foot);
   } else {
-    draw_below(ui, state, step, checks);
+    draw_below(ui, state, step, checks, foot);
   }
   ImGui::PopID();
-  draw_turning(ui, state);
-  if (!place.beside) ImGui::SameLine(0, ui.px(16));
-  draw_options(ui, state);
-  if (!place.beside) {
-    ImGui::SameLine(0, ui.px(16));
-    draw_title(ui, *kept);
+  if (state.presenting) {
+    draw_foot_on_stage(ui, state, pictures);
+  } else {
+    draw_foot_below(ui, state, pictures);
   }
   ImGui::EndChild();
   mark(ui, "lesson");

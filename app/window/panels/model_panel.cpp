@@ -180,7 +180,8 @@ bool draw_own_attention(Ui& ui, State& state) {
   const AttentionTap* tap = state.edited_trace() != nullptr ? state.tap() : nullptr;
   if (tap != nullptr) paragraph(ui, on_screen(describe_variant(*tap)));
   faint(ui,
-        "From each token of the target to the source, as the architecture has it (Structure). Variants, "
+        "From each token of the target to the source, as the architecture has it (Structure). "
+        "Variants, "
         "directions and positions are choices for layers of self-attention, of which it has none.");
   return true;
 }

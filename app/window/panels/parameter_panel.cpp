@@ -244,13 +244,19 @@ bool draw_parameter(Ui& ui, const Parameter& p, Values& values, const std::strin
   return draw_value(ui, p, values, id, refusal, texts) || changed;
 }
 
+// How close the parts of a strip stand: less where all would be longer than a line.
+struct StripSpace {
+  double gap = 16, slider = kStripSlider;  // units
+};
+constexpr double kLabelGap = 6;
+
 // The width of a parameter's widget in a strip, without its label.
-float strip_width(const Ui& ui, const Parameter& p, bool left_out) {
+float strip_width(const Ui& ui, const Parameter& p, bool left_out, double slider) {
   using Kind = Parameter::Kind;
   constexpr double kList = 110;  // units
   if (left_out) return ImGui::CalcTextSize(p.left_out.c_str()).x + ui.px(20);
   if (p.kind == Kind::Flag) return ImGui::GetFrameHeight();
-  if (is_number(p)) return ui.px(kStripSlider + 4 + kStripNumber);
+  if (is_number(p)) return ui.px(slider + 4 + kStripNumber);
   if (p.kind != Kind::Choice) return ui.px(kList);
   float widest = 0;
   for (const std::string& choice : p.choices) {
@@ -259,18 +265,45 @@ float strip_width(const Ui& ui, const Parameter& p, bool left_out) {
   return widest + ImGui::GetFrameHeight() + 2 * ImGui::GetStyle().FramePadding.x;
 }
 
-bool draw_in_strip(Ui& ui, const Parameter& p, Values& values, const std::string& id,
+float labelled_width(const Ui& ui, const Parameter& p, const Values& values, double slider) {
+  return ImGui::CalcTextSize(p.label.c_str()).x + ui.px(kLabelGap) +
+         strip_width(ui, p, p.optional && !values.has(p.key), slider);
+}
+
+float whole_width(const Ui& ui, const std::vector<Parameter>& parameters, const Values& values,
+                  const StripSpace& space) {
+  float width = ui.px(space.gap) * static_cast<float>(parameters.size() - 1);
+  for (const Parameter& p : parameters) width += labelled_width(ui, p, values, space.slider);
+  return width;
+}
+
+// As wide as it likes, or what has it in one line, or the least.
+StripSpace fitting_space(const Ui& ui, const std::vector<Parameter>& parameters,
+                         const Values& values, float room) {
+  constexpr double kLeastGap = 8, kLeastSlider = 40;
+  const StripSpace usual;
+  for (const double gap : {usual.gap, 12.0, kLeastGap}) {
+    for (const double slider : {usual.slider, 60.0, kLeastSlider}) {
+      const StripSpace space{gap, slider};
+      if (whole_width(ui, parameters, values, space) <= room) return space;
+      if (gap > kLeastGap) break;  // gaps give way first
+    }
+  }
+  return usual;  // it takes more lines anyway
+}
+
+bool draw_in_strip(Ui& ui, const Parameter& p, Values& values, const std::string& id, double slider,
                    ListTexts& texts) {
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(p.label.c_str());
   hint(ui, p.help);
-  ImGui::SameLine(0, ui.px(6));
+  ImGui::SameLine(0, ui.px(kLabelGap));
   const bool left_out = p.optional && !values.has(p.key);
-  if (left_out) return draw_left_out(ui, p, values, id, strip_width(ui, p, true), texts);
-  ImGui::SetNextItemWidth(strip_width(ui, p, false));
+  if (left_out) return draw_left_out(ui, p, values, id, strip_width(ui, p, true, slider), texts);
+  ImGui::SetNextItemWidth(strip_width(ui, p, false, slider));
   bool changed = false, resets = false;
   if (is_number(p)) {
-    ImGui::SetNextItemWidth(ui.px(kStripSlider));
+    ImGui::SetNextItemWidth(ui.px(slider));
     changed = draw_slider(p, values);
     mark(ui, id);
     hint(ui, p.help);
@@ -295,17 +328,25 @@ bool draw_in_strip(Ui& ui, const Parameter& p, Values& values, const std::string
 
 }  // namespace
 
+float parameter_strip_width(const Ui& ui, const std::vector<Parameter>& parameters,
+                            const Values& values) {
+  if (parameters.empty()) return 0;
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(3)});
+  const float width = whole_width(ui, parameters, values, {});
+  ImGui::PopStyleVar();
+  return width;
+}
+
 bool draw_parameter_strip(Ui& ui, const std::string& scope,
                           const std::vector<Parameter>& parameters, const IdleReasons& idle,
                           Values& values, ListTexts& texts) {
   bool changed = false;
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(3)});
+  const StripSpace space = fitting_space(ui, parameters, values, ImGui::GetContentRegionAvail().x);
   for (const Parameter& p : parameters) {
-    const float gap = ui.px(16);
-    const float width = ImGui::CalcTextSize(p.label.c_str()).x + ui.px(6) +
-                        strip_width(ui, p, p.optional && !values.has(p.key));
+    const float width = labelled_width(ui, p, values, space.slider);
     if (&p != &parameters.front()) {
-      ImGui::SameLine(0, gap);
+      ImGui::SameLine(0, ui.px(space.gap));
       if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
     }
     const std::string id = scope + "." + p.key;
@@ -315,7 +356,7 @@ bool draw_parameter_strip(Ui& ui, const std::string& scope,
     ImGui::BeginDisabled(!works);
     ImGui::BeginGroup();
     ui.hints = works;
-    changed |= draw_in_strip(ui, p, values, id, texts);
+    changed |= draw_in_strip(ui, p, values, id, space.slider, texts);
     ui.hints = true;
     ImGui::EndGroup();
     ImGui::EndDisabled();
@@ -326,15 +367,42 @@ bool draw_parameter_strip(Ui& ui, const std::string& scope,
   return changed;
 }
 
+namespace {
+
+// What most people never touch: all behind the first few that are as they were.
+std::vector<const Parameter*> further(const std::vector<Parameter>& parameters,
+                                      const Values& values) {
+  constexpr std::size_t kFirst = 3, kFewest = 2;
+  std::vector<const Parameter*> list;
+  for (std::size_t n = kFirst; n < parameters.size(); ++n) {
+    if (is_initial(parameters[n], values)) list.push_back(&parameters[n]);
+  }
+  return list.size() < kFewest ? std::vector<const Parameter*>() : list;
+}
+
+}  // namespace
+
 bool draw_parameters(Ui& ui, const std::string& scope, const std::vector<Parameter>& parameters,
                      const ValuesRefusal& refusal, Values& values, ListTexts& texts) {
   bool changed = false;
+  const std::vector<const Parameter*> folded = further(parameters, values);
+  const bool unfolded = texts.unfolded.contains(scope);
   for (const Parameter& p : parameters) {
+    if (!unfolded && std::ranges::find(folded, &p) != folded.end()) continue;
     const std::string id = scope + "." + p.key;
     ImGui::PushID(id.c_str());
     changed |= draw_parameter(ui, p, values, id, refusal, texts);
     ImGui::PopID();
   }
+  if (folded.empty()) return changed;
+  std::string names;
+  for (const Parameter* p : folded) names += (names.empty() ? "" : ", ") + p->label;
+  const std::string label = unfolded ? "Fewer parameters" : std::to_string(folded.size()) + " more";
+  if (button(ui, label.c_str(), scope + ".more")) {
+    if (unfolded) texts.unfolded.erase(scope);
+    if (!unfolded) texts.unfolded.insert(scope);
+  }
+  hint(ui, unfolded ? "Hide what is seldom changed: " + names : names);
   return changed;
 }
 

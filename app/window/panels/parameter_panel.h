@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct ListTexts {
   };
   std::map<std::string, Entry> by_id;
   std::string opened{};  // of a parameter that is just given: its field gets the keyboard
+  std::set<std::string> unfolded{};  // scopes whose further parameters are shown
 };
 
 // Why values cannot be; empty: they can.
@@ -31,6 +33,10 @@ bool draw_parameters(Ui& ui, const std::string& scope, const std::vector<Paramet
 
 // Why parameters change nothing as things are, by key.
 using IdleReasons = std::map<std::string, std::string, std::less<>>;
+
+// How long a strip of them is that has all the space it likes.
+float parameter_strip_width(const Ui& ui, const std::vector<Parameter>& parameters,
+                            const Values& values);
 
 // The same side by side, in as many lines as it takes: for what belongs to a view. What is idle
 // cannot be changed, and says why.

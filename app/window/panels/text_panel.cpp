@@ -21,7 +21,7 @@ constexpr double kEditorLines = 6;
 constexpr double kSampleTitle = 116;  // units of width
 // More chips than this say nothing; the map has the labels too.
 constexpr std::size_t kMostChips = 400;
-constexpr int kMostLines = 6;  // of chips
+constexpr int kLines = 4;  // of chips: as many whatever is typed, so that nothing below moves
 
 // What the chosen model reads, what shows it best first.
 void draw_samples(Ui& ui, State& state) {
@@ -184,7 +184,7 @@ void draw_stream(Ui& ui, const std::string& name, const std::vector<TraceToken>&
   ImGui::PushFont(ui.fonts.small);
   const float whole = ImGui::GetContentRegionAvail().x;
   const auto width_of = [&](std::size_t i) { return chip_width(ui, tokens[i].label, whole); };
-  // More lines than a few scroll, so that what can be chosen stays in sight.
+  // More lines scroll, so that what can be chosen stays in sight.
   const float line = ImGui::GetTextLineHeight() + ui.px(8);
   const float left = ImGui::GetCursorScreenPos().x, bar = ImGui::GetStyle().ScrollbarSize;
   int lines = 1;
@@ -197,9 +197,8 @@ void draw_stream(Ui& ui, const std::string& name, const std::vector<TraceToken>&
     }
     x += width + ui.px(3);
   }
-  const bool scrolls = lines > kMostLines;
-  if (scrolls) right -= bar;
-  ImGui::BeginChild(name.c_str(), {0, line * static_cast<float>(std::min(lines, kMostLines))});
+  if (lines > kLines) right -= bar;
+  ImGui::BeginChild(name.c_str(), {0, line * static_cast<float>(kLines)});
   for (std::size_t i = 0; i < shown; ++i) {
     const float next = ImGui::GetItemRectMax().x + ui.px(3) + width_of(i);
     if (i > 0 && next < right) ImGui::SameLine();

@@ -1,18 +1,25 @@
 #include "app/window/panels/view_panel.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "app/window/panels/view_mouse.h"
 #include "app/window/panels/view_toolbar.h"
 #include "core/base/error.h"
+#include "core/figure/plain_text.h"
+#include "core/view/parts/no_space.h"
 
 namespace attnscope::window {
 
 namespace {
 
 constexpr double kPlotMargin = 12;  // units around the picture
+// On stage letters are large as they are, and the cells need the room: the first size that leaves
+// any.
+constexpr std::array<double, 4> kStageLabelSizes = {12, 10.5, 9, 7.5};
 
 // A message in the middle of the picture's place: what to do, or what went wrong.
 void draw_message(Ui& ui, ImVec2 at, ImVec2 size, const std::string& title,
@@ -31,6 +38,25 @@ void draw_message(Ui& ui, ImVec2 at, ImVec2 size, const std::string& title,
   draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(),
                {at.x + (size.x - std::min(extent.x, width)) / 2, y}, packed(ui.look->faint),
                shown.c_str(), nullptr, width);
+}
+
+// Of a run that takes long: how much of it is done, as a line along the picture's upper edge, and
+// what stands there until then.
+void draw_run(Ui& ui, const State& state, ImVec2 at, ImVec2 size) {
+  if (state.busy_seconds <= kBusyShown) return;
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const float share = std::clamp(static_cast<float>(state.progress.share), 0.0F, 1.0F);
+  draw.AddRectFilled(at, {at.x + size.x, at.y + ui.px(3)}, packed(ui.look->line));
+  draw.AddRectFilled(at, {at.x + size.x * share, at.y + ui.px(3)}, packed(ui.look->accent));
+  if (state.preview_of == 0) return;
+  const std::string words = on_screen(
+      "Preview: the first " + grouped(static_cast<long long>(state.trace->text_tokens().size())) +
+      " of " + grouped(state.preview_of) + " tokens");
+  const ImVec2 extent = ImGui::CalcTextSize(words.c_str());
+  const ImVec2 corner(at.x + size.x - extent.x - ui.px(16), at.y + ui.px(3));
+  draw.AddRectFilled(corner, {at.x + size.x, corner.y + extent.y + ui.px(8)},
+                     packed(ui.look->raised), ui.px(4));
+  draw.AddText({corner.x + ui.px(8), corner.y + ui.px(4)}, packed(ui.look->accent), words.c_str());
 }
 
 void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::Key& key) {
@@ -58,7 +84,13 @@ void lay_out(const Ui& ui, const State& state, Picture& picture, const Picture::
   const std::shared_ptr<MapPyramid> maps = picture.maps();
   if (maps != nullptr) maps->begin();
   try {
-    picture.layout = view(key.view.id).lay_out(input);
+    const View& shown = view(key.view.id);
+    if (!state.presenting) picture.layout = shown.lay_out(input);
+    for (std::size_t i = 0; state.presenting && i < kStageLabelSizes.size(); ++i) {
+      input.font_size = kStageLabelSizes[i];
+      picture.layout = shown.lay_out(input);
+      if (!lacks_space(picture.layout.refusal)) break;
+    }
   } catch (const std::exception& e) {
     picture.layout = {};
     picture.problem = e.what();
@@ -82,6 +114,19 @@ void report_handles(Ui& ui, const ViewLayout& layout, ImVec2 origin) {
   }
 }
 
+// What is left of the picture of before, over the new one's place.
+void draw_before(const Before& before, ImVec2 at, ImVec2 size) {
+  if (!(before.share > 0)) return;
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const PixelBox& box = before.box;
+  const ImVec2 least(static_cast<float>(box.x), static_cast<float>(box.y));
+  const ImVec2 most(static_cast<float>(box.x + box.width), static_cast<float>(box.y + box.height));
+  draw.PushClipRect(at, {at.x + size.x, at.y + size.y}, true);
+  draw.AddImage(reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(before.texture)), least,
+                most, {0, 1}, {1, 0}, packed({1, 1, 1, before.share}));
+  draw.PopClipRect();
+}
+
 }  // namespace
 
 void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
@@ -89,7 +134,10 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
   if (state.panels_shown()) draw_toolbar(ui, state, picture.texts);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 size = ImGui::GetContentRegionAvail();
+  picture.box = {};
   if (size.x < 1 || size.y < 1) return;
+  picture.box = {static_cast<int>(at.x), static_cast<int>(at.y), static_cast<int>(size.x),
+                 static_cast<int>(size.y)};
   ImGui::InvisibleButton("picture", size);
   mark(ui, "picture");
   state.view.pending.clear();
@@ -100,7 +148,11 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
     } else if (!state.experiment.has_input()) {
       draw_message(ui, at, size, "Type a text", "Its attention appears here.");
     } else {
-      draw_message(ui, at, size, "One moment", "The first run is on its way.");
+      const bool takes_long = state.busy_seconds > kBusyShown && !state.progress.what.empty();
+      draw_message(ui, at, size, "One moment",
+                   takes_long ? "The first run is on its way: " + state.progress.what + "."
+                              : "The first run is on its way.");
+      draw_run(ui, state, at, size);
     }
     return;
   }
@@ -143,7 +195,10 @@ void draw_view_panel(Ui& ui, State& state, Picture& picture, Painter& painter) {
   }
   painter.paint(picture.layout.list, *ImGui::GetWindowDrawList(), origin, ui.scale, ui.fonts);
   report_handles(ui, picture.layout, origin);
+  draw_run(ui, state, at, size);
   use_mouse(ui, state, picture.layout, view(state.experiment.view.id));
+  draw_before(picture.before, at, size);
+  if (state.presenting) draw_stage_pair(ui, state, picture.layout, origin, picture.pairs);
 }
 
 }  // namespace attnscope::window

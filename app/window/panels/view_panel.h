@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/window/panels/parameter_panel.h"
+#include "app/window/panels/stage_pair.h"
 #include "app/window/state.h"
 #include "app/window/widgets/painter.h"
 #include "app/window/widgets/ui.h"
@@ -10,6 +11,13 @@
 #include "core/view/view.h"
 
 namespace attnscope::window {
+
+// A picture of before that goes: what the screen showed, over the new one.
+struct Before {
+  unsigned int texture = 0;  // its rows from below
+  PixelBox box;              // where it was
+  float share = 0;           // 0: it is gone
+};
 
 // The picture that was laid out last, and for what: it is laid out anew when any of this changes.
 struct Picture {
@@ -31,6 +39,9 @@ struct Picture {
   ViewLayout layout;
   std::string problem;  // why there is no layout
   ListTexts texts;      // in the fields of the view's parameters
+  StagePairs pairs;
+  PixelBox box;  // where it was drawn last, in pixels; without width: nowhere
+  Before before;
 
   // Whether a map that it shows is more complete by now.
   bool stale() const { return maps() != nullptr && maps()->version() != maps_seen; }

@@ -7,27 +7,23 @@
 #include "app/window/actions/actions.h"
 #include "app/window/files.h"
 #include "app/window/panels/part_chooser.h"
+#include "core/analysis/head_name.h"
+#include "core/experiment/head_table.h"
 #include "core/figure/colour_map.h"
+#include "core/view/parts/range.h"
+#include "core/view/view_values.h"
 
 namespace attnscope::window {
 
 namespace {
 
-constexpr double kNarrow = 600;  // units: a window in which controls are smaller
-constexpr double kDivider = 5, kHintWidth = 364;
+// Units: a window in which controls are smaller, also one with lists of stacks, steps and the like.
+constexpr double kNarrow = 600, kNarrowParts = 900;
+constexpr double kDivider = 5;
 constexpr const char* kFoldedSign = " ▾";
 
 std::string key_of(const Action& a) {
   return a.shortcuts.empty() ? "" : "  (" + to_string(a.shortcuts.front()) + ")";
-}
-
-// Below the line of tabs, so that none is covered.
-void hint_below(const Ui& ui, const std::string& text) {
-  if (!ui.hints || !ImGui::IsItemHovered()) return;
-  const float right = ImGui::GetIO().DisplaySize.x - ui.px(kHintWidth);
-  const float x = std::max(0.0F, std::min(ImGui::GetItemRectMin().x, right));
-  ImGui::SetNextWindowPos({x, ImGui::GetItemRectMax().y + ui.px(4)});
-  hint(ui, text);
 }
 
 // True when it is clicked. `padding`: units left and right of the label.
@@ -71,7 +67,7 @@ void draw_tab(Ui& ui, State& state, const View& view, double padding) {
   const Action& open = action("view." + view.id);
   const bool chosen = state.experiment.view.id == view.id;
   if (draw_label(ui, view.label, open.id, chosen, padding)) open.run(state);
-  hint_below(ui, view.summary + key_of(open));
+  hint(ui, view.summary + key_of(open));
 }
 
 void draw_folded(Ui& ui, State& state, const TabGroup& group, double padding) {
@@ -83,7 +79,7 @@ void draw_folded(Ui& ui, State& state, const TabGroup& group, double padding) {
   const ImVec2 below(ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(4));
   std::string all;
   for (const View* v : group.views) all += (all.empty() ? "" : ", ") + v->label;
-  hint_below(ui, name + ": " + all);
+  hint(ui, name + ": " + all);
   if (ImGui::IsPopupOpen("views")) ImGui::SetNextWindowPos(below);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(8), ui.px(6)});
   if (begin_list(ui, "views")) {
@@ -199,10 +195,26 @@ void draw_tabs(Ui& ui, State& state) {
   ImGui::Dummy({0, ui.px(2)});
 }
 
+// What a head does, beside its number in the list; of maps that are small enough to be measured
+// whenever the list is drawn.
+RowNote head_note(const State& state, Index layer, Index head) {
+  constexpr Index kMostWeights = Index{1} << 18;
+  constexpr double kNoteAt = 64;  // units
+  const Trace* trace = state.edited_trace();
+  Index in_group = 0;
+  const AttentionTap* tap =
+      trace != nullptr ? trace->find({layer, head, state.part()}, &in_group) : nullptr;
+  const bool small = tap != nullptr && tap->kept() && tap->result.device == nullptr &&
+                     tap->queries() * tap->keys() <= kMostWeights;
+  if (!small || is_signed(*tap, in_group)) return {};
+  return {head_name(head_statistics(*trace, *tap, in_group)).badge, kNoteAt};
+}
+
 // "‹ Layer 2 ›": arrows run actions, the middle drops down a list. Numbers from 0, as on the
 // command line.
 void draw_stepper(Ui& ui, const char* what, Index now, Index count, const Action& back,
-                  const Action& on, State& state, Index& chosen) {
+                  const Action& on, State& state, Index& chosen,
+                  const std::function<RowNote(Index)>& note = {}) {
   const std::string refusal = on.refusal(state);
   ImGui::PushID(what);
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ui.px(2), ImGui::GetStyle().ItemSpacing.y});
@@ -212,8 +224,12 @@ void draw_stepper(Ui& ui, const char* what, Index now, Index count, const Action
   ImGui::EndDisabled();
   ImGui::SameLine();
   const std::string text = std::string(what) + " " + std::to_string(now);
-  // Narrower in small windows, so that the colours stay on the same line.
-  const bool narrow = ImGui::GetWindowWidth() < ui.px(kNarrow);
+  // Narrower in small windows, so that the colours stay on the same line, and beside lists of
+  // parts.
+  const Trace* trace = state.edited_trace();
+  const AddressParts parts = trace != nullptr ? trace->parts : AddressParts();
+  const bool with_parts = parts.stack || parts.kind || parts.step || parts.segment;
+  const bool narrow = ImGui::GetWindowWidth() < ui.px(with_parts ? kNarrowParts : kNarrow);
   ImGui::BeginDisabled(!refusal.empty());
   if (button(ui, text.c_str(), what, false, ui.px(narrow ? 62 : 88))) ImGui::OpenPopup("list");
   ImGui::EndDisabled();
@@ -227,7 +243,7 @@ void draw_stepper(Ui& ui, const char* what, Index now, Index count, const Action
   if (begin_list(ui, "list")) {
     for (Index i = 0; i < count; ++i) {
       const std::string entry = std::string(what) + " " + std::to_string(i);
-      if (list_row(ui, entry, i == now)) chosen = i;
+      if (list_row(ui, entry, i == now, true, note ? note(i) : RowNote())) chosen = i;
       mark(ui, std::string(what) + "." + std::to_string(i));
     }
     ImGui::EndPopup();
@@ -252,6 +268,25 @@ void draw_colour_maps(Ui& ui, State& state, const ViewControls& controls) {
   }
 }
 
+constexpr double kColourEndWidth = 104;
+
+void draw_colour_ends(Ui& ui, State& state, const std::vector<ColourEndChoice>& choices) {
+  const ColourEndChoice& now = *colour_end_of(choices, state.experiment.view.colour_end);
+  ImGui::SetNextItemWidth(ui.px(kColourEndWidth));
+  const bool open = begin_combo(ui, "##colour_end", now.label);
+  mark(ui, "colour_end");
+  if (!open) hint(ui, now.help + key_of(action("colour_end")));
+  if (!open) return;
+  for (const ColourEndChoice& choice : choices) {
+    if (list_row(ui, choice.label, &choice == &now)) {
+      state.experiment.view.colour_end = choice.end;
+    }
+    hint(ui, choice.help);
+    mark(ui, "colour_end." + name_of(choice.end));
+  }
+  ImGui::EndCombo();
+}
+
 // A box for what an action turns on and off.
 void draw_switch(Ui& ui, State& state, const char* label, const Action& a) {
   const bool enabled = a.enabled(state);
@@ -263,44 +298,55 @@ void draw_switch(Ui& ui, State& state, const char* label, const Action& a) {
   hint(ui, help_of(a, state) + key_of(a));
 }
 
+float colours_width(const Ui& ui, const ViewControls& controls) {
+  const bool chooses = controls.colours != ViewControls::Colours::None;
+  const bool ends = controls.colour_ends.size() > 1;
+  const float spacing = ImGui::GetStyle().ItemSpacing.x;
+  return (chooses ? ui.px(110) + spacing : 0) + (ends ? ui.px(kColourEndWidth) + spacing : 0) +
+         (controls.words ? ImGui::CalcTextSize("Words").x + ImGui::GetFrameHeight() + 2 * spacing
+                         : 0);
+}
+
 // Where they have an effect, at the right end of the line where there is room.
 void draw_colours(Ui& ui, State& state, const ViewControls& controls) {
   const bool chooses = controls.colours != ViewControls::Colours::None;
-  if (!chooses && !controls.normalise && !controls.words) return;
-  const auto width_of = [](const char* label) {
-    return ImGui::CalcTextSize(label).x + ImGui::GetFrameHeight() +
-           2 * ImGui::GetStyle().ItemSpacing.x;
-  };
-  const float right = (chooses ? ui.px(110) + ImGui::GetStyle().ItemSpacing.x : 0) +
-                      (controls.normalise ? width_of("Normalise") : 0) +
-                      (controls.words ? width_of("Words") : 0);
+  const bool ends = controls.colour_ends.size() > 1;
+  if (!chooses && !ends && !controls.words) return;
+  const float right = colours_width(ui, controls);
   const float at = ImGui::GetContentRegionMax().x - right;
   if (at > ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x + ui.px(14)) ImGui::SameLine(at);
   if (controls.words) draw_switch(ui, state, "Words", action("words"));
-  if (controls.words && (chooses || controls.normalise)) ImGui::SameLine();
+  if (controls.words && (chooses || ends)) ImGui::SameLine();
   if (chooses) draw_colour_maps(ui, state, controls);
-  if (!controls.normalise) return;
+  if (!ends) return;
   if (chooses) ImGui::SameLine();
-  draw_switch(ui, state, "Normalise", action("normalise"));
+  draw_colour_ends(ui, state, controls.colour_ends);
+}
+
+constexpr double kPlayWidth = 64;
+
+void draw_play(Ui& ui, State& state) {
+  const Action& play = action("play");
+  ImGui::BeginDisabled(!play.enabled(state));
+  if (button(ui, state.view.play.on ? "Stop" : "Play", play.id, false, ui.px(kPlayWidth))) {
+    play.run(state);
+  }
+  ImGui::EndDisabled();
+  hint(ui, play.help + key_of(play));
 }
 
 // What can be set in this view alone.
-void draw_view_parameters(Ui& ui, State& state, const ViewControls& controls, ListTexts& texts) {
+void draw_view_parameters(Ui& ui, State& state, const ViewControls& controls, bool play_above,
+                          ListTexts& texts) {
   ViewSettings& settings = state.experiment.view;
   const View& v = view(settings.id);
   if (v.parameters.empty()) return;
   Values values = view_values(settings, v.id);
-  if (controls.animation) {
-    const Action& play = action("play");
-    ImGui::BeginDisabled(!play.enabled(state));
-    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
-                        {ui.px(10), ui.px(3)});  // as low as what follows
-    if (button(ui, state.view.play.on ? "Stop" : "Play", play.id, false, ui.px(64))) {
-      play.run(state);
-    }
+  if (controls.animation && !play_above) {
+    // As low as what follows.
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(10), ui.px(3)});
+    draw_play(ui, state);
     ImGui::PopStyleVar();
-    ImGui::EndDisabled();
-    hint(ui, play.help + key_of(play));
     ImGui::SameLine(0, ui.px(16));
   }
   if (draw_parameter_strip(ui, v.id, controls.parameters, controls.idle, values, texts)) {
@@ -309,21 +355,66 @@ void draw_view_parameters(Ui& ui, State& state, const ViewControls& controls, Li
 }
 
 // The commands that belong to this view, as buttons.
-void draw_view_actions(Ui& ui, State& state) {
-  bool first = view(state.experiment.view.id).parameters.empty();
-  // As low as the parameters beside them.
-  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(10), ui.px(3)});
+std::vector<const Action*> view_actions(const State& state) {
+  std::vector<const Action*> list;
   for (const Action& a : actions()) {
     if (a.view != state.experiment.view.id || (a.offered && !a.offered(state))) continue;
-    const float width = ImGui::CalcTextSize(a.label.c_str()).x + ui.px(24);
-    if (!first) ImGui::SameLine(0, ui.px(8));
-    if (!first && ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
+    list.push_back(&a);
+  }
+  return list;
+}
+
+constexpr double kActionGap = 8;
+
+float action_width(const Ui& ui, const std::string& label) {
+  return ImGui::CalcTextSize(label.c_str()).x + ui.px(24);
+}
+
+// In one line.
+float actions_width(const Ui& ui, const std::vector<const Action*>& list) {
+  float width = 0;
+  for (const Action* a : list) width += action_width(ui, a->label) + ui.px(kActionGap);
+  return width;
+}
+
+// Beside what stands in the line; those for which it has no room are in a list.
+void draw_view_actions(Ui& ui, State& state, const std::vector<const Action*>& list, bool first,
+                       double padding) {
+  constexpr const char* kMore = "More ▾";
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(10), ui.px(padding)});
+  std::size_t n = 0;
+  for (; n < list.size(); ++n) {
+    const Action& a = *list[n];
+    const float width = action_width(ui, a.label);
+    const float more = n + 1 < list.size() ? action_width(ui, kMore) + ui.px(kActionGap) : 0;
+    if (!first) ImGui::SameLine(0, ui.px(kActionGap));
+    const float room = ImGui::GetContentRegionAvail().x;
+    const std::vector<const Action*> rest(list.begin() + static_cast<std::ptrdiff_t>(n),
+                                          list.end());
+    const bool all_fit = actions_width(ui, rest) - ui.px(kActionGap) <= room;
+    if (!all_fit && room < width + more) {
+      if (n == 0 && !first) ImGui::NewLine();  // a line of their own
+      if (n > 0) break;
+    }
     first = false;
     ImGui::BeginDisabled(!a.enabled(state));
     const bool on = a.checked && a.checked(state);
     if (button(ui, a.label.c_str(), a.id, on)) a.run(state);
     ImGui::EndDisabled();
     hint(ui, help_of(a, state) + key_of(a));
+  }
+  if (n < list.size()) {
+    if (button(ui, kMore, "more")) ImGui::OpenPopup("more");
+    if (begin_list(ui, "more")) {
+      for (; n < list.size(); ++n) {
+        const Action& a = *list[n];
+        const bool on = a.checked && a.checked(state);
+        if (list_row(ui, a.label + key_of(a), on, a.enabled(state))) a.run(state);
+        mark(ui, a.id);
+        hint(ui, help_of(a, state));
+      }
+      ImGui::EndPopup();
+    }
   }
   ImGui::PopStyleVar();
 }
@@ -395,14 +486,36 @@ void draw_toolbar(Ui& ui, State& state, ListTexts& texts) {
   draw_stepper(ui, "Layer", layer, state.layers(), action("layer_back"), action("layer_on"), state,
                layer);
   ImGui::SameLine(0, ui.px(14));
-  draw_stepper(ui, "Head", head, state.heads(), action("head_back"), action("head_on"), state,
-               head);
+  draw_stepper(ui, "Head", head, state.heads(), action("head_back"), action("head_on"), state, head,
+               [&](Index i) { return head_note(state, layer_now, i); });
   if (layer != layer_now || head != head_now) state.look_at(layer, head);
   draw_part_chooser(ui, state);
   const ViewControls controls = state.controls();
+  // Where the line of parameters has no room for the commands, the line above may have.
+  const std::vector<const Action*> commands = view_actions(state);
+  const float wide = actions_width(ui, commands), whole = ImGui::GetContentRegionMax().x;
+  const float before = ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x + ui.px(14);
+  const ViewSettings& settings = state.experiment.view;
+  const float play = controls.animation ? ui.px(kPlayWidth + 16) : 0;
+  const float strip =
+      parameter_strip_width(ui, controls.parameters, view_values(settings, settings.id)) + play;
+  const float room = whole - before - colours_width(ui, controls);
+  const bool too_long = strip > 0 && strip + wide > whole;
+  const bool above = !commands.empty() && too_long && wide <= room;
+  const bool play_above = !above && play > 0 && strip > whole && play <= room;
+  constexpr double kAbove = 5, kBeside = 3;  // units: as high as what stands beside them
+  if (above) {
+    ImGui::SameLine(0, ui.px(14));
+    draw_view_actions(ui, state, commands, true, kAbove);
+  } else if (play_above) {
+    ImGui::SameLine(0, ui.px(14));
+    draw_play(ui, state);
+  }
   draw_colours(ui, state, controls);
-  draw_view_parameters(ui, state, controls, texts);
-  draw_view_actions(ui, state);
+  draw_view_parameters(ui, state, controls, play_above, texts);
+  if (!above) {
+    draw_view_actions(ui, state, commands, view(settings.id).parameters.empty(), kBeside);
+  }
   draw_measured_texts(ui, state, controls);
   for (const char* id : {Findings::errors.id, Findings::replaced.id}) {
     draw_picture_progress(ui, state, id);

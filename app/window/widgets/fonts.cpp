@@ -31,6 +31,9 @@ constexpr ImWchar kRanges[] = {0x0020, 0x007E, 0x00A1, 0x058F, 0x1D00, 0x1FFF, 0
                                0x2C60, 0x2C7F, 0xFFFD, 0xFFFD, 0};
 
 constexpr double kTinySize = 10, kSmallSize = 12, kTitleSize = 17, kLargeSize = 22;  // units
+// Of texts in a lecture, and of their titles.
+constexpr std::array<std::array<double, 2>, 3> kLectureSizes = {
+    {{24, 28}, {21, 25}, {kLeastLectureSize, kLargeSize}}};
 
 struct FontFile {
   std::string path, family;
@@ -67,7 +70,7 @@ FontFile find_font(const char* style) {
 
 }  // namespace
 
-void Fonts::load(ImFontAtlas& atlas, double scale) {
+void Fonts::load(ImFontAtlas& atlas, double scale, bool with_lecture) {
   atlas.Clear();
   scale_ = scale;
 #if IMGUI_VERSION_NUM >= 19200
@@ -76,6 +79,7 @@ void Fonts::load(ImFontAtlas& atlas, double scale) {
   atlas.TexDesiredWidth = scale > 1.2 ? 4096 : 2048;
 #endif
   baked_.clear();
+  lecture.clear();
   all_ |= lacking_;
   lacking_ = false;
   const FontFile regular_file = find_font("Book"), bold_file = find_font("Bold");
@@ -103,9 +107,15 @@ void Fonts::load(ImFontAtlas& atlas, double scale) {
   small = bake(kSmallSize, false);
   title = bake(kTitleSize, true);
   bake(kTitleSize, false);
-  bake(kLargeSize, true);
+  ImFont* large = bake(kLargeSize, true);
   bake(kSmallSize, true);
   tiny = bake(kTinySize, false);
+  if (with_lecture) {
+    for (const auto& [text_size, title_size] : kLectureSizes) {
+      ImFont* text = bake(text_size, false);
+      lecture.push_back({text, title_size == kLargeSize ? large : bake(title_size, true)});
+    }
+  }
 #if IMGUI_VERSION_NUM < 19200  // later glyphs are drawn when they are needed
   unsigned char* pixels = nullptr;
   int width = 0, height = 0;
@@ -136,6 +146,14 @@ ImFont* Fonts::nearest(double pixels, bool is_bold) const {
 }
 
 // ImGui moved the measures of glyphs out of ImFont in version 1.92.
+float baked_size(const ImFont* font) {
+#if IMGUI_VERSION_NUM >= 19200
+  return font->LegacySize;
+#else
+  return font->FontSize;
+#endif
+}
+
 float ascent(ImFont* font, float size) {
 #if IMGUI_VERSION_NUM >= 19200
   return font->GetFontBaked(size)->Ascent;

@@ -16,9 +16,10 @@ class Fonts {
   // Fills the atlas for this scale (pixels per unit), at first with common characters, with all
   // once any other was asked for. Needs no ImGui context where ImGui is older than 1.92. The atlas'
   // texture is made by the caller. Without DejaVu another sans-serif font serves; `notice` then
-  // says so.
-  void load(ImFontAtlas& atlas, double scale);
+  // says so. `lecture`: with the large sizes, too.
+  void load(ImFontAtlas& atlas, double scale, bool lecture = false);
   double scale() const { return scale_; }  // 0: nothing is loaded
+  bool has_lecture() const { return !lecture.empty(); }
   // Has drawable() tell of what is missing; `this` must stay where it is.
   void watch() { ImGui::GetIO().UserData = this; }
   // Whether load() would bring characters that drawable() was asked for since.
@@ -32,6 +33,13 @@ class Fonts {
   ImFont* small = nullptr;  // for hints and units
   ImFont* tiny = nullptr;   // for the heights of sliders
   ImFont* title = nullptr;  // bold
+
+  // For the last row of a hall, the largest first; empty where they are not loaded.
+  struct Lecture {
+    ImFont* text;
+    ImFont* title;
+  };
+  std::vector<Lecture> lecture;
 
   // The baked font nearest to a size in pixels.
   ImFont* nearest(double pixels, bool is_bold) const;
@@ -49,7 +57,9 @@ class Fonts {
 };
 
 inline constexpr double kBodySize = 14;  // units
+inline constexpr double kLeastLectureSize = 18;
 
+float baked_size(const ImFont* font);                         // pixels
 float ascent(ImFont* font, float size);                       // from the top of a line, pixels
 float advance(ImFont* font, float size, char32_t character);  // pixels
 

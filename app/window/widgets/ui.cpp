@@ -81,13 +81,69 @@ void chip(Ui& ui, std::string_view text, const ImVec4& ground, const ImVec4& let
   ImGui::Dummy({end.x - at.x, end.y - at.y});
 }
 
+namespace {
+
+constexpr double kHintDelay = 0.4;   // seconds
+constexpr double kHintGoesOn = 0.3;  // after one was seen the next comes at once
+constexpr double kHintWidth = 340;   // units of its text
+constexpr double kLowItem = 60;      // units: hints of higher ones come at the pointer
+
+// Whether the pointer has rested on the last item for long enough.
+bool hint_is_due(const Ui& ui) {
+  Hinting& hinting = ui.hinting;
+  const double now = ImGui::GetTime();
+  const ImVec2 at = ImGui::GetItemRectMin();
+  const unsigned window = ImGui::GetCurrentWindowRead()->ID;
+  const int frame = ImGui::GetFrameCount();
+  const bool same = hinting.window == window && hinting.at.x == at.x && hinting.at.y == at.y &&
+                    hinting.frame + 1 >= frame;
+  const bool goes_on = hinting.shown >= 0 && now - hinting.shown < kHintGoesOn;
+  if (!same) hinting.since = goes_on ? now - kHintDelay : now;
+  if (ImGui::IsAnyMouseDown()) hinting.since = now;
+  hinting.at = at;
+  hinting.window = window;
+  hinting.frame = frame;
+  hinting.wait = hinting.since + kHintDelay - now;
+  if (hinting.wait > 0) return false;
+  hinting.shown = now;
+  hinting.wait = -1;
+  return true;
+}
+
+// Below the last item, or above where there is no room; of menus and lists beside them all.
+ImVec2 hint_place(const Ui& ui, ImVec2 size) {
+  const ImVec2 screen = ImGui::GetIO().DisplaySize, mouse = ImGui::GetIO().MousePos;
+  const ImVec2 least = ImGui::GetItemRectMin(), most = ImGui::GetItemRectMax();
+  const float gap = ui.px(4);
+  ImVec2 at(least.x, most.y + gap);
+  const ImGuiWindow& window = *ImGui::GetCurrentWindowRead();
+  if ((window.Flags & (ImGuiWindowFlags_Popup | ImGuiWindowFlags_ChildMenu)) != 0 &&
+      (window.Flags & ImGuiWindowFlags_Modal) == 0) {
+    at = {window.Pos.x + window.Size.x + gap, least.y};
+    if (at.x + size.x > screen.x) at.x = window.Pos.x - gap - size.x;
+  } else if (most.y - least.y > ui.px(kLowItem)) {
+    at = {mouse.x + ui.px(14), mouse.y + ui.px(18)};
+    if (at.y + size.y > screen.y) at.y = mouse.y - gap - size.y;
+  } else if (at.y + size.y > screen.y) {
+    at.y = least.y - gap - size.y;
+  }
+  return {std::max(0.0F, std::min(at.x, screen.x - size.x)),
+          std::max(0.0F, std::min(at.y, screen.y - size.y))};
+}
+
+}  // namespace
+
 void hint(const Ui& ui, std::string_view text) {
   if (!ui.hints || text.empty() || !ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled))
     return;
+  if (!hint_is_due(ui)) return;
   const std::string shown = on_screen(text);
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(10), ui.px(7)});
+  const ImVec2 padding(ui.px(10), ui.px(7));
+  const ImVec2 extent = ImGui::CalcTextSize(shown.c_str(), nullptr, false, ui.px(kHintWidth));
+  ImGui::SetNextWindowPos(hint_place(ui, {extent.x + 2 * padding.x, extent.y + 2 * padding.y}));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, padding);
   ImGui::BeginTooltip();
-  ImGui::PushTextWrapPos(ui.px(340));
+  ImGui::PushTextWrapPos(ui.px(kHintWidth) + padding.x);
   ImGui::TextUnformatted(shown.c_str());
   ImGui::PopTextWrapPos();
   ImGui::EndTooltip();

@@ -23,6 +23,16 @@ struct OpenList {
   std::vector<bool> enabled;  // of the rows that this frame has drawn so far
 };
 
+// The item that the pointer rests on, whose hint comes after a moment.
+struct Hinting {
+  ImVec2 at{};          // its corner
+  unsigned window = 0;  // that it is in
+  int frame = -1;       // in which the pointer was on it last
+  double since = 0;     // seconds of ImGui's clock
+  double shown = -1;    // when a hint was seen last
+  double wait = -1;     // seconds until this one's comes; negative: none is awaited
+};
+
 struct Ui {
   Fonts fonts;
   const Look* look = nullptr;
@@ -30,7 +40,8 @@ struct Ui {
   bool hints = true;            // off while a whole group of widgets has a hint of its own
   std::vector<Stroke> strokes;  // of this frame
   OpenList list;                // while one is open
-  Report report;                // where widgets are, for tests
+  mutable Hinting hinting;
+  Report report;  // where widgets are, for tests
 
   float px(double units) const { return static_cast<float>(units * scale); }
 };
@@ -50,7 +61,8 @@ std::string fitted(const std::string& shown, float width);
 // A coloured label with rounded corners, as long as its text, or as there is room for.
 float chip_width(const Ui& ui, std::string_view text, float most);
 void chip(Ui& ui, std::string_view text, const ImVec4& ground, const ImVec4& letters);
-// A hint for the last item, in the one voice that all hints have; also for disabled items.
+// A hint for the last item, in the one voice that all hints have, also for disabled items: after
+// the pointer has rested on it for a moment, and beside it, so that it stays in sight.
 void hint(const Ui& ui, std::string_view text);
 
 // A few choices side by side, of which one holds. Returns the one clicked, else -1.

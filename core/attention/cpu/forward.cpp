@@ -11,6 +11,7 @@
 // are between the groups of a block.
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -294,9 +295,14 @@ void ForwardRows::report_sums(Index pair, Index row, Index rows) {
 template <class F>
 void each_item(Index count, const Prepared& prepared, const Wanted& wanted, PartResult& result,
                RowSums& sums, const Stop& stop, F f) {
+  std::atomic<Index> done{0};
   parallel_for(count, 1, [&](Index first, Index last) {
     ForwardRows rows(prepared, wanted, result, sums);
-    for (Index n = first; n < last && !stop.requested(); ++n) f(rows, n);
+    for (Index n = first; n < last && !stop.requested(); ++n) {
+      f(rows, n);
+      if (wanted.progress == nullptr) continue;
+      wanted.progress->reach(static_cast<double>(++done) / static_cast<double>(count));
+    }
     rows.finish();
   });
 }

@@ -86,7 +86,10 @@ Prepared::Prepared(const Part& of, Purpose purpose, const Stop& stop)
   if (p.q.defined()) key_size = p.q.dim(2);
   if (p.k.defined()) key_size = p.k.dim(2);
   if (p.v.defined()) value_size = p.v.dim(2);
-  if (purpose != Purpose::Tiles) arrangement = p.pattern->arrangement(stop);
+  const bool one_pass = purpose == Purpose::Pass || purpose == Purpose::Maps;
+  if (purpose == Purpose::Pass || purpose == Purpose::Gradients) {
+    arrangement = p.pattern->arrangement(stop);
+  }
   const bool intervals = arrangement == nullptr || arrangement->has_intervals();
   if (p.v.defined() && purpose == Purpose::Gradients && intervals) {
     packed_v = Packed(kernels, p.v.value().data(), p.v.dim(0), keys, value_size);
@@ -101,7 +104,7 @@ Prepared::Prepared(const Part& of, Purpose purpose, const Stop& stop)
   for (const OffsetTable& table : p.scaled_biases) scaled_biases.push_back(prepare(table, heads));
   if (p.bias) bias.push_back(prepare(*p.bias, heads));
   if (p.factor) factor.push_back(prepare(*p.factor, heads));
-  const bool packs_by_block = purpose == Purpose::Pass && plain() && touches_few_keys(*p.pattern);
+  const bool packs_by_block = one_pass && plain() && touches_few_keys(*p.pattern);
   if (has_product && !packs_by_block && intervals) {
     packed_k = Packed(kernels, p.k.value().data(), p.k.dim(0), keys, key_size);
     if (plain()) key_norms = largest_norms(kernels, p.k.value());

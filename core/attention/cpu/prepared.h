@@ -41,10 +41,11 @@ class PerHead {
   Index count_ = 1, stride_ = 0, heads_ = 1;
 };
 
-// What a prepared part is for, which says which matrices are packed: keys, unless each block of
-// rows of one pass needs but a few of them (then key_panels.h packs those), or none needs
-// neighbours; values for gradients.
-enum class Purpose { Pass, Tiles, Gradients };
+// What a prepared part is for: a pass, one that writes whole maps, tiles of maps, gradients. It
+// says whether rows are arranged, or taken in order as maps are written; and which matrices are
+// packed: keys, unless each block of rows of one pass needs but a few of them (then key_panels.h
+// packs those), or none needs neighbours; values for gradients.
+enum class Purpose { Pass, Maps, Tiles, Gradients };
 
 struct Prepared {
   Prepared(const Part& part, Purpose purpose, const Stop& stop = {});  // throws Stopped
@@ -102,7 +103,7 @@ struct Prepared {
   // Slow, so that it is only switched on when the forward pass has met an infinite score.
   mutable std::atomic<bool> careful = false;
 
-  std::shared_ptr<const Arrangement> arrangement;  // of the pattern, but for tiles
+  std::shared_ptr<const Arrangement> arrangement;  // of the pattern, but for maps and tiles
 
   Packed packed_k, packed_v;     // or undefined, see Purpose
   std::vector<float> key_norms;  // the largest |k_j| of each head of packed_k, where plain()

@@ -195,7 +195,7 @@ Variant performer_variant() {
   v.summary =
       "Random projections estimate the softmax kernel by features that are always positive, where "
       "sines and cosines may give negative weights and explode where weights are small. Orthogonal "
-      "directions lower the variance. The exact softmax is shown for comparison.";
+      "directions lower the variance. Mechanism shows the exact softmax beside it.";
   v.source = "Choromanski et al., 2020, Rethinking attention with Performers, arXiv:2009.14794";
   v.cost = "O(L·m·d)";
   v.growth = {.power = 1};

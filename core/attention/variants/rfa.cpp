@@ -130,9 +130,8 @@ Variant rfa_variant() {
   v.summary =
       "Queries and keys are scaled to unit length, where the exponential of their product is a "
       "Gaussian kernel; random sines and cosines estimate it, so that the softmax turns into "
-      "running sums. More features estimate better; the exact softmax is shown for comparison. "
-      "Gates "
-      "let each token decide how much of what came before is forgotten.";
+      "running sums. More features estimate better; Mechanism shows the exact softmax beside it. "
+      "Gates let each token decide how much of what came before is forgotten.";
   v.source = "Peng et al., 2021, Random feature attention, arXiv:2103.02143";
   v.cost = "O(L·D·d)";
   v.growth = {.power = 1};

@@ -82,6 +82,12 @@ Piece read_segments(Pass& pass, const IntTensor& ids) {
   Index number = 0;
   for (Index first = 0; first < length; first += segment, ++number) {
     const Index count = std::min(segment, length - first);
+    const auto share = [&](Index tokens) {
+      return static_cast<double>(tokens) / static_cast<double>(length);
+    };
+    pass.enter("segment " + std::to_string(number + 1) + " of " +
+                   std::to_string((length + segment - 1) / segment) + ", ",
+               share(first), share(first + count));
     IntTensor part({ids.dim(0), count});
     for (Index b = 0; b < ids.dim(0); ++b) {
       std::copy_n(ids.data() + b * length + first, count, part.data() + b * count);

@@ -15,6 +15,7 @@ namespace {
 Var encoded(Pass& pass, const IntTensor& source) {
   const ModelConfig& config = pass.config();
   const auto groups = encoder_groups(config);
+  pass.enter("encoder, ", 0, 0.5);
   Var x = pass.dropout(pass.embed(source, "encoder."));
   pass.tap("encoder.embed", x);
   x = run_layers(pass, layer_stack("encoder.", groups, {.stack = Stack::Encoder}, false), x);
@@ -34,6 +35,7 @@ Var encoded_once(Pass& pass, const IntTensor& source) {
 Output run_both(Pass& pass, const Batch& batch) {
   const ModelConfig& config = pass.config();
   const Var source = encoded_once(pass, batch.source);
+  pass.enter("decoder, ", 0.5, 1);
   const State* cache = pass.options().cache;
   Var x = pass.dropout(pass.embed(batch.ids, "", cache ? cache->length : 0));  // [n, d]
   pass.tap("embed", x);

@@ -110,6 +110,9 @@ Output run_universal(Pass& pass, const Batch& batch) {
   pass.tap("embed", x);
   Halting halting(pass, x.dim(0));
   for (Index t = 1; t <= steps; ++t) {
+    pass.enter("step " + std::to_string(t) + " of " + std::to_string(steps) + ", ",
+               static_cast<double>(t - 1) / static_cast<double>(steps),
+               static_cast<double>(t) / static_cast<double>(steps));
     const LayerStack stack = layer_stack("", config.groups, {.step = t}, config.causal);
     const Var after = run_layers(pass, stack, with_step(pass, x, t));  // [n, d]
     if (!halts) {

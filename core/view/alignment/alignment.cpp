@@ -8,6 +8,7 @@
 #include "core/view/alignment/alignment_words.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/example.h"
+#include "core/view/parts/reading.h"
 #include "core/view/view_list.h"
 
 namespace attnscope {
@@ -104,7 +105,8 @@ ViewLayout lay_out_alignment(const ViewInput& input) {
 void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
   const bool one = view_values(settings, "alignment").choice("of") == "head";
   controls.layer = controls.head = one;
-  controls.part = controls.normalise = false;
+  controls.part = false;
+  controls.colour_ends.clear();
   controls.colours = ViewControls::Colours::Sequential;
   if (trace == nullptr || trace->streams.empty() || !reads_source(*trace)) return;
   // How long the target becomes is not known here: about so long, with a rest at the end.
@@ -165,6 +167,10 @@ View alignment_view() {
   view.data = alignment_data;
   view.restrict_controls = restrict_controls;
   view.group = "Tasks";
+  view.reading = reads_as(
+      "What the model writes, and where in the source it looks for each letter: bands join the "
+      "two, and cross where the order changes.",
+      {});
   view.objection = objection;
   return view;
 }

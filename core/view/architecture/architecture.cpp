@@ -7,6 +7,7 @@
 #include "core/view/architecture/diagram_drawing.h"
 #include "core/view/architecture/diagram_words.h"
 #include "core/view/parts/describe.h"
+#include "core/view/parts/reading.h"
 #include "core/view/view_list.h"
 
 namespace attnscope {
@@ -116,10 +117,14 @@ View architecture_view() {
             false, lay_out_architecture};
   view.data = architecture_data;
   view.group = "Model";
+  view.reading = reads_as(
+      "The model as in the figure of an article, from the text at the bottom to the chances at the "
+      "top. Click a box to see that part at work.",
+      {});
   view.objection = architecture_objection;
   view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
     controls.colours = ViewControls::Colours::None;
-    controls.normalise = false;
+    controls.colour_ends.clear();
   };
   return view;
 }

@@ -6,7 +6,9 @@
 #include "core/figure/colour_map.h"
 #include "core/view/compare/compare_layout.h"
 #include "core/view/parts/describe.h"
+#include "core/view/parts/not_allowed.h"
 #include "core/view/parts/range.h"
+#include "core/view/parts/reading.h"
 #include "core/view/parts/row_bars.h"
 #include "core/view/view_list.h"
 
@@ -82,7 +84,16 @@ class Comparison {
     std::string text = caption(*a.trace, about(a)) + " " + caption(*b.trace, about(b));
     if (!sides_.has_difference()) return text + " " + sides_.no_difference;
     if (!sides_.same_tokens) text += " The tokens of A and B differ.";
-    return text;
+    return text + how_measured();
+  }
+
+  // What the table's numbers are.
+  std::string how_measured() const {
+    const Index runs = std::min(sides_.a.trace->warm_runs, sides_.b.trace->warm_runs);
+    return std::string(runs > 0 ? " Times are medians of at least " + std::to_string(runs) +
+                                      " runs after a first one; bytes"
+                                : " Bytes") +
+           " are those of queries, keys, values and output, and a number for each pair.";
   }
 
   // The pair under the pointer is marked in all maps that have it.
@@ -116,10 +127,11 @@ class Comparison {
       cells.values = s->weights;
       cells.height = static_cast<double>(s->weights.dim(0));
       cells.width = static_cast<double>(s->weights.dim(1));
-      const ColourRange own = colour_range(input_, cells, s->with_signs);
+      const ColourRange own = colour_range(input_, cells, *s->tap, s->head, s->with_signs);
       if (range.colour_map.empty() || s->with_signs) range.colour_map = own.colour_map;
       range.most = std::max(range.most, own.most);
       range.least = std::min(range.least, own.least);
+      range.passed |= own.passed;
     }
     return range;
   }
@@ -149,11 +161,16 @@ class Comparison {
     const bool is_difference = panel.show == Show::Difference;
     cells.values =
         is_difference ? difference_of(sides_, input_.cache) : sides_.of(panel.show).weights;
+    cells.missing = not_allowed_colour(input_.theme);  // of a difference
     const ColourRange range = is_difference ? difference_range(cells) : weights_range();
     cells.least = range.least;
     cells.most = range.most;
     cells.colour_map = range.colour_map;
     page_.add(cells);
+    if (!is_difference) {
+      const Side& side = sides_.of(panel.show);
+      cover_not_allowed(page_, matrix_cells(m), *side.tap, side.head);
+    }
     draw_matrix_frame(page_, m, {});
     if (m.row_labels) draw_axis_titles(page_, {m.plot.x, m.plot.y}, m.plot.x - m.left);
     draw_heading(panel);
@@ -300,10 +317,14 @@ View compare_view() {
     }
     if (show == "difference") {
       controls.colours = ViewControls::Colours::None;
-      controls.normalise = false;
+      controls.colour_ends.clear();
     }
   };
   view.group = "Model";
+  view.reading = reads_as(
+      "Two settings on the same text, and their difference: in the one colour A looks more, in the "
+      "other B.",
+      {{"KL, JS", "how far two rows are apart, in bits; 0 is alike."}});
   return view;
 }
 

@@ -7,10 +7,10 @@
 #include "core/analysis/cost.h"
 #include "core/figure/plain_text.h"
 #include "core/view/parts/describe.h"
+#include "core/view/parts/pattern_cells.h"
 #include "core/view/parts/prediction_words.h"
 #include "core/view/parts/range.h"
 #include "core/view/parts/token_axis.h"
-#include "core/view/pattern/pattern_cells.h"
 
 namespace attnscope {
 namespace {
@@ -67,8 +67,7 @@ Side side(const char* letter, Colour colour, const Trace& trace, const Found& fo
           found.head, view,   weights, is_signed(*found.tap, found.head)};
 }
 
-std::string bytes_text(std::size_t bytes) {
-  const auto count = static_cast<double>(bytes);
+std::string bytes_text(double count) {
   if (count < 1e6) return fixed(count / 1e3, 1) + " kB";
   return count < 1e9 ? fixed(count / 1e6, 1) + " MB" : fixed(count / 1e9, 2) + " GB";
 }
@@ -280,7 +279,6 @@ std::vector<Fact> facts(const Sides& sides) {
       return grouped(static_cast<long long>(side.trace->tokens.size()));
     });
   }
-  // Of the one run that is shown: the first after a start is slower than those that follow.
   add(
       "Time", [](const Side& side) { return brief(side.trace->milliseconds, 3) + " ms"; }, true);
   const auto pairs = [](const Side& side) {
@@ -288,7 +286,7 @@ std::vector<Fact> facts(const Sides& sides) {
     return grouped(cost.pairs) + cost_share(cost.products, cost.full);
   };
   add("Pairs", pairs, true);
-  add("Memory", [](const Side& side) { return bytes_text(run_cost(*side.trace).bytes); });
+  add("Memory", [](const Side& side) { return bytes_text(run_cost(*side.trace).attention_bytes); });
   return list;
 }
 

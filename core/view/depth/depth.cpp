@@ -12,6 +12,7 @@
 #include "core/view/parts/describe.h"
 #include "core/view/parts/matrix_plot.h"
 #include "core/view/parts/range.h"
+#include "core/view/parts/reading.h"
 #include "core/view/parts/refusal.h"
 #include "core/view/parts/token_flow.h"
 #include "core/view/view_list.h"
@@ -239,7 +240,7 @@ class Depth {
     ColourRange range;
     range.colour_map = input_.experiment.view.colour_map;
     if (colour_map(range.colour_map).diverging()) range.colour_map = "viridis";
-    if (input_.experiment.view.normalise) {
+    if (input_.experiment.view.colour_end == ColourEnd::Largest) {
       range.most = static_cast<double>(*std::max_element(shown.begin(), shown.end()));
     }
     cells.most = range.most;
@@ -401,6 +402,7 @@ class Depth {
 void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
   controls.layer = controls.head = controls.part = false;
   controls.colours = ViewControls::Colours::Sequential;
+  controls.colour_ends = stretched_ends();
   if (trace == nullptr) return;
   const auto leave_out = [&](std::initializer_list<const char*> keys) {
     std::erase_if(controls.parameters,
@@ -411,7 +413,7 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
   if (shows_exits(settings, *trace)) {
     leave_out({"measure", "colour"});
     controls.colours = ViewControls::Colours::None;
-    controls.normalise = false;
+    controls.colour_ends.clear();
     const Exits& rule = exit_rule(trace->config->exits->id);
     if (!rule.confidence) controls.idle["threshold"] = rule.label + ": no threshold decides.";
     if (!rule.decays) controls.idle["decay"] = rule.label + ": the threshold does not fall.";
@@ -492,6 +494,12 @@ View depth_view() {
        .choices = {"probability", "last guess"}}};
   view.restrict_controls = restrict_controls;
   view.group = "Depth";
+  view.reading = reads_as(
+      "What each layer would say if it were the last one: from the bottom up the guess becomes the "
+      "final one. A confident model can stop early where that happens.",
+      {{"Margin", "how far the likeliest token is ahead of the second."},
+       {"Saturation", "how little the layer still changed the state: a cosine, 1 is nothing."},
+       {"Threshold λ, T", "how sure a layer must be for its token to leave."}});
   view.objection = [](const Trace& trace) -> std::string {
     if (trace.given) return "The attention was read from a file: there are no layers to ask.";
     if (!predicts_each(trace)) return kSaysActions;

@@ -47,6 +47,7 @@ DisplayList lay_out_picture(const Trace& trace, const Experiment& experiment,
                                     .measure = file_text_measure(),
                                     .framed = true,
                                     .tight = tight,
+                                    .parts = options.parts,
                                     .scale = options.scale,
                                     .findings = findings,
                                     .stop = stop});

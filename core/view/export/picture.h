@@ -16,6 +16,8 @@ struct PictureOptions {
   double scale = 2;  // PNG: pixels per unit
   bool dark = false;
   bool transparent = false;  // PNG, SVG and PDF: nothing behind the picture
+  FigureParts parts{};
+  bool operator==(const PictureOptions&) const = default;
 
   // Sizes as people give them. Pixels and scale give the width and height in units: set the scale
   // first.

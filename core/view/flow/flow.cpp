@@ -6,6 +6,7 @@
 #include "core/view/flow/flow_drawing.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/kept.h"
+#include "core/view/parts/reading.h"
 #include "core/view/parts/refusal.h"
 #include "core/view/view_list.h"
 
@@ -151,8 +152,14 @@ void add_panels(ViewLayout& layout, const FlowPlaces& places, const FlowStory& s
 
 // The row of the tap whose query a token is; -1: none.
 Index row_of_token(const Trace& trace, const AttentionTap& tap, Index token) {
+  const auto is = [&](Index row) {
+    return trace.token_index(tap.query_rows, tap.queries(), row) == token;
+  };
+  // Mostly they follow each other.
+  const Index guess = token - trace.token_index(tap.query_rows, tap.queries(), 0);
+  if (guess >= 0 && guess < tap.queries() && is(guess)) return guess;
   for (Index row = 0; row < tap.queries(); ++row) {
-    if (trace.token_index(tap.query_rows, tap.queries(), row) == token) return row;
+    if (is(row)) return row;
   }
   return -1;
 }
@@ -367,9 +374,16 @@ View flow_view() {
   view.data = flow_data;
   view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
     controls.colours = ViewControls::Colours::None;
-    controls.normalise = false;
+    controls.colour_ends.clear();
   };
   view.group = "Model";
+  view.reading = reads_as(
+      "One token on its way to the next: its embedding, what it asks for (q), what the others "
+      "offer "
+      "(k, v), how much it takes of each, and what that adds up to, layer by layer, until the "
+      "chances of the next token.",
+      {{"Residual", "what a layer computes is added to what came in, never put in its place."},
+       {"v", "what a token hands over to those that look at it."}});
   view.objection = [](const Trace& trace) {
     return objection_to_all(
         trace, [&](const AttentionTap& tap) { return why_no_flow(trace, tap).sentence(); });

@@ -60,12 +60,13 @@ class HeadPanels {
   bool has_scores() const {
     return std::ranges::any_of(sum_.keys, [](const FlowKey& k) { return k.score.has_value(); });
   }
-  bool compares() const { return sum_.key_vectors.defined(); }
+  // A narrow page has their words alone.
+  bool draws_keys() const { return sum_.key_vectors.defined() && p_.scores.there(); }
   std::string asks() const { return "“" + s_.numbers.label + "”"; }
 
   void draw_panels() {
     const std::string why = why_no_pair_scores(s_.tap, sum_);
-    pen_.panel(p_.keys, compares() ? flow_title(FlowStage::Vectors) : "Keys");
+    pen_.panel(p_.keys, draws_keys() ? flow_title(FlowStage::Vectors) : "Keys");
     pen_.panel(p_.scores, flow_title(FlowStage::Scores));
     const Part* part = s_.tap.result.part.get();
     const bool soft = part == nullptr || part->normaliser == Normaliser::Softmax ||
@@ -74,7 +75,7 @@ class HeadPanels {
     pen_.panel(p_.values, kFlowValues);
     pen_.panel(p_.weighted, flow_title(FlowStage::Weighted));
     const std::string nothing = flow_sentence(FlowStage::Scores, s_);
-    if (!has_scores()) {
+    if (!has_scores() && p_.scores.there()) {
       const Box& b = p_.scores.box;
       pen_.message({b.x + kPad * u_, p_.first_y - p_.row / 2, b.width - 2 * kPad * u_,
                     b.bottom() - p_.first_y},
@@ -83,6 +84,7 @@ class HeadPanels {
   }
 
   void faint(const FlowPanel& p, double y, const std::string& text, Align align = Align::Middle) {
+    if (!p.there()) return;
     const double x = align == Align::Middle ? p.box.x + p.box.width / 2
                      : align == Align::End  ? p.box.right() - kPad * u_
                                             : p.box.x + kPad * u_;
@@ -91,7 +93,7 @@ class HeadPanels {
 
   void draw_formulas() {
     const double y = p_.formula_y;
-    if (compares()) {
+    if (draws_keys()) {
       pen_.words({p_.keys.box.x + kPad * u_, y}, "query " + asks(), kLetters * u_,
                  p_.words - (kPad + 0.3) * u_, Align::Start, theme().accent, true);
       pen_.strip(strip_box(p_.keys, y, p_.words - kPad * u_), sum_.query, query_range_,
@@ -133,30 +135,34 @@ class HeadPanels {
     const double y = p_.row_y(n);
     const bool pinned = key.column == s_.experiment.view.pinned_key;
     const Colour ink = pinned ? theme().accent : theme().text;
-    const double words = compares() ? p_.words - (kPad + 0.3) * u_ : inner(p_.keys);
+    const double words = draws_keys() ? p_.words - (kPad + 0.3) * u_ : inner(p_.keys);
     const double taken = pen_.words({p_.keys.box.x + kPad * u_, y}, key.label, kLetters * u_, words,
                                     Align::Start, ink, pinned || n == 0);
     draw_place(key, {p_.keys.box.x + (kPad + 0.5) * u_ + taken, y}, words - taken - 0.5 * u_);
-    if (compares()) {
+    if (draws_keys()) {
       pen_.strip(strip_box(p_.keys, y, p_.words - kPad * u_), row_of(sum_.key_vectors, n),
                  key_range_, FlowSpace::Query, "key of " + key.label);
     }
-    if (key.score) {
+    if (key.score && p_.scores.there()) {
       pen_.words({p_.scores.box.right() - kPad * u_, y}, fixed(*key.score, 2), kLetters * u_,
                  inner(p_.scores), Align::End, theme().text, n == 0);
     }
     draw_weight(y, key.weight, n == 0 || pinned);
-    if (sum_.adds_values) {
+    if (sum_.adds_values) draw_value(key, n, y);
+    const Box& first = p_.keys.box;
+    targets_.keys.push_back(
+        {{first.x, y - p_.row / 2, p_.weighted.box.right() - first.x, p_.row}, key.column});
+  }
+
+  void draw_value(const FlowKey& key, Index n, double y) {
+    if (p_.values.there()) {
       between(p_.softmax, p_.values, y, "×");
       pen_.strip(strip_box(p_.values, y), row_of(sum_.values, n), value_range_, FlowSpace::Value,
                  "value of " + key.label);
       between(p_.values, p_.weighted, y, "=");
-      pen_.strip(strip_box(p_.weighted, y), row_of(sum_.weighted, n), sum_range_, FlowSpace::Value,
-                 weight_words(key.weight, shares_) + " of " + key.label);
     }
-    const Box& first = p_.keys.box;
-    targets_.keys.push_back(
-        {{first.x, y - p_.row / 2, p_.weighted.box.right() - first.x, p_.row}, key.column});
+    pen_.strip(strip_box(p_.weighted, y), row_of(sum_.weighted, n), sum_range_, FlowSpace::Value,
+               weight_words(key.weight, shares_) + " of " + key.label);
   }
 
   // Which of the tokens it is, since many are called the same.
@@ -170,16 +176,20 @@ class HeadPanels {
   // In the place of values and what is made of them.
   void draw_missing() {
     if (sum_.adds_values) return;
-    const Box& b = p_.values.box;
+    const FlowPanel& panel = p_.values.there() ? p_.values : p_.weighted;
+    const double top = p_.first_y - p_.row / 2;
     pen_.message(
-        {b.x + kPad * u_, p_.first_y - p_.row / 2, inner(p_.values), b.bottom() - p_.first_y},
+        {panel.box.x + kPad * u_, top, inner(panel), p_.row * static_cast<double>(p_.shown)},
         flow_sentence(FlowStage::Weighted, s_));
   }
 
   // A line that is no key's.
   void draw_line(double y, const std::string& name, const Tensor& values, bool marked) {
     const Colour ink = of_the_sum(marked ? theme().accent : theme().faint_text);
-    if (sum_.adds_values) {
+    if (!p_.values.there()) {
+      pen_.words({p_.keys.box.x + kPad * u_, y}, name, kLetters * u_, inner(p_.keys), Align::Start,
+                 ink, marked);
+    } else if (sum_.adds_values) {
       pen_.words({p_.values.box.right() - kPad * u_, y}, name, kLetters * u_, inner(p_.values),
                  Align::End, ink, marked);
     }
@@ -241,7 +251,8 @@ void draw_flow_head(FlowPen& pen, const FlowStory& story, const FlowPlaces& plac
                     FlowTargets& targets) {
   HeadPanels(pen, story, places, targets).draw();
   const double u = places.unit, gap = 0.15 * u;
-  const Box &from = places.embedding.box, &to = places.keys.box;
+  const Box& from = (places.embedding.there() ? places.embedding : places.tokens).box;
+  const Box& to = places.keys.box;
   const double middle = (from.bottom() + to.y) / 2, x = to.x + 3 * u;
   pen.arrow_along({{from.x + from.width / 2, from.bottom() + gap},
                    {from.x + from.width / 2, middle},

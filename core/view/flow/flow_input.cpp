@@ -124,6 +124,7 @@ void draw_embedding(FlowPen& pen, const FlowStory& s, const FlowPlaces& p) {
 void draw_flow_input(FlowPen& pen, const FlowStory& story, const FlowPlaces& places,
                      FlowTargets& targets) {
   draw_tokens(pen, story, places, targets);
+  if (!places.embedding.there()) return;
   draw_embedding(pen, story, places);
   const Box &from = places.tokens.box, &to = places.embedding.box;
   const double y = from.y + from.height / 2, gap = 0.15 * pen.unit();

@@ -21,8 +21,8 @@ class LayerPanels {
       : pen_(pen), s_(story), n_(story.numbers), p_(places), u_(places.unit), targets_(targets) {}
 
   void draw() {
-    draw_heads();
-    draw_residual();
+    if (p_.heads.there()) draw_heads();
+    if (p_.residual.there()) draw_residual();
     draw_states();
     draw_next();
     connect();
@@ -160,6 +160,8 @@ class LayerPanels {
         return "through a gate";
       case FlowLayer::Join::Copied:
         return "copied";
+      case FlowLayer::Join::Off:
+        return "switched off";
       case FlowLayer::Join::Sum:
         break;
     }
@@ -246,7 +248,7 @@ class LayerPanels {
       names = std::max(names, pen_.page().width_of(state.label, kSize * u_));
     }
     names = std::min(names + 0.5 * u_, 0.46 * b.width);
-    const double words = guesses ? 0.39 * b.width : 0;
+    const double words = guesses ? guess_width(b.width - names) : 0;
     double y = b.y + line / 2;
     for (const Index n : rows) {
       if (n < 0) {
@@ -268,13 +270,27 @@ class LayerPanels {
     }
   }
 
+  double chance_width(const FlowState& state) const {
+    return pen_.page().width_of(weight_words(state.chance, true), pen_.small()) + 0.35 * u_;
+  }
+  // Of all guesses with their chances, as far as that leaves something to the vectors.
+  double guess_width(double width) const {
+    double most = 0;
+    for (const FlowState& state : n_.states) {
+      if (state.guess.empty()) continue;
+      most = std::max(most, pen_.page().width_of(state.guess, kSize * u_) + chance_width(state));
+    }
+    return std::min(most + 0.6 * u_, std::max(0.5 * width, width - 2.3 * u_));
+  }
+
+  // The chance only where the whole word leaves room for it.
   void draw_guess(const FlowState& state, double right, double y, double most) {
     if (state.guess.empty() || most < u_) return;
-    const std::string chance = weight_words(state.chance, true);
-    const double number = pen_.page().width_of(chance, pen_.small()) + 0.3 * u_;
-    const bool both = most - number > 1.1 * u_;
+    const double number = chance_width(state);
+    const bool both = pen_.page().width_of(state.guess, kSize * u_) + number <= most;
     if (both) {
-      pen_.words({right, y}, chance, pen_.small(), number, Align::End, theme().faint_text);
+      pen_.words({right, y}, weight_words(state.chance, true), pen_.small(), number, Align::End,
+                 theme().faint_text);
     }
     pen_.words({right - (both ? number : 0), y}, state.guess, kSize * u_,
                most - (both ? number : 0), Align::End, theme().text);
@@ -334,22 +350,24 @@ class LayerPanels {
   void connect() {
     const double gap = 0.15 * u_;
     // What the head says goes to its row among the heads.
-    const Box &from = p_.weighted.box, &to = p_.heads.box;
+    const FlowPanel& next = p_.heads.there() ? p_.heads : p_.layers;
+    const Box &from = p_.weighted.box, &to = next.box;
     const double middle = (from.bottom() + to.y) / 2;
     const double out = from.x + from.width / 2, in = to.x + 5 * u_;
     pen_.arrow_along({{out, from.bottom() + gap}, {out, middle}, {in, middle}, {in, to.y - gap}},
-                     FlowStage::Heads);
+                     next.stage);
     const auto across = [&](const Box& a, const FlowPanel& b) {
       const double y = b.box.y + 1.1 * u_;
       pen_.arrow_along({{a.right() + gap, y}, {b.box.x - gap, y}}, b.stage);
     };
+    across(p_.layers.box, p_.next);
+    if (!p_.heads.there()) return;
     across(p_.heads.box, p_.residual);
     const Box &above = p_.residual.box, &below = p_.feed_forward.box;
     const double x = above.x + above.width / 2;
     pen_.arrow_along({{x, above.bottom() + 0.5}, {x, below.y - 0.5}}, FlowStage::FeedForward);
     const double y = below.y + below.height / 2;
     pen_.arrow_along({{below.right() + gap, y}, {p_.layers.box.x - gap, y}}, FlowStage::Layers);
-    across(p_.layers.box, p_.next);
   }
 
   FlowPen& pen_;

@@ -220,8 +220,10 @@ std::vector<const AttentionTap*> groups_beside(const Trace& trace, const Attenti
   return groups;
 }
 
-FlowHeads heads_of(const Trace& trace, const Experiment& experiment, const AttentionTap& tap,
-                   Index query) {
+}  // namespace
+
+FlowHeads flow_heads(const Trace& trace, const Interventions& interventions,
+                     const AttentionTap& tap, Index query) {
   FlowHeads heads;
   std::vector<Tensor> outputs;
   const bool changed =
@@ -231,8 +233,7 @@ FlowHeads heads_of(const Trace& trace, const Experiment& experiment, const Atten
     const Tensor& all = group->result.output.value();
     for (std::size_t n = 0; n < group->heads.size(); ++n) {
       outputs.push_back(head_row(all, static_cast<Index>(n), all.dim(0), query));
-      heads.off.push_back(changed &&
-                          is_off(experiment.interventions, tap.address.layer, group->heads[n]));
+      heads.off.push_back(changed && is_off(interventions, tap.address.layer, group->heads[n]));
       if (outputs.back().size() != outputs.front().size()) return heads;
     }
   }
@@ -259,6 +260,8 @@ FlowHeads heads_of(const Trace& trace, const Experiment& experiment, const Atten
   if (largest(none) > 0) heads.bias = none;
   return heads;
 }
+
+namespace {
 
 // --- The token's vector ------------------------------------------------------------------------
 
@@ -324,6 +327,7 @@ std::vector<FlowState> states_of(const Trace& trace, const Findings& findings,
       state.chance = static_cast<double>(lens->probability(row, token));
     }
     state.copied = has_left(trace, layers[n], token);
+    if (state.copied) state.values = states.back().values;  // the record may have what is not used
     states.push_back(std::move(state));
   }
   return states;
@@ -335,8 +339,9 @@ FlowLayer::Join join_of(const Trace& trace) {
   return join.weights.empty() ? FlowLayer::Join::Sum : FlowLayer::Join::Gated;
 }
 
-std::optional<FlowLayer> layer_of(const Trace& trace, const std::vector<FlowState>& states,
-                                  const HeadRef& head, Index token) {
+std::optional<FlowLayer> layer_of(const Trace& trace, const Interventions& interventions,
+                                  const std::vector<FlowState>& states, const HeadRef& head,
+                                  Index token) {
   const auto here = std::ranges::find_if(states, [&](const FlowState& s) {
     return s.at && s.at->layer == head.layer && s.at->part.step == head.part.step;
   });
@@ -354,8 +359,9 @@ std::optional<FlowLayer> layer_of(const Trace& trace, const std::vector<FlowStat
     if (values.defined()) layer.terms.push_back({name, values});
   }
   layer.join = join_of(trace);
-  if (here->copied) {  // what its layers would have added was not used
-    layer.join = FlowLayer::Join::Copied;
+  const bool off = head.part.stack == Stack::Decoder && is_off(interventions, head.layer);
+  if (off || here->copied) {  // what the layer would have added was not used
+    layer.join = off ? FlowLayer::Join::Off : FlowLayer::Join::Copied;
     layer.terms.clear();
   }
   if (layer.join != FlowLayer::Join::Sum) return layer;
@@ -400,6 +406,11 @@ std::vector<FlowChance> chances_of(const Trace& trace, const AttentionTap& tap, 
 
 }  // namespace
 
+std::optional<FlowLayer> flow_layer(const Trace& trace, const Interventions& interventions,
+                                    const HeadRef& at, Index token) {
+  return layer_of(trace, interventions, states_of(trace, {}, at.part, token), at, token);
+}
+
 FlowNumbers flow_numbers(const Trace& trace, const Findings& findings, const Experiment& experiment,
                          const AttentionTap& tap, Index head, Index keys) {
   FlowNumbers flow;
@@ -407,10 +418,10 @@ FlowNumbers flow_numbers(const Trace& trace, const Findings& findings, const Exp
   flow.token = trace.token_index(tap.query_rows, tap.queries(), flow.query);
   flow.label = query_label(trace, tap, flow.query);
   flow.sum = flow_sum(trace, tap, head, flow.query, keys, experiment.view.pinned_key);
-  flow.heads = heads_of(trace, experiment, tap, flow.query);
+  flow.heads = flow_heads(trace, experiment.interventions, tap, flow.query);
   const HeadRef at = head_ref(trace, experiment.view);
   flow.states = states_of(trace, findings, at.part, flow.token);
-  flow.layer = layer_of(trace, flow.states, at, flow.token);
+  flow.layer = layer_of(trace, experiment.interventions, flow.states, at, flow.token);
   flow.chances = chances_of(trace, tap, flow.token);
   return flow;
 }

@@ -56,6 +56,7 @@ struct FlowLayer {
     Normed,  // every sum is normed before the next
     Gated,   // gates decide how much of each passes
     Copied,  // the token has left before: `after` is `before`
+    Off,     // a person has switched the layer off: likewise
   };
   Join join = Join::Sum;
   FlowTerm before;
@@ -98,5 +99,11 @@ FlowNumbers flow_numbers(const Trace& trace, const Findings& findings, const Exp
 // The sum alone. `also`: a column that is among the keys, however small its weight; -1: none.
 FlowSum flow_sum(const Trace& trace, const AttentionTap& tap, Index head_in_group, Index query,
                  Index keys, Index also = -1);
+
+// The heads alone; some may be switched off. The layer alone, of one token of the stream.
+FlowHeads flow_heads(const Trace& trace, const Interventions& interventions,
+                     const AttentionTap& tap, Index query);
+std::optional<FlowLayer> flow_layer(const Trace& trace, const Interventions& interventions,
+                                    const HeadRef& at, Index token);
 
 }  // namespace attnscope

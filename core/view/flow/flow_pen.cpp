@@ -61,6 +61,7 @@ Colour FlowPen::hue(FlowStage stage) const {
 
 void FlowPen::panel(const FlowPanel& panel, const std::string& title,
                     const std::vector<std::string>& notes) {
+  if (!panel.there()) return;
   const Box& b = panel.box;
   const std::optional<Point>& pointer = page_.input().pointer;
   const bool hovered = pointer && b.contains(*pointer);
@@ -81,7 +82,8 @@ void FlowPen::panel(const FlowPanel& panel, const std::string& title,
                  true});
   const double left = x + 1.05 * unit_, right = b.right() - 0.4 * unit_;
   const double whole = page_.width_of(title, unit_, true);
-  const double size = unit_ * std::clamp((right - left) / whole, kLeastTitle, 1.0);
+  // Letters of another size are not wider by the same share.
+  const double size = unit_ * std::clamp(0.97 * (right - left) / whole, kLeastTitle, 1.0);
   const double taken =
       words({left, y}, title, size, right - left, Align::Start, theme().text, true);
   for (const std::string& note : notes) {
@@ -188,7 +190,7 @@ void FlowPen::mark_components(const Box& within) {
   }
   page_.tag(*pointer,
             at->name + ", component " + std::to_string(n) + ": " +
-                fixed(static_cast<double>(at->values[n]), 3),
+                brief(static_cast<double>(at->values[n])),
             within);
 }
 

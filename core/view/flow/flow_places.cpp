@@ -1,20 +1,28 @@
 #include "core/view/flow/flow_places.h"
 
 #include <algorithm>
-#include <numeric>
+#include <array>
+#include <cmath>
 
 namespace attnscope {
 namespace {
 
 // In units.
-constexpr double kLeastAcross = 50;
-constexpr Index kLeastKeys = 2, kUsualKeys = 6;  // rows of keys: at least, and before letters grow
-constexpr double kLargestUnit = 1.6, kSmallestUnit = 0.74;  // em
-constexpr double kNarration = 3.4, kTop = 5.2, kBetween = 1.3, kBesides = 0.9;
+constexpr double kNarration = 3.4, kBesides = 0.9;
 constexpr double kPanelHead = 2.1, kFormula = 1.9, kFoot = 0.5;
 constexpr double kLeastRow = 1.65, kMostRow = 2.3;
-constexpr double kLeastLower = 13.2, kMostLower = 19;
+constexpr double kLargestUnit = 1.6, kSmallestUnit = 0.74;  // em
 constexpr double kEmbeddingShare = 0.36;
+constexpr Index kLeastKeys = 2, kUsualKeys = 6;  // rows of keys: at least, and before letters grow
+
+// Of the whole, and of what a narrow page shows of it.
+struct Format {
+  double across;               // at least
+  double top;                  // the height of the tokens
+  double between;              // the three rows of panels
+  double least_low, most_low;  // the height of the last row
+};
+constexpr Format kWide{50, 5.2, 1.3, 13.2, 19}, kNarrow{30, 3.8, 1, 8, 14};
 
 struct Column {
   double least, share;  // of what is left
@@ -23,7 +31,10 @@ struct Column {
 constexpr std::array<Column, 6> kHead{
     {{6.8, 1.2}, {5.8, 1.5}, {6.1, 0.3}, {7.2, 1.2}, {7.8, 1.8}, {10.7, 2.5}}};
 // Heads, residual and feed-forward, layers, next token.
-constexpr std::array<Column, 4> kLower{{{12.6, 3}, {12.8, 3}, {11.9, 2.5}, {8.8, 1.5}}};
+constexpr std::array<Column, 4> kLower{{{12.3, 2.8}, {12.1, 2.6}, {12.9, 3}, {8.7, 1.6}}};
+// Words, softmax, weighted values; layers, next token.
+constexpr std::array<Column, 3> kNarrowHead{{{8.0, 1.5}, {7.5, 1}, {11.9, 3}}};
+constexpr std::array<Column, 2> kNarrowLower{{{16, 2}, {11, 1}}};
 
 template <std::size_t n>
 std::vector<double> widths(const std::array<Column, n>& columns, double space) {
@@ -39,32 +50,136 @@ std::vector<double> widths(const std::array<Column, n>& columns, double space) {
   return result;
 }
 
-// With so many rows of keys.
-double least_height(const FlowShape& shape, Index keys) {
-  const double rows = static_cast<double>(std::min(keys, shape.keys) + shape.extra_rows);
-  return kNarration + kTop + 2 * kBetween + kPanelHead + kFormula + kFoot + rows * kLeastRow +
-         kLeastLower;
-}
+class Placing {
+ public:
+  Placing(const Format& format, const FlowShape& shape, const Box& inside)
+      : format_(format), shape_(shape), inside_(inside) {}
 
-struct Rows {
-  Index keys = 0;
-  double row = 0, lower = 0;
+  // Letters are as large as they can be with the usual keys; of a low page there are fewer keys.
+  bool find_unit(const Page& page) {
+    const double smallest = kSmallestUnit * page.em(), down = inside_.height;
+    u_ = std::min({inside_.width / format_.across, kLargestUnit * page.em(),
+                   std::max(down / least_height(kUsualKeys),
+                            std::min(smallest, down / least_height(kLeastKeys)))});
+    return u_ >= smallest;
+  }
+
+  FlowPlaces place(const Page& page) {
+    p_.unit = u_;
+    share_height();
+    const double height =
+        (kNarration + format_.top + 2 * format_.between + low_) * u_ + upper_height();
+    const double y = inside_.y + page.spare_above(inside_.height, height);
+    p_.narration = {inside_.x, y, inside_.width, kNarration * u_};
+    const double head = p_.narration.bottom() + (format_.top + format_.between) * u_;
+    const double lower = head + upper_height() + format_.between * u_;
+    p_.formula_y = head + (kPanelHead + kFormula / 2 - 0.1) * u_;
+    p_.first_y = head + (kPanelHead + kFormula) * u_ + p_.row / 2;
+    p_.bottom = lower + low_ * u_;
+    if (&format_ == &kWide) {
+      place_wide(head, lower);
+    } else {
+      place_narrow(head, lower);
+    }
+    return p_;
+  }
+
+ private:
+  double fixed_height() const {
+    return kNarration + format_.top + 2 * format_.between + kPanelHead + kFormula + kFoot;
+  }
+  double least_height(Index keys) const {
+    const double rows = static_cast<double>(std::min(keys, shape_.keys) + shape_.extra_rows);
+    return fixed_height() + rows * kLeastRow + format_.least_low;
+  }
+  double upper_height() const {
+    return (kPanelHead + kFormula + kFoot) * u_ +
+           static_cast<double>(p_.shown + shape_.extra_rows) * p_.row;
+  }
+
+  // First as many keys as wanted, then room.
+  void share_height() {
+    const double units = inside_.height / u_, free = units - fixed_height() - format_.least_low;
+    const auto extra = static_cast<double>(shape_.extra_rows);
+    const auto fit = static_cast<Index>(std::floor(free / kLeastRow + 1e-6) - extra);
+    p_.shown = std::clamp<Index>(fit, 1, std::max<Index>(1, shape_.keys));
+    const double count = static_cast<double>(p_.shown) + extra;
+    const double left = std::max(0.0, free - count * kLeastRow);
+    const double row = std::min(kMostRow, kLeastRow + 0.55 * left / count);
+    low_ = std::clamp(units - fixed_height() - count * row, format_.least_low, format_.most_low);
+    p_.row = row * u_;
+  }
+
+  // Side by side from `x_` on; widths and gap in units.
+  FlowPanel next_panel(FlowStage stage, double y, double width, double height, double gap) {
+    const FlowPanel panel{stage, {x_, y, width * u_, height}};
+    x_ += (width + gap) * u_;
+    return panel;
+  }
+
+  void place_wide(double head, double lower) {
+    const double top = p_.narration.bottom(), embedding = kEmbeddingShare * inside_.width;
+    const double tokens = inside_.width - embedding - format_.between * u_;
+    p_.tokens = {FlowStage::Tokens, {inside_.x, top, tokens, format_.top * u_}};
+    p_.embedding = {FlowStage::Embedding,
+                    {inside_.right() - embedding, top, embedding, format_.top * u_}};
+    std::vector<double> across = widths(kHead, inside_.width / u_ - 4 * kBesides);
+    if (!shape_.compares) {  // what is said in the place of scores needs room
+      across[2] += across[1];
+      across[1] = 0;
+    }
+    p_.words = across[0] * u_;
+    x_ = inside_.x;
+    const double high = upper_height();
+    p_.keys = next_panel(FlowStage::Vectors, head, across[0] + across[1], high, kBesides);
+    p_.scores = next_panel(FlowStage::Scores, head, across[2], high, kBesides);
+    p_.softmax = next_panel(FlowStage::Softmax, head, across[3], high, kBesides);
+    p_.values = next_panel(FlowStage::Vectors, head, across[4], high, kBesides);
+    p_.weighted = next_panel(FlowStage::Weighted, head, across[5], high, 0);
+    const double gap = format_.between, low = low_ * u_;
+    across = widths(kLower, inside_.width / u_ - 3 * gap);
+    x_ = inside_.x;
+    p_.heads = next_panel(FlowStage::Heads, lower, across[0], low, gap);
+    p_.residual = next_panel(FlowStage::Residual, lower, across[1], low, gap);
+    p_.layers = next_panel(FlowStage::Layers, lower, across[2], low, gap);
+    p_.next = next_panel(FlowStage::Next, lower, across[3], low, 0);
+    place_feed_forward();
+  }
+
+  // Below the residual, by how many rows each has.
+  void place_feed_forward() {
+    constexpr double kGap = 0.8, kLine = 1.6, kOwnRows = 2;  // it, and the sum
+    Box &above = p_.residual.box, below = above;
+    const double rows = kPanelHead + kLine * static_cast<double>(shape_.residual_rows);
+    const double bottom = above.bottom();
+    above.height = (above.height - kGap * u_) * rows / (rows + kPanelHead + kLine * kOwnRows);
+    below.y = above.bottom() + kGap * u_;
+    below.height = bottom - below.y;
+    p_.feed_forward = {FlowStage::FeedForward, below};
+  }
+
+  void place_narrow(double head, double lower) {
+    p_.tokens = {FlowStage::Tokens,
+                 {inside_.x, p_.narration.bottom(), inside_.width, format_.top * u_}};
+    std::vector<double> across = widths(kNarrowHead, inside_.width / u_ - 2 * kBesides);
+    p_.words = across[0] * u_;
+    x_ = inside_.x;
+    const double high = upper_height();
+    p_.keys = next_panel(FlowStage::Vectors, head, across[0], high, kBesides);
+    p_.softmax = next_panel(FlowStage::Softmax, head, across[1], high, kBesides);
+    p_.weighted = next_panel(FlowStage::Weighted, head, across[2], high, 0);
+    across = widths(kNarrowLower, inside_.width / u_ - format_.between);
+    x_ = inside_.x;
+    p_.layers = next_panel(FlowStage::Layers, lower, across[0], low_ * u_, format_.between);
+    p_.next = next_panel(FlowStage::Next, lower, across[1], low_ * u_, 0);
+  }
+
+  const Format& format_;
+  const FlowShape& shape_;
+  const Box inside_;
+  double u_ = 0, low_ = 0, x_ = 0;
+  FlowPlaces p_;
 };
-
-// How the height is shared: first as many keys as wanted, then room.
-Rows share_height(double units, const FlowShape& shape) {
-  const double fixed = kNarration + kTop + 2 * kBetween + kPanelHead + kFormula + kFoot;
-  const double free = units - fixed - kLeastLower;
-  const auto extra = static_cast<double>(shape.extra_rows);
-  Rows rows;
-  const double fit = std::floor(free / kLeastRow) - extra;
-  rows.keys = std::clamp<Index>(static_cast<Index>(fit), 1, std::max<Index>(1, shape.keys));
-  const double count = static_cast<double>(rows.keys) + extra;
-  const double left = std::max(0.0, free - count * kLeastRow);
-  rows.row = std::min(kMostRow, kLeastRow + 0.55 * left / count);
-  rows.lower = std::clamp(units - fixed - count * rows.row, kLeastLower, kMostLower);
-  return rows;
-}
 
 }  // namespace
 
@@ -72,74 +187,16 @@ std::vector<const FlowPanel*> FlowPlaces::all() const {
   std::vector<const FlowPanel*> list{&tokens,   &embedding,    &keys,     &scores,
                                      &softmax,  &values,       &weighted, &heads,
                                      &residual, &feed_forward, &layers,   &next};
-  std::erase_if(list, [](const FlowPanel* p) { return !(p->box.width > 0); });
+  std::erase_if(list, [](const FlowPanel* p) { return !p->there(); });
   return list;
 }
 
 std::optional<FlowPlaces> place_flow(const Page& page, const Box& inside, const FlowShape& shape) {
-  FlowPlaces p;
-  const double down = inside.height, smallest = kSmallestUnit * page.em();
-  // Letters are as large as they can be with the usual keys; of a low page there are fewer.
-  const double u = std::min({inside.width / kLeastAcross, kLargestUnit * page.em(),
-                             std::max(down / least_height(shape, kUsualKeys),
-                                      std::min(smallest, down / least_height(shape, kLeastKeys)))});
-  if (!(u >= smallest)) return std::nullopt;
-  p.unit = u;
-  const Rows rows = share_height(inside.height / u, shape);
-  p.shown = rows.keys;
-  p.row = rows.row * u;
-  const double upper = (kPanelHead + kFormula + kFoot) * u +
-                       static_cast<double>(rows.keys + shape.extra_rows) * p.row;
-  const double height = (kNarration + kTop + 2 * kBetween + rows.lower) * u + upper;
-  const double y = inside.y + page.spare_above(inside.height, height);
-  p.narration = {inside.x, y, inside.width, kNarration * u};
-  const double top = p.narration.bottom();
-  const double embedding = kEmbeddingShare * inside.width;
-  p.tokens = {FlowStage::Tokens,
-              {inside.x, top, inside.width - embedding - kBetween * u, kTop * u}};
-  p.embedding = {FlowStage::Embedding, {inside.right() - embedding, top, embedding, kTop * u}};
-  const double head = top + (kTop + kBetween) * u;
-  std::vector<double> across = widths(kHead, inside.width / u - 4 * kBesides);
-  if (!shape.compares) {  // what is said in the place of scores needs room
-    across[2] += across[1];
-    across[1] = 0;
+  for (const Format* format : {&kWide, &kNarrow}) {
+    Placing placing(*format, shape, inside);
+    if (placing.find_unit(page)) return placing.place(page);
   }
-  p.words = across[0] * u;
-  double x = inside.x;
-  const auto next_panel = [&](FlowStage stage, double width, double gap) {
-    const FlowPanel panel{stage, {x, head, width * u, upper}};
-    x += (width + gap) * u;
-    return panel;
-  };
-  p.keys = next_panel(FlowStage::Vectors, across[0] + across[1], kBesides);
-  p.scores = next_panel(FlowStage::Scores, across[2], kBesides);
-  p.softmax = next_panel(FlowStage::Softmax, across[3], kBesides);
-  p.values = next_panel(FlowStage::Vectors, across[4], kBesides);
-  p.weighted = next_panel(FlowStage::Weighted, across[5], 0);
-  p.formula_y = head + (kPanelHead + kFormula / 2 - 0.1) * u;
-  p.first_y = head + (kPanelHead + kFormula) * u + p.row / 2;
-  const double lower = head + upper + kBetween * u;
-  const std::vector<double> below = widths(kLower, inside.width / u - 3 * kBetween);
-  x = inside.x;
-  const auto next_below = [&](FlowStage stage, double width) {
-    const FlowPanel panel{stage, {x, lower, width * u, rows.lower * u}};
-    x += (width + kBetween) * u;
-    return panel;
-  };
-  p.heads = next_below(FlowStage::Heads, below[0]);
-  p.residual = next_below(FlowStage::Residual, below[1]);
-  p.layers = next_below(FlowStage::Layers, below[2]);
-  p.next = next_below(FlowStage::Next, below[3]);
-  p.feed_forward = {FlowStage::FeedForward, p.residual.box};
-  const double gap = 0.8 * u;
-  constexpr double kLine = 1.6, kOwnRows = 2;  // of the feed-forward: it, and the sum
-  const double above = kPanelHead + kLine * static_cast<double>(shape.residual_rows);
-  const double share = above / (above + kPanelHead + kLine * kOwnRows);
-  p.residual.box.height = (p.residual.box.height - gap) * share;
-  p.feed_forward.box.y = p.residual.box.bottom() + gap;
-  p.feed_forward.box.height = p.heads.box.bottom() - p.feed_forward.box.y;
-  p.bottom = p.heads.box.bottom();
-  return p;
+  return std::nullopt;
 }
 
 }  // namespace attnscope

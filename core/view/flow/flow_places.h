@@ -1,7 +1,6 @@
 // Where the parts of the view Flow stand on the page.
 #pragma once
 
-#include <array>
 #include <optional>
 #include <vector>
 
@@ -28,7 +27,8 @@ inline constexpr Index kFlowSteps = static_cast<Index>(FlowStage::Whole);
 
 struct FlowPanel {
   FlowStage stage = FlowStage::Whole;
-  Box box;
+  Box box{};
+  bool there() const { return box.width > 0; }
 };
 
 // What the places hang on.
@@ -43,7 +43,7 @@ struct FlowPlaces {
   double unit = 0;  // the size of letters: panels are so many units wide
   Box narration;
   FlowPanel tokens, embedding, keys, scores, softmax, values, weighted;
-  FlowPanel heads, residual, feed_forward, layers, next;
+  FlowPanel heads, residual, feed_forward, layers, next;  // on a narrow page some are not there
   double words = 0;                            // the width of the keys' words in their panel
   Index shown = 0;                             // keys that have a row
   double formula_y = 0, first_y = 0, row = 0;  // in the five panels of the head; middles of rows
@@ -53,7 +53,8 @@ struct FlowPlaces {
   std::vector<const FlowPanel*> all() const;
 };
 
-// Nothing where there is no space.
+// A narrow page has the weights, what they add up to, and what comes of it. Nothing where there is
+// no space for that either.
 std::optional<FlowPlaces> place_flow(const Page& page, const Box& inside, const FlowShape& shape);
 
 }  // namespace attnscope

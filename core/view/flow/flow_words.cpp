@@ -157,6 +157,9 @@ std::string residual_sentence(const FlowStory& s) {
     case FlowLayer::Join::Gated:
       return "Gates decide, number by number, how much of the heads' answer takes the place of "
              "what the token had.";
+    case FlowLayer::Join::Off:
+      return "This layer is switched off: the vector passes it as it is, and the answer is not "
+             "used.";
     case FlowLayer::Join::Copied:
       return "The token has left before this layer: its vector is copied, and the answer is not "
              "used.";
@@ -170,6 +173,10 @@ std::string residual_sentence(const FlowStory& s) {
 std::string feed_forward_sentence(const FlowStory& s) {
   if (is_recurrent(s)) return "There is no feed-forward: the recurrent cells do that work.";
   if (!s.numbers.layer) return "There is no feed-forward around this attention.";
+  const FlowLayer::Join join = s.numbers.layer->join;
+  if (join == FlowLayer::Join::Copied || join == FlowLayer::Join::Off) {
+    return "Nor is the feed-forward's answer used: the vector stays as it is.";
+  }
   const Index hidden = s.trace.config ? s.trace.config->hidden : 0;
   if (hidden == 0) return "This model has no feed-forward: its layers are attention alone.";
   return "Then a small network works on each token alone, by way of " + grouped(hidden) +
@@ -186,6 +193,11 @@ std::string layers_sentence(const FlowStory& s) {
   if (s.trace.parts.step && count != 1) {
     text = "The same layers work on the vector again and again, " + std::to_string(count) +
            " times here.";
+  }
+  if (s.trace.counts.contains("halting.steps")) {
+    return text +
+           " What it predicts comes from the mean of these vectors, each weighed by the "
+           "chance that it stops there.";
   }
   if (states.back().guess.empty()) return text + " The vector changes a little each time.";
   return text + " Beside each vector: what the model would say if it ended there.";
@@ -212,12 +224,17 @@ std::string next_sentence(const FlowStory& s) {
 
 std::string whole_sentence(const FlowStory& s) {
   const FlowSum& sum = s.numbers.sum;
-  std::string text = "How " + quoted(s.numbers.label) + " is worked on, by way of " + head_name(s);
-  if (!sum.keys.empty()) {
-    text += ", where it looks most at " + strongest(s) + " (" +
+  std::string text = quoted(s.numbers.label) + " on its way through the model: in " + head_name(s);
+  if (sum.keys.empty()) {
+    text += " it looks nowhere";
+  } else {
+    text += " it looks most at " + strongest(s) + " (" +
             weight_words(sum.keys.front().weight, weights_are_shares(sum)) + ")";
   }
-  return text + ".";
+  if (s.numbers.chances.empty()) return text + ".";
+  const FlowChance& best = s.numbers.chances.front();
+  return text + "; " + (fills_in_places(s.trace) ? "here stands" : "next comes") + " most likely " +
+         quoted(best.label) + " (" + weight_words(best.chance, true) + ").";
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ ColourRange gate_range(const ViewSettings& view, const GateSets& sets) {
   }
   if (!(range.most > 0)) range.most = 1;
   const bool apart = range.most - range.least > 1e-3;
-  if (!view.normalise || !apart) range.least = 0;
+  if (view.colour_end != ColourEnd::Largest || !apart) range.least = 0;
   return range;
 }
 

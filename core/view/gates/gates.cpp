@@ -7,6 +7,7 @@
 #include "core/view/gates/gate_panels.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/example.h"
+#include "core/view/parts/reading.h"
 #include "core/view/view_list.h"
 
 namespace attnscope {
@@ -117,8 +118,15 @@ View gates_view() {
   view.objection = [](const Trace& trace) { return gates_refusal(trace).sentence(); };
   view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
     controls.colours = ViewControls::Colours::Sequential;
+    controls.colour_ends = stretched_ends();
   };
   view.group = "Memory";
+  view.reading = reads_as(
+      "A gate says how much of the new passes, between 0 and 1, for each token and layer. Bright "
+      "is open.",
+      {{"z",
+        "GTrXL: how much of the block's output replaces the state; near 0 the layer is skipped."},
+       {"g", "memorizing: the share of memory; SPALM: of retrieved tokens."}});
   return view;
 }
 

@@ -12,6 +12,7 @@
 #include "core/view/parts/focus.h"
 #include "core/view/parts/legend.h"
 #include "core/view/parts/range.h"
+#include "core/view/parts/reading.h"
 #include "core/view/parts/shapes.h"
 #include "core/view/parts/token_axis.h"
 #include "core/view/view_list.h"
@@ -457,7 +458,7 @@ void show_chain(Experiment& experiment) {
 
 void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
   controls.colours = ViewControls::Colours::None;
-  controls.normalise = false;
+  controls.colour_ends.clear();
   std::erase_if(controls.parameters, [](const Parameter& p) { return p.key == "moved"; });
   const AttentionTap* tap = trace != nullptr ? trace->find(head_ref(*trace, settings)) : nullptr;
   if (tap != nullptr && !is_graph(*tap)) {
@@ -505,6 +506,10 @@ View graph_view() {
   view.example = show_chain;
   view.restrict_controls = restrict_controls;
   view.group = "Method";
+  view.reading = reads_as(
+      "Tokens are nodes; an edge is as thick as the weight along it. Where no edge is, nothing "
+      "passes in this layer.",
+      {});
   view.objection = [](const Trace& trace) { return objection_to_all(trace, why_no_graph); };
   return view;
 }

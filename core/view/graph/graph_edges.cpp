@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/view/pattern/pattern_cells.h"
+#include "core/view/parts/pattern_cells.h"
 
 namespace attnscope {
 

@@ -9,7 +9,9 @@
 #include "core/view/map/map_values.h"
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/describe.h"
+#include "core/view/parts/not_allowed.h"
 #include "core/view/parts/range.h"
+#include "core/view/parts/reading.h"
 #include "core/view/parts/token_axis.h"
 #include "core/view/parts/worded.h"
 #include "core/view/view_list.h"
@@ -35,6 +37,19 @@ int digits_of(const std::vector<Thumbnail>& list) {
   return kMost;
 }
 
+// In letters that fit the width, down to a share of small ones.
+void draw_small(Page& page, Point at, const std::string& text, double width, Align align,
+                bool faint) {
+  const double wide = page.width_of(text, page.small());
+  const double size = page.small() * std::clamp(width / std::max(wide, 1.0), kLeastLetters, 1.0);
+  const std::string shown = page.ellipsised(text, size, width);
+  if (faint) {
+    page.faint_text(at, shown, size, align);
+  } else {
+    page.text(at, shown, size, align);
+  }
+}
+
 // Which head a thumbnail shows, and its number.
 void draw_labels(Page& page, const GridRaster& raster, const std::vector<Thumbnail>& list) {
   if (raster.label <= 0) return;
@@ -46,17 +61,30 @@ void draw_labels(Page& page, const GridRaster& raster, const std::vector<Thumbna
     const auto number_of = [&](int decimals) {
       return std::isnan(thumbnail.measure) ? "–" : fixed(thumbnail.measure, decimals);
     };
+    const double line = raster.two_lines ? raster.label / 2 : raster.label;
+    const double y = box->y - line / 2, middle = box->x + box->width / 2;
+    if (raster.two_lines) {
+      draw_small(page, {middle, y - line}, at, box->width, Align::Middle, true);
+      draw_small(page, {middle, y}, number_of(2), box->width, Align::Middle, false);
+      continue;
+    }
     const double narrow = page.width_of(at + "  " + number_of(digits), page.small());
     // Fewer digits rather than no name.
     const std::string number = number_of(narrow <= box->width ? digits : 2);
-    const double y = box->y - raster.label / 2;
-    if (page.width_of(at + "  " + number, page.small()) <= box->width) {
-      page.faint_text({box->x, y}, at, page.small());
-      page.text({box->right(), y}, number, page.small(), Align::End);
-    } else {
-      page.text({box->x + box->width / 2, y}, page.ellipsised(number, page.small(), box->width),
-                page.small(), Align::Middle);
-    }
+    page.faint_text({box->x, y}, at, page.small());
+    page.text({box->right(), y}, number, page.small(), Align::End);
+  }
+}
+
+// What each head of a layer does, above its thumbnail.
+void draw_names(Page& page, const GridRaster& raster, const std::vector<Thumbnail>& list) {
+  if (raster.label <= 0) return;
+  for (const Thumbnail& thumbnail : list) {
+    const std::optional<Box> box = raster.box_of(thumbnail.layer, thumbnail.head);
+    if (!box) continue;
+    page.faint_text({box->x + box->width / 2, box->y - raster.label / 2},
+                    page.ellipsised(thumbnail.name.badge, page.small(), box->width), page.small(),
+                    Align::Middle);
   }
 }
 
@@ -83,7 +111,7 @@ void draw_headers(Page& page, const GridRaster& raster, const Box& all) {
 }
 
 // The head that is looked at, and the one under the pointer.
-void draw_marks(Page& page, const GridRaster& raster) {
+void draw_marks(Page& page, const GridRaster& raster, const std::vector<Thumbnail>& list) {
   const ViewSettings& view = page.input().experiment.view;
   const auto outline = [&](Index layer, Index head, const Colour& colour) {
     const std::optional<Box> found = raster.box_of(layer, head);
@@ -99,9 +127,13 @@ void draw_marks(Page& page, const GridRaster& raster) {
   if (const auto hit = raster.at(*page.input().pointer)) {
     outline(hit->layer, hit->head, page.theme().text);
     if (page.input().framed) {  // in front of an audience nothing else says which it is
-      page.tag(*page.input().pointer,
-               "layer " + std::to_string(hit->layer) + ", head " + std::to_string(hit->head),
-               raster.all());
+      std::string text =
+          "layer " + std::to_string(hit->layer) + ", head " + std::to_string(hit->head);
+      for (const Thumbnail& t : list) {
+        const bool here = t.layer == hit->layer && t.head == hit->head;
+        if (here && !t.name.words.empty()) text += ": " + t.name.words;
+      }
+      page.tag(*page.input().pointer, text, raster.all());
     }
   }
 }
@@ -115,8 +147,10 @@ std::vector<std::string> bar_titles(const ViewInput& input, bool own_scale) {
                      : std::vector<std::string>{"attention weight by rank", "by rank", "rank"};
   }
   const std::string log = scale == ColourRange::Scale::Log ? " (log)" : "";
-  if (own_scale) return {"share of the map's largest" + log, "share" + log};
-  return {"attention weight" + log, "weight" + log};
+  const RowScale rows = row_scale_of(options);
+  if (rows == RowScale::Largest) return {unit_of(rows), "share of the row's", "share"};
+  if (own_scale) return {"share of where the map's colours end" + log, "share" + log};
+  return {unit_of(rows) + log, rows == RowScale::None ? "weight" + log : "× equal"};
 }
 
 // How the maps are to be read.
@@ -124,8 +158,7 @@ std::string about(const ViewInput& input, bool own_scale) {
   std::string text = capitalised(part_words(input.trace, input.experiment.view) +
                                  layers_and_heads(input.trace, shown_part(input))) +
                      "; each map shows how much a query (row) attends to a key (column)";
-  if (own_scale)
-    text += ", each on a scale of its own, where rows that see a single key do not count";
+  if (own_scale) text += ", each on a scale of its own";
   if (view_values(input.experiment.view, "grid").flag("hide_first")) {
     text += input.words != nullptr ? "; the first word's column is hidden"
                                    : "; the first token's column is hidden";
@@ -140,6 +173,7 @@ ViewLayout lay_out(const ViewInput& input) {
     const Found found = find_tap(input);
     return page.message(found.headline, found.advice);
   }
+  name_heads(input, list);
   const GridOrder order = ordered(input, list);
   if (list.empty()) {
     return page.message(
@@ -148,7 +182,7 @@ ViewLayout lay_out(const ViewInput& input) {
             (input.words != nullptr ? order.measure->word_label : order.measure->label) +
             ". Widen the limits.");
   }
-  const bool own_scale = input.experiment.view.normalise;
+  const bool own_scale = view_values(input.experiment.view, "grid").flag("own");
   Box inside = page.frame(part_title(input), caption(input.trace, about(input, own_scale)));
   const auto place = [&] {
     return order.measure != nullptr ? place_sorted(page, inside, list)
@@ -156,7 +190,9 @@ ViewLayout lay_out(const ViewInput& input) {
   };
   GridRaster raster = place();
   const bool pooled = is_pooled(input, raster, list);
-  if (pooled) {  // and still is in somewhat smaller thumbnails
+  const bool covered = std::ranges::any_of(
+      list, [](const Thumbnail& t) { return has_not_allowed(*t.tap, t.head_in_group); });
+  if (pooled || covered) {  // what is pooled still is in somewhat smaller thumbnails
     inside.height -= kPoolNote * page.em();
     raster = place();
   }
@@ -166,8 +202,14 @@ ViewLayout lay_out(const ViewInput& input) {
   const Box all = raster.all();
   const Box maps{all.x, all.y + raster.label, all.width, all.height - raster.label};
   const GridMaps grid = grid_maps(input, raster, list);
-  for (const HeatMap& cells : grid.cells) {
+  for (std::size_t n = 0; n < list.size(); ++n) {
+    const HeatMap& cells = grid.cells[n];
     page.add(cells);
+    HeatMap pairs;
+    pairs.box = cells.box;
+    pairs.height = static_cast<double>(list[n].tap->queries());
+    pairs.width = static_cast<double>(list[n].tap->keys());
+    cover_not_allowed(page, pairs, *list[n].tap, list[n].head_in_group);
     page.add(OutlinedBox{cells.box, page.theme().line, 1});
   }
   if (order.measure != nullptr) {
@@ -176,18 +218,21 @@ ViewLayout lay_out(const ViewInput& input) {
                     page.fitting(order.notes, page.small(), inside.right() - all.x), page.small());
   } else {
     draw_headers(page, raster, all);
+    draw_names(page, raster, list);
   }
-  draw_marks(page, raster);
+  draw_marks(page, raster, list);
   draw_colour_bar(page, {maps.right(), maps.y, colour_bar_width(page), maps.height}, grid.range,
                   bar_titles(input, own_scale));
   double bottom = all.bottom();
+  const double note_y = bottom + kPoolNote * page.em() / 2;
+  if (pooled || covered) bottom += kPoolNote * page.em();
+  if (covered) draw_not_allowed_key(page, maps.right() + page.em(), note_y);
   if (pooled) {
-    page.faint_text({all.x, bottom + kPoolNote * page.em() / 2},
+    page.faint_text({all.x, note_y},
                     page.fitting({"more cells than pixels: each pixel shows its largest weight",
                                   "each pixel shows its largest", "max-pooled"},
-                                 page.small(), inside.right() - all.x),
+                                 page.small(), (covered ? maps.right() : inside.right()) - all.x),
                     page.small());
-    bottom += kPoolNote * page.em();
   }
   ViewLayout layout;
   layout.list = page.take(bottom);
@@ -278,6 +323,11 @@ std::vector<Parameter> parameters() {
            .kind = Kind::Flag,
            .initial = false},
           scale_parameter(),
+          {.key = "own",
+           .label = "Own scales",
+           .help = "Let the colours of each map end by its own weights.",
+           .kind = Kind::Flag,
+           .initial = false},
           hide_first_parameter(),
           limit("at_least", "At least", "Leave out heads with a lower number.", 0.2),
           limit("at_most", "At most", "Leave out heads with a higher number.", 0.8)};
@@ -292,7 +342,10 @@ double largest_measure(const std::string& sort, const Trace* trace) {
 }
 
 void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
-  const std::string sort = view_values(settings, "grid").choice("sort");
+  const Values values = view_values(settings, "grid");
+  const std::string sort = values.choice("sort"), scale = values.choice("scale");
+  if (scale == "rank" || scale == "row") controls.colour_ends.clear();
+  if (scale == "row") controls.idle["own"] = "Each row has a scale of its own already.";
   for (Parameter& parameter : controls.parameters) {
     const bool limit = parameter.kind == Parameter::Kind::Real;
     if (limit) parameter.slider_most = largest_measure(sort, trace);
@@ -313,6 +366,14 @@ View grid_view() {
   view.data = data;
   view.restrict_controls = restrict_controls;
   view.group = "Attention";
+  view.reading = reads_as(
+      "Every small square is the map of one head: rows look, columns are looked at, brighter is "
+      "more. A bright line beside the diagonal looks at the token before, a bright left edge at "
+      "the first token, spots far below at something said earlier. Click one to open it.",
+      {{"Entropy",
+        "how widely a head looks: 0 bits is a single key, 3 bits as much as 8 keys alike."},
+       {"Induction",
+        "share on what followed the same token earlier: a head that continues what it has seen."}});
   view.objection = objection_without_attention;
   return worded(std::move(view));
 }

@@ -8,6 +8,7 @@
 #include "core/figure/colour_map.h"
 #include "core/figure/heat_map.h"
 #include "core/view/map/map_values.h"
+#include "core/view/parts/not_allowed.h"
 #include "core/view/parts/range.h"
 
 namespace attnscope {
@@ -33,42 +34,45 @@ Shown shown(const ViewInput& input, const Thumbnail& thumbnail, const Box& box) 
   return {cells, seen};
 }
 
-// The numbers that are to be seen, which scales go by: without the first token where it is hidden.
-Tensor seen_numbers(const Thumbnail& thumbnail, const Shown& shown, bool hide_first) {
-  Tensor numbers = heat_map_cells(shown.cells);
-  if (hide_first) hide_column(numbers, first_token_column(*thumbnail.tap), shown.seen);
-  return numbers;
-}
+// What of the settings makes numbers of weights.
+struct Seen {
+  bool hide_first;
+  RowScale row_scale;
+  std::string name() const {
+    return (hide_first ? " hidden " : " ") + std::to_string(static_cast<int>(row_scale));
+  }
+  bool as_they_are() const { return !hide_first && row_scale == RowScale::None; }
+};
 
-// With signs, a scale is the same to both sides of zero.
-ColourRange signed_range(const ViewInput& input, const Thumbnail& thumbnail, const Shown& shown,
-                         bool hide_first) {
-  HeatMap cells = shown.cells;
-  cells.values = seen_numbers(thumbnail, shown, hide_first);
-  cells.device = nullptr;
-  cells.plane = 0;
-  return colour_range(input, cells, true);
+// The numbers that are to be seen, which scales go by: without the first token where it is hidden.
+Tensor seen_numbers(const Thumbnail& thumbnail, const Shown& shown, const Seen& as) {
+  Tensor numbers = heat_map_cells(shown.cells);
+  if (as.hide_first) hide_column(numbers, first_token_column(*thumbnail.tap), shown.seen);
+  if (as.row_scale != RowScale::None) {
+    numbers =
+        row_scaled(numbers, as.row_scale, *thumbnail.tap, thumbnail.head_in_group, shown.seen);
+  }
+  return numbers;
 }
 
 // Replaces the numbers by those that the pixels show, without the first token where it is hidden.
 // Pooling comes before a scale: the order of numbers, which it goes by, is the same after it.
-void pool(const ViewInput& input, const Thumbnail& thumbnail, bool hide_first, Shown& shown) {
+void pool(const ViewInput& input, const Thumbnail& thumbnail, const Seen& as, Shown& shown) {
   HeatMap& cells = shown.cells;
   const bool pooled = is_pooled(cells, input.scale);
   const auto pixels = [&](double size) { return static_cast<int>(std::ceil(size * input.scale)); };
   const int width = pixels(cells.box.width), height = pixels(cells.box.height);
   const auto make = [&] {
     HeatMap whole = cells;
-    whole.values = seen_numbers(thumbnail, shown, hide_first);
+    whole.values = seen_numbers(thumbnail, shown, as);
     whole.device = nullptr;
     whole.plane = 0;
     return pooled ? heat_map_pixels(whole, width, height) : whole.values;
   };
   const bool keep = input.cache != nullptr && is_whole(*thumbnail.tap);
-  const std::string name = "grid " + std::to_string(thumbnail.layer) + " " +
-                           std::to_string(thumbnail.head) + (hide_first ? " hidden " : " ") +
-                           std::to_string(width) + " " + std::to_string(height) + " " +
-                           cells.colour_map;
+  const std::string name =
+      "grid " + std::to_string(thumbnail.layer) + " " + std::to_string(thumbnail.head) + as.name() +
+      " " + std::to_string(width) + " " + std::to_string(height) + " " + cells.colour_map;
   cells.values = keep ? input.cache->matrix(source_of(input.trace), name, make) : make();
   cells.device = nullptr;
   cells.plane = 0;
@@ -78,23 +82,24 @@ void pool(const ViewInput& input, const Thumbnail& thumbnail, bool hide_first, S
   cells.width = width;
 }
 
-// The largest magnitude of a map on a scale of its own. Rows that see a single key have a weight of
-// 1 whatever the head does (the first of a causal map has), and say nothing about it.
-double own_largest(const Thumbnail& thumbnail, const Shown& shown, bool hide_first) {
-  const Pattern& pattern = *thumbnail.tap->result.pattern;
-  const Index head = pattern.heads() > 1 ? thumbnail.head_in_group : 0;
-  const Tensor values = seen_numbers(thumbnail, shown, hide_first);
-  const ShownCells& seen = shown.seen;
-  float largest = 0, of_all = 0;
-  for (Index r = 0; r < values.dim(0); ++r) {
-    const Index query = std::min(seen.row + r * seen.step, pattern.queries() - 1);
-    float of_row = 0;  // which what is hidden, NaN, leaves as it is
-    for (Index c = 0; c < values.dim(1); ++c) of_row = std::max(of_row, std::abs(values(r, c)));
-    of_all = std::max(of_all, of_row);
-    if (pattern.row_count(head, query) > 1) largest = std::max(largest, of_row);
-  }
-  const double found = static_cast<double>(largest > 0 ? largest : of_all);
-  return found > 0 && std::isfinite(found) ? found : 1;
+// The magnitudes that tell where the colours of a map end: of about so many.  [n]
+Tensor sizes_of(const ViewInput& input, const Thumbnail& thumbnail, const Shown& shown,
+                const Seen& as, Index most) {
+  const auto make = [&] {
+    HeatMap cells = shown.cells;
+    if (!as.as_they_are()) {
+      cells.values = seen_numbers(thumbnail, shown, as);
+      cells.device = nullptr;
+      cells.plane = 0;
+    }
+    const std::vector<float> sizes =
+        sizes_in_sight(cells, *thumbnail.tap, thumbnail.head_in_group, shown.seen, most);
+    return Tensor::from({static_cast<Index>(sizes.size())}, sizes);
+  };
+  if (input.cache == nullptr || !is_whole(*thumbnail.tap)) return make();
+  const std::string name = "grid sizes " + std::to_string(thumbnail.layer) + " " +
+                           std::to_string(thumbnail.head) + as.name() + " " + std::to_string(most);
+  return input.cache->matrix(source_of(input.trace), name, make);
 }
 
 // Ranks among the numbers of all maps, of each of which every n-th is enough.
@@ -110,10 +115,32 @@ std::vector<float> joint_ranks(const std::vector<Shown>& maps) {
   return ranks_of(Tensor::from({static_cast<Index>(numbers.size())}, numbers));
 }
 
-void set_most(ColourRange& range, double most) {
-  range.most = most;
-  range.least = colour_map(range.colour_map).diverging() ? -most : 0;
-  range.smallest = kLogSpan * most;
+// The ranges of all maps, as the settings want them, apart from ranks: one for all, or each its
+// own.
+std::vector<ColourRange> ranges_of(const ViewInput& input, const std::vector<Thumbnail>& list,
+                                   const std::vector<Shown>& maps, const Seen& as, bool own,
+                                   const ColourRange& common, bool with_signs) {
+  constexpr Index kMost = Index{1} << 19;  // of all maps
+  std::vector<ColourRange> ranges(list.size(), common);
+  if (as.row_scale == RowScale::Largest) return ranges;
+  const ColourEnd end = input.experiment.view.colour_end;
+  const Index of_each = std::max<Index>(1024, kMost / static_cast<Index>(list.size()));
+  std::vector<float> all;
+  for (std::size_t n = 0; n < list.size(); ++n) {
+    const Tensor sizes = sizes_of(input, list[n], maps[n], as, of_each);
+    if (own) {
+      set_end(ranges[n], {sizes.begin(), sizes.end()}, end, with_signs);
+    } else {
+      all.insert(all.end(), sizes.begin(), sizes.end());
+    }
+  }
+  if (!own) {
+    ColourRange joint = common;
+    set_end(joint, std::move(all), end, with_signs);
+    std::fill(ranges.begin(), ranges.end(), joint);
+  }
+  for (ColourRange& range : ranges) range.smallest = kLogSpan * range.most;
+  return ranges;
 }
 
 }  // namespace
@@ -132,38 +159,32 @@ bool is_pooled(const ViewInput& input, const GridRaster& raster,
 GridMaps grid_maps(const ViewInput& input, const GridRaster& raster,
                    const std::vector<Thumbnail>& list) {
   const Values options = view_values(input.experiment.view, "grid");
-  const bool own = input.experiment.view.normalise, hide_first = options.flag("hide_first");
+  const bool own = options.flag("own");
+  const Seen as{options.flag("hide_first"), row_scale_of(options)};
   GridMaps grid;
   grid.exact = 0;
-  grid.range.colour_map = input.experiment.view.colour_map;
-  double most = 1;
+  bool with_signs = false;  // all maps share the colours that one with signs needs
   std::vector<Shown> maps;
   for (const Thumbnail& thumbnail : list) {
     maps.push_back(shown(input, thumbnail, raster.box_of(thumbnail.layer, thumbnail.head).value()));
     grid.exact += maps.back().seen.exact;
-    if (!is_signed(*thumbnail.tap, thumbnail.head_in_group)) continue;
-    // All maps share the colours that one with signs needs.
-    const ColourRange range = signed_range(input, thumbnail, maps.back(), hide_first);
-    grid.range.colour_map = range.colour_map;
-    most = std::max(most, range.most);
+    with_signs |= is_signed(*thumbnail.tap, thumbnail.head_in_group);
   }
   if (!list.empty()) grid.exact /= static_cast<double>(list.size());
+  grid.range = weight_colours(input, with_signs);
   grid.range.scale = scale_of(options);
-  set_most(grid.range, most);
-  std::vector<double> largest;
+  std::vector<ColourRange> ranges = ranges_of(input, list, maps, as, own, grid.range, with_signs);
   for (std::size_t n = 0; n < list.size(); ++n) {
     maps[n].cells.colour_map = grid.range.colour_map;
-    if (own) largest.push_back(own_largest(list[n], maps[n], hide_first));
-    const bool as_they_are = grid.range.scale == ColourRange::Scale::Linear && !hide_first;
-    if (!as_they_are) pool(input, list[n], hide_first, maps[n]);
+    const bool linear = grid.range.scale == ColourRange::Scale::Linear;
+    if (!linear || !as.as_they_are()) pool(input, list[n], as, maps[n]);
   }
   const bool by_rank = grid.range.scale == ColourRange::Scale::Rank;
-  if (by_rank) grid.range.ranked = joint_ranks(maps);
+  const std::vector<float> joint = by_rank && !own ? joint_ranks(maps) : std::vector<float>();
   for (std::size_t n = 0; n < list.size(); ++n) {
-    ColourRange range = grid.range;
-    if (own) set_most(range, largest[n]);
-    if (own && by_rank) range.ranked = ranks_of(maps[n].cells.values);
+    ColourRange& range = ranges[n];
     HeatMap& cells = maps[n].cells;
+    if (by_rank) range.ranked = own ? ranks_of(cells.values) : joint;
     cells.least = range.least;
     cells.most = range.most;
     if (range.scale != ColourRange::Scale::Linear) {
@@ -174,10 +195,11 @@ GridMaps grid_maps(const ViewInput& input, const GridRaster& raster,
     }
     grid.cells.push_back(std::move(cells));
   }
-  if (own) set_most(grid.range, 1);
+  if (!own && !ranges.empty()) grid.range = ranges.front();
   if (own && by_rank) {  // a share of a map's numbers stands at its share of the bar
     grid.range.scale = ColourRange::Scale::Linear;
   }
+  if (own) grid.range.smallest = kLogSpan;
   return grid;
 }
 

@@ -10,11 +10,11 @@ namespace attnscope {
 
 struct GridMaps {
   std::vector<HeatMap> cells;  // as the thumbnails that were given
-  ColourRange range;           // for the bar: of all maps, or shares of each map's largest
-  double exact = 1;            // share of the numbers that is
+  ColourRange range;  // for the bar: of all maps, or shares of where each map's colours end
+  double exact = 1;   // share of the numbers that is
 };
 
-// By the grid's parameters, on one scale or (ViewSettings::normalise) each on its own.
+// By the grid's parameters, on one scale or each on its own.
 GridMaps grid_maps(const ViewInput& input, const GridRaster& raster,
                    const std::vector<Thumbnail>& list);
 

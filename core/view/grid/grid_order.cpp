@@ -65,6 +65,23 @@ std::vector<Thumbnail> thumbnails(const Trace& trace, const TracePart& part) {
   return list;
 }
 
+void name_heads(const ViewInput& input, std::vector<Thumbnail>& list) {
+  constexpr Index kMostWeights = Index{1} << 24;  // are looked through at once
+  Index weights = 0;
+  for (const Thumbnail& t : list) {
+    if (!is_whole(*t.tap) || t.tap->result.device != nullptr) return;
+    weights += t.tap->queries() * t.tap->keys();
+  }
+  if (weights > kMostWeights) return;
+  const HeadTable table = table_of_run(input);
+  for (Thumbnail& t : list) {
+    const HeadStatistics* statistics = table.find({t.layer, t.head, shown_part(input)});
+    if (statistics != nullptr && !is_signed(*t.tap, t.head_in_group)) {
+      t.name = head_name(*statistics);
+    }
+  }
+}
+
 GridOrder ordered(const ViewInput& input, std::vector<Thumbnail>& list) {
   GridOrder order;
   order.all = list.size();

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/analysis/head_name.h"
 #include "core/experiment/head_table.h"
 #include "core/view/view.h"
 
@@ -14,6 +15,7 @@ struct Thumbnail {
   const AttentionTap* tap;
   Index head_in_group;
   double measure = 0;  // what it is sorted by; NaN: unknown
+  HeadName name{};     // empty: not measured
 };
 
 // All heads of the part that have a map.
@@ -26,6 +28,9 @@ struct GridOrder {
   std::size_t all = 0;                   // heads there are
   std::vector<std::string> notes;        // one line: many words, then fewer
 };
+
+// Names the heads by what they do on this text, where that takes no time to speak of.
+void name_heads(const ViewInput& input, std::vector<Thumbnail>& list);
 
 // Sorts and filters the list as the options say. InputError where the heads of a text this long
 // cannot be measured.

@@ -1,5 +1,7 @@
 #include "core/view/grid/grid_raster.h"
 
+#include <algorithm>
+
 #include "core/view/parts/colour_bar.h"
 
 namespace attnscope {
@@ -47,8 +49,18 @@ GridRaster place_layers(const Page& page, const Box& inside, const std::vector<T
   const double header = kGridHeader * page.em(), right = colour_bar_width(page);
   const Box space{inside.x + header, inside.y + header, inside.width - header - right,
                   inside.height - header};
-  size(page, space.width, space.height, aspect_of(list), static_cast<double>(raster.rows.size()),
-       static_cast<double>(raster.columns()), raster);
+  const auto place = [&] {
+    size(page, space.width, space.height, aspect_of(list), static_cast<double>(raster.rows.size()),
+         static_cast<double>(raster.columns()), raster);
+  };
+  const bool named =
+      std::ranges::any_of(list, [](const Thumbnail& t) { return !t.name.badge.empty(); });
+  raster.label = named ? kLabel * page.em() : 0;
+  place();
+  if (named && raster.width < page.width_of("previous token", page.small())) {
+    raster.label = 0;
+    place();
+  }
   centre(page, space, raster);
   return raster;
 }
@@ -58,7 +70,8 @@ GridRaster place_sorted(const Page& page, const Box& inside, const std::vector<T
   const Box space{inside.x, inside.y + note, inside.width - right, inside.height - note};
   const double aspect = aspect_of(list);
   const std::size_t count = list.size();
-  const double narrowest = page.width_of("0.00", page.small());
+  const double both = page.width_of("0·00  0.00", page.small());
+  const double narrowest = kLeastLetters * page.width_of("0·00", page.small());
   GridRaster best;
   std::size_t best_columns = 1;
   for (std::size_t columns = 1; columns <= count; ++columns) {
@@ -66,6 +79,11 @@ GridRaster place_sorted(const Page& page, const Box& inside, const std::vector<T
     raster.label = kLabel * page.em();
     const auto rows = static_cast<double>((count + columns - 1) / columns);
     size(page, space.width, space.height, aspect, rows, static_cast<double>(columns), raster);
+    if (raster.width < both) {  // head and number below each other
+      raster.two_lines = true;
+      raster.label = 2 * kLabel * page.em();
+      size(page, space.width, space.height, aspect, rows, static_cast<double>(columns), raster);
+    }
     if (raster.width < narrowest) {  // no label fits
       raster.label = 0;
       size(page, space.width, space.height, aspect, rows, static_cast<double>(columns), raster);

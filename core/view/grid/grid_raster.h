@@ -12,6 +12,7 @@
 
 namespace attnscope {
 
+constexpr double kLeastLetters = 0.7;  // of small ones: in narrower thumbnails there are no labels
 constexpr double kGridHeader = 3.3;    // em: the title and the numbers beside the thumbnails
 constexpr double kGridSortNote = 1.8;  // em: the line above sorted thumbnails
 
@@ -20,7 +21,8 @@ struct GridRaster {
   double x = 0, y = 0;           // of the first thumbnail
   double width = 0, height = 0;  // of a thumbnail
   double gap = 0;
-  double label = 0;  // height of the label above each; 0: they stand in rows of layers
+  double label = 0;        // height of the label above each; 0: none
+  bool two_lines = false;  // of the label
   // [row][column]: layer and head. Layers as rows, or row after row by rank.
   std::vector<std::vector<std::pair<Index, Index>>> rows;
 

@@ -16,6 +16,7 @@
 #include "core/view/parts/focus.h"
 #include "core/view/parts/legend.h"
 #include "core/view/parts/range.h"
+#include "core/view/parts/reading.h"
 #include "core/view/pattern/rule_cells.h"
 #include "core/view/view_list.h"
 
@@ -106,7 +107,7 @@ void draw_allowed(Page& page, const Drawn& d) {
 
 // The weights' range: to the largest of the row, which is what can be told apart.
 ColourRange range_of(const Drawn& d) {
-  ColourRange range = colour_range(d.input, {}, is_signed(d.tap, d.head), true);
+  ColourRange range = weight_colours(d.input, is_signed(d.tap, d.head));
   const double largest =
       d.row.strongest >= 0 ? std::abs(static_cast<double>(d.row.weights[d.row.strongest])) : 0;
   range.most = largest > 0 ? largest : 1;
@@ -339,7 +340,7 @@ ViewData image_data(const ViewInput& input) {
 }
 
 void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
-  controls.normalise = false;  // they always are
+  controls.colour_ends.clear();  // they always are
   const bool makes = trace != nullptr && trace->pixels && trace->pixels->keys_late > 0;
   if (trace != nullptr && !makes) controls.parameters.clear();  // no model to complete anything
   if (!completion_wish(settings).draws) {
@@ -411,6 +412,10 @@ View image_view() {
   view.example = show_picture;
   view.restrict_controls = restrict_controls;
   view.group = "Tasks";
+  view.reading = reads_as(
+      "Each pixel is a token. Left is what the chosen pixel may attend to, right where its weight "
+      "goes.",
+      {});
   view.objection = [](const Trace& trace) -> std::string {
     return trace.pixels ? "" : "The tokens of this run are no pixels.";
   };

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "core/view/parts/focus.h"
+#include "core/view/parts/pattern_cells.h"
 #include "core/view/parts/token_axis.h"
-#include "core/view/pattern/pattern_cells.h"
 
 namespace attnscope {
 

@@ -13,8 +13,10 @@
 #include "core/view/parts/fact_table.h"
 #include "core/view/parts/focus.h"
 #include "core/view/parts/matrix_plot.h"
+#include "core/view/parts/not_allowed.h"
 #include "core/view/parts/prediction_words.h"
 #include "core/view/parts/range.h"
+#include "core/view/parts/reading.h"
 #include "core/view/parts/token_bars.h"
 #include "core/view/view_list.h"
 
@@ -49,10 +51,6 @@ std::vector<std::int32_t> likeliest_of_both(const std::vector<double>& before,
     }
   }
   return ids;
-}
-
-TokenName token_name(const Trace& trace) {
-  return [&trace](std::int32_t id) { return trace.tokenizer ? token_label(trace, id) : ""; };
 }
 
 // Why what a person changes does not change this attention; empty where it does.
@@ -111,7 +109,8 @@ class Interventional {
   std::string caption_text() const {
     std::string changes;
     for (const Intervention& i : input_.experiment.interventions) {
-      changes += (changes.empty() ? "" : "; ") + describe(i, token_name(after_));
+      changes += (changes.empty() ? "" : "; ") +
+                 describe(i, intervention_names(after_, runs_.second_head.tap));
     }
     const std::string what = changes.empty() ? "nothing is changed." : changes + ".";
     const std::string own = place_words(after_, settings_);
@@ -346,12 +345,15 @@ class Interventional {
   void draw_map(const MatrixPlot& m, const Found& found, const std::string& badge, Colour colour,
                 const std::vector<std::string>& remarks) {
     HeatMap cells = matrix_cells(m);
-    exact_ = std::min(exact_, set_cells(cells, input_, *found.tap, found.head).exact);
-    const ColourRange range = colour_range(input_, cells, is_signed(*found.tap, found.head));
+    const ShownCells seen = set_cells(cells, input_, *found.tap, found.head);
+    exact_ = std::min(exact_, seen.exact);
+    const ColourRange range = colour_range(input_, cells, *found.tap, found.head,
+                                           is_signed(*found.tap, found.head), seen);
     cells.least = range.least;
     cells.most = range.most;
     cells.colour_map = range.colour_map;
     page_.add(cells);
+    cover_not_allowed(page_, matrix_cells(m), *found.tap, found.head);
     draw_matrix_frame(page_, m, {});
     const double y = m.plot.y - m.top - 0.45 * kHeading * em();
     const double x = m.plot.x + draw_badge(page_, {m.plot.x, y}, badge, colour) + 0.5 * em();
@@ -557,6 +559,10 @@ View intervene_view() {
   view.data = intervene_data;
   view.findings = {Findings::reference.id, Findings::maps.id};
   view.group = "Model";
+  view.reading = reads_as(
+      "Change the model and see what hangs on it: before on the left, after on the right. Click a "
+      "cell to forbid a pair, a switch to turn off a head or layer.",
+      {{"Perplexity", "as if the model chose among so many tokens alike: how much worse it got."}});
   view.objection = [](const Trace& trace) {
     if (trace.given) return std::string("The attention was read from a file: no model can be run.");
     return objection_to_all(trace, [](const AttentionTap& tap) { return untouched(tap); });

@@ -7,6 +7,7 @@
 #include "core/view/lines/arcs.h"
 #include "core/view/lines/line_set.h"
 #include "core/view/parts/describe.h"
+#include "core/view/parts/reading.h"
 #include "core/view/parts/shapes.h"
 #include "core/view/parts/token_axis.h"
 #include "core/view/parts/worded.h"
@@ -262,7 +263,7 @@ ViewData data(const ViewInput& input) {
 void restrict_controls(const ViewSettings& settings, const Trace*, ViewControls& controls) {
   const Values values = view_values(settings, "lines");
   controls.colours = ViewControls::Colours::None;
-  controls.normalise = false;
+  controls.colour_ends.clear();
   const bool several = values.has("heads") && !values.get<std::vector<Index>>("heads").empty();
   controls.head = !values.flag("all") && !several;
   if (values.flag("all")) controls.idle["heads"] = "All heads are shown.";
@@ -306,6 +307,10 @@ View lines_view() {
   view.restrict_controls = restrict_controls;
   view.data = data;
   view.group = "Attention";
+  view.reading = reads_as(
+      "A curve joins each token with what it looks at: the thicker, the more. Point at a token to "
+      "see its own curves alone.",
+      {});
   view.objection = objection_without_attention;
   return worded(std::move(view));
 }

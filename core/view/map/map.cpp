@@ -13,6 +13,7 @@
 #include "core/view/parts/describe.h"
 #include "core/view/parts/focus.h"
 #include "core/view/parts/matrix_plot.h"
+#include "core/view/parts/not_allowed.h"
 #include "core/view/parts/pinned.h"
 #include "core/view/parts/range.h"
 #include "core/view/parts/worded.h"
@@ -66,11 +67,14 @@ void draw_numbers(Page& page, const MatrixPlot& m, const AttentionTap& tap, Inde
   page.add(Clip{});
 }
 
-// Limits given by hand go before what is visible, and that before 0..1.
-ColourRange range_of(const ViewInput& input, const HeatMap& cells, const MapMatrix& shown) {
+// Limits given by hand go before what is in sight.
+ColourRange range_of(const ViewInput& input, const HeatMap& cells, const MapMatrix& shown,
+                     const AttentionTap& tap, Index head, const ShownCells& seen) {
   const Values options = view_values(input.experiment.view, "map");
   const bool given = options.has("most");
-  ColourRange range = colour_range(input, cells, shown.with_signs, given);
+  const bool settled = given || shown.row_scale == RowScale::Largest;
+  ColourRange range = settled ? weight_colours(input, shown.with_signs)
+                              : colour_range(input, cells, tap, head, shown.with_signs, seen);
   const bool diverging = colour_map(range.colour_map).diverging();
   if (given) range.most = options.real("most");
   range.least = diverging ? -range.most : 0;
@@ -142,24 +146,19 @@ std::vector<std::string> darkness(const ViewInput& input, const HeatMap& cells,
                                   const ColourRange& range) {
   constexpr double kDim = 0.1;           // of the colours' range
   constexpr Index kMostCells = 1 << 21;  // are looked through for each picture
+  const bool given = view_values(input.experiment.view, "map").has("most");
+  const bool to_percentile = input.experiment.view.colour_end == ColourEnd::Percentile;
   // What lies on a device stays there.
   if (range.scale != ColourRange::Scale::Linear || cells.device) return {};
+  if (to_percentile && !given) return {};
   const std::vector<float> rows = visible_row_maxima(cells, kMostCells);
   if (rows.empty() || !(rows.back() > 0)) return {};
-  const double largest = static_cast<double>(rows.back());
-  const double typical = static_cast<double>(rows[rows.size() / 2]);
+  const auto typical = static_cast<double>(rows[rows.size() / 2]);
   if (!(typical < kDim * range.most)) return {};
-  const bool all_seen = cells.height * cells.width <= static_cast<double>(kMostCells);
-  if (all_seen && largest < kDim * range.most) {
-    const std::string text = "Largest weight in sight " + brief(largest, 2);
-    const bool given = view_values(input.experiment.view, "map").has("most");
-    return {text + (given ? ": lower “To”, or choose the scale log"
-                          : ": press N to normalise, or choose the scale log"),
-            text};
-  }
   const std::string text = "Half of the rows stay below " + brief(typical, 2);
-  return {text + ": to see more, choose the scale log, or lower “To”", text + ": try the scale log",
-          text};
+  return {text + (given ? ": lower “To”, or choose the scale log"
+                        : ": press N for colours to 99 %, or choose another scale"),
+          text + (given ? ": lower “To”" : ": press N"), text};
 }
 
 // How the colours are to be read, in one line below the map: many words, then fewer.
@@ -184,10 +183,11 @@ void draw_pair(Page& page, const MatrixPlot& m, const AttentionTap& tap, Index h
 
 // What the picture shows at a pair where that is not the head's own weight.
 void name_shown(ViewLayout& layout, const MapMatrix& shown) {
-  if (shown.one_head) return;
-  layout.hit = [at = layout.hit, values = shown.values](Point p) {
+  if (!shown.whole || (shown.one_head && shown.row_scale == RowScale::None)) return;
+  const std::string unit = shown.row_scale == RowScale::None ? "" : " " + unit_of(shown.row_scale);
+  layout.hit = [at = layout.hit, values = shown.values, unit](Point p) {
     std::optional<Hit> hit = at(p);
-    if (hit) hit->shown = brief(static_cast<double>(values(hit->query, hit->key)), 4);
+    if (hit) hit->shown = brief(static_cast<double>(values(hit->query, hit->key)), 4) + unit;
     return hit;
   };
 }
@@ -238,13 +238,19 @@ ViewLayout lay_out(const ViewInput& input) {
       hide_column(seen.values, first_token_column(tap), seen);
       cells.values = seen.values;
     }
+    if (shown.row_scale != RowScale::None) {
+      cells.values = seen.values = row_scaled(seen.values, shown.row_scale, tap, found.head, seen);
+    }
   }
   cells.missing = blend(input.theme.background, input.theme.line, 0.5);
-  ColourRange range = range_of(input, cells, shown);
+  ColourRange range = range_of(input, cells, shown, tap, found.head, seen);
   cells.colour_map = range.colour_map;
   set_numbers(input, shown, range, cells);
   const std::vector<std::string> notes = notes_of(input, m, cells, range);
   page.add(cells);
+  const bool covered =
+      shown.one_head ? cover_not_allowed(page, matrix_cells(m), tap, found.head)
+                     : cover_not_allowed(page, matrix_cells(m), tap, found.head, shown.values);
   draw_numbers(page, m, tap, found.head, shown, seen, range);
   draw_matrix_frame(page, m, {});
   double bottom = m.plot.bottom();
@@ -262,6 +268,10 @@ ViewLayout lay_out(const ViewInput& input) {
   } else {
     draw_colour_bar(page, {m.right.x + taken, m.right.y, m.right.width - taken, m.right.height},
                     range, bar_titles(range, shown.unit));
+  }
+  if (covered && !bar_below) {
+    draw_not_allowed_key(page, m.right.x + taken + page.em(), m.note_y);
+    bottom = std::max(bottom, m.note_y + 0.7 * page.em());
   }
   if (input.framed) draw_pair(page, m, tap, found.head, shown);
   ViewLayout layout = matrix_layout(page, m, bottom);
@@ -282,7 +292,28 @@ ViewData data(const ViewInput& input) {
 
 void restrict_controls(const ViewSettings& settings, const Trace*, ViewControls& controls) {
   const Values values = view_values(settings, "map");
-  controls.normalise = !values.has("most") && values.choice("scale") != "rank";
+  const std::string& scale = values.choice("scale");
+  if (values.has("most") || scale == "rank" || scale == "row") controls.colour_ends.clear();
+}
+
+ViewReading map_reading(const ViewSettings& settings, const Trace*) {
+  const Values values = view_values(settings, "map");
+  ViewReading reading{
+      "Each row is a token that looks (the query), each column one that it looks at (the key). A "
+      "bright cell: the row's token takes much from the column's. The weights of a row add up to "
+      "1; grey pairs are not allowed.",
+      {}};
+  if (row_scale_of(values) == RowScale::EqualShare) {
+    reading.terms.push_back({"Equal share",
+                             "what each key would have if the query looked at all "
+                             "of its keys alike; 3 is three times that."});
+  }
+  if (values.choice("source") == "rollout") {
+    reading.terms.push_back({"Rollout",
+                             "how much of each input token arrives here through all "
+                             "layers so far, heads averaged, with the residual path."});
+  }
+  return reading;
 }
 
 }  // namespace
@@ -299,6 +330,7 @@ View map_view() {
   view.restrict_controls = restrict_controls;
   view.group = "Attention";
   view.objection = objection_without_attention;
+  view.reading = map_reading;
   return worded(std::move(view));
 }
 

@@ -233,11 +233,13 @@ Parameter scale_parameter() {
   return {.key = "scale",
           .label = "Scale",
           .help =
-              "How weights become colours: linear, logarithmic, or by rank among all "
-              "weights that are not zero.",
+              "How weights become colours: linear, logarithmic, by rank among all weights that are "
+              "not zero, as shares of the largest of their row, or as times the equal share (1: as "
+              "if the query looked at all its keys alike).",
           .kind = Parameter::Kind::Choice,
           .initial = std::string("linear"),
-          .choices = {"linear", "log", "rank"}};
+          .choices = {"linear", "log", "rank", "row", "share"},
+          .choice_labels = {"linear", "log", "rank", "each row by itself", "× equal share"}};
 }
 
 Parameter hide_first_parameter() {
@@ -264,39 +266,40 @@ void hide_column(Tensor& cells, Index column, const ShownCells& seen) {
 std::vector<Parameter> map_parameters() {
   using Kind = Parameter::Kind;
   constexpr double kLargest = 1e6, kSmallest = 1e-30;
-  return {{.key = "source",
-           .label = "Show",
-           .help = "What the map shows: this head, the mean over the layer's heads, over the "
-                   "layers of this head or over all, or the rollout through this layer.",
-           .kind = Kind::Choice,
-           .initial = std::string(kHead),
-           .choices = {kHead, kHeads, kLayers, kAll, kRollout},
-           .choice_labels = {"this head", "mean over heads", "mean over layers", "mean over all",
-                             "rollout"}},
-          scale_parameter(),
-          {.key = "least",
-           .label = "From",
-           .help = "The weight of the lowest colour; automatic: 0, or a ten-thousandth of the "
-                   "highest on a logarithmic scale.",
-           .kind = Kind::Real,
-           .optional = true,
-           .initial = 0.001,
-           .least = 0,
-           .most = kLargest,
-           .slider_least = 0,
-           .slider_most = 0.1},
-          {.key = "most",
-           .label = "To",
-           .help = "The weight of the highest colour; automatic: 1, or the largest in sight with "
-                   "Normalise.",
-           .kind = Kind::Real,
-           .optional = true,
-           .initial = 0.25,
-           .least = kSmallest,
-           .most = kLargest,
-           .slider_least = 0.01,
-           .slider_most = 1},
-          hide_first_parameter()};
+  return {
+      {.key = "source",
+       .label = "Show",
+       .help = "What the map shows: this head, the mean over the layer's heads, over the "
+               "layers of this head or over all, or the rollout through this layer.",
+       .kind = Kind::Choice,
+       .initial = std::string(kHead),
+       .choices = {kHead, kHeads, kLayers, kAll, kRollout},
+       .choice_labels = {"this head", "mean over heads", "mean over layers", "mean over all",
+                         "rollout"}},
+      scale_parameter(),
+      {.key = "least",
+       .label = "From",
+       .help = "The weight of the lowest colour; automatic: 0, or a ten-thousandth of the "
+               "highest on a logarithmic scale.",
+       .kind = Kind::Real,
+       .optional = true,
+       .initial = 0.001,
+       .least = 0,
+       .most = kLargest,
+       .slider_least = 0,
+       .slider_most = 0.1},
+      {.key = "most",
+       .label = "To",
+       .help = "The weight of the highest colour; automatic: as chosen beside the colours, a high "
+               "percentile of what is in sight.",
+       .kind = Kind::Real,
+       .optional = true,
+       .initial = 0.25,
+       .least = kSmallest,
+       .most = kLargest,
+       .slider_least = 0.01,
+       .slider_most = 1},
+      hide_first_parameter()};
 }
 
 bool is_whole(const AttentionTap& tap) {
@@ -330,6 +333,15 @@ MapMatrix map_matrix(const ViewInput& input, const AttentionTap& tap, Index head
   if (!matrix.headline.empty()) return matrix;
   matrix.with_signs = has_signs(input, tap, head, matrix);
   if (options.flag("hide_first")) hide_first(input, tap, matrix);
+  matrix.row_scale = row_scale_of(options);
+  if (matrix.row_scale == RowScale::None) return matrix;
+  matrix.unit = unit_of(matrix.row_scale);
+  if (!matrix.whole) return matrix;  // where the cells in sight are known
+  const MapMatrix weights = matrix;
+  matrix.name += " scale " + options.choice("scale");
+  matrix.values = cached(input, matrix.name,
+                         [&] { return row_scaled(weights.host(), matrix.row_scale, tap, head); });
+  matrix.device = nullptr;
   return matrix;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/view/map/row_scale.h"
 #include "core/view/parts/range.h"
 
 namespace attnscope {
@@ -35,8 +36,9 @@ struct MapMatrix {
   bool with_signs = false;  // whether numbers can be negative
   bool one_head = true;     // the attention of the view's head as it is
   std::string unit = "attention weight";
-  std::string caption;           // "Attention of layer 1, head 2"
-  std::string headline, advice;  // why there is none; empty: there is
+  RowScale row_scale = RowScale::None;  // of `values`, or to be of what is in sight
+  std::string caption;                  // "Attention of layer 1, head 2"
+  std::string headline, advice;         // why there is none; empty: there is
 
   Tensor host() const;  // downloaded where necessary
 };

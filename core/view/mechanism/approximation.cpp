@@ -107,7 +107,7 @@ ColourRange range_of_mix(const MechanismOf& of, const Theme& theme, const Tensor
   }
   if (!(most > 0)) most = 1;
   if (has_negative(numbers)) return {-most, most, diverging_colours(theme)};
-  ColourRange range{0, most, colour_range(of.input, {}, false, true).colour_map};
+  ColourRange range{0, most, weight_colours(of.input, false).colour_map};
   if (most * static_cast<double>(numbers.size()) > kFarLarger * sum) {
     range.scale = ColourRange::Scale::Log;
     range.smallest = kLogEnds * most;
@@ -187,19 +187,13 @@ void draw_compared(Page& page, const MapRaster& m, Index n, const NamedCells& ma
 }
 
 // Of the weights of both maps, which share it.
+// Of the exact map, on whose colours the implied one is seen.
 ColourRange weights_range_of(const MechanismOf& of, const Approximation& a) {
-  double most = 0;
-  for (const Tensor* map : {&a.exact, &a.implied}) {
-    for (const float x : *map) {
-      if (std::isfinite(x)) most = std::max(most, std::abs(static_cast<double>(x)));
-    }
-  }
-  if (!(most > 0)) most = 1;
-  const bool with_signs = has_negative(a.implied);
-  ColourRange range = colour_range(of.input, {}, with_signs, true);
-  range.most = most;
-  range.least = with_signs ? -most : 0;
-  return range;
+  HeatMap cells;
+  cells.values = a.exact;
+  cells.height = static_cast<double>(a.exact.dim(0));
+  cells.width = static_cast<double>(a.exact.dim(1));
+  return colour_range(of.input, cells, of.tap, of.head, has_negative(a.implied));
 }
 
 ColourRange range_of_difference(const Page& page, const Tensor& numbers) {
@@ -337,7 +331,7 @@ Mechanism approximation_mechanism() {
   Mechanism m{"approximation", "what it makes of keys, and how far its weights are from a softmax",
               shows_approximation, draw_approximation, approximation_numbers};
   m.label = "Beside a softmax";
-  m.weights = m.to_largest = true;
+  m.weights = true;
   return m;
 }
 

@@ -13,8 +13,8 @@
 #include "core/view/mechanism/steps.h"
 #include "core/view/parts/legend.h"
 #include "core/view/parts/matrix_plot.h"
+#include "core/view/parts/pattern_cells.h"
 #include "core/view/parts/shapes.h"
-#include "core/view/pattern/pattern_cells.h"
 
 namespace attnscope {
 namespace {

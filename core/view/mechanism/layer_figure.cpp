@@ -7,6 +7,7 @@
 #include "core/figure/colour_map.h"
 #include "core/view/mechanism/steps.h"
 #include "core/view/parts/legend.h"
+#include "core/view/parts/not_allowed.h"
 #include "core/view/parts/shapes.h"
 #include "core/view/pattern/reach.h"
 #include "core/view/pattern/rule_cells.h"

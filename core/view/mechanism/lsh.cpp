@@ -11,7 +11,8 @@
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/legend.h"
 #include "core/view/parts/matrix_plot.h"
-#include "core/view/pattern/pattern_cells.h"
+#include "core/view/parts/not_allowed.h"
+#include "core/view/parts/pattern_cells.h"
 #include "core/view/pattern/rule_cells.h"
 
 namespace attnscope {

@@ -9,6 +9,7 @@
 #include "core/view/mechanism/steps.h"
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/matrix_plot.h"
+#include "core/view/parts/not_allowed.h"
 #include "core/view/parts/range.h"
 #include "core/view/pattern/rule_cells.h"
 
@@ -191,14 +192,13 @@ void draw_weights_made(Page& page, MadePlan& plan, const MechanismOf& of, Index 
   plan.weights.pinned_row = query;
   HeatMap cells = matrix_cells(plan.weights);
   cells.values = kept(of, "made weights", [&] { return of.tap.attention(of.head); });
-  ColourRange range = colour_range(of.input, cells, is_signed(of.tap, of.head), true);
-  // Weights that many keys share are small.
-  if (!has_kernel(of.tap)) range.most = std::max(1e-6, largest_visible(cells));
-  if (range.least < 0) range.least = -range.most;
+  const ColourRange range =
+      colour_range(of.input, cells, of.tap, of.head, is_signed(of.tap, of.head));
   cells.least = range.least;
   cells.most = range.most;
   cells.colour_map = range.colour_map;
   page.add(std::move(cells));
+  cover_not_allowed(page, matrix_cells(plan.weights), of.tap, of.head);
   draw_matrix_frame(page, plan.weights, {"more pairs than pixels", "pooled"});
   draw_colour_bar(page, plan.weights.right, range, {"weight", ""});
 }
@@ -244,7 +244,7 @@ Mechanism made_mechanism() {
   Mechanism m{"made", "what weights are made from where no two tokens are compared", is_made,
               draw_made, made_numbers};
   m.label = "Made from";
-  m.weights = m.to_largest = true;
+  m.weights = true;
   return m;
 }
 

@@ -60,6 +60,14 @@ ViewLayout lay_out_mechanism(const ViewInput& input) {
   return layout;
 }
 
+ViewReading mechanism_reading(const ViewSettings& settings, const Trace* trace) {
+  const AttentionTap* tap = trace != nullptr ? trace->find(head_ref(*trace, settings)) : nullptr;
+  const Mechanism* mechanism = tap != nullptr ? chosen_mechanism(settings, *tap) : nullptr;
+  if (mechanism == nullptr) return {"How the chosen variant works, step by step, on your text."};
+  return {"How " + variant(tap->variant.id).label + " works on this text: " + mechanism->about +
+          ". Follow the numbered sentences; point at a token to see its own part."};
+}
+
 ViewData mechanism_data(const ViewInput& input) {
   const Found found = needed_tap(input);
   const Mechanism* chosen = chosen_mechanism(input.experiment.view, *found.tap);
@@ -92,9 +100,9 @@ void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewCon
   const Mechanism* mechanism = chosen_mechanism(settings, *tap);
   if (mechanism == nullptr || !mechanism->weights) {
     controls.colours = ViewControls::Colours::None;
-    controls.normalise = false;
+    controls.colour_ends.clear();
   } else if (mechanism->to_largest) {
-    controls.normalise = false;
+    controls.colour_ends.clear();
   }
   const auto changes = [&](const std::string& key) {
     return mechanism != nullptr &&
@@ -201,6 +209,7 @@ View mechanism_view() {
   view.example = show_hashing;
   view.restrict_controls = restrict_controls;
   view.group = "Method";
+  view.reading = mechanism_reading;
   view.objection = objection_without_attention;
   return view;
 }

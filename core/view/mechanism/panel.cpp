@@ -34,7 +34,7 @@ ColourRange range_of_numbers(const Page& page, const Tensor& numbers) {
   }
   if (!(most > 0)) most = 1;
   if (signs) return {-most, most, diverging_colours(page.theme())};
-  return {0, most, colour_range(page.input(), {}, false, true).colour_map};
+  return {0, most, weight_colours(page.input(), false).colour_map};
 }
 
 }  // namespace attnscope

@@ -11,6 +11,7 @@
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/matrix_plot.h"
+#include "core/view/parts/not_allowed.h"
 #include "core/view/parts/row_bars.h"
 #include "core/view/pattern/rule_cells.h"
 

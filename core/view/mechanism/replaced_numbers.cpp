@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/view/parts/pattern_cells.h"
 #include "core/view/parts/token_axis.h"
-#include "core/view/pattern/pattern_cells.h"
 
 namespace attnscope {
 namespace {

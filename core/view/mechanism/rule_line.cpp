@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/figure/colour_map.h"
+#include "core/view/parts/not_allowed.h"
 #include "core/view/pattern/rule_cells.h"
 
 namespace attnscope {

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <set>
 
+#include "core/view/parts/not_allowed.h"
 #include "core/view/parts/range.h"
 
 namespace attnscope {
@@ -51,11 +52,20 @@ ColourRange draw_sorted_weights(Page& page, const MechanismOf& of, const MatrixP
   HeatMap cells = matrix_cells(plot);
   cells.values =
       kept(of, name, [&] { return reordered(of.tap.attention(of.head), rows, columns); });
-  const ColourRange range = colour_range(of.input, cells, is_signed(of.tap, of.head));
+  HeatMap in_order = cells;
+  in_order.values = of.tap.attention(of.head);
+  const ColourRange range =
+      colour_range(of.input, in_order, of.tap, of.head, is_signed(of.tap, of.head));
   cells.least = range.least;
   cells.most = range.most;
   cells.colour_map = range.colour_map;
   page.add(std::move(cells));
+  HeatMap rules = matrix_cells(plot);
+  set_rules(rules, of.input, of.tap, of.head);
+  rules.values = kept(of, name + " rules", [&] { return reordered(rules.values, rows, columns); });
+  rules.missing = not_allowed_colour(page.theme());
+  rules.hollow = true;
+  page.add(std::move(rules));
   return range;
 }
 

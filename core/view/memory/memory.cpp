@@ -9,6 +9,7 @@
 #include "core/view/parts/describe.h"
 #include "core/view/parts/example.h"
 #include "core/view/parts/legend.h"
+#include "core/view/parts/reading.h"
 #include "core/view/parts/refusal.h"
 #include "core/view/view_list.h"
 
@@ -418,7 +419,6 @@ View memory_view() {
   view.objection = objection;
   view.begins_with = begin_with_memory;
   view.restrict_controls = [](const ViewSettings& settings, const Trace*, ViewControls& controls) {
-    controls.normalise = false;  // they always are
     const std::string show = view_values(settings, kId).choice("show");
     if (show == "words" || show == "range") {
       controls.idle["over"] = "There is no mean by slot in this picture.";
@@ -426,6 +426,11 @@ View memory_view() {
     }
   };
   view.group = "Memory";
+  view.reading = reads_as(
+      "The model reads in segments and keeps something of those before. Columns on the left are "
+      "what it remembers, those on the right the present segment; bright memory columns are used.",
+      {{"Compressed slot", "several old tokens in one vector."},
+       {"Hears back", "how far earlier words can still arrive through all layers."}});
   return view;
 }
 

@@ -7,6 +7,7 @@
 #include "core/figure/plain_text.h"
 #include "core/view/memory/memory_panels.h"
 #include "core/view/parts/colour_bar.h"
+#include "core/view/parts/not_allowed.h"
 #include "core/view/parts/range.h"
 
 namespace attnscope {
@@ -79,14 +80,13 @@ void draw_map(Page& page, const ShownMemory& shown, const MatrixPlot& m) {
   const ViewInput& input = page.input();
   HeatMap cells = matrix_cells(m);
   cells.values = shown.weights;
-  ColourRange range = colour_range(input, cells, is_signed(shown.tap, shown.head), true);
-  const double largest = largest_visible(cells);
-  range.most = largest > 0 ? largest : 1;
-  range.least = colour_map(range.colour_map).diverging() ? -range.most : 0;
+  const ColourRange range =
+      colour_range(input, cells, shown.tap, shown.head, is_signed(shown.tap, shown.head));
   cells.least = range.least;
   cells.most = range.most;
   cells.colour_map = range.colour_map;
   page.add(cells);
+  cover_not_allowed(page, matrix_cells(m), shown.tap, shown.head);
   // Borders that are seen on any colours.
   page.add(Clip{m.plot});
   for (const SlotRun& run : shown.runs) {

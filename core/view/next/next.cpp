@@ -11,6 +11,7 @@
 #include "core/view/parts/describe.h"
 #include "core/view/parts/fact_table.h"
 #include "core/view/parts/focus.h"
+#include "core/view/parts/reading.h"
 #include "core/view/parts/token_bars.h"
 #include "core/view/parts/token_flow.h"
 #include "core/view/view_list.h"
@@ -382,10 +383,18 @@ View next_view() {
                       .slider_most = 99}};
   view.data = data;
   view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
-    controls.layer = controls.head = controls.part = controls.normalise = false;
+    controls.layer = controls.head = controls.part = false;
+    controls.colour_ends.clear();
     controls.colours = ViewControls::Colours::None;
   };
   view.group = "Model";
+  view.reading = reads_as(
+      "The model's chances for the token that comes next, and how well it expected each one of the "
+      "text.",
+      {{"Surprise",
+        "−log₂ of a token's chance: 0 bits was certain, 10 bits a chance of 1 in 1,000."},
+       {"Perplexity", "as if the model chose among so many tokens alike."},
+       {"Temperature T", "above 1 makes chances more alike, below 1 less."}});
   view.objection = [](const Trace& trace) {
     if (!trace.logits.defined()) return "This run predicts no tokens.";
     return predicts_each(trace) ? "" : kSaysActions;

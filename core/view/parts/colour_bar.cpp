@@ -184,9 +184,9 @@ Scaled scaled(const Tensor& numbers, const ColourRange& range) {
   return {positions, -1, 1};
 }
 
-std::vector<Tick> ticks_of(const ColourRange& range, int count) {
-  if (range.scale == ColourRange::Scale::Log) return log_ticks(range, count);
-  if (range.scale == ColourRange::Scale::Rank) return rank_ticks(range, count);
+namespace {
+
+std::vector<Tick> linear_ticks(const ColourRange& range, int count) {
   const std::vector<double> numbers = round_ticks(range.least, range.most, count);
   const double step = numbers.size() > 1 ? numbers[1] - numbers[0] : range.most - range.least;
   std::vector<Tick> ticks;
@@ -207,13 +207,35 @@ std::vector<Tick> ticks_of(const ColourRange& range, int count) {
   return ticks;
 }
 
+// Where numbers go on beyond the colours, the ends say so: "≥ 0.22".
+void name_ends(const ColourRange& range, int count, std::vector<Tick>& ticks) {
+  const double near = 0.9 / std::max(1, count);
+  while (ticks.size() > 1 && ticks.back().position > 1 - near) ticks.pop_back();
+  ticks.push_back({1, "≥ " + short_text(range.most)});
+  if (!(range.least < 0)) return;
+  while (ticks.size() > 1 && ticks.front().position < near) ticks.erase(ticks.begin());
+  ticks.insert(ticks.begin(), {0, "≤ −" + short_text(range.most)});
+}
+
+}  // namespace
+
+std::vector<Tick> ticks_of(const ColourRange& range, int count) {
+  if (range.scale == ColourRange::Scale::Rank) return rank_ticks(range, count);
+  const bool log = range.scale == ColourRange::Scale::Log;
+  std::vector<Tick> ticks = log ? log_ticks(range, count) : linear_ticks(range, count);
+  if (range.passed && range.most > 0) name_ends(range, count, ticks);
+  return ticks;
+}
+
 double colour_bar_width(const Page& page) {
+  if (!page.has_colour_bar()) return 0;
   const double numbers = page.width_of("0.0000", page.small());
   return (kGapWidth + kBarWidth + kBarNumberGap + kTitleWidth) * page.em() + numbers;
 }
 
 void draw_colour_bar(Page& page, const Box& box, const ColourRange& range,
                      const std::vector<std::string>& titles) {
+  if (!page.has_colour_bar()) return;
   const double em = page.em();
   const Box bar{box.x + kGapWidth * em, box.y, kBarWidth * em, box.height};
   draw_colours(page, bar, range.colour_map, false);
@@ -247,11 +269,13 @@ constexpr double kLevelDistance = 4.2;  // em from number to number, at least
 }  // namespace
 
 double level_colour_bar_height(const Page& page) {
+  if (!page.has_colour_bar()) return 0;
   return (kLevelBar + 2 * kLevelLine) * page.em();
 }
 
 void draw_level_colour_bar(Page& page, Point at, double width, const ColourRange& range,
                            const std::vector<std::string>& titles) {
+  if (!page.has_colour_bar()) return;
   const double em = page.em(), size = page.small();
   const Box bar{at.x, at.y, width, kLevelBar * em};
   draw_colours(page, bar, range.colour_map, true);

@@ -21,6 +21,8 @@ struct ColourRange {
 
   double position(double number) const;  // 0..1, clamped; NaN stays
   double number_at(double position) const;
+
+  bool passed = false;  // there are numbers beyond `most`, which have its colour
 };
 
 // The magnitudes of the numbers that are neither 0 nor NaN, at equal steps of their order.

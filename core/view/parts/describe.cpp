@@ -8,6 +8,7 @@
 #include "core/figure/plain_text.h"
 #include "core/model/config.h"
 #include "core/model/id_label.h"
+#include "core/view/parts/focus.h"
 
 namespace attnscope {
 namespace {
@@ -273,6 +274,25 @@ std::string picture_title(const Trace& trace, const std::optional<TracePart>& pa
   if (variants.empty() || trace.given) return title;
   return title + " · " + joined(variants, "variants") +
          " · position: " + joined(encodings, "encodings");
+}
+
+InterventionNames intervention_names(const Trace& trace, const AttentionTap* tap) {
+  InterventionNames names;
+  names.token = [&trace](std::int32_t id) {
+    return trace.tokenizer ? token_label(trace, id) : std::string();
+  };
+  names.position = [&trace](Index n) {
+    const bool known = n < static_cast<Index>(trace.tokens.size());
+    return known ? trace.tokens[static_cast<std::size_t>(n)].label : std::string();
+  };
+  if (tap == nullptr) return names;
+  names.query = [&trace, tap](Index i) {
+    return i < tap->queries() ? query_label(trace, *tap, i) : std::string();
+  };
+  names.key = [&trace, tap](Index j) {
+    return j < tap->keys() ? key_label(trace, *tap, j) : std::string();
+  };
+  return names;
 }
 
 }  // namespace attnscope

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/trace/intervention.h"
 #include "core/view/view.h"
 
 namespace attnscope {
@@ -76,5 +77,9 @@ std::string objection_to_all(const Trace& trace,
 std::string objection_without_attention(const Trace& trace);
 // For numbers, which cannot stand beside a message: InputError with it.
 Found needed_tap(const ViewInput& input);
+
+// What interventions in this run are told with: its tokens, and those of the tap's rows and columns
+// (null: numbers).
+InterventionNames intervention_names(const Trace& trace, const AttentionTap* tap);
 
 }  // namespace attnscope

@@ -68,11 +68,13 @@ void set_visible(MatrixPlot& matrix, const CellWindow& asked) {
   matrix.height = rows;
   matrix.width = columns;
   if (!(asked.width > 0) || !(asked.height > 0)) return;
+  // Of a longer text: nothing of it is left.
+  if (asked.row >= rows || asked.column >= columns) return;
   constexpr double kLeast = 0.25;  // cells
   const auto place = [kLeast](double first, double extent, double count, double& from,
                               double& size) {
     size = std::clamp(extent, kLeast, 4 * count);
-    from = std::clamp(first, -size + kLeast, count - kLeast);
+    from = std::clamp(first, -size / 2, count - std::min(size, count) / 2);
   };
   place(asked.row, asked.height, rows, matrix.row, matrix.height);
   place(asked.column, asked.width, columns, matrix.column, matrix.width);

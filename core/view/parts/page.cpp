@@ -4,6 +4,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "core/view/parts/no_space.h"
+
 namespace attnscope {
 namespace {
 
@@ -127,13 +129,26 @@ void Page::tag(Point at, const std::string& text, const Box& within) {
            true});
 }
 
-Box Page::frame(const std::string& title, const std::string& caption) {
+namespace {
+
+// What a person wants in the place of a picture's own words; nothing where these are left out.
+std::string chosen_words(bool wanted, const std::string& given, const std::string& own) {
+  if (!wanted) return "";
+  return given.empty() ? own : given;
+}
+
+}  // namespace
+
+Box Page::frame(const std::string& own_title, const std::string& own_caption) {
   constexpr double kTitleSize = 1.25;                                // in em
   constexpr double kMostTitleShare = 0.14, kMostCaptionShare = 0.3;  // of the height
   const double gap = 0.6 * em();
   Box inside{gap, gap, input_.width - 2 * gap, input_.height - 2 * gap};
   if (!input_.framed) return inside;
 
+  const FigureParts& parts = input_.parts;
+  const std::string title = chosen_words(parts.title, parts.title_text, own_title);
+  const std::string caption = chosen_words(parts.caption, parts.caption_text, own_caption);
   const double margin = 1.1 * em();
   inside = {margin, margin, input_.width - 2 * margin, input_.height - 2 * margin};
   const double title_size = kTitleSize * em(), title_line = title_size * kLineHeight;
@@ -147,13 +162,14 @@ Box Page::frame(const std::string& title, const std::string& caption) {
     add(Text{{inside.x, title_y}, line, theme().text, title_size, Align::Start, 0, true});
     title_y += title_line;
   }
-  const double title_height = title_y - title_line / 2 - inside.y + gap;
+  const double title_height = title.empty() ? 0 : title_y - title_line / 2 - inside.y + gap;
 
   const double line_height = small() * kLineHeight;
   const std::vector<std::string> lines = wrapped(
       caption, small(), inside.width, lines_in(input_.height * kMostCaptionShare, line_height));
   const double caption_height = static_cast<double>(lines.size()) * line_height;
   caption_top_ = inside.bottom() - caption_height;
+  caption_gap_ = lines.empty() ? 0 : kCaptionGap * em();
   caption_first_ = list_.items.size();
   double y = caption_top_ + line_height / 2;
   for (const std::string& line : lines) {
@@ -161,7 +177,7 @@ Box Page::frame(const std::string& title, const std::string& caption) {
     y += line_height;
   }
   caption_last_ = list_.items.size();
-  const double taken = title_height + caption_height + kCaptionGap * em();
+  const double taken = title_height + caption_height + caption_gap_;
   return {inside.x, inside.y + title_height, inside.width, std::max(0.0, inside.height - taken)};
 }
 
@@ -171,7 +187,7 @@ double Page::spare_above(double space, double content) const {
 }
 
 DisplayList Page::take(double content_bottom) {
-  const double spare = caption_top_ - content_bottom - kCaptionGap * em();
+  const double spare = caption_top_ - content_bottom - caption_gap_;
   if (input_.framed && input_.tight && spare > 0) {
     for (std::size_t i = caption_first_; i < caption_last_; ++i) {
       std::get<Text>(list_.items[i]).at.y -= spare;
@@ -226,7 +242,7 @@ ViewLayout Page::message(const std::string& headline, const std::string& advice)
 }
 
 ViewLayout no_space(Page& page) {
-  return page.message("No space for the picture", "Make it larger, or the text smaller.");
+  return page.message(kNoSpace, "Make it larger, or the text smaller.");
 }
 
 Colour blend(Colour a, Colour b, double share) {

@@ -14,6 +14,9 @@ class Page {
   explicit Page(const ViewInput& input);
 
   const ViewInput& input() const { return input_; }
+  // Of what may be left out: what there is.
+  bool has_tokens() const { return !input_.framed || input_.parts.tokens; }
+  bool has_colour_bar() const { return !input_.framed || input_.parts.colour_bar; }
   const Theme& theme() const { return input_.theme; }
   double em() const { return input_.font_size; }
   double small() const { return kSmall * em(); }  // font size of ticks, notes and captions
@@ -41,7 +44,7 @@ class Page {
   void tag(Point at, const std::string& text, const Box& within);
 
   // Puts title and caption where the picture is framed, and returns the space that is left.
-  Box frame(const std::string& title, const std::string& caption);
+  Box frame(const std::string& own_title, const std::string& own_caption);
   // Of content this high in a space this high: where it begins. At the top where the picture is to
   // end with its content, otherwise in the middle.
   double spare_above(double space, double content) const;
@@ -56,7 +59,7 @@ class Page {
   static constexpr double kSmall = 0.85;
   const ViewInput& input_;
   DisplayList list_;
-  double caption_top_ = 0;
+  double caption_top_ = 0, caption_gap_ = 0;
   std::size_t caption_first_ = 0, caption_last_ = 0;  // items
 };
 

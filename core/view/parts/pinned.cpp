@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "core/figure/plain_text.h"
+#include "core/view/parts/legend.h"
 
 namespace attnscope {
 namespace {
@@ -90,14 +91,23 @@ std::string number(float weight, float most) {
   return fixed(value, std::max(kFewest, decimals));
 }
 
+bool has_signs(const std::vector<Bar>& bars) {
+  return std::ranges::any_of(bars, [](const Bar& bar) { return bar.weight < 0; });
+}
+
+// How far a bar reaches from the base: where there are signs to both sides, half as far each.
+double size_of(const Bar& bar, float most, bool signs, double length) {
+  return length * static_cast<double>(bar.weight / most) / (signs ? 2 : 1);
+}
+
 // `along`: the bars stand side by side from left to right; else from top to bottom.
 void draw_bars(Page& page, const std::vector<Bar>& bars, bool along, double base, double length) {
   const float most = largest(bars);
   if (!(most > 0)) return;
-  const auto size = [&](const Bar& bar) {
-    return length * static_cast<double>(std::abs(bar.weight) / most);
-  };
-  const Colour colour = translucent(page.theme().accent, 0.75);
+  const bool signs = has_signs(bars);
+  const auto size = [&](const Bar& bar) { return size_of(bar, most, signs, length); };
+  const Colour above = translucent(page.theme().accent, 0.75);
+  const Colour below = translucent(key_colour(page.theme()), 0.9);
   if (static_cast<double>(bars.size()) > kMostBars) {
     Line line{{}, page.theme().accent, 1};
     for (const Bar& bar : bars) {
@@ -110,10 +120,13 @@ void draw_bars(Page& page, const std::vector<Bar>& bars, bool along, double base
   }
   for (const Bar& bar : bars) {
     const double inset = std::min(1.0, 0.1 * (bar.to - bar.from)), thick = bar.to - bar.from;
-    if (thick <= 0 || size(bar) <= 0) continue;
-    page.add(along ? FilledBox{{bar.from + inset, base - size(bar), thick - 2 * inset, size(bar)},
-                               colour}
-                   : FilledBox{{base, bar.from + inset, size(bar), thick - 2 * inset}, colour});
+    const double far = size(bar), first = std::min(0.0, far), extent = std::abs(far);
+    if (thick <= 0 || extent <= 0) continue;
+    const Colour colour = far < 0 ? below : above;
+    page.add(
+        along ? FilledBox{{bar.from + inset, base - std::max(0.0, far), thick - 2 * inset, extent},
+                          colour}
+              : FilledBox{{base + first, bar.from + inset, extent, thick - 2 * inset}, colour});
   }
 }
 
@@ -123,10 +136,11 @@ std::string name_of(const TokenAxis& axis, Index at) {
 
 double draw_row(Page& page, const MatrixPlot& m, const Tensor& values, double below) {
   const double em = page.em(), top = below + kPinnedGap * em;
-  const double base = top + (kPinnedLabelHeight + kBars) * em;
   const AxisPlace place{m.column, m.width, m.plot.x, m.plot.width};
   const std::vector<Bar> bars =
       bars_of(place, m.columns.count(), [&](Index j) { return values(m.pinned_row, j); });
+  const bool signs = has_signs(bars);
+  const double base = top + (kPinnedLabelHeight + (signs ? kBars / 2 : kBars)) * em;
   draw_bars(page, bars, true, base, kBars * em);
   page.add(Line{{{m.plot.x, base}, {m.plot.right(), base}}, page.theme().line, 1});
   const float most = largest(bars);
@@ -135,7 +149,7 @@ double draw_row(Page& page, const MatrixPlot& m, const Tensor& values, double be
     const double half = page.width_of(text, page.small()) / 2;
     const double x = std::clamp((bar.from + bar.to) / 2, m.plot.x + half,
                                 std::max(m.plot.x + half, m.plot.right() - half));
-    const double height = kBars * em * static_cast<double>(std::abs(bar.weight) / most);
+    const double height = std::max(0.0, size_of(bar, most, signs, kBars * em));
     page.text({x, base - height - kPinnedLabelHeight * em / 2}, text, page.small(), Align::Middle);
   }
   const double room = m.left - 0.5 * em;
@@ -148,23 +162,25 @@ double draw_row(Page& page, const MatrixPlot& m, const Tensor& values, double be
 }
 
 void draw_column(Page& page, const MatrixPlot& m, const Tensor& values) {
-  const double em = page.em(), base = m.plot.right() + kPinnedGap * em;
-  const double most_length = kBars * em;
+  const double em = page.em(), most_length = kBars * em;
   const AxisPlace place{m.row, m.height, m.plot.y, m.plot.height};
   const std::vector<Bar> bars =
       bars_of(place, m.rows.count(), [&](Index i) { return values(i, m.pinned_column); });
+  const bool signs = has_signs(bars);
+  const double base = m.plot.right() + kPinnedGap * em + (signs ? most_length / 2 : 0);
   draw_bars(page, bars, false, base, most_length);
   page.add(Line{{{base, m.plot.y}, {base, m.plot.bottom()}}, page.theme().line, 1});
   const float most = largest(bars);
   for (const Bar& bar : numbered(bars, place, kPinnedLabelHeight * em)) {
-    const double length = most_length * static_cast<double>(std::abs(bar.weight) / most);
+    const double length = std::max(0.0, size_of(bar, most, signs, most_length));
     const double half = kPinnedLabelHeight * em / 2;
     const double y = std::clamp((bar.from + bar.to) / 2, m.plot.y + half,
                                 std::max(m.plot.y + half, m.plot.bottom() - half));
     page.text({base + length + 0.3 * em, y}, number(bar.weight, most), page.small());
   }
   // Clear of the last column's label, which may reach a little beyond the plot.
-  const double room = (kColumnWidth - kPinnedGap - kNameGap) * em, x = base + kNameGap * em;
+  const double room = (kColumnWidth - kPinnedGap - kNameGap) * em,
+               x = m.plot.right() + (kPinnedGap + kNameGap) * em;
   page.text({x, m.plot.y - 0.8 * em},
             page.ellipsised(name_of(m.columns, m.pinned_column), em, room), em);
   page.faint_text({x, m.plot.y - 2.1 * em}, page.fitting({"pinned key", "key"}, page.small(), room),

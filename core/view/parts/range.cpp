@@ -106,18 +106,122 @@ double largest_visible(const HeatMap& cells) {
   return std::isfinite(maxima.back()) ? maxima.back() : 1;
 }
 
-ColourRange colour_range(const ViewInput& input, const HeatMap& cells, bool with_signs,
-                         bool given) {
+ColourRange weight_colours(const ViewInput& input, bool with_signs) {
   ColourRange range;
   range.colour_map = input.experiment.view.colour_map;
   if (with_signs && !colour_map(range.colour_map).diverging()) {
     range.colour_map = diverging_colours(input.theme);
   }
-  if (!given && (with_signs || input.experiment.view.normalise)) {
-    const double largest = largest_visible(cells);
-    range.most = largest > 0 ? largest : 1;
-  }
   range.least = colour_map(range.colour_map).diverging() ? -range.most : 0;
+  return range;
+}
+
+namespace {
+
+// The magnitudes of a row's allowed weights in sight.
+void add_allowed(const Tensor& values, Index r, const Extent& columns, const Pattern::Row& row,
+                 const ShownCells& seen, std::vector<float>& sizes) {
+  for (const Run& run : row) {
+    const Index first = std::max<Index>(run.begin, columns.first + seen.column);
+    const Index skipped = (first - run.begin + run.step - 1) / run.step;
+    const Index last = std::min<Index>(run.end, columns.last + seen.column);
+    for (Index c = run.begin + skipped * run.step; c < last; c += run.step) {
+      const float size = std::abs(values(r, c - seen.column));
+      if (std::isfinite(size)) sizes.push_back(size);
+    }
+  }
+}
+
+// The same where cells are blocks of pairs: those that have a weight.
+void add_blocks(const Tensor& values, Index r, const Extent& columns, std::vector<float>& sizes) {
+  for (Index c = columns.first; c < columns.last; ++c) {
+    const float size = std::abs(values(r, c));
+    if (size > 0 && std::isfinite(size)) sizes.push_back(size);
+  }
+}
+
+// Rows of the map in sight: of what lies on a device a few alone are fetched.
+struct RowSample {
+  Tensor values;  // row n: row first + n * every of the cells
+  Index first = 0, every = 1, count = 0;
+};
+
+RowSample rows_in_sight(const HeatMap& cells, Index most) {
+  constexpr Index kMostOfDevice = 64;
+  const Shape shape = cells.device ? cells.device->shape() : cells.values.shape();
+  const Extent rows = extent_in_sight(cells.row, cells.height, shape[shape.size() - 2]);
+  const Extent columns = extent_in_sight(cells.column, cells.width, shape.back());
+  RowSample sample{{}, rows.first, 1 + rows.count() * columns.count() / most, 0};
+  if (cells.device) sample.every = std::max(sample.every, 1 + rows.count() / kMostOfDevice);
+  sample.count = (rows.count() + sample.every - 1) / sample.every;
+  if (sample.count == 0) return sample;
+  if (cells.device) {
+    sample.values = cells.device->rows(cells.plane, sample.first, sample.every, sample.count);
+  } else if (sample.first == 0 && sample.every == 1) {
+    sample.values = cells.values;
+  } else {
+    sample.values = rows_of(cells.values.reshaped({1, cells.values.dim(0), cells.values.dim(1)}), 0,
+                            sample.first, sample.every, sample.count);
+  }
+  return sample;
+}
+
+std::vector<float> sizes_of_rows(const RowSample& sample, const Extent& columns,
+                                 const AttentionTap& tap, Index head, const ShownCells& seen,
+                                 bool with_single) {
+  const Pattern& pattern = *tap.result.pattern;
+  const Index of_pattern = pattern.heads() > 1 ? head : 0;
+  std::vector<float> sizes;
+  for (Index n = 0; n < sample.count; ++n) {
+    const Index cell = sample.first + n * sample.every;
+    const Index query = std::min(seen.row + cell * seen.step, pattern.queries() - 1);
+    if (!with_single && pattern.row_count(of_pattern, query) <= 1) continue;
+    if (seen.step == 1) {
+      add_allowed(sample.values, n, columns, pattern.row(of_pattern, query), seen, sizes);
+    } else {
+      add_blocks(sample.values, n, columns, sizes);
+    }
+  }
+  return sizes;
+}
+
+}  // namespace
+
+std::vector<float> sizes_in_sight(const HeatMap& cells, const AttentionTap& tap, Index head,
+                                  const ShownCells& seen, Index most) {
+  const RowSample sample = rows_in_sight(cells, most);
+  if (sample.count == 0) return {};
+  const Extent columns = extent_in_sight(cells.column, cells.width, sample.values.dim(1));
+  std::vector<float> sizes = sizes_of_rows(sample, columns, tap, head, seen, false);
+  return sizes.empty() ? sizes_of_rows(sample, columns, tap, head, seen, true) : sizes;
+}
+
+void set_end(ColourRange& range, std::vector<float> sizes, ColourEnd end, bool with_signs) {
+  constexpr double kShare = 0.99;         // of the pairs stay below the end
+  constexpr double kNearlyLargest = 0.8;  // of the largest: so near it the largest says more
+  if (sizes.empty() || (end == ColourEnd::One && !with_signs)) return;
+  const auto largest = static_cast<double>(*std::ranges::max_element(sizes));
+  if (!(largest > 0)) return;
+  range.most = largest;
+  if (end == ColourEnd::Percentile) {
+    const double below = std::ceil(kShare * static_cast<double>(sizes.size()));
+    const auto rank = static_cast<std::ptrdiff_t>(below) - 1;
+    std::ranges::nth_element(sizes, sizes.begin() + rank);
+    const auto high = static_cast<double>(sizes[static_cast<std::size_t>(rank)]);
+    if (high > 0 && high < kNearlyLargest * largest) {
+      range.most = high;
+      range.passed = true;
+    }
+  }
+  if (range.least < 0) range.least = -range.most;
+}
+
+ColourRange colour_range(const ViewInput& input, const HeatMap& cells, const AttentionTap& tap,
+                         Index head, bool with_signs, const ShownCells& seen) {
+  ColourRange range = weight_colours(input, with_signs);
+  const ColourEnd end = input.experiment.view.colour_end;
+  if (end == ColourEnd::One && !with_signs) return range;
+  set_end(range, sizes_in_sight(cells, tap, head, seen), end, with_signs);
   return range;
 }
 

@@ -37,11 +37,24 @@ bool is_normalised(const AttentionTap& tap);
 // Whether weights can be negative (a signed matrix in place of a softmax).
 bool is_signed(const AttentionTap& tap, Index head);
 
-// 0..1, or with `normalise` 0 to the largest of the cells in sight; for signed weights the same to
-// both sides of zero, in a diverging colour map.
-// `given`: whoever asks sets the largest number; none is looked for.
-ColourRange colour_range(const ViewInput& input, const HeatMap& cells, bool with_signs,
-                         bool given = false);
+// The colours for weights, from 0 to 1 or from -1 to 1: the settings' map, but a diverging one
+// where there are signs.
+ColourRange weight_colours(const ViewInput& input, bool with_signs);
+
+// The magnitudes that tell where colours end: of the pairs in sight those that the pattern allows,
+// in rows that see more than one key (else the weight is 1 whatever the head does); of every n-th
+// row where that means more than about `most` of them.
+// `cells`: weights set by set_cells(), which gave `seen`, or all of a map's.
+std::vector<float> sizes_in_sight(const HeatMap& cells, const AttentionTap& tap, Index head,
+                                  const ShownCells& seen = {}, Index most = Index{1} << 18);
+
+// Lets colours end where the settings say, among numbers of these magnitudes; with signs never at
+// 1, and alike to both sides of zero.
+void set_end(ColourRange& range, std::vector<float> sizes, ColourEnd end, bool with_signs);
+
+// The colours for the weights in sight, with both.
+ColourRange colour_range(const ViewInput& input, const HeatMap& cells, const AttentionTap& tap,
+                         Index head, bool with_signs, const ShownCells& seen = {});
 
 // The largest magnitude of each row among the visible cells, rising; of every n-th row where that
 // means more than `most` cells.

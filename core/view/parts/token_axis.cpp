@@ -59,6 +59,7 @@ TokenAxis::Widest widest_of(const Page& page, const TokenAxis& axis) {
 
 // Of the widest label, up to `most`; with the index that labels begin with where they thin out.
 double label_width(const Page& page, const TokenAxis& axis, bool thinned, double most) {
+  if (!page.has_tokens()) return 0;
   const TokenAxis::Widest widest = axis.widest ? *axis.widest : widest_of(page, axis);
   return std::min(thinned ? widest.with_index : widest.label, most);
 }
@@ -89,9 +90,10 @@ bool visible(const AxisPlace& place, Index i) {
 }
 
 // The visible cells that get a label; those beside the marked one give way to its label.
-std::vector<Index> labelled(const TokenAxis& axis, const AxisPlace& place, Index step,
-                            double label_height, Index marked) {
+std::vector<Index> labelled(const Page& page, const TokenAxis& axis, const AxisPlace& place,
+                            Index step, double label_height, Index marked) {
   std::vector<Index> cells;
+  if (!page.has_tokens()) return cells;
   const auto first = static_cast<Index>(std::max(0.0, std::ceil(place.first - 0.5)));
   for (Index i = (first + step - 1) / step * step; i < axis.count(); i += step) {
     if (place.centre(i) > place.from + place.length) break;
@@ -208,6 +210,7 @@ double axis_depth_left(const Page& page, const TokenAxis& axis, double most) {
 
 double axis_depth_top(const Page& page, const TokenAxis& axis, double whole, double most) {
   const double em = page.em(), cell = cell_size(axis, whole), level = kLabelHeight * em;
+  if (!page.has_tokens()) return side_depth(page, axis);
   const bool all_level = label_width(page, axis, false, cell) + kLevelGap * em <= cell;
   const double upright = label_width(page, axis, thins_out(page, cell), most);
   return side_depth(page, axis) + (all_level ? level : std::max(level, upright));
@@ -238,14 +241,14 @@ void draw_axis_beside(Page& page, const TokenAxis& axis, const AxisPlace& place,
   const Align align = side < 0 ? Align::End : Align::Start;
   const double most = depth - side_depth(page, axis);
   const Index step = label_step(place.cell(), kLabelHeight * em);
-  for (const Index i : labelled(axis, place, step, kLabelHeight * em, marked)) {
+  for (const Index i : labelled(page, axis, place, step, kLabelHeight * em, marked)) {
     const double y = place.centre(i);
     if (step > 1) {
       page.add(Line{{{edge + side * kAxisGap * em * 0.7, y}, {edge, y}}, page.theme().line, 1});
     }
     page.text({near, y}, page.ellipsised(label_at(axis, i, step), em, most), em, align);
   }
-  if (visible(place, marked)) {
+  if (page.has_tokens() && visible(place, marked)) {
     const std::string label = page.ellipsised(label_at(axis, marked, step), em, most);
     const double width = page.width_of(label, em), y = place.centre(marked);
     // Keys have one colour wherever a pair is shown.
@@ -286,7 +289,7 @@ LabelsAbove labels_above(const Page& page, const TokenAxis& axis, const AxisPlac
                          double most, Index marked) {
   const double em = page.em(), high = kLabelHeight * em;
   const Index step = label_step(place.cell(), high);
-  std::vector<Index> cells = labelled(axis, place, step, high, marked);
+  std::vector<Index> cells = labelled(page, axis, place, step, high, marked);
   const auto fits = [&](Index i) {
     const std::string& label = axis.labels[static_cast<std::size_t>(i)];
     return page.width_of(label, em) + kLevelGap * em <= place.cell();
@@ -296,7 +299,7 @@ LabelsAbove labels_above(const Page& page, const TokenAxis& axis, const AxisPlac
   if (level || most > high + kLeastUpright * em) return {step, level, std::move(cells)};
   const double wide = label_width(page, axis, true, place.length) + kLevelGap * em;
   const Index wider = label_step(place.cell(), wide);
-  return {wider, true, labelled(axis, place, wider, wide, marked)};
+  return {wider, true, labelled(page, axis, place, wider, wide, marked)};
 }
 
 }  // namespace
@@ -323,7 +326,7 @@ void draw_axis_top(Page& page, const TokenAxis& axis, const AxisPlace& place, do
     page.text({x, bottom}, page.ellipsised(label_at(axis, i, step), em, most), em, Align::Start,
               90);
   }
-  if (visible(place, marked)) {
+  if (page.has_tokens() && visible(place, marked)) {
     const Colour ground = key_colour(page.theme());
     const double room = level ? std::max(most, place.cell()) : most;
     const std::string label = page.ellipsised(label_at(axis, marked, step), em, room);

@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/experiment/drawn.h"
 #include "core/part/mask_rows.h"
-#include "core/view/pattern/pattern_cells.h"
+#include "core/view/parts/pattern_cells.h"
 
 namespace attnscope {
 

@@ -5,8 +5,10 @@
 #include "core/figure/plain_text.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/matrix_plot.h"
+#include "core/view/parts/not_allowed.h"
+#include "core/view/parts/pattern_cells.h"
+#include "core/view/parts/reading.h"
 #include "core/view/pattern/paint.h"
-#include "core/view/pattern/pattern_cells.h"
 #include "core/view/pattern/reach.h"
 #include "core/view/pattern/rule_cells.h"
 #include "core/view/view_list.h"
@@ -239,7 +241,7 @@ std::vector<Parameter> parameters() {
 void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
   const AttentionTap* tap = trace != nullptr ? trace->find(head_ref(*trace, settings)) : nullptr;
   const bool reach = view_values(settings, "pattern").choice("show") == "reach";
-  controls.normalise = false;
+  controls.colour_ends.clear();
   if (reach) {
     controls.layer = controls.head = false;
   } else {
@@ -265,6 +267,11 @@ View pattern_view() {
   view.example = show_sparse;
   view.restrict_controls = restrict_controls;
   view.group = "Attention";
+  view.reading = reads_as(
+      "Each square is a pair of tokens, coloured by the rule that lets the row look at the column; "
+      "grey pairs are never computed. What is saved by that is said below.",
+      {{"Reach",
+        "in how many layers a word can be heard of, where one layer does not let it through."}});
   view.objection = objection_without_attention;
   return view;
 }

@@ -11,7 +11,7 @@
 #include "core/figure/plain_text.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/matrix_plot.h"
-#include "core/view/pattern/pattern_cells.h"
+#include "core/view/parts/pattern_cells.h"
 
 namespace attnscope {
 namespace {

@@ -6,7 +6,6 @@
 namespace attnscope {
 
 Colour rule_colour(std::size_t rule);
-Colour not_allowed_colour(const Theme& theme);
 
 // The visible pairs of a head: a whole number a rule.
 HeatMap rule_cells(const ViewInput& input, const MatrixPlot& matrix, const AttentionTap& tap,

@@ -10,6 +10,7 @@
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/legend.h"
+#include "core/view/parts/reading.h"
 #include "core/view/position/position_panels.h"
 #include "core/view/view_list.h"
 
@@ -307,9 +308,13 @@ View position_view() {
   view.data = data;
   view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
     controls.colours = ViewControls::Colours::None;
-    controls.normalise = false;
+    controls.colour_ends.clear();
   };
   view.group = "Method";
+  view.reading = reads_as(
+      "What the encoding tells the model about places: the vectors it adds, the curve by which far "
+      "tokens count less, or how alike two places look to it.",
+      {{"Offset", "how many tokens lie between query and key."}});
   view.objection = [](const Trace& trace) {
     return trace.given ? "The attention was read from a file: its encoding is not known."
                        : objection_without_attention(trace);

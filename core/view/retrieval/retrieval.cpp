@@ -6,6 +6,7 @@
 #include "core/checkpoint/checkpoint.h"
 #include "core/view/parts/example.h"
 #include "core/view/parts/page.h"
+#include "core/view/parts/reading.h"
 #include "core/view/retrieval/retrieval_numbers.h"
 #include "core/view/retrieval/retrieval_pictures.h"
 #include "core/view/view_list.h"
@@ -92,7 +93,7 @@ std::vector<Parameter> parameters() {
 
 void restrict_controls(const ViewSettings&, const Trace* trace, ViewControls& controls) {
   controls.colours = ViewControls::Colours::None;
-  controls.normalise = false;
+  controls.colour_ends.clear();
   if (trace == nullptr) return;
   for (Parameter& p : controls.parameters) {
     if (p.key == "token" && !trace->tokens.empty()) {
@@ -124,6 +125,12 @@ View retrieval_view() {
   view.example = example;
   view.restrict_controls = restrict_controls;
   view.group = "Memory";
+  view.reading = reads_as(
+      "What was looked up in a store: stored contexts that are like the present one, with the "
+      "token that followed each. Those are mixed into the model's own prediction.",
+      {{"k", "how many neighbours count."},
+       {"λ", "the share of the store in the mixture."},
+       {"τ", "temperature: low, and the nearest count alone."}});
   view.objection = [](const Trace& trace) -> std::string {
     return retrieves(trace) || has_lookup(trace) ? "" : kNothing;
   };

@@ -7,6 +7,7 @@
 #include "core/view/parts/chart.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/legend.h"
+#include "core/view/parts/reading.h"
 #include "core/view/parts/shapes.h"
 #include "core/view/rope/rope_turn.h"
 #include "core/view/view_list.h"
@@ -527,9 +528,15 @@ View rope_view() {
   };
   view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
     controls.colours = ViewControls::Colours::None;
-    controls.normalise = false;
+    controls.colour_ends.clear();
   };
   view.group = "Method";
+  view.reading = reads_as(
+      "RoPE turns pairs of numbers like the hands of clocks, by an angle that grows with the "
+      "position. The score hangs on the angle between query and key alone, and so on their "
+      "distance.",
+      {{"λ", "after so many positions a hand has gone round once."},
+       {"Base", "how much slower each hand turns than the one before."}});
   view.objection = [](const Trace& trace) {
     return objection_to_all(trace, [](const AttentionTap& tap) {
       return tap.encoding.id == "rope" ? "" : "No head of this run has rotary positions.";

@@ -7,6 +7,7 @@
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/focus.h"
+#include "core/view/parts/reading.h"
 #include "core/view/parts/token_axis.h"
 #include "core/view/scores/score_row.h"
 #include "core/view/scores/score_stages.h"
@@ -175,9 +176,16 @@ View scores_view() {
   // Signed numbers have colours of their own, from the largest.
   view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
     controls.colours = ViewControls::Colours::None;
-    controls.normalise = false;
+    controls.colour_ends.clear();
   };
   view.group = "Attention";
+  view.reading = reads_as(
+      "Where weights come from. The product q · k and what the encoding adds make a score; the "
+      "softmax turns a row of scores into shares of one whole.",
+      {{"Score", "how well query and key go together; only differences within a row count."},
+       {"Scale",
+        "1 over the square root of the head's size: without it, products of long vectors would be "
+        "so far apart that one key took all."}});
   view.objection = [](const Trace& trace) {
     return objection_to_all(
         trace, [&](const AttentionTap& tap) { return why_no_scores(trace, tap).sentence(); });

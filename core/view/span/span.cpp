@@ -9,6 +9,7 @@
 #include "core/view/parts/describe.h"
 #include "core/view/parts/focus.h"
 #include "core/view/parts/legend.h"
+#include "core/view/parts/reading.h"
 #include "core/view/parts/refusal.h"
 #include "core/view/parts/token_flow.h"
 #include "core/view/span/span_charts.h"
@@ -403,9 +404,14 @@ View span_view() {
   view.data = data;
   view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
     controls.colours = ViewControls::Colours::Sequential;
-    controls.normalise = false;
+    controls.colour_ends.clear();
   };
   view.group = "Depth";
+  view.reading = reads_as(
+      "How far back each head has learned to look. Beyond its span keys do not count, and need not "
+      "be computed.",
+      {{"z", "the span: up to this distance keys count in full."},
+       {"R", "the ramp: over so many more tokens they fade out."}});
   view.objection = [](const Trace& trace) {
     return objection_to_all(
         trace, [&](const AttentionTap& tap) { return refusal_of(trace, tap).sentence(); });

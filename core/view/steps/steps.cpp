@@ -13,6 +13,7 @@
 #include "core/view/parts/kept.h"
 #include "core/view/parts/matrix_plot.h"
 #include "core/view/parts/range.h"
+#include "core/view/parts/reading.h"
 #include "core/view/parts/refusal.h"
 #include "core/view/parts/row_bars.h"
 #include "core/view/parts/token_flow.h"
@@ -362,9 +363,15 @@ View steps_view() {
   view.restrict_controls = [](const ViewSettings&, const Trace*, ViewControls& controls) {
     controls.layer = controls.head = controls.part = false;
     controls.colours = ViewControls::Colours::Sequential;
-    controls.normalise = false;
+    controls.colour_ends.clear();
   };
   view.group = "Depth";
+  view.reading = reads_as(
+      "How often the same layer is applied to each token before it may stop: tokens that need more "
+      "thought take more steps.",
+      {{"Halting probability", "what each step adds; at 1 the token stops."},
+       {"Remainder R", "what was missing of 1 before the last step."},
+       {"Ponder cost", "steps plus remainder: training keeps it low."}});
   return view;
 }
 

@@ -7,6 +7,7 @@
 #include "core/model/config.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/example.h"
+#include "core/view/parts/reading.h"
 #include "core/view/trajectory/walk_panels.h"
 #include "core/view/view_list.h"
 
@@ -106,7 +107,8 @@ ViewLayout lay_out_trajectory(const ViewInput& input) {
 }
 
 void restrict_controls(const ViewSettings&, const Trace* trace, ViewControls& controls) {
-  controls.part = controls.normalise = false;
+  controls.part = false;
+  controls.colour_ends.clear();
   controls.colours = ViewControls::Colours::Sequential;
   if (trace == nullptr || !acts(*trace)) return;
   const auto most = static_cast<double>(trace->config->architecture.values.integer("most_steps"));
@@ -165,6 +167,11 @@ View trajectory_view() {
   view.data = trajectory_data;
   view.restrict_controls = restrict_controls;
   view.group = "Tasks";
+  view.reading = reads_as(
+      "A model that acts: it is told which return it should reach, sees where it stands, and "
+      "chooses a step. The map shows what it looks at before each one.",
+      {{"R", "return to go: the reward still asked for."},
+       {"s, a", "the state it is in, and the action it takes."}});
   view.objection = [](const Trace& trace) -> std::string {
     return acts(trace) ? "" : kNoTrajectory;
   };

@@ -9,7 +9,9 @@
 #include "core/view/parts/describe.h"
 #include "core/view/parts/focus.h"
 #include "core/view/parts/legend.h"
+#include "core/view/parts/not_allowed.h"
 #include "core/view/parts/range.h"
+#include "core/view/parts/reading.h"
 #include "core/view/parts/refusal.h"
 #include "core/view/parts/shapes.h"
 #include "core/view/view_list.h"
@@ -229,14 +231,17 @@ void draw_little_map(Page& page, const MapRaster& m, const AttentionTap& tap, In
   cells.height = static_cast<double>(tap.queries());
   cells.width = static_cast<double>(tap.keys());
   const double cell_width = box.width / cells.width, cell_height = box.height / cells.height;
-  set_cells(cells, page.input(), tap, head);
-  const ColourRange range = colour_range(page.input(), cells, is_signed(tap, head));
+  const HeatMap pairs = cells;
+  const ShownCells seen = set_cells(cells, page.input(), tap, head);
+  const ColourRange range =
+      colour_range(page.input(), cells, tap, head, is_signed(tap, head), seen);
   cells.least = range.least;
   cells.most = range.most;
   cells.colour_map = range.colour_map;
   const double scale = page.input().scale;
   const bool pooled = cells.width > box.width * scale || cells.height > box.height * scale;
   page.add(std::move(cells));
+  cover_not_allowed(page, pairs, tap, head);
   const Box cell{box.x + static_cast<double>(pair.key) * cell_width,
                  box.y + static_cast<double>(pair.query) * cell_height, cell_width, cell_height};
   const Colour guide = translucent(page.theme().accent, 0.7);
@@ -400,8 +405,6 @@ ViewData data(const ViewInput& input) {
 void restrict_controls(const ViewSettings& settings, const Trace* trace, ViewControls& controls) {
   const AttentionTap* tap = trace != nullptr ? trace->find(head_ref(*trace, settings)) : nullptr;
   if (tap == nullptr || !tap->result.part) return;
-  // The first row of a causal map is 1 already.
-  controls.normalise = !tap->causal;
   if (!changes_vectors(*tap)) {
     controls.idle["before"] = "The encoding leaves query and key as they are.";
   }
@@ -425,6 +428,10 @@ View vectors_view() {
   view.data = data;
   view.restrict_controls = restrict_controls;
   view.group = "Attention";
+  view.reading = reads_as(
+      "The query of one token and the key of another, number by number. Where both have the same "
+      "sign, the product lifts the score; the running sum ends at q · k.",
+      {{"q", "what a token asks for."}, {"k", "what a token offers to be found by."}});
   view.objection = [](const Trace& trace) {
     return objection_to_all(
         trace, [&](const AttentionTap& tap) { return why_no_vectors(trace, tap).sentence(); });

@@ -410,6 +410,40 @@ TEST_F(PictureCommands, SizesInPixelsAndInches) {
                  "without --pixels");
 }
 
+TEST_F(PictureCommands, PartsAndPresets) {
+  const auto svg = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"--text", "abcdef"});
+    const ProcessResult result = render(more, "parts.svg");
+    EXPECT_EQ(result.status, 0) << result.err;
+    return read_file(path("parts.svg"));
+  };
+  const auto width_of = [](const std::string& picture) {
+    return std::stod(picture.substr(picture.find("width=\"") + 7));
+  };
+  const auto texts_in = [](const std::string& picture) {
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = picture.find("<text", at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  const std::string whole = svg({"--theme", "light"});
+  const std::string column = svg({"--for", "column"});
+  EXPECT_NEAR(width_of(column) / width_of(whole), 3.5 * 96 / 720, 1e-3);
+  std::vector<std::string> without;
+  std::size_t before = texts_in(whole);
+  for (const char* part : {"--no-caption", "--no-title", "--no-tokens", "--no-colour-bar"}) {
+    without.push_back(part);
+    const std::size_t now = texts_in(svg(without));
+    EXPECT_LT(now, before) << part;
+    before = now;
+  }
+  // What is asked for beside a preset wins.
+  EXPECT_NEAR(width_of(svg({"--for", "column", "--width", "500"})) / width_of(whole), 500.0 / 720,
+              1e-3);
+  EXPECT_EQ(texts_in(svg({"--for", "column", "--caption", "Mine"})), texts_in(column) + 1);
+  expect_refusal(render({"--text", "abc", "--for", "wall"}, "x.svg"), "--for");
+  expect_refusal(render({"--text", "abc", "--title", "T", "--no-title"}, "x.svg"), "--no-title");
+}
+
 TEST_F(PictureCommands, NumbersInFiles) {
   for (const View& view : views()) {
     if (!view.data) continue;

@@ -92,8 +92,8 @@ Program::~Program() {
   if (process_ != 0) kill_hard();
 }
 
-Program::Report Program::read_report() const {
-  std::ifstream file(report_);
+Program::Report Program::read_report(const std::filesystem::path& path) {
+  std::ifstream file(path);
   return Report::parse_or_null(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
@@ -101,7 +101,7 @@ Program::Report Program::wait_for(const std::string& what, const Condition& cond
   const auto give_up = std::chrono::steady_clock::now() + kPatience;
   Report report;
   while (std::chrono::steady_clock::now() < give_up) {
-    report = read_report();
+    report = read_report(report_);
     const bool at_rest = report.is_object() && !report["busy"].get<bool>() &&
                          (pointer_.empty() || report["pointer"] == Report(pointer_));
     if (report.is_object() && report["stale_pixels"] != 0) {
@@ -117,6 +117,19 @@ Program::Report Program::wait_for(const std::string& what, const Condition& cond
     std::this_thread::sleep_for(kPause);
   }
   keep_screenshot("failure");
+  throw std::runtime_error("no " + what + "; the last report: " + report.dump());
+}
+
+Program::Report Program::wait_for_speaker(const std::string& what,
+                                          const Condition& condition) const {
+  const auto give_up = std::chrono::steady_clock::now() + kPatience;
+  Report report;
+  while (std::chrono::steady_clock::now() < give_up) {
+    report = read_report(report_.string() + ".speaker");
+    if (report.is_object() && (!condition || condition(report))) return report;
+    std::this_thread::sleep_for(kPause);
+  }
+  keep_screenshot("failure", true);
   throw std::runtime_error("no " + what + "; the last report: " + report.dump());
 }
 
@@ -172,11 +185,12 @@ void Program::point_at(double x, double y) {
   xdotool(move_to(x, y));
 }
 
-void Program::keep_screenshot(const std::string& name) const {
+void Program::keep_screenshot(const std::string& name, bool of_speaker) const {
   const std::filesystem::path folder = testing::build_folder() / "screenshots";
   std::filesystem::create_directories(folder);
   std::error_code ignored;
-  std::filesystem::copy_file(report_.string() + ".png", folder / (name + ".png"),
+  const std::string shown = report_.string() + (of_speaker ? ".speaker" : "") + ".png";
+  std::filesystem::copy_file(shown, folder / (name + ".png"),
                              std::filesystem::copy_options::overwrite_existing, ignored);
 }
 

@@ -46,6 +46,9 @@ class Program {
   // where it was put last; fails the test, naming `what`, when that does not come.
   Report wait_for(const std::string& what, const Condition& condition = {});
 
+  // The same for the speaker's window, whose widgets are at places of its own; at rest or not.
+  Report wait_for_speaker(const std::string& what, const Condition& condition = {}) const;
+
   // The number of frames drawn, once none was drawn for this long; fails the test when the program
   // never comes to rest.
   int wait_for_still_frames(std::chrono::steady_clock::duration rest);
@@ -61,8 +64,8 @@ class Program {
   void point_at(double x, double y);         // in pixels of the window
   void rest_pointer() { point_at(2, 2); }    // where it points at nothing
 
-  // A copy of what the window shows, in the build folder under screenshots/.
-  void keep_screenshot(const std::string& name) const;
+  // A copy of what the window, or the speaker's, shows, in the build folder under screenshots/.
+  void keep_screenshot(const std::string& name, bool of_speaker = false) const;
 
   pid_t process() const { return process_; }
   double processor_seconds() const;  // used so far
@@ -70,7 +73,7 @@ class Program {
   void kill_hard();
 
  private:
-  Report read_report() const;
+  static Report read_report(const std::filesystem::path& file);
   std::string move_to(double x, double y);  // the words for xdotool, and what reports must say
   std::string display_;
   std::filesystem::path report_;

@@ -335,33 +335,19 @@ TEST_F(Window, GoesThroughAllStepsOfAllLessons) {
 // The picture keeps the room, however much a step has to say.
 TEST_F(Window, LeavesThePictureRoomInALesson) {
   Program program(display_, folder_.path(), arguments({"--lesson", "heads"}));
-  const auto step_is = [&](int step, bool presenting) {
+  const auto step_is = [&](int step) {
     return program.wait_for("step " + std::to_string(step), [&](const Report& r) {
-      return is_current(r) && r["lesson_step"] == step && r["presenting"] == presenting;
+      return is_current(r) && r["lesson_step"] == step;
     });
   };
   const auto extent = [](const Report& r, const char* widget, int side) {
     return r["widgets"][widget][static_cast<std::size_t>(2 + side)].get<double>();
   };
   for (int step = 0; step < 4; ++step) {
-    const Report report = step_is(step, false);
+    const Report report = step_is(step);
     EXPECT_GE(extent(report, "middle", 1), 0.65 * (800 - 54));  // below the menus, above the foot
     program.press("Next");
   }
-  program.press("F5");
-  const Report presented = step_is(3, true);
-  EXPECT_GE(extent(presented, "middle", 1), 0.6 * 800);
-  EXPECT_GE(extent(presented, "middle", 0), 0.6 * 1280);
-  program.keep_screenshot("lesson-presented");
-  // What has no notes says so.
-  program.press("Prior");
-  step_is(2, true);
-  program.press("Prior");
-  step_is(1, true);
-  program.press("ctrl+m");
-  program.wait_for("word of the notes",
-                   [](const Report& r) { return r["widgets"].contains("lesson.notes_text"); });
-  program.keep_screenshot("lesson-without-notes");
 }
 
 TEST_F(Window, DialogsHaveTheKeysToThemselves) {
@@ -696,20 +682,6 @@ TEST_F(Window, EndsWellAfterRunsOnTheGpu) {
   });
   program.press("ctrl+q");
   EXPECT_EQ(program.wait_for_end(), 0);
-}
-
-TEST_F(Window, PresentsWithLargeTypeAndWithoutPanels) {
-  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
-  program.wait_for("a first picture", is_current);
-  program.press("F5");
-  program.wait_for("the presentation", [](const Report& r) {
-    return r["presenting"].get<bool>() && !r["widgets"].contains("text");
-  });
-  program.keep_screenshot("presentation");
-  program.press("Escape");
-  program.wait_for("the panels", [](const Report& r) {
-    return !r["presenting"].get<bool>() && r["widgets"].contains("text");
-  });
 }
 
 // The first number of the second row: how much the second token attends to the first.

@@ -56,8 +56,8 @@ TEST_F(WordsAndCost, NothingToMergeLeavesTheKeyWithoutEffect) {
   program.wait_for("a picture", [](const Report& r) { return r["has_trace"].get<bool>(); });
   program.press("j");
   program.press("n");
-  const Report report = program.wait_for("normalise", [](const Report& r) {
-    return r["experiment"]["view"]["normalise"].get<bool>();
+  const Report report = program.wait_for("other colours", [](const Report& r) {
+    return r["experiment"]["view"]["colours"] == "largest";
   });
   EXPECT_FALSE(report["experiment"]["view"].contains("words"));
 }

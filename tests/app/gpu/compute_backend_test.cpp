@@ -3,15 +3,19 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <thread>
 
 #include "app/gpu/part_upload.h"
+#include "app/gpu/tile_layout.h"
 #include "core/base/error.h"
 #include "tests/app/gpu/part_cases.h"
 #include "tests/support/compare.h"
+#include "tests/support/pattern_cases.h"
 
 namespace attnscope {
 namespace {
@@ -50,6 +54,12 @@ void expect_same(const Part& part, double tolerance = 2e-5) {
   ASSERT_NE(got.device, nullptr);
   EXPECT_EQ(got.device->shape(), got.attention.shape());
   EXPECT_TRUE(close(got.device->download(), got.attention, 0)) << "on the device";
+  // Without maps, rows that are in several tiles are computed once.
+  const PartResult streamed = gpu().run(part, {.output = true, .log_sum_exp = true}, Stop());
+  EXPECT_TRUE(close(streamed.output, expected.output, tolerance)) << "streamed";
+  if (got.log_sum_exp.defined()) {
+    EXPECT_TRUE(close(streamed.log_sum_exp, expected.log_sum_exp, tolerance)) << "streamed";
+  }
 }
 
 TEST(ComputeBackend, NamesTheDevice) {
@@ -61,29 +71,99 @@ TEST(ComputeBackend, EveryPattern) {
     for (const PartSizes& sizes :
          {PartSizes{}, PartSizes{.queries = 1, .keys = 1}, PartSizes{.queries = 9, .keys = 70},
           PartSizes{.heads = 3, .kv_heads = 3, .queries = 64, .keys = 64, .key = 16, .value = 16},
-          PartSizes{.batch = 3, .heads = 4, .kv_heads = 2, .queries = 19, .keys = 19}}) {
+          PartSizes{.batch = 3, .heads = 4, .kv_heads = 2, .queries = 19, .keys = 19},
+          PartSizes{.batch = 2, .heads = 3, .kv_heads = 1, .queries = 201, .keys = 150},
+          PartSizes{.queries = 300, .keys = 3}, PartSizes{.queries = 3, .keys = 700}}) {
       SCOPED_TRACE(pattern.name + ", " + std::to_string(sizes.queries) + " queries");
       expect_same(testing::part_with(pattern, sizes));
     }
   }
 }
 
+Part named_part(const std::string& pattern, const std::string& ingredient, const PartSizes& sizes) {
+  Part part;
+  for (const auto& p : testing::pattern_cases()) {
+    if (p.name == pattern) part = testing::part_with(p, sizes);
+  }
+  for (const auto& i : testing::ingredient_cases()) {
+    if (i.name == ingredient) i.add(part, sizes);
+  }
+  return part;
+}
+
+// In the order of tiles: neighbours, rows put together, rows in several tiles, rows alone.
+constexpr std::array kPatternNames{"causal",      "scattered_by_head_with_empty_rows",
+                                   "strided",     "class_and_lone_keys",
+                                   "any_by_head", "scattered"};
+
 TEST(ComputeBackend, EveryIngredient) {
   for (const auto& ingredient : testing::ingredient_cases()) {
-    for (const char* pattern_name : {"causal", "scattered_by_head_with_empty_rows"}) {
+    for (const char* pattern : kPatternNames) {
       for (const PartSizes& sizes :
            {PartSizes{},
-            PartSizes{.batch = 2, .heads = 4, .kv_heads = 2, .queries = 21, .keys = 26}}) {
-        SCOPED_TRACE(ingredient.name + ", " + pattern_name);
-        Part part = testing::plain_part(sizes);
-        for (const auto& pattern : testing::pattern_cases()) {
-          if (pattern.name == pattern_name) part = testing::part_with(pattern, sizes);
-        }
-        ingredient.add(part, sizes);
-        expect_same(part);
+            PartSizes{.batch = 2, .heads = 4, .kv_heads = 2, .queries = 21, .keys = 26},
+            PartSizes{.queries = 140, .keys = 130}}) {
+        SCOPED_TRACE(ingredient.name + ", " + pattern);
+        expect_same(named_part(pattern, ingredient.name, sizes));
       }
     }
   }
+}
+
+// What the cases above are for.
+TEST(ComputeBackend, RowsAreInSeveralTiles) {
+  for (const char* pattern : {"strided", "class_and_lone_keys"}) {
+    const Part part = named_part(pattern, "product", {.queries = 140, .keys = 130});
+    const TileLayout layout(*part.pattern, {});
+    EXPECT_TRUE(layout.has_several_turns()) << pattern;
+    EXPECT_EQ(layout.lists().size(), 2U) << pattern;
+    EXPECT_EQ(layout.lists().back().height == 1, pattern != std::string("strided")) << pattern;
+  }
+}
+
+// A bias may forbid pairs, too: of some rows all that the pattern allows, of some only those of the
+// first tile or of the last.
+TEST(ComputeBackend, PairsHiddenByTheirScores) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  for (const char* pattern : kPatternNames) {
+    Part part = named_part(pattern, "product", {.queries = 140, .keys = 130});
+    auto index = std::make_shared<OffsetIndex>();
+    index->least = -130;
+    for (std::int32_t offset = -130; offset <= 140; ++offset) {
+      index->column.push_back(offset % 7 == 0 || offset > 20 ? 1 : 0);
+    }
+    const auto bias = [&](float of_others) {
+      Tensor table({1, 2});
+      table[0] = of_others;
+      table[1] = -infinity;
+      return OffsetTable{table, index, Term::Bias};
+    };
+    part.bias = bias(0.5F);
+    SCOPED_TRACE(pattern);
+    expect_same(part);
+    part.bias = bias(-infinity);
+    expect_same(part);
+  }
+}
+
+// A key that is not a number reaches the rows that are allowed to see it, and no other.
+TEST(ComputeBackend, NotANumber) {
+  for (const bool shared : {false, true}) {
+    gpu().use_shared_memory(shared);
+    for (const char* pattern : kPatternNames) {
+      Part part = named_part(pattern, "product", {.queries = 140, .keys = 130});
+      Tensor k = part.k.value().copy();
+      k(1, 70, 3) = std::numeric_limits<float>::quiet_NaN();
+      part.k = k;
+      const Tensor output = gpu().run(part, {.output = true}, Stop()).output;
+      for (Index i = 0; i < part.queries(); ++i) {
+        EXPECT_FALSE(std::isnan(output(0, i, 0))) << pattern << ", " << i;
+        EXPECT_EQ(std::isnan(output(1, i, 0)), part.pattern->allowed(1, i, 70))
+            << pattern << ", " << i;
+      }
+    }
+  }
+  gpu().use_shared_memory(false);
 }
 
 TEST(ComputeBackend, HugeLogits) {
@@ -121,17 +201,18 @@ TEST(ComputeBackend, SharedMemory) {
     for (const PartSizes& sizes :
          {PartSizes{}, PartSizes{.queries = 9, .keys = 150},
           PartSizes{.heads = 3, .kv_heads = 3, .queries = 64, .keys = 64, .key = 40, .value = 36},
-          PartSizes{.batch = 3, .heads = 4, .kv_heads = 2, .queries = 19, .keys = 19}}) {
+          PartSizes{.batch = 3, .heads = 4, .kv_heads = 2, .queries = 19, .keys = 19},
+          PartSizes{.batch = 2, .heads = 3, .kv_heads = 1, .queries = 201, .keys = 150}}) {
       SCOPED_TRACE(pattern.name + ", " + std::to_string(sizes.queries) + " queries");
       expect_same(testing::part_with(pattern, sizes));
     }
   }
   for (const auto& ingredient : testing::ingredient_cases()) {
-    SCOPED_TRACE(ingredient.name);
-    const PartSizes sizes{.batch = 2, .heads = 4, .kv_heads = 2, .queries = 21, .keys = 26};
-    Part part = testing::plain_part(sizes);
-    ingredient.add(part, sizes);
-    expect_same(part);
+    for (const char* pattern : {"all", "class_and_lone_keys"}) {
+      SCOPED_TRACE(ingredient.name + ", " + pattern);
+      expect_same(named_part(pattern, ingredient.name,
+                             {.batch = 2, .heads = 4, .kv_heads = 2, .queries = 21, .keys = 26}));
+    }
   }
   gpu().use_shared_memory(false);
 }
@@ -153,9 +234,8 @@ TEST(ComputeBackend, OnlyWhatIsWanted) {
   EXPECT_TRUE(sums.log_sum_exp.defined());
 }
 
-TEST(ComputeBackend, StopsSoon) {
-  const Part part = testing::plain_part(
-      {.heads = 4, .kv_heads = 4, .queries = 4096, .keys = 4096, .key = 64, .value = 64});
+// How long after it is asked to stop a run ends.
+double seconds_to_stop(const Part& part) {
   const Stop stop;
   std::chrono::steady_clock::time_point asked;
   std::thread asker([&] {
@@ -166,8 +246,18 @@ TEST(ComputeBackend, StopsSoon) {
   EXPECT_THROW(gpu().run(part, {.output = true}, stop), Stopped);
   const auto ended = std::chrono::steady_clock::now();
   asker.join();
+  return std::chrono::duration<double>(ended - asked).count();
+}
+
+TEST(ComputeBackend, StopsSoon) {
+  const PartSizes sizes{
+      .heads = 4, .kv_heads = 4, .queries = 4096, .keys = 4096, .key = 64, .value = 64};
+  Part part = testing::plain_part(sizes);
   // The limit is 50 ms on a machine of its own; a busy one may wake threads late.
-  EXPECT_LT(std::chrono::duration<double>(ended - asked).count(), 1.0);
+  EXPECT_LT(seconds_to_stop(part), 1.0);
+  part.pattern = std::make_shared<const Pattern>(
+      testing::scattered_pattern(1, sizes.queries, sizes.keys, 512));
+  EXPECT_LT(seconds_to_stop(part), 1.0);
   expect_same(testing::plain_part({}));  // and the device is free again
 }
 
@@ -192,6 +282,9 @@ TEST(ComputeBackend, RefusesBuffersBeyondTheLimit) {
   EXPECT_EQ(upload_refusal(part, std::int64_t{128} << 20), "");
   const std::string reason = upload_refusal(part, 4000);
   EXPECT_NE(reason.find("expected at most 1000 numbers"), std::string::npos) << reason;
+  EXPECT_EQ(integers_refusal(1000, 4000), "");
+  EXPECT_EQ(integers_refusal(1001, 4000),
+            "GPU: pattern: expected at most 1000 numbers in a buffer, found 1001");
 }
 
 TEST(ComputeBackend, AttentionOutlivesItsBackend) {

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "tests/support/compare.h"
+#include "tests/support/pattern_cases.h"
 
 namespace attnscope::testing {
 namespace {
@@ -116,8 +117,40 @@ const std::vector<PatternCase>& pattern_cases() {
            return i % 5 != 2 && (i * 7 + c * 13 + a * 3) % 11 < 3;
          });
        }},
-      {"one_pair", [](Index h, Index q, Index k) {
+      {"one_pair",
+       [](Index h, Index q, Index k) {
          return from_rule(h, q, k, [](Index, Index i, Index c) { return i == 1 && c == 0; });
+       }},
+      {"one_key_a_row",
+       [](Index h, Index q, Index k) {
+         return from_rule(h, q, k, [k](Index a, Index i, Index c) { return c == (i * 7 + a) % k; });
+       }},
+      {"nothing",
+       [](Index h, Index q, Index k) {
+         return from_rule(h, q, k, [](Index, Index, Index) { return false; });
+       }},
+      {"strided", [](Index, Index q, Index k) { return strided_pattern(q, k, 5, 6); }},
+      {"class_and_lone_keys",  // most rows are in a block, and alone
+       [](Index h, Index q, Index k) {
+         return built_pattern(h, q, k, 2, [k](PatternBuilder& rows, Index a, Index i) {
+           rows.add(0, (i + a) % 8, k, 8);
+           if (i % 13 != 4) rows.add_column(1, (i * 37 + a) % k);
+         });
+       }},
+      {"hashed_by_head", [](Index h, Index q, Index k) { return hashed_pattern(h, q, k, 3); }},
+      {"any", [](Index, Index q, Index k) { return any_pattern(1, q, k, 8); }},
+      {"any_by_head", [](Index h, Index q, Index k) { return any_pattern(h, q, k, 3); }},
+      {"scattered", [](Index, Index q, Index k) { return scattered_pattern(1, q, k, 3); }},
+      {"wide_and_narrow",
+       [](Index h, Index q, Index k) {
+         return from_rule(h, q, k, [](Index a, Index i, Index c) {
+           return i % 9 == a ? c % 2 == 0 : (i + 5 * c) % 64 == 0;
+         });
+       }},
+      {"each_head_of_another_kind", [](Index h, Index q, Index k) {
+         return from_rule(h, q, k, [](Index a, Index i, Index c) {
+           return a == 0 ? c <= i : a == 1 ? (i + c) % 5 == 0 : a == 2 && c % 16 == i % 16;
+         });
        }}};
   return cases;
 }

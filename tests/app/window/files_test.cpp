@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "core/base/file.h"
 #include "core/figure/render.h"
 #include "core/tensor/npy.h"
@@ -48,6 +51,54 @@ TEST(Files, OpensAPictureThatCarriesItsExperiment) {
   State state;
   EXPECT_TRUE(open_path(state, folder.path() / "p.png"));
   EXPECT_EQ(state.experiment.text, "from a picture");
+}
+
+// What takes long to read is read in the background; what there was stays until then.
+TEST(Files, ReadsLargeFilesBesideTheWindow) {
+  const testing::TemporaryFolder folder;
+  const auto file = folder.path() / "a.npy";
+  write_npy(file, stored(Tensor::full({3, 900, 900}, 1.0F / 900)));
+  ASSERT_GT(std::filesystem::file_size(file), std::uintmax_t{8} << 20);
+  const auto finish = [](State& state) {
+    while (!take_opened(state)) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  };
+  State state;
+  state.experiment.text = "mine";
+  EXPECT_TRUE(open_path(state, file));
+  EXPECT_TRUE(is_opening(state));
+  EXPECT_TRUE(state.experiment.tensors.file.empty());
+  finish(state);
+  EXPECT_FALSE(is_opening(state));
+  EXPECT_EQ(state.experiment.tensors.file, file.string());
+  EXPECT_EQ(state.settings.recent, std::vector<std::string>{file.string()});
+
+  // What is wrong is said, then and not before.
+  std::filesystem::resize_file(file, (std::uintmax_t{8} << 20) + 1);
+  EXPECT_TRUE(open_path(state, file));
+  EXPECT_TRUE(state.notices.empty());
+  finish(state);
+  ASSERT_EQ(state.notices.size(), 1U);
+  EXPECT_TRUE(state.notices[0].error);
+
+  // Of two the last is wanted.
+  write_file(folder.path() / "t.txt", "a text");
+  EXPECT_TRUE(open_path(state, file));
+  EXPECT_TRUE(open_path(state, folder.path() / "t.txt"));
+  EXPECT_FALSE(is_opening(state));
+  finish(state);
+  EXPECT_EQ(state.experiment.text, "a text");
+  EXPECT_EQ(state.notices.size(), 1U);
+}
+
+TEST(Files, RemembersWhatWasOpenedOrSaved) {
+  const testing::TemporaryFolder folder;
+  write_file(folder.path() / "t.txt", "a text");
+  State state;
+  EXPECT_TRUE(open_path(state, folder.path() / "t.txt"));
+  EXPECT_TRUE(save_to(state, folder.path() / "s.json"));
+  EXPECT_FALSE(open_path(state, folder.path() / "none.json"));
+  EXPECT_EQ(state.settings.recent, (std::vector<std::string>{(folder.path() / "s.json").string(),
+                                                             (folder.path() / "t.txt").string()}));
 }
 
 class Unusable : public ::testing::TestWithParam<std::pair<std::string, std::string>> {};

@@ -105,7 +105,7 @@ TEST(History, ClicksInARowAreStepsOfTheirOwn) {
   history.record(e, 0);
   e.view.layer = 2;
   history.record(e, 0.1);
-  e.view.normalise = true;
+  e.view.colour_end = ColourEnd::One;
   history.record(e, 0.2);
   e.view.colour_map = "magma";
   history.record(e, 0.4);
@@ -113,7 +113,7 @@ TEST(History, ClicksInARowAreStepsOfTheirOwn) {
   history.record(e, 0.6);
   EXPECT_EQ(history.undo().view.colour_map, "magma");
   EXPECT_EQ(history.undo().view.colour_map, Experiment().view.colour_map);
-  EXPECT_FALSE(history.undo().view.normalise);
+  EXPECT_EQ(history.undo().view.colour_end, ColourEnd::Percentile);
   EXPECT_EQ(history.undo().view.layer, 1);
   EXPECT_EQ(history.undo().view.layer, 0);
 }

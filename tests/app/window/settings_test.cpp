@@ -22,11 +22,23 @@ TEST(Settings, ComeBackAsTheyWere) {
   s.scale = 1.5;
   s.left_width = 350;
   s.panels = false;
+  s.reduced_motion = true;
   s.folder = "/tmp/ä \"quoted\"";
+  s.add_recent("/a");
+  s.add_recent("/b \"quoted\"");
+  s.add_recent("/a");
+  EXPECT_EQ(s.recent, (std::vector<std::string>{"/a", "/b \"quoted\""}));
   save_settings(file, s);
   const LoadedSettings loaded = load_settings(file);
   EXPECT_EQ(loaded.settings, s);
   EXPECT_EQ(loaded.notice, "");
+}
+
+TEST(Settings, RememberAFewFiles) {
+  Settings s;
+  for (int n = 0; n < 20; ++n) s.add_recent("/" + std::to_string(n));
+  EXPECT_EQ(s.recent.size(), 10U);
+  EXPECT_EQ(s.recent.front(), "/19");
 }
 
 TEST(Settings, AreTheDefaultsWithoutAFile) {
@@ -50,7 +62,8 @@ TEST_P(BrokenSettings, AreIgnoredWithANotice) {
 
 INSTANTIATE_TEST_SUITE_P(Files, BrokenSettings,
                          ::testing::Values("", "{", "[]", "null", "{\"x\": \"left\"}",
-                                           "{\"dark\": 1}", "{\"folder\": 7}", "\xFF\xFE{}",
+                                           "{\"dark\": 1}", "{\"folder\": 7}", "{\"recent\": 7}",
+                                           "{\"recent\": [7]}", "\xFF\xFE{}",
                                            std::string(100000, '['),
                                            std::string("{\"x\"\0: 1}", 9)));
 

@@ -39,6 +39,31 @@ TEST(RunCost, KnowsWhatFullAttentionWouldTake) {
   EXPECT_EQ(cost.full, 20);  // causal, as the pattern is
 }
 
+// Queries, keys, values and output, and a number for each pair: not what is kept to be looked at.
+TEST(RunCost, AttentionsMemoryFollowsItsPairs) {
+  const auto bytes_of = [](const Json& json) {
+    OperationInput in;
+    in.heads = in.kv_heads = in.layer_heads = 2;
+    in.q = testing::random_tensor({2, 16, 4}, 1);
+    in.k = testing::random_tensor({2, 16, 4}, 2);
+    in.v = testing::random_tensor({2, 16, 3}, 3);
+    in.variant = variant_from_json(json, "variant");
+    in.causal = true;
+    AttentionTap tap;
+    tap.heads = {0, 1};
+    tap.variant = in.variant;
+    tap.q_plain = in.q.value();
+    tap.k_plain = in.k.value();
+    tap.result = evaluate(in, cpu_backend(), {.output = true, .attention = true}, Stop());
+    Trace trace;
+    trace.attention.push_back(std::move(tap));
+    return run_cost(trace).attention_bytes;
+  };
+  const double rows = 2 * 16 * (4 + 4 + 3 + 3);
+  EXPECT_EQ(bytes_of({{"type", "full"}}), 4 * (rows + 2 * 136));
+  EXPECT_EQ(bytes_of({{"type", "local"}, {"window", 1}}), 4 * (rows + 2 * 31));
+}
+
 // One head of 16 queries and keys of size 4, values of size 3.
 HeadCost cost_of(const Json& json, bool causal = false) {
   const Choice choice = variant_from_json(json, "variant");

@@ -113,6 +113,20 @@ TEST_P(Layouts, StayNarrow) {
     EXPECT_TRUE(testing::close(forward(narrow, ids, narrow_options).value(), expected, 1e-5));
     const LogitLens lens = logit_lens(wide, wide_trace, {});
     EXPECT_TRUE(testing::close(logit_lens(narrow, narrow_trace, {}).probability, lens.probability));
+    // The record puts the heads together as the model does, and outlives it.
+    for (const Trace* trace : {&wide_trace, &narrow_trace}) {
+      const AttentionTap& tap = trace->attention.front();
+      const Tensor& heads = tap.result.output.value();  // [h, L, d_v]
+      Tensor rows({6, heads.dim(0) * heads.dim(2)});
+      for (Index i = 0; i < 6; ++i) {
+        for (Index a = 0; a < heads.dim(0); ++a) {
+          for (Index n = 0; n < heads.dim(2); ++n) {
+            rows(i, a * heads.dim(2) + n) = heads(a, i, n);
+          }
+        }
+      }
+      EXPECT_TRUE(testing::close(tap.joined(rows), trace->taps.at("layers.0.attention"), 1e-5));
+    }
     // What a person chooses instead of the checkpoint's attention.
     const auto groups =
         uniform_groups(wide.config, {"local", default_values(variant("local").parameters)},

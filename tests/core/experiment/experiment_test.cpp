@@ -27,7 +27,7 @@ Experiment full_experiment() {
   e.view.layer = 2;
   e.view.head = 3;
   e.view.colour_map = "magma";
-  e.view.normalise = true;
+  e.view.colour_end = ColourEnd::Largest;
   e.view.row = 1.5;
   e.view.width = 20;
   e.view.pinned_query = 4;

@@ -95,6 +95,35 @@ std::vector<WeightSpec> weights_of_structures() {
 }
 
 // "the span of each head (span.z)": words that can be read without others around them.
+// A vocabulary in which each byte is a token, and of which there could be many more.
+class LargeBytes : public Tokenizer {
+ public:
+  std::string kind() const override { return "bytes"; }
+  std::int32_t vocabulary_size() const override { return 8192; }
+  std::vector<Token> encode(std::string_view) const override { return {}; }
+  std::string bytes(std::int32_t) const override { return ""; }
+  bool is_special(std::int32_t) const override { return false; }
+  void save(const std::filesystem::path&) const override {}
+};
+
+TEST(Notes, SayWhenATextFallsApartIntoBytes) {
+  const auto note_of = [](const std::vector<std::string>& parts, bool large = true) {
+    Trace trace;
+    trace.tokenizer = large ? std::make_shared<const LargeBytes>() : byte_tokenizer();
+    for (const std::string& part : parts) trace.tokens.push_back({.bytes = part, .label = part});
+    return note_on_bytes(trace);
+  };
+  const std::vector<std::string> russian(12, "\xD0"), letters(12, "a"), few(4, "\xD0");
+  EXPECT_NE(note_of(russian).find("single bytes"), std::string::npos);
+  EXPECT_EQ(note_of(russian, false), "");  // of bytes: it has nothing else
+  EXPECT_EQ(note_of(letters), "");
+  EXPECT_EQ(note_of(few), "");
+  std::vector<std::string> name = letters;  // a foreign name in an English text
+  name.insert(name.end(), 8, "word");
+  name.insert(name.end(), 8, "\xD0");
+  EXPECT_EQ(note_of(name), "");
+}
+
 TEST(Notes, NameUntrainedWeightsInWordsWithTheirTensorsBehind) {
   std::set<std::string> of_plain;
   for (const WeightSpec& spec : weight_specs(testing::small_config({.layers = 2}))) {

@@ -81,7 +81,8 @@ TEST_F(OwnTensorsTest, EveryRankBecomesLayersAndHeads) {
       }
     }
     EXPECT_EQ(at, given.size());
-    EXPECT_TRUE(t.notes.empty());
+    const bool band = given.dim(-1) != given.dim(-2);  // keys without names
+    EXPECT_EQ(t.notes.size(), band ? 1u : 0u);
   }
 }
 
@@ -122,6 +123,35 @@ TEST_F(OwnTensorsTest, TokensComeFromTheFileOrFilesOfTheirOwn) {
   expect_refusal({file, path("words.txt"), ""}, "expected 2 tokens, found 3");
   write_file(path("wrong.json"), R"(["u", 1])");
   expect_refusal({file, path("wrong.json"), ""}, "expected a list of texts");
+}
+
+TEST_F(OwnTensorsTest, TokensAsVocabulariesWriteThemAreDecoded) {
+  const auto labels = [&](const char* tokens) {
+    const std::string file =
+        save("written.safetensors", {{"attention", weights({1, 3, 3})}}, {{"tokens", tokens}});
+    std::vector<std::string> found;
+    for (const TraceToken& token : trace(file).tokens) found.push_back(token.label);
+    return found;
+  };
+  using Labels = std::vector<std::string>;
+  EXPECT_EQ(labels(R"(["caf", "Ã©", "Ġbar"])"), (Labels{"caf", "é", "␣bar"}));
+  EXPECT_EQ(labels(R"(["<|end|>", "Ċ", "Ġ"])"), (Labels{"<|end|>", "⏎", "␣"}));
+  const Labels bytes = labels(R"(["▁a", "<0x0A>", "b▁c"])");
+  EXPECT_EQ(bytes, (Labels{"␣a", "⏎", "b c"}));
+  // Texts that are none of a vocabulary's stay as they are.
+  EXPECT_EQ(labels(R"(["Ã©", "<0xZZ>", "<0x4>"])"), (Labels{"Ã©", "<0xZZ>", "<0x4>"}));
+}
+
+TEST_F(OwnTensorsTest, KeysWithoutNamesAreSaidToBe) {
+  const auto notes = [&](const std::map<std::string, std::string>& metadata) {
+    const Trace t = trace(save("band.safetensors", {{"attention", weights({1, 4, 3})}}, metadata));
+    std::string all;
+    for (const std::string& note : t.notes) all += note + "\n";
+    return all;
+  };
+  EXPECT_NE(notes({}).find("4 queries and 3 keys without key_tokens"), std::string::npos);
+  EXPECT_EQ(notes({{"key_tokens", R"(["x","y","z"])"}}).find("without key_tokens"),
+            std::string::npos);
 }
 
 TEST_F(OwnTensorsTest, WithoutTokensTheyAreNumbered) {

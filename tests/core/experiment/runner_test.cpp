@@ -188,6 +188,78 @@ TEST_F(RunnerTest, WhatWasCancelledDoesNotComeBack) {
   EXPECT_FALSE(runner_.poll(outcome));
 }
 
+// First what a few of the tokens give, then the whole.
+TEST_F(RunnerTest, ALongRunBeginsWithAPreview) {
+  Experiment long_one = slow();
+  long_one.text = std::string(1024, 'x');
+  runner_.request(long_one);
+  Runner::Outcome outcome;
+  ASSERT_TRUE(wait(outcome));
+  ASSERT_NE(outcome.trace, nullptr) << outcome.error;
+  if (outcome.preview_of == 0) GTEST_SKIP() << "a machine on which nothing takes long";
+  EXPECT_EQ(outcome.preview_of, 1024);
+  EXPECT_EQ(outcome.trace->tokens.size(), 128u);
+  EXPECT_EQ(outcome.experiment.most_tokens, 128);
+  EXPECT_TRUE(runner_.busy());
+  const Progress::Now now = runner_.progress();
+  EXPECT_TRUE(now.what.starts_with("layer ")) << now.what;
+  EXPECT_TRUE(now.what.ends_with(" of 48")) << now.what;
+  EXPECT_GT(now.share, 0);
+  EXPECT_LT(now.share, 1);
+  const auto preview = outcome.trace;
+  ASSERT_TRUE(wait(outcome));
+  EXPECT_EQ(outcome.preview_of, 0);
+  EXPECT_EQ(outcome.experiment, long_one);
+  ASSERT_EQ(outcome.trace->tokens.size(), 1024u);
+  // The rows of a causal model are as they will be.
+  const Tensor first = preview->find({47, 3})->attention(3);
+  const Tensor whole = outcome.trace->find({47, 3})->attention(3);
+  for (Index row = 0; row < 128; ++row) {
+    for (Index key = 0; key <= row; ++key) {
+      ASSERT_NEAR(first(row, key), whole(row, key), 1e-5) << row << " " << key;
+    }
+  }
+}
+
+TEST(Preview, IsOfSoFewTokensThatItComesSoon) {
+  EXPECT_EQ(preview_tokens(100), 0);
+  EXPECT_EQ(preview_tokens(128), 16);
+  EXPECT_EQ(preview_tokens(1000), 125);
+  EXPECT_EQ(preview_tokens(29'000), 512);
+}
+
+TEST(Preview, IsNoneWhereItWouldShowSomethingElse) {
+  Experiment experiment;
+  experiment.text = "a text";
+  ASSERT_TRUE(preview_of(experiment, 1000));
+  EXPECT_EQ(preview_of(experiment, 1000)->most_tokens, 125);
+  EXPECT_FALSE(preview_of(experiment, 100));
+  const auto none = [&](auto change) {
+    Experiment other = experiment;
+    change(other);
+    return !preview_of(other, 1000);
+  };
+  EXPECT_TRUE(none([](Experiment& e) { e.overlong = Overlong::Last; }));
+  EXPECT_TRUE(none([](Experiment& e) { e.input = "digit.png"; }));
+  EXPECT_TRUE(none([](Experiment& e) { e.tensors.file = "a.npy"; }));
+  EXPECT_TRUE(none([](Experiment& e) { e.view.height = e.view.width = 10; }));
+  EXPECT_TRUE(none([](Experiment& e) { e.view.pinned_query = 300; }));
+  EXPECT_FALSE(none([](Experiment& e) { e.view.pinned_query = 30; }));
+  EXPECT_TRUE(none([](Experiment& e) { e.view.part.segment = 2; }));
+  EXPECT_TRUE(none([](Experiment& e) { e.others.emplace_back(); }));
+}
+
+TEST_F(RunnerTest, TimesThatAreComparedAreMediansOfWarmRuns) {
+  ExperimentRun run{cpu_only()};
+  Experiment both = quick("abc");
+  EXPECT_EQ(run.observe(both, kBeside, Stop()).trace->warm_runs, 0);
+  both.others.push_back(quick("abcd"));
+  const Traces traces = run.observe(both, kBeside, Stop());
+  EXPECT_GE(traces.trace->warm_runs, 3);
+  EXPECT_GE(traces.reference()->warm_runs, 3);
+  EXPECT_GT(traces.trace->milliseconds, 0);
+}
+
 TEST_F(RunnerTest, EndsWhileItIsBusy) {
   runner_.request(slow());
   wait_until_running();  // the destructor cancels and joins

@@ -286,13 +286,12 @@ Traces run_of(const std::string& variant, const std::string& encoding) {
       nullptr};
 }
 
-// Against the plain equations, in double precision.
-TEST(Measures, OfScoresAndValues) {
+// Against the plain equation, in double precision.
+TEST(Measures, OfScores) {
   const Traces one = run_of("full", "none");
   const AttentionTap& tap = one.trace->attention.front();
   const Part& part = *tap.result.part;
-  const Tensor &q = part.q.value(), &k = part.k.value(), &v = part.v.value();  // [2, 12, 8]
-  const Tensor& output_rows = tap.result.output.value();
+  const Tensor &q = part.q.value(), &k = part.k.value();  // [2, 12, 8]
   const auto score = [&](Index i, Index c) {
     double sum = 0;
     for (Index n = 0; n < 8; ++n) sum += static_cast<double>(q(0, i, n)) * k(0, c, n);
@@ -311,15 +310,6 @@ TEST(Measures, OfScoresAndValues) {
   }
   EXPECT_NEAR(measured("score_spread", one), std::sqrt(squares / 78 - sum * sum / 78 / 78), 1e-6);
   EXPECT_NEAR(measured("largest_weight", one), largest, 1e-6);
-  double shares = 0, along = 0, all = 0;
-  for (Index c = 0; c <= 9; ++c) shares += measured("value_share", one, 9, c);
-  EXPECT_NEAR(shares, 1, 1e-6);
-  for (Index n = 0; n < 8; ++n) {
-    const auto output = static_cast<double>(output_rows(0, 9, n));
-    along += static_cast<double>(tap.result.attention(0, 9, 4)) * v(0, 4, n) * output;
-    all += output * output;
-  }
-  EXPECT_NEAR(measured("value_share", one, 9, 4), along / all, 1e-5);
   EXPECT_THROW(measured("score", run_of("linear", "none"), 9, 4), InputError);
   EXPECT_THROW(measured("score", one, 12, 4), InputError);
 }
@@ -340,14 +330,6 @@ TEST(Measures, OfSharedKeys) {
   EXPECT_GT(check(claim, run(2)).value, 0);  // the next head has the next keys
   claim.head = 3;
   EXPECT_THROW(check(claim, run(2)), InputError);
-}
-
-TEST(Measures, OfWhatAttentionAdds) {
-  auto trace = std::make_shared<Trace>(*trace_of({5, 6, 7}, kWeights));
-  EXPECT_THROW(measured("attention_adds", {trace, nullptr}, 1), InputError);
-  trace->taps["embed"] = Tensor::from({3, 2}, {1, 1, 6, 8, 1, 1});
-  trace->taps["layers.0.attention"] = Tensor::from({3, 2}, {1, 1, 3, -4, 1, 1});
-  EXPECT_NEAR(measured("attention_adds", {trace, nullptr}, 1), 0.5, 1e-6);
 }
 
 TEST(Measures, OfWhatTokensCostMore) {
@@ -445,6 +427,50 @@ TEST(Measures, OfSinusoids) {
   for (int t = 0; t < 4; ++t) expected += std::cos(std::pow(10000.0, -2.0 * t / 8)) / 8;
   EXPECT_NEAR(measured("position_similarity", one, 1, 2), expected, 1e-6);
   EXPECT_NEAR(measured("closest_positions", one), expected, 1e-6);  // one step apart
+}
+
+// What is added up: shares of a sum are one together.
+TEST(Measures, OfSumsOfValuesAndHeads) {
+  const Traces run{
+      std::make_shared<const Trace>(testing::run_model({.length = 9, .heads = 3, .kv_heads = 3})),
+      nullptr};
+  EXPECT_LE(measured("sum_error", run, 8), 1e-4);
+  double values = 0;
+  for (Index key = 0; key < 9; ++key) values += measured("value_share", run, 8, key);
+  EXPECT_NEAR(values, 1, 1e-4);
+  EXPECT_EQ(measured("value_share", run, 3, 8), 0);  // not allowed
+  double heads = 0;
+  Claim claim;
+  claim.measure = "head_share";
+  claim.query = 8;
+  claim.least = 0;
+  for (claim.head = 0; claim.head < 3; ++claim.head) heads += check(claim, run).value;
+  EXPECT_NEAR(heads, 1, 1e-4);
+  // |what attention adds| / |what was there|, from the taps.
+  const auto length = [&](const char* tap) {
+    double sum = 0;
+    const Tensor& rows = run.trace->taps.at(tap);
+    for (Index n = 0; n < rows.dim(1); ++n) sum += std::pow(static_cast<double>(rows(8, n)), 2);
+    return std::sqrt(sum);
+  };
+  EXPECT_NEAR(measured("attention_update", run, 8), length("layers.0.attention") / length("embed"),
+              1e-5);
+  // By the products themselves.
+  const AttentionTap& tap = run.trace->attention[0];
+  double most = -INFINITY, sum = 0;
+  for (Index key = 0; key < 9; ++key) {
+    most = std::max(most, pair_score(*tap.result.part, 0, 8, key)->product);
+  }
+  for (Index key = 0; key < 9; ++key) {
+    sum += std::exp(pair_score(*tap.result.part, 0, 8, key)->product - most);
+  }
+  EXPECT_NEAR(measured("unscaled_weight", run, 8), 1 / sum, 1e-9);
+  EXPECT_GT(measured("unscaled_weight", run, 8),
+            static_cast<double>(tap.result.attention(0, 8, 0)));
+  const Traces map{trace_of({5, 6, 5}, kWeights), nullptr};
+  for (const char* id : {"sum_error", "attention_update", "unscaled_weight", "head_share"}) {
+    EXPECT_THROW(measured(id, map, 1), InputError) << id;
+  }
 }
 
 TEST(Measures, RefuseWhatIsNotThere) {

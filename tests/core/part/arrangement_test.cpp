@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/base/random.h"
-#include "tests/core/part/pattern_cases.h"
+#include "tests/support/pattern_cases.h"
 
 namespace attnscope {
 namespace {

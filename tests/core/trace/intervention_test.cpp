@@ -22,9 +22,10 @@ std::string problem(const std::string& line) {
 TEST(Intervention, ATokenIsCalledByItsNameWhereItHasOne) {
   const Intervention i = intervention_from_text("replace position=7 token=276");
   EXPECT_EQ(describe(i), "token 7 is replaced by number 276");
-  EXPECT_EQ(describe(i, [](std::int32_t id) { return id == 276 ? "␣cat" : ""; }),
+  EXPECT_EQ(describe(i, {.token = [](std::int32_t id) { return id == 276 ? "␣cat" : ""; }}),
             "token 7 is replaced by “␣cat”");
-  EXPECT_EQ(describe(i, [](std::int32_t) { return ""; }), "token 7 is replaced by number 276");
+  EXPECT_EQ(describe(i, {.token = [](std::int32_t) { return ""; }}),
+            "token 7 is replaced by number 276");
 }
 
 TEST(Intervention, IsWrittenAsItIsRead) {

@@ -42,7 +42,15 @@ class Controls : public ::testing::Test {
     using Colours = ViewControls::Colours;
     expect("layer", controls.layer, [](ViewSettings& v) { v.layer = 1; });
     expect("head", controls.head, [](ViewSettings& v) { v.head = 1; });
-    expect("normalise", controls.normalise, [](ViewSettings& v) { v.normalise = true; });
+    const auto& ends = controls.colour_ends;
+    const bool chosen = std::ranges::any_of(ends, [&](const ColourEndChoice& choice) {
+      return changed([&](ViewSettings& v) { v.colour_end = choice.end; });
+    });
+    if (differs_by_all || ends.size() < 2) EXPECT_EQ(chosen, ends.size() > 1) << "colour ends";
+    for (const ColourEnd end : {ColourEnd::Largest, ColourEnd::One}) {
+      if (ends.size() > 1) break;
+      EXPECT_FALSE(changed([&](ViewSettings& v) { v.colour_end = end; })) << "colour ends";
+    }
     expect("colours", controls.colours != Colours::None,
            [](ViewSettings& v) { v.colour_map = "magma"; });
     EXPECT_FALSE(controls.colours == Colours::Sequential &&
@@ -91,7 +99,7 @@ TEST_F(Controls, OfAModel) {
         of("grid", R"({"sort": "distance"})"), of("grid"), of("pattern", R"({"show": "reach"})"),
         of("lines"), of("lines", R"({"all": true})"), of("lines", R"({"heads": [0, 2]})"),
         of("lines", R"({"style": "arcs"})"), of("scores"), of("vectors"), of("rope"), of("span"),
-        of("intervene")}) {
+        of("intervene"), of("flow")}) {
     const Values values = view_values(settings, settings.id);
     SCOPED_TRACE(settings.id + " " + to_json(values).dump());
     expect_truth(model_, settings);

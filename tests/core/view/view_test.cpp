@@ -48,6 +48,30 @@ std::vector<std::pair<std::string, Trace>> traces() {
   return list;
 }
 
+// In the panel beside the picture: short enough to be read, and about this view alone.
+TEST(Views, SayHowTheyAreRead) {
+  const Trace trace = testing::run_model({});
+  std::set<std::string> texts;
+  for (const View& v : views()) {
+    ASSERT_TRUE(v.reading) << v.id;
+    for (const Trace* of : std::initializer_list<const Trace*>{nullptr, &trace}) {
+      ViewSettings settings;
+      settings.id = v.id;
+      const ViewReading reading = v.reading(settings, of);
+      EXPECT_GT(reading.text.size(), 40u) << v.id;
+      EXPECT_LT(reading.text.size(), 420u) << v.id;
+      EXPECT_EQ(reading.text.back(), '.') << v.id;
+      EXPECT_LE(reading.terms.size(), 4u) << v.id;
+      for (const ViewTerm& term : reading.terms) {
+        EXPECT_FALSE(term.name.empty()) << v.id;
+        EXPECT_EQ(term.meaning.back(), '.') << v.id << ": " << term.name;
+      }
+      texts.insert(reading.text);
+    }
+  }
+  EXPECT_EQ(texts.size(), views().size() + 1);  // the mechanism says which it is
+}
+
 // A view that has nothing to say about a run says the same in its picture. RoPE draws turning
 // vectors whatever the run has.
 TEST(Views, ObjectWhereTheirPicturesRefuse) {

@@ -23,5 +23,21 @@ TEST(ViewSettings, RefusesOtherParts) {
   EXPECT_THROW(view_settings_from_json(Json::parse(R"({"step": -1})"), "view"), InputError);
 }
 
+TEST(ViewSettings, WhereColoursEnd) {
+  for (const ColourEnd end : {ColourEnd::Percentile, ColourEnd::Largest, ColourEnd::One}) {
+    ViewSettings settings;
+    settings.colour_end = end;
+    EXPECT_EQ(view_settings_from_json(to_json(settings), "view"), settings);
+  }
+  EXPECT_EQ(view_settings_from_json(Json::parse("{}"), "view").colour_end, ColourEnd::Percentile);
+  EXPECT_THROW(view_settings_from_json(Json::parse(R"({"colours": "all"})"), "view"), InputError);
+  // Pictures that were made before there were several ends come back as they were.
+  const auto of = [](const char* text) {
+    return view_settings_from_json(Json::parse(text), "view").colour_end;
+  };
+  EXPECT_EQ(of(R"({"normalise": true})"), ColourEnd::Largest);
+  EXPECT_EQ(of(R"({"normalise": false})"), ColourEnd::One);
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -41,16 +41,62 @@ TEST(Actions, NoKeyStrokeRunsTwo) {
   for (char c = 'a'; c <= 'z'; ++c) {
     for (const bool shift : {false, true}) strokes.push_back(key(std::string(1, c), true, shift));
   }
-  for (const char* name : {"Tab", "F1", "F11", "0", "=", "-", "+"}) {
+  for (const char* name : {"Tab", "F1", "F11", "0", "1", "9", "=", "-", "+"}) {
     for (const bool control : {false, true}) strokes.push_back(key(name, control));
+    strokes.push_back(key(name, true, true));
   }
   for (const Stroke& stroke : strokes) {
-    int count = 0;
+    int count = 0, on_stage = 0;
     for (const Action& a : actions()) {
-      for (const Shortcut& s : a.shortcuts) count += s.matches(stroke) ? 1 : 0;
+      for (const Shortcut& s : a.shortcuts) {
+        if (s.matches(stroke)) ++(s.on_stage ? on_stage : count);
+      }
     }
     EXPECT_LE(count, 1) << stroke.key << static_cast<int>(stroke.character);
+    EXPECT_LE(on_stage, 1) << stroke.key << static_cast<int>(stroke.character);
   }
+}
+
+// As presentation programs have it; elsewhere the key has another meaning.
+TEST(Actions, OnStageBIsBlack) {
+  State state;
+  const auto strike = [&] {
+    std::vector<Stroke> strokes = {character(U'b')};
+    run_shortcuts(state, strokes, false);
+    EXPECT_TRUE(strokes.front().taken);
+  };
+  strike();
+  EXPECT_FALSE(state.black);
+  set_presenting(state, true);
+  strike();
+  EXPECT_TRUE(state.black);
+  EXPECT_TRUE(state.experiment.others.empty());
+  strike();
+  EXPECT_FALSE(state.black);
+  strike();
+  set_presenting(state, false);
+  EXPECT_FALSE(state.black);
+}
+
+TEST(Actions, TypeOnStageIsSizedForItself) {
+  State state;
+  state.scale = 2;
+  set_presenting(state, true);
+  action("larger").run(state);
+  EXPECT_GT(state.stage_zoom, 1);
+  EXPECT_EQ(state.settings.scale, 0);
+  action("normal_size").run(state);
+  EXPECT_EQ(state.stage_zoom, 1);
+  set_presenting(state, false);
+  action("smaller").run(state);
+  EXPECT_EQ(state.stage_zoom, 1);
+  EXPECT_LT(state.settings.scale, 2);
+}
+
+TEST(Actions, EveryViewHasAKey) {
+  for (const View& v : views()) EXPECT_FALSE(action("view." + v.id).shortcuts.empty()) << v.id;
+  EXPECT_EQ(to_string(action("view." + views()[9].id).shortcuts.front()), "Ctrl+1");
+  EXPECT_EQ(to_string(action("view." + views()[18].id).shortcuts.front()), "Ctrl+Shift+1");
 }
 
 TEST(Actions, EveryKeyOfTheConventionsIsThere) {
@@ -63,7 +109,7 @@ TEST(Actions, EveryKeyOfTheConventionsIsThere) {
     return std::string();
   };
   EXPECT_EQ(runs(character(U'f')), "fit");
-  EXPECT_EQ(runs(character(U'n')), "normalise");
+  EXPECT_EQ(runs(character(U'n')), "colour_end");
   EXPECT_EQ(runs(character(U'R')), "reset_view");
   EXPECT_EQ(runs(character(U'[')), "layer_back");
   EXPECT_EQ(runs(character(U']')), "layer_on");
@@ -99,7 +145,7 @@ TEST(Actions, AreNotRunWhenTheyCannotWork) {
   std::vector<Stroke> strokes = {key("e", true), character(U'n')};
   run_shortcuts(state, strokes, false);
   EXPECT_FALSE(state.exporting.open);  // there is no picture
-  EXPECT_FALSE(state.experiment.view.normalise);
+  EXPECT_EQ(state.experiment.view.colour_end, ViewSettings().colour_end);
 }
 
 TEST(Actions, TakenStrokesAreLeftAlone) {
@@ -144,12 +190,12 @@ TEST(Shortcuts, AreWrittenAsPeopleReadThem) {
 TEST(Actions, WithoutEffectInTheViewAreOff) {
   State state;
   state.trace = std::make_shared<const Trace>();
-  for (const char* id : {"colour_map", "normalise", "head_on"}) {
+  for (const char* id : {"colour_map", "colour_end", "head_on"}) {
     EXPECT_TRUE(action(id).enabled(state)) << id;
     EXPECT_EQ(help_of(action(id), state), action(id).help) << id;
   }
   state.experiment.view.id = "next";
-  for (const char* id : {"colour_map", "normalise", "head_on", "layer_on"}) {
+  for (const char* id : {"colour_map", "colour_end", "head_on", "layer_on"}) {
     EXPECT_FALSE(action(id).enabled(state)) << id;
     EXPECT_NE(help_of(action(id), state).find("No effect in Next"), std::string::npos) << id;
   }

@@ -14,9 +14,9 @@
 #include "core/base/parallel.h"
 #include "core/part/arrangement.h"
 #include "tests/core/attention/reference.h"
-#include "tests/core/part/pattern_cases.h"
 #include "tests/support/compare.h"
 #include "tests/support/gradient.h"
+#include "tests/support/pattern_cases.h"
 
 namespace attnscope {
 namespace {
@@ -105,6 +105,21 @@ TEST(ArrangedRows, HaveTheGradientsOfFiniteDifferences) {
       check_gradients(with(part, pattern));
     }
   }
+}
+
+// Whole maps are written row by row.
+TEST(ArrangedRows, AreNotArrangedForMaps) {
+  const Part part =
+      with(named_parts(150, false)[0].part, testing::scattered_pattern(1, 150, 150, 3));
+  Part again = part;
+  again.pattern = std::make_shared<const Pattern>(testing::scattered_pattern(1, 150, 150, 3));
+  const Stop stop;
+  stop.request();
+  const PartResult maps = cpu_backend().run(again, {.attention = true}, {});
+  EXPECT_THROW(again.pattern->arrangement(stop), Stopped);  // there is none
+  const PartResult streamed = cpu_backend().run(again, {}, {});
+  EXPECT_NO_THROW(again.pattern->arrangement(stop));
+  EXPECT_TRUE(close(maps.output, streamed.output));
 }
 
 TEST(ArrangedRows, DoNotDependOnTheNumberOfThreads) {

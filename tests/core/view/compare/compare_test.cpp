@@ -28,7 +28,8 @@ std::vector<HeatMap> maps(const DisplayList& list) {
   std::vector<HeatMap> result;
   for (const Item& item : list.items) {
     const HeatMap* map = std::get_if<HeatMap>(&item);
-    if (map != nullptr && map->values.dim(0) > 1 && map->values.dim(1) > 1) result.push_back(*map);
+    if (map != nullptr && !map->hollow && map->values.dim(0) > 1 && map->values.dim(1) > 1)
+      result.push_back(*map);
   }
   return result;
 }

@@ -8,6 +8,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/experiment/runner.h"
+#include "core/view/export/picture_preset.h"
 #include "core/view/session.h"
 #include "tests/support/compare.h"
 #include "tests/support/model_trace.h"
@@ -126,6 +127,108 @@ TEST(Picture, GivenSizesAreKept) {
               66 * 13);
     options.height = 555;
   }
+}
+
+// What stands around the content can be left out, or said otherwise; then the rest has its space.
+TEST(Picture, PartsAreLeftOutOrEdited) {
+  const Trace trace = testing::synthetic_trace(1, 2, 9);
+  const auto said = [&](const PictureOptions& options) {
+    std::string all;
+    for (const Text& text : testing::texts(lay_out_picture(trace, experiment("map"), options))) {
+      all += text.text + "\n";
+    }
+    return all;
+  };
+  const auto has = [](const std::string& all, const std::string& words) {
+    return all.find(words) != std::string::npos;
+  };
+  const std::string token = trace.tokens[1].label, title = picture_title(trace);
+  const std::string whole = said({});
+  ASSERT_TRUE(has(whole, title.substr(0, title.find(' ')))) << whole;
+  ASSERT_TRUE(has(whole, token) && has(whole, "0.5") && has(whole, "9 tokens")) << whole;
+
+  PictureOptions options;
+  options.parts.title = options.parts.caption = false;
+  const std::string bare = said(options);
+  EXPECT_FALSE(has(bare, title.substr(0, title.find(' ')))) << bare;
+  EXPECT_FALSE(has(bare, "9 tokens")) << bare;
+  EXPECT_TRUE(has(bare, token) && has(bare, "0.5")) << bare;
+  options.parts.tokens = false;
+  EXPECT_FALSE(has(said(options), token)) << said(options);
+  EXPECT_TRUE(has(said(options), "key")) << said(options);
+  options.parts.colour_bar = false;
+  EXPECT_FALSE(has(said(options), "0.5")) << said(options);
+  EXPECT_FALSE(has(said(options), "weight")) << said(options);
+
+  options = {};
+  options.parts.title_text = "What she looks at";
+  options.parts.caption_text = "The seventh head.";
+  const std::string own = said(options);
+  EXPECT_TRUE(has(own, "What she looks at\n") && has(own, "The seventh head.\n")) << own;
+  EXPECT_FALSE(has(own, "9 tokens")) << own;
+}
+
+TEST(Picture, WithoutPartsTheContentIsLarger) {
+  const Trace trace = testing::synthetic_trace(1, 2, 9);
+  PictureOptions bare;
+  bare.height = 500;
+  const auto map_of = [&](const PictureOptions& options) {
+    const DisplayList list = lay_out_picture(trace, experiment("map"), options);
+    double area = 0;
+    for (const Item& item : list.items) {
+      if (const auto* map = std::get_if<HeatMap>(&item)) {
+        area = std::max(area, map->box.width * map->box.height);
+      }
+    }
+    return area;
+  };
+  double before = map_of(bare);
+  for (bool FigureParts::*part :
+       {&FigureParts::caption, &FigureParts::title, &FigureParts::tokens}) {
+    bare.parts.*part = false;
+    EXPECT_GT(map_of(bare), before);
+    before = map_of(bare);
+  }
+}
+
+// In every view, within its page.
+TEST(Picture, AnyViewCanDoWithout) {
+  PictureOptions bare;
+  bare.parts = {false, false, false, false, "", ""};
+  for (const View& view : views()) {
+    if (has_models_of_its_own(view)) continue;
+    const Shown shown = shown_by(view);
+    for (const double height : {0.0, 480.0}) {
+      bare.height = height;
+      const DisplayList list = lay_out_picture(shown.trace, example(view), bare, shown.findings());
+      EXPECT_GT(list.items.size(), 1u) << view.id;
+      for (const Item& item : list.items) {
+        const auto* map = std::get_if<HeatMap>(&item);
+        if (map == nullptr) continue;
+        EXPECT_GE(map->box.width, 0) << view.id;
+        EXPECT_LE(map->box.right(), list.width) << view.id;
+        EXPECT_LE(map->box.bottom(), list.height) << view.id;
+      }
+    }
+  }
+}
+
+TEST(PicturePreset, SaysSizesAndLetters) {
+  for (const PicturePreset& preset : picture_presets()) {
+    PictureOptions options;
+    options.dark = true;
+    options.parts.title_text = "mine";
+    EXPECT_FALSE(holds(preset, options)) << preset.id;
+    apply(preset, options);
+    EXPECT_TRUE(holds(preset, options)) << preset.id;
+    EXPECT_TRUE(options.dark);
+    EXPECT_EQ(options.parts.title_text, "mine");
+    EXPECT_NEAR(options.width / 96, preset.inches_wide, 1e-9);
+    EXPECT_NEAR(options.font_size * 0.75, preset.points, 1e-9);
+    const Trace trace = testing::synthetic_trace(1, 2, 9);
+    EXPECT_NEAR(lay_out_picture(trace, experiment("map"), options).width, options.width, 1e-9);
+  }
+  EXPECT_THROW(static_cast<void>(picture_preset("wall")), InputError);
 }
 
 TEST(Picture, RefusesWhatCannotBeShown) {

@@ -76,7 +76,7 @@ void expect_sum(const FlowSum& sum, const std::string& what) {
   }
 }
 
-TEST(Flow, TheSumIsTheHeadsOutputWhateverTheVariant) {
+TEST(FlowView, TheSumIsTheHeadsOutputWhateverTheVariant) {
   std::size_t sums = 0;
   for (const Variant& v : variants()) {
     for (const bool causal : {true, false}) {
@@ -106,7 +106,7 @@ TEST(Flow, TheSumIsTheHeadsOutputWhateverTheVariant) {
 
 // Against the equation itself, with values that two heads share, and with a part of its own for
 // the distances (Shaw et al., 2018, equation 3).
-TEST(Flow, TheSumIsThatOfTheEquation) {
+TEST(FlowView, TheSumIsThatOfTheEquation) {
   for (const char* encoding : {"rope", "alibi", "sinusoidal"}) {
     const Trace trace = testing::run_model({.encoding = encoding, .heads = 4, .kv_heads = 2});
     for (Index head = 0; head < 4; ++head) {
@@ -127,7 +127,7 @@ TEST(Flow, TheSumIsThatOfTheEquation) {
 }
 
 // The strongest first, whatever their order; their scores are those of which the softmax is taken.
-TEST(Flow, KeysAreTheStrongestAndScoresGiveTheirWeights) {
+TEST(FlowView, KeysAreTheStrongestAndScoresGiveTheirWeights) {
   const Trace trace = testing::run_model({});
   const AttentionTap& tap = trace.attention[1];
   const FlowSum sum = flow_sum(trace, tap, 0, 11, 12);
@@ -153,7 +153,7 @@ TEST(Flow, KeysAreTheStrongestAndScoresGiveTheirWeights) {
   expect_sum(pinned, "pinned");
 }
 
-TEST(Flow, AdditiveScoresGiveTheirWeights) {
+TEST(FlowView, AdditiveScoresGiveTheirWeights) {
   const auto trace = testing::run_case("rnn_attention-additive", kIds, {3, 5, 6});
   const FlowSum sum = flow_sum(*trace, trace->attention[0], 0, 1, 11);
   double of_scores = 0;
@@ -164,7 +164,7 @@ TEST(Flow, AdditiveScoresGiveTheirWeights) {
 }
 
 // Each head's share and the bias are what attention was recorded to add.
-TEST(Flow, HeadsAddUpToWhatAttentionAdds) {
+TEST(FlowView, HeadsAddUpToWhatAttentionAdds) {
   for (const char* model : {"decoder-rope", "decoder-groups-joined", "decoder-groups-ragged",
                             "decoder-post-norm-biases", "memory-memorizing"}) {
     const auto trace = testing::run_case(model, kIds);
@@ -183,7 +183,7 @@ TEST(Flow, HeadsAddUpToWhatAttentionAdds) {
   }
 }
 
-TEST(Flow, AHeadThatIsOffAddsNothing) {
+TEST(FlowView, AHeadThatIsOffAddsNothing) {
   Experiment e = looking_by_flow();
   e.model = testing::model_case("decoder-rope");
   e.ids = kIds;
@@ -196,6 +196,41 @@ TEST(Flow, AHeadThatIsOffAddsNothing) {
   EXPECT_TRUE(close(flow.heads.joined, row(trace->taps.at("layers.0.attention"), flow.token)));
 }
 
+TEST(FlowView, ALayerThatIsOffIsPassed) {
+  Experiment e = looking_by_flow();
+  e.model = testing::model_case("decoder-rope");
+  e.ids = kIds;
+  e.interventions = {intervention_from_text("off layer=0")};
+  ExperimentRun runner(cpu_only());
+  const auto trace = runner.run(e, Stop());
+  const FlowNumbers flow = numbers_of(*trace, e);
+  ASSERT_TRUE(flow.layer);
+  EXPECT_EQ(flow.layer->join, FlowLayer::Join::Off);
+  EXPECT_TRUE(flow.layer->terms.empty());
+  EXPECT_TRUE(close(flow.layer->after, flow.layer->before.values));
+}
+
+// A halted token's vector stays, whatever the record has of later steps.
+TEST(FlowView, AHaltedTokenStaysAsItIs) {
+  const auto trace = testing::run_case("universal-act", kIds);
+  const IntTensor& steps = trace->counts.at("halting.steps");
+  Experiment e = looking_by_flow();
+  bool halted = false;
+  for (Index i = 0; i < steps.size(); ++i) {
+    e.view.pinned_query = i;
+    const FlowNumbers flow = numbers_of(*trace, e);
+    for (std::size_t n = 1; n < flow.states.size(); ++n) {
+      const bool over = flow.states[n].at->part.step > steps[i];
+      EXPECT_EQ(flow.states[n].copied, over);
+      if (over) {
+        EXPECT_TRUE(close(flow.states[n].values, flow.states[n - 1].values));
+      }
+      halted |= over;
+    }
+  }
+  EXPECT_TRUE(halted);
+}
+
 struct Passed {
   const char* model;
   FlowLayer::Join join;
@@ -205,7 +240,7 @@ struct Passed {
 };
 
 // What entered, what was added, and what came out.
-TEST(Flow, TheResidualAddsUp) {
+TEST(FlowView, TheResidualAddsUp) {
   using Join = FlowLayer::Join;
   const std::vector<std::string> usual{"attention", "feed-forward"};
   const std::vector<std::string> crossing{"self-attention", "cross-attention", "feed-forward"};
@@ -249,7 +284,7 @@ TEST(Flow, TheResidualAddsUp) {
   }
 }
 
-TEST(Flow, StatesGoFromTheEmbeddingToTheLastLayer) {
+TEST(FlowView, StatesGoFromTheEmbeddingToTheLastLayer) {
   const auto trace = testing::run_case("decoder-rope", kIds);
   Experiment e = looking_by_flow();
   e.view.pinned_query = 4;
@@ -270,7 +305,7 @@ TEST(Flow, StatesGoFromTheEmbeddingToTheLastLayer) {
   EXPECT_NEAR(flow.chances.front().chance, most / all, 1e-5);
 }
 
-TEST(Flow, ATokenThatHasLeftIsCopied) {
+TEST(FlowView, ATokenThatHasLeftIsCopied) {
   Experiment e = looking_by_flow();
   e.model = testing::model_case("exits-saturation-decay");
   e.ids = kIds;
@@ -291,7 +326,7 @@ TEST(Flow, ATokenThatHasLeftIsCopied) {
   EXPECT_TRUE(says(look_at(*trace, "flow", look).list, "copied"));
 }
 
-TEST(Flow, AWalkSaysActionsAtItsStates) {
+TEST(FlowView, AWalkSaysActionsAtItsStates) {
   const testing::TemporaryFolder folder;
   testing::save_walker(folder.path() / "walker");
   Experiment e = testing::walking(folder.path() / "walker");
@@ -318,7 +353,7 @@ Look wide(const ViewSettings& settings) {
 }
 
 // Each stage in words; what is not looked at is veiled.
-TEST(Flow, StepsTellOneStageAfterTheOther) {
+TEST(FlowView, StepsTellOneStageAfterTheOther) {
   const Trace trace = testing::run_model({});
   std::vector<std::string> told;
   for (Index step = 1; step <= kFlowSteps; ++step) {
@@ -343,7 +378,7 @@ TEST(Flow, StepsTellOneStageAfterTheOther) {
 }
 
 // Every panel leads to a view that has something to say.
-TEST(Flow, PanelsAreWaysIntoOtherViews) {
+TEST(FlowView, PanelsAreWaysIntoOtherViews) {
   const Trace trace = testing::run_model({});
   const ViewLayout layout = look_at(trace, "flow", wide({}));
   std::vector<std::string> opened;
@@ -367,7 +402,7 @@ TEST(Flow, PanelsAreWaysIntoOtherViews) {
   EXPECT_TRUE(pins && chooses && goes);
 }
 
-TEST(Flow, KeysCanBePointedAt) {
+TEST(FlowView, KeysCanBePointedAt) {
   const Trace trace = testing::run_model({});
   const Look look = wide({});
   const ViewLayout layout = look_at(trace, "flow", look);
@@ -381,7 +416,7 @@ TEST(Flow, KeysCanBePointedAt) {
   EXPECT_TRUE(found);
 }
 
-TEST(Flow, ComponentsUnderThePointerAreSaid) {
+TEST(FlowView, ComponentsUnderThePointerAreSaid) {
   const Trace trace = testing::run_model({});
   Look look = wide({});
   bool said = false;
@@ -392,7 +427,7 @@ TEST(Flow, ComponentsUnderThePointerAreSaid) {
   EXPECT_TRUE(said);
 }
 
-TEST(Flow, SaysWhatAVariantDoesInstead) {
+TEST(FlowView, SaysWhatAVariantDoesInstead) {
   const auto text_of = [](const char* variant) {
     const Choice choice{variant, default_values(attnscope::variant(variant).parameters)};
     const Trace trace = testing::run_model({.variant = to_json(choice).dump(), .encoding = "none"});
@@ -413,7 +448,7 @@ TEST(Flow, SaysWhatAVariantDoesInstead) {
 }
 
 // What is told of a step is told to the end.
-TEST(Flow, SentencesHaveRoom) {
+TEST(FlowView, SentencesHaveRoom) {
   for (const char* model : {"decoder-rope", "decoder-post-norm-biases", "universal-fixed",
                             "join-gru", "exits-geometric", "memory-memorizing"}) {
     const auto trace = testing::run_case(model, kIds);
@@ -432,7 +467,7 @@ TEST(Flow, SentencesHaveRoom) {
   }
 }
 
-TEST(Flow, RefusesWhatHasNoValues) {
+TEST(FlowView, RefusesWhatHasNoValues) {
   const Trace weights = testing::synthetic_trace(1, 2, 7);
   EXPECT_EQ(view("flow").objection(weights), "No values were kept.");
   EXPECT_NE(look_at(weights, "flow").refusal, "");
@@ -443,7 +478,7 @@ TEST(Flow, RefusesWhatHasNoValues) {
   EXPECT_THROW(view("flow").data(of.input), InputError);
 }
 
-TEST(Flow, DataAddUp) {
+TEST(FlowView, DataAddUp) {
   const Trace trace = testing::run_model({});
   ViewSettings settings;
   settings.layer = 1;
@@ -467,7 +502,7 @@ TEST(Flow, DataAddUp) {
   EXPECT_EQ(table("layers").values.dim(0), 3);
 }
 
-TEST(Flow, RowsThatAreShown) {
+TEST(FlowView, RowsThatAreShown) {
   using Rows = std::vector<Index>;
   EXPECT_EQ(flow_rows(4, 1, 6), Rows({0, 1, 2, 3}));
   for (const Index count : {7, 12, 100}) {
@@ -483,7 +518,7 @@ TEST(Flow, RowsThatAreShown) {
   }
 }
 
-TEST(Flow, IsLegibleForEveryKindOfModel) {
+TEST(FlowView, IsLegibleForEveryKindOfModel) {
   for (const char* model :
        {"decoder-masked", "encoder_decoder-sinusoidal", "rnn_attention-dot", "universal-act",
         "memory-compressive-mean", "exits-geometric", "join-gru", "image"}) {

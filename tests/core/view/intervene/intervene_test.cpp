@@ -46,7 +46,7 @@ class Intervene : public ::testing::Test {
     std::vector<HeatMap> result;
     for (const Item& item : shown.list.items) {
       const HeatMap* map = std::get_if<HeatMap>(&item);
-      if (map != nullptr && map->values.dim(0) > 1) result.push_back(*map);
+      if (map != nullptr && !map->hollow && map->values.dim(0) > 1) result.push_back(*map);
     }
     return result;
   }

@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/figure/colour_map.h"
+#include "core/figure/render.h"
+#include "core/view/parts/not_allowed.h"
 #include "tests/support/picture.h"
 #include "tests/support/synthetic.h"
 
@@ -53,6 +56,7 @@ TEST(Map, PixelsHaveTheColoursOfTheWeights) {
   const Trace trace = synthetic_trace(1, 2, 8);
   Look look;
   look.settings.head = 1;
+  look.settings.colour_end = ColourEnd::One;
   const ViewLayout layout = look_at(trace, "map", look);
   const Image image = render_image(layout.list, 2);
   const Tensor weights = trace.attention[0].attention(1);
@@ -63,7 +67,7 @@ TEST(Map, PixelsHaveTheColoursOfTheWeights) {
       const double x = layout.plot.x + (static_cast<double>(c) + 0.08) * layout.plot.width / 8;
       const double y = layout.plot.y + (static_cast<double>(i) + 0.08) * layout.plot.height / 8;
       EXPECT_EQ(testing::pixel(image, static_cast<int>(2 * x), static_cast<int>(2 * y)),
-                colours.at(weights(i, c)))
+                c <= i ? colours.at(weights(i, c)) : not_allowed_colour(Theme::light()))
           << i << ", " << c;
     }
   }
@@ -128,18 +132,64 @@ TEST(Map, SaysWhenItPools) {
   EXPECT_TRUE(shows(look_at(synthetic_trace(1, 1, 900), "map").list, "more cells than pixels"));
 }
 
-TEST(Map, NormaliseTakesTheRangeFromWhatIsVisible) {
-  Trace trace = synthetic_trace(1, 1, 10);
+// Of the weights that a causal head can choose: those of rows that see more than one key.
+std::vector<float> chosen_weights(const Trace& trace, Index from) {
+  std::vector<float> weights;
+  const Tensor all = trace.attention[0].attention(0);
+  for (Index i = std::max<Index>(1, from); i < all.dim(0); ++i) {
+    for (Index j = 0; j <= i; ++j) weights.push_back(all(i, j));
+  }
+  std::ranges::sort(weights);
+  return weights;
+}
+
+TEST(Map, ColoursEndAtTheLargestInSight) {
+  const Trace trace = synthetic_trace(1, 1, 10);
   Look look;
+  look.settings.colour_end = ColourEnd::One;
   EXPECT_EQ(cells(look_at(trace, "map", look).list).most, 1);
-  look.settings.normalise = true;
-  EXPECT_EQ(cells(look_at(trace, "map", look).list).most, 1);  // row 0 has a weight of 1
+  look.settings.colour_end = ColourEnd::Largest;
+  // Row 0 has a weight of 1, whatever the head does.
+  EXPECT_EQ(cells(look_at(trace, "map", look).list).most, chosen_weights(trace, 0).back());
   look.settings.row = 5;
   look.settings.height = 5;
   look.settings.width = 10;
-  const Tensor weights = trace.attention[0].attention(0);
-  const float largest = *std::max_element(weights.begin() + 50, weights.end());
-  EXPECT_EQ(cells(look_at(trace, "map", look).list).most, largest);
+  EXPECT_EQ(cells(look_at(trace, "map", look).list).most, chosen_weights(trace, 5).back());
+}
+
+TEST(Map, ColoursEndWhereOneInAHundredGoesBeyond) {
+  Trace trace = synthetic_trace(1, 1, 60);
+  Tensor& weights = trace.attention[0].result.attention;
+  weights = weights.copy();
+  for (Index i = 50; i < 60; ++i) weights(0, i, 3) = 0.9F;  // of 1,829 pairs
+  const ViewLayout layout = look_at(trace, "map");
+  const std::vector<float> sizes = chosen_weights(trace, 0);
+  const auto below = static_cast<std::size_t>(std::ceil(0.99 * static_cast<double>(sizes.size())));
+  EXPECT_EQ(cells(layout.list).most, sizes[below - 1]);
+  EXPECT_LT(cells(layout.list).most, 0.9F);
+  EXPECT_TRUE(shows(layout.list, "≥ "));
+}
+
+// Whatever hides a pair, it does not look like a weight of zero.
+TEST(Map, PairsThatAreNotAllowedAreDrawnApart) {
+  Trace trace = synthetic_trace(1, 1, 12);
+  Tensor& weights = trace.attention[0].result.attention;
+  weights = weights.copy();
+  weights(0, 9, 2) = 0;  // allowed
+  const ViewLayout layout = look_at(trace, "map");
+  const Image image = render_image(layout.list, 1);
+  const auto at = [&](Index row, Index column) {
+    const Box& plot = layout.plot;
+    const auto x =
+        static_cast<int>(plot.x + (static_cast<double>(column) + 0.25) * plot.width / 12);
+    const auto y = static_cast<int>(plot.y + (static_cast<double>(row) + 0.12) * plot.height / 12);
+    const std::uint8_t* p = image.rgba.data() + 4 * (y * image.width + x);
+    return Colour{p[0], p[1], p[2], p[3]};
+  };
+  EXPECT_EQ(at(2, 9), not_allowed_colour(Theme::light()));
+  EXPECT_EQ(at(9, 2), colour_map("viridis").colours[0]);
+  EXPECT_TRUE(shows(layout.list, "not allowed"));
+  EXPECT_FALSE(shows(look_at(synthetic_trace(Pattern::all(8, 8)), "map").list, "not allowed"));
 }
 
 TEST(Map, SignedWeightsGetADivergingScale) {
@@ -159,6 +209,9 @@ class Device : public DeviceTensor {
   Tensor download() const override {
     ++downloads;
     return values_;
+  }
+  Tensor rows(Index plane, Index first, Index every, Index count) const override {
+    return rows_of(values_, plane, first, every, count);
   }
   mutable int downloads = 0;
 
@@ -215,15 +268,29 @@ TEST(Map, SaysHowToSeeSmallWeights) {
   weights = weights.copy();
   Look look;
   look.width = 1000;
-  EXPECT_FALSE(shows(look_at(trace, "map", look).list, "Largest weight in sight"));
+  look.settings.colour_end = ColourEnd::One;
+  EXPECT_FALSE(shows(look_at(trace, "map", look).list, "Half of the rows stay below"));
   for (float& weight : weights) weight *= 0.05F;
-  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "press N to normalise"));
-  look.settings.normalise = true;
-  EXPECT_FALSE(shows(look_at(trace, "map", look).list, "Largest weight in sight"));
   // One bright row, as every causal map has, does not light up the others.
-  look.settings.normalise = false;
   weights(0, 0, 0) = 1;
-  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "Half of the rows stay below"));
+  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "press N for colours to 99 %"));
+  look.settings.colour_end = ColourEnd::Percentile;
+  EXPECT_FALSE(shows(look_at(trace, "map", look).list, "Half of the rows stay below"));
+}
+
+// What was zoomed in a longer text is not an empty square in a shorter one.
+TEST(Map, AZoomBeyondAShorterTextShowsAllOfIt) {
+  Look look;
+  look.settings.row = look.settings.column = 150;
+  look.settings.height = look.settings.width = 20;
+  const HeatMap beyond = cells(look_at(synthetic_trace(1, 1, 12), "map", look).list);
+  EXPECT_EQ(beyond.row, 0);
+  EXPECT_EQ(beyond.height, 12);
+  EXPECT_EQ(beyond.width, 12);
+  // Partly in sight: at least half of what there is.
+  const HeatMap partly = cells(look_at(synthetic_trace(1, 1, 152), "map", look).list);
+  EXPECT_EQ(partly.row, 142);
+  EXPECT_EQ(partly.height, 20);
 }
 
 // Of very many cells some rows are enough to tell; zoomed, the part in sight.
@@ -232,11 +299,12 @@ TEST(Map, SaysHowToSeeSmallWeightsOfLongTexts) {
   Tensor& weights = trace.attention[0].result.attention;
   weights = weights.copy();
   for (float& weight : weights) weight *= 0.05F;
-  EXPECT_TRUE(shows(look_at(trace, "map").list, "the scale log"));
   Look look;
+  look.settings.colour_end = ColourEnd::One;
+  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "press N"));
   look.settings.row = look.settings.column = 1000;
   look.settings.height = look.settings.width = 50;
-  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "Largest weight in sight"));
+  EXPECT_TRUE(shows(look_at(trace, "map", look).list, "Half of the rows stay below"));
 }
 
 TEST(Map, FrameTellsWhatItShows) {

@@ -98,7 +98,7 @@ TEST(MapValues, TheFirstTokenHides) {
 TEST(MapValues, LimitsByHandGoFirst) {
   const Trace trace = synthetic_trace(1, 1, 12);
   Look look = looking({{"least", 0.125}, {"most", 0.5}});
-  look.settings.normalise = true;
+  look.settings.colour_end = ColourEnd::Largest;
   const HeatMap map = cells(look_at(trace, "map", look));
   EXPECT_EQ(map.least, 0.125);
   EXPECT_EQ(map.most, 0.5);
@@ -110,7 +110,9 @@ TEST(MapValues, ScalesAgreeWithTheBar) {
   const Trace trace = synthetic_trace(1, 1, 30);
   const Tensor weights = trace.attention[0].attention(0);
   for (const char* scale : {"log", "rank"}) {
-    const HeatMap map = cells(look_at(trace, "map", looking({{"scale", std::string(scale)}})));
+    Look look = looking({{"scale", std::string(scale)}});
+    look.settings.colour_end = ColourEnd::One;
+    const HeatMap map = cells(look_at(trace, "map", look));
     ColourRange range;
     range.scale = std::string(scale) == "log" ? ColourRange::Scale::Log : ColourRange::Scale::Rank;
     range.ranked = ranks_of(weights);
@@ -121,6 +123,28 @@ TEST(MapValues, ScalesAgreeWithTheBar) {
       EXPECT_TRUE(std::abs(static_cast<double>(map.values[i]) - expected) <= 1e-6) << scale << i;
     }
   }
+}
+
+TEST(MapValues, RowsInTheirOwnMeasure) {
+  const Trace trace = synthetic_trace(1, 1, 12);
+  const Tensor weights = trace.attention[0].attention(0);
+  const HeatMap rows = cells(look_at(trace, "map", looking({{"scale", std::string("row")}})));
+  const HeatMap shares = cells(look_at(trace, "map", looking({{"scale", std::string("share")}})));
+  EXPECT_EQ(rows.most, 1);
+  for (Index i = 0; i < 12; ++i) {
+    float largest = 0;
+    for (Index j = 0; j <= i; ++j) largest = std::max(largest, weights(i, j));
+    for (Index j = 0; j <= i; ++j) {
+      EXPECT_TRUE(std::abs(rows.values(i, j) - weights(i, j) / largest) <= 1e-6F);
+      const auto keys = static_cast<float>(i + 1);
+      EXPECT_TRUE(std::abs(shares.values(i, j) - weights(i, j) * keys) <= 1e-5F);
+    }
+  }
+  // What is under the pointer is said in the measure of the picture.
+  const ViewLayout layout = look_at(trace, "map", looking({{"scale", std::string("share")}}));
+  const auto hit = layout.hit({layout.plot.x + 0.5, layout.plot.y + 0.5});
+  ASSERT_TRUE(hit);
+  EXPECT_EQ(hit->shown, "1 times the equal share");
 }
 
 TEST(MapValues, PinsAreReadable) {
@@ -139,6 +163,30 @@ TEST(MapValues, PinsAreReadable) {
   EXPECT_TRUE(has("pinned query"));
   EXPECT_TRUE(has("pinned key"));
   EXPECT_TRUE(has("3 ␣turned"));
+}
+
+// Bars of weights with signs stand to both sides of their line.
+TEST(MapValues, PinnedBarsBelowZeroHang) {
+  Trace trace = synthetic_trace(1, 1, 8);
+  Tensor weights = trace.attention[0].attention(0).copy();
+  weights(6, 1) = -0.5F;
+  weights(6, 3) = 0.5F;
+  trace.attention[0].result.attention = weights.reshaped({1, 8, 8});
+  Look look;
+  look.width = 900;
+  look.settings.pinned_query = 6;
+  const ViewLayout layout = look_at(trace, "map", look);
+  const double step = layout.plot.width / 8;
+  double up = 0, down = 0;
+  for (const Item& item : layout.list.items) {
+    const FilledBox* box = std::get_if<FilledBox>(&item);
+    if (box == nullptr || box->box.y < layout.plot.bottom()) continue;
+    const auto column = static_cast<Index>((box->box.x - layout.plot.x) / step);
+    if (column == 1) down = box->box.y;
+    if (column == 3) up = box->box.bottom();
+  }
+  ASSERT_GT(up, 0);
+  EXPECT_TRUE(std::abs(up - down) < 1e-9) << up << " " << down;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "core/view/pattern/pattern_cells.h"
+#include "core/view/parts/pattern_cells.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tests/core/part/pattern_cases.h"
+#include "tests/support/pattern_cases.h"
 
 #include "core/base/random.h"
 

@@ -1,0 +1,127 @@
+// attnscope manual, attnscope completion SHELL: the manual page and what shells complete, made from
+// the commands themselves.
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "app/command/commands.h"
+#include "app/command/completion.h"
+#include "core/base/file.h"
+
+namespace attnscope::command {
+
+namespace {
+
+constexpr const char* kAbout =
+    "Without a command it opens its window: choose an attention variant and a positional encoding, "
+    "type a text, and see what a trained model attends to, why, and what it costs. Commands draw "
+    "the "
+    "same pictures into files, run and train models, and measure; all but the window works without "
+    "a "
+    "display.";
+
+// As troff reads it: no command at the beginning of a line, dashes that are dashes.
+std::string roff(const std::string& text) {
+  std::string result = text.starts_with('.') || text.starts_with('\'') ? "\\&" : "";
+  for (const char c : text) {
+    if (c == '\\') {
+      result += "\\e";
+    } else if (c == '-') {
+      result += "\\-";
+    } else if (c == '\n') {
+      result += ' ';
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
+
+std::string option_section(const OptionWords& option) {
+  std::string names;
+  for (const std::string& name : option.names) {
+    names += (names.empty() ? "" : ", ") + ("\\fB" + roff(name) + "\\fR");
+  }
+  std::string value;
+  if (option.named() && !option.value.empty()) value = " \\fI" + roff(option.value) + "\\fR";
+  std::string choices;
+  for (const std::string& word : option.choices) choices += (choices.empty() ? "" : ", ") + word;
+  std::string help = option.help;
+  if (!choices.empty()) help += " (" + choices + ")";
+  return ".TP\n" + names + value + "\n" + roff(help) + "\n";
+}
+
+// "attnscope render [OPTIONS] [session]"
+std::string usage(const CommandWords& command) {
+  std::string text = "\\fB" + roff("attnscope " + command.name) + "\\fR [\\fIOPTIONS\\fR]";
+  for (const OptionWords& option : command.options) {
+    if (option.named()) continue;
+    const std::string name = "\\fI" + roff(option.names.front()) + "\\fR";
+    text += option.required ? " " + name : " [" + name + "]";
+  }
+  return text;
+}
+
+std::string manual_page(const CommandWords& program) {
+  std::string text = ".TH ATTNSCOPE 1 \"\" \"attnscope " ATTNSCOPE_VERSION
+                     "\" \"User Commands\"\n"
+                     ".SH NAME\nattnscope \\- a laboratory for transformer attention\n"
+                     ".SH SYNOPSIS\n.B attnscope\n[\\fIOPTIONS\\fR] [\\fICOMMAND\\fR]\n"
+                     ".SH DESCRIPTION\n" +
+                     roff(kAbout) + "\n.SH OPTIONS\n";
+  for (const OptionWords& option : program.options) text += option_section(option);
+  text += ".SH COMMANDS\n";
+  for (const CommandWords& command : program.commands) {
+    text += ".SS " + usage(command) + "\n" + roff(command.help) + ".\n";
+    for (const OptionWords& option : command.options) {
+      if (option.names.back() == "--help") continue;
+      text += option_section(option);
+    }
+  }
+  text +=
+      ".SH \"EXIT STATUS\"\n0 ok, 1 the work failed, 2 wrong use or input (one line on standard "
+      "error names what is wrong), 130 stopped by Ctrl\\-C; what was made until then is kept.\n"
+      ".SH ENVIRONMENT\n"
+      ".TP\n.B ATTNSCOPE_HOME\nThe folder with assets and shaders, in place of the one that was "
+      "installed.\n"
+      ".TP\n.B HF_HUB_CACHE, HF_HOME\nWhere models lie that the Hugging Face libraries have "
+      "downloaded; by default ~/.cache/huggingface/hub. Nothing is ever downloaded.\n"
+      ".TP\n.B XDG_CONFIG_HOME\nThe window's settings and its last session are in its folder "
+      "attnscope; by default in ~/.config/attnscope.\n"
+      ".SH EXAMPLES\n"
+      ".nf\nattnscope render \\-\\-text \"she gave him the lamp\" \\-o map.png\n"
+      "attnscope render \\-\\-variant local,window=4 \\-\\-view pattern \\-o pattern.svg\n"
+      "attnscope open attention.npz\n.fi\n";
+  return text;
+}
+
+struct PageOptions {
+  std::string shell;
+  std::filesystem::path output;
+};
+
+void print_page(const std::string& text, const std::filesystem::path& output) {
+  if (output.empty()) {
+    std::fputs(text.c_str(), stdout);
+  } else {
+    write_file(output, text);
+  }
+}
+
+}  // namespace
+
+void add_manual(Command program) {
+  const auto options = std::make_shared<PageOptions>();
+  Command manual = program.subcommand("manual", "Print the manual page, for man -l");
+  manual.add("-o,--output", options->output, "A file to write it to");
+  manual.action([program, options] { print_page(manual_page(program.words()), options->output); });
+  Command completion = program.subcommand(
+      "completion", "Print what a shell needs to complete commands, options and their words");
+  completion.add("SHELL", options->shell, "Which shell").required().one_of({"bash", "zsh", "fish"});
+  completion.add("-o,--output", options->output, "A file to write it to");
+  completion.action([program, options] {
+    print_page(completion_script(options->shell, program.words()), options->output);
+  });
+}
+
+}  // namespace attnscope::command

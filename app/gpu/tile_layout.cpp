@@ -1,0 +1,304 @@
+#include "app/gpu/tile_layout.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "core/part/arrangement.h"
+
+namespace attnscope {
+namespace {
+
+// What OpenGL promises for the number of work groups in a dimension; tiles and copies stay below.
+constexpr Index kMostGroups = 65535;
+// A chunk's dispatches go as far as its widest tile: so many times its cells, and so many more.
+constexpr std::int64_t kMostWaste = 4, kFreeWaste = 1 << 16;
+constexpr Index kWord = 32;
+constexpr std::uint32_t kAll = 0xFFFFFFFF;
+constexpr std::int32_t kOnlyTurn = Arrangement::first_turn | Arrangement::last_turn;
+
+static_assert(Arrangement::group_rows == TileLayout::tile);
+
+std::size_t at(Index n) {
+  return static_cast<std::size_t>(n);
+}
+template <class T>
+std::int32_t narrow(T n) {
+  return static_cast<std::int32_t>(n);
+}
+
+// Bits [from, from + kWord) of a line of words.
+std::uint32_t bits_at(const std::uint64_t* line, Index words, Index from) {
+  constexpr Index bits = 64;
+  const Index word = from / bits, shift = from % bits;
+  std::uint64_t result = line[word] >> shift;
+  if (shift > bits - kWord && word + 1 < words) result |= line[word + 1] << (bits - shift);
+  return static_cast<std::uint32_t>(result);
+}
+
+// The keys of some rows whose runs have no steps.
+struct Union {
+  struct Part {
+    std::int32_t begin, end, cell;  // `cell`: keys before it
+  };
+  std::vector<Part> parts;
+  std::int32_t width = 0;
+
+  Union(const Pattern& pattern, Index head, Index first, Index end) {
+    std::vector<Part> runs;
+    for (Index i = first; i < end; ++i) {
+      for (const Run& run : pattern.row(head, i)) runs.push_back({run.begin, run.end, 0});
+    }
+    std::sort(runs.begin(), runs.end(),
+              [](const Part& x, const Part& y) { return x.begin < y.begin; });
+    for (const Part& run : runs) {
+      if (parts.empty() || run.begin > parts.back().end) {
+        parts.push_back({run.begin, run.begin, width});
+      }
+      Part& last = parts.back();
+      width += std::max(run.end - last.end, 0);
+      last.end = std::max(last.end, run.end);
+    }
+  }
+
+  // Where the runs of one of the rows are, those that touch as one.
+  std::vector<Arrangement::Extent> cells(const Pattern::Row& row) const {
+    std::vector<Arrangement::Extent> result;
+    for (const Run& run : row) {
+      const auto after =
+          std::upper_bound(parts.begin(), parts.end(), run.begin,
+                           [](std::int32_t c, const Part& part) { return c < part.begin; });
+      const std::int32_t cell = std::prev(after)->cell + run.begin - std::prev(after)->begin;
+      if (result.empty() || result.back().end != cell) result.push_back({cell, cell});
+      result.back().end = cell + run.end - run.begin;
+    }
+    return result;
+  }
+};
+
+}  // namespace
+
+class TileLayout::Maker {
+ public:
+  Maker(const Pattern& pattern, const Arrangement& arrangement, TileLayout& to)
+      : pattern_(pattern), arrangement_(arrangement), to_(to) {}
+
+  void make();
+
+ private:
+  const Arrangement::Head& head(Index a) const { return arrangement_.heads[at(a)]; }
+  void lay_in_order(Index a);
+  void lay_rows(Index a, Index first, Index end);
+  void lay_empty(Index a);
+  void lay(Index a, const Arrangement::Block& block);
+  void add_tile(Index a, Index columns, Index width, Index rows);
+  void add_row(const Row& row);
+  void end_list();
+  std::int32_t mark(const Arrangement::Head& from, const Arrangement::Block& block, Index r,
+                    const Arrangement::Extent& extent);
+  std::int32_t mark(const std::vector<Arrangement::Extent>& cells, Index width);
+
+  const Pattern& pattern_;
+  const Arrangement& arrangement_;
+  TileLayout& to_;
+  std::vector<Index> columns_;  // of each head: where its lists begin
+  Index height_ = tile;         // of the list
+};
+
+void TileLayout::Maker::make() {
+  const Index heads = pattern_.heads();
+  to_.columns_.resize(at(pattern_.keys()));
+  std::iota(to_.columns_.begin(), to_.columns_.end(), 0);
+  for (Index a = 0; a < heads; ++a) {
+    columns_.push_back(narrow(to_.columns_.size()));
+    const std::vector<std::int32_t>& more = head(a).columns;
+    to_.columns_.insert(to_.columns_.end(), more.begin(), more.end());
+  }
+  for (Index a = 0; a < heads; ++a) {
+    lay_in_order(a);
+    lay_empty(a);
+  }
+  const std::size_t layers = std::max<std::size_t>(arrangement_.layers(), 1);
+  for (std::size_t layer = 0; layer < layers; ++layer) {
+    for (Index a = 0; a < heads; ++a) {
+      for (const Arrangement::Block& block : head(a).layer(layer)) lay(a, block);
+    }
+    end_list();
+  }
+  height_ = 1;
+  for (Index a = 0; a < heads; ++a) {
+    for (const Arrangement::Alone& row : head(a).alone) {
+      add_tile(a, columns_[at(a)] + narrow(row.columns), row.width, 1);
+      const int turns = Arrangement::last_turn | (row.first ? Arrangement::first_turn : 0);
+      add_row({row.query, 0, row.width, -1, turns});
+    }
+  }
+  end_list();
+}
+
+void TileLayout::Maker::lay_in_order(Index a) {
+  for (Index row = 0; row < pattern_.queries(); row += tile) {
+    if (!head(a).stays(row / Arrangement::block_rows)) continue;
+    lay_rows(a, row, std::min(row + tile, pattern_.queries()));
+  }
+}
+
+// Neighbouring rows, whose runs have no steps: their tile's keys are the union of the runs.
+void TileLayout::Maker::lay_rows(Index a, Index first, Index end) {
+  const Union keys(pattern_, a, first, end);
+  Index columns = keys.parts.empty() ? 0 : keys.parts.front().begin;
+  if (keys.parts.size() > 1) {
+    columns = narrow(to_.columns_.size());
+    for (const Union::Part& part : keys.parts) {
+      for (std::int32_t c = part.begin; c < part.end; ++c) to_.columns_.push_back(c);
+    }
+  }
+  add_tile(a, columns, keys.width, end - first);
+  for (Index i = first; i < end; ++i) {
+    const std::vector<Arrangement::Extent> cells = keys.cells(pattern_.row(a, i));
+    Row row{narrow(i), 0, 0, -1, kOnlyTurn};
+    if (!cells.empty()) {
+      row.begin = cells.front().begin;
+      row.end = cells.back().end;
+    }
+    if (cells.size() > 1) row.words = mark(cells, keys.width);
+    add_row(row);
+  }
+}
+
+std::int32_t TileLayout::Maker::mark(const std::vector<Arrangement::Extent>& cells, Index width) {
+  const std::size_t before = to_.words_.size();
+  to_.words_.resize(before + at((width + kWord - 1) / kWord), 0);
+  for (const Arrangement::Extent& run : cells) {
+    for (std::int32_t x = run.begin; x < run.end; ++x) {
+      to_.words_[before + at(x / kWord)] |= std::uint32_t{1} << (x % kWord);
+    }
+  }
+  return narrow(before);
+}
+
+// Rows without keys are in tiles without columns, so that all rows are in some tile.
+void TileLayout::Maker::lay_empty(Index a) {
+  const std::vector<std::int32_t>& empty = head(a).empty;
+  for (std::size_t n = 0; n < empty.size(); ++n) {
+    const std::size_t left = empty.size() - n;
+    if (n % at(tile) == 0) add_tile(a, 0, 0, std::min(tile, static_cast<Index>(left)));
+    add_row({empty[n], 0, 0, -1, kOnlyTurn});
+  }
+}
+
+void TileLayout::Maker::lay(Index a, const Arrangement::Block& block) {
+  const Arrangement::Head& from = head(a);
+  for (Index r0 = 0; r0 < block.rows; r0 += tile) {
+    const Arrangement::Extent extent = from.extents[block.extents + at(r0 / tile)];
+    const Index rows = std::min(tile, block.rows - r0);
+    add_tile(a, columns_[at(a)] + narrow(block.columns) + extent.begin, extent.end - extent.begin,
+             rows);
+    for (Index r = r0; r < r0 + rows; ++r) {
+      const std::size_t n = block.queries + at(r);
+      add_row({from.queries[n], 0, extent.end - extent.begin, mark(from, block, r, extent),
+               from.turns[n]});
+    }
+  }
+}
+
+// Where the bits of a block's row begin in words(); -1 where all are set.
+std::int32_t TileLayout::Maker::mark(const Arrangement::Head& from, const Arrangement::Block& block,
+                                     Index r, const Arrangement::Extent& extent) {
+  if (block.words < 0) return -1;
+  const Index words = (block.width + 63) / 64;
+  const std::uint64_t* const line = from.words.data() + block.words + r * words;
+  const std::size_t before = to_.words_.size();
+  bool all = true;
+  for (Index x = extent.begin; x < extent.end; x += kWord) {
+    const Index count = std::min(kWord, extent.end - x);
+    const std::uint32_t wanted = kAll >> (kWord - count);
+    const std::uint32_t word = bits_at(line, words, x) & wanted;
+    all &= word == wanted;
+    to_.words_.push_back(word);
+  }
+  if (!all) return narrow(before);
+  to_.words_.resize(before);
+  return -1;
+}
+
+void TileLayout::Maker::add_tile(Index a, Index columns, Index width, Index rows) {
+  to_.tiles_.push_back(
+      {narrow(columns), narrow(width), narrow(a), narrow(rows), narrow(to_.rows_.size()), 0});
+}
+
+// The tile's last one is followed by its copies.
+void TileLayout::Maker::add_row(const Row& row) {
+  const Tile& t = to_.tiles_.back();
+  to_.several_turns_ |= row.turns != kOnlyTurn;
+  to_.rows_.push_back(row);
+  if (narrow(to_.rows_.size()) == t.row + t.rows) {
+    to_.rows_.resize(at(t.row + height_), {row.query, 0, 0, -1, 0});
+  }
+}
+
+// Widest tiles first, by powers of two, so that those of a chunk are much alike; then where the
+// cells of each begin.
+void TileLayout::Maker::end_list() {
+  List list{height_, 0, 0};
+  if (!to_.lists_.empty()) list.first = to_.lists_.back().first + to_.lists_.back().count;
+  list.count = narrow(to_.tiles_.size()) - list.first;
+  if (list.count == 0) return;
+  const auto begin = to_.tiles_.begin() + list.first;
+  std::stable_sort(begin, to_.tiles_.end(), [](const Tile& x, const Tile& y) {
+    return std::bit_width(static_cast<std::uint32_t>(x.width)) >
+           std::bit_width(static_cast<std::uint32_t>(y.width));
+  });
+  std::int64_t cells = 0;
+  for (auto t = begin; t != to_.tiles_.end(); ++t) {
+    t->base = cells;
+    cells += to_.cells(*t, list);
+  }
+  to_.lists_.push_back(list);
+}
+
+TileLayout::TileLayout(const Pattern& pattern, const Stop& stop) : heads_(pattern.heads()) {
+  Maker(pattern, *pattern.arrangement(stop), *this).make();
+}
+
+bool TileLayout::allows(const Row& row, Index cell) const {
+  if (cell < row.begin || cell >= row.end) return false;
+  return row.words < 0 || (words_[at(row.words + cell / kWord)] >> (cell % kWord) & 1) != 0;
+}
+
+std::int64_t TileLayout::cells(const List& list) const {
+  const Tile& last = tiles_[at(list.first + list.count - 1)];
+  return last.base + cells(last, list);
+}
+
+Chunk next_chunk(const TileLayout& layout, Index copies, std::int64_t most, Place& place) {
+  const TileLayout::List& list = layout.lists()[place.list];
+  const TileLayout::Tile* const tiles = layout.tiles().data() + list.first;
+  Chunk chunk{place.list, place.copy, 1, place.tile, 0, 0, 0};
+  while (place.tile < list.count && chunk.tiles < kMostGroups) {
+    const TileLayout::Tile& next = tiles[place.tile];
+    const std::int64_t cells = chunk.cells + layout.cells(next, list);
+    const Index widest = std::max(chunk.widest, next.stride());
+    const std::int64_t covered = (chunk.tiles + 1) * list.height * widest;
+    if (chunk.tiles > 0 && (cells > most || covered > kMostWaste * cells + kFreeWaste)) break;
+    chunk.cells = cells;
+    chunk.widest = widest;
+    ++chunk.tiles;
+    ++place.tile;
+  }
+  if (chunk.tiles == list.count) {
+    const std::int64_t room = most / std::max<std::int64_t>(chunk.cells, 1);
+    chunk.copies = std::clamp<Index>(room, 1, std::min(copies - place.copy, kMostGroups));
+  }
+  if (place.tile == list.count) {
+    place.tile = 0;
+    place.copy += chunk.copies;
+  }
+  if (place.copy == copies) {
+    place.copy = 0;
+    ++place.list;
+  }
+  return chunk;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,42 @@
+#include "app/window/fade.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace attnscope::window {
+
+TurnedTo turned_to(const State& state) {
+  const ViewSettings& view = state.experiment.view;
+  return {state.lesson.lesson.get(), state.lesson.step, view.layer, view.head, view.part};
+}
+
+bool Fade::begins(const TurnedTo& now, double seconds, bool allowed) {
+  const bool first = !std::exchange(known_, true);
+  if (!first && now == last_) return false;
+  last_ = now;
+  const bool hurry = on_ || seconds - turned_ < kHurry;
+  turned_ = seconds;
+  on_ = held_ = allowed && !hurry && !first;
+  since_ = seconds;
+  return on_;
+}
+
+double Fade::share(double seconds, bool current) {
+  if (!on_) return 0;
+  if (held_) {
+    held_ = !current && seconds - since_ < kMostHeld;
+    since_ = held_ ? since_ : seconds;
+    return 1;
+  }
+  const double done = std::clamp((seconds - since_) / kSeconds, 0.0, 1.0);
+  on_ = done < 1;
+  return 1 - done * done * (3 - 2 * done);
+}
+
+bool may_fade(const State& state) {
+  const ViewPanel& view = state.view;
+  return !state.settings.reduced_motion && state.trace != nullptr && !state.dialog_open() &&
+         !state.black && !view.play.on && !view.panning && view.held_handle < 0;
+}
+
+}  // namespace attnscope::window

@@ -1,0 +1,23 @@
+#include "app/window/jobs/open_job.h"
+
+#include <GLFW/glfw3.h>
+
+namespace attnscope::window {
+
+OpenJob::OpenJob(std::filesystem::path path) : path_(std::move(path)) {
+  thread_ = std::thread([this] {
+    try {
+      file_ = read_to_open(path_);
+    } catch (const std::exception& e) {
+      problem_ = e.what();
+    }
+    over_ = true;
+    glfwPostEmptyEvent();
+  });
+}
+
+OpenJob::~OpenJob() {
+  thread_.join();
+}
+
+}  // namespace attnscope::window

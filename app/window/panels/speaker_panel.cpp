@@ -1,0 +1,211 @@
+#include "app/window/panels/speaker_panel.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+
+#include "app/window/actions/actions.h"
+#include "app/window/panels/step_strip.h"
+#include "core/view/parts/describe.h"
+
+namespace attnscope::window {
+
+namespace {
+
+constexpr double kMargin = 18, kStripHigh = 54;  // units
+constexpr float kNextShare = 0.38F;              // of the width: what comes next
+
+std::string time_of_day() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  std::array<char, 16> text;
+  std::strftime(text.data(), text.size(), "%H:%M", &local);
+  return text.data();
+}
+
+void action_button(Ui& ui, State& state, const char* id, const char* label, bool primary) {
+  const Action& a = action(id);
+  ImGui::BeginDisabled(!a.enabled(state));
+  if (button(ui, label, std::string("speaker.") + id, primary)) a.run(state);
+  ImGui::EndDisabled();
+  const std::string key = a.shortcuts.empty() ? "" : "  (" + to_string(a.shortcuts.front()) + ")";
+  hint(ui, help_of(a, state) + key);
+}
+
+// The clock, and the buttons that a clicker has.
+void draw_head(Ui& ui, State& state) {
+  const std::string elapsed = elapsed_text(state.seconds - state.lesson.began);
+  ImGui::PushFont(ui.fonts.lecture.front().title);
+  const float high = ImGui::GetTextLineHeight();
+  ImGui::TextUnformatted(elapsed.c_str());
+  mark(ui, "speaker.elapsed");
+  ImGui::PopFont();
+  const float top = ImGui::GetItemRectMin().y - ImGui::GetWindowPos().y;
+  const auto beside = [&](double gap) {
+    ImGui::SameLine(0, ui.px(gap));
+    ImGui::SetCursorPosY(top + (high - ImGui::GetFrameHeight()) / 2);
+  };
+  beside(12);
+  action_button(ui, state, "lesson_clock", "Restart", false);
+  beside(24);
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextColored(ui.look->faint, "It is %s", time_of_day().c_str());
+  mark(ui, "speaker.time");
+  beside(24);
+  action_button(ui, state, "lesson_back", "‹ Back", false);
+  beside(8);
+  action_button(ui, state, "lesson_on", state.lesson.words.more_below ? "More ▾" : "Next ›", true);
+  beside(8);
+  action_button(ui, state, "black", state.black ? "Light" : "Black", false);
+  if (state.monitors > 1) {
+    beside(8);
+    action_button(ui, state, "swap_screens", "Swap screens", false);
+  }
+  beside(16);
+  ImGui::AlignTextToFramePadding();
+  const LessonState& now = state.lesson;
+  const std::string where = std::to_string(now.step + 1) + " of " +
+                            std::to_string(now.lesson->steps.size()) + " · " + now.lesson->title;
+  const std::string shown = fitted(on_screen(where), ImGui::GetContentRegionAvail().x);
+  ImGui::TextColored(ui.look->faint, "%s", shown.c_str());
+}
+
+// In the largest letters in which they fit; below them what is on stage.
+void draw_notes(Ui& ui, const LessonStep& step, ImVec2 size) {
+  ImGui::BeginChild("notes", size);
+  ImGui::PushFont(ui.fonts.title);
+  paragraph(ui, step.title);
+  ImGui::PopFont();
+  const std::string notes =
+      on_screen(step.notes.empty() ? "There are no notes for this step." : step.notes);
+  ImVec2 room = ImGui::GetContentRegionAvail();
+  room.y -= 3 * ImGui::GetTextLineHeightWithSpacing() +
+            ImGui::CalcTextSize(on_screen(step.text).c_str(), nullptr, false, room.x).y;
+  ImFont* font = ui.fonts.body;
+  for (const Fonts::Lecture& lecture : ui.fonts.lecture) {
+    font = lecture.text;
+    const float high = font->CalcTextSizeA(baked_size(font), FLT_MAX, room.x, notes.c_str()).y;
+    if (high <= room.y) break;
+  }
+  ImGui::PushFont(font);
+  if (step.notes.empty()) ImGui::PushStyleColor(ImGuiCol_Text, ui.look->faint);
+  paragraph(ui, notes);
+  if (step.notes.empty()) ImGui::PopStyleColor();
+  ImGui::PopFont();
+  mark(ui, "speaker.notes");
+  ImGui::Dummy({0, ui.px(10)});
+  ImGui::TextColored(ui.look->faint, "The audience reads");
+  ImGui::PushStyleColor(ImGuiCol_Text, ui.look->faint);
+  paragraph(ui, step.text);
+  ImGui::PopStyleColor();
+  ImGui::EndChild();
+}
+
+void draw_next(Ui& ui, const State& state, const StepPictures& pictures, ImVec2 size) {
+  ImGui::BeginChild("next", size);
+  const LessonState& now = state.lesson;
+  const std::size_t next = now.step + 1;
+  if (next < now.lesson->steps.size()) {
+    ImGui::TextColored(ui.look->faint, "Next");
+    ImGui::PushFont(ui.fonts.bold);
+    paragraph(ui, now.lesson->steps[next].title);
+    ImGui::PopFont();
+    mark(ui, "speaker.next");
+    const ImVec2 at = ImGui::GetCursorScreenPos(), room = ImGui::GetContentRegionAvail();
+    const float ratio = static_cast<float>(kStepPictureRatio);
+    const float wide = std::min(room.x, room.y * ratio);
+    if (wide > 0) draw_step_picture(ui, pictures, next, at, {wide, wide / ratio});
+  } else if (const Lesson* lesson = lesson_after(state)) {
+    ImGui::TextColored(ui.look->faint, "Then the next lesson");
+    ImGui::PushFont(ui.fonts.bold);
+    paragraph(ui, lesson->title);
+    ImGui::PopFont();
+    mark(ui, "speaker.next");
+    paragraph(ui, lesson->summary);
+  } else {
+    ImGui::TextColored(ui.look->faint, "This is the last step.");
+    mark(ui, "speaker.next");
+  }
+  ImGui::EndChild();
+}
+
+void draw_status(Ui& ui, const State& state, bool own_monitor) {
+  ImGui::PushFont(ui.fonts.small);
+  std::string status = stage_status(state);
+  if (!own_monitor) {
+    status += std::string(status.empty() ? "" : "  ·  ") +
+              "There is one monitor: this window stands on the audience's.";
+  }
+  const float room = ImGui::GetContentRegionAvail().x;
+  ImGui::TextColored(ui.look->faint, "%s", fitted(on_screen(status), room).c_str());
+  mark(ui, "speaker.status");
+  hint(ui, status);
+  ImGui::PopFont();
+}
+
+}  // namespace
+
+std::string elapsed_text(double seconds) {
+  const auto all = static_cast<long>(std::max(0.0, std::floor(seconds)));
+  std::array<char, 32> text;
+  if (all >= 3600) {
+    std::snprintf(text.data(), text.size(), "%ld:%02ld:%02ld", all / 3600, all / 60 % 60, all % 60);
+  } else {
+    std::snprintf(text.data(), text.size(), "%ld:%02ld", all / 60, all % 60);
+  }
+  return text.data();
+}
+
+std::string stage_status(const State& state) {
+  std::string status;
+  const auto say = [&](const std::string& what) {
+    if (!what.empty()) status += (status.empty() ? "" : "  ·  ") + what;
+  };
+  if (state.black) say("The stage is black");
+  if (state.busy_seconds > kBusyShown) say("Running");
+  say(state.error);
+  if (state.trace != nullptr) {
+    say(state.trace->backend);
+    say(token_count_words(*state.trace));
+    for (const std::string& note : state.trace->notes) say("⚠ " + note);
+  }
+  say(state.view.pending);
+  return status;
+}
+
+void draw_speaker_panel(Ui& ui, State& state, const StepPictures& pictures, bool own_monitor) {
+  if (state.lesson.lesson == nullptr) return;
+  // Kept: a key may lead to another.
+  const std::shared_ptr<const Lesson> kept = state.lesson.lesson;
+  const LessonStep& step = kept->steps[state.lesson.step];
+  const ImGuiViewport& screen = *ImGui::GetMainViewport();
+  ImGui::SetNextWindowPos(screen.Pos);
+  ImGui::SetNextWindowSize(screen.Size);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(kMargin), ui.px(kMargin)});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0);
+  ImGui::Begin("##speaker", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBackground);
+  ImGui::PopStyleVar(3);
+  draw_head(ui, state);
+  ImGui::Dummy({0, ui.px(4)});
+  const ImVec2 room = ImGui::GetContentRegionAvail();
+  const ImVec2 strip = step_picture_size(ui, state, room.x, ui.px(kStripHigh));
+  const float gap = ImGui::GetStyle().ItemSpacing.y;
+  const float status = baked_size(ui.fonts.small) + 2 * gap;
+  const float middle = std::max(room.y - strip.y - status - 3 * gap, ui.px(60));
+  const float next = kNextShare * room.x;
+  draw_notes(ui, step, {room.x - next - ui.px(kMargin), middle});
+  ImGui::SameLine(0, ui.px(kMargin));
+  draw_next(ui, state, pictures, {next, middle});
+  ImGui::Dummy({0, gap});
+  draw_step_strip(ui, state, pictures, strip);
+  draw_status(ui, state, own_monitor);
+  ImGui::End();
+}
+
+}  // namespace attnscope::window

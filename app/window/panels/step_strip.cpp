@@ -1,0 +1,64 @@
+#include "app/window/panels/step_strip.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+namespace attnscope::window {
+
+namespace {
+
+constexpr double kBetween = 6, kFrame = 2.5;  // units: from one to the next; around the present one
+
+}  // namespace
+
+ImVec2 step_picture_size(const Ui& ui, const State& state, float width, float most_height) {
+  const auto count = static_cast<float>(state.lesson.lesson->steps.size());
+  const float room = (width - (count - 1) * ui.px(kBetween)) / count;
+  const float ratio = static_cast<float>(kStepPictureRatio);
+  const float high = std::floor(std::min(most_height, room / ratio));
+  return {std::floor(high * ratio), high};
+}
+
+void draw_step_picture(const Ui& ui, const StepPictures& pictures, std::size_t step, ImVec2 at,
+                       ImVec2 size) {
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const ImVec2 end(at.x + size.x, at.y + size.y);
+  draw.AddRectFilled(at, end, packed(ui.look->page), ui.px(3));
+  if (const unsigned int texture = pictures.texture(step); texture != 0) {
+    draw.AddImageRounded(reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(texture)), at,
+                         end, {0, 0}, {1, 1}, IM_COL32_WHITE, ui.px(3));
+  } else {
+    const std::string number = std::to_string(step + 1);
+    const ImVec2 extent = ImGui::CalcTextSize(number.c_str());
+    draw.AddText({at.x + (size.x - extent.x) / 2, at.y + (size.y - extent.y) / 2},
+                 packed(ui.look->faint), number.c_str());
+  }
+  draw.AddRect(at, end, packed(ui.look->line), ui.px(3));
+}
+
+void draw_step_strip(Ui& ui, State& state, const StepPictures& pictures, const ImVec2& size) {
+  const std::shared_ptr<const Lesson> kept = state.lesson.lesson;
+  ImGui::BeginGroup();
+  for (std::size_t step = 0; step < kept->steps.size(); ++step) {
+    if (step > 0) ImGui::SameLine(0, ui.px(kBetween));
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    ImGui::PushID(static_cast<int>(step));
+    const bool clicked = ImGui::InvisibleButton("step", size);
+    ImGui::PopID();
+    mark(ui, "lesson.step." + std::to_string(step + 1));
+    draw_step_picture(ui, pictures, step, at, size);
+    const bool here = step == state.lesson.step;
+    if (here || ImGui::IsItemHovered()) {
+      const float out = ui.px(kFrame) / 2;
+      ImGui::GetWindowDrawList()->AddRect(
+          {at.x - out, at.y - out}, {at.x + size.x + out, at.y + size.y + out},
+          packed(ui.look->accent, here ? 1 : 0.6F), ui.px(4), 0, ui.px(kFrame));
+    }
+    hint(ui, std::to_string(step + 1) + ". " + kept->steps[step].title);
+    if (clicked && !here) show_step(state, step);
+  }
+  ImGui::EndGroup();
+}
+
+}  // namespace attnscope::window

@@ -1,0 +1,149 @@
+#include "app/window/speaker.h"
+
+#include <GLFW/glfw3.h>
+#include <backends/imgui_impl_glfw.h>
+#include <backends/imgui_impl_opengl3.h>
+#include <epoxy/gl.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/gpu/heat_map_painter.h"
+#include "app/window/actions/actions.h"
+#include "app/window/panels/speaker_panel.h"
+#include "core/base/json.h"
+
+namespace attnscope::window {
+
+namespace {
+
+constexpr int kSpeakerSettles = 3;                        // frames, as of the first window
+constexpr double kFullWidth = 880, kFullHeight = 600;     // units that the window shows
+constexpr double kLeastReading = 0.8, kReadingStep = 20;  // of the scale; steps a unit
+
+// The first window's, back at the end.
+class Elsewhere {
+ public:
+  Elsewhere(GLFWwindow* window, const ImGuiSession* session)
+      : before_(glfwGetCurrentContext()), context_(ImGui::GetCurrentContext()) {
+    glfwMakeContextCurrent(window);
+    if (session != nullptr) session->use();
+  }
+  ~Elsewhere() {
+    ImGui::SetCurrentContext(context_);
+    glfwMakeContextCurrent(before_);
+  }
+  Elsewhere(const Elsewhere&) = delete;
+  Elsewhere& operator=(const Elsewhere&) = delete;
+
+ private:
+  GLFWwindow* before_;
+  ImGuiContext* context_;
+};
+
+}  // namespace
+
+void SpeakerWindow::Closer::operator()(GLFWwindow* window) const {
+  glfwDestroyWindow(window);
+}
+
+SpeakerWindow::SpeakerWindow(const Platform& platform, const std::filesystem::path& report)
+    : platform_(platform) {
+  const SpeakerPlace place = speaker_place(platform.place(), platform.monitors());
+  own_monitor_ = place.own_monitor;
+  window_.reset(platform.open_second("Speaker's notes – attnscope", place.box));
+  if (own_monitor_) glfwMaximizeWindow(window_.get());
+  if (!report.empty()) ui_.report = Report(report.string() + ".speaker");
+  const Elsewhere here(window_.get(), nullptr);
+  glfwSwapInterval(0);  // the first window waits for its screen; once is enough
+  input_ = std::make_unique<InputQueue>(window_.get());
+  ui_.fonts.load(atlas_, 1, true);
+  imgui_ = std::make_unique<ImGuiSession>(window_.get(), atlas_);
+  ui_.fonts.watch();
+  settle_ = kSpeakerSettles;
+}
+
+SpeakerWindow::~SpeakerWindow() {
+  const Elsewhere here(window_.get(), imgui_.get());
+  imgui_.reset();
+}
+
+bool SpeakerWindow::closed() const {
+  return glfwWindowShouldClose(window_.get()) != 0;
+}
+
+void SpeakerWindow::update_look(const State& state) {
+  int width = 0, height = 0;
+  glfwGetWindowSize(window_.get(), &width, &height);
+  const double fits = std::min(width / kFullWidth, height / kFullHeight);
+  const double scale =
+      std::clamp(std::round(fits * kReadingStep) / kReadingStep, kLeastReading, kMostScale);
+  const Look& look = state.settings.dark ? Look::dark_one() : Look::light();
+  const bool anew = scale != ui_.fonts.scale() || ui_.fonts.lacking();
+  if (anew) {
+    ui_.fonts.load(atlas_, scale, true);
+#if IMGUI_VERSION_NUM < 19200
+    if (ui_.look != nullptr) {  // it makes the first texture with its first frame
+      ImGui_ImplOpenGL3_DestroyFontsTexture();
+      ImGui_ImplOpenGL3_CreateFontsTexture();
+    }
+#endif
+  }
+  ui_.scale = scale;
+  if (anew || ui_.look != &look) {
+    ui_.look = &look;
+    apply(look, scale);
+  }
+}
+
+void SpeakerWindow::frame(State& state, const StepPictures& pictures) {
+  const Elsewhere here(window_.get(), imgui_.get());
+  settle_ = input_->pending() ? kSpeakerSettles : std::max(settle_ - 1, 0);
+  update_look(state);
+  ImGui_ImplOpenGL3_NewFrame();
+  ImGui_ImplGlfw_NewFrame();
+  ui_.strokes = input_->feed();
+  ImGui::NewFrame();
+  ui_.report.begin_frame();
+  ImGui::PushFont(ui_.fonts.body);
+  draw_speaker_panel(ui_, state, pictures, own_monitor_);
+  ImGui::PopFont();
+  if (!state.dialog_open()) {
+    if (state.presenting && take_key(ui_, "Escape")) leave_stage(state);
+    run_shortcuts(state, ui_.strokes, ImGui::GetIO().WantTextInput);
+  }
+  ImGui::Render();
+  if (!ui_.fonts.lacking()) show(state);
+}
+
+void SpeakerWindow::show(const State& state) {
+  int width = 0, height = 0;
+  glfwGetFramebufferSize(window_.get(), &width, &height);
+  if (width <= 0 || height <= 0) return;  // minimised
+  glViewport(0, 0, width, height);
+  const ImVec4& ground = ui_.look->panel;
+  glClearColor(ground.x, ground.y, ground.z, 1);
+  glClear(GL_COLOR_BUFFER_BIT);
+  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+  if (ui_.report.on()) {
+    ui_.report.screenshot(read_framebuffer(width, height));
+    write_report(state);
+  }
+  glfwSwapBuffers(window_.get());
+}
+
+void SpeakerWindow::write_report(const State& state) {
+  int x = 0, y = 0;
+  glfwGetWindowPos(window_.get(), &x, &y);
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  Json facts = {{"place", {x, y}},
+                {"window", {size.x, size.y}},
+                {"scale", ui_.scale},
+                {"black", state.black},
+                {"elapsed", std::floor(state.seconds - state.lesson.began)}};
+  const LessonState& now = state.lesson;
+  if (now.lesson != nullptr) facts["says"] = now.lesson->steps[now.step].notes;
+  ui_.report.write(std::move(facts));
+}
+
+}  // namespace attnscope::window

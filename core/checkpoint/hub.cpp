@@ -1,0 +1,120 @@
+#include "core/checkpoint/hub.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+
+namespace attnscope {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kPrefix = "models--";
+constexpr const char* kSlash = "--";  // in the names of folders
+constexpr const char* kMain = "main";
+constexpr std::size_t kMostReference = 256;  // bytes
+
+std::optional<fs::path> from_environment(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return fs::path(value);
+}
+
+struct Name {
+  std::string model, revision = kMain;
+};
+
+Name parted(const std::string& name) {
+  const std::size_t at = name.find('@');
+  if (at == std::string::npos) return {name};
+  return {name.substr(0, at), name.substr(at + 1)};
+}
+
+fs::path cache_of(const std::string& model) {
+  std::string folder = kPrefix + model;
+  if (const std::size_t slash = folder.find('/'); slash != std::string::npos) {
+    folder.replace(slash, 1, kSlash);
+  }
+  return hub_cache() / folder;
+}
+
+std::string without_space(std::string text) {
+  std::erase_if(text, [](unsigned char c) { return std::isspace(c) != 0; });
+  return text;
+}
+
+}  // namespace
+
+fs::path hub_cache() {
+  for (const char* name : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"}) {
+    if (const auto folder = from_environment(name)) return *folder;
+  }
+  if (const auto home = from_environment("HF_HOME")) return *home / "hub";
+  const fs::path behind = fs::path("huggingface") / "hub";
+  if (const auto caches = from_environment("XDG_CACHE_HOME")) return *caches / behind;
+  return from_environment("HOME").value_or("/") / ".cache" / behind;
+}
+
+bool is_hub_name(const std::string& name) {
+  const Name parts = parted(name);
+  const auto plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+  };
+  const auto is_word = [&](const std::string& word) {
+    return !word.empty() && word[0] != '.' && word.find("..") == std::string::npos &&
+           std::ranges::all_of(word, plain);
+  };
+  const std::size_t slash = parts.model.find('/');
+  const bool revised = is_word(parts.revision);
+  if (slash == std::string::npos) return revised && is_word(parts.model);
+  return revised && is_word(parts.model.substr(0, slash)) && is_word(parts.model.substr(slash + 1));
+}
+
+std::optional<fs::path> hub_folder(const std::string& name) {
+  if (!is_hub_name(name)) return std::nullopt;
+  const auto [model, revision] = parted(name);
+  const fs::path folder = cache_of(model);
+  if (!fs::is_directory(folder)) return std::nullopt;
+  std::string commit = revision;
+  const fs::path reference = folder / "refs" / revision;
+  if (fs::is_regular_file(reference)) {
+    commit = without_space(read_file(reference, kMostReference));
+  } else if (!fs::is_directory(folder / "snapshots" / commit)) {
+    throw InputError("model " + name + ": expected " + reference.string() +
+                     ", which names the commit that was downloaded, found no such file");
+  }
+  const fs::path snapshot = folder / "snapshots" / commit;
+  if (commit.empty() || !fs::exists(snapshot / "config.json")) {
+    throw InputError("model " + name + ": expected " + (snapshot / "config.json").string() +
+                     ", found no such file: was the model downloaded as a whole?");
+  }
+  return snapshot;
+}
+
+std::string not_in_hub(const std::string& name) {
+  return "no " + cache_of(parted(name).model).string();
+}
+
+std::vector<std::string> hub_models() {
+  std::vector<std::string> names;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(hub_cache(), none)) {
+    std::string name = entry.path().filename().string();
+    if (!name.starts_with(kPrefix)) continue;
+    name.erase(0, std::string(kPrefix).size());
+    // An organisation's name has no two dashes in a row; a model without one has none to look for.
+    if (const std::size_t at = name.find(kSlash); at != std::string::npos) name.replace(at, 2, "/");
+    try {
+      if (hub_folder(name)) names.push_back(name);
+    } catch (const InputError&) {  // part of a model: choosing it says what is missing
+    }
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace attnscope

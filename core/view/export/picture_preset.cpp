@@ -1,0 +1,58 @@
+#include "core/view/export/picture_preset.h"
+
+#include <cmath>
+
+#include "core/base/find_by_id.h"
+
+namespace attnscope {
+
+namespace {
+
+constexpr double kPointsPerInch = 72;
+
+double font_units(const PicturePreset& preset) {
+  return preset.points * PictureOptions::kUnitsPerInch / kPointsPerInch;
+}
+
+}  // namespace
+
+const std::vector<PicturePreset>& picture_presets() {
+  static const std::vector<PicturePreset> list{
+      {"column", "One column",
+       "3.5 inches wide, letters of 8 points, 300 dots per inch; title and caption are the "
+       "paper's.",
+       3.5, 0, 8, 300, false, false},
+      {"columns", "Two columns",
+       "7 inches wide, letters of 8 points, 300 dots per inch; title and caption are the paper's.",
+       7, 0, 8, 300, false, false},
+      {"slide", "Slide",
+       "13.33 by 7.5 inches, letters of 16 points, 144 dots per inch; a title and no caption.",
+       40.0 / 3, 7.5, 16, 144, true, false},
+      {"poster", "Poster",
+       "20 inches wide, letters of 24 points, 200 dots per inch; with title and caption.", 20, 0,
+       24, 200, true, true}};
+  return list;
+}
+
+const PicturePreset& picture_preset(std::string_view id) {
+  return find_by_id(picture_presets(), id, "for");
+}
+
+void apply(const PicturePreset& preset, PictureOptions& options) {
+  options.set_inches(preset.inches_wide, preset.inches_high);
+  options.set_dots_per_inch(preset.dots_per_inch);
+  options.font_size = font_units(preset);
+  options.parts.title = preset.title;
+  options.parts.caption = preset.caption;
+}
+
+bool holds(const PicturePreset& preset, const PictureOptions& options) {
+  PictureOptions wanted = options;
+  apply(preset, wanted);
+  const auto same = [](double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); };
+  return same(options.width, wanted.width) && same(options.height, wanted.height) &&
+         same(options.font_size, wanted.font_size) && same(options.scale, wanted.scale) &&
+         options.parts.title == preset.title && options.parts.caption == preset.caption;
+}
+
+}  // namespace attnscope

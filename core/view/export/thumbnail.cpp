@@ -1,0 +1,37 @@
+#include "core/view/export/thumbnail.h"
+
+#include <array>
+
+#include "core/base/error.h"
+#include "core/figure/render.h"
+#include "core/view/parts/no_space.h"
+
+namespace attnscope {
+
+Image thumbnail(const Traces& traces, const Experiment& experiment, const ThumbnailOptions& options,
+                const Stop& stop) {
+  constexpr std::array<double, 3> kFontSizes = {8, 6.5, 5};
+  const Trace& trace = *traces.trace;
+  Experiment looking = experiment;
+  looking.view = begun(experiment.view, trace);
+  const View& shown = view(experiment.view.id);
+  ViewLayout layout;
+  for (const double font_size : kFontSizes) {
+    layout = shown.lay_out({.trace = trace,
+                            .experiment = looking,
+                            .width = options.width,
+                            .height = options.height,
+                            .font_size = font_size,
+                            .theme = options.dark ? Theme::dark() : Theme::light(),
+                            .measure = file_text_measure(),
+                            .framed = false,
+                            .scale = options.scale,
+                            .findings = traces.findings,
+                            .stop = stop});
+    if (!lacks_space(layout.refusal)) break;
+  }
+  if (!layout.refusal.empty()) throw InputError(experiment.view.id + ": " + layout.refusal);
+  return render_image(layout.list, options.scale);
+}
+
+}  // namespace attnscope

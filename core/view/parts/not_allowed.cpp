@@ -1,0 +1,108 @@
+#include "core/view/parts/not_allowed.h"
+
+#include <cmath>
+#include <limits>
+
+#include "core/view/parts/pattern_cells.h"
+
+namespace attnscope {
+namespace {
+
+Tensor kept_for(const ViewInput& input, const std::shared_ptr<const void>& source,
+                const std::string& name, const std::function<Tensor()>& make) {
+  return input.cache != nullptr ? input.cache->matrix(source, name, make) : make();
+}
+
+Index pattern_head(const AttentionTap& tap, Index head) {
+  return tap.result.pattern->heads() > 1 ? head : 0;
+}
+
+// Draws what is missing in a map of rules over the weights.
+void cover(Page& page, HeatMap rules) {
+  rules.hollow = true;
+  rules.missing = not_allowed_colour(page.theme());
+  page.add(std::move(rules));
+}
+
+HeatMap placed(const HeatMap& cells) {
+  HeatMap rules;
+  rules.box = cells.box;
+  rules.row = cells.row;
+  rules.column = cells.column;
+  rules.height = cells.height;
+  rules.width = cells.width;
+  return rules;
+}
+
+}  // namespace
+
+Colour not_allowed_colour(const Theme& theme) {
+  return blend(theme.background, theme.line, 0.3);
+}
+
+bool has_not_allowed(const AttentionTap& tap, Index head) {
+  const Pattern& pattern = *tap.result.pattern;
+  if (tap.result.mask.defined()) return true;
+  for (Index i = 0; i < pattern.queries(); ++i) {
+    if (pattern.row_count(pattern_head(tap, head), i) < pattern.keys()) return true;
+  }
+  return false;
+}
+
+void set_rules(HeatMap& cells, const ViewInput& input, const AttentionTap& tap, Index head) {
+  const std::shared_ptr<const Pattern>& pattern = tap.result.pattern;
+  if (tap.result.mask.defined()) {
+    cells.values = masked_rules(*pattern, tap.result.mask, head);
+    return;
+  }
+  const PatternWindow w =
+      pattern_window(tap.queries(), tap.keys(), cells.row, cells.column, cells.height, cells.width);
+  std::string name = "rules";
+  for (const Index n : {pattern_head(tap, head), w.row, w.column, w.height, w.width}) {
+    name += " " + std::to_string(n);
+  }
+  cells.values = kept_for(input, pattern, name, [&] { return pattern_rules(*pattern, head, w); });
+  const auto in_blocks = [](double& at, Index first, Index step) {
+    at = (at - static_cast<double>(first)) / static_cast<double>(step);
+  };
+  in_blocks(cells.row, w.row, w.row_step);
+  in_blocks(cells.column, w.column, w.column_step);
+  cells.height /= static_cast<double>(w.row_step);
+  cells.width /= static_cast<double>(w.column_step);
+}
+
+bool cover_not_allowed(Page& page, const HeatMap& cells, const AttentionTap& tap, Index head) {
+  if (!has_not_allowed(tap, head)) return false;
+  HeatMap rules = placed(cells);
+  set_rules(rules, page.input(), tap, head);
+  cover(page, std::move(rules));
+  return true;
+}
+
+bool cover_not_allowed(Page& page, const HeatMap& cells, const AttentionTap& tap, Index head,
+                       const Tensor& weights) {
+  if (!has_not_allowed(tap, head)) return false;
+  HeatMap rules = placed(cells);
+  set_rules(rules, page.input(), tap, head);
+  if (rules.values.shape() == weights.shape()) {
+    rules.values = rules.values.copy();
+    for (Index i = 0; i < weights.size(); ++i) {
+      if (weights[i] != 0 && std::isnan(rules.values[i])) rules.values[i] = 0;
+    }
+  }
+  cover(page, std::move(rules));
+  return true;
+}
+
+void draw_not_allowed_key(Page& page, double bar_x, double y) {
+  const double em = page.em(), swatch = 0.8 * em, gap = 0.4 * em;
+  const std::string text = "not allowed";
+  const double x = bar_x + swatch + gap;
+  if (x + page.width_of(text, page.small()) > page.input().width) return;
+  const Box box{bar_x, y - swatch / 2, swatch, swatch};
+  page.add(FilledBox{box, not_allowed_colour(page.theme())});
+  page.add(OutlinedBox{box, page.theme().line, 1});
+  page.faint_text({x, y}, text, page.small());
+}
+
+}  // namespace attnscope

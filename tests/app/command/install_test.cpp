@@ -1,0 +1,155 @@
+// The manual page, the completions, and the program as it is installed.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <set>
+
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "tests/support/compare.h"
+#include "tests/support/places.h"
+#include "tests/support/process.h"
+
+namespace attnscope {
+namespace {
+
+using testing::ProcessResult;
+using testing::run_process;
+
+const std::string kProgram = testing::program_path();
+
+bool is_there(const char* program) {
+  return run_process("/bin/sh", {"-c", std::string("command -v ") + program}).status == 0;
+}
+
+std::string printed(const std::vector<std::string>& arguments) {
+  const ProcessResult result = run_process(kProgram, arguments);
+  EXPECT_EQ(result.status, 0) << result.err;
+  return result.out;
+}
+
+// Each command that `--help` names, and options of each.
+TEST(Manual, HasAllCommandsAndOptions) {
+  const std::string page = printed({"manual"});
+  EXPECT_TRUE(page.starts_with(".TH ATTNSCOPE 1")) << page.substr(0, 80);
+  for (const char* command : {"render", "run", "train", "cost", "window", "pairs", "completion"}) {
+    EXPECT_NE(page.find(std::string(".SS \\fBattnscope ") + command), std::string::npos) << command;
+  }
+  EXPECT_NE(page.find("\\fB\\-o\\fR, \\fB\\-\\-output\\fR \\fITEXT\\fR"), std::string::npos);
+  EXPECT_NE(page.find("light, dark"), std::string::npos);
+  EXPECT_NE(page.find("[\\fIsession\\fR]"), std::string::npos);  // of what may stand without a name
+  testing::TemporaryFolder folder;
+  const std::string file = (folder.path() / "attnscope.1").string();
+  write_file(file, page);
+  const ProcessResult read = run_process("/bin/sh", {"-c",
+                                                     "command -v groff > /dev/null || exit 0; "
+                                                     "groff -man -Tutf8 -ww -z '" +
+                                                         file + "' 2>&1"});
+  EXPECT_EQ(read.status, 0);
+  EXPECT_EQ(read.out, "");  // it has nothing to object to
+}
+
+TEST(Completion, KnowsCommandsOptionsAndWords) {
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    const std::string script = printed({"completion", shell});
+    for (const char* word : {"render", "compare-variant", "twin-rope", "longformer", "mechanism",
+                             "viridis", "self-attention"}) {
+      EXPECT_NE(script.find(word), std::string::npos) << shell << ": " << word;
+    }
+    if (!is_there(shell)) continue;
+    testing::TemporaryFolder folder;
+    const std::string file = (folder.path() / "script").string();
+    write_file(file, script);
+    const ProcessResult parsed =
+        run_process("/bin/sh", {"-c", std::string(shell) + " -n '" + file + "' 2>&1"});
+    EXPECT_EQ(parsed.status, 0) << parsed.out;
+  }
+  EXPECT_EQ(run_process(kProgram, {"completion", "tcsh"}).status, 2);
+}
+
+// What bash offers behind these words, the last of which is begun.
+std::set<std::string> offered(const std::vector<std::string>& words) {
+  testing::TemporaryFolder folder;
+  const std::string file = (folder.path() / "script").string();
+  write_file(file, printed({"completion", "bash"}));
+  std::string script = "cd '" + folder.path().string() + "'; . '" + file + "'; COMP_WORDS=(";
+  for (const std::string& word : words) script += " '" + word + "'";
+  script += "); COMP_CWORD=" + std::to_string(words.size() - 1) +
+            "; _attnscope; printf '%s\\n' \"${COMPREPLY[@]}\"";
+  const ProcessResult result = run_process("/bin/bash", {"-c", script});
+  EXPECT_EQ(result.status, 0) << result.err;
+  std::set<std::string> lines;
+  std::string line;
+  for (const char c : result.out) {
+    if (c == '\n') {
+      lines.insert(line);
+      line.clear();
+    } else {
+      line += c;
+    }
+  }
+  return lines;
+}
+
+TEST(Completion, OffersInBashWhatFits) {
+  EXPECT_EQ(offered({"attnscope", "ren"}), std::set<std::string>{"render"});
+  EXPECT_EQ(offered({"attnscope", "render", "--varia"}), std::set<std::string>{"--variant"});
+  EXPECT_EQ(offered({"attnscope", "render", "--variant", "longf"}),
+            std::set<std::string>{"longformer"});
+  EXPECT_EQ(offered({"attnscope", "render", "--theme", ""}).count("dark"), 1U);
+  EXPECT_EQ(offered({"attnscope", "render", "-o", "scr"}), std::set<std::string>{"script"});
+  EXPECT_EQ(offered({"attnscope", "render", "scr"}), std::set<std::string>{"script"});
+  EXPECT_TRUE(offered({"attnscope", "list", "--varia"}).count("--variant") == 0);
+}
+
+TEST(Version, IsPrinted) {
+  const std::string version = printed({"--version"});
+  EXPECT_TRUE(version.starts_with("attnscope ")) << version;
+}
+
+// From the empty folder that it was installed into it finds its models, and draws.
+TEST(Install, RunsFromWhereItWasPut) {
+  testing::TemporaryFolder folder;
+  const std::string prefix = (folder.path() / "usr").string();
+  const std::filesystem::path pages = testing::build_folder() / "pages";
+  ASSERT_TRUE(std::filesystem::exists(pages / "attnscope.1")) << "build attnscope_pages";
+  const ProcessResult installed = run_process(
+      "/usr/bin/env", {"cmake", "--install", testing::build_folder().string(), "--prefix", prefix});
+  ASSERT_EQ(installed.status, 0) << installed.err;
+  const std::filesystem::path share = folder.path() / "usr" / "share";
+  for (const char* file :
+       {"applications/attnscope.desktop", "icons/hicolor/scalable/apps/attnscope.svg",
+        "man/man1/attnscope.1", "bash-completion/completions/attnscope",
+        "zsh/site-functions/_attnscope", "fish/vendor_completions.d/attnscope.fish",
+        "attnscope/assets/models/default/config.json", "attnscope/shaders"}) {
+    EXPECT_TRUE(std::filesystem::exists(share / file)) << file;
+  }
+  // What is installed is what the program says now.
+  EXPECT_EQ(read_file(share / "man/man1/attnscope.1"), printed({"manual"}));
+  EXPECT_EQ(read_file(share / "bash-completion/completions/attnscope"),
+            printed({"completion", "bash"}));
+
+  // Its own models, and no others: one that only the installed copy has.
+  std::filesystem::rename(share / "attnscope/assets/models/twin-rope",
+                          share / "attnscope/assets/models/moved");
+  const std::string program = prefix + "/bin/attnscope";
+  const ProcessResult listed =
+      run_process("/usr/bin/env", {"-u", "ATTNSCOPE_HOME", program, "list", "--json"});
+  ASSERT_EQ(listed.status, 0) << listed.err;
+  std::set<std::string> models;
+  const Json all = Json::parse(listed.out);
+  for (const Json& model : all["models"]) {
+    models.insert(model["name"].get<std::string>());
+  }
+  EXPECT_TRUE(models.contains("moved"));
+  EXPECT_FALSE(models.contains("twin-rope"));
+  const std::string picture = (folder.path() / "map.png").string();
+  const ProcessResult drawn =
+      run_process("/usr/bin/env", {"-u", "ATTNSCOPE_HOME", program, "render", "--text",
+                                   "she gave him the lamp", "-o", picture});
+  EXPECT_EQ(drawn.status, 0) << drawn.err;
+  EXPECT_GT(std::filesystem::file_size(picture), 1000U);
+}
+
+}  // namespace
+}  // namespace attnscope

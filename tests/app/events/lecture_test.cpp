@@ -1,0 +1,312 @@
+// The window in front of an audience: the stage, lessons turned by a clicker, fades, the speaker's
+// window.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "core/lesson/lesson.h"
+#include "tests/app/events/desktop.h"
+#include "tests/app/events/small_model.h"
+#include "tests/support/compare.h"
+
+namespace attnscope::window {
+namespace {
+
+using Report = Program::Report;
+
+bool is_current(const Report& r) {
+  return r["has_trace"].get<bool>() && r["current"].get<bool>();
+}
+
+double side(const Report& r, const std::string& widget, std::size_t which) {
+  return r["widgets"][widget][which].get<double>();
+}
+
+class Lecture : public ::testing::Test {
+ protected:
+  static constexpr double kWidth = 1400, kHeight = 900;
+
+  Lecture() : display_(static_cast<int>(kWidth), static_cast<int>(kHeight)) {}
+  static std::vector<std::string> arguments(const std::vector<std::string>& more) {
+    std::vector<std::string> all = {"--size", "1280x800", "--scale", "1"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  static Report wait_for_step(Program& program, const std::string& lesson, int step) {
+    return program.wait_for(lesson + ", step " + std::to_string(step), [&](const Report& r) {
+      return is_current(r) && r.contains("lesson") && r["lesson"] == lesson &&
+             r["lesson_step"] == step;
+    });
+  }
+
+  testing::TemporaryFolder folder_;
+  Display display_;
+};
+
+// Remote clickers send F5, Page Down and Page Up, B and Escape, as to any presentation program.
+TEST_F(Lecture, IsGivenByAClicker) {
+  Program program(display_, folder_.path(), arguments({"--lesson", "self-attention"}));
+  wait_for_step(program, "self-attention", 0);
+  program.press("F5");
+  const Report stage = program.wait_for("the stage", [](const Report& r) {
+    return is_current(r) && r["presenting"].get<bool>() && r["window"][0] == kWidth;
+  });
+  EXPECT_EQ(stage["window"][1], kHeight);
+  EXPECT_GE(stage["lecture_text"].get<double>(), kHeight / 28);
+  for (const char* gone : {"text", "backend_name", "lesson.notes", "menu.File"}) {
+    EXPECT_FALSE(stage["widgets"].contains(gone)) << gone;
+  }
+  EXPECT_EQ(side(stage, "lesson", 3), kHeight);  // no line below
+  EXPECT_GE(side(stage, "middle", 2), 0.5 * kWidth);
+  EXPECT_GE(side(stage, "lesson.text", 2), 0.35 * kWidth);
+  program.press("Next");
+  EXPECT_EQ(wait_for_step(program, "self-attention", 1)["experiment"]["view"]["type"], "scores");
+  program.press("b");
+  program.wait_for("black", [](const Report& r) { return r["black"].get<bool>(); });
+  program.press("Next");
+  EXPECT_EQ(program.wait_for(
+                "light", [](const Report& r) { return !r["black"].get<bool>(); })["lesson_step"],
+            1);
+  program.press("Next");
+  wait_for_step(program, "self-attention", 2);
+  program.press("Prior");
+  wait_for_step(program, "self-attention", 1);
+  program.press("Escape");
+  program.wait_for("the window as it was", [](const Report& r) {
+    return !r["presenting"].get<bool>() && r["window"][0] == 1280.0 &&
+           r["widgets"].contains("text");
+  });
+}
+
+TEST_F(Lecture, BeginsOnStage) {
+  Program program(display_, folder_.path(), arguments({"--lesson", "rope", "--present"}));
+  program.wait_for("the stage", [](const Report& r) {
+    return is_current(r) && r["presenting"].get<bool>() && r["window"][0] == kWidth &&
+           r["lesson"] == "rope";
+  });
+  program.press("Escape");
+  program.wait_for("the window", [](const Report& r) { return r["window"][0] == 1280.0; });
+}
+
+TEST_F(Lecture, AWindowThatFillsTheScreenGoesOnDoingSo) {
+  Program program(display_, folder_.path(), arguments({"--lesson", "rope"}));
+  wait_for_step(program, "rope", 0);
+  const auto fills = [](bool presenting) {
+    return
+        [=](const Report& r) { return r["presenting"] == presenting && r["window"][0] == kWidth; };
+  };
+  program.press("F11");
+  program.wait_for("the whole screen", fills(false));
+  program.press("F5");
+  program.wait_for("the stage", fills(true));
+  program.press("Escape");
+  program.wait_for("the whole screen again", fills(false));
+  EXPECT_EQ(program.wait_for("rest")["window"][0], kWidth);
+}
+
+// The words of every step are all there to be read: at once, or after as many keys as it takes.
+TEST_F(Lecture, WordsAreReadInLargeType) {
+  for (const Lesson& lesson : bundled_lessons()) {
+    Program program(display_, folder_.path(), arguments({"--lesson", lesson.id}));
+    wait_for_step(program, lesson.id, 0);
+    program.press("F5");
+    program.wait_for("the stage", [](const Report& r) {
+      return is_current(r) && r["presenting"].get<bool>() && r["window"][0] == kWidth;
+    });
+    for (int step = 0; step < static_cast<int>(lesson.steps.size()); ++step) {
+      Report report = wait_for_step(program, lesson.id, step);
+      program.keep_screenshot("stage-" + lesson.id + "-" + std::to_string(step + 1));
+      EXPECT_GE(report["lecture_text"].get<double>(), kHeight / 28);
+      int pages = 1;
+      for (; report["lesson_more_below"].get<bool>(); ++pages) {
+        ASSERT_LT(pages, 4);
+        const double top = side(report, "lesson.text", 1);
+        program.press("Next");
+        report = program.wait_for("the next words",
+                                  [&](const Report& r) { return side(r, "lesson.text", 1) < top; });
+        EXPECT_EQ(report["lesson_step"], step);
+      }
+      program.press("Next");
+    }
+    program.press("ctrl+q");
+    EXPECT_EQ(program.wait_for_end(), 0) << lesson.id;
+  }
+}
+
+TEST_F(Lecture, TheLastStepLeadsToTheNextLesson) {
+  const std::vector<Lesson> lessons = bundled_lessons();
+  const int last = static_cast<int>(lessons[0].steps.size()) - 1;
+  Program program(display_, folder_.path(), arguments({"--lesson", lessons[0].id}));
+  wait_for_step(program, lessons[0].id, 0);
+  program.press("End");
+  wait_for_step(program, lessons[0].id, last);
+  program.keep_screenshot("lesson-last-step");
+  program.click("lesson_on");
+  wait_for_step(program, lessons[1].id, 0);
+  program.press("Prior");
+  wait_for_step(program, lessons[0].id, last);
+  program.press("Home");
+  wait_for_step(program, lessons[0].id, 0);
+}
+
+// Large, beside what it is about; the pinned pair where the pointer is on none.
+TEST_F(Lecture, NamesThePairThatIsPointedAt) {
+  Program program(display_, folder_.path(), arguments({"--lesson", "self-attention"}));
+  wait_for_step(program, "self-attention", 0);
+  EXPECT_FALSE(program.wait_for("rest")["widgets"].contains("stage.pinned"));
+  program.press("F5");
+  program.rest_pointer();
+  const Report pinned = program.wait_for("the pinned pair", [](const Report& r) {
+    return is_current(r) && r["window"][0] == kWidth && r["widgets"].contains("stage.pinned");
+  });
+  program.keep_screenshot("stage-pinned");
+  const double x = side(pinned, "picture", 0) + 0.4 * side(pinned, "picture", 2);
+  const double y = side(pinned, "picture", 1) + 0.5 * side(pinned, "picture", 3);
+  program.point_at(x, y);
+  const Report pair = program.wait_for(
+      "the pair", [](const Report& r) { return r["widgets"].contains("stage.pair"); });
+  program.keep_screenshot("stage-pair");
+  EXPECT_FALSE(pair["widgets"].contains("stage.pinned"));
+  EXPECT_GE(side(pair, "stage.pair", 3), kHeight / 28);
+  EXPECT_GE(side(pair, "stage.pair", 0), side(pair, "picture", 0));
+  EXPECT_LE(side(pair, "stage.pair", 0) + side(pair, "stage.pair", 2),
+            side(pair, "picture", 0) + side(pair, "picture", 2));
+}
+
+// What is reported and photographed comes after the fade, and is the picture itself: that of a
+// program which was never anywhere else.
+TEST_F(Lecture, FadesIntoThePictureItself) {
+  save_small_model(folder_.path() / "model");
+  const auto started = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = {"--model", (folder_.path() / "model").string(), "--text",
+                                    "the cat sat on the mat"};
+    all.insert(all.end(), more.begin(), more.end());
+    return arguments(all);
+  };
+  const auto picture = [](Program& program, int head) {
+    program.wait_for("a picture", is_current);
+    program.rest_pointer();
+    return program
+        .wait_for("head " + std::to_string(head),
+                  [&](const Report& r) {
+                    return is_current(r) && r["experiment"]["view"]["head"] == head;
+                  })["picture"]
+        .text();
+  };
+  const auto of_a_fresh_start = [&](const std::string& head) {
+    Program program(display_, folder_.path(), started({"--head", head}));
+    return picture(program, std::stoi(head));
+  };
+  const std::string first = of_a_fresh_start("0"), second = of_a_fresh_start("1");
+  ASSERT_NE(first, second);
+  for (const bool reduced : {false, true}) {
+    Program program(display_, folder_.path(), started({"--head", "0"}));
+    EXPECT_EQ(picture(program, 0), first);
+    if (reduced) {
+      program.click("menu.Window");
+      program.click("menu.reduced_motion");
+      program.rest_pointer();
+      program.wait_for("the menu's end", [](const Report& r) {
+        return !r["widgets"].contains("menu.reduced_motion");
+      });
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    const int before = program.wait_for("rest")["frames"].get<int>();
+    program.press("period");
+    EXPECT_EQ(picture(program, 1), second);
+    const int frames = program.wait_for("rest")["frames"].get<int>() - before;
+    if (reduced) {
+      EXPECT_LT(frames, 8);
+    } else {
+      EXPECT_GT(frames, 3);
+    }
+  }
+}
+
+// The words for xdotool to click a widget of the speaker's window.
+std::string click_on(const Report& speaker, const std::string& widget) {
+  const auto middle = [&](std::size_t axis) {
+    return std::to_string(static_cast<int>(speaker["place"][axis].get<double>() +
+                                           side(speaker, widget, axis) +
+                                           side(speaker, widget, axis + 2) / 2));
+  };
+  return "mousemove " + middle(0) + " " + middle(1) + " click 1";
+}
+
+// Notes, next step and clock in a window of its own; what is done there happens on stage.
+TEST_F(Lecture, TheSpeakerHasAWindow) {
+  Program program(display_, folder_.path(), arguments({"--lesson", "self-attention"}));
+  EXPECT_FALSE(wait_for_step(program, "self-attention", 0)["speaker"].get<bool>());
+  program.press("F5");
+  program.wait_for("the stage", [](const Report& r) { return r["window"][0] == kWidth; });
+  program.press("ctrl+m");
+  program.wait_for("the second window", [](const Report& r) { return r["speaker"].get<bool>(); });
+  const auto speaks = [&](const std::string& what) {
+    return program.wait_for_speaker(what, [&](const Report& r) { return r["says"] == what; });
+  };
+  const std::vector<LessonStep>& steps = find_lesson("self-attention").steps;
+  const Report first = speaks(steps[0].notes);
+  for (const char* shown : {"speaker.elapsed", "speaker.time", "speaker.next", "lesson.step.4"}) {
+    EXPECT_TRUE(first["widgets"].contains(shown)) << shown;
+  }
+  // Nothing lies outside of it.
+  for (const auto& [id, box] : first["widgets"].items()) {
+    EXPECT_GE(box[0].get<double>(), 0) << id;
+    EXPECT_LE(box[0].get<double>() + box[2].get<double>(), first["window"][0].get<double>()) << id;
+    EXPECT_LE(box[1].get<double>() + box[3].get<double>(), first["window"][1].get<double>()) << id;
+  }
+  program.press("Next");
+  wait_for_step(program, "self-attention", 1);
+  const Report second = speaks(steps[1].notes);
+  program.wait_for("all pictures", [](const Report& r) { return r["lesson_pictures"] == 4; });
+  program.keep_screenshot("speaker", true);
+  program.xdotool(click_on(second, "speaker.lesson_on"));
+  program.wait_for_speaker("the third notes",
+                           [&](const Report& r) { return r["says"] == steps[2].notes; });
+  program.xdotool(click_on(second, "speaker.black"));
+  program.wait_for_speaker("black", [](const Report& r) { return r["black"].get<bool>(); });
+  program.xdotool(click_on(second, "lesson.step.1"));
+  speaks(steps[0].notes);
+  // Its keys are those of the stage.
+  program.xdotool("search --name Speaker windowfocus --sync key Next");
+  speaks(steps[1].notes);
+  program.xdotool("key b");
+  program.wait_for_speaker("black by a key",
+                           [](const Report& r) { return r["black"].get<bool>(); });
+  program.xdotool("key b");
+  // The clock goes on by itself, and begins anew.
+  const double since = first["elapsed"].get<double>();
+  const Report later = program.wait_for_speaker(
+      "three seconds", [&](const Report& r) { return r["elapsed"].get<double>() >= since + 3; });
+  program.xdotool(click_on(later, "speaker.lesson_clock"));
+  program.wait_for_speaker("a new beginning", [&](const Report& r) {
+    return r["elapsed"].get<double>() < later["elapsed"].get<double>();
+  });
+  program.press("ctrl+m");
+  program.rest_pointer();
+  program.wait_for("the window's end", [](const Report& r) { return !r["speaker"].get<bool>(); });
+  program.press("ctrl+q");
+  EXPECT_EQ(program.wait_for_end(), 0);
+}
+
+// Each step's own picture, made while nothing else happens; a click on one goes there.
+TEST_F(Lecture, StepsHavePictures) {
+  Program program(display_, folder_.path(), arguments({"--lesson", "induction"}));
+  wait_for_step(program, "induction", 0);
+  const Report report =
+      program.wait_for("all pictures", [](const Report& r) { return r["lesson_pictures"] == 6; });
+  EXPECT_GE(side(report, "lesson.step.6", 3), 20);
+  program.click("lesson.step.5");
+  program.rest_pointer();
+  wait_for_step(program, "induction", 4);
+  program.keep_screenshot("lesson-strip");
+  program.press("ctrl+d");  // the dark ones are others
+  program.wait_for("dark pictures", [](const Report& r) { return r["lesson_pictures"] != 6; });
+  program.wait_for("all dark pictures", [](const Report& r) { return r["lesson_pictures"] == 6; });
+  program.press("Next");  // while they are made again is no reason to wait
+  wait_for_step(program, "induction", 5);
+}
+
+}  // namespace
+}  // namespace attnscope::window

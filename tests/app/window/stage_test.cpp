@@ -1,0 +1,57 @@
+#include "app/window/stage.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "app/window/widgets/fonts.h"
+
+namespace attnscope::window {
+namespace {
+
+// From the last row: the words of a lesson are at least 1/28 of the stage's height.
+TEST(Stage, TypeGrowsWithTheHeight) {
+  for (int height = 320; height <= 2880; height += 7) {
+    const double pixels = kLeastLectureSize * stage_scale(height);
+    EXPECT_GE(std::round(pixels), std::floor(height / 28.0)) << height;
+    EXPECT_GE(pixels, height / 28.0 - 1e-9) << height;
+    EXPECT_LE(pixels, height / 28.0 + kLeastLectureSize / kBodySize) << height;
+  }
+  EXPECT_GT(stage_scale(1000, 1.2), stage_scale(1000));
+  EXPECT_GT(stage_scale(100, 0.1), 0);
+}
+
+TEST(Stage, FillsTheMonitorThatShowsMostOfIt) {
+  const std::vector<ScreenBox> monitors = {{0, 0, 1920, 1080}, {1920, 0, 1280, 800}};
+  EXPECT_EQ(monitor_of({100, 100, 1440, 900}, monitors), 0U);
+  EXPECT_EQ(monitor_of({1900, 100, 1000, 600}, monitors), 1U);
+  EXPECT_EQ(monitor_of({-900, -900, 10, 10}, monitors), 0U);  // shown by none
+  EXPECT_FALSE(monitor_of({0, 0, 10, 10}, {}).has_value());
+}
+
+TEST(Stage, ALectureLeavesTheDesktopToTheSpeaker) {
+  const std::vector<ScreenBox> monitors = {{0, 0, 1920, 1080}, {1920, 0, 1280, 800}};
+  const ScreenBox on_first{10, 10, 800, 600}, on_second{2000, 10, 800, 600};
+  EXPECT_EQ(stage_monitor(on_first, monitors, true), 1U);
+  EXPECT_EQ(stage_monitor(on_second, monitors, true), 1U);
+  EXPECT_EQ(stage_monitor(on_first, monitors, false), 0U);
+  EXPECT_EQ(stage_monitor(on_second, monitors, false), 1U);
+  EXPECT_EQ(stage_monitor(on_first, {monitors[0]}, true), 0U);
+  EXPECT_FALSE(stage_monitor(on_first, {}, true).has_value());
+}
+
+TEST(Stage, TheSpeakerHasTheOtherMonitor) {
+  const ScreenBox wall{0, 0, 1920, 1080}, desk{1920, 0, 1280, 800};
+  EXPECT_EQ(speaker_place(wall, {wall, desk}).box, desk);
+  EXPECT_EQ(speaker_place(desk, {wall, desk}).box, wall);
+  EXPECT_TRUE(speaker_place(wall, {wall, desk}).own_monitor);
+  const SpeakerPlace alone = speaker_place(wall, {wall});
+  EXPECT_FALSE(alone.own_monitor);
+  EXPECT_GE(alone.box.x, 0);
+  EXPECT_EQ(alone.box.x + alone.box.width, 1920);
+  EXPECT_EQ(alone.box.y + alone.box.height, 1080);
+  EXPECT_GT(speaker_place(wall, {}).box.width, 0);
+}
+
+}  // namespace
+}  // namespace attnscope::window

@@ -1,0 +1,55 @@
+#include "core/analysis/head_name.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace attnscope {
+namespace {
+
+constexpr Index kLength = 16;
+
+// Of a causal map whose row i has all its weight on `key(i)`.
+template <class Key>
+HeadName named(const std::vector<std::int32_t>& tokens, Key key) {
+  Tensor map = Tensor::zeros({kLength, kLength});
+  for (Index i = 0; i < kLength; ++i) map(i, key(i)) = 1;
+  return head_name(head_statistics(map, tokens));
+}
+
+TEST(HeadName, SaysWhatMapsDo) {
+  std::vector<std::int32_t> twice;  // eight tokens, and again
+  for (Index i = 0; i < kLength; ++i) twice.push_back(static_cast<std::int32_t>(i % 8));
+  std::vector<std::int32_t> different;
+  for (Index i = 0; i < kLength; ++i) different.push_back(static_cast<std::int32_t>(i));
+  const auto before = [](Index i) { return std::max<Index>(0, i - 1); };
+  const auto first = [](Index) { return Index{0}; };
+  const auto followed = [](Index i) { return i >= 8 ? i - 7 : 0; };
+  const auto copy = [](Index i) { return i >= 8 ? i - 8 : i; };
+  const auto far = [](Index i) { return i / 3; };
+  EXPECT_EQ(named(different, before).badge, "previous token");
+  EXPECT_EQ(named(different, first).badge, "first token");
+  EXPECT_EQ(named(twice, followed).badge, "induction");
+  EXPECT_EQ(named(twice, copy).badge, "same token");
+  EXPECT_EQ(named(different, [](Index i) { return i; }).badge, "nearby");
+  EXPECT_EQ(named(different, far).badge, "sharp");
+}
+
+TEST(HeadName, WideHeads) {
+  constexpr Index kLong = 80;
+  Tensor map = Tensor::zeros({kLong, kLong});
+  for (Index i = 0; i < kLong; ++i) {
+    for (Index j = 0; j <= i; ++j) map(i, j) = 1.0F / static_cast<float>(i + 1);
+  }
+  EXPECT_EQ(head_name(head_statistics(map, {})).badge, "broad");
+}
+
+TEST(HeadName, UnknownNumbersDecideNothing) {
+  const double unknown = std::numeric_limits<double>::quiet_NaN();
+  const HeadStatistics none{unknown, unknown, unknown, unknown, unknown, unknown};
+  EXPECT_EQ(head_name(none).badge, "mixed");
+}
+
+}  // namespace
+}  // namespace attnscope

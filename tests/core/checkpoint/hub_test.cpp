@@ -1,0 +1,132 @@
+#include "core/checkpoint/hub.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/checkpoint/card.h"
+#include "core/checkpoint/checkpoint.h"
+#include "tests/support/compare.h"
+#include "tests/support/small_config.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A cache as the libraries make it: files lie in blobs/, and a snapshot links to them.
+class Hub : public ::testing::Test {
+ protected:
+  Hub() {
+    for (const char* name : kNames) {
+      if (const char* value = std::getenv(name)) before_[name] = value;
+      ::unsetenv(name);
+    }
+    ::setenv("HF_HUB_CACHE", folder_.path().c_str(), 1);
+  }
+  ~Hub() override {
+    for (const char* name : kNames) {
+      ::unsetenv(name);
+      if (before_.contains(name)) ::setenv(name, before_[name].c_str(), 1);
+    }
+  }
+
+  // Of `model_` under this name and commit.
+  void add(const std::string& folder, const std::string& commit, const std::string& reference) {
+    Checkpoint checkpoint;
+    checkpoint.model = make_model(testing::small_config({}), 1);
+    save_checkpoint(folder_.path() / "made", checkpoint, false);
+    const fs::path model = folder_.path() / folder, snapshot = model / "snapshots" / commit;
+    fs::create_directories(model / "blobs");
+    fs::create_directories(model / "refs");
+    fs::create_directories(snapshot);
+    int number = 0;
+    for (const auto& file : fs::directory_iterator(folder_.path() / "made")) {
+      const std::string blob = std::to_string(++number);
+      fs::copy_file(file.path(), model / "blobs" / blob, fs::copy_options::overwrite_existing);
+      fs::create_symlink(fs::path("../../blobs") / blob, snapshot / file.path().filename());
+    }
+    if (!reference.empty()) write_file(model / "refs" / reference, commit + "\n");
+  }
+
+  static constexpr const char* kNames[] = {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "HF_HOME",
+                                           "XDG_CACHE_HOME", "HOME"};
+  std::map<std::string, std::string> before_;
+  testing::TemporaryFolder folder_;
+};
+
+std::string refusal_of(const std::string& model) {
+  try {
+    static_cast<void>(load_checkpoint(model));
+  } catch (const InputError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST_F(Hub, FindsWhatWasDownloaded) {
+  add("models--org--tiny", "0123abc", "main");
+  const fs::path snapshot = folder_.path() / "models--org--tiny" / "snapshots" / "0123abc";
+  EXPECT_EQ(hub_folder("org/tiny"), snapshot);
+  EXPECT_EQ(hub_folder("org/tiny@0123abc"), snapshot);
+  EXPECT_EQ(model_folder("org/tiny"), snapshot);
+  EXPECT_EQ(hub_folder("org/other"), std::nullopt);
+  const Checkpoint checkpoint = load_checkpoint("org/tiny");
+  EXPECT_EQ(checkpoint.name, "org/tiny");
+  EXPECT_GT(checkpoint.model.config.layers, 0);
+  EXPECT_EQ(load_checkpoint("default").name, "default");  // as ever
+  add("models--older", "77", "main");                     // of the time before organisations
+  EXPECT_EQ(load_checkpoint("older").name, "older");
+  EXPECT_EQ(hub_models(), (std::vector<std::string>{"older", "org/tiny"}));
+  ASSERT_EQ(downloaded_group().models.size(), 2U);
+  EXPECT_EQ(downloaded_group().models[1].name, "org/tiny");
+}
+
+TEST_F(Hub, SaysWhatItLookedFor) {
+  const std::string none = refusal_of("org/tiny");
+  EXPECT_NE(none.find((folder_.path() / "models--org--tiny").string()), std::string::npos) << none;
+  EXPECT_NE(none.find("Hugging Face"), std::string::npos) << none;
+
+  add("models--org--tiny", "0123abc", "other");
+  const std::string no_main = refusal_of("org/tiny");
+  EXPECT_NE(no_main.find("refs/main"), std::string::npos) << no_main;
+  EXPECT_EQ(hub_folder("org/tiny@other"),
+            folder_.path() / "models--org--tiny" / "snapshots" / "0123abc");
+
+  fs::remove(folder_.path() / "models--org--tiny" / "snapshots" / "0123abc" / "config.json");
+  const std::string part = refusal_of("org/tiny@other");
+  EXPECT_NE(part.find("0123abc/config.json"), std::string::npos) << part;
+  EXPECT_TRUE(hub_models().empty());
+  EXPECT_TRUE(downloaded_group().models.empty());
+}
+
+TEST_F(Hub, NeverLeavesItsFolder) {
+  for (const char* name :
+       {"../x", "org/..", "/etc", "org/a/b", "org/", "/tiny", "org/tiny@../../x", "a b", ""}) {
+    EXPECT_FALSE(is_hub_name(name)) << name;
+    EXPECT_EQ(hub_folder(name), std::nullopt) << name;
+  }
+  for (const char* name : {"gpt2", "org/tiny", "org/tiny-1.5_b", "org/tiny@v1.0"}) {
+    EXPECT_TRUE(is_hub_name(name)) << name;
+  }
+}
+
+TEST_F(Hub, LiesWhereTheLibrariesPutIt) {
+  ::setenv("HF_HUB_CACHE", "/a", 1);
+  ::setenv("HF_HOME", "/b", 1);
+  ::setenv("XDG_CACHE_HOME", "/c", 1);
+  ::setenv("HOME", "/d", 1);
+  EXPECT_EQ(hub_cache(), "/a");
+  ::unsetenv("HF_HUB_CACHE");
+  EXPECT_EQ(hub_cache(), "/b/hub");
+  ::unsetenv("HF_HOME");
+  EXPECT_EQ(hub_cache(), "/c/huggingface/hub");
+  ::unsetenv("XDG_CACHE_HOME");
+  EXPECT_EQ(hub_cache(), "/d/.cache/huggingface/hub");
+}
+
+}  // namespace
+}  // namespace attnscope

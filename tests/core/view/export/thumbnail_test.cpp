@@ -1,0 +1,71 @@
+#include "core/view/export/thumbnail.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "core/base/error.h"
+#include "core/experiment/runner.h"
+#include "core/figure/render.h"
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+Traces traces_of(Index tokens) {
+  return Traces(std::make_shared<Trace>(testing::synthetic_trace(2, 2, tokens)));
+}
+
+std::size_t colours(const Image& image) {
+  std::set<std::uint32_t> all;
+  for (std::size_t at = 0; at + 3 < image.rgba.size(); at += 4) {
+    all.insert(static_cast<std::uint32_t>(image.rgba[at] << 16 | image.rgba[at + 1] << 8 |
+                                          image.rgba[at + 2]));
+  }
+  return all.size();
+}
+
+TEST(Thumbnail, IsThePictureSmall) {
+  const Traces traces = traces_of(9);
+  Experiment experiment;
+  const Image map = thumbnail(traces, experiment);
+  EXPECT_EQ(map.width, 495);
+  EXPECT_EQ(map.height, 330);
+  EXPECT_GT(colours(map), 20U);
+  experiment.view.head = 1;
+  EXPECT_NE(thumbnail(traces, experiment).rgba, map.rgba);
+  experiment.view.head = 0;
+  experiment.view.id = "lines";
+  EXPECT_NE(thumbnail(traces, experiment).rgba, map.rgba);
+  experiment.view.id = "map";
+  EXPECT_EQ(thumbnail(traces, experiment).rgba, map.rgba);
+  ThumbnailOptions dark;
+  dark.dark = true;
+  EXPECT_LT(thumbnail(traces, experiment, dark).rgba[0], 100);
+  EXPECT_GT(map.rgba[0], 200);
+}
+
+// The cells are the same display list's as in any file: only title and caption are left out.
+TEST(Thumbnail, HasTheNumbersOfTheExport) {
+  const Traces traces = traces_of(9);
+  const ThumbnailOptions options;
+  const ViewLayout layout = view("map").lay_out({.trace = *traces.trace,
+                                                 .experiment = Experiment(),
+                                                 .width = options.width,
+                                                 .height = options.height,
+                                                 .font_size = 8,
+                                                 .theme = Theme::light(),
+                                                 .measure = file_text_measure(),
+                                                 .framed = false,
+                                                 .scale = options.scale});
+  EXPECT_EQ(thumbnail(traces, Experiment()).rgba, render_image(layout.list, options.scale).rgba);
+}
+
+TEST(Thumbnail, SaysWhyThereIsNone) {
+  Experiment experiment;
+  experiment.view.layer = 7;
+  EXPECT_THROW(thumbnail(traces_of(9), experiment), InputError);
+}
+
+}  // namespace
+}  // namespace attnscope
