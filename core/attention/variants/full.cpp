@@ -74,7 +74,7 @@ Variant full_variant() {
                            "weights, 0 makes them all alike; by default mostly 1/√d_k.",
                    .kind = Parameter::Kind::Real,
                    .optional = true,
-                   .left_out = "the encoding's",
+                   .left_out = "the usual",
                    .initial = 1.0,
                    .least = 0,
                    .most = 1e6,

@@ -46,7 +46,9 @@ class Controls : public ::testing::Test {
     const bool chosen = std::ranges::any_of(ends, [&](const ColourEndChoice& choice) {
       return changed([&](ViewSettings& v) { v.colour_end = choice.end; });
     });
-    if (differs_by_all || ends.size() < 2) EXPECT_EQ(chosen, ends.size() > 1) << "colour ends";
+    if (differs_by_all || ends.size() < 2) {
+      EXPECT_EQ(chosen, ends.size() > 1) << "colour ends";
+    }
     for (const ColourEnd end : {ColourEnd::Largest, ColourEnd::One}) {
       if (ends.size() > 1) break;
       EXPECT_FALSE(changed([&](ViewSettings& v) { v.colour_end = end; })) << "colour ends";
