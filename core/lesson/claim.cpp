@@ -64,12 +64,25 @@ ClaimCheck check(const Claim& claim, const Traces& traces) {
   return checked;
 }
 
-std::string measured_text(const Claim& claim, const ClaimCheck& checked) {
+namespace {
+
+// Counts are not rounded: "2048".
+std::string number_text(double value) {
   constexpr int kDigits = 3;
+  constexpr double kMostCount = 1e6;
+  if (std::abs(value) < kMostCount && value == std::round(value)) {
+    return std::to_string(static_cast<long>(value));
+  }
+  return brief(value, kDigits);
+}
+
+}  // namespace
+
+std::string measured_text(const Claim& claim, const ClaimCheck& checked) {
   constexpr double kVanishing = 1e-3;
-  const std::string value = brief(checked.value, kDigits);
+  const std::string value = number_text(checked.value);
   const auto says_it = [&](const std::optional<double>& limit) {
-    return limit && brief(*limit, kDigits) == value;
+    return limit && number_text(*limit) == value;
   };
   const bool exact = says_it(claim.least) && says_it(claim.most);
   const bool at_limit = checked.value == claim.least || checked.value == claim.most;
@@ -78,9 +91,9 @@ std::string measured_text(const Claim& claim, const ClaimCheck& checked) {
     return "below " + fixed(*claim.most, static_cast<int>(std::ceil(-std::log10(*claim.most))));
   }
   std::string limits;
-  if (claim.least) limits = "at least " + brief(*claim.least, kDigits);
+  if (claim.least) limits = "at least " + number_text(*claim.least);
   if (claim.most) {
-    limits += (limits.empty() ? "" : ", ") + ("at most " + brief(*claim.most, kDigits));
+    limits += (limits.empty() ? "" : ", ") + ("at most " + number_text(*claim.most));
   }
   return value + " (" + limits + ")";
 }

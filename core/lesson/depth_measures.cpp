@@ -57,6 +57,26 @@ double mean_of(const std::vector<double>& numbers) {
   return sum / static_cast<double>(numbers.size());
 }
 
+// Of all heads that have spans: the pairs that these reach, as a share of all with no later key.
+double span_pairs(const Traces& traces, const Claim& claim) {
+  const Trace& trace = *traces.trace;
+  double within = 0, all = 0;
+  for (const HeadRef& at : trace.heads(part_of(trace, claim))) {
+    Index head = 0;
+    const AttentionTap* tap = trace.find(at, &head);
+    if (!tap->result.part || tap->result.part->normaliser != Normaliser::SpanSoftmax) continue;
+    const HeadSpan span = own_span(*tap->result.part, head);
+    for (Index i = 0; i < tap->queries(); ++i) {
+      // Keys at a distance below z + R have a mask above 0.
+      const double reach = std::min(std::ceil(span.at(i) + span.ramp), span.most + 1);
+      within += std::min(reach, static_cast<double>(i + 1));
+      all += static_cast<double>(i + 1);
+    }
+  }
+  if (all == 0) throw InputError("a claim is about spans, and no head has one");
+  return within / all;
+}
+
 // How z of one head moves over the text: 0 where the span is the same for all tokens.
 double span_range(const Traces& traces, const Claim& claim) {
   Index head = 0;
@@ -125,6 +145,8 @@ std::vector<Measure> depth_measures() {
       {"span_range",
        "the difference between the longest and the shortest z of a head over the text", false,
        false, false, span_range},
+      {"span_pairs", "pairs within the spans of the heads, as a share of those without spans",
+       false, false, false, span_pairs},
       {"retrieval_gain", "the bits a token that retrieval saves over the model alone", false, false,
        false, retrieval_gain},
       {"fetched_share", "the share of the query's attention that goes to what it fetched", true,

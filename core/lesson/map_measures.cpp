@@ -67,6 +67,15 @@ double difference(const Traces& traces, const Claim& claim) {
                             weights_of(*traces.reference(), claim));
 }
 
+double earlier_difference(const Traces& traces, const Claim& claim) {
+  const Tensor a = weights_of(*traces.trace, claim), b = weights_of(*traces.reference(), claim);
+  need(claim.query, a.dim(0), "query");
+  if (a.shape() != b.shape()) throw InputError("a claim compares maps of different sizes");
+  return largest({claim.query, a.dim(1)}, [&](Index i, Index c) {
+    return std::abs(static_cast<double>(a(i, c) - b(i, c)));
+  });
+}
+
 // Where each token of the run is in the other one, which has the same tokens, each once.
 std::vector<Index> places_in(const Trace& other, const Trace& trace) {
   std::map<std::int32_t, Index> place;
@@ -200,6 +209,8 @@ std::vector<Measure> map_measures() {
        false, farthest},
       {"difference", "the largest difference from the other run's map", false, false, true,
        difference},
+      {"earlier_difference", "the same in the rows before the query", true, false, true,
+       earlier_difference},
       {"difference_by_token",
        "the same, where the other run has the tokens in another order: between equal pairs of "
        "tokens",

@@ -43,6 +43,7 @@ std::vector<Measure> prediction_measures();
 std::vector<Measure> memory_measures();
 std::vector<Measure> task_measures();
 std::vector<Measure> depth_measures();
+std::vector<Measure> vector_measures();
 std::vector<Measure> flow_measures();
 
 }  // namespace attnscope

@@ -33,9 +33,9 @@ void need(Index index, Index count, const char* what) {
 const std::vector<Measure>& measures() {
   static const std::vector<Measure> list = [] {
     std::vector<Measure> all;
-    for (const auto& some :
-         {map_measures(), pattern_measures(), position_measures(), prediction_measures(),
-          memory_measures(), task_measures(), depth_measures(), flow_measures()}) {
+    for (const auto& some : {map_measures(), pattern_measures(), position_measures(),
+                             prediction_measures(), memory_measures(), task_measures(),
+                             depth_measures(), vector_measures(), flow_measures()}) {
       all.insert(all.end(), some.begin(), some.end());
     }
     return all;

@@ -38,8 +38,7 @@ double foreseen(const Traces& traces, const Claim& claim) {
 }
 
 // What the tokens from the query on cost, in the mean.
-double bits(const Traces& traces, const Claim& claim) {
-  const Trace& trace = *traces.trace;
+double bits_of(const Trace& trace, const Claim& claim) {
   if (!trace.token_bits.defined()) {
     throw InputError("a claim is about what tokens cost, and nothing foretells them");
   }
@@ -51,11 +50,25 @@ double bits(const Traces& traces, const Claim& claim) {
   return sum / static_cast<double>(trace.token_bits.dim(0) - claim.query);
 }
 
-// The share of positions whose guess is the last layer's from the claim's layer on.
-double settled(const Traces& traces, const Claim& claim) {
+// What each layer guesses.  [layers, L]
+IntTensor guesses_of(const Traces& traces) {
   const std::shared_ptr<const LogitLens> lens = traces.findings.get(Findings::lens);
   if (!lens) throw InputError("a claim is about what layers guess, and the view does not ask them");
-  const IntTensor& guess = lens->guess;
+  return lens->guess;
+}
+
+// The first layer from which on the guess at the query stays.
+double settles_at(const Traces& traces, const Claim& claim) {
+  const IntTensor guess = guesses_of(traces);
+  need(claim.query, guess.dim(1), "query");
+  Index layer = guess.dim(0) - 1;
+  while (layer > 0 && guess(layer - 1, claim.query) == guess(layer, claim.query)) --layer;
+  return static_cast<double>(layer);
+}
+
+// The share of positions whose guess is the last layer's from the claim's layer on.
+double settled(const Traces& traces, const Claim& claim) {
+  const IntTensor guess = guesses_of(traces);
   need(claim.layer, guess.dim(0), "layer");
   Index count = 0;
   for (Index i = 0; i < guess.dim(1); ++i) {
@@ -78,9 +91,17 @@ std::vector<Measure> prediction_measures() {
       {"foreseen", "share of the tokens from the query on that the model thought the likeliest",
        true, false, false, foreseen},
       {"bits", "bits that a token from the query on costs: -log2 of its probability, their mean",
-       true, false, false, bits},
+       true, false, false,
+       [](const Traces& traces, const Claim& claim) { return bits_of(*traces.trace, claim); }},
+      {"bits_change", "bits that a token from the query on costs, less those of the other run",
+       true, false, true,
+       [](const Traces& traces, const Claim& claim) {
+         return bits_of(*traces.trace, claim) - bits_of(*traces.reference(), claim);
+       }},
       {"settled", "share of tokens whose guess is the last layer's from this layer on", false,
        false, false, settled},
+      {"settles_at", "the layer from which on the guess at the query stays what it is", true, false,
+       false, settles_at},
   };
 }
 

@@ -20,10 +20,13 @@ WeightInfo additive_projection(const char* name, const char* help) {
           .used = is_additive};
 }
 
-OperationResult evaluate_full(const OperationInput& input, Backend& backend, const Wanted& wanted,
+OperationResult evaluate_full(const OperationInput& given, Backend& backend, const Wanted& wanted,
                               const Stop& stop) {
+  OperationInput input = given;
+  const Values& values = input.variant.values;
+  if (values.has("scale")) input.scale = static_cast<float>(values.real("scale"));
   Part part = plain_part(input, plain_pattern(input, input.causal));
-  if (is_additive(input.variant.values)) {
+  if (is_additive(values)) {
     part.source = Source::Additive;
     part.k = repeat_heads(part.k, input.heads, input.kv_heads);
     part.v = repeat_heads(part.v, input.heads, input.kv_heads);
@@ -63,7 +66,20 @@ Variant full_variant() {
                    .help = "How query and key are compared: by product or by a small network.",
                    .kind = Parameter::Kind::Choice,
                    .initial = std::string("dot"),
-                   .choices = {"dot", "additive"}}};
+                   .choices = {"dot", "additive"}},
+                  {.key = "scale",
+                   .symbol = "",
+                   .label = "Scale",
+                   .help = "What products are multiplied by before the softmax: more sharpens the "
+                           "weights, 0 makes them all alike; by default mostly 1/√d_k.",
+                   .kind = Parameter::Kind::Real,
+                   .optional = true,
+                   .left_out = "the usual",
+                   .initial = 1.0,
+                   .least = 0,
+                   .most = 1e6,
+                   .slider_least = 0,
+                   .slider_most = 2}};
   v.weights = {additive_projection("add.wq", "Projects queries for the additive score."),
                additive_projection("add.wk", "Projects keys for the additive score."),
                {.name = "add.v",

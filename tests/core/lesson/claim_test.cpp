@@ -62,6 +62,8 @@ TEST(Claim, SaysWhatWasMeasured) {
   claim.most = 1e-5;
   EXPECT_EQ(measured_text(claim, {1.17e-7, true}), "below 0.00001");
   EXPECT_EQ(measured_text(claim, {0.2, false}), "0.2 (at most 1e-05)");
+  EXPECT_EQ(measured_text(claim, {2048, false}), "2048 (at most 1e-05)");
+  EXPECT_EQ(measured_text(claim, {2048.5, false}), "2.05e+03 (at most 1e-05)");
 }
 
 TEST(Claim, MeasuresHaveNamesOfTheirOwn) {

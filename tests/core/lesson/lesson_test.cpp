@@ -70,9 +70,11 @@ TEST_F(Lessons, BrokenFilesAreRefused) {
 TEST(BundledLessons, CoverTheArticles) {
   std::set<std::string> ids;
   for (const Lesson& lesson : bundled_lessons()) ids.insert(lesson.id);
-  for (const char* id : {"self-attention", "heads", "order", "sinusoids", "rope", "alibi", "sparse",
-                         "adaptive", "induction", "convolution", "alignment", "memory", "retrieval",
-                         "halting", "exits", "trajectories", "images", "efficient"}) {
+  for (const char* id :
+       {"self-attention", "queries",   "heads",        "joined",    "farther",  "cached",
+        "depth",          "order",     "sinusoids",    "rope",      "alibi",    "sparse",
+        "adaptive",       "induction", "convolution",  "alignment", "memory",   "retrieval",
+        "halting",        "exits",     "trajectories", "images",    "efficient"}) {
     EXPECT_TRUE(ids.contains(id)) << id;
   }
 }

@@ -90,6 +90,19 @@ TEST(Measures, FollowTokensToTheirOtherPlaces) {
   EXPECT_THROW(measured("difference_by_token", twice), InputError);
 }
 
+TEST(Measures, OfRowsBeforeAQuery) {
+  std::vector<float> other = kWeights;
+  other[6] = 0.25F;
+  other[7] = 0.375F;
+  const Traces two{trace_of({5, 6, 7}, kWeights), trace_of({5, 6, 7}, other)};
+  EXPECT_EQ(measured("earlier_difference", two, 2), 0);
+  EXPECT_NEAR(measured("difference", two), 0.25, 1e-7);
+  other = kWeights;
+  other[3] = 0.5F;
+  EXPECT_NEAR(measured("earlier_difference", {two.trace, trace_of({5, 6, 7}, other)}, 2), 0.25,
+              1e-7);
+}
+
 TEST(Measures, OfTheOtherRun) {
   std::vector<float> other = kWeights;
   other[3] = 0.5F;
@@ -261,6 +274,9 @@ TEST(Measures, OfGuessesThatStay) {
   Traces traces(trace);
   traces.findings.set(Findings::lens, std::shared_ptr<const LogitLens>(lens));
   EXPECT_NEAR(measured("settled", traces), 2.0 / 3, 1e-12);
+  EXPECT_EQ(measured("settles_at", traces, 0), 0);
+  EXPECT_EQ(measured("settles_at", traces, 2), 1);
+  EXPECT_THROW(measured("settles_at", traces, 3), InputError);
 }
 
 // A run of a small model, for what comes from queries, keys and encodings.
@@ -268,6 +284,79 @@ Traces run_of(const std::string& variant, const std::string& encoding) {
   return {
       std::make_shared<const Trace>(testing::run_model({.variant = variant, .encoding = encoding})),
       nullptr};
+}
+
+// Against the plain equation, in double precision.
+TEST(Measures, OfScores) {
+  const Traces one = run_of("full", "none");
+  const AttentionTap& tap = one.trace->attention.front();
+  const Part& part = *tap.result.part;
+  const Tensor &q = part.q.value(), &k = part.k.value();  // [2, 12, 8]
+  const auto score = [&](Index i, Index c) {
+    double sum = 0;
+    for (Index n = 0; n < 8; ++n) sum += static_cast<double>(q(0, i, n)) * k(0, c, n);
+    return sum / std::sqrt(8.0);
+  };
+  EXPECT_NEAR(measured("score", one, 9, 4), score(9, 4), 1e-6);
+  double sum = 0, squares = 0, largest = 0;
+  for (Index i = 0; i < 12; ++i) {
+    float most = 0;
+    for (Index c = 0; c <= i; ++c) {
+      sum += score(i, c);
+      squares += score(i, c) * score(i, c);
+      most = std::max(most, tap.result.attention(0, i, c));
+    }
+    largest += static_cast<double>(most) / 12;
+  }
+  EXPECT_NEAR(measured("score_spread", one), std::sqrt(squares / 78 - sum * sum / 78 / 78), 1e-6);
+  EXPECT_NEAR(measured("largest_weight", one), largest, 1e-6);
+  EXPECT_THROW(measured("score", run_of("linear", "none"), 9, 4), InputError);
+  EXPECT_THROW(measured("score", one, 12, 4), InputError);
+}
+
+TEST(Measures, OfSharedKeys) {
+  const auto run = [](Index kv_heads) {
+    return Traces(std::make_shared<const Trace>(
+        testing::run_model({.layers = 3, .heads = 4, .kv_heads = kv_heads})));
+  };
+  EXPECT_EQ(measured("cached_numbers", run(4)), 3 * 2 * 4 * 8);
+  EXPECT_EQ(measured("cached_numbers", run(2)), 3 * 2 * 2 * 8);
+  EXPECT_GT(measured("keys_apart", run(4)), 0);
+  EXPECT_EQ(measured("keys_apart", run(2)), 0);
+  Claim claim;
+  claim.measure = "keys_apart";
+  claim.head = 1;
+  claim.least = 0;
+  EXPECT_GT(check(claim, run(2)).value, 0);  // the next head has the next keys
+  claim.head = 3;
+  EXPECT_THROW(check(claim, run(2)), InputError);
+}
+
+TEST(Measures, OfWhatTokensCostMore) {
+  auto a = std::make_shared<Trace>(*trace_of({5, 6, 7}, kWeights)), b = std::make_shared<Trace>(*a);
+  a->token_bits = Tensor::from({3}, {NAN, 4, 7});
+  b->token_bits = Tensor::from({3}, {NAN, 4, 3});
+  EXPECT_NEAR(measured("bits_change", {a, b}, 1), 2, 1e-6);
+  EXPECT_NEAR(measured("bits_change", {a, b}, 2), 4, 1e-6);
+}
+
+TEST(Measures, OfPairsWithinSpans) {
+  const Traces one = run_of(R"({"type": "adaptive_span", "span": 6, "ramp": 2.5})", "none");
+  Claim claim;
+  claim.measure = "span_mask";
+  claim.least = 0;
+  double within = 0, all = 0;
+  for (claim.head = 0; claim.head < 2; ++claim.head) {
+    for (claim.query = 0; claim.query < 12; ++claim.query) {
+      for (claim.key = 0; claim.key <= claim.query; ++claim.key) {
+        ++all;
+        if (check(claim, one).value > 0) ++within;
+      }
+    }
+  }
+  EXPECT_LT(within, all);
+  EXPECT_NEAR(measured("span_pairs", one), within / all, 1e-12);  // layers begin with equal spans
+  EXPECT_THROW(measured("span_pairs", run_of("full", "none")), InputError);
 }
 
 TEST(Measures, OfBiases) {

@@ -138,6 +138,19 @@ bool anywhere(Index) {
   return true;
 }
 
+TEST(Equations, FullWithAScale) {
+  for (const double scale : {0.0, 0.3, 1.5}) {
+    const std::string json = R"({"type": "full", "scale": )" + std::to_string(scale) + "}";
+    expect_attention(json.c_str(), [=](const Carried& r, Index a, Index i) {
+      Row s;
+      for (Index j = 0; j < r.sizes.length; ++j) {
+        s.push_back(scale * dot(r.query(a, i), r.key(a, j)));
+      }
+      return softmax(s, anywhere);
+    });
+  }
+}
+
 TEST(Equations, Additive) {
   expect_attention(R"({"type": "full", "score": "additive"})", [](const Carried& r, Index a,
                                                                   Index i) {

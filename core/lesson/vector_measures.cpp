@@ -1,0 +1,120 @@
+// Measures of what maps are made of: scores, and keys that heads share and caches keep.
+#include <algorithm>
+#include <cmath>
+
+#include "core/analysis/pair.h"
+#include "core/base/error.h"
+#include "core/lesson/measure.h"
+
+namespace attnscope {
+namespace {
+
+double pair_score_of(const AttentionTap& tap, Index head, Index query, Index key) {
+  const Part* part = tap.result.part.get();
+  const bool softmax = part != nullptr && (part->normaliser == Normaliser::Softmax ||
+                                           part->normaliser == Normaliser::SpanSoftmax);
+  const auto pair = softmax ? pair_score(*part, head, query, key) : std::nullopt;
+  if (!pair) throw InputError("a claim is about scores of pairs, and the head has none");
+  return pair->score;
+}
+
+double score(const Traces& traces, const Claim& claim) {
+  Index head = 0;
+  const AttentionTap& tap = tap_of(*traces.trace, claim, &head);
+  need(claim.query, tap.queries(), "query");
+  need(claim.key, tap.keys(), "key");
+  return pair_score_of(tap, head, claim.query, claim.key);
+}
+
+// Of the pairs that the pattern allows.
+double score_spread(const Traces& traces, const Claim& claim) {
+  Index head = 0;
+  const AttentionTap& tap = tap_of(*traces.trace, claim, &head);
+  const Pattern& pattern = *tap.result.pattern;
+  double count = 0, sum = 0, squares = 0;
+  for (Index i = 0; i < pattern.queries(); ++i) {
+    for (const Run& run : pattern.row(pattern.heads() > 1 ? head : 0, i)) {
+      for (Index c = run.begin; c < run.end; c += run.step) {
+        const double value = pair_score_of(tap, head, i, c);
+        ++count;
+        sum += value;
+        squares += value * value;
+      }
+    }
+  }
+  const double mean = sum / count;
+  return std::sqrt(std::max(squares / count - mean * mean, 0.0));
+}
+
+double largest_weight(const Traces& traces, const Claim& claim) {
+  const Tensor weights = weights_of(*traces.trace, claim);
+  double sum = 0;
+  for (Index i = 0; i < weights.dim(0); ++i) {
+    const float* row = weights.data() + i * weights.dim(1);
+    sum += static_cast<double>(*std::max_element(row, row + weights.dim(1)));
+  }
+  return sum / static_cast<double>(weights.dim(0));
+}
+
+const Part& part_of_tap(const AttentionTap& tap) {
+  if (!tap.result.part) throw InputError("a claim is about queries and keys, and there are none");
+  return *tap.result.part;
+}
+
+// [L_k, d_k]: of heads that share keys those that this one uses.
+Tensor keys_of(const Part& part, Index head) {
+  if (!part.k.defined()) throw InputError("a claim is about keys, and the head has none");
+  const Tensor& all = part.k.value();  // [h_kv, L_k, d_k]
+  const Index own = head / (part.heads / all.dim(0));
+  return all.slice(own, 1).reshaped({all.dim(1), all.dim(2)});
+}
+
+double keys_apart(const Traces& traces, const Claim& claim) {
+  Index head = 0;
+  const AttentionTap& tap = tap_of(*traces.trace, claim, &head);
+  const Part& part = part_of_tap(tap);
+  need(head + 1, part.heads, "the next head");
+  const Tensor own = keys_of(part, head);
+  const Tensor next = keys_of(part, head + 1);
+  return largest(own.shape(), [&](Index c, Index n) {
+    return std::abs(static_cast<double>(own(c, n)) - static_cast<double>(next(c, n)));
+  });
+}
+
+// What a cache holds of each token: its keys and values in all layers.
+double cached_numbers(const Traces& traces, const Claim& claim) {
+  const Trace& trace = *traces.trace;
+  const TracePart part = part_of(trace, claim);
+  double count = 0;
+  const AttentionTap* last = nullptr;
+  for (const HeadRef& at : trace.heads(part)) {
+    const AttentionTap* tap = trace.find(at);
+    if (tap == last) continue;  // another head of the group
+    last = tap;
+    const Part& kept = part_of_tap(*tap);
+    for (const Var& rows : {kept.k, kept.v}) {
+      if (!rows.defined()) throw InputError("a claim is about keys and values, and there are none");
+      count += static_cast<double>(rows.dim(0) * rows.dim(2));
+    }
+  }
+  return count;
+}
+
+}  // namespace
+
+std::vector<Measure> vector_measures() {
+  return {
+      {"score", "score of the pair, before the softmax", true, true, false, score},
+      {"score_spread", "standard deviation of the scores of a head's allowed pairs", false, false,
+       false, score_spread},
+      {"largest_weight", "the largest weight of a row, mean over the rows", false, false, false,
+       largest_weight},
+      {"keys_apart",
+       "the largest difference between the keys of this head and those of the next head", false,
+       false, false, keys_apart},
+      {"cached_numbers", "numbers that a cache of keys and values keeps of each token, all layers",
+       false, false, false, cached_numbers},
+  };
+}
+
+}  // namespace attnscope
