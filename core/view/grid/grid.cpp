@@ -82,9 +82,8 @@ void draw_names(Page& page, const GridRaster& raster, const std::vector<Thumbnai
   for (const Thumbnail& thumbnail : list) {
     const std::optional<Box> box = raster.box_of(thumbnail.layer, thumbnail.head);
     if (!box) continue;
-    page.faint_text({box->x + box->width / 2, box->y - raster.label / 2},
-                    page.ellipsised(thumbnail.name.badge, page.small(), box->width), page.small(),
-                    Align::Middle);
+    draw_small(page, {box->x + box->width / 2, box->y - raster.label / 2}, thumbnail.name.badge,
+               box->width, Align::Middle, true);
   }
 }
 

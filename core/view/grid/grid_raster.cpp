@@ -57,7 +57,7 @@ GridRaster place_layers(const Page& page, const Box& inside, const std::vector<T
       std::ranges::any_of(list, [](const Thumbnail& t) { return !t.name.badge.empty(); });
   raster.label = named ? kLabel * page.em() : 0;
   place();
-  if (named && raster.width < page.width_of("previous token", page.small())) {
+  if (named && raster.width < kLeastLetters * page.width_of("previous token", page.small())) {
     raster.label = 0;
     place();
   }
