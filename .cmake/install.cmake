@@ -54,8 +54,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "fonts-dejavu-core, libegl1, libgl1")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libgl1-mesa-dri")
 if(NOT ATTNSCOPE_PORTABLE)
-  # Would not run on other processors.
-  set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "${CPACK_PACKAGE_DESCRIPTION_SUMMARY}
- Built for the processor of the machine that made it, without ATTNSCOPE_PORTABLE.")
+  string(APPEND CPACK_PACKAGE_DESCRIPTION " This one was built without ATTNSCOPE_PORTABLE, for the \
+processor of the machine that made it.")
 endif()
 include(CPack)

@@ -101,7 +101,10 @@ void run(const RenderOptions& options) {
   const Stop stop = stop_on_interrupt();
   if (options.striking > 0) look_at_striking(options.striking, runner, stop, experiment);
   const std::vector<std::string> names = findings_read(experiment);
-  Traces traces = runner.observe(experiment, names, stop);
+  Traces traces = [&] {
+    const RunLine line(runner);
+    return runner.observe(experiment, names, stop);
+  }();
   options.experiment.check_trace(*traces.trace);
   options.view.check_trace(*traces.trace, experiment.view);
   // A sample of a bundled model may have fewer segments in another.

@@ -6,6 +6,7 @@
 #include "app/command/commands.h"
 #include "app/command/experiment_options.h"
 #include "app/command/interrupt.h"
+#include "app/command/text_progress.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/experiment/runner.h"
@@ -41,8 +42,10 @@ void run(const RunOptions& options) {
   if (options.losses && experiment.exit) {
     throw InputError("--exit: expected without --losses, which are those of all layers");
   }
-  const auto trace =
-      runner.run(experiment, {options.losses, options.gradients}, stop_on_interrupt());
+  const auto trace = [&] {
+    const RunLine line(runner);
+    return runner.run(experiment, {options.losses, options.gradients}, stop_on_interrupt());
+  }();
   options.experiment.check_trace(*trace);
   check_target(experiment, *trace);
   write_safetensors(options.output, trace_file(*trace));

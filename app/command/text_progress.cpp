@@ -32,4 +32,42 @@ std::function<void(std::size_t, std::size_t)> print_progress(const std::string& 
   };
 }
 
+RunLine::RunLine(ExperimentRun& run) {
+  if (isatty(STDERR_FILENO) == 0) return;
+  run.tell(progress_);
+  thread_ = std::thread([this] { print(); });
+}
+
+RunLine::~RunLine() {
+  if (!thread_.joinable()) return;
+  {
+    const std::scoped_lock lock(mutex_);
+    over_ = true;
+  }
+  ending_.notify_all();
+  thread_.join();
+}
+
+void RunLine::print() {
+  constexpr auto kTick = std::chrono::milliseconds(250);
+  constexpr const char* kClear = "\r\033[K";  // of the terminal's line
+  std::unique_lock lock(mutex_);
+  bool shown = false;
+  auto wait = std::chrono::duration_cast<std::chrono::milliseconds>(kQuiet);
+  while (!ending_.wait_for(lock, wait, [this] { return over_; })) {
+    wait = kTick;
+    const Progress::Now now = progress_->now();
+    if (now.what.empty()) continue;
+    std::string line = now.what;
+    if (now.share > 0 && now.share < 1) {
+      line += ", " + std::to_string(static_cast<int>(100 * now.share)) + " %";
+    }
+    if (now.seconds_left >= 0) line += ", " + time_left_words(now.seconds_left);
+    std::fprintf(stderr, "%s%s", kClear, line.c_str());
+    std::fflush(stderr);
+    shown = true;
+  }
+  if (shown) std::fputs(kClear, stderr);
+}
+
 }  // namespace attnscope::command

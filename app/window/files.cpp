@@ -83,6 +83,7 @@ Experiment with_folder(const std::filesystem::path& folder, Experiment next) {
 
 Experiment with_tensors(const std::filesystem::path& path, Experiment next) {
   next.tensors = {path.string(), "", ""};
+  next.view.pinned_query = next.view.pinned_key = -1;  // of other tokens
   next.variant.reset();
   next.encoding.reset();
   next.causal.reset();

@@ -81,6 +81,14 @@ struct ExportPreview {
   bool whole = true;    // all of it is in sight; else it is as large as in print
 };
 
+// Whether the numbers of a view are one array, as .npy takes them, worked out when the view or the
+// run changes.
+struct OneArray {
+  ViewSettings view;
+  std::shared_ptr<const Trace> trace;
+  std::string refusal;  // why they are not; empty: they are, or it takes the work to know
+};
+
 struct ExportDialog {
   bool open = false;
   std::string path = "attention.png";
@@ -91,6 +99,7 @@ struct ExportDialog {
   BackendProvider backends;  // of its runs; none: the CPU
   bool focus_name = false;   // the name gets the keys in the next frame
   ExportPreview preview;
+  OneArray one_array;
   std::string problem;
   std::string replaced;            // the existing file that was asked about
   std::shared_ptr<ExportJob> job;  // that writes one at the moment

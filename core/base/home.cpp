@@ -1,18 +1,28 @@
 #include "core/base/home.h"
 
+#include <sys/auxv.h>
+
 #include <cstdlib>
 
 namespace attnscope {
 
 namespace {
 
-std::filesystem::path usual_folder() {
+// The running program's file; empty where that is not known.
+std::filesystem::path program_file() {
   std::error_code failed;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed);
-  if (!failed) {
-    const auto installed = program.parent_path().parent_path() / "share" / "attnscope";
-    if (std::filesystem::is_directory(installed / "assets", failed)) return installed;
-  }
+  if (!failed) return program;
+  // Without /proc: as it was started.
+  const auto* started = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+  if (started == nullptr) return {};
+  return std::filesystem::canonical(started, failed);
+}
+
+std::filesystem::path usual_folder() {
+  std::error_code failed;
+  const auto installed = program_file().parent_path().parent_path() / "share" / "attnscope";
+  if (std::filesystem::is_directory(installed / "assets", failed)) return installed;
   return ATTNSCOPE_CONFIGURED_HOME;
 }
 

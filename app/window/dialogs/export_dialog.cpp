@@ -56,6 +56,26 @@ std::string renamed(const std::string& name, int format) {
   return path.string();
 }
 
+// What would be refused once the file is to be written is not offered.
+void ask_for_one_array(State& state) {
+  constexpr Index kMostTokens = 2048;  // of a run whose numbers are looked at for this
+  OneArray& known = state.exporting.one_array;
+  if (known.view == state.experiment.view && known.trace == state.trace) return;
+  known = {state.experiment.view, state.trace, ""};
+  if (state.trace == nullptr || static_cast<Index>(state.trace->tokens.size()) > kMostTokens)
+    return;
+  try {
+    const ViewData data =
+        view_data(*state.trace, state.experiment, state.findings.with(state.beside));
+    const std::size_t count = data.matrices.size();
+    if (count != 1) {
+      known.refusal =
+          "\n\nNot here: a .npy file holds one array, this view has " + std::to_string(count) + ".";
+    }
+  } catch (const std::exception&) {  // exporting it says why
+  }
+}
+
 void draw_path(Ui& ui, State& state) {
   ExportDialog& dialog = state.exporting;
   ImGui::TextUnformatted("File");
@@ -67,13 +87,15 @@ void draw_path(Ui& ui, State& state) {
   if (button(ui, "Browse…", "export.browse", false, -1)) {
     browse(state, BrowsePurpose::ExportPath);
   }
+  ask_for_one_array(state);
+  const std::string npy = "The picture's numbers for NumPy." + state.exporting.one_array.refusal;
   const int clicked =
       segments(ui, "export.format",
                {{"PNG", "Pixels, with the experiment inside.", "png"},
                 {"SVG", "Lines and text for the web and drawing programs.", "svg"},
                 {"PDF", "Lines and text for papers.", "pdf"},
                 {"CSV", "The picture's numbers with their tokens, for spreadsheets.", "csv"},
-                {"NPY", "The picture's numbers for NumPy.", "npy"},
+                {"NPY", npy.c_str(), "npy", state.exporting.one_array.refusal.empty()},
                 {"Tensors", "The picture's numbers and tokens as safetensors.", "safetensors"},
                 {"GIF", "A moving picture, in which a number runs.", "gif"},
                 {"Frames", "A PNG of each frame of a moving picture, numbered.", "frames"}},
@@ -368,9 +390,9 @@ void draw_export_dialog(Ui& ui, State& state, Painter& painter) {
   bool open =
       dialog.open && !(state.browser.open && state.browser.purpose == BrowsePurpose::ExportPath);
   const bool was_open = open;
-  const bool pictured = !is_data_name(dialog.path);
   const float screen = ImGui::GetMainViewport()->WorkSize.x;
-  const bool beside = pictured && screen >= ui.px(kSettings + kLeastPreview + 60);
+  // Also of numbers, which are the picture's: the dialog stays as it is while a name is typed.
+  const bool beside = screen >= ui.px(kSettings + kLeastPreview + 60);
   const double preview =
       beside ? std::min(kMostPreview, static_cast<double>(screen / ui.px(1)) - kSettings - 60) : 0;
   if (!begin_dialog(ui, "Export", open, kSettings + preview)) {

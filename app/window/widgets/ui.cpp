@@ -142,12 +142,13 @@ void hint(const Ui& ui, std::string_view text) {
   const ImVec2 extent = ImGui::CalcTextSize(shown.c_str(), nullptr, false, ui.px(kHintWidth));
   ImGui::SetNextWindowPos(hint_place(ui, {extent.x + 2 * padding.x, extent.y + 2 * padding.y}));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, padding);
+  ImGui::PushStyleVar(ImGuiStyleVar_Alpha, 1);  // also of what is disabled
   ImGui::BeginTooltip();
   ImGui::PushTextWrapPos(ui.px(kHintWidth) + padding.x);
   ImGui::TextUnformatted(shown.c_str());
   ImGui::PopTextWrapPos();
   ImGui::EndTooltip();
-  ImGui::PopStyleVar();
+  ImGui::PopStyleVar(2);
 }
 
 namespace {

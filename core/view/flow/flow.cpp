@@ -5,6 +5,7 @@
 #include "core/figure/plain_text.h"
 #include "core/view/flow/flow_drawing.h"
 #include "core/view/parts/describe.h"
+#include "core/view/parts/example.h"
 #include "core/view/parts/kept.h"
 #include "core/view/parts/reading.h"
 #include "core/view/parts/refusal.h"
@@ -55,6 +56,12 @@ FlowShape shape_of(const FlowNumbers& numbers) {
   shape.keys = static_cast<Index>(numbers.sum.keys.size());
   shape.extra_rows = flow_extra_rows(numbers.sum);
   shape.compares = numbers.sum.key_vectors.defined();
+  constexpr std::size_t kUsualChances = 6;
+  const FlowHeads& heads = numbers.heads;
+  const Index sums = heads.bias.defined() ? 2 : 1;
+  shape.low_rows = std::max({heads.adds.defined() ? heads.adds.dim(0) + sums : Index{0},
+                             static_cast<Index>(numbers.states.size()),
+                             static_cast<Index>(std::min(numbers.chances.size(), kUsualChances))});
   if (numbers.layer) {
     const auto& terms = numbers.layer->terms;
     const auto fed = std::ranges::count(terms, "feed-forward", &FlowTerm::name);
@@ -82,15 +89,27 @@ Placed placed(const Page& page, const Box& inside, const Found& found) {
   return result;
 }
 
-// The lines of a text whose first begins `indent` farther to the right.
-std::vector<std::string> narrated(const Page& page, const std::string& text, double size,
-                                  double width, double indent) {
-  std::vector<std::string> lines = page.wrapped(text, size, width - indent);
-  if (lines.size() < 2 || indent == 0) return lines;
-  lines.resize(1);
-  for (const std::string& more : page.wrapped(text.substr(lines[0].size()), size, width)) {
-    lines.push_back(more);
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at)) {
+    text.replace(at, from.size(), to);
+    at += to.size();
   }
+  return text;
+}
+
+// The lines of a text whose first begins `indent` farther to the right. No line ends before "%".
+std::vector<std::string> narrated(const Page& page, const std::string& words, double size,
+                                  double width, double indent) {
+  constexpr const char *kApart = " %", *kTogether = "·%";
+  const std::string text = replaced(words, kApart, kTogether);
+  std::vector<std::string> lines = page.wrapped(text, size, width - indent);
+  if (lines.size() > 1 && indent > 0) {
+    lines.resize(1);
+    for (const std::string& more : page.wrapped(text.substr(lines[0].size()), size, width)) {
+      lines.push_back(more);
+    }
+  }
+  for (std::string& line : lines) line = replaced(line, kTogether, kApart);
   return lines;
 }
 
@@ -376,14 +395,18 @@ View flow_view() {
     controls.colours = ViewControls::Colours::None;
     controls.colour_ends.clear();
   };
+  view.example = [](Experiment& experiment) {
+    if (!experiment.tensors.file.empty()) use_bundled(experiment, "default");
+  };
   view.group = "Model";
   view.reading = reads_as(
       "One token on its way to the next: its embedding, what it asks for (q), what the others "
-      "offer "
-      "(k, v), how much it takes of each, and what that adds up to, layer by layer, until the "
-      "chances of the next token.",
-      {{"Residual", "what a layer computes is added to what came in, never put in its place."},
-       {"v", "what a token hands over to those that look at it."}});
+      "offer (k, v), how much it takes of each, and what that adds up to, layer by layer, until "
+      "the chances of the next token. Space tells it step by step.",
+      {{"v", "what a token hands over to those that look at it."},
+       {"Softmax", "makes shares of scores: none below 0, all together 100 %."},
+       {"W_o", "the matrix that makes one vector of what all heads say."},
+       {"Residual", "what a layer computes is added to what came in, never put in its place."}});
   view.objection = [](const Trace& trace) {
     return objection_to_all(
         trace, [&](const AttentionTap& tap) { return why_no_flow(trace, tap).sentence(); });

@@ -220,7 +220,7 @@ class LayerPanels {
     for (const FlowTerm& term : n_.layer->terms) {
       names = std::max(names, pen_.page().width_of("+ " + term.name, kSize * u_));
     }
-    return std::min(names + 0.6 * u_, 0.64 * width);
+    return std::min(names + 0.6 * u_, std::max(0.6 * width, width - 2.2 * u_));
   }
 
   // --- 10: the layers -------------------------------------------------------------------------

@@ -97,6 +97,13 @@ class Placing {
            static_cast<double>(p_.shown + shape_.extra_rows) * p_.row;
   }
 
+  // No more than is filled.
+  double most_low() const {
+    constexpr double kLine = 1.95;
+    const double filled = kPanelHead + kFoot + kLine * static_cast<double>(shape_.low_rows);
+    return std::clamp(filled, format_.least_low, format_.most_low);
+  }
+
   // First as many keys as wanted, then room.
   void share_height() {
     const double units = inside_.height / u_, free = units - fixed_height() - format_.least_low;
@@ -106,7 +113,7 @@ class Placing {
     const double count = static_cast<double>(p_.shown) + extra;
     const double left = std::max(0.0, free - count * kLeastRow);
     const double row = std::min(kMostRow, kLeastRow + 0.55 * left / count);
-    low_ = std::clamp(units - fixed_height() - count * row, format_.least_low, format_.most_low);
+    low_ = std::clamp(units - fixed_height() - count * row, format_.least_low, most_low());
     p_.row = row * u_;
   }
 

@@ -37,6 +37,7 @@ struct FlowShape {
   Index extra_rows = 0;     // below them: the others, the sum ...
   bool compares = true;     // there are keys to draw, and scores
   Index residual_rows = 2;  // what stands before the feed-forward
+  Index low_rows = 8;       // of the fullest panel of the last row: heads, layers, next tokens
 };
 
 struct FlowPlaces {

@@ -224,7 +224,9 @@ std::string next_sentence(const FlowStory& s) {
 
 std::string whole_sentence(const FlowStory& s) {
   const FlowSum& sum = s.numbers.sum;
-  std::string text = quoted(s.numbers.label) + " on its way through the model: in " + head_name(s);
+  const bool alone = s.numbers.states.empty() && s.numbers.chances.empty();
+  std::string text = quoted(s.numbers.label) +
+                     (alone ? ": in " : " on its way through the model: in ") + head_name(s);
   if (sum.keys.empty()) {
     text += " it looks nowhere";
   } else {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/figure/plain_text.h"
+#include "core/view/parts/not_allowed.h"
 
 namespace attnscope {
 namespace {
@@ -166,6 +167,7 @@ void draw_maps(Page& page, const MapRaster& m, const std::vector<NamedCells>& ma
     cells.least = range.least;
     cells.most = range.most;
     cells.colour_map = range.colour_map;
+    cells.missing = not_allowed_colour(page.theme());
     page.add(std::move(cells));
     page.text({box.x + box.width / 2, box.y - kMapTitle / 2 * page.em()},
               page.fitting(map.titles, page.small(), box.width), page.small(), Align::Middle);

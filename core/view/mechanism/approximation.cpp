@@ -12,6 +12,7 @@
 #include "core/view/mechanism/panel.h"
 #include "core/view/mechanism/steps.h"
 #include "core/view/parts/matrix_plot.h"
+#include "core/view/parts/not_allowed.h"
 #include "core/view/parts/range.h"
 #include "core/view/parts/row_bars.h"
 
@@ -155,9 +156,10 @@ bool has_space_for_key(const Page& page, const MapRaster& m, Index key) {
          page.width_of(label, page.em()) <= m.width / m.columns.extent;
 }
 
-// One of the maps, with its axes where it stands at an edge.
+// One of the maps, with its axes where it stands at an edge. `weights_of`: whose weights it shows;
+// null: it shows other numbers.
 void draw_compared(Page& page, const MapRaster& m, Index n, const NamedCells& map,
-                   const ColourRange& range, Pair lit) {
+                   const ColourRange& range, Pair lit, const MechanismOf* weights_of) {
   const Box box = m.map(n);
   HeatMap cells;
   cells.box = box;
@@ -167,7 +169,11 @@ void draw_compared(Page& page, const MapRaster& m, Index n, const NamedCells& ma
   cells.least = range.least;
   cells.most = range.most;
   cells.colour_map = range.colour_map;
-  page.add(std::move(cells));
+  page.add(cells);
+  // Columns can be slots, which are all allowed.
+  if (weights_of != nullptr && cells.values.dim(1) == weights_of->tap.keys()) {
+    cover_not_allowed(page, cells, weights_of->tap, weights_of->head);
+  }
   page.text({box.x + box.width / 2, box.y - m.title / 2},
             page.fitting(map.titles, page.small(), box.width), page.small(), Align::Middle);
   const double high = box.height / m.rows.extent, wide = box.width / m.columns.extent;
@@ -186,7 +192,6 @@ void draw_compared(Page& page, const MapRaster& m, Index n, const NamedCells& ma
   }
 }
 
-// Of the weights of both maps, which share it.
 // Of the exact map, on whose colours the implied one is seen.
 ColourRange weights_range_of(const MechanismOf& of, const Approximation& a) {
   HeatMap cells;
@@ -262,14 +267,15 @@ void draw_comparison(Page& page, const ApproximationPlan& plan, const MechanismO
   const ColourRange apart = range_of_difference(page, numbers);
   const MapRaster& m = plan.raster;
   draw_compared(page, m, 0, {{"softmax of the same q and k", "softmax"}, plan.of.exact}, weights,
-                lit);
-  draw_compared(page, m, 1, {{"implied by this method", "implied"}, plan.of.implied}, weights, lit);
+                lit, &of);
+  draw_compared(page, m, 1, {{"implied by this method", "implied"}, plan.of.implied}, weights, lit,
+                &of);
   const std::vector<std::string> titles =
       plan.of.divergence.defined()
           ? std::vector<std::string>{"softmax − implied", "difference"}
           : std::vector<std::string>{"softmax − implied: some are below zero", "some below zero",
                                      "difference"};
-  draw_compared(page, m, 2, {titles, numbers}, apart, lit);
+  draw_compared(page, m, 2, {titles, numbers}, apart, lit, nullptr);
   draw_axis_titles(page, {m.map(0).x, m.map(0).y}, m.left_end);
   draw_beside(page, plan, weights, apart, lit);
 }

@@ -4,6 +4,7 @@
 #include "core/figure/plain_text.h"
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/legend.h"
+#include "core/view/parts/not_allowed.h"
 #include "core/view/trajectory/walk_panels.h"
 
 namespace attnscope {
@@ -89,6 +90,7 @@ void draw_decisions(Page& page, const WalkPicture& picture) {
   cells.height = static_cast<double>(weights.dim(0));
   cells.width = static_cast<double>(weights.dim(1));
   cells.colour_map = range.colour_map;
+  cells.missing = not_allowed_colour(page.theme());
   const double high = box.height / cells.height, wide = box.width / cells.width;
   page.add(std::move(cells));
   page.add(OutlinedBox{box, page.theme().line, 1});

@@ -152,6 +152,14 @@ void Program::click(const std::string& widget) {
   xdotool(move_to(box[0] + box[2] / 2, box[1] + box[3] / 2) + "click 1");
 }
 
+void Program::command(const std::string& id) {
+  const Report report = wait_for("command " + id, [&](const Report& r) {
+    return r["widgets"].contains(id) || r["widgets"].contains("more");
+  });
+  if (!report["widgets"].contains(id)) click("more");
+  click(id);
+}
+
 void Program::open_view(const std::string& id) {
   const Report report = wait_for("the bar of views");
   if (!report["widgets"].contains("view." + id)) {

@@ -55,6 +55,8 @@ class Program {
 
   void xdotool(const std::string& arguments) const;
   void click(const std::string& widget);  // once it is there, in its middle
+  // A view's command, by its button or, where the toolbar has no room, in the list of the others.
+  void command(const std::string& id);
   // By its tab, or where the bar of views leaves it out, from the menu.
   void open_view(const std::string& id);
   // Presses at one share of the widget's width, drags to another, and lets go.

@@ -77,7 +77,7 @@ TEST_F(Drawing, PaintsAMaskInOneStep) {
   program.wait_for("the stroke again", [&](const Report& r) {
     return is_current(r) && variant(r)["rows"] == variant(painted)["rows"];
   });
-  program.click("mask_invert");
+  program.command("mask_invert");
   program.wait_for("the inverted mask", [&](const Report& r) {
     return is_current(r) && variant(r)["rows"] != variant(painted)["rows"];
   });
@@ -87,7 +87,7 @@ TEST_F(Drawing, DrawsEdgesAndMovesTokens) {
   Program program(display_, folder_.path(), arguments());
   program.wait_for("a first picture", is_current);
   program.open_view("graph");
-  program.click("graph_chain");
+  program.command("graph_chain");
   program.wait_for("a chain", [](const Report& r) {
     return is_current(r) && variant(r)["type"] == "graph" && variant(r)["from"] == "chain";
   });
@@ -134,7 +134,7 @@ TEST_F(Drawing, ShowsAPicturesPixels) {
   program.wait_for("a pinned pixel", [](const Report& r) {
     return r["experiment"]["view"].contains("pinned_query");
   });
-  program.click("grid_coarser");
+  program.command("grid_coarser");
   program.wait_for("a coarser grid", [](const Report& r) {
     return is_current(r) && r["experiment"]["tensors"]["width"] == 24 && variant(r)["stride"] == 24;
   });

@@ -754,6 +754,33 @@ TEST_F(Window, ExportsWhatItShows) {
   EXPECT_NE(export_to("after.svg").find("<svg"), std::string::npos);
 }
 
+// A .npy file holds one array: where a view has several tables it cannot be chosen.
+TEST_F(Window, OffersNpyForOneArrayAlone) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
+  program.wait_for("a first picture", is_current);
+  const auto path_after = [&](const std::string& format) {
+    program.press("ctrl+e");
+    program.wait_for("the dialog",
+                     [](const Report& r) { return r["widgets"].contains("export.format.npy"); });
+    program.click("export.format.csv");
+    program.wait_for("a table", [](const Report& r) {
+      return r["export_path"].get<std::string>().ends_with(".csv");
+    });
+    program.click("export.format." + format);
+    const Report report = program.wait_for("what the click did");
+    program.press("Escape");
+    program.wait_for("the dialog's end",
+                     [](const Report& r) { return !r["widgets"].contains("export.path"); });
+    return std::filesystem::path(report["export_path"].get<std::string>()).extension().string();
+  };
+  EXPECT_EQ(path_after("npy"), ".npy");  // the map
+  program.press("8");
+  program.wait_for("RoPE", [](const Report& r) {
+    return is_current(r) && r["experiment"]["view"]["type"] == "rope";
+  });
+  EXPECT_EQ(path_after("npy"), ".csv");
+}
+
 // GIFs and numbered pictures, of what the view plays and of what the model does.
 TEST_F(Window, ExportsMovingPictures) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
@@ -896,7 +923,7 @@ TEST_F(Window, ComparesTwoSettings) {
            r["experiment"]["compare"].contains("position") &&
            r["experiment"]["compare"]["position"]["type"] == "alibi";
   });
-  program.click("compare_swap");
+  program.command("compare_swap");
   program.wait_for("A and B in each other's place", [](const Report& r) {
     return is_current(r) && r["experiment"]["position"]["type"] == "alibi" &&
            r["experiment"]["compare"]["position"]["type"] == "none";
@@ -905,7 +932,7 @@ TEST_F(Window, ComparesTwoSettings) {
   program.wait_for("the next head in B, which is edited", [](const Report& r) {
     return r["experiment"]["compare"]["view"]["head"] == 1 && r["experiment"]["view"]["head"] == 0;
   });
-  program.click("compare_stop");
+  program.command("compare_stop");
   program.wait_for("the end of the comparison",
                    [](const Report& r) { return !r["experiment"].contains("compare"); });
   program.press("ctrl+z");
@@ -936,7 +963,7 @@ TEST_F(Window, Intervenes) {
   program.wait_for("both again", [](const Report& r) {
     return is_current(r) && r["experiment"]["interventions"].size() == 2;
   });
-  program.click("intervene_reset");
+  program.command("intervene_reset");
   program.wait_for("the model as it was", [](const Report& r) {
     return is_current(r) && !r["experiment"].contains("interventions");
   });

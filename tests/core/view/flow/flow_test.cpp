@@ -462,6 +462,7 @@ TEST(FlowView, SentencesHaveRoom) {
       for (const Text& text : texts) {
         if (text.size < size) continue;
         EXPECT_FALSE(text.text.ends_with("…")) << model << " " << step << ": " << text.text;
+        EXPECT_FALSE(text.text.starts_with("%")) << text.text;
       }
     }
   }
