@@ -21,7 +21,7 @@ constexpr double kEditorLines = 6;
 constexpr double kSampleTitle = 116;  // units of width
 // More chips than this say nothing; the map has the labels too.
 constexpr std::size_t kMostChips = 400;
-constexpr int kLines = 4;  // of chips: as many whatever is typed, so that nothing below moves
+constexpr int kLines = 3;  // of chips: as many whatever is typed, so that nothing below moves
 
 // What the chosen model reads, what shows it best first.
 void draw_samples(Ui& ui, State& state) {

@@ -12,6 +12,9 @@ constexpr double kNarration = 3.4, kBesides = 0.9;
 constexpr double kPanelHead = 2.1, kFormula = 1.9, kFoot = 0.5;
 constexpr double kLeastRow = 1.65, kMostRow = 2.3;
 constexpr double kLargestUnit = 1.6, kSmallestUnit = 0.74;  // em
+// Of letters for a hall, which are read when they are smaller than the others there.
+constexpr double kSmallestOnStage = 0.6;  // em
+constexpr double kReadable = 13;          // pixels
 constexpr double kEmbeddingShare = 0.36;
 constexpr Index kLeastKeys = 2, kUsualKeys = 6;  // rows of keys: at least, and before letters grow
 
@@ -57,7 +60,9 @@ class Placing {
 
   // Letters are as large as they can be with the usual keys; of a low page there are fewer keys.
   bool find_unit(const Page& page) {
-    const double smallest = kSmallestUnit * page.em(), down = inside_.height;
+    const double smallest =
+        std::min(kSmallestUnit * page.em(), std::max(kReadable, kSmallestOnStage * page.em()));
+    const double down = inside_.height;
     u_ = std::min({inside_.width / format_.across, kLargestUnit * page.em(),
                    std::max(down / least_height(kUsualKeys),
                             std::min(smallest, down / least_height(kLeastKeys)))});

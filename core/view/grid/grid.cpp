@@ -20,6 +20,7 @@ namespace attnscope {
 namespace {
 
 constexpr double kLeastThumbnail = 2;  // pixels
+constexpr double kTagReach = 4;        // em: as far up and down as a tag beside the pointer
 constexpr double kPoolNote = 1.6;      // em: the line below thumbnails with too few pixels
 
 // Of sorted numbers: as many digits as tell neighbours apart that are not the same, up to a few.
@@ -79,9 +80,13 @@ void draw_labels(Page& page, const GridRaster& raster, const std::vector<Thumbna
 // What each head of a layer does, above its thumbnail.
 void draw_names(Page& page, const GridRaster& raster, const std::vector<Thumbnail>& list) {
   if (raster.label <= 0) return;
+  const std::optional<Point>& pointer = page.input().pointer;
+  const bool tagged = page.input().framed && pointer && raster.at(*pointer);
   for (const Thumbnail& thumbnail : list) {
     const std::optional<Box> box = raster.box_of(thumbnail.layer, thumbnail.head);
     if (!box) continue;
+    // They give way to what is said beside the pointer.
+    if (tagged && std::abs(box->y - pointer->y) < kTagReach * page.em()) continue;
     draw_small(page, {box->x + box->width / 2, box->y - raster.label / 2}, thumbnail.name.badge,
                box->width, Align::Middle, true);
   }

@@ -210,7 +210,7 @@ std::vector<Tick> linear_ticks(const ColourRange& range, int count) {
 // Where numbers go on beyond the colours, the ends say so: "≥ 0.22".
 void name_ends(const ColourRange& range, int count, std::vector<Tick>& ticks) {
   const double near = 0.9 / std::max(1, count);
-  while (ticks.size() > 1 && ticks.back().position > 1 - near) ticks.pop_back();
+  while (!ticks.empty() && ticks.back().position > 1 - near) ticks.pop_back();
   ticks.push_back({1, "≥ " + short_text(range.most)});
   if (!(range.least < 0)) return;
   while (ticks.size() > 1 && ticks.front().position < near) ticks.erase(ticks.begin());

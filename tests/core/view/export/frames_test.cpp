@@ -110,7 +110,7 @@ TEST(Frames, RefusedBeforeAnythingRuns) {
   OfATrace run;
   EXPECT_NE(run.refused("rope", options("queri=1:2")).find("query, key, base"), std::string::npos);
   const std::string named = run.refused("map", options("variant.window=1:2"));
-  EXPECT_NE(named.find("layer, head, position.base"), std::string::npos) << named;
+  EXPECT_NE(named.find("layer, head, variant.scale, position.base"), std::string::npos) << named;
   EXPECT_EQ(named.find("variant.window,"), std::string::npos) << named;
   EXPECT_NE(run.refused("rope", options("reach=8:100000", 5)).find("reach"), std::string::npos);
   EXPECT_NE(run.refused("rope", options("reach=8:9.5", 5)).find("integer"), std::string::npos);
