@@ -80,6 +80,7 @@ Placed placed(const Page& page, const Box& inside, const Found& found) {
   const Index wanted = view_values(input.experiment.view, kFlow).integer("keys");
   Placed result{kept_numbers(input, found, wanted), std::nullopt};
   FlowShape shape = shape_of(*result.numbers);
+  shape.stage = stage_of(input.experiment.view);
   result.places = place_flow(page, inside, shape);
   if (!result.places || result.places->shown >= shape.keys) return result;
   // Those that have no row are one row together.

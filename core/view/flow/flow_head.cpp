@@ -118,6 +118,7 @@ class HeadPanels {
   }
 
   void draw_weight(double y, double weight, bool strong) {
+    if (!p_.softmax.there()) return;
     const Box& b = p_.softmax.box;
     const double numbers = numbers_ + 0.4 * u_;
     const double room = std::max(0.0, inner(p_.softmax) - numbers);
@@ -150,15 +151,19 @@ class HeadPanels {
     draw_weight(y, key.weight, n == 0 || pinned);
     if (sum_.adds_values) draw_value(key, n, y);
     const Box& first = p_.keys.box;
+    const Box& last = (p_.weighted.there() ? p_.weighted : p_.values).box;
     targets_.keys.push_back(
-        {{first.x, y - p_.row / 2, p_.weighted.box.right() - first.x, p_.row}, key.column});
+        {{first.x, y - p_.row / 2, last.right() - first.x, p_.row}, key.column});
   }
 
   void draw_value(const FlowKey& key, Index n, double y) {
     if (p_.values.there()) {
-      between(p_.softmax, p_.values, y, "×");
       pen_.strip(strip_box(p_.values, y), row_of(sum_.values, n), value_range_, FlowSpace::Value,
                  "value of " + key.label);
+    }
+    if (!p_.weighted.there()) return;
+    if (p_.values.there()) {
+      between(p_.softmax, p_.values, y, "×");
       between(p_.values, p_.weighted, y, "=");
     }
     pen_.strip(strip_box(p_.weighted, y), row_of(sum_.weighted, n), sum_range_, FlowSpace::Value,
@@ -197,6 +202,7 @@ class HeadPanels {
   }
 
   void draw_sums() {
+    if (!p_.weighted.there()) return;
     Index n = static_cast<Index>(sum_.keys.size());
     if (sum_.others > 0) {
       const double y = p_.row_y(n++);

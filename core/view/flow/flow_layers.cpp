@@ -23,8 +23,8 @@ class LayerPanels {
   void draw() {
     if (p_.heads.there()) draw_heads();
     if (p_.residual.there()) draw_residual();
-    draw_states();
-    draw_next();
+    if (p_.layers.there()) draw_states();
+    if (p_.next.there()) draw_next();
     connect();
   }
 
@@ -351,7 +351,7 @@ class LayerPanels {
     const double gap = 0.15 * u_;
     // What the head says goes to its row among the heads.
     const FlowPanel& next = p_.heads.there() ? p_.heads : p_.layers;
-    const Box &from = p_.weighted.box, &to = next.box;
+    const Box &from = (p_.weighted.there() ? p_.weighted : p_.values).box, &to = next.box;
     const double middle = (from.bottom() + to.y) / 2;
     const double out = from.x + from.width / 2, in = to.x + 5 * u_;
     pen_.arrow_along({{out, from.bottom() + gap}, {out, middle}, {in, middle}, {in, to.y - gap}},
@@ -360,13 +360,14 @@ class LayerPanels {
       const double y = b.box.y + 1.1 * u_;
       pen_.arrow_along({{a.right() + gap, y}, {b.box.x - gap, y}}, b.stage);
     };
-    across(p_.layers.box, p_.next);
-    if (!p_.heads.there()) return;
+    if (p_.next.there() && p_.layers.there()) across(p_.layers.box, p_.next);
+    if (!p_.residual.there()) return;
     across(p_.heads.box, p_.residual);
     const Box &above = p_.residual.box, &below = p_.feed_forward.box;
     const double x = above.x + above.width / 2;
     pen_.arrow_along({{x, above.bottom() + 0.5}, {x, below.y - 0.5}}, FlowStage::FeedForward);
     const double y = below.y + below.height / 2;
+    if (!p_.layers.there()) return;
     pen_.arrow_along({{below.right() + gap, y}, {p_.layers.box.x - gap, y}}, FlowStage::Layers);
   }
 

@@ -25,7 +25,8 @@ struct Format {
   double between;              // the three rows of panels
   double least_low, most_low;  // the height of the last row
 };
-constexpr Format kWide{50, 5.2, 1.3, 13.2, 19}, kNarrow{30, 3.8, 1, 8, 14};
+constexpr Format kWide{50, 5.2, 1.3, 13.2, 19}, kNarrow{30, 3.8, 1, 8, 14},
+    kNarrowHeads{30, 3.8, 1, 13.2, 17};  // where a narrow page has the residual
 
 struct Column {
   double least, share;  // of what is left
@@ -38,6 +39,14 @@ constexpr std::array<Column, 4> kLower{{{12.3, 2.8}, {12.1, 2.6}, {12.9, 3}, {8.
 // Words, softmax, weighted values; layers, next token.
 constexpr std::array<Column, 3> kNarrowHead{{{8.0, 1.5}, {7.5, 1}, {11.9, 3}}};
 constexpr std::array<Column, 2> kNarrowLower{{{16, 2}, {11, 1}}};
+// Words, keys, scores, values; heads, residual and feed-forward.
+constexpr std::array<Column, 4> kVectorsHead{{{6.8, 1.2}, {5.8, 1.5}, {6.1, 0.3}, {7.8, 1.8}}};
+constexpr std::array<Column, 2> kHeadsLower{{{14, 2}, {13.5, 1.5}}};
+
+bool is_about_heads(FlowStage stage) {
+  return stage == FlowStage::Heads || stage == FlowStage::Residual ||
+         stage == FlowStage::FeedForward;
+}
 
 template <std::size_t n>
 std::vector<double> widths(const std::array<Column, n>& columns, double space) {
@@ -173,17 +182,47 @@ class Placing {
   void place_narrow(double head, double lower) {
     p_.tokens = {FlowStage::Tokens,
                  {inside_.x, p_.narration.bottom(), inside_.width, format_.top * u_}};
-    std::vector<double> across = widths(kNarrowHead, inside_.width / u_ - 2 * kBesides);
-    p_.words = across[0] * u_;
     x_ = inside_.x;
+    const bool vectors = shape_.stage == FlowStage::Vectors || shape_.stage == FlowStage::Scores;
+    if (vectors && shape_.compares) {
+      place_vectors(head);
+    } else {
+      place_sum(head);
+    }
+    x_ = inside_.x;
+    const double low = low_ * u_, gap = format_.between;
+    const bool residual = &format_ == &kNarrowHeads, heads = shape_.stage == FlowStage::Heads;
+    const std::vector<double> across =
+        widths(residual || heads ? kHeadsLower : kNarrowLower, inside_.width / u_ - gap);
+    if (residual || heads) {
+      p_.heads = next_panel(FlowStage::Heads, lower, across[0], low, gap);
+    } else {
+      p_.layers = next_panel(FlowStage::Layers, lower, across[0], low, gap);
+    }
+    if (residual) {
+      p_.residual = next_panel(FlowStage::Residual, lower, across[1], low, 0);
+      place_feed_forward();
+    } else {
+      p_.next = next_panel(FlowStage::Next, lower, across[1], low, 0);
+    }
+  }
+
+  void place_vectors(double head) {
+    const std::vector<double> across = widths(kVectorsHead, inside_.width / u_ - 2 * kBesides);
     const double high = upper_height();
+    p_.words = across[0] * u_;
+    p_.keys = next_panel(FlowStage::Vectors, head, across[0] + across[1], high, kBesides);
+    p_.scores = next_panel(FlowStage::Scores, head, across[2], high, kBesides);
+    p_.values = next_panel(FlowStage::Vectors, head, across[3], high, 0);
+  }
+
+  void place_sum(double head) {
+    const std::vector<double> across = widths(kNarrowHead, inside_.width / u_ - 2 * kBesides);
+    const double high = upper_height();
+    p_.words = across[0] * u_;
     p_.keys = next_panel(FlowStage::Vectors, head, across[0], high, kBesides);
     p_.softmax = next_panel(FlowStage::Softmax, head, across[1], high, kBesides);
     p_.weighted = next_panel(FlowStage::Weighted, head, across[2], high, 0);
-    across = widths(kNarrowLower, inside_.width / u_ - format_.between);
-    x_ = inside_.x;
-    p_.layers = next_panel(FlowStage::Layers, lower, across[0], low_ * u_, format_.between);
-    p_.next = next_panel(FlowStage::Next, lower, across[1], low_ * u_, 0);
   }
 
   const Format& format_;
@@ -204,7 +243,8 @@ std::vector<const FlowPanel*> FlowPlaces::all() const {
 }
 
 std::optional<FlowPlaces> place_flow(const Page& page, const Box& inside, const FlowShape& shape) {
-  for (const Format* format : {&kWide, &kNarrow}) {
+  const Format& narrow = is_about_heads(shape.stage) ? kNarrowHeads : kNarrow;
+  for (const Format* format : {&kWide, &narrow, &kNarrow}) {
     Placing placing(*format, shape, inside);
     if (placing.find_unit(page)) return placing.place(page);
   }

@@ -38,6 +38,7 @@ struct FlowShape {
   bool compares = true;     // there are keys to draw, and scores
   Index residual_rows = 2;  // what stands before the feed-forward
   Index low_rows = 8;       // of the fullest panel of the last row: heads, layers, next tokens
+  FlowStage stage = FlowStage::Whole;  // what a narrow page is to have
 };
 
 struct FlowPlaces {
@@ -54,8 +55,9 @@ struct FlowPlaces {
   std::vector<const FlowPanel*> all() const;
 };
 
-// A narrow page has the weights, what they add up to, and what comes of it. Nothing where there is
-// no space for that either.
+// A narrow page has the weights, what they add up to, and what comes of it; where the stage is
+// about queries, keys and scores these and the values, where it is about heads and the residual
+// those. Nothing where there is no space for that either.
 std::optional<FlowPlaces> place_flow(const Page& page, const Box& inside, const FlowShape& shape);
 
 }  // namespace attnscope

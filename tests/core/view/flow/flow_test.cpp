@@ -468,6 +468,29 @@ TEST(FlowView, SentencesHaveRoom) {
   }
 }
 
+// On a narrow page, as beside the words of a lecture, what the step is about is there.
+TEST(FlowView, ANarrowPageHasThePanelOfItsStep) {
+  const Trace trace = testing::run_model({.length = 12, .heads = 4, .kv_heads = 4});
+  const auto text_of = [&](Index step) {
+    Look look;
+    look.framed = false;
+    look.width = 440;
+    look.height = 900;
+    look.settings.id = "flow";
+    set_view_value(look.settings, "flow", "step", step);
+    const ViewLayout layout = look_at(trace, "flow", look);
+    EXPECT_EQ(testing::fault(layout.list), "") << step;
+    return all_text(layout.list);
+  };
+  EXPECT_NE(text_of(3).find("query “"), std::string::npos);
+  EXPECT_NE(text_of(4).find("q·k"), std::string::npos);
+  EXPECT_NE(text_of(6).find("weight × value"), std::string::npos);
+  EXPECT_NE(text_of(7).find("head 3"), std::string::npos);
+  EXPECT_NE(text_of(8).find("+ attention"), std::string::npos);
+  EXPECT_NE(text_of(9).find("+ feed-forward"), std::string::npos);
+  EXPECT_EQ(text_of(kFlowSteps).find("+ feed-forward"), std::string::npos);  // and no more
+}
+
 TEST(FlowView, RefusesWhatHasNoValues) {
   const Trace weights = testing::synthetic_trace(1, 2, 7);
   EXPECT_EQ(view("flow").objection(weights), "No values were kept.");
