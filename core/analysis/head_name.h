@@ -12,7 +12,7 @@ struct HeadName {
   std::string words;  // "looks mostly at the token before": in a sentence
 };
 
-// By the clearest of its numbers, with thresholds that make a majority of the weight, or near it:
+// By the clearest of its numbers, where these have much of the weight:
 // on the token before, on the first token, on what followed the same token earlier (Olsson et al.,
 // 2022), on earlier copies of the token; else by how far and how widely it looks. Unknown numbers
 // (NaN) decide nothing.
