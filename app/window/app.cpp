@@ -205,6 +205,7 @@ bool App::take_outcome() {
   if (outcome.preview_of > 0) {
     // Pins and settings wait for the whole.
     if (state_.generating) return false;
+    if (state_.preview_of == 0) before_preview_ = state_.trace;
     state_.trace = outcome.trace;
     state_.findings = outcome.findings;
     state_.shown = outcome.experiment;
@@ -217,8 +218,10 @@ bool App::take_outcome() {
                      same_run(outcome.experiment, state_.experiment);
   state_.fresh.reset();
   if (outcome.trace != nullptr) {
-    if (state_.text.changed && state_.trace != nullptr) {
-      if (state_.preview_of == 0) state_.keep_pins(*state_.trace, *outcome.trace);
+    const std::shared_ptr<const Trace> before =
+        state_.preview_of == 0 ? state_.trace : std::exchange(before_preview_, nullptr);
+    if (state_.text.changed && before != nullptr) {
+      state_.keep_pins(*before, *outcome.trace);
       state_.text.changed = !same_run(outcome.experiment, state_.experiment);
     }
     state_.trace = outcome.trace;

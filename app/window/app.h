@@ -57,7 +57,8 @@ class App {
   WindowOptions options_;
   std::filesystem::path folder_;  // of settings and autosaves
   State state_;
-  Settings saved_;  // as on disk
+  std::shared_ptr<const Trace> before_preview_;  // what pins were set in
+  Settings saved_;                               // as on disk
   Autosave autosave_;
   ImFontAtlas atlas_;
   Ui ui_;

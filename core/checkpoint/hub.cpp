@@ -59,15 +59,21 @@ fs::path hub_cache() {
   return from_environment("HOME").value_or("/") / ".cache" / behind;
 }
 
-bool is_hub_name(const std::string& name) {
-  const Name parts = parted(name);
+namespace {
+
+// Whether it can be a part of a path and nothing else.
+bool is_word(const std::string& word) {
   const auto plain = [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
   };
-  const auto is_word = [&](const std::string& word) {
-    return !word.empty() && word[0] != '.' && word.find("..") == std::string::npos &&
-           std::ranges::all_of(word, plain);
-  };
+  return !word.empty() && word[0] != '.' && word.find("..") == std::string::npos &&
+         std::ranges::all_of(word, plain);
+}
+
+}  // namespace
+
+bool is_hub_name(const std::string& name) {
+  const Name parts = parted(name);
   const std::size_t slash = parts.model.find('/');
   const bool revised = is_word(parts.revision);
   if (slash == std::string::npos) return revised && is_word(parts.model);
@@ -78,17 +84,22 @@ std::optional<fs::path> hub_folder(const std::string& name) {
   if (!is_hub_name(name)) return std::nullopt;
   const auto [model, revision] = parted(name);
   const fs::path folder = cache_of(model);
-  if (!fs::is_directory(folder)) return std::nullopt;
+  std::error_code none;  // what cannot be looked at is not there
+  if (!fs::is_directory(folder, none)) return std::nullopt;
   std::string commit = revision;
   const fs::path reference = folder / "refs" / revision;
-  if (fs::is_regular_file(reference)) {
+  if (fs::is_regular_file(reference, none)) {
     commit = without_space(read_file(reference, kMostReference));
-  } else if (!fs::is_directory(folder / "snapshots" / commit)) {
+    if (!is_word(commit)) {
+      throw InputError("model " + name + ": expected a commit in " + reference.string() +
+                       ", found \"" + commit + "\"");
+    }
+  } else if (!fs::is_directory(folder / "snapshots" / commit, none)) {
     throw InputError("model " + name + ": expected " + reference.string() +
                      ", which names the commit that was downloaded, found no such file");
   }
   const fs::path snapshot = folder / "snapshots" / commit;
-  if (commit.empty() || !fs::exists(snapshot / "config.json")) {
+  if (commit.empty() || !fs::exists(snapshot / "config.json", none)) {
     throw InputError("model " + name + ": expected " + (snapshot / "config.json").string() +
                      ", found no such file: was the model downloaded as a whole?");
   }
@@ -102,15 +113,18 @@ std::string not_in_hub(const std::string& name) {
 std::vector<std::string> hub_models() {
   std::vector<std::string> names;
   std::error_code none;
-  for (const auto& entry : fs::directory_iterator(hub_cache(), none)) {
-    std::string name = entry.path().filename().string();
+  for (fs::directory_iterator at(hub_cache(), none), end; !none && at != end; at.increment(none)) {
+    std::string name = at->path().filename().string();
     if (!name.starts_with(kPrefix)) continue;
     name.erase(0, std::string(kPrefix).size());
     // An organisation's name has no two dashes in a row; a model without one has none to look for.
-    if (const std::size_t at = name.find(kSlash); at != std::string::npos) name.replace(at, 2, "/");
+    if (const std::size_t two = name.find(kSlash); two != std::string::npos) {
+      name.replace(two, 2, "/");
+    }
     try {
       if (hub_folder(name)) names.push_back(name);
-    } catch (const InputError&) {  // part of a model: choosing it says what is missing
+    } catch (const std::exception&) {  // part of a model, or not to be read: choosing it says what
+                                       // is missing
     }
   }
   std::ranges::sort(names);

@@ -32,8 +32,9 @@ std::shared_ptr<const void> ViewCache::object(
 }
 
 ViewCache::Entry& ViewCache::entry(const std::string& name) {
-  // A window shows a handful of matrices; whoever steps through many heads starts afresh.
-  constexpr std::size_t kMostEntries = 8;
+  // A window shows some matrices, with the rules of a pattern a layer; whoever steps through many
+  // heads starts afresh.
+  constexpr std::size_t kMostEntries = 48;
   if (entries_.size() > kMostEntries) entries_.clear();
   return entries_[name];
 }

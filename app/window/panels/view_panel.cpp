@@ -43,12 +43,14 @@ void draw_message(Ui& ui, ImVec2 at, ImVec2 size, const std::string& title,
 // Of a run that takes long: how much of it is done, as a line along the picture's upper edge, and
 // what stands there until then.
 void draw_run(Ui& ui, const State& state, ImVec2 at, ImVec2 size) {
-  if (state.busy_seconds <= kBusyShown) return;
   ImDrawList& draw = *ImGui::GetWindowDrawList();
-  const float share = std::clamp(static_cast<float>(state.progress.share), 0.0F, 1.0F);
-  draw.AddRectFilled(at, {at.x + size.x, at.y + ui.px(3)}, packed(ui.look->line));
-  draw.AddRectFilled(at, {at.x + size.x * share, at.y + ui.px(3)}, packed(ui.look->accent));
-  if (state.preview_of == 0) return;
+  if (state.busy_seconds > kBusyShown) {
+    const float share = std::clamp(static_cast<float>(state.progress.share), 0.0F, 1.0F);
+    draw.AddRectFilled(at, {at.x + size.x, at.y + ui.px(3)}, packed(ui.look->line));
+    draw.AddRectFilled(at, {at.x + size.x * share, at.y + ui.px(3)}, packed(ui.look->accent));
+  }
+  // Also after a run that was given up.
+  if (state.preview_of == 0 || state.trace == nullptr) return;
   const std::string words = on_screen(
       "Preview: the first " + grouped(static_cast<long long>(state.trace->text_tokens().size())) +
       " of " + grouped(state.preview_of) + " tokens");

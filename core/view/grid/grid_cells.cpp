@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "core/experiment/head_table.h"
 #include "core/figure/colour_map.h"
 #include "core/figure/heat_map.h"
 #include "core/view/map/map_values.h"
+#include "core/view/parts/describe.h"
 #include "core/view/parts/not_allowed.h"
 #include "core/view/parts/range.h"
 
@@ -70,9 +72,10 @@ void pool(const ViewInput& input, const Thumbnail& thumbnail, const Seen& as, Sh
     return pooled ? heat_map_pixels(whole, width, height) : whole.values;
   };
   const bool keep = input.cache != nullptr && is_whole(*thumbnail.tap);
-  const std::string name =
-      "grid " + std::to_string(thumbnail.layer) + " " + std::to_string(thumbnail.head) + as.name() +
-      " " + std::to_string(width) + " " + std::to_string(height) + " " + cells.colour_map;
+  const std::string name = "grid " + part_words(input.trace.parts, shown_part(input)) + " " +
+                           std::to_string(thumbnail.layer) + " " + std::to_string(thumbnail.head) +
+                           as.name() + " " + std::to_string(width) + " " + std::to_string(height) +
+                           " " + cells.colour_map;
   cells.values = keep ? input.cache->matrix(source_of(input.trace), name, make) : make();
   cells.device = nullptr;
   cells.plane = 0;
@@ -82,24 +85,43 @@ void pool(const ViewInput& input, const Thumbnail& thumbnail, const Seen& as, Sh
   cells.width = width;
 }
 
-// The magnitudes that tell where the colours of a map end: of about so many.  [n]
-Tensor sizes_of(const ViewInput& input, const Thumbnail& thumbnail, const Shown& shown,
-                const Seen& as, Index most) {
-  const auto make = [&] {
-    HeatMap cells = shown.cells;
-    if (!as.as_they_are()) {
-      cells.values = seen_numbers(thumbnail, shown, as);
-      cells.device = nullptr;
-      cells.plane = 0;
+// The magnitudes that tell where the colours of a map end: of about so many.
+std::vector<float> sizes_of(const Thumbnail& thumbnail, const Shown& shown, const Seen& as,
+                            Index most) {
+  HeatMap cells = shown.cells;
+  if (!as.as_they_are()) {
+    cells.values = seen_numbers(thumbnail, shown, as);
+    cells.device = nullptr;
+    cells.plane = 0;
+  }
+  return sizes_in_sight(cells, *thumbnail.tap, thumbnail.head_in_group, shown.seen, most);
+}
+
+// The same of all maps, kept for the run where they are there as a whole; in the list's order.
+using Sizes = std::map<std::pair<Index, Index>, std::vector<float>>;  // by layer and head
+std::vector<std::vector<float>> all_sizes(const ViewInput& input,
+                                          const std::vector<Thumbnail>& list,
+                                          const std::vector<Shown>& maps, const Seen& as,
+                                          Index most) {
+  std::vector<std::vector<float>> sizes;
+  const bool whole = std::ranges::all_of(list, [](const Thumbnail& t) { return is_whole(*t.tap); });
+  if (input.cache == nullptr || !whole) {
+    for (std::size_t n = 0; n < list.size(); ++n) {
+      sizes.push_back(sizes_of(list[n], maps[n], as, most));
     }
-    const std::vector<float> sizes =
-        sizes_in_sight(cells, *thumbnail.tap, thumbnail.head_in_group, shown.seen, most);
-    return Tensor::from({static_cast<Index>(sizes.size())}, sizes);
-  };
-  if (input.cache == nullptr || !is_whole(*thumbnail.tap)) return make();
-  const std::string name = "grid sizes " + std::to_string(thumbnail.layer) + " " +
-                           std::to_string(thumbnail.head) + as.name() + " " + std::to_string(most);
-  return input.cache->matrix(source_of(input.trace), name, make);
+    return sizes;
+  }
+  const TracePart part = shown_part(input);
+  const std::string name = "grid sizes " + part_words(input.trace.parts, part) + as.name();
+  const auto kept = input.cache->numbers(source_of(input.trace), name, [&] {
+    Sizes made;
+    for (const Thumbnail& t : thumbnails(input.trace, part)) {
+      made[{t.layer, t.head}] = sizes_of(t, shown(input, t, {}), as, most);
+    }
+    return made;
+  });
+  for (const Thumbnail& t : list) sizes.push_back(kept->at({t.layer, t.head}));
+  return sizes;
 }
 
 // Ranks among the numbers of all maps, of each of which every n-th is enough.
@@ -124,14 +146,15 @@ std::vector<ColourRange> ranges_of(const ViewInput& input, const std::vector<Thu
   std::vector<ColourRange> ranges(list.size(), common);
   if (as.row_scale == RowScale::Largest) return ranges;
   const ColourEnd end = input.experiment.view.colour_end;
-  const Index of_each = std::max<Index>(1024, kMost / static_cast<Index>(list.size()));
+  const auto heads = static_cast<Index>(thumbnails(input.trace, shown_part(input)).size());
+  const Index of_each = std::max<Index>(1024, kMost / std::max<Index>(1, heads));
   std::vector<float> all;
+  std::vector<std::vector<float>> sizes = all_sizes(input, list, maps, as, of_each);
   for (std::size_t n = 0; n < list.size(); ++n) {
-    const Tensor sizes = sizes_of(input, list[n], maps[n], as, of_each);
     if (own) {
-      set_end(ranges[n], {sizes.begin(), sizes.end()}, end, with_signs);
+      set_end(ranges[n], std::move(sizes[n]), end, with_signs);
     } else {
-      all.insert(all.end(), sizes.begin(), sizes.end());
+      all.insert(all.end(), sizes[n].begin(), sizes[n].end());
     }
   }
   if (!own) {

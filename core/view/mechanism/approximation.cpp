@@ -198,7 +198,16 @@ ColourRange weights_range_of(const MechanismOf& of, const Approximation& a) {
   cells.values = a.exact;
   cells.height = static_cast<double>(a.exact.dim(0));
   cells.width = static_cast<double>(a.exact.dim(1));
-  return colour_range(of.input, cells, of.tap, of.head, has_negative(a.implied));
+  const bool with_signs = has_negative(a.implied);
+  if (a.exact.dim(1) == of.tap.keys()) {
+    return colour_range(of.input, cells, of.tap, of.head, with_signs);
+  }
+  // The method's columns are slots: its pattern says nothing of pairs of tokens.
+  ColourRange range = weight_colours(of.input, with_signs);
+  std::vector<float> sizes;
+  for (const float x : a.exact) sizes.push_back(std::abs(x));
+  set_end(range, std::move(sizes), of.input.experiment.view.colour_end, with_signs);
+  return range;
 }
 
 ColourRange range_of_difference(const Page& page, const Tensor& numbers) {

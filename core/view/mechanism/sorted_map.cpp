@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/view/parts/not_allowed.h"
+#include "core/view/parts/pattern_cells.h"
 #include "core/view/parts/range.h"
 
 namespace attnscope {
@@ -61,8 +62,13 @@ ColourRange draw_sorted_weights(Page& page, const MechanismOf& of, const MatrixP
   cells.colour_map = range.colour_map;
   page.add(std::move(cells));
   HeatMap rules = matrix_cells(plot);
-  set_rules(rules, of.input, of.tap, of.head);
-  rules.values = kept(of, name + " rules", [&] { return reordered(rules.values, rows, columns); });
+  rules.values = kept(of, name + " rules", [&] {
+    const OperationResult& result = of.tap.result;
+    const PatternWindow all{0, 0, of.tap.queries(), of.tap.keys(), 1, 1};
+    return reordered(result.mask.defined() ? masked_rules(*result.pattern, result.mask, of.head)
+                                           : pattern_rules(*result.pattern, of.head, all),
+                     rows, columns);
+  });
   rules.missing = not_allowed_colour(page.theme());
   rules.hollow = true;
   page.add(std::move(rules));

@@ -58,7 +58,8 @@ void set_rules(HeatMap& cells, const ViewInput& input, const AttentionTap& tap, 
   const PatternWindow w =
       pattern_window(tap.queries(), tap.keys(), cells.row, cells.column, cells.height, cells.width);
   std::string name = "rules";
-  for (const Index n : {pattern_head(tap, head), w.row, w.column, w.height, w.width}) {
+  for (const Index n :
+       {tap.address.layer, pattern_head(tap, head), w.row, w.column, w.height, w.width}) {
     name += " " + std::to_string(n);
   }
   cells.values = kept_for(input, pattern, name, [&] { return pattern_rules(*pattern, head, w); });
@@ -84,11 +85,10 @@ bool cover_not_allowed(Page& page, const HeatMap& cells, const AttentionTap& tap
   if (!has_not_allowed(tap, head)) return false;
   HeatMap rules = placed(cells);
   set_rules(rules, page.input(), tap, head);
-  if (rules.values.shape() == weights.shape()) {
-    rules.values = rules.values.copy();
-    for (Index i = 0; i < weights.size(); ++i) {
-      if (weights[i] != 0 && std::isnan(rules.values[i])) rules.values[i] = 0;
-    }
+  if (rules.values.shape() != weights.shape()) return false;  // of blocks nothing is known
+  rules.values = rules.values.copy();
+  for (Index i = 0; i < weights.size(); ++i) {
+    if (weights[i] != 0 && std::isnan(rules.values[i])) rules.values[i] = 0;
   }
   cover(page, std::move(rules));
   return true;

@@ -114,6 +114,19 @@ TEST_F(Hub, NeverLeavesItsFolder) {
   }
 }
 
+// What a file in the cache says is a commit, not a way out of it.
+TEST_F(Hub, RefusesReferencesThatLeadElsewhere) {
+  add("models--org--tiny", "0123abc", "main");
+  const fs::path reference = folder_.path() / "models--org--tiny" / "refs" / "main";
+  for (const char* commit : {"../../made", "/etc", "..", ""}) {
+    write_file(reference, commit);
+    const std::string refusal = refusal_of("org/tiny");
+    EXPECT_NE(refusal.find("expected a commit"), std::string::npos) << commit << ": " << refusal;
+    EXPECT_TRUE(hub_models().empty());
+  }
+  EXPECT_FALSE(refusal_of("org/" + std::string(300, 'x')).empty());
+}
+
 TEST_F(Hub, LiesWhereTheLibrariesPutIt) {
   ::setenv("HF_HUB_CACHE", "/a", 1);
   ::setenv("HF_HOME", "/b", 1);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/experiment/head_table.h"
+#include "tests/support/case_run.h"
 #include "tests/support/synthetic.h"
 
 namespace attnscope {
@@ -304,6 +305,23 @@ TEST(Grid, HeadsThatWereNotMeasuredTakeNoDigits) {
   EXPECT_GE(all.count("0.75"), 1u);
   EXPECT_EQ(all.count("0.250"), 0u);
   EXPECT_EQ(all.count("–"), 2u);
+}
+
+// What is kept between layouts is of one step: the next has colours of its own.
+TEST(Grid, StepsDoNotShareWhatIsKept) {
+  const auto trace = testing::run_case("universal-fixed", testing::kIds);
+  const auto most = [&](Index step, ViewCache* cache) {
+    Look look;
+    look.settings.part.step = step;
+    look.settings.colour_end = ColourEnd::Largest;
+    look.cache = cache;
+    return thumbnails(look_at(*trace, "grid", look).list).front().most;
+  };
+  ViewCache cache;
+  const double first = most(1, &cache), second = most(2, &cache);
+  EXPECT_EQ(first, most(1, nullptr));
+  EXPECT_EQ(second, most(2, nullptr));
+  EXPECT_NE(first, second);
 }
 
 }  // namespace
