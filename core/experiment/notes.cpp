@@ -170,8 +170,8 @@ std::string note_on_bytes(const Trace& trace) {
   }
   const auto all = static_cast<double>(tokens.size());
   if (bytes < kFewest || static_cast<double>(bytes) < kMost * all) return "";
-  return "most of this text falls apart into single bytes: the model's vocabulary is of another "
-         "language, and what it knows is too";
+  return "most of this text falls apart into single bytes: this model's vocabulary, and all it "
+         "knows, is of another language (the bundled ones read English alone)";
 }
 
 std::vector<std::string> notes_on_attention(const Trace& trace) {

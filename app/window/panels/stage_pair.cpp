@@ -110,7 +110,11 @@ std::optional<PairWords> pair_words(const State& state, const Hit& hit, StagePai
   if (!words.amount.empty()) return words;
   try {
     const Tensor& row = row_of(at.trace, at.at, *at.tap, at.head, query, kept);
-    words.amount = brief(static_cast<double>(row[key]), kPairDigits);
+    const Pattern& pattern = *at.tap->result.pattern;
+    const bool allowed =
+        row[key] != 0 || pattern.allowed(pattern.heads() > 1 ? at.head : 0, query, key);
+    words.amount =
+        allowed ? brief(static_cast<double>(row[key]), kPairDigits) : std::string("not allowed");
   } catch (const std::exception&) {
     return std::nullopt;  // a lost device, or weights that were not kept
   }

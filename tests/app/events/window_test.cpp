@@ -754,6 +754,27 @@ TEST_F(Window, ExportsWhatItShows) {
   EXPECT_NE(export_to("after.svg").find("<svg"), std::string::npos);
 }
 
+// Letters typed while a list of choices is open are no commands: L would open the lessons.
+TEST_F(Window, LettersInAnOpenListAreNoCommands) {
+  Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
+  program.wait_for("a first picture", is_current);
+  program.click("variant.type");
+  program.wait_for("the list",
+                   [](const Report& r) { return r["widgets"].contains("variant.type.local"); });
+  program.press("g");
+  program.press("n");
+  const Report after = program.wait_for("the keys");
+  EXPECT_TRUE(after["widgets"].contains("variant.type.local"));
+  EXPECT_EQ(after["experiment"]["view"]["colour_map"], "viridis");
+  EXPECT_EQ(after["experiment"]["view"]["colours"], "percentile");
+  program.press("Escape");
+  program.wait_for("its end",
+                   [](const Report& r) { return !r["widgets"].contains("variant.type.local"); });
+  program.press("n");
+  program.wait_for("a command again",
+                   [](const Report& r) { return r["experiment"]["view"]["colours"] == "largest"; });
+}
+
 // A .npy file holds one array: where a view has several tables it cannot be chosen.
 TEST_F(Window, OffersNpyForOneArrayAlone) {
   Program program(display_, folder_.path(), arguments({"--text", "the cat sat on the mat"}));
