@@ -277,17 +277,25 @@ void draw_head(Ui& ui, const State::Pointed& pointed, RowWeights::Head& kept) {
   faint(ui, "Click to open it as a map.");
 }
 
+// What is told of: what is under the pointer, else the pinned pair.
+std::optional<Hit> told_of(const State& state) {
+  if (state.view.hit) return state.view.hit;
+  const ViewSettings& settings = state.experiment.view;
+  if (settings.pinned_query < 0 || settings.pinned_key < 0) return std::nullopt;
+  return Hit{settings.layer, settings.head, settings.pinned_query, settings.pinned_key};
+}
+
 void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
-  heading(ui, "Pair under the pointer");
-  const std::optional<Hit>& hit = state.view.hit;
-  const State::Pointed pointed = state.pointed();
+  const std::optional<Hit> hit = told_of(state);
+  heading(ui, hit && !state.view.hit ? "The pinned pair" : "Pair under the pointer");
+  const State::Pointed pointed = hit ? state.pointed_at(*hit) : State::Pointed();
   const std::shared_ptr<const Trace>& trace = pointed.trace;
   const AttentionTap* tap = pointed.tap;
   const Index head = pointed.head;
   if (tap == nullptr) {
     faint(ui,
-          "Point at a cell of the picture to see which tokens it joins, and why its weight is "
-          "what it is.");
+          "Point at a pair or a token in the picture to see what it looks at, and why its weight "
+          "is what it is.");
     return;
   }
   faint(ui, capitalised(place_words(trace->parts, pointed.at)) + run_name(state, *hit));

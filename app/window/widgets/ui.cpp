@@ -275,9 +275,11 @@ void begin_rows(Ui& ui) {
   if (take_key(ui, "Home")) marked = next_enabled(enabled, 0, 1, marked);
   if (take_key(ui, "End")) marked = next_enabled(enabled, last, -1, marked);
   if (marked != before) list.reveals = 1;
-  // Letters are no commands while one chooses.
+  // Letters are no commands while one chooses: people type what they look for. Digits are.
   for (Stroke& stroke : ui.strokes) {
-    if (stroke.character != 0 && !stroke.control) stroke.taken = true;
+    const char32_t c = stroke.character;
+    const bool letter = (c >= U'a' && c <= U'z') || (c >= U'A' && c <= U'Z');
+    if (letter && !stroke.control) stroke.taken = true;
   }
   list.enter = take_key(ui, "Enter");
   if (list.enter && marked < 0) ImGui::CloseCurrentPopup();

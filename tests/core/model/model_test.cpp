@@ -273,9 +273,8 @@ TEST(Model, UntrainedWeightsShowWhatTheyDo) {
 
   ModelConfig config = plain.config;
   config.groups = uniform_groups(config, default_variant(), encoding_choice("t5"));
-  for (const float b : make_model(config, 1).weights.at("layers.0.groups.0.pos.bias").value()) {
-    EXPECT_EQ(b, 0);
-  }
+  const Model biased = make_model(config, 1);
+  for (const float b : biased.weights.at("layers.0.groups.0.pos.bias").value()) EXPECT_EQ(b, 0);
 }
 
 TEST(Model, AGroupLiesWithinAKeyHeadOrHasAllOfItsHeads) {
