@@ -18,7 +18,8 @@ constexpr Index kMostLayers = 1024;
 constexpr Index kMostHeads = 1024;
 
 const std::vector<std::string> kNorms = {"layer", "rms"};  // as Norm counts
-const std::vector<std::string> kActivations = {"relu", "gelu", "gelu_tanh", "silu"};
+const std::vector<std::string> kActivations = {"relu", "gelu",       "gelu_tanh",
+                                               "silu", "quick_gelu", "squared_relu"};
 
 bool uniform(const ModelConfig& config) {
   for (const auto& layer : config.groups) {
@@ -336,6 +337,8 @@ void check(const ModelConfig& config, std::string_view path) {
     throw InputError(at + "groups: expected a list for each of " + std::to_string(config.layers) +
                      " layers, found " + std::to_string(config.groups.size()));
   }
+  const std::string refused = ingredients_refusal(config);
+  if (!refused.empty()) throw InputError(at + refused);
   check_choices(config, at);
   for (Index layer = 0; layer < config.layers; ++layer) {
     check_layer(config, config.groups[static_cast<std::size_t>(layer)], layer, config.causal, at);
@@ -368,6 +371,7 @@ ModelConfig model_config_from_json(const Json& value, std::string_view path) {
   config.tied_output = object.flag_or("tied_output", config.tied_output);
   config.causal = object.flag_or("causal", config.causal);
   config.dropout = object.number_or("dropout", 0, 0, 0.95);
+  read_ingredients(object, config.ingredients);
   read_choices(object, config);
   read_groups(object, config);
   object.finish();
@@ -421,6 +425,7 @@ Json to_json(const ModelConfig& config) {
                  {"tied_output", config.tied_output},
                  {"causal", config.causal},
                  {"dropout", config.dropout}};
+  add_ingredients(config.ingredients, object);
   add_choices(config, object);
   if (uniform(config)) {
     object["variant"] = to_json(config.groups[0][0].variant);

@@ -9,6 +9,7 @@
 
 #include "core/attention/variant.h"
 #include "core/base/json.h"
+#include "core/model/ingredients.h"
 
 namespace attnscope {
 
@@ -29,7 +30,8 @@ struct HeadGroup {
 };
 
 enum class Norm { LayerNorm, RmsNorm };
-enum class Activation { Relu, Gelu, GeluTanh, Silu };
+// QuickGelu: x sigmoid(1.702 x), as in CLIP and gpt-oss.
+enum class Activation { Relu, Gelu, GeluTanh, Silu, QuickGelu, SquaredRelu };
 
 // Losses of Al-Rfou et al., 2018, arXiv:1808.04444, in training alone (SPEC-MODELS section 8).
 struct Auxiliary {
@@ -68,6 +70,7 @@ struct ModelConfig {
   Choice input = default_input();
   Index segment = 0;  // a longer sequence is read in segments of so many tokens; 0: at once
   Auxiliary auxiliary;
+  Ingredients ingredients;
   bool operator==(const ModelConfig&) const = default;
 };
 

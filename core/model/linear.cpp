@@ -4,6 +4,7 @@
 
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_linear.h"
+#include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
 
 namespace attnscope {
@@ -88,11 +89,30 @@ Var embedded(const Model& model, const IntTensor& ids) {
   return rows;
 }
 
+Var normed(const Model& model, const Var& x, const std::string& name) {
+  const Var& gain = weight(model, name + ".weight");
+  const double epsilon = model.config.norm_epsilon;
+  if (model.config.norm == Norm::RmsNorm) return rms_norm(x, gain, epsilon);
+  const auto bias = model.weights.find(name + ".bias");
+  return layer_norm(x, gain, bias == model.weights.end() ? Var() : bias->second, epsilon);
+}
+
 Var output_logits(const Model& model, const Var& x, const Stop& stop) {
-  if (!model.config.tied_output) return linear(model, x, "output.weight", "", stop);
-  const auto narrow = model.narrow.find("embed.weight");
-  return narrow == model.narrow.end() ? linear_transposed(x, weight(model, "embed.weight"), stop)
-                                      : linear(x, narrow->second.turned(), Var(), stop);
+  const Ingredients& i = model.config.ingredients;
+  Var logits;
+  if (!model.config.tied_output) {
+    logits = linear(model, x, "output.weight", "", stop);
+  } else {
+    const auto narrow = model.narrow.find("embed.weight");
+    logits = narrow == model.narrow.end()
+                 ? linear_transposed(x, weight(model, "embed.weight"), stop)
+                 : linear(x, narrow->second.turned(), Var(), stop);
+  }
+  if (i.output_bias) logits = add(logits, weight(model, "output.bias"));
+  if (i.logit_scale != 1) logits = scale(logits, static_cast<float>(i.logit_scale));
+  if (i.logit_cap == 0) return logits;
+  const auto cap = static_cast<float>(i.logit_cap);
+  return scale(tanh(scale(logits, 1 / cap)), cap);
 }
 
 }  // namespace attnscope

@@ -21,4 +21,7 @@ Var linear(const Model& model, const Var& x, const std::string& matrix, const st
 Var embedded(const Model& model, const IntTensor& ids);                 // [B, L] -> [B, L, d]
 Var output_logits(const Model& model, const Var& x, const Stop& stop);  // [n, d] -> [n, vocabulary]
 
+// The model's norm of the last axis by the weights name.weight and, where there is one, name.bias.
+Var normed(const Model& model, const Var& x, const std::string& name);
+
 }  // namespace attnscope

@@ -6,12 +6,18 @@
 //   layers.N.attn_norm.weight       [d]              (.bias [d] for LayerNorm)
 //   layers.N.attn.wq, wk, wv        [d, h d_k], [d, h_kv d_k] twice  (bq, bk, bv with biases)
 //   layers.N.attn.wo                [h d_k, d]       (bo)
+//   layers.N.attn.q_norm, k_norm    .weight [d_k], or [h d_k], [h_kv d_k]; with query_key_norm
+//   layers.N.attn.sinks             [h]              with attention_sinks
+//   layers.N.attn_output_norm       [d]              with output_norm, as ffn_output_norm
 //   layers.N.groups.G.NAME          of head group G's variant and encoding, as their Infos say
 //   layers.N.ffn_norm.weight        [d]              (.bias)
 //   layers.N.ffn.w_gate, w_in       [d, hidden]      (b_gate, b_in)
 //   layers.N.ffn.w_out              [hidden, d]      (b_out)
+//   layers.N.ffn.router             [d, experts]     (router_bias); then the three above are
+//                                                    those of layers.N.ffn.experts.E
 //   final_norm.weight               [d]              (.bias), pre-norm only
-//   output.weight                   [d, vocabulary], unless tied
+//   output.weight                   [d, vocabulary], unless tied (output.bias [vocabulary])
+//   embed.norm.weight               [d]              (.bias) with embedding_norm
 //
 // Matrices are [in, out]: y = x w + b.
 #pragma once
@@ -62,6 +68,7 @@ class WeightList {
   void matrix(const std::string& name, const Shape& shape, bool residual = false);
   void random(const std::string& name, const Shape& shape, double deviation);
   void norm(const std::string& name);
+  void norm(const std::string& name, Index size);
   // prefix + "w" + letter [in, out], and a bias "b".
   void linear(const std::string& prefix, const std::string& letter, Index in, Index out, bool bias,
               bool residual = false);
@@ -73,6 +80,7 @@ class WeightList {
   void layer(const std::string& prefix, const std::vector<HeadGroup>& groups, bool cross);
   // Norm and projections of one attention: `name` "attn" or "cross".
   void attention(const std::string& prefix, const std::string& name);
+  void feed_forward(const std::string& prefix);  // prefix: "layers.3.ffn."
   // Tokens' vectors, what an encoding of the input adds to them ...
   void embedding();
   // ... for this stack: "" or "encoder.".
