@@ -4,6 +4,7 @@
 
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_linear.h"
+#include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
 
 namespace attnscope {
@@ -79,6 +80,20 @@ Var linear(const Model& model, const Var& x, const std::string& matrix, const st
                                       : linear(x, narrow->second, offset, stop);
 }
 
+Var activated(Activation activation, const Var& x) {
+  switch (activation) {
+    case Activation::Relu:
+      return relu(x);
+    case Activation::Gelu:
+      return gelu(x);
+    case Activation::GeluTanh:
+      return gelu_tanh(x);
+    case Activation::Silu:
+      return silu(x);
+  }
+  throw std::logic_error("activation");
+}
+
 Var embedded(const Model& model, const IntTensor& ids) {
   const auto narrow = model.narrow.find("embed.weight");
   if (narrow == model.narrow.end()) return gather(weight(model, "embed.weight"), ids);
@@ -88,11 +103,31 @@ Var embedded(const Model& model, const IntTensor& ids) {
   return rows;
 }
 
+namespace {
+
+// What meets the table of tokens.  [n, d] -> [n, e]
+Var transformed(const Model& model, const Var& x, const Stop& stop) {
+  const ModelConfig& config = model.config;
+  const std::string at = "output.transform.";
+  const Var y = activated(config.head.activation, linear(model, x, at + "w", at + "b", stop));
+  const Var& gain = weight(model, at + "norm.weight");
+  if (config.norm == Norm::RmsNorm) return rms_norm(y, gain, config.norm_epsilon);
+  return layer_norm(y, gain, weight(model, at + "norm.bias"), config.norm_epsilon);
+}
+
+}  // namespace
+
 Var output_logits(const Model& model, const Var& x, const Stop& stop) {
-  if (!model.config.tied_output) return linear(model, x, "output.weight", "", stop);
+  const bool bias = model.config.head.bias;
+  const Var state = model.config.head.transform ? transformed(model, x, stop) : x;
+  if (!model.config.tied_output) {
+    return linear(model, state, "output.weight", bias ? "output.bias" : "", stop);
+  }
   const auto narrow = model.narrow.find("embed.weight");
-  return narrow == model.narrow.end() ? linear_transposed(x, weight(model, "embed.weight"), stop)
-                                      : linear(x, narrow->second.turned(), Var(), stop);
+  const Var logits = narrow == model.narrow.end()
+                         ? linear_transposed(state, weight(model, "embed.weight"), stop)
+                         : linear(state, narrow->second.turned(), Var(), stop);
+  return bias ? add(logits, weight(model, "output.bias")) : logits;
 }
 
 }  // namespace attnscope

@@ -75,11 +75,24 @@ Var Pass::vectors(const IntTensor& ids) const {
 
 Var Pass::embed(const IntTensor& ids, const std::string& stack, Index first) {
   const Var x = embedded(model_, ids);  // [B, L, d]
-  const Var rows = reshape(x, {ids.size(), config().width});
+  const Var rows = reshape(x, {ids.size(), table_width(config())});
   const auto groups = stack.empty() ? config().groups : encoder_groups(config());
   const Choice* input = input_encoding(groups);
-  if (!input || !added_to_input(*input)) return rows;
-  return with_positions(rows, *input, stack + "embed.", first);  // [n, d]
+  const bool places = input && added_to_input(*input);
+  return embedded_further(places ? with_positions(rows, *input, stack + "embed.", first) : rows,
+                          stack);
+}
+
+Var Pass::embedded_further(const Var& x, const std::string& stack) {
+  const EmbeddingConfig& embedding = config().embedding;
+  Var rows = x;
+  if (embedding.types > 0) {
+    IntTensor types = types_.defined() ? types_.reshaped({types_.size()}) : IntTensor({x.dim(0)});
+    rows = add(rows, gather(weight("embed.type"), types));  // [n, e]
+  }
+  if (embedding.norm) rows = norm(rows, stack + "embed.norm");
+  if (embedding.width > 0) rows = linear(rows, "embed.project.w", "embed.project.b");
+  return rows;  // [n, d]
 }
 
 Var Pass::with_positions(const Var& x, const Choice& chosen, const std::string& weights,
@@ -204,17 +217,7 @@ Var Pass::logits(const Var& x) const {
 }
 
 Var Pass::activated(const Var& x) const {
-  switch (config().activation) {
-    case Activation::Relu:
-      return relu(x);
-    case Activation::Gelu:
-      return gelu(x);
-    case Activation::GeluTanh:
-      return gelu_tanh(x);
-    case Activation::Silu:
-      return silu(x);
-  }
-  throw std::logic_error("activation");
+  return attnscope::activated(config().activation, x);
 }
 
 void Pass::tap(const std::string& name, const Var& x, Index segment) {
