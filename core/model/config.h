@@ -40,6 +40,28 @@ struct Auxiliary {
   bool operator==(const Auxiliary&) const = default;
 };
 
+// What tokens' vectors become before the first layer, beside what encodings of the input add.
+struct EmbeddingConfig {
+  // Of the table of tokens where it is not as wide as the model: positions and kinds of tokens are
+  // added and the norm is taken in that width, then all is projected. 0: the model's.
+  // Lan et al., 2019, arXiv:1909.11942.
+  Index width = 0;
+  // Kinds of tokens with a vector each: a first sentence, a second. 0: none.
+  // Devlin et al., 2018, arXiv:1810.04805.
+  Index types = 0;
+  bool norm = false;  // a layer norm behind all that is added
+  bool operator==(const EmbeddingConfig&) const = default;
+};
+
+// What makes logits of the final state.
+struct HeadConfig {
+  // norm(activation(x w + b)) before it meets the table of tokens, as wide as that (BERT).
+  bool transform = false;
+  Activation activation = Activation::Gelu;  // of the transform
+  bool bias = false;                         // a number added to each token's logit
+  bool operator==(const HeadConfig&) const = default;
+};
+
 // Beyond these a file is hostile or a mistake; they keep products of sizes far from overflow.
 inline constexpr Index kMostModelTokens = Index{1} << 22;  // of a vocabulary, a context, a segment
 inline constexpr Index kMostModelWidth = Index{1} << 16;
@@ -57,6 +79,11 @@ struct ModelConfig {
   Activation activation = Activation::Silu;
   bool gated = true;  // activation(x w_gate) * (x w_in): SwiGLU and the like
   bool attention_biases = false, feed_forward_biases = false;
+  EmbeddingConfig embedding;
+  HeadConfig head;
+  // How many layers have projections, norms and a feed-forward of their own: layer n uses those of
+  // number n * own / layers (ALBERT). 0: all have.
+  Index own_layers = 0;
   bool tied_output = true;  // logits = x embed.weight^T
   bool causal = true;
   double dropout = 0;  // of embeddings and of what each block adds, in training
@@ -77,6 +104,11 @@ struct ModelConfig {
 // One group of all heads in every layer.
 std::vector<std::vector<HeadGroup>> uniform_groups(const ModelConfig& config, const Choice& variant,
                                                    const Choice& encoding);
+
+// The width of the table of tokens.
+Index table_width(const ModelConfig& config);
+// The layer whose projections, norms and feed-forward layer n uses.
+Index weights_of_layer(const ModelConfig& config, Index layer);
 
 // Where a head group stands in its layer.
 struct HeadRange {

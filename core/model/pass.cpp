@@ -72,13 +72,26 @@ Var Pass::vectors(const IntTensor& ids) const {
 }
 
 Var Pass::embed(const IntTensor& ids, const std::string& stack, Index first) {
-  Var x = reshape(embedded(model_, ids), {ids.size(), config().width});  // [n, d]
+  Var rows = reshape(embedded(model_, ids), {ids.size(), table_width(config())});
   const auto factor = static_cast<float>(config().ingredients.embedding_scale);
-  if (factor != 1) x = scale(x, factor);
+  if (factor != 1) rows = scale(rows, factor);
   const auto groups = stack.empty() ? config().groups : encoder_groups(config());
   const Choice* input = input_encoding(groups);
-  if (input && added_to_input(*input)) x = with_positions(x, *input, stack + "embed.", first);
-  return config().ingredients.embedding_norm ? norm(x, stack + "embed.norm") : x;  // [n, d]
+  const bool places = input && added_to_input(*input);
+  return embedded_further(places ? with_positions(rows, *input, stack + "embed.", first) : rows,
+                          stack);
+}
+
+Var Pass::embedded_further(const Var& x, const std::string& stack) {
+  const EmbeddingConfig& embedding = config().embedding;
+  Var rows = x;
+  if (embedding.types > 0) {
+    IntTensor types = types_.defined() ? types_.reshaped({types_.size()}) : IntTensor({x.dim(0)});
+    rows = add(rows, gather(weight("embed.type"), types));  // [n, e]
+  }
+  if (embedding.norm) rows = norm(rows, stack + "embed.norm");
+  if (embedding.width > 0) rows = linear(rows, "embed.project.w", "embed.project.b");
+  return rows;  // [n, d]
 }
 
 Var Pass::with_positions(const Var& x, const Choice& chosen, const std::string& weights,
@@ -244,23 +257,7 @@ Var Pass::logits(const Var& x) const {
 }
 
 Var Pass::activated(const Var& x) const {
-  switch (config().activation) {
-    case Activation::Relu:
-      return relu(x);
-    case Activation::Gelu:
-      return gelu(x);
-    case Activation::GeluTanh:
-      return gelu_tanh(x);
-    case Activation::Silu:
-      return silu(x);
-    case Activation::QuickGelu:
-      return multiply(x, sigmoid(scale(x, 1.702f)));
-    case Activation::SquaredRelu: {
-      const Var positive = relu(x);
-      return multiply(positive, positive);
-    }
-  }
-  throw std::logic_error("activation");
+  return attnscope::activated(config().activation, x);
 }
 
 void Pass::tap(const std::string& name, const Var& x, Index segment) {

@@ -24,7 +24,7 @@ std::string attention_prefix(const Site& site) {
 }
 
 std::string weights_prefix(const Site& site, Index group) {
-  return site.prefix + "groups." + std::to_string(group) + ".";
+  return site.place() + "groups." + std::to_string(group) + ".";
 }
 
 // The values as they are; where several parts are put together those of stored rows first, as the
@@ -45,7 +45,7 @@ bool takes_interventions(const Site& site) {
 }  // namespace
 
 std::string Pass::positions_weights(const Site& site) const {
-  if (in_every_layer(site.groups->front().encoding)) return site.prefix + "embed.";
+  if (in_every_layer(site.groups->front().encoding)) return site.place() + "embed.";
   return site.at.stack == Stack::Encoder ? "encoder.embed." : "embed.";
 }
 
@@ -80,11 +80,13 @@ Var Pass::heads_of(const Var& projection, Index first, Index count) const {
 Pass::Shares Pass::position_shares(const Site& site, const Rows& rows, const std::string& prefix) {
   if (!recorder_.on() || options_.cache || site.at.kind == AttentionKind::Cross) return {};
   const Choice& chosen = site.groups->front().encoding;
+  const EmbeddingConfig& embedding = config().embedding;
+  if (embedding.norm || embedding.width > 0) return {};
   const bool once = encoding(chosen.id).embed && added_to_input(chosen) && site.at.step <= 1;
   if (!once || (!config().pre_norm && site.at.layer > 0)) return {};
   const Ingredients& i = config().ingredients;
   if (i.output_norm == OutputNorm::Instead || i.query_key_norm != QueryKeyNorm::None ||
-      i.embedding_norm) {
+      config().embedding != EmbeddingConfig{}) {
     return {};
   }
   const Index first = first_position(site);

@@ -58,11 +58,8 @@ void WeightList::random(const std::string& name, const Shape& shape, double devi
        [shape, deviation](std::uint64_t seed) { return normal(shape, deviation, seed); }});
 }
 
-void WeightList::norm(const std::string& name) {
-  norm(name, config_.width);
-}
-
-void WeightList::norm(const std::string& name, Index size) {
+void WeightList::norm(const std::string& name, Index width) {
+  const Index size = width > 0 ? width : config_.width;
   constant(name + ".weight", {size}, 1);
   if (config_.norm == Norm::LayerNorm && config_.ingredients.norm_biases) {
     constant(name + ".bias", {size}, 0);
@@ -123,13 +120,13 @@ void WeightList::attention(const std::string& prefix, const std::string& name) {
   help_ = around;
 }
 
-void WeightList::layer(const std::string& prefix, const std::vector<HeadGroup>& groups,
-                       bool cross) {
+void WeightList::layer(const std::string& prefix, const std::vector<HeadGroup>& groups, bool cross,
+                       bool own) {
   const Join& join = attnscope::join(config_.join.id);
   const auto joined = [&](const char* place) {
     of(join, config_.join.values, model_dimensions(config_), prefix + place);
   };
-  attention(prefix, "attn");
+  if (own) attention(prefix, "attn");
   const std::vector<HeadRange> ranges = head_ranges(config_, groups);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const Dimensions dimensions = group_dimensions(config_, ranges[g]);
@@ -139,6 +136,7 @@ void WeightList::layer(const std::string& prefix, const std::vector<HeadGroup>& 
     const Encoding& position = encoding(chosen.id);
     if (!position.embed) of(position, chosen.values, dimensions, group_name);
   }
+  if (!own) return;
   joined("attn_join.");
   if (cross) {
     attention(prefix, "cross");
@@ -172,16 +170,17 @@ void WeightList::embedding() {
   const Choice* input = input_encoding(config_);
   const bool waves =
       input && std::ranges::all_of(encoding(input->id).weights, &WeightInfo::constant);
-  random("embed.weight", {config_.vocabulary, config_.width}, waves ? kBesideWaves : kDeviation);
+  random("embed.weight", {config_.vocabulary, table_width(config_)},
+         waves ? kBesideWaves : kDeviation);
 }
 
 void WeightList::positions(const std::string& stack,
                            const std::vector<std::vector<HeadGroup>>& groups) {
-  if (config_.ingredients.embedding_norm) norm(stack + "embed.norm");
   const Choice* input = input_encoding(groups);
   if (!input) return;
   const Encoding& position = encoding(input->id);
-  const Dimensions dimensions = model_dimensions(config_);
+  Dimensions dimensions = model_dimensions(config_);
+  if (added_to_input(*input)) dimensions.model = table_width(config_);
   if (!in_every_layer(*input)) return of(position, input->values, dimensions, stack + "embed.");
   for (std::size_t layer = 0; layer < groups.size(); ++layer) {
     of(position, input->values, dimensions,
@@ -189,11 +188,24 @@ void WeightList::positions(const std::string& stack,
   }
 }
 
+void WeightList::behind_positions(const std::string& stack) {
+  const EmbeddingConfig& embedding = config_.embedding;
+  const Index width = table_width(config_);
+  if (embedding.types > 0) random("embed.type", {embedding.types, width}, kDeviation);
+  if (embedding.norm) norm(stack + "embed.norm", width);
+  if (embedding.width > 0) {
+    matrix("embed.project.w", {width, config_.width});
+    constant("embed.project.b", {config_.width}, 0);
+  }
+}
+
 void WeightList::stack(const std::string& stack, const std::vector<std::vector<HeadGroup>>& groups,
                        bool cross) {
   if (!stack.empty()) help_ = "The encoder.";
   for (std::size_t n = 0; n < groups.size(); ++n) {
-    layer(stack + layer_prefix(static_cast<Index>(n)), groups[n], cross);
+    const auto number = static_cast<Index>(n);
+    const bool own = !stack.empty() || weights_of_layer(config_, number) == number;
+    layer(stack + layer_prefix(number), groups[n], cross, own);
   }
   if (config_.pre_norm) norm(stack + "final_norm");
   help_.clear();
@@ -201,8 +213,14 @@ void WeightList::stack(const std::string& stack, const std::vector<std::vector<H
 
 void WeightList::output() {
   if (!config_.ingredients.output_head) return;
-  if (!config_.tied_output) matrix("output.weight", {config_.width, config_.vocabulary});
-  if (config_.ingredients.output_bias) constant("output.bias", {config_.vocabulary}, 0);
+  const Index width = config_.head.transform ? table_width(config_) : config_.width;
+  if (config_.head.transform) {
+    matrix("output.transform.w", {config_.width, width});
+    constant("output.transform.b", {width}, 0);
+    norm("output.transform.norm", width);
+  }
+  if (!config_.tied_output) matrix("output.weight", {width, config_.vocabulary});
+  if (config_.head.bias) constant("output.bias", {config_.vocabulary}, 0);
 }
 
 std::string layer_prefix(Index layer) {

@@ -3,7 +3,10 @@
 //
 //   embed.weight                    [vocabulary, d]
 //   embed.NAME                      of an encoding of the input, as its Info says
-//   layers.N.attn_norm.weight       [d]              (.bias [d] for LayerNorm)
+//   embed.type                      [types, d]       kinds of tokens
+//   embed.norm.weight               [d]              (.bias) behind all that is added
+//   embed.project.w, .b             [e, d], [d]      of a table that is e wide, then also [.., e]
+//   above layers.N.attn_norm.weight       [d]              (.bias [d] for LayerNorm)
 //   layers.N.attn.wq, wk, wv        [d, h d_k], [d, h_kv d_k] twice  (bq, bk, bv with biases)
 //   layers.N.attn.wo                [h d_k, d]       (bo)
 //   layers.N.attn.q_norm, k_norm    .weight [d_k], or [h d_k], [h_kv d_k]; with query_key_norm
@@ -16,8 +19,10 @@
 //   layers.N.ffn.router             [d, experts]     (router_bias); then the three above are
 //                                                    those of layers.N.ffn.experts.E
 //   final_norm.weight               [d]              (.bias), pre-norm only
-//   output.weight                   [d, vocabulary], unless tied (output.bias [vocabulary])
-//   embed.norm.weight               [d]              (.bias) with embedding_norm
+//   output.transform.w, .b, .norm   [d, e], [e]      before the table of tokens (e: d or its width)
+//   output.weight                   [d, vocabulary], unless tied
+//   output.bias                     [vocabulary]     where the head has one
+// Of layers that share (own_layers) only the first of each run has attn, ffn and norms.
 //
 // Matrices are [in, out]: y = x w + b.
 #pragma once
@@ -67,8 +72,7 @@ class WeightList {
   // with depth.
   void matrix(const std::string& name, const Shape& shape, bool residual = false);
   void random(const std::string& name, const Shape& shape, double deviation);
-  void norm(const std::string& name);
-  void norm(const std::string& name, Index size);
+  void norm(const std::string& name, Index width = 0);  // 0: the model's
   // prefix + "w" + letter [in, out], and a bias "b".
   void linear(const std::string& prefix, const std::string& letter, Index in, Index out, bool bias,
               bool residual = false);
@@ -77,7 +81,9 @@ class WeightList {
           const std::string& prefix);
   void of_model(const Info& info, const Values& values);
   // A layer's norm, projections and what its groups ask for, its feed-forward. prefix: "layers.3."
-  void layer(const std::string& prefix, const std::vector<HeadGroup>& groups, bool cross);
+  // own: whether it has projections, norms and a feed-forward, or uses those of another.
+  void layer(const std::string& prefix, const std::vector<HeadGroup>& groups, bool cross,
+             bool own = true);
   // Norm and projections of one attention: `name` "attn" or "cross".
   void attention(const std::string& prefix, const std::string& name);
   void feed_forward(const std::string& prefix);  // prefix: "layers.3.ffn."
@@ -85,10 +91,12 @@ class WeightList {
   void embedding();
   // ... for this stack: "" or "encoder.".
   void positions(const std::string& stack, const std::vector<std::vector<HeadGroup>>& groups);
+  // ... and what comes behind that: kinds of tokens, norm, projection.
+  void behind_positions(const std::string& stack);
   // Layers "layers.N." below `stack`, and the norm behind them.
   void stack(const std::string& stack, const std::vector<std::vector<HeadGroup>>& groups,
              bool cross);
-  void output();  // the projection to logits, unless tied
+  void output();  // the projection to logits, unless tied, and what is around it
 
  private:
   void add(WeightSpec spec);

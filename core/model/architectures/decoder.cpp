@@ -40,7 +40,8 @@ Piece read_piece(Pass& pass, const IntTensor& ids, Index first, Index segment,
   if (input.embed) x = input.embed(pass, x, first);
   x = pass.dropout(x);
   pass.tap("embed", x, segment);
-  LayerStack stack = layer_stack("", config.groups, {.segment = segment}, config.causal);
+  LayerStack stack = layer_stack("", config.groups, {.segment = segment}, config.causal,
+                                 [&](Index layer) { return weights_of_layer(config, layer); });
   Piece piece;
   if (config.exits) {
     exits.emplace(pass, x, Var());
@@ -195,6 +196,7 @@ Architecture decoder_architecture() {
   a.add_weights = [](WeightList& list) {
     list.embedding();
     list.positions("", list.config().groups);
+    list.behind_positions("");
     list.stack("", list.config().groups, false);
     list.output();
   };

@@ -103,8 +103,10 @@ Architecture encoder_decoder_architecture() {
     const auto encoder = encoder_groups(list.config());
     list.embedding();
     list.positions("encoder.", encoder);
+    list.behind_positions("encoder.");
     list.stack("encoder.", encoder, false);
     list.positions("", list.config().groups);
+    list.behind_positions("");
     list.stack("", list.config().groups, true);
     list.output();
   };
