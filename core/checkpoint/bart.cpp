@@ -1,6 +1,6 @@
 // BART (Lewis et al., 2019, arXiv:1910.13461) and those that differ from it in a few settings:
-// mBART, Marian (Junczys-Dowmunt et al., 2018) and Pegasus (Zhang et al., 2020), as the Hugging Face
-// libraries store them: matrices [out, in], layer norms, biases everywhere.
+// mBART, Marian (Junczys-Dowmunt et al., 2018) and Pegasus (Zhang et al., 2020), as the Hugging
+// Face libraries store them: matrices [out, in], layer norms, biases everywhere.
 #include <cmath>
 
 #include "core/base/error.h"
@@ -45,8 +45,8 @@ Choice positions_of(const BartLayout& layout) {
   return choice;
 }
 
-ModelConfig read_config(const Json& json, const std::string& path, const BartLayout& layout,
-                        bool biased) {
+ModelConfig read_bart_config(const Json& json, const std::string& path, const BartLayout& layout,
+                             bool biased) {
   const Json known = without_nulls(json);
   JsonObject object(known, path);
   ModelConfig c;
@@ -85,7 +85,7 @@ ModelConfig read_config(const Json& json, const std::string& path, const BartLay
   return c;
 }
 
-void move_attention(WeightMover& mover, const std::string& from, const std::string& to) {
+void move_bart_attention(WeightMover& mover, const std::string& from, const std::string& to) {
   const Index width = mover.model().config.width;
   mover.linear(from + "q_proj", to, "q", width, width, true);
   mover.linear(from + "k_proj", to, "k", width, width, true);
@@ -94,8 +94,8 @@ void move_attention(WeightMover& mover, const std::string& from, const std::stri
 }
 
 // theirs: "model.encoder." or "model.decoder."; ours: "encoder." or "".
-void move_stack(WeightMover& mover, const BartLayout& layout, const std::string& theirs,
-                const std::string& ours, Index layers, bool cross) {
+void move_bart_stack(WeightMover& mover, const BartLayout& layout, const std::string& theirs,
+                     const std::string& ours, Index layers, bool cross) {
   const ModelConfig& c = mover.model().config;
   const std::string positions = theirs + "embed_positions.weight";
   if (layout.learned) {
@@ -109,10 +109,10 @@ void move_stack(WeightMover& mover, const BartLayout& layout, const std::string&
   for (Index n = 0; n < layers; ++n) {
     const std::string from = theirs + "layers." + std::to_string(n) + ".";
     const std::string to = ours + layer_prefix(n);
-    move_attention(mover, from + "self_attn.", to + "attn.");
+    move_bart_attention(mover, from + "self_attn.", to + "attn.");
     mover.norm(from + "self_attn_layer_norm", to + "attn_norm", c.width);
     if (cross) {
-      move_attention(mover, from + "encoder_attn.", to + "cross.");
+      move_bart_attention(mover, from + "encoder_attn.", to + "cross.");
       mover.norm(from + "encoder_attn_layer_norm", to + "cross_norm", c.width);
     }
     mover.linear(from + "fc1", to + "ffn.", "_in", c.width, c.hidden, true);
@@ -126,7 +126,7 @@ Model load_bart(const BartLayout& layout, const Json& json, const StoredTensors&
                 const std::filesystem::path& folder) {
   Model model;
   const bool biased = tensors.contains("final_logits_bias");
-  model.config = read_config(json, (folder / "config.json").string(), layout, biased);
+  model.config = read_bart_config(json, (folder / "config.json").string(), layout, biased);
   const ModelConfig& c = model.config;
   TensorReader reader(tensors, folder, c);
   WeightMover mover(reader, model);
@@ -147,9 +147,9 @@ Model load_bart(const BartLayout& layout, const Json& json, const StoredTensors&
   }
   if (embedding.empty()) embedding = "lm_head.weight";
   reader.move(embedding, c.vocabulary, c.width, false, model, "embed.weight");
-  move_stack(mover, layout, prefix + "encoder.", "encoder.",
-             c.architecture.values.integer("encoder_layers"), false);
-  move_stack(mover, layout, prefix + "decoder.", "", c.layers, true);
+  move_bart_stack(mover, layout, prefix + "encoder.", "encoder.",
+                  c.architecture.values.integer("encoder_layers"), false);
+  move_bart_stack(mover, layout, prefix + "decoder.", "", c.layers, true);
   mover.output("lm_head.weight", embedding);
   if (biased) mover.output_bias({"final_logits_bias"}, {1, c.vocabulary});
   mover.leave_out("classification_head.", "a classifier");
@@ -163,11 +163,11 @@ Model load_bart(const BartLayout& layout, const Json& json, const StoredTensors&
 std::vector<CheckpointFormat> bart_formats() {
   std::vector<CheckpointFormat> formats;
   for (const BartLayout& layout : kLayouts) {
-    formats.push_back({layout.model_type,
-                       [&layout](const Json& config, const StoredTensors& tensors,
-                                 const std::filesystem::path& folder) {
-                         return load_bart(layout, config, tensors, folder);
-                       }});
+    formats.push_back(
+        {layout.model_type, [&layout](const Json& config, const StoredTensors& tensors,
+                                      const std::filesystem::path& folder) {
+           return load_bart(layout, config, tensors, folder);
+         }});
   }
   return formats;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/autodiff/operations_reduce.h"
 #include "core/base/error.h"
 #include "core/base/strict_json.h"
 #include "core/checkpoint/format.h"
@@ -20,19 +21,27 @@ namespace {
 struct LayerNames {
   const char *q, *k, *v, *o, *attention_norm, *in, *out, *ffn_norm;
 };
-constexpr LayerNames kBertLayer{"attention.self.query",  "attention.self.key",
-                                "attention.self.value",  "attention.output.dense",
-                                "attention.output.LayerNorm", "intermediate.dense",
-                                "output.dense",          "output.LayerNorm"};
-constexpr LayerNames kDebertaLayer{"attention.self.query_proj", "attention.self.key_proj",
-                                   "attention.self.value_proj", "attention.output.dense",
-                                   "attention.output.LayerNorm", "intermediate.dense",
-                                   "output.dense",               "output.LayerNorm"};
-constexpr LayerNames kDistilLayer{"attention.q_lin", "attention.k_lin", "attention.v_lin",
-                                  "attention.out_lin", "sa_layer_norm", "ffn.lin1",
+constexpr LayerNames kBertLayer{"attention.self.query",
+                                "attention.self.key",
+                                "attention.self.value",
+                                "attention.output.dense",
+                                "attention.output.LayerNorm",
+                                "intermediate.dense",
+                                "output.dense",
+                                "output.LayerNorm"};
+constexpr LayerNames kDebertaLayer{"attention.self.query_proj",
+                                   "attention.self.key_proj",
+                                   "attention.self.value_proj",
+                                   "attention.output.dense",
+                                   "attention.output.LayerNorm",
+                                   "intermediate.dense",
+                                   "output.dense",
+                                   "output.LayerNorm"};
+constexpr LayerNames kDistilLayer{"attention.q_lin",   "attention.k_lin",  "attention.v_lin",
+                                  "attention.out_lin", "sa_layer_norm",    "ffn.lin1",
                                   "ffn.lin2",          "output_layer_norm"};
-constexpr LayerNames kAlbertLayer{"attention.query", "attention.key", "attention.value",
-                                  "attention.dense", "attention.LayerNorm", "ffn",
+constexpr LayerNames kAlbertLayer{"attention.query", "attention.key",        "attention.value",
+                                  "attention.dense", "attention.LayerNorm",  "ffn",
                                   "ffn_output",      "full_layer_layer_norm"};
 
 // Of a masked-language head; biases are the same numbers under several names.
@@ -44,16 +53,22 @@ const HeadNames kBertHead{"cls.predictions.transform.dense",
                           "cls.predictions.transform.LayerNorm",
                           "cls.predictions.decoder.weight",
                           {"cls.predictions.bias", "cls.predictions.decoder.bias"}};
-const HeadNames kRobertaHead{"lm_head.dense", "lm_head.layer_norm", "lm_head.decoder.weight",
+const HeadNames kRobertaHead{"lm_head.dense",
+                             "lm_head.layer_norm",
+                             "lm_head.decoder.weight",
                              {"lm_head.bias", "lm_head.decoder.bias"}};
-const HeadNames kDistilHead{"vocab_transform", "vocab_layer_norm", "vocab_projector.weight",
-                            {"vocab_projector.bias"}};
-const HeadNames kElectraHead{"generator_predictions.dense", "generator_predictions.LayerNorm",
-                             "generator_lm_head.weight", {"generator_lm_head.bias"}};
-const HeadNames kAlbertHead{"predictions.dense", "predictions.LayerNorm",
+const HeadNames kDistilHead{
+    "vocab_transform", "vocab_layer_norm", "vocab_projector.weight", {"vocab_projector.bias"}};
+const HeadNames kElectraHead{"generator_predictions.dense",
+                             "generator_predictions.LayerNorm",
+                             "generator_lm_head.weight",
+                             {"generator_lm_head.bias"}};
+const HeadNames kAlbertHead{"predictions.dense",
+                            "predictions.LayerNorm",
                             "predictions.decoder.weight",
                             {"predictions.bias", "predictions.decoder.bias"}};
-const HeadNames kDebertaHead{"lm_predictions.lm_head.dense", "lm_predictions.lm_head.LayerNorm",
+const HeadNames kDebertaHead{"lm_predictions.lm_head.dense",
+                             "lm_predictions.lm_head.LayerNorm",
                              "lm_predictions.lm_head.decoder.weight",
                              {"lm_predictions.lm_head.bias"}};
 
@@ -63,21 +78,21 @@ struct EncoderLayout {
   LayerNames layer = kBertLayer;
   std::string layers = "encoder.layer.";
   std::vector<HeadNames> heads{kBertHead};
-  bool head_gelu = false;       // the head's activation is not the config's
+  bool head_gelu = false;         // the head's activation is not the config's
   bool padded_positions = false;  // the first rows of the table of positions are those of padding
-  bool distil_keys = false;     // "dim" and the like in config.json
+  bool distil_keys = false;       // "dim" and the like in config.json
   // What else of config.json and of the tensors this layout has.
   void (*config)(JsonObject&, ModelConfig&) = nullptr;
   void (*weights)(WeightMover&, const EncoderLayout&, const std::string& prefix) = nullptr;
 };
 
-void require(JsonObject& object, const char* key, const std::string& expected) {
+void require_text(JsonObject& object, const char* key, const std::string& expected) {
   const std::string found = object.text_or(key, expected);
   if (found != expected) object.fail(key, "\"" + expected + "\" (nothing else is supported)");
 }
 
-void read_sizes(JsonObject& object, const EncoderLayout& layout, ModelConfig& c,
-                Index& skipped) {
+void read_encoder_sizes(JsonObject& object, const EncoderLayout& layout, ModelConfig& c,
+                        Index& skipped) {
   const bool distil = layout.distil_keys;
   const auto key = [distil](const char* usual, const char* of_distil) {
     return distil ? of_distil : usual;
@@ -93,8 +108,8 @@ void read_sizes(JsonObject& object, const EncoderLayout& layout, ModelConfig& c,
   c.layers = object.integer(key("num_hidden_layers", "n_layers"), 1, 1024);
   c.heads = c.kv_heads = object.integer(key("num_attention_heads", "n_heads"), 1, 1024);
   if (c.width % c.heads != 0) {
-    object.fail(key("hidden_size", "dim"), "a multiple of " +
-                                               std::string(key("num_attention_heads", "n_heads")));
+    object.fail(key("hidden_size", "dim"),
+                "a multiple of " + std::string(key("num_attention_heads", "n_heads")));
   }
   c.head_size = c.width / c.heads;
   c.hidden = object.integer(key("intermediate_size", "hidden_dim"), 1, 8 * kMostModelWidth);
@@ -103,12 +118,12 @@ void read_sizes(JsonObject& object, const EncoderLayout& layout, ModelConfig& c,
   c.embedding.types = distil ? 0 : object.integer_or("type_vocab_size", 2, 0, kMostModelWidth);
 }
 
-ModelConfig read_config(const Json& json, const std::string& path, const EncoderLayout& layout,
-                        Index& skipped) {
+ModelConfig read_encoder_config(const Json& json, const std::string& path,
+                                const EncoderLayout& layout, Index& skipped) {
   const Json known = without_nulls(json);
   JsonObject object(known, path);
   ModelConfig c;
-  read_sizes(object, layout, c, skipped);
+  read_encoder_sizes(object, layout, c, skipped);
   c.norm = Norm::LayerNorm;
   c.pre_norm = c.gated = c.causal = false;
   c.attention_biases = c.feed_forward_biases = true;
@@ -116,7 +131,7 @@ ModelConfig read_config(const Json& json, const std::string& path, const Encoder
   c.tied_output = object.flag_or("tie_word_embeddings", true);
   require_flag(object, "is_decoder", false);
   require_flag(object, "add_cross_attention", false);
-  require(object, "position_embedding_type", "absolute");
+  require_text(object, "position_embedding_type", "absolute");
   refuse_quantisation(object);
   const Choice learned{"learned", default_values(encoding("learned").parameters)};
   c.groups = uniform_groups(c, default_variant(), learned);
@@ -124,8 +139,8 @@ ModelConfig read_config(const Json& json, const std::string& path, const Encoder
   return c;
 }
 
-void move_layer(WeightMover& mover, const LayerNames& names, const std::string& from,
-                const std::string& to) {
+void move_encoder_layer(WeightMover& mover, const LayerNames& names, const std::string& from,
+                        const std::string& to) {
   const ModelConfig& c = mover.model().config;
   mover.linear(from + names.q, to + "attn.", "q", c.width, c.width, true);
   mover.linear(from + names.k, to + "attn.", "k", c.width, c.width, true);
@@ -137,16 +152,15 @@ void move_layer(WeightMover& mover, const LayerNames& names, const std::string& 
   mover.norm(from + names.ffn_norm, to + "ffn_norm", c.width);
 }
 
-void move_embedding(WeightMover& mover, const std::string& prefix,
-                    Index skipped) {
+void move_encoder_embedding(WeightMover& mover, const std::string& prefix, Index skipped) {
   const ModelConfig& c = mover.model().config;
   const Index width = table_width(c);
   const std::string at = prefix + "embeddings.";
   mover.reader().move(at + "word_embeddings.weight", c.vocabulary, width, false, mover.model(),
                       "embed.weight");
   if (input_encoding(c)) {
-    mover.positions(at + "position_embeddings.weight", "embed.pos.embedding", c.context,
-                    skipped, width);
+    mover.positions(at + "position_embeddings.weight", "embed.pos.embedding", c.context, skipped,
+                    width);
   }
   if (c.embedding.types > 0) {
     mover.plain(at + "token_type_embeddings.weight", "embed.type", {c.embedding.types, width});
@@ -163,7 +177,7 @@ const HeadNames* head_of(const EncoderLayout& layout, const StoredTensors& tenso
   return nullptr;
 }
 
-void move_head(WeightMover& mover, const HeadNames& head, const std::string& embedding) {
+void move_masked_head(WeightMover& mover, const HeadNames& head, const std::string& embedding) {
   const ModelConfig& c = mover.model().config;
   const Index width = table_width(c);
   mover.dense(head.dense, "output.transform", c.width, width);
@@ -181,13 +195,13 @@ void leave_out_heads(WeightMover& mover, const std::string& prefix) {
   }
 }
 
-Model load(const EncoderLayout& layout, const Json& json, const StoredTensors& tensors,
-           const std::filesystem::path& folder) {
+Model load_encoder(const EncoderLayout& layout, const Json& json, const StoredTensors& tensors,
+                   const std::filesystem::path& folder) {
   Model model;
   const std::string path = (folder / "config.json").string();
   ModelConfig& c = model.config;
   Index skipped = 0;
-  c = read_config(json, path, layout, skipped);
+  c = read_encoder_config(json, path, layout, skipped);
   const HeadNames* head = head_of(layout, tensors);
   c.ingredients.output_head = c.ingredients.output_bias = c.head.transform = head != nullptr;
   c.head.activation = layout.head_gelu ? Activation::Gelu : c.activation;
@@ -202,13 +216,13 @@ Model load(const EncoderLayout& layout, const Json& json, const StoredTensors& t
   WeightMover mover(reader, model);
   const bool bare = reader.has("embeddings.word_embeddings.weight");
   const std::string prefix = bare ? "" : layout.prefix;
-  move_embedding(mover, prefix, skipped);
+  move_encoder_embedding(mover, prefix, skipped);
   for (Index n = 0; n < c.layers && c.own_layers == 0; ++n) {
-    move_layer(mover, layout.layer, prefix + layout.layers + std::to_string(n) + ".",
-               layer_prefix(n));
+    move_encoder_layer(mover, layout.layer, prefix + layout.layers + std::to_string(n) + ".",
+                       layer_prefix(n));
   }
   if (layout.weights) layout.weights(mover, layout, prefix);
-  if (head) move_head(mover, *head, prefix + "embeddings.word_embeddings.weight");
+  if (head) move_masked_head(mover, *head, prefix + "embeddings.word_embeddings.weight");
   leave_out_heads(mover, prefix);
   reader.finish();
   return model;
@@ -232,9 +246,9 @@ void albert_weights(WeightMover& mover, const EncoderLayout& layout, const std::
   for (Index n = 0; n < c.layers; ++n) {
     if (weights_of_layer(c, n) != n) continue;
     const std::string group = std::to_string(n * c.own_layers / c.layers);
-    move_layer(mover, layout.layer,
-               prefix + "encoder.albert_layer_groups." + group + ".albert_layers.0.",
-               layer_prefix(n));
+    move_encoder_layer(mover, layout.layer,
+                       prefix + "encoder.albert_layer_groups." + group + ".albert_layers.0.",
+                       layer_prefix(n));
   }
 }
 
@@ -255,7 +269,7 @@ void deberta_config(JsonObject& object, ModelConfig& c) {
   require_flag(object, "relative_attention", true);
   require_flag(object, "position_biased_input", false);
   require_flag(object, "share_att_key", true);
-  require(object, "norm_rel_ebd", "layer_norm");
+  require_text(object, "norm_rel_ebd", "layer_norm");
   if (object.integer_or("conv_kernel_size", 0, 0, 1024) != 0) {
     object.fail("conv_kernel_size", "0 (a convolution beside the layers is not supported)");
   }
@@ -301,34 +315,33 @@ void deberta_weights(WeightMover& mover, const EncoderLayout&, const std::string
   }
 }
 
-const std::vector<EncoderLayout>& layouts() {
+const std::vector<EncoderLayout>& encoder_layouts() {
   static const std::vector<EncoderLayout> list = [] {
-    std::vector<EncoderLayout> all{
-        {.model_type = "bert", .prefix = "bert."},
-        {.model_type = "distilbert",
-         .prefix = "distilbert.",
-         .layer = kDistilLayer,
-         .layers = "transformer.layer.",
-         .heads = {kDistilHead},
-         .distil_keys = true},
-        {.model_type = "electra",
-         .prefix = "electra.",
-         .heads = {kElectraHead},
-         .head_gelu = true,
-         .config = electra_config,
-         .weights = electra_weights},
-        {.model_type = "albert",
-         .prefix = "albert.",
-         .layer = kAlbertLayer,
-         .heads = {kAlbertHead},
-         .config = albert_config,
-         .weights = albert_weights},
-        {.model_type = "deberta-v2",
-         .prefix = "deberta.",
-         .layer = kDebertaLayer,
-         .heads = {kDebertaHead, kBertHead},
-         .config = deberta_config,
-         .weights = deberta_weights}};
+    std::vector<EncoderLayout> all{{.model_type = "bert", .prefix = "bert."},
+                                   {.model_type = "distilbert",
+                                    .prefix = "distilbert.",
+                                    .layer = kDistilLayer,
+                                    .layers = "transformer.layer.",
+                                    .heads = {kDistilHead},
+                                    .distil_keys = true},
+                                   {.model_type = "electra",
+                                    .prefix = "electra.",
+                                    .heads = {kElectraHead},
+                                    .head_gelu = true,
+                                    .config = electra_config,
+                                    .weights = electra_weights},
+                                   {.model_type = "albert",
+                                    .prefix = "albert.",
+                                    .layer = kAlbertLayer,
+                                    .heads = {kAlbertHead},
+                                    .config = albert_config,
+                                    .weights = albert_weights},
+                                   {.model_type = "deberta-v2",
+                                    .prefix = "deberta.",
+                                    .layer = kDebertaLayer,
+                                    .heads = {kDebertaHead, kBertHead},
+                                    .config = deberta_config,
+                                    .weights = deberta_weights}};
     for (const char* type : {"roberta", "xlm-roberta", "camembert"}) {
       all.push_back({.model_type = type,
                      .prefix = "roberta.",
@@ -345,12 +358,12 @@ const std::vector<EncoderLayout>& layouts() {
 
 std::vector<CheckpointFormat> encoder_formats() {
   std::vector<CheckpointFormat> formats;
-  for (const EncoderLayout& layout : layouts()) {
-    formats.push_back({layout.model_type,
-                       [&layout](const Json& config, const StoredTensors& tensors,
-                                 const std::filesystem::path& folder) {
-                         return load(layout, config, tensors, folder);
-                       }});
+  for (const EncoderLayout& layout : encoder_layouts()) {
+    formats.push_back(
+        {layout.model_type, [&layout](const Json& config, const StoredTensors& tensors,
+                                      const std::filesystem::path& folder) {
+           return load_encoder(layout, config, tensors, folder);
+         }});
   }
   return formats;
 }

@@ -16,7 +16,9 @@ namespace attnscope {
 
 namespace {
 
-void read_feed_forward(JsonObject& object, ModelConfig& c) {
+constexpr const char* kEncoderTable = "encoder.embed_tokens.weight";
+
+void read_t5_feed_forward(JsonObject& object, ModelConfig& c) {
   struct Row {
     const char* name;
     Activation activation;
@@ -43,8 +45,14 @@ Choice bucketed(JsonObject& object, bool both_directions) {
   return t5;
 }
 
-// decodes: has a decoder, too. mT5 and T5 v1.1 have an output of their own.
-ModelConfig read_config(const Json& json, const std::string& path, bool decodes, bool has_head) {
+// What the tensors say.
+struct Found {
+  bool decodes = false, has_head = false;
+  bool own_output = false;  // not tied to the table of tokens, whatever the config says of it
+};
+
+ModelConfig read_t5_config(const Json& json, const std::string& path, const Found& found) {
+  const bool decodes = found.decodes, has_head = found.has_head;
   const Json known = without_nulls(json);
   JsonObject object(known, path);
   ModelConfig c;
@@ -57,13 +65,15 @@ ModelConfig read_config(const Json& json, const std::string& path, bool decodes,
   c.heads = c.kv_heads = object.integer("num_heads", 1, 1024);
   c.head_size = object.integer("d_kv", 1, kMostModelWidth);
   c.hidden = object.integer("d_ff", 1, 8 * kMostModelWidth);
-  read_feed_forward(object, c);
+  read_t5_feed_forward(object, c);
   c.norm = Norm::RmsNorm;
   c.norm_epsilon = object.number_or("layer_norm_epsilon", 1e-6, 0, 1);
-  c.tied_output = object.flag_or("tie_word_embeddings", true);
+  c.tied_output = !found.own_output;
   c.ingredients.attention_scale = 1;
   c.ingredients.output_head = has_head;
-  const bool scaled = object.flag_or("scale_decoder_outputs", c.tied_output);
+  // Those with a tied output divide by the root of the width first; later ones say so themselves.
+  const bool tied = object.flag_or("tie_word_embeddings", object.text("model_type") == "t5");
+  const bool scaled = object.flag_or("scale_decoder_outputs", tied);
   if (scaled && has_head) c.ingredients.logit_scale = 1 / std::sqrt(static_cast<double>(c.width));
   if (!has_head) c.tied_output = true;
   c.causal = decodes;
@@ -81,7 +91,7 @@ ModelConfig read_config(const Json& json, const std::string& path, bool decodes,
   return c;
 }
 
-void move_attention(WeightMover& mover, const std::string& from, const std::string& to) {
+void move_t5_attention(WeightMover& mover, const std::string& from, const std::string& to) {
   const ModelConfig& c = mover.model().config;
   const Index rows = c.heads * c.head_size;
   mover.linear(from + "q", to, "q", c.width, rows, false);
@@ -90,7 +100,7 @@ void move_attention(WeightMover& mover, const std::string& from, const std::stri
   mover.linear(from + "o", to, "o", rows, c.width, false);
 }
 
-void move_feed_forward(WeightMover& mover, const std::string& from, const std::string& to) {
+void move_t5_feed_forward(WeightMover& mover, const std::string& from, const std::string& to) {
   const ModelConfig& c = mover.model().config;
   const std::string dense = from + "DenseReluDense.";
   if (c.gated) mover.linear(dense + "wi_0", to, "_gate", c.width, c.hidden, false);
@@ -99,8 +109,8 @@ void move_feed_forward(WeightMover& mover, const std::string& from, const std::s
 }
 
 // theirs: "encoder." or "decoder."; ours: "encoder." or "".
-void move_stack(WeightMover& mover, const std::string& theirs, const std::string& ours,
-                Index layers, bool cross) {
+void move_t5_stack(WeightMover& mover, const std::string& theirs, const std::string& ours,
+                   Index layers, bool cross) {
   Model& model = mover.model();
   const ModelConfig& c = model.config;
   const Index buckets = c.groups[0][0].encoding.values.integer("buckets");
@@ -110,7 +120,7 @@ void move_stack(WeightMover& mover, const std::string& theirs, const std::string
   for (Index n = 0; n < layers; ++n) {
     const std::string from = theirs + "block." + std::to_string(n) + ".layer.";
     const std::string to = ours + layer_prefix(n);
-    move_attention(mover, from + "0.SelfAttention.", to + "attn.");
+    move_t5_attention(mover, from + "0.SelfAttention.", to + "attn.");
     norm(from + "0.", to + "attn_norm");
     const std::string table = from + "0.SelfAttention.relative_attention_bias.weight";
     if (n == 0 || mover.has(table)) {
@@ -120,13 +130,13 @@ void move_stack(WeightMover& mover, const std::string& theirs, const std::string
                             model.weights.at(ours + layer_prefix(0) + "groups.0.pos.bias"));
     }
     if (cross) {
-      move_attention(mover, from + "1.EncDecAttention.", to + "cross.");
+      move_t5_attention(mover, from + "1.EncDecAttention.", to + "cross.");
       norm(from + "1.", to + "cross_norm");
       // Stored by older versions, never used.
       mover.reader().ignore(from + "1.EncDecAttention.relative_attention_bias.weight");
     }
     const std::string last = from + (cross ? "2." : "1.");
-    move_feed_forward(mover, last, to + "ffn.");
+    move_t5_feed_forward(mover, last, to + "ffn.");
     norm(last, to + "ffn_norm");
   }
   mover.norm(theirs + "final_layer_norm", ours + "final_norm", c.width);
@@ -134,30 +144,33 @@ void move_stack(WeightMover& mover, const std::string& theirs, const std::string
 
 Model load_t5(const Json& json, const StoredTensors& tensors, const std::filesystem::path& folder) {
   Model model;
-  const bool decodes = tensors.contains("decoder.final_layer_norm.weight");
+  Found found;
+  found.decodes = tensors.contains("decoder.final_layer_norm.weight");
   const Json* named = json.contains("architectures") ? &json["architectures"] : nullptr;
-  const bool no_head = named && named->is_array() && named->size() == 1 && (*named)[0].is_string() &&
+  const bool no_head = named && named->is_array() && named->size() == 1 &&
+                       (*named)[0].is_string() &&
                        (*named)[0].get<std::string>().find("ForConditional") == std::string::npos;
-  model.config = read_config(json, (folder / "config.json").string(), decodes, decodes && !no_head);
+  found.has_head = found.decodes && !no_head;
+  const char* embedding = tensors.contains("shared.weight") ? "shared.weight" : kEncoderTable;
+  found.own_output = found.has_head && !same_numbers(tensors, embedding, "lm_head.weight");
+  model.config = read_t5_config(json, (folder / "config.json").string(), found);
   const ModelConfig& c = model.config;
   TensorReader reader(tensors, folder, c);
   WeightMover mover(reader, model);
-  const std::string encoder = "encoder.embed_tokens.weight";
-  const std::string embedding = reader.has("shared.weight") ? "shared.weight" : encoder;
   reader.move(embedding, c.vocabulary, c.width, false, model, "embed.weight");
-  for (const std::string& copy : {encoder, std::string("decoder.embed_tokens.weight")}) {
+  for (const char* copy : {kEncoderTable, "decoder.embed_tokens.weight"}) {
     if (!reader.holds_the_same(embedding, copy)) {
-      reader.fail("tensor " + copy + ": expected the same numbers as " + embedding +
+      reader.fail(std::string("tensor ") + copy + ": expected the same numbers as " + embedding +
                   " (tables of their own for encoder and decoder are not supported)");
     }
     reader.ignore(copy);
   }
-  if (decodes) {
-    move_stack(mover, "encoder.", "encoder.", c.architecture.values.integer("encoder_layers"),
-               false);
-    move_stack(mover, "decoder.", "", c.layers, true);
+  if (found.decodes) {
+    move_t5_stack(mover, "encoder.", "encoder.", c.architecture.values.integer("encoder_layers"),
+                  false);
+    move_t5_stack(mover, "decoder.", "", c.layers, true);
   } else {
-    move_stack(mover, "encoder.", "", c.layers, false);
+    move_t5_stack(mover, "encoder.", "", c.layers, false);
   }
   if (c.ingredients.output_head) mover.output("lm_head.weight", embedding);
   reader.finish();

@@ -35,7 +35,7 @@ struct Loss {
 Loss weighed_loss(std::string name, const Var& value, double weight = 1);
 
 struct Output {
-  Var logits;                // [B, L, vocabulary]
+  Var logits;                // [B, L, vocabulary]; undefined without an output head
   std::vector<Loss> losses;  // where the batch has targets
   IntTensor exits;           // [B, L] the layer at which each token left, from 1; or undefined
   Tensor log_probabilities;  // [n, vocabulary] of a mixture with what was retrieved; or undefined

@@ -18,7 +18,8 @@ constexpr Index kMostLayers = 1024;
 constexpr Index kMostHeads = 1024;
 
 const std::vector<std::string> kNorms = {"layer", "rms"};  // as Norm counts
-const std::vector<std::string> kActivations = {"relu", "gelu", "gelu_tanh", "silu"};
+const std::vector<std::string> kActivations = {"relu", "gelu",       "gelu_tanh",
+                                               "silu", "quick_gelu", "squared_relu"};
 
 bool uniform(const ModelConfig& config) {
   for (const auto& layer : config.groups) {
@@ -118,7 +119,7 @@ void read_ends(JsonObject& object, ModelConfig& config) {
     JsonObject embedding(object.any("embedding"), object.path_of("embedding"));
     config.embedding.width = embedding.integer_or("width", 0, 0, kMostModelWidth);
     config.embedding.types = embedding.integer_or("types", 0, 0, kMostModelWidth);
-    config.embedding.norm = embedding.flag_or("norm", false);
+    config.embedding.first_norm = embedding.flag_or("first_norm", false);
     embedding.finish();
   }
   if (object.has("head")) {
@@ -126,7 +127,6 @@ void read_ends(JsonObject& object, ModelConfig& config) {
     config.head.transform = head.flag_or("transform", false);
     config.head.activation = static_cast<Activation>(head.choice_or(
         "activation", static_cast<std::size_t>(config.head.activation), kActivations));
-    config.head.bias = head.flag_or("bias", false);
     head.finish();
   }
   config.own_layers = object.integer_or("own_layers", 0, 0, kMostLayers);
@@ -146,6 +146,10 @@ void read_choices(JsonObject& object, ModelConfig& config) {
 
 Index table_width(const ModelConfig& config) {
   return config.embedding.width > 0 ? config.embedding.width : config.width;
+}
+
+bool has_attention_norm(const ModelConfig& config, Index layer) {
+  return norm_before(config) && !(config.embedding.first_norm && layer == 0);
 }
 
 Index weights_of_layer(const ModelConfig& config, Index layer) {
@@ -363,8 +367,18 @@ void check_ends(const ModelConfig& config, const std::string& at) {
   if (embedding.types > 0 && config.segment > 0) {
     refuse("embedding.types", "expected a text that is read at once, found segments");
   }
-  if (embedding.norm && ((!one_stack && !both) || !text)) {
-    refuse("embedding.norm", "expected decoder or encoder_decoder, of text, found " + type);
+  if (config.ingredients.embedding_norm && !one_stack && !both) {
+    refuse("embedding_norm", "expected decoder or encoder_decoder, found " + type);
+  }
+  if (embedding.first_norm &&
+      (!one_stack || !config.ingredients.embedding_norm || !norm_before(config) ||
+       config.ingredients.shared_norm || config.join != default_join())) {
+    refuse("embedding.first_norm",
+           "expected a decoder (or encoder) with norms before its blocks and join residual, and "
+           "embedding_norm");
+  }
+  if (config.head.transform && !config.ingredients.output_head) {
+    refuse("head.transform", "expected an output_head");
   }
   if (embedding.width > 0) {
     if (!one_stack || !text) {
@@ -377,7 +391,8 @@ void check_ends(const ModelConfig& config, const std::string& at) {
              "are added once, or none");
     }
   }
-  if (embedding.width > 0 && config.tied_output && !config.head.transform) {
+  if (embedding.width > 0 && config.tied_output && !config.head.transform &&
+      config.ingredients.output_head) {
     refuse("embedding.width",
            "the output is tied to a table that is not as wide as the model; expected tied_output "
            "false, or head.transform, which goes from one width to the other");
@@ -422,6 +437,8 @@ void check(const ModelConfig& config, std::string_view path) {
     throw InputError(at + "groups: expected a list for each of " + std::to_string(config.layers) +
                      " layers, found " + std::to_string(config.groups.size()));
   }
+  const std::string refused = ingredients_refusal(config);
+  if (!refused.empty()) throw InputError(at + refused);
   check_choices(config, at);
   input_encoding(config);
   check_ends(config, at);
@@ -456,6 +473,7 @@ ModelConfig model_config_from_json(const Json& value, std::string_view path) {
   config.causal = object.flag_or("causal", config.causal);
   config.dropout = object.number_or("dropout", 0, 0, 0.95);
   read_ends(object, config);
+  read_ingredients(object, config.ingredients);
   read_choices(object, config);
   read_groups(object, config);
   object.finish();
@@ -476,14 +494,14 @@ Json architecture_to_json(const ModelConfig& config) {
 void add_ends(const ModelConfig& config, Json& object) {
   const EmbeddingConfig& embedding = config.embedding;
   if (embedding != EmbeddingConfig{}) {
-    object["embedding"] = {
-        {"width", embedding.width}, {"types", embedding.types}, {"norm", embedding.norm}};
+    object["embedding"] = {{"width", embedding.width},
+                           {"types", embedding.types},
+                           {"first_norm", embedding.first_norm}};
   }
   if (config.head != HeadConfig{}) {
     object["head"] = {
         {"transform", config.head.transform},
-        {"activation", kActivations[static_cast<std::size_t>(config.head.activation)]},
-        {"bias", config.head.bias}};
+        {"activation", kActivations[static_cast<std::size_t>(config.head.activation)]}};
   }
   if (config.own_layers > 0) object["own_layers"] = config.own_layers;
 }
@@ -525,6 +543,7 @@ Json to_json(const ModelConfig& config) {
                  {"causal", config.causal},
                  {"dropout", config.dropout}};
   add_ends(config, object);
+  add_ingredients(config.ingredients, object);
   add_choices(config, object);
   if (uniform(config)) {
     object["variant"] = to_json(config.groups[0][0].variant);

@@ -9,6 +9,7 @@
 
 #include "core/attention/variant.h"
 #include "core/base/json.h"
+#include "core/model/ingredients.h"
 
 namespace attnscope {
 
@@ -29,7 +30,8 @@ struct HeadGroup {
 };
 
 enum class Norm { LayerNorm, RmsNorm };
-enum class Activation { Relu, Gelu, GeluTanh, Silu };
+// QuickGelu: x sigmoid(1.702 x), as in CLIP and gpt-oss.
+enum class Activation { Relu, Gelu, GeluTanh, Silu, QuickGelu, SquaredRelu };
 
 // Losses of Al-Rfou et al., 2018, arXiv:1808.04444, in training alone (SPEC-MODELS section 8).
 struct Auxiliary {
@@ -47,7 +49,9 @@ struct EmbeddingConfig {
   // Kinds of tokens with a vector each: a first sentence, a second. 0: none.
   // Devlin et al., 2018, arXiv:1810.04805.
   Index types = 0;
-  bool norm = false;  // a layer norm behind all that is added
+  // Its norm (embedding_norm) is that before the attention of the first layer, too, which has none
+  // of its own. Warner et al., 2024, ModernBERT, arXiv:2412.13663.
+  bool first_norm = false;
   bool operator==(const EmbeddingConfig&) const = default;
 };
 
@@ -56,7 +60,6 @@ struct HeadConfig {
   // norm(activation(x w + b)) before it meets the table of tokens, as wide as that (BERT).
   bool transform = false;
   Activation activation = Activation::Gelu;  // of the transform
-  bool bias = false;                         // a number added to each token's logit
   bool operator==(const HeadConfig&) const = default;
 };
 
@@ -95,6 +98,7 @@ struct ModelConfig {
   Choice input = default_input();
   Index segment = 0;  // a longer sequence is read in segments of so many tokens; 0: at once
   Auxiliary auxiliary;
+  Ingredients ingredients;
   bool operator==(const ModelConfig&) const = default;
 };
 
@@ -104,6 +108,8 @@ std::vector<std::vector<HeadGroup>> uniform_groups(const ModelConfig& config, co
 
 // The width of the table of tokens.
 Index table_width(const ModelConfig& config);
+// Whether the self-attention of a layer has a norm of its own before it.
+bool has_attention_norm(const ModelConfig& config, Index layer);
 // The layer whose projections, norms and feed-forward layer n uses.
 Index weights_of_layer(const ModelConfig& config, Index layer);
 

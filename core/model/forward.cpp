@@ -30,6 +30,12 @@ void check_types(const Batch& batch, Index types) {
 }
 
 void check_options(const ModelConfig& config, const Batch& batch, const ForwardOptions& options) {
+  const bool predicts = batch.targets.defined() || options.last_logits || options.retrieval;
+  if (predicts && !config.ingredients.output_head) {
+    throw InputError(
+        "output_head: this model has none, so that it gives attention and states but predicts no "
+        "tokens; expected a model with one");
+  }
   if (options.trace && batch.size() != 1) {
     throw InputError("ids: a trace records one sequence, found " + std::to_string(batch.size()));
   }

@@ -90,6 +90,12 @@ Var activated(Activation activation, const Var& x) {
       return gelu_tanh(x);
     case Activation::Silu:
       return silu(x);
+    case Activation::QuickGelu:
+      return multiply(x, sigmoid(scale(x, 1.702f)));
+    case Activation::SquaredRelu: {
+      const Var positive = relu(x);
+      return multiply(positive, positive);
+    }
   }
   throw std::logic_error("activation");
 }
@@ -103,31 +109,42 @@ Var embedded(const Model& model, const IntTensor& ids) {
   return rows;
 }
 
+Var normed(const Model& model, const Var& x, const std::string& name) {
+  const Var& gain = weight(model, name + ".weight");
+  const double epsilon = model.config.norm_epsilon;
+  if (model.config.norm == Norm::RmsNorm) return rms_norm(x, gain, epsilon);
+  const auto bias = model.weights.find(name + ".bias");
+  return layer_norm(x, gain, bias == model.weights.end() ? Var() : bias->second, epsilon);
+}
+
 namespace {
 
 // What meets the table of tokens.  [n, d] -> [n, e]
 Var transformed(const Model& model, const Var& x, const Stop& stop) {
-  const ModelConfig& config = model.config;
   const std::string at = "output.transform.";
-  const Var y = activated(config.head.activation, linear(model, x, at + "w", at + "b", stop));
-  const Var& gain = weight(model, at + "norm.weight");
-  if (config.norm == Norm::RmsNorm) return rms_norm(y, gain, config.norm_epsilon);
-  return layer_norm(y, gain, weight(model, at + "norm.bias"), config.norm_epsilon);
+  const Var y = linear(model, x, at + "w", at + "b", stop);
+  return normed(model, activated(model.config.head.activation, y), at + "norm");
 }
 
 }  // namespace
 
 Var output_logits(const Model& model, const Var& x, const Stop& stop) {
-  const bool bias = model.config.head.bias;
+  const Ingredients& i = model.config.ingredients;
   const Var state = model.config.head.transform ? transformed(model, x, stop) : x;
+  Var logits;
   if (!model.config.tied_output) {
-    return linear(model, state, "output.weight", bias ? "output.bias" : "", stop);
+    logits = linear(model, state, "output.weight", "", stop);
+  } else {
+    const auto narrow = model.narrow.find("embed.weight");
+    logits = narrow == model.narrow.end()
+                 ? linear_transposed(state, weight(model, "embed.weight"), stop)
+                 : linear(state, narrow->second.turned(), Var(), stop);
   }
-  const auto narrow = model.narrow.find("embed.weight");
-  const Var logits = narrow == model.narrow.end()
-                         ? linear_transposed(state, weight(model, "embed.weight"), stop)
-                         : linear(state, narrow->second.turned(), Var(), stop);
-  return bias ? add(logits, weight(model, "output.bias")) : logits;
+  if (i.output_bias) logits = add(logits, weight(model, "output.bias"));
+  if (i.logit_scale != 1) logits = scale(logits, static_cast<float>(i.logit_scale));
+  if (i.logit_cap == 0) return logits;
+  const auto cap = static_cast<float>(i.logit_cap);
+  return scale(tanh(scale(logits, 1 / cap)), cap);
 }
 
 }  // namespace attnscope

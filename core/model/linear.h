@@ -22,4 +22,7 @@ Var activated(Activation activation, const Var& x);
 Var embedded(const Model& model, const IntTensor& ids);                 // [B, L] -> [B, L, e]
 Var output_logits(const Model& model, const Var& x, const Stop& stop);  // [n, d] -> [n, vocabulary]
 
+// The model's norm of the last axis by the weights name.weight and, where there is one, name.bias.
+Var normed(const Model& model, const Var& x, const std::string& name);
+
 }  // namespace attnscope

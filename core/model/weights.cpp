@@ -58,10 +58,15 @@ void WeightList::random(const std::string& name, const Shape& shape, double devi
        [shape, deviation](std::uint64_t seed) { return normal(shape, deviation, seed); }});
 }
 
-void WeightList::norm(const std::string& name, Index width) {
-  const Index size = width > 0 ? width : config_.width;
+void WeightList::norm(const std::string& name) {
+  norm(name, config_.width);
+}
+
+void WeightList::norm(const std::string& name, Index size) {
   constant(name + ".weight", {size}, 1);
-  if (config_.norm == Norm::LayerNorm) constant(name + ".bias", {size}, 0);
+  if (config_.norm == Norm::LayerNorm && config_.ingredients.norm_biases) {
+    constant(name + ".bias", {size}, 0);
+  }
 }
 
 void WeightList::linear(const std::string& prefix, const std::string& letter, Index in, Index out,
@@ -101,12 +106,21 @@ void WeightList::attention(const std::string& prefix, const std::string& name) {
   const Index keys = config_.kv_heads * config_.head_size;
   const std::string around = help_;
   if (name == "cross") help_ = "Cross-attention.";
-  norm(prefix + name + "_norm");
+  const Ingredients& i = config_.ingredients;
+  const bool earlier = config_.embedding.first_norm && prefix == layer_prefix(0);
+  if (i.output_norm != OutputNorm::Instead && !earlier) norm(prefix + name + "_norm");
   const std::string at = prefix + name + ".";
   linear(at, "q", width, queries, config_.attention_biases);
   linear(at, "k", width, keys, config_.attention_biases);
   linear(at, "v", width, keys, config_.attention_biases);
-  linear(at, "o", queries, width, config_.attention_biases, true);
+  if (i.query_key_norm != QueryKeyNorm::None) {
+    const bool by_head = i.query_key_norm == QueryKeyNorm::Head;
+    norm(at + "q_norm", by_head ? config_.head_size : queries);
+    norm(at + "k_norm", by_head ? config_.head_size : keys);
+  }
+  linear(at, "o", queries, width, has_output_bias(config_), true);
+  if (i.attention_sinks) constant(at + "sinks", {config_.heads}, 0);
+  if (i.output_norm != OutputNorm::None) norm(prefix + name + "_output_norm");
   help_ = around;
 }
 
@@ -133,13 +147,27 @@ void WeightList::layer(const std::string& prefix, const std::vector<HeadGroup>& 
     joined("cross_join.");
   }
   if (config_.hidden == 0) return;
-  norm(prefix + "ffn_norm");
+  const Ingredients& i = config_.ingredients;
+  if (i.output_norm != OutputNorm::Instead && !i.shared_norm) norm(prefix + "ffn_norm");
   const std::string ffn = prefix + "ffn.";
-  const Index width = config_.width;
-  if (config_.gated) linear(ffn, "_gate", width, config_.hidden, config_.feed_forward_biases);
-  linear(ffn, "_in", width, config_.hidden, config_.feed_forward_biases);
-  linear(ffn, "_out", config_.hidden, width, config_.feed_forward_biases, true);
+  if (i.experts.count > 0) {
+    matrix(ffn + "router", {config_.width, i.experts.count});
+    if (i.experts.router_bias) constant(ffn + "router_bias", {i.experts.count}, 0);
+    for (Index e = 0; e < i.experts.count; ++e) {
+      feed_forward(ffn + "experts." + std::to_string(e) + ".");
+    }
+  } else {
+    feed_forward(ffn);
+  }
+  if (i.output_norm != OutputNorm::None) norm(prefix + "ffn_output_norm");
   joined("ffn_join.");
+}
+
+void WeightList::feed_forward(const std::string& prefix) {
+  const Index width = config_.width;
+  if (config_.gated) linear(prefix, "_gate", width, config_.hidden, config_.feed_forward_biases);
+  linear(prefix, "_in", width, config_.hidden, config_.feed_forward_biases);
+  linear(prefix, "_out", config_.hidden, width, config_.feed_forward_biases, true);
 }
 
 void WeightList::embedding() {
@@ -168,7 +196,7 @@ void WeightList::behind_positions(const std::string& stack) {
   const EmbeddingConfig& embedding = config_.embedding;
   const Index width = table_width(config_);
   if (embedding.types > 0) random("embed.type", {embedding.types, width}, kDeviation);
-  if (embedding.norm) norm(stack + "embed.norm", width);
+  if (config_.ingredients.embedding_norm) norm(stack + "embed.norm", width);
   if (embedding.width > 0) {
     matrix("embed.project.w", {width, config_.width});
     constant("embed.project.b", {config_.width}, 0);
@@ -188,6 +216,7 @@ void WeightList::stack(const std::string& stack, const std::vector<std::vector<H
 }
 
 void WeightList::output() {
+  if (!config_.ingredients.output_head) return;
   const Index width = config_.head.transform ? table_width(config_) : config_.width;
   if (config_.head.transform) {
     matrix("output.transform.w", {config_.width, width});
@@ -195,7 +224,7 @@ void WeightList::output() {
     norm("output.transform.norm", width);
   }
   if (!config_.tied_output) matrix("output.weight", {width, config_.vocabulary});
-  if (config_.head.bias) constant("output.bias", {config_.vocabulary}, 0);
+  if (config_.ingredients.output_bias) constant("output.bias", {config_.vocabulary}, 0);
 }
 
 std::string layer_prefix(Index layer) {

@@ -4,19 +4,24 @@
 //   embed.weight                    [vocabulary, d]
 //   embed.NAME                      of an encoding of the input, as its Info says
 //   embed.type                      [types, d]       kinds of tokens
-//   embed.norm.weight               [d]              (.bias) behind all that is added
-//   embed.project.w, .b             [e, d], [d]      of a table that is e wide, then also [.., e]
-//   above layers.N.attn_norm.weight       [d]              (.bias [d] for LayerNorm)
+//   embed.norm.weight               [d]              (.bias) with embedding_norm
+//   embed.project.w, .b             [e, d], [d]      of a table e wide; the above are [.., e] then
+//   layers.N.attn_norm.weight       [d]              (.bias [d] for LayerNorm)
 //   layers.N.attn.wq, wk, wv        [d, h d_k], [d, h_kv d_k] twice  (bq, bk, bv with biases)
 //   layers.N.attn.wo                [h d_k, d]       (bo)
+//   layers.N.attn.q_norm, k_norm    .weight [d_k], or [h d_k], [h_kv d_k]; with query_key_norm
+//   layers.N.attn.sinks             [h]              with attention_sinks
+//   layers.N.attn_output_norm       [d]              with output_norm, as ffn_output_norm
 //   layers.N.groups.G.NAME          of head group G's variant and encoding, as their Infos say
 //   layers.N.ffn_norm.weight        [d]              (.bias)
 //   layers.N.ffn.w_gate, w_in       [d, hidden]      (b_gate, b_in)
 //   layers.N.ffn.w_out              [hidden, d]      (b_out)
+//   layers.N.ffn.router             [d, experts]     (router_bias); then the three above are
+//                                                    those of layers.N.ffn.experts.E
 //   final_norm.weight               [d]              (.bias), pre-norm only
 //   output.transform.w, .b, .norm   [d, e], [e]      before the table of tokens (e: d or its width)
 //   output.weight                   [d, vocabulary], unless tied
-//   output.bias                     [vocabulary]     where the head has one
+//   output.bias                     [vocabulary]     with output_bias
 // Of layers that share (own_layers) only the first of each run has attn, ffn and norms.
 //
 // Matrices are [in, out]: y = x w + b.
@@ -67,7 +72,8 @@ class WeightList {
   // with depth.
   void matrix(const std::string& name, const Shape& shape, bool residual = false);
   void random(const std::string& name, const Shape& shape, double deviation);
-  void norm(const std::string& name, Index width = 0);  // 0: the model's
+  void norm(const std::string& name);
+  void norm(const std::string& name, Index size);
   // prefix + "w" + letter [in, out], and a bias "b".
   void linear(const std::string& prefix, const std::string& letter, Index in, Index out, bool bias,
               bool residual = false);
@@ -81,6 +87,7 @@ class WeightList {
              bool own = true);
   // Norm and projections of one attention: `name` "attn" or "cross".
   void attention(const std::string& prefix, const std::string& name);
+  void feed_forward(const std::string& prefix);  // prefix: "layers.3.ffn."
   // Tokens' vectors, what an encoding of the input adds to them ...
   void embedding();
   // ... for this stack: "" or "encoder.".
