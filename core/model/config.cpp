@@ -472,8 +472,8 @@ ModelConfig model_config_from_json(const Json& value, std::string_view path) {
   config.tied_output = object.flag_or("tied_output", config.tied_output);
   config.causal = object.flag_or("causal", config.causal);
   config.dropout = object.number_or("dropout", 0, 0, 0.95);
-  read_ends(object, config);
   read_ingredients(object, config.ingredients);
+  read_ends(object, config);
   read_choices(object, config);
   read_groups(object, config);
   object.finish();
@@ -542,8 +542,8 @@ Json to_json(const ModelConfig& config) {
                  {"tied_output", config.tied_output},
                  {"causal", config.causal},
                  {"dropout", config.dropout}};
-  add_ends(config, object);
   add_ingredients(config.ingredients, object);
+  add_ends(config, object);
   add_choices(config, object);
   if (uniform(config)) {
     object["variant"] = to_json(config.groups[0][0].variant);

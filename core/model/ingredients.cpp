@@ -40,7 +40,6 @@ void read_ingredients(JsonObject& object, Ingredients& i) {
     return object.number_or(key, otherwise, least, kMostScale);
   };
   i.embedding_scale = number("embedding_scale", usual.embedding_scale, -kMostScale);
-  i.embedding_norm = object.flag_or("embedding_norm", usual.embedding_norm);
   i.norm_biases = object.flag_or("norm_biases", usual.norm_biases);
   i.output_norm = static_cast<OutputNorm>(object.choice_or("output_norm", 0, kOutputNorms));
   i.parallel = object.flag_or("parallel", usual.parallel);
@@ -61,7 +60,6 @@ void read_ingredients(JsonObject& object, Ingredients& i) {
   i.gate_offset = number("gate_offset", usual.gate_offset, -kMostScale);
   i.logit_scale = number("logit_scale", usual.logit_scale, -kMostScale);
   i.logit_cap = number("logit_cap", usual.logit_cap, 0);
-  i.output_bias = object.flag_or("output_bias", usual.output_bias);
   i.output_head = object.flag_or("output_head", usual.output_head);
 }
 
@@ -71,7 +69,6 @@ void add_ingredients(const Ingredients& i, Json& object) {
     if (value != otherwise) object[key] = value;
   };
   add("embedding_scale", i.embedding_scale, usual.embedding_scale);
-  add("embedding_norm", i.embedding_norm, usual.embedding_norm);
   add("norm_biases", i.norm_biases, usual.norm_biases);
   if (i.output_norm != usual.output_norm) {
     object["output_norm"] = kOutputNorms[static_cast<std::size_t>(i.output_norm)];
@@ -96,7 +93,6 @@ void add_ingredients(const Ingredients& i, Json& object) {
   add("gate_offset", i.gate_offset, usual.gate_offset);
   add("logit_scale", i.logit_scale, usual.logit_scale);
   add("logit_cap", i.logit_cap, usual.logit_cap);
-  add("output_bias", i.output_bias, usual.output_bias);
   add("output_head", i.output_head, usual.output_head);
 }
 
@@ -166,16 +162,6 @@ std::string score_refusal(const ModelConfig& config) {
   return "";
 }
 
-std::string embedding_refusal(const ModelConfig& config) {
-  const Architecture& of = architecture(config.architecture.id);
-  if (!config.ingredients.embedding_norm || of.reads == Reads::SourceAndTarget || of.one_stack) {
-    return "";
-  }
-  return "embedding_norm: " + of.id +
-         " puts its input together by itself; expected another "
-         "architecture";
-}
-
 std::string output_refusal(const ModelConfig& config) {
   const Ingredients& i = config.ingredients;
   if (i.output_head) return "";
@@ -183,7 +169,7 @@ std::string output_refusal(const ModelConfig& config) {
   if (config.exits) return expected + "since exits predict with it, found false";
   if (config.auxiliary != Auxiliary{})
     return expected + "since layers predict with it, found false";
-  if (i.output_bias) return expected + "since output_bias is added to its logits, found false";
+  if (config.head != HeadConfig{}) return expected + "since head says how it predicts, found false";
   return "";
 }
 
@@ -201,8 +187,7 @@ std::string ingredients_refusal(const ModelConfig& config) {
       return "architecture: " + of.id + " has no transformer blocks to change; expected another";
     }
   }
-  for (const auto& refusal :
-       {embedding_refusal, block_refusal, feed_forward_refusal, score_refusal, output_refusal}) {
+  for (const auto& refusal : {block_refusal, feed_forward_refusal, score_refusal, output_refusal}) {
     const std::string reason = refusal(config);
     if (!reason.empty()) return reason;
   }

@@ -41,9 +41,8 @@ struct Experts {
 
 // In the order of a pass. The defaults change nothing.
 struct Ingredients {
-  double embedding_scale = 1;   // tokens' vectors times this: sqrt(d) in Gemma
-  bool embedding_norm = false;  // a norm of the sum of all embeddings: BERT, BLOOM
-  bool norm_biases = true;      // of layer norms
+  double embedding_scale = 1;  // tokens' vectors times this: sqrt(d) in Gemma
+  bool norm_biases = true;     // of layer norms
   OutputNorm output_norm = OutputNorm::None;
   // x + Attn(x) + FF(x), both made from what enters the layer: GPT-J, GPT-NeoX
   bool parallel = false;
@@ -61,7 +60,6 @@ struct Ingredients {
   // 0: no limit. Then the other factor gains the offset (gpt-oss: 7 and 1).
   double gate_limit = 0, gate_offset = 0;
   double logit_scale = 1, logit_cap = 0;  // of the output's logits, then capped as scores are
-  bool output_bias = false;               // added to them first
   bool output_head = true;                // else there are attention and states, and no logits
   bool operator==(const Ingredients&) const = default;
 };

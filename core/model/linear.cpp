@@ -122,25 +122,28 @@ namespace {
 // What meets the table of tokens.  [n, d] -> [n, e]
 Var transformed(const Model& model, const Var& x, const Stop& stop) {
   const std::string at = "output.transform.";
-  const Var y = linear(model, x, at + "w", at + "b", stop);
-  return normed(model, activated(model.config.head.activation, y), at + "norm");
+  const Var y = activated(model.config.head.activation, linear(model, x, at + "w", at + "b", stop));
+  return normed(model, y, at + "norm");
+}
+
+Var plain_logits(const Model& model, const Var& x, const Stop& stop) {
+  const bool bias = model.config.head.bias;
+  const Var state = model.config.head.transform ? transformed(model, x, stop) : x;
+  if (!model.config.tied_output) {
+    return linear(model, state, "output.weight", bias ? "output.bias" : "", stop);
+  }
+  const auto narrow = model.narrow.find("embed.weight");
+  const Var logits = narrow == model.narrow.end()
+                         ? linear_transposed(state, weight(model, "embed.weight"), stop)
+                         : linear(state, narrow->second.turned(), Var(), stop);
+  return bias ? add(logits, weight(model, "output.bias")) : logits;
 }
 
 }  // namespace
 
 Var output_logits(const Model& model, const Var& x, const Stop& stop) {
   const Ingredients& i = model.config.ingredients;
-  const Var state = model.config.head.transform ? transformed(model, x, stop) : x;
-  Var logits;
-  if (!model.config.tied_output) {
-    logits = linear(model, state, "output.weight", "", stop);
-  } else {
-    const auto narrow = model.narrow.find("embed.weight");
-    logits = narrow == model.narrow.end()
-                 ? linear_transposed(state, weight(model, "embed.weight"), stop)
-                 : linear(state, narrow->second.turned(), Var(), stop);
-  }
-  if (i.output_bias) logits = add(logits, weight(model, "output.bias"));
+  Var logits = plain_logits(model, x, stop);
   if (i.logit_scale != 1) logits = scale(logits, static_cast<float>(i.logit_scale));
   if (i.logit_cap == 0) return logits;
   const auto cap = static_cast<float>(i.logit_cap);

@@ -72,9 +72,9 @@ Var Pass::vectors(const IntTensor& ids) const {
 }
 
 Var Pass::embed(const IntTensor& ids, const std::string& stack, Index first) {
-  Var x = reshape(embedded(model_, ids), {ids.size(), table_width(config())});  // [n, e]
+  Var rows = reshape(embedded(model_, ids), {ids.size(), table_width(config())});
   const auto factor = static_cast<float>(config().ingredients.embedding_scale);
-  if (factor != 1) x = scale(x, factor);
+  if (factor != 1) rows = scale(rows, factor);
   const auto groups = stack.empty() ? config().groups : encoder_groups(config());
   const Choice* input = input_encoding(groups);
   if (input && added_to_input(*input)) x = with_positions(x, *input, stack + "embed.", first);

@@ -87,7 +87,7 @@ Pass::Shares Pass::position_shares(const Site& site, const Rows& rows, const std
   if (!once || (!config().pre_norm && site.at.layer > 0)) return {};
   const Ingredients& i = config().ingredients;
   if (i.output_norm == OutputNorm::Instead || i.query_key_norm != QueryKeyNorm::None ||
-      i.embedding_norm) {
+      config().embedding != EmbeddingConfig{}) {
     return {};
   }
   const Index first = first_position(site);

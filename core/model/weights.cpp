@@ -58,11 +58,8 @@ void WeightList::random(const std::string& name, const Shape& shape, double devi
        [shape, deviation](std::uint64_t seed) { return normal(shape, deviation, seed); }});
 }
 
-void WeightList::norm(const std::string& name) {
-  norm(name, config_.width);
-}
-
-void WeightList::norm(const std::string& name, Index size) {
+void WeightList::norm(const std::string& name, Index width) {
+  const Index size = width > 0 ? width : config_.width;
   constant(name + ".weight", {size}, 1);
   if (config_.norm == Norm::LayerNorm && config_.ingredients.norm_biases) {
     constant(name + ".bias", {size}, 0);
@@ -224,7 +221,7 @@ void WeightList::output() {
     norm("output.transform.norm", width);
   }
   if (!config_.tied_output) matrix("output.weight", {width, config_.vocabulary});
-  if (config_.ingredients.output_bias) constant("output.bias", {config_.vocabulary}, 0);
+  if (config_.head.bias) constant("output.bias", {config_.vocabulary}, 0);
 }
 
 std::string layer_prefix(Index layer) {

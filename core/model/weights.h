@@ -72,8 +72,7 @@ class WeightList {
   // with depth.
   void matrix(const std::string& name, const Shape& shape, bool residual = false);
   void random(const std::string& name, const Shape& shape, double deviation);
-  void norm(const std::string& name);
-  void norm(const std::string& name, Index size);
+  void norm(const std::string& name, Index width = 0);  // 0: the model's
   // prefix + "w" + letter [in, out], and a bias "b".
   void linear(const std::string& prefix, const std::string& letter, Index in, Index out, bool bias,
               bool residual = false);
