@@ -70,8 +70,8 @@ ModelConfig read_bart_config(const Json& json, const std::string& path, const Ba
   c.gated = false;
   c.attention_biases = c.feed_forward_biases = true;
   c.tied_output = object.flag_or("tie_word_embeddings", true);
-  c.ingredients.embedding_norm = layout.embedding_norm;
-  c.ingredients.output_bias = biased;
+  c.embedding.norm = layout.embedding_norm;
+  c.head.bias = biased;
   if (object.flag_or("scale_embedding", false)) {
     c.ingredients.embedding_scale = std::sqrt(static_cast<double>(c.width));
   }

@@ -127,7 +127,7 @@ ModelConfig read_encoder_config(const Json& json, const std::string& path,
   c.norm = Norm::LayerNorm;
   c.pre_norm = c.gated = c.causal = false;
   c.attention_biases = c.feed_forward_biases = true;
-  c.ingredients.embedding_norm = true;
+  c.embedding.norm = true;
   c.tied_output = object.flag_or("tie_word_embeddings", true);
   require_flag(object, "is_decoder", false);
   require_flag(object, "add_cross_attention", false);
@@ -203,7 +203,7 @@ Model load_encoder(const EncoderLayout& layout, const Json& json, const StoredTe
   Index skipped = 0;
   c = read_encoder_config(json, path, layout, skipped);
   const HeadNames* head = head_of(layout, tensors);
-  c.ingredients.output_head = c.ingredients.output_bias = c.head.transform = head != nullptr;
+  c.ingredients.output_head = c.head.bias = c.head.transform = head != nullptr;
   c.head.activation = layout.head_gelu ? Activation::Gelu : c.activation;
   if (head) {
     learns_to_fill_in(c, folder);

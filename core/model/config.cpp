@@ -119,6 +119,7 @@ void read_ends(JsonObject& object, ModelConfig& config) {
     JsonObject embedding(object.any("embedding"), object.path_of("embedding"));
     config.embedding.width = embedding.integer_or("width", 0, 0, kMostModelWidth);
     config.embedding.types = embedding.integer_or("types", 0, 0, kMostModelWidth);
+    config.embedding.norm = embedding.flag_or("norm", false);
     config.embedding.first_norm = embedding.flag_or("first_norm", false);
     embedding.finish();
   }
@@ -127,6 +128,7 @@ void read_ends(JsonObject& object, ModelConfig& config) {
     config.head.transform = head.flag_or("transform", false);
     config.head.activation = static_cast<Activation>(head.choice_or(
         "activation", static_cast<std::size_t>(config.head.activation), kActivations));
+    config.head.bias = head.flag_or("bias", false);
     head.finish();
   }
   config.own_layers = object.integer_or("own_layers", 0, 0, kMostLayers);
@@ -367,18 +369,14 @@ void check_ends(const ModelConfig& config, const std::string& at) {
   if (embedding.types > 0 && config.segment > 0) {
     refuse("embedding.types", "expected a text that is read at once, found segments");
   }
-  if (config.ingredients.embedding_norm && !one_stack && !both) {
-    refuse("embedding_norm", "expected decoder or encoder_decoder, found " + type);
+  if (embedding.norm && ((!one_stack && !both) || !text)) {
+    refuse("embedding.norm", "expected decoder or encoder_decoder, of text, found " + type);
   }
-  if (embedding.first_norm &&
-      (!one_stack || !config.ingredients.embedding_norm || !norm_before(config) ||
-       config.ingredients.shared_norm || config.join != default_join())) {
+  if (embedding.first_norm && (!one_stack || !embedding.norm || !norm_before(config) ||
+                               config.ingredients.shared_norm || config.join != default_join())) {
     refuse("embedding.first_norm",
-           "expected a decoder (or encoder) with norms before its blocks and join residual, and "
-           "embedding_norm");
-  }
-  if (config.head.transform && !config.ingredients.output_head) {
-    refuse("head.transform", "expected an output_head");
+           "expected a decoder (or encoder) with embedding.norm, norms before its blocks and join "
+           "residual");
   }
   if (embedding.width > 0) {
     if (!one_stack || !text) {
@@ -496,12 +494,14 @@ void add_ends(const ModelConfig& config, Json& object) {
   if (embedding != EmbeddingConfig{}) {
     object["embedding"] = {{"width", embedding.width},
                            {"types", embedding.types},
+                           {"norm", embedding.norm},
                            {"first_norm", embedding.first_norm}};
   }
   if (config.head != HeadConfig{}) {
     object["head"] = {
         {"transform", config.head.transform},
-        {"activation", kActivations[static_cast<std::size_t>(config.head.activation)]}};
+        {"activation", kActivations[static_cast<std::size_t>(config.head.activation)]},
+        {"bias", config.head.bias}};
   }
   if (config.own_layers > 0) object["own_layers"] = config.own_layers;
 }

@@ -49,8 +49,9 @@ struct EmbeddingConfig {
   // Kinds of tokens with a vector each: a first sentence, a second. 0: none.
   // Devlin et al., 2018, arXiv:1810.04805.
   Index types = 0;
-  // Its norm (embedding_norm) is that before the attention of the first layer, too, which has none
-  // of its own. Warner et al., 2024, ModernBERT, arXiv:2412.13663.
+  bool norm = false;  // a norm behind all that is added
+  // That norm is the one before the attention of the first layer, too, which has none of its own.
+  // Warner et al., 2024, ModernBERT, arXiv:2412.13663.
   bool first_norm = false;
   bool operator==(const EmbeddingConfig&) const = default;
 };
@@ -60,6 +61,7 @@ struct HeadConfig {
   // norm(activation(x w + b)) before it meets the table of tokens, as wide as that (BERT).
   bool transform = false;
   Activation activation = Activation::Gelu;  // of the transform
+  bool bias = false;                         // a number added to each token's logit
   bool operator==(const HeadConfig&) const = default;
 };
 

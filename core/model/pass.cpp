@@ -77,8 +77,9 @@ Var Pass::embed(const IntTensor& ids, const std::string& stack, Index first) {
   if (factor != 1) rows = scale(rows, factor);
   const auto groups = stack.empty() ? config().groups : encoder_groups(config());
   const Choice* input = input_encoding(groups);
-  if (input && added_to_input(*input)) x = with_positions(x, *input, stack + "embed.", first);
-  return embedded_further(x, stack);
+  const bool places = input && added_to_input(*input);
+  return embedded_further(places ? with_positions(rows, *input, stack + "embed.", first) : rows,
+                          stack);
 }
 
 Var Pass::embedded_further(const Var& x, const std::string& stack) {
@@ -88,7 +89,7 @@ Var Pass::embedded_further(const Var& x, const std::string& stack) {
     IntTensor types = types_.defined() ? types_.reshaped({types_.size()}) : IntTensor({x.dim(0)});
     rows = add(rows, gather(weight("embed.type"), types));  // [n, e]
   }
-  if (config().ingredients.embedding_norm) rows = norm(rows, stack + "embed.norm");
+  if (embedding.norm) rows = norm(rows, stack + "embed.norm");
   if (embedding.width > 0) rows = linear(rows, "embed.project.w", "embed.project.b");
   return rows;  // [n, d]
 }

@@ -82,7 +82,7 @@ Pass::Shares Pass::position_shares(const Site& site, const Rows& rows, const std
   if (!recorder_.on() || options_.cache || site.at.kind == AttentionKind::Cross) return {};
   const Choice& chosen = site.groups->front().encoding;
   const EmbeddingConfig& embedding = config().embedding;
-  if (config().ingredients.embedding_norm || embedding.width > 0) return {};
+  if (embedding.norm || embedding.width > 0) return {};
   const bool once = encoding(chosen.id).embed && added_to_input(chosen) && site.at.step <= 1;
   if (!once || (!config().pre_norm && site.at.layer > 0)) return {};
   const Ingredients& i = config().ingredients;

@@ -193,7 +193,7 @@ void WeightList::behind_positions(const std::string& stack) {
   const EmbeddingConfig& embedding = config_.embedding;
   const Index width = table_width(config_);
   if (embedding.types > 0) random("embed.type", {embedding.types, width}, kDeviation);
-  if (config_.ingredients.embedding_norm) norm(stack + "embed.norm", width);
+  if (embedding.norm) norm(stack + "embed.norm", width);
   if (embedding.width > 0) {
     matrix("embed.project.w", {width, config_.width});
     constant("embed.project.b", {config_.width}, 0);

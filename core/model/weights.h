@@ -4,9 +4,9 @@
 //   embed.weight                    [vocabulary, d]
 //   embed.NAME                      of an encoding of the input, as its Info says
 //   embed.type                      [types, d]       kinds of tokens
-//   embed.norm.weight               [d]              (.bias) with embedding_norm
-//   embed.project.w, .b             [e, d], [d]      of a table e wide; the above are [.., e] then
-//   layers.N.attn_norm.weight       [d]              (.bias [d] for LayerNorm)
+//   embed.norm.weight               [d]              (.bias) behind all that is added
+//   embed.project.w, .b             [e, d], [d]      of a table that is e wide, then also [.., e]
+//   above layers.N.attn_norm.weight       [d]              (.bias [d] for LayerNorm)
 //   layers.N.attn.wq, wk, wv        [d, h d_k], [d, h_kv d_k] twice  (bq, bk, bv with biases)
 //   layers.N.attn.wo                [h d_k, d]       (bo)
 //   layers.N.attn.q_norm, k_norm    .weight [d_k], or [h d_k], [h_kv d_k]; with query_key_norm
@@ -21,7 +21,7 @@
 //   final_norm.weight               [d]              (.bias), pre-norm only
 //   output.transform.w, .b, .norm   [d, e], [e]      before the table of tokens (e: d or its width)
 //   output.weight                   [d, vocabulary], unless tied
-//   output.bias                     [vocabulary]     with output_bias
+//   output.bias                     [vocabulary]     where the head has one
 // Of layers that share (own_layers) only the first of each run has attn, ffn and norms.
 //
 // Matrices are [in, out]: y = x w + b.
