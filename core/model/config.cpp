@@ -120,6 +120,7 @@ void read_ends(JsonObject& object, ModelConfig& config) {
     config.embedding.width = embedding.integer_or("width", 0, 0, kMostModelWidth);
     config.embedding.types = embedding.integer_or("types", 0, 0, kMostModelWidth);
     config.embedding.norm = embedding.flag_or("norm", false);
+    config.embedding.first_norm = embedding.flag_or("first_norm", false);
     embedding.finish();
   }
   if (object.has("head")) {
@@ -147,6 +148,10 @@ void read_choices(JsonObject& object, ModelConfig& config) {
 
 Index table_width(const ModelConfig& config) {
   return config.embedding.width > 0 ? config.embedding.width : config.width;
+}
+
+bool has_attention_norm(const ModelConfig& config, Index layer) {
+  return norm_before(config) && !(config.embedding.first_norm && layer == 0);
 }
 
 Index weights_of_layer(const ModelConfig& config, Index layer) {
@@ -367,6 +372,12 @@ void check_ends(const ModelConfig& config, const std::string& at) {
   if (embedding.norm && ((!one_stack && !both) || !text)) {
     refuse("embedding.norm", "expected decoder or encoder_decoder, of text, found " + type);
   }
+  if (embedding.first_norm && (!one_stack || !embedding.norm || !norm_before(config) ||
+                               config.ingredients.shared_norm || config.join != default_join())) {
+    refuse("embedding.first_norm",
+           "expected a decoder (or encoder) with embedding.norm, norms before its blocks and join "
+           "residual");
+  }
   if (embedding.width > 0) {
     if (!one_stack || !text) {
       refuse("embedding.width", "expected a decoder of text (or encoder), found " + type);
@@ -378,7 +389,8 @@ void check_ends(const ModelConfig& config, const std::string& at) {
              "are added once, or none");
     }
   }
-  if (embedding.width > 0 && config.tied_output && !config.head.transform) {
+  if (embedding.width > 0 && config.tied_output && !config.head.transform &&
+      config.ingredients.output_head) {
     refuse("embedding.width",
            "the output is tied to a table that is not as wide as the model; expected tied_output "
            "false, or head.transform, which goes from one width to the other");
@@ -480,8 +492,10 @@ Json architecture_to_json(const ModelConfig& config) {
 void add_ends(const ModelConfig& config, Json& object) {
   const EmbeddingConfig& embedding = config.embedding;
   if (embedding != EmbeddingConfig{}) {
-    object["embedding"] = {
-        {"width", embedding.width}, {"types", embedding.types}, {"norm", embedding.norm}};
+    object["embedding"] = {{"width", embedding.width},
+                           {"types", embedding.types},
+                           {"norm", embedding.norm},
+                           {"first_norm", embedding.first_norm}};
   }
   if (config.head != HeadConfig{}) {
     object["head"] = {

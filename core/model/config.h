@@ -49,7 +49,10 @@ struct EmbeddingConfig {
   // Kinds of tokens with a vector each: a first sentence, a second. 0: none.
   // Devlin et al., 2018, arXiv:1810.04805.
   Index types = 0;
-  bool norm = false;  // a layer norm behind all that is added
+  bool norm = false;  // a norm behind all that is added
+  // That norm is the one before the attention of the first layer, too, which has none of its own.
+  // Warner et al., 2024, ModernBERT, arXiv:2412.13663.
+  bool first_norm = false;
   bool operator==(const EmbeddingConfig&) const = default;
 };
 
@@ -107,6 +110,8 @@ std::vector<std::vector<HeadGroup>> uniform_groups(const ModelConfig& config, co
 
 // The width of the table of tokens.
 Index table_width(const ModelConfig& config);
+// Whether the self-attention of a layer has a norm of its own before it.
+bool has_attention_norm(const ModelConfig& config, Index layer);
 // The layer whose projections, norms and feed-forward layer n uses.
 Index weights_of_layer(const ModelConfig& config, Index layer);
 

@@ -63,7 +63,8 @@ Remembered& Pass::place_of(State& state, const Site& site, Index group) const {
 }
 
 Pass::Rows Pass::attention_rows(const Site& site, const Var& x) const {
-  const Var normed = norm_before(config()) ? norm(x, site.prefix + "attn_norm") : x;
+  const Var normed =
+      has_attention_norm(config(), site.at.layer) ? norm(x, site.prefix + "attn_norm") : x;
   const Choice* placed = positions_in_layer(site);
   if (!placed || adds_to_values(*placed)) return {normed, normed, normed, x};
   const Var seen = this->placed(site, normed);  // [n, d]
@@ -343,7 +344,7 @@ std::pair<Var, Var> Pass::projected(const Site& site, const HeadRange& range, co
   const auto own_or_none = [&](const std::string& name) {
     return has(name) ? own(weight(name)) : Var();
   };
-  if (norm_before(config())) {
+  if (has_attention_norm(config(), site.at.layer)) {
     const std::string name = site.prefix + "attn_norm";
     const Var gain = own(weight(name + ".weight"));
     x = config().norm == Norm::RmsNorm

@@ -104,7 +104,8 @@ void WeightList::attention(const std::string& prefix, const std::string& name) {
   const std::string around = help_;
   if (name == "cross") help_ = "Cross-attention.";
   const Ingredients& i = config_.ingredients;
-  if (i.output_norm != OutputNorm::Instead) norm(prefix + name + "_norm");
+  const bool earlier = config_.embedding.first_norm && prefix == layer_prefix(0);
+  if (i.output_norm != OutputNorm::Instead && !earlier) norm(prefix + name + "_norm");
   const std::string at = prefix + name + ".";
   linear(at, "q", width, queries, config_.attention_biases);
   linear(at, "k", width, keys, config_.attention_biases);

@@ -148,8 +148,7 @@ std::string decoder_refusal(const ModelConfig& config) {
     return "architecture.masked: a model that learns to fill in what is masked sees both sides; "
            "expected causal false, found true";
   }
-  if (!values.has("mask")) return "architecture.mask: expected the id of the mask, found nothing";
-  if (values.integer("mask") >= config.vocabulary) {
+  if (values.has("mask") && values.integer("mask") >= config.vocabulary) {
     return "architecture.mask: expected an id below " + std::to_string(config.vocabulary) +
            ", found " + std::to_string(values.integer("mask"));
   }
