@@ -207,9 +207,9 @@ void write_row(const std::string& name, const Differences& most, bool logits) {
       << brief(most.states) << " | " << (logits ? brief(most.logits) : "none") << " |\n";
 }
 
-class Layouts : public ::testing::TestWithParam<std::string> {};
+class CheckpointLayouts : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(Layouts, ComputeWhatTheReferenceDoes) {
+TEST_P(CheckpointLayouts, ComputeWhatTheReferenceDoes) {
   const std::filesystem::path folder = layouts_folder() / GetParam();
   const Checkpoint checkpoint = load_checkpoint(folder.string());
   const Reference reference(folder);
@@ -226,7 +226,7 @@ TEST_P(Layouts, ComputeWhatTheReferenceDoes) {
 }
 
 // In attnscope's own layout it is the same model.
-TEST_P(Layouts, CanBeSavedAndReadAgain) {
+TEST_P(CheckpointLayouts, CanBeSavedAndReadAgain) {
   const Checkpoint checkpoint = load_checkpoint((layouts_folder() / GetParam()).string());
   const testing::TemporaryFolder folder;
   save_checkpoint(folder.path(), checkpoint, false);
@@ -235,12 +235,13 @@ TEST_P(Layouts, CanBeSavedAndReadAgain) {
   EXPECT_EQ(again.model.weights.size(), checkpoint.model.weights.size());
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Layouts, ::testing::ValuesIn(layouts()), [](const auto& at) {
-  std::string name = at.param;
-  std::ranges::replace_if(
-      name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(All, CheckpointLayouts, ::testing::ValuesIn(layouts()),
+                         [](const auto& at) {
+                           std::string name = at.param;
+                           std::ranges::replace_if(
+                               name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace attnscope
