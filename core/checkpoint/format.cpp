@@ -11,7 +11,9 @@ namespace attnscope {
 const std::vector<CheckpointFormat>& checkpoint_formats() {
   static const std::vector<CheckpointFormat> formats = [] {
     std::vector<CheckpointFormat> all{own_format(), llama_format(), gpt2_format()};
-    for (const auto& some : {encoder_formats(), t5_formats(), bart_formats()}) {
+    all.push_back(modernbert_format());
+    all.push_back(xlnet_format());
+    for (const auto& some : {encoder_formats(), t5_formats(), bart_formats(), vision_formats()}) {
       all.insert(all.end(), some.begin(), some.end());
     }
     return all;
