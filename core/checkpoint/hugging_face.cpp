@@ -23,6 +23,7 @@ Activation hugging_face_activation(JsonObject& config, std::string_view key) {
       {"gelu_python", Activation::Gelu},   {"gelu_new", Activation::GeluTanh},
       {"gelu_fast", Activation::GeluTanh}, {"gelu_pytorch_tanh", Activation::GeluTanh},
       {"silu", Activation::Silu},          {"swish", Activation::Silu},
+      {"quick_gelu", Activation::QuickGelu},
   };
   std::vector<std::string> names;
   for (const Row& row : kRows) names.emplace_back(row.name);

@@ -88,7 +88,8 @@ Var Pass::embedded_further(const Var& x, const std::string& stack, Index first) 
   const InputKind& kind = input_kind(config().input.id);
   Var rows = stack.empty() && kind.embed ? kind.embed(*this, x, first) : x;
   if (embedding.types > 0) {
-    IntTensor types = types_.defined() ? types_.reshaped({types_.size()}) : IntTensor({x.dim(0)});
+    IntTensor types =
+        types_.defined() ? types_.reshaped({types_.size()}) : IntTensor::zeros({x.dim(0)});
     rows = add(rows, gather(weight("embed.type"), types));  // [n, e]
   }
   if (embedding.norm) rows = norm(rows, stack + "embed.norm");

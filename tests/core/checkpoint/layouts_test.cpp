@@ -13,6 +13,7 @@
 #include "core/checkpoint/checkpoint.h"
 #include "core/checkpoint/format.h"
 #include "core/model/generate.h"
+#include "core/model/input_kind.h"
 #include "core/tensor/npy.h"
 #include "core/trace/trace.h"
 #include "tests/support/compare.h"
@@ -93,7 +94,7 @@ IntTensor one_row(const std::vector<std::int32_t>& ids) {
   return IntTensor::from({1, static_cast<Index>(ids.size())}, ids);
 }
 
-Batch batch_of(const Reference& reference, const std::string& length) {
+Batch batch_of(const Reference& reference, const std::string& length, const ModelConfig& config) {
   Batch batch;
   batch.ids = one_row(reference.integers(length + "/ids"));
   if (reference.has(length + "/source")) {
@@ -101,6 +102,10 @@ Batch batch_of(const Reference& reference, const std::string& length) {
   }
   if (reference.has(length + "/types")) {
     batch.types = one_row(reference.integers(length + "/types"));
+  }
+  if (reference.has(length + "/colours")) {
+    const InputKind& kind = input_kind(config.input.id);
+    batch.patches = kind.pieces(reference.floats(length + "/colours"), config.input.values);
   }
   return batch;
 }
@@ -129,7 +134,7 @@ void compare_length(const Model& model, const Reference& reference, const std::s
   Trace trace;
   ForwardOptions options;
   options.trace = &trace;
-  run(model, batch_of(reference, length), options);
+  run(model, batch_of(reference, length, model.config), options);
   const std::vector<std::int32_t> rows = reference.integers(length + "/rows");
   const std::vector<std::int32_t> source_rows =
       reference.has(length + "/source_rows") ? reference.integers(length + "/source_rows") : rows;
@@ -207,9 +212,9 @@ void write_row(const std::string& name, const Differences& most, bool logits) {
       << brief(most.states) << " | " << (logits ? brief(most.logits) : "none") << " |\n";
 }
 
-class Layouts : public ::testing::TestWithParam<std::string> {};
+class CheckpointLayouts : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(Layouts, ComputeWhatTheReferenceDoes) {
+TEST_P(CheckpointLayouts, ComputeWhatTheReferenceDoes) {
   const std::filesystem::path folder = layouts_folder() / GetParam();
   const Checkpoint checkpoint = load_checkpoint(folder.string());
   const Reference reference(folder);
@@ -226,7 +231,7 @@ TEST_P(Layouts, ComputeWhatTheReferenceDoes) {
 }
 
 // In attnscope's own layout it is the same model.
-TEST_P(Layouts, CanBeSavedAndReadAgain) {
+TEST_P(CheckpointLayouts, CanBeSavedAndReadAgain) {
   const Checkpoint checkpoint = load_checkpoint((layouts_folder() / GetParam()).string());
   const testing::TemporaryFolder folder;
   save_checkpoint(folder.path(), checkpoint, false);
@@ -235,7 +240,7 @@ TEST_P(Layouts, CanBeSavedAndReadAgain) {
   EXPECT_EQ(again.model.weights.size(), checkpoint.model.weights.size());
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Layouts, ::testing::ValuesIn(layouts()), [](const auto& at) {
+INSTANTIATE_TEST_SUITE_P(All, CheckpointLayouts, ::testing::ValuesIn(layouts()), [](const auto& at) {
   std::string name = at.param;
   std::ranges::replace_if(
       name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
