@@ -10,10 +10,10 @@ namespace attnscope {
 
 const std::vector<CheckpointFormat>& checkpoint_formats() {
   static const std::vector<CheckpointFormat> formats = [] {
-    std::vector<CheckpointFormat> all{own_format(), llama_format(), gpt2_format()};
-    all.push_back(modernbert_format());
-    all.push_back(xlnet_format());
-    for (const auto& some : {encoder_formats(), t5_formats(), bart_formats(), vision_formats()}) {
+    std::vector<CheckpointFormat> all{own_format(), gpt2_format(), modernbert_format(),
+                                      xlnet_format()};
+    for (const auto& some :
+         {decoder_formats(), encoder_formats(), t5_formats(), bart_formats(), vision_formats()}) {
       all.insert(all.end(), some.begin(), some.end());
     }
     return all;
@@ -29,6 +29,33 @@ TensorReader::TensorReader(const StoredTensors& tensors, std::filesystem::path f
 
 void TensorReader::fail(const std::string& message) const {
   throw InputError(folder_.string() + ": " + message);
+}
+
+const StoredTensor& TensorReader::stored(const std::string& name) const {
+  const auto found = tensors_.find(name);
+  if (found == tensors_.end()) fail("tensor " + name + " is missing");
+  return found->second;
+}
+
+void TensorReader::expect_shape(const std::string& name, const Shape& shape) const {
+  const Shape& found = stored(name).shape;
+  if (found == shape) return;
+  fail("tensor " + name + ": expected shape " + to_string(shape) + ", found " + to_string(found));
+}
+
+void TensorReader::expect_rows(const std::string& name, Index rows) const {
+  const Shape& found = stored(name).shape;
+  if (!found.empty() && found[0] == rows) return;
+  fail("tensor " + name + ": expected " + std::to_string(rows) + " rows, found shape " +
+       to_string(found));
+}
+
+Index TensorReader::columns_of(const std::string& name) const {
+  const Shape& found = stored(name).shape;
+  if (found.size() != 2) {
+    fail("tensor " + name + ": expected a matrix, found shape " + to_string(found));
+  }
+  return found[1];
 }
 
 const StoredTensor& TensorReader::find(const std::string& name, const Shape& shape) {

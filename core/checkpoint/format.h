@@ -28,7 +28,7 @@ struct CheckpointFormat {
 const std::vector<CheckpointFormat>& checkpoint_formats();
 
 CheckpointFormat own_format();
-CheckpointFormat llama_format();
+std::vector<CheckpointFormat> decoder_formats();
 CheckpointFormat gpt2_format();
 std::vector<CheckpointFormat> encoder_formats();
 std::vector<CheckpointFormat> t5_formats();
@@ -65,6 +65,10 @@ class TensorReader {
   bool holds_the_same(const std::string& a, const std::string& b) const {
     return same_numbers(tensors_, a, b);
   }
+  // InputErrors where a tensor that is read in parts is not there or has another shape.
+  void expect_shape(const std::string& name, const Shape& shape) const;
+  void expect_rows(const std::string& name, Index rows) const;
+  Index columns_of(const std::string& name) const;  // of a matrix
   // Names of stored tensors that begin so.
   std::vector<std::string> names_below(const std::string& prefix) const;
   void ignore(const std::string& name) { taken_.push_back(name); }
@@ -73,6 +77,7 @@ class TensorReader {
 
  private:
   const StoredTensor& find(const std::string& name, const Shape& shape);
+  const StoredTensor& stored(const std::string& name) const;
   Tensor checked(const StoredTensor& stored, const std::string& name) const;
   void check_finite(const float* values, Index count, const std::string& name) const;
 

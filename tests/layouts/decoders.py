@@ -3,7 +3,7 @@
 import torch
 import transformers as t
 
-from layout_tools import VOCABULARY, layout
+from layout_tools import SDPA, VOCABULARY, layout
 
 SIZES = dict(
     vocab_size=VOCABULARY,
@@ -211,7 +211,7 @@ def falcon_40b():
                        ffn_hidden_size=28))
 
 
-@layout("falcon-rw", "Falcon RW 1B")
+@layout("falcon-rw", "Falcon RW 1B", way=SDPA)
 def falcon_rw():
     return t.FalconForCausalLM(
         t.FalconConfig(**OLD, hidden_size=32, num_hidden_layers=2, num_attention_heads=4,

@@ -14,16 +14,20 @@ FEW_ROWS = (0, 20, 41, 63)  # of the longest text, to keep the files small
 
 # Of experts, too: faster ways know no double precision.
 EAGER = dict(attn_implementation="eager", experts_implementation="eager")
+# Where the eager way adds ALiBi twice: then without attention.
+SDPA = dict(attn_implementation="sdpa")
 
 LAYOUTS = {}  # name -> (what people know it by, function that gives a model)
 
 
-def layout(name, models, dtype=torch.float16, shards=False, arrays_of=None, files=None):
+def layout(name, models, dtype=torch.float16, shards=False, way=EAGER, arrays_of=None,
+           files=None):
     """The function gives a model in evaluation mode; its weights are drawn anew. arrays_of: what the
     reference holds, where it is no decoder; files: JSON that lies beside it, by name."""
 
     def take(function):
-        LAYOUTS[name] = (models, function, dtype, shards, arrays_of or decoder_arrays, files or {})
+        LAYOUTS[name] = (models, function, dtype, shards, way, arrays_of or decoder_arrays,
+                         files or {})
         return function
 
     return take
@@ -68,15 +72,18 @@ def decoder_arrays(model, seed):
     for length, ids in texts(seed):
         with torch.no_grad():
             of = model.base_model if hasattr(model, "score") else model
-            out = of(ids, output_hidden_states=True, output_attentions=True, use_cache=False)
+            out = of(ids, output_hidden_states=True, output_attentions=of.config._attn_implementation == "eager",
+                     use_cache=False)
         rows = rows_of(length)
         arrays[f"{length}/ids"] = ids[0].numpy().astype(np.int32)
         arrays[f"{length}/rows"] = np.array(rows, np.int32)
         states = out.hidden_states
         names = ["embed"] + [f"layers.{n}.residual" for n in range(len(states) - 2)] + ["final"]
         for name, state in zip(names, states):
+            if state.shape[-1] != states[0].shape[-1]:  # projected already (OPT 350M)
+                continue
             arrays[f"{length}/tap/{name}"] = as_array(state[0, rows])
-        for n, attention in enumerate(out.attentions):
+        for n, attention in enumerate(out.attentions or []):
             arrays[f"{length}/attention/self.{n}"] = as_array(attention[0, :, rows, :length])
         if getattr(out, "logits", None) is not None:
             arrays[f"{length}/logits"] = as_array(out.logits[0, rows])
@@ -84,7 +91,7 @@ def decoder_arrays(model, seed):
 
 
 def write(root, name):
-    models, function, dtype, shards, arrays_of, files = LAYOUTS[name]
+    models, function, dtype, shards, way, arrays_of, files = LAYOUTS[name]
     seed = sum(map(ord, name))
     torch.manual_seed(seed)
     model = function().eval()
@@ -100,7 +107,7 @@ def write(root, name):
         with open(os.path.join(folder, file), "w") as f:
             json.dump(content, f)
     # As it is read back; in double precision all that the libraries do not force to float32.
-    model = type(model).from_pretrained(folder, dtype=torch.float64, **EAGER)
+    model = type(model).from_pretrained(folder, **{"dtype": torch.float64, **way})
     np.savez_compressed(os.path.join(folder, "reference.npz"), **arrays_of(model.eval(), seed))
     with open(os.path.join(folder, "models.txt"), "w") as f:
         f.write(models + "\n")

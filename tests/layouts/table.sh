@@ -4,7 +4,7 @@ set -eu
 rows=$(mktemp)
 trap 'rm -f "$rows"' EXIT
 ATTNSCOPE_LAYOUT_TABLE=$rows "$1/tests/core/test_models" --gtest_brief=1 \
-  --gtest_filter='*Layouts.Compute*' >&2
+  --gtest_filter='*CheckpointLayouts.Compute*' >&2
 echo '| Layout | Models | Attention | States | Logits |'
 echo '|---|---|---|---|---|'
 sort "$rows"

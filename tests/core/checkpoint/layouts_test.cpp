@@ -240,12 +240,13 @@ TEST_P(CheckpointLayouts, CanBeSavedAndReadAgain) {
   EXPECT_EQ(again.model.weights.size(), checkpoint.model.weights.size());
 }
 
-INSTANTIATE_TEST_SUITE_P(All, CheckpointLayouts, ::testing::ValuesIn(layouts()), [](const auto& at) {
-  std::string name = at.param;
-  std::ranges::replace_if(
-      name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(All, CheckpointLayouts, ::testing::ValuesIn(layouts()),
+                         [](const auto& at) {
+                           std::string name = at.param;
+                           std::ranges::replace_if(
+                               name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace attnscope
