@@ -266,6 +266,8 @@ std::string integers_refusal(std::int64_t count, std::int64_t most_bytes) {
 }
 
 std::string upload_refusal(const Part& part, std::int64_t most_bytes) {
+  if (part.score_cap > 0) return "GPU: the shaders cap no scores";
+  if (part.sinks.defined()) return "GPU: the shaders know no attention sinks";
   const auto check = [&](const char* what, std::int64_t numbers) {
     return buffer_refusal(what, numbers, most_bytes);
   };

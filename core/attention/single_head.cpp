@@ -29,7 +29,7 @@ Part single_head(const Part& part, Index head) {
   one.heads = 1;
   const auto cut = [&](Var& var) { var = of_head(var, head, part.heads); };
   for (Var* var : {&one.q, &one.k, &one.v, &one.additive_q, &one.additive_k, &one.additive_v,
-                   &one.logits, &one.span}) {
+                   &one.logits, &one.span, &one.sinks}) {
     cut(*var);
   }
   for (auto* products : {&one.products, &one.split}) {

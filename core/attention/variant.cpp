@@ -72,6 +72,10 @@ bool is_incremental(const Variant& variant, const Values& values) {
   return variant.incremental && (!variant.incremental_with || variant.incremental_with(values));
 }
 
+bool takes_score_changes(const Variant& variant) {
+  return variant.caps_and_sinks || (variant.pattern && !variant.evaluate);
+}
+
 Choice variant_from_json(const Json& object, std::string_view path) {
   return choice_from_json(variant, object, path);
 }
@@ -163,6 +167,11 @@ OperationResult evaluate(const OperationInput& input, Backend& backend, const Wa
   const std::string reason = refusal(input.variant, input.encoding, input.causal, dimensions,
                                      cached ? keys : query_count(input), keys);
   if (!reason.empty()) throw InputError(reason);
+  if ((input.score_cap > 0 || input.sinks.defined()) && !takes_score_changes(v)) {
+    throw InputError("variant.type: " + v.id +
+                     " has no softmax over the scores of single keys that a cap or sinks could "
+                     "change; expected full or a fixed pattern");
+  }
   check_weights(v, input.variant.values, dimensions, input.weights);
   if (!is_of_input(e)) check_weights(e, input.encoding.values, dimensions, input.weights);
   const bool causal = input.causal || v.causal_by_definition;

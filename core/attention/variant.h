@@ -37,6 +37,8 @@ struct OperationInput {
   Choice encoding = default_encoding();
   bool causal = false;         // variants that are causal by definition do not ask
   std::optional<float> scale;  // default: the encoding's, mostly 1/sqrt(d_k)
+  float score_cap = 0;         // see Part; for variants that take_score_changes()
+  Var sinks;                   // [h]; likewise
   Index layer = 0;
   // Of the queries; empty: 0, 1, ... Otherwise consecutive, the last being that of the last key:
   // k and v hold the cached rows of earlier tokens too. For variants that are `incremental`.
@@ -126,6 +128,7 @@ struct Variant : Info {
   // computed from its own query and input and the keys and values so far: these can be cached.
   bool incremental = false;
   std::function<bool(const Values&)> incremental_with;  // whether with these values; empty: yes
+  bool caps_and_sinks = false;                          // see takes_score_changes()
   bool cross = false;                                   // L_q != L_k and y are allowed
   bool relative_only = false;  // keys without an absolute position: no absolute encodings
   std::function<Needs(const Values&)> needs;  // empty: q, k and v
@@ -170,6 +173,9 @@ const std::vector<Variant>& variants();       // ordered as lists show them; "fu
 const Variant& variant(std::string_view id);  // InputError "variant.type: no such variant ..."
 Needs needs(const Variant& variant, const Values& values);
 bool is_incremental(const Variant& variant, const Values& values);
+// Whether its weights are one softmax over the scores of single keys, so that caps and sinks
+// (Part) have a meaning: full attention and patterns.
+bool takes_score_changes(const Variant& variant);
 
 // Why this combination has no meaning (SPEC), for the window's tooltips and the command line's
 // error line ("position.type: ..."); empty when it works. `dimensions`, `queries`, `keys` as far

@@ -170,6 +170,14 @@ Var relu(const Var& x) {
       [](float v) { return v > 0 ? 1.0f : 0.0f; });
 }
 
+Var clamp(const Var& x, float least, float most) {
+  return of_input(
+      "clamp", x, [=](float v) { return v < least  ? least
+                                        : v > most ? most
+                                                   : v; },
+      [=](float v) { return v > least && v < most ? 1.0f : 0.0f; });
+}
+
 Var gelu(const Var& x) {
   constexpr float kInverseRoot2 = std::numbers::sqrt2_v<float> / 2;
   constexpr float kDensity = 0.398942280401433f;  // 1 / sqrt(2 pi)

@@ -17,7 +17,8 @@ Var multiply(const Var& a, const Var& b);
 Var divide(const Var& a, const Var& b);
 Var scale(const Var& x, float factor);
 
-Var relu(const Var& x);       // max(x, 0)
+Var relu(const Var& x);                            // max(x, 0)
+Var clamp(const Var& x, float least, float most);  // gradients flow strictly within alone
 Var gelu(const Var& x);       // x (1 + erf(x / sqrt 2)) / 2 (Hendrycks and Gimpel, 2016)
 Var gelu_tanh(const Var& x);  // x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, as in GPT-2
 Var silu(const Var& x);       // x sigmoid(x)

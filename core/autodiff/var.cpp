@@ -185,6 +185,7 @@ const std::vector<std::string_view>& operation_names() {
       "divide",
       "scale",
       "relu",
+      "clamp",
       "gelu",
       "gelu_tanh",
       "silu",

@@ -9,8 +9,15 @@
 namespace attnscope {
 
 const std::vector<CheckpointFormat>& checkpoint_formats() {
-  static const std::vector<CheckpointFormat> formats = {own_format(), llama_format(),
-                                                        gpt2_format()};
+  static const std::vector<CheckpointFormat> formats = [] {
+    std::vector<CheckpointFormat> all{own_format(), gpt2_format(), modernbert_format(),
+                                      xlnet_format()};
+    for (const auto& some :
+         {decoder_formats(), encoder_formats(), t5_formats(), bart_formats(), vision_formats()}) {
+      all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
+  }();
   return formats;
 }
 
@@ -22,6 +29,33 @@ TensorReader::TensorReader(const StoredTensors& tensors, std::filesystem::path f
 
 void TensorReader::fail(const std::string& message) const {
   throw InputError(folder_.string() + ": " + message);
+}
+
+const StoredTensor& TensorReader::stored(const std::string& name) const {
+  const auto found = tensors_.find(name);
+  if (found == tensors_.end()) fail("tensor " + name + " is missing");
+  return found->second;
+}
+
+void TensorReader::expect_shape(const std::string& name, const Shape& shape) const {
+  const Shape& found = stored(name).shape;
+  if (found == shape) return;
+  fail("tensor " + name + ": expected shape " + to_string(shape) + ", found " + to_string(found));
+}
+
+void TensorReader::expect_rows(const std::string& name, Index rows) const {
+  const Shape& found = stored(name).shape;
+  if (!found.empty() && found[0] == rows) return;
+  fail("tensor " + name + ": expected " + std::to_string(rows) + " rows, found shape " +
+       to_string(found));
+}
+
+Index TensorReader::columns_of(const std::string& name) const {
+  const Shape& found = stored(name).shape;
+  if (found.size() != 2) {
+    fail("tensor " + name + ": expected a matrix, found shape " + to_string(found));
+  }
+  return found[1];
 }
 
 const StoredTensor& TensorReader::find(const std::string& name, const Shape& shape) {
@@ -42,13 +76,22 @@ const StoredTensor& TensorReader::find(const std::string& name, const Shape& sha
   return found->second;
 }
 
-bool TensorReader::holds_the_same(const std::string& a, const std::string& b) const {
-  const auto x = tensors_.find(a), y = tensors_.find(b);
-  if (x == tensors_.end() || y == tensors_.end()) return true;
+bool same_numbers(const StoredTensors& tensors, const std::string& a, const std::string& b) {
+  const auto x = tensors.find(a), y = tensors.find(b);
+  if (x == tensors.end() || y == tensors.end()) return true;
   const StoredTensor &one = x->second, &other = y->second;
   if (one.dtype != other.dtype || one.shape != other.shape) return false;
   const Index bytes = element_count(one.shape) * byte_size(one.dtype);
   return std::equal(one.bytes, one.bytes + bytes, other.bytes);
+}
+
+std::vector<std::string> TensorReader::names_below(const std::string& prefix) const {
+  std::vector<std::string> names;
+  for (auto at = tensors_.lower_bound(prefix);
+       at != tensors_.end() && at->first.starts_with(prefix); ++at) {
+    names.push_back(at->first);
+  }
+  return names;
 }
 
 Tensor TensorReader::checked(const StoredTensor& stored, const std::string& name) const {

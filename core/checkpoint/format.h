@@ -28,12 +28,21 @@ struct CheckpointFormat {
 const std::vector<CheckpointFormat>& checkpoint_formats();
 
 CheckpointFormat own_format();
-CheckpointFormat llama_format();
+std::vector<CheckpointFormat> decoder_formats();
 CheckpointFormat gpt2_format();
+std::vector<CheckpointFormat> encoder_formats();
+std::vector<CheckpointFormat> t5_formats();
+std::vector<CheckpointFormat> bart_formats();
+std::vector<CheckpointFormat> vision_formats();
+CheckpointFormat modernbert_format();
+CheckpointFormat xlnet_format();
 
 // Models with at least so many weights keep matrices of 16 bits as they are (Model::narrow). As
 // floats they would take twice the memory, which smaller ones can spare for speed.
 inline constexpr Index kWorthNarrow = Index{1} << 22;
+
+// Whether two stored tensors are bit for bit the same; also where one is missing.
+bool same_numbers(const StoredTensors& tensors, const std::string& a, const std::string& b);
 
 // Takes tensors out of a checkpoint by name, converted to float and checked; finish() refuses
 // those that nobody took.
@@ -53,14 +62,22 @@ class TensorReader {
   // A stored [rows, columns] matrix in its 16 bits; nothing where the model is to have it as
   // floats.
   std::optional<NarrowMatrix> take_narrow(const std::string& name, Index rows, Index columns);
-  // Whether two stored tensors are bit for bit the same; also where one is missing.
-  bool holds_the_same(const std::string& a, const std::string& b) const;
+  bool holds_the_same(const std::string& a, const std::string& b) const {
+    return same_numbers(tensors_, a, b);
+  }
+  // InputErrors where a tensor that is read in parts is not there or has another shape.
+  void expect_shape(const std::string& name, const Shape& shape) const;
+  void expect_rows(const std::string& name, Index rows) const;
+  Index columns_of(const std::string& name) const;  // of a matrix
+  // Names of stored tensors that begin so.
+  std::vector<std::string> names_below(const std::string& prefix) const;
   void ignore(const std::string& name) { taken_.push_back(name); }
   void finish() const;
   [[noreturn]] void fail(const std::string& message) const;  // "FOLDER: ..."
 
  private:
   const StoredTensor& find(const std::string& name, const Shape& shape);
+  const StoredTensor& stored(const std::string& name) const;
   Tensor checked(const StoredTensor& stored, const std::string& name) const;
   void check_finite(const float* values, Index count, const std::string& name) const;
 

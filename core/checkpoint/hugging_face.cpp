@@ -1,5 +1,7 @@
 #include "core/checkpoint/hugging_face.h"
 
+#include <algorithm>
+
 #include "core/base/json.h"
 
 namespace attnscope {
@@ -13,20 +15,42 @@ Json without_nulls(const Json& config) {
   return result;
 }
 
+namespace {
+
+std::size_t activation_row(JsonObject& config, std::string_view key,
+                           const std::vector<std::string>& names, std::string_view otherwise) {
+  if (otherwise.empty()) return config.choice(key, names);
+  const auto usual = std::ranges::find(names, otherwise);
+  return config.choice_or(key, static_cast<std::size_t>(usual - names.begin()), names);
+}
+
+}  // namespace
+
 Activation hugging_face_activation(JsonObject& config, std::string_view key) {
+  return hugging_face_activation(config, key, "");
+}
+
+Activation hugging_face_activation(JsonObject& config, std::string_view key,
+                                   std::string_view otherwise) {
   struct Row {
     const char* name;
     Activation meaning;
   };
   static constexpr Row kRows[] = {
-      {"relu", Activation::Relu},          {"gelu", Activation::Gelu},
-      {"gelu_python", Activation::Gelu},   {"gelu_new", Activation::GeluTanh},
-      {"gelu_fast", Activation::GeluTanh}, {"gelu_pytorch_tanh", Activation::GeluTanh},
-      {"silu", Activation::Silu},          {"swish", Activation::Silu},
+      {"relu", Activation::Relu},
+      {"gelu", Activation::Gelu},
+      {"gelu_python", Activation::Gelu},
+      {"gelu_new", Activation::GeluTanh},
+      {"gelu_fast", Activation::GeluTanh},
+      {"gelu_pytorch_tanh", Activation::GeluTanh},
+      {"silu", Activation::Silu},
+      {"swish", Activation::Silu},
+      {"quick_gelu", Activation::QuickGelu},
+      {"relu2", Activation::SquaredRelu},
   };
   std::vector<std::string> names;
   for (const Row& row : kRows) names.emplace_back(row.name);
-  return kRows[config.choice(key, names)].meaning;
+  return kRows[activation_row(config, key, names, otherwise)].meaning;
 }
 
 void read_embedding(TensorReader& reader, Model& model, const std::string& name) {
@@ -46,6 +70,21 @@ void read_output_head(TensorReader& reader, Model& model, const std::string& emb
     return;
   }
   reader.move("lm_head.weight", c.width, c.vocabulary, true, model, "output.weight");
+}
+
+bool predicts_tokens(const Json& config, const StoredTensors& tensors, bool tied,
+                     const std::string& head) {
+  if (!tied && tensors.contains(head)) return true;
+  if (!config.contains("architectures")) return true;
+  const Json& classes = config["architectures"];
+  if (!classes.is_array() || classes.size() == 0) return true;
+  return std::any_of(classes.begin(), classes.end(), [](const Json& name) {
+    if (!name.is_string()) return false;
+    const auto text = name.get<std::string>();
+    return text.find("LMHead") != std::string::npos ||
+           text.find("ForCausalLM") != std::string::npos ||
+           text.find("ForConditionalGeneration") != std::string::npos;
+  });
 }
 
 void refuse_quantisation(JsonObject& config) {

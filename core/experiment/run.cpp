@@ -173,7 +173,7 @@ void run_forward(const Model& chosen, const ModelInput& input, const Retrieval* 
   trace.backend = backend.name();
   trace.milliseconds = time.count();
   if (training.losses) record_losses(model, output, training.gradients, trace);
-  if (input.batch.ids.defined() && !fills_in(model.config)) {  // which foretells no next token
+  if (input.batch.ids.defined() && trace.logits.defined() && !fills_in(model.config)) {  // which foretells no next token
     trace.token_bits =
         token_bits(predictions(trace), {input.batch.ids.begin(), input.batch.ids.end()});
   }

@@ -18,7 +18,8 @@ constexpr Index kMostLayers = 1024;
 constexpr Index kMostHeads = 1024;
 
 const std::vector<std::string> kNorms = {"layer", "rms"};  // as Norm counts
-const std::vector<std::string> kActivations = {"relu", "gelu", "gelu_tanh", "silu"};
+const std::vector<std::string> kActivations = {"relu", "gelu",       "gelu_tanh",
+                                               "silu", "quick_gelu", "squared_relu"};
 
 bool uniform(const ModelConfig& config) {
   for (const auto& layer : config.groups) {
@@ -113,6 +114,26 @@ void read_auxiliary(JsonObject& object, ModelConfig& config) {
   auxiliary.finish();
 }
 
+void read_ends(JsonObject& object, ModelConfig& config) {
+  if (object.has("embedding")) {
+    JsonObject embedding(object.any("embedding"), object.path_of("embedding"));
+    config.embedding.width = embedding.integer_or("width", 0, 0, kMostModelWidth);
+    config.embedding.types = embedding.integer_or("types", 0, 0, kMostModelWidth);
+    config.embedding.norm = embedding.flag_or("norm", false);
+    config.embedding.first_norm = embedding.flag_or("first_norm", false);
+    embedding.finish();
+  }
+  if (object.has("head")) {
+    JsonObject head(object.any("head"), object.path_of("head"));
+    config.head.transform = head.flag_or("transform", false);
+    config.head.activation = static_cast<Activation>(head.choice_or(
+        "activation", static_cast<std::size_t>(config.head.activation), kActivations));
+    config.head.bias = head.flag_or("bias", false);
+    head.finish();
+  }
+  config.own_layers = object.integer_or("own_layers", 0, 0, kMostLayers);
+}
+
 // What is chosen of lists that have Infos.
 void read_choices(JsonObject& object, ModelConfig& config) {
   if (object.has("architecture")) read_architecture(object, config);
@@ -124,6 +145,21 @@ void read_choices(JsonObject& object, ModelConfig& config) {
 }
 
 }  // namespace
+
+Index table_width(const ModelConfig& config) {
+  return config.embedding.width > 0 ? config.embedding.width : config.width;
+}
+
+bool has_attention_norm(const ModelConfig& config, Index layer) {
+  return norm_before(config) && !(config.embedding.first_norm && layer == 0);
+}
+
+Index weights_of_layer(const ModelConfig& config, Index layer) {
+  if (config.own_layers == 0) return layer;
+  const Index own = layer * config.own_layers / config.layers;
+  return (own * config.layers + config.own_layers - 1) /
+         config.own_layers;  // the first that has it
+}
 
 Choice default_architecture() {
   return default_choice(architectures().front());
@@ -315,6 +351,71 @@ void check_choices(const ModelConfig& config, const std::string& at) {
   if (!auxiliary.empty()) throw InputError(at + auxiliary);
 }
 
+// What tokens have before the first layer and behind the last, in models that have such.
+void check_ends(const ModelConfig& config, const std::string& at) {
+  const std::string& type = config.architecture.id;
+  const bool one_stack = config.architecture.id == "decoder", both = type == "encoder_decoder";
+  const bool text = input_kind(config.input.id).is_text;
+  const bool whole = text || input_kind(config.input.id).is_whole;
+  const EmbeddingConfig& embedding = config.embedding;
+  const auto refuse = [&](const std::string& what, const std::string& why) {
+    throw InputError(at + what + ": " + why);
+  };
+  if (embedding.types > 0 && (!one_stack || !text)) {
+    refuse("embedding.types",
+           "kinds of tokens are those of one text; expected a decoder of text "
+           "(or encoder), found " +
+               type);
+  }
+  if (embedding.types > 0 && config.segment > 0) {
+    refuse("embedding.types", "expected a text that is read at once, found segments");
+  }
+  if (embedding.norm && ((!one_stack && !both) || !whole)) {
+    refuse("embedding.norm",
+           "expected decoder or encoder_decoder, of text or pieces of an image, found " + type);
+  }
+  if (embedding.first_norm && (!one_stack || !embedding.norm || !norm_before(config) ||
+                               config.ingredients.shared_norm || config.join != default_join())) {
+    refuse("embedding.first_norm",
+           "expected a decoder (or encoder) with embedding.norm, norms before its blocks and join "
+           "residual");
+  }
+  if (embedding.width > 0) {
+    if (!one_stack || !text) {
+      refuse("embedding.width", "expected a decoder of text (or encoder), found " + type);
+    }
+    const Choice* placed = input_encoding(config);
+    if (placed && !added_to_input(*placed)) {
+      refuse("embedding.width",
+             "positions that are added in layers are as wide as the model; expected encodings that "
+             "are added once, or none");
+    }
+  }
+  if (embedding.width > 0 && config.tied_output && !config.head.transform &&
+      config.ingredients.output_head) {
+    refuse("embedding.width",
+           "the output is tied to a table that is not as wide as the model; expected tied_output "
+           "false, or head.transform, which goes from one width to the other");
+  }
+  const bool head = config.head != HeadConfig{};
+  if (head && !one_stack && !both) {
+    refuse("head", "expected decoder or encoder_decoder, found " + type);
+  }
+  if (head && config.exits && config.exits->values.choice("classifier") == "own") {
+    refuse("head", "expected exits without classifiers of their own (classifier \"shared\")");
+  }
+  if (config.own_layers > config.layers) {
+    refuse("own_layers", "expected at most the " + std::to_string(config.layers) +
+                             " layers, found " + std::to_string(config.own_layers));
+  }
+  if (config.own_layers > 0 && !one_stack) {
+    refuse("own_layers", "expected architecture decoder, found " + type);
+  }
+  if (config.own_layers > 0 && join(config.join.id).run_layers) {
+    refuse("own_layers", "join " + config.join.id + " computes each layer's weights by themselves");
+  }
+}
+
 }  // namespace
 
 bool looks_ahead(const ModelConfig& config) {
@@ -336,12 +437,15 @@ void check(const ModelConfig& config, std::string_view path) {
     throw InputError(at + "groups: expected a list for each of " + std::to_string(config.layers) +
                      " layers, found " + std::to_string(config.groups.size()));
   }
+  const std::string refused = ingredients_refusal(config);
+  if (!refused.empty()) throw InputError(at + refused);
   check_choices(config, at);
+  input_encoding(config);
+  check_ends(config, at);
   for (Index layer = 0; layer < config.layers; ++layer) {
     check_layer(config, config.groups[static_cast<std::size_t>(layer)], layer, config.causal, at);
   }
   check_encoder(config, at);
-  input_encoding(config);
   check_memory_positions(config, at);
 }
 
@@ -368,6 +472,8 @@ ModelConfig model_config_from_json(const Json& value, std::string_view path) {
   config.tied_output = object.flag_or("tied_output", config.tied_output);
   config.causal = object.flag_or("causal", config.causal);
   config.dropout = object.number_or("dropout", 0, 0, 0.95);
+  read_ingredients(object, config.ingredients);
+  read_ends(object, config);
   read_choices(object, config);
   read_groups(object, config);
   object.finish();
@@ -385,6 +491,23 @@ Json architecture_to_json(const ModelConfig& config) {
 }
 
 // What is not as it is without a word.
+void add_ends(const ModelConfig& config, Json& object) {
+  const EmbeddingConfig& embedding = config.embedding;
+  if (embedding != EmbeddingConfig{}) {
+    object["embedding"] = {{"width", embedding.width},
+                           {"types", embedding.types},
+                           {"norm", embedding.norm},
+                           {"first_norm", embedding.first_norm}};
+  }
+  if (config.head != HeadConfig{}) {
+    object["head"] = {
+        {"transform", config.head.transform},
+        {"activation", kActivations[static_cast<std::size_t>(config.head.activation)]},
+        {"bias", config.head.bias}};
+  }
+  if (config.own_layers > 0) object["own_layers"] = config.own_layers;
+}
+
 void add_choices(const ModelConfig& config, Json& object) {
   if (config.architecture != default_architecture()) {
     object["architecture"] = architecture_to_json(config);
@@ -421,6 +544,8 @@ Json to_json(const ModelConfig& config) {
                  {"tied_output", config.tied_output},
                  {"causal", config.causal},
                  {"dropout", config.dropout}};
+  add_ingredients(config.ingredients, object);
+  add_ends(config, object);
   add_choices(config, object);
   if (uniform(config)) {
     object["variant"] = to_json(config.groups[0][0].variant);

@@ -9,6 +9,7 @@
 
 #include "core/attention/variant.h"
 #include "core/base/json.h"
+#include "core/model/ingredients.h"
 
 namespace attnscope {
 
@@ -29,13 +30,39 @@ struct HeadGroup {
 };
 
 enum class Norm { LayerNorm, RmsNorm };
-enum class Activation { Relu, Gelu, GeluTanh, Silu };
+// QuickGelu: x sigmoid(1.702 x), as in CLIP and gpt-oss.
+enum class Activation { Relu, Gelu, GeluTanh, Silu, QuickGelu, SquaredRelu };
 
 // Losses of Al-Rfou et al., 2018, arXiv:1808.04444, in training alone (SPEC-MODELS section 8).
 struct Auxiliary {
   bool layers = false;  // every layer predicts
   Index future = 0;     // how many tokens beyond the next one are predicted, too
   bool operator==(const Auxiliary&) const = default;
+};
+
+// What tokens' vectors become before the first layer, beside what encodings of the input add.
+struct EmbeddingConfig {
+  // Of the table of tokens where it is not as wide as the model: positions and kinds of tokens are
+  // added and the norm is taken in that width, then all is projected. 0: the model's.
+  // Lan et al., 2019, arXiv:1909.11942.
+  Index width = 0;
+  // Kinds of tokens with a vector each: a first sentence, a second. 0: none.
+  // Devlin et al., 2018, arXiv:1810.04805.
+  Index types = 0;
+  bool norm = false;  // a norm behind all that is added
+  // That norm is the one before the attention of the first layer, too, which has none of its own.
+  // Warner et al., 2024, ModernBERT, arXiv:2412.13663.
+  bool first_norm = false;
+  bool operator==(const EmbeddingConfig&) const = default;
+};
+
+// What makes logits of the final state.
+struct HeadConfig {
+  // norm(activation(x w + b)) before it meets the table of tokens, as wide as that (BERT).
+  bool transform = false;
+  Activation activation = Activation::Gelu;  // of the transform
+  bool bias = false;                         // a number added to each token's logit
+  bool operator==(const HeadConfig&) const = default;
 };
 
 // Beyond these a file is hostile or a mistake; they keep products of sizes far from overflow.
@@ -55,6 +82,11 @@ struct ModelConfig {
   Activation activation = Activation::Silu;
   bool gated = true;  // activation(x w_gate) * (x w_in): SwiGLU and the like
   bool attention_biases = false, feed_forward_biases = false;
+  EmbeddingConfig embedding;
+  HeadConfig head;
+  // How many layers have projections, norms and a feed-forward of their own: layer n uses those of
+  // number n * own / layers (ALBERT). 0: all have.
+  Index own_layers = 0;
   bool tied_output = true;  // logits = x embed.weight^T
   bool causal = true;
   double dropout = 0;  // of embeddings and of what each block adds, in training
@@ -68,12 +100,20 @@ struct ModelConfig {
   Choice input = default_input();
   Index segment = 0;  // a longer sequence is read in segments of so many tokens; 0: at once
   Auxiliary auxiliary;
+  Ingredients ingredients;
   bool operator==(const ModelConfig&) const = default;
 };
 
 // One group of all heads in every layer.
 std::vector<std::vector<HeadGroup>> uniform_groups(const ModelConfig& config, const Choice& variant,
                                                    const Choice& encoding);
+
+// The width of the table of tokens.
+Index table_width(const ModelConfig& config);
+// Whether the self-attention of a layer has a norm of its own before it.
+bool has_attention_norm(const ModelConfig& config, Index layer);
+// The layer whose projections, norms and feed-forward layer n uses.
+Index weights_of_layer(const ModelConfig& config, Index layer);
 
 // Where a head group stands in its layer.
 struct HeadRange {

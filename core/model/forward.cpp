@@ -20,7 +20,22 @@ void check_ids(const IntTensor& ids, const char* name, Index vocabulary) {
   }
 }
 
+void check_types(const Batch& batch, Index types) {
+  if (types == 0) throw InputError("types: expected none, since the model has one kind of tokens");
+  if (batch.types.shape() != batch.ids.shape()) {
+    throw InputError("types: expected one for each token, " + to_string(batch.ids.shape()) +
+                     ", found " + to_string(batch.types.shape()));
+  }
+  check_ids(batch.types, "types", types);
+}
+
 void check_options(const ModelConfig& config, const Batch& batch, const ForwardOptions& options) {
+  const bool predicts = batch.targets.defined() || options.last_logits || options.retrieval;
+  if (predicts && !config.ingredients.output_head) {
+    throw InputError(
+        "output_head: this model has none, so that it gives attention and states but predicts no "
+        "tokens; expected a model with one");
+  }
   if (options.trace && batch.size() != 1) {
     throw InputError("ids: a trace records one sequence, found " + std::to_string(batch.size()));
   }
@@ -52,6 +67,7 @@ void check_batch(const ModelConfig& config, const Architecture& architecture, co
       return check_ids(batch.ids, "target ids", config.vocabulary);
     }
     check_ids(batch.ids, "ids", config.vocabulary);
+    if (batch.types.defined()) check_types(batch, config.embedding.types);
   }
 }
 
@@ -63,6 +79,8 @@ Output run_pass(const Model& model, const Batch& batch, const ForwardOptions& op
   check_batch(config, architecture, batch);
   check_options(config, batch, options);
   Pass pass(model, options, batch.size());
+  pass.set_token_types(batch.types);
+  pass.set_patches(batch.patches);
   pass.recorder().set_parts(architecture.parts(config));
   Output output = architecture.run(pass, batch);
   if (keys) *keys = pass.readout().query.value();

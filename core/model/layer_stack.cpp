@@ -7,11 +7,16 @@
 namespace attnscope {
 
 LayerStack layer_stack(const std::string& stack, const std::vector<std::vector<HeadGroup>>& groups,
-                       const Address& at, bool causal) {
+                       const Address& at, bool causal,
+                       const std::function<Index(Index layer)>& own_weights) {
   LayerStack result;
   for (std::size_t n = 0; n < groups.size(); ++n) {
     Site site{stack + layer_prefix(static_cast<Index>(n)), at, &groups[n], causal};
     site.at.layer = static_cast<Index>(n);
+    if (own_weights) {
+      site.own = site.prefix;
+      site.prefix = stack + layer_prefix(own_weights(static_cast<Index>(n)));
+    }
     result.sites.push_back(std::move(site));
   }
   return result;

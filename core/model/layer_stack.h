@@ -23,9 +23,11 @@ struct LayerStack {
   std::function<std::optional<std::vector<std::int32_t>>(Index n)> active_rows;
 };
 
-// Sites "layers.0." ... below `stack` ("" or "encoder.").
+// Sites "layers.0." ... below `stack` ("" or "encoder."). own_weights: the layer whose weights a
+// layer uses; empty: its own.
 LayerStack layer_stack(const std::string& stack, const std::vector<std::vector<HeadGroup>>& groups,
-                       const Address& at, bool causal);
+                       const Address& at, bool causal,
+                       const std::function<Index(Index layer)>& own_weights = {});
 
 // x: [n, d] -> [n, d], as the join says; without the norm behind the last layer.
 Var run_layers(Pass& pass, const LayerStack& stack, const Var& x);

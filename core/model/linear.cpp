@@ -4,6 +4,7 @@
 
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_linear.h"
+#include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
 
 namespace attnscope {
@@ -79,6 +80,26 @@ Var linear(const Model& model, const Var& x, const std::string& matrix, const st
                                       : linear(x, narrow->second, offset, stop);
 }
 
+Var activated(Activation activation, const Var& x) {
+  switch (activation) {
+    case Activation::Relu:
+      return relu(x);
+    case Activation::Gelu:
+      return gelu(x);
+    case Activation::GeluTanh:
+      return gelu_tanh(x);
+    case Activation::Silu:
+      return silu(x);
+    case Activation::QuickGelu:
+      return multiply(x, sigmoid(scale(x, 1.702f)));
+    case Activation::SquaredRelu: {
+      const Var positive = relu(x);
+      return multiply(positive, positive);
+    }
+  }
+  throw std::logic_error("activation");
+}
+
 Var embedded(const Model& model, const IntTensor& ids) {
   const auto narrow = model.narrow.find("embed.weight");
   if (narrow == model.narrow.end()) return gather(weight(model, "embed.weight"), ids);
@@ -88,11 +109,45 @@ Var embedded(const Model& model, const IntTensor& ids) {
   return rows;
 }
 
-Var output_logits(const Model& model, const Var& x, const Stop& stop) {
-  if (!model.config.tied_output) return linear(model, x, "output.weight", "", stop);
+Var normed(const Model& model, const Var& x, const std::string& name) {
+  const Var& gain = weight(model, name + ".weight");
+  const double epsilon = model.config.norm_epsilon;
+  if (model.config.norm == Norm::RmsNorm) return rms_norm(x, gain, epsilon);
+  const auto bias = model.weights.find(name + ".bias");
+  return layer_norm(x, gain, bias == model.weights.end() ? Var() : bias->second, epsilon);
+}
+
+namespace {
+
+// What meets the table of tokens.  [n, d] -> [n, e]
+Var transformed(const Model& model, const Var& x, const Stop& stop) {
+  const std::string at = "output.transform.";
+  const Var y = activated(model.config.head.activation, linear(model, x, at + "w", at + "b", stop));
+  return normed(model, y, at + "norm");
+}
+
+Var plain_logits(const Model& model, const Var& x, const Stop& stop) {
+  const bool bias = model.config.head.bias;
+  const Var state = model.config.head.transform ? transformed(model, x, stop) : x;
+  if (!model.config.tied_output) {
+    return linear(model, state, "output.weight", bias ? "output.bias" : "", stop);
+  }
   const auto narrow = model.narrow.find("embed.weight");
-  return narrow == model.narrow.end() ? linear_transposed(x, weight(model, "embed.weight"), stop)
-                                      : linear(x, narrow->second.turned(), Var(), stop);
+  const Var logits = narrow == model.narrow.end()
+                         ? linear_transposed(state, weight(model, "embed.weight"), stop)
+                         : linear(state, narrow->second.turned(), Var(), stop);
+  return bias ? add(logits, weight(model, "output.bias")) : logits;
+}
+
+}  // namespace
+
+Var output_logits(const Model& model, const Var& x, const Stop& stop) {
+  const Ingredients& i = model.config.ingredients;
+  Var logits = plain_logits(model, x, stop);
+  if (i.logit_scale != 1) logits = scale(logits, static_cast<float>(i.logit_scale));
+  if (i.logit_cap == 0) return logits;
+  const auto cap = static_cast<float>(i.logit_cap);
+  return scale(tanh(scale(logits, 1 / cap)), cap);
 }
 
 }  // namespace attnscope

@@ -18,7 +18,11 @@ Var linear_transposed(const Var& x, const Var& w, const Stop& stop);
 // With the model's weights of these names; a model may lack the bias.
 Var linear(const Model& model, const Var& x, const std::string& matrix, const std::string& bias,
            const Stop& stop);
-Var embedded(const Model& model, const IntTensor& ids);                 // [B, L] -> [B, L, d]
+Var activated(Activation activation, const Var& x);
+Var embedded(const Model& model, const IntTensor& ids);                 // [B, L] -> [B, L, e]
 Var output_logits(const Model& model, const Var& x, const Stop& stop);  // [n, d] -> [n, vocabulary]
+
+// The model's norm of the last axis by the weights name.weight and, where there is one, name.bias.
+Var normed(const Model& model, const Var& x, const std::string& name);
 
 }  // namespace attnscope

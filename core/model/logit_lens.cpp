@@ -26,16 +26,12 @@ const Tensor& tap(const Trace& trace, const std::string& name) {
 // their own (exits), theirs. layer: from 0.  x: [n, d], returns [n, vocabulary]
 Var read_out(const Model& model, Index layer, const Tensor& x, const Stop& stop) {
   const ModelConfig& config = model.config;
-  const auto weight = [&](const std::string& name) { return model.weights.find(name)->second; };
   const bool own = config.exits && config.exits->values.choice("classifier") == "own";
   const std::string exit = "exits." + std::to_string(layer + 1) + ".";
   Var state = x;
   if (config.pre_norm) {
     const std::string norm = own ? exit + "norm" : "final_norm";
-    const Var gain = weight(norm + ".weight");
-    state = config.norm == Norm::RmsNorm
-                ? rms_norm(state, gain, config.norm_epsilon)
-                : layer_norm(state, gain, weight(norm + ".bias"), config.norm_epsilon);
+    state = normed(model, state, norm);
   }
   return own ? linear(model, state, exit + "weight", "", stop) : output_logits(model, state, stop);
 }

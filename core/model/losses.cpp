@@ -36,6 +36,7 @@ Var language_model_loss(const Var& logits, const IntTensor& targets) {
 
 Output language_model_output(const Pass& pass, const Var& logits, const Batch& batch) {
   Output output;
+  if (!logits.defined()) return output;
   const Index items = pass.batch();
   output.logits = reshape(logits, {items, logits.dim(0) / items, logits.dim(1)});
   if (batch.targets.defined()) {

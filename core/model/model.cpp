@@ -41,6 +41,10 @@ std::string cache_refusal(const ModelConfig& config, bool leaves) {
   }
   for (const auto& layer : config.groups) {
     for (const HeadGroup& group : layer) {
+      const Encoding& e = encoding(group.encoding.id);
+      if (e.follows_length && e.follows_length(group.encoding.values, config.context)) {
+        return e.label + ": how earlier tokens are turned changes as the text grows";
+      }
       const Variant& v = variant(group.variant.id);
       if (!is_incremental(v, group.variant.values))
         return v.label + ": what a token sees changes as the text grows";

@@ -22,6 +22,7 @@ struct Model {
   // Matrices that a large checkpoint stores as 16-bit numbers, in place of a Var in `weights`.
   std::map<std::string, NarrowMatrix> narrow;
   std::vector<std::string> untrained;  // weights that got their Info's initial values
+  std::vector<std::string> notes;      // what of a checkpoint was left out, for who looks at it
 };
 
 // Fresh weights, deterministic in the seed. Constants; training makes parameters of them.

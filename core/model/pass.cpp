@@ -1,6 +1,7 @@
 #include "core/model/pass.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "core/autodiff/operations_elementwise.h"
@@ -8,6 +9,7 @@
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/model/input_kind.h"
 #include "core/model/join.h"
 #include "core/model/linear.h"
 #include "core/model/rows.h"
@@ -45,10 +47,7 @@ void Pass::count(Index multiply_adds) const {
 }
 
 Var Pass::norm(const Var& x, const std::string& name) const {
-  const Var& gain = weight(name + ".weight");
-  const double epsilon = config().norm_epsilon;
-  if (config().norm == Norm::RmsNorm) return rms_norm(x, gain, epsilon);
-  return layer_norm(x, gain, weight(name + ".bias"), epsilon);
+  return normed(model_, x, name);
 }
 
 Var Pass::dropout(const Var& x) {
@@ -74,12 +73,28 @@ Var Pass::vectors(const IntTensor& ids) const {
 }
 
 Var Pass::embed(const IntTensor& ids, const std::string& stack, Index first) {
-  const Var x = embedded(model_, ids);  // [B, L, d]
-  const Var rows = reshape(x, {ids.size(), config().width});
+  Var rows = reshape(embedded(model_, ids), {ids.size(), table_width(config())});
+  const auto factor = static_cast<float>(config().ingredients.embedding_scale);
+  if (factor != 1) rows = scale(rows, factor);
   const auto groups = stack.empty() ? config().groups : encoder_groups(config());
   const Choice* input = input_encoding(groups);
-  if (!input || !added_to_input(*input)) return rows;
-  return with_positions(rows, *input, stack + "embed.", first);  // [n, d]
+  const bool places = input && added_to_input(*input);
+  return embedded_further(places ? with_positions(rows, *input, stack + "embed.", first) : rows,
+                          stack, first);
+}
+
+Var Pass::embedded_further(const Var& x, const std::string& stack, Index first) {
+  const EmbeddingConfig& embedding = config().embedding;
+  const InputKind& kind = input_kind(config().input.id);
+  Var rows = stack.empty() && kind.embed ? kind.embed(*this, x, first) : x;
+  if (embedding.types > 0) {
+    IntTensor types =
+        types_.defined() ? types_.reshaped({types_.size()}) : IntTensor::zeros({x.dim(0)});
+    rows = add(rows, gather(weight("embed.type"), types));  // [n, e]
+  }
+  if (embedding.norm) rows = norm(rows, stack + "embed.norm");
+  if (embedding.width > 0) rows = linear(rows, "embed.project.w", "embed.project.b");
+  return rows;  // [n, d]
 }
 
 Var Pass::with_positions(const Var& x, const Choice& chosen, const std::string& weights,
@@ -142,7 +157,15 @@ Var Pass::sublayer(const Site& site, const char* norm_name, const char* place, c
 }
 
 Var Pass::self_attention(const Site& site, const Var& x) {
-  return attend(site, attention_rows(site, x));
+  return added(site, "attn", attend(site, attention_rows(site, x)));
+}
+
+// What a block gives as it is added to the stream.
+Var Pass::added(const Site& site, const char* place, const Var& y) const {
+  const Ingredients& i = config().ingredients;
+  const Var normed =
+      i.output_norm == OutputNorm::None ? y : norm(y, site.prefix + place + "_output_norm");
+  return i.residual_scale == 1 ? normed : scale(normed, static_cast<float>(i.residual_scale));
 }
 
 Var Pass::cross_attention(const Site& site, const Var& x, const Var& source) {
@@ -151,17 +174,34 @@ Var Pass::cross_attention(const Site& site, const Var& x, const Var& source) {
   const std::vector<HeadGroup> plain{{config().heads, default_variant(), default_encoding()}};
   cross.groups = &plain;
   cross.causal = false;
-  const Var q = config().pre_norm ? norm(x, site.prefix + "cross_norm") : x;
-  return attend(cross, {q, source, source, Var()});
+  const Var q = norm_before(config()) ? norm(x, site.prefix + "cross_norm") : x;
+  return added(cross, "cross", attend(cross, {q, source, source, Var()}));
 }
 
 Var Pass::feed_forward(const Site& site, const Var& x) {
-  const std::string at = site.prefix + "ffn.";
-  const Var in = config().pre_norm ? norm(x, site.prefix + "ffn_norm") : x;
+  const char* name = config().ingredients.shared_norm ? "attn_norm" : "ffn_norm";
+  const Var in = norm_before(config()) ? norm(x, site.prefix + name) : x;
   if (site.at.stack == Stack::Decoder) feed_forward_input_ = in;
-  Var hidden = linear(in, at + "w_in", at + "b_in");  // [n, hidden]
+  const Var out = config().ingredients.experts.count > 0
+                      ? of_experts(site, in)
+                      : widened_and_narrowed(in, site.prefix + "ffn.");
+  return added(site, "ffn", out);  // [n, d]
+}
+
+Var Pass::widened_and_narrowed(const Var& x, const std::string& at) const {
+  const Ingredients& i = config().ingredients;
+  Var hidden = linear(x, at + "w_in", at + "b_in");  // [n, hidden]
   if (config().gated) {
-    hidden = multiply(activated(linear(in, at + "w_gate", at + "b_gate")), hidden);
+    Var gate = linear(x, at + "w_gate", at + "b_gate");  // [n, hidden]
+    if (i.gate_limit > 0) {
+      const auto limit = static_cast<float>(i.gate_limit);
+      gate = clamp(gate, -std::numeric_limits<float>::infinity(), limit);
+      hidden = clamp(hidden, -limit, limit);
+    }
+    if (i.gate_offset != 0) {
+      hidden = add(hidden, Tensor::full({1}, static_cast<float>(i.gate_offset)));
+    }
+    hidden = multiply(activated(gate), hidden);
   } else {
     hidden = activated(hidden);
   }
@@ -179,6 +219,12 @@ Var Pass::block(const Site& site, const Var& x, const Var& source, const ActiveR
     return x;
   }
   Var state = rows ? some_rows(entered, *rows) : entered;
+  if (config().ingredients.parallel) {
+    state = parallel_branches(
+        site, state, rows ? attention_of(site, entered, *rows) : self_attention(site, entered));
+    if (off) return x;
+    return rows ? with_rows(x, state, *rows) : state;
+  }
   state = sublayer(site, "attn_norm", "attn", "attention", state, [&](const Var&) {
     return rows ? attention_of(site, entered, *rows) : self_attention(site, entered);
   });
@@ -194,27 +240,27 @@ Var Pass::block(const Site& site, const Var& x, const Var& source, const ActiveR
   return rows ? with_rows(x, state, *rows) : state;
 }
 
+// x + Attn(x) + FF(x).
+Var Pass::parallel_branches(const Site& site, const Var& x, const Var& attended) {
+  const Var of_attention = dropout(attended);
+  tap(tap_prefix(site) + "attention", of_attention, site.at.segment);
+  const Var of_feed_forward = dropout(feed_forward(site, x));
+  tap(tap_prefix(site) + "feed_forward", of_feed_forward, site.at.segment);
+  return add(x, add(of_attention, of_feed_forward));
+}
+
 Var Pass::end(const Var& x, const std::string& stack) {
   return config().pre_norm ? norm(x, stack + "final_norm") : x;
 }
 
 Var Pass::logits(const Var& x) const {
+  if (!config().ingredients.output_head) return {};
   count(x.value().size() * config().vocabulary);
   return output_logits(model_, x, options_.stop);
 }
 
 Var Pass::activated(const Var& x) const {
-  switch (config().activation) {
-    case Activation::Relu:
-      return relu(x);
-    case Activation::Gelu:
-      return gelu(x);
-    case Activation::GeluTanh:
-      return gelu_tanh(x);
-    case Activation::Silu:
-      return silu(x);
-  }
-  throw std::logic_error("activation");
+  return attnscope::activated(config().activation, x);
 }
 
 void Pass::tap(const std::string& name, const Var& x, Index segment) {

@@ -45,6 +45,9 @@ class Pass {
   // Tokens' vectors and, where an encoding of the input adds any once, their positions; the first
   // token stands at position `first`. stack: "" or "encoder.".  [B, L] -> [n, d]
   Var embed(const IntTensor& ids, const std::string& stack, Index first = 0);
+  // What an embedding has behind positions: what the kind of input adds, kinds of tokens, norm,
+  // projection.  [n, e] -> [n, d]
+  Var embedded_further(const Var& x, const std::string& stack, Index first);
   // The same for vectors that are there already: x [n, d].
   Var with_positions(const Var& x, const Choice& encoding, const std::string& weights,
                      Index first) const;
@@ -60,7 +63,8 @@ class Pass {
   // whose state is computed; of the others there are only keys and values.  [n, d] -> [n, d]
   Var block(const Site& site, const Var& x, const Var& source,
             const ActiveRows& rows = std::nullopt);
-  // The parts of it that a join may call by itself; each with its norm (before it, pre-norm).
+  // The parts of it that a join may call by itself; each with its norms (before it, and of what it
+  // gives where the model has one), not those after the sum.
   Var self_attention(const Site& site, const Var& x);
   Var feed_forward(const Site& site, const Var& x);
 
@@ -69,7 +73,13 @@ class Pass {
 
   // The final norm of a stack, where it has one.
   Var end(const Var& x, const std::string& stack);
-  Var logits(const Var& x) const;  // [n, d] -> [n, vocabulary]
+  Var logits(const Var& x) const;  // [n, d] -> [n, vocabulary]; undefined without an output head
+
+  // Kinds of the tokens to be embedded, [B, L]; undefined: all 0.
+  void set_token_types(IntTensor types) { types_ = std::move(types); }
+  // Pixels of the pieces of an image, [B, n, e]; undefined: none.
+  void set_patches(Tensor patches) { patches_ = std::move(patches); }
+  const Tensor& patches() const { return patches_; }
 
   void tap(const std::string& name, const Var& x, Index segment = 0);
   // What of the whole run the next layers are, for who waits (ForwardOptions::progress): "segment 3
@@ -112,6 +122,7 @@ class Pass {
   Var attention_of(const Site& site, const Var& x, const std::vector<std::int32_t>& rows);
   void cache_keys(const Site& site, const Var& x);
   Var projection(const Var& x, const std::string& prefix, const char* letter) const;
+  Var query_key_normed(const Var& x, const Var& gain, const Var& bias) const;
   std::string positions_weights(const Site& site) const;
   Rows attention_rows(const Site& site, const Var& x) const;
   // What of q and k comes from position vectors, [B, L, h d_k]; undefined where it is not known.
@@ -127,6 +138,7 @@ class Pass {
   // Keys and values that rows of the layer's input [B, n, d] give the heads of `range`.
   std::pair<Var, Var> projected(const Site& site, const HeadRange& range, const Var& rows,
                                 bool constant) const;
+  void add_score_ingredients(const Site& site, const HeadRange& range, OperationInput& input) const;
   void recall_memory(const Site& site, const HeadRange& range, OperationInput& input);
   void remember(const Site& site, const HeadRange& range, const OperationInput& input,
                 const OperationResult& result, const Var& entered);
@@ -142,6 +154,10 @@ class Pass {
   Var heads_of(const Var& projection, Index first, Index count) const;
   Var cross_attention(const Site& site, const Var& x, const Var& source);
   Var activated(const Var& x) const;
+  Var added(const Site& site, const char* place, const Var& y) const;
+  Var widened_and_narrowed(const Var& x, const std::string& at) const;
+  Var of_experts(const Site& site, const Var& x);
+  Var parallel_branches(const Site& site, const Var& x, const Var& attended);
   Var sublayer(const Site& site, const char* norm_name, const char* place, const char* tap_name,
                const Var& x, const std::function<Var(const Var&)>& function);
   Var joined(const Site& site, const char* place, const Var& x, const Var& y);
@@ -164,6 +180,8 @@ class Pass {
     double from = 0, to = 1;
   };
   Stage stage_{};
+  IntTensor types_;
+  Tensor patches_;
   std::vector<std::int32_t> active_rows_;  // of the block that runs; empty: all
   // What the encoding of a stack's input added, the same for all of its layers.
   struct AddedPositions {

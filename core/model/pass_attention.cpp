@@ -24,7 +24,7 @@ std::string attention_prefix(const Site& site) {
 }
 
 std::string weights_prefix(const Site& site, Index group) {
-  return site.prefix + "groups." + std::to_string(group) + ".";
+  return site.place() + "groups." + std::to_string(group) + ".";
 }
 
 // The values as they are; where several parts are put together those of stored rows first, as the
@@ -45,7 +45,7 @@ bool takes_interventions(const Site& site) {
 }  // namespace
 
 std::string Pass::positions_weights(const Site& site) const {
-  if (in_every_layer(site.groups->front().encoding)) return site.prefix + "embed.";
+  if (in_every_layer(site.groups->front().encoding)) return site.place() + "embed.";
   return site.at.stack == Stack::Encoder ? "encoder.embed." : "embed.";
 }
 
@@ -63,7 +63,8 @@ Remembered& Pass::place_of(State& state, const Site& site, Index group) const {
 }
 
 Pass::Rows Pass::attention_rows(const Site& site, const Var& x) const {
-  const Var normed = config().pre_norm ? norm(x, site.prefix + "attn_norm") : x;
+  const Var normed =
+      has_attention_norm(config(), site.at.layer) ? norm(x, site.prefix + "attn_norm") : x;
   const Choice* placed = positions_in_layer(site);
   if (!placed || adds_to_values(*placed)) return {normed, normed, normed, x};
   const Var seen = this->placed(site, normed);  // [n, d]
@@ -80,8 +81,15 @@ Var Pass::heads_of(const Var& projection, Index first, Index count) const {
 Pass::Shares Pass::position_shares(const Site& site, const Rows& rows, const std::string& prefix) {
   if (!recorder_.on() || options_.cache || site.at.kind == AttentionKind::Cross) return {};
   const Choice& chosen = site.groups->front().encoding;
+  const EmbeddingConfig& embedding = config().embedding;
+  if (embedding.norm || embedding.width > 0) return {};
   const bool once = encoding(chosen.id).embed && added_to_input(chosen) && site.at.step <= 1;
   if (!once || (!config().pre_norm && site.at.layer > 0)) return {};
+  const Ingredients& i = config().ingredients;
+  if (i.output_norm == OutputNorm::Instead || i.query_key_norm != QueryKeyNorm::None ||
+      config().embedding != EmbeddingConfig{}) {
+    return {};
+  }
   const Index first = first_position(site);
   AddedPositions& added = added_positions_[positions_weights(site)];
   if (added.first != first || added.rows.shape() != rows.entered.shape()) {
@@ -101,7 +109,20 @@ Pass::Shares Pass::position_shares(const Site& site, const Rows& rows, const std
 }
 
 Var Pass::projection(const Var& x, const std::string& prefix, const char* letter) const {
-  return sequences(linear(x, prefix + "w" + letter, prefix + "b" + letter));
+  const Var all = linear(x, prefix + "w" + letter, prefix + "b" + letter);  // [n, h d_k]
+  const std::string name = prefix + letter + "_norm";
+  if (!has(name + ".weight")) return sequences(all);
+  const Var bias = has(name + ".bias") ? weight(name + ".bias") : Var();
+  return sequences(query_key_normed(all, weight(name + ".weight"), bias));
+}
+
+// Of each head's numbers, or of those of all heads together.  [n, h d_k]
+Var Pass::query_key_normed(const Var& x, const Var& gain, const Var& bias) const {
+  const Var parts = reshape(x, {x.value().size() / gain.dim(0), gain.dim(0)});
+  const double epsilon = config().norm_epsilon;
+  return reshape(config().norm == Norm::RmsNorm ? rms_norm(parts, gain, epsilon)
+                                                : layer_norm(parts, gain, bias, epsilon),
+                 x.shape());
 }
 
 // Queries are made from the first of the rows on where keys and values of those before suffice,
@@ -114,7 +135,7 @@ Var Pass::attention_of(const Site& site, const Var& x, const std::vector<std::in
   }
   std::vector<std::int32_t> within = rows;
   for (std::int32_t& row : within) row -= static_cast<std::int32_t>(all.skipped);
-  return some_rows(attend(site, all), within);
+  return added(site, "attn", some_rows(attend(site, all), within));
 }
 
 // What tokens to come look at, of tokens that need no attention themselves.
@@ -201,6 +222,7 @@ Var Pass::group_attention(const Site& site, Index group, const HeadRange& range,
   if (!encoding(chosen.encoding.id).embed) input.encoding = chosen.encoding;
   input.causal = site.causal;
   input.layer = site.at.layer;
+  add_score_ingredients(site, range, input);
   Site of_group = site;
   of_group.at.group = group;
   if (site.at.kind == AttentionKind::Self) {
@@ -238,6 +260,16 @@ Var Pass::group_attention(const Site& site, Index group, const HeadRange& range,
     keep(site, group, chosen, std::move(input), std::move(result), std::move(sources));
   }
   return output;
+}
+
+void Pass::add_score_ingredients(const Site& site, const HeadRange& range,
+                                 OperationInput& input) const {
+  const Ingredients& i = config().ingredients;
+  if (i.attention_scale) input.scale = static_cast<float>(*i.attention_scale);
+  input.score_cap = static_cast<float>(i.score_cap);
+  if (i.attention_sinks) {
+    input.sinks = slice(weight(attention_prefix(site) + "sinks"), 0, range.first, range.count);
+  }
 }
 
 Wanted Pass::wanted(const HeadGroup& group) const {
@@ -309,21 +341,28 @@ std::pair<Var, Var> Pass::projected(const Site& site, const HeadRange& range, co
   const Index batch = rows.dim(0), count = rows.dim(1);
   Var x = reshape(rows, {batch * count, rows.dim(2)});
   const auto own = [&](const Var& w) { return constant ? Var(w.value()) : w; };
-  if (config().pre_norm) {
+  const auto own_or_none = [&](const std::string& name) {
+    return has(name) ? own(weight(name)) : Var();
+  };
+  if (has_attention_norm(config(), site.at.layer)) {
     const std::string name = site.prefix + "attn_norm";
     const Var gain = own(weight(name + ".weight"));
     x = config().norm == Norm::RmsNorm
             ? rms_norm(x, gain, config().norm_epsilon)
-            : layer_norm(x, gain, own(weight(name + ".bias")), config().norm_epsilon);
+            : layer_norm(x, gain, own_or_none(name + ".bias"), config().norm_epsilon);
   }
   const auto heads = [&](const char* letter) {
     const std::string matrix = site.prefix + "attn.w" + letter,
                       bias = site.prefix + "attn.b" + letter;
     const auto narrow = model_.narrow.find(matrix);
     const Var offset = has(bias) ? own(weight(bias)) : Var();
-    const Var all = narrow != model_.narrow.end()
-                        ? attnscope::linear(x, narrow->second, offset, options_.stop)
-                        : attnscope::linear(x, own(weight(matrix)), offset, options_.stop);
+    Var all = narrow != model_.narrow.end()
+                  ? attnscope::linear(x, narrow->second, offset, options_.stop)
+                  : attnscope::linear(x, own(weight(matrix)), offset, options_.stop);
+    const std::string normed = site.prefix + "attn." + letter + "_norm";
+    if (has(normed + ".weight")) {
+      all = query_key_normed(all, own(weight(normed + ".weight")), own_or_none(normed + ".bias"));
+    }
     return heads_of(reshape(all, {batch, count, all.dim(1)}), range.first_key_head,
                     range.key_heads);  // [B h_kv, n, d_k]
   };

@@ -58,9 +58,12 @@ void WeightList::random(const std::string& name, const Shape& shape, double devi
        [shape, deviation](std::uint64_t seed) { return normal(shape, deviation, seed); }});
 }
 
-void WeightList::norm(const std::string& name) {
-  constant(name + ".weight", {config_.width}, 1);
-  if (config_.norm == Norm::LayerNorm) constant(name + ".bias", {config_.width}, 0);
+void WeightList::norm(const std::string& name, Index width) {
+  const Index size = width > 0 ? width : config_.width;
+  constant(name + ".weight", {size}, 1);
+  if (config_.norm == Norm::LayerNorm && config_.ingredients.norm_biases) {
+    constant(name + ".bias", {size}, 0);
+  }
 }
 
 void WeightList::linear(const std::string& prefix, const std::string& letter, Index in, Index out,
@@ -100,22 +103,31 @@ void WeightList::attention(const std::string& prefix, const std::string& name) {
   const Index keys = config_.kv_heads * config_.head_size;
   const std::string around = help_;
   if (name == "cross") help_ = "Cross-attention.";
-  norm(prefix + name + "_norm");
+  const Ingredients& i = config_.ingredients;
+  const bool earlier = config_.embedding.first_norm && prefix == layer_prefix(0);
+  if (i.output_norm != OutputNorm::Instead && !earlier) norm(prefix + name + "_norm");
   const std::string at = prefix + name + ".";
   linear(at, "q", width, queries, config_.attention_biases);
   linear(at, "k", width, keys, config_.attention_biases);
   linear(at, "v", width, keys, config_.attention_biases);
-  linear(at, "o", queries, width, config_.attention_biases, true);
+  if (i.query_key_norm != QueryKeyNorm::None) {
+    const bool by_head = i.query_key_norm == QueryKeyNorm::Head;
+    norm(at + "q_norm", by_head ? config_.head_size : queries);
+    norm(at + "k_norm", by_head ? config_.head_size : keys);
+  }
+  linear(at, "o", queries, width, has_output_bias(config_), true);
+  if (i.attention_sinks) constant(at + "sinks", {config_.heads}, 0);
+  if (i.output_norm != OutputNorm::None) norm(prefix + name + "_output_norm");
   help_ = around;
 }
 
-void WeightList::layer(const std::string& prefix, const std::vector<HeadGroup>& groups,
-                       bool cross) {
+void WeightList::layer(const std::string& prefix, const std::vector<HeadGroup>& groups, bool cross,
+                       bool own) {
   const Join& join = attnscope::join(config_.join.id);
   const auto joined = [&](const char* place) {
     of(join, config_.join.values, model_dimensions(config_), prefix + place);
   };
-  attention(prefix, "attn");
+  if (own) attention(prefix, "attn");
   const std::vector<HeadRange> ranges = head_ranges(config_, groups);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const Dimensions dimensions = group_dimensions(config_, ranges[g]);
@@ -125,26 +137,42 @@ void WeightList::layer(const std::string& prefix, const std::vector<HeadGroup>& 
     const Encoding& position = encoding(chosen.id);
     if (!position.embed) of(position, chosen.values, dimensions, group_name);
   }
+  if (!own) return;
   joined("attn_join.");
   if (cross) {
     attention(prefix, "cross");
     joined("cross_join.");
   }
   if (config_.hidden == 0) return;
-  norm(prefix + "ffn_norm");
+  const Ingredients& i = config_.ingredients;
+  if (i.output_norm != OutputNorm::Instead && !i.shared_norm) norm(prefix + "ffn_norm");
   const std::string ffn = prefix + "ffn.";
-  const Index width = config_.width;
-  if (config_.gated) linear(ffn, "_gate", width, config_.hidden, config_.feed_forward_biases);
-  linear(ffn, "_in", width, config_.hidden, config_.feed_forward_biases);
-  linear(ffn, "_out", config_.hidden, width, config_.feed_forward_biases, true);
+  if (i.experts.count > 0) {
+    matrix(ffn + "router", {config_.width, i.experts.count});
+    if (i.experts.router_bias) constant(ffn + "router_bias", {i.experts.count}, 0);
+    for (Index e = 0; e < i.experts.count; ++e) {
+      feed_forward(ffn + "experts." + std::to_string(e) + ".");
+    }
+  } else {
+    feed_forward(ffn);
+  }
+  if (i.output_norm != OutputNorm::None) norm(prefix + "ffn_output_norm");
   joined("ffn_join.");
+}
+
+void WeightList::feed_forward(const std::string& prefix) {
+  const Index width = config_.width;
+  if (config_.gated) linear(prefix, "_gate", width, config_.hidden, config_.feed_forward_biases);
+  linear(prefix, "_in", width, config_.hidden, config_.feed_forward_biases);
+  linear(prefix, "_out", config_.hidden, width, config_.feed_forward_biases, true);
 }
 
 void WeightList::embedding() {
   const Choice* input = input_encoding(config_);
   const bool waves =
       input && std::ranges::all_of(encoding(input->id).weights, &WeightInfo::constant);
-  random("embed.weight", {config_.vocabulary, config_.width}, waves ? kBesideWaves : kDeviation);
+  random("embed.weight", {config_.vocabulary, table_width(config_)},
+         waves ? kBesideWaves : kDeviation);
 }
 
 void WeightList::positions(const std::string& stack,
@@ -152,7 +180,8 @@ void WeightList::positions(const std::string& stack,
   const Choice* input = input_encoding(groups);
   if (!input) return;
   const Encoding& position = encoding(input->id);
-  const Dimensions dimensions = model_dimensions(config_);
+  Dimensions dimensions = model_dimensions(config_);
+  if (added_to_input(*input)) dimensions.model = table_width(config_);
   if (!in_every_layer(*input)) return of(position, input->values, dimensions, stack + "embed.");
   for (std::size_t layer = 0; layer < groups.size(); ++layer) {
     of(position, input->values, dimensions,
@@ -160,18 +189,39 @@ void WeightList::positions(const std::string& stack,
   }
 }
 
+void WeightList::behind_positions(const std::string& stack) {
+  const EmbeddingConfig& embedding = config_.embedding;
+  const Index width = table_width(config_);
+  if (embedding.types > 0) random("embed.type", {embedding.types, width}, kDeviation);
+  if (embedding.norm) norm(stack + "embed.norm", width);
+  if (embedding.width > 0) {
+    matrix("embed.project.w", {width, config_.width});
+    constant("embed.project.b", {config_.width}, 0);
+  }
+}
+
 void WeightList::stack(const std::string& stack, const std::vector<std::vector<HeadGroup>>& groups,
                        bool cross) {
   if (!stack.empty()) help_ = "The encoder.";
   for (std::size_t n = 0; n < groups.size(); ++n) {
-    layer(stack + layer_prefix(static_cast<Index>(n)), groups[n], cross);
+    const auto number = static_cast<Index>(n);
+    const bool own = !stack.empty() || weights_of_layer(config_, number) == number;
+    layer(stack + layer_prefix(number), groups[n], cross, own);
   }
   if (config_.pre_norm) norm(stack + "final_norm");
   help_.clear();
 }
 
 void WeightList::output() {
-  if (!config_.tied_output) matrix("output.weight", {config_.width, config_.vocabulary});
+  if (!config_.ingredients.output_head) return;
+  const Index width = config_.head.transform ? table_width(config_) : config_.width;
+  if (config_.head.transform) {
+    matrix("output.transform.w", {config_.width, width});
+    constant("output.transform.b", {width}, 0);
+    norm("output.transform.norm", width);
+  }
+  if (!config_.tied_output) matrix("output.weight", {width, config_.vocabulary});
+  if (config_.head.bias) constant("output.bias", {config_.vocabulary}, 0);
 }
 
 std::string layer_prefix(Index layer) {

@@ -3,15 +3,26 @@
 //
 //   embed.weight                    [vocabulary, d]
 //   embed.NAME                      of an encoding of the input, as its Info says
-//   layers.N.attn_norm.weight       [d]              (.bias [d] for LayerNorm)
+//   embed.type                      [types, d]       kinds of tokens
+//   embed.norm.weight               [d]              (.bias) behind all that is added
+//   embed.project.w, .b             [e, d], [d]      of a table that is e wide, then also [.., e]
+//   above layers.N.attn_norm.weight       [d]              (.bias [d] for LayerNorm)
 //   layers.N.attn.wq, wk, wv        [d, h d_k], [d, h_kv d_k] twice  (bq, bk, bv with biases)
 //   layers.N.attn.wo                [h d_k, d]       (bo)
+//   layers.N.attn.q_norm, k_norm    .weight [d_k], or [h d_k], [h_kv d_k]; with query_key_norm
+//   layers.N.attn.sinks             [h]              with attention_sinks
+//   layers.N.attn_output_norm       [d]              with output_norm, as ffn_output_norm
 //   layers.N.groups.G.NAME          of head group G's variant and encoding, as their Infos say
 //   layers.N.ffn_norm.weight        [d]              (.bias)
 //   layers.N.ffn.w_gate, w_in       [d, hidden]      (b_gate, b_in)
 //   layers.N.ffn.w_out              [hidden, d]      (b_out)
+//   layers.N.ffn.router             [d, experts]     (router_bias); then the three above are
+//                                                    those of layers.N.ffn.experts.E
 //   final_norm.weight               [d]              (.bias), pre-norm only
+//   output.transform.w, .b, .norm   [d, e], [e]      before the table of tokens (e: d or its width)
 //   output.weight                   [d, vocabulary], unless tied
+//   output.bias                     [vocabulary]     where the head has one
+// Of layers that share (own_layers) only the first of each run has attn, ffn and norms.
 //
 // Matrices are [in, out]: y = x w + b.
 #pragma once
@@ -61,7 +72,7 @@ class WeightList {
   // with depth.
   void matrix(const std::string& name, const Shape& shape, bool residual = false);
   void random(const std::string& name, const Shape& shape, double deviation);
-  void norm(const std::string& name);
+  void norm(const std::string& name, Index width = 0);  // 0: the model's
   // prefix + "w" + letter [in, out], and a bias "b".
   void linear(const std::string& prefix, const std::string& letter, Index in, Index out, bool bias,
               bool residual = false);
@@ -70,17 +81,22 @@ class WeightList {
           const std::string& prefix);
   void of_model(const Info& info, const Values& values);
   // A layer's norm, projections and what its groups ask for, its feed-forward. prefix: "layers.3."
-  void layer(const std::string& prefix, const std::vector<HeadGroup>& groups, bool cross);
+  // own: whether it has projections, norms and a feed-forward, or uses those of another.
+  void layer(const std::string& prefix, const std::vector<HeadGroup>& groups, bool cross,
+             bool own = true);
   // Norm and projections of one attention: `name` "attn" or "cross".
   void attention(const std::string& prefix, const std::string& name);
+  void feed_forward(const std::string& prefix);  // prefix: "layers.3.ffn."
   // Tokens' vectors, what an encoding of the input adds to them ...
   void embedding();
   // ... for this stack: "" or "encoder.".
   void positions(const std::string& stack, const std::vector<std::vector<HeadGroup>>& groups);
+  // ... and what comes behind that: kinds of tokens, norm, projection.
+  void behind_positions(const std::string& stack);
   // Layers "layers.N." below `stack`, and the norm behind them.
   void stack(const std::string& stack, const std::vector<std::vector<HeadGroup>>& groups,
              bool cross);
-  void output();  // the projection to logits, unless tied
+  void output();  // the projection to logits, unless tied, and what is around it
 
  private:
   void add(WeightSpec spec);

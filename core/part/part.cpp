@@ -128,6 +128,12 @@ void check(const Part& part) {
   check_source(part);
   check_position_ingredients(part);
   if (part.bias) check_table(*part.bias, part.heads, "bias");
+  if (!(part.score_cap >= 0)) fail("the cap of scores must not be negative");
+  if (part.sinks.defined() && part.sinks.shape() != Shape{part.heads}) fail("a sink for each head");
+  if ((part.sinks.defined() || part.score_cap > 0) && part.normaliser != Normaliser::Softmax &&
+      part.normaliser != Normaliser::None) {
+    fail("caps and sinks need a softmax");
+  }
   if (part.value_rows) {
     if (!part.v.defined()) fail("value rows need v");
     check_rows(*part.value_rows, part.heads, part.v.dim(2), "value rows");
@@ -168,6 +174,7 @@ std::vector<Var> ingredients(const Part& part) {
   }
   if (part.source == Source::Logits) add(part.logits);
   if (part.normaliser == Normaliser::SpanSoftmax) add(part.span);
+  add(part.sinks);
   if (part.value_rows) add(part.value_rows->rows);
   return all;
 }

@@ -13,6 +13,8 @@
 //   s_ic     = scale * (product + extra products + query rows + key rows + scaled biases) * factor
 //            + bias
 //
+// Where score_cap is more than 0, s_ic then becomes score_cap * tanh(s_ic / score_cap).
+//
 // Without q or without k there is no product (but q may still meet query_rows, and k key_rows).
 // Additive and Logits stand in place of all of this but the bias.
 #pragma once
@@ -90,6 +92,7 @@ struct Part {
   std::vector<OffsetTable> scaled_biases;  // inside `scale`
   std::optional<OffsetTable> bias;         // outside `scale`
   std::optional<OffsetTable> factor;
+  float score_cap = 0;
   Var additive_q, additive_k, additive_v;  // Additive: [h, d_k, a], [h, d_k, a], [h, a]
   Var logits;                              // Logits: [B h or h, L_q, L_k], or [.., L_q, n] with
   OffsetIndexPtr logits_index;             // this: the pair reads number index(o) of its row
@@ -104,6 +107,9 @@ struct Part {
   Normaliser normaliser = Normaliser::Softmax;
   Var span;                             // SpanSoftmax: z, [h] or [B h, L_q]
   double span_ramp = 0, span_most = 0;  // R, S
+  // Softmax: a score of each head that takes part in the normaliser of every row that sees a key,
+  // and has no value: weights of a row sum to 1 - exp(sink - log_sum_exp).  [h]
+  Var sinks;
 
   // Values.
   Var v;                                   // [B h_kv, L_k, d_v]

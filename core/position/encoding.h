@@ -36,6 +36,8 @@ struct Encoding : Info {
       turned;
   // The planes of a head of this size in which that turns, and how fast. Empty: in none.
   std::function<std::vector<RotaryPair>(const Values&, Index head_size)> planes;
+  // Whether a row changes with the length of the text it stands in, up to so many tokens. Empty: no.
+  std::function<bool(const Values&, Index context)> follows_length;
   // Fills in the part's ingredients (rotates q and k, adds tables). part.q, k, v, pos_q, pos_k,
   // pattern and scale are set. Empty for encodings of the input, and for none.
   std::function<void(Part& part, const EncodingContext&)> apply;

@@ -1,11 +1,13 @@
 // rope: queries and keys turned by their position. Su et al., 2021.
 #include "core/position/rope.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/autodiff/operations_shape.h"
 #include "core/position/list.h"
 #include "core/position/offsets.h"
+#include "core/position/rope_scaling.h"
 #include "core/position/sinusoid.h"
 
 namespace attnscope {
@@ -16,10 +18,18 @@ Index rotated_dims(const Values& values, Index head_size) {
   return values.has("dims") ? values.integer("dims") : head_size;
 }
 
+// One more than the last position.
+Index text_length(const std::vector<std::int32_t>& positions, Index rows) {
+  return positions.empty() ? rows : Index{*std::ranges::max_element(positions)} + 1;
+}
+
 // x: [N, L, d_k]; positions of its L rows, or of heads * L rows where every head has its own.
-Var turned(const Var& x, const std::vector<std::int32_t>& positions, const Values& values) {
+// length: of the text.
+Var turned(const Var& x, const std::vector<std::int32_t>& positions, Index length,
+           const Values& values) {
   const double offset = values.real("offset");
-  const std::vector<RotaryPair> pairs = rotary_pairs(values, x.dim(2));
+  const std::vector<RotaryPair> pairs = rotary_pairs(values, x.dim(2), length);
+  const double gain = rope_gain(values);
   const Index count = static_cast<Index>(pairs.size());
   const Index rows = positions.empty() ? x.dim(1) : static_cast<Index>(positions.size());
   Tensor cosine({rows, count}), sine({rows, count});
@@ -28,8 +38,8 @@ Var turned(const Var& x, const std::vector<std::int32_t>& positions, const Value
     const double position = static_cast<double>(position_at(positions, n)) + offset;
     for (const RotaryPair& pair : pairs) {
       const double angle = finite_angle(position, pair.frequency);
-      cosine[at] = static_cast<float>(std::cos(angle));
-      sine[at++] = static_cast<float>(std::sin(angle));
+      cosine[at] = static_cast<float>(gain * std::cos(angle));
+      sine[at++] = static_cast<float>(gain * std::sin(angle));
     }
   }
   const bool interleaved = values.choice("style") == "interleaved";
@@ -52,14 +62,13 @@ std::vector<std::int32_t> key_positions(const Part& part) {
 
 }  // namespace
 
-std::vector<RotaryPair> rotary_pairs(const Values& values, Index head_size) {
+std::vector<RotaryPair> rotary_pairs(const Values& values, Index head_size, Index length) {
   const Index dims = rotated_dims(values, head_size);
   const bool interleaved = values.choice("style") == "interleaved";
   std::vector<RotaryPair> pairs;
-  for (const double frequency : sinusoid_frequencies(dims, values.real("base"))) {
+  for (const double frequency : rope_frequencies(values, dims, length)) {
     const Index t = static_cast<Index>(pairs.size());
-    pairs.push_back({interleaved ? 2 * t : t, interleaved ? 2 * t + 1 : t + dims / 2,
-                     frequency / values.real("factor")});
+    pairs.push_back({interleaved ? 2 * t : t, interleaved ? 2 * t + 1 : t + dims / 2, frequency});
   }
   return pairs;
 }
@@ -120,6 +129,7 @@ Encoding rope_encoding() {
        .most = Parameter::kMostReal,
        .slider_least = 0,
        .slider_most = 1000}};
+  for (Parameter& parameter : rope_scaling_parameters()) e.parameters.push_back(parameter);
   e.objection = [](const Values& values, const Situation& at) -> std::string {
     const Index head_size = at.dimensions.key;
     const Index dims = rotated_dims(values, head_size > 0 ? head_size : 2);
@@ -132,14 +142,20 @@ Encoding rope_encoding() {
       return "dims: expected at most the head size " + std::to_string(head_size) + ", found " +
              std::to_string(dims);
     }
-    return {};
+    return head_size > 0 || given ? rope_scaling_objection(values, dims) : "";
   };
   e.turned = [](const Var& x, const std::vector<std::int32_t>& positions,
-                const EncodingContext& context) { return turned(x, positions, context.values); };
-  e.planes = rotary_pairs;
+                const EncodingContext& context) {
+    return turned(x, positions, text_length(positions, x.dim(1)), context.values);
+  };
+  e.planes = [](const Values& values, Index head_size) { return rotary_pairs(values, head_size); };
+  e.follows_length = rope_follows_length;
   e.apply = [](Part& part, const EncodingContext& context) {
-    part.q = turned(part.q, part.pos_q, context.values);           // [B h, L_q, d_k]
-    part.k = turned(part.k, key_positions(part), context.values);  // [B h_kv, L_k, d_k]
+    const std::vector<std::int32_t> of_keys = key_positions(part);
+    const Index length =
+        std::max(text_length(part.pos_q, part.q.dim(1)), text_length(of_keys, part.k.dim(1)));
+    part.q = turned(part.q, part.pos_q, length, context.values);  // [B h, L_q, d_k]
+    part.k = turned(part.k, of_keys, length, context.values);     // [B h_kv, L_k, d_k]
   };
   return e;
 }

@@ -12,7 +12,8 @@ struct RotaryPair {
   double frequency = 0;         // radians for each position, counter-clockwise
 };
 
-// values: of the encoding "rope". Components that are in no pair stay as they are.
-std::vector<RotaryPair> rotary_pairs(const Values& values, Index head_size);
+// values: of the encoding "rope". Components that are in no pair stay as they are. length: of the
+// text, where frequencies hang on it; 0: no longer than those of training.
+std::vector<RotaryPair> rotary_pairs(const Values& values, Index head_size, Index length = 0);
 
 }  // namespace attnscope

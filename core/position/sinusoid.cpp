@@ -20,16 +20,18 @@ double finite_angle(double position, double frequency) {
   throw InputError("position.base: expected finite angles, found a frequency beyond numbers");
 }
 
-Tensor sinusoid_table(const std::vector<double>& positions,
-                      const std::vector<double>& frequencies) {
+Tensor sinusoid_table(const std::vector<double>& positions, const std::vector<double>& frequencies,
+                      bool halves) {
   Tensor table({static_cast<Index>(positions.size()), 2 * static_cast<Index>(frequencies.size())});
-  float* out = table.data();
+  const auto waves = static_cast<Index>(frequencies.size());
+  float* row = table.data();
   for (const double position : positions) {
-    for (const double frequency : frequencies) {
-      const double angle = finite_angle(position, frequency);
-      *out++ = static_cast<float>(std::sin(angle));
-      *out++ = static_cast<float>(std::cos(angle));
+    for (Index t = 0; t < waves; ++t) {
+      const double angle = finite_angle(position, frequencies[static_cast<std::size_t>(t)]);
+      row[halves ? t : 2 * t] = static_cast<float>(std::sin(angle));
+      row[halves ? waves + t : 2 * t + 1] = static_cast<float>(std::cos(angle));
     }
+    row += 2 * waves;
   }
   return table;  // [L, d]
 }
@@ -42,6 +44,16 @@ std::string odd_size_objection(Index d, const char* name) {
   if (d <= 0 || d % 2 == 0) return {};
   return std::string(name) + ": expected an even size d for sine and cosine, found " +
          std::to_string(d);
+}
+
+Parameter wave_style_parameter() {
+  return {.key = "style",
+          .symbol = "",
+          .label = "Waves",
+          .help = "Sines and cosines in turns, or all sines before all cosines.",
+          .kind = Parameter::Kind::Choice,
+          .initial = std::string("interleaved"),
+          .choices = {"interleaved", "half"}};
 }
 
 Parameter base_parameter(double initial) {

@@ -16,13 +16,17 @@ std::vector<double> sinusoid_frequencies(Index d, double base);
 double finite_angle(double position, double frequency);
 
 // Row n is the vector of positions[n], computed in double precision.  [positions, 2 frequencies]
-Tensor sinusoid_table(const std::vector<double>& positions, const std::vector<double>& frequencies);
+// halves: all sines, then all cosines; otherwise they take turns.
+Tensor sinusoid_table(const std::vector<double>& positions, const std::vector<double>& frequencies,
+                      bool halves = false);
 
 std::vector<double> as_doubles(const std::vector<std::int32_t>& positions);
 
 // "NAME: expected an even size ..." for an odd model size that is known; else empty.
 std::string odd_size_objection(Index d, const char* name);
 
+// "style": "interleaved" or "half".
+Parameter wave_style_parameter();
 Parameter base_parameter(double initial);
 
 }  // namespace attnscope

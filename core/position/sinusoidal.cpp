@@ -31,7 +31,8 @@ Encoding sinusoidal_encoding() {
   e.source = "Vaswani et al., 2017, Attention is all you need, arXiv:1706.03762";
   e.cost = "O(L·d)";
   e.absolute = true;
-  e.parameters = {base_parameter(10000.0), every_layer_parameter(), to_values_parameter()};
+  e.parameters = {base_parameter(10000.0), wave_style_parameter(), every_layer_parameter(),
+                  to_values_parameter()};
   e.weights = {{.name = "pos.frequency",
                 .help = "Frequencies ω in place of the formula.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape {
@@ -44,7 +45,8 @@ Encoding sinusoidal_encoding() {
   };
   e.embed = [](const Var& x, const std::vector<std::int32_t>& positions,
                const EncodingContext& context) {
-    return add(x, sinusoid_table(as_doubles(positions), frequencies(x.dim(-1), context)));
+    return add(x, sinusoid_table(as_doubles(positions), frequencies(x.dim(-1), context),
+                                 context.values.choice("style") == "half"));
   };
   return e;
 }

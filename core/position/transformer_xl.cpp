@@ -38,9 +38,10 @@ void apply_transformer_xl(Part& part, const EncodingContext& context) {
   for (Index offset = range.least; offset <= range.most; ++offset) {
     offsets.push_back(static_cast<double>(offset));
   }
-  const Tensor waves = sinusoid_table(
-      offsets, sinusoid_frequencies(wr.dim(0), context.values.real("base")));  // [n, d]
-  const Var rows = projected_rows(waves, wr, part.heads);                      // [h, n, d_k]
+  const Tensor waves =
+      sinusoid_table(offsets, sinusoid_frequencies(wr.dim(0), context.values.real("base")),
+                     context.values.choice("style") == "half");  // [n, d]
+  const Var rows = projected_rows(waves, wr, part.heads);        // [h, n, d_k]
   const OffsetIndexPtr index =
       index_offsets(range, [&](Index offset) { return offset - range.least; });
   const OffsetIndexPtr same = index_offsets({0, 0}, [](Index) { return 0; });
@@ -70,7 +71,7 @@ Encoding transformer_xl_encoding() {
       "segments can be remembered and used again.";
   e.source = "Dai et al., 2019, Transformer-XL, arXiv:1901.02860";
   e.cost = "O(L²·d_k), twice the content product";
-  e.parameters = {base_parameter(10000.0)};
+  e.parameters = {base_parameter(10000.0), wave_style_parameter()};
   e.weights = {{.name = "pos.wr",
                 .help = "Projects the sinusoidal vector of a distance to all heads.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape {

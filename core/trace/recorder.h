@@ -23,7 +23,7 @@ class Recorder {
   void located_rows(const std::string& name, const Address& address, const Tensor& values);
   // Of the heads of a group, of several segments the last one's: "state" [h, ..].
   void located_heads(const std::string& name, const Address& address, const Tensor& values);
-  void logits(const Tensor& values, Index segment);
+  void logits(const Tensor& values, Index segment);  // undefined: there are none
   void finish();
 
  private:

@@ -1,9 +1,14 @@
 #include "core/training/masking.h"
 
+#include "core/base/error.h"
+
 namespace attnscope {
 
 Masking masking_of(const ModelConfig& config) {
   const Values& values = config.architecture.values;
+  if (!values.has("mask")) {
+    throw InputError("model.architecture.mask: expected the id of the mask, found nothing");
+  }
   return {values.real("masked"), static_cast<std::int32_t>(values.integer("mask")),
           config.vocabulary};
 }

@@ -175,6 +175,25 @@ void BackwardRows::through_normaliser(const Tile& tile) {
   fill_outside(tile, dp_.data(), tile.width, 0);
 }
 
+// The weight of a sink is exp(sink - log_sum_exp), and its value 0.
+void sinks_backward(const Prepared& prepared, const PartResult& result, const Tensor& d_output,
+                    GradientSum& d_sinks) {
+  const Index size = prepared.value_size;
+  for (Index pair = 0; pair < prepared.pairs; ++pair) {
+    const float sink = prepared.part.sinks.value()[pair % prepared.heads];
+    double sum = 0;
+    for (Index row = 0; row < prepared.queries; ++row) {
+      const Index at = (pair * prepared.queries + row) * size;
+      const float mean =
+          prepared.kernels.dot(d_output.data() + at, result.output.data() + at, size);
+      sum -=
+          std::exp(static_cast<double>(sink) - static_cast<double>(result.log_sum_exp(pair, row))) *
+          static_cast<double>(mean);
+    }
+    *d_sinks.at(0, pair) += static_cast<float>(sum);
+  }
+}
+
 // For each group of heads and slice of the items that each head has: f(rows, pair, item, slice).
 template <class Count, class F>
 void each_item(const Work& work, const Prepared& prepared, const PartResult& result,
@@ -213,6 +232,7 @@ void backward(const Prepared& prepared, const PartResult& result, const Tensor& 
   };
   const Work work = divided(prepared);
   Gradients gradients(prepared, work.slices);
+  if (gradients.sinks.wanted()) sinks_backward(prepared, result, d_output, gradients.sinks);
   const auto run = [&](auto count, auto f) {
     each_item(work, prepared, result, d_output, gradients, stop, count, f);
   };

@@ -75,7 +75,7 @@ class ForwardRows {
   void add_columns(Index pair, Index rows, const Stop& stop);
   void prepare_weights(Index pair, Index row, Index rows);
   void weigh(Index rows, Index begin, Index end, float* s);
-  void normalise(Index rows);
+  void normalise(Index pair, Index rows);
   void report_scores(const Tile& tile, const float* s);
   void report_attention(Index pair, Index row, Index rows);
   void report_sums(Index pair, Index row, Index rows);
@@ -86,8 +86,27 @@ class ForwardRows {
   }
 
   // What result.log_sum_exp has of a row.
-  float log_sum(float most, float sum) const {
-    return !is_softmax() ? sum : sum == 0 ? -infinity : most + std::log(sum);
+  float log_sum(Index pair, float most, float sum) const {
+    if (!is_softmax()) return sum;
+    if (!prepared_.part.sinks.defined()) return sum == 0 ? -infinity : most + std::log(sum);
+    if (sum == 0) return sink(pair);
+    const double all = with_sink(pair, most, sum);
+    return std::isinf(all) ? sink(pair)
+                           : static_cast<float>(static_cast<double>(most) + std::log(all));
+  }
+
+  float sink(Index pair) const { return prepared_.part.sinks.value()[pair % prepared_.heads]; }
+  // The row's sum and what the sink adds to it, both relative to the largest score.
+  double with_sink(Index pair, float most, float sum) const {
+    if (!prepared_.part.sinks.defined()) return static_cast<double>(sum);
+    return static_cast<double>(sum) +
+           std::exp(static_cast<double>(sink(pair)) - static_cast<double>(most));
+  }
+  // What weights relative to the largest score are multiplied with.
+  float share(Index pair, float most, float sum) const {
+    if (sum == 0) return 0;
+    if (!prepared_.part.sinks.defined()) return 1 / sum;
+    return static_cast<float>(1 / with_sink(pair, most, sum));
   }
 
   const Prepared& prepared_;
@@ -114,7 +133,7 @@ void ForwardRows::run_block(Index pair, Index row, Index rows, const Stop& stop)
   sum_.assign(static_cast<std::size_t>(rows), 0.0F);
   add_columns(pair, rows, stop);
   if (stop.requested()) return;
-  normalise(rows);
+  normalise(pair, rows);
   if (wanted_.attention) report_attention(pair, row, rows);
   if (result_.log_sum_exp.defined()) report_sums(pair, row, rows);
   if (wanted_.output) {
@@ -150,18 +169,18 @@ void ForwardRows::add_arranged(Index pair, const Stop& stop) {
     sums_.most[at(r)] = most_[n];
     sums_.sum[at(r)] = sum_[n];
     const bool divided = arranged_.is_last(r) && prepared_.part.normaliser != Normaliser::None;
-    const float factor = !divided ? 1 : sum_[n] == 0 ? 0 : 1 / sum_[n];
+    const float factor = divided ? share(pair, most_[n], sum_[n]) : 1;
     prepared_.kernels.scale_to(result_.output.data() + at(r) * size, output_.data() + r * size,
                                size, factor);
     if (arranged_.is_last(r) && result_.log_sum_exp.defined()) {
-      result_.log_sum_exp[at(r)] = log_sum(most_[n], sum_[n]);
+      result_.log_sum_exp[at(r)] = log_sum(pair, most_[n], sum_[n]);
     }
   }
 }
 
 void ForwardRows::report_empty(Index pair, Index query) {
   const Index row = pair * prepared_.queries + query, size = prepared_.value_size;
-  if (result_.log_sum_exp.defined()) result_.log_sum_exp[row] = log_sum(-infinity, 0);
+  if (result_.log_sum_exp.defined()) result_.log_sum_exp[row] = log_sum(pair, -infinity, 0);
   if (wanted_.output) std::fill_n(result_.output.data() + row * size, size, 0.0F);
 }
 
@@ -245,11 +264,11 @@ void ForwardRows::weigh(Index rows, Index begin, Index end, float* group) {
   }
 }
 
-void ForwardRows::normalise(Index rows) {
+void ForwardRows::normalise(Index pair, Index rows) {
   if (prepared_.part.normaliser == Normaliser::None) return;
   for (Index r = 0; r < rows; ++r) {
-    const float sum = sum_[static_cast<std::size_t>(r)];
-    const float factor = sum == 0 ? 0 : 1 / sum;
+    const auto n = static_cast<std::size_t>(r);
+    const float factor = share(pair, most_[n], sum_[n]);
     prepared_.kernels.scale(output_.data() + r * prepared_.value_size, prepared_.value_size,
                             factor);
     if (!wanted_.attention) continue;
@@ -287,7 +306,7 @@ void ForwardRows::report_attention(Index pair, Index row, Index rows) {
 void ForwardRows::report_sums(Index pair, Index row, Index rows) {
   float* to = result_.log_sum_exp.data() + pair * prepared_.queries + row;
   for (std::size_t r = 0; r < static_cast<std::size_t>(rows); ++r) {
-    to[r] = log_sum(most_[r], sum_[r]);
+    to[r] = log_sum(pair, most_[r], sum_[r]);
   }
 }
 

@@ -46,6 +46,7 @@ Gradients::Gradients(const Prepared& p, Index slice_count) : prepared(p), slices
   if (part.bias) bias.push_back(by_pair(part.bias->table));
   if (part.factor) factor.push_back(by_pair(part.factor->table));
   if (part.source == Source::Logits) logits = by_query(part.logits);
+  if (part.sinks.defined()) sinks = by_pair(part.sinks);
   if (part.normaliser == Normaliser::SpanSoftmax) {
     span = part.span.rank() == 1 ? by_pair(part.span) : by_query(part.span);
   }
@@ -58,7 +59,7 @@ Gradients::Gradients(const Prepared& p, Index slice_count) : prepared(p), slices
 
 void Gradients::deliver() {
   if (prepared.part.source == Source::Additive) deliver_additive();
-  for (GradientSum* sum : {&q, &k, &v, &logits, &span, &additive_v}) sum->deliver();
+  for (GradientSum* sum : {&q, &k, &v, &logits, &span, &sinks, &additive_v}) sum->deliver();
   for (const Product& product : products) {
     product.q.deliver();
     product.k.deliver();

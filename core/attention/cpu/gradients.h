@@ -32,7 +32,7 @@ struct Gradients {
     GradientSum q, k;
   };
   const Prepared& prepared;
-  GradientSum q, k, v, logits, span, additive_v;
+  GradientSum q, k, v, logits, span, sinks, additive_v;
   std::vector<Product> products;
   std::vector<GradientSum> query_rows, key_rows, value_rows, scaled_biases, bias, factor;
   Index slices = 1;

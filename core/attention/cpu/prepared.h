@@ -84,8 +84,9 @@ struct Prepared {
   // Whether scores are products of queries and keys alone, under a softmax.
   bool plain() const {
     return has_product && part.normaliser == Normaliser::Softmax && !part.relu &&
-           products.empty() && query_rows.empty() && key_rows.empty() && value_rows.empty() &&
-           scaled_biases.empty() && bias.empty() && factor.empty();
+           part.score_cap == 0 && !part.sinks.defined() && products.empty() && query_rows.empty() &&
+           key_rows.empty() && value_rows.empty() && scaled_biases.empty() && bias.empty() &&
+           factor.empty();
   }
   const std::int32_t* key_positions(Index head) const {
     return pos_k.data() + (key_positions_per_head ? head * keys : 0);

@@ -53,7 +53,18 @@ void TileScores::compute(const Tile& tile, float* s, Index s_row, float hidden) 
       score = std::clamp(score, -largest, largest);
     });
   }
+  if (prepared_.part.score_cap > 0) cap(tile, s, s_row);
   columns_->hide(tile, s, s_row, hidden);
+}
+
+void TileScores::cap(const Tile& tile, float* s, Index s_row) {
+  const float most = prepared_.part.score_cap;
+  resize_to(capped_, tile.rows * tile.width);
+  each_pair(tile, [&](Index r, Index x) {
+    const float bent = std::tanh(s[r * s_row + x] / most);
+    capped_[static_cast<std::size_t>(r * tile.width + x)] = bent;
+    s[r * s_row + x] = most * bent;
+  });
 }
 
 // The tile's rows of a matrix [L_q, size], times the scale, so that scores need no pass of their
@@ -261,6 +272,12 @@ void TileScores::value_rows_backward(const Tile& tile, const float* p, Index p_r
 void TileScores::backward(const Tile& tile, float* ds, Index ds_row, Gradients& gradients,
                           Index slice) {
   if (gradients.span.wanted()) span_backward(tile, ds, ds_row, gradients, slice);
+  if (prepared_.part.score_cap > 0) {
+    each_pair(tile, [&](Index r, Index x) {
+      const float bent = capped_[static_cast<std::size_t>(r * tile.width + x)];
+      ds[r * ds_row + x] *= 1 - bent * bent;
+    });
+  }
   for (std::size_t i = 0; i < prepared_.bias.size(); ++i) {
     if (!gradients.bias[i].wanted()) continue;
     table_backward(tile, prepared_.bias[i], ds, ds_row, 1, gradients.bias[i].at(slice, tile.pair));

@@ -49,6 +49,7 @@ class TileScores {
   void compute_product(const Tile& tile, float* s, Index s_row);
   void compute_additive(const Tile& tile, float* s, Index s_row) const;
   void compute_logits(const Tile& tile, float* s, Index s_row);
+  void cap(const Tile& tile, float* s, Index s_row);
   const float* scaled(const Tile& tile, const float* rows, Index size, std::vector<float>& to);
   void add_table(const Tile& tile, const Prepared::Table& table, float factor, float* s,
                  Index s_row);
@@ -77,6 +78,7 @@ class TileScores {
   TileOffsets offsets_;
   std::vector<float> by_bucket_;     // scratch: a number per row (or column) and bucket
   std::vector<float> product_;       // scale * q . k before the ReLU  [rows, width]
+  std::vector<float> capped_;        // tanh(s / score_cap)  [rows, width]
   std::vector<float> unscaled_;      // scores before the factor  [rows, width]
   const float* scaled_q_ = nullptr;  // scale * q of the tile's rows  [rows, d_k]
   std::vector<float> scaled_q_numbers_, scaled_numbers_;

@@ -59,6 +59,7 @@ Variant full_variant() {
       "arXiv:1409.0473";
   v.cost = "O(L²·d)";
   v.incremental = true;
+  v.caps_and_sinks = true;
   v.cross = true;
   v.parameters = {{.key = "score",
                    .symbol = "",

@@ -6,7 +6,6 @@
 #include "core/base/error.h"
 #include "core/model/architecture.h"
 #include "core/model/exits.h"
-#include "core/model/input_kind.h"
 #include "core/model/layer_stack.h"
 #include "core/model/losses.h"
 #include "core/model/memory.h"
@@ -35,12 +34,11 @@ struct Piece {
 Piece read_piece(Pass& pass, const IntTensor& ids, Index first, Index segment,
                  std::optional<ExitRun>& exits) {
   const ModelConfig& config = pass.config();
-  const InputKind& input = input_kind(config.input.id);
   Var x = pass.embed(ids, "", first);  // [n, d]
-  if (input.embed) x = input.embed(pass, x, first);
   x = pass.dropout(x);
   pass.tap("embed", x, segment);
-  LayerStack stack = layer_stack("", config.groups, {.segment = segment}, config.causal);
+  LayerStack stack = layer_stack("", config.groups, {.segment = segment}, config.causal,
+                                 [&](Index layer) { return weights_of_layer(config, layer); });
   Piece piece;
   if (config.exits) {
     exits.emplace(pass, x, Var());
@@ -58,12 +56,13 @@ Piece read_piece(Pass& pass, const IntTensor& ids, Index first, Index segment,
   const bool last = pass.options().last_logits;
   piece.logits = exits ? exits->logits(x) : pass.logits(last ? last_tokens(pass, state) : state);
   if (exits && last) piece.logits = last_tokens(pass, piece.logits);
-  pass.recorder().logits(piece.logits.value(), segment);
+  if (piece.logits.defined()) pass.recorder().logits(piece.logits.value(), segment);
   return piece;
 }
 
 // Rows of pieces [B rows, e] in the order of the text.
 Var in_order(const Pass& pass, const std::vector<Var>& pieces) {
+  if (!pieces[0].defined()) return {};  // of a model without an output head
   if (pieces.size() == 1) return pieces[0];
   std::vector<Var> parts;
   for (const Var& piece : pieces) parts.push_back(pass.sequences(piece));
@@ -146,8 +145,7 @@ std::string decoder_refusal(const ModelConfig& config) {
     return "architecture.masked: a model that learns to fill in what is masked sees both sides; "
            "expected causal false, found true";
   }
-  if (!values.has("mask")) return "architecture.mask: expected the id of the mask, found nothing";
-  if (values.integer("mask") >= config.vocabulary) {
+  if (values.has("mask") && values.integer("mask") >= config.vocabulary) {
     return "architecture.mask: expected an id below " + std::to_string(config.vocabulary) +
            ", found " + std::to_string(values.integer("mask"));
   }
@@ -194,6 +192,7 @@ Architecture decoder_architecture() {
   a.add_weights = [](WeightList& list) {
     list.embedding();
     list.positions("", list.config().groups);
+    list.behind_positions("");
     list.stack("", list.config().groups, false);
     list.output();
   };

@@ -49,7 +49,7 @@ Output run_both(Pass& pass, const Batch& batch) {
   x = run_layers(pass, stack, x);
   pass.tap("final", pass.end(x, ""));
   const Var logits = exits ? exits->logits(x) : pass.logits(pass.end(x, ""));  // [n, vocabulary]
-  pass.recorder().logits(logits.value(), 0);
+  if (logits.defined()) pass.recorder().logits(logits.value(), 0);
   if (exits) exits->record();
   return exits ? exits->output(logits, batch) : language_model_output(pass, logits, batch);
 }
@@ -103,8 +103,10 @@ Architecture encoder_decoder_architecture() {
     const auto encoder = encoder_groups(list.config());
     list.embedding();
     list.positions("encoder.", encoder);
+    list.behind_positions("encoder.");
     list.stack("encoder.", encoder, false);
     list.positions("", list.config().groups);
+    list.behind_positions("");
     list.stack("", list.config().groups, true);
     list.output();
   };

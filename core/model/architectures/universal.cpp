@@ -130,7 +130,7 @@ Output run_universal(Pass& pass, const Batch& batch) {
   x = pass.end(x, "");
   pass.tap("final", x);
   const Var logits = pass.logits(x);
-  pass.recorder().logits(logits.value(), 0);
+  if (logits.defined()) pass.recorder().logits(logits.value(), 0);
   Output output = language_model_output(pass, logits, batch);
   if (halts && batch.targets.defined()) {
     output.losses.push_back(weighed_loss("ponder", halting.ponder(), values.real("ponder")));

@@ -30,6 +30,10 @@ std::string activation_words(Activation activation, bool gated) {
         return "GELU (tanh)";
       case Activation::Silu:
         return "SiLU";
+      case Activation::QuickGelu:
+        return "GELU (sigmoid)";
+      case Activation::SquaredRelu:
+        return "ReLU²";
     }
     return "";
   };

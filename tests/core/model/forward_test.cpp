@@ -82,6 +82,10 @@ Reference reference(const Model& model, const std::vector<std::int32_t>& ids) {
         return testing::gelu_tanh(x);
       case Activation::Silu:
         return testing::silu(x);
+      case Activation::QuickGelu:
+        return x / (1 + std::exp(-1.702 * x));
+      case Activation::SquaredRelu:
+        return std::max(x, 0.0) * std::max(x, 0.0);
     }
     return std::nan("");
   };

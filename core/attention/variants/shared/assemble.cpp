@@ -78,6 +78,8 @@ Part plain_part(const OperationInput& input, Pattern pattern) {
   } else if (input.q.defined()) {
     part.scale = static_cast<float>(1 / std::sqrt(static_cast<double>(input.q.dim(2))));
   }
+  part.score_cap = input.score_cap;
+  part.sinks = input.sinks;
   part.pattern = std::make_shared<const Pattern>(std::move(pattern));
   return part;
 }

@@ -1,0 +1,192 @@
+// BART (Lewis et al., 2019, arXiv:1910.13461) and those that differ from it in a few settings:
+// mBART, Marian (Junczys-Dowmunt et al., 2018) and Pegasus (Zhang et al., 2020), as the Hugging
+// Face libraries store them: matrices [out, in], layer norms, biases everywhere.
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/base/strict_json.h"
+#include "core/checkpoint/format.h"
+#include "core/checkpoint/hugging_face.h"
+#include "core/checkpoint/weight_mover.h"
+#include "core/model/architecture.h"
+#include "core/model/weights.h"
+#include "core/position/positions.h"
+#include "core/position/sinusoid.h"
+
+namespace attnscope {
+
+namespace {
+
+// How a layout differs.
+struct BartLayout {
+  const char* model_type;
+  bool pre_norm;        // and a norm behind each stack
+  bool embedding_norm;  // behind tokens and positions
+  bool learned;         // positions: learned, two rows of the table being those of none; else waves
+};
+constexpr BartLayout kLayouts[] = {{"bart", false, true, true},
+                                   {"mbart", true, true, true},
+                                   {"marian", false, false, false},
+                                   {"pegasus", true, false, false}};
+constexpr Index kSkippedPositions = 2;
+
+// What an encoder and its decoder must have in common.
+Index of_both(JsonObject& object, const std::string& name, Index most) {
+  const Index decoder = object.integer("decoder_" + name, 1, most);
+  if (object.integer_or("encoder_" + name, decoder, 1, most) != decoder) {
+    object.fail("encoder_" + name, "decoder_" + name + ", " + std::to_string(decoder) +
+                                       " (nothing else is supported)");
+  }
+  return decoder;
+}
+
+Choice positions_of(const BartLayout& layout) {
+  const char* id = layout.learned ? "learned" : "sinusoidal";
+  Choice choice{id, default_values(encoding(id).parameters)};
+  if (!layout.learned) choice.values.set("style", std::string("half"));
+  return choice;
+}
+
+ModelConfig read_bart_config(const Json& json, const std::string& path, const BartLayout& layout,
+                             bool biased) {
+  const Json known = without_nulls(json);
+  JsonObject object(known, path);
+  ModelConfig c;
+  c.vocabulary = object.integer("vocab_size", 1, kMostModelTokens);
+  if (object.integer_or("decoder_vocab_size", c.vocabulary, 1, kMostModelTokens) != c.vocabulary) {
+    object.fail("decoder_vocab_size", "vocab_size (nothing else is supported)");
+  }
+  require_flag(object, "share_encoder_decoder_embeddings", true);
+  c.context = object.integer_or("max_position_embeddings", 1024, 1, kMostModelTokens);
+  c.width = object.integer("d_model", 1, kMostModelWidth);
+  c.layers = object.integer("decoder_layers", 1, 1024);
+  c.heads = c.kv_heads = of_both(object, "attention_heads", 1024);
+  if (c.width % c.heads != 0) object.fail("d_model", "a multiple of decoder_attention_heads");
+  c.head_size = c.width / c.heads;
+  c.hidden = of_both(object, "ffn_dim", 8 * kMostModelWidth);
+  c.activation = object.has("activation_function")
+                     ? hugging_face_activation(object, "activation_function")
+                     : Activation::Gelu;
+  c.norm = Norm::LayerNorm;
+  c.pre_norm = layout.pre_norm;
+  c.gated = false;
+  c.attention_biases = c.feed_forward_biases = true;
+  c.tied_output = object.flag_or("tie_word_embeddings", true);
+  c.embedding.norm = layout.embedding_norm;
+  c.head.bias = biased;
+  if (object.flag_or("scale_embedding", false)) {
+    c.ingredients.embedding_scale = std::sqrt(static_cast<double>(c.width));
+  }
+  c.groups = uniform_groups(c, default_variant(), positions_of(layout));
+  c.architecture = default_choice(architecture("encoder_decoder"));
+  c.architecture.values.set("encoder_layers", object.integer("encoder_layers", 1, 1024));
+  c.architecture.values.set("start",
+                            object.integer_or("decoder_start_token_id", 0, 0, c.vocabulary - 1));
+  refuse_quantisation(object);
+  check(c, path);
+  return c;
+}
+
+void move_bart_attention(WeightMover& mover, const std::string& from, const std::string& to) {
+  const Index width = mover.model().config.width;
+  mover.linear(from + "q_proj", to, "q", width, width, true);
+  mover.linear(from + "k_proj", to, "k", width, width, true);
+  mover.linear(from + "v_proj", to, "v", width, width, true);
+  mover.linear(from + "out_proj", to, "o", width, width, true);
+}
+
+// Waves are stored by older versions.
+void check_waves(WeightMover& mover, const std::string& name) {
+  const ModelConfig& c = mover.model().config;
+  constexpr double kBase = 10000;
+  constexpr float kMost = 1e-3f;  // of 16-bit numbers
+  const Tensor stored = mover.reader().take(name, {c.context, c.width});
+  const Tensor waves = sinusoid_table(as_doubles(first_positions(c.context)),
+                                      sinusoid_frequencies(c.width, kBase), true);
+  for (Index n = 0; n < waves.size(); ++n) {
+    if (std::abs(stored[n] - waves[n]) <= kMost) continue;
+    mover.reader().fail("tensor " + name +
+                        ": expected sines and cosines of positions, found others");
+  }
+}
+
+// theirs: "model.encoder." or "model.decoder."; ours: "encoder." or "".
+void move_bart_stack(WeightMover& mover, const BartLayout& layout, const std::string& theirs,
+                     const std::string& ours, Index layers, bool cross) {
+  const ModelConfig& c = mover.model().config;
+  const std::string positions = theirs + "embed_positions.weight";
+  if (layout.learned) {
+    mover.positions(positions, ours + "embed.pos.embedding", c.context, kSkippedPositions, c.width);
+  } else if (mover.has(positions)) {
+    check_waves(mover, positions);
+  }
+  if (layout.embedding_norm) {
+    mover.norm(theirs + "layernorm_embedding", ours + "embed.norm", c.width);
+  }
+  for (Index n = 0; n < layers; ++n) {
+    const std::string from = theirs + "layers." + std::to_string(n) + ".";
+    const std::string to = ours + layer_prefix(n);
+    move_bart_attention(mover, from + "self_attn.", to + "attn.");
+    mover.norm(from + "self_attn_layer_norm", to + "attn_norm", c.width);
+    if (cross) {
+      move_bart_attention(mover, from + "encoder_attn.", to + "cross.");
+      mover.norm(from + "encoder_attn_layer_norm", to + "cross_norm", c.width);
+    }
+    mover.linear(from + "fc1", to + "ffn.", "_in", c.width, c.hidden, true);
+    mover.linear(from + "fc2", to + "ffn.", "_out", c.hidden, c.width, true);
+    mover.norm(from + "final_layer_norm", to + "ffn_norm", c.width);
+  }
+  if (layout.pre_norm) mover.norm(theirs + "layer_norm", ours + "final_norm", c.width);
+}
+
+Model load_bart(const BartLayout& layout, const Json& json, const StoredTensors& tensors,
+                const std::filesystem::path& folder) {
+  Model model;
+  const bool biased = tensors.contains("final_logits_bias");
+  model.config = read_bart_config(json, (folder / "config.json").string(), layout, biased);
+  const ModelConfig& c = model.config;
+  TensorReader reader(tensors, folder, c);
+  WeightMover mover(reader, model);
+  const bool bare = reader.has("encoder.layers.0.fc1.weight");
+  const std::string prefix = bare ? "" : "model.";
+  std::string embedding;
+  for (const char* name :
+       {"shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight"}) {
+    const std::string stored = prefix + name;
+    if (!reader.has(stored)) continue;
+    if (embedding.empty()) {
+      embedding = stored;
+    } else if (!reader.holds_the_same(embedding, stored)) {
+      reader.fail("tensor " + stored + ": expected the same numbers as " + embedding +
+                  " (tables of their own for encoder and decoder are not supported)");
+    }
+    reader.ignore(stored);
+  }
+  if (embedding.empty()) embedding = "lm_head.weight";
+  reader.move(embedding, c.vocabulary, c.width, false, model, "embed.weight");
+  move_bart_stack(mover, layout, prefix + "encoder.", "encoder.",
+                  c.architecture.values.integer("encoder_layers"), false);
+  move_bart_stack(mover, layout, prefix + "decoder.", "", c.layers, true);
+  mover.output("lm_head.weight", embedding);
+  if (biased) mover.output_bias({"final_logits_bias"}, {1, c.vocabulary});
+  mover.leave_out("classification_head.", "a classifier");
+  mover.leave_out("qa_outputs.", "a classifier");
+  reader.finish();
+  return model;
+}
+
+}  // namespace
+
+std::vector<CheckpointFormat> bart_formats() {
+  std::vector<CheckpointFormat> formats;
+  for (const BartLayout& layout : kLayouts) {
+    formats.push_back(
+        {layout.model_type, [&layout](const Json& config, const StoredTensors& tensors,
+                                      const std::filesystem::path& folder) {
+           return load_bart(layout, config, tensors, folder);
+         }});
+  }
+  return formats;
+}
+
+}  // namespace attnscope

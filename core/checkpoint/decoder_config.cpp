@@ -1,0 +1,182 @@
+// What the configs of decoders have in common.
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/checkpoint/decoder_layout.h"
+#include "core/checkpoint/hugging_face.h"
+
+namespace attnscope {
+
+ModelConfig decoder_sizes(JsonObject& object, const SizeNames& names) {
+  ModelConfig config;
+  config.vocabulary = object.integer("vocab_size", 1, kMostModelTokens);
+  config.context = object.integer_or(names.context, names.usual_context, 1, kMostModelTokens);
+  config.width = object.integer(names.width, 1, kMostModelWidth);
+  config.layers = object.integer(names.layers, 1, 1024);
+  config.heads = object.integer(names.heads, 1, 1024);
+  config.kv_heads = config.heads;
+  if (names.kv_heads) config.kv_heads = object.integer_or(names.kv_heads, config.heads, 1, 1024);
+  if (config.heads % config.kv_heads != 0) {
+    object.fail(names.heads, std::string("a multiple of ") + names.kv_heads + " " +
+                                 std::to_string(config.kv_heads));
+  }
+  config.head_size = object.integer_or("head_dim", std::max<Index>(config.width / config.heads, 1),
+                                       1, kMostModelWidth);
+  constexpr Index kMostHidden = 8 * kMostModelWidth;
+  config.hidden = names.hidden_is_optional
+                      ? object.integer_or(names.hidden, 4 * config.width, 1, kMostHidden)
+                      : object.integer(names.hidden, 1, kMostHidden);
+  config.norm = Norm::RmsNorm;
+  config.norm_epsilon = object.number_or(names.epsilon, names.usual_epsilon, 0, 1);
+  config.activation = hugging_face_activation(object, names.activation, names.usual_activation);
+  config.tied_output = object.flag_or("tie_word_embeddings", names.usually_tied);
+  refuse_quantisation(object);
+  return config;
+}
+
+ModelConfig plain_sizes(JsonObject& object, const SizeNames& names) {
+  ModelConfig config = decoder_sizes(object, names);
+  config.norm = Norm::LayerNorm;
+  config.gated = false;
+  config.attention_biases = config.feed_forward_biases = true;
+  return config;
+}
+
+namespace {
+
+// YaRN's and LongRoPE's gain, where the config does not say it.
+double yarn_magnitude(double factor, double magnitude) {
+  return factor <= 1 ? 1 : 0.1 * magnitude * std::log(factor) + 1;
+}
+
+double yarn_gain(JsonObject& scaling, double factor) {
+  if (scaling.has("attention_factor")) return scaling.number("attention_factor", 1e-6, 1e6);
+  const double one = scaling.number_or("mscale", 0, 0, 1e6);
+  const double all = scaling.number_or("mscale_all_dim", 0, 0, 1e6);
+  if (one > 0 && all > 0) return yarn_magnitude(factor, one) / yarn_magnitude(factor, all);
+  return yarn_magnitude(factor, 1);
+}
+
+double longrope_gain(JsonObject& scaling, double factor, double original) {
+  if (scaling.has("attention_factor")) return scaling.number("attention_factor", 1e-6, 1e6);
+  return factor <= 1 ? 1 : std::sqrt(1 + std::log(factor) / std::log(original));
+}
+
+std::vector<double> numbers(JsonObject& object, const char* key) {
+  std::vector<double> all;
+  for (const Json& number : object.array(key)) {
+    if (!number.is_number()) object.fail(key, "a list of numbers");
+    all.push_back(number.get<double>());
+  }
+  return all;
+}
+
+// Reads what a scaling of this type says.
+void read_scaling(JsonObject& config, JsonObject& scaling, const std::string& type_key,
+                  const ModelConfig& model, Values& rope) {
+  std::string type = scaling.text_or(type_key, "default");
+  if (type == "su") type = "longrope";  // its first name
+  if (type == "default") return;
+  const std::vector<std::string> known{"linear", "llama3", "dynamic", "yarn", "longrope"};
+  if (std::ranges::find(known, type) == known.end()) {
+    scaling.fail(type_key,
+                 "\"default\", \"linear\", \"llama3\", \"dynamic\", \"yarn\" or \"longrope\"");
+  }
+  const bool may_lack = type == "yarn" || type == "longrope";
+  Index original = model.context;
+  if (type != "dynamic") {
+    original =
+        scaling.integer_or("original_max_position_embeddings", original, 1, kMostModelTokens);
+    // Phi 3 has it beside.
+    original = config.integer_or("original_max_position_embeddings", original, 1, kMostModelTokens);
+  }
+  const double stretched = static_cast<double>(model.context) / static_cast<double>(original);
+  const double factor = may_lack ? scaling.number_or("factor", stretched, 1e-6, 1e6)
+                                 : scaling.number("factor", 1e-6, 1e6);
+  rope.set("factor", factor);
+  if (type == "linear") return;
+  rope.set("scaling", type);
+  rope.set("original", original);
+  if (type == "llama3") {
+    rope.set("slow_turns", scaling.number("low_freq_factor", 1e-6, 1e6));
+    rope.set("fast_turns", scaling.number("high_freq_factor", 1e-6, 1e6));
+  } else if (type == "yarn") {
+    rope.set("slow_turns", scaling.number_or("beta_slow", 1, 1e-6, 1e6));
+    rope.set("fast_turns", scaling.number_or("beta_fast", 32, 1e-6, 1e6));
+    rope.set("whole_pairs", scaling.flag_or("truncate", true));
+    rope.set("gain", yarn_gain(scaling, factor));
+  } else if (type == "longrope") {
+    rope.set("short_factors", numbers(scaling, "short_factor"));
+    rope.set("long_factors", numbers(scaling, "long_factor"));
+    rope.set("gain", longrope_gain(scaling, factor, static_cast<double>(original)));
+  }
+}
+
+}  // namespace
+
+Choice hugging_face_rope(JsonObject& config, const ModelConfig& model,
+                         const RopeSettings& settings) {
+  Choice rope{"rope", default_values(encoding("rope").parameters)};
+  rope.values.set("style", std::string(settings.interleaved ? "interleaved" : "half"));
+  double base = settings.base;
+  if (settings.scaled) base = config.number_or("rope_theta", base, 1e-3, 1e18);
+  double share = config.number_or("partial_rotary_factor", settings.share, 0, 1);
+  for (const char* key : {"rope_scaling", "rope_parameters"}) {
+    if (!config.has(key)) continue;
+    Json inner = without_nulls(config.any(key));
+    std::string path = config.path_of(key);
+    if (settings.layer_type && inner.is_object() && inner.contains(settings.layer_type)) {
+      path += std::string(".") + settings.layer_type;
+      const Json of_type = inner[settings.layer_type];
+      inner = without_nulls(of_type);
+    } else if (!settings.scaled) {
+      continue;  // it is of the other layers
+    }
+    JsonObject scaling(inner, path);
+    base = scaling.number_or("rope_theta", base, 1e-3, 1e18);
+    share = scaling.number_or("partial_rotary_factor", share, 0, 1);
+    read_scaling(config, scaling, scaling.has("rope_type") ? "rope_type" : "type", model,
+                 rope.values);
+  }
+  rope.values.set("base", base);
+  rope.values.set("dims", static_cast<Index>(static_cast<double>(model.head_size) * share + 1e-9));
+  return rope;
+}
+
+Choice sliding(const ModelConfig& model, Index window) {
+  if (window >= model.context) return default_variant();
+  Choice local{"local", default_values(variant("local").parameters)};
+  local.values.set("window", window - 1);
+  return local;
+}
+
+std::vector<bool> sliding_layers(JsonObject& config, const ModelConfig& model,
+                                 bool (*otherwise)(Index layer, Index every), Index every) {
+  std::vector<bool> slides;
+  if (!config.has("layer_types")) {
+    for (Index layer = 0; layer < model.layers; ++layer) slides.push_back(otherwise(layer, every));
+    return slides;
+  }
+  for (const Json& type : config.array("layer_types")) {
+    const std::string name = type.is_string() ? type.get<std::string>() : "";
+    if (name != "sliding_attention" && name != "full_attention") {
+      config.fail("layer_types", "\"sliding_attention\" or \"full_attention\" for each layer");
+    }
+    slides.push_back(name == "sliding_attention");
+  }
+  if (static_cast<Index>(slides.size()) != model.layers) {
+    config.fail("layer_types", "one for each of " + std::to_string(model.layers) + " layers");
+  }
+  return slides;
+}
+
+void set_groups(ModelConfig& model, const std::vector<bool>& slides, const Choice& window,
+                const Choice& position) {
+  model.groups = uniform_groups(model, default_variant(), position);
+  for (std::size_t layer = 0; layer < slides.size(); ++layer) {
+    if (slides[layer]) model.groups[layer][0].variant = window;
+  }
+}
+
+}  // namespace attnscope

@@ -1,0 +1,292 @@
+#include "core/checkpoint/decoder_layout.h"
+
+#include <algorithm>
+
+#include "core/autodiff/operations_linear.h"
+#include "core/checkpoint/hugging_face.h"
+#include "core/checkpoint/split.h"
+#include "core/checkpoint/weight_mover.h"
+#include "core/model/weights.h"
+
+namespace attnscope {
+
+namespace {
+
+// Heads of other tasks than to predict tokens.
+constexpr const char* kOtherHeads[] = {"score.", "classifier.", "qa_outputs.", "v_head.",
+                                       "classification_head."};
+
+class DecoderReader {
+ public:
+  DecoderReader(Model& model, const DecoderNames& names, StoredTensors tensors,
+                const std::filesystem::path& folder)
+      : names_(names),
+        folder_(folder),
+        tensors_(std::move(tensors)),
+        model_(model),
+        c_(model.config),
+        reader_(tensors_, folder, model.config),
+        mover_(reader_, model) {}
+
+  void read() {
+    for (const std::string& prefix : names_.prefixes) {
+      prefix_ = prefix;
+      if (reader_.has(prefix + names_.embedding + ".weight")) break;
+    }
+    read_table();
+    for (Index n = 0; n < c_.layers; ++n) {
+      from_ = prefix_ + names_.layers + std::to_string(n) + ".";
+      to_ = layer_prefix(n);
+      read_layer();
+    }
+    if (c_.pre_norm) norm(prefix_ + names_.final_norm, "final_norm", c_.width);
+    read_head();
+    for (const char* buffer : {"rotary_emb.inv_freq", "masked_bias"}) {
+      reader_.ignore(prefix_ + buffer);
+    }
+    for (const char* other : kOtherHeads) mover_.leave_out(other, "the head of another task");
+    reader_.finish();
+  }
+
+ private:
+  void norm(const std::string& theirs, const std::string& ours, Index size) {
+    if (!names_.gains) {
+      model_.weights.emplace(ours + ".weight", Var(Tensor::full({size}, 1)));
+    } else if (names_.gain != 0) {
+      Tensor gain = reader_.take(theirs + ".weight", {size});
+      for (float& x : gain) x += static_cast<float>(names_.gain);
+      model_.weights.emplace(ours + ".weight", Var(std::move(gain)));
+    } else {
+      mover_.norm(theirs, ours, size);
+    }
+  }
+
+  void read_table() {
+    const std::string table = prefix_ + names_.embedding + ".weight";
+    if (!names_.projected_in.empty()) return read_narrow_table(table);
+    const bool head = c_.tied_output && !reader_.has(table);
+    reader_.move(head && reader_.has(head_name()) ? head_name() : table, c_.vocabulary, c_.width,
+                 false, model_, "embed.weight");
+    if (!names_.positions.empty()) {
+      mover_.positions(prefix_ + names_.positions + ".weight", "embed.pos.embedding", c_.context,
+                       names_.skipped_positions, c_.width);
+    }
+    if (c_.embedding.norm) norm(prefix_ + names_.embedding_norm, "embed.norm", c_.width);
+  }
+
+  // A table that is narrower than the stream, and the projections between them, put together.
+  void read_narrow_table(const std::string& table) {
+    const std::string in = prefix_ + names_.projected_in + ".weight",
+                      out = prefix_ + names_.projected_out + ".weight";
+    const Index narrow = reader_.columns_of(table);
+    const Var words(reader_.take(table, {c_.vocabulary, narrow}));
+    const Var to_stream(reader_.take_transposed(in, narrow, c_.width));
+    const Var from_stream(reader_.take_transposed(out, c_.width, narrow));
+    model_.weights.emplace("embed.weight", Var(matmul(words, to_stream).value()));
+    if (c_.ingredients.output_head) {
+      model_.weights.emplace("output.weight", Var(matmul_transposed(from_stream, words).value()));
+    }
+    reader_.ignore(head_name());
+    mover_.positions(prefix_ + names_.positions + ".weight", "embed.pos.embedding", c_.context,
+                     names_.skipped_positions, c_.width);
+  }
+
+  std::string head_name() const { return names_.head + ".weight"; }
+
+  void read_head() {
+    if (!c_.ingredients.output_head || !names_.projected_in.empty()) return;
+    mover_.output(head_name(), prefix_ + names_.embedding + ".weight");
+    if (c_.head.bias) mover_.plain(names_.head + ".bias", "output.bias", {c_.vocabulary});
+  }
+
+  void read_layer() {
+    const Ingredients& i = c_.ingredients;
+    const auto own = [&](const std::string& name) { return from_ + name; };
+    if (i.output_norm != OutputNorm::Instead) {
+      norm(own(names_.attn_norm), to_ + "attn_norm", c_.width);
+      if (!i.shared_norm) norm(own(names_.ffn_norm), to_ + "ffn_norm", c_.width);
+    }
+    if (i.output_norm != OutputNorm::None) {
+      norm(own(names_.attn_output_norm), to_ + "attn_output_norm", c_.width);
+      norm(own(names_.ffn_output_norm), to_ + "ffn_output_norm", c_.width);
+    }
+    read_attention();
+    if (i.experts.count == 0) {
+      read_feed_forward();
+    } else {
+      read_experts();
+    }
+    for (const std::string& name : names_.ignored) reader_.ignore(own(name));
+  }
+
+  Index queries() const { return c_.heads * c_.head_size; }
+  Index keys() const { return c_.kv_heads * c_.head_size; }
+
+  void read_attention() {
+    const std::string at = to_ + "attn.";
+    const auto linear = [&](const std::string& theirs, const char* letter, Index out) {
+      mover_.linear(from_ + theirs, at, letter, c_.width, out, c_.attention_biases);
+    };
+    if (!names_.qkv.empty()) split_attention();
+    linear(names_.q, "q", queries());
+    linear(names_.k, "k", keys());
+    linear(names_.v, "v", keys());
+    if (!names_.qkv.empty()) forget({names_.qkv, names_.q, names_.k, names_.v});
+    mover_.linear(from_ + names_.o, at, "o", queries(), c_.width, has_output_bias(c_));
+    const QueryKeyNorm kind = c_.ingredients.query_key_norm;
+    if (kind != QueryKeyNorm::None) {
+      const bool by_head = kind == QueryKeyNorm::Head;
+      norm(from_ + names_.q_norm, at + "q_norm", by_head ? c_.head_size : queries());
+      norm(from_ + names_.k_norm, at + "k_norm", by_head ? c_.head_size : keys());
+    }
+    if (c_.ingredients.attention_sinks) {
+      mover_.plain(from_ + names_.sinks, at + "sinks", {c_.heads});
+    }
+  }
+
+  // Tensors that were put together are taken out again, a layer at a time.
+  void forget(const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      for (const char* kind : {".weight", ".bias"}) tensors_.erase(from_ + name + kind);
+    }
+  }
+
+  void part(const std::string& whole, const std::string& name, Index in, const RowRuns& runs,
+            bool bias) {
+    const Index rows = runs.repeats * runs.count;
+    add_part(tensors_, from_ + whole + ".weight", from_ + name + ".weight", in, runs, {rows, in},
+             folder_);
+    if (!bias) return;
+    add_part(tensors_, from_ + whole + ".bias", from_ + name + ".bias", 1, runs, {rows}, folder_);
+  }
+
+  void split_attention() {
+    const Index size = c_.head_size, shared = c_.heads / c_.kv_heads,
+                of_group = (shared + 2) * size;
+    reader_.expect_rows(from_ + names_.qkv + ".weight", queries() + 2 * keys());
+    const auto take = [&](const std::string& name, const RowRuns& runs) {
+      part(names_.qkv, name, c_.width, runs, c_.attention_biases);
+    };
+    if (names_.by_head) {
+      take(names_.q, {0, shared * size, of_group, c_.kv_heads});
+      take(names_.k, {shared * size, size, of_group, c_.kv_heads});
+      take(names_.v, {(shared + 1) * size, size, of_group, c_.kv_heads});
+    } else {
+      take(names_.q, {0, queries()});
+      take(names_.k, {queries(), keys()});
+      take(names_.v, {queries() + keys(), keys()});
+    }
+  }
+
+  void read_feed_forward() {
+    const std::string at = to_ + "ffn.";
+    const bool bias = c_.feed_forward_biases;
+    if (!names_.gate_in.empty()) {
+      reader_.expect_rows(from_ + names_.gate_in + ".weight", 2 * c_.hidden);
+      part(names_.gate_in, names_.gate, c_.width, {0, c_.hidden}, bias);
+      part(names_.gate_in, names_.in, c_.width, {c_.hidden, c_.hidden}, bias);
+    }
+    if (c_.gated) mover_.linear(from_ + names_.gate, at, "_gate", c_.width, c_.hidden, bias);
+    mover_.linear(from_ + names_.in, at, "_in", c_.width, c_.hidden, bias);
+    if (!names_.gate_in.empty()) forget({names_.gate_in, names_.gate, names_.in});
+    mover_.linear(from_ + names_.out, at, "_out", c_.hidden, c_.width, bias);
+  }
+
+  void read_experts() {
+    const Experts& experts = c_.ingredients.experts;
+    const std::string at = to_ + "ffn.";
+    mover_.reader().move(from_ + names_.router + ".weight", c_.width, experts.count, true, model_,
+                         at + "router");
+    if (experts.router_bias) {
+      mover_.plain(from_ + names_.router + ".bias", at + "router_bias", {experts.count});
+    }
+    for (Index e = 0; e < experts.count; ++e) {
+      const std::string ours = at + "experts." + std::to_string(e) + ".";
+      if (!names_.joined_experts.empty()) {
+        read_joined_expert(e, ours);
+        continue;
+      }
+      const std::string theirs = from_ + names_.experts + std::to_string(e) + ".";
+      const bool bias = c_.feed_forward_biases;
+      mover_.linear(theirs + names_.expert_gate, ours, "_gate", c_.width, c_.hidden, bias);
+      mover_.linear(theirs + names_.expert_in, ours, "_in", c_.width, c_.hidden, bias);
+      mover_.linear(theirs + names_.expert_out, ours, "_out", c_.hidden, c_.width, bias);
+    }
+    if (names_.joined_experts.empty()) return;
+    for (const char* name : {"gate_up_proj", "gate_up_proj_bias", "down_proj", "down_proj_bias"}) {
+      reader_.ignore(from_ + names_.joined_experts + name);
+    }
+  }
+
+  // gate_up_proj [experts, d, 2 hidden], gate and in by turns; down_proj [experts, hidden, d].
+  void read_joined_expert(Index e, const std::string& ours) {
+    const std::string from = from_ + names_.joined_experts, now = from + "now.";
+    const Index d = c_.width, hidden = c_.hidden, count = c_.ingredients.experts.count;
+    reader_.expect_shape(from + "gate_up_proj", {count, d, 2 * hidden});
+    reader_.expect_shape(from + "down_proj", {count, hidden, d});
+    for (const Index half : {0, 1}) {
+      const std::string letter = half == 0 ? "_gate" : "_in";
+      add_part(tensors_, from + "gate_up_proj", now + "w", 1,
+               {2 * e * d * hidden + half, 1, 2, d * hidden}, {d, hidden}, folder_);
+      reader_.move(now + "w", d, hidden, false, model_, ours + "w" + letter);
+      add_part(tensors_, from + "gate_up_proj_bias", now + "b", 1,
+               {2 * e * hidden + half, 1, 2, hidden}, {hidden}, folder_);
+      mover_.plain(now + "b", ours + "b" + letter, {hidden});
+    }
+    add_part(tensors_, from + "down_proj", now + "w", 1, {e * hidden * d, hidden * d}, {hidden, d},
+             folder_);
+    reader_.move(now + "w", hidden, d, false, model_, ours + "w_out");
+    add_part(tensors_, from + "down_proj_bias", now + "b", 1, {e * d, d}, {d}, folder_);
+    mover_.plain(now + "b", ours + "b_out", {d});
+    tensors_.erase(now + "w");
+    tensors_.erase(now + "b");
+  }
+
+  const DecoderNames& names_;
+  const std::filesystem::path& folder_;
+  StoredTensors tensors_;  // views; parts of some are added while a layer is read
+  Model& model_;
+  const ModelConfig& c_;
+  TensorReader reader_;
+  WeightMover mover_;
+  std::string prefix_, from_, to_;
+};
+
+Model load_decoder(DecoderLayout layout, const Json& json, const StoredTensors& tensors,
+                   const std::filesystem::path& folder) {
+  Model model;
+  model.config = std::move(layout.config);
+  if (!predicts_tokens(json, tensors, model.config.tied_output, layout.names.head + ".weight")) {
+    model.config.ingredients.output_head = false;
+    model.config.head = {};
+    model.notes.push_back(
+        "the checkpoint has no head that predicts tokens: there are attention and states, and no "
+        "predictions");
+  }
+  check(model.config, (folder / "config.json").string());
+  DecoderReader(model, layout.names, tensors, folder).read();
+  return model;
+}
+
+}  // namespace
+
+CheckpointFormat decoder_format(std::string model_type, DecoderLayout (*read)(JsonObject&)) {
+  return {std::move(model_type), [read](const Json& json, const StoredTensors& tensors,
+                                        const std::filesystem::path& folder) {
+            const Json known = without_nulls(json);
+            JsonObject object(known, (folder / "config.json").string());
+            return load_decoder(read(object), json, tensors, folder);
+          }};
+}
+
+std::vector<CheckpointFormat> decoder_formats() {
+  return {llama_format(),    mistral_format(),   mixtral_format(),    qwen2_format(),
+          qwen3_format(),    qwen3_moe_format(), smollm3_format(),    olmo_format(),
+          olmo2_format(),    olmo3_format(),     gemma_format(),      gemma2_format(),
+          gemma3_format(),   phi_format(),       phi3_format(),       gpt_neox_format(),
+          gptj_format(),     gpt_neo_format(),   opt_format(),        bloom_format(),
+          falcon_format(),   gpt_oss_format(),   starcoder2_format(), gpt_bigcode_format(),
+          stablelm_format(), cohere_format(),    granite_format()};
+}
+
+}  // namespace attnscope

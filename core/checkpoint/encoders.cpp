@@ -1,0 +1,371 @@
+// BERT (Devlin et al., 2018) and those that differ from it in names and a few settings: RoBERTa,
+// XLM-R, CamemBERT, DistilBERT, ELECTRA, ALBERT, DeBERTa-v2, Longformer and BigBird, as the Hugging
+// Face libraries store them: matrices [out, in], norms behind the residual sums, biases everywhere.
+// Poolers and classifiers are left out with a note.
+#include <algorithm>
+#include <cmath>
+
+#include "core/autodiff/operations_reduce.h"
+#include "core/base/error.h"
+#include "core/base/strict_json.h"
+#include "core/checkpoint/format.h"
+#include "core/checkpoint/hugging_face.h"
+#include "core/checkpoint/weight_mover.h"
+#include "core/model/weights.h"
+
+namespace attnscope {
+
+namespace {
+
+// The names of a layer's parts, below "<layer>.".
+struct LayerNames {
+  const char *q, *k, *v, *o, *attention_norm, *in, *out, *ffn_norm;
+};
+constexpr LayerNames kBertLayer{"attention.self.query",
+                                "attention.self.key",
+                                "attention.self.value",
+                                "attention.output.dense",
+                                "attention.output.LayerNorm",
+                                "intermediate.dense",
+                                "output.dense",
+                                "output.LayerNorm"};
+constexpr LayerNames kDebertaLayer{"attention.self.query_proj",
+                                   "attention.self.key_proj",
+                                   "attention.self.value_proj",
+                                   "attention.output.dense",
+                                   "attention.output.LayerNorm",
+                                   "intermediate.dense",
+                                   "output.dense",
+                                   "output.LayerNorm"};
+constexpr LayerNames kDistilLayer{"attention.q_lin",   "attention.k_lin",  "attention.v_lin",
+                                  "attention.out_lin", "sa_layer_norm",    "ffn.lin1",
+                                  "ffn.lin2",          "output_layer_norm"};
+constexpr LayerNames kAlbertLayer{"attention.query", "attention.key",        "attention.value",
+                                  "attention.dense", "attention.LayerNorm",  "ffn",
+                                  "ffn_output",      "full_layer_layer_norm"};
+
+// Of a masked-language head; biases are the same numbers under several names.
+struct HeadNames {
+  std::string dense, norm, decoder;
+  std::vector<std::string> biases;
+};
+const HeadNames kBertHead{"cls.predictions.transform.dense",
+                          "cls.predictions.transform.LayerNorm",
+                          "cls.predictions.decoder.weight",
+                          {"cls.predictions.bias", "cls.predictions.decoder.bias"}};
+const HeadNames kRobertaHead{"lm_head.dense",
+                             "lm_head.layer_norm",
+                             "lm_head.decoder.weight",
+                             {"lm_head.bias", "lm_head.decoder.bias"}};
+const HeadNames kDistilHead{
+    "vocab_transform", "vocab_layer_norm", "vocab_projector.weight", {"vocab_projector.bias"}};
+const HeadNames kElectraHead{"generator_predictions.dense",
+                             "generator_predictions.LayerNorm",
+                             "generator_lm_head.weight",
+                             {"generator_lm_head.bias"}};
+const HeadNames kAlbertHead{"predictions.dense",
+                            "predictions.LayerNorm",
+                            "predictions.decoder.weight",
+                            {"predictions.bias", "predictions.decoder.bias"}};
+const HeadNames kDebertaHead{"lm_predictions.lm_head.dense",
+                             "lm_predictions.lm_head.LayerNorm",
+                             "lm_predictions.lm_head.decoder.weight",
+                             {"lm_predictions.lm_head.bias"}};
+
+// How a layout differs.
+struct EncoderLayout {
+  std::string model_type, prefix;
+  LayerNames layer = kBertLayer;
+  std::string layers = "encoder.layer.";
+  std::vector<HeadNames> heads{kBertHead};
+  bool head_gelu = false;         // the head's activation is not the config's
+  bool padded_positions = false;  // the first rows of the table of positions are those of padding
+  bool distil_keys = false;       // "dim" and the like in config.json
+  // What else of config.json and of the tensors this layout has.
+  void (*config)(JsonObject&, ModelConfig&) = nullptr;
+  void (*weights)(WeightMover&, const EncoderLayout&, const std::string& prefix) = nullptr;
+};
+
+void require_text(JsonObject& object, const char* key, const std::string& expected) {
+  const std::string found = object.text_or(key, expected);
+  if (found != expected) object.fail(key, "\"" + expected + "\" (nothing else is supported)");
+}
+
+void read_encoder_sizes(JsonObject& object, const EncoderLayout& layout, ModelConfig& c,
+                        Index& skipped) {
+  const bool distil = layout.distil_keys;
+  const auto key = [distil](const char* usual, const char* of_distil) {
+    return distil ? of_distil : usual;
+  };
+  c.vocabulary = object.integer("vocab_size", 1, kMostModelTokens);
+  c.context = object.integer_or("max_position_embeddings", 512, 1, kMostModelTokens);
+  if (layout.padded_positions) skipped = 1 + object.integer_or("pad_token_id", 1, 0, c.vocabulary);
+  if (c.context <= skipped) {
+    object.fail("max_position_embeddings", "more than " + std::to_string(skipped));
+  }
+  c.context -= skipped;
+  c.width = object.integer(key("hidden_size", "dim"), 1, kMostModelWidth);
+  c.layers = object.integer(key("num_hidden_layers", "n_layers"), 1, 1024);
+  c.heads = c.kv_heads = object.integer(key("num_attention_heads", "n_heads"), 1, 1024);
+  if (c.width % c.heads != 0) {
+    object.fail(key("hidden_size", "dim"),
+                "a multiple of " + std::string(key("num_attention_heads", "n_heads")));
+  }
+  c.head_size = c.width / c.heads;
+  c.hidden = object.integer(key("intermediate_size", "hidden_dim"), 1, 8 * kMostModelWidth);
+  c.activation = hugging_face_activation(object, key("hidden_act", "activation"));
+  c.norm_epsilon = object.number_or("layer_norm_eps", 1e-12, 0, 1);
+  c.embedding.types = distil ? 0 : object.integer_or("type_vocab_size", 2, 0, kMostModelWidth);
+}
+
+ModelConfig read_encoder_config(const Json& json, const std::string& path,
+                                const EncoderLayout& layout, Index& skipped) {
+  const Json known = without_nulls(json);
+  JsonObject object(known, path);
+  ModelConfig c;
+  read_encoder_sizes(object, layout, c, skipped);
+  c.norm = Norm::LayerNorm;
+  c.pre_norm = c.gated = c.causal = false;
+  c.attention_biases = c.feed_forward_biases = true;
+  c.embedding.norm = true;
+  c.tied_output = object.flag_or("tie_word_embeddings", true);
+  require_flag(object, "is_decoder", false);
+  require_flag(object, "add_cross_attention", false);
+  require_text(object, "position_embedding_type", "absolute");
+  refuse_quantisation(object);
+  const Choice learned{"learned", default_values(encoding("learned").parameters)};
+  c.groups = uniform_groups(c, default_variant(), learned);
+  if (layout.config) layout.config(object, c);
+  return c;
+}
+
+void move_encoder_layer(WeightMover& mover, const LayerNames& names, const std::string& from,
+                        const std::string& to) {
+  const ModelConfig& c = mover.model().config;
+  mover.linear(from + names.q, to + "attn.", "q", c.width, c.width, true);
+  mover.linear(from + names.k, to + "attn.", "k", c.width, c.width, true);
+  mover.linear(from + names.v, to + "attn.", "v", c.width, c.width, true);
+  mover.linear(from + names.o, to + "attn.", "o", c.width, c.width, true);
+  mover.norm(from + names.attention_norm, to + "attn_norm", c.width);
+  mover.linear(from + names.in, to + "ffn.", "_in", c.width, c.hidden, true);
+  mover.linear(from + names.out, to + "ffn.", "_out", c.hidden, c.width, true);
+  mover.norm(from + names.ffn_norm, to + "ffn_norm", c.width);
+}
+
+void move_encoder_embedding(WeightMover& mover, const std::string& prefix, Index skipped) {
+  const ModelConfig& c = mover.model().config;
+  const Index width = table_width(c);
+  const std::string at = prefix + "embeddings.";
+  mover.reader().move(at + "word_embeddings.weight", c.vocabulary, width, false, mover.model(),
+                      "embed.weight");
+  if (input_encoding(c)) {
+    mover.positions(at + "position_embeddings.weight", "embed.pos.embedding", c.context, skipped,
+                    width);
+  }
+  if (c.embedding.types > 0) {
+    mover.plain(at + "token_type_embeddings.weight", "embed.type", {c.embedding.types, width});
+  }
+  mover.norm(at + "LayerNorm", "embed.norm", width);
+  mover.reader().ignore(at + "position_ids");  // 0, 1, ..., stored by older versions
+  mover.reader().ignore(at + "token_type_ids");
+}
+
+const HeadNames* head_of(const EncoderLayout& layout, const StoredTensors& tensors) {
+  for (const HeadNames& head : layout.heads) {
+    if (tensors.contains(head.dense + ".weight")) return &head;
+  }
+  return nullptr;
+}
+
+void move_masked_head(WeightMover& mover, const HeadNames& head, const std::string& embedding) {
+  const ModelConfig& c = mover.model().config;
+  const Index width = table_width(c);
+  mover.dense(head.dense, "output.transform", c.width, width);
+  mover.norm(head.norm, "output.transform.norm", width);
+  mover.output(head.decoder, embedding);
+  mover.output_bias(head.biases, {c.vocabulary});
+}
+
+void leave_out_heads(WeightMover& mover, const std::string& prefix) {
+  mover.leave_out(prefix + "pooler.", "the pooler");
+  for (const char* name :
+       {"cls.seq_relationship.", "sop_classifier.", "classifier.", "pre_classifier.", "qa_outputs.",
+        "score.", "discriminator_predictions.", "mask_predictions."}) {
+    mover.leave_out(name, "a classifier");
+  }
+}
+
+Model load_encoder(const EncoderLayout& layout, const Json& json, const StoredTensors& tensors,
+                   const std::filesystem::path& folder) {
+  Model model;
+  const std::string path = (folder / "config.json").string();
+  ModelConfig& c = model.config;
+  Index skipped = 0;
+  c = read_encoder_config(json, path, layout, skipped);
+  const HeadNames* head = head_of(layout, tensors);
+  c.ingredients.output_head = c.head.bias = c.head.transform = head != nullptr;
+  c.head.activation = layout.head_gelu ? Activation::Gelu : c.activation;
+  if (head) {
+    learns_to_fill_in(c, folder);
+  } else {
+    c.tied_output = c.embedding.width == 0;
+    c.head = {};
+  }
+  check(c, path);
+  TensorReader reader(tensors, folder, c);
+  WeightMover mover(reader, model);
+  const bool bare = reader.has("embeddings.word_embeddings.weight");
+  const std::string prefix = bare ? "" : layout.prefix;
+  move_encoder_embedding(mover, prefix, skipped);
+  for (Index n = 0; n < c.layers && c.own_layers == 0; ++n) {
+    move_encoder_layer(mover, layout.layer, prefix + layout.layers + std::to_string(n) + ".",
+                       layer_prefix(n));
+  }
+  if (layout.weights) layout.weights(mover, layout, prefix);
+  if (head) move_masked_head(mover, *head, prefix + "embeddings.word_embeddings.weight");
+  leave_out_heads(mover, prefix);
+  reader.finish();
+  return model;
+}
+
+// ---- What ALBERT and ELECTRA have: a narrow table, layers that share
+
+void albert_config(JsonObject& object, ModelConfig& c) {
+  const Index width = object.integer_or("embedding_size", 128, 1, kMostModelWidth);
+  c.embedding.width = width;
+  c.own_layers = object.integer_or("num_hidden_groups", 1, 1, c.layers);
+  if (object.integer_or("inner_group_num", 1, 1, 1024) != 1) {
+    object.fail("inner_group_num", "1 (nothing else is supported)");
+  }
+}
+
+void albert_weights(WeightMover& mover, const EncoderLayout& layout, const std::string& prefix) {
+  const ModelConfig& c = mover.model().config;
+  mover.dense(prefix + "encoder.embedding_hidden_mapping_in", "embed.project", c.embedding.width,
+              c.width);
+  for (Index n = 0; n < c.layers; ++n) {
+    if (weights_of_layer(c, n) != n) continue;
+    const std::string group = std::to_string(n * c.own_layers / c.layers);
+    move_encoder_layer(mover, layout.layer,
+                       prefix + "encoder.albert_layer_groups." + group + ".albert_layers.0.",
+                       layer_prefix(n));
+  }
+}
+
+void electra_config(JsonObject& object, ModelConfig& c) {
+  const Index width = object.integer_or("embedding_size", c.width, 1, kMostModelWidth);
+  if (width != c.width) c.embedding.width = width;
+}
+
+void electra_weights(WeightMover& mover, const EncoderLayout&, const std::string& prefix) {
+  const ModelConfig& c = mover.model().config;
+  if (c.embedding.width == 0) return;
+  mover.dense(prefix + "embeddings_project", "embed.project", c.embedding.width, c.width);
+}
+
+// ---- DeBERTa-v2 and v3
+
+void deberta_config(JsonObject& object, ModelConfig& c) {
+  require_flag(object, "relative_attention", true);
+  require_flag(object, "position_biased_input", false);
+  require_flag(object, "share_att_key", true);
+  require_text(object, "norm_rel_ebd", "layer_norm");
+  if (object.integer_or("conv_kernel_size", 0, 0, 1024) != 0) {
+    object.fail("conv_kernel_size", "0 (a convolution beside the layers is not supported)");
+  }
+  if (object.integer_or("embedding_size", c.width, 1, kMostModelWidth) != c.width) {
+    object.fail("embedding_size", "hidden_size (nothing else is supported)");
+  }
+  const Json types = object.has("pos_att_type") ? object.any("pos_att_type") : Json();
+  const bool both = types.is_array()
+                        ? types.size() == 2 && types[0] != types[1]
+                        : types.is_string() && (types == "c2p|p2c" || types == "p2c|c2p");
+  if (!both) object.fail("pos_att_type", "\"c2p|p2c\" (nothing else is supported)");
+  const Index most = object.integer_or("max_relative_positions", -1, -1, kMostModelTokens);
+  const Index farthest = most > 0 ? most : c.context;
+  const Index buckets = object.integer_or("position_buckets", -1, -1, kMostModelTokens);
+  Choice deberta{"deberta", default_values(encoding("deberta").parameters)};
+  deberta.values.set("key_side", std::string("query_key"));
+  deberta.values.set("clip", buckets > 0 ? buckets : farthest);
+  deberta.values.erase("max_distance");
+  if (buckets > 0) deberta.values.set("max_distance", farthest);
+  c.groups = uniform_groups(c, default_variant(), deberta);
+}
+
+// The table of distances is normed once and goes through each layer's own projections.
+void deberta_weights(WeightMover& mover, const EncoderLayout&, const std::string& prefix) {
+  Model& model = mover.model();
+  const ModelConfig& c = model.config;
+  const Index rows = 2 * c.groups[0][0].encoding.values.integer("clip");
+  const std::string at = prefix + "encoder.";
+  const Tensor table = mover.reader().take(at + "rel_embeddings.weight", {rows, c.width});
+  const Tensor gain = mover.reader().take(at + "LayerNorm.weight", {c.width});
+  const Tensor bias = mover.reader().take(at + "LayerNorm.bias", {c.width});
+  const Var normed = layer_norm(Var(table), Var(gain), Var(bias), c.norm_epsilon);
+  for (Index n = 0; n < c.layers; ++n) {
+    const std::string attn = layer_prefix(n) + "attn.", to = group_prefix(n, 0) + "pos.";
+    model.weights.emplace(to + "rel", Var(normed.value()));
+    for (const char* letter : {"q", "k"}) {
+      const auto narrow = model.narrow.find(attn + "w" + letter);
+      model.weights.emplace(to + "w" + letter, narrow == model.narrow.end()
+                                                   ? model.weights.at(attn + "w" + letter)
+                                                   : Var(narrow->second.widened()));
+      model.weights.emplace(to + "b" + letter, model.weights.at(attn + "b" + letter));
+    }
+  }
+}
+
+const std::vector<EncoderLayout>& encoder_layouts() {
+  static const std::vector<EncoderLayout> list = [] {
+    std::vector<EncoderLayout> all{{.model_type = "bert", .prefix = "bert."},
+                                   {.model_type = "distilbert",
+                                    .prefix = "distilbert.",
+                                    .layer = kDistilLayer,
+                                    .layers = "transformer.layer.",
+                                    .heads = {kDistilHead},
+                                    .distil_keys = true},
+                                   {.model_type = "electra",
+                                    .prefix = "electra.",
+                                    .heads = {kElectraHead},
+                                    .head_gelu = true,
+                                    .config = electra_config,
+                                    .weights = electra_weights},
+                                   {.model_type = "albert",
+                                    .prefix = "albert.",
+                                    .layer = kAlbertLayer,
+                                    .heads = {kAlbertHead},
+                                    .config = albert_config,
+                                    .weights = albert_weights},
+                                   {.model_type = "deberta-v2",
+                                    .prefix = "deberta.",
+                                    .layer = kDebertaLayer,
+                                    .heads = {kDebertaHead, kBertHead},
+                                    .config = deberta_config,
+                                    .weights = deberta_weights}};
+    for (const char* type : {"roberta", "xlm-roberta", "camembert"}) {
+      all.push_back({.model_type = type,
+                     .prefix = "roberta.",
+                     .heads = {kRobertaHead},
+                     .head_gelu = true,
+                     .padded_positions = true});
+    }
+    return all;
+  }();
+  return list;
+}
+
+}  // namespace
+
+std::vector<CheckpointFormat> encoder_formats() {
+  std::vector<CheckpointFormat> formats;
+  for (const EncoderLayout& layout : encoder_layouts()) {
+    formats.push_back(
+        {layout.model_type, [&layout](const Json& config, const StoredTensors& tensors,
+                                      const std::filesystem::path& folder) {
+           return load_encoder(layout, config, tensors, folder);
+         }});
+  }
+  return formats;
+}
+
+}  // namespace attnscope

@@ -1,0 +1,75 @@
+// Falcon (Almazrouei et al., 2023, arXiv:2311.16867): attention and feed-forward beside each other,
+// behind one norm (7B, one head of keys) or two (40B, some); the RW ones are GPT-3's with ALiBi.
+#include <cmath>
+
+#include "core/checkpoint/decoder_layout.h"
+#include "core/position/slopes.h"
+
+namespace attnscope {
+
+namespace {
+
+// Added to the products before they are scaled.
+Choice scaled_alibi(const ModelConfig& config) {
+  Choice alibi{"alibi", default_values(encoding("alibi").parameters)};
+  std::vector<double> slopes = default_slopes(config.heads);
+  for (double& m : slopes) m /= std::sqrt(static_cast<double>(config.head_size));
+  alibi.values.set("slopes", slopes);
+  return alibi;
+}
+
+DecoderLayout read_falcon(JsonObject& object) {
+  SizeNames sizes;
+  if (object.has("n_layer")) sizes.layers = "n_layer";
+  if (object.has("n_head")) sizes.heads = "n_head";
+  sizes.kv_heads = nullptr;
+  sizes.hidden = "ffn_hidden_size";
+  sizes.hidden_is_optional = true;
+  sizes.activation = "activation";
+  sizes.usual_activation = "gelu";
+  sizes.epsilon = "layer_norm_epsilon";
+  sizes.usual_epsilon = 1e-5;
+  sizes.usually_tied = true;
+  ModelConfig config = plain_sizes(object, sizes);
+  config.attention_biases = config.feed_forward_biases = object.flag_or("bias", false);
+  const bool newer = object.flag_or("new_decoder_architecture", false);
+  const bool one_key_head = object.flag_or("multi_query", true);
+  if (newer) {
+    const char* name = object.has("n_head_kv") ? "n_head_kv" : "num_kv_heads";
+    config.kv_heads = object.integer_or(name, config.heads, 1, config.heads);
+    if (config.heads % config.kv_heads != 0) object.fail(name, "a divisor of the heads");
+  } else {
+    config.kv_heads = one_key_head ? 1 : config.heads;
+  }
+  Ingredients& i = config.ingredients;
+  i.parallel = newer || object.flag_or("parallel_attn", true);
+  const Index norms = object.integer_or("num_ln_in_parallel_attn", newer ? 2 : 1, 1, 2);
+  i.shared_norm = i.parallel && norms == 1;
+  config.groups = uniform_groups(
+      config, default_variant(),
+      object.flag_or("alibi", false) ? scaled_alibi(config) : hugging_face_rope(object, config));
+  DecoderNames names;
+  names.prefixes = {"transformer.", ""};
+  names.embedding = "word_embeddings";
+  names.layers = "h.";
+  names.final_norm = "ln_f";
+  if (i.parallel && !i.shared_norm) {
+    names.attn_norm = "ln_attn";
+    names.ffn_norm = "ln_mlp";
+  }
+  names.qkv = "self_attention.query_key_value";
+  names.by_head = newer || !one_key_head;
+  names.o = "self_attention.dense";
+  names.in = "mlp.dense_h_to_4h";
+  names.out = "mlp.dense_4h_to_h";
+  names.ignored = {"self_attention.rotary_emb.inv_freq"};
+  return {config, names};
+}
+
+}  // namespace
+
+CheckpointFormat falcon_format() {
+  return decoder_format("falcon", read_falcon);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,104 @@
+// Gemma (arXiv:2403.08295): Llama with GeGLU, token vectors times sqrt(d) and gains stored less 1;
+// Gemma 2 (arXiv:2408.00118): with norms around blocks, caps of scores and logits and a window in
+// every other layer; Gemma 3 (arXiv:2503.19786), its text: with norms of queries and keys in place
+// of the caps, a window in five of six layers, which have a base of their own.
+#include <cmath>
+
+#include "core/checkpoint/decoder_layout.h"
+#include "core/checkpoint/hugging_face.h"
+
+namespace attnscope {
+
+namespace {
+
+DecoderLayout gemma_layout(JsonObject& object, Index context) {
+  // The released Gemma 1 says "gelu" and computes the approximation, as later ones say.
+  SizeNames sizes;
+  sizes.usual_context = context;
+  sizes.usual_activation = "gelu_pytorch_tanh";
+  sizes.usually_tied = true;
+  sizes.activation = "hidden_activation";
+  ModelConfig config = decoder_sizes(object, sizes);
+  if (!object.has("head_dim")) config.head_size = 256;
+  if (!object.has("hidden_activation") && object.text_or("hidden_act", "gelu") != "gelu") {
+    config.activation = hugging_face_activation(object, "hidden_act");
+  }
+  config.attention_biases = object.flag_or("attention_bias", false);
+  config.ingredients.embedding_scale = std::sqrt(static_cast<double>(config.width));
+  DecoderNames names;
+  names.gain = 1;
+  return {config, names};
+}
+
+DecoderLayout read_gemma(JsonObject& object) {
+  DecoderLayout layout = gemma_layout(object, 8192);
+  layout.config.groups =
+      uniform_groups(layout.config, default_variant(), hugging_face_rope(object, layout.config));
+  return layout;
+}
+
+// What Gemma 2 and 3 share.
+DecoderLayout gemma2_layout(JsonObject& object, Index context, double scores, double logits) {
+  DecoderLayout layout = gemma_layout(object, context);
+  Ingredients& i = layout.config.ingredients;
+  i.output_norm = OutputNorm::Also;
+  i.attention_scale = 1 / std::sqrt(object.number_or("query_pre_attn_scalar", 256, 1e-6, 1e6));
+  i.score_cap = object.number_or("attn_logit_softcapping", scores, 0, 1e6);
+  i.logit_cap = object.number_or("final_logit_softcapping", logits, 0, 1e6);
+  require_flag(object, "use_bidirectional_attention", false);
+  layout.names.attn_output_norm = "post_attention_layernorm";
+  layout.names.ffn_norm = "pre_feedforward_layernorm";
+  layout.names.ffn_output_norm = "post_feedforward_layernorm";
+  return layout;
+}
+
+DecoderLayout read_gemma2(JsonObject& object) {
+  // Caps that are null are none; those that are not there are as usual.
+  DecoderLayout layout = gemma2_layout(object, 8192, 0, 0);
+  const Index window = object.integer_or("sliding_window", 4096, 1, kMostModelTokens);
+  const std::vector<bool> slides =
+      sliding_layers(object, layout.config, [](Index layer, Index) { return layer % 2 == 0; });
+  set_groups(layout.config, slides, sliding(layout.config, window),
+             hugging_face_rope(object, layout.config));
+  return layout;
+}
+
+DecoderLayout read_gemma3(JsonObject& object) {
+  DecoderLayout layout = gemma2_layout(object, 131072, 0, 0);
+  ModelConfig& config = layout.config;
+  config.ingredients.query_key_norm = QueryKeyNorm::Head;
+  const Index window = object.integer_or("sliding_window", 4096, 1, kMostModelTokens);
+  const char* pattern =
+      object.has("sliding_window_pattern") ? "sliding_window_pattern" : "_sliding_window_pattern";
+  const Index every = object.integer_or(pattern, 6, 1, 4096);
+  const std::vector<bool> slides = sliding_layers(
+      object, config, [](Index layer, Index of) { return (layer + 1) % of != 0; }, every);
+  RopeSettings all, near;
+  all.base = 1e6;
+  all.layer_type = "full_attention";
+  near.base = object.number_or("rope_local_base_freq", 10000, 1e-3, 1e18);
+  near.layer_type = "sliding_attention";
+  near.scaled = false;
+  set_groups(config, slides, sliding(config, window), hugging_face_rope(object, config, all));
+  const Choice of_windows = hugging_face_rope(object, config, near);
+  for (std::size_t layer = 0; layer < slides.size(); ++layer) {
+    if (slides[layer]) config.groups[layer][0].encoding = of_windows;
+  }
+  return layout;
+}
+
+}  // namespace
+
+CheckpointFormat gemma_format() {
+  return decoder_format("gemma", read_gemma);
+}
+
+CheckpointFormat gemma2_format() {
+  return decoder_format("gemma2", read_gemma2);
+}
+
+CheckpointFormat gemma3_format() {
+  return decoder_format("gemma3_text", read_gemma3);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,80 @@
+// GPT-Neo (Black et al., 2021): GPT-2 whose layers by turns see all or a window, and whose scores
+// are not scaled; matrices [out, in].
+#include "core/checkpoint/decoder_layout.h"
+
+namespace attnscope {
+
+namespace {
+
+// "attention_layers", or "attention_types": [[["global", "local"], 12]].
+std::vector<bool> local_layers(JsonObject& object, const ModelConfig& config) {
+  std::vector<bool> local;
+  const auto add = [&](const Json& kind) {
+    if (kind != "global" && kind != "local") {
+      object.fail("attention_types", "\"global\" or \"local\" for each layer");
+    }
+    local.push_back(kind == "local");
+  };
+  if (object.has("attention_layers")) {
+    for (const Json& kind : object.array("attention_layers")) add(kind);
+  } else if (object.has("attention_types")) {
+    for (const Json& run : object.array("attention_types")) {
+      const bool whole = run.is_array() && run.size() == 2 && run[0].is_array() &&
+                         run[1].is_number_integer() && run[1] >= 0 && run[1] <= config.layers;
+      if (!whole) object.fail("attention_types", "lists of kinds, each with how often it comes");
+      for (Index n = 0; n < run[1].get<Index>(); ++n) {
+        for (const Json& kind : run[0]) add(kind);
+      }
+    }
+  } else {
+    for (Index layer = 0; layer < config.layers; ++layer) local.push_back(layer % 2 == 1);
+  }
+  if (static_cast<Index>(local.size()) != config.layers) {
+    object.fail("attention_types", "kinds of " + std::to_string(config.layers) + " layers in all");
+  }
+  return local;
+}
+
+DecoderLayout read_gpt_neo(JsonObject& object) {
+  SizeNames sizes;
+  sizes.layers = "num_layers";
+  sizes.heads = "num_heads";
+  sizes.kv_heads = nullptr;
+  sizes.hidden_is_optional = true;
+  sizes.activation = "activation_function";
+  sizes.usual_activation = "gelu_new";
+  sizes.epsilon = "layer_norm_epsilon";
+  sizes.usual_epsilon = 1e-5;
+  sizes.usually_tied = true;
+  ModelConfig config = plain_sizes(object, sizes);
+  config.attention_biases = false;
+  config.ingredients.attention_output_bias = true;
+  config.ingredients.attention_scale = 1;
+  const Index window = object.integer_or("window_size", 256, 1, kMostModelTokens);
+  const Choice learned{"learned", default_values(encoding("learned").parameters)};
+  set_groups(config, local_layers(object, config), sliding(config, window), learned);
+  DecoderNames names;
+  names.prefixes = {"transformer.", ""};
+  names.embedding = "wte";
+  names.positions = "wpe";
+  names.layers = "h.";
+  names.final_norm = "ln_f";
+  names.attn_norm = "ln_1";
+  names.ffn_norm = "ln_2";
+  names.q = "attn.attention.q_proj";
+  names.k = "attn.attention.k_proj";
+  names.v = "attn.attention.v_proj";
+  names.o = "attn.attention.out_proj";
+  names.in = "mlp.c_fc";
+  names.out = "mlp.c_proj";
+  names.ignored = {"attn.attention.bias", "attn.attention.masked_bias"};
+  return {config, names};
+}
+
+}  // namespace
+
+CheckpointFormat gpt_neo_format() {
+  return decoder_format("gpt_neo", read_gpt_neo);
+}
+
+}  // namespace attnscope

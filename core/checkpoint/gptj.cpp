@@ -1,0 +1,53 @@
+// GPT-J (Wang and Komatsuzaki, 2021): attention and feed-forward beside each other behind one layer
+// norm, RoPE of a part of each head between neighbouring components, a biased head.
+#include "core/checkpoint/decoder_layout.h"
+
+namespace attnscope {
+
+namespace {
+
+DecoderLayout read_gptj(JsonObject& object) {
+  SizeNames sizes;
+  sizes.context = "n_positions";
+  sizes.width = "n_embd";
+  sizes.layers = "n_layer";
+  sizes.heads = "n_head";
+  sizes.kv_heads = nullptr;
+  sizes.hidden = "n_inner";
+  sizes.hidden_is_optional = true;
+  sizes.activation = "activation_function";
+  sizes.usual_activation = "gelu_new";
+  sizes.epsilon = "layer_norm_epsilon";
+  sizes.usual_epsilon = 1e-5;
+  ModelConfig config = plain_sizes(object, sizes);
+  config.attention_biases = false;
+  config.head.bias = true;
+  config.ingredients.parallel = config.ingredients.shared_norm = true;
+  RopeSettings settings;
+  settings.interleaved = true;
+  Choice rope = hugging_face_rope(object, config, settings);
+  rope.values.set("dims", object.integer_or("rotary_dim", config.head_size, 2, config.head_size));
+  config.groups = uniform_groups(config, default_variant(), rope);
+  DecoderNames names;
+  names.prefixes = {"transformer.", ""};
+  names.embedding = "wte";
+  names.layers = "h.";
+  names.final_norm = "ln_f";
+  names.attn_norm = "ln_1";
+  names.q = "attn.q_proj";
+  names.k = "attn.k_proj";
+  names.v = "attn.v_proj";
+  names.o = "attn.out_proj";
+  names.in = "mlp.fc_in";
+  names.out = "mlp.fc_out";
+  names.ignored = {"attn.bias", "attn.masked_bias", "attn.embed_positions"};
+  return {config, names};
+}
+
+}  // namespace
+
+CheckpointFormat gptj_format() {
+  return decoder_format("gptj", read_gptj);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,81 @@
+// OLMo (arXiv:2402.00838): Llama with layer norms that have no weights; OLMo 2 (arXiv:2501.00656):
+// with norms of what blocks give in place of those before them, and of all queries and keys; OLMo
+// 3: the same, three of four layers with a window.
+#include "core/checkpoint/decoder_layout.h"
+
+namespace attnscope {
+
+namespace {
+
+DecoderLayout read_olmo(JsonObject& object) {
+  ModelConfig config = decoder_sizes(object);
+  config.norm = Norm::LayerNorm;
+  config.norm_epsilon = 1e-5;
+  config.ingredients.norm_biases = false;
+  config.attention_biases = object.flag_or("attention_bias", false);
+  if (object.has("clip_qkv")) {
+    object.fail("clip_qkv", "nothing (queries, keys and values are not clipped)");
+  }
+  config.groups = uniform_groups(config, default_variant(), hugging_face_rope(object, config));
+  DecoderNames names;
+  names.gains = false;
+  return {config, names};
+}
+
+DecoderLayout olmo2_layout(JsonObject& object) {
+  SizeNames sizes;
+  sizes.usual_epsilon = 1e-5;
+  ModelConfig config = decoder_sizes(object, sizes);
+  config.attention_biases = object.flag_or("attention_bias", false);
+  config.ingredients.output_norm = OutputNorm::Instead;
+  config.ingredients.query_key_norm = QueryKeyNorm::Projection;
+  config.groups = uniform_groups(config, default_variant(), default_encoding());
+  DecoderNames names;
+  names.attn_output_norm = "post_attention_layernorm";
+  names.ffn_output_norm = "post_feedforward_layernorm";
+  return {config, names};
+}
+
+DecoderLayout read_olmo2(JsonObject& object) {
+  DecoderLayout layout = olmo2_layout(object);
+  const Choice rope = hugging_face_rope(object, layout.config);
+  layout.config.groups = uniform_groups(layout.config, default_variant(), rope);
+  return layout;
+}
+
+// Positions are stretched in layers that see all.
+DecoderLayout read_olmo3(JsonObject& object) {
+  DecoderLayout layout = olmo2_layout(object);
+  ModelConfig& config = layout.config;
+  const Index window = object.integer_or("sliding_window", 4096, 1, kMostModelTokens);
+  const std::vector<bool> slides =
+      sliding_layers(object, config, [](Index layer, Index) { return (layer + 1) % 4 != 0; });
+  RopeSettings all;
+  all.base = object.number_or("rope_theta", 500000, 1e-3, 1e18);
+  RopeSettings near = all;
+  all.layer_type = "full_attention";
+  near.layer_type = "sliding_attention";
+  near.scaled = false;
+  set_groups(config, slides, sliding(config, window), hugging_face_rope(object, config, all));
+  const Choice of_windows = hugging_face_rope(object, config, near);
+  for (std::size_t layer = 0; layer < slides.size(); ++layer) {
+    if (slides[layer]) config.groups[layer][0].encoding = of_windows;
+  }
+  return layout;
+}
+
+}  // namespace
+
+CheckpointFormat olmo_format() {
+  return decoder_format("olmo", read_olmo);
+}
+
+CheckpointFormat olmo2_format() {
+  return decoder_format("olmo2", read_olmo2);
+}
+
+CheckpointFormat olmo3_format() {
+  return decoder_format("olmo3", read_olmo3);
+}
+
+}  // namespace attnscope

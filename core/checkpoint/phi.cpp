@@ -1,0 +1,60 @@
+// Phi 1 to 2 (Gunasekar et al., 2023, arXiv:2306.11644): attention and feed-forward beside each
+// other behind one layer norm, RoPE of a part of each head, biases everywhere. Phi 3 (arXiv:
+// 2404.14219): Llama with q, k and v, and gate and in, in one matrix each, and LongRoPE.
+#include "core/checkpoint/decoder_layout.h"
+
+namespace attnscope {
+
+namespace {
+
+DecoderLayout read_phi(JsonObject& object) {
+  SizeNames sizes;
+  sizes.epsilon = "layer_norm_eps";
+  sizes.usual_epsilon = 1e-5;
+  sizes.usual_activation = "gelu_new";
+  ModelConfig config = plain_sizes(object, sizes);
+  config.head.bias = true;
+  config.ingredients.parallel = config.ingredients.shared_norm = true;
+  if (object.flag_or("qk_layernorm", false)) {
+    config.ingredients.query_key_norm = QueryKeyNorm::Head;
+  }
+  RopeSettings settings;
+  settings.share = 0.5;
+  config.groups =
+      uniform_groups(config, default_variant(), hugging_face_rope(object, config, settings));
+  DecoderNames names;
+  names.final_norm = "final_layernorm";
+  names.o = "self_attn.dense";
+  names.q_norm = "self_attn.q_layernorm";
+  names.k_norm = "self_attn.k_layernorm";
+  names.in = "mlp.fc1";
+  names.out = "mlp.fc2";
+  return {config, names};
+}
+
+DecoderLayout read_phi3(JsonObject& object) {
+  SizeNames sizes;
+  sizes.usual_context = 4096;
+  sizes.usual_epsilon = 1e-5;
+  ModelConfig config = decoder_sizes(object, sizes);
+  const Choice window = object.has("sliding_window")
+                            ? sliding(config, object.integer("sliding_window", 1, kMostModelTokens))
+                            : default_variant();
+  config.groups = uniform_groups(config, window, hugging_face_rope(object, config));
+  DecoderNames names;
+  names.qkv = "self_attn.qkv_proj";
+  names.gate_in = "mlp.gate_up_proj";
+  return {config, names};
+}
+
+}  // namespace
+
+CheckpointFormat phi_format() {
+  return decoder_format("phi", read_phi);
+}
+
+CheckpointFormat phi3_format() {
+  return decoder_format("phi3", read_phi3);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,41 @@
+#include "core/checkpoint/split.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+
+namespace attnscope {
+
+void add_part(StoredTensors& tensors, const std::string& whole, const std::string& part, Index row,
+              const RowRuns& runs, const Shape& shape, const std::filesystem::path& folder) {
+  const auto found = tensors.find(whole);
+  if (found == tensors.end()) {
+    throw InputError(folder.string() + ": tensor " + whole + " is missing");
+  }
+  const StoredTensor& all = found->second;
+  const Index last = runs.first + (runs.repeats - 1) * runs.stride + runs.count;
+  if (element_count(all.shape) % row != 0 || element_count(all.shape) / row < last ||
+      element_count(shape) != runs.repeats * runs.count * row) {
+    throw InputError(folder.string() + ": tensor " + whole + ": expected at least " +
+                     std::to_string(last * row) + " numbers, found " + to_string(all.shape));
+  }
+  StoredTensor piece = all;
+  piece.shape = shape;
+  const Index bytes = row * byte_size(all.dtype);
+  if (runs.repeats == 1) {
+    piece.bytes = all.bytes + runs.first * bytes;
+  } else {
+    const auto buffer = std::make_shared<std::vector<std::uint8_t>>(
+        static_cast<std::size_t>(runs.repeats * runs.count * bytes));
+    std::uint8_t* to = buffer->data();
+    for (Index n = 0; n < runs.repeats; ++n) {
+      to = std::copy_n(all.bytes + (runs.first + n * runs.stride) * bytes, runs.count * bytes, to);
+    }
+    piece.bytes = buffer->data();
+    piece.owner = buffer;
+    piece.mapped = false;
+  }
+  tensors.insert_or_assign(part, std::move(piece));
+}
+
+}  // namespace attnscope

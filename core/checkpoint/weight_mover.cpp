@@ -1,0 +1,168 @@
+#include "core/checkpoint/weight_mover.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/strict_json.h"
+
+namespace attnscope {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr double kMaskedShare = 0.15;  // Devlin et al., 2018
+constexpr std::size_t kMostTokenizerBytes = std::size_t{64} << 20;
+
+// The rows of a table from `first` on.
+Tensor rows_from(const Tensor& table, Index first) {
+  return table.slice(first, table.dim(0) - first);
+}
+
+// Names under which a mask may stand.
+std::set<std::string> mask_names(const fs::path& folder) {
+  std::set<std::string> names{"[MASK]", "<mask>"};
+  for (const char* file : {"tokenizer_config.json", "special_tokens_map.json"}) {
+    if (!fs::exists(folder / file)) continue;
+    const Json object = parse_json(read_file(folder / file, kMostTokenizerBytes), file);
+    if (!object.is_object() || !object.contains("mask_token")) continue;
+    const Json& name = object["mask_token"];
+    if (name.is_string()) names.insert(name.get<std::string>());
+    if (name.is_object() && name.contains("content") && name["content"].is_string()) {
+      names.insert(name["content"].get<std::string>());
+    }
+  }
+  return names;
+}
+
+// From tokenizer.json: {"added_tokens": [{"id": 4, "content": "[MASK]"}]}.
+Index among_added(const fs::path& file, const std::set<std::string>& names) {
+  if (!fs::exists(file)) return -1;
+  const Json object = parse_json(read_file(file, kMostTokenizerBytes), file.string());
+  if (!object.is_object() || !object.contains("added_tokens")) return -1;
+  const Json& added = object["added_tokens"];
+  if (!added.is_array()) return -1;
+  for (const Json& token : added) {
+    const bool whole = token.is_object() && token.contains("content") && token.contains("id") &&
+                       token["content"].is_string() && token["id"].is_number_integer();
+    if (whole && names.contains(token["content"].get<std::string>())) {
+      return token["id"].get<Index>();
+    }
+  }
+  return -1;
+}
+
+// From vocab.txt: a token a line.
+Index among_lines(const fs::path& file, const std::set<std::string>& names) {
+  if (!fs::exists(file)) return -1;
+  const std::string text = read_file(file, kMostTokenizerBytes);
+  Index line = 0;
+  for (std::size_t begin = 0; begin < text.size(); ++line) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string token = text.substr(begin, end - begin);
+    if (!token.empty() && token.back() == '\r') token.pop_back();
+    if (names.contains(token)) return line;
+    begin = end + 1;
+  }
+  return -1;
+}
+
+// From vocab.json: {"<mask>": 50264}.
+Index among_members(const fs::path& file, const std::set<std::string>& names) {
+  if (!fs::exists(file)) return -1;
+  const Json object = parse_json(read_file(file, kMostTokenizerBytes), file.string());
+  for (const std::string& name : names) {
+    if (object.is_object() && object.contains(name) && object[name].is_number_integer()) {
+      return object[name].get<Index>();
+    }
+  }
+  return -1;
+}
+
+}  // namespace
+
+void WeightMover::plain(const std::string& theirs, const std::string& ours, const Shape& shape) {
+  model_.weights.emplace(ours, Var(reader_.take(theirs, shape)));
+}
+
+void WeightMover::linear(const std::string& theirs, const std::string& folder,
+                         const std::string& letter, Index in, Index out, bool bias) {
+  reader_.move(theirs + ".weight", in, out, true, model_, folder + "w" + letter);
+  if (bias) plain(theirs + ".bias", folder + "b" + letter, {out});
+}
+
+void WeightMover::dense(const std::string& theirs, const std::string& ours, Index in, Index out) {
+  model_.weights.emplace(ours + ".w", Var(reader_.take_transposed(theirs + ".weight", in, out)));
+  const bool bias = has(theirs + ".bias");
+  model_.weights.emplace(ours + ".b",
+                         Var(bias ? reader_.take(theirs + ".bias", {out}) : Tensor::zeros({out})));
+}
+
+void WeightMover::norm(const std::string& theirs, const std::string& ours, Index size) {
+  const bool older = has(theirs + ".gamma");
+  plain(theirs + (older ? ".gamma" : ".weight"), ours + ".weight", {size});
+  const bool biases =
+      model_.config.norm == Norm::LayerNorm && model_.config.ingredients.norm_biases;
+  if (biases) plain(theirs + (older ? ".beta" : ".bias"), ours + ".bias", {size});
+}
+
+void WeightMover::positions(const std::string& theirs, const std::string& ours, Index rows,
+                            Index skipped, Index width) {
+  const Tensor table = reader_.take(theirs, {rows + skipped, width});
+  model_.weights.emplace(ours, Var(skipped > 0 ? rows_from(table, skipped) : table));
+}
+
+void WeightMover::output(const std::string& theirs, const std::string& embedding) {
+  const ModelConfig& c = model_.config;
+  if (!c.tied_output) {
+    const Index width = c.head.transform ? table_width(c) : c.width;
+    reader_.move(theirs, width, c.vocabulary, true, model_, "output.weight");
+    return;
+  }
+  if (!reader_.holds_the_same(embedding, theirs)) {
+    reader_.fail("tensor " + theirs + ": expected the same numbers as " + embedding +
+                 ", since config.json ties them (tie_word_embeddings), found others");
+  }
+  reader_.ignore(theirs);
+}
+
+void WeightMover::output_bias(const std::vector<std::string>& theirs, const Shape& shape) {
+  std::string first;
+  for (const std::string& name : theirs) {
+    if (!has(name)) continue;
+    if (!first.empty() && !reader_.holds_the_same(first, name)) {
+      reader_.fail("tensor " + name + ": expected the same numbers as " + first + ", found others");
+    }
+    if (first.empty()) first = name;
+    reader_.ignore(name);
+  }
+  if (first.empty()) first = theirs.front();
+  const Index count = model_.config.vocabulary;
+  model_.weights.emplace("output.bias", Var(reader_.take(first, shape).reshaped({count})));
+}
+
+void WeightMover::leave_out(const std::string& prefix, const std::string& what) {
+  const std::vector<std::string> names = reader_.names_below(prefix);
+  for (const std::string& name : names) reader_.ignore(name);
+  if (!names.empty()) model_.notes.push_back(what + " (" + prefix + "*) is left out");
+}
+
+Index mask_token(const fs::path& folder, Index vocabulary) {
+  const std::set<std::string> names = mask_names(folder);
+  for (const Index id :
+       {among_added(folder / "tokenizer.json", names), among_lines(folder / "vocab.txt", names),
+        among_members(folder / "vocab.json", names)}) {
+    if (id >= 0 && id < vocabulary) return id;
+  }
+  return -1;
+}
+
+void learns_to_fill_in(ModelConfig& config, const fs::path& folder) {
+  config.architecture.values.set("masked", kMaskedShare);
+  const Index mask = mask_token(folder, config.vocabulary);
+  if (mask >= 0) config.architecture.values.set("mask", mask);
+}
+
+}  // namespace attnscope
