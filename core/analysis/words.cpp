@@ -101,8 +101,10 @@ Words words_of(const Trace& trace, const std::vector<TraceToken>& tokens) {
       words.tokens.back().bytes = text_of(token, marks);
     } else {
       TraceToken& word = words.tokens.back();
+      // Word pieces are written without the space before them, and so are their words.
+      const bool bare = word.bytes.starts_with(' ') && !word.label.starts_with("␣");
       word.bytes += text_of(token, marks);
-      word.label = visible(word.bytes);
+      word.label = visible(std::string_view(word.bytes).substr(bare ? 1 : 0));
       word.end = token.end;
     }
     words.of.push_back(static_cast<Index>(words.tokens.size()) - 1);

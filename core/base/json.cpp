@@ -49,8 +49,11 @@ class Reader : public nlohmann::json_sax<Library> {
   bool end_object() override { return open_.pop_back(), true; }
   bool end_array() override { return open_.pop_back(), true; }
   bool key(std::string& v) override {
-    if (repeated.empty() && open_.back()->contains(v)) repeated = v;
-    member_ = &(*open_.back())[v];
+    // One search: objects of hundreds of thousands of members are read, too.
+    auto& members = const_cast<Json::Object&>(open_.back()->items());
+    const auto [member, is_new] = members.try_emplace(v);
+    if (!is_new && repeated.empty()) repeated = v;
+    member_ = &member->second;
     return true;
   }
   bool parse_error(std::size_t byte, const std::string&,

@@ -10,6 +10,8 @@
 #include "core/checkpoint/weight_mover.h"
 #include "core/model/architecture.h"
 #include "core/model/weights.h"
+#include "core/position/positions.h"
+#include "core/position/sinusoid.h"
 
 namespace attnscope {
 
@@ -93,6 +95,21 @@ void move_bart_attention(WeightMover& mover, const std::string& from, const std:
   mover.linear(from + "out_proj", to, "o", width, width, true);
 }
 
+// Waves are stored by older versions.
+void check_waves(WeightMover& mover, const std::string& name) {
+  const ModelConfig& c = mover.model().config;
+  constexpr double kBase = 10000;
+  constexpr float kMost = 1e-3f;  // of 16-bit numbers
+  const Tensor stored = mover.reader().take(name, {c.context, c.width});
+  const Tensor waves = sinusoid_table(as_doubles(first_positions(c.context)),
+                                      sinusoid_frequencies(c.width, kBase), true);
+  for (Index n = 0; n < waves.size(); ++n) {
+    if (std::abs(stored[n] - waves[n]) <= kMost) continue;
+    mover.reader().fail("tensor " + name +
+                        ": expected sines and cosines of positions, found others");
+  }
+}
+
 // theirs: "model.encoder." or "model.decoder."; ours: "encoder." or "".
 void move_bart_stack(WeightMover& mover, const BartLayout& layout, const std::string& theirs,
                      const std::string& ours, Index layers, bool cross) {
@@ -100,8 +117,8 @@ void move_bart_stack(WeightMover& mover, const BartLayout& layout, const std::st
   const std::string positions = theirs + "embed_positions.weight";
   if (layout.learned) {
     mover.positions(positions, ours + "embed.pos.embedding", c.context, kSkippedPositions, c.width);
-  } else {
-    mover.reader().ignore(positions);  // the waves, stored by older versions
+  } else if (mover.has(positions)) {
+    check_waves(mover, positions);
   }
   if (layout.embedding_norm) {
     mover.norm(theirs + "layernorm_embedding", ours + "embed.norm", c.width);

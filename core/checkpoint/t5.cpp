@@ -71,8 +71,9 @@ ModelConfig read_t5_config(const Json& json, const std::string& path, const Foun
   c.tied_output = !found.own_output;
   c.ingredients.attention_scale = 1;
   c.ingredients.output_head = has_head;
-  // Those with a tied output divide by the root of the width first; later ones say so themselves.
-  const bool tied = object.flag_or("tie_word_embeddings", object.text("model_type") == "t5");
+  // T5 with a tied output divides by the root of the width first; newer configs say so themselves.
+  const bool t5 = object.text("model_type") == "t5";
+  const bool tied = t5 && object.flag_or("tie_word_embeddings", true);
   const bool scaled = object.flag_or("scale_decoder_outputs", tied);
   if (scaled && has_head) c.ingredients.logit_scale = 1 / std::sqrt(static_cast<double>(c.width));
   if (!has_head) c.tied_output = true;

@@ -155,7 +155,7 @@ TraceToken trace_token(std::int32_t id, const Checkpoint& checkpoint) {
   token.id = id;
   if (checkpoint.tokenizer && id >= 0 && id < checkpoint.tokenizer->vocabulary_size()) {
     token.bytes = checkpoint.tokenizer->bytes(id);
-    token.label = visible(token.bytes);
+    token.label = checkpoint.tokenizer->label(id);
     token.special = checkpoint.tokenizer->is_special(id);
   } else {
     token.label = id_label(&checkpoint.model.config, id);
@@ -198,8 +198,8 @@ std::vector<TraceToken> tokens_of_text(const std::string& text, const Checkpoint
     const auto first = begin == 0 ? all.begin() : std::ranges::find(all, false, &Token::special);
     for (const Token& token : std::ranges::subrange(first, all.end())) {
       const std::string bytes = checkpoint.tokenizer->bytes(token.id);
-      tokens.push_back(
-          {token.id, bytes, visible(bytes), begin + token.begin, begin + token.end, token.special});
+      tokens.push_back({token.id, bytes, checkpoint.tokenizer->label(token.id), begin + token.begin,
+                        begin + token.end, token.special});
     }
   };
   std::size_t read = 0;

@@ -12,6 +12,7 @@ namespace attnscope {
 struct Batch {
   IntTensor ids;      // [B, L] what the model (of an encoder-decoder: the decoder) reads
   IntTensor types;    // [B, L] kinds of tokens (EmbeddingConfig::types); undefined: all 0
+  Tensor patches;     // [B, n, e] pixels of the pieces of an image; undefined where none is seen so
   IntTensor source;   // [B, L_source] what an encoder reads
   IntTensor targets;  // what is to be predicted at each position, -1: nothing; undefined: no losses
   // A trajectory: returns to go [B, T], states [B, T, s], actions [B, T] (-1: not taken yet).

@@ -356,6 +356,7 @@ void check_ends(const ModelConfig& config, const std::string& at) {
   const std::string& type = config.architecture.id;
   const bool one_stack = config.architecture.id == "decoder", both = type == "encoder_decoder";
   const bool text = input_kind(config.input.id).is_text;
+  const bool whole = text || input_kind(config.input.id).is_whole;
   const EmbeddingConfig& embedding = config.embedding;
   const auto refuse = [&](const std::string& what, const std::string& why) {
     throw InputError(at + what + ": " + why);
@@ -369,8 +370,9 @@ void check_ends(const ModelConfig& config, const std::string& at) {
   if (embedding.types > 0 && config.segment > 0) {
     refuse("embedding.types", "expected a text that is read at once, found segments");
   }
-  if (embedding.norm && ((!one_stack && !both) || !text)) {
-    refuse("embedding.norm", "expected decoder or encoder_decoder, of text, found " + type);
+  if (embedding.norm && ((!one_stack && !both) || !whole)) {
+    refuse("embedding.norm",
+           "expected decoder or encoder_decoder, of text or pieces of an image, found " + type);
   }
   if (embedding.first_norm && (!one_stack || !embedding.norm || !norm_before(config) ||
                                config.ingredients.shared_norm || config.join != default_join())) {

@@ -80,6 +80,7 @@ Output run_pass(const Model& model, const Batch& batch, const ForwardOptions& op
   check_options(config, batch, options);
   Pass pass(model, options, batch.size());
   pass.set_token_types(batch.types);
+  pass.set_patches(batch.patches);
   pass.recorder().set_parts(architecture.parts(config));
   Output output = architecture.run(pass, batch);
   if (keys) *keys = pass.readout().query.value();

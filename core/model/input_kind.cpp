@@ -5,7 +5,7 @@
 namespace attnscope {
 
 const std::vector<InputKind>& input_kinds() {
-  static const std::vector<InputKind> list{text_input(), image_input()};
+  static const std::vector<InputKind> list{text_input(), image_input(), patches_input()};
   return list;
 }
 

@@ -1,5 +1,5 @@
-// What the tokens of a decoder are: pieces of text, or the pixels of an image (SPEC-MODELS section
-// 7). One function each; input_kinds() is their ordered list.
+// What the tokens of a decoder are: pieces of text, the pixels of an image (SPEC-MODELS section 7),
+// or pieces of one. One function each; input_kinds() is their ordered list.
 #pragma once
 
 #include <functional>
@@ -16,6 +16,12 @@ class Pass;
 
 struct InputKind : Info {
   bool is_text = false;
+  // An image that is there as a whole, in pieces, and not predicted pixel by pixel.
+  bool is_whole = false;
+  // Of such a one: the pixels of its pieces, [1, n, e], of colours [height, width, 3] from 0 to 1.
+  std::function<Tensor(const Tensor& colours, const Values& input)> pieces;
+  // ... and the ids that stand for them and for the tokens before them.
+  std::function<std::vector<std::int32_t>(const Values& input)> piece_ids;
   // Why a model cannot have it: "input: ..."; empty: it can.
   std::function<std::string(const ModelConfig&)> refusal;
   // What the model reads and is to predict, of the ids of one input: [L].
@@ -40,5 +46,6 @@ const InputKind& input_kind(std::string_view id);  // InputError "input.type: ..
 
 InputKind text_input();
 InputKind image_input();
+InputKind patches_input();
 
 }  // namespace attnscope

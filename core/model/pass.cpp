@@ -9,6 +9,7 @@
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/model/input_kind.h"
 #include "core/model/join.h"
 #include "core/model/linear.h"
 #include "core/model/rows.h"
@@ -79,14 +80,16 @@ Var Pass::embed(const IntTensor& ids, const std::string& stack, Index first) {
   const Choice* input = input_encoding(groups);
   const bool places = input && added_to_input(*input);
   return embedded_further(places ? with_positions(rows, *input, stack + "embed.", first) : rows,
-                          stack);
+                          stack, first);
 }
 
-Var Pass::embedded_further(const Var& x, const std::string& stack) {
+Var Pass::embedded_further(const Var& x, const std::string& stack, Index first) {
   const EmbeddingConfig& embedding = config().embedding;
-  Var rows = x;
+  const InputKind& kind = input_kind(config().input.id);
+  Var rows = stack.empty() && kind.embed ? kind.embed(*this, x, first) : x;
   if (embedding.types > 0) {
-    IntTensor types = types_.defined() ? types_.reshaped({types_.size()}) : IntTensor({x.dim(0)});
+    IntTensor types =
+        types_.defined() ? types_.reshaped({types_.size()}) : IntTensor::zeros({x.dim(0)});
     rows = add(rows, gather(weight("embed.type"), types));  // [n, e]
   }
   if (embedding.norm) rows = norm(rows, stack + "embed.norm");

@@ -45,8 +45,9 @@ class Pass {
   // Tokens' vectors and, where an encoding of the input adds any once, their positions; the first
   // token stands at position `first`. stack: "" or "encoder.".  [B, L] -> [n, d]
   Var embed(const IntTensor& ids, const std::string& stack, Index first = 0);
-  // What an embedding has behind positions: kinds of tokens, norm, projection.  [n, e] -> [n, d]
-  Var embedded_further(const Var& x, const std::string& stack);
+  // What an embedding has behind positions: what the kind of input adds, kinds of tokens, norm,
+  // projection.  [n, e] -> [n, d]
+  Var embedded_further(const Var& x, const std::string& stack, Index first);
   // The same for vectors that are there already: x [n, d].
   Var with_positions(const Var& x, const Choice& encoding, const std::string& weights,
                      Index first) const;
@@ -76,6 +77,9 @@ class Pass {
 
   // Kinds of the tokens to be embedded, [B, L]; undefined: all 0.
   void set_token_types(IntTensor types) { types_ = std::move(types); }
+  // Pixels of the pieces of an image, [B, n, e]; undefined: none.
+  void set_patches(Tensor patches) { patches_ = std::move(patches); }
+  const Tensor& patches() const { return patches_; }
 
   void tap(const std::string& name, const Var& x, Index segment = 0);
   // What of the whole run the next layers are, for who waits (ForwardOptions::progress): "segment 3
@@ -177,6 +181,7 @@ class Pass {
   };
   Stage stage_{};
   IntTensor types_;
+  Tensor patches_;
   std::vector<std::int32_t> active_rows_;  // of the block that runs; empty: all
   // What the encoding of a stack's input added, the same for all of its layers.
   struct AddedPositions {

@@ -8,8 +8,9 @@
 #include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/text/byte_alphabet.h"
-#include "core/text/splitting.h"
-#include "core/text/tokenizer_file.h"
+#include "core/text/expression.h"
+#include "core/text/file/tokenizer_files.h"
+#include "core/text/split/pieces.h"
 
 namespace attnscope {
 namespace {
@@ -46,7 +47,8 @@ struct Best {
 std::vector<Word> distinct_pieces(std::string_view text) {
   std::unordered_map<std::string_view, std::size_t> numbers;
   std::vector<Word> words;
-  split_as_gpt2(text, [&](std::string_view piece) {
+  Expression(kGpt2Expression, "GPT-2").each(text, [&](std::size_t begin, std::size_t end) {
+    const std::string_view piece = text.substr(begin, end - begin);
     const auto [entry, is_new] = numbers.emplace(piece, words.size());
     if (is_new) {
       words.emplace_back();

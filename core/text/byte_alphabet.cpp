@@ -46,6 +46,10 @@ std::string to_byte_alphabet(std::string_view bytes) {
   return text;
 }
 
+const std::string& byte_letter(char byte) {
+  return alphabet().text[static_cast<unsigned char>(byte)];
+}
+
 std::optional<std::string> from_byte_alphabet(std::string_view text) {
   std::string bytes;
   for (std::size_t at = 0; at < text.size();) {

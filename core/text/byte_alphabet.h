@@ -10,6 +10,7 @@ namespace attnscope {
 // " the" -> "Ġthe". Bytes 33 to 126, 161 to 172 and 174 to 255 stand for the character of the
 // same number, the others in order for those from U+0100 on.
 std::string to_byte_alphabet(std::string_view bytes);
+const std::string& byte_letter(char byte);  // of one
 // Nothing when `text` holds a character outside the alphabet.
 std::optional<std::string> from_byte_alphabet(std::string_view text);
 

@@ -16,7 +16,30 @@ Character character_at(std::string_view text, std::size_t at) {
 
 namespace {
 
-bool is_space(std::int32_t code) {
+constexpr std::int32_t kBrokenByte = 0x110000;  // the code of the byte 0
+
+}  // namespace
+
+std::int32_t next_code(std::string_view text, std::size_t& at) {
+  const Character c = character_at(text, at);
+  const auto byte = static_cast<unsigned char>(text[at]);
+  at += c.size;
+  return c.code < 0 ? kBrokenByte + byte : c.code;
+}
+
+void append_character(std::string& text, std::int32_t code) {
+  if (code >= 0 && code < 0x80) {
+    text += static_cast<char>(code);
+  } else if (code >= kBrokenByte) {
+    text += static_cast<char>(code - kBrokenByte);
+  } else {
+    utf8proc_uint8_t bytes[4];
+    const auto size = utf8proc_encode_char(code, bytes);
+    text.append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
+  }
+}
+
+bool is_white_space(std::int32_t code) {
   switch (code) {
     case 0x85:
     case 0xa0:
@@ -32,11 +55,9 @@ bool is_space(std::int32_t code) {
   }
 }
 
-}  // namespace
-
 CharacterClass class_of(std::int32_t code) {
   if (code < 0) return CharacterClass::Other;
-  if (is_space(code)) return CharacterClass::Space;
+  if (is_white_space(code)) return CharacterClass::Space;
   switch (utf8proc_category(code)) {
     case UTF8PROC_CATEGORY_LU:
     case UTF8PROC_CATEGORY_LL:

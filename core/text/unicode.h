@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +16,13 @@ struct Character {
 // The character at text[at]; at < text.size(). Overlong forms, surrogates and codes above
 // U+10FFFF are not valid.
 Character character_at(std::string_view text, std::size_t at);
+
+// The code at text[at], with `at` moved behind it. A byte that belongs to no character has a code
+// of its own beyond all others, which append_character() writes as that byte again.
+std::int32_t next_code(std::string_view text, std::size_t& at);
+void append_character(std::string& text, std::int32_t code);
+
+bool is_white_space(std::int32_t code);  // Unicode's White_Space
 
 enum class CharacterClass { Letter, Number, Space, Other };
 // Unicode's L, N and White_Space; bytes that belong to no character are Other.

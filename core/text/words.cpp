@@ -90,6 +90,11 @@ class Text {
   std::vector<bool> spaces_;
 };
 
+// Some vocabularies have the space behind a word with it: "low" is followed by "er", "low " is not.
+bool ends_word(const std::string& piece) {
+  return piece.ends_with(' ') && piece.find_first_not_of(' ') != piece.npos;
+}
+
 }  // namespace
 
 std::vector<bool> begins_word(const std::vector<WordPiece>& pieces) {
@@ -108,7 +113,7 @@ std::vector<bool> begins_word(const std::vector<WordPiece>& pieces) {
     const Text text(bytes);
     std::size_t at = 0;
     for (std::size_t n = first; n < last; ++n) {
-      if (at > 0) begins[n] = !text.goes_on(at);
+      if (at > 0) begins[n] = ends_word(pieces[n - 1].bytes) || !text.goes_on(at);
       at += pieces[n].bytes.size();
     }
     first = last;

@@ -5,7 +5,8 @@
 // - within a character (its bytes can be tokens), or between a letter and its accent;
 // - between letters, numbers and "_": "sa" "il" "or", "GPT" "2";
 // - around an apostrophe between letters ("don" "'t") and a point or comma between numbers;
-// - after a space: it belongs to what follows ("␣" "boat"), and so begins a word.
+// - after a space: it belongs to what follows ("␣" "boat"), and so begins a word; where a token has
+//   it behind its letters ("low␣" "er") the word ends with it.
 // All else stands alone: punctuation, line ends, tabs, special tokens. In scripts without spaces
 // between words (Chinese, Japanese, Thai, ...) tokens stay as they are.
 #pragma once

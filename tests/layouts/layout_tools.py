@@ -1,6 +1,7 @@
 """What the references of layouts share: tiny models with random weights, as the Hugging Face
 libraries store and compute them. Needs torch, transformers, safetensors and numpy."""
 
+import json
 import os
 import shutil
 
@@ -19,11 +20,14 @@ SDPA = dict(attn_implementation="sdpa")
 LAYOUTS = {}  # name -> (what people know it by, function that gives a model)
 
 
-def layout(name, models, dtype=torch.float16, shards=False, way=EAGER):
-    """The function gives a model in evaluation mode; its weights are drawn anew."""
+def layout(name, models, dtype=torch.float16, shards=False, way=EAGER, arrays_of=None,
+           files=None):
+    """The function gives a model in evaluation mode; its weights are drawn anew. arrays_of: what the
+    reference holds, where it is no decoder; files: JSON that lies beside it, by name."""
 
     def take(function):
-        LAYOUTS[name] = (models, function, dtype, shards, way)
+        LAYOUTS[name] = (models, function, dtype, shards, way, arrays_of or decoder_arrays,
+                         files or {})
         return function
 
     return take
@@ -35,6 +39,8 @@ def draw(model, seed):
     embeddings = {id(m.weight) for m in model.modules() if isinstance(m, torch.nn.Embedding)}
     with torch.no_grad():
         for name, p in model.named_parameters():
+            if not p.requires_grad:  # waves of positions
+                continue
             noise = torch.randn(p.shape, generator=generator)
             if id(p) in embeddings:
                 p.copy_(noise)
@@ -43,7 +49,7 @@ def draw(model, seed):
                 p.copy_(p.mean() + 0.3 * noise if is_gain else 0.4 * noise)
             else:
                 sharp = any(s in name for s in ("q_proj", "k_proj", "query", "key", "qkv", "c_attn"))
-                p.copy_(noise * (1.6 if sharp else 1.0) / p.shape[-1] ** 0.5)
+                p.copy_(noise * (1.6 if sharp else 1.0) / max(p.shape[-1:], default=1) ** 0.5)
 
 
 def as_array(tensor):
@@ -84,8 +90,8 @@ def decoder_arrays(model, seed):
     return arrays
 
 
-def write(root, name, arrays_of=decoder_arrays):
-    models, function, dtype, shards, way = LAYOUTS[name]
+def write(root, name):
+    models, function, dtype, shards, way, arrays_of, files = LAYOUTS[name]
     seed = sum(map(ord, name))
     torch.manual_seed(seed)
     model = function().eval()
@@ -97,8 +103,11 @@ def write(root, name, arrays_of=decoder_arrays):
     for extra in ("generation_config.json",):
         if os.path.exists(os.path.join(folder, extra)):
             os.remove(os.path.join(folder, extra))
+    for file, content in files.items():
+        with open(os.path.join(folder, file), "w") as f:
+            json.dump(content, f)
     # As it is read back; in double precision all that the libraries do not force to float32.
-    model = type(model).from_pretrained(folder, dtype=torch.float64, **way)
+    model = type(model).from_pretrained(folder, **{"dtype": torch.float64, **way})
     np.savez_compressed(os.path.join(folder, "reference.npz"), **arrays_of(model.eval(), seed))
     with open(os.path.join(folder, "models.txt"), "w") as f:
         f.write(models + "\n")

@@ -13,6 +13,7 @@ import os
 import sys
 
 import decoders  # noqa: F401: fills LAYOUTS
+import encoders  # noqa: F401
 from layout_tools import LAYOUTS, write
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@
 #include "core/base/error.h"
 #include "core/model/architecture.h"
 #include "core/model/exits.h"
-#include "core/model/input_kind.h"
 #include "core/model/layer_stack.h"
 #include "core/model/losses.h"
 #include "core/model/memory.h"
@@ -35,9 +34,7 @@ struct Piece {
 Piece read_piece(Pass& pass, const IntTensor& ids, Index first, Index segment,
                  std::optional<ExitRun>& exits) {
   const ModelConfig& config = pass.config();
-  const InputKind& input = input_kind(config.input.id);
   Var x = pass.embed(ids, "", first);  // [n, d]
-  if (input.embed) x = input.embed(pass, x, first);
   x = pass.dropout(x);
   pass.tap("embed", x, segment);
   LayerStack stack = layer_stack("", config.groups, {.segment = segment}, config.causal,

@@ -124,7 +124,7 @@ bool fills_in_places(const Trace& trace) {
 
 std::string token_label(const Trace& trace, std::int32_t id) {
   if (trace.tokenizer && id >= 0 && id < trace.tokenizer->vocabulary_size()) {
-    return visible(trace.tokenizer->bytes(id));
+    return trace.tokenizer->label(id);
   }
   return id_label(trace.config.get(), id);
 }

@@ -13,6 +13,7 @@
 #include "core/checkpoint/checkpoint.h"
 #include "core/checkpoint/format.h"
 #include "core/model/generate.h"
+#include "core/model/input_kind.h"
 #include "core/tensor/npy.h"
 #include "core/trace/trace.h"
 #include "tests/support/compare.h"
@@ -94,7 +95,7 @@ IntTensor one_row(const std::vector<std::int32_t>& ids) {
   return IntTensor::from({1, static_cast<Index>(ids.size())}, ids);
 }
 
-Batch batch_of(const Reference& reference, const std::string& length) {
+Batch batch_of(const Reference& reference, const std::string& length, const ModelConfig& config) {
   Batch batch;
   batch.ids = one_row(reference.integers(length + "/ids"));
   if (reference.has(length + "/source")) {
@@ -102,6 +103,10 @@ Batch batch_of(const Reference& reference, const std::string& length) {
   }
   if (reference.has(length + "/types")) {
     batch.types = one_row(reference.integers(length + "/types"));
+  }
+  if (reference.has(length + "/colours")) {
+    const InputKind& kind = input_kind(config.input.id);
+    batch.patches = kind.pieces(reference.floats(length + "/colours"), config.input.values);
   }
   return batch;
 }
@@ -130,7 +135,7 @@ void compare_length(const Model& model, const Reference& reference, const std::s
   Trace trace;
   ForwardOptions options;
   options.trace = &trace;
-  run(model, batch_of(reference, length), options);
+  run(model, batch_of(reference, length, model.config), options);
   const std::vector<std::int32_t> rows = reference.integers(length + "/rows");
   const std::vector<std::int32_t> source_rows =
       reference.has(length + "/source_rows") ? reference.integers(length + "/source_rows") : rows;

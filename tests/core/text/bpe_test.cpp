@@ -8,7 +8,8 @@
 
 #include "core/base/error.h"
 #include "core/base/stop.h"
-#include "core/text/splitting.h"
+#include "core/text/expression.h"
+#include "core/text/split/pieces.h"
 #include "tests/support/compare.h"
 
 namespace attnscope {
@@ -33,7 +34,9 @@ std::string made_up_text(std::uint64_t seed, int words) {
 // The definition: count all pairs anew for each merge.
 std::vector<std::string> tokens_by_definition(std::string_view text, std::size_t vocabulary) {
   std::map<std::string, int> counts;
-  split_as_gpt2(text, [&](std::string_view piece) { ++counts[std::string(piece)]; });
+  Expression(kGpt2Expression, "GPT-2").each(text, [&](std::size_t begin, std::size_t end) {
+    ++counts[std::string(text.substr(begin, end - begin))];
+  });
   std::vector<std::pair<std::vector<int>, int>> words;
   for (const auto& [piece, count] : counts) {
     std::vector<int> ids;

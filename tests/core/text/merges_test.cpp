@@ -1,4 +1,4 @@
-#include "core/text/merges.h"
+#include "core/text/model/merges.h"
 
 #include <gtest/gtest.h>
 

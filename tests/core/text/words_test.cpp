@@ -29,6 +29,10 @@ TEST(Words, ASpaceByItselfBelongsToWhatFollows) {
   EXPECT_EQ(words({"a", " ", "(", "b"}), "a| +(|b");
 }
 
+TEST(Words, ASpaceBehindLettersEndsTheirWord) {
+  EXPECT_EQ(words({"low", "er ", "case ", ", ", "x "}), "low+er |case |, |x ");
+}
+
 TEST(Words, PunctuationAndLineEndsStandAlone) {
   EXPECT_EQ(words({"well", "-", "known", ",", " he", "!", "!", "\n", "\n", "The", "\t", "x"}),
             "well|-|known|,| he|!|!|\n|\n|The|\t|x");

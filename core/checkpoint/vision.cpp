@@ -1,0 +1,324 @@
+// Encoders of images: ViT (Dosovitskiy et al., 2020, arXiv:2010.11929), DeiT (Touvron et al., 2020,
+// arXiv:2012.12877), and both towers of CLIP (Radford et al., 2021, arXiv:2103.00020), as the
+// Hugging Face libraries store them. Heads over what they see are left out with a note, as is the
+// comparison of CLIP's towers; a folder with both gives the one for texts, and FOLDER/vision_model
+// that for images.
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/strict_json.h"
+#include "core/checkpoint/format.h"
+#include "core/checkpoint/hugging_face.h"
+#include "core/checkpoint/weight_mover.h"
+#include "core/model/input_kind.h"
+#include "core/model/weights.h"
+
+namespace attnscope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Index kMostPixels = 4096;
+
+// [height, width] where it may be one number or two.
+std::pair<Index, Index> side_lengths(JsonObject& object, const char* key, Index otherwise) {
+  if (!object.has(key)) return {otherwise, otherwise};
+  const Json& given = object.any(key);
+  if (!given.is_array()) {
+    const Index side = object.integer(key, 1, kMostPixels);
+    return {side, side};
+  }
+  const auto fits = [](const Json& n) {
+    return n.is_number_integer() && n >= 1 && n <= kMostPixels;
+  };
+  if (given.size() != 2 || !fits(given[0]) || !fits(given[1])) {
+    object.fail(key, "a number of pixels, or two");
+  }
+  return {given[0].get<Index>(), given[1].get<Index>()};
+}
+
+// What preprocessor_config.json says of colours.
+void read_colours(const fs::path& folder, const std::vector<double>& mean,
+                  const std::vector<double>& deviation, Values& image) {
+  constexpr std::size_t kMostPreprocessorBytes = std::size_t{1} << 20;
+  image.set("mean", mean);
+  image.set("deviation", deviation);
+  const fs::path file = folder / "preprocessor_config.json";
+  if (!fs::exists(file)) return;
+  const Json known =
+      without_nulls(parse_json(read_file(file, kMostPreprocessorBytes), file.string()));
+  JsonObject object(known, file.string());
+  if (!object.flag_or("do_normalize", true)) {
+    image.set("mean", std::vector<double>(3, 0.0));
+    image.set("deviation", std::vector<double>(3, 1.0));
+    return;
+  }
+  const auto numbers = [&](const char* key, const char* ours) {
+    if (!object.has(key)) return;
+    std::vector<double> values;
+    const Json& given = object.any(key);
+    for (const Json& n : given.is_array() ? given : Json::array({given})) {
+      if (!n.is_number()) object.fail(key, "numbers");
+      values.push_back(n.get<double>());
+    }
+    image.set(ours, values);
+  };
+  numbers("image_mean", "mean");
+  numbers("image_std", "deviation");
+}
+
+// What ViT and CLIP's tower for images have in common.
+ModelConfig read_vision_sizes(JsonObject& object, const fs::path& folder, Index extra,
+                              const std::vector<double>& mean,
+                              const std::vector<double>& deviation) {
+  ModelConfig c;
+  c.width = object.integer_or("hidden_size", 768, 1, kMostModelWidth);
+  c.layers = object.integer_or("num_hidden_layers", 12, 1, 1024);
+  c.heads = c.kv_heads = object.integer_or("num_attention_heads", 12, 1, 1024);
+  if (c.width % c.heads != 0) object.fail("hidden_size", "a multiple of num_attention_heads");
+  c.head_size = c.width / c.heads;
+  c.hidden = object.integer_or("intermediate_size", 3072, 1, 8 * kMostModelWidth);
+  c.norm = Norm::LayerNorm;
+  c.gated = c.causal = false;
+  c.attention_biases = c.feed_forward_biases = true;
+  c.ingredients.output_head = false;
+  if (object.integer_or("num_channels", 3, 1, 1024) != 3) {
+    object.fail("num_channels", "3 (nothing else is supported)");
+  }
+  const auto [height, width] = side_lengths(object, "image_size", 224);
+  const auto [tall, wide] = side_lengths(object, "patch_size", 16);
+  if (tall != wide) object.fail("patch_size", "square pieces (nothing else is supported)");
+  if (height % tall != 0 || width % tall != 0)
+    object.fail("image_size", "a multiple of patch_size");
+  c.input = {"patches", default_values(input_kind("patches").parameters)};
+  Values& image = c.input.values;
+  image.set("width", width);
+  image.set("height", height);
+  image.set("patch", tall);
+  image.set("extra", extra);
+  read_colours(folder, mean, deviation, image);
+  c.vocabulary = extra + 1;
+  c.context = extra + (height / tall) * (width / tall);
+  const Choice learned{"learned", default_values(encoding("learned").parameters)};
+  c.groups = uniform_groups(c, default_variant(), learned);
+  return c;
+}
+
+// The vectors of the extra tokens, and the bias of the pieces as the vector of the last "token".
+void set_extra_tokens(WeightMover& mover, const std::vector<std::string>& extra, const Shape& shape,
+                      const std::string& bias) {
+  const ModelConfig& c = mover.model().config;
+  Tensor table({c.vocabulary, c.width});
+  Index row = 0;
+  for (const std::string& name : extra) {
+    const Tensor vector = mover.reader().take(name, shape);
+    std::copy_n(vector.data(), c.width, table.data() + c.width * row++);
+  }
+  if (!bias.empty()) {
+    const Tensor vector = mover.reader().take(bias, {c.width});
+    std::copy_n(vector.data(), c.width, table.data() + c.width * row);
+  }
+  mover.model().weights.emplace("embed.weight", Var(table));
+}
+
+// [d, colours, rows, columns] -> [colours rows columns, d]
+void move_pieces(WeightMover& mover, const std::string& name) {
+  const ModelConfig& c = mover.model().config;
+  const Index side = c.input.values.integer("patch");
+  const Tensor kernel = mover.reader().take(name, {c.width, 3, side, side});
+  const Index numbers = 3 * side * side;
+  Tensor turned({numbers, c.width});
+  for (Index d = 0; d < c.width; ++d) {
+    for (Index n = 0; n < numbers; ++n) turned(n, d) = kernel[d * numbers + n];
+  }
+  mover.model().weights.emplace("embed.patch", Var(turned));
+}
+
+// ---- ViT, DeiT
+
+Model load_vit(bool distilled, const Json& json, const StoredTensors& tensors,
+               const fs::path& folder) {
+  Model model;
+  const std::string path = (folder / "config.json").string();
+  const Json known = without_nulls(json);
+  JsonObject object(known, path);
+  const std::vector<double> half(3, 0.5);
+  ModelConfig& c = model.config;
+  c = distilled ? read_vision_sizes(object, folder, 2, {0.485, 0.456, 0.406}, {0.229, 0.224, 0.225})
+                : read_vision_sizes(object, folder, 1, half, half);
+  c.activation =
+      object.has("hidden_act") ? hugging_face_activation(object, "hidden_act") : Activation::Gelu;
+  c.norm_epsilon = object.number_or("layer_norm_eps", 1e-12, 0, 1);
+  const bool biased = object.flag_or("qkv_bias", true);
+  refuse_quantisation(object);
+  check(c, path);
+  TensorReader reader(tensors, folder, c);
+  WeightMover mover(reader, model);
+  const std::string type = distilled ? "deit." : "vit.";
+  const std::string prefix = reader.has("embeddings.cls_token") ? "" : type;
+  std::vector<std::string> extra{prefix + "embeddings.cls_token"};
+  if (distilled) extra.push_back(prefix + "embeddings.distillation_token");
+  const std::string pieces = prefix + "embeddings.patch_embeddings.projection.";
+  set_extra_tokens(mover, extra, {1, 1, c.width}, pieces + "bias");
+  move_pieces(mover, pieces + "weight");
+  model.weights.emplace(
+      "embed.pos.embedding",
+      Var(reader.take(prefix + "embeddings.position_embeddings", {1, c.context, c.width})
+              .reshaped({c.context, c.width})));
+  for (Index n = 0; n < c.layers; ++n) {
+    const std::string from = prefix + "encoder.layer." + std::to_string(n) + ".",
+                      to = layer_prefix(n), attention = from + "attention.attention.";
+    mover.norm(from + "layernorm_before", to + "attn_norm", c.width);
+    for (const auto& [letter, name] : {std::pair{"q", "query"}, {"k", "key"}, {"v", "value"}}) {
+      mover.linear(attention + name, to + "attn.", letter, c.width, c.width, biased);
+      if (!biased) {
+        model.weights.emplace(to + "attn.b" + letter, Var(Tensor::zeros({c.width})));
+      }
+    }
+    mover.linear(from + "attention.output.dense", to + "attn.", "o", c.width, c.width, true);
+    mover.norm(from + "layernorm_after", to + "ffn_norm", c.width);
+    mover.linear(from + "intermediate.dense", to + "ffn.", "_in", c.width, c.hidden, true);
+    mover.linear(from + "output.dense", to + "ffn.", "_out", c.hidden, c.width, true);
+  }
+  mover.norm(prefix + "layernorm", "final_norm", c.width);
+  reader.ignore(prefix + "embeddings.mask_token");  // of training alone
+  mover.leave_out(prefix + "pooler.", "the pooler");
+  for (const char* name : {"classifier.", "cls_classifier.", "distillation_classifier."}) {
+    mover.leave_out(name, "a classifier");
+  }
+  mover.leave_out("decoder.", "what draws hidden pieces");
+  reader.finish();
+  return model;
+}
+
+// ---- CLIP
+
+// Layers of either tower.
+void move_clip_layers(WeightMover& mover, const std::string& prefix) {
+  const ModelConfig& c = mover.model().config;
+  for (Index n = 0; n < c.layers; ++n) {
+    const std::string from = prefix + "encoder.layers." + std::to_string(n) + ".",
+                      to = layer_prefix(n), attention = from + "self_attn.";
+    mover.norm(from + "layer_norm1", to + "attn_norm", c.width);
+    mover.linear(attention + "q_proj", to + "attn.", "q", c.width, c.width, true);
+    mover.linear(attention + "k_proj", to + "attn.", "k", c.width, c.width, true);
+    mover.linear(attention + "v_proj", to + "attn.", "v", c.width, c.width, true);
+    mover.linear(attention + "out_proj", to + "attn.", "o", c.width, c.width, true);
+    mover.norm(from + "layer_norm2", to + "ffn_norm", c.width);
+    mover.linear(from + "mlp.fc1", to + "ffn.", "_in", c.width, c.hidden, true);
+    mover.linear(from + "mlp.fc2", to + "ffn.", "_out", c.hidden, c.width, true);
+  }
+  mover.reader().ignore(prefix + "embeddings.position_ids");
+}
+
+Activation clip_activation(JsonObject& object) {
+  return object.has("hidden_act") ? hugging_face_activation(object, "hidden_act")
+                                  : Activation::QuickGelu;
+}
+
+Model load_clip_vision(const Json& own, const std::string& path, const StoredTensors& tensors,
+                       const fs::path& folder, const std::string& prefix) {
+  Model model;
+  const Json known = without_nulls(own);
+  JsonObject object(known, path);
+  ModelConfig& c = model.config;
+  c = read_vision_sizes(object, folder, 1, {0.48145466, 0.4578275, 0.40821073},
+                        {0.26862954, 0.26130258, 0.27577711});
+  c.activation = clip_activation(object);
+  c.norm_epsilon = object.number_or("layer_norm_eps", 1e-5, 0, 1);
+  c.embedding.norm = true;
+  refuse_quantisation(object);
+  check(c, path);
+  TensorReader reader(tensors, folder, c);
+  WeightMover mover(reader, model);
+  set_extra_tokens(mover, {prefix + "embeddings.class_embedding"}, {c.width}, "");
+  move_pieces(mover, prefix + "embeddings.patch_embedding.weight");
+  mover.plain(prefix + "embeddings.position_embedding.weight", "embed.pos.embedding",
+              {c.context, c.width});
+  mover.norm(prefix + "pre_layrnorm", "embed.norm", c.width);
+  move_clip_layers(mover, prefix);
+  mover.norm(prefix + "post_layernorm", "final_norm", c.width);
+  mover.leave_out("text_model.", "the tower for texts");
+  mover.leave_out("text_projection.", "its projection");
+  mover.leave_out("visual_projection.", "the projection to where texts and images meet");
+  reader.ignore("logit_scale");
+  reader.finish();
+  return model;
+}
+
+Model load_clip_text(const Json& own, const std::string& path, const StoredTensors& tensors,
+                     const fs::path& folder, const std::string& prefix) {
+  Model model;
+  const Json known = without_nulls(own);
+  JsonObject object(known, path);
+  ModelConfig& c = model.config;
+  c.vocabulary = object.integer_or("vocab_size", 49408, 1, kMostModelTokens);
+  c.context = object.integer_or("max_position_embeddings", 77, 1, kMostModelTokens);
+  c.width = object.integer_or("hidden_size", 512, 1, kMostModelWidth);
+  c.layers = object.integer_or("num_hidden_layers", 12, 1, 1024);
+  c.heads = c.kv_heads = object.integer_or("num_attention_heads", 8, 1, 1024);
+  if (c.width % c.heads != 0) object.fail("hidden_size", "a multiple of num_attention_heads");
+  c.head_size = c.width / c.heads;
+  c.hidden = object.integer_or("intermediate_size", 2048, 1, 8 * kMostModelWidth);
+  c.norm = Norm::LayerNorm;
+  c.norm_epsilon = object.number_or("layer_norm_eps", 1e-5, 0, 1);
+  c.activation = clip_activation(object);
+  c.gated = false;
+  c.attention_biases = c.feed_forward_biases = true;
+  c.ingredients.output_head = false;
+  refuse_quantisation(object);
+  const Choice learned{"learned", default_values(encoding("learned").parameters)};
+  c.groups = uniform_groups(c, default_variant(), learned);
+  check(c, path);
+  TensorReader reader(tensors, folder, c);
+  WeightMover mover(reader, model);
+  reader.move(prefix + "embeddings.token_embedding.weight", c.vocabulary, c.width, false, model,
+              "embed.weight");
+  mover.plain(prefix + "embeddings.position_embedding.weight", "embed.pos.embedding",
+              {c.context, c.width});
+  move_clip_layers(mover, prefix);
+  mover.norm(prefix + "final_layer_norm", "final_norm", c.width);
+  mover.leave_out("vision_model.", "the tower for images");
+  mover.leave_out("visual_projection.", "its projection");
+  mover.leave_out("text_projection.", "the projection to where texts and images meet");
+  reader.ignore("logit_scale");
+  reader.finish();
+  return model;
+}
+
+using ClipLoader = Model (*)(const Json&, const std::string&, const StoredTensors&, const fs::path&,
+                             const std::string&);
+
+// A folder with one tower has its config by itself, one with both within the whole.
+Model load_clip_tower(ClipLoader load, const char* tower, const char* config, const Json& json,
+                      const StoredTensors& tensors, const fs::path& folder) {
+  const std::string path = (folder / "config.json").string();
+  const std::string prefix = std::string(tower) + ".";
+  const bool bare = !std::ranges::any_of(
+      tensors, [&](const auto& tensor) { return tensor.first.starts_with(prefix); });
+  const bool within = json.contains(config) && json[config].is_object();
+  return load(within ? json[config] : json, within ? path + ": " + config : path, tensors, folder,
+              bare ? "" : prefix);
+}
+
+}  // namespace
+
+std::vector<CheckpointFormat> vision_formats() {
+  const auto vit = [](bool distilled) {
+    return [distilled](const Json& json, const StoredTensors& tensors, const fs::path& folder) {
+      return load_vit(distilled, json, tensors, folder);
+    };
+  };
+  const auto clip = [](ClipLoader load, const char* tower, const char* config) {
+    return [=](const Json& json, const StoredTensors& tensors, const fs::path& folder) {
+      return load_clip_tower(load, tower, config, json, tensors, folder);
+    };
+  };
+  return {{"vit", vit(false)},
+          {"deit", vit(true)},
+          {"clip", clip(load_clip_text, "text_model", "text_config")},
+          {"clip_text_model", clip(load_clip_text, "text_model", "text_config")},
+          {"clip_vision_model", clip(load_clip_vision, "vision_model", "vision_config")}};
+}
+
+}  // namespace attnscope

@@ -1,0 +1,114 @@
+// XLNet (Yang et al., 2019, arXiv:1906.08237) as the Hugging Face libraries store it: projections
+// [in, heads, d_k], relative positions as in Transformer-XL, norms behind the residual sums. Of its
+// two streams the one that reads a text is here; the one that guesses words of a permutation in
+// training (mask_emb), and the kinds of sentences (seg_embed), are left out with a note.
+#include "core/base/error.h"
+#include "core/base/strict_json.h"
+#include "core/checkpoint/format.h"
+#include "core/checkpoint/hugging_face.h"
+#include "core/checkpoint/weight_mover.h"
+#include "core/model/weights.h"
+
+namespace attnscope {
+
+namespace {
+
+ModelConfig read_xlnet_config(const Json& json, const std::string& path, bool has_head) {
+  const Json known = without_nulls(json);
+  JsonObject object(known, path);
+  ModelConfig c;
+  c.vocabulary = object.integer("vocab_size", 1, kMostModelTokens);
+  c.context = 512;  // distances have no end; so many tokens it was trained on
+  c.width = object.integer("d_model", 1, kMostModelWidth);
+  c.layers = object.integer("n_layer", 1, 1024);
+  c.heads = c.kv_heads = object.integer("n_head", 1, 1024);
+  c.head_size =
+      object.integer_or("d_head", std::max<Index>(c.width / c.heads, 1), 1, kMostModelWidth);
+  c.hidden = object.integer("d_inner", 1, 8 * kMostModelWidth);
+  c.activation = object.has("ff_activation") ? hugging_face_activation(object, "ff_activation")
+                                             : Activation::Gelu;
+  c.norm = Norm::LayerNorm;
+  c.norm_epsilon = object.number_or("layer_norm_eps", 1e-12, 0, 1);
+  c.pre_norm = c.gated = c.causal = false;
+  c.feed_forward_biases = true;
+  c.tied_output = object.flag_or("tie_word_embeddings", true) || !has_head;
+  c.ingredients.output_head = c.head.bias = has_head;
+  if (object.text_or("attn_type", "bi") != "bi") {
+    object.fail("attn_type", "\"bi\" (nothing else is supported)");
+  }
+  require_flag(object, "bi_data", false);
+  if (object.integer_or("clamp_len", -1, -1, kMostModelTokens) > 0) {
+    object.fail("clamp_len", "-1 (nothing else is supported)");
+  }
+  refuse_quantisation(object);
+  Choice relative{"transformer_xl", default_values(encoding("transformer_xl").parameters)};
+  relative.values.set("style", std::string("half"));
+  c.groups = uniform_groups(c, default_variant(), relative);
+  check(c, path);
+  return c;
+}
+
+void move_xlnet_layer(WeightMover& mover, const std::string& from, Index layer) {
+  Model& model = mover.model();
+  const ModelConfig& c = model.config;
+  const Index rows = c.heads * c.head_size;
+  const std::string to = layer_prefix(layer), pairs = group_prefix(layer, 0) + "pos.";
+  const auto projection = [&](const char* letter) {  // [d, h, d_k] -> [d, h d_k]
+    const Tensor stored =
+        mover.reader().take(from + "rel_attn." + letter, {c.width, c.heads, c.head_size});
+    return stored.reshaped({c.width, rows});
+  };
+  for (const char* letter : {"q", "k", "v"}) {
+    model.weights.emplace(to + "attn.w" + letter, Var(projection(letter)));
+  }
+  const Tensor out = projection("o");
+  Tensor turned({rows, c.width});
+  for (Index r = 0; r < rows; ++r) {
+    for (Index d = 0; d < c.width; ++d) turned(r, d) = out(d, r);
+  }
+  model.weights.emplace(to + "attn.wo", Var(turned));
+  model.weights.emplace(pairs + "wr", Var(projection("r")));
+  mover.plain(from + "rel_attn.r_w_bias", pairs + "u", {c.heads, c.head_size});
+  mover.plain(from + "rel_attn.r_r_bias", pairs + "v", {c.heads, c.head_size});
+  mover.reader().ignore(from + "rel_attn.r_s_bias");
+  mover.reader().ignore(from + "rel_attn.seg_embed");
+  mover.norm(from + "rel_attn.layer_norm", to + "attn_norm", c.width);
+  mover.linear(from + "ff.layer_1", to + "ffn.", "_in", c.width, c.hidden, true);
+  mover.linear(from + "ff.layer_2", to + "ffn.", "_out", c.hidden, c.width, true);
+  mover.norm(from + "ff.layer_norm", to + "ffn_norm", c.width);
+}
+
+Model load_xlnet(const Json& json, const StoredTensors& tensors,
+                 const std::filesystem::path& folder) {
+  Model model;
+  const bool has_head = tensors.contains("lm_loss.bias");
+  model.config = read_xlnet_config(json, (folder / "config.json").string(), has_head);
+  const ModelConfig& c = model.config;
+  TensorReader reader(tensors, folder, c);
+  WeightMover mover(reader, model);
+  const std::string prefix = reader.has("word_embedding.weight") ? "" : "transformer.";
+  const std::string table = prefix + "word_embedding.weight";
+  reader.move(table, c.vocabulary, c.width, false, model, "embed.weight");
+  for (Index n = 0; n < c.layers; ++n) {
+    move_xlnet_layer(mover, prefix + "layer." + std::to_string(n) + ".", n);
+  }
+  if (has_head) {
+    mover.output("lm_loss.weight", table);
+    mover.output_bias({"lm_loss.bias"}, {c.vocabulary});
+  }
+  model.notes.push_back("kinds of sentences (seg_embed, r_s_bias) are left out");
+  mover.leave_out(prefix + "mask_emb", "the stream that guesses hidden words");
+  for (const char* name : {"sequence_summary.", "logits_proj.", "classifier.", "qa_outputs."}) {
+    mover.leave_out(name, "a classifier");
+  }
+  reader.finish();
+  return model;
+}
+
+}  // namespace
+
+CheckpointFormat xlnet_format() {
+  return {"xlnet", load_xlnet};
+}
+
+}  // namespace attnscope

@@ -1,0 +1,182 @@
+// patches: an image that is seen as a whole, cut into square pieces. Dosovitskiy et al., 2020.
+#include "core/autodiff/operations_elementwise.h"
+#include "core/autodiff/operations_linear.h"
+#include "core/autodiff/operations_shape.h"
+#include "core/base/error.h"
+#include "core/model/input_kind.h"
+#include "core/model/pass.h"
+
+namespace attnscope {
+
+namespace {
+
+constexpr Index kColours = 3;
+
+Index pieces_across(const Values& image) {
+  return image.integer("width") / image.integer("patch");
+}
+
+Index piece_count(const Values& image) {
+  return pieces_across(image) * (image.integer("height") / image.integer("patch"));
+}
+
+// Ids below `extra` are tokens that belong to no piece; `extra` itself stands for any piece.
+std::vector<std::int32_t> ids_of_pieces(const Values& image) {
+  const Index extra = image.integer("extra");
+  std::vector<std::int32_t> ids(static_cast<std::size_t>(extra + piece_count(image)),
+                                static_cast<std::int32_t>(extra));
+  for (Index n = 0; n < extra; ++n) {
+    ids[static_cast<std::size_t>(n)] = static_cast<std::int32_t>(n);
+  }
+  return ids;
+}
+
+// The numbers of each piece, by colour, row and column.  [1, n, 3 patch patch]
+Tensor pieces_of(const Tensor& colours, const Values& image) {
+  const Index width = image.integer("width"), height = image.integer("height"),
+              side = image.integer("patch"), across = pieces_across(image);
+  if (colours.shape() != Shape{height, width, kColours}) {
+    throw InputError("input: expected a picture " + to_string(Shape{height, width, kColours}) +
+                     ", found " + to_string(colours.shape()));
+  }
+  const auto& mean = image.get<std::vector<double>>("mean");
+  const auto& deviation = image.get<std::vector<double>>("deviation");
+  Tensor pieces({1, piece_count(image), kColours * side * side});
+  float* to = pieces.data();
+  for (Index piece = 0; piece < pieces.dim(1); ++piece) {
+    const Index top = piece / across * side, left = piece % across * side;
+    for (Index c = 0; c < kColours; ++c) {
+      const auto n = static_cast<std::size_t>(c);
+      for (Index pixel = 0; pixel < side * side; ++pixel) {
+        const Index row = top + pixel / side, column = left + pixel % side;
+        const auto shade = static_cast<double>(colours[(row * width + column) * kColours + c]);
+        *to++ = static_cast<float>((shade - mean[n]) / deviation[n]);
+      }
+    }
+  }
+  return pieces;
+}
+
+// Adds what the pixels of each piece give; tokens that belong to none stay as they are.
+Var with_pieces(Pass& pass, const Var& x, Index first) {
+  const Tensor& pieces = pass.patches();
+  const Index extra = pass.config().input.values.integer("extra");
+  const Index length = x.dim(0) / pass.batch();
+  if (!pieces.defined() || first != 0 || pieces.dim(1) + extra != length) {
+    throw InputError("input: expected a picture, found none");
+  }
+  const Var of_pixels = matmul(Var(pieces.reshaped({pass.batch() * pieces.dim(1), pieces.dim(2)})),
+                               pass.weight("embed.patch"));  // [B n, d]
+  const Index width = x.dim(1);
+  const Var rows = concat({Var(Tensor::zeros({pass.batch(), extra, width})),
+                           reshape(of_pixels, {pass.batch(), pieces.dim(1), width})},
+                          1);  // [B, L, d]
+  return add(x, reshape(rows, x.shape()));
+}
+
+Parameter pixels_parameter(const char* key, const char* label, const char* help, Index initial,
+                           Index least) {
+  return {.key = key,
+          .symbol = "",
+          .label = label,
+          .help = help,
+          .required = true,
+          .initial = initial,
+          .least = static_cast<double>(least),
+          .most = 4096,
+          .slider_least = static_cast<double>(least),
+          .slider_most = 512};
+}
+
+Parameter colours_parameter(const char* key, const char* label, const char* help, double initial) {
+  return {.key = key,
+          .symbol = "",
+          .label = label,
+          .help = help,
+          .kind = Parameter::Kind::Reals,
+          .initial = std::vector<double>(kColours, initial),
+          .least = -1e6,
+          .most = 1e6};
+}
+
+std::string patches_refusal(const ModelConfig& config) {
+  const Values& image = config.input.values;
+  const Index side = image.integer("patch");
+  if (image.integer("width") % side != 0 || image.integer("height") % side != 0) {
+    return "input.patch: expected a divisor of width and height, found " + std::to_string(side);
+  }
+  for (const char* key : {"mean", "deviation"}) {
+    const auto& numbers = image.get<std::vector<double>>(key);
+    const bool divides = std::string_view(key) == "deviation";
+    bool zero = false;
+    for (const double number : numbers) zero = zero || (divides && !(number > 0));
+    if (numbers.size() == kColours && !zero) continue;
+    return std::string("input.") + key + ": expected a number " + (divides ? "above 0 " : "") +
+           "for each of the " + std::to_string(kColours) + " colours, found " +
+           to_text(Value(numbers));
+  }
+  if (config.architecture != default_architecture() || config.causal || config.segment > 0) {
+    return "input: pieces of an image are seen at once; expected architecture decoder, causal "
+           "false, and no segments";
+  }
+  if (config.ingredients.output_head) {
+    return "input: pieces of an image are not predicted; expected output_head false, found true";
+  }
+  const Index extra = image.integer("extra");
+  if (config.vocabulary != extra + 1) {
+    return "vocabulary: expected " + std::to_string(extra + 1) +
+           ", the extra tokens and one for any piece, found " + std::to_string(config.vocabulary);
+  }
+  if (config.context != extra + piece_count(image)) {
+    return "context: expected " + std::to_string(extra + piece_count(image)) +
+           ", the extra tokens and the pieces, found " + std::to_string(config.context);
+  }
+  return "";
+}
+
+}  // namespace
+
+InputKind patches_input() {
+  InputKind k;
+  k.id = "patches";
+  k.label = "Pieces of an image";
+  k.group = "Inputs";
+  k.equation = "x₀ = E[extra], P·pixels[piece] + b, …";
+  k.summary =
+      "An image is cut into square pieces, and the colours of each, put through one matrix, are a "
+      "token. All are seen at once. Tokens that belong to no piece, such as one whose state is to "
+      "tell what the image shows, stand before them.";
+  k.source = "Dosovitskiy et al., 2020, An image is worth 16x16 words, arXiv:2010.11929";
+  k.is_whole = true;
+  k.parameters = {
+      pixels_parameter("width", "Width", "Pixels of a row.", 224, 1),
+      pixels_parameter("height", "Height", "Rows of pixels.", 224, 1),
+      pixels_parameter("patch", "Piece", "Pixels of a piece's side.", 16, 1),
+      pixels_parameter("extra", "Extra tokens", "Tokens before the pieces that belong to none.", 1,
+                       0),
+      colours_parameter("mean", "Mean", "What is subtracted from each colour, from 0 to 1.", 0),
+      colours_parameter("deviation", "Deviation", "What each colour is then divided by.", 1)};
+  k.weights = {{.name = "embed.patch",
+                .help = "The vector of each pixel of a piece, by colour, row and column.",
+                .shape = [](const Dimensions& n, const Values& values) -> Shape {
+                  const Index side = values.integer("patch");
+                  return {kColours * side * side, n.model};
+                },
+                .initial = initial_normal(0.02)}};
+  k.refusal = patches_refusal;
+  k.batch = [](const std::vector<std::int32_t>& ids, const ModelConfig&) {
+    Batch batch;
+    batch.ids = IntTensor::from({1, static_cast<Index>(ids.size())}, ids);
+    return batch;
+  };
+  k.begun = [](const std::vector<std::int32_t>& ids, const ModelConfig&) { return ids; };
+  k.most = piece_count;
+  k.levels = [](const Values&) { return Index{0}; };
+  k.columns = pieces_across;
+  k.embed = with_pieces;
+  k.pieces = pieces_of;
+  k.piece_ids = ids_of_pieces;
+  return k;
+}
+
+}  // namespace attnscope

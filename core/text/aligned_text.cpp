@@ -1,0 +1,65 @@
+#include "core/text/aligned_text.h"
+
+#include "core/text/unicode.h"
+
+namespace attnscope {
+
+Span AlignedText::origin(Span part) const {
+  if (origins_.empty()) return {at_ + part.begin, at_ + part.end};
+  if (part.begin >= part.end) {
+    const bool behind = part.begin > 0 && part.begin == origins_.size();
+    const std::size_t at = behind ? origins_.back().end : origins_[part.begin].begin;
+    return {at, at};
+  }
+  return {origins_[part.begin].begin, origins_[part.end - 1].end};
+}
+
+void AlignedText::know_origins() {
+  if (!origins_.empty()) return;
+  origins_.reserve(text_.size());
+  for (std::size_t i = 0; i < text_.size(); ++i) origins_.push_back({at_ + i, at_ + i + 1});
+}
+
+void AlignedText::append(std::string_view bytes, Span origin) {
+  know_origins();
+  text_ += bytes;
+  origins_.insert(origins_.end(), bytes.size(), origin);
+}
+
+void AlignedText::append(const AlignedText& other, Span part) {
+  know_origins();
+  text_.append(other.text_, part.begin, part.end - part.begin);
+  if (!other.origins_.empty()) {
+    const auto first = other.origins_.begin();
+    origins_.insert(origins_.end(), first + static_cast<std::ptrdiff_t>(part.begin),
+                    first + static_cast<std::ptrdiff_t>(part.end));
+    return;
+  }
+  for (std::size_t i = part.begin; i < part.end; ++i) {
+    origins_.push_back(other.origin({i, i + 1}));
+  }
+}
+
+void AlignedText::rewrite(const std::vector<NewCharacter>& characters, std::size_t dropped) {
+  AlignedText result = emptied();
+  std::size_t at = 0;
+  Span last{at_, at_};  // the original of the character before `at`
+  const auto pass_over = [&] {
+    if (at >= text_.size()) return;
+    const std::size_t size = character_at(text_, at).size;
+    last = origin({at, at + size});
+    at += size;
+  };
+  for (std::size_t n = 0; n < dropped; ++n) pass_over();
+  for (const NewCharacter& c : characters) {
+    std::string bytes;
+    append_character(bytes, c.code);
+    if (c.change <= 0) pass_over();
+    const Span from = last;
+    for (int n = 0; n < -c.change; ++n) pass_over();
+    result.append(bytes, from);
+  }
+  *this = std::move(result);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,45 @@
+// Which keys does a text begin with? Asked at every place of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attnscope {
+
+class ByteTrie {
+ public:
+  ByteTrie() = default;
+  // Keys with the number that stands for each; empty keys are left out, of equal keys the last one
+  // counts.
+  explicit ByteTrie(std::vector<std::pair<std::string_view, std::int32_t>> keys);
+
+  // Calls found(size, number) for each key that text[at...] begins with, the shortest first.
+  template <class Found>
+  void prefixes(std::string_view text, std::size_t at, Found&& found) const {
+    if (nodes_.empty()) return;
+    std::uint32_t node = 0;
+    for (std::size_t i = at; i < text.size(); ++i) {
+      node = child(node, static_cast<unsigned char>(text[i]));
+      if (node == 0) return;
+      if (nodes_[node].number >= 0) found(i + 1 - at, nodes_[node].number);
+    }
+  }
+  // The size of the longest such key, and its number; 0: none.
+  std::size_t longest(std::string_view text, std::size_t at, std::int32_t& number) const;
+
+ private:
+  struct Node {
+    std::uint32_t first = 0;  // its children lie one after the other
+    std::uint16_t children = 0;
+    unsigned char byte = 0;
+    std::int32_t number = -1;
+  };
+  std::uint32_t child(std::uint32_t node, unsigned char byte) const;  // 0: none
+
+  std::vector<Node> nodes_;
+};
+
+}  // namespace attnscope

@@ -1,0 +1,72 @@
+// A value inside a tokenizer's file, with what its messages begin with.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+
+namespace attnscope {
+
+inline constexpr std::int64_t kMostTokens = 1 << 22;
+
+struct Entry {
+  const Json& value;
+  std::string where;  // "FOLDER/tokenizer.json: model"
+
+  [[noreturn]] void fail(const std::string& expected) const {
+    throw InputError(where + ": expected " + expected + ", found " + shortened(value));
+  }
+  // Of what would change the ids and is not understood.
+  [[noreturn]] void unsupported() const {
+    throw InputError(where + ": " + shortened(value) + " is not supported");
+  }
+  bool has(const char* key) const {
+    const Json* found = value.find(key);
+    return found != nullptr && !found->is_null();
+  }
+  Entry at(const char* key) const {
+    if (!has(key)) throw InputError(where + ": \"" + key + "\" is missing");
+    return {value[key], where + ": " + key};
+  }
+  Entry member(std::size_t n) const { return {value[n], where + "[" + std::to_string(n) + "]"}; }
+  const std::string& text() const {
+    if (!value.is_string()) fail("a text");
+    return value.text();
+  }
+  std::string text_or(const char* key, const char* otherwise) const {
+    return has(key) ? at(key).text() : otherwise;
+  }
+  bool flag_or(const char* key, bool otherwise) const {
+    if (!has(key)) return otherwise;
+    if (!value[key].is_boolean()) at(key).fail("true or false");
+    return value[key].get<bool>();
+  }
+  bool is_token_id() const {
+    return value.is_number_integer() && value >= 0 && value < kMostTokens;
+  }
+  std::int32_t token_id() const {
+    if (!is_token_id()) fail("a token id from 0 to " + std::to_string(kMostTokens - 1));
+    return value.get<std::int32_t>();
+  }
+  std::size_t count(std::int64_t most) const {
+    if (!value.is_number_integer() || value < 0 || value > most) {
+      fail("a number from 0 to " + std::to_string(most));
+    }
+    return static_cast<std::size_t>(value.get<std::int64_t>());
+  }
+  void check_list() const {
+    if (!value.is_array()) fail("a list");
+  }
+  std::vector<Entry> items() const {
+    check_list();
+    std::vector<Entry> all;
+    for (std::size_t i = 0; i < value.size(); ++i) all.push_back(member(i));
+    return all;
+  }
+  std::string type() const { return at("type").text(); }
+};
+
+}  // namespace attnscope

@@ -1,0 +1,64 @@
+#include <algorithm>
+
+#include "core/text/file/json_steps.h"
+
+namespace attnscope {
+namespace {
+
+void read_strip(const Entry& step, bool fused, Decoder& decoder) {
+  constexpr std::int64_t kMost = 1 << 20;
+  const std::string& content = step.at("content").text();
+  const std::size_t front = step.at("start").count(kMost), back = step.at("stop").count(kMost);
+  if (!fused || content.size() != 1) step.unsupported();
+  decoder.add_strip(content[0], front, back);
+}
+
+}  // namespace
+
+void read_decoders(const Entry& root, PipelineSteps& steps) {
+  Decoder& decoder = steps.decoder;
+  const std::vector<Entry> all = steps_of(root, "decoder", "decoders");
+  bool fused = false;  // what follows works on the whole text
+  for (const Entry& step : all) {
+    const std::string type = step.type();
+    if (type == "ByteLevel") {
+      decoder.add_byte_level();
+    } else if (type == "ByteFallback") {
+      decoder.add_byte_fallback();
+    } else if (type == "Fuse") {
+      fused = true;
+    } else if (type == "Strip") {
+      read_strip(step, fused, decoder);
+    } else if (type == "Replace") {
+      decoder.add_replacement(pattern_of(step), step.at("content").text());
+    } else if (type == "WordPiece") {
+      decoder.add_word_pieces(step.text_or("prefix", "##"), step.flag_or("cleanup", true));
+    } else if (type == "BPEDecoder") {
+      decoder.add_word_ends(step.text_or("suffix", "</w>"));
+    } else if (type == "Metaspace") {
+      decoder.add_spaces(step.text_or("replacement", "▁"));
+      const bool prefixed = step.text_or("prepend_scheme", "always") != "never" &&
+                            step.flag_or("add_prefix_space", true);
+      if (prefixed) decoder.add_strip(' ', 1, 0);
+    } else {
+      step.unsupported();
+    }
+  }
+  const Entry model = root.at("model");
+  const std::string suffix = model.text_or("end_of_word_suffix", "");
+  const bool ends =
+      std::ranges::none_of(all, [](const Entry& step) { return step.type() == "BPEDecoder"; });
+  if (!suffix.empty() && ends) decoder.add_word_ends(suffix);  // CLIP's leave that to their users
+  // Without a decoder tokens still are shown as what they stand for.
+  if (!all.empty()) return;
+  if (works_on_bytes(root)) decoder.add_byte_level();
+  for (const Entry& step : steps_of(root, "pre_tokenizer", "pretokenizers")) {
+    if (step.type() == "Metaspace") decoder.add_spaces(step.text_or("replacement", "▁"));
+  }
+  if (model.flag_or("byte_fallback", false)) decoder.add_byte_fallback();
+  if (steps.model->kind() == "WordPiece") {
+    decoder.add_word_pieces(model.text_or("continuing_subword_prefix", "##"), true);
+  }
+}
+
+}  // namespace attnscope

@@ -1,0 +1,103 @@
+#include <optional>
+
+#include "core/text/file/json_steps.h"
+
+namespace attnscope {
+namespace {
+
+constexpr int kMostNested = 16;
+constexpr std::size_t kMostSteps = 64;
+
+void add_steps(const Entry& step, const char* list, int depth, std::vector<Entry>& all) {
+  if (step.type() != "Sequence") {
+    all.push_back(step);
+    return;
+  }
+  if (depth == kMostNested) step.unsupported();
+  for (const Entry& inner : step.at(list).items()) add_steps(inner, list, depth + 1, all);
+  if (all.size() > kMostSteps) {
+    throw InputError(step.where + ": more than " + std::to_string(kMostSteps) +
+                     " steps are not supported");
+  }
+}
+
+std::string from_base64(const Entry& entry) {
+  std::string bytes;
+  std::uint32_t bits = 0;
+  int count = 0;
+  for (const char c : entry.text()) {
+    if (c == '=') break;
+    int digit = -1;
+    if (c >= 'A' && c <= 'Z') digit = c - 'A';
+    if (c >= 'a' && c <= 'z') digit = c - 'a' + 26;
+    if (c >= '0' && c <= '9') digit = c - '0' + 52;
+    if (c == '+') digit = 62;
+    if (c == '/') digit = 63;
+    if (digit < 0) entry.fail("bytes in base 64");
+    bits = bits << 6 | static_cast<std::uint32_t>(digit);
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    bytes += static_cast<char>(bits >> count & 0xff);
+  }
+  return bytes;
+}
+
+NormalizerPtr bert_of(const Entry& step) {
+  BertOptions options;
+  options.clean_text = step.flag_or("clean_text", true);
+  options.chinese_characters = step.flag_or("handle_chinese_chars", true);
+  options.lowercase = step.flag_or("lowercase", true);
+  options.strip_accents = step.flag_or("strip_accents", options.lowercase);
+  return bert_normalizer(options);
+}
+
+NormalizerPtr normalizer_of(const Entry& step) {
+  const std::string type = step.type();
+  if (type == "NFC") return unicode_form_normalizer(UnicodeForm::Nfc);
+  if (type == "NFD") return unicode_form_normalizer(UnicodeForm::Nfd);
+  if (type == "NFKC") return unicode_form_normalizer(UnicodeForm::Nfkc);
+  if (type == "NFKD") return unicode_form_normalizer(UnicodeForm::Nfkd);
+  if (type == "Lowercase") return lowercase_normalizer();
+  if (type == "StripAccents") return strip_accents_normalizer();
+  if (type == "BertNormalizer") return bert_of(step);
+  if (type == "Nmt") return nmt_normalizer();
+  if (type == "ByteLevel") return byte_level_normalizer();
+  if (type == "Prepend") return prepend_normalizer(step.at("prepend").text());
+  if (type == "Replace") return replace_normalizer(pattern_of(step), step.at("content").text());
+  if (type == "Strip" || type == "StripNormalizer") {
+    return strip_normalizer(step.flag_or("strip_left", true), step.flag_or("strip_right", true));
+  }
+  if (type == "Precompiled") {
+    if (!step.has("precompiled_charsmap")) return precompiled_normalizer("", step.where);
+    const Entry table = step.at("precompiled_charsmap");
+    return precompiled_normalizer(from_base64(table), table.where);
+  }
+  step.unsupported();
+}
+
+}  // namespace
+
+std::vector<Entry> steps_of(const Entry& root, const char* section, const char* list) {
+  std::vector<Entry> all;
+  if (root.has(section)) add_steps(root.at(section), list, 0, all);
+  return all;
+}
+
+Expression pattern_of(const Entry& step) {
+  const Entry pattern = step.at("pattern");
+  if (pattern.has("String")) {
+    const std::string& text = pattern.at("String").text();
+    if (text.empty()) pattern.at("String").fail("a text that is not empty");
+    return Expression::literal(text);
+  }
+  return Expression(pattern.at("Regex").text(), pattern.where);
+}
+
+void read_normalizers(const Entry& root, PipelineSteps& steps) {
+  for (const Entry& step : steps_of(root, "normalizer", "normalizers")) {
+    steps.normalizers.push_back(normalizer_of(step));
+  }
+}
+
+}  // namespace attnscope

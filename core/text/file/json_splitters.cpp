@@ -1,0 +1,82 @@
+#include "core/text/file/json_steps.h"
+
+namespace attnscope {
+namespace {
+
+SplitBehavior behavior_of(const Entry& step, const char* otherwise) {
+  const std::string name = step.text_or("behavior", otherwise);
+  if (name == "Removed") return SplitBehavior::Removed;
+  if (name == "Isolated") return SplitBehavior::Isolated;
+  if (name == "MergedWithPrevious") return SplitBehavior::MergedWithPrevious;
+  if (name == "MergedWithNext") return SplitBehavior::MergedWithNext;
+  if (name == "Contiguous") return SplitBehavior::Contiguous;
+  step.unsupported();
+}
+
+SplitterPtr metaspace_of(const Entry& step) {
+  MetaspaceOptions options;
+  options.space = step.text_or("replacement", "▁");
+  if (options.space.empty()) step.at("replacement").fail("a text that is not empty");
+  options.split = step.flag_or("split", true);
+  const std::string scheme =
+      step.text_or("prepend_scheme", step.flag_or("add_prefix_space", true) ? "always" : "never");
+  if (scheme == "always") {
+    options.prepend = PrependScheme::Always;
+  } else if (scheme == "first") {
+    options.prepend = PrependScheme::First;
+  } else if (scheme == "never") {
+    options.prepend = PrependScheme::Never;
+  } else {
+    step.at("prepend_scheme").fail("\"always\", \"first\" or \"never\"");
+  }
+  return metaspace_splitter(options);
+}
+
+SplitterPtr splitter_of(const Entry& step) {
+  const std::string type = step.type();
+  if (type == "BertPreTokenizer") return bert_splitter();
+  if (type == "Whitespace") return whitespace_splitter();
+  if (type == "WhitespaceSplit") return whitespace_only_splitter();
+  if (type == "Punctuation") return punctuation_splitter(behavior_of(step, "Isolated"));
+  if (type == "Digits") return digits_splitter(step.flag_or("individual_digits", false));
+  if (type == "Metaspace") return metaspace_of(step);
+  if (type == "CharDelimiterSplit") {
+    const std::string& delimiter = step.at("delimiter").text();
+    if (delimiter.empty()) step.at("delimiter").fail("a character");
+    return delimiter_splitter(delimiter);
+  }
+  if (type == "FixedLength") {
+    const std::size_t length = step.at("length").count(1 << 20);
+    if (length == 0) step.at("length").fail("a number from 1 on");
+    return fixed_length_splitter(length);
+  }
+  if (type == "ByteLevel") {
+    return byte_level_splitter(step.flag_or("add_prefix_space", true),
+                               step.flag_or("use_regex", true));
+  }
+  if (type == "Split") {
+    return expression_splitter(pattern_of(step), behavior_of(step, ""),
+                               step.flag_or("invert", false));
+  }
+  step.unsupported();
+}
+
+}  // namespace
+
+void read_splitters(const Entry& root, PipelineSteps& steps) {
+  for (const Entry& step : steps_of(root, "pre_tokenizer", "pretokenizers")) {
+    steps.splitters.push_back(splitter_of(step));
+  }
+}
+
+bool works_on_bytes(const Entry& root) {
+  for (const auto& [section, list] :
+       {std::pair("pre_tokenizer", "pretokenizers"), std::pair("normalizer", "normalizers")}) {
+    for (const Entry& step : steps_of(root, section, list)) {
+      if (step.type() == "ByteLevel") return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace attnscope

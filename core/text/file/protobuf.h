@@ -1,0 +1,88 @@
+// Reading the fields of a message in Protocol Buffers' wire format
+// (https://protobuf.dev/programming-guides/encoding).
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "core/base/error.h"
+
+namespace attnscope {
+
+class ProtobufMessage {
+ public:
+  // `where` begins the messages of InputErrors.
+  ProtobufMessage(std::string_view bytes, std::string_view where) : bytes_(bytes), where_(where) {}
+
+  struct Field {
+    std::uint32_t number = 0;
+    std::uint64_t value = 0;  // of an integer, or the bits of a float
+    std::string_view bytes;   // of a text, bytes or a message
+    int kind = 0;             // 0 integer, 1 and 5 of 8 and 4 bytes, 2 bytes
+
+    float real() const {
+      const auto bits = static_cast<std::uint32_t>(value);
+      float number_of_bits = 0;
+      std::memcpy(&number_of_bits, &bits, 4);
+      return number_of_bits;
+    }
+  };
+  // False at the end.
+  bool next(Field& field) {
+    if (at_ == bytes_.size()) return false;
+    const std::uint64_t key = integer();
+    field = {};
+    field.number = static_cast<std::uint32_t>(key >> 3);
+    field.kind = static_cast<int>(key & 7);
+    if (field.number == 0 || key >> 32 != 0) fail();
+    switch (field.kind) {
+      case 0:
+        field.value = integer();
+        return true;
+      case 1:
+      case 5: {
+        const std::string_view raw = take(field.kind == 1 ? 8 : 4);
+        std::memcpy(&field.value, raw.data(), raw.size());
+        return true;
+      }
+      case 2:
+        field.bytes = take(integer());
+        return true;
+      default:
+        fail();
+    }
+  }
+  // Refuses a field of another kind.
+  void expect(const Field& field, int kind) const {
+    if (field.kind != kind) fail();
+  }
+  [[noreturn]] void fail() const {
+    throw InputError(std::string(where_) + ": no SentencePiece model: broken at byte " +
+                     std::to_string(at_));
+  }
+
+ private:
+  std::uint64_t integer() {
+    std::uint64_t value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      if (at_ == bytes_.size()) fail();
+      const auto byte = static_cast<unsigned char>(bytes_[at_++]);
+      value |= std::uint64_t{byte & 0x7fu} << shift;
+      if (byte < 0x80) return value;
+    }
+    fail();
+  }
+  std::string_view take(std::uint64_t size) {
+    if (size > bytes_.size() - at_) fail();
+    const std::string_view part = bytes_.substr(at_, size);
+    at_ += size;
+    return part;
+  }
+
+  std::string_view bytes_, where_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace attnscope

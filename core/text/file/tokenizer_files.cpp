@@ -1,0 +1,101 @@
+// The formats are those of Hugging Face's tokenizers and transformers libraries, and
+// SentencePiece's. What would change the ids and is not understood here is refused by name.
+// "truncation" and "padding" are ignored: how much of a text is used is the caller's choice.
+#include "core/text/file/tokenizer_files.h"
+
+#include <filesystem>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/strict_json.h"
+#include "core/text/file/json_steps.h"
+#include "core/text/file/vocabulary_files.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{1} << 28;  // of one file
+constexpr const char* kSentencePieceFiles[] = {"spiece.model", "tokenizer.model"};
+
+void read_tokenizer_json(const Entry& root, PipelineSteps& steps) {
+  read_model(root, steps);
+  read_normalizers(root, steps);
+  read_splitters(root, steps);
+  read_processors(root, steps);
+  read_decoders(root, steps);
+}
+
+}  // namespace
+
+std::shared_ptr<const Tokenizer> tokenizer_from_files(std::map<std::string, std::string> files,
+                                                      std::string_view name) {
+  const auto where = [&](const char* file) {
+    return (std::filesystem::path(name) / file).string();
+  };
+  const auto parsed = [&](const char* file) { return parse_json(files.at(file), where(file)); };
+  const TokenizerConfig config(files, name);
+  PipelineSteps steps;
+  const char* sentencepiece = nullptr;
+  for (const char* file : kSentencePieceFiles) {
+    if (sentencepiece == nullptr && files.contains(file)) sentencepiece = file;
+  }
+  if (files.contains("tokenizer.json")) {
+    const Json root = parsed("tokenizer.json");
+    read_tokenizer_json({root, where("tokenizer.json")}, steps);
+  } else if (files.contains("vocab.json") && files.contains("merges.txt")) {
+    const Json vocabulary = parsed("vocab.json");
+    read_bpe_files({vocabulary, where("vocab.json")}, files.at("merges.txt"), where("merges.txt"),
+                   config, steps);
+  } else if (files.contains("vocab.txt")) {
+    read_wordpiece_vocabulary(files.at("vocab.txt"), where("vocab.txt"), config, steps);
+  } else if (sentencepiece != nullptr) {
+    read_sentencepiece(files.at(sentencepiece), where(sentencepiece), config, steps);
+  } else {
+    throw InputError(std::string(name) +
+                     ": no tokenizer.json, nor vocab.json and merges.txt, vocab.txt, spiece.model "
+                     "or tokenizer.model");
+  }
+  config.apply_flags(steps);
+  config.find_mask(steps);
+  steps.files = std::move(files);
+  return pipeline_tokenizer(std::move(steps));
+}
+
+const std::vector<std::string>& tokenizer_file_names() {
+  static const std::vector<std::string> names = {"tokenizer.json",
+                                                 "tokenizer_config.json",
+                                                 "special_tokens_map.json",
+                                                 "added_tokens.json",
+                                                 "vocab.json",
+                                                 "merges.txt",
+                                                 "vocab.txt",
+                                                 "spiece.model",
+                                                 "tokenizer.model"};
+  return names;
+}
+
+std::shared_ptr<const Tokenizer> load_tokenizer(const std::filesystem::path& folder) {
+  std::map<std::string, std::string> files;
+  const auto take = [&](const char* name) {
+    std::error_code none;
+    if (std::filesystem::exists(folder / name, none)) {
+      files[name] = read_file(folder / name, kMostBytes);
+    }
+  };
+  take("tokenizer.json");
+  take("tokenizer_config.json");
+  if (!files.contains("tokenizer.json")) {
+    for (const char* name : {"special_tokens_map.json", "added_tokens.json", "vocab.json",
+                             "merges.txt", "vocab.txt"}) {
+      take(name);
+    }
+    const bool known = files.contains("vocab.txt") ||
+                       (files.contains("vocab.json") && files.contains("merges.txt"));
+    if (!known) {
+      for (const char* name : kSentencePieceFiles) take(name);
+    }
+  }
+  return tokenizer_from_files(std::move(files), folder.string());
+}
+
+}  // namespace attnscope

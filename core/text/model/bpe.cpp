@@ -1,0 +1,141 @@
+#include <array>
+#include <mutex>
+
+#include "core/text/byte_alphabet.h"
+#include "core/text/model/token_model.h"
+#include "core/text/unicode.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::size_t kMostCached = 1 << 16;  // pieces
+constexpr std::size_t kLongestCached = 64;    // bytes
+constexpr std::int32_t kMostSingleCode = 0x200;
+
+class BpeModel final : public TokenModel {
+ public:
+  BpeModel(std::shared_ptr<const Vocabulary> vocabulary, Merges merges,
+           const BpeModelOptions& options)
+      : vocabulary_(std::move(vocabulary)), merges_(std::move(merges)), options_(options) {
+    if (options_.byte_fallback) byte_ids_ = byte_token_ids(*vocabulary_);
+    for (std::int32_t code = 0; code < kMostSingleCode; ++code) {
+      std::string character;
+      append_character(character, code);
+      single_ids_[static_cast<std::size_t>(code)] = vocabulary_->find(character);
+    }
+  }
+
+  std::string kind() const override {
+    if (options_.bytes) return merges_.empty() ? "bytes" : "byte-level BPE";
+    if (!options_.spaces_marked) return "BPE";
+    return options_.byte_fallback ? "SentencePiece-style BPE with byte fallback"
+                                  : "SentencePiece-style BPE";
+  }
+
+  void encode(std::string_view piece, std::vector<Piece>& tokens) const override {
+    if (piece.size() > kLongestCached) {
+      const std::vector<Piece> found = merged(piece);
+      tokens.insert(tokens.end(), found.begin(), found.end());
+      return;
+    }
+    const std::string key(piece);
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = cache_.find(key);
+      if (found != cache_.end()) {
+        tokens.insert(tokens.end(), found->second.begin(), found->second.end());
+        return;
+      }
+    }
+    std::vector<Piece> pieces = merged(piece);
+    tokens.insert(tokens.end(), pieces.begin(), pieces.end());
+    const std::lock_guard lock(mutex_);
+    if (cache_.size() >= kMostCached) cache_.clear();
+    cache_.emplace(key, std::move(pieces));
+  }
+
+ private:
+  std::vector<Piece> merged(std::string_view piece) const {
+    if (options_.whole_pieces) {
+      const std::int32_t whole = vocabulary_->find(piece);
+      if (whole >= 0) return {{whole, 0, piece.size()}};
+    }
+    std::vector<Piece> word;
+    std::size_t done = 0;     // bytes that stand in `word`
+    std::size_t unknown = 0;  // bytes of an unknown token that does not yet
+    const auto add = [&](std::int32_t id, std::size_t size) {
+      word.push_back({id, done, std::min(done + size, piece.size())});
+      done = word.back().end;
+    };
+    const auto add_unknown = [&] {
+      if (unknown > 0) add(options_.unknown, unknown);
+      unknown = 0;
+    };
+    for (std::size_t at = 0; at < piece.size();) {
+      const std::size_t begin = at;
+      const std::int32_t code = next_code(piece, at);
+      const std::int32_t id = id_of(piece, begin, at, code);
+      if (id >= 0) {
+        add_unknown();
+        add(id, at - begin);
+      } else if (all_bytes_known(piece.substr(begin, at - begin))) {
+        for (std::size_t i = begin; i < at; ++i) {
+          add(byte_ids_[static_cast<unsigned char>(piece[i])], 1);
+        }
+      } else if (options_.unknown < 0) {
+        refuse(piece.substr(begin));
+      } else {
+        if (!options_.fuse_unknown) add_unknown();
+        unknown += at - begin;
+      }
+    }
+    add_unknown();
+    merges_.apply(word);
+    return word;
+  }
+
+  // Of the character at [begin, end).
+  std::int32_t id_of(std::string_view piece, std::size_t begin, std::size_t end,
+                     std::int32_t code) const {
+    const bool inner = begin > 0 && !options_.prefix.empty();
+    const bool last = end == piece.size() && !options_.suffix.empty();
+    if (!inner && !last && code < kMostSingleCode) {
+      return single_ids_[static_cast<std::size_t>(code)];
+    }
+    const std::string_view character = piece.substr(begin, end - begin);
+    if (!inner && !last) return vocabulary_->find(character);
+    return vocabulary_->find((inner ? options_.prefix : "") + std::string(character) +
+                             (last ? options_.suffix : ""));
+  }
+
+  bool all_bytes_known(std::string_view character) const {
+    if (byte_ids_.empty()) return false;
+    for (const char c : character) {
+      if (byte_ids_[static_cast<unsigned char>(c)] < 0) return false;
+    }
+    return true;
+  }
+
+  [[noreturn]] void refuse(std::string_view rest) const {
+    const auto bytes = options_.bytes ? from_byte_alphabet(rest) : std::nullopt;
+    const std::string text = bytes ? *bytes : std::string(rest);
+    no_token_for(text.substr(0, character_at(text, 0).size));
+  }
+
+  std::shared_ptr<const Vocabulary> vocabulary_;
+  Merges merges_;
+  BpeModelOptions options_;
+  std::array<std::int32_t, kMostSingleCode> single_ids_{};  // of characters of low codes
+  std::vector<std::int32_t> byte_ids_;                      // of "<0x..>"; empty: no fallback
+  mutable std::mutex mutex_;                                // encode() may run on several threads
+  mutable std::unordered_map<std::string, std::vector<Piece>> cache_;
+};
+
+}  // namespace
+
+TokenModelPtr bpe_model(std::shared_ptr<const Vocabulary> vocabulary, Merges merges,
+                        const BpeModelOptions& options) {
+  return std::make_shared<BpeModel>(std::move(vocabulary), std::move(merges), options);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,91 @@
+// The merges of a byte-pair encoding, and their application.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <queue>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+namespace attnscope {
+
+struct Piece {  // a token in the making
+  std::int32_t id = 0;
+  std::size_t begin = 0, end = 0;  // what it covers; neighbours' ranges are joined
+};
+
+struct Merge {
+  std::int32_t rank, result;
+};
+
+// Merges the pair of the best rank, the leftmost of equals first, until find(left, right), a const
+// Merge* of two neighbours, is null for all. Takes n log n steps.
+template <class Find>
+void merge_best_pairs(std::vector<Piece>& pieces, const Find& find);
+
+class Merges {
+ public:
+  // Pairs are added in the order of their rank, best first; an earlier one of the same pair stays.
+  void add(std::int32_t left, std::int32_t right, std::int32_t result);
+  bool empty() const { return table_.empty(); }
+
+  void apply(std::vector<Piece>& pieces) const;
+
+ private:
+  const Merge* find(std::int32_t left, std::int32_t right) const;
+
+  std::unordered_map<std::uint64_t, Merge> table_;
+};
+
+template <class Find>
+void merge_best_pairs(std::vector<Piece>& pieces, const Find& find) {
+  constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  struct Candidate {
+    std::int32_t rank;
+    std::size_t left, right;         // indices of the pieces
+    std::int32_t left_id, right_id;  // as they were; stale when the pieces have changed since
+    std::int32_t result;
+    bool operator>(const Candidate& other) const {
+      return std::tie(rank, left) > std::tie(other.rank, other.left);
+    }
+  };
+  if (pieces.size() < 2) return;
+  // A doubly linked list over the pieces; merged ones are unlinked and marked.
+  std::vector<std::size_t> before(pieces.size()), after(pieces.size());
+  std::vector<bool> gone(pieces.size(), false);
+  std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> best;
+  const auto consider = [&](std::size_t left, std::size_t right) {
+    if (left == kNone || right == kNone) return;
+    const Merge* m = find(pieces[left], pieces[right]);
+    if (m) best.push({m->rank, left, right, pieces[left].id, pieces[right].id, m->result});
+  };
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    before[i] = i == 0 ? kNone : i - 1;
+    after[i] = i + 1 == pieces.size() ? kNone : i + 1;
+    consider(i, after[i]);
+  }
+  while (!best.empty()) {
+    const Candidate c = best.top();
+    best.pop();
+    if (gone[c.left] || gone[c.right] || after[c.left] != c.right ||
+        pieces[c.left].id != c.left_id || pieces[c.right].id != c.right_id) {
+      continue;
+    }
+    pieces[c.left].id = c.result;
+    pieces[c.left].end = pieces[c.right].end;
+    gone[c.right] = true;
+    after[c.left] = after[c.right];
+    if (after[c.left] != kNone) before[after[c.left]] = c.left;
+    consider(before[c.left], c.left);
+    consider(c.left, after[c.left]);
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (!gone[i]) pieces[kept++] = pieces[i];
+  }
+  pieces.resize(kept);
+}
+
+}  // namespace attnscope

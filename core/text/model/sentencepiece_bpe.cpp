@@ -1,0 +1,115 @@
+// bpe_model.cc of SentencePiece (Kudo and Richardson, 2018).
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/text/byte_trie.h"
+#include "core/text/model/token_model.h"
+#include "core/text/unicode.h"
+
+namespace attnscope {
+namespace {
+
+class SentencePieceBpe final : public TokenModel {
+ public:
+  SentencePieceBpe(std::shared_ptr<const Vocabulary> vocabulary, const std::vector<double>& scores,
+                   SentencePieceBpeOptions options)
+      : vocabulary_(std::move(vocabulary)), options_(std::move(options)) {
+    std::map<double, std::int32_t, std::greater<>> ranks;  // equal scores have one
+    for (const double score : scores) {
+      if (!std::isnan(score)) ranks[score] = 0;
+    }
+    std::int32_t next = 0;
+    for (auto& [score, rank] : ranks) rank = next++;
+    for (std::size_t id = 0; id < scores.size(); ++id) {
+      const bool used = !std::isnan(scores[id]);
+      merges_.push_back({used ? ranks[scores[id]] : -1, static_cast<std::int32_t>(id)});
+    }
+    std::vector<std::pair<std::string_view, std::int32_t>> keys;
+    is_whole_.resize(scores.size());
+    for (const std::string& token : options_.whole) {
+      const std::int32_t id = vocabulary_->find(token);
+      keys.emplace_back(token, id);
+      is_whole_[static_cast<std::size_t>(id)] = true;
+    }
+    whole_ = ByteTrie(std::move(keys));
+    if (options_.byte_fallback) byte_ids_ = byte_token_ids(*vocabulary_);
+  }
+
+  std::string kind() const override {
+    return options_.byte_fallback ? "SentencePiece BPE with byte fallback" : "SentencePiece BPE";
+  }
+
+  void encode(std::string_view piece, std::vector<Piece>& tokens) const override {
+    std::vector<Piece> parts;
+    for (std::size_t at = 0; at < piece.size();) {
+      std::int32_t id = -1;
+      std::size_t size = whole_.longest(piece, at, id);
+      if (size == 0) {
+        size = character_at(piece, at).size;
+        id = usable(vocabulary_->find(piece.substr(at, size)));
+      }
+      parts.push_back({id, at, at + size});
+      at += size;
+    }
+    merge_best_pairs(parts, [&](const Piece& left, const Piece& right) -> const Merge* {
+      if (is_whole(left.id) || is_whole(right.id)) return nullptr;
+      const std::int32_t id =
+          usable(vocabulary_->find(piece.substr(left.begin, right.end - left.begin)));
+      return id < 0 ? nullptr : &merges_[static_cast<std::size_t>(id)];
+    });
+    bool after_unknown = false;
+    for (Piece part : parts) {
+      if (part.id < 0 && add_bytes(piece, part, tokens)) continue;
+      const bool unknown = part.id < 0 || part.id == options_.unknown;
+      if (unknown && options_.unknown < 0) {
+        no_token_for(piece.substr(part.begin, part.end - part.begin));
+      }
+      if (unknown) part.id = options_.unknown;
+      if (unknown && after_unknown) {
+        tokens.back().end = part.end;
+      } else {
+        tokens.push_back(part);
+      }
+      after_unknown = unknown;
+    }
+  }
+
+ private:
+  std::int32_t usable(std::int32_t id) const {
+    const bool known = id >= 0 && static_cast<std::size_t>(id) < merges_.size();
+    return known && merges_[static_cast<std::size_t>(id)].rank >= 0 ? id : -1;
+  }
+  bool is_whole(std::int32_t id) const {
+    return id >= 0 && is_whole_[static_cast<std::size_t>(id)];
+  }
+
+  bool add_bytes(std::string_view piece, const Piece& part, std::vector<Piece>& tokens) const {
+    if (byte_ids_.empty()) return false;
+    for (std::size_t at = part.begin; at < part.end; ++at) {
+      const std::int32_t id = byte_ids_[static_cast<unsigned char>(piece[at])];
+      if (id < 0) return false;
+    }
+    for (std::size_t at = part.begin; at < part.end; ++at) {
+      tokens.push_back({byte_ids_[static_cast<unsigned char>(piece[at])], at, at + 1});
+    }
+    return true;
+  }
+
+  std::shared_ptr<const Vocabulary> vocabulary_;
+  SentencePieceBpeOptions options_;
+  std::vector<Merge> merges_;  // [vocabulary] what makes each token; rank -1: it is not used
+  std::vector<bool> is_whole_;
+  ByteTrie whole_;
+  std::vector<std::int32_t> byte_ids_;
+};
+
+}  // namespace
+
+TokenModelPtr sentencepiece_bpe_model(std::shared_ptr<const Vocabulary> vocabulary,
+                                      std::vector<double> scores,
+                                      const SentencePieceBpeOptions& options) {
+  return std::make_shared<SentencePieceBpe>(std::move(vocabulary), scores, options);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,34 @@
+#include <utf8proc.h>
+
+#include "core/text/normalize/normalizer.h"
+
+namespace attnscope {
+namespace {
+
+class Lowercase final : public Normalizer {
+ public:
+  void apply(AlignedText& text) const override { lowercase(text); }
+};
+
+}  // namespace
+
+// Character by character: no final sigma.
+void lowercase(AlignedText& text) {
+  constexpr std::int32_t kDottedI = 0x130, kDot = 0x307;  // the one that becomes two
+  std::vector<NewCharacter> lower;
+  bool any = false;
+  for (std::size_t at = 0; at < text.text().size();) {
+    const std::int32_t code = next_code(text.text(), at);
+    const bool known = code >= 0 && code <= 0x10ffff;
+    lower.push_back({code == kDottedI ? 'i' : known ? utf8proc_tolower(code) : code, 0});
+    any = any || lower.back().code != code;
+    if (code == kDottedI) lower.push_back({kDot, 1});
+  }
+  if (any) text.rewrite(lower);
+}
+
+NormalizerPtr lowercase_normalizer() {
+  return std::make_shared<Lowercase>();
+}
+
+}  // namespace attnscope

@@ -1,0 +1,119 @@
+#include "core/text/pipeline.h"
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+
+namespace attnscope {
+namespace {
+
+class Pipeline final : public Tokenizer {
+ public:
+  explicit Pipeline(PipelineSteps steps)
+      : steps_(std::move(steps)), added_(std::move(steps_.added), steps_.normalizers) {
+    for (std::int32_t id = 0; id < steps_.vocabulary->size(); ++id) {
+      const AddedToken* token = added_.of_id(id);
+      bytes_.push_back(token ? token->content : steps_.decoder.bytes(steps_.vocabulary->token(id)));
+    }
+  }
+
+  std::string kind() const override { return steps_.model->kind(); }
+  std::int32_t vocabulary_size() const override { return steps_.vocabulary->size(); }
+
+  std::vector<Token> encode(std::string_view text) const override {
+    std::vector<EncodedText> texts;  // a list in braces would be copied
+    texts.push_back(encoded(text));
+    return assembled(steps_.around.single, texts);
+  }
+  std::vector<Token> encode_pair(std::string_view first, std::string_view second) const override {
+    return assembled(steps_.around.pair, {encoded(first), encoded(second)});
+  }
+
+  std::string bytes(std::int32_t id) const override {
+    if (id < 0 || id >= vocabulary_size()) {
+      throw InputError("token id " + std::to_string(id) + ": expected 0 to " +
+                       std::to_string(vocabulary_size() - 1));
+    }
+    return bytes_[static_cast<std::size_t>(id)];
+  }
+  std::string decode(const std::vector<std::int32_t>& ids) const override {
+    return steps_.decoder.whole(Tokenizer::decode(ids));
+  }
+  std::string label(std::int32_t id) const override {
+    const std::string stands_for = bytes(id);  // checks the id
+    const std::string& written = steps_.vocabulary->token(id);
+    const bool shown = steps_.shows_written && !written.empty();
+    return visible(shown ? written : stands_for);
+  }
+
+  bool is_special(std::int32_t id) const override {
+    const AddedToken* token = added_.of_id(id);
+    return (token != nullptr && token->special) || steps_.marks.contains(id);
+  }
+  std::int32_t id_of(std::string_view written) const override {
+    return steps_.vocabulary->find(written);
+  }
+  std::int32_t mask_token() const override { return steps_.mask; }
+
+  void save(const std::filesystem::path& folder) const override {
+    for (const auto& [name, bytes] : steps_.files) write_file(folder / name, bytes);
+  }
+
+ private:
+  EncodedText encoded(std::string_view text) const {
+    EncodedText result{{}, text.size()};
+    for (const auto& part : added_.parts(text, false)) {
+      if (part.id >= 0) {
+        result.tokens.push_back({part.id, part.span.begin, part.span.end});
+      } else {
+        const auto& [begin, end] = part.span;
+        add_stretch(AlignedText(text.substr(begin, end - begin), begin), result.tokens);
+      }
+    }
+    return result;
+  }
+
+  // Of text without added tokens, except those that are found only once it is normalized.
+  void add_stretch(AlignedText text, std::vector<Token>& tokens) const {
+    for (const NormalizerPtr& normalizer : steps_.normalizers) normalizer->apply(text);
+    const std::vector<AddedTokens::Part> parts = added_.parts(text.text(), true);
+    for (const auto& part : parts) {
+      if (part.id >= 0) {
+        const Span origin = text.origin(part.span);
+        tokens.push_back({part.id, origin.begin, origin.end});
+      } else if (parts.size() == 1) {
+        add_pieces({std::move(text), {part.span}}, tokens);
+      } else {
+        AlignedText stretch;
+        stretch.append(text, part.span);
+        const Span all{0, stretch.text().size()};
+        add_pieces({std::move(stretch), {all}}, tokens);
+      }
+    }
+  }
+
+  void add_pieces(Pieces pieces, std::vector<Token>& tokens) const {
+    for (const SplitterPtr& splitter : steps_.splitters) splitter->apply(pieces);
+    std::vector<Piece> found;
+    for (std::size_t n = 0; n < pieces.spans.size(); ++n) {
+      found.clear();
+      steps_.model->encode(pieces.at(n), found);
+      const std::size_t at = pieces.spans[n].begin;
+      for (const Piece& piece : found) {
+        const Span origin = pieces.text.origin({at + piece.begin, at + piece.end});
+        tokens.push_back({piece.id, origin.begin, origin.end});
+      }
+    }
+  }
+
+  PipelineSteps steps_;
+  AddedTokens added_;
+  std::vector<std::string> bytes_;  // by id
+};
+
+}  // namespace
+
+std::shared_ptr<const Tokenizer> pipeline_tokenizer(PipelineSteps steps) {
+  return std::make_shared<Pipeline>(std::move(steps));
+}
+
+}  // namespace attnscope

@@ -1,0 +1,118 @@
+#include "core/text/expression.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/text/split/pieces.h"
+
+namespace attnscope {
+namespace {
+
+using Found = std::vector<std::string>;
+
+Found found(const std::string& pattern, std::string_view text) {
+  Found all;
+  Expression(pattern, "test").each(text, [&](std::size_t begin, std::size_t end) {
+    all.emplace_back(text.substr(begin, end - begin));
+  });
+  return all;
+}
+
+Found gpt2(std::string_view text) {
+  return found(kGpt2Expression, text);
+}
+
+// As GPT-2's expression gives them; worked out by hand from its alternatives.
+TEST(Expression, CutsAsGpt2) {
+  EXPECT_EQ(gpt2(""), Found{});
+  EXPECT_EQ(gpt2("Hello world"), (Found{"Hello", " world"}));
+  EXPECT_EQ(gpt2("it's they'll WE'LL"), (Found{"it", "'s", " they", "'ll", " WE", "'", "LL"}));
+  EXPECT_EQ(gpt2("a  b   c"), (Found{"a", " ", " b", "  ", " c"}));
+  EXPECT_EQ(gpt2("a\n\nb\nc"), (Found{"a", "\n", "\n", "b", "\n", "c"}));
+  EXPECT_EQ(gpt2("a \n b  "), (Found{"a", " \n", " b", "  "}));
+  EXPECT_EQ(gpt2("x=12.5!!  "), (Found{"x", "=", "12", ".", "5", "!!", "  "}));
+  EXPECT_EQ(gpt2("größer ½²x 中文。"), (Found{"größer", " ½²", "x", " 中文", "。"}));
+  // A no-break space is white space, but not the one that a word takes along.
+  EXPECT_EQ(gpt2("a\u00a0b"), (Found{"a", "\u00a0", "b"}));
+  EXPECT_EQ(gpt2("a\u0085b"), (Found{"a", "\u0085", "b"})) << "NEL is white space";
+  EXPECT_EQ(gpt2("e\u0301"), (Found{"e", "\u0301"})) << "a combining mark is no letter";
+}
+
+TEST(Expression, TakesBrokenBytesForControls) {
+  EXPECT_EQ(gpt2("a\xff\xfe!b"), (Found{"a", "\xff\xfe!", "b"}));
+  EXPECT_EQ(gpt2("\xe4\xb8"), (Found{"\xe4\xb8"}));
+  EXPECT_EQ(found(".", "a\xff\u00e9"), (Found{"a", "\xff", "\u00e9"}));
+}
+
+// Where Oniguruma's syntax is not PCRE2's.
+TEST(Expression, ReadsOnigurumasSyntax) {
+  EXPECT_EQ(found("\\p{N}{1,3}+", "1234567"), (Found{"1234567"})) << "a repetition of a repetition";
+  EXPECT_EQ(found("\\p{N}{1,3}", "1234567"), (Found{"123", "456", "7"}));
+  EXPECT_EQ(found("(ab){2}+", "ababab ababab"), (Found{"abab", "abab"}));
+  EXPECT_EQ(found("a{,2}b", "aaab"), (Found{"aab"}));
+  EXPECT_EQ(found("\\p{L}++", "abc1d"), (Found{"abc", "d"}));
+  EXPECT_EQ(found("[\\p{L}&&[^\\p{Han}]]+", "ab中c"), (Found{"ab", "c"}));
+  EXPECT_EQ(found("[^(\\s|[.,])]+", "a (b.c) d|e"), (Found{"a", "b", "c", "d", "e"}));
+  EXPECT_EQ(found("[^\\W_]+", "a_b\u00e9 c"), (Found{"a", "b\u00e9", "c"}));
+  EXPECT_EQ(found("\\h+", "xfF09g"), (Found{"fF09"})) << "hexadecimal digits";
+  EXPECT_EQ(found("\\w+", "a\u0301b\u200c_9\u00b2"), (Found{"a\u0301b", "_9"}));
+  EXPECT_EQ(found("\\bb", "b ab b"), (Found{"b", "b"}));
+  EXPECT_EQ(found("^a", "a\na"), (Found{"a", "a"})) << "lines";
+  EXPECT_EQ(found("(?i:'S)", "'s 'S '\u017f"), (Found{"'s", "'S", "'\u017f"}));
+  EXPECT_EQ(found("\\p{Han}", "中、"), (Found{"中"})) << "Script, not its extensions";
+  EXPECT_EQ(found("[[:alpha:]]+|\\u00e4", "a1\u00e4"), (Found{"a", "\u00e4"}));
+  EXPECT_EQ(found("x*", "xxa"), (Found{"xx", ""}));
+}
+
+TEST(Expression, RefusesByName) {
+  const auto refusal = [](const std::string& pattern) -> std::string {
+    try {
+      const Expression expression(pattern, "file: Split");
+    } catch (const InputError& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_TRUE(refusal("(a").starts_with("file: Split: expression \"(a\": "));
+  for (const char* pattern : {"[a", "a\\", "\\p{Klingon}", "\\p", "(?m:.)", "(?~a)", "(*ACCEPT)",
+                              "a\\K", "\\xe4", "\\G", "[a&&", "\\y", "(?<n"}) {
+    EXPECT_NE(refusal(pattern), "") << pattern;
+  }
+  EXPECT_NE(refusal(std::string(9000, 'a')).find("8192"), std::string::npos);
+  EXPECT_NE(refusal(std::string(4000, '[')), "");
+  EXPECT_NE(refusal(std::string(4000, '(')), "");
+}
+
+// Steps and time of a hostile expression are limited.
+TEST(Expression, EndsSoon) {
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_THROW(found("(a+)+$", std::string(4000, 'a') + "b"), InputError);
+  EXPECT_THROW(found("(a|aa)+$", std::string(4000, 'a') + "b"), InputError);
+  EXPECT_THROW(found("(?=(.*x))y|a", std::string(400000, 'a')), InputError);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+}
+
+Found cut(SplitBehavior behavior, bool invert = false) {
+  const std::string text = "a--b-c";
+  Pieces pieces{AlignedText(text, 0), {{0, text.size()}}};
+  expression_splitter(Expression("-", "test"), behavior, invert)->apply(pieces);
+  Found all;
+  for (std::size_t n = 0; n < pieces.spans.size(); ++n) all.emplace_back(pieces.at(n));
+  return all;
+}
+
+TEST(Pieces, FollowTheBehavior) {
+  EXPECT_EQ(cut(SplitBehavior::Removed), (Found{"a", "b", "c"}));
+  EXPECT_EQ(cut(SplitBehavior::Isolated), (Found{"a", "-", "-", "b", "-", "c"}));
+  EXPECT_EQ(cut(SplitBehavior::MergedWithPrevious), (Found{"a-", "-", "b-", "c"}));
+  EXPECT_EQ(cut(SplitBehavior::MergedWithNext), (Found{"a", "-", "-b", "-c"}));
+  EXPECT_EQ(cut(SplitBehavior::Contiguous), (Found{"a", "--", "b", "-", "c"}));
+  EXPECT_EQ(cut(SplitBehavior::Removed, true), (Found{"-", "-", "-"}));
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,226 @@
+// Tokenizers of every kind against the libraries that they come from: references/, which
+// make_references.py writes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/text/tokenizer.h"
+#include "tests/support/places.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostFile = std::size_t{1} << 24;
+
+fs::path references() {
+  return testing::source_folder() / "tests/core/text/references";
+}
+
+std::vector<std::string> lines_of(const fs::path& file) {
+  std::istringstream text(read_file(file, kMostFile));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+const std::vector<std::string>& strings() {
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> texts;
+    for (const std::string& line : lines_of(references() / "strings.txt")) {
+      texts.push_back(Json::parse(line).text());
+    }
+    return texts;
+  }();
+  return all;
+}
+
+std::vector<fs::path> folders() {
+  std::vector<fs::path> all;
+  for (const auto& entry : fs::directory_iterator(references())) {
+    if (entry.is_directory()) all.push_back(entry.path());
+  }
+  std::ranges::sort(all);
+  return all;
+}
+
+// A token as the reference has it.
+struct Expected {
+  std::int32_t id = 0, segment = -1;
+  bool special = false, placed = false;
+  std::size_t begin = 0, end = 0;
+};
+
+std::vector<Expected> expected_tokens(const std::string& line) {
+  std::vector<Expected> tokens;
+  std::istringstream words(line);
+  for (std::string word; words >> word;) {
+    std::istringstream part(word);
+    Expected token;
+    part >> token.id;
+    char mark = 0;
+    std::size_t begin = std::string::npos;
+    while (part >> mark) {
+      if (mark == '!') token.special = true;
+      if (mark == '@') part >> begin;
+      if (mark == ':') part >> token.segment;
+      if (mark == '+') {
+        std::size_t size = 0;
+        part >> size;
+        token.placed = true;
+        token.begin = begin;
+        token.end = size;
+      }
+    }
+    tokens.push_back(token);
+  }
+  return tokens;
+}
+
+// Bytes within a character stand for all of it.
+std::size_t widened_begin(const std::string& text, std::size_t at) {
+  while (at > 0 && at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) --at;
+  return at;
+}
+std::size_t widened_end(const std::string& text, std::size_t at) {
+  while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) ++at;
+  return at;
+}
+
+struct Difference {
+  bool ids = false, spans = false;
+};
+
+Difference compared(const Tokenizer& tokenizer, const std::vector<Token>& found,
+                    const std::vector<Expected>& expected, const std::vector<std::string>& texts) {
+  std::set<std::int32_t> bytes;  // "<0xE4>" and the like
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    char name[8];
+    std::snprintf(name, sizeof name, "<0x%02X>", byte);
+    bytes.insert(tokenizer.id_of(name));
+  }
+  Difference difference;
+  difference.ids = found.size() != expected.size();
+  std::size_t ends[2] = {0, 0};
+  for (std::size_t n = 0; n < found.size() && !difference.ids; ++n) {
+    const Token& token = found[n];
+    Expected wanted = expected[n];
+    if (token.id != wanted.id || token.special != wanted.special ||
+        (wanted.segment >= 0 && token.segment != wanted.segment)) {
+      difference.ids = true;
+      break;
+    }
+    if (!wanted.placed) continue;
+    const auto which = static_cast<std::size_t>(token.text);
+    if (wanted.begin == std::string::npos) wanted.begin = ends[which];
+    wanted.end += wanted.begin;
+    ends[which] = wanted.end;
+    const std::string& text = texts[which];
+    // A space put before the text covers nothing; the reference lets it cover what follows.
+    const bool prefix = token.begin == token.end && token.begin == wanted.begin;
+    const bool same = widened_begin(text, token.begin) == wanted.begin &&
+                      widened_end(text, token.end) == wanted.end;
+    // Bytes of unknown characters: their own here, those of the whole run there.
+    const bool byte =
+        bytes.contains(token.id) && token.begin >= wanted.begin && token.end <= wanted.end;
+    difference.spans = difference.spans || !(same || prefix || byte);
+  }
+  return difference;
+}
+
+std::string shown(const std::vector<Token>& tokens) {
+  std::string text;
+  for (const Token& t : tokens) {
+    text += std::to_string(t.id) + "[" + std::to_string(t.begin) + "," + std::to_string(t.end) +
+            ")" + (t.special ? "! " : " ");
+  }
+  return text;
+}
+
+// What differs in a folder.
+struct Tally {
+  int strings = 0, ids = 0, spans = 0;
+  std::string first;  // what did
+};
+
+Tally tally_of(const fs::path& folder) {
+  Tally tally;
+  const auto tokenizer = load_tokenizer(folder);
+  const std::vector<std::string> lines = lines_of(folder / "expected");
+  const auto take = [&](const std::vector<Token>& found, const std::string& line,
+                        const std::vector<std::string>& texts) {
+    ++tally.strings;
+    const Difference difference = compared(*tokenizer, found, expected_tokens(line), texts);
+    tally.ids += difference.ids;
+    tally.spans += difference.spans;
+    if (difference.ids || (difference.spans && tally.first.empty())) {
+      tally.first.clear();
+      for (const std::string& text : texts) tally.first += Json(text).dump_ascii() + " ";
+      tally.first += "\n  expected " + line + "\n  found    " + shown(found);
+    }
+  };
+  for (std::size_t n = 0; n < strings().size() && n < lines.size(); ++n) {
+    take(tokenizer->encode(strings()[n]), lines[n], {strings()[n]});
+  }
+  const std::vector<std::string> pairs = lines_of(references() / "pairs.txt");
+  for (std::size_t n = 0; n < pairs.size() && strings().size() + 1 + n < lines.size(); ++n) {
+    std::istringstream pair(pairs[n]);
+    std::size_t a = 0, b = 0;
+    pair >> a >> b;
+    take(tokenizer->encode_pair(strings()[a], strings()[b]), lines[strings().size() + 1 + n],
+         {strings()[a], strings()[b]});
+  }
+  return tally;
+}
+
+TEST(TokenizerReferences, GiveTheSameIdsAndPlaces) {
+  ASSERT_EQ(strings().size(), 300u);
+  ASSERT_GE(folders().size(), 50u);
+  for (const fs::path& folder : folders()) {
+    try {
+      const Tally tally = tally_of(folder);
+      EXPECT_GE(tally.strings, 300) << folder.filename();
+      EXPECT_EQ(tally.ids, 0) << folder.filename() << ": " << tally.first;
+      EXPECT_EQ(tally.spans, 0) << folder.filename() << ": " << tally.first;
+    } catch (const InputError& e) {
+      ADD_FAILURE() << folder.filename() << ": " << e.what();
+    }
+  }
+}
+
+// The README's table of tokenizers: a line for each kind. Printed by table.sh.
+TEST(TokenizerReferences, MakeATable) {
+  struct Line {
+    std::string names;
+    int strings = 0, ids = 0, spans = 0;
+  };
+  std::map<std::string, Line> lines;
+  for (const fs::path& folder : folders()) {
+    const Tally tally = tally_of(folder);
+    Line& line = lines[lines_of(folder / "kind").front()];
+    line.names += (line.names.empty() ? "" : ", ") + folder.filename().string();
+    line.strings += tally.strings;
+    line.ids += tally.ids;
+    line.spans += tally.spans;
+  }
+  std::string table =
+      "| tokenizer | like those of | strings | other ids | other places |\n"
+      "| --- | --- | --- | --- | --- |\n";
+  for (const auto& [kind, line] : lines) {
+    table += "| " + kind + " | " + line.names + " | " + std::to_string(line.strings) + " | " +
+             std::to_string(line.ids) + " | " + std::to_string(line.spans) + " |\n";
+  }
+  if (const char* file = std::getenv("ATTNSCOPE_TOKENIZER_TABLE")) write_file(file, table);
+  EXPECT_FALSE(lines.empty());
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,206 @@
+// What tokenizers of the further kinds offer beside ids and places (references_test.cpp).
+#include <gtest/gtest.h>
+
+#include <ctime>
+#include <filesystem>
+#include <map>
+#include <random>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/json.h"
+#include "core/text/file/tokenizer_files.h"
+#include "tests/support/places.h"
+
+namespace attnscope {
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+using Files = std::map<std::string, std::string>;
+
+std::shared_ptr<const Tokenizer> reference(const std::string& name) {
+  return load_tokenizer(testing::source_folder() / "tests/core/text/references" / name);
+}
+
+Ids ids_of(const std::vector<Token>& tokens) {
+  Ids ids;
+  for (const Token& t : tokens) ids.push_back(t.id);
+  return ids;
+}
+
+std::string refusal(const Files& files) {
+  try {
+    tokenizer_from_files(files, "m");
+  } catch (const InputError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+// [PAD] 0 [UNK] 1 [CLS] 2 [SEP] 3 [MASK] 4 un 5 ##able 6 ##s 7 the 8 , 9
+Files bert() {
+  return {{"vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nun\r\n##able\n##s\nthe\n,\n"}};
+}
+
+TEST(WordPieceFile, SetsTwoTextsBesideEachOther) {
+  const auto tokenizer = tokenizer_from_files(bert(), "m");
+  EXPECT_EQ(tokenizer->kind(), "WordPiece");
+  const auto tokens = tokenizer->encode_pair("The Unables", "xyz the");
+  EXPECT_EQ(ids_of(tokens), (Ids{2, 8, 5, 6, 7, 3, 1, 8, 3}));
+  const std::vector<std::int32_t> segments{0, 0, 0, 0, 0, 0, 1, 1, 1};
+  for (std::size_t n = 0; n < tokens.size(); ++n) {
+    EXPECT_EQ(tokens[n].segment, segments[n]) << n;
+    EXPECT_EQ(tokens[n].text, segments[n]) << n;
+    EXPECT_EQ(tokens[n].special, n == 0 || n == 5 || n == 8) << n;
+  }
+  EXPECT_EQ(tokens[3].begin, 6u);
+  EXPECT_EQ(tokens[3].end, 10u);
+  EXPECT_EQ(tokens[7].begin, 4u) << "bytes of the second text";
+}
+
+TEST(WordPieceFile, ShowsPiecesAsTheyAreWritten) {
+  const auto tokenizer = tokenizer_from_files(bert(), "m");
+  EXPECT_EQ(tokenizer->label(6), "##able");
+  EXPECT_EQ(tokenizer->label(8), "the");
+  EXPECT_EQ(tokenizer->label(2), "[CLS]");
+  EXPECT_EQ(tokenizer->bytes(6), "able");
+  EXPECT_EQ(tokenizer->bytes(8), " the");
+  EXPECT_EQ(tokenizer->decode({2, 8, 5, 6, 9, 8, 3}), "the unable, the");
+  EXPECT_EQ(tokenizer->mask_token(), 4);
+  EXPECT_EQ(tokenizer->id_of("[SEP]"), 3);
+  EXPECT_EQ(tokenizer->id_of("?"), -1);
+  EXPECT_TRUE(tokenizer->is_special(4));
+  EXPECT_FALSE(tokenizer->is_special(8));
+  EXPECT_EQ(ids_of(tokenizer->encode("the [MASK]the")), (Ids{2, 8, 4, 8, 3}));
+}
+
+TEST(WordPieceFile, FollowsItsConfig) {
+  Files files = bert();
+  files["tokenizer_config.json"] =
+      R"({"do_lower_case": false, "tokenizer_class": "BertTokenizer"})";
+  EXPECT_EQ(ids_of(tokenizer_from_files(files, "m")->encode("The the")), (Ids{2, 1, 8, 3}));
+  files["tokenizer_config.json"] = R"({"tokenizer_class": "EsmTokenizer"})";
+  EXPECT_NE(refusal(files).find("EsmTokenizer"), std::string::npos);
+  files["tokenizer_config.json"] = R"({"cls_token": "<s>"})";
+  EXPECT_NE(refusal(files).find("cls_token"), std::string::npos);
+  files["tokenizer_config.json"] =
+      R"({"added_tokens_decoder": {"10": {"content": "<new>", "special": true}}})";
+  EXPECT_EQ(ids_of(tokenizer_from_files(files, "m")->encode("the<new>")), (Ids{2, 8, 10, 3}));
+  files["tokenizer_config.json"] = R"({"added_tokens_decoder": {"x": {"content": "y"}}})";
+  EXPECT_NE(refusal(files), "");
+  files["vocab.txt"] = "\n\n";
+  EXPECT_NE(refusal(files), "");
+}
+
+TEST(MergesFile, RefusesAClassThatItDoesNotKnow) {
+  Files files{{"vocab.json", R"({"a": 0})"},
+              {"merges.txt", ""},
+              {"tokenizer_config.json", R"({"tokenizer_class": "WhisperTokenizer"})"}};
+  EXPECT_NE(refusal(files).find("WhisperTokenizer"), std::string::npos);
+}
+
+std::string spm_file(const std::string& name) {
+  return read_file(testing::source_folder() / "tests/core/text/references" / name / "spiece.model",
+                   std::size_t{1} << 24);
+}
+
+TEST(SentencePieceModelFile, FollowsItsClass) {
+  Files files{{"spiece.model", spm_file("spm-unigram")}};
+  const auto plain = tokenizer_from_files(files, "m");
+  const Ids ids = ids_of(plain->encode("the cat"));
+  EXPECT_EQ(plain->decode(ids), "the cat");
+  EXPECT_TRUE(plain->is_special(1)) << "<s>";
+  EXPECT_EQ(plain->label(1), "<s>");
+  files["tokenizer_config.json"] = R"({"tokenizer_class": "T5Tokenizer", "extra_ids": 3})";
+  const auto t5 = tokenizer_from_files(files, "m");
+  Ids with_end = ids;
+  with_end.push_back(2);
+  EXPECT_EQ(ids_of(t5->encode("the cat")), with_end);
+  EXPECT_EQ(t5->vocabulary_size(), plain->vocabulary_size() + 3);
+  EXPECT_EQ(t5->id_of("<extra_id_0>"), plain->vocabulary_size() + 2);
+  EXPECT_EQ(t5->encode("<extra_id_2>")[0].id, plain->vocabulary_size());
+  files["tokenizer_config.json"] =
+      R"({"tokenizer_class": "LlamaTokenizer", "bos_token": "<s>", "add_eos_token": true,
+          "eos_token": "</s>"})";
+  with_end.insert(with_end.begin(), 1);
+  EXPECT_EQ(ids_of(tokenizer_from_files(files, "m")->encode("the cat")), with_end);
+  files["tokenizer_config.json"] = R"({"tokenizer_class": "XLMRobertaTokenizer"})";
+  EXPECT_NE(refusal(files).find("XLMRobertaTokenizer"), std::string::npos);
+}
+
+// Damaged files are read or refused, never anything else.
+TEST(SentencePieceModelFile, SurvivesDamage) {
+  std::mt19937 random(2);
+  const std::string good = spm_file("spm-unigram");
+  for (std::size_t n = 0; n < good.size(); n += 97) refusal({{"spiece.model", good.substr(0, n)}});
+  EXPECT_NE(refusal({{"spiece.model", ""}}), "");
+  EXPECT_NE(refusal({{"spiece.model", "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"}}), "");
+  int read = 0;
+  for (int round = 0; round < 400; ++round) {
+    std::string bad = good;
+    for (int k = 0; k < 3; ++k) bad[random() % bad.size()] = static_cast<char>(random());
+    try {
+      const auto tokenizer = tokenizer_from_files({{"spiece.model", bad}}, "m");
+      tokenizer->decode(ids_of(tokenizer->encode("the cat \xff \u4e2d\u00e9 1")));
+      ++read;
+    } catch (const InputError&) {
+      continue;
+    }
+  }
+  EXPECT_GT(read, 0);
+}
+
+TEST(TokenizerKinds, CoverAnyBytes) {
+  std::mt19937 random(4);
+  for (const char* name : {"gpt2", "llama3", "o200k", "kimi", "llama2", "gemma", "bert-uncased",
+                           "unigram-bytes", "unigram-xlmr", "spm-bpe", "words", "clip"}) {
+    const auto tokenizer = reference(name);
+    for (int round = 0; round < 60; ++round) {
+      std::string text;
+      for (auto n = random() % 40; n > 0; --n) {
+        text += random() % 4 ? "the 1\n\xc3\xa9"[random() % 8] : static_cast<char>(random());
+      }
+      for (const Token& token : tokenizer->encode(text)) {
+        ASSERT_LE(token.begin, token.end) << name;
+        ASSERT_LE(token.end, text.size()) << name;
+        ASSERT_LT(token.id, tokenizer->vocabulary_size()) << name;
+      }
+    }
+  }
+}
+
+// Time grows with the file, not with its square.
+TEST(TokenizerKinds, LoadInLinearTime) {
+  const auto seconds = [](int count) {
+    Json root = Json::parse(R"({"added_tokens": [], "model": {"type": "BPE", "merges": []}})");
+    Json vocabulary = Json::object(), merges = Json::array();
+    for (const char* letter : {"a", "b", "c", "d"}) vocabulary[letter] = vocabulary.size();
+    std::vector<std::string> tokens{"a", "b", "c", "d"};
+    for (std::size_t n = 0; static_cast<int>(tokens.size()) < count; ++n) {
+      for (const char* letter : {"a", "b", "c", "d"}) {
+        tokens.push_back(tokens[n] + letter);
+        vocabulary[tokens.back()] = tokens.size() - 1;
+        merges.push_back(Json::array({tokens[n], letter}));
+      }
+    }
+    root["model"]["vocab"] = std::move(vocabulary);
+    root["model"]["merges"] = std::move(merges);
+    const Files files{{"tokenizer.json", root.dump()}};
+    const std::clock_t begin = std::clock();
+    EXPECT_EQ(tokenizer_from_files(files, "m")->vocabulary_size() >= count, true);
+    return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  };
+  const double small = seconds(8000);
+  EXPECT_LT(seconds(64000), 30 * small + 0.2);
+}
+
+TEST(TokenizerKinds, ReadManySmallValuesInLinearTime) {
+  std::string text = "{\"model\": [{}";
+  for (int n = 0; n < 100000; ++n) text += ",{}";
+  const std::clock_t begin = std::clock();
+  EXPECT_NE(refusal({{"tokenizer.json", text + "]}"}}), "");
+  EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 2.0);
+}
+
+}  // namespace
+}  // namespace attnscope

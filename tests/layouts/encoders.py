@@ -1,0 +1,319 @@
+"""Encoders, encoder-decoders, and encoders of images: one function a layout."""
+
+import numpy as np
+import torch
+import transformers as t
+
+from layout_tools import EAGER, VOCABULARY, as_array, layout, texts
+
+SIZES = dict(
+    vocab_size=VOCABULARY,
+    hidden_size=32,
+    num_hidden_layers=2,
+    num_attention_heads=4,
+    intermediate_size=24,
+    max_position_embeddings=70,
+)
+SMALL = dict(SIZES, num_hidden_layers=1)
+PADDED = dict(SIZES, pad_token_id=1, bos_token_id=0, eos_token_id=2, type_vocab_size=1)
+
+
+def encoder_arrays(model, seed):
+    """Of a model that reads a text at once; where it has kinds of tokens, of two sentences."""
+    arrays = {}
+    kinds = getattr(model.config, "type_vocab_size", 0) or 0
+    for length, ids in texts(seed):
+        given = dict(input_ids=ids)
+        if kinds > 1 and length == 7:
+            given["token_type_ids"] = torch.tensor([[0, 0, 0, 1, 1, 1, 1]])
+            arrays[f"{length}/types"] = given["token_type_ids"][0].numpy().astype(np.int32)
+        of = getattr(model, "text_model", model)  # of CLIP
+        with torch.no_grad():
+            out = of(**given, output_hidden_states=True, output_attentions=True)
+        rows = some_rows(length)
+        arrays[f"{length}/ids"] = ids[0].numpy().astype(np.int32)
+        arrays[f"{length}/rows"] = np.array(rows, np.int32)
+        add_states(arrays, f"{length}/tap/", out.hidden_states, rows, closed(model))
+        for n, attention in enumerate(out.attentions):
+            arrays[f"{length}/attention/self.{n}"] = as_array(attention[0, :, rows, :length])
+        logits = getattr(out, "logits", None)
+        if logits is None:
+            logits = getattr(out, "prediction_logits", None)
+        if logits is not None and logits.shape[-1] == VOCABULARY:
+            arrays[f"{length}/logits"] = as_array(logits[0, rows])
+    return arrays
+
+
+def some_rows(length):
+    return [20, 63] if length > 7 else list(range(length))
+
+
+def closed(model):
+    """Whether its last state is that behind a norm after all layers."""
+    return model.config.model_type in ("t5", "mt5", "mbart", "pegasus", "modernbert")
+
+
+def add_states(arrays, prefix, states, rows, norm_behind):
+    layers = len(states) - 1
+    names = ["embed"] + [f"layers.{n}.residual" for n in range(layers)]
+    if norm_behind:
+        names[-1] = "final"
+    for name, state in zip(names, states):
+        arrays[prefix + name] = as_array(state[0, rows])
+
+
+def both_arrays(model, seed):
+    """Of an encoder and its decoder."""
+    arrays = {}
+    for (length, ids), (_, target) in zip(texts(seed), texts(seed + 1)):
+        target = target[:, : max(1, length // 2 + 1)]
+        with torch.no_grad():
+            out = model(input_ids=ids, decoder_input_ids=target, output_hidden_states=True,
+                        output_attentions=True)
+        source_rows = some_rows(length)
+        rows = [n for n in source_rows if n < target.shape[1]]
+        arrays[f"{length}/source"] = ids[0].numpy().astype(np.int32)
+        arrays[f"{length}/ids"] = target[0].numpy().astype(np.int32)
+        arrays[f"{length}/rows"] = np.array(rows, np.int32)
+        arrays[f"{length}/source_rows"] = np.array(source_rows, np.int32)
+        tap = f"{length}/tap/"
+        add_states(arrays, tap + "encoder.", out.encoder_hidden_states, source_rows, closed(model))
+        add_states(arrays, tap, out.decoder_hidden_states, rows, closed(model))
+        for kind, of, which in (("encoder", out.encoder_attentions, source_rows),
+                                ("self", out.decoder_attentions, rows),
+                                ("cross", out.cross_attentions, rows)):
+            for n, attention in enumerate(of):
+                arrays[f"{length}/attention/{kind}.{n}"] = as_array(attention[0, :, which])
+        arrays[f"{length}/logits"] = as_array(out.logits[0, rows])
+    return arrays
+
+
+def image_arrays(model, seed):
+    """Of one that sees an image: its colours, from 0 to 1."""
+    side = model.config.image_size
+    generator = torch.Generator().manual_seed(seed)
+    colours = torch.rand((side, side, 3), generator=generator).to(torch.float32)
+    mean, deviation = (torch.tensor(COLOURS[f"image_{key}"]) for key in ("mean", "std"))
+    pixels = ((colours.to(torch.float64) - mean) / deviation).permute(2, 0, 1)[None]
+    with torch.no_grad():
+        out = model(pixels, output_hidden_states=True, output_attentions=True)
+    rows = list(range(out.hidden_states[0].shape[1]))
+    extra = len(rows) - (side // model.config.patch_size) ** 2
+    arrays = {
+        "picture/colours": as_array(colours),
+        "picture/ids": np.array([min(n, extra) for n in rows], np.int32),
+        "picture/rows": np.array(rows, np.int32),
+    }
+    add_states(arrays, "picture/tap/", out.hidden_states, rows, False)
+    for n, attention in enumerate(out.attentions):
+        arrays[f"picture/attention/self.{n}"] = as_array(attention[0])
+    return arrays
+
+
+# ---- Encoders
+
+
+@layout("bert", "BERT", arrays_of=encoder_arrays)
+def bert():
+    return t.BertForMaskedLM(t.BertConfig(**SIZES))
+
+
+@layout("bert-pretraining", "BERT with the head for sentences", arrays_of=encoder_arrays)
+def bert_pretraining():
+    return t.BertForPreTraining(t.BertConfig(**SMALL))
+
+
+@layout("bert-headless", "MiniLM, E5, BGE and others for sentences",
+        arrays_of=encoder_arrays)
+def bert_headless():
+    return t.BertModel(t.BertConfig(**SMALL))
+
+
+@layout("roberta", "RoBERTa", arrays_of=encoder_arrays)
+def roberta():
+    return t.RobertaForMaskedLM(t.RobertaConfig(**PADDED))
+
+
+@layout("xlm-roberta", "XLM-R, multilingual E5", arrays_of=encoder_arrays)
+def xlm_roberta():
+    return t.XLMRobertaForMaskedLM(t.XLMRobertaConfig(**dict(PADDED, num_hidden_layers=1)))
+
+
+@layout("camembert", "CamemBERT", torch.bfloat16, arrays_of=encoder_arrays)
+def camembert():
+    return t.CamembertForMaskedLM(t.CamembertConfig(**dict(PADDED, num_hidden_layers=1)))
+
+
+@layout("distilbert", "DistilBERT", arrays_of=encoder_arrays)
+def distilbert():
+    return t.DistilBertForMaskedLM(t.DistilBertConfig(
+        vocab_size=VOCABULARY, dim=32, n_layers=2, n_heads=4, hidden_dim=24,
+        max_position_embeddings=70))
+
+
+@layout("electra", "ELECTRA, generator", arrays_of=encoder_arrays)
+def electra():
+    return t.ElectraForMaskedLM(t.ElectraConfig(**SMALL, embedding_size=20))
+
+
+@layout("electra-discriminator", "ELECTRA, discriminator", arrays_of=encoder_arrays)
+def electra_discriminator():
+    return t.ElectraForPreTraining(t.ElectraConfig(**SMALL, embedding_size=32))
+
+
+@layout("albert", "ALBERT", arrays_of=encoder_arrays)
+def albert():
+    sizes = dict(SIZES, num_hidden_layers=4)
+    return t.AlbertForMaskedLM(t.AlbertConfig(
+        **sizes, embedding_size=20, num_hidden_groups=2, hidden_act="gelu_new"))
+
+
+def deberta_config(**more):
+    return t.DebertaV2Config(**dict(SIZES, **more), relative_attention=True, max_relative_positions=-1,
+                             pos_att_type=["p2c", "c2p"], share_att_key=True,
+                             norm_rel_ebd="layer_norm", position_biased_input=False,
+                             type_vocab_size=0)
+
+
+@layout("deberta-v2", "DeBERTa-v2 and v3", arrays_of=encoder_arrays)
+def deberta_v2():
+    return t.DebertaV2ForMaskedLM(deberta_config(position_buckets=8))
+
+
+@layout("deberta-v2-unbucketed", "DeBERTa layouts without buckets", arrays_of=encoder_arrays)
+def deberta_unbucketed():
+    return t.DebertaV2Model(deberta_config(num_hidden_layers=1))
+
+
+@layout("modernbert", "ModernBERT", arrays_of=encoder_arrays)
+def modernbert():
+    return t.ModernBertForMaskedLM(t.ModernBertConfig(
+        **dict(SIZES, num_hidden_layers=3), local_attention=8, global_attn_every_n_layers=2,
+        pad_token_id=0, bos_token_id=1, eos_token_id=2, cls_token_id=1, sep_token_id=2))
+
+
+# In single precision: the library makes some of its numbers in that whatever the weights are.
+@layout("xlnet", "XLNet", way=dict(EAGER, dtype=torch.float32), arrays_of=encoder_arrays)
+def xlnet():
+    return t.XLNetLMHeadModel(t.XLNetConfig(
+        vocab_size=VOCABULARY, d_model=32, n_layer=2, n_head=4, d_inner=24))
+
+
+# ---- Encoder-decoders
+
+BART = dict(
+    vocab_size=VOCABULARY,
+    d_model=32,
+    encoder_layers=2,
+    decoder_layers=2,
+    encoder_attention_heads=4,
+    decoder_attention_heads=4,
+    encoder_ffn_dim=24,
+    decoder_ffn_dim=24,
+    max_position_embeddings=70,
+    pad_token_id=1,
+    bos_token_id=0,
+    eos_token_id=2,
+    decoder_start_token_id=2,
+    forced_eos_token_id=None,
+)
+
+
+ONE = dict(BART, encoder_layers=1, decoder_layers=1)
+
+
+@layout("bart", "BART, DistilBART", arrays_of=both_arrays)
+def bart():
+    model = t.BartForConditionalGeneration(t.BartConfig(**BART))
+    model.final_logits_bias.copy_(torch.linspace(-0.5, 0.5, VOCABULARY))
+    return model
+
+
+@layout("mbart", "mBART, mBART-50", arrays_of=both_arrays)
+def mbart():
+    return t.MBartForConditionalGeneration(t.MBartConfig(**ONE, scale_embedding=True))
+
+
+@layout("marian", "Marian, OPUS-MT", arrays_of=both_arrays)
+def marian():
+    return t.MarianMTModel(t.MarianConfig(
+        **ONE, decoder_vocab_size=VOCABULARY, scale_embedding=True, activation_function="swish"))
+
+
+@layout("pegasus", "Pegasus", arrays_of=both_arrays)
+def pegasus():
+    return t.PegasusForConditionalGeneration(t.PegasusConfig(
+        **ONE, scale_embedding=True, activation_function="relu"))
+
+
+T5 = dict(
+    vocab_size=VOCABULARY,
+    d_model=32,
+    d_kv=12,
+    d_ff=24,
+    num_layers=2,
+    num_heads=4,
+    relative_attention_num_buckets=8,
+    relative_attention_max_distance=20,
+    pad_token_id=0,
+    decoder_start_token_id=0,
+)
+
+
+@layout("t5", "T5", arrays_of=both_arrays)
+def t5():
+    return t.T5ForConditionalGeneration(t.T5Config(**T5))
+
+
+@layout("t5-gated", "T5 v1.1, Flan-T5", arrays_of=both_arrays)
+def t5_gated():
+    return t.T5ForConditionalGeneration(t.T5Config(
+        **dict(T5, num_layers=1), feed_forward_proj="gated-gelu", tie_word_embeddings=False))
+
+
+@layout("mt5", "mT5", arrays_of=both_arrays)
+def mt5():
+    return t.MT5ForConditionalGeneration(t.MT5Config(**dict(T5, num_layers=1), feed_forward_proj="gated-gelu"))
+
+
+@layout("t5-encoder", "encoders of T5 for sentences", arrays_of=encoder_arrays)
+def t5_encoder():
+    return t.T5EncoderModel(t.T5Config(**dict(T5, num_layers=1)))
+
+
+# ---- Images, and texts beside them
+
+IMAGE = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=24,
+             image_size=12, patch_size=4)
+ONE_IMAGE = dict(IMAGE, num_hidden_layers=1)
+COLOURS = {"image_mean": [0.4, 0.5, 0.6], "image_std": [0.2, 0.3, 0.25]}
+BESIDE = {"preprocessor_config.json": COLOURS}
+
+
+@layout("vit", "ViT", arrays_of=image_arrays, files=BESIDE)
+def vit():
+    return t.ViTModel(t.ViTConfig(**IMAGE))
+
+
+@layout("deit", "DeiT", arrays_of=image_arrays, files=BESIDE)
+def deit():
+    return t.DeiTForImageClassificationWithTeacher(t.DeiTConfig(**ONE_IMAGE))
+
+
+CLIP_TEXT = dict(SMALL, projection_dim=24, eos_token_id=98, bos_token_id=97)
+
+
+@layout("clip-vision", "CLIP, the tower for images", arrays_of=image_arrays, files=BESIDE)
+def clip_vision():
+    return t.CLIPVisionModel(t.CLIPVisionConfig(**ONE_IMAGE, projection_dim=24))
+
+
+@layout("clip-text", "CLIP, the tower for texts", arrays_of=encoder_arrays)
+def clip_text():
+    return t.CLIPTextModel(t.CLIPTextConfig(**CLIP_TEXT))
+
+
+@layout("clip", "CLIP with both towers", arrays_of=encoder_arrays)
+def clip():
+    return t.CLIPModel(t.CLIPConfig(
+        text_config=CLIP_TEXT, vision_config=dict(ONE_IMAGE, projection_dim=24), projection_dim=24))
