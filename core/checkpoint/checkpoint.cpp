@@ -69,11 +69,36 @@ StoredTensors read_shards(const fs::path& folder) {
   return tensors;
 }
 
+// The rest of the name of transformers' class that reads a model with its head.
+const char* loads_as(const fs::path& folder) {
+  const Json config = read_json(folder / "config.json");
+  const Json classes = config.contains("architectures") ? config["architectures"] : Json();
+  const std::string name = classes.is_array() && classes.size() > 0 && classes[0].is_string()
+                               ? classes[0].get<std::string>()
+                               : "";
+  for (const auto& [part, rest] : {std::pair{"CausalLM", "ForCausalLM"},
+                                   {"LMHead", "ForCausalLM"},
+                                   {"MaskedLM", "ForMaskedLM"},
+                                   {"ForPreTraining", "ForPreTraining"},
+                                   {"ConditionalGeneration", "ForSeq2SeqLM"}}) {
+    if (name.find(part) != std::string::npos) return rest;
+  }
+  return "";
+}
+
 StoredTensors read_tensors(const fs::path& folder) {
   if (fs::exists(folder / "model.safetensors")) {
     return read_safetensors(folder / "model.safetensors").tensors;
   }
   if (fs::exists(folder / "model.safetensors.index.json")) return read_shards(folder);
+  for (const char* file : {"pytorch_model.bin", "pytorch_model.bin.index.json"}) {
+    if (!fs::exists(folder / file)) continue;
+    throw InputError((folder / file).string() +
+                     ": expected model.safetensors, since pickled weights may run any program; "
+                     "this converts them: python3 -c \"from transformers import AutoModel" +
+                     std::string(loads_as(folder)) + " as M; M.from_pretrained('" +
+                     folder.string() + "').save_pretrained('" + folder.string() + "')\"");
+  }
   throw InputError(folder.string() +
                    ": no model.safetensors and no model.safetensors.index.json in this folder");
 }

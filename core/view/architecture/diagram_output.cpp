@@ -45,7 +45,9 @@ void add_output(const DiagramSource& source, DiagramColumn& column) {
   if (source.config.pre_norm) column.rows.push_back(row_of(norm_part(source, "final_norm")));
   if (!source.config.ingredients.output_head) {
     DiagramPart states{DiagramPart::Kind::Words, "States"};
-    states.help = "The model has no output head: its states are what it gives.";
+    states.notes = {"no head that predicts"};
+    states.help = "The checkpoint has no output head: what comes out are the tokens' states.";
+    states.view = "depth";
     column.rows.push_back(row_of(states));
     return;
   }

@@ -296,13 +296,21 @@ void restrict_controls(const ViewSettings& settings, const Trace*, ViewControls&
   if (values.has("most") || scale == "rank" || scale == "row") controls.colour_ends.clear();
 }
 
-ViewReading map_reading(const ViewSettings& settings, const Trace*) {
+ViewReading map_reading(const ViewSettings& settings, const Trace* trace) {
   const Values values = view_values(settings, "map");
   ViewReading reading{
       "Each row is a token that looks (the query), each column one that it looks at (the key). A "
       "bright cell: the row's token takes much from the column's. The weights of a row add up to "
       "1; grey pairs are not allowed.",
       {}};
+  const bool sinks = trace != nullptr && std::ranges::any_of(trace->attention, [](const auto& tap) {
+                       return tap.result.part && tap.result.part->sinks.defined();
+                     });
+  if (sinks) {
+    reading.terms.push_back({"Sink",
+                             "a learned score of each head that takes part in the softmax and has "
+                             "no value: rows add up to 1 less its share."});
+  }
   if (row_scale_of(values) == RowScale::EqualShare) {
     reading.terms.push_back({"Equal share",
                              "what each key would have if the query looked at all "
