@@ -103,8 +103,9 @@ StoredTensors read_tensors(const fs::path& folder) {
                    ": no model.safetensors and no model.safetensors.index.json in this folder");
 }
 
-const CheckpointFormat& format_of(const Json& config, const std::string& name) {
-  const std::string type = JsonObject(config, name).text("model_type");
+const CheckpointFormat& format_of(const Json& config, const std::string& name,
+                                  const std::string& tower) {
+  const std::string type = format_type(config, name, tower);
   std::string known;
   for (const CheckpointFormat& format : checkpoint_formats()) {
     if (format.model_type == type) return format;
@@ -185,7 +186,25 @@ std::map<std::string, std::string, std::less<>> bundled_models_by_choice() {
   return models;
 }
 
+std::string model_tower(const std::string& name_or_folder) {
+  const fs::path name(name_or_folder);
+  const bool tower = name.filename() == "vision_model" || name.filename() == "text_model";
+  std::error_code none;
+  return tower && !fs::is_directory(name, none) ? name.filename().string() : "";
+}
+
+std::string format_type(const Json& config, const std::string& path, const std::string& tower) {
+  JsonObject object(config, path);
+  const std::string type = object.text("model_type");
+  if (tower.empty()) return type;
+  if (type != "clip") object.fail("model_type", "\"clip\", which has a " + tower);
+  return "clip_" + tower;
+}
+
 fs::path model_folder(const std::string& name_or_folder) {
+  if (!model_tower(name_or_folder).empty()) {
+    return model_folder(fs::path(name_or_folder).parent_path().string());
+  }
   const std::vector<std::string> bundled = bundled_models();
   if (std::ranges::find(bundled, name_or_folder) != bundled.end()) {
     return models_folder() / name_or_folder;
@@ -206,11 +225,15 @@ Checkpoint load_checkpoint(const std::string& name_or_folder) {
   const fs::path config_path = folder / "config.json";
   const Json config = read_json(config_path);
   Checkpoint checkpoint;
-  const bool is_path = fs::is_directory(name_or_folder) || !is_hub_name(name_or_folder);
+  const std::string tower = model_tower(name_or_folder);
+  const bool is_path =
+      !tower.empty() || fs::is_directory(name_or_folder) || !is_hub_name(name_or_folder);
   // Of one from a cache the folder is called by its commit.
-  checkpoint.name = is_path ? fs::weakly_canonical(folder).filename().string() : name_or_folder;
-  checkpoint.model =
-      format_of(config, config_path.string()).load(config, read_tensors(folder), folder);
+  checkpoint.name = is_path ? fs::weakly_canonical(folder).filename().string() +
+                                  (tower.empty() ? "" : "/" + tower)
+                            : name_or_folder;
+  checkpoint.model = format_of(config, config_path.string(), model_tower(name_or_folder))
+                         .load(config, read_tensors(folder), folder);
   checkpoint.end_tokens = end_tokens(config, checkpoint.model, config_path.string());
   add_tokenizer(checkpoint, folder);
   return checkpoint;
