@@ -232,8 +232,10 @@ std::map<std::string_view, std::vector<Case>> all_cases() {
   cases["divide"] = binary_cases(divide);
   cases["scale"] = {of_one({2, 3}, [](const Var& x) { return scale(x, -2.5f); })};
   cases["relu"] = unary_cases(relu, away_from_zero);
-  const auto clamped = [](const Var& x) { return clamp(x, -0.5f, 0.9f); };
-  cases["clamp"] = {of_one({5, 7}, clamped)};
+  cases["clamp"] = unary_cases([](const Var& x) { return clamp(x, 0, 10); }, away_from_zero);
+  for (Case& below : unary_cases([](const Var& x) { return clamp(x, -10, 0); }, away_from_zero)) {
+    cases["clamp"].push_back(below);
+  }
   cases["gelu"] = unary_cases(gelu, plain);
   cases["gelu_tanh"] = unary_cases(gelu_tanh, plain);
   cases["silu"] = unary_cases(silu, plain);
