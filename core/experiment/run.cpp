@@ -173,7 +173,8 @@ void run_forward(const Model& chosen, const ModelInput& input, const Retrieval* 
   trace.backend = backend.name();
   trace.milliseconds = time.count();
   if (training.losses) record_losses(model, output, training.gradients, trace);
-  if (input.batch.ids.defined() && trace.logits.defined() && !fills_in(model.config)) {  // which foretells no next token
+  if (input.batch.ids.defined() && trace.logits.defined() &&
+      !fills_in(model.config)) {  // which foretells no next token
     trace.token_bits =
         token_bits(predictions(trace), {input.batch.ids.begin(), input.batch.ids.end()});
   }
@@ -227,7 +228,7 @@ Prepared prepared(const Experiment& experiment, const std::shared_ptr<const Chec
   trace.trained = {checkpoint, &checkpoint->model.config};
   trace.config = std::make_shared<const ModelConfig>(
       structured(checkpoint->model.config, experiment.structure));
-  trace.tokenizer = checkpoint->tokenizer;
+  trace.tokenizer = checkpoint->writing();
   std::vector<TraceToken> tokens =
       tokens_to_read(*trace.config, *checkpoint, experiment, trace.notes);
   const auto length = static_cast<Index>(tokens.size());
