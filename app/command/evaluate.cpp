@@ -116,6 +116,9 @@ void evaluate_command(const EvaluateOptions& options) {
   if (!options.files.empty()) evaluate_files(checkpoint, options, stop);
   if (!options.task.empty()) evaluate_task(checkpoint, options, stop);
   if (options.repeat) evaluate_repeat(checkpoint, options, stop);
+  for (const std::string& note : checkpoint.model.notes) {
+    std::fprintf(stderr, "note: %s\n", note.c_str());
+  }
   for (const std::string& note : notes_on_looking_ahead(checkpoint.model)) {
     std::fprintf(stderr, "note: %s\n", note.c_str());
   }

@@ -10,6 +10,7 @@
 namespace attnscope {
 namespace {
 
+constexpr const char* kExpertGates = "gate.experts";
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
 struct JoinWords {
@@ -73,6 +74,30 @@ std::vector<GateSet> joins_of(const Trace& trace, Stack stack) {
   return sets;
 }
 
+// What each expert of each layer counts for each token; 0 where the router did not choose it.
+GateSet expert_gates(const Trace& trace, Stack stack) {
+  GateSet set{"experts",
+              "gates of the experts",
+              "experts",
+              "0: the router did not choose it",
+              "1: the only one that counts",
+              {},
+              Tensor()};
+  std::vector<float> numbers;
+  Index length = 0;
+  for (const Located<Tensor>& tap : trace.located) {
+    if (tap.name != kExpertGates || tap.address.stack != stack) continue;
+    length = tap.values.dim(0);
+    for (Index e = 0; e < tap.values.dim(1); ++e) {
+      set.rows.push_back({tap.address.layer, -1, trace.parts.step ? tap.address.step : -1, e});
+      for (Index i = 0; i < length; ++i) numbers.push_back(tap.values(i, e));
+    }
+  }
+  set.mean = Tensor({static_cast<Index>(set.rows.size()), length});
+  std::ranges::copy(numbers, set.mean.begin());
+  return set;
+}
+
 // g of each head that mixes a memory with its segment, token by token; none where nothing was
 // stored yet.
 GateSet memory_gates(const Trace& trace) {
@@ -117,6 +142,7 @@ std::string GateSet::Row::label() const {
   add("step ", step);
   add("layer ", layer);
   add("head ", head);
+  add("expert ", expert);
   return text;
 }
 
@@ -146,6 +172,8 @@ double GateSet::all_mean() const {
 
 std::vector<GateSet> gates_of(const Trace& trace, Stack stack) {
   std::vector<GateSet> sets = joins_of(trace, stack);
+  GateSet experts = expert_gates(trace, stack);
+  if (!experts.rows.empty()) sets.push_back(std::move(experts));
   if (stack != Stack::Decoder) return sets;
   GateSet memory = memory_gates(trace);
   if (!memory.rows.empty()) sets.push_back(std::move(memory));

@@ -15,8 +15,8 @@ struct GateSet {
   std::string short_title;
   std::string closed, open;  // what 0 and 1 mean, in a few words
   struct Row {
-    Index layer = -1, head = -1, step = -1;  // -1: it has none
-    std::string label() const;               // "layer 2", "step 1, layer 0", "layer 1, head 3", ""
+    Index layer = -1, head = -1, step = -1, expert = -1;  // -1: it has none
+    std::string label() const;  // "layer 2", "step 1, layer 0", "layer 1, head 3", ""
   };
   std::vector<Row> rows;
   // Of each row and token the mean over components; NaN: there is no gate.  [rows, L]
@@ -29,8 +29,9 @@ struct GateSet {
   double all_mean() const;           // the same over all rows
 };
 
-// GTrXL's z of each join (Parisotto et al., 2019), memorizing's g (Wu et al., 2022), SPALM's g
-// (Yogatama et al., 2021): those that the run has, of the stack's tokens. Empty: none.
+// The gates of experts (Shazeer et al., 2017), GTrXL's z of each join (Parisotto et al., 2019),
+// memorizing's g (Wu et al., 2022), SPALM's g (Yogatama et al., 2021): those that the run has, of
+// the stack's tokens. Empty: none.
 std::vector<GateSet> gates_of(const Trace& trace, Stack stack);
 bool has_gates(const Trace& trace);
 // Of retrieval's (SPALM), where there is one: all in the middle.

@@ -1,6 +1,7 @@
 #include "core/analysis/pair.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace attnscope {
 
@@ -79,6 +80,11 @@ std::optional<PairScore> pair_score(const Part& part, Index head, Index query, I
     const double bias = entry(*part.bias, head, offset);
     pair.terms[Term::Bias] = bias;
     pair.score += bias;
+  }
+  pair.uncapped = pair.score;
+  if (part.score_cap > 0) {
+    const auto cap = static_cast<double>(part.score_cap);
+    pair.score = cap * std::tanh(pair.score / cap);
   }
   return pair;
 }

@@ -11,8 +11,9 @@ namespace attnscope {
 struct PairScore {
   // By name, with the scale applied except to Bias and Factor, as `--terms` reports them.
   std::map<Term, double> terms;
-  double product = 0;  // q_i . k_c before the scale (after the ReLU, where there is one)
-  double score = 0;    // s_ic
+  double product = 0;   // q_i . k_c before the scale (after the ReLU, where there is one)
+  double uncapped = 0;  // s_ic before the cap, where there is one
+  double score = 0;     // s_ic
 };
 
 // In double precision, for batch entry 0. Nothing for parts whose scores are no products. The

@@ -9,7 +9,8 @@
 namespace attnscope {
 
 // The score terms of a part, scale applied, [B h, L_q, L_k] each, 0 where not allowed; SPEC
-// section 3, `--terms`. Their sum (times Factor, where there is one) is `scores`. Content is
+// section 3, `--terms`. Their sum (times Factor, where there is one) is `scores`, before the cap
+// where these have one. Content is
 // always there.
 std::map<Term, Tensor> score_terms(const Part& part, const Stop& stop = {});
 

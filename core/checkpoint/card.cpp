@@ -79,6 +79,9 @@ ModelCard model_card(const std::string& name_or_folder) {
     card.config = model_config_from_json(config, config_file.string());
   }
   card.task = card.config ? implied_task(*card.config) : kText;
+  const std::string type = format_type(config, config_file.string(), model_tower(name_or_folder));
+  const auto format = std::ranges::find(checkpoint_formats(), type, &CheckpointFormat::model_type);
+  if (format != checkpoint_formats().end() && !format->task.empty()) card.task = format->task;
   if (!has_card(folder)) return card;
   const Json written = read(folder / kCard);
   JsonObject object(written, (folder / kCard).string());

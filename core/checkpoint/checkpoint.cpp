@@ -69,17 +69,43 @@ StoredTensors read_shards(const fs::path& folder) {
   return tensors;
 }
 
+// The rest of the name of transformers' class that reads a model with its head.
+const char* loads_as(const fs::path& folder) {
+  const Json config = read_json(folder / "config.json");
+  const Json classes = config.contains("architectures") ? config["architectures"] : Json();
+  const std::string name = classes.is_array() && classes.size() > 0 && classes[0].is_string()
+                               ? classes[0].get<std::string>()
+                               : "";
+  for (const auto& [part, rest] : {std::pair{"CausalLM", "ForCausalLM"},
+                                   {"LMHead", "ForCausalLM"},
+                                   {"MaskedLM", "ForMaskedLM"},
+                                   {"ForPreTraining", "ForPreTraining"},
+                                   {"ConditionalGeneration", "ForSeq2SeqLM"}}) {
+    if (name.find(part) != std::string::npos) return rest;
+  }
+  return "";
+}
+
 StoredTensors read_tensors(const fs::path& folder) {
   if (fs::exists(folder / "model.safetensors")) {
     return read_safetensors(folder / "model.safetensors").tensors;
   }
   if (fs::exists(folder / "model.safetensors.index.json")) return read_shards(folder);
+  for (const char* file : {"pytorch_model.bin", "pytorch_model.bin.index.json"}) {
+    if (!fs::exists(folder / file)) continue;
+    throw InputError((folder / file).string() +
+                     ": expected model.safetensors, since pickled weights may run any program; "
+                     "this converts them: python3 -c \"from transformers import AutoModel" +
+                     std::string(loads_as(folder)) + " as M; M.from_pretrained('" +
+                     folder.string() + "').save_pretrained('" + folder.string() + "')\"");
+  }
   throw InputError(folder.string() +
                    ": no model.safetensors and no model.safetensors.index.json in this folder");
 }
 
-const CheckpointFormat& format_of(const Json& config, const std::string& name) {
-  const std::string type = JsonObject(config, name).text("model_type");
+const CheckpointFormat& format_of(const Json& config, const std::string& name,
+                                  const std::string& tower) {
+  const std::string type = format_type(config, name, tower);
   std::string known;
   for (const CheckpointFormat& format : checkpoint_formats()) {
     if (format.model_type == type) return format;
@@ -166,7 +192,25 @@ std::map<std::string, std::string, std::less<>> bundled_models_by_choice() {
   return models;
 }
 
+std::string model_tower(const std::string& name_or_folder) {
+  const fs::path name(name_or_folder);
+  const bool tower = name.filename() == "vision_model" || name.filename() == "text_model";
+  std::error_code none;
+  return tower && !fs::is_directory(name, none) ? name.filename().string() : "";
+}
+
+std::string format_type(const Json& config, const std::string& path, const std::string& tower) {
+  JsonObject object(config, path);
+  const std::string type = object.text("model_type");
+  if (tower.empty()) return type;
+  if (type != "clip") object.fail("model_type", "\"clip\", which has a " + tower);
+  return "clip_" + tower;
+}
+
 fs::path model_folder(const std::string& name_or_folder) {
+  if (!model_tower(name_or_folder).empty()) {
+    return model_folder(fs::path(name_or_folder).parent_path().string());
+  }
   const std::vector<std::string> bundled = bundled_models();
   if (std::ranges::find(bundled, name_or_folder) != bundled.end()) {
     return models_folder() / name_or_folder;
@@ -187,11 +231,15 @@ Checkpoint load_checkpoint(const std::string& name_or_folder) {
   const fs::path config_path = folder / "config.json";
   const Json config = read_json(config_path);
   Checkpoint checkpoint;
-  const bool is_path = fs::is_directory(name_or_folder) || !is_hub_name(name_or_folder);
+  const std::string tower = model_tower(name_or_folder);
+  const bool is_path =
+      !tower.empty() || fs::is_directory(name_or_folder) || !is_hub_name(name_or_folder);
   // Of one from a cache the folder is called by its commit.
-  checkpoint.name = is_path ? fs::weakly_canonical(folder).filename().string() : name_or_folder;
-  checkpoint.model =
-      format_of(config, config_path.string()).load(config, read_tensors(folder), folder);
+  checkpoint.name = is_path ? fs::weakly_canonical(folder).filename().string() +
+                                  (tower.empty() ? "" : "/" + tower)
+                            : name_or_folder;
+  checkpoint.model = format_of(config, config_path.string(), model_tower(name_or_folder))
+                         .load(config, read_tensors(folder), folder);
   checkpoint.end_tokens = end_tokens(config, checkpoint.model, config_path.string());
   add_tokenizer(checkpoint, folder);
   return checkpoint;

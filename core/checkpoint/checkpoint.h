@@ -34,6 +34,10 @@ Checkpoint load_checkpoint(const std::string& name_or_folder);
 // The folder that such a name or a path stands for. InputError when there is none.
 std::filesystem::path model_folder(const std::string& name_or_folder);
 
+// Of a model with several towers the name of the one that the name ends with: of
+// "clip/vision_model" "vision_model". Empty: it names none.
+std::string model_tower(const std::string& name_or_folder);
+
 // config.json, model.safetensors (weights as F32 or F16) and the tokenizer, into `folder`, which
 // is made where it is missing.
 void save_checkpoint(const std::filesystem::path& folder, const Checkpoint& checkpoint, bool half);

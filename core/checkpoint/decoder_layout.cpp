@@ -31,6 +31,8 @@ class DecoderReader {
   void read() {
     for (const std::string& prefix : names_.prefixes) {
       prefix_ = prefix;
+      // A tied table may stand under the head's name.
+      if (!reader_.names_below(prefix + names_.layers).empty()) break;
       if (reader_.has(prefix + names_.embedding + ".weight")) break;
     }
     read_table();

@@ -315,6 +315,73 @@ void deberta_weights(WeightMover& mover, const EncoderLayout&, const std::string
   }
 }
 
+// ---- Longformer, BigBird
+
+void longformer_config(JsonObject& object, ModelConfig& c) {
+  constexpr Index kMostWindow = Index{1} << 20;
+  const Choice placed = c.groups[0][0].encoding;
+  const bool several = object.has("attention_window") && object.any("attention_window").is_array();
+  std::vector<Index> windows(
+      static_cast<std::size_t>(c.layers),
+      several ? 0 : object.integer_or("attention_window", 512, 2, kMostWindow));
+  if (several) {
+    const Json& list = object.array("attention_window");
+    if (list.size() != windows.size()) object.fail("attention_window", "one for each layer");
+    for (std::size_t n = 0; n < windows.size(); ++n) {
+      const bool fits = list[n].is_number_integer() && list[n] >= 2 && list[n] <= kMostWindow;
+      if (!fits) object.fail("attention_window", "even numbers of at least 2");
+      windows[n] = list[n].get<Index>();
+    }
+  }
+  c.groups.clear();
+  for (const Index window : windows) {
+    if (window % 2 != 0) object.fail("attention_window", "even numbers of at least 2");
+    Choice chosen{"longformer", default_values(variant("longformer").parameters)};
+    chosen.values.set("window", window / 2);
+    c.groups.push_back({{c.heads, chosen, placed}});
+  }
+}
+
+void longformer_weights(WeightMover& mover, const EncoderLayout& layout,
+                        const std::string& prefix) {
+  const ModelConfig& c = mover.model().config;
+  for (Index n = 0; n < c.layers; ++n) {
+    const std::string from = prefix + layout.layers + std::to_string(n) + ".attention.self.";
+    for (const char* name : {"query_global.", "key_global.", "value_global."}) {
+      mover.reader().ignore(from + name + "weight");
+      mover.reader().ignore(from + name + "bias");
+    }
+  }
+  mover.model().notes.push_back(
+      "projections of global tokens (query_global, key_global, value_global) are left out: as read "
+      "no token is global, and one that a person makes so has the projections of the others");
+}
+
+void bigbird_config(JsonObject& object, ModelConfig& c) {
+  require_flag(object, "rescale_embeddings", false);
+  require_flag(object, "use_bias", true);
+  const std::string type = object.text_or("attention_type", "block_sparse");
+  if (type == "original_full") return;
+  if (type != "block_sparse") {
+    object.fail("attention_type", "\"block_sparse\" or \"original_full\"");
+  }
+  Choice sparse{"bigbird", default_values(variant("bigbird").parameters)};
+  sparse.values.set("block", object.integer_or("block_size", 64, 1, 1 << 20));
+  sparse.values.set("window_blocks", Index{3});
+  sparse.values.set("global_blocks", Index{1});
+  sparse.values.set("last_blocks", Index{1});
+  sparse.values.set("random_blocks", object.integer_or("num_random_blocks", 3, 0, 1024));
+  sparse.values.set("by_head", true);
+  c.groups = uniform_groups(c, sparse, c.groups[0][0].encoding);
+}
+
+void bigbird_weights(WeightMover& mover, const EncoderLayout&, const std::string&) {
+  const ModelConfig& c = mover.model().config;
+  if (c.groups[0][0].variant.id != "bigbird") return;
+  mover.model().notes.push_back(
+      "which random blocks a block sees is drawn here: the checkpoint does not say it");
+}
+
 const std::vector<EncoderLayout>& encoder_layouts() {
   static const std::vector<EncoderLayout> list = [] {
     std::vector<EncoderLayout> all{{.model_type = "bert", .prefix = "bert."},
@@ -341,7 +408,18 @@ const std::vector<EncoderLayout>& encoder_layouts() {
                                     .layer = kDebertaLayer,
                                     .heads = {kDebertaHead, kBertHead},
                                     .config = deberta_config,
-                                    .weights = deberta_weights}};
+                                    .weights = deberta_weights},
+                                   {.model_type = "longformer",
+                                    .prefix = "longformer.",
+                                    .heads = {kRobertaHead},
+                                    .head_gelu = true,
+                                    .padded_positions = true,
+                                    .config = longformer_config,
+                                    .weights = longformer_weights},
+                                   {.model_type = "big_bird",
+                                    .prefix = "bert.",
+                                    .config = bigbird_config,
+                                    .weights = bigbird_weights}};
     for (const char* type : {"roberta", "xlm-roberta", "camembert"}) {
       all.push_back({.model_type = type,
                      .prefix = "roberta.",

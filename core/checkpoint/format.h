@@ -23,9 +23,14 @@ struct CheckpointFormat {
   std::function<Model(const Json& config, const StoredTensors& tensors,
                       const std::filesystem::path& folder)>
       load;
+  std::string task{};  // of those that read no text: "image" (ModelCard::task)
 };
 
 const std::vector<CheckpointFormat>& checkpoint_formats();
+
+// "model_type", or, of a model with several towers of which `tower` is wanted, that tower's.
+// InputError where the model has no such tower.
+std::string format_type(const Json& config, const std::string& path, const std::string& tower);
 
 CheckpointFormat own_format();
 std::vector<CheckpointFormat> decoder_formats();

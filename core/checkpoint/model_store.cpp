@@ -39,7 +39,8 @@ std::shared_ptr<const Checkpoint> ModelStore::checkpoint(const std::string& name
     if (given != given_.end()) return given->second;
   }
   const std::filesystem::path folder = model_folder(name_or_folder);
-  return checkpoints_.get(canonical_name(folder), edition_of(folder, checkpoint_files()),
+  return checkpoints_.get(canonical_name(folder) + "/" + model_tower(name_or_folder),
+                          edition_of(folder, checkpoint_files()),
                           [&] { return load_checkpoint(name_or_folder); });
 }
 

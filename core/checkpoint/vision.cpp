@@ -314,11 +314,11 @@ std::vector<CheckpointFormat> vision_formats() {
       return load_clip_tower(load, tower, config, json, tensors, folder);
     };
   };
-  return {{"vit", vit(false)},
-          {"deit", vit(true)},
+  return {{"vit", vit(false), "image"},
+          {"deit", vit(true), "image"},
           {"clip", clip(load_clip_text, "text_model", "text_config")},
           {"clip_text_model", clip(load_clip_text, "text_model", "text_config")},
-          {"clip_vision_model", clip(load_clip_vision, "vision_model", "vision_config")}};
+          {"clip_vision_model", clip(load_clip_vision, "vision_model", "vision_config"), "image"}};
 }
 
 }  // namespace attnscope

@@ -7,6 +7,7 @@
 #include "core/input/input_file.h"
 #include "core/input/picture.h"
 #include "core/model/architecture.h"
+#include "core/model/id_label.h"
 #include "core/model/input_kind.h"
 
 namespace attnscope {
@@ -87,6 +88,22 @@ ModelInput trajectory_input(const ModelConfig& config, const Experiment& experim
   return input;
 }
 
+// Of two sentences, "[CLS] first [SEP] second [SEP]": what stands behind a separator is of the next
+// kind. A separator is what the tokenizer puts behind a text.
+IntTensor kinds_of(const std::vector<TraceToken>& tokens, Index kinds) {
+  IntTensor types = IntTensor::zeros({1, static_cast<Index>(tokens.size())});
+  if (tokens.size() < 2 || !tokens.back().special || tokens.back().id == tokens.front().id) {
+    return types;
+  }
+  std::int32_t kind = 0;
+  for (std::size_t n = 0; n < tokens.size(); ++n) {
+    types[static_cast<Index>(n)] = kind;
+    const bool ends = tokens[n].id == tokens.back().id;
+    if (ends && kind + 1 < kinds && n + 1 < tokens.size()) ++kind;
+  }
+  return types;
+}
+
 // A target for each position of a masked model.
 IntTensor masked_targets(const ModelConfig& config, const Experiment& experiment, Index length) {
   const std::vector<std::int32_t>& targets = experiment.target_ids;
@@ -101,6 +118,55 @@ IntTensor masked_targets(const ModelConfig& config, const Experiment& experiment
                      std::to_string(config.vocabulary - 1) + ", found " + std::to_string(id));
   }
   return row_of(targets);
+}
+
+// The colours of the picture that a model of whole images sees.  [height, width, 3]
+Tensor picture_of(const ModelConfig& config, const Experiment& experiment) {
+  const Values& image = config.input.values;
+  if (!is_picture_file(experiment.input)) {
+    throw InputError("input: expected a picture (PNG, JPEG, ...) for a model of images, found " +
+                     (experiment.input.empty() ? "none" : experiment.input));
+  }
+  return picture_colours(experiment.input, image.integer("width"), image.integer("height"));
+}
+
+// Tokens that belong to no piece by their numbers, pieces by row and column.
+std::vector<TraceToken> piece_tokens(const ModelConfig& config, const Experiment& experiment) {
+  if (!experiment.ids.empty() || experiment.input.empty()) picture_of(config, {});
+  const InputKind& kind = input_kind(config.input.id);
+  const Index extra = config.input.values.integer("extra");
+  const Index across = kind.columns(config.input.values);
+  std::vector<TraceToken> tokens;
+  for (const std::int32_t id : kind.piece_ids(config.input.values)) {
+    TraceToken token;
+    token.id = id;
+    const Index piece = static_cast<Index>(tokens.size()) - extra;
+    token.special = piece < 0;
+    token.label = piece < 0 ? id_label(&config, id)
+                            : std::to_string(piece / across) + "," + std::to_string(piece % across);
+    tokens.push_back(std::move(token));
+  }
+  return tokens;
+}
+
+// The mean colour of each piece, as a grid.
+std::shared_ptr<const PixelGrid> piece_grid(const ModelConfig& config, const Tensor& colours) {
+  const InputKind& kind = input_kind(config.input.id);
+  const Values& image = config.input.values;
+  const Index side = image.integer("patch"), width = colours.dim(1);
+  auto grid = std::make_shared<PixelGrid>();
+  grid->width = kind.columns(image);
+  grid->height = kind.most(image) / grid->width;
+  grid->before = image.integer("extra");
+  grid->colours = Tensor::zeros({grid->height, grid->width, 3});
+  const float share = 1 / static_cast<float>(side * side);
+  for (Index row = 0; row < grid->height * side; ++row) {
+    for (Index column = 0; column < grid->width * side; ++column) {
+      float* to = grid->colours.data() + (row / side * grid->width + column / side) * 3;
+      for (Index c = 0; c < 3; ++c) to[c] += share * colours[(row * width + column) * 3 + c];
+    }
+  }
+  return grid;
 }
 
 constexpr Index kMostTokens = 65536;  // of a text that is run beyond the context
@@ -133,6 +199,7 @@ std::vector<TraceToken> tokens_to_read(const ModelConfig& config, const Checkpoi
                                        const Experiment& experiment,
                                        std::vector<std::string>& notes) {
   if (!reads_tokens(config)) return {};
+  if (input_kind(config.input.id).is_whole) return piece_tokens(config, experiment);
   Experiment given = experiment;
   if (!experiment.input.empty()) given.ids = pixel_ids(config, experiment.input);
   std::vector<TraceToken> tokens = chosen_tokens(checkpoint, given);
@@ -180,7 +247,7 @@ std::vector<std::int32_t> target_so_far(const ModelConfig& config, const Checkpo
 }
 
 std::vector<std::int32_t> pixel_ids(const ModelConfig& config, const std::string& file) {
-  if (input_kind(config.input.id).is_text) {
+  if (input_kind(config.input.id).is_text || input_kind(config.input.id).is_whole) {
     throw InputError("input: expected a text for a model of text, found " + file);
   }
   const Values& image = config.input.values;
@@ -204,7 +271,7 @@ std::shared_ptr<const PixelGrid> pixels_of(const ModelConfig& config,
                                            const std::vector<TraceToken>& tokens) {
   if (!reads_tokens(config)) return nullptr;
   const InputKind& kind = input_kind(config.input.id);
-  if (kind.is_text || !kind.columns) return nullptr;
+  if (kind.is_text || kind.is_whole || !kind.columns) return nullptr;
   const Values& image = config.input.values;
   auto grid = std::make_shared<PixelGrid>();
   grid->width = kind.columns(image);
@@ -234,9 +301,17 @@ ModelInput model_input(const ModelConfig& config, const Checkpoint& checkpoint,
   if (has_target && !masked)
     refuse_target("those of " + config.architecture.id + " are its own ids");
   ModelInput input;
-  input.batch = input_kind(config.input.id).batch(ids_of(tokens), config);
+  const InputKind& kind = input_kind(config.input.id);
+  input.batch = kind.batch(ids_of(tokens), config);
+  if (config.embedding.types > 1) input.batch.types = kinds_of(tokens, config.embedding.types);
   input.tokens = std::move(tokens);
-  if (!input_kind(config.input.id).is_text) {  // what is seen, not what is predicted
+  if (kind.is_whole) {
+    const Tensor colours = picture_of(config, experiment);
+    input.batch.patches = kind.pieces(colours, config.input.values);
+    input.pixels = piece_grid(config, colours);
+    return input;
+  }
+  if (!kind.is_text) {  // what is seen, not what is predicted
     input.tokens = tokens_of({input.batch.ids.begin(), input.batch.ids.end()}, checkpoint);
   }
   if (masked && (losses || has_target)) {

@@ -11,9 +11,10 @@ namespace attnscope {
 
 // What is read, and the tokens by which views call it.
 struct ModelInput {
-  Batch batch;                     // of one sequence; targets where losses are wanted
-  std::vector<TraceToken> tokens;  // of the (decoder's) stack
-  std::vector<Stream> streams{};   // of the encoder, where there is one
+  Batch batch;                                // of one sequence; targets where losses are wanted
+  std::vector<TraceToken> tokens;             // of the (decoder's) stack
+  std::vector<Stream> streams{};              // of the encoder, where there is one
+  std::shared_ptr<const PixelGrid> pixels{};  // of an image that is seen as a whole; else null
 };
 
 // config: the model as chosen. tokens: those of the experiment's ids or text, as the model has room

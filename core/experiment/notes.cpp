@@ -1,10 +1,12 @@
 #include "core/experiment/notes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <set>
 
+#include "core/analysis/sinks.h"
 #include "core/base/joined.h"
 #include "core/figure/plain_text.h"
 #include "core/model/architecture.h"
@@ -114,7 +116,7 @@ void note_structure(const ModelConfig& stored, const ModelConfig& used,
 }  // namespace
 
 std::vector<std::string> notes_on_model(const Model& stored, const Model& used) {
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = stored.notes;
   if (!used.untrained.empty()) {
     notes.push_back("untrained: " + joined(untrained_weights(used), kBetween));
   }
@@ -184,6 +186,18 @@ std::vector<std::string> notes_on_attention(const Trace& trace) {
       notes.insert(v.label + " looks ahead: " + tap.result.looks_ahead);
     }
     for (const std::string& remark : tap.result.remarks) notes.insert(v.label + ": " + remark);
+  }
+  double sinks = 0;
+  Index with_sinks = 0;
+  for (const AttentionTap& tap : trace.attention) {
+    if (!tap.result.part || !tap.result.part->sinks.defined()) continue;
+    sinks += sink_share(tap);
+    ++with_sinks;
+  }
+  if (with_sinks > 0) {
+    const long share = std::lround(100 * sinks / static_cast<double>(with_sinks));
+    notes.insert("heads have attention sinks: on average " + std::to_string(share) +
+                 " % of a row's weight goes to no token, so that rows add up to less than 1");
   }
   for (const std::string& label : without_memory) {
     if (!with_memory.contains(label)) notes.insert(label + ": the memory is empty");

@@ -229,6 +229,8 @@ Prepared prepared(const Experiment& experiment, const std::shared_ptr<const Chec
   trace.config = std::make_shared<const ModelConfig>(
       structured(checkpoint->model.config, experiment.structure));
   trace.tokenizer = checkpoint->writing();
+  const std::vector<std::string>& left_out = checkpoint->model.notes;
+  trace.notes.insert(trace.notes.end(), left_out.begin(), left_out.end());
   std::vector<TraceToken> tokens =
       tokens_to_read(*trace.config, *checkpoint, experiment, trace.notes);
   const auto length = static_cast<Index>(tokens.size());
@@ -266,7 +268,7 @@ std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, Tr
   const Model& model = what.model;
   trace->tokens = std::move(what.input.tokens);
   trace->streams = std::move(what.input.streams);
-  trace->pixels = pixels_of(model.config, trace->tokens);
+  trace->pixels = what.input.pixels ? what.input.pixels : pixels_of(model.config, trace->tokens);
   stop.check();
   if (state_->progress != nullptr) {
     state_->progress->set_tokens(static_cast<long long>(trace->text_tokens().size()));

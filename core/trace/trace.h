@@ -74,6 +74,9 @@ struct PixelGrid {
   // Key c is pixel c - keys_late: models that predict pixels see each one step late, and pixel -1
   // is where an image begins.
   Index keys_late = 0;
+  // Tokens before the first pixel that belong to none, of an image that is seen as a whole, in
+  // pieces: these are the pixels of the grid.
+  Index before = 0;
   bool contains(Index pixel) const { return pixel >= 0 && pixel < width * height; }
 };
 

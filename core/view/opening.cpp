@@ -148,7 +148,8 @@ std::string own_view(const ModelConfig& config) {
 }
 
 std::string own_view(const ModelCard& card) {
-  return card.config ? own_view(*card.config) : "";
+  if (!card.config) return card.task == "image" ? card.task : "";
+  return own_view(*card.config);
 }
 
 OpenedModel with_model(const Experiment& now, const std::string& model, const ReadBefore& before) {
@@ -200,7 +201,7 @@ std::string reader_of(const std::filesystem::path& file, const std::string& mode
   InputFile input;
   if (is_picture) {
     const ModelCard card = model_card(model);
-    if (card.config && !input_kind(card.config->input.id).is_text) return model;
+    if (card.task == "image") return model;
     size = picture_size(file);
   } else {
     input = read_input_file(file);

@@ -317,3 +317,39 @@ def clip_text():
 def clip():
     return t.CLIPModel(t.CLIPConfig(
         text_config=CLIP_TEXT, vision_config=dict(ONE_IMAGE, projection_dim=24), projection_dim=24))
+
+
+# ---- Windows and blocks
+
+
+def window_arrays(model, seed):
+    """Longformer reports weights by distance: these are put where their keys stand."""
+    reach = model.config.attention_window[0] // 2
+    plain = model.forward
+
+    def forward(*a, **k):
+        out = plain(*a, **k)
+        length = out.attentions[0].shape[2]
+        full = []
+        for local in out.attentions:
+            rows = torch.zeros(*local.shape[:2], length, length, dtype=local.dtype)
+            for i in range(length):
+                for j in range(max(0, i - reach), min(length, i + reach + 1)):
+                    rows[:, :, i, j] = local[:, :, i, j - i + reach]
+            full.append(rows)
+        out.attentions = tuple(full)
+        return out
+
+    model.forward = forward
+    return encoder_arrays(model, seed)
+
+
+@layout("longformer", "Longformer", arrays_of=window_arrays)
+def longformer():
+    return t.LongformerForMaskedLM(t.LongformerConfig(
+        **dict(PADDED, num_hidden_layers=1), attention_window=8))
+
+
+@layout("big_bird", "BigBird, where its attention is full", arrays_of=encoder_arrays)
+def big_bird():
+    return t.BigBirdForMaskedLM(t.BigBirdConfig(**SMALL, attention_type="original_full"))

@@ -67,32 +67,40 @@ Pattern bigbird_pattern(const PatternInput& in) {
   const Index blocks = block_count(in.keys, block);
   const Index reach = (in.values.integer("window_blocks") - 1) / 2;
   const Index global = std::min(blocks, in.values.integer("global_blocks"));
+  const Index last = std::max(global, blocks - in.values.integer("last_blocks"));
+  const bool by_head = in.values.flag("by_head");
   const Index random_blocks = in.values.integer("random_blocks");
   const auto seed = static_cast<std::uint64_t>(in.values.integer("seed"));
   const Lists* given = in.values.has("random") ? &in.values.get<Lists>("random") : nullptr;
-  Index drawn_for = -1;
+  Index drawn_for = -1, drawn_head = -1;
   std::vector<Index> drawn;
-  return build_rows(in, 1,
-                    {std::to_string(2 * reach + 1) + (reach == 0 ? " block of " : " blocks of ") +
-                         std::to_string(block),
-                     "random block", "global key", "global query"},
-                    [&](PatternBuilder& rows, Index, Index i) {
-                      const Index own = i / block;
-                      const Index begin = std::max<Index>(0, own - reach),
-                                  end = std::min(blocks, own + reach + 1);
-                      rows.add(0, begin * block, end * block);
-                      rows.add(2, 0, global * block);
-                      if (own < global) rows.add(3, 0, blocks * block);
-                      if (drawn_for != own) {
-                        drawn_for = own;
-                        drawn =
-                            given ? (*given)[static_cast<std::size_t>(own)]
-                                  : draw_blocks(blocks, begin, end, own < global ? blocks : global,
-                                                random_blocks,
-                                                mixed_seed(seed, static_cast<std::uint64_t>(own)));
-                      }
-                      for (const Index b : drawn) rows.add(1, b * block, (b + 1) * block);
-                    });
+  return build_rows(
+      in, by_head ? in.heads : 1,
+      {std::to_string(2 * reach + 1) + (reach == 0 ? " block of " : " blocks of ") +
+           std::to_string(block),
+       "random block", "global key", "global query"},
+      [&](PatternBuilder& rows, Index head, Index i) {
+        const Index own = i / block;
+        const Index begin = std::max<Index>(0, own - reach),
+                    end = std::min(blocks, own + reach + 1);
+        rows.add(0, begin * block, end * block);
+        rows.add(2, 0, global * block);
+        if (last < blocks) rows.add(2, last * block, blocks * block);
+        const bool sees_all = own < global || own >= last;
+        if (sees_all) rows.add(3, 0, blocks * block);
+        if (drawn_for != own || drawn_head != head) {
+          drawn_for = own;
+          drawn_head = head;
+          const auto row = static_cast<std::uint64_t>(own);
+          const std::uint64_t of_head =
+              by_head ? mixed_seed(seed, 1 + static_cast<std::uint64_t>(in.first_head + head))
+                      : seed;
+          drawn = given ? (*given)[static_cast<std::size_t>(own)]
+                        : draw_blocks(last, begin, end, sees_all ? last : global, random_blocks,
+                                      mixed_seed(of_head, row));
+        }
+        for (const Index b : drawn) rows.add(1, b * block, (b + 1) * block);
+      });
 }
 
 }  // namespace
@@ -139,6 +147,18 @@ Variant bigbird_variant() {
       blocks_parameter("random_blocks", "r", "Random blocks",
                        "How many further blocks a block sees, drawn by chance.", 1),
       seed_parameter(),
+      {.key = "last_blocks",
+       .symbol = "",
+       .label = "Last blocks",
+       .help = "How many blocks at the end see all and are seen by all, too.",
+       .initial = Index{0},
+       .slider_most = 8},
+      {.key = "by_head",
+       .symbol = "",
+       .label = "By head",
+       .help = "Whether each head draws random blocks of its own.",
+       .kind = Parameter::Kind::Flag,
+       .initial = false},
       {.key = "random",
        .symbol = "",
        .label = "Given blocks",

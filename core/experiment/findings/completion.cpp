@@ -114,7 +114,7 @@ Completion completion_of(const Experiment& experiment, const FindingProgress& pr
   Completion c;
   if (!reads_tokens(model.config)) return c;
   const InputKind& kind = input_kind(model.config.input.id);
-  if (kind.is_text) return c;
+  if (kind.is_text || kind.is_whole) return c;
   try {
     if (!experiment.interventions.empty()) {
       throw InputError(

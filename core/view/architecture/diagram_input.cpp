@@ -79,13 +79,16 @@ void add_input(const DiagramSource& source, const std::vector<LayerRun>& runs,
                DiagramColumn& column) {
   if (source.architecture.reads == Reads::Trajectories) return add_trajectory(source, column);
   const bool pixels = source.config.input.id != "text";
+  const bool whole = input_kind(source.config.input.id).is_whole;
   const bool target = source.architecture.has_encoder;
   if (pixels) {
     const Values& image = source.config.input.values;
-    DiagramPart p{DiagramPart::Kind::Words, "Pixels so far"};
+    DiagramPart p{DiagramPart::Kind::Words, whole ? "Pieces of an image" : "Pixels so far"};
     p.notes = {std::to_string(image.integer("width")) + " × " +
-               std::to_string(image.integer("height")) + " of " +
-               std::to_string(image.integer("levels")) + " levels"};
+               std::to_string(image.integer("height")) +
+               (whole ? " pixels in pieces of " + std::to_string(image.integer("patch")) + " × " +
+                            std::to_string(image.integer("patch"))
+                      : " of " + std::to_string(image.integer("levels")) + " levels")};
     p.help = first_sentence(input_kind(source.config.input.id).summary);
     p.view = "image";
     column.rows.push_back(row_of(p));
@@ -93,11 +96,20 @@ void add_input(const DiagramSource& source, const std::vector<LayerRun>& runs,
     column.rows.push_back(
         row_of(token_part(source, target ? "Target so far" : "Tokens", source.trace.tokens)));
   }
-  column.rows.push_back(row_of(
-      embedding_part(source, pixels ? "Level embedding" : "Token embedding",
-                     "Each token becomes a vector of " + std::to_string(source.config.width) +
-                         " numbers, its row of a table.")));
-  if (pixels) {
+  if (whole) {
+    DiagramPart p{DiagramPart::Kind::Embedding, "Linear, of each piece"};
+    p.notes = {std::to_string(source.config.width) + " numbers each"};
+    p.help = "The colours of a piece become a vector; tokens that belong to none have their own.";
+    p.view = "image";
+    p.parameters = source.count("embed.patch") + source.count("embed.weight");
+    column.rows.push_back(row_of(p));
+  } else {
+    column.rows.push_back(row_of(
+        embedding_part(source, pixels ? "Level embedding" : "Token embedding",
+                       "Each token becomes a vector of " + std::to_string(source.config.width) +
+                           " numbers, its row of a table.")));
+  }
+  if (pixels && !whole) {
     DiagramPart p{DiagramPart::Kind::Position, "+ row and column"};
     p.help = "Adds a vector for the row and one for the column of the pixel that comes next.";
     p.view = "image";

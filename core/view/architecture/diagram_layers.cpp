@@ -111,11 +111,19 @@ class Layers {
     const bool placed = e.embed != nullptr || e.id == default_encoding().id;
     p.notes.push_back(v.label);
     if (!placed) p.notes.push_back(e.label);
+    if (alone) add_score_notes(p);
     p.help = first_sentence(v.summary);
     p.view = group.variant.id == "adaptive_span" ? "span" : "map";
     p.aim = aim_at(stack, AttentionKind::Self, layer, first_head);
     p.tap = tap_of(stack, AttentionKind::Self, layer, first_head);
     return p;
+  }
+
+  void add_score_notes(DiagramPart& p) const {
+    const Ingredients& i = source_.config.ingredients;
+    if (i.query_key_norm != QueryKeyNorm::None) p.notes.emplace_back("norms of q and k");
+    if (i.score_cap > 0) p.notes.push_back("scores capped at ±" + brief(i.score_cap, 2));
+    if (i.attention_sinks) p.notes.emplace_back("a sink for each head");
   }
 
   std::string shared_keys() const {
@@ -171,6 +179,15 @@ class Layers {
                  ? "Each token by itself: two projections, one of which gates the other, and back."
                  : "Each token by itself: widened, bent by the activation, and narrowed again.";
     p.view = "depth";
+    const Experts& experts = source_.config.ingredients.experts;
+    if (experts.count > 0) {
+      p.notes.push_back(std::to_string(experts.count) + " experts, " +
+                        std::to_string(experts.chosen) + " for each token");
+      p.help =
+          "A router chooses experts for each token; their outputs are added, each times its "
+          "gate.";
+      p.view = "gates";
+    }
     p.aim = aim_at(stack, AttentionKind::Self, layer, -1);
     p.parameters = source_.count(prefix + "ffn.");
     return p;
@@ -194,13 +211,41 @@ class Layers {
   void add_block(DiagramColumn& column, DiagramRow block, const std::string& weights,
                  const std::string& join_weights, int stream) const {
     const int enters = static_cast<int>(column.rows.size());
-    if (source_.config.pre_norm) column.rows.push_back(row_of(norm_part(source_, weights)));
+    if (norm_before(source_.config)) column.rows.push_back(row_of(norm_part(source_, weights)));
     column.rows.push_back(std::move(block));
+    if (source_.config.ingredients.output_norm != OutputNorm::None) {
+      std::string after = weights;  // "layers.0.attn_norm" -> "layers.0.attn_output_norm"
+      after.insert(after.rfind("norm"), "output_");
+      column.rows.push_back(row_of(norm_part(source_, after)));
+    }
     DiagramRow joins = row_of(joint(join_weights));
     joins.skips = stream < 0 ? enters : -1;
     joins.stream = stream;
     column.rows.push_back(joins);
     if (!source_.config.pre_norm) column.rows.push_back(row_of(norm_part(source_, weights)));
+  }
+
+  // Attention and feed-forward side by side, added at once.
+  void add_parallel(DiagramColumn& column, DiagramRow attention, DiagramPart feed_forward,
+                    const std::string& prefix) const {
+    const int enters = static_cast<int>(column.rows.size());
+    const Ingredients& i = source_.config.ingredients;
+    if (norm_before(source_.config)) {
+      DiagramRow norms = row_of(norm_part(source_, prefix + "attn_norm"));
+      if (!i.shared_norm) norms.parts.push_back(norm_part(source_, prefix + "ffn_norm"));
+      column.rows.push_back(std::move(norms));
+    }
+    if (attention.parts.size() == 1) attention.parts[0].title = "Attention";  // half as wide
+    attention.parts.push_back(std::move(feed_forward));
+    column.rows.push_back(std::move(attention));
+    if (i.output_norm != OutputNorm::None) {
+      DiagramRow norms = row_of(norm_part(source_, prefix + "attn_output_norm"));
+      norms.parts.push_back(norm_part(source_, prefix + "ffn_output_norm"));
+      column.rows.push_back(std::move(norms));
+    }
+    DiagramRow sum = row_of(joint(prefix + "attn_join."));
+    sum.skips = enters;
+    column.rows.push_back(sum);
   }
 
   static DiagramPart other_layers(const LayerRun& run, Stack stack, bool stacks) {
@@ -229,13 +274,19 @@ class Layers {
     const bool streams = join(source_.config.join.id).run_layers != nullptr;
     DiagramFrame frame;
     frame.first = column.rows.size();
-    add_block(column, self_attention(run, stack, layer, prefix), prefix + "attn_norm",
-              prefix + "attn_join.", streams ? 0 : -1);
+    const bool parallel = source_.config.ingredients.parallel;
+    if (parallel) {
+      add_parallel(column, self_attention(run, stack, layer, prefix),
+                   feed_forward(prefix, stack, layer), prefix);
+    } else {
+      add_block(column, self_attention(run, stack, layer, prefix), prefix + "attn_norm",
+                prefix + "attn_join.", streams ? 0 : -1);
+    }
     if (source_.architecture.has_encoder && !encoder) {
       add_block(column, row_of(cross_attention(prefix, layer)), prefix + "cross_norm",
                 prefix + "cross_join.", -1);
     }
-    if (source_.config.hidden > 0) {
+    if (source_.config.hidden > 0 && !parallel) {
       add_block(column, row_of(feed_forward(prefix, stack, layer)), prefix + "ffn_norm",
                 prefix + "ffn_join.", streams ? 1 : -1);
     }

@@ -43,6 +43,14 @@ DiagramPart retrieval_part(const DiagramSource& source) {
 
 void add_output(const DiagramSource& source, DiagramColumn& column) {
   if (source.config.pre_norm) column.rows.push_back(row_of(norm_part(source, "final_norm")));
+  if (!source.config.ingredients.output_head) {
+    DiagramPart states{DiagramPart::Kind::Words, "States"};
+    states.notes = {"no head that predicts"};
+    states.help = "The checkpoint has no output head: what comes out are the tokens' states.";
+    states.view = "depth";
+    column.rows.push_back(row_of(states));
+    return;
+  }
   const bool acts = source.architecture.reads == Reads::Trajectories;
   DiagramPart p{DiagramPart::Kind::Output, acts ? "Actions" : "Linear"};
   p.notes = {std::to_string(source.config.width) + " → " + grouped(source.config.vocabulary) +

@@ -7,6 +7,7 @@
 #include "core/analysis/pair.h"
 #include "core/analysis/prediction.h"
 #include "core/analysis/row.h"
+#include "core/analysis/sinks.h"
 #include "core/experiment/next_token.h"
 #include "core/figure/plain_text.h"
 #include "core/model/config.h"
@@ -185,6 +186,7 @@ FlowSum flow_sum(const Trace& trace, const AttentionTap& tap, Index head, Index 
     sum.keys.push_back(std::move(key));
   }
   sum.others_weight = sum.others > 0 ? all : 0;
+  sum.sink = sink_share(tap, head, query);
   sum.key_vectors = stacked_rows(vectors);
   if (compares) sum.query = head_row(part->q.value(), head, heads, query);
   sum.output = head_row(tap.result.output.value(), head, heads, query);

@@ -31,6 +31,7 @@ struct FlowSum {
   Tensor key_vectors;         // [keys, d_k]; likewise
   Tensor values, weighted;    // [keys, d_v]: v_j, and a_ij v_j
   Index others = 0;           // keys with a weight that are not among these ...
+  double sink = 0;            // what the head's sink takes of the row
   double others_weight = 0;   // ... their weights ...
   Tensor others_sum;          // ... and what they add.  [d_v]
   Tensor places;              // [d_v]: what tables of distances add to the values; else undefined

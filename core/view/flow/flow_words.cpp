@@ -104,6 +104,11 @@ std::string softmax_sentence(const FlowStory& s) {
            best + ".";
   }
   if (!weights_are_shares(sum)) return "These weights are no shares of one. " + best + ".";
+  if (sum.sink > 0) {
+    return "The softmax makes shares of the scores; the head's sink, a score without a value, "
+           "takes " +
+           weight_words(sum.sink, true) + " and the keys have the rest. " + best + ".";
+  }
   if (!sum.keys.front().score) return "The weights are shares that add up to 100 %. " + best + ".";
   return "The softmax makes shares of the scores, which add up to 100 %; small differences in "
          "score become large ones. " +
@@ -341,8 +346,12 @@ std::string score_formula(const AttentionTap& tap) {
   const Index size = part->q.dim(2);
   const double scale = static_cast<double>(part->scale);
   const bool usual = std::abs(scale * std::sqrt(static_cast<double>(size)) - 1) < 1e-4;
-  if (usual) return "q·k / √" + std::to_string(size);
-  return scale == 1 ? "q·k" : "q·k · " + brief(scale, 2);
+  const std::string product = usual        ? "q·k / √" + std::to_string(size)
+                              : scale == 1 ? "q·k"
+                                           : "q·k · " + brief(scale, 2);
+  if (part->score_cap == 0) return product;
+  const std::string cap = brief(static_cast<double>(part->score_cap), 2);
+  return cap + "·tanh(" + product + " / " + cap + ")";
 }
 
 std::string weight_formula(const AttentionTap& tap) {
@@ -350,7 +359,7 @@ std::string weight_formula(const AttentionTap& tap) {
   if (part == nullptr) return "";
   switch (part->normaliser) {
     case Normaliser::Softmax:
-      return "eˢ / Σ eˢ";
+      return part->sinks.defined() ? "eˢ / (Σ + sink)" : "eˢ / Σ eˢ";
     case Normaliser::SpanSoftmax:
       return "m·eˢ / Σ m·eˢ";
     case Normaliser::FeatureRatio:

@@ -38,6 +38,9 @@ struct Drawn {
   Index key = -1;  // the pixel whose weight is said; -1: none
   // Of a model that makes pixels: none is there yet from this one on.
   bool hidden(Index pixel) const { return grid.keys_late > 0 && pixel >= row.query; }
+  // The pixel that looks; below 0: a token that is none.
+  Index looking() const { return row.query - grid.before; }
+  const char* noun() const { return grid.before > 0 ? "piece" : "pixel"; }
 };
 
 // Of a pixel that has not come yet.
@@ -72,33 +75,37 @@ Index pixel_at(const std::vector<PixelPanel>& panels, const std::optional<Point>
 Index chosen_query(const ViewInput& input, const AttentionTap& tap, Index pointed) {
   const Index pinned = input.experiment.view.pinned_query;
   if (pinned >= 0 && pinned < tap.queries()) return pinned;
-  if (pointed >= 0 && pointed < tap.queries()) return pointed;
   const PixelGrid& grid = *input.trace.pixels;
-  return std::min(grid.height * 5 / 8 * grid.width + grid.width / 2, tap.queries() - 1);
+  if (pointed >= 0 && pointed + grid.before < tap.queries()) return pointed + grid.before;
+  return std::min(grid.before + grid.height * 5 / 8 * grid.width + grid.width / 2,
+                  tap.queries() - 1);
 }
 
 void draw_allowed(Page& page, const Drawn& d) {
   const PixelPanel& panel = d.panels[0];
   const Colour ground = d.input.theme.background;
   const bool made = d.grid.keys_late > 0;
-  draw_panel(
-      page, panel,
-      {made ? "The pixels so far, and those it may attend to" : "What this pixel may attend to",
-       made ? "The pixels so far" : "It may attend to", ""},
-      [&](Index pixel) {
-        if (d.hidden(pixel)) return unseen(d.input.theme);
-        const Colour own = pixel_colour(d.grid.colours, pixel);
-        const float rule = d.row.rules[pixel];
-        if (std::isnan(rule)) return blend(own, ground, kAside);
-        return blend(own, rule_colour(static_cast<std::size_t>(rule)), made ? kFaintTint : kTint);
-      });
-  draw_mark(page, panel, d.row.query, d.input.theme.accent);
+  draw_panel(page, panel,
+             {made              ? "The pixels so far, and those it may attend to"
+              : d.looking() < 0 ? "What this token may attend to"
+                                : std::string("What this ") + d.noun() + " may attend to",
+              made ? "The pixels so far" : "It may attend to", ""},
+             [&](Index pixel) {
+               if (d.hidden(pixel)) return unseen(d.input.theme);
+               const Colour own = pixel_colour(d.grid.colours, pixel);
+               const float rule = d.row.rules[pixel];
+               if (std::isnan(rule)) return blend(own, ground, kAside);
+               return blend(own, rule_colour(static_cast<std::size_t>(rule)),
+                            made ? kFaintTint : kTint);
+             });
+  if (d.looking() >= 0) draw_mark(page, panel, d.looking(), d.input.theme.accent);
   std::vector<LegendEntry> entries;
   const std::vector<std::string>& rules = d.tap.result.pattern->rules();
   for (std::size_t rule = 0; rule < d.row.by_rule.size(); ++rule) {
     if (d.row.by_rule[rule] == 0) continue;
     const std::string name = rule < rules.size() ? rules[rule] : "allowed";
-    entries.push_back({rule_colour(rule), name + ": " + grouped(d.row.by_rule[rule]) + " px"});
+    entries.push_back({rule_colour(rule), name + ": " + grouped(d.row.by_rule[rule]) +
+                                              (d.grid.before > 0 ? "" : " px")});
   }
   const double em = page.em();
   const Box foot{panel.box.x, panel.box.bottom() + 0.7 * em, panel.box.width, 3 * em};
@@ -134,7 +141,7 @@ void draw_weights(Page& page, const Drawn& d) {
   cells.colour_map = range.colour_map;
   page.add(cells);
   page.add(OutlinedBox{panel.box, page.theme().line, 1});
-  draw_mark(page, panel, d.row.query, d.input.theme.accent);
+  if (d.looking() >= 0) draw_mark(page, panel, d.looking(), d.input.theme.accent);
   if (d.key >= 0) draw_mark(page, panel, d.key, key_colour(d.input.theme));
   const double em = page.em();
   draw_level_colour_bar(page, {panel.box.x, panel.box.bottom() + 0.7 * em}, panel.box.width, range,
@@ -145,7 +152,7 @@ void draw_output(Page& page, const Drawn& d, const Tensor& colours) {
   const PixelPanel& panel = d.panels[2];
   draw_panel(page, panel, {"What all weights make of it", "The output", ""},
              [&](Index pixel) { return pixel_colour(colours, pixel); });
-  draw_mark(page, panel, d.row.query, d.input.theme.accent);
+  if (d.looking() >= 0) draw_mark(page, panel, d.looking(), d.input.theme.accent);
   const double em = page.em();
   page.faint_text({panel.box.x, panel.box.bottom() + 1.3 * em},
                   page.fitting({"each pixel: the colours it attends to, by weight",
@@ -213,24 +220,28 @@ std::string draw_made(Page& page, const Drawn& d) {
 
 // What is to be said of the row, in words and in fewer.
 std::vector<std::string> words_of(const Drawn& d) {
-  const std::string whose = pixel_words(d.grid, d.row.query);
+  const std::string noun = d.noun();
+  const std::string whose =
+      d.looking() >= 0
+          ? noun + " in " + pixel_words(d.grid, d.looking())
+          : "token " + d.input.trace.tokens[static_cast<std::size_t>(d.row.query)].label;
   const std::string count = grouped(d.row.allowed) + " of " + grouped(d.grid.width * d.grid.height);
   std::string others;
   if (d.row.others > 0) {
     others = "; " + grouped(d.row.others) +
-             (d.row.others == 1 ? " key that is no pixel" : " keys that are no pixels") +
+             (d.row.others == 1 ? " key that is no " + noun : " keys that are no " + noun + "s") +
              " with weight " + decimal(d.row.weight_of_others, 3);
   }
-  const std::string few = count + " pixels" + others;
+  const std::string few = count + " " + noun + "s" + others;
   const Index shown = d.key >= 0 ? d.key : d.row.strongest;
-  if (shown < 0) return {"The pixel in " + whose + " may attend to " + few, few};
+  if (shown < 0) return {"The " + whose + " may attend to " + few, few};
   const float weight = d.row.weights[shown];
   const std::string number = brief(static_cast<double>(weight), 2);
   const std::string where = pixel_words(d.grid, shown);
   std::string most =
       d.key >= 0 ? number + " to " + where : "most of all " + number + " to " + where;
   if (std::isnan(weight)) most = "not to " + where;
-  return {"The pixel in " + whose + " may attend to " + few + "; " + most,
+  return {"The " + whose + " may attend to " + few + "; " + most,
           capitalised(whose) + ": " + few + "; " + most, capitalised(whose) + ": " + few, few,
           count};
 }
@@ -244,10 +255,14 @@ std::function<std::optional<Hit>(Point)> hits(const Drawn& d) {
   const ViewSettings& view = d.input.experiment.view;
   const bool pinned = view.pinned_query >= 0 && view.pinned_query < d.tap.queries();
   return [panels = d.panels, keys, pinned, query = d.row.query, queries = d.tap.queries(),
-          layer = view.layer, head = view.head](Point p) -> std::optional<Hit> {
+          layer = view.layer, head = view.head,
+          before = d.grid.before](Point p) -> std::optional<Hit> {
     const Index pixel = pixel_at(panels, p);
     if (pixel < 0) return std::nullopt;
-    if (!pinned) return pixel < queries ? std::optional(Hit{layer, head, pixel, -1}) : std::nullopt;
+    if (!pinned) {
+      const Index at = pixel + before;
+      return at < queries ? std::optional(Hit{layer, head, at, -1}) : std::nullopt;
+    }
     const Index key = keys[static_cast<std::size_t>(pixel)];
     return key >= 0 ? std::optional(Hit{layer, head, query, key}) : std::nullopt;
   };
@@ -259,6 +274,11 @@ std::string about(const ViewInput& input, const AttentionTap& tap) {
            "in " +
            place_words(input.trace, input.experiment.view) + ": " + describe(input.trace, tap) +
            "; the chances of that pixel, and the image as the model completes it.";
+  }
+  if (input.trace.pixels->before > 0) {
+    return "What one piece of an image may attend to, and its weights, in " +
+           place_words(input.trace, input.experiment.view) + ": " + describe(input.trace, tap) +
+           "; tokens that belong to no piece are not on it.";
   }
   return "What one pixel of an image may attend to, and its weights, in " +
          place_words(input.trace, input.experiment.view) + ": " + describe(input.trace, tap) + ".";
@@ -296,7 +316,7 @@ ViewLayout lay_out_image(const ViewInput& input) {
   d.row = pixel_row(input.trace, tap, found.head, chosen_query(input, tap, pointed));
   const bool pinned = d.row.query == input.experiment.view.pinned_query;
   if (pinned) {
-    const Index key = input.experiment.view.pinned_key - d.grid.keys_late;
+    const Index key = input.experiment.view.pinned_key - d.grid.keys_late - d.grid.before;
     d.key = pointed >= 0 ? pointed : (d.grid.contains(key) ? key : -1);
   }
   draw_allowed(page, d);

@@ -12,6 +12,7 @@
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/focus.h"
+#include "core/view/parts/kept.h"
 #include "core/view/parts/matrix_plot.h"
 #include "core/view/parts/not_allowed.h"
 #include "core/view/parts/pinned.h"
@@ -107,13 +108,9 @@ void set_numbers(const ViewInput& input, MapMatrix& shown, ColourRange& range, H
     cells.most = 1;
     return;
   }
-  const auto cached = [&](const std::string& name, const std::function<Tensor()>& make) {
-    return input.cache != nullptr ? input.cache->matrix(source_of(input.trace), name, make)
-                                  : make();
-  };
   std::string name = shown.name + " rank";
   if (range.scale == ColourRange::Scale::Rank) {
-    const Tensor ranks = cached(name + "s", [&] {
+    const Tensor ranks = kept_matrix(input, name + "s", [&] {
       const std::vector<float> list = ranks_of(shown.host());
       return Tensor::from({static_cast<Index>(list.size())}, list);
     });
@@ -124,7 +121,7 @@ void set_numbers(const ViewInput& input, MapMatrix& shown, ColourRange& range, H
   name += " " + range.colour_map;
   cells.device = nullptr;
   cells.plane = 0;
-  cells.values = cached(name, [&] { return scaled(shown.host(), range).numbers; });
+  cells.values = kept_matrix(input, name, [&] { return scaled(shown.host(), range).numbers; });
   cells.least = diverging ? -1 : 0;
   cells.most = 1;
 }
@@ -296,13 +293,21 @@ void restrict_controls(const ViewSettings& settings, const Trace*, ViewControls&
   if (values.has("most") || scale == "rank" || scale == "row") controls.colour_ends.clear();
 }
 
-ViewReading map_reading(const ViewSettings& settings, const Trace*) {
+ViewReading map_reading(const ViewSettings& settings, const Trace* trace) {
   const Values values = view_values(settings, "map");
   ViewReading reading{
       "Each row is a token that looks (the query), each column one that it looks at (the key). A "
       "bright cell: the row's token takes much from the column's. The weights of a row add up to "
       "1; grey pairs are not allowed.",
       {}};
+  const bool sinks = trace != nullptr && std::ranges::any_of(trace->attention, [](const auto& tap) {
+                       return tap.result.part && tap.result.part->sinks.defined();
+                     });
+  if (sinks) {
+    reading.terms.push_back({"Sink",
+                             "a learned score of each head that takes part in the softmax and has "
+                             "no value: rows add up to 1 less its share."});
+  }
   if (row_scale_of(values) == RowScale::EqualShare) {
     reading.terms.push_back({"Equal share",
                              "what each key would have if the query looked at all "

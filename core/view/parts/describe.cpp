@@ -95,7 +95,14 @@ std::string describe_encoding(const AttentionTap& tap) {
 }
 
 std::string describe(const AttentionTap& tap) {
-  return describe_variant(tap) + "; position: " + describe_encoding(tap);
+  std::string text = describe_variant(tap) + "; position: " + describe_encoding(tap);
+  const Part* part = tap.result.part.get();
+  if (part == nullptr) return text;
+  if (part->score_cap > 0) {
+    text += "; scores capped at ±" + brief(static_cast<double>(part->score_cap), 2);
+  }
+  if (part->sinks.defined()) text += "; each head with a sink that takes a share of each row";
+  return text;
 }
 
 std::string describe(const Trace& trace, const AttentionTap& tap) {

@@ -5,6 +5,7 @@
 
 #include "core/analysis/encoded.h"
 #include "core/figure/plain_text.h"
+#include "core/position/rope_scaling.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/focus.h"
 
@@ -56,7 +57,7 @@ void set_parameters(RopeTurn& turn, const Values& view, const AttentionTap* tap)
   }
   // A head of odd size keeps its last component.
   if (!turn.rope.has("dims")) turn.rope.set("dims", turn.head_size / 2 * 2);
-  turn.pairs = rotary_pairs(turn.rope, turn.head_size);
+  turn.pairs = rotary_pairs(turn.rope, turn.head_size, own ? tap->keys() : 0);
   if (!own && tap != nullptr && !turn.example) {
     turn.instead = encoding(tap->encoding.id).label;
     turn.about += " The run's encoding is " + turn.instead +
@@ -94,6 +95,7 @@ RopeTurn rope_turn(const ViewInput& input, const Values& view) {
   set_parameters(turn, view, tap);
   const bool is_run = tap != nullptr && tap->encoding.id == rope_encoding_entry().id;
   if (is_run && tap->result.part) turn.scale = static_cast<double>(tap->result.part->scale);
+  turn.scale *= rope_gain(turn.rope) * rope_gain(turn.rope);
   if (tap != nullptr) {
     const Pair pair = focus_of(input, *tap, found.head);
     turn.query_at = static_cast<double>(query_position(*tap, pair.query));

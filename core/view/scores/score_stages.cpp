@@ -15,7 +15,7 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr Index kMostPairs = Index{1} << 22;
 // In the list of a cached result, beside the numbers of Term.
-constexpr int kUnturned = -1, kTurning = -2, kSum = -3, kMixed = -4;
+constexpr int kUnturned = -1, kTurning = -2, kSum = -3, kMixed = -4, kCapping = -5;
 
 TermWords name_of(int kind) {
   switch (kind) {
@@ -23,6 +23,8 @@ TermWords name_of(int kind) {
       return {"content, not turned", "content"};
     case kTurning:
       return {"what turning changes", "turning"};
+    case kCapping:
+      return {"what the cap changes", "cap"};
     case kSum:
       return {"score", "score"};
     case kMixed:
@@ -60,6 +62,7 @@ Terms terms_of(const Trace& trace, const AttentionTap& tap, Index head) {
     Part plain = whole;
     plain.q = tap.q_plain;
     plain.k = tap.k_plain;
+    plain.score_cap = 0;
     const Tensor unturned = scores_of(single_head(plain, head));
     const Tensor& content = terms.begin()->second;
     Tensor change(content.shape());
@@ -72,8 +75,17 @@ Terms terms_of(const Trace& trace, const AttentionTap& tap, Index head) {
       result.cells.push_back(cells);
     }
   }
+  const Tensor scores = scores_of(part);
+  if (part.score_cap > 0) {
+    Part uncapped = part;
+    uncapped.score_cap = 0;
+    Tensor change = scores_of(uncapped);
+    for (Index n = 0; n < change.size(); ++n) change[n] = scores[n] - change[n];
+    result.kinds.push_back(kCapping);
+    result.cells.push_back(change);
+  }
   result.kinds.push_back(kSum);
-  result.cells.push_back(scores_of(part));
+  result.cells.push_back(scores);
   return result;
 }
 

@@ -161,6 +161,10 @@ std::string in_words(const AttentionTap& tap, Index head, Pair pair, const PairV
       text += (term == Term::Factor ? ", times the distance factor " : ", " + name + " ") +
               fixed(value, 3);
     }
+    if (part.score_cap > 0) {
+      text += ", sum " + fixed(score->uncapped, 3) + ", capped at ±" +
+              brief(static_cast<double>(part.score_cap), 2);
+    }
     text += ": score " + fixed(score->score, 3);
   }
   const Pattern& pattern = *tap.result.pattern;

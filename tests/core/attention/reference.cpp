@@ -72,7 +72,8 @@ double score(const Part& part, Index pair, Index i, Index kv, Index c, Index off
     if (part.factor) s *= entry(*part.factor, pair, heads, offset);
   }
   if (part.bias) s += entry(*part.bias, pair, heads, offset);
-  return s;
+  const double cap = part.score_cap;
+  return cap > 0 ? cap * std::tanh(s / cap) : s;
 }
 
 double span_weight(const Part& part, Index pair, Index i, Index offset) {
@@ -123,6 +124,11 @@ Reference reference(const Part& part) {
         const double m = span[static_cast<std::size_t>(c)];
         weights[c] = m == 0 ? 0 : softmax ? m * std::exp(scores[c] - most) : scores[c];
         sum += weights[c];
+      }
+      if (part.sinks.defined()) {
+        const double sink = part.sinks.value()[head];
+        if (sum == 0) most = sink;
+        sum += std::exp(sink - most);
       }
       result.log_sum_exp.push_back(!softmax ? sum : sum == 0 ? -infinity : most + std::log(sum));
       double* output = result.output.data() + row * size;
@@ -289,6 +295,16 @@ void PartMaker::normalisers() {
   add("span", part);
   part.span = var({pairs, queries_}, 4);
   add("span by query", part);
+  part = plain(2);
+  part.score_cap = 1.5F;
+  add("capped scores", part);
+  part.bias = OffsetTable{var({heads, 6}), index(6)};
+  part.pattern = std::make_shared<const Pattern>(Pattern::causal(queries_, queries_));
+  part.sinks = var({heads});
+  add("capped scores with a bias and sinks", part);
+  part = plain(2);
+  part.sinks = var({heads}, 2);
+  add("sinks", part);
 }
 
 void PartMaker::patterns() {

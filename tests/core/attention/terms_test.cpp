@@ -30,6 +30,8 @@ TEST(ScoreTerms, AddUpToTheScores) {
       if (terms.contains(Term::Factor)) total[i] *= terms.at(Term::Factor)[i];
       if (terms.contains(Term::Bias)) total[i] += terms.at(Term::Bias)[i];
     }
+    const float cap = part.score_cap;
+    for (Index i = 0; i < total.size() && cap > 0; ++i) total[i] = cap * std::tanh(total[i] / cap);
     // scaled_biases of these parts carry Term::Bias too: they are outside of what SPEC has.
     if (!part.scaled_biases.empty()) continue;
     EXPECT_TRUE(close(total, scores));

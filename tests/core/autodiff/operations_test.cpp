@@ -232,6 +232,8 @@ std::map<std::string_view, std::vector<Case>> all_cases() {
   cases["divide"] = binary_cases(divide);
   cases["scale"] = {of_one({2, 3}, [](const Var& x) { return scale(x, -2.5f); })};
   cases["relu"] = unary_cases(relu, away_from_zero);
+  const auto clamped = [](const Var& x) { return clamp(x, -0.5f, 0.9f); };
+  cases["clamp"] = {of_one({5, 7}, clamped)};
   cases["gelu"] = unary_cases(gelu, plain);
   cases["gelu_tanh"] = unary_cases(gelu_tanh, plain);
   cases["silu"] = unary_cases(silu, plain);

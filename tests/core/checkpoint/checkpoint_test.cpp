@@ -47,6 +47,19 @@ TEST(Checkpoint, ComesBackFromItsFolder) {
   EXPECT_EQ(after.tokenizer->encode("abab").size(), before.tokenizer->encode("abab").size());
 }
 
+TEST(Checkpoint, SaysHowPickledWeightsAreConverted) {
+  const TemporaryFolder folder;
+  write_file(folder.path() / "config.json",
+             R"({"model_type": "llama", "architectures": ["LlamaForCausalLM"]})");
+  write_file(folder.path() / "pytorch_model.bin", "pickled");
+  const std::string words = load_error(folder.path());
+  EXPECT_NE(words.find("pytorch_model.bin: expected model.safetensors"), std::string::npos);
+  EXPECT_NE(words.find("python3 -c \"from transformers import AutoModelForCausalLM as M; "
+                       "M.from_pretrained('"),
+            std::string::npos)
+      << words;
+}
+
 TEST(Checkpoint, HalvesAreCloseAndSmall) {
   const TemporaryFolder folder;
   const Checkpoint before = small();
@@ -112,7 +125,7 @@ TEST(Checkpoint, TellsUnknownLayoutsFromBrokenFiles) {
   EXPECT_NE(load_error(folder.path() / "absent").find("found \""), std::string::npos);
   save_checkpoint(folder.path(), small(), false);
   write_file(folder.path() / "config.json", R"({"model_type": "mamba"})");
-  EXPECT_NE(load_error(folder.path()).find("model_type: expected one of attnscope, llama, gpt2"),
+  EXPECT_NE(load_error(folder.path()).find("model_type: expected one of attnscope, llama, mistral"),
             std::string::npos);
   write_file(folder.path() / "config.json", R"({"model_type": "attn)");
   EXPECT_NE(load_error(folder.path()).find("no valid JSON"), std::string::npos);

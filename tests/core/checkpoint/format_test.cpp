@@ -71,6 +71,28 @@ Layout llama() {
           9};
 }
 
+// q, k and v of each head beside each other in one matrix.
+Layout gpt_neox() {
+  std::map<std::string, Shape> t{{"gpt_neox.embed_in.weight", {kVocabulary, 64}},
+                                 {"embed_out.weight", {kVocabulary, 64}}};
+  const auto both = [&](const std::string& name, Shape shape) {
+    t["gpt_neox." + name + ".bias"] = {shape.front()};
+    t["gpt_neox." + name + ".weight"] = std::move(shape);
+  };
+  both("final_layer_norm", {64});
+  both("layers.0.input_layernorm", {64});
+  both("layers.0.post_attention_layernorm", {64});
+  both("layers.0.attention.query_key_value", {192, 64});
+  both("layers.0.attention.dense", {64, 64});
+  both("layers.0.mlp.dense_h_to_4h", {96, 64});
+  both("layers.0.mlp.dense_4h_to_h", {64, 96});
+  return {"gpt_neox",
+          R"({"model_type": "gpt_neox", "vocab_size": )" + std::to_string(kVocabulary) +
+              R"(, "max_position_embeddings": 8, "hidden_size": 64, "intermediate_size": 96,
+              "num_hidden_layers": 1, "num_attention_heads": 4})",
+          t, 8};
+}
+
 Layout own() {
   const ModelConfig config = testing::small_config(
       {.vocabulary = kVocabulary, .context = 8, .heads = 4, .head_size = 16, .hidden = 96});
@@ -154,7 +176,7 @@ TEST_P(Layouts, NotANumberIsRefused) {
   FAIL() << "no embedding";
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, Layouts, ::testing::Values(gpt2, llama, own),
+INSTANTIATE_TEST_SUITE_P(Formats, Layouts, ::testing::Values(gpt2, llama, gpt_neox, own),
                          [](const auto& info) { return info.param().name; });
 
 }  // namespace

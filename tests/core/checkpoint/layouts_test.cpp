@@ -57,6 +57,7 @@ struct Reference {
 // stays.
 struct Differences {
   double attention = 0, states = 0, logits = 0;
+  bool has_attention = false;
   std::string at;  // of the first that is too large
 };
 
@@ -154,6 +155,7 @@ void compare_length(const Model& model, const Reference& reference, const std::s
           trace, encoder ? Stack::Encoder : Stack::Decoder,
           name.starts_with("cross.") ? AttentionKind::Cross : AttentionKind::Self, layer);
       ASSERT_TRUE(got.defined()) << key;
+      most.has_attention = true;
       take(most.attention, picked(got, encoder ? source_rows : rows), array.floats(), key, most);
     } else if (what == "logits") {
       ASSERT_TRUE(trace.logits.defined()) << key;
@@ -208,8 +210,9 @@ void write_row(const std::string& name, const Differences& most, bool logits) {
   std::string models = read_file(layouts_folder() / name / "models.txt", 4096);
   while (models.ends_with('\n')) models.pop_back();
   std::ofstream(file, std::ios::app)
-      << "| `" << name << "` | " << models << " | " << brief(most.attention) << " | "
-      << brief(most.states) << " | " << (logits ? brief(most.logits) : "none") << " |\n";
+      << "| `" << name << "` | " << models << " | "
+      << (most.has_attention ? brief(most.attention) : "none") << " | " << brief(most.states)
+      << " | " << (logits ? brief(most.logits) : "none") << " |\n";
 }
 
 class CheckpointLayouts : public ::testing::TestWithParam<std::string> {};

@@ -169,19 +169,19 @@ TEST(Llama, RefusesNearMissesByName) {
     testing::write_checkpoint(folder.path(), config(more), tensors());
     return load_error(folder);
   };
+  EXPECT_NE(error(R"(, "rope_scaling": {"rope_type": "spiral", "factor": 8.0})")
+                .find("rope_scaling: rope_type: expected \"default\", \"linear\", \"llama3\""),
+            std::string::npos);
   EXPECT_NE(error(R"(, "rope_scaling": {"rope_type": "llama3", "factor": 8.0})")
-                .find("rope_scaling: rope_type: expected \"default\" or \"linear\""),
+                .find("rope_scaling: low_freq_factor"),
             std::string::npos);
   EXPECT_EQ(error(R"(, "rope_scaling": null)"), "no error");
   EXPECT_EQ(error(R"(, "rope_scaling": {"type": "linear", "factor": 2.0})"), "no error");
-  EXPECT_NE(error(R"(, "partial_rotary_factor": 0.5)").find("partial_rotary_factor"),
-            std::string::npos);
-  EXPECT_NE(error(R"(, "rope_parameters": {"partial_rotary_factor": 0.5})")
-                .find("rope_parameters: partial_rotary_factor"),
+  EXPECT_NE(error(R"(, "partial_rotary_factor": 1.5)").find("partial_rotary_factor"),
             std::string::npos);
   EXPECT_NE(error(R"(, "quantization_config": {"bits": 4})").find("quantization_config"),
             std::string::npos);
-  EXPECT_NE(error(R"(, "hidden_act": "quick_gelu")").find("hidden_act"), std::string::npos);
+  EXPECT_NE(error(R"(, "hidden_act": "laplace")").find("hidden_act"), std::string::npos);
   EXPECT_NE(error(R"(, "mlp_bias": true)").find("mlp.gate_proj.bias is missing"),
             std::string::npos);
   // lm_head.weight is another matrix than the embedding.

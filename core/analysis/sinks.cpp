@@ -1,0 +1,26 @@
+#include "core/analysis/sinks.h"
+
+#include <cmath>
+
+namespace attnscope {
+
+double sink_share(const AttentionTap& tap, Index head, Index query) {
+  const Part* part = tap.result.part.get();
+  const Tensor& sums = tap.result.log_sum_exp;  // [h, L_q]
+  if (part == nullptr || !part->sinks.defined() || !sums.defined()) return 0;
+  return std::exp(static_cast<double>(part->sinks.value()[head]) -
+                  static_cast<double>(sums(head, query)));
+}
+
+double sink_share(const AttentionTap& tap) {
+  const Part* part = tap.result.part.get();
+  if (part == nullptr || !part->sinks.defined()) return 0;
+  double sum = 0;
+  const auto heads = static_cast<Index>(tap.heads.size());
+  for (Index head = 0; head < heads; ++head) {
+    for (Index query = 0; query < tap.queries(); ++query) sum += sink_share(tap, head, query);
+  }
+  return sum / static_cast<double>(heads * tap.queries());
+}
+
+}  // namespace attnscope
