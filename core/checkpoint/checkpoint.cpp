@@ -132,18 +132,24 @@ std::vector<std::int32_t> end_tokens(const Json& config, const Model& model,
   return ids;
 }
 
+void check_size(const Tokenizer& tokenizer, const Model& model, const fs::path& folder) {
+  if (tokenizer.vocabulary_size() <= model.config.vocabulary) return;
+  throw InputError(folder.string() + ": the tokenizer has " +
+                   std::to_string(tokenizer.vocabulary_size()) + " tokens, the model only " +
+                   std::to_string(model.config.vocabulary));
+}
+
 // A tokenizer that cannot be used must not keep token ids from being run.
 void add_tokenizer(Checkpoint& checkpoint, const fs::path& folder) {
   try {
     checkpoint.tokenizer = load_tokenizer(folder);
-    if (checkpoint.tokenizer->vocabulary_size() > checkpoint.model.config.vocabulary) {
-      throw InputError(folder.string() + ": the tokenizer has " +
-                       std::to_string(checkpoint.tokenizer->vocabulary_size()) +
-                       " tokens, the model only " +
-                       std::to_string(checkpoint.model.config.vocabulary));
+    check_size(*checkpoint.tokenizer, checkpoint.model, folder);
+    checkpoint.target_tokenizer = load_target_tokenizer(folder);
+    if (checkpoint.target_tokenizer) {
+      check_size(*checkpoint.target_tokenizer, checkpoint.model, folder);
     }
   } catch (const InputError& e) {
-    checkpoint.tokenizer = nullptr;
+    checkpoint.tokenizer = checkpoint.target_tokenizer = nullptr;
     checkpoint.tokenizer_problem = e.what();
   }
 }
@@ -258,6 +264,7 @@ void save_checkpoint(const fs::path& folder, const Checkpoint& checkpoint, bool 
   write_file(folder / "config.json", to_json(checkpoint.model.config).dump(2) + "\n");
   write_safetensors(folder / "model.safetensors", file);
   if (checkpoint.tokenizer) checkpoint.tokenizer->save(folder);
+  if (checkpoint.target_tokenizer) checkpoint.target_tokenizer->save(folder);
 }
 
 }  // namespace attnscope

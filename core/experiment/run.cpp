@@ -228,7 +228,7 @@ Prepared prepared(const Experiment& experiment, const std::shared_ptr<const Chec
   trace.trained = {checkpoint, &checkpoint->model.config};
   trace.config = std::make_shared<const ModelConfig>(
       structured(checkpoint->model.config, experiment.structure));
-  trace.tokenizer = checkpoint->tokenizer;
+  trace.tokenizer = checkpoint->writing();
   const std::vector<std::string>& left_out = checkpoint->model.notes;
   trace.notes.insert(trace.notes.end(), left_out.begin(), left_out.end());
   std::vector<TraceToken> tokens =
