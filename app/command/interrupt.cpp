@@ -22,6 +22,7 @@ Stop stop_on_interrupt() {
   const Stop& stop = interrupted();
   std::signal(SIGINT, request_stop);
   std::signal(SIGTERM, request_stop);
+  std::signal(SIGHUP, request_stop);
   return stop;
 }
 

@@ -5,7 +5,7 @@
 
 namespace attnscope::command {
 
-// A Stop that SIGINT and SIGTERM request from now on. A second signal ends the program at once.
+// A Stop that SIGINT, SIGTERM and SIGHUP request from now on. A second signal ends the program at once.
 Stop stop_on_interrupt();
 
 }  // namespace attnscope::command

@@ -93,7 +93,7 @@ Json read_plan(const TrainOptions& options) {
   fs::path file = options.plan_file;
   if (file.empty()) {
     file = presets_folder() / (options.preset + ".json");
-    if (options.preset.find('/') != std::string::npos || !fs::exists(file)) {
+    if (options.preset.find('/') != std::string::npos || !file_exists(file)) {
       std::string names;
       for (const auto& entry : fs::directory_iterator(presets_folder())) {
         names += (names.empty() ? "" : ", ") + entry.path().stem().string();

@@ -66,7 +66,7 @@ void write_ratios(const std::filesystem::path& file, const Ratios& ratios) {
   std::ostringstream text;
   for (const auto& [names, ratio] : ratios) text << ratio << '\t' << names << '\n';
   try {
-    std::filesystem::create_directories(file.parent_path());
+    make_folder(file.parent_path());
     write_file(file, text.str());
   } catch (const std::exception&) {
     // Measured again the next time.

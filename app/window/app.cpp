@@ -124,6 +124,8 @@ void App::start_experiment(const WindowOptions& options) {
   if (options.session) {
     state_.experiment = load_session(*options.session);
     state_.session = *options.session;
+    state_.settings.add_recent(
+        std::filesystem::absolute(*options.session).lexically_normal().string());
   } else if (std::filesystem::exists(last, none)) {
     try {
       state_.experiment = load_session(last);

@@ -54,6 +54,7 @@ void draw_middle(Ui& ui, State& state, Panels& panels, Painter& painter, float w
   ImGui::BeginGroup();
   painter.fill(*ImGui::GetWindowDrawList(), at, end, packed(ui.look->page));
   begin_panel(ui, "middle", end.x - at.x, end.y - at.y);
+  if (!state.presenting) draw_abandoned(ui, state);
   draw_view_panel(ui, state, panels.picture, painter);
   ImGui::EndChild();
   mark(ui, "middle");

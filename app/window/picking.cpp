@@ -100,6 +100,7 @@ void take(State& state, const Suited& suited, bool goes_on, Index tokens) {
     along.of_other = state.edits_other();
     along.after = suited.experiment;
     if (!goes_on || !held) along.words.clear();
+    if (!goes_on || !held || !suited.reason.empty()) along.reason = suited.reason;
     along.words += (along.words.empty() || words.empty() ? "" : ", ") + words;
     along.before.others.clear();
     along.after.others.clear();
@@ -194,6 +195,10 @@ void follow_text(State& state) {
 
 std::string set_along(const State& state) {
   return holds(state) ? state.along->words : "";
+}
+
+std::string set_along_reason(const State& state) {
+  return holds(state) ? state.along->reason : "";
 }
 
 void undo_set_along(State& state) {

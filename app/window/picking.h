@@ -29,6 +29,9 @@ void follow_text(State& state);
 
 // "no positions, both directions": what the last pick set along and still holds; empty: nothing.
 std::string set_along(const State& state);
+// Why the pick alone does not work: "Linear never forms scores of pairs, so ALiBi has nothing to
+// change"; may be empty where something was set along.
+std::string set_along_reason(const State& state);
 // Back to before that pick.
 void undo_set_along(State& state);
 

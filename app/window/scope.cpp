@@ -93,6 +93,17 @@ void choose_encoding(Experiment& e, ChoiceScope scope, std::optional<Choice> cho
   choose(e, scope, std::move(choice), kEncoding);
 }
 
+bool has_choices(const Experiment& e) {
+  return e.variant || e.encoding || e.causal || !e.groups.empty();
+}
+
+void drop_choices(Experiment& e) {
+  e.variant.reset();
+  e.encoding.reset();
+  e.causal.reset();
+  e.groups.clear();
+}
+
 const Choice* last_variant(const Experiment& e) {
   return last(e, kVariant);
 }

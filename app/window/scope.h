@@ -22,6 +22,10 @@ std::optional<Choice> scoped_encoding(const Experiment& experiment, ChoiceScope 
 void choose_variant(Experiment& experiment, ChoiceScope scope, std::optional<Choice> choice);
 void choose_encoding(Experiment& experiment, ChoiceScope scope, std::optional<Choice> choice);
 
+// Whether attention, positions or direction were chosen at all; and back to the model's own.
+bool has_choices(const Experiment& experiment);
+void drop_choices(Experiment& experiment);
+
 // The last choice that holds for the view's layer and head, or null: as the model was trained.
 const Choice* last_variant(const Experiment& experiment);
 const Choice* last_encoding(const Experiment& experiment);

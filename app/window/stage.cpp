@@ -1,10 +1,12 @@
 #include "app/window/stage.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "app/window/settings.h"
 #include "app/window/widgets/fonts.h"
+#include "core/view/parts/no_space.h"
 
 namespace attnscope::window {
 
@@ -13,6 +15,38 @@ double stage_scale(int height, double zoom) {
   const double least = height / kStageLines / kLeastLectureSize;
   const double pixels = std::ceil(least * kBodySize * zoom - 1e-9);
   return std::clamp(pixels / kBodySize, kLeastScale, kMostStageScale);
+}
+
+namespace {
+
+constexpr std::array<double, 3> kLetterSizes = {12, 10.5, 9};
+constexpr double kLastResort = 7.5;  // where there is no space otherwise
+
+double shorter_side(const Box& plot) {
+  return std::min(plot.width, plot.height);
+}
+
+}  // namespace
+
+ViewLayout lay_out_on_stage(const View& view, ViewInput input) {
+  constexpr double kRoomy = 0.5, kWorthIt = 1.15;
+  const double wanted = kRoomy * std::min(input.width, input.height);
+  std::optional<ViewLayout> first;
+  ViewLayout layout;
+  for (const double size : kLetterSizes) {
+    input.font_size = size;
+    layout = view.lay_out(input);
+    if (lacks_space(layout.refusal)) continue;
+    if (shorter_side(layout.plot) >= wanted) return layout;
+    if (!first) first = layout;
+  }
+  if (first) {
+    const double grown = kWorthIt * shorter_side(first->plot);
+    const bool worth_it = !lacks_space(layout.refusal) && shorter_side(layout.plot) > grown;
+    return worth_it ? layout : *first;
+  }
+  input.font_size = kLastResort;
+  return view.lay_out(input);
 }
 
 std::optional<std::size_t> monitor_of(const ScreenBox& window,

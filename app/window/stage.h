@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "core/view/view.h"
+
 namespace attnscope::window {
 
 // Pixels per unit on a stage that is so many pixels high: what is read there, kLeastLectureSize
@@ -12,6 +14,11 @@ namespace attnscope::window {
 // asks for.
 double stage_scale(int height, double zoom = 1);
 inline constexpr double kStageLines = 28;
+
+// A view's picture in front of an audience: in the largest of a few sizes of letters that leaves
+// the cells at least half of the shorter side; where none does, in smaller ones only if the cells
+// grow by it. A view that has no space at all gets the first size that leaves some.
+ViewLayout lay_out_on_stage(const View& view, ViewInput input);
 
 // In screen coordinates.
 struct ScreenBox {

@@ -172,6 +172,7 @@ struct Wishes {
 struct SetAlong {
   Experiment before, after{};
   std::string words{};                   // "no positions, both directions"
+  std::string reason{};                  // why the choice alone does not work; may be empty
   Index tokens = 0;                      // of the whole text
   ChoiceScope scope = ChoiceScope::All;  // for whose heads it was
   bool of_other = false;                 // of what is compared with
@@ -182,8 +183,9 @@ struct Surprises {
   std::weak_ptr<const Trace> of;
   std::vector<StrikingPair> pairs;
   std::size_t next = 0;
-  std::shared_ptr<SurpriseJob> job;  // that looks for them; null: none does
-  bool opens = false;                // what it finds is where a fresh start opens
+  std::optional<StrikingPair> noticed{};  // the one that was shown last
+  std::shared_ptr<SurpriseJob> job;       // that looks for them; null: none does
+  bool opens = false;                     // what it finds is where a fresh start opens
 };
 
 struct State {

@@ -11,6 +11,10 @@ namespace {
 constexpr std::size_t kMostSurprises = 24;
 constexpr double kBlink = 0.05;  // seconds
 
+bool shows_pairs(const std::string& view) {
+  return view == "map" || view == "lines" || view == "scores" || view == "vectors";
+}
+
 void show_next(State& state) {
   Surprises& found = state.surprises;
   if (found.pairs.empty()) {
@@ -20,10 +24,8 @@ void show_next(State& state) {
   const StrikingPair& pair = found.pairs[found.next];
   found.next = (found.next + 1) % found.pairs.size();
   point_at(pair, state.trace->parts, state.experiment.view);
-  // Where a pair can be seen.
-  const std::string& now = state.experiment.view.id;
-  if (now != "lines" && now != "scores" && now != "vectors") state.experiment.view.id = "map";
-  state.say("Notice: " + sentence(pair) + " (" + place_words(state.trace->parts, pair.at) + ").");
+  if (!shows_pairs(state.experiment.view.id)) state.experiment.view.id = "map";
+  found.noticed = pair;
   if (!found.opens) return;
   if (state.history.can_undo()) {
     state.history.amend(state.experiment);
@@ -52,6 +54,18 @@ void look(State& state, bool opens) {
 std::string surprise_refusal(const State& state) {
   if (state.trace == nullptr) return "There is no run yet.";
   return striking_refusal(*state.trace);
+}
+
+const StrikingPair* noticed(const State& state) {
+  const Surprises& found = state.surprises;
+  const ViewSettings& now = state.experiment.view;
+  if (!found.noticed || state.trace == nullptr || found.of.lock() != state.trace) return nullptr;
+  const StrikingPair& pair = *found.noticed;
+  ViewSettings there = now;
+  point_at(pair, state.trace->parts, there);
+  const bool same = there.layer == now.layer && there.head == now.head && there.part == now.part &&
+                    there.pinned_query == now.pinned_query && there.pinned_key == now.pinned_key;
+  return same && shows_pairs(now.id) ? &pair : nullptr;
 }
 
 void surprise(State& state) {

@@ -15,6 +15,9 @@ std::string surprise_refusal(const State& state);
 // Through the run's pairs, then from the first again. A view that shows no pairs gives way to Map.
 void surprise(State& state);
 
+// The pair that it went to last, while that is what is looked at; else null.
+const StrikingPair* noticed(const State& state);
+
 // Has what a fresh start shows open on the most striking pair, where it has one: no step to undo.
 void open_striking(State& state);
 

@@ -102,8 +102,9 @@ std::string combination_refusal(const Variant& variant, const Encoding& encoding
   }
   const bool turns = variant.takes_turning && encoding.turned;
   if (is_of_pairs(encoding) && variant.takes_pairs && !variant.takes_pairs(values) && !turns) {
-    return "position.type: " + variant.id +
-           " has no scores of pairs that positions could change; expected none, " +
+    return "position.type: " + variant.label + " " + variant.without_pairs + ", so " +
+           encoding.label.substr(0, encoding.label.find(',')) + " has nothing to " +
+           (encoding.turned ? "turn" : "change") + "; expected none, " +
            (variant.takes_turning ? "an encoding that turns queries and keys (rope), " : "") +
            "sinusoidal, learned or universal, found " + encoding.id;
   }

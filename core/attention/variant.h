@@ -137,8 +137,9 @@ struct Variant : Info {
   bool takes_turning = false;
   // Empty: yes.
   std::function<bool(const Values&)> takes_pairs;  // whether encodings of pairs have a meaning
-  std::function<bool(const Values&)> has_terms;    // whether score terms can be told apart
-  std::function<bool(const Values&)> has_scores;   // a softmax over the columns of `attention`
+  std::string without_pairs;  // where not, what it does: "never forms scores of pairs"
+  std::function<bool(const Values&)> has_terms;   // whether score terms can be told apart
+  std::function<bool(const Values&)> has_scores;  // a softmax over the columns of `attention`
   std::function<WeightsFrom(const Values&)> weights_from;  // empty: Pairs
   // What its head groups keep of a segment for those to come; empty: nothing.
   std::function<void(const SegmentRead&, Remembered&)> remember;

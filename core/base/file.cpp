@@ -1,10 +1,12 @@
 #include "core/base/file.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "core/base/error.h"
@@ -63,10 +65,38 @@ mode_t usual_mode() {
   return 0666 & ~mask;
 }
 
+// ".loss.csv.attnscope-", before the number of the process and six characters.
+std::string temporary_prefix(const std::filesystem::path& path) {
+  constexpr std::size_t kMostName = 180;  // names have 255 bytes at most
+  return "." + path.filename().string().substr(0, kMostName) + ".attnscope-";
+}
+
+std::filesystem::path folder_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : ".";
+}
+
+// What was left of this file by programs that were killed while they wrote it.
+void remove_leftovers(const std::filesystem::path& path) {
+  const std::string prefix = temporary_prefix(path);
+  std::error_code failed;
+  for (std::filesystem::directory_iterator entry(folder_of(path), failed), end;
+       !failed && entry != end; entry.increment(failed)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(prefix)) continue;
+    const long process = std::strtol(name.c_str() + prefix.size(), nullptr, 10);
+    const bool runs =
+        process > 0 && (::kill(static_cast<pid_t>(process), 0) == 0 || errno == EPERM);
+    if (!runs) ::unlink(entry->path().c_str());
+  }
+}
+
 void replace_file(const std::filesystem::path& path, mode_t mode,
                   const std::vector<std::string_view>& pieces) {
-  std::string temporary = path.string() + ".XXXXXX";
-  Descriptor file(::mkstemp(temporary.data()));
+  remove_leftovers(path);
+  std::string temporary =
+      (folder_of(path) / (temporary_prefix(path) + std::to_string(::getpid()) + "-XXXXXX"))
+          .string();
+  Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
   if (file.get() < 0) fail_writing(path, errno);
   int error = write_pieces(file.get(), pieces);
   if (!error && ::fchmod(file.get(), mode) != 0) error = errno;
@@ -80,6 +110,22 @@ void replace_file(const std::filesystem::path& path, mode_t mode,
 }
 
 }  // namespace
+
+bool file_exists(const std::filesystem::path& path) {
+  std::error_code unknown;
+  return std::filesystem::exists(path, unknown);
+}
+
+bool is_folder(const std::filesystem::path& path) {
+  std::error_code unknown;
+  return std::filesystem::is_directory(path, unknown);
+}
+
+void make_folder(const std::filesystem::path& path) {
+  std::error_code failed;
+  std::filesystem::create_directories(path, failed);
+  if (failed) throw WorkError(path.string() + ": cannot be made: " + failed.message());
+}
 
 std::string read_file(const std::filesystem::path& path, std::size_t most_bytes) {
   const std::string name = path.string();
@@ -124,8 +170,7 @@ void check_writable(const std::filesystem::path& path) {
   if (exists && !S_ISREG(status.st_mode)) return;
   std::error_code unresolved;
   const std::filesystem::path target = exists ? std::filesystem::canonical(path, unresolved) : path;
-  const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
-  if (::access(folder.c_str(), W_OK | X_OK) != 0) fail_writing(path, errno);
+  if (::access(folder_of(target).c_str(), W_OK | X_OK) != 0) fail_writing(path, errno);
 }
 
 void write_file(const std::filesystem::path& path, const std::vector<std::string_view>& pieces) {

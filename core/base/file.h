@@ -1,5 +1,6 @@
 // Reading and writing whole files. Nothing is lost: writing goes to a temporary name in the same
-// folder, is flushed, and renamed over the old file.
+// folder (".NAME.attnscope-PROCESS-XXXXXX"), is flushed, and renamed over the old file. What a
+// killed program left under such a name goes when the file is written next.
 #pragma once
 
 #include <filesystem>
@@ -8,6 +9,12 @@
 #include <vector>
 
 namespace attnscope {
+
+// Also of names that cannot be: they do not exist.
+bool file_exists(const std::filesystem::path& path);
+bool is_folder(const std::filesystem::path& path);
+// With those that it lies in. WorkError "NAME: cannot be made: REASON".
+void make_folder(const std::filesystem::path& path);
 
 // InputError: "NAME: no such file", "NAME: is a folder", "NAME: larger than N bytes", ...
 std::string read_file(const std::filesystem::path& path,

@@ -2,7 +2,9 @@
 
 #include <zip.h>
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -52,22 +54,33 @@ void check(const zip_stat_t& stat, const std::string& label) {
   }
 }
 
-// libzip compares size and checksum with the directory's where it meets the end.
-std::string unpacked(zip_t* archive, const zip_stat_t& stat, const std::string& label) {
+// libzip compares size and checksum with the directory's where it meets the end. Nothing where the
+// member is not wanted.
+std::optional<std::string> unpacked(zip_t* archive, const zip_stat_t& stat,
+                                    const std::string& label, const MemberWanted& wanted) {
+  constexpr std::size_t kBegin = std::size_t{64} << 10;
   const auto damaged = [&](const std::string& reason) {
     return InputError(label + ": damaged: does not unpack to the " + std::to_string(stat.size) +
                       " bytes that it says: " + reason);
   };
   const Member member(zip_fopen_index(archive, stat.index, 0));
   if (!member) throw damaged(zip_strerror(archive));
-  std::string bytes(stat.size + 1, '\0');  // one more, to see where there is more than it says
+  std::string bytes;
   std::size_t made = 0;
-  while (made < bytes.size()) {
-    const zip_int64_t count = zip_fread(member.get(), bytes.data() + made, bytes.size() - made);
-    if (count < 0) throw damaged(zip_file_strerror(member.get()));
-    if (count == 0) break;
-    made += static_cast<std::size_t>(count);
-  }
+  const auto unpack_to = [&](std::size_t end) {
+    bytes.resize(end);
+    while (made < end) {
+      const zip_int64_t count = zip_fread(member.get(), bytes.data() + made, end - made);
+      if (count < 0) throw damaged(zip_file_strerror(member.get()));
+      if (count == 0) break;
+      made += static_cast<std::size_t>(count);
+    }
+  };
+  const std::size_t all = stat.size + 1;  // one more, to see where there is more than it says
+  unpack_to(std::min(kBegin, all));
+  const std::string_view begin(bytes.data(), std::min<std::size_t>(made, stat.size));
+  if (wanted && !wanted(stat.name, begin, stat.size)) return std::nullopt;
+  unpack_to(all);
   if (made != stat.size) throw damaged("found " + std::to_string(made) + " or more");
   bytes.resize(made);
   return bytes;
@@ -76,7 +89,7 @@ std::string unpacked(zip_t* archive, const zip_stat_t& stat, const std::string& 
 }  // namespace
 
 std::map<std::string, std::string> parse_zip(const std::string& bytes, const std::string& name,
-                                             std::size_t most_bytes) {
+                                             std::size_t most_bytes, const MemberWanted& wanted) {
   const Archive archive = opened(bytes, name);
   std::map<std::string, std::string> members;
   std::size_t all = 0;
@@ -93,8 +106,10 @@ std::map<std::string, std::string> parse_zip(const std::string& bytes, const std
       throw InputError(label + ": the archive unpacks to more than " + std::to_string(most_bytes) +
                        " bytes");
     }
+    std::optional<std::string> content = unpacked(archive.get(), stat, label, wanted);
+    if (!content) continue;
     all += stat.size;
-    if (!members.emplace(member, unpacked(archive.get(), stat, label)).second) {
+    if (!members.emplace(member, std::move(*content)).second) {
       throw InputError(label + ": there twice");
     }
   }
@@ -102,8 +117,8 @@ std::map<std::string, std::string> parse_zip(const std::string& bytes, const std
 }
 
 std::map<std::string, std::string> read_zip(const std::filesystem::path& path,
-                                            std::size_t most_bytes) {
-  return parse_zip(read_file(path), path.string(), most_bytes);
+                                            std::size_t most_bytes, const MemberWanted& wanted) {
+  return parse_zip(read_file(path), path.string(), most_bytes, wanted);
 }
 
 }  // namespace attnscope

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cctype>
 
 #include "core/checkpoint/model_store.h"
 #include "core/experiment/chosen.h"
@@ -43,23 +44,32 @@ std::string why_not(const Experiment& experiment, const ModelConfig& stored, Ind
   return "";
 }
 
-// The fewest of the steps that make it work, the earlier ones first.
+// With the steps of a set of bits, the earlier ones first.
+Experiment with_steps(const Experiment& picked, const std::vector<Step>& steps, unsigned set) {
+  Experiment next = picked;
+  for (std::size_t n = 0; n < steps.size(); ++n) {
+    if ((set >> n & 1U) != 0) steps[n].set(next);
+  }
+  return next;
+}
+
+// The fewest of the steps that make it work.
 Suited with_fewest(const Experiment& picked, const std::vector<Step>& steps,
                    const ModelConfig& stored, Index tokens) {
+  const auto refused = [&](unsigned set) {
+    return why_not(with_steps(picked, steps, set), stored, tokens);
+  };
   std::vector<unsigned> sets;
   for (unsigned set = 0; set < 1U << steps.size(); ++set) sets.push_back(set);
   std::ranges::stable_sort(sets, {}, [](unsigned set) { return std::popcount(set); });
-  Suited result{picked, {}, ""};
-  for (const unsigned set : sets) {
-    Suited tried{picked, {}, ""};
-    for (std::size_t n = 0; n < steps.size(); ++n) {
-      if ((set >> n & 1U) == 0) continue;
-      steps[n].set(tried.experiment);
-      tried.along.push_back(steps[n].words);
-    }
-    tried.refusal = why_not(tried.experiment, stored, tokens);
-    if (tried.refusal.empty()) return tried;
-    if (set == 0) result.refusal = tried.refusal;
+  const auto works = std::ranges::find_if(sets, [&](unsigned set) { return refused(set).empty(); });
+  if (works == sets.end()) return {picked, {}, refused(0)};
+  Suited result{with_steps(picked, steps, *works), {}, ""};
+  for (std::size_t n = 0; n < steps.size(); ++n) {
+    if ((*works >> n & 1U) == 0) continue;
+    result.along.push_back(steps[n].words);
+    const std::string why = refusal_in_words(refused(*works & ~(1U << n)));  // it is missing
+    result.reason += (result.reason.empty() ? "" : ". ") + why;
   }
   return result;
 }
@@ -88,6 +98,24 @@ Suited led_by(std::vector<std::string> words, Suited rest) {
 }
 
 }  // namespace
+
+std::string refusal_in_words(const std::string& refusal) {
+  const auto is_of_place = [](char c) {
+    return std::islower(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_';
+  };
+  std::string text = refusal;
+  bool of_choice = false;
+  for (std::size_t end; (end = text.find(": ")) != std::string::npos;) {
+    const std::string place = text.substr(0, end);
+    if (!std::ranges::all_of(place, is_of_place)) break;
+    of_choice |= place.starts_with("position") || place.starts_with("variant") || place == "causal";
+    text.erase(0, end + 2);
+  }
+  if (!of_choice) return refusal;
+  text = text.substr(0, text.find("; expected"));
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
+}
 
 ForHeads for_all_heads() {
   return {[](Experiment& e, std::optional<Choice> choice) {

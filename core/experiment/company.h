@@ -16,7 +16,13 @@ struct Suited {
   Experiment experiment;
   std::vector<std::string> along;  // what else was set, in words: "no positions", "both directions"
   std::string refusal;             // why nothing of that helps; empty: it works
+  std::string reason{};            // of `along`: why the pick alone does not work, in words
 };
+
+// A refusal as a person reads it, without the place that it begins with and the list of what was
+// expected: "Linear never forms scores of pairs, so ALiBi has nothing to change". Other errors stay
+// as they are.
+std::string refusal_in_words(const std::string& refusal);
 
 // Set choices for the heads that a person has in mind; nothing: as it was.
 struct ForHeads {

@@ -95,21 +95,22 @@ std::string_view beginning(std::string_view text, std::size_t most) {
 }  // namespace
 
 const std::vector<HeadMeasure>& head_measures() {
+  constexpr const char* kRepeats = "something that comes twice";
   static const std::vector<HeadMeasure> list{
       {"entropy", "entropy", "Mean entropy of the rows in bits: how widely the head looks.",
-       &HeadStatistics::entropy, "word_entropy", "entropy of words"},
+       &HeadStatistics::entropy, "word_entropy", "entropy of words", "bits", "bits"},
       {"distance", "mean distance", "Mean distance of the weights in tokens.",
-       &HeadStatistics::distance, "word_distance", "mean distance in words"},
+       &HeadStatistics::distance, "word_distance", "mean distance in words", "tokens", "words"},
       {"first_token", "share on the first token", "Mean weight on the first token.",
        &HeadStatistics::first_token, "first_word", "share on the first word"},
       {"previous_token", "share on the previous token", "Mean weight on the token just before.",
        &HeadStatistics::previous_token, "previous_word", "share on the previous word"},
       {"same_token", "share on the same token",
        "Mean weight on earlier occurrences of the query's token.", &HeadStatistics::same_token,
-       "same_word", "share on the same word"},
+       "same_word", "share on the same word", "", "", kRepeats},
       {"induction", "induction score",
        "Mean weight on tokens that followed earlier occurrences of the query's token.",
-       &HeadStatistics::induction, "word_induction", "induction score of words"}};
+       &HeadStatistics::induction, "word_induction", "induction score of words", "", "", kRepeats}};
   return list;
 }
 

@@ -22,8 +22,10 @@ struct HeadMeasure {
   std::string help;   // one sentence
   double HeadStatistics::*value;
   // Where the map is one of words (core/analysis/words.h).
-  std::string word_id;     // "previous_word"
-  std::string word_label;  // "share on the previous word"
+  std::string word_id;              // "previous_word"
+  std::string word_label;           // "share on the previous word"
+  std::string unit{}, word_unit{};  // "tokens", "words"; empty: it is a share
+  std::string requires_text{};      // what a text must have for it to be known; empty: nothing
 };
 const std::vector<HeadMeasure>& head_measures();
 

@@ -50,10 +50,23 @@ std::vector<std::string> texts_of_json(const Json& list, const std::string& name
 
 Named read_npz(const fs::path& path) {
   Named named{path.string(), {}, {}, {}};
-  for (auto& [member, bytes] : read_zip(path)) {
-    std::string name = member;
-    if (name.ends_with(".npy")) name.resize(name.size() - 4);
-    const std::string label = named.file + ": " + name;
+  const auto name_of = [](std::string member) {
+    if (member.ends_with(".npy")) member.resize(member.size() - 4);
+    return member;
+  };
+  const auto is_whole = [&](const std::string& member, std::string_view begin, std::size_t bytes) {
+    const std::string name = name_of(member);
+    try {
+      check_npy(begin, bytes, named.file + ": " + name);
+    } catch (const InputError& e) {
+      named.refused.emplace(name, e.what());
+      return false;
+    }
+    return true;
+  };
+  constexpr std::size_t kMost = std::size_t{1} << 32;
+  for (auto& [member, bytes] : read_zip(path, kMost, is_whole)) {
+    const std::string name = name_of(member), label = named.file + ": " + name;
     try {
       if (auto texts = parse_npy_texts(bytes, label)) {
         named.texts.emplace(name, std::move(*texts));

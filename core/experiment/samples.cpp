@@ -37,7 +37,7 @@ Sample sample_from_json(const Json& json, const fs::path& folder, const std::str
 std::vector<Sample> read_samples() {
   const fs::path folder = home_folder() / "assets" / "samples", file = folder / "samples.json";
   std::vector<Sample> found;
-  if (!fs::exists(file)) return found;
+  if (!file_exists(file)) return found;
   const Json list = parse_json(read_file(file, kMostTextBytes), file.string());
   for (const Json& entry : list) {
     found.push_back(

@@ -206,13 +206,36 @@ std::string_view header_text(std::string_view bytes, const std::string& name) {
 
 // The bytes that the numbers take, which must be those that there are.
 std::size_t checked_count(const Shape& shape, std::size_t size, const std::string& descr,
-                          std::string_view data, const std::string& name) {
+                          std::size_t found, const std::string& name) {
   const std::size_t expected = byte_count(shape, size, name);
-  if (expected != data.size()) {
+  if (expected != found) {
     throw InputError(name + ": shape " + to_string(shape) + " of '" + descr + "' takes " +
-                     std::to_string(expected) + " bytes, found " + std::to_string(data.size()));
+                     std::to_string(expected) + " bytes, found " + std::to_string(found));
   }
   return expected;
+}
+
+// Of texts: bytes a character, 4 (UCS-4) or 1, and how many there are of them.
+struct TextType {
+  std::size_t unit = 1, length = 0;
+  std::size_t size() const { return unit * length; }
+};
+
+// Nothing where the array holds none. InputError where it is no list, or they are too long.
+std::optional<TextType> text_type(const Header& header, const std::string& name) {
+  constexpr std::size_t kLongestText = 1 << 16;  // characters
+  const std::string& descr = *header.descr;
+  const bool wide = descr.starts_with("<U");
+  if (!wide && !descr.starts_with("|S")) return std::nullopt;
+  TextType type{wide ? 4U : 1U, 0};
+  const auto number = std::from_chars(descr.data() + 2, descr.data() + descr.size(), type.length);
+  if (number.ec != std::errc() || number.ptr != descr.data() + descr.size() ||
+      type.length > kLongestText || header.shape->size() != 1) {
+    throw InputError(name + ": expected one axis of texts of at most " +
+                     std::to_string(kLongestText) + " characters, found '" +
+                     descr.substr(0, kLongestShown) + "' " + to_string(*header.shape));
+  }
+  return type;
 }
 
 // One text of fixed length, padded with zeros: `unit` bytes a character, 4 (UCS-4) or 1.
@@ -241,26 +264,28 @@ std::string fixed_text(std::string_view bytes, std::size_t unit) {
 
 }  // namespace
 
+void check_npy(std::string_view begin, std::size_t bytes, std::string_view file_name) {
+  const std::string name(file_name);
+  const std::string_view text = header_text(begin, name);
+  const Header header = HeaderReader(text, name).read();
+  const auto offset = static_cast<std::size_t>(text.end() - begin.data());
+  const std::optional<TextType> texts = text_type(header, name);
+  const std::size_t size =
+      texts ? texts->size() : static_cast<std::size_t>(byte_size(dtype_of(*header.descr, name)));
+  checked_count(*header.shape, size, *header.descr, bytes - offset, name);
+}
+
 std::optional<std::vector<std::string>> parse_npy_texts(std::string_view bytes,
                                                         std::string_view file_name) {
-  constexpr std::size_t kLongestText = 1 << 16;  // characters
   const std::string name(file_name);
   const std::string_view text = header_text(bytes, name);
   const Header header = HeaderReader(text, name).read();
   const std::string& descr = *header.descr;
-  const bool wide = descr.starts_with("<U");
-  if (!wide && !descr.starts_with("|S")) return std::nullopt;
-  std::size_t length = 0;
-  const auto number = std::from_chars(descr.data() + 2, descr.data() + descr.size(), length);
-  if (number.ec != std::errc() || number.ptr != descr.data() + descr.size() ||
-      length > kLongestText || header.shape->size() != 1) {
-    throw InputError(name + ": expected one axis of texts of at most " +
-                     std::to_string(kLongestText) + " characters, found '" +
-                     descr.substr(0, kLongestShown) + "' " + to_string(*header.shape));
-  }
-  const std::size_t unit = wide ? 4 : 1, size = length * unit;
+  const std::optional<TextType> type = text_type(header, name);
+  if (!type) return std::nullopt;
+  const std::size_t unit = type->unit, size = type->size();
   const std::string_view data = bytes.substr(static_cast<std::size_t>(text.end() - bytes.data()));
-  checked_count(*header.shape, size, descr, data, name);
+  checked_count(*header.shape, size, descr, data.size(), name);
   std::vector<std::string> texts;
   for (Index i = 0; i < header.shape->front() && size > 0; ++i) {
     texts.push_back(fixed_text(data.substr(static_cast<std::size_t>(i) * size, size), unit));
@@ -277,7 +302,7 @@ StoredTensor parse_npy(std::string bytes, std::string_view file_name) {
   const Shape& shape = *header.shape;
   const DType dtype = dtype_of(*header.descr, name);
   const std::size_t size = static_cast<std::size_t>(byte_size(dtype));
-  const std::size_t expected = checked_count(shape, size, *header.descr, data, name);
+  const std::size_t expected = checked_count(shape, size, *header.descr, data.size(), name);
   const std::size_t offset = bytes.size() - data.size();
   const bool reorder = *header.fortran_order && shape.size() > 1 && expected > 0;
   auto owner = std::make_shared<const std::string>(reorder ? in_c_order(data, shape, size)

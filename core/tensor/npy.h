@@ -17,6 +17,9 @@ namespace attnscope {
 StoredTensor read_npy(const std::filesystem::path& path);
 // The same from a file's bytes; `name` begins the messages.
 StoredTensor parse_npy(std::string bytes, std::string_view name);
+// Whether its header can be read, from its first bytes, and needs as many bytes as the whole file
+// has: before more of it is made. InputError as parse_npy() and parse_npy_texts().
+void check_npy(std::string_view begin, std::size_t bytes, std::string_view name);
 // A list of texts (<U or |S, one axis) as UTF-8; nothing where the array is of another type.
 std::optional<std::vector<std::string>> parse_npy_texts(std::string_view bytes,
                                                         std::string_view name);

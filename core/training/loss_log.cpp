@@ -68,7 +68,7 @@ bool parse(std::string_view line, LossRow& row) {
 
 void LossLog::keep(Index steps) {
   const std::filesystem::path path = folder_ / "loss.csv";
-  if (!std::filesystem::exists(path)) return;
+  if (!file_exists(path)) return;
   const std::string text = read_file(path);
   std::string_view left = text;
   for (Index number = 1; !left.empty(); ++number) {

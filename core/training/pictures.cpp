@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/input/picture.h"
 #include "core/input/picture_table.h"
 #include "core/model/input_kind.h"
@@ -14,14 +15,18 @@ namespace fs = std::filesystem;
 std::vector<fs::path> picture_files(const std::vector<fs::path>& names) {
   std::vector<fs::path> files;
   for (const fs::path& name : names) {
-    if (!fs::is_directory(name)) {
+    if (!is_folder(name)) {
       files.push_back(name);
       continue;
     }
     const auto before = files.size();
-    for (const auto& entry : fs::directory_iterator(name)) {
+    std::error_code unreadable;
+    for (const auto& entry : fs::directory_iterator(name, unreadable)) {
       const bool hidden = entry.path().filename().string().starts_with('.');
       if (entry.is_regular_file() && !hidden) files.push_back(entry.path());
+    }
+    if (unreadable) {
+      throw InputError(name.string() + ": cannot be read: " + unreadable.message());
     }
     if (files.size() == before) {
       throw InputError(name.string() + ": expected a folder with pictures, found it empty");

@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/strict_json.h"
 #include "core/training/task.h"
@@ -88,9 +89,7 @@ Json to_json(const TrainingPlan& plan) {
 
 void check(const TrainingPlan& plan) {
   if (plan.folder.empty()) throw InputError("folder: expected where to put the model");
-  std::error_code unknown;
-  if (std::filesystem::exists(plan.folder, unknown) &&
-      !std::filesystem::is_directory(plan.folder, unknown)) {
+  if (file_exists(plan.folder) && !is_folder(plan.folder)) {
     throw InputError("folder: expected a folder, found the file " + plan.folder.string());
   }
   if (plan.micro_batch > 0 && plan.batch % plan.micro_batch != 0) {

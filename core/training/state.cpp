@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/base/strict_json.h"
 #include "core/tensor/safetensors.h"
@@ -50,7 +51,7 @@ Index number_of(const SafetensorsFile& file, const std::string& key, const std::
 
 std::optional<TrainingState> load_state(const TrainingPlan& plan) {
   const std::string name = state_file(plan);
-  if (!std::filesystem::exists(name)) return std::nullopt;
+  if (!file_exists(name)) return std::nullopt;
   const SafetensorsFile file = read_safetensors(name);
   const auto stored_plan = file.metadata.find("plan");
   if (stored_plan == file.metadata.end()) throw InputError(name + ": metadata plan is missing");
@@ -72,6 +73,11 @@ std::optional<TrainingState> load_state(const TrainingPlan& plan) {
       throw InputError(name + ": tensor " + key + " is none of a training state");
     }
   }
+  const Index moments_saved = number_of(file, "moments", name);
+  if (static_cast<Index>(state.moments.size()) != moments_saved) {
+    throw InputError(name + ": expected the moments of " + std::to_string(moments_saved) +
+                     " weights, found those of " + std::to_string(state.moments.size()));
+  }
   for (const auto& [weight, moments] : state.moments) {
     const auto found = state.weights.find(weight);
     if (found == state.weights.end() || moments.first.shape() != found->second.shape() ||
@@ -87,6 +93,7 @@ void save_state(const TrainingPlan& plan, const TrainingState& state) {
   file.metadata["plan"] = decisive(plan).dump();
   file.metadata["step"] = std::to_string(state.step);
   file.metadata["optimiser_steps"] = std::to_string(state.optimiser_steps);
+  file.metadata["moments"] = std::to_string(state.moments.size());
   for (const auto& [name, weight] : state.weights) {
     file.tensors.emplace("weight:" + name, stored(weight.value()));
   }

@@ -27,7 +27,7 @@ Texts read_texts(const TrainingPlan& plan) {
 
 std::shared_ptr<const Tokenizer> make_tokenizer(const TrainingPlan& plan, const Texts& texts,
                                                 const Stop& stop, Index kept) {
-  if (fs::exists(plan.folder / "training.safetensors")) return load_tokenizer(plan.folder);
+  if (file_exists(plan.folder / "training.safetensors")) return load_tokenizer(plan.folder);
   std::string all;
   for (const std::string& text : texts.training) all += text;
   return train_bpe(all, static_cast<std::int32_t>(plan.model.vocabulary - kept),

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <limits>
 
+#include "core/base/folder_lock.h"
 #include "core/training/trainer.h"
 
 namespace attnscope {
@@ -52,6 +53,8 @@ double run_to_end(Trainer& trainer, const TrainingPlan& plan,
 TrainingResult train(const TrainingPlan& plan,
                      const std::function<void(const TrainingProgress&)>& progress,
                      const Stop& stop) {
+  check(plan);
+  const FolderLock lock(plan.folder, "training");
   Trainer trainer(plan, stop);
   TrainingResult result;
   try {
@@ -64,6 +67,7 @@ TrainingResult train(const TrainingPlan& plan,
   result.held_out = trainer.score(true, stop);
   trainer.save_log();
   result.notes = notes_on_looking_ahead(trainer.snapshot()->model);
+  if (!trainer.note().empty()) result.notes.push_back(trainer.note());
   return result;
 }
 

@@ -8,6 +8,7 @@
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_reduce.h"
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/base/random.h"
 #include "core/checkpoint/card.h"
 #include "core/model/weights.h"
@@ -43,10 +44,21 @@ void Trainer::resume(const TrainingState& state) {
     if (known != state.weights.end())
       checkpoint_.model.weights.insert_or_assign(name, known->second);
   }
+  for (const auto& [name, weight] : state.weights) {
+    if (!checkpoint_.model.weights.contains(name)) {
+      throw InputError((plan_.folder / "training.safetensors").string() + ": weight " + name +
+                       " is none of this model");
+    }
+  }
   optimiser_.moments() = state.moments;
   optimiser_.set_steps(state.optimiser_steps);
   step_ = saved_step_ = state.step;
   log_.keep(step_);
+  const Index logged = log_.rows().empty() ? 0 : log_.rows().back().step;
+  if (logged < step_) {
+    note_ = (plan_.folder / "loss.csv").string() + ": the rows of steps " +
+            std::to_string(logged + 1) + " to " + std::to_string(step_) + " were not there";
+  }
 }
 
 Var Trainer::weight_of(const TrainingState& state, const std::string& name,
@@ -142,7 +154,7 @@ void Trainer::refresh_checkpoint() {
 
 void Trainer::save() {
   refresh_checkpoint();
-  std::filesystem::create_directories(plan_.folder);
+  make_folder(plan_.folder);
   save_checkpoint(plan_.folder, checkpoint_, plan_.half);
   save_card(plan_.folder, plan_.task, checkpoint_.model.config);
   log_.save();

@@ -30,6 +30,9 @@ class Trainer {
   Index steps_done() const { return step_; }
   bool done() const { return step_ >= plan_.steps; }
 
+  // What is to be said of how it went on: the log lacks steps. Empty: nothing.
+  const std::string& note() const { return note_; }
+
   // One batch and one move of the weights; the row of the log that it added. Stopped leaves all as
   // it was before. WorkError where the loss is no number: the weights have not moved, and what was
   // saved last stays.
@@ -59,7 +62,8 @@ class Trainer {
   Checkpoint checkpoint_;
   std::unique_ptr<Task> task_;
   NamedVars parameters_;
-  Index step_ = 0;         // done
+  Index step_ = 0;  // done
+  std::string note_;
   Index saved_step_ = -1;  // as of the last save; -1: there is none
 };
 

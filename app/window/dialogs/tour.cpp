@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
+
+#include "app/window/surprise.h"
 
 namespace attnscope::window {
 
@@ -69,12 +72,20 @@ float card_width(const Ui& ui, const ImVec4& place, float gap) {
   return room < ui.px(kLeast) ? ui.px(kMost) : std::min(room, ui.px(kMost));
 }
 
+// With what there is to be seen in the picture.
+std::string words_of(const Stop& stop, const State& state) {
+  const StrikingPair* pair = stop.place == &Places::picture ? noticed(state) : nullptr;
+  if (pair == nullptr) return stop.text;
+  return std::string(stop.text) + " Marked now: " + on_screen(sentence(*pair)) +
+         ". The key U goes to the next such pair.";
+}
+
 // Its height for this text: narrow cards have more lines.
-float card_height(const Ui& ui, const Stop& stop, float inner) {
+float card_height(const Ui& ui, const std::string& words, float inner) {
   ImGui::PushFont(ui.fonts.title);
   const float title = ImGui::GetTextLineHeightWithSpacing();
   ImGui::PopFont();
-  const float text = ImGui::CalcTextSize(stop.text, nullptr, false, inner).y;
+  const float text = ImGui::CalcTextSize(words.c_str(), nullptr, false, inner).y;
   const float button = ImGui::GetFrameHeight() + 2 * ImGui::GetStyle().ItemSpacing.y;
   return std::max(ui.px(190), title + text + button + 2 * ui.px(kPaddingAbove));
 }
@@ -109,8 +120,9 @@ void draw_tour(Ui& ui, State& state, const Places& places) {
     return;
   }
   draw_shade(ui, place);
+  const std::string words = words_of(stop, state);
   const float gap = ui.px(14), width = card_width(ui, place, gap);
-  const ImVec2 size(width, card_height(ui, stop, width - 2 * ui.px(kPadding)));
+  const ImVec2 size(width, card_height(ui, words, width - 2 * ui.px(kPadding)));
   ImGui::SetNextWindowPos(beside(place, size, gap));
   ImGui::SetNextWindowSize(size);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {ui.px(kPadding), ui.px(kPaddingAbove)});
@@ -123,7 +135,7 @@ void draw_tour(Ui& ui, State& state, const Places& places) {
   ImGui::PushFont(ui.fonts.title);
   ImGui::TextUnformatted(stop.title);
   ImGui::PopFont();
-  paragraph(ui, stop.text);
+  paragraph(ui, words);
   ImGui::SetCursorPosY(ImGui::GetWindowHeight() - ImGui::GetFrameHeight() - ui.px(14));
   const bool at_end = state.tour_stop >= last;
   if (button(ui, at_end ? "Begin" : "Next", "tour.next", true, ui.px(84)) ||

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <charconv>
 
+#include "core/base/file.h"
 #include "core/view/session.h"
 
 namespace attnscope::window {
@@ -66,7 +67,7 @@ std::string Autosave::keep(const Experiment& experiment, double seconds) {
   if (!due_ || seconds < *due_) return "";
   due_.reset();
   try {
-    std::filesystem::create_directories(folder_);
+    make_folder(folder_);
     save_session(file_, experiment);
     failed_ = false;
   } catch (const std::exception& e) {

@@ -9,6 +9,7 @@
 #include "app/window/files.h"
 #include "app/window/jobs/open_job.h"
 #include "app/window/jobs/surprise_job.h"
+#include "core/experiment/company.h"
 #include "core/figure/plain_text.h"
 #include "core/view/parts/describe.h"
 
@@ -186,31 +187,6 @@ void draw_mild_notice(Ui& ui, State& state) {
   hint(ui, newest->text);
 }
 
-void draw_abandoned(Ui& ui, State& state) {
-  if (state.abandoned.empty()) return;
-  ImGui::AlignTextToFramePadding();
-  ImGui::PushFont(ui.fonts.bold);
-  ImGui::TextUnformatted("The program ended before the last session was saved.");
-  ImGui::PopFont();
-  ImGui::SameLine();
-  const std::filesystem::path file = state.abandoned;
-  const bool typing = ImGui::GetIO().WantTextInput || state.text.focused || state.dialog_open();
-  const bool restores = button(ui, "Restore it", "autosave.restore", true);
-  hint(ui, "Go on with it.  (Return)");
-  if (restores || (!typing && take_key(ui, "Enter"))) {
-    if (open_path(state, file)) {  // it stays where it could not be read
-      state.session.clear();
-      state.abandoned.clear();
-    }
-  }
-  ImGui::SameLine();
-  if (button(ui, "Discard", "autosave.discard")) state.abandoned.clear();
-  hint(ui, "Forget it; Escape puts it off until the next start.");
-  std::error_code ignored;
-  if (state.abandoned.empty()) std::filesystem::remove(file, ignored);
-  if (!typing && take_key(ui, "Escape")) state.abandoned.clear();
-}
-
 }  // namespace
 
 namespace {
@@ -285,7 +261,7 @@ void draw_status_line(Ui& ui, State& state) {
   draw_jobs(ui, state);
   if (!state.error.empty()) {
     ImGui::PushStyleColor(ImGuiCol_Text, ui.look->error);
-    ImGui::TextUnformatted(on_screen(state.error).c_str());
+    ImGui::TextUnformatted(on_screen(refusal_in_words(state.error)).c_str());
     ImGui::PopStyleColor();
     mark(ui, "error");
     hint(ui, state.error + (state.trace ? "\nThe picture still shows what came before." : ""));
@@ -317,9 +293,38 @@ void draw_status_line(Ui& ui, State& state) {
   ImGui::PopFont();
 }
 
+void draw_abandoned(Ui& ui, State& state) {
+  if (state.abandoned.empty()) return;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const ImVec2 end(at.x + ImGui::GetContentRegionAvail().x, at.y + ImGui::GetFrameHeight());
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.AddRectFilled(at, end, packed(ui.look->raised), ui.px(4));
+  ImGui::SetCursorScreenPos({at.x + ui.px(12), at.y});
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextUnformatted("The last session ended before it was saved.");
+  hint(ui, "The program was ended from outside, or broke off.");
+  ImGui::SameLine();
+  const std::filesystem::path file = state.abandoned;
+  const bool typing = ImGui::GetIO().WantTextInput || state.text.focused || state.dialog_open();
+  const bool restores = button(ui, "Restore it", "autosave.restore", true);
+  hint(ui, "Go on with it.  (Return)");
+  if (restores || (!typing && take_key(ui, "Enter"))) {
+    if (open_path(state, file)) {  // it stays where it could not be read
+      state.session.clear();
+      state.abandoned.clear();
+    }
+  }
+  ImGui::SameLine();
+  if (button(ui, "Discard", "autosave.discard")) state.abandoned.clear();
+  hint(ui, "Forget it; Escape puts it off until the next start.");
+  std::error_code ignored;
+  if (state.abandoned.empty()) std::filesystem::remove(file, ignored);
+  if (!typing && take_key(ui, "Escape")) state.abandoned.clear();
+}
+
 void draw_notices(Ui& ui, State& state) {
   const bool errors = std::ranges::any_of(state.notices, &Notice::error);
-  if (!errors && state.abandoned.empty()) return;
+  if (!errors) return;
   const ImGuiViewport& screen = *ImGui::GetMainViewport();
   const float width = std::min(ui.px(620), screen.WorkSize.x - ui.px(40));
   ImGui::SetNextWindowPos(
@@ -331,7 +336,6 @@ void draw_notices(Ui& ui, State& state) {
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing);
   ImGui::PopStyleVar();
-  draw_abandoned(ui, state);
   for (int i = static_cast<int>(state.notices.size()) - 1; i >= 0; --i) {
     if (!state.notices[static_cast<std::size_t>(i)].error) continue;
     if (draw_notice(ui, state.notices[static_cast<std::size_t>(i)], i)) {

@@ -8,7 +8,9 @@ namespace attnscope::window {
 
 void draw_menu_bar(Ui& ui, State& state);
 void draw_status_line(Ui& ui, State& state);
-// Above the status line, at the foot of the space that remains.
+// Offers a session that was not saved, in a line of its own; nothing where there is none.
+void draw_abandoned(Ui& ui, State& state);
+// Errors, above the status line, at the foot of the space that remains.
 void draw_notices(Ui& ui, State& state);
 
 // A bar that is dragged sideways; changes `width` (units) within its limits. `sign` is 1 when the

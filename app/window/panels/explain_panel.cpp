@@ -254,6 +254,14 @@ void draw_reading(Ui& ui, State& state) {
   }
 }
 
+// With its unit; shares in hundredths.
+std::string amount(const HeadMeasure& measure, double value, bool words) {
+  if (std::isnan(value)) return "–";
+  const std::string& unit = words ? measure.word_unit : measure.unit;
+  if (!unit.empty()) return number(value) + " " + unit;
+  return number(std::round(1000 * value) / 10) + " %";
+}
+
 // A head as a whole: what it does, in words and numbers.
 void draw_head(Ui& ui, const State::Pointed& pointed, RowWeights::Head& kept) {
   if (!is_whole(*pointed.tap)) {
@@ -269,11 +277,14 @@ void draw_head(Ui& ui, const State::Pointed& pointed, RowWeights::Head& kept) {
   }
   paragraph(ui, capitalised(head_name(kept.statistics).words) + ".");
   const bool words = is_in_words(*pointed.trace);
+  std::string lacking;
   for (const HeadMeasure& measure : head_measures()) {
     const double value = kept.statistics.*measure.value;
     fact(ui, capitalised(words ? measure.word_label : measure.label).c_str(),
-         std::isnan(value) ? "–" : number(value), measure.help.c_str());
+         amount(measure, value, words), measure.help.c_str());
+    if (std::isnan(value)) lacking = measure.requires_text;
   }
+  if (!lacking.empty()) faint(ui, "–: for this the text must hold " + lacking + ".");
   faint(ui, "Click to open it as a map.");
 }
 
@@ -285,9 +296,15 @@ std::optional<Hit> told_of(const State& state) {
   return Hit{settings.layer, settings.head, settings.pinned_query, settings.pinned_key};
 }
 
+const char* pair_heading(const State& state, const std::optional<Hit>& hit) {
+  if (hit && !state.view.hit) return "The pinned pair";
+  if (!hit || (hit->query >= 0 && hit->key >= 0)) return "Pair under the pointer";
+  return hit->query < 0 && hit->key < 0 ? "Head under the pointer" : "Token under the pointer";
+}
+
 void draw_pair(Ui& ui, const State& state, RowWeights& kept) {
   const std::optional<Hit> hit = told_of(state);
-  heading(ui, hit && !state.view.hit ? "The pinned pair" : "Pair under the pointer");
+  heading(ui, pair_heading(state, hit));
   const State::Pointed pointed = hit ? state.pointed_at(*hit) : State::Pointed();
   const std::shared_ptr<const Trace>& trace = pointed.trace;
   const AttentionTap* tap = pointed.tap;

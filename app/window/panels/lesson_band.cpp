@@ -20,29 +20,40 @@ constexpr float kMostBelow = 1.0F / 3, kMostOnStage = 0.45F, kBeside = 0.45F, kW
 // On stage they have a line of their own.
 constexpr double kStripHeight = 36, kStripOnStage = 46, kLeastTitle = 60;  // units
 
-const char* label_of_next(const State& state) {
+// The lesson that the button leads to; null: to another step, or further down the words.
+const Lesson* next_lesson(const State& state) {
   const LessonState& now = state.lesson;
-  if (state.presenting && now.words.more_below) return "More ▾";
-  const bool last = now.step + 1 == now.lesson->steps.size();
-  return last && lesson_after(state) != nullptr ? "Next lesson ›" : "Next ›";
+  const bool down = state.presenting && now.words.more_below;
+  return !down && now.step + 1 == now.lesson->steps.size() ? lesson_after(state) : nullptr;
+}
+
+// On stage the next lesson has its name on the button.
+std::string label_of_next(const State& state, const Lesson* next, float room) {
+  if (next == nullptr)
+    return state.presenting && state.lesson.words.more_below ? "More ▾" : "Next ›";
+  if (!state.presenting) return "Next lesson ›";
+  const std::string rest = " ›";
+  return fitted(on_screen(next->title), room - ImGui::CalcTextSize(rest.c_str()).x) + rest;
 }
 
 void draw_turning(Ui& ui, State& state) {
   const LessonState& now = state.lesson;
-  const std::string next = label_of_next(state);
-  const bool leads_on = next == "Next lesson ›";
+  const Lesson* next = next_lesson(state);
+  const float padding = 2 * ImGui::GetStyle().FramePadding.x;
   for (const char* id : {"lesson_back", "lesson_on"}) {
     const Action& a = action(id);
     const bool on = a.id == "lesson_on";
-    const double width = on && leads_on ? 110 : 84;
+    const float room = ImGui::GetContentRegionAvail().x - padding;
+    const std::string label = on ? label_of_next(state, next, room) : "‹ Back";
+    const float width = std::max(ui.px(84), ImGui::CalcTextSize(label.c_str()).x + padding);
     ImGui::BeginDisabled(!a.enabled(state));
-    if (button(ui, on ? next.c_str() : "‹ Back", a.id, on, ui.px(width))) a.run(state);
+    const std::string what = on && next != nullptr ? "The next lesson: " + next->title : a.help;
+    if (button(ui, label.c_str(), a.id, on, width)) a.run(state);
     ImGui::EndDisabled();
-    const std::string what =
-        on && leads_on ? "The next lesson: " + lesson_after(state)->title : a.help;
     hint(ui, what + "  (" + to_string(a.shortcuts.front()) + ")");
     ImGui::SameLine();
   }
+  if (next != nullptr && state.presenting) return;
   ImGui::AlignTextToFramePadding();
   ImGui::TextColored(ui.look->faint, "%zu of %zu", now.step + 1, now.lesson->steps.size());
   mark(ui, "lesson.progress");
@@ -78,10 +89,11 @@ Division divided(const Ui& ui, const LessonType& type, const LessonStep& step,
   return best;
 }
 
-// What the lesson is called, at the end of the line.
-void draw_title(const Ui& ui, const Lesson& lesson) {
+// What the lesson is called, at the end of the line; on stage whole or not at all.
+void draw_title(const Ui& ui, const Lesson& lesson, bool on_stage) {
   const std::string whole = on_screen(lesson.title);
   const std::string title = fitted(whole, ImGui::GetContentRegionAvail().x);
+  if (on_stage && title != whole) return;
   ImGui::AlignTextToFramePadding();
   ImGui::TextColored(ui.look->faint, "%s", title.c_str());
   if (title != whole) hint(ui, lesson.title);
@@ -151,9 +163,11 @@ void draw_foot_on_stage(Ui& ui, State& state, const StepPictures& pictures) {
   const float width = ImGui::GetContentRegionAvail().x;
   draw_step_strip(ui, state, pictures, step_picture_size(ui, state, width, ui.px(kStripOnStage)));
   if (state.lesson.lesson == nullptr) return;
+  const bool leads_on = next_lesson(state) != nullptr;
   draw_turning(ui, state);
+  if (leads_on) return;
   ImGui::SameLine(0, ui.px(16));
-  draw_title(ui, *state.lesson.lesson);
+  draw_title(ui, *state.lesson.lesson, true);
 }
 
 // In one line: buttons in the middle of the pictures' height.
@@ -173,7 +187,7 @@ void draw_foot_below(Ui& ui, State& state, const StepPictures& pictures) {
   ImGui::SameLine(0, ui.px(16));
   if (ImGui::GetContentRegionAvail().x < ui.px(kLeastTitle)) return;
   ImGui::SetCursorPosY(top + (high - ImGui::GetFrameHeight()) / 2);
-  draw_title(ui, *kept);
+  draw_title(ui, *kept, false);
 }
 
 }  // namespace

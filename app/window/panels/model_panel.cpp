@@ -142,19 +142,20 @@ void draw_trained_twin(Ui& ui, State& state, ModelPanel& panel, const std::strin
 }
 
 // What goes with the choice and was not there before, and a way back.
-void draw_along(Ui& ui, State& state, const std::string& words, const char* id,
-                void (*undo)(State&)) {
+void draw_along(Ui& ui, State& state, const std::string& words, const std::string& reason,
+                const char* id, void (*undo)(State&)) {
   if (words.empty()) return;
   ImGui::Spacing();
   ImGui::PushStyleColor(ImGuiCol_Text, ui.look->warning);
-  paragraph(ui, "Set along with it: " + words + ".");
+  paragraph(ui, on_screen("Set along with it: " + words + "." +
+                          (reason.empty() ? "" : " " + reason + ".")));
   ImGui::PopStyleColor();
   if (button(ui, "Undo", id)) undo(state);
   hint(ui, "Takes back the choice and what was set along with it.");
 }
 
 void draw_set_along(Ui& ui, State& state) {
-  draw_along(ui, state, set_along(state), "along.undo", undo_set_along);
+  draw_along(ui, state, set_along(state), set_along_reason(state), "along.undo", undo_set_along);
 }
 
 void draw_backend(Ui& ui, State& state) {
@@ -203,7 +204,7 @@ void draw_model_panel(Ui& ui, State& state, ModelPanel& panel) {
   Experiment& e = state.edited();
   if (e.tensors.file.empty()) {
     draw_models(ui, state, panel);
-    draw_along(ui, state, opened_along(state), "opened.undo", undo_opened);
+    draw_along(ui, state, opened_along(state), "", "opened.undo", undo_opened);
     draw_structure_panel(ui, state, panel.lists);
     if (draw_own_attention(ui, state)) return draw_backend(ui, state);
     draw_scope(ui, state);

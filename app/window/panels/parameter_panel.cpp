@@ -270,16 +270,25 @@ float labelled_width(const Ui& ui, const Parameter& p, const Values& values, dou
          strip_width(ui, p, p.optional && !values.has(p.key), slider);
 }
 
-float whole_width(const Ui& ui, const std::vector<Parameter>& parameters, const Values& values,
+using Parameters = std::vector<const Parameter*>;
+
+Parameters all_of(const std::vector<Parameter>& parameters) {
+  Parameters list;
+  for (const Parameter& p : parameters) list.push_back(&p);
+  return list;
+}
+
+float whole_width(const Ui& ui, const Parameters& parameters, const Values& values,
                   const StripSpace& space) {
-  float width = ui.px(space.gap) * static_cast<float>(parameters.size() - 1);
-  for (const Parameter& p : parameters) width += labelled_width(ui, p, values, space.slider);
+  float width =
+      ui.px(space.gap) * static_cast<float>(std::max<std::size_t>(parameters.size(), 1) - 1);
+  for (const Parameter* p : parameters) width += labelled_width(ui, *p, values, space.slider);
   return width;
 }
 
 // As wide as it likes, or what has it in one line, or the least.
-StripSpace fitting_space(const Ui& ui, const std::vector<Parameter>& parameters,
-                         const Values& values, float room) {
+std::optional<StripSpace> fitting_space(const Ui& ui, const Parameters& parameters,
+                                        const Values& values, float room) {
   constexpr double kLeastGap = 8, kLeastSlider = 40;
   const StripSpace usual;
   for (const double gap : {usual.gap, 12.0, kLeastGap}) {
@@ -289,7 +298,68 @@ StripSpace fitting_space(const Ui& ui, const std::vector<Parameter>& parameters,
       if (gap > kLeastGap) break;  // gaps give way first
     }
   }
-  return usual;  // it takes more lines anyway
+  return std::nullopt;
+}
+
+std::string more_label(std::size_t count) {
+  return std::to_string(count) + " more ▾";
+}
+
+float more_width(const Ui& ui, std::size_t count) {
+  return ImGui::CalcTextSize(more_label(count).c_str()).x + ui.px(20);
+}
+
+// Which parameters stand in the line, and which in the list at its end.
+struct Strip {
+  Parameters shown, listed;
+  StripSpace space{};
+};
+
+Strip strip_of(const Ui& ui, const std::vector<Parameter>& parameters, const Values& values,
+               float room, const std::set<std::string>& listed) {
+  Strip strip;
+  strip.shown = all_of(parameters);
+  const auto fold = [&](const Parameter* p) {
+    std::erase(strip.shown, p);
+    strip.listed.push_back(p);
+  };
+  const auto sorted = [&] {
+    std::ranges::sort(strip.listed);  // as they are described
+    return strip;
+  };
+  if (!listed.empty()) {
+    for (const Parameter& p : parameters) {
+      if (listed.contains(p.key)) fold(&p);
+    }
+    const float left = room - more_width(ui, strip.listed.size());
+    strip.space = fitting_space(ui, strip.shown, values, left).value_or(StripSpace());
+    return sorted();
+  }
+  if (const auto space = fitting_space(ui, strip.shown, values, room)) {
+    strip.space = *space;
+    return strip;
+  }
+  // The last of what is left out first, then switches, then the rest; at least two, since one is no
+  // longer than the list's button.
+  constexpr std::size_t kFewest = 2;
+  const Parameters all = strip.shown;
+  const auto rank = [&](const Parameter& p) {
+    if (p.optional && !values.has(p.key)) return 0;
+    return p.kind == Parameter::Kind::Flag ? 1 : 2;
+  };
+  for (const int now : {0, 1, 2}) {
+    for (auto p = all.rbegin(); p != all.rend() && strip.shown.size() > 1; ++p) {
+      if (rank(**p) != now || !is_initial(**p, values)) continue;
+      fold(*p);
+      if (strip.listed.size() < kFewest) continue;
+      const float left = room - more_width(ui, strip.listed.size()) - ui.px(strip.space.gap);
+      if (const auto space = fitting_space(ui, strip.shown, values, left)) {
+        strip.space = *space;
+        return sorted();
+      }
+    }
+  }
+  return sorted();  // it takes more lines anyway
 }
 
 bool draw_in_strip(Ui& ui, const Parameter& p, Values& values, const std::string& id, double slider,
@@ -332,36 +402,70 @@ float parameter_strip_width(const Ui& ui, const std::vector<Parameter>& paramete
                             const Values& values) {
   if (parameters.empty()) return 0;
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(3)});
-  const float width = whole_width(ui, parameters, values, {});
+  const float width = whole_width(ui, all_of(parameters), values, {});
   ImGui::PopStyleVar();
   return width;
 }
 
+namespace {
+
+// A parameter of a strip, or of the list at its end.
+bool draw_strip_item(Ui& ui, const std::string& scope, const Parameter& p, const IdleReasons& idle,
+                     Values& values, double slider, ListTexts& texts) {
+  const std::string id = scope + "." + p.key;
+  ImGui::PushID(id.c_str());
+  const auto reason = idle.find(p.key);
+  const bool works = reason == idle.end();
+  ImGui::BeginDisabled(!works);
+  ImGui::BeginGroup();
+  ui.hints = works;
+  const bool changed = draw_in_strip(ui, p, values, id, slider, texts);
+  ui.hints = true;
+  ImGui::EndGroup();
+  ImGui::EndDisabled();
+  if (!works) hint(ui, reason->second);
+  ImGui::PopID();
+  return changed;
+}
+
+}  // namespace
+
 bool draw_parameter_strip(Ui& ui, const std::string& scope,
                           const std::vector<Parameter>& parameters, const IdleReasons& idle,
-                          Values& values, ListTexts& texts) {
+                          Values& values, ListTexts& texts, float after) {
   bool changed = false;
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(6), ui.px(3)});
-  const StripSpace space = fitting_space(ui, parameters, values, ImGui::GetContentRegionAvail().x);
-  for (const Parameter& p : parameters) {
-    const float width = labelled_width(ui, p, values, space.slider);
-    if (&p != &parameters.front()) {
-      ImGui::SameLine(0, ui.px(space.gap));
+  const std::string list = scope + ".more";
+  if (!ImGui::IsPopupOpen(list.c_str())) texts.listed.clear();
+  const float room = ImGui::GetContentRegionAvail().x - after;
+  const Strip strip = strip_of(ui, parameters, values, room, texts.listed);
+  for (const Parameter* p : strip.shown) {
+    if (p != strip.shown.front()) {
+      ImGui::SameLine(0, ui.px(strip.space.gap));
+      const float width = labelled_width(ui, *p, values, strip.space.slider);
       if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
     }
-    const std::string id = scope + "." + p.key;
-    ImGui::PushID(id.c_str());
-    const auto reason = idle.find(p.key);
-    const bool works = reason == idle.end();
-    ImGui::BeginDisabled(!works);
-    ImGui::BeginGroup();
-    ui.hints = works;
-    changed |= draw_in_strip(ui, p, values, id, space.slider, texts);
-    ui.hints = true;
-    ImGui::EndGroup();
-    ImGui::EndDisabled();
-    if (!works) hint(ui, reason->second);
-    ImGui::PopID();
+    changed |= draw_strip_item(ui, scope, *p, idle, values, strip.space.slider, texts);
+  }
+  if (!strip.listed.empty()) {
+    std::string names;
+    for (const Parameter* p : strip.listed) names += (names.empty() ? "" : ", ") + p->label;
+    const std::string label = more_label(strip.listed.size());
+    ImGui::SameLine(0, ui.px(strip.space.gap));
+    if (ImGui::GetContentRegionAvail().x < more_width(ui, strip.listed.size())) ImGui::NewLine();
+    if (button(ui, label.c_str(), list)) {
+      ImGui::OpenPopup(list.c_str());
+      for (const Parameter* p : strip.listed) texts.listed.insert(p->key);
+    }
+    hint(ui, names);
+    const ImVec2 corner(ImGui::GetItemRectMin().x, ImGui::GetItemRectMax().y + ui.px(2));
+    ImGui::SetNextWindowPos(corner, ImGuiCond_Appearing);
+    if (ImGui::BeginPopup(list.c_str())) {
+      for (const Parameter* p : strip.listed) {
+        changed |= draw_strip_item(ui, scope, *p, idle, values, kStripSlider, texts);
+      }
+      ImGui::EndPopup();
+    }
   }
   ImGui::PopStyleVar();
   return changed;

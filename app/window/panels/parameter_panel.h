@@ -21,6 +21,9 @@ struct ListTexts {
   std::map<std::string, Entry> by_id;
   std::string opened{};  // of a parameter that is just given: its field gets the keyboard
   std::set<std::string> unfolded{};  // scopes whose further parameters are shown
+  // Of the strip whose further parameters are in a list that is open: their keys. They stay there
+  // while they are changed.
+  std::set<std::string> listed{};
 };
 
 // Why values cannot be; empty: they can.
@@ -38,10 +41,11 @@ using IdleReasons = std::map<std::string, std::string, std::less<>>;
 float parameter_strip_width(const Ui& ui, const std::vector<Parameter>& parameters,
                             const Values& values);
 
-// The same side by side, in as many lines as it takes: for what belongs to a view. What is idle
-// cannot be changed, and says why.
+// The same side by side: for what belongs to a view. What is as it was and has no room in the line,
+// `after` pixels of which are for what follows, is in a list at its end. What is idle cannot be
+// changed, and says why.
 bool draw_parameter_strip(Ui& ui, const std::string& scope,
                           const std::vector<Parameter>& parameters, const IdleReasons& idle,
-                          Values& values, ListTexts& texts);
+                          Values& values, ListTexts& texts, float after = 0);
 
 }  // namespace attnscope::window

@@ -209,12 +209,13 @@ void draw_stream(Ui& ui, const std::string& name, const std::vector<TraceToken>&
     mark(ui, name + "." + std::to_string(i));
     token_hint(ui, tokens[i], i);
   }
+  if (tokens.size() > kMostChips) {
+    const auto more = static_cast<long long>(tokens.size() - kMostChips);
+    faint(ui, "and " + grouped(more) + " more");
+  }
   ImGui::EndChild();
   ImGui::PopFont();
   ImGui::PopStyleVar();
-  if (tokens.size() > kMostChips) {
-    faint(ui, "and " + std::to_string(tokens.size() - kMostChips) + " more");
-  }
 }
 
 }  // namespace

@@ -337,7 +337,7 @@ void draw_play(Ui& ui, State& state) {
 
 // What can be set in this view alone.
 void draw_view_parameters(Ui& ui, State& state, const ViewControls& controls, bool play_above,
-                          ListTexts& texts) {
+                          float after, ListTexts& texts) {
   ViewSettings& settings = state.experiment.view;
   const View& v = view(settings.id);
   if (v.parameters.empty()) return;
@@ -349,7 +349,7 @@ void draw_view_parameters(Ui& ui, State& state, const ViewControls& controls, bo
     ImGui::PopStyleVar();
     ImGui::SameLine(0, ui.px(16));
   }
-  if (draw_parameter_strip(ui, v.id, controls.parameters, controls.idle, values, texts)) {
+  if (draw_parameter_strip(ui, v.id, controls.parameters, controls.idle, values, texts, after)) {
     set_view_values(settings, v.id, values);
   }
 }
@@ -438,20 +438,31 @@ void draw_picture_progress(Ui& ui, State& state, const char* id) {
   }
 }
 
+std::string measured_label(const ViewSettings& settings) {
+  const std::string name = std::filesystem::path(settings.statistics_file).filename().string();
+  return name.empty() ? "Over a file…" : on_screen(name);
+}
+
+float measured_width(const Ui& ui, const ViewSettings& settings) {
+  return ImGui::CalcTextSize(measured_label(settings).c_str()).x + ui.px(20);
+}
+
 // Over which texts heads are measured, in the view that sorts by it.
 void draw_measured_texts(Ui& ui, State& state, const ViewControls& controls) {
   ViewSettings& settings = state.experiment.view;
   if (!view(settings.id).reads(Findings::heads.id)) return;
   ImGui::SameLine(0, ui.px(16));
   const std::string name = std::filesystem::path(settings.statistics_file).filename().string();
-  const std::string label = name.empty() ? "Over a file…" : on_screen(name);
-  const float width = ImGui::CalcTextSize(label.c_str()).x + 3 * ui.px(12);
+  const std::string label = measured_label(settings);
+  const float width = measured_width(ui, settings);
   if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
   // As idle as the limits: there is nothing to measure in the order of layers.
   const auto idle = controls.idle.find("at_least");
   const bool measures = idle == controls.idle.end();
   ImGui::BeginDisabled(!measures);
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {ui.px(10), ui.px(3)});  // as low as the rest
   if (button(ui, label.c_str(), "grid.texts")) browse(state, BrowsePurpose::OpenTexts);
+  ImGui::PopStyleVar();
   ImGui::EndDisabled();
   std::string help = settings.statistics_file + "\nClick for another file.";
   if (name.empty()) {
@@ -512,7 +523,9 @@ void draw_toolbar(Ui& ui, State& state, ListTexts& texts) {
     draw_play(ui, state);
   }
   draw_colours(ui, state, controls);
-  draw_view_parameters(ui, state, controls, play_above, texts);
+  const bool measures = view(settings.id).reads(Findings::heads.id);
+  const float after = measures ? measured_width(ui, settings) + ui.px(16) : 0;
+  draw_view_parameters(ui, state, controls, play_above, after, texts);
   if (!above) {
     draw_view_actions(ui, state, commands, view(settings.id).parameters.empty(), kBeside);
   }

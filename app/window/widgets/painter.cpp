@@ -70,10 +70,14 @@ class Brush {
     const float shift =
         item.align == Align::Start ? 0 : (item.align == Align::Middle ? extent.x / 2 : extent.x);
     // From the top of ImGui's line to where kBaselineShift wants the baseline.
-    const ImVec2 anchor = at(item.at);
+    ImVec2 anchor = at(item.at);
+    const auto on_pixel = [](ImVec2 p) { return ImVec2(std::round(p.x), std::round(p.y)); };
+    // Letters that lie or stand are sharp on whole pixels, and cover the same ones in each frame.
+    const bool upright = std::fmod(item.angle, 90) == 0;
+    if (upright && item.angle != 0) anchor = on_pixel(anchor);
     ImVec2 corner(anchor.x - shift,
                   anchor.y + static_cast<float>(kBaselineShift * pixels) - ascent(font, size));
-    if (item.angle == 0) corner = {std::round(corner.x), std::round(corner.y)};
+    if (upright) corner = on_pixel(corner);
     if (item.angle == 0) {
       draw_.AddText(font, size, corner, packed_colour(item.colour), shown.c_str());
       return;

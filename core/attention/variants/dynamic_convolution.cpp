@@ -47,6 +47,7 @@ Variant dynamic_convolution_variant() {
   v.incremental = true;
   v.needs = [](const Values&) { return Needs{.queries = false, .keys = false, .input = true}; };
   v.takes_pairs = v.has_terms = never;
+  v.without_pairs = "predicts weights from the query's token alone and scores no pairs";
   v.parameters = {{.key = "width",
                    .symbol = "w",
                    .label = "Width",

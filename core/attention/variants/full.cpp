@@ -91,6 +91,7 @@ Variant full_variant() {
                 .initial = initial_projection(),
                 .used = is_additive}};
   v.takes_pairs = v.has_terms = [](const Values& values) { return !is_additive(values); };
+  v.without_pairs = "with the additive score multiplies no queries with keys";
   v.evaluate = evaluate_full;
   return v;
 }

@@ -62,6 +62,7 @@ Variant gmlp_variant() {
     return Needs{.queries = false, .keys = false, .values = false, .input = true};
   };
   v.takes_pairs = v.has_terms = v.has_scores = never;
+  v.without_pairs = "mixes positions by a learned matrix and scores no pairs";
   const auto projection = [](const char* name, const char* help) -> WeightInfo {
     return {.name = name,
             .help = help,

@@ -273,6 +273,7 @@ Variant graph_variant() {
                attention_vector("graph.src", "Scores the node that looks."),
                attention_vector("graph.dst", "Scores the node that is looked at.")};
   v.takes_pairs = v.has_terms = [](const Values& values) { return has_graph_mode(values, "dot"); };
+  v.without_pairs = "with these weights multiplies no queries with keys";
   v.has_scores = [](const Values& values) { return !has_graph_mode(values, "convolution"); };
   v.pattern = edge_pattern;
   v.objection = graph_objection;

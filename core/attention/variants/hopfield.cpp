@@ -87,6 +87,7 @@ Variant hopfield_variant() {
   v.incremental = true;
   v.cross = true;
   v.takes_pairs = v.has_terms = never;
+  v.without_pairs = "replaces queries by means of patterns, which stand at no one position";
   v.parameters = {{.key = "steps",
                    .symbol = "n",
                    .label = "Steps",

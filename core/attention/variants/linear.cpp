@@ -49,6 +49,7 @@ Variant linear_variant() {
   v.takes_turning = true;
   v.head_cost = [](const CostInput& in) { return feature_cost(in, in.key_size, 0); };
   v.takes_pairs = v.has_terms = v.has_scores = never;
+  v.without_pairs = "never forms scores of pairs";
   v.parameters = {{.key = "feature",
                    .symbol = "φ",
                    .label = "Features",

@@ -182,6 +182,7 @@ Variant linformer_variant() {
   v.causal_refusal = "a projected key mixes positions before and after; expected false, found true";
   v.cross = true;
   v.takes_pairs = v.has_terms = never;
+  v.without_pairs = "scores keys that are mixed from many positions";
   v.parameters = {{.key = "k",
                    .symbol = "k",
                    .label = "Rows",

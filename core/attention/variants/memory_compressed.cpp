@@ -60,6 +60,7 @@ Variant memory_compressed_variant() {
       "a compressed key mixes positions before and after; expected false, found true";
   v.cross = true;
   v.takes_pairs = v.has_terms = never;
+  v.without_pairs = "scores keys that are each made of several positions";
   v.parameters = {{.key = "stride",
                    .symbol = "s",
                    .label = "Stride",

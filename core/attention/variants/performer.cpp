@@ -208,6 +208,7 @@ Variant performer_variant() {
     return feature_cost(in, features, directions * in.key_size);
   };
   v.takes_pairs = v.has_terms = v.has_scores = never;
+  v.without_pairs = "estimates its weights without forming scores of pairs";
   v.parameters = {features_parameter("m"),
                   {.key = "kind",
                    .symbol = "",

@@ -146,6 +146,7 @@ Variant rfa_variant() {
     return feature_cost(in, 2 * directions, directions * in.key_size);
   };
   v.takes_pairs = v.has_terms = v.has_scores = never;
+  v.without_pairs = "estimates its weights without forming scores of pairs";
   v.parameters = {features_parameter("D"),
                   {.key = "sigma",
                    .symbol = "σ",

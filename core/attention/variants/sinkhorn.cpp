@@ -139,6 +139,7 @@ Variant sinkhorn_variant() {
               }};
   v.causal_refusal = "sinkhorn sorts blocks from the whole sequence; expected false, found true";
   v.takes_pairs = v.has_terms = v.has_scores = never;
+  v.without_pairs = "scores blocks that it moves and mixes";
   v.parameters = {{.key = "block",
                    .symbol = "b",
                    .label = "Block",

@@ -109,6 +109,7 @@ Variant synthesizer_variant() {
     return Needs{.queries = false, .keys = false, .input = is_dense(values)};
   };
   v.takes_pairs = v.has_terms = never;
+  v.without_pairs = "makes its weights without comparing queries and keys";
   v.parameters = {
       {.key = "mode",
        .symbol = "",

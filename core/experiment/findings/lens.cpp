@@ -16,6 +16,7 @@ Finding lens_finding() {
               [](const RunToRead& run, Findings& results) {
                 const ModelConfig& config = run.checkpoint->model.config;
                 if (!architecture(config.architecture.id).has_self_attention) return;
+                if (!run.trace->logits.defined()) return;  // nothing says what states mean
                 results.set(Findings::lens, std::make_shared<const LogitLens>(logit_lens(
                                                 run.checkpoint->model, *run.trace, run.stop)));
               }};

@@ -235,6 +235,7 @@ class Layers {
       if (!i.shared_norm) norms.parts.push_back(norm_part(source_, prefix + "ffn_norm"));
       column.rows.push_back(std::move(norms));
     }
+    if (attention.parts.size() == 1) attention.parts[0].title = "Attention";  // half as wide
     attention.parts.push_back(std::move(feed_forward));
     column.rows.push_back(std::move(attention));
     if (i.output_norm != OutputNorm::None) {

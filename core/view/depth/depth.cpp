@@ -64,6 +64,7 @@ class Depth {
     }
     if (!predicts_each(trace_)) return page_.message("No tokens to guess", kSaysActions);
     if (!has_layers(trace_)) return page_.message("No layers to ask", kSaysNoLayers);
+    if (!trace_.logits.defined()) return page_.message("No layers to ask", kSaysNoHead);
     if (!lens_) {
       return page_.message("One moment", "What the layers would say is being worked out.");
     }
@@ -504,6 +505,7 @@ View depth_view() {
     if (trace.given) return "The attention was read from a file: there are no layers to ask.";
     if (!predicts_each(trace)) return kSaysActions;
     if (!has_layers(trace)) return kSaysNoLayers;
+    if (!trace.tokens.empty() && !trace.logits.defined()) return kSaysNoHead;
     return objection_without_attention(trace);
   };
   return view;

@@ -97,6 +97,9 @@ ShownExits shown_exits(const ViewInput& input, const LogitLens& lens) {
 ViewData depth_data(const ViewInput& input) {
   const Trace& trace = input.trace;
   if (!predicts_each(trace)) throw InputError(std::string("depth: ") + kSaysActions);
+  if (!trace.given && !trace.logits.defined()) {
+    throw InputError(std::string("depth: ") + kSaysNoHead);
+  }
   const std::shared_ptr<const LogitLens> lens = input.findings.get(Findings::lens);
   if (!lens) {
     throw InputError(

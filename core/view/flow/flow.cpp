@@ -127,20 +127,20 @@ void draw_narration(FlowPen& pen, const Box& box, FlowStage stage, const FlowSto
   if (!page.input().framed && stage == FlowStage::Whole) {
     text += " Space plays it step by step, ← and → go by hand; a click on a panel opens it.";
   }
-  // Two lines, in smaller letters where there is much to say.
-  constexpr std::size_t kLines = 2;
+  // In smaller letters where there is much to say.
+  const double line = 1.38 * kNarrationSize * u, y = box.y + line / 2;
+  const auto most = static_cast<std::size_t>(box.height / line);
   std::vector<std::string> lines;
   double size = 0, indent = 0;
   for (const double factor : {kNarrationSize, 1.06, 0.97, 0.88}) {
     size = factor * u;
     indent = title.empty() ? 0 : page.width_of(title, size, true) + 0.8 * u;
     lines = narrated(page, text, size, box.width, indent);
-    if (lines.size() <= kLines) break;
+    if (lines.size() <= most) break;
   }
-  const double line = 1.38 * kNarrationSize * u, y = box.y + line / 2;
   pen.words({box.x, y}, title, size, box.width, Align::Start, pen.theme().accent, true);
-  for (std::size_t n = 0; n < std::min(lines.size(), kLines); ++n) {
-    const bool cut = n + 1 == kLines && lines.size() > kLines;
+  for (std::size_t n = 0; n < std::min(lines.size(), most); ++n) {
+    const bool cut = n + 1 == most && lines.size() > most;
     const double x = n == 0 ? box.x + indent : box.x;
     pen.words({x, y + static_cast<double>(n) * line},
               cut ? lines[n] + " " + lines[n + 1] : lines[n], size, box.right() - x, Align::Start,

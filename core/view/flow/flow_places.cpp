@@ -8,7 +8,7 @@ namespace attnscope {
 namespace {
 
 // In units.
-constexpr double kNarration = 3.4, kBesides = 0.9;
+constexpr double kBesides = 0.9;
 constexpr double kPanelHead = 2.1, kFormula = 1.9, kFoot = 0.5;
 constexpr double kLeastRow = 1.65, kMostRow = 2.3;
 constexpr double kLargestUnit = 1.6, kSmallestUnit = 0.74;  // em
@@ -21,12 +21,13 @@ constexpr Index kLeastKeys = 2, kUsualKeys = 6;  // rows of keys: at least, and 
 // Of the whole, and of what a narrow page shows of it.
 struct Format {
   double across;               // at least
+  double narration;            // the height of what is said above: two lines, or three
   double top;                  // the height of the tokens
   double between;              // the three rows of panels
   double least_low, most_low;  // the height of the last row
 };
-constexpr Format kWide{50, 5.2, 1.3, 13.2, 19}, kNarrow{30, 3.8, 1, 8, 14},
-    kNarrowHeads{30, 3.8, 1, 13.2, 17};  // where a narrow page has the residual
+constexpr Format kWide{50, 3.4, 5.2, 1.3, 13.2, 19}, kNarrow{30, 5, 3.8, 1, 8, 14},
+    kNarrowHeads{30, 5, 3.8, 1, 13.2, 17};  // where a narrow page has the residual
 
 struct Column {
   double least, share;  // of what is left
@@ -82,9 +83,9 @@ class Placing {
     p_.unit = u_;
     share_height();
     const double height =
-        (kNarration + format_.top + 2 * format_.between + low_) * u_ + upper_height();
+        (format_.narration + format_.top + 2 * format_.between + low_) * u_ + upper_height();
     const double y = inside_.y + page.spare_above(inside_.height, height);
-    p_.narration = {inside_.x, y, inside_.width, kNarration * u_};
+    p_.narration = {inside_.x, y, inside_.width, format_.narration * u_};
     const double head = p_.narration.bottom() + (format_.top + format_.between) * u_;
     const double lower = head + upper_height() + format_.between * u_;
     p_.formula_y = head + (kPanelHead + kFormula / 2 - 0.1) * u_;
@@ -100,7 +101,7 @@ class Placing {
 
  private:
   double fixed_height() const {
-    return kNarration + format_.top + 2 * format_.between + kPanelHead + kFormula + kFoot;
+    return format_.narration + format_.top + 2 * format_.between + kPanelHead + kFormula + kFoot;
   }
   double least_height(Index keys) const {
     const double rows = static_cast<double>(std::min(keys, shape_.keys) + shape_.extra_rows);

@@ -359,7 +359,7 @@ std::string weight_formula(const AttentionTap& tap) {
   if (part == nullptr) return "";
   switch (part->normaliser) {
     case Normaliser::Softmax:
-      return part->sinks.defined() ? "eˢ / (Σ eˢ + e^sink)" : "eˢ / Σ eˢ";
+      return part->sinks.defined() ? "eˢ / (Σ + sink)" : "eˢ / Σ eˢ";
     case Normaliser::SpanSoftmax:
       return "m·eˢ / Σ m·eˢ";
     case Normaliser::FeatureRatio:

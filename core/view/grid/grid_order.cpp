@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/figure/plain_text.h"
 #include "core/view/map/map_values.h"
+#include "core/view/parts/kept.h"
 
 namespace attnscope {
 namespace {
@@ -32,8 +33,7 @@ HeadTable table_of_run(const ViewInput& input) {
     }
     return numbers;
   };
-  const Tensor numbers =
-      input.cache != nullptr ? input.cache->matrix(source_of(input.trace), name, make) : make();
+  const Tensor numbers = kept_matrix(input, name, make);
   HeadTable table;
   table.words = input.words != nullptr;
   for (Index i = 0; i < numbers.dim(0); ++i) {
@@ -121,10 +121,19 @@ GridOrder ordered(const ViewInput& input, std::vector<Thumbnail>& list) {
                : file.empty() ? "this text"
                               : "this text; " + name + " is not measured yet";
   const std::string& label = table.words ? found->word_label : found->label;
-  const std::string by_what = "By " + label, first = ascending ? "lowest" : "highest";
+  const std::string& unit = table.words ? found->word_unit : found->unit;
+  const std::string by_what = "By " + label + (unit.empty() ? "" : " (" + unit + ")"),
+                    first = ascending ? "lowest" : "highest";
   std::string count;
   if (list.size() < order.all) {
     count = ": " + std::to_string(list.size()) + " of " + std::to_string(order.all) + " heads";
+  }
+  const bool unknown =
+      std::ranges::all_of(list, [](const Thumbnail& t) { return std::isnan(t.measure); });
+  if (unknown && !list.empty() && !found->requires_text.empty()) {
+    const std::string why = by_what + ": not known, since it needs " + found->requires_text;
+    order.notes = {why + " in " + order.over, why, by_what + ": not known"};
+    return order;
   }
   const std::string words = by_what + " over " + order.over + ", " + first + " first" + count;
   const std::string named = "; named layer·head";

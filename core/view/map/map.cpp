@@ -12,6 +12,7 @@
 #include "core/view/parts/colour_bar.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/focus.h"
+#include "core/view/parts/kept.h"
 #include "core/view/parts/matrix_plot.h"
 #include "core/view/parts/not_allowed.h"
 #include "core/view/parts/pinned.h"
@@ -107,13 +108,9 @@ void set_numbers(const ViewInput& input, MapMatrix& shown, ColourRange& range, H
     cells.most = 1;
     return;
   }
-  const auto cached = [&](const std::string& name, const std::function<Tensor()>& make) {
-    return input.cache != nullptr ? input.cache->matrix(source_of(input.trace), name, make)
-                                  : make();
-  };
   std::string name = shown.name + " rank";
   if (range.scale == ColourRange::Scale::Rank) {
-    const Tensor ranks = cached(name + "s", [&] {
+    const Tensor ranks = kept_matrix(input, name + "s", [&] {
       const std::vector<float> list = ranks_of(shown.host());
       return Tensor::from({static_cast<Index>(list.size())}, list);
     });
@@ -124,7 +121,7 @@ void set_numbers(const ViewInput& input, MapMatrix& shown, ColourRange& range, H
   name += " " + range.colour_map;
   cells.device = nullptr;
   cells.plane = 0;
-  cells.values = cached(name, [&] { return scaled(shown.host(), range).numbers; });
+  cells.values = kept_matrix(input, name, [&] { return scaled(shown.host(), range).numbers; });
   cells.least = diverging ? -1 : 0;
   cells.most = 1;
 }

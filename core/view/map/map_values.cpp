@@ -8,6 +8,7 @@
 #include "core/experiment/head_table.h"
 #include "core/figure/heat_map.h"
 #include "core/view/parts/describe.h"
+#include "core/view/parts/kept.h"
 #include "core/view/parts/range.h"
 
 namespace attnscope {
@@ -81,11 +82,6 @@ void refuse(MapMatrix& matrix, std::string headline, std::string advice) {
   matrix.advice = std::move(advice);
 }
 
-Tensor cached(const ViewInput& input, const std::string& name,
-              const std::function<Tensor()>& make) {
-  return input.cache != nullptr ? input.cache->matrix(source_of(input.trace), name, make) : make();
-}
-
 void refuse_long(MapMatrix& matrix) {
   refuse(matrix, "Too long to join several maps",
          "The maps of a text this long are not kept whole. Show a single head, or a shorter text.");
@@ -99,7 +95,7 @@ void set_mean(const ViewInput& input, const std::string& source, MapMatrix& matr
     return refuse(matrix, "No mean over maps of different sizes",
                   "The layers have different numbers of queries or keys. Show a single head.");
   }
-  matrix.values = cached(input, matrix.name, [&] { return mean(heads); });
+  matrix.values = kept_matrix(input, matrix.name, [&] { return mean(heads); });
   matrix.unit = "mean weight";
   const std::string count = std::to_string(heads.size());
   const std::string of = part_words(input.trace, view);
@@ -158,7 +154,7 @@ void set_rollout(const ViewInput& input, MapMatrix& matrix) {
                   "Rollout follows tokens from layer to layer, and needs as many keys as queries "
                   "in each. Show a single head.");
   }
-  matrix.values = cached(input, matrix.name, [&] {
+  matrix.values = kept_matrix(input, matrix.name, [&] {
     std::vector<Tensor> means;
     for (const std::vector<HeadAt>& heads : layers) means.push_back(mean(heads));
     return attention_rollout(means);
@@ -183,7 +179,7 @@ void set_rollout_of_words(const ViewInput& input, const AttentionTap& tap, MapMa
   if (!matrix.headline.empty()) return;
   const WordPairs& pairs = input.words->of(tap);
   const Tensor of_pieces = matrix.values;
-  matrix.values = cached(input, name, [&] { return merged(of_pieces, pairs); });
+  matrix.values = kept_matrix(input, name, [&] { return merged(of_pieces, pairs); });
 }
 
 void set_one_head(const ViewInput& input, const AttentionTap& tap, Index head, MapMatrix& matrix) {
@@ -207,7 +203,7 @@ void hide_first(const ViewInput& input, const AttentionTap& tap, MapMatrix& matr
   if (!matrix.whole) return;  // where the cells in sight are known
   const Tensor whole = matrix.host();
   matrix.name += " without first";
-  matrix.values = cached(input, matrix.name, [&] {
+  matrix.values = kept_matrix(input, matrix.name, [&] {
     Tensor hidden = whole;
     hide_column(hidden, column, {});
     return hidden;
@@ -219,7 +215,7 @@ bool has_signs(const ViewInput& input, const AttentionTap& tap, Index head,
                const MapMatrix& matrix) {
   if (matrix.one_head && is_normalised(tap)) return false;
   if (!matrix.whole) return is_signed(tap, head);
-  const Tensor found = cached(input, matrix.name + " signs", [&] {
+  const Tensor found = kept_matrix(input, matrix.name + " signs", [&] {
     const Tensor values = matrix.one_head ? tap.attention(head) : matrix.values;
     const bool any = std::any_of(values.begin(), values.end(), [](float v) { return v < 0; });
     return Tensor::full({1}, any ? 1.0F : 0.0F);
@@ -339,8 +335,8 @@ MapMatrix map_matrix(const ViewInput& input, const AttentionTap& tap, Index head
   if (!matrix.whole) return matrix;  // where the cells in sight are known
   const MapMatrix weights = matrix;
   matrix.name += " scale " + options.choice("scale");
-  matrix.values = cached(input, matrix.name,
-                         [&] { return row_scaled(weights.host(), matrix.row_scale, tap, head); });
+  matrix.values = kept_matrix(
+      input, matrix.name, [&] { return row_scaled(weights.host(), matrix.row_scale, tap, head); });
   matrix.device = nullptr;
   return matrix;
 }

@@ -48,6 +48,9 @@ bool fills_in_places(const Trace& trace);
 bool predicts_each(const Trace& trace);
 inline constexpr const char* kSaysActions =
     "This model says actions, not tokens: Trajectory shows them.";
+inline constexpr const char* kSaysNoHead =
+    "This model has no head that predicts tokens, and so none that could say what a layer would. "
+    "Choose one that has.";
 
 // How a token of the vocabulary is shown: "␣the"; "#17" where there is no tokenizer.
 std::string token_label(const Trace& trace, std::int32_t id);

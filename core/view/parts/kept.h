@@ -15,4 +15,12 @@ std::shared_ptr<const std::invoke_result_t<const Make&>> kept(
   return std::make_shared<const std::invoke_result_t<const Make&>>(make());
 }
 
+// Likewise a matrix, which takes no memory twice; of the run itself, where `source` is left out.
+inline Tensor kept_matrix(const ViewInput& input, const std::string& name,
+                          const std::function<Tensor()>& make,
+                          const std::shared_ptr<const void>& source = nullptr) {
+  if (input.cache == nullptr) return make();
+  return input.cache->matrix(source != nullptr ? source : source_of(input.trace), name, make);
+}
+
 }  // namespace attnscope

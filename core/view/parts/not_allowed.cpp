@@ -3,15 +3,11 @@
 #include <cmath>
 #include <limits>
 
+#include "core/view/parts/kept.h"
 #include "core/view/parts/pattern_cells.h"
 
 namespace attnscope {
 namespace {
-
-Tensor kept_for(const ViewInput& input, const std::shared_ptr<const void>& source,
-                const std::string& name, const std::function<Tensor()>& make) {
-  return input.cache != nullptr ? input.cache->matrix(source, name, make) : make();
-}
 
 Index pattern_head(const AttentionTap& tap, Index head) {
   return tap.result.pattern->heads() > 1 ? head : 0;
@@ -62,7 +58,8 @@ void set_rules(HeatMap& cells, const ViewInput& input, const AttentionTap& tap, 
        {tap.address.layer, pattern_head(tap, head), w.row, w.column, w.height, w.width}) {
     name += " " + std::to_string(n);
   }
-  cells.values = kept_for(input, pattern, name, [&] { return pattern_rules(*pattern, head, w); });
+  cells.values = kept_matrix(
+      input, name, [&] { return pattern_rules(*pattern, head, w); }, pattern);
   const auto in_blocks = [](double& at, Index first, Index step) {
     at = (at - static_cast<double>(first)) / static_cast<double>(step);
   };

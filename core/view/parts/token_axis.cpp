@@ -9,7 +9,7 @@
 namespace attnscope {
 namespace {
 
-constexpr double kLabelHeight = 1.2;     // em from label to label, at least
+constexpr double kLabelHeight = 1.1;     // em from label to label, at least
 constexpr double kAxisTitleDepth = 1.8;  // em
 constexpr double kTitleMiddle = 0.7;     // em from the outer edge
 constexpr double kBandDepth = 1.5;       // em: a stripe and its name

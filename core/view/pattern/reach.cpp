@@ -10,6 +10,7 @@
 #include "core/figure/colour_map.h"
 #include "core/figure/plain_text.h"
 #include "core/view/parts/describe.h"
+#include "core/view/parts/kept.h"
 #include "core/view/parts/matrix_plot.h"
 #include "core/view/parts/pattern_cells.h"
 
@@ -203,8 +204,7 @@ ViewLayout lay_out_reach(Page& page, const AttentionTap& tap) {
   const auto make = [&] { return reach_matrix(input.trace, part, layers); };
   Tensor reach;
   try {
-    reach =
-        input.cache != nullptr ? input.cache->matrix(source_of(input.trace), name, make) : make();
+    reach = kept_matrix(input, name, make);
   } catch (const InputError& e) {
     return page.message("No reach to show", e.what());
   }

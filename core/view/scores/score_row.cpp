@@ -89,8 +89,7 @@ std::vector<std::string> missing_stages(const std::vector<ScoreMap>& maps, int s
   const char* what = !has_terms(maps)          ? "weight·‖v‖"
                      : stages == kFewestStages ? "terms and weight·‖v‖"
                                                : "terms";
-  return {std::string("no space for ") + what + ": make the window larger",
-          std::string("no space for ") + what, "some have no space"};
+  return {std::string("no space for ") + what, "some have no space"};
 }
 
 void draw_header(Page& page, const Box& box, const RowPlan& plan, const std::vector<ScoreMap>& maps,

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/checkpoint/model_store.h"
+#include "core/experiment/company.h"
 #include "core/experiment/runner.h"
 
 namespace attnscope::window {
@@ -28,6 +29,10 @@ TEST_F(PickingTest, SetsAlongWhatAVariantNeedsAndTakesItBack) {
   const Experiment before = state_.experiment;
   pick("linformer");
   EXPECT_EQ(set_along(state_), "no positions, both directions");
+  EXPECT_EQ(
+      set_along_reason(state_),
+      "Linformer scores keys that are mixed from many positions, so RoPE has nothing to turn. "
+      "A projected key mixes positions before and after");
   EXPECT_EQ(state_.experiment.encoding->id, "none");
   EXPECT_EQ(state_.experiment.causal, false);
   run();
@@ -99,6 +104,17 @@ TEST_F(PickingTest, ParametersBringAlongWhatTheyNeed) {
   EXPECT_EQ(variant_refusal(state_, additive, false), "");
   pick_variant(state_, additive, false);
   EXPECT_EQ(set_along(state_), "no positions");
+}
+
+TEST_F(PickingTest, SaysWhyAnEncodingTakesAnotherVariantAlong) {
+  pick("linear");
+  EXPECT_EQ(set_along_reason(state_), "");
+  pick_encoding(state_, Choice{"alibi", {}}, true);
+  EXPECT_EQ(set_along(state_), "full attention");
+  EXPECT_EQ(set_along_reason(state_),
+            "Linear never forms scores of pairs, so ALiBi has nothing to change");
+  EXPECT_EQ(refusal_in_words("model: position.type: a; expected b, found c"), "A");
+  EXPECT_EQ(refusal_in_words("config.json: width: expected 1"), "config.json: width: expected 1");
 }
 
 // For some heads alone: the others keep what they have.

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "app/window/widgets/fonts.h"
+#include "core/figure/render.h"
+#include "core/view/parts/no_space.h"
 
 namespace attnscope::window {
 namespace {
@@ -51,6 +54,47 @@ TEST(Stage, TheSpeakerHasTheOtherMonitor) {
   EXPECT_EQ(alone.box.x + alone.box.width, 1920);
   EXPECT_EQ(alone.box.y + alone.box.height, 1080);
   EXPECT_GT(speaker_place(wall, {}).box.width, 0);
+}
+
+// A view whose plot's sides hang on the size of its letters alone; none has a space for none.
+class StageLayoutTest : public ::testing::Test {
+ protected:
+  double chosen(const std::map<double, double>& sides) {
+    View view;
+    view.lay_out = [&](const ViewInput& input) {
+      ViewLayout layout;
+      const double side = sides.at(input.font_size);
+      layout.plot = {0, 0, side, side};
+      layout.row = input.font_size;  // to be told by
+      if (side == 0) layout.refusal = kNoSpace;
+      return layout;
+    };
+    const Trace trace;
+    const Experiment experiment;
+    return lay_out_on_stage(view, {.trace = trace,
+                                   .experiment = experiment,
+                                   .width = 900,
+                                   .height = 400,
+                                   .theme = Theme::light(),
+                                   .measure = file_text_measure()})
+        .row;
+  }
+};
+
+TEST_F(StageLayoutTest, LettersAreAsLargeAsLeavesTheCellsHalfOfTheSpace) {
+  EXPECT_EQ(chosen({{12, 300}, {10.5, 320}, {9, 340}, {7.5, 360}}), 12);
+  EXPECT_EQ(chosen({{12, 150}, {10.5, 210}, {9, 230}, {7.5, 250}}), 10.5);
+  EXPECT_EQ(chosen({{12, 150}, {10.5, 160}, {9, 200}, {7.5, 250}}), 9);
+}
+
+TEST_F(StageLayoutTest, SmallerLettersThatGainLittleAreNotTaken) {
+  EXPECT_EQ(chosen({{12, 150}, {10.5, 155}, {9, 160}, {7.5, 165}}), 12);
+  EXPECT_EQ(chosen({{12, 150}, {10.5, 160}, {9, 180}, {7.5, 190}}), 9);
+}
+
+TEST_F(StageLayoutTest, WhatHasNoSpaceGetsTheFirstLettersThatLeaveSome) {
+  EXPECT_EQ(chosen({{12, 0}, {10.5, 100}, {9, 105}, {7.5, 110}}), 10.5);
+  EXPECT_EQ(chosen({{12, 0}, {10.5, 0}, {9, 0}, {7.5, 110}}), 7.5);
 }
 
 }  // namespace

@@ -39,8 +39,14 @@ TEST(Surprise, GoesThroughThePairsOfARun) {
   ASSERT_FALSE(state.surprises.pairs.empty());
   const ViewSettings first = state.experiment.view;
   EXPECT_GE(first.pinned_query, 0);
-  ASSERT_EQ(state.notices.size(), 1U);
-  EXPECT_TRUE(state.notices[0].text.starts_with("Notice: "));
+  ASSERT_NE(noticed(state), nullptr);
+  EXPECT_EQ(noticed(state)->query, first.pinned_query);
+  ++state.experiment.view.head;  // another head's pair
+  EXPECT_EQ(noticed(state), nullptr);
+  state.experiment.view = first;
+  state.experiment.view.id = "grid";  // shows none
+  EXPECT_EQ(noticed(state), nullptr);
+  state.experiment.view = first;
   surprise(state);
   EXPECT_EQ(state.surprises.job, nullptr);  // they are looked for once
   EXPECT_NE(state.experiment.view, first);

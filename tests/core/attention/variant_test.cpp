@@ -473,5 +473,17 @@ TEST(Evaluate, ReportsSpansForLosses) {
   }
 }
 
+// Refusals say what a variant does in place of scores.
+TEST(Variant, SaysWhatItDoesWithoutScoresOfPairs) {
+  for (const Variant& v : variants()) {
+    EXPECT_EQ(v.without_pairs.empty(), !v.takes_pairs) << v.id;
+  }
+  const Choice linear{"linear", default_values(variant("linear").parameters)};
+  const Choice alibi{"alibi", default_values(encoding("alibi").parameters)};
+  EXPECT_TRUE(refusal(linear, alibi, true, {}, 0, 0)
+                  .starts_with("position.type: Linear never forms scores of pairs, so ALiBi has "
+                               "nothing to change; expected none, "));
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/base/error.h"
 #include "tests/support/compare.h"
@@ -77,6 +78,36 @@ TEST(File, KeepsLinksAndModes) {
   struct stat status {};
   ASSERT_EQ(::stat(target.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777u, 0640u);
+}
+
+TEST(File, WhatAKilledProgramLeftGoesWithTheNextWriting) {
+  const TemporaryFolder folder;
+  const auto left = [&](const std::string& file, long process) {
+    const auto path =
+        folder.path() / ("." + file + ".attnscope-" + std::to_string(process) + "-abcdef");
+    write_file(path, "half");
+    return path;
+  };
+  constexpr long kNobody = 999'999'999;  // more than any system counts to
+  const auto dead = left("a", kNobody), alive = left("a", ::getpid()), other = left("b", kNobody);
+  write_file(folder.path() / "a", "whole");
+  EXPECT_FALSE(file_exists(dead));
+  EXPECT_TRUE(file_exists(alive)) << "it is being written";
+  EXPECT_TRUE(file_exists(other)) << "another file's";
+  EXPECT_EQ(read_file(folder.path() / "a"), "whole");
+}
+
+TEST(File, NamesThatCannotBeDoNotExist) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / std::string(5000, 'a');
+  EXPECT_FALSE(file_exists(path));
+  EXPECT_FALSE(is_folder(path));
+  EXPECT_THROW(write_file(path, "x"), WorkError);
+  EXPECT_THROW(make_folder(path), WorkError);
+  EXPECT_EQ(files_in(folder.path()), 0u);
+  const auto longest = folder.path() / std::string(255, 'b');
+  write_file(longest, "x");
+  EXPECT_EQ(read_file(longest), "x");
 }
 
 }  // namespace

@@ -120,5 +120,22 @@ TEST(Zip, EveryDamagedByteIsRefusedOrHarmless) {
   }
 }
 
+TEST(Zip, LeavesOutWhatIsNotWantedBeforeItIsUnpacked) {
+  const std::string large(1 << 20, 'x');
+  const std::string bytes = zip({{"a", large}, {"b", "short"}});
+  std::map<std::string, std::size_t> begins;
+  const auto wanted = [&](const std::string& member, std::string_view begin, std::size_t size) {
+    EXPECT_EQ(size, member == "a" ? large.size() : 5u);
+    begins[member] = begin.size();
+    return member == "b";
+  };
+  // What is left out does not count.
+  const auto members = parse_zip(bytes, "x.zip", 1000000 + large.size(), wanted);
+  ASSERT_EQ(members.size(), 1u);
+  EXPECT_EQ(members.at("b"), "short");
+  EXPECT_LT(begins.at("a"), large.size() / 2);
+  EXPECT_EQ(begins.at("b"), 5u);
+}
+
 }  // namespace
 }  // namespace attnscope

@@ -114,6 +114,19 @@ TEST(Npy, RefusesByName) {
   }
 }
 
+// Of archives that would unpack to far more than their shapes need.
+TEST(Npy, TellsFromItsBeginningWhetherItIsWhole) {
+  for (const std::string& begin :
+       {npy(header("<f4", "(1000, 1000)"), "ab"), npy(header("|S8", "(500000,)"), "ab")}) {
+    const std::size_t before = begin.size() - 2, numbers = 4'000'000;
+    EXPECT_NO_THROW(check_npy(begin, before + numbers, "a.npy"));
+    for (const std::size_t bytes : {before, before + numbers - 1, before + numbers + 1}) {
+      EXPECT_THROW(check_npy(begin, bytes, "a.npy"), InputError) << bytes;
+    }
+    EXPECT_THROW(check_npy(begin.substr(0, 20), before + numbers, "a.npy"), InputError);
+  }
+}
+
 TEST(Npy, SurvivesDamage) {
   const std::string good = npy(header("<f4", "(2, 2)"), bytes_of<float>({1, 2, 3, 4}));
   for (std::size_t n = 0; n < good.size(); ++n) EXPECT_NE(refusal(good.substr(0, n)), "") << n;

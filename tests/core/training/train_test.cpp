@@ -5,7 +5,10 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/folder_lock.h"
 #include "core/checkpoint/checkpoint.h"
+#include "core/tensor/safetensors.h"
 #include "core/training/evaluate.h"
 #include "core/training/loss_log.h"
 #include "tests/core/training/plans.h"
@@ -182,6 +185,77 @@ TEST(Train, RefusesBrokenStates) {
   EXPECT_THROW(train(plan, {}, {}), InputError);
   write_file(path, "");
   EXPECT_THROW(train(plan, {}, {}), InputError);
+}
+
+// What `change` makes of a state is refused with these words.
+void expect_refused(const TrainingPlan& plan, const std::string& words,
+                    const std::function<void(SafetensorsFile&)>& change) {
+  const auto path = plan.folder / "training.safetensors";
+  const std::string whole = read_file(path);
+  SafetensorsFile file = read_safetensors(path);
+  change(file);
+  write_safetensors(path, file);
+  try {
+    train(plan, {}, {});
+    ADD_FAILURE() << "resumed, expected: " << words;
+  } catch (const InputError& e) {
+    EXPECT_NE(std::string(e.what()).find(words), std::string::npos) << e.what();
+  }
+  write_file(path, whole);
+}
+
+TEST(Train, RefusesStatesThatLackSomethingOrHaveTooMuch) {
+  const TemporaryFolder folder;
+  TrainingPlan plan = tiny_plan(folder.path());
+  plan.steps = 2;
+  train(plan, {}, {});
+  expect_refused(plan, "expected the moments of", [](SafetensorsFile& file) {
+    file.tensors.erase("first:embed.weight");
+    file.tensors.erase("second:embed.weight");
+  });
+  expect_refused(plan, "the moments of embed.weight do not fit",
+                 [](SafetensorsFile& file) { file.tensors.erase("second:embed.weight"); });
+  expect_refused(plan, "weight another is none of this model", [](SafetensorsFile& file) {
+    file.tensors.emplace("weight:another", file.tensors.at("weight:embed.weight"));
+  });
+  expect_refused(plan, "weight embed.weight: expected", [](SafetensorsFile& file) {
+    for (const char* kind : {"weight:", "first:", "second:"}) {
+      file.tensors.erase(std::string(kind) + "embed.weight");
+    }
+    file.metadata["moments"] = std::to_string(std::stoi(file.metadata["moments"]) - 1);
+  });
+  expect_refused(plan, "metadata moments is missing",
+                 [](SafetensorsFile& file) { file.metadata.erase("moments"); });
+  EXPECT_NO_THROW(train(plan, {}, {}));
+}
+
+TEST(Train, SaysThatTheLogLacksSteps) {
+  const TemporaryFolder folder;
+  TrainingPlan plan = tiny_plan(folder.path());
+  plan.steps = 2;
+  const std::size_t notes = train(plan, {}, {}).notes.size();
+  const auto log = plan.folder / "loss.csv";
+  std::filesystem::remove(log);
+  const std::vector<std::string> said = train(plan, {}, {}).notes;
+  ASSERT_EQ(said.size(), notes + 1);
+  EXPECT_EQ(said.back(), log.string() + ": the rows of steps 1 to 2 were not there");
+}
+
+TEST(Train, IsAloneInItsFolder) {
+  const TemporaryFolder folder;
+  TrainingPlan plan = tiny_plan(folder.path());
+  plan.steps = 2;
+  {
+    const FolderLock other(plan.folder, "training");
+    try {
+      train(plan, {}, {});
+      FAIL() << "two trainings in one folder";
+    } catch (const InputError& e) {
+      EXPECT_EQ(std::string(e.what()), plan.folder.string() + ": in use by another training");
+    }
+  }
+  EXPECT_FALSE(std::filesystem::exists(plan.folder)) << "it was made, and nothing came into it";
+  EXPECT_NO_THROW(train(plan, {}, {}));
 }
 
 }  // namespace

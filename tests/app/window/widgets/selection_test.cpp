@@ -23,7 +23,7 @@ TEST(Selection, ParametersAreRefusedAsTheRunWould) {
   additive.set("score", std::string("additive"));
   const ChoiceList rotating = variant_list(state);
   EXPECT_EQ(rotating.refusal(state.experiment.variant->values), "");
-  EXPECT_NE(rotating.refusal(additive).find("no scores of pairs"), std::string::npos);
+  EXPECT_NE(rotating.refusal(additive).find("multiplies no queries with keys"), std::string::npos);
 
   state.experiment.encoding = initial("none", {});
   EXPECT_EQ(variant_list(state).refusal(additive), "");

@@ -1,0 +1,125 @@
+#include "app/window/panels/view_message.h"
+
+#include <algorithm>
+
+#include "app/window/actions/actions.h"
+#include "app/window/scope.h"
+#include "app/window/surprise.h"
+#include "core/experiment/company.h"
+#include "core/figure/plain_text.h"
+
+namespace attnscope::window {
+
+float draw_message(Ui& ui, ImVec2 at, ImVec2 size, const std::string& title,
+                   const std::string& text) {
+  const float width = std::min(size.x - ui.px(40), ui.px(460));
+  const std::string shown = on_screen(text);
+  ImGui::PushFont(ui.fonts.title);
+  const ImVec2 title_size = ImGui::CalcTextSize(title.c_str());
+  ImGui::PopFont();
+  const ImVec2 extent = ImGui::CalcTextSize(shown.c_str(), nullptr, false, width);
+  float y = at.y + (size.y - extent.y - title_size.y - ui.px(8)) / 2;
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.AddText(ui.fonts.title, title_size.y, {at.x + (size.x - title_size.x) / 2, y},
+               packed(ui.look->text), title.c_str());
+  y += title_size.y + ui.px(8);
+  draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(),
+               {at.x + (size.x - std::min(extent.x, width)) / 2, y}, packed(ui.look->faint),
+               shown.c_str(), nullptr, width);
+  return y + extent.y;
+}
+
+namespace {
+
+// What takes a refusal back. Choices go together, so that what was trained always runs.
+void draw_ways_out(Ui& ui, State& state, ImVec2 at, float width) {
+  const Action& undo = action("undo");
+  Experiment& e = state.experiment;
+  const bool chose = e.tensors.file.empty() && has_choices(e);
+  const char* trained = "As the model was trained";
+  const float gap = ImGui::GetStyle().ItemSpacing.x;
+  const auto wide = [](const char* label) {
+    return ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
+  };
+  const bool can_undo = undo.enabled(state);
+  const float all =
+      (chose ? wide(trained) : 0) + (chose && can_undo ? gap : 0) + (can_undo ? wide("Undo") : 0);
+  ImGui::SetCursorScreenPos({at.x + (width - all) / 2, at.y});
+  if (chose) {
+    if (button(ui, trained, "as_trained", true)) drop_choices(e);
+    hint(ui, "Takes the model's own attention, positions and direction in all layers and heads.");
+    if (can_undo) ImGui::SameLine();
+  }
+  if (can_undo) {
+    if (button(ui, "Undo", "refused.undo")) undo.run(state);
+    hint(ui, undo.help);
+  }
+}
+
+}  // namespace
+
+void draw_noticed(Ui& ui, State& state) {
+  const StrikingPair* pair = noticed(state);
+  if (pair == nullptr) return;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, height = ImGui::GetFrameHeight();
+  const ImVec2 end(at.x + width, at.y + height);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.AddRectFilled(at, end, packed(ui.look->accent, 0.14F), ui.px(4));
+  draw.AddRectFilled(at, {at.x + ui.px(4), end.y}, packed(ui.look->accent), ui.px(2));
+  const std::string said = sentence(*pair);
+  const std::string place = " (" + place_words(state.trace->parts, pair->at) + ")";
+  constexpr const char* kNext = "Next one";
+  const float button_width = ImGui::CalcTextSize(kNext).x + 2 * ImGui::GetStyle().FramePadding.x;
+  const float room = width - ui.px(24) - button_width;
+  const bool whole = ImGui::CalcTextSize((said + place).c_str()).x <= room;
+  ImGui::SetCursorScreenPos({at.x + ui.px(12), at.y});
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextUnformatted(fitted(on_screen(whole ? said + place : said), room).c_str());
+  mark(ui, "noticed");
+  hint(ui, capitalised(said) + place + ".");
+  ImGui::SetCursorScreenPos({end.x - button_width, at.y});
+  if (button(ui, kNext, "noticed.next")) surprise(state);
+  const Action& next = action("surprise");
+  hint(ui, next.help + " Key " + to_string(next.shortcuts.front()) + ".");
+}
+
+void draw_no_run(Ui& ui, State& state, ImVec2 at, ImVec2 size) {
+  ImGui::Dummy(size);
+  mark(ui, "picture");
+  if (!state.error.empty()) {
+    const float below =
+        draw_message(ui, at, size, "No picture",
+                     refusal_in_words(state.error) + ".\n\nChange what is set on the left, or:");
+    draw_ways_out(ui, state, {at.x, below + ui.px(12)}, size.x);
+  } else if (!state.experiment.has_input()) {
+    draw_message(ui, at, size, "Type a text", "Its attention appears here.");
+  } else {
+    const bool takes_long = state.busy_seconds > kBusyShown && !state.progress.what.empty();
+    draw_message(ui, at, size, "One moment",
+                 takes_long ? "The first run is on its way: " + state.progress.what + "."
+                            : "The first run is on its way.");
+    draw_run(ui, state, at, size);
+  }
+}
+
+void draw_run(Ui& ui, const State& state, ImVec2 at, ImVec2 size) {
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  if (state.busy_seconds > kBusyShown) {
+    const float share = std::clamp(static_cast<float>(state.progress.share), 0.0F, 1.0F);
+    draw.AddRectFilled(at, {at.x + size.x, at.y + ui.px(3)}, packed(ui.look->line));
+    draw.AddRectFilled(at, {at.x + size.x * share, at.y + ui.px(3)}, packed(ui.look->accent));
+  }
+  // Also after a run that was given up.
+  if (state.preview_of == 0 || state.trace == nullptr) return;
+  const std::string words = on_screen(
+      "Preview: the first " + grouped(static_cast<long long>(state.trace->text_tokens().size())) +
+      " of " + grouped(state.preview_of) + " tokens");
+  const ImVec2 extent = ImGui::CalcTextSize(words.c_str());
+  const ImVec2 corner(at.x + size.x - extent.x - ui.px(16), at.y + ui.px(3));
+  draw.AddRectFilled(corner, {at.x + size.x, corner.y + extent.y + ui.px(8)},
+                     packed(ui.look->raised), ui.px(4));
+  draw.AddText({corner.x + ui.px(8), corner.y + ui.px(4)}, packed(ui.look->accent), words.c_str());
+}
+
+}  // namespace attnscope::window

@@ -1,0 +1,67 @@
+// What the program does where its output cannot be written, or its memory is little.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "core/base/file.h"
+#include "tests/support/compare.h"
+#include "tests/support/places.h"
+#include "tests/support/process.h"
+
+namespace attnscope {
+namespace {
+
+using testing::ProcessResult;
+using testing::run_process;
+using testing::TemporaryFolder;
+
+// "$0" in a line for the shell is the program.
+ProcessResult run_line(const std::string& line) {
+  return run_process("/bin/sh", {"-c", line, testing::program_path()});
+}
+
+void expect_failure(const ProcessResult& result, const std::string& words) {
+  EXPECT_EQ(result.status, 1) << result.err;
+  EXPECT_NE(result.err.find(words), std::string::npos) << result.err;
+  EXPECT_EQ(result.err.find('\n'), result.err.size() - 1) << result.err;
+}
+
+TEST(Output, ThatCannotBeWrittenIsAFailure) {
+  for (const char* arguments :
+       {"list", "list --json", "--help", "--version", "run --help", "manual", "completion bash",
+        "cost --variant full", "lesson self-attention", "statistics --help",
+        "generate --text 'the old' --tokens 1 --seed 1"}) {
+    SCOPED_TRACE(arguments);
+    const ProcessResult result = run_line(std::string("\"$0\" ") + arguments + " > /dev/full");
+    expect_failure(result, "standard output cannot be written");
+  }
+}
+
+TEST(Output, ThatNobodyReadsIsAFailureAndNoSignal) {
+  const ProcessResult result = run_line("(\"$0\" list --json; echo $? >&2) | true");
+  EXPECT_NE(result.err.find("standard output cannot be written"), std::string::npos) << result.err;
+  EXPECT_TRUE(result.err.ends_with("\n1\n")) << result.err;
+}
+
+TEST(Output, BeyondTheLimitOfAFilesSizeLeavesNothing) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "run.npz").string();
+  const ProcessResult result =
+      run_line("ulimit -f 8; exec \"$0\" run --text 'the old house' -o '" + file + "'");
+  expect_failure(result, file + ": cannot be written: File too large");
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(Output, TooLittleMemoryIsSaidInALine) {
+  for (const int megabytes : {200, 300}) {
+    SCOPED_TRACE(megabytes);
+    for (const char* arguments : {"list", "run --text 'the old house' -o /dev/null"}) {
+      expect_failure(
+          run_line("ulimit -v " + std::to_string(megabytes * 1024) + "; exec \"$0\" " + arguments),
+          "memory");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attnscope
