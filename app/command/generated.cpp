@@ -10,15 +10,15 @@ namespace {
 
 // Whether a token stands for some text.
 bool has_text(const Checkpoint& checkpoint, std::int32_t id) {
-  return checkpoint.tokenizer && id < checkpoint.tokenizer->vocabulary_size() &&
-         !checkpoint.tokenizer->is_special(id);
+  const Tokenizer* tokenizer = checkpoint.writing().get();
+  return tokenizer != nullptr && id < tokenizer->vocabulary_size() && !tokenizer->is_special(id);
 }
 
 }  // namespace
 
 void TokenPrinter::add(std::int32_t id) {
   if (has_text(checkpoint_, id)) {
-    print(stream_.push(checkpoint_.tokenizer->bytes(id)));
+    print(stream_.push(checkpoint_.writing()->bytes(id)));
   } else if (!checkpoint_.tokenizer) {
     print((begun_ ? " " : "") + std::to_string(id));
     begun_ = true;
@@ -41,7 +41,7 @@ std::string text_of(const Checkpoint& checkpoint, const std::vector<std::int32_t
   Utf8Stream stream;
   std::string whole;
   for (const std::int32_t id : ids) {
-    if (has_text(checkpoint, id)) whole += stream.push(checkpoint.tokenizer->bytes(id));
+    if (has_text(checkpoint, id)) whole += stream.push(checkpoint.writing()->bytes(id));
   }
   return whole + stream.finish();
 }

@@ -87,12 +87,12 @@ const char* loads_as(const fs::path& folder) {
 }
 
 StoredTensors read_tensors(const fs::path& folder) {
-  if (fs::exists(folder / "model.safetensors")) {
+  if (file_exists(folder / "model.safetensors")) {
     return read_safetensors(folder / "model.safetensors").tensors;
   }
-  if (fs::exists(folder / "model.safetensors.index.json")) return read_shards(folder);
+  if (file_exists(folder / "model.safetensors.index.json")) return read_shards(folder);
   for (const char* file : {"pytorch_model.bin", "pytorch_model.bin.index.json"}) {
-    if (!fs::exists(folder / file)) continue;
+    if (!file_exists(folder / file)) continue;
     throw InputError((folder / file).string() +
                      ": expected model.safetensors, since pickled weights may run any program; "
                      "this converts them: python3 -c \"from transformers import AutoModel" +
@@ -132,18 +132,24 @@ std::vector<std::int32_t> end_tokens(const Json& config, const Model& model,
   return ids;
 }
 
+void check_size(const Tokenizer& tokenizer, const Model& model, const fs::path& folder) {
+  if (tokenizer.vocabulary_size() <= model.config.vocabulary) return;
+  throw InputError(folder.string() + ": the tokenizer has " +
+                   std::to_string(tokenizer.vocabulary_size()) + " tokens, the model only " +
+                   std::to_string(model.config.vocabulary));
+}
+
 // A tokenizer that cannot be used must not keep token ids from being run.
 void add_tokenizer(Checkpoint& checkpoint, const fs::path& folder) {
   try {
     checkpoint.tokenizer = load_tokenizer(folder);
-    if (checkpoint.tokenizer->vocabulary_size() > checkpoint.model.config.vocabulary) {
-      throw InputError(folder.string() + ": the tokenizer has " +
-                       std::to_string(checkpoint.tokenizer->vocabulary_size()) +
-                       " tokens, the model only " +
-                       std::to_string(checkpoint.model.config.vocabulary));
+    check_size(*checkpoint.tokenizer, checkpoint.model, folder);
+    checkpoint.target_tokenizer = load_target_tokenizer(folder);
+    if (checkpoint.target_tokenizer) {
+      check_size(*checkpoint.target_tokenizer, checkpoint.model, folder);
     }
   } catch (const InputError& e) {
-    checkpoint.tokenizer = nullptr;
+    checkpoint.tokenizer = checkpoint.target_tokenizer = nullptr;
     checkpoint.tokenizer_problem = e.what();
   }
 }
@@ -154,7 +160,7 @@ std::vector<std::string> bundled_models() {
   std::vector<std::string> names;
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(models_folder(), none)) {
-    if (fs::exists(entry.path() / "config.json")) names.push_back(entry.path().filename());
+    if (file_exists(entry.path() / "config.json")) names.push_back(entry.path().filename());
   }
   std::ranges::sort(names, {},
                     [](const std::string& name) { return std::pair(name != "default", name); });
@@ -189,8 +195,7 @@ std::map<std::string, std::string, std::less<>> bundled_models_by_choice() {
 std::string model_tower(const std::string& name_or_folder) {
   const fs::path name(name_or_folder);
   const bool tower = name.filename() == "vision_model" || name.filename() == "text_model";
-  std::error_code none;
-  return tower && !fs::is_directory(name, none) ? name.filename().string() : "";
+  return tower && !is_folder(name) ? name.filename().string() : "";
 }
 
 std::string format_type(const Json& config, const std::string& path, const std::string& tower) {
@@ -209,7 +214,7 @@ fs::path model_folder(const std::string& name_or_folder) {
   if (std::ranges::find(bundled, name_or_folder) != bundled.end()) {
     return models_folder() / name_or_folder;
   }
-  if (fs::is_directory(name_or_folder)) return name_or_folder;
+  if (is_folder(name_or_folder)) return name_or_folder;
   if (const auto downloaded = hub_folder(name_or_folder)) return *downloaded;
   std::string names;
   for (const std::string& name : bundled) names += (names.empty() ? "" : ", ") + name;
@@ -226,8 +231,7 @@ Checkpoint load_checkpoint(const std::string& name_or_folder) {
   const Json config = read_json(config_path);
   Checkpoint checkpoint;
   const std::string tower = model_tower(name_or_folder);
-  const bool is_path =
-      !tower.empty() || fs::is_directory(name_or_folder) || !is_hub_name(name_or_folder);
+  const bool is_path = !tower.empty() || is_folder(name_or_folder) || !is_hub_name(name_or_folder);
   // Of one from a cache the folder is called by its commit.
   checkpoint.name = is_path ? fs::weakly_canonical(folder).filename().string() +
                                   (tower.empty() ? "" : "/" + tower)
@@ -258,6 +262,7 @@ void save_checkpoint(const fs::path& folder, const Checkpoint& checkpoint, bool 
   write_file(folder / "config.json", to_json(checkpoint.model.config).dump(2) + "\n");
   write_safetensors(folder / "model.safetensors", file);
   if (checkpoint.tokenizer) checkpoint.tokenizer->save(folder);
+  if (checkpoint.target_tokenizer) checkpoint.target_tokenizer->save(folder);
 }
 
 }  // namespace attnscope

@@ -18,9 +18,14 @@ namespace attnscope {
 struct Checkpoint {
   std::string name;  // the folder's name
   Model model;
-  std::shared_ptr<const Tokenizer> tokenizer;  // null: only token ids can be run
-  std::string tokenizer_problem;               // why it is null
-  std::vector<std::int32_t> end_tokens;        // with which the model ends a text: eos_token_id
+  std::shared_ptr<const Tokenizer> tokenizer;         // null: only token ids can be run
+  std::string tokenizer_problem;                      // why it is null
+  std::shared_ptr<const Tokenizer> target_tokenizer;  // null: what is written has the same one
+  // Of what the model writes.
+  const std::shared_ptr<const Tokenizer>& writing() const {
+    return target_tokenizer ? target_tokenizer : tokenizer;
+  }
+  std::vector<std::int32_t> end_tokens;  // with which the model ends a text: eos_token_id
 };
 
 // A bundled model's name ("default"), a folder, or the name of one that the Hugging Face libraries

@@ -41,6 +41,7 @@ std::vector<CheckpointFormat> bart_formats();
 std::vector<CheckpointFormat> vision_formats();
 CheckpointFormat modernbert_format();
 CheckpointFormat xlnet_format();
+CheckpointFormat decision_transformer_format();
 
 // Models with at least so many weights keep matrices of 16 bits as they are (Model::narrow). As
 // floats they would take twice the memory, which smaller ones can spare for speed.

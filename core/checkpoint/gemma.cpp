@@ -37,14 +37,14 @@ DecoderLayout read_gemma(JsonObject& object) {
   return layout;
 }
 
-// What Gemma 2 and 3 share.
-DecoderLayout gemma2_layout(JsonObject& object, Index context, double scores, double logits) {
+// What Gemma 2 and 3 share. Caps that are null are none; published configs always name them.
+DecoderLayout gemma2_layout(JsonObject& object, Index context) {
   DecoderLayout layout = gemma_layout(object, context);
   Ingredients& i = layout.config.ingredients;
   i.output_norm = OutputNorm::Also;
   i.attention_scale = 1 / std::sqrt(object.number_or("query_pre_attn_scalar", 256, 1e-6, 1e6));
-  i.score_cap = object.number_or("attn_logit_softcapping", scores, 0, 1e6);
-  i.logit_cap = object.number_or("final_logit_softcapping", logits, 0, 1e6);
+  i.score_cap = object.number_or("attn_logit_softcapping", 0, 0, 1e6);
+  i.logit_cap = object.number_or("final_logit_softcapping", 0, 0, 1e6);
   require_flag(object, "use_bidirectional_attention", false);
   layout.names.attn_output_norm = "post_attention_layernorm";
   layout.names.ffn_norm = "pre_feedforward_layernorm";
@@ -53,8 +53,7 @@ DecoderLayout gemma2_layout(JsonObject& object, Index context, double scores, do
 }
 
 DecoderLayout read_gemma2(JsonObject& object) {
-  // Caps that are null are none; those that are not there are as usual.
-  DecoderLayout layout = gemma2_layout(object, 8192, 0, 0);
+  DecoderLayout layout = gemma2_layout(object, 8192);
   const Index window = object.integer_or("sliding_window", 4096, 1, kMostModelTokens);
   const std::vector<bool> slides =
       sliding_layers(object, layout.config, [](Index layer, Index) { return layer % 2 == 0; });
@@ -64,7 +63,7 @@ DecoderLayout read_gemma2(JsonObject& object) {
 }
 
 DecoderLayout read_gemma3(JsonObject& object) {
-  DecoderLayout layout = gemma2_layout(object, 131072, 0, 0);
+  DecoderLayout layout = gemma2_layout(object, 131072);
   ModelConfig& config = layout.config;
   config.ingredients.query_key_norm = QueryKeyNorm::Head;
   const Index window = object.integer_or("sliding_window", 4096, 1, kMostModelTokens);

@@ -1,5 +1,7 @@
 // GPT-2 (Radford et al., 2019) as the Hugging Face libraries store it: matrices [in, out], q, k
 // and v in one, learned positions, layer norm, biases everywhere.
+#include "core/checkpoint/gpt2.h"
+
 #include <cmath>
 
 #include "core/base/error.h"
@@ -74,8 +76,10 @@ Tensor columns(const Tensor& all, Index first, Index count) {
   return part;
 }
 
-void read_layer(TensorReader& reader, Model& model, const std::string& from, const std::string& to,
-                float query_factor) {
+}  // namespace
+
+void read_gpt2_layer(TensorReader& reader, Model& model, const std::string& from,
+                     const std::string& to, float query_factor) {
   const ModelConfig& c = model.config;
   const auto keep = [&](const std::string& name, Tensor values) {
     model.weights.emplace(to + name, Var(std::move(values)));
@@ -119,6 +123,8 @@ void read_layer(TensorReader& reader, Model& model, const std::string& from, con
   reader.ignore(from + "attn.masked_bias");
 }
 
+namespace {
+
 Model load_gpt2(const Json& json, const StoredTensors& tensors,
                 const std::filesystem::path& folder) {
   Model model;
@@ -134,8 +140,8 @@ Model load_gpt2(const Json& json, const StoredTensors& tensors,
   read_embedding(reader, model, prefix + "wte.weight");
   keep("embed.pos.embedding", "wpe.weight", {c.context, c.width});
   for (Index layer = 0; layer < c.layers; ++layer) {
-    read_layer(reader, model, prefix + "h." + std::to_string(layer) + ".", layer_prefix(layer),
-               scaling.factor(c, layer));
+    read_gpt2_layer(reader, model, prefix + "h." + std::to_string(layer) + ".", layer_prefix(layer),
+                    scaling.factor(c, layer));
   }
   keep("final_norm.weight", "ln_f.weight", {c.width});
   keep("final_norm.bias", "ln_f.bias", {c.width});

@@ -150,13 +150,14 @@ std::string structure_refusal(const ModelConfig& stored, const Experiment& exper
   return "";
 }
 
-TraceToken trace_token(std::int32_t id, const Checkpoint& checkpoint) {
+TraceToken trace_token(std::int32_t id, const Checkpoint& checkpoint, bool written) {
   TraceToken token;
   token.id = id;
-  if (checkpoint.tokenizer && id >= 0 && id < checkpoint.tokenizer->vocabulary_size()) {
-    token.bytes = checkpoint.tokenizer->bytes(id);
-    token.label = checkpoint.tokenizer->label(id);
-    token.special = checkpoint.tokenizer->is_special(id);
+  const Tokenizer* tokenizer = written ? checkpoint.writing().get() : checkpoint.tokenizer.get();
+  if (tokenizer != nullptr && id >= 0 && id < tokenizer->vocabulary_size()) {
+    token.bytes = tokenizer->bytes(id);
+    token.label = tokenizer->label(id);
+    token.special = tokenizer->is_special(id);
   } else {
     token.label = id_label(&checkpoint.model.config, id);
   }
@@ -166,11 +167,11 @@ TraceToken trace_token(std::int32_t id, const Checkpoint& checkpoint) {
 namespace {
 
 // Where the text says that a model is to fill in what is hidden: "[mask]", with the space before,
-// which belongs to the hidden word. Tokenizers that know the mask find it by themselves.
+// which belongs to the hidden word. Tokenizers find their own ("[MASK]", "<mask>") by themselves.
 std::vector<std::pair<std::size_t, std::size_t>> hidden_places(const std::string& text,
                                                                const Checkpoint& checkpoint) {
-  if (mask_id(checkpoint.model.config) < checkpoint.tokenizer->vocabulary_size()) return {};
   const std::string mask = kMask;
+  if (mask_id(checkpoint.model.config) < 0 || checkpoint.tokenizer->id_of(mask) >= 0) return {};
   std::vector<std::pair<std::size_t, std::size_t>> places;
   for (std::size_t at = text.find(mask); at != std::string::npos;
        at = text.find(mask, at + mask.size())) {

@@ -33,7 +33,8 @@ std::string structure_refusal(const ModelConfig& stored, const Experiment& exper
 // attend to, or no tokenizer for the text.
 std::vector<TraceToken> chosen_tokens(const Checkpoint& checkpoint, const Experiment& experiment);
 
-// How a token appears in a trace.
-TraceToken trace_token(std::int32_t id, const Checkpoint& checkpoint);
+// How a token appears in a trace; `written`: one that the model writes, where it has a tokenizer of
+// its own for these.
+TraceToken trace_token(std::int32_t id, const Checkpoint& checkpoint, bool written = false);
 
 }  // namespace attnscope

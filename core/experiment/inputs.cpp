@@ -25,9 +25,9 @@ std::vector<std::int32_t> ids_of(const std::vector<TraceToken>& tokens) {
 }
 
 std::vector<TraceToken> tokens_of(const std::vector<std::int32_t>& ids,
-                                  const Checkpoint& checkpoint) {
+                                  const Checkpoint& checkpoint, bool written = false) {
   std::vector<TraceToken> tokens;
-  for (const std::int32_t id : ids) tokens.push_back(trace_token(id, checkpoint));
+  for (const std::int32_t id : ids) tokens.push_back(trace_token(id, checkpoint, written));
   return tokens;
 }
 
@@ -46,7 +46,7 @@ ModelInput source_and_target(const ModelConfig& config, const Checkpoint& checkp
   input.batch = next_token_batch(row_of(target));
   if (!losses) input.batch.targets = IntTensor();
   input.batch.source = row_of(ids_of(tokens));
-  input.tokens = tokens_of(target, checkpoint);
+  input.tokens = tokens_of(target, checkpoint, true);
   input.streams.push_back({kSourceStream, std::move(tokens)});
   return input;
 }
@@ -240,7 +240,7 @@ std::vector<std::int32_t> target_so_far(const ModelConfig& config, const Checkpo
     throw InputError("target: a text cannot be used with model " + checkpoint.name + ": " +
                      checkpoint.tokenizer_problem);
   }
-  for (const Token& token : checkpoint.tokenizer->encode(experiment.target)) {
+  for (const Token& token : checkpoint.writing()->encode(experiment.target)) {
     if (!token.special) ids.push_back(token.id);
   }
   return ids;

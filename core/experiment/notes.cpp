@@ -129,7 +129,8 @@ std::vector<std::string> notes_on_model(const Model& stored, const Model& used) 
     notes.push_back(stored.config.causal ? "the model was trained with a causal mask"
                                          : "the model was trained without a causal mask");
   }
-  if (looks_ahead(used.config) && !fills_in(used.config)) {
+  const bool predicts = used.config.ingredients.output_head;
+  if (predicts && looks_ahead(used.config) && !fills_in(used.config)) {
     notes.push_back(
         "without a causal mask the positions that predict a token see it: how well this text is "
         "predicted says nothing");

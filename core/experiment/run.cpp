@@ -228,9 +228,7 @@ Prepared prepared(const Experiment& experiment, const std::shared_ptr<const Chec
   trace.trained = {checkpoint, &checkpoint->model.config};
   trace.config = std::make_shared<const ModelConfig>(
       structured(checkpoint->model.config, experiment.structure));
-  trace.tokenizer = checkpoint->tokenizer;
-  const std::vector<std::string>& left_out = checkpoint->model.notes;
-  trace.notes.insert(trace.notes.end(), left_out.begin(), left_out.end());
+  trace.tokenizer = checkpoint->writing();
   std::vector<TraceToken> tokens =
       tokens_to_read(*trace.config, *checkpoint, experiment, trace.notes);
   const auto length = static_cast<Index>(tokens.size());

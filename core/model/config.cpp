@@ -354,7 +354,10 @@ void check_choices(const ModelConfig& config, const std::string& at) {
 // What tokens have before the first layer and behind the last, in models that have such.
 void check_ends(const ModelConfig& config, const std::string& at) {
   const std::string& type = config.architecture.id;
-  const bool one_stack = config.architecture.id == "decoder", both = type == "encoder_decoder";
+  const Reads reads = architecture(type).reads;
+  const bool one_stack = type == default_architecture().id;
+  const bool both = reads == Reads::SourceAndTarget && architecture(type).has_encoder;
+  const bool acts = reads == Reads::Trajectories;
   const bool text = input_kind(config.input.id).is_text;
   const bool whole = text || input_kind(config.input.id).is_whole;
   const EmbeddingConfig& embedding = config.embedding;
@@ -370,9 +373,11 @@ void check_ends(const ModelConfig& config, const std::string& at) {
   if (embedding.types > 0 && config.segment > 0) {
     refuse("embedding.types", "expected a text that is read at once, found segments");
   }
-  if (embedding.norm && ((!one_stack && !both) || !whole)) {
+  if (embedding.norm && ((!one_stack && !both && !acts) || !whole)) {
     refuse("embedding.norm",
-           "expected decoder or encoder_decoder, of text or pieces of an image, found " + type);
+           "expected decoder or encoder_decoder, of text or pieces of an image, or trajectory, "
+           "found " +
+               type);
   }
   if (embedding.first_norm && (!one_stack || !embedding.norm || !norm_before(config) ||
                                config.ingredients.shared_norm || config.join != default_join())) {
@@ -398,7 +403,7 @@ void check_ends(const ModelConfig& config, const std::string& at) {
            "false, or head.transform, which goes from one width to the other");
   }
   const bool head = config.head != HeadConfig{};
-  if (head && !one_stack && !both) {
+  if (head && !one_stack && !both && !(acts && !config.head.transform)) {
     refuse("head", "expected decoder or encoder_decoder, found " + type);
   }
   if (head && config.exits && config.exits->values.choice("classifier") == "own") {

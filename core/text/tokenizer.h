@@ -45,12 +45,17 @@ class Tokenizer {
 };
 
 // A folder's tokenizer, from the first of these that is there: tokenizer.json; vocab.json and
-// merges.txt; vocab.txt; spiece.model or tokenizer.model; with tokenizer_config.json where that is
-// there. The models are BPE, WordPiece, Unigram and whole words, each with what the Hugging Face
-// and SentencePiece libraries do before and after. InputError names what is not understood.
+// merges.txt; vocab.txt; spiece.model or tokenizer.model; source.spm and vocab.json; with
+// tokenizer_config.json where that is there. The models are BPE, WordPiece, Unigram and whole
+// words, each with what the Hugging Face and SentencePiece libraries do before and after.
+// InputError names what is not understood.
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::filesystem::path& folder);
 
-// The files that load_tokenizer() looks at.
+// That of what a model writes where that is another one than that of what it reads:
+// target_tokenizer.json, or Marian's target.spm; null where the folder has none.
+std::shared_ptr<const Tokenizer> load_target_tokenizer(const std::filesystem::path& folder);
+
+// The files that these look at.
 const std::vector<std::string>& tokenizer_file_names();
 
 // A token for each of the 256 bytes, its value as id.

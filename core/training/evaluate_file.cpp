@@ -73,7 +73,7 @@ Evaluation evaluate_pairs(const Checkpoint& checkpoint, const fs::path& file,
   options.exit = reading.exit;
   Evaluation all;
   for (const Pair& pair : read_pairs(file)) {
-    std::vector<std::int32_t> targets = ids_of(*checkpoint.tokenizer, pair.target, false);
+    std::vector<std::int32_t> targets = ids_of(*checkpoint.writing(), pair.target, false);
     std::vector<std::int32_t> seen{start};
     seen.insert(seen.end(), targets.begin(), targets.end());
     targets.push_back(end);

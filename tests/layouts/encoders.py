@@ -353,3 +353,39 @@ def longformer():
 @layout("big_bird", "BigBird, where its attention is full", arrays_of=encoder_arrays)
 def big_bird():
     return t.BigBirdForMaskedLM(t.BigBirdConfig(**SMALL, attention_type="original_full"))
+
+
+# ---- Trajectories
+
+
+def trajectory_arrays(model, seed):
+    arrays = {}
+    c = model.config
+    for steps in (1, 7, 12):
+        generator = torch.Generator().manual_seed(seed + steps)
+        returns = torch.rand((1, steps, 1), generator=generator).to(torch.float32)
+        states = torch.randn((1, steps, c.state_dim), generator=generator).to(torch.float32)
+        actions = torch.randint(0, c.act_dim, (1, steps), generator=generator)
+        given = dict(states=states.double(), returns_to_go=returns.double(),
+                     actions=torch.nn.functional.one_hot(actions, c.act_dim).double(),
+                     rewards=None, timesteps=torch.arange(steps)[None],
+                     attention_mask=torch.ones(1, steps))
+        with torch.no_grad():
+            out = model(**given, output_hidden_states=True, output_attentions=True)
+        rows = list(range(3 * steps))
+        arrays[f"{steps}/returns"] = as_array(returns[0, :, 0])
+        arrays[f"{steps}/states"] = as_array(states[0])
+        arrays[f"{steps}/ids"] = actions[0].numpy().astype(np.int32)
+        arrays[f"{steps}/rows"] = np.array(rows, np.int32)
+        add_states(arrays, f"{steps}/tap/", out.hidden_states, rows, True)
+        for n, attention in enumerate(out.attentions):
+            arrays[f"{steps}/attention/self.{n}"] = as_array(attention[0])
+        arrays[f"{steps}/logits"] = as_array(torch.atanh(out.action_preds[0]))
+    return arrays
+
+
+@layout("decision_transformer", "Decision Transformer", arrays_of=trajectory_arrays)
+def decision_transformer():
+    return t.DecisionTransformerModel(t.DecisionTransformerConfig(
+        state_dim=5, act_dim=3, hidden_size=32, n_layer=1, n_head=4, n_inner=24, max_ep_len=24,
+        n_positions=8, bos_token_id=0, eos_token_id=0))

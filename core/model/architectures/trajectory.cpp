@@ -92,7 +92,7 @@ Output run_trajectory(Pass& pass, const Batch& batch) {
   }
   const Choice* placed = input_encoding(config);
   if (placed && added_to_input(*placed)) x = pass.with_positions(x, *placed, "embed.", 0);
-  x = pass.dropout(x);
+  x = pass.dropout(pass.embedded_further(x, "", 0));
   pass.tap("embed", x);
   x = run_layers(pass, layer_stack("", config.groups, {}, true), x);
   x = pass.end(x, "");
@@ -182,6 +182,7 @@ Architecture trajectory_architecture() {
   a.add_weights = [](WeightList& list) {
     list.of_model(architecture("trajectory"), list.config().architecture.values);
     list.positions("", list.config().groups);
+    list.behind_positions("");
     list.stack("", list.config().groups, false);
     list.output();
   };

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/base/strict_json.h"
+#include "core/text/file/json_steps.h"
 #include "core/text/file/protobuf.h"
 #include "core/text/file/vocabulary_files.h"
 
@@ -228,7 +229,63 @@ void add_class(const TokenizerConfig& config, PipelineSteps& steps) {
   }
 }
 
+// Tokens of one vocabulary by the ids of another.
+class RenumberedModel final : public TokenModel {
+ public:
+  RenumberedModel(TokenModelPtr model, std::vector<std::int32_t> ids)
+      : model_(std::move(model)), ids_(std::move(ids)) {}
+  std::string kind() const override { return model_->kind(); }
+  void encode(std::string_view piece, std::vector<Piece>& tokens) const override {
+    const std::size_t before = tokens.size();
+    model_->encode(piece, tokens);
+    for (std::size_t n = before; n < tokens.size(); ++n) {
+      tokens[n].id = ids_[static_cast<std::size_t>(tokens[n].id)];
+    }
+  }
+
+ private:
+  TokenModelPtr model_;
+  std::vector<std::int32_t> ids_;
+};
+
 }  // namespace
+
+void read_marian(const Entry& vocabulary, const std::string& bytes, const std::string& where,
+                 const TokenizerConfig& config, PipelineSteps& steps) {
+  const std::string name = config.class_name();
+  if (!name.empty() && name != "MarianTokenizer") {
+    config.entry().at("tokenizer_class").fail("MarianTokenizer with source.spm");
+  }
+  PipelineSteps pieces;  // SentencePiece's own
+  add_model(parsed_model(bytes, where), where, pieces);
+  read_vocabulary(vocabulary, *steps.vocabulary);
+  const std::int32_t unknown = config.special_id(steps, "unk_token", "<unk>");
+  std::vector<std::int32_t> ids;
+  for (std::int32_t id = 0; id < pieces.vocabulary->size(); ++id) {
+    const std::int32_t known = steps.vocabulary->find(pieces.vocabulary->token(id));
+    ids.push_back(known < 0 ? unknown : known);
+  }
+  steps.normalizers = std::move(pieces.normalizers);
+  steps.decoder = std::move(pieces.decoder);
+  steps.model = std::make_shared<RenumberedModel>(std::move(pieces.model), std::move(ids));
+  for (std::int32_t id = 0; id < steps.vocabulary->size(); ++id) {
+    const std::string& token = steps.vocabulary->token(id);
+    const bool language = token.starts_with(">>") && token.ends_with("<<") && token.size() > 4;
+    if (!language) continue;  // ">>fra<<" before the text
+    AddedToken added;
+    added.content = token;
+    added.id = id;
+    added.special = true;
+    steps.added.push_back(std::move(added));
+  }
+  config.add_tokens(steps);
+  for (const auto& [key, token] : {std::pair("unk_token", "<unk>"), std::pair("eos_token", "</s>"),
+                                   std::pair("pad_token", "<pad>")}) {
+    const std::int32_t id = steps.vocabulary->find(config.special(key, token));
+    if (id >= 0) steps.marks.insert(id);
+  }
+  set_behind(steps.around, config.special_id(steps, "eos_token", "</s>"), true);
+}
 
 void read_sentencepiece(const std::string& bytes, const std::string& where,
                         const TokenizerConfig& config, PipelineSteps& steps) {

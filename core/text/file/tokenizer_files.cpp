@@ -28,7 +28,8 @@ void read_tokenizer_json(const Entry& root, PipelineSteps& steps) {
 }  // namespace
 
 std::shared_ptr<const Tokenizer> tokenizer_from_files(std::map<std::string, std::string> files,
-                                                      std::string_view name) {
+                                                      std::string_view name,
+                                                      std::map<std::string, std::string> saved) {
   const auto where = [&](const char* file) {
     return (std::filesystem::path(name) / file).string();
   };
@@ -46,6 +47,10 @@ std::shared_ptr<const Tokenizer> tokenizer_from_files(std::map<std::string, std:
     const Json vocabulary = parsed("vocab.json");
     read_bpe_files({vocabulary, where("vocab.json")}, files.at("merges.txt"), where("merges.txt"),
                    config, steps);
+  } else if (files.contains("source.spm") && files.contains("vocab.json")) {
+    const Json vocabulary = parsed("vocab.json");
+    read_marian({vocabulary, where("vocab.json")}, files.at("source.spm"), where("source.spm"),
+                config, steps);
   } else if (files.contains("vocab.txt")) {
     read_wordpiece_vocabulary(files.at("vocab.txt"), where("vocab.txt"), config, steps);
   } else if (sentencepiece != nullptr) {
@@ -57,7 +62,7 @@ std::shared_ptr<const Tokenizer> tokenizer_from_files(std::map<std::string, std:
   }
   config.apply_flags(steps);
   config.find_mask(steps);
-  steps.files = std::move(files);
+  steps.files = saved.empty() ? std::move(files) : std::move(saved);
   return pipeline_tokenizer(std::move(steps));
 }
 
@@ -68,6 +73,9 @@ const std::vector<std::string>& tokenizer_file_names() {
                                                  "added_tokens.json",
                                                  "vocab.json",
                                                  "merges.txt",
+                                                 "source.spm",
+                                                 "target.spm",
+                                                 "target_tokenizer.json",
                                                  "vocab.txt",
                                                  "spiece.model",
                                                  "tokenizer.model"};
@@ -86,16 +94,40 @@ std::shared_ptr<const Tokenizer> load_tokenizer(const std::filesystem::path& fol
   take("tokenizer_config.json");
   if (!files.contains("tokenizer.json")) {
     for (const char* name : {"special_tokens_map.json", "added_tokens.json", "vocab.json",
-                             "merges.txt", "vocab.txt"}) {
+                             "merges.txt", "vocab.txt", "source.spm"}) {
       take(name);
     }
     const bool known = files.contains("vocab.txt") ||
-                       (files.contains("vocab.json") && files.contains("merges.txt"));
+                       (files.contains("vocab.json") &&
+                        (files.contains("merges.txt") || files.contains("source.spm")));
     if (!known) {
       for (const char* name : kSentencePieceFiles) take(name);
     }
   }
   return tokenizer_from_files(std::move(files), folder.string());
+}
+
+std::shared_ptr<const Tokenizer> load_target_tokenizer(const std::filesystem::path& folder) {
+  const auto has = [&](const char* name) {
+    std::error_code none;
+    return std::filesystem::exists(folder / name, none);
+  };
+  const auto read = [&](const char* name) { return read_file(folder / name, kMostBytes); };
+  std::map<std::string, std::string> files, saved;
+  if (has("target_tokenizer.json")) {
+    files["tokenizer.json"] = saved["target_tokenizer.json"] = read("target_tokenizer.json");
+  } else if (has("target.spm") && has("vocab.json") && !has("tokenizer.json")) {
+    // Marian can have a vocabulary for each language.
+    files["vocab.json"] = read(has("target_vocab.json") ? "target_vocab.json" : "vocab.json");
+    files["source.spm"] = saved["target.spm"] = read("target.spm");
+    for (const char* name : {"tokenizer_config.json", "special_tokens_map.json"}) {
+      if (has(name)) files[name] = read(name);
+    }
+    if (has("target_vocab.json")) saved["target_vocab.json"] = files["vocab.json"];
+  } else {
+    return nullptr;
+  }
+  return tokenizer_from_files(std::move(files), (folder / "target").string(), std::move(saved));
 }
 
 }  // namespace attnscope

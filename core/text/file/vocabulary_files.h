@@ -41,6 +41,9 @@ void read_wordpiece_vocabulary(const std::string& text, const std::string& where
 void read_bpe_files(const Entry& vocabulary, const std::string& merges,
                     const std::string& merges_where, const TokenizerConfig& config,
                     PipelineSteps& steps);
+// Marian's: SentencePiece's tokens by the ids of another vocabulary.
+void read_marian(const Entry& vocabulary, const std::string& bytes, const std::string& where,
+                 const TokenizerConfig& config, PipelineSteps& steps);
 void read_sentencepiece(const std::string& bytes, const std::string& where,
                         const TokenizerConfig& config, PipelineSteps& steps);
 

@@ -6,7 +6,6 @@
 #include <functional>
 #include <queue>
 #include <tuple>
-#include <unordered_map>
 #include <vector>
 
 namespace attnscope {
@@ -29,14 +28,20 @@ class Merges {
  public:
   // Pairs are added in the order of their rank, best first; an earlier one of the same pair stays.
   void add(std::int32_t left, std::int32_t right, std::int32_t result);
-  bool empty() const { return table_.empty(); }
+  bool empty() const { return count_ == 0; }
 
   void apply(std::vector<Piece>& pieces) const;
 
  private:
+  struct Slot {
+    std::uint64_t pair = 0;
+    Merge merge{-1, -1};  // rank -1: free
+  };
+  std::size_t slot_of(std::uint64_t pair) const;
   const Merge* find(std::int32_t left, std::int32_t right) const;
 
-  std::unordered_map<std::uint64_t, Merge> table_;
+  std::vector<Slot> slots_;  // by the pair's hash; a power of two, at most half of them taken
+  std::size_t count_ = 0;
 };
 
 template <class Find>

@@ -1,21 +1,53 @@
 #include "core/text/model/token_model.h"
 
+#include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cstdio>
+#include <functional>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/text/tokenizer.h"
 
 namespace attnscope {
 
+namespace {
+
+std::uint32_t hash_of(std::string_view token) {
+  const std::size_t hash = std::hash<std::string_view>{}(token);
+  return static_cast<std::uint32_t>(hash ^ hash >> 32);
+}
+
+}  // namespace
+
+// The token's place, or the free one where it would stand. Ids of tokens that took another's id
+// still lie in slots: what they are compared with tells.
+std::size_t Vocabulary::slot_of(std::string_view token, std::uint32_t hash) const {
+  std::size_t at = hash & (slots_.size() - 1);
+  while (slots_[at].id >= 0) {
+    const Slot& slot = slots_[at];
+    if (slot.hash == hash && tokens_[static_cast<std::size_t>(slot.id)] == token) break;
+    at = (at + 1) & (slots_.size() - 1);
+  }
+  return at;
+}
+
+void Vocabulary::grow(std::size_t slots) {
+  const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(slots));
+  for (const Slot& slot : old) {
+    if (slot.id < 0) continue;
+    slots_[slot_of(tokens_[static_cast<std::size_t>(slot.id)], slot.hash)] = slot;
+  }
+}
+
 std::int32_t Vocabulary::find(std::string_view token) const {
-  const auto found = ids_.find(token);
-  return found == ids_.end() ? -1 : found->second;
+  return slots_.empty() ? -1 : slots_[slot_of(token, hash_of(token))].id;
 }
 
 void Vocabulary::reserve(std::size_t count) {
   tokens_.reserve(count);
-  ids_.reserve(count);
+  if (slots_.size() < 2 * count) grow(std::bit_ceil(2 * count));
 }
 
 void Vocabulary::add(std::string token, std::int32_t id, const std::string& where) {
@@ -35,7 +67,11 @@ void Vocabulary::add(std::string token, std::int32_t id, const std::string& wher
 void Vocabulary::add_again(std::string token, std::int32_t id) {
   const auto index = static_cast<std::size_t>(id);
   if (index >= tokens_.size()) tokens_.resize(index + 1);
-  ids_.insert_or_assign(token, id);
+  if (2 * (taken_ + 1) > slots_.size()) grow(std::max<std::size_t>(64, 2 * slots_.size()));
+  const std::uint32_t hash = hash_of(token);
+  Slot& slot = slots_[slot_of(token, hash)];
+  taken_ += slot.id < 0;
+  slot = {hash, id};
   tokens_[index] = std::move(token);
 }
 

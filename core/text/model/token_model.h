@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "core/text/model/merges.h"
@@ -25,14 +24,18 @@ class Vocabulary {
   void reserve(std::size_t count);
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const {
-      return std::hash<std::string_view>{}(text);
-    }
+  // Where a token is found by its hash, or the next place after that is free: one or two looks into
+  // memory, however many tokens there are.
+  struct Slot {
+    std::uint32_t hash = 0;
+    std::int32_t id = -1;
   };
+  std::size_t slot_of(std::string_view token, std::uint32_t hash) const;
+  void grow(std::size_t slots);
+
   std::vector<std::string> tokens_;  // by id; "" where there is none
-  std::unordered_map<std::string, std::int32_t, Hash, std::equal_to<>> ids_;
+  std::vector<Slot> slots_;          // a power of two, at most half of them taken
+  std::size_t taken_ = 0;
 };
 
 class TokenModel {

@@ -118,6 +118,21 @@ void add_input(const DiagramSource& source, const std::vector<LayerRun>& runs,
   }
   if (const auto placed = position_part(source, runs, "embed."))
     column.rows.push_back(row_of(*placed));
+  const EmbeddingConfig& embedding = source.config.embedding;
+  if (embedding.types > 1) {
+    DiagramPart p{DiagramPart::Kind::Position, "+ kind of sentence"};
+    p.help = "Adds a vector for the first sentence, another for the second.";
+    p.parameters = source.count("embed.type");
+    column.rows.push_back(row_of(p));
+  }
+  if (embedding.norm) column.rows.push_back(row_of(norm_part(source, "embed.norm")));
+  if (embedding.width > 0) {
+    DiagramPart p{DiagramPart::Kind::Embedding, "Linear"};
+    p.notes = {std::to_string(embedding.width) + " → " + std::to_string(source.config.width)};
+    p.help = "The table of tokens is narrower than the model.";
+    p.parameters = source.count("embed.project.");
+    column.rows.push_back(row_of(p));
+  }
 }
 
 }  // namespace attnscope

@@ -51,6 +51,13 @@ void add_output(const DiagramSource& source, DiagramColumn& column) {
     column.rows.push_back(row_of(states));
     return;
   }
+  if (source.config.head.transform) {
+    DiagramPart p{DiagramPart::Kind::Output, "Transform"};
+    p.notes = {"linear, activation, norm"};
+    p.help = "What the state becomes before it meets the table of tokens.";
+    p.parameters = source.count("output.transform.");
+    column.rows.push_back(row_of(p));
+  }
   const bool acts = source.architecture.reads == Reads::Trajectories;
   DiagramPart p{DiagramPart::Kind::Output, acts ? "Actions" : "Linear"};
   p.notes = {std::to_string(source.config.width) + " → " + grouped(source.config.vocabulary) +

@@ -187,6 +187,20 @@ TEST(Words, TokensAreWords) {
   EXPECT_FALSE(words.logits.defined());
 }
 
+TEST(Words, WordPiecesMakeWordsWithoutTheSpaceBefore) {
+  Trace trace = worded_trace(Pattern::causal(8, 8));
+  name(trace, {"[CLS]", " un", "able", "s", " the", ",", " ca", "fe"});
+  const std::vector<std::string> labels = {"[CLS]", "un", "##able", "##s",
+                                           "the",   ",",  "ca",     "##fe"};
+  for (std::size_t n = 0; n < labels.size(); ++n) trace.tokens[n].label = labels[n];
+  trace.tokens[0].special = true;
+  const Trace words = in_words(trace)->trace;
+  ASSERT_EQ(words.tokens.size(), 5u);
+  EXPECT_EQ(words.tokens[1].label, "unables");
+  EXPECT_EQ(words.tokens[2].label, "the");
+  EXPECT_EQ(words.tokens[4].label, "cafe");
+}
+
 // A part of the text, as segments are, and rows that leave some out.
 TEST(Words, RowsOfAPartOfTheText) {
   Trace trace = worded_trace(Pattern::causal(8, 8));

@@ -97,6 +97,14 @@ IntTensor one_row(const std::vector<std::int32_t>& ids) {
 
 Batch batch_of(const Reference& reference, const std::string& length, const ModelConfig& config) {
   Batch batch;
+  if (reference.has(length + "/returns")) {
+    const Index steps = std::stol(length);
+    batch.returns = reference.floats(length + "/returns").reshaped({1, steps});
+    batch.states = reference.floats(length + "/states");
+    batch.states = batch.states.reshaped({1, steps, batch.states.dim(-1)});
+    batch.actions = one_row(reference.integers(length + "/ids"));
+    return batch;
+  }
   batch.ids = one_row(reference.integers(length + "/ids"));
   if (reference.has(length + "/source")) {
     batch.source = one_row(reference.integers(length + "/source"));
@@ -159,7 +167,9 @@ void compare_length(const Model& model, const Reference& reference, const std::s
       take(most.attention, picked(got, encoder ? source_rows : rows), array.floats(), key, most);
     } else if (what == "logits") {
       ASSERT_TRUE(trace.logits.defined()) << key;
-      take(most.logits, picked(trace.logits, rows), array.floats(), key, most);
+      const bool acts = reference.has(length + "/returns");  // an action a step
+      take(most.logits, acts ? trace.logits : picked(trace.logits, rows), array.floats(), key,
+           most);
     }
   }
   if (!reference.has(length + "/logits")) {
@@ -170,6 +180,7 @@ void compare_length(const Model& model, const Reference& reference, const std::s
 // With keys and values that are kept, piece by piece, the last logits are those of a whole run.
 void compare_cached(const Model& model, const Reference& reference, const std::string& length) {
   const std::vector<std::int32_t> ids = reference.integers(length + "/ids");
+  if (reference.has(length + "/returns")) return;
   const bool in_context = static_cast<Index>(ids.size()) <= model.config.context;
   if (ids.size() < 2 || !in_context || reference.has(length + "/source")) return;
   if (!cache_refusal(model.config).empty() || !model.config.ingredients.output_head) return;

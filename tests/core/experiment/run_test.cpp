@@ -211,6 +211,27 @@ TEST_F(Run, OfAMaskedModelReadsWhatATextHides) {
   EXPECT_EQ(run(e)->tokens.size(), 6u);  // other models read it as it stands
 }
 
+// A tokenizer with a mask of its own finds that, and "[mask]" stands for it, too.
+TEST_F(Run, OfAMaskedModelKnowsTheTokenizersMask) {
+  ModelConfig config = testing::small_config({.vocabulary = 10, .context = 16});
+  config.causal = false;
+  config.architecture.values.set("masked", 0.2);
+  config.architecture.values.set("mask", Index{4});
+  const auto folder = folder_.path() / "bert";
+  testing::save_lively_model(folder, config);
+  std::filesystem::remove(folder / "tokenizer.json");
+  write_file(folder / "vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nun\n##able\nthe\ncat\n.\n");
+  Experiment e;
+  e.model = folder.string();
+  for (const char* text : {"The [mask] unable.", "the [MASK] unable."}) {
+    e.text = text;
+    const auto trace = run(e);
+    std::string labels;
+    for (const TraceToken& token : trace->tokens) labels += token.label + " ";
+    EXPECT_EQ(labels, "[CLS] the [MASK] un ##able . [SEP] ") << text;
+  }
+}
+
 TEST_F(Run, SaysThatAMaskHasNoEffect) {
   Experiment e = experiment("abcd");
   e.variant = Choice{"local", default_values(variant("local").parameters)};

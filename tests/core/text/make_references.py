@@ -354,6 +354,18 @@ def vocabulary_kinds(kept):
                                                    "tokenizer_config.json": config(class_name, **extra)}, kept[name]
 
 
+def write_marian():
+    """SentencePiece's tokens with the ids of another vocabulary, in which some are missing."""
+    model = spm("marian", rules=RULES)
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+    pieces = [processor.id_to_piece(n) for n in range(processor.get_piece_size())]
+    kept = [p for n, p in enumerate(pieces) if p not in ("<s>", "<unk>", "</s>") and n % 9]
+    vocab = {p: n for n, p in enumerate(["</s>", "<unk>", *reversed(kept), "<pad>"])}
+    lines = [" ".join([str(vocab.get(p, 1)) for p in processor.encode(s, out_type=str)] + ["0!"]) for s in STRINGS]
+    write("marian", "SentencePiece models", {"source.spm": model, "vocab.json": json.dumps(vocab, ensure_ascii=False),
+                                             "tokenizer_config.json": json.dumps(dict(tokenizer_class="MarianTokenizer"))}, "\n".join(lines) + "\n")
+
+
 def main():
     shutil.rmtree(TOP, ignore_errors=True)
     TOP.mkdir()
@@ -370,6 +382,7 @@ def main():
         processor = sentencepiece.SentencePieceProcessor(model_proto=model)
         lines = [" ".join(map(str, processor.encode(s))) for s in STRINGS]
         write(name, "SentencePiece models", {"tokenizer.model" if name.startswith("spm-bpe") else "spiece.model": model}, "\n".join(lines) + "\n")
+    write_marian()
     size = sum(f.stat().st_size for f in TOP.rglob("*") if f.is_file())
     print(f"{len(list(TOP.iterdir())) - 2} kinds, {size / 1e6:.2f} MB")
 

@@ -10,6 +10,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "core/text/file/tokenizer_files.h"
+#include "tests/support/compare.h"
 #include "tests/support/places.h"
 
 namespace attnscope {
@@ -126,6 +127,44 @@ TEST(SentencePieceModelFile, FollowsItsClass) {
   EXPECT_EQ(ids_of(tokenizer_from_files(files, "m")->encode("the cat")), with_end);
   files["tokenizer_config.json"] = R"({"tokenizer_class": "XLMRobertaTokenizer"})";
   EXPECT_NE(refusal(files).find("XLMRobertaTokenizer"), std::string::npos);
+}
+
+TEST(MarianFile, HasATokenizerForEachLanguage) {
+  const testing::TemporaryFolder folder, copy;
+  const auto from = testing::source_folder() / "tests/core/text/references";
+  for (const char* name : {"source.spm", "vocab.json"}) {
+    std::filesystem::copy(from / "marian" / name, folder.path() / name);
+  }
+  EXPECT_EQ(load_target_tokenizer(folder.path()), nullptr);
+  std::filesystem::copy(from / "spm-suffix/spiece.model", folder.path() / "target.spm");
+  const auto source = load_tokenizer(folder.path()), target = load_target_tokenizer(folder.path());
+  ASSERT_NE(target, nullptr);
+  EXPECT_EQ(source->vocabulary_size(), target->vocabulary_size());
+  EXPECT_EQ(source->encode("the cat").back().id, 0);
+  EXPECT_TRUE(source->encode("the cat").back().special);
+  EXPECT_NE(ids_of(source->encode("the cat")), ids_of(target->encode("the cat")));
+  source->save(copy.path());
+  target->save(copy.path());
+  EXPECT_EQ(ids_of(load_target_tokenizer(copy.path())->encode("a cat")),
+            ids_of(target->encode("a cat")));
+  EXPECT_EQ(ids_of(load_tokenizer(copy.path())->encode("a cat")), ids_of(source->encode("a cat")));
+}
+
+TEST(TargetTokenizerFile, StandsBesideTheSources) {
+  const testing::TemporaryFolder folder, copy;
+  const auto from = testing::source_folder() / "tests/core/text/references";
+  std::filesystem::copy(from / "words/tokenizer.json", folder.path() / "tokenizer.json");
+  std::filesystem::copy(from / "characters/tokenizer.json",
+                        folder.path() / "target_tokenizer.json");
+  const auto source = load_tokenizer(folder.path()), target = load_target_tokenizer(folder.path());
+  ASSERT_NE(target, nullptr);
+  EXPECT_EQ(source->encode("the cat").size(), 2u);
+  EXPECT_EQ(target->encode("the cat").size(), 7u);
+  source->save(copy.path());
+  target->save(copy.path());
+  EXPECT_EQ(read_file(copy.path() / "target_tokenizer.json"),
+            read_file(from / "characters/tokenizer.json"));
+  EXPECT_EQ(read_file(copy.path() / "tokenizer.json"), read_file(from / "words/tokenizer.json"));
 }
 
 // Damaged files are read or refused, never anything else.

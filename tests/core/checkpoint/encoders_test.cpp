@@ -1,0 +1,160 @@
+// What the readers of encoders, encoder-decoders and image models take from a folder beside the
+// tensors, and what they refuse. (layouts_test.cpp compares what they compute.)
+#include <gtest/gtest.h>
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/base/strict_json.h"
+#include "core/checkpoint/checkpoint.h"
+#include "core/model/input_kind.h"
+#include "tests/core/checkpoint/files.h"
+#include "tests/support/compare.h"
+#include "tests/support/places.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path layout(const std::string& name) {
+  return testing::source_folder() / "tests" / "layouts" / name;
+}
+
+// A copy of a layout's folder with other members in its config.
+class Changed {
+ public:
+  Changed(const std::string& name, const std::string& members) {
+    for (const auto& entry : fs::directory_iterator(layout(name))) {
+      fs::copy(entry.path(), folder_.path() / entry.path().filename());
+    }
+    const fs::path file = folder_.path() / "config.json";
+    Json config = parse_json(read_file(file, 1 << 20), "config.json");
+    const Json other = parse_json(members, "members");
+    for (const auto& [key, value] : other.items()) config[key] = value;
+    write_file(file, config.dump(2));
+  }
+  fs::path path() const { return folder_.path(); }
+  std::string error() const {
+    return testing::message_of<InputError>([&] { load_checkpoint(folder_.path().string()); });
+  }
+
+ private:
+  testing::TemporaryFolder folder_;
+};
+
+TEST(Encoders, KnowTheMaskFromTheTokenizersFiles) {
+  const Changed bert("bert", "{}");
+  EXPECT_EQ(mask_id(load_checkpoint(bert.path().string()).model.config), -1);
+  EXPECT_TRUE(fills_in(load_checkpoint(bert.path().string()).model.config));
+  write_file(bert.path() / "vocab.txt", "[PAD]\n[CLS]\n[SEP]\n[MASK]\nword\n");
+  EXPECT_EQ(mask_id(load_checkpoint(bert.path().string()).model.config), 3);
+  const Changed roberta("roberta", "{}");
+  write_file(roberta.path() / "vocab.json", R"({"<s>": 0, "<pad>": 1, "</s>": 2, "<mask>": 50})");
+  EXPECT_EQ(mask_id(load_checkpoint(roberta.path().string()).model.config), 50);
+}
+
+TEST(Encoders, SayWhatTheyLeaveOut) {
+  const Checkpoint checkpoint = load_checkpoint(layout("bert-pretraining").string());
+  ASSERT_EQ(checkpoint.model.notes.size(), 2u);
+  EXPECT_NE(checkpoint.model.notes[0].find("bert.pooler."), std::string::npos);
+  EXPECT_NE(checkpoint.model.notes[1].find("cls.seq_relationship."), std::string::npos);
+  EXPECT_TRUE(load_checkpoint(layout("bert").string()).model.notes.empty());
+}
+
+TEST(Encoders, DropTheRowsOfNoPosition) {
+  const ModelConfig config = load_checkpoint(layout("roberta").string()).model.config;
+  EXPECT_EQ(config.context, 68);  // of 70 rows
+}
+
+TEST(Encoders, RefuseWhatTheyLackByName) {
+  const auto expect = [](const std::string& name, const std::string& members,
+                         const std::string& named) {
+    const std::string error = Changed(name, members).error();
+    EXPECT_NE(error.find(named), std::string::npos) << error;
+  };
+  expect("bert", R"({"position_embedding_type": "relative_key"})", "position_embedding_type");
+  expect("bert", R"({"is_decoder": true})", "is_decoder");
+  expect("bert", R"({"hidden_act": "mish"})", "hidden_act");
+  expect("albert", R"({"inner_group_num": 2})", "inner_group_num");
+  expect("deberta-v2", R"({"conv_kernel_size": 3})", "conv_kernel_size");
+  expect("deberta-v2", R"({"pos_att_type": ["c2p"]})", "pos_att_type");
+  expect("deberta-v2", R"({"position_biased_input": true})", "position_biased_input");
+  expect("bart", R"({"encoder_ffn_dim": 48})", "encoder_ffn_dim");
+  expect("marian", R"({"share_encoder_decoder_embeddings": false})",
+         "share_encoder_decoder_embeddings");
+  expect("t5", R"({"feed_forward_proj": "gated-relu"})", "feed_forward_proj");
+  expect("xlnet", R"({"clamp_len": 9})", "clamp_len");
+  expect("vit", R"({"num_channels": 1})", "num_channels");
+  expect("modernbert", R"({"layer_types": ["full_attention"]})", "layer_types");
+  expect("longformer", R"({"attention_window": [7]})", "attention_window");
+  expect("decision_transformer", R"({"scale_attn_weights": false})", "scale_attn_weights");
+}
+
+TEST(Encoders, BigBirdsBlocksAreThoseOfTheConfig) {
+  const Changed sparse(
+      "big_bird", R"({"attention_type": "block_sparse", "block_size": 4, "num_random_blocks": 1})");
+  const Checkpoint checkpoint = load_checkpoint(sparse.path().string());
+  const HeadGroup& group = checkpoint.model.config.groups[0][0];
+  ASSERT_EQ(group.variant.id, "bigbird");
+  const Pattern pattern = variant("bigbird").pattern(
+      {.values = group.variant.values, .weights = {}, .heads = 4, .queries = 40, .keys = 40});
+  for (Index head = 0; head < 4; ++head) {
+    for (Index i = 0; i < 40; ++i) {
+      EXPECT_TRUE(pattern.allowed(head, i, 2));   // the first block
+      EXPECT_TRUE(pattern.allowed(head, i, 37));  // and the last are seen by all
+      EXPECT_TRUE(pattern.allowed(head, 38, i));  // and see all
+      EXPECT_TRUE(pattern.allowed(head, i, std::min<Index>(39, i + 4)));
+    }
+    EXPECT_EQ(pattern.row_count(head, 18), 4 * (2 + 3 + 1));
+  }
+  bool differ = false;
+  for (Index j = 0; j < 40; ++j) differ |= pattern.allowed(0, 18, j) != pattern.allowed(1, 18, j);
+  for (Index j = 0; j < 40; ++j) differ |= pattern.allowed(0, 18, j) != pattern.allowed(2, 18, j);
+  EXPECT_TRUE(differ);
+}
+
+TEST(Clip, HasATowerForTextsAndOneForImages) {
+  const std::string folder = layout("clip").string();
+  const Checkpoint texts = load_checkpoint(folder),
+                   images = load_checkpoint(folder + "/vision_model");
+  EXPECT_TRUE(texts.model.config.causal);
+  EXPECT_EQ(load_checkpoint(folder + "/text_model").model.config, texts.model.config);
+  EXPECT_TRUE(input_kind(images.model.config.input.id).is_whole);
+  EXPECT_EQ(images.name, "clip/vision_model");
+  EXPECT_NE(testing::message_of<InputError>([] {
+              load_checkpoint(layout("bert").string() + "/vision_model");
+            }).find("vision_model"),
+            std::string::npos);
+}
+
+TEST(Vision, TakesColoursFromThePreprocessor) {
+  const Values image = load_checkpoint(layout("vit").string()).model.config.input.values;
+  EXPECT_EQ(image.get<std::vector<double>>("mean"), (std::vector<double>{0.4, 0.5, 0.6}));
+  const Changed without("vit", "{}");
+  fs::remove(without.path() / "preprocessor_config.json");
+  EXPECT_EQ(load_checkpoint(without.path().string())
+                .model.config.input.values.get<std::vector<double>>("mean"),
+            std::vector<double>(3, 0.5));
+}
+
+TEST(Marian, RefusesATableThatHoldsNoWaves) {
+  const Changed marian("marian", "{}");
+  const fs::path file = marian.path() / "model.safetensors";
+  SafetensorsFile tensors = read_safetensors(file);
+  std::string name;
+  for (const auto& [stored_name, tensor] : tensors.tensors) {
+    if (stored_name.ends_with("encoder.embed_positions.weight")) name = stored_name;
+  }
+  if (name.empty()) name = "model.encoder.embed_positions.weight";
+  tensors.tensors[name] = stored(Tensor::full({70, 32}, 0.5f));
+  SafetensorsFile copy;
+  for (const auto& [stored_name, tensor] : tensors.tensors) {
+    copy.tensors.emplace(stored_name, tensor.copied());
+  }
+  write_safetensors(marian.path() / "other.safetensors", copy);
+  fs::rename(marian.path() / "other.safetensors", file);
+  EXPECT_NE(marian.error().find("expected sines and cosines"), std::string::npos) << marian.error();
+}
+
+}  // namespace
+}  // namespace attnscope

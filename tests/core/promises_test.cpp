@@ -1,0 +1,64 @@
+// README's "What you can rely on": each promise names tests that hold it, and one is held here.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <regex>
+#include <set>
+#include <string>
+
+#include "core/base/file.h"
+#include "tests/support/places.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <class Visit>
+void for_each_source(const char* folder, const Visit& visit) {
+  for (const auto& entry : fs::recursive_directory_iterator(testing::source_folder() / folder)) {
+    const std::string ending = entry.path().extension().string();
+    if (ending == ".h" || ending == ".cpp" || ending == ".inc") visit(entry.path());
+  }
+}
+
+TEST(Promises, NothingIsFetchedAndNothingIsStarted) {
+  const std::regex forbidden(
+      R"(<sys/socket\.h>|<netdb\.h>|<netinet/|<arpa/|<spawn\.h>|<curl/|\bstd::system\(|\bpopen\()"
+      R"(|\bexec[lv]p?e?\(|\bv?fork\(\)|\bposix_spawn|\bg_spawn_)");
+  std::size_t sources = 0;
+  for (const char* folder : {"core", "app"}) {
+    for_each_source(folder, [&](const fs::path& path) {
+      ++sources;
+      const std::string text = read_file(path);
+      std::smatch match;
+      EXPECT_FALSE(std::regex_search(text, match, forbidden)) << path << ": " << match.str();
+    });
+  }
+  EXPECT_GT(sources, 500u);
+}
+
+TEST(Promises, NameTestsThatAreThere) {
+  const std::string readme = read_file(testing::source_folder() / "README.md");
+  const std::size_t begin = readme.find("## What you can rely on");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string section = readme.substr(begin, readme.find("\n## ", begin + 1) - begin);
+  std::set<std::string> tests;
+  const std::regex definition(R"(\bTEST(?:_F|_P)?\((\w+),\s*(\w+)\))");
+  for_each_source("tests", [&](const fs::path& path) {
+    const std::string text = read_file(path);
+    for (std::sregex_iterator at(text.begin(), text.end(), definition), end; at != end; ++at) {
+      tests.insert((*at)[1].str() + "." + (*at)[2].str());
+    }
+  });
+  const std::regex name(R"(`([A-Z]\w+\.[A-Z]\w+)`)");
+  std::size_t named = 0;
+  for (std::sregex_iterator at(section.begin(), section.end(), name), end; at != end; ++at) {
+    ++named;
+    EXPECT_TRUE(tests.contains((*at)[1].str())) << (*at)[1].str();
+  }
+  EXPECT_GT(named, 15u);
+}
+
+}  // namespace
+}  // namespace attnscope
