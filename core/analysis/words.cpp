@@ -102,7 +102,8 @@ Words words_of(const Trace& trace, const std::vector<TraceToken>& tokens) {
     } else {
       TraceToken& word = words.tokens.back();
       // Word pieces are written without the space before them, and so are their words.
-      const bool bare = word.bytes.starts_with(' ') && !word.label.starts_with("␣");
+      const bool bare = word.bytes.starts_with(' ') &&
+                        word.label == visible(std::string_view(word.bytes).substr(1));
       word.bytes += text_of(token, marks);
       word.label = visible(std::string_view(word.bytes).substr(bare ? 1 : 0));
       word.end = token.end;

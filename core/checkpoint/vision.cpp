@@ -108,7 +108,8 @@ ModelConfig read_vision_sizes(JsonObject& object, const fs::path& folder, Index 
 void set_extra_tokens(WeightMover& mover, const std::vector<std::string>& extra, const Shape& shape,
                       const std::string& bias) {
   const ModelConfig& c = mover.model().config;
-  Tensor table({c.vocabulary, c.width});
+  Tensor table =
+      Tensor::zeros({c.vocabulary, c.width});  // without a bias the last row adds nothing
   Index row = 0;
   for (const std::string& name : extra) {
     const Tensor vector = mover.reader().take(name, shape);

@@ -330,7 +330,9 @@ TEST(Evaluate, HasTheGradientsOfFiniteDifferences) {
       SCOPED_TRACE(name);
       // A few numbers of each; a step that crosses a kink or another choice is tried smaller.
       const testing::Differences how{{1e-2f, 3e-3f, 1e-3f, 2e-4f}, 2e-2, 3};
-      if (var->gradient().defined()) {
+      if (name == "pos.bk") {  // adds the same to all scores of a row, which a softmax forgets
+        EXPECT_TRUE(testing::close(var->gradient(), Tensor::zeros(var->shape()), 1e-6));
+      } else if (var->gradient().defined()) {
         EXPECT_TRUE(testing::is_gradient(var->gradient(), var->value(), projected, how));
       } else {
         EXPECT_TRUE(testing::has_no_gradient({}, var->value(), projected, 0, how));

@@ -108,12 +108,12 @@ double wave(double position, Index n, Index d, double base) {
   return n % 2 == 0 ? std::sin(position * frequency) : std::cos(position * frequency);
 }
 
-// x . (row @ w) with the columns of head a.
+// x . (row @ w + b) with the columns of head a; without b where there is none.
 double projected(const std::function<double(Index)>& x, const std::function<double(Index)>& row,
-                 const Tensor& w, Index a) {
+                 const Tensor& w, Index a, const Tensor* b = nullptr) {
   double sum = 0;
   for (Index n = 0; n < kKey; ++n) {
-    double y = 0;
+    double y = b != nullptr ? static_cast<double>((*b)[a * kKey + n]) : 0;
     for (Index m = 0; m < w.dim(0); ++m) y += row(m) * w(m, a * kKey + n);
     sum += x(n) * y;
   }
@@ -218,19 +218,40 @@ TEST(Encoding, RelativeVectors) {
         }
         return kScale * (s.dot(a, i, c) + projected(q, r, wr, a) + u_k + projected(v, r, wr, a));
       });
-  expect_scores(R"({"type": "deberta", "clip": 3})", [](const Setting& s, Index a, Index i,
-                                                        Index c) {
-    const Tensor& rel = s.weight("pos.rel");
-    const auto row = [&](Index o) {
-      return [&rel, at = clamp(o + 3, 0, 5)](Index n) { return static_cast<double>(rel(at, n)); };
+  // The paper's form; then what was released: looked up from the query to the key, far distances in
+  // buckets (of a clip of 4: 0 1 2, then one to 8).
+  const auto disentangled = [](Index half, auto of_query, auto of_key) {
+    return [=](const Setting& s, Index a, Index i, Index c) {
+      const Tensor& rel = s.weight("pos.rel");
+      const auto row = [&](Index o) {
+        return [&rel, at = clamp(o + half, 0, 2 * half - 1)](Index n) {
+          return static_cast<double>(rel(at, n));
+        };
+      };
+      const auto q = [&](Index n) { return static_cast<double>(s.q(a, i, n)); };
+      const auto k = [&](Index n) { return static_cast<double>(s.k(a, c, n)); };
+      const Index o = s.offset(i, c);
+      return (s.dot(a, i, c) +
+              projected(q, row(of_query(o)), s.weight("pos.wk"), a, &s.weight("pos.bk")) +
+              projected(k, row(of_key(o)), s.weight("pos.wq"), a, &s.weight("pos.bq"))) /
+             std::sqrt(3.0 * kKey);
     };
-    const auto q = [&](Index n) { return static_cast<double>(s.q(a, i, n)); };
-    const auto k = [&](Index n) { return static_cast<double>(s.k(a, c, n)); };
-    const Index o = s.offset(i, c);
-    return (s.dot(a, i, c) + projected(q, row(o), s.weight("pos.wk"), a) +
-            projected(k, row(-o), s.weight("pos.wq"), a)) /
-           std::sqrt(3.0 * kKey);
-  });
+  };
+  const auto as_is = [](Index o) { return o; };
+  const auto turned = [](Index o) { return -o; };
+  const auto in_buckets = [](Index o) {
+    const Index far = std::abs(o);
+    const double bucket =
+        far <= 2
+            ? static_cast<double>(far)
+            : 2 + std::ceil(std::log(static_cast<double>(far) / 2) / std::log(7.0 / 2) * (2 - 1));
+    return o < 0 ? -static_cast<Index>(bucket) : static_cast<Index>(bucket);
+  };
+  expect_scores(R"({"type": "deberta", "clip": 3})", disentangled(3, as_is, turned));
+  expect_scores(R"({"type": "deberta", "clip": 3, "key_side": "query_key"})",
+                disentangled(3, as_is, as_is));
+  expect_scores(R"({"type": "deberta", "clip": 4, "key_side": "query_key", "max_distance": 8})",
+                disentangled(4, in_buckets, in_buckets));
   expect_scores(R"({"type": "untied"})", [](const Setting& s, Index a, Index i, Index c) {
     const Tensor& embedding = s.weight("pos.embedding");
     const auto at = [&](Index position) {

@@ -224,6 +224,8 @@ TEST(Patterns, BigBirdWithGivenBlocks) {
                                 {"window_blocks", w},
                                 {"global_blocks", g},
                                 {"random_blocks", Index{1}},
+                                {"last_blocks", Index{0}},
+                                {"by_head", false},
                                 {"seed", Index{0}},
                                 {"random", given}});
     return Rule{values, 0, [=](Index, Index i, Index j) {
@@ -245,6 +247,8 @@ TEST(Patterns, BigBirdDrawsItsBlocks) {
                                   {"window_blocks", Index{3}},
                                   {"global_blocks", g},
                                   {"random_blocks", r},
+                                  {"last_blocks", Index{0}},
+                                  {"by_head", false},
                                   {"seed", seed}});
       return variant("bigbird").pattern(
           {.values = values, .weights = none, .queries = 2 * blocks, .keys = 2 * blocks});
