@@ -1,5 +1,7 @@
 // The program: a window without arguments, a subcommand with them.
+#include <poll.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
@@ -30,13 +32,21 @@ int fail(int status, std::string message) {
   return status;
 }
 
-// What was printed has arrived: a full disk and a reader that went away are failures, too.
-void finish_output() {
+// Of a pipe: nobody reads it any more.
+bool has_no_reader(int descriptor) {
+  pollfd pipe{descriptor, POLLOUT, 0};
+  return ::poll(&pipe, 1, 0) == 1 && (pipe.revents & POLLERR) != 0;
+}
+
+// Whether what was printed has arrived: a full disk is a failure. Whoever has stopped reading, as
+// head does, has seen enough and needs no message.
+int finish_output() {
   std::cout.flush();
   const int failed = std::fflush(stdout);
-  if (failed == 0 && std::ferror(stdout) == 0 && std::cout.good()) return;
   const std::string reason = failed != 0 ? std::string(": ") + std::strerror(errno) : "";
-  throw attnscope::WorkError("standard output cannot be written" + reason);
+  if (failed == 0 && std::ferror(stdout) == 0 && std::cout.good()) return 0;
+  if (has_no_reader(STDOUT_FILENO)) return kFailed;
+  return fail(kFailed, "standard output cannot be written" + reason);
 }
 
 // Writing beyond a limit of size, or to a pipe that nobody reads, then fails like any other, with a
@@ -67,8 +77,7 @@ int main(int argc, char** argv) {
   try {
     check_address_space();
     line.run(argc, argv);
-    finish_output();
-    return 0;
+    return finish_output();
   } catch (const attnscope::InputError& e) {
     return fail(kWrongUse, e.what());
   } catch (const attnscope::Stopped&) {

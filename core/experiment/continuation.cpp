@@ -52,7 +52,10 @@ Continuation continuation(const Checkpoint& checkpoint, const ModelConfig& confi
     c.prompt = target_so_far(config, checkpoint, experiment);
     c.kept = 1;
     c.room = std::max<Index>(1, config.context + 1 - static_cast<Index>(c.prompt.size()));
-    c.ends.push_back(static_cast<std::int32_t>(config.architecture.values.integer("start")));
+    // A model that says nothing else ends with what it began with.
+    if (c.ends.empty()) {
+      c.ends.push_back(static_cast<std::int32_t>(config.architecture.values.integer("start")));
+    }
     return c;
   }
   const InputKind& kind = input_kind(config.input.id);

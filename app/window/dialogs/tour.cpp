@@ -16,6 +16,12 @@ struct Stop {
   ImVec4 Places::*place;
 };
 constexpr std::array<Stop, 5> kStops = {{
+    {"Look",
+     "Each row is a token that looks, each column one that it looks at: the brighter the cell, the "
+     "more it takes from there. Tabs show the same run in other ways; keys 1 to 9 open the first "
+     "nine. Drag to move, turn the wheel to zoom. “[” and “]” go through the layers, “,” and “.” "
+     "through the heads.",
+     &Places::picture},
     {"Type here",
      "Everything is about this text. Type or paste your own, or pick a sample: the picture follows "
      "as you type.",
@@ -24,11 +30,6 @@ constexpr std::array<Stop, 5> kStops = {{
      "The model, the attention variant, the positional encoding and their parameters. Move a "
      "slider and watch the picture. What cannot be combined says why.",
      &Places::choices},
-    {"Look",
-     "The tabs are different views of the same run; keys 1 to 9 open the first nine. Drag to move, "
-     "turn the wheel to zoom. The keys “[” and “]” go through the layers, “,” and “.” through the "
-     "heads.",
-     &Places::picture},
     {"Ask why",
      "Point at a cell: here are its two tokens, its weight, and the rule and the equation behind "
      "it.",

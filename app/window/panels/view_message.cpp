@@ -42,12 +42,28 @@ void draw_ways_out(Ui& ui, State& state, ImVec2 at, float width) {
     return ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
   };
   const bool can_undo = undo.enabled(state);
-  const float all =
-      (chose ? wide(trained) : 0) + (chose && can_undo ? gap : 0) + (can_undo ? wide("Undo") : 0);
+  // Positions that do not go with the variant may be what nobody insists on.
+  const bool keeps = chose && e.variant && e.encoding;
+  const std::string keep = keeps ? "Keep " + variant(e.variant->id).label : "";
+  float all = 0;
+  const auto add = [&](bool there, const char* label) {
+    if (there) all += wide(label) + (all > 0 ? gap : 0);
+  };
+  add(chose, trained);
+  add(keeps, keep.c_str());
+  add(can_undo, "Undo");
   ImGui::SetCursorScreenPos({at.x + (width - all) / 2, at.y});
   if (chose) {
     if (button(ui, trained, "as_trained", true)) drop_choices(e);
     hint(ui, "Takes the model's own attention, positions and direction in all layers and heads.");
+    if (keeps || can_undo) ImGui::SameLine();
+  }
+  if (keeps) {
+    if (button(ui, keep.c_str(), "keep_variant")) {
+      e.encoding.reset();
+      for (GroupChoice& group : e.groups) group.encoding.reset();
+    }
+    hint(ui, "With the model's own positions.");
     if (can_undo) ImGui::SameLine();
   }
   if (can_undo) {

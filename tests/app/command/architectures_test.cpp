@@ -220,7 +220,7 @@ TEST_F(Architectures, LongTextsInSegmentsStream) {
   RecordProperty("megabytes_8192", std::to_string(some / 1024));
   RecordProperty("megabytes_65536", std::to_string(all / 1024));
   EXPECT_GT(some, 1024);
-  EXPECT_LT(all, 1.3 * some) << some << " and " << all << " kilobytes";
+  EXPECT_LT(all, 1.5 * some) << some << " and " << all << " kilobytes";
   // And goes on beyond its context, in segments, without forgetting.
   const Json object = generated({"--text", std::string(200, 'a'), "--tokens", "100"});
   EXPECT_EQ(object["ids"].size(), 100u);

@@ -1,0 +1,29 @@
+#include "core/experiment/continuation.h"
+
+#include <gtest/gtest.h>
+
+#include "core/checkpoint/checkpoint.h"
+#include "tests/support/places.h"
+
+namespace attnscope {
+namespace {
+
+// What a model begins with may come again, where it has another end.
+TEST(Continuation, EndsWithWhatItsModelEndsWith) {
+  Checkpoint checkpoint =
+      load_checkpoint((testing::source_folder() / "tests" / "layouts" / "bart").string());
+  Experiment experiment;
+  experiment.ids = {5, 6, 7};
+  const auto ends = [&] {
+    return continuation(checkpoint, checkpoint.model.config, experiment, -1).ends;
+  };
+  ASSERT_FALSE(checkpoint.end_tokens.empty());
+  EXPECT_EQ(ends(), checkpoint.end_tokens);
+  checkpoint.end_tokens.clear();
+  const auto start =
+      static_cast<std::int32_t>(checkpoint.model.config.architecture.values.integer("start"));
+  EXPECT_EQ(ends(), std::vector<std::int32_t>{start});
+}
+
+}  // namespace
+}  // namespace attnscope
