@@ -58,7 +58,7 @@ void write_without_signals() {
 
 // Libraries that cannot get the little that they need end the program without a word.
 void check_address_space() {
-  constexpr rlim_t kLeast = rlim_t{512} << 20;
+  constexpr rlim_t kLeast = rlim_t{1024} << 20;
   rlimit limit{};
   if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur >= kLeast) return;
   throw attnscope::WorkError("memory: expected at least " + std::to_string(kLeast >> 20) +
