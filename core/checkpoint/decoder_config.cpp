@@ -151,6 +151,11 @@ Choice sliding(const ModelConfig& model, Index window) {
   return local;
 }
 
+Choice sliding_window(JsonObject& config, const ModelConfig& model) {
+  if (!config.has("sliding_window")) return default_variant();
+  return sliding(model, config.integer("sliding_window", 1, kMostModelTokens));
+}
+
 std::vector<bool> sliding_layers(JsonObject& config, const ModelConfig& model,
                                  bool (*otherwise)(Index layer, Index every), Index every) {
   std::vector<bool> slides;
@@ -177,6 +182,43 @@ void set_groups(ModelConfig& model, const std::vector<bool>& slides, const Choic
   for (std::size_t layer = 0; layer < slides.size(); ++layer) {
     if (slides[layer]) model.groups[layer][0].variant = window;
   }
+}
+
+void set_groups(ModelConfig& model, const std::vector<bool>& slides, const Choice& window,
+                const Choice& position, const Choice& position_of_windows) {
+  set_groups(model, slides, window, position);
+  for (std::size_t layer = 0; layer < slides.size(); ++layer) {
+    if (slides[layer]) model.groups[layer][0].encoding = position_of_windows;
+  }
+}
+
+SizeNames gpt2_size_names() {
+  SizeNames names;
+  names.context = "n_positions";
+  names.width = "n_embd";
+  names.layers = "n_layer";
+  names.heads = "n_head";
+  names.kv_heads = nullptr;
+  names.hidden = "n_inner";
+  names.hidden_is_optional = true;
+  names.activation = "activation_function";
+  names.epsilon = "layer_norm_epsilon";
+  names.usual_epsilon = 1e-5;
+  return names;
+}
+
+DecoderNames gpt2_names() {
+  DecoderNames names;
+  names.prefixes = {"transformer.", ""};
+  names.embedding = "wte";
+  names.positions = "wpe";
+  names.layers = "h.";
+  names.final_norm = "ln_f";
+  names.attn_norm = "ln_1";
+  names.ffn_norm = "ln_2";
+  names.in = "mlp.c_fc";
+  names.out = "mlp.c_proj";
+  return names;
 }
 
 }  // namespace attnscope

@@ -70,6 +70,9 @@ struct SizeNames {
   bool hidden_is_optional = false;  // four times the width
 };
 ModelConfig decoder_sizes(JsonObject& config, const SizeNames& names = {});
+// Of layouts that are called as GPT-2's is: "n_embd", and tensors "transformer.h.0.ln_1".
+SizeNames gpt2_size_names();
+DecoderNames gpt2_names();
 // Two matrices and an activation between them, layer norms.
 ModelConfig plain_sizes(JsonObject& config, const SizeNames& names);
 
@@ -88,12 +91,17 @@ Choice hugging_face_rope(JsonObject& config, const ModelConfig& model,
 // Attention to the last `window` tokens, the token itself among them; to all where it has no effect
 // within the context.
 Choice sliding(const ModelConfig& model, Index window);
+// The same of "sliding_window", where there is one.
+Choice sliding_window(JsonObject& config, const ModelConfig& model);
 // Which layers slide: by "layer_types", else as `otherwise` says.
 std::vector<bool> sliding_layers(JsonObject& config, const ModelConfig& model,
                                  bool (*otherwise)(Index layer, Index every), Index every = 0);
 // Groups of layers with full or sliding attention.
 void set_groups(ModelConfig& model, const std::vector<bool>& slides, const Choice& window,
                 const Choice& position);
+// With positions of their own for those that slide.
+void set_groups(ModelConfig& model, const std::vector<bool>& slides, const Choice& window,
+                const Choice& position, const Choice& position_of_windows);
 
 // The layouts, by families; a file each.
 CheckpointFormat llama_format();

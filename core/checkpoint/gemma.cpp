@@ -78,11 +78,8 @@ DecoderLayout read_gemma3(JsonObject& object) {
   near.base = object.number_or("rope_local_base_freq", 10000, 1e-3, 1e18);
   near.layer_type = "sliding_attention";
   near.scaled = false;
-  set_groups(config, slides, sliding(config, window), hugging_face_rope(object, config, all));
-  const Choice of_windows = hugging_face_rope(object, config, near);
-  for (std::size_t layer = 0; layer < slides.size(); ++layer) {
-    if (slides[layer]) config.groups[layer][0].encoding = of_windows;
-  }
+  set_groups(config, slides, sliding(config, window), hugging_face_rope(object, config, all),
+             hugging_face_rope(object, config, near));
   return layout;
 }
 

@@ -53,20 +53,11 @@ DecoderLayout read_gpt_neo(JsonObject& object) {
   const Index window = object.integer_or("window_size", 256, 1, kMostModelTokens);
   const Choice learned{"learned", default_values(encoding("learned").parameters)};
   set_groups(config, local_layers(object, config), sliding(config, window), learned);
-  DecoderNames names;
-  names.prefixes = {"transformer.", ""};
-  names.embedding = "wte";
-  names.positions = "wpe";
-  names.layers = "h.";
-  names.final_norm = "ln_f";
-  names.attn_norm = "ln_1";
-  names.ffn_norm = "ln_2";
+  DecoderNames names = gpt2_names();
   names.q = "attn.attention.q_proj";
   names.k = "attn.attention.k_proj";
   names.v = "attn.attention.v_proj";
   names.o = "attn.attention.out_proj";
-  names.in = "mlp.c_fc";
-  names.out = "mlp.c_proj";
   names.ignored = {"attn.attention.bias", "attn.attention.masked_bias"};
   return {config, names};
 }

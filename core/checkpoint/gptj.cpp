@@ -7,18 +7,8 @@ namespace attnscope {
 namespace {
 
 DecoderLayout read_gptj(JsonObject& object) {
-  SizeNames sizes;
-  sizes.context = "n_positions";
-  sizes.width = "n_embd";
-  sizes.layers = "n_layer";
-  sizes.heads = "n_head";
-  sizes.kv_heads = nullptr;
-  sizes.hidden = "n_inner";
-  sizes.hidden_is_optional = true;
-  sizes.activation = "activation_function";
+  SizeNames sizes = gpt2_size_names();
   sizes.usual_activation = "gelu_new";
-  sizes.epsilon = "layer_norm_epsilon";
-  sizes.usual_epsilon = 1e-5;
   ModelConfig config = plain_sizes(object, sizes);
   config.attention_biases = false;
   config.head.bias = true;

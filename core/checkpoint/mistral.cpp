@@ -8,9 +8,7 @@ namespace {
 
 ModelConfig mistral_config(JsonObject& object) {
   ModelConfig config = decoder_sizes(object);
-  const Choice window = object.has("sliding_window")
-                            ? sliding(config, object.integer("sliding_window", 1, kMostModelTokens))
-                            : default_variant();
+  const Choice window = sliding_window(object, config);
   config.groups = uniform_groups(config, window, hugging_face_rope(object, config));
   return config;
 }

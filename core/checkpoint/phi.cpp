@@ -37,9 +37,7 @@ DecoderLayout read_phi3(JsonObject& object) {
   sizes.usual_context = 4096;
   sizes.usual_epsilon = 1e-5;
   ModelConfig config = decoder_sizes(object, sizes);
-  const Choice window = object.has("sliding_window")
-                            ? sliding(config, object.integer("sliding_window", 1, kMostModelTokens))
-                            : default_variant();
+  const Choice window = sliding_window(object, config);
   config.groups = uniform_groups(config, window, hugging_face_rope(object, config));
   DecoderNames names;
   names.qkv = "self_attn.qkv_proj";

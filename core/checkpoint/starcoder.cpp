@@ -15,9 +15,7 @@ DecoderLayout read_starcoder2(JsonObject& object) {
   sizes.usually_tied = true;
   ModelConfig config = plain_sizes(object, sizes);
   config.attention_biases = config.feed_forward_biases = object.flag_or("use_bias", true);
-  const Choice window = object.has("sliding_window")
-                            ? sliding(config, object.integer("sliding_window", 1, kMostModelTokens))
-                            : default_variant();
+  const Choice window = sliding_window(object, config);
   config.groups = uniform_groups(config, window, hugging_face_rope(object, config));
   DecoderNames names;
   names.in = "mlp.c_fc";
@@ -26,18 +24,8 @@ DecoderLayout read_starcoder2(JsonObject& object) {
 }
 
 DecoderLayout read_gpt_bigcode(JsonObject& object) {
-  SizeNames sizes;
-  sizes.context = "n_positions";
-  sizes.width = "n_embd";
-  sizes.layers = "n_layer";
-  sizes.heads = "n_head";
-  sizes.kv_heads = nullptr;
-  sizes.hidden = "n_inner";
-  sizes.hidden_is_optional = true;
-  sizes.activation = "activation_function";
+  SizeNames sizes = gpt2_size_names();
   sizes.usual_activation = "gelu_pytorch_tanh";
-  sizes.epsilon = "layer_norm_epsilon";
-  sizes.usual_epsilon = 1e-5;
   sizes.usually_tied = true;
   ModelConfig config = plain_sizes(object, sizes);
   const bool one_key_head = object.flag_or("multi_query", true);
@@ -46,19 +34,10 @@ DecoderLayout read_gpt_bigcode(JsonObject& object) {
   require_flag(object, "add_cross_attention", false);
   const Choice learned{"learned", default_values(encoding("learned").parameters)};
   config.groups = uniform_groups(config, default_variant(), learned);
-  DecoderNames names;
-  names.prefixes = {"transformer.", ""};
-  names.embedding = "wte";
-  names.positions = "wpe";
-  names.layers = "h.";
-  names.final_norm = "ln_f";
-  names.attn_norm = "ln_1";
-  names.ffn_norm = "ln_2";
+  DecoderNames names = gpt2_names();
   names.qkv = "attn.c_attn";
   names.by_head = !one_key_head;
   names.o = "attn.c_proj";
-  names.in = "mlp.c_fc";
-  names.out = "mlp.c_proj";
   names.ignored = {"attn.bias", "attn.masked_bias"};
   return {config, names};
 }
