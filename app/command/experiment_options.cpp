@@ -285,6 +285,10 @@ void ExperimentOptions::add_all_but_overlong(Command command) {
               "what each position is to be, -1: nothing");
   command.add("--target", target_, "The same as a text, behind the start");
   command.add(
+      "--second", second_,
+      "A second sentence, which an encoder reads behind the text: \"[CLS] text [SEP] second "
+      "[SEP]\"");
+  command.add(
       "--input", input_,
       "A picture (PNG, JPEG, ...), or a file with the pixels of an image or with a trajectory "
       "(safetensors)");
@@ -376,6 +380,7 @@ Experiment ExperimentOptions::experiment() const {
   }
   if (!target_ids_.empty()) e.target_ids = ids_from_text(target_ids_, "--target-ids", -1);
   if (!target_.empty()) e.target = target_;
+  if (!second_.empty()) e.second = second_;
   if (!input_.empty()) e.input = input_;
   if (command_->given("--exit")) {
     if (!(exit_ >= 0 && exit_ <= 1)) throw InputError("--exit: expected a number from 0 to 1");

@@ -93,7 +93,7 @@ class ExperimentOptions {
   void take_drawn(Experiment& experiment) const;
 
   std::string session_, text_, text_file_, model_, backend_, overlong_, mask_, edges_;
-  std::string ids_, target_ids_, target_, input_, retrieval_;
+  std::string ids_, target_ids_, target_, second_, input_, retrieval_;
   bool samples_ = false;
   double exit_ = 0;
   Index most_tokens_ = 0;

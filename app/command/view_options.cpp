@@ -63,6 +63,9 @@ void ViewOptions::add_to(Command command) {
   command.flag("--words", words_,
                "Merge word pieces into words (" + word_views() +
                    "): weights summed over the keys of a word, mean over its queries");
+  command.flag("--hide-special", hides_special_,
+               "Leave out what the tokenizer puts in, \"[CLS]\" or \"<s>\" (" + word_views() +
+                   "); the other weights stay as they are");
   command
       .add("--tile,--part", tile_,
            "The part of a map to show, in tokens (also of words): ROW,COL,HEIGHT,WIDTH, counted "
@@ -108,6 +111,11 @@ void ViewOptions::apply(ViewSettings& settings) const {
     throw InputError("--words: expected a view that merges word pieces (" + word_views() +
                      "), found " + settings.id);
   }
+  if (hides_special_) settings.hides_special = true;
+  if (hides_special_ && !view(settings.id).merges_words) {
+    throw InputError("--hide-special: expected a view that can hide tokens (" + word_views() +
+                     "), found " + settings.id);
+  }
   if (!statistics_file_.empty()) {
     settings.statistics_file =
         std::filesystem::absolute(statistics_file_).lexically_normal().string();
@@ -143,6 +151,10 @@ void ViewOptions::check_trace(const Trace& trace, const ViewSettings& chosen) co
   if (words_) {
     const std::string refusal = words_refusal(trace);
     if (!refusal.empty()) throw InputError("--words: nothing can be merged: " + refusal);
+  }
+  if (hides_special_) {
+    const std::string refusal = special_refusal(trace);
+    if (!refusal.empty()) throw InputError("--hide-special: nothing can be hidden: " + refusal);
   }
   const AttentionTap* tap = trace.find(head_ref(trace, settings));
   if (tap == nullptr) return;

@@ -5,30 +5,41 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <stdexcept>
 
 #include "core/base/parallel.h"
+#include "core/model/config.h"
 #include "core/text/words.h"
 
 namespace attnscope {
 
-Index WordGroups::of(Index row) const {
-  if (row < 0 || row >= all()) return -1;
-  return std::ranges::upper_bound(first, row) - first.begin() - 1;
+Index WordGroups::ended_by(Index row) const {
+  return std::ranges::upper_bound(last, row) - last.begin();
 }
 
-double WordGroups::to_words(double rows) const {
-  const Index word =
-      of(static_cast<Index>(std::clamp(rows, 0.0, static_cast<double>(all()) - 0.5)));
-  if (word < 0) return rows;
-  return static_cast<double>(word) +
-         (rows - static_cast<double>(begin(word))) / static_cast<double>(size(word));
+Index WordGroups::begun_before(Index row) const {
+  return std::ranges::lower_bound(first, row) - first.begin();
+}
+
+Index WordGroups::of(Index row) const {
+  const Index word = ended_by(row);
+  return word < count() && begin(word) <= row ? word : -1;
+}
+
+double WordGroups::to_words(double place) const {
+  const Index word = ended_by(static_cast<Index>(std::floor(place)));
+  if (count() == 0) return place;
+  if (word == count()) return static_cast<double>(word);
+  const double within =
+      (place - static_cast<double>(begin(word))) / static_cast<double>(size(word));
+  return static_cast<double>(word) + std::max(0.0, within);
 }
 
 double WordGroups::to_rows(double words) const {
-  const double last = static_cast<double>(count()) - 1;
-  if (last < 0) return words;
-  const auto word = static_cast<Index>(std::clamp(words, 0.0, last));
+  const double final = static_cast<double>(count()) - 1;
+  if (final < 0) return words;
+  const auto word = static_cast<Index>(std::clamp(words, 0.0, final));
   return static_cast<double>(begin(word)) +
          (words - static_cast<double>(word)) * static_cast<double>(size(word));
 }
@@ -90,10 +101,16 @@ struct Words {
   std::vector<Index> of;  // [tokens of the run] the word of each
 };
 
-Words words_of(const Trace& trace, const std::vector<TraceToken>& tokens) {
+Words words_of(const Trace& trace, const std::vector<TraceToken>& tokens, bool are_merged) {
+  Words words;
+  if (!are_merged) {
+    words.tokens = tokens;
+    words.of.resize(tokens.size());
+    std::iota(words.of.begin(), words.of.end(), Index{0});
+    return words;
+  }
   const Marks marks = trace.tokenizer ? Marks::None : marks_of(tokens);
   const std::vector<bool> begins_at = begins(trace, tokens);
-  Words words;
   for (std::size_t n = 0; n < tokens.size(); ++n) {
     const TraceToken& token = tokens[n];
     if (begins_at[n] || words.tokens.empty()) {
@@ -125,23 +142,36 @@ void number(std::vector<TraceToken>& words, std::map<std::string, std::int32_t>&
 
 // The rows of a tap (or a run of its columns), whose words are those of `words`.
 struct Grouped {
-  std::vector<Index> sizes;
+  WordGroups groups;
   StreamRows rows;
 };
 
-Grouped group(const Trace& trace, const StreamRows& rows, Index count, const Words& words) {
+// What a tokenizer put in; not the place of a hidden word, about which a model is asked.
+bool is_mark(const Trace& trace, const TraceToken& token) {
+  return token.special && !(trace.config && token.id == mask_id(*trace.config));
+}
+
+Grouped group(const Trace& trace, const StreamRows& rows, Index count, const Words& words,
+              bool without_special) {
   Grouped grouped;
   grouped.rows.stream = rows.stream;
+  grouped.groups.rows = count;
   Index before = -1;  // the word of the row before
   Index token_before = -1;
   for (Index row = 0; row < count; ++row) {
     const Index token = trace.token_index(rows, count, row);
     const Index word = token < 0 ? -1 : words.of[static_cast<std::size_t>(token)];
     // Rows that do not follow each other in the text are no word, even if they are of one.
+    const bool known = word >= 0;
+    if (known && without_special && is_mark(trace, words.tokens[static_cast<std::size_t>(word)])) {
+      before = -1;
+      continue;
+    }
     if (word >= 0 && word == before && token == token_before + 1) {
-      ++grouped.sizes.back();
+      ++grouped.groups.last.back();
     } else {
-      grouped.sizes.push_back(1);
+      grouped.groups.first.push_back(row);
+      grouped.groups.last.push_back(row + 1);
       grouped.rows.chosen.push_back(word < 0 ? std::numeric_limits<std::int32_t>::max()
                                              : static_cast<std::int32_t>(word));
     }
@@ -151,9 +181,21 @@ Grouped group(const Trace& trace, const StreamRows& rows, Index count, const Wor
   return grouped;
 }
 
-WordGroups groups_of(const std::vector<Index>& sizes) {
-  WordGroups groups{{0}};
-  for (const Index size : sizes) groups.first.push_back(groups.first.back() + size);
+// Adds groups of the rows behind those that are there.
+void append(WordGroups& all, const WordGroups& more) {
+  for (Index w = 0; w < more.count(); ++w) {
+    all.first.push_back(all.rows + more.begin(w));
+    all.last.push_back(all.rows + more.end(w));
+  }
+  all.rows += more.rows;
+}
+
+WordGroups each_alone(Index count) {
+  WordGroups groups{{}, {}, count};
+  for (Index row = 0; row < count; ++row) {
+    groups.first.push_back(row);
+    groups.last.push_back(row + 1);
+  }
   return groups;
 }
 
@@ -167,11 +209,13 @@ Pattern merged(const Pattern& pattern, const WordPairs& pairs) {
         for (const Run& run : pattern.row(head, row)) {
           if (run.count() <= 0) continue;
           if (run.step == 1) {
-            builder.add(run.rule, pairs.keys.of(run.begin), pairs.keys.of(run.end - 1) + 1);
+            const Index from = pairs.keys.ended_by(run.begin);
+            const Index to = pairs.keys.begun_before(run.end);
+            if (from < to) builder.add(run.rule, from, to);
             continue;
           }
           for (Index c = run.begin; c < run.end; c += run.step) {
-            builder.add_column(run.rule, pairs.keys.of(c));
+            if (const Index w = pairs.keys.of(c); w >= 0) builder.add_column(run.rule, w);
           }
         }
       }
@@ -182,13 +226,13 @@ Pattern merged(const Pattern& pattern, const WordPairs& pairs) {
 }
 
 ByteTensor merged(const ByteTensor& mask, const WordPairs& pairs) {
-  const Index heads = mask.size() / (pairs.queries.all() * pairs.keys.all());
+  const Index rows = pairs.queries.rows, columns = pairs.keys.rows;
+  const Index heads = mask.size() / (rows * columns);
   ByteTensor words = ByteTensor::zeros({heads, pairs.queries.count(), pairs.keys.count()});
   for (Index n = 0; n < mask.size(); ++n) {
     if (mask[n] == 0) continue;
-    const Index row = n / pairs.keys.all();
-    words(row / pairs.queries.all(), pairs.queries.of(row % pairs.queries.all()),
-          pairs.keys.of(n % pairs.keys.all())) = 1;
+    const Index query = pairs.queries.of(n / columns % rows), key = pairs.keys.of(n % columns);
+    if (query >= 0 && key >= 0) words(n / columns / rows, query, key) = 1;
   }
   return words;
 }
@@ -214,7 +258,7 @@ void add_word(const float* rows, Index count, const WordGroups& keys,
   for (Index r = 0; r < count; ++r) {
     if (!counts(r)) continue;
     ++counted;
-    const float* row = rows + r * keys.all();
+    const float* row = rows + r * keys.rows;
     for (Index w = 0; w < keys.count(); ++w) {
       double sum = 0;
       for (Index c = keys.begin(w); c < keys.end(w); ++c) sum += static_cast<double>(row[c]);
@@ -260,9 +304,10 @@ class WordTiles : public AttentionTiles {
     constexpr Index kMostWeights = Index{1} << 22;  // that are there at once: 16 MiB
     const Index column = pairs_.keys.begin(request.column);
     const Index width = pairs_.keys.end(request.column + request.width - 1) - column;
-    WordGroups keys{{}};
-    for (Index w = request.column; w <= request.column + request.width; ++w) {
-      keys.first.push_back(pairs_.keys.first[static_cast<std::size_t>(w)] - column);
+    WordGroups keys{{}, {}, width};
+    for (Index w = request.column; w < request.column + request.width; ++w) {
+      keys.first.push_back(pairs_.keys.begin(w) - column);
+      keys.last.push_back(pairs_.keys.end(w) - column);
     }
     std::vector<double> sums(static_cast<std::size_t>(request.width));
     std::vector<float> word(sums.size());
@@ -288,7 +333,7 @@ class WordTiles : public AttentionTiles {
   }
 
   bool sees(Index head, Index row) const {
-    return sees_.empty() || sees_[static_cast<std::size_t>(head * pairs_.queries.all() + row)];
+    return sees_.empty() || sees_[static_cast<std::size_t>(head * pairs_.queries.rows + row)];
   }
 
   // One of `words` rows of a cell.
@@ -316,7 +361,7 @@ class WordTiles : public AttentionTiles {
 }  // namespace
 
 Tensor merged(const Tensor& weights, const WordPairs& pairs, const std::vector<bool>& counts) {
-  const Index rows = pairs.queries.all(), columns = pairs.keys.all();
+  const Index rows = pairs.queries.rows, columns = pairs.keys.rows;
   const Index words = pairs.queries.count(), blocks = weights.size() / (rows * columns);
   Shape shape = weights.shape();
   shape[shape.size() - 2] = words;
@@ -339,10 +384,10 @@ namespace {
 
 class Merger {
  public:
-  explicit Merger(const Trace& trace) : trace_(trace) {
-    words_.emplace("", words_of(trace, trace.tokens));
+  Merger(const Trace& trace, const WordChoice& choice) : trace_(trace), choice_(choice) {
+    words_.emplace("", words_of(trace, trace.tokens, choice.merged));
     for (const Stream& stream : trace.streams) {
-      words_.emplace(stream.id, words_of(trace, stream.tokens));
+      words_.emplace(stream.id, words_of(trace, stream.tokens, choice.merged));
     }
   }
 
@@ -354,6 +399,20 @@ class Merger {
     words.taps.clear();
     words.counts.clear();
     words.located.clear();
+    if (choice_.merged) set_words(words);
+    if (choice_.without_special) {
+      words.counts[kLeftOut] = IntTensor::from({1}, {static_cast<std::int32_t>(special_count())});
+    }
+    for (AttentionTap& tap : words.attention) {
+      result->pairs.push_back(pairs_of(tap));
+      merge(tap, result->pairs.back());
+    }
+    return result;
+  }
+
+ private:
+  // Words in the place of the tokens of all streams.
+  void set_words(Trace& words) const {
     const std::vector<Index>& of = words_.at("").of;
     IntTensor starts({static_cast<Index>(words_.at("").tokens.size()) + 1});
     starts[starts.size() - 1] = static_cast<std::int32_t>(of.size());
@@ -366,38 +425,44 @@ class Merger {
       stream.tokens = words_.at(stream.id).tokens;
       number(stream.tokens, ids);
     }
-    for (AttentionTap& tap : words.attention) {
-      result->pairs.push_back(pairs_of(tap));
-      merge(tap, result->pairs.back());
-    }
-    return result;
   }
 
- private:
+  Index special_count() const {
+    Index count = 0;
+    for (const auto& [stream, words] : words_) {
+      count += std::ranges::count_if(words.tokens,
+                                     [&](const TraceToken& t) { return is_mark(trace_, t); });
+    }
+    return count;
+  }
+
+  Grouped group(const StreamRows& rows, Index count) const {
+    return attnscope::group(trace_, rows, count, words_.at(rows.stream), choice_.without_special);
+  }
+
   // Of a tap of the run; its rows and columns become words.
   WordPairs pairs_of(AttentionTap& tap) const {
-    Grouped queries =
-        group(trace_, tap.query_rows, tap.queries(), words_.at(tap.query_rows.stream));
-    std::vector<Index> sizes;
+    Grouped queries = group(tap.query_rows, tap.queries());
+    WordGroups all{{}, {}, 0};
     StreamRows keys;
     if (tap.result.columns.empty()) {
-      const Grouped all = group(trace_, tap.key_rows, tap.keys(), words_.at(tap.key_rows.stream));
-      sizes = all.sizes;
-      keys = all.rows;
+      Grouped tokens = group(tap.key_rows, tap.keys());
+      all = std::move(tokens.groups);
+      keys = std::move(tokens.rows);
     }
     for (auto& [kind, count] : tap.result.columns) {
       if (kind != KeyKind::Token) {
-        sizes.insert(sizes.end(), static_cast<std::size_t>(count), 1);
+        append(all, each_alone(count));
         continue;
       }
-      const Grouped tokens = group(trace_, tap.key_rows, count, words_.at(tap.key_rows.stream));
-      sizes.insert(sizes.end(), tokens.sizes.begin(), tokens.sizes.end());
-      count = static_cast<Index>(tokens.sizes.size());
-      keys = tokens.rows;
+      Grouped tokens = group(tap.key_rows, count);
+      append(all, tokens.groups);
+      count = tokens.groups.count();
+      keys = std::move(tokens.rows);
     }
     tap.query_rows = std::move(queries.rows);
     tap.key_rows = std::move(keys);
-    return {groups_of(queries.sizes), groups_of(sizes)};
+    return {std::move(queries.groups), std::move(all)};
   }
 
   static void merge(AttentionTap& tap, const WordPairs& pairs) {
@@ -424,6 +489,7 @@ class Merger {
   }
 
   const Trace& trace_;
+  const WordChoice choice_;
   std::map<std::string, Words> words_;  // by stream; "": Trace::tokens
 };
 
@@ -451,8 +517,20 @@ std::string words_refusal(const Trace& trace) {
   return "no word of this text is in several pieces";
 }
 
-std::shared_ptr<const WordTrace> in_words(const Trace& trace) {
-  return Merger(trace).merge();
+std::string special_refusal(const Trace& trace) {
+  if (trace.attention.empty()) return "there is no attention";
+  bool others = false, special = false;
+  const auto look = [&](const std::vector<TraceToken>& tokens) {
+    for (const TraceToken& token : tokens) (is_mark(trace, token) ? special : others) = true;
+  };
+  look(trace.tokens);
+  for (const Stream& stream : trace.streams) look(stream.tokens);
+  if (!special) return "no token of this text is special";
+  return others ? "" : "all tokens of this text are special";
+}
+
+std::shared_ptr<const WordTrace> in_words(const Trace& trace, const WordChoice& choice) {
+  return Merger(trace, choice).merge();
 }
 
 }  // namespace attnscope

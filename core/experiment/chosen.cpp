@@ -180,7 +180,8 @@ std::vector<std::pair<std::size_t, std::size_t>> hidden_places(const std::string
   return places;
 }
 
-std::vector<TraceToken> tokens_of_text(const std::string& text, const Checkpoint& checkpoint) {
+// InputError where the model reads no text, or not so much of it.
+void check_text(const std::string& text, const Checkpoint& checkpoint) {
   if (!checkpoint.tokenizer) {
     throw InputError("text cannot be used with model " + checkpoint.name + ": " +
                      checkpoint.tokenizer_problem);
@@ -189,6 +190,10 @@ std::vector<TraceToken> tokens_of_text(const std::string& text, const Checkpoint
     throw InputError("text: expected at most " + std::to_string(kMostTextBytes) + " bytes, found " +
                      std::to_string(text.size()));
   }
+}
+
+std::vector<TraceToken> tokens_of_text(const std::string& text, const Checkpoint& checkpoint) {
+  check_text(text, checkpoint);
   std::vector<TraceToken> tokens;
   // What a tokenizer sets before and behind a text stands at the ends of the whole one alone.
   const auto encode = [&](std::size_t begin, std::size_t end) {
@@ -216,12 +221,34 @@ std::vector<TraceToken> tokens_of_text(const std::string& text, const Checkpoint
   return tokens;
 }
 
+// Two sentences as an encoder reads them, with what its tokenizer puts around and between them.
+std::vector<TraceToken> tokens_of_pair(const std::string& first, const std::string& second,
+                                       const Checkpoint& checkpoint) {
+  check_text(first, checkpoint);
+  check_text(second, checkpoint);
+  for (const std::string& text : {first, second}) {
+    if (hidden_places(text, checkpoint).empty()) continue;
+    throw InputError("second sentence: " + checkpoint.name + " hides words of one text alone");
+  }
+  std::vector<TraceToken> tokens;
+  for (const Token& token : checkpoint.tokenizer->encode_pair(first, second)) {
+    tokens.push_back({token.id, checkpoint.tokenizer->bytes(token.id),
+                      checkpoint.tokenizer->label(token.id), token.begin, token.end, token.special,
+                      token.text, token.segment});
+  }
+  return tokens;
+}
+
 }  // namespace
 
 std::vector<TraceToken> chosen_tokens(const Checkpoint& checkpoint, const Experiment& experiment) {
   std::vector<TraceToken> tokens;
   for (const std::int32_t id : experiment.ids) tokens.push_back(trace_token(id, checkpoint));
-  if (experiment.ids.empty()) tokens = tokens_of_text(experiment.text, checkpoint);
+  if (experiment.ids.empty()) {
+    tokens = experiment.second.empty()
+                 ? tokens_of_text(experiment.text, checkpoint)
+                 : tokens_of_pair(experiment.text, experiment.second, checkpoint);
+  }
   if (tokens.empty()) throw InputError("the text is empty: there is nothing to attend to");
   return tokens;
 }

@@ -44,6 +44,7 @@ inline constexpr std::size_t kMostTextBytes = std::size_t{1} << 20;
 
 struct Experiment {
   std::string text;               // any bytes, up to kMostTextBytes
+  std::string second;             // another sentence, which an encoder reads behind the text
   std::vector<std::int32_t> ids;  // token numbers in place of the text, where there are any
   TensorFiles tensors;            // in place of text and model, where there is a file
   // Of an encoder-decoder the target so far, of a masked model what each position is to be (-1:

@@ -88,20 +88,29 @@ ModelInput trajectory_input(const ModelConfig& config, const Experiment& experim
   return input;
 }
 
-// Of two sentences, "[CLS] first [SEP] second [SEP]": what stands behind a separator is of the next
-// kind. A separator is what the tokenizer puts behind a text.
-IntTensor kinds_of(const std::vector<TraceToken>& tokens, Index kinds) {
-  IntTensor types = IntTensor::zeros({1, static_cast<Index>(tokens.size())});
-  if (tokens.size() < 2 || !tokens.back().special || tokens.back().id == tokens.front().id) {
-    return types;
-  }
-  std::int32_t kind = 0;
+// Of two sentences in one text, "[CLS] first [SEP] second [SEP]": what stands behind a separator is
+// the second. A separator is what the tokenizer puts behind a text.
+void find_sentences(std::vector<TraceToken>& tokens) {
+  if (tokens.size() < 2 || !tokens.back().special || tokens.back().id == tokens.front().id) return;
+  const auto separates = [&](const TraceToken& t) { return t.id == tokens.back().id; };
+  const auto first = std::ranges::find_if(tokens, separates);
+  // Some models write two between the sentences: both are the first's.
+  const auto second = std::find_if_not(first, tokens.end(), separates);
+  for (auto token = second; token != tokens.end(); ++token) token->sentence = token->segment = 1;
+}
+
+IntTensor segments_of(const std::vector<TraceToken>& tokens, Index most) {
+  IntTensor segments = IntTensor::zeros({1, static_cast<Index>(tokens.size())});
   for (std::size_t n = 0; n < tokens.size(); ++n) {
-    types[static_cast<Index>(n)] = kind;
-    const bool ends = tokens[n].id == tokens.back().id;
-    if (ends && kind + 1 < kinds && n + 1 < tokens.size()) ++kind;
+    segments[static_cast<Index>(n)] =
+        std::min(tokens[n].segment, static_cast<std::int32_t>(most) - 1);
   }
-  return types;
+  return segments;
+}
+
+bool reads_sentences(const ModelConfig& config) {
+  return !config.causal && input_kind(config.input.id).is_text &&
+         architecture(config.architecture.id).reads == Reads::Tokens;
 }
 
 // A target for each position of a masked model.
@@ -198,6 +207,12 @@ void cut(std::vector<TraceToken>& tokens, Index context, Overlong policy,
 std::vector<TraceToken> tokens_to_read(const ModelConfig& config, const Checkpoint& checkpoint,
                                        const Experiment& experiment,
                                        std::vector<std::string>& notes) {
+  if (!experiment.second.empty() && !reads_sentences(config)) {
+    throw InputError(
+        "second sentence: expected a model that reads a text in both directions, "
+        "found " +
+        checkpoint.name);
+  }
   if (!reads_tokens(config)) return {};
   if (input_kind(config.input.id).is_whole) return piece_tokens(config, experiment);
   Experiment given = experiment;
@@ -303,7 +318,8 @@ ModelInput model_input(const ModelConfig& config, const Checkpoint& checkpoint,
   ModelInput input;
   const InputKind& kind = input_kind(config.input.id);
   input.batch = kind.batch(ids_of(tokens), config);
-  if (config.embedding.types > 1) input.batch.types = kinds_of(tokens, config.embedding.types);
+  if (reads_sentences(config) && experiment.second.empty()) find_sentences(tokens);
+  if (config.embedding.types > 1) input.batch.types = segments_of(tokens, config.embedding.types);
   input.tokens = std::move(tokens);
   if (kind.is_whole) {
     const Tensor colours = picture_of(config, experiment);

@@ -45,6 +45,8 @@ void replace_tokens(const Interventions& interventions, const Checkpoint& checkp
     TraceToken other = trace_token(id, checkpoint);
     other.begin = token.begin;
     other.end = token.end;
+    other.sentence = token.sentence;
+    other.segment = token.segment;
     token = std::move(other);
   }
 }

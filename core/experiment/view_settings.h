@@ -20,6 +20,7 @@ struct ViewSettings {
   std::string colour_map = "viridis";
   ColourEnd colour_end = ColourEnd::Percentile;
   bool words = false;  // word pieces are merged into words, in views that can (View::merges_words)
+  bool hides_special = false;  // what a tokenizer puts in ("[CLS]") is left out, in these views
   // The visible part of a map, in cells; empty width: all of it.
   double row = 0, column = 0, height = 0, width = 0;
   Index pinned_query = -1, pinned_key = -1;  // stay highlighted when the pointer leaves; -1: none

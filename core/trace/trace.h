@@ -54,8 +54,10 @@ struct TraceToken {
   std::int32_t id = 0;
   std::string bytes;               // what it stands for
   std::string label;               // how to show it, see visible()
-  std::size_t begin = 0, end = 0;  // bytes of the run's text
+  std::size_t begin = 0, end = 0;  // bytes of the run's text; of a second sentence its own
   bool special = false;
+  int sentence = 0;          // of the two that an encoder reads: 0 the first, 1 the second
+  std::int32_t segment = 0;  // what its embedding of segments is looked up by
 };
 
 // What an encoder reads.

@@ -152,6 +152,7 @@ Experiment experiment_from_json(const Json& value, std::string_view path) {
   if (object.has("ids")) e.ids = ids_from_json(object, "ids", 0);
   if (object.has("target_ids")) e.target_ids = ids_from_json(object, "target_ids", -1);
   e.target = object.text_or("target", "");
+  e.second = object.text_or("second", "");
   e.input = object.text_or("input", "");
   if (object.has("tensors")) {
     e.tensors = tensors_from_json(object.any("tensors"), object.path_of("tensors"));
@@ -211,6 +212,7 @@ Json to_json(const Experiment& e) {
   if (!e.tensors.file.empty()) object["tensors"] = to_json(e.tensors);
   if (!e.target_ids.empty()) object["target_ids"] = e.target_ids;
   if (!e.target.empty()) object["target"] = e.target;
+  if (!e.second.empty()) object["second"] = e.second;
   if (!e.input.empty()) object["input"] = e.input;
   if (e.most_tokens > 0) object["most_tokens"] = e.most_tokens;
   if (e.exit) object["exit"] = *e.exit;

@@ -39,13 +39,14 @@ ViewCache::Entry& ViewCache::entry(const std::string& name) {
   return entries_[name];
 }
 
-std::shared_ptr<const WordTrace> ViewCache::words(const Trace& trace) {
+std::shared_ptr<const WordTrace> ViewCache::words(const Trace& trace, const WordChoice& choice) {
   constexpr std::size_t kMostRuns = 2;  // one, and the one beside it
   const std::shared_ptr<const void> source = source_of(trace);
-  const auto known = std::ranges::find(merged_, source, &Merged::source);
+  const auto known = std::ranges::find_if(
+      merged_, [&](const Merged& m) { return m.source == source && m.choice == choice; });
   if (known != merged_.end()) return known->words;
   if (merged_.size() >= kMostRuns) merged_.erase(merged_.begin());
-  merged_.push_back({source, in_words(trace)});
+  merged_.push_back({source, choice, in_words(trace, choice)});
   return merged_.back().words;
 }
 
@@ -119,6 +120,7 @@ ViewControls view_controls(const ViewSettings& settings, const Trace* trace) {
   controls.animation = of.animation;
   controls.words = of.merges_words;
   if (of.merges_words && trace != nullptr) controls.not_in_words = words_refusal(*trace);
+  if (trace != nullptr) controls.none_special = special_refusal(*trace);
   if (of.restrict_controls) of.restrict_controls(settings, trace, controls);
   return controls;
 }

@@ -10,15 +10,13 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/analysis/words.h"
 #include "core/experiment/finding.h"
 #include "core/figure/display_list.h"
 #include "core/trace/trace.h"
 #include "core/view/view_values.h"
 
 namespace attnscope {
-
-struct WordPairs;  // core/analysis/words.h
-struct WordTrace;
 
 // What views keep from one layout to the next, so that a picture that is laid out for each frame
 // costs little: hand the same cache to every layout of a window. Without one all is worked out
@@ -42,8 +40,9 @@ class ViewCache {
       return std::shared_ptr<const void>(std::make_shared<const Numbers>(make()));
     }));
   }
-  // The run with its word pieces merged (core/analysis/words.h), of the last few runs.
-  std::shared_ptr<const WordTrace> words(const Trace& trace);
+  // The run with its word pieces merged, or without special tokens (core/analysis/words.h), of the
+  // last few runs.
+  std::shared_ptr<const WordTrace> words(const Trace& trace, const WordChoice& choice);
 
  private:
   struct Entry {
@@ -53,6 +52,7 @@ class ViewCache {
   };
   struct Merged {
     std::shared_ptr<const void> source;
+    WordChoice choice;
     std::shared_ptr<const WordTrace> words;
   };
   Entry& entry(const std::string& name);
@@ -183,6 +183,7 @@ struct ViewControls {
   std::vector<ColourEndChoice> colour_ends = weight_ends();
   bool words = false;                   // whether word pieces can be merged here at all ...
   std::string not_in_words{};           // ... and why not in this run; empty: they can
+  std::string none_special{};           // why no special token can be hidden here; empty: they can
   std::vector<Parameter> parameters{};  // the view's, with sliders as long as it takes
   std::map<std::string, std::string, std::less<>> idle{};  // why one changes nothing now, by key
   std::optional<Animation> animation{};                    // the view's, as far as the trace goes
@@ -222,7 +223,7 @@ struct View {
   // Whether the picture has the tap's pairs at other positions than the run had, or treats them
   // otherwise. Empty: never.
   std::function<bool(const ViewSettings&, const AttentionTap&)> departs_from_run{};
-  // Whether ViewSettings::words has a meaning here: see worded().
+  // Whether ViewSettings::words and hides_special have a meaning here: see worded().
   bool merges_words = false;
   // Names the part of the run that it begins with, where nobody has named one and the first is not
   // what there is to see. Empty: the first is.

@@ -181,6 +181,21 @@ void add_view_actions(std::vector<Action>& list) {
     if (controls.not_in_words.empty()) return std::string();
     return "Nothing to merge: " + controls.not_in_words + ".";
   };
+  add(
+      "special", "Special tokens",
+      "Show what the tokenizer puts in, “[CLS]” or “<s>”, or leave it out: the other weights stay "
+      "as they are, and colours end where theirs do.",
+      {{"J", false, true}}, [](State& s) { s.experiment.view.hides_special ^= true; },
+      [](const State& s) {
+        const ViewControls controls = s.controls();
+        return has_trace(s) && controls.words && controls.none_special.empty();
+      });
+  list.back().checked = [](const State& s) { return !s.experiment.view.hides_special; };
+  list.back().refusal = [](const State& s) {
+    const ViewControls controls = s.controls();
+    if (!controls.words) return view(s.experiment.view.id).label + " shows all tokens.";
+    return controls.none_special.empty() ? "" : "Nothing to hide: " + controls.none_special + ".";
+  };
   add("colour_map", "Next colour map", "Change the colours of the heat maps.", {{"G"}},
       next_colour_map,
       [](const State& s) { return has_trace(s) && !offered_maps(s.controls()).empty(); });

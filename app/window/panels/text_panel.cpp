@@ -84,6 +84,19 @@ void draw_target(Ui& ui, State& state) {
        "each of its tokens looks at.");
 }
 
+// Of an encoder: a sentence that it reads behind the text.
+void draw_second(Ui& ui, State& state) {
+  std::string second = state.edited().second;
+  ImGui::SetNextItemWidth(-1);
+  if (text_field(ui, "##second", second, "second", "A second sentence, if you like")) {
+    state.edited().second = second;
+    state.edited().ids.clear();
+  }
+  hint(ui,
+       "Read behind the text, as encoders are trained to: with what their tokenizer puts between "
+       "two sentences. The map then has four blocks: each sentence to itself and to the other.");
+}
+
 // Which part of a long text is used; shown when it matters.
 void draw_overlong(Ui& ui, State& state) {
   if (!state.is_overlong()) return;
@@ -165,6 +178,7 @@ void draw_text_panel(Ui& ui, State& state) {
   draw_counts(ui, state);
   draw_overlong(ui, state);
   if (both) draw_target(ui, state);
+  if (!both && reads_sentences(state)) draw_second(ui, state);
 }
 
 namespace {

@@ -42,8 +42,8 @@ void show_cells(ViewSettings& view, const ViewLayout& layout, const Cells& seen,
   show(view, seen, rows, columns);
   const bool part = view.width > 0 && view.height > 0;
   if (part && layout.words) {
-    show(view, of_tokens(seen, *layout.words), layout.words->queries.all(),
-         layout.words->keys.all());
+    show(view, of_tokens(seen, *layout.words), layout.words->queries.rows,
+         layout.words->keys.rows);
   }
 }
 

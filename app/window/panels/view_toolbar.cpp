@@ -298,13 +298,23 @@ void draw_switch(Ui& ui, State& state, const char* label, const Action& a) {
   hint(ui, help_of(a, state) + key_of(a));
 }
 
+bool hides_special(const ViewControls& controls) {
+  return controls.words && controls.none_special.empty();
+}
+
+// Of a switch and the space behind it.
+float switch_width(const char* label) {
+  return ImGui::CalcTextSize(label).x + ImGui::GetFrameHeight() +
+         2 * ImGui::GetStyle().ItemSpacing.x;
+}
+
 float colours_width(const Ui& ui, const ViewControls& controls) {
   const bool chooses = controls.colours != ViewControls::Colours::None;
   const bool ends = controls.colour_ends.size() > 1;
   const float spacing = ImGui::GetStyle().ItemSpacing.x;
   return (chooses ? ui.px(110) + spacing : 0) + (ends ? ui.px(kColourEndWidth) + spacing : 0) +
-         (controls.words ? ImGui::CalcTextSize("Words").x + ImGui::GetFrameHeight() + 2 * spacing
-                         : 0);
+         (controls.words ? switch_width("Words") : 0) +
+         (hides_special(controls) ? switch_width("Special") : 0);
 }
 
 // Where they have an effect, at the right end of the line where there is room.
@@ -316,6 +326,10 @@ void draw_colours(Ui& ui, State& state, const ViewControls& controls) {
   const float at = ImGui::GetContentRegionMax().x - right;
   if (at > ImGui::GetItemRectMax().x - ImGui::GetWindowPos().x + ui.px(14)) ImGui::SameLine(at);
   if (controls.words) draw_switch(ui, state, "Words", action("words"));
+  if (hides_special(controls)) {
+    ImGui::SameLine();
+    draw_switch(ui, state, "Special", action("special"));
+  }
   if (controls.words && (chooses || ends)) ImGui::SameLine();
   if (chooses) draw_colour_maps(ui, state, controls);
   if (!ends) return;

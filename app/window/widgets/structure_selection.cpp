@@ -2,6 +2,7 @@
 
 #include "core/experiment/chosen.h"
 #include "core/model/exits.h"
+#include "core/model/input_kind.h"
 #include "core/model/join.h"
 
 namespace attnscope::window {
@@ -116,6 +117,13 @@ const Architecture* effective_architecture(const State& state) {
   if (chosen) return &architecture(chosen->id);
   const ModelConfig* trained = trained_config(state);
   return trained != nullptr ? &architecture(trained->architecture.id) : nullptr;
+}
+
+bool reads_sentences(const State& state) {
+  const ModelConfig* trained = trained_config(state);
+  const Architecture* of = effective_architecture(state);
+  return trained != nullptr && of->reads == Reads::Tokens &&
+         input_kind(trained->input.id).is_text && !state.edited().causal.value_or(trained->causal);
 }
 
 const Choice* effective_exits(const State& state) {

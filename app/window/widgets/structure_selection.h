@@ -24,6 +24,8 @@ const Architecture* effective_architecture(const State& state);
 // The exits that hold; null: there are none, or nothing has run.
 const Choice* effective_exits(const State& state);
 Index effective_segment(const State& state);
+// Whether the model sees a whole text at once, as those do that are trained on pairs of sentences.
+bool reads_sentences(const State& state);
 
 // Chooses an architecture, and gives it to read what it needs: one that reads a source and a
 // target gets the text as its target where there is none.

@@ -5,7 +5,9 @@
 #include <limits>
 
 #include "core/analysis/cost.h"
+#include "core/analysis/sentences.h"
 #include "core/figure/plain_text.h"
+#include "core/model/config.h"
 #include "core/view/parts/describe.h"
 #include "core/view/parts/pattern_cells.h"
 #include "core/view/parts/prediction_words.h"
@@ -265,6 +267,24 @@ FoundSides find_sides(const ViewInput& input) {
   return found;
 }
 
+namespace {
+
+// How alike two sentences are that an encoder read one by one.
+void add_similarity(const Sides& sides, std::vector<Fact>& list) {
+  const auto is_encoder = [](const Side& s) { return s.trace->config && !s.trace->config->causal; };
+  if (sides.same_tokens || !is_encoder(sides.a) || !is_encoder(sides.b)) return;
+  if (sides.a.trace->model != sides.b.trace->model) return;
+  const auto add = [&](const char* name, SentenceVector which) {
+    const double cosine = cosine_similarity(sentence_vector(*sides.a.trace, which),
+                                            sentence_vector(*sides.b.trace, which));
+    if (!std::isnan(cosine)) list.push_back({name, "cosine " + fixed(cosine, 3), "of A and B"});
+  };
+  add("Sentences, by mean", SentenceVector::Mean);
+  add("Sentences, by first", SentenceVector::First);
+}
+
+}  // namespace
+
 std::vector<Fact> facts(const Sides& sides) {
   std::vector<Fact> list;
   const auto add = [&](const std::string& name, const auto& text_of, bool essential = false) {
@@ -287,6 +307,7 @@ std::vector<Fact> facts(const Sides& sides) {
   };
   add("Pairs", pairs, true);
   add("Memory", [](const Side& side) { return bytes_text(run_cost(*side.trace).attention_bytes); });
+  add_similarity(sides, list);
   return list;
 }
 

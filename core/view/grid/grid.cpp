@@ -164,7 +164,7 @@ std::string about(const ViewInput& input, bool own_scale) {
                      "; each map shows how much a query (row) attends to a key (column)";
   if (own_scale) text += ", each on a scale of its own";
   if (view_values(input.experiment.view, "grid").flag("hide_first")) {
-    text += input.words != nullptr ? "; the first word's column is hidden"
+    text += is_in_words(input.trace) ? "; the first word's column is hidden"
                                    : "; the first token's column is hidden";
   }
   return text + ".";
@@ -183,7 +183,7 @@ ViewLayout lay_out(const ViewInput& input) {
     return page.message(
         "No head passes the filter",
         "None of the " + std::to_string(order.all) + " heads has such a " +
-            (input.words != nullptr ? order.measure->word_label : order.measure->label) +
+            (is_in_words(input.trace) ? order.measure->word_label : order.measure->label) +
             ". Widen the limits.");
   }
   const bool own_scale = view_values(input.experiment.view, "grid").flag("own");

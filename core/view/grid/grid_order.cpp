@@ -13,6 +13,12 @@
 namespace attnscope {
 namespace {
 
+// Numbers are of whole rows, also where some tokens of these are hidden.
+const Trace& measured_run(const ViewInput& input) {
+  const bool some_hidden = input.words != nullptr && !is_in_words(input.trace);
+  return some_hidden ? *input.pieces : input.trace;
+}
+
 // The numbers of this run, kept between layouts.
 HeadTable table_of_run(const ViewInput& input) {
   const std::vector<HeadMeasure>& measures = head_measures();
@@ -20,7 +26,7 @@ HeadTable table_of_run(const ViewInput& input) {
   const TracePart part = shown_part(input);
   const std::string name = "head table " + part_words(input.trace.parts, part);
   const auto make = [&] {
-    const HeadTable table = head_table(input.trace, part);
+    const HeadTable table = head_table(measured_run(input), part);
     Tensor numbers({static_cast<Index>(table.rows.size()), width});
     for (Index i = 0; i < numbers.dim(0); ++i) {
       const HeadTable::Row& row = table.rows[static_cast<std::size_t>(i)];
@@ -35,7 +41,7 @@ HeadTable table_of_run(const ViewInput& input) {
   };
   const Tensor numbers = kept_matrix(input, name, make);
   HeadTable table;
-  table.words = input.words != nullptr;
+  table.words = is_in_words(input.trace);
   for (Index i = 0; i < numbers.dim(0); ++i) {
     HeadTable::Row row{{static_cast<Index>(numbers(i, 0)), static_cast<Index>(numbers(i, 1)), part},
                        {}};

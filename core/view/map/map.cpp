@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/analysis/sentences.h"
 #include "core/base/error.h"
 #include "core/experiment/head_table.h"
 #include "core/figure/colour_map.h"
@@ -293,6 +294,28 @@ void restrict_controls(const ViewSettings& settings, const Trace*, ViewControls&
   if (values.has("most") || scale == "rank" || scale == "row") controls.colour_ends.clear();
 }
 
+// What each of two sentences gives to itself and to the other; empty: there are none.
+std::string block_words(const Trace& trace, const HeadRef& at) {
+  const std::optional<BlockShares> shares = block_shares(trace, at);
+  if (!shares) return "";
+  const auto share = [&](int from, int to) { return fixed(100 * shares->of[from][to], 0) + " %"; };
+  return "This head's weight: the first gives " + share(0, 0) + " to itself and " + share(0, 1) +
+         " to the second, which gives " + share(1, 1) + " to itself and " + share(1, 0) +
+         " to the first.";
+}
+
+// How alike two sentences read together are to the model; empty: there are none.
+std::string similarity_words(const Trace& trace) {
+  if (!has_two_sentences(trace)) return "";
+  const auto vector = [&](int sentence) {
+    return sentence_vector(trace, SentenceVector::Mean, sentence);
+  };
+  const double cosine = cosine_similarity(vector(0), vector(1));
+  if (std::isnan(cosine)) return "";
+  return "The means of their tokens after the last layer have the cosine " + fixed(cosine, 2) +
+         ". They saw each other: for two that are read apart, set one as B in Compare.";
+}
+
 ViewReading map_reading(const ViewSettings& settings, const Trace* trace) {
   const Values values = view_values(settings, "map");
   ViewReading reading{
@@ -312,6 +335,14 @@ ViewReading map_reading(const ViewSettings& settings, const Trace* trace) {
     reading.terms.push_back({"Equal share",
                              "what each key would have if the query looked at all "
                              "of its keys alike; 3 is three times that."});
+  }
+  const auto add = [&](const char* term, const std::string& words) {
+    if (!words.empty()) reading.terms.push_back({term, words});
+  };
+  if (trace != nullptr) {
+    const bool one_head = values.choice("source") == "head";
+    add("Two sentences", one_head ? block_words(*trace, head_ref(*trace, settings)) : "");
+    add("Similarity", similarity_words(*trace));
   }
   if (values.choice("source") == "rollout") {
     reading.terms.push_back({"Rollout",

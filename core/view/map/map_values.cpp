@@ -198,7 +198,7 @@ void set_one_head(const ViewInput& input, const AttentionTap& tap, Index head, M
 void hide_first(const ViewInput& input, const AttentionTap& tap, MapMatrix& matrix) {
   const Index column = first_token_column(tap);
   if (column < 0) return;
-  matrix.caption += input.words != nullptr ? "; the first word's column is hidden"
+  matrix.caption += is_in_words(input.trace) ? "; the first word's column is hidden"
                                            : "; the first token's column is hidden";
   if (!matrix.whole) return;  // where the cells in sight are known
   const Tensor whole = matrix.host();

@@ -160,6 +160,12 @@ std::string caption(const Trace& trace, const std::string& about) {
     text +=
         " Word pieces are merged: weights summed over the keys of a word, mean over its queries.";
   }
+  if (const auto left_out = trace.counts.find(kLeftOut); left_out != trace.counts.end()) {
+    const std::int32_t count = left_out->second[0];
+    text += " " + std::to_string(count) + " special token" + (count == 1 ? "" : "s") +
+            " put in by the tokenizer " + (count == 1 ? "is" : "are") +
+            " hidden, with the weights from and on " + (count == 1 ? "it." : "them.");
+  }
   if (!trace.backend.empty()) text += " Computed by " + trace.backend + ".";
   for (const std::string& note : trace.notes) {
     if (note.empty()) continue;

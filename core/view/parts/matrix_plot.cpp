@@ -185,6 +185,10 @@ void draw_matrix_frame(Page& page, const MatrixPlot& m,
     const double end = box_of(m, 0, static_cast<double>(band.first + band.count), 0, 0).x;
     page.add(Line{{{end, m.plot.y}, {end, m.plot.bottom()}}, page.theme().accent, 1});
   }
+  for (const ColumnBand& band : m.rows.bands) {
+    const double end = box_of(m, static_cast<double>(band.first + band.count), 0, 0, 0).y;
+    page.add(Line{{{m.plot.x, end}, {m.plot.right(), end}}, page.theme().accent, 1});
+  }
   draw_pins(page, m);
   draw_cross_hair(page, m);
   page.add(Clip{});

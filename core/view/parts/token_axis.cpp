@@ -13,6 +13,8 @@ constexpr double kLabelHeight = 1.1;     // em from label to label, at least
 constexpr double kAxisTitleDepth = 1.8;  // em
 constexpr double kTitleMiddle = 0.7;     // em from the outer edge
 constexpr double kBandDepth = 1.5;       // em: a stripe and its name
+constexpr double kBandStripe = 0.25;     // em
+constexpr double kBandName = 0.55;       // em from the stripe to the middle of its name
 constexpr double kAxisGap = 0.45;        // em between plot and labels, with a tick in it
 constexpr double kCornerLine = 1.1;      // em from line to line in the corner between axes
 constexpr double kLevelGap = 0.5;        // em between level labels
@@ -131,16 +133,39 @@ const char* name_of(KeyKind kind) {
   return "";
 }
 
+namespace {
+
+// Rows of two sentences: where each of them is, behind `before` other rows. None of one sentence.
+std::vector<ColumnBand> sentence_bands(const Trace& trace, const StreamRows& rows, Index before,
+                                       Index count) {
+  const std::vector<TraceToken>& tokens = trace.tokens_of(rows);
+  std::vector<ColumnBand> bands;
+  bool several = false;
+  for (Index i = 0; i < count; ++i) {
+    const Index at = trace.token_index(rows, count, i);
+    if (at < 0) return {};
+    const bool second = tokens[static_cast<std::size_t>(at)].sentence > 0;
+    several |= second;
+    const std::string name = second ? "second" : "first";
+    if (bands.empty() || bands.back().name != name) bands.push_back({before + i, 0, name});
+    ++bands.back().count;
+  }
+  return several ? bands : std::vector<ColumnBand>();
+}
+
+}  // namespace
+
 TokenAxis query_axis(const Trace& trace, const AttentionTap& tap) {
   return {axis_titles(trace, "query", "from", tap.query_rows),
           token_labels(trace, tap.query_rows, tap.queries()),
-          {}};
+          sentence_bands(trace, tap.query_rows, 0, tap.queries())};
 }
 
 TokenAxis key_axis(const Trace& trace, const AttentionTap& tap) {
   TokenAxis axis{axis_titles(trace, "key", "to", tap.key_rows), {}, {}};
   if (tap.result.columns.empty()) {
     axis.labels = token_labels(trace, tap.key_rows, tap.keys());
+    axis.bands = sentence_bands(trace, tap.key_rows, 0, tap.keys());
     return axis;
   }
   for (const auto& [kind, count] : tap.result.columns) {
@@ -148,6 +173,9 @@ TokenAxis key_axis(const Trace& trace, const AttentionTap& tap) {
     if (kind == KeyKind::Token) {
       const std::vector<std::string> labels = token_labels(trace, tap.key_rows, count);
       axis.labels.insert(axis.labels.end(), labels.begin(), labels.end());
+      for (ColumnBand& band : sentence_bands(trace, tap.key_rows, first, count)) {
+        axis.bands.push_back(std::move(band));
+      }
     } else {
       for (Index i = 0; i < count; ++i) axis.labels.push_back(column_label(kind, i, count));
       if (count > 0) axis.bands.push_back({first, count, name_of(kind)});
@@ -237,14 +265,17 @@ namespace {
 // Labels beside a plot whose edge is at x; side: -1 to the left of it, 1 to the right.
 void draw_axis_beside(Page& page, const TokenAxis& axis, const AxisPlace& place, double edge,
                       double side, double depth, Index marked) {
-  const double em = page.em(), near = edge + side * kAxisGap * em;
+  const double em = page.em(), bands = axis.bands.empty() ? 0 : kBandDepth * em;
+  const double near = edge + side * (bands + kAxisGap * em);
   const Align align = side < 0 ? Align::End : Align::Start;
   const double most = depth - side_depth(page, axis);
   const Index step = label_step(place.cell(), kLabelHeight * em);
   for (const Index i : labelled(page, axis, place, step, kLabelHeight * em, marked)) {
     const double y = place.centre(i);
     if (step > 1) {
-      page.add(Line{{{edge + side * kAxisGap * em * 0.7, y}, {edge, y}}, page.theme().line, 1});
+      page.add(Line{{{near - side * kAxisGap * em * 0.3, y}, {near - side * kAxisGap * em, y}},
+                    page.theme().line,
+                    1});
     }
     page.text({near, y}, page.ellipsised(label_at(axis, i, step), em, most), em, align);
   }
@@ -258,6 +289,19 @@ void draw_axis_beside(Page& page, const TokenAxis& axis, const AxisPlace& place,
                        ground,
                        0.2 * em});
     page.add(Text{{near, y}, label, ink_on(ground), em, align});
+  }
+  for (const ColumnBand& band : axis.bands) {
+    const auto [from, to] = band_span(band, place);
+    if (to - from < 1) continue;
+    const double stripe = kBandStripe * em;
+    page.add(
+        FilledBox{{side < 0 ? edge - stripe : edge, from, stripe, to - from}, page.theme().accent});
+    page.add(Text{{edge + side * (stripe + kBandName * em), (from + to) / 2},
+                  page.ellipsised(band.name, page.small(), to - from),
+                  page.theme().accent,
+                  page.small(),
+                  Align::Middle,
+                  90});
   }
   if (axis.titles.empty()) return;
   page.faint_text({edge + side * (depth - em * kTitleMiddle), place.from + place.length / 2},
@@ -345,10 +389,10 @@ void draw_axis_top(Page& page, const TokenAxis& axis, const AxisPlace& place, do
   for (const ColumnBand& band : axis.bands) {
     const auto [left, right] = band_span(band, place);
     if (right - left < 1) continue;
-    const double stripe = 0.25 * em, y = plot_top - stripe;
+    const double stripe = kBandStripe * em, y = plot_top - stripe;
     page.add(FilledBox{{left, y, right - left, stripe}, page.theme().accent});
     const std::string name = page.ellipsised(band.name, page.small(), right - left);
-    page.add(Text{{(left + right) / 2, y - 0.55 * em},
+    page.add(Text{{(left + right) / 2, y - kBandName * em},
                   name,
                   page.theme().accent,
                   page.small(),

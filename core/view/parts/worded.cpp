@@ -10,13 +10,15 @@
 namespace attnscope {
 namespace {
 
-bool shows_words(const ViewInput& input) {
-  return input.experiment.view.words && input.words == nullptr &&
-         words_refusal(input.trace).empty();
+WordChoice choice_of(const ViewInput& input) {
+  const ViewSettings& view = input.experiment.view;
+  return {.merged = view.words && words_refusal(input.trace).empty(),
+          .without_special = view.hides_special && special_refusal(input.trace).empty()};
 }
 
-std::shared_ptr<const WordTrace> words_of(const ViewInput& input) {
-  return input.cache != nullptr ? input.cache->words(input.trace) : in_words(input.trace);
+std::shared_ptr<const WordTrace> words_of(const ViewInput& input, const WordChoice& choice) {
+  return input.cache != nullptr ? input.cache->words(input.trace, choice)
+                                : in_words(input.trace, choice);
 }
 
 // Pins as rows and columns of words.
@@ -174,8 +176,10 @@ void translate(ViewLayout& layout, const WordedInput& worded, const ViewInput& i
 }  // namespace
 
 WordedInput::WordedInput(const View& view, const ViewInput& input) : tokens_(input) {
-  if (!view.merges_words || !shows_words(input)) return;
-  words_ = words_of(input);
+  if (!view.merges_words || input.words != nullptr) return;
+  const WordChoice choice = choice_of(input);
+  if (!choice.merged && !choice.without_special) return;
+  words_ = words_of(input, choice);
   const AttentionTap* tap = input.trace.find(head_ref(input.trace, input.experiment.view));
   pairs_ = {words_, tap != nullptr ? &words_->of(*tap) : &words_->pairs.front()};
   experiment_ = input.experiment;

@@ -1,4 +1,5 @@
-// Views that can merge word pieces into words (ViewSettings::words).
+// Views that can merge word pieces into words (ViewSettings::words) and leave special tokens out
+// (ViewSettings::hides_special).
 #pragma once
 
 #include "core/analysis/words.h"

@@ -61,8 +61,8 @@ TEST(Words, SumOverKeysMeanOverQueries) {
   const Trace trace = worded_trace(Pattern::causal(8, 8));
   const auto words = in_words(trace);
   const AttentionTap &tap = trace.attention[0], &merged = words->trace.attention[0];
-  EXPECT_EQ(words->of(tap).queries.first, (std::vector<Index>{0, 1, 4, 5, 6, 8}));
-  EXPECT_EQ(words->of(tap).keys.first, (std::vector<Index>{0, 1, 4, 5, 6, 8}));
+  EXPECT_EQ(words->of(tap).queries.first, (std::vector<Index>{0, 1, 4, 5, 6}));
+  EXPECT_EQ(words->of(tap).keys.first, (std::vector<Index>{0, 1, 4, 5, 6}));
   for (Index head = 0; head < static_cast<Index>(tap.heads.size()); ++head) {
     const Tensor expected = naive(tap.attention(head), kWords, kWords, tap.result.pattern->mask(1));
     EXPECT_TRUE(close(merged.attention(head), expected));
@@ -113,7 +113,7 @@ TEST(Words, MemoryStaysApart) {
   const Trace trace = worded_trace(Pattern::causal(8, 11, 3));
   const auto words = in_words(trace);
   const AttentionTap& merged = words->trace.attention[0];
-  EXPECT_EQ(words->pairs[0].keys.first, (std::vector<Index>{0, 1, 2, 3, 4, 7, 8, 9, 11}));
+  EXPECT_EQ(words->pairs[0].keys.first, (std::vector<Index>{0, 1, 2, 3, 4, 7, 8, 9}));
   ASSERT_EQ(merged.result.columns.size(), 2u);
   EXPECT_EQ(merged.result.columns[0], (std::pair<KeyKind, Index>{KeyKind::Memory, 3}));
   EXPECT_EQ(merged.result.columns[1], (std::pair<KeyKind, Index>{KeyKind::Token, 5}));
@@ -207,11 +207,11 @@ TEST(Words, RowsOfAPartOfTheText) {
   AttentionTap tap = testing::synthetic_tap(0, 1, Pattern::causal(4, 4));
   tap.query_rows.first = tap.key_rows.first = 2;
   trace.attention = {tap};
-  EXPECT_EQ(in_words(trace)->pairs[0].queries.first, (std::vector<Index>{0, 2, 3, 4}));
+  EXPECT_EQ(in_words(trace)->pairs[0].queries.first, (std::vector<Index>{0, 2, 3}));
   tap.query_rows = {.chosen = {1, 3, 6, 7}};
   trace.attention = {tap};
   const auto words = in_words(trace);
-  EXPECT_EQ(words->pairs[0].queries.first, (std::vector<Index>{0, 1, 2, 4}));
+  EXPECT_EQ(words->pairs[0].queries.first, (std::vector<Index>{0, 1, 2}));
   const AttentionTap& merged = words->trace.attention[0];
   EXPECT_EQ(words->trace.token_index(merged.query_rows, 3, 2), 4);  // "Land"
 }
@@ -231,8 +231,8 @@ TEST(Words, SourceAndTargetHaveWordsOfTheirOwn) {
   cross.key_rows.stream = kSourceStream;
   trace.attention.push_back(cross);
   const auto words = in_words(trace);
-  EXPECT_EQ(words->pairs[1].queries.first, (std::vector<Index>{0, 1, 4, 5, 6, 8}));
-  EXPECT_EQ(words->pairs[1].keys.first, (std::vector<Index>{0, 1, 3}));
+  EXPECT_EQ(words->pairs[1].queries.first, (std::vector<Index>{0, 1, 4, 5, 6}));
+  EXPECT_EQ(words->pairs[1].keys.first, (std::vector<Index>{0, 1}));
   EXPECT_EQ(words->trace.tokens_of({kSourceStream})[1].label, "␣marin");
   EXPECT_TRUE(
       close(words->trace.attention[1].attention(0),
@@ -270,6 +270,61 @@ TEST(Words, PlacesBetweenTokensAndWords) {
   for (double at = 0; at <= 8; at += 0.25) {
     EXPECT_NEAR(groups.to_rows(groups.to_words(at)), at, 1e-12);
   }
+}
+
+// The other weights stay as they are, and so does what is allowed.
+TEST(Words, SpecialTokensAreLeftOut) {
+  Trace trace = worded_trace(Pattern::causal(8, 8));
+  EXPECT_EQ(special_refusal(trace), "no token of this text is special");
+  for (const std::size_t at : {0, 3, 7}) trace.tokens[at].special = true;
+  EXPECT_EQ(special_refusal(trace), "");
+  const auto left = in_words(trace, {.merged = false, .without_special = true});
+  const std::vector<Index> kept = {1, 2, 4, 5, 6};
+  const AttentionTap &tap = trace.attention[0], &shown = left->trace.attention[0];
+  EXPECT_EQ(left->of(tap).queries.first, kept);
+  EXPECT_FALSE(is_in_words(left->trace));
+  EXPECT_EQ(left->trace.counts.at(kLeftOut)[0], 3);
+  ASSERT_EQ(shown.queries(), 5);
+  ASSERT_EQ(shown.keys(), 5);
+  Tensor expected({5, 5});
+  for (Index i = 0; i < 5; ++i) {
+    EXPECT_EQ(left->trace.token_index(shown.query_rows, 5, i), kept[static_cast<std::size_t>(i)]);
+    for (Index c = 0; c < 5; ++c) {
+      const Index row = kept[static_cast<std::size_t>(i)],
+                  column = kept[static_cast<std::size_t>(c)];
+      expected(i, c) = tap.attention(0)(row, column);
+      EXPECT_EQ(shown.result.pattern->allowed(0, i, c),
+                tap.result.pattern->allowed(0, row, column));
+    }
+  }
+  EXPECT_TRUE(close(shown.attention(0), expected, 0));
+}
+
+TEST(Words, PlacesAreFoundBetweenWhatIsLeft) {
+  const WordGroups groups{{1, 2, 5}, {2, 4, 7}, 9};
+  EXPECT_EQ(groups.of(0), -1);
+  EXPECT_EQ(groups.of(1), 0);
+  EXPECT_EQ(groups.of(3), 1);
+  EXPECT_EQ(groups.of(4), -1);
+  EXPECT_EQ(groups.of(6), 2);
+  EXPECT_EQ(groups.of(7), -1);
+  EXPECT_EQ(groups.of(-1), -1);
+  EXPECT_EQ(groups.to_words(0), 0);
+  EXPECT_EQ(groups.to_words(3), 1.5);
+  EXPECT_EQ(groups.to_words(4), 2);
+  EXPECT_EQ(groups.to_words(9), 3);
+  EXPECT_EQ(groups.to_rows(1.5), 3);
+}
+
+// A word of which a piece is left out: merged from the rest.
+TEST(Words, MergedWithoutSpecialTokens) {
+  Trace trace = worded_trace(Pattern::causal(8, 8));
+  trace.tokens[0].special = true;
+  const auto left = in_words(trace, {.merged = true, .without_special = true});
+  const std::vector<std::vector<Index>> words = {{1, 2, 3}, {4}, {5}, {6, 7}};
+  const AttentionTap& tap = trace.attention[0];
+  EXPECT_TRUE(close(left->trace.attention[0].attention(0),
+                    naive(tap.attention(0), words, words, tap.result.pattern->mask(1))));
 }
 
 }  // namespace

@@ -1,0 +1,94 @@
+#include "core/analysis/sentences.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace attnscope {
+namespace {
+
+// The sentence of a row, or of a column that holds a token; -1: of none.
+int sentence_of(const Trace& trace, const StreamRows& rows, Index count, Index row) {
+  const Index token = row < 0 || row >= count ? -1 : trace.token_index(rows, count, row);
+  return token < 0 ? -1 : trace.tokens_of(rows)[static_cast<std::size_t>(token)].sentence;
+}
+
+// After the last layer.  [L, d]; undefined: there is none, or not of all tokens
+Tensor last_states(const Trace& trace) {
+  Tensor last;
+  for (Index layer = 0;; ++layer) {
+    const auto found = trace.taps.find("layers." + std::to_string(layer) + ".residual");
+    if (found == trace.taps.end()) break;
+    last = found->second;
+  }
+  const bool fits =
+      last.defined() && last.rank() == 2 && last.dim(0) == static_cast<Index>(trace.tokens.size());
+  return fits ? last : Tensor();
+}
+
+}  // namespace
+
+bool has_two_sentences(const Trace& trace) {
+  return std::ranges::any_of(trace.tokens, [](const TraceToken& t) { return t.sentence > 0; });
+}
+
+std::optional<BlockShares> block_shares(const Trace& trace, const HeadRef& at) {
+  Index head = 0;
+  const AttentionTap* tap = trace.find(at, &head);
+  if (!has_two_sentences(trace) || tap == nullptr || !tap->result.attention.defined()) return {};
+  const Tensor weights = tap->attention(head);
+  const Index before = tap->keys() - [&] {  // columns of tokens come last
+    if (tap->result.columns.empty()) return tap->keys();
+    Index count = 0;
+    for (const auto& [kind, n] : tap->result.columns) count += kind == KeyKind::Token ? n : 0;
+    return count;
+  }();
+  BlockShares shares{};
+  double rows[2] = {0, 0};
+  for (Index i = 0; i < tap->queries(); ++i) {
+    const int from = sentence_of(trace, tap->query_rows, tap->queries(), i);
+    if (from < 0 || from > 1) continue;
+    ++rows[from];
+    for (Index c = before; c < tap->keys(); ++c) {
+      const int to = sentence_of(trace, tap->key_rows, tap->keys() - before, c - before);
+      if (to >= 0 && to <= 1) shares.of[from][to] += static_cast<double>(weights(i, c));
+    }
+  }
+  if (!(rows[0] > 0) || !(rows[1] > 0)) return {};
+  for (int from = 0; from < 2; ++from) {
+    for (double& share : shares.of[from]) share /= rows[from];
+  }
+  return shares;
+}
+
+std::vector<double> sentence_vector(const Trace& trace, SentenceVector which, int sentence) {
+  const Tensor states = last_states(trace);
+  if (!states.defined()) return {};
+  std::vector<double> sum(static_cast<std::size_t>(states.dim(1)));
+  double count = 0;
+  for (Index row = 0; row < states.dim(0); ++row) {
+    const int of = trace.tokens[static_cast<std::size_t>(row)].sentence;
+    if (sentence >= 0 && of != sentence) continue;
+    ++count;
+    for (std::size_t c = 0; c < sum.size(); ++c) {
+      sum[c] += static_cast<double>(states(row, static_cast<Index>(c)));
+    }
+    if (which == SentenceVector::First) break;
+  }
+  if (!(count > 0)) return {};
+  for (double& x : sum) x /= count;
+  return sum;
+}
+
+double cosine_similarity(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.empty() || a.size() != b.size()) return std::numeric_limits<double>::quiet_NaN();
+  double product = 0, of_a = 0, of_b = 0;
+  for (std::size_t n = 0; n < a.size(); ++n) {
+    product += a[n] * b[n];
+    of_a += a[n] * a[n];
+    of_b += b[n] * b[n];
+  }
+  return product / std::sqrt(of_a * of_b);
+}
+
+}  // namespace attnscope

@@ -1,0 +1,73 @@
+// Sentences against sums written from their definition.
+#include "core/analysis/sentences.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/synthetic.h"
+
+namespace attnscope {
+namespace {
+
+// Eight tokens, the last three of a second sentence.
+Trace two_sentences() {
+  Trace trace = testing::synthetic_trace(Pattern::all(8, 8));
+  for (std::size_t n = 5; n < 8; ++n) trace.tokens[n].sentence = 1;
+  Tensor states({8, 3});
+  for (Index n = 0; n < states.size(); ++n) states[n] = static_cast<float>(std::sin(n + 1.0));
+  trace.taps["layers.0.residual"] = Tensor::zeros({8, 3});
+  trace.taps["layers.1.residual"] = states;
+  return trace;
+}
+
+TEST(Sentences, SharesOfBlocks) {
+  const Trace trace = two_sentences();
+  const AttentionTap& tap = trace.attention[0];
+  const HeadRef at{tap.address.layer, tap.heads[0], part_of(tap.address)};
+  const auto shares = block_shares(trace, at);
+  ASSERT_TRUE(shares);
+  for (int from = 0; from < 2; ++from) {
+    for (int to = 0; to < 2; ++to) {
+      double sum = 0;
+      for (Index i = from * 5; i < (from == 0 ? 5 : 8); ++i) {
+        for (Index c = to * 5; c < (to == 0 ? 5 : 8); ++c) {
+          sum += static_cast<double>(tap.attention(0)(i, c));
+        }
+      }
+      EXPECT_TRUE(std::abs(shares->of[from][to] - sum / (from == 0 ? 5 : 3)) <= 1e-12);
+    }
+    EXPECT_TRUE(std::abs(shares->of[from][0] + shares->of[from][1] - 1) <= 1e-5);
+  }
+  EXPECT_FALSE(block_shares(testing::synthetic_trace(Pattern::all(8, 8)), at));
+}
+
+TEST(Sentences, VectorsAreOfTheLastLayer) {
+  const Trace trace = two_sentences();
+  const Tensor& states = trace.taps.at("layers.1.residual");
+  const std::vector<double> mean = sentence_vector(trace, SentenceVector::Mean, 1);
+  const std::vector<double> first = sentence_vector(trace, SentenceVector::First, 1);
+  ASSERT_EQ(mean.size(), 3u);
+  ASSERT_EQ(first.size(), 3u);
+  for (Index c = 0; c < 3; ++c) {
+    const double sum = static_cast<double>(states(5, c)) + static_cast<double>(states(6, c)) +
+                       static_cast<double>(states(7, c));
+    EXPECT_TRUE(std::abs(mean[static_cast<std::size_t>(c)] - sum / 3) <= 1e-12);
+    EXPECT_EQ(first[static_cast<std::size_t>(c)], static_cast<double>(states(5, c)));
+  }
+  EXPECT_EQ(sentence_vector(trace, SentenceVector::First),
+            sentence_vector(trace, SentenceVector::First, 0));
+  EXPECT_TRUE(
+      sentence_vector(testing::synthetic_trace(Pattern::all(8, 8)), SentenceVector::Mean).empty());
+}
+
+TEST(Sentences, Cosine) {
+  EXPECT_TRUE(std::abs(cosine_similarity({1, 2, 2}, {2, 1, 2}) - 8.0 / 9) <= 1e-15);
+  EXPECT_TRUE(std::abs(cosine_similarity({1, 0}, {-3, 0}) + 1) <= 1e-15);
+  EXPECT_TRUE(std::isnan(cosine_similarity({1, 0}, {1, 0, 0})));
+  EXPECT_TRUE(std::isnan(cosine_similarity({}, {})));
+  EXPECT_TRUE(std::isnan(cosine_similarity({0, 0}, {1, 0})));
+}
+
+}  // namespace
+}  // namespace attnscope
