@@ -208,13 +208,13 @@ void WeightList::stack(const std::string& stack, const std::vector<std::vector<H
     const bool own = !stack.empty() || weights_of_layer(config_, number) == number;
     layer(stack + layer_prefix(number), groups[n], cross, own);
   }
-  if (config_.pre_norm) norm(stack + "final_norm");
+  if (config_.pre_norm) norm(stack + "final_norm", state_width(config_));
   help_.clear();
 }
 
 void WeightList::output() {
   if (!config_.ingredients.output_head) return;
-  const Index width = config_.head.transform ? table_width(config_) : config_.width;
+  const Index width = config_.head.transform ? table_width(config_) : state_width(config_);
   if (config_.head.transform) {
     matrix("output.transform.w", {config_.width, width});
     constant("output.transform.b", {width}, 0);

@@ -389,3 +389,69 @@ def decision_transformer():
     return t.DecisionTransformerModel(t.DecisionTransformerConfig(
         state_dim=5, act_dim=3, hidden_size=32, n_layer=1, n_head=4, n_inner=24, max_ep_len=24,
         n_positions=8, bos_token_id=0, eos_token_id=0))
+
+
+# ---- Reformer
+
+
+def reformer_arrays(model, seed):
+    """In single precision: the library draws rotations as wide as its numbers are. What it gives of
+    attention lies in chunks of sorted positions: none is compared but where a text is one chunk.
+    The head's bias is added as by transformers 4; 5.23 has lost it."""
+    arrays = {}
+    if hasattr(model, "lm_head"):
+        model.lm_head.decoder.bias = model.lm_head.bias
+    streams = []
+    for layer in model.base_model.encoder.layers if hasattr(model, "lm_head") else model.encoder.layers:
+        layer.register_forward_hook(
+            lambda _, inputs, out: streams.append((out.attn_output, out.hidden_states)))
+    chunk = min(model.config.lsh_attn_chunk_length, model.config.local_attn_chunk_length)
+    for length, ids in texts(seed):
+        streams.clear()
+        with torch.no_grad():
+            out = model(input_ids=ids, output_attentions=True)
+        rows = some_rows(length)
+        arrays[f"{length}/ids"] = ids[0].numpy().astype(np.int32)
+        arrays[f"{length}/rows"] = np.array(rows, np.int32)
+        for n, (first, second) in enumerate(streams):
+            state = torch.cat([first, second], -1)
+            arrays[f"{length}/tap/layers.{n}.residual"] = as_array(state[0, rows])
+        if length <= chunk:
+            for n, attention in enumerate(out.attentions):
+                arrays[f"{length}/attention/self.{n}"] = as_array(attention[0][:, rows])
+        if hasattr(out, "logits"):
+            arrays[f"{length}/logits"] = as_array(out.logits[0, rows])
+        else:
+            arrays[f"{length}/tap/final"] = as_array(out.last_hidden_state[0, rows])
+    return arrays
+
+
+REFORMER = dict(
+    vocab_size=VOCABULARY, hidden_size=32, num_attention_heads=2, attention_head_size=8,
+    feed_forward_size=24, max_position_embeddings=80, axial_pos_shape=(10, 8),
+    axial_pos_embds_dim=(12, 20), lsh_attn_chunk_length=8, local_attn_chunk_length=12,
+    hash_seed=7)
+SINGLE = dict(EAGER, dtype=torch.float32)
+
+
+@layout("reformer", "Reformer, decoder", way=SINGLE, arrays_of=reformer_arrays)
+def reformer():
+    return t.ReformerModelWithLMHead(t.ReformerConfig(
+        **REFORMER, attn_layers=["local", "lsh", "lsh"], num_hashes=3, num_buckets=4,
+        is_decoder=True))
+
+
+@layout("reformer-masked", "Reformer, masked, hashes in two factors", way=SINGLE,
+        arrays_of=reformer_arrays)
+def reformer_masked():
+    return t.ReformerForMaskedLM(t.ReformerConfig(
+        **REFORMER, attn_layers=["lsh", "local"], num_hashes=2, num_buckets=[4, 2],
+        lsh_num_chunks_after=1, local_num_chunks_after=1))
+
+
+@layout("reformer-headless", "Reformer without a head or axial positions", way=SINGLE,
+        arrays_of=reformer_arrays)
+def reformer_headless():
+    return t.ReformerModel(t.ReformerConfig(
+        **dict(REFORMER, lsh_attn_chunk_length=4), attn_layers=["lsh"], num_hashes=1, num_buckets=6,
+        axial_pos_embds=False, is_decoder=True))
