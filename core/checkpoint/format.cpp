@@ -11,10 +11,11 @@ namespace attnscope {
 const std::vector<CheckpointFormat>& checkpoint_formats() {
   static const std::vector<CheckpointFormat> formats = [] {
     std::vector<CheckpointFormat> all{own_format()};
-    for (const auto& some : {decoder_formats(),
-                             std::vector{gpt2_format(), modernbert_format(), xlnet_format(),
-                                         reformer_format(), decision_transformer_format()},
-                             encoder_formats(), t5_formats(), bart_formats(), vision_formats()}) {
+    for (const auto& some :
+         {decoder_formats(),
+          std::vector{gpt2_format(), modernbert_format(), xlnet_format(), reformer_format(),
+                      transformer_xl_format(), decision_transformer_format()},
+          encoder_formats(), t5_formats(), bart_formats(), vision_formats()}) {
       all.insert(all.end(), some.begin(), some.end());
     }
     return all;

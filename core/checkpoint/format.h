@@ -42,6 +42,7 @@ std::vector<CheckpointFormat> vision_formats();
 CheckpointFormat modernbert_format();
 CheckpointFormat xlnet_format();
 CheckpointFormat reformer_format();
+CheckpointFormat transformer_xl_format();
 CheckpointFormat decision_transformer_format();
 
 // Models with at least so many weights keep matrices of 16 bits as they are (Model::narrow). As
