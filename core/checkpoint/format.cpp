@@ -11,10 +11,11 @@ namespace attnscope {
 const std::vector<CheckpointFormat>& checkpoint_formats() {
   static const std::vector<CheckpointFormat> formats = [] {
     std::vector<CheckpointFormat> all{own_format()};
-    for (const auto& some : {decoder_formats(),
-                             std::vector{gpt2_format(), modernbert_format(), xlnet_format(),
-                                         decision_transformer_format()},
-                             encoder_formats(), t5_formats(), bart_formats(), vision_formats()}) {
+    for (const auto& some :
+         {decoder_formats(),
+          std::vector{gpt2_format(), modernbert_format(), xlnet_format(), reformer_format(),
+                      transformer_xl_format(), decision_transformer_format()},
+          encoder_formats(), t5_formats(), bart_formats(), vision_formats()}) {
       all.insert(all.end(), some.begin(), some.end());
     }
     return all;
@@ -49,6 +50,12 @@ void TensorReader::expect_rows(const std::string& name, Index rows) const {
   if (!found.empty() && found[0] == rows) return;
   fail("tensor " + name + ": expected " + std::to_string(rows) + " rows, found shape " +
        to_string(found));
+}
+
+Index TensorReader::rows_of(const std::string& name) const {
+  const Shape& found = stored(name).shape;
+  if (found.empty()) fail("tensor " + name + ": expected an array, found a number");
+  return found[0];
 }
 
 Index TensorReader::columns_of(const std::string& name) const {

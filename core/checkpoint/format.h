@@ -41,6 +41,8 @@ std::vector<CheckpointFormat> bart_formats();
 std::vector<CheckpointFormat> vision_formats();
 CheckpointFormat modernbert_format();
 CheckpointFormat xlnet_format();
+CheckpointFormat reformer_format();
+CheckpointFormat transformer_xl_format();
 CheckpointFormat decision_transformer_format();
 
 // Models with at least so many weights keep matrices of 16 bits as they are (Model::narrow). As
@@ -74,6 +76,7 @@ class TensorReader {
   // InputErrors where a tensor that is read in parts is not there or has another shape.
   void expect_shape(const std::string& name, const Shape& shape) const;
   void expect_rows(const std::string& name, Index rows) const;
+  Index rows_of(const std::string& name) const;     // its first size
   Index columns_of(const std::string& name) const;  // of a matrix
   // Names of stored tensors that begin so.
   std::vector<std::string> names_below(const std::string& prefix) const;

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/strict_json.h"
+#include "core/model/join.h"
 
 namespace attnscope {
 
@@ -117,7 +118,7 @@ void WeightMover::positions(const std::string& theirs, const std::string& ours, 
 void WeightMover::output(const std::string& theirs, const std::string& embedding) {
   const ModelConfig& c = model_.config;
   if (!c.tied_output) {
-    const Index width = c.head.transform ? table_width(c) : c.width;
+    const Index width = c.head.transform ? table_width(c) : state_width(c);
     reader_.move(theirs, width, c.vocabulary, true, model_, "output.weight");
     return;
   }

@@ -121,6 +121,13 @@ void read_ends(JsonObject& object, ModelConfig& config) {
     config.embedding.types = embedding.integer_or("types", 0, 0, kMostModelWidth);
     config.embedding.norm = embedding.flag_or("norm", false);
     config.embedding.first_norm = embedding.flag_or("first_norm", false);
+    config.embedding.adaptive.narrowing = embedding.integer_or("narrowing", 1, 1, kMostModelWidth);
+    if (embedding.has("cutoffs")) {
+      for (const Json& cutoff : embedding.array("cutoffs")) {
+        if (!cutoff.is_number_integer()) embedding.fail("cutoffs", "ids in rising order");
+        config.embedding.adaptive.cutoffs.push_back(cutoff.get<Index>());
+      }
+    }
     embedding.finish();
   }
   if (object.has("head")) {
@@ -145,6 +152,19 @@ void read_choices(JsonObject& object, ModelConfig& config) {
 }
 
 }  // namespace
+
+std::vector<VocabularyCluster> vocabulary_clusters(const ModelConfig& config) {
+  const AdaptiveVocabulary& adaptive = config.embedding.adaptive;
+  std::vector<VocabularyCluster> clusters;
+  Index first = 0, width = config.width;
+  for (std::size_t n = 0; n <= adaptive.cutoffs.size(); ++n) {
+    const Index end = n < adaptive.cutoffs.size() ? adaptive.cutoffs[n] : config.vocabulary;
+    clusters.push_back({first, end - first, width});
+    first = end;
+    width /= adaptive.narrowing;
+  }
+  return clusters;
+}
 
 Index table_width(const ModelConfig& config) {
   return config.embedding.width > 0 ? config.embedding.width : config.width;
@@ -351,6 +371,32 @@ void check_choices(const ModelConfig& config, const std::string& at) {
   if (!auxiliary.empty()) throw InputError(at + auxiliary);
 }
 
+void check_adaptive(const ModelConfig& config, const std::string& at) {
+  const AdaptiveVocabulary& adaptive = config.embedding.adaptive;
+  if (adaptive == AdaptiveVocabulary{}) return;
+  if (adaptive.cutoffs.empty()) {
+    throw InputError(at + "embedding.narrowing: expected cutoffs, whose tables are narrower");
+  }
+  for (const VocabularyCluster& cluster : vocabulary_clusters(config)) {
+    if (cluster.count < 1) {
+      throw InputError(at + "embedding.cutoffs: expected rising ids between 0 and " +
+                       std::to_string(config.vocabulary));
+    }
+    if (cluster.width < 1) {
+      throw InputError(at + "embedding.narrowing: the last cluster would have no numbers; " +
+                       "expected a smaller one, found " + std::to_string(adaptive.narrowing));
+    }
+  }
+  const bool plain = config.architecture.id == default_architecture().id &&
+                     input_kind(config.input.id).is_text && config.embedding.width == 0 &&
+                     !config.exits && config.auxiliary == Auxiliary{} && !config.head.transform &&
+                     !join(config.join.id).run_layers;
+  if (plain) return;
+  throw InputError(at +
+                   "embedding.cutoffs: expected a decoder of text without exits, auxiliary "
+                   "losses, embedding.width, head.transform and reversible layers");
+}
+
 // What tokens have before the first layer and behind the last, in models that have such.
 void check_ends(const ModelConfig& config, const std::string& at) {
   const std::string& type = config.architecture.id;
@@ -447,6 +493,7 @@ void check(const ModelConfig& config, std::string_view path) {
   check_choices(config, at);
   input_encoding(config);
   check_ends(config, at);
+  check_adaptive(config, at);
   for (Index layer = 0; layer < config.layers; ++layer) {
     check_layer(config, config.groups[static_cast<std::size_t>(layer)], layer, config.causal, at);
   }
@@ -503,6 +550,10 @@ void add_ends(const ModelConfig& config, Json& object) {
                            {"types", embedding.types},
                            {"norm", embedding.norm},
                            {"first_norm", embedding.first_norm}};
+    if (embedding.adaptive != AdaptiveVocabulary{}) {
+      object["embedding"]["cutoffs"] = embedding.adaptive.cutoffs;
+      object["embedding"]["narrowing"] = embedding.adaptive.narrowing;
+    }
   }
   if (config.head != HeadConfig{}) {
     object["head"] = {

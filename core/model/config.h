@@ -40,6 +40,15 @@ struct Auxiliary {
   bool operator==(const Auxiliary&) const = default;
 };
 
+// A vocabulary in clusters, ids of frequent tokens first: the tables of rarer ones are narrower and
+// have a projection each (Baevski and Auli, 2018, arXiv:1809.10853), and the output chooses a
+// cluster first, then one of its tokens (Grave et al., 2016, arXiv:1609.04309).
+struct AdaptiveVocabulary {
+  std::vector<Index> cutoffs;  // the first id of each cluster behind the first; empty: no clusters
+  Index narrowing = 1;         // each table is this many times narrower than the one before
+  bool operator==(const AdaptiveVocabulary&) const = default;
+};
+
 // What tokens' vectors become before the first layer, beside what encodings of the input add.
 struct EmbeddingConfig {
   // Of the table of tokens where it is not as wide as the model: positions and kinds of tokens are
@@ -53,6 +62,7 @@ struct EmbeddingConfig {
   // That norm is the one before the attention of the first layer, too, which has none of its own.
   // Warner et al., 2024, ModernBERT, arXiv:2412.13663.
   bool first_norm = false;
+  AdaptiveVocabulary adaptive;
   bool operator==(const EmbeddingConfig&) const = default;
 };
 
@@ -107,6 +117,12 @@ struct ModelConfig {
 // One group of all heads in every layer.
 std::vector<std::vector<HeadGroup>> uniform_groups(const ModelConfig& config, const Choice& variant,
                                                    const Choice& encoding);
+
+// The clusters of an adaptive vocabulary: ids [first, first + count), the width of their vectors.
+struct VocabularyCluster {
+  Index first = 0, count = 0, width = 0;
+};
+std::vector<VocabularyCluster> vocabulary_clusters(const ModelConfig& config);
 
 // The width of the table of tokens.
 Index table_width(const ModelConfig& config);

@@ -9,6 +9,11 @@ const std::vector<Join>& joins() {
   return list;
 }
 
+Index state_width(const ModelConfig& config) {
+  const Values& values = config.join.values;
+  return values.has("end") && values.choice("end") == "both" ? 2 * config.width : config.width;
+}
+
 const Join& join(std::string_view id) {
   return find_by_id(joins(), id, "join.type");
 }

@@ -28,6 +28,10 @@ struct Join : Info {
   std::function<Var(Pass& pass, const LayerStack& stack, const Var& x)> run_layers;
 };
 
+// The width of the state that leaves the last layer: d, or of reversible layers whose streams stay
+// apart 2 d.
+Index state_width(const ModelConfig& config);
+
 const std::vector<Join>& joins();       // "residual" first
 const Join& join(std::string_view id);  // InputError "join.type: ..."
 

@@ -6,6 +6,7 @@
 #include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
+#include "core/model/rows.h"
 
 namespace attnscope {
 
@@ -100,7 +101,75 @@ Var activated(Activation activation, const Var& x) {
   throw std::logic_error("activation");
 }
 
+namespace {
+
+// Of an adaptive vocabulary: cluster by cluster.  [B, L] -> [B, L, d]
+Var embedded_by_cluster(const Model& model, const IntTensor& ids) {
+  const auto clusters = vocabulary_clusters(model.config);
+  Var all;  // [n, d]
+  for (std::size_t c = 0; c < clusters.size(); ++c) {
+    const std::string at = "embed.cluster." + std::to_string(c) + ".";
+    IntTensor within({ids.size()});
+    Tensor mine({ids.size()});
+    for (Index n = 0; n < ids.size(); ++n) {
+      const Index local = ids[n] - clusters[c].first;
+      const bool here = local >= 0 && local < clusters[c].count;
+      within[n] = here ? static_cast<std::int32_t>(local) : 0;
+      mine[n] = here ? 1 : 0;
+    }
+    const auto narrow = model.narrow.find(at + "table");
+    Var rows;  // [n, e]
+    if (narrow == model.narrow.end()) {
+      rows = gather(weight(model, at + "table"), within);
+    } else {
+      Tensor read({ids.size(), clusters[c].width});
+      for (Index n = 0; n < ids.size(); ++n) {
+        narrow->second.row(within[n], read.data() + n * clusters[c].width);
+      }
+      rows = read;
+    }
+    rows = linear(model, rows, at + "project", "", {});
+    all = c == 0 ? rows : chosen_rows(mine, rows, all);
+  }
+  return reshape(all, {ids.dim(0), ids.dim(1), model.config.width});
+}
+
+// log p(token) = log p(cluster) + log p(token | cluster); those of the first cluster are chosen
+// beside the other clusters.  [n, d] -> [n, vocabulary]
+Var adaptive_logits(const Model& model, const Var& x, const Stop& stop) {
+  const auto clusters = vocabulary_clusters(model.config);
+  const std::string of_tables = model.config.tied_output ? "embed.cluster." : "output.cluster.";
+  const bool has_bias = model.config.head.bias;
+  std::vector<Var> parts;
+  Var choice;  // log p of the clusters behind the first  [n, clusters - 1]
+  for (std::size_t c = 0; c < clusters.size(); ++c) {
+    const std::string number = std::to_string(c);
+    const std::string table = of_tables + number + ".table";
+    const Var y = linear(model, x, "output.cluster." + number + ".project", "", stop);  // [n, e]
+    const auto narrow = model.narrow.find(table);
+    Var logits = narrow == model.narrow.end() ? linear_transposed(y, weight(model, table), stop)
+                                              : linear(y, narrow->second.turned(), Var(), stop);
+    if (has_bias) {
+      logits =
+          add(logits, slice(weight(model, "output.bias"), 0, clusters[c].first, clusters[c].count));
+    }
+    if (c == 0) {
+      const auto others = static_cast<Index>(clusters.size()) - 1;
+      const Var of_clusters = linear(model, y, "output.choice.w", "output.choice.b", stop);
+      const Var head = log_softmax(concat({logits, of_clusters}, 1));
+      parts.push_back(slice(head, 1, 0, clusters[0].count));
+      choice = slice(head, 1, clusters[0].count, others);
+    } else {
+      parts.push_back(add(log_softmax(logits), slice(choice, 1, static_cast<Index>(c) - 1, 1)));
+    }
+  }
+  return concat(parts, 1);
+}
+
+}  // namespace
+
 Var embedded(const Model& model, const IntTensor& ids) {
+  if (!model.config.embedding.adaptive.cutoffs.empty()) return embedded_by_cluster(model, ids);
   const auto narrow = model.narrow.find("embed.weight");
   if (narrow == model.narrow.end()) return gather(weight(model, "embed.weight"), ids);
   const NarrowMatrix& table = narrow->second;
@@ -127,6 +196,7 @@ Var transformed(const Model& model, const Var& x, const Stop& stop) {
 }
 
 Var plain_logits(const Model& model, const Var& x, const Stop& stop) {
+  if (!model.config.embedding.adaptive.cutoffs.empty()) return adaptive_logits(model, x, stop);
   const bool bias = model.config.head.bias;
   const Var state = model.config.head.transform ? transformed(model, x, stop) : x;
   if (!model.config.tied_output) {

@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "core/autodiff/operations_reduce.h"
+#include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
+#include "core/model/join.h"
 #include "core/model/linear.h"
 #include "core/model/site.h"
 #include "core/model/weights.h"
@@ -106,7 +108,7 @@ Tensor kept_where_halted(const Tensor& after, const Tensor& before, Index step,
 LogitLens logit_lens(const Model& model, const Trace& trace, const Stop& stop) {
   const std::vector<LayerState> states = layer_states(model, trace);
   const Index layers = static_cast<Index>(states.size()), length = trace.logits.dim(0);
-  const Index width = model.config.width, vocabulary = trace.logits.dim(1);
+  const Index width = state_width(model.config), vocabulary = trace.logits.dim(1);
   LogitLens lens{IntTensor({layers, length}), Tensor({layers, length}), Tensor({layers, length}),
                  Tensor({layers, length}), Tensor({layers, length})};
   std::vector<std::int32_t> final_guess;
@@ -115,6 +117,7 @@ LogitLens logit_lens(const Model& model, const Trace& trace, const Stop& stop) {
     final_guess.push_back(static_cast<std::int32_t>(std::max_element(row, row + vocabulary) - row));
   }
   Tensor before = tap(trace, "embed");
+  if (before.dim(1) < width) before = concat({Var(before), Var(before)}, 1).value();  // streams
   for (Index layer = 0; layer < layers; ++layer) {
     const LayerState& at = states[static_cast<std::size_t>(layer)];
     const Tensor state = kept_where_halted(tap(trace, at.tap), before, at.step, trace);  // [L, d]

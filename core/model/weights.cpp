@@ -167,7 +167,22 @@ void WeightList::feed_forward(const std::string& prefix) {
   linear(prefix, "_out", config_.hidden, width, config_.feed_forward_biases, true);
 }
 
+// embed.cluster.N.table [n, e], .project [e, d], or output.cluster.N.project [d, e] and, untied,
+// .table.
+void WeightList::clusters(const std::string& stack, bool tables) {
+  const bool out = stack == "output.";
+  const auto all = vocabulary_clusters(config_);
+  for (std::size_t n = 0; n < all.size(); ++n) {
+    const std::string at = stack + "cluster." + std::to_string(n) + ".";
+    const Index width = all[n].width;
+    if (tables) random(at + "table", {all[n].count, width}, kDeviation);
+    random(at + "project", out ? Shape{config_.width, width} : Shape{width, config_.width},
+           1 / std::sqrt(static_cast<double>(out ? config_.width : width)));
+  }
+}
+
 void WeightList::embedding() {
+  if (!config_.embedding.adaptive.cutoffs.empty()) return clusters("embed.", true);
   const Choice* input = input_encoding(config_);
   const bool waves =
       input && std::ranges::all_of(encoding(input->id).weights, &WeightInfo::constant);
@@ -208,13 +223,21 @@ void WeightList::stack(const std::string& stack, const std::vector<std::vector<H
     const bool own = !stack.empty() || weights_of_layer(config_, number) == number;
     layer(stack + layer_prefix(number), groups[n], cross, own);
   }
-  if (config_.pre_norm) norm(stack + "final_norm");
+  if (config_.pre_norm) norm(stack + "final_norm", state_width(config_));
   help_.clear();
 }
 
 void WeightList::output() {
   if (!config_.ingredients.output_head) return;
-  const Index width = config_.head.transform ? table_width(config_) : config_.width;
+  if (!config_.embedding.adaptive.cutoffs.empty()) {
+    const auto count = static_cast<Index>(config_.embedding.adaptive.cutoffs.size());
+    clusters("output.", !config_.tied_output);
+    matrix("output.choice.w", {config_.width, count});
+    constant("output.choice.b", {count}, 0);
+    if (config_.head.bias) constant("output.bias", {config_.vocabulary}, 0);
+    return;
+  }
+  const Index width = config_.head.transform ? table_width(config_) : state_width(config_);
   if (config_.head.transform) {
     matrix("output.transform.w", {config_.width, width});
     constant("output.transform.b", {width}, 0);

@@ -22,6 +22,11 @@
 //   output.transform.w, .b, .norm   [d, e], [e]      before the table of tokens (e: d or its width)
 //   output.weight                   [d, vocabulary], unless tied
 //   output.bias                     [vocabulary]     where the head has one
+// Of an adaptive vocabulary, in place of embed.weight and output.weight, with clusters of n tokens
+// whose vectors have e numbers:
+//   embed.cluster.C.table, .project     [n, e], [e, d]
+//   output.cluster.C.project, .table    [d, e], [n, e] unless tied
+//   output.choice.w, .b                 [d, clusters - 1]  of each cluster behind the first
 // Of layers that share (own_layers) only the first of each run has attn, ffn and norms.
 //
 // Matrices are [in, out]: y = x w + b.
@@ -89,6 +94,7 @@ class WeightList {
   void feed_forward(const std::string& prefix);  // prefix: "layers.3.ffn."
   // Tokens' vectors, what an encoding of the input adds to them ...
   void embedding();
+  void clusters(const std::string& stack, bool tables);  // of an adaptive vocabulary
   // ... for this stack: "" or "encoder.".
   void positions(const std::string& stack, const std::vector<std::vector<HeadGroup>>& groups);
   // ... and what comes behind that: kinds of tokens, norm, projection.

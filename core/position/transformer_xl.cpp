@@ -1,4 +1,6 @@
 // transformer_xl: content and relative position in four terms. Dai et al., 2019.
+#include <algorithm>
+
 #include "core/autodiff/operations_linear.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
@@ -36,7 +38,9 @@ void apply_transformer_xl(Part& part, const EncodingContext& context) {
   const OffsetRange range = offset_range(part);
   std::vector<double> offsets;
   for (Index offset = range.least; offset <= range.most; ++offset) {
-    offsets.push_back(static_cast<double>(offset));
+    const Index clamp = context.values.integer("clamp");
+    const Index clamped = clamp > 0 ? std::clamp(offset, -clamp, clamp) : offset;
+    offsets.push_back(static_cast<double>(clamped));
   }
   const Tensor waves =
       sinusoid_table(offsets, sinusoid_frequencies(wr.dim(0), context.values.real("base")),
@@ -71,7 +75,15 @@ Encoding transformer_xl_encoding() {
       "segments can be remembered and used again.";
   e.source = "Dai et al., 2019, Transformer-XL, arXiv:1901.02860";
   e.cost = "O(L²·d_k), twice the content product";
-  e.parameters = {base_parameter(10000.0), wave_style_parameter()};
+  e.parameters = {base_parameter(10000.0),
+                  wave_style_parameter(),
+                  {.key = "clamp",
+                   .symbol = "",
+                   .label = "Farthest",
+                   .help = "Distances beyond it count as it; 0: none do.",
+                   .initial = Index{0},
+                   .most = 1 << 22,
+                   .slider_most = 512}};
   e.weights = {{.name = "pos.wr",
                 .help = "Projects the sinusoidal vector of a distance to all heads.",
                 .shape = [](const Dimensions& n, const Values&) -> Shape {

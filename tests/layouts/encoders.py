@@ -389,3 +389,139 @@ def decision_transformer():
     return t.DecisionTransformerModel(t.DecisionTransformerConfig(
         state_dim=5, act_dim=3, hidden_size=32, n_layer=1, n_head=4, n_inner=24, max_ep_len=24,
         n_positions=8, bos_token_id=0, eos_token_id=0))
+
+
+# ---- Reformer
+
+
+def reformer_arrays(model, seed):
+    """In single precision: the library draws rotations as wide as its numbers are. What it gives of
+    attention lies in chunks of sorted positions: none is compared but where a text is one chunk.
+    The head's bias is added as by transformers 4; 5.23 has lost it."""
+    arrays = {}
+    if hasattr(model, "lm_head"):
+        model.lm_head.decoder.bias = model.lm_head.bias
+    streams = []
+    for layer in model.base_model.encoder.layers if hasattr(model, "lm_head") else model.encoder.layers:
+        layer.register_forward_hook(
+            lambda _, inputs, out: streams.append((out.attn_output, out.hidden_states)))
+    chunk = min(model.config.lsh_attn_chunk_length, model.config.local_attn_chunk_length)
+    for length, ids in texts(seed):
+        streams.clear()
+        with torch.no_grad():
+            out = model(input_ids=ids, output_attentions=True)
+        rows = some_rows(length)
+        arrays[f"{length}/ids"] = ids[0].numpy().astype(np.int32)
+        arrays[f"{length}/rows"] = np.array(rows, np.int32)
+        for n, (first, second) in enumerate(streams):
+            state = torch.cat([first, second], -1)
+            arrays[f"{length}/tap/layers.{n}.residual"] = as_array(state[0, rows])
+        if length <= chunk:
+            for n, attention in enumerate(out.attentions):
+                arrays[f"{length}/attention/self.{n}"] = as_array(attention[0][:, rows])
+        if hasattr(out, "logits"):
+            arrays[f"{length}/logits"] = as_array(out.logits[0, rows])
+        else:
+            arrays[f"{length}/tap/final"] = as_array(out.last_hidden_state[0, rows])
+    return arrays
+
+
+REFORMER = dict(
+    vocab_size=VOCABULARY, hidden_size=32, num_attention_heads=2, attention_head_size=8,
+    feed_forward_size=24, max_position_embeddings=80, axial_pos_shape=(10, 8),
+    axial_pos_embds_dim=(12, 20), lsh_attn_chunk_length=8, local_attn_chunk_length=12,
+    hash_seed=7)
+SINGLE = dict(EAGER, dtype=torch.float32)
+
+
+@layout("reformer", "Reformer, decoder", way=SINGLE, arrays_of=reformer_arrays)
+def reformer():
+    return t.ReformerModelWithLMHead(t.ReformerConfig(
+        **REFORMER, attn_layers=["local", "lsh", "lsh"], num_hashes=3, num_buckets=4,
+        is_decoder=True))
+
+
+@layout("reformer-masked", "Reformer, masked, hashes in two factors", way=SINGLE,
+        arrays_of=reformer_arrays)
+def reformer_masked():
+    return t.ReformerForMaskedLM(t.ReformerConfig(
+        **REFORMER, attn_layers=["lsh", "local"], num_hashes=2, num_buckets=[4, 2],
+        lsh_num_chunks_after=1, local_num_chunks_after=1))
+
+
+@layout("reformer-headless", "Reformer without a head or axial positions", way=SINGLE,
+        arrays_of=reformer_arrays)
+def reformer_headless():
+    return t.ReformerModel(t.ReformerConfig(
+        **dict(REFORMER, lsh_attn_chunk_length=4), attn_layers=["lsh"], num_hashes=1, num_buckets=6,
+        axial_pos_embds=False, is_decoder=True))
+
+
+# ---- Transformer-XL, which transformers had up to 4: TRANSFORMERS_4 names a folder with 4.35 in it
+# (pip install --no-deps --target FOLDER transformers==4.35.2 tokenizers==0.14.1
+# huggingface_hub==0.17.3)
+
+
+def segment_arrays(model, seed):
+    """In segments of config.tgt_len; the memory is empty at first. The library's own first memory,
+    rows of zeros, is not that of the paper. In single precision, to which it brings its scores."""
+    arrays = {}
+    model = model.float()
+    c = model.config
+    hidden = []
+    of = getattr(model, "transformer", model)
+    for layer in of.layers:
+        layer.register_forward_hook(lambda _, inputs, out: hidden.append(out[0]))
+    for length, ids in texts(seed):
+        memory = [torch.zeros(0, 1, c.d_model, dtype=torch.float32) for _ in range(c.n_layer)]
+        states, logits, attentions = [[] for _ in range(c.n_layer)], [], []
+        for first in range(0, length, c.tgt_len):
+            hidden.clear()
+            with torch.no_grad():
+                out = model(ids[:, first:first + c.tgt_len], mems=memory, output_attentions=True)
+            memory = out.mems
+            for n, state in enumerate(hidden):
+                states[n].append(state[:, 0])
+            logits.append(getattr(out, "logits", None) if hasattr(out, "prediction_scores") or
+                          hasattr(out, "losses") else None)
+            attentions.append(out.attentions)
+        rows = some_rows(length)
+        arrays[f"{length}/ids"] = ids[0].numpy().astype(np.int32)
+        arrays[f"{length}/rows"] = np.array(rows, np.int32)
+        for n, pieces in enumerate(states):
+            name = "final" if n == c.n_layer - 1 else f"layers.{n}.residual"
+            arrays[f"{length}/tap/{name}"] = as_array(torch.cat(pieces)[rows])
+        if length <= c.tgt_len:
+            for n, attention in enumerate(attentions[0]):
+                arrays[f"{length}/attention/self.{n}"] = as_array(attention[0][:, rows])
+        if logits[0] is not None:
+            arrays[f"{length}/logits"] = as_array(torch.cat([x[0] for x in logits])[rows])
+    return arrays
+
+
+def transfo_xl_config(**more):
+    from transformers import TransfoXLConfig
+    return TransfoXLConfig(**dict(
+        dict(vocab_size=VOCABULARY, cutoffs=[20, 60], d_model=32, d_embed=32, n_head=4, d_head=8,
+             d_inner=24, div_val=2, n_layer=2, mem_len=20, tgt_len=16, clamp_len=14,
+             same_length=True), **more))
+
+
+if hasattr(t, "TransfoXLLMHeadModel"):
+    OLDER = dict(torch_dtype=torch.float32)
+
+    @layout("transfo-xl", "Transformer-XL", torch.float32, way=OLDER,
+            arrays_of=segment_arrays)
+    def transfo_xl():
+        return t.TransfoXLLMHeadModel(transfo_xl_config())
+
+    @layout("transfo-xl-plain", "Transformer-XL, tables of one width, shared biases",
+            torch.float32, way=OLDER, arrays_of=segment_arrays)
+    def transfo_xl_plain():
+        return t.TransfoXLLMHeadModel(transfo_xl_config(
+            div_val=1, untie_r=False, same_length=False, clamp_len=-1))
+
+    @layout("transfo-xl-headless", "Transformer-XL without a head", torch.float32,
+            way=OLDER, arrays_of=segment_arrays)
+    def transfo_xl_headless():
+        return t.TransfoXLModel(transfo_xl_config(n_layer=1))

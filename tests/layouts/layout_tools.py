@@ -7,6 +7,7 @@ import shutil
 
 import numpy as np
 import torch
+import transformers
 
 LENGTHS = (1, 7, 64)
 VOCABULARY = 99
@@ -99,7 +100,8 @@ def write(root, name):
     model = model.to(dtype)  # the numbers that are stored are those of the reference
     folder = os.path.join(root, name)
     shutil.rmtree(folder, ignore_errors=True)
-    model.save_pretrained(folder, **({"max_shard_size": "20KB"} if shards else {}))
+    how = {} if transformers.__version__ >= "5" else {"safe_serialization": True}
+    model.save_pretrained(folder, **how, **({"max_shard_size": "20KB"} if shards else {}))
     for extra in ("generation_config.json",):
         if os.path.exists(os.path.join(folder, extra)):
             os.remove(os.path.join(folder, extra))
@@ -107,7 +109,7 @@ def write(root, name):
         with open(os.path.join(folder, file), "w") as f:
             json.dump(content, f)
     # As it is read back; in double precision all that the libraries do not force to float32.
-    model = type(model).from_pretrained(folder, **{"dtype": torch.float64, **way})
+    model = type(model).from_pretrained(folder, **({} if "torch_dtype" in way else {"dtype": torch.float64}), **way)
     np.savez_compressed(os.path.join(folder, "reference.npz"), **arrays_of(model.eval(), seed))
     with open(os.path.join(folder, "models.txt"), "w") as f:
         f.write(models + "\n")

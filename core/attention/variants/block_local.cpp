@@ -6,6 +6,38 @@
 
 namespace attnscope {
 
+namespace {
+
+Pattern block_pattern(const PatternInput& in) {
+  const Values& values = in.values;
+  const Index block = values.integer("block"), before = values.integer("before"),
+              after = values.integer("after"), fill = values.integer("fill");
+  const Index length = fill > 0 ? (in.keys + fill - 1) / fill * fill : in.keys;
+  const Index blocks = (length + block - 1) / block;
+  const bool circular = values.flag("circular");
+  return build_rows(in, 1, {"block of " + std::to_string(block), "neighbouring block"},
+                    [=](PatternBuilder& rows, Index, Index i) {
+                      const Index own = i / block;
+                      rows.add(0, own * block, (own + 1) * block);
+                      for (Index b = own - before; b <= own + after; ++b) {
+                        const Index at = circular ? ((b % blocks) + blocks) % blocks : b;
+                        if (at >= 0 && at != own) rows.add(1, at * block, (at + 1) * block);
+                      }
+                    });
+}
+
+Parameter neighbours_parameter(const char* key, const char* label, const char* help) {
+  return {.key = key,
+          .symbol = "",
+          .label = label,
+          .help = help,
+          .initial = Index{0},
+          .most = 1 << 20,
+          .slider_most = 4};
+}
+
+}  // namespace
+
 Variant block_local_variant() {
   Variant v;
   v.id = "block_local";
@@ -16,30 +48,45 @@ Variant block_local_variant() {
       "The sequence is cut into blocks of b tokens, and every token attends to the whole of its "
       "own "
       "block and to nothing else. It is the cheapest pattern for a machine, since the blocks are "
-      "small dense matrices, but nothing crosses a border between blocks.";
-  v.source = "Qiu et al., 2019, Blockwise self-attention, arXiv:1911.02972";
+      "small dense matrices, but nothing crosses a border between blocks; the Reformer lets blocks "
+      "see their neighbours, too.";
+  v.source =
+      "Qiu et al., 2019, Blockwise self-attention, arXiv:1911.02972; with neighbours: Kitaev "
+      "et al., 2020, arXiv:2001.04451";
   v.cost = "O(L·b·d)";
   v.growth = {.power = 1, .sizes = [](Values& values, Index length) {
                 values.set("block", std::min<Index>(128, length));
               }};
   v.incremental = true;
-  v.parameters = {{.key = "block",
-                   .symbol = "b",
-                   .label = "Block",
-                   .help = "How many tokens one block has.",
-                   .required = true,
-                   .initial = Index{8},
-                   .telling = [](Index length) -> Value { return share_of(length, 4); },
-                   .least = 1,
-                   .slider_least = 1,
-                   .slider_most = 64}};
-  v.pattern = [](const PatternInput& in) {
-    const Index block = in.values.integer("block");
-    return build_rows(in, 1, {"block of " + std::to_string(block)},
-                      [=](PatternBuilder& rows, Index, Index i) {
-                        rows.add(0, i / block * block, (i / block + 1) * block);
-                      });
-  };
+  v.parameters = {
+      {.key = "block",
+       .symbol = "b",
+       .label = "Block",
+       .help = "How many tokens one block has.",
+       .required = true,
+       .initial = Index{8},
+       .telling = [](Index length) -> Value { return share_of(length, 4); },
+       .least = 1,
+       .slider_least = 1,
+       .slider_most = 64},
+      neighbours_parameter("before", "Blocks before",
+                           "How many blocks before its own a token sees as well."),
+      neighbours_parameter("after", "Blocks after",
+                           "How many blocks after its own a token sees as well."),
+      {.key = "circular",
+       .symbol = "",
+       .label = "Circular",
+       .help = "Whether the last block stands before the first, as in the Reformer's code.",
+       .kind = Parameter::Kind::Flag,
+       .initial = false},
+      {.key = "fill",
+       .symbol = "",
+       .label = "Filled up to",
+       .help = "Blocks are counted as if the text were filled up to a multiple of so many "
+               "tokens; 0: as it is.",
+       .initial = Index{0},
+       .slider_most = 64}};
+  v.pattern = block_pattern;
   return v;
 }
 

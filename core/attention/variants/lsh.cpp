@@ -1,5 +1,7 @@
 // lsh: locality-sensitive hashing, shared queries and keys. Kitaev et al., 2020.
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <numeric>
 
 #include "core/attention/variants/list.h"
@@ -8,6 +10,7 @@
 #include "core/attention/variants/shared/exact.h"
 #include "core/attention/variants/shared/rows.h"
 #include "core/autodiff/operations_reduce.h"
+#include "core/autodiff/operations_shape.h"
 #include "core/base/parallel.h"
 
 namespace attnscope {
@@ -21,17 +24,34 @@ struct Hashes {
   std::vector<std::int32_t> order;
 };
 
-Shape rotation_shape(const Values& values, Index heads, Index size) {
-  return {values.integer("rounds"), heads, size, values.integer("buckets") / 2};
+// The buckets of each factor of a hash; one where it is not put together of two.
+std::vector<Index> factors_of(const Values& values) {
+  const Index buckets = values.integer("buckets"), first = values.integer("factor");
+  if (first == 0) return {buckets};
+  return {first, buckets / first};
 }
 
-// argmax([x R ; -x R]), the first maximum. R: [d_k, b/2]
-std::int32_t hash(const float* x, const float* rotation, Index size, Index half) {
+Index rotation_columns(const Values& values) {
+  Index columns = 0;
+  for (const Index factor : factors_of(values)) columns += factor / 2;
+  return columns;
+}
+
+Shape rotation_shape(const Values& values, Index heads, Index size) {
+  return {values.integer("rounds"), heads, size, rotation_columns(values)};
+}
+
+bool as_released(const Values& values) {
+  return values.choice("form") == "released";
+}
+
+// argmax([x R ; -x R]), the first maximum. R: [d_k, half] of rows with `columns` numbers.
+std::int32_t hash(const float* x, const float* rotation, Index size, Index half, Index columns) {
   std::vector<double> turned(static_cast<std::size_t>(2 * half), 0.0);
   for (Index c = 0; c < size; ++c) {
     for (Index b = 0; b < half; ++b) {
       turned[static_cast<std::size_t>(b)] +=
-          static_cast<double>(x[c]) * static_cast<double>(rotation[c * half + b]);
+          static_cast<double>(x[c]) * static_cast<double>(rotation[c * columns + b]);
     }
   }
   for (Index b = 0; b < half; ++b) {
@@ -40,7 +60,20 @@ std::int32_t hash(const float* x, const float* rotation, Index size, Index half)
   return static_cast<std::int32_t>(first_greatest(turned));
 }
 
-Hashes hashed(const Tensor& q, const Tensor& rotation, const Stop& stop) {
+// Each factor of a hash has columns of the rotation for itself; the first counts ones.
+std::int32_t hash(const float* x, const float* rotation, Index size, Index columns,
+                  const std::vector<Index>& factors) {
+  Index bucket = 0, stride = 1, first = 0;
+  for (const Index factor : factors) {
+    bucket += stride * hash(x, rotation + first, size, factor / 2, columns);
+    stride *= factor;
+    first += factor / 2;
+  }
+  return static_cast<std::int32_t>(bucket);
+}
+
+Hashes hashed(const Tensor& q, const Tensor& rotation, const std::vector<Index>& factors,
+              const Stop& stop) {
   const Index rounds = rotation.dim(0), heads = q.dim(0), length = q.dim(1), size = q.dim(2);
   const Index half = rotation.dim(3);
   Hashes hashes{IntTensor({rounds, heads, length}), IntTensor({rounds, heads, length}),
@@ -51,7 +84,7 @@ Hashes hashed(const Tensor& q, const Tensor& rotation, const Stop& stop) {
       std::int32_t* bucket = hashes.bucket.data() + n * length;
       for (Index i = 0; i < length; ++i) {
         bucket[i] = hash(q.data() + (head * length + i) * size, rotation.data() + n * size * half,
-                         size, half);
+                         size, half, factors);
       }
       std::int32_t* order = hashes.order.data() + n * length;
       std::iota(order, order + length, 0);
@@ -69,7 +102,8 @@ Hashes hashed(const Tensor& q, const Tensor& rotation, const Stop& stop) {
 // Adds what position i may see in one round, itself left out: its bucket, and of that, with
 // chunks, its own chunk of the round's order and the one before.
 void add_round(PatternBuilder& rows, const Hashes& hashes, Index round, Index head, Index i,
-               Index chunk) {
+               const Values& values) {
+  const Index chunk = values.integer("chunk");
   const Index heads = hashes.bucket.dim(1), length = hashes.bucket.dim(2);
   const Index at = (round * heads + head) * length;
   const std::int32_t* order = hashes.order.data() + at;
@@ -84,8 +118,8 @@ void add_round(PatternBuilder& rows, const Hashes& hashes, Index round, Index he
   Index end = std::upper_bound(order, order + length, bucket[i], more) - order;
   if (chunk > 0) {
     const Index own = hashes.rank[at + i] / chunk;
-    first = std::max(first, (own - 1) * chunk);
-    end = std::min(end, (own + 1) * chunk);
+    first = std::max(first, (own - values.integer("before")) * chunk);
+    end = std::min(end, (own + values.integer("after") + 1) * chunk);
   }
   for (Index r = first; r < end; ++r) {
     if (order[r] != i) rows.add_column(static_cast<int>(round), order[r]);
@@ -94,7 +128,6 @@ void add_round(PatternBuilder& rows, const Hashes& hashes, Index round, Index he
 
 Pattern hashed_pattern(const OperationInput& input, const Hashes& hashes) {
   const Index rounds = hashes.bucket.dim(0), length = hashes.bucket.dim(2);
-  const Index chunk = input.variant.values.integer("chunk");
   std::vector<std::string> rules;
   for (Index n = 0; n < rounds; ++n) rules.push_back("bucket of round " + std::to_string(n + 1));
   rules.push_back("itself");
@@ -102,12 +135,128 @@ Pattern hashed_pattern(const OperationInput& input, const Hashes& hashes) {
   for (Index head = 0; head < input.heads; ++head) {
     for (Index i = 0; i < length; ++i) {
       if (input.causal) rows.causal_limit(i + 1);
-      for (Index n = 0; n < rounds; ++n) add_round(rows, hashes, n, head, i, chunk);
+      for (Index n = 0; n < rounds; ++n) add_round(rows, hashes, n, head, i, input.variant.values);
       if (rows.row_is_empty()) rows.add_column(static_cast<int>(rounds), i);
       rows.next_row();
     }
   }
   return rows.finish();
+}
+
+// ---- As the released code has it: the chunks of all rounds stand in one circle, a chunk sees all
+// of its neighbours, whatever their bucket, and a key that a query meets several times counts so
+// often.
+
+// How often each query meets each key, by head, and in which round first.
+struct Met {
+  std::int32_t times = 0, round = 0;
+};
+using MetKeys = std::vector<std::map<std::int32_t, Met>>;  // [h L]
+
+MetKeys met_keys(const OperationInput& input, const Hashes& hashes) {
+  const Values& values = input.variant.values;
+  const Index rounds = hashes.bucket.dim(0), heads = input.heads, length = hashes.bucket.dim(2);
+  const Index chunk = values.integer("chunk"), fill = values.integer("fill");
+  const Index filled =
+      (length + std::max(fill, chunk) - 1) / std::max(fill, chunk) * std::max(fill, chunk);
+  const Index chunks = filled / chunk;  // of a round
+  const bool whole = chunks == 1;
+  MetKeys met(static_cast<std::size_t>(heads * length));
+  for (Index row = 0; row < heads * length; ++row) {
+    const Index head = row / length, i = row % length;
+    auto& keys = met[static_cast<std::size_t>(row)];
+    const auto meet = [&](Index round, Index first, Index end) {
+      const std::int32_t* order = hashes.order.data() + (round * heads + head) * length;
+      for (Index r = first; r < std::min(end, length); ++r) {
+        if (order[r] == i || (input.causal && order[r] > i)) continue;
+        Met& key = keys[order[r]];
+        if (key.times++ == 0) key.round = static_cast<std::int32_t>(round);
+      }
+    };
+    for (Index round = 0; round < (whole ? 1 : rounds); ++round) {
+      const Index rank = hashes.rank[(round * heads + head) * length + i];
+      const Index own = round * chunks + rank / chunk, all = rounds * chunks;
+      const Index before = whole ? 0 : values.integer("before"),
+                  after = whole ? 0 : values.integer("after");
+      for (Index c = own - before; c <= own + after; ++c) {
+        const Index at = ((c % all) + all) % all;
+        meet(at / chunks, at % chunks * chunk, (at % chunks + 1) * chunk);
+      }
+    }
+    if (keys.empty()) keys[static_cast<std::int32_t>(i)] = {1, static_cast<std::int32_t>(rounds)};
+  }
+  return met;
+}
+
+// Columns [copies L]: a key that is met n times stands in the first n copies.
+Pattern met_pattern(const OperationInput& input, const MetKeys& met, Index rounds, Index copies) {
+  const Index length = static_cast<Index>(met.size()) / input.heads;
+  std::vector<std::string> rules;
+  for (Index n = 0; n < rounds; ++n) rules.push_back("chunks of round " + std::to_string(n + 1));
+  rules.push_back("itself");
+  PatternBuilder rows(input.heads, length, copies * length, std::move(rules));
+  for (const auto& keys : met) {
+    for (const auto& [key, times] : keys) {
+      for (Index n = 0; n < std::min<Index>(copies, times.times); ++n) {
+        rows.add_column(times.round, n * length + key);
+      }
+    }
+    rows.next_row();
+  }
+  return rows.finish();
+}
+
+// The columns of copies put together; of scores, where they are the same, the first.
+Tensor folded(const Tensor& of_copies, Index copies, bool sum) {
+  const Index heads = of_copies.dim(0), queries = of_copies.dim(1);
+  const Index length = of_copies.dim(2) / copies;
+  Tensor result = Tensor::zeros({heads, queries, length});
+  for (Index row = 0; row < heads * queries; ++row) {
+    for (Index n = 0; n < (sum ? copies : 1); ++n) {
+      const float* from = of_copies.data() + (row * copies + n) * length;
+      for (Index j = 0; j < length; ++j) result[row * length + j] += from[j];
+    }
+  }
+  return result;
+}
+
+Var copied(const Var& x, Index copies) {
+  return copies == 1 ? x : concat(std::vector<Var>(static_cast<std::size_t>(copies), x), 1);
+}
+
+OperationResult evaluate_released(const OperationInput& input, const Hashes& hashes,
+                                  Backend& backend, const Wanted& wanted, const Stop& stop) {
+  const MetKeys met = met_keys(input, hashes);
+  const Index rounds = hashes.bucket.dim(0), length = input.q.dim(1), size = input.q.dim(2);
+  Index copies = 1;
+  for (const auto& keys : met) {
+    for (const auto& [key, times] : keys) copies = std::max<Index>(copies, times.times);
+  }
+  Part part = plain_part(input, met_pattern(input, met, rounds, copies));
+  if (!input.scale) part.scale = 1;
+  // Of length 1 but for what keeps zeros from dividing.  [h, L, d_k]
+  const auto unit = static_cast<float>(1 / std::sqrt(static_cast<double>(size)));
+  part.k = copied(rms_norm(input.q, Var(Tensor::full({size}, unit)), 1e-6), copies);
+  part.v = copied(repeat_heads(input.v, input.heads, input.kv_heads), copies);
+  part.pos_k.clear();
+  for (Index column = 0; column < copies * length; ++column) {
+    part.pos_k.push_back(static_cast<std::int32_t>(column % length));
+  }
+  part.split.clear();
+  const float scale = part.scale;
+  apply_encoding(part, input, input.causal);
+  part.scale = scale;
+  if (copies == 1) return run_part(std::move(part), backend, wanted, stop);
+  Wanted of_copies = wanted;
+  of_copies.attention = wanted.attention || wanted.device_attention;
+  of_copies.device_attention = of_copies.tiles = false;
+  OperationResult result = run_part(std::move(part), backend, of_copies, stop);
+  if (result.attention.defined()) result.attention = folded(result.attention, copies, true);
+  if (result.scores.defined()) result.scores = folded(result.scores, copies, false);
+  result.mask = ByteTensor();
+  result.pattern = std::make_shared<const Pattern>(met_pattern(input, met, rounds, 1));
+  result.part.reset();
+  return result;
 }
 
 OperationResult evaluate_item(const OperationInput& input, Backend& backend, const Wanted& wanted,
@@ -119,7 +268,13 @@ OperationResult evaluate_item(const OperationInput& input, Backend& backend, con
             : drawn_for_heads(input, "lsh.rotation",
                               rotation_shape(values, input.heads, input.q.dim(2)), 1, 1,
                               static_cast<std::uint64_t>(values.integer("seed")));
-  const Hashes hashes = hashed(input.q.value(), rotation, stop);
+  const Hashes hashes = hashed(input.q.value(), rotation, factors_of(values), stop);
+  if (as_released(values)) {
+    OperationResult result = evaluate_released(input, hashes, backend, wanted, stop);
+    result.extra_counts["lsh.bucket"] = hashes.bucket;
+    result.extra_counts["lsh.rank"] = hashes.rank;
+    return result;
+  }
   Part part = plain_part(input, hashed_pattern(input, hashes));
   part.k = unit_rows(input.q);                                  // [h, L, d_k]
   part.v = repeat_heads(input.v, input.heads, input.kv_heads);  // [h, L, d_v]
@@ -182,7 +337,48 @@ Variant lsh_variant() {
                "itself and the one before. 0 leaves them whole.",
        .initial = Index{0},
        .slider_most = 64},
-      seed_parameter()};
+      seed_parameter(),
+      {.key = "form",
+       .symbol = "",
+       .label = "Form",
+       .help = "Who meets whom: as the paper has it, or as the code that was released with trained "
+               "models: chunks see all of their neighbours, whatever their bucket, the chunks of "
+               "all rounds stand in a circle, a key met in two rounds counts twice, and products "
+               "with keys of length 1 are not scaled.",
+       .kind = Parameter::Kind::Choice,
+       .initial = std::string("paper"),
+       .choices = {"paper", "released"}},
+      {.key = "before",
+       .symbol = "",
+       .label = "Chunks before",
+       .help = "How many chunks before its own a position sees.",
+       .initial = Index{1},
+       .most = 1 << 20,
+       .slider_most = 4},
+      {.key = "after",
+       .symbol = "",
+       .label = "Chunks after",
+       .help = "How many chunks after its own a position sees.",
+       .initial = Index{0},
+       .most = 1 << 20,
+       .slider_most = 4},
+      {.key = "factor",
+       .symbol = "",
+       .label = "Buckets of the first factor",
+       .help =
+           "The hash is put together of two, the first with so many buckets and the second with "
+           "the rest of the product; 0: one hash.",
+       .initial = Index{0},
+       .most = 1048576,
+       .slider_most = 16},
+      {.key = "fill",
+       .symbol = "",
+       .label = "Filled up to",
+       .help =
+           "In the released form chunks are counted as if the text were filled up to a multiple "
+           "of so many tokens; 0: of a chunk.",
+       .initial = Index{0},
+       .slider_most = 64}};
   v.weights = {
       {.name = "lsh.rotation",
        .help = "The rotations of each round and head, in place of drawn ones.",
@@ -192,8 +388,17 @@ Variant lsh_variant() {
        .constant = true}};
   v.objection = [](const Values& values, const Situation&) -> std::string {
     const Index buckets = values.integer("buckets");
-    if (buckets % 2 == 0) return {};
-    return "buckets: expected an even number" + found_text(buckets);
+    if (buckets % 2 != 0) return "buckets: expected an even number" + found_text(buckets);
+    const Index factor = values.integer("factor"), chunk = values.integer("chunk");
+    if (factor > 0 && (factor % 2 != 0 || buckets % factor != 0 || buckets / factor % 2 != 0)) {
+      return "factor: expected an even number that divides buckets into an even one" +
+             found_text(factor);
+    }
+    if (!as_released(values)) return {};
+    if (chunk == 0) return "chunk: expected at least 1 in the released form, found 0";
+    const Index fill = values.integer("fill");
+    if (fill % chunk == 0) return {};
+    return "fill: expected a multiple of chunk" + found_text(fill);
   };
   v.looks_ahead = [](const Values& values, const NamedVars&) -> std::string {
     if (values.integer("chunk") == 0) return {};

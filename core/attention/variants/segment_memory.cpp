@@ -2,10 +2,22 @@
 #include "core/attention/variants/list.h"
 #include "core/attention/variants/shared/memory.h"
 #include "core/attention/variants/shared/row_memory.h"
+#include "core/attention/variants/shared/rows.h"
 
 namespace attnscope {
 
 namespace {
+
+// The last `reach` positions up to the query's own.
+Pattern reaching(Index queries, Index memory, Index length, Index first, Index reach) {
+  PatternBuilder rows(1, queries, memory + length, {std::to_string(reach) + " back"});
+  for (Index i = 0; i < queries; ++i) {
+    const Index end = memory + first + i + 1;
+    rows.add(0, end - reach, end);
+    rows.next_row();
+  }
+  return rows.finish();
+}
 
 OperationResult evaluate_segment(const OperationInput& input, Backend& backend,
                                  const Wanted& wanted, const Stop& stop) {
@@ -13,8 +25,10 @@ OperationResult evaluate_segment(const OperationInput& input, Backend& backend,
   const Var values = memory_rows(input, "mem.v", input.v.dim(2));
   const Index memory = keys.dim(1), length = key_count(input);
   const Index first = first_position(input);
-  Part part =
-      plain_part(input, Pattern::causal(query_count(input), memory + length, memory + first));
+  const Index reach = input.variant.values.integer("reach");
+  Part part = plain_part(
+      input, reach > 0 ? reaching(query_count(input), memory, length, first, reach)
+                       : Pattern::causal(query_count(input), memory + length, memory + first));
   part.k = prepended(keys, input.k);    // [B h_kv, M + L, d_k]
   part.v = prepended(values, input.v);  // [B h_kv, M + L, d_v]
   part.pos_k = positions_from(-memory, memory + length);
@@ -58,7 +72,14 @@ Variant segment_memory_variant() {
        .optional = true,
        .constant = true}};
   v.parameters = {
-      segments_parameter("memory", "M", "Memory", "How many rows of earlier segments are kept.")};
+      segments_parameter("memory", "M", "Memory", "How many rows of earlier segments are kept."),
+      {.key = "reach",
+       .symbol = "",
+       .label = "Reach",
+       .help = "How many positions a token sees, itself the last of them, so that all see equally "
+               "many; 0: all that there are.",
+       .initial = Index{0},
+       .slider_most = 512}};
   v.remember = remember_rows;
   v.evaluate = evaluate_segment;
   return v;

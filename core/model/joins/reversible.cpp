@@ -2,7 +2,8 @@
 // can be recovered from those of the next and need not be kept. Gomez et al., 2017; Kitaev et al.,
 // 2020.
 //
-//   forward   x1 += Attn(norm(x2)),   x2 += FF(norm(x1)),   x = (x1 + x2) / 2 behind the last
+//   forward   x1 += Attn(norm(x2)),   x2 += FF(norm(x1)),   x = (x1 + x2) / 2 behind the last,
+//             or [x1, x2]
 //   backward  x2 -= FF(norm(x1)),     x1 -= Attn(norm(x2)), layer by layer from the last, with a
 //             tape for one layer at a time
 #include <algorithm>
@@ -65,12 +66,16 @@ Streams layer_forward(Pass& pass, const Site& site, const Streams& in) {
   return pass.is_off(site.at.layer) ? in : Streams{x1, add(in.x2, fed)};
 }
 
-Var halved_sum(const Streams& streams) {
+// What the streams are read as: their mean [n, d], or both [n, 2 d].
+Var read_streams(const Pass& pass, const Streams& streams) {
+  if (state_width(pass.config()) > pass.config().width) {
+    return concat({streams.x1, streams.x2}, 1);
+  }
   return scale(add(streams.x1, streams.x2), 0.5f);
 }
 
 void tap_residual(Pass& pass, const Site& site, const Streams& streams) {
-  pass.tap(tap_prefix(site) + "residual", halved_sum(streams));
+  pass.tap(tap_prefix(site) + "residual", read_streams(pass, streams));
 }
 
 // Gradients of one layer's function y = f(x) at x, from those of y: to the weights, which are
@@ -174,10 +179,13 @@ Var run_and_forget(Pass& pass, const LayerStack& stack, const Var& x) {
   pass.adopt(quiet);
   again->x1 = streams.x1.value();
   again->x2 = streams.x2.value();
-  return record("reversible", halved_sum(streams).value(), all_weights(pass, x),
+  return record("reversible", read_streams(pass, streams).value(), all_weights(pass, x),
                 [again](const Tensor& gradient, const std::vector<Var>& inputs) {
-                  const Tensor half = scale(Var(gradient), 0.5f).value();
-                  again->run(half, half, inputs[0]);
+                  const Index width = inputs[0].dim(1);
+                  const bool both = gradient.dim(1) > width;
+                  const Var half = both ? Var(gradient) : scale(Var(gradient), 0.5f);
+                  again->run(slice(half, 1, 0, width).value(),
+                             slice(half, 1, both ? width : 0, width).value(), inputs[0]);
                 });
 }
 
@@ -192,7 +200,7 @@ Var run_reversible(Pass& pass, const LayerStack& stack, const Var& x) {
     streams = layer_forward(pass, site, streams);
     tap_residual(pass, site, streams);
   }
-  return halved_sum(streams);
+  return read_streams(pass, streams);
 }
 
 std::string reversible_refusal(const ModelConfig& config) {
@@ -201,6 +209,19 @@ std::string reversible_refusal(const ModelConfig& config) {
   if (config.hidden == 0) return expected + "needs a feed-forward; expected hidden above 0";
   if (config.segment > 0) return expected + "keeps no rows for segments; expected no segment";
   if (config.exits) return expected + "has no states to leave at; expected no exits";
+  if (state_width(config) > config.width) {
+    const bool plain = !config.tied_output && !config.head.transform;
+    if (config.ingredients.output_head && !plain) {
+      return "join.end: both streams are wider than the table of tokens; expected tied_output "
+             "false and no head.transform";
+    }
+    if (config.auxiliary != Auxiliary{}) {
+      return "join.end: auxiliary losses read one stream; expected end mean, found both";
+    }
+    if (config.architecture.id != default_architecture().id) {
+      return "join.end: expected end mean or architecture decoder, found both";
+    }
+  }
   if (architecture(config.architecture.id).one_stack) return "";
   std::string known;
   for (const Architecture& of : architectures()) {
@@ -231,7 +252,15 @@ Join reversible_join() {
                    .initial = Index{1},
                    .least = 1,
                    .slider_least = 1,
-                   .slider_most = 16}};
+                   .slider_most = 16},
+                  {.key = "end",
+                   .symbol = "",
+                   .label = "At the end",
+                   .help = "What is made of the streams behind the last layer: their mean, or both "
+                           "side by side, twice as wide, as in the Reformer's code.",
+                   .kind = Parameter::Kind::Choice,
+                   .initial = std::string("mean"),
+                   .choices = {"mean", "both"}}};
   j.refusal = reversible_refusal;
   j.run_layers = run_reversible;
   return j;

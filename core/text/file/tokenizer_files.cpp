@@ -82,6 +82,25 @@ const std::vector<std::string>& tokenizer_file_names() {
   return names;
 }
 
+namespace {
+
+// Words of Transformer-XL, which a pickle holds: that may run any program.
+[[noreturn]] void refuse_pickled_words(const std::filesystem::path& folder, const char* file) {
+  const bool torch = std::string_view(file) == "vocab.bin";
+  const std::string path = (folder / file).string();
+  throw InputError(
+      path +
+      ": expected tokenizer.json, since pickled words may run any program; this writes it: python3 "
+      "-c \"import json, " +
+      (torch ? "torch; v = torch.load('" + path + "', weights_only=False)"
+             : "pickle; v = pickle.load(open('" + path + "', 'rb'))") +
+      "['sym2idx']; json.dump({'model': {'type': 'WordLevel', 'vocab': v, 'unk_token': '<unk>'}, "
+      "'pre_tokenizer': {'type': 'WhitespaceSplit'}}, open('" +
+      (folder / "tokenizer.json").string() + "', 'w'))\"");
+}
+
+}  // namespace
+
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::filesystem::path& folder) {
   std::map<std::string, std::string> files;
   const auto take = [&](const char* name) {
@@ -102,6 +121,14 @@ std::shared_ptr<const Tokenizer> load_tokenizer(const std::filesystem::path& fol
                         (files.contains("merges.txt") || files.contains("source.spm")));
     if (!known) {
       for (const char* name : kSentencePieceFiles) take(name);
+    }
+  }
+  for (const char* pickled : {"vocab.pkl", "vocab.bin"}) {
+    std::error_code none;
+    const bool alone =
+        files.empty() || (files.size() == 1 && files.contains("tokenizer_config.json"));
+    if (alone && std::filesystem::exists(folder / pickled, none)) {
+      refuse_pickled_words(folder, pickled);
     }
   }
   return tokenizer_from_files(std::move(files), folder.string());

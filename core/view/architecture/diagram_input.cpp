@@ -54,7 +54,7 @@ DiagramPart embedding_part(const DiagramSource& source, const std::string& title
   p.notes = {grouped(source.config.vocabulary) + " → " + std::to_string(source.config.width)};
   p.help = help;
   p.view = "next";
-  p.parameters = source.count("embed.weight");
+  p.parameters = source.count("embed.weight") + source.count("embed.cluster");
   return p;
 }
 

@@ -100,8 +100,33 @@ TEST(Patterns, Local) {
 TEST(Patterns, BlockLocal) {
   sweep("block_local", [](Random& random, Index) {
     const Index b = pick(random, 1, 12);
-    return Rule{with({{"block", b}}), 0,
-                [=](Index, Index i, Index j) { return floor_div(i, b) == floor_div(j, b); }};
+    return Rule{with({{"block", b},
+                      {"before", Index{0}},
+                      {"after", Index{0}},
+                      {"circular", false},
+                      {"fill", Index{0}}}),
+                0, [=](Index, Index i, Index j) { return floor_div(i, b) == floor_div(j, b); }};
+  });
+}
+
+TEST(Patterns, BlockLocalWithNeighbours) {
+  sweep("block_local", [](Random& random, Index length) {
+    const Index b = pick(random, 1, 7), before = pick(random, 0, 2), after = pick(random, 0, 2);
+    const Index fill = b * pick(random, 1, 3), filled = fill * floor_div(length + fill - 1, fill);
+    const bool circular = random.below(2) == 0;
+    return Rule{with({{"block", b},
+                      {"before", before},
+                      {"after", after},
+                      {"circular", circular},
+                      {"fill", fill}}),
+                0, [=](Index, Index i, Index j) {
+                  const Index own = floor_div(i, b), other = floor_div(j, b);
+                  for (Index d = -before; d <= after; ++d) {
+                    if (circular ? mod(own + d, filled / b) == other : own + d == other)
+                      return true;
+                  }
+                  return own == other;
+                }};
   });
 }
 

@@ -1,0 +1,287 @@
+// Reformer (Kitaev et al., 2020, arXiv:2001.04451) as the Hugging Face libraries store it: layers
+// of LSH attention with shared queries and keys and of local attention, reversible, whose two
+// streams both meet the output, and axial positions.
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+#include "core/base/error.h"
+#include "core/base/strict_json.h"
+#include "core/checkpoint/format.h"
+#include "core/checkpoint/hugging_face.h"
+#include "core/checkpoint/torch_random.h"
+#include "core/checkpoint/weight_mover.h"
+#include "core/model/join.h"
+#include "core/model/weights.h"
+
+namespace attnscope {
+
+namespace {
+
+constexpr Index kMostChunk = Index{1} << 20, kMostBuckets = Index{1} << 20;
+
+struct ReformerAttention {
+  std::vector<bool> hashes;  // of each layer; else it is local
+  Index chunk_of_lsh = 0, chunk_of_local = 0;
+  Choice lsh, local;
+  std::optional<std::uint64_t> seed;
+  bool buckets_given = false;
+  bool sees_after = false;
+};
+
+// Two numbers.
+std::pair<Index, Index> pair_of(JsonObject& object, const char* key) {
+  const Json& list = object.array(key);
+  const bool fits = list.size() == 2 && list[0].is_number_integer() &&
+                    list[1].is_number_integer() && list[0] >= 1 && list[1] >= 1 &&
+                    list[0] <= kMostModelTokens && list[1] <= kMostModelTokens;
+  if (!fits) object.fail(key, "two numbers of at least 1 (nothing else is supported)");
+  return {list[0].get<Index>(), list[1].get<Index>()};
+}
+
+// As many as the libraries take for a text as long as the model reads.
+void set_usual_buckets(Values& lsh, Index context) {
+  const Index chunk = lsh.integer("chunk");
+  Index power = 0;
+  while ((Index{2} << power) <= 2 * (context / chunk)) ++power;
+  power = std::clamp<Index>(power, 1, 20);
+  Index root = 0;
+  while ((root + 1) * (root + 1) <= context / chunk) ++root;
+  lsh.set("buckets", Index{1} << power);
+  const bool pair = (Index{1} << power) > 2 * std::max(root, chunk);
+  if (pair && power >= 2) lsh.set("factor", Index{1} << (power / 2));
+}
+
+void read_buckets(JsonObject& object, ReformerAttention& attention, Index context) {
+  Values& lsh = attention.lsh.values;
+  attention.buckets_given = object.has("num_buckets");
+  if (!attention.buckets_given) return set_usual_buckets(lsh, context);
+  const Json& given = object.any("num_buckets");
+  if (given.is_array() && given.size() == 2) {
+    const auto [first, second] = pair_of(object, "num_buckets");
+    if (first > kMostBuckets / second) object.fail("num_buckets", "fewer buckets");
+    lsh.set("buckets", first * second);
+    lsh.set("factor", first);
+  } else if (given.is_array()) {
+    object.fail("num_buckets", "a number or two of them (nothing else is supported)");
+  } else {
+    lsh.set("buckets", object.integer("num_buckets", 2, kMostBuckets));
+  }
+}
+
+void read_layers(JsonObject& object, ModelConfig& c, ReformerAttention& attention) {
+  const Json& layers = object.array("attn_layers");
+  if (layers.size() == 0 || layers.size() > 1024) {
+    object.fail("attn_layers", "from 1 to 1024 of \"lsh\" and \"local\"");
+  }
+  for (const Json& layer : layers) {
+    if (layer != "lsh" && layer != "local") {
+      object.fail("attn_layers", "\"lsh\" and \"local\" (nothing else is supported)");
+    }
+    attention.hashes.push_back(layer == "lsh");
+  }
+  c.layers = static_cast<Index>(attention.hashes.size());
+}
+
+ReformerAttention read_attention(JsonObject& object, ModelConfig& c) {
+  ReformerAttention a;
+  read_layers(object, c, a);
+  a.chunk_of_lsh = object.integer_or("lsh_attn_chunk_length", 64, 1, kMostChunk);
+  a.chunk_of_local = object.integer_or("local_attn_chunk_length", 64, 1, kMostChunk);
+  const bool both = std::ranges::find(a.hashes, true) != a.hashes.end() &&
+                    std::ranges::find(a.hashes, false) != a.hashes.end();
+  const Index multiple = std::lcm(a.chunk_of_lsh, a.chunk_of_local);
+  if (both && multiple > kMostModelTokens) {
+    object.fail("lsh_attn_chunk_length", "chunks with a smaller common multiple");
+  }
+  a.lsh = {"lsh", default_values(variant("lsh").parameters)};
+  Values& lsh = a.lsh.values;
+  lsh.set("form", std::string("released"));
+  lsh.set("chunk", a.chunk_of_lsh);
+  lsh.set("fill", both ? multiple : a.chunk_of_lsh);
+  lsh.set("rounds", object.integer_or("num_hashes", 1, 1, 4096));
+  lsh.set("before", object.integer_or("lsh_num_chunks_before", 1, 0, 1024));
+  lsh.set("after", object.integer_or("lsh_num_chunks_after", 0, 0, 1024));
+  read_buckets(object, a, c.context);
+  a.local = {"block_local", default_values(variant("block_local").parameters)};
+  Values& local = a.local.values;
+  local.set("block", a.chunk_of_local);
+  local.set("fill", both ? multiple : a.chunk_of_local);
+  local.set("before", object.integer_or("local_num_chunks_before", 1, 0, 1024));
+  local.set("after", object.integer_or("local_num_chunks_after", 0, 0, 1024));
+  local.set("circular", true);
+  a.sees_after = local.integer("after") > 0;
+  if (object.has("hash_seed")) {
+    a.seed = static_cast<std::uint64_t>(object.integer("hash_seed", 0, Index{1} << 62));
+  }
+  return a;
+}
+
+Choice read_positions(JsonObject& object, const ModelConfig& c) {
+  Choice placed{"learned", default_values(encoding("learned").parameters)};
+  if (!object.flag_or("axial_pos_embds", true)) return placed;
+  const auto [rows, columns] = pair_of(object, "axial_pos_shape");
+  const auto [of_row, of_column] = pair_of(object, "axial_pos_embds_dim");
+  if (of_row + of_column != c.width) {
+    object.fail("axial_pos_embds_dim", "two numbers whose sum is hidden_size");
+  }
+  if (rows * columns < c.context) {
+    object.fail("axial_pos_shape", "two numbers with a product of max_position_embeddings");
+  }
+  placed.values.set("columns", columns);
+  placed.values.set("row_width", of_row);
+  return placed;
+}
+
+ReformerAttention read_reformer_config(const Json& json, const std::string& path, bool has_head,
+                                       ModelConfig& c) {
+  const Json known = without_nulls(json);
+  JsonObject object(known, path);
+  c.vocabulary = object.integer("vocab_size", 1, kMostModelTokens);
+  c.context = object.integer_or("max_position_embeddings", 4096, 1, kMostModelTokens);
+  c.width = object.integer_or("hidden_size", 256, 1, kMostModelWidth);
+  c.heads = c.kv_heads = object.integer_or("num_attention_heads", 12, 1, 1024);
+  c.head_size = object.integer_or("attention_head_size", 64, 1, kMostModelWidth);
+  c.hidden = object.integer_or("feed_forward_size", 512, 1, 8 * kMostModelWidth);
+  c.activation =
+      object.has("hidden_act") ? hugging_face_activation(object, "hidden_act") : Activation::Relu;
+  c.norm = Norm::LayerNorm;
+  c.norm_epsilon = object.number_or("layer_norm_eps", 1e-12, 0, 1);
+  c.gated = c.tied_output = false;
+  c.feed_forward_biases = true;
+  c.causal = object.flag_or("is_decoder", false);
+  c.ingredients.output_head = c.head.bias = has_head;
+  require_flag(object, "tie_word_embeddings", false);
+  refuse_quantisation(object);
+  c.join = default_choice(join("reversible"));
+  c.join.values.set("end", std::string("both"));
+  const ReformerAttention attention = read_attention(object, c);
+  const Choice placed = read_positions(object, c);
+  for (const bool hashes : attention.hashes) {
+    c.groups.push_back({{c.heads, hashes ? attention.lsh : attention.local, placed}});
+  }
+  return attention;
+}
+
+void move_positions(WeightMover& mover, const std::string& at) {
+  Model& model = mover.model();
+  const ModelConfig& c = model.config;
+  const Values& placed = c.groups[0][0].encoding.values;
+  const Index columns = placed.integer("columns"), of_row = placed.integer("row_width");
+  if (columns == 0) {
+    return mover.plain(at + "embedding.weight", "embed.pos.embedding", {c.context, c.width});
+  }
+  TensorReader& reader = mover.reader();
+  const std::string first = at + "weights.0", second = at + "weights.1";
+  const Index needed = (c.context + columns - 1) / columns;
+  const Index rows = reader.rows_of(first);
+  if (rows < needed) reader.expect_shape(first, {needed, 1, of_row});
+  const Tensor table = reader.take(first, {rows, 1, of_row}).reshaped({rows, of_row});
+  model.weights.emplace("embed.pos.row", Var(table.slice(0, needed)));
+  model.weights.emplace("embed.pos.column", Var(reader.take(second, {1, columns, c.width - of_row})
+                                                    .reshaped({columns, c.width - of_row})));
+}
+
+// As the code draws them in every layer: [h, d_k, n, b/2].
+Tensor drawn_rotations(const ModelConfig& c, const Values& lsh, std::uint64_t seed) {
+  const Index rounds = lsh.integer("rounds"), factor = lsh.integer("factor");
+  const Index buckets = lsh.integer("buckets");
+  const Index half = factor > 0 ? (factor + buckets / factor) / 2 : buckets / 2;
+  const Index size = c.head_size, count = c.heads * size * rounds * half;
+  const Tensor drawn = torch_normal(std::max<Index>(count, 16), seed);
+  Tensor rotations({rounds, c.heads, size, half});
+  for (Index n = 0; n < count; ++n) {
+    const Index b = n % half, round = n / half % rounds, rest = n / half / rounds;  // h d_k
+    rotations[(round * c.heads * size + rest) * half + b] = drawn[n];
+  }
+  return rotations;
+}
+
+void share_keys(Model& model, const std::string& attn) {
+  const auto narrow = model.narrow.find(attn + "wq");
+  if (narrow != model.narrow.end()) {
+    model.narrow.emplace(attn + "wk", narrow->second);
+  } else {
+    model.weights.emplace(attn + "wk", model.weights.at(attn + "wq"));
+  }
+}
+
+void move_reformer_layer(WeightMover& mover, const std::string& from, Index layer, bool hashes) {
+  const ModelConfig& c = mover.model().config;
+  const Index inner = c.heads * c.head_size;
+  const std::string to = layer_prefix(layer), attn = to + "attn.";
+  const std::string self = from + "attention.self_attention.";
+  mover.norm(from + "attention.layer_norm", to + "attn_norm", c.width);
+  mover.linear(self + (hashes ? "query_key" : "query"), attn, "q", c.width, inner, false);
+  if (hashes) {
+    share_keys(mover.model(), attn);
+  } else {
+    mover.linear(self + "key", attn, "k", c.width, inner, false);
+  }
+  mover.linear(self + "value", attn, "v", c.width, inner, false);
+  mover.linear(from + "attention.output.dense", attn, "o", inner, c.width, false);
+  for (const std::string& name : mover.reader().names_below(self)) {  // of older versions
+    if (name.find("mask_value") != std::string::npos) mover.reader().ignore(name);
+  }
+  mover.norm(from + "feed_forward.layer_norm", to + "ffn_norm", c.width);
+  mover.linear(from + "feed_forward.dense.dense", to + "ffn.", "_in", c.width, c.hidden, true);
+  mover.linear(from + "feed_forward.output.dense", to + "ffn.", "_out", c.hidden, c.width, true);
+}
+
+void note_hashes(Model& model, const ReformerAttention& attention) {
+  if (std::ranges::find(attention.hashes, true) == attention.hashes.end()) return;
+  if (!attention.buckets_given) {
+    model.notes.push_back(
+        "how many buckets there are (num_buckets) the checkpoint does not say: here as many as the "
+        "libraries take for the longest text");
+  }
+  model.notes.push_back(
+      attention.seed ? "the rotations of hashes are those that torch draws with hash_seed"
+                     : "the rotations of hashes are drawn here: the checkpoint does not say them "
+                       "(hash_seed)");
+}
+
+Model load_reformer(const Json& json, const StoredTensors& tensors,
+                    const std::filesystem::path& folder) {
+  Model model;
+  const std::string path = (folder / "config.json").string();
+  ModelConfig& c = model.config;
+  const bool has_head = tensors.contains("lm_head.decoder.weight");
+  const ReformerAttention attention = read_reformer_config(json, path, has_head, c);
+  if (has_head && !c.causal) learns_to_fill_in(c, folder);
+  check(c, path);
+  TensorReader reader(tensors, folder, c);
+  WeightMover mover(reader, model);
+  const std::string prefix = reader.has("embeddings.word_embeddings.weight") ? "" : "reformer.";
+  reader.move(prefix + "embeddings.word_embeddings.weight", c.vocabulary, c.width, false, model,
+              "embed.weight");
+  move_positions(mover, prefix + "embeddings.position_embeddings.");
+  std::optional<Var> rotations;
+  if (attention.seed && attention.buckets_given) {
+    rotations = Var(drawn_rotations(c, attention.lsh.values, *attention.seed));
+  }
+  for (Index n = 0; n < c.layers; ++n) {
+    const bool hashes = attention.hashes[static_cast<std::size_t>(n)];
+    move_reformer_layer(mover, prefix + "encoder.layers." + std::to_string(n) + ".", n, hashes);
+    if (hashes && rotations) {
+      model.weights.emplace(group_prefix(n, 0) + "lsh.rotation", *rotations);
+    }
+  }
+  mover.norm(prefix + "encoder.layer_norm", "final_norm", state_width(c));
+  if (has_head) {
+    mover.output("lm_head.decoder.weight", "");
+    mover.output_bias({"lm_head.bias", "lm_head.decoder.bias"}, {c.vocabulary});
+  }
+  note_hashes(model, attention);
+  for (const char* name : {"classifier.", "qa_outputs."}) mover.leave_out(name, "a classifier");
+  reader.finish();
+  return model;
+}
+
+}  // namespace
+
+CheckpointFormat reformer_format() {
+  return {"reformer", load_reformer};
+}
+
+}  // namespace attnscope

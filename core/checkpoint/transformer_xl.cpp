@@ -1,0 +1,225 @@
+// Transformer-XL (Dai et al., 2019, arXiv:1901.02860) as the Hugging Face libraries stored it up to
+// transformers 4: queries, keys and values in one matrix, norms behind the residual sums, a memory
+// of segments, an adaptive vocabulary. The memory is empty at first, as in the paper; the libraries
+// begin with rows of zeros.
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/base/strict_json.h"
+#include "core/checkpoint/format.h"
+#include "core/checkpoint/hugging_face.h"
+#include "core/checkpoint/weight_mover.h"
+#include "core/model/weights.h"
+
+namespace attnscope {
+
+namespace {
+
+constexpr Index kUsualSegment = 128;  // of the models that were released
+
+void read_vocabulary(JsonObject& object, ModelConfig& c) {
+  c.vocabulary = object.integer("vocab_size", 1, kMostModelTokens);
+  c.width = object.integer_or("d_model", 1024, 1, kMostModelWidth);
+  if (object.integer_or("d_embed", c.width, 1, kMostModelWidth) != c.width) {
+    object.fail("d_embed", "d_model (nothing else is supported)");
+  }
+  AdaptiveVocabulary& adaptive = c.embedding.adaptive;
+  if (object.has("cutoffs")) {
+    for (const Json& cutoff : object.array("cutoffs")) {
+      if (!cutoff.is_number_integer()) object.fail("cutoffs", "ids in rising order");
+      adaptive.cutoffs.push_back(cutoff.get<Index>());
+    }
+  }
+  const Index narrowing = object.integer_or("div_val", 1, 1, kMostModelWidth);
+  adaptive.narrowing = adaptive.cutoffs.empty() ? 1 : narrowing;
+  if (adaptive.cutoffs.empty() && narrowing > 1) {
+    object.fail("div_val", "1 where there are no cutoffs (nothing else is supported)");
+  }
+  c.ingredients.embedding_scale = std::sqrt(static_cast<double>(c.width));
+}
+
+ModelConfig read_transformer_xl_config(const Json& json, const std::string& path, bool has_head) {
+  const Json known = without_nulls(json);
+  JsonObject object(known, path);
+  ModelConfig c;
+  read_vocabulary(object, c);
+  c.layers = object.integer("n_layer", 1, 1024);
+  c.heads = c.kv_heads = object.integer("n_head", 1, 1024);
+  c.head_size = object.integer("d_head", 1, kMostModelWidth);
+  c.hidden = object.integer("d_inner", 1, 8 * kMostModelWidth);
+  c.activation = Activation::Relu;
+  c.norm = Norm::LayerNorm;
+  c.norm_epsilon = object.number_or("layer_norm_epsilon", 1e-5, 0, 1);
+  c.pre_norm = c.gated = false;
+  c.feed_forward_biases = true;
+  c.tied_output = object.flag_or("tie_word_embeddings", true);
+  c.ingredients.output_head = c.head.bias = has_head;
+  require_flag(object, "pre_lnorm", false);
+  if (object.integer_or("attn_type", 0, 0, 3) != 0) {
+    object.fail("attn_type", "0 (nothing else is supported)");
+  }
+  refuse_quantisation(object);
+  const Index memory = object.integer_or("mem_len", 1600, 0, kMostModelTokens);
+  const Index segment = object.integer_or("tgt_len", kUsualSegment, 1, kMostModelTokens);
+  c.segment = segment;
+  c.context = std::max(segment + memory, Index{1});
+  Choice remembers{"segment_memory", default_values(variant("segment_memory").parameters)};
+  remembers.values.set("memory", memory);
+  if (object.flag_or("same_length", true) && memory > 0) remembers.values.set("reach", memory);
+  Choice relative{"transformer_xl", default_values(encoding("transformer_xl").parameters)};
+  relative.values.set("style", std::string("half"));
+  const Index clamp = object.integer_or("clamp_len", 1000, -1, kMostModelTokens);
+  if (clamp > 0) relative.values.set("clamp", clamp);
+  c.groups = uniform_groups(c, remembers, relative);
+  check(c, path);
+  return c;
+}
+
+// Rows [first, first + count) of a matrix [rows, columns], turned.  [columns, count]
+Tensor projection_of_part(const Tensor& matrix, Index first, Index count) {
+  const Index columns = matrix.dim(1);
+  Tensor result({columns, count});
+  for (Index r = 0; r < count; ++r) {
+    for (Index c = 0; c < columns; ++c) result(c, r) = matrix(first + r, c);
+  }
+  return result;
+}
+
+void move_transformer_xl_layer(WeightMover& mover, const std::string& prefix, Index layer) {
+  Model& model = mover.model();
+  const ModelConfig& c = model.config;
+  const Index rows = c.heads * c.head_size;
+  const std::string from = prefix + "layers." + std::to_string(layer) + ".";
+  const std::string to = layer_prefix(layer), pairs = group_prefix(layer, 0) + "pos.";
+  {
+    const Tensor all = mover.reader().take(from + "dec_attn.qkv_net.weight", {3 * rows, c.width});
+    for (const char* letter : {"q", "k", "v"}) {
+      const Index part = letter[0] == 'q' ? 0 : letter[0] == 'k' ? 1 : 2;
+      model.weights.emplace(to + "attn.w" + letter,
+                            Var(projection_of_part(all, part * rows, rows)));
+    }
+  }
+  mover.linear(from + "dec_attn.o_net", to + "attn.", "o", rows, c.width, false);
+  model.weights.emplace(pairs + "wr", Var(mover.reader().take_transposed(
+                                          from + "dec_attn.r_net.weight", c.width, rows)));
+  for (const auto& [theirs, ours] : {std::pair{"r_w_bias", "u"}, {"r_r_bias", "v"}}) {
+    // Of all layers together where they are not untied.
+    const std::string own = from + "dec_attn." + theirs, shared = prefix + theirs;
+    const Shape shape{c.heads, c.head_size};
+    mover.plain(mover.has(own) ? own : shared, pairs + ours, shape);
+    if (mover.has(shared)) mover.reader().ignore(shared);
+  }
+  mover.norm(from + "dec_attn.layer_norm", to + "attn_norm", c.width);
+  mover.linear(from + "pos_ff.CoreNet.0", to + "ffn.", "_in", c.width, c.hidden, true);
+  mover.linear(from + "pos_ff.CoreNet.3", to + "ffn.", "_out", c.hidden, c.width, true);
+  mover.norm(from + "pos_ff.layer_norm", to + "ffn_norm", c.width);
+}
+
+Tensor identity(Index size) {
+  Tensor one = Tensor::zeros({size, size});
+  for (Index n = 0; n < size; ++n) one(n, n) = 1;
+  return one;
+}
+
+// Tables and projections of a side: "word_emb.emb_layers.", "crit.out_layers.". Where tables are
+// all as wide as the model there is one for all clusters, and no projection.
+void move_clusters(WeightMover& mover, const std::string& layers, const std::string& projections,
+                   const std::string& ours, bool tables) {
+  Model& model = mover.model();
+  const ModelConfig& c = model.config;
+  const auto clusters = vocabulary_clusters(c);
+  const bool together = c.embedding.adaptive.narrowing == 1;
+  const bool out = ours == "output.";
+  Tensor all;
+  if (together && tables) all = mover.reader().take(layers + "0.weight", {c.vocabulary, c.width});
+  for (std::size_t n = 0; n < clusters.size(); ++n) {
+    const std::string number = std::to_string(n), to = ours + "cluster." + number + ".";
+    const VocabularyCluster& cluster = clusters[n];
+    if (tables && together) {
+      model.weights.emplace(to + "table", Var(all.slice(cluster.first, cluster.count)));
+    } else if (tables) {
+      mover.reader().move(layers + number + ".weight", cluster.count, cluster.width, false, model,
+                          to + "table");
+    }
+    if (together) {
+      model.weights.emplace(to + "project", Var(identity(c.width)));
+      continue;
+    }
+    // A projection that is tied is stored once.
+    const std::string theirs = projections + number;
+    const std::string of_words = "transformer.word_emb.emb_projs." + number;
+    const std::string from = mover.has(theirs) ? theirs : of_words;
+    model.weights.emplace(to + "project",
+                          Var(out ? mover.reader().take(from, {c.width, cluster.width})
+                                  : mover.reader().take_transposed(from, cluster.width, c.width)));
+  }
+}
+
+void move_adaptive_output(WeightMover& mover, const std::string& words) {
+  Model& model = mover.model();
+  const ModelConfig& c = model.config;
+  const auto clusters = vocabulary_clusters(c);
+  TensorReader& reader = mover.reader();
+  const bool together = c.embedding.adaptive.narrowing == 1;
+  move_clusters(mover, "crit.out_layers.", "crit.out_projs.", "output.", !c.tied_output);
+  std::vector<float> bias;
+  for (std::size_t n = 0; n < (together ? 1 : clusters.size()); ++n) {
+    const std::string number = std::to_string(n), at = "crit.out_layers." + number;
+    if (c.tied_output && reader.has(at + ".weight")) {
+      if (!reader.holds_the_same(words + number + ".weight", at + ".weight")) {
+        reader.fail("tensor " + at + ".weight: expected the same numbers as " + words + number +
+                    ".weight, since config.json ties them, found others");
+      }
+      reader.ignore(at + ".weight");
+    }
+    const Tensor part = reader.take(at + ".bias", {together ? c.vocabulary : clusters[n].count});
+    bias.insert(bias.end(), part.begin(), part.end());
+  }
+  Tensor all({c.vocabulary});
+  std::ranges::copy(bias, all.begin());
+  model.weights.emplace("output.bias", Var(all));
+  const auto others = static_cast<Index>(clusters.size()) - 1;
+  model.weights.emplace("output.choice.w",
+                        Var(reader.take_transposed("crit.cluster_weight", c.width, others)));
+  model.weights.emplace("output.choice.b", Var(reader.take("crit.cluster_bias", {others})));
+}
+
+Model load_transformer_xl(const Json& json, const StoredTensors& tensors,
+                          const std::filesystem::path& folder) {
+  Model model;
+  const bool has_head = tensors.contains("crit.out_layers.0.bias");
+  model.config = read_transformer_xl_config(json, (folder / "config.json").string(), has_head);
+  const ModelConfig& c = model.config;
+  TensorReader reader(tensors, folder, c);
+  WeightMover mover(reader, model);
+  const std::string prefix = reader.has("word_emb.emb_layers.0.weight") ? "" : "transformer.";
+  const std::string words = prefix + "word_emb.emb_layers.";
+  const bool adaptive = !c.embedding.adaptive.cutoffs.empty();
+  if (adaptive) {
+    move_clusters(mover, words, prefix + "word_emb.emb_projs.", "embed.", true);
+  } else {
+    reader.move(words + "0.weight", c.vocabulary, c.width, false, model, "embed.weight");
+  }
+  for (Index n = 0; n < c.layers; ++n) move_transformer_xl_layer(mover, prefix, n);
+  if (has_head && adaptive) move_adaptive_output(mover, words);
+  if (has_head && !adaptive) {
+    mover.output("crit.out_layers.0.weight", words + "0.weight");
+    mover.output_bias({"crit.out_layers.0.bias"}, {c.vocabulary});
+  }
+  reader.ignore(prefix + "pos_emb.inv_freq");
+  model.notes.push_back(
+      "the memory is empty at first, as in the paper; the libraries begin with mem_len rows of "
+      "zeros");
+  mover.leave_out("score.", "a classifier");
+  reader.finish();
+  return model;
+}
+
+}  // namespace
+
+CheckpointFormat transformer_xl_format() {
+  return {"transfo-xl", load_transformer_xl};
+}
+
+}  // namespace attnscope

@@ -1,0 +1,85 @@
+// Loading takes the file's size and little beside, whatever numbers it holds.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "core/checkpoint/checkpoint.h"
+#include "core/model/weights.h"
+#include "tests/support/compare.h"
+
+namespace attnscope {
+namespace {
+
+// "VmHWM", "VmRSS" of this process, in bytes.
+double held(const std::string& what) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(what + ":")) return std::stod(line.substr(what.size() + 1)) * 1024;
+  }
+  return -1;
+}
+
+void write_model(const std::filesystem::path& folder, bool half) {
+  Checkpoint checkpoint;
+  ModelConfig& config = checkpoint.model.config;
+  config.vocabulary = 8000;
+  config.context = 16;
+  config.width = 1024;
+  config.layers = 1;
+  config.heads = config.kv_heads = 8;
+  config.head_size = 128;
+  config.hidden = 4096;
+  config.groups = uniform_groups(config, default_variant(), default_encoding());
+  for (const WeightSpec& spec : weight_specs(config)) {
+    checkpoint.model.weights.emplace(spec.name, Var(Tensor::full(spec.shape, 0.25f)));
+  }
+  save_checkpoint(folder, checkpoint, half);
+}
+
+constexpr const char* kFolder = "ATTNSCOPE_TEST_LOADS";
+
+// Not a test but what another process of this program runs: exits with what loading adds at its
+// peak, as a multiple of the file's size, in hundredths.
+TEST(CheckpointMemory, DISABLED_OfAProcess) {
+  const char* folder = std::getenv(kFolder);
+  ASSERT_NE(folder, nullptr);
+  const double before = held("VmRSS");
+  load_checkpoint(folder);
+  const auto size = static_cast<double>(
+      std::filesystem::file_size(std::filesystem::path(folder) / "model.safetensors"));
+  _exit(static_cast<int>((held("VmHWM") - before) / size * 100));
+}
+
+int share_of_loading(const std::filesystem::path& folder) {
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv(kFolder, folder.c_str(), 1);
+    execl("/proc/self/exe", "memory", "--gtest_brief=1",
+          "--gtest_filter=CheckpointMemory.DISABLED_OfAProcess", "--gtest_also_run_disabled_tests",
+          static_cast<char*>(nullptr));
+    _exit(255);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+// Beside the numbers there is one matrix at a time (here a third of them at most).
+TEST(CheckpointMemory, IsTheFileAndLittleBeside) {
+  for (const bool half : {false, true}) {
+    const testing::TemporaryFolder folder;
+    write_model(folder.path(), half);
+    EXPECT_GT(std::filesystem::file_size(folder.path() / "model.safetensors"), 45'000'000U);
+    const int share = share_of_loading(folder.path());
+    EXPECT_GT(share, 50) << "nothing was measured";
+    EXPECT_LT(share, 150) << (half ? "F16" : "F32");
+  }
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,154 @@
+// What the reader of Reformers takes from a folder and what it refuses (layouts_test.cpp compares
+// what they compute), and the ingredients that they brought.
+#include <gtest/gtest.h>
+
+#include "core/autodiff/operations_reduce.h"
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/base/strict_json.h"
+#include "core/checkpoint/checkpoint.h"
+#include "core/checkpoint/torch_random.h"
+#include "core/model/join.h"
+#include "tests/core/checkpoint/files.h"
+#include "tests/support/compare.h"
+#include "tests/support/gradient.h"
+#include "tests/support/places.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+// torch.manual_seed(7); torch.randn(20)
+TEST(TorchNormal, DrawsWhatTorchDoes) {
+  const Tensor expected = Tensor::from(
+      {20}, {-0.82013f, 0.39563f,  0.89891f,  -1.3884f,  0.19845f,  0.78207f,  1.03911f,
+             -0.72451f, -0.84891f, -1.21693f, -0.08102f, 1.36149f,  -2.06148f, 0.6741f,
+             -1.32335f, -1.35977f, -0.8667f,  -0.56401f, -2.05646f, -0.35672f});
+  EXPECT_TRUE(testing::close(torch_normal(20, 7), expected, 1e-5));
+}
+
+// Loads the layout with these members in its config; null takes one away.
+Checkpoint changed(const std::string& members) {
+  const testing::TemporaryFolder folder;
+  const fs::path from = testing::source_folder() / "tests" / "layouts" / "reformer";
+  for (const auto& entry : fs::directory_iterator(from)) {
+    fs::copy(entry.path(), folder.path() / entry.path().filename());
+  }
+  const fs::path file = folder.path() / "config.json";
+  Json config = parse_json(read_file(file, 1 << 20), "config.json");
+  const Json other = parse_json(members, "members");
+  for (const auto& [key, value] : other.items()) config[key] = value;
+  write_file(file, config.dump(2));
+  return load_checkpoint(folder.path().string());
+}
+
+TEST(Reformer, RefusesWhatItLacksByName) {
+  const auto refusal = [](const std::string& members) {
+    return testing::message_of<InputError>([&] { changed(members); });
+  };
+  const auto names = [&](const std::string& members, const std::string& named) {
+    const std::string error = refusal(members);
+    EXPECT_NE(error.find(named), std::string::npos) << error;
+  };
+  names(R"({"attn_layers": ["lsh", "global"]})", "attn_layers");
+  names(R"({"num_buckets": 5})", "buckets");
+  names(R"({"num_buckets": [2, 2, 2]})", "num_buckets");
+  names(R"({"axial_pos_shape": [5, 8]})", "axial_pos_shape");
+  names(R"({"axial_pos_embds_dim": [12, 19]})", "axial_pos_embds_dim");
+  names(R"({"axial_pos_embds_dim": [11, 21]})", "position_embeddings.weights.0");
+  names(R"({"tie_word_embeddings": true})", "tie_word_embeddings");
+}
+
+TEST(Reformer, SaysWhereHashesComeFrom) {
+  const Model seeded = changed("{}").model;
+  EXPECT_TRUE(seeded.weights.contains("layers.1.groups.0.lsh.rotation"));
+  EXPECT_NE(seeded.notes.at(0).find("hash_seed"), std::string::npos);
+  const Model drawn = changed(R"({"hash_seed": null, "num_buckets": null})").model;
+  EXPECT_FALSE(drawn.weights.contains("layers.1.groups.0.lsh.rotation"));
+  ASSERT_EQ(drawn.notes.size(), 2u);
+  EXPECT_NE(drawn.notes[0].find("num_buckets"), std::string::npos);
+  EXPECT_EQ(drawn.config.groups[1][0].variant.values.integer("buckets"), 16);  // 2 · 80/8, as 2^n
+}
+
+ModelConfig reversible_config() {
+  ModelConfig config;
+  config.vocabulary = 11;
+  config.context = 14;
+  config.width = 8;
+  config.layers = 2;
+  config.heads = config.kv_heads = 2;
+  config.head_size = 4;
+  config.hidden = 6;
+  config.gated = config.tied_output = false;
+  config.join = default_choice(join("reversible"));
+  config.join.values.set("end", std::string("both"));
+  Choice placed{"learned", default_values(encoding("learned").parameters)};
+  placed.values.set("columns", Index{4});
+  placed.values.set("row_width", Index{3});
+  Choice lsh{"lsh", default_values(variant("lsh").parameters)};
+  lsh.values.set("form", std::string("released"));
+  lsh.values.set("chunk", Index{2});
+  lsh.values.set("buckets", Index{8});
+  lsh.values.set("factor", Index{2});
+  lsh.values.set("rounds", Index{3});
+  Choice local{"block_local", default_values(variant("block_local").parameters)};
+  local.values.set("block", Index{3});
+  local.values.set("before", Index{1});
+  local.values.set("circular", true);
+  config.causal = false;
+  config.groups = {{{2, lsh, placed}}, {{2, local, placed}}};
+  return config;
+}
+
+TEST(Reformer, IngredientsComeBackFromJsonAndAreRefusedByName) {
+  const ModelConfig config = reversible_config();
+  EXPECT_EQ(model_config_from_json(to_json(config), "config.json"), config);
+  const auto refusal = [](const ModelConfig& changed) {
+    return testing::message_of<InputError>([&] { check(changed, "config.json"); });
+  };
+  const auto names = [&](const ModelConfig& changed, const std::string& named) {
+    EXPECT_NE(refusal(changed).find(named), std::string::npos) << refusal(changed);
+  };
+  ModelConfig other = config;
+  other.tied_output = true;
+  names(other, "join.end");
+  other = config;
+  other.groups[0][0].variant.values.set("factor", Index{3});
+  names(other, "factor");
+  other = config;
+  other.groups[0][0].variant.values.set("chunk", Index{0});
+  names(other, "chunk");
+  other = config;
+  other.groups[0][0].variant.values.set("fill", Index{5});
+  names(other, "fill");
+  other = config;
+  for (auto& layer : other.groups) layer[0].encoding.values.set("row_width", Index{8});
+  names(other, "row_width");
+}
+
+TEST(Reformer, IngredientsHaveTheGradientsOfFiniteDifferences) {
+  Model model = make_model(reversible_config(), 3);
+  std::uint64_t seed = 40;
+  for (auto& [name, weight] : model.weights) {
+    Tensor values = testing::random_tensor(weight.shape(), ++seed, 0.5);
+    if (name.ends_with("norm.weight")) {
+      for (float& x : values) x += 1;
+    }
+    weight = Var::parameter(values);
+  }
+  const IntTensor ids = IntTensor::from({1, 9}, {1, 2, 3, 4, 9, 5, 6, 7, 0});
+  const IntTensor targets = IntTensor::from({1, 9}, {2, 3, 4, 9, 5, 6, 7, 0, 8});
+  const auto loss = [&] { return cross_entropy(forward(model, ids, {}), targets); };
+  backward(loss());
+  const auto loss_now = [&] { return static_cast<double>(loss().value()[0]); };
+  for (auto& [name, weight] : model.weights) {
+    if (name == "layers.0.attn.wk" || name.ends_with("lsh.rotation")) continue;  // not used
+    EXPECT_TRUE(testing::is_gradient(weight.gradient(), weight.value(), loss_now,
+                                     {{1e-2f, 3e-3f, 1e-3f}, 2e-2, 4}))
+        << name;
+  }
+}
+
+}  // namespace
+}  // namespace attnscope
