@@ -188,5 +188,13 @@ TEST(Limits, PictureWithALongText) {
   EXPECT_LT(cost.bytes, 2 * limits::kMostPictureText);
 }
 
+// A row of 67 million pixels, in a hundred bytes.
+TEST(Limits, PictureWithAWideRow) {
+  const auto path = fuzz::file_with("f.png", fuzz::source_file("tests/fuzz/found/png/wide-row"));
+  const Cost cost = cost_of([&] { read_png_metadata(path); });
+  EXPECT_NE(cost.refusal.find("larger than pictures may be"), std::string::npos) << cost.refusal;
+  EXPECT_LT(cost.bytes, kMegabyte);
+}
+
 }  // namespace
 }  // namespace attnscope
