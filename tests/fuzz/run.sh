@@ -36,8 +36,7 @@ cmake -S "$top" -B "$build" -G Ninja -DCMAKE_CXX_COMPILER="$clang" -DCMAKE_C_COM
   -DATTNSCOPE_FUZZ=ON -DATTNSCOPE_APP=OFF
 cmake --build "$build" --target fuzz
 
-all=$(sed -n 's/^ *\(const std::vector<Target> all{\)\?\([a-z_]*\)_target()[,}].*/\2/p' \
-  "$top/tests/fuzz/targets.cpp")
+all=$(grep -o '[a-z_]*_target()' "$top/tests/fuzz/targets.cpp" | sed 's/_target()//')
 [ ${#targets[@]} -gt 0 ] || mapfile -t targets <<<"$all"
 export UBSAN_OPTIONS=print_stacktrace=1
 export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
