@@ -30,6 +30,26 @@ struct Image {
   std::vector<stbi_uc> values;  // [height, width, channels], without opacity
 };
 
+// The most pixels that any of the formats can say with a byte: deflate's best, of one bit each.
+constexpr Index kMostPixelsOfAByte = Index{8} * 1040;
+
+// stb_image makes room for what a chunk of a PNG says it has.
+void check_chunks(const std::string& bytes, const std::string& name) {
+  constexpr std::size_t kSignature = 8, kBefore = 8, kAround = 12;
+  if (!bytes.starts_with("\x89PNG")) return;
+  for (std::size_t at = kSignature; at + kBefore <= bytes.size();) {
+    std::size_t length = 0;
+    for (std::size_t i = 0; i < 4; ++i) {
+      length = length << 8 | static_cast<unsigned char>(bytes[at + i]);
+    }
+    if (length > bytes.size() - at - kBefore) {
+      throw InputError(name + ": damaged: a chunk of " + std::to_string(length) +
+                       " bytes in a file of " + std::to_string(bytes.size()));
+    }
+    at += kAround + length;
+  }
+}
+
 // What a file says of itself, without unpacking it.
 Image header_of(const std::string& bytes, const std::string& name) {
   const auto* data = reinterpret_cast<const stbi_uc*>(bytes.data());
@@ -50,6 +70,12 @@ Image header_of(const std::string& bytes, const std::string& name) {
                      " in all, found " + std::to_string(image.width) + " x " +
                      std::to_string(image.height));
   }
+  if (Index{image.width} * image.height > Index{size} * kMostPixelsOfAByte) {
+    throw InputError(name + ": damaged: " + std::to_string(image.width) + " x " +
+                     std::to_string(image.height) + " pixels in " + std::to_string(size) +
+                     " bytes");
+  }
+  check_chunks(bytes, name);
   return image;
 }
 
