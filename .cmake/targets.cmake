@@ -17,6 +17,19 @@ if(ATTNSCOPE_SANITIZE)
                          -Wno-error=maybe-uninitialized)
   target_link_options(attnscope_options INTERFACE -fsanitize=${ATTNSCOPE_SANITIZE})
 endif()
+if(ATTNSCOPE_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "ATTNSCOPE_FUZZ: expected Clang, whose libFuzzer is used; found "
+                        "${CMAKE_CXX_COMPILER_ID} (tests/fuzz/run.sh configures it)")
+  endif()
+  # float-cast-overflow: numbers of strangers that fit no integer.
+  set(ATTNSCOPE_FUZZ_SANITIZERS address,undefined,float-cast-overflow)
+  target_compile_options(attnscope_options INTERFACE
+                         -fsanitize=fuzzer-no-link,${ATTNSCOPE_FUZZ_SANITIZERS}
+                         -fno-sanitize-recover=all -fno-omit-frame-pointer -gline-tables-only -O1
+                         -Wno-error)
+  target_link_options(attnscope_options INTERFACE -fsanitize=${ATTNSCOPE_FUZZ_SANITIZERS})
+endif()
 
 # attnscope_sources(TARGET [FOLDER...]): all sources below these folders, or below this one. A new
 # file needs no line here. With ATTNSCOPE_UNITY a folder's sources are compiled together: what they

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/base/limits.h"
 #include "core/base/strict_json.h"
 #include "core/base/zip.h"
 #include "core/experiment/picture_tensors.h"
@@ -21,7 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostTokenBytes = std::size_t{64} << 20;
 const char* const kExpected =
     "expected a tensor \"attention\" of shape [L, L], [h, L_q, L_k] or [layers, h, L_q, L_k], or "
     "\"q\" and \"k\" of shape [h, L, d_k] or [layers, h, L, d_k]";
@@ -64,8 +64,7 @@ Named read_npz(const fs::path& path) {
     }
     return true;
   };
-  constexpr std::size_t kMost = std::size_t{1} << 32;
-  for (auto& [member, bytes] : read_zip(path, kMost, is_whole)) {
+  for (auto& [member, bytes] : read_zip(path, limits::kMostUnpacked, is_whole)) {
     const std::string name = name_of(member), label = named.file + ": " + name;
     try {
       if (auto texts = parse_npy_texts(bytes, label)) {
@@ -327,7 +326,7 @@ std::vector<std::string> read_tokens(const std::string& path, const Named& named
   std::vector<std::string> tokens;
   std::string label = named.file + ": " + key;
   if (!path.empty()) {
-    const std::string bytes = read_file(path, kMostTokenBytes);
+    const std::string bytes = read_file(path, limits::kMostTokenList);
     label = path;
     tokens =
         ending(path) == ".json" ? texts_of_json(parse_json(bytes, path), path) : lines_of(bytes);

@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/limits.h"
 
 namespace attnscope {
 namespace {
@@ -18,9 +19,6 @@ namespace {
 using std::string_view_literals::operator""sv;
 
 constexpr std::string_view kSignature = "\x89PNG\r\n\x1a\n"sv;
-constexpr png_alloc_size_t kMostText = std::size_t{64} << 20;  // bytes of one text, uncompressed
-constexpr png_alloc_size_t kMostMemory = std::size_t{256}
-                                         << 20;  // for all that a file's texts need
 constexpr std::size_t kMostKeyword = 79;
 
 // libpng leaves by longjmp(), which ends no lifetimes: what it works on lives outside of the
@@ -54,7 +52,7 @@ void warn(png_structp png, png_const_charp reason) {
 
 png_voidp allocate(png_structp png, png_alloc_size_t size) {
   Work& work = *static_cast<Work*>(png_get_mem_ptr(png));
-  if (size > kMostMemory - work.memory) return nullptr;
+  if (size > limits::kMostPictureMemory - work.memory) return nullptr;
   work.memory += size;
   return std::malloc(size);
 }
@@ -134,9 +132,14 @@ bool read_all(Work& work) {
   if (setjmp(png_jmpbuf(work.png)) != 0) return false;
   png_set_read_fn(work.png, &work, read);
   png_set_user_limits(work.png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-  png_set_chunk_malloc_max(work.png, kMostText);
+  png_set_chunk_malloc_max(work.png, limits::kMostPictureText);
   png_set_crc_action(work.png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
   png_read_info(work.png, work.info);
+  constexpr auto most = static_cast<png_uint_32>(limits::kMostPictureSide);
+  if (png_get_image_width(work.png, work.info) > most ||
+      png_get_image_height(work.png, work.info) > most) {  // rows are made next
+    png_error(work.png, "larger than pictures may be");
+  }
   png_start_read_image(work.png);
   png_read_end(work.png, work.info);
   return true;

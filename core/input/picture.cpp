@@ -10,13 +10,11 @@
 
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/limits.h"
 
 namespace attnscope {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{64} << 20;  // of a file
-constexpr int kMostSide = 16384;                           // of a picture, pixels
-constexpr Index kMostPixels = Index{1} << 26;
 constexpr Index kMostGrid = 4096;  // of what is made of it, a side
 constexpr Index kMostLevels = 65536;
 constexpr int kWhite = 255;
@@ -32,6 +30,26 @@ struct Image {
   std::vector<stbi_uc> values;  // [height, width, channels], without opacity
 };
 
+// The most pixels that any of the formats can say with a byte: deflate's best, of one bit each.
+constexpr Index kMostPixelsOfAByte = Index{8} * 1040;
+
+// stb_image makes room for what a chunk of a PNG says it has.
+void check_chunks(const std::string& bytes, const std::string& name) {
+  constexpr std::size_t kSignature = 8, kBefore = 8, kAround = 12;
+  if (!bytes.starts_with("\x89PNG")) return;
+  for (std::size_t at = kSignature; at + kBefore <= bytes.size();) {
+    std::size_t length = 0;
+    for (std::size_t i = 0; i < 4; ++i) {
+      length = length << 8 | static_cast<unsigned char>(bytes[at + i]);
+    }
+    if (length > bytes.size() - at - kBefore) {
+      throw InputError(name + ": damaged: a chunk of " + std::to_string(length) +
+                       " bytes in a file of " + std::to_string(bytes.size()));
+    }
+    at += kAround + length;
+  }
+}
+
 // What a file says of itself, without unpacking it.
 Image header_of(const std::string& bytes, const std::string& name) {
   const auto* data = reinterpret_cast<const stbi_uc*>(bytes.data());
@@ -42,14 +60,22 @@ Image header_of(const std::string& bytes, const std::string& name) {
     throw InputError(name + ": expected a picture (PNG, JPEG, BMP, GIF, TGA, PSD, PNM): " +
                      stbi_failure_reason());
   }
-  const bool too_large = image.width < 1 || image.height < 1 || image.width > kMostSide ||
-                         image.height > kMostSide ||
-                         Index{image.width} * image.height > kMostPixels;
+  const bool too_large = image.width < 1 || image.height < 1 ||
+                         image.width > limits::kMostPictureSide ||
+                         image.height > limits::kMostPictureSide ||
+                         Index{image.width} * image.height > limits::kMostPicturePixels;
   if (too_large) {
-    throw InputError(name + ": expected at most " + std::to_string(kMostSide) +
-                     " pixels a side and " + std::to_string(kMostPixels) + " in all, found " +
-                     std::to_string(image.width) + " x " + std::to_string(image.height));
+    throw InputError(name + ": expected at most " + std::to_string(limits::kMostPictureSide) +
+                     " pixels a side and " + std::to_string(limits::kMostPicturePixels) +
+                     " in all, found " + std::to_string(image.width) + " x " +
+                     std::to_string(image.height));
   }
+  if (Index{image.width} * image.height > Index{size} * kMostPixelsOfAByte) {
+    throw InputError(name + ": damaged: " + std::to_string(image.width) + " x " +
+                     std::to_string(image.height) + " pixels in " + std::to_string(size) +
+                     " bytes");
+  }
+  check_chunks(bytes, name);
   return image;
 }
 
@@ -95,7 +121,7 @@ Image resized(const Image& from, int width, int height, const std::string& name)
 }
 
 std::string read_picture(const std::filesystem::path& path) {
-  return read_file(path, kMostBytes);
+  return read_file(path, limits::kMostPictureBytes);
 }
 
 }  // namespace
@@ -105,8 +131,9 @@ IntTensor parse_picture(const std::string& bytes, const std::string& name, Index
   check("width", width, 1, kMostGrid);
   check("height", height, 1, kMostGrid);
   check("levels", levels, 2, kMostLevels);
-  if (bytes.size() > kMostBytes) {
-    throw InputError(name + ": larger than " + std::to_string(kMostBytes) + " bytes");
+  if (bytes.size() > limits::kMostPictureBytes) {
+    throw InputError(name + ": larger than " + std::to_string(limits::kMostPictureBytes) +
+                     " bytes");
   }
   const Image grey =
       resized(decoded(bytes, name, 1), static_cast<int>(width), static_cast<int>(height), name);
@@ -120,7 +147,8 @@ IntTensor parse_picture(const std::string& bytes, const std::string& name, Index
 
 IntTensor picture_pixels(const std::filesystem::path& path, Index width, Index height,
                          Index levels) {
-  return parse_picture(read_file(path, kMostBytes), path.string(), width, height, levels);
+  return parse_picture(read_file(path, limits::kMostPictureBytes), path.string(), width, height,
+                       levels);
 }
 
 bool is_picture_file(const std::filesystem::path& path) {

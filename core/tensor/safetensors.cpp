@@ -17,6 +17,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/base/limits.h"
 #include "core/base/strict_json.h"
 #include "core/tensor/half.h"
 
@@ -46,8 +47,7 @@ constexpr std::array<DTypeRow, 15> kDTypes{{{DType::F32, "F32", 4},
                                             {DType::F8E4M3, "F8_E4M3", 1},
                                             {DType::F8E5M2, "F8_E5M2", 1}}};
 
-constexpr std::size_t kPrefix = 8;                     // bytes that hold the header's length
-constexpr std::uint64_t kLongestHeader = 100'000'000;  // as the reference implementation
+constexpr std::size_t kPrefix = 8;  // bytes that hold the header's length
 constexpr std::string_view kMetadataKey = "__metadata__";
 
 const DTypeRow& row(DType dtype) {
@@ -197,7 +197,7 @@ Json read_header(const Mapping& mapping, const std::string& name, std::uint64_t&
     throw no_safetensors("expected at least 8 bytes, found " + std::to_string(mapping.size()));
   }
   std::memcpy(&header_bytes, mapping.bytes(), kPrefix);
-  if (header_bytes > mapping.size() - kPrefix || header_bytes > kLongestHeader) {
+  if (header_bytes > mapping.size() - kPrefix || header_bytes > limits::kMostTensorHeader) {
     throw no_safetensors("a header of " + std::to_string(header_bytes) + " bytes in a file of " +
                          std::to_string(mapping.size()));
   }

@@ -66,7 +66,7 @@ TensorFiles tensors_from_json(const Json& value, const std::string& path) {
   files.width = object.integer_or("width", 0, 0, kMostPixelSide);
   files.height = object.integer_or("height", 0, 0, kMostPixelSide);
   object.finish();
-  return files;
+  return files.file.empty() ? TensorFiles() : files;  // tokens and sizes are of that file
 }
 
 Json to_json(const TensorFiles& files) {

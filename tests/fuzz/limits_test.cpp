@@ -1,0 +1,200 @@
+// Small files that would cost much: each takes memory in proportion to its bytes, or is refused
+// before memory is made for it, and four times the file takes not much more than four times as
+// long. See "What you can rely on" in the README.
+#include "core/base/limits.h"
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <ctime>
+#include <functional>
+
+#include "core/base/error.h"
+#include "core/base/strict_json.h"
+#include "core/base/zip.h"
+#include "core/experiment/own_tensors.h"
+#include "core/figure/png.h"
+#include "core/tensor/safetensors.h"
+#include "tests/fuzz/memory.h"
+#include "tests/fuzz/target.h"
+
+namespace attnscope {
+namespace {
+
+constexpr std::size_t kMegabyte = std::size_t{1} << 20;
+
+struct Cost {
+  std::size_t bytes = 0;
+  double seconds = 0;
+  std::string refusal;
+};
+
+double processor_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+Cost cost_of(const std::function<void()>& read) {
+  Cost cost;
+  fuzz::begin_counting();
+  const double begin = processor_seconds();
+  try {
+    read();
+  } catch (const InputError& e) {
+    cost.refusal = e.what();
+  }
+  cost.seconds = processor_seconds() - begin;
+  cost.bytes = fuzz::most_counted();
+  return cost;
+}
+
+// What four times as much costs, of what is at least a few milliseconds; a quadratic one 16 times.
+void expect_linear(const Cost& once, const Cost& four_times) {
+  constexpr double kLeast = 0.002, kMost = 9;
+  EXPECT_LT(four_times.seconds, kMost * std::max(once.seconds, kLeast));
+}
+
+std::string repeated(std::size_t n, std::string_view text) {
+  std::string all;
+  for (std::size_t i = 0; i < n; ++i) all += text;
+  return all;
+}
+
+Cost of_empty_objects(std::size_t count) {
+  const std::string text = "[{}" + repeated(count - 1, ",{}") + "]";
+  return cost_of([&] { EXPECT_EQ(parse_json(text, "f").size(), count); });
+}
+
+TEST(Limits, JsonOfManyEmptyObjects) {
+  const Cost quarter = of_empty_objects(25000), whole = of_empty_objects(100000);
+  expect_linear(quarter, whole);
+  EXPECT_LT(whole.bytes, 32 * kMegabyte);
+}
+
+TEST(Limits, JsonOf31Megabytes) {
+  const auto cost = [](std::size_t count) {
+    const std::string text = "[[]" + repeated(count, ",{\"a\":1}") + "]";
+    return cost_of([&] { parse_json(text, "f"); });
+  };
+  const Cost quarter = cost(31 * kMegabyte / 32), whole = cost(31 * kMegabyte / 8);
+  expect_linear(quarter, whole);
+  EXPECT_LT(whole.bytes, 1400 * kMegabyte);  // 350 for each object of 8
+}
+
+TEST(Limits, JsonNestedDeeply) {
+  const std::string text = std::string(kMegabyte, '[') + std::string(kMegabyte, ']');
+  const Cost cost = cost_of([&] { parse_json(text, "f"); });
+  EXPECT_EQ(cost.refusal, "f: JSON nested deeper than " + std::to_string(Json::kDeepest));
+  EXPECT_LT(cost.bytes, kMegabyte);
+}
+
+std::string header_of_tensors(std::size_t count) {
+  std::string header = "{";
+  for (std::size_t i = 0; i < count; ++i) {
+    header += (i == 0 ? "\"" : ",\"") + std::to_string(i) +
+              R"(":{"dtype":"U8","shape":[1],"data_offsets":[)" + std::to_string(i) + "," +
+              std::to_string(i + 1) + "]}";
+  }
+  header += "}";
+  const std::uint64_t length = header.size();
+  return std::string(reinterpret_cast<const char*>(&length), sizeof length) + header +
+         std::string(count, '\0');
+}
+
+TEST(Limits, SafetensorsOf20000Tensors) {
+  const auto cost = [](std::size_t count) {
+    const auto path = fuzz::file_with("f.safetensors", header_of_tensors(count));
+    return cost_of([&] { EXPECT_EQ(read_safetensors(path).tensors.size(), count); });
+  };
+  const Cost quarter = cost(5000), whole = cost(20000);
+  expect_linear(quarter, whole);
+  EXPECT_LT(whole.bytes, 64 * kMegabyte);
+}
+
+std::string little_endian(std::uint64_t value, std::size_t bytes) {
+  return {reinterpret_cast<const char*>(&value), bytes};
+}
+
+// Four gigabytes of zeros in a stream of deflate: blocks of 64 MB, each the same but for the last.
+std::string deflated_zeros(std::size_t megabytes) {
+  std::string out;
+  z_stream stream{};
+  deflateInit2(&stream, 9, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
+  const std::string piece(kMegabyte, '\0');
+  std::string room(kMegabyte, '\0');
+  for (std::size_t i = 0; i < megabytes; ++i) {
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(piece.data()));
+    stream.avail_in = static_cast<uInt>(piece.size());
+    stream.next_out = reinterpret_cast<Bytef*>(room.data());
+    stream.avail_out = static_cast<uInt>(room.size());
+    deflate(&stream, i + 1 == megabytes ? Z_FINISH : Z_FULL_FLUSH);
+    out.append(room, 0, room.size() - stream.avail_out);
+  }
+  deflateEnd(&stream);
+  return out;
+}
+
+// `claimed` bytes in one deflated member, as its directory says.
+std::string archive_of(const std::string& packed, std::uint64_t claimed) {
+  const std::string name = "a.npy";
+  const std::string common = little_endian(20, 2) + little_endian(0, 2) + little_endian(8, 2) +
+                             little_endian(0, 8) + little_endian(packed.size(), 4) +
+                             little_endian(claimed, 4) + little_endian(name.size(), 2) +
+                             little_endian(0, 2);
+  const std::string file = "PK\3\4" + common + name + packed;
+  const std::string directory = "PK\1\2" + little_endian(20, 2) + common + little_endian(0, 8) +
+                                little_endian(0, 2) + little_endian(0, 4) + name;
+  return file + directory + "PK\5\6" + little_endian(0, 4) + little_endian(1, 2) +
+         little_endian(1, 2) + little_endian(directory.size(), 4) + little_endian(file.size(), 4) +
+         little_endian(0, 2);
+}
+
+// 3.9 MB that unpack to 4 GB: what is no array is not unpacked beyond its beginning.
+TEST(Limits, ArchiveThatUnpacksTo4Gigabytes) {
+  const std::string quarter = deflated_zeros(16);  // the whole of it is 256 times as long
+  std::string packed;
+  for (int i = 0; i < 255; ++i) packed += quarter.substr(0, quarter.size() * 15 / 16);
+  const std::string bytes = archive_of(packed + quarter, 0xfffffffe);
+  EXPECT_GT(bytes.size(), 3 * kMegabyte);
+  const auto path = fuzz::file_with("a.npz", bytes);
+  const Cost cost = cost_of([&] { read_own_tensors({path.string(), "", "", 0, 0}); });
+  EXPECT_NE(cost.refusal, "");
+  EXPECT_LT(cost.bytes, 4 * bytes.size());
+}
+
+std::string big_endian(std::uint32_t value) {
+  std::string bytes = little_endian(value, 4);
+  std::ranges::reverse(bytes);
+  return bytes;
+}
+
+// A chunk of 1.5 MB with text that would be 1.5 GB.
+TEST(Limits, PictureWithALongText) {
+  std::string text = "Comment";
+  text += std::string("\0\0\x78\x9c", 4);
+  const std::string piece = deflated_zeros(32);
+  while (text.size() < 3 * kMegabyte / 2) text += piece.substr(0, piece.size() * 31 / 32);
+  const std::string chunk = "zTXt" + text;
+  const auto sum =
+      crc32(0, reinterpret_cast<const Bytef*>(chunk.data()), static_cast<uInt>(chunk.size()));
+  std::string png = fuzz::source_file("assets/samples/digit.png");
+  png.insert(33, big_endian(static_cast<std::uint32_t>(text.size())) + chunk +
+                     big_endian(static_cast<std::uint32_t>(sum)));
+  const auto path = fuzz::file_with("f.png", png);
+  const Cost cost = cost_of([&] { read_png_metadata(path); });
+  EXPECT_NE(cost.refusal, "");
+  EXPECT_LT(cost.bytes, 2 * limits::kMostPictureText);
+}
+
+// A row of 67 million pixels, in a hundred bytes.
+TEST(Limits, PictureWithAWideRow) {
+  const auto path = fuzz::file_with("f.png", fuzz::source_file("tests/fuzz/found/png/wide-row"));
+  const Cost cost = cost_of([&] { read_png_metadata(path); });
+  EXPECT_NE(cost.refusal.find("larger than pictures may be"), std::string::npos) << cost.refusal;
+  EXPECT_LT(cost.bytes, kMegabyte);
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,354 @@
+#include "tests/fuzz/mutate.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/base/zip.h"
+
+namespace attnscope::fuzz {
+namespace {
+
+std::size_t below(std::size_t n, Random& random) {
+  return n == 0 ? 0 : random() % n;
+}
+
+std::string little_endian(std::uint64_t value, std::size_t bytes) {
+  return {reinterpret_cast<const char*>(&value), bytes};
+}
+
+std::string big_endian(std::uint32_t value) {
+  std::string bytes = little_endian(value, 4);
+  std::ranges::reverse(bytes);
+  return bytes;
+}
+
+std::uint32_t sum_of(const std::string& bytes) {
+  return static_cast<std::uint32_t>(
+      crc32(0, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size())));
+}
+
+// RFC 6901.
+std::string escaped(const std::string& key) {
+  std::string token;
+  for (const char c : key) token += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+  return token;
+}
+
+void add_places(const Json& value, const std::string& at, std::vector<std::string>& places) {
+  constexpr std::size_t kMost = 3000;
+  if (places.size() >= kMost) return;
+  places.push_back(at);
+  if (value.is_array()) {
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      add_places(value[i], at + "/" + std::to_string(i), places);
+    }
+  } else if (value.is_object()) {
+    for (const auto& [key, member] : value.items()) {
+      add_places(member, at + "/" + escaped(key), places);
+    }
+  }
+}
+
+Json odd_value(Random& random) {
+  constexpr std::array kValues{"null",
+                               "true",
+                               "false",
+                               "0",
+                               "-1",
+                               "1",
+                               "2",
+                               "64",
+                               "65535",
+                               "1e6",
+                               "1e300",
+                               "-1e-300",
+                               "0.5",
+                               "\"\"",
+                               "\"x\"",
+                               "[]",
+                               "{}",
+                               "[[1]]",
+                               "[0,0]",
+                               "[-1]",
+                               "1048576",
+                               "2147483647",
+                               "4294967296",
+                               "9223372036854775807",
+                               "18446744073709551615",
+                               "{\"type\":\"full\"}",
+                               "[\"a\",\"b\"]",
+                               "1e18"};
+  return Json::parse(kValues[below(kValues.size(), random)]);
+}
+
+std::string changed_json(const std::string& input, const ChangeBytes& bytes, Random& random) {
+  Json root = Json::parse_or_null(input);
+  if (root.is_null() || below(6, random) == 0) return bytes(input);
+  std::vector<std::string> places;
+  add_places(root, "", places);
+  for (std::size_t changes = 1 + below(3, random); changes > 0; --changes) {
+    const std::string& place = places[below(places.size(), random)];
+    const std::string& other = places[below(places.size(), random)];
+    try {
+      Json& value = root.at_pointer(place);
+      switch (below(6, random)) {
+        case 0:
+          if (value.is_string()) {
+            value = Json(bytes(value.text()));
+            break;
+          }
+          [[fallthrough]];
+        case 1:
+          value = odd_value(random);
+          break;
+        case 2: {
+          const Json copy = root.at_pointer(other);
+          root.at_pointer(place) = copy;
+          break;
+        }
+        case 3:
+          if (value.is_number()) {
+            const auto number = value.get<double>();
+            value = below(2, random) == 0 ? Json(number * 2 + 1) : Json(-number);
+            if (value.get<double>() < 1e15 && value.get<double>() > -1e15) {
+              value = Json(static_cast<std::int64_t>(value.get<double>()));
+            }
+          } else if (value.is_array()) {
+            value.push_back(odd_value(random));
+          } else if (value.is_object()) {
+            const std::size_t slash = other.rfind('/');
+            value[slash == std::string::npos ? "x" : other.substr(slash + 1)] = odd_value(random);
+          }
+          break;
+        default: {  // a member less
+          const std::size_t slash = place.rfind('/');
+          if (slash == std::string::npos) break;
+          Json& parent = root.at_pointer(place.substr(0, slash));
+          if (parent.is_object()) parent.erase(place.substr(slash + 1));
+        }
+      }
+    } catch (const JsonError&) {  // a place that an earlier change took away
+    }
+  }
+  return root.dump(-1, Json::BadUtf8::Replace);
+}
+
+// [8 bytes: its length] header, tensors. Two in three keep right bounds of what lies in them.
+std::string changed_safetensors(const std::string& input, const ChangeBytes& bytes,
+                                Random& random) {
+  std::uint64_t length = 0;
+  if (input.size() >= 8) std::memcpy(&length, input.data(), 8);
+  if (input.size() < 8 || length > input.size() - 8 || below(8, random) == 0) return bytes(input);
+  std::string header = input.substr(8, length), data = input.substr(8 + length);
+  if (below(4, random) == 0) {
+    data = bytes(data);
+  } else {
+    header = changed_json(header, bytes, random);
+  }
+  // Tensors one after the other, as many bytes as their shapes take, else much would be refused at
+  // once.
+  Json root = Json::parse_or_null(header);
+  if (root.is_object() && below(3, random) != 0) {
+    std::size_t at = 0;
+    for (const auto& [name, member] : Json::Object(root.items())) {
+      if (name == "__metadata__" || !member.is_object()) continue;
+      const Json* shape = member.find("shape");
+      const Json* type = member.find("dtype");
+      if (shape == nullptr || !shape->is_array() || type == nullptr || !type->is_string()) continue;
+      double count = type->text().ends_with("64")   ? 8
+                     : type->text().ends_with("32") ? 4
+                     : type->text().ends_with("16") ? 2
+                                                    : 1;
+      for (const Json& n : *shape) count *= n.is_number() ? n.get<double>() : 1;
+      if (!(count >= 0 && count <= 1 << 16)) continue;
+      const std::size_t end = at + static_cast<std::size_t>(count);
+      root[name]["data_offsets"] = Json::array({at, end});
+      at = end;
+    }
+    data.resize(at, '\1');
+    header = root.dump(-1, Json::BadUtf8::Replace);
+  }
+  return little_endian(header.size(), 8) + header + data;
+}
+
+std::string changed_npy(const std::string& input, const ChangeBytes& bytes, Random& random) {
+  constexpr std::size_t kBegin = 10;
+  std::uint16_t length = 0;
+  if (input.size() >= kBegin) std::memcpy(&length, input.data() + 8, 2);
+  if (input.size() < kBegin || length > input.size() - kBegin || below(6, random) == 0) {
+    return bytes(input);
+  }
+  std::string header = input.substr(kBegin, length), data = input.substr(kBegin + length);
+  if (below(3, random) == 0) {
+    data = bytes(data);
+  } else {
+    header = bytes(header).substr(0, 60000);
+  }
+  return input.substr(0, 8) + little_endian(header.size(), 2) + header + data;
+}
+
+std::string stored_zip(const Files& members) {
+  std::string file, directory;
+  for (const auto& [name, bytes] : members) {
+    const std::string common = little_endian(20, 2) + little_endian(0, 8) +
+                               little_endian(sum_of(bytes), 4) + little_endian(bytes.size(), 4) +
+                               little_endian(bytes.size(), 4) + little_endian(name.size(), 2) +
+                               little_endian(0, 2);
+    directory += "PK\1\2" + little_endian(20, 2) + common + little_endian(0, 8) +
+                 little_endian(0, 2) + little_endian(file.size(), 4) + name;
+    file += "PK\3\4" + common + name + bytes;
+  }
+  const std::size_t at = file.size();
+  return file + directory + "PK\5\6" + little_endian(0, 4) + little_endian(members.size(), 2) +
+         little_endian(members.size(), 2) + little_endian(directory.size(), 4) +
+         little_endian(at, 4) + little_endian(0, 2);
+}
+
+// Of a folder or an archive: one of the files is changed as its ending says.
+void change_one(Files& files, const ChangeBytes& bytes, Random& random) {
+  if (files.empty()) return;
+  auto file = files.begin();
+  std::advance(file, static_cast<std::ptrdiff_t>(below(files.size(), random)));
+  if (below(24, random) == 0) {
+    files.erase(file);
+    return;
+  }
+  const std::string_view name = file->first;
+  const Format format = name.ends_with(".json")                            ? Format::Json
+                        : name.ends_with(".safetensors")                   ? Format::Safetensors
+                        : name.ends_with(".npy")                           ? Format::Npy
+                        : name.ends_with(".npz") || name.ends_with(".zip") ? Format::Zip
+                        : name.ends_with(".png")                           ? Format::Png
+                                                                           : Format::Bytes;
+  file->second = changed(format, file->second, bytes, random);
+}
+
+std::string changed_zip(const std::string& input, const ChangeBytes& bytes, Random& random) {
+  if (below(4, random) == 0) return bytes(input);
+  try {
+    Files members = parse_zip(input, "zip", std::size_t{1} << 20);
+    change_one(members, bytes, random);
+    return stored_zip(members);
+  } catch (const InputError&) {
+    return bytes(input);
+  }
+}
+
+std::string changed_folder(const std::string& input, const ChangeBytes& bytes, Random& random) {
+  if (below(12, random) == 0) return bytes(input);
+  Files files = unpacked(input);
+  change_one(files, bytes, random);
+  return packed(files);
+}
+
+// Chunks with their lengths and sums.
+std::string changed_png(const std::string& input, const ChangeBytes& bytes, Random& random) {
+  constexpr std::size_t kSignature = 8, kAround = 12;
+  if (input.size() < kSignature + kAround || below(8, random) == 0) return bytes(input);
+  std::vector<std::string> chunks;  // type and data
+  for (std::size_t at = kSignature; at + kAround <= input.size();) {
+    std::string length = input.substr(at, 4);
+    std::ranges::reverse(length);
+    std::uint32_t size = 0;
+    std::memcpy(&size, length.data(), 4);
+    if (size > input.size() - at - kAround) break;
+    chunks.push_back(input.substr(at + 4, 4 + size));
+    at += kAround + size;
+  }
+  if (chunks.empty()) return bytes(input);
+  const std::size_t which = below(chunks.size(), random);
+  switch (below(6, random)) {
+    case 0:
+      chunks.push_back(chunks[which]);
+      break;
+    case 1:
+      chunks.erase(chunks.begin() + static_cast<std::ptrdiff_t>(which));
+      break;
+    default:
+      chunks[which] = chunks[which].substr(0, 4) + bytes(chunks[which].substr(4));
+  }
+  std::string file = input.substr(0, kSignature);
+  for (const std::string& chunk : chunks) {
+    file += big_endian(static_cast<std::uint32_t>(chunk.size() - 4)) + chunk +
+            big_endian(sum_of(chunk));
+  }
+  return file;
+}
+
+}  // namespace
+
+std::string any_bytes(const std::string& bytes, Random& random) {
+  using namespace std::string_view_literals;
+  constexpr std::array kWords{"0"sv,
+                              "-1"sv,
+                              "\xff\xff\xff\xff"sv,
+                              "\0\0\0\0"sv,
+                              "999999999"sv,
+                              "\""sv,
+                              "["sv,
+                              "{"sv,
+                              ","sv,
+                              ":"sv,
+                              "\n"sv,
+                              "\x80"sv,
+                              "\xe2\x96\x81"sv,
+                              "1e308"sv,
+                              "nan"sv,
+                              "("sv,
+                              "\\"sv,
+                              "=["sv,
+                              " "sv};
+  std::string out = bytes;
+  for (std::size_t n = 1 + below(4, random); n > 0; --n) {
+    const std::size_t at = below(out.size() + 1, random), run = 1 + below(16, random);
+    switch (out.empty() ? 0 : below(6, random)) {
+      case 0:
+        out.insert(at, kWords[below(kWords.size(), random)]);
+        break;
+      case 1:
+        out.erase(at, run);
+        break;
+      case 2:
+        out[at % out.size()] = static_cast<char>(random());
+        break;
+      case 3:
+        out[at % out.size()] = static_cast<char>(out[at % out.size()] ^ (1 << below(8, random)));
+        break;
+      case 4:
+        out.insert(at, out.substr(below(out.size(), random), run));
+        break;
+      default:
+        out.resize(out.size() - below(out.size() / 8 + 2, random) % (out.size() + 1));
+    }
+  }
+  return out;
+}
+
+std::string changed(Format format, const std::string& input, const ChangeBytes& bytes,
+                    Random& random) {
+  switch (format) {
+    case Format::Json:
+      return changed_json(input, bytes, random);
+    case Format::Safetensors:
+      return changed_safetensors(input, bytes, random);
+    case Format::Npy:
+      return changed_npy(input, bytes, random);
+    case Format::Zip:
+      return changed_zip(input, bytes, random);
+    case Format::Png:
+      return changed_png(input, bytes, random);
+    case Format::Folder:
+      return changed_folder(input, bytes, random);
+    case Format::Bytes:
+      break;
+  }
+  return bytes(input);
+}
+
+}  // namespace attnscope::fuzz

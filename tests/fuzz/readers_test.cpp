@@ -1,0 +1,173 @@
+// No reader of bytes from outside without a target. Two nets: what headers declare by the names
+// that readers have here (read_..., parse_..., load_..., ..._from_json, _from_text, _from_files),
+// and sources that get bytes in their own way. Each is called in a target, or stands here with the
+// reason why not.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+
+#include "core/base/file.h"
+#include "tests/support/places.h"
+
+namespace attnscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Within what a target calls; or what a person does not give.
+const std::map<std::string, std::string> kNoTargetOfItsOwn{
+    {"read_file", "gives the bytes as they are"},
+    {"read_ingredients", "within the target config"},
+    {"structure_from_json", "within the targets config and session"},
+    {"choice_from_json", "within the targets config, session and options"},
+    {"open_choice_from_json", "within the targets session and options"},
+    {"values_from_json", "within the targets config, session and options"},
+    {"some_values_from_json", "within the targets session and options"},
+    {"value_from_text", "within the target options"},
+    {"part_from_json", "within the target session"},
+    {"colour_end_from_name", "a name of a list"},
+    {"stack_from_name", "a name of a list"},
+    {"kind_from_name", "a name of a list"},
+    {"claim_from_json", "within the target lesson"},
+    {"read_normalizers", "within the target tokenizer"},
+    {"read_splitters", "within the target tokenizer"},
+    {"read_added_tokens", "within the target tokenizer"},
+    {"read_model", "within the target tokenizer"},
+    {"read_processors", "within the target tokenizer"},
+    {"read_decoders", "within the target tokenizer"},
+    {"read_vocabulary", "within the target tokenizer"},
+    {"read_wordpiece_vocabulary", "within the target tokenizer"},
+    {"read_bpe_files", "within the target tokenizer"},
+    {"read_marian", "within the target tokenizer"},
+    {"read_sentencepiece", "within the target tokenizer"},
+    {"pcre2_from_oniguruma", "within the target expression"},
+    {"load_target_tokenizer", "the target tokenizer, of files by other names"},
+    {"read_texts", "texts of a plan, any bytes; they go through the target text"},
+    {"read_gpt2_layer", "within the target checkpoint"},
+    {"read_embedding", "within the target checkpoint"},
+    {"read_output_head", "within the target checkpoint"},
+    {"read_sample", "of the bundled samples"},
+    {"read_as", "of another experiment"},
+    {"read_framebuffer", "pixels of the screen"},
+    {"read_to_open", "what is dropped: a session, lesson, text, picture or tensors, each a target"},
+    {"read_lessons", "the bundled ones"},
+    {"list_from_text", "a list in the window: value_from_text of the target options"}};
+
+// Sources that get bytes in their own way: what of them is a target, or why there is none.
+const std::map<std::string, std::string> kSources{
+    {"core/base/file.cpp", "read_file"},
+    {"core/base/folder_lock.cpp", "a lock, of which nothing is read"},
+    {"core/base/processors.cpp", "limits that the kernel writes"},
+    {"core/base/zip.cpp", "target zip"},
+    {"core/tensor/safetensors.cpp", "target safetensors"},
+    {"core/tensor/npy.cpp", "target npy"},
+    {"core/figure/png.cpp", "target png"},
+    {"core/text/file/tokenizer_files.cpp", "target tokenizer"},
+    {"core/input/picture.cpp", "target image"},
+    {"core/input/picture_table.cpp", "target picture_table"},
+    {"core/input/input_file.cpp", "target input_file"},
+    {"core/input/drawn_file.cpp", "target drawn"},
+    {"core/model/store.cpp", "target store"},
+    {"core/training/state.cpp", "target training_state"},
+    {"core/training/loss_log.cpp", "target training_state"},
+    {"core/training/texts.cpp", "any bytes are a text: target text"},
+    {"core/training/evaluate_file.cpp", "any bytes are a text: target text"},
+    {"core/experiment/samples.cpp", "the bundled samples"},
+    {"core/experiment/own_tensors.cpp", "target own_tensors"},
+    {"core/experiment/findings/heads.cpp", "any bytes are a text: target text"},
+    {"core/view/session.cpp", "targets session and png"},
+    {"core/checkpoint/checkpoint.cpp", "target checkpoint"},
+    {"core/checkpoint/vision.cpp", "target checkpoint"},
+    {"core/checkpoint/weight_mover.cpp", "target checkpoint"},
+    {"core/checkpoint/card.cpp", "target card"},
+    {"core/checkpoint/hub.cpp", "a name of a folder in the cache of another program"},
+    {"core/lesson/lesson.cpp", "target lesson"},
+    {"app/window/files.cpp", "opens what targets read"},
+    {"app/window/settings.cpp", "target settings"},
+    {"app/window/jobs/calibration_job.cpp", "any bytes are a text: target text"},
+    {"app/window/dialogs/calibration_dialog.cpp", "whether a file can be opened"},
+    {"app/command/train.cpp", "target plan"},
+    {"app/command/datastore.cpp", "any bytes are a text: target text"},
+    {"app/command/experiment_options.cpp", "targets options and text"},
+    {"app/command/evaluate.cpp", "any bytes are a text: target text"},
+    {"app/command/window.cpp", "any bytes are a text: target text"},
+    {"app/command/statistics.cpp", "any bytes are a text: target text"},
+    {"app/command/attend.cpp", "target attend"},
+    {"app/command/calibrate.cpp", "any bytes are a text: target text"},
+    {"app/gpu/shader.cpp", "the bundled shaders"},
+    {"app/gpu/calibration.cpp", "this machine's timings, which the program itself wrote"}};
+
+template <class Visit>
+void for_each_source(const Visit& visit) {
+  const fs::path top = testing::source_folder();
+  for (const char* folder : {"core", "app"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(top / folder)) {
+      if (entry.is_regular_file()) visit(fs::relative(entry, top), read_file(entry.path()));
+    }
+  }
+}
+
+std::string targets_text() {
+  std::string text;
+  for (const auto& entry : fs::directory_iterator(testing::source_folder() / "tests" / "fuzz")) {
+    if (entry.path().filename().string().starts_with("target_")) text += read_file(entry.path());
+  }
+  return text;
+}
+
+TEST(Readers, EveryOneThatIsDeclaredIsInATarget) {
+  const std::regex name(
+      R"((?:^|\n)[A-Za-z\[][^\n(;=]*[ >*&]((?:read|parse|load)_\w+|\w+_from_(?:\w+))\()");
+  const std::string targets = targets_text();
+  std::set<std::string> seen;
+  for_each_source([&](const fs::path& path, const std::string& text) {
+    if (path.extension() != ".h") return;
+    for (std::sregex_iterator at(text.begin(), text.end(), name), end; at != end; ++at) {
+      const std::string reader = (*at)[1].str();
+      seen.insert(reader);
+      const bool called = std::regex_search(targets, std::regex("\\b" + reader + "\\("));
+      EXPECT_TRUE(called || kNoTargetOfItsOwn.contains(reader))
+          << reader << " in " << path << " reads what comes from outside: call it in a target of "
+          << "tests/fuzz, or say here why not";
+    }
+  });
+  EXPECT_GT(seen.size(), 40u);
+  for (const auto& [reader, reason] : kNoTargetOfItsOwn) {
+    EXPECT_TRUE(seen.contains(reader)) << reader << " is declared nowhere any more";
+  }
+}
+
+TEST(Readers, EverySourceThatGetsBytesIsKnown) {
+  constexpr std::array kWays{"read_file(", "read_zip(", "read_npy(",       "read_safetensors(",
+                             "ifstream",   "fopen(",    "mmap(",           "::open(",
+                             "stbi_",      "gzopen(",   "png_create_read", "zip_open"};
+  const auto gets_bytes = [&](const std::string& text) {
+    return std::ranges::any_of(
+        kWays, [&](const char* way) { return text.find(way) != std::string::npos; });
+  };
+  std::set<std::string> seen;
+  for_each_source([&](const fs::path& path, const std::string& text) {
+    if (path.extension() != ".cpp" || !gets_bytes(text)) return;
+    seen.insert(path.string());
+    EXPECT_TRUE(kSources.contains(path.string()))
+        << path << " gets bytes from outside: name its target here, or say why it has none";
+  });
+  for (const auto& [path, reason] : kSources) {
+    EXPECT_TRUE(seen.contains(path)) << path << " reads nothing any more";
+    if (!reason.starts_with("target")) continue;
+    const std::string targets =
+        read_file(testing::source_folder() / "tests" / "fuzz" / "targets.cpp");
+    const std::string name = reason.substr(reason.find(' ') + 1);
+    const std::string first = name.substr(0, name.find(' '));
+    EXPECT_NE(targets.find(first + "_target()"), std::string::npos) << reason;
+  }
+}
+
+}  // namespace
+}  // namespace attnscope

@@ -1,0 +1,125 @@
+#include "tests/fuzz/target.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "tests/support/places.h"
+
+namespace attnscope::fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+// In memory where the system has such a folder: files are written a thousand times a second.
+class Scratch {
+ public:
+  Scratch() {
+    const fs::path shared = "/dev/shm";
+    const fs::path base = ::access(shared.c_str(), W_OK) == 0 ? shared : fs::temp_directory_path();
+    std::string name = (base / "attnscope-fuzz-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder " + name);
+    path_ = name;
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+void write_plainly(const fs::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+}  // namespace
+
+const Target& target(const std::string& name) {
+  const auto found = std::ranges::find(targets(), name, &Target::name);
+  if (found == targets().end()) throw std::runtime_error("no target " + name);
+  return *found;
+}
+
+void run(const Target& target, const std::string& input) {
+  try {
+    target.read(input);
+  } catch (const InputError&) {
+  }
+}
+
+std::string packed(const Files& files) {
+  std::string input;
+  for (const auto& [name, bytes] : files) input += kFileMark + name + '\n' + bytes;
+  return input;
+}
+
+Files unpacked(const std::string& input) {
+  constexpr std::size_t kLongest = 60, kMost = 20;
+  const std::size_t mark = std::string(kFileMark).size();
+  Files files;
+  for (std::size_t at = input.find(kFileMark); at < input.size() && files.size() < kMost;) {
+    const std::size_t line = std::min(input.find('\n', at), input.size());
+    const std::size_t begin = std::min(line + 1, input.size());
+    const std::size_t next = std::min(input.find(kFileMark, begin), input.size());
+    const std::size_t first = std::min(at + mark, line);
+    std::string name = input.substr(first, std::min(line - first, kLongest));
+    std::erase_if(name, [](unsigned char c) {
+      return std::isalnum(c) == 0 && c != '.' && c != '_' && c != '-';
+    });
+    if (!name.empty() && name[0] != '.') files[name] = input.substr(begin, next - begin);
+    at = next;
+  }
+  return files;
+}
+
+fs::path folder_with(const Files& files) {
+  static const Scratch scratch;
+  const fs::path folder = scratch.path() / "model";
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);
+  fs::create_directory(folder);
+  for (const auto& [name, bytes] : files) write_plainly(folder / name, bytes);
+  return folder;
+}
+
+fs::path file_with(const std::string& name, const std::string& bytes) {
+  return folder_with({{name, bytes}}) / name;
+}
+
+std::string source_file(const std::string& path) {
+  return read_file(testing::source_folder() / path);
+}
+
+std::vector<std::string> files_below(const std::string& folder, const std::string& ending,
+                                     std::size_t most_bytes) {
+  std::vector<fs::path> paths;
+  for (const auto& entry : fs::recursive_directory_iterator(testing::source_folder() / folder)) {
+    if (entry.is_regular_file() && entry.path().string().ends_with(ending) &&
+        entry.file_size() <= most_bytes) {
+      paths.push_back(entry.path());
+    }
+  }
+  std::ranges::sort(paths);
+  std::vector<std::string> bytes;
+  for (const fs::path& path : paths) bytes.push_back(read_file(path));
+  return bytes;
+}
+
+Files files_of(const fs::path& folder, std::size_t most_bytes) {
+  Files files;
+  for (const auto& entry : fs::directory_iterator(testing::source_folder() / folder)) {
+    if (entry.is_regular_file() && entry.file_size() <= most_bytes) {
+      files[entry.path().filename().string()] = read_file(entry.path());
+    }
+  }
+  return files;
+}
+
+}  // namespace attnscope::fuzz

@@ -1,0 +1,132 @@
+// What people keep: sessions, settings, plans, states of training, lessons.
+#include <filesystem>
+#include <stdexcept>
+
+#include "app/window/settings.h"
+#include "core/base/error.h"
+#include "core/base/file.h"
+#include "core/base/strict_json.h"
+#include "core/lesson/lesson.h"
+#include "core/training/loss_log.h"
+#include "core/training/state.h"
+#include "core/training/train.h"
+#include "core/view/session.h"
+#include "tests/fuzz/target.h"
+#include "tests/support/small_config.h"
+
+namespace attnscope::fuzz {
+namespace {
+
+void read_session(const std::string& input) {
+  const Experiment experiment = experiment_from_json(parse_json(input, "f"), "f");
+  if (experiment_from_json(to_json(experiment), "again") != experiment) {
+    throw std::logic_error("another session");
+  }
+  const auto path = file_with("f.json", input);
+  load_session(path);
+}
+
+std::vector<std::string> session_seeds() {
+  std::vector<std::string> seeds;
+  for (const std::string& lesson : files_below("assets/lessons", ".json", 40000)) {
+    const Json root = Json::parse(lesson);
+    Json session = root["session"];
+    seeds.push_back(session.dump());
+    for (const Json& step : root["steps"]) {
+      if (!step.contains("session")) continue;
+      Json one = session;
+      one.merge_patch(step["session"]);
+      seeds.push_back(one.dump());
+      break;
+    }
+  }
+  return seeds;
+}
+
+void read_settings(const std::string& input) {
+  const auto folder = folder_with({{"settings.json", input}});
+  const window::LoadedSettings loaded = window::load_settings(folder / "settings.json");
+  if (!loaded.notice.empty()) throw InputError(loaded.notice);
+}
+
+std::vector<std::string> settings_seeds() {
+  const auto path = folder_with({}) / "settings.json";
+  window::save_settings(path, window::Settings());
+  return {read_file(path), R"({"recent": ["a.json", "b"], "scale": 1.5, "tour_done": true})"};
+}
+
+void read_plan(const std::string& input) {
+  TrainingPlan plan = training_plan_from_json(parse_json(input, "f"), "f");
+  if (training_plan_from_json(to_json(plan), "again") != plan) throw std::logic_error("another");
+  // Which the command line says besides a preset.
+  plan.folder = "folder-that-is-not-there";
+  plan.text = {"text.txt"};
+  check(plan);
+}
+
+std::vector<std::string> plan_seeds() {
+  return files_below("assets/presets", ".json", 20000);
+}
+
+TrainingPlan small_plan() {
+  TrainingPlan plan;
+  plan.model = testing::small_config({});
+  return plan;
+}
+
+// training.safetensors and loss.csv.
+void read_training(const std::string& input) {
+  TrainingPlan plan = small_plan();
+  plan.folder = folder_with(unpacked(input));
+  LossLog log(plan.folder);
+  try {
+    log.keep(3);
+  } catch (const InputError&) {
+  }
+  load_state(plan);
+}
+
+std::vector<std::string> training_seeds() {
+  TrainingPlan plan = small_plan();
+  plan.folder = folder_with({});
+  TrainingState state;
+  state.step = state.optimiser_steps = 2;
+  for (const char* name : {"a", "b"}) {
+    state.weights.emplace(name, Var(Tensor::full({2, 3}, 0.5F)));
+    state.moments[name] = {Tensor::full({2, 3}, 0.25F), Tensor::full({2, 3}, 0.125F)};
+  }
+  save_state(plan, state);
+  LossLog log(plan.folder);
+  for (Index step = 1; step <= 3; ++step) log.add({step, 2.5, 1e-3, 1000, {}});
+  log.add_score({2.25, 1.5});
+  log.save();
+  return {packed(files_of(plan.folder, 20000))};
+}
+
+void read_lesson(const std::string& input) {
+  load_lesson(file_with("01-lesson.json", input));
+}
+
+std::vector<std::string> lesson_seeds() {
+  return files_below("assets/lessons", ".json", 8000);
+}
+
+}  // namespace
+
+Target session_target() {
+  return {"session", Format::Json, read_session, session_seeds};
+}
+Target settings_target() {
+  return {"settings", Format::Json, read_settings, settings_seeds};
+}
+Target plan_target() {
+  return {"plan", Format::Json, read_plan, plan_seeds};
+}
+Target training_state_target() {
+  return {"training_state", Format::Folder, read_training, training_seeds};
+}
+Target lesson_target() {
+  return {"lesson", Format::Json, read_lesson, lesson_seeds};
+}
+
+}  // namespace attnscope::fuzz

@@ -1,0 +1,192 @@
+// Formats by themselves: JSON, safetensors, npy, zip, pictures, tables, regular expressions.
+#include <stdexcept>
+
+#include "core/base/error.h"
+#include "core/base/json.h"
+#include "core/base/strict_json.h"
+#include "core/base/zip.h"
+#include "core/figure/png.h"
+#include "core/input/picture.h"
+#include "core/input/picture_table.h"
+#include "core/tensor/npy.h"
+#include "core/tensor/safetensors.h"
+#include "core/text/expression.h"
+#include "tests/fuzz/target.h"
+
+namespace attnscope::fuzz {
+namespace {
+
+constexpr std::size_t kSmall = 20000;
+constexpr std::size_t kMostUnpacked = std::size_t{1} << 24;
+
+void read_json(const std::string& input) {
+  const Json value = parse_json(input, "f");
+  // As written it must be the same again, in lines of its own or in one.
+  const Json again = Json::parse_or_null(value.dump(2));
+  if (again != value || Json::parse(value.dump()) != value) throw std::logic_error("another JSON");
+  value.flatten();
+  value.dump_ascii();
+}
+
+void touch(const StoredTensor& tensor) {
+  switch (tensor.dtype) {
+    case DType::F32:
+    case DType::F16:
+    case DType::BF16:
+    case DType::F64:
+      tensor.floats();
+      break;
+    case DType::U8:
+    case DType::Bool:
+      tensor.byte_values();
+      break;
+    case DType::I32:
+    case DType::I64:
+      tensor.integers();
+      break;
+    default:
+      tensor.copied();
+  }
+}
+
+void read_safetensors_file(const std::string& input) {
+  for (const auto& [name, tensor] : read_safetensors(file_with("f.safetensors", input)).tensors) {
+    touch(tensor);
+  }
+}
+
+void read_npy_file(const std::string& input) {
+  if (!parse_npy_texts(input, "f.npy")) touch(parse_npy(input, "f.npy"));
+  check_npy(input, input.size(), "f.npy");
+  read_npy(file_with("f.npy", input));
+}
+
+void read_zip_file(const std::string& input) {
+  parse_zip(input, "f.npz", kMostUnpacked,
+            [](const std::string&, std::string_view, std::size_t bytes) { return bytes % 3 != 0; });
+  read_zip(file_with("f.npz", input), kMostUnpacked);
+}
+
+void read_png(const std::string& input) {
+  is_png(input);
+  read_png_metadata(file_with("f.png", input));
+}
+
+void read_picture(const std::string& input) {
+  parse_picture(input, "f.jpg", 16, 16, 256);
+  const auto path = file_with("f.jpg", input);
+  picture_size(path);
+  picture_colours(path, 8, 8);
+  picture_pixels(path, 4, 6, 16);
+}
+
+void read_tables(const std::string& input) {
+  for (const char* name : {"t.csv", "t.csv.gz"}) {
+    try {
+      read_picture_table(file_with(name, input), 4, 17);
+    } catch (const InputError&) {
+    }
+  }
+}
+
+// The expression in the first line, the text in the others.
+void read_expression(const std::string& input) {
+  const std::size_t line = std::min(input.find('\n'), input.size());
+  const Expression expression(input.substr(0, line), "f");
+  std::size_t last = 0;
+  const std::string text = input.substr(line);
+  expression.each(text, [&](std::size_t begin, std::size_t end) {
+    if (begin < last || end < begin || end > text.size()) throw std::logic_error("no such match");
+    last = end;
+  });
+}
+
+std::vector<std::string> json_seeds() {
+  std::vector<std::string> seeds = files_below("assets/lessons", ".json", kSmall);
+  seeds.emplace_back(R"({"a": [1, -2, 3.5e-7, true, null, "\u00e9\ud83d\ude00"], "b": {"": {}}})");
+  seeds.emplace_back(std::string(90, '[') + std::string(90, ']'));
+  return seeds;
+}
+
+std::vector<std::string> tensor_seeds() {
+  return files_below("tests/conformance", ".safetensors", 3000);
+}
+
+// Of each of some archives some members, each smaller than a few thousand bytes.
+std::vector<std::string> npy_seeds() {
+  std::vector<std::string> seeds;
+  for (const std::string& archive : files_below("tests/layouts", ".npz", 60000)) {
+    for (const auto& [name, bytes] : parse_zip(archive, "seed", kMostUnpacked)) {
+      if (bytes.size() < 3000) seeds.push_back(bytes);
+      if (seeds.size() >= 12) return seeds;
+    }
+  }
+  return seeds;
+}
+
+std::vector<std::string> zip_seeds() {
+  return files_below("tests/layouts/gpt2", ".npz", 60000);
+}
+
+std::vector<std::string> png_seeds() {
+  std::vector<std::string> seeds = files_below("assets/samples", ".png", kSmall);
+  for (std::string& seed : files_below("assets/pictures", ".png", kSmall)) {
+    if (seeds.size() < 6) seeds.push_back(std::move(seed));
+  }
+  return seeds;
+}
+
+// One of each kind that can be written by hand, beside the PNGs.
+std::vector<std::string> picture_seeds() {
+  std::vector<std::string> seeds = png_seeds();
+  seeds.emplace_back("P5 2 2 255\n\0\x40\x80\xff", 15);
+  seeds.emplace_back("P6 1 1 255\nabc");
+  seeds.emplace_back(
+      "BM\x3a\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\1\0\0\0\1\0\0\0\1\0\x18\0\0\0\0\0"
+      "\4\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\2\3\0",
+      58);
+  seeds.emplace_back("GIF89a\1\0\1\0\x80\0\0\xff\xff\xff\0\0\0,\0\0\0\0\1\0\1\0\0\2\2D\1\0;", 35);
+  seeds.emplace_back("\0\0\2\0\0\0\0\0\0\0\0\0\1\0\1\0\x18\0\1\2\3", 21);  // TGA
+  return seeds;
+}
+
+std::vector<std::string> table_seeds() {
+  return {"0,1,2,3,9\n16,15,14,13,8\n", "0, 1, 2, 3\r\n4,4,4,4"};
+}
+
+std::vector<std::string> expression_seeds() {
+  return {
+      "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+"
+      "[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+\nIt's 1234 caf\xc3\xa9s,\n ok ",
+      "[[a-z]&&[^aeiou]]+|\\h{2,3}+|\\p{Han}\nstrength ffff",
+      "(?<!a)b\\b|\\x{41}|[^\\W\\d_]\nab b A"};
+}
+
+}  // namespace
+
+Target json_target() {
+  return {"json", Format::Json, read_json, json_seeds};
+}
+Target safetensors_target() {
+  return {"safetensors", Format::Safetensors, read_safetensors_file, tensor_seeds};
+}
+Target npy_target() {
+  return {"npy", Format::Npy, read_npy_file, npy_seeds};
+}
+Target zip_target() {
+  return {"zip", Format::Zip, read_zip_file, zip_seeds};
+}
+Target png_target() {
+  return {"png", Format::Png, read_png, png_seeds};
+}
+Target image_target() {
+  return {"image", Format::Png, read_picture, picture_seeds};
+}
+Target picture_table_target() {
+  return {"picture_table", Format::Bytes, read_tables, table_seeds};
+}
+Target expression_target() {
+  return {"expression", Format::Bytes, read_expression, expression_seeds};
+}
+
+}  // namespace attnscope::fuzz
