@@ -13,11 +13,9 @@ struct Large {
   double (*numbers)(const MemoryInput&);
 };
 
-constexpr Large kLarge[] = {{"performer", performer_numbers},
-                            {"rfa", rfa_numbers},
-                            {"synthesizer", synthesizer_numbers},
-                            {"sinkhorn", sinkhorn_numbers},
-                            {"gmlp", gmlp_numbers}};
+constexpr Large kLarge[] = {{"performer", performer_numbers},     {"rfa", rfa_numbers},
+                            {"synthesizer", synthesizer_numbers}, {"linformer", linformer_numbers},
+                            {"sinkhorn", sinkhorn_numbers},       {"gmlp", gmlp_numbers}};
 
 const Large* large(const Variant& variant) {
   const Large* found = std::ranges::find(kLarge, variant.id, &Large::id);

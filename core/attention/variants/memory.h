@@ -8,6 +8,7 @@ namespace attnscope {
 double performer_numbers(const MemoryInput& in);
 double rfa_numbers(const MemoryInput& in);
 double synthesizer_numbers(const MemoryInput& in);
+double linformer_numbers(const MemoryInput& in);
 double sinkhorn_numbers(const MemoryInput& in);
 double gmlp_numbers(const MemoryInput& in);
 
