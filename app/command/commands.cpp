@@ -1,8 +1,27 @@
 #include "app/command/commands.h"
 
+#include "core/base/memory_budget.h"
+
 namespace attnscope::command {
 
+namespace {
+
+// What holds for all commands.
+void add_memory(Command program) {
+  program
+      .add(
+          "--memory",
+          [](const std::string& text) { set_memory_budget(memory_from_text(text, "--memory")); },
+          "How much memory runs may take: 4G, 512M; what needs more is refused; default: three "
+          "quarters of what there is, " +
+              memory_text(static_cast<double>(default_memory_budget())) + " here")
+      .value_name("SIZE");
+}
+
+}  // namespace
+
 void add_commands(Command program) {
+  add_memory(program);
   add_list(program);
   add_attend(program);
   add_run(program);

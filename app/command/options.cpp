@@ -165,6 +165,11 @@ Command Command::subcommand(const std::string& name, const std::string& help) {
   return Command(app_->add_subcommand(name, help));
 }
 
+Option Command::add(const std::string& names, std::function<void(const std::string&)> given,
+                    const std::string& help) {
+  return Option(app_->add_option_function<std::string>(names, std::move(given), help));
+}
+
 void Command::action(std::function<void()> action) {
   app_->callback(std::move(action));
 }
@@ -263,6 +268,7 @@ CommandLine::CommandLine(const std::string& name, const std::string& help,
                          const std::string& footer)
     : app_(std::make_unique<CLI::App>(help, name)) {
   app_->footer(footer);
+  app_->fallthrough();  // the program's own options may stand behind a command, too
   app_->set_version_flag("--version", name + " " ATTNSCOPE_VERSION, "Print the version and exit");
 }
 

@@ -68,6 +68,9 @@ class Command {
   Option flag(const std::string& names, bool& value, const std::string& help);
   // Called only where the flag is given.
   void flag(const std::string& names, std::function<void()> given, const std::string& help);
+  // Called with what is given, before any action.
+  Option add(const std::string& names, std::function<void(const std::string&)> given,
+             const std::string& help);
 
   Command subcommand(const std::string& name, const std::string& help);
   void action(std::function<void()> action);  // once everything is read

@@ -19,6 +19,7 @@
 #include "app/window/surprise.h"
 #include "core/base/error.h"
 #include "core/base/json.h"
+#include "core/base/memory_budget.h"
 #include "core/checkpoint/card.h"
 #include "core/experiment/head_table.h"
 #include "core/view/session.h"
@@ -462,6 +463,11 @@ void App::after_frame() {
   if (!in_stroke) state_.history.record(state_.experiment, state_.seconds);
   // A view that reads what the last request did not work out needs another one, too.
   const bool lacks_findings = has_requested_ && reads_more(state_.experiment, requested_);
+  if (const double memory = state_.settings.memory; memory != memory_) {
+    memory_ = memory;
+    set_memory_budget(memory > 0 ? static_cast<std::size_t>(memory) << 20 : usual_memory_);
+    has_requested_ &= state_.error.empty();  // what was refused may fit now
+  }
   if (!has_requested_ || lacks_findings || !same_run(requested_, state_.experiment)) request_run();
   const std::string title =
       (state_.session.empty() ? "" : state_.session.filename().string() + " – ") + "attnscope";

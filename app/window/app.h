@@ -20,6 +20,7 @@
 #include "app/window/state.h"
 #include "app/window/widgets/ui.h"
 #include "app/window/window.h"
+#include "core/base/memory_budget.h"
 #include "core/experiment/runner.h"
 
 namespace attnscope::window {
@@ -76,7 +77,9 @@ class App {
   Panels panels_;
   std::unique_ptr<Runner> runner_;
   FindingJobs finding_jobs_;
-  Experiment requested_;  // what the runner was last asked for
+  Experiment requested_;                              // what the runner was last asked for
+  double memory_ = 0;                                 // Settings::memory as it was applied
+  const std::size_t usual_memory_ = memory_budget();  // what the command line says, or the machine
   bool has_requested_ = false;
   bool on_stage_ = false, stage_filled_ = false;  // entered; it made the window fill the screen
   bool stage_opened_notes_ = false;

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/json.h"
+#include "core/base/memory_budget.h"
 
 namespace attnscope::window {
 
@@ -14,6 +15,8 @@ namespace {
 constexpr std::size_t kMostSettings = 1 << 16;
 constexpr int kMostPixels = 32768;
 constexpr std::size_t kMostRecent = 10;
+constexpr double kLeastMemory = static_cast<double>(kLeastMemoryBudget >> 20);  // MB
+constexpr double kMostMemory = 1 << 24;
 
 // `object[key]` within its limits; a missing key keeps what is there, a wrong type throws.
 template <class T>
@@ -55,6 +58,8 @@ Settings settings_from_json(const Json& object) {
   read(object, "panels", s.panels);
   read(object, "reading", s.reading);
   read(object, "reduced_motion", s.reduced_motion);
+  read(object, "memory", s.memory, 0.0, kMostMemory);
+  if (s.memory < kLeastMemory) s.memory = 0;
   read(object, "tour_done", s.tour_done);
   read(object, "folder", s.folder);
   read(object, "export_folder", s.export_folder);
@@ -113,6 +118,7 @@ void save_settings(const std::filesystem::path& file, const Settings& s) {
                        {"panels", s.panels},
                        {"reading", s.reading},
                        {"reduced_motion", s.reduced_motion},
+                       {"memory", s.memory},
                        {"tour_done", s.tour_done},
                        {"folder", s.folder},
                        {"export_folder", s.export_folder},

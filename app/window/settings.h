@@ -25,6 +25,7 @@ struct Settings {
   bool panels = true;
   bool reading = true;              // whether the right panel says what is seen in the view
   bool reduced_motion = false;      // pictures change at once
+  double memory = 0;                // what runs may take, in MB; 0: default_memory_budget()
   bool tour_done = false;           // whether the tour of the first start was seen or left
   std::string folder;               // where the file browser was last
   std::string export_folder;        // where the last picture went

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/find_by_id.h"
 #include "core/base/json.h"
+#include "core/base/stop_scope.h"
 #include "core/base/strict_json.h"
 
 namespace attnscope {
@@ -159,6 +160,7 @@ std::string refusal(const Choice& variant_choice, const Choice& encoding_choice,
 
 OperationResult evaluate(const OperationInput& input, Backend& backend, const Wanted& wanted,
                          const Stop& stop) {
+  const StopScope scope(stop);
   const Variant& v = variant(input.variant.id);
   const Encoding& e = encoding(input.encoding.id);
   const Dimensions dimensions = operation_dimensions(input);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/processors.h"
+#include "core/base/stop_scope.h"
 
 namespace attnscope {
 namespace {
@@ -52,8 +53,12 @@ void wait_while(const std::atomic<int>& number, int old) {
 class Loop {
  public:
   Loop(const std::function<void(Index, Index)>& body, Index count, Index step, Index ranges,
-       Index threads)
-      : body_(body), count_(count), step_(step), shares_(static_cast<std::size_t>(threads)) {
+       Index threads, const Stop* stop)
+      : body_(body),
+        count_(count),
+        step_(step),
+        stop_(stop),
+        shares_(static_cast<std::size_t>(threads)) {
     for (Index t = 0; t < threads; ++t) {
       Share& share = shares_[static_cast<std::size_t>(t)];
       share.next.store(ranges * t / threads, std::memory_order_relaxed);
@@ -69,6 +74,7 @@ class Loop {
       for (;;) {
         const Index range = share.next.fetch_add(1, std::memory_order_relaxed);
         if (range >= share.end) break;
+        if (stop_ != nullptr && stop_->requested()) break;
         body_(range * step_, std::min(count_, (range + 1) * step_));
       }
     }
@@ -82,6 +88,7 @@ class Loop {
   };
   const std::function<void(Index, Index)>& body_;
   Index count_, step_;  // a range has `step_` items
+  const Stop* stop_;    // null: nobody stops it
   std::vector<Share> shares_;
 };
 
@@ -172,10 +179,21 @@ void parallel_for(Index count, Index grain, const std::function<void(Index, Inde
   if (ranges > 1 && most_threads > 1 && !in_loop) {
     static Helpers helpers;
     const Index wanted = std::min<Index>(ranges, most_threads);
-    Loop loop(body, count, step, ranges, wanted);
-    if (helpers.run(loop, static_cast<int>(wanted) - 1)) return;
+    const Stop* const stop = stop_of_thread();
+    Loop loop(body, count, step, ranges, wanted, stop);
+    if (helpers.run(loop, static_cast<int>(wanted) - 1)) {
+      if (stop != nullptr) stop->check();
+      return;
+    }
   }
-  for (Index first = 0; first < count; first += step) body(first, std::min(count, first + step));
+  for (Index first = 0; first < count; first += step) {
+    check_stop();
+    body(first, std::min(count, first + step));
+  }
+}
+
+bool in_parallel_for() {
+  return in_loop;
 }
 
 }  // namespace attnscope

@@ -5,9 +5,11 @@
 
 #include "core/analysis/prediction.h"
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 #include "core/checkpoint/model_store.h"
 #include "core/experiment/chosen.h"
 #include "core/experiment/inputs.h"
+#include "core/experiment/memory_need.h"
 #include "core/experiment/notes.h"
 #include "core/experiment/own_tensors.h"
 #include "core/experiment/runner.h"
@@ -19,8 +21,6 @@ namespace attnscope {
 namespace fs = std::filesystem;
 
 namespace {
-
-constexpr Index kMostKeptAttention = Index{1} << 27;  // numbers: 512 MiB
 
 // The one token that a text is.
 std::int32_t token_of_text(const std::string& text, const Checkpoint& checkpoint) {
@@ -49,10 +49,6 @@ void replace_tokens(const Interventions& interventions, const Checkpoint& checkp
     other.segment = token.segment;
     token = std::move(other);
   }
-}
-
-bool fits_in_memory(const ModelConfig& config, Index length) {
-  return config.layers * config.heads * length <= kMostKeptAttention / most_keys(config, length);
 }
 
 }  // namespace
@@ -165,7 +161,7 @@ void run_forward(const Model& chosen, const ModelInput& input, const Retrieval* 
   options.stop = stop;
   options.trace = &trace;
   options.interventions = &experiment.interventions;
-  options.keep_attention = fits_in_memory(model.config, length);
+  options.keep_attention = keeps_attention(model.config, length);
   options.exit = experiment.exit;
   options.retrieval = retrieval;
   options.progress = progress;
@@ -234,11 +230,14 @@ Prepared prepared(const Experiment& experiment, const std::shared_ptr<const Chec
   std::vector<TraceToken> tokens =
       tokens_to_read(*trace.config, *checkpoint, experiment, trace.notes);
   const auto length = static_cast<Index>(tokens.size());
+  const Experiment read = with_text_read(experiment, tokens, trace.config->segment);
+  ModelConfig chosen = *trace.config;
+  chosen.groups = chosen_groups(chosen, read);
+  chosen.causal = experiment.causal.value_or(chosen.causal);
+  check(chosen, "model");
+  check_memory(checkpoint->model, chosen, length);
   Prepared result{
-      .model = chosen_model(checkpoint->model,
-                            with_text_read(experiment, tokens, trace.config->segment), length),
-      .input = {},
-      .retrieval = {}};
+      .model = chosen_model(checkpoint->model, read, length), .input = {}, .retrieval = {}};
   const bool beyond = length > result.model.config.context && result.model.config.segment == 0;
   if (beyond) result.model = with_context(result.model, length);
   const ModelConfig& config = result.model.config;
@@ -253,6 +252,7 @@ Prepared prepared(const Experiment& experiment, const std::shared_ptr<const Chec
 
 std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, Training training,
                                                 const Stop& stop) {
+  const StopScope scope(stop);
   auto trace = std::make_shared<Trace>();
   if (!experiment.tensors.file.empty()) {
     state_->enter("reading the file", 0);
@@ -292,6 +292,7 @@ std::shared_ptr<const Trace> ExperimentRun::run(const Experiment& experiment, Tr
 }
 
 ExperimentRun::Bare ExperimentRun::run_bare(const Experiment& experiment, const Stop& stop) {
+  const StopScope scope(stop);
   const State::Sources sources = state_->sources_of(experiment);
   Trace names;  // nothing of the pass is recorded
   const Prepared what = prepared(experiment, sources.checkpoint, sources.contexts, false, names);
@@ -362,6 +363,7 @@ Findings found_in(const RunToRead& run, const std::vector<std::string>& names,
 
 Traces ExperimentRun::observe(const Experiment& experiment, const std::vector<std::string>& names,
                               const Stop& stop) {
+  const StopScope scope(stop);
   std::vector<State::Kept> now;  // of this request
   const auto run_unless_kept = [&](const Experiment& one) {
     // What comes from a file was not computed here.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/json.h"
+#include "core/base/memory_budget.h"
 #include "core/trace/tap_names.h"
 
 namespace attnscope {
@@ -45,14 +46,16 @@ void add_tap(const AttentionTap& tap, const AddressParts& parts, SafetensorsFile
 }  // namespace
 
 std::string attention_left_out(const Trace& trace) {
-  constexpr Index kMostNumbers = Index{1} << 30;  // 4 GiB
+  // 4 GiB, and what the budget has room for while the parts are joined.
+  const Index most_numbers =
+      std::min(Index{1} << 30, static_cast<Index>(memory_budget() / (4 * sizeof(float))));
   Index numbers = 0;
   for (const AttentionTap& tap : trace.attention) {
     numbers += static_cast<Index>(tap.heads.size()) * tap.queries() * tap.keys();
   }
-  if (numbers <= kMostNumbers) return "";
+  if (numbers <= most_numbers) return "";
   return "attention is left out of the file: " + std::to_string(numbers) + " weights, more than " +
-         std::to_string(kMostNumbers) + "; the rows' log_sum_exp is there instead";
+         std::to_string(most_numbers) + "; the rows' log_sum_exp is there instead";
 }
 
 SafetensorsFile trace_file(const Trace& trace) {

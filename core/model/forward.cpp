@@ -1,4 +1,5 @@
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 #include "core/model/architecture.h"
 #include "core/model/pass.h"
 #include "core/model/retrieval.h"
@@ -74,6 +75,7 @@ void check_batch(const ModelConfig& config, const Architecture& architecture, co
 // keys: filled with what retrieval searches with; null: not wanted.
 Output run_pass(const Model& model, const Batch& batch, const ForwardOptions& options,
                 Tensor* keys) {
+  const StopScope scope(options.stop);
   const ModelConfig& config = model.config;
   const Architecture& architecture = attnscope::architecture(config.architecture.id);
   check_batch(config, architecture, batch);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/parallel.h"
 #include "core/base/random.h"
+#include "core/base/stop_scope.h"
 #include "core/model/architecture.h"
 #include "core/model/exits.h"
 #include "core/model/input_kind.h"
@@ -24,7 +26,10 @@ constexpr double kBesideWaves = 0.2;
 Tensor normal(const Shape& shape, double deviation, std::uint64_t seed) {
   Random random(seed);
   Tensor t(shape);
-  for (float& x : t) x = static_cast<float>(random.normal() * deviation);
+  for (Index n = 0; n < t.size(); ++n) {
+    if (n % kGrain == 0) check_stop();
+    t[n] = static_cast<float>(random.normal() * deviation);
+  }
   return t;
 }
 

@@ -3,7 +3,9 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/parallel.h"
 #include "core/base/random.h"
+#include "core/base/stop_scope.h"
 
 namespace attnscope {
 
@@ -72,7 +74,10 @@ namespace {
 Tensor normal_tensor(const Shape& shape, double deviation, std::uint64_t seed) {
   Random random(seed);
   Tensor tensor(shape);
-  for (float& x : tensor) x = static_cast<float>(deviation * random.normal());
+  for (Index n = 0; n < tensor.size(); ++n) {
+    if (n % kGrain == 0) check_stop();
+    tensor[n] = static_cast<float>(deviation * random.normal());
+  }
   return tensor;
 }
 }  // namespace

@@ -6,6 +6,7 @@
 #include <queue>
 
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 #include "core/part/arrangement.h"
 
 namespace attnscope {
@@ -67,7 +68,10 @@ Index Pattern::row_count(Index head, Index query) const {
 
 Index Pattern::pair_count(Index heads) const {
   Index count = 0;
-  for (const Run& run : runs_) count += run.count();
+  for (std::size_t n = 0; n < runs_.size(); ++n) {
+    if (n % 65536 == 0) check_stop();
+    count += runs_[n].count();
+  }
   return heads_ == 1 ? count * heads : count;
 }
 
@@ -87,6 +91,7 @@ ByteTensor Pattern::mask(Index heads) const {
   ByteTensor mask = ByteTensor::zeros({heads, queries_, keys_});  // [h, L_q, L_k]
   for (Index a = 0; a < heads; ++a) {
     for (Index i = 0; i < queries_; ++i) {
+      check_stop();
       std::uint8_t* out = mask.data() + (a * queries_ + i) * keys_;
       for (const Run& run : row(a, i)) {
         for (Index c = run.begin; c < run.end; c += run.step) out[c] = 1;
@@ -147,6 +152,7 @@ bool PatternBuilder::row_is_empty() const {
 }
 
 void PatternBuilder::next_row() {
+  check_stop();
   std::erase_if(row_, [this](Run& run) {
     if (run.end <= limit_) return false;
     run.end = static_cast<std::int32_t>(limit_);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/base/memory_budget.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ATTNSCOPE_ASAN 1
@@ -30,6 +31,8 @@ constexpr std::size_t kMostCached = 0;
 #else
 constexpr std::size_t kMostCached = std::size_t{1} << 30;
 #endif
+// Smaller blocks are never refused: loops make them, which must not throw.
+constexpr std::size_t kLeastRefused = std::size_t{1} << 20;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 // Sixteen classes for each doubling: at most 1/16 of a block is slack.
@@ -54,8 +57,25 @@ void* system_block(std::size_t size) {
 class Cache {
  public:
   void* take(std::size_t size) {
+    std::vector<void*> surplus;
+    void* const block = taken(size, surplus);
+    for (void* old : surplus) std::free(old);
+    if (block != nullptr) return block;
+    try {
+      return system_block(size);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      statistics_.live_bytes -= size;
+      throw;
+    }
+  }
+
+ private:
+  // Null: a fresh one is to be made, when `surplus` is freed.
+  void* taken(std::size_t size, std::vector<void*>& surplus) {
     {
       const std::lock_guard lock(mutex_);
+      check_budget(size);
       statistics_.live_bytes += size;
       statistics_.peak_bytes = std::max(statistics_.peak_bytes, statistics_.live_bytes);
       auto& blocks = by_size_[size];
@@ -69,16 +89,24 @@ class Cache {
         return block;
       }
       ++statistics_.fresh_blocks;
+      while (!by_age_.empty() &&
+             statistics_.live_bytes + statistics_.cached_bytes > memory_budget()) {
+        surplus.push_back(drop_oldest());
+      }
     }
-    try {
-      return system_block(size);
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      statistics_.live_bytes -= size;
-      throw;
-    }
+    return nullptr;
   }
 
+  void check_budget(std::size_t size) const {
+    const std::size_t most = memory_budget(), live = statistics_.live_bytes;
+    if (size < kLeastRefused || (live <= most && size <= most - live)) return;
+    throw WorkError("memory: the budget is " + memory_text(static_cast<double>(most)) +
+                    ", of which " + memory_text(static_cast<double>(live)) + " are in use; " +
+                    memory_text(static_cast<double>(size)) +
+                    " more would be needed (--memory, in the window Look, Memory)");
+  }
+
+ public:
   void give(void* block, std::size_t size) noexcept {
     std::vector<void*> surplus;
     {

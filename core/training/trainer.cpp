@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/file.h"
 #include "core/base/random.h"
+#include "core/base/stop_scope.h"
 #include "core/checkpoint/card.h"
 #include "core/model/weights.h"
 
@@ -102,6 +103,7 @@ double Trainer::move(double rate, const Stop& stop) {
     options.dropout_seed = mixed_seed(plan_.seed, sequence_number);
     options.adapted = &adapted;
     try {
+      const StopScope scope(stop);  // of the backward pass, too
       const Output output = attnscope::run(model, batch, options);
       loss_sum += static_cast<double>(output.losses.front().value.value()[0]);
       stop.check();

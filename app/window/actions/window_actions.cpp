@@ -3,6 +3,7 @@
 
 #include "app/window/actions/action_lists.h"
 #include "app/window/files.h"
+#include "core/base/memory_budget.h"
 
 namespace attnscope::window {
 
@@ -122,6 +123,21 @@ void add_look_actions(std::vector<Action>& list) {
                   [](const State&) { return true; },
                   [](const State& s) { return s.settings.reduced_motion; }});
   list.back().starts_group = true;
+  for (const double megabytes : {0.0, 1024.0, 2048.0, 4096.0, 8192.0, 16384.0}) {
+    const double bytes =
+        megabytes > 0 ? megabytes * 1048576 : static_cast<double>(default_memory_budget());
+    list.push_back(
+        {"memory_" + std::to_string(static_cast<int>(megabytes)),
+         "Memory: " + memory_text(bytes) + (megabytes > 0 ? "" : " (what is usual here)"),
+         "Runs that need more than that are refused before they begin, and say what "
+         "would fit.",
+         Menu::Look,
+         {},
+         [megabytes](State& s) { s.settings.memory = megabytes; },
+         [](const State&) { return true; },
+         [megabytes](const State& s) { return s.settings.memory == megabytes; }});
+    list.back().starts_group = megabytes == 0;
+  }
 }
 
 void add_help_actions(std::vector<Action>& list) {

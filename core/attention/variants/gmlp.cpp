@@ -1,5 +1,6 @@
 // gmlp: one learned matrix over positions, gated by the input. Liu et al., 2021.
 #include "core/attention/variants/list.h"
+#include "core/attention/variants/memory.h"
 #include "core/attention/variants/shared/assemble.h"
 #include "core/autodiff/operations_elementwise.h"
 #include "core/autodiff/operations_linear.h"
@@ -45,6 +46,12 @@ OperationResult evaluate_gmlp(const OperationInput& input, Backend& backend, con
 }
 
 }  // namespace
+
+double gmlp_numbers(const MemoryInput& in) {
+  const auto keys = static_cast<double>(in.keys);
+  const auto copies = static_cast<double>(in.heads == 1 ? 1 : in.heads + 2);
+  return copies * static_cast<double>(in.queries) * keys;  // the matrix, cut, for each head
+}
 
 Variant gmlp_variant() {
   Variant v;

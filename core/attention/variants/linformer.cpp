@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/attention/variants/list.h"
+#include "core/attention/variants/memory.h"
 #include "core/attention/variants/shared/assemble.h"
 #include "core/attention/variants/shared/windows.h"
 #include "core/autodiff/operations_linear.h"
@@ -161,6 +162,13 @@ WeightInfo projection(const char* name, const char* help, bool of_values) {
 }
 
 }  // namespace
+
+double linformer_numbers(const MemoryInput& in) {
+  const double implied =
+      in.maps ? static_cast<double>(in.queries) * static_cast<double>(in.keys) : 0;
+  const auto projected = static_cast<double>(in.values.integer("k") * in.keys);
+  return static_cast<double>(in.heads) * (implied + projected);
+}
 
 Variant linformer_variant() {
   Variant v;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/attention/variants/list.h"
+#include "core/attention/variants/memory.h"
 #include "core/attention/variants/shared/drawn.h"
 #include "core/attention/variants/shared/exact.h"
 #include "core/attention/variants/shared/features.h"
@@ -12,6 +13,7 @@
 #include "core/autodiff/operations_reduce.h"
 #include "core/autodiff/operations_shape.h"
 #include "core/base/parallel.h"
+#include "core/base/stop_scope.h"
 
 namespace attnscope {
 
@@ -22,6 +24,7 @@ namespace {
 void orthogonalise(float* rows, Index count, Index size, const Tensor& lengths_from) {
   using Matrix = Eigen::MatrixXd;
   for (Index first = 0; first < count; first += size) {
+    check_stop();
     const Index in_block = std::min(size, count - first);
     Matrix block(size, in_block), lengths(size, in_block);  // rows as columns
     for (Index r = 0; r < in_block; ++r) {
@@ -68,6 +71,7 @@ Tensor lowered_largest(const Tensor& x, bool by_row) {
   Tensor result({x.dim(0), by_row ? x.dim(1) : 1, 1});
   const Index size = x.size() / result.size();
   for (Index n = 0; n < result.size(); ++n) {
+    check_stop();
     result[n] = *std::max_element(x.data() + n * size, x.data() + (n + 1) * size) - kLift;
   }
   return result;
@@ -185,6 +189,17 @@ OperationResult evaluate_performer(const OperationInput& given, Backend& backend
 }
 
 }  // namespace
+
+double performer_numbers(const MemoryInput& in) {
+  const auto rows = static_cast<double>(in.heads * in.batch * (in.queries + in.keys));
+  const auto features = static_cast<double>(in.values.integer("features"));
+  // Exponents and features of both sides, what these are made of, those in double precision.
+  const double of_row = in.values.choice("kind") == "positive" ? 5 : 9;
+  const double directions =
+      3 * static_cast<double>(in.heads * in.key_size) * features;  // drawn, and made orthogonal
+  return features * of_row * rows + directions +
+         (in.maps ? static_cast<double>(in.heads * in.queries) * static_cast<double>(in.keys) : 0);
+}
 
 Variant performer_variant() {
   Variant v;

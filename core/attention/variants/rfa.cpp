@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "core/attention/variants/list.h"
+#include "core/attention/variants/memory.h"
 #include "core/attention/variants/shared/drawn.h"
 #include "core/attention/variants/shared/exact.h"
 #include "core/attention/variants/shared/features.h"
@@ -118,6 +119,14 @@ std::string gate_objection(const Values& values, const Situation& at) {
 }
 
 }  // namespace
+
+double rfa_numbers(const MemoryInput& in) {
+  const auto rows = static_cast<double>(in.heads * in.batch * (in.queries + in.keys));
+  const auto features = static_cast<double>(in.values.integer("features"));
+  const double directions = 2 * static_cast<double>(in.heads * in.key_size) * features;
+  return features * 7 * rows + directions +  // angles, sines and cosines, both once more
+         (in.maps ? static_cast<double>(in.heads * in.queries) * static_cast<double>(in.keys) : 0);
+}
 
 Variant rfa_variant() {
   Variant v;

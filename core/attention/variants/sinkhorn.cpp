@@ -1,5 +1,8 @@
 // sinkhorn: blocks of keys sorted by a learned, nearly one-to-one matching. Tay et al., 2020.
+#include <algorithm>
+
 #include "core/attention/variants/list.h"
+#include "core/attention/variants/memory.h"
 #include "core/attention/variants/shared/assemble.h"
 #include "core/attention/variants/shared/rows.h"
 #include "core/autodiff/operations_elementwise.h"
@@ -118,6 +121,13 @@ OperationResult evaluate_sinkhorn(const OperationInput& input, Backend& backend,
 }
 
 }  // namespace
+
+double sinkhorn_numbers(const MemoryInput& in) {
+  const auto heads = static_cast<double>(in.heads), keys = static_cast<double>(in.keys);
+  const double blocks = keys / static_cast<double>(std::max<Index>(1, in.values.integer("block")));
+  const double implied = in.maps ? static_cast<double>(in.queries) * keys : 0;
+  return heads * (6 * blocks * blocks + implied);  // the matching, step by step
+}
 
 Variant sinkhorn_variant() {
   Variant v;

@@ -1,5 +1,6 @@
 // synthesizer: weights that never compare two tokens. Tay et al., 2020.
 #include "core/attention/variants/list.h"
+#include "core/attention/variants/memory.h"
 #include "core/attention/variants/shared/assemble.h"
 #include "core/attention/variants/shared/rows.h"
 #include "core/autodiff/operations_elementwise.h"
@@ -7,6 +8,7 @@
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/base/stop_scope.h"
 
 namespace attnscope {
 
@@ -51,6 +53,7 @@ Tensor drawn_matrices(const OperationInput& input, Index length) {
   for (Index head = 0; head < input.heads; ++head) {
     Random random(mixed_seed(seed, static_cast<std::uint64_t>(input.first_head + head)));
     for (Index i = 0; i < length; ++i) {
+      check_stop();
       for (Index j = 0; j < i; ++j) {
         drawn(head, i, j) = static_cast<float>(random.normal());
         drawn(head, j, i) = static_cast<float>(random.normal());
@@ -91,6 +94,13 @@ WeightInfo dense_weight(const char* name, const char* help,
 }
 
 }  // namespace
+
+double synthesizer_numbers(const MemoryInput& in) {
+  const auto keys = static_cast<double>(in.keys);
+  const auto pairs = static_cast<double>(in.batch * in.heads * in.queries) * keys;
+  if (is_dense(in.values)) return 3 * pairs;  // a product, with offsets, by head
+  return static_cast<double>(in.heads) * keys * keys + pairs;
+}
 
 Variant synthesizer_variant() {
   Variant v;

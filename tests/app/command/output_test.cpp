@@ -55,7 +55,10 @@ TEST(Output, BeyondTheLimitOfAFilesSizeLeavesNothing) {
 TEST(Output, TooLittleMemoryIsSaidInALine) {
   for (const int megabytes : {200, 300}) {
     SCOPED_TRACE(megabytes);
-    for (const char* arguments : {"list", "run --text 'the old house' -o /dev/null"}) {
+    for (const char* arguments :
+         {"list", "list --json", "--help", "render --text 'the old house' -o /dev/null",
+          "generate --text 'the old' --tokens 1", "gallery /dev/null/x", "cost --variant full",
+          "run --text 'the old house' -o /dev/null"}) {
       expect_failure(
           run_line("ulimit -v " + std::to_string(megabytes * 1024) + "; exec \"$0\" " + arguments),
           "memory");

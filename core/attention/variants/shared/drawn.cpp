@@ -2,7 +2,9 @@
 
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
+#include "core/base/parallel.h"
 #include "core/base/random.h"
+#include "core/base/stop_scope.h"
 
 namespace attnscope {
 
@@ -14,7 +16,10 @@ Tensor drawn_normal(const char* name, const Shape& shape, double deviation, std:
   }
   Random random(seed);
   Tensor drawn(shape);
-  for (float& x : drawn) x = static_cast<float>(deviation * random.normal());
+  for (Index n = 0; n < drawn.size(); ++n) {
+    if (n % kGrain == 0) check_stop();
+    drawn[n] = static_cast<float>(deviation * random.normal());
+  }
   return drawn;
 }
 

@@ -9,6 +9,7 @@
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
 #include "core/base/parallel.h"
+#include "core/base/stop_scope.h"
 
 namespace attnscope {
 
@@ -26,6 +27,7 @@ std::vector<double> lengths(const Tensor& x) {
   const Index size = x.dim(2);
   std::vector<double> result(static_cast<std::size_t>(x.dim(0) * x.dim(1)));
   for (std::size_t row = 0; row < result.size(); ++row) {
+    check_stop();
     const float* from = x.data() + static_cast<Index>(row) * size;
     result[row] = std::sqrt(exact_dot(from, from, size));
   }
@@ -38,6 +40,7 @@ bool cancels(const Part& part, const Tensor& sums) {
   const std::vector<double> of_q = lengths(part.q.value()), of_k = lengths(part.k.value());
   const Index queries = part.queries(), keys = part.keys();
   for (Index row = 0; row < sums.size(); ++row) {
+    check_stop();
     double most = 0;
     for (const Run& run : part.pattern->row(row / queries % part.heads, row % queries)) {
       for (Index j = run.begin; j < run.end; j += run.step) {

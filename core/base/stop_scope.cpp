@@ -1,0 +1,29 @@
+#include "core/base/stop_scope.h"
+
+#include <utility>
+
+namespace attnscope {
+
+namespace {
+
+thread_local const Stop* innermost = nullptr;
+
+}  // namespace
+
+StopScope::StopScope(Stop stop) : stop_(std::move(stop)), outer_(innermost) {
+  innermost = &stop_;
+}
+
+StopScope::~StopScope() {
+  innermost = outer_;
+}
+
+const Stop* stop_of_thread() {
+  return innermost;
+}
+
+void check_stop() {
+  if (innermost != nullptr && innermost->requested() && !in_parallel_for()) throw Stopped();
+}
+
+}  // namespace attnscope

@@ -1,0 +1,137 @@
+// Every place of a path on the command line, with every kind of path that does not do: status 1 or
+// 2, one line, and no words of a library.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "core/base/file.h"
+#include "tests/support/compare.h"
+#include "tests/support/places.h"
+#include "tests/support/process.h"
+
+namespace attnscope {
+namespace {
+
+using testing::ProcessResult;
+using testing::run_process;
+
+// What libraries say.
+constexpr const char* kForeign[] = {"filesystem error",
+                                    "cannot create directories",
+                                    "json.exception",
+                                    "nlohmann",
+                                    "libpng",
+                                    "libzip",
+                                    "Zip archive",
+                                    "stbi",
+                                    "Pango",
+                                    "Cairo",
+                                    "cairo_",
+                                    "GLFW",
+                                    "libEGL",
+                                    "MESA",
+                                    "std::",
+                                    "basic_string",
+                                    "what():",
+                                    "terminate",
+                                    "_M_",
+                                    "vector::"};
+
+const std::string kPath = "@";  // stands for the path
+
+using Line = std::vector<std::string>;
+
+// Whatever a file has in it is a text for these.
+const std::vector<Line> kTexts = {
+    {"run", "--text-file", kPath, "-o", "/dev/null"},
+    {"render", "--text-file", kPath, "-o", "/dev/null/x.png"},
+    {"pairs", "--text-file", kPath},
+    {"statistics", kPath},
+    {"evaluate", kPath},
+    {"calibrate", "--model", "exits-calm", kPath},
+    {"datastore", "--text", kPath, "-o", "/dev/null"},
+    {"train", "--preset", "shakespeare-char", "--text", kPath, "-o", "/dev/null/x"},
+};
+
+const std::vector<Line> kReading = {
+    {"run", kPath, "-o", "/dev/null"},
+    {"run", "--session", kPath, "-o", "/dev/null"},
+    {"run", "-t", "a", "--model", kPath, "-o", "/dev/null"},
+    {"run", "--input", kPath, "--model", "digits", "-o", "/dev/null"},
+    {"run", "-t", "a", "--variant", "custom", "--mask", kPath, "-o", "/dev/null"},
+    {"run", "-t", "a", "--variant", "graph", "--edges", kPath, "-o", "/dev/null"},
+    {"run", "-t", "a", "--retrieval", "knn,k=2,store=@", "-o", "/dev/null"},
+    {"render", kPath, "-o", "/dev/null/x.png"},
+    {"attend", kPath, "-o", "/dev/null"},
+    {"generate", "-t", "a", "--tokens", "1", "--model", kPath},
+    {"train", "--plan", kPath, "-o", "/dev/null/x"},
+    {"lesson", kPath},
+};
+
+const std::vector<Line> kWriting = {
+    {"run", "-t", "a", "-o", kPath},
+    {"render", "-t", "a", "-o", kPath},
+    {"gallery", kPath},
+    {"manual", "-o", kPath},
+    {"completion", "bash", "-o", kPath},
+    {"lesson", "heads", "-o", kPath},
+    {"cost", "--variant", "full", "--lengths", "32", "-o", kPath},
+};
+
+class WrongPaths : public ::testing::Test {
+ protected:
+  void expect_one_line(Line line, const std::string& path) {
+    std::string shown;
+    for (std::string& word : line) {
+      const std::size_t at = word.find(kPath);
+      if (at != std::string::npos) word.replace(at, kPath.size(), path);
+      shown += word.substr(0, 60) + " ";
+    }
+    SCOPED_TRACE(shown);
+    const ProcessResult result = run_process(testing::program_path(), line);
+    EXPECT_TRUE(result.status == 1 || result.status == 2) << result.status << result.err;
+    EXPECT_TRUE(result.err.starts_with("attnscope: ")) << result.err;
+    EXPECT_EQ(result.err.find('\n'), result.err.size() - 1) << result.err;
+    for (const char* words : kForeign) {
+      EXPECT_EQ(result.err.find(words), std::string::npos) << result.err;
+    }
+  }
+
+  testing::TemporaryFolder folder_;
+  const std::string top_ = folder_.path().string();
+};
+
+TEST_F(WrongPaths, ThatAreReadAreRefusedInALine) {
+  write_file(folder_.path() / "file", "{\"a\": [1, }");
+  const std::vector<std::string> paths = {"",
+                                          std::string(5000, 'n'),
+                                          top_ + "/" + std::string(300, 'n'),
+                                          top_,
+                                          top_ + "/file",
+                                          top_ + "/none",
+                                          top_ + "/file/below",
+                                          top_ + "/\xff\xfe",
+                                          "/proc/self/mem"};
+  for (const std::string& path : paths) {
+    for (const Line& line : kReading) expect_one_line(line, path);
+    if (path == top_ + "/file") continue;
+    for (const Line& line : kTexts) expect_one_line(line, path);
+  }
+}
+
+TEST_F(WrongPaths, ThatAreWrittenAreRefusedInALine) {
+  write_file(folder_.path() / "file", "old");
+  const std::vector<std::string> paths = {"",
+                                          std::string(5000, 'n') + ".png",
+                                          top_ + "/" + std::string(300, 'n') + ".png",
+                                          top_ + "/file/below.png",
+                                          "/proc/none/x.png",
+                                          "/dev/full/x.png"};
+  for (const Line& line : kWriting) {
+    for (const std::string& path : paths) expect_one_line(line, path);
+  }
+  EXPECT_EQ(read_file(folder_.path() / "file"), "old");
+}
+
+}  // namespace
+}  // namespace attnscope
