@@ -255,6 +255,7 @@ void App::run() {
       turn();
     }
   } catch (const std::exception& e) {
+    atlas_.Locked = false;  // a frame that was begun is not finished
     keep_safe(e.what());
   }
   close();

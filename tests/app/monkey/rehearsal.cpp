@@ -270,6 +270,24 @@ bool Rehearsal::rest(double seconds) {
   }
 }
 
+void Rehearsal::linger(double seconds) {
+  for (const double until = now() + seconds; now() < until;) {
+    turn();
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+void Rehearsal::click(const std::string& widget) {
+  const auto& boxes = app_.ui_.report.boxes();
+  const auto found = boxes.find(widget);
+  if (found == boxes.end()) throw std::runtime_error("no widget " + widget);
+  const Report::Box box = found->second;
+  button(0, box.x + box.width / 2, box.y + box.height / 2);
+  do {
+    turn();
+  } while (app_.input_.pending());
+}
+
 std::uint64_t Rehearsal::fingerprint() {
   app_.lay_out_frame();
   const ImDrawData& data = *ImGui::GetDrawData();

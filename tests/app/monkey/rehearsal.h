@@ -25,6 +25,8 @@ class Rehearsal {
 
   // Frames until the window has come to rest, for so long at most; whether it has.
   bool rest(double seconds);
+  void linger(double seconds);            // frames for so long, whatever is done
+  void click(const std::string& widget);  // that must be there
   // What is drawn, with all that is kept from frame to frame and without: throws where they differ.
   void compare_with_drawn_anew();
   // From here on steps are counted; and back over all of them, and forth again: throws where that
@@ -33,13 +35,13 @@ class Rehearsal {
   void go_back_and_forth();
 
   double longest_turn() const { return longest_; }  // seconds
-  double in_turns() const { return in_turns_; }        // all of them
+  double in_turns() const { return in_turns_; }     // all of them
   int frames() const { return static_cast<int>(app_.frames_); }
   State& state() { return app_.state_; }
   bool runs() const { return app_.runner_->busy(); }
   void close() { app_.close(); }
   void run() { app_.run(); }  // as the program does, until it is closed
-  void turn();  // throws as do_it()
+  void turn();                // throws as do_it()
 
  private:
   void key(int key, int modifiers);
