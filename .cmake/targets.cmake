@@ -73,3 +73,14 @@ function(attnscope_tests name library)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300
                        PROCESSORS ${tests_PROCESSORS})
 endfunction()
+
+# attnscope_rooms(PROGRAM ROOM...): targets test_ROOM, which build PROGRAM and leave
+# ROOM/test_ROOM beside it: the tests of that folder alone, with GoogleTest's options.
+function(attnscope_rooms program)
+  foreach(room ${ARGN})
+    set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${room})
+    configure_file(${PROJECT_SOURCE_DIR}/.cmake/test_room.sh.in ${room}/test_${room} @ONLY
+                   FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+    add_custom_target(test_${room} DEPENDS ${program})
+  endforeach()
+endfunction()
