@@ -6,6 +6,7 @@
 #include "app/gpu/gl_tiles.h"
 #include "app/gpu/part_run.h"
 #include "app/gpu/part_upload.h"
+#include "core/base/error.h"
 
 namespace attnscope {
 namespace {
@@ -36,8 +37,12 @@ std::string ComputeBackend::refusal(const Part& part, const Wanted& wanted) cons
   if (reason.empty() && wanted.device_attention) {
     const Index heads = part.batch * part.heads;
     bool fits = false;
-    thread_->run_soon(
-        [&] { fits = texture_fits(device_->limits, heads, part.queries(), part.keys()); });
+    try {
+      thread_->run_soon(
+          [&] { fits = texture_fits(device_->limits, heads, part.queries(), part.keys()); });
+    } catch (const WorkError& e) {
+      return e.what();
+    }
     if (!fits) {
       reason = "GPU: attention of shape " + to_string(Shape{heads, part.queries(), part.keys()}) +
                ": expected a texture of at most " + std::to_string(device_->limits.texture_size) +

@@ -1,5 +1,6 @@
 #include "app/gpu/compute_device.h"
 
+#include "core/base/error.h"
 #include "core/base/home.h"
 
 namespace attnscope {
@@ -57,7 +58,9 @@ bool texture_fits(const DeviceLimits& limits, Index layers, Index rows, Index co
                nullptr);
   GLint width = 0;
   glGetTexLevelParameteriv(GL_PROXY_TEXTURE_2D_ARRAY, 0, GL_TEXTURE_WIDTH, &width);
-  return glGetError() == GL_NO_ERROR && width == columns;
+  const GLenum error = glGetError();
+  if (error == GL_CONTEXT_LOST) throw WorkError("GPU: OpenGL: context lost while asking for room");
+  return error == GL_NO_ERROR && width == columns;
 }
 
 ComputeDevice::ComputeDevice(GlThread& gl_thread)

@@ -81,7 +81,8 @@ struct DeviceLimits {
   Index texture_size = 0, texture_layers = 0;
   static DeviceLimits of_current_context();
 };
-// Whether OpenGL would make an R32F array texture of this size.
+// Whether OpenGL would make an R32F array texture of this size. WorkError where the context is
+// lost.
 bool texture_fits(const DeviceLimits& limits, Index layers, Index rows, Index columns);
 
 struct ComputeDevice {

@@ -12,8 +12,11 @@ namespace {
 
 class GpuBackends {
  public:
-  GpuBackends(ContextMaker make_context, std::optional<std::filesystem::path> calibrations)
-      : make_context_(std::move(make_context)), calibrations_(std::move(calibrations)) {}
+  GpuBackends(ContextMaker make_context, std::optional<std::filesystem::path> calibrations,
+              Stop ending)
+      : make_context_(std::move(make_context)),
+        calibrations_(std::move(calibrations)),
+        ending_(std::move(ending)) {}
 
   BackendOffer offer(BackendChoice choice) {
     if (choice == BackendChoice::Cpu) return {&cpu_backend(), ""};
@@ -22,7 +25,7 @@ class GpuBackends {
       tried_ = true;
       try {
         auto gpu = std::make_unique<ComputeBackend>(make_context_());
-        gpu->use_shared_memory(cached_shared_memory_ratio(*gpu, calibrations_) < 1);
+        gpu->use_shared_memory(cached_shared_memory_ratio(*gpu, calibrations_, ending_) < 1);
         gpu_ = std::move(gpu);
       } catch (const WorkError& e) {
         reason_ = e.what();
@@ -37,7 +40,7 @@ class GpuBackends {
   BackendOffer offer_faster() {
     try {
       if (!gpu_over_cpu_) {
-        gpu_over_cpu_ = cached_time_ratio(*gpu_, cpu_backend(), calibrations_);
+        gpu_over_cpu_ = cached_time_ratio(*gpu_, cpu_backend(), calibrations_, ending_);
       }
     } catch (const WorkError& e) {  // it was there, but does not work
       return {&cpu_backend(), e.what()};
@@ -49,6 +52,7 @@ class GpuBackends {
   std::mutex mutex_;
   ContextMaker make_context_;
   std::optional<std::filesystem::path> calibrations_;
+  Stop ending_;
   bool tried_ = false;
   std::string reason_;  // why there is no gpu_
   std::unique_ptr<ComputeBackend> gpu_;
@@ -58,10 +62,11 @@ class GpuBackends {
 }  // namespace
 
 BackendProvider gpu_backends(ContextMaker make_context,
-                             std::optional<std::filesystem::path> calibrations) {
-  return
-      [backends = std::make_shared<GpuBackends>(std::move(make_context), std::move(calibrations))](
-          BackendChoice choice) { return backends->offer(choice); };
+                             std::optional<std::filesystem::path> calibrations, Stop ending) {
+  return [backends = std::make_shared<GpuBackends>(std::move(make_context), std::move(calibrations),
+                                                   std::move(ending))](BackendChoice choice) {
+    return backends->offer(choice);
+  };
 }
 
 BackendProvider headless_backends() {

@@ -22,10 +22,11 @@ using ContextMaker = std::function<std::unique_ptr<GlContext>()>;
 //
 // make_context is called at most once, by the first choice that is not Cpu; it throws WorkError
 // when there is no context. The context is used on a thread of the backend's own. The provider may
-// be called from any thread; its backends live as long as it does.
-BackendProvider gpu_backends(
-    ContextMaker make_context,
-    std::optional<std::filesystem::path> calibrations = calibration_file());
+// be called from any thread; its backends live as long as it does. `ending` breaks a calibration
+// off, by Stopped.
+BackendProvider gpu_backends(ContextMaker make_context,
+                             std::optional<std::filesystem::path> calibrations = calibration_file(),
+                             Stop ending = {});
 
 // The same with a context that needs no display: for the command line.
 BackendProvider headless_backends();

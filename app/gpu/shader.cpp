@@ -137,7 +137,11 @@ GLuint ShaderLibrary::stage(GLenum kind, const std::string& file, const Defines&
   if (compiled == GL_TRUE) return shader;
   const std::string log = log_of(shader, glGetShaderiv, glGetShaderInfoLog);
   glDeleteShader(shader);
-  throw WorkError("GPU: shader does not compile: " + readable_shader_error(log, joined.origins));
+  const std::string error = readable_shader_error(log, joined.origins);
+  const bool named =
+      error.find(".glsl") != std::string::npos || error.find(file) != std::string::npos;
+  throw WorkError("GPU: shader " + (named ? "" : file + " ") +
+                  "does not compile: " + (error.empty() ? "the driver gives no reason" : error));
 }
 
 GLuint ShaderLibrary::link(const std::string& name, const std::vector<GLuint>& stages) const {

@@ -14,6 +14,7 @@
 #include "app/window/jobs/export_job.h"
 #include "app/window/jobs/generation.h"
 #include "app/window/jobs/play.h"
+#include "app/window/last_resort.h"
 #include "app/window/opening.h"
 #include "app/window/picking.h"
 #include "app/window/surprise.h"
@@ -31,6 +32,7 @@ namespace {
 // ImGui answers an event in the frame after it, and its layout takes one more to come to rest.
 constexpr int kSettleFrames = 3;
 constexpr double kBusyTick = 0.1;       // seconds between the frames of the busy sign
+constexpr int kMostFailedFrames = 3;    // one after the other
 constexpr double kPlayTick = 1.0 / 60;  // seconds between frames while something plays
 
 Settings with_options(Settings settings, const WindowOptions& options) {
@@ -81,13 +83,15 @@ App::App(const WindowOptions& options)
   }
   panels_.picture.live = live_findings([] { glfwPostEmptyEvent(); });
   start_experiment(options);
-  state_.exporting.backends = gpu_backends([this] { return platform_.compute_context(); });
+  state_.exporting.backends =
+      gpu_backends([this] { return platform_.compute_context(); }, calibration_file(), ending_);
   runner_ = std::make_unique<Runner>(state_.exporting.backends, [] { glfwPostEmptyEvent(); });
   request_run();
 }
 
 // What may hold textures goes while there is a context to free them in.
 App::~App() {
+  ending_.request();
   speaker_.reset();
   runner_.reset();
   finding_jobs_.cancel();
@@ -246,48 +250,57 @@ bool App::take_outcome() {
 
 void App::run() {
   settle_ = kSettleFrames;
-  while (!glfwWindowShouldClose(platform_.window())) {
-    wait();
-    state_.seconds = glfwGetTime();
-    const bool was_busy = state_.busy_seconds > 0;
-    state_.busy_seconds = runner_->busy() ? std::max(runner_->busy_seconds(), 1e-3) : 0;
-    state_.progress = runner_->progress();
-    const bool busy_changed = was_busy != (state_.busy_seconds > 0);
-    const bool hint_due = ui_.hinting.wait > 0 && state_.seconds >= drawn_at_ + ui_.hinting.wait;
-    if (hint_due) settle_ = kSettleFrames;  // a window is hidden in its first frame
-    const bool notice_over =
-        std::any_of(state_.notices.begin(), state_.notices.end(),
-                    [&](const Notice& n) { return !n.error && state_.seconds > n.until; });
-    if (finding_jobs_.update(state_)) settle_ = kSettleFrames;
-    if (panels_.steps->update(state_)) settle_ = kSettleFrames;
-    if (take_outcome() || input_.pending() || notice_over) settle_ = kSettleFrames;
-    if (fade_.on()) settle_ = std::max(settle_, 1);
-    if (panels_.picture.stale()) settle_ = std::max(settle_, 1);
-    if (state_.busy_seconds > kBusyShown) settle_ = std::max(settle_, 1);
-    if (state_.view.play.on || state_.exporting.job != nullptr) settle_ = std::max(settle_, 1);
-    if (state_.exporting.job != nullptr && state_.exporting.job->over()) settle_ = kSettleFrames;
-    if (take_measured(state_.cost)) settle_ = kSettleFrames;
-    if (take_calibrated(state_.calibration)) settle_ = kSettleFrames;
-    if (take_surprises(state_)) settle_ = kSettleFrames;
-    if (take_opened(state_)) settle_ = kSettleFrames;
-    if (state_.surprises.job != nullptr || is_opening(state_)) settle_ = std::max(settle_, 1);
-    report_due_ |= busy_changed;
-    const bool draws = settle_ > 0;
-    if (draws) {
-      --settle_;
-      advance_play(state_);
-      frame();
-      after_frame();
+  try {
+    while (!glfwWindowShouldClose(platform_.window())) {
+      wait();
+      turn();
     }
-    update_speaker();
-    draw_speaker(draws);
-    const std::string problem = autosave_.keep(state_.own_experiment(), state_.seconds);
-    if (!problem.empty()) {
-      state_.complain(problem);
-      settle_ = kSettleFrames;
-    }
+  } catch (const std::exception& e) {
+    atlas_.Locked = false;  // a frame that was begun is not finished
+    keep_safe(e.what());
   }
   close();
+}
+
+void App::turn() {
+  state_.seconds = glfwGetTime();
+  const bool was_busy = state_.busy_seconds > 0;
+  state_.busy_seconds = runner_->busy() ? std::max(runner_->busy_seconds(), 1e-3) : 0;
+  state_.progress = runner_->progress();
+  const bool busy_changed = was_busy != (state_.busy_seconds > 0);
+  const bool hint_due = ui_.hinting.wait > 0 && state_.seconds >= drawn_at_ + ui_.hinting.wait;
+  if (hint_due) settle_ = kSettleFrames;  // a window is hidden in its first frame
+  const bool notice_over =
+      std::any_of(state_.notices.begin(), state_.notices.end(),
+                  [&](const Notice& n) { return !n.error && state_.seconds > n.until; });
+  if (finding_jobs_.update(state_)) settle_ = kSettleFrames;
+  if (panels_.steps->update(state_)) settle_ = kSettleFrames;
+  if (take_outcome() || input_.pending() || notice_over) settle_ = kSettleFrames;
+  if (fade_.on()) settle_ = std::max(settle_, 1);
+  if (panels_.picture.stale()) settle_ = std::max(settle_, 1);
+  if (state_.busy_seconds > kBusyShown) settle_ = std::max(settle_, 1);
+  if (state_.view.play.on || state_.exporting.job != nullptr) settle_ = std::max(settle_, 1);
+  if (state_.exporting.job != nullptr && state_.exporting.job->over()) settle_ = kSettleFrames;
+  if (take_measured(state_.cost)) settle_ = kSettleFrames;
+  if (take_calibrated(state_.calibration)) settle_ = kSettleFrames;
+  if (take_surprises(state_)) settle_ = kSettleFrames;
+  if (take_opened(state_)) settle_ = kSettleFrames;
+  if (state_.surprises.job != nullptr || is_opening(state_)) settle_ = std::max(settle_, 1);
+  report_due_ |= busy_changed;
+  const bool draws = settle_ > 0;
+  if (draws) {
+    --settle_;
+    advance_play(state_);
+    frame();
+    after_frame();
+  }
+  update_speaker();
+  draw_speaker(draws);
+  const std::string problem = autosave_.keep(state_.own_experiment(), state_.seconds);
+  if (!problem.empty()) {
+    state_.complain(problem);
+    settle_ = kSettleFrames;
+  }
 }
 
 void App::update_speaker() {
@@ -397,6 +410,18 @@ void App::update_scale() {
 }
 
 void App::frame() {
+  lay_out_frame();
+  if (ui_.fonts.lacking()) {  // the next frame has what this one cannot write
+    settle_ = kSettleFrames;
+  } else {
+    try_to_show_frame();
+  }
+  if (const std::string problem = painter_.end_frame(); !problem.empty()) state_.complain(problem);
+  ++frames_;
+  report_due_ = true;
+}
+
+void App::lay_out_frame() {
   update_fade();
   update_scale();
   ImGui_ImplOpenGL3_NewFrame();
@@ -419,14 +444,26 @@ void App::frame() {
   // An open dialog has the keys to itself.
   if (!state_.dialog_open()) run_shortcuts(state_, ui_.strokes, typing);
   ImGui::Render();
-  if (ui_.fonts.lacking()) {  // the next frame has what this one cannot write
-    settle_ = kSettleFrames;
-  } else {
+}
+
+// A frame that could not be drawn, for want of memory, is drawn again whole. A context that is lost
+// takes its objects along, and with them the window's contents.
+void App::try_to_show_frame() {
+  try {
     show_frame();
+    failed_frames_ = 0;
+  } catch (const WorkError& e) {
+    if (++failed_frames_ > kMostFailedFrames) throw;
+    screen_.forget();
+    state_.complain(e.what());
+    settle_ = kSettleFrames;
   }
-  if (const std::string problem = painter_.end_frame(); !problem.empty()) state_.complain(problem);
-  ++frames_;
-  report_due_ = true;
+}
+
+void App::keep_safe(const char* reason) {
+  const std::string kept = autosave_.leave(state_.own_experiment());
+  throw WorkError(std::string(reason) + "; the window cannot go on. " +
+                  (kept.empty() ? "The session is kept: the next start offers it" : kept));
 }
 
 void App::show_frame() {
@@ -574,12 +611,11 @@ bool begins_tour(const WindowOptions& options, bool tour_done) {
 }
 
 void run_window(const WindowOptions& options) {
+  LastResort last_resort;  // outlives the window
   App app(options);
-  if (options.measure) {
-    app.measure();
-  } else {
-    app.run();
-  }
+  if (options.measure) return app.measure();
+  app.run();
+  last_resort.begin();
 }
 
 }  // namespace attnscope::window

@@ -33,12 +33,15 @@ class App {
   void measure();  // instead of run(): prints how long frames take
 
  private:
+  friend class Rehearsal;  // of tests: works the window from within
   void begin_baking();
   ImFontAtlas& baked();
   void start_experiment(const WindowOptions& options);
   void wait();
+  void turn();  // takes what is new, draws where something is to be seen, does what is wished for
   bool take_outcome();
   void frame();
+  void lay_out_frame();  // ImGui's side of it: what is to be drawn
   void update_scale();
   void update_fade();
   void update_speaker();  // the window for notes: there while they are asked for
@@ -46,7 +49,9 @@ class App {
   void swap_screens();
   void update_stage();  // full screen with it
   void show_frame();
-  void after_frame();  // wishes, history, requests
+  void try_to_show_frame();  // what OpenGL fails at is said; WorkError where it goes on failing
+  void keep_safe(const char* reason);  // the window cannot go on: the session on disk
+  void after_frame();                  // wishes, history, requests
   void request_run();
   // For measure(): draws until what is asked for is shown; times frames after a change each.
   void finish_run();
@@ -75,6 +80,7 @@ class App {
   double speaker_drawn_ = 0;  // when: seconds of its clock
   std::string view_shown_;    // by the last frame
   Panels panels_;
+  Stop ending_;  // of what belongs to no run: how fast the backends are
   std::unique_ptr<Runner> runner_;
   FindingJobs finding_jobs_;
   Experiment requested_;                              // what the runner was last asked for
@@ -85,8 +91,9 @@ class App {
   bool stage_opened_notes_ = false;
   int settle_ = 0;  // frames still to draw until ImGui has come to rest
   std::uint64_t frames_ = 0;
-  double drawn_at_ = 0;   // seconds of the window's clock when the last frame began
-  int stale_pixels_ = 0;  // that drawing only what changed left wrong; counted for tests
+  double drawn_at_ = 0;    // seconds of the window's clock when the last frame began
+  int failed_frames_ = 0;  // one after the other, that OpenGL did not draw
+  int stale_pixels_ = 0;   // that drawing only what changed left wrong; counted for tests
   bool report_due_ = true;
 };
 

@@ -140,9 +140,7 @@ void InputQueue::install() {
   glfwSetFramebufferSizeCallback(window_, [](GLFWwindow* w, int, int) { queue_of(w)->redraw(); });
   glfwSetWindowCloseCallback(window_, [](GLFWwindow* w) { queue_of(w)->redraw(); });
   glfwSetDropCallback(window_, [](GLFWwindow* w, int count, const char** paths) {
-    InputQueue& queue = *queue_of(w);
-    queue.dropped_.insert(queue.dropped_.end(), paths, paths + count);
-    queue.redraw();
+    queue_of(w)->drop({paths, paths + count});
   });
 }
 
@@ -233,6 +231,11 @@ std::vector<Stroke> InputQueue::feed() {
   }
   set_state();
   return strokes;
+}
+
+void InputQueue::drop(std::vector<std::string> files) {
+  dropped_.insert(dropped_.end(), files.begin(), files.end());
+  redraw();
 }
 
 std::vector<std::string> InputQueue::take_dropped_files() {

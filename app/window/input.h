@@ -38,7 +38,7 @@ class InputQueue {
   std::vector<Stroke> feed();
   std::vector<std::string> take_dropped_files();
 
- private:
+  // What GLFW's callbacks say.
   struct Key {
     int key, scancode, action, modifiers;
   };
@@ -61,10 +61,13 @@ class InputQueue {
     int yes;
   };
   using Event = std::variant<Key, Character, Button, Moved, Scrolled, Focused, Entered>;
+  void push(Event event) { events_.push_back(event); }
+  void drop(std::vector<std::string> files);
+
+ private:
   class Frame;
 
   void install();
-  void push(Event event) { events_.push_back(event); }
   void note_stroke(const Event& event, std::vector<Stroke>& strokes) const;
   void note_modifier(const Key& key);
   void set_state() const;

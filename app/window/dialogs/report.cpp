@@ -9,7 +9,7 @@
 namespace attnscope::window {
 
 void Report::box(std::string_view id, const Box& box) {
-  if (on()) boxes_.insert_or_assign(std::string(id), box);
+  if (keeps_boxes()) boxes_.insert_or_assign(std::string(id), box);
 }
 
 // FNV-1a over the pixels of a box.

@@ -22,6 +22,9 @@ class Report {
   Report() = default;
   explicit Report(std::filesystem::path file) : file_(std::move(file)) {}
   bool on() const { return !file_.empty(); }
+  bool keeps_boxes() const { return keeps_ || on(); }
+  void keep_boxes() { keeps_ = true; }  // without a file
+  const std::map<std::string, Box, std::less<>>& boxes() const { return boxes_; }
 
   void begin_frame() { boxes_.clear(); }
   void box(std::string_view id, const Box& box);
@@ -34,6 +37,7 @@ class Report {
   std::uint64_t checksum(const Box& box) const;
 
   std::filesystem::path file_;
+  bool keeps_ = false;
   std::map<std::string, Box, std::less<>> boxes_;
   Image screenshot_;
 };

@@ -78,6 +78,16 @@ std::string Autosave::keep(const Experiment& experiment, double seconds) {
   return "";
 }
 
+std::string Autosave::leave(const Experiment& experiment) {
+  try {
+    make_folder(folder_);
+    save_session(file_, experiment);
+    return "";
+  } catch (const std::exception& e) {
+    return std::string("The session could not be kept: ") + e.what();
+  }
+}
+
 std::optional<double> Autosave::due() const {
   return due_;
 }

@@ -23,6 +23,8 @@ class Autosave {
   // Call when the experiment may have changed; writes when the last change is old enough. Returns
   // why it could not, once; else nothing.
   std::string keep(const Experiment& experiment, double seconds);
+  // Writes at once, for a program that ends by a fault. Returns why it could not; else nothing.
+  std::string leave(const Experiment& experiment);
   // When keep() wants to be called again; nothing when all is written.
   std::optional<double> due() const;
   void finish();  // a clean end: nothing to restore

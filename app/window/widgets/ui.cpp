@@ -17,7 +17,7 @@ constexpr double kChipPadding = 6;  // units left and right of the label
 }  // namespace
 
 void mark(Ui& ui, std::string_view id) {
-  if (!ui.report.on()) return;
+  if (!ui.report.keeps_boxes()) return;
   const ImVec2 least = ImGui::GetItemRectMin(), size = ImGui::GetItemRectSize();
   ui.report.box(id, {least.x, least.y, size.x, size.y});
 }

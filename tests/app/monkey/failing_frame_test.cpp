@@ -1,0 +1,86 @@
+// The window's own OpenGL fails: for a frame, and for good.
+#include <epoxy/gl.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "core/base/error.h"
+#include "core/view/session.h"
+#include "tests/app/events/desktop.h"
+#include "tests/app/monkey/rehearsal.h"
+#include "tests/support/compare.h"
+
+namespace attnscope::window {
+namespace {
+
+class FailingFrame : public ::testing::Test {
+ protected:
+  FailingFrame() : display_(900, 700), real_(epoxy_glGetError) {
+    setenv("DISPLAY", display_.name().c_str(), 1);
+    setenv("XDG_CONFIG_HOME", folder_.path().c_str(), 1);
+    setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
+    options_.width = 640;
+    options_.height = 480;
+    options_.tour = false;
+    options_.text = "what was typed last";
+  }
+  ~FailingFrame() override { epoxy_glGetError = real_; }
+
+  // Told by each answer of which the number is odd, so many times.
+  void fail(GLenum error, int times) {
+    error_ = error;
+    left_ = 2 * times;
+    epoxy_glGetError = [] {
+      if (left_ <= 0) return GLenum{GL_NO_ERROR};
+      return --left_ % 2 == 1 ? error_ : GLenum{GL_NO_ERROR};
+    };
+  }
+
+  static inline GLenum error_;
+  static inline int left_;
+  testing::TemporaryFolder folder_;
+  Display display_;
+  WindowOptions options_;
+  decltype(epoxy_glGetError) real_;
+};
+
+TEST_F(FailingFrame, IsDrawnAgainAndSaid) {
+  Rehearsal window(options_, folder_.path());
+  window.rest(2);
+  fail(GL_OUT_OF_MEMORY, 1);
+  window.do_it("move 300 200");
+  EXPECT_EQ(left_, 0);
+  ASSERT_FALSE(window.state().notices.empty());
+  EXPECT_NE(window.state().notices.back().text.find("out of memory while drawing"),
+            std::string::npos)
+      << window.state().notices.back().text;
+  window.rest(2);
+  EXPECT_NO_THROW(window.compare_with_drawn_anew());
+}
+
+TEST_F(FailingFrame, ALostContextEndsWithTheSessionKept) {
+  {
+    Rehearsal window(options_, folder_.path());
+    window.rest(2);
+    fail(GL_CONTEXT_LOST, 1000);
+    std::string words;
+    try {
+      window.run();
+    } catch (const WorkError& e) {
+      words = e.what();
+    }
+    EXPECT_NE(words.find("context lost while drawing"), std::string::npos) << words;
+    EXPECT_NE(words.find("The session is kept"), std::string::npos) << words;
+    epoxy_glGetError = real_;
+  }
+  int kept = 0;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(folder_.path())) {
+    if (!file.path().filename().string().starts_with("autosave-")) continue;
+    ++kept;
+    EXPECT_EQ(load_session(file.path()).text, *options_.text);
+  }
+  EXPECT_EQ(kept, 1);
+}
+
+}  // namespace
+}  // namespace attnscope::window

@@ -1,0 +1,145 @@
+// A monkey at the window: random keys, clicks, drags, drops and commands, the same for the same
+// seed. It fails on a crash, on a frame of more than two seconds, on a frame that is not as drawn
+// from nothing, and where undo does not lead back.
+//
+//   ATTNSCOPE_MONKEY_ACTIONS  how many (3,000)
+//   ATTNSCOPE_MONKEY_SEED     where they begin (1)
+//   ATTNSCOPE_MONKEY_REPLAY   a file with actions, one a line, in the place of random ones: what a
+//                             failing test has printed, or any part of it
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+
+#include "core/base/file.h"
+#include "core/tensor/npy.h"
+#include "core/view/session.h"
+#include "tests/app/events/desktop.h"
+#include "tests/app/events/small_model.h"
+#include "tests/app/monkey/rehearsal.h"
+#include "tests/support/compare.h"
+#include "tests/support/places.h"
+
+namespace attnscope::window {
+namespace {
+
+std::uint64_t option(const char* name, std::uint64_t usual) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : usual;
+}
+
+class Monkey : public ::testing::Test {
+ protected:
+  Monkey() : display_(1200, 900), before_(std::filesystem::current_path()) {
+    setenv("DISPLAY", display_.name().c_str(), 1);
+    setenv("XDG_CONFIG_HOME", folder_.path().c_str(), 1);
+    setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
+    setenv("HOME", folder_.path().c_str(), 1);
+    std::filesystem::current_path(folder_.path());
+    make_files();
+  }
+  ~Monkey() override { std::filesystem::current_path(before_); }
+
+  // What can be dropped, whole and broken.
+  void make_files() {
+    const std::filesystem::path files = folder_.path() / "files";
+    std::filesystem::create_directories(files);
+    save_small_model(files / "model");
+    Experiment session;
+    session.text = "the cat sat on the mat";
+    save_session(files / "session.json", session);
+    write_file(files / "text.txt", "The dog saw the other dog, and the other dog saw it.");
+    write_file(files / "long.txt", std::string(3000, 'a') + std::string(3000, ' '));
+    write_file(files / "broken.json", "{\"version\": ");
+    write_file(files / "broken.png", "\x89PNG\r\n\x1a\n");
+    write_file(files / "empty", "");
+    Tensor map = Tensor::zeros({9, 9});
+    for (Index i = 0; i < 9; ++i) map(i, i) = 1;
+    write_npy(files / "map.npy", stored(map));
+    write_file(files / "short.npy", read_file(files / "map.npy").substr(0, 100));
+    for (const auto& lesson :
+         std::filesystem::directory_iterator(testing::source_folder() / "assets" / "lessons")) {
+      if (lesson.path().extension() != ".json") continue;
+      std::filesystem::copy(lesson.path(), files / "lesson.json");
+      break;
+    }
+  }
+
+  std::vector<std::string> replayed() const {
+    std::vector<std::string> lines;
+    const char* path = std::getenv("ATTNSCOPE_MONKEY_REPLAY");
+    if (path == nullptr) return lines;
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+      if (!line.empty()) lines.push_back(line);
+    }
+    return lines;
+  }
+
+  testing::TemporaryFolder folder_;
+  Display display_;
+  std::filesystem::path before_;
+};
+
+TEST_F(Monkey, BreaksNothing) {
+  const std::vector<std::string> given = replayed();
+  const std::uint64_t seed = option("ATTNSCOPE_MONKEY_SEED", 1);
+  const std::size_t count = given.empty() ? option("ATTNSCOPE_MONKEY_ACTIONS", 3000) : given.size();
+  constexpr std::size_t kSession = 500, kCompared = 10;  // actions of a session; between looks
+  WindowOptions options;
+  options.width = 800;
+  options.height = 540;
+  options.scale = 1;
+  options.tour = false;
+  std::mt19937_64 random(seed);
+  std::vector<std::string> done;
+  const std::filesystem::path list = testing::build_folder() / "monkey-actions.txt";
+  std::ofstream written(list);  // line by line: a crash leaves it
+  const auto start = std::chrono::steady_clock::now();
+  double longest = 0, longest_end = 0, in_turns = 0;
+  int compared = 0, frames = 0;
+  for (std::size_t n = 0; n < count && !HasFailure();) {
+    auto window = std::make_unique<Rehearsal>(options, folder_.path());
+    try {
+      window->rest(2);
+      window->begin_chain();
+      for (std::size_t i = 0; i < kSession && n < count; ++i, ++n) {
+        done.push_back(given.empty() ? window->random_action(random) : given[n]);
+        written << done.back() << std::endl;
+        window->do_it(done.back());
+        if (i % kCompared == 0 && window->rest(0.05)) {
+          window->compare_with_drawn_anew();
+          ++compared;
+        }
+        if (i % 100 == 99) {
+          window->go_back_and_forth();
+          window->begin_chain();
+        }
+      }
+    } catch (const std::exception& e) {
+      std::string last;
+      const std::size_t first = done.size() > 30 ? done.size() - 30 : 0;
+      for (std::size_t at = first; at < done.size(); ++at) last += done[at] + "\n";
+      ADD_FAILURE() << e.what() << "\nseed " << seed << ", after " << done.size()
+                    << " actions, all in " << list << "; the last are\n"
+                    << last;
+    }
+    in_turns += window->in_turns();
+    frames += window->frames();
+    longest = std::max(longest, window->longest_turn());
+    window->close();
+    const auto ends = std::chrono::steady_clock::now();
+    window.reset();
+    const std::chrono::duration<double> ended = std::chrono::steady_clock::now() - ends;
+    longest_end = std::max(longest_end, ended.count());
+  }
+  const std::chrono::duration<double> all = std::chrono::steady_clock::now() - start;
+  std::cout << done.size() << " actions in " << all.count() << " s, " << frames << " frames in "
+            << in_turns << " s, " << compared << " compared; the longest frame " << longest
+            << " s, the longest end " << longest_end << " s\n";
+}
+
+}  // namespace
+}  // namespace attnscope::window

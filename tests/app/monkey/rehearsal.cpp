@@ -1,0 +1,362 @@
+#include "tests/app/monkey/rehearsal.h"
+
+#include <GLFW/glfw3.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+
+#include "app/window/actions/actions.h"
+#include "app/window/files.h"
+#include "app/window/hash.h"
+#include "core/base/file.h"
+#include "core/figure/png.h"
+#include "core/view/session.h"
+#include "tests/support/places.h"
+
+namespace attnscope::window {
+
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr double kLongestTurn = 20;  // seconds; sanitizers take a tenth of the speed
+#else
+constexpr double kLongestTurn = 2;
+#endif
+
+// Seconds that this thread stood ready and got no processor: a busy machine's doing.
+double kept_waiting() {
+  std::ifstream file("/proc/thread-self/schedstat");
+  double ran = 0, waited = 0;
+  file >> ran >> waited;
+  return waited * 1e-9;
+}
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// 0 .. below - 1. Distributions of the standard differ between libraries.
+int below(std::mt19937_64& random, std::size_t count) {
+  return static_cast<int>(random() % std::max<std::size_t>(count, 1));
+}
+
+constexpr int kKeys[] = {GLFW_KEY_LEFT,    GLFW_KEY_RIGHT,     GLFW_KEY_UP,        GLFW_KEY_DOWN,
+                         GLFW_KEY_HOME,    GLFW_KEY_END,       GLFW_KEY_ENTER,     GLFW_KEY_TAB,
+                         GLFW_KEY_SPACE,   GLFW_KEY_ESCAPE,    GLFW_KEY_BACKSPACE, GLFW_KEY_DELETE,
+                         GLFW_KEY_PAGE_UP, GLFW_KEY_PAGE_DOWN, GLFW_KEY_F5,        GLFW_KEY_F1,
+                         GLFW_KEY_A,       GLFW_KEY_C,         GLFW_KEY_E,         GLFW_KEY_L,
+                         GLFW_KEY_N,       GLFW_KEY_P,         GLFW_KEY_T,         GLFW_KEY_V,
+                         GLFW_KEY_X,       GLFW_KEY_Y,         GLFW_KEY_Z,         GLFW_KEY_0};
+constexpr char32_t kCharacters[] = U"abc FGNRSB[],.123456789+-/?äß漢🙂\u0301\u200d\\\"";
+
+void add(Hash& hash, const ImDrawList& list) {
+  for (const ImDrawVert& v : list.VtxBuffer) hash.add(v);
+  for (const ImDrawIdx i : list.IdxBuffer) hash.add(i);
+  for (const ImDrawCmd& command : list.CmdBuffer) {
+    hash.add(command.ClipRect).add(command.ElemCount).add(command.UserCallback);
+  }
+}
+
+// The numbers of heat maps, which draw data only points at.
+void add(Hash& hash, const DisplayList& list) {
+  for (const Item& item : list.items) {
+    const auto* map = std::get_if<HeatMap>(&item);
+    if (map == nullptr) continue;
+    hash.add(map->row).add(map->column).add(map->height).add(map->width);
+    hash.add(map->least).add(map->most).add(map->plane).add(map->max_pooled).add(map->hollow);
+    hash.add(map->box).add(map->missing).add(std::hash<std::string>()(map->colour_map));
+    if (!map->values.defined()) continue;
+    for (Index n = 0; n < map->values.size(); ++n) hash.add(map->values.data()[n]);
+  }
+}
+
+bool looks_same(const Experiment& a, const Experiment& b) {
+  return changed_places(a, b).empty();
+}
+
+std::string difference(const Experiment& a, const Experiment& b) {
+  std::string text;
+  for (const std::string& place : changed_places(a, b)) text += " " + place;
+  return text;
+}
+
+}  // namespace
+
+Rehearsal::Rehearsal(const WindowOptions& options, std::filesystem::path folder)
+    : app_(options), folder_(std::move(folder)) {
+  glfwSwapInterval(0);
+  app_.ui_.report.keep_boxes();
+  app_.settle_ = 3;
+  app_.state_.settings.folder = folder_.string();
+  chain_start_ = app_.state_.experiment;
+}
+
+void Rehearsal::turn() {
+  glfwPollEvents();
+  const double began = now(), waited = kept_waiting();
+  app_.turn();
+  const double took = now() - began - (kept_waiting() - waited);
+  longest_ = std::max(longest_, took);
+  in_turns_ += took;
+  guard();
+  if (took > kLongestTurn) {
+    throw std::runtime_error("a frame took " + std::to_string(took) + " seconds");
+  }
+}
+
+void Rehearsal::guard() {
+  State& state = app_.state_;
+  glfwSetWindowShouldClose(app_.platform_.window(), GLFW_FALSE);
+  const auto inside = [&](const std::filesystem::path& path) {
+    return std::filesystem::weakly_canonical(path).string().starts_with(folder_.string());
+  };
+  if (state.browser.open && !inside(state.browser.folder)) {
+    enter_folder(state.browser, folder_);
+  }
+  if (state.browser.name.find('/') != std::string::npos) state.browser.name = "name";
+  if (!inside(state.exporting.path)) state.exporting.path = "attention.png";
+  if (!state.session.empty() && !inside(state.session)) state.session.clear();
+}
+
+void Rehearsal::key(int key, int modifiers) {
+  const auto modifier = [&](int bit, int code, int action) {
+    if (modifiers & bit) app_.input_.push(InputQueue::Key{code, 0, action, modifiers});
+  };
+  modifier(GLFW_MOD_CONTROL, GLFW_KEY_LEFT_CONTROL, GLFW_PRESS);
+  modifier(GLFW_MOD_SHIFT, GLFW_KEY_LEFT_SHIFT, GLFW_PRESS);
+  app_.input_.push(InputQueue::Key{key, 0, GLFW_PRESS, modifiers});
+  app_.input_.push(InputQueue::Key{key, 0, GLFW_RELEASE, modifiers});
+  modifier(GLFW_MOD_SHIFT, GLFW_KEY_LEFT_SHIFT, GLFW_RELEASE);
+  modifier(GLFW_MOD_CONTROL, GLFW_KEY_LEFT_CONTROL, GLFW_RELEASE);
+}
+
+void Rehearsal::button(int button, double x, double y) {
+  app_.input_.push(InputQueue::Moved{x, y});
+  app_.input_.push(InputQueue::Button{button, GLFW_PRESS, 0});
+  app_.input_.push(InputQueue::Button{button, GLFW_RELEASE, 0});
+}
+
+// Mostly on a widget, for there is little elsewhere.
+std::string Rehearsal::random_place(std::mt19937_64& random) const {
+  const auto& boxes = app_.ui_.report.boxes();
+  int width = 0, height = 0;
+  glfwGetWindowSize(app_.platform_.window(), &width, &height);
+  double x = below(random, static_cast<std::size_t>(width));
+  double y = below(random, static_cast<std::size_t>(height));
+  if (!boxes.empty() && random() % 8 != 0) {
+    const Report::Box box = std::next(boxes.begin(), below(random, boxes.size()))->second;
+    x = box.x + box.width * below(random, 100) / 100;
+    y = box.y + box.height * below(random, 100) / 100;
+  }
+  std::ostringstream text;
+  text << static_cast<int>(x) << " " << static_cast<int>(y);
+  return text.str();
+}
+
+std::string Rehearsal::random_action(std::mt19937_64& random) const {
+  const int kind = below(random, 100);
+  std::ostringstream text;
+  if (kind < 32) {
+    text << "click " << (random() % 10 == 0 ? 1 : 0) << " " << random_place(random);
+  } else if (kind < 42) {
+    const std::string from = random_place(random);  // one after the other
+    text << "drag " << from << " " << random_place(random);
+  } else if (kind < 50) {
+    text << "move " << random_place(random);
+  } else if (kind < 56) {
+    text << "wheel " << below(random, 7) - 3;
+  } else if (kind < 68) {
+    const int modifiers[] = {0,
+                             0,
+                             GLFW_MOD_CONTROL,
+                             GLFW_MOD_CONTROL,
+                             GLFW_MOD_SHIFT,
+                             GLFW_MOD_CONTROL | GLFW_MOD_SHIFT};
+    text << "key " << kKeys[below(random, std::size(kKeys))] << " "
+         << modifiers[below(random, std::size(modifiers))];
+  } else if (kind < 76) {
+    text << "type "
+         << static_cast<std::uint32_t>(kCharacters[below(random, std::size(kCharacters) - 1)]);
+  } else if (kind < 88) {
+    text << "do " << actions()[static_cast<std::size_t>(below(random, actions().size()))].id;
+  } else if (kind < 91) {
+    std::vector<std::string> files;
+    for (const auto& file : std::filesystem::directory_iterator(folder_ / "files")) {
+      files.push_back(file.path().filename().string());
+    }
+    std::ranges::sort(files);
+    text << "drop " << files[static_cast<std::size_t>(below(random, files.size()))];
+  } else if (kind < 93) {
+    text << "resize " << 480 + below(random, 500) << " " << 320 + below(random, 350);
+  } else if (kind < 96) {
+    text << "escape";
+  } else {
+    text << "rest " << below(random, 50);
+  }
+  return text.str();
+}
+
+void Rehearsal::do_it(const std::string& line) {
+  std::istringstream words(line);
+  std::string verb;
+  words >> verb;
+  const auto number = [&] {
+    double value = 0;
+    words >> value;
+    return value;
+  };
+  const auto whole = [&] { return static_cast<int>(number()); };
+  if (verb == "click") {
+    const int which = whole();
+    const double x = number();
+    button(which, x, number());
+  } else if (verb == "drag") {
+    const double x = number(), y = number(), to_x = number(), to_y = number();
+    app_.input_.push(InputQueue::Moved{x, y});
+    app_.input_.push(InputQueue::Button{0, GLFW_PRESS, 0});
+    app_.input_.push(InputQueue::Moved{(x + to_x) / 2, (y + to_y) / 2});
+    app_.input_.push(InputQueue::Moved{to_x, to_y});
+    app_.input_.push(InputQueue::Button{0, GLFW_RELEASE, 0});
+  } else if (verb == "move") {
+    const double x = number();
+    app_.input_.push(InputQueue::Moved{x, number()});
+  } else if (verb == "wheel") {
+    app_.input_.push(InputQueue::Scrolled{0, number()});
+  } else if (verb == "key") {
+    const int code = whole();
+    key(code, whole());
+  } else if (verb == "type") {
+    app_.input_.push(InputQueue::Character{static_cast<unsigned int>(number())});
+  } else if (verb == "escape") {
+    key(GLFW_KEY_ESCAPE, 0);
+  } else if (verb == "do") {
+    std::string id;
+    words >> id;
+    const Action& chosen = action(id);
+    if (!app_.state_.dialog_open() && chosen.enabled(app_.state_)) chosen.run(app_.state_);
+    app_.input_.redraw();
+  } else if (verb == "drop") {
+    std::string name;
+    words >> name;
+    app_.input_.drop({(folder_ / "files" / name).string()});
+  } else if (verb == "resize") {
+    const int width = whole();
+    glfwSetWindowSize(app_.platform_.window(), width, whole());
+  } else if (verb == "rest") {
+    rest(number() / 1000);
+  } else {
+    throw std::runtime_error("no such action: " + line);
+  }
+  do {
+    turn();
+  } while (app_.input_.pending());
+}
+
+bool Rehearsal::rest(double seconds) {
+  const double until = now() + seconds;
+  for (;;) {
+    turn();
+    const bool still = app_.settle_ == 0 && !app_.input_.pending() && !app_.runner_->busy() &&
+                       !app_.fade_.on() && !app_.panels_.picture.stale() &&
+                       app_.state_.surprises.job == nullptr && app_.state_.opening.empty();
+    if (still) return true;
+    if (now() > until) return false;
+    if (app_.settle_ == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+void Rehearsal::linger(double seconds) {
+  for (const double until = now() + seconds; now() < until;) {
+    turn();
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+void Rehearsal::click(const std::string& widget) {
+  const auto& boxes = app_.ui_.report.boxes();
+  const auto found = boxes.find(widget);
+  if (found == boxes.end()) throw std::runtime_error("no widget " + widget);
+  const Report::Box box = found->second;
+  button(0, box.x + box.width / 2, box.y + box.height / 2);
+  do {
+    turn();
+  } while (app_.input_.pending());
+}
+
+std::uint64_t Rehearsal::fingerprint() {
+  app_.lay_out_frame();
+  const ImDrawData& data = *ImGui::GetDrawData();
+  Hash hash;
+  for (int n = 0; n < data.CmdListsCount; ++n) add(hash, *data.CmdLists[n]);
+  add(hash, app_.panels_.picture.layout.list);
+  if (app_.state_.exporting.open) add(hash, app_.state_.exporting.preview.list);
+  return hash.value();
+}
+
+void Rehearsal::compare_with_drawn_anew() {
+  // Twice as it is: what goes on by itself is not at rest.
+  if (fingerprint() != fingerprint()) return;
+  const std::uint64_t kept = fingerprint();
+  ImDrawData& data = *ImGui::GetDrawData();
+  const ImVec4& ground = app_.ui_.look->panel;
+  const Image anew = app_.screen_.drawn_anew(data, ground);
+  app_.screen_.show(data, ground);
+  if (const int stale = differing_pixels(app_.screen_.picture(), anew); stale > 0) {
+    throw std::runtime_error(std::to_string(stale) + " pixels are not as drawn from nothing");
+  }
+  Panels& panels = app_.panels_;
+  panels.picture.key = {};
+  panels.picture.cache = {};
+  panels.picture.pairs = {};
+  panels.weights = {};
+  panels.lesson = {};
+  app_.state_.exporting.preview.of.reset();
+  app_.state_.exporting.one_array = {};
+  const std::uint64_t fresh = fingerprint(), again = fingerprint();
+  if (fresh != kept && fresh == again) {
+    const Image other = app_.screen_.drawn_anew(*ImGui::GetDrawData(), ground);
+    write_file(testing::build_folder() / "kept.png", encode_png(anew, {}));
+    write_file(testing::build_folder() / "anew.png", encode_png(other, {}));
+    throw std::runtime_error(
+        "a frame is not as drawn from nothing: " + std::to_string(differing_pixels(anew, other)) +
+        " pixels differ in kept.png and anew.png");
+  }
+}
+
+void Rehearsal::begin_chain() {
+  rest(0.5);
+  app_.state_.history = History(app_.state_.experiment);
+  chain_start_ = app_.state_.experiment;
+}
+
+void Rehearsal::go_back_and_forth() {
+  State& state = app_.state_;
+  state.generating = false;
+  turn();
+  const Experiment end = state.experiment;
+  // As Ctrl+Z does, without a frame between: those add what the program sets along.
+  int steps = 0;
+  while (state.history.can_undo()) {
+    state.experiment = state.history.undo();
+    ++steps;
+  }
+  if (!looks_same(state.experiment, chain_start_)) {
+    throw std::runtime_error("undo of " + std::to_string(steps) + " steps leads elsewhere:" +
+                             difference(state.experiment, chain_start_));
+  }
+  state.text.edit.assign(state.edited().text);
+  turn();
+  while (state.history.can_redo()) state.experiment = state.history.redo();
+  if (!looks_same(state.experiment, end)) {
+    throw std::runtime_error("redo leads elsewhere:" + difference(state.experiment, end));
+  }
+  state.text.edit.assign(state.edited().text);
+  turn();
+}
+
+}  // namespace attnscope::window
