@@ -15,7 +15,7 @@ Trace two_sentences() {
   Trace trace = testing::synthetic_trace(Pattern::all(8, 8));
   for (std::size_t n = 5; n < 8; ++n) trace.tokens[n].sentence = 1;
   Tensor states({8, 3});
-  for (Index n = 0; n < states.size(); ++n) states[n] = static_cast<float>(std::sin(n + 1.0));
+  for (Index n = 0; n < states.size(); ++n) states[n] = static_cast<float>(std::sin(static_cast<double>(n) + 1));
   trace.taps["layers.0.residual"] = Tensor::zeros({8, 3});
   trace.taps["layers.1.residual"] = states;
   return trace;

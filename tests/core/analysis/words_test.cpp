@@ -261,7 +261,7 @@ TEST(Words, RefusalsSayWhatThereIs) {
 }
 
 TEST(Words, PlacesBetweenTokensAndWords) {
-  const WordGroups groups{{0, 1, 4, 5, 8}};
+  const WordGroups groups{{0, 1, 4, 5}, {1, 4, 5, 8}, 8};
   EXPECT_EQ(groups.of(-1), -1);
   EXPECT_EQ(groups.of(3), 1);
   EXPECT_EQ(groups.of(8), -1);

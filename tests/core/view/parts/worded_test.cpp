@@ -198,8 +198,8 @@ TEST(Worded, SessionsKeepIt) {
 }
 
 TEST(Worded, NamesTokensOfAWord) {
-  EXPECT_EQ(pieces_text({{0, 1, 4}}, 1), "tokens 1 to 3");
-  EXPECT_EQ(pieces_text({{0, 1, 4}}, 0), "token 0");
+  EXPECT_EQ(pieces_text({{0, 1}, {1, 4}, 4}, 1), "tokens 1 to 3");
+  EXPECT_EQ(pieces_text({{0, 1}, {1, 4}, 4}, 0), "token 0");
 }
 
 }  // namespace
