@@ -191,7 +191,10 @@ bool State::is_overlong() const {
   if (static_cast<Index>(tokens.size()) == of.most_tokens) return false;  // as was asked for
   if (!of.ids.empty()) return tokens.size() < of.ids.size();
   const auto first = std::ranges::find(tokens, false, &TraceToken::special);
-  return first != tokens.end() && (first->begin > 0 || tokens.back().end < of.text.size());
+  if (first == tokens.end()) return false;
+  const std::string& last = of.second.empty() ? of.text : of.second;
+  const bool all = of.second.empty() || tokens.back().sentence > 0;
+  return first->begin > 0 || !all || tokens.back().end < last.size();
 }
 
 namespace {

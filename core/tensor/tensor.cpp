@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/base/stop_scope.h"
 #include "core/tensor/storage.h"
 
 namespace attnscope {
@@ -41,8 +42,12 @@ Array<T>::Array(Shape shape) : shape_(std::move(shape)), size_(element_count(sha
 
 template <class T>
 Array<T> Array<T>::full(Shape shape, T value) {
+  constexpr Index kAtOnce = Index{1} << 22;  // memory that is touched first takes its time
   Array result(std::move(shape));
-  std::fill(result.begin(), result.end(), value);
+  for (Index first = 0; first < result.size(); first += kAtOnce) {
+    check_stop();
+    std::fill_n(result.data() + first, std::min(kAtOnce, result.size() - first), value);
+  }
   return result;
 }
 

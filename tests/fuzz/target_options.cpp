@@ -7,6 +7,7 @@
 #include "core/attention/backend.h"
 #include "core/attention/variant.h"
 #include "core/base/error.h"
+#include "core/base/memory_budget.h"
 #include "core/base/strict_json.h"
 #include "core/part/choice.h"
 #include "core/trace/intervention.h"
@@ -46,6 +47,7 @@ const std::vector<OptionReader>& readers() {
       {"frames", "query=0:64", [](auto& t) { frames_from_text(t); }},
       {"view", R"({"layer": 0, "head": 1, "view": "map"})",
        [](auto& t) { view_settings_from_json(parse_json(t, "f"), "f"); }},
+      {"memory", "1.5GB", [](auto& t) { memory_from_text(t, "f"); }},
       {"backend", "cpu", [](auto& t) { backend_choice(t); }}};
   return all;
 }

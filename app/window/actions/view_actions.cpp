@@ -185,7 +185,7 @@ void add_view_actions(std::vector<Action>& list) {
       "special", "Special tokens",
       "Show what the tokenizer puts in, “[CLS]” or “<s>”, or leave it out: the other weights stay "
       "as they are, and colours end where theirs do.",
-      {{"J", false, true}}, [](State& s) { s.experiment.view.hides_special ^= true; },
+      {{"H"}}, [](State& s) { s.experiment.view.hides_special ^= true; },
       [](const State& s) {
         const ViewControls controls = s.controls();
         return has_trace(s) && controls.words && controls.none_special.empty();

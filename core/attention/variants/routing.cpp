@@ -11,6 +11,7 @@
 #include "core/autodiff/operations_shape.h"
 #include "core/base/error.h"
 #include "core/base/random.h"
+#include "core/base/stop_scope.h"
 
 namespace attnscope {
 
@@ -25,6 +26,7 @@ std::vector<std::int32_t> assigned(const std::vector<double>& rows, const Centro
   std::vector<std::int32_t> result;
   std::vector<double> products(static_cast<std::size_t>(clusters));
   for (std::size_t at = 0; at < rows.size(); at += static_cast<std::size_t>(size)) {
+    check_stop();
     for (Index c = 0; c < clusters; ++c) {
       products[static_cast<std::size_t>(c)] =
           exact_dot(rows.data() + at, centroids + c * size, size);
@@ -43,6 +45,7 @@ std::vector<double> clustered(const std::vector<double>& rows, Index clusters, I
   for (Index n = 0; n < count; ++n) order[static_cast<std::size_t>(n)] = n;
   std::vector<double> centroids;
   for (Index c = 0; c < clusters; ++c) {
+    check_stop();
     const Index from = c % count;  // drawn without repetition while there are rows
     const auto pick =
         from + static_cast<Index>(random.below(static_cast<std::uint64_t>(count - from)));
@@ -51,6 +54,7 @@ std::vector<double> clustered(const std::vector<double>& rows, Index clusters, I
     centroids.insert(centroids.end(), row, row + size);
   }
   for (int iteration = 0; iteration < kIterations; ++iteration) {
+    check_stop();
     const std::vector<std::int32_t> cluster = assigned(rows, centroids.data(), clusters, size);
     std::vector<double> sums(centroids.size(), 0.0);
     for (Index n = 0; n < count; ++n) {
@@ -58,6 +62,7 @@ std::vector<double> clustered(const std::vector<double>& rows, Index clusters, I
       for (Index i = 0; i < size; ++i) sum[i] += rows[static_cast<std::size_t>(n * size + i)];
     }
     for (Index c = 0; c < clusters; ++c) {
+      check_stop();
       double* sum = sums.data() + c * size;
       const double length = std::sqrt(exact_dot(sum, sum, size));
       if (!(length > 0)) continue;  // nobody came: it stays where it was

@@ -15,11 +15,17 @@ namespace {
 
 constexpr std::size_t kMostValue = 32;  // bytes of a parameter's value; lists can be long
 
+// What stands for "not used" and is the default: "in every layer: no".
+bool is_off(const Parameter& parameter, const Value& value) {
+  return value == parameter.initial && (value == Value{false} || value == Value{Index{0}});
+}
+
 std::string describe(const Info& info, const Values& values) {
   std::string text;
   for (const Parameter& parameter : info.parameters) {
     if (!values.has(parameter.key)) continue;
     const auto entry = values.all().find(parameter.key);
+    if (is_off(parameter, entry->second)) continue;
     std::string value = to_text(entry->second);
     if (value.size() > kMostValue && parameter.kind == Parameter::Kind::IntegerLists) {
       value = std::to_string(std::get<std::vector<std::vector<Index>>>(entry->second).size()) +

@@ -49,7 +49,7 @@ Display::Display(int width, int height) {
     close(ends[0]);
     const std::string screen = std::to_string(width) + "x" + std::to_string(height) + "x24";
     execlp("Xvfb", "Xvfb", "-displayfd", std::to_string(ends[1]).c_str(), "-screen", "0",
-           screen.c_str(), "-nolisten", "tcp", static_cast<char*>(nullptr));
+           screen.c_str(), "-nolisten", "tcp", "-noreset", static_cast<char*>(nullptr));
     _exit(127);
   }
   close(ends[1]);

@@ -329,7 +329,7 @@ void Rehearsal::compare_with_drawn_anew() {
 }
 
 void Rehearsal::begin_chain() {
-  rest(0.5);
+  rest(3);
   app_.state_.history = History(app_.state_.experiment);
   chain_start_ = app_.state_.experiment;
 }
