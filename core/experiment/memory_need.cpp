@@ -180,7 +180,7 @@ void check_memory(const Model& stored, const ModelConfig& config, Index tokens) 
   throw InputError("memory: " + items.front().what + ": " + memory_text(items.front().bytes) +
                    " of " + memory_text(total_bytes(items)) + " for " + std::to_string(tokens) +
                    " tokens; the budget is " + memory_text(static_cast<double>(memory_budget())) +
-                   " (--memory, in the window Look, Memory); expected " +
+                   " (--memory, in the menu Window, Memory); expected " +
                    what_would_fit(stored, config, tokens));
 }
 

@@ -103,7 +103,7 @@ class Cache {
     throw WorkError("memory: the budget is " + memory_text(static_cast<double>(most)) +
                     ", of which " + memory_text(static_cast<double>(live)) + " are in use; " +
                     memory_text(static_cast<double>(size)) +
-                    " more would be needed (--memory, in the window Look, Memory)");
+                    " more would be needed (--memory, in the menu Window, Memory)");
   }
 
  public:
