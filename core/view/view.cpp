@@ -120,7 +120,7 @@ ViewControls view_controls(const ViewSettings& settings, const Trace* trace) {
   controls.animation = of.animation;
   controls.words = of.merges_words;
   if (of.merges_words && trace != nullptr) controls.not_in_words = words_refusal(*trace);
-  if (trace != nullptr) controls.none_special = special_refusal(*trace);
+  controls.none_special = trace != nullptr ? special_refusal(*trace) : "nothing has run yet";
   if (of.restrict_controls) of.restrict_controls(settings, trace, controls);
   return controls;
 }

@@ -174,11 +174,15 @@ std::string text_words(const Side& side, const Side& other, Words words) {
   std::string text = from > 0 ? "…" : "";
   std::size_t length = 0;
   for (auto token = own.begin() + from; token != own.end(); ++token) {
+    if (token->special) continue;
     length += token->label.size();
     if (length > most) {
       text += "…";
       break;
     }
+    // Word pieces are written without the space before them.
+    const bool apart = token != own.begin() && token->begin > (token - 1)->end;
+    if (apart && !text.empty() && text.back() != ' ') text += " ";
     text += with_spaces(token->label);
   }
   return "“" + text + "”";
@@ -274,13 +278,13 @@ void add_similarity(const Sides& sides, std::vector<Fact>& list) {
   const auto is_encoder = [](const Side& s) { return s.trace->config && !s.trace->config->causal; };
   if (sides.same_tokens || !is_encoder(sides.a) || !is_encoder(sides.b)) return;
   if (sides.a.trace->model != sides.b.trace->model) return;
-  const auto add = [&](const char* name, SentenceVector which) {
-    const double cosine = cosine_similarity(sentence_vector(*sides.a.trace, which),
-                                            sentence_vector(*sides.b.trace, which));
-    if (!std::isnan(cosine)) list.push_back({name, "cosine " + fixed(cosine, 3), "of A and B"});
+  const auto cosine = [&](SentenceVector which) {
+    return cosine_similarity(sentence_vector(*sides.a.trace, which),
+                             sentence_vector(*sides.b.trace, which));
   };
-  add("Sentences, by mean", SentenceVector::Mean);
-  add("Sentences, by first", SentenceVector::First);
+  const double means = cosine(SentenceVector::Mean), firsts = cosine(SentenceVector::First);
+  if (std::isnan(means) || std::isnan(firsts)) return;
+  list.push_back({"Cosine of A and B", "means " + fixed(means, 3), "first " + fixed(firsts, 3)});
 }
 
 }  // namespace
