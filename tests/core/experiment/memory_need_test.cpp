@@ -61,7 +61,9 @@ TEST_F(MemoryNeed, IsAtLeastWhatARunTakesAndAboutTwiceAtMost) {
       }
       const auto peak = static_cast<double>(storage_statistics().peak_bytes - before);
       EXPECT_GE(need, peak) << name;
-      EXPECT_LE(need, 2.6 * peak) << name;
+      // Maps of shortened keys have fewer columns than are counted.
+      const double most = variant.id == "memory_compressed" ? 2.5 : 2.1;
+      EXPECT_LE(need, most * peak) << name;
     }
   }
 }
