@@ -80,7 +80,8 @@ Program::Program(const Display& display, const std::filesystem::path& folder,
   if (process_ == 0) {
     setenv("DISPLAY", display_.c_str(), 1);
     setenv("XDG_CONFIG_HOME", folder.c_str(), 1);
-    setenv("XDG_CACHE_HOME", folder.c_str(), 1);
+    // How fast the backends are here takes seconds to find out: once for all tests.
+    setenv("XDG_CACHE_HOME", (testing::build_folder() / "window-cache").c_str(), 1);
     for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
     std::vector<char*> pointers = c_strings(command);
     execv(pointers[0], pointers.data());
