@@ -14,6 +14,9 @@ namespace attnscope::window {
 
 class Rehearsal {
  public:
+  // What ImGui's windows and heat maps of a frame are made of: name and hash of each.
+  using Fingerprint = std::vector<std::pair<std::string, std::uint64_t>>;
+
   // `folder`: with files to open, and where all is written.
   Rehearsal(const WindowOptions& options, std::filesystem::path folder);
 
@@ -47,7 +50,7 @@ class Rehearsal {
   void key(int key, int modifiers);
   void button(int button, double x, double y);
   void guard();  // stays in its folder and open
-  std::uint64_t fingerprint();
+  Fingerprint fingerprint();
   std::string random_place(std::mt19937_64& random) const;
 
   App app_;
