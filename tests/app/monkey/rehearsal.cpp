@@ -296,6 +296,15 @@ bool Rehearsal::rest(double seconds) {
   }
 }
 
+bool Rehearsal::turn_until(const std::function<bool()>& holds) {
+  for (const double until = now() + 10; now() < until;) {
+    turn();
+    if (holds()) return true;
+    if (app_.settle_ == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return false;
+}
+
 void Rehearsal::linger(double seconds) {
   for (const double until = now() + seconds; now() < until;) {
     turn();
@@ -303,12 +312,20 @@ void Rehearsal::linger(double seconds) {
   }
 }
 
-void Rehearsal::click(const std::string& widget) {
+Report::Box Rehearsal::box(const std::string& widget) const {
   const auto& boxes = app_.ui_.report.boxes();
   const auto found = boxes.find(widget);
   if (found == boxes.end()) throw std::runtime_error("no widget " + widget);
-  const Report::Box box = found->second;
-  button(0, box.x + box.width / 2, box.y + box.height / 2);
+  return found->second;
+}
+
+double Rehearsal::lecture_text() const {
+  return app_.ui_.fonts.has_lecture() ? kLeastLectureSize * app_.ui_.scale : 0;
+}
+
+void Rehearsal::click(const std::string& widget) {
+  const Report::Box at = box(widget);
+  button(0, at.x + at.width / 2, at.y + at.height / 2);
   do {
     turn();
   } while (app_.input_.pending());

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -28,6 +29,8 @@ class Rehearsal {
 
   // Frames until the window has come to rest, for so long at most; whether it has.
   bool rest(double seconds);
+  // Frames until it holds, for ten seconds at most; whether it does.
+  bool turn_until(const std::function<bool()>& holds);
   void linger(double seconds);            // frames for so long, whatever is done
   void click(const std::string& widget);  // that must be there
   // What is drawn, with all that is kept from frame to frame and without: throws where they differ.
@@ -41,6 +44,9 @@ class Rehearsal {
   double in_turns() const { return in_turns_; }     // all of them
   int frames() const { return static_cast<int>(app_.frames_); }
   State& state() { return app_.state_; }
+  ImVec2 size() const { return ImGui::GetIO().DisplaySize; }
+  Report::Box box(const std::string& widget) const;  // throws where it is not in the last frame
+  double lecture_text() const;                       // height of the smallest letters on stage
   bool runs() const { return app_.runner_->busy(); }
   void close() { app_.close(); }
   void run() { app_.run(); }  // as the program does, until it is closed
