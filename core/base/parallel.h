@@ -14,8 +14,9 @@ void set_thread_count(int n);  // at least 1
 inline constexpr Index kGrain = Index{1} << 14;
 
 // Calls body(first, last) on disjoint ranges that cover [0, count), at most thread_count() at a
-// time, each of at least `grain` items (except the last). body must not throw. A call from within
-// a body runs in the calling thread. Which ranges there are depends on nothing but the arguments
+// time, each of at least `grain` items (except the last). body must not throw; where its items take
+// long, it looks at is_stopping() (stop_scope.h) and returns early. A call from within a body runs
+// in the calling thread. Which ranges there are depends on nothing but the arguments
 // and thread_count(), so that sums over ranges can be made repeatable.
 void parallel_for(Index count, Index grain, const std::function<void(Index, Index)>& body);
 
