@@ -82,22 +82,10 @@ class Closing : public ::testing::Test {
   WindowOptions options_;
 };
 
-TEST_F(Closing, EndsARun) {
-  close_during(
-      "a run",
-      [](State& s) {
-        s.experiment.text = words(700);
-        s.experiment.overlong = Overlong::All;
-        s.experiment.variant = Choice{"performer", default_values(variant("performer").parameters)};
-        s.experiment.variant->values.set("features", Index{4000});
-      },
-      [](Rehearsal& window) { return window.runs(); });
-}
-
-TEST_F(Closing, EndsAnExportAndLeavesNothing) {
+TEST_F(Closing, EndsARunAndAnExportThatLeavesNothing) {
   options_.text = words(40);
   close_during(
-      "an export",
+      "a run and an export",
       [this](State& s) {
         Experiment experiment = s.shown_experiment();
         experiment.variant = Choice{"local", default_values(variant("local").parameters)};
@@ -109,18 +97,29 @@ TEST_F(Closing, EndsAnExportAndLeavesNothing) {
           FrameSequence frames(experiment, traces, frames_from_text("variant.window=1:150"), run);
           write_frames(path, frames, {}, progress, stop);
         });
+        s.experiment.text = words(700);
+        s.experiment.overlong = Overlong::All;
+        s.experiment.variant = Choice{"performer", default_values(variant("performer").parameters)};
+        s.experiment.variant->values.set("features", Index{400});
       },
       [](Rehearsal& window) {
         const auto& job = window.state().exporting.job;
-        return job != nullptr && !job->over();
+        return window.runs() && job != nullptr && !job->over();
       });
   EXPECT_FALSE(has_leftovers());
 }
 
-TEST_F(Closing, EndsAMeasurement) {
+TEST_F(Closing, EndsWhatMeasuresCalibratesAndLooks) {
+  options_.model = "exits-calm";
+  options_.text = words(20);
+  write_file(folder_.path() / "long.txt", words(20000));
   close_during(
-      "a measurement",
-      [](State& s) {
+      "a measurement and a calibration",
+      [this](State& s) {
+        s.surprises.job = std::make_shared<SurpriseJob>(s.trace, 1000);
+        s.calibration.open = true;
+        s.calibration.text = (folder_.path() / "long.txt").string();
+        start_calibrating(s);
         s.cost.open = true;
         s.cost.variants = {"gmlp", "bigbird", "full"};
         s.cost.first = 8192;
@@ -128,26 +127,9 @@ TEST_F(Closing, EndsAMeasurement) {
         start_measuring(s.cost);
       },
       [](Rehearsal& window) {
-        const auto& job = window.state().cost.job;
-        return job != nullptr && !job->over();
-      });
-}
-
-TEST_F(Closing, EndsACalibrationAndALookForSurprises) {
-  options_.model = "exits-calm";
-  options_.text = words(20);
-  write_file(folder_.path() / "long.txt", words(20000));
-  close_during(
-      "a calibration",
-      [this](State& s) {
-        s.surprises.job = std::make_shared<SurpriseJob>(s.trace, 1000);
-        s.calibration.open = true;
-        s.calibration.text = (folder_.path() / "long.txt").string();
-        start_calibrating(s);
-      },
-      [](Rehearsal& window) {
-        const auto& job = window.state().calibration.job;
-        return job != nullptr && !job->over();
+        const auto& calibration = window.state().calibration.job;
+        const auto& cost = window.state().cost.job;
+        return calibration != nullptr && !calibration->over() && cost != nullptr && !cost->over();
       });
 }
 
