@@ -57,8 +57,8 @@ class Closing : public ::testing::Test {
     auto window = std::make_unique<Rehearsal>(options_, folder_.path());
     window->rest(10);
     begins(window->state());
-    window->linger(0.3);
-    EXPECT_TRUE(runs(*window)) << what;
+    EXPECT_TRUE(window->turn_until([&] { return runs(*window); })) << what;
+    window->linger(0.1);
     window->close();
     const double before = processor_seconds();
     const auto start = std::chrono::steady_clock::now();

@@ -68,7 +68,7 @@ class MemoryNeed : public ::testing::Test {
 
 // Of the arrays that a run has at once: the estimate holds, and is about twice of them at most.
 TEST_F(MemoryNeed, IsAtLeastWhatARunTakesAndAboutTwiceAtMost) {
-  constexpr Index kLength = 320;
+  constexpr Index kLength = 448;
   for (const Variant& variant : variants()) {
     for (const Index features : {0, 1024}) {
       Experiment e = experiment(variant, kLength);
