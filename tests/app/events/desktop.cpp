@@ -59,6 +59,8 @@ Display::Display(int width, int height) {
   close(ends[0]);
   if (number.empty()) throw std::runtime_error("Xvfb does not start");
   name_ = ":" + number;
+  // Every program's settings are its own, but what OpenGL without a GPU has compiled is the same.
+  setenv("MESA_SHADER_CACHE_DIR", (testing::build_folder() / "shader-cache").c_str(), 1);
 }
 
 Display::~Display() {
